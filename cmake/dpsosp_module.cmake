@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+# One static library and one include root a module: a header of a module that is not linked cannot be found.
+
+# What every target is compiled with. No fused multiply-add: the same source gives the same bits.
+add_library(dpsosp_compile_options INTERFACE)
+target_compile_features(dpsosp_compile_options INTERFACE cxx_std_20)
+target_compile_options(dpsosp_compile_options INTERFACE
+  -ffp-contract=off
+  $<$<BOOL:${DPSOSP_NATIVE}>:-march=native>)
+
+add_library(dpsosp_warnings INTERFACE)
+target_compile_options(dpsosp_warnings INTERFACE
+  -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wold-style-cast
+  -Wnon-virtual-dtor -Woverloaded-virtual
+  $<$<BOOL:${DPSOSP_WERROR}>:-Werror>)
+
+# dpsosp_module(NAME [SOURCES ...] [PUBLIC targets] [PRIVATE targets])
+#   library dpsosp_NAME, alias dpsosp::NAME, headers below include/dpsosp/
+function(dpsosp_module name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
+  set(target dpsosp_${name})
+  add_library(${target} STATIC ${ARG_SOURCES})
+  add_library(dpsosp::${name} ALIAS ${target})
+  file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/include/*.hpp)
+  target_sources(${target} PUBLIC FILE_SET HEADERS BASE_DIRS include FILES ${headers})
+  target_link_libraries(${target}
+    PUBLIC ${ARG_PUBLIC}
+    PRIVATE ${ARG_PRIVATE} $<BUILD_INTERFACE:dpsosp_warnings> $<BUILD_INTERFACE:dpsosp_compile_options>)
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  set_target_properties(${target} PROPERTIES
+    EXPORT_NAME ${name}
+    CXX_EXTENSIONS OFF
+    POSITION_INDEPENDENT_CODE ON
+    VERIFY_INTERFACE_HEADER_SETS ON)
+  set_property(GLOBAL APPEND PROPERTY DPSOSP_MODULES ${target})
+endfunction()
+
+# dpsosp_program(NAME SOURCES ... LIBRARIES ...)
+function(dpsosp_program name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LIBRARIES" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE ${ARG_LIBRARIES} dpsosp_warnings dpsosp_compile_options)
+  set_target_properties(${name} PROPERTIES CXX_EXTENSIONS OFF)
+endfunction()

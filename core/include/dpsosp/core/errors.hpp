@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace dpsosp {
+
+/// A bad input of the user: one line that says what is wrong, where, and what would be right.
+class InputError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Throws InputError "WHERE: NAME = VALUE, expected EXPECTED".
+[[noreturn]] void reject(std::string_view where,
+                         std::string_view name,
+                         const std::string& value,
+                         std::string_view expected);
+[[noreturn]] void reject(std::string_view where,
+                         std::string_view name,
+                         double value,
+                         std::string_view expected);
+
+/// The candidate with the smallest edit distance to `word`; empty if there is no candidate.
+std::string nearest(std::string_view word, std::span<const std::string> candidates);
+
+/// Throws InputError "unknown KIND 'WORD'; did you mean 'NEAREST'?".
+[[noreturn]] void reject_unknown(std::string_view kind,
+                                 std::string_view word,
+                                 std::span<const std::string> candidates);
+
+}  // namespace dpsosp

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "dpsosp/core/vector.hpp"
+
+namespace dpsosp {
+
+/// What a stream's numbers are used for. One stream a purpose: a draw added to one purpose never
+/// shifts another. The values are part of every published number and never change.
+enum class Purpose : std::uint32_t {
+  data = 1,           ///< records of a synthetic problem
+  initial_point = 2,  ///< public starting points
+  noise = 3,          ///< privacy noise, drawn by the curator
+  sampling = 4,       ///< batch membership, drawn by the curator
+  algorithm = 5,      ///< kicks, ball draws, output indices
+  evaluation = 6,     ///< Lanczos start vectors
+  statistics = 7,     ///< bootstrap
+  test = 8,
+};
+
+/// The coordinates of a stream. Different keys never share a number.
+struct StreamKey {
+  std::uint64_t seed = 0;
+  std::uint32_t run = 0;
+  Purpose purpose = Purpose::test;
+  std::uint64_t path = 0;  ///< place in a tree of child curators; 0 at the root
+
+  /// The key of child number `index`; siblings are distinct with certainty.
+  StreamKey child(std::uint64_t index) const;
+  bool operator==(const StreamKey&) const = default;
+};
+
+/// A random stream that is a pure function of (key, position): Philox4x64-10 (Salmon et al. 2011)
+/// with key words (seed, path) and counter words (block, 0, run, purpose).
+///
+/// Everything derived from the words uses only IEEE-754 +, -, *, /, sqrt and integer arithmetic,
+/// so it has the same bits on every platform without extended precision or contraction. Seeded
+/// floating-point noise reproduces results; it is not a defence against attacks on floating point.
+class Stream {
+ public:
+  explicit Stream(StreamKey key) : key_(key) {}
+
+  const StreamKey& key() const { return key_; }
+  /// Number of 64-bit words drawn so far.
+  std::uint64_t position() const { return position_; }
+
+  /// The next 64-bit word.
+  std::uint64_t bits();
+  /// Uniform on the 2^52 midpoints of (0, 1).
+  double uniform();
+  /// Standard normal, one word each: sign and a 52-bit lower-tail probability through the inverse
+  /// distribution function. Range ±8.3. Relative error of the transform below 1e-15.
+  double normal();
+  /// out[j] = std · N(0, 1), independent.
+  void fill_normal(double standard_deviation, VectorRef out);
+  /// out[j] += std · N(0, 1), independent.
+  void add_normal(double standard_deviation, VectorRef out);
+  /// Laplace with density exp(−|x|)/2; one word.
+  double laplace();
+  /// Uniform on {0, …, count − 1}, exact (rejection); count ≥ 1.
+  Index below(Index count);
+  /// True with probability `probability` to within 2^-64; one word.
+  bool bernoulli(double probability);
+  /// Uniform `size`-subset of {0, …, population − 1}, ascending (Floyd's algorithm).
+  std::vector<Index> subset(Index population, Index size);
+  /// out uniform in the ball of the given radius around 0.
+  void fill_ball(double radius, VectorRef out);
+
+ private:
+  void refill();
+
+  StreamKey key_;
+  std::uint64_t position_ = 0;
+  std::array<std::uint64_t, 4> block_{};
+};
+
+/// Φ^{-1}(p) for p in (0, 1/2], from IEEE operations alone.
+/// \source Wichura (1988), Algorithm AS 241, PPND16.
+double normal_lower_quantile(double p);
+
+/// ln(x) for normal x > 0, from IEEE operations alone; error below 2 ulp.
+double portable_log(double x);
+
+}  // namespace dpsosp

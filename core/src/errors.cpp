@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/core/errors.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace dpsosp {
+namespace {
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t substitute = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substitute});
+    }
+  }
+  return row.back();
+}
+
+}  // namespace
+
+void reject(std::string_view where,
+            std::string_view name,
+            const std::string& value,
+            std::string_view expected) {
+  throw InputError(fmt::format("{}: {} = {}, expected {}", where, name, value, expected));
+}
+
+void reject(std::string_view where, std::string_view name, double value, std::string_view expected) {
+  reject(where, name, fmt::format("{}", value), expected);
+}
+
+std::string nearest(std::string_view word, std::span<const std::string> candidates) {
+  const auto best = std::ranges::min_element(
+      candidates, {}, [&](const std::string& c) { return edit_distance(word, c); });
+  return best == candidates.end() ? std::string{} : *best;
+}
+
+void reject_unknown(std::string_view kind,
+                    std::string_view word,
+                    std::span<const std::string> candidates) {
+  const std::string hint = nearest(word, candidates);
+  throw InputError(hint.empty() ? fmt::format("unknown {} '{}'", kind, word)
+                                : fmt::format("unknown {} '{}'; did you mean '{}'?", kind, word, hint));
+}
+
+}  // namespace dpsosp

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/core/settings.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "dpsosp/core/errors.hpp"
+
+namespace dpsosp {
+namespace {
+
+template <class Number>
+Number parse(const std::string& name, const std::string& text, std::string_view expected) {
+  Number value{};
+  const char* end = text.data() + text.size();
+  const auto [stop, status] = std::from_chars(text.data(), end, value);
+  if (status != std::errc{} || stop != end) reject("setting", name, text, expected);
+  return value;
+}
+
+}  // namespace
+
+Field field(std::string name, double& value, std::string meaning) {
+  return {name, std::move(meaning), {}, [&value] { return fmt::format("{}", value); },
+          [&value, name](const std::string& text) { value = parse<double>(name, text, "a number"); }};
+}
+
+Field field(std::string name, Index& value, std::string meaning) {
+  return {name, std::move(meaning), {}, [&value] { return fmt::format("{}", value); },
+          [&value, name](const std::string& text) { value = parse<Index>(name, text, "an integer"); }};
+}
+
+Field field(std::string name, bool& value, std::string meaning) {
+  return choice_field(std::move(name), {"false", "true"}, [&value] { return value ? 1U : 0U; },
+                      [&value](std::size_t k) { value = k == 1; }, std::move(meaning));
+}
+
+Field field(std::string name, std::string& value, std::string meaning) {
+  return {std::move(name), std::move(meaning), {}, [&value] { return value; },
+          [&value](const std::string& text) { value = text; }};
+}
+
+Field choice_field(std::string name,
+                   std::vector<std::string> names,
+                   std::function<std::size_t()> get,
+                   std::function<void(std::size_t)> set,
+                   std::string meaning) {
+  return {name, std::move(meaning), names, [names, get = std::move(get)] { return names[get()]; },
+          [name, names, set = std::move(set)](const std::string& text) {
+            const auto found = std::ranges::find(names, text);
+            if (found == names.end())
+              reject("setting", name, text, fmt::format("one of {}", fmt::join(names, ", ")));
+            set(static_cast<std::size_t>(found - names.begin()));
+          }};
+}
+
+void set_field(Fields& fields,
+               std::string_view owner,
+               const std::string& name,
+               const std::string& text) {
+  const auto found = std::ranges::find(fields, name, &Field::name);
+  if (found == fields.end()) {
+    std::vector<std::string> names;
+    for (const Field& f : fields) names.push_back(f.name);
+    reject_unknown(fmt::format("setting of {}", owner), name, names);
+  }
+  found->set(text);
+}
+
+std::map<std::string, std::string> values_of(const Fields& fields) {
+  std::map<std::string, std::string> values;
+  for (const Field& f : fields) values.emplace(f.name, f.get());
+  return values;
+}
+
+}  // namespace dpsosp

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "dpsosp/core/vector.hpp"
+
+namespace dpsosp {
+
+/// What a point is judged by: a twice differentiable F: R^d -> R. Never private, never seen by an
+/// algorithm. For a minimax problem this is the value function Φ(x) = max_y f(x, y).
+class Objective {
+ public:
+  virtual ~Objective() = default;
+
+  /// d.
+  virtual Index dimension() const = 0;
+  /// F(x); x has d entries.
+  virtual double value(ConstVectorRef x) const = 0;
+  /// out = ∇F(x); d entries.
+  virtual void gradient(ConstVectorRef x, VectorRef out) const = 0;
+  /// out = ∇²F(x) v, exact; x, v and out have d entries; out does not alias v.
+  virtual void hessian_product(ConstVectorRef x, ConstVectorRef v, VectorRef out) const = 0;
+};
+
+}  // namespace dpsosp

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/core/errors.hpp"
+
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace dpsosp {
+namespace {
+
+std::string message_of(const auto& action) {
+  try {
+    action();
+  } catch (const InputError& e) {
+    return e.what();
+  }
+  return "";
+}
+
+TEST(Errors, AMistypedNameIsAnsweredWithTheNearest) {
+  const std::vector<std::string> names{"matrix-sensing", "cosine-saddle", "cosine-minimax"};
+  EXPECT_EQ(message_of([&] { reject_unknown("problem", "matrx-sensing", names); }),
+            "unknown problem 'matrx-sensing'; did you mean 'matrix-sensing'?");
+}
+
+TEST(Errors, ABadValueIsOneLineWithPlaceNameValueAndConstraint) {
+  EXPECT_EQ(message_of([] { reject("run", "epsilon", -1.0, "> 0"); }),
+            "run: epsilon = -1, expected > 0");
+}
+
+TEST(Errors, TheNearestOfNothingIsEmpty) { EXPECT_EQ(nearest("x", {}), ""); }
+
+}  // namespace
+}  // namespace dpsosp

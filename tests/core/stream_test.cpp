@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/core/stream.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <set>
+
+#include <Random123/philox.h>
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+namespace dpsosp {
+namespace {
+
+using Counter = r123::Philox4x64::ctr_type;
+using Key = r123::Philox4x64::key_type;
+
+TEST(Stream, PhiloxMeetsThePublishedKnownAnswers) {  // Random123, tests/kat_vectors
+  EXPECT_EQ((r123::Philox4x64{}(Counter{{0, 0, 0, 0}}, Key{{0, 0}})),
+            (Counter{{0x16554d9eca36314cU, 0xdb20fe9d672d0fdcU, 0xd7e772cee186176bU,
+                      0x7e68b68aec7ba23bU}}));
+  EXPECT_EQ((r123::Philox4x64{}(Counter{{~0U + 0xffffffff00000000U, ~0ULL, ~0ULL, ~0ULL}},
+                                Key{{~0ULL, ~0ULL}})),
+            (Counter{{0x87b092c3013fe90bU, 0x438c3c67be8d0224U, 0x9cc7d7c69cd777b6U,
+                      0xa09caebf594f0ba0U}}));
+  EXPECT_EQ((r123::Philox4x64{}(Counter{{0x243f6a8885a308d3U, 0x13198a2e03707344U,
+                                         0xa4093822299f31d0U, 0x082efa98ec4e6c89U}},
+                                Key{{0x452821e638d01377U, 0xbe5466cf34e90c6cU}})),
+            (Counter{{0xa528f45403e61d95U, 0x38c72dbd566e9788U, 0xa5a1610e72fd18b5U,
+                      0x57bd43b5e52b7fe6U}}));
+}
+
+TEST(Stream, WordsArePhiloxBlocksOfTheKey) {
+  Stream stream({.seed = 7, .run = 3, .purpose = Purpose::noise, .path = 11});
+  for (std::uint64_t block = 0; block < 3; ++block) {
+    const Counter expected = r123::Philox4x64{}(Counter{{block, 0, 3, 3}}, Key{{7, 11}});
+    for (std::size_t k = 0; k < 4; ++k) EXPECT_EQ(stream.bits(), expected[k]);
+  }
+}
+
+TEST(Stream, NormalsHaveTheseBitsEverywhere) {
+  Stream stream({.seed = 1, .run = 2, .purpose = Purpose::noise});
+  std::uint64_t digest = 0;
+  for (int k = 0; k < 100000; ++k)
+    digest = std::rotl(digest, 7) ^ std::bit_cast<std::uint64_t>(stream.normal());
+  EXPECT_EQ(digest, 0x689be691539c4e7bU);
+}
+
+TEST(Stream, TheSameKeyGivesTheSameBits) {
+  const StreamKey key{.seed = 5, .run = 1, .purpose = Purpose::sampling};
+  Stream a(key), b(key);
+  for (int k = 0; k < 100; ++k) EXPECT_EQ(a.normal(), b.normal());
+}
+
+TEST(Stream, SiblingsPurposesRunsAndSeedsDiffer) {
+  const StreamKey key{.seed = 5, .run = 1, .purpose = Purpose::noise};
+  std::set<std::uint64_t> first{Stream(key).bits()};
+  std::size_t keys = 1;
+  for (std::uint64_t k = 0; k < 1000; ++k, keys += 4) {
+    first.insert(Stream(key.child(k)).bits());
+    first.insert(Stream(key.child(k).child(0)).bits());
+    first.insert(Stream({.seed = 6 + k, .run = 1, .purpose = Purpose::noise}).bits());
+    first.insert(Stream({.seed = 5, .run = static_cast<std::uint32_t>(k + 2), .purpose = Purpose::noise})
+                     .bits());
+  }
+  first.insert(Stream({.seed = 5, .run = 1, .purpose = Purpose::sampling}).bits());
+  EXPECT_EQ(first.size(), keys + 1);
+}
+
+TEST(Stream, PortableLogIsWithinTwoUlpOfTheLibrary) {
+  EXPECT_TRUE(rc::check([](double raw) {
+    const double x = std::abs(raw);
+    RC_PRE(std::isnormal(x));
+    const double exact = std::log(x);
+    const double ulp = std::nextafter(std::abs(exact), INFINITY) - std::abs(exact);
+    RC_ASSERT(std::abs(portable_log(x) - exact) <= 2.0 * ulp + 1e-18);
+  }));
+}
+
+TEST(Stream, TheLowerQuantileInvertsTheDistributionFunction) {
+  for (double p = 0.5; p > 1e-16; p *= 0.93) {
+    const double z = normal_lower_quantile(p);
+    const double tail = 0.5 * std::erfc(-z / std::sqrt(2.0));
+    // relative error of the tail is |z| times that of z; erfc itself is good to a few ulp
+    EXPECT_NEAR(tail / p, 1.0, 4e-15 * (1.0 + z * z)) << p;
+  }
+  EXPECT_EQ(normal_lower_quantile(0.5), 0.0);
+}
+
+TEST(Stream, BelowReachesEveryValueAndNoOther) {
+  Stream stream({.seed = 3, .purpose = Purpose::test});
+  std::set<Index> seen;
+  for (int k = 0; k < 200; ++k) seen.insert(stream.below(7));
+  EXPECT_EQ(seen, (std::set<Index>{0, 1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(stream.below(1), 0);
+}
+
+TEST(Stream, ASubsetIsAscendingDistinctAndInRange) {
+  EXPECT_TRUE(rc::check([](std::uint64_t seed, std::uint8_t raw_population, std::uint8_t raw_size) {
+    const Index population = 1 + raw_population;
+    const Index size = raw_size % (population + 1);
+    Stream stream({.seed = seed, .purpose = Purpose::sampling});
+    const auto subset = stream.subset(population, size);
+    RC_ASSERT(static_cast<Index>(subset.size()) == size);
+    RC_ASSERT(std::ranges::adjacent_find(subset, std::greater_equal<>{}) == subset.end());
+    RC_ASSERT(subset.empty() || (subset.front() >= 0 && subset.back() < population));
+  }));
+}
+
+TEST(Stream, ABallPointIsInsideTheBall) {
+  Stream stream({.seed = 9, .purpose = Purpose::algorithm});
+  for (Index d : {1, 2, 30}) {
+    Vector x(d);
+    for (int k = 0; k < 100; ++k) {
+      stream.fill_ball(0.25, x);
+      EXPECT_LE(x.norm(), 0.25 * (1 + 1e-12));
+    }
+  }
+}
+
+TEST(Stream, ProbabilityZeroAndOneAreCertain) {
+  Stream stream({.seed = 9, .purpose = Purpose::sampling});
+  for (int k = 0; k < 100; ++k) {
+    EXPECT_FALSE(stream.bernoulli(0.0));
+    EXPECT_TRUE(stream.bernoulli(1.0));
+  }
+}
+
+}  // namespace
+}  // namespace dpsosp
