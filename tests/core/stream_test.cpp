@@ -104,7 +104,8 @@ TEST(Stream, ASubsetIsAscendingDistinctAndInRange) {
     const auto subset = stream.subset(population, size);
     RC_ASSERT(static_cast<Index>(subset.size()) == size);
     RC_ASSERT(std::ranges::adjacent_find(subset, std::greater_equal<>{}) == subset.end());
-    RC_ASSERT(subset.empty() || (subset.front() >= 0 && subset.back() < population));
+    const bool in_range = subset.empty() || (subset.front() >= 0 && subset.back() < population);
+    RC_ASSERT(in_range);
   }));
 }
 
