@@ -11,7 +11,7 @@ target_compile_options(dpsosp_compile_options INTERFACE
 add_library(dpsosp_warnings INTERFACE)
 target_compile_options(dpsosp_warnings INTERFACE
   -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wold-style-cast
-  -Wnon-virtual-dtor -Woverloaded-virtual
+  -Wnon-virtual-dtor -Woverloaded-virtual -Wno-missing-field-initializers
   $<$<BOOL:${DPSOSP_WERROR}>:-Werror>)
 
 # dpsosp_module(NAME [SOURCES ...] [PUBLIC targets] [PRIVATE targets])

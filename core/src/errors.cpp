@@ -34,7 +34,10 @@ void reject(std::string_view where,
   throw InputError(fmt::format("{}: {} = {}, expected {}", where, name, value, expected));
 }
 
-void reject(std::string_view where, std::string_view name, double value, std::string_view expected) {
+void reject(std::string_view where,
+            std::string_view name,
+            double value,
+            std::string_view expected) {
   reject(where, name, fmt::format("{}", value), expected);
 }
 
@@ -48,8 +51,9 @@ void reject_unknown(std::string_view kind,
                     std::string_view word,
                     std::span<const std::string> candidates) {
   const std::string hint = nearest(word, candidates);
-  throw InputError(hint.empty() ? fmt::format("unknown {} '{}'", kind, word)
-                                : fmt::format("unknown {} '{}'; did you mean '{}'?", kind, word, hint));
+  throw InputError(hint.empty()
+                       ? fmt::format("unknown {} '{}'", kind, word)
+                       : fmt::format("unknown {} '{}'; did you mean '{}'?", kind, word, hint));
 }
 
 }  // namespace dpsosp

@@ -10,18 +10,24 @@ namespace dpsosp {
 
 std::string_view to_string(Origin origin) {
   switch (origin) {
-    case Origin::proved: return "proved";
-    case Origin::clipped: return "clipped";
-    case Origin::estimated: break;
+    case Origin::proved:
+      return "proved";
+    case Origin::clipped:
+      return "clipped";
+    case Origin::estimated:
+      break;
   }
   return "estimated";
 }
 
 std::string_view to_string(DualKind kind) {
   switch (kind) {
-    case DualKind::shared: return "shared";
-    case DualKind::per_record: return "per_record";
-    case DualKind::none: break;
+    case DualKind::shared:
+      return "shared";
+    case DualKind::per_record:
+      return "per_record";
+    case DualKind::none:
+      break;
   }
   return "none";
 }

@@ -24,22 +24,37 @@ Number parse(const std::string& name, const std::string& text, std::string_view 
 }  // namespace
 
 Field field(std::string name, double& value, std::string meaning) {
-  return {name, std::move(meaning), {}, [&value] { return fmt::format("{}", value); },
-          [&value, name](const std::string& text) { value = parse<double>(name, text, "a number"); }};
+  return {
+      name,
+      std::move(meaning),
+      {},
+      [&value] { return fmt::format("{}", value); },
+      [&value, name](const std::string& text) { value = parse<double>(name, text, "a number"); }};
 }
 
 Field field(std::string name, Index& value, std::string meaning) {
-  return {name, std::move(meaning), {}, [&value] { return fmt::format("{}", value); },
-          [&value, name](const std::string& text) { value = parse<Index>(name, text, "an integer"); }};
+  return {
+      name,
+      std::move(meaning),
+      {},
+      [&value] { return fmt::format("{}", value); },
+      [&value, name](const std::string& text) { value = parse<Index>(name, text, "an integer"); }};
 }
 
 Field field(std::string name, bool& value, std::string meaning) {
-  return choice_field(std::move(name), {"false", "true"}, [&value] { return value ? 1U : 0U; },
-                      [&value](std::size_t k) { value = k == 1; }, std::move(meaning));
+  return choice_field(
+      std::move(name),
+      {"false", "true"},
+      [&value] { return value ? 1U : 0U; },
+      [&value](std::size_t k) { value = k == 1; },
+      std::move(meaning));
 }
 
 Field field(std::string name, std::string& value, std::string meaning) {
-  return {std::move(name), std::move(meaning), {}, [&value] { return value; },
+  return {std::move(name),
+          std::move(meaning),
+          {},
+          [&value] { return value; },
           [&value](const std::string& text) { value = text; }};
 }
 
@@ -48,7 +63,10 @@ Field choice_field(std::string name,
                    std::function<std::size_t()> get,
                    std::function<void(std::size_t)> set,
                    std::string meaning) {
-  return {name, std::move(meaning), names, [names, get = std::move(get)] { return names[get()]; },
+  return {name,
+          std::move(meaning),
+          names,
+          [names, get = std::move(get)] { return names[get()]; },
           [name, names, set = std::move(set)](const std::string& text) {
             const auto found = std::ranges::find(names, text);
             if (found == names.end())

@@ -1,1 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "dpsosp/core/errors.hpp"
+#include "dpsosp/problems/cosine_minimax.hpp"
+#include "dpsosp/problems/cosine_saddle.hpp"
+#include "dpsosp/problems/matrix_sensing.hpp"
+#include "dpsosp/problems/problem.hpp"
+
+namespace dpsosp {
+namespace {
+
+template <class Family>
+ProblemEntry entry() {
+  return {std::string(Family().name()),
+          []() -> std::unique_ptr<ProblemFamily> { return std::make_unique<Family>(); }};
+}
+
+}  // namespace
+
+const std::vector<ProblemEntry>& problem_registry() {
+  static const std::vector<ProblemEntry> entries{
+      entry<MatrixSensing>(),
+      entry<CosineSaddle>(),
+      entry<CosineMinimax>(),
+  };
+  return entries;
+}
+
+std::unique_ptr<ProblemFamily> find_problem(std::string_view name) {
+  const auto& entries = problem_registry();
+  const auto found = std::ranges::find(entries, name, &ProblemEntry::name);
+  if (found != entries.end()) return found->create();
+  std::vector<std::string> names;
+  for (const auto& e : entries) names.push_back(e.name);
+  reject_unknown("problem", name, names);
+}
+
+void check_records(std::string_view problem, Index records) {
+  if (records < 1) reject(problem, "records", static_cast<double>(records), ">= 1");
+}
+
+}  // namespace dpsosp

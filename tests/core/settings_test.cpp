@@ -18,7 +18,9 @@ struct Parameters {
   Rule rule = Rule::normalised;
 
   Fields fields() {
-    return {field("step", step, "η"), field("steps", steps, "T"), field("fixed", fixed, ""),
+    return {field("step", step, "η"),
+            field("steps", steps, "T"),
+            field("fixed", fixed, ""),
             field("rule", rule, {{Rule::normalised, "normalised"}, {Rule::plain, "plain"}}, "")};
   }
 };

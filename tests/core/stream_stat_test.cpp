@@ -14,8 +14,8 @@
 namespace dpsosp {
 namespace {
 
-constexpr double kolmogorov_1e6 = 2.7;   // sqrt(n) D exceeds this with probability 9e-7
-constexpr double normal_1e6 = 4.9;       // |Z| exceeds this with probability 1e-6
+constexpr double kolmogorov_1e6 = 2.7;  // sqrt(n) D exceeds this with probability 9e-7
+constexpr double normal_1e6 = 4.9;      // |Z| exceeds this with probability 1e-6
 
 double kolmogorov(std::vector<double> sample, const std::function<double(double)>& distribution) {
   std::ranges::sort(sample);
@@ -90,9 +90,11 @@ TEST(StreamStatistics, StreamsOfDifferentKeysAreUncorrelated) {
   purpose.purpose = Purpose::sampling;
   StreamKey seed = key;
   seed.seed = 16;
-  for (const StreamKey& k : {other, purpose, seed, key.child(0), key.child(1), key.child(0).child(0)})
+  for (const StreamKey& k :
+       {other, purpose, seed, key.child(0), key.child(1), key.child(0).child(0)})
     EXPECT_LT(std::abs(correlation(Stream(key), Stream(k), 1'000'000)), normal_1e6);
-  EXPECT_LT(std::abs(correlation(Stream(key.child(0)), Stream(key.child(1)), 1'000'000)), normal_1e6);
+  EXPECT_LT(std::abs(correlation(Stream(key.child(0)), Stream(key.child(1)), 1'000'000)),
+            normal_1e6);
   EXPECT_GT(correlation(Stream(key), Stream(key), 1'000'000), 100.0);  // the test can fail
 }
 
@@ -109,7 +111,8 @@ TEST(StreamStatistics, SuccessiveDrawsAreUncorrelatedInValueAndSquare) {
       square += (z[k] * z[k] - 1) * (z[k - lag] * z[k - lag] - 1) / 2.0;
     }
     EXPECT_LT(std::abs(linear) / std::sqrt(n), normal_1e6) << lag;
-    EXPECT_LT(std::abs(square) / std::sqrt(n), 1.5 * normal_1e6) << lag;  // products of squares have heavy tails
+    EXPECT_LT(std::abs(square) / std::sqrt(n), 1.5 * normal_1e6)
+        << lag;  // products of squares have heavy tails
   }
 }
 

@@ -26,12 +26,12 @@ struct Constant {
 /// Names of constants. F is the objective by which a result is judged (Φ for minimax problems);
 /// f is the per-record loss.
 namespace constant {
-inline constexpr std::string_view lipschitz = "lipschitz";                  // G: ‖∇f‖ ≤ G per record
-inline constexpr std::string_view smoothness = "smoothness";                // M of F (L_Φ)
+inline constexpr std::string_view lipschitz = "lipschitz";    // G: ‖∇f‖ ≤ G per record
+inline constexpr std::string_view smoothness = "smoothness";  // M of F (L_Φ)
 inline constexpr std::string_view hessian_lipschitz = "hessian_lipschitz";  // ρ of F (ρ_Φ)
-inline constexpr std::string_view suboptimality = "suboptimality";          // F(x₀) − min F, or above
-inline constexpr std::string_view joint_smoothness = "joint_smoothness";    // L of f in z = (x, y)
-inline constexpr std::string_view strong_concavity = "strong_concavity";    // μ of f in y
+inline constexpr std::string_view suboptimality = "suboptimality";  // F(x₀) − min F, or above
+inline constexpr std::string_view joint_smoothness = "joint_smoothness";  // L of f in z = (x, y)
+inline constexpr std::string_view strong_concavity = "strong_concavity";  // μ of f in y
 }  // namespace constant
 
 class Constants {

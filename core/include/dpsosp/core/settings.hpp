@@ -17,10 +17,10 @@ namespace dpsosp {
 /// `list` and the run key go through.
 struct Field {
   std::string name;
-  std::string meaning;                           ///< the paper's symbol and a few words
-  std::vector<std::string> choices;              ///< empty unless the value is one of a list
-  std::function<std::string()> get;              ///< shortest text that reads back to the same value
-  std::function<void(const std::string&)> set;   ///< throws InputError on text it cannot read
+  std::string meaning;                          ///< the paper's symbol and a few words
+  std::vector<std::string> choices;             ///< empty unless the value is one of a list
+  std::function<std::string()> get;             ///< shortest text that reads back to the same value
+  std::function<void(const std::string&)> set;  ///< throws InputError on text it cannot read
 };
 using Fields = std::vector<Field>;
 
@@ -48,17 +48,22 @@ Field field(std::string name,
     names.emplace_back(text);
   }
   return choice_field(
-      std::move(name), std::move(names),
+      std::move(name),
+      std::move(names),
       [&value, values] {
         std::size_t k = 0;
         while (values[k] != value) ++k;
         return k;
       },
-      [&value, values](std::size_t k) { value = values[k]; }, std::move(meaning));
+      [&value, values](std::size_t k) { value = values[k]; },
+      std::move(meaning));
 }
 
 /// Sets the field called `name`. \throws InputError with the nearest name, or if the text is bad.
-void set_field(Fields& fields, std::string_view owner, const std::string& name, const std::string& text);
+void set_field(Fields& fields,
+               std::string_view owner,
+               const std::string& name,
+               const std::string& text);
 
 /// name -> text of every field.
 std::map<std::string, std::string> values_of(const Fields& fields);

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include "dpsosp/problems/cosine_saddle.hpp"
+#include "dpsosp/problems/problem.hpp"
+
+namespace dpsosp {
+
+/// Strict-saddle minimax with a shared dual: x ∈ R^{m+k}, y ∈ R^m,
+///
+///   f(x, y; e, s) = yᵀ(c ∘ x_{1..m} + e) − (μ/2)‖y‖² + γ Σ_j cos x_j + sᵀx,   ‖e‖, ‖s‖ ≤ 1.
+///
+/// With ē, s̄ the records' means (zero here: the family centres them): y*(x) = (c ∘ x_{1..m} + ē)/μ,
+/// Φ(x) = ‖c ∘ x_{1..m} + ē‖²/(2μ) + γ Σ_j cos x_j + s̄ᵀx, Hessian diagonal c²/μ − γ cos x_j for
+/// j ≤ m and −γ cos x_j beyond. For c²/μ > γ the origin is a strict saddle with λ_min = −γ and the
+/// minima are x_j = 0 (j ≤ m), ±π (j > m).
+///
+/// Proofs: Φ's Hessian entries are γ-Lipschitz in their own coordinate, so ρ_Φ = γ; they lie in
+/// [−γ, c²/μ + γ], so L_Φ = c²/μ + γ. Per record ∇f is affine in (x, y) plus −γ sin x: pairs
+/// (x_j, y_j) see the matrix [[−γ cos, c], [c, −μ]] of norm ≤ c + max(γ, μ), so L = c + max(γ, μ);
+/// f is μ-strongly concave in y. From x₀ = 0: Φ(x₀) − min Φ = 2γk when ē = s̄ = 0. ∇f is unbounded
+/// in y; `lipschitz` is the clip limit and enforced, not proved.
+/// \source xu-2026, zoo entry 8.3.
+class CosineMinimax final : public ProblemFamily {
+ public:
+  std::string_view name() const override { return "cosine-minimax"; }
+  std::string_view summary() const override;
+  Index default_records() const override { return 100000; }
+  Fields fields() override;
+  int numbers_version() const override { return 1; }
+  Problem make(const InstanceSpec& spec) const override;
+
+  Index coupled = 10;             ///< m = d₂
+  Index free = 10;                ///< k; d = m + k
+  double coupling = 2.0;          ///< c
+  double strong_concavity = 1.0;  ///< μ
+  double gamma = 0.5;             ///< γ
+  double clip = 4.0;              ///< limit for per-record gradients
+};
+
+/// Φ for a coupling vector c ∈ R^m and record means ē ∈ R^m, s̄ ∈ R^{m+k}.
+std::unique_ptr<const DiagonalObjective> cosine_minimax_value(
+    Vector coupling, double strong_concavity, double gamma, Vector mean_dual, Vector mean_primal);
+
+}  // namespace dpsosp

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include "dpsosp/problems/problem.hpp"
+
+namespace dpsosp {
+
+/// How the planted matrix X* = U* V*ᵀ with N(0, 1) factors is rescaled.
+enum class PlantedScale { none, frobenius, spectral, over_sqrt_rank, over_rank };
+
+/// Matrix sensing as a nonconvex-strongly-concave minimax problem and as its value function.
+///
+/// Records (A_i, b_i), i ≤ n: A_i ∈ R^{p×q} with N(0, 1/(pq)) entries, b_i = ⟨A_i, X*⟩ + N(0, s²).
+/// Variables x = (vec U, vec V), U ∈ R^{p×r}, V ∈ R^{q×r}, column-major; d = (p + q) r; y ∈ R^n.
+///
+///   f(x, y) = (1/n) Σ_i [ y_i (⟨A_i, UVᵀ⟩ − b_i) − y_i²/2 ],   y_i*(x) = ⟨A_i, UVᵀ⟩ − b_i,
+///   Φ(x) = max_y f(x, y) = (1/2n) Σ_i (⟨A_i, UVᵀ⟩ − b_i)².
+///
+/// The dual is per record: ∇_y f_i = (res_i − y_i) e_i involves record i alone. Records are
+/// unbounded (Gaussian), so every constant is estimated from the sampling law and privacy rests on
+/// clipping alone. \source xu-2026, section 5 and zoo entry 8.1.
+class MatrixSensing final : public ProblemFamily {
+ public:
+  std::string_view name() const override { return "matrix-sensing"; }
+  std::string_view summary() const override;
+  Index default_records() const override { return 400; }
+  Fields fields() override;
+  int numbers_version() const override { return 1; }
+  Problem make(const InstanceSpec& spec) const override;
+
+  Index rows = 20;  ///< p
+  Index cols = 20;  ///< q
+  Index rank = 3;   ///< r
+  PlantedScale planted_scale = PlantedScale::none;
+  double planted_norm = 1.0;    ///< target of the scales frobenius and spectral
+  double label_noise = 0.01;    ///< s
+  double initial_spread = 0.1;  ///< U₀, V₀ ~ N(0, spread²)
+};
+
+/// The records and the value function of given measurements, for tests and loaders.
+/// \param measurements  pq × n, column i is vec A_i (column-major p × q).
+/// \param labels        b ∈ R^n.
+struct MatrixSensingData {
+  Index rows = 0, cols = 0, rank = 0;
+  Matrix measurements;
+  Vector labels;
+};
+std::unique_ptr<const Records> matrix_sensing_records(
+    std::shared_ptr<const MatrixSensingData> data);
+std::unique_ptr<const Objective> matrix_sensing_value(const MatrixSensingData& data);
+
+}  // namespace dpsosp

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <span>
+
+#include "dpsosp/core/point.hpp"
+#include "dpsosp/core/public_facts.hpp"
+#include "dpsosp/core/vector.hpp"
+
+namespace dpsosp {
+
+/// What clipping did in one sum. Depends on the records: for the evaluation log alone.
+struct ClipReport {
+  Index clipped = 0;          ///< records whose contribution was longer than the limit
+  double largest_norm = 0.0;  ///< of a contribution before clipping
+
+  void merge(const ClipReport& other) {
+    clipped += other.clipped;
+    largest_norm = std::max(largest_norm, other.largest_norm);
+  }
+  /// Counts a contribution of norm `norm`; returns min(1, limit / norm), 1 for norm 0.
+  double weigh(double norm, double limit) {
+    largest_norm = std::max(largest_norm, norm);
+    if (!(norm > limit)) return 1.0;
+    ++clipped;
+    return limit / norm;
+  }
+};
+
+/// The records a sum runs over: a contiguous range, or an ascending list.
+class BatchView {
+ public:
+  BatchView(Index begin, Index end) : begin_(begin), size_(end - begin) {}
+  explicit BatchView(std::span<const Index> list) : list_(list), size_(std::ssize(list)) {}
+
+  Index size() const { return size_; }
+  Index operator[](Index k) const {
+    return list_.data() != nullptr ? list_[static_cast<std::size_t>(k)] : begin_ + k;
+  }
+
+ private:
+  std::span<const Index> list_;
+  Index begin_ = 0;
+  Index size_ = 0;
+};
+
+/// The private data of a problem. Only a curator holds one.
+///
+/// Every sum clips each record's own contribution: Σ_{i ∈ batch} min(1, limit/‖v_i‖) v_i, so that
+/// exchanging one record moves it by at most 2·limit whatever the records are. `limit` may be
+/// +infinity (no clipping). Sums have the same bits for any number of threads.
+class Records {
+ public:
+  virtual ~Records() = default;
+
+  /// n.
+  virtual Index size() const = 0;
+
+  /// out += Σ clip(∇f(point; z_i)) in the block; out has d, d₂ or d + d₂ entries (x before y).
+  /// \throws InputError if the problem cannot answer at this point (see Point).
+  virtual ClipReport add_gradients(const Point& point,
+                                   Block block,
+                                   const BatchView& batch,
+                                   double limit,
+                                   VectorRef out) const = 0;
+
+  /// out += Σ clip(∇f(point; z_i) − ∇f(previous; z_i)) in the block.
+  virtual ClipReport add_gradient_differences(const Point& point,
+                                              const Point& previous,
+                                              Block block,
+                                              const BatchView& batch,
+                                              double limit,
+                                              VectorRef out) const = 0;
+};
+
+}  // namespace dpsosp

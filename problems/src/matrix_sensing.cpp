@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/problems/matrix_sensing.hpp"
+
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+#include <Eigen/SVD>
+
+#include "chunked_sum.hpp"
+#include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/stream.hpp"
+
+namespace dpsosp {
+namespace {
+
+using ConstMatrixMap = Eigen::Map<const Matrix>;
+using MatrixMap = Eigen::Map<Matrix>;
+
+/// x seen as (U, V).
+struct Factors {
+  Factors(const MatrixSensingData& m, ConstVectorRef x)
+      : U(x.data(), m.rows, m.rank), V(x.data() + m.rows * m.rank, m.cols, m.rank) {}
+  ConstMatrixMap U;
+  ConstMatrixMap V;
+};
+
+/// out ± (G V, Gᵀ U), the gradient of x ↦ ⟨G, UVᵀ⟩.
+void add_factor_gradient(
+    const MatrixSensingData& m, const Matrix& G, const Factors& at, double sign, VectorRef out) {
+  MatrixMap out_U(out.data(), m.rows, m.rank);
+  MatrixMap out_V(out.data() + m.rows * m.rank, m.cols, m.rank);
+  out_U.noalias() += sign * G * at.V;
+  out_V.noalias() += sign * G.transpose() * at.U;
+}
+
+class MatrixSensingRecords final : public Records {
+ public:
+  explicit MatrixSensingRecords(std::shared_ptr<const MatrixSensingData> data)
+      : data_(std::move(data)) {}
+
+  Index size() const override { return data_->labels.size(); }
+
+  ClipReport add_gradients(const Point& point,
+                           Block block,
+                           const BatchView& batch,
+                           double limit,
+                           VectorRef out) const override {
+    return sum(point, nullptr, block, batch, limit, out);
+  }
+
+  ClipReport add_gradient_differences(const Point& point,
+                                      const Point& previous,
+                                      Block block,
+                                      const BatchView& batch,
+                                      double limit,
+                                      VectorRef out) const override {
+    return sum(point, &previous, block, batch, limit, out);
+  }
+
+ private:
+  /// One end of a gradient difference: c_i = y_i, or res_i where the dual stays with the record;
+  /// then ∇_x f_i = c_i (A_i V, A_iᵀ U) and ∇_y f_i = (res_i − y_i) e_i.
+  struct End {
+    End(const MatrixSensingData& m, const Point& p)
+        : point(p), factors(m, p.x), product(factors.U * factors.V.transpose()) {}
+    double residual(const MatrixSensingData& m, Index i) const {
+      return m.measurements.col(i).dot(product.reshaped()) - m.labels[i];
+    }
+    double dual(double residual, Index i) const { return point.has_dual() ? point.y[i] : residual; }
+
+    const Point& point;
+    Factors factors;
+    Matrix product;  // UVᵀ
+  };
+
+  ClipReport sum(const Point& point,
+                 const Point* previous,
+                 Block block,
+                 const BatchView& batch,
+                 double limit,
+                 VectorRef out) const {
+    if (block != Block::x && !point.has_dual())
+      throw InputError("matrix-sensing: a query of the dual block needs y of dimension n");
+    const End to(*data_, point);
+    if (previous == nullptr)
+      return chunked_sum(batch.size(), out, [&](Index first, Index last, VectorRef partial) {
+        return sum_chunk(to, nullptr, block, batch, first, last, limit, partial);
+      });
+    const End from(*data_, *previous);
+    return chunked_sum(batch.size(), out, [&](Index first, Index last, VectorRef partial) {
+      return sum_chunk(to, &from, block, batch, first, last, limit, partial);
+    });
+  }
+
+  ClipReport sum_chunk(const End& to,
+                       const End* from,
+                       Block block,
+                       const BatchView& batch,
+                       Index first,
+                       Index last,
+                       double limit,
+                       VectorRef out) const {
+    const MatrixSensingData& m = *data_;
+    const bool in_x = block != Block::y;
+    const bool in_y = block != Block::x;
+    const Index y_offset = in_x ? (m.rows + m.cols) * m.rank : 0;
+    Matrix G_to = Matrix::Zero(m.rows, m.cols);  // Σ w_i c_i A_i at either end
+    Matrix G_from = Matrix::Zero(m.rows, m.cols);
+    Matrix left(m.rows, m.rank);
+    Matrix right(m.cols, m.rank);
+    ClipReport report;
+    for (Index k = first; k < last; ++k) {
+      const Index i = batch[k];
+      const ConstMatrixMap A(m.measurements.col(i).data(), m.rows, m.cols);
+      const double residual_to = to.residual(m, i);
+      const double c_to = to.dual(residual_to, i);
+      double c_from = 0.0;
+      double y_part = residual_to - c_to;
+      if (from != nullptr) {
+        const double residual_from = from->residual(m, i);
+        c_from = from->dual(residual_from, i);
+        y_part -= residual_from - c_from;
+      }
+      double squared = 0.0;
+      if (in_x) {
+        left = c_to * A.lazyProduct(to.factors.V);
+        right = c_to * A.transpose().lazyProduct(to.factors.U);
+        if (from != nullptr) {
+          left -= c_from * A.lazyProduct(from->factors.V);
+          right -= c_from * A.transpose().lazyProduct(from->factors.U);
+        }
+        squared += left.squaredNorm() + right.squaredNorm();
+      }
+      if (in_y) squared += y_part * y_part;
+      const double weight = report.weigh(std::sqrt(squared), limit);
+      if (in_x) {
+        G_to += (weight * c_to) * A;
+        if (from != nullptr) G_from += (weight * c_from) * A;
+      }
+      if (in_y) out[y_offset + i] += weight * y_part;
+    }
+    if (in_x) {
+      add_factor_gradient(m, G_to, to.factors, 1.0, out);
+      if (from != nullptr) add_factor_gradient(m, G_from, from->factors, -1.0, out);
+    }
+    return report;
+  }
+
+  std::shared_ptr<const MatrixSensingData> data_;
+};
+
+/// Φ through its sufficient statistics, at a cost independent of n:
+/// Φ = ½ mᵀ S m − cᵀ m + ½ t with m = vec(UVᵀ), S = (1/n) Σ a_i a_iᵀ, c = (1/n) Σ b_i a_i, a_i =
+/// vec A_i.
+class MatrixSensingValue final : public Objective {
+ public:
+  explicit MatrixSensingValue(const MatrixSensingData& m)
+      : shape_{m.rows, m.cols, m.rank, {}, {}}, second_moment_(m.rows * m.cols, m.rows * m.cols) {
+    const double n = static_cast<double>(m.labels.size());
+    second_moment_.setZero();
+    second_moment_.selfadjointView<Eigen::Lower>().rankUpdate(m.measurements, 1.0 / n);
+    second_moment_.triangularView<Eigen::StrictlyUpper>() = second_moment_.transpose();
+    cross_moment_ = m.measurements * m.labels / n;
+    label_moment_ = m.labels.squaredNorm() / n;
+  }
+
+  Index dimension() const override { return (shape_.rows + shape_.cols) * shape_.rank; }
+
+  double value(ConstVectorRef x) const override {
+    const Vector m = product(x).reshaped();
+    return 0.5 * m.dot(second_moment_ * m) - cross_moment_.dot(m) + 0.5 * label_moment_;
+  }
+
+  void gradient(ConstVectorRef x, VectorRef out) const override {
+    out.setZero();
+    add_factor_gradient(shape_, residual_mean(x), Factors(shape_, x), 1.0, out);
+  }
+
+  void hessian_product(ConstVectorRef x, ConstVectorRef v, VectorRef out) const override {
+    // direction (P, Q): (G′V + GQ, G′ᵀU + GᵀP) with G′ = S vec(PVᵀ + UQᵀ)
+    const Factors at(shape_, x);
+    const Factors along(shape_, v);
+    const Matrix moved = along.U * at.V.transpose() + at.U * along.V.transpose();
+    const Vector applied = second_moment_ * moved.reshaped();
+    out.setZero();
+    add_factor_gradient(shape_, applied.reshaped(shape_.rows, shape_.cols), at, 1.0, out);
+    add_factor_gradient(shape_, residual_mean(x), along, 1.0, out);
+  }
+
+ private:
+  Matrix product(ConstVectorRef x) const {
+    const Factors at(shape_, x);
+    return at.U * at.V.transpose();
+  }
+  /// G = (1/n) Σ res_i A_i.
+  Matrix residual_mean(ConstVectorRef x) const {
+    const Vector mean = second_moment_ * product(x).reshaped() - cross_moment_;
+    return mean.reshaped(shape_.rows, shape_.cols);
+  }
+
+  MatrixSensingData shape_;  // sizes alone
+  Matrix second_moment_;
+  Vector cross_moment_;
+  double label_moment_ = 0.0;
+};
+
+Matrix planted_matrix(const MatrixSensing& family, Stream stream) {
+  Matrix U(family.rows, family.rank);
+  Matrix V(family.cols, family.rank);
+  stream.fill_normal(1.0, U.reshaped());
+  stream.fill_normal(1.0, V.reshaped());
+  const Matrix X = U * V.transpose();
+  switch (family.planted_scale) {
+    case PlantedScale::none:
+      return X;
+    case PlantedScale::frobenius:
+      return X * (family.planted_norm / X.norm());
+    case PlantedScale::spectral:
+      return X * (family.planted_norm / Eigen::JacobiSVD<Matrix>(X).singularValues()[0]);
+    case PlantedScale::over_sqrt_rank:
+      return X / std::sqrt(static_cast<double>(family.rank));
+    case PlantedScale::over_rank:
+      break;
+  }
+  return X / static_cast<double>(family.rank);
+}
+
+/// ‖X*‖_F as the sampling law has it: E‖U*V*ᵀ‖_F² = pqr for N(0, 1) factors.
+double typical_planted_norm(const MatrixSensing& f) {
+  const auto p = static_cast<double>(f.rows);
+  const auto q = static_cast<double>(f.cols);
+  const auto r = static_cast<double>(f.rank);
+  const double unscaled = std::sqrt(p * q * r);
+  switch (f.planted_scale) {
+    case PlantedScale::none:
+      return unscaled;
+    case PlantedScale::frobenius:
+      return f.planted_norm;
+    case PlantedScale::spectral:
+      return f.planted_norm * std::sqrt(r);
+    case PlantedScale::over_sqrt_rank:
+      return unscaled / std::sqrt(r);
+    case PlantedScale::over_rank:
+      break;
+  }
+  return unscaled / r;
+}
+
+/// Constants from the sampling law alone (they are public, so they may not look at the records).
+Constants estimated_constants(const MatrixSensing& f, Index n) {
+  const auto p = static_cast<double>(f.rows);
+  const auto q = static_cast<double>(f.cols);
+  const auto r = static_cast<double>(f.rank);
+  const double pq = p * q;
+  const double norm = typical_planted_norm(f);
+  // largest eigenvalue of (1/n) Σ a_i a_iᵀ, a_i ~ N(0, I/(pq)): the Marchenko-Pastur edge
+  const double edge = std::pow(1.0 + std::sqrt(pq / static_cast<double>(n)), 2) / pq;
+  const double label_scale = std::sqrt(norm * norm / pq + f.label_noise * f.label_noise);
+  // balanced factors of X* with r singular values near ‖X*‖_F/√r: ‖U‖₂² = ‖V‖₂² = ‖X*‖_F/√r
+  const double factor_squared = 2.0 * norm / std::sqrt(r);
+  // ‖(1/n) Σ b_i A_i‖₂ at the origin: signal ‖X*‖₂/(pq) plus the noise of a Gaussian average
+  const double origin_gradient =
+      norm / std::sqrt(r) / pq +
+      label_scale * (std::sqrt(p) + std::sqrt(q)) / std::sqrt(pq * static_cast<double>(n));
+  const std::string region = "||U||_2^2 + ||V||_2^2 <= 2 ||X*||_2, typical instance";
+  Constants c;
+  const auto set = [&](std::string_view name, double value) {
+    c.set(name, {value, Origin::estimated, region});
+  };
+  set(constant::smoothness, edge * factor_squared + origin_gradient);
+  set(constant::hessian_lipschitz, 3.0 * edge * std::sqrt(factor_squared));
+  set(constant::suboptimality, 0.5 * label_scale * label_scale);
+  set(constant::strong_concavity, 1.0 / static_cast<double>(n));
+  // per record: ‖A_i‖_F ≈ 1, so ∇_x f_i moves by about (‖U‖₂² + ‖V‖₂²)/(min(p, q)) per unit of x
+  set(constant::joint_smoothness, std::max(1.0, factor_squared / std::min(p, q) + label_scale));
+  set(constant::lipschitz, label_scale * std::sqrt(factor_squared / std::min(p, q)));
+  return c;
+}
+
+}  // namespace
+
+std::string_view MatrixSensing::summary() const {
+  return "max_y (1/n) sum_i [y_i (<A_i, U V'> - b_i) - y_i^2/2]; low-rank, strict saddle at 0";
+}
+
+Fields MatrixSensing::fields() {
+  return {field("rows", rows, "p"),
+          field("cols", cols, "q"),
+          field("rank", rank, "r"),
+          field("planted_scale",
+                planted_scale,
+                {{PlantedScale::none, "none"},
+                 {PlantedScale::frobenius, "frobenius"},
+                 {PlantedScale::spectral, "spectral"},
+                 {PlantedScale::over_sqrt_rank, "over_sqrt_rank"},
+                 {PlantedScale::over_rank, "over_rank"}},
+                "rescaling of X* = U* V*'"),
+          field("planted_norm", planted_norm, "norm of X* under the scales frobenius and spectral"),
+          field("label_noise", label_noise, "standard deviation of the labels' noise"),
+          field("initial_spread", initial_spread, "standard deviation of U0 and V0")};
+}
+
+Problem MatrixSensing::make(const InstanceSpec& spec) const {
+  check_records(name(), spec.records);
+  const auto positive = [&](std::string_view what, auto value) {
+    if (!(value > 0)) reject(name(), what, static_cast<double>(value), "> 0");
+  };
+  positive("rows", rows);
+  positive("cols", cols);
+  positive("rank", rank);
+  positive("planted_norm", planted_norm);
+  if (!(label_noise >= 0)) reject(name(), "label_noise", label_noise, ">= 0");
+  if (!(initial_spread >= 0)) reject(name(), "initial_spread", initial_spread, ">= 0");
+  const Index d = (rows + cols) * rank;
+  if (spec.dimension && *spec.dimension != d)
+    reject(name(),
+           "dimension",
+           static_cast<double>(*spec.dimension),
+           fmt::format("(rows + cols) rank = {}; set problem.rows, problem.cols, problem.rank", d));
+
+  const StreamKey data_key{.seed = spec.data_seed, .purpose = Purpose::data};
+  auto data = std::make_shared<MatrixSensingData>();
+  data->rows = rows;
+  data->cols = cols;
+  data->rank = rank;
+  data->measurements.resize(rows * cols, spec.records);
+  Stream(data_key.child(0))
+      .fill_normal(1.0 / std::sqrt(static_cast<double>(rows * cols)),
+                   data->measurements.reshaped());
+  const Matrix planted = planted_matrix(*this, Stream(data_key.child(1)));
+  data->labels = data->measurements.transpose() * planted.reshaped();
+  Stream(data_key.child(2)).add_normal(label_noise, data->labels);
+
+  Problem problem;
+  PublicFacts& facts = problem.facts;
+  facts.name = name();
+  facts.dimension = d;
+  facts.records = spec.records;
+  facts.dual_kind = DualKind::per_record;
+  facts.dual_dimension = spec.records;
+  facts.constants = estimated_constants(*this, spec.records);
+  facts.initial_point.resize(d);
+  Stream({.seed = spec.seed, .purpose = Purpose::initial_point})
+      .fill_normal(initial_spread, facts.initial_point);
+  facts.initial_dual = Vector::Zero(spec.records);
+  problem.empirical = matrix_sensing_value(*data);
+  problem.records = matrix_sensing_records(std::move(data));
+  return problem;
+}
+
+std::unique_ptr<const Records> matrix_sensing_records(
+    std::shared_ptr<const MatrixSensingData> data) {
+  return std::make_unique<MatrixSensingRecords>(std::move(data));
+}
+
+std::unique_ptr<const Objective> matrix_sensing_value(const MatrixSensingData& data) {
+  return std::make_unique<MatrixSensingValue>(data);
+}
+
+}  // namespace dpsosp
