@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/privacy/accounting/calibration.hpp"
+
+#include "numeric.hpp"
+
+namespace dpsosp {
+
+double smallest_noise_multiplier(const EventFamily& events,
+                                 Adjacency adjacency,
+                                 double epsilon,
+                                 double delta,
+                                 const AccountOptions& options) {
+  expect_positive("smallest_noise_multiplier", "epsilon", epsilon);
+  const auto enough = [&](double z) {
+    return epsilon_of(events(z), adjacency, delta, options).epsilon <= epsilon;
+  };
+  double yes = 1;
+  while (!enough(yes)) {
+    expect(yes < 1e15,
+           "smallest_noise_multiplier",
+           "epsilon",
+           epsilon,
+           "a target that noise up to 1e15 times the sensitivity can meet");
+    yes *= 2;
+  }
+  double no = yes / 2;
+  while (enough(no)) {
+    expect(no > 1e-9,
+           "smallest_noise_multiplier",
+           "epsilon",
+           epsilon,
+           "a target that some noise fails to meet");
+    yes = no;
+    no /= 2;
+  }
+  return bisect(no, yes, enough);
+}
+
+}  // namespace dpsosp
