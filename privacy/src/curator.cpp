@@ -1,1 +1,282 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/privacy/curator.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "curator_state.hpp"
+#include "dpsosp/core/errors.hpp"
+#include "dpsosp/problems/records.hpp"
+
+namespace dpsosp {
+namespace {
+
+StreamKey with_purpose(StreamKey key, Purpose purpose) {
+  key.purpose = purpose;
+  return key;
+}
+
+PrivacyLabel label_of(bool sound, bool no_noise, bool no_data, bool no_clipping) {
+  if (sound) return PrivacyLabel::enforced;
+  if (no_noise || no_data) return PrivacyLabel::none;
+  return no_clipping ? PrivacyLabel::conditional : PrivacyLabel::violated;
+}
+
+}  // namespace
+
+std::string_view to_string(PrivacyLabel label) {
+  switch (label) {
+    case PrivacyLabel::enforced:
+      return "enforced";
+    case PrivacyLabel::conditional:
+      return "conditional";
+    case PrivacyLabel::violated:
+      return "violated";
+    case PrivacyLabel::none:
+      break;
+  }
+  return "none";
+}
+
+Curator::Own::Own(PublicFacts facts_,
+                  std::string scope_,
+                  RecordRange range_,
+                  FilterRule rule_,
+                  const StreamKey& key_)
+    : facts(std::move(facts_)),
+      scope(std::move(scope_)),
+      range(range_),
+      rule(std::move(rule_)),
+      filter(range_, rule.capacity),
+      key(key_),
+      noise(with_purpose(key_, Purpose::noise)),
+      sampling(with_purpose(key_, Purpose::sampling)),
+      fresh_cursor(range_.begin) {}
+
+double Curator::Own::charge_of(const Event& event) {
+  if (!last_charged || !(last_charged->first == event))
+    last_charged.emplace(event, rule.charge(event));
+  return last_charged->second;
+}
+
+Curator::Curator(const PublicFacts& facts,
+                 const Records& records,
+                 const FilterRule& rule,
+                 StreamKey key,
+                 ClipLog* clip_log)
+    : Curator(facts, records, rule, key, clip_log, Departures{}) {}
+
+Curator::Curator(const PublicFacts& facts,
+                 const Records& records,
+                 const FilterRule& rule,
+                 StreamKey key,
+                 ClipLog* clip_log,
+                 Departures departures)
+    : shared_(std::make_shared<Shared>()) {
+  if (records.size() != facts.records)
+    reject("curator",
+           "records",
+           static_cast<double>(records.size()),
+           fmt::format("the {} of the public facts", facts.records));
+  shared_->records = &records;
+  shared_->clip_log = clip_log;
+  shared_->departures = departures;
+  own_ = std::make_unique<Own>(facts, "/", RecordRange{0, facts.records}, rule, key);
+}
+
+Curator::Curator(std::shared_ptr<Shared> shared, std::unique_ptr<Own> own)
+    : shared_(std::move(shared)), own_(std::move(own)) {}
+
+Curator::~Curator() = default;
+Curator::Curator(Curator&&) noexcept = default;
+
+const PublicFacts& Curator::facts() const { return own_->facts; }
+const Ledger& Curator::ledger() const { return shared_->ledger; }
+
+PrivacyLabel Curator::label() const {
+  const Departures& d = shared_->departures;
+  return label_of(!d.no_filter, d.no_noise, d.no_data, d.no_clipping);
+}
+
+Remaining Curator::remaining() const {
+  return {own_->rule.capacity > 0 ? own_->filter.remaining() / own_->rule.capacity : 0.0,
+          own_->range.end - own_->fresh_cursor};
+}
+
+Batch Curator::draw(const BatchPolicy& policy, BatchUse use) {
+  Own& own = *own_;
+  const Index n = own.facts.records;
+  Batch batch;
+  batch.policy_ = policy;
+  batch.use_ = use;
+  batch.answered_ = std::make_shared<bool>(false);
+  if (policy.kind == BatchPolicy::Kind::fresh || policy.kind == BatchPolicy::Kind::sample)
+    if (!(policy.size >= 1 && policy.size <= n))
+      reject("batch",
+             "size",
+             static_cast<double>(policy.size),
+             fmt::format("in [1, records] with records = {}", n));
+  switch (policy.kind) {
+    case BatchPolicy::Kind::all:
+      batch.range_ = own.range;
+      break;
+    case BatchPolicy::Kind::fresh:
+      if (own.range.end - own.fresh_cursor < policy.size)
+        throw DataExhausted(fmt::format("fresh batch of {} refused: {} unused records are left",
+                                        policy.size,
+                                        own.range.end - own.fresh_cursor));
+      batch.range_ = {own.fresh_cursor, own.fresh_cursor + policy.size};
+      own.fresh_cursor += policy.size;
+      break;
+    case BatchPolicy::Kind::sample: {
+      auto members = own.sampling.subset(n, policy.size);
+      for (Index& i : members) i += own.range.begin;
+      batch.members_ = std::make_shared<const std::vector<Index>>(std::move(members));
+      break;
+    }
+    case BatchPolicy::Kind::poisson: {
+      if (!(policy.rate > 0 && policy.rate <= 1)) reject("batch", "rate", policy.rate, "in (0, 1]");
+      std::vector<Index> members;
+      for (Index i = own.range.begin; i < own.range.end; ++i)
+        if (own.sampling.bernoulli(policy.rate)) members.push_back(i);
+      batch.members_ = std::make_shared<const std::vector<Index>>(std::move(members));
+      break;
+    }
+  }
+  return batch;
+}
+
+RecordRange Curator::charged_range(const Batch& batch) const {
+  return batch.members_ ? own_->range : batch.range_;
+}
+
+void Curator::gradient(const Point& point,
+                       const Batch& batch,
+                       const GradientQuery& query,
+                       VectorRef out) {
+  answer("gradient", point, nullptr, batch, query, out);
+}
+
+void Curator::gradient_difference(const Point& point,
+                                  const Point& previous,
+                                  const Batch& batch,
+                                  const GradientQuery& query,
+                                  VectorRef out) {
+  answer("gradient_difference", point, &previous, batch, query, out);
+}
+
+void Curator::answer(const char* name,
+                     const Point& point,
+                     const Point* previous,
+                     const Batch& batch,
+                     const GradientQuery& query,
+                     VectorRef out) {
+  Own& own = *own_;
+  const Departures& departures = shared_->departures;
+  if (batch.members_ && batch.use_ == BatchUse::one_query && *batch.answered_)
+    throw InputError(
+        "batch: a secret batch drawn for one query was asked twice; draw it for several");
+  const bool still = previous != nullptr && point.distance(*previous) == 0.0;
+  const Noise noise = departures.no_noise ? Noise::sensitivity_ratio(1.0) : query.noise;
+  GaussianPlan plan =
+      plan_gaussian(batch.policy_, batch.use_, own.facts.records, query.limit, noise);
+  if (still) plan.event.reset();
+  if (departures.clip_batch_mean && plan.event)
+    plan.event =
+        GaussianEvent{plan.standard_deviation / (2.0 * query.limit)};  // true sensitivity 2C
+  const RecordRange charged = charged_range(batch);
+
+  if (plan.event && !departures.no_filter &&
+      !own.filter.try_charge({{charged, own.charge_of(*plan.event)}}))
+    throw BudgetExhausted(fmt::format("{} refused: its charge exceeds the privacy budget", name));
+
+  own.work.setZero(out.size());
+  if (!departures.no_data && !still) {
+    const bool unclipped = departures.no_clipping || departures.clip_batch_mean;
+    sum_contributions(point,
+                      previous,
+                      batch,
+                      query.block,
+                      unclipped ? std::numeric_limits<double>::infinity() : query.limit,
+                      own.work);
+  }
+  double divisor = plan.divisor;
+  if (departures.realised_divisor && batch.members_)
+    divisor = std::max(1.0, static_cast<double>(batch.members_->size()));
+  own.work /= divisor;
+  if (departures.clip_batch_mean && own.work.norm() > query.limit)
+    own.work *= query.limit / own.work.norm();
+  if (!departures.no_noise) own.noise.add_normal(plan.standard_deviation, own.work);
+
+  out = own.work;
+  *batch.answered_ = true;
+  if (plan.event)
+    shared_->ledger.append({own.scope,
+                            name,
+                            batch.policy_,
+                            departures.no_noise ? std::optional<Event>{} : plan.event,
+                            charged,
+                            plan.sensitivity,
+                            plan.sensitivity,
+                            plan.standard_deviation,
+                            plan.standard_deviation,
+                            1});
+}
+
+void Curator::sum_contributions(const Point& point,
+                                const Point* previous,
+                                const Batch& batch,
+                                Block block,
+                                double limit,
+                                VectorRef sum) {
+  const BatchView view =
+      batch.members_ ? BatchView(*batch.members_) : BatchView(batch.range_.begin, batch.range_.end);
+  const ClipReport report =
+      previous == nullptr
+          ? shared_->records->add_gradients(point, block, view, limit, sum)
+          : shared_->records->add_gradient_differences(point, *previous, block, view, limit, sum);
+  if (ClipLog* log = shared_->clip_log) {
+    ++log->queries;
+    log->contributions += view.size();
+    log->clipped += report.clipped;
+    if (std::isfinite(limit) && limit > 0)
+      log->largest_norm = std::max(log->largest_norm, report.largest_norm / limit);
+  }
+}
+
+Curator Curator::child(const ChildSpec& spec) {
+  Own& own = *own_;
+  if (!(spec.share > 0 && spec.share <= 1))
+    reject("child curator", "share", spec.share, "in (0, 1]");
+  RecordRange range = own.range;
+  if (spec.range) {
+    if (!(spec.range->begin >= 0 && spec.range->begin < spec.range->end &&
+          spec.range->end <= own.facts.records))
+      reject("child curator",
+             "range",
+             fmt::format("[{}, {})", spec.range->begin, spec.range->end),
+             fmt::format("a non-empty part of [0, {})", own.facts.records));
+    range = {own.range.begin + spec.range->begin, own.range.begin + spec.range->end};
+  }
+  FilterRule rule = own.rule;
+  rule.capacity *= spec.share;
+  if (!shared_->departures.no_filter && !own.filter.try_charge({{range, rule.capacity}}))
+    throw BudgetExhausted(
+        fmt::format("child '{}' refused: its slice exceeds the budget", spec.name));
+  PublicFacts facts = own.facts;
+  facts.records = range.end - range.begin;
+  if (spec.initial_point) facts.initial_point = *spec.initial_point;
+  if (spec.suboptimality)
+    facts.constants.set(constant::suboptimality, {*spec.suboptimality, Origin::estimated, "child"});
+  const std::string scope = fmt::format("{}{}/", own.scope, spec.name);
+  return {
+      shared_,
+      std::make_unique<Own>(std::move(facts), scope, range, rule, own.key.child(own.children++))};
+}
+
+}  // namespace dpsosp

@@ -27,6 +27,7 @@ class UnsupportedError : public InputError {
 /// sensitivity.
 struct GaussianEvent {
   double noise_multiplier;  ///< z = s / ℓ₂-sensitivity; > 0
+  bool operator==(const GaussianEvent&) const = default;
 };
 
 /// Each record joins with probability `rate`; N(0, s²I) is added to the SUM of contributions of
@@ -34,6 +35,7 @@ struct GaussianEvent {
 struct PoissonGaussianEvent {
   double rate;              ///< q in [0, 1]
   double noise_multiplier;  ///< z = s / C, whatever the adjacency; > 0
+  bool operator==(const PoissonGaussianEvent&) const = default;
 };
 
 /// Which bound a fixed-size sample is charged by.
@@ -49,26 +51,31 @@ struct FixedSizeGaussianEvent {
   double noise_multiplier;  ///< z = s / replace-one sensitivity of the batch query (2C/b for a
                             ///< mean); > 0
   FixedSizeBound bound = FixedSizeBound::tightest;
+  bool operator==(const FixedSizeGaussianEvent&) const = default;
 };
 
 /// Laplace noise of scale sensitivity₁/epsilon.
 struct LaplaceEvent {
   double epsilon;  ///< >= 0
+  bool operator==(const LaplaceEvent&) const = default;
 };
 
 /// Any mechanism that is epsilon-DP.
 struct PureEvent {
   double epsilon;  ///< >= 0
+  bool operator==(const PureEvent&) const = default;
 };
 
 /// Weights exp(epsilon·u/(2·sensitivity)): epsilon-DP, and its loss has range epsilon.
 struct ExponentialEvent {
   double epsilon;  ///< >= 0
+  bool operator==(const ExponentialEvent&) const = default;
 };
 
 /// Any rho-zCDP mechanism.
 struct ZcdpEvent {
   double rho;  ///< >= 0
+  bool operator==(const ZcdpEvent&) const = default;
 };
 
 using Event = std::variant<GaussianEvent,

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "dpsosp/core/vector.hpp"
+
+namespace dpsosp {
+
+/// How a batch is drawn from n records.
+struct BatchPolicy {
+  enum class Kind {
+    all,    ///< every record; membership public
+    fresh,  ///< the next `size` records never used before, in an order fixed before the run; public
+    sample,   ///< uniform, exactly `size`, without replacement; secret coins, charged to everyone
+    poisson,  ///< each record joins with probability `rate`; secret coins, charged to everyone
+  };
+  Kind kind = Kind::all;
+  Index size = 0;     ///< of fresh and sample; in [1, n]
+  double rate = 0.0;  ///< of poisson; in (0, 1]
+
+  static BatchPolicy all() { return {}; }
+  static BatchPolicy fresh(Index size) { return {Kind::fresh, size, 0.0}; }
+  static BatchPolicy sample(Index size) { return {Kind::sample, size, 0.0}; }
+  static BatchPolicy poisson(double rate) { return {Kind::poisson, 0, rate}; }
+
+  /// What a batch sum is divided by: the public size, q·n for Poisson.
+  double divisor(Index records) const;
+  bool operator==(const BatchPolicy&) const = default;
+};
+std::string_view to_string(BatchPolicy::Kind kind);
+
+/// Records [begin, end).
+struct RecordRange {
+  Index begin = 0;
+  Index end = 0;
+  bool operator==(const RecordRange&) const = default;
+};
+
+/// How many queries a batch will answer.
+///
+/// Amplification by sampling is proved for fresh coins at every query. Queries that share secret
+/// coins are one query of the joint vector, and the sum of their amplified charges is too small; so
+/// a secret batch that answers several queries is charged in full, without amplification.
+enum class BatchUse { one_query, several_queries };
+
+/// An opaque handle; nobody but the curator sees who is in it.
+class Batch {
+ public:
+  const BatchPolicy& policy() const { return policy_; }
+
+ private:
+  friend class Curator;
+  friend class TreeStream;
+  BatchPolicy policy_;
+  BatchUse use_ = BatchUse::one_query;
+  std::shared_ptr<bool> answered_;                     // copies of a handle are the same batch
+  RecordRange range_;                                  // all and fresh: the members
+  std::shared_ptr<const std::vector<Index>> members_;  // sample and poisson
+};
+
+}  // namespace dpsosp

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+#include "dpsosp/core/point.hpp"
+#include "dpsosp/core/public_facts.hpp"
+#include "dpsosp/core/stream.hpp"
+#include "dpsosp/privacy/batch.hpp"
+#include "dpsosp/privacy/budget.hpp"
+#include "dpsosp/privacy/ledger.hpp"
+#include "dpsosp/privacy/query.hpp"
+
+namespace dpsosp {
+
+class Records;
+class TreeStream;
+
+/// A query that was not answered. Nothing was drawn, charged or written.
+class Refused : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+/// The next charge would exceed the privacy budget.
+class BudgetExhausted : public Refused {
+ public:
+  using Refused::Refused;
+};
+/// Fewer fresh records are left than asked for.
+class DataExhausted : public Refused {
+ public:
+  using Refused::Refused;
+};
+
+/// How much privacy a run has, in words that go with every result.
+enum class PrivacyLabel {
+  enforced,     ///< clipping, noise and filter hold whatever the records are
+  conditional,  ///< rests on an assumption that nothing enforces (no clipping)
+  violated,     ///< the published noise does not give the published guarantee
+  none,         ///< no privacy: no noise, or reference line
+};
+std::string_view to_string(PrivacyLabel label);
+
+/// Public counts that an algorithm may plan with.
+struct Remaining {
+  double share;         ///< of this curator's budget, in [0, 1], of the dearest record
+  Index fresh_records;  ///< never used by a fresh batch of this curator
+};
+
+/// A part of a curator's budget and data.
+struct ChildSpec {
+  std::string name;                     ///< unique among siblings; part of the ledger's scope
+  double share = 1.0;                   ///< of the parent's capacity, in (0, 1]
+  std::optional<RecordRange> range;     ///< of the parent's records, relative to it; all without it
+  std::optional<Vector> initial_point;  ///< replaces the public fact (warm starts)
+  std::optional<double> suboptimality;  ///< replaces the public constant
+};
+
+/// Counts of what clipping did; depends on the records, so it is written for the evaluation log
+/// and no algorithm can reach it.
+struct ClipLog {
+  std::int64_t queries = 0;
+  std::int64_t contributions = 0;  ///< expected number of per-record vectors summed
+  std::int64_t clipped = 0;
+  double largest_norm = 0.0;  ///< over limit
+};
+
+/// The trusted party that holds the records. Every access to data goes through one of its queries:
+/// per-record clipping enforces the sensitivity, the filter grants the charge or refuses, noise is
+/// drawn, the value is released and the ledger records it. Adjacency: replace-one.
+class Curator {
+ public:
+  /// \param facts, records  outlive the curator; facts.records = number of records
+  /// \param rule            from filter_rule or calibrate_common_noise; its budget is the guarantee
+  /// \param key             seed and run; purposes are set here
+  /// \param clip_log        written, never read; may be null; outlives the curator
+  Curator(const PublicFacts& facts,
+          const Records& records,
+          const FilterRule& rule,
+          StreamKey key,
+          ClipLog* clip_log = nullptr);
+  ~Curator();
+  Curator(Curator&&) noexcept;
+  Curator& operator=(Curator&&) = delete;
+
+  const PublicFacts& facts() const;
+  Remaining remaining() const;
+  const Ledger& ledger() const;
+  PrivacyLabel label() const;
+
+  /// A batch of this curator's records, for one query or for several (see BatchUse).
+  /// \throws DataExhausted (fresh), InputError (size, rate)
+  Batch draw(const BatchPolicy& policy, BatchUse use = BatchUse::one_query);
+
+  /// out = (1/b) Σ_{i∈batch} clip(∇f(point; z_i), C) + N(0, s² I) in the block; b = realised size,
+  /// q·n for Poisson. Sensitivity 2C/b.
+  /// \param out  d, d₂ or d + d₂ entries, overwritten; untouched if the query is refused
+  /// \throws BudgetExhausted
+  void gradient(const Point& point, const Batch& batch, const GradientQuery& query, VectorRef out);
+
+  /// out = (1/b) Σ clip(∇f(point; z_i) − ∇f(previous; z_i), C) + N(0, s² I). Sensitivity 2C/b;
+  /// where point equals previous nothing is charged, and out is the noise alone.
+  void gradient_difference(const Point& point,
+                           const Point& previous,
+                           const Batch& batch,
+                           const GradientQuery& query,
+                           VectorRef out);
+
+  /// A curator for a part of the budget and the data. It writes to the same ledger in a scope of
+  /// its own and draws from streams of its own. The parent reserves the whole slice at once.
+  /// \throws BudgetExhausted, InputError
+  Curator child(const ChildSpec& spec);
+
+ protected:
+  /// Named departures from what the sound door does. Only UnsoundCurator sets one.
+  struct Departures {
+    bool no_filter = false;         ///< never refuses
+    bool no_noise = false;          ///< epsilon = infinity
+    bool no_data = false;           ///< every record contributes zero
+    bool no_clipping = false;       ///< limits are ignored
+    bool clip_batch_mean = false;   ///< the mean is clipped, not each record
+    bool realised_divisor = false;  ///< Poisson sums are divided by the realised size
+  };
+  Curator(const PublicFacts& facts,
+          const Records& records,
+          const FilterRule& rule,
+          StreamKey key,
+          ClipLog* clip_log,
+          Departures departures);
+
+ private:
+  friend class TreeStream;
+  struct Shared;
+  struct Own;
+  Curator(std::shared_ptr<Shared> shared, std::unique_ptr<Own> own);
+
+  /// The one path of every Gaussian query; previous may be null.
+  void answer(const char* name,
+              const Point& point,
+              const Point* previous,
+              const Batch& batch,
+              const GradientQuery& query,
+              VectorRef out);
+  /// sum = Σ_{i∈batch} clipped contributions; returns nothing that an algorithm may see.
+  void sum_contributions(const Point& point,
+                         const Point* previous,
+                         const Batch& batch,
+                         Block block,
+                         double limit,
+                         VectorRef sum);
+  RecordRange charged_range(const Batch& batch) const;
+
+  std::shared_ptr<Shared> shared_;
+  std::unique_ptr<Own> own_;
+};
+
+}  // namespace dpsosp

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dpsosp/privacy/accounting/accountant.hpp"
+#include "dpsosp/privacy/batch.hpp"
+
+namespace dpsosp {
+
+/// One or more equal private queries, in the order they were made.
+struct LedgerEntry {
+  std::string scope;  ///< path of the curator that answered, "/" at the root
+  std::string query;  ///< name in the query catalogue
+  BatchPolicy policy;
+  std::optional<Event> event;  ///< what is charged, under replace-one; none: no finite cost exists
+  RecordRange charged;         ///< to which records
+  double sensitivity_low = 0.0;  ///< smallest and largest of the merged queries, unit of the query
+  double sensitivity_high = 0.0;
+  double deviation_low = 0.0;  ///< standard deviation of the noise, per coordinate
+  double deviation_high = 0.0;
+  std::int64_t count = 1;
+};
+
+/// The list of every private query made. Adjacency: replace-one, every entry.
+///
+/// Scopes compose by the record ranges they charge: what falls on the same record adds
+/// (sequential), what falls on disjoint ranges does not (parallel); the total is the dearest
+/// record.
+class Ledger {
+ public:
+  /// Adds an entry; merges it into the last one if they differ in scale alone.
+  void append(LedgerEntry entry);
+
+  const std::vector<LedgerEntry>& entries() const { return entries_; }
+  /// Number of queries, merged ones counted.
+  std::int64_t queries() const;
+
+  /// ε at δ of everything listed: the dearest record by the tightest accountant that applies to it;
+  /// 0 for an empty ledger, infinity where an entry has no finite cost. A guarantee only if every
+  /// charge was fixed in advance; otherwise the filter's budget is the guarantee and this is what
+  /// was spent.
+  Guarantee spent(double delta, const AccountOptions& options = {}) const;
+
+ private:
+  /// The distinct multisets of events that some record was charged with.
+  std::vector<std::vector<CountedEvent>> record_histories() const;
+
+  std::vector<LedgerEntry> entries_;
+};
+
+}  // namespace dpsosp

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+
+#include "dpsosp/core/point.hpp"
+#include "dpsosp/privacy/accounting/event.hpp"
+#include "dpsosp/privacy/batch.hpp"
+
+namespace dpsosp {
+
+/// The Gaussian noise of a query, per coordinate of the released mean.
+struct Noise {
+  enum class Unit {
+    sensitivity_ratio,   ///< standard deviation = value · replace-one sensitivity
+    standard_deviation,  ///< standard deviation = value, unit of the query
+  };
+  Unit unit = Unit::sensitivity_ratio;
+  double value = 0.0;
+
+  static Noise sensitivity_ratio(double value) { return {Unit::sensitivity_ratio, value}; }
+  static Noise standard_deviation(double value) { return {Unit::standard_deviation, value}; }
+};
+
+/// A mean of per-record vectors, each clipped to norm `limit`, plus noise.
+struct GradientQuery {
+  double limit = 0.0;  ///< C ≥ 0, finite; unit of the gradient
+  Noise noise;
+  Block block = Block::x;
+};
+
+/// Everything the curator does with a Gaussian query, computed in one place so that the noise drawn
+/// and the charge made cannot disagree.
+struct GaussianPlan {
+  double divisor;             ///< the clipped sum is divided by this
+  double sensitivity;         ///< 2C/divisor, replace-one (Poisson: of two data sets with one coin)
+  double standard_deviation;  ///< per coordinate of the mean
+  std::optional<Event> event;  ///< the charge, replace-one; none if nothing depends on a record
+};
+
+/// \param policy   of the batch; with BatchUse::several_queries secret coins do not amplify
+/// \param records  n, that sampling rates refer to
+/// \throws InputError if limit or noise is negative or not finite, or noise is 0 while the limit is
+///         not.
+GaussianPlan plan_gaussian(
+    const BatchPolicy& policy, BatchUse use, Index records, double limit, const Noise& noise);
+
+}  // namespace dpsosp

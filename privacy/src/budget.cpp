@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/privacy/budget.hpp"
+
+#include <cmath>
+#include <variant>
+
+#include "dpsosp/core/errors.hpp"
+#include "dpsosp/privacy/accounting/calibration.hpp"
+#include "dpsosp/privacy/accounting/gaussian.hpp"
+#include "dpsosp/privacy/accounting/renyi.hpp"
+#include "dpsosp/privacy/query.hpp"
+
+namespace dpsosp {
+namespace {
+
+/// zCDP of an event, sampled ones in full: without amplification a record's replacement moves the
+/// query by the whole sensitivity.
+std::optional<double> full_zcdp(const Event& event) {
+  if (const auto* poisson = std::get_if<PoissonGaussianEvent>(&event))
+    return 2.0 / (poisson->noise_multiplier * poisson->noise_multiplier);
+  if (const auto* fixed = std::get_if<FixedSizeGaussianEvent>(&event))
+    return 0.5 / (fixed->noise_multiplier * fixed->noise_multiplier);
+  return zcdp(event);
+}
+
+std::vector<CountedEvent> events_of(std::span<const PlannedQuery> plan,
+                                    Index records,
+                                    double ratio) {
+  std::vector<CountedEvent> events;
+  for (const PlannedQuery& q : plan) {
+    if (q.count == 0) continue;
+    const GaussianPlan one =
+        plan_gaussian(q.policy, q.use, records, 1.0, Noise::sensitivity_ratio(ratio));
+    events.push_back({*one.event, q.count});
+  }
+  return events;
+}
+
+}  // namespace
+
+void check(const PrivacyBudget& budget) {
+  if (!(budget.epsilon > 0 && std::isfinite(budget.epsilon)))
+    reject("privacy budget", "epsilon", budget.epsilon, "finite and > 0");
+  if (!(budget.delta > 0 && budget.delta < 1))
+    reject("privacy budget", "delta", budget.delta, "in (0, 1)");
+}
+
+std::string_view to_string(Calibrator calibrator) {
+  switch (calibrator) {
+    case Calibrator::bun_steinke:
+      return "bun-steinke";
+    case Calibrator::cks:
+      return "cks";
+    case Calibrator::exact_gaussian:
+      return "exact-gaussian";
+    case Calibrator::rdp:
+      break;
+  }
+  return "rdp";
+}
+
+double zcdp_budget(const PrivacyBudget& budget, Calibrator calibrator) {
+  check(budget);
+  switch (calibrator) {
+    case Calibrator::bun_steinke:
+      return rho_for(budget.epsilon, budget.delta, Conversion::bs);
+    case Calibrator::cks:
+      return rho_for(budget.epsilon, budget.delta, Conversion::cks);
+    case Calibrator::exact_gaussian: {
+      const double mu = gaussian_mu_for(budget.epsilon, budget.delta);
+      return 0.5 * mu * mu;
+    }
+    case Calibrator::rdp:
+      break;
+  }
+  throw InputError("calibrator rdp has no zCDP budget; use cks, bun-steinke or exact-gaussian");
+}
+
+FilterRule filter_rule(const PrivacyBudget& budget,
+                       Calibrator calibrator,
+                       std::optional<double> order) {
+  check(budget);
+  if (calibrator != Calibrator::rdp) return {calibrator, {}, zcdp_budget(budget, calibrator)};
+  if (!order || !(*order > 1))
+    throw InputError("calibrator rdp needs an order > 1 fixed in advance");
+  // cks: ε = R + ln(1 − 1/a) − ln(δa)/(a − 1), solved for R
+  const double a = *order;
+  const double capacity =
+      budget.epsilon - std::log1p(-1.0 / a) + std::log(budget.delta * a) / (a - 1.0);
+  if (!(capacity > 0)) reject("calibrator rdp", "order", a, "an order that leaves a budget");
+  return {calibrator, order, capacity};
+}
+
+double FilterRule::charge(const Event& event) const {
+  if (calibrator == Calibrator::rdp) return rdp(event, *order, Adjacency::replace_one);
+  const bool gaussian = std::holds_alternative<GaussianEvent>(event) ||
+                        std::holds_alternative<PoissonGaussianEvent>(event) ||
+                        std::holds_alternative<FixedSizeGaussianEvent>(event);
+  const auto rho = full_zcdp(event);
+  if (!rho || (calibrator == Calibrator::exact_gaussian && !gaussian))
+    throw UnsupportedError("the filter's calibrator has no proof for this kind of query");
+  return *rho;
+}
+
+CalibratedNoise calibrate_common_noise(std::span<const PlannedQuery> plan,
+                                       Index records,
+                                       const PrivacyBudget& budget,
+                                       Calibrator calibrator) {
+  check(budget);
+  double total = 0;
+  for (const PlannedQuery& q : plan) total += static_cast<double>(q.count);
+  if (!(total > 0)) throw InputError("calibration: no query is planned");
+  if (calibrator != Calibrator::rdp) {
+    const FilterRule rule = filter_rule(budget, calibrator);
+    return {noise_ratio_for(rule.capacity, total), rule};
+  }
+  const AccountOptions options{.accountant = Accountant::rdp};
+  const double ratio =
+      smallest_noise_multiplier([&](double z) { return events_of(plan, records, z); },
+                                Adjacency::replace_one,
+                                budget.epsilon,
+                                budget.delta,
+                                options);
+  const auto events = events_of(plan, records, ratio);
+  const Guarantee g = epsilon_of(events, Adjacency::replace_one, budget.delta, options);
+  return {ratio, filter_rule(budget, calibrator, g.order)};
+}
+
+double noise_ratio_for(double rho, double count) { return std::sqrt(count / (2.0 * rho)); }
+
+}  // namespace dpsosp

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/privacy/query.hpp"
+
+#include <cmath>
+
+#include "dpsosp/core/errors.hpp"
+
+namespace dpsosp {
+
+GaussianPlan plan_gaussian(
+    const BatchPolicy& policy, BatchUse use, Index records, double limit, const Noise& noise) {
+  if (!(limit >= 0 && std::isfinite(limit))) reject("query", "limit", limit, "finite and >= 0");
+  if (!(noise.value >= 0 && std::isfinite(noise.value)))
+    reject("query", "noise", noise.value, "finite and >= 0");
+  GaussianPlan plan{};
+  plan.divisor = policy.divisor(records);
+  plan.sensitivity = 2.0 * limit / plan.divisor;
+  plan.standard_deviation =
+      noise.unit == Noise::Unit::sensitivity_ratio ? noise.value * plan.sensitivity : noise.value;
+  if (plan.sensitivity == 0) return plan;
+  if (plan.standard_deviation == 0)
+    reject("query", "noise", 0.0, "> 0 (a sound curator adds noise)");
+  const double ratio =
+      noise.unit == Noise::Unit::sensitivity_ratio ? noise.value : noise.value / plan.sensitivity;
+  const bool amplified = use == BatchUse::one_query;
+  if (amplified && policy.kind == BatchPolicy::Kind::poisson)
+    plan.event = PoissonGaussianEvent{policy.rate, 2.0 * ratio};  // std of the sum over C, not 2C
+  else if (amplified && policy.kind == BatchPolicy::Kind::sample)
+    plan.event = FixedSizeGaussianEvent{plan.divisor / static_cast<double>(records), ratio};
+  else
+    plan.event = GaussianEvent{ratio};
+  return plan;
+}
+
+}  // namespace dpsosp

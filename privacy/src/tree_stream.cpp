@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/privacy/tree_stream.hpp"
+
+#include <bit>
+#include <cmath>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "curator_state.hpp"
+#include "dpsosp/core/errors.hpp"
+
+namespace dpsosp {
+
+std::vector<std::pair<std::int64_t, std::int64_t>> tree_nodes(std::int64_t t) {
+  std::vector<std::pair<std::int64_t, std::int64_t>> nodes;
+  std::int64_t covered = 0;
+  for (int level = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(t))) - 1; level >= 0;
+       --level) {
+    const std::int64_t size = std::int64_t{1} << level;
+    if (covered + size > t) continue;
+    nodes.emplace_back(covered + 1, covered + size);
+    covered += size;
+  }
+  return nodes;
+}
+
+TreeStream::TreeStream(Curator& curator, double sigma, std::int64_t max_leaves)
+    : curator_(&curator), sigma_(sigma), max_leaves_(max_leaves) {
+  if (!(sigma > 0 && std::isfinite(sigma))) reject("tree stream", "sigma", sigma, "finite and > 0");
+  if (max_leaves < 1) reject("tree stream", "max_leaves", static_cast<double>(max_leaves), ">= 1");
+}
+
+void TreeStream::restart() {
+  leaves_ = 0;
+  sum_.resize(0);
+  nodes_.clear();
+  history_.clear();
+}
+
+void TreeStream::push_gradient(const Point& point,
+                               const Batch& batch,
+                               const GradientQuery& query,
+                               VectorRef out) {
+  push(point, nullptr, batch, query, out);
+}
+
+void TreeStream::push_difference(const Point& point,
+                                 const Point& previous,
+                                 const Batch& batch,
+                                 const GradientQuery& query,
+                                 VectorRef out) {
+  push(point, &previous, batch, query, out);
+}
+
+void TreeStream::push(const Point& point,
+                      const Point* previous,
+                      const Batch& batch,
+                      const GradientQuery& query,
+                      VectorRef out) {
+  Curator& curator = *curator_;
+  Curator::Own& own = *curator.own_;
+  if (batch.members_)
+    throw InputError("tree stream: a batch with secret membership is not amplified");
+  if (leaves_ == max_leaves_)
+    reject("tree stream",
+           "leaf",
+           static_cast<double>(leaves_ + 1),
+           fmt::format("<= max_leaves = {}; restart the tree", max_leaves_));
+  const double divisor = batch.policy_.divisor(own.facts.records);
+  const Leaf leaf{batch.range_, 2.0 * query.limit / divisor};
+
+  // The node created at leaf t covers (t − 2^k, t], k the number of trailing zeros of t.
+  const std::int64_t t = leaves_ + 1;
+  const auto level = static_cast<std::size_t>(std::countr_zero(static_cast<std::uint64_t>(t)));
+  const std::size_t covered = std::size_t{1} << level;
+  std::map<Index, double> steps;  // total sensitivity as a step function of the record
+  const auto add = [&](const Leaf& l) {
+    steps[l.range.begin] += l.sensitivity;
+    steps[l.range.end] -= l.sensitivity;
+  };
+  add(leaf);
+  for (std::size_t k = history_.size() - (covered - 1); k < history_.size(); ++k) add(history_[k]);
+  std::vector<RangeFilter::Charge> charges;
+  std::vector<LedgerEntry> entries;
+  double total = 0.0;
+  for (auto step = steps.begin(); std::next(step) != steps.end(); ++step) {
+    total += step->second;
+    if (!(total > 1e-14 * leaf.sensitivity)) continue;
+    const RecordRange range{step->first, std::next(step)->first};
+    const Event event = GaussianEvent{sigma_ / total};
+    charges.push_back({range, own.rule.charge(event)});
+    entries.push_back(
+        {own.scope, "tree_stream", batch.policy_, event, range, total, total, sigma_, sigma_, 1});
+  }
+  const Curator::Departures& departures = curator.shared_->departures;
+  if (!departures.no_filter && !own.filter.try_charge(charges))
+    throw BudgetExhausted("tree_stream refused: its charge exceeds the privacy budget");
+
+  if (sum_.size() == 0) sum_.setZero(out.size());
+  own.work.setZero(out.size());
+  if (!departures.no_data)
+    curator.sum_contributions(point, previous, batch, query.block, query.limit, own.work);
+  sum_ += own.work / divisor;
+  if (nodes_.size() <= level) nodes_.resize(level + 1);
+  for (std::size_t k = 0; k < level; ++k) nodes_[k].resize(0);
+  nodes_[level].setZero(out.size());
+  if (!departures.no_noise) own.noise.add_normal(sigma_, nodes_[level]);
+  ++leaves_;
+  history_.push_back(leaf);
+  for (LedgerEntry& entry : entries) {
+    if (departures.no_noise) entry.event.reset();
+    curator.shared_->ledger.append(std::move(entry));
+  }
+
+  out = sum_;
+  for (const Vector& node : nodes_)
+    if (node.size() > 0) out += node;
+}
+
+}  // namespace dpsosp
