@@ -182,9 +182,11 @@ void Curator::answer(const char* name,
     throw InputError(
         "batch: a secret batch drawn for one query was asked twice; draw it for several");
   const bool still = previous != nullptr && point.distance(*previous) == 0.0;
-  const Noise noise = departures.no_noise ? Noise::sensitivity_ratio(1.0) : query.noise;
   GaussianPlan plan =
-      plan_gaussian(batch.policy_, batch.use_, own.facts.records, query.limit, noise);
+      plan_gaussian(batch.policy_, batch.use_, own.facts.records, query.limit, query.noise);
+  const bool bare = plan.sensitivity > 0 && plan.standard_deviation == 0;
+  if (bare && !departures.no_filter)
+    reject("query", "noise", 0.0, "> 0; a query without noise has no privacy");
   if (still) plan.event.reset();
   if (departures.clip_batch_mean && plan.event)
     plan.event =
@@ -215,11 +217,12 @@ void Curator::answer(const char* name,
 
   out = own.work;
   *batch.answered_ = true;
-  if (plan.event)
+  if (departures.no_noise) plan.event.reset();
+  if (plan.event || (plan.sensitivity > 0 && !still))
     shared_->ledger.append({own.scope,
                             name,
                             batch.policy_,
-                            departures.no_noise ? std::optional<Event>{} : plan.event,
+                            plan.event,
                             charged,
                             plan.sensitivity,
                             plan.sensitivity,
