@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/evaluator/hessian_operator.hpp"
@@ -16,8 +17,8 @@ void check(const CertificateOptions& o) {
     reject("certify", "hessian_lipschitz", *o.hessian_lipschitz, "finite and >= 0");
   if (o.smoothness && !(*o.smoothness >= 0 && std::isfinite(*o.smoothness)))
     reject("certify", "smoothness", *o.smoothness, "finite and >= 0");
-  if (!(o.failure_probability > 0 && o.failure_probability < 1))
-    reject("certify", "failure_probability", o.failure_probability, "in (0, 1)");
+  if (!(o.failure_probability >= 1e-9 && o.failure_probability < 1))
+    reject("certify", "failure_probability", o.failure_probability, "in [1e-9, 1)");
   if (o.steps < 1) reject("certify", "steps", static_cast<double>(o.steps), ">= 1");
   if (o.dense_limit < 0)
     reject("certify", "dense_limit", static_cast<double>(o.dense_limit), ">= 0");
@@ -52,19 +53,17 @@ EvaluationStatus bounded_lanczos(HessianOperator& hessian,
   c.lambda_min = ritz.smallest;
   c.residual = (product - ritz.smallest * ritz.direction).stableNorm();
   c.failure_probability = options.failure_probability;
-  const bool ended_early = f.steps() < std::min(options.steps, d);
   c.rounding_allowance =
-      8 * static_cast<double>(d) * std::numeric_limits<double>::epsilon() * norm + f.asymmetry +
-      (ended_early ? f.off_diagonal[f.steps() - 1] : 0.0);
+      8 * static_cast<double>(d) * std::numeric_limits<double>::epsilon() * norm + f.asymmetry;
 
   const double weight = start_weight(d, options.failure_probability);
   double lower = moment_lower_bound(f, weight);
   if (options.smoothness) {
     c.smoothness_contradicted = ritz.largest > *options.smoothness + c.rounding_allowance;
     if (!c.smoothness_contradicted)
-      lower = std::max(lower,
-                       ritz.smallest - (*options.smoothness - ritz.smallest) *
-                                           chebyshev_gap(weight, options.steps));
+      lower = std::max(
+          lower,
+          ritz.smallest - (*options.smoothness - ritz.smallest) * chebyshev_gap(weight, f.steps()));
   }
   c.lambda_min_lower = lower - c.rounding_allowance;
   return EvaluationStatus::ok;

@@ -20,10 +20,10 @@ double sosp_level(double gradient_norm, double lambda_min, double hessian_lipsch
 
 struct CertificateOptions {
   /// ρ on a region that contains x; absent where there is none (networks).
-  std::optional<double> hessian_lipschitz;
+  std::optional<double> hessian_lipschitz{};
   /// M ≥ λ_max(∇²F(x)). Not needed; where given, the better of two lower bounds is reported.
-  std::optional<double> smoothness;
-  double failure_probability = 1e-6;  ///< of lambda_min_lower, above dimension dense_limit; (0, 1)
+  std::optional<double> smoothness{};
+  double failure_probability = 1e-6;  ///< of lambda_min_lower, above dense_limit; in [1e-9, 1)
   Index steps = 256;                  ///< k, Lanczos steps above dimension dense_limit; ≥ 1
   Index dense_limit = 512;            ///< up to this dimension: d products and a dense solve
   bool in_region = true;              ///< whether x is where ρ and M are stated to hold
@@ -47,7 +47,7 @@ struct Certificate {
       false;  ///< an eigenvalue above the stated M exists; M was not used
   bool in_region = true;
   CurvatureMethod method = CurvatureMethod::dense;
-  Index products = 0;                ///< Hessian products used
+  Index products = 0;                  ///< Hessian products used
   std::optional<double> sosp_level{};  ///< from the Ritz value: may be too low; absent without ρ
   std::optional<double> sosp_level_upper{};  ///< from lambda_min_lower: x is an SOSP at this level
 };

@@ -17,7 +17,7 @@ enum class CurvatureMethod {
 
 struct CurvatureOptions {
   /// Stops when ‖H v − θ v‖ ≤ tolerance · (2c − θ), c = ‖H q‖ ≤ ‖H‖ for a random unit q.
-  double tolerance = 1e-8;  ///< in [1e-13, 1)
+  double tolerance = 1e-7;  ///< in [1e-13, 1)
   Index max_products = 4000;
   StreamKey key{.purpose = Purpose::evaluation};
 };

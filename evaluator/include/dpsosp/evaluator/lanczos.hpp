@@ -25,7 +25,7 @@ LanczosFactorization lanczos(HessianOperator& hessian, ConstVectorRef start, Ind
 struct RitzPair {
   double smallest = 0;
   double largest = 0;
-  Vector direction;  ///< V s, T s = smallest · s; d entries, unit norm
+  Vector direction{};  ///< V s, T s = smallest · s; d entries, unit norm
 };
 RitzPair extreme_ritz(const LanczosFactorization& factorization);
 

@@ -21,8 +21,8 @@ struct ObservationPlan {
   Index uniform = 200;   ///< at most this many evenly spaced iterates; ≥ 2
   Index per_decade = 8;  ///< iterates round(10^(j / per_decade)), j = 0, 1, …; 0: none
   Index anchors = 200;   ///< at most this many evenly spaced ones of each name; ≥ 2
-  std::optional<Index>
-      steps;  ///< T: iterates 0 … T will be seen; the stride is then fixed, ⌊T/uniform⌋ + 1
+  /// T, where it is known that iterates 0 … T will be seen: fixes the stride at ⌊T/uniform⌋ + 1.
+  std::optional<Index> steps{};
 };
 
 /// What is stored of a sequence of unknown length: the items 0, s, 2s, …, at most `capacity`; the
@@ -56,8 +56,8 @@ struct TracePoint {
   double gradient_norm = Certificate::unknown;  ///< ‖∇F(x)‖
   double lambda_min = Certificate::unknown;     ///< an estimate; see CurvatureEstimate
   double residual = Certificate::unknown;
-  bool converged = false;            ///< whether lambda_min met its tolerance
-  Index products = 0;                ///< Hessian products used
+  bool converged = false;              ///< whether lambda_min met its tolerance
+  Index products = 0;                  ///< Hessian products used
   std::optional<double> sosp_level{};  ///< absent without ρ
 };
 
