@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/experiments/runner.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <csignal>
+#include <exception>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <thread>
+#include <unordered_set>
+
+#include <fmt/format.h>
+#include <oneapi/tbb/global_control.h>
+#include <oneapi/tbb/parallel_for.h>
+#include <oneapi/tbb/task_arena.h>
+#include <unistd.h>
+
+#include "dpsosp/core/errors.hpp"
+
+namespace dpsosp {
+namespace {
+
+using nlohmann::json;
+
+// A signal handler reaches nothing but globals.
+std::atomic<bool> interrupted{false};
+static_assert(std::atomic<bool>::is_always_lock_free);
+
+extern "C" void on_interrupt(int) {
+  interrupted = true;
+  constexpr std::string_view note =
+      "\nstopping when the runs in progress are stored; Ctrl-C again stops at once\n";
+  [[maybe_unused]] const auto written = write(STDERR_FILENO, note.data(), note.size());
+}
+
+/// While it lives, the first Ctrl-C sets `interrupted` and the second does what it did before.
+class InterruptGuard {
+ public:
+  InterruptGuard() {
+    interrupted = false;
+    struct sigaction action {};
+    action.sa_handler = on_interrupt;
+    action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;
+    sigaction(SIGINT, &action, &previous_);
+  }
+  ~InterruptGuard() { sigaction(SIGINT, &previous_, nullptr); }
+  InterruptGuard(const InterruptGuard&) = delete;
+  InterruptGuard& operator=(const InterruptGuard&) = delete;
+
+ private:
+  struct sigaction previous_ {};
+};
+
+/// Calls progress.tick() every second while it lives.
+class Ticker {
+ public:
+  explicit Ticker(Progress* progress) {
+    if (progress != nullptr)
+      thread_ = std::jthread([progress](const std::stop_token& stop) {
+        std::mutex mutex;
+        std::condition_variable_any wake;
+        std::unique_lock lock(mutex);
+        while (!wake.wait_for(
+            lock, stop, std::chrono::seconds(1), [&] { return stop.stop_requested(); }))
+          progress->tick();
+      });
+  }
+
+ private:
+  std::jthread thread_;
+};
+
+std::string text_of(const json& description, const char* field) {
+  return description.contains(field) ? description[field].dump() : "";
+}
+
+/// The first error, by order of jobs, that stops everything.
+class FirstError {
+ public:
+  void keep(std::size_t job, std::exception_ptr error) {
+    const std::scoped_lock lock(mutex_);
+    if (error_ && job_ < job) return;
+    job_ = job;
+    error_ = std::move(error);
+    any_ = true;
+  }
+  bool any() const { return any_; }
+  void rethrow() const {
+    if (error_) std::rethrow_exception(error_);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::size_t job_ = 0;
+  std::exception_ptr error_;
+  std::atomic<bool> any_{false};
+};
+
+/// Computes one run, stores it and returns its status.
+RunStatus run_one(Store& store, const RunKey& key, const Compute& compute, Provenance provenance) {
+  const json description = key.description();
+  provenance.numbers_version = text_of(description, "numbers_version");
+  provenance.seed = text_of(description, "seed");
+  provenance.started = utc_now();
+  const auto start = std::chrono::steady_clock::now();
+  StoredRun run{.key = key, .status = RunStatus::finished, .reason = "", .result = nullptr};
+  const auto failed = [&run](std::string reason) {
+    run.status = RunStatus::failed;
+    run.reason = std::move(reason);
+  };
+  try {
+    run.result = compute(description);
+  } catch (const InputError&) {
+    throw;
+  } catch (const RunFailed& e) {
+    failed(e.what());
+  } catch (const std::exception& e) {
+    failed(fmt::format("exception: {}", e.what()));
+  }
+  provenance.wall_seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  store.put(run, provenance);
+  return run.status;
+}
+
+}  // namespace
+
+std::vector<StoredRun> run_jobs(Store& store,
+                                const std::vector<json>& jobs,
+                                const Compute& compute,
+                                const RunOptions& options) {
+  if (options.threads < 1) reject("run", "threads", options.threads, ">= 1");
+  std::vector<RunKey> keys;
+  for (const json& job : jobs) keys.emplace_back(job);
+
+  // The status of a run that need not be computed.
+  const auto settled = [&](const RunKey& key) -> std::optional<RunStatus> {
+    const std::optional<RunStatus> status = store.status(key);
+    if (status == RunStatus::failed && options.retry_failed) return std::nullopt;
+    return status;
+  };
+  std::vector<const RunKey*> pending;
+  std::size_t stored = 0;
+  std::size_t stored_failed = 0;
+  std::unordered_set<std::string> seen;
+  for (const RunKey& key : keys) {
+    if (!seen.insert(key.hash()).second) continue;
+    const std::optional<RunStatus> status = settled(key);
+    if (!status) {
+      pending.push_back(&key);
+    } else {
+      ++stored;
+      if (status == RunStatus::failed) ++stored_failed;
+    }
+  }
+
+  const Provenance origin = provenance();
+  FirstError error;
+  std::atomic<std::size_t> next{0};
+  const auto work = [&](int) {
+    for (std::size_t k = next++; k < pending.size() && !error.any() && !interrupted; k = next++) {
+      try {
+        // Another process may have stored it since.
+        std::optional<RunStatus> status = settled(*pending[k]);
+        if (!status) status = run_one(store, *pending[k], compute, origin);
+        if (options.progress != nullptr) options.progress->advance(status == RunStatus::failed);
+      } catch (...) {
+        error.keep(k, std::current_exception());
+      }
+    }
+  };
+
+  if (options.progress != nullptr)
+    options.progress->start(stored + pending.size(), stored, stored_failed);
+  bool stopped = false;
+  {
+    const InterruptGuard guard;
+    const Ticker ticker(options.progress);
+    const auto threads = static_cast<std::size_t>(options.threads);
+    const tbb::global_control allow(tbb::global_control::max_allowed_parallelism, threads);
+    tbb::task_arena(options.threads).execute([&] {
+      tbb::parallel_for(0, options.threads, work, tbb::simple_partitioner());
+    });
+    stopped = interrupted;
+  }
+  if (options.progress != nullptr) options.progress->stop();
+  error.rethrow();
+
+  const auto is_stored = [&](const RunKey& key) { return store.status(key).has_value(); };
+  if (stopped)
+    throw Interrupted(
+        fmt::format("interrupted: {} of {} runs are stored in {}; the same command "
+                    "goes on from there",
+                    std::ranges::count_if(keys, is_stored),
+                    keys.size(),
+                    store.file().string()));
+  std::vector<StoredRun> runs;
+  for (const RunKey& key : keys) runs.push_back(store.find(key).value());
+  return runs;
+}
+
+}  // namespace dpsosp
