@@ -3,7 +3,7 @@
 
 #include <ctime>
 #include <fstream>
-#include <iterator>
+#include <sstream>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -51,8 +51,9 @@ std::string instruction_set() {
 
 std::string binary() {
   std::ifstream file("/proc/self/exe", std::ios::binary);
-  if (!file) return "";
-  return sha256(std::string(std::istreambuf_iterator<char>(file), {}));
+  std::ostringstream bytes;
+  bytes << file.rdbuf();
+  return file ? sha256(bytes.view()) : "";
 }
 
 std::string cpu() {
@@ -91,17 +92,17 @@ std::string to_string(const Build& build) {
                      build.binary.substr(0, 12));
 }
 
-nlohmann::json to_json(const Provenance& p) {
-  return {{"program_version", p.build.program_version},
-          {"binary", p.build.binary},
-          {"compiler", p.build.compiler},
-          {"flags", p.build.flags},
-          {"instruction_set", p.build.instruction_set},
-          {"cpu", p.cpu},
-          {"numbers_version", p.numbers_version},
-          {"seed", p.seed},
-          {"started", p.started},
-          {"wall_seconds", p.wall_seconds}};
+void to_json(nlohmann::json& out, const Provenance& p) {
+  out = {{"program_version", p.build.program_version},
+         {"binary", p.build.binary},
+         {"compiler", p.build.compiler},
+         {"flags", p.build.flags},
+         {"instruction_set", p.build.instruction_set},
+         {"cpu", p.cpu},
+         {"numbers_version", p.numbers_version},
+         {"seed", p.seed},
+         {"started", p.started},
+         {"wall_seconds", p.wall_seconds}};
 }
 
 }  // namespace dpsosp

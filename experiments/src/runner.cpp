@@ -26,7 +26,8 @@ namespace {
 
 using nlohmann::json;
 
-// A signal handler reaches nothing but globals.
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): a handler reaches nothing
+// else
 std::atomic<bool> interrupted{false};
 static_assert(std::atomic<bool>::is_always_lock_free);
 
@@ -37,7 +38,8 @@ extern "C" void on_interrupt(int) {
   [[maybe_unused]] const auto written = write(STDERR_FILENO, note.data(), note.size());
 }
 
-/// While it lives, the first Ctrl-C sets `interrupted` and the second does what it did before.
+/// While it lives, the first Ctrl-C sets `interrupted` and the second ends the program. Where
+/// Ctrl-C was ignored (a job in the background of a script), it still is.
 class InterruptGuard {
  public:
   InterruptGuard() {
@@ -46,6 +48,7 @@ class InterruptGuard {
     action.sa_handler = on_interrupt;
     action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;
     sigaction(SIGINT, &action, &previous_);
+    if (previous_.sa_handler == SIG_IGN) sigaction(SIGINT, &previous_, nullptr);
   }
   ~InterruptGuard() { sigaction(SIGINT, &previous_, nullptr); }
   InterruptGuard(const InterruptGuard&) = delete;
@@ -158,7 +161,7 @@ std::vector<StoredRun> run_jobs(Store& store,
     }
   }
 
-  const Provenance origin = provenance();
+  const Provenance origin = pending.empty() ? Provenance{} : provenance();
   FirstError error;
   std::atomic<std::size_t> next{0};
   const auto work = [&](int) {

@@ -134,6 +134,15 @@ class Store::Database {
     return key;
   }
 
+  Build build_of(SQLite::Database& db, const RunKey& key) const {
+    SQLite::Statement row(db,
+                          "SELECT program_version, binary, compiler, flags, instruction_set "
+                          "FROM provenance WHERE key = ?");
+    row.bind(1, key.hash());
+    row.executeStep();
+    return build_from(row, 0);
+  }
+
   void insert(SQLite::Database& db, const StoredRun& run, const Provenance& p) const {
     SQLite::Statement result(db, "INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?, ?)");
     SQLite::bind(result,
@@ -375,14 +384,19 @@ MergeReport Store::merge(const Store& other) {
         } else if (same_outcome(*mine, run)) {
           ++report.identical;
         } else {
+          const Build build = database_->build_of(db, run.key);
           throw InputError(fmt::format(
-              "merge: run {} is {} in {} and {} in {}, with different outcomes; compute "
-              "both with one binary on one instruction set",
+              "merge: run {} is {} in {} and {} in {}, with different outcomes; {}",
               run.key.hash(),
               to_string(mine->status),
               file().string(),
               to_string(run.status),
-              other.file().string()));
+              other.file().string(),
+              build == provenance.build
+                  ? "one build computed both, so the run is not a function of its description"
+                  : fmt::format("different builds computed them ({} | {}): use one",
+                                to_string(build),
+                                to_string(provenance.build))));
         }
       });
     });

@@ -19,7 +19,7 @@ json exported(const StoredRun& run, const Provenance& provenance, Detail detail)
               {"status", to_string(run.status)},
               {"reason", run.reason},
               {"result", run.result}};
-  if (detail == Detail::results_and_provenance) out["provenance"] = to_json(provenance);
+  if (detail == Detail::results_and_provenance) out["provenance"] = provenance;
   return out;
 }
 

@@ -2,11 +2,15 @@
 #include "dpsosp/experiments/progress.hpp"
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 namespace dpsosp {
 namespace {
@@ -112,6 +116,50 @@ TEST(Progress, ThreadsMayAdvanceAtTheSameTime) {
   threads.clear();
   w.progress.stop();
   EXPECT_EQ(w.written.back(), "4000/4000 runs, 400 failed, 0s elapsed\n");
+}
+
+/// While it lives, standard error is `descriptor`.
+class RedirectedStderr {
+ public:
+  explicit RedirectedStderr(int descriptor) : before_(dup(STDERR_FILENO)) {
+    dup2(descriptor, STDERR_FILENO);
+  }
+  ~RedirectedStderr() {
+    dup2(before_, STDERR_FILENO);
+    close(before_);
+  }
+  RedirectedStderr(const RedirectedStderr&) = delete;
+  RedirectedStderr& operator=(const RedirectedStderr&) = delete;
+
+ private:
+  int before_;
+};
+
+TEST(Progress, TheStyleFollowsStandardError) {
+  int ends[2] = {};
+  ASSERT_EQ(pipe(ends), 0);
+  {
+    const RedirectedStderr to_pipe(ends[1]);
+    EXPECT_EQ(progress_style(false), ProgressStyle::lines);
+  }
+  const int controller = posix_openpt(O_RDWR | O_NOCTTY);
+  if (controller < 0 || unlockpt(controller) != 0) GTEST_SKIP() << "no terminal can be made here";
+  const int terminal = open(ptsname(controller), O_RDWR | O_NOCTTY);
+  const RedirectedStderr to_terminal(terminal);
+  EXPECT_EQ(progress_style(false), ProgressStyle::live);
+  EXPECT_EQ(progress_style(true), ProgressStyle::quiet);
+}
+
+TEST(Progress, StandardOutputStaysClean) {
+  testing::internal::CaptureStdout();
+  testing::internal::CaptureStderr();
+  Progress progress(ProgressStyle::lines);
+  progress.start(1, 0, 0);
+  progress.advance(false);
+  progress.stop();
+  std::fflush(stdout);
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("1/1 runs"), std::string::npos);
+  EXPECT_EQ(testing::internal::GetCapturedStdout(), "");
 }
 
 TEST(Progress, DurationsHaveTwoUnits) {

@@ -24,7 +24,7 @@ TEST(Provenance, SaysWhatBuiltTheProgramAndWhereItRuns) {
 TEST(Provenance, NamesNoHost) {
   char host[256] = {};
   ASSERT_EQ(gethostname(host, sizeof(host) - 1), 0);
-  EXPECT_EQ(to_json(provenance()).dump().find(host), std::string::npos);
+  EXPECT_EQ(nlohmann::json(provenance()).dump().find(host), std::string::npos);
 }
 
 TEST(Provenance, TimeIsUtcToTheSecond) {

@@ -182,6 +182,7 @@ TEST(Store, AMergeWithADifferentOutcomeIsRefusedAndAddsNothing) {
     other.put(conflicts[k], here());
     const std::string line = refusal_of([&] { mine.merge(other); });
     EXPECT_NE(line.find(shared.key.hash()), std::string::npos) << line;
+    EXPECT_NE(line.find("one build computed both"), std::string::npos) << line;
     EXPECT_EQ(line.find('\n'), std::string::npos);
     EXPECT_EQ(mine.counts().finished, 1U);  // all or nothing
     EXPECT_EQ(mine.find(shared.key).value().result, shared.result);
@@ -201,6 +202,19 @@ TEST(Store, AMergeReportsDifferentBuilds) {
   const std::vector<Build> builds = mine.merge(other).builds;
   ASSERT_EQ(builds.size(), 2U);
   EXPECT_NE(builds[0], builds[1]);
+}
+
+TEST(Store, AMergeConflictBetweenDifferentBuildsNamesThem) {
+  const TemporaryFolder folder;
+  Store mine(folder / "a.sqlite");
+  Store other(folder / "b.sqlite");
+  Provenance wide = here();
+  wide.build.instruction_set = "x86-64 avx512f";
+  mine.put(finished_run({{"seed", 0}}, 1), here());
+  other.put(finished_run({{"seed", 0}}, 2), wide);
+  const std::string line = refusal_of([&] { mine.merge(other); });
+  EXPECT_NE(line.find(to_string(here().build)), std::string::npos) << line;
+  EXPECT_NE(line.find(to_string(wide.build)), std::string::npos) << line;
 }
 
 TEST(Store, AStoreIsNotMergedWithItself) {

@@ -39,6 +39,7 @@ std::string utc_now();
 /// One line for people: "0.1.0, GCC 12.2.0, x86-64 avx2 fma, -O3, binary 0123456789ab".
 std::string to_string(const Build& build);
 
-nlohmann::json to_json(const Provenance& provenance);
+/// One flat object; nlohmann::json(provenance) calls it.
+void to_json(nlohmann::json& out, const Provenance& provenance);
 
 }  // namespace dpsosp

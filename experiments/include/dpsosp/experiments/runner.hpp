@@ -40,7 +40,7 @@ struct RunOptions {
 ///
 /// \return the run of every job, in the order of `jobs`. All are read back from the store, so a
 ///         resumed call returns the same bytes as one that was never stopped, at any number of
-///         threads. Equal jobs are computed once.
+///         threads. Equal jobs are computed once. One call at a time in a process.
 ///
 /// A job that throws is stored as failed with its reason (RunFailed: what(); any other exception:
 /// "exception: " + what()) and the others go on.
