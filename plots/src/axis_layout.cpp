@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -31,11 +32,12 @@ std::pair<double, double> padded(Extent e, Scale scale, double margin) {
   if (scale == Scale::log) {
     const double low = std::log10(e.low);
     const double high = std::log10(e.high);
-    const double pad = high > low ? margin * (high - low) : 0.5;
+    const double pad = high - low > 1e-9 ? margin * (high - low) : 0.5;
     return {std::pow(10, low - pad), std::pow(10, high + pad)};
   }
   const double flat = e.low == 0 ? 1 : 0.1 * std::abs(e.low);
-  const double pad = e.high > e.low ? margin * (e.high - e.low) : flat;
+  const bool spread = e.high - e.low > 1e-9 * std::max(std::abs(e.low), std::abs(e.high));
+  const double pad = spread ? margin * (e.high - e.low) : flat;
   return {e.low - pad, e.high + pad};
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dpsosp/plots/figure.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <tuple>
@@ -23,11 +24,15 @@ void check_axis(const std::string& where, const Axis& axis) {
            fmt::format("[{}, {}]", low, high),
            "two finite numbers, the smaller first");
   if (axis.scale == Scale::log && !(low > 0)) reject(where, "range", low, "> 0 on a log axis");
+  if (!(high - low > 1e-9 * std::max(std::abs(low), std::abs(high))))
+    reject(where, "range", fmt::format("[{}, {}]", low, high), "wider than rounding");
 }
 
+// Gnuplot leaves out what is close to the largest double without a word.
 void check_value(const std::string& where, std::string_view name, double value, const Axis& axis) {
-  if (!std::isfinite(value)) reject(where, name, value, "a finite number");
-  if (axis.scale == Scale::log && !(value > 0)) reject(where, name, value, "> 0 on a log axis");
+  if (!(std::abs(value) < 1e300)) reject(where, name, value, "a finite number below 1e300 in size");
+  if (axis.scale == Scale::log && !(value > 1e-300))
+    reject(where, name, value, "> 0 (and above 1e-300) on a log axis");
 }
 
 void check_length(const std::string& where, std::string_view name, std::size_t n, std::size_t x) {

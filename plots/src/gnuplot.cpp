@@ -359,7 +359,7 @@ std::string head(const Figure& figure, const Canvas& canvas) {
       font_size);
   out += fmt::format(
       "if (format eq 'pdf') set terminal pdfcairo size {:.4f}in,{:.4f}in enhanced "
-      "font 'DejaVu Sans,{}' fontscale 0.75 linewidth 1.5 rounded\n",
+      "font 'DejaVu Sans,{}' fontscale 0.5625 linewidth 1.5 rounded\n",
       w / 96,
       h / 96,
       font_size);

@@ -38,6 +38,9 @@ std::vector<Piece> pieces(std::string_view text) {
   return result;
 }
 
+// Control characters have no place in HTML, SVG or a one-line command.
+bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20; }
+
 std::string html_escape(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -58,7 +61,7 @@ std::string html_escape(std::string_view text) {
         out += "&#39;";
         break;
       default:
-        out += c;
+        out += is_control(c) ? ' ' : c;
     }
   }
   return out;
@@ -80,9 +83,11 @@ std::string markdown_escape(std::string_view text) {
       case '\n':
         out += "<br>";
         break;
-      case '\r':
-        break;
       default:
+        if (is_control(c)) {
+          out += ' ';
+          break;
+        }
         if (std::string_view("\\`*_[]|~$#").find(c) != std::string_view::npos) out += '\\';
         out += c;
     }
@@ -141,6 +146,7 @@ Unit latex_unit(std::string_view character) {
   if (symbol != math_symbols.end()) return {std::string(symbol->latex), true};
   if (character == "–") return {"--"};
   if (character.size() > 1) return {std::string(character)};
+  if (is_control(character[0])) return {" "};
   switch (character[0]) {
     case '\\':
       return {"\\textbackslash{}"};
@@ -158,9 +164,6 @@ Unit latex_unit(std::string_view character) {
       return {"''"};
     case '[':
       return {"{[}"};  // after \\ a bare bracket would open its optional argument
-    case '\n':
-    case '\r':
-      return {" "};
     default:
       break;
   }
@@ -212,7 +215,7 @@ std::string latex_script(const Piece& piece) {
       }
       flush();
       append_math(body,
-                  unit.math || unit.latex.size() == 1 ? unit.latex : "\\mbox{" + unit.latex + "}");
+                  unit.math || unit.latex.size() <= 2 ? unit.latex : "\\mbox{" + unit.latex + "}");
     }
     flush();
   }
@@ -235,7 +238,7 @@ void move_base_to_math(std::vector<Unit>& units) {
 std::string gnuplot_escape(std::string_view text) {
   std::string out;
   for (const char c : text) {
-    if (c == '\n' || c == '\r') {
+    if (is_control(c)) {
       out += ' ';
       continue;
     }

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -23,15 +24,14 @@ Decimal decimal(double value, NumberFormat format) {
     reject("number", "digits", format.digits, "an integer in [1, 17]");
   if (value == 0) return {.mantissa = "0", .exponent = {}};
   const double size = std::abs(value);
-  std::string text = format.scientific ? fmt::format("{:.{}e}", size, format.digits - 1)
-                                       : fmt::format("{:#.{}g}", size, format.digits);
-  Decimal result{.negative = value < 0, .mantissa = {}, .exponent = {}};
-  if (const auto e = text.find('e'); e != std::string::npos) {
-    result.exponent = std::stoi(text.substr(e + 1));
-    text.resize(e);
-  }
-  if (text.back() == '.') text.pop_back();
-  result.mantissa = text;
+  std::string text = fmt::format("{:.{}e}", size, format.digits - 1);
+  const auto e = text.find('e');
+  const int exponent = std::stoi(text.substr(e + 1));  // after rounding: 9.99 has 1 at two digits
+  const bool power = format.scientific || exponent < -4 || exponent >= format.digits;
+  text.resize(e);
+  if (!power) text = fmt::format("{:.{}f}", size, format.digits - 1 - exponent);
+  Decimal result{.negative = value < 0, .mantissa = std::move(text), .exponent = {}};
+  if (power) result.exponent = exponent;
   return result;
 }
 

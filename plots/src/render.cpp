@@ -91,7 +91,12 @@ void replace_first(std::string& text, std::string_view from, const std::string& 
   if (const auto at = text.find(from); at != std::string::npos) text.replace(at, from.size(), to);
 }
 
-// Gnuplot's SVG names its version and says nothing to a screen reader.
+void replace_all(std::string& text, std::string_view from, std::string_view to) {
+  for (auto at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
+}
+
+// Gnuplot's SVG names its version, says nothing to a screen reader and knows one font.
 std::string described_svg(std::string svg, const Figure& figure) {
   replace_first(svg,
                 "<title>Gnuplot</title>",
@@ -100,6 +105,9 @@ std::string described_svg(std::string svg, const Figure& figure) {
     const auto end = svg.find("</desc>", begin);
     svg.replace(begin + 6, end - begin - 6, html_attribute(alternative_text(figure)));
   }
+  replace_all(svg,
+              "font-family=\"DejaVu Sans\"",
+              "font-family=\"DejaVu Sans, Verdana, Arial, sans-serif\"");
   return svg;
 }
 

@@ -66,6 +66,9 @@ figcaption p { margin: .25rem 0; }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; font-size: .8125rem; line-height: 1.35; min-width: 100%; }
 caption { text-align: left; padding-bottom: .7rem; font-size: 1rem; line-height: 1.5; }
+caption span {
+  display: inline-block; position: sticky; left: 0; max-width: min(60rem, calc(100vw - 5rem));
+}
 sub, sup { line-height: 0; }
 th, td { padding: .4rem .5rem; text-align: left; vertical-align: top; }
 thead th { border-bottom: 1px solid var(--line); vertical-align: bottom; }
@@ -95,10 +98,12 @@ dd { margin: 0; overflow-wrap: anywhere; }
     --paper: #ffffff; --ground: #ffffff; --ink: #000000; --soft: #444444; --line: #bbbbbb;
     --stripe: #ffffff; --link: #000000;
   }
-  body { font-size: 9.5pt; }
+  html { font-size: 9.5pt; }
   main, header, footer { max-width: none; padding: 0; }
   nav, .files { display: none; }
   figure { border: 0; padding: 0; break-inside: avoid; }
+  figure.table { break-inside: auto; }
+  tr { break-inside: avoid; }
   .scroll { overflow: visible; }
   table { font-size: 7pt; }
   th, td { padding: 1.5pt 3pt; }

@@ -110,7 +110,7 @@ std::string to_html(const Table& table) {
   std::string out = fmt::format(
       "<figure class=\"table\" id=\"{}\">\n"
       "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"{}\">\n<table>\n"
-      "<caption><strong>{}</strong>{}{}</caption>\n",
+      "<caption><span><strong>{}</strong>{}{}</span></caption>\n",
       table.id,
       html_attribute(table.title),
       html_text(table.title),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sample_report.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -144,28 +145,27 @@ Figure sample_figure(const std::string& id, double growth) {
 }
 
 Report sample_report() {
-  Exhibit minimax{
-      .id = "xu-2026-table-2",
-      .paper = "Xu, Tao, Ding, Fan, Wang 2026",
-      .title = "Table 2 and Figure 1: matrix sensing",
-      .verdict = {"reproduced, but the numbers are those of noise", Tone::caution},
-      .paper_says = {"“DP-RGDA achieves a lower Φ(x_{t}) than Sto-SPIDER & Ada-DP-SPIDER.”",
-                     "One run, seed 0, (ε, δ) = (2, 10^{−6}), n = 400."},
-      .differences = {"The paper prints one run; here 20 seeds stand beside it, because a single "
-                      "seed is not a result.",
-                      "The rescaling of X* is not stated. ‖X*‖_{F} = 1 is the closest fit."},
-      .tables = {sample_table()},
-      .figures = {sample_figure("figure-1-as-published", 1),
-                  sample_figure("figure-1-ledgered", 30),
-                  sample_figure("figure-1-where-it-works", 1e-2)},
-  };
-  Exhibit spider{
-      .id = "ganesh-2023-table-1",
-      .paper = "Ganesh, Liu, Oh, Thakurta 2023",
-      .title = "Table 1: rates for SOSP, n < d & \"n > d\"",
-      .verdict = {"as claimed", Tone::good},
-      .paper_says = {"α = Õ(n^{−1/3} + (√d/(nε))^{3/7})."},
-  };
+  Exhibit minimax;
+  minimax.id = "xu-2026-table-2";
+  minimax.paper = "Xu, Tao, Ding, Fan, Wang 2026";
+  minimax.title = "Table 2 and Figure 1: matrix sensing";
+  minimax.verdict = {"reproduced, but the numbers are those of noise", Tone::caution};
+  minimax.paper_says = {"“DP-RGDA achieves a lower Φ(x_{t}) than Sto-SPIDER & Ada-DP-SPIDER.”",
+                        "One run, seed 0, (ε, δ) = (2, 10^{−6}), n = 400."};
+  minimax.differences = {
+      "The paper prints one run; here 20 seeds stand beside it, because a single seed is not a "
+      "result.",
+      "The rescaling of X* is not stated. ‖X*‖_{F} = 1 is the closest fit."};
+  minimax.tables = {sample_table()};
+  minimax.figures = {sample_figure("figure-1-as-published", 1),
+                     sample_figure("figure-1-ledgered", 30),
+                     sample_figure("figure-1-where-it-works", 1e-2)};
+  Exhibit spider;
+  spider.id = "ganesh-2023-table-1";
+  spider.paper = "Ganesh, Liu, Oh, Thakurta 2023";
+  spider.title = "Table 1: rates for SOSP, n < d & \"n > d\"";
+  spider.verdict = {"as claimed", Tone::good};
+  spider.paper_says = {"α = Õ(n^{−1/3} + (√d/(nε))^{3/7})."};
   Table rates{
       .id = "rates",
       .title = "Slopes.",
