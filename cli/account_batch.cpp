@@ -59,8 +59,6 @@ const Choices<NamedConversion> kConversions{
     {"none", {.accountant = Accountant::rdp}},
     {"", {}}};
 
-using Columns = std::map<std::string, std::size_t>;
-
 const std::vector<std::string> kNeeded{"mechanism",
                                        "accountant",
                                        "conversion",
@@ -89,11 +87,11 @@ std::vector<std::string> split(std::string_view line) {
 // One line of the file, read and checked; answer() computes what it asks for.
 class Row {
  public:
-  Row(std::string where, const Columns& columns, std::vector<std::string> fields);
+  Row(std::string where, std::map<std::string, std::string> fields);
   double answer() const;
 
  private:
-  const std::string& text(const std::string& column) const { return fields_[columns_.at(column)]; }
+  const std::string& text(const std::string& column) const { return fields_.at(column); }
   template <class Value>
   Value word(const std::string& column, const Choices<Value>& choices) const;
   double number(const std::string& column) const;
@@ -102,8 +100,7 @@ class Row {
   std::vector<CountedEvent> ledger(double sigma) const;
 
   std::string where_;
-  const Columns& columns_;
-  std::vector<std::string> fields_;
+  std::map<std::string, std::string> fields_;  // by column
   Mechanism mechanism_;
   Target target_;
   std::optional<Adjacency> stated_adjacency_;
@@ -127,9 +124,8 @@ double Row::number(const std::string& column) const {
   return value;
 }
 
-Row::Row(std::string where, const Columns& columns, std::vector<std::string> fields)
+Row::Row(std::string where, std::map<std::string, std::string> fields)
     : where_(std::move(where)),
-      columns_(columns),
       fields_(std::move(fields)),
       mechanism_(word("mechanism", kMechanisms)),
       target_(word("solve_for", kTargets)),
@@ -227,11 +223,10 @@ double Row::answer() const try {
   throw InputError(what.starts_with(where_) ? what : fmt::format("{}: {}", where_, what));
 }
 
-Columns read_header(const std::string& path, const std::string& line) {
-  Columns columns;
-  for (const std::string& name : split(line)) columns.emplace(name, columns.size());
+std::vector<std::string> read_header(const std::string& path, const std::string& line) {
+  std::vector<std::string> columns = split(line);
   for (const std::string& name : kNeeded)
-    if (!columns.contains(name))
+    if (std::ranges::find(columns, name) == columns.end())
       throw InputError(fmt::format("{}, line 1: column '{}' is missing", path, name));
   return columns;
 }
@@ -248,18 +243,20 @@ std::string account_batch(const std::string& path) {
   };
   std::string line;
   if (!next(line)) throw InputError(fmt::format("{}: empty, expected a header line", path));
-  const Columns columns = read_header(path, line);
+  const std::vector<std::string> columns = read_header(path, line);
   std::string out = line + ",answer,status\n";
 
   std::vector<std::pair<std::string, Row>> rows;
   for (int number = 2; next(line); ++number) {
     if (line.empty()) continue;
     const std::string where = fmt::format("{}, line {}", path, number);
-    std::vector<std::string> fields = split(line);
+    const std::vector<std::string> fields = split(line);
     if (fields.size() != columns.size())
       throw InputError(
           fmt::format("{}: {} fields, expected {}", where, fields.size(), columns.size()));
-    rows.emplace_back(line, Row(where, columns, std::move(fields)));
+    std::map<std::string, std::string> by_column;
+    for (std::size_t i = 0; i < columns.size(); ++i) by_column[columns[i]] = fields[i];
+    rows.emplace_back(line, Row(where, std::move(by_column)));
   }
   for (const auto& [text, row] : rows) {
     try {
