@@ -94,8 +94,10 @@ EvaluationStatus evaluate(const Objective& objective,
 double sosp_level(double gradient_norm, double lambda_min, double hessian_lipschitz) {
   if (!(hessian_lipschitz >= 0 && std::isfinite(hessian_lipschitz)))
     reject("sosp_level", "hessian_lipschitz", hessian_lipschitz, "finite and >= 0");
+  if (!(gradient_norm >= 0)) reject("sosp_level", "gradient_norm", gradient_norm, ">= 0");
+  if (std::isnan(lambda_min)) reject("sosp_level", "lambda_min", lambda_min, "a number");
   if (lambda_min >= 0) return gradient_norm;
-  return std::max(gradient_norm, lambda_min * lambda_min / hessian_lipschitz);
+  return std::max(gradient_norm, lambda_min * (lambda_min / hessian_lipschitz));  // no 0/0 at ρ = 0
 }
 
 Certificate certify(const Objective& objective,

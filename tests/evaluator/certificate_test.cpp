@@ -23,6 +23,9 @@ TEST(SospLevel, HasItsClosedForm) {
   EXPECT_EQ(sosp_level(0.3, -0.5, 2.0), 0.3);
   EXPECT_EQ(sosp_level(0.3, 0.0, 0.0), 0.3);
   EXPECT_TRUE(std::isinf(sosp_level(0.3, -1e-9, 0.0)));
+  EXPECT_TRUE(std::isinf(sosp_level(0.3, -1e-200, 0.0)));  // λ² underflows
+  EXPECT_THROW(sosp_level(0.3, NAN, 1.0), InputError);     // max would drop it and call x a minimum
+  EXPECT_THROW(sosp_level(NAN, 1.0, 1.0), InputError);
   EXPECT_THROW(sosp_level(0, 0, -1), InputError);
   EXPECT_THROW(sosp_level(0, 0, NAN), InputError);
 }

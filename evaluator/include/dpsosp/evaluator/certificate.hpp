@@ -15,7 +15,7 @@ namespace dpsosp {
 /// The smallest α ≥ 0 with ‖∇F(x)‖ ≤ α and λ_min(∇²F(x)) ≥ −√(ρ α):
 /// max(‖∇F(x)‖, max(0, −λ_min)²/ρ). For ρ = 0 it is infinite if λ_min < 0.
 /// \param gradient_norm ≥ 0, unit of ∇F. \param hessian_lipschitz ρ ≥ 0, finite.
-/// \throws InputError if ρ is negative or not finite.
+/// \throws InputError if ρ is negative or not finite, or another argument is NaN.
 double sosp_level(double gradient_norm, double lambda_min, double hessian_lipschitz);
 
 struct CertificateOptions {
