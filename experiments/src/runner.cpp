@@ -26,8 +26,8 @@ namespace {
 
 using nlohmann::json;
 
-// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): a handler reaches nothing
-// else
+// A signal handler reaches nothing but globals.
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
 std::atomic<bool> interrupted{false};
 static_assert(std::atomic<bool>::is_always_lock_free);
 
@@ -61,17 +61,14 @@ class InterruptGuard {
 /// Calls progress.tick() every second while it lives.
 class Ticker {
  public:
-  explicit Ticker(Progress* progress) {
-    if (progress != nullptr)
-      thread_ = std::jthread([progress](const std::stop_token& stop) {
-        std::mutex mutex;
-        std::condition_variable_any wake;
-        std::unique_lock lock(mutex);
-        while (!wake.wait_for(
-            lock, stop, std::chrono::seconds(1), [&] { return stop.stop_requested(); }))
-          progress->tick();
-      });
-  }
+  explicit Ticker(Progress& progress)
+      : thread_([&progress](const std::stop_token& stop) {
+          std::mutex mutex;
+          std::condition_variable_any wake;
+          std::unique_lock lock(mutex);
+          const auto stopping = [&] { return stop.stop_requested(); };
+          while (!wake.wait_for(lock, stop, std::chrono::seconds(1), stopping)) progress.tick();
+        }) {}
 
  private:
   std::jthread thread_;
@@ -130,6 +127,32 @@ RunStatus run_one(Store& store, const RunKey& key, const Compute& compute, Prove
   return run.status;
 }
 
+/// The status of a run that need not be computed.
+std::optional<RunStatus> settled(const Store& store, const RunKey& key, bool retry_failed) {
+  const std::optional<RunStatus> status = store.status(key);
+  if (status == RunStatus::failed && retry_failed) return std::nullopt;
+  return status;
+}
+
+struct Plan {
+  std::vector<const RunKey*> pending;  ///< to be computed, in the order of jobs, each once
+  std::size_t stored = 0;
+  std::size_t stored_failed = 0;
+};
+
+Plan plan_of(const Store& store, const std::vector<RunKey>& keys, bool retry_failed) {
+  Plan plan;
+  std::unordered_set<std::string> seen;
+  for (const RunKey& key : keys) {
+    if (!seen.insert(key.hash()).second) continue;
+    const std::optional<RunStatus> status = settled(store, key, retry_failed);
+    if (!status) plan.pending.push_back(&key);
+    if (status) ++plan.stored;
+    if (status == RunStatus::failed) ++plan.stored_failed;
+  }
+  return plan;
+}
+
 }  // namespace
 
 std::vector<StoredRun> run_jobs(Store& store,
@@ -137,71 +160,53 @@ std::vector<StoredRun> run_jobs(Store& store,
                                 const Compute& compute,
                                 const RunOptions& options) {
   if (options.threads < 1) reject("run", "threads", options.threads, ">= 1");
-  std::vector<RunKey> keys;
-  for (const json& job : jobs) keys.emplace_back(job);
-
-  // The status of a run that need not be computed.
-  const auto settled = [&](const RunKey& key) -> std::optional<RunStatus> {
-    const std::optional<RunStatus> status = store.status(key);
-    if (status == RunStatus::failed && options.retry_failed) return std::nullopt;
-    return status;
-  };
-  std::vector<const RunKey*> pending;
-  std::size_t stored = 0;
-  std::size_t stored_failed = 0;
-  std::unordered_set<std::string> seen;
-  for (const RunKey& key : keys) {
-    if (!seen.insert(key.hash()).second) continue;
-    const std::optional<RunStatus> status = settled(key);
-    if (!status) {
-      pending.push_back(&key);
-    } else {
-      ++stored;
-      if (status == RunStatus::failed) ++stored_failed;
-    }
-  }
+  const std::vector<RunKey> keys(jobs.begin(), jobs.end());
+  const Plan plan = plan_of(store, keys, options.retry_failed);
+  const std::vector<const RunKey*>& pending = plan.pending;
+  Progress quiet(ProgressStyle::quiet);
+  Progress& progress = options.progress != nullptr ? *options.progress : quiet;
 
   const Provenance origin = pending.empty() ? Provenance{} : provenance();
   FirstError error;
   std::atomic<std::size_t> next{0};
   const auto work = [&](int) {
-    for (std::size_t k = next++; k < pending.size() && !error.any() && !interrupted; k = next++) {
+    for (std::size_t k = next++; k < pending.size(); k = next++) {
+      if (error.any() || interrupted) return;
       try {
         // Another process may have stored it since.
-        std::optional<RunStatus> status = settled(*pending[k]);
+        std::optional<RunStatus> status = settled(store, *pending[k], options.retry_failed);
         if (!status) status = run_one(store, *pending[k], compute, origin);
-        if (options.progress != nullptr) options.progress->advance(status == RunStatus::failed);
+        progress.advance(status == RunStatus::failed);
       } catch (...) {
         error.keep(k, std::current_exception());
       }
     }
   };
 
-  if (options.progress != nullptr)
-    options.progress->start(stored + pending.size(), stored, stored_failed);
+  progress.start(plan.stored + pending.size(), plan.stored, plan.stored_failed);
   bool stopped = false;
   {
     const InterruptGuard guard;
-    const Ticker ticker(options.progress);
-    const auto threads = static_cast<std::size_t>(options.threads);
-    const tbb::global_control allow(tbb::global_control::max_allowed_parallelism, threads);
+    const Ticker ticker(progress);
+    const tbb::global_control allow(tbb::global_control::max_allowed_parallelism,
+                                    static_cast<std::size_t>(options.threads));
     tbb::task_arena(options.threads).execute([&] {
       tbb::parallel_for(0, options.threads, work, tbb::simple_partitioner());
     });
     stopped = interrupted;
   }
-  if (options.progress != nullptr) options.progress->stop();
+  progress.stop();
   error.rethrow();
-
-  const auto is_stored = [&](const RunKey& key) { return store.status(key).has_value(); };
   if (stopped)
-    throw Interrupted(
-        fmt::format("interrupted: {} of {} runs are stored in {}; the same command "
-                    "goes on from there",
-                    std::ranges::count_if(keys, is_stored),
-                    keys.size(),
-                    store.file().string()));
+    throw Interrupted(fmt::format(
+        "interrupted: {} of {} runs are stored in {}; the same command goes on from there",
+        std::ranges::count_if(keys,
+                              [&](const RunKey& key) { return store.status(key).has_value(); }),
+        keys.size(),
+        store.file().string()));
+
   std::vector<StoredRun> runs;
+  runs.reserve(keys.size());
   for (const RunKey& key : keys) runs.push_back(store.find(key).value());
   return runs;
 }

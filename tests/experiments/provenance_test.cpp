@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dpsosp/experiments/provenance.hpp"
 
-#include <regex>
+#include <cctype>
+#include <string>
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -9,10 +10,20 @@
 namespace dpsosp {
 namespace {
 
+/// The text with a 0 in place of every run of digits.
+std::string shape(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    const bool digit = std::isdigit(static_cast<unsigned char>(c)) != 0;
+    if (!digit || !out.ends_with('0')) out += digit ? '0' : c;
+  }
+  return out;
+}
+
 TEST(Provenance, SaysWhatBuiltTheProgramAndWhereItRuns) {
   const Provenance p = provenance();
-  EXPECT_TRUE(std::regex_match(p.build.program_version, std::regex(R"(\d+\.\d+\.\d+)")));
-  EXPECT_TRUE(std::regex_match(p.build.compiler, std::regex(R"((GCC|Clang) \d+\.\d+\.\d+)")));
+  EXPECT_EQ(shape(p.build.program_version), "0.0.0");
+  EXPECT_EQ(shape(p.build.compiler).substr(p.build.compiler.find(' ')), " 0.0.0");
   EXPECT_NE(p.build.flags.find("-ffp-contract=off"), std::string::npos) << p.build.flags;
   EXPECT_EQ(p.build.flags.find("-W"), std::string::npos) << p.build.flags;
   EXPECT_EQ(p.build.binary.size(), 64U);
@@ -28,7 +39,8 @@ TEST(Provenance, NamesNoHost) {
 }
 
 TEST(Provenance, TimeIsUtcToTheSecond) {
-  EXPECT_TRUE(std::regex_match(utc_now(), std::regex(R"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)")));
+  EXPECT_EQ(shape(utc_now()), "0-0-0T0:0:0Z");
+  EXPECT_EQ(utc_now().size(), 20U);
 }
 
 TEST(Provenance, ABuildIsOneLine) {
