@@ -230,9 +230,8 @@ Canvas arrange(const Figure& figure) {
   for (const LegendEntry& entry : entries)
     canvas.width = std::max(canvas.width, std::ceil(entry_width(entry)) + 2 * outer);
   canvas.legend = legend_rows(entries, canvas.width - 2 * outer);
-  const auto rows =
-      static_cast<double>((figure.panels.size() + canvas.columns - 1) / canvas.columns);
-  canvas.height = rows * (top + plot_height + bottom) +
+  const std::size_t rows = (figure.panels.size() + canvas.columns - 1) / canvas.columns;
+  canvas.height = static_cast<double>(rows) * (top + plot_height + bottom) +
                   legend_row * static_cast<double>(canvas.legend.size()) + outer;
   return canvas;
 }
@@ -387,8 +386,8 @@ std::string gnuplot_script(const Figure& figure) {
     for (std::size_t c = 0; c < column; ++c) left += canvas.lefts[c] + plot_width + right;
     const double outer_left = left;
     left += canvas.lefts[column];
-    const double above =
-        static_cast<double>(k / canvas.columns) * (top + plot_height + bottom) + top;
+    const std::size_t row = k / canvas.columns;
+    const double above = static_cast<double>(row) * (top + plot_height + bottom) + top;
     out += fmt::format("\n# panel {}\n", k + 1);
     out += margins(canvas, left, left + plot_width, above, above + plot_height);
     out +=
