@@ -64,7 +64,7 @@ figcaption p { margin: .25rem 0; }
 .files { display: flex; flex-wrap: wrap; gap: .1rem 1rem; font-size: .9rem; margin: .6rem 0 0; color: var(--soft); }
 .notes { font-size: .9rem; color: var(--soft); }
 .scroll { overflow-x: auto; }
-table { border-collapse: collapse; font-size: .8125rem; line-height: 1.35; min-width: 100%; }
+table { border-collapse: collapse; font-size: .8125rem; line-height: 1.35; }
 caption { text-align: left; padding-bottom: .7rem; font-size: 1rem; line-height: 1.5; }
 caption span {
   display: inline-block; position: sticky; left: 0; max-width: min(60rem, calc(100vw - 5rem));
