@@ -114,6 +114,7 @@ Batch Curator::draw(const BatchPolicy& policy, BatchUse use) {
   Batch batch;
   batch.policy_ = policy;
   batch.use_ = use;
+  batch.drawn_by_ = own.identity;
   batch.answered_ = std::make_shared<bool>(false);
   if (policy.kind == BatchPolicy::Kind::fresh || policy.kind == BatchPolicy::Kind::sample)
     if (!(policy.size >= 1 && policy.size <= n))
@@ -151,6 +152,11 @@ Batch Curator::draw(const BatchPolicy& policy, BatchUse use) {
   return batch;
 }
 
+void Curator::check_batch(const Batch& batch) const {
+  if (batch.drawn_by_ != own_->identity)
+    throw InputError("batch: drawn by another curator; draw it from the one that is asked");
+}
+
 RecordRange Curator::charged_range(const Batch& batch) const {
   return batch.members_ ? own_->range : batch.range_;
 }
@@ -178,6 +184,7 @@ void Curator::answer(const char* name,
                      VectorRef out) {
   Own& own = *own_;
   const Departures& departures = shared_->departures;
+  check_batch(batch);
   if (batch.members_ && batch.use_ == BatchUse::one_query && *batch.answered_)
     throw InputError(
         "batch: a secret batch drawn for one query was asked twice; draw it for several");

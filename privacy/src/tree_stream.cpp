@@ -60,6 +60,7 @@ void TreeStream::push(const Point& point,
                       VectorRef out) {
   Curator& curator = *curator_;
   Curator::Own& own = *curator.own_;
+  curator.check_batch(batch);
   if (batch.members_)
     throw InputError("tree stream: a batch with secret membership is not amplified");
   if (leaves_ == max_leaves_)
