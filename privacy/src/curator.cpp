@@ -203,21 +203,7 @@ void Curator::answer(const char* name,
     throw BudgetExhausted(fmt::format("{} refused: its charge exceeds the privacy budget", name));
 
   own.work.setZero(out.size());
-  if (!departures.no_data && !still) {
-    const bool unclipped = departures.no_clipping || departures.clip_batch_mean;
-    sum_contributions(point,
-                      previous,
-                      batch,
-                      query.block,
-                      unclipped ? std::numeric_limits<double>::infinity() : query.limit,
-                      own.work);
-  }
-  double divisor = plan.divisor;
-  if (departures.realised_divisor && batch.members_)
-    divisor = std::max(1.0, static_cast<double>(batch.members_->size()));
-  own.work /= divisor;
-  if (departures.clip_batch_mean && own.work.norm() > query.limit)
-    own.work *= query.limit / own.work.norm();
+  if (!still) read_mean(point, previous, batch, query, plan.divisor);
   if (!departures.no_noise) own.noise.add_normal(plan.standard_deviation, own.work);
 
   out = own.work;
@@ -235,18 +221,24 @@ void Curator::answer(const char* name,
                             1});
 }
 
-void Curator::sum_contributions(const Point& point,
-                                const Point* previous,
-                                const Batch& batch,
-                                Block block,
-                                double limit,
-                                VectorRef sum) {
+void Curator::read_mean(const Point& point,
+                        const Point* previous,
+                        const Batch& batch,
+                        const GradientQuery& query,
+                        double divisor) {
+  const Departures& departures = shared_->departures;
+  const bool unclipped = departures.no_clipping || departures.clip_batch_mean;
+  if (departures.no_data || (query.limit == 0 && !unclipped)) return;
+  const double limit = unclipped ? std::numeric_limits<double>::infinity() : query.limit;
   const BatchView view =
       batch.members_ ? BatchView(*batch.members_) : BatchView(batch.range_.begin, batch.range_.end);
+  Vector& mean = own_->work;
   const ClipReport report =
-      previous == nullptr
-          ? shared_->records->add_gradients(point, block, view, limit, sum)
-          : shared_->records->add_gradient_differences(point, *previous, block, view, limit, sum);
+      previous == nullptr ? shared_->records->add_gradients(point, query.block, view, limit, mean)
+                          : shared_->records->add_gradient_differences(
+                                point, *previous, query.block, view, limit, mean);
+  mean /= departures.realised_divisor ? std::max(1.0, static_cast<double>(view.size())) : divisor;
+  if (departures.clip_batch_mean && mean.norm() > query.limit) mean *= query.limit / mean.norm();
   if (ClipLog* log = shared_->clip_log) {
     ++log->queries;
     log->contributions += view.size();

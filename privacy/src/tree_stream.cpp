@@ -68,8 +68,10 @@ void TreeStream::push(const Point& point,
            "leaf",
            static_cast<double>(leaves_ + 1),
            fmt::format("<= max_leaves = {}; restart the tree", max_leaves_));
-  const double divisor = batch.policy_.divisor(own.facts.records);
-  const Leaf leaf{batch.range_, 2.0 * query.limit / divisor};
+  const Curator::Departures& departures = curator.shared_->departures;
+  const GaussianPlan plan = plan_gaussian(
+      batch.policy_, batch.use_, own.facts.records, query.limit, Noise::standard_deviation(sigma_));
+  const Leaf leaf{batch.range_, departures.clip_batch_mean ? 2.0 * query.limit : plan.sensitivity};
 
   // The node created at leaf t covers (t − 2^k, t], k the number of trailing zeros of t.
   const std::int64_t t = leaves_ + 1;
@@ -94,15 +96,13 @@ void TreeStream::push(const Point& point,
     entries.push_back(
         {own.scope, "tree_stream", batch.policy_, event, range, total, total, sigma_, sigma_, 1});
   }
-  const Curator::Departures& departures = curator.shared_->departures;
   if (!departures.no_filter && !own.filter.try_charge(charges))
     throw BudgetExhausted("tree_stream refused: its charge exceeds the privacy budget");
 
   if (sum_.size() == 0) sum_.setZero(out.size());
   own.work.setZero(out.size());
-  if (!departures.no_data)
-    curator.sum_contributions(point, previous, batch, query.block, query.limit, own.work);
-  sum_ += own.work / divisor;
+  curator.read_mean(point, previous, batch, query, plan.divisor);
+  sum_ += own.work;
   if (nodes_.size() <= level) nodes_.resize(level + 1);
   for (std::size_t k = 0; k < level; ++k) nodes_[k].resize(0);
   nodes_[level].setZero(out.size());

@@ -46,8 +46,8 @@ struct RecordRange {
 /// a secret batch that answers several queries is charged in full, without amplification.
 enum class BatchUse { one_query, several_queries };
 
-/// An opaque handle; nobody but the curator sees who is in it. Only the curator that drew it answers
-/// with it: sampling rate, divisor and charge refer to that curator's records.
+/// An opaque handle; nobody but the curator sees who is in it. Only the curator that drew it
+/// answers with it: sampling rate, divisor and charge refer to that curator's records.
 class Batch {
  public:
   const BatchPolicy& policy() const { return policy_; }

@@ -144,13 +144,12 @@ class Curator {
               const Batch& batch,
               const GradientQuery& query,
               VectorRef out);
-  /// sum = Σ_{i∈batch} clipped contributions; returns nothing that an algorithm may see.
-  void sum_contributions(const Point& point,
-                         const Point* previous,
-                         const Batch& batch,
-                         Block block,
-                         double limit,
-                         VectorRef sum);
+  /// work = (1/divisor) Σ_{i∈batch} clipped contributions, as the departures have it.
+  void read_mean(const Point& point,
+                 const Point* previous,
+                 const Batch& batch,
+                 const GradientQuery& query,
+                 double divisor);
   /// Refuses a batch of another curator.
   void check_batch(const Batch& batch) const;
   RecordRange charged_range(const Batch& batch) const;

@@ -24,7 +24,7 @@ struct Noise {
 
 /// A mean of per-record vectors, each clipped to norm `limit`, plus noise.
 struct GradientQuery {
-  double limit = 0.0;  ///< C ≥ 0, finite; unit of the gradient
+  double limit = 0.0;  ///< C, 0 or in [1e-150, 1e150]; unit of the gradient
   Noise noise;
   Block block = Block::x;
 };
@@ -40,8 +40,9 @@ struct GaussianPlan {
 
 /// \param policy   of the batch; with BatchUse::several_queries secret coins do not amplify
 /// \param records  n, that sampling rates refer to
-/// \throws InputError if limit or noise is negative or not finite, or noise is 0 while the limit is
-///         not.
+/// \throws InputError if the limit is out of range, the noise is negative or not finite, or the
+/// noise
+///         is 0 while the limit is not.
 GaussianPlan plan_gaussian(
     const BatchPolicy& policy, BatchUse use, Index records, double limit, const Noise& noise);
 
