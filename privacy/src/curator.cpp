@@ -152,9 +152,30 @@ Batch Curator::draw(const BatchPolicy& policy, BatchUse use) {
   return batch;
 }
 
-void Curator::check_batch(const Batch& batch) const {
+void Curator::check_query(const Point& point,
+                          const Point* previous,
+                          const Batch& batch,
+                          Block block,
+                          Index entries) const {
+  const PublicFacts& facts = own_->facts;
   if (batch.drawn_by_ != own_->identity)
     throw InputError("batch: drawn by another curator; draw it from the one that is asked");
+  const auto expect_size = [](std::string_view what, Index size, Index expected) {
+    if (size != expected)
+      reject("query", what, static_cast<double>(size), fmt::format("{} entries", expected));
+  };
+  expect_size("x", point.x.size(), facts.dimension);
+  if (point.has_dual()) expect_size("y", point.y.size(), facts.dual_dimension);
+  if (previous != nullptr) {
+    expect_size("previous x", previous->x.size(), facts.dimension);
+    expect_size("previous y", previous->y.size(), point.y.size());
+  }
+  if (!point.has_dual() && (block != Block::x || facts.dual_kind == DualKind::shared))
+    throw InputError("query: this block of this problem needs a point with y");
+  expect_size(
+      "out",
+      entries,
+      (block == Block::y ? 0 : facts.dimension) + (block == Block::x ? 0 : facts.dual_dimension));
 }
 
 RecordRange Curator::charged_range(const Batch& batch) const {
@@ -184,7 +205,7 @@ void Curator::answer(const char* name,
                      VectorRef out) {
   Own& own = *own_;
   const Departures& departures = shared_->departures;
-  check_batch(batch);
+  check_query(point, previous, batch, query.block, out.size());
   if (batch.members_ && batch.use_ == BatchUse::one_query && *batch.answered_)
     throw InputError(
         "batch: a secret batch drawn for one query was asked twice; draw it for several");

@@ -60,7 +60,12 @@ void TreeStream::push(const Point& point,
                       VectorRef out) {
   Curator& curator = *curator_;
   Curator::Own& own = *curator.own_;
-  curator.check_batch(batch);
+  curator.check_query(point, previous, batch, query.block, out.size());
+  if (leaves_ > 0 && out.size() != sum_.size())
+    reject("tree stream",
+           "out",
+           static_cast<double>(out.size()),
+           fmt::format("{} entries, as in the first leaf", sum_.size()));
   if (batch.members_)
     throw InputError("tree stream: a batch with secret membership is not amplified");
   if (leaves_ == max_leaves_)

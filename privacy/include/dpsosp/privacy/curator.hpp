@@ -98,7 +98,7 @@ class Curator {
   /// out = (1/b) Σ_{i∈batch} clip(∇f(point; z_i), C) + N(0, s² I) in the block; b = realised size,
   /// q·n for Poisson. Sensitivity 2C/b.
   /// \param out  d, d₂ or d + d₂ entries, overwritten; untouched if the query is refused
-  /// \throws BudgetExhausted, InputError (a batch of another curator)
+  /// \throws BudgetExhausted, InputError (a batch of another curator, a shape that does not fit)
   void gradient(const Point& point, const Batch& batch, const GradientQuery& query, VectorRef out);
 
   /// out = (1/b) Σ clip(∇f(point; z_i) − ∇f(previous; z_i), C) + N(0, s² I). Sensitivity 2C/b;
@@ -150,8 +150,12 @@ class Curator {
                  const Batch& batch,
                  const GradientQuery& query,
                  double divisor);
-  /// Refuses a batch of another curator.
-  void check_batch(const Batch& batch) const;
+  /// Refuses a batch of another curator, and shapes that do not fit the public facts.
+  void check_query(const Point& point,
+                   const Point* previous,
+                   const Batch& batch,
+                   Block block,
+                   Index entries) const;
   RecordRange charged_range(const Batch& batch) const;
 
   std::shared_ptr<Shared> shared_;
