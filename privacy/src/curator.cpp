@@ -223,13 +223,7 @@ void Curator::answer(const char* name,
       !own.filter.try_charge({{charged, own.charge_of(*plan.event)}}))
     throw BudgetExhausted(fmt::format("{} refused: its charge exceeds the privacy budget", name));
 
-  own.work.setZero(out.size());
-  if (!still) read_mean(point, previous, batch, query, plan.divisor);
-  if (!departures.no_noise) own.noise.add_normal(plan.standard_deviation, own.work);
-
-  out = own.work;
-  *batch.answered_ = true;
-  if (plan.event)
+  if (plan.event)  // listed with the charge: if the records throw, filter and ledger still agree
     shared_->ledger.append({own.scope,
                             name,
                             batch.policy_,
@@ -240,6 +234,13 @@ void Curator::answer(const char* name,
                             plan.standard_deviation,
                             plan.standard_deviation,
                             1});
+  *batch.answered_ = true;
+
+  own.work.setZero(out.size());
+  if (!still) read_mean(point, previous, batch, query, plan.divisor);
+  if (!departures.no_noise) own.noise.add_normal(plan.standard_deviation, own.work);
+
+  out = own.work;
 }
 
 void Curator::read_mean(const Point& point,

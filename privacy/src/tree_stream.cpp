@@ -104,9 +104,14 @@ void TreeStream::push(const Point& point,
   if (!departures.no_filter && !own.filter.try_charge(charges))
     throw BudgetExhausted("tree_stream refused: its charge exceeds the privacy budget");
 
-  if (sum_.size() == 0) sum_.setZero(out.size());
+  for (LedgerEntry& entry : entries) {
+    if (departures.no_noise) entry.event.reset();
+    curator.shared_->ledger.append(std::move(entry));
+  }
+
   own.work.setZero(out.size());
   curator.read_mean(point, previous, batch, query, plan.divisor);
+  if (sum_.size() == 0) sum_.setZero(out.size());
   sum_ += own.work;
   if (nodes_.size() <= level) nodes_.resize(level + 1);
   for (std::size_t k = 0; k < level; ++k) nodes_[k].resize(0);
@@ -114,10 +119,6 @@ void TreeStream::push(const Point& point,
   if (!departures.no_noise) own.noise.add_normal(sigma_, nodes_[level]);
   ++leaves_;
   history_.push_back(leaf);
-  for (LedgerEntry& entry : entries) {
-    if (departures.no_noise) entry.event.reset();
-    curator.shared_->ledger.append(std::move(entry));
-  }
 
   out = sum_;
   for (const Vector& node : nodes_)
