@@ -254,11 +254,24 @@ void Curator::read_mean(const Point& point,
   const double limit = unclipped ? std::numeric_limits<double>::infinity() : query.limit;
   const BatchView view =
       batch.members_ ? BatchView(*batch.members_) : BatchView(batch.range_.begin, batch.range_.end);
+  const auto add = [&](const BatchView& members, Vector& sum) {
+    return previous == nullptr
+               ? shared_->records->add_gradients(point, query.block, members, limit, sum)
+               : shared_->records->add_gradient_differences(
+                     point, *previous, query.block, members, limit, sum);
+  };
   Vector& mean = own_->work;
-  const ClipReport report =
-      previous == nullptr ? shared_->records->add_gradients(point, query.block, view, limit, mean)
-                          : shared_->records->add_gradient_differences(
-                                point, *previous, query.block, view, limit, mean);
+  const ClipReport report = add(view, mean);
+  if (!mean.allFinite()) {  // a record without a finite contribution counts as zero, or it would
+                            // show
+    mean.setZero();
+    Vector one(mean.size());
+    for (Index k = 0; k < view.size(); ++k) {
+      one.setZero();
+      add(BatchView(view[k], view[k] + 1), one);
+      if (one.allFinite()) mean += one;
+    }
+  }
   mean /= departures.realised_divisor ? std::max(1.0, static_cast<double>(view.size())) : divisor;
   if (departures.clip_batch_mean && mean.norm() > query.limit) mean *= query.limit / mean.norm();
   if (ClipLog* log = shared_->clip_log) {

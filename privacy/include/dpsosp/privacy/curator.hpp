@@ -96,7 +96,7 @@ class Curator {
   Batch draw(const BatchPolicy& policy, BatchUse use = BatchUse::one_query);
 
   /// out = (1/b) Σ_{i∈batch} clip(∇f(point; z_i), C) + N(0, s² I) in the block; b = realised size,
-  /// q·n for Poisson. Sensitivity 2C/b.
+  /// q·n for Poisson. Sensitivity 2C/b. A record whose contribution is not finite counts as zero.
   /// \param out  d, d₂ or d + d₂ entries, overwritten; untouched if the query is refused
   /// \throws BudgetExhausted, InputError (a batch of another curator, a shape that does not fit)
   void gradient(const Point& point, const Batch& batch, const GradientQuery& query, VectorRef out);
