@@ -214,9 +214,12 @@ void Curator::answer(const char* name,
   GaussianPlan plan =
       plan_gaussian(batch.policy_, batch.use_, own.facts.records, query.limit, noise);
   if (still) plan.event.reset();
-  if (departures.clip_batch_mean && plan.event)
-    plan.event =
-        GaussianEvent{plan.standard_deviation / (2.0 * query.limit)};  // true sensitivity 2C
+  const bool realised =
+      departures.realised_divisor && batch.policy_.kind == BatchPolicy::Kind::poisson;
+  if ((departures.clip_batch_mean || realised) && plan.event) {
+    plan.sensitivity = 2.0 * query.limit;  // the true one: a batch may be a single record
+    plan.event = GaussianEvent{plan.standard_deviation / plan.sensitivity};
+  }
   const RecordRange charged = charged_range(batch);
 
   if (plan.event && !departures.no_filter &&
