@@ -300,6 +300,11 @@ Curator Curator::child(const ChildSpec& spec) {
              fmt::format("a non-empty part of [0, {})", own.facts.records));
     range = {own.range.begin + spec.range->begin, own.range.begin + spec.range->end};
   }
+  if (spec.initial_point && spec.initial_point->size() != own.facts.dimension)
+    reject("child curator",
+           "initial_point",
+           static_cast<double>(spec.initial_point->size()),
+           fmt::format("{} entries", own.facts.dimension));
   FilterRule rule = own.rule;
   rule.capacity *= spec.share;
   if (!shared_->departures.no_filter && !own.filter.try_charge({{range, rule.capacity}}))
