@@ -226,7 +226,9 @@ void Curator::answer(const char* name,
       !own.filter.try_charge({{charged, own.charge_of(*plan.event)}}))
     throw BudgetExhausted(fmt::format("{} refused: its charge exceeds the privacy budget", name));
 
-  if (plan.event)  // listed with the charge: if the records throw, filter and ledger still agree
+  if (plan.event ||
+      departures
+          .no_noise)  // listed with the charge: if the records throw, filter and ledger still agree
     shared_->ledger.append({own.scope,
                             name,
                             batch.policy_,

@@ -104,10 +104,9 @@ void TreeStream::push(const Point& point,
   if (!departures.no_filter && !own.filter.try_charge(charges))
     throw BudgetExhausted("tree_stream refused: its charge exceeds the privacy budget");
 
-  for (LedgerEntry& entry : entries) {
-    if (departures.no_noise) entry.event.reset();
-    curator.shared_->ledger.append(std::move(entry));
-  }
+  if (departures.no_noise)
+    entries = {{own.scope, "tree_stream", batch.policy_, {}, batch.range_, leaf.sensitivity}};
+  for (LedgerEntry& entry : entries) curator.shared_->ledger.append(std::move(entry));
 
   own.work.setZero(out.size());
   curator.read_mean(point, previous, batch, query, plan.divisor);

@@ -63,6 +63,20 @@ TEST(Unsound, WithoutNoiseTheReleaseIsTheClippedMeanAndItsCostIsInfinite) {
   EXPECT_EQ(house.curator.ledger().spent(1e-6).epsilon, std::numeric_limits<double>::infinity());
 }
 
+TEST(Unsound, WithoutNoiseTheCostIsInfiniteWhateverTheLimit) {
+  const Departures departures{.no_noise = true, .no_clipping = true};
+  const GradientQuery unlimited{0.0, {}};
+  UnsoundHouse house(far_records(5.0), departures), with_tree(far_records(5.0), departures);
+  EXPECT_NEAR(ask_all(house.curator, unlimited)[0], 5.0, 1e-14);
+  EXPECT_EQ(house.curator.ledger().spent(1e-6).epsilon, std::numeric_limits<double>::infinity());
+  TreeStream tree(with_tree.curator, 1.0, 2);
+  Vector out(d);
+  tree.push_gradient(at.to(), with_tree.curator.draw(BatchPolicy::all()), unlimited, out);
+  EXPECT_NEAR(out[0], 5.0, 1e-14);
+  EXPECT_EQ(with_tree.curator.ledger().spent(1e-6).epsilon,
+            std::numeric_limits<double>::infinity());
+}
+
 TEST(Unsound, WithoutClippingARecordGoesInWhole) {
   UnsoundHouse house(far_records(5.0), {.no_noise = true, .no_clipping = true});
   EXPECT_NEAR((ask_all(house.curator) - Vector::Unit(d, 0) * 5.0).norm(), 0.0, 1e-14);
