@@ -226,9 +226,8 @@ void Curator::answer(const char* name,
       !own.filter.try_charge({{charged, own.charge_of(*plan.event)}}))
     throw BudgetExhausted(fmt::format("{} refused: its charge exceeds the privacy budget", name));
 
-  if (plan.event ||
-      departures
-          .no_noise)  // listed with the charge: if the records throw, filter and ledger still agree
+  // Listed with the charge: if the records throw, filter and ledger still agree.
+  if (plan.event || departures.no_noise)
     shared_->ledger.append({own.scope,
                             name,
                             batch.policy_,
@@ -255,7 +254,9 @@ void Curator::read_mean(const Point& point,
                         double divisor) {
   const Departures& departures = shared_->departures;
   const bool unclipped = departures.no_clipping || departures.clip_batch_mean;
+  const auto finite = [](const Point& p) { return p.x.allFinite() && p.y.allFinite(); };
   if (departures.no_data || (query.limit == 0 && !unclipped)) return;
+  if (!finite(point) || (previous != nullptr && !finite(*previous))) return;  // as below, for all
   const double limit = unclipped ? std::numeric_limits<double>::infinity() : query.limit;
   const BatchView view =
       batch.members_ ? BatchView(*batch.members_) : BatchView(batch.range_.begin, batch.range_.end);
@@ -267,8 +268,7 @@ void Curator::read_mean(const Point& point,
   };
   Vector& mean = own_->work;
   const ClipReport report = add(view, mean);
-  if (!mean.allFinite()) {  // a record without a finite contribution counts as zero, or it would
-                            // show
+  if (!mean.allFinite()) {  // or one record would show in every release: it counts as zero
     mean.setZero();
     Vector one(mean.size());
     for (Index k = 0; k < view.size(); ++k) {
