@@ -275,6 +275,24 @@ TEST(Curator, DrawingABatchDoesNotShiftTheNoise) {
   EXPECT_TRUE(same_bits(from_a, from_b));
 }
 
+TEST(Curator, CoinsAndNoiseComeFromStreamsOfTheirOwn) {
+  // one stream for both would let the released noise tell who was sampled
+  const StreamKey key{.seed = 8, .run = 3};
+  House house(Data(d + d2, n), key);
+  Stream coins({.seed = 8, .run = 3, .purpose = Purpose::sampling});
+  Stream noise({.seed = 8, .run = 3, .purpose = Purpose::noise});
+  for (int k = 0; k < 5; ++k) {
+    house.records.read.clear();
+    const Vector out =
+        ask(house.curator, Kind::gradient, house.curator.draw(BatchPolicy::sample(4)), query);
+    const auto members = coins.subset(n, 4);
+    EXPECT_EQ(house.records.read, std::set<Index>(members.begin(), members.end()));
+    Vector expected(d);
+    noise.fill_normal(2.0 * C / 4.0, expected);
+    EXPECT_TRUE(same_bits(out, expected));
+  }
+}
+
 TEST(Curator, ASoundOneIsLabelledEnforced) {
   House house(some_data());
   EXPECT_EQ(house.curator.label(), PrivacyLabel::enforced);

@@ -86,6 +86,18 @@ TEST(Tree, TheNoiseOfALeafIsTheSumOfItsNodesAndAPowerOfTwoSharesNone) {
   }
 }
 
+TEST(Tree, RestartingForgetsTheSum) {
+  Data data(d + d2, 4);
+  for (Index i = 0; i < 4; ++i) set_record(data, i, Vector::Unit(d + d2, 0) * 0.5, at);
+  House house(data, {.seed = 1}, zcdp_rule(1e100));
+  TreeStream tree(house.curator, 1e-9, 2);
+  for (int k = 0; k < 3; ++k) {
+    EXPECT_NEAR(push(tree, house.curator.draw(BatchPolicy::all()))[0], 0.5, 1e-7);
+    tree.restart();
+    EXPECT_EQ(tree.leaves(), 0);
+  }
+}
+
 /// ρ per record for fresh batches of one record, in units of s²/(2σ²).
 std::vector<long> leaf_charges(Index leaves) {
   House house(Data(d + d2, leaves));
