@@ -1,1 +1,409 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/experiments/store.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <type_traits>
+
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <SQLiteCpp/VariadicBind.h>
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+#include "dpsosp/core/errors.hpp"
+#include "dpsosp/experiments/json_number.hpp"
+
+namespace dpsosp {
+namespace {
+
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+constexpr int application_id = 0x64707370;  // "dpsp"; makes file(1) and us know the format
+constexpr int schema_version = 1;
+constexpr int busy_milliseconds =
+    60000;  // longer than another process needs to merge a large store
+
+constexpr const char* schema = R"(
+  CREATE TABLE runs(
+    key TEXT PRIMARY KEY,
+    description TEXT NOT NULL,
+    status TEXT NOT NULL CHECK (status IN ('finished', 'failed')),
+    reason TEXT NOT NULL,
+    result TEXT NOT NULL) STRICT;
+  CREATE TABLE provenance(
+    key TEXT PRIMARY KEY REFERENCES runs(key),
+    program_version TEXT NOT NULL,
+    binary TEXT NOT NULL,
+    compiler TEXT NOT NULL,
+    flags TEXT NOT NULL,
+    instruction_set TEXT NOT NULL,
+    cpu TEXT NOT NULL,
+    numbers_version TEXT NOT NULL,
+    seed TEXT NOT NULL,
+    started TEXT NOT NULL,
+    wall_seconds REAL NOT NULL) STRICT;)";
+
+/// A URI that opens the file without the side files that WAL needs.
+std::string immutable_uri(const fs::path& file) {
+  std::string uri = "file:";
+  for (const char c : file.string()) {
+    if (c == '%' || c == '?' || c == '#')
+      uri += fmt::format("%{:02X}", static_cast<unsigned>(c));
+    else
+      uri += c;
+  }
+  return uri + "?immutable=1";
+}
+
+std::string text_of(const json& result) {
+  return with_json_numbers(result).dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+bool same_outcome(const StoredRun& a, const StoredRun& b) {
+  return a.status == b.status && a.reason == b.reason && text_of(a.result) == text_of(b.result);
+}
+
+Build build_from(SQLite::Statement& row, int first) {
+  return {.program_version = row.getColumn(first),
+          .binary = row.getColumn(first + 1),
+          .compiler = row.getColumn(first + 2),
+          .flags = row.getColumn(first + 3),
+          .instruction_set = row.getColumn(first + 4)};
+}
+
+}  // namespace
+
+std::string_view to_string(RunStatus status) {
+  return status == RunStatus::finished ? "finished" : "failed";
+}
+
+class Store::Database {
+ public:
+  Database(const fs::path& file, Access access) : file_(file) {
+    if (access == Access::read_write)
+      open_for_writing();
+    else
+      open_for_reading();
+  }
+
+  const fs::path& file() const { return file_; }
+
+  /// What `action` returns, with SQLite's errors as one line of ours.
+  template <class Action>
+  auto translated(const Action& action) -> std::invoke_result_t<Action, SQLite::Database&> {
+    try {
+      return action(*connection_);
+    } catch (const SQLite::Exception& e) {
+      fail(e);
+    }
+  }
+
+  /// The same, one thread at a time.
+  template <class Action>
+  auto guarded(const Action& action) -> std::invoke_result_t<Action, SQLite::Database&> {
+    const std::scoped_lock lock(mutex_);
+    return translated(action);
+  }
+
+  std::optional<StoredRun> find(SQLite::Database& db, const RunKey& key) const {
+    SQLite::Statement row(db, "SELECT description, status, reason, result FROM runs WHERE key = ?");
+    row.bind(1, key.hash());
+    if (!row.executeStep()) return std::nullopt;
+    if (row.getColumn(0).getString() != key.text()) damaged(key.hash());
+    return run_from(row, key, 1);
+  }
+
+  /// The run in columns first … first + 2 (status, reason, result).
+  StoredRun run_from(SQLite::Statement& row, const RunKey& key, int first) const {
+    const bool finished = row.getColumn(first).getString() == "finished";
+    return {.key = key,
+            .status = finished ? RunStatus::finished : RunStatus::failed,
+            .reason = row.getColumn(first + 1),
+            .result = parsed(row.getColumn(first + 2), key.hash())};
+  }
+
+  /// The key that column 1 describes. \throws InputError if its hash is not column 0.
+  RunKey key_from(SQLite::Statement& row) const {
+    const std::string hash = row.getColumn(0);
+    RunKey key(parsed(row.getColumn(1), hash));
+    if (key.hash() != hash) damaged(hash);
+    return key;
+  }
+
+  Build build_of(SQLite::Database& db, const RunKey& key) const {
+    SQLite::Statement row(db,
+                          "SELECT program_version, binary, compiler, flags, instruction_set "
+                          "FROM provenance WHERE key = ?");
+    row.bind(1, key.hash());
+    row.executeStep();
+    return build_from(row, 0);
+  }
+
+  void insert(SQLite::Database& db, const StoredRun& run, const Provenance& p) const {
+    SQLite::Statement result(db, "INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?, ?)");
+    SQLite::bind(result,
+                 run.key.hash(),
+                 run.key.text(),
+                 std::string(to_string(run.status)),
+                 run.reason,
+                 text_of(run.result));
+    result.exec();
+    SQLite::Statement origin(
+        db, "INSERT OR REPLACE INTO provenance VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    SQLite::bind(origin,
+                 run.key.hash(),
+                 p.build.program_version,
+                 p.build.binary,
+                 p.build.compiler,
+                 p.build.flags,
+                 p.build.instruction_set,
+                 p.cpu,
+                 p.numbers_version,
+                 p.seed,
+                 p.started,
+                 p.wall_seconds);
+    origin.exec();
+  }
+
+  [[noreturn]] void damaged(const std::string& hash) const {
+    throw InputError(
+        fmt::format("store: {} is damaged: run {} cannot be read, or is not what its key says; "
+                    "take an earlier copy, or start a new store",
+                    file_.string(),
+                    hash));
+  }
+
+ private:
+  enum class Content { nothing, ours };
+
+  json parsed(const std::string& text, const std::string& hash) const {
+    json value = json::parse(text, nullptr, false);
+    if (value.is_discarded()) damaged(hash);
+    return value;
+  }
+
+  [[noreturn]] void fail(const SQLite::Exception& e) const {
+    if (e.getErrorCode() == SQLITE_NOTADB) foreign("not an SQLite file");
+    throw InputError(fmt::format("store: {}: {}", file_.string(), e.what()));
+  }
+
+  [[noreturn]] void foreign(std::string_view what) const {
+    throw InputError(fmt::format(
+        "store: {} is not a store of dpsosp ({}); name another file", file_.string(), what));
+  }
+
+  /// \throws InputError if the file is neither empty nor a store of this version.
+  Content content() {
+    SQLite::Database& db = *connection_;
+    const int id = db.execAndGet("PRAGMA application_id");
+    const int version = db.execAndGet("PRAGMA user_version");
+    if (id == 0 && version == 0 &&
+        db.execAndGet("SELECT count(*) FROM sqlite_master").getInt() == 0)
+      return Content::nothing;
+    if (id != application_id) foreign("an SQLite file of another program");
+    if (version != schema_version)
+      throw InputError(
+          fmt::format("store: {} has version {}, this program writes version {}; use the program "
+                      "that wrote it, or start a new store",
+                      file_.string(),
+                      version,
+                      schema_version));
+    return Content::ours;
+  }
+
+  void connect(const std::string& name, int flags) {
+    connection_ = std::make_unique<SQLite::Database>(name, flags, busy_milliseconds);
+  }
+
+  void open_for_writing() {
+    std::error_code error;
+    if (file_.has_parent_path()) fs::create_directories(file_.parent_path(), error);
+    if (error)
+      throw InputError(fmt::format(
+          "store: cannot make the folder {}: {}", file_.parent_path().string(), error.message()));
+    // SQLite does not wait for its turn while a file becomes a WAL file, so we do.
+    const auto give_up =
+        std::chrono::steady_clock::now() + std::chrono::milliseconds(busy_milliseconds);
+    for (;;) {
+      try {
+        connect(file_.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+        prepare();
+        return;
+      } catch (const SQLite::Exception& e) {
+        if (e.getErrorCode() != SQLITE_BUSY || std::chrono::steady_clock::now() > give_up) fail(e);
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      }
+    }
+  }
+
+  /// Makes an empty file a store; shows in any case that the file can be written.
+  void prepare() {
+    // SQLite opens a file that it may not write as a file to read, and even begins to write it.
+    if (sqlite3_db_readonly(connection_->getHandle(), "main") != 0)
+      throw InputError(
+          fmt::format("store: {} cannot be written; name another file, or give this one "
+                      "write permission",
+                      file_.string()));
+    if (content() == Content::nothing) connection_->exec("PRAGMA journal_mode = WAL");
+    connection_->exec("PRAGMA synchronous = NORMAL");
+    SQLite::Transaction transaction(*connection_, SQLite::TransactionBehavior::IMMEDIATE);
+    if (content() == Content::nothing) {
+      connection_->exec(schema);
+      connection_->exec(fmt::format("PRAGMA application_id = {}", application_id));
+      connection_->exec(fmt::format("PRAGMA user_version = {}", schema_version));
+    }
+    transaction.commit();
+  }
+
+  void open_for_reading() {
+    std::error_code error;
+    if (!fs::is_regular_file(file_, error))
+      throw InputError(fmt::format("store: there is no file {} that can be read", file_.string()));
+    try {
+      try {
+        connect(file_.string(), SQLite::OPEN_READONLY);
+        if (content() == Content::ours) return;
+      } catch (const SQLite::Exception& e) {
+        // WAL needs side files even for reading; where we may not write them, a store that nobody
+        // else has open can be read without.
+        const bool no_side_files =
+            e.getErrorCode() == SQLITE_CANTOPEN || e.getErrorCode() == SQLITE_READONLY;
+        const std::uintmax_t pending = fs::file_size(file_.string() + "-wal", error);
+        if (!no_side_files || (!error && pending > 0)) throw;
+        connect(immutable_uri(file_), SQLite::OPEN_READONLY | SQLite::OPEN_URI);
+        if (content() == Content::ours) return;
+      }
+    } catch (const SQLite::Exception& e) {
+      fail(e);
+    }
+    foreign("an empty file");
+  }
+
+  fs::path file_;
+  std::unique_ptr<SQLite::Database> connection_;
+  std::mutex mutex_;
+};
+
+Store::Store(const fs::path& file, Access access)
+    : database_(std::make_unique<Database>(file, access)) {}
+Store::~Store() = default;
+
+const fs::path& Store::file() const { return database_->file(); }
+
+std::optional<StoredRun> Store::find(const RunKey& key) const {
+  return database_->guarded([&](SQLite::Database& db) { return database_->find(db, key); });
+}
+
+std::optional<RunStatus> Store::status(const RunKey& key) const {
+  return database_->guarded([&](SQLite::Database& db) -> std::optional<RunStatus> {
+    SQLite::Statement row(db, "SELECT status = 'finished' FROM runs WHERE key = ?");
+    row.bind(1, key.hash());
+    if (!row.executeStep()) return std::nullopt;
+    return row.getColumn(0).getInt() == 1 ? RunStatus::finished : RunStatus::failed;
+  });
+}
+
+void Store::put(const StoredRun& run, const Provenance& provenance) {
+  database_->guarded([&](SQLite::Database& db) {
+    SQLite::Transaction transaction(db, SQLite::TransactionBehavior::IMMEDIATE);
+    const std::optional<StoredRun> old = database_->find(db, run.key);
+    if (old && old->status == RunStatus::finished) {
+      if (!same_outcome(*old, run))
+        throw InputError(
+            fmt::format("store: run {} is already in {} with another outcome; a run must be a "
+                        "function of its description {}",
+                        run.key.hash(),
+                        file().string(),
+                        run.key.text()));
+      return;
+    }
+    database_->insert(db, run, provenance);
+    transaction.commit();
+  });
+}
+
+void Store::each(const std::function<void(const StoredRun&, const Provenance&)>& visit) const {
+  database_->guarded([&](SQLite::Database& db) {
+    SQLite::Statement row(
+        db,
+        "SELECT runs.key, description, status, reason, result, program_version, binary, compiler, "
+        "flags, instruction_set, cpu, numbers_version, seed, started, wall_seconds "
+        "FROM runs JOIN provenance ON provenance.key = runs.key ORDER BY runs.key");
+    while (row.executeStep()) {
+      const RunKey key = database_->key_from(row);
+      visit(database_->run_from(row, key, 2),
+            {.build = build_from(row, 5),
+             .cpu = row.getColumn(10),
+             .numbers_version = row.getColumn(11),
+             .seed = row.getColumn(12),
+             .started = row.getColumn(13),
+             .wall_seconds = row.getColumn(14)});
+    }
+  });
+}
+
+RunCounts Store::counts() const {
+  return database_->guarded([](SQLite::Database& db) -> RunCounts {
+    SQLite::Statement row(db,
+                          "SELECT count(*) FILTER (WHERE status = 'finished'), "
+                          "count(*) FILTER (WHERE status = 'failed') FROM runs");
+    row.executeStep();
+    return {.finished = static_cast<std::size_t>(row.getColumn(0).getInt64()),
+            .failed = static_cast<std::size_t>(row.getColumn(1).getInt64())};
+  });
+}
+
+std::vector<Build> Store::builds() const {
+  return database_->guarded([](SQLite::Database& db) {
+    std::vector<Build> found;
+    SQLite::Statement row(db,
+                          "SELECT DISTINCT program_version, binary, compiler, flags, "
+                          "instruction_set FROM provenance ORDER BY 1, 2, 3, 4, 5");
+    while (row.executeStep()) found.push_back(build_from(row, 0));
+    return found;
+  });
+}
+
+MergeReport Store::merge(const Store& other) {
+  std::error_code error;
+  if (fs::equivalent(file(), other.file(), error))
+    throw InputError(fmt::format("merge: {} is the store to merge into", file().string()));
+  MergeReport report;
+  database_->guarded([&](SQLite::Database& db) {
+    SQLite::Transaction transaction(db, SQLite::TransactionBehavior::IMMEDIATE);
+    other.each([&](const StoredRun& run, const Provenance& provenance) {
+      database_->translated([&](SQLite::Database&) {  // else the errors would name the other file
+        const std::optional<StoredRun> mine = database_->find(db, run.key);
+        if (!mine) {
+          database_->insert(db, run, provenance);
+          ++report.added;
+        } else if (same_outcome(*mine, run)) {
+          ++report.identical;
+        } else {
+          const Build build = database_->build_of(db, run.key);
+          throw InputError(fmt::format(
+              "merge: run {} is {} in {} and {} in {}, with different outcomes; {}",
+              run.key.hash(),
+              to_string(mine->status),
+              file().string(),
+              to_string(run.status),
+              other.file().string(),
+              build == provenance.build
+                  ? "one build computed both, so the run is not a function of its description"
+                  : fmt::format("different builds computed them ({} | {}): use one",
+                                to_string(build),
+                                to_string(provenance.build))));
+        }
+      });
+    });
+    transaction.commit();
+  });
+  report.builds = builds();
+  return report;
+}
+
+}  // namespace dpsosp

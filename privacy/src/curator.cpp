@@ -210,9 +210,11 @@ void Curator::answer(const char* name,
     throw InputError(
         "batch: a secret batch drawn for one query was asked twice; draw it for several");
   const bool still = previous != nullptr && point.distance(*previous) == 0.0;
-  const Noise noise = departures.no_noise ? Noise::sensitivity_ratio(1.0) : query.noise;
   GaussianPlan plan =
-      plan_gaussian(batch.policy_, batch.use_, own.facts.records, query.limit, noise);
+      plan_gaussian(batch.policy_, batch.use_, own.facts.records, query.limit, query.noise);
+  const bool bare = plan.sensitivity > 0 && plan.standard_deviation == 0;
+  if (bare && !departures.no_filter)
+    reject("query", "noise", 0.0, "> 0; a query without noise has no privacy");
   if (still) plan.event.reset();
   const bool realised =
       departures.realised_divisor && batch.policy_.kind == BatchPolicy::Kind::poisson;
@@ -226,12 +228,14 @@ void Curator::answer(const char* name,
       !own.filter.try_charge({{charged, own.charge_of(*plan.event)}}))
     throw BudgetExhausted(fmt::format("{} refused: its charge exceeds the privacy budget", name));
 
+  const bool reads = !still && (query.limit > 0 || departures.no_clipping);
+  if (departures.no_noise) plan.event.reset();
   // Listed with the charge: if the records throw, filter and ledger still agree.
-  if (plan.event || departures.no_noise)
+  if (plan.event || (reads && !departures.no_data))
     shared_->ledger.append({own.scope,
                             name,
                             batch.policy_,
-                            departures.no_noise ? std::optional<Event>{} : plan.event,
+                            plan.event,
                             charged,
                             plan.sensitivity,
                             plan.sensitivity,

@@ -39,17 +39,18 @@ std::optional<Event> merged(const Event& a, const Event& b) {
 void Ledger::append(LedgerEntry entry) {
   if (!entries_.empty()) {
     LedgerEntry& last = entries_.back();
-    if (last.scope == entry.scope && last.query == entry.query && last.policy == entry.policy &&
-        last.charged == entry.charged && last.event && entry.event) {
-      if (const auto event = merged(*last.event, *entry.event)) {
-        last.event = event;
-        last.sensitivity_low = std::min(last.sensitivity_low, entry.sensitivity_low);
-        last.sensitivity_high = std::max(last.sensitivity_high, entry.sensitivity_high);
-        last.deviation_low = std::min(last.deviation_low, entry.deviation_low);
-        last.deviation_high = std::max(last.deviation_high, entry.deviation_high);
-        last.count += entry.count;
-        return;
-      }
+    const bool alike = last.scope == entry.scope && last.query == entry.query &&
+                       last.policy == entry.policy && last.charged == entry.charged &&
+                       last.event.has_value() == entry.event.has_value();
+    const auto event = alike && last.event ? merged(*last.event, *entry.event) : std::nullopt;
+    if (alike && event.has_value() == last.event.has_value()) {
+      last.event = event;
+      last.sensitivity_low = std::min(last.sensitivity_low, entry.sensitivity_low);
+      last.sensitivity_high = std::max(last.sensitivity_high, entry.sensitivity_high);
+      last.deviation_low = std::min(last.deviation_low, entry.deviation_low);
+      last.deviation_high = std::max(last.deviation_high, entry.deviation_high);
+      last.count += entry.count;
+      return;
     }
   }
   entries_.push_back(std::move(entry));

@@ -247,6 +247,11 @@ double typical_planted_norm(const MatrixSensing& f) {
   return unscaled / r;
 }
 
+/// ‖U‖₂² + ‖V‖₂² at balanced factors of X* with r singular values near ‖X*‖_F/√r.
+double typical_factor_squared(const MatrixSensing& f) {
+  return 2.0 * typical_planted_norm(f) / std::sqrt(static_cast<double>(f.rank));
+}
+
 /// Constants from the sampling law alone (they are public, so they may not look at the records).
 Constants estimated_constants(const MatrixSensing& f, Index n) {
   const auto p = static_cast<double>(f.rows);
@@ -257,8 +262,7 @@ Constants estimated_constants(const MatrixSensing& f, Index n) {
   // largest eigenvalue of (1/n) Σ a_i a_iᵀ, a_i ~ N(0, I/(pq)): the Marchenko-Pastur edge
   const double edge = std::pow(1.0 + std::sqrt(pq / static_cast<double>(n)), 2) / pq;
   const double label_scale = std::sqrt(norm * norm / pq + f.label_noise * f.label_noise);
-  // balanced factors of X* with r singular values near ‖X*‖_F/√r: ‖U‖₂² = ‖V‖₂² = ‖X*‖_F/√r
-  const double factor_squared = 2.0 * norm / std::sqrt(r);
+  const double factor_squared = typical_factor_squared(f);
   // ‖(1/n) Σ b_i A_i‖₂ at the origin: signal ‖X*‖₂/(pq) plus the noise of a Gaussian average
   const double origin_gradient =
       norm / std::sqrt(r) / pq +
@@ -344,6 +348,15 @@ Problem MatrixSensing::make(const InstanceSpec& spec) const {
   Stream({.seed = spec.seed, .purpose = Purpose::initial_point})
       .fill_normal(initial_spread, facts.initial_point);
   facts.initial_dual = Vector::Zero(spec.records);
+  problem.region = [shape = MatrixSensingData{rows, cols, rank, {}, {}},
+                    limit = typical_factor_squared(*this)](ConstVectorRef x) {
+    const Factors at(shape, x);
+    const auto squared_norm = [](const Matrix& factor) {
+      const double largest = Eigen::JacobiSVD<Matrix>(factor).singularValues()[0];
+      return largest * largest;
+    };
+    return squared_norm(at.U) + squared_norm(at.V) <= limit;
+  };
   problem.empirical = matrix_sensing_value(*data);
   problem.records = matrix_sensing_records(std::move(data));
   return problem;

@@ -69,6 +69,9 @@ TEST(Unsound, WithoutNoiseTheCostIsInfiniteWhateverTheLimit) {
   UnsoundHouse house(far_records(5.0), departures), with_tree(far_records(5.0), departures);
   EXPECT_NEAR(ask_all(house.curator, unlimited)[0], 5.0, 1e-14);
   EXPECT_EQ(house.curator.ledger().spent(1e-6).epsilon, std::numeric_limits<double>::infinity());
+  UnsoundHouse silent(far_records(5.0), {.no_clipping = true});  // 2 · 0 · ratio: no noise either
+  EXPECT_EQ(ask_all(silent.curator, unlimited)[0], 5.0);
+  EXPECT_EQ(silent.curator.ledger().spent(1e-6).epsilon, std::numeric_limits<double>::infinity());
   TreeStream tree(with_tree.curator, 1.0, 2);
   Vector out(d);
   tree.push_gradient(at.to(), with_tree.curator.draw(BatchPolicy::all()), unlimited, out);

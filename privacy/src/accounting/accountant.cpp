@@ -14,6 +14,13 @@
 namespace dpsosp {
 namespace {
 
+// ε + e^{−ε} − 1; the series is exact to rounding where the difference would cancel
+double laplace_rho(double x) {
+  if (x < 0.01)
+    return x * x / 2 * (1 - x / 3 * (1 - x / 4 * (1 - x / 5 * (1 - x / 6 * (1 - x / 7)))));
+  return x + std::expm1(-x);
+}
+
 struct Zcdp {
   using Answer = std::optional<double>;
   Answer operator()(const GaussianEvent& e) const {
@@ -21,7 +28,7 @@ struct Zcdp {
   }
   Answer operator()(const PoissonGaussianEvent&) const { return {}; }
   Answer operator()(const FixedSizeGaussianEvent&) const { return {}; }
-  Answer operator()(const LaplaceEvent& e) const { return e.epsilon + std::expm1(-e.epsilon); }
+  Answer operator()(const LaplaceEvent& e) const { return laplace_rho(e.epsilon); }
   Answer operator()(const PureEvent& e) const { return e.epsilon * e.epsilon / 2; }
   Answer operator()(const ExponentialEvent& e) const { return e.epsilon * e.epsilon / 8; }
   Answer operator()(const ZcdpEvent& e) const { return e.rho; }

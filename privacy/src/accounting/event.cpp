@@ -6,26 +6,30 @@
 namespace dpsosp {
 namespace {
 
+// Wide enough for any use, narrow enough that squares and their sums stay finite.
+void expect_noise(std::string_view where, double z) {
+  expect(z >= 1e-100 && z <= 1e100, where, "noise_multiplier", z, "a number in [1e-100, 1e100]");
+}
+void expect_cost(std::string_view where, std::string_view name, double cost) {
+  expect(cost >= 0 && cost <= 1e100, where, name, cost, "a number in [0, 1e100]");
+}
+
 struct Check {
-  void operator()(const GaussianEvent& e) const {
-    expect_positive("gaussian", "noise_multiplier", e.noise_multiplier);
-  }
+  void operator()(const GaussianEvent& e) const { expect_noise("gaussian", e.noise_multiplier); }
   void operator()(const PoissonGaussianEvent& e) const {
     expect_rate("poisson gaussian", e.rate);
-    expect_positive("poisson gaussian", "noise_multiplier", e.noise_multiplier);
+    expect_noise("poisson gaussian", e.noise_multiplier);
   }
   void operator()(const FixedSizeGaussianEvent& e) const {
     expect_rate("fixed-size gaussian", e.rate);
-    expect_positive("fixed-size gaussian", "noise_multiplier", e.noise_multiplier);
+    expect_noise("fixed-size gaussian", e.noise_multiplier);
   }
-  void operator()(const LaplaceEvent& e) const {
-    expect_nonnegative("laplace", "epsilon", e.epsilon);
-  }
-  void operator()(const PureEvent& e) const { expect_nonnegative("pure", "epsilon", e.epsilon); }
+  void operator()(const LaplaceEvent& e) const { expect_cost("laplace", "epsilon", e.epsilon); }
+  void operator()(const PureEvent& e) const { expect_cost("pure", "epsilon", e.epsilon); }
   void operator()(const ExponentialEvent& e) const {
-    expect_nonnegative("exponential", "epsilon", e.epsilon);
+    expect_cost("exponential", "epsilon", e.epsilon);
   }
-  void operator()(const ZcdpEvent& e) const { expect_nonnegative("zcdp", "rho", e.rho); }
+  void operator()(const ZcdpEvent& e) const { expect_cost("zcdp", "rho", e.rho); }
 };
 
 }  // namespace

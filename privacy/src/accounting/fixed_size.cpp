@@ -40,7 +40,7 @@ double closed_form_factor(int j, double noise_multiplier) {
 ForwardDifferences::ForwardDifferences(double noise_multiplier, int order) {
   const int highest = (std::min(order, kHighestOrder) + 1) / 2 * 2;
   if (noise_multiplier < 0.3) {  // 4·B exceeds the closed form's 2e^{j(j−1)/(2z²)} at every j >= 3
-    log_values_.assign(static_cast<std::size_t>(highest / 2 + 1),
+    log_values_.assign(static_cast<std::size_t>(highest) / 2 + 1,
                        std::numeric_limits<double>::infinity());
     return;
   }

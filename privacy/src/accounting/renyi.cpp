@@ -88,11 +88,12 @@ double laplace_rdp(double order, double epsilon) {
   check(LaplaceEvent{epsilon});
   const double up = (order - 1) * epsilon;  // the loss ±ε and the exponential middle, integrated
   const double down = order * epsilon;
-  const double weight = order / (2 * order - 1);
-  if (up < 1)
-    return std::log1p(weight * std::expm1(up) + (1 - weight) * std::expm1(-down)) / (order - 1);
-  return (up + std::log(weight) + std::log1p((1 - weight) / weight * std::exp(-down - up))) /
-         (order - 1);
+  const double up_weight = order / (2 * order - 1);
+  const double down_weight = (order - 1) / (2 * order - 1);
+  const double log_moment =
+      up < 1 ? std::log1p(up_weight * std::expm1(up) + down_weight * std::expm1(-down))
+             : up + std::log(up_weight + down_weight * std::exp(-down - up));
+  return log_moment / (order - 1);
 }
 
 double pure_rdp(double order, double epsilon) {

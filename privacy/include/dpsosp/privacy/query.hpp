@@ -35,14 +35,12 @@ struct GaussianPlan {
   double divisor;             ///< the clipped sum is divided by this
   double sensitivity;         ///< 2C/divisor, replace-one (Poisson: of two data sets with one coin)
   double standard_deviation;  ///< per coordinate of the mean
-  std::optional<Event> event;  ///< the charge, replace-one; none if nothing depends on a record
+  std::optional<Event> event;  ///< the charge, replace-one; none if sensitivity or noise is 0
 };
 
 /// \param policy   of the batch; with BatchUse::several_queries secret coins do not amplify
 /// \param records  n, that sampling rates refer to
-/// \throws InputError if the limit is out of range, the noise is negative or not finite, or the
-/// noise
-///         is 0 while the limit is not.
+/// \throws InputError if the limit is out of range, or the noise is negative or not finite
 GaussianPlan plan_gaussian(
     const BatchPolicy& policy, BatchUse use, Index records, double limit, const Noise& noise);
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -21,6 +22,10 @@ struct Problem {
   std::unique_ptr<const Records> records;
   std::unique_ptr<const Objective> empirical;   ///< F, or Φ for minimax problems
   std::unique_ptr<const Objective> population;  ///< null where no exact form exists
+  /// Whether x is where the constants are stated to hold; everywhere without it.
+  std::function<bool(ConstVectorRef)> region;
+
+  bool in_region(ConstVectorRef x) const { return !region || region(x); }
 };
 
 /// The size and the randomness of one instance.

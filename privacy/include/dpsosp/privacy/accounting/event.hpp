@@ -92,7 +92,8 @@ struct CountedEvent {
   std::int64_t count = 1;  ///< >= 0
 };
 
-/// \throws InputError naming the field that is not finite or out of its range.
+/// \throws InputError naming the field that is out of its range: noise multipliers in [1e-100,
+/// 1e100], epsilon and rho in [0, 1e100], rates in [0, 1], counts >= 1. NaN is refused.
 void check(const Event& event);
 void check(const CountedEvent& event);
 

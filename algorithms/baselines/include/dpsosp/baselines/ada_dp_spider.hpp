@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "dpsosp/algorithms/algorithm.hpp"
+#include "dpsosp/algorithms/spider_oracle.hpp"
+
+namespace dpsosp::baselines {
+
+/// Symbols of the paper in the comments; `oracle` holds b₁, b₂, C₁, C₂ and the noise.
+struct AdaDpSpiderParameters {
+  Index steps = 400;              ///< oracle calls at most
+  double step_size = 0.02;        ///< η
+  double drift_threshold = 0.01;  ///< κ, unit of x squared
+  double chi = 0.0;               ///< χ: near-stationary when ‖g‖ ≤ 3χ; 0: never
+  Index escape_rounds = 1;        ///< Q
+  Index escape_steps = 1;         ///< Γ
+  double escape_radius = 1.0;     ///< R
+  SpiderOracleParameters oracle;
+};
+
+/// Ada-DP-SPIDER inside Gauss-PSGD: a drift-triggered SPIDER oracle, and escapes that restart at
+/// the near-stationary point until one leaves the ball. \source Tao et al. 2025, arXiv:2505.15647;
+/// xu-2026, section 2.4
+class AdaDpSpider final : public Algorithm {
+ public:
+  AdaDpSpider();
+
+  const AlgorithmCard& card() const override;
+  Fields fields() override;
+  void set_variant(Variant variant) override;
+  Scheduled schedule(Schedule kind,
+                     const PublicFacts& facts,
+                     const PrivacyBudget& budget,
+                     Calibrator calibrator) override;
+  std::vector<PlannedQuery> plan(const PublicFacts& facts) const override;
+  void set_common_noise(double sensitivity_ratio) override;
+  void check(const PublicFacts& facts) const override;
+  Outcome run(Curator& curator, Stream stream, Observer& observer) const override;
+
+  AdaDpSpiderParameters parameters;
+};
+
+}  // namespace dpsosp::baselines

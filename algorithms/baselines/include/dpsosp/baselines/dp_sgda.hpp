@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "dpsosp/algorithms/algorithm.hpp"
+#include "dpsosp/algorithms/spider_oracle.hpp"
+
+namespace dpsosp::baselines {
+
+/// Symbols of the paper in the comments.
+struct DpSgdaParameters {
+  Index steps = 400;         ///< T
+  double step_size = 0.2;    ///< η_x
+  double ascent_step = 0.8;  ///< η_y
+  bool local_dual = true;    ///< y_i stays with record i; per-record duals alone
+  Sampling sampling = Sampling::all;
+  Index batch = 0;     ///< m
+  double clip = 1.0;   ///< per-record clip of the joint gradient (G_x, G_y)
+  double noise = 0.0;  ///< std / sensitivity
+};
+
+/// Differentially private stochastic gradient descent ascent, Y unconstrained.
+/// \source Yang et al. 2022 (UAI); xu-2026, section 2.6
+class DpSgda final : public Algorithm {
+ public:
+  const AlgorithmCard& card() const override;
+  Fields fields() override;
+  void set_variant(Variant variant) override;
+  Scheduled schedule(Schedule kind,
+                     const PublicFacts& facts,
+                     const PrivacyBudget& budget,
+                     Calibrator calibrator) override;
+  std::vector<PlannedQuery> plan(const PublicFacts& facts) const override;
+  void set_common_noise(double sensitivity_ratio) override;
+  void check(const PublicFacts& facts) const override;
+  Outcome run(Curator& curator, Stream stream, Observer& observer) const override;
+
+  DpSgdaParameters parameters;
+};
+
+}  // namespace dpsosp::baselines

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "dpsosp/algorithms/algorithm.hpp"
+#include "dpsosp/algorithms/spider_oracle.hpp"
+
+namespace dpsosp::baselines {
+
+/// How the maximisation over y is done.
+enum class AscentRule {
+  local,       ///< each record keeps its own maximiser; per-record duals alone
+  queried,     ///< every ascent step is a private query (repaired)
+  noise_free,  ///< no noise inside, noise on the result (printed): not private
+};
+
+/// Symbols of the paper in the comments.
+struct PrivateDiffParameters {
+  Index steps = 400;       ///< R
+  Index period = 2;        ///< T: steps between restarts of the estimate
+  double step_size = 0.2;  ///< η_x
+  AscentRule ascent = AscentRule::local;
+  Index ascent_steps = 3;    ///< T₂
+  double ascent_step = 0.2;  ///< η_y
+  Sampling sampling = Sampling::all;
+  Index batch = 0;            ///< m
+  double clip_dual = 1.0;     ///< C₀
+  double clip_restart = 1.0;  ///< C₁
+  double clip_slope = 0.0;  ///< C₂: differences are clipped at C₂ ‖x_r − x_{r−1}‖ + C₃
+  double clip_offset = 1.0;              ///< C₃
+  double noise = 0.0;                    ///< std / sensitivity of the x queries
+  double dual_noise = 0.0;               ///< the same of the y queries
+  double released_dual_deviation = 0.0;  ///< s_y, with ascent = noise_free
+  bool random_output = false;            ///< x_r with r uniform in 1..R, else x_R
+};
+
+/// PrivateDiff Minimax. \source Zhang et al. 2025 (AAAI), Algorithm 3; xu-2026, section 2.5
+class PrivateDiff final : public Algorithm {
+ public:
+  const AlgorithmCard& card() const override;
+  Fields fields() override;
+  void set_variant(Variant variant) override;
+  Scheduled schedule(Schedule kind,
+                     const PublicFacts& facts,
+                     const PrivacyBudget& budget,
+                     Calibrator calibrator) override;
+  std::vector<PlannedQuery> plan(const PublicFacts& facts) const override;
+  void set_common_noise(double sensitivity_ratio) override;
+  void check(const PublicFacts& facts) const override;
+  Outcome run(Curator& curator, Stream stream, Observer& observer) const override;
+
+  PrivateDiffParameters parameters;
+};
+
+}  // namespace dpsosp::baselines

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/baselines/ada_dp_spider.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "dpsosp/core/errors.hpp"
+
+namespace dpsosp::baselines {
+namespace {
+
+/// Thrown inside a run when the number of oracle calls is used up.
+struct StepsDone {};
+
+/// Ada-DP-SPIDER's oracle: g ≈ ∇F at the point it is asked at.
+class AdaptiveOracle {
+ public:
+  AdaptiveOracle(const AdaDpSpiderParameters& p, Curator& curator, Observer& observer)
+      : p_(p),
+        curator_(curator),
+        observer_(observer),
+        x_prev_(curator.facts().initial_point),
+        g_(Vector::Zero(x_prev_.size())),
+        increment_(x_prev_.size()) {}
+
+  const Vector& operator()(const Vector& x) {
+    if (calls_ == p_.steps) throw StepsDone{};
+    observer_.iterate(calls_, x);
+    drift_ += (x - x_prev_).squaredNorm();  // dev: returning to x̃ is a move like any other
+    if (drift_ >= p_.drift_threshold) {
+      p_.oracle.refresh(curator_, Point(x), Block::x, g_);
+      drift_ = 0.0;
+      ++refreshes_;
+    } else {
+      p_.oracle.increment(curator_, Point(x), Point(x_prev_), Block::x, increment_);
+      g_ += increment_;
+    }
+    x_prev_ = x;
+    ++calls_;
+    return g_;
+  }
+  Index calls() const { return calls_; }
+  std::int64_t refreshes() const { return refreshes_; }
+
+ private:
+  const AdaDpSpiderParameters& p_;
+  Curator& curator_;
+  Observer& observer_;
+  Vector x_prev_, g_, increment_;
+  double drift_ = std::numeric_limits<double>::infinity();
+  Index calls_ = 0;
+  std::int64_t refreshes_ = 0;
+};
+
+}  // namespace
+
+AdaDpSpider::AdaDpSpider() { parameters.oracle.increment_clip = IncrementClip::proportional; }
+
+Outcome AdaDpSpider::run(Curator& curator, Stream, Observer& observer) const {
+  const AdaDpSpiderParameters& p = parameters;
+  AdaptiveOracle oracle(p, curator, observer);
+  Vector x = curator.facts().initial_point;
+  std::int64_t escapes = 0;
+  const auto outcome = [&](const Vector& point, Status status) {
+    return Outcome{
+        point, status, oracle.calls(), {{"refreshes", oracle.refreshes()}, {"escapes", escapes}}};
+  };
+  try {
+    while (true) {  // Gauss-PSGD
+      const Vector& g = oracle(x);
+      if (!g.allFinite()) return outcome(x, Status::not_finite);
+      if (g.norm() > 3.0 * p.chi) {
+        x -= p.step_size * g;
+        if (!x.allFinite()) return outcome(x, Status::not_finite);
+        continue;
+      }
+      const Vector x_near = x;  // x̃: near-stationary
+      bool escaped = false;
+      for (Index round = 0; round < p.escape_rounds && !escaped; ++round) {
+        x = x_near;
+        for (Index tau = 0; tau < p.escape_steps && !escaped; ++tau) {
+          x -= p.step_size * oracle(x);
+          if (!x.allFinite()) return outcome(x, Status::not_finite);
+          escaped = (x - x_near).norm() >= p.escape_radius;
+        }
+      }
+      if (!escaped) return outcome(x_near, Status::certified);
+      ++escapes;
+    }
+  } catch (const Refused& refusal) {
+    return outcome(x, status_of(refusal));
+  } catch (const StepsDone&) {
+    return outcome(x, Status::steps_done);
+  }
+}
+
+/// Logarithms 1, one pass over disjoint batches, the full zCDP budget for every record; U = F₀ and
+/// G, M, ρ from the facts. χ is the error of the oracle, α = 4χ the promise; κ minimises the error.
+/// \source xu-2026, section 2.4; baselines, section 10
+Scheduled AdaDpSpider::schedule(Schedule kind,
+                                const PublicFacts& facts,
+                                const PrivacyBudget& budget,
+                                Calibrator calibrator) {
+  AdaDpSpiderParameters& p = parameters;
+  if (facts.dual_kind == DualKind::shared)
+    throw InputError(
+        fmt::format("{}: the dual of {} is shared, so no record has a gradient of the "
+                    "value function; choose a minimisation problem or matrix-sensing",
+                    card().key,
+                    facts.name));
+  const Constants& c = facts.constants;
+  const double n = static_cast<double>(facts.records);
+  const double d = static_cast<double>(facts.dimension);
+  const double G = c[constant::lipschitz];
+  const double M = c[constant::smoothness];
+  const double rho = c[constant::hessian_lipschitz];
+  const double U = c[constant::suboptimality];
+  Scheduled s{.rule = filter_rule(budget, calibrator), .alpha = 0, .utility = {}, .note = {}};
+  const double z = noise_ratio_for(s.rule.capacity, 1.0);
+
+  struct Choice {
+    double error, kappa, b1, b2, eta;
+  };
+  const auto best_at = [&](double alpha) {
+    const double chi = alpha / 4.0;
+    const double eta = std::min(1.0 / M, std::sqrt(rho * alpha) / (M * M));
+    Choice best{std::numeric_limits<double>::infinity(), 0, 0, 0, eta};
+    for (double kappa = 1e-9 * U / M; kappa < 1e4 * U / M; kappa *= 1.1) {
+      const double b1 = std::floor(std::min(n / 2.0, n * kappa / (2.0 * U * eta)));
+      const double b2 = std::floor(std::min(n / 2.0, n * eta * chi * chi / (2.0 * U)));
+      if (b1 < 1 || b2 < 1) continue;
+      const double s1 = 2.0 * G / b1 * z;
+      const double s2 = 2.0 * M / b2 * z;
+      const double error =
+          std::sqrt(d * (s1 * s1 + kappa * s2 * s2) + G * G / b1 + kappa * M * M / b2);
+      if (error < best.error) best = {error, kappa, b1, b2, eta};
+    }
+    return best;
+  };
+  double low = 1e-12 * G, high = 1e3 * G;
+  for (int k = 0; k < 100; ++k) {
+    const double middle = std::sqrt(low * high);
+    (best_at(middle).error <= middle / 4.0 ? high : low) = middle;
+  }
+  const Choice choice = best_at(high);
+  if (!(choice.b1 >= 1 && choice.b2 >= 1))
+    throw InputError(
+        fmt::format("{}: {} records are too few for one pass", card().key, facts.records));
+  s.alpha = high;
+  p.chi = s.alpha / 4.0;
+  p.step_size = choice.eta;
+  p.drift_threshold = choice.kappa;
+  const double curvature = std::sqrt(rho * s.alpha);
+  const double iota = std::max(1.0, std::log(d * n));
+  p.escape_steps = static_cast<Index>(std::ceil(std::min(1e12, iota / (choice.eta * curvature))));
+  p.escape_radius = std::sqrt(s.alpha / rho) / iota;
+  p.escape_rounds = static_cast<Index>(
+      std::ceil(5.2 * std::log(std::max(std::exp(1.0),
+                                        16.0 * std::pow(iota, 3) * U /
+                                            (0.1 * std::sqrt(rho * std::pow(p.chi, 3)))))));
+  p.oracle.sampling = Sampling::fresh;
+  p.oracle.refresh_batch = static_cast<Index>(choice.b1);
+  p.oracle.increment_batch = static_cast<Index>(choice.b2);
+  p.steps = static_cast<Index>(n);  // the data end first
+  p.oracle.clip_refresh = G;
+  p.oracle.increment_clip = IncrementClip::proportional;
+  p.oracle.clip_increment = M;
+  set_common_noise(z);
+  s.utility = s.alpha >= G ? Utility::vacuous : Utility::heuristic;
+  s.note = kind == Schedule::paper
+               ? "the published constants are lost in the source; logarithms and constants are 1"
+               : "logarithms and constants are 1";
+  if (s.alpha >= G)
+    s.note = fmt::format("alpha = {:.4g} is no smaller than the gradient bound {:.4g}", s.alpha, G);
+  return s;
+}
+
+const AlgorithmCard& AdaDpSpider::card() const {
+  static const AlgorithmCard card{
+      .key = "tao-2025/ada-dp-spider",
+      .title = "Ada-DP-SPIDER",
+      .paper = "Tao et al. 2025",
+      .guarantee = "SOSP, population",
+      .empirical = {},
+      .population = Exponents{-0.4, 0.2, -0.4},
+      .operations = "gradient and gradient difference",
+      .output_rule = "the near-stationary point that no escape left; at the end the last iterate"};
+  return card;
+}
+
+Fields AdaDpSpider::fields() {
+  AdaDpSpiderParameters& p = parameters;
+  Fields f{field("steps", p.steps, "oracle calls at most"),
+           field("step_size", p.step_size, "eta"),
+           field("drift_threshold", p.drift_threshold, "kappa"),
+           field("chi", p.chi, "chi: near-stationary when |g| <= 3 chi; 0 = never"),
+           field("escape_rounds", p.escape_rounds, "Q"),
+           field("escape_steps", p.escape_steps, "Gamma"),
+           field("escape_radius", p.escape_radius, "R")};
+  p.oracle.add_fields(f);
+  return f;
+}
+
+// One form: the source's pseudo-code has no printed error that changes what it does.
+void AdaDpSpider::set_variant(Variant) {}
+
+void AdaDpSpider::set_common_noise(double sensitivity_ratio) {
+  parameters.oracle.refresh_noise = parameters.oracle.increment_noise = sensitivity_ratio;
+}
+
+std::vector<PlannedQuery> AdaDpSpider::plan(const PublicFacts& facts) const {
+  return {{parameters.oracle.dearest_policy(facts.records), parameters.steps}};
+}
+
+void AdaDpSpider::check(const PublicFacts& facts) const {
+  const AdaDpSpiderParameters& p = parameters;
+  const auto need =
+      [&](bool holds, std::string_view name, double value, std::string_view expected) {
+        if (!holds) reject(card().key, name, value, expected);
+      };
+  need(p.steps > 0, "steps", static_cast<double>(p.steps), "> 0");
+  need(p.step_size > 0, "step_size", p.step_size, "> 0");
+  need(p.drift_threshold > 0, "drift_threshold", p.drift_threshold, "> 0");
+  need(p.chi >= 0, "chi", p.chi, ">= 0");
+  need(p.escape_rounds > 0, "escape_rounds", static_cast<double>(p.escape_rounds), "> 0");
+  need(p.escape_steps > 0, "escape_steps", static_cast<double>(p.escape_steps), "> 0");
+  need(p.escape_radius > 0, "escape_radius", p.escape_radius, "> 0");
+  p.oracle.check(card().key, facts.records);
+}
+
+}  // namespace dpsosp::baselines

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "descent_ascent.hpp"
+
+#include "dpsosp/core/errors.hpp"
+
+namespace dpsosp::baselines {
+
+Outcome descent_ascent(Curator& curator, Observer& observer, const DescentAscent& p) {
+  Vector x = curator.facts().initial_point;
+  Vector y = curator.facts().initial_dual;
+  Vector g(p.local_dual ? x.size() : x.size() + y.size());
+  for (Index t = 0; t < p.steps; ++t) {
+    observer.iterate(t, x);
+    try {
+      const Batch batch = curator.draw(p.policy);
+      curator.gradient(p.local_dual ? Point(x) : Point(x, y), batch, p.query, g);
+    } catch (const Refused& refusal) {
+      return {x, status_of(refusal), t, {}};
+    }
+    x -= p.step_size * g.head(x.size());
+    if (!p.local_dual) y += p.ascent_step * g.tail(y.size());
+    if (!x.allFinite() || !y.allFinite()) return {x, Status::not_finite, t + 1, {}};
+  }
+  return {x, Status::steps_done, p.steps, {}};
+}
+
+void check_descent_ascent(std::string_view owner,
+                          const PublicFacts& facts,
+                          Index steps,
+                          double step_size,
+                          double ascent_step,
+                          bool local_dual) {
+  if (!(steps > 0)) reject(owner, "steps", static_cast<double>(steps), "> 0");
+  if (!(step_size > 0)) reject(owner, "step_size", step_size, "> 0");
+  if (!(ascent_step > 0)) reject(owner, "ascent_step", ascent_step, "> 0");
+  if (local_dual && facts.dual_kind != DualKind::per_record)
+    reject(owner, "local_dual", "true", "false: the dual of this problem is shared by its records");
+}
+
+}  // namespace dpsosp::baselines

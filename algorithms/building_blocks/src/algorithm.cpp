@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/algorithms/algorithm.hpp"
+
+#include <fmt/format.h>
+
+#include "dpsosp/core/errors.hpp"
+
+namespace dpsosp {
+
+std::string_view to_string(Status status) {
+  switch (status) {
+    case Status::steps_done:
+      return "steps_done";
+    case Status::certified:
+      return "certified";
+    case Status::budget:
+      return "budget";
+    case Status::data:
+      return "data";
+    case Status::cap:
+      return "cap";
+    case Status::not_finite:
+      break;
+  }
+  return "not_finite";
+}
+
+std::string_view to_string(Utility utility) {
+  switch (utility) {
+    case Utility::proved:
+      return "proved";
+    case Utility::repaired:
+      return "repaired";
+    case Utility::disputed:
+      return "disputed";
+    case Utility::heuristic:
+      return "heuristic";
+    case Utility::outside_theory:
+      return "outside-theory";
+    case Utility::vacuous:
+      break;
+  }
+  return "vacuous";
+}
+
+Status status_of(const Refused& refusal) {
+  return dynamic_cast<const DataExhausted*>(&refusal) != nullptr ? Status::data : Status::budget;
+}
+
+void require_dual(const AlgorithmCard& card, const PublicFacts& facts) {
+  if (facts.dual_kind == DualKind::none)
+    throw InputError(
+        fmt::format("{}: problem {} has no dual; choose a minimax problem such as "
+                    "matrix-sensing or cosine-minimax",
+                    card.key,
+                    facts.name));
+}
+
+}  // namespace dpsosp

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/algorithms/spider_oracle.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "dpsosp/core/errors.hpp"
+
+namespace dpsosp {
+
+BatchPolicy batch_policy(Sampling sampling, Index size, Index records) {
+  switch (sampling) {
+    case Sampling::all:
+      return BatchPolicy::all();
+    case Sampling::fresh:
+      return BatchPolicy::fresh(size);
+    case Sampling::sample:
+      return BatchPolicy::sample(size);
+    case Sampling::poisson:
+      break;
+  }
+  return BatchPolicy::poisson(static_cast<double>(size) / static_cast<double>(records));
+}
+
+void SpiderOracleParameters::add_fields(Fields& fields) {
+  fields.push_back(field("sampling",
+                         sampling,
+                         {{Sampling::all, "all"},
+                          {Sampling::fresh, "fresh"},
+                          {Sampling::sample, "sample"},
+                          {Sampling::poisson, "poisson"}},
+                         "how batches are drawn"));
+  fields.push_back(field("refresh_batch", refresh_batch, "S1: records in a refresh"));
+  fields.push_back(field("increment_batch", increment_batch, "S2: records in an increment"));
+  fields.push_back(field("clip_refresh", clip_refresh, "C_v: per-record clip of gradients"));
+  fields.push_back(
+      field("increment_clip",
+            increment_clip,
+            {{IncrementClip::fixed, "fixed"}, {IncrementClip::proportional, "proportional"}},
+            "clip differences at C_u, or at C_u times the move"));
+  fields.push_back(field("clip_increment", clip_increment, "C_u: per-record clip of differences"));
+  fields.push_back(field("refresh_noise", refresh_noise, "z1: std / sensitivity of refreshes"));
+  fields.push_back(
+      field("increment_noise", increment_noise, "z2: std / sensitivity of increments"));
+}
+
+void SpiderOracleParameters::check(std::string_view owner, Index records) const {
+  const auto batch = [&](std::string_view name, Index size) {
+    if (sampling != Sampling::all && !(size >= 1 && size <= records))
+      reject(owner,
+             name,
+             static_cast<double>(size),
+             fmt::format("in [1, records] with records = {}", records));
+  };
+  batch("refresh_batch", refresh_batch);
+  batch("increment_batch", increment_batch);
+  const auto positive = [&](std::string_view name, double value) {
+    if (!(value > 0 && std::isfinite(value))) reject(owner, name, value, "finite and > 0");
+  };
+  positive("clip_refresh", clip_refresh);
+  positive("clip_increment", clip_increment);
+}
+
+BatchPolicy SpiderOracleParameters::refresh_policy(Index records) const {
+  return batch_policy(sampling, refresh_batch, records);
+}
+
+BatchPolicy SpiderOracleParameters::increment_policy(Index records) const {
+  return batch_policy(sampling, increment_batch, records);
+}
+
+BatchPolicy SpiderOracleParameters::dearest_policy(Index records) const {
+  return batch_policy(sampling, std::max(refresh_batch, increment_batch), records);
+}
+
+double SpiderOracleParameters::increment_limit(const Point& point, const Point& previous) const {
+  return increment_clip == IncrementClip::fixed ? clip_increment
+                                                : clip_increment * point.distance(previous);
+}
+
+void SpiderOracleParameters::refresh(Curator& curator,
+                                     const Point& point,
+                                     Block block,
+                                     VectorRef out) const {
+  const Batch batch = curator.draw(refresh_policy(curator.facts().records));
+  curator.gradient(
+      point,
+      batch,
+      {.limit = clip_refresh, .noise = Noise::sensitivity_ratio(refresh_noise), .block = block},
+      out);
+}
+
+void SpiderOracleParameters::increment(
+    Curator& curator, const Point& point, const Point& previous, Block block, VectorRef out) const {
+  const Batch batch = curator.draw(increment_policy(curator.facts().records));
+  curator.gradient_difference(point,
+                              previous,
+                              batch,
+                              {.limit = increment_limit(point, previous),
+                               .noise = Noise::sensitivity_ratio(increment_noise),
+                               .block = block},
+                              out);
+}
+
+}  // namespace dpsosp

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "dpsosp/algorithms/algorithm.hpp"
+#include "dpsosp/algorithms/spider_oracle.hpp"
+
+namespace dpsosp::xu_2026 {
+
+enum class DescentRule { normalised, plain };
+
+/// Where the increment of the first inner step starts at a refresh.
+enum class RefreshRule {
+  printed,   ///< at (x_{t−1}, y_t): the move x_{t−1} → x_t is counted twice
+  repaired,  ///< at (x_t, y_t), where the fresh estimate already is
+};
+
+/// Which inner step is returned.
+enum class Selection {
+  argmin_printed,  ///< argmin_k ‖G_k‖ over k = 0..K−1, y₀ = y_t among them
+  argmin_fixed,    ///< the same over k = 1..K
+  last,            ///< k = K
+  ascended,        ///< y_K with the estimates of step K − 1: one query an outer step for K = 1
+};
+
+enum class DualRelease {
+  released,  ///< y is a public vector, moved by noisy gradients
+  local,     ///< y_i*(x) stays with record i; problems with per-record duals alone
+};
+
+/// Whether ∇_x and ∇_y are two queries or one of the joint vector.
+enum class Streams { separate, joint };
+
+/// Length of the step that ends an escape.
+enum class BreakRule {
+  printed,   ///< one η_t for the whole sum: η_t² Σ‖v_j‖² = (t − m) D̄
+  repaired,  ///< the last step alone is shortened, as in the parent algorithm
+};
+
+/// What is returned at the horizon.
+enum class HorizonRule { anchor, last };
+
+/// DP-RGDA. Symbols of the paper in the comments; `oracle` holds S₁, S₂, C_v, C_u and the noise.
+struct DpRgdaParameters {
+  Index steps = 400;                  ///< T
+  double alpha = 0.1;                 ///< α: descend while ‖v_t‖ ≥ α
+  double descent_step = 0.2;          ///< η: step length if normalised
+  double escape_step = 0.1;           ///< η_H
+  double perturb_radius = 0.01;       ///< r
+  Index escape_steps = 20;            ///< t_thres
+  double escape_mean_sq_move = 0.01;  ///< D̄
+  Index period = 10;                  ///< q
+  Index inner_steps = 5;              ///< K
+  double ascent_step = 0.8;           ///< λ
+  DescentRule descent_rule = DescentRule::normalised;
+  RefreshRule refresh_rule = RefreshRule::repaired;
+  Selection selection = Selection::last;
+  DualRelease dual_release = DualRelease::local;
+  Streams streams = Streams::joint;
+  BreakRule break_rule = BreakRule::repaired;
+  HorizonRule horizon_rule = HorizonRule::anchor;
+  SpiderOracleParameters oracle;
+};
+
+/// Differentially private recursive gradient descent ascent for min_x max_y f(x, y).
+/// \source xu-2026, Algorithms 2 and 3.
+class DpRgda final : public Algorithm {
+ public:
+  const AlgorithmCard& card() const override;
+  Fields fields() override;
+  void set_variant(Variant variant) override;
+  Scheduled schedule(Schedule kind,
+                     const PublicFacts& facts,
+                     const PrivacyBudget& budget,
+                     Calibrator calibrator) override;
+  std::vector<PlannedQuery> plan(const PublicFacts& facts) const override;
+  void set_common_noise(double sensitivity_ratio) override;
+  void check(const PublicFacts& facts) const override;
+  Outcome run(Curator& curator, Stream stream, Observer& observer) const override;
+
+  DpRgdaParameters parameters;
+};
+
+/// Numbers of Theorem 1 (empirical) in the paper's symbols, constants 1.
+/// \source xu-2026, section 3.1
+struct PaperErm {
+  double ebar;  ///< ē = sqrt(d ln(1/δ))/(nε)
+  double alpha;
+  double steps;
+  Index period;
+  double increment_batch;
+};
+PaperErm paper_erm(double n, double d, double epsilon, double delta, double L, double M, double F0);
+
+/// What the practical schedule decides before rounding into parameters.
+/// \source xu-2026, section 3.3
+struct PracticalErm {
+  double alpha;
+  double noise_floor;  ///< ν: standard deviation of ‖v_t − ∇Φ‖ just before a refresh
+  double steps;
+  Index period;
+};
+
+}  // namespace dpsosp::xu_2026

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/xu_2026/dp_rgda.hpp"
+
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "dpsosp/core/errors.hpp"
+
+namespace dpsosp::xu_2026 {
+namespace {
+
+/// The symbols of Algorithms 2 and 3.
+struct State {
+  explicit State(const PublicFacts& facts)
+      : x(facts.initial_point),
+        x_prev(x),
+        y(facts.initial_dual),
+        y_at(y),
+        v(Vector::Zero(x.size())),
+        u(Vector::Zero(y.size())) {}
+
+  Vector x, x_prev;
+  Vector y;     // y_t
+  Vector y_at;  // the dual at which v and u were estimated
+  Vector v, u;  // estimates of ∇_x f, ∇_y f
+  bool escaping = false;
+  Index m = -1;  // anchor iteration, −1: none
+  Vector anchor;
+  double S = 0.0;      // Σ η_j² ‖v_j‖² of this escape
+  double sum_v = 0.0;  // Σ ‖v_j‖², for the printed break rule
+  Index count = 0;
+  Index refreshes = 0, escapes = 0, breaks = 0, kept_first = 0;
+};
+
+/// One run of the inner updater's queries, whatever the release of the dual.
+class Queries {
+ public:
+  Queries(const DpRgdaParameters& p, Curator& curator)
+      : p_(p),
+        curator_(curator),
+        joint_(curator.facts().dimension + curator.facts().dual_dimension) {}
+
+  bool local() const { return p_.dual_release == DualRelease::local; }
+
+  /// v, u = noisy clipped gradients at (x, y).
+  void refresh(const Vector& x, const Vector& y, Vector& v, Vector& u) {
+    const SpiderOracleParameters& o = p_.oracle;
+    if (local()) return o.refresh(curator_, Point(x), Block::x, v);
+    const Point at(x, y);
+    if (p_.streams == Streams::joint) {
+      o.refresh(curator_, at, Block::joint, joint_);
+      v = joint_.head(v.size());
+      u = joint_.tail(u.size());
+      return;
+    }
+    const Batch batch =
+        curator_.draw(o.refresh_policy(curator_.facts().records), BatchUse::several_queries);
+    GradientQuery query{o.clip_refresh, Noise::sensitivity_ratio(o.refresh_noise), Block::x};
+    curator_.gradient(at, batch, query, v);
+    query.block = Block::y;
+    curator_.gradient(at, batch, query, u);
+  }
+
+  /// v, u += noisy clipped differences between (x, y) and (xa, ya).
+  void increment(
+      const Vector& x, const Vector& y, const Vector& xa, const Vector& ya, Vector& v, Vector& u) {
+    const SpiderOracleParameters& o = p_.oracle;
+    if (local()) {
+      o.increment(curator_, Point(x), Point(xa), Block::x, joint_.head(v.size()));
+      v += joint_.head(v.size());
+      return;
+    }
+    const Point at(x, y);
+    const Point from(xa, ya);
+    if (p_.streams == Streams::joint) {
+      o.increment(curator_, at, from, Block::joint, joint_);
+    } else {
+      const Batch batch =
+          curator_.draw(o.increment_policy(curator_.facts().records), BatchUse::several_queries);
+      GradientQuery query{
+          o.increment_limit(at, from), Noise::sensitivity_ratio(o.increment_noise), Block::x};
+      curator_.gradient_difference(at, from, batch, query, joint_.head(v.size()));
+      query.block = Block::y;
+      curator_.gradient_difference(at, from, batch, query, joint_.tail(u.size()));
+    }
+    v += joint_.head(v.size());
+    u += joint_.tail(u.size());
+  }
+
+ private:
+  const DpRgdaParameters& p_;
+  Curator& curator_;
+  Vector joint_;
+};
+
+/// Algorithm 3. On return (y, v, u) are those of the selected step. Y = R^{d₂}, so G_k = −u_k.
+void inner(const DpRgdaParameters& p, Index t, Queries& queries, State& s) {
+  const bool refresh = t % p.period == 0;
+  if (refresh) {  // lines 2-5
+    queries.refresh(s.x, s.y, s.v, s.u);
+    ++s.refreshes;
+  }
+  // dev: the printed first increment starts at x_{t−1} at refreshes too (docs/errata.md, X1).
+  const bool at_anchor = refresh && p.refresh_rule == RefreshRule::repaired;
+  if (queries.local()) {  // dev: each record holds its own maximiser; no u, no K, no λ (X3)
+    if (!at_anchor) queries.increment(s.x, s.y, s.x_prev, s.y, s.v, s.u);
+    return;
+  }
+  Vector xa = at_anchor ? s.x : s.x_prev;
+  Vector ya = at_anchor ? s.y : s.y_at;
+  const bool beyond = p.selection == Selection::last || p.selection == Selection::argmin_fixed;
+  const Index candidates = beyond ? p.inner_steps + 1 : p.inner_steps;
+  Vector y_k = s.y, v_k = s.v, u_k = s.u;
+  double least = std::numeric_limits<double>::infinity();
+  Index selected = 0;
+  for (Index k = 0; k < candidates; ++k) {  // line 6
+    // dev: a repaired refresh is at (x_t, y_0) already, so the increment of k = 0 is none.
+    if (!(at_anchor && k == 0)) queries.increment(s.x, y_k, xa, ya, v_k, u_k);  // lines 8-11
+    const bool take = p.selection == Selection::argmin_printed ||
+                              (p.selection == Selection::argmin_fixed && k > 0)
+                          ? u_k.norm() < least
+                          : k == candidates - 1;
+    if (take) {  // line 14: s = argmin_k ‖G_k‖
+      least = u_k.norm();
+      selected = k;
+      s.y = s.y_at = y_k;
+      s.v = v_k;
+      s.u = u_k;
+    }
+    xa = s.x;
+    ya = y_k;
+    if (k < p.inner_steps) y_k += p.ascent_step * u_k;  // line 12
+  }
+  if (p.selection == Selection::ascended) s.y = y_k;
+  if (selected == 0) ++s.kept_first;
+}
+
+/// Lines of Algorithm 2 after the inner updater; true if the run is certified.
+bool outer(const DpRgdaParameters& p, Index t, Stream& stream, State& s) {
+  const double norm = s.v.norm();
+  if (!s.escaping) {
+    if (norm >= p.alpha) {  // line 5: descend
+      s.x -= (p.descent_rule == DescentRule::normalised ? p.descent_step / norm : p.descent_step) *
+             s.v;
+      return false;
+    }
+    s.m = t;  // line 8: anchor and perturb
+    s.anchor = s.x;
+    s.escaping = true;
+    s.S = s.sum_v = 0.0;
+    s.count = 0;
+    ++s.escapes;
+    Vector kick(s.x.size());
+    stream.fill_ball(p.perturb_radius, kick);
+    s.x += kick;
+    return false;
+  }
+  const auto k = static_cast<double>(t - s.m);
+  const double next = s.S + p.escape_step * p.escape_step * norm * norm;
+  const double allowed = k * p.escape_mean_sq_move;
+  s.sum_v += norm * norm;
+  if (next > allowed) {  // line 13: moved far enough, descend again
+    const double length = p.break_rule == BreakRule::printed ? std::sqrt(allowed / s.sum_v)
+                                                             : std::sqrt(allowed - s.S) / norm;
+    s.x -= length * s.v;
+    s.escaping = false;
+    ++s.breaks;
+    return false;
+  }
+  s.S = next;
+  s.x -= p.escape_step * s.v;  // line 16
+  ++s.count;
+  return s.count == p.escape_steps;  // line 18: stayed, so λ_min(∇²Φ(anchor)) is not very negative
+}
+
+}  // namespace
+
+Outcome DpRgda::run(Curator& curator, Stream stream, Observer& observer) const {
+  const DpRgdaParameters& p = parameters;
+  State s(curator.facts());
+  Queries queries(p, curator);
+  const auto outcome = [&](Vector point, Status status, Index steps) {
+    return Outcome{std::move(point),
+                   status,
+                   steps,
+                   {{"refreshes", s.refreshes},
+                    {"escapes", s.escapes},
+                    {"breaks", s.breaks},
+                    {"dual_kept", s.kept_first}}};
+  };
+  const auto at_horizon = [&] {  // dev: the paper's x_{m_s} is undefined if no escape began (X5)
+    return p.horizon_rule == HorizonRule::anchor && s.m >= 0 ? s.anchor : s.x;
+  };
+  for (Index t = 0; t < p.steps; ++t) {
+    observer.iterate(t, s.x);
+    try {
+      inner(p, t, queries, s);
+    } catch (const Refused& refusal) {
+      return outcome(at_horizon(), status_of(refusal), t);
+    }
+    if (!s.v.allFinite()) return outcome(s.x, Status::not_finite, t);
+    const Vector x_cur = s.x;
+    if (outer(p, t, stream, s)) return outcome(s.anchor, Status::certified, t + 1);
+    s.x_prev = x_cur;
+    if (!s.x.allFinite()) return outcome(s.x, Status::not_finite, t + 1);
+  }
+  return outcome(at_horizon(), Status::steps_done, p.steps);
+}
+
+const AlgorithmCard& DpRgda::card() const {
+  static const AlgorithmCard card{
+      .key = "xu-2026/dp-rgda",
+      .title = "DP-RGDA",
+      .paper = "Xu, Tao, Ding, Fan, Wang 2026",
+      .guarantee = "SOSP of the value function, empirical or population",
+      .empirical = Exponents{-2.0 / 3, 1.0 / 3, -2.0 / 3},
+      .population = Exponents{-0.5, 0.25, -0.5},
+      .operations = "gradient and gradient difference in x and y",
+      .output_rule = "anchor of the certified escape; at the horizon the last anchor",
+      .needs_dual = true};
+  return card;
+}
+
+Fields DpRgda::fields() {
+  DpRgdaParameters& p = parameters;
+  Fields f{
+      field("steps", p.steps, "T"),
+      field("alpha", p.alpha, "alpha: descend while |v| >= alpha"),
+      field("descent_step", p.descent_step, "eta"),
+      field("escape_step", p.escape_step, "eta_H"),
+      field("perturb_radius", p.perturb_radius, "r"),
+      field("escape_steps", p.escape_steps, "t_thres"),
+      field("escape_mean_sq_move", p.escape_mean_sq_move, "D-bar"),
+      field("period", p.period, "q"),
+      field("inner_steps", p.inner_steps, "K"),
+      field("ascent_step", p.ascent_step, "lambda"),
+      field("descent_rule",
+            p.descent_rule,
+            {{DescentRule::normalised, "normalised"}, {DescentRule::plain, "plain"}},
+            "x - eta v/|v| or x - eta v"),
+      field("refresh_rule",
+            p.refresh_rule,
+            {{RefreshRule::printed, "printed"}, {RefreshRule::repaired, "repaired"}},
+            "first increment after a refresh"),
+      field("selection",
+            p.selection,
+            {{Selection::argmin_printed, "argmin_printed"},
+             {Selection::argmin_fixed, "argmin_fixed"},
+             {Selection::last, "last"},
+             {Selection::ascended, "ascended"}},
+            "which inner step is returned"),
+      field("dual_release",
+            p.dual_release,
+            {{DualRelease::released, "released"}, {DualRelease::local, "local"}},
+            "y public, or y_i with record i"),
+      field("streams",
+            p.streams,
+            {{Streams::separate, "separate"}, {Streams::joint, "joint"}},
+            "two queries or one of (x, y)"),
+      field("break_rule",
+            p.break_rule,
+            {{BreakRule::printed, "printed"}, {BreakRule::repaired, "repaired"}},
+            "length of the step that ends an escape"),
+      field("horizon_rule",
+            p.horizon_rule,
+            {{HorizonRule::anchor, "anchor"}, {HorizonRule::last, "last"}},
+            "output at the horizon"),
+  };
+  p.oracle.add_fields(f);
+  return f;
+}
+
+void DpRgda::set_variant(Variant variant) {
+  DpRgdaParameters& p = parameters;
+  const bool printed = variant == Variant::printed;
+  p.refresh_rule = printed ? RefreshRule::printed : RefreshRule::repaired;
+  p.selection = printed ? Selection::argmin_printed : Selection::last;
+  p.dual_release = printed ? DualRelease::released : DualRelease::local;
+  p.streams = printed ? Streams::separate : Streams::joint;
+  p.break_rule = printed ? BreakRule::printed : BreakRule::repaired;
+}
+
+void DpRgda::set_common_noise(double sensitivity_ratio) {
+  parameters.oracle.refresh_noise = parameters.oracle.increment_noise = sensitivity_ratio;
+}
+
+std::vector<PlannedQuery> DpRgda::plan(const PublicFacts& facts) const {
+  const DpRgdaParameters& p = parameters;
+  const bool local = p.dual_release == DualRelease::local;
+  const bool separate = !local && p.streams == Streams::separate;
+  const Index blocks = separate ? 2 : 1;
+  const BatchUse use = separate ? BatchUse::several_queries : BatchUse::one_query;
+  const Index refreshes = (p.steps + p.period - 1) / p.period;
+  const bool beyond = p.selection == Selection::last || p.selection == Selection::argmin_fixed;
+  Index increments = p.steps * (local ? 1 : p.inner_steps + (beyond ? 1 : 0));
+  if (p.refresh_rule == RefreshRule::repaired) increments -= refreshes;
+  return {{p.oracle.refresh_policy(facts.records), blocks * refreshes, use},
+          {p.oracle.increment_policy(facts.records), blocks * increments, use}};
+}
+
+void DpRgda::check(const PublicFacts& facts) const {
+  const DpRgdaParameters& p = parameters;
+  const std::string& key = card().key;
+  require_dual(card(), facts);
+  const auto positive = [&](std::string_view name, auto value) {
+    if (!(value > 0)) reject(key, name, static_cast<double>(value), "> 0");
+  };
+  positive("steps", p.steps);
+  positive("alpha", p.alpha);
+  positive("descent_step", p.descent_step);
+  positive("escape_step", p.escape_step);
+  positive("perturb_radius", p.perturb_radius);
+  positive("escape_steps", p.escape_steps);
+  positive("escape_mean_sq_move", p.escape_mean_sq_move);
+  positive("period", p.period);
+  positive("inner_steps", p.inner_steps);
+  positive("ascent_step", p.ascent_step);
+  if (p.dual_release == DualRelease::local && facts.dual_kind != DualKind::per_record)
+    reject(key,
+           "dual_release",
+           "local",
+           "released: the dual of this problem is shared by its records");
+  p.oracle.check(key, facts.records);
+}
+
+}  // namespace dpsosp::xu_2026

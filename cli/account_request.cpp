@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "account_request.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "dpsosp/privacy/accounting/tree.hpp"
+
+#include "choices.hpp"
+
+namespace dpsosp {
+namespace {
+
+namespace po = boost::program_options;
+using Mechanism = AccountRequest::Mechanism;
+using Sampling = AccountRequest::Sampling;
+using Question = AccountRequest::Question;
+
+const Choices<Mechanism> kMechanisms{{"gaussian", Mechanism::gaussian},
+                                     {"laplace", Mechanism::laplace},
+                                     {"exponential", Mechanism::exponential},
+                                     {"zcdp", Mechanism::zcdp},
+                                     {"tree", Mechanism::tree}};
+const Choices<Sampling> kSamplings{
+    {"none", Sampling::none}, {"poisson", Sampling::poisson}, {"fixed", Sampling::fixed}};
+const Choices<Adjacency> kAdjacencies{{"replace_one", Adjacency::replace_one},
+                                      {"add_remove", Adjacency::add_remove},
+                                      {"zero_out", Adjacency::zero_out}};
+const Choices<Accountant> kAccountants{{"best", Accountant::best_of},
+                                       {"zcdp", Accountant::zcdp},
+                                       {"rdp", Accountant::rdp},
+                                       {"analytic", Accountant::analytic},
+                                       {"pure", Accountant::pure},
+                                       {"pld", Accountant::pld}};
+const Choices<Conversion> kConversions{
+    {"cks", Conversion::cks}, {"bs", Conversion::bs}, {"bs_sqrtpi", Conversion::bs_sqrtpi}};
+const Choices<FixedSizeBound> kBounds{{"tightest", FixedSizeBound::tightest},
+                                      {"forward_difference", FixedSizeBound::forward_difference}};
+
+constexpr std::string_view kCommand = "account";
+
+bool has(const po::variables_map& map, const std::string& name) { return map.count(name) != 0; }
+
+const std::string& text(const po::variables_map& map,
+                        const std::string& name,
+                        std::string_view expected) {
+  if (!has(map, name))
+    throw InputError(fmt::format("{}: --{} is missing, expected {}", kCommand, name, expected));
+  return map[name].as<std::string>();
+}
+
+template <class Value>
+Value word(const po::variables_map& map, const std::string& name, const Choices<Value>& choices) {
+  std::string names;
+  for (const auto& choice : choices) names += (names.empty() ? "one of " : ", ") + choice.first;
+  return choose(name, text(map, name, names), choices);
+}
+
+// `upper` is allowed itself only where `closed`
+double number(const po::variables_map& map,
+              const std::string& name,
+              double upper,
+              bool closed,
+              std::string_view expected) {
+  const std::string option = "--" + name;
+  const auto value = parse_number<double>(kCommand, option, text(map, name, expected), expected);
+  if (!(value > 0 && (value < upper || (closed && value == upper))))
+    reject(kCommand, option, value, expected);
+  return value;
+}
+
+double positive(const po::variables_map& map, const std::string& name) {
+  return number(map, name, HUGE_VAL, false, "a finite number > 0");
+}
+
+void refuse_unless(bool fits,
+                   const po::variables_map& map,
+                   const std::string& name,
+                   std::string_view why) {
+  if (has(map, name) && !fits)
+    throw InputError(fmt::format("{}: --{} is for {}", kCommand, name, why));
+}
+
+template <class Value>
+std::string_view name_in(const Choices<Value>& choices, Value value) {
+  return std::ranges::find(choices, value, &std::pair<std::string, Value>::second)->first;
+}
+
+}  // namespace
+
+po::options_description account_options() {
+  const auto given = [] { return po::value<std::string>(); };
+  const auto by_default = [](const char* value) {
+    return po::value<std::string>()->default_value(value);
+  };
+  po::options_description options(
+      "dpsosp account: epsilon of a sequence of mechanisms, or the noise it needs", 100, 50);
+  // clang-format off
+  options.add_options()
+      ("mechanism", given(), "gaussian, laplace, exponential, zcdp, or tree (binary-tree sums)")
+      ("noise-multiplier", given(), "noise std (laplace: scale) / clip norm of one record")
+      ("sensitivity-ratio", given(), "the same / sensitivity; under replace_one the sensitivity is twice the clip norm")
+      ("eps0", given(), "epsilon of one laplace or exponential release")
+      ("rho", given(), "rho of one zcdp release")
+      ("steps", by_default("1"), "releases; leaves of a tree")
+      ("sampling", by_default("none"), "none, poisson, or fixed (size, without replacement)")
+      ("rate", given(), "sampling rate in (0, 1]")
+      ("fixed-size-bound", by_default("tightest"), "tightest or forward_difference")
+      ("delta", given(), "delta of (epsilon, delta)-DP, in (0, 1)")
+      ("epsilon", given(), "target of --calibrate; beside a noise and without --delta, asks for delta")
+      ("calibrate", "find the least noise (largest eps0, largest rho) that meets --epsilon")
+      ("adjacency", by_default("replace_one"), "replace_one, add_remove or zero_out")
+      ("accountant", by_default("best"), "best, zcdp, rdp, analytic, pure or pld")
+      ("conversion", by_default("cks"), "cks, bs or bs_sqrtpi")
+      ("orders", by_default("default"), "Renyi orders: default or int_2_256")
+      ("json", "print JSON")
+      ("batch", given(), "answer every row of a CSV file in the format of tests/data/accounting_vectors.csv")
+      ("help", "print this text");
+  // clang-format on
+  return options;
+}
+
+po::variables_map parse_account_options(const std::vector<std::string>& arguments) {
+  namespace style = po::command_line_style;
+  const po::options_description options = account_options();
+  try {
+    po::variables_map map;
+    po::store(po::command_line_parser(arguments)
+                  .options(options)
+                  .positional({})
+                  .style(style::allow_long | style::long_allow_next | style::long_allow_adjacent)
+                  .run(),
+              map);
+    return map;
+  } catch (const po::unknown_option& error) {
+    std::vector<std::string> names;
+    for (const auto& option : options.options()) names.push_back("--" + option->long_name());
+    reject_unknown("option", error.get_option_name(), names);
+  } catch (const po::too_many_positional_options_error&) {
+    throw InputError("account: an argument without an option name, expected --name value");
+  } catch (const po::error& error) {
+    throw InputError(fmt::format("{}: {}", kCommand, error.what()));
+  }
+}
+
+AccountRequest::AccountRequest(const po::variables_map& map)
+    : mechanism(word(map, "mechanism", kMechanisms)),
+      sampling(word(map, "sampling", kSamplings)),
+      bound(word(map, "fixed-size-bound", kBounds)),
+      adjacency(word(map, "adjacency", kAdjacencies)),
+      orders(text(map, "orders", "")),
+      options{.accountant = word(map, "accountant", kAccountants),
+              .conversion = word(map, "conversion", kConversions)} {
+  if (word(map, "orders", Choices<bool>{{"default", false}, {"int_2_256", true}}))
+    options.orders = integer_orders(2, 256);
+  constexpr std::string_view count = "an integer >= 1";
+  steps = parse_number<std::int64_t>(kCommand, "--steps", text(map, "steps", count), count);
+  if (steps < 1) reject(kCommand, "--steps", text(map, "steps", count), count);
+  refuse_unless(sampling != Sampling::none, map, "rate", "--sampling poisson or fixed");
+  if (sampling != Sampling::none) {
+    rate = number(map, "rate", 1, true, "a number in (0, 1]");
+    if (mechanism != Mechanism::gaussian)
+      throw UnsupportedError(fmt::format(
+          "{}: sampling is accounted for gaussian only, not {}", kCommand, name_of(mechanism)));
+  }
+  read_amount(map);
+  if (question != Question::epsilon) epsilon = positive(map, "epsilon");
+  const bool spends_delta = question != Question::delta && options.accountant != Accountant::pure;
+  if (spends_delta || has(map, "delta"))
+    delta = number(map, "delta", 1, false, "a number in (0, 1)");
+  if (question == Question::delta && has(map, "delta"))
+    throw InputError("account: --epsilon, --delta and a noise leave nothing to ask; leave one out");
+}
+
+void AccountRequest::read_amount(const po::variables_map& map) {
+  const bool has_scale = mechanism == Mechanism::gaussian || mechanism == Mechanism::tree ||
+                         mechanism == Mechanism::laplace;
+  const bool has_eps0 = mechanism == Mechanism::laplace || mechanism == Mechanism::exponential;
+  refuse_unless(has_scale, map, "noise-multiplier", "--mechanism gaussian, tree or laplace");
+  refuse_unless(has_scale, map, "sensitivity-ratio", "--mechanism gaussian, tree or laplace");
+  refuse_unless(has_eps0, map, "eps0", "--mechanism laplace or exponential");
+  refuse_unless(mechanism == Mechanism::zcdp, map, "rho", "--mechanism zcdp");
+  std::vector<std::string> given;
+  for (const char* name : {"noise-multiplier", "sensitivity-ratio", "eps0", "rho"})
+    if (has(map, name)) given.emplace_back(name);
+  if (given.size() > 1)
+    throw InputError(
+        fmt::format("account: --{} and --{} say the same thing, expected one", given[0], given[1]));
+  if (has(map, "calibrate") || (given.empty() && has(map, "epsilon"))) {
+    if (!given.empty())
+      throw InputError(
+          fmt::format("account: --calibrate finds the noise, so leave out --{}", given[0]));
+    question = Question::amount;
+    return;
+  }
+  if (has(map, "epsilon")) question = Question::delta;
+  const std::string name = !given.empty() ? given[0]
+                           : has_scale    ? "noise-multiplier"
+                           : has_eps0     ? "eps0"
+                                          : "rho";
+  amount = positive(map, name);
+  if (name == "sensitivity-ratio") amount *= sensitivity();
+  if (name == "eps0" && has_scale) amount = sensitivity() / amount;
+}
+
+std::vector<CountedEvent> AccountRequest::events(double an_amount) const {
+  const double ratio = an_amount / sensitivity();
+  switch (mechanism) {
+    case Mechanism::gaussian:
+      if (sampling == Sampling::poisson) return {{PoissonGaussianEvent{rate, an_amount}, steps}};
+      if (sampling == Sampling::fixed) return {{FixedSizeGaussianEvent{rate, ratio, bound}, steps}};
+      return {{GaussianEvent{ratio}, steps}};
+    case Mechanism::tree:
+      return {{GaussianEvent{ratio}, tree_depth(steps)}};
+    case Mechanism::laplace:
+      return {{LaplaceEvent{1 / ratio}, steps}};
+    case Mechanism::exponential:
+      return {{ExponentialEvent{an_amount}, steps}};
+    case Mechanism::zcdp:
+      return {{ZcdpEvent{an_amount}, steps}};
+  }
+  return {};
+}
+
+double AccountRequest::amount_at(double z) const {
+  if (mechanism == Mechanism::exponential) return 1 / z;
+  if (mechanism == Mechanism::zcdp) return 1 / (z * z);
+  return z;
+}
+
+std::vector<std::pair<std::string, double>> AccountRequest::quantities(double an_amount) const {
+  if (mechanism == Mechanism::exponential) return {{"eps0", an_amount}};
+  if (mechanism == Mechanism::zcdp) return {{"rho", an_amount}};
+  return {{"noise_multiplier", an_amount}, {"sensitivity_ratio", an_amount / sensitivity()}};
+}
+
+std::string_view name_of(Mechanism mechanism) { return name_in(kMechanisms, mechanism); }
+std::string_view name_of(Sampling sampling) { return name_in(kSamplings, sampling); }
+std::string_view name_of(Conversion conversion) { return name_in(kConversions, conversion); }
+
+}  // namespace dpsosp

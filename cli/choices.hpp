@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <charconv>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "dpsosp/core/errors.hpp"
+
+namespace dpsosp {
+
+template <class Value>
+using Choices = std::vector<std::pair<std::string, Value>>;
+
+/// The value called `word`. \throws InputError "unknown KIND 'WORD'; did you mean ...?"
+template <class Value>
+Value choose(std::string_view kind, const std::string& word, const Choices<Value>& choices) {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : choices) {
+    if (name == word) return value;
+    names.push_back(name);
+  }
+  reject_unknown(kind, word, names);
+}
+
+/// The number that is the whole of `text`. \throws InputError "WHERE: NAME = TEXT, expected
+/// EXPECTED"
+template <class Number>
+Number parse_number(std::string_view where,
+                    std::string_view name,
+                    const std::string& text,
+                    std::string_view expected) {
+  Number value{};
+  const char* end = text.data() + text.size();
+  const auto [stop, status] = std::from_chars(text.data(), end, value);
+  if (status != std::errc{} || stop != end) reject(where, name, "'" + text + "'", expected);
+  return value;
+}
+
+}  // namespace dpsosp

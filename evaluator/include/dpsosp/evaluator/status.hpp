@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string_view>
+
+namespace dpsosp {
+
+/// Whether the numbers of an evaluation mean anything. Only with `ok` do they; otherwise they are
+/// left at NaN, and whoever prints them prints the status instead.
+enum class EvaluationStatus {
+  ok,
+  non_finite_point,     ///< x has an infinite or NaN entry
+  non_finite_value,     ///< F(x)
+  non_finite_gradient,  ///< ∇F(x)
+  non_finite_hessian,   ///< a product ∇²F(x) v with finite v
+  asymmetric_hessian,   ///< the products are those of no symmetric matrix: the objective is wrong
+};
+std::string_view to_string(EvaluationStatus status);
+
+}  // namespace dpsosp

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/evaluator/hessian_operator.hpp"
+
+#include <limits>
+
+#include <Eigen/Eigenvalues>
+
+#include "dpsosp/core/errors.hpp"
+
+namespace dpsosp {
+
+HessianOperator::HessianOperator(const Objective& objective, ConstVectorRef x)
+    : objective_(objective), x_(x) {
+  if (x.size() != objective.dimension())
+    reject("evaluator",
+           "size of x",
+           static_cast<double>(x.size()),
+           "the dimension " + std::to_string(objective.dimension()));
+}
+
+void HessianOperator::apply(ConstVectorRef v, VectorRef out) {
+  objective_.hessian_product(x_, v, out);
+  ++products_;
+  if (!out.allFinite()) throw NonFinite{};
+}
+
+DenseSpectrum dense_spectrum(HessianOperator& hessian) {
+  const Index d = hessian.dimension();
+  Matrix h(d, d);
+  Vector e = Vector::Zero(d);
+  for (Index j = 0; j < d; ++j) {
+    e[j] = 1;
+    hessian.apply(e, h.col(j));
+    e[j] = 0;
+  }
+  DenseSpectrum s;
+  s.norm = h.stableNorm();
+  s.asymmetry = 0.5 * (h - h.transpose()).stableNorm();
+  h = (0.5 * (h + h.transpose())).eval();
+  const Eigen::SelfAdjointEigenSolver<Matrix> solver(h);
+  s.lambda_min = solver.eigenvalues()[0];
+  s.lambda_max = solver.eigenvalues()[d - 1];
+  s.direction = solver.eigenvectors().col(0);
+  s.residual = (h * s.direction - s.lambda_min * s.direction).stableNorm();
+  s.rounding =
+      8 * static_cast<double>(d) * std::numeric_limits<double>::epsilon() * s.norm + s.asymmetry;
+  return s;
+}
+
+}  // namespace dpsosp

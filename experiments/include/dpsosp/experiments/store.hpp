@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "dpsosp/experiments/provenance.hpp"
+#include "dpsosp/experiments/run_key.hpp"
+
+namespace dpsosp {
+
+enum class RunStatus {
+  finished,  ///< `result` holds the run's numbers
+  failed,    ///< the run has no numbers; `reason` says why
+};
+std::string_view to_string(RunStatus status);
+
+/// A run as it is stored.
+struct StoredRun {
+  RunKey key;
+  RunStatus status = RunStatus::finished;
+  std::string reason;     ///< empty if finished
+  nlohmann::json result;  ///< null if failed; numbers as to_json_number writes them
+};
+
+struct RunCounts {
+  std::size_t finished = 0;
+  std::size_t failed = 0;
+};
+
+struct MergeReport {
+  std::size_t added = 0;
+  std::size_t identical = 0;
+  /// The builds whose runs now stand in one store; more than one deserves a warning.
+  std::vector<Build> builds;
+};
+
+/// What to put beside the results in an export.
+enum class Detail { results, results_and_provenance };
+
+/// The results of runs in one SQLite file. A run stands in it once, whole (result and provenance)
+/// or not at all, whatever moment the program dies at. The file may be used by several threads and
+/// several processes at a time. Writes survive the death of the program at once, and a power cut
+/// up to the last few runs (WAL, synchronous = NORMAL).
+///
+/// Every member throws InputError with one line if the file cannot be read or written.
+class Store {
+ public:
+  enum class Access { read_write, read_only };
+
+  /// Opens a store. For writing, a missing file and missing folders are created, and that the
+  /// file can be written is checked now, before any work is done.
+  /// \throws InputError if the file cannot be opened, belongs to another program, or was written
+  ///         by another schema version; such a file is left as it is.
+  explicit Store(const std::filesystem::path& file, Access access = Access::read_write);
+  ~Store();
+  Store(const Store&) = delete;
+  Store& operator=(const Store&) = delete;
+
+  const std::filesystem::path& file() const;
+
+  /// The run with this key, if it is stored.
+  std::optional<StoredRun> find(const RunKey& key) const;
+  std::optional<RunStatus> status(const RunKey& key) const;
+
+  /// Stores a run in one transaction. A failed run is replaced; a finished one is kept.
+  /// \throws InputError if the run is already finished and has another outcome: then it is not a
+  ///         function of its description.
+  void put(const StoredRun& run, const Provenance& provenance);
+
+  /// Calls `visit` for every run, ordered by hash. `visit` must not use this store.
+  void each(const std::function<void(const StoredRun&, const Provenance&)>& visit) const;
+  RunCounts counts() const;
+  /// Every build that computed a stored run.
+  std::vector<Build> builds() const;
+
+  /// Adds the runs of `other`: all of them, or none if it throws.
+  /// \throws InputError naming a run whose outcome differs between the two.
+  MergeReport merge(const Store& other);
+
+  /// {"application", "schema", "runs": [{"key", "description", "status", "reason", "result"}…]},
+  /// a line a run, ordered by hash: the same runs give the same bytes, unless provenance is asked.
+  void export_json(std::ostream& out, Detail detail = Detail::results) const;
+  /// A row a run, ordered by hash, RFC 4180. The columns are the JSON pointers of all scalars
+  /// (`description/problem`, `result/sosp_level`), in byte order; an array is one cell of JSON.
+  void export_csv(std::ostream& out, Detail detail = Detail::results) const;
+
+ private:
+  class Database;
+  std::unique_ptr<Database> database_;
+};
+
+}  // namespace dpsosp

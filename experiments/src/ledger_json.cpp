@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ledger_json.hpp"
+
+#include <algorithm>
+#include <variant>
+
+#include "dpsosp/experiments/json_number.hpp"
+
+namespace dpsosp {
+namespace {
+
+using nlohmann::json;
+
+struct EventJson {
+  json operator()(const GaussianEvent& e) const {
+    return {{"kind", "gaussian"}, {"sensitivity_ratio", to_json_number(e.noise_multiplier)}};
+  }
+  json operator()(const PoissonGaussianEvent& e) const {
+    return {{"kind", "poisson_gaussian"},
+            {"rate", e.rate},
+            {"noise_multiplier", to_json_number(e.noise_multiplier)}};
+  }
+  json operator()(const FixedSizeGaussianEvent& e) const {
+    return {{"kind", "fixed_size_gaussian"},
+            {"rate", e.rate},
+            {"sensitivity_ratio", to_json_number(e.noise_multiplier)}};
+  }
+  json operator()(const LaplaceEvent& e) const {
+    return {{"kind", "laplace"}, {"epsilon", to_json_number(e.epsilon)}};
+  }
+  json operator()(const PureEvent& e) const {
+    return {{"kind", "pure"}, {"epsilon", to_json_number(e.epsilon)}};
+  }
+  json operator()(const ExponentialEvent& e) const {
+    return {{"kind", "exponential"}, {"epsilon", to_json_number(e.epsilon)}};
+  }
+  json operator()(const ZcdpEvent& e) const {
+    return {{"kind", "zcdp"}, {"rho", to_json_number(e.rho)}};
+  }
+};
+
+}  // namespace
+
+json ledger_json(const Ledger& ledger, std::size_t limit) {
+  json rows = json::array();
+  const auto& entries = ledger.entries();
+  for (std::size_t k = 0; k < std::min(limit, entries.size()); ++k) {
+    const LedgerEntry& e = entries[k];
+    rows.push_back(
+        {{"scope", e.scope},
+         {"query", e.query},
+         {"batch", to_string(e.policy.kind)},
+         {"count", e.count},
+         {"records", {e.charged.begin, e.charged.end}},
+         {"event", e.event ? std::visit(EventJson{}, *e.event) : json("no finite cost")},
+         {"sensitivity", {to_json_number(e.sensitivity_low), to_json_number(e.sensitivity_high)}},
+         {"deviation", {to_json_number(e.deviation_low), to_json_number(e.deviation_high)}}});
+  }
+  json out{{"entries", std::move(rows)}};
+  if (entries.size() > limit) out["further_entries"] = entries.size() - limit;
+  return out;
+}
+
+}  // namespace dpsosp

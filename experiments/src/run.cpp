@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/experiments/run.hpp"
+
+#include <array>
+#include <cmath>
+#include <limits>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "dpsosp/algorithms/registry.hpp"
+#include "dpsosp/core/errors.hpp"
+#include "dpsosp/evaluator/certificate.hpp"
+#include "dpsosp/evaluator/trace.hpp"
+#include "dpsosp/experiments/json_number.hpp"
+#include "dpsosp/experiments/runner.hpp"
+#include "dpsosp/privacy/accounting/advanced_composition.hpp"
+#include "dpsosp/privacy/unsound_curator.hpp"
+#include "dpsosp/problems/problem.hpp"
+#include "ledger_json.hpp"
+
+namespace dpsosp {
+namespace {
+
+using nlohmann::json;
+
+constexpr Index stored_point_limit = 4096;  // a longer output is not stored with the result
+
+template <class Enum, std::size_t N>
+using Names = std::array<std::pair<Enum, std::string_view>, N>;
+
+template <class Enum, std::size_t N>
+Enum named(std::string_view kind, const Names<Enum, N>& names, const std::string& text) {
+  std::vector<std::string> candidates;
+  for (const auto& [value, name] : names) {
+    if (name == text) return value;
+    candidates.emplace_back(name);
+  }
+  reject_unknown(kind, text, candidates);
+}
+
+template <class Enum, std::size_t N>
+std::string_view name_in(const Names<Enum, N>& names, Enum value) {
+  for (const auto& [v, name] : names)
+    if (v == value) return name;
+  return {};
+}
+
+constexpr Names<Calibrator, 4> calibrators{{{Calibrator::bun_steinke, "bun-steinke"},
+                                            {Calibrator::cks, "cks"},
+                                            {Calibrator::exact_gaussian, "exact-gaussian"},
+                                            {Calibrator::rdp, "rdp"}}};
+constexpr Names<Variant, 2> variants{
+    {{Variant::printed, "printed"}, {Variant::repaired, "repaired"}}};
+constexpr Names<Schedule, 2> schedules{
+    {{Schedule::paper, "paper"}, {Schedule::practical, "practical"}}};
+constexpr Names<NoiseRule, 4> noise_rules{{{NoiseRule::schedule, "schedule"},
+                                           {NoiseRule::calibrated, "calibrated"},
+                                           {NoiseRule::advanced, "advanced"},
+                                           {NoiseRule::none, "none"}}};
+constexpr Names<Door, 5> doors{{{Door::enforced, "enforced"},
+                                {Door::no_noise, "no_noise"},
+                                {Door::no_data, "no_data"},
+                                {Door::not_private, "not_private"},
+                                {Door::batch_mean_clip, "batch_mean_clip"}}};
+
+/// A description made whole again: the objects that a run needs.
+struct Setup {
+  Problem problem;
+  std::unique_ptr<Algorithm> algorithm;
+  Scheduled scheduled;
+  Door door;
+};
+
+std::unique_ptr<ProblemFamily> make_family(const std::string& name,
+                                           const std::map<std::string, std::string>& settings) {
+  auto family = find_problem(name);
+  Fields fields = family->fields();
+  for (const auto& [key, text] : settings) set_field(fields, name, key, text);
+  return family;
+}
+
+void apply_settings(Algorithm& algorithm, const std::map<std::string, std::string>& settings) {
+  Fields fields = algorithm.fields();
+  for (const auto& [key, text] : settings) set_field(fields, algorithm.card().key, key, text);
+}
+
+/// Schedule, settings and noise of an algorithm on a problem.
+Scheduled prepare(Algorithm& algorithm, const json& d, const PublicFacts& facts) {
+  const PrivacyBudget budget{d.at("epsilon"), d.at("delta")};
+  const auto calibrator = named("calibrator", calibrators, d.at("calibrator"));
+  const auto rule = named("noise rule", noise_rules, d.at("noise"));
+  const std::map<std::string, std::string> settings = d.at("settings");
+  algorithm.set_variant(named("variant", variants, d.at("variant")));
+  if (rule == NoiseRule::schedule) {
+    // Settings decide what a schedule plans for (the release of the dual, streams), so they come
+    // first; and they overrule its numbers, so they come again.
+    apply_settings(algorithm, settings);
+    const auto kind = named("schedule", schedules, d.at("schedule"));
+    const Scheduled scheduled = algorithm.schedule(kind, facts, budget, calibrator);
+    apply_settings(algorithm, settings);
+    algorithm.check(facts);
+    return scheduled;
+  }
+  apply_settings(algorithm, settings);
+  algorithm.check(facts);
+  Scheduled scheduled;
+  scheduled.note = "settings of the exhibit, no schedule";
+  if (rule == NoiseRule::none) return scheduled;
+  const auto plan = algorithm.plan(facts);
+  if (rule == NoiseRule::calibrated) {
+    const CalibratedNoise noise = calibrate_common_noise(plan, facts.records, budget, calibrator);
+    algorithm.set_common_noise(noise.sensitivity_ratio);
+    scheduled.rule = noise.rule;
+    return scheduled;
+  }
+  std::int64_t queries = d.at("noise_queries");
+  if (queries == 0)
+    for (const PlannedQuery& q : plan) queries += q.count;
+  algorithm.set_common_noise(advanced_noise_multiplier(budget.epsilon, budget.delta, queries));
+  scheduled.rule = filter_rule(budget, calibrator);
+  return scheduled;
+}
+
+Setup set_up(const json& d) {
+  Setup s;
+  const std::string problem = d.at("problem");
+  const auto family = make_family(problem, d.at("problem_settings"));
+  std::optional<Index> dimension;
+  if (d.contains("dimension")) dimension = d.at("dimension").get<Index>();
+  s.problem = family->make({.records = d.at("records"),
+                            .dimension = dimension,
+                            .seed = d.at("seed"),
+                            .data_seed = d.at("data_seed")});
+  s.algorithm = find_algorithm(d.at("algorithm").get<std::string>());
+  s.door = named("door", doors, d.at("door"));
+  s.scheduled = prepare(*s.algorithm, d, s.problem.facts);
+  return s;
+}
+
+Curator open_door(const Setup& s, const StreamKey& key, ClipLog& log) {
+  const PublicFacts& facts = s.problem.facts;
+  if (s.door == Door::enforced) return {facts, *s.problem.records, s.scheduled.rule, key, &log};
+  UnsoundCurator::Departures departures;
+  departures.no_noise = s.door == Door::no_noise || s.door == Door::not_private;
+  departures.no_data = s.door == Door::no_data;
+  departures.no_clipping = s.door == Door::not_private;
+  departures.clip_batch_mean = s.door == Door::batch_mean_clip;
+  return UnsoundCurator(facts, *s.problem.records, key, departures, &log);
+}
+
+class Recorder final : public Observer {
+ public:
+  explicit Recorder(const ObservationPlan& plan) : trace(plan) {}
+  void iterate(Index t, ConstVectorRef x) override { trace.see(t, x); }
+  TraceRecorder trace;
+};
+
+std::optional<double> hessian_lipschitz(const PublicFacts& facts) {
+  if (!facts.constants.contains(constant::hessian_lipschitz)) return {};
+  return facts.constants[constant::hessian_lipschitz];
+}
+
+json certificate_json(const Problem& problem, ConstVectorRef x, std::uint64_t seed) {
+  CertificateOptions options;
+  options.hessian_lipschitz = hessian_lipschitz(problem.facts);
+  options.in_region = problem.in_region(x);
+  options.key.seed = seed;
+  const Certificate c = certify(*problem.empirical, x, options);
+  if (c.status != EvaluationStatus::ok)
+    throw RunFailed(fmt::format("certificate: {}", to_string(c.status)));
+  json j{{"value", to_json_number(c.value)},
+         {"gradient_norm", to_json_number(c.gradient_norm)},
+         {"lambda_min", to_json_number(c.lambda_min)},
+         {"residual", to_json_number(c.residual)},
+         {"lambda_min_lower", to_json_number(c.lambda_min_lower)},
+         {"failure_probability", c.failure_probability},
+         {"method", c.method == CurvatureMethod::dense ? "dense" : "lanczos"},
+         {"products", c.products},
+         {"in_region", c.in_region}};
+  if (c.sosp_level) j["sosp_level"] = to_json_number(*c.sosp_level);
+  if (c.sosp_level_upper) j["sosp_level_upper"] = to_json_number(*c.sosp_level_upper);
+  return j;
+}
+
+json trace_json(const std::vector<TracePoint>& trace) {
+  json rows = json::array();
+  for (const TracePoint& p : trace) {
+    if (p.status != EvaluationStatus::ok)
+      throw RunFailed(fmt::format("trace at t = {}: {}", p.t, to_string(p.status)));
+    rows.push_back(
+        {p.t,
+         to_json_number(p.value),
+         to_json_number(p.gradient_norm),
+         to_json_number(p.lambda_min),
+         to_json_number(p.sosp_level.value_or(std::numeric_limits<double>::quiet_NaN()))});
+  }
+  return rows;
+}
+
+json privacy_json(const Curator& curator, const json& d, const Scheduled& scheduled) {
+  const PrivacyLabel label = curator.label();
+  const double delta = d.at("delta");
+  const Guarantee spent = curator.ledger().spent(delta);
+  json j{{"label", to_string(label)},
+         {"adjacency", "replace_one"},
+         {"delta", delta},
+         {"spent", to_json_number(spent.epsilon)},
+         {"spent_accountant", spent.accountant},
+         {"queries", curator.ledger().queries()},
+         {"ledger", ledger_json(curator.ledger())}};
+  if (label == PrivacyLabel::enforced) {
+    // The filter's budget, fixed before the run.
+    j["guarantee"] = d.at("epsilon");
+    j["filter"] = {{"calibrator", to_string(scheduled.rule.calibrator)},
+                   {"capacity", scheduled.rule.capacity}};
+    if (scheduled.rule.order) j["filter"]["order"] = *scheduled.rule.order;
+  } else {
+    j["guarantee"] = "inf";
+  }
+  return j;
+}
+
+}  // namespace
+
+json describe(const RunSpec& spec) {
+  const auto family = make_family(spec.problem, spec.problem_settings);
+  const auto algorithm = find_algorithm(spec.algorithm);
+  check(PrivacyBudget{spec.epsilon, spec.delta});
+  named("calibrator", calibrators, spec.calibrator);
+  named("variant", variants, spec.variant);
+  if (spec.noise == NoiseRule::schedule) named("schedule", schedules, spec.schedule);
+  if (spec.observations != 0 && spec.observations < 2)
+    reject("run", "observations", static_cast<double>(spec.observations), "0 or at least 2");
+  apply_settings(*algorithm, spec.settings);
+  const bool unsound_needed = !algorithm->card().is_private || spec.noise == NoiseRule::none;
+  Door door = spec.door;
+  if (unsound_needed && door == Door::enforced)
+    door = algorithm->card().is_private ? Door::no_noise : Door::not_private;
+  json d{
+      {"algorithm", spec.algorithm},
+      {"problem", spec.problem},
+      {"settings", spec.settings},
+      {"problem_settings", values_of(family->fields())},
+      {"records", spec.records == 0 ? family->default_records() : spec.records},
+      {"epsilon", spec.epsilon},
+      {"delta", spec.delta},
+      {"calibrator", spec.calibrator},
+      {"variant", spec.variant},
+      {"schedule", spec.noise == NoiseRule::schedule ? spec.schedule : "none"},
+      {"noise", name_in(noise_rules, spec.noise)},
+      {"noise_queries", spec.noise_queries},
+      {"door", name_in(doors, door)},
+      {"seed", spec.seed},
+      {"data_seed", spec.data_seed},
+      {"observations", spec.observations},
+      {"numbers_version",
+       {{"algorithm", algorithm->card().numbers_version}, {"problem", family->numbers_version()}}}};
+  if (spec.dimension) d["dimension"] = *spec.dimension;
+  check_records(spec.problem, d.at("records"));
+  return d;
+}
+
+json compute_run(const json& d) {
+  const Setup s = set_up(d);
+  const PublicFacts& facts = s.problem.facts;
+  const std::uint64_t seed = d.at("seed");
+  ClipLog log;
+  Curator curator = open_door(s, {.seed = seed}, log);
+
+  const Index observations = d.at("observations");
+  ObservationPlan plan;
+  plan.uniform = std::max<Index>(2, observations);
+  plan.per_decade = 0;
+  Recorder recorder(plan);
+  const Outcome outcome =
+      s.algorithm->run(curator, Stream({.seed = seed, .purpose = Purpose::algorithm}), recorder);
+  if (outcome.status == Status::not_finite)
+    throw RunFailed(
+        fmt::format("not_finite: an iterate is not finite after {} steps", outcome.steps));
+
+  json result{{"algorithm",
+               {{"status", to_string(outcome.status)},
+                {"steps", outcome.steps},
+                {"counts", outcome.counts},
+                {"parameters", values_of(s.algorithm->fields())}}},
+              {"schedule",
+               {{"alpha", to_json_number(s.scheduled.alpha)},
+                {"utility", to_string(s.scheduled.utility)},
+                {"note", s.scheduled.note}}},
+              {"privacy", privacy_json(curator, d, s.scheduled)},
+              {"start", certificate_json(s.problem, facts.initial_point, seed)},
+              {"output", certificate_json(s.problem, outcome.point, seed)},
+              {"evaluation_log",
+               {{"private", false},
+                {"contributions", log.contributions},
+                {"clipped", log.clipped},
+                {"largest_norm_over_limit", to_json_number(log.largest_norm)}}}};
+  if (facts.dimension <= stored_point_limit)
+    result["point"] = std::vector<double>(outcome.point.begin(), outcome.point.end());
+  if (observations > 0) {
+    const auto trace =
+        recorder.trace.evaluate(*s.problem.empirical,
+                                hessian_lipschitz(facts),
+                                {.key = {.seed = seed, .purpose = Purpose::evaluation}});
+    result["trace"] = trace_json(trace);
+    if (const auto k = best(trace)) result["best"] = result["trace"][*k];
+  }
+  return result;
+}
+
+json certify_point(const std::string& problem,
+                   const std::map<std::string, std::string>& problem_settings,
+                   Index records,
+                   std::optional<Index> dimension,
+                   std::uint64_t seed,
+                   std::uint64_t data_seed,
+                   const std::string& point) {
+  const auto family = make_family(problem, problem_settings);
+  const Problem p = family->make({.records = records == 0 ? family->default_records() : records,
+                                  .dimension = dimension,
+                                  .seed = seed,
+                                  .data_seed = data_seed});
+  Vector x = p.facts.initial_point;
+  if (point == "origin") {
+    x.setZero();
+  } else if (point != "initial") {
+    std::vector<double> entries;
+    try {
+      entries = json::parse(point).get<std::vector<double>>();
+    } catch (const json::exception&) {
+      throw InputError("certify: point = " + point +
+                       ", expected initial, origin or a JSON array of numbers");
+    }
+    if (std::ssize(entries) != p.facts.dimension)
+      reject("certify",
+             "point",
+             fmt::format("{} numbers", entries.size()),
+             fmt::format("{} numbers, the dimension of {}", p.facts.dimension, problem));
+    x = Eigen::Map<const Vector>(entries.data(), std::ssize(entries));
+  }
+  return certificate_json(p, x, seed);
+}
+
+}  // namespace dpsosp

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+/// Labels, captions and notes are UTF-8 text with one piece of markup: `_{...}` and `^{...}` set a
+/// subscript and a superscript, as in "λ_{min}(x_{t})". Everything else is literal: `not_finite`,
+/// `a|b` and `5 %` mean themselves in every back end. Braces do not nest; an unclosed one is
+/// literal.
+namespace dpsosp::plots {
+
+/// Without markup: "λ_min(x_t)"; a script longer than one word keeps its braces.
+std::string plain_text(std::string_view text);
+
+/// For HTML content and double-quoted attributes; scripts become <sub> and <sup>.
+std::string html_text(std::string_view text);
+
+/// For an attribute value: escaped, scripts flattened as in plain_text.
+std::string html_attribute(std::string_view text);
+
+/// For GitHub-flavoured Markdown, safe inside a table cell; a newline becomes <br>.
+std::string markdown_text(std::string_view text);
+
+/// For LaTeX text mode: Greek letters and operators go to math mode, "λ_{min}" is $\lambda_{\min}$.
+std::string latex_text(std::string_view text);
+
+/// A single-quoted gnuplot string, quotes included, for the enhanced text mode.
+std::string gnuplot_text(std::string_view text);
+
+}  // namespace dpsosp::plots

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+// Runs the program itself: what it prints, where, and its exit code.
+namespace dpsosp {
+namespace {
+
+std::string read(const std::string& path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+std::string temporary(const std::string& name) {
+  return testing::TempDir() + "dpsosp_account_" + std::to_string(getpid()) + "_" + name;
+}
+
+struct Result {
+  int code;
+  std::string out, err;
+};
+
+Result account(const std::string& options) {
+  const std::string out = temporary("out");
+  const std::string err = temporary("err");
+  const int status = std::system(
+      ("'" DPSOSP_PROGRAM "' account " + options + " >'" + out + "' 2>'" + err + "'").c_str());
+  Result result{WEXITSTATUS(status), read(out), read(err)};
+  std::remove(out.c_str());
+  std::remove(err.c_str());
+  return result;
+}
+
+std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> parts;
+  std::istringstream in(text);
+  for (std::string part; std::getline(in, part, separator);) parts.push_back(part);
+  if (text.ends_with(separator) && separator == ',') parts.emplace_back();
+  return parts;
+}
+
+void expect_one_error_line(const Result& result, int code, const std::string& part) {
+  EXPECT_EQ(result.code, code);
+  EXPECT_EQ(result.out, "");
+  EXPECT_EQ(split(result.err, '\n').size(), 1U) << result.err;
+  EXPECT_NE(result.err.find(part), std::string::npos) << result.err;
+}
+
+TEST(AccountCommand, PrintsTheEpsilonOfTheReferenceRowFirst) {
+  const Result r = account(
+      "--mechanism gaussian --noise-multiplier 1 --sampling poisson --rate 0.01 --steps 10000 "
+      "--delta 1e-5 --adjacency add_remove --accountant rdp");
+  EXPECT_EQ(r.code, 0);
+  EXPECT_EQ(r.err, "");
+  EXPECT_TRUE(r.out.starts_with("epsilon 6.712738298 at delta 1e-05\n")) << r.out;
+}
+
+TEST(AccountCommand, JsonHoldsTheSameNumbers) {
+  const Result r = account(
+      "--mechanism gaussian --noise-multiplier 1 --sampling poisson --rate 0.01 --steps 10000 "
+      "--delta 1e-5 --adjacency add_remove --accountant rdp --json");
+  const auto json = nlohmann::json::parse(r.out);
+  EXPECT_NEAR(json.at("epsilon").get<double>(), 6.712738297545423, 1e-9);
+  EXPECT_EQ(json.at("order"), 4.1);
+  EXPECT_EQ(json.at("adjacency"), "add_remove");
+  EXPECT_EQ(json.at("accountant"), "rdp");
+}
+
+double first_number(const std::string& options) {
+  const Result r = account(options);
+  EXPECT_EQ(r.code, 0) << options << '\n' << r.err;
+  const std::vector<std::string> words = split(split(r.out, '\n').at(0), ' ');
+  return std::stod(words.at(1));
+}
+
+TEST(AccountCommand, NoiseMultiplierCountsClipNormsAndSensitivityRatioSensitivities) {
+  for (const char* sampling :
+       {"", " --sampling poisson --rate 0.1", " --sampling fixed --rate 0.1"}) {
+    const std::string rest =
+        " --mechanism gaussian --steps 10 --delta 1e-5" + std::string(sampling);
+    EXPECT_EQ(first_number("--noise-multiplier 4" + rest),
+              first_number("--sensitivity-ratio 2" + rest));
+    if (std::string(sampling).find("fixed") != std::string::npos) continue;
+    const std::string removal = rest + " --adjacency add_remove";
+    EXPECT_EQ(first_number("--noise-multiplier 4" + removal),
+              first_number("--sensitivity-ratio 4" + removal));
+  }
+  EXPECT_EQ(first_number("--mechanism laplace --noise-multiplier 4 --accountant pure"), 0.5);
+  EXPECT_EQ(first_number("--mechanism laplace --eps0 0.5 --accountant pure"), 0.5);
+}
+
+TEST(AccountCommand, EveryMechanismAnswers) {
+  EXPECT_NEAR(
+      first_number("--mechanism zcdp --rho 0.5 --delta 1e-6 --accountant zcdp"), 5.221534445, 1e-8);
+  EXPECT_NEAR(
+      first_number("--mechanism zcdp --rho 0.5 --delta 1e-6 --accountant zcdp --conversion bs"),
+      5.756521770,
+      1e-8);
+  EXPECT_NEAR(first_number(
+                  "--mechanism exponential --eps0 0.1 --steps 1000 --delta 1e-6 --accountant zcdp"),
+              8.845889348,
+              1e-8);
+  EXPECT_NEAR(first_number("--mechanism tree --sensitivity-ratio 20 --steps 1000 --delta 1e-6"),
+              0.6481050995,
+              1e-9);
+  EXPECT_NEAR(
+      first_number("--mechanism gaussian --sensitivity-ratio 1 --epsilon 1"), 0.1269367375, 1e-9);
+}
+
+TEST(AccountCommand, CalibrationMeetsTheReference) {
+  const double z = first_number(
+      "--mechanism gaussian --sampling poisson --rate 0.1 --steps 200 --delta 1e-5 --adjacency "
+      "add_remove "
+      "--accountant rdp --orders int_2_256 --calibrate --epsilon 1");
+  EXPECT_NEAR(z, 5.888829163483478, 1e-6);
+  EXPECT_NEAR(first_number("--mechanism zcdp --epsilon 1 --calibrate --delta 1e-6 --conversion bs "
+                           "--accountant zcdp"),
+              0.017468904769123376,
+              1e-14);
+}
+
+TEST(AccountCommand, BadInputIsOneLineAndCodeTwo) {
+  const std::string good = "--mechanism gaussian --noise-multiplier 1 --delta 1e-5 ";
+  const std::string noise = "--mechanism gaussian --delta 1e-5 ";
+  const std::vector<std::pair<std::string, std::string>> bad{
+      {"", "--mechanism is missing"},
+      {"--mechanism gausian --noise-multiplier 1 --delta 1e-5", "did you mean 'gaussian'"},
+      {good + "--stepz 3", "did you mean '--steps'"},
+      {good + "--steps 0", "--steps = 0"},
+      {good + "--steps 1.5", "--steps = '1.5'"},
+      {good + "--sampling poisson --rate 0", "--rate = 0, expected a number in (0, 1]"},
+      {good + "--sampling poisson --rate 1.01", "--rate = 1.01"},
+      {good + "--sampling poisson", "--rate is missing"},
+      {good + "--rate 0.1", "--rate is for"},
+      {good + "--eps0 0.1", "--eps0 is for"},
+      {good + "--epsilon 1", "leave one out"},
+      {good + "--epsilon 1 --calibrate", "--noise-multiplier"},
+      {good + "--sensitivity-ratio 1", "expected one"},
+      {good + "--adjacency add", "did you mean 'add_remove'"},
+      {good + "--accountant rpd", "did you mean"},
+      {good + "--delta 1e-6", "--delta"},
+      {good + "extra", "expected --name value"},
+      {noise + "--noise-multiplier 0", "expected a finite number > 0"},
+      {noise + "--noise-multiplier -1", "expected a finite number > 0"},
+      {noise + "--noise-multiplier nan", "expected a finite number > 0"},
+      {noise + "--noise-multiplier inf", "expected a finite number > 0"},
+      {noise + "--noise-multiplier 1x", "'1x'"},
+      {noise + "--noise-multiplier", "missing"},
+      {noise, "--noise-multiplier is missing"},
+      {noise + "--calibrate", "--epsilon is missing"},
+      {noise + "--calibrate --epsilon 0", "--epsilon = 0"},
+      {noise + "--calibrate --epsilon nan", "--epsilon = nan"},
+      {"--mechanism gaussian --noise-multiplier 1", "--delta is missing"},
+      {"--mechanism gaussian --noise-multiplier 1 --delta 0",
+       "--delta = 0, expected a number in (0, 1)"},
+      {"--mechanism gaussian --noise-multiplier 1 --delta 1", "--delta = 1"},
+      {"--batch /nonexistent.csv", "cannot read"}};
+  for (const auto& [options, part] : bad) {
+    SCOPED_TRACE(options);
+    expect_one_error_line(account(options), 2, part);
+  }
+}
+
+TEST(AccountCommand, WhatNoProofCoversIsRefusedWithCodeThree) {
+  const std::string good = "--mechanism gaussian --noise-multiplier 1 --delta 1e-5 ";
+  const std::string sampled = good + "--sampling poisson --rate 0.1 ";
+  expect_one_error_line(account(good + "--accountant pld"), 3, "unsupported: ");
+  expect_one_error_line(
+      account(good + "--sampling fixed --rate 0.1 --adjacency add_remove"), 3, "replace_one only");
+  expect_one_error_line(account(sampled + "--accountant analytic"), 3, "unsampled");
+  expect_one_error_line(account(sampled + "--accountant zcdp"), 3, "zCDP");
+  expect_one_error_line(account(sampled + "--conversion bs_sqrtpi"), 3, "bs_sqrtpi");
+  expect_one_error_line(
+      account("--mechanism laplace --eps0 1 --delta 1e-5 --sampling poisson --rate 0.1"),
+      3,
+      "sampling");
+}
+
+const std::string kReference = DPSOSP_TEST_DATA "/accounting_vectors.csv";
+
+TEST(AccountBatch, EveryReferenceRowIsOkAndInToleranceAndOnlyPldIsUnsupported) {
+  const Result r = account("--batch '" + kReference + "'");
+  ASSERT_EQ(r.code, 0) << r.err;
+  const std::vector<std::string> given = split(read(kReference), '\n');
+  const std::vector<std::string> lines = split(r.out, '\n');
+  ASSERT_EQ(lines.size(), given.size());
+  EXPECT_EQ(lines[0], given[0] + ",answer,status");
+  const std::vector<std::string> names = split(given[0], ',');
+  const auto column = [&](const std::string& name) {
+    return static_cast<std::size_t>(std::ranges::find(names, name) - names.begin());
+  };
+  int ok = 0;
+  for (std::size_t i = 1; i < lines.size(); ++i) {
+    SCOPED_TRACE(lines[i]);
+    EXPECT_TRUE(lines[i].starts_with(given[i] + ","));
+    const std::vector<std::string> fields = split(lines[i], ',');
+    ASSERT_EQ(fields.size(), names.size() + 2);
+    const std::string& status = fields.back();
+    if (fields[column("accountant")] == "pld") {
+      EXPECT_TRUE(status.starts_with("unsupported: "));
+      continue;
+    }
+    ASSERT_EQ(status, "ok");
+    const std::string target = fields[column("solve_for")];
+    const double expected = std::stod(fields[column(target == "rdp" ? "epsilon" : target)]);
+    const double tolerance = std::stod(fields[column("rel_tol")]);
+    EXPECT_LE(std::abs(std::stod(fields[names.size()]) - expected), tolerance * std::abs(expected));
+    ++ok;
+  }
+  EXPECT_EQ(ok, 228);
+}
+
+Result batch_of(const std::string& content) {
+  const std::string path = temporary("rows.csv");
+  std::ofstream(path) << content;
+  const Result result = account("--batch '" + path + "'");
+  std::remove(path.c_str());
+  return result;
+}
+
+const std::string kHeader =
+    "id,mechanism,accountant,conversion,adjacency,solve_for,sigma,q,steps,delta,eps0,rho,order,"
+    "order_grid,epsilon\n";
+
+TEST(AccountBatch, TheAnswerColumnMayBeEmptyAndLinesMayEndInCarriageReturns) {
+  const Result r = batch_of(
+      kHeader + "a,gaussian,analytic_gaussian,balle_wang,any,epsilon,1,1,1,1e-05,,,,,\r\n");
+  EXPECT_EQ(r.code, 0) << r.err;
+  EXPECT_NE(r.out.find(",4.37717809568"), std::string::npos) << r.out;
+  EXPECT_NE(r.out.find(",ok\n"), std::string::npos);
+}
+
+TEST(AccountBatch, ReplaceOnePoissonRowsAreMeasuredInTwiceTheClipNorm) {
+  const Result r =
+      batch_of(kHeader + "a,poisson_gaussian,rdp,none,replace_one,rdp,1,0.01,1,,,,2,,\n");
+  EXPECT_NE(r.out.find(",0.00012846815"), std::string::npos) << r.out;
+}
+
+TEST(AccountBatch, AMalformedFileIsOneLineAndCodeTwoBeforeAnythingIsPrinted) {
+  const std::string good = "a,gaussian,zcdp,cks,any,epsilon,1,1,1,1e-05,,,,,\n";
+  const std::vector<std::pair<std::string, std::string>> bad{
+      {"", "empty"},
+      {"id,mechanism\na,gaussian\n", "column 'accountant' is missing"},
+      {kHeader + good + "b,gaussian,zcdp\n", "line 3: 3 fields, expected 15"},
+      {kHeader + good + "b,gausian,zcdp,cks,any,epsilon,1,1,1,1e-05,,,,,\n",
+       "line 3: unknown mechanism 'gausian'"},
+      {kHeader + good + "b,gaussian,zcdp,cks,any,epsilon,one,1,1,1e-05,,,,,\n",
+       "line 3: sigma = 'one'"},
+      {kHeader + good + "b,gaussian,zcdp,cks,any,epsilon,,1,1,1e-05,,,,,\n", "line 3: sigma = ''"},
+      {kHeader + good + "b,gaussian,zcdp,cks,any,epsilon,1,1,1,,,,,,\n", "line 3: delta = ''"},
+      {kHeader + good + "b,gaussian,zcdp,cks,any,epsilon,-1,1,1,1e-05,,,,,\n",
+       "line 3: gaussian: noise_multiplier = -1"},
+      {kHeader + good + "b,gaussian,zcdp,cks,any,epsilon,1,1,0,1e-05,,,,,\n", "line 3: steps = 0"},
+      {kHeader + good + "b,gaussian,zcdp,cks,any,epsilon,1,1,1,2,,,,,\n",
+       "line 3: epsilon_of: delta = 2"},
+      {kHeader + good + "b,gaussian,zcdp,cks_on_grid,any,epsilon,1,1,1,1e-05,,,,,\n",
+       "line 3: conversion"}};
+  for (const auto& [content, part] : bad) {
+    SCOPED_TRACE(part);
+    expect_one_error_line(batch_of(content), 2, part);
+  }
+}
+
+}  // namespace
+}  // namespace dpsosp

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/experiments/runner.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <latch>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "temporary_folder.hpp"
+
+namespace dpsosp {
+namespace {
+
+using nlohmann::json;
+
+std::vector<json> seeds(int count) {
+  std::vector<json> jobs;
+  for (int k = 0; k < count; ++k) jobs.push_back({{"seed", k}});
+  return jobs;
+}
+
+/// The square of the seed; fails for multiples of 10. Counts its calls.
+struct Square {
+  std::atomic<int> calls{0};
+
+  Compute compute() {
+    return [this](const json& description) -> json {
+      ++calls;
+      const int seed = description["seed"];
+      if (seed % 10 == 0) throw RunFailed("seed is a multiple of ten");
+      return {{"square", seed * seed}};
+    };
+  }
+};
+
+TEST(RunJobs, ReturnsTheRunsInTheOrderOfTheJobs) {
+  const TemporaryFolder folder;
+  Store store(folder / "s.sqlite");
+  Square square;
+  std::vector<json> jobs = seeds(50);
+  std::ranges::reverse(jobs);
+  const std::vector<StoredRun> runs = run_jobs(store, jobs, square.compute(), {.threads = 4});
+  ASSERT_EQ(runs.size(), jobs.size());
+  for (std::size_t k = 0; k < jobs.size(); ++k) EXPECT_EQ(runs[k].key, RunKey(jobs[k]));
+  EXPECT_EQ(runs[2].result["square"], 47 * 47);
+  EXPECT_EQ(square.calls, 50);
+}
+
+TEST(RunJobs, AnyNumberOfThreadsGivesTheSameBytes) {
+  const TemporaryFolder folder;
+  Square square;
+  std::string one;
+  for (const int threads : {1, 2, 5}) {
+    Store store(folder.path() / std::to_string(threads));
+    run_jobs(store, seeds(60), square.compute(), {.threads = threads});
+    if (threads == 1) one = exported_json(store);
+    EXPECT_EQ(exported_json(store), one);
+  }
+}
+
+TEST(RunJobs, AsManyJobsRunAtATimeAsThreadsAreAskedFor) {
+  const TemporaryFolder folder;
+  Store store(folder / "s.sqlite");
+  std::latch all_here(4);  // with fewer than four threads nobody would get past it
+  run_jobs(store,
+           seeds(4),
+           [&](const json&) -> json {
+             all_here.arrive_and_wait();
+             return 1;
+           },
+           {.threads = 4});
+
+  std::atomic<int> running{0};
+  std::atomic<int> most{0};
+  Store second(folder / "t.sqlite");
+  run_jobs(second,
+           seeds(40),
+           [&](const json&) -> json {
+             most = std::max<int>(most, ++running);
+             std::this_thread::sleep_for(std::chrono::milliseconds(1));
+             --running;
+             return 1;
+           },
+           {.threads = 2});
+  EXPECT_LE(most, 2);
+}
+
+TEST(RunJobs, StoredRunsAreNotComputedAgainAndFailedOnesOnlyIfAsked) {
+  const TemporaryFolder folder;
+  Store store(folder / "s.sqlite");
+  Square square;
+  const std::vector<StoredRun> fresh = run_jobs(store, seeds(25), square.compute());
+  EXPECT_EQ(square.calls, 25);
+  const std::vector<StoredRun> resumed = run_jobs(store, seeds(30), square.compute());
+  EXPECT_EQ(square.calls, 30);
+  for (std::size_t k = 0; k < fresh.size(); ++k) EXPECT_EQ(fresh[k].result, resumed[k].result);
+  run_jobs(store, seeds(30), square.compute(), {.retry_failed = true});
+  EXPECT_EQ(square.calls, 33);  // 0, 10, 20
+  const std::vector<StoredRun> cured = run_jobs(
+      store, seeds(30), [](const json&) -> json { return "cured"; }, {.retry_failed = true});
+  EXPECT_EQ(cured[10].status, RunStatus::finished);
+  EXPECT_EQ(cured[11].result["square"], 121);
+}
+
+TEST(RunJobs, EqualJobsAreComputedOnce) {
+  const TemporaryFolder folder;
+  Store store(folder / "s.sqlite");
+  Square square;
+  const std::vector<StoredRun> runs =
+      run_jobs(store, {{{"seed", 3}}, {{"seed", 4}}, {{"seed", 3.0}}}, square.compute());
+  EXPECT_EQ(square.calls, 2);
+  ASSERT_EQ(runs.size(), 3U);
+  EXPECT_EQ(runs[0].result, runs[2].result);
+}
+
+TEST(RunJobs, AJobSeesTheNumbersThatItsKeyCovers) {
+  const TemporaryFolder folder;
+  Store store(folder / "s.sqlite");
+  const auto sign_of_zero = [](const json& d) -> json {
+    return std::signbit(d["x"].get<double>());
+  };
+  // −0 and 0 have one key, so a job must not be able to tell them apart
+  EXPECT_EQ(run_jobs(store, {{{"x", -0.0}}}, sign_of_zero)[0].result, false);
+  EXPECT_EQ(sign_of_zero({{"x", -0.0}}), true);
+}
+
+TEST(RunJobs, AFailureIsStoredWithItsReasonAndTheOthersGoOn) {
+  const TemporaryFolder folder;
+  Store store(folder / "s.sqlite");
+  const std::vector<StoredRun> runs = run_jobs(store, seeds(3), [](const json& d) -> json {
+    if (d["seed"] == 0) throw RunFailed("iterate 3 is not finite");
+    if (d["seed"] == 1) throw std::bad_alloc();
+    return 1;
+  });
+  EXPECT_EQ(runs[0].reason, "iterate 3 is not finite");
+  EXPECT_EQ(runs[1].reason, "exception: std::bad_alloc");
+  EXPECT_EQ(runs[2].status, RunStatus::finished);
+  EXPECT_EQ(store.counts().failed, 2U);
+}
+
+TEST(RunJobs, ABadInputStopsEverythingWithItsLineAndLosesNoFinishedRun) {
+  const TemporaryFolder folder;
+  Store store(folder / "s.sqlite");
+  std::atomic<int> calls{0};
+  const auto compute = [&](const json& d) -> json {
+    ++calls;
+    if (d["seed"] == 20) throw InputError("spider: step_batch = 0, expected >= 1");
+    return 1;
+  };
+  EXPECT_EQ(refusal_of([&] { run_jobs(store, seeds(500), compute, {.threads = 2}); }),
+            "spider: step_batch = 0, expected >= 1");
+  EXPECT_EQ(store.counts().finished, static_cast<std::size_t>(calls) - 1);  // all but the bad one
+  EXPECT_GE(calls, 21);
+  EXPECT_LT(calls, 500);
+}
+
+TEST(RunJobs, ABadDescriptionIsRefusedBeforeWorkStarts) {
+  const TemporaryFolder folder;
+  Store store(folder / "s.sqlite");
+  Square square;
+  std::vector<json> jobs = seeds(5);
+  jobs.push_back({{"epsilon", HUGE_VAL}});
+  EXPECT_NE(refusal_of([&] { run_jobs(store, jobs, square.compute()); }), "");
+  EXPECT_NE(refusal_of([&] { run_jobs(store, seeds(5), square.compute(), {.threads = 0}); }), "");
+  EXPECT_EQ(square.calls, 0);
+}
+
+TEST(RunJobs, ProvenanceHasSeedNumbersVersionStartAndTime) {
+  const TemporaryFolder folder;
+  Store store(folder / "s.sqlite");
+  run_jobs(store, {{{"seed", 7}, {"numbers_version", {{"spider", 2}}}}}, [](const json&) -> json {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    return 1;
+  });
+  store.each([](const StoredRun&, const Provenance& p) {
+    EXPECT_EQ(p.seed, "7");
+    EXPECT_EQ(p.numbers_version, R"({"spider":2})");
+    EXPECT_EQ(p.started.size(), 20U);
+    EXPECT_GE(p.wall_seconds, 0.02);
+    EXPECT_EQ(p.build, provenance().build);
+  });
+}
+
+TEST(RunJobs, CtrlCStoresTheRunsInProgressAndSaysHowToGoOn) {
+  const TemporaryFolder folder;
+  Store store(folder / "s.sqlite");
+  Square square;
+  const Compute plain = square.compute();
+  const auto compute = [&](const json& d) -> json {
+    if (d["seed"] == 7) std::raise(SIGINT);
+    return plain(d);
+  };
+  std::string line;
+  try {
+    run_jobs(store, seeds(40), compute);
+  } catch (const Interrupted& e) {
+    line = e.what();
+  }
+  EXPECT_EQ(line,
+            "interrupted: 8 of 40 runs are stored in " + store.file().string() +
+                "; the same command goes on from there");
+  EXPECT_EQ(run_jobs(store, seeds(40), plain).size(), 40U);  // and the flag does not linger
+  EXPECT_EQ(square.calls, 40);
+}
+
+TEST(RunJobs, ProgressCountsWhatWasStoredWhatFailedAndWhatIsDone) {
+  const TemporaryFolder folder;
+  Store store(folder / "s.sqlite");
+  Square square;
+  run_jobs(store, seeds(15), square.compute());
+  std::vector<std::string> lines;
+  Progress progress(
+      ProgressStyle::lines,
+      [&](std::string_view text) { lines.emplace_back(text); },
+      [] { return 0; });
+  run_jobs(store, seeds(30), square.compute(), {.threads = 2, .progress = &progress});
+  EXPECT_EQ(lines.front(), "15/30 runs, 15 stored before, 2 failed, 0s elapsed\n");
+  EXPECT_EQ(lines.back(), "30/30 runs, 15 stored before, 3 failed, 0s elapsed\n");
+}
+
+}  // namespace
+}  // namespace dpsosp

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <filesystem>
+#include <fstream>
+
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "dpsosp/experiments/store.hpp"
+#include "temporary_folder.hpp"
+
+namespace dpsosp {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// While it lives, file permissions count, for root too.
+class OrdinaryUser {
+ public:
+  OrdinaryUser() {
+    if (geteuid() == 0) root_ = seteuid(65534) == 0;
+  }
+  ~OrdinaryUser() {
+    if (root_ && seteuid(0) != 0) std::abort();
+  }
+  OrdinaryUser(const OrdinaryUser&) = delete;
+  OrdinaryUser& operator=(const OrdinaryUser&) = delete;
+
+ private:
+  bool root_ = false;
+};
+
+constexpr fs::perms everyone_reads{0444};
+constexpr fs::perms everyone_reads_and_enters{0555};
+
+TEST(StoreFile, FoldersOnTheWayAreMade) {
+  const TemporaryFolder folder;
+  { const Store store(folder.path() / "out" / "deep" / "s.sqlite"); }
+  EXPECT_TRUE(fs::exists(folder.path() / "out" / "deep" / "s.sqlite"));
+}
+
+TEST(StoreFile, AnotherVersionIsRefusedInOneLineThatNamesBoth) {
+  const TemporaryFolder folder;
+  const fs::path file = folder / "s.sqlite";
+  { const Store store(file); }
+  SQLite::Database(file, SQLite::OPEN_READWRITE).exec("PRAGMA user_version = 3");
+  for (const auto access : {Store::Access::read_write, Store::Access::read_only})
+    EXPECT_EQ(
+        refusal_of([&] { Store(file, access); }),
+        "store: " + file.string() +
+            " has version 3, this program writes version 1; use the program that wrote it, or "
+            "start a new store");
+  SQLite::Database(file, SQLite::OPEN_READWRITE).exec("PRAGMA user_version = 1");
+  EXPECT_EQ(refusal_of([&] { Store{file}; }), "");
+}
+
+TEST(StoreFile, AFileOfSomebodyElseIsRefusedAndLeftAsItIs) {
+  const TemporaryFolder folder;
+  const fs::path text = folder / "notes.txt";
+  std::ofstream(text) << std::string(5000, 'x');
+  const fs::path database = folder / "other.db";
+  SQLite::Database(database, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE)
+      .exec("CREATE TABLE t(x)");
+  for (const fs::path& file : {text, database}) {
+    const std::string before = contents(file);
+    for (const auto access : {Store::Access::read_write, Store::Access::read_only}) {
+      const std::string line = refusal_of([&] { Store(file, access); });
+      EXPECT_NE(line.find("is not a store of dpsosp"), std::string::npos) << line;
+      EXPECT_NE(line.find(file.string()), std::string::npos) << line;
+      EXPECT_EQ(line.find('\n'), std::string::npos) << line;
+    }
+    EXPECT_EQ(contents(file), before);
+  }
+}
+
+TEST(StoreFile, AFileThatACrashLeftEmptyBecomesAStore) {
+  const TemporaryFolder folder;
+  const fs::path file = folder / "s.sqlite";
+  std::ofstream(file).close();
+  EXPECT_NE(refusal_of([&] { Store(file, Store::Access::read_only); }), "");
+  Store(file).put(finished_run({{"seed", 1}}, 1), provenance());
+  EXPECT_EQ(Store(file, Store::Access::read_only).counts().finished, 1U);
+}
+
+TEST(StoreFile, AFolderThatCannotBeWrittenIsRefused) {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "file").close();
+  EXPECT_NE(refusal_of([&] { Store(folder.path() / "file" / "s.sqlite"); }).find("cannot make"),
+            std::string::npos);
+  EXPECT_NE(refusal_of([&] { Store{folder.path()}; }), "");  // a folder is no file
+  EXPECT_EQ(refusal_of([&] { Store(folder / "s.sqlite"); }), "");
+
+  fs::permissions(folder.path(), everyone_reads_and_enters);
+  const OrdinaryUser user;
+  EXPECT_NE(refusal_of([&] { Store(folder / "new.sqlite"); }), "");
+  EXPECT_NE(refusal_of([&] { Store(folder / "s.sqlite"); }), "");
+}
+
+TEST(StoreFile, AFileThatCannotBeWrittenIsRefusedThoughItsFolderCan) {
+  const TemporaryFolder folder;
+  const fs::path file = folder / "s.sqlite";
+  { const Store store(file); }
+  fs::permissions(folder.path(), fs::perms::all);
+  fs::permissions(file, everyone_reads);
+  const OrdinaryUser user;
+  EXPECT_NE(refusal_of([&] { Store{file}; }), "");
+  EXPECT_EQ(refusal_of([&] { Store(file, Store::Access::read_only); }), "");
+}
+
+TEST(StoreFile, AStoreInAFolderThatCannotBeWrittenCanBeRead) {
+  const TemporaryFolder folder;
+  const fs::path file = folder / "100%?#.sqlite";
+  const StoredRun run = finished_run({{"seed", 1}}, 7);
+  Store(file).put(run, provenance());
+  ASSERT_FALSE(fs::exists(file.string() + "-wal"));
+  fs::permissions(folder.path(), everyone_reads_and_enters);
+  const OrdinaryUser user;
+  EXPECT_EQ(Store(file, Store::Access::read_only).find(run.key).value().result, 7);
+}
+
+TEST(StoreFile, ReadingDoesNotCreateOrChange) {
+  const TemporaryFolder folder;
+  EXPECT_NE(refusal_of([&] {
+              Store(folder / "none.sqlite", Store::Access::read_only);
+            }).find("there is no file"),
+            std::string::npos);
+  EXPECT_FALSE(fs::exists(folder / "none.sqlite"));
+
+  const fs::path file = folder / "s.sqlite";
+  Store(file).put(finished_run({{"seed", 1}}, 1), provenance());
+  const std::string before = contents(file);
+  Store store(file, Store::Access::read_only);
+  EXPECT_NE(refusal_of([&] { store.put(finished_run({{"seed", 2}}, 1), provenance()); }), "");
+  EXPECT_EQ(store.counts().finished, 1U);
+  EXPECT_EQ(contents(file), before);
+}
+
+TEST(StoreFile, AReaderSeesWhatAWriterHasStored) {
+  const TemporaryFolder folder;
+  Store writer(folder / "s.sqlite");
+  const Store reader(folder / "s.sqlite", Store::Access::read_only);
+  for (std::size_t k = 1; k <= 5; ++k) {
+    writer.put(finished_run({{"seed", k}}, 1), provenance());
+    EXPECT_EQ(reader.counts().finished, k);
+  }
+}
+
+}  // namespace
+}  // namespace dpsosp

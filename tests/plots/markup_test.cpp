@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/plots/markup.hpp"
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include "markup_text.hpp"
+
+namespace dpsosp::plots {
+namespace {
+
+// Draws texts that are full of what the back ends must escape.
+std::string nasty(const std::vector<int>& picks) {
+  static const std::string alphabet = "|&<>%_^{}$#\\~\"'`*[]@!\n\r\tab1 -,;/()";
+  std::string text;
+  for (const int pick : picks) text += alphabet[static_cast<unsigned>(pick) % alphabet.size()];
+  return text;
+}
+
+TEST(Markup, SpecialCharactersAreLiteralInEveryBackEnd) {
+  const std::string text = "a|b & c<d> 5 % not_finite \"q\" 'p'\nx";
+  EXPECT_EQ(html_text(text), "a|b &amp; c&lt;d&gt; 5 % not_finite &quot;q&quot; &#39;p&#39; x");
+  EXPECT_EQ(markdown_text(text), "a\\|b &amp; c&lt;d&gt; 5 % not\\_finite \"q\" 'p'<br>x");
+  EXPECT_EQ(latex_text(text),
+            "a\\textbar{}b \\& c\\textless{}d\\textgreater{} 5 \\% not\\_finite ''q'' 'p' x");
+  EXPECT_EQ(gnuplot_text(text), "'a|b \\& c<d> 5 % not\\_finite \"q\" ''p'' x'");
+  EXPECT_EQ(plain_text(text), text);
+}
+
+TEST(Markup, ASubscriptIsSetInEveryBackEnd) {
+  EXPECT_EQ(html_text("λ_{min}"), "λ<sub>min</sub>");
+  EXPECT_EQ(markdown_text("λ_{min}"), "λ<sub>min</sub>");
+  EXPECT_EQ(latex_text("λ_{min}"), "$\\lambda_{\\min}$");
+  EXPECT_EQ(gnuplot_text("λ_{min}"), "'λ_{min}'");
+  EXPECT_EQ(plain_text("λ_{min}"), "λ_min");
+  EXPECT_EQ(html_attribute("10^{a b} \"<\""), "10^{a b} &quot;&lt;&quot;");
+}
+
+TEST(Markup, LatexMathStandsTogetherAndApartFromText) {
+  EXPECT_EQ(latex_text("‖∇Φ(x_{t})‖"), "$\\Vert\\nabla\\Phi$($x_{t}$)$\\Vert$");
+  EXPECT_EQ(latex_text("10^{−6}"), "$10^{-6}$");
+  EXPECT_EQ(latex_text("Φ_{a_b}"), "$\\Phi_{a\\_b}$");
+  EXPECT_EQ(latex_text("--set a"), "-{}-set a");
+  EXPECT_EQ(latex_text("_{t}"), "${}_{t}$");
+}
+
+TEST(Markup, AnUnclosedScriptIsLiteral) {
+  EXPECT_EQ(html_text("x_{t"), "x_{t");
+  EXPECT_EQ(latex_text("x_{t"), "x\\_\\{t");
+  EXPECT_EQ(gnuplot_text("x_{t"), "'x\\_\\{t'");
+}
+
+TEST(Markup, NoTextBreaksHtml) {
+  EXPECT_TRUE(rc::check([](const std::vector<int>& picks) {
+    const std::string text = nasty(picks);
+    RC_ASSERT(markup_fault("<p title=\"" + html_attribute(text) + "\">" + html_text(text) +
+                           "</p>") == "");
+  }));
+  EXPECT_NE(markup_fault("<p>a<b</p>"), "");
+  EXPECT_NE(markup_fault("<p>a & b</p>"), "");
+  EXPECT_NE(markup_fault("<p title=\"a\"b\"></p>"), "");
+}
+
+TEST(Markup, NoTextBreaksLatex) {
+  EXPECT_TRUE(rc::check([](const std::vector<int>& picks) {
+    RC_ASSERT(latex_fault(latex_text(nasty(picks))) == "");
+  }));
+  EXPECT_NE(latex_fault("a_b"), "");
+  EXPECT_NE(latex_fault("{a"), "");
+  EXPECT_NE(latex_fault("5 $"), "");
+}
+
+TEST(Markup, NoTextLeavesAMarkdownCell) {
+  EXPECT_TRUE(rc::check([](const std::vector<int>& picks) {
+    const std::string text = markdown_text(nasty(picks));
+    RC_ASSERT(text.find('\n') == std::string::npos);
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      if (text[i] == '\\') {
+        ++i;
+      } else {
+        RC_ASSERT(text[i] != '|');
+      }
+    }
+  }));
+}
+
+TEST(Markup, NoTextLeavesAGnuplotString) {
+  EXPECT_TRUE(rc::check([](const std::vector<int>& picks) {
+    const std::string text = gnuplot_text(nasty(picks));
+    RC_ASSERT(text.find('\n') == std::string::npos);
+    RC_ASSERT(count_of(text, "'") % 2 == 0U);
+  }));
+}
+
+}  // namespace
+}  // namespace dpsosp::plots

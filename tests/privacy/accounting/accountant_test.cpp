@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/privacy/accounting/accountant.hpp"
+
+#include <cmath>
+
+#include <rapidcheck.h>
+
+#include "dpsosp/privacy/accounting/gaussian.hpp"
+#include "dpsosp/privacy/accounting/tree.hpp"
+#include "near.hpp"
+
+namespace dpsosp {
+namespace {
+
+using Ledger = std::vector<CountedEvent>;
+constexpr auto kReplaceOne = Adjacency::replace_one;
+
+AccountOptions with(Accountant accountant) { return {.accountant = accountant}; }
+
+TEST(Accountant, GaussianChargeIsSensitivityOverNoiseSquaredOverTwo) {
+  EXPECT_DOUBLE_EQ(zcdp(GaussianEvent{0.1 / 0.02}).value(), 0.02);
+}
+
+TEST(Accountant, HessianNoiseOfTheOrthogonalEnsembleCostsHalf) {
+  const double frobenius = 2 * 1.0 * std::sqrt(4.0) / 100;  // 2M√d/b
+  const double sigma = 0.5;
+  const double upper = zcdp(GaussianEvent{sigma / frobenius}).value();
+  EXPECT_DOUBLE_EQ(upper, 0.0032);
+  EXPECT_DOUBLE_EQ(zcdp(GaussianEvent{std::sqrt(2.0) * sigma / frobenius}).value(), upper / 2);
+}
+
+TEST(Accountant, AMixtureOfGaussianAndExponentialMeetsTheKnownValue) {
+  const Ledger ledger{{GaussianEvent{1 / std::sqrt(2 * 0.02)}}, {ExponentialEvent{0.5}}};
+  const Guarantee g = epsilon_of(ledger, kReplaceOne, 1e-6, with(Accountant::zcdp));
+  EXPECT_TRUE(relative(g.epsilon, 1.49131833353, 1e-11));
+}
+
+TEST(Accountant, BestOfIsTheLeastThatApplies) {
+  const Ledger gaussian{{GaussianEvent{4}, 10}};
+  EXPECT_EQ(epsilon_of(gaussian, kReplaceOne, 1e-6).accountant, "analytic");
+  EXPECT_EQ(epsilon_of(gaussian, kReplaceOne, 1e-6).epsilon,
+            gaussian_epsilon(1e-6, std::sqrt(10.0) / 4));
+
+  const Ledger one{{ExponentialEvent{0.5}}};
+  EXPECT_EQ(epsilon_of(one, kReplaceOne, 1e-6).accountant, "pure");
+  EXPECT_EQ(epsilon_of(one, kReplaceOne, 1e-6).epsilon, 0.5);
+
+  const Ledger mixed{{GaussianEvent{4}, 10}, {LaplaceEvent{0.1}, 3}};
+  const double best = epsilon_of(mixed, kReplaceOne, 1e-6).epsilon;
+  EXPECT_EQ(best,
+            std::min(epsilon_of(mixed, kReplaceOne, 1e-6, with(Accountant::zcdp)).epsilon,
+                     epsilon_of(mixed, kReplaceOne, 1e-6, with(Accountant::rdp)).epsilon));
+
+  const Ledger sampled{{PoissonGaussianEvent{0.01, 1}, 100}};
+  EXPECT_EQ(epsilon_of(sampled, kReplaceOne, 1e-6).accountant, "rdp");
+}
+
+TEST(Accountant, WhatCannotBeProvedIsRefused) {
+  const Ledger sampled{{PoissonGaussianEvent{0.01, 1}, 100}};
+  const Ledger fixed{{FixedSizeGaussianEvent{0.01, 1}, 100}};
+  const Ledger gaussian{{GaussianEvent{1}}};
+  EXPECT_THROW(epsilon_of(sampled, kReplaceOne, 1e-6, with(Accountant::analytic)),
+               UnsupportedError);
+  EXPECT_THROW(epsilon_of(sampled, kReplaceOne, 1e-6, with(Accountant::zcdp)), UnsupportedError);
+  EXPECT_THROW(epsilon_of(gaussian, kReplaceOne, 1e-6, with(Accountant::pure)), UnsupportedError);
+  EXPECT_THROW(epsilon_of(gaussian, kReplaceOne, 1e-6, with(Accountant::pld)), UnsupportedError);
+  EXPECT_THROW(epsilon_of(fixed, Adjacency::add_remove, 1e-6), UnsupportedError);
+  const Ledger mixed{{GaussianEvent{1}}, {LaplaceEvent{0.1}}};
+  EXPECT_THROW(epsilon_of(mixed, kReplaceOne, 1e-6, with(Accountant::analytic)), UnsupportedError);
+}
+
+TEST(Accountant, AnEmptyLedgerCostsNothing) {
+  for (const Accountant each : {Accountant::zcdp,
+                                Accountant::rdp,
+                                Accountant::analytic,
+                                Accountant::pure,
+                                Accountant::best_of})
+    EXPECT_EQ(epsilon_of({}, kReplaceOne, 1e-6, with(each)).epsilon, 0);
+}
+
+TEST(Accountant, SplittingACountChangesNothing) {
+  const Ledger whole{{PoissonGaussianEvent{0.02, 1.5}, 700}};
+  const Ledger parts{{PoissonGaussianEvent{0.02, 1.5}, 300},
+                     {PoissonGaussianEvent{0.02, 1.5}, 400}};
+  EXPECT_TRUE(relative(epsilon_of(parts, kReplaceOne, 1e-6).epsilon,
+                       epsilon_of(whole, kReplaceOne, 1e-6).epsilon,
+                       1e-14));
+}
+
+TEST(Accountant, EpsilonGrowsWithStepsAndRateAndFallsWithNoiseAndDelta) {
+  EXPECT_TRUE(
+      rc::check([](std::uint16_t raw_rate, std::uint16_t raw_noise, std::uint16_t raw_steps) {
+        const double rate = log_uniform(raw_rate, 1e-4, 0.5);
+        const double noise = log_uniform(raw_noise, 0.4, 20);
+        const int steps = 1 + raw_steps % 5000;
+        const auto epsilon = [&](double q, double z, int t, double delta, Adjacency adjacency) {
+          const CountedEvent event{PoissonGaussianEvent{q, z}, t};
+          return epsilon_of({&event, 1}, adjacency, delta, with(Accountant::rdp)).epsilon;
+        };
+        for (const Adjacency adjacency : {Adjacency::add_remove, Adjacency::replace_one}) {
+          const double base = epsilon(rate, noise, steps, 1e-6, adjacency);
+          RC_ASSERT(epsilon(rate, noise, steps * 2, 1e-6, adjacency) >= base);
+          RC_ASSERT(epsilon(rate * 1.3, noise, steps, 1e-6, adjacency) >= base);
+          RC_ASSERT(epsilon(rate, noise * 1.3, steps, 1e-6, adjacency) <= base);
+          RC_ASSERT(epsilon(rate, noise, steps, 1e-5, adjacency) <= base);
+        }
+        RC_ASSERT(epsilon(rate, noise, steps, 1e-6, Adjacency::replace_one) >=
+                  epsilon(rate, noise, steps, 1e-6, Adjacency::add_remove));
+      }));
+}
+
+TEST(Accountant, BadInputIsRefused) {
+  const Ledger ledger{{GaussianEvent{1}}};
+  EXPECT_THROW(epsilon_of(ledger, kReplaceOne, 0), InputError);
+  EXPECT_THROW(epsilon_of(ledger, kReplaceOne, 1), InputError);
+  EXPECT_THROW(epsilon_of(ledger, kReplaceOne, std::nan("")), InputError);
+  EXPECT_THROW(epsilon_of(Ledger{{GaussianEvent{0}}}, kReplaceOne, 1e-5), InputError);
+  EXPECT_THROW(epsilon_of(Ledger{{GaussianEvent{std::nan("")}}}, kReplaceOne, 1e-5), InputError);
+  EXPECT_THROW(epsilon_of(Ledger{{GaussianEvent{1}, 0}}, kReplaceOne, 1e-5), InputError);
+  EXPECT_THROW(epsilon_of(Ledger{{PoissonGaussianEvent{1.5, 1}}}, kReplaceOne, 1e-5), InputError);
+  EXPECT_THROW(epsilon_of(Ledger{{ZcdpEvent{-1}}}, kReplaceOne, 1e-5), InputError);
+  EXPECT_THROW(
+      epsilon_of(ledger, kReplaceOne, 1e-5, {.accountant = Accountant::rdp, .orders = {1.0}}),
+      InputError);
+}
+
+TEST(Tree, DepthIsTheNumberOfNodesAboveALeaf) {
+  for (const auto& [leaves, depth] :
+       {std::pair{1, 1}, {2, 2}, {3, 2}, {4, 3}, {7, 3}, {8, 4}, {100000, 17}})
+    EXPECT_EQ(tree_depth(leaves), depth) << leaves;
+  EXPECT_DOUBLE_EQ(tree_rho(8, 5), 4 / 50.0);
+  EXPECT_THROW(tree_depth(0), InputError);
+}
+
+}  // namespace
+}  // namespace dpsosp
