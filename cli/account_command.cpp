@@ -136,17 +136,9 @@ std::string account(const std::vector<std::string>& arguments) {
 
 }  // namespace
 
-int account_command(const std::vector<std::string>& arguments) {
-  try {
-    std::cout << account(arguments);
-    return 0;
-  } catch (const UnsupportedError& error) {
-    std::cerr << "unsupported: " << error.what() << '\n';
-    return 3;
-  } catch (const InputError& error) {
-    std::cerr << error.what() << '\n';
-    return 2;
-  }
+int account_command(const Arguments& arguments) {
+  std::cout << account(arguments);
+  return 0;
 }
 
 }  // namespace dpsosp

@@ -9,6 +9,7 @@
 #include "dpsosp/privacy/accounting/tree.hpp"
 
 #include "choices.hpp"
+#include "options.hpp"
 
 namespace dpsosp {
 namespace {
@@ -123,26 +124,7 @@ po::options_description account_options() {
 }
 
 po::variables_map parse_account_options(const std::vector<std::string>& arguments) {
-  namespace style = po::command_line_style;
-  const po::options_description options = account_options();
-  try {
-    po::variables_map map;
-    po::store(po::command_line_parser(arguments)
-                  .options(options)
-                  .positional({})
-                  .style(style::allow_long | style::long_allow_next | style::long_allow_adjacent)
-                  .run(),
-              map);
-    return map;
-  } catch (const po::unknown_option& error) {
-    std::vector<std::string> names;
-    for (const auto& option : options.options()) names.push_back("--" + option->long_name());
-    reject_unknown("option", error.get_option_name(), names);
-  } catch (const po::too_many_positional_options_error&) {
-    throw InputError("account: an argument without an option name, expected --name value");
-  } catch (const po::error& error) {
-    throw InputError(fmt::format("{}: {}", kCommand, error.what()));
-  }
+  return parse_options(kCommand, account_options(), arguments);
 }
 
 AccountRequest::AccountRequest(const po::variables_map& map)

@@ -6,11 +6,17 @@
 
 namespace dpsosp {
 
-// Each command takes what follows its name on the command line, prints its result to stdout or one
-// clear line to stderr, and returns the exit code: 0 fine, 2 bad input, 3 refused because no proof
-// covers the question.
+// Each command takes what follows its name on the command line, prints its result to stdout and
+// returns 0. What cannot be done is thrown: InputError, UnsupportedError, RunFailed, Interrupted;
+// main() turns it into one line on stderr and the exit code.
+using Arguments = std::vector<std::string>;
 
-/// Epsilon of a described sequence of mechanisms, or the noise for a target epsilon.
-int account_command(const std::vector<std::string>& arguments);
+int account_command(const Arguments& arguments);  ///< epsilon of a mechanism sequence, or its noise
+int certify_command(const Arguments& arguments);  ///< a certificate of a given point
+int info_command(const Arguments& arguments);     ///< version, compiler, processor, libraries
+int list_command(const Arguments& arguments);     ///< algorithms, problems, exhibits
+int report_command(const Arguments& arguments);   ///< the report again, from the store alone
+int reproduce_command(const Arguments& arguments);  ///< tables and figures
+int run_command(const Arguments& arguments);        ///< one private run
 
 }  // namespace dpsosp

@@ -1,14 +1,83 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <exception>
 #include <iostream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "commands.hpp"
+#include "dpsosp/core/errors.hpp"
+#include "dpsosp/experiments/runner.hpp"
+#include "dpsosp/privacy/accounting/event.hpp"
+
+namespace {
+
+struct Command {
+  std::string_view name;
+  std::string_view summary;
+  int (*run)(const dpsosp::Arguments&);
+};
+
+constexpr std::array commands{
+    Command{"account",
+            "epsilon of a mechanism sequence, or the noise for a target",
+            dpsosp::account_command},
+    Command{"certify",
+            "gradient norm, smallest eigenvalue and sosp_level of a point",
+            dpsosp::certify_command},
+    Command{"info", "version, compiler, processor, libraries", dpsosp::info_command},
+    Command{"list", "algorithms, problems or exhibits, one line each", dpsosp::list_command},
+    Command{"report", "write the report again from stored runs", dpsosp::report_command},
+    Command{"reproduce", "regenerate tables and figures", dpsosp::reproduce_command},
+    Command{"run", "one private run: output, certificate, guarantee, ledger", dpsosp::run_command}};
+
+void print_usage(std::ostream& out) {
+  out << "usage: dpsosp COMMAND [OPTIONS]\n\n";
+  for (const Command& c : commands) {
+    out << "  " << c.name << std::string(12 - c.name.size(), ' ') << c.summary << '\n';
+  }
+  out << "\ndpsosp COMMAND --help lists the options of a command.\n"
+         "Exit codes: 0 fine, 1 a run failed, 2 bad input, 3 refused because no proof covers it,\n"
+         "130 interrupted.\n";
+}
+
+int dispatch(const std::vector<std::string>& words) {
+  if (words.empty()) {
+    print_usage(std::cerr);
+    return 2;
+  }
+  if (words[0] == "--help" || words[0] == "help") {
+    print_usage(std::cout);
+    return 0;
+  }
+  std::vector<std::string> names;
+  for (const Command& c : commands) {
+    if (c.name == words[0]) return c.run({words.begin() + 1, words.end()});
+    names.emplace_back(c.name);
+  }
+  dpsosp::reject_unknown("command", words[0], names);
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
-  const std::vector<std::string> words(argv + 1, argv + argc);
-  if (!words.empty() && words.front() == "account")
-    return dpsosp::account_command({words.begin() + 1, words.end()});
-  std::cerr << "usage: dpsosp account [options]; dpsosp account --help lists them\n";
-  return 2;
+  try {
+    return dispatch({argv + 1, argv + argc});
+  } catch (const dpsosp::UnsupportedError& error) {
+    std::cerr << "unsupported: " << error.what() << '\n';
+    return 3;
+  } catch (const dpsosp::InputError& error) {
+    std::cerr << error.what() << '\n';
+    return 2;
+  } catch (const dpsosp::RunFailed& error) {
+    std::cerr << "run failed: " << error.what() << '\n';
+    return 1;
+  } catch (const dpsosp::Interrupted& error) {
+    std::cerr << error.what() << '\n';
+    return 130;
+  } catch (const std::exception& error) {
+    std::cerr << "internal error: " << error.what() << '\n';
+    return 1;
+  }
 }

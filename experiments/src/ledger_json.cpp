@@ -42,10 +42,25 @@ struct EventJson {
 }  // namespace
 
 json ledger_json(const Ledger& ledger, std::size_t limit) {
+  std::vector<LedgerEntry> kinds;
+  for (const LedgerEntry& e : ledger.entries()) {
+    const auto same = std::ranges::find_if(kinds, [&](const LedgerEntry& k) {
+      return k.scope == e.scope && k.query == e.query && k.policy == e.policy &&
+             k.charged == e.charged && k.event == e.event;
+    });
+    if (same == kinds.end()) {
+      kinds.push_back(e);
+      continue;
+    }
+    same->count += e.count;
+    same->sensitivity_low = std::min(same->sensitivity_low, e.sensitivity_low);
+    same->sensitivity_high = std::max(same->sensitivity_high, e.sensitivity_high);
+    same->deviation_low = std::min(same->deviation_low, e.deviation_low);
+    same->deviation_high = std::max(same->deviation_high, e.deviation_high);
+  }
   json rows = json::array();
-  const auto& entries = ledger.entries();
-  for (std::size_t k = 0; k < std::min(limit, entries.size()); ++k) {
-    const LedgerEntry& e = entries[k];
+  for (std::size_t k = 0; k < std::min(limit, kinds.size()); ++k) {
+    const LedgerEntry& e = kinds[k];
     rows.push_back(
         {{"scope", e.scope},
          {"query", e.query},
@@ -57,7 +72,7 @@ json ledger_json(const Ledger& ledger, std::size_t limit) {
          {"deviation", {to_json_number(e.deviation_low), to_json_number(e.deviation_high)}}});
   }
   json out{{"entries", std::move(rows)}};
-  if (entries.size() > limit) out["further_entries"] = entries.size() - limit;
+  if (kinds.size() > limit) out["further_entries"] = kinds.size() - limit;
   return out;
 }
 

@@ -7,8 +7,8 @@
 
 namespace dpsosp {
 
-/// The ledger for results: every entry, or with more than `limit` the first ones and how many
-/// follow.
+/// The ledger for results: queries of one kind (scope, query, batch, records, event) in one row, in
+/// the order of their first; with more than `limit` kinds the first ones and how many follow.
 nlohmann::json ledger_json(const Ledger& ledger, std::size_t limit = 32);
 
 }  // namespace dpsosp

@@ -291,6 +291,7 @@ json compute_run(const json& d) {
                 {"note", s.scheduled.note}}},
               {"privacy", privacy_json(curator, d, s.scheduled)},
               {"start", certificate_json(s.problem, facts.initial_point, seed)},
+              {"origin", certificate_json(s.problem, Vector::Zero(facts.dimension), seed)},
               {"output", certificate_json(s.problem, outcome.point, seed)},
               {"evaluation_log",
                {{"private", false},

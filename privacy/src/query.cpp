@@ -19,9 +19,7 @@ GaussianPlan plan_gaussian(
   plan.sensitivity = 2.0 * limit / plan.divisor;
   plan.standard_deviation =
       noise.unit == Noise::Unit::sensitivity_ratio ? noise.value * plan.sensitivity : noise.value;
-  if (plan.sensitivity == 0) return plan;
-  if (plan.standard_deviation == 0)
-    reject("query", "noise", 0.0, "> 0 (a sound curator adds noise)");
+  if (plan.sensitivity == 0 || plan.standard_deviation == 0) return plan;
   const double ratio =
       noise.unit == Noise::Unit::sensitivity_ratio ? noise.value : noise.value / plan.sensitivity;
   const bool amplified = use == BatchUse::one_query;

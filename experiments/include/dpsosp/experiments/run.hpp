@@ -58,7 +58,8 @@ nlohmann::json describe(const RunSpec& spec);
 /// Runs what `describe` made. The result has the keys
 ///   algorithm: status, steps, counts, parameters;   schedule: alpha, utility, note;
 ///   privacy: label, guarantee, delta, spent, accountant, adjacency, ledger;
-///   output, best, start: certificates;   point;   trace: rows [t, value, ‖∇‖, λ_min, sosp_level];
+///   start, origin, output: certificates;   point;   best: a row of the trace;
+///     trace: rows [t, value, ‖∇‖, λ_min, sosp_level];
 ///   evaluation_log: clip counts (not private).
 /// \throws RunFailed if an iterate is not finite, InputError
 nlohmann::json compute_run(const nlohmann::json& description);

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <iostream>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "commands.hpp"
+#include "dpsosp/algorithms/registry.hpp"
+#include "dpsosp/core/errors.hpp"
+#include "dpsosp/experiments/exhibit.hpp"
+#include "dpsosp/problems/problem.hpp"
+#include "options.hpp"
+
+namespace dpsosp {
+namespace {
+
+namespace po = boost::program_options;
+using nlohmann::json;
+
+std::string exponents_text(const std::optional<Exponents>& e) {
+  return e ? fmt::format("n^{:.3g} d^{:.3g} eps^{:.3g}", e->n, e->d, e->epsilon) : "none";
+}
+
+json exponents_json(const std::optional<Exponents>& e) {
+  if (!e) return nullptr;
+  return {{"n", e->n}, {"d", e->d}, {"epsilon", e->epsilon}};
+}
+
+json settings_json(const Fields& fields) {
+  json out = json::array();
+  for (const Field& f : fields) {
+    json row{{"name", f.name}, {"default", f.get()}, {"meaning", f.meaning}};
+    if (!f.choices.empty()) row["choices"] = f.choices;
+    out.push_back(std::move(row));
+  }
+  return out;
+}
+
+json algorithms() {
+  json rows = json::array();
+  for (const AlgorithmEntry& entry : algorithm_registry()) {
+    const auto algorithm = entry.create();
+    const AlgorithmCard& c = algorithm->card();
+    rows.push_back({{"name", c.key},
+                    {"title", c.title},
+                    {"paper", c.paper},
+                    {"guarantee", c.guarantee},
+                    {"empirical", exponents_json(c.empirical)},
+                    {"population", exponents_json(c.population)},
+                    {"operations", c.operations},
+                    {"output", c.output_rule},
+                    {"private", c.is_private},
+                    {"line",
+                     fmt::format("{}; {}; empirical {}, population {}",
+                                 c.paper,
+                                 c.guarantee,
+                                 exponents_text(c.empirical),
+                                 exponents_text(c.population))},
+                    {"settings", settings_json(algorithm->fields())}});
+  }
+  return rows;
+}
+
+json problems() {
+  json rows = json::array();
+  for (const ProblemEntry& entry : problem_registry()) {
+    const auto family = entry.create();
+    const PublicFacts facts = family->make({.records = 100}).facts;
+    json constants = json::object();
+    for (const auto& [name, c] : facts.constants.all())
+      constants[name] = {{"value", c.value}, {"origin", to_string(c.origin)}, {"region", c.region}};
+    rows.push_back({{"name", entry.name},
+                    {"line", family->summary()},
+                    {"dimension", facts.dimension},
+                    {"dual", to_string(facts.dual_kind)},
+                    {"default_records", family->default_records()},
+                    {"constants_at_100_records", std::move(constants)},
+                    {"settings", settings_json(family->fields())}});
+  }
+  return rows;
+}
+
+json exhibits() {
+  json rows = json::array();
+  for (const ExhibitEntry& e : exhibit_registry())
+    rows.push_back({{"name", e.id}, {"line", fmt::format("{}; {}", e.title, e.paper)}});
+  return rows;
+}
+
+}  // namespace
+
+int list_command(const Arguments& arguments) {
+  po::options_description options("dpsosp list algorithms|problems|exhibits");
+  options.add_options()("help", "this text")("json", "as JSON, with settings and constants")(
+      "settings", "also every setting, its default and its meaning")(
+      "what", po::value<std::vector<std::string>>(), "algorithms, problems or exhibits");
+  const auto map = parse_options("list", options, arguments, "what");
+  if (map.count("help") != 0) {
+    std::cout << options;
+    return 0;
+  }
+  const std::vector<std::string> kinds{"algorithms", "problems", "exhibits"};
+  if (map.count("what") == 0 || map["what"].as<std::vector<std::string>>().size() != 1)
+    throw InputError("list: expected one of algorithms, problems, exhibits");
+  const std::string what = map["what"].as<std::vector<std::string>>().front();
+  json rows;
+  if (what == "algorithms")
+    rows = algorithms();
+  else if (what == "problems")
+    rows = problems();
+  else if (what == "exhibits")
+    rows = exhibits();
+  else
+    reject_unknown("list", what, kinds);
+  if (map.count("json") != 0) {
+    for (json& row : rows) row.erase("line");
+    std::cout << rows.dump(2) << '\n';
+    return 0;
+  }
+  for (const json& row : rows) {
+    fmt::print("{:<36} {}\n", row.at("name").get<std::string>(), row.at("line").get<std::string>());
+    if (map.count("settings") == 0 || !row.contains("settings")) continue;
+    for (const json& s : row.at("settings"))
+      fmt::print("    {:<24} {:<16} {}\n",
+                 s.at("name").get<std::string>(),
+                 s.at("default").get<std::string>(),
+                 s.at("meaning").get<std::string>());
+  }
+  return 0;
+}
+
+}  // namespace dpsosp

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "options.hpp"
+
+#include <fmt/format.h>
+
+#include "dpsosp/core/errors.hpp"
+
+namespace dpsosp {
+namespace po = boost::program_options;
+
+po::variables_map parse_options(std::string_view command,
+                                const po::options_description& options,
+                                const std::vector<std::string>& arguments,
+                                const char* positional) {
+  namespace style = po::command_line_style;
+  po::positional_options_description words;
+  if (*positional != '\0') words.add(positional, -1);
+  try {
+    po::variables_map map;
+    po::store(po::command_line_parser(arguments)
+                  .options(options)
+                  .positional(words)
+                  .style(style::allow_long | style::long_allow_next | style::long_allow_adjacent)
+                  .run(),
+              map);
+    return map;
+  } catch (const po::unknown_option& error) {
+    std::vector<std::string> names;
+    for (const auto& option : options.options()) names.push_back("--" + option->long_name());
+    reject_unknown("option", error.get_option_name(), names);
+  } catch (const po::too_many_positional_options_error&) {
+    throw InputError(
+        fmt::format("{}: an argument without an option name, expected --name value", command));
+  } catch (const po::error& error) {
+    throw InputError(fmt::format("{}: {}", command, error.what()));
+  }
+}
+
+std::vector<std::pair<std::string, std::string>> assignments(
+    std::string_view command, const std::vector<std::string>& texts) {
+  std::vector<std::pair<std::string, std::string>> pairs;
+  for (const std::string& text : texts) {
+    const std::size_t at = text.find('=');
+    if (at == std::string::npos || at == 0)
+      throw InputError(fmt::format("{}: --set {}, expected name=value", command, text));
+    pairs.emplace_back(text.substr(0, at), text.substr(at + 1));
+  }
+  return pairs;
+}
+
+}  // namespace dpsosp

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <iostream>
+
+#include <fmt/format.h>
+#include <tbb/global_control.h>
+#include <nlohmann/json.hpp>
+
+#include "choices.hpp"
+#include "commands.hpp"
+#include "dpsosp/core/errors.hpp"
+#include "dpsosp/experiments/json_number.hpp"
+#include "dpsosp/experiments/run.hpp"
+#include "options.hpp"
+
+namespace dpsosp {
+namespace {
+
+namespace po = boost::program_options;
+using nlohmann::json;
+
+po::options_description instance_options(const char* title) {
+  po::options_description options(title);
+  options.add_options()("help", "this text")("json", "as JSON")(
+      "problem", po::value<std::string>(), "name; dpsosp list problems")(
+      "records", po::value<std::string>(), "n; default: the problem's")(
+      "dimension", po::value<std::string>(), "d; default: the problem's")(
+      "seed", po::value<std::string>()->default_value("0"), "of noise, sampling and the start")(
+      "data-seed", po::value<std::string>(), "of the records; default: the seed")(
+      "set",
+      po::value<std::vector<std::string>>()->composing(),
+      "name=value of the algorithm, problem.name=value of the problem; repeatable")(
+      "threads",
+      po::value<std::string>()->default_value("1"),
+      "for sums over records; the result does not depend on it");
+  return options;
+}
+
+po::options_description run_options() {
+  auto options = instance_options("dpsosp run");
+  options.add_options()("algorithm", po::value<std::string>(), "key; dpsosp list algorithms")(
+      "epsilon", po::value<std::string>(), "privacy, > 0")(
+      "delta", po::value<std::string>(), "privacy, in (0, 1)")(
+      "variant", po::value<std::string>()->default_value("repaired"), "printed or repaired")(
+      "schedule", po::value<std::string>()->default_value("practical"), "paper or practical")(
+      "calibrator",
+      po::value<std::string>()->default_value("cks"),
+      "bun-steinke, cks, exact-gaussian or rdp")(
+      "observations",
+      po::value<std::string>()->default_value("0"),
+      "points of the trace, for the best iterate; 0: none")("trace",
+                                                            "print the trace too (with --json)");
+  return options;
+}
+
+std::string required(const po::variables_map& map, std::string_view command, const char* name) {
+  if (map.count(name) == 0) throw InputError(fmt::format("{}: --{} is missing", command, name));
+  return map[name].as<std::string>();
+}
+
+std::int64_t integer(const po::variables_map& map,
+                     std::string_view command,
+                     const char* name,
+                     std::int64_t least) {
+  const std::string expected = fmt::format("an integer >= {}", least);
+  const auto value = parse_number<std::int64_t>(
+      command, fmt::format("--{}", name), map[name].as<std::string>(), expected);
+  if (value < least)
+    reject(command, fmt::format("--{}", name), map[name].as<std::string>(), expected);
+  return value;
+}
+
+double real(const po::variables_map& map,
+            std::string_view command,
+            const char* name,
+            std::string_view expected) {
+  return parse_number<double>(
+      command, fmt::format("--{}", name), required(map, command, name), expected);
+}
+
+void read_instance(const po::variables_map& map, std::string_view command, RunSpec& spec) {
+  spec.problem = required(map, command, "problem");
+  if (map.count("records") != 0) spec.records = integer(map, command, "records", 1);
+  if (map.count("dimension") != 0) spec.dimension = integer(map, command, "dimension", 1);
+  spec.seed = static_cast<std::uint64_t>(integer(map, command, "seed", 0));
+  spec.data_seed = map.count("data-seed") != 0
+                       ? static_cast<std::uint64_t>(integer(map, command, "data-seed", 0))
+                       : spec.seed;
+  if (map.count("set") == 0) return;
+  for (auto& [name, value] : assignments(command, map["set"].as<std::vector<std::string>>())) {
+    constexpr std::string_view prefix = "problem.";
+    if (name.starts_with(prefix))
+      spec.problem_settings[name.substr(prefix.size())] = value;
+    else
+      spec.settings[name] = value;
+  }
+}
+
+std::string number(const json& value) { return fmt::format("{:.6g}", from_json_number(value)); }
+
+std::string certificate_text(const json& c) {
+  std::string text = fmt::format("value {}, gradient norm {}, lambda_min {} (at least {})",
+                                 number(c["value"]),
+                                 number(c["gradient_norm"]),
+                                 number(c["lambda_min"]),
+                                 number(c["lambda_min_lower"]));
+  if (c.contains("sosp_level")) text += fmt::format(", sosp_level {}", number(c["sosp_level"]));
+  if (!c["in_region"].get<bool>()) text += "; outside the region where the constants are stated";
+  return text;
+}
+
+std::string as_text(const json& r) {
+  const json& a = r["algorithm"];
+  const json& p = r["privacy"];
+  std::string out = fmt::format("output       {}\n", certificate_text(r["output"]));
+  out += fmt::format("start        {}\n", certificate_text(r["start"]));
+  if (r.contains("best"))
+    out += fmt::format("best iterate t = {}, sosp_level {} (not released)\n",
+                       r["best"][0].get<Index>(),
+                       number(r["best"][4]));
+  out += fmt::format("run          {} after {} steps; {}\n",
+                     a["status"].get<std::string>(),
+                     a["steps"].get<Index>(),
+                     a["counts"].dump());
+  out += fmt::format("utility      {}; promised alpha {}{}\n",
+                     r["schedule"]["utility"].get<std::string>(),
+                     number(r["schedule"]["alpha"]),
+                     r["schedule"]["note"].get<std::string>().empty()
+                         ? ""
+                         : "; " + r["schedule"]["note"].get<std::string>());
+  out += fmt::format(
+      "privacy      {}: epsilon {} at delta {}, replace_one; spent {} ({}) in {} queries\n",
+      p["label"].get<std::string>(),
+      number(p["guarantee"]),
+      number(p["delta"]),
+      number(p["spent"]),
+      p["spent_accountant"].get<std::string>(),
+      p["queries"].get<std::int64_t>());
+  for (const json& e : p["ledger"]["entries"])
+    out += fmt::format("ledger       {} x {} on batch {}: {}\n",
+                       e["count"].get<std::int64_t>(),
+                       e["query"].get<std::string>(),
+                       e["batch"].get<std::string>(),
+                       e["event"].dump());
+  if (p["ledger"].contains("further_entries"))
+    out += fmt::format("ledger       and {} further entries\n",
+                       p["ledger"]["further_entries"].get<std::size_t>());
+  const json& log = r["evaluation_log"];
+  out += fmt::format("not private  {} of {} contributions clipped\n",
+                     log["clipped"].get<std::int64_t>(),
+                     log["contributions"].get<std::int64_t>());
+  return out;
+}
+
+}  // namespace
+
+int run_command(const Arguments& arguments) {
+  const auto options = run_options();
+  const auto map = parse_options("run", options, arguments);
+  if (map.count("help") != 0) {
+    std::cout << options;
+    return 0;
+  }
+  RunSpec spec;
+  spec.algorithm = required(map, "run", "algorithm");
+  read_instance(map, "run", spec);
+  spec.epsilon = real(map, "run", "epsilon", "a number > 0");
+  spec.delta = real(map, "run", "delta", "a number in (0, 1)");
+  spec.variant = map["variant"].as<std::string>();
+  spec.schedule = map["schedule"].as<std::string>();
+  spec.calibrator = map["calibrator"].as<std::string>();
+  spec.observations = integer(map, "run", "observations", 0);
+  const auto threads = static_cast<std::size_t>(integer(map, "run", "threads", 1));
+
+  const json description = describe(spec);
+  const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
+  json result = compute_run(description);
+  if (map.count("json") == 0) {
+    std::cout << as_text(result);
+    return 0;
+  }
+  if (map.count("trace") == 0) result.erase("trace");
+  result["description"] = description;
+  std::cout << result.dump(2) << '\n';
+  return 0;
+}
+
+int certify_command(const Arguments& arguments) {
+  auto options = instance_options("dpsosp certify");
+  options.add_options()("point",
+                        po::value<std::string>()->default_value("initial"),
+                        "initial, origin, or a JSON array of d numbers");
+  const auto map = parse_options("certify", options, arguments);
+  if (map.count("help") != 0) {
+    std::cout << options;
+    return 0;
+  }
+  RunSpec spec;
+  read_instance(map, "certify", spec);
+  const json c = certify_point(spec.problem,
+                               spec.problem_settings,
+                               spec.records,
+                               spec.dimension,
+                               spec.seed,
+                               spec.data_seed,
+                               map["point"].as<std::string>());
+  std::cout << (map.count("json") != 0 ? c.dump(2) : certificate_text(c)) << '\n';
+  return 0;
+}
+
+}  // namespace dpsosp

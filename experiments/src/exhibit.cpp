@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/experiments/exhibit.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "dpsosp/core/errors.hpp"
+#include "dpsosp/experiments/progress.hpp"
+#include "dpsosp/experiments/run.hpp"
+#include "dpsosp/experiments/runner.hpp"
+#include "dpsosp/plots/files.hpp"
+#include "exhibits/xu_2026_matrix_sensing.hpp"
+
+namespace dpsosp {
+namespace {
+
+std::vector<const ExhibitEntry*> chosen_exhibits(const std::vector<std::string>& ids) {
+  std::vector<const ExhibitEntry*> chosen;
+  std::vector<std::string> names;
+  for (const ExhibitEntry& e : exhibit_registry()) {
+    names.push_back(e.id);
+    if (ids.empty()) chosen.push_back(&e);
+  }
+  for (const std::string& id : ids) {
+    const auto found = std::ranges::find(exhibit_registry(), id, &ExhibitEntry::id);
+    if (found == exhibit_registry().end()) reject_unknown("exhibit", id, names);
+    chosen.push_back(&*found);
+  }
+  return chosen;
+}
+
+std::vector<StoredRun> stored_only(const Store& store, const std::vector<nlohmann::json>& jobs) {
+  std::vector<StoredRun> runs;
+  for (const auto& job : jobs) {
+    auto run = store.find(RunKey(job));
+    if (!run)
+      throw InputError(
+          fmt::format("report: {} lacks runs of the exhibits; dpsosp reproduce computes them",
+                      store.file().string()));
+    runs.push_back(std::move(*run));
+  }
+  return runs;
+}
+
+plots::Report frame(const Store& store, Scale scale) {
+  plots::Report report;
+  report.title = "dpsosp: tables and figures regenerated";
+  report.introduction.push_back(
+      "Differentially private algorithms that look for second-order stationary points, run as "
+      "published and as repaired. Measured values stand beside the published ones; where they "
+      "differ, the page says how and why. Adjacency is replace-one throughout.");
+  report.introduction.push_back(
+      "Labels of privacy: enforced (clipping, noise and filter hold whatever the records are), "
+      "conditional (rests on an assumption that nothing enforces), violated (the published noise "
+      "does not give the published guarantee), none.");
+  if (scale == Scale::smoke)
+    report.introduction.push_back(
+        "This report is a smoke test: few seeds and few steps. Its numbers mean nothing.");
+  const RunCounts counts = store.counts();
+  report.provenance.emplace_back("scale", std::string(to_string(scale)));
+  report.provenance.emplace_back(
+      "runs in the store", fmt::format("{} finished, {} failed", counts.finished, counts.failed));
+  for (const Build& build : store.builds())
+    report.provenance.emplace_back("computed by", to_string(build));
+  report.provenance.emplace_back("processor", provenance().cpu);
+  return report;
+}
+
+}  // namespace
+
+Scale scale_of(const std::string& text) {
+  const std::vector<std::string> names{"smoke", "quick", "full"};
+  const auto found = std::ranges::find(names, text);
+  if (found == names.end()) reject_unknown("scale", text, names);
+  return static_cast<Scale>(found - names.begin());
+}
+
+std::string_view to_string(Scale scale) {
+  switch (scale) {
+    case Scale::smoke:
+      return "smoke";
+    case Scale::quick:
+      return "quick";
+    case Scale::full:
+      break;
+  }
+  return "full";
+}
+
+Runs::Runs(const std::vector<StoredRun>& runs) {
+  for (const StoredRun& run : runs) by_hash_.emplace(run.key.hash(), &run);
+}
+
+const StoredRun& Runs::at(const nlohmann::json& description) const {
+  const auto found = by_hash_.find(RunKey(description).hash());
+  if (found == by_hash_.end())
+    throw InputError("exhibit: a run that it shows is not among its jobs");
+  return *found->second;
+}
+
+const std::vector<ExhibitEntry>& exhibit_registry() {
+  static const std::vector<ExhibitEntry> entries{
+      {"xu-2026/table-2",
+       "Matrix sensing: final values",
+       "Xu et al. 2026",
+       xu_2026_jobs,
+       xu_2026_table_2},
+      {"xu-2026/figure-1",
+       "Matrix sensing: along the run",
+       "Xu et al. 2026",
+       xu_2026_jobs,
+       xu_2026_figure_1},
+  };
+  return entries;
+}
+
+std::filesystem::path reproduce(const ReproduceOptions& options) {
+  if (options.threads < 1) reject("reproduce", "threads", options.threads, ">= 1");
+  const auto chosen = chosen_exhibits(options.exhibits);
+  const std::filesystem::path folder = options.out / "report";
+  plots::ensure_writable_folder(folder);
+  Store store(options.out / "store.sqlite",
+              options.from_store ? Store::Access::read_only : Store::Access::read_write);
+
+  std::vector<nlohmann::json> jobs;
+  std::set<std::string> seen;
+  for (const ExhibitEntry* e : chosen)
+    for (auto& job : e->jobs(options.scale))
+      if (seen.insert(RunKey(job).hash()).second) jobs.push_back(std::move(job));
+
+  Progress progress(progress_style(options.quiet));
+  const std::vector<StoredRun> runs = options.from_store
+                                          ? stored_only(store, jobs)
+                                          : run_jobs(store,
+                                                     jobs,
+                                                     compute_run,
+                                                     {.threads = options.threads,
+                                                      .retry_failed = options.retry_failed,
+                                                      .progress = &progress});
+  const Runs lookup(runs);
+  plots::Report report = frame(store, options.scale);
+  for (const ExhibitEntry* e : chosen) report.exhibits.push_back(e->render(lookup, options.scale));
+  return plots::write_report(report, folder);
+}
+
+}  // namespace dpsosp
