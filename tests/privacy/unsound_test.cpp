@@ -80,6 +80,12 @@ TEST(Unsound, WithoutNoiseTheCostIsInfiniteWhateverTheLimit) {
             std::numeric_limits<double>::infinity());
 }
 
+TEST(Unsound, PrintedNoiseOfZeroReleasesTheBareMeanAtInfiniteCost) {
+  UnsoundHouse house(far_records(5.0), {});
+  EXPECT_NEAR(ask_all(house.curator, {C, Noise::standard_deviation(0.0)})[0], C, 1e-15);
+  EXPECT_EQ(house.curator.ledger().spent(1e-6).epsilon, std::numeric_limits<double>::infinity());
+}
+
 TEST(Unsound, WithoutClippingARecordGoesInWhole) {
   UnsoundHouse house(far_records(5.0), {.no_noise = true, .no_clipping = true});
   EXPECT_NEAR((ask_all(house.curator) - Vector::Unit(d, 0) * 5.0).norm(), 0.0, 1e-14);
