@@ -105,8 +105,8 @@ class MatrixSensingRecords final : public Records {
     const bool in_x = block != Block::y;
     const bool in_y = block != Block::x;
     const Index y_offset = in_x ? (m.rows + m.cols) * m.rank : 0;
-    Matrix G_to = Matrix::Zero(m.rows, m.cols);  // Σ w_i c_i A_i at either end
-    Matrix G_from = Matrix::Zero(m.rows, m.cols);
+    MatrixMap out_left(out.data(), in_x ? m.rows : 0, m.rank);
+    MatrixMap out_right(out.data() + m.rows * m.rank, in_x ? m.cols : 0, m.rank);
     Matrix left(m.rows, m.rank);
     Matrix right(m.cols, m.rank);
     ClipReport report;
@@ -135,14 +135,12 @@ class MatrixSensingRecords final : public Records {
       if (in_y) squared += y_part * y_part;
       const double weight = report.weigh(std::sqrt(squared), limit);
       if (in_x) {
-        G_to += (weight * c_to) * A;
-        if (from != nullptr) G_from += (weight * c_from) * A;
+        // The clipped vector itself: a sum of weighted A_i, multiplied by V and U at the end, would
+        // let a record whose product cancels drown the others.
+        out_left += weight * left;
+        out_right += weight * right;
       }
       if (in_y) out[y_offset + i] += weight * y_part;
-    }
-    if (in_x) {
-      add_factor_gradient(m, G_to, to.factors, 1.0, out);
-      if (from != nullptr) add_factor_gradient(m, G_from, from->factors, -1.0, out);
     }
     return report;
   }
