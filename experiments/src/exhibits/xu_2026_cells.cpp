@@ -24,9 +24,21 @@ CellRuns cell(
   return c;
 }
 
-Metrics last_seen(const nlohmann::json& result) {
+bool ended_early(const nlohmann::json& result) {
+  return result.at("algorithm").at("status") != "steps_done";
+}
+
+Metrics at_end(const nlohmann::json& result) {
+  if (ended_early(result)) return from_certificate(result.at("output"));
   const auto& row = result.at("trace").back();
-  return {from_json_number(row[1]), from_json_number(row[2]), from_json_number(row[3])};
+  return {from_json_number(row.at(1)), from_json_number(row.at(2)), from_json_number(row.at(3))};
+}
+
+double seen_at(const nlohmann::json& result, double t, std::size_t column) {
+  const auto& trace = result.at("trace");
+  std::size_t k = 0;
+  while (k + 1 < trace.size() && trace[k + 1].at(0).get<double>() <= t) ++k;
+  return from_json_number(trace[k].at(column));
 }
 
 Metrics from_certificate(const nlohmann::json& c) {

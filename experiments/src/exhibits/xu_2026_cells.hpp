@@ -28,8 +28,12 @@ struct CellRuns {
 CellRuns cell(
     const Runs& runs, const Method& method, Setting setting, Control control, Scale scale);
 
-/// The last iterate that was looked at: t = 399 of 400 steps.
-Metrics last_seen(const nlohmann::json& result);
+/// At the last iterate that was looked at, t = 399 of 400 steps; of a run that certified a point
+/// and ended earlier, at that point.
+Metrics at_end(const nlohmann::json& result);
+bool ended_early(const nlohmann::json& result);
+/// Column 1, 2 or 3 of the trace at the last time seen up to t.
+double seen_at(const nlohmann::json& result, double t, std::size_t column);
 Metrics from_certificate(const nlohmann::json& certificate);
 
 /// One value a finished run, as a table cell; "not run" where nothing was.

@@ -133,6 +133,8 @@ nlohmann::json describe_run(
   if (setting != Setting::where_it_works)
     spec.problem_settings = {{"planted_scale", "frobenius"}, {"planted_norm", "1"}};
 
+  if (setting == Setting::where_it_works && method.algorithm == "xu-2026/dp-rgda")
+    spec.settings["alpha"] = "0.01";
   if (is_reference(method)) {
     spec.noise = NoiseRule::none;
     return describe(spec);
