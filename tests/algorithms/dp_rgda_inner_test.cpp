@@ -327,6 +327,24 @@ TEST(DpRgdaInner, PrintedSelectionWithOneStepFreezesTheDualForAnyNoise) {
   }
 }
 
+TEST(DpRgdaInner, DualKeptCountsTheStepsThatLeftTheDualWhereItWas) {
+  const SmallData data;
+  DpRgda algorithm;
+  DpRgdaParameters& p = algorithm.parameters = plain_parameters();
+  p.steps = 7;
+  p.inner_steps = 1;
+  p.descent_step = 0.01;
+  const auto kept = [&](Selection selection) {
+    p.selection = selection;
+    return test::run_unsound(algorithm, data.facts, *data.records, test::exact)
+        .outcome.counts.at("dual_kept");
+  };
+  EXPECT_EQ(kept(Selection::argmin_printed), 7);
+  EXPECT_EQ(kept(Selection::argmin_fixed), 0);
+  EXPECT_EQ(kept(Selection::last), 0);
+  EXPECT_EQ(kept(Selection::ascended), 0);
+}
+
 TEST(DpRgdaInner, ALocalDualFollowsTheGradientOfTheValueFunction) {
   const SmallData data;
   DpRgda algorithm;

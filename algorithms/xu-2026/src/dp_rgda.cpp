@@ -132,8 +132,10 @@ void inner(const DpRgdaParameters& p, Index t, Queries& queries, State& s) {
     ya = y_k;
     if (k < p.inner_steps) y_k += p.ascent_step * u_k;  // line 12
   }
-  if (p.selection == Selection::ascended) s.y = y_k;
-  if (selected == 0) ++s.kept_first;
+  if (p.selection == Selection::ascended)
+    s.y = y_k;
+  else if (selected == 0)
+    ++s.kept_first;
 }
 
 /// Lines of Algorithm 2 after the inner updater; true if the run is certified.
