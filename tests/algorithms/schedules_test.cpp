@@ -222,6 +222,104 @@ TEST(GaneshSchedule, Theorem42HasTheKnownNumbers) {
   expect_digits(huge.steps, 1.6e14, 0.02);
 }
 
+/// What a quantity is measured in: F^value · X^length.
+struct Unit {
+  int value;
+  int length;
+};
+
+/// Constants in other units: F counted in units of 1/f, x in units of 1/s.
+PublicFacts in_other_units(const PublicFacts& facts, double f, double s) {
+  const std::map<std::string_view, Unit> units{{constant::lipschitz, {1, -1}},
+                                               {constant::smoothness, {1, -2}},
+                                               {constant::hessian_lipschitz, {1, -3}},
+                                               {constant::suboptimality, {1, 0}},
+                                               {constant::joint_smoothness, {1, -2}},
+                                               {constant::strong_concavity, {1, -2}}};
+  PublicFacts other = facts;
+  for (const auto& [name, c] : facts.constants.all()) {
+    const Unit u = units.at(name);
+    other.constants.set(name, {c.value * std::pow(f, u.value) * std::pow(s, u.length)});
+  }
+  return other;
+}
+
+/// Units of the parameters; those not listed are numbers.
+const std::map<std::string, std::map<std::string, Unit>> parameter_units{
+    {"xu-2026/dp-rgda",
+     {{"alpha", {1, -1}},
+      {"descent_step", {0, 1}},  // normalised
+      {"escape_step", {-1, 2}},
+      {"perturb_radius", {0, 1}},
+      {"escape_mean_sq_move", {0, 2}},
+      {"ascent_step", {-1, 2}},
+      {"clip_refresh", {1, -1}},
+      {"clip_increment", {1, -2}}}},
+    {"ganesh-2023/stochastic-spider",
+     {{"step_size", {-1, 2}},
+      {"drift_threshold", {0, 2}},
+      {"escape_threshold", {1, -1}},
+      {"kick_deviation", {1, -1}},
+      {"clip_refresh", {1, -1}},
+      {"clip_increment", {1, -2}}}},
+    {"tao-2025/ada-dp-spider",
+     {{"step_size", {-1, 2}},
+      {"drift_threshold", {0, 2}},
+      {"chi", {1, -1}},
+      {"escape_radius", {0, 1}},
+      {"clip_refresh", {1, -1}},
+      {"clip_increment", {1, -2}}}},
+    {"zhang-2025/private-diff",
+     {{"step_size", {-1, 2}},
+      {"ascent_step", {-1, 2}},
+      {"clip_dual", {1, -1}},
+      {"clip_restart", {1, -1}},
+      {"clip_slope", {1, -2}},
+      {"clip_offset", {1, -1}}}},
+    {"yang-2022/dp-sgda", {{"step_size", {-1, 2}}, {"ascent_step", {-1, 2}}, {"clip", {1, -1}}}},
+    {"reference/gradient-descent-ascent", {{"step_size", {-1, 2}}}}};
+
+// A length or a value of F that stands where a number should shows here.
+TEST(EverySchedule, InOtherUnitsIsTheSameSchedule) {
+  const double f = std::pow(2.0, 24), s = std::pow(2.0, 6);  // all powers have exact cube roots
+  for (const auto& entry : algorithm_registry()) {
+    SCOPED_TRACE(entry.key);
+    for (const Index n : {1000, 20000, 1000000}) {
+      // x has the unit of y on problems that are not given one, so per_record duals stay local
+      PublicFacts facts = minimisation_facts(n, 10);
+      facts.dual_kind = DualKind::per_record;
+      facts.dual_dimension = n;
+      facts.constants.set(constant::lipschitz, {1.5});
+      facts.constants.set(constant::smoothness, {0.7});
+      facts.constants.set(constant::hessian_lipschitz, {0.3});
+      facts.constants.set(constant::suboptimality, {5});
+      facts.constants.set(constant::joint_smoothness, {2});
+      facts.constants.set(constant::strong_concavity, {0.5});
+      const auto here = entry.create();
+      const auto there = entry.create();
+      const Scheduled a = here->schedule(Schedule::practical, facts, {1, 1e-6}, Calibrator::cks);
+      const Scheduled b = there->schedule(
+          Schedule::practical, in_other_units(facts, f, s), {1, 1e-6}, Calibrator::cks);
+      expect_digits(b.alpha, a.alpha * f / s, 1e-9);
+      const Fields fields_here = here->fields(), fields_there = there->fields();
+      for (std::size_t k = 0; k < fields_here.size(); ++k) {
+        SCOPED_TRACE(fields_here[k].name);
+        if (!fields_here[k].choices.empty()) {
+          EXPECT_EQ(fields_here[k].get(), fields_there[k].get());
+          continue;
+        }
+        const auto& units = parameter_units.at(entry.key);
+        const auto unit = units.find(fields_here[k].name);
+        const double scale = unit == units.end() ? 1.0
+                                                 : std::pow(f, unit->second.value) *
+                                                       std::pow(s, unit->second.length);
+        expect_digits(
+            std::stod(fields_there[k].get()), std::stod(fields_here[k].get()) * scale, 1e-9);
+      }
+    }
+  }
+}
+
 TEST(EverySchedule, NamesTheConstantThatIsMissing) {
   for (const auto& entry : algorithm_registry()) {
     PublicFacts facts;

@@ -99,7 +99,7 @@ Outcome AdaDpSpider::run(Curator& curator, Stream, Observer& observer) const {
 
 /// Logarithms 1, one pass over disjoint batches, the full zCDP budget for every record; U = F₀ and
 /// G, M, ρ from the facts. χ is the error of the oracle, α = 4χ the promise; κ minimises the error.
-/// \source xu-2026, section 2.4; baselines, section 10
+/// \source xu-2026, section 2.4; baselines, section 10 (Q)
 Scheduled AdaDpSpider::schedule(Schedule kind,
                                 const PublicFacts& facts,
                                 const PrivacyBudget& budget,
@@ -157,10 +157,11 @@ Scheduled AdaDpSpider::schedule(Schedule kind,
   const double iota = std::max(1.0, std::log(d * n));
   p.escape_steps = static_cast<Index>(std::ceil(std::min(1e12, iota / (choice.eta * curvature))));
   p.escape_radius = std::sqrt(s.alpha / rho) / iota;
+  // An escape lowers F by sqrt(α³/ρ)/(8ι³); the source prints sqrt(ρχ³), which is no value of F.
+  const double decrease = std::sqrt(std::pow(s.alpha, 3) / rho) / (8.0 * std::pow(iota, 3));
+  constexpr double failure = 0.1;  // ω
   p.escape_rounds = static_cast<Index>(
-      std::ceil(5.2 * std::log(std::max(std::exp(1.0),
-                                        16.0 * std::pow(iota, 3) * U /
-                                            (0.1 * std::sqrt(rho * std::pow(p.chi, 3)))))));
+      std::ceil(5.2 * std::log(std::max(std::exp(1.0), 2.0 * U / (failure * decrease)))));
   p.oracle.sampling = Sampling::fresh;
   p.oracle.refresh_batch = static_cast<Index>(choice.b1);
   p.oracle.increment_batch = static_cast<Index>(choice.b2);
