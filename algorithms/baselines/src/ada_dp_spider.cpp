@@ -105,12 +105,7 @@ Scheduled AdaDpSpider::schedule(Schedule kind,
                                 const PrivacyBudget& budget,
                                 Calibrator calibrator) {
   AdaDpSpiderParameters& p = parameters;
-  if (facts.dual_kind == DualKind::shared)
-    throw InputError(
-        fmt::format("{}: the dual of {} is shared, so no record has a gradient of the "
-                    "value function; choose a minimisation problem or matrix-sensing",
-                    card().key,
-                    facts.name));
+  refuse_shared_dual(card(), facts);
   const Constants& c = facts.constants;
   const double n = static_cast<double>(facts.records);
   const double d = static_cast<double>(facts.dimension);
@@ -218,18 +213,16 @@ std::vector<PlannedQuery> AdaDpSpider::plan(const PublicFacts& facts) const {
 
 void AdaDpSpider::check(const PublicFacts& facts) const {
   const AdaDpSpiderParameters& p = parameters;
-  const auto need =
-      [&](bool holds, std::string_view name, double value, std::string_view expected) {
-        if (!holds) reject(card().key, name, value, expected);
-      };
-  need(p.steps > 0, "steps", static_cast<double>(p.steps), "> 0");
-  need(p.step_size > 0, "step_size", p.step_size, "> 0");
-  need(p.drift_threshold > 0, "drift_threshold", p.drift_threshold, "> 0");
-  need(p.chi >= 0, "chi", p.chi, ">= 0");
-  need(p.escape_rounds > 0, "escape_rounds", static_cast<double>(p.escape_rounds), "> 0");
-  need(p.escape_steps > 0, "escape_steps", static_cast<double>(p.escape_steps), "> 0");
-  need(p.escape_radius > 0, "escape_radius", p.escape_radius, "> 0");
-  p.oracle.check(card().key, facts.records);
+  const std::string& key = card().key;
+  refuse_shared_dual(card(), facts);
+  require_positive(key, "steps", p.steps);
+  require_positive(key, "step_size", p.step_size);
+  require_positive(key, "drift_threshold", p.drift_threshold);
+  require_not_negative(key, "chi", p.chi);
+  require_positive(key, "escape_rounds", p.escape_rounds);
+  require_positive(key, "escape_steps", p.escape_steps);
+  require_positive(key, "escape_radius", p.escape_radius);
+  p.oracle.check(key, facts.records);
 }
 
 }  // namespace dpsosp::baselines

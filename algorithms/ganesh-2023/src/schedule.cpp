@@ -64,12 +64,7 @@ Scheduled StochasticSpider::schedule(Schedule kind,
                                      const PrivacyBudget& budget,
                                      Calibrator calibrator) {
   StochasticSpiderParameters& p = parameters;
-  if (facts.dual_kind == DualKind::shared)
-    throw InputError(
-        fmt::format("{}: the dual of {} is shared, so no record has a gradient of the "
-                    "value function; choose a minimisation problem or matrix-sensing",
-                    card().key,
-                    facts.name));
+  refuse_shared_dual(card(), facts);
   const Constants& c = facts.constants;
   const double n = static_cast<double>(facts.records);
   const double d = static_cast<double>(facts.dimension);

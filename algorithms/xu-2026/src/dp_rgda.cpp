@@ -306,7 +306,7 @@ void DpRgda::check(const PublicFacts& facts) const {
   const std::string& key = card().key;
   require_dual(card(), facts);
   const auto positive = [&](std::string_view name, auto value) {
-    if (!(value > 0)) reject(key, name, static_cast<double>(value), "> 0");
+    require_positive(key, name, value);
   };
   positive("steps", p.steps);
   positive("alpha", p.alpha);
