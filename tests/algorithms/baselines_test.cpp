@@ -237,6 +237,22 @@ TEST(StochasticSpiderRun, ThePrintedEscapeUsesUpTheCapAndTheRepairedOneDoesNot) 
   EXPECT_EQ(repaired.outcome.counts.at("refreshes"), 1);
 }
 
+// 0 means never, also where the estimate is exactly 0.
+TEST(Spiders, AThresholdOfZeroMeansThatNoEscapeBegins) {
+  StochasticSpider spider;
+  spider.parameters.steps = 20;
+  spider.parameters.kick_deviation = 1;
+  const auto zero = [](double) { return 0.0; };
+  const Ran ran = scripted(spider, zero, 0);
+  EXPECT_EQ(ran.outcome.counts.at("escapes"), 0);
+  EXPECT_EQ(ran.outcome.point[0], 0.0);
+  AdaDpSpider ada;
+  ada.parameters.steps = 20;
+  const Ran still = scripted(ada, zero, 0);
+  EXPECT_EQ(still.outcome.status, Status::steps_done);
+  EXPECT_EQ(still.outcome.counts.at("escapes"), 0);
+}
+
 TEST(AdaDpSpiderRun, APointThatNoRoundLeavesIsReturned) {
   AdaDpSpider ada;
   auto& p = ada.parameters;

@@ -72,7 +72,7 @@ Outcome AdaDpSpider::run(Curator& curator, Stream, Observer& observer) const {
     while (true) {  // Gauss-PSGD
       const Vector& g = oracle(x);
       if (!g.allFinite()) return outcome(x, Status::not_finite);
-      if (g.norm() > 3.0 * p.chi) {
+      if (p.chi == 0 || g.norm() > 3.0 * p.chi) {
         x -= p.step_size * g;
         if (!x.allFinite()) return outcome(x, Status::not_finite);
         continue;

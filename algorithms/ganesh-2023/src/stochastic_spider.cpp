@@ -28,7 +28,8 @@ Outcome StochasticSpider::run(Curator& curator, Stream stream, Observer& observe
   for (Index t = 0; t < p.steps; ++t) {  // line 3
     observer.iterate(t, x);
     // line 4: g is still the estimate at x_{t−1}, as printed
-    const bool kick = t > 0 && frozen == 0 && g.norm() <= p.escape_threshold;
+    const bool kick =
+        t > 0 && frozen == 0 && p.escape_threshold > 0 && g.norm() <= p.escape_threshold;
     // line 9: dev: the drift up to x_t, not x_{t−1} (docs/errata.md, G1)
     const bool due = p.refresh == RefreshTrigger::always ||
                      (p.refresh == RefreshTrigger::period && t % p.period == 0) ||
