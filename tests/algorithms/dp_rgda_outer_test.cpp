@@ -113,5 +113,24 @@ TEST(DpRgdaOuter, AnEstimateOfZeroStartsAnEscapeInEveryRule) {
   }
 }
 
+// Normalised steps keep x finite whatever y does.
+TEST(DpRgdaOuter, ADualThatOverflowsFailsTheRun) {
+  const Problem problem = test::small_problem("cosine-minimax");
+  for (const Selection selection :
+       {Selection::argmin_printed, Selection::argmin_fixed, Selection::last, Selection::ascended}) {
+    DpRgda algorithm;
+    DpRgdaParameters& p = algorithm.parameters;
+    p.dual_release = DualRelease::released;
+    p.selection = selection;
+    p.steps = 50;
+    p.inner_steps = 3;
+    p.ascent_step = 1e200;
+    const Ran ran = test::run_unsound(algorithm, problem.facts, *problem.records, test::exact);
+    // The printed argmin keeps y_0, where it started.
+    EXPECT_EQ(ran.outcome.status == Status::not_finite, selection != Selection::argmin_printed)
+        << to_string(ran.outcome.status);
+  }
+}
+
 }  // namespace
 }  // namespace dpsosp::xu_2026

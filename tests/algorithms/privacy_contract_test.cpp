@@ -52,11 +52,10 @@ std::unique_ptr<Algorithm> prepared(const Case& c, const PublicFacts& facts) {
   return algorithm;
 }
 
-/// The door that answers the case: the enforced noise, or none where the algorithm asks for none.
+/// The door that answers the case.
 UnsoundCurator::Departures door(const Case& c) {
-  if (!find_algorithm(c.algorithm)->card().is_private) return test::exact;
-  const bool bare = c.algorithm == "zhang-2025/private-diff" && c.variant == Variant::printed;
-  return bare ? test::no_noise : UnsoundCurator::Departures{};
+  return find_algorithm(c.algorithm)->card().is_private ? UnsoundCurator::Departures{}
+                                                        : test::exact;
 }
 
 /// With K = 1 the printed selection keeps the dual at y_0 = 0, where no record has a gradient in x.
