@@ -98,7 +98,8 @@ void DpSgda::check(const PublicFacts& facts) const {
   const DpSgdaParameters& p = parameters;
   require_dual(card(), facts);
   check_descent_ascent(card().key, facts, p.steps, p.step_size, p.ascent_step, p.local_dual);
-  if (!(p.clip > 0)) reject(card().key, "clip", p.clip, "> 0");
+  require_positive(card().key, "clip", p.clip);
+  require_not_negative(card().key, "noise", p.noise);
   if (p.sampling != Sampling::all && !(p.batch >= 1 && p.batch <= facts.records))
     reject(card().key, "batch", static_cast<double>(p.batch), "in [1, records]");
 }

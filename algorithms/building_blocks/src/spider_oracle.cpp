@@ -2,10 +2,10 @@
 #include "dpsosp/algorithms/spider_oracle.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 
+#include "dpsosp/algorithms/algorithm.hpp"
 #include "dpsosp/core/errors.hpp"
 
 namespace dpsosp {
@@ -56,11 +56,10 @@ void SpiderOracleParameters::check(std::string_view owner, Index records) const 
   };
   batch("refresh_batch", refresh_batch);
   batch("increment_batch", increment_batch);
-  const auto positive = [&](std::string_view name, double value) {
-    if (!(value > 0 && std::isfinite(value))) reject(owner, name, value, "finite and > 0");
-  };
-  positive("clip_refresh", clip_refresh);
-  positive("clip_increment", clip_increment);
+  require_positive(owner, "clip_refresh", clip_refresh);
+  require_positive(owner, "clip_increment", clip_increment);
+  require_not_negative(owner, "refresh_noise", refresh_noise);
+  require_not_negative(owner, "increment_noise", increment_noise);
 }
 
 BatchPolicy SpiderOracleParameters::refresh_policy(Index records) const {
