@@ -24,14 +24,18 @@ BatchPolicy batch_policy(Sampling sampling, Index size, Index records) {
   return BatchPolicy::poisson(static_cast<double>(size) / static_cast<double>(records));
 }
 
+Field sampling_field(Sampling& value) {
+  return field("sampling",
+               value,
+               {{Sampling::all, "all"},
+                {Sampling::fresh, "fresh"},
+                {Sampling::sample, "sample"},
+                {Sampling::poisson, "poisson"}},
+               "how batches are drawn");
+}
+
 void SpiderOracleParameters::add_fields(Fields& fields) {
-  fields.push_back(field("sampling",
-                         sampling,
-                         {{Sampling::all, "all"},
-                          {Sampling::fresh, "fresh"},
-                          {Sampling::sample, "sample"},
-                          {Sampling::poisson, "poisson"}},
-                         "how batches are drawn"));
+  fields.push_back(sampling_field(sampling));
   fields.push_back(field("refresh_batch", refresh_batch, "S1: records in a refresh"));
   fields.push_back(field("increment_batch", increment_batch, "S2: records in an increment"));
   fields.push_back(field("clip_refresh", clip_refresh, "C_v: per-record clip of gradients"));

@@ -98,6 +98,10 @@ const std::vector<Method>& methods() {
   return all;
 }
 
+const Method& printed_rgda() { return methods()[0]; }
+const Method& repaired_rgda() { return methods()[1]; }
+const Method& sto_spider() { return methods()[2]; }
+
 Index steps(Scale scale) { return scale == Scale::smoke ? 20 : 400; }
 
 bool is_run(Setting setting, Control control, const Method& method) {
