@@ -2,6 +2,7 @@
 // The SPIDER-type methods and the descent-ascent baselines, against exact gradients and scripts.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
 
 #include <gtest/gtest.h>
@@ -125,6 +126,7 @@ TEST(PrivateDiffRun, RestartsDoNotChangeEstimatesThatAreExact) {
   p.period = 30;
   const Ran incremental =
       test::run_unsound(algorithm, problem.facts, *problem.records, test::exact);
+  EXPECT_GT((restarted.iterates.back() - restarted.iterates.front()).norm(), 0.1);
   for (std::size_t t = 0; t < restarted.iterates.size(); ++t)
     EXPECT_LT((restarted.iterates[t] - incremental.iterates[t]).norm(), 1e-12);
   p.ascent = AscentRule::noise_free;
@@ -169,6 +171,31 @@ TEST(DescentAscent, DpSgdaWithoutNoiseIsTheReferenceBitForBit) {
                 b.iterates);
     }
   }
+}
+
+TEST(DescentAscent, TheReferenceDescendsInXAndAscendsInY) {
+  const Problem problem = test::small_problem("cosine-minimax");
+  const PublicFacts& facts = problem.facts;
+  GradientDescentAscent algorithm;
+  algorithm.parameters.local_dual = false;
+  algorithm.parameters.step_size = 0.05;
+  algorithm.parameters.ascent_step = 0.3;
+  algorithm.parameters.steps = 50;
+  const Ran ran = test::run_unsound(algorithm, facts, *problem.records, test::exact);
+  Vector x = facts.initial_point, y = facts.initial_dual;
+  for (const Vector& iterate : ran.iterates) {
+    EXPECT_LT((iterate - x).norm(), 1e-13);
+    Vector g = Vector::Zero(x.size() + y.size());
+    problem.records->add_gradients(Point(x, y),
+                                   Block::joint,
+                                   BatchView(0, facts.records),
+                                   std::numeric_limits<double>::infinity(),
+                                   g);
+    g /= static_cast<double>(facts.records);
+    x -= 0.05 * g.head(x.size());
+    y += 0.3 * g.tail(y.size());
+  }
+  EXPECT_GT((ran.iterates.back() - ran.iterates.front()).norm(), 0.1);
 }
 
 /// Estimates by script, one gradient query a step; d = 1.

@@ -345,6 +345,26 @@ TEST(DpRgdaInner, DualKeptCountsTheStepsThatLeftTheDualWhereItWas) {
   EXPECT_EQ(kept(Selection::ascended), 0);
 }
 
+// The move that a proportional clip refers to is the one of (x, y), of which L is a bound.
+TEST(DpRgdaInner, ProportionalClippingAtTheJointSmoothnessClipsNothing) {
+  const Problem problem = test::small_problem("cosine-minimax");
+  DpRgda algorithm;
+  algorithm.schedule(Schedule::practical, problem.facts, {1, 1e-6}, Calibrator::cks);
+  DpRgdaParameters& p = algorithm.parameters;
+  p.steps = 50;
+  p.period = 50;
+  p.alpha = 1e-300;
+  p.descent_rule = DescentRule::plain;
+  p.descent_step = 0.05;
+  p.oracle.clip_refresh = 100;
+  const auto iterates = [&](const UnsoundCurator::Departures& departures) {
+    return test::run_unsound(algorithm, problem.facts, *problem.records, departures).iterates;
+  };
+  EXPECT_EQ(iterates(test::no_noise), iterates(test::exact));
+  p.oracle.clip_increment /= 2;  // negative control
+  EXPECT_NE(iterates(test::no_noise), iterates(test::exact));
+}
+
 TEST(DpRgdaInner, ALocalDualFollowsTheGradientOfTheValueFunction) {
   const SmallData data;
   DpRgda algorithm;

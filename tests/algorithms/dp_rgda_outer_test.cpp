@@ -60,6 +60,20 @@ TEST(DpRgdaOuter, TheStepThatEndsAnEscapeUsesUpTheMeanSquaredMove) {
   EXPECT_GT(0.01 * 1 + 0.01 * 4 + std::pow(move(printed, 3), 2), 3 * 0.03 + 0.01);
 }
 
+TEST(DpRgdaOuter, EachEscapeCountsItsOwnMovesAlone) {
+  for (const BreakRule rule : {BreakRule::printed, BreakRule::repaired}) {
+    DpRgda algorithm = line(8);
+    algorithm.parameters.break_rule = rule;
+    const Ran ran = scripted_run(algorithm, {0.05, 1, 2, 3, 0.05, 1, 2, 3});
+    EXPECT_EQ(ran.outcome.counts.at("breaks"), 2);
+    for (const std::size_t t : {1U, 2U}) EXPECT_NEAR(move(ran, t), move(ran, t + 4), 1e-15);
+    EXPECT_NEAR(ran.outcome.point[0], ran.iterates[4][0], 0) << "the anchor of the second escape";
+    algorithm.parameters.horizon_rule = HorizonRule::last;
+    const Ran last = scripted_run(algorithm, {0.05, 1, 2, 3, 0.05, 1, 2, 3});
+    EXPECT_NEAR(last.outcome.point[0] - last.iterates[7][0], move(ran, 3), 1e-15);
+  }
+}
+
 TEST(DpRgdaOuter, AnEscapeThatStaysReturnsItsAnchor) {
   DpRgda algorithm = line(100);
   algorithm.parameters.escape_steps = 20;
