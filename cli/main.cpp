@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <array>
+#include <cstdio>
 #include <exception>
 #include <iostream>
+#include <new>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -59,25 +62,35 @@ int dispatch(const std::vector<std::string>& words) {
   dpsosp::reject_unknown("command", words[0], names);
 }
 
+/// One line on stderr, whatever the words were that it quotes.
+int fail(int code, std::string message) {
+  std::ranges::replace(message, '\n', ' ');
+  std::cerr << message << '\n';
+  return code;
+}
+
+/// A result that did not reach its reader (a full disk) is no success.
+int written(int code) {
+  if (std::cout.flush() && std::fflush(stdout) == 0) return code;
+  return fail(1, "standard output cannot be written; the result is incomplete");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   try {
-    return dispatch({argv + 1, argv + argc});
+    return written(dispatch({argv + 1, argv + argc}));
   } catch (const dpsosp::UnsupportedError& error) {
-    std::cerr << "unsupported: " << error.what() << '\n';
-    return 3;
+    return fail(3, std::string("unsupported: ") + error.what());
   } catch (const dpsosp::InputError& error) {
-    std::cerr << error.what() << '\n';
-    return 2;
+    return fail(2, error.what());
   } catch (const dpsosp::RunFailed& error) {
-    std::cerr << "run failed: " << error.what() << '\n';
-    return 1;
+    return fail(1, std::string("run failed: ") + error.what());
   } catch (const dpsosp::Interrupted& error) {
-    std::cerr << error.what() << '\n';
-    return 130;
+    return fail(130, error.what());
+  } catch (const std::bad_alloc&) {
+    return fail(1, "out of memory; fewer records or a smaller dimension need less");
   } catch (const std::exception& error) {
-    std::cerr << "internal error: " << error.what() << '\n';
-    return 1;
+    return fail(1, std::string("internal error: ") + error.what());
   }
 }

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <filesystem>
 #include <iostream>
 #include <thread>
 
 #include "choices.hpp"
 #include "commands.hpp"
+#include "dpsosp/core/errors.hpp"
 #include "dpsosp/experiments/exhibit.hpp"
 #include "options.hpp"
 
@@ -28,8 +31,15 @@ ReproduceOptions read(const po::variables_map& map) {
   if (map.count("exhibit") != 0) o.exhibits = map["exhibit"].as<std::vector<std::string>>();
   o.scale = scale_of(map["scale"].as<std::string>());
   o.out = map["out"].as<std::string>();
+  if (o.out.empty()) throw InputError("--out is empty, expected a folder");
   o.quiet = map.count("quiet") != 0;
   return o;
+}
+
+/// The place of the report as the last line, once it is there.
+int print_place(const std::filesystem::path& report) {
+  std::cout << "report: " << report.string() << '\n';
+  return 0;
 }
 
 }  // namespace
@@ -50,8 +60,7 @@ int reproduce_command(const Arguments& arguments) {
   if (map.count("threads") != 0)
     o.threads = parse_number<int>(
         "reproduce", "--threads", map["threads"].as<std::string>(), "an integer >= 1");
-  std::cout << "report: " << reproduce(o).string() << '\n';
-  return 0;
+  return print_place(reproduce(o));
 }
 
 int report_command(const Arguments& arguments) {
@@ -63,8 +72,7 @@ int report_command(const Arguments& arguments) {
   }
   ReproduceOptions o = read(map);
   o.from_store = true;
-  std::cout << "report: " << reproduce(o).string() << '\n';
-  return 0;
+  return print_place(reproduce(o));
 }
 
 }  // namespace dpsosp

@@ -170,6 +170,8 @@ int run_command(const Arguments& arguments) {
   spec.calibrator = map["calibrator"].as<std::string>();
   spec.observations = integer(map, "run", "observations", 0);
   const auto threads = static_cast<std::size_t>(integer(map, "run", "threads", 1));
+  if (map.count("trace") != 0 && (map.count("json") == 0 || spec.observations == 0))
+    throw InputError("run: --trace needs --json and --observations");
 
   const json description = describe(spec);
   const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
@@ -196,6 +198,10 @@ int certify_command(const Arguments& arguments) {
   }
   RunSpec spec;
   read_instance(map, "certify", spec);
+  if (!spec.settings.empty())
+    throw InputError(
+        fmt::format("certify: --set {}, expected problem.name=value; no algorithm runs here",
+                    spec.settings.begin()->first));
   const json c = certify_point(spec.problem,
                                spec.problem_settings,
                                spec.records,

@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 include(CMakePackageConfigHelpers)
 get_property(modules GLOBAL PROPERTY DPSOSP_MODULES)
-install(TARGETS ${modules} EXPORT dpsospTargets FILE_SET HEADERS)
+# An include root a module, as in the tree: what a consumer does not link, it does not find.
+foreach(module ${modules})
+  install(TARGETS ${module} EXPORT dpsospTargets
+    FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/dpsosp/${module})
+endforeach()
 install(TARGETS dpsosp)
 install(EXPORT dpsospTargets NAMESPACE dpsosp:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/dpsosp)
 configure_package_config_file(cmake/dpsospConfig.cmake.in dpsospConfig.cmake

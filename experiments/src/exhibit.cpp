@@ -26,7 +26,7 @@ std::vector<const ExhibitEntry*> chosen_exhibits(const std::vector<std::string>&
   for (const std::string& id : ids) {
     const auto found = std::ranges::find(exhibit_registry(), id, &ExhibitEntry::id);
     if (found == exhibit_registry().end()) reject_unknown("exhibit", id, names);
-    chosen.push_back(&*found);
+    if (std::ranges::find(chosen, &*found) == chosen.end()) chosen.push_back(&*found);
   }
   return chosen;
 }
@@ -119,10 +119,11 @@ const std::vector<ExhibitEntry>& exhibit_registry() {
 std::filesystem::path reproduce(const ReproduceOptions& options) {
   if (options.threads < 1) reject("reproduce", "threads", options.threads, ">= 1");
   const auto chosen = chosen_exhibits(options.exhibits);
-  const std::filesystem::path folder = options.out / "report";
-  plots::ensure_writable_folder(folder);
+  // The store first: a report is not begun beside a store that cannot be used.
   Store store(options.out / "store.sqlite",
               options.from_store ? Store::Access::read_only : Store::Access::read_write);
+  const std::filesystem::path folder = options.out / "report";
+  plots::ensure_writable_folder(folder);
 
   std::vector<nlohmann::json> jobs;
   std::set<std::string> seen;

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -14,35 +9,17 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-// Runs the program itself: what it prints, where, and its exit code.
+#include "../program.hpp"
+
 namespace dpsosp {
 namespace {
 
-std::string read(const std::string& path) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
-std::string temporary(const std::string& name) {
-  return testing::TempDir() + "dpsosp_account_" + std::to_string(getpid()) + "_" + name;
-}
-
-struct Result {
-  int code;
-  std::string out, err;
-};
-
 Result account(const std::string& options) {
-  const std::string out = temporary("out");
-  const std::string err = temporary("err");
-  const int status = std::system(
-      ("'" DPSOSP_PROGRAM "' account " + options + " >'" + out + "' 2>'" + err + "'").c_str());
-  Result result{WEXITSTATUS(status), read(out), read(err)};
-  std::remove(out.c_str());
-  std::remove(err.c_str());
-  return result;
+  return run_program(DPSOSP_PROGRAM, words("account " + options));
+}
+
+Result account_batch(const std::string& path) {
+  return run_program(DPSOSP_PROGRAM, {"account", "--batch", path});
 }
 
 std::vector<std::string> split(const std::string& text, char separator) {
@@ -51,13 +28,6 @@ std::vector<std::string> split(const std::string& text, char separator) {
   for (std::string part; std::getline(in, part, separator);) parts.push_back(part);
   if (text.ends_with(separator) && separator == ',') parts.emplace_back();
   return parts;
-}
-
-void expect_one_error_line(const Result& result, int code, const std::string& part) {
-  EXPECT_EQ(result.code, code);
-  EXPECT_EQ(result.out, "");
-  EXPECT_EQ(split(result.err, '\n').size(), 1U) << result.err;
-  EXPECT_NE(result.err.find(part), std::string::npos) << result.err;
 }
 
 TEST(AccountCommand, PrintsTheEpsilonOfTheReferenceRowFirst) {
@@ -83,7 +53,7 @@ TEST(AccountCommand, JsonHoldsTheSameNumbers) {
 double first_number(const std::string& options) {
   const Result r = account(options);
   EXPECT_EQ(r.code, 0) << options << '\n' << r.err;
-  const std::vector<std::string> words = split(split(r.out, '\n').at(0), ' ');
+  const std::vector<std::string> words = split(lines(r.out).at(0), ' ');
   return std::stod(words.at(1));
 }
 
@@ -193,21 +163,21 @@ TEST(AccountCommand, WhatNoProofCoversIsRefusedWithCodeThree) {
 const std::string kReference = DPSOSP_TEST_DATA "/accounting_vectors.csv";
 
 TEST(AccountBatch, EveryReferenceRowIsOkAndInToleranceAndOnlyPldIsUnsupported) {
-  const Result r = account("--batch '" + kReference + "'");
+  const Result r = account_batch(kReference);
   ASSERT_EQ(r.code, 0) << r.err;
-  const std::vector<std::string> given = split(read(kReference), '\n');
-  const std::vector<std::string> lines = split(r.out, '\n');
-  ASSERT_EQ(lines.size(), given.size());
-  EXPECT_EQ(lines[0], given[0] + ",answer,status");
+  const std::vector<std::string> given = lines(contents(kReference));
+  const std::vector<std::string> answers = lines(r.out);
+  ASSERT_EQ(answers.size(), given.size());
+  EXPECT_EQ(answers[0], given[0] + ",answer,status");
   const std::vector<std::string> names = split(given[0], ',');
   const auto column = [&](const std::string& name) {
     return static_cast<std::size_t>(std::ranges::find(names, name) - names.begin());
   };
   int ok = 0;
-  for (std::size_t i = 1; i < lines.size(); ++i) {
-    SCOPED_TRACE(lines[i]);
-    EXPECT_TRUE(lines[i].starts_with(given[i] + ","));
-    const std::vector<std::string> fields = split(lines[i], ',');
+  for (std::size_t i = 1; i < answers.size(); ++i) {
+    SCOPED_TRACE(answers[i]);
+    EXPECT_TRUE(answers[i].starts_with(given[i] + ","));
+    const std::vector<std::string> fields = split(answers[i], ',');
     ASSERT_EQ(fields.size(), names.size() + 2);
     const std::string& status = fields.back();
     if (fields[column("accountant")] == "pld") {
@@ -225,11 +195,9 @@ TEST(AccountBatch, EveryReferenceRowIsOkAndInToleranceAndOnlyPldIsUnsupported) {
 }
 
 Result batch_of(const std::string& content) {
-  const std::string path = temporary("rows.csv");
-  std::ofstream(path) << content;
-  const Result result = account("--batch '" + path + "'");
-  std::remove(path.c_str());
-  return result;
+  const ScratchFolder folder;
+  std::ofstream(folder / "rows.csv") << content;
+  return account_batch(folder / "rows.csv");
 }
 
 const std::string kHeader =

@@ -85,7 +85,7 @@ class Algorithm {
   virtual ~Algorithm() = default;
 
   virtual const AlgorithmCard& card() const = 0;
-  /// Every parameter, by name. \source design: each can be set from the command line
+  /// Every parameter, by name; each can be set from the command line.
   virtual Fields fields() = 0;
   /// What the algorithm does: as printed, or with the repairs of docs/errata.md.
   virtual void set_variant(Variant variant) = 0;

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Estimates along a run and certificates of outputs, beside the dense eigen-solve.
+#include <benchmark/benchmark.h>
+#include <Eigen/Eigenvalues>
+
+#include "dpsosp/evaluator/certificate.hpp"
+#include "dpsosp/evaluator/curvature.hpp"
+#include "dpsosp/problems/problem.hpp"
+
+namespace dpsosp {
+namespace {
+
+/// Dimension 120: matrix sensing as in the exhibits. Beyond: cosine saddle.
+Problem instance(Index dimension) {
+  if (dimension == 120) return find_problem("matrix-sensing")->make({.records = 1000});
+  return find_problem("cosine-saddle")->make({.records = 100, .dimension = dimension});
+}
+
+void estimate_cold(benchmark::State& state) {
+  const Problem problem = instance(state.range(0));
+  for (auto _ : state)
+    benchmark::DoNotOptimize(
+        estimate_lambda_min(*problem.empirical, problem.facts.initial_point).lambda_min);
+}
+
+/// As along a run: the next point is near, the last direction is known.
+void estimate_warm(benchmark::State& state) {
+  const Problem problem = instance(state.range(0));
+  const Vector& x = problem.facts.initial_point;
+  const Vector next = x + Vector::Constant(x.size(), 1e-3);
+  const CurvatureEstimate first = estimate_lambda_min(*problem.empirical, x);
+  for (auto _ : state)
+    benchmark::DoNotOptimize(
+        estimate_lambda_min(*problem.empirical, next, {}, first.direction).lambda_min);
+}
+
+void certificate(benchmark::State& state) {
+  const Problem problem = instance(state.range(0));
+  CertificateOptions options;
+  options.hessian_lipschitz = 1.0;
+  for (auto _ : state)
+    benchmark::DoNotOptimize(
+        certify(*problem.empirical, problem.facts.initial_point, options).lambda_min_lower);
+}
+
+/// The Hessian by d products and all its eigenvalues.
+void dense_eigenvalues(benchmark::State& state) {
+  const Problem problem = instance(state.range(0));
+  const Index d = problem.facts.dimension;
+  Matrix H(d, d);
+  for (auto _ : state) {
+    for (Index j = 0; j < d; ++j)
+      problem.empirical->hessian_product(problem.facts.initial_point, Vector::Unit(d, j), H.col(j));
+    benchmark::DoNotOptimize(
+        Eigen::SelfAdjointEigenSolver<Matrix>(H, Eigen::EigenvaluesOnly).eigenvalues()[0]);
+  }
+}
+
+BENCHMARK(estimate_cold)->Arg(120)->Arg(2000)->Unit(benchmark::kMillisecond);
+BENCHMARK(estimate_warm)->Arg(120)->Arg(2000)->Unit(benchmark::kMillisecond);
+BENCHMARK(certificate)->Arg(120)->Arg(2000)->Unit(benchmark::kMillisecond);
+BENCHMARK(dense_eigenvalues)->Arg(120)->Arg(2000)->Unit(benchmark::kMillisecond);
+
+}  // namespace
+}  // namespace dpsosp

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <gtest/gtest.h>
+
+#include "program.hpp"
+
+// Bad input is one line that says what is wrong, exit code 2, nothing on stdout, nothing written.
+namespace dpsosp {
+namespace {
+
+namespace fs = std::filesystem;
+
+Result dpsosp(const std::vector<std::string>& arguments) {
+  return run_program(DPSOSP_PROGRAM, arguments);
+}
+
+using Case = std::pair<std::string, std::string>;  // arguments, part of the line
+
+void expect_refused(const std::string& prefix, const std::vector<Case>& cases) {
+  for (const auto& [arguments, part] : cases) {
+    SCOPED_TRACE(prefix + " " + arguments);
+    expect_one_error_line(dpsosp(words(prefix + " " + arguments)), 2, part);
+  }
+}
+
+const std::string on_minimax = "run --algorithm xu-2026/dp-rgda --problem cosine-minimax ";
+const std::string in_budget = on_minimax + "--epsilon 1 --delta 1e-6 ";
+const std::string good = in_budget + "--records 60 ";
+
+TEST(Refusal, TheGoodCommandThatTheCasesVaryIsGood) { EXPECT_EQ(dpsosp(words(good)).code, 0); }
+
+TEST(Refusal, AnUnknownNameComesWithTheNearestOne) {
+  expect_refused("", {{"acount", "did you mean 'account'"}, {"Run", "did you mean 'run'"}});
+  expect_refused(
+      "run --epsilon 1 --delta 1e-6",
+      {{"--algorithm xu-2026/dp-rgba --problem cosine-minimax", "did you mean 'xu-2026/dp-rgda'"},
+       {"--algorithm xu-2026/dp-rgda --problem cosine-minmax", "did you mean 'cosine-minimax'"}});
+  expect_refused(good,
+                 {{"--recrods 3", "unknown option '--recrods'; did you mean '--records'"},
+                  {"--variant printd", "did you mean 'printed'"},
+                  {"--schedule papr", "did you mean 'paper'"},
+                  {"--calibrator ckss", "did you mean 'cks'"},
+                  {"--set descent_stp=1", "did you mean 'descent_step'"},
+                  {"--set problem.gama=1", "did you mean 'gamma'"}});
+  expect_refused("list",
+                 {{"algoritms", "did you mean 'algorithms'"}, {"exhibits --jsn", "'--json'"}});
+  expect_refused("certify", {{"--problem cosine-sadle", "did you mean 'cosine-saddle'"}});
+  expect_refused("reproduce",
+                 {{"xu-2026/table-3", "did you mean 'xu-2026/table-2'"},
+                  {"--scale smokee", "did you mean 'smoke'"},
+                  {"--trheads 2", "did you mean '--threads'"}});
+  expect_refused("report",
+                 {{"xu-2026/figure-2", "did you mean 'xu-2026/figure-1'"},
+                  {"--scale quik", "did you mean 'quick'"}});
+}
+
+TEST(Refusal, EpsilonIsFiniteAndPositiveAndDeltaIsInTheOpenUnitInterval) {
+  for (const char* epsilon : {"0", "-1", "nan", "inf", "-inf"})
+    expect_refused(on_minimax + "--records 60 --delta 1e-6",
+                   {{std::string("--epsilon ") + epsilon, "epsilon = "}});
+  for (const char* delta : {"0", "1", "-1e-6", "2", "nan", "inf"})
+    expect_refused(on_minimax + "--records 60 --epsilon 1",
+                   {{std::string("--delta ") + delta, "delta = "}});
+  expect_refused(on_minimax + "--records 60 --delta 1e-6",
+                 {{"--epsilon one", "--epsilon = 'one'"},
+                  {"--epsilon 1e400", "--epsilon = '1e400'"},
+                  {"--epsilon 1,5", "--epsilon = '1,5'"},
+                  {"--epsilon=", "--epsilon"}});
+}
+
+TEST(Refusal, SizesArePositiveIntegersThatFitTheProblem) {
+  for (const char* name : {"--records", "--dimension"})
+    for (const char* value : {"0", "-5", "1.5", "many", "99999999999999999999"})
+      expect_refused(in_budget, {{std::string(name) + " " + value, "expected an integer >= 1"}});
+  expect_refused(good,
+                 {{"--dimension 7", "dimension = 7"},
+                  {"--seed -1", "--seed = -1"},
+                  {"--data-seed x", "--data-seed = 'x'"},
+                  {"--threads 0", "--threads = 0"},
+                  {"--observations 1", "observations = 1"},
+                  {"--observations -1", "--observations = -1"}});
+  expect_refused(
+      "run --algorithm xu-2026/dp-rgda --problem matrix-sensing --epsilon 1 "
+      "--delta 1e-6 --records 60",
+      {{"--dimension 7", "problem.rows"}});
+}
+
+TEST(Refusal, ABatchLargerThanTheDataIsRefused) {
+  for (const char* sampling : {"sample", "fresh"})
+    expect_refused(good + "--set sampling=" + sampling,
+                   {{"--set refresh_batch=61 --set increment_batch=10", "records = 60"}});
+}
+
+TEST(Refusal, WhatIsNeededAndMissingIsNamed) {
+  expect_refused(
+      "run",
+      {{"", "--algorithm is missing"}, {"--algorithm xu-2026/dp-rgda", "--problem is missing"}});
+  expect_refused(on_minimax,
+                 {{"--delta 1e-6", "--epsilon is missing"}, {"--epsilon 1", "--delta is missing"}});
+  expect_refused("certify", {{"", "--problem is missing"}});
+  expect_refused("list",
+                 {{"", "expected one of algorithms, problems, exhibits"},
+                  {"algorithms problems", "expected one of"}});
+}
+
+TEST(Refusal, SettingsAreNameEqualsValueAndValuesAreChecked) {
+  expect_refused(good,
+                 {{"--set steps", "expected name=value"},
+                  {"--set =3", "expected name=value"},
+                  {"--set", "--set"},
+                  {"--set steps=many", "steps = many"},
+                  {"--set steps=0", "steps = 0"},
+                  {"--set descent_step=nan", "descent_step = nan"},
+                  {"--set descent_step=-1", "descent_step = -1"},
+                  {"--set sampling=some", "one of"},
+                  {"--set problem.gamma=nan", "gamma = nan"},
+                  {"--set problem.gamma=-1", "gamma = -1"},
+                  {"--set problem.coupled=0", "coupled = 0"}});
+}
+
+TEST(Refusal, WordsThatWouldBeIgnoredAreRefused) {
+  expect_refused(good,
+                 {{"extra", "expected --name value"},
+                  {"--epsilon 2", "more than once"},
+                  {"--trace", "--trace needs"},
+                  {"--trace --json", "--trace needs"}});
+  expect_refused("certify --problem cosine-saddle --records 60",
+                 {{"--set steps=3", "expected problem.name=value"}});
+  expect_refused("info", {{"extra", "expected --name value"}});
+}
+
+TEST(Refusal, APointThatCannotBeReadIsRefusedAndAnInfiniteOneFails) {
+  const std::string saddle = "certify --problem cosine-saddle --records 60 --dimension 2 ";
+  EXPECT_EQ(dpsosp(words(saddle + "--point [0.5,1]")).code, 0);
+  expect_refused(saddle,
+                 {{"--point [1,2", "JSON array"},
+                  {"--point somewhere", "JSON array"},
+                  {"--point {\"a\":1}", "JSON array"},
+                  {"--point [\"a\",1]", "JSON array"},
+                  {"--point [1e400,1]", "JSON array"},
+                  {"--point [null,1]", "JSON array"},
+                  {"--point []", "2 numbers"},
+                  {"--point [1,2,3]", "2 numbers"}});
+  expect_one_error_line(dpsosp(words("certify --problem cosine-minimax --records 60 --set "
+                                     "problem.coupled=1 --set problem.free=1 --point "
+                                     "[1e300,1e300]")),
+                        1,
+                        "not finite");
+}
+
+TEST(Refusal, LineEndsInTheInputDoNotMakeTheMessageLonger) {
+  expect_one_error_line(
+      dpsosp({"certify", "--problem", "cosine-saddle", "--point", "a\nb"}), 2, "point = a b");
+  expect_one_error_line(dpsosp({"ru\nn"}), 2, "unknown command");
+}
+
+TEST(Refusal, TooLittleMemoryIsSaid) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "the address sanitizer ends the program instead";
+#endif
+  expect_one_error_line(
+      dpsosp(words("run --algorithm xu-2026/dp-rgda --problem matrix-sensing --epsilon 1 "
+                   "--delta 1e-6 --records 1000000000000")),
+      1,
+      "out of memory");
+}
+
+/// Everything below a folder, by relative path; files with their contents.
+std::vector<std::pair<std::string, std::string>> tree(const fs::path& folder) {
+  std::vector<std::pair<std::string, std::string>> all;
+  for (const auto& entry : fs::recursive_directory_iterator(folder))
+    all.emplace_back(fs::relative(entry.path(), folder).string(),
+                     entry.is_regular_file() ? contents(entry.path()) : "");
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+/// `reproduce` and `report` into OUT are refused and leave everything below `folder` as it was.
+void expect_untouched(const ScratchFolder& folder, const fs::path& out, const std::string& part) {
+  const auto before = tree(folder.path());
+  for (const char* command : {"reproduce", "report"}) {
+    SCOPED_TRACE(command);
+    expect_one_error_line(dpsosp({command, "--scale", "smoke", "--out", out.string()}), 2, part);
+    EXPECT_EQ(tree(folder.path()), before);
+  }
+}
+
+TEST(Refusal, AStoreOfAnotherVersionIsLeftAsItIs) {
+  const ScratchFolder folder;
+  {
+    SQLite::Database db((folder / "store.sqlite").string(),
+                        SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+    db.exec("PRAGMA application_id = 1685091184; PRAGMA user_version = 999; CREATE TABLE t(a)");
+  }
+  expect_untouched(folder, folder.path(), "has version 999");
+}
+
+TEST(Refusal, AFileThatIsNoStoreIsLeftAsItIs) {
+  const ScratchFolder folder;
+  std::ofstream(folder / "store.sqlite") << std::string(5000, 'x');
+  expect_untouched(folder, folder.path(), "is not a store of dpsosp");
+}
+
+TEST(Refusal, ADatabaseOfAnotherProgramIsLeftAsItIs) {
+  const ScratchFolder folder;
+  SQLite::Database((folder / "store.sqlite").string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE)
+      .exec("CREATE TABLE t(a)");
+  expect_untouched(folder, folder.path(), "is not a store of dpsosp");
+}
+
+TEST(Refusal, AnOutputFolderThatIsAFileIsLeftAsItIs) {
+  const ScratchFolder folder;
+  std::ofstream(folder / "out") << "mine";
+  expect_untouched(folder, folder / "out", (folder / "out").string());
+}
+
+TEST(Refusal, AReportFolderThatIsAFileIsRefusedBeforeAnyRun) {
+  const ScratchFolder folder;
+  std::ofstream(folder / "report") << "mine";
+  expect_one_error_line(dpsosp({"reproduce", "--scale", "smoke", "--out", folder.path().string()}),
+                        2,
+                        "cannot make this folder");
+  EXPECT_EQ(contents(folder / "report"), "mine");
+}
+
+TEST(Refusal, AReportWithoutAStoreMakesNothing) {
+  const ScratchFolder folder;
+  expect_one_error_line(dpsosp({"report", "--out", (folder / "none").string()}), 2, "store.sqlite");
+  EXPECT_TRUE(tree(folder.path()).empty());
+}
+
+TEST(Refusal, AnEmptyOutputFolderNameIsRefused) {
+  for (const char* command : {"reproduce", "report"})
+    expect_one_error_line(dpsosp({command, "--out", ""}), 2, "--out");
+}
+
+TEST(Refusal, ThreadsOfReproduceAreAPositiveInteger) {
+  for (const char* threads : {"0", "-1", "two", "1.5"})
+    expect_refused("reproduce", {{std::string("--threads ") + threads, "threads = "}});
+}
+
+}  // namespace
+}  // namespace dpsosp

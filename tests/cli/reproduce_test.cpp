@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <gtest/gtest.h>
+
+#include "program.hpp"
+
+// The whole way from nothing to a report at smoke scale. One program for all cases, so that they
+// share the folder that the first one fills.
+namespace dpsosp {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<std::string> reproduce_into(const fs::path& out, const std::string& rest = "") {
+  std::vector<std::string> arguments = words("reproduce --scale smoke " + rest + " --out");
+  arguments.push_back(out.string());
+  return arguments;
+}
+
+Result reproduce(const fs::path& out, const std::string& rest = "") {
+  return run_program(DPSOSP_PROGRAM, reproduce_into(out, rest));
+}
+
+/// Every file of the report by relative path.
+std::map<std::string, std::string> report_files(const fs::path& out) {
+  std::map<std::string, std::string> files;
+  for (const auto& entry : fs::recursive_directory_iterator(out / "report"))
+    if (entry.is_regular_file())
+      files[fs::relative(entry.path(), out).string()] = contents(entry.path());
+  return files;
+}
+
+void expect_same_report(const fs::path& out, const std::map<std::string, std::string>& expected) {
+  const auto files = report_files(out);
+  for (const auto& [name, content] : expected) {
+    ASSERT_TRUE(files.contains(name)) << name;
+    EXPECT_TRUE(files.at(name) == content) << name << " differs";
+  }
+  EXPECT_EQ(files.size(), expected.size());
+}
+
+/// When each run was computed, and how long it took.
+std::string computations(const fs::path& out) {
+  SQLite::Database db((out / "store.sqlite").string(), SQLite::OPEN_READWRITE);
+  return db
+      .execAndGet(
+          "SELECT group_concat(key || started || wall_seconds) FROM "
+          "(SELECT * FROM provenance ORDER BY key)")
+      .getString();
+}
+
+int stored_runs(const fs::path& out) {
+  SQLite::Database db((out / "store.sqlite").string(), SQLite::OPEN_READWRITE);
+  return db.execAndGet("SELECT count(*) FROM runs").getInt();
+}
+
+class Reproduce : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    folder_ = std::make_unique<ScratchFolder>();
+    first_ = reproduce(out(), "--threads 1");
+    report_ = report_files(out());
+  }
+  static void TearDownTestSuite() { folder_.reset(); }
+
+  static fs::path out() { return *folder_ / "one thread"; }
+  static fs::path other(const std::string& name) { return *folder_ / name; }
+  static const Result& first() { return first_; }
+  static const std::map<std::string, std::string>& report() { return report_; }
+
+ private:
+  static inline std::unique_ptr<ScratchFolder> folder_;
+  static inline Result first_;
+  static inline std::map<std::string, std::string> report_;
+};
+
+TEST_F(Reproduce, StdoutIsThePlaceOfTheReportAndProgressIsOnStderr) {
+  ASSERT_EQ(first().code, 0) << first().err;
+  const fs::path page = out() / "report" / "index.html";
+  EXPECT_EQ(first().out, "report: " + page.string() + "\n");
+  EXPECT_TRUE(fs::exists(page));
+  EXPECT_NE(first().err.find(" runs"), std::string::npos) << first().err;
+  for (const char* ending : {".csv", ".md", ".tex", ".html", ".svg", ".dat", ".pdf", ".png"})
+    EXPECT_TRUE(std::any_of(report().begin(), report().end(), [&](const auto& file) {
+      return file.first.ends_with(ending) && !file.second.empty();
+    })) << ending;
+}
+
+TEST_F(Reproduce, ASecondCallComputesNothingAndWritesTheSameBytes) {
+  const std::string before = computations(out());
+  const Result again = reproduce(out());
+  EXPECT_EQ(again.code, 0) << again.err;
+  EXPECT_EQ(again.out, first().out);
+  EXPECT_EQ(computations(out()), before);
+  expect_same_report(out(), report());
+}
+
+TEST_F(Reproduce, ALostRunIsComputedAgainToTheSameBytes) {  // and the case above can fail
+  const fs::path place = other("lost");
+  fs::copy(out(), place, fs::copy_options::recursive);
+  {
+    SQLite::Database db((place / "store.sqlite").string(), SQLite::OPEN_READWRITE);
+    db.exec(
+        "CREATE TEMP TABLE one AS SELECT min(key) AS key FROM runs;"
+        "DELETE FROM provenance WHERE key IN one; DELETE FROM runs WHERE key IN one");
+  }
+  const std::string before = computations(place);
+  EXPECT_EQ(reproduce(place).code, 0);
+  EXPECT_NE(computations(place), before);
+  expect_same_report(place, report());
+}
+
+TEST_F(Reproduce, ReportRebuildsWhatWasDeletedFromTheStoreAlone) {
+  const std::string before = computations(out());
+  fs::remove_all(out() / "report");
+  const Result r =
+      run_program(DPSOSP_PROGRAM, {"report", "--scale", "smoke", "--out", out().string()});
+  EXPECT_EQ(r.code, 0) << r.err;
+  EXPECT_EQ(r.err, "");
+  EXPECT_EQ(r.out, first().out);
+  EXPECT_EQ(computations(out()), before);
+  expect_same_report(out(), report());
+}
+
+TEST_F(Reproduce, QuietSaysNothingOnStderr) {
+  const Result r = reproduce(out(), "--quiet");
+  EXPECT_EQ(r.code, 0);
+  EXPECT_EQ(r.err, "");
+  EXPECT_EQ(r.out, first().out);
+}
+
+TEST_F(Reproduce, OneExhibitNamedTwiceIsShownOnce) {
+  const fs::path place = other("figure");
+  fs::create_directory(place);
+  fs::copy(out() / "store.sqlite", place / "store.sqlite");
+  const Result r = reproduce(place, "xu-2026/figure-1 xu-2026/figure-1");
+  EXPECT_EQ(r.code, 0) << r.err;
+  EXPECT_TRUE(fs::exists(place / "report" / "xu-2026-figure-1" / "index.html"));
+  EXPECT_FALSE(fs::exists(place / "report" / "xu-2026-table-2"));
+}
+
+TEST_F(Reproduce, AReportOfRunsThatAreNotStoredIsRefused) {
+  expect_one_error_line(
+      run_program(DPSOSP_PROGRAM, {"report", "--scale", "quick", "--out", out().string()}),
+      2,
+      "dpsosp reproduce computes them");
+  expect_same_report(out(), report());
+}
+
+TEST_F(Reproduce, TwoThreadsWriteTheSameBytes) {
+  const fs::path place = other("two threads");
+  EXPECT_EQ(reproduce(place, "--threads 2 --quiet").code, 0);
+  expect_same_report(place, report());
+}
+
+TEST_F(Reproduce, AfterAKillInTheMiddleTheSameCommandGoesOnToTheSameBytes) {
+  const fs::path place = other("killed");
+  const int all = stored_runs(out());
+  Process process(DPSOSP_PROGRAM, reproduce_into(place, "--threads 2"));
+  const auto give_up = std::chrono::steady_clock::now() + std::chrono::minutes(5);
+  while (lines(process.err_so_far()).size() < 4 && std::chrono::steady_clock::now() < give_up)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  process.send(SIGKILL);
+  EXPECT_EQ(process.wait().code, 128 + SIGKILL);
+  EXPECT_FALSE(fs::exists(place / "report" / "index.html"));
+  const int kept = stored_runs(place);
+  EXPECT_GT(kept, 0);
+  EXPECT_LT(kept, all);
+  EXPECT_EQ(reproduce(place, "--threads 2").code, 0);
+  EXPECT_EQ(stored_runs(place), all);
+  expect_same_report(place, report());
+}
+
+}  // namespace
+}  // namespace dpsosp

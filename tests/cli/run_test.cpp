@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "dpsosp/experiments/run.hpp"
+#include "dpsosp/experiments/runner.hpp"
+#include "dpsosp/experiments/store.hpp"
+#include "program.hpp"
+
+namespace dpsosp {
+namespace {
+
+using nlohmann::json;
+
+Result dpsosp(const std::string& command) { return run_program(DPSOSP_PROGRAM, words(command)); }
+
+json answer(const std::string& command) {
+  const Result r = dpsosp(command + " --json");
+  EXPECT_EQ(r.code, 0) << command << '\n' << r.err;
+  EXPECT_EQ(r.err, "") << command;
+  return json::parse(r.out);
+}
+
+const std::string small_sensing =
+    " --problem matrix-sensing --set problem.rows=4 --set problem.cols=4 --set problem.rank=1";
+const std::string rgda = "run --algorithm xu-2026/dp-rgda --epsilon 2 --delta 1e-6" + small_sensing;
+
+TEST(RunCommand, PrintsOutputCertificateGuaranteeAndLedger) {
+  const Result r = dpsosp(rgda + " --records 60 --set steps=20 --observations 5");
+  ASSERT_EQ(r.code, 0) << r.err;
+  EXPECT_EQ(r.err, "");
+  std::set<std::string> seen;
+  for (const std::string& line : lines(r.out)) seen.insert(line.substr(0, 12));
+  for (const char* name : {"output      ",
+                           "start       ",
+                           "best iterate",
+                           "run         ",
+                           "utility     ",
+                           "privacy     ",
+                           "ledger      ",
+                           "not private "})
+    EXPECT_TRUE(seen.contains(name)) << name;
+  EXPECT_NE(r.out.find("lambda_min"), std::string::npos);
+  EXPECT_NE(r.out.find("enforced: epsilon 2 at delta 1e-06, replace_one"), std::string::npos);
+}
+
+TEST(RunCommand, JsonHoldsEveryKeyAndNothingSpentBeyondTheGuarantee) {
+  for (const char* epsilon : {"0.1", "1", "8"}) {
+    const json r = answer("run --algorithm xu-2026/dp-rgda --delta 1e-6 --records 300 --epsilon " +
+                          std::string(epsilon) + small_sensing);
+    for (const char* key : {"algorithm",
+                            "schedule",
+                            "privacy",
+                            "start",
+                            "origin",
+                            "output",
+                            "point",
+                            "evaluation_log",
+                            "description"})
+      EXPECT_TRUE(r.contains(key)) << key;
+    for (const char* key : {"value",
+                            "gradient_norm",
+                            "lambda_min",
+                            "lambda_min_lower",
+                            "failure_probability",
+                            "sosp_level"})
+      EXPECT_TRUE(r["output"].contains(key)) << key;
+    const json& p = r["privacy"];
+    EXPECT_EQ(p["label"], "enforced");
+    EXPECT_EQ(p["guarantee"], r["description"]["epsilon"]);
+    EXPECT_LE(p["spent"].get<double>(), p["guarantee"].get<double>());
+    EXPECT_GT(p["spent"].get<double>(), 0.0);
+    std::int64_t queries = 0;
+    for (const json& entry : p["ledger"]["entries"]) queries += entry["count"].get<std::int64_t>();
+    EXPECT_EQ(queries, p["queries"].get<std::int64_t>());
+    EXPECT_FALSE(r.contains("trace"));
+  }
+}
+
+TEST(RunCommand, TheTraceIsPrintedWhenAskedFor) {
+  const json r = answer(rgda + " --records 60 --observations 4 --trace");
+  ASSERT_TRUE(r.contains("trace"));
+  EXPECT_GE(r["trace"].size(), 2U);
+  for (const json& row : r["trace"]) EXPECT_EQ(row.size(), 5U);
+}
+
+TEST(RunCommand, TheNumberOfThreadsChangesNoByteAndTheSeedDoes) {
+  // 1000 records: four chunks, so that two threads have something to share
+  const std::vector<std::string> pairs{
+      "--algorithm yang-2022/dp-sgda --set steps=5" + small_sensing,
+      "--algorithm ganesh-2023/stochastic-spider --problem cosine-saddle --dimension 8",
+      "--algorithm xu-2026/dp-rgda --problem cosine-minimax"};
+  for (const std::string& pair : pairs) {
+    const std::string command = "run --epsilon 2 --delta 1e-6 --records 1000 " + pair;
+    SCOPED_TRACE(command);
+    const std::string rest = " --observations 4 --json --trace";
+    const Result one = dpsosp(command + rest + " --threads 1");
+    ASSERT_EQ(one.code, 0) << one.err;
+    EXPECT_EQ(dpsosp(command + rest + " --threads 2").out, one.out);
+    EXPECT_EQ(dpsosp(command + rest + " --threads 1").out, one.out);
+    const json base = json::parse(one.out);
+    EXPECT_NE(answer(command + " --seed 1 --observations 4")["point"], base["point"]);
+    EXPECT_NE(answer(command + " --data-seed 1 --observations 4")["point"], base["point"]);
+  }
+}
+
+// Those that ask for gradients of the objective, or of the value function where every record has
+// its own dual. All others are minimax algorithms.
+const std::set<std::string> minimisers{"ganesh-2023/stochastic-spider", "tao-2025/ada-dp-spider"};
+
+bool supported(const std::string& algorithm, const std::string& dual) {
+  if (dual == "per_record") return true;
+  return minimisers.contains(algorithm) == (dual == "none");
+}
+
+TEST(RunCommand, EveryAlgorithmRunsWhereItCanAndSaysInOneLineWhereItCannot) {
+  int runs = 0, refusals = 0;
+  for (const json& algorithm : answer("list algorithms"))
+    for (const json& problem : answer("list problems")) {
+      const std::string a = algorithm["name"], p = problem["name"];
+      const std::string command = "run --algorithm " + a + " --problem " + p +
+                                  " --epsilon 2 --delta 1e-6 --records 60 --set steps=10";
+      SCOPED_TRACE(command);
+      if (!supported(a, problem["dual"])) {
+        const Result r = dpsosp(command);
+        expect_one_error_line(r, 2, a);
+        EXPECT_NE(r.err.find(p), std::string::npos) << r.err;
+        EXPECT_NE(r.err.find("choose a"), std::string::npos) << r.err;
+        ++refusals;
+        continue;
+      }
+      const json r = answer(command);
+      ++runs;
+      for (const json& x : r["point"]) EXPECT_TRUE(std::isfinite(x.get<double>()));
+      EXPECT_EQ(r["point"].size(), problem["dimension"].get<std::size_t>());
+      if (!algorithm["private"].get<bool>()) {
+        EXPECT_EQ(r["privacy"]["label"], "none");
+        EXPECT_EQ(r["privacy"]["guarantee"], "inf");
+        continue;
+      }
+      EXPECT_EQ(r["privacy"]["label"], "enforced");
+      EXPECT_EQ(r["privacy"]["guarantee"], 2.0);
+      EXPECT_LE(r["privacy"]["spent"].get<double>(), 2.0);
+    }
+  EXPECT_GE(runs, 12);
+  EXPECT_GE(refusals, 6);
+}
+
+TEST(RunCommand, EveryVariantAndScheduleRunsOrIsRefusedInOneLine) {
+  for (const json& algorithm : answer("list algorithms"))
+    for (const char* variant : {"printed", "repaired"})
+      for (const char* schedule : {"paper", "practical"}) {
+        const std::string command = "run --algorithm " + algorithm["name"].get<std::string>() +
+                                    " --variant " + variant + " --schedule " + schedule +
+                                    " --epsilon 1 --delta 1e-6 --records 300" + small_sensing;
+        SCOPED_TRACE(command);
+        const Result r = dpsosp(command);
+        if (r.code == 0) {
+          EXPECT_EQ(r.err, "");
+          continue;
+        }
+        EXPECT_TRUE(r.code == 2 || r.code == 3) << r.code;
+        expect_one_error_line(r, r.code, "");
+      }
+}
+
+TEST(CertifyCommand, APointThatIsGivenInFullIsTheInitialPoint) {
+  const json run = answer(rgda + " --records 60");
+  const std::string instance = "certify --records 60" + small_sensing;
+  EXPECT_EQ(answer(instance)["value"], run["start"]["value"]);
+  EXPECT_EQ(answer(instance + " --point origin")["value"], run["origin"]["value"]);
+  EXPECT_EQ(answer(instance + " --point " + run["point"].dump())["value"], run["output"]["value"]);
+}
+
+const std::string diverging =
+    "run --algorithm reference/gradient-descent-ascent --epsilon 1 --delta 1e-6 --records 60 "
+    "--set step_size=1e200" +
+    small_sensing;
+
+TEST(RunCommand, ARunThatOverflowsFailsInOneLineAndIsStoredAsFailed) {
+  expect_one_error_line(dpsosp(diverging), 1, "run failed: not_finite");
+  expect_one_error_line(dpsosp(diverging + " --json"), 1, "run failed: not_finite");
+
+  const ScratchFolder folder;
+  Store store(folder / "store.sqlite");
+  RunSpec spec;
+  spec.algorithm = "reference/gradient-descent-ascent";
+  spec.problem = "matrix-sensing";
+  spec.problem_settings = {{"rows", "4"}, {"cols", "4"}, {"rank", "1"}};
+  spec.settings = {{"step_size", "1e200"}};
+  spec.records = 60;
+  spec.observations = 0;
+  const auto runs = run_jobs(store, {describe(spec)}, compute_run);
+  ASSERT_EQ(runs.size(), 1U);
+  EXPECT_EQ(runs[0].status, RunStatus::failed);
+  EXPECT_TRUE(runs[0].reason.starts_with("not_finite")) << runs[0].reason;
+  EXPECT_TRUE(runs[0].result.is_null());
+}
+
+TEST(Program, ResultsThatCannotBeWrittenAreNoSuccess) {
+  for (const std::string command : {"list problems", "list problems --json", "info"}) {
+    const Result r =
+        run_program("/bin/sh", {"-c", "'" DPSOSP_PROGRAM "' " + command + " >/dev/full"});
+    expect_one_error_line(r, 1, "standard output cannot be written");
+  }
+}
+
+TEST(Program, EveryCommandHasHelp) {
+  const Result usage = dpsosp("--help");
+  EXPECT_EQ(usage.code, 0);
+  EXPECT_EQ(usage.err, "");
+  for (const std::string command :
+       {"account", "certify", "info", "list", "report", "reproduce", "run"}) {
+    EXPECT_NE(usage.out.find("\n  " + command + " "), std::string::npos) << command;
+    const Result help = dpsosp(command + " --help");
+    EXPECT_EQ(help.code, 0) << command;
+    EXPECT_EQ(help.err, "");
+    EXPECT_NE(help.out.find("--help"), std::string::npos) << command;
+  }
+}
+
+}  // namespace
+}  // namespace dpsosp
