@@ -141,7 +141,7 @@ std::int64_t planned(const Algorithm& algorithm, const PublicFacts& facts) {
 
 TEST_P(EveryPrivateRun, OfAScheduleKeepsItsBudgetAndIsNeverRefused) {
   for (const Index n : {60, 1000})
-    for (const double epsilon : {0.1, 1.0, 8.0})
+    for (const double epsilon : {0.1, 8.0})
       for (const double delta : {1e-9, 1e-5})
         for (const Calibrator calibrator :
              {Calibrator::cks, Calibrator::bun_steinke, Calibrator::exact_gaussian}) {
@@ -149,7 +149,7 @@ TEST_P(EveryPrivateRun, OfAScheduleKeepsItsBudgetAndIsNeverRefused) {
           const auto algorithm = make();
           const Scheduled s =
               algorithm->schedule(Schedule::practical, p.facts, {epsilon, delta}, calibrator);
-          shorten(*algorithm, 2000);
+          shorten(*algorithm, 300);
           const Ran ran = run(*algorithm, p, s.rule);
           EXPECT_NE(ran.outcome.status, Status::budget);
           EXPECT_LE(ran.ledger.queries(), planned(*algorithm, p.facts));
@@ -207,6 +207,9 @@ TEST_P(EveryPrivateRun, CalibratedToItsPlanIsNeverRefused) {
   for (const std::string sampling : {"all", "fresh", "sample", "poisson"})
     for (const Calibrator calibrator :
          {Calibrator::cks, Calibrator::exact_gaussian, Calibrator::rdp}) {
+      // One amplified calibration a problem: they are slow, and unsampled ones are the others'.
+      const std::string amplified = GetParam().problem == "matrix-sensing" ? "sample" : "poisson";
+      if (calibrator == Calibrator::rdp && sampling != amplified) continue;
       const auto algorithm = make();
       algorithm->schedule(Schedule::practical, p.facts, {1, 1e-6}, Calibrator::cks);
       test::set(*algorithm, {{"steps", "25"}, {"sampling", sampling}});

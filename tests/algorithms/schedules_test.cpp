@@ -137,6 +137,25 @@ TEST(XuSchedule, PracticalHasTheNumbersOfTheTable) {
   }
 }
 
+// xu-2026, section 4: common noise multipliers at (2, 1e-6) for Poisson batches of expected sizes
+// 200 (refreshes) and 50 (increments) out of 400. The table converts by ln(1/δ)/(a − 1), ours by
+// the sharper CKS bound; at these rates the two differ as they do without sampling.
+TEST(XuSchedule, CommonNoiseOfSampledQueriesIsTheOneOfTheTable) {
+  struct Row {
+    std::int64_t refreshes, increments;
+    double multiplier;
+  };
+  const PrivacyBudget budget{2, 1e-6};
+  const double conversion = std::sqrt(zcdp_budget(budget, Calibrator::bun_steinke) /
+                                      zcdp_budget(budget, Calibrator::cks));
+  for (const Row& row : {Row{40, 2000, 17.6}, Row{40, 360, 10.9}}) {
+    const std::vector<PlannedQuery> plan{{BatchPolicy::poisson(0.5), row.refreshes},
+                                         {BatchPolicy::poisson(0.125), row.increments}};
+    const CalibratedNoise noise = calibrate_common_noise(plan, 400, budget, Calibrator::rdp);
+    expect_digits(noise.sensitivity_ratio, row.multiplier * conversion, 0.015);
+  }
+}
+
 TEST(XuSchedule, AccuracyBelowTheNoiseFloorIsOutsideTheTheory) {
   const Problem problem = test::small_problem("cosine-minimax", 100);
   xu_2026::DpRgda algorithm;
