@@ -2,6 +2,7 @@
 #include "dpsosp/privacy/budget.hpp"
 
 #include <cmath>
+#include <limits>
 #include <variant>
 
 #include "dpsosp/core/errors.hpp"
@@ -92,7 +93,10 @@ FilterRule filter_rule(const PrivacyBudget& budget,
 }
 
 double FilterRule::charge(const Event& event) const {
-  if (calibrator == Calibrator::rdp) return rdp(event, *order, Adjacency::replace_one);
+  if (calibrator == Calibrator::rdp) {
+    if (!order) throw InputError("calibrator rdp needs an order > 1 fixed in advance");
+    return rdp(event, *order, Adjacency::replace_one);
+  }
   const bool gaussian = std::holds_alternative<GaussianEvent>(event) ||
                         std::holds_alternative<PoissonGaussianEvent>(event) ||
                         std::holds_alternative<FixedSizeGaussianEvent>(event);
@@ -108,7 +112,11 @@ CalibratedNoise calibrate_common_noise(std::span<const PlannedQuery> plan,
                                        Calibrator calibrator) {
   check(budget);
   double total = 0;
-  for (const PlannedQuery& q : plan) total += static_cast<double>(q.count);
+  for (const PlannedQuery& q : plan) {
+    if (q.count < 0)
+      reject("calibration", "count", static_cast<double>(q.count), "at least 0 queries");
+    total += static_cast<double>(q.count);
+  }
   if (!(total > 0)) throw InputError("calibration: no query is planned");
   if (calibrator != Calibrator::rdp) {
     const FilterRule rule = filter_rule(budget, calibrator);
@@ -126,6 +134,9 @@ CalibratedNoise calibrate_common_noise(std::span<const PlannedQuery> plan,
   return {ratio, filter_rule(budget, calibrator, g.order)};
 }
 
-double noise_ratio_for(double rho, double count) { return std::sqrt(count / (2.0 * rho)); }
+double noise_ratio_for(double rho, double count) {
+  // Rounded up by more than the charges' rounding, so that the filter grants the last of them.
+  return std::sqrt(count / (2.0 * rho)) * (1.0 + 4.0 * std::numeric_limits<double>::epsilon());
+}
 
 }  // namespace dpsosp

@@ -114,6 +114,7 @@ Batch Curator::draw(const BatchPolicy& policy, BatchUse use) {
   Batch batch;
   batch.policy_ = policy;
   batch.use_ = use;
+  batch.drawn_by_ = own.identity;
   batch.answered_ = std::make_shared<bool>(false);
   if (policy.kind == BatchPolicy::Kind::fresh || policy.kind == BatchPolicy::Kind::sample)
     if (!(policy.size >= 1 && policy.size <= n))
@@ -151,6 +152,32 @@ Batch Curator::draw(const BatchPolicy& policy, BatchUse use) {
   return batch;
 }
 
+void Curator::check_query(const Point& point,
+                          const Point* previous,
+                          const Batch& batch,
+                          Block block,
+                          Index entries) const {
+  const PublicFacts& facts = own_->facts;
+  if (batch.drawn_by_ != own_->identity)
+    throw InputError("batch: drawn by another curator; draw it from the one that is asked");
+  const auto expect_size = [](std::string_view what, Index size, Index expected) {
+    if (size != expected)
+      reject("query", what, static_cast<double>(size), fmt::format("{} entries", expected));
+  };
+  expect_size("x", point.x.size(), facts.dimension);
+  if (point.has_dual()) expect_size("y", point.y.size(), facts.dual_dimension);
+  if (previous != nullptr) {
+    expect_size("previous x", previous->x.size(), facts.dimension);
+    expect_size("previous y", previous->y.size(), point.y.size());
+  }
+  if (!point.has_dual() && (block != Block::x || facts.dual_kind == DualKind::shared))
+    throw InputError("query: this block of this problem needs a point with y");
+  expect_size(
+      "out",
+      entries,
+      (block == Block::y ? 0 : facts.dimension) + (block == Block::x ? 0 : facts.dual_dimension));
+}
+
 RecordRange Curator::charged_range(const Batch& batch) const {
   return batch.members_ ? own_->range : batch.range_;
 }
@@ -178,6 +205,7 @@ void Curator::answer(const char* name,
                      VectorRef out) {
   Own& own = *own_;
   const Departures& departures = shared_->departures;
+  check_query(point, previous, batch, query.block, out.size());
   if (batch.members_ && batch.use_ == BatchUse::one_query && *batch.answered_)
     throw InputError(
         "batch: a secret batch drawn for one query was asked twice; draw it for several");
@@ -188,37 +216,22 @@ void Curator::answer(const char* name,
   if (bare && !departures.no_filter)
     reject("query", "noise", 0.0, "> 0; a query without noise has no privacy");
   if (still) plan.event.reset();
-  if (departures.clip_batch_mean && plan.event)
-    plan.event =
-        GaussianEvent{plan.standard_deviation / (2.0 * query.limit)};  // true sensitivity 2C
+  const bool realised =
+      departures.realised_divisor && batch.policy_.kind == BatchPolicy::Kind::poisson;
+  if ((departures.clip_batch_mean || realised) && plan.event) {
+    plan.sensitivity = 2.0 * query.limit;  // the true one: a batch may be a single record
+    plan.event = GaussianEvent{plan.standard_deviation / plan.sensitivity};
+  }
   const RecordRange charged = charged_range(batch);
 
   if (plan.event && !departures.no_filter &&
       !own.filter.try_charge({{charged, own.charge_of(*plan.event)}}))
     throw BudgetExhausted(fmt::format("{} refused: its charge exceeds the privacy budget", name));
 
-  own.work.setZero(out.size());
-  if (!departures.no_data && !still) {
-    const bool unclipped = departures.no_clipping || departures.clip_batch_mean;
-    sum_contributions(point,
-                      previous,
-                      batch,
-                      query.block,
-                      unclipped ? std::numeric_limits<double>::infinity() : query.limit,
-                      own.work);
-  }
-  double divisor = plan.divisor;
-  if (departures.realised_divisor && batch.members_)
-    divisor = std::max(1.0, static_cast<double>(batch.members_->size()));
-  own.work /= divisor;
-  if (departures.clip_batch_mean && own.work.norm() > query.limit)
-    own.work *= query.limit / own.work.norm();
-  if (!departures.no_noise) own.noise.add_normal(plan.standard_deviation, own.work);
-
-  out = own.work;
-  *batch.answered_ = true;
+  const bool reads = !still && (query.limit > 0 || departures.no_clipping);
   if (departures.no_noise) plan.event.reset();
-  if (plan.event || (plan.sensitivity > 0 && !still))
+  // Listed with the charge: if the records throw, filter and ledger still agree.
+  if (plan.event || (reads && !departures.no_data))
     shared_->ledger.append({own.scope,
                             name,
                             batch.policy_,
@@ -229,20 +242,47 @@ void Curator::answer(const char* name,
                             plan.standard_deviation,
                             plan.standard_deviation,
                             1});
+  *batch.answered_ = true;
+
+  own.work.setZero(out.size());
+  if (!still) read_mean(point, previous, batch, query, plan.divisor);
+  if (!departures.no_noise) own.noise.add_normal(plan.standard_deviation, own.work);
+
+  out = own.work;
 }
 
-void Curator::sum_contributions(const Point& point,
-                                const Point* previous,
-                                const Batch& batch,
-                                Block block,
-                                double limit,
-                                VectorRef sum) {
+void Curator::read_mean(const Point& point,
+                        const Point* previous,
+                        const Batch& batch,
+                        const GradientQuery& query,
+                        double divisor) {
+  const Departures& departures = shared_->departures;
+  const bool unclipped = departures.no_clipping || departures.clip_batch_mean;
+  const auto finite = [](const Point& p) { return p.x.allFinite() && p.y.allFinite(); };
+  if (departures.no_data || (query.limit == 0 && !unclipped)) return;
+  if (!finite(point) || (previous != nullptr && !finite(*previous))) return;  // as below, for all
+  const double limit = unclipped ? std::numeric_limits<double>::infinity() : query.limit;
   const BatchView view =
       batch.members_ ? BatchView(*batch.members_) : BatchView(batch.range_.begin, batch.range_.end);
-  const ClipReport report =
-      previous == nullptr
-          ? shared_->records->add_gradients(point, block, view, limit, sum)
-          : shared_->records->add_gradient_differences(point, *previous, block, view, limit, sum);
+  const auto add = [&](const BatchView& members, Vector& sum) {
+    return previous == nullptr
+               ? shared_->records->add_gradients(point, query.block, members, limit, sum)
+               : shared_->records->add_gradient_differences(
+                     point, *previous, query.block, members, limit, sum);
+  };
+  Vector& mean = own_->work;
+  const ClipReport report = add(view, mean);
+  if (!mean.allFinite()) {  // or one record would show in every release: it counts as zero
+    mean.setZero();
+    Vector one(mean.size());
+    for (Index k = 0; k < view.size(); ++k) {
+      one.setZero();
+      add(BatchView(view[k], view[k] + 1), one);
+      if (one.allFinite()) mean += one;
+    }
+  }
+  mean /= departures.realised_divisor ? std::max(1.0, static_cast<double>(view.size())) : divisor;
+  if (departures.clip_batch_mean && mean.norm() > query.limit) mean *= query.limit / mean.norm();
   if (ClipLog* log = shared_->clip_log) {
     ++log->queries;
     log->contributions += view.size();
@@ -266,6 +306,11 @@ Curator Curator::child(const ChildSpec& spec) {
              fmt::format("a non-empty part of [0, {})", own.facts.records));
     range = {own.range.begin + spec.range->begin, own.range.begin + spec.range->end};
   }
+  if (spec.initial_point && spec.initial_point->size() != own.facts.dimension)
+    reject("child curator",
+           "initial_point",
+           static_cast<double>(spec.initial_point->size()),
+           fmt::format("{} entries", own.facts.dimension));
   FilterRule rule = own.rule;
   rule.capacity *= spec.share;
   if (!shared_->departures.no_filter && !own.filter.try_charge({{range, rule.capacity}}))

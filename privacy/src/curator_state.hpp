@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -29,6 +30,7 @@ struct Curator::Own {
   /// The filter's charge for an event; computed once for a run of equal events.
   double charge_of(const Event& event);
 
+  std::shared_ptr<const void> identity = std::make_shared<char>();
   PublicFacts facts;
   std::string scope;
   RecordRange range;  // of the root's records

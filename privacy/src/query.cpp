@@ -9,7 +9,9 @@ namespace dpsosp {
 
 GaussianPlan plan_gaussian(
     const BatchPolicy& policy, BatchUse use, Index records, double limit, const Noise& noise) {
-  if (!(limit >= 0 && std::isfinite(limit))) reject("query", "limit", limit, "finite and >= 0");
+  // Where squares underflow, below about 1e-154, a norm reads 0 and clips nothing.
+  if (!(limit == 0 || (limit >= 1e-150 && limit <= 1e150)))
+    reject("query", "limit", limit, "0 or in [1e-150, 1e150]");
   if (!(noise.value >= 0 && std::isfinite(noise.value)))
     reject("query", "noise", noise.value, "finite and >= 0");
   GaussianPlan plan{};

@@ -60,6 +60,12 @@ void TreeStream::push(const Point& point,
                       VectorRef out) {
   Curator& curator = *curator_;
   Curator::Own& own = *curator.own_;
+  curator.check_query(point, previous, batch, query.block, out.size());
+  if (leaves_ > 0 && out.size() != sum_.size())
+    reject("tree stream",
+           "out",
+           static_cast<double>(out.size()),
+           fmt::format("{} entries, as in the first leaf", sum_.size()));
   if (batch.members_)
     throw InputError("tree stream: a batch with secret membership is not amplified");
   if (leaves_ == max_leaves_)
@@ -67,8 +73,10 @@ void TreeStream::push(const Point& point,
            "leaf",
            static_cast<double>(leaves_ + 1),
            fmt::format("<= max_leaves = {}; restart the tree", max_leaves_));
-  const double divisor = batch.policy_.divisor(own.facts.records);
-  const Leaf leaf{batch.range_, 2.0 * query.limit / divisor};
+  const Curator::Departures& departures = curator.shared_->departures;
+  const GaussianPlan plan = plan_gaussian(
+      batch.policy_, batch.use_, own.facts.records, query.limit, Noise::standard_deviation(sigma_));
+  const Leaf leaf{batch.range_, departures.clip_batch_mean ? 2.0 * query.limit : plan.sensitivity};
 
   // The node created at leaf t covers (t − 2^k, t], k the number of trailing zeros of t.
   const std::int64_t t = leaves_ + 1;
@@ -93,25 +101,23 @@ void TreeStream::push(const Point& point,
     entries.push_back(
         {own.scope, "tree_stream", batch.policy_, event, range, total, total, sigma_, sigma_, 1});
   }
-  const Curator::Departures& departures = curator.shared_->departures;
   if (!departures.no_filter && !own.filter.try_charge(charges))
     throw BudgetExhausted("tree_stream refused: its charge exceeds the privacy budget");
 
-  if (sum_.size() == 0) sum_.setZero(out.size());
+  if (departures.no_noise)
+    entries = {{own.scope, "tree_stream", batch.policy_, {}, batch.range_, leaf.sensitivity}};
+  for (LedgerEntry& entry : entries) curator.shared_->ledger.append(std::move(entry));
+
   own.work.setZero(out.size());
-  if (!departures.no_data)
-    curator.sum_contributions(point, previous, batch, query.block, query.limit, own.work);
-  sum_ += own.work / divisor;
+  curator.read_mean(point, previous, batch, query, plan.divisor);
+  if (sum_.size() == 0) sum_.setZero(out.size());
+  sum_ += own.work;
   if (nodes_.size() <= level) nodes_.resize(level + 1);
   for (std::size_t k = 0; k < level; ++k) nodes_[k].resize(0);
   nodes_[level].setZero(out.size());
   if (!departures.no_noise) own.noise.add_normal(sigma_, nodes_[level]);
   ++leaves_;
   history_.push_back(leaf);
-  for (LedgerEntry& entry : entries) {
-    if (departures.no_noise) entry.event.reset();
-    curator.shared_->ledger.append(std::move(entry));
-  }
 
   out = sum_;
   for (const Vector& node : nodes_)

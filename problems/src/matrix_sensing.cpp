@@ -210,6 +210,8 @@ class MatrixSensingRecords final : public Records {
       }
       if (in_y) squared += y_part * y_part;
       const double weight = report.weigh(std::sqrt(squared), limit);
+      // The clipped vector itself: a sum of weighted A_i, multiplied by V and U at the end, would
+      // let a record whose product cancels drown the others.
       if (in_x) out.head(d) += weight * contribution;
       if (in_y) out[y_offset + i] += weight * y_part;
     }

@@ -112,6 +112,23 @@ TEST(MatrixSensing, RecordsAHundredTimesBeyondTheLimitAreStillClipped) {
   EXPECT_LE(g.norm(), 10 * (1 + 1e-12));
 }
 
+TEST(MatrixSensing, ARecordWhoseGradientCancelsCannotDrownTheOthers) {
+  // A = (1e20, -1e20) has A V = 0 and, at U = 0, no gradient in V: it contributes nothing, and must
+  // change nothing.
+  auto data = std::make_shared<MatrixSensingData>();
+  data->rows = data->rank = 1;
+  data->cols = 2;
+  data->measurements = Matrix::Constant(2, 100, 0.5);
+  data->labels = Vector::Ones(100);
+  const Vector x{{0.0, 1.0, 1.0}};
+  Vector sum = Vector::Zero(3), neighbour = sum;
+  matrix_sensing_records(data)->add_gradients(Point(x), Block::x, BatchView(0, 100), 1.0, sum);
+  data->measurements.col(7) << 1e20, -1e20;
+  matrix_sensing_records(data)->add_gradients(
+      Point(x), Block::x, BatchView(0, 100), 1.0, neighbour);
+  EXPECT_LE((sum - neighbour).norm(), 2.0 * (1 + 1e-12));
+}
+
 TEST(MatrixSensing, AtGaussianPointsTheThreeMetricsScaleAsSection62Says) {
   // xu-2026, 9.11: X* = 0, x ~ N(0, I): means over 200 instances; four standard errors.
   MatrixSensing family;

@@ -72,7 +72,7 @@ Outcome AdaDpSpider::run(Curator& curator, Stream, Observer& observer) const {
     while (true) {  // Gauss-PSGD
       const Vector& g = oracle(x);
       if (!g.allFinite()) return outcome(x, Status::not_finite);
-      if (g.norm() > 3.0 * p.chi) {
+      if (p.chi == 0 || g.norm() > 3.0 * p.chi) {
         x -= p.step_size * g;
         if (!x.allFinite()) return outcome(x, Status::not_finite);
         continue;
@@ -99,18 +99,13 @@ Outcome AdaDpSpider::run(Curator& curator, Stream, Observer& observer) const {
 
 /// Logarithms 1, one pass over disjoint batches, the full zCDP budget for every record; U = F₀ and
 /// G, M, ρ from the facts. χ is the error of the oracle, α = 4χ the promise; κ minimises the error.
-/// \source xu-2026, section 2.4; baselines, section 10
+/// \source xu-2026, section 2.4; baselines, section 10 (Q)
 Scheduled AdaDpSpider::schedule(Schedule kind,
                                 const PublicFacts& facts,
                                 const PrivacyBudget& budget,
                                 Calibrator calibrator) {
   AdaDpSpiderParameters& p = parameters;
-  if (facts.dual_kind == DualKind::shared)
-    throw InputError(
-        fmt::format("{}: the dual of {} is shared, so no record has a gradient of the "
-                    "value function; choose a minimisation problem or matrix-sensing",
-                    card().key,
-                    facts.name));
+  refuse_shared_dual(card(), facts);
   const Constants& c = facts.constants;
   const double n = static_cast<double>(facts.records);
   const double d = static_cast<double>(facts.dimension);
@@ -157,10 +152,11 @@ Scheduled AdaDpSpider::schedule(Schedule kind,
   const double iota = std::max(1.0, std::log(d * n));
   p.escape_steps = static_cast<Index>(std::ceil(std::min(1e12, iota / (choice.eta * curvature))));
   p.escape_radius = std::sqrt(s.alpha / rho) / iota;
+  // An escape lowers F by sqrt(α³/ρ)/(8ι³); the source prints sqrt(ρχ³), which is no value of F.
+  const double decrease = std::sqrt(std::pow(s.alpha, 3) / rho) / (8.0 * std::pow(iota, 3));
+  constexpr double failure = 0.1;  // ω
   p.escape_rounds = static_cast<Index>(
-      std::ceil(5.2 * std::log(std::max(std::exp(1.0),
-                                        16.0 * std::pow(iota, 3) * U /
-                                            (0.1 * std::sqrt(rho * std::pow(p.chi, 3)))))));
+      std::ceil(5.2 * std::log(std::max(std::exp(1.0), 2.0 * U / (failure * decrease)))));
   p.oracle.sampling = Sampling::fresh;
   p.oracle.refresh_batch = static_cast<Index>(choice.b1);
   p.oracle.increment_batch = static_cast<Index>(choice.b2);
@@ -217,18 +213,16 @@ std::vector<PlannedQuery> AdaDpSpider::plan(const PublicFacts& facts) const {
 
 void AdaDpSpider::check(const PublicFacts& facts) const {
   const AdaDpSpiderParameters& p = parameters;
-  const auto need =
-      [&](bool holds, std::string_view name, double value, std::string_view expected) {
-        if (!holds) reject(card().key, name, value, expected);
-      };
-  need(p.steps > 0, "steps", static_cast<double>(p.steps), "> 0");
-  need(p.step_size > 0, "step_size", p.step_size, "> 0");
-  need(p.drift_threshold > 0, "drift_threshold", p.drift_threshold, "> 0");
-  need(p.chi >= 0, "chi", p.chi, ">= 0");
-  need(p.escape_rounds > 0, "escape_rounds", static_cast<double>(p.escape_rounds), "> 0");
-  need(p.escape_steps > 0, "escape_steps", static_cast<double>(p.escape_steps), "> 0");
-  need(p.escape_radius > 0, "escape_radius", p.escape_radius, "> 0");
-  p.oracle.check(card().key, facts.records);
+  const std::string& key = card().key;
+  refuse_shared_dual(card(), facts);
+  require_positive(key, "steps", p.steps);
+  require_positive(key, "step_size", p.step_size);
+  require_positive(key, "drift_threshold", p.drift_threshold);
+  require_not_negative(key, "chi", p.chi);
+  require_positive(key, "escape_rounds", p.escape_rounds);
+  require_positive(key, "escape_steps", p.escape_steps);
+  require_positive(key, "escape_radius", p.escape_radius);
+  p.oracle.check(key, facts.records);
 }
 
 }  // namespace dpsosp::baselines

@@ -30,9 +30,9 @@ void check_descent_ascent(std::string_view owner,
                           double step_size,
                           double ascent_step,
                           bool local_dual) {
-  if (!(steps > 0)) reject(owner, "steps", static_cast<double>(steps), "> 0");
-  if (!(step_size > 0)) reject(owner, "step_size", step_size, "> 0");
-  if (!(ascent_step > 0)) reject(owner, "ascent_step", ascent_step, "> 0");
+  require_positive(owner, "steps", steps);
+  require_positive(owner, "step_size", step_size);
+  require_positive(owner, "ascent_step", ascent_step);
   if (local_dual && facts.dual_kind != DualKind::per_record)
     reject(owner, "local_dual", "true", "false: the dual of this problem is shared by its records");
 }

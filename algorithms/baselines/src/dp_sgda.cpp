@@ -43,13 +43,7 @@ Fields DpSgda::fields() {
           field("step_size", p.step_size, "eta_x"),
           field("ascent_step", p.ascent_step, "eta_y"),
           field("local_dual", p.local_dual, "y_i stays with record i"),
-          field("sampling",
-                p.sampling,
-                {{Sampling::all, "all"},
-                 {Sampling::fresh, "fresh"},
-                 {Sampling::sample, "sample"},
-                 {Sampling::poisson, "poisson"}},
-                "how batches are drawn"),
+          sampling_field(p.sampling),
           field("batch", p.batch, "m"),
           field("clip", p.clip, "per-record clip of the joint gradient"),
           field("noise", p.noise, "std / sensitivity")};
@@ -98,7 +92,8 @@ void DpSgda::check(const PublicFacts& facts) const {
   const DpSgdaParameters& p = parameters;
   require_dual(card(), facts);
   check_descent_ascent(card().key, facts, p.steps, p.step_size, p.ascent_step, p.local_dual);
-  if (!(p.clip > 0)) reject(card().key, "clip", p.clip, "> 0");
+  require_positive(card().key, "clip", p.clip);
+  require_not_negative(card().key, "noise", p.noise);
   if (p.sampling != Sampling::all && !(p.batch >= 1 && p.batch <= facts.records))
     reject(card().key, "batch", static_cast<double>(p.batch), "in [1, records]");
 }

@@ -91,13 +91,7 @@ Fields PrivateDiff::fields() {
                 "how y is maximised"),
           field("ascent_steps", p.ascent_steps, "T2"),
           field("ascent_step", p.ascent_step, "eta_y"),
-          field("sampling",
-                p.sampling,
-                {{Sampling::all, "all"},
-                 {Sampling::fresh, "fresh"},
-                 {Sampling::sample, "sample"},
-                 {Sampling::poisson, "poisson"}},
-                "how batches are drawn"),
+          sampling_field(p.sampling),
           field("batch", p.batch, "m"),
           field("clip_dual", p.clip_dual, "C0"),
           field("clip_restart", p.clip_restart, "C1"),
@@ -169,28 +163,23 @@ Scheduled PrivateDiff::schedule(Schedule,
 void PrivateDiff::check(const PublicFacts& facts) const {
   const PrivateDiffParameters& p = parameters;
   require_dual(card(), facts);
-  const auto need =
-      [&](bool holds, std::string_view name, double value, std::string_view expected) {
-        if (!holds) reject(card().key, name, value, expected);
-      };
-  need(p.steps > 0, "steps", static_cast<double>(p.steps), "> 0");
-  need(p.period > 0, "period", static_cast<double>(p.period), "> 0");
-  need(p.step_size > 0, "step_size", p.step_size, "> 0");
-  need(p.ascent_steps > 0, "ascent_steps", static_cast<double>(p.ascent_steps), "> 0");
-  need(p.ascent_step > 0, "ascent_step", p.ascent_step, "> 0");
-  need(p.clip_dual > 0, "clip_dual", p.clip_dual, "> 0");
-  need(p.clip_restart > 0, "clip_restart", p.clip_restart, "> 0");
-  need(p.clip_slope >= 0, "clip_slope", p.clip_slope, ">= 0");
-  need(p.clip_offset >= 0, "clip_offset", p.clip_offset, ">= 0");
-  need(p.sampling == Sampling::all || (p.batch >= 1 && p.batch <= facts.records),
-       "batch",
-       static_cast<double>(p.batch),
-       "in [1, records]");
+  const std::string& key = card().key;
+  require_positive(key, "steps", p.steps);
+  require_positive(key, "period", p.period);
+  require_positive(key, "step_size", p.step_size);
+  require_positive(key, "ascent_steps", p.ascent_steps);
+  require_positive(key, "ascent_step", p.ascent_step);
+  require_positive(key, "clip_dual", p.clip_dual);
+  require_positive(key, "clip_restart", p.clip_restart);
+  require_not_negative(key, "clip_slope", p.clip_slope);
+  require_not_negative(key, "clip_offset", p.clip_offset);
+  require_not_negative(key, "noise", p.noise);
+  require_not_negative(key, "dual_noise", p.dual_noise);
+  require_not_negative(key, "released_dual_deviation", p.released_dual_deviation);
+  if (p.sampling != Sampling::all && !(p.batch >= 1 && p.batch <= facts.records))
+    reject(key, "batch", static_cast<double>(p.batch), "in [1, records]");
   if (p.ascent == AscentRule::local && facts.dual_kind != DualKind::per_record)
-    reject(card().key,
-           "ascent",
-           "local",
-           "queried: the dual of this problem is shared by its records");
+    reject(key, "ascent", "local", "queried: the dual of this problem is shared by its records");
 }
 
 }  // namespace dpsosp::baselines

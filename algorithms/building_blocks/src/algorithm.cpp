@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dpsosp/algorithms/algorithm.hpp"
 
+#include <cmath>
+
 #include <fmt/format.h>
 
 #include "dpsosp/core/errors.hpp"
@@ -54,6 +56,31 @@ void require_dual(const AlgorithmCard& card, const PublicFacts& facts) {
                     "matrix-sensing or cosine-minimax",
                     card.key,
                     facts.name));
+}
+
+void refuse_shared_dual(const AlgorithmCard& card, const PublicFacts& facts) {
+  if (facts.dual_kind == DualKind::shared)
+    throw InputError(
+        fmt::format("{}: the dual of {} is shared, so no record has a gradient of the "
+                    "value function; choose a minimisation problem or matrix-sensing",
+                    card.key,
+                    facts.name));
+}
+
+void require_positive(std::string_view owner, std::string_view name, double value) {
+  if (!(value > 0 && std::isfinite(value))) reject(owner, name, value, "finite and > 0");
+}
+
+void require_positive(std::string_view owner, std::string_view name, Index value) {
+  if (!(value > 0)) reject(owner, name, static_cast<double>(value), "> 0");
+}
+
+void require_not_negative(std::string_view owner, std::string_view name, double value) {
+  if (!(value >= 0 && std::isfinite(value))) reject(owner, name, value, "finite and >= 0");
+}
+
+void require_not_negative(std::string_view owner, std::string_view name, Index value) {
+  if (!(value >= 0)) reject(owner, name, static_cast<double>(value), ">= 0");
 }
 
 }  // namespace dpsosp

@@ -2,10 +2,10 @@
 #include "dpsosp/algorithms/spider_oracle.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 
+#include "dpsosp/algorithms/algorithm.hpp"
 #include "dpsosp/core/errors.hpp"
 
 namespace dpsosp {
@@ -24,14 +24,18 @@ BatchPolicy batch_policy(Sampling sampling, Index size, Index records) {
   return BatchPolicy::poisson(static_cast<double>(size) / static_cast<double>(records));
 }
 
+Field sampling_field(Sampling& value) {
+  return field("sampling",
+               value,
+               {{Sampling::all, "all"},
+                {Sampling::fresh, "fresh"},
+                {Sampling::sample, "sample"},
+                {Sampling::poisson, "poisson"}},
+               "how batches are drawn");
+}
+
 void SpiderOracleParameters::add_fields(Fields& fields) {
-  fields.push_back(field("sampling",
-                         sampling,
-                         {{Sampling::all, "all"},
-                          {Sampling::fresh, "fresh"},
-                          {Sampling::sample, "sample"},
-                          {Sampling::poisson, "poisson"}},
-                         "how batches are drawn"));
+  fields.push_back(sampling_field(sampling));
   fields.push_back(field("refresh_batch", refresh_batch, "S1: records in a refresh"));
   fields.push_back(field("increment_batch", increment_batch, "S2: records in an increment"));
   fields.push_back(field("clip_refresh", clip_refresh, "C_v: per-record clip of gradients"));
@@ -56,11 +60,10 @@ void SpiderOracleParameters::check(std::string_view owner, Index records) const 
   };
   batch("refresh_batch", refresh_batch);
   batch("increment_batch", increment_batch);
-  const auto positive = [&](std::string_view name, double value) {
-    if (!(value > 0 && std::isfinite(value))) reject(owner, name, value, "finite and > 0");
-  };
-  positive("clip_refresh", clip_refresh);
-  positive("clip_increment", clip_increment);
+  require_positive(owner, "clip_refresh", clip_refresh);
+  require_positive(owner, "clip_increment", clip_increment);
+  require_not_negative(owner, "refresh_noise", refresh_noise);
+  require_not_negative(owner, "increment_noise", increment_noise);
 }
 
 BatchPolicy SpiderOracleParameters::refresh_policy(Index records) const {

@@ -50,12 +50,8 @@ Theorem42 theorem_4_2(double n, double d, double G, double M, double rho, double
       std::pow(G, 4.0 / 3) * std::cbrt(B) * std::pow(M, -5.0 / 3) * std::pow(u, 2.0 / 3);
   s.alpha = std::pow(std::sqrt(B * G * M) * u, 2.0 / 3) *
             std::pow(std::log(n * B * M * d / (rho * omega)), 6);
-  // α = γ log³(BMd/(ρωγ)), solved for γ
-  s.gamma = s.alpha;
-  for (int k = 0; k < 200; ++k) {
-    const double log_term = std::max(1.0, std::log(B * M * d / (rho * omega * s.gamma)));
-    s.gamma = 0.5 * (s.gamma + s.alpha / std::pow(log_term, 3));
-  }
+  // α = γ log³(BMd/(ρω)), so that Algorithm 1's escape threshold is α
+  s.gamma = s.alpha / std::pow(std::max(1.0, std::log(B * M * d / (rho * omega))), 3);
   const double lambda = std::max(1.0, std::log(d * M * B / (rho * s.gamma * omega)));
   s.steps = B * M * std::pow(lambda, 4) / (s.gamma * s.gamma);
   s.refresh_cap = B * std::pow(lambda, 4) / (M * s.drift_threshold);
@@ -68,12 +64,7 @@ Scheduled StochasticSpider::schedule(Schedule kind,
                                      const PrivacyBudget& budget,
                                      Calibrator calibrator) {
   StochasticSpiderParameters& p = parameters;
-  if (facts.dual_kind == DualKind::shared)
-    throw InputError(
-        fmt::format("{}: the dual of {} is shared, so no record has a gradient of the "
-                    "value function; choose a minimisation problem or matrix-sensing",
-                    card().key,
-                    facts.name));
+  refuse_shared_dual(card(), facts);
   const Constants& c = facts.constants;
   const double n = static_cast<double>(facts.records);
   const double d = static_cast<double>(facts.dimension);

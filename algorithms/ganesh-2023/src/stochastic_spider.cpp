@@ -28,7 +28,8 @@ Outcome StochasticSpider::run(Curator& curator, Stream stream, Observer& observe
   for (Index t = 0; t < p.steps; ++t) {  // line 3
     observer.iterate(t, x);
     // line 4: g is still the estimate at x_{t−1}, as printed
-    const bool kick = t > 0 && frozen == 0 && g.norm() <= p.escape_threshold;
+    const bool kick =
+        t > 0 && frozen == 0 && p.escape_threshold > 0 && g.norm() <= p.escape_threshold;
     // line 9: dev: the drift up to x_t, not x_{t−1} (docs/errata.md, G1)
     const bool due = p.refresh == RefreshTrigger::always ||
                      (p.refresh == RefreshTrigger::period && t % p.period == 0) ||
@@ -130,23 +131,19 @@ std::vector<PlannedQuery> StochasticSpider::plan(const PublicFacts& facts) const
 
 void StochasticSpider::check(const PublicFacts& facts) const {
   const StochasticSpiderParameters& p = parameters;
-  const auto need =
-      [&](bool holds, std::string_view name, double value, std::string_view expected) {
-        if (!holds) reject(card().key, name, value, expected);
-      };
-  need(p.steps > 0, "steps", static_cast<double>(p.steps), "> 0");
-  need(p.step_size > 0, "step_size", p.step_size, "> 0");
-  need(p.drift_threshold > 0, "drift_threshold", p.drift_threshold, "> 0");
-  need(p.period > 0, "period", static_cast<double>(p.period), "> 0");
-  need(p.escape_threshold >= 0, "escape_threshold", p.escape_threshold, ">= 0");
-  need(p.kick_deviation >= 0, "kick_deviation", p.kick_deviation, ">= 0");
-  need(p.escape_steps > 0, "escape_steps", static_cast<double>(p.escape_steps), "> 0");
-  need(p.refresh_cap >= 0, "refresh_cap", static_cast<double>(p.refresh_cap), ">= 0");
-  need(p.selection_share >= 0 && p.selection_share < 1,
-       "selection_share",
-       p.selection_share,
-       "in [0, 1)");
-  p.oracle.check(card().key, facts.records);
+  const std::string& key = card().key;
+  refuse_shared_dual(card(), facts);
+  require_positive(key, "steps", p.steps);
+  require_positive(key, "step_size", p.step_size);
+  require_positive(key, "drift_threshold", p.drift_threshold);
+  require_positive(key, "period", p.period);
+  require_not_negative(key, "escape_threshold", p.escape_threshold);
+  require_not_negative(key, "kick_deviation", p.kick_deviation);
+  require_positive(key, "escape_steps", p.escape_steps);
+  require_not_negative(key, "refresh_cap", p.refresh_cap);
+  if (!(p.selection_share >= 0 && p.selection_share < 1))
+    reject(key, "selection_share", p.selection_share, "in [0, 1)");
+  p.oracle.check(key, facts.records);
 }
 
 }  // namespace dpsosp::ganesh_2023

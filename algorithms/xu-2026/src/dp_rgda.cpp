@@ -2,7 +2,6 @@
 #include "dpsosp/xu_2026/dp_rgda.hpp"
 
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "dpsosp/core/errors.hpp"
@@ -111,16 +110,17 @@ void inner(const DpRgdaParameters& p, Index t, Queries& queries, State& s) {
   Vector ya = at_anchor ? s.y : s.y_at;
   const bool beyond = p.selection == Selection::last || p.selection == Selection::argmin_fixed;
   const Index candidates = beyond ? p.inner_steps + 1 : p.inner_steps;
+  const bool argmin =
+      p.selection == Selection::argmin_printed || p.selection == Selection::argmin_fixed;
+  const Index first = p.selection == Selection::argmin_fixed ? 1 : 0;
   Vector y_k = s.y, v_k = s.v, u_k = s.u;
-  double least = std::numeric_limits<double>::infinity();
+  double least = 0.0;
   Index selected = 0;
   for (Index k = 0; k < candidates; ++k) {  // line 6
     // dev: a repaired refresh is at (x_t, y_0) already, so the increment of k = 0 is none.
     if (!(at_anchor && k == 0)) queries.increment(s.x, y_k, xa, ya, v_k, u_k);  // lines 8-11
-    const bool take = p.selection == Selection::argmin_printed ||
-                              (p.selection == Selection::argmin_fixed && k > 0)
-                          ? u_k.norm() < least
-                          : k == candidates - 1;
+    const bool take =
+        argmin ? k == first || (k > first && u_k.norm() < least) : k == candidates - 1;
     if (take) {  // line 14: s = argmin_k ‖G_k‖
       least = u_k.norm();
       selected = k;
@@ -132,8 +132,10 @@ void inner(const DpRgdaParameters& p, Index t, Queries& queries, State& s) {
     ya = y_k;
     if (k < p.inner_steps) y_k += p.ascent_step * u_k;  // line 12
   }
-  if (p.selection == Selection::ascended) s.y = y_k;
-  if (selected == 0) ++s.kept_first;
+  if (p.selection == Selection::ascended)
+    s.y = y_k;
+  else if (selected == 0)
+    ++s.kept_first;
 }
 
 /// Lines of Algorithm 2 after the inner updater; true if the run is certified.
@@ -199,7 +201,7 @@ Outcome DpRgda::run(Curator& curator, Stream stream, Observer& observer) const {
     } catch (const Refused& refusal) {
       return outcome(at_horizon(), status_of(refusal), t);
     }
-    if (!s.v.allFinite()) return outcome(s.x, Status::not_finite, t);
+    if (!s.v.allFinite() || !s.y.allFinite()) return outcome(s.x, Status::not_finite, t);
     const Vector x_cur = s.x;
     if (outer(p, t, stream, s)) return outcome(s.anchor, Status::certified, t + 1);
     s.x_prev = x_cur;
@@ -304,7 +306,7 @@ void DpRgda::check(const PublicFacts& facts) const {
   const std::string& key = card().key;
   require_dual(card(), facts);
   const auto positive = [&](std::string_view name, auto value) {
-    if (!(value > 0)) reject(key, name, static_cast<double>(value), "> 0");
+    require_positive(key, name, value);
   };
   positive("steps", p.steps);
   positive("alpha", p.alpha);

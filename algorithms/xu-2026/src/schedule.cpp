@@ -59,14 +59,15 @@ Scheduled practical(DpRgdaParameters& p,
   const double T = static_cast<double>(p.steps);
   const double q = static_cast<double>(p.period);
   const double refreshes = std::ceil(T / q);
-  // Two streams on one batch are two queries each.
-  const double streams =
-      p.dual_release == DualRelease::released && p.streams == Streams::separate ? 2.0 : 1.0;
+  // Two streams on one batch are two queries each; argmin_fixed asks at y_0 and at y_1.
+  const bool released = p.dual_release == DualRelease::released;
+  const double streams = released && p.streams == Streams::separate ? 2.0 : 1.0;
+  const double asks = released && p.selection == Selection::argmin_fixed ? 2.0 : 1.0;
   p.oracle.refresh_noise = noise_ratio_for(0.5 * rho_z, streams * refreshes);
-  p.oracle.increment_noise = noise_ratio_for(0.5 * rho_z, streams * T);
+  p.oracle.increment_noise = noise_ratio_for(0.5 * rho_z, streams * asks * T);
   const double s1 = 2.0 * C1 / n * p.oracle.refresh_noise;
   const double s2 = 2.0 * L * eta / n * p.oracle.increment_noise;
-  const double nu = std::sqrt(d1 * (s1 * s1 + q * s2 * s2));
+  const double nu = std::sqrt(d1 * (s1 * s1 + asks * q * s2 * s2));
   p.perturb_radius = std::min(alpha / (4.0 * L_phi), std::sqrt(alpha / rho_phi) / 8.0);
   p.escape_steps = to_index(
       std::ceil(4.0 * L_phi / std::sqrt(rho_phi * alpha) * std::log(16.0 * std::sqrt(d1))));

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "dpsosp/experiments/exhibit.hpp"
@@ -28,13 +30,43 @@ struct CellRuns {
 CellRuns cell(
     const Runs& runs, const Method& method, Setting setting, Control control, Scale scale);
 
-/// The last iterate that was looked at: t = 399 of 400 steps.
-Metrics last_seen(const nlohmann::json& result);
+/// At the last iterate that was looked at, t = 399 of 400 steps; of a run that certified a point
+/// and ended earlier, at that point.
+Metrics at_end(const nlohmann::json& result);
+bool ended_early(const nlohmann::json& result);
+/// Column 1, 2 or 3 of the trace at the last time seen up to t.
+double seen_at(const nlohmann::json& result, double t, std::size_t column);
 Metrics from_certificate(const nlohmann::json& certificate);
 
 /// One value a finished run, as a table cell; "not run" where nothing was.
 plots::Cell spread_cell(const CellRuns& runs, double (*value)(const nlohmann::json& result));
 
 double median(std::vector<double> values);
+
+/// One number of a finished run's result.
+using Value = double (*)(const nlohmann::json& result);
+/// Φ, ‖∇Φ‖, λ_min at the end, at x₀ and at x = 0.
+extern const std::array<Value, 3> at_the_end;
+extern const std::array<Value, 3> at_the_start;
+extern const std::array<Value, 3> at_the_origin;
+
+/// Median over the finished runs; NaN if there is none.
+double median_of(const CellRuns& runs, Value value);
+/// A numeric parameter of the run's algorithm; NaN if it has none of that name.
+double parameter(const nlohmann::json& result, const std::string& name);
+/// Runs that halved both Φ and the negative curvature of the origin.
+std::int64_t escaped(const CellRuns& runs);
+/// How many published numbers lie inside our range over seeds, and how many there are.
+std::pair<int, int> inside(const Runs& runs, Setting setting, Scale scale);
+
+/// Distance of the outputs of two runs that differ in the data set alone.
+struct Swap {
+  std::int64_t pairs = 0;
+  std::int64_t identical = 0;
+  std::vector<double> distances;
+  std::vector<double> norms;  // ‖x_T‖ of the first run
+};
+
+Swap swap_of(const Runs& runs, const Method& method, Setting setting, Scale scale);
 
 }  // namespace dpsosp::xu_2026_exhibit

@@ -98,6 +98,10 @@ const std::vector<Method>& methods() {
   return all;
 }
 
+const Method& printed_rgda() { return methods()[0]; }
+const Method& repaired_rgda() { return methods()[1]; }
+const Method& sto_spider() { return methods()[2]; }
+
 Index steps(Scale scale) { return scale == Scale::smoke ? 20 : 400; }
 
 bool is_run(Setting setting, Control control, const Method& method) {
@@ -133,6 +137,8 @@ nlohmann::json describe_run(
   if (setting != Setting::where_it_works)
     spec.problem_settings = {{"planted_scale", "frobenius"}, {"planted_norm", "1"}};
 
+  if (setting == Setting::where_it_works && method.algorithm == "xu-2026/dp-rgda")
+    spec.settings["alpha"] = "0.01";
   if (is_reference(method)) {
     spec.noise = NoiseRule::none;
     return describe(spec);

@@ -37,6 +37,9 @@ struct Method {
   bool plotted_as_paper;                        ///< a curve of the paper's Figure 1
 };
 const std::vector<Method>& methods();
+const Method& printed_rgda();
+const Method& repaired_rgda();
+const Method& sto_spider();
 
 /// What is varied about a method's run to see what it does.
 enum class Control {

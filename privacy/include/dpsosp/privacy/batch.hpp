@@ -46,7 +46,8 @@ struct RecordRange {
 /// a secret batch that answers several queries is charged in full, without amplification.
 enum class BatchUse { one_query, several_queries };
 
-/// An opaque handle; nobody but the curator sees who is in it.
+/// An opaque handle; nobody but the curator sees who is in it. Only the curator that drew it
+/// answers with it: sampling rate, divisor and charge refer to that curator's records.
 class Batch {
  public:
   const BatchPolicy& policy() const { return policy_; }
@@ -56,6 +57,7 @@ class Batch {
   friend class TreeStream;
   BatchPolicy policy_;
   BatchUse use_ = BatchUse::one_query;
+  std::shared_ptr<const void> drawn_by_;               // identity of the curator
   std::shared_ptr<bool> answered_;                     // copies of a handle are the same batch
   RecordRange range_;                                  // all and fresh: the members
   std::shared_ptr<const std::vector<Index>> members_;  // sample and poisson

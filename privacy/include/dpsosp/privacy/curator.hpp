@@ -96,9 +96,9 @@ class Curator {
   Batch draw(const BatchPolicy& policy, BatchUse use = BatchUse::one_query);
 
   /// out = (1/b) Σ_{i∈batch} clip(∇f(point; z_i), C) + N(0, s² I) in the block; b = realised size,
-  /// q·n for Poisson. Sensitivity 2C/b.
+  /// q·n for Poisson. Sensitivity 2C/b. A record whose contribution is not finite counts as zero.
   /// \param out  d, d₂ or d + d₂ entries, overwritten; untouched if the query is refused
-  /// \throws BudgetExhausted
+  /// \throws BudgetExhausted, InputError (a batch of another curator, a shape that does not fit)
   void gradient(const Point& point, const Batch& batch, const GradientQuery& query, VectorRef out);
 
   /// out = (1/b) Σ clip(∇f(point; z_i) − ∇f(previous; z_i), C) + N(0, s² I). Sensitivity 2C/b;
@@ -144,13 +144,18 @@ class Curator {
               const Batch& batch,
               const GradientQuery& query,
               VectorRef out);
-  /// sum = Σ_{i∈batch} clipped contributions; returns nothing that an algorithm may see.
-  void sum_contributions(const Point& point,
-                         const Point* previous,
-                         const Batch& batch,
-                         Block block,
-                         double limit,
-                         VectorRef sum);
+  /// work = (1/divisor) Σ_{i∈batch} clipped contributions, as the departures have it.
+  void read_mean(const Point& point,
+                 const Point* previous,
+                 const Batch& batch,
+                 const GradientQuery& query,
+                 double divisor);
+  /// Refuses a batch of another curator, and shapes that do not fit the public facts.
+  void check_query(const Point& point,
+                   const Point* previous,
+                   const Batch& batch,
+                   Block block,
+                   Index entries) const;
   RecordRange charged_range(const Batch& batch) const;
 
   std::shared_ptr<Shared> shared_;

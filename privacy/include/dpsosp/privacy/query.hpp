@@ -24,7 +24,7 @@ struct Noise {
 
 /// A mean of per-record vectors, each clipped to norm `limit`, plus noise.
 struct GradientQuery {
-  double limit = 0.0;  ///< C ≥ 0, finite; unit of the gradient
+  double limit = 0.0;  ///< C, 0 or in [1e-150, 1e150]; unit of the gradient
   Noise noise;
   Block block = Block::x;
 };
@@ -40,7 +40,7 @@ struct GaussianPlan {
 
 /// \param policy   of the batch; with BatchUse::several_queries secret coins do not amplify
 /// \param records  n, that sampling rates refer to
-/// \throws InputError if limit or noise is negative or not finite
+/// \throws InputError if the limit is out of range, or the noise is negative or not finite
 GaussianPlan plan_gaussian(
     const BatchPolicy& policy, BatchUse use, Index records, double limit, const Noise& noise);
 

@@ -110,6 +110,16 @@ Status status_of(const Refused& refusal);
 /// Refuses problems without a dual. Minimax algorithms call it from check().
 void require_dual(const AlgorithmCard& card, const PublicFacts& facts);
 
+/// Refuses problems with a shared dual, where no record has a gradient of the value function.
+/// Minimisation algorithms call it from check() and schedule().
+void refuse_shared_dual(const AlgorithmCard& card, const PublicFacts& facts);
+
+/// Parameters of `owner` that must be finite and > 0, or finite and >= 0. \throws InputError
+void require_positive(std::string_view owner, std::string_view name, double value);
+void require_positive(std::string_view owner, std::string_view name, Index value);
+void require_not_negative(std::string_view owner, std::string_view name, double value);
+void require_not_negative(std::string_view owner, std::string_view name, Index value);
+
 struct AlgorithmEntry {
   std::string key;
   std::unique_ptr<Algorithm> (*create)();

@@ -14,6 +14,9 @@ enum class Sampling { all, fresh, sample, poisson };
 /// The policy of a batch of (expected) size `size` out of `records`.
 BatchPolicy batch_policy(Sampling sampling, Index size, Index records);
 
+/// The field "sampling" of an algorithm's parameters.
+Field sampling_field(Sampling& value);
+
 /// How increments are clipped.
 enum class IncrementClip {
   fixed,         ///< at C

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every algorithm of the registry owes before it runs: card, fields, refusals.
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "dpsosp/algorithms/registry.hpp"
+#include "dpsosp/core/errors.hpp"
+#include "runs.hpp"
+
+namespace dpsosp {
+namespace {
+
+using test::small_problem;
+
+class EveryAlgorithm : public testing::TestWithParam<std::string> {
+ protected:
+  std::unique_ptr<Algorithm> make() const { return find_algorithm(GetParam()); }
+};
+
+/// The one line of the InputError that `f` throws; empty if it throws none.
+template <class F>
+std::string refusal(F&& f) {
+  try {
+    f();
+  } catch (const InputError& e) {
+    return e.what();
+  }
+  return {};
+}
+
+TEST_P(EveryAlgorithm, HasACompleteCard) {
+  const AlgorithmCard& card = make()->card();
+  EXPECT_EQ(card.key, GetParam());
+  EXPECT_NE(card.key.find('/'), std::string::npos);
+  for (const std::string* text :
+       {&card.title, &card.paper, &card.guarantee, &card.operations, &card.output_rule}) {
+    EXPECT_FALSE(text->empty());
+    EXPECT_EQ(text->find('\n'), std::string::npos);
+  }
+  EXPECT_GE(card.numbers_version, 1);
+  EXPECT_TRUE(!card.is_private || card.empirical || card.population);
+  for (const auto& rate : {card.empirical, card.population})
+    if (rate) {
+      EXPECT_LT(rate->n, 0);
+      EXPECT_GT(rate->d, 0);
+      EXPECT_LT(rate->epsilon, 0);
+      EXPECT_EQ(rate->n, rate->epsilon) << "the private part is a power of sqrt(d)/(n epsilon)";
+      EXPECT_DOUBLE_EQ(rate->d, -rate->n / 2);
+    }
+}
+
+TEST_P(EveryAlgorithm, NamesEachFieldOnceAndSaysWhatItIs) {
+  std::set<std::string> names;
+  for (const Field& f : make()->fields()) {
+    EXPECT_TRUE(names.insert(f.name).second) << f.name;
+    EXPECT_FALSE(f.meaning.empty()) << f.name;
+  }
+  EXPECT_FALSE(names.empty());
+}
+
+TEST_P(EveryAlgorithm, ReadsEveryFieldBackAsItWasSet) {
+  const auto algorithm = make();
+  const Fields fields = algorithm->fields();
+  std::map<std::string, std::string> values;
+  for (const Field& f : fields) {
+    const std::string before = f.get();
+    f.set(before);
+    EXPECT_EQ(f.get(), before) << f.name;
+    for (const std::string& text : f.choices.empty() ? std::vector<std::string>{"7"} : f.choices) {
+      f.set(text);
+      EXPECT_EQ(f.get(), text) << f.name;
+    }
+    EXPECT_FALSE(refusal([&] { f.set("no value"); }).empty()) << f.name;
+    values[f.name] = f.get();
+  }
+  EXPECT_EQ(values_of(algorithm->fields()), values) << "one field's setter moved another field";
+}
+
+TEST_P(EveryAlgorithm, RefusesEachBadParameterByName) {
+  // Not used with Sampling::all, so sampling is on; 0 means none or never in these.
+  const std::set<std::string> may_be_zero{"refresh_noise",
+                                          "increment_noise",
+                                          "noise",
+                                          "dual_noise",
+                                          "released_dual_deviation",
+                                          "chi",
+                                          "escape_threshold",
+                                          "kick_deviation",
+                                          "refresh_cap",
+                                          "selection_share",
+                                          "clip_slope",
+                                          "clip_offset"};
+  const Problem problem = small_problem("matrix-sensing");
+  const auto prepared = [&] {
+    auto algorithm = make();
+    for (const Field& f : algorithm->fields()) {
+      if (f.name == "sampling") f.set("sample");
+      if (f.name == "batch" || f.name == "refresh_batch" || f.name == "increment_batch")
+        f.set("10");
+    }
+    return algorithm;
+  };
+  ASSERT_EQ(refusal([&] { prepared()->check(problem.facts); }), "");
+  const auto shapes = prepared();
+  for (const Field& shape : shapes->fields()) {
+    if (!shape.choices.empty()) continue;
+    const bool integer = !refusal([&] { shape.set("0.5"); }).empty();
+    std::vector<std::string> bad{"-1"};
+    if (!may_be_zero.contains(shape.name)) bad.emplace_back("0");
+    if (!integer) bad.insert(bad.end(), {"nan", "inf", "-inf"});
+    for (const std::string& text : bad) {
+      const auto algorithm = prepared();
+      test::set(*algorithm, {{shape.name, text}});
+      const std::string line = refusal([&] { algorithm->check(problem.facts); });
+      EXPECT_NE(line.find(shape.name + " = "), std::string::npos)
+          << shape.name << " = " << text << " gives: " << line;
+      EXPECT_NE(line.find("expected"), std::string::npos) << line;
+      EXPECT_EQ(line.find('\n'), std::string::npos);
+    }
+  }
+}
+
+TEST_P(EveryAlgorithm, RefusesABatchLargerThanTheData) {
+  const Problem problem = small_problem("matrix-sensing", 60);
+  const auto names = values_of(make()->fields());
+  for (const std::string name : {"batch", "refresh_batch", "increment_batch"}) {
+    if (!names.contains(name)) continue;
+    for (const std::string sampling : {"fresh", "sample", "poisson"}) {
+      const auto algorithm = make();
+      for (const std::string all : {"batch", "refresh_batch", "increment_batch"})
+        if (names.contains(all)) test::set(*algorithm, {{all, "60"}});
+      test::set(*algorithm, {{"sampling", sampling}});
+      EXPECT_EQ(refusal([&] { algorithm->check(problem.facts); }), "");
+      test::set(*algorithm, {{name, "61"}});
+      EXPECT_NE(refusal([&] { algorithm->check(problem.facts); }).find(name), std::string::npos);
+    }
+  }
+}
+
+// A dual that each record keeps exists only where it belongs to the record.
+TEST_P(EveryAlgorithm, RefusesALocalDualWhereTheDualIsShared) {
+  const Problem shared = small_problem("cosine-minimax");
+  const Problem none = small_problem("cosine-saddle");
+  const auto algorithm = make();
+  if (!algorithm->card().needs_dual) {
+    EXPECT_EQ(refusal([&] { algorithm->check(none.facts); }), "");
+    EXPECT_NE(refusal([&] {
+                algorithm->schedule(Schedule::practical, shared.facts, {1, 1e-6}, Calibrator::cks);
+              }),
+              "");
+    EXPECT_NE(refusal([&] { algorithm->check(shared.facts); }), "")
+        << "no record has a gradient of the value function";
+    return;
+  }
+  EXPECT_NE(refusal([&] { algorithm->check(none.facts); }).find("no dual"), std::string::npos);
+  const auto names = values_of(algorithm->fields());
+  const auto [field, local] = names.contains("dual_release") ? std::pair{"dual_release", "local"}
+                              : names.contains("ascent")     ? std::pair{"ascent", "local"}
+                                                             : std::pair{"local_dual", "true"};
+  test::set(*algorithm, {{field, local}});
+  EXPECT_NE(refusal([&] { algorithm->check(shared.facts); }).find(field), std::string::npos);
+  algorithm->schedule(Schedule::practical, shared.facts, {1, 1e-6}, Calibrator::cks);
+  EXPECT_EQ(refusal([&] { algorithm->check(shared.facts); }), "") << "the schedule turns it off";
+}
+
+TEST_P(EveryAlgorithm, PrintedAndRepairedAreTwoSettingsOfTheFields) {
+  const auto algorithm = make();
+  algorithm->set_variant(Variant::printed);
+  const auto printed = values_of(algorithm->fields());
+  algorithm->set_variant(Variant::repaired);
+  const auto repaired = values_of(algorithm->fields());
+  algorithm->set_variant(Variant::printed);
+  EXPECT_EQ(values_of(algorithm->fields()), printed) << "the variants are switches, not steps";
+  // The source of Ada-DP-SPIDER has no printed error, and the reference line no source.
+  const bool one_form = GetParam() == "tao-2025/ada-dp-spider" || !algorithm->card().is_private;
+  EXPECT_EQ(printed == repaired, one_form);
+}
+
+INSTANTIATE_TEST_SUITE_P(Registry,
+                         EveryAlgorithm,
+                         testing::ValuesIn([] {
+                           std::vector<std::string> keys;
+                           for (const auto& entry : algorithm_registry()) keys.push_back(entry.key);
+                           return keys;
+                         }()),
+                         [](const testing::TestParamInfo<std::string>& key) {
+                           std::string name = key.param;
+                           std::ranges::replace_if(
+                               name, [](char c) { return std::isalnum(c) == 0; }, '_');
+                           return name;
+                         });
+
+TEST(AlgorithmRegistry, HasUniqueKeysAndSuggestsTheNearest) {
+  std::set<std::string> keys;
+  for (const auto& entry : algorithm_registry()) EXPECT_TRUE(keys.insert(entry.key).second);
+  const std::string line = refusal([] { find_algorithm("xu-2026/dp-rgba"); });
+  EXPECT_NE(line.find("xu-2026/dp-rgda"), std::string::npos) << line;
+}
+
+}  // namespace
+}  // namespace dpsosp

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+// An algorithm sees the records through released values alone: what it asks, what it is charged
+// and what it returns are functions of those.
+#include <algorithm>
+#include <map>
+
+#include <gtest/gtest.h>
+
+#include "dpsosp/algorithms/registry.hpp"
+#include "dpsosp/core/errors.hpp"
+#include "dpsosp/problems/matrix_sensing.hpp"
+#include "runs.hpp"
+
+namespace dpsosp {
+namespace {
+
+using test::Ran;
+
+struct Case {
+  std::string algorithm, problem;
+  Variant variant;
+};
+void PrintTo(const Case& c, std::ostream* out) {
+  *out << c.algorithm << " on " << c.problem
+       << (c.variant == Variant::printed ? ", printed" : ", repaired");
+}
+
+constexpr Index records = 80;
+
+/// Settings that reach every branch in few steps: refreshes, escapes, batches of every kind.
+std::unique_ptr<Algorithm> prepared(const Case& c, const PublicFacts& facts) {
+  auto algorithm = find_algorithm(c.algorithm);
+  algorithm->set_variant(c.variant);
+  algorithm->schedule(Schedule::practical, facts, {4, 1e-6}, Calibrator::cks);
+  const std::map<std::string, std::string> wanted{{"steps", "60"},
+                                                  {"alpha", "0.5"},
+                                                  {"escape_threshold", "0.5"},
+                                                  {"escape_steps", "5"},
+                                                  {"chi", "0.05"},
+                                                  {"escape_radius", "0.05"},
+                                                  {"sampling", "sample"},
+                                                  {"batch", "20"},
+                                                  {"refresh_batch", "40"},
+                                                  {"increment_batch", "20"},
+                                                  {"kick_deviation", "0.1"},
+                                                  {"refresh_cap", "0"},
+                                                  {"drift_threshold", "0.01"}};
+  const auto names = values_of(algorithm->fields());
+  for (const auto& [name, text] : wanted)
+    if (names.contains(name)) test::set(*algorithm, {{name, text}});
+  algorithm->set_common_noise(0.5);
+  return algorithm;
+}
+
+/// The door that answers the case.
+UnsoundCurator::Departures door(const Case& c) {
+  return find_algorithm(c.algorithm)->card().is_private ? UnsoundCurator::Departures{}
+                                                        : test::exact;
+}
+
+/// With K = 1 the printed selection keeps the dual at y_0 = 0, where no record has a gradient in x.
+bool ignores_data(const Case& c) {
+  return c.algorithm == "xu-2026/dp-rgda" && c.variant == Variant::printed &&
+         c.problem == "matrix-sensing";
+}
+
+std::vector<Case> cases() {
+  std::vector<Case> all;
+  for (const auto& a : algorithm_registry())
+    for (const auto& p : problem_registry())
+      for (const Variant variant : {Variant::printed, Variant::repaired}) {
+        try {
+          prepared({a.key, p.name, variant}, test::small_problem(p.name, records).facts);
+          all.push_back({a.key, p.name, variant});
+        } catch (const InputError&) {
+        }
+      }
+  return all;
+}
+
+std::string described(const Ledger& ledger) {
+  std::string text;
+  for (const LedgerEntry& e : ledger.entries())
+    text += e.scope + ' ' + e.query + ' ' + std::to_string(e.count) + ' ' +
+            std::to_string(e.charged.begin) + '-' + std::to_string(e.charged.end) + ' ' +
+            testing::PrintToString(e.sensitivity_low) + ' ' +
+            testing::PrintToString(e.deviation_high) + '\n';
+  return text;
+}
+
+class EveryPrivacy : public testing::TestWithParam<Case> {};
+
+TEST_P(EveryPrivacy, WithoutDataARunDoesNotDependOnTheRecords) {
+  const Problem a = test::small_problem(GetParam().problem, records, 1);
+  const Problem b = test::small_problem(GetParam().problem, records, 99);
+  const auto algorithm = prepared(GetParam(), a.facts);
+  UnsoundCurator::Departures departures = door(GetParam());
+  departures.no_data = true;
+  const Ran on_a = test::run_unsound(*algorithm, a.facts, *a.records, departures);
+  const Ran on_b = test::run_unsound(*algorithm, b.facts, *b.records, departures);
+  EXPECT_EQ(on_a.iterates, on_b.iterates);
+  EXPECT_EQ(on_a.outcome.point, on_b.outcome.point);
+  EXPECT_EQ(on_a.outcome.counts, on_b.outcome.counts);
+  EXPECT_EQ(described(on_a.ledger), described(on_b.ledger));
+  // negative control: with data the same exchange shows
+  departures.no_data = false;
+  const Ran seen = test::run_unsound(*algorithm, a.facts, *a.records, departures);
+  const Ran other = test::run_unsound(*algorithm, b.facts, *b.records, departures);
+  EXPECT_EQ(seen.iterates.back() == other.iterates.back(), ignores_data(GetParam()));
+}
+
+/// Answers with the sums of another run, and says whether it is asked the same questions.
+class ReplayRecords final : public Records {
+ public:
+  explicit ReplayRecords(const std::vector<test::Asked>& recorded, Index size)
+      : recorded_(recorded), size_(size) {}
+
+  Index size() const override { return size_; }
+  ClipReport add_gradients(
+      const Point& point, Block block, const BatchView&, double, VectorRef out) const override {
+    answer(point, nullptr, block, out);
+    return {};
+  }
+  ClipReport add_gradient_differences(const Point& point,
+                                      const Point& previous,
+                                      Block block,
+                                      const BatchView&,
+                                      double,
+                                      VectorRef out) const override {
+    answer(point, &previous, block, out);
+    return {};
+  }
+  bool asked_all() const { return next_ == recorded_.size(); }
+
+ private:
+  void answer(const Point& point, const Point* previous, Block block, VectorRef out) const {
+    ASSERT_LT(next_, recorded_.size());
+    const test::Asked& a = recorded_[next_++];
+    EXPECT_EQ(a.x, point.x);
+    EXPECT_EQ(a.y, point.y);
+    EXPECT_EQ(a.block, block);
+    ASSERT_EQ(a.difference, previous != nullptr);
+    if (previous != nullptr) {
+      EXPECT_EQ(a.x_previous, previous->x);
+      EXPECT_EQ(a.y_previous, previous->y);
+    }
+    out = a.sum;
+  }
+
+  const std::vector<test::Asked>& recorded_;
+  Index size_;
+  mutable std::size_t next_ = 0;
+};
+
+// On another data set, with every released value of the first run replayed, an algorithm asks the
+// same questions in the same order, pays the same charges and returns the same point.
+TEST_P(EveryPrivacy, QuestionsChargesAndOutputAreFunctionsOfReleasedValues) {
+  const Problem p = test::small_problem(GetParam().problem, records);
+  const auto algorithm = prepared(GetParam(), p.facts);
+  const test::SpyRecords spy(*p.records);
+  const Ran first = test::run_unsound(*algorithm, p.facts, spy, door(GetParam()));
+  ASSERT_GT(spy.asked.size(), 5);
+  const ReplayRecords replay(spy.asked, records);
+  const Ran second = test::run_unsound(*algorithm, p.facts, replay, door(GetParam()));
+  EXPECT_TRUE(replay.asked_all());
+  EXPECT_EQ(first.iterates, second.iterates);
+  EXPECT_EQ(first.outcome.point, second.outcome.point);
+  EXPECT_EQ(first.outcome.status, second.outcome.status);
+  EXPECT_EQ(first.outcome.counts, second.outcome.counts);
+  EXPECT_EQ(described(first.ledger), described(second.ledger));
+}
+
+INSTANTIATE_TEST_SUITE_P(Registry, EveryPrivacy, testing::ValuesIn(cases()), [](const auto& c) {
+  std::string name = c.param.algorithm + "_on_" + c.param.problem +
+                     (c.param.variant == Variant::printed ? "_printed" : "_repaired");
+  std::ranges::replace_if(
+      name, [](char x) { return std::isalnum(x) == 0; }, '_');
+  return name;
+});
+
+/// A data set and the one with its first record replaced by an extreme one.
+struct Neighbours {
+  Neighbours() {
+    auto data = std::make_shared<MatrixSensingData>();
+    data->rows = 4;
+    data->cols = 3;
+    data->rank = 2;
+    data->measurements.resize(12, records);
+    data->labels.resize(records);
+    Stream stream({.seed = 9, .purpose = Purpose::test});
+    stream.fill_normal(0.3, data->measurements.reshaped());
+    stream.fill_normal(1.0, data->labels);
+    auto other = std::make_shared<MatrixSensingData>(*data);
+    other->measurements.col(0) *= -1e3;
+    other->labels[0] = 1e3;
+    facts = test::small_problem("matrix-sensing", records).facts;
+    one = matrix_sensing_records(data);
+    two = matrix_sensing_records(other);
+  }
+  PublicFacts facts;
+  std::unique_ptr<const Records> one, two;
+};
+
+// The first released estimate moves by no more than its sensitivity, and the enforced run charges
+// and answers as many queries on either data set.
+TEST(ReplacingOneRecord, MovesTheFirstEstimateByAtMostItsSensitivity) {
+  const Neighbours data;
+  for (const auto& entry : algorithm_registry()) {
+    SCOPED_TRACE(entry.key);
+    const auto algorithm = entry.create();
+    if (!algorithm->card().is_private) continue;
+    const auto names = values_of(algorithm->fields());
+    test::set(*algorithm, {{"steps", "2"}});
+    for (const std::string clip : {"clip", "clip_refresh", "clip_restart"})
+      if (names.contains(clip)) test::set(*algorithm, {{clip, "0.25"}});
+    if (names.contains("descent_rule"))
+      test::set(*algorithm, {{"descent_rule", "plain"}, {"alpha", "1e-300"}});
+    const double eta =
+        std::stod(values_of(algorithm->fields())
+                      .at(names.contains("descent_step") ? "descent_step" : "step_size"));
+    const auto released = [&](const Records& r, const UnsoundCurator::Departures& d) -> Vector {
+      const Ran ran = test::run_unsound(*algorithm, data.facts, r, d);
+      return (ran.iterates[0] - ran.iterates[1]) / eta;
+    };
+    const double moved =
+        (released(*data.one, test::no_noise) - released(*data.two, test::no_noise)).norm();
+    EXPECT_LE(moved, 2 * 0.25 / records * (1 + 1e-9));
+    EXPECT_GT(moved, 0.0);
+    // negative control: without clipping the extreme record shows at once
+    EXPECT_GT((released(*data.one, test::exact) - released(*data.two, test::exact)).norm(),
+              100 * moved);
+  }
+}
+
+// Each registered pair differs in released values without noise, each at its own schedule. At one
+// common step size with nothing clipped, full batches and no escapes, Stochastic Spider,
+// Ada-DP-SPIDER and PrivateDiff with a local dual are all gradient descent; so are DP-SGDA and the
+// reference line. What sets them apart is steps, clips, batches and escapes.
+TEST(EveryPairOfAlgorithms, DiffersInItsIteratesWithoutNoise) {
+  const Problem p = test::small_problem("matrix-sensing", 2000);
+  std::map<std::string, std::vector<Vector>> iterates;
+  for (const auto& entry : algorithm_registry()) {
+    const auto algorithm = entry.create();
+    algorithm->schedule(Schedule::practical, p.facts, {8, 1e-6}, Calibrator::cks);
+    test::set(*algorithm, {{"steps", "40"}});
+    iterates[entry.key] =
+        test::run_unsound(*algorithm,
+                          p.facts,
+                          *p.records,
+                          algorithm->card().is_private ? test::no_noise : test::exact)
+            .iterates;
+  }
+  for (auto a = iterates.begin(); a != iterates.end(); ++a)
+    for (auto b = std::next(a); b != iterates.end(); ++b)
+      EXPECT_NE(a->second, b->second) << a->first << " and " << b->first;
+}
+
+}  // namespace
+}  // namespace dpsosp
