@@ -3,6 +3,7 @@
 #include <benchmark/benchmark.h>
 #include <Eigen/Eigenvalues>
 
+#include "dpsosp/core/stream.hpp"
 #include "dpsosp/evaluator/certificate.hpp"
 #include "dpsosp/evaluator/curvature.hpp"
 #include "dpsosp/problems/problem.hpp"
@@ -10,10 +11,14 @@
 namespace dpsosp {
 namespace {
 
-/// Dimension 120: matrix sensing as in the exhibits. Beyond: cosine saddle.
+/// Dimension 120: matrix sensing as in the exhibits. Beyond: cosine saddle, whose Hessian products
+/// cost next to nothing, so that what is measured is the eigenvalue method. The start is replaced
+/// by a random point: at the family's own the Hessian has two eigenvalues.
 Problem instance(Index dimension) {
   if (dimension == 120) return find_problem("matrix-sensing")->make({.records = 1000});
-  return find_problem("cosine-saddle")->make({.records = 100, .dimension = dimension});
+  Problem problem = find_problem("cosine-saddle")->make({.records = 100, .dimension = dimension});
+  Stream({.seed = 1}).fill_normal(1.0, problem.facts.initial_point);
+  return problem;
 }
 
 void estimate_cold(benchmark::State& state) {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dpsosp/problems/matrix_sensing.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <utility>
 
 #include <fmt/format.h>
@@ -25,13 +27,84 @@ struct Factors {
   ConstMatrixMap V;
 };
 
-/// out ± (G V, Gᵀ U), the gradient of x ↦ ⟨G, UVᵀ⟩.
-void add_factor_gradient(
-    const MatrixSensingData& m, const Matrix& G, const Factors& at, double sign, VectorRef out) {
+/// out += (G V, Gᵀ U), the gradient of x ↦ ⟨G, UVᵀ⟩.
+void add_factor_gradient(const MatrixSensingData& m,
+                         const Matrix& G,
+                         const Factors& at,
+                         VectorRef out) {
   MatrixMap out_U(out.data(), m.rows, m.rank);
   MatrixMap out_V(out.data() + m.rows * m.rank, m.cols, m.rank);
-  out_U.noalias() += sign * G * at.V;
-  out_V.noalias() += sign * G.transpose() * at.U;
+  out_U.noalias() += G * at.V;
+  out_V.noalias() += G.transpose() * at.U;
+}
+
+/// (A V, Aᵀ U) for `columns` columns of the factors; overwrites both outputs.
+/// \param A  p × q; U, left: p × columns; V, right: q × columns; all column-major.
+template <std::size_t columns>
+void multiply_factors(const double* A,
+                      Index p,
+                      Index q,
+                      const double* U,
+                      const double* V,
+                      double* left,
+                      double* right) {
+  using Four = Eigen::Array4d;
+  using Two = Eigen::Array2d;
+  constexpr auto r = static_cast<Index>(columns);
+  const Index in_fours = p / 4 * 4;
+  for (Index i = 0; i < in_fours; i += 4) {
+    Four sums[columns];
+    for (Four& s : sums) s.setZero();
+    for (Index k = 0; k < q; ++k) {
+      const Four a = Eigen::Map<const Four>(A + k * p + i);
+      for (Index j = 0; j < r; ++j) sums[j] += V[k + j * q] * a;
+    }
+    for (Index j = 0; j < r; ++j) Eigen::Map<Four>(left + j * p + i) = sums[j];
+  }
+  for (Index i = in_fours; i < p; ++i)
+    for (Index j = 0; j < r; ++j) {
+      double sum = 0;
+      for (Index k = 0; k < q; ++k) sum += V[k + j * q] * A[k * p + i];
+      left[j * p + i] = sum;
+    }
+  const Index in_twos = p / 2 * 2;
+  for (Index k = 0; k < q; ++k, A += p) {
+    Two sums[columns];
+    for (Two& s : sums) s.setZero();
+    for (Index i = 0; i < in_twos; i += 2) {
+      const Two a = Eigen::Map<const Two>(A + i);
+      for (Index j = 0; j < r; ++j) sums[j] += a * Eigen::Map<const Two>(U + j * p + i);
+    }
+    for (Index j = 0; j < r; ++j)
+      right[k + j * q] = sums[j].sum() + (in_twos < p ? A[p - 1] * U[j * p + p - 1] : 0.0);
+  }
+}
+
+/// out = (vec A V, vec Aᵀ U) for factors (U, V) = `at` of any rank, four columns at a time.
+void factor_gradient(const MatrixSensingData& m, const double* A, const Vector& at, VectorRef out) {
+  const double* U = at.data();
+  const double* V = U + m.rows * m.rank;
+  double* left = out.data();
+  double* right = left + m.rows * m.rank;
+  for (Index j = 0; j < m.rank; j += 4) {
+    const auto multiply = [&](auto kernel) {
+      kernel(
+          A, m.rows, m.cols, U + j * m.rows, V + j * m.cols, left + j * m.rows, right + j * m.cols);
+    };
+    switch (m.rank - j) {
+      case 1:
+        multiply(multiply_factors<1>);
+        break;
+      case 2:
+        multiply(multiply_factors<2>);
+        break;
+      case 3:
+        multiply(multiply_factors<3>);
+        break;
+      default:
+        multiply(multiply_factors<4>);
+    }
+  }
 }
 
 class MatrixSensingRecords final : public Records {
@@ -62,16 +135,17 @@ class MatrixSensingRecords final : public Records {
   /// One end of a gradient difference: c_i = y_i, or res_i where the dual stays with the record;
   /// then ∇_x f_i = c_i (A_i V, A_iᵀ U) and ∇_y f_i = (res_i − y_i) e_i.
   struct End {
-    End(const MatrixSensingData& m, const Point& p)
-        : point(p), factors(m, p.x), product(factors.U * factors.V.transpose()) {}
+    End(const MatrixSensingData& m, const Point& p) : point(p) {
+      const Factors factors(m, p.x);
+      product = (factors.U * factors.V.transpose()).reshaped();
+    }
     double residual(const MatrixSensingData& m, Index i) const {
-      return m.measurements.col(i).dot(product.reshaped()) - m.labels[i];
+      return m.measurements.col(i).dot(product) - m.labels[i];
     }
     double dual(double residual, Index i) const { return point.has_dual() ? point.y[i] : residual; }
 
     const Point& point;
-    Factors factors;
-    Matrix product;  // UVᵀ
+    Vector product;  // vec UVᵀ
   };
 
   ClipReport sum(const Point& point,
@@ -93,6 +167,13 @@ class MatrixSensingRecords final : public Records {
     });
   }
 
+  /// Asks for the next record of a batch, which the processor does not foresee in a list.
+  void prefetch(Index i) const {
+    constexpr Index cache_line = 8;  // doubles
+    const auto record = data_->measurements.col(i);
+    for (Index e = 0; e < record.size(); e += cache_line) __builtin_prefetch(record.data() + e);
+  }
+
   ClipReport sum_chunk(const End& to,
                        const End* from,
                        Block block,
@@ -104,42 +185,34 @@ class MatrixSensingRecords final : public Records {
     const MatrixSensingData& m = *data_;
     const bool in_x = block != Block::y;
     const bool in_y = block != Block::x;
-    const Index y_offset = in_x ? (m.rows + m.cols) * m.rank : 0;
-    MatrixMap out_left(out.data(), in_x ? m.rows : 0, m.rank);
-    MatrixMap out_right(out.data() + m.rows * m.rank, in_x ? m.cols : 0, m.rank);
-    Matrix left(m.rows, m.rank);
-    Matrix right(m.cols, m.rank);
+    const Index d = (m.rows + m.cols) * m.rank;
+    const Index y_offset = in_x ? d : 0;
+    Vector scaled(d);  // c_i x, or c_i x − c′_i x′: ∇_x f_i is linear in it
+    Vector contribution(d);
     ClipReport report;
     for (Index k = first; k < last; ++k) {
       const Index i = batch[k];
-      const ConstMatrixMap A(m.measurements.col(i).data(), m.rows, m.cols);
+      if (k + 1 < last) prefetch(batch[k + 1]);
       const double residual_to = to.residual(m, i);
       const double c_to = to.dual(residual_to, i);
-      double c_from = 0.0;
       double y_part = residual_to - c_to;
+      if (in_x) scaled = c_to * to.point.x;
       if (from != nullptr) {
         const double residual_from = from->residual(m, i);
-        c_from = from->dual(residual_from, i);
+        const double c_from = from->dual(residual_from, i);
         y_part -= residual_from - c_from;
+        if (in_x) scaled -= c_from * from->point.x;
       }
       double squared = 0.0;
       if (in_x) {
-        left = c_to * A.lazyProduct(to.factors.V);
-        right = c_to * A.transpose().lazyProduct(to.factors.U);
-        if (from != nullptr) {
-          left -= c_from * A.lazyProduct(from->factors.V);
-          right -= c_from * A.transpose().lazyProduct(from->factors.U);
-        }
-        squared += left.squaredNorm() + right.squaredNorm();
+        factor_gradient(m, m.measurements.col(i).data(), scaled, contribution);
+        squared += contribution.squaredNorm();
       }
       if (in_y) squared += y_part * y_part;
       const double weight = report.weigh(std::sqrt(squared), limit);
-      if (in_x) {
-        // The clipped vector itself: a sum of weighted A_i, multiplied by V and U at the end, would
-        // let a record whose product cancels drown the others.
-        out_left += weight * left;
-        out_right += weight * right;
-      }
+      // The clipped vector itself: a sum of weighted A_i, multiplied by V and U at the end, would
+      // let a record whose product cancels drown the others.
+      if (in_x) out.head(d) += weight * contribution;
       if (in_y) out[y_offset + i] += weight * y_part;
     }
     return report;
@@ -172,7 +245,7 @@ class MatrixSensingValue final : public Objective {
 
   void gradient(ConstVectorRef x, VectorRef out) const override {
     out.setZero();
-    add_factor_gradient(shape_, residual_mean(x), Factors(shape_, x), 1.0, out);
+    add_factor_gradient(shape_, residual_mean(x), Factors(shape_, x), out);
   }
 
   void hessian_product(ConstVectorRef x, ConstVectorRef v, VectorRef out) const override {
@@ -182,8 +255,8 @@ class MatrixSensingValue final : public Objective {
     const Matrix moved = along.U * at.V.transpose() + at.U * along.V.transpose();
     const Vector applied = second_moment_ * moved.reshaped();
     out.setZero();
-    add_factor_gradient(shape_, applied.reshaped(shape_.rows, shape_.cols), at, 1.0, out);
-    add_factor_gradient(shape_, residual_mean(x), along, 1.0, out);
+    add_factor_gradient(shape_, applied.reshaped(shape_.rows, shape_.cols), at, out);
+    add_factor_gradient(shape_, residual_mean(x), along, out);
   }
 
  private:

@@ -27,7 +27,7 @@ class MatrixSensing final : public ProblemFamily {
   std::string_view summary() const override;
   Index default_records() const override { return 400; }
   Fields fields() override;
-  int numbers_version() const override { return 1; }
+  int numbers_version() const override { return 2; }
   Problem make(const InstanceSpec& spec) const override;
 
   Index rows = 20;  ///< p
