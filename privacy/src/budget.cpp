@@ -14,16 +14,6 @@
 namespace dpsosp {
 namespace {
 
-/// zCDP of an event, sampled ones in full: without amplification a record's replacement moves the
-/// query by the whole sensitivity.
-std::optional<double> full_zcdp(const Event& event) {
-  if (const auto* poisson = std::get_if<PoissonGaussianEvent>(&event))
-    return 2.0 / (poisson->noise_multiplier * poisson->noise_multiplier);
-  if (const auto* fixed = std::get_if<FixedSizeGaussianEvent>(&event))
-    return 0.5 / (fixed->noise_multiplier * fixed->noise_multiplier);
-  return zcdp(event);
-}
-
 std::vector<CountedEvent> events_of(std::span<const PlannedQuery> plan,
                                     Index records,
                                     double ratio) {
@@ -83,7 +73,10 @@ FilterRule filter_rule(const PrivacyBudget& budget,
   check(budget);
   if (calibrator != Calibrator::rdp) return {calibrator, {}, zcdp_budget(budget, calibrator)};
   if (!order || !(*order > 1))
-    throw InputError("calibrator rdp needs an order > 1 fixed in advance");
+    throw InputError(
+        "calibrator rdp needs an order fixed in advance, which only a plan of sampled queries "
+        "gives; "
+        "with a schedule use cks, bun-steinke or exact-gaussian");
   // cks: ε = R + ln(1 − 1/a) − ln(δa)/(a − 1), solved for R
   const double a = *order;
   const double capacity =
@@ -97,10 +90,9 @@ double FilterRule::charge(const Event& event) const {
     if (!order) throw InputError("calibrator rdp needs an order > 1 fixed in advance");
     return rdp(event, *order, Adjacency::replace_one);
   }
-  const bool gaussian = std::holds_alternative<GaussianEvent>(event) ||
-                        std::holds_alternative<PoissonGaussianEvent>(event) ||
-                        std::holds_alternative<FixedSizeGaussianEvent>(event);
-  const auto rho = full_zcdp(event);
+  const Event full = without_amplification(event);
+  const bool gaussian = std::holds_alternative<GaussianEvent>(full);
+  const auto rho = zcdp(full);
   if (!rho || (calibrator == Calibrator::exact_gaussian && !gaussian))
     throw UnsupportedError("the filter's calibrator has no proof for this kind of query");
   return *rho;

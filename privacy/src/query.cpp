@@ -2,6 +2,7 @@
 #include "dpsosp/privacy/query.hpp"
 
 #include <cmath>
+#include <variant>
 
 #include "dpsosp/core/errors.hpp"
 
@@ -30,6 +31,14 @@ GaussianPlan plan_gaussian(
   else
     plan.event = GaussianEvent{ratio};
   return plan;
+}
+
+Event without_amplification(const Event& event) {
+  if (const auto* poisson = std::get_if<PoissonGaussianEvent>(&event))
+    return GaussianEvent{0.5 * poisson->noise_multiplier};  // of the clip, not of twice the clip
+  if (const auto* fixed = std::get_if<FixedSizeGaussianEvent>(&event))
+    return GaussianEvent{fixed->noise_multiplier};
+  return event;
 }
 
 }  // namespace dpsosp

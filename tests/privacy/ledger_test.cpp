@@ -30,6 +30,22 @@ TEST(Ledger, AnEmptyOneHasSpentNothing) {
   EXPECT_EQ(Ledger().queries(), 0);
 }
 
+TEST(Ledger, SampledQueriesNeverCostMoreThanTheSameWithPublicCoins) {
+  // At large rates the exact Gaussian accountant beats the amplified Renyi bound.
+  for (const double rate : {0.05, 0.5, 0.95, 1.0}) {
+    Ledger fixed, poisson, open;
+    fixed.append(entry(FixedSizeGaussianEvent{rate, 6.0}, {0, 10}, 25));
+    poisson.append(entry(PoissonGaussianEvent{rate, 12.0}, {0, 10}, 25));
+    open.append(entry(GaussianEvent{6.0}, {0, 10}, 25));
+    const double full = open.spent(delta).epsilon;
+    EXPECT_LE(fixed.spent(delta).epsilon, full * (1 + 1e-12)) << rate;
+    EXPECT_LE(poisson.spent(delta).epsilon, full * (1 + 1e-12)) << rate;
+    if (rate < 0.1) {
+      EXPECT_LT(poisson.spent(delta).epsilon, 0.5 * full);
+    }
+  }
+}
+
 TEST(Ledger, DisjointRangesComposeInParallelAndOverlapsAdd) {
   // {0..9} and {10..19} at ρ = 0.3, then everybody at 0.2: the dearest record has paid 0.5
   Ledger ledger;

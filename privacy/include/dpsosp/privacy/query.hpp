@@ -44,4 +44,8 @@ struct GaussianPlan {
 GaussianPlan plan_gaussian(
     const BatchPolicy& policy, BatchUse use, Index records, double limit, const Noise& noise);
 
+/// The event of the same query with its coins made public: sampled Gaussian queries cost what they
+/// cost a record that is in the batch. Always a valid, larger charge under replace-one.
+Event without_amplification(const Event& event);
+
 }  // namespace dpsosp
