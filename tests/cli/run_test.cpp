@@ -183,8 +183,8 @@ const std::string diverging =
     small_sensing;
 
 TEST(RunCommand, ARunThatOverflowsFailsInOneLineAndIsStoredAsFailed) {
-  expect_one_error_line(dpsosp(diverging), 1, "run failed: not_finite");
-  expect_one_error_line(dpsosp(diverging + " --json"), 1, "run failed: not_finite");
+  expect_one_error_line(dpsosp(diverging), 1, "is not finite");
+  expect_one_error_line(dpsosp(diverging + " --json"), 1, "is not finite");
 
   const ScratchFolder folder;
   Store store(folder / "store.sqlite");
@@ -198,7 +198,7 @@ TEST(RunCommand, ARunThatOverflowsFailsInOneLineAndIsStoredAsFailed) {
   const auto runs = run_jobs(store, {describe(spec)}, compute_run);
   ASSERT_EQ(runs.size(), 1U);
   EXPECT_EQ(runs[0].status, RunStatus::failed);
-  EXPECT_TRUE(runs[0].reason.starts_with("not_finite")) << runs[0].reason;
+  EXPECT_NE(runs[0].reason.find("is not finite"), std::string::npos) << runs[0].reason;
   EXPECT_TRUE(runs[0].result.is_null());
 }
 
