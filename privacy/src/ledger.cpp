@@ -2,6 +2,7 @@
 #include "dpsosp/privacy/ledger.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -34,6 +35,26 @@ std::optional<Event> merged(const Event& a, const Event& b) {
     if (x->rate == y.rate) return gaussian(*x, y);
   }
   return {};
+}
+
+/// Kind, parameters and count.
+struct Content {
+  std::array<double, 2> operator()(const GaussianEvent& e) const { return {e.noise_multiplier, 0}; }
+  std::array<double, 2> operator()(const PoissonGaussianEvent& e) const {
+    return {e.noise_multiplier, e.rate};
+  }
+  std::array<double, 2> operator()(const FixedSizeGaussianEvent& e) const {
+    return {e.noise_multiplier, e.rate};
+  }
+  std::array<double, 2> operator()(const LaplaceEvent& e) const { return {e.epsilon, 0}; }
+  std::array<double, 2> operator()(const PureEvent& e) const { return {e.epsilon, 0}; }
+  std::array<double, 2> operator()(const ExponentialEvent& e) const { return {e.epsilon, 0}; }
+  std::array<double, 2> operator()(const ZcdpEvent& e) const { return {e.rho, 0}; }
+};
+
+std::array<double, 4> content_of(const CountedEvent& e) {
+  const auto [first, second] = std::visit(Content{}, e.event);
+  return {static_cast<double>(e.event.index()), first, second, static_cast<double>(e.count)};
 }
 
 }  // namespace
@@ -72,7 +93,7 @@ std::vector<std::vector<CountedEvent>> Ledger::record_histories() const {
     boundaries[entries_[k].charged.end].emplace_back(k, false);
   }
   std::set<std::size_t> active;
-  std::set<std::vector<std::size_t>> seen;
+  std::set<std::vector<std::array<double, 4>>> seen;  // histories that cost the same are one
   std::vector<std::vector<CountedEvent>> histories;
   for (const auto& [at, changes] : boundaries) {
     for (const auto& [k, starts] : changes)
@@ -80,7 +101,7 @@ std::vector<std::vector<CountedEvent>> Ledger::record_histories() const {
         active.insert(k);
       else
         active.erase(k);
-    if (active.empty() || !seen.emplace(active.begin(), active.end()).second) continue;
+    if (active.empty()) continue;
     std::vector<CountedEvent> history;
     for (const std::size_t k : active) {
       const CountedEvent counted{*entries_[k].event, entries_[k].count};
@@ -94,7 +115,10 @@ std::vector<std::vector<CountedEvent>> Ledger::record_histories() const {
         same->count += counted.count;
       }
     }
-    histories.push_back(std::move(history));
+    std::vector<std::array<double, 4>> content;
+    for (const CountedEvent& e : history) content.push_back(content_of(e));
+    std::ranges::sort(content);
+    if (seen.insert(std::move(content)).second) histories.push_back(std::move(history));
   }
   return histories;
 }
