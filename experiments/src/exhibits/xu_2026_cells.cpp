@@ -101,24 +101,28 @@ std::int64_t escaped(const CellRuns& c) {
   });
 }
 
-std::pair<int, int> inside(const Runs& runs, Setting setting, Scale scale) {
-  int within = 0, all = 0;
+Coverage coverage(const Runs& runs, Setting setting, Scale scale) {
+  Coverage covered;
   for (const Method& m : methods()) {
     if (!m.published) continue;
     const CellRuns c = cell(runs, m, setting, Control::none, scale);
     const std::array<double, 3> published{
         m.published->value, m.published->gradient_norm, m.published->lambda_min};
     for (std::size_t k = 0; k < 3; ++k) {
-      ++all;
-      double low = std::numeric_limits<double>::infinity(), high = -low;
+      ++covered.all;
+      double low = std::numeric_limits<double>::infinity(), high = 0.0;  // of magnitudes
       for (const json& r : c.finished) {
-        low = std::min(low, at_the_end[k](r));
-        high = std::max(high, at_the_end[k](r));
+        low = std::min(low, std::abs(at_the_end[k](r)));
+        high = std::max(high, std::abs(at_the_end[k](r)));
       }
-      if (low <= published[k] && published[k] <= high) ++within;
+      const double outside = std::max(low / std::abs(published[k]), std::abs(published[k]) / high);
+      if (outside <= 1.0)
+        ++covered.within;
+      else
+        covered.farthest = std::max(covered.farthest, outside);
     }
   }
-  return {within, all};
+  return covered;
 }
 
 namespace {

@@ -3,7 +3,6 @@
 
 #include <array>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "dpsosp/experiments/exhibit.hpp"
@@ -56,8 +55,13 @@ double median_of(const CellRuns& runs, Value value);
 double parameter(const nlohmann::json& result, const std::string& name);
 /// Runs that halved both Φ and the negative curvature of the origin.
 std::int64_t escaped(const CellRuns& runs);
-/// How many published numbers lie inside our range over seeds, and how many there are.
-std::pair<int, int> inside(const Runs& runs, Setting setting, Scale scale);
+/// How the published numbers lie to our ranges over seeds.
+struct Coverage {
+  int within = 0;
+  int all = 0;
+  double farthest = 1.0;  ///< largest factor by which one lies outside its range
+};
+Coverage coverage(const Runs& runs, Setting setting, Scale scale);
 
 /// Distance of the outputs of two runs that differ in the data set alone.
 struct Swap {
