@@ -124,6 +124,7 @@ std::filesystem::path reproduce(const ReproduceOptions& options) {
               options.from_store ? Store::Access::read_only : Store::Access::read_write);
   const std::filesystem::path folder = options.out / "report";
   plots::ensure_writable_folder(folder);
+  plots::require_gnuplot(folder);
 
   std::vector<nlohmann::json> jobs;
   std::set<std::string> seen;

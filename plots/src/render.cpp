@@ -123,7 +123,20 @@ std::string dateless_pdf(std::string pdf) {
   return pdf;
 }
 
+[[noreturn]] void refuse_gnuplot(const std::string& gnuplot, int error) {
+  throw InputError(
+      fmt::format("figures: cannot run {} ({}); install gnuplot 5.4 or later (Debian: gnuplot-nox)",
+                  gnuplot,
+                  std::strerror(error)));
+}
+
 }  // namespace
+
+void require_gnuplot(const fs::path& folder, const std::string& gnuplot) {
+  const WorkFolder work(folder);
+  if (const int error = run({gnuplot, "--version"}, work.path()); error > 0)
+    refuse_gnuplot(gnuplot, error);
+}
 
 FigureFiles write_figure(const Figure& figure, const fs::path& folder, const std::string& gnuplot) {
   const std::string script = gnuplot_script(figure);
@@ -135,13 +148,7 @@ FigureFiles write_figure(const Figure& figure, const fs::path& folder, const std
   write_file(drawn(".dat"), data);
   for (const char* format : {"svg", "pdf", "png"}) {
     const int error = run({gnuplot, "-d", "-c", figure.id + ".gp", format}, work.path());
-    if (error > 0) {
-      throw InputError(fmt::format(
-          "figure '{}': cannot run {} ({}); install gnuplot 5.4 or later (Debian: gnuplot-nox)",
-          figure.id,
-          gnuplot,
-          std::strerror(error)));
-    }
+    if (error > 0) refuse_gnuplot(gnuplot, error);
     if (error < 0 || !fs::exists(drawn(std::string(".") + format))) {
       std::string messages = read_file(work.path() / "messages");
       std::ranges::replace(messages, '\n', ' ');

@@ -249,10 +249,9 @@ TEST(Figure, OnlyTheFilesOfTheFigureAreLeft) {
 TEST(Figure, AMissingGnuplotIsOneClearLineAndLeavesNothing) {
   const ScratchFolder scratch;
   const Figure figure = one_curve({.label = "s", .x = {1, 2}, .y = {1, 2}});
-  EXPECT_EQ(
-      message_of([&] { write_figure(figure, scratch.path(), "no-such-gnuplot"); }),
-      "figure 'f': cannot run no-such-gnuplot (No such file or directory); install gnuplot 5.4 "
-      "or later (Debian: gnuplot-nox)");
+  EXPECT_EQ(message_of([&] { write_figure(figure, scratch.path(), "no-such-gnuplot"); }),
+            "figures: cannot run no-such-gnuplot (No such file or directory); install gnuplot 5.4 "
+            "or later (Debian: gnuplot-nox)");
   EXPECT_TRUE(std::filesystem::is_empty(scratch.path()));
 }
 

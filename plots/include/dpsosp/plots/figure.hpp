@@ -81,6 +81,10 @@ std::string gnuplot_script(const Figure& figure);
 /// The numbers of the curves and markers, one gnuplot index each, 17 significant digits.
 std::string gnuplot_data(const Figure& figure);
 
+/// For those who compute long before they draw. \param folder  exists and can be written
+/// \throws InputError if gnuplot cannot be run
+void require_gnuplot(const std::filesystem::path& folder, const std::string& gnuplot = "gnuplot");
+
 struct FigureFiles {
   std::filesystem::path svg, pdf, png, script, data;
 };
