@@ -24,7 +24,9 @@ po::options_description instance_options(const char* title) {
       "problem", po::value<std::string>(), "name; dpsosp list problems")(
       "records", po::value<std::string>(), "n; default: the problem's")(
       "dimension", po::value<std::string>(), "d; default: the problem's")(
-      "seed", po::value<std::string>()->default_value("0"), "of noise, sampling and the start")(
+      "seed",
+      po::value<std::string>()->default_value("0"),
+      "of noise, sampling and the start; privacy needs one that is secret and used once")(
       "data-seed", po::value<std::string>(), "of the records; default: the seed")(
       "set",
       po::value<std::vector<std::string>>()->composing(),
@@ -121,12 +123,12 @@ std::string as_text(const json& r) {
                      a["status"].get<std::string>(),
                      a["steps"].get<Index>(),
                      a["counts"].dump());
-  out += fmt::format("utility      {}; promised alpha {}{}\n",
+  const double alpha = from_json_number(r["schedule"]["alpha"]);
+  const std::string note = r["schedule"]["note"];
+  out += fmt::format("utility      {}; {}{}\n",
                      r["schedule"]["utility"].get<std::string>(),
-                     number(r["schedule"]["alpha"]),
-                     r["schedule"]["note"].get<std::string>().empty()
-                         ? ""
-                         : "; " + r["schedule"]["note"].get<std::string>());
+                     alpha > 0 ? fmt::format("promised alpha {:.6g}", alpha) : "no alpha promised",
+                     note.empty() ? "" : "; " + note);
   out += fmt::format(
       "privacy      {}: epsilon {} at delta {}, replace_one; spent {} ({}) in {} queries\n",
       p["label"].get<std::string>(),
@@ -145,9 +147,11 @@ std::string as_text(const json& r) {
     out += fmt::format("ledger       and {} further entries\n",
                        p["ledger"]["further_entries"].get<std::size_t>());
   const json& log = r["evaluation_log"];
-  out += fmt::format("not private  {} of {} contributions clipped\n",
-                     log["clipped"].get<std::int64_t>(),
-                     log["contributions"].get<std::int64_t>());
+  out += fmt::format(
+      "not private  {} of {} contributions clipped; the certificates are exact functions of the "
+      "records too\n",
+      log["clipped"].get<std::int64_t>(),
+      log["contributions"].get<std::int64_t>());
   return out;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dpsosp/experiments/run.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
@@ -14,6 +15,7 @@
 #include "dpsosp/evaluator/certificate.hpp"
 #include "dpsosp/evaluator/trace.hpp"
 #include "dpsosp/experiments/json_number.hpp"
+#include "dpsosp/experiments/run_key.hpp"
 #include "dpsosp/experiments/runner.hpp"
 #include "dpsosp/privacy/accounting/advanced_composition.hpp"
 #include "dpsosp/privacy/unsound_curator.hpp"
@@ -86,6 +88,34 @@ void apply_settings(Algorithm& algorithm, const std::map<std::string, std::strin
   for (const auto& [key, text] : settings) set_field(fields, algorithm.card().key, key, text);
 }
 
+/// Takes back what a schedule promises where its premises do not hold.
+void qualify(Scheduled& scheduled, bool overruled, const PublicFacts& facts) {
+  if (overruled) {
+    scheduled.utility = Utility::heuristic;
+    scheduled.alpha = 0.0;
+    scheduled.note = "settings overrule the schedule: nothing is promised";
+    return;
+  }
+  const bool estimated = std::ranges::any_of(
+      facts.constants.all(), [](const auto& c) { return c.second.origin == Origin::estimated; });
+  if (!estimated) return;
+  if (scheduled.utility == Utility::proved || scheduled.utility == Utility::repaired)
+    scheduled.utility = Utility::heuristic;
+  scheduled.note += scheduled.note.empty() ? "" : "; ";
+  scheduled.note += "constants of the problem are estimates";
+}
+
+/// The random numbers of a run: those of its seed and its description. Controls (records exchanged,
+/// no data, no noise) keep them, so that they differ from the run in that alone.
+StreamKey key_of(const json& d) {
+  json shared = d;
+  for (const char* name : {"data_seed", "door", "observations", "seed"}) shared.erase(name);
+  const std::string hash = RunKey(shared).hash();
+  return {.seed = d.at("seed"),
+          .run = static_cast<std::uint32_t>(std::stoul(hash.substr(0, 8), nullptr, 16)),
+          .path = std::stoull(hash.substr(8, 16), nullptr, 16)};
+}
+
 /// Schedule, settings and noise of an algorithm on a problem.
 Scheduled prepare(Algorithm& algorithm, const json& d, const PublicFacts& facts) {
   const PrivacyBudget budget{d.at("epsilon"), d.at("delta")};
@@ -98,9 +128,11 @@ Scheduled prepare(Algorithm& algorithm, const json& d, const PublicFacts& facts)
     // first; and they overrule its numbers, so they come again.
     apply_settings(algorithm, settings);
     const auto kind = named("schedule", schedules, d.at("schedule"));
-    const Scheduled scheduled = algorithm.schedule(kind, facts, budget, calibrator);
+    Scheduled scheduled = algorithm.schedule(kind, facts, budget, calibrator);
+    const auto planned = values_of(algorithm.fields());
     apply_settings(algorithm, settings);
     algorithm.check(facts);
+    qualify(scheduled, values_of(algorithm.fields()) != planned, facts);
     return scheduled;
   }
   apply_settings(algorithm, settings);
@@ -170,7 +202,8 @@ json certificate_json(const Problem& problem, ConstVectorRef x, std::uint64_t se
   const Certificate c = certify(*problem.empirical, x, options);
   if (c.status != EvaluationStatus::ok)
     throw RunFailed(fmt::format("certificate: {}", to_string(c.status)));
-  json j{{"value", to_json_number(c.value)},
+  json j{{"private", false},
+         {"value", to_json_number(c.value)},
          {"gradient_norm", to_json_number(c.gradient_norm)},
          {"lambda_min", to_json_number(c.lambda_min)},
          {"residual", to_json_number(c.residual)},
@@ -267,15 +300,16 @@ json compute_run(const json& d) {
   const PublicFacts& facts = s.problem.facts;
   const std::uint64_t seed = d.at("seed");
   ClipLog log;
-  Curator curator = open_door(s, {.seed = seed}, log);
+  StreamKey key = key_of(d);
+  Curator curator = open_door(s, key, log);
+  key.purpose = Purpose::algorithm;
 
   const Index observations = d.at("observations");
   ObservationPlan plan;
   plan.uniform = std::max<Index>(2, observations);
   plan.per_decade = 0;
   Recorder recorder(plan);
-  const Outcome outcome =
-      s.algorithm->run(curator, Stream({.seed = seed, .purpose = Purpose::algorithm}), recorder);
+  const Outcome outcome = s.algorithm->run(curator, Stream(key), recorder);
   if (outcome.status == Status::not_finite)
     throw RunFailed(
         fmt::format("not_finite: an iterate is not finite after {} steps", outcome.steps));

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <system_error>
 #include <thread>
 #include <type_traits>
@@ -199,6 +200,9 @@ class Store::Database {
   /// \throws InputError if the file is neither empty nor a store of this version.
   Content content() {
     SQLite::Database& db = *connection_;
+    // One snapshot for all three: between two reads another process may make the file a store.
+    std::optional<SQLite::Transaction> snapshot;
+    if (sqlite3_get_autocommit(db.getHandle()) != 0) snapshot.emplace(db);
     const int id = db.execAndGet("PRAGMA application_id");
     const int version = db.execAndGet("PRAGMA user_version");
     if (id == 0 && version == 0 &&

@@ -16,7 +16,7 @@ if grep -rIlF -e "$build" "$folder/prefix" --include='*.cmake'; then
 fi
 
 configure() {
-  "$cmake" -S "$consumer" -B "$folder/$1" -DCMAKE_BUILD_TYPE=Release \
+  "$cmake" -G Ninja -S "$consumer" -B "$folder/$1" -DCMAKE_BUILD_TYPE=Release \
     -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_PREFIX_PATH="$folder/prefix" >"$folder/$1.log" 2>&1 ||
     { cat "$folder/$1.log" >&2; exit 1; }
 }

@@ -9,6 +9,7 @@
 
 #include "dpsosp/experiments/json_number.hpp"
 #include "xu_2026_cells.hpp"
+#include "xu_2026_findings.hpp"
 #include "xu_2026_settings.hpp"
 #include "xu_2026_tables.hpp"
 
@@ -20,94 +21,6 @@ using nlohmann::json;
 namespace {
 
 constexpr std::array controls{Control::none, Control::no_noise, Control::no_data, Control::swapped};
-
-/// What the runs show, each sentence only where they do.
-std::vector<std::string> findings(const Runs& runs, Scale scale) {
-  std::vector<std::string> out;
-  const Coverage published = coverage(runs, Setting::as_published, scale);
-  std::string first =
-      fmt::format("{} of the {} published numbers lie inside the range of our as-published runs",
-                  published.within,
-                  published.all);
-  if (published.within < published.all)
-    first += fmt::format("; the others miss it by a factor of at most {:.3g}", published.farthest);
-  out.push_back(
-      first +
-      ". The paper's table is one run a method; the ranges show how far another seed can be.");
-
-  const CellRuns base = cell(runs, repaired_rgda(), Setting::as_published, Control::none, scale);
-  double best_published = std::numeric_limits<double>::infinity();
-  for (const Method& m : methods())
-    if (m.published) best_published = std::min(best_published, m.published->value);
-  const double start = median_of(base, at_the_start[0]);
-  out.push_back(fmt::format(
-      "In the as-published setting the initial point has Φ = {:.3g} (median) and the best "
-      "published "
-      "row {:.4g}{}. The two ratios of a Gaussian point, which do not depend on its scale, are met "
-      "by "
-      "the published rows and by ours (last table): the ranking is that of step size times noise.",
-      start,
-      best_published,
-      start < best_published ? ": every published row is worse than doing nothing" : ""));
-
-  const Swap s = swap_of(runs, printed_rgda(), Setting::as_published, scale);
-  out.push_back(
-      fmt::format("DP-RGDA as printed: with the whole data set exchanged and noise, batches and "
-                  "start kept, its "
-                  "output is identical in every bit on {} of {} seeds. The selection of Algorithm "
-                  "3 has y_{{t}} "
-                  "itself among its candidates and noise makes later ones longer, so the dual "
-                  "stays at y_{{0}} = 0, "
-                  "where ∇_{{x}}f vanishes. Repaired: each record keeps its own dual, and no "
-                  "increment is counted "
-                  "twice at a refresh.",
-                  s.identical,
-                  s.pairs));
-
-  const CellRuns large = cell(runs, repaired_rgda(), Setting::where_it_works, Control::none, scale);
-  const CellRuns small = cell(runs, repaired_rgda(), Setting::ledgered, Control::none, scale);
-  out.push_back(fmt::format(
-      "Leaving the saddle, that is halving both Φ and the negative curvature of the origin: "
-      "repaired "
-      "DP-RGDA with noise that our accountant proves does it on {} of {} seeds at n = 400 and on "
-      "{} of "
-      "{} seeds in the setting where-it-works, with median Φ = {:.3g} from {:.3g} at the start.",
-      escaped(small),
-      small.finished.size(),
-      escaped(large),
-      large.finished.size(),
-      median_of(large, at_the_end[0]),
-      median_of(large, at_the_start[0])));
-
-  const CellRuns published_noise =
-      cell(runs, sto_spider(), Setting::as_published, Control::none, scale);
-  const CellRuns ledgered_noise = cell(runs, sto_spider(), Setting::ledgered, Control::none, scale);
-  if (!published_noise.finished.empty() && !ledgered_noise.finished.empty())
-    out.push_back(fmt::format(
-        "Advanced composition over all queries asks {} for z = {:.4g}, standard deviation over "
-        "sensitivity; with Poisson batches our accountant proves the same (2, 10^{{-6}}) at z = "
-        "{:.4g}. "
-        "What the as-published runs really spend is ε = {:.2g} by the ledger. The guarantee is "
-        "valid, "
-        "and most of the noise is not needed for it.",
-        sto_spider().label,
-        parameter(published_noise.finished.front(), "refresh_noise"),
-        parameter(ledgered_noise.finished.front(), "refresh_noise"),
-        from_json_number(published_noise.finished.front().at("privacy").at("spent"))));
-  return out;
-}
-
-plots::Label verdict(const Runs& runs, Scale scale) {
-  const Coverage published = coverage(runs, Setting::as_published, scale);
-  const Swap s = swap_of(runs, printed_rgda(), Setting::as_published, scale);
-  return {fmt::format("{} of {} numbers within our seed range; printed DP-RGDA ignores its data on "
-                      "{} of {} seeds",
-                      published.within,
-                      published.all,
-                      s.identical,
-                      s.pairs),
-          plots::Tone::caution};
-}
 
 /// Median and range over seeds of one column of the traces. A run that ended earlier stays where it
 /// ended.
@@ -149,6 +62,7 @@ plots::Figure figure_of(const Runs& runs, Setting setting, Scale scale) {
     if (k < 2) p.y.scale = plots::Scale::log;
     for (std::size_t m = 0; m < methods().size(); ++m) {
       const Method& method = methods()[m];
+      if (!is_run(setting, Control::none, method) || method.clips_batch_mean) continue;
       const CellRuns c = cell(runs, method, setting, Control::none, scale);
       plots::Series s = curve(c, k + 1);
       s.label = method.label;
@@ -189,7 +103,7 @@ plots::Exhibit xu_2026_table_2(const Runs& runs, Scale scale) {
       "At (ε, δ) = (2, 10^{-6}) on matrix sensing with n = 400, DP-RGDA beats Sto-SPIDER and "
       "Ada-DP-SPIDER under the same budget in function value, gradient norm and smallest "
       "eigenvalue; PrivateDiff has comparable curvature. One run, seed 0, values at t = 399."};
-  e.differences = findings(runs, scale);
+  e.differences = table_findings(runs, scale);
   e.tables = {main_table(runs, scale),
               privacy_table(runs, scale),
               swap_table(runs, scale),
@@ -207,7 +121,7 @@ plots::Exhibit xu_2026_figure_1(const Runs& runs, Scale scale) {
       "Four curves over 400 iterations; the caption names DP-SGDA as the single-loop baseline "
       "where "
       "text and table have PrivateDiff. Both are drawn here."};
-  e.differences = findings(runs, scale);
+  e.differences = figure_findings(runs, scale);
   for (const Setting s : settings) e.figures.push_back(figure_of(runs, s, scale));
   return e;
 }

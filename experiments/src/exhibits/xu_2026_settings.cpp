@@ -51,9 +51,8 @@ const std::vector<Method>& methods() {
        "xu-2026/dp-rgda",
        "printed",
        rgda,
-       Published{0.9119, 0.4251, -4.8504e-2},
-       true},
-      {"DP-RGDA (repaired)", "xu-2026/dp-rgda", "repaired", rgda, {}, false},
+       Published{0.9119, 0.4251, -4.8504e-2}},
+      {"DP-RGDA (repaired)", "xu-2026/dp-rgda", "repaired", rgda, {}},
       {"Sto-SPIDER",
        "ganesh-2023/stochastic-spider",
        "repaired",
@@ -63,8 +62,7 @@ const std::vector<Method>& methods() {
         {"clip_refresh", "1"},
         {"clip_increment", "1"},
         {"increment_clip", "fixed"}},
-       Published{13.7046, 3.4505, -2.1862e-1},
-       true},
+       Published{13.7046, 3.4505, -2.1862e-1}},
       {"Ada-DP-SPIDER",
        "tao-2025/ada-dp-spider",
        "repaired",
@@ -74,26 +72,23 @@ const std::vector<Method>& methods() {
         {"clip_refresh", "1"},
         {"clip_increment", "1"},
         {"increment_clip", "fixed"}},
-       Published{8.0751, 2.2753, -1.4378e-1},
-       true},
+       Published{8.0751, 2.2753, -1.4378e-1}},
       {"PrivateDiff",
        "zhang-2025/private-diff",
        "repaired",
        {{"step_size", "0.0125"}, {"period", "1"}, {"ascent", "local"}, {"clip_restart", "1"}},
-       Published{0.6546, 0.3344, -4.3622e-2},
-       true},
+       Published{0.6546, 0.3344, -4.3622e-2}},
       {"DP-SGDA",
        "yang-2022/dp-sgda",
        "printed",
        {{"step_size", "0.0125"}, {"ascent_step", "0.8"}, {"clip", "1"}},
-       {},
-       true},
+       {}},
       {"Gradient descent ascent",
        "reference/gradient-descent-ascent",
        "repaired",
        {{"step_size", "0.2"}, {"ascent_step", "0.8"}},
-       {},
-       false},
+       {}},
+      {"DP-RGDA (printed, batch mean clipped)", "xu-2026/dp-rgda", "printed", rgda, {}, true},
   };
   return all;
 }
@@ -101,13 +96,16 @@ const std::vector<Method>& methods() {
 const Method& printed_rgda() { return methods()[0]; }
 const Method& repaired_rgda() { return methods()[1]; }
 const Method& sto_spider() { return methods()[2]; }
+const Method& ada_dp_spider() { return methods()[3]; }
+bool is_private(const Method& method) { return !is_reference(method); }
 
 Index steps(Scale scale) { return scale == Scale::smoke ? 20 : 400; }
 
 bool is_run(Setting setting, Control control, const Method& method) {
   if (is_reference(method)) return control == Control::none;
-  // At n = 25600 the controls are for the method that the setting is about.
-  if (setting == Setting::where_it_works && control != Control::none)
+  if (method.clips_batch_mean) return setting == Setting::as_published && control == Control::none;
+  // At n = 25600 data are exchanged for the method that the setting is about.
+  if (setting == Setting::where_it_works && control == Control::swapped)
     return is_repaired_rgda(method);
   return true;
 }
@@ -168,6 +166,7 @@ nlohmann::json describe_run(
     if (method.variant == "printed" && method.algorithm == "xu-2026/dp-rgda")
       spec.settings["streams"] = "joint";  // one query of (u, v), so that sampling amplifies
   }
+  if (method.clips_batch_mean) spec.door = Door::batch_mean_clip;
   if (control == Control::no_noise) spec.door = Door::no_noise;
   if (control == Control::no_data) spec.door = Door::no_data;
   return describe(spec);

@@ -34,12 +34,14 @@ struct Method {
   std::string variant;
   std::map<std::string, std::string> settings;  ///< beside batches and steps
   std::optional<Published> published;           ///< one run, seed 0
-  bool plotted_as_paper;                        ///< a curve of the paper's Figure 1
+  bool clips_batch_mean = false;                ///< Algorithm 3 to the letter; not private
 };
 const std::vector<Method>& methods();
 const Method& printed_rgda();
 const Method& repaired_rgda();
 const Method& sto_spider();
+const Method& ada_dp_spider();
+bool is_private(const Method& method);
 
 /// What is varied about a method's run to see what it does.
 enum class Control {

@@ -60,7 +60,10 @@ nlohmann::json describe(const RunSpec& spec);
 ///   privacy: label, guarantee, delta, spent, accountant, adjacency, ledger;
 ///   start, origin, output: certificates;   point;   best: a row of the trace;
 ///     trace: rows [t, value, ‖∇‖, λ_min, sosp_level];
-///   evaluation_log: clip counts (not private).
+///   evaluation_log: clip counts.
+/// Certificates, trace, best and evaluation_log are functions of the records: not private, and so
+/// marked. Random numbers are keyed by the seed and the description, so no two different runs share
+/// noise; only controls (door, data_seed) keep that of the run they control.
 /// \throws RunFailed if an iterate is not finite, InputError
 nlohmann::json compute_run(const nlohmann::json& description);
 

@@ -24,8 +24,6 @@ class RangeFilter {
 
   /// Smallest remainder over the records of the range.
   double remaining() const;
-  /// Number of ranges with a history of their own.
-  std::size_t segments() const { return segments_.size(); }
 
  private:
   void split(Index at);

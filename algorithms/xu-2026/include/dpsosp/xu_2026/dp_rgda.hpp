@@ -91,13 +91,4 @@ struct PaperErm {
 };
 PaperErm paper_erm(double n, double d, double epsilon, double delta, double L, double M, double F0);
 
-/// What the practical schedule decides before rounding into parameters.
-/// \source xu-2026, section 3.3
-struct PracticalErm {
-  double alpha;
-  double noise_floor;  ///< ν: standard deviation of ‖v_t − ∇Φ‖ just before a refresh
-  double steps;
-  Index period;
-};
-
 }  // namespace dpsosp::xu_2026

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/experiments/run.hpp"
+
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "dpsosp/core/errors.hpp"
+
+namespace dpsosp {
+namespace {
+
+using nlohmann::json;
+
+RunSpec one_noisy_step() {
+  RunSpec spec;
+  spec.algorithm = "yang-2022/dp-sgda";
+  spec.problem = "matrix-sensing";
+  spec.records = 50;
+  spec.settings = {{"steps", "1"}, {"step_size", "1"}};
+  spec.noise = NoiseRule::calibrated;
+  spec.door = Door::no_data;  // the step is the noise
+  spec.observations = 0;
+  return spec;
+}
+
+Vector step_of(const RunSpec& spec) {
+  const json result = compute_run(describe(spec));
+  const auto point = result.at("point").get<std::vector<double>>();
+  RunSpec still = spec;
+  still.settings["step_size"] = "1e-300";
+  const auto start = compute_run(describe(still)).at("point").get<std::vector<double>>();
+  const auto n = static_cast<Index>(point.size());
+  return Eigen::Map<const Vector>(point.data(), n) - Eigen::Map<const Vector>(start.data(), n);
+}
+
+double cosine(const Vector& a, const Vector& b) { return a.dot(b) / (a.norm() * b.norm()); }
+
+TEST(Run, NoTwoDifferentRunsShareNoise) {
+  // 120 coordinates: independent directions have |cosine| above 0.5 with probability below 1e-8.
+  const RunSpec spec = one_noisy_step();
+  RunSpec other = spec;
+  other.epsilon = 2.0;
+  EXPECT_LT(std::abs(cosine(step_of(spec), step_of(other))), 0.5);
+  other = spec;
+  other.settings["clip"] = "2";
+  EXPECT_LT(std::abs(cosine(step_of(spec), step_of(other))), 0.5);
+  other = spec;
+  other.seed = 1;
+  EXPECT_LT(std::abs(cosine(step_of(spec), step_of(other))), 0.5);
+}
+
+TEST(Run, AControlKeepsTheNoiseOfItsRun) {
+  const RunSpec spec = one_noisy_step();
+  RunSpec swapped = spec;
+  swapped.data_seed = 99;
+  EXPECT_EQ(compute_run(describe(spec)).at("point"), compute_run(describe(swapped)).at("point"));
+}
+
+TEST(Run, SettingsThatOverruleTheScheduleTakeItsPromiseBack) {
+  RunSpec spec;
+  spec.algorithm = "ganesh-2023/stochastic-spider";
+  spec.problem = "cosine-saddle";
+  spec.records = 2000;
+  spec.observations = 0;
+  const json planned = compute_run(describe(spec)).at("schedule");
+  EXPECT_GT(planned.at("alpha").get<double>(), 0.0);
+  spec.settings["steps"] = "3";
+  const json overruled = compute_run(describe(spec)).at("schedule");
+  EXPECT_EQ(overruled.at("alpha"), 0.0);
+  EXPECT_EQ(overruled.at("utility"), "heuristic");
+}
+
+TEST(Run, PromisesFromEstimatedConstantsAreHeuristic) {
+  RunSpec spec;
+  spec.algorithm = "xu-2026/dp-rgda";
+  spec.problem = "cosine-minimax";
+  spec.records = 20000;
+  spec.epsilon = 2.0;
+  spec.observations = 0;
+  const json schedule = compute_run(describe(spec)).at("schedule");
+  EXPECT_GT(schedule.at("alpha").get<double>(), 0.0);
+  EXPECT_EQ(schedule.at("utility"), "heuristic");
+  EXPECT_NE(schedule.at("note").get<std::string>().find("estimates"), std::string::npos);
+}
+
+TEST(Run, WhatIsComputedFromTheRecordsIsMarkedNotPrivate) {
+  const json result = compute_run(describe(one_noisy_step()));
+  for (const char* part : {"start", "origin", "output", "evaluation_log"})
+    EXPECT_EQ(result.at(part).at("private"), false) << part;
+}
+
+TEST(Run, PrintedClippingOfTheMeanIsLabelledViolatedAndCostsMore) {
+  RunSpec spec = one_noisy_step();
+  spec.door = Door::enforced;
+  const json sound = compute_run(describe(spec)).at("privacy");
+  spec.door = Door::batch_mean_clip;
+  const json printed = compute_run(describe(spec)).at("privacy");
+  EXPECT_EQ(sound.at("label"), "enforced");
+  EXPECT_EQ(printed.at("label"), "violated");
+  EXPECT_GT(printed.at("spent").get<double>(), 10.0 * sound.at("spent").get<double>());
+}
+
+}  // namespace
+}  // namespace dpsosp
