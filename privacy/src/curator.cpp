@@ -214,7 +214,10 @@ void Curator::answer(const char* name,
       plan_gaussian(batch.policy_, batch.use_, own.facts.records, query.limit, query.noise);
   const bool bare = plan.sensitivity > 0 && plan.standard_deviation == 0;
   if (bare && !departures.no_filter)
-    reject("query", "noise", 0.0, "> 0; a query without noise is not private and this curator refuses it");
+    reject("query",
+           "noise",
+           0.0,
+           "> 0; a query without noise is not private and this curator refuses it");
   if (still) plan.event.reset();
   const bool realised =
       departures.realised_divisor && batch.policy_.kind == BatchPolicy::Kind::poisson;
