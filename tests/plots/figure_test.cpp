@@ -255,6 +255,13 @@ TEST(Figure, AMissingGnuplotIsOneClearLineAndLeavesNothing) {
   EXPECT_TRUE(std::filesystem::is_empty(scratch.path()));
 }
 
+TEST(Figure, AMissingGnuplotIsNoticedBeforeTheWork) {
+  const ScratchFolder scratch;
+  EXPECT_NO_THROW(require_gnuplot(scratch.path()));
+  EXPECT_THROW(require_gnuplot(scratch.path(), "no-such-gnuplot"), InputError);
+  EXPECT_TRUE(std::filesystem::is_empty(scratch.path()));
+}
+
 TEST(Figure, AGnuplotThatFailsIsReported) {
   const ScratchFolder scratch;
   const Figure figure = one_curve({.label = "s", .x = {1, 2}, .y = {1, 2}});
