@@ -199,7 +199,7 @@ json certificate_json(const Problem& problem, ConstVectorRef x, std::uint64_t se
   options.hessian_lipschitz = hessian_lipschitz(problem.facts);
   options.in_region = problem.in_region(x);
   options.key.seed = seed;
-  const Certificate c = certify(*problem.empirical, x, options);
+  const Certificate c = certify(problem.objective(), x, options);
   if (c.status != EvaluationStatus::ok)
     throw RunFailed(fmt::format("certificate: {}", to_string(c.status)));
   json j{{"private", false},
@@ -336,7 +336,7 @@ json compute_run(const json& d) {
     result["point"] = std::vector<double>(outcome.point.begin(), outcome.point.end());
   if (observations > 0) {
     const auto trace =
-        recorder.trace.evaluate(*s.problem.empirical,
+        recorder.trace.evaluate(s.problem.objective(),
                                 hessian_lipschitz(facts),
                                 {.key = {.seed = seed, .purpose = Purpose::evaluation}});
     result["trace"] = trace_json(trace);

@@ -122,9 +122,16 @@ Batch Curator::draw(const BatchPolicy& policy, BatchUse use) {
              "size",
              static_cast<double>(policy.size),
              fmt::format("in [1, records] with records = {}", n));
+  const bool simulated = shared_->records->simulated();
+  if (simulated &&
+      (policy.kind == BatchPolicy::Kind::sample || policy.kind == BatchPolicy::Kind::poisson))
+    throw InputError(fmt::format(
+        "batch: simulated records answer `all` and `fresh` batches, not `{}`; use real records",
+        to_string(policy.kind)));
   switch (policy.kind) {
     case BatchPolicy::Kind::all:
       batch.range_ = own.range;
+      if (simulated) shared_->simulated.admit(policy, batch.range_, own.identity);
       break;
     case BatchPolicy::Kind::fresh:
       if (own.range.end - own.fresh_cursor < policy.size)
@@ -132,6 +139,7 @@ Batch Curator::draw(const BatchPolicy& policy, BatchUse use) {
                                         policy.size,
                                         own.range.end - own.fresh_cursor));
       batch.range_ = {own.fresh_cursor, own.fresh_cursor + policy.size};
+      if (simulated) shared_->simulated.admit(policy, batch.range_, own.identity);
       own.fresh_cursor += policy.size;
       break;
     case BatchPolicy::Kind::sample: {
@@ -278,7 +286,8 @@ void Curator::read_mean(const Point& point,
   if (!mean.allFinite()) {  // or one record would show in every release: it counts as zero
     mean.setZero();
     Vector one(mean.size());
-    for (Index k = 0; k < view.size(); ++k) {
+    const Index separate = shared_->records->simulated() ? 0 : view.size();
+    for (Index k = 0; k < separate; ++k) {
       one.setZero();
       add(BatchView(view[k], view[k] + 1), one);
       if (one.allFinite()) mean += one;

@@ -8,6 +8,7 @@
 
 #include "dpsosp/privacy/curator.hpp"
 #include "dpsosp/privacy/range_filter.hpp"
+#include "simulated_ranges.hpp"
 
 namespace dpsosp {
 
@@ -17,6 +18,7 @@ struct Curator::Shared {
   Ledger ledger;
   ClipLog* clip_log = nullptr;
   Departures departures;
+  SimulatedRanges simulated;
 };
 
 /// What a curator has of its own.

@@ -11,17 +11,6 @@
 
 namespace dpsosp {
 
-void DiagonalObjective::hessian_product(ConstVectorRef x, ConstVectorRef v, VectorRef out) const {
-  hessian_diagonal(x, out);
-  out.array() *= v.array();
-}
-
-double DiagonalObjective::lambda_min(ConstVectorRef x) const {
-  Vector diagonal(dimension());
-  hessian_diagonal(x, diagonal);
-  return diagonal.minCoeff();
-}
-
 namespace {
 
 class CosineSaddleObjective final : public DiagonalObjective {
@@ -46,24 +35,21 @@ class CosineSaddleObjective final : public DiagonalObjective {
   Vector sin_;
 };
 
-class CosineSaddleRecords final : public Records {
+/// Record i contributes sine − z_i ∘ cosine: a sin(x − s z) expanded for z = ±1.
+class CosineSaddleRecords : public Records {
  public:
-  CosineSaddleRecords(double amplitude, double spread, Matrix signs)
-      : a_(amplitude),
-        cos_s_(std::cos(spread)),
-        sin_s_(std::sin(spread)),
-        signs_(std::move(signs)) {}
-
-  Index size() const override { return signs_.cols(); }
+  CosineSaddleRecords(double amplitude, double spread)
+      : a_(amplitude), cos_s_(std::cos(spread)), sin_s_(std::sin(spread)) {}
 
   ClipReport add_gradients(const Point& point,
                            Block block,
                            const BatchView& batch,
                            double limit,
-                           VectorRef out) const override {
+                           VectorRef out) const final {
+    check_minimisation("cosine-saddle", block);
     const Vector sine = a_ * cos_s_ * point.x.array().sin();
     const Vector cosine = a_ * sin_s_ * point.x.array().cos();
-    return sum(sine, cosine, block, batch, limit, out);
+    return sum(sine, cosine, batch, limit, out);
   }
 
   ClipReport add_gradient_differences(const Point& point,
@@ -71,22 +57,38 @@ class CosineSaddleRecords final : public Records {
                                       Block block,
                                       const BatchView& batch,
                                       double limit,
-                                      VectorRef out) const override {
+                                      VectorRef out) const final {
+    check_minimisation("cosine-saddle", block);
     const Vector sine = a_ * cos_s_ * (point.x.array().sin() - previous.x.array().sin());
     const Vector cosine = a_ * sin_s_ * (point.x.array().cos() - previous.x.array().cos());
-    return sum(sine, cosine, block, batch, limit, out);
+    return sum(sine, cosine, batch, limit, out);
   }
 
  private:
-  /// Record i contributes sine − z_i ∘ cosine: a sin(x − s z) expanded for z = ±1.
+  virtual ClipReport sum(const Vector& sine,
+                         const Vector& cosine,
+                         const BatchView& batch,
+                         double limit,
+                         VectorRef out) const = 0;
+
+  double a_;
+  double cos_s_;
+  double sin_s_;
+};
+
+class StoredSigns final : public CosineSaddleRecords {
+ public:
+  StoredSigns(double amplitude, double spread, Matrix signs)
+      : CosineSaddleRecords(amplitude, spread), signs_(std::move(signs)) {}
+
+  Index size() const override { return signs_.cols(); }
+
+ private:
   ClipReport sum(const Vector& sine,
                  const Vector& cosine,
-                 Block block,
                  const BatchView& batch,
                  double limit,
-                 VectorRef out) const {
-    if (block != Block::x)
-      throw InputError("cosine-saddle: a minimisation problem has no dual block");
+                 VectorRef out) const override {
     return chunked_sum(batch.size(), out, [&](Index first, Index last, VectorRef partial) {
       ClipReport report;
       for (Index k = first; k < last; ++k) {
@@ -97,11 +99,55 @@ class CosineSaddleRecords final : public Records {
     });
   }
 
-  double a_;
-  double cos_s_;
-  double sin_s_;
   Matrix signs_;  // d × n, ±1
 };
+
+/// Σ_i z_i of a range is 2 Bin(size, ½) − size in every coordinate.
+class SimulatedSigns final : public CosineSaddleRecords {
+ public:
+  SimulatedSigns(const CosineSaddle& family, Index dimension, const InstanceSpec& spec)
+      : CosineSaddleRecords(family.amplitude, family.spread),
+        sampling_(family.sampling),
+        d_(dimension),
+        spec_(spec) {}
+
+  Index size() const override { return spec_.records; }
+  bool simulated() const override { return true; }
+
+  Vector sum_of_signs(Index begin, Index size) const {
+    Stream stream = range_stream(spec_.data_seed, begin, size);
+    Vector signs(d_);
+    for (double& entry : signs)
+      entry = static_cast<double>(2 * stream.binomial(size, 0.5) - size);
+    return signs;
+  }
+
+ private:
+  ClipReport sum(const Vector& sine,
+                 const Vector& cosine,
+                 const BatchView& batch,
+                 double limit,
+                 VectorRef out) const override {
+    check_simulated_batch("cosine-saddle", sampling_, batch, spec_.records);
+    check_simulated_limit("cosine-saddle", (sine.cwiseAbs() + cosine.cwiseAbs()).norm(), limit);
+    out += static_cast<double>(batch.size()) * sine -
+           sum_of_signs(batch.begin(), batch.size()).cwiseProduct(cosine);
+    return {};
+  }
+
+  Sampling sampling_;
+  Index d_;
+  InstanceSpec spec_;
+};
+
+Matrix corner_signs(Index d) {
+  Matrix corners(d, 4);
+  for (Index j = 0; j < d; ++j) {
+    const double alternating = j % 2 == 0 ? 1.0 : -1.0;
+    corners.row(j) << 1.0, -1.0, alternating, -alternating;
+  }
+  return corners;
+}
 
 }  // namespace
 
@@ -116,42 +162,119 @@ std::string_view CosineSaddle::summary() const {
   return "sum_j a (1 - cos(x_j - s z_j)); strict saddles, lambda_min known everywhere";
 }
 
+ProblemNotes CosineSaddle::notes() const {
+  return {
+      .group = "Landscapes with known saddles",
+      .formula =
+          "f(x; z) = Σ_j a (1 − cos(x_j − s z_j)), z ∈ {−1, +1}^d uniform. With "
+          "R_j e^{iφ_j} = (1/n) Σ_i e^{i s z_ij}: F(x) = Σ_j a (1 − R_j cos(x_j − φ_j)); population "
+          "F(x) = Σ_j a (1 − cos s cos x_j). Batch sums depend on Σ z alone, a binomial a coordinate.",
+      .source = "liu-talwar-2025, section 5 (virtual records family)",
+      .critical_points =
+          "The Hessian is diagonal, a R_j cos(x_j − φ_j), and every critical point has "
+          "x_j − φ_j ∈ πZ: minima (all even multiples), maxima, and strict saddles with "
+          "λ_min = −a max R_j over the odd ones. The standard start is a strict saddle of the "
+          "population: x_j = π in the first half, 0 in the rest."};
+}
+
 Fields CosineSaddle::fields() {
-  return {field("amplitude", amplitude, "a"), field("spread", spread, "s")};
+  Fields fields{field("amplitude", amplitude, "a"), field("spread", spread, "s")};
+  fields.push_back(
+      sampling_field(sampling, {Sampling::independent, Sampling::whole, Sampling::stream}));
+  start.add_fields(fields);
+  return fields;
 }
 
 Problem CosineSaddle::make(const InstanceSpec& spec) const {
   check_records(name(), spec.records);
-  const Index d = spec.dimension.value_or(10);
-  if (d < 1) reject(name(), "dimension", static_cast<double>(d), ">= 1");
+  const Index d = check_dimension(name(), spec, 10);
   if (!(amplitude > 0)) reject(name(), "amplitude", amplitude, "> 0");
   if (!(spread >= 0 && spread < std::numbers::pi / 2))
     reject(name(), "spread", spread, "in [0, pi/2)");
-
-  Stream stream({.seed = spec.data_seed, .purpose = Purpose::data});
-  Matrix signs(d, spec.records);
-  for (double& z : signs.reshaped()) z = stream.bernoulli(0.5) ? 1.0 : -1.0;
 
   Problem problem;
   PublicFacts& facts = problem.facts;
   facts.name = name();
   facts.dimension = d;
   facts.records = spec.records;
-  facts.initial_point = Vector::Zero(d);
-  facts.initial_point.head((d + 1) / 2).setConstant(std::numbers::pi);
   const auto root_d = std::sqrt(static_cast<double>(d));
-  facts.constants.set(constant::lipschitz, {amplitude * root_d, Origin::proved});
-  facts.constants.set(constant::smoothness, {amplitude, Origin::proved});
-  facts.constants.set(constant::hessian_lipschitz, {amplitude, Origin::proved});
+  Vector saddle = Vector::Zero(d);
+  saddle.head((d + 1) / 2).setConstant(std::numbers::pi);
+  facts.initial_point = start.pick(name(),
+                                   {.standard = saddle,
+                                    .saddle = saddle,
+                                    .random_spread = std::numbers::pi,
+                                    .far_radius = 10 * std::numbers::pi * root_d},
+                                   facts.domain,
+                                   spec.seed);
+  facts.constants.set(constant::lipschitz,
+                      {amplitude * root_d,
+                       Origin::proved,
+                       "everywhere",
+                       "∂_j f = a sin(x_j − s z_j), so ‖∇f‖ ≤ a√d, attained.",
+                       1.0});
+  facts.constants.set(constant::smoothness,
+                      {amplitude,
+                       Origin::proved,
+                       "everywhere",
+                       "The Hessian is diagonal with entries a cos(x_j − s z_j).",
+                       1.0});
+  facts.constants.set(constant::hessian_lipschitz,
+                      {amplitude,
+                       Origin::proved,
+                       "everywhere",
+                       "Those entries are a-Lipschitz in their own coordinate, and the operator norm "
+                       "of a diagonal matrix is its largest entry.",
+                       1.0});
   facts.constants.set(constant::suboptimality,
-                      {2.0 * amplitude * static_cast<double>(d), Origin::proved, "initial point"});
+                      {2.0 * amplitude * static_cast<double>(d),
+                       Origin::proved,
+                       "initial point",
+                       "F(x₀) − min F = Σ_j a R_j (1 − cos(x₀_j − φ_j)) ≤ 2ad, as R_j ≤ 1.",
+                       0.44});
 
-  const Vector mean_sign = signs.rowwise().mean();
-  problem.empirical = cosine_saddle_objective(
-      amplitude, Vector::Constant(d, std::cos(spread)), std::sin(spread) * mean_sign);
-  problem.population =
-      cosine_saddle_objective(amplitude, Vector::Constant(d, std::cos(spread)), Vector::Zero(d));
-  problem.records = std::make_unique<CosineSaddleRecords>(amplitude, spread, std::move(signs));
+  const Vector cos_s = Vector::Constant(d, std::cos(spread));
+  const auto use_means = [&](const Vector& mean_sign) {
+    const Vector sin_mean = std::sin(spread) * mean_sign;
+    problem.empirical = cosine_saddle_objective(amplitude, cos_s, sin_mean);
+    Vector minimiser(d);
+    for (Index j = 0; j < d; ++j) minimiser[j] = std::atan2(sin_mean[j], cos_s[j]);
+    Vector empirical_saddle = minimiser;
+    empirical_saddle[0] += std::numbers::pi;
+    problem.landmarks.push_back(
+        {"x_j = φ_j", Landmark::Kind::minimiser, Landmark::Of::empirical, minimiser});
+    problem.landmarks.push_back({"x_1 = φ_1 + π, other x_j = φ_j",
+                                 Landmark::Kind::strict_saddle,
+                                 Landmark::Of::empirical,
+                                 empirical_saddle});
+  };
+  if (simulated(sampling)) {
+    auto records = std::make_unique<SimulatedSigns>(*this, d, spec);
+    if (sampling == Sampling::whole)
+      use_means(records->sum_of_signs(0, spec.records) / static_cast<double>(spec.records));
+    problem.records = std::move(records);
+  } else {
+    Stream stream({.seed = spec.data_seed, .purpose = Purpose::data});
+    Matrix signs(d, spec.records);
+    for (double& z : signs.reshaped()) z = stream.bernoulli(0.5) ? 1.0 : -1.0;
+    use_means(signs.rowwise().mean());
+    problem.records = std::make_unique<StoredSigns>(amplitude, spread, std::move(signs));
+  }
+  problem.population = cosine_saddle_objective(amplitude, cos_s, Vector::Zero(d));
+  problem.extremes = std::make_unique<StoredSigns>(amplitude, spread, corner_signs(d));
+  problem.landmarks.push_back(
+      {"origin", Landmark::Kind::minimiser, Landmark::Of::population, Vector::Zero(d)});
+  problem.landmarks.push_back(
+      {"half at π", Landmark::Kind::strict_saddle, Landmark::Of::population, saddle});
+  if (d >= 2)
+    problem.slice = Slice{"F over (x_1, x_2): minima, saddles and maxima on a grid of step π",
+                          Vector::Zero(d),
+                          Vector::Unit(d, 0),
+                          Vector::Unit(d, 1),
+                          -4.0,
+                          4.0,
+                          -4.0,
+                          4.0};
   return problem;
 }
 

@@ -359,6 +359,16 @@ std::string_view MatrixSensing::summary() const {
   return "max_y (1/n) sum_i [y_i (<A_i, U V'> - b_i) - y_i^2/2]; low-rank, strict saddle at 0";
 }
 
+ProblemNotes MatrixSensing::notes() const {
+  return {.group = "Minimax",
+          .formula =
+              "x = (U, V), f(x, y) = (1/n) Σ_i [ y_i (⟨A_i, UVᵀ⟩ − b_i) − y_i²/2 ], A_i with "
+              "N(0, 1/(pq)) entries, b_i = ⟨A_i, X*⟩ + noise; y_i* = ⟨A_i, UVᵀ⟩ − b_i and "
+              "Φ(x) = (1/2n) Σ_i (⟨A_i, UVᵀ⟩ − b_i)². The dual is per record.",
+          .source = "xu-2026, section 5 and zoo entry 8.1",
+          .critical_points = ""};
+}
+
 Fields MatrixSensing::fields() {
   return {field("rows", rows, "p"),
           field("cols", cols, "q"),

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/problems/cosine_minimax.hpp"
 #include "dpsosp/problems/cosine_saddle.hpp"
+#include "dpsosp/problems/double_well.hpp"
 #include "dpsosp/problems/matrix_sensing.hpp"
 #include "dpsosp/problems/problem.hpp"
 
@@ -23,6 +26,7 @@ const std::vector<ProblemEntry>& problem_registry() {
       entry<MatrixSensing>(),
       entry<CosineSaddle>(),
       entry<CosineMinimax>(),
+      entry<DoubleWell>(),
   };
   return entries;
 }
@@ -36,8 +40,27 @@ std::unique_ptr<ProblemFamily> find_problem(std::string_view name) {
   reject_unknown("problem", name, names);
 }
 
+std::string_view to_string(Landmark::Kind kind) {
+  return kind == Landmark::Kind::minimiser ? "minimiser" : "strict saddle";
+}
+
 void check_records(std::string_view problem, Index records) {
   if (records < 1) reject(problem, "records", static_cast<double>(records), ">= 1");
+}
+
+Index check_dimension(std::string_view problem,
+                      const InstanceSpec& spec,
+                      Index standard,
+                      Index least) {
+  const Index d = spec.dimension.value_or(standard);
+  if (d < least)
+    reject(problem, "dimension", static_cast<double>(d), fmt::format(">= {}", least));
+  return d;
+}
+
+void check_minimisation(std::string_view problem, Block block) {
+  if (block != Block::x)
+    throw InputError(fmt::format("{}: a minimisation problem has no dual block", problem));
 }
 
 }  // namespace dpsosp

@@ -17,21 +17,39 @@ enum class Origin {
 };
 std::string_view to_string(Origin origin);
 
+/// A bound under a name. `attained` is the share of it that the adversarial search of
+/// `dpsosp check` reaches at the family's default settings: a bound is tight from
+/// `tight_from` on, else loose by the ratio that is stated. Proved constants state both.
 struct Constant {
+  static constexpr double tight_from = 0.95;
+
   double value = 0;
   Origin origin = Origin::estimated;
   std::string region = "everywhere";
+  std::string proof = {};  ///< why the value bounds every possible record, in Markdown
+  double attained = 0;     ///< in (0, 1] where proved
+
+  bool tight() const { return attained >= tight_from; }
 };
 
 /// Names of constants. F is the objective by which a result is judged (Φ for minimax problems);
 /// f is the per-record loss.
 namespace constant {
-inline constexpr std::string_view lipschitz = "lipschitz";    // G: ‖∇f‖ ≤ G per record
-inline constexpr std::string_view smoothness = "smoothness";  // M of F (L_Φ)
-inline constexpr std::string_view hessian_lipschitz = "hessian_lipschitz";  // ρ of F (ρ_Φ)
-inline constexpr std::string_view suboptimality = "suboptimality";  // F(x₀) − min F, or above
-inline constexpr std::string_view joint_smoothness = "joint_smoothness";  // L of f in z = (x, y)
+// of every record's loss f(·; z), and so of F; for minimax problems of Φ
+inline constexpr std::string_view smoothness = "smoothness";                // M (L_Φ)
+inline constexpr std::string_view hessian_lipschitz = "hessian_lipschitz";  // ρ (ρ_Φ)
+// of every record's loss
+inline constexpr std::string_view lipschitz = "lipschitz";                // G: ‖∇f‖ ≤ G
+inline constexpr std::string_view joint_smoothness = "joint_smoothness";  // L of f in (x, y)
+// of F
+inline constexpr std::string_view suboptimality = "suboptimality";        // B ≥ F(x₀) − min F
 inline constexpr std::string_view strong_concavity = "strong_concavity";  // μ of f in y
+inline constexpr std::string_view quasar_convexity = "quasar_convexity";
+// q: ⟨∇F(x), x − x*⟩ ≥ q (F(x) − F*)
+inline constexpr std::string_view pl = "pl";  // μ: ‖∇F‖² ≥ 2μ (F − F*)
+inline constexpr std::string_view kl_gamma = "kl_gamma";
+// γ: F − F* ≤ γ^k ‖∇F‖^k
+inline constexpr std::string_view kl_exponent = "kl_exponent";  // k
 }  // namespace constant
 
 class Constants {
@@ -55,6 +73,24 @@ enum class DualKind {
 };
 std::string_view to_string(DualKind kind);
 
+/// Where the constants are stated to hold, and what projected methods and exponential mechanisms
+/// are confined to: all of R^d, ‖x‖ ≤ radius, or |x_j| ≤ radius for every j.
+struct Domain {
+  enum class Kind { everywhere, ball, box };
+  Kind kind = Kind::everywhere;
+  double radius = 0;
+
+  static Domain ball(double radius) { return {Kind::ball, radius}; }
+  static Domain box(double half_width) { return {Kind::box, half_width}; }
+
+  bool contains(ConstVectorRef x) const;
+  /// Moves x to the nearest point of the domain.
+  void project(VectorRef x) const;
+  /// Largest distance of two points of the domain in R^dimension; infinite for R^d.
+  double diameter(Index dimension) const;
+};
+std::string to_string(const Domain& domain);
+
 /// What everybody may know of a problem, algorithms included. Never a function of the records.
 struct PublicFacts {
   std::string name;
@@ -63,6 +99,7 @@ struct PublicFacts {
   DualKind dual_kind = DualKind::none;
   Index dual_dimension = 0;  ///< d₂
   Constants constants;
+  Domain domain;
   Vector initial_point;  ///< x₀ ∈ R^d
   Vector initial_dual;   ///< y₀ ∈ R^{d₂}
 };

@@ -65,6 +65,10 @@ class Stream {
   Index below(Index count);
   /// True with probability `probability` to within 2^-64; one word.
   bool bernoulli(double probability);
+  /// Number of successes in `trials` ≥ 0 independent trials of the given probability in [0, 1], up
+  /// to 2^62 trials; a few words each, whatever the trials. Exact but for rounding: every
+  /// acceptance probability is right to about 1e-13.
+  Index binomial(Index trials, double probability);
   /// Uniform `size`-subset of {0, …, population − 1}, ascending (Floyd's algorithm).
   std::vector<Index> subset(Index population, Index size);
   /// out uniform in the ball of the given radius around 0.

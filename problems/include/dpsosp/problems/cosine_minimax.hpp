@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "dpsosp/problems/cosine_saddle.hpp"
+#include "dpsosp/problems/diagonal_objective.hpp"
 #include "dpsosp/problems/problem.hpp"
 
 namespace dpsosp {
@@ -16,17 +16,13 @@ namespace dpsosp {
 /// Φ(x) = ‖c ∘ x_{1..m} + ē‖²/(2μ) + γ Σ_j cos x_j + s̄ᵀx, Hessian diagonal c²/μ − γ cos x_j for
 /// j ≤ m and −γ cos x_j beyond. For c²/μ > γ the origin is a strict saddle with λ_min = −γ and the
 /// minima are x_j = 0 (j ≤ m), ±π (j > m).
-///
-/// Proofs: Φ's Hessian entries are γ-Lipschitz in their own coordinate, so ρ_Φ = γ; they lie in
-/// [−γ, c²/μ + γ], so L_Φ = c²/μ + γ. Per record ∇f is affine in (x, y) plus −γ sin x: pairs
-/// (x_j, y_j) see the matrix [[−γ cos, c], [c, −μ]] of norm ≤ c + max(γ, μ), so L = c + max(γ, μ);
-/// f is μ-strongly concave in y. From x₀ = 0: Φ(x₀) − min Φ = 2γk when ē = s̄ = 0. ∇f is unbounded
-/// in y; `lipschitz` is the clip limit and enforced, not proved.
+/// ∇f is unbounded in y; `lipschitz` is the clip limit and enforced, not proved.
 /// \source xu-2026, zoo entry 8.3.
 class CosineMinimax final : public ProblemFamily {
  public:
   std::string_view name() const override { return "cosine-minimax"; }
   std::string_view summary() const override;
+  ProblemNotes notes() const override;
   Index default_records() const override { return 100000; }
   Fields fields() override;
   int numbers_version() const override { return 1; }

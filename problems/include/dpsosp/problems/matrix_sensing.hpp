@@ -25,6 +25,7 @@ class MatrixSensing final : public ProblemFamily {
  public:
   std::string_view name() const override { return "matrix-sensing"; }
   std::string_view summary() const override;
+  ProblemNotes notes() const override;
   Index default_records() const override { return 400; }
   Fields fields() override;
   int numbers_version() const override { return 2; }

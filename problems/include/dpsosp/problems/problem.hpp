@@ -16,16 +16,45 @@
 
 namespace dpsosp {
 
+/// A point of which theory knows what it is. For tests, pictures and excess risk; functions of the
+/// hidden parameters, so never public.
+struct Landmark {
+  enum class Kind { minimiser, strict_saddle };
+  enum class Of { empirical, population };
+  std::string name;
+  Kind kind = Kind::minimiser;  ///< `minimiser` is global
+  Of of = Of::population;
+  Vector point;  ///< ∈ R^d; a stationary point of that objective
+};
+std::string_view to_string(Landmark::Kind kind);
+
+/// A plane worth seeing: origin + a·along + b·across for a and b in the given ranges.
+struct Slice {
+  std::string caption;
+  Vector origin, along, across;
+  double a_from = -1, a_to = 1, b_from = -1, b_to = 1;
+};
+
 /// Public facts, private records, and the objectives by which a result is judged.
 struct Problem {
   PublicFacts facts;
   std::unique_ptr<const Records> records;
-  std::unique_ptr<const Objective> empirical;   ///< F, or Φ for minimax problems
+  std::unique_ptr<const Objective> empirical;   ///< F, or Φ; null where records are a stream
   std::unique_ptr<const Objective> population;  ///< null where no exact form exists
-  /// Whether x is where the constants are stated to hold; everywhere without it.
+  /// Whether x is where the constants are stated to hold, where the domain alone does not say it.
   std::function<bool(ConstVectorRef)> region;
 
-  bool in_region(ConstVectorRef x) const { return !region || region(x); }
+  /// Records at the corners of what the proofs allow; no data, and attacked first by the search
+  /// for violations. May be null.
+  std::unique_ptr<const Records> extremes;
+  std::vector<Landmark> landmarks;
+  std::optional<Slice> slice;  ///< of the population objective, of the empirical one without it
+
+  bool in_region(ConstVectorRef x) const {
+    return facts.domain.contains(x) && (!region || region(x));
+  }
+  /// What a point is judged by where one is enough: empirical, or population without it.
+  const Objective& objective() const { return empirical ? *empirical : *population; }
 };
 
 /// The size and the randomness of one instance.
@@ -36,6 +65,14 @@ struct InstanceSpec {
   std::uint64_t data_seed = 0;     ///< records; exchange it to exchange the whole data set
 };
 
+/// What `docs/problems.md` says of a family beside its constants; Markdown.
+struct ProblemNotes {
+  std::string_view group;            ///< chapter
+  std::string_view formula;          ///< loss, law of the records, objectives
+  std::string_view source;           ///< paper key and place, or citation
+  std::string_view critical_points;  ///< saddles and minimisers
+};
+
 /// A family of problems: its settings and the maker of instances.
 class ProblemFamily {
  public:
@@ -44,6 +81,7 @@ class ProblemFamily {
   virtual std::string_view name() const = 0;
   /// One line: formula and what it is good for.
   virtual std::string_view summary() const = 0;
+  virtual ProblemNotes notes() const = 0;
   virtual Index default_records() const = 0;
   virtual Fields fields() = 0;
   /// Raised by every change of the family that moves a number; part of the run key.
@@ -65,5 +103,12 @@ std::unique_ptr<ProblemFamily> find_problem(std::string_view name);
 
 /// Refuses n < 1. Every family calls it first.
 void check_records(std::string_view problem, Index records);
+/// d = the spec's or `standard`. \throws InputError below `least`
+Index check_dimension(std::string_view problem,
+                      const InstanceSpec& spec,
+                      Index standard,
+                      Index least = 1);
+/// Refuses every block but x.
+void check_minimisation(std::string_view problem, Block block);
 
 }  // namespace dpsosp

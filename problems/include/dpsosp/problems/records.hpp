@@ -35,8 +35,11 @@ class BatchView {
   explicit BatchView(std::span<const Index> list) : list_(list), size_(std::ssize(list)) {}
 
   Index size() const { return size_; }
+  bool is_list() const { return list_.data() != nullptr; }
+  /// Of a range: its first record.
+  Index begin() const { return begin_; }
   Index operator[](Index k) const {
-    return list_.data() != nullptr ? list_[static_cast<std::size_t>(k)] : begin_ + k;
+    return is_list() ? list_[static_cast<std::size_t>(k)] : begin_ + k;
   }
 
  private:
@@ -56,6 +59,10 @@ class Records {
 
   /// n.
   virtual Index size() const = 0;
+
+  /// Whether batch sums are drawn from their law instead of being added up. Ranges that overlap
+  /// without being equal then have no joint law, and the curator refuses to mix them.
+  virtual bool simulated() const { return false; }
 
   /// out += Σ clip(∇f(point; z_i)) in the block; out has d, d₂ or d + d₂ entries (x before y).
   /// \throws InputError if the problem cannot answer at this point (see Point).

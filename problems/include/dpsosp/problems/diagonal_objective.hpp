@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "dpsosp/problems/objective.hpp"
+
+namespace dpsosp {
+
+/// F with a diagonal Hessian, so that λ_min is known everywhere.
+class DiagonalObjective : public Objective {
+ public:
+  /// out_j = ∂²F/∂x_j².
+  virtual void hessian_diagonal(ConstVectorRef x, VectorRef out) const = 0;
+  void hessian_product(ConstVectorRef x, ConstVectorRef v, VectorRef out) const final;
+  double lambda_min(ConstVectorRef x) const;
+};
+
+}  // namespace dpsosp

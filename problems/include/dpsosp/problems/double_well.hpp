@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "dpsosp/problems/landscape.hpp"
+
+namespace dpsosp {
+
+/// F(x) = Σ_{j≤k} φ(x_j) + ½ Σ_{j>k} x_j², φ(u) = ½u² − 2 ln cosh u; every constant exact.
+/// \source avdiukhin-2024, section 6 (DW).
+class DoubleWell final : public LandscapeFamily {
+ public:
+  std::string_view name() const override { return "double-well"; }
+  std::string_view summary() const override;
+  ProblemNotes notes() const override;
+  int numbers_version() const override { return 1; }
+
+  Index wells = 1;        ///< k ≤ d, coordinates with two wells
+  double half_width = 3;  ///< of the box on which the gradient is bounded
+
+ protected:
+  Fields landscape_fields() override;
+  Index default_dimension() const override { return 10; }
+  Landscape landscape(Index dimension) const override;
+};
+
+}  // namespace dpsosp

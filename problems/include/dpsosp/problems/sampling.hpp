@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <string_view>
+
+#include "dpsosp/core/settings.hpp"
+#include "dpsosp/core/stream.hpp"
+#include "dpsosp/core/vector.hpp"
+#include "dpsosp/problems/records.hpp"
+
+namespace dpsosp {
+
+/// Where the records of a family come from.
+///
+/// The last two hold no records: a batch sum is drawn from its exact law, at a cost that depends on
+/// neither the batch nor n. Disjoint batches are independent, as for records drawn one by one, and
+/// the same range gives the same sum whenever it is asked for. Batches that overlap without being
+/// equal would contradict each other, so `whole` answers for all n records and nothing else, and
+/// the curator lets a `stream` be read by fresh batches or as a whole, never both. Neither can clip
+/// a single record, so a limit that could clip one is refused.
+enum class Sampling {
+  independent,  ///< n records in memory, drawn independently
+  balanced,     ///< n records in memory, in pairs that cancel: F is the family's own landscape
+  whole,        ///< simulated: one data set of n records, asked as a whole
+  stream,       ///< simulated: fresh batches, each seen once; no empirical objective
+};
+std::string_view to_string(Sampling sampling);
+
+inline bool simulated(Sampling s) { return s == Sampling::whole || s == Sampling::stream; }
+
+Field sampling_field(Sampling& value, std::initializer_list<Sampling> offered);
+
+/// The stream from which the sums over records [begin, begin + size) are drawn.
+Stream range_stream(std::uint64_t data_seed, Index begin, Index size);
+
+/// Refuses, for simulated records, what they cannot answer: a list of records, and under `whole`
+/// every batch but all n. \throws InputError
+void check_simulated_batch(std::string_view problem,
+                           Sampling sampling,
+                           const BatchView& batch,
+                           Index records);
+
+/// Refuses a clip limit below `bound`, the largest norm that any record's contribution can have at
+/// the point of the query. \throws InputError
+void check_simulated_limit(std::string_view problem, double bound, double limit);
+
+}  // namespace dpsosp

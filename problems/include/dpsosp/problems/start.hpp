@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "dpsosp/core/public_facts.hpp"
+#include "dpsosp/core/settings.hpp"
+
+namespace dpsosp {
+
+/// What a family offers to start from; functions of public settings alone.
+struct Starts {
+  Vector standard;               ///< of the source
+  std::optional<Vector> saddle;  ///< an exact strict saddle of the population objective
+  double random_spread = 1.0;    ///< standard deviation of a random point's entries
+  double far_radius = 10.0;      ///< length of a far point
+};
+
+/// The settings `start` and `near_radius`, and the public point that they choose.
+class StartOption {
+ public:
+  enum class Kind { standard, saddle, near_saddle, far, random };
+
+  Kind kind = Kind::standard;
+  double near_radius = 1e-3;  ///< distance of `near_saddle` from the saddle
+
+  void add_fields(Fields& fields);
+  /// x₀, projected onto the domain. \throws InputError if the family knows no saddle
+  Vector pick(std::string_view problem,
+              const Starts& starts,
+              const Domain& domain,
+              std::uint64_t seed) const;
+};
+
+}  // namespace dpsosp

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "linear_records.hpp"
+
+#include <cmath>
+#include <utility>
+
+#include "clipped_sum.hpp"
+#include "dpsosp/core/stream.hpp"
+#include "dpsosp/problems/problem.hpp"
+
+namespace dpsosp {
+namespace {
+
+/// Gradients of F + ⟨z, ·⟩: everything that does not depend on how z̄ is known.
+class TiltedRecords : public Records {
+ public:
+  TiltedRecords(std::string problem, std::shared_ptr<const Objective> landscape)
+      : problem_(std::move(problem)), landscape_(std::move(landscape)) {}
+
+  /// The records cancel: every record's difference is the landscape's.
+  ClipReport add_gradient_differences(const Point& point,
+                                      const Point& previous,
+                                      Block block,
+                                      const BatchView& batch,
+                                      double limit,
+                                      VectorRef out) const final {
+    check_batch(block, batch);
+    Vector difference(point.x.size());
+    Vector before(point.x.size());
+    landscape_->gradient(point.x, difference);
+    landscape_->gradient(previous.x, before);
+    difference -= before;
+    ClipReport report;
+    const double weight = report.weigh(difference.norm(), limit);
+    report.clipped *= batch.size();
+    out += (weight * static_cast<double>(batch.size())) * difference;
+    return report;
+  }
+
+ protected:
+  virtual void check_batch(Block block, const BatchView&) const {
+    check_minimisation(problem_, block);
+  }
+  Vector landscape_gradient(const Point& point) const {
+    Vector g(point.x.size());
+    landscape_->gradient(point.x, g);
+    return g;
+  }
+  const std::string& problem() const { return problem_; }
+
+ private:
+  std::string problem_;
+  std::shared_ptr<const Objective> landscape_;
+};
+
+class StoredTilts final : public TiltedRecords {
+ public:
+  StoredTilts(std::string problem, std::shared_ptr<const Objective> landscape, Matrix tilts)
+      : TiltedRecords(std::move(problem), std::move(landscape)), tilts_(std::move(tilts)) {}
+
+  Index size() const override { return tilts_.cols(); }
+
+  ClipReport add_gradients(const Point& point,
+                           Block block,
+                           const BatchView& batch,
+                           double limit,
+                           VectorRef out) const override {
+    check_batch(block, batch);
+    const Vector common = landscape_gradient(point);
+    return clipped_sum(
+        batch, limit, out, [&](Index i, Vector& v) { v = common + tilts_.col(i); });
+  }
+
+ private:
+  Matrix tilts_;  // d × n
+};
+
+class SimulatedTilts final : public TiltedRecords {
+ public:
+  explicit SimulatedTilts(const LinearRecordsSpec& spec)
+      : TiltedRecords(spec.problem, spec.landscape), spec_(spec) {}
+
+  Index size() const override { return spec_.records; }
+  bool simulated() const override { return true; }
+
+  ClipReport add_gradients(const Point& point,
+                           Block block,
+                           const BatchView& batch,
+                           double limit,
+                           VectorRef out) const override {
+    check_batch(block, batch);
+    const Vector common = landscape_gradient(point);
+    const double tilt = spec_.entry * std::sqrt(static_cast<double>(common.size()));
+    check_simulated_limit(problem(), common.norm() + tilt, limit);
+    out += static_cast<double>(batch.size()) * common + sum_of_tilts(batch.begin(), batch.size());
+    return {};
+  }
+
+  Vector sum_of_tilts(Index begin, Index size) const {
+    Stream stream = range_stream(spec_.data_seed, begin, size);
+    Vector sum(spec_.landscape->dimension());
+    for (double& entry : sum)
+      entry = spec_.entry * static_cast<double>(2 * stream.binomial(size, 0.5) - size);
+    return sum;
+  }
+
+ private:
+  void check_batch(Block block, const BatchView& batch) const override {
+    TiltedRecords::check_batch(block, batch);
+    check_simulated_batch(problem(), spec_.sampling, batch, spec_.records);
+  }
+
+  LinearRecordsSpec spec_;
+};
+
+/// d × n signs; balanced ones in cancelling pairs, a last odd column zero.
+Matrix draw_tilts(const LinearRecordsSpec& spec) {
+  const Index d = spec.landscape->dimension();
+  Stream stream({.seed = spec.data_seed, .purpose = Purpose::data});
+  Matrix tilts(d, spec.records);
+  for (Index i = 0; i < spec.records; ++i) {
+    if (spec.sampling == Sampling::balanced && i % 2 == 1)
+      tilts.col(i) = -tilts.col(i - 1);
+    else if (spec.sampling == Sampling::balanced && i + 1 == spec.records)
+      tilts.col(i).setZero();
+    else
+      for (double& z : tilts.col(i)) z = stream.bernoulli(0.5) ? spec.entry : -spec.entry;
+  }
+  return tilts;
+}
+
+}  // namespace
+
+std::unique_ptr<const Records> linear_records(std::string problem,
+                                              std::shared_ptr<const Objective> landscape,
+                                              Matrix tilts) {
+  return std::make_unique<StoredTilts>(
+      std::move(problem), std::move(landscape), std::move(tilts));
+}
+
+LinearRecordsMade make_linear_records(const LinearRecordsSpec& spec) {
+  const auto n = static_cast<double>(spec.records);
+  if (simulated(spec.sampling)) {
+    auto records = std::make_unique<SimulatedTilts>(spec);
+    Vector mean;
+    if (spec.sampling == Sampling::whole) mean = records->sum_of_tilts(0, spec.records) / n;
+    return {std::move(records), std::move(mean)};
+  }
+  Matrix tilts = draw_tilts(spec);
+  Vector mean = tilts.rowwise().mean();
+  if (spec.sampling == Sampling::balanced) mean.setZero();  // exactly, whatever the rounding
+  return {linear_records(spec.problem, spec.landscape, std::move(tilts)), std::move(mean)};
+}
+
+}  // namespace dpsosp

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "dpsosp/problems/objective.hpp"
+#include "dpsosp/problems/sampling.hpp"
+
+namespace dpsosp {
+
+/// The records of f(x; z) = F(x) + ⟨z, x⟩, z ∈ {−s, s}^d, drawn as `sampling` says.
+struct LinearRecordsSpec {
+  std::string problem;                         ///< for messages
+  std::shared_ptr<const Objective> landscape;  ///< F
+  double entry = 0;                            ///< s
+  Index records = 0;
+  Sampling sampling = Sampling::balanced;
+  std::uint64_t data_seed = 0;
+};
+
+struct LinearRecordsMade {
+  std::unique_ptr<const Records> records;
+  Vector mean;  ///< z̄ ∈ R^d; empty under `stream`
+};
+LinearRecordsMade make_linear_records(const LinearRecordsSpec& spec);
+
+/// Records given by their z, the columns of `tilts` (d × n).
+std::unique_ptr<const Records> linear_records(std::string problem,
+                                              std::shared_ptr<const Objective> landscape,
+                                              Matrix tilts);
+
+}  // namespace dpsosp

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/problems/sampling.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "dpsosp/core/errors.hpp"
+
+namespace dpsosp {
+
+std::string_view to_string(Sampling sampling) {
+  switch (sampling) {
+    case Sampling::independent:
+      return "independent";
+    case Sampling::balanced:
+      return "balanced";
+    case Sampling::whole:
+      return "whole";
+    case Sampling::stream:
+      break;
+  }
+  return "stream";
+}
+
+Field sampling_field(Sampling& value, std::initializer_list<Sampling> offered) {
+  const std::vector<Sampling> values(offered);
+  std::vector<std::string> names;
+  for (const Sampling s : values) names.emplace_back(to_string(s));
+  return choice_field(
+      "sampling",
+      names,
+      [&value, values] {
+        return static_cast<std::size_t>(std::ranges::find(values, value) - values.begin());
+      },
+      [&value, values](std::size_t k) { value = values[k]; },
+      "where the records come from; whole and stream are simulated, for any n");
+}
+
+Stream range_stream(std::uint64_t data_seed, Index begin, Index size) {
+  const StreamKey key{.seed = data_seed, .purpose = Purpose::data};
+  return Stream(
+      key.child(static_cast<std::uint64_t>(begin)).child(static_cast<std::uint64_t>(size)));
+}
+
+void check_simulated_batch(std::string_view problem,
+                           Sampling sampling,
+                           const BatchView& batch,
+                           Index records) {
+  if (batch.is_list())
+    throw InputError(fmt::format(
+        "{}: simulated records answer batches `all` and `fresh`, not sampled lists of records",
+        problem));
+  if (sampling == Sampling::whole && batch.size() != records)
+    throw InputError(
+        fmt::format("{}: sampling = whole answers for all {} records, not for {}; set "
+                    "problem.sampling=stream for fresh batches",
+                    problem,
+                    records,
+                    batch.size()));
+}
+
+void check_simulated_limit(std::string_view problem, double bound, double limit) {
+  constexpr double rounding = 1 - 1e-9;
+  if (limit < bound * rounding)
+    reject(problem,
+           "clip limit",
+           limit,
+           fmt::format(">= {:.6g}, the proved bound: simulated records cannot be clipped one by one",
+                       bound));
+}
+
+}  // namespace dpsosp

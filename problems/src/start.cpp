@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/problems/start.hpp"
+
+#include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/stream.hpp"
+
+namespace dpsosp {
+
+void StartOption::add_fields(Fields& fields) {
+  fields.push_back(field("start",
+                         kind,
+                         {{Kind::standard, "standard"},
+                          {Kind::saddle, "saddle"},
+                          {Kind::near_saddle, "near_saddle"},
+                          {Kind::far, "far"},
+                          {Kind::random, "random"}},
+                         "x0: of the source, a strict saddle, near it, far away, N(0, spread^2)"));
+  fields.push_back(
+      field("near_radius", near_radius, "distance from the saddle under start = near_saddle"));
+}
+
+Vector StartOption::pick(std::string_view problem,
+                         const Starts& starts,
+                         const Domain& domain,
+                         std::uint64_t seed) const {
+  if (!(near_radius >= 0)) reject(problem, "near_radius", near_radius, ">= 0");
+  Stream stream({.seed = seed, .purpose = Purpose::initial_point});
+  Vector point = starts.standard;
+  const auto direction = [&] {
+    Vector v(point.size());
+    stream.fill_normal(1.0, v);
+    return v.normalized();
+  };
+  switch (kind) {
+    case Kind::standard:
+      break;
+    case Kind::saddle:
+    case Kind::near_saddle:
+      if (!starts.saddle)
+        reject(problem, "start", "saddle", "standard, far or random: no strict saddle is known");
+      point = *starts.saddle;
+      if (kind == Kind::near_saddle) point += near_radius * direction();
+      break;
+    case Kind::far:
+      point = starts.far_radius * direction();
+      break;
+    case Kind::random:
+      stream.fill_normal(starts.random_spread, point);
+      break;
+  }
+  domain.project(point);
+  return point;
+}
+
+}  // namespace dpsosp
