@@ -9,6 +9,7 @@
 #include "dpsosp/problems/double_well.hpp"
 #include "dpsosp/problems/matrix_sensing.hpp"
 #include "dpsosp/problems/problem.hpp"
+#include "dpsosp/problems/ripple_location.hpp"
 
 namespace dpsosp {
 namespace {
@@ -27,6 +28,7 @@ const std::vector<ProblemEntry>& problem_registry() {
       entry<CosineSaddle>(),
       entry<CosineMinimax>(),
       entry<DoubleWell>(),
+      entry<RippleLocation>(),
   };
   return entries;
 }
