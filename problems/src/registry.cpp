@@ -9,7 +9,10 @@
 #include "dpsosp/problems/double_well.hpp"
 #include "dpsosp/problems/matrix_sensing.hpp"
 #include "dpsosp/problems/problem.hpp"
+#include "dpsosp/problems/radial_ripple.hpp"
 #include "dpsosp/problems/ripple_location.hpp"
+#include "dpsosp/problems/separable_pl.hpp"
+#include "dpsosp/problems/trig_radial.hpp"
 
 namespace dpsosp {
 namespace {
@@ -28,7 +31,10 @@ const std::vector<ProblemEntry>& problem_registry() {
       entry<CosineSaddle>(),
       entry<CosineMinimax>(),
       entry<DoubleWell>(),
+      entry<RadialRipple>(),
       entry<RippleLocation>(),
+      entry<SeparablePl>(),
+      entry<TrigRadial>(),
   };
   return entries;
 }
