@@ -252,8 +252,9 @@ Problem RippleLocation::make(const InstanceSpec& spec) const {
                        Origin::proved,
                        "everywhere",
                        "‖∇f‖² = (1/d) Σ_j φ′(√d x_j − z_j)² and |φ′| = |t/√(1+t²) + Aω sin ωt| < "
-                       "1 + Aω, approached for large t.",
-                       1.0});
+                       "1 + Aω, approached far outside the box; inside, "
+                       "at the defaults, the maximum is 1.5425.",
+                       0.866});
   facts.constants.set(constant::smoothness,
                       {ripple.curvature_bound(),
                        Origin::proved,
@@ -287,7 +288,7 @@ Problem RippleLocation::make(const InstanceSpec& spec) const {
        "values (linear less a minimum of linear functions), so it is largest where "
        "all records agree; then the minimum is 0, and what is left is "
        "max_k φ(√d x₀_j − k).",
-       1.0});
+       0.42});
 
   if (simulated(sampling)) {
     auto records = std::make_unique<SimulatedRipples>(ripple, law, sampling, spec);

@@ -153,19 +153,22 @@ std::string_view TrigRadial::summary() const {
 }
 
 ProblemNotes TrigRadial::notes() const {
-  return {.group = "Families of Lowy, Ullman and Wright",
-          .formula =
-              "f(x; z) = ½(‖x‖² + sin ‖x‖²) + ⟨z, x⟩ on ‖x‖ ≤ R = 2. z is uniform in the unit ball "
-              "(the published experiment: n = d = 100, 25 more records for the test error, which "
-              "another data seed gives) or has uniform entries ±1/√d, whose sums are simulated "
-              "exactly. F(x) = ½(‖x‖² + sin ‖x‖²) + ⟨z̄, x⟩; the population objective has z̄ = 0. "
-              "The published script uses L = 5 and β = 6; the exact values are 2.5418 and 6.4008.",
-          .source = "lowy-2024, section 6, Z6, and claim C17",
-          .critical_points =
-              "Population: 0, the minimum, and the sphere ‖x‖² = π, where the whole Hessian "
-              "vanishes. Empirical: all on the line of z̄, where r(1 + cos r²) = ‖z̄‖; for small ‖z̄‖ "
-              "a minimum near 0, and near the sphere a strict saddle and a local minimum. The "
-              "standard start is uniform in the ball."};
+  return {
+      .group = "Families of Lowy, Ullman and Wright",
+      .formula =
+          "f(x; z) = ½(‖x‖² + sin ‖x‖²) + ⟨z, x⟩ on ‖x‖ ≤ R = 2. z has uniform entries ±1/√d, "
+          "whose "
+          "sums are simulated exactly, or is uniform in the unit ball: the published experiment "
+          "has `law=ball`, n = d = 100, and 25 more records for the test error, which another "
+          "data seed gives. F(x) = ½(‖x‖² + sin ‖x‖²) + ⟨z̄, x⟩; the population objective has z̄ = "
+          "0. "
+          "The published script uses L = 5 and β = 6; the exact values are 2.5417 and 6.4008.",
+      .source = "lowy-2024, section 6, Z6, and claim C17",
+      .critical_points =
+          "Population: 0, the minimum, and the sphere ‖x‖² = π, where the whole Hessian "
+          "vanishes. Empirical: all on the line of z̄, where r(1 + cos r²) = ‖z̄‖; for small ‖z̄‖ "
+          "a minimum near 0, and near the sphere a strict saddle and a local minimum. The "
+          "standard start is uniform in the ball."};
 }
 
 Fields TrigRadial::fields() {
@@ -236,7 +239,7 @@ Problem TrigRadial::make(const InstanceSpec& spec) const {
        "functions), so largest at ‖z̄‖ = 1; there F(x₀) ≤ g(‖x₀‖) + ‖x₀‖ and the "
        "minimum is min_{r ≤ R} g(r) − r, by branch and bound. Attained where every "
        "record is x₀/‖x₀‖.",
-       1.0});
+       0.4125});
 
   const auto landscape = std::make_shared<TrigRadialObjective>(d);
   Vector mean;
