@@ -253,7 +253,7 @@ Problem RippleLocation::make(const InstanceSpec& spec) const {
                        "everywhere",
                        "‖∇f‖² = (1/d) Σ_j φ′(√d x_j − z_j)² and |φ′| = |t/√(1+t²) + Aω sin ωt| < "
                        "1 + Aω, approached far outside the box; inside, "
-                       "at the defaults, the maximum is 1.5425.",
+                       "at the defaults, the maximum is 1.5422.",
                        0.866});
   facts.constants.set(constant::smoothness,
                       {ripple.curvature_bound(),

@@ -126,7 +126,7 @@ Landscape SeparablePl::landscape(Index d) const {
         {pl_tilted,
          Origin::proved,
          "everywhere",
-         "A coordinate is κ(t) + ct with |c| ≤ ½, its minimiser s has c = −κ′(s), |s| ≤ 0.0627; "
+         "A coordinate is κ(t) + ct with |c| ≤ ½, its minimiser s has c = −κ′(s), |s| ≤ 0.06263; "
          "(κ′(t) − κ′(s))² ≥ 2μ(κ(t) − κ(s) − κ′(s)(t − s)) is enough. For |t| ≤ 0.85, "
          "κ″ ≥ 1.22 between s and t and κ″ ≤ 8; for |t| ≥ 4, |κ′(t) − κ′(s)| ≥ 2|t| − 3.5; "
          "between, "
