@@ -267,8 +267,12 @@ Problem CosineSaddle::make(const InstanceSpec& spec) const {
       {"origin", Landmark::Kind::minimiser, Landmark::Of::population, Vector::Zero(d)});
   problem.landmarks.push_back(
       {"half at π", Landmark::Kind::strict_saddle, Landmark::Of::population, saddle});
+  problem.landmarks.push_back({"x_1 = π",
+                               Landmark::Kind::strict_saddle,
+                               Landmark::Of::population,
+                               std::numbers::pi * Vector::Unit(d, 0)});
   if (d >= 2)
-    problem.slice = Slice{"F over (x_1, x_2): minima, saddles and maxima on a grid of step π",
+    problem.slice = Slice{"F over (x₁, x₂): minima, saddles and maxima on a grid of step π",
                           Vector::Zero(d),
                           Vector::Unit(d, 0),
                           Vector::Unit(d, 1),
