@@ -290,8 +290,8 @@ TEST(PlantedBug, FactsThatFollowTheRecordsAreCaught) {
 TEST(PlantedBug, FalseLandmarksAreCaught) {
   for (int kind = 0; kind < 3; ++kind)
     EXPECT_TRUE(fails_at(check_with<DoubleWell>([kind](Problem& p, const InstanceSpec&) {
-                           Landmark& saddle = p.landmarks[0];
-                           Landmark& well = p.landmarks[1];
+                           Landmark& well = p.landmarks[0];
+                           Landmark& saddle = p.landmarks[1];
                            if (kind == 0) well.point[0] += 1e-3;  // not stationary
                            if (kind == 1) saddle.kind = Landmark::Kind::minimiser;  // not a minimum
                            if (kind == 2) std::swap(saddle.point, well.point);
