@@ -115,10 +115,15 @@ Landscape DoubleWell::landscape(Index d) const {
   Vector minimiser = Vector::Zero(d);
   minimiser.head(wells).setConstant(bottom);
   made.landmarks = {
+      {"first well at −u*",
+       Landmark::Kind::minimiser,
+       Landmark::Of::population,
+       minimiser - 2 * bottom * Vector::Unit(d, 0)},
+
       {"origin", Landmark::Kind::strict_saddle, Landmark::Of::population, Vector::Zero(d)},
       {"all wells at +u*", Landmark::Kind::minimiser, Landmark::Of::population, minimiser}};
   if (d >= 2)
-    made.slice = Slice{"F over (x_1, x_2) for k = 1: two wells and the saddle between",
+    made.slice = Slice{"F over (x₁, x₂) for k = 1: two wells and the saddle between",
                        Vector::Zero(d),
                        Vector::Unit(d, 0),
                        Vector::Unit(d, 1),

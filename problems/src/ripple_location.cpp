@@ -44,19 +44,66 @@ class RippleRecords : public Records {
     return sum(slopes(point.x) - slopes(previous.x), batch, limit, out);
   }
 
+  ClipReport add_loss_differences(const Point& point,
+                                  const Point& centre,
+                                  const BatchView& batch,
+                                  double limit,
+                                  double& out) const final {
+    const double d = static_cast<double>(point.x.size());
+    return sum_losses(
+        (table(point.x, &Ripple::value) - table(centre.x, &Ripple::value)) / d, batch, limit, out);
+  }
+
+  bool has_second_order() const final { return true; }
+
+  ClipReport add_hessian_products(const Point& point,
+                                  ConstVectorRef v,
+                                  const BatchView& batch,
+                                  double limit,
+                                  VectorRef out) const final {
+    return sum_diagonals(table(point.x, &Ripple::curvature), v, batch, limit, out);
+  }
+  ClipReport add_hessian_difference_products(const Point& point,
+                                             const Point& previous,
+                                             ConstVectorRef v,
+                                             const BatchView& batch,
+                                             double limit,
+                                             VectorRef out) const final {
+    return sum_diagonals(table(point.x, &Ripple::curvature) - table(previous.x, &Ripple::curvature),
+                         v,
+                         batch,
+                         limit,
+                         out);
+  }
+
  private:
   virtual ClipReport sum(const Matrix& table,
                          const BatchView& batch,
                          double limit,
                          VectorRef out) const = 0;
+  /// Record i's number is the sum of its entries of the table.
+  virtual ClipReport sum_losses(const Matrix& table,
+                                const BatchView& batch,
+                                double limit,
+                                double& out) const = 0;
+  /// Record i's entries of the table are a diagonal, weighed by the largest and applied to v.
+  virtual ClipReport sum_diagonals(const Matrix& table,
+                                   ConstVectorRef v,
+                                   const BatchView& batch,
+                                   double limit,
+                                   VectorRef out) const = 0;
 
-  Matrix slopes(ConstVectorRef x) const {
+  /// A function of √d x_j − z_j for each value of z_j, 3 × d.
+  Matrix table(ConstVectorRef x, double (Ripple::*function)(double) const) const {
     const double root_d = std::sqrt(static_cast<double>(x.size()));
     Matrix table(3, x.size());
     for (Index j = 0; j < x.size(); ++j)
       for (Index k = 0; k < 3; ++k)
-        table(k, j) = ripple_.slope(root_d * x[j] - static_cast<double>(k - 1)) / root_d;
+        table(k, j) = (ripple_.*function)(root_d * x[j] - static_cast<double>(k - 1));
     return table;
+  }
+  Matrix slopes(ConstVectorRef x) const {
+    return table(x, &Ripple::slope) / std::sqrt(static_cast<double>(x.size()));
   }
 
   Ripple ripple_;
@@ -82,6 +129,33 @@ class StoredRipples final : public RippleRecords {
                  VectorRef out) const override {
     return clipped_sum(batch, limit, out, [&](Index i, Vector& v) {
       for (Index j = 0; j < v.size(); ++j) v[j] = table(values_(j, i), j);
+    });
+  }
+
+  ClipReport sum_losses(const Matrix& table,
+                        const BatchView& batch,
+                        double limit,
+                        double& out) const override {
+    return clamped_sum(batch, limit, out, [&](Index i) {
+      double loss = 0;
+      for (Index j = 0; j < table.cols(); ++j) loss += table(values_(j, i), j);
+      return loss;
+    });
+  }
+
+  ClipReport sum_diagonals(const Matrix& table,
+                           ConstVectorRef v,
+                           const BatchView& batch,
+                           double limit,
+                           VectorRef out) const override {
+    return weighed_sum(batch, limit, out, [&](Index i, Vector& product) {
+      double bound = 0;
+      for (Index j = 0; j < v.size(); ++j) {
+        const double entry = table(values_(j, i), j);
+        bound = std::max(bound, std::abs(entry));
+        product[j] = entry * v[j];
+      }
+      return bound;
     });
   }
 
@@ -115,11 +189,34 @@ class SimulatedRipples final : public RippleRecords {
                  const BatchView& batch,
                  double limit,
                  VectorRef out) const override {
-    check_simulated_batch(family_name, sampling_, batch, spec_.records);
-    check_simulated_limit(
-        family_name, table.cwiseAbs().colwise().maxCoeff().transpose().norm(), limit);
-    out += table.cwiseProduct(counts(batch.begin(), batch.size())).colwise().sum().transpose();
+    out += totals(table, batch, table.cwiseAbs().colwise().maxCoeff().norm(), limit);
     return {};
+  }
+
+  ClipReport sum_losses(const Matrix& table,
+                        const BatchView& batch,
+                        double limit,
+                        double& out) const override {
+    const double bound =
+        std::max(table.colwise().maxCoeff().sum(), -table.colwise().minCoeff().sum());
+    out += totals(table, batch, bound, limit).sum();
+    return {};
+  }
+
+  ClipReport sum_diagonals(const Matrix& table,
+                           ConstVectorRef v,
+                           const BatchView& batch,
+                           double limit,
+                           VectorRef out) const override {
+    out += totals(table, batch, table.cwiseAbs().maxCoeff(), limit).cwiseProduct(v);
+    return {};
+  }
+
+  /// Σ_i of the records' entries of the table, where no record's contribution exceeds `bound`.
+  Vector totals(const Matrix& table, const BatchView& batch, double bound, double limit) const {
+    check_simulated_batch(family_name, sampling_, batch, spec_.records);
+    check_simulated_limit(family_name, bound, limit);
+    return table.cwiseProduct(counts(batch.begin(), batch.size())).colwise().sum();
   }
 
   Matrix law_;

@@ -16,6 +16,11 @@ double Ripple::slope(double t) const {
   return t / std::sqrt(1 + t * t) + amplitude * frequency * std::sin(frequency * t);
 }
 
+double Ripple::curvature(double t) const {
+  const double q = 1 + t * t;
+  return 1 / (q * std::sqrt(q)) + amplitude * frequency * frequency * std::cos(frequency * t);
+}
+
 // −φ‴ = s + Aω³ sin ωt, s = 3t (1 + t²)^{−5/2}; why its maximum on this interval is sup |φ‴| is
 // said in the proof of `hessian_lipschitz`.
 double Ripple::third_bound() const {

@@ -16,6 +16,7 @@ struct Ripple {
 
   double value(double t) const;
   double slope(double t) const;
+  double curvature(double t) const;
   /// sup |φ″|.
   double curvature_bound() const { return 1 + amplitude * frequency * frequency; }
   /// sup |φ‴|, to 1e-11.

@@ -242,14 +242,18 @@ Problem TrigRadial::make(const InstanceSpec& spec) const {
        0.4125});
 
   const auto landscape = std::make_shared<TrigRadialObjective>(d);
+  const CurvatureBounds curvature_bounds{facts.constants[constant::smoothness],
+                                         facts.constants[constant::hessian_lipschitz]};
   Vector mean;
   if (law == Law::ball) {
     Matrix tilts = draw_ball(d, spec);
     mean = tilts.rowwise().mean();
-    problem.records = linear_records(std::string(name()), landscape, std::move(tilts));
+    problem.records =
+        linear_records(std::string(name()), landscape, curvature_bounds, std::move(tilts));
   } else {
     LinearRecordsMade made = make_linear_records({.problem = std::string(name()),
                                                   .landscape = landscape,
+                                                  .curvature = curvature_bounds,
                                                   .entry = 1 / std::sqrt(static_cast<double>(d)),
                                                   .records = spec.records,
                                                   .sampling = sampling,
@@ -265,8 +269,8 @@ Problem TrigRadial::make(const InstanceSpec& spec) const {
     problem.empirical = tilted(landscape, std::move(mean));
   }
   problem.population = tilted(landscape, Vector::Zero(d));
-  problem.extremes =
-      linear_records(std::string(name()), landscape, corner_tilts(facts.initial_point));
+  problem.extremes = linear_records(
+      std::string(name()), landscape, curvature_bounds, corner_tilts(facts.initial_point));
   if (d >= 2)
     problem.slice = Slice{"F over (x_1, x_2): a bowl and a plateau on the sphere |x|^2 = pi",
                           Vector::Zero(d),

@@ -67,6 +67,8 @@ ProblemCheck check_problem(const FamilyFactory& factory, const CheckOptions& opt
   const auto family = factory();
   ProblemCheck check;
   check.problem = family->name();
+  check.skipped = family->missing();
+  if (!check.skipped.empty()) return check;
   check.lines = check_contract(factory, options);
   check.constants = search(*family, options, options.seed + 1);
   const auto again = search(*family, options, options.seed + 1001);
