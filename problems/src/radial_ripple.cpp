@@ -172,16 +172,6 @@ Landscape RadialRipple::landscape(Index d) const {
   made.landmarks = {
       {"origin", Landmark::Kind::minimiser, Landmark::Of::population, Vector::Zero(d)}};
 
-  if (d >= 2)
-    made.slice = Slice{"F over (x_1, x_2): ripples around the one minimum",
-                       Vector::Zero(d),
-                       Vector::Unit(d, 0),
-                       Vector::Unit(d, 1),
-                       -radius,
-                       radius,
-                       -radius,
-                       radius};
-
   made.constants.set(
       constant::lipschitz,
       {scale * largest(power - 1, profile.slope, frequency, radius),

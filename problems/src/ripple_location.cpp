@@ -366,8 +366,9 @@ Problem RippleLocation::make(const InstanceSpec& spec) const {
        "everywhere",
        "A diagonal Hessian whose entries depend on their own coordinate alone moves by the largest "
        "√d |φ‴| a unit. −φ‴ = s(t) + Aω³ sin ωt is odd, s = 3t(1+t²)^{−5/2} ≥ 0 for t ≥ 0, falling "
-       "for t ≥ ½. Where it is negative at t ≥ 0, |φ‴| ≤ Aω³ |sin ωt|, which half a period away is "
-       "attained by a positive sine and passed. A positive value at t > ½ + 2π/ω does not fall "
+       "for t ≥ ½. Where it is negative at t ≥ 0, |φ‴| ≤ Aω³ |sin ωt|; half a period away the sine "
+       "is "
+       "positive and the sum at least that. A positive value at t > ½ + 2π/ω does not fall "
        "when "
        "t is moved down by whole periods into [½, ½ + 2π/ω]. So sup |φ‴| is the maximum of "
        "s + Aω³ sin ωt on [0, ½ + 2π/ω], found by branch and bound to a relative 10⁻¹¹.",
@@ -400,7 +401,7 @@ Problem RippleLocation::make(const InstanceSpec& spec) const {
   }
   problem.extremes = std::make_unique<StoredRipples>(ripple, corner_values(d));
   if (d >= 2)
-    problem.slice = Slice{"F over (x_1, x_2), the others at the minimum: a ripple over a bowl",
+    problem.slice = Slice{"F over (x₁, x₂), the others at the minimum: a ripple over a bowl",
                           problem.landmarks.front().point,
                           Vector::Unit(d, 0),
                           Vector::Unit(d, 1),

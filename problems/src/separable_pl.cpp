@@ -135,7 +135,7 @@ Landscape SeparablePl::landscape(Index d) const {
          "t = 2.1947.",
          1.0});
   if (d >= 2)
-    made.slice = Slice{"F over (x_1, x_2): one minimum, and plateaus that are not convex",
+    made.slice = Slice{"F over (x₁, x₂): one minimum, and plateaus that are not convex",
                        Vector::Zero(d),
                        Vector::Unit(d, 0),
                        Vector::Unit(d, 1),

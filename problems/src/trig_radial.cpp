@@ -271,15 +271,6 @@ Problem TrigRadial::make(const InstanceSpec& spec) const {
   problem.population = tilted(landscape, Vector::Zero(d));
   problem.extremes = linear_records(
       std::string(name()), landscape, curvature_bounds, corner_tilts(facts.initial_point));
-  if (d >= 2)
-    problem.slice = Slice{"F over (x_1, x_2): a bowl and a plateau on the sphere |x|^2 = pi",
-                          Vector::Zero(d),
-                          Vector::Unit(d, 0),
-                          Vector::Unit(d, 1),
-                          -radius,
-                          radius,
-                          -radius,
-                          radius};
   return problem;
 }
 
