@@ -127,17 +127,16 @@ ProblemNotes RadialRipple::notes() const {
   return {
       .group = "Families of Lowy, Ullman and Wright",
       .formula =
-          "F(x) = G(‖x‖), G(r) = c r^p (1 + a sin(b ln r)) for r ≤ R, "
-          "G(R) + G′(R)(r − R) beyond. The source's settings are p = 2, a = 0.3, b = 4, c = 0.2 "
-          "(the defaults) and p = 4, a = 0.4, b = 6, c = 0.1, both with X = 0.3 and R = 1. "
-          "Quasar-convexity and KL are of the landscape F, so they are stated where the "
-          "records' mean is zero (`balanced`, `stream`). The Hessian jumps at r = R, and at 0 "
-          "for p = 2: no Hessian-Lipschitz constant exists, and second-order methods have "
-          "nothing to go by.",
+          "F(x) = G(‖x‖), G(r) = c r^p (1 + a sin(b ln r)) for r ≤ R, G(R) + G′(R)(r − R) beyond. "
+          "The source's settings are p = 2, a = 0.3, b = 4, c = 0.2 (the defaults) and p = 4, a = "
+          "0.4, b = 6, c = 0.1, both with X = 0.3 and R = 1. Quasar-convexity and KL are of the "
+          "landscape F, so they are stated where the records' mean is zero (`balanced`, `stream`). "
+          "The Hessian jumps at r = R, and at 0 for p = 2: no Hessian-Lipschitz constant exists, "
+          "and second-order methods have nothing to go by.",
       .source = "lowy-2024, section 6, Z2",
       .critical_points =
-          "0 alone, the minimum, F* = 0. F is convex only if "
-          "p(p−1) ≥ a √((p(p−1)−b²)² + b²(2p−1)²). The standard start has length 0.9 R."};
+          "0 alone, the minimum, F* = 0. F is convex only if p(p−1) ≥ a √((p(p−1)−b²)² + "
+          "b²(2p−1)²). The standard start has length 0.9 R."};
 }
 
 Fields RadialRipple::landscape_fields() {
@@ -178,9 +177,8 @@ Landscape RadialRipple::landscape(Index d) const {
        Origin::proved,
        "everywhere",
        "‖∇F‖ = G′(r) = c r^{p−1} h(θ), h = p + pa sin θ + ab cos θ, θ = b ln r, constant for r ≥ "
-       "R. "
-       "Its maximum is in the last period of θ before R, at the end or at a zero of G″, which are "
-       "solved in closed form.",
+       "R. Its maximum is in the last period of θ before R, at the end or at a zero of G″, which "
+       "are solved in closed form.",
        1.0});
   made.constants.set(
       constant::smoothness,
@@ -189,9 +187,8 @@ Landscape RadialRipple::landscape(Index d) const {
        Origin::proved,
        "everywhere",
        "The Hessian has the eigenvalues G″(r) and G′(r)/r: c r^{p−2} times a sinusoid in θ each, "
-       "whose largest size on r ≤ R is in closed form as above; beyond R they are 0 and "
-       "G′(R)/r ≤ G′(R)/R. The gradient is continuous, so the bound passes over the jumps at R "
-       "and 0.",
+       "whose largest size on r ≤ R is in closed form as above; beyond R they are 0 and G′(R)/r ≤ "
+       "G′(R)/R. The gradient is continuous, so the bound passes over the jumps at R and 0.",
        1.0});
   const bool centred = sampling == Sampling::balanced || sampling == Sampling::stream;
   if (!centred) return made;
@@ -202,9 +199,9 @@ Landscape RadialRipple::landscape(Index d) const {
       {std::min(1.0, quasar),
        Origin::proved,
        "everywhere",
-       "For r ≤ R, ⟨∇F, x⟩/F = h/(1 + a sin θ) = p + ab cos θ/(1 + a sin θ), and "
-       "|cos θ|/(1 + a sin θ) ≤ 1/√(1−a²), attained at sin θ = −a; cut at 1. Beyond R both sides "
-       "grow linearly, ⟨∇F, x⟩ by G′(R) and q F by q G′(R) ≤ G′(R).",
+       "For r ≤ R, ⟨∇F, x⟩/F = h/(1 + a sin θ) = p + ab cos θ/(1 + a sin θ), and |cos θ|/(1 + a "
+       "sin θ) ≤ 1/√(1−a²), attained at sin θ = −a; cut at 1. Beyond R both sides grow linearly, "
+       "⟨∇F, x⟩ by G′(R) and q F by q G′(R) ≤ G′(R).",
        std::min(1.0, 1 / quasar)});
   const double k = power / (power - 1);
   const double least_slope = power - std::hypot(profile.slope.sine, profile.slope.cosine);

@@ -271,22 +271,17 @@ ProblemNotes RippleLocation::notes() const {
       .formula =
           "f(x; z) = (1/d) Σ_j φ(√d x_j − z_j), φ(t) = √(1 + t²) − 1 + A (1 − cos ωt), on the box "
           "|√d x_j| ≤ s₀. z ∈ {−1, 0, 1}^d with independent coordinates, P(z_j = 1) drawn "
-          "uniformly "
-          "from [0.2, 0.5] and P(z_j = −1) from [0.1, 0.3] by the public setting `law_seed`: the "
-          "law "
-          "is public, the records are not. F(x) = (1/d) Σ_j Σ_k p_jk φ(√d x_j − k) with the "
-          "records' "
-          "frequencies p_jk, the population objective with the law's. Batch sums depend on the "
-          "counts "
-          "of the three values alone, trinomial in every coordinate. Lipschitz constant, "
-          "smoothness "
-          "and diameter do not depend on d.",
+          "uniformly from [0.2, 0.5] and P(z_j = −1) from [0.1, 0.3] by the public setting "
+          "`law_seed`: the law is public, the records are not. F(x) = (1/d) Σ_j Σ_k p_jk φ(√d x_j "
+          "− k) with the records' frequencies p_jk, the population objective with the law's. Batch "
+          "sums depend on the counts of the three values alone, trinomial in every coordinate. "
+          "Lipschitz constant, smoothness and diameter do not depend on d.",
       .source = "lowy-2024, section 6, Z1",
       .critical_points =
           "Every coordinate has a local minimum and maximum in most periods of the ripple. The "
           "global minimum is found a coordinate at a time by branch and bound; a saddle moves the "
-          "first coordinate from there to the next local maximum. The standard start is "
-          "√d x_j = 0.95 s₀."};
+          "first coordinate from there to the next local maximum. The standard start is √d x_j = "
+          "0.95 s₀."};
 }
 
 Fields RippleLocation::fields() {
@@ -304,7 +299,7 @@ Problem RippleLocation::make(const InstanceSpec& spec) const {
   check_records(name(), spec.records);
   const Index d = check_dimension(name(), spec, 16);
   if (!(amplitude >= 0 && std::isfinite(amplitude))) reject(name(), "amplitude", amplitude, ">= 0");
-  if (!(frequency > 0 && std::isfinite(frequency))) reject(name(), "frequency", frequency, "> 0");
+  if (!(frequency > 0 && frequency <= 1e3)) reject(name(), "frequency", frequency, "in (0, 1000]");
   if (law_seed < 0) reject(name(), "law_seed", static_cast<double>(law_seed), ">= 0");
   const Ripple ripple{amplitude, frequency};
   const double least_width = 1 + ripple.period();
@@ -348,16 +343,16 @@ Problem RippleLocation::make(const InstanceSpec& spec) const {
                       {1 + amplitude * frequency,
                        Origin::proved,
                        "everywhere",
-                       "‖∇f‖² = (1/d) Σ_j φ′(√d x_j − z_j)² and |φ′| = |t/√(1+t²) + Aω sin ωt| < "
-                       "1 + Aω, approached far outside the box; inside, "
-                       "at the defaults, the maximum is 1.5422.",
+                       "‖∇f‖² = (1/d) Σ_j φ′(√d x_j − z_j)² and |φ′| = |t/√(1+t²) + Aω sin ωt| < 1 "
+                       "+ Aω, approached far outside the box; inside, at the defaults, the maximum "
+                       "is 1.5422.",
                        0.866});
   facts.constants.set(constant::smoothness,
                       {ripple.curvature_bound(),
                        Origin::proved,
                        "everywhere",
-                       "The Hessian is diagonal with entries φ″(√d x_j − z_j), "
-                       "φ″ = (1+t²)^{−3/2} + Aω² cos ωt ∈ [−Aω², 1 + Aω²], the upper end at t = 0.",
+                       "The Hessian is diagonal with entries φ″(√d x_j − z_j), φ″ = (1+t²)^{−3/2} "
+                       "+ Aω² cos ωt ∈ [−Aω², 1 + Aω²], the upper end at t = 0.",
                        1.0});
   facts.constants.set(
       constant::hessian_lipschitz,
@@ -367,11 +362,9 @@ Problem RippleLocation::make(const InstanceSpec& spec) const {
        "A diagonal Hessian whose entries depend on their own coordinate alone moves by the largest "
        "√d |φ‴| a unit. −φ‴ = s(t) + Aω³ sin ωt is odd, s = 3t(1+t²)^{−5/2} ≥ 0 for t ≥ 0, falling "
        "for t ≥ ½. Where it is negative at t ≥ 0, |φ‴| ≤ Aω³ |sin ωt|; half a period away the sine "
-       "is "
-       "positive and the sum at least that. A positive value at t > ½ + 2π/ω does not fall "
-       "when "
-       "t is moved down by whole periods into [½, ½ + 2π/ω]. So sup |φ‴| is the maximum of "
-       "s + Aω³ sin ωt on [0, ½ + 2π/ω], found by branch and bound to a relative 10⁻¹¹.",
+       "is positive and the sum at least that. A positive value at t > ½ + 2π/ω does not fall when "
+       "t is moved down by whole periods into [½, ½ + 2π/ω]. So sup |φ‴| is the maximum of s + Aω³ "
+       "sin ωt on [0, ½ + 2π/ω], found by branch and bound to a relative 10⁻¹¹.",
        1.0});
   double farthest = 0;
   for (const double x : facts.initial_point)
@@ -382,10 +375,9 @@ Problem RippleLocation::make(const InstanceSpec& spec) const {
       {farthest / static_cast<double>(d),
        Origin::proved,
        "initial point",
-       "In every coordinate F(x₀) − min F is convex in the frequencies of the three "
-       "values (linear less a minimum of linear functions), so it is largest where "
-       "all records agree; then the minimum is 0, and what is left is "
-       "max_k φ(√d x₀_j − k).",
+       "In every coordinate F(x₀) − min F is convex in the frequencies of the three values (linear "
+       "less a minimum of linear functions), so it is largest where all records agree; then the "
+       "minimum is 0, and what is left is max_k φ(√d x₀_j − k).",
        0.42});
 
   if (simulated(sampling)) {

@@ -56,15 +56,15 @@ ProblemNotes SeparablePl::notes() const {
   return {
       .group = "Families of Lowy, Ullman and Wright",
       .formula =
-          "F(x) = (1/d) Σ_j κ(√d x_j), κ(t) = t² + 3 sin² t, after Karimi, Nutini and "
-          "Schmidt (2016). A record adds ⟨z, x⟩ with z_j = ±X/√d, so a coordinate of the "
-          "empirical objective is κ(u) + c u with |c| ≤ X; X = ½ by default. The PL "
-          "constant does not depend on d.",
+          "F(x) = (1/d) Σ_j κ(√d x_j), κ(t) = t² + 3 sin² t, after Karimi, Nutini and Schmidt "
+          "(2016). A record adds ⟨z, x⟩ with z_j = ±X/√d, so a coordinate of the empirical "
+          "objective is κ(u) + c u with |c| ≤ X; X = ½ by default. The PL constant does not depend "
+          "on d.",
       .source = "lowy-2024, section 6, Z5",
       .critical_points =
-          "One stationary point, the minimum: 0 for F, and near it for the empirical objective "
-          "of independent records as long as |c| < 1.544. κ″ = 2 + 6 cos 2t is down to −4, so F "
-          "is not convex. The standard start is √d x_j = 2, where κ″ < 0."};
+          "One stationary point, the minimum: 0 for F, and near it for the empirical objective of "
+          "independent records as long as |c| < 1.544. κ″ = 2 + 6 cos 2t is down to −4, so F is "
+          "not convex. The standard start is √d x_j = 2, where κ″ < 0."};
 }
 
 Fields SeparablePl::landscape_fields() {
@@ -91,9 +91,9 @@ Landscape SeparablePl::landscape(Index d) const {
       {largest_slope(half_width),
        Origin::proved,
        "the domain",
-       "‖∇F‖² = (1/d) Σ_j κ′(√d x_j)², κ′ = 2t + 3 sin 2t, and max |κ′| on |t| ≤ U is "
-       "at U or at the last t ≤ U with cos 2t = −1/3 and sin 2t > 0: it gains 2π a "
-       "period there, and its minima in t > 0 are positive, from 1.544 on.",
+       "‖∇F‖² = (1/d) Σ_j κ′(√d x_j)², κ′ = 2t + 3 sin 2t, and max |κ′| on |t| ≤ U is at U or at "
+       "the last t ≤ U with cos 2t = −1/3 and sin 2t > 0: it gains 2π a period there, and its "
+       "minima in t > 0 are positive, from 1.544 on.",
        1.0});
   made.constants.set(constant::smoothness,
                      {8.0,
@@ -115,10 +115,9 @@ Landscape SeparablePl::landscape(Index d) const {
         {pl_centred,
          Origin::proved,
          "everywhere",
-         "‖∇F‖² and F are (1/d) Σ_j of κ′² and κ, so κ′² ≥ 2μκ is enough. For |t| ≤ 0.8, "
-         "κ′ ≥ |t| min κ″ ≥ 1.82 |t| and κ ≤ 4t²; for |t| ≥ 3, κ′ ≥ 2|t| − 3 and κ ≤ t² + 3; "
-         "between, interval arithmetic (a test repeats it). The minimum is 0.175531, at t = "
-         "2.2017.",
+         "‖∇F‖² and F are (1/d) Σ_j of κ′² and κ, so κ′² ≥ 2μκ is enough. For |t| ≤ 0.8, κ′ ≥ |t| "
+         "min κ″ ≥ 1.82 |t| and κ ≤ 4t²; for |t| ≥ 3, κ′ ≥ 2|t| − 3 and κ ≤ t² + 3; between, "
+         "interval arithmetic (a test repeats it). The minimum is 0.175531, at t = 2.2017.",
          1.0});
   else if (tilt <= certified_tilt)
     made.constants.set(
@@ -127,12 +126,10 @@ Landscape SeparablePl::landscape(Index d) const {
          Origin::proved,
          "everywhere",
          "A coordinate is κ(t) + ct with |c| ≤ ½, its minimiser s has c = −κ′(s), |s| ≤ 0.06263; "
-         "(κ′(t) − κ′(s))² ≥ 2μ(κ(t) − κ(s) − κ′(s)(t − s)) is enough. For |t| ≤ 0.85, "
-         "κ″ ≥ 1.22 between s and t and κ″ ≤ 8; for |t| ≥ 4, |κ′(t) − κ′(s)| ≥ 2|t| − 3.5; "
-         "between, "
-         "interval arithmetic over (s, t) (a test repeats it). The minimum is 0.095519, at |c| = "
-         "½, "
-         "t = 2.1947.",
+         "(κ′(t) − κ′(s))² ≥ 2μ(κ(t) − κ(s) − κ′(s)(t − s)) is enough. For |t| ≤ 0.85, κ″ ≥ 1.22 "
+         "between s and t and κ″ ≤ 8; for |t| ≥ 4, |κ′(t) − κ′(s)| ≥ 2|t| − 3.5; between, interval "
+         "arithmetic over (s, t) (a test repeats it). The minimum is 0.095519, at |c| = ½, t = "
+         "2.1947.",
          1.0});
   if (d >= 2)
     made.slice = Slice{"F over (x₁, x₂): one minimum, and plateaus that are not convex",

@@ -157,18 +157,17 @@ ProblemNotes TrigRadial::notes() const {
       .group = "Families of Lowy, Ullman and Wright",
       .formula =
           "f(x; z) = ½(‖x‖² + sin ‖x‖²) + ⟨z, x⟩ on ‖x‖ ≤ R = 2. z has uniform entries ±1/√d, "
-          "whose "
-          "sums are simulated exactly, or is uniform in the unit ball: the published experiment "
-          "has `law=ball`, n = d = 100, and 25 more records for the test error, which another "
-          "data seed gives. F(x) = ½(‖x‖² + sin ‖x‖²) + ⟨z̄, x⟩; the population objective has z̄ = "
-          "0. "
-          "The published script uses L = 5 and β = 6; the exact values are 2.5417 and 6.4008.",
+          "whose sums are simulated exactly, or is uniform in the unit ball: the published "
+          "experiment has `law=ball`, n = d = 100, and 25 more records for the test error, which "
+          "another data seed gives. F(x) = ½(‖x‖² + sin ‖x‖²) + ⟨z̄, x⟩; the population objective "
+          "has z̄ = 0. The published script uses L = 5 and β = 6; the exact values are 2.5417 and "
+          "6.4008.",
       .source = "lowy-2024, section 6, Z6, and claim C17",
       .critical_points =
-          "Population: 0, the minimum, and the sphere ‖x‖² = π, where the whole Hessian "
-          "vanishes. Empirical: all on the line of z̄, where r(1 + cos r²) = ‖z̄‖; for small ‖z̄‖ "
-          "a minimum near 0, and near the sphere a strict saddle and a local minimum. The "
-          "standard start is uniform in the ball."};
+          "Population: 0, the minimum, and the sphere ‖x‖² = π, where the whole Hessian vanishes. "
+          "Empirical: all on the line of z̄, where r(1 + cos r²) = ‖z̄‖; for small ‖z̄‖ a minimum "
+          "near 0, and near the sphere a strict saddle and a local minimum. The standard start is "
+          "uniform in the ball."};
 }
 
 Fields TrigRadial::fields() {
@@ -215,8 +214,8 @@ Problem TrigRadial::make(const InstanceSpec& spec) const {
                       {largest_curvature(radius),
                        Origin::proved,
                        "the domain",
-                       "With s = ‖x‖² the Hessian has the eigenvalues 1 + cos s ∈ [0, 2] and "
-                       "1 + cos s − 2s sin s, whose largest size on s ≤ R² is found by branch and "
+                       "With s = ‖x‖² the Hessian has the eigenvalues 1 + cos s ∈ [0, 2] and 1 + "
+                       "cos s − 2s sin s, whose largest size on s ≤ R² is found by branch and "
                        "bound; at R = 2 it is at s = 4.",
                        1.0});
   facts.constants.set(
@@ -224,10 +223,10 @@ Problem TrigRadial::make(const InstanceSpec& spec) const {
       {largest_third(radius),
        Origin::proved,
        "the domain",
-       "A symmetric third derivative T has its norm at max_{‖v‖=1} |T[v,v,v]| = "
-       "|6τ sin s + 4τ³ cos s|, τ = ⟨x, v⟩ ∈ [0, ‖x‖]. Inside, a stationary τ has "
-       "τ² = −tan(s)/2 and the value 4τ |sin s| ≤ 4R; at the end τ = r it is |g‴(r)|, "
-       "g(r) = ½(r² + sin r²), found by branch and bound. The domain is convex.",
+       "A symmetric third derivative T has its norm at max_{‖v‖=1} |T[v,v,v]| = |6τ sin s + 4τ³ "
+       "cos s|, τ = ⟨x, v⟩ ∈ [0, ‖x‖]. Inside, a stationary τ has τ² = −tan(s)/2 and the value 4τ "
+       "|sin s| ≤ 4R; at the end τ = r it is |g‴(r)|, g(r) = ½(r² + sin r²), found by branch and "
+       "bound. The domain is convex.",
        1.0});
   const double r0 = facts.initial_point.norm();
   facts.constants.set(
@@ -235,10 +234,9 @@ Problem TrigRadial::make(const InstanceSpec& spec) const {
       {height(r0) + r0 - least_value(1, radius).lower,
        Origin::proved,
        "initial point",
-       "F(x₀) − min over the domain is convex in z̄ (linear less a minimum of linear "
-       "functions), so largest at ‖z̄‖ = 1; there F(x₀) ≤ g(‖x₀‖) + ‖x₀‖ and the "
-       "minimum is min_{r ≤ R} g(r) − r, by branch and bound. Attained where every "
-       "record is x₀/‖x₀‖.",
+       "F(x₀) − min over the domain is convex in z̄ (linear less a minimum of linear functions), "
+       "so largest at ‖z̄‖ = 1; there F(x₀) ≤ g(‖x₀‖) + ‖x₀‖ and the minimum is min_{r ≤ R} g(r) − "
+       "r, by branch and bound. Attained where every record is x₀/‖x₀‖.",
        0.4125});
 
   const auto landscape = std::make_shared<TrigRadialObjective>(d);
