@@ -150,12 +150,12 @@ Fields RadialRipple::landscape_fields() {
 Landscape RadialRipple::landscape(Index d) const {
   if (!(power >= 2 && power <= 16)) reject(name(), "power", power, "in [2, 16]");
   if (!(frequency > 0 && frequency <= 1e3)) reject(name(), "frequency", frequency, "in (0, 1000]");
-  const double most = power / std::hypot(power, frequency);
-  if (!(amplitude >= 0 && amplitude < most))
+  const double most = 0.999 * power / std::hypot(power, frequency);
+  if (!(amplitude >= 0 && amplitude <= most))
     reject(name(),
            "amplitude",
            amplitude,
-           fmt::format("in [0, {:.6g}), p/sqrt(p^2 + b^2), so that G rises", most));
+           fmt::format("in [0, {:.6g}]; from p/sqrt(p^2 + b^2) on, G falls in places", most));
   if (!(scale > 0 && std::isfinite(scale))) reject(name(), "scale", scale, "> 0");
   if (!(radius > 0 && std::isfinite(radius))) reject(name(), "radius", radius, "> 0");
   const Profile profile(power, amplitude, frequency);

@@ -315,7 +315,7 @@ Problem RippleLocation::make(const InstanceSpec& spec) const {
   const auto use_objective = [&](const Matrix& weights, Landmark::Of of) {
     auto objective = std::make_unique<RippleObjective>(ripple, weights);
     const Vector minimiser = objective->minimiser();
-    const auto saddle = objective->saddle(minimiser);
+    auto saddle = objective->saddle(minimiser);
     problem.landmarks.push_back(
         {"global minimum by branch and bound", Landmark::Kind::minimiser, of, minimiser});
     if (saddle)

@@ -82,9 +82,11 @@ double RippleMixture::minimiser() const {
                            reach,
                            ripple_.curvature_bound())
                            .point;
-  for (double r = 1e-7; r < 1e-2; r *= 2)
+  for (int k = 0; k < 17; ++k) {
+    const double r = std::ldexp(1e-7, k);
     if (slope(found - r) < 0 && slope(found + r) > 0)
       return bisected_zero([&](double u) { return slope(u); }, found - r, found + r);
+  }
   return found;
 }
 
