@@ -4,11 +4,18 @@
 #include <fmt/format.h>
 
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/problems/coins.hpp"
 #include "dpsosp/problems/cosine_minimax.hpp"
 #include "dpsosp/problems/cosine_saddle.hpp"
 #include "dpsosp/problems/double_well.hpp"
 #include "dpsosp/problems/matrix_sensing.hpp"
+#include "dpsosp/problems/multi_well.hpp"
+#include "dpsosp/problems/octopus.hpp"
 #include "dpsosp/problems/problem.hpp"
+#include "dpsosp/problems/quartic_saddle.hpp"
+#include "dpsosp/problems/ramp.hpp"
+#include "dpsosp/problems/resisting_chain.hpp"
+#include "dpsosp/problems/staircase.hpp"
 
 namespace dpsosp {
 namespace {
@@ -27,6 +34,13 @@ const std::vector<ProblemEntry>& problem_registry() {
       entry<CosineSaddle>(),
       entry<CosineMinimax>(),
       entry<DoubleWell>(),
+      entry<Coins>(),
+      entry<MultiWell>(),
+      entry<Octopus>(),
+      entry<QuarticSaddle>(),
+      entry<Ramp>(),
+      entry<ResistingChain>(),
+      entry<Staircase>(),
   };
   return entries;
 }
@@ -53,8 +67,7 @@ Index check_dimension(std::string_view problem,
                       Index standard,
                       Index least) {
   const Index d = spec.dimension.value_or(standard);
-  if (d < least)
-    reject(problem, "dimension", static_cast<double>(d), fmt::format(">= {}", least));
+  if (d < least) reject(problem, "dimension", static_cast<double>(d), fmt::format(">= {}", least));
   return d;
 }
 

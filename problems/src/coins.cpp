@@ -1,0 +1,433 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/problems/coins.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "bump.hpp"
+#include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/stream.hpp"
+
+namespace dpsosp {
+namespace {
+
+using Flips = Eigen::Matrix<std::uint8_t, Eigen::Dynamic, Eigen::Dynamic>;  // k × n, 1 = heads
+
+/// The cells of the box, and A B(‖x − p_j‖/r).
+struct Cells {
+  Index dimension, per_axis;
+  double half_width, amplitude;
+
+  double radius() const { return half_width / static_cast<double>(per_axis); }
+
+  /// The one cell whose ball can contain x.
+  Index find(ConstVectorRef x) const {
+    Index cell = 0;
+    for (Index i = dimension - 1; i >= 0; --i) {
+      const double place = std::floor((x[i] + half_width) / (2 * radius()));
+      const double inside = std::clamp(place, 0.0, static_cast<double>(per_axis - 1));
+      cell = cell * per_axis + static_cast<Index>(inside);
+    }
+    return cell;
+  }
+  Vector centre(Index cell) const {
+    Vector p(dimension);
+    for (Index i = 0; i < dimension; ++i, cell /= per_axis)
+      p[i] = -half_width + static_cast<double>(2 * (cell % per_axis) + 1) * radius();
+    return p;
+  }
+  double height(ConstVectorRef x, Index cell) const {
+    return amplitude * bump((x - centre(cell)).norm() / radius()).value;
+  }
+  /// ∇ of the height.
+  Vector slope(ConstVectorRef x, Index cell) const {
+    const Vector t = (x - centre(cell)) / radius();
+    const double s = std::max(0.0, 1 - t.squaredNorm());
+    return (-6 * amplitude / radius() * s * s) * t;
+  }
+  /// ∇² of the height times v.
+  Vector bend(ConstVectorRef x, Index cell, ConstVectorRef v) const {
+    const Vector t = (x - centre(cell)) / radius();
+    const double s = std::max(0.0, 1 - t.squaredNorm());
+    return (6 * amplitude / (radius() * radius()) * s) * (4 * t.dot(v) * t - s * v);
+  }
+};
+
+/// −A Σ_j share_j B(‖x − p_j‖/r), share_j = 1 less the frequency of heads.
+class CoinsObjective final : public Objective {
+ public:
+  CoinsObjective(const Cells& cells, Vector tails) : cells_(cells), tails_(std::move(tails)) {}
+
+  Index dimension() const override { return cells_.dimension; }
+  double value(ConstVectorRef x) const override {
+    const Index j = cells_.find(x);
+    return -tails_[j] * cells_.height(x, j);
+  }
+  void gradient(ConstVectorRef x, VectorRef out) const override {
+    const Index j = cells_.find(x);
+    out = -tails_[j] * cells_.slope(x, j);
+  }
+  void hessian_product(ConstVectorRef x, ConstVectorRef v, VectorRef out) const override {
+    const Index j = cells_.find(x);
+    out = -tails_[j] * cells_.bend(x, j, v);
+  }
+
+ private:
+  Cells cells_;
+  Vector tails_;
+};
+
+/// Sums over the two coins that a query meets: x's and, for differences, the previous point's.
+class CoinRecords : public Records {
+ public:
+  explicit CoinRecords(const Cells& cells) : cells_(cells) {}
+
+  ClipReport add_gradients(const Point& point,
+                           Block block,
+                           const BatchView& batch,
+                           double limit,
+                           VectorRef out) const final {
+    check_minimisation("coins", block);
+    const Index j = cells_.find(point.x);
+    return add_one(batch, j, -cells_.slope(point.x, j), limit, out);
+  }
+
+  ClipReport add_gradient_differences(const Point& point,
+                                      const Point& previous,
+                                      Block block,
+                                      const BatchView& batch,
+                                      double limit,
+                                      VectorRef out) const final {
+    check_minimisation("coins", block);
+    const Index j = cells_.find(point.x), before = cells_.find(previous.x);
+    const Vector now = -cells_.slope(point.x, j), then = cells_.slope(previous.x, before);
+    if (j == before) return add_one(batch, j, now + then, limit, out);
+    return add_two(batch, j, now, before, then, limit, out);
+  }
+
+ protected:
+  /// out += Σ_{i: coin j of record i is tails} clip(v).
+  virtual ClipReport add_one(
+      const BatchView& batch, Index j, const Vector& v, double limit, VectorRef out) const = 0;
+  /// out += Σ_i clip((tails of j) v + (tails of l) w), j ≠ l.
+  virtual ClipReport add_two(const BatchView& batch,
+                             Index j,
+                             const Vector& v,
+                             Index l,
+                             const Vector& w,
+                             double limit,
+                             VectorRef out) const = 0;
+
+  static void add(double count, const Vector& v, double limit, VectorRef out, ClipReport& total) {
+    if (count == 0) return;
+    ClipReport report;
+    const double weight = report.weigh(v.norm(), limit);
+    report.clipped *= static_cast<Index>(count);
+    out += (count * weight) * v;
+    total.merge(report);
+  }
+
+ private:
+  Cells cells_;
+};
+
+class StoredCoins final : public CoinRecords {
+ public:
+  StoredCoins(const Cells& cells, Flips heads) : CoinRecords(cells), heads_(std::move(heads)) {}
+
+  Index size() const override { return heads_.cols(); }
+
+ private:
+  ClipReport add_one(const BatchView& batch,
+                     Index j,
+                     const Vector& v,
+                     double limit,
+                     VectorRef out) const override {
+    Index tails = 0;
+    for (Index k = 0; k < batch.size(); ++k) tails += 1 - heads_(j, batch[k]);
+    ClipReport report;
+    add(static_cast<double>(tails), v, limit, out, report);
+    return report;
+  }
+
+  ClipReport add_two(const BatchView& batch,
+                     Index j,
+                     const Vector& v,
+                     Index l,
+                     const Vector& w,
+                     double limit,
+                     VectorRef out) const override {
+    Index first = 0, second = 0, both = 0;
+    for (Index k = 0; k < batch.size(); ++k) {
+      const Index a = 1 - heads_(j, batch[k]), b = 1 - heads_(l, batch[k]);
+      first += a * (1 - b);
+      second += b * (1 - a);
+      both += a * b;
+    }
+    ClipReport report;
+    add(static_cast<double>(first), v, limit, out, report);
+    add(static_cast<double>(second), w, limit, out, report);
+    add(static_cast<double>(both), v + w, limit, out, report);
+    return report;
+  }
+
+  Flips heads_;
+};
+
+/// The tails of coin j among the records of a range are Bin(size, 1 − p_j), independent over coins
+/// and over disjoint ranges, and the same whenever the range is asked again.
+class SimulatedCoins final : public CoinRecords {
+ public:
+  SimulatedCoins(const Cells& cells,
+                 Sampling sampling,
+                 Index records,
+                 std::uint64_t data_seed,
+                 Index planted,
+                 double probability)
+      : CoinRecords(cells),
+        sampling_(sampling),
+        records_(records),
+        data_seed_(data_seed),
+        planted_(planted),
+        probability_(probability) {}
+
+  Index size() const override { return records_; }
+  bool simulated() const override { return true; }
+
+  double tails(Index begin, Index size, Index j) const {
+    const StreamKey key = range_stream(data_seed_, begin, size).key();
+    Stream stream(key.child(static_cast<std::uint64_t>(j)));
+    return static_cast<double>(size - stream.binomial(size, j == planted_ ? probability_ : 0.5));
+  }
+
+ private:
+  ClipReport add_one(const BatchView& batch,
+                     Index j,
+                     const Vector& v,
+                     double limit,
+                     VectorRef out) const override {
+    check_simulated_batch("coins", sampling_, batch, records_);
+    check_simulated_limit("coins", v.norm(), limit);
+    out += tails(batch.begin(), batch.size(), j) * v;
+    return {};
+  }
+
+  ClipReport add_two(const BatchView& batch,
+                     Index j,
+                     const Vector& v,
+                     Index l,
+                     const Vector& w,
+                     double limit,
+                     VectorRef out) const override {
+    check_simulated_batch("coins", sampling_, batch, records_);
+    check_simulated_limit("coins", std::max({v.norm(), w.norm(), (v + w).norm()}), limit);
+    out += tails(batch.begin(), batch.size(), j) * v + tails(batch.begin(), batch.size(), l) * w;
+    return {};
+  }
+
+  Sampling sampling_;
+  Index records_;
+  std::uint64_t data_seed_;
+  Index planted_;
+  double probability_;
+};
+
+/// All tails, all heads, and the two alternations.
+Flips corner_flips(Index k) {
+  Flips corners(k, 4);
+  for (Index j = 0; j < k; ++j) {
+    const auto odd = static_cast<std::uint8_t>(j % 2);
+    corners.row(j) << std::uint8_t{0}, std::uint8_t{1}, odd, static_cast<std::uint8_t>(1 - odd);
+  }
+  return corners;
+}
+
+}  // namespace
+
+std::string_view Coins::summary() const {
+  return "-A sum_j (1 - z_j) (1 - |x - p_j|^2/r^2)^3_+, z coin flips, one coin biased; lower bound "
+         "for selection";
+}
+
+ProblemNotes Coins::notes() const {
+  return {
+      .group = "Excess-risk families",
+      .formula =
+          "A record is k = m^d independent coin flips z ∈ {0, 1}^k, fair but for a hidden one with "
+          "P(z_* = 1) = max(0, ½ − c√(ln k/n)). f(x; z) = −A Σ_j (1 − z_j) B(‖x − p_j‖/r), "
+          "B(t) = (1 − t²)³₊, r = h/m, p_j the centres of the m^d cells of the box |x_i| ≤ h. The "
+          "balls are disjoint, so a query meets one coin, or two for a difference: batch sums are "
+          "binomials. F̂(p_j) = A(ẑ_j − 1): over the list of candidates the loss is the empirical "
+          "frequency, and the best selector takes the smallest. Population: A(p_j − 1) in place of "
+          "it.",
+      .source = "ganesh-2023, Theorem 5.9",
+      .critical_points =
+          "Every centre is a local minimum wherever its coin has a tail; the planted one is the "
+          "population's minimum, F* = A(p_* − 1), lower than the others by A(½ − p_*). Outside the "
+          "balls F = 0 and nothing is known of the candidates. No strict saddles."};
+}
+
+Fields Coins::fields() {
+  Fields fields{field("per_axis", per_axis, "m, cells per axis; k = m^d coins"),
+                field("bias", bias, "c, one coin has p = 1/2 - c sqrt(ln k / n)"),
+                field("amplitude", amplitude, "A, range of a loss"),
+                field("half_width", half_width, "h of the box")};
+  fields.push_back(
+      sampling_field(sampling, {Sampling::independent, Sampling::whole, Sampling::stream}));
+  start.add_fields(fields);
+  return fields;
+}
+
+Index Coins::candidates(Index dimension) const {
+  constexpr Index most = Index{1} << 20;
+  Index k = 1;
+  for (Index i = 0; i < dimension && k <= most; ++i) k *= std::clamp<Index>(per_axis, 0, most + 1);
+  if (k < 2 || k > most)
+    reject(name(),
+           "per_axis",
+           static_cast<double>(per_axis),
+           fmt::format("per_axis^{} coins in [2, {}]", dimension, most));
+  return k;
+}
+
+Matrix Coins::candidate_points(Index dimension) const {
+  const Cells cells{dimension, per_axis, half_width, amplitude};
+  Matrix points(dimension, candidates(dimension));
+  for (Index j = 0; j < points.cols(); ++j) points.col(j) = cells.centre(j);
+  return points;
+}
+
+double Coins::planted_probability(Index coins, Index records) const {
+  const double spread =
+      std::sqrt(std::log(static_cast<double>(coins)) / static_cast<double>(records));
+  return std::max(0.0, 0.5 - bias * spread);
+}
+
+Index Coins::planted_coin(Index coins, std::uint64_t data_seed) const {
+  return Stream(StreamKey{.seed = data_seed, .purpose = Purpose::data}).below(coins);
+}
+
+Problem Coins::make(const InstanceSpec& spec) const {
+  check_records(name(), spec.records);
+  const Index d = check_dimension(name(), spec, 2);
+  const Index k = candidates(d);
+  if (!(bias >= 0 && std::isfinite(bias))) reject(name(), "bias", bias, ">= 0");
+  if (!(amplitude > 0 && std::isfinite(amplitude))) reject(name(), "amplitude", amplitude, "> 0");
+  if (!(half_width > 0 && std::isfinite(half_width)))
+    reject(name(), "half_width", half_width, "> 0");
+  const Cells cells{d, per_axis, half_width, amplitude};
+  const double r = cells.radius();
+
+  Problem problem;
+  PublicFacts& facts = problem.facts;
+  facts.name = name();
+  facts.dimension = d;
+  facts.records = spec.records;
+  facts.domain = Domain::box(half_width);
+  facts.initial_point = start.pick(
+      name(),
+      {.standard = Vector::Zero(d), .random_spread = 0.5 * half_width, .far_radius = half_width},
+      facts.domain,
+      spec.seed);
+  const char* const one_ball =
+      " The balls are disjoint and 1 − z_j ∈ {0, 1}, so one bump at a time counts; on a segment "
+      "that "
+      "passes several the bounds add up.";
+  facts.constants.set(
+      constant::lipschitz,
+      {amplitude / r * bump_slope,
+       Origin::proved,
+       "everywhere",
+       std::string("‖∇f‖ ≤ (A/r) sup|B′|, sup|B′| = 96/(25√5) at t² = 1/5.") + one_ball,
+       1.0});
+  facts.constants.set(
+      constant::smoothness,
+      {amplitude / (r * r) * bump_curvature,
+       Origin::proved,
+       "everywhere",
+       std::string("The bump's Hessian has the radial eigenvalue B″ = 6(1 − t²)(5t² − 1) and the "
+                   "tangential B′/t = −6(1 − t²)²: at most 6 in size, both −6 at 0.") +
+           one_ball,
+       1.0});
+  facts.constants.set(
+      constant::hessian_lipschitz,
+      {amplitude / (r * r * r) * bump_third,
+       Origin::proved,
+       "everywhere",
+       std::string(
+           "D³[v, v, v] of the bump, ‖v‖ = 1 at angle θ with x − p: "
+           "72t(1 − t²)cos θ − 48t³cos³ θ. At cos θ = ±1 it is |72t − 120t³| ≤ 48; else its "
+           "stationary value in cos θ is at most 48(1 − t²)^{3/2}/√2 ≤ 18.5 (t² ≥ ⅓).") +
+           one_ball,
+       1.0});
+  facts.constants.set(
+      constant::suboptimality,
+      {amplitude,
+       Origin::proved,
+       "initial point",
+       "−A ≤ F ≤ 0 for every data set; attained from a point between the balls if a "
+       "coin shows tails alone.",
+       0.52});
+
+  const Index planted = planted_coin(k, spec.data_seed);
+  const double probability = planted_probability(k, spec.records);
+  Vector fair = Vector::Constant(k, 0.5);
+  fair[planted] = 1 - probability;
+
+  const auto use_tails = [&](Vector share) {
+    Index best = 0;
+    share.maxCoeff(&best);
+    problem.landmarks.push_back({"candidate with the fewest heads",
+                                 Landmark::Kind::minimiser,
+                                 Landmark::Of::empirical,
+                                 cells.centre(best)});
+    problem.empirical = std::make_unique<CoinsObjective>(cells, std::move(share));
+  };
+  const auto n = static_cast<double>(spec.records);
+  if (simulated(sampling)) {
+    auto records = std::make_unique<SimulatedCoins>(
+        cells, sampling, spec.records, spec.data_seed, planted, probability);
+    if (sampling == Sampling::whole) {
+      Vector share(k);
+      for (Index j = 0; j < k; ++j) share[j] = records->tails(0, spec.records, j) / n;
+      use_tails(std::move(share));
+    }
+    problem.records = std::move(records);
+  } else {
+    Stream stream(StreamKey{.seed = spec.data_seed, .purpose = Purpose::data}.child(0));
+    Flips heads(k, spec.records);
+    Vector tails = Vector::Zero(k);
+    for (Index i = 0; i < spec.records; ++i)
+      for (Index j = 0; j < k; ++j) {
+        const bool head = stream.bernoulli(j == planted ? probability : 0.5);
+        heads(j, i) = head ? 1 : 0;
+        tails[j] += head ? 0 : 1;
+      }
+    use_tails(tails / n);
+    problem.records = std::make_unique<StoredCoins>(cells, std::move(heads));
+  }
+  problem.population = std::make_unique<CoinsObjective>(cells, std::move(fair));
+  problem.extremes = std::make_unique<StoredCoins>(cells, corner_flips(k));
+  problem.landmarks.push_back({"planted candidate",
+                               Landmark::Kind::minimiser,
+                               Landmark::Of::population,
+                               cells.centre(planted)});
+  if (d >= 2)
+    problem.slice = Slice{"F over (x_1, x_2): candidates of almost equal depth",
+                          cells.centre(planted).cwiseProduct(Vector::Ones(d) - Vector::Unit(d, 0) -
+                                                             Vector::Unit(d, 1)),
+                          Vector::Unit(d, 0),
+                          Vector::Unit(d, 1),
+                          -half_width,
+                          half_width,
+                          -half_width,
+                          half_width};
+  return problem;
+}
+
+}  // namespace dpsosp
