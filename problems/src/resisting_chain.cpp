@@ -71,15 +71,10 @@ ChainBounds unscaled_bounds() {
 
 }  // namespace
 
-double ResistingChain::scale() const {
+ResistingChain::Units ResistingChain::units() const {
   const ChainBounds bounds = unscaled_bounds();
-  return (smoothness / bounds.curvature) / (hessian_lipschitz / bounds.third);
-}
-
-double ResistingChain::height() const {
-  const ChainBounds bounds = unscaled_bounds();
-  const double s = (smoothness / bounds.curvature) / (hessian_lipschitz / bounds.third);
-  return smoothness * s * s / bounds.curvature;
+  const double length_unit = (smoothness / bounds.curvature) / (hessian_lipschitz / bounds.third);
+  return {length_unit, smoothness * length_unit * length_unit / bounds.curvature, bounds.slope};
 }
 
 std::string_view ResistingChain::summary() const {
@@ -124,7 +119,7 @@ Landscape ResistingChain::landscape(Index d) const {
     reject(name(), "hessian_lipschitz", hessian_lipschitz, "> 0");
   if (rotation < 0) reject(name(), "rotation", static_cast<double>(rotation), ">= 0");
 
-  const double s = scale(), a = height();
+  const auto [s, a, slope] = units();
   const auto T = static_cast<double>(length);
   Landscape made;
   made.objective =
@@ -134,7 +129,7 @@ Landscape ResistingChain::landscape(Index d) const {
       " Here m = 0, c = 1, w = Ψ with sup e, q = Φ with sup √(2πe); both signs of u give the same "
       "sizes, and beyond u = 20 every term has decayed.";
   made.constants.set(constant::lipschitz,
-                     {a / s * unscaled_bounds().slope * std::sqrt(T),
+                     {a / s * slope * std::sqrt(T),
                       Origin::proved,
                       "everywhere",
                       std::string(chain_slope_proof) + std::string(here),

@@ -24,9 +24,12 @@ class ResistingChain final : public LandscapeFamily {
   double hessian_lipschitz = 1.0;  ///< ρ > 0
   Index rotation = 0;              ///< seed of the orthogonal matrix; 0 for the identity
 
-  /// s = (M/ℓ₁)/(ρ/ℓ₂): F's unit of length. F's unit of value is a = M s²/ℓ₁.
-  double scale() const;
-  double height() const;
+  struct Units {
+    double scale = 0;   ///< s = (M/ℓ₁)/(ρ/ℓ₂)
+    double height = 0;  ///< a = M s²/ℓ₁
+    double slope = 0;   ///< bound of |∂_i f|
+  };
+  Units units() const;
 
  protected:
   Fields landscape_fields() override;
