@@ -48,13 +48,13 @@ struct Cells {
   Vector slope(ConstVectorRef x, Index cell) const {
     const Vector t = (x - centre(cell)) / radius();
     const double s = std::max(0.0, 1 - t.squaredNorm());
-    return (-6 * amplitude / radius() * s * s) * t;
+    return (-8 * amplitude / radius() * s * s * s) * t;
   }
   /// ∇² of the height times v.
   Vector bend(ConstVectorRef x, Index cell, ConstVectorRef v) const {
     const Vector t = (x - centre(cell)) / radius();
     const double s = std::max(0.0, 1 - t.squaredNorm());
-    return (6 * amplitude / (radius() * radius()) * s) * (4 * t.dot(v) * t - s * v);
+    return (8 * amplitude / (radius() * radius()) * s * s) * (6 * t.dot(v) * t - s * v);
   }
 };
 
@@ -250,7 +250,7 @@ Flips corner_flips(Index k) {
 }  // namespace
 
 std::string_view Coins::summary() const {
-  return "-A sum_j (1 - z_j) (1 - |x - p_j|^2/r^2)^3_+, z coin flips, one coin biased; lower bound "
+  return "-A sum_j (1 - z_j) (1 - |x - p_j|^2/r^2)^4_+, z coin flips, one coin biased; lower bound "
          "for selection";
 }
 
@@ -260,7 +260,7 @@ ProblemNotes Coins::notes() const {
       .formula =
           "A record is k = m^d independent coin flips z ∈ {0, 1}^k, fair but for a hidden one with "
           "P(z_* = 1) = max(0, ½ − c√(ln k/n)). f(x; z) = −A Σ_j (1 − z_j) B(‖x − p_j‖/r), "
-          "B(t) = (1 − t²)³₊, r = h/m, p_j the centres of the m^d cells of the box |x_i| ≤ h. The "
+          "B(t) = (1 − t²)⁴₊, r = h/m, p_j the centres of the m^d cells of the box |x_i| ≤ h. The "
           "balls are disjoint, so a query meets one coin, or two for a difference: batch sums are "
           "binomials. F̂(p_j) = A(ẑ_j − 1): over the list of candidates the loss is the empirical "
           "frequency, and the best selector takes the smallest. Population: A(p_j − 1) in place of "
@@ -335,23 +335,21 @@ Problem Coins::make(const InstanceSpec& spec) const {
       facts.domain,
       spec.seed);
   const char* const one_ball =
-      " The balls are disjoint and 1 − z_j ∈ {0, 1}, so one bump at a time counts; on a segment "
-      "that "
-      "passes several the bounds add up.";
+      " The balls are disjoint and 1 − z_j ∈ {0, 1}, so at every point one bump at most counts.";
   facts.constants.set(
       constant::lipschitz,
       {amplitude / r * bump_slope,
        Origin::proved,
        "everywhere",
-       std::string("‖∇f‖ ≤ (A/r) sup|B′|, sup|B′| = 96/(25√5) at t² = 1/5.") + one_ball,
+       std::string("‖∇f‖ ≤ (A/r) sup|B′|, sup|B′| = 1728/(343√7) at t² = 1/7.") + one_ball,
        1.0});
   facts.constants.set(
       constant::smoothness,
       {amplitude / (r * r) * bump_curvature,
        Origin::proved,
        "everywhere",
-       std::string("The bump's Hessian has the radial eigenvalue B″ = 6(1 − t²)(5t² − 1) and the "
-                   "tangential B′/t = −6(1 − t²)²: at most 6 in size, both −6 at 0.") +
+       std::string("The bump's Hessian has the radial eigenvalue B″ = 8(1 − t²)²(7t² − 1) and the "
+                   "tangential B′/t = −8(1 − t²)³: at most 8 in size, both −8 at 0.") +
            one_ball,
        1.0});
   facts.constants.set(
@@ -359,10 +357,9 @@ Problem Coins::make(const InstanceSpec& spec) const {
       {amplitude / (r * r * r) * bump_third,
        Origin::proved,
        "everywhere",
-       std::string(
-           "D³[v, v, v] of the bump, ‖v‖ = 1 at angle θ with x − p: "
-           "72t(1 − t²)cos θ − 48t³cos³ θ. At cos θ = ±1 it is |72t − 120t³| ≤ 48; else its "
-           "stationary value in cos θ is at most 48(1 − t²)^{3/2}/√2 ≤ 18.5 (t² ≥ ⅓).") +
+       std::string("D³[v, v, v] of the bump, ‖v‖ = 1 at angle θ with x − p, s = 1 − t²: "
+                   "144s²t cos θ − 192st³ cos³ θ. At cos θ = ±1 it is ts|144 − 336t²| ≤ 31.621; "
+                   "else its stationary value in cos θ, where t² ≥ 1/5, is 48s^{5/2} ≤ 27.5.") +
            one_ball,
        1.0});
   facts.constants.set(
@@ -372,7 +369,7 @@ Problem Coins::make(const InstanceSpec& spec) const {
        "initial point",
        "−A ≤ F ≤ 0 for every data set; attained from a point between the balls if a "
        "coin shows tails alone.",
-       0.52});
+       0.9});
 
   const Index planted = planted_coin(k, spec.data_seed);
   const double probability = planted_probability(k, spec.records);
@@ -418,7 +415,7 @@ Problem Coins::make(const InstanceSpec& spec) const {
                                Landmark::Of::population,
                                cells.centre(planted)});
   if (d >= 2)
-    problem.slice = Slice{"F over (x_1, x_2): candidates of almost equal depth",
+    problem.slice = Slice{"F over (x₁, x₂): candidates of almost equal depth",
                           cells.centre(planted).cwiseProduct(Vector::Ones(d) - Vector::Unit(d, 0) -
                                                              Vector::Unit(d, 1)),
                           Vector::Unit(d, 0),

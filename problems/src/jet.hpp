@@ -20,4 +20,16 @@ inline Jet smooth_step(double t) {
           60 - 360 * t * s};
 }
 
+/// The septic S(t) = 35t⁴ − 84t⁵ + 70t⁶ − 20t⁷ from 0 (t ≤ 0) to 1 (t ≥ 1): C³.
+/// sup S′ = 35/16, sup |S‴| = 105/2, sup |S⁗| = 840.
+inline Jet smoother_step(double t) {
+  if (t <= 0) return {};
+  if (t >= 1) return {1, 0, 0, 0};
+  const double p = t * (1 - t);
+  return {t * t * t * t * (35 + t * (-84 + t * (70 - 20 * t))),
+          140 * p * p * p,
+          420 * p * p * (1 - 2 * t),
+          840 * p * (1 - 5 * p)};
+}
+
 }  // namespace dpsosp

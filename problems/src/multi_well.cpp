@@ -47,7 +47,7 @@ struct Wells {
     // φ′ points away from the deepest well where the two wells touch, and towards it, by the
     // steepest slope of the neighbour's, inside.
     double from = centre(deepest) + sign * radius;
-    double to = from + sign * radius * (1 - 1 / std::sqrt(5.0));
+    double to = from + sign * radius * (1 - 1 / std::sqrt(7.0));
     for (int k = 0; k < 200; ++k) {
       const double middle = 0.5 * (from + to);
       (sign * at(middle).first > 0 ? from : to) = middle;
@@ -95,8 +95,8 @@ ProblemNotes MultiWell::notes() const {
       .group = "Excess-risk families",
       .formula =
           "F(x) = (1/√d) Σ_j φ(x_j) on |x_j| ≤ h, φ(u) = b(√(1 + (u − p_*)²) − 1) − "
-          "Σ_{i≤m} δ_i (1 − (u − p_i)²/r²)³₊, r = h/m, p_i = −h + (2i − 1)r, δ_i = δ at the "
-          "deepest well p_* and δ − gap at the others. F is C², its Hessian Lipschitz.",
+          "Σ_{i≤m} δ_i (1 − (u − p_i)²/r²)⁴₊, r = h/m, p_i = −h + (2i − 1)r, δ_i = δ at the "
+          "deepest well p_* and δ − gap at the others. F is C³.",
       .source =
           "constructed for exponential mechanisms, as ganesh-2023, section 5, needs: "
           "Lipschitz losses on a bounded set, minimum known",
@@ -154,8 +154,8 @@ Landscape MultiWell::landscape(Index d) const {
       {steepest,
        Origin::proved,
        "the domain",
-       "In the cell of well i, |φ′| ≤ (δ_i/r) sup|B′| + b D/√(1 + D²) with B = (1 − t²)³, "
-       "sup|B′| = 96/(25√5) at t² = 1/5, and D the distance of the cell's far end from p_*; the "
+       "In the cell of well i, |φ′| ≤ (δ_i/r) sup|B′| + b D/√(1 + D²) with B = (1 − t²)⁴, "
+       "sup|B′| = 1728/(343√7) at t² = 1/7, and D the distance of the cell's far end from p_*; the "
        "outermost cells and the deepest have the largest. ‖∇F‖ ≤ (1/√d)√d max|φ′|.",
        0.98});
   made.constants.set(
@@ -163,17 +163,17 @@ Landscape MultiWell::landscape(Index d) const {
       {weight * (bump_curvature * depth / (r * r) + bowl),
        Origin::proved,
        "the domain",
-       "The Hessian is diagonal, φ″/√d; |B″| = 6|1 − t²||1 − 5t²| ≤ 6 and the bowl's "
+       "The Hessian is diagonal, φ″/√d; |B″| = 8(1 − t²)²|1 − 7t²| ≤ 8 and the bowl's "
        "second derivative is in (0, b], both largest at p_*.",
        1.0});
-  made.constants.set(
-      constant::hessian_lipschitz,
-      {weight * (bump_third * depth / (r * r * r) + bowl_third),
-       Origin::proved,
-       "the domain",
-       "|B‴| = |72t − 120t³| ≤ 48 on [−1, 1], at the ends, and the bowl's third derivative is at "
-       "most 48b/(25√5); the diagonal entries depend on their own coordinate alone.",
-       1.0});
+  made.constants.set(constant::hessian_lipschitz,
+                     {weight * (bump_third * depth / (r * r * r) + bowl_third),
+                      Origin::proved,
+                      "the domain",
+                      "|B‴| = |t|(1 − t²)|144 − 336t²| ≤ 31.621, at t² = (30 − √480)/70, and the "
+                      "bowl's third derivative is at "
+                      "most 48b/(25√5); the diagonal entries depend on their own coordinate alone.",
+                      1.0});
   made.minimum = -depth / weight;
   made.landmarks = {{"(p_*, …, p_*)",
                      Landmark::Kind::minimiser,
@@ -189,7 +189,7 @@ Landscape MultiWell::landscape(Index d) const {
                               saddle});
   }
   if (d >= 2)
-    made.slice = Slice{"F over (x_1, x_2): wells of different depth",
+    made.slice = Slice{"F over (x₁, x₂): wells of different depth",
                        made.landmarks.front().point.cwiseProduct(
                            Vector::Ones(d) - Vector::Unit(d, 0) - Vector::Unit(d, 1)),
                        Vector::Unit(d, 0),

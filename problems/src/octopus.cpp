@@ -126,11 +126,11 @@ Landscape Octopus::landscape(Index d) const {
                       Origin::proved,
                       "the domain",
                       chain_slope_proof,
-                      0.7});
+                      0.72});
   made.constants.set(constant::smoothness,
-                     {bounds.curvature, Origin::proved, "the domain", chain_curvature_proof, 0.8});
+                     {bounds.curvature, Origin::proved, "the domain", chain_curvature_proof, 0.84});
   made.constants.set(constant::hessian_lipschitz,
-                     {bounds.third, Origin::proved, "the domain", chain_third_proof, 0.8});
+                     {bounds.third, Origin::proved, "the domain", chain_third_proof, 0.78});
   made.minimum = -static_cast<double>(d) * tube * tube * (37 * contraction + 13 * gamma) / 6;
 
   Vector reached = Vector::Zero(d);
@@ -145,7 +145,7 @@ Landscape Octopus::landscape(Index d) const {
   made.landmarks.push_back(
       {"all at 4τ", Landmark::Kind::minimiser, Landmark::Of::population, reached});
   if (d >= 2)
-    made.slice = Slice{"F over (x_1, x_2): the tube from 0 along x_1, and then along x_2",
+    made.slice = Slice{"F over (x₁, x₂): the tube from 0 along x₁, and then along x₂",
                        Vector::Zero(d),
                        Vector::Unit(d, 0),
                        Vector::Unit(d, 1),

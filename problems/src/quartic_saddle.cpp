@@ -113,7 +113,7 @@ Landscape QuarticSaddle::landscape(Index d) const {
        "most "
        "max(γ, bR² − γ, λ_max) as 0 ≤ s_j ≤ R²; then Σ s_j ≤ R². Attained at R along one axis "
        "unless γ is the largest.",
-       0.99});
+       0.91});
   made.constants.set(constant::smoothness,
                      {std::max(3 * rim - gamma, steepest),
                       Origin::proved,

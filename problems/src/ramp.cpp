@@ -101,7 +101,7 @@ Landscape Ramp::landscape(Index d) const {
   made.landmarks = {
       {"origin", Landmark::Kind::minimiser, Landmark::Of::population, Vector::Zero(d)}};
   if (d >= 2)
-    made.slice = Slice{"F over (x_1, x_2): two ramps and the bend between",
+    made.slice = Slice{"F over (x₁, x₂): two ramps and the bend between",
                        Vector::Zero(d),
                        Vector::Unit(d, 0),
                        Vector::Unit(d, 1),

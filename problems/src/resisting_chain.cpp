@@ -133,22 +133,22 @@ Landscape ResistingChain::landscape(Index d) const {
                       Origin::proved,
                       "everywhere",
                       std::string(chain_slope_proof) + std::string(here),
-                      0.7});
+                      0.886});
   made.constants.set(constant::smoothness,
                      {smoothness,
                       Origin::proved,
                       "everywhere",
                       std::string(chain_curvature_proof) + std::string(here),
-                      0.9});
+                      0.96});
   made.constants.set(constant::hessian_lipschitz,
                      {hessian_lipschitz,
                       Origin::proved,
                       "everywhere",
                       std::string(chain_third_proof) + std::string(here),
-                      0.9});
+                      0.96});
   made.minimum = -a * phi_top * (1 + (T - 1) * std::numbers::e);
   if (d >= 2 && length >= 2)
-    made.slice = Slice{"F over (x_1, x_2): a plateau that ends where x_1 passes s/2",
+    made.slice = Slice{"F over (x₁, x₂): a plateau that ends where x₁ passes s/2",
                        Vector::Zero(d),
                        Vector::Unit(d, 0),
                        Vector::Unit(d, 1),

@@ -19,7 +19,7 @@ struct StaircaseCurves {
 
   Jet own(double u) const { return {0.5 * u * u, u, 1, 0}; }
   Jet gate(double u) const {
-    const Jet S = smooth_step(std::abs(u) / step);
+    const Jet S = smoother_step(std::abs(u) / step);
     const double sign = u < 0 ? -1 : 1;
     return {S.value,
             sign * S.first / step,
@@ -48,8 +48,7 @@ ProblemNotes Staircase::notes() const {
       .formula =
           "F(x) = ½‖x‖² − (1 + γ) Σ_{i≤K} w(x_{i−1}) q(x_i) on |x_j| ≤ h s, w(x_0) = 1, "
           "q(u) = (a²/2)(1 − e^{−u²/a²}) with a² = s²/ln(1 + γ), w(u) = S(|u|/s), "
-          "S(t) = 10t³ − 15t⁴ + 6t⁵ on [0, 1], 0 before and 1 after. F is C², its Hessian "
-          "Lipschitz.",
+          "S(t) = 35t⁴ − 84t⁵ + 70t⁶ − 20t⁷ on [0, 1], 0 before and 1 after. F is C³.",
       .source =
           "after Du, Jin, Lee, Jordan, Singh and Poczos 2017, with a new coupling by which each "
           "stage takes O(1) escapes",
@@ -90,7 +89,7 @@ Landscape Staircase::landscape(Index d) const {
                                            .pull_top = curves.pull(end).value,
                                            .breaks = {0, step, end},
                                            .fourth_own = 0,
-                                           .fourth_gate = 360 / std::pow(step, 4),
+                                           .fourth_gate = 840 / std::pow(step, 4),
                                            // (−6 + 24t² − 8t⁴)e^{−t²}, largest at 0
                                            .fourth_pull = 6 / (width * width)});
 
@@ -107,11 +106,11 @@ Landscape Staircase::landscape(Index d) const {
                       Origin::proved,
                       "the domain",
                       chain_slope_proof,
-                      0.95});
+                      1.0});
   made.constants.set(constant::smoothness,
-                     {bounds.curvature, Origin::proved, "the domain", chain_curvature_proof, 0.8});
+                     {bounds.curvature, Origin::proved, "the domain", chain_curvature_proof, 0.83});
   made.constants.set(constant::hessian_lipschitz,
-                     {bounds.third, Origin::proved, "the domain", chain_third_proof, 0.8});
+                     {bounds.third, Origin::proved, "the domain", chain_third_proof, 0.885});
   const auto k = static_cast<double>(saddles);
   made.minimum = -k * 0.5 * width * width * (gamma - std::log1p(gamma));
 
@@ -127,7 +126,7 @@ Landscape Staircase::landscape(Index d) const {
   made.landmarks.push_back(
       {"end of the descent", Landmark::Kind::minimiser, Landmark::Of::population, reached});
   if (saddles >= 2)
-    made.slice = Slice{"F over (x_1, x_2): x_2 has its wells only where x_1 is near ±s",
+    made.slice = Slice{"F over (x₁, x₂): x₂ has its wells only where x₁ is near ±s",
                        Vector::Zero(d),
                        Vector::Unit(d, 0),
                        Vector::Unit(d, 1),

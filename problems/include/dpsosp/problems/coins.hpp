@@ -11,7 +11,7 @@ namespace dpsosp {
 /// 1}^k, independent, fair but for one with P(z_* = 1) = max(0, ½ − c √(ln k / n)); candidate j is
 /// the centre p_j of cell j of a grid of m^d cells of the box |x_i| ≤ h, and
 ///
-///   f(x; z) = −A Σ_j (1 − z_j) B(‖x − p_j‖/r),   B(t) = (1 − t²)³₊,   r = h/m.
+///   f(x; z) = −A Σ_j (1 − z_j) B(‖x − p_j‖/r),   B(t) = (1 − t²)⁴₊,   r = h/m.
 ///
 /// The candidate's loss is its empirical frequency less 1: f̂(p_j) = A(ẑ_j − 1), so the best
 /// selector takes the smallest frequency, and choosing a fair coin costs A(½ − p_*). \source

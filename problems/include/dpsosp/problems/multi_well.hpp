@@ -7,7 +7,7 @@ namespace dpsosp {
 
 /// F(x) = (1/√d) Σ_j φ(x_j) on the box |x_j| ≤ h, with m wells a coordinate and so m^d in all:
 ///
-///   φ(u) = b(√(1 + (u − p_*)²) − 1) − Σ_{i≤m} δ_i (1 − (u − p_i)²/r²)³₊,
+///   φ(u) = b(√(1 + (u − p_*)²) − 1) − Σ_{i≤m} δ_i (1 − (u − p_i)²/r²)⁴₊,
 ///
 /// r = h/m, p_i = −h + (2i − 1)r, depth δ at p_*, the deepest, and δ − gap elsewhere. F is
 /// Lipschitz with a constant free of d, and F* = −√d δ, at (p_*, …, p_*).

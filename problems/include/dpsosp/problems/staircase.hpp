@@ -8,7 +8,7 @@ namespace dpsosp {
 /// A chain of K strict saddles, each O(1) descent steps of the last: on |x_j| ≤ h,
 ///
 ///   F(x) = ½‖x‖² − (1 + γ) Σ_{i≤K} w(x_{i−1}) q(x_i),   w(x_0) = 1,
-///   q(u) = (a²/2)(1 − e^{−u²/a²}), a² = s²/ln(1 + γ),   w(u) = S(|u|/s), S the quintic smooth
+///   q(u) = (a²/2)(1 − e^{−u²/a²}), a² = s²/ln(1 + γ),   w(u) = S(|u|/s), S the septic smooth
 ///   step.
 ///
 /// While x_{i−1} = 0, x_i sees ½x_i² and stays at 0; at x_{i−1} = ±s it sees a double well with
