@@ -50,6 +50,14 @@ struct Cells {
     const double s = std::max(0.0, 1 - t.squaredNorm());
     return (-8 * amplitude / radius() * s * s * s) * t;
   }
+  /// Operator norm of ∇² of the height: the radial or the tangential eigenvalue.
+  double curvature(ConstVectorRef x, Index cell) const {
+    const double t = (x - centre(cell)).norm() / radius(), s = std::max(0.0, 1 - t * t);
+    return amplitude / (radius() * radius()) *
+           std::max(std::abs(bump(t).second), dimension > 1 ? 8 * s * s * s : 0.0);
+  }
+  /// Bound of its third derivative.
+  double third() const { return amplitude / (radius() * radius() * radius()) * bump_third; }
   /// ∇² of the height times v.
   Vector bend(ConstVectorRef x, Index cell, ConstVectorRef v) const {
     const Vector t = (x - centre(cell)) / radius();
@@ -82,7 +90,19 @@ class CoinsObjective final : public Objective {
   Vector tails_;
 };
 
-/// Sums over the two coins that a query meets: x's and, for differences, the previous point's.
+/// What one tail contributes to a sum, and what it is weighed by.
+struct Share {
+  Vector v;
+  double bound;
+};
+
+Share by_norm(Vector v) {
+  const double norm = v.norm();
+  return {std::move(v), norm};
+}
+
+/// Sums over the two coins that a query meets: x's, and that of the point it is compared with. The
+/// contribution of a record is the sum of the shares of those among the two that are tails.
 class CoinRecords : public Records {
  public:
   explicit CoinRecords(const Cells& cells) : cells_(cells) {}
@@ -94,7 +114,7 @@ class CoinRecords : public Records {
                            VectorRef out) const final {
     check_minimisation("coins", block);
     const Index j = cells_.find(point.x);
-    return add_one(batch, j, -cells_.slope(point.x, j), limit, out);
+    return add_one(batch, j, by_norm(-cells_.slope(point.x, j)), limit, out);
   }
 
   ClipReport add_gradient_differences(const Point& point,
@@ -104,35 +124,79 @@ class CoinRecords : public Records {
                                       double limit,
                                       VectorRef out) const final {
     check_minimisation("coins", block);
-    const Index j = cells_.find(point.x), before = cells_.find(previous.x);
-    const Vector now = -cells_.slope(point.x, j), then = cells_.slope(previous.x, before);
-    if (j == before) return add_one(batch, j, now + then, limit, out);
-    return add_two(batch, j, now, before, then, limit, out);
+    const Index j = cells_.find(point.x), l = cells_.find(previous.x);
+    return add_norms(
+        batch, j, -cells_.slope(point.x, j), l, cells_.slope(previous.x, l), limit, out);
+  }
+
+  ClipReport add_loss_differences(const Point& point,
+                                  const Point& centre,
+                                  const BatchView& batch,
+                                  double limit,
+                                  double& out) const final {
+    const Index j = cells_.find(point.x), l = cells_.find(centre.x);
+    Eigen::Map<Vector> sum(&out, 1);
+    return add_norms(batch,
+                     j,
+                     Vector::Constant(1, -cells_.height(point.x, j)),
+                     l,
+                     Vector::Constant(1, cells_.height(centre.x, l)),
+                     limit,
+                     sum);
+  }
+
+  bool has_second_order() const final { return true; }
+
+  ClipReport add_hessian_products(const Point& point,
+                                  ConstVectorRef v,
+                                  const BatchView& batch,
+                                  double limit,
+                                  VectorRef out) const final {
+    const Index j = cells_.find(point.x);
+    return add_one(
+        batch, j, {-cells_.bend(point.x, j, v), cells_.curvature(point.x, j)}, limit, out);
+  }
+
+  ClipReport add_hessian_difference_products(const Point& point,
+                                             const Point& previous,
+                                             ConstVectorRef v,
+                                             const BatchView& batch,
+                                             double limit,
+                                             VectorRef out) const final {
+    const Index j = cells_.find(point.x), l = cells_.find(previous.x);
+    const Share now{-cells_.bend(point.x, j, v), cells_.curvature(point.x, j)};
+    const Share then{cells_.bend(previous.x, l, v), cells_.curvature(previous.x, l)};
+    const double by_distance = cells_.third() * point.distance(previous);
+    const Share both{now.v + then.v, std::min(now.bound + then.bound, by_distance)};
+    if (j == l) return add_one(batch, j, both, limit, out);
+    return add_two(batch, j, now, l, then, both, limit, out);
   }
 
  protected:
-  /// out += Σ_{i: coin j of record i is tails} clip(v).
   virtual ClipReport add_one(
-      const BatchView& batch, Index j, const Vector& v, double limit, VectorRef out) const = 0;
-  /// out += Σ_i clip((tails of j) v + (tails of l) w), j ≠ l.
+      const BatchView& batch, Index j, const Share& share, double limit, VectorRef out) const = 0;
+  /// j ≠ l; `both` is the contribution of a record with two tails.
   virtual ClipReport add_two(const BatchView& batch,
                              Index j,
-                             const Vector& v,
+                             const Share& of_j,
                              Index l,
-                             const Vector& w,
+                             const Share& of_l,
+                             const Share& both,
                              double limit,
                              VectorRef out) const = 0;
 
-  static void add(double count, const Vector& v, double limit, VectorRef out, ClipReport& total) {
-    if (count == 0) return;
-    ClipReport report;
-    const double weight = report.weigh(v.norm(), limit);
-    report.clipped *= static_cast<Index>(count);
-    out += (count * weight) * v;
-    total.merge(report);
+ private:
+  ClipReport add_norms(const BatchView& batch,
+                       Index j,
+                       const Vector& v,
+                       Index l,
+                       const Vector& w,
+                       double limit,
+                       VectorRef out) const {
+    if (j == l) return add_one(batch, j, by_norm(v + w), limit, out);
+    return add_two(batch, j, by_norm(v), l, by_norm(w), by_norm(v + w), limit, out);
   }
 
- private:
   Cells cells_;
 };
 
@@ -143,36 +207,47 @@ class StoredCoins final : public CoinRecords {
   Index size() const override { return heads_.cols(); }
 
  private:
+  /// `count` records with the same contribution.
+  static void add(Index count, const Share& share, double limit, VectorRef out, ClipReport& total) {
+    if (count == 0) return;
+    ClipReport report;
+    const double weight = report.weigh(share.bound, limit);
+    report.clipped *= count;
+    out += (static_cast<double>(count) * weight) * share.v;
+    total.merge(report);
+  }
+
   ClipReport add_one(const BatchView& batch,
                      Index j,
-                     const Vector& v,
+                     const Share& share,
                      double limit,
                      VectorRef out) const override {
     Index tails = 0;
     for (Index k = 0; k < batch.size(); ++k) tails += 1 - heads_(j, batch[k]);
     ClipReport report;
-    add(static_cast<double>(tails), v, limit, out, report);
+    add(tails, share, limit, out, report);
     return report;
   }
 
   ClipReport add_two(const BatchView& batch,
                      Index j,
-                     const Vector& v,
+                     const Share& of_j,
                      Index l,
-                     const Vector& w,
+                     const Share& of_l,
+                     const Share& both,
                      double limit,
                      VectorRef out) const override {
-    Index first = 0, second = 0, both = 0;
+    Index tails_j = 0, tails_l = 0, tails_both = 0;
     for (Index k = 0; k < batch.size(); ++k) {
       const Index a = 1 - heads_(j, batch[k]), b = 1 - heads_(l, batch[k]);
-      first += a * (1 - b);
-      second += b * (1 - a);
-      both += a * b;
+      tails_j += a;
+      tails_l += b;
+      tails_both += a * b;
     }
     ClipReport report;
-    add(static_cast<double>(first), v, limit, out, report);
-    add(static_cast<double>(second), w, limit, out, report);
-    add(static_cast<double>(both), v + w, limit, out, report);
+    add(tails_j - tails_both, of_j, limit, out, report);
+    add(tails_l - tails_both, of_l, limit, out, report);
+    add(tails_both, both, limit, out, report);
     return report;
   }
 
@@ -208,25 +283,27 @@ class SimulatedCoins final : public CoinRecords {
  private:
   ClipReport add_one(const BatchView& batch,
                      Index j,
-                     const Vector& v,
+                     const Share& share,
                      double limit,
                      VectorRef out) const override {
     check_simulated_batch("coins", sampling_, batch, records_);
-    check_simulated_limit("coins", v.norm(), limit);
-    out += tails(batch.begin(), batch.size(), j) * v;
+    check_simulated_limit("coins", share.bound, limit);
+    out += tails(batch.begin(), batch.size(), j) * share.v;
     return {};
   }
 
   ClipReport add_two(const BatchView& batch,
                      Index j,
-                     const Vector& v,
+                     const Share& of_j,
                      Index l,
-                     const Vector& w,
+                     const Share& of_l,
+                     const Share& both,
                      double limit,
                      VectorRef out) const override {
     check_simulated_batch("coins", sampling_, batch, records_);
-    check_simulated_limit("coins", std::max({v.norm(), w.norm(), (v + w).norm()}), limit);
-    out += tails(batch.begin(), batch.size(), j) * v + tails(batch.begin(), batch.size(), l) * w;
+    check_simulated_limit("coins", std::max({of_j.bound, of_l.bound, both.bound}), limit);
+    out += tails(batch.begin(), batch.size(), j) * of_j.v +
+           tails(batch.begin(), batch.size(), l) * of_l.v;
     return {};
   }
 
