@@ -10,66 +10,17 @@
 #include <fmt/format.h>
 
 #include "bump.hpp"
+#include "coin_records.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/stream.hpp"
 
 namespace dpsosp {
 namespace {
 
-using Flips = Eigen::Matrix<std::uint8_t, Eigen::Dynamic, Eigen::Dynamic>;  // k × n, 1 = heads
-
-/// The cells of the box, and A B(‖x − p_j‖/r).
-struct Cells {
-  Index dimension, per_axis;
-  double half_width, amplitude;
-
-  double radius() const { return half_width / static_cast<double>(per_axis); }
-
-  /// The one cell whose ball can contain x.
-  Index find(ConstVectorRef x) const {
-    Index cell = 0;
-    for (Index i = dimension - 1; i >= 0; --i) {
-      const double place = std::floor((x[i] + half_width) / (2 * radius()));
-      const double inside = std::clamp(place, 0.0, static_cast<double>(per_axis - 1));
-      cell = cell * per_axis + static_cast<Index>(inside);
-    }
-    return cell;
-  }
-  Vector centre(Index cell) const {
-    Vector p(dimension);
-    for (Index i = 0; i < dimension; ++i, cell /= per_axis)
-      p[i] = -half_width + static_cast<double>(2 * (cell % per_axis) + 1) * radius();
-    return p;
-  }
-  double height(ConstVectorRef x, Index cell) const {
-    return amplitude * bump((x - centre(cell)).norm() / radius()).value;
-  }
-  /// ∇ of the height.
-  Vector slope(ConstVectorRef x, Index cell) const {
-    const Vector t = (x - centre(cell)) / radius();
-    const double s = std::max(0.0, 1 - t.squaredNorm());
-    return (-8 * amplitude / radius() * s * s * s) * t;
-  }
-  /// Operator norm of ∇² of the height: the radial or the tangential eigenvalue.
-  double curvature(ConstVectorRef x, Index cell) const {
-    const double t = (x - centre(cell)).norm() / radius(), s = std::max(0.0, 1 - t * t);
-    return amplitude / (radius() * radius()) *
-           std::max(std::abs(bump(t).second), dimension > 1 ? 8 * s * s * s : 0.0);
-  }
-  /// Bound of its third derivative.
-  double third() const { return amplitude / (radius() * radius() * radius()) * bump_third; }
-  /// ∇² of the height times v.
-  Vector bend(ConstVectorRef x, Index cell, ConstVectorRef v) const {
-    const Vector t = (x - centre(cell)) / radius();
-    const double s = std::max(0.0, 1 - t.squaredNorm());
-    return (8 * amplitude / (radius() * radius()) * s * s) * (6 * t.dot(v) * t - s * v);
-  }
-};
-
 /// −A Σ_j share_j B(‖x − p_j‖/r), share_j = 1 less the frequency of heads.
 class CoinsObjective final : public Objective {
  public:
-  CoinsObjective(const Cells& cells, Vector tails) : cells_(cells), tails_(std::move(tails)) {}
+  CoinsObjective(const CoinCells& cells, Vector tails) : cells_(cells), tails_(std::move(tails)) {}
 
   Index dimension() const override { return cells_.dimension; }
   double value(ConstVectorRef x) const override {
@@ -86,232 +37,8 @@ class CoinsObjective final : public Objective {
   }
 
  private:
-  Cells cells_;
+  CoinCells cells_;
   Vector tails_;
-};
-
-/// What one tail contributes to a sum, and what it is weighed by.
-struct Share {
-  Vector v;
-  double bound;
-};
-
-Share by_norm(Vector v) {
-  const double norm = v.norm();
-  return {std::move(v), norm};
-}
-
-/// Sums over the two coins that a query meets: x's, and that of the point it is compared with. The
-/// contribution of a record is the sum of the shares of those among the two that are tails.
-class CoinRecords : public Records {
- public:
-  explicit CoinRecords(const Cells& cells) : cells_(cells) {}
-
-  ClipReport add_gradients(const Point& point,
-                           Block block,
-                           const BatchView& batch,
-                           double limit,
-                           VectorRef out) const final {
-    check_minimisation("coins", block);
-    const Index j = cells_.find(point.x);
-    return add_one(batch, j, by_norm(-cells_.slope(point.x, j)), limit, out);
-  }
-
-  ClipReport add_gradient_differences(const Point& point,
-                                      const Point& previous,
-                                      Block block,
-                                      const BatchView& batch,
-                                      double limit,
-                                      VectorRef out) const final {
-    check_minimisation("coins", block);
-    const Index j = cells_.find(point.x), l = cells_.find(previous.x);
-    return add_norms(
-        batch, j, -cells_.slope(point.x, j), l, cells_.slope(previous.x, l), limit, out);
-  }
-
-  ClipReport add_loss_differences(const Point& point,
-                                  const Point& centre,
-                                  const BatchView& batch,
-                                  double limit,
-                                  double& out) const final {
-    const Index j = cells_.find(point.x), l = cells_.find(centre.x);
-    Eigen::Map<Vector> sum(&out, 1);
-    return add_norms(batch,
-                     j,
-                     Vector::Constant(1, -cells_.height(point.x, j)),
-                     l,
-                     Vector::Constant(1, cells_.height(centre.x, l)),
-                     limit,
-                     sum);
-  }
-
-  bool has_second_order() const final { return true; }
-
-  ClipReport add_hessian_products(const Point& point,
-                                  ConstVectorRef v,
-                                  const BatchView& batch,
-                                  double limit,
-                                  VectorRef out) const final {
-    const Index j = cells_.find(point.x);
-    return add_one(
-        batch, j, {-cells_.bend(point.x, j, v), cells_.curvature(point.x, j)}, limit, out);
-  }
-
-  ClipReport add_hessian_difference_products(const Point& point,
-                                             const Point& previous,
-                                             ConstVectorRef v,
-                                             const BatchView& batch,
-                                             double limit,
-                                             VectorRef out) const final {
-    const Index j = cells_.find(point.x), l = cells_.find(previous.x);
-    const Share now{-cells_.bend(point.x, j, v), cells_.curvature(point.x, j)};
-    const Share then{cells_.bend(previous.x, l, v), cells_.curvature(previous.x, l)};
-    const double by_distance = cells_.third() * point.distance(previous);
-    const Share both{now.v + then.v, std::min(now.bound + then.bound, by_distance)};
-    if (j == l) return add_one(batch, j, both, limit, out);
-    return add_two(batch, j, now, l, then, both, limit, out);
-  }
-
- protected:
-  virtual ClipReport add_one(
-      const BatchView& batch, Index j, const Share& share, double limit, VectorRef out) const = 0;
-  /// j ≠ l; `both` is the contribution of a record with two tails.
-  virtual ClipReport add_two(const BatchView& batch,
-                             Index j,
-                             const Share& of_j,
-                             Index l,
-                             const Share& of_l,
-                             const Share& both,
-                             double limit,
-                             VectorRef out) const = 0;
-
- private:
-  ClipReport add_norms(const BatchView& batch,
-                       Index j,
-                       const Vector& v,
-                       Index l,
-                       const Vector& w,
-                       double limit,
-                       VectorRef out) const {
-    if (j == l) return add_one(batch, j, by_norm(v + w), limit, out);
-    return add_two(batch, j, by_norm(v), l, by_norm(w), by_norm(v + w), limit, out);
-  }
-
-  Cells cells_;
-};
-
-class StoredCoins final : public CoinRecords {
- public:
-  StoredCoins(const Cells& cells, Flips heads) : CoinRecords(cells), heads_(std::move(heads)) {}
-
-  Index size() const override { return heads_.cols(); }
-
- private:
-  /// `count` records with the same contribution.
-  static void add(Index count, const Share& share, double limit, VectorRef out, ClipReport& total) {
-    if (count == 0) return;
-    ClipReport report;
-    const double weight = report.weigh(share.bound, limit);
-    report.clipped *= count;
-    out += (static_cast<double>(count) * weight) * share.v;
-    total.merge(report);
-  }
-
-  ClipReport add_one(const BatchView& batch,
-                     Index j,
-                     const Share& share,
-                     double limit,
-                     VectorRef out) const override {
-    Index tails = 0;
-    for (Index k = 0; k < batch.size(); ++k) tails += 1 - heads_(j, batch[k]);
-    ClipReport report;
-    add(tails, share, limit, out, report);
-    return report;
-  }
-
-  ClipReport add_two(const BatchView& batch,
-                     Index j,
-                     const Share& of_j,
-                     Index l,
-                     const Share& of_l,
-                     const Share& both,
-                     double limit,
-                     VectorRef out) const override {
-    Index tails_j = 0, tails_l = 0, tails_both = 0;
-    for (Index k = 0; k < batch.size(); ++k) {
-      const Index a = 1 - heads_(j, batch[k]), b = 1 - heads_(l, batch[k]);
-      tails_j += a;
-      tails_l += b;
-      tails_both += a * b;
-    }
-    ClipReport report;
-    add(tails_j - tails_both, of_j, limit, out, report);
-    add(tails_l - tails_both, of_l, limit, out, report);
-    add(tails_both, both, limit, out, report);
-    return report;
-  }
-
-  Flips heads_;
-};
-
-/// The tails of coin j among the records of a range are Bin(size, 1 − p_j), independent over coins
-/// and over disjoint ranges, and the same whenever the range is asked again.
-class SimulatedCoins final : public CoinRecords {
- public:
-  SimulatedCoins(const Cells& cells,
-                 Sampling sampling,
-                 Index records,
-                 std::uint64_t data_seed,
-                 Index planted,
-                 double probability)
-      : CoinRecords(cells),
-        sampling_(sampling),
-        records_(records),
-        data_seed_(data_seed),
-        planted_(planted),
-        probability_(probability) {}
-
-  Index size() const override { return records_; }
-  bool simulated() const override { return true; }
-
-  double tails(Index begin, Index size, Index j) const {
-    const StreamKey key = range_stream(data_seed_, begin, size).key();
-    Stream stream(key.child(static_cast<std::uint64_t>(j)));
-    return static_cast<double>(size - stream.binomial(size, j == planted_ ? probability_ : 0.5));
-  }
-
- private:
-  ClipReport add_one(const BatchView& batch,
-                     Index j,
-                     const Share& share,
-                     double limit,
-                     VectorRef out) const override {
-    check_simulated_batch("coins", sampling_, batch, records_);
-    check_simulated_limit("coins", share.bound, limit);
-    out += tails(batch.begin(), batch.size(), j) * share.v;
-    return {};
-  }
-
-  ClipReport add_two(const BatchView& batch,
-                     Index j,
-                     const Share& of_j,
-                     Index l,
-                     const Share& of_l,
-                     const Share& both,
-                     double limit,
-                     VectorRef out) const override {
-    check_simulated_batch("coins", sampling_, batch, records_);
-    check_simulated_limit("coins", std::max({of_j.bound, of_l.bound, both.bound}), limit);
-    out += tails(batch.begin(), batch.size(), j) * of_j.v +
-           tails(batch.begin(), batch.size(), l) * of_l.v;
-    return {};
-  }
-
-  Sampling sampling_;
-  Index records_;
-  std::uint64_t data_seed_;
-  Index planted_;
-  double probability_;
 };
 
 /// All tails, all heads, and the two alternations.
@@ -373,7 +100,7 @@ Index Coins::candidates(Index dimension) const {
 }
 
 Matrix Coins::candidate_points(Index dimension) const {
-  const Cells cells{dimension, per_axis, half_width, amplitude};
+  const CoinCells cells{dimension, per_axis, half_width, amplitude};
   Matrix points(dimension, candidates(dimension));
   for (Index j = 0; j < points.cols(); ++j) points.col(j) = cells.centre(j);
   return points;
@@ -397,7 +124,7 @@ Problem Coins::make(const InstanceSpec& spec) const {
   if (!(amplitude > 0 && std::isfinite(amplitude))) reject(name(), "amplitude", amplitude, "> 0");
   if (!(half_width > 0 && std::isfinite(half_width)))
     reject(name(), "half_width", half_width, "> 0");
-  const Cells cells{d, per_axis, half_width, amplitude};
+  const CoinCells cells{d, per_axis, half_width, amplitude};
   const double r = cells.radius();
 
   Problem problem;
@@ -464,14 +191,13 @@ Problem Coins::make(const InstanceSpec& spec) const {
   };
   const auto n = static_cast<double>(spec.records);
   if (simulated(sampling)) {
-    auto records = std::make_unique<SimulatedCoins>(
-        cells, sampling, spec.records, spec.data_seed, planted, probability);
+    const SimulatedCoins coins{sampling, spec.records, spec.data_seed, planted, probability};
     if (sampling == Sampling::whole) {
       Vector share(k);
-      for (Index j = 0; j < k; ++j) share[j] = records->tails(0, spec.records, j) / n;
+      for (Index j = 0; j < k; ++j) share[j] = coins.tails(0, spec.records, j) / n;
       use_tails(std::move(share));
     }
-    problem.records = std::move(records);
+    problem.records = coin_records(cells, coins);
   } else {
     Stream stream(StreamKey{.seed = spec.data_seed, .purpose = Purpose::data}.child(0));
     Flips heads(k, spec.records);
@@ -483,10 +209,10 @@ Problem Coins::make(const InstanceSpec& spec) const {
         tails[j] += head ? 0 : 1;
       }
     use_tails(tails / n);
-    problem.records = std::make_unique<StoredCoins>(cells, std::move(heads));
+    problem.records = coin_records(cells, std::move(heads));
   }
   problem.population = std::make_unique<CoinsObjective>(cells, std::move(fair));
-  problem.extremes = std::make_unique<StoredCoins>(cells, corner_flips(k));
+  problem.extremes = coin_records(cells, corner_flips(k));
   problem.landmarks.push_back({"planted candidate",
                                Landmark::Kind::minimiser,
                                Landmark::Of::population,
