@@ -4,14 +4,21 @@
 #include <fmt/format.h>
 
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/problems/coins.hpp"
 #include "dpsosp/problems/cosine_minimax.hpp"
 #include "dpsosp/problems/cosine_saddle.hpp"
 #include "dpsosp/problems/double_well.hpp"
 #include "dpsosp/problems/matrix_sensing.hpp"
+#include "dpsosp/problems/multi_well.hpp"
+#include "dpsosp/problems/octopus.hpp"
 #include "dpsosp/problems/problem.hpp"
+#include "dpsosp/problems/quartic_saddle.hpp"
 #include "dpsosp/problems/radial_ripple.hpp"
+#include "dpsosp/problems/ramp.hpp"
+#include "dpsosp/problems/resisting_chain.hpp"
 #include "dpsosp/problems/ripple_location.hpp"
 #include "dpsosp/problems/separable_pl.hpp"
+#include "dpsosp/problems/staircase.hpp"
 #include "dpsosp/problems/trig_radial.hpp"
 
 namespace dpsosp {
@@ -31,9 +38,16 @@ const std::vector<ProblemEntry>& problem_registry() {
       entry<CosineSaddle>(),
       entry<CosineMinimax>(),
       entry<DoubleWell>(),
+      entry<Coins>(),
+      entry<MultiWell>(),
+      entry<Octopus>(),
+      entry<QuarticSaddle>(),
       entry<RadialRipple>(),
+      entry<Ramp>(),
+      entry<ResistingChain>(),
       entry<RippleLocation>(),
       entry<SeparablePl>(),
+      entry<Staircase>(),
       entry<TrigRadial>(),
   };
   return entries;
