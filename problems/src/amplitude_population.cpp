@@ -85,9 +85,7 @@ class AmplitudePopulation final : public Objective {
     const double bb = (curvature * second_.square()).sum();
     // φ_β/β for the directions in which x* and x have no part, φ_ββ in the limit
     constexpr double near_axis = 1e-5;
-    const double rest = at.b > near_axis
-                            ? (weighted_slope(at, h) * second_).sum() / at.b
-                            : bb;
+    const double rest = at.b > near_axis ? (weighted_slope(at, h) * second_).sum() / at.b : bb;
     const double along = axis_.dot(v), across = at.across.dot(v);
     out = rest * (v - along * axis_ - across * at.across) + (aa * along + ab * across) * axis_ +
           (ab * along + bb * across) * at.across;
@@ -109,12 +107,10 @@ class AmplitudePopulation final : public Objective {
     // the integrand is analytic to a distance of about e/‖x‖ from the real axis
     const double detail = std::max(1.0, law.reach / (3 * law.smoothing));
     const auto angles = static_cast<Index>(160 * detail);
-    const auto [radius, probability] =
-        radial_rule(law.design, d, static_cast<Index>(120 * detail));
+    const auto [radius, probability] = radial_rule(law.design, d, static_cast<Index>(120 * detail));
     // half a turn: the integrand is even in a
-    const Array turn =
-        std::numbers::pi / static_cast<double>(angles) *
-        Array::LinSpaced(angles, 0, static_cast<double>(angles - 1));
+    const Array turn = std::numbers::pi / static_cast<double>(angles) *
+                       Array::LinSpaced(angles, 0, static_cast<double>(angles - 1));
     first_ = (turn.cos().matrix() * radius.matrix().transpose()).reshaped().array();
     second_ = (turn.sin().matrix() * radius.matrix().transpose()).reshaped().array();
     weight_ = (Vector::Constant(angles, 1 / static_cast<double>(angles)) *

@@ -32,8 +32,7 @@ class FactoredObjective final : public Objective {
   void gradient(ConstVectorRef x, VectorRef out) const override {
     out.setZero();
     add_products(form_.weights.cwiseProduct(residual(x)), x, out);
-    if (form_.balance > 0)
-      add_balance_gradient(x, rows(), cols(), form_.rank, form_.balance, out);
+    if (form_.balance > 0) add_balance_gradient(x, rows(), cols(), form_.rank, form_.balance, out);
   }
 
   void hessian_product(ConstVectorRef x, ConstVectorRef v, VectorRef out) const override {
@@ -112,7 +111,8 @@ Index numerical_rank(const Vector& descending) {
 /// The picture of values σ_1 ≥ … with factor columns `column(k)`, so that Σ_{k<j} column(k) e_kᵀ is
 /// the truncation at j. `place(k, c)` is column(k) as column c of the variable, stacked.
 template <class Place>
-LowRankPicture picture(Index values, Index rank, Index dimension, Landmark::Of of, const Place& place) {
+LowRankPicture picture(
+    Index values, Index rank, Index dimension, Landmark::Of of, const Place& place) {
   LowRankPicture made;
   const Index used = std::min(values, rank);
   const auto truncation = [&](Index j) {

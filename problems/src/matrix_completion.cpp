@@ -41,8 +41,7 @@ struct End {
 Vector common_part(const Shape& s, ConstVectorRef x, const Point* previous) {
   Vector common = Vector::Zero(s.dimension());
   add_balance_gradient(x, s.p, s.q, s.r, s.balance, common);
-  if (previous != nullptr)
-    add_balance_gradient(previous->x, s.p, s.q, s.r, -s.balance, common);
+  if (previous != nullptr) add_balance_gradient(previous->x, s.p, s.q, s.r, -s.balance, common);
   return common;
 }
 
@@ -145,8 +144,7 @@ class SimulatedEntries final : public CompletionRecords {
       const Index count = stream.binomial(left, 1.0 / static_cast<double>(s.p * s.q - cell));
       left -= count;
       sums.counts.reshaped()[cell] = static_cast<double>(count);
-      sums.signs.reshaped()[cell] =
-          static_cast<double>(2 * stream.binomial(count, 0.5) - count);
+      sums.signs.reshaped()[cell] = static_cast<double>(2 * stream.binomial(count, 0.5) - count);
     }
     return sums;
   }
@@ -165,9 +163,9 @@ class SimulatedEntries final : public CompletionRecords {
     Vector total = static_cast<double>(batch.size()) * common;
     const auto add = [&](ConstVectorRef x, double sign) {
       const End end(s, x);
-      const Matrix G = (sign * s.weight) *
-                       ((end.U * end.V.transpose() - planted_).cwiseProduct(sums.counts) -
-                        noise_ * sums.signs);
+      const Matrix G =
+          (sign * s.weight) *
+          ((end.U * end.V.transpose() - planted_).cwiseProduct(sums.counts) - noise_ * sums.signs);
       s.left(total) += G * end.V;
       s.right(total) += G.transpose() * end.U;
     };
@@ -178,12 +176,12 @@ class SimulatedEntries final : public CompletionRecords {
   }
 
   /// Of any record's contribution, over all cells and signs.
-  double largest_norm(Vector& common, const Point& point, const Point* previous) const {
+  double largest_norm(ConstVectorRef common, const Point& point, const Point* previous) const {
     const Shape& s = shape();
     const End to(s, point.x), from(s, previous != nullptr ? previous->x : point.x);
     const double kept = previous != nullptr ? 1.0 : 0.0;
     const double common_squared = common.squaredNorm();
-    const MatrixMap common_left = s.left(common), common_right = s.right(common);
+    const ConstMatrixMap common_left = s.left(common), common_right = s.right(common);
     double largest = 0;
     for (Index b = 0; b < s.q; ++b)
       for (Index a = 0; a < s.p; ++a)
@@ -193,12 +191,12 @@ class SimulatedEntries final : public CompletionRecords {
           const double before = kept * s.weight * (from.entry(a, b) - value);
           const auto in_left = c * to.V.row(b) - before * from.V.row(b);
           const auto in_right = c * to.U.row(a) - before * from.U.row(a);
-          const double elsewhere = common_squared - common_left.row(a).squaredNorm() -
-                                   common_right.row(b).squaredNorm();
-          largest = std::max(largest,
-                             std::max(elsewhere, 0.0) +
-                                 (common_left.row(a) + in_left).squaredNorm() +
-                                 (common_right.row(b) + in_right).squaredNorm());
+          const double elsewhere =
+              common_squared - common_left.row(a).squaredNorm() - common_right.row(b).squaredNorm();
+          largest =
+              std::max(largest,
+                       std::max(elsewhere, 0.0) + (common_left.row(a) + in_left).squaredNorm() +
+                           (common_right.row(b) + in_right).squaredNorm());
         }
     return std::sqrt(largest);
   }
@@ -246,7 +244,12 @@ FactoredForm empirical_form(
 /// Corner cells under the largest values.
 CompletionData extreme_data(const Shape& s, double value) {
   const Index last = s.p * s.q - 1;
-  return {s.p, s.q, s.r, s.weight, s.balance, {0, 0, last, last},
+  return {s.p,
+          s.q,
+          s.r,
+          s.weight,
+          s.balance,
+          {0, 0, last, last},
           Vector{{value, -value, value, -value}}};
 }
 
@@ -346,10 +349,9 @@ Problem MatrixCompletion::make(const InstanceSpec& spec) const {
   const Vector spectrum = geometric_spectrum(planted_rank, planted_norm, condition);
   const StreamKey key{.seed = spec.data_seed, .purpose = Purpose::data};
   const StreamKey planted_key = key.child(0);
-  const Matrix planted = random_orthonormal(rows, planted_rank, Stream(planted_key.child(0))) *
-                         spectrum.asDiagonal() *
-                         random_orthonormal(cols, planted_rank, Stream(planted_key.child(1)))
-                             .transpose();
+  const Matrix planted =
+      random_orthonormal(rows, planted_rank, Stream(planted_key.child(0))) * spectrum.asDiagonal() *
+      random_orthonormal(cols, planted_rank, Stream(planted_key.child(1))).transpose();
 
   Problem problem;
   PublicFacts& facts = problem.facts;
@@ -358,10 +360,11 @@ Problem MatrixCompletion::make(const InstanceSpec& spec) const {
   facts.records = spec.records;
   const double radius = domain_factor * std::sqrt(2 * spectrum.sum());
   facts.domain = Domain::ball(radius);
-  Starts starts{.standard = Vector(d),
-                .saddle = Vector::Zero(d),
-                .random_spread = std::sqrt(planted_norm / static_cast<double>(std::max(rows, cols))),
-                .far_radius = radius};
+  Starts starts{
+      .standard = Vector(d),
+      .saddle = Vector::Zero(d),
+      .random_spread = std::sqrt(planted_norm / static_cast<double>(std::max(rows, cols))),
+      .far_radius = radius};
   Stream({.seed = spec.seed, .purpose = Purpose::initial_point})
       .fill_normal(initial_spread, starts.standard);
   facts.initial_point = start.pick(name(), starts, facts.domain, spec.seed);
@@ -386,15 +389,13 @@ Problem MatrixCompletion::make(const InstanceSpec& spec) const {
   problem.slice = std::move(picture.slice);
   problem.extremes = completion_records(extreme_data(shape, largest_value));
   if (simulated(sampling)) {
-    auto records =
-        std::make_unique<SimulatedEntries>(shape, planted, label_noise, sampling, spec);
+    auto records = std::make_unique<SimulatedEntries>(shape, planted, label_noise, sampling, spec);
     if (sampling == Sampling::whole)
-      problem.empirical =
-          factored_objective(empirical_form(shape,
-                                            planted,
-                                            label_noise,
-                                            records->cell_sums(0, spec.records),
-                                            static_cast<double>(spec.records)));
+      problem.empirical = factored_objective(empirical_form(shape,
+                                                            planted,
+                                                            label_noise,
+                                                            records->cell_sums(0, spec.records),
+                                                            static_cast<double>(spec.records)));
     problem.records = std::move(records);
     return problem;
   }

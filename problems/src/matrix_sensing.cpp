@@ -191,21 +191,22 @@ ProblemNotes MatrixSensing::notes() const {
 }
 
 Fields MatrixSensing::fields() {
-  Fields fields{field("rows", rows, "p"),
-          field("cols", cols, "q"),
-          field("rank", rank, "r"),
-          field("planted_scale",
-                planted_scale,
-                {{PlantedScale::none, "none"},
-                 {PlantedScale::frobenius, "frobenius"},
-                 {PlantedScale::spectral, "spectral"},
-                 {PlantedScale::over_sqrt_rank, "over_sqrt_rank"},
-                 {PlantedScale::over_rank, "over_rank"}},
-                "rescaling of X* = U* V*'"),
-          field("planted_norm", planted_norm, "norm of X* under the scales frobenius and spectral"),
-          field("label_noise", label_noise, "standard deviation of the labels' noise"),
-          field("initial_spread", initial_spread, "standard deviation of U0 and V0"),
-          design_field(design)};
+  Fields fields{
+      field("rows", rows, "p"),
+      field("cols", cols, "q"),
+      field("rank", rank, "r"),
+      field("planted_scale",
+            planted_scale,
+            {{PlantedScale::none, "none"},
+             {PlantedScale::frobenius, "frobenius"},
+             {PlantedScale::spectral, "spectral"},
+             {PlantedScale::over_sqrt_rank, "over_sqrt_rank"},
+             {PlantedScale::over_rank, "over_rank"}},
+            "rescaling of X* = U* V*'"),
+      field("planted_norm", planted_norm, "norm of X* under the scales frobenius and spectral"),
+      field("label_noise", label_noise, "standard deviation of the labels' noise"),
+      field("initial_spread", initial_spread, "standard deviation of U0 and V0"),
+      design_field(design)};
   start.add_fields(fields);
   return fields;
 }

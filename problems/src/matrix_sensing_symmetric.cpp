@@ -56,9 +56,7 @@ class SymmetricSensingRecords final : public Records {
   ConstMatrixMap measurement(Index i) const {
     return {data_.measurements.col(i).data(), data_.rows, data_.rows};
   }
-  Vector outer(ConstVectorRef x) const {
-    return (factor(x) * factor(x).transpose()).reshaped();
-  }
+  Vector outer(ConstVectorRef x) const { return (factor(x) * factor(x).transpose()).reshaped(); }
   double residual(Index i, const Vector& product) const {
     return data_.measurements.col(i).dot(product) - data_.labels[i];
   }
@@ -70,8 +68,7 @@ class SymmetricSensingRecords final : public Records {
 class SymmetricSensingObjective final : public Objective {
  public:
   explicit SymmetricSensingObjective(const SymmetricSensingData& m)
-      : two_factors_(
-            matrix_sensing_value({m.rows, m.rows, m.rank, m.measurements, m.labels})) {}
+      : two_factors_(matrix_sensing_value({m.rows, m.rows, m.rank, m.measurements, m.labels})) {}
 
   Index dimension() const override { return two_factors_->dimension() / 2; }
   double value(ConstVectorRef x) const override { return 0.5 * two_factors_->value(twice(x)); }
@@ -145,8 +142,8 @@ Constants proved_constants(const Sizes& s) {
 /// A Gaussian measurement has ‖AU‖_F² ≈ (L/p)² (p + 1)/2 ‖U‖_F² and ‖A‖₂ ≈ L√(2/p).
 Constants estimated_constants(const Sizes& s, double planted_frobenius, double label_noise) {
   const double entry = s.norm / s.p;
-  const double residual = std::hypot(entry * std::hypot(s.radius * s.radius, planted_frobenius),
-                                     label_noise);
+  const double residual =
+      std::hypot(entry * std::hypot(s.radius * s.radius, planted_frobenius), label_noise);
   const double applied = entry * std::sqrt((s.p + 1) / 2) * s.radius;
   const double spectral = entry * std::sqrt(2 * s.p);
   const std::string region = "the domain, a typical record";
@@ -251,8 +248,7 @@ Problem MatrixSensingSymmetric::make(const InstanceSpec& spec) const {
        Origin::estimated,
        "initial point, of the population (‖UUᵀ − Y*‖_F² ≤ ‖UUᵀ‖_F² + ‖Y*‖_F²)"});
 
-  problem.population =
-      symmetric_objective(planted, rank, scale, 0.25 * label_noise * label_noise);
+  problem.population = symmetric_objective(planted, rank, scale, 0.25 * label_noise * label_noise);
   LowRankPicture picture = symmetric_picture(planted, rank, Landmark::Of::population);
   problem.landmarks = std::move(picture.landmarks);
   problem.slice = std::move(picture.slice);

@@ -28,8 +28,8 @@ class IntensityPopulation final : public Objective {
     out = weight_ * ((3 * x.squaredNorm() - squared_) * x - 2 * x.dot(signal_) * signal_);
   }
   void hessian_product(ConstVectorRef x, ConstVectorRef v, VectorRef out) const override {
-    out = weight_ * ((3 * x.squaredNorm() - squared_) * v + 6 * x.dot(v) * x -
-                     2 * signal_.dot(v) * signal_);
+    out = weight_ *
+          ((3 * x.squaredNorm() - squared_) * v + 6 * x.dot(v) * x - 2 * signal_.dot(v) * signal_);
   }
 
  private:
@@ -109,10 +109,9 @@ std::vector<Landmark> intensity_landmarks(const PhaseInstance& instance) {
   using enum Landmark::Kind;
   const Vector& signal = instance.signal;
   const Vector origin = Vector::Zero(signal.size());
-  std::vector<Landmark> landmarks{
-      {"x*", minimiser, Landmark::Of::population, signal},
-      {"−x*", minimiser, Landmark::Of::population, -signal},
-      {"origin", strict_saddle, Landmark::Of::population, origin}};
+  std::vector<Landmark> landmarks{{"x*", minimiser, Landmark::Of::population, signal},
+                                  {"−x*", minimiser, Landmark::Of::population, -signal},
+                                  {"origin", strict_saddle, Landmark::Of::population, origin}};
   if (signal.size() >= 2)
     landmarks.push_back({"orthogonal to x*, of length ‖x*‖/√3",
                          strict_saddle,
@@ -126,15 +125,16 @@ std::vector<Landmark> intensity_landmarks(const PhaseInstance& instance) {
 
 std::optional<Slice> phase_slice(const Vector& signal) {
   if (signal.size() < 2) return std::nullopt;
-  return Slice{"F over the plane of x* (horizontal) and a direction orthogonal to it, in units of "
-               "‖x*‖: minimisers at (±1, 0), saddles at (0, 0) and on the vertical axis",
-               Vector::Zero(signal.size()),
-               signal,
-               signal.norm() * orthogonal_direction(signal),
-               -1.6,
-               1.6,
-               -1.6,
-               1.6};
+  return Slice{
+      "F over the plane of x* (horizontal) and a direction orthogonal to it, in units of "
+      "‖x*‖: minimisers at (±1, 0), saddles at (0, 0) and on the vertical axis",
+      Vector::Zero(signal.size()),
+      signal,
+      signal.norm() * orthogonal_direction(signal),
+      -1.6,
+      1.6,
+      -1.6,
+      1.6};
 }
 
 PhaseData extreme_phase_data(Index dimension, double norm, double lowest, double highest) {

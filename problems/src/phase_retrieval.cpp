@@ -18,9 +18,10 @@ PhaseLink link_of(const PhaseData& data) { return {data.loss, data.smoothing, da
 
 class PhaseRecords final : public Records {
  public:
-  explicit PhaseRecords(PhaseData data) : data_(std::move(data)), link_(link_of(data_)) {}
+  explicit PhaseRecords(std::shared_ptr<const PhaseData> data)
+      : data_(std::move(data)), link_(link_of(*data_)) {}
 
-  Index size() const override { return data_.labels.size(); }
+  Index size() const override { return data_->labels.size(); }
 
   ClipReport add_gradients(const Point& point,
                            Block block,
@@ -29,7 +30,7 @@ class PhaseRecords final : public Records {
                            VectorRef out) const override {
     check_minimisation("phase-retrieval", block);
     return clipped_sum(batch, limit, out, [&](Index i, Vector& v) {
-      v = slope(i, point.x) * data_.measurements.col(i);
+      v = slope(i, point.x) * data_->measurements.col(i);
     });
   }
 
@@ -41,51 +42,54 @@ class PhaseRecords final : public Records {
                                       VectorRef out) const override {
     check_minimisation("phase-retrieval", block);
     return clipped_sum(batch, limit, out, [&](Index i, Vector& v) {
-      v = (slope(i, point.x) - slope(i, previous.x)) * data_.measurements.col(i);
+      v = (slope(i, point.x) - slope(i, previous.x)) * data_->measurements.col(i);
     });
   }
 
  private:
   double slope(Index i, ConstVectorRef x) const {
-    return link_.slope(data_.measurements.col(i).dot(x), data_.labels[i]);
+    return link_.slope(data_->measurements.col(i).dot(x), data_->labels[i]);
   }
 
-  PhaseData data_;
+  std::shared_ptr<const PhaseData> data_;
   PhaseLink link_;
 };
 
 class PhaseObjective final : public Objective {
  public:
-  explicit PhaseObjective(PhaseData data) : data_(std::move(data)), link_(link_of(data_)) {}
+  explicit PhaseObjective(std::shared_ptr<const PhaseData> data)
+      : data_(std::move(data)), link_(link_of(*data_)) {}
 
-  Index dimension() const override { return data_.measurements.rows(); }
+  Index dimension() const override { return data_->measurements.rows(); }
   double value(ConstVectorRef x) const override {
     return products(x)
-        .binaryExpr(data_.labels, [this](double t, double b) { return link_.value(t, b); })
+        .binaryExpr(data_->labels, [this](double t, double b) { return link_.value(t, b); })
         .mean();
   }
   void gradient(ConstVectorRef x, VectorRef out) const override {
     const Vector slopes = products(x).binaryExpr(
-        data_.labels, [this](double t, double b) { return link_.slope(t, b); });
-    out.noalias() = data_.measurements * slopes / static_cast<double>(data_.labels.size());
+        data_->labels, [this](double t, double b) { return link_.slope(t, b); });
+    out.noalias() = data_->measurements * slopes / static_cast<double>(data_->labels.size());
   }
   void hessian_product(ConstVectorRef x, ConstVectorRef v, VectorRef out) const override {
     const Vector weighted =
         products(x)
-            .binaryExpr(data_.labels,
-                        [this](double t, double b) { return link_.curvature(t, b); })
+            .binaryExpr(data_->labels, [this](double t, double b) { return link_.curvature(t, b); })
             .cwiseProduct(products(v));
-    out.noalias() = data_.measurements * weighted / static_cast<double>(data_.labels.size());
+    out.noalias() = data_->measurements * weighted / static_cast<double>(data_->labels.size());
   }
 
  private:
-  Vector products(ConstVectorRef x) const { return data_.measurements.transpose() * x; }
+  Vector products(ConstVectorRef x) const { return data_->measurements.transpose() * x; }
 
-  PhaseData data_;
+  std::shared_ptr<const PhaseData> data_;
   PhaseLink link_;
 };
 
-Constants constants_of(const PhaseLink& link, Design design, const PhaseBounds& bound, double norm) {
+Constants constants_of(const PhaseLink& link,
+                       Design design,
+                       const PhaseBounds& bound,
+                       double norm) {
   const bool intensity = link.loss == PhaseLoss::intensity;
   const Origin origin = design == Design::sphere ? Origin::proved : Origin::estimated;
   const std::string region = design == Design::sphere
@@ -101,14 +105,15 @@ Constants constants_of(const PhaseLink& link, Design design, const PhaseBounds& 
   };
   const std::string range = "|t| ≤ T = R√d and −s ≤ b ≤ b_max = d‖x*‖² + s, attained with a ∥ x.";
   Constants c;
-  c.set(constant::lipschitz,
-        make(norm * bound.slope,
-             (intensity ? "∇f = φ′(t)a, φ′ = t³ − bt: at most T³ + sT, and b_max^{3/2}·2/(3√3) at "
-                          "3t² = b_max if that is in reach; "
-                        : "∇f = φ′(t)a, φ′ = t(1 − c/h), h = √(t² + e²), c = √(b + e²): monotone in "
-                          "c; extreme at t = T for the smallest c ≤ e, at h³ = ce² for the "
-                          "largest; ") +
-                 range));
+  c.set(
+      constant::lipschitz,
+      make(norm * bound.slope,
+           (intensity ? "∇f = φ′(t)a, φ′ = t³ − bt: at most T³ + sT, and b_max^{3/2}·2/(3√3) at "
+                        "3t² = b_max if that is in reach; "
+                      : "∇f = φ′(t)a, φ′ = t(1 − c/h), h = √(t² + e²), c = √(b + e²): monotone in "
+                        "c; extreme at t = T for the smallest c ≤ e, at h³ = ce² for the "
+                        "largest; ") +
+               range));
   c.set(constant::smoothness,
         make(norm * norm * bound.curvature,
              (intensity ? "∇²f = φ″(t)aaᵀ, φ″ = 3t² − b ∈ [−b_max, 3T² + s]; "
@@ -167,19 +172,20 @@ std::string_view PhaseRetrieval::summary() const {
 }
 
 ProblemNotes PhaseRetrieval::notes() const {
-  return {.group = "Low-rank recovery",
-          .formula =
-              "f(x; a, b) = ¼(t² − b)² (intensity) or ½(√(t² + e²) − √(b + e²))² (amplitude), "
-              "t = aᵀx, b = (aᵀx*)² ± s, a uniform on ‖a‖ = √d or N(0, I). Population of the "
-              "intensity: κ(¾(‖x‖² − ‖x*‖²)² + ‖x*‖²‖x_⊥‖²) + s²/4, x_⊥ the part orthogonal to x*, "
-              "κ = 1 (Gaussian) or d/(d + 2) (sphere); of the amplitude: quadrature over the plane "
-              "of x and x*. Domain ‖x‖ ≤ R.",
-          .source = "Sun, Qu and Wright (2018), real case",
-          .critical_points =
-              "Intensity, population: minimisers ±x*; the origin has λ_min = −3κ‖x*‖²; the points "
-              "orthogonal to x* with ‖x‖ = ‖x*‖/√3 are strict saddles, λ_min = −2κ‖x*‖². Amplitude: "
-              "the same picture; the saddles' length is found by bisection, and ±x* are the "
-              "minimisers without noise."};
+  return {
+      .group = "Low-rank recovery",
+      .formula =
+          "f(x; a, b) = ¼(t² − b)² (intensity) or ½(√(t² + e²) − √(b + e²))² (amplitude), "
+          "t = aᵀx, b = (aᵀx*)² ± s, a uniform on ‖a‖ = √d or N(0, I). Population of the "
+          "intensity: κ(¾(‖x‖² − ‖x*‖²)² + ‖x*‖²‖x_⊥‖²) + s²/4, x_⊥ the part orthogonal to x*, "
+          "κ = 1 (Gaussian) or d/(d + 2) (sphere); of the amplitude: quadrature over the plane "
+          "of x and x*. Domain ‖x‖ ≤ R.",
+      .source = "Sun, Qu and Wright (2018), real case",
+      .critical_points =
+          "Intensity, population: minimisers ±x*; the origin has λ_min = −3κ‖x*‖²; the points "
+          "orthogonal to x* with ‖x‖ = ‖x*‖/√3 are strict saddles, λ_min = −2κ‖x*‖². Amplitude: "
+          "the same picture; the saddles' length is found by bisection, and ±x* are the "
+          "minimisers without noise."};
 }
 
 Fields PhaseRetrieval::fields() {
@@ -246,13 +252,12 @@ Problem PhaseRetrieval::make(const InstanceSpec& spec) const {
                    phase_bounds(link, bounded ? norm * radius : radius, -label_noise, highest),
                    norm);
   const double start_squared = facts.initial_point.squaredNorm();
-  facts.constants.set(
-      constant::suboptimality,
-      {intensity ? 0.75 * std::pow(start_squared - signal_squared, 2) +
-                       signal_squared * start_squared
-                 : 0.5 * (start_squared + signal_squared),
-       Origin::estimated,
-       "initial point, of the population"});
+  facts.constants.set(constant::suboptimality,
+                      {intensity ? 0.75 * std::pow(start_squared - signal_squared, 2) +
+                                       signal_squared * start_squared
+                                 : 0.5 * (start_squared + signal_squared),
+                       Origin::estimated,
+                       "initial point, of the population"});
 
   if (intensity) {
     problem.population = intensity_population(instance.signal, design, label_noise, 1.0);
@@ -266,23 +271,22 @@ Problem PhaseRetrieval::make(const InstanceSpec& spec) const {
   const auto with_loss = [&](PhaseData data) {
     data.loss = loss;
     data.smoothing = smoothing;
-    return data;
+    return std::make_shared<const PhaseData>(std::move(data));
   };
   if (bounded)
-    problem.extremes =
-        phase_records(with_loss(extreme_phase_data(d, norm, -label_noise, highest)));
-  PhaseData data = with_loss(
+    problem.extremes = phase_records(with_loss(extreme_phase_data(d, norm, -label_noise, highest)));
+  auto data = with_loss(
       {.measurements = std::move(instance.measurements), .labels = std::move(instance.labels)});
   problem.empirical = phase_objective(data);
   problem.records = phase_records(std::move(data));
   return problem;
 }
 
-std::unique_ptr<const Records> phase_records(PhaseData data) {
+std::unique_ptr<const Records> phase_records(std::shared_ptr<const PhaseData> data) {
   return std::make_unique<PhaseRecords>(std::move(data));
 }
 
-std::unique_ptr<const Objective> phase_objective(PhaseData data) {
+std::unique_ptr<const Objective> phase_objective(std::shared_ptr<const PhaseData> data) {
   return std::make_unique<PhaseObjective>(std::move(data));
 }
 

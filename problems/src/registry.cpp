@@ -6,9 +6,14 @@
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/problems/cosine_minimax.hpp"
 #include "dpsosp/problems/cosine_saddle.hpp"
+#include "dpsosp/problems/covariance_gan.hpp"
 #include "dpsosp/problems/double_well.hpp"
+#include "dpsosp/problems/matrix_completion.hpp"
 #include "dpsosp/problems/matrix_sensing.hpp"
+#include "dpsosp/problems/matrix_sensing_symmetric.hpp"
+#include "dpsosp/problems/phase_retrieval.hpp"
 #include "dpsosp/problems/problem.hpp"
+#include "dpsosp/problems/robust_phase_retrieval.hpp"
 
 namespace dpsosp {
 namespace {
@@ -26,7 +31,12 @@ const std::vector<ProblemEntry>& problem_registry() {
       entry<MatrixSensing>(),
       entry<CosineSaddle>(),
       entry<CosineMinimax>(),
+      entry<CovarianceGan>(),
       entry<DoubleWell>(),
+      entry<MatrixCompletion>(),
+      entry<MatrixSensingSymmetric>(),
+      entry<PhaseRetrieval>(),
+      entry<RobustPhaseRetrieval>(),
   };
   return entries;
 }

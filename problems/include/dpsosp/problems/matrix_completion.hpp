@@ -36,9 +36,9 @@ class MatrixCompletion final : public ProblemFamily {
   Index rank = 2;          ///< r
   Index planted_rank = 2;  ///< r* ≤ min(p, q)
   double planted_norm = 1.0;
-  double condition = 1.5;    ///< σ_1/σ_{r*}
-  double label_noise = 0.1;  ///< s
-  double balance = 0.5;      ///< λ
+  double condition = 1.5;      ///< σ_1/σ_{r*}
+  double label_noise = 0.1;    ///< s
+  double balance = 0.5;        ///< λ
   double domain_factor = 1.5;  ///< radius of the domain over ‖(U*, V*)‖_F
   double initial_spread = 0.1;
   RecordScale record_scale = RecordScale::isotropic;

@@ -22,8 +22,8 @@ enum class PlantedScale { none, frobenius, spectral, over_sqrt_rank, over_rank }
 ///   Φ(x) = max_y f(x, y) = (1/2n) Σ_i (⟨A_i, UVᵀ⟩ − b_i)².
 ///
 /// The dual is per record: ∇_y f_i = (res_i − y_i) e_i involves record i alone. Records are
-/// unbounded (their labels at least), so every constant is estimated from the sampling law and privacy rests on
-/// clipping alone. \source xu-2026, section 5 and zoo entry 8.1.
+/// unbounded (their labels at least), so every constant is estimated from the sampling law and
+/// privacy rests on clipping alone. \source xu-2026, section 5 and zoo entry 8.1.
 class MatrixSensing final : public ProblemFamily {
  public:
   std::string_view name() const override { return "matrix-sensing"; }

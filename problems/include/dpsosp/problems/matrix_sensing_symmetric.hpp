@@ -9,7 +9,8 @@
 
 namespace dpsosp {
 
-/// Recovery of a positive semidefinite matrix from linear measurements, over x = vec U, U ∈ R^{p×r}.
+/// Recovery of a positive semidefinite matrix from linear measurements, over x = vec U, U ∈
+/// R^{p×r}.
 ///
 ///   f(U; A, b) = ¼ (⟨A, UUᵀ⟩ − b)²,  b = ⟨A, Y*⟩ ± s, each sign with probability ½.
 ///
@@ -32,8 +33,8 @@ class MatrixSensingSymmetric final : public ProblemFamily {
   Index rank = 2;          ///< r, columns of U
   Index planted_rank = 2;  ///< r* ≤ p
   double planted_norm = 1.0;
-  double condition = 1.5;     ///< σ_1/σ_{r*}
-  double label_noise = 0.1;   ///< s
+  double condition = 1.5;      ///< σ_1/σ_{r*}
+  double label_noise = 0.1;    ///< s
   double domain_factor = 1.5;  ///< radius of the domain over ‖U*‖_F
   double initial_spread = 0.1;
   Design design = Design::sphere;
