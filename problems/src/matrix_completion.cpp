@@ -264,7 +264,7 @@ Constants proved_constants(const Shape& s, double radius, double value) {
          "The data part w(t − v)(v_b, u_a) with t = u_aᵀv_b has |t| ≤ (‖u_a‖² + ‖v_b‖²)/2 ≤ R²/2, "
          "|v| ≤ v_max = σ_1 + s and ‖(v_b, u_a)‖ ≤ R, all attained at u_a = v_b. With D = UᵀU − "
          "VᵀV the rest is λ(UD, −VD), ‖D‖₂ ≤ R², so at most λR³.",
-         1.0});
+         0.98});
   c.set(constant::smoothness,
         {s.weight * (1.5 * squared + value) + 3 * s.balance * squared,
          Origin::proved,
@@ -272,7 +272,7 @@ Constants proved_constants(const Shape& s, double radius, double value) {
          "The data part has w(gᵀZ)² + 2w(t − v) z_aᵀz_b with ‖g‖ ≤ R and 2|z_aᵀz_b| ≤ 1: at most "
          "w(R² + R²/2 + v_max), attained at u_a = v_b and Z = g. The rest is (λ/2)‖δD‖_F² + "
          "λ⟨D, Z_UᵀZ_U − Z_VᵀZ_V⟩ with ‖δD‖_F ≤ 2R, so at most 3λR².",
-         1.0});
+         0.98});
   c.set(constant::hessian_lipschitz,
         {3 * s.weight * radius + 6 * s.balance * radius,
          Origin::proved,
@@ -280,7 +280,7 @@ Constants proved_constants(const Shape& s, double radius, double value) {
          "Third derivatives: w(t[Y] t[Z, Z] + 2 t[Z] t[Z, Y]) ≤ 3wR, as |t[Z]| ≤ R and "
          "|t[Z, Y]| ≤ 1, attained at u_a = v_b; and (λ/2)(⟨D[Z, Z], D[Y]⟩ + 2⟨D[Z, Y], D[Z]⟩) ≤ "
          "6λR, as ‖D[Z]‖_F ≤ 2R and ‖D[Z, Y]‖_F ≤ 2.",
-         1.0});
+         0.98});
   return c;
 }
 
