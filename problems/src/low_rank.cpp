@@ -24,15 +24,14 @@ class FactoredObjective final : public Objective {
 
   double value(ConstVectorRef x) const override {
     const Matrix r = residual(x);
-    double sum = 0.5 * form_.weights.cwiseProduct(r).cwiseProduct(r).sum() + form_.offset;
-    if (form_.balance > 0) sum += form_.balance * balance_value(x, rows(), cols(), form_.rank);
-    return sum;
+    const double sum = 0.5 * form_.weights.cwiseProduct(r).cwiseProduct(r).sum() + form_.offset;
+    return form_.balance > 0 ? sum + balance().value(x) : sum;
   }
 
   void gradient(ConstVectorRef x, VectorRef out) const override {
     out.setZero();
     add_products(form_.weights.cwiseProduct(residual(x)), x, out);
-    if (form_.balance > 0) add_balance_gradient(x, rows(), cols(), form_.rank, form_.balance, out);
+    if (form_.balance > 0) balance().add_gradient(x, out);
   }
 
   void hessian_product(ConstVectorRef x, ConstVectorRef v, VectorRef out) const override {
@@ -40,18 +39,11 @@ class FactoredObjective final : public Objective {
     add_products(form_.weights.cwiseProduct(residual(x)), v, out);
     const Matrix moved = left(v) * right(x).transpose() + left(x) * right(v).transpose();
     add_products(form_.weights.cwiseProduct(moved), x, out);
-    if (!(form_.balance > 0)) return;
-    // the balancing term has gradient (U D, −V D) with D = UᵀU − VᵀV
-    const Matrix D =
-        form_.balance * (left(x).transpose() * left(x) - right(x).transpose() * right(x));
-    const Matrix half =
-        form_.balance * (left(v).transpose() * left(x) - right(v).transpose() * right(x));
-    const Matrix moved_D = half + half.transpose();
-    out_left(out) += left(v) * D + left(x) * moved_D;
-    out_right(out) -= right(v) * D + right(x) * moved_D;
+    if (form_.balance > 0) balance().add_hessian_product(x, v, out);
   }
 
  private:
+  BalanceTerm balance() const { return {rows(), cols(), form_.rank, form_.balance}; }
   Index rows() const { return form_.target.rows(); }
   Index cols() const { return form_.target.cols(); }
   ConstMatrixMap left(ConstVectorRef x) const { return {x.data(), rows(), form_.rank}; }
@@ -173,17 +165,45 @@ std::unique_ptr<const Objective> symmetric_objective(Matrix target,
   return std::make_unique<SymmetricObjective>(std::move(target), rank, weight, offset);
 }
 
-void add_balance_gradient(
-    ConstVectorRef x, Index rows, Index cols, Index rank, double weight, VectorRef out) {
-  const ConstMatrixMap U(x.data(), rows, rank), V(x.data() + rows * rank, cols, rank);
-  const Matrix D = weight * (U.transpose() * U - V.transpose() * V);
-  MatrixMap(out.data(), rows, rank).noalias() += U * D;
-  MatrixMap(out.data() + rows * rank, cols, rank).noalias() -= V * D;
+double BalanceTerm::value(ConstVectorRef x) const {
+  const ConstMatrixMap U(x.data(), p_, r_), V(x.data() + p_ * r_, q_, r_);
+  return 0.25 * weight_ * (U.transpose() * U - V.transpose() * V).squaredNorm();
 }
 
-double balance_value(ConstVectorRef x, Index rows, Index cols, Index rank) {
-  const ConstMatrixMap U(x.data(), rows, rank), V(x.data() + rows * rank, cols, rank);
-  return 0.25 * (U.transpose() * U - V.transpose() * V).squaredNorm();
+void BalanceTerm::add_gradient(ConstVectorRef x, VectorRef out) const {
+  const ConstMatrixMap U(x.data(), p_, r_), V(x.data() + p_ * r_, q_, r_);
+  const Matrix D = weight_ * (U.transpose() * U - V.transpose() * V);
+  MatrixMap(out.data(), p_, r_).noalias() += U * D;
+  MatrixMap(out.data() + p_ * r_, q_, r_).noalias() -= V * D;
+}
+
+void BalanceTerm::add_hessian_product(ConstVectorRef x, ConstVectorRef v, VectorRef out) const {
+  const ConstMatrixMap U(x.data(), p_, r_), V(x.data() + p_ * r_, q_, r_);
+  const ConstMatrixMap P(v.data(), p_, r_), Q(v.data() + p_ * r_, q_, r_);
+  const Matrix D = weight_ * (U.transpose() * U - V.transpose() * V);
+  const Matrix half = weight_ * (P.transpose() * U - Q.transpose() * V);
+  const Matrix moved = half + half.transpose();
+  MatrixMap(out.data(), p_, r_).noalias() += P * D + U * moved;
+  MatrixMap(out.data() + p_ * r_, q_, r_).noalias() -= Q * D + V * moved;
+}
+
+double BalanceTerm::stacked_norm(ConstVectorRef x) const {
+  const ConstMatrixMap U(x.data(), p_, r_), V(x.data() + p_ * r_, q_, r_);
+  const Eigen::SelfAdjointEigenSolver<Matrix> eigen(U.transpose() * U + V.transpose() * V,
+                                                    Eigen::EigenvaluesOnly);
+  return std::sqrt(std::max(eigen.eigenvalues()[r_ - 1], 0.0));
+}
+
+double BalanceTerm::curvature_bound(ConstVectorRef x) const {
+  const ConstMatrixMap U(x.data(), p_, r_), V(x.data() + p_ * r_, q_, r_);
+  const Eigen::SelfAdjointEigenSolver<Matrix> eigen(U.transpose() * U - V.transpose() * V,
+                                                    Eigen::EigenvaluesOnly);
+  const double stacked = stacked_norm(x);
+  return weight_ * (2 * stacked * stacked + eigen.eigenvalues().cwiseAbs().maxCoeff());
+}
+
+double BalanceTerm::curvature_change_bound(ConstVectorRef x, ConstVectorRef y) const {
+  return weight_ * 6 * std::max(stacked_norm(x), stacked_norm(y)) * (x - y).norm();
 }
 
 LowRankPicture factored_picture(const Matrix& target, Index rank, Landmark::Of of) {

@@ -32,10 +32,26 @@ std::unique_ptr<const Objective> symmetric_objective(Matrix target,
                                                      double weight,
                                                      double offset);
 
-/// h(U, V) = ¼‖UᵀU − VᵀV‖_F² at x = (vec U, vec V); out += its gradient.
-void add_balance_gradient(
-    ConstVectorRef x, Index rows, Index cols, Index rank, double weight, VectorRef out);
-double balance_value(ConstVectorRef x, Index rows, Index cols, Index rank);
+/// The balancing term h(U, V) = ¼‖UᵀU − VᵀV‖_F² at x = (vec U, vec V), times `weight`.
+class BalanceTerm {
+ public:
+  BalanceTerm(Index rows, Index cols, Index rank, double weight)
+      : p_(rows), q_(cols), r_(rank), weight_(weight) {}
+
+  double value(ConstVectorRef x) const;
+  void add_gradient(ConstVectorRef x, VectorRef out) const;
+  void add_hessian_product(ConstVectorRef x, ConstVectorRef v, VectorRef out) const;
+  /// ≥ ‖∇²h(x)‖: 2‖W‖₂² + ‖UᵀU − VᵀV‖₂ with W the two factors stacked.
+  double curvature_bound(ConstVectorRef x) const;
+  /// ≥ ‖∇²h(x) − ∇²h(y)‖: 6 max(‖W(x)‖₂, ‖W(y)‖₂) ‖x − y‖, as ‖W‖₂ is convex.
+  double curvature_change_bound(ConstVectorRef x, ConstVectorRef y) const;
+
+ private:
+  double stacked_norm(ConstVectorRef x) const;
+
+  Index p_, q_, r_;
+  double weight_;
+};
 
 /// What the theorem of Eckart and Young says of (data/2)‖UVᵀ − X‖_F², or of (weight/4)‖UUᵀ − Y‖_F²
 /// for a positive semidefinite Y: the balanced truncation at min(r, rank) is a global minimiser,

@@ -20,7 +20,14 @@ using MatrixMap = Eigen::Map<Matrix>;
 
 class SymmetricSensingRecords final : public Records {
  public:
-  explicit SymmetricSensingRecords(SymmetricSensingData data) : data_(std::move(data)) {}
+  explicit SymmetricSensingRecords(SymmetricSensingData data)
+      : data_(std::move(data)), spectral_(data_.labels.size()) {
+    Matrix square(data_.rows, data_.rows);
+    for (Index i = 0; i < spectral_.size(); ++i) {
+      square.noalias() = measurement(i) * measurement(i);
+      spectral_[i] = std::sqrt(square.norm());
+    }
+  }
 
   Index size() const override { return data_.labels.size(); }
 
@@ -50,6 +57,62 @@ class SymmetricSensingRecords final : public Records {
     });
   }
 
+  ClipReport add_loss_differences(const Point& point,
+                                  const Point& centre,
+                                  const BatchView& batch,
+                                  double limit,
+                                  double& out) const override {
+    const Vector product = outer(point.x), before = outer(centre.x);
+    return clamped_sum(batch, limit, out, [&](Index i) {
+      const double r = residual(i, product), r_before = residual(i, before);
+      return 0.25 * (r - r_before) * (r + r_before);
+    });
+  }
+
+  bool has_second_order() const override { return true; }
+
+  /// ∇²f[V] = 2⟨AU, V⟩ AU + (⟨A, UUᵀ⟩ − b) AV, of norm at most 2‖AU‖_F² + |⟨A, UUᵀ⟩ − b|‖A‖₂.
+  ClipReport add_hessian_products(const Point& point,
+                                  ConstVectorRef v,
+                                  const BatchView& batch,
+                                  double limit,
+                                  VectorRef out) const override {
+    const Vector product = outer(point.x);
+    return weighed_sum(batch, limit, out, [&](Index i, Vector& w) {
+      write(w).noalias() = measurement(i) * factor(point.x);
+      const double squared = w.squaredNorm(), r = residual(i, product);
+      w *= 2 * w.dot(v);
+      write(w).noalias() += r * measurement(i) * factor(v);
+      return 2 * squared + std::abs(r) * spectral_[i];
+    });
+  }
+
+  /// The difference of 2 (AU)(AU)ᵀ is the symmetric product of A(U + U′) and A(U − U′).
+  ClipReport add_hessian_difference_products(const Point& point,
+                                             const Point& previous,
+                                             ConstVectorRef v,
+                                             const BatchView& batch,
+                                             double limit,
+                                             VectorRef out) const override {
+    const Vector moved = outer(point.x) - outer(previous.x);
+    const Vector sum = point.x + previous.x, difference = point.x - previous.x;
+    return chunked_sum(batch.size(), out, [&](Index first, Index last, VectorRef partial) {
+      Vector a(out.size()), b(out.size()), w(out.size());
+      ClipReport report;
+      for (Index k = first; k < last; ++k) {
+        const Index i = batch[k];
+        write(a).noalias() = measurement(i) * factor(sum);
+        write(b).noalias() = measurement(i) * factor(difference);
+        write(w).noalias() = measurement(i) * factor(v);
+        const double change = data_.measurements.col(i).dot(moved);
+        w = change * w + b.dot(v) * a + a.dot(v) * b;
+        const double bound = 2 * a.norm() * b.norm() + std::abs(change) * spectral_[i];
+        partial += report.weigh(bound, limit) * w;
+      }
+      return report;
+    });
+  }
+
  private:
   ConstMatrixMap factor(ConstVectorRef x) const { return {x.data(), data_.rows, data_.rank}; }
   MatrixMap write(Vector& v) const { return {v.data(), data_.rows, data_.rank}; }
@@ -62,6 +125,7 @@ class SymmetricSensingRecords final : public Records {
   }
 
   SymmetricSensingData data_;
+  Vector spectral_;  // ‖A_i²‖_F^{1/2}, between ‖A_i‖₂ and ‖A_i‖_F
 };
 
 /// F(U) = ½ Φ(U, U), with Φ the half mean squared residual of two free factors.

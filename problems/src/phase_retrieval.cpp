@@ -46,7 +46,57 @@ class PhaseRecords final : public Records {
     });
   }
 
+  ClipReport add_loss_differences(const Point& point,
+                                  const Point& centre,
+                                  const BatchView& batch,
+                                  double limit,
+                                  double& out) const override {
+    return clamped_sum(batch, limit, out, [&](Index i) {
+      const auto a = data_->measurements.col(i);
+      return link_.value(a.dot(point.x), data_->labels[i]) -
+             link_.value(a.dot(centre.x), data_->labels[i]);
+    });
+  }
+
+  bool has_second_order() const override { return true; }
+
+  ClipReport add_hessian_products(const Point& point,
+                                  ConstVectorRef v,
+                                  const BatchView& batch,
+                                  double limit,
+                                  VectorRef out) const override {
+    return products(batch, v, limit, out, [&](Index i) { return curvature(i, point.x); });
+  }
+
+  ClipReport add_hessian_difference_products(const Point& point,
+                                             const Point& previous,
+                                             ConstVectorRef v,
+                                             const BatchView& batch,
+                                             double limit,
+                                             VectorRef out) const override {
+    return products(batch, v, limit, out, [&](Index i) {
+      return curvature(i, point.x) - curvature(i, previous.x);
+    });
+  }
+
  private:
+  /// Σ c_i a_i a_iᵀ v, weighed by its exact norm |c_i|‖a_i‖².
+  template <class Coefficient>
+  ClipReport products(const BatchView& batch,
+                      ConstVectorRef v,
+                      double limit,
+                      VectorRef out,
+                      const Coefficient& coefficient) const {
+    return weighed_sum(batch, limit, out, [&](Index i, Vector& product) {
+      const auto a = data_->measurements.col(i);
+      const double c = coefficient(i);
+      product = (c * a.dot(v)) * a;
+      return std::abs(c) * a.squaredNorm();
+    });
+  }
+  double curvature(Index i, ConstVectorRef x) const {
+    return link_.curvature(data_->measurements.col(i).dot(x), data_->labels[i]);
+  }
   double slope(Index i, ConstVectorRef x) const {
     return link_.slope(data_->measurements.col(i).dot(x), data_->labels[i]);
   }
