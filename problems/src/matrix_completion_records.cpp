@@ -96,7 +96,7 @@ class StoredEntries final : public CompletionRecords {
     const Vector common = common_gradient(point, nullptr);
     const Cells at(shape(), point.x);
     return clipped_sum(batch, limit, out, [&](Index i, Vector& v) {
-      v = common;
+      v.head(common.size()) = common;
       add_data_gradient(at, i, 1.0, v);
     });
   }
@@ -111,7 +111,7 @@ class StoredEntries final : public CompletionRecords {
     const Vector common = common_gradient(point, &previous);
     const Cells to(shape(), point.x), from(shape(), previous.x);
     return clipped_sum(batch, limit, out, [&](Index i, Vector& v) {
-      v = common;
+      v.head(common.size()) = common;
       add_data_gradient(to, i, 1.0, v);
       add_data_gradient(from, i, -1.0, v);
     });
@@ -141,7 +141,7 @@ class StoredEntries final : public CompletionRecords {
     const double common_bound = balance.curvature_bound(point.x);
     const Cells at(shape(), point.x), along(shape(), v);
     return weighed_sum(batch, limit, out, [&](Index i, Vector& product) {
-      product = common;
+      product.head(common.size()) = common;
       add_data_product(at, along, i, 1.0, product);
       return common_bound + curvature_bound(at, row(i), col(i), values_[i]);
     });
@@ -161,7 +161,7 @@ class StoredEntries final : public CompletionRecords {
     const double common_bound = balance.curvature_change_bound(point.x, previous.x);
     const Cells to(shape(), point.x), from(shape(), previous.x), along(shape(), v);
     return weighed_sum(batch, limit, out, [&](Index i, Vector& product) {
-      product = common;
+      product.head(common.size()) = common;
       add_data_product(to, along, i, 1.0, product);
       add_data_product(from, along, i, -1.0, product);
       return common_bound + curvature_change_bound(to, from, row(i), col(i));
