@@ -7,16 +7,21 @@
 #include "dpsosp/problems/coins.hpp"
 #include "dpsosp/problems/cosine_minimax.hpp"
 #include "dpsosp/problems/cosine_saddle.hpp"
+#include "dpsosp/problems/covariance_gan.hpp"
 #include "dpsosp/problems/double_well.hpp"
+#include "dpsosp/problems/matrix_completion.hpp"
 #include "dpsosp/problems/matrix_sensing.hpp"
+#include "dpsosp/problems/matrix_sensing_symmetric.hpp"
 #include "dpsosp/problems/multi_well.hpp"
 #include "dpsosp/problems/octopus.hpp"
+#include "dpsosp/problems/phase_retrieval.hpp"
 #include "dpsosp/problems/problem.hpp"
 #include "dpsosp/problems/quartic_saddle.hpp"
 #include "dpsosp/problems/radial_ripple.hpp"
 #include "dpsosp/problems/ramp.hpp"
 #include "dpsosp/problems/resisting_chain.hpp"
 #include "dpsosp/problems/ripple_location.hpp"
+#include "dpsosp/problems/robust_phase_retrieval.hpp"
 #include "dpsosp/problems/separable_pl.hpp"
 #include "dpsosp/problems/staircase.hpp"
 #include "dpsosp/problems/trig_radial.hpp"
@@ -37,15 +42,20 @@ const std::vector<ProblemEntry>& problem_registry() {
       entry<MatrixSensing>(),
       entry<CosineSaddle>(),
       entry<CosineMinimax>(),
+      entry<CovarianceGan>(),
       entry<DoubleWell>(),
       entry<Coins>(),
+      entry<MatrixCompletion>(),
+      entry<MatrixSensingSymmetric>(),
       entry<MultiWell>(),
       entry<Octopus>(),
+      entry<PhaseRetrieval>(),
       entry<QuarticSaddle>(),
       entry<RadialRipple>(),
       entry<Ramp>(),
       entry<ResistingChain>(),
       entry<RippleLocation>(),
+      entry<RobustPhaseRetrieval>(),
       entry<SeparablePl>(),
       entry<Staircase>(),
       entry<TrigRadial>(),

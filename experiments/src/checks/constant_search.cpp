@@ -246,9 +246,10 @@ Arena arena_of(const Problem& problem, std::uint64_t seed) {
 /// What `smoothness` and `hessian_lipschitz` speak of: every record's loss, or Φ.
 Arena loss_arena(const Problem& problem, std::uint64_t seed) {
   Arena arena = arena_of(problem, seed);
-  if (problem.facts.dual_kind == DualKind::none) {
+  // with duals per record Φ is a mean too, of values at the records' own maximisers
+  if (problem.facts.dual_kind != DualKind::shared)
     arena.gradients = record_gradients(problem, Block::x);
-  } else {
+  if (problem.facts.dual_kind != DualKind::none) {
     arena.gradients.push_back(
         [&problem](ConstVectorRef z, VectorRef g) { problem.objective().gradient(z, g); });
   }
