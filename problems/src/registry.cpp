@@ -4,11 +4,15 @@
 #include <fmt/format.h>
 
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/problems/auc.hpp"
 #include "dpsosp/problems/cosine_minimax.hpp"
 #include "dpsosp/problems/cosine_saddle.hpp"
 #include "dpsosp/problems/double_well.hpp"
+#include "dpsosp/problems/group_dro.hpp"
 #include "dpsosp/problems/matrix_sensing.hpp"
+#include "dpsosp/problems/orthogonal_tensor.hpp"
 #include "dpsosp/problems/problem.hpp"
+#include "dpsosp/problems/tensor_ica.hpp"
 
 namespace dpsosp {
 namespace {
@@ -27,6 +31,10 @@ const std::vector<ProblemEntry>& problem_registry() {
       entry<CosineSaddle>(),
       entry<CosineMinimax>(),
       entry<DoubleWell>(),
+      entry<Auc>(),
+      entry<GroupDro>(),
+      entry<OrthogonalTensor>(),
+      entry<TensorIca>(),
   };
   return entries;
 }
