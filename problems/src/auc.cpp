@@ -24,7 +24,7 @@ double class_weight(double prior, double label) { return label > 0 ? 1 - prior :
 
 class AucRecords final : public Records {
  public:
-  AucRecords(AucData data, std::unique_ptr<const Multiplicity> multiplicity)
+  AucRecords(std::shared_ptr<const AucData> data, std::unique_ptr<const Multiplicity> multiplicity)
       : data_(std::move(data)), multiplicity_(std::move(multiplicity)) {}
 
   Index size() const override { return multiplicity_->size(); }
@@ -67,37 +67,37 @@ class AucRecords final : public Records {
 
   /// out += sign · the block of ∇f at value v.
   void add(const Point& point, Block block, Index v, double sign, Vector& out) const {
-    const Index k = data_.features.rows();
-    const double label = data_.labels[v];
-    const double weight = class_weight(data_.prior, label);
-    const double p = data_.prior;
+    const Index k = data_->features.rows();
+    const double label = data_->labels[v];
+    const double weight = class_weight(data_->prior, label);
+    const double p = data_->prior;
     const double y = point.y[0];
-    const double h = sigmoid(data_.features.col(v).dot(point.x.head(k)));
+    const double h = sigmoid(data_->features.col(v).dot(point.x.head(k)));
     const Index threshold = label > 0 ? k : k + 1;
     const double gap = h - point.x[threshold];
     if (block != Block::y) {
       out.head(k) +=
-          (sign * 2 * weight * (gap - label * (1 + y)) * h * (1 - h)) * data_.features.col(v);
+          (sign * 2 * weight * (gap - label * (1 + y)) * h * (1 - h)) * data_->features.col(v);
       out[threshold] -= sign * 2 * weight * gap;
     }
     if (block != Block::x)
       out[out.size() - 1] += sign * (-2 * label * weight * h - 2 * p * (1 - p) * y);
   }
 
-  AucData data_;
+  std::shared_ptr<const AucData> data_;
   std::unique_ptr<const Multiplicity> multiplicity_;
 };
 
 class AucValue final : public Objective {
  public:
-  explicit AucValue(AucData data) : data_(std::move(data)) {
-    weights_.resize(data_.labels.size());
+  AucValue(std::shared_ptr<const AucData> data, Vector shares)
+      : data_(std::move(data)), weights_(std::move(shares)) {
     for (Index v = 0; v < weights_.size(); ++v)
-      weights_[v] = data_.shares[v] * class_weight(data_.prior, data_.labels[v]);
-    positive_ = (data_.labels.array() > 0).cast<double>();
+      weights_[v] *= class_weight(data_->prior, data_->labels[v]);
+    positive_ = (data_->labels.array() > 0).cast<double>();
   }
 
-  Index dimension() const override { return data_.features.rows() + 2; }
+  Index dimension() const override { return data_->features.rows() + 2; }
 
   double value(ConstVectorRef x) const override {
     const State at(*this, x);
@@ -108,24 +108,25 @@ class AucValue final : public Objective {
     const State at(*this, x);
     const Vector slope = h1(at.h);
     out.head(features()) =
-        data_.features * (2 * weights_.array() * slope.array() *
-                          (at.gap.array() - (1 + at.mean / scale()) * data_.labels.array()))
-                             .matrix();
+        data_->features * (2 * weights_.array() * slope.array() *
+                           (at.gap.array() - (1 + at.mean / scale()) * data_->labels.array()))
+                              .matrix();
     add_thresholds(-2 * weights_.cwiseProduct(at.gap), out);
   }
 
   void hessian_product(ConstVectorRef x, ConstVectorRef v, VectorRef out) const override {
     const State at(*this, x);
     const Vector slope = h1(at.h);
-    const Vector along = data_.features.transpose() * v.head(features());
+    const Vector along = data_->features.transpose() * v.head(features());
     const Vector moved = slope.cwiseProduct(along) - thresholds(v);  // of h − a, or h − b
-    const double mean_moved = -weights_.dot(data_.labels.cwiseProduct(slope.cwiseProduct(along)));
+    const double mean_moved = -weights_.dot(data_->labels.cwiseProduct(slope.cwiseProduct(along)));
     const auto bend = slope.array() * (1 - 2 * at.h.array());
     out.head(features()) =
-        data_.features *
+        data_->features *
         (2 * weights_.array() *
-         (slope.array() * (moved.array() - mean_moved / scale() * data_.labels.array()) +
-          bend * along.array() * (at.gap.array() - (1 + at.mean / scale()) * data_.labels.array())))
+         (slope.array() * (moved.array() - mean_moved / scale() * data_->labels.array()) +
+          bend * along.array() *
+              (at.gap.array() - (1 + at.mean / scale()) * data_->labels.array())))
             .matrix();
     add_thresholds(-2 * weights_.cwiseProduct(moved), out);
   }
@@ -133,16 +134,17 @@ class AucValue final : public Objective {
  private:
   struct State {
     State(const AucValue& f, ConstVectorRef x)
-        : h((1 + (-(f.data_.features.transpose() * x.head(f.features())).array()).exp()).inverse()),
+        : h((1 + (-(f.data_->features.transpose() * x.head(f.features())).array()).exp())
+                .inverse()),
           gap(h - f.thresholds(x)),
-          mean(-f.weights_.dot(f.data_.labels.cwiseProduct(h))) {}
+          mean(-f.weights_.dot(f.data_->labels.cwiseProduct(h))) {}
     Vector h;
     Vector gap;   // h − a, or h − b
     double mean;  // D
   };
 
-  Index features() const { return data_.features.rows(); }
-  double scale() const { return data_.prior * (1 - data_.prior); }
+  Index features() const { return data_->features.rows(); }
+  double scale() const { return data_->prior * (1 - data_->prior); }
   static Vector h1(const Vector& h) { return h.array() * (1 - h.array()); }
   Vector thresholds(ConstVectorRef x) const {
     return x[features()] * positive_.array() + x[features() + 1] * (1 - positive_.array());
@@ -152,26 +154,28 @@ class AucValue final : public Objective {
     out[features() + 1] = terms.sum() - out[features()];
   }
 
-  AucData data_;
+  std::shared_ptr<const AucData> data_;
   Vector weights_;   // share times class weight
   Vector positive_;  // 1 for label +
 };
 
-/// Bounds for all records on |a|, |b| ≤ 1 and y ∈ [−1/p, 1/(1−p)], of one label. In h = sigmoid:
-/// q = h′ = h(1−h), h″ = q(1−2h), h‴ = q(1−6q). By the map h → 1 − h the label − has the form of +
-/// with p and 1 − p exchanged, so `gap` = h − a − (1 + y), or h − b + 1 + y.
+/// Bounds for all records on |a|, |b| ≤ 1 and |y| ≤ 1/min(p, 1−p), for Φ y* ∈ [−1/p, 1/(1−p)]. In h
+/// = sigmoid: q = h′ = h(1−h), h″ = q(1−2h), h‴ = q(1−6q). By the map h → 1 − h the label − has the
+/// form of + with p and 1 − p exchanged, so `gap` = h − a − (1 + y), or h − b + 1 + y.
 class AucBounds {
  public:
   explicit AucBounds(double prior) : p_(prior) {}
 
+  double dual_radius() const { return 1 / std::min(p_, 1 - p_); }
+
   double gradient() const {
     return over_labels([&](double label, double weight) {
       const double other = 1 - weight;
-      const double slope = 4 * weight * weight *
-                           (2 * reach_ * (0.0625 + 0.0963 * reach_) + 4 + 2 / std::min(p_, 1 - p_));
+      const double slope =
+          4 * weight * weight * (2 * reach_ * (0.0625 + 0.0963 * reach_) + 6 + 2 * dual_radius());
       double squared = 0;
       for (const double threshold : {-1.0, 1.0})
-        for (const double y : {least_dual(), largest_dual()})
+        for (const double y : {-dual_radius(), dual_radius()})
           squared =
               std::max(squared, certified_maximum(0, 1, 4000, slope, [&](double h) {
                          const double in_w = (h - threshold - label * (1 + y)) * h * (1 - h);
@@ -184,22 +188,23 @@ class AucBounds {
   }
 
   double joint_hessian() const {
-    return over_gaps([&](double label, double weight, double gap_less_h) {
-      return certified_maximum(0, 1, 1000, matrix_slope(weight), [&](double h) {
-        const double q = h * (1 - h);
-        const double uu = q * q + (h + gap_less_h) * q * (1 - 2 * h);
-        Eigen::Matrix3d A;
-        A << uu, -q, -label * q, -q, 1, 0, -label * q, 0, -(1 - weight);
-        const Eigen::Vector3d spectrum = Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d>()
-                                             .computeDirect(A, Eigen::EigenvaluesOnly)
-                                             .eigenvalues();
-        return 2 * weight * spectrum.cwiseAbs().maxCoeff();
-      });
-    });
+    return over_gaps(
+        -dual_radius(), dual_radius(), [&](double label, double weight, double gap_less_h) {
+          return certified_maximum(0, 1, 1000, matrix_slope(weight), [&](double h) {
+            const double q = h * (1 - h);
+            const double uu = q * q + (h + gap_less_h) * q * (1 - 2 * h);
+            Eigen::Matrix3d A;
+            A << uu, -q, -label * q, -q, 1, 0, -label * q, 0, -(1 - weight);
+            const Eigen::Vector3d spectrum = Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d>()
+                                                 .computeDirect(A, Eigen::EigenvaluesOnly)
+                                                 .eigenvalues();
+            return 2 * weight * spectrum.cwiseAbs().maxCoeff();
+          });
+        });
   }
 
   double value_hessian() const {
-    return over_gaps([&](double, double weight, double gap_less_h) {
+    return over_gaps(-1 / p_, 1 / (1 - p_), [&](double, double weight, double gap_less_h) {
       return certified_maximum(0, 1, 1000, matrix_slope(weight), [&](double h) {
         const double q = h * (1 - h);
         const double uu = q * q + (h + gap_less_h) * q * (1 - 2 * h);
@@ -216,7 +221,7 @@ class AucBounds {
   double value_third() const {
     const double m = std::max(p_, 1 - p_);
     const double coupling = 6 * m * m / (p_ * (1 - p_)) / (25 * std::sqrt(5.0));
-    return over_gaps([&](double, double weight, double gap_less_h) {
+    return over_gaps(-1 / p_, 1 / (1 - p_), [&](double, double weight, double gap_less_h) {
       return certified_maximum(0, 1, 4000, weight * (10 + 2 * reach_), [&](double h) {
         const double q = h * (1 - h);
         const double bend = q * (1 - 2 * h);
@@ -230,32 +235,29 @@ class AucBounds {
     });
   }
 
-  double least_dual() const { return -1 / p_; }
-  double largest_dual() const { return 1 / (1 - p_); }
-
  private:
   template <class Bound>
   double over_labels(const Bound& bound) const {
     return std::max(bound(1.0, 1 - p_), bound(-1.0, p_));
   }
-  /// Over the ends of gap − h: everything is convex in it.
+  /// Over the ends of gap − h for y in the interval: everything is convex in it.
   template <class Bound>
-  double over_gaps(const Bound& bound) const {
+  double over_gaps(double least_dual, double largest_dual, const Bound& bound) const {
     return over_labels([&](double label, double weight) {
       double largest = 0;
       for (const double threshold : {-1.0, 1.0})
-        for (const double y : {least_dual(), largest_dual()})
+        for (const double y : {least_dual, largest_dual})
           largest = std::max(largest, bound(label, weight, -threshold - label * (1 + y)));
       return largest;
     });
   }
   /// Of the matrices' norms in h.
   double matrix_slope(double weight) const {
-    return 2 * weight * (std::hypot(0.3 + reach_, 2.0) + 0.2 / std::min(p_, 1 - p_));
+    return 2 * weight * (std::hypot(0.3 + reach_, 2.0) + 0.2 * dual_radius());
   }
 
   double p_;
-  double reach_ = 3 + std::max(1 / p_, 1 / (1 - p_));  // |gap| is at most this
+  double reach_ = 3 + dual_radius();  // |gap| is at most this
 };
 
 /// sup over data sets of Φ(x₀) + p(1−p): convex in the share of every value, so largest for equal
@@ -277,7 +279,7 @@ double highest_value(double p, ConstVectorRef x) {
 }
 
 /// Points of the two classes around ±c, ‖c‖ = separation, in the unit ball; + first.
-AucData draw_points(const Auc& family, Index features, StreamKey key) {
+std::shared_ptr<const AucData> draw_points(const Auc& family, Index features, StreamKey key) {
   AucData data;
   data.prior = family.prior;
   data.features.resize(features, 2 * family.points);
@@ -291,11 +293,11 @@ AucData draw_points(const Auc& family, Index features, StreamKey key) {
     stream.fill_ball(1 - family.separation, data.features.col(v));
     data.features.col(v) += data.labels[v] * centre;
   }
-  return data;
+  return std::make_shared<const AucData>(std::move(data));
 }
 
 /// Features on the unit sphere, with both labels.
-AucData corner_data(double prior, Index features) {
+std::shared_ptr<const AucData> corner_data(double prior, Index features) {
   AucData data;
   data.prior = prior;
   data.features.resize(features, 4);
@@ -305,8 +307,7 @@ AucData corner_data(double prior, Index features) {
   data.features = data.features.replicate(1, 2).eval();
   data.labels = Vector::Ones(8);
   data.labels.tail(4).setConstant(-1);
-  data.shares = Vector::Constant(8, 1.0 / 8);
-  return data;
+  return std::make_shared<const AucData>(std::move(data));
 }
 
 std::vector<std::int32_t> one_of_each(Index count) {
@@ -317,12 +318,12 @@ std::vector<std::int32_t> one_of_each(Index count) {
 
 }  // namespace
 
-std::unique_ptr<const Objective> auc_value(AucData data) {
-  return std::make_unique<AucValue>(std::move(data));
+std::unique_ptr<const Objective> auc_value(std::shared_ptr<const AucData> data, Vector shares) {
+  return std::make_unique<AucValue>(std::move(data), std::move(shares));
 }
 
-std::unique_ptr<const Records> auc_records(AucData data) {
-  const Index count = data.labels.size();
+std::unique_ptr<const Records> auc_records(std::shared_ptr<const AucData> data) {
+  const Index count = data->labels.size();
   return std::make_unique<AucRecords>(std::move(data), listed_values(count, one_of_each(count)));
 }
 
@@ -368,7 +369,7 @@ Problem Auc::make(const InstanceSpec& spec) const {
     reject(name(), "points", static_cast<double>(points), fmt::format("in [1, {}]", most_points));
 
   const StreamKey key{.seed = spec.data_seed, .purpose = Purpose::data};
-  AucData data = draw_points(*this, d - 2, key.child(1));
+  const auto data = draw_points(*this, d - 2, key.child(1));
   FiniteLaw law{.probabilities = Vector(2 * points)};
   law.probabilities.head(points).setConstant(prior / static_cast<double>(points));
   law.probabilities.tail(points).setConstant((1 - prior) / static_cast<double>(points));
@@ -390,8 +391,8 @@ Problem Auc::make(const InstanceSpec& spec) const {
   facts.initial_dual = Vector::Zero(1);
 
   const AucBounds bounds(prior);
-  const std::string region = fmt::format(
-      "|a|, |b| <= 1, y in [{:.4g}, {:.4g}]", bounds.least_dual(), bounds.largest_dual());
+  facts.dual_domain = Domain::box(bounds.dual_radius());
+  const std::string region = fmt::format("|a|, |b| <= 1, |y| <= {:.4g}", bounds.dual_radius());
   const std::string region_x = "|a|, |b| <= 1";
   Constants& c = facts.constants;
   c.set(constant::strong_concavity,
@@ -448,14 +449,15 @@ Problem Auc::make(const InstanceSpec& spec) const {
 
   std::unique_ptr<const Multiplicity> multiplicity =
       draw_values(std::string(name()), law, spec.records, sampling, spec.data_seed);
-  if (sampling != Sampling::stream) {
-    data.shares = shares(multiplicity->of(BatchView(0, spec.records)), spec.records);
-    problem.empirical = auc_value(data);
-  }
-  data.shares = law.probabilities;
-  problem.population = auc_value(data);
-  problem.extremes = auc_records(corner_data(prior, d - 2));
-  problem.records = std::make_unique<AucRecords>(std::move(data), std::move(multiplicity));
+  if (sampling != Sampling::stream)
+    problem.empirical =
+        auc_value(data, shares(multiplicity->of(BatchView(0, spec.records)), spec.records));
+  problem.population = auc_value(data, law.probabilities);
+  const auto corners = corner_data(prior, d - 2);
+  problem.extremes = auc_records(corners);
+  for (const Index v : {0, 4})  // all records alike, of either label
+    problem.extreme_objectives.push_back(auc_value(corners, Vector::Unit(8, v)));
+  problem.records = std::make_unique<AucRecords>(data, std::move(multiplicity));
   return problem;
 }
 

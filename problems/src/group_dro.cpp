@@ -17,12 +17,13 @@ namespace {
 
 class GroupDroRecords final : public Records {
  public:
-  GroupDroRecords(GroupDroData data, std::unique_ptr<const Multiplicity> multiplicity)
+  GroupDroRecords(std::shared_ptr<const GroupDroData> data,
+                  std::unique_ptr<const Multiplicity> multiplicity)
       : data_(std::move(data)), multiplicity_(std::move(multiplicity)) {
     const Index n = multiplicity_->size();
-    group_weights_.resize(data_.groups);
-    for (Index g = 0; g < data_.groups; ++g) {
-      const Index size = stratum_size(n, data_.groups, g);
+    group_weights_.resize(data_->groups);
+    for (Index g = 0; g < data_->groups; ++g) {
+      const Index size = stratum_size(n, data_->groups, g);
       group_weights_[g] = size > 0 ? static_cast<double>(n) / static_cast<double>(size) : 0.0;
     }
   }
@@ -67,51 +68,52 @@ class GroupDroRecords final : public Records {
 
   /// out += sign · the block of ∇f at value v.
   void add(const Point& point, Block block, Index v, double sign, Vector& out) const {
-    const Index group = v / (data_.labels.size() / data_.groups);
+    const Index group = v / (data_->labels.size() / data_->groups);
     const double weight = sign * group_weights_[group];
-    const double r = data_.features.col(v).dot(point.x) - data_.labels[v];
+    const double r = data_->features.col(v).dot(point.x) - data_->labels[v];
     const double decay = std::exp(-0.5 * r * r);
     if (block != Block::y)
       out.head(point.x.size()) +=
-          (weight * (1 / static_cast<double>(data_.groups) + point.y[group]) * r * decay) *
-          data_.features.col(v);
+          (weight * (1 / static_cast<double>(data_->groups) + point.y[group]) * r * decay) *
+          data_->features.col(v);
     if (block != Block::x) {
-      auto dual = out.tail(data_.groups);
-      dual -= (sign * data_.strong_concavity) * point.y;
+      auto dual = out.tail(data_->groups);
+      dual -= (sign * data_->strong_concavity) * point.y;
       dual[group] += weight * (1 - decay);
     }
   }
 
-  GroupDroData data_;
+  std::shared_ptr<const GroupDroData> data_;
   std::unique_ptr<const Multiplicity> multiplicity_;
   Vector group_weights_;  // n / n_g
 };
 
 class GroupDroValue final : public Objective {
  public:
-  explicit GroupDroValue(GroupDroData data) : data_(std::move(data)) {}
+  GroupDroValue(std::shared_ptr<const GroupDroData> data, Vector shares)
+      : data_(std::move(data)), shares_(std::move(shares)) {}
 
-  Index dimension() const override { return data_.features.rows(); }
+  Index dimension() const override { return data_->features.rows(); }
 
   double value(ConstVectorRef x) const override {
-    const Vector l = losses(State(data_, x));
-    return l.mean() + l.squaredNorm() / (2 * data_.strong_concavity);
+    const Vector l = losses(State(*data_, x));
+    return l.mean() + l.squaredNorm() / (2 * data_->strong_concavity);
   }
 
   void gradient(ConstVectorRef x, VectorRef out) const override {
-    const State at(data_, x);
-    out = data_.features *
-          spread(weights(at)).cwiseProduct(data_.shares.cwiseProduct(first(at))).matrix();
+    const State at(*data_, x);
+    out = data_->features *
+          spread(weights(at)).cwiseProduct(shares_.cwiseProduct(first(at))).matrix();
   }
 
   void hessian_product(ConstVectorRef x, ConstVectorRef v, VectorRef out) const override {
-    const State at(data_, x);
-    const Vector along = data_.features.transpose() * v;
-    const Vector slope = data_.shares.cwiseProduct(first(at));
+    const State at(*data_, x);
+    const Vector along = data_->features.transpose() * v;
+    const Vector slope = shares_.cwiseProduct(first(at));
     const Vector bend =
-        data_.shares.array() * (1 - at.r.array().square()) * at.decay.array() * along.array();
-    const Vector moved = by_group(slope.cwiseProduct(along)) / data_.strong_concavity;
-    out = data_.features *
+        shares_.array() * (1 - at.r.array().square()) * at.decay.array() * along.array();
+    const Vector moved = by_group(slope.cwiseProduct(along)) / data_->strong_concavity;
+    out = data_->features *
           (spread(weights(at)).cwiseProduct(bend) + spread(moved).cwiseProduct(slope));
   }
 
@@ -126,33 +128,32 @@ class GroupDroValue final : public Objective {
 
   static Vector first(const State& at) { return at.r.cwiseProduct(at.decay); }
   Vector losses(const State& at) const {
-    return by_group(data_.shares.array() * (1 - at.decay.array()));
+    return by_group(shares_.array() * (1 - at.decay.array()));
   }
   /// 1/G + y*_g.
   Vector weights(const State& at) const {
-    return 1 / static_cast<double>(data_.groups) + losses(at).array() / data_.strong_concavity;
+    return 1 / static_cast<double>(data_->groups) + losses(at).array() / data_->strong_concavity;
   }
   Vector by_group(const Vector& terms) const {
-    return terms.reshaped(terms.size() / data_.groups, data_.groups).colwise().sum().transpose();
+    return terms.reshaped(terms.size() / data_->groups, data_->groups).colwise().sum().transpose();
   }
   Vector spread(const Vector& of_groups) const {
-    return of_groups.transpose().replicate(data_.labels.size() / data_.groups, 1).reshaped();
+    return of_groups.transpose().replicate(data_->labels.size() / data_->groups, 1).reshaped();
   }
 
-  GroupDroData data_;
+  std::shared_ptr<const GroupDroData> data_;
+  Vector shares_;
 };
 
-/// Bounds for all records on 0 ≤ y_g ≤ 1/μ; weight = max n/n_g, share = 1/G.
+/// Bounds for all records on |y_g| ≤ 1/μ; weight = max n/n_g, share = 1/G.
 struct GroupDroBounds {
   double groups;
   double mu;
   double weight;
 
-  double largest_factor() const { return weight * (1 / groups + 1 / mu); }
-
   double gradient() const {
     double squared = 0;
-    for (const double y : {0.0, 1 / mu}) {
+    for (const double y : {-1 / mu, 1 / mu}) {
       const double factor = weight * (1 / groups + y);
       const double slope = 2 * factor * factor + 2 * weight * (weight + 1);
       squared = std::max(squared, certified_maximum(0, 1, 4000, slope, [&](double e) {
@@ -166,9 +167,9 @@ struct GroupDroBounds {
   double joint_hessian() const {
     double largest = mu;
     constexpr double tail = 8;  // beyond it φ′ and |φ″| decrease, and are below 1e-12
-    for (const double y : {0.0, 1 / mu}) {
+    for (const double y : {-1 / mu, 1 / mu}) {
       const double factor = weight * (1 / groups + y);
-      const double slope = 1.3802 * factor + weight;
+      const double slope = 1.3802 * std::abs(factor) + weight;
       largest = std::max(largest, certified_maximum(0, tail, 4000, slope, [&](double r) {
                            const double decay = std::exp(-0.5 * r * r);
                            const double corner = factor * (1 - r * r) * decay;
@@ -197,14 +198,13 @@ struct GroupDroBounds {
   }
 };
 
-GroupDroData draw_points(const GroupDro& family, Index d, StreamKey key) {
+std::shared_ptr<const GroupDroData> draw_points(const GroupDro& family, Index d, StreamKey key) {
   const Index values = 2 * family.points;
   GroupDroData data;
   data.groups = family.groups;
   data.strong_concavity = family.strong_concavity;
   data.features.resize(d, family.groups * values);
   data.labels.resize(family.groups * values);
-  data.shares = Vector::Constant(family.groups * values, 1 / static_cast<double>(values));
   Stream stream(key);
   Vector common(d), own(d), a(d);
   stream.fill_normal(1.0, common);
@@ -221,34 +221,40 @@ GroupDroData draw_points(const GroupDro& family, Index d, StreamKey key) {
       data.labels[v + 1] = -data.labels[v];
     }
   }
-  return data;
+  return std::make_shared<const GroupDroData>(std::move(data));
 }
 
-/// Unit features with labels at which φ′, φ″ and φ‴ are extreme, in every group.
-std::unique_ptr<const Records> corner_records(const GroupDro& family, Index d) {
+/// One unit feature with labels at which φ′, φ″ and φ‴ are extreme, in every group.
+constexpr Index corners = 8;
+std::shared_ptr<const GroupDroData> corner_data(const GroupDro& family, Index d) {
   const Vector diagonal = Vector::Constant(d, 1 / std::sqrt(static_cast<double>(d)));
-  const Vector labels{{0, 1, -1, 0.7420, -0.7420, 1.7321, 10, -10}};
+  const Vector labels{{0, 1, -1, 0.7420, -0.7420, 1.7321, 3, -3}};
   GroupDroData data;
   data.groups = family.groups;
   data.strong_concavity = family.strong_concavity;
   data.features = diagonal.replicate(1, family.groups * labels.size());
   data.labels = labels.replicate(family.groups, 1);
+  return std::make_shared<const GroupDroData>(std::move(data));
+}
+
+/// A record of every corner in every group.
+std::vector<std::int32_t> corner_values(Index groups) {
   std::vector<std::int32_t> values;
-  for (Index k = 0; k < labels.size(); ++k)
-    for (Index g = 0; g < family.groups; ++g)
-      values.push_back(static_cast<std::int32_t>(g * labels.size() + k));
-  return group_dro_records(std::move(data), std::move(values));
+  for (Index k = 0; k < corners; ++k)
+    for (Index g = 0; g < groups; ++g) values.push_back(static_cast<std::int32_t>(g * corners + k));
+  return values;
 }
 
 }  // namespace
 
-std::unique_ptr<const Objective> group_dro_value(GroupDroData data) {
-  return std::make_unique<GroupDroValue>(std::move(data));
+std::unique_ptr<const Objective> group_dro_value(std::shared_ptr<const GroupDroData> data,
+                                                 Vector shares) {
+  return std::make_unique<GroupDroValue>(std::move(data), std::move(shares));
 }
 
-std::unique_ptr<const Records> group_dro_records(GroupDroData data,
+std::unique_ptr<const Records> group_dro_records(std::shared_ptr<const GroupDroData> data,
                                                  std::vector<std::int32_t> values) {
-  const Index count = data.labels.size();
+  const Index count = data->labels.size();
   return std::make_unique<GroupDroRecords>(std::move(data),
                                            listed_values(count, std::move(values)));
 }
@@ -307,7 +313,7 @@ Problem GroupDro::make(const InstanceSpec& spec) const {
     reject(name(), "disagreement", disagreement, ">= 0");
 
   const StreamKey key{.seed = spec.data_seed, .purpose = Purpose::data};
-  GroupDroData data = draw_points(*this, d, key.child(1));
+  const auto data = draw_points(*this, d, key.child(1));
   const Index values = 2 * points;
 
   Problem problem;
@@ -318,6 +324,7 @@ Problem GroupDro::make(const InstanceSpec& spec) const {
   facts.dual_kind = DualKind::shared;
   facts.dual_dimension = groups;
   facts.initial_dual = Vector::Zero(groups);
+  facts.dual_domain = Domain::box(1 / strong_concavity);
   facts.initial_point = start.pick(name(),
                                    {.standard = Vector::Zero(d),
                                     .saddle = Vector::Zero(d),
@@ -331,7 +338,7 @@ Problem GroupDro::make(const InstanceSpec& spec) const {
   const GroupDroBounds bounds{.groups = static_cast<double>(groups),
                               .mu = strong_concavity,
                               .weight = n / static_cast<double>(least_size)};
-  const std::string region = fmt::format("0 <= y_g <= {:.4g}", 1 / strong_concavity);
+  const std::string region = fmt::format("|y_g| <= {:.4g}", 1 / strong_concavity);
   Constants& c = facts.constants;
   c.set(constant::strong_concavity,
         {strong_concavity, Origin::proved, "everywhere", "∇²_yy f = −μI.", 1.0});
@@ -385,16 +392,17 @@ Problem GroupDro::make(const InstanceSpec& spec) const {
                   spec.records,
                   sampling,
                   spec.data_seed);
-  problem.population = group_dro_value(data);
+  problem.population =
+      group_dro_value(data, Vector::Constant(data->labels.size(), 1 / static_cast<double>(values)));
   if (sampling != Sampling::stream) {
-    GroupDroData counted = data;
+    Vector counted(data->labels.size());
     const std::vector<Index> counts = multiplicity->of(BatchView(0, spec.records));
-    for (Index v = 0; v < counted.shares.size(); ++v) {
+    for (Index v = 0; v < counted.size(); ++v) {
       const Index size = stratum_size(spec.records, groups, v / values);
-      counted.shares[v] = static_cast<double>(counts[static_cast<std::size_t>(v)]) /
-                          static_cast<double>(std::max<Index>(1, size));
+      counted[v] = static_cast<double>(counts[static_cast<std::size_t>(v)]) /
+                   static_cast<double>(std::max<Index>(1, size));
     }
-    problem.empirical = group_dro_value(std::move(counted));
+    problem.empirical = group_dro_value(data, std::move(counted));
   }
   Vector towards(d), bent(d);
   Stream(key.child(1)).fill_normal(1.0, towards);  // the groups' common direction
@@ -402,8 +410,12 @@ Problem GroupDro::make(const InstanceSpec& spec) const {
   if (towards.dot(bent) < 0)
     problem.landmarks.push_back(
         {"origin", Landmark::Kind::strict_saddle, Landmark::Of::population, Vector::Zero(d)});
-  problem.extremes = corner_records(*this, d);
-  problem.records = std::make_unique<GroupDroRecords>(std::move(data), std::move(multiplicity));
+  const auto at_corners = corner_data(*this, d);
+  problem.extremes = group_dro_records(at_corners, corner_values(groups));
+  for (const Index k : {0, 1, 6})  // all records alike
+    problem.extreme_objectives.push_back(
+        group_dro_value(at_corners, Vector::Unit(corners, k).replicate(groups, 1)));
+  problem.records = std::make_unique<GroupDroRecords>(data, std::move(multiplicity));
   return problem;
 }
 

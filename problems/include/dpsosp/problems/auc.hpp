@@ -17,9 +17,9 @@ namespace dpsosp {
 ///   f = (1−p)(h−a)² 1₊ + p(h−b)² 1₋ + 2(1+y)(p h 1₋ − (1−p) h 1₊) − p(1−p) y².
 ///
 /// With D(w) the mean of p h 1₋ − (1−p) h 1₊: y* = D/(p(1−p)) ∈ [−1/p, 1/(1−p)] and
-/// Φ = mean of the squares + 2D + D²/(p(1−p)). Constants hold for |a|, |b| ≤ 1, every w, and y in
-/// that range. The features are uniform on finitely many hidden points a class, so that the
-/// population objective is exact and batch sums depend on a multinomial alone.
+/// Φ = mean of the squares + 2D + D²/(p(1−p)). Constants hold for |a|, |b| ≤ 1, every w, and
+/// |y| ≤ 1/min(p, 1−p). The features are uniform on finitely many hidden points a class, so that
+/// the population objective is exact and batch sums depend on a multinomial alone.
 /// \source xu-2026, zoo entry 8.2 and vector 9.9.
 class Auc final : public ProblemFamily {
  public:
@@ -33,21 +33,20 @@ class Auc final : public ProblemFamily {
 
   double prior = 0.5;       ///< p ∈ [0.05, 0.95]
   double separation = 0.3;  ///< length of the class centres ±c, in [0, 1]
-  Index points = 100;       ///< of each class
+  Index points = 50;        ///< of each class
   Sampling sampling = Sampling::independent;
   StartOption start;
 };
 
-/// Values that records take, and their shares.
+/// Values that records take.
 struct AucData {
   Matrix features;  ///< k × V
   Vector labels;    ///< ±1, V
-  Vector shares;    ///< V, sum 1
   double prior = 0.5;
 };
-/// Φ.
-std::unique_ptr<const Objective> auc_value(AucData data);
-/// One record for each column.
-std::unique_ptr<const Records> auc_records(AucData data);
+/// Φ of records of which the share shares[v] has value v; V shares with sum 1.
+std::unique_ptr<const Objective> auc_value(std::shared_ptr<const AucData> data, Vector shares);
+/// One record for each value.
+std::unique_ptr<const Records> auc_records(std::shared_ptr<const AucData> data);
 
 }  // namespace dpsosp

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "dpsosp/problems/problem.hpp"
 #include "dpsosp/problems/sampling.hpp"
@@ -38,7 +40,7 @@ class GroupDro final : public ProblemFamily {
   double strong_concavity = 4.0;  ///< μ
   double signal = 2.0;            ///< typical |b|: ‖θ_g‖ = signal·√d
   double disagreement = 0.5;      ///< of the groups' θ_g with their common direction, ≥ 0
-  Index points = 40;              ///< of each group on the sphere
+  Index points = 20;              ///< of each group on the sphere
   Sampling sampling = Sampling::independent;
   StartOption start;
 };
@@ -48,13 +50,14 @@ struct GroupDroData {
   Index groups = 1;
   Matrix features;  ///< d × V, value v belongs to group v / (V / groups)
   Vector labels;    ///< V
-  Vector shares;    ///< V, of a value within its group; sum 1 in each group, or 0 if it is empty
   double strong_concavity = 1;
 };
-/// Φ.
-std::unique_ptr<const Objective> group_dro_value(GroupDroData data);
+/// Φ of records of which shares[v] of value v's group have that value; of sum 1 in each group, or 0
+/// if it is empty.
+std::unique_ptr<const Objective> group_dro_value(std::shared_ptr<const GroupDroData> data,
+                                                 Vector shares);
 /// Record i has value `values[i]`, of group i mod G.
-std::unique_ptr<const Records> group_dro_records(GroupDroData data,
+std::unique_ptr<const Records> group_dro_records(std::shared_ptr<const GroupDroData> data,
                                                  std::vector<std::int32_t> values);
 
 }  // namespace dpsosp
