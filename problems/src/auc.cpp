@@ -424,7 +424,7 @@ Problem Auc::make(const InstanceSpec& spec) const {
        "∇²Φ = mean ∇²ₓₓf(x, y*) + 2∇D∇Dᵀ/(p(1−p)) ≼ mean of [∇²ₓₓf + 2∇D_i∇D_iᵀ/(p(1−p))] "
        "(convexity of v ↦ vvᵀ) and ≽ mean ∇²ₓₓf. Each record's matrix is 2 × 2, convex in a + y*, "
        "y* ∈ [−1/p, 1/(1−p)]: the ends, then a grid in h with the slope's remainder.",
-       0.8});
+       1.0});
   c.set(constant::hessian_lipschitz,
         {bounds.value_third(),
          Origin::proved,
@@ -435,14 +435,14 @@ Problem Auc::make(const InstanceSpec& spec) const {
          "the "
          "hull of (q, q√(1−4q)), where the product peaks at q = 1/5. The rest is at most A s³ + "
          "B s²t, maximised in closed form, over the ends of a + y* and a grid in h.",
-         0.6});
+         0.755});
   c.set(constant::suboptimality,
         {highest_value(prior, facts.initial_point),
          Origin::proved,
          "initial point",
          "Φ = mean of squares + (D + p(1−p))²/(p(1−p)) − p(1−p) ≥ −p(1−p); Φ(x₀) is convex in the "
          "records' shares and in h, so largest for equal records with w₀ ∥ z, ‖z‖ = 1.",
-         0.3});
+         0.775});
   problem.region = [d](ConstVectorRef x) {
     return std::abs(x[d - 2]) <= 1 && std::abs(x[d - 1]) <= 1;
   };

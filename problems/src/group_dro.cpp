@@ -377,13 +377,13 @@ Problem GroupDro::make(const InstanceSpec& spec) const {
        "k = G/μ. Φ‴ along v is the groups' mean of (1 + km) E φ‴s³ + 3k E[φ′s] E[φ″s²]. "
        "|φ‴| ≤ min(1.3802, 1.63 − 0.9φ) bounds the first through m = E φ; (|φ′|, |φ″|) lies in the "
        "hull of (r, |1−r²|)e^{−r²/2}, whose boundary is the curve itself, with product ≤ 0.2942.",
-       0.65});
+       0.667});
   c.set(constant::suboptimality,
         {1 + 0.5 * static_cast<double>(groups) / strong_concavity,
          Origin::proved,
          "everywhere",
          "0 ≤ l_g < 1, so 0 ≤ Φ < 1 + G/(2μ).",
-         0.2});
+         1.0});
 
   std::unique_ptr<const Multiplicity> multiplicity =
       draw_values(std::string(name()),

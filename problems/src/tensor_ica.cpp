@@ -231,14 +231,15 @@ Problem TensorIca::make(const InstanceSpec& spec) const {
                        "the domain, from the initial point",
                        "0 ≤ (x·y)⁴ ≤ B⁴r⁴, so g(r) = (b/4)r⁴ − (γ/2)r² ≤ F ≤ g(r) + B⁴r⁴/(4|κ|) "
                        "for every data set.",
-                       0.6});
+                       1.0});
 
   problem.population = std::make_unique<Quartic>(population);
   problem.landmarks = population.landmarks(Landmark::Of::population);
   problem.landmarks.push_back(
       {"origin", Landmark::Kind::strict_saddle, Landmark::Of::empirical, Vector::Zero(d)});
-  problem.extremes =
-      tensor_ica_records(loss, std::make_shared<Matrix>(corner_observations(axes, d, corner)));
+  const auto corners = std::make_shared<Matrix>(corner_observations(axes, d, corner));
+  problem.extremes = tensor_ica_records(loss, corners);
+  problem.extreme_objectives.push_back(tensor_ica_objective(loss, corners));
   problem.empirical = tensor_ica_objective(loss, observed);
   problem.records = tensor_ica_records(loss, std::move(observed));
   problem.slice =
