@@ -49,7 +49,118 @@ class ComponentRecords final : public Records {
         own(to) - own(from), slope(point.x) * to - slope(previous.x) * from, batch, limit, out);
   }
 
+  ClipReport add_loss_differences(const Point& point,
+                                  const Point& centre,
+                                  const BatchView& batch,
+                                  double limit,
+                                  double& out) const override {
+    const Vector to = in_basis(basis_, point.x);
+    const Vector from = in_basis(basis_, centre.x);
+    const double components = static_cast<double>(to.size());
+    const double common = radial(point.x) - radial(centre.x);
+    const Vector own =
+        -0.25 * components * (to.array().square().square() - from.array().square().square());
+    const std::vector<Index> counts = multiplicity_->of(batch);
+    ClipReport report;
+    for (Index j = 0; j < own.size(); ++j) {
+      const double change = own[j] + common;
+      out += weigh(std::abs(change), limit, counts, j, report) * change;
+    }
+    return report;
+  }
+
+  bool has_second_order() const override { return true; }
+
+  ClipReport add_hessian_products(const Point& point,
+                                  ConstVectorRef v,
+                                  const BatchView& batch,
+                                  double limit,
+                                  VectorRef out) const override {
+    const Vector u = in_basis(basis_, point.x);
+    const Vector bend = own_bend(u);
+    const double c = slope(point.x);
+    const double squared = u.squaredNorm();
+    return sum_products(
+        bend, c * v + (2 * beta_ * point.x.dot(v)) * point.x, v, batch, limit, out, [&](Index j) {
+          return shifted_norm(c,
+                              {.alpha = 2 * beta_,
+                               .p_squared = squared,
+                               .beta = bend[j],
+                               .q_squared = 1,
+                               .inner = u[j]});
+        });
+  }
+
+  /// The bound is the sum of the norms of the records' own part and of the common one.
+  ClipReport add_hessian_difference_products(const Point& point,
+                                             const Point& previous,
+                                             ConstVectorRef v,
+                                             const BatchView& batch,
+                                             double limit,
+                                             VectorRef out) const override {
+    const Vector bend =
+        own_bend(in_basis(basis_, point.x)) - own_bend(in_basis(basis_, previous.x));
+    const double c = slope(point.x) - slope(previous.x);
+    const double common = shifted_norm(c,
+                                       {.alpha = 2 * beta_,
+                                        .p_squared = point.x.squaredNorm(),
+                                        .beta = -2 * beta_,
+                                        .q_squared = previous.x.squaredNorm(),
+                                        .inner = point.x.dot(previous.x)});
+    return sum_products(bend,
+                        c * v + (2 * beta_ * point.x.dot(v)) * point.x -
+                            (2 * beta_ * previous.x.dot(v)) * previous.x,
+                        v,
+                        batch,
+                        limit,
+                        out,
+                        [&](Index j) { return std::abs(bend[j]) + common; });
+  }
+
  private:
+  /// β‖x‖⁴/4 − (β−1)‖x‖²/2.
+  double radial(ConstVectorRef x) const {
+    const double squared = x.squaredNorm();
+    return (0.25 * beta_ * squared - 0.5 * (beta_ - 1)) * squared;
+  }
+  /// Of a_j a_jᵀ in record j's Hessian.
+  static Vector own_bend(const Vector& u) {
+    return -3 * static_cast<double>(u.size()) * u.array().square();
+  }
+  /// Number of records at j times their weight.
+  static double weigh(
+      double norm, double limit, const std::vector<Index>& counts, Index j, ClipReport& report) {
+    const Index count = counts[static_cast<std::size_t>(j)];
+    if (count == 0) return 0;
+    ClipReport one;
+    const double weight = one.weigh(norm, limit);
+    one.clipped *= count;
+    report.merge(one);
+    return weight * static_cast<double>(count);
+  }
+
+  /// Record j contributes bend_j (a_j·v) a_j + common, weighed by bound(j).
+  template <class Bound>
+  ClipReport sum_products(const Vector& bend,
+                          const Vector& common,
+                          ConstVectorRef v,
+                          const BatchView& batch,
+                          double limit,
+                          VectorRef out,
+                          const Bound& bound) const {
+    const std::vector<Index> counts = multiplicity_->of(batch);
+    Vector total = in_basis(basis_, v);
+    double total_weight = 0;
+    ClipReport report;
+    for (Index j = 0; j < total.size(); ++j) {
+      const double weight = weigh(bound(j), limit, counts, j, report);
+      total[j] *= weight * bend[j];
+      total_weight += weight;
+    }
+    out += from_basis(basis_, total) + total_weight * common;
+    return report;
+  }
+
   Vector own(const Vector& u) const { return -static_cast<double>(u.size()) * u.array().cube(); }
   double slope(ConstVectorRef x) const { return beta_ * x.squaredNorm() - (beta_ - 1); }
 
@@ -66,15 +177,9 @@ class ComponentRecords final : public Records {
     double total_weight = 0;
     ClipReport report;
     for (Index j = 0; j < own.size(); ++j) {
-      const Index count = counts[static_cast<std::size_t>(j)];
-      if (count == 0) continue;
       const double across = std::max(0.0, common_squared - common[j] * common[j]);
       const double along = own[j] + common[j];
-      ClipReport one;
-      const double weight =
-          one.weigh(std::sqrt(along * along + across), limit) * static_cast<double>(count);
-      one.clipped *= count;
-      report.merge(one);
+      const double weight = weigh(std::sqrt(along * along + across), limit, counts, j, report);
       total[j] = weight * own[j];
       total_weight += weight;
     }

@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 #include <Eigen/QR>
 
-
 namespace dpsosp {
 namespace {
 
@@ -50,6 +49,15 @@ QuarticBounds either(const QuarticBounds& first, const QuarticBounds& second) {
   return {std::max(first.gradient, second.gradient),
           std::max(first.hessian, second.hessian),
           std::max(first.third, second.third)};
+}
+
+double shifted_norm(double shift, const RankTwo& u) {
+  const double trace = u.alpha * u.p_squared + u.beta * u.q_squared;
+  const double determinant = u.alpha * u.beta * (u.p_squared * u.q_squared - u.inner * u.inner);
+  const double root = std::sqrt(std::max(0.0, 0.25 * trace * trace - determinant));
+  return std::max({std::abs(shift),
+                   std::abs(shift + 0.5 * trace + root),
+                   std::abs(shift + 0.5 * trace - root)});
 }
 
 Quartic::Quartic(Matrix basis, Vector weights, double beta)

@@ -20,6 +20,16 @@ QuarticBounds quartic_bounds(double w, double b, double gamma, double radius);
 /// The larger of each.
 QuarticBounds either(const QuarticBounds& first, const QuarticBounds& second);
 
+/// Operator norm of s I + α p pᵀ + β q qᵀ on R^d, d ≥ 3; an upper bound for d ≤ 2.
+struct RankTwo {
+  double alpha = 0;
+  double p_squared = 0;
+  double beta = 0;
+  double q_squared = 0;
+  double inner = 0;  ///< p·q
+};
+double shifted_norm(double shift, const RankTwo& update);
+
 /// F(x) = −¼ Σ_j w_j (a_j·x)⁴ + (β/4)‖x‖⁴ − ((β−1)/2)‖x‖² for an orthonormal basis a_1, …, a_d.
 ///
 /// The critical points are 0 and, for every non-empty set S with all w_j > 0 and every choice of

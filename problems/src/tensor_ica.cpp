@@ -47,7 +47,75 @@ class IcaRecords final : public Records {
     });
   }
 
+  ClipReport add_loss_differences(const Point& point,
+                                  const Point& centre,
+                                  const BatchView& batch,
+                                  double limit,
+                                  double& out) const override {
+    const double common = radial(point.x) - radial(centre.x);
+    return clamped_sum(batch, limit, out, [&](Index i) {
+      const auto y = observed_->col(i);
+      return 0.25 *
+                 (y.dot(point.x) * own(y.dot(point.x)) - y.dot(centre.x) * own(y.dot(centre.x))) +
+             common;
+    });
+  }
+
+  bool has_second_order() const override { return true; }
+
+  ClipReport add_hessian_products(const Point& point,
+                                  ConstVectorRef v,
+                                  const BatchView& batch,
+                                  double limit,
+                                  VectorRef out) const override {
+    const double c = slope(point.x);
+    const double squared = point.x.squaredNorm();
+    const Vector common = c * v + (2 * loss_.quartic * point.x.dot(v)) * point.x;
+    return weighed_sum(batch, limit, out, [&](Index i, Vector& product) {
+      const auto y = observed_->col(i);
+      const double t = y.dot(point.x);
+      product = (bend(t) * y.dot(v)) * y + common;
+      return shifted_norm(c,
+                          {.alpha = 2 * loss_.quartic,
+                           .p_squared = squared,
+                           .beta = bend(t),
+                           .q_squared = y.squaredNorm(),
+                           .inner = t});
+    });
+  }
+
+  /// The bound is the sum of the norms of the record's own part and of the common one.
+  ClipReport add_hessian_difference_products(const Point& point,
+                                             const Point& previous,
+                                             ConstVectorRef v,
+                                             const BatchView& batch,
+                                             double limit,
+                                             VectorRef out) const override {
+    const double c = slope(point.x) - slope(previous.x);
+    const Vector common = c * v + (2 * loss_.quartic * point.x.dot(v)) * point.x -
+                          (2 * loss_.quartic * previous.x.dot(v)) * previous.x;
+    const double common_norm = shifted_norm(c,
+                                            {.alpha = 2 * loss_.quartic,
+                                             .p_squared = point.x.squaredNorm(),
+                                             .beta = -2 * loss_.quartic,
+                                             .q_squared = previous.x.squaredNorm(),
+                                             .inner = point.x.dot(previous.x)});
+    return weighed_sum(batch, limit, out, [&](Index i, Vector& product) {
+      const auto y = observed_->col(i);
+      const double change = bend(y.dot(point.x)) - bend(y.dot(previous.x));
+      product = (change * y.dot(v)) * y + common;
+      return std::abs(change) * y.squaredNorm() + common_norm;
+    });
+  }
+
  private:
+  /// b‖x‖⁴/4 − γ‖x‖²/2.
+  double radial(ConstVectorRef x) const {
+    const double squared = x.squaredNorm();
+    return (0.25 * loss_.quartic * squared - 0.5 * loss_.gamma) * squared;
+  }
+  /// Of y yᵀ in a record's Hessian.
+  double bend(double t) const { return 3 * t * t / loss_.excess; }
   double own(double t) const { return t * t * t / loss_.excess; }
   double slope(ConstVectorRef x) const { return loss_.quartic * x.squaredNorm() - loss_.gamma; }
 
