@@ -190,7 +190,7 @@ class AucBounds {
   double joint_hessian() const {
     return over_gaps(
         -dual_radius(), dual_radius(), [&](double label, double weight, double gap_less_h) {
-          return certified_maximum(0, 1, 1000, matrix_slope(weight), [&](double h) {
+          return certified_maximum(0, 1, 500, matrix_slope(weight), [&](double h) {
             const double q = h * (1 - h);
             const double uu = q * q + (h + gap_less_h) * q * (1 - 2 * h);
             Eigen::Matrix3d A;
@@ -205,7 +205,7 @@ class AucBounds {
 
   double value_hessian() const {
     return over_gaps(-1 / p_, 1 / (1 - p_), [&](double, double weight, double gap_less_h) {
-      return certified_maximum(0, 1, 1000, matrix_slope(weight), [&](double h) {
+      return certified_maximum(0, 1, 500, matrix_slope(weight), [&](double h) {
         const double q = h * (1 - h);
         const double uu = q * q + (h + gap_less_h) * q * (1 - 2 * h);
         const auto eigenvalue = [&](double corner, double sign) {
@@ -222,7 +222,7 @@ class AucBounds {
     const double m = std::max(p_, 1 - p_);
     const double coupling = 6 * m * m / (p_ * (1 - p_)) / (25 * std::sqrt(5.0));
     return over_gaps(-1 / p_, 1 / (1 - p_), [&](double, double weight, double gap_less_h) {
-      return certified_maximum(0, 1, 4000, weight * (10 + 2 * reach_), [&](double h) {
+      return certified_maximum(0, 1, 2000, weight * (10 + 2 * reach_), [&](double h) {
         const double q = h * (1 - h);
         const double bend = q * (1 - 2 * h);
         // max of A s³ + B s² t over s² + t² = 1
@@ -230,7 +230,8 @@ class AucBounds {
             weight * std::abs(6 * q * bend + 2 * (h + gap_less_h) * q * (1 - 6 * q)) + coupling;
         const double B = weight * std::abs(6 * bend);
         const double tangent = B > 0 ? 2 * B / (3 * A + std::sqrt(9 * A * A + 8 * B * B)) : 0.0;
-        return (A + B * tangent) / std::pow(1 + tangent * tangent, 1.5);
+        const double squared = 1 + tangent * tangent;
+        return (A + B * tangent) / (squared * std::sqrt(squared));
       });
     });
   }
@@ -244,11 +245,9 @@ class AucBounds {
   template <class Bound>
   double over_gaps(double least_dual, double largest_dual, const Bound& bound) const {
     return over_labels([&](double label, double weight) {
-      double largest = 0;
-      for (const double threshold : {-1.0, 1.0})
-        for (const double y : {least_dual, largest_dual})
-          largest = std::max(largest, bound(label, weight, -threshold - label * (1 + y)));
-      return largest;
+      const double one = -label * (1 + least_dual), other = -label * (1 + largest_dual);
+      return std::max(bound(label, weight, std::min(one, other) - 1),
+                      bound(label, weight, std::max(one, other) + 1));
     });
   }
   /// Of the matrices' norms in h.
@@ -386,8 +385,9 @@ Problem Auc::make(const InstanceSpec& spec) const {
       {.standard = Vector::Zero(d), .saddle = {}, .random_spread = 1.0, .far_radius = 10.0},
       facts.domain,
       spec.seed);
+  constexpr double widest = 0.9;  // of far and random starts, inside the region
   for (double& threshold : facts.initial_point.tail(2))
-    threshold = std::clamp(threshold, -1.0, 1.0);
+    threshold = std::clamp(threshold, -widest, widest);
   facts.initial_dual = Vector::Zero(1);
 
   const AucBounds bounds(prior);

@@ -213,11 +213,13 @@ Matrix corner_points(Index dimension) {
   return points;
 }
 
-/// sup of ‖∇f‖ over |x_j| ≤ h, |y_j| ≤ c_j h/μ, ‖e‖, ‖s‖ ≤ 1, for h ≥ π/2, where sin reaches 1.
-double largest_gradient(const Vector& c, double mu, double gamma, Index free, double h) {
-  const double x_part = std::sqrt((c.array().square() * (h / mu) + gamma).square().sum() +
-                                  gamma * gamma * static_cast<double>(free));
-  const double y_part = 2 * h * c.norm();
+/// sup of ‖∇f‖ over |x_j| ≤ h, |y_j| ≤ η, ‖e‖, ‖s‖ ≤ 1, for h ≥ π/2, where sin reaches 1.
+double largest_gradient(
+    const Vector& c, double mu, double gamma, Index free, double h, double dual) {
+  const auto sizes = c.array().abs();
+  const double x_part =
+      std::sqrt((sizes * dual + gamma).square().sum() + gamma * gamma * static_cast<double>(free));
+  const double y_part = (sizes * h + mu * dual).matrix().norm();
   return std::hypot(x_part + 1, y_part + 1);
 }
 
@@ -311,17 +313,19 @@ Problem CosineMinimax::make(const InstanceSpec& spec) const {
                  spec.seed);
   facts.initial_dual = Vector::Zero(coupled);
   Constants& c = facts.constants;
-  if (half_width > 0)
-    c.set(
-        constant::lipschitz,
-        {largest_gradient(couplings, strong_concavity, gamma, free, half_width),
-         Origin::proved,
-         "the domain and |y_j| <= c_j h / mu",
-         "‖∇ₓf‖ ≤ ‖(c_j|y_j| + γ)_{j≤m}, (γ)_{j>m}‖ + ‖s‖ and ‖∇_yf‖ ≤ ‖c_j|x_j| + μ|y_j|‖ + ‖e‖, "
-         "at |x_j| = h, |y_j| = c_j h/μ, ‖e‖ = ‖s‖ = 1.",
-         0.96});
-  else
+  if (half_width > 0) {
+    const double dual = (largest * half_width + 1) / strong_concavity;
+    facts.dual_domain = Domain::box(dual);
+    c.set(constant::lipschitz,
+          {largest_gradient(couplings, strong_concavity, gamma, free, half_width, dual),
+           Origin::proved,
+           "the domain and |y_j| <= η = (max c h + 1)/mu",
+           "‖∇ₓf‖ ≤ ‖(c_j η + γ)_{j≤m}, (γ)_{j>m}‖ + ‖s‖ and ‖∇_yf‖ ≤ ‖(c_j h + μη)_j‖ + ‖e‖, "
+           "‖e‖, ‖s‖ ≤ 1. Every maximiser y* is in that range.",
+           0.96});
+  } else {
     c.set(constant::lipschitz, {clip, Origin::clipped});
+  }
   c.set(constant::smoothness,
         {stiffness + gamma,
          Origin::proved,

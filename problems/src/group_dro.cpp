@@ -224,6 +224,20 @@ std::shared_ptr<const GroupDroData> draw_points(const GroupDro& family, Index d,
   return std::make_shared<const GroupDroData>(std::move(data));
 }
 
+/// Whether a direction of negative curvature is found at 0 by powers of M I − ∇²F, M ≥ ‖∇²F‖.
+bool bends_down_at_origin(const Objective& F, double M, Stream stream) {
+  const Vector origin = Vector::Zero(F.dimension());
+  Vector v(F.dimension()), bent(F.dimension());
+  stream.fill_normal(1.0, v);
+  for (int i = 0; i < 200; ++i) {
+    v.normalize();
+    F.hessian_product(origin, v, bent);
+    if (v.dot(bent) < -1e-3) return true;
+    v = M * v - bent;
+  }
+  return false;
+}
+
 /// One unit feature with labels at which φ′, φ″ and φ‴ are extreme, in every group.
 constexpr Index corners = 8;
 std::shared_ptr<const GroupDroData> corner_data(const GroupDro& family, Index d) {
@@ -404,10 +418,7 @@ Problem GroupDro::make(const InstanceSpec& spec) const {
     }
     problem.empirical = group_dro_value(data, std::move(counted));
   }
-  Vector towards(d), bent(d);
-  Stream(key.child(1)).fill_normal(1.0, towards);  // the groups' common direction
-  problem.population->hessian_product(Vector::Zero(d), towards, bent);
-  if (towards.dot(bent) < 0)
+  if (bends_down_at_origin(*problem.population, bounds.value_hessian(), Stream(key.child(2))))
     problem.landmarks.push_back(
         {"origin", Landmark::Kind::strict_saddle, Landmark::Of::population, Vector::Zero(d)});
   const auto at_corners = corner_data(*this, d);
