@@ -88,6 +88,8 @@ class ProblemFamily {
   virtual int numbers_version() const = 0;
   /// \throws InputError on sizes or settings that make no instance.
   virtual Problem make(const InstanceSpec& spec) const = 0;
+  /// What keeps `make` from working here, such as files to fetch; empty if nothing does.
+  virtual std::string missing() const { return {}; }
 };
 
 struct ProblemEntry {
