@@ -7,6 +7,9 @@
 #include "dpsosp/problems/cosine_minimax.hpp"
 #include "dpsosp/problems/cosine_saddle.hpp"
 #include "dpsosp/problems/double_well.hpp"
+#include "dpsosp/problems/glm_logistic.hpp"
+#include "dpsosp/problems/glm_robust.hpp"
+#include "dpsosp/problems/glm_sigmoid.hpp"
 #include "dpsosp/problems/matrix_sensing.hpp"
 #include "dpsosp/problems/problem.hpp"
 
@@ -27,6 +30,10 @@ const std::vector<ProblemEntry>& problem_registry() {
       entry<CosineSaddle>(),
       entry<CosineMinimax>(),
       entry<DoubleWell>(),
+      entry<GlmLogistic>(),
+      entry<GlmSigmoid>(),
+      entry<GlmTukey>(),
+      entry<GlmWelsch>(),
   };
   return entries;
 }
