@@ -13,6 +13,7 @@ using Arguments = std::vector<std::string>;
 
 int account_command(const Arguments& arguments);  ///< epsilon of a mechanism sequence, or its noise
 int certify_command(const Arguments& arguments);  ///< a certificate of a given point
+int check_command(const Arguments& arguments);    ///< the contract suite on a problem
 int info_command(const Arguments& arguments);     ///< version, compiler, processor, libraries
 int list_command(const Arguments& arguments);     ///< algorithms, problems, exhibits
 int report_command(const Arguments& arguments);   ///< the report again, from the store alone

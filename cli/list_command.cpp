@@ -8,6 +8,7 @@
 #include "dpsosp/algorithms/registry.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/experiments/exhibit.hpp"
+#include "dpsosp/experiments/problem_page.hpp"
 #include "dpsosp/problems/problem.hpp"
 #include "options.hpp"
 
@@ -61,19 +62,50 @@ json algorithms() {
   return rows;
 }
 
+/// "G 3.16228 proved (tight)" for every constant.
+std::string constants_text(const PublicFacts& facts) {
+  std::string text;
+  for (const auto& [name, c] : facts.constants.all()) {
+    if (!text.empty()) text += ", ";
+    text += fmt::format("{} {:.6g} {}", name, c.value, to_string(c.origin));
+    if (c.origin == Origin::proved) text += c.tight() ? " (tight)" : " (loose)";
+  }
+  return text.empty() ? "no constants" : text;
+}
+
 json problems() {
   json rows = json::array();
   for (const ProblemEntry& entry : problem_registry()) {
     const auto family = entry.create();
-    const PublicFacts facts = family->make({.records = 100}).facts;
+    const PublicFacts facts = family->facts({.records = 100});
     json constants = json::object();
-    for (const auto& [name, c] : facts.constants.all())
+    for (const auto& [name, c] : facts.constants.all()) {
       constants[name] = {{"value", c.value}, {"origin", to_string(c.origin)}, {"region", c.region}};
+      if (c.origin == Origin::proved) {
+        constants[name]["bound"] = c.tight() ? "tight" : "loose";
+        constants[name]["attained"] = c.attained;
+        constants[name]["proof"] = c.proof;
+      }
+    }
+    const ProblemNotes notes = family->notes();
     rows.push_back({{"name", entry.name},
-                    {"line", family->summary()},
+                    {"line",
+                     fmt::format("{}\n    {}; d = {}, {}\n    {}",
+                                 family->summary(),
+                                 notes.group,
+                                 facts.dimension,
+                                 to_string(facts.domain),
+                                 constants_text(facts))},
+                    {"summary", family->summary()},
+                    {"family", notes.group},
+                    {"formula", notes.formula},
+                    {"source", notes.source},
+                    {"critical_points", notes.critical_points},
                     {"dimension", facts.dimension},
+                    {"domain", to_string(facts.domain)},
                     {"dual", to_string(facts.dual_kind)},
                     {"default_records", family->default_records()},
+                    {"missing", family->missing()},
                     {"constants_at_100_records", std::move(constants)},
                     {"settings", settings_json(family->fields())}});
   }
@@ -93,6 +125,9 @@ int list_command(const Arguments& arguments) {
   po::options_description options("dpsosp list algorithms|problems|exhibits");
   options.add_options()("help", "this text")("json", "as JSON, with settings and constants")(
       "settings", "also every setting, its default and its meaning")(
+      "document",
+      po::value<std::string>(),
+      "write problems.md and its pictures into this folder (problems alone)")(
       "what", po::value<std::vector<std::string>>(), "algorithms, problems or exhibits");
   const auto map = parse_options("list", options, arguments, "what");
   if (map.count("help") != 0) {
@@ -103,6 +138,12 @@ int list_command(const Arguments& arguments) {
   if (map.count("what") == 0 || map["what"].as<std::vector<std::string>>().size() != 1)
     throw InputError("list: expected one of algorithms, problems, exhibits");
   const std::string what = map["what"].as<std::vector<std::string>>().front();
+  if (map.count("document") != 0) {
+    if (what != "problems") throw InputError("list: --document goes with problems");
+    for (const auto& file : write_problem_page(map["document"].as<std::string>()))
+      fmt::print("{}\n", file.string());
+    return 0;
+  }
   json rows;
   if (what == "algorithms")
     rows = algorithms();

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "choices.hpp"
 #include "dpsosp/core/errors.hpp"
 
 namespace dpsosp {
@@ -46,6 +47,18 @@ std::vector<std::pair<std::string, std::string>> assignments(
     pairs.emplace_back(text.substr(0, at), text.substr(at + 1));
   }
   return pairs;
+}
+
+std::int64_t integer(const boost::program_options::variables_map& map,
+                     std::string_view command,
+                     const char* name,
+                     std::int64_t least) {
+  const std::string expected = fmt::format("an integer >= {}", least);
+  const auto value = parse_number<std::int64_t>(
+      command, fmt::format("--{}", name), map[name].as<std::string>(), expected);
+  if (value < least)
+    reject(command, fmt::format("--{}", name), map[name].as<std::string>(), expected);
+  return value;
 }
 
 }  // namespace dpsosp

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,12 @@ boost::program_options::variables_map parse_options(
     const boost::program_options::options_description& options,
     const std::vector<std::string>& arguments,
     const char* positional = "");
+
+/// The option as an integer >= least. \throws InputError
+std::int64_t integer(const boost::program_options::variables_map& map,
+                     std::string_view command,
+                     const char* name,
+                     std::int64_t least);
 
 /// "a=1 b=2" as given by `--set a=1 --set b=2`. \throws InputError for text without '='
 std::vector<std::pair<std::string, std::string>> assignments(std::string_view command,

@@ -59,18 +59,6 @@ std::string required(const po::variables_map& map, std::string_view command, con
   return map[name].as<std::string>();
 }
 
-std::int64_t integer(const po::variables_map& map,
-                     std::string_view command,
-                     const char* name,
-                     std::int64_t least) {
-  const std::string expected = fmt::format("an integer >= {}", least);
-  const auto value = parse_number<std::int64_t>(
-      command, fmt::format("--{}", name), map[name].as<std::string>(), expected);
-  if (value < least)
-    reject(command, fmt::format("--{}", name), map[name].as<std::string>(), expected);
-  return value;
-}
-
 double real(const po::variables_map& map,
             std::string_view command,
             const char* name,

@@ -37,8 +37,8 @@ double stirling_error(double k) {
     for (std::size_t j = 1; j < table.size(); ++j) {
       const auto x = static_cast<double>(j);
       log_factorial += portable_log(x);
-      table[j] =
-          log_factorial - (x + 0.5) * portable_log(x) + x - 0.5 * portable_log(2 * std::numbers::pi);
+      table[j] = log_factorial - (x + 0.5) * portable_log(x) + x -
+                 0.5 * portable_log(2 * std::numbers::pi);
     }
     return table;
   }();

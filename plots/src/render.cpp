@@ -17,6 +17,7 @@
 #include "dpsosp/plots/figure.hpp"
 #include "dpsosp/plots/files.hpp"
 #include "dpsosp/plots/markup.hpp"
+#include "render.hpp"
 
 namespace dpsosp::plots {
 namespace {
@@ -99,13 +100,13 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
 }
 
 // Gnuplot's SVG names its version, says nothing to a screen reader and knows one font.
-std::string described_svg(std::string svg, const Figure& figure) {
+std::string described_svg(std::string svg, const Drawing& drawing) {
   replace_first(svg,
                 "<title>Gnuplot</title>",
-                fmt::format("<title>{}</title>", html_attribute(figure.title)));
+                fmt::format("<title>{}</title>", html_attribute(drawing.title)));
   if (const auto begin = svg.find("<desc>"); begin != std::string::npos) {
     const auto end = svg.find("</desc>", begin);
-    svg.replace(begin + 6, end - begin - 6, html_attribute(alternative_text(figure)));
+    svg.replace(begin + 6, end - begin - 6, html_attribute(drawing.alternative));
   }
   replace_all(svg,
               "font-family=\"DejaVu Sans\"",
@@ -138,29 +139,47 @@ void require_gnuplot(const fs::path& folder, const std::string& gnuplot) {
     refuse_gnuplot(gnuplot, error);
 }
 
-FigureFiles write_figure(const Figure& figure, const fs::path& folder, const std::string& gnuplot) {
-  const std::string script = gnuplot_script(figure);
-  const std::string data = gnuplot_data(figure);
+std::vector<std::string> draw(const Drawing& drawing,
+                              const std::vector<std::string>& formats,
+                              const fs::path& folder,
+                              const std::string& gnuplot) {
   ensure_writable_folder(folder);
   const WorkFolder work(folder);
-  const auto drawn = [&](const std::string& ending) { return work.path() / (figure.id + ending); };
-  write_file(drawn(".gp"), script);
-  write_file(drawn(".dat"), data);
-  for (const char* format : {"svg", "pdf", "png"}) {
-    const int error = run({gnuplot, "-d", "-c", figure.id + ".gp", format}, work.path());
+  const auto drawn = [&](const std::string& ending) {
+    return work.path() / fmt::format("{}.{}", drawing.id, ending);
+  };
+  write_file(drawn("gp"), drawing.script);
+  write_file(drawn("dat"), drawing.data);
+  std::vector<std::string> files;
+  for (const std::string& format : formats) {
+    const int error = run({gnuplot, "-d", "-c", drawing.id + ".gp", format}, work.path());
     if (error > 0) refuse_gnuplot(gnuplot, error);
-    if (error < 0 || !fs::exists(drawn(std::string(".") + format))) {
+    if (error < 0 || !fs::exists(drawn(format))) {
       std::string messages = read_file(work.path() / "messages");
       std::ranges::replace(messages, '\n', ' ');
       throw InputError(
-          fmt::format("figure '{}': gnuplot made no {}: {}", figure.id, format, messages));
+          fmt::format("figure '{}': gnuplot made no {}: {}", drawing.id, format, messages));
     }
+    files.push_back(read_file(drawn(format)));
+    if (format == "svg") files.back() = described_svg(std::move(files.back()), drawing);
+    if (format == "pdf") files.back() = dateless_pdf(std::move(files.back()));
   }
+  return files;
+}
+
+FigureFiles write_figure(const Figure& figure, const fs::path& folder, const std::string& gnuplot) {
+  const Drawing drawing{figure.id,
+                        gnuplot_script(figure),
+                        gnuplot_data(figure),
+                        figure.title,
+                        alternative_text(figure)};
+  const auto files = draw(drawing, {"svg", "pdf", "png"}, folder, gnuplot);
   const auto target = [&](const std::string& ending) { return folder / (figure.id + ending); };
-  write_file(target(".svg"), described_svg(read_file(drawn(".svg")), figure));
-  write_file(target(".pdf"), dateless_pdf(read_file(drawn(".pdf"))));
-  for (const char* ending : {".png", ".gp", ".dat"})
-    write_file(target(ending), read_file(drawn(ending)));
+  write_file(target(".svg"), files[0]);
+  write_file(target(".pdf"), files[1]);
+  write_file(target(".png"), files[2]);
+  write_file(target(".gp"), drawing.script);
+  write_file(target(".dat"), drawing.data);
   return {target(".svg"), target(".pdf"), target(".png"), target(".gp"), target(".dat")};
 }
 

@@ -136,16 +136,17 @@ std::string_view CosineMinimax::summary() const {
 }
 
 ProblemNotes CosineMinimax::notes() const {
-  return {.group = "Minimax",
-          .formula =
-              "f(x, y; e, s) = yᵀ(c ∘ x_{1..m} + e) − (μ/2)‖y‖² + γ Σ_j cos x_j + sᵀx with "
-              "‖e‖, ‖s‖ ≤ 1, centred. y*(x) = (c ∘ x_{1..m} + ē)/μ and "
-              "Φ(x) = ‖c ∘ x_{1..m} + ē‖²/(2μ) + γ Σ_j cos x_j + s̄ᵀx.",
-          .source = "xu-2026, zoo entry 8.3",
-          .critical_points =
-              "The Hessian of Φ is diagonal, c²/μ − γ cos x_j for j ≤ m and −γ cos x_j beyond. With "
-              "ē = s̄ = 0 and c²/μ > γ the origin is a strict saddle with λ_min = −γ and the minima "
-              "are x_j = 0 (j ≤ m), ±π (j > m)."};
+  return {
+      .group = "Minimax",
+      .formula =
+          "f(x, y; e, s) = yᵀ(c ∘ x_{1..m} + e) − (μ/2)‖y‖² + γ Σ_j cos x_j + sᵀx with "
+          "‖e‖, ‖s‖ ≤ 1, centred. y*(x) = (c ∘ x_{1..m} + ē)/μ and "
+          "Φ(x) = ‖c ∘ x_{1..m} + ē‖²/(2μ) + γ Σ_j cos x_j + s̄ᵀx.",
+      .source = "xu-2026, zoo entry 8.3",
+      .critical_points =
+          "The Hessian of Φ is diagonal, c²/μ − γ cos x_j for j ≤ m and −γ cos x_j beyond. With "
+          "ē = s̄ = 0 and c²/μ > γ the origin is a strict saddle with λ_min = −γ and the minima "
+          "are x_j = 0 (j ≤ m), ±π (j > m)."};
 }
 
 Fields CosineMinimax::fields() {

@@ -117,8 +117,7 @@ class SimulatedSigns final : public CosineSaddleRecords {
   Vector sum_of_signs(Index begin, Index size) const {
     Stream stream = range_stream(spec_.data_seed, begin, size);
     Vector signs(d_);
-    for (double& entry : signs)
-      entry = static_cast<double>(2 * stream.binomial(size, 0.5) - size);
+    for (double& entry : signs) entry = static_cast<double>(2 * stream.binomial(size, 0.5) - size);
     return signs;
   }
 
@@ -163,18 +162,19 @@ std::string_view CosineSaddle::summary() const {
 }
 
 ProblemNotes CosineSaddle::notes() const {
-  return {
-      .group = "Landscapes with known saddles",
-      .formula =
-          "f(x; z) = Σ_j a (1 − cos(x_j − s z_j)), z ∈ {−1, +1}^d uniform. With "
-          "R_j e^{iφ_j} = (1/n) Σ_i e^{i s z_ij}: F(x) = Σ_j a (1 − R_j cos(x_j − φ_j)); population "
-          "F(x) = Σ_j a (1 − cos s cos x_j). Batch sums depend on Σ z alone, a binomial a coordinate.",
-      .source = "liu-talwar-2025, section 5 (virtual records family)",
-      .critical_points =
-          "The Hessian is diagonal, a R_j cos(x_j − φ_j), and every critical point has "
-          "x_j − φ_j ∈ πZ: minima (all even multiples), maxima, and strict saddles with "
-          "λ_min = −a max R_j over the odd ones. The standard start is a strict saddle of the "
-          "population: x_j = π in the first half, 0 in the rest."};
+  return {.group = "Landscapes with known saddles",
+          .formula =
+              "f(x; z) = Σ_j a (1 − cos(x_j − s z_j)), z ∈ {−1, +1}^d uniform. With "
+              "R_j e^{iφ_j} = (1/n) Σ_i e^{i s z_ij}: F(x) = Σ_j a (1 − R_j cos(x_j − φ_j)); "
+              "population "
+              "F(x) = Σ_j a (1 − cos s cos x_j). Batch sums depend on Σ z alone, a binomial a "
+              "coordinate.",
+          .source = "liu-talwar-2025, section 5 (virtual records family)",
+          .critical_points =
+              "The Hessian is diagonal, a R_j cos(x_j − φ_j), and every critical point has "
+              "x_j − φ_j ∈ πZ: minima (all even multiples), maxima, and strict saddles with "
+              "λ_min = −a max R_j over the odd ones. The standard start is a strict saddle of the "
+              "population: x_j = π in the first half, 0 in the rest."};
 }
 
 Fields CosineSaddle::fields() {
@@ -219,13 +219,14 @@ Problem CosineSaddle::make(const InstanceSpec& spec) const {
                        "everywhere",
                        "The Hessian is diagonal with entries a cos(x_j − s z_j).",
                        1.0});
-  facts.constants.set(constant::hessian_lipschitz,
-                      {amplitude,
-                       Origin::proved,
-                       "everywhere",
-                       "Those entries are a-Lipschitz in their own coordinate, and the operator norm "
-                       "of a diagonal matrix is its largest entry.",
-                       1.0});
+  facts.constants.set(
+      constant::hessian_lipschitz,
+      {amplitude,
+       Origin::proved,
+       "everywhere",
+       "Those entries are a-Lipschitz in their own coordinate, and the operator norm "
+       "of a diagonal matrix is its largest entry.",
+       1.0});
   facts.constants.set(constant::suboptimality,
                       {2.0 * amplitude * static_cast<double>(d),
                        Origin::proved,
@@ -266,8 +267,12 @@ Problem CosineSaddle::make(const InstanceSpec& spec) const {
       {"origin", Landmark::Kind::minimiser, Landmark::Of::population, Vector::Zero(d)});
   problem.landmarks.push_back(
       {"half at π", Landmark::Kind::strict_saddle, Landmark::Of::population, saddle});
+  problem.landmarks.push_back({"x_1 = π",
+                               Landmark::Kind::strict_saddle,
+                               Landmark::Of::population,
+                               std::numbers::pi * Vector::Unit(d, 0)});
   if (d >= 2)
-    problem.slice = Slice{"F over (x_1, x_2): minima, saddles and maxima on a grid of step π",
+    problem.slice = Slice{"F over (x₁, x₂): minima, saddles and maxima on a grid of step π",
                           Vector::Zero(d),
                           Vector::Unit(d, 0),
                           Vector::Unit(d, 1),

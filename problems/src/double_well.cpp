@@ -54,14 +54,15 @@ std::string_view DoubleWell::summary() const {
 }
 
 ProblemNotes DoubleWell::notes() const {
-  return {.group = "Landscapes with known saddles",
-          .formula = "F(x) = Σ_{j≤k} φ(x_j) + ½ Σ_{j>k} x_j², φ(u) = ½u² − 2 ln cosh u.",
-          .source = "avdiukhin-2024, section 6 (DW)",
-          .critical_points =
-              "Each of the k coordinates is at 0 or at ±u*, u* = 2 tanh u* ≈ 1.9150080, and the "
-              "others are at 0. Any zero among the k makes a strict saddle with λ_min = φ″(0) = −1; "
-              "the 2^k other points are global minima, F* = k φ(u*) ≈ −0.6530478 k, with "
-              "φ″(u*) ≈ 0.8336279."};
+  return {
+      .group = "Landscapes with known saddles",
+      .formula = "F(x) = Σ_{j≤k} φ(x_j) + ½ Σ_{j>k} x_j², φ(u) = ½u² − 2 ln cosh u.",
+      .source = "avdiukhin-2024, section 6 (DW)",
+      .critical_points =
+          "Each of the k coordinates is at 0 or at ±u*, u* = 2 tanh u* ≈ 1.9150080, and the "
+          "others are at 0. Any zero among the k makes a strict saddle with λ_min = φ″(0) = −1; "
+          "the 2^k other points are global minima, F* = k φ(u*) ≈ −0.6530478 k, with "
+          "φ″(u*) ≈ 0.8336279."};
 }
 
 Fields DoubleWell::landscape_fields() {
@@ -113,10 +114,16 @@ Landscape DoubleWell::landscape(Index d) const {
   made.minimum = k * (0.5 * bottom * bottom - 2 * std::log(std::cosh(bottom)));
   Vector minimiser = Vector::Zero(d);
   minimiser.head(wells).setConstant(bottom);
-  made.landmarks = {{"origin", Landmark::Kind::strict_saddle, Landmark::Of::population, Vector::Zero(d)},
-                    {"all wells at +u*", Landmark::Kind::minimiser, Landmark::Of::population, minimiser}};
+  made.landmarks = {
+      {"first well at −u*",
+       Landmark::Kind::minimiser,
+       Landmark::Of::population,
+       minimiser - 2 * bottom * Vector::Unit(d, 0)},
+
+      {"origin", Landmark::Kind::strict_saddle, Landmark::Of::population, Vector::Zero(d)},
+      {"all wells at +u*", Landmark::Kind::minimiser, Landmark::Of::population, minimiser}};
   if (d >= 2)
-    made.slice = Slice{"F over (x_1, x_2) for k = 1: two wells and the saddle between",
+    made.slice = Slice{"F over (x₁, x₂) for k = 1: two wells and the saddle between",
                        Vector::Zero(d),
                        Vector::Unit(d, 0),
                        Vector::Unit(d, 1),

@@ -55,8 +55,7 @@ Fields LandscapeFamily::fields() {
   Fields fields = landscape_fields();
   fields.push_back(field("tilt", tilt, "X, length of every record's own gradient"));
   fields.push_back(sampling_field(
-      sampling,
-      {Sampling::balanced, Sampling::independent, Sampling::whole, Sampling::stream}));
+      sampling, {Sampling::balanced, Sampling::independent, Sampling::whole, Sampling::stream}));
   start.add_fields(fields);
   return fields;
 }
@@ -104,20 +103,18 @@ Problem LandscapeFamily::make(const InstanceSpec& spec) const {
                           {gap, Origin::estimated, "initial point, of the population"});
   }
 
-  LinearRecordsMade linear = make_linear_records(
-      {.problem = std::string(name()),
-       .landscape = made.objective,
-       .entry = tilt / std::sqrt(static_cast<double>(d)),
-       .records = spec.records,
-       .sampling = sampling,
-       .data_seed = spec.data_seed});
+  LinearRecordsMade linear = make_linear_records({.problem = std::string(name()),
+                                                  .landscape = made.objective,
+                                                  .entry = tilt / std::sqrt(static_cast<double>(d)),
+                                                  .records = spec.records,
+                                                  .sampling = sampling,
+                                                  .data_seed = spec.data_seed});
   problem.records = std::move(linear.records);
   if (linear.mean.size() > 0) problem.empirical = tilted(made.objective, std::move(linear.mean));
   problem.population = tilted(made.objective, Vector::Zero(d));
-  problem.extremes =
-      linear_records(std::string(name()),
-                     made.objective,
-                     corner_tilts(d, tilt / std::sqrt(static_cast<double>(d))));
+  problem.extremes = linear_records(std::string(name()),
+                                    made.objective,
+                                    corner_tilts(d, tilt / std::sqrt(static_cast<double>(d))));
   problem.landmarks = std::move(made.landmarks);
   if (sampling == Sampling::balanced)
     for (const Landmark& of_population : std::vector(problem.landmarks)) {

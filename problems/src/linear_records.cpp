@@ -67,8 +67,7 @@ class StoredTilts final : public TiltedRecords {
                            VectorRef out) const override {
     check_batch(block, batch);
     const Vector common = landscape_gradient(point);
-    return clipped_sum(
-        batch, limit, out, [&](Index i, Vector& v) { v = common + tilts_.col(i); });
+    return clipped_sum(batch, limit, out, [&](Index i, Vector& v) { v = common + tilts_.col(i); });
   }
 
  private:
@@ -134,8 +133,7 @@ Matrix draw_tilts(const LinearRecordsSpec& spec) {
 std::unique_ptr<const Records> linear_records(std::string problem,
                                               std::shared_ptr<const Objective> landscape,
                                               Matrix tilts) {
-  return std::make_unique<StoredTilts>(
-      std::move(problem), std::move(landscape), std::move(tilts));
+  return std::make_unique<StoredTilts>(std::move(problem), std::move(landscape), std::move(tilts));
 }
 
 LinearRecordsMade make_linear_records(const LinearRecordsSpec& spec) {

@@ -60,8 +60,7 @@ Index check_dimension(std::string_view problem,
                       Index standard,
                       Index least) {
   const Index d = spec.dimension.value_or(standard);
-  if (d < least)
-    reject(problem, "dimension", static_cast<double>(d), fmt::format(">= {}", least));
+  if (d < least) reject(problem, "dimension", static_cast<double>(d), fmt::format(">= {}", least));
   return d;
 }
 

@@ -66,11 +66,12 @@ void check_simulated_batch(std::string_view problem,
 void check_simulated_limit(std::string_view problem, double bound, double limit) {
   constexpr double rounding = 1 - 1e-9;
   if (limit < bound * rounding)
-    reject(problem,
-           "clip limit",
-           limit,
-           fmt::format(">= {:.6g}, the proved bound: simulated records cannot be clipped one by one",
-                       bound));
+    reject(
+        problem,
+        "clip limit",
+        limit,
+        fmt::format(">= {:.6g}, the proved bound: simulated records cannot be clipped one by one",
+                    bound));
 }
 
 }  // namespace dpsosp

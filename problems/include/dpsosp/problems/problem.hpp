@@ -33,6 +33,7 @@ struct Slice {
   std::string caption;
   Vector origin, along, across;
   double a_from = -1, a_to = 1, b_from = -1, b_to = 1;
+  std::string along_label = "x₁", across_label = "x₂";
 };
 
 /// Public facts, private records, and the objectives by which a result is judged.
@@ -88,7 +89,11 @@ class ProblemFamily {
   virtual int numbers_version() const = 0;
   /// \throws InputError on sizes or settings that make no instance.
   virtual Problem make(const InstanceSpec& spec) const = 0;
-  /// What keeps `make` from working here, such as files to fetch; empty if nothing does.
+
+  /// The public facts of an instance; without its records where those may be missing.
+  virtual PublicFacts facts(const InstanceSpec& spec) const { return make(spec).facts; }
+  /// What is missing here to make an instance (data that must be fetched), in one line; empty if
+  /// nothing is.
   virtual std::string missing() const { return {}; }
 };
 

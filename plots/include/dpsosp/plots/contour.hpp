@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "dpsosp/core/vector.hpp"
+
+namespace dpsosp::plots {
+
+/// A point marked on a contour map.
+struct MapPoint {
+  std::string label;      ///< in the legend, once for all points of that label
+  std::size_t style = 0;  ///< colour and shape
+  double x = 0;
+  double y = 0;
+};
+
+/// A function of two variables by its level lines, which are placed at quantiles of the values: as
+/// much area lies between any two of them.
+struct ContourMap {
+  std::string id;     ///< file stem
+  std::string title;  ///< also the alternative text
+  std::string x_label;
+  std::string y_label;
+  Vector x;       ///< ascending, m ≥ 2
+  Vector y;       ///< ascending, n ≥ 2
+  Matrix values;  ///< n × m, finite
+  std::vector<MapPoint> points;
+};
+
+/// Writes ID.svg into the folder, in one step. \throws InputError if sizes differ, a value is not
+/// finite, the folder cannot be written or gnuplot is missing.
+std::filesystem::path write_contour_map(const ContourMap& map,
+                                        const std::filesystem::path& folder,
+                                        const std::string& gnuplot = "gnuplot");
+
+}  // namespace dpsosp::plots
