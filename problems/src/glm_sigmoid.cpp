@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <numbers>
+#include <string>
 
 #include "dpsosp/core/errors.hpp"
 #include "glm_labels.hpp"
@@ -20,6 +23,29 @@ double sigmoid_quasar_convexity(double reach) {
   }
   return std::min(1.0, 2 * sigmoid_slope(reach) / sigmoid_slope(low));
 }
+
+namespace {
+
+/// min ‖∇F‖²/(2F) over a polar grid of the plane of w*; found at −radius·w*/‖w*‖.
+double least_pl_ratio(const Objective& F, const Vector& planted, double radius) {
+  constexpr int distances = 4;
+  constexpr int angles = 4;
+  Vector gradient(planted.size()), w = Vector::Zero(planted.size());
+  double least = std::numeric_limits<double>::infinity();
+  for (int i = 1; i <= distances; ++i)
+    for (int j = 0; j <= angles; ++j) {
+      const double angle = std::numbers::pi * j / angles;
+      w[0] = radius * i / distances * std::cos(angle);
+      if (w.size() > 1) w[1] = radius * i / distances * std::sin(angle);
+      const double value = F.value(w);
+      if (!(value > 1e-9)) continue;  // w*
+      F.gradient(w, gradient);
+      least = std::min(least, gradient.squaredNorm() / (2 * value));
+    }
+  return least;
+}
+
+}  // namespace
 
 std::string_view GlmSigmoid::summary() const {
   return "(s(<w,x>) - y)^2/2, s logistic, |x| <= 1; quasar-convex and PL where y = s(<w*,x>)";
@@ -72,7 +98,9 @@ GlmFamily::Model GlmSigmoid::model() const {
   return made;
 }
 
-void GlmSigmoid::describe(double second_moment, PublicFacts& facts) const {
+void GlmSigmoid::describe(const Objective* population,
+                          const Vector& planted,
+                          PublicFacts& facts) const {
   if (labels != Labels::realisable) return;
   const double from = facts.initial_point.norm();
   const double gap = sigmoid(from) - sigmoid(-planted_norm);
@@ -98,11 +126,11 @@ void GlmSigmoid::describe(double second_moment, PublicFacts& facts) const {
        "−tanh(t/2) + (1 − s′(t)/s′(τ))/(t − τ) ≤ 0, as s′(τ) − s′(t) = ∫_{|τ|}^t s′ tanh(·/2) "
        "≤ s′(τ) tanh(t/2)(t − |τ|). So the infimum is at t = B: q = 2s′(B)/s′(τ_B).",
        1.0});
-  const double slope = sigmoid_slope(radius);
-  const double mu = 0.25 * q * q * slope * slope * second_moment;
+  if (population == nullptr) return;
+  const double mu = least_pl_ratio(*population, planted, radius);
   const std::string region =
-      "the domain, of the continuous law's population (its second moment is no fact of the "
-      "records)";
+      "the domain, of the population objective, which depends on w through two numbers: the least "
+      "ratio on a polar grid of them";
   facts.constants.set(constant::pl, {mu, Origin::estimated, region});
   facts.constants.set(constant::kl_gamma, {1 / std::sqrt(2 * mu), Origin::estimated, region});
   facts.constants.set(constant::kl_exponent, {2, Origin::estimated, region});

@@ -41,9 +41,10 @@ class GlmFamily : public ProblemFamily {
     double regulariser = 0;
     std::function<double(double u, Stream& stream)> draw;
     ExpectedLoss expected;
-    bool analytic = true;    ///< `expected` is, so that quadrature over x is exact
-    Vector extreme_labels;   ///< ends of the labels' range, or a few labels where it has none
-    bool exact_fit = false;  ///< φ(u; y) = 0 for every record, so w* minimises every F
+    double gap_attained = 1;  ///< of the bound on F(x₀) − min F, at the default settings
+    bool analytic = true;     ///< `expected` is, so that quadrature over x is exact
+    Vector extreme_labels;    ///< ends of the labels' range, or a few labels where it has none
+    bool exact_fit = false;   ///< φ(u; y) = 0 for every record, so w* minimises every F
     bool planted_minimises = false;  ///< w* minimises the population objective
     bool mirrored = false;           ///< y and −y are equally likely: the origin is stationary
   };
@@ -51,9 +52,12 @@ class GlmFamily : public ProblemFamily {
   virtual Index default_dimension() const { return 10; }
   /// \throws InputError on settings that make no model
   virtual Model model() const = 0;
-  /// Adds what is special to the family. \param second_moment  E⟨x, e⟩² for a unit vector e in the
-  /// features' space
-  virtual void describe(double /*second_moment*/, PublicFacts& /*facts*/) const {}
+  /// Adds constants that the family has beside the common ones.
+  /// \param population  of the continuous law, turned so that w* = `planted` is a public vector;
+  /// null if the law is another or has no exact form.
+  virtual void describe(const Objective* /*population*/,
+                        const Vector& /*planted*/,
+                        PublicFacts& /*facts*/) const {}
 };
 
 }  // namespace dpsosp
