@@ -5,7 +5,7 @@
 #include <numbers>
 #include <utility>
 
-#include "chunked_sum.hpp"
+#include "clipped_sum.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/stream.hpp"
 
@@ -64,7 +64,51 @@ class CosineSaddleRecords : public Records {
     return sum(sine, cosine, batch, limit, out);
   }
 
+  ClipReport add_loss_differences(const Point& point,
+                                  const Point& centre,
+                                  const BatchView& batch,
+                                  double limit,
+                                  double& out) const final {
+    // a (1 − cos(x − s z)) = a − a cos s cos x − z a sin s sin x
+    const Vector even = a_ * cos_s_ * (centre.x.array().cos() - point.x.array().cos());
+    const Vector odd = a_ * sin_s_ * (point.x.array().sin() - centre.x.array().sin());
+    return sum_losses(even.sum(), odd, batch, limit, out);
+  }
+
+  bool has_second_order() const final { return true; }
+
+  ClipReport add_hessian_products(const Point& point,
+                                  ConstVectorRef v,
+                                  const BatchView& batch,
+                                  double limit,
+                                  VectorRef out) const final {
+    const Vector even = a_ * cos_s_ * point.x.array().cos();
+    const Vector odd = -a_ * sin_s_ * point.x.array().sin();
+    return sum_diagonals(even, odd, v, batch, limit, out);
+  }
+
+  ClipReport add_hessian_difference_products(const Point& point,
+                                             const Point& previous,
+                                             ConstVectorRef v,
+                                             const BatchView& batch,
+                                             double limit,
+                                             VectorRef out) const final {
+    const Vector even = a_ * cos_s_ * (point.x.array().cos() - previous.x.array().cos());
+    const Vector odd = a_ * sin_s_ * (previous.x.array().sin() - point.x.array().sin());
+    return sum_diagonals(even, odd, v, batch, limit, out);
+  }
+
  private:
+  /// Σ clamp(even − odd·z_i).
+  virtual ClipReport sum_losses(
+      double even, const Vector& odd, const BatchView& batch, double limit, double& out) const = 0;
+  /// Σ of (even − z_i ∘ odd) ∘ v, weighed by the largest entry of the diagonal.
+  virtual ClipReport sum_diagonals(const Vector& even,
+                                   const Vector& odd,
+                                   ConstVectorRef v,
+                                   const BatchView& batch,
+                                   double limit,
+                                   VectorRef out) const = 0;
   virtual ClipReport sum(const Vector& sine,
                          const Vector& cosine,
                          const BatchView& batch,
@@ -96,6 +140,28 @@ class StoredSigns final : public CosineSaddleRecords {
         partial += report.weigh(contribution.norm(), limit) * contribution;
       }
       return report;
+    });
+  }
+
+  ClipReport sum_losses(double even,
+                        const Vector& odd,
+                        const BatchView& batch,
+                        double limit,
+                        double& out) const override {
+    return clamped_sum(batch, limit, out, [&](Index i) { return even - odd.dot(signs_.col(i)); });
+  }
+
+  ClipReport sum_diagonals(const Vector& even,
+                           const Vector& odd,
+                           ConstVectorRef v,
+                           const BatchView& batch,
+                           double limit,
+                           VectorRef out) const override {
+    return weighed_sum(batch, limit, out, [&](Index i, Vector& product) {
+      product = even - signs_.col(i).cwiseProduct(odd);
+      const double bound = product.cwiseAbs().maxCoeff();
+      product.array() *= v.array();
+      return bound;
     });
   }
 
@@ -131,6 +197,32 @@ class SimulatedSigns final : public CosineSaddleRecords {
     check_simulated_limit("cosine-saddle", (sine.cwiseAbs() + cosine.cwiseAbs()).norm(), limit);
     out += static_cast<double>(batch.size()) * sine -
            sum_of_signs(batch.begin(), batch.size()).cwiseProduct(cosine);
+    return {};
+  }
+
+  ClipReport sum_losses(double even,
+                        const Vector& odd,
+                        const BatchView& batch,
+                        double limit,
+                        double& out) const override {
+    check_simulated_batch("cosine-saddle", sampling_, batch, spec_.records);
+    check_simulated_limit("cosine-saddle", std::abs(even) + odd.lpNorm<1>(), limit);
+    out += static_cast<double>(batch.size()) * even -
+           odd.dot(sum_of_signs(batch.begin(), batch.size()));
+    return {};
+  }
+
+  ClipReport sum_diagonals(const Vector& even,
+                           const Vector& odd,
+                           ConstVectorRef v,
+                           const BatchView& batch,
+                           double limit,
+                           VectorRef out) const override {
+    check_simulated_batch("cosine-saddle", sampling_, batch, spec_.records);
+    check_simulated_limit("cosine-saddle", (even.cwiseAbs() + odd.cwiseAbs()).maxCoeff(), limit);
+    out += (static_cast<double>(batch.size()) * even -
+            sum_of_signs(batch.begin(), batch.size()).cwiseProduct(odd))
+               .cwiseProduct(v);
     return {};
   }
 

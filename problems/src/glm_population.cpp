@@ -99,7 +99,11 @@ class GlmPopulation final : public Objective {
     product += (along.dot(rule_.along) * v1 + mixed * v2) * at.first;
     product += (mixed * v1 + curvature.dot(rule_.across.cwiseAbs2()) * v2) * at.second;
     put(product, out);
-    add_ratio_penalty_product(regulariser_, w, v, out);
+    if (regulariser_ > 0) {
+      Vector diagonal = Vector::Zero(w.size());
+      add_ratio_penalty_curvature(regulariser_, w, diagonal);
+      out += diagonal.cwiseProduct(v);
+    }
   }
 
  private:

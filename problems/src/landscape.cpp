@@ -103,8 +103,14 @@ Problem LandscapeFamily::make(const InstanceSpec& spec) const {
                           {gap, Origin::estimated, "initial point, of the population"});
   }
 
+  CurvatureBounds curvature;
+  if (facts.constants.contains(constant::smoothness))
+    curvature.smoothness = facts.constants[constant::smoothness];
+  if (facts.constants.contains(constant::hessian_lipschitz))
+    curvature.hessian_lipschitz = facts.constants[constant::hessian_lipschitz];
   LinearRecordsMade linear = make_linear_records({.problem = std::string(name()),
                                                   .landscape = made.objective,
+                                                  .curvature = curvature,
                                                   .entry = tilt / std::sqrt(static_cast<double>(d)),
                                                   .records = spec.records,
                                                   .sampling = sampling,
@@ -114,6 +120,7 @@ Problem LandscapeFamily::make(const InstanceSpec& spec) const {
   problem.population = tilted(made.objective, Vector::Zero(d));
   problem.extremes = linear_records(std::string(name()),
                                     made.objective,
+                                    curvature,
                                     corner_tilts(d, tilt / std::sqrt(static_cast<double>(d))));
   problem.landmarks = std::move(made.landmarks);
   if (sampling == Sampling::balanced)

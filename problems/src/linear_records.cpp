@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "linear_records.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "clipped_sum.hpp"
+#include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/stream.hpp"
 #include "dpsosp/problems/problem.hpp"
 
@@ -14,8 +18,10 @@ namespace {
 /// Gradients of F + ⟨z, ·⟩: everything that does not depend on how z̄ is known.
 class TiltedRecords : public Records {
  public:
-  TiltedRecords(std::string problem, std::shared_ptr<const Objective> landscape)
-      : problem_(std::move(problem)), landscape_(std::move(landscape)) {}
+  TiltedRecords(std::string problem,
+                std::shared_ptr<const Objective> landscape,
+                CurvatureBounds curvature)
+      : problem_(std::move(problem)), landscape_(std::move(landscape)), curvature_(curvature) {}
 
   /// The records cancel: every record's difference is the landscape's.
   ClipReport add_gradient_differences(const Point& point,
@@ -30,16 +36,45 @@ class TiltedRecords : public Records {
     landscape_->gradient(point.x, difference);
     landscape_->gradient(previous.x, before);
     difference -= before;
-    ClipReport report;
-    const double weight = report.weigh(difference.norm(), limit);
-    report.clipped *= batch.size();
-    out += (weight * static_cast<double>(batch.size())) * difference;
-    return report;
+    return add_common(difference, difference.norm(), batch, limit, out);
+  }
+
+  bool has_second_order() const final { return std::isfinite(curvature_.smoothness); }
+
+  ClipReport add_hessian_products(const Point& point,
+                                  ConstVectorRef v,
+                                  const BatchView& batch,
+                                  double limit,
+                                  VectorRef out) const final {
+    check_curvature(batch);
+    Vector product(v.size());
+    landscape_->hessian_product(point.x, v, product);
+    return add_common(product, curvature_.smoothness, batch, limit, out);
+  }
+
+  ClipReport add_hessian_difference_products(const Point& point,
+                                             const Point& previous,
+                                             ConstVectorRef v,
+                                             const BatchView& batch,
+                                             double limit,
+                                             VectorRef out) const final {
+    check_curvature(batch);
+    Vector product(v.size());
+    Vector before(v.size());
+    landscape_->hessian_product(point.x, v, product);
+    landscape_->hessian_product(previous.x, v, before);
+    product -= before;
+    const double bound = std::min(2 * curvature_.smoothness,
+                                  curvature_.hessian_lipschitz * point.distance(previous));
+    return add_common(product, bound, batch, limit, out);
   }
 
  protected:
   virtual void check_batch(Block block, const BatchView&) const {
     check_minimisation(problem_, block);
+  }
+  double landscape_difference(const Point& point, const Point& centre) const {
+    return landscape_->value(point.x) - landscape_->value(centre.x);
   }
   Vector landscape_gradient(const Point& point) const {
     Vector g(point.x.size());
@@ -49,14 +84,38 @@ class TiltedRecords : public Records {
   const std::string& problem() const { return problem_; }
 
  private:
+  void check_curvature(const BatchView& batch) const {
+    check_batch(Block::x, batch);
+    if (!has_second_order())
+      throw InputError(fmt::format("{}: no bound of the Hessian is known", problem_));
+  }
+
+  /// Every record contributes the same vector, weighed by the same bound.
+  static ClipReport add_common(const Vector& contribution,
+                               double bound,
+                               const BatchView& batch,
+                               double limit,
+                               VectorRef out) {
+    ClipReport report;
+    const double weight = report.weigh(bound, limit);
+    report.clipped *= batch.size();
+    out += (weight * static_cast<double>(batch.size())) * contribution;
+    return report;
+  }
+
   std::string problem_;
   std::shared_ptr<const Objective> landscape_;
+  CurvatureBounds curvature_;
 };
 
 class StoredTilts final : public TiltedRecords {
  public:
-  StoredTilts(std::string problem, std::shared_ptr<const Objective> landscape, Matrix tilts)
-      : TiltedRecords(std::move(problem), std::move(landscape)), tilts_(std::move(tilts)) {}
+  StoredTilts(std::string problem,
+              std::shared_ptr<const Objective> landscape,
+              CurvatureBounds curvature,
+              Matrix tilts)
+      : TiltedRecords(std::move(problem), std::move(landscape), curvature),
+        tilts_(std::move(tilts)) {}
 
   Index size() const override { return tilts_.cols(); }
 
@@ -70,6 +129,18 @@ class StoredTilts final : public TiltedRecords {
     return clipped_sum(batch, limit, out, [&](Index i, Vector& v) { v = common + tilts_.col(i); });
   }
 
+  ClipReport add_loss_differences(const Point& point,
+                                  const Point& centre,
+                                  const BatchView& batch,
+                                  double limit,
+                                  double& out) const override {
+    check_batch(Block::x, batch);
+    const double common = landscape_difference(point, centre);
+    const Vector move = point.x - centre.x;
+    return clamped_sum(
+        batch, limit, out, [&](Index i) { return common + tilts_.col(i).dot(move); });
+  }
+
  private:
   Matrix tilts_;  // d × n
 };
@@ -77,7 +148,7 @@ class StoredTilts final : public TiltedRecords {
 class SimulatedTilts final : public TiltedRecords {
  public:
   explicit SimulatedTilts(const LinearRecordsSpec& spec)
-      : TiltedRecords(spec.problem, spec.landscape), spec_(spec) {}
+      : TiltedRecords(spec.problem, spec.landscape, spec.curvature), spec_(spec) {}
 
   Index size() const override { return spec_.records; }
   bool simulated() const override { return true; }
@@ -92,6 +163,20 @@ class SimulatedTilts final : public TiltedRecords {
     const double tilt = spec_.entry * std::sqrt(static_cast<double>(common.size()));
     check_simulated_limit(problem(), common.norm() + tilt, limit);
     out += static_cast<double>(batch.size()) * common + sum_of_tilts(batch.begin(), batch.size());
+    return {};
+  }
+
+  ClipReport add_loss_differences(const Point& point,
+                                  const Point& centre,
+                                  const BatchView& batch,
+                                  double limit,
+                                  double& out) const override {
+    check_batch(Block::x, batch);
+    const double common = landscape_difference(point, centre);
+    const Vector move = point.x - centre.x;
+    check_simulated_limit(problem(), std::abs(common) + spec_.entry * move.lpNorm<1>(), limit);
+    out += static_cast<double>(batch.size()) * common +
+           sum_of_tilts(batch.begin(), batch.size()).dot(move);
     return {};
   }
 
@@ -132,8 +217,10 @@ Matrix draw_tilts(const LinearRecordsSpec& spec) {
 
 std::unique_ptr<const Records> linear_records(std::string problem,
                                               std::shared_ptr<const Objective> landscape,
+                                              CurvatureBounds curvature,
                                               Matrix tilts) {
-  return std::make_unique<StoredTilts>(std::move(problem), std::move(landscape), std::move(tilts));
+  return std::make_unique<StoredTilts>(
+      std::move(problem), std::move(landscape), curvature, std::move(tilts));
 }
 
 LinearRecordsMade make_linear_records(const LinearRecordsSpec& spec) {
@@ -147,7 +234,8 @@ LinearRecordsMade make_linear_records(const LinearRecordsSpec& spec) {
   Matrix tilts = draw_tilts(spec);
   Vector mean = tilts.rowwise().mean();
   if (spec.sampling == Sampling::balanced) mean.setZero();  // exactly, whatever the rounding
-  return {linear_records(spec.problem, spec.landscape, std::move(tilts)), std::move(mean)};
+  return {linear_records(spec.problem, spec.landscape, spec.curvature, std::move(tilts)),
+          std::move(mean)};
 }
 
 }  // namespace dpsosp

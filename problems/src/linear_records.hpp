@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 
@@ -10,10 +11,18 @@
 
 namespace dpsosp {
 
+/// ‖∇²F‖ ≤ smoothness and ‖∇²F(x) − ∇²F(x′)‖ ≤ hessian_lipschitz·‖x − x′‖ where F's constants hold;
+/// infinite if unknown. No record enters ∇²F, so these weigh sums and bound no sensitivity.
+struct CurvatureBounds {
+  double smoothness = std::numeric_limits<double>::infinity();
+  double hessian_lipschitz = std::numeric_limits<double>::infinity();
+};
+
 /// The records of f(x; z) = F(x) + ⟨z, x⟩, z ∈ {−s, s}^d, drawn as `sampling` says.
 struct LinearRecordsSpec {
   std::string problem;                         ///< for messages
   std::shared_ptr<const Objective> landscape;  ///< F
+  CurvatureBounds curvature;                   ///< of F
   double entry = 0;                            ///< s
   Index records = 0;
   Sampling sampling = Sampling::balanced;
@@ -29,6 +38,7 @@ LinearRecordsMade make_linear_records(const LinearRecordsSpec& spec);
 /// Records given by their z, the columns of `tilts` (d × n).
 std::unique_ptr<const Records> linear_records(std::string problem,
                                               std::shared_ptr<const Objective> landscape,
+                                              CurvatureBounds curvature,
                                               Matrix tilts);
 
 }  // namespace dpsosp

@@ -127,7 +127,18 @@ TEST(PlantedBug, AHessianProductOnePerMilleOffIsCaught) {
 /// Records with a bug.
 class BentRecords final : public Records {
  public:
-  enum class Bug { scaled_difference, no_clip, clipped_sum, unreported, shifted };
+  enum class Bug {
+    scaled_difference,
+    no_clip,
+    clipped_sum,
+    unreported,
+    shifted,
+    scaled_loss,
+    unclamped_loss,
+    scaled_hessian,
+    small_bound,
+    unweighed_hessian
+  };
   BentRecords(std::unique_ptr<const Records> records, Bug bug)
       : records_(std::move(records)), bug_(bug) {}
   Index size() const override { return records_->size(); }
@@ -160,6 +171,40 @@ class BentRecords final : public Records {
     return report;
   }
 
+  ClipReport add_loss_differences(const Point& point,
+                                  const Point& centre,
+                                  const BatchView& batch,
+                                  double limit,
+                                  double& out) const override {
+    double sum = 0;
+    const ClipReport report = records_->add_loss_differences(
+        point, centre, batch, bug_ == Bug::unclamped_loss ? limit * 1e9 : limit, sum);
+    out += bug_ == Bug::scaled_loss ? 1.001 * sum : sum;
+    return report;
+  }
+  bool has_second_order() const override { return records_->has_second_order(); }
+  ClipReport add_hessian_products(const Point& point,
+                                  ConstVectorRef v,
+                                  const BatchView& batch,
+                                  double limit,
+                                  VectorRef out) const override {
+    if (bug_ == Bug::unweighed_hessian) limit *= 1e9;
+    Vector sum = Vector::Zero(out.size());
+    ClipReport report = records_->add_hessian_products(point, v, batch, limit, sum);
+    if (bug_ == Bug::scaled_hessian) sum *= 1.001;
+    if (bug_ == Bug::small_bound) report.largest_norm *= 0.95;
+    out += sum;
+    return report;
+  }
+  ClipReport add_hessian_difference_products(const Point& point,
+                                             const Point& previous,
+                                             ConstVectorRef v,
+                                             const BatchView& batch,
+                                             double limit,
+                                             VectorRef out) const override {
+    return records_->add_hessian_difference_products(point, previous, v, batch, limit, out);
+  }
+
  private:
   std::unique_ptr<const Records> records_;
   Bug bug_;
@@ -189,6 +234,22 @@ TEST(PlantedBug, RecordsThatDoNotAverageToTheObjectivesAreCaughtTwice) {
   const ProblemCheck check = check_records(BentRecords::Bug::shifted);
   EXPECT_TRUE(fails_at(check, "the records average"));
   EXPECT_TRUE(fails_at(check, "the population gradient"));
+}
+
+TEST(PlantedBug, ALossThatIsNotTheGradientsIsCaught) {
+  EXPECT_TRUE(fails_at(check_records(BentRecords::Bug::scaled_loss), "loss differences"));
+}
+TEST(PlantedBug, ALossThatIsNotClampedIsCaught) {
+  EXPECT_TRUE(fails_at(check_records(BentRecords::Bug::unclamped_loss), "loss differences"));
+}
+TEST(PlantedBug, ARecordsHessianThatIsNotTheGradientsIsCaught) {
+  EXPECT_TRUE(fails_at(check_records(BentRecords::Bug::scaled_hessian), "records' Hessian"));
+}
+TEST(PlantedBug, ABoundBelowTheOperatorNormIsCaught) {
+  EXPECT_TRUE(fails_at(check_records(BentRecords::Bug::small_bound), "records' Hessian"));
+}
+TEST(PlantedBug, AHessianThatIsNotWeighedIsCaught) {
+  EXPECT_TRUE(fails_at(check_records(BentRecords::Bug::unweighed_hessian), "records' Hessian"));
 }
 
 void shrink(Problem& p, std::string_view name, double factor) {
@@ -229,8 +290,8 @@ TEST(PlantedBug, FactsThatFollowTheRecordsAreCaught) {
 TEST(PlantedBug, FalseLandmarksAreCaught) {
   for (int kind = 0; kind < 3; ++kind)
     EXPECT_TRUE(fails_at(check_with<DoubleWell>([kind](Problem& p, const InstanceSpec&) {
-                           Landmark& saddle = p.landmarks[0];
-                           Landmark& well = p.landmarks[1];
+                           Landmark& well = p.landmarks[0];
+                           Landmark& saddle = p.landmarks[1];
                            if (kind == 0) well.point[0] += 1e-3;  // not stationary
                            if (kind == 1) saddle.kind = Landmark::Kind::minimiser;  // not a minimum
                            if (kind == 2) std::swap(saddle.point, well.point);

@@ -15,40 +15,13 @@
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/stream.hpp"
 #include "probes.hpp"
+#include "second_order.hpp"
+#include "worst.hpp"
 
 namespace dpsosp {
 namespace {
 
 constexpr double unlimited = std::numeric_limits<double>::infinity();
-
-/// The worst of many comparisons, each an error over what is allowed.
-class Worst {
- public:
-  void see(double error, double allowed, std::string_view where) {
-    ++seen_;
-    const double ratio = error / allowed;
-    if (ratio <= ratio_) return;  // NaN falls through and fails
-    ratio_ = std::isnan(ratio) ? unlimited : ratio;
-    text_ = fmt::format("{}: {:.3g}, allowed {:.3g}", where, error, allowed);
-  }
-  CheckLine line(std::string property) const {
-    if (seen_ == 0) return {std::move(property), true, "nothing to compare"};
-    if (text_.empty())
-      return {std::move(property), true, fmt::format("{} comparisons, exact", seen_)};
-    return {std::move(property), ratio_ <= 1, text_};
-  }
-
- private:
-  int seen_ = 0;
-  double ratio_ = 0;
-  std::string text_;
-};
-
-Vector random_direction(Index size, std::uint64_t seed) {
-  Vector v(size);
-  Stream({.seed = seed, .purpose = Purpose::test, .path = 5}).fill_normal(1.0, v);
-  return v.normalized();
-}
 
 struct Named {
   std::string_view name;
@@ -467,6 +440,8 @@ std::vector<CheckLine> check_contract(const FamilyFactory& factory, const CheckO
           clipping.line("each record is clipped to the limit, from up to 100 times beyond it"),
           check_exchange(p, make(60, 99), seed),
           check_lists(p, seed),
+          check_losses(p, seed),
+          check_record_hessians(p, seed),
           check_threads(make(2000), seed),
           check_secrecy(p.facts, make(60, 99).facts),
           check_landmarks(p, seed),

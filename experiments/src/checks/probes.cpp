@@ -56,6 +56,12 @@ Vector probe_dual(const PublicFacts& facts, std::uint64_t seed) {
   return y;
 }
 
+Vector random_direction(Index size, std::uint64_t seed) {
+  Vector v(size);
+  Stream({.seed = seed, .purpose = Purpose::test, .path = 5}).fill_normal(1.0, v);
+  return v.normalized();
+}
+
 double natural_length(const Constants& constants) {
   if (!constants.contains(constant::smoothness) ||
       !constants.contains(constant::hessian_lipschitz) ||

@@ -18,6 +18,8 @@ void bring_into_region(const Problem& problem, VectorRef x);
 /// A dual to go with a probe: zero entries for minimisation problems.
 Vector probe_dual(const PublicFacts& facts, std::uint64_t seed);
 
+Vector random_direction(Index size, std::uint64_t seed);
+
 /// The length on which the gradient changes: M/ρ where both are known, at most 1.
 double natural_length(const Constants& constants);
 

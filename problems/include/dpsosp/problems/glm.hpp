@@ -52,11 +52,11 @@ std::unique_ptr<const Objective> glm_objective(GlmModel model,
                                                std::shared_ptr<const GlmData> data,
                                                Vector weights = {});
 
-/// λ Σ_j w_j²/(1 + w_j²).
+/// λ Σ_j w_j²/(1 + w_j²); its Hessian is diagonal.
 double ratio_penalty(double lambda, ConstVectorRef w);
 /// out += λ ∇ of it.
 void add_ratio_penalty_gradient(double lambda, ConstVectorRef w, VectorRef out);
-/// out += λ ∇² of it, times v.
-void add_ratio_penalty_product(double lambda, ConstVectorRef w, ConstVectorRef v, VectorRef out);
+/// out += the diagonal of λ ∇² of it.
+void add_ratio_penalty_curvature(double lambda, ConstVectorRef w, VectorRef out);
 
 }  // namespace dpsosp

@@ -79,6 +79,35 @@ class Records {
                                               const BatchView& batch,
                                               double limit,
                                               VectorRef out) const = 0;
+
+  /// out += Σ clamp(f(point; z_i) − f(centre; z_i), ±limit): scores of exponential mechanisms. The
+  /// report's norms are absolute values. Minimisation problems alone.
+  virtual ClipReport add_loss_differences(const Point& point,
+                                          const Point& centre,
+                                          const BatchView& batch,
+                                          double limit,
+                                          double& out) const;
+
+  /// Whether the two sums below are answered: by minimisation problems that know a bound of every
+  /// record's Hessian.
+  virtual bool has_second_order() const { return false; }
+
+  /// out += Σ min(1, limit/u_i) ∇²f(point; z_i) v with u_i ≥ ‖∇²f(point; z_i)‖ in operator norm, so
+  /// that one record moves the sum by at most 2·limit·‖v‖ whatever v is. The report's norms are
+  /// u_i.
+  virtual ClipReport add_hessian_products(const Point& point,
+                                          ConstVectorRef v,
+                                          const BatchView& batch,
+                                          double limit,
+                                          VectorRef out) const;
+
+  /// The same for ∇²f(point; z_i) − ∇²f(previous; z_i).
+  virtual ClipReport add_hessian_difference_products(const Point& point,
+                                                     const Point& previous,
+                                                     ConstVectorRef v,
+                                                     const BatchView& batch,
+                                                     double limit,
+                                                     VectorRef out) const;
 };
 
 }  // namespace dpsosp

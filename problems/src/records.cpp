@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/problems/records.hpp"
+
+#include "dpsosp/core/errors.hpp"
+
+namespace dpsosp {
+namespace {
+
+[[noreturn]] void refuse(const char* what) {
+  throw InputError(std::string("records: this problem answers no ") + what);
+}
+
+}  // namespace
+
+ClipReport Records::add_loss_differences(
+    const Point&, const Point&, const BatchView&, double, double&) const {
+  refuse("losses");
+}
+
+ClipReport Records::add_hessian_products(
+    const Point&, ConstVectorRef, const BatchView&, double, VectorRef) const {
+  refuse("Hessian products");
+}
+
+ClipReport Records::add_hessian_difference_products(
+    const Point&, const Point&, ConstVectorRef, const BatchView&, double, VectorRef) const {
+  refuse("Hessian products");
+}
+
+}  // namespace dpsosp
