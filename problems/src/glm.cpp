@@ -84,6 +84,31 @@ std::unique_ptr<const Objective> glm_objective(GlmModel model,
   return std::make_unique<GlmObjective>(std::move(model), std::move(data), std::move(weights));
 }
 
+GlmData glm_extremes(Index d, const Vector& labels) {
+  Matrix corners(d, d >= 2 ? 6 : 2);
+  corners.setZero();
+  corners(0, 0) = 1;
+  corners(0, 1) = -1;
+  if (d >= 2) {
+    const double entry = 1 / std::sqrt(static_cast<double>(d));
+    for (Index j = 0; j < d; ++j) {
+      corners(j, 2) = entry;
+      corners(j, 3) = j % 2 == 0 ? entry : -entry;
+    }
+    corners.col(4).setOnes();  // one coordinate that moves the score and hardly the gradient
+    corners(0, 4) = 0.1;
+    corners.col(4).normalize();
+    corners(0, 5) = 0.99;
+    corners(1, 5) = std::sqrt(1 - 0.99 * 0.99);
+  }
+  GlmData data{Matrix(d, corners.cols() * labels.size()), Vector(corners.cols() * labels.size())};
+  for (Index k = 0; k < labels.size(); ++k) {
+    data.features.middleCols(k * corners.cols(), corners.cols()) = corners;
+    data.labels.segment(k * corners.cols(), corners.cols()).setConstant(labels[k]);
+  }
+  return data;
+}
+
 double ratio_penalty(double lambda, ConstVectorRef w) {
   if (lambda == 0) return 0;
   const auto square = w.array().square();

@@ -24,32 +24,6 @@ Matrix draw_basis(Stream stream, Index d, Index r) {
   return Eigen::HouseholderQR<Matrix>(g).householderQ() * Matrix::Identity(d, r);
 }
 
-/// Features at the corners of the ball, beside each label.
-GlmData extreme_records(Index d, const Vector& labels) {
-  Matrix corners(d, d >= 2 ? 6 : 2);
-  corners.setZero();
-  corners(0, 0) = 1;
-  corners(0, 1) = -1;
-  if (d >= 2) {
-    const double entry = 1 / std::sqrt(static_cast<double>(d));
-    for (Index j = 0; j < d; ++j) {
-      corners(j, 2) = entry;
-      corners(j, 3) = j % 2 == 0 ? entry : -entry;
-    }
-    corners.col(4).setOnes();  // one coordinate that moves the score and hardly the gradient
-    corners(0, 4) = 0.1;
-    corners.col(4).normalize();
-    corners(0, 5) = 0.99;
-    corners(1, 5) = std::sqrt(1 - 0.99 * 0.99);
-  }
-  GlmData data{Matrix(d, corners.cols() * labels.size()), Vector(corners.cols() * labels.size())};
-  for (Index k = 0; k < labels.size(); ++k) {
-    data.features.middleCols(k * corners.cols(), corners.cols()) = corners;
-    data.labels.segment(k * corners.cols(), corners.cols()).setConstant(labels[k]);
-  }
-  return data;
-}
-
 double smallest_eigenvalue(const Objective& F, const Vector& at) {
   const Index d = F.dimension();
   Matrix H(d, d);
@@ -173,7 +147,7 @@ Problem GlmFamily::make(const InstanceSpec& spec) const {
     problem.records = glm_records(shared, data);
   }
   problem.extremes =
-      glm_records(shared, std::make_shared<GlmData>(extreme_records(d, law.extreme_labels)));
+      glm_records(shared, std::make_shared<GlmData>(glm_extremes(d, law.extreme_labels)));
 
   const Vector origin = Vector::Zero(d);
   Starts starts{.standard = origin,

@@ -110,7 +110,7 @@ void GlmSigmoid::describe(const Objective* population,
                        "initial point",
                        "F* = 0 and F(x₀) is a mean of ½(s(t) − s(u))² with |t| ≤ ‖x₀‖ and "
                        "|u| ≤ ‖w*‖, largest at the ends t = ‖x₀‖, u = −‖w*‖.",
-                       1.0});
+                       0.159});
   if (!std::isfinite(radius)) return;
   const double q = sigmoid_quasar_convexity(radius);
   facts.constants.set(
@@ -124,8 +124,9 @@ void GlmSigmoid::describe(const Objective* population,
        "that of ½(s(t) − s(u))²; so q = min(1, 2 inf r). By symmetry t ≥ 0. For fixed t the "
        "steepest chord is tangent, at τ ∈ (−t, 0]: κ = s′(τ). Along t, (ln s′(t)/κ)′ = "
        "−tanh(t/2) + (1 − s′(t)/s′(τ))/(t − τ) ≤ 0, as s′(τ) − s′(t) = ∫_{|τ|}^t s′ tanh(·/2) "
-       "≤ s′(τ) tanh(t/2)(t − |τ|). So the infimum is at t = B: q = 2s′(B)/s′(τ_B).",
-       1.0});
+       "≤ s′(τ) tanh(t/2)(t − |τ|). So the infimum is at t = B: q = 2s′(B)/s′(τ_B), attained by "
+       "one record of length 1.",
+       0.452});
   if (population == nullptr) return;
   const double mu = least_pl_ratio(*population, planted, radius);
   const std::string region =

@@ -11,7 +11,9 @@
 #include "dpsosp/problems/glm_robust.hpp"
 #include "dpsosp/problems/glm_sigmoid.hpp"
 #include "dpsosp/problems/matrix_sensing.hpp"
+#include "dpsosp/problems/mnist_glm.hpp"
 #include "dpsosp/problems/problem.hpp"
+#include "dpsosp/problems/randhie_glm.hpp"
 
 namespace dpsosp {
 namespace {
@@ -34,6 +36,8 @@ const std::vector<ProblemEntry>& problem_registry() {
       entry<GlmSigmoid>(),
       entry<GlmTukey>(),
       entry<GlmWelsch>(),
+      entry<MnistGlm>(),
+      entry<RandhieGlm>(),
   };
   return entries;
 }

@@ -52,6 +52,9 @@ std::unique_ptr<const Objective> glm_objective(GlmModel model,
                                                std::shared_ptr<const GlmData> data,
                                                Vector weights = {});
 
+/// Features at the corners of the unit ball of R^d, beside each of the labels.
+GlmData glm_extremes(Index d, const Vector& labels);
+
 /// λ Σ_j w_j²/(1 + w_j²); its Hessian is diagonal.
 double ratio_penalty(double lambda, ConstVectorRef w);
 /// out += λ ∇ of it.
