@@ -61,8 +61,8 @@ class GlmObjective final : public Objective {
 
   /// weights_i φ^(order)(⟨w, x_i⟩; y_i) of a chunk.
   Vector weighted(int order, ConstVectorRef w, Index first, Index count) const {
-    const Vector t = data_->features.middleCols(first, count).transpose() * w;
-    Vector out(count);
+    Vector t(count), out(count);
+    for (Index k = 0; k < count; ++k) t[k] = data_->features.col(first + k).dot(w);
     model_.loss->derivative(order, t, data_->labels.segment(first, count), out);
     if (weights_.size() > 0)
       out.array() *= weights_.segment(first, count).array();
