@@ -10,10 +10,14 @@
 #include "dpsosp/problems/cosine_saddle.hpp"
 #include "dpsosp/problems/covariance_gan.hpp"
 #include "dpsosp/problems/double_well.hpp"
+#include "dpsosp/problems/glm_logistic.hpp"
+#include "dpsosp/problems/glm_robust.hpp"
+#include "dpsosp/problems/glm_sigmoid.hpp"
 #include "dpsosp/problems/group_dro.hpp"
 #include "dpsosp/problems/matrix_completion.hpp"
 #include "dpsosp/problems/matrix_sensing.hpp"
 #include "dpsosp/problems/matrix_sensing_symmetric.hpp"
+#include "dpsosp/problems/mnist_glm.hpp"
 #include "dpsosp/problems/multi_well.hpp"
 #include "dpsosp/problems/octopus.hpp"
 #include "dpsosp/problems/orthogonal_tensor.hpp"
@@ -22,6 +26,7 @@
 #include "dpsosp/problems/quartic_saddle.hpp"
 #include "dpsosp/problems/radial_ripple.hpp"
 #include "dpsosp/problems/ramp.hpp"
+#include "dpsosp/problems/randhie_glm.hpp"
 #include "dpsosp/problems/resisting_chain.hpp"
 #include "dpsosp/problems/ripple_location.hpp"
 #include "dpsosp/problems/robust_phase_retrieval.hpp"
@@ -50,9 +55,14 @@ const std::vector<ProblemEntry>& problem_registry() {
       entry<DoubleWell>(),
       entry<Auc>(),
       entry<Coins>(),
+      entry<GlmLogistic>(),
+      entry<GlmSigmoid>(),
+      entry<GlmTukey>(),
+      entry<GlmWelsch>(),
       entry<GroupDro>(),
       entry<MatrixCompletion>(),
       entry<MatrixSensingSymmetric>(),
+      entry<MnistGlm>(),
       entry<MultiWell>(),
       entry<Octopus>(),
       entry<OrthogonalTensor>(),
@@ -60,6 +70,7 @@ const std::vector<ProblemEntry>& problem_registry() {
       entry<QuarticSaddle>(),
       entry<RadialRipple>(),
       entry<Ramp>(),
+      entry<RandhieGlm>(),
       entry<ResistingChain>(),
       entry<RippleLocation>(),
       entry<RobustPhaseRetrieval>(),

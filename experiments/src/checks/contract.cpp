@@ -357,7 +357,9 @@ CheckLine check_population(const FamilyFactory& family, const CheckOptions& opti
   const auto copy = family();
   choose_sampling(*copy, "independent");
   constexpr Index parts = 32;
-  const Problem p = Maker(*copy, options)(std::max(options.average_records, 2 * parts));
+  const Maker make(*copy, options);
+  const bool known = make(60).population != nullptr;  // real data sets end before the average does
+  const Problem p = make(known ? std::max(options.average_records, 2 * parts) : 60);
   if (p.population && p.facts.dual_kind != DualKind::shared) {
     const Index part = p.records->size() / parts;
     Vector exact(p.facts.dimension);
