@@ -113,16 +113,14 @@ ChainBounds chain_bounds(const ChainCurves& curves) {
 }
 
 const char* const chain_slope_proof =
-    "∂_i F = m′(u) − c a q′(u) − c b w′(u) with u = x_i, a = w(x_{i−1}) ∈ [0, sup w] and "
-    "b = q(x_{i+1}) ∈ [0, sup q] is largest at a corner of (a, b); the supremum over u is taken on "
-    "a "
+    "∂_i F = m′(u) − c a q′(u) − c b w′(u) with u = x_i, a = w(x_{i−1}) ∈ [0, sup w] and b = "
+    "q(x_{i+1}) ∈ [0, sup q] is largest at a corner of (a, b); the supremum over u is taken on a "
     "grid, plus half a cell times the expression's Lipschitz constant. ‖∇F‖ ≤ √d times that.";
 
 const char* const chain_curvature_proof =
-    "The Hessian is tridiagonal: diagonal m″(u) − c a q″(u) − c b w″(u) with u = x_i, "
-    "a = w(x_{i−1}), b = q(x_{i+1}), and −c w′(x_i) q′(x_{i+1}) beside it. For every κ > 0, "
-    "2|w′q′ v_i v_{i+1}| ≤ κw′(x_i)² v_i² + q′(x_{i+1})² v_{i+1}²/κ, so ‖∇²F‖ is at most the "
-    "largest "
+    "The Hessian is tridiagonal: diagonal m″(u) − c a q″(u) − c b w″(u) with u = x_i, a = "
+    "w(x_{i−1}), b = q(x_{i+1}), and −c w′(x_i) q′(x_{i+1}) beside it. For every κ > 0, 2|w′q′ v_i "
+    "v_{i+1}| ≤ κw′(x_i)² v_i² + q′(x_{i+1})² v_{i+1}²/κ, so ‖∇²F‖ is at most the largest "
     "|diagonal| + c(κw′(u)² + q′(u)²/κ): at a corner of (a, b), over u on a grid plus half a cell "
     "times the expression's Lipschitz constant, with the best of 13 weights κ.";
 

@@ -63,9 +63,9 @@ ProblemNotes Coins::notes() const {
       .group = "Excess-risk families",
       .formula =
           "A record is k = m^d independent coin flips z ∈ {0, 1}^k, fair but for a hidden one with "
-          "P(z_* = 1) = max(0, ½ − c√(ln k/n)). f(x; z) = −A Σ_j (1 − z_j) B(‖x − p_j‖/r), "
-          "B(t) = (1 − t²)⁴₊, r = h/m, p_j the centres of the m^d cells of the box |x_i| ≤ h. The "
-          "balls are disjoint, so a query meets one coin, or two for a difference: batch sums are "
+          "P(z_* = 1) = max(0, ½ − c√(ln k/n)). f(x; z) = −A Σ_j (1 − z_j) B(‖x − p_j‖/r), B(t) = "
+          "(1 − t²)⁴₊, r = h/m, p_j the centres of the m^d cells of the box |x_i| ≤ h. The balls "
+          "are disjoint, so a query meets one coin, or two for a difference: batch sums are "
           "binomials. F̂(p_j) = A(ẑ_j − 1): over the list of candidates the loss is the empirical "
           "frequency, and the best selector takes the smallest. Population: A(p_j − 1) in place of "
           "it.",
@@ -171,8 +171,8 @@ Problem Coins::make(const InstanceSpec& spec) const {
       {amplitude,
        Origin::proved,
        "initial point",
-       "−A ≤ F ≤ 0 for every data set; attained from a point between the balls if a "
-       "coin shows tails alone.",
+       "−A ≤ F ≤ 0 for every data set; attained from a point between the balls if a coin shows "
+       "tails alone.",
        0.9});
 
   const Index planted = planted_coin(k, spec.data_seed);

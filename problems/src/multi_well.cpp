@@ -94,12 +94,12 @@ ProblemNotes MultiWell::notes() const {
   return {
       .group = "Excess-risk families",
       .formula =
-          "F(x) = (1/√d) Σ_j φ(x_j) on |x_j| ≤ h, φ(u) = b(√(1 + (u − p_*)²) − 1) − "
-          "Σ_{i≤m} δ_i (1 − (u − p_i)²/r²)⁴₊, r = h/m, p_i = −h + (2i − 1)r, δ_i = δ at the "
-          "deepest well p_* and δ − gap at the others. F is C³.",
+          "F(x) = (1/√d) Σ_j φ(x_j) on |x_j| ≤ h, φ(u) = b(√(1 + (u − p_*)²) − 1) − Σ_{i≤m} δ_i (1 "
+          "− (u − p_i)²/r²)⁴₊, r = h/m, p_i = −h + (2i − 1)r, δ_i = δ at the deepest well p_* and "
+          "δ − gap at the others. F is C³.",
       .source =
-          "constructed for exponential mechanisms, as ganesh-2023, section 5, needs: "
-          "Lipschitz losses on a bounded set, minimum known",
+          "constructed for exponential mechanisms, as ganesh-2023, section 5, needs: Lipschitz "
+          "losses on a bounded set, minimum known",
       .critical_points =
           "The supports of the bumps are disjoint and the bowl is not negative, so φ ≥ −δ with "
           "equality at p_* (and at every well if gap = bowl = 0): F* = −√d δ at (p_*, …, p_*). "
@@ -154,8 +154,8 @@ Landscape MultiWell::landscape(Index d) const {
       {steepest,
        Origin::proved,
        "the domain",
-       "In the cell of well i, |φ′| ≤ (δ_i/r) sup|B′| + b D/√(1 + D²) with B = (1 − t²)⁴, "
-       "sup|B′| = 1728/(343√7) at t² = 1/7, and D the distance of the cell's far end from p_*; the "
+       "In the cell of well i, |φ′| ≤ (δ_i/r) sup|B′| + b D/√(1 + D²) with B = (1 − t²)⁴, sup|B′| "
+       "= 1728/(343√7) at t² = 1/7, and D the distance of the cell's far end from p_*; the "
        "outermost cells and the deepest have the largest. ‖∇F‖ ≤ (1/√d)√d max|φ′|.",
        0.98});
   made.constants.set(
@@ -163,16 +163,16 @@ Landscape MultiWell::landscape(Index d) const {
       {weight * (bump_curvature * depth / (r * r) + bowl),
        Origin::proved,
        "the domain",
-       "The Hessian is diagonal, φ″/√d; |B″| = 8(1 − t²)²|1 − 7t²| ≤ 8 and the bowl's "
-       "second derivative is in (0, b], both largest at p_*.",
+       "The Hessian is diagonal, φ″/√d; |B″| = 8(1 − t²)²|1 − 7t²| ≤ 8 and the bowl's second "
+       "derivative is in (0, b], both largest at p_*.",
        1.0});
   made.constants.set(constant::hessian_lipschitz,
                      {weight * (bump_third * depth / (r * r * r) + bowl_third),
                       Origin::proved,
                       "the domain",
                       "|B‴| = |t|(1 − t²)|144 − 336t²| ≤ 31.621, at t² = (30 − √480)/70, and the "
-                      "bowl's third derivative is at "
-                      "most 48b/(25√5); the diagonal entries depend on their own coordinate alone.",
+                      "bowl's third derivative is at most 48b/(25√5); the diagonal entries depend "
+                      "on their own coordinate alone.",
                       1.0});
   made.minimum = -depth / weight;
   made.landmarks = {{"(p_*, …, p_*)",

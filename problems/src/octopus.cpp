@@ -66,27 +66,26 @@ ProblemNotes Octopus::notes() const {
       .group = "Landscapes with known saddles",
       .formula =
           "F(x) = Σ_i L m(x_i) − (L + γ) w(x_{i−1}) q(x_i) on |x_j| ≤ 6τ, w(x_0) = 1, m, w, q "
-          "even. "
-          "With t = (|u| − τ)/τ: for |u| ≤ τ, m = q = u² and w = 0; for |u| ≥ 2τ, "
-          "m = (|u| − 4τ)² − 4τ², q = 13τ²/6 and w = 1; between, m′ = τ(2 + 2t − 24t² + 16t³), "
-          "q′ = 2τ(1 − t)²(1 + 3t), w = 10t³ − 15t⁴ + 6t⁵. So x_i has curvature 2L while x_{i−1} "
-          "waits, −2γ once it has passed 2τ, and the well (|u| − 4τ)²L at the end. On the tube "
-          "2τ ≤ |x_1|, …, |x_{i−1}| and |x_{i+1}|, …, |x_d| ≤ τ this is the published function, "
-          "g_1 = Lm − (L + γ)q and g_2 = L − (L + γ)w; off it, an explicit extension. F is C², its "
-          "Hessian Lipschitz.",
+          "even. With t = (|u| − τ)/τ: for |u| ≤ τ, m = q = u² and w = 0; for |u| ≥ 2τ, m = (|u| − "
+          "4τ)² − 4τ², q = 13τ²/6 and w = 1; between, m′ = τ(2 + 2t − 24t² + 16t³), q′ = 2τ(1 − "
+          "t)²(1 + 3t), w = 10t³ − 15t⁴ + 6t⁵. So x_i has curvature 2L while x_{i−1} waits, −2γ "
+          "once it has passed 2τ, and the well (|u| − 4τ)²L at the end. On the tube 2τ ≤ |x_1|, …, "
+          "|x_{i−1}| and |x_{i+1}|, …, |x_d| ≤ τ this is the published function, g_1 = Lm − (L + "
+          "γ)q and g_2 = L − (L + γ)w; off it, an explicit extension. F is C², its Hessian "
+          "Lipschitz.",
       .source =
-          "Du, Jin, Lee, Jordan, Singh and Poczos 2017, Gradient Descent Can Take Exponential "
-          "Time to Escape Saddle Points",
+          "Du, Jin, Lee, Jordan, Singh and Poczos 2017, Gradient Descent Can Take Exponential Time "
+          "to Escape Saddle Points",
       .critical_points =
           "On (0, 4τ) the slope of a freed coordinate, Lm′ − (L + γ)q′, is negative, beyond it "
           "positive, and the term −(L + γ) w′(u) q(x_{i+1}) that the next one adds is not positive "
           "and 0 outside (τ, 2τ). So the first coordinate that is not at ±4τ is at 0 with "
-          "curvature "
-          "−2γ and no coupling: every critical point inside the box is a strict saddle with "
-          "λ_min ≤ −2γ or one of the 2^d global minima ±4τ, F* = −dν, ν = τ²(37L + 13γ)/6. Descent "
-          "passes the saddles (4τ, …, 4τ, 0, …, 0). During the k-th escape the later coordinates "
-          "shrink by 1 − 2ηL a step, so the step count of passing saddle k + 1 is at least "
-          "1 + ln(1/(1 − 2ηL))/ln(1 + 2ηγ) ≥ 1 + L/γ times that of saddle k."};
+          "curvature −2γ and no coupling: every critical point inside the box is a strict saddle "
+          "with λ_min ≤ −2γ or one of the 2^d global minima ±4τ, F* = −dν, ν = τ²(37L + 13γ)/6: as "
+          "w ≤ 1 and q ≥ 0, F is at least the sum of d freed wells. Descent passes the saddles "
+          "(4τ, …, 4τ, 0, …, 0). Descent with steps η from a point with |x_j| ≤ τ multiplies "
+          "x_{k+1} by 1 − 2ηL until x_k leaves [−τ, τ] at step T_k, and by at most 1 + 2ηγ after "
+          "it: T_{k+1} ≥ T_k (1 + ln(1/(1 − 2ηL))/ln(1 + 2ηγ)) ≥ (1 + L/γ) T_k."};
 }
 
 Fields Octopus::landscape_fields() {

@@ -51,14 +51,14 @@ ProblemNotes QuarticSaddle::notes() const {
   return {
       .group = "Landscapes with known saddles",
       .formula =
-          "F(Qu) = Σ_{j≤k} (−(γ/2) u_j² + (b/4) u_j⁴) + Σ_{j>k} (λ_j/2) u_j² on ‖x‖ ≤ R, with "
-          "λ_j in geometric progression from `least_positive` to `largest_positive` and Q the "
-          "identity or a public orthogonal matrix.",
+          "F(Qu) = Σ_{j≤k} (−(γ/2) u_j² + (b/4) u_j⁴) + Σ_{j>k} (λ_j/2) u_j² on ‖x‖ ≤ R, with λ_j "
+          "in geometric progression from `least_positive` to `largest_positive` and Q the identity "
+          "or a public orthogonal matrix.",
       .source = "the textbook quartic saddle, as in Jin, Ge, Netrapalli, Kakade and Jordan 2017",
       .critical_points =
           "u_j ∈ {0, ±√(γ/b)} for j ≤ k and 0 beyond. The origin has the spectrum −γ (k times), "
-          "λ_{k+1}, …, λ_d. Any zero among the first k makes a strict saddle with λ_min = −γ; "
-          "the 2^k other points are global minima with curvatures 2γ and λ_j, F* = −kγ²/(4b)."};
+          "λ_{k+1}, …, λ_d. Any zero among the first k makes a strict saddle with λ_min = −γ; the "
+          "2^k other points are global minima with curvatures 2γ and λ_j, F* = −kγ²/(4b)."};
 }
 
 Fields QuarticSaddle::landscape_fields() {
@@ -110,8 +110,7 @@ Landscape QuarticSaddle::landscape(Index d) const {
        Origin::proved,
        "the domain",
        "With s_j = u_j², ‖∇F‖² = Σ_j s_j c_j(s_j)², where c_j = bs_j − γ or λ_j, and |c_j| is at "
-       "most "
-       "max(γ, bR² − γ, λ_max) as 0 ≤ s_j ≤ R²; then Σ s_j ≤ R². Attained at R along one axis "
+       "most max(γ, bR² − γ, λ_max) as 0 ≤ s_j ≤ R²; then Σ s_j ≤ R². Attained at R along one axis "
        "unless γ is the largest.",
        0.91});
   made.constants.set(constant::smoothness,
@@ -125,8 +124,8 @@ Landscape QuarticSaddle::landscape(Index d) const {
                      {6 * quartic * radius,
                       Origin::proved,
                       "the domain",
-                      "Those entries depend on their own u alone and move by "
-                      "3b|u + v||u − v| ≤ 6bR|u − v|.",
+                      "Those entries depend on their own u alone and move by 3b|u + v||u − v| ≤ "
+                      "6bR|u − v|.",
                       1.0});
   made.minimum = -k * gamma * gamma / (4 * quartic);
 

@@ -46,9 +46,8 @@ std::string_view Ramp::summary() const {
 ProblemNotes Ramp::notes() const {
   return {.group = "Worst cases for first-order methods",
           .formula =
-              "F(x) = α(√(x_1² + s²) − s), s = α/β, x₀ = (Δ/α, 0, …, 0); with `steps` = T, "
-              "α = √(βΔ/T). Steps of 1/(2β) need about 2T to cover the ramp, on which "
-              "‖∇F‖ ≈ α.",
+              "F(x) = α(√(x_1² + s²) − s), s = α/β, x₀ = (Δ/α, 0, …, 0); with `steps` = T, α = "
+              "√(βΔ/T). Steps of 1/(2β) need about 2T to cover the ramp, on which ‖∇F‖ ≈ α.",
           .source = "lowy-2024, zoo entry Z7",
           .critical_points = "F is convex; the minima are x_1 = 0, F* = 0. No saddles."};
 }
@@ -80,8 +79,8 @@ Landscape Ramp::landscape(Index d) const {
                      {alpha,
                       Origin::proved,
                       "everywhere",
-                      "∂_1 F = αx_1/√(x_1² + s²), below α in absolute value and near it for "
-                      "|x_1| ≫ s.",
+                      "∂_1 F = αx_1/√(x_1² + s²), below α in absolute value and near it for |x_1| "
+                      "≫ s.",
                       0.94});
   made.constants.set(constant::smoothness,
                      {smoothness,
@@ -94,8 +93,8 @@ Landscape Ramp::landscape(Index d) const {
       {48 / (25 * std::sqrt(5.0)) * smoothness * smoothness / alpha,
        Origin::proved,
        "everywhere",
-       "|∂_1³ F| = 3αs²|x_1|/(x_1² + s²)^{5/2} is largest at |x_1| = s/2, where it is "
-       "48/(25√5) α/s² ≈ 0.8587 β²/α.",
+       "|∂_1³ F| = 3αs²|x_1|/(x_1² + s²)^{5/2} is largest at |x_1| = s/2, where it is 48/(25√5) "
+       "α/s² ≈ 0.8587 β²/α.",
        1.0});
   made.minimum = 0.0;
   made.landmarks = {

@@ -87,20 +87,19 @@ ProblemNotes ResistingChain::notes() const {
       .group = "Worst cases for first-order methods",
       .formula =
           "F(x) = a f(x/s), f(y) = −Ψ(1)Φ(y_1) + Σ_{2≤i≤T} [Ψ(−y_{i−1})Φ(−y_i) − "
-          "Ψ(y_{i−1})Φ(y_i)], "
-          "Ψ(u) = exp(1 − 1/(2u − 1)²) for u > ½ and 0 before, Φ(u) = √e ∫_{−∞}^u e^{−t²/2} dt, "
-          "s = (M/ℓ₁)/(ρ/ℓ₂), a = Ms²/ℓ₁ for the bounds ℓ₁, ℓ₂ of f proved here. The start is 0; "
-          "in "
-          "exact gradients from points with x_i = … = x_T = 0 only the first i coordinates differ "
-          "from 0. Neither the random low-dimensional embedding nor the quadratic confinement that "
-          "the source adds against randomised methods is part of this entry.",
+          "Ψ(y_{i−1})Φ(y_i)], Ψ(u) = exp(1 − 1/(2u − 1)²) for u > ½ and 0 before, Φ(u) = √e "
+          "∫_{−∞}^u e^{−t²/2} dt, s = (M/ℓ₁)/(ρ/ℓ₂), a = Ms²/ℓ₁ for the bounds ℓ₁, ℓ₂ of f proved "
+          "here. The start is 0; in exact gradients from points with x_i = … = x_T = 0 only the "
+          "first i coordinates differ from 0. Neither the random low-dimensional embedding nor the "
+          "quadratic confinement that the source adds against randomised methods is part of this "
+          "entry.",
       .source =
-          "Carmon, Duchi, Hinder and Sidford 2020, Lower bounds for finding stationary points "
-          "I, section 3",
+          "Carmon, Duchi, Hinder and Sidford 2020, Lower bounds for finding stationary points I, "
+          "section 3",
       .critical_points =
-          "None while |x_T| < s: there some |x_j| < s has |∂_j F| > a/s. inf F = "
-          "−a√(2πe)(1 + (T − 1)e), approached as every x_i → ∞ and not attained; "
-          "F(0) − inf F = a√(2πe)(½ + (T − 1)e) ≤ 12 aT."};
+          "None while |x_T| < s: there some |x_j| < s has |∂_j F| > a/s. inf F = −a√(2πe)(1 + (T − "
+          "1)e), approached as every x_i → ∞ and not attained; F(0) − inf F = a√(2πe)(½ + (T − "
+          "1)e) ≤ 12 aT."};
 }
 
 Fields ResistingChain::landscape_fields() {
@@ -126,7 +125,7 @@ Landscape ResistingChain::landscape(Index d) const {
       std::make_shared<ChainObjective<ResistingTerms>>(d, length, ResistingTerms{}, a, s);
   made.starts = {.standard = Vector::Zero(d), .random_spread = s, .far_radius = 10 * s};
   const std::string_view here =
-      " Here m = 0, c = 1, w = Ψ with sup e, q = Φ with sup √(2πe); both signs of u give the same "
+      "Here m = 0, c = 1, w = Ψ with sup e, q = Φ with sup √(2πe); both signs of u give the same "
       "sizes, and beyond u = 20 every term has decayed.";
   made.constants.set(constant::lipschitz,
                      {a / s * slope * std::sqrt(T),

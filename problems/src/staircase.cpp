@@ -46,21 +46,21 @@ ProblemNotes Staircase::notes() const {
   return {
       .group = "Landscapes with known saddles",
       .formula =
-          "F(x) = ½‖x‖² − (1 + γ) Σ_{i≤K} w(x_{i−1}) q(x_i) on |x_j| ≤ h s, w(x_0) = 1, "
-          "q(u) = (a²/2)(1 − e^{−u²/a²}) with a² = s²/ln(1 + γ), w(u) = S(|u|/s), "
-          "S(t) = 35t⁴ − 84t⁵ + 70t⁶ − 20t⁷ on [0, 1], 0 before and 1 after. F is C³.",
+          "F(x) = ½‖x‖² − (1 + γ) Σ_{i≤K} w(x_{i−1}) q(x_i) on |x_j| ≤ h s, w(x_0) = 1, q(u) = "
+          "(a²/2)(1 − e^{−u²/a²}) with a² = s²/ln(1 + γ), w(u) = S(|u|/s), S(t) = 35t⁴ − 84t⁵ + "
+          "70t⁶ − 20t⁷ on [0, 1], 0 before and 1 after. F is C³.",
       .source =
           "after Du, Jin, Lee, Jordan, Singh and Poczos 2017, with a new coupling by which each "
           "stage takes O(1) escapes",
       .critical_points =
           "On (0, s) the own slope of a freed coordinate, u(1 − (1 + γ)e^{−u²/a²}), is negative, "
-          "and "
-          "the term −(1 + γ) w′(u) q(x_{i+1}) that the next one adds is not positive; beyond s the "
-          "first is positive and the second 0. So the first coordinate that is not at ±s is at 0 "
-          "with curvature −γ and no coupling: every critical point is a strict saddle with "
-          "λ_min ≤ −γ, or one of the 2^K global minima x_1, …, x_K = ±s, other x_j = 0, "
-          "F* = −K (a²/2)(γ − ln(1 + γ)). A descent from the origin visits the saddles with "
-          "x_1, …, x_k = ±s and zeros beyond, k = 0, …, K − 1, in this order."};
+          "and the term −(1 + γ) w′(u) q(x_{i+1}) that the next one adds is not positive; beyond s "
+          "the first is positive and the second 0. So the first coordinate that is not at ±s is at "
+          "0 with curvature −γ and no coupling: every critical point is a strict saddle with λ_min "
+          "≤ −γ, or one of the 2^K global minima x_1, …, x_K = ±s, other x_j = 0, F* = −K (a²/2)(γ "
+          "− ln(1 + γ)): as w ≤ 1 and q ≥ 0, F is at least the sum of K freed wells. A descent "
+          "from the origin visits the saddles with x_1, …, x_k = ±s and zeros beyond, k = 0, …, K "
+          "− 1, in this order."};
 }
 
 Fields Staircase::landscape_fields() {
