@@ -138,8 +138,8 @@ Constants constants_of(double mu, double radius_squared, double sample_squared, 
                "attain it."));
   c.set(constant::hessian_lipschitz,
         of_value(12 * radius / mu,
-                 "(μ/2)∇³Φ[V, V, W] = 2⟨UWᵀ, VVᵀ⟩ + 4⟨UVᵀ, VWᵀ⟩ up to transposes, at most 6R for "
-                 "unit V and W; attained at a rank-one U = RV, W = V, whatever S."));
+                 "(μ/2)∇³Φ[V, V, W] = ⟨UWᵀ + WUᵀ, VVᵀ⟩ + ⟨UVᵀ + VUᵀ, VWᵀ + WVᵀ⟩, at most 2R + 4R "
+                 "for unit V and W; attained at U = RV of rank one and W = V, whatever S."));
   c.set(constant::strong_concavity, {mu, Origin::proved, "everywhere", "∇²_yy f = −μI.", 1.0});
   const double dual = std::max(radius_squared, sample_squared) / mu;  // ‖Y‖₂ at the maximisers
   c.set(constant::joint_smoothness,

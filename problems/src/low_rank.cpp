@@ -134,7 +134,9 @@ LowRankPicture picture(
                        -1.6,
                        1.6,
                        -1.6,
-                       1.6};
+                       1.6,
+                       "first column",
+                       "second column"};
   return made;
 }
 

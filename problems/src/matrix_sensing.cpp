@@ -274,6 +274,10 @@ Problem MatrixSensing::make(const InstanceSpec& spec) const {
   LowRankPicture picture = factored_picture(planted, rank, Landmark::Of::population);
   problem.landmarks = std::move(picture.landmarks);
   problem.slice = std::move(picture.slice);
+  // the Hessian at 0 has the blocks −(1/n) Σ b_i A_i off its diagonal and zero on it
+  if ((data->measurements * data->labels).norm() > 0)
+    problem.landmarks.push_back(
+        {"origin", Landmark::Kind::strict_saddle, Landmark::Of::empirical, Vector::Zero(d)});
   problem.records = matrix_sensing_records(std::move(data));
   return problem;
 }

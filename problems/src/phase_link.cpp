@@ -134,7 +134,9 @@ std::optional<Slice> phase_slice(const Vector& signal) {
       -1.6,
       1.6,
       -1.6,
-      1.6};
+      1.6,
+      "along x*",
+      "orthogonal to x*"};
 }
 
 PhaseData extreme_phase_data(Index dimension, double norm, double lowest, double highest) {

@@ -357,6 +357,32 @@ TEST(CovarianceGan, AtTheMaximiserTheRecordsGiveTheGradientOfTheValue) {
   EXPECT_NEAR(p.empirical->value(x), 0.5 * 0.3 * y.squaredNorm(), 1e-12);
 }
 
+TEST(CovarianceGan, TheValuesConstantsAreAttainedAtRankOne) {
+  const Problem p = CovarianceGan().make({.records = 3});
+  const double R = p.facts.domain.radius;
+  const Constants& c = p.facts.constants;
+  const auto phi = covariance_gan_value(Matrix::Zero(6, 6), 2, 1.0);  // the data set z = 0
+  const Vector u = Vector::Unit(12, 0);
+  Vector Hu(12), Hu_near(12);
+  phi->hessian_product(R * u, u, Hu);
+  EXPECT_NEAR(Hu.norm(), c[constant::smoothness], 1e-12 * Hu.norm());
+  phi->hessian_product((1 - 1e-5) * R * u, u, Hu_near);
+  EXPECT_NEAR((Hu - Hu_near).norm() / (1e-5 * R),
+              c[constant::hessian_lipschitz],
+              1e-4 * c[constant::hessian_lipschitz]);
+  CovarianceGan small;  // where −Z² is the larger end
+  small.domain_factor = 1.0;
+  small.planted_rank = small.rank = 1;
+  small.rows = 12;
+  const Problem q = small.make({.records = 3});
+  const double Z_squared = 12 * 2.0;
+  Matrix S = Matrix::Zero(12, 12);
+  S(0, 0) = Z_squared;
+  EXPECT_NEAR(lambda_min(*covariance_gan_value(S, 1, 1.0), Vector::Zero(12)),
+              -q.facts.constants[constant::smoothness],
+              1e-12 * Z_squared);
+}
+
 TEST(CovarianceGan, TheMinimumIsTheTailOfTheSpectrum) {
   CovarianceGan family;
   family.rows = 5;

@@ -189,6 +189,35 @@ TEST(PhaseRetrieval, TheQuadratureOfTheAmplitudeHasConverged) {
     }
 }
 
+TEST(PhaseRetrieval, TheAmplitudesDerivativesMeetFiniteDifferencesOnAndOffTheAxis) {
+  for (const Design design : {Design::gaussian, Design::sphere})
+    for (const Index d : {1, 2, 3, 6}) {
+      PhaseRetrieval family;
+      family.loss = PhaseLoss::amplitude;
+      family.design = design;
+      const Problem p = family.make({.records = 1, .dimension = d});
+      const Objective& F = *p.population;
+      const Vector axis = p.landmarks.back().point.norm() > 0 ? p.landmarks.back().point
+                                                              : Vector(Vector::Unit(d, 0));
+      for (const Vector& x : {Vector(normal_vector(d, 1, 0.4)),
+                              Vector(0.8 * axis),
+                              Vector(axis + normal_vector(d, 2, 1e-7)),
+                              Vector(Vector::Zero(d))}) {
+        const Vector v = normal_vector(d, 3).normalized(), w = normal_vector(d, 4).normalized();
+        Vector g(d), Hv(d), Hw(d), plus(d), minus(d);
+        F.gradient(x, g);
+        F.hessian_product(x, v, Hv);
+        F.hessian_product(x, w, Hw);
+        const double h = 1e-4;
+        EXPECT_NEAR((F.value(x + h * v) - F.value(x - h * v)) / (2 * h), g.dot(v), 1e-6);
+        F.gradient(x + h * v, plus);
+        F.gradient(x - h * v, minus);
+        EXPECT_LT(((plus - minus) / (2 * h) - Hv).norm(), 1e-5);
+        EXPECT_NEAR(w.dot(Hv), v.dot(Hw), 1e-9);
+      }
+    }
+}
+
 TEST(PhaseRetrieval, TheAmplitudePopulationIsTheMeanOfItsRecords) {
   for (const Design design : {Design::gaussian, Design::sphere}) {
     PhaseRetrieval family;
