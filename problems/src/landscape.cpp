@@ -103,11 +103,11 @@ Problem LandscapeFamily::make(const InstanceSpec& spec) const {
                           {gap, Origin::estimated, "initial point, of the population"});
   }
 
-  CurvatureBounds curvature;
-  if (facts.constants.contains(constant::smoothness))
-    curvature.smoothness = facts.constants[constant::smoothness];
-  if (facts.constants.contains(constant::hessian_lipschitz))
-    curvature.hessian_lipschitz = facts.constants[constant::hessian_lipschitz];
+  CurvatureBounds curvature;  // without ρ the Hessian may jump, and its products are not answered
+  if (facts.constants.contains(constant::smoothness) &&
+      facts.constants.contains(constant::hessian_lipschitz))
+    curvature = {facts.constants[constant::smoothness],
+                 facts.constants[constant::hessian_lipschitz]};
   LinearRecordsMade linear = make_linear_records({.problem = std::string(name()),
                                                   .landscape = made.objective,
                                                   .curvature = curvature,

@@ -100,6 +100,7 @@ struct PublicFacts {
   Index dual_dimension = 0;  ///< d₂
   Constants constants;
   Domain domain;
+  Domain dual_domain;    ///< of y, where constants of f in (x, y) are stated to hold
   Vector initial_point;  ///< x₀ ∈ R^d
   Vector initial_dual;   ///< y₀ ∈ R^{d₂}
 };

@@ -48,6 +48,9 @@ struct Problem {
   /// Records at the corners of what the proofs allow; no data, and attacked first by the search
   /// for violations. May be null.
   std::unique_ptr<const Records> extremes;
+  /// Objectives of whole data sets at those corners, for constants of Φ and F that hold whatever
+  /// the data.
+  std::vector<std::unique_ptr<const Objective>> extreme_objectives;
   std::vector<Landmark> landmarks;
   std::optional<Slice> slice;  ///< of the population objective, of the empirical one without it
 
