@@ -378,7 +378,7 @@ Problem RippleLocation::make(const InstanceSpec& spec) const {
        "In every coordinate F(x₀) − min F is convex in the frequencies of the three values (linear "
        "less a minimum of linear functions), so it is largest where all records agree; then the "
        "minimum is 0, and what is left is max_k φ(√d x₀_j − k).",
-       0.42});
+       1.0});
 
   if (simulated(sampling)) {
     auto records = std::make_unique<SimulatedRipples>(ripple, law, sampling, spec);
@@ -392,6 +392,11 @@ Problem RippleLocation::make(const InstanceSpec& spec) const {
     problem.records = std::move(records);
   }
   problem.extremes = std::make_unique<StoredRipples>(ripple, corner_values(d));
+  for (Index value = 0; value < 3; ++value) {  // where all records agree
+    Matrix agreed = Matrix::Zero(3, d);
+    agreed.row(value).setOnes();
+    problem.extreme_objectives.push_back(std::make_unique<RippleObjective>(ripple, agreed));
+  }
   if (d >= 2)
     problem.slice = Slice{"F over (x₁, x₂), the others at the minimum: a ripple over a bowl",
                           problem.landmarks.front().point,

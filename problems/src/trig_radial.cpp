@@ -237,7 +237,7 @@ Problem TrigRadial::make(const InstanceSpec& spec) const {
        "F(x₀) − min over the domain is convex in z̄ (linear less a minimum of linear functions), "
        "so largest at ‖z̄‖ = 1; there F(x₀) ≤ g(‖x₀‖) + ‖x₀‖ and the minimum is min_{r ≤ R} g(r) − "
        "r, by branch and bound. Attained where every record is x₀/‖x₀‖.",
-       0.4125});
+       1.0});
 
   const auto landscape = std::make_shared<TrigRadialObjective>(d);
   const CurvatureBounds curvature_bounds{facts.constants[constant::smoothness],
@@ -259,6 +259,7 @@ Problem TrigRadial::make(const InstanceSpec& spec) const {
     problem.records = std::move(made.records);
     mean = std::move(made.mean);
   }
+  if (r0 > 0) problem.extreme_objectives.push_back(tilted(landscape, facts.initial_point / r0));
   problem.landmarks = {
       {"origin", Landmark::Kind::minimiser, Landmark::Of::population, Vector::Zero(d)}};
   if (mean.size() > 0) {
