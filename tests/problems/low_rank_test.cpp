@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // matrix-sensing, matrix-sensing-symmetric and covariance-gan: populations, landmarks, records.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -45,8 +46,6 @@ const Landmark& landmark(const Problem& p, const std::string& name, Landmark::Of
   return *found;
 }
 
-// The eigenvalues or singular values of the planted matrix, from the population's value at 0 and at
-// the landmarks: a truncation that leaves σ_j out costs weight·σ_j²/2 or /4.
 constexpr auto population = Landmark::Of::population;
 
 TEST(MatrixSensing, ThePopulationHasTheCriticalPointsThatItStates) {
@@ -242,7 +241,7 @@ TEST(MatrixSensingSymmetric, ItsConstantsAreAttainedByARankOneMeasurement) {
 }
 
 TEST(MatrixSensingSymmetric, LabelsOfTheBoundedDesignStayInTheRangeOfTheProof) {
-  // at U = 0 the loss is b²/4, so the largest |b| is seen from loss differences to U = 0
+  // at U = 0 a record's Hessian is −b A, and its bound |b|‖A‖
   MatrixSensingSymmetric family;
   family.rows = 2;
   family.planted_rank = family.rank = 1;
@@ -257,7 +256,7 @@ TEST(MatrixSensingSymmetric, LabelsOfTheBoundedDesignStayInTheRangeOfTheProof) {
         p.records->add_hessian_products(Point(zero), v, BatchView(i, i + 1), unlimited, out)
             .largest_norm);
   }
-  EXPECT_LE(largest, bound * 2 * (1 + 1e-12));  // |b|‖A‖
+  EXPECT_LE(largest, bound * 2 * (1 + 1e-12));
   EXPECT_GE(largest, 0.9 * bound * 2);
 }
 
