@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dpsosp/experiments/run.hpp"
+#include "dpsosp/problems/problem.hpp"
 
 #include <cmath>
 
@@ -74,7 +75,8 @@ TEST(Run, SettingsThatOverruleTheScheduleTakeItsPromiseBack) {
 TEST(Run, PromisesFromEstimatedConstantsAreHeuristic) {
   RunSpec spec;
   spec.algorithm = "xu-2026/dp-rgda";
-  spec.problem = "cosine-minimax";
+  spec.problem = "matrix-sensing";
+  spec.problem_settings = {{"rows", "4"}, {"cols", "4"}, {"rank", "1"}};
   spec.records = 20000;
   spec.epsilon = 2.0;
   spec.observations = 0;
@@ -82,6 +84,15 @@ TEST(Run, PromisesFromEstimatedConstantsAreHeuristic) {
   EXPECT_GT(schedule.at("alpha").get<double>(), 0.0);
   EXPECT_EQ(schedule.at("utility"), "heuristic");
   EXPECT_NE(schedule.at("note").get<std::string>().find("estimates"), std::string::npos);
+}
+
+TEST(Run, ASettingAtItsDefaultIsNoPartOfTheDescription) {
+  RunSpec spec = one_noisy_step();
+  const json bare = describe(spec);
+  const auto family = find_problem(spec.problem);
+  for (const auto& [name, text] : values_of(family->fields()))
+    if (!spec.problem_settings.contains(name)) spec.problem_settings[name] = text;
+  EXPECT_EQ(describe(spec), bare);
 }
 
 TEST(Run, WhatIsComputedFromTheRecordsIsMarkedNotPrivate) {
