@@ -206,18 +206,20 @@ std::shared_ptr<const GroupDroData> draw_points(const GroupDro& family, Index d,
   data.features.resize(d, family.groups * values);
   data.labels.resize(family.groups * values);
   Stream stream(key);
-  Vector common(d), own(d), a(d);
-  stream.fill_normal(1.0, common);
+  const auto unit = [&] {
+    Vector direction(d);
+    stream.fill_normal(1.0, direction);
+    return Vector(direction.normalized());
+  };
+  const Vector common = unit();
   for (Index g = 0; g < family.groups; ++g) {
-    stream.fill_normal(family.disagreement, own);
-    const Vector theta =
-        family.signal * std::sqrt(static_cast<double>(d)) * (common + own).normalized();
+    const Vector theta = family.signal * (common + family.disagreement * unit()).normalized();
     for (Index k = 0; k < family.points; ++k) {
-      stream.fill_normal(1.0, a);
-      a.normalize();
       const Index v = g * values + 2 * k;
-      data.features.col(v) = data.features.col(v + 1) = a;
-      data.labels[v] = a.dot(theta);
+      const double along = family.alignment * stream.normal();
+      data.features.col(v) = (along * common + unit()).normalized();
+      data.features.col(v + 1) = data.features.col(v);
+      data.labels[v] = data.features.col(v).dot(theta);
       data.labels[v + 1] = -data.labels[v];
     }
   }
@@ -302,8 +304,9 @@ ProblemNotes GroupDro::notes() const {
 Fields GroupDro::fields() {
   Fields fields{field("groups", groups, "G = d2"),
                 field("strong_concavity", strong_concavity, "mu"),
-                field("signal", signal, "typical |b|; |theta_g| = signal sqrt(d)"),
+                field("signal", signal, "|theta_g|, which |b| does not exceed"),
                 field("disagreement", disagreement, "of the groups' theta_g, >= 0"),
+                field("alignment", alignment, "of the features with the common direction, >= 0"),
                 field("points", points, "points of each group on the sphere")};
   fields.push_back(
       sampling_field(sampling, {Sampling::independent, Sampling::whole, Sampling::stream}));
@@ -325,6 +328,7 @@ Problem GroupDro::make(const InstanceSpec& spec) const {
   if (!(signal >= 0 && std::isfinite(signal))) reject(name(), "signal", signal, ">= 0");
   if (!(disagreement >= 0 && std::isfinite(disagreement)))
     reject(name(), "disagreement", disagreement, ">= 0");
+  if (!(alignment >= 0 && std::isfinite(alignment))) reject(name(), "alignment", alignment, ">= 0");
 
   const StreamKey key{.seed = spec.data_seed, .purpose = Purpose::data};
   const auto data = draw_points(*this, d, key.child(1));
@@ -342,8 +346,8 @@ Problem GroupDro::make(const InstanceSpec& spec) const {
   facts.initial_point = start.pick(name(),
                                    {.standard = Vector::Zero(d),
                                     .saddle = Vector::Zero(d),
-                                    .random_spread = signal,
-                                    .far_radius = 2 * signal * std::sqrt(static_cast<double>(d))},
+                                    .random_spread = signal / std::sqrt(static_cast<double>(d)),
+                                    .far_radius = 4 * signal},
                                    facts.domain,
                                    spec.seed);
 

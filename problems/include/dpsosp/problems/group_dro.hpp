@@ -38,8 +38,9 @@ class GroupDro final : public ProblemFamily {
 
   Index groups = 4;               ///< G = d₂
   double strong_concavity = 4.0;  ///< μ
-  double signal = 2.0;            ///< typical |b|: ‖θ_g‖ = signal·√d
+  double signal = 2.0;            ///< ‖θ_g‖ ≥ |b|
   double disagreement = 0.5;      ///< of the groups' θ_g with their common direction, ≥ 0
+  double alignment = 2.0;         ///< of the features a with that direction, ≥ 0
   Index points = 20;              ///< of each group on the sphere
   Sampling sampling = Sampling::independent;
   StartOption start;
