@@ -44,13 +44,14 @@ Fields GlmFamily::fields() {
                       "law of x; gaussian is shortened to length 1, low_rank is U xi"));
   all.push_back(field("spread", features.spread, "gaussian features are N(0, spread^2/d I)"));
   all.push_back(field("rank", rank, "r of low_rank features"));
-  all.push_back(field("support",
-                      support,
-                      "K, records are one of K atoms; 0: continuous law, 2000 atoms if simulated"));
+  all.push_back(field("support", support, "K, records are one of K atoms; 0 for a continuous law"));
   all.push_back(field("planted_norm", planted_norm, "length of the planted w*"));
   all.push_back(field("radius", radius, "of the domain |w| <= radius; inf for all of R^d"));
-  all.push_back(
-      sampling_field(sampling, {Sampling::independent, Sampling::whole, Sampling::stream}));
+  all.push_back(field(
+      "simulate",
+      sampling,
+      {{Sampling::independent, "none"}, {Sampling::whole, "whole"}, {Sampling::stream, "stream"}},
+      "with a support: one data set asked as a whole, or fresh batches; any n"));
   start.add_fields(all);
   return all;
 }
@@ -67,8 +68,11 @@ Problem GlmFamily::make(const InstanceSpec& spec) const {
   if (!(planted_norm >= 0 && planted_norm <= radius && std::isfinite(planted_norm)))
     reject(name(), "planted_norm", planted_norm, fmt::format("in [0, radius = {}]", radius));
   if (support < 0) reject(name(), "support", static_cast<double>(support), ">= 0");
-  constexpr Index simulated_atoms = 2000;
-  const Index atom_count = support > 0 ? support : simulated(sampling) ? simulated_atoms : 0;
+  if (simulated(sampling) && support == 0)
+    reject(name(),
+           "simulate",
+           std::string(to_string(sampling)),
+           "none, or a support: sums have an exact law where records are atoms");
   const Model law = model();
   if (law.mirrored && support % 2 == 1)
     reject(name(),
@@ -96,7 +100,7 @@ Problem GlmFamily::make(const InstanceSpec& spec) const {
     data->labels.resize(count);
     for (Index i = 0; i < count; ++i) {
       auto x = data->features.col(i);
-      if (law.mirrored && atom_count > 0 && i % 2 == 1) {
+      if (law.mirrored && support > 0 && i % 2 == 1) {
         x = data->features.col(i - 1);
         data->labels[i] = -data->labels[i - 1];
         continue;
@@ -113,22 +117,22 @@ Problem GlmFamily::make(const InstanceSpec& spec) const {
   const PlaneRule rule = plane_rule(features, inside);
 
   Problem problem;
-  if (law.analytic && atom_count == 0)
+  if (law.analytic && support == 0)
     problem.population = glm_population(rule, law.expected, law.regulariser, planted, basis);
-  if (atom_count > 0) {
-    const auto atoms = draw(atom_count);
+  if (support > 0) {
+    const auto atoms = draw(support);
     problem.population = glm_objective(shared, atoms);
-    std::vector<Index> counts(static_cast<std::size_t>(atom_count));
+    std::vector<Index> counts(static_cast<std::size_t>(support));
     if (simulated(sampling)) {
       problem.records = glm_atom_records(shared, atoms, {spec.records, sampling, spec.data_seed});
-      counts = atom_counts(atom_count, spec.data_seed, 0, spec.records);
+      counts = atom_counts(support, spec.data_seed, 0, spec.records);
     } else {
       Stream choice(key.child(choice_part));
       auto data = std::make_shared<GlmData>();
       data->features.resize(d, spec.records);
       data->labels.resize(spec.records);
       for (Index i = 0; i < spec.records; ++i) {
-        const Index k = choice.below(atom_count);
+        const Index k = choice.below(support);
         ++counts[static_cast<std::size_t>(k)];
         data->features.col(i) = atoms->features.col(k);
         data->labels[i] = atoms->labels[k];
@@ -137,7 +141,7 @@ Problem GlmFamily::make(const InstanceSpec& spec) const {
     }
     if (sampling != Sampling::stream) {
       const auto times =
-          Eigen::Map<const Eigen::Matrix<Index, Eigen::Dynamic, 1>>(counts.data(), atom_count);
+          Eigen::Map<const Eigen::Matrix<Index, Eigen::Dynamic, 1>>(counts.data(), support);
       problem.empirical =
           glm_objective(shared, atoms, times.cast<double>() / static_cast<double>(spec.records));
     }
@@ -176,7 +180,7 @@ Problem GlmFamily::make(const InstanceSpec& spec) const {
                        start_loss.why + " At t = ⟨x₀, x⟩, |t| ≤ ‖x₀‖; and min F ≥ 0.",
                        law.gap_attained});
   const Vector turned = planted_norm * Vector::Unit(inside, 0);
-  const auto of_law = law.analytic && atom_count == 0
+  const auto of_law = law.analytic && support == 0
                           ? glm_population(rule, law.expected, 0.0, turned, Matrix(inside, 0))
                           : nullptr;
   describe(of_law.get(), turned, facts);
@@ -187,7 +191,7 @@ Problem GlmFamily::make(const InstanceSpec& spec) const {
       };
   if (law.exact_fit && problem.empirical)
     add_landmark("w*", Landmark::Kind::minimiser, Landmark::Of::empirical, planted);
-  if (law.exact_fit || (law.planted_minimises && atom_count == 0 && problem.population))
+  if (law.exact_fit || (law.planted_minimises && support == 0 && problem.population))
     if (problem.population)
       add_landmark("w*", Landmark::Kind::minimiser, Landmark::Of::population, planted);
   if (law.mirrored && problem.population && smallest_eigenvalue(*problem.population, origin) < 0)

@@ -130,6 +130,8 @@ TEST(SimulatedGlm, ClipsEveryRecordAndCountsThem) {
 TEST(SimulatedGlm, RefusesListsAndPartsOfAWhole) {
   GlmSigmoid family;
   family.sampling = Sampling::whole;
+  EXPECT_THROW(family.make({.records = 100}), InputError);  // a continuous law
+  family.support = 6;
   const Problem p = family.make({.records = 100});
   Vector sum = Vector::Zero(10);
   const std::vector<Index> list{1, 5};

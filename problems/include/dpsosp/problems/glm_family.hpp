@@ -17,8 +17,9 @@ namespace dpsosp {
 ///
 /// The population objective is exact up to quadrature for laws of x that rotations leave alone.
 /// With `support` = K, the law of (x, y) is uniform on K atoms drawn once: then every population
-/// objective is a finite mean, and `whole` and `stream` sampling are exact at O(K d) a query for
-/// any n, with every record clipped on its own.
+/// objective is a finite mean, and simulated records are exact at O(K d) a query for any n, with
+/// every record clipped on its own. The atoms are the law, which the data seed draws as it draws
+/// w*.
 class GlmFamily : public ProblemFamily {
  public:
   Index default_records() const override { return 10000; }
@@ -31,7 +32,7 @@ class GlmFamily : public ProblemFamily {
   Index support = 0;        ///< K atoms; 0 for records drawn one by one from the law
   double planted_norm = 2;  ///< ‖w*‖
   double radius = 3;        ///< of the domain ‖w‖ ≤ radius; may be infinite
-  Sampling sampling = Sampling::independent;
+  Sampling sampling = Sampling::independent;  ///< the setting `simulate`; needs a support
   StartOption start;
 
  protected:
