@@ -74,10 +74,10 @@ TEST(Run, SettingsThatOverruleTheScheduleTakeItsPromiseBack) {
 
 TEST(Run, PromisesFromEstimatedConstantsAreHeuristic) {
   RunSpec spec;
-  spec.algorithm = "xu-2026/dp-rgda";
-  spec.problem = "matrix-sensing";
-  spec.problem_settings = {{"rows", "4"}, {"cols", "4"}, {"rank", "1"}};
-  spec.records = 20000;
+  spec.algorithm = "ganesh-2023/stochastic-spider";
+  spec.problem = "phase-retrieval";
+  spec.dimension = 2;
+  spec.records = 5000;
   spec.epsilon = 2.0;
   spec.observations = 0;
   const json schedule = compute_run(describe(spec)).at("schedule");
