@@ -263,15 +263,15 @@ TEST_P(SimulatedFamily, SuccessiveDisjointBatchesAreIndependent) {
 }
 
 TEST_P(SimulatedFamily, TwoHalvesAddUpInLawToTheWhole) {
-  const Problem drawn = make("stream", 2 * batch * batches);
-  const Problem other = make("stream", 2 * batch * batches, 6);
+  // one data set, since some families plant what they hide by its seed
+  const Problem drawn = make("stream", 4 * batch * batches);
   const auto at = probe(drawn.facts);
   std::vector<double> halves, wholes;
   for (Index k = 0; k < batches; ++k) {
-    const Index begin = 2 * k * batch;
+    const Index begin = 2 * k * batch, later = begin + 2 * batch * batches;
     halves.push_back(at.direction.dot(sum(drawn, begin, begin + batch) +
                                       sum(drawn, begin + batch, begin + 2 * batch)));
-    wholes.push_back(at.direction.dot(sum(other, begin, begin + 2 * batch)));
+    wholes.push_back(at.direction.dot(sum(drawn, later, later + 2 * batch)));
   }
   EXPECT_LT(two_sample(halves, wholes), kolmogorov_1e9);
 }
