@@ -8,6 +8,7 @@
 
 #include "constant_search.hpp"
 #include "contract.hpp"
+#include "dpsosp/core/errors.hpp"
 #include "dpsosp/problems/problem.hpp"
 
 namespace dpsosp {
@@ -76,6 +77,10 @@ ProblemCheck check_problem(const FamilyFactory& factory, const CheckOptions& opt
   check.problem = family->name();
   check.skipped = family->missing();
   if (!check.skipped.empty()) return check;
+  if (family->make({.records = 2, .dimension = options.dimension}).records->simulated())
+    throw InputError(
+        "check: these settings simulate the records, whose sums are checked against records in "
+        "memory; leave `sampling` at its default");
   check.lines = check_contract(factory, options);
   check.constants = search(*family, options, options.seed + 1);
   const auto again = search(*family, options, options.seed + 1001);
