@@ -202,14 +202,16 @@ Problem GlmFamily::make(const InstanceSpec& spec) const {
     if (std::abs(along[0]) > 0.9) across = Vector::Unit(d, 1);
     across -= along.dot(across) * along;
     const double reach = std::isfinite(radius) ? radius : 2 * planted_norm + 1;
-    problem.slice = Slice{"F in the plane of w* (across) and an orthogonal direction (up)",
+    problem.slice = Slice{"F in the plane of w* and an orthogonal direction",
                           origin,
                           along,
                           across.normalized(),
                           -reach,
                           reach,
                           -reach,
-                          reach};
+                          reach,
+                          "along w*",
+                          "orthogonal to w*"};
   }
   return problem;
 }

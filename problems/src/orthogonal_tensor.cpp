@@ -359,7 +359,9 @@ Problem OrthogonalTensor::make(const InstanceSpec& spec) const {
             -radius,
             radius,
             -radius,
-            radius};
+            radius,
+            "along a₁",
+            "along a₂"};
   return problem;
 }
 

@@ -318,7 +318,9 @@ Problem TensorIca::make(const InstanceSpec& spec) const {
             -radius,
             radius,
             -radius,
-            radius};
+            radius,
+            "along a₁",
+            "along a₂"};
   return problem;
 }
 
