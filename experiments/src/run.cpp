@@ -176,7 +176,16 @@ Setup set_up(const json& d) {
                             .data_seed = d.at("data_seed")});
   s.algorithm = find_algorithm(d.at("algorithm").get<std::string>());
   s.door = named("door", doors, d.at("door"));
-  s.scheduled = prepare(*s.algorithm, d, s.problem.facts);
+  try {
+    s.scheduled = prepare(*s.algorithm, d, s.problem.facts);
+  } catch (const MissingConstant& missing) {
+    throw InputError(
+        fmt::format("{}: problem {} states no `{}`; choose a problem that does, or set the "
+                    "parameters and a noise rule by hand",
+                    s.algorithm->card().key,
+                    problem,
+                    missing.name()));
+  }
   return s;
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/vector.hpp"
 
 namespace dpsosp {
@@ -52,11 +53,21 @@ inline constexpr std::string_view kl_gamma = "kl_gamma";
 inline constexpr std::string_view kl_exponent = "kl_exponent";  // k
 }  // namespace constant
 
+/// A problem that states no constant of that name, and one is needed.
+class MissingConstant : public InputError {
+ public:
+  explicit MissingConstant(std::string_view name);
+  const std::string& name() const { return name_; }
+
+ private:
+  std::string name_;
+};
+
 class Constants {
  public:
   void set(std::string_view name, Constant value);
   bool contains(std::string_view name) const;
-  /// \throws InputError if the problem states no such constant.
+  /// \throws MissingConstant
   const Constant& at(std::string_view name) const;
   double operator[](std::string_view name) const { return at(name).value; }
   const std::map<std::string, Constant, std::less<>>& all() const { return values_; }
