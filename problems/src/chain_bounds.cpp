@@ -33,7 +33,11 @@ std::vector<Cell> tabulate(const ChainCurves& curves) {
 template <class Function>
 double supremum(const std::vector<Cell>& cells, double lipschitz, const Function& f) {
   double largest = 0;
-  for (const Cell& cell : cells) largest = std::max(largest, f(cell) + cell.half * lipschitz);
+  for (const Cell& cell : cells) {
+    const double bound = f(cell) + cell.half * lipschitz;
+    if (std::isnan(bound)) return bound;  // an overflow bounds nothing
+    largest = std::max(largest, bound);
+  }
   return largest;
 }
 

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "bump.hpp"
+#include "check_constants.hpp"
 #include "coin_records.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/stream.hpp"
@@ -174,6 +175,7 @@ Problem Coins::make(const InstanceSpec& spec) const {
        "−A ≤ F ≤ 0 for every data set; attained from a point between the balls if a coin shows "
        "tails alone.",
        0.9});
+  check_constants(name(), facts.constants);
 
   const Index planted = planted_coin(k, spec.data_seed);
   const double probability = planted_probability(k, spec.records);

@@ -182,11 +182,13 @@ Landscape MultiWell::landscape(Index d) const {
   if (bowl > 0 && wells >= 2) {
     Vector saddle = made.landmarks.front().point;
     saddle[0] = phi.hilltop();
-    made.starts.saddle = saddle;
-    made.landmarks.push_back({"x_1 on a hilltop, other x_j = p_*",
-                              Landmark::Kind::strict_saddle,
-                              Landmark::Of::population,
-                              saddle});
+    if (phi.at(saddle[0]).second < 0) {  // else the bowl is lost to rounding beside the bumps
+      made.starts.saddle = saddle;
+      made.landmarks.push_back({"x_1 on a hilltop, other x_j = p_*",
+                                Landmark::Kind::strict_saddle,
+                                Landmark::Of::population,
+                                saddle});
+    }
   }
   if (d >= 2)
     made.slice = Slice{"F over (x₁, x₂): wells of different depth",

@@ -96,8 +96,11 @@ Fields Octopus::landscape_fields() {
 
 Landscape Octopus::landscape(Index d) const {
   if (!(gamma > 0 && std::isfinite(gamma))) reject(name(), "gamma", gamma, "> 0");
-  if (!(contraction >= gamma && std::isfinite(contraction)))
-    reject(name(), "contraction", contraction, ">= gamma");
+  if (!(contraction >= gamma && contraction <= 1e9 * gamma))
+    reject(name(),
+           "contraction",
+           contraction,
+           "in [gamma, 1e9 gamma], so that their sum keeps the digits of gamma");
   if (!(tube > 0 && std::isfinite(tube))) reject(name(), "tube", tube, "> 0");
 
   const OctopusCurves curves{contraction, contraction + gamma, tube};

@@ -65,7 +65,7 @@ ChainBounds unscaled_bounds() {
                        .pull_top = phi_top,
                        .breaks = {0, 0.5, 1, 2, 20},
                        .fourth_own = 0,
-                       .fourth_gate = 10500,  // 10377.1 at u ≈ 0.72
+                       .fourth_gate = 10500,  // 10377.1 at u ≈ 0.744
                        .fourth_pull = 2.3});  // √e max |3u − u³|e^{−u²/2} = 2.276
 }
 

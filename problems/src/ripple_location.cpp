@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "check_constants.hpp"
 #include "clipped_sum.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/stream.hpp"
@@ -299,7 +300,8 @@ Problem RippleLocation::make(const InstanceSpec& spec) const {
   check_records(name(), spec.records);
   const Index d = check_dimension(name(), spec, 16);
   if (!(amplitude >= 0 && std::isfinite(amplitude))) reject(name(), "amplitude", amplitude, ">= 0");
-  if (!(frequency > 0 && frequency <= 1e3)) reject(name(), "frequency", frequency, "in (0, 1000]");
+  if (!(frequency >= 0.01 && frequency <= 1e3))
+    reject(name(), "frequency", frequency, "in [0.01, 1000]: branch and bound covers a period");
   if (law_seed < 0) reject(name(), "law_seed", static_cast<double>(law_seed), ">= 0");
   const Ripple ripple{amplitude, frequency};
   const double least_width = 1 + ripple.period();
@@ -379,6 +381,7 @@ Problem RippleLocation::make(const InstanceSpec& spec) const {
        "less a minimum of linear functions), so it is largest where all records agree; then the "
        "minimum is 0, and what is left is max_k φ(√d x₀_j − k).",
        1.0});
+  check_constants(name(), facts.constants);
 
   if (simulated(sampling)) {
     auto records = std::make_unique<SimulatedRipples>(ripple, law, sampling, spec);

@@ -73,10 +73,14 @@ Fields Staircase::landscape_fields() {
 Landscape Staircase::landscape(Index d) const {
   if (!(saddles >= 1 && saddles <= d))
     reject(name(), "saddles", static_cast<double>(saddles), fmt::format("in [1, {}]", d));
-  if (!(gamma > 0 && std::isfinite(gamma))) reject(name(), "gamma", gamma, "> 0");
+  if (!(gamma >= 1e-9 && std::isfinite(gamma)))
+    reject(name(), "gamma", gamma, ">= 1e-9, so that 1 + gamma keeps its digits");
   if (!(step > 0 && std::isfinite(step))) reject(name(), "step", step, "> 0");
-  if (!(half_width >= 1 && std::isfinite(half_width)))
-    reject(name(), "half_width", half_width, ">= 1 step, the minima");
+  if (!(half_width >= 1 && half_width <= 100))
+    reject(name(),
+           "half_width",
+           half_width,
+           "in [1, 100] steps: the minima are inside, and the grid of the bounds stays fine");
 
   const double width = step / std::sqrt(std::log1p(gamma));
   const StaircaseCurves curves{1 + gamma, step, width};

@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <numbers>
 #include <utility>
 
 #include "certified_minimum.hpp"
+#include "check_constants.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/stream.hpp"
 #include "dpsosp/problems/landscape.hpp"
@@ -70,7 +72,8 @@ double largest_curvature(double radius) {
   return std::max({2.0, part(1), part(-1)});
 }
 
-/// max |g‴| for r ≤ radius, and at least the value of the interior case of the proof.
+/// max |g‴| for r ≤ radius, and at least the value of the interior case of the proof if there is
+/// one.
 double largest_third(double radius) {
   const auto part = [&](double sign) {
     return certified_maximum(
@@ -85,7 +88,8 @@ double largest_third(double radius) {
         60 * radius + 80 * std::pow(radius, 3) + 16 * std::pow(radius, 5),
         1e-11 * (1 + std::pow(radius, 3)));
   };
-  return std::max({4 * radius, part(1), part(-1)});
+  const bool interior = radius * radius > 0.5 * std::numbers::pi;
+  return std::max({interior ? 4 * radius : 0.0, part(1), part(-1)});
 }
 
 /// min over 0 ≤ r ≤ radius of g(r) − m r, the least value of the objective with ‖z̄‖ = m.
@@ -224,8 +228,9 @@ Problem TrigRadial::make(const InstanceSpec& spec) const {
        Origin::proved,
        "the domain",
        "A symmetric third derivative T has its norm at max_{‖v‖=1} |T[v,v,v]| = |6τ sin s + 4τ³ "
-       "cos s|, τ = ⟨x, v⟩ ∈ [0, ‖x‖]. Inside, a stationary τ has τ² = −tan(s)/2 and the value 4τ "
-       "|sin s| ≤ 4R; at the end τ = r it is |g‴(r)|, g(r) = ½(r² + sin r²), found by branch and "
+       "cos s|, τ = ⟨x, v⟩ ∈ [0, ‖x‖]. Inside, a stationary τ has τ² = −tan(s)/2, which needs s > "
+       "π/2, and the value 4τ |sin s| ≤ 4R; at the end τ = r it is |g‴(r)|, g(r) = ½(r² + sin r²), "
+       "found by branch and "
        "bound. The domain is convex.",
        1.0});
   const double r0 = facts.initial_point.norm();
@@ -238,6 +243,7 @@ Problem TrigRadial::make(const InstanceSpec& spec) const {
        "so largest at ‖z̄‖ = 1; there F(x₀) ≤ g(‖x₀‖) + ‖x₀‖ and the minimum is min_{r ≤ R} g(r) − "
        "r, by branch and bound. Attained where every record is x₀/‖x₀‖.",
        1.0});
+  check_constants(name(), facts.constants);
 
   const auto landscape = std::make_shared<TrigRadialObjective>(d);
   const CurvatureBounds curvature_bounds{facts.constants[constant::smoothness],

@@ -7,6 +7,7 @@
 
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/problems/octopus.hpp"
+#include "dpsosp/problems/resisting_chain.hpp"
 #include "dpsosp/problems/staircase.hpp"
 #include "violation_search.hpp"
 
@@ -307,11 +308,39 @@ TEST(Chains, SettingsThatMakeNoChainAreRefused) {
   stairs.saddles = 11;
   EXPECT_THROW(stairs.make({.records = 2}), InputError);
   stairs = {};
-  stairs.half_width = 0.9;
+  for (const double width : {0.9, 1e5}) {  // the grid's slack made 5.9e12 of a smoothness of 11.5
+    stairs.half_width = width;
+    EXPECT_THROW(stairs.make({.records = 2}), InputError);
+  }
+  stairs = {};
+  stairs.gamma = 1e-16;  // 1 + gamma is 1, the saddles are flat
   EXPECT_THROW(stairs.make({.records = 2}), InputError);
+  for (const double gamma : {2.0, 1e-16}) {
+    Octopus octopus;
+    octopus.gamma = gamma;
+    EXPECT_THROW(octopus.make({.records = 2}), InputError);
+  }
+}
+
+TEST(Chains, BoundsThatOverflowAreRefused) {  // they were 0, "proved"
   Octopus octopus;
-  octopus.gamma = 2;
+  octopus.tube = 1e-100;
   EXPECT_THROW(octopus.make({.records = 2}), InputError);
+  Staircase stairs;
+  stairs.step = 1e-300;
+  EXPECT_THROW(stairs.make({.records = 2}), InputError);
+  ResistingChain chain;  // its gap was not a number
+  chain.hessian_lipschitz = 1e-300;
+  EXPECT_THROW(chain.make({.records = 2}), InputError);
+}
+
+TEST(Staircase, TheWidestBoxStillHasTightBounds) {
+  Staircase wide, usual;
+  wide.half_width = 100;
+  const auto smoothness = [](const Staircase& family) {
+    return family.make({.records = 2}).facts.constants[constant::smoothness];
+  };
+  EXPECT_LT(smoothness(wide), 1.03 * smoothness(usual));
 }
 
 }  // namespace

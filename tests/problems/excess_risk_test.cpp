@@ -36,6 +36,27 @@ TEST(MultiWell, TheMinimumOverTheBoxIsTheClosedForm) {
   EXPECT_GE(lowest, -0.5);
 }
 
+TEST(MultiWell, AStartAtTheMinimumHasNoGap) {
+  MultiWell family;
+  family.wells = 5;  // the third well is at 0, the start
+  const Problem p = family.make({.records = 2, .dimension = 3});
+  EXPECT_EQ(p.facts.constants[constant::suboptimality], 0.0);  // rounding made it -3.3e-16
+}
+
+TEST(MultiWell, ABowlLostToRoundingHasNoSaddle) {
+  MultiWell family;
+  for (const double bowl : {1e-100, 1e-9}) {
+    family.bowl = bowl;
+    const Problem p = family.make({.records = 2, .dimension = 2});
+    EXPECT_EQ(std::ssize(p.landmarks), bowl == 1e-9 ? 4 : 2);  // each also of the empirical one
+    for (const Landmark& l : p.landmarks) {
+      Vector curvature(2);
+      p.population->hessian_product(l.point, Vector::Unit(2, 0), curvature);
+      EXPECT_EQ(curvature[0] < 0, l.kind == Landmark::Kind::strict_saddle);
+    }
+  }
+}
+
 TEST(MultiWell, EveryCoordinateHasAsManyLocalMinimaAsTheSettingSays) {
   for (const Index m : {1, 2, 5, 8}) {
     MultiWell family;

@@ -148,6 +148,12 @@ TEST(Ramp, ItsConstantsAreReached) {
               0.01 * c[constant::hessian_lipschitz]);
 }
 
+TEST(Ramp, ConstantsThatUnderflowAreRefused) {
+  Ramp family;
+  family.smoothness = 1e-300;  // beta²/alpha was 0, "proved"
+  EXPECT_THROW(family.make({.records = 2}), InputError);
+}
+
 TEST(Ramp, TheValueNearTheMinimumLosesNoDigits) {
   Ramp family;
   const Problem p = untilted(family, 1);

@@ -208,7 +208,10 @@ TEST(RippleLocation, SettingsWithoutAProvedMinimumAreRefused) {
   narrow.half_width = 1.9;  // the minimiser could be outside
   flat.frequency = 0;
   odd.amplitude = -1;
-  for (const RippleLocation& family : {narrow, flat, odd})
+  RippleLocation slow;  // its period took branch and bound minutes
+  slow.frequency = 1e-4;
+  slow.half_width = 1e6;
+  for (const RippleLocation& family : {narrow, flat, odd, slow})
     EXPECT_THROW(family.make({.records = 10}), InputError);
 }
 
