@@ -249,6 +249,7 @@ Problem CovarianceGan::make(const InstanceSpec& spec) const {
                        Origin::estimated,
                        "initial point, of the population (‖S* − UUᵀ‖_F² ≤ ‖S*‖_F² + ‖UUᵀ‖_F²)"});
 
+  check_finite(facts);
   Matrix covariance = samples * samples.transpose() / static_cast<double>(spec.records);
   LowRankPicture picture = symmetric_picture(planted, rank, Landmark::Of::population);
   problem.landmarks = std::move(picture.landmarks);
