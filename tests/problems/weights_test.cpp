@@ -114,6 +114,16 @@ TEST(GroupDro, ConstantsCoverRecordsOfEveryGroupIfThereAreFewerRecordsThanGroups
   EXPECT_LE(largest, p.facts.constants[constant::lipschitz]);
 }
 
+TEST(CovarianceGan, NoLandmarkLiesOutsideTheDomain) {
+  CovarianceGan family;
+  family.domain_factor = 1;
+  for (std::uint64_t seed = 0; seed < 10; ++seed) {
+    const Problem p = family.make({.records = 1, .data_seed = seed});
+    for (const Landmark& mark : p.landmarks)
+      EXPECT_TRUE(p.facts.domain.contains(mark.point)) << mark.name << ' ' << seed;
+  }
+}
+
 TEST(Settings, ThatOverflowMakeNoInstance) {
   const auto refused = [](auto family, auto setting) {
     for (const double value : {unlimited, 1e200}) {
