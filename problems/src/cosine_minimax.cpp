@@ -353,8 +353,9 @@ Problem CosineMinimax::make(const InstanceSpec& spec) const {
         couplings, strong_concavity, gamma, std::move(mean_dual), std::move(mean_primal));
   };
   problem.population = value(Vector::Zero(coupled), Vector::Zero(d));
-  const double gap =
-      problem.population->value(facts.initial_point) - gamma * static_cast<double>(coupled - free);
+  const double gap = std::max(
+      0.0,
+      problem.population->value(facts.initial_point) - gamma * static_cast<double>(coupled - free));
   const double reach = facts.domain.diameter(d);
   const double shift = (largest / strong_concavity + 1) * reach;
   if (sampling == Sampling::balanced || sampling == Sampling::stream)
@@ -378,6 +379,7 @@ Problem CosineMinimax::make(const InstanceSpec& spec) const {
   else
     c.set(constant::suboptimality, {gap, Origin::estimated, "initial point, of the population"});
 
+  check_finite(facts);
   const StreamKey key{.seed = spec.data_seed, .purpose = Purpose::data};
   if (simulated(sampling)) {
     auto records =

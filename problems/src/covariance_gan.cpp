@@ -249,12 +249,14 @@ Problem CovarianceGan::make(const InstanceSpec& spec) const {
                        Origin::estimated,
                        "initial point, of the population (‖S* − UUᵀ‖_F² ≤ ‖S*‖_F² + ‖UUᵀ‖_F²)"});
 
+  check_finite(facts);
   Matrix covariance = samples * samples.transpose() / static_cast<double>(spec.records);
   LowRankPicture picture = symmetric_picture(planted, rank, Landmark::Of::population);
   problem.landmarks = std::move(picture.landmarks);
   problem.slice = std::move(picture.slice);
   for (Landmark& l : symmetric_picture(covariance, rank, Landmark::Of::empirical).landmarks)
-    problem.landmarks.push_back(std::move(l));
+    if (facts.domain.contains(l.point))  // a few records may be longer than the domain is wide
+      problem.landmarks.push_back(std::move(l));
   problem.population = covariance_gan_value(planted, rank, strong_concavity);
   problem.empirical = covariance_gan_value(std::move(covariance), rank, strong_concavity);
   problem.records = covariance_gan_records(std::move(samples), rank, strong_concavity);

@@ -65,7 +65,8 @@ IdxArray read_idx(const std::filesystem::path& file, std::size_t dimensions) {
     std::uint32_t size = 0;
     for (std::size_t b = 0; b < 4; ++b) size = size << 8 | byte(4 + 4 * k + b);
     array.shape.push_back(static_cast<Index>(size));
-    entries = size == 0 ? 0 : std::min(most, entries * size);
+    // a product beyond `most` is kept there, and never formed: it could wrap around
+    entries = size != 0 && entries > most / size ? most : entries * size;
   }
   const std::uintmax_t size = std::filesystem::file_size(file);
   if (size != header + entries)

@@ -88,6 +88,7 @@ PublicFacts DataGlmFamily::public_facts(const InstanceSpec& spec, const ScalarLo
                        "initial point",
                        start_loss.why + " At t = ⟨x₀, x⟩, |t| ≤ ‖x₀‖; and min F ≥ 0.",
                        gap_attained()});
+  check_finite(facts);
   return facts;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dpsosp/problems/glm_family.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -22,6 +23,14 @@ Matrix draw_basis(Stream stream, Index d, Index r) {
   Matrix g(d, r);
   stream.fill_normal(1.0, g.reshaped());
   return Eigen::HouseholderQR<Matrix>(g).householderQ() * Matrix::Identity(d, r);
+}
+
+/// How many times the plainest rule's nodes a population objective needs, or 0 if that is too many.
+/// Poles of the loss in t come as close as 1/‖w‖ and 1/‖w*‖ to the real axis, and so does a bump.
+double needed_detail(FeatureLaw::Kind kind, double reach, double resolved) {
+  const double finest = kind == FeatureLaw::Kind::gaussian ? 3 : 16;
+  const double detail = std::max(1.0, reach / resolved);
+  return detail <= finest ? detail : 0;
 }
 
 double smallest_eigenvalue(const Objective& F, const Vector& at) {
@@ -114,10 +123,16 @@ Problem GlmFamily::make(const InstanceSpec& spec) const {
     }
     return std::shared_ptr<const GlmData>(std::move(data));
   };
-  const PlaneRule rule = plane_rule(features, inside);
+  // without a domain, points beyond `usual` or twice w* are not what the rule is for
+  constexpr double usual = 10;
+  const double reach =
+      planted_norm + (std::isfinite(radius) ? radius : std::max(usual, 2 * planted_norm));
+  const double detail =
+      law.analytic && support == 0 ? needed_detail(features.kind, reach, law.resolved) : 0;
+  const PlaneRule rule = plane_rule(features, inside, std::max(1.0, detail));
 
   Problem problem;
-  if (law.analytic && support == 0)
+  if (detail > 0)
     problem.population = glm_population(rule, law.expected, law.regulariser, planted, basis);
   if (support > 0) {
     const auto atoms = draw(support);
@@ -180,10 +195,10 @@ Problem GlmFamily::make(const InstanceSpec& spec) const {
                        start_loss.why + " At t = ⟨x₀, x⟩, |t| ≤ ‖x₀‖; and min F ≥ 0.",
                        law.gap_attained});
   const Vector turned = planted_norm * Vector::Unit(inside, 0);
-  const auto of_law = law.analytic && support == 0
-                          ? glm_population(rule, law.expected, 0.0, turned, Matrix(inside, 0))
-                          : nullptr;
+  const auto of_law =
+      detail > 0 ? glm_population(rule, law.expected, 0.0, turned, Matrix(inside, 0)) : nullptr;
   describe(of_law.get(), turned, facts);
+  check_finite(facts);
 
   const auto add_landmark =
       [&](std::string_view what, Landmark::Kind kind, Landmark::Of of, const Vector& point) {
@@ -201,15 +216,15 @@ Problem GlmFamily::make(const InstanceSpec& spec) const {
     Vector along = planted_norm > 0 ? planted.normalized() : Vector(Vector::Unit(d, 1));
     if (std::abs(along[0]) > 0.9) across = Vector::Unit(d, 1);
     across -= along.dot(across) * along;
-    const double reach = std::isfinite(radius) ? radius : 2 * planted_norm + 1;
+    const double side = std::isfinite(radius) ? radius : 2 * planted_norm + 1;
     problem.slice = Slice{"F in the plane of w* and an orthogonal direction",
                           origin,
                           along,
                           across.normalized(),
-                          -reach,
-                          reach,
-                          -reach,
-                          reach,
+                          -side,
+                          side,
+                          -side,
+                          side,
                           "along w*",
                           "orthogonal to w*"};
   }

@@ -12,35 +12,41 @@
 namespace dpsosp {
 namespace {
 
-// Enough for e^{−⟨w − w*, x⟩²} with |w − w*| ≤ 9 to 1e-12.
+// Enough for e^{−⟨w − w*, x⟩²} with |w − w*| ≤ 9 to 1e-12, times a rule's detail.
 constexpr Index angles = 128;
 constexpr Index distances = 32;
-constexpr Index lengths = 24;
+constexpr Index least_lengths = 24;
+
+Index times(Index nodes, double detail) {
+  return static_cast<Index>(std::ceil(static_cast<double>(nodes) * detail));
+}
 
 /// Of the first two coordinates of the unit sphere in R^dimension, `rest` of each of the others.
-PlaneRule sphere_rule(Index dimension) {
+PlaneRule sphere_rule(Index dimension, double detail) {
   if (dimension == 1)
     return {Vector{{1, -1}}, Vector::Zero(2), Vector::Zero(2), Vector::Constant(2, 0.5)};
+  const Index turns = times(angles, detail);
   QuadratureRule squares{Vector::Ones(1), Vector::Ones(1)};  // of the distance from the axis
-  if (dimension > 2) squares = gauss_jacobi(distances, 0.5 * static_cast<double>(dimension) - 2);
-  const Index count = squares.nodes.size() * angles;
+  if (dimension > 2)
+    squares = gauss_jacobi(times(distances, detail), 0.5 * static_cast<double>(dimension) - 2);
+  const Index count = squares.nodes.size() * turns;
   PlaneRule rule{Vector(count), Vector(count), Vector(count), Vector(count)};
   Index k = 0;
   for (Index i = 0; i < squares.nodes.size(); ++i)
-    for (Index j = 0; j < angles; ++j, ++k) {
+    for (Index j = 0; j < turns; ++j, ++k) {
       const double square = squares.nodes[i];
       const double angle =
-          2 * std::numbers::pi * (static_cast<double>(j) + 0.5) / static_cast<double>(angles);
+          2 * std::numbers::pi * (static_cast<double>(j) + 0.5) / static_cast<double>(turns);
       rule.along[k] = std::sqrt(square) * std::cos(angle);
       rule.across[k] = std::sqrt(square) * std::sin(angle);
       rule.rest[k] = dimension > 2 ? (1 - square) / static_cast<double>(dimension - 2) : 0.0;
-      rule.weight[k] = squares.weights[i] / static_cast<double>(angles);
+      rule.weight[k] = squares.weights[i] / static_cast<double>(turns);
     }
   return rule;
 }
 
 /// Of min(1, σχ_d): Gauss-Legendre below 1 where the density is, and the atom at 1.
-QuadratureRule clipped_length_rule(double sigma, Index dimension) {
+QuadratureRule clipped_length_rule(double sigma, Index dimension, Index lengths) {
   const auto d = static_cast<double>(dimension);
   const double middle = sigma * std::sqrt(d);
   const double from = std::max(0.0, middle - 7 * sigma);
@@ -175,24 +181,26 @@ void FeatureLaw::draw(Stream& stream, VectorRef out) const {
       return;
     case Kind::gaussian:
       stream.fill_normal(spread / std::sqrt(static_cast<double>(out.size())), out);
-      out *= std::min(1.0, 1.0 / out.norm());
+      out *= std::min(1.0, 1.0 / out.stableNorm());
       return;
   }
 }
 
-PlaneRule plane_rule(const FeatureLaw& law, Index dimension) {
+PlaneRule plane_rule(const FeatureLaw& law, Index dimension, double detail) {
   switch (law.kind) {
     case FeatureLaw::Kind::ball:
     case FeatureLaw::Kind::low_rank:
-      return sphere_rule(dimension + 2);  // the ball is the sphere's shadow two dimensions down
+      return sphere_rule(dimension + 2, detail);  // the ball is the sphere's shadow
     case FeatureLaw::Kind::sphere:
-      return sphere_rule(dimension);
+      return sphere_rule(dimension, detail);
     case FeatureLaw::Kind::gaussian:
       break;
   }
-  const PlaneRule sphere = sphere_rule(dimension);
+  const PlaneRule sphere = sphere_rule(dimension, detail);
   const QuadratureRule length =
-      clipped_length_rule(law.spread / std::sqrt(static_cast<double>(dimension)), dimension);
+      clipped_length_rule(law.spread / std::sqrt(static_cast<double>(dimension)),
+                          dimension,
+                          times(least_lengths, detail));
   const Index nodes = sphere.weight.size();
   const Index count = nodes * length.nodes.size();
   PlaneRule rule{Vector(count), Vector(count), Vector(count), Vector(count)};

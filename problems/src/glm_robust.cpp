@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dpsosp/problems/glm_robust.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <numbers>
@@ -90,6 +91,9 @@ GlmFamily::Model GlmWelsch::model() const {
   made.loss = welsch_loss(scale);
   made.gap_attained = 0.532;
   made.planted_minimises = opposed == 0;
+  const double narrowest =
+      std::min(outliers < 1 ? noise : outlier_noise, outliers > 0 ? outlier_noise : noise);
+  made.resolved = 9 * std::hypot(scale, std::sqrt(2.0) * narrowest);
   made.expected =
       [c = scale,
        p = opposed,

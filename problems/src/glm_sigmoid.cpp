@@ -129,6 +129,7 @@ void GlmSigmoid::describe(const Objective* population,
        0.452});
   if (population == nullptr) return;
   const double mu = least_pl_ratio(*population, planted, radius);
+  if (!(mu > 0)) return;  // flat to rounding somewhere on a wide domain
   const std::string region =
       "the domain, of the population objective, which depends on w through two numbers: the least "
       "ratio on a polar grid of them";

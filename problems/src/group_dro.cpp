@@ -353,9 +353,10 @@ Problem GroupDro::make(const InstanceSpec& spec) const {
 
   const auto n = static_cast<double>(spec.records);
   const Index least_size = std::max<Index>(1, spec.records / groups);
-  const GroupDroBounds bounds{.groups = static_cast<double>(groups),
-                              .mu = strong_concavity,
-                              .weight = n / static_cast<double>(least_size)};
+  const GroupDroBounds bounds{
+      .groups = static_cast<double>(groups),
+      .mu = strong_concavity,
+      .weight = std::max(n / static_cast<double>(least_size), static_cast<double>(groups))};
   const std::string region = fmt::format("|y_g| <= {:.4g}", 1 / strong_concavity);
   Constants& c = facts.constants;
   c.set(constant::strong_concavity,
@@ -365,7 +366,7 @@ Problem GroupDro::make(const InstanceSpec& spec) const {
       {bounds.gradient(),
        Origin::proved,
        region,
-       "With e = exp(−r²/2) and ω = max n/n_g: ‖∇f‖² ≤ ω²(1/G + y_g)²·(−2e² ln e) + "
+       "With e = exp(−r²/2) and ω = max(G, n/n_g): ‖∇f‖² ≤ ω²(1/G + y_g)²·(−2e² ln e) + "
        "(ω(1−e) − μy_g)² + Σ_{others}(μy)², convex in every y: the ends, then a grid in e ∈ [0, 1] "
        "with the slope's remainder.",
        1.0});

@@ -151,6 +151,7 @@ Problem MatrixCompletion::make(const InstanceSpec& spec) const {
        Origin::estimated,
        "initial point, of the population (‖UVᵀ − X*‖_F ≤ ‖UVᵀ‖_F + ‖X*‖_F)"});
 
+  check_finite(facts);
   problem.population =
       factored_objective({.target = planted,
                           .weights = Matrix::Constant(rows, cols, unit),

@@ -142,7 +142,7 @@ class StoredEntries final : public CompletionRecords {
     const Cells at(shape(), point.x), along(shape(), v);
     return weighed_sum(batch, limit, out, [&](Index i, Vector& product) {
       product.head(common.size()) = common;
-      add_data_product(at, along, i, 1.0, product);
+      add_data_product(at, along, i, product);
       return common_bound + curvature_bound(at, row(i), col(i), values_[i]);
     });
   }
@@ -162,8 +162,7 @@ class StoredEntries final : public CompletionRecords {
     const Cells to(shape(), point.x), from(shape(), previous.x), along(shape(), v);
     return weighed_sum(batch, limit, out, [&](Index i, Vector& product) {
       product.head(common.size()) = common;
-      add_data_product(to, along, i, 1.0, product);
-      add_data_product(from, along, i, -1.0, product);
+      add_data_change(to, from, along, i, product);
       return common_bound + curvature_change_bound(to, from, row(i), col(i));
     });
   }
@@ -177,12 +176,21 @@ class StoredEntries final : public CompletionRecords {
     const double c = sign * shape().weight * (at.entry(a, b) - values_[i]);
     add_slope(shape(), at, a, b, c, v);
   }
-  void add_data_product(
-      const Cells& at, const Cells& along, Index i, double sign, Vector& product) const {
+  void add_data_product(const Cells& at, const Cells& along, Index i, Vector& product) const {
     const Index a = row(i), b = col(i);
-    const double c = sign * shape().weight;
+    const double c = shape().weight;
     add_slope(shape(), at, a, b, c * at.slope_along(along, a, b), product);
     add_slope(shape(), along, a, b, c * (at.entry(a, b) - values_[i]), product);
+  }
+
+  /// The value cancels, and with it the rounding of t − v.
+  void add_data_change(
+      const Cells& to, const Cells& from, const Cells& along, Index i, Vector& product) const {
+    const Index a = row(i), b = col(i);
+    const double w = shape().weight;
+    add_slope(shape(), to, a, b, w * to.slope_along(along, a, b), product);
+    add_slope(shape(), from, a, b, -w * from.slope_along(along, a, b), product);
+    add_slope(shape(), along, a, b, w * (to.entry(a, b) - from.entry(a, b)), product);
   }
 
   std::vector<Index> cells_;

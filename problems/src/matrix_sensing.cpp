@@ -256,6 +256,7 @@ Problem MatrixSensing::make(const InstanceSpec& spec) const {
       .fill_normal(initial_spread, starts.standard);
   facts.initial_point = start.pick(name(), starts, facts.domain, spec.seed);
   facts.initial_dual = Vector::Zero(spec.records);
+  check_finite(facts);
   problem.region = [shape = MatrixSensingData{rows, cols, rank, {}, {}},
                     limit = typical_factor_squared(*this)](ConstVectorRef x) {
     const Factors at(shape, x);

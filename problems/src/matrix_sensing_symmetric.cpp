@@ -312,6 +312,7 @@ Problem MatrixSensingSymmetric::make(const InstanceSpec& spec) const {
        Origin::estimated,
        "initial point, of the population (‖UUᵀ − Y*‖_F² ≤ ‖UUᵀ‖_F² + ‖Y*‖_F²)"});
 
+  check_finite(facts);
   problem.population = symmetric_objective(planted, rank, scale, 0.25 * label_noise * label_noise);
   LowRankPicture picture = symmetric_picture(planted, rank, Landmark::Of::population);
   problem.landmarks = std::move(picture.landmarks);

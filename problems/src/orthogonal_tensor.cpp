@@ -80,6 +80,7 @@ class ComponentRecords final : public Records {
     const Vector bend = own_bend(u);
     const double c = slope(point.x);
     const double squared = u.squaredNorm();
+    const Vector beside = norms_beside(u);
     return sum_products(
         bend, c * v + (2 * beta_ * point.x.dot(v)) * point.x, v, batch, limit, out, [&](Index j) {
           return shifted_norm(c,
@@ -87,7 +88,8 @@ class ComponentRecords final : public Records {
                                .p_squared = squared,
                                .beta = bend[j],
                                .q_squared = 1,
-                               .inner = u[j]});
+                               .inner = u[j],
+                               .across = beside[j]});
         });
   }
 
@@ -100,21 +102,11 @@ class ComponentRecords final : public Records {
                                              VectorRef out) const override {
     const Vector bend =
         own_bend(in_basis(basis_, point.x)) - own_bend(in_basis(basis_, previous.x));
-    const double c = slope(point.x) - slope(previous.x);
-    const double common = shifted_norm(c,
-                                       {.alpha = 2 * beta_,
-                                        .p_squared = point.x.squaredNorm(),
-                                        .beta = -2 * beta_,
-                                        .q_squared = previous.x.squaredNorm(),
-                                        .inner = point.x.dot(previous.x)});
-    return sum_products(bend,
-                        c * v + (2 * beta_ * point.x.dot(v)) * point.x -
-                            (2 * beta_ * previous.x.dot(v)) * previous.x,
-                        v,
-                        batch,
-                        limit,
-                        out,
-                        [&](Index j) { return std::abs(bend[j]) + common; });
+    const RadialChange radial_change(beta_, point.x, previous.x);
+    const double common = radial_change.norm();
+    return sum_products(bend, radial_change.product(v), v, batch, limit, out, [&](Index j) {
+      return std::abs(bend[j]) + common;
+    });
   }
 
  private:
@@ -122,6 +114,19 @@ class ComponentRecords final : public Records {
   double radial(ConstVectorRef x) const {
     const double squared = x.squaredNorm();
     return (0.25 * beta_ * squared - 0.5 * (beta_ - 1)) * squared;
+  }
+  /// The norm of u without its coordinate j, for every j; a difference ‖u‖² − u_j² would cancel.
+  static Vector norms_beside(const Vector& u) {
+    Vector squares = Vector::Zero(u.size());
+    double before = 0, after = 0;
+    for (Index j = 0; j < u.size(); ++j) {
+      const Index k = u.size() - 1 - j;
+      squares[j] += before;
+      squares[k] += after;
+      before += u[j] * u[j];
+      after += u[k] * u[k];
+    }
+    return squares.cwiseSqrt();
   }
   /// Of a_j a_jᵀ in record j's Hessian.
   static Vector own_bend(const Vector& u) {
@@ -172,14 +177,13 @@ class ComponentRecords final : public Records {
                  double limit,
                  VectorRef out) const {
     const std::vector<Index> counts = multiplicity_->of(batch);
-    const double common_squared = common.squaredNorm();
+    const Vector beside = norms_beside(common);
     Vector total = Vector::Zero(own.size());  // in the basis
     double total_weight = 0;
     ClipReport report;
     for (Index j = 0; j < own.size(); ++j) {
-      const double across = std::max(0.0, common_squared - common[j] * common[j]);
       const double along = own[j] + common[j];
-      const double weight = weigh(std::sqrt(along * along + across), limit, counts, j, report);
+      const double weight = weigh(std::hypot(along, beside[j]), limit, counts, j, report);
       total[j] = weight * own[j];
       total_weight += weight;
     }
@@ -250,7 +254,9 @@ Fields OrthogonalTensor::fields() {
 Problem OrthogonalTensor::make(const InstanceSpec& spec) const {
   check_records(name(), spec.records);
   const Index d = check_dimension(name(), spec, 10, 2);
-  if (!(penalty > 1 && std::isfinite(penalty))) reject(name(), "penalty", penalty, "> 1");
+  constexpr double heaviest_penalty = 1e8;  // beyond it, beta r^2 - (beta - 1) has no digits left
+  if (!(penalty > 1 && penalty <= heaviest_penalty))
+    reject(name(), "penalty", penalty, "in (1, 1e8]");
   if (!(radius >= 1 && std::isfinite(radius))) reject(name(), "radius", radius, ">= 1");
   if (saddle_components < 2 || saddle_components > d)
     reject(name(),
@@ -331,6 +337,7 @@ Problem OrthogonalTensor::make(const InstanceSpec& spec) const {
        "the least, and F ≥ (β − w_max)‖x‖⁴/4 − (β−1)‖x‖²/2 as Σ u_j⁴ ≤ ‖x‖⁴.",
        1.0});
 
+  check_finite(facts);
   std::unique_ptr<const Multiplicity> multiplicity =
       draw_values(std::string(name()),
                   {.probabilities = Vector::Constant(d, 1 / components)},

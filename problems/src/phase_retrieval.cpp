@@ -309,6 +309,7 @@ Problem PhaseRetrieval::make(const InstanceSpec& spec) const {
                        Origin::estimated,
                        "initial point, of the population"});
 
+  check_finite(facts);
   if (intensity) {
     problem.population = intensity_population(instance.signal, design, label_noise, 1.0);
     problem.landmarks = intensity_landmarks(instance);

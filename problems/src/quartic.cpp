@@ -52,12 +52,24 @@ QuarticBounds either(const QuarticBounds& first, const QuarticBounds& second) {
 }
 
 double shifted_norm(double shift, const RankTwo& u) {
-  const double trace = u.alpha * u.p_squared + u.beta * u.q_squared;
-  const double determinant = u.alpha * u.beta * (u.p_squared * u.q_squared - u.inner * u.inner);
-  const double root = std::sqrt(std::max(0.0, 0.25 * trace * trace - determinant));
-  return std::max({std::abs(shift),
-                   std::abs(shift + 0.5 * trace + root),
-                   std::abs(shift + 0.5 * trace - root)});
+  const double of_p = u.alpha * u.p_squared, of_q = u.beta * u.q_squared;
+  const double mean = std::sqrt(std::abs(u.alpha)) * std::sqrt(std::abs(u.beta));
+  // (of_p + of_q)²/4 − αβ across² = (of_p − of_q)²/4 + αβ inner²: of the two, the sum of squares
+  const bool opposed = (u.alpha < 0) != (u.beta < 0);
+  const double root = opposed ? std::hypot(0.5 * (of_p + of_q), mean * u.across)
+                              : std::hypot(0.5 * (of_p - of_q), mean * u.inner);
+  return std::max(std::abs(shift), std::abs(shift + 0.5 * (of_p + of_q)) + root);
+}
+
+RadialChange::RadialChange(double b, ConstVectorRef x, ConstVectorRef previous)
+    : b_(b), sum_(x + previous), difference_(x - previous) {}
+
+Vector RadialChange::product(ConstVectorRef v) const {
+  return b_ * (sum_.dot(difference_) * v + difference_.dot(v) * sum_ + sum_.dot(v) * difference_);
+}
+
+double RadialChange::norm() const {
+  return std::abs(b_) * (2 * std::abs(sum_.dot(difference_)) + sum_.norm() * difference_.norm());
 }
 
 Quartic::Quartic(Matrix basis, Vector weights, double beta)

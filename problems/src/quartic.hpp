@@ -20,15 +20,31 @@ QuarticBounds quartic_bounds(double w, double b, double gamma, double radius);
 /// The larger of each.
 QuarticBounds either(const QuarticBounds& first, const QuarticBounds& second);
 
-/// Operator norm of s I + α p pᵀ + β q qᵀ on R^d, d ≥ 3; an upper bound for d ≤ 2.
+/// Operator norm of s I + α p pᵀ + β q qᵀ on R^d, d ≥ 3; an upper bound for d ≤ 2. Nothing cancels
+/// in it, if nothing did in its arguments, nor does a product of more than two squares overflow.
 struct RankTwo {
   double alpha = 0;
   double p_squared = 0;
   double beta = 0;
   double q_squared = 0;
-  double inner = 0;  ///< p·q
+  double inner = 0;   ///< p·q
+  double across = 0;  ///< ‖p‖ times the distance of q from the line of p
 };
 double shifted_norm(double shift, const RankTwo& update);
+
+/// The Hessian of (b/4)‖x‖⁴ at x less that at x′, from x + x′ and x − x′, so that it does not
+/// cancel: b(⟨s, d⟩ I + s dᵀ + d sᵀ) with s = x + x′, d = x − x′.
+class RadialChange {
+ public:
+  RadialChange(double b, ConstVectorRef x, ConstVectorRef previous);
+  Vector product(ConstVectorRef v) const;
+  /// Its operator norm |b|(2|⟨s, d⟩| + ‖s‖‖d‖).
+  double norm() const;
+
+ private:
+  double b_;
+  Vector sum_, difference_;
+};
 
 /// F(x) = −¼ Σ_j w_j (a_j·x)⁴ + (β/4)‖x‖⁴ − ((β−1)/2)‖x‖² for an orthonormal basis a_1, …, a_d.
 ///

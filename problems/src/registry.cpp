@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -97,6 +98,14 @@ std::string_view to_string(Landmark::Kind kind) {
 
 void check_records(std::string_view problem, Index records) {
   if (records < 1) reject(problem, "records", static_cast<double>(records), ">= 1");
+}
+
+void check_finite(const PublicFacts& facts) {
+  if (!facts.initial_point.allFinite())
+    reject(facts.name, "x0", facts.initial_point.norm(), "finite; a setting is too large");
+  for (const auto& [name, constant] : facts.constants.all())
+    if (constant.origin != Origin::clipped && !std::isfinite(constant.value))
+      reject(facts.name, name, constant.value, "finite; a setting is too large");
 }
 
 Index check_dimension(std::string_view problem,

@@ -198,6 +198,7 @@ Problem RobustPhaseRetrieval::make(const InstanceSpec& spec) const {
                        Origin::estimated,
                        "initial point, of the population"});
 
+  check_finite(facts);
   problem.population = intensity_population(instance.signal, design, label_noise, value_scale);
   problem.landmarks = intensity_landmarks(instance);
   problem.slice = phase_slice(instance.signal);

@@ -75,12 +75,15 @@ class IcaRecords final : public Records {
       const auto y = observed_->col(i);
       const double t = y.dot(point.x);
       product = (bend(t) * y.dot(v)) * y + common;
+      const double y_squared = y.squaredNorm();
+      const double beside = y_squared > 0 ? (point.x - (t / y_squared) * y).norm() : 0.0;
       return shifted_norm(c,
                           {.alpha = 2 * loss_.quartic,
                            .p_squared = squared,
                            .beta = bend(t),
-                           .q_squared = y.squaredNorm(),
-                           .inner = t});
+                           .q_squared = y_squared,
+                           .inner = t,
+                           .across = std::sqrt(y_squared) * beside});
     });
   }
 
@@ -91,15 +94,9 @@ class IcaRecords final : public Records {
                                              const BatchView& batch,
                                              double limit,
                                              VectorRef out) const override {
-    const double c = slope(point.x) - slope(previous.x);
-    const Vector common = c * v + (2 * loss_.quartic * point.x.dot(v)) * point.x -
-                          (2 * loss_.quartic * previous.x.dot(v)) * previous.x;
-    const double common_norm = shifted_norm(c,
-                                            {.alpha = 2 * loss_.quartic,
-                                             .p_squared = point.x.squaredNorm(),
-                                             .beta = -2 * loss_.quartic,
-                                             .q_squared = previous.x.squaredNorm(),
-                                             .inner = point.x.dot(previous.x)});
+    const RadialChange radial_change(loss_.quartic, point.x, previous.x);
+    const Vector common = radial_change.product(v);
+    const double common_norm = radial_change.norm();
     return weighed_sum(batch, limit, out, [&](Index i, Vector& product) {
       const auto y = observed_->col(i);
       const double change = bend(y.dot(point.x)) - bend(y.dot(previous.x));
@@ -219,7 +216,9 @@ Fields TensorIca::fields() {
 Problem TensorIca::make(const InstanceSpec& spec) const {
   check_records(name(), spec.records);
   const Index d = check_dimension(name(), spec, 6, 2);
-  if (!(penalty > 1 && std::isfinite(penalty))) reject(name(), "penalty", penalty, "> 1");
+  constexpr double heaviest_penalty = 1e8;  // beyond it, beta r^2 - (beta - 1) has no digits left
+  if (!(penalty > 1 && penalty <= heaviest_penalty))
+    reject(name(), "penalty", penalty, "in (1, 1e8]");
   if (!(radius >= 1 && std::isfinite(radius))) reject(name(), "radius", radius, ">= 1");
 
   const auto entries = static_cast<double>(d);
@@ -301,6 +300,7 @@ Problem TensorIca::make(const InstanceSpec& spec) const {
                        "for every data set.",
                        1.0});
 
+  check_finite(facts);
   problem.population = std::make_unique<Quartic>(population);
   problem.landmarks = population.landmarks(Landmark::Of::population);
   problem.landmarks.push_back(

@@ -88,6 +88,10 @@ TEST(IdxFiles, OfAnotherKindOrLengthAreRefusedInOneLine) {
             std::string::npos);
   EXPECT_NE(refusal(idx({2, 3}, "abcde"), 2).find("17 bytes, expected 18"), std::string::npos);
   EXPECT_NE(refusal(idx({2, 3}, "abcdefg"), 2).find("19 bytes, expected 18"), std::string::npos);
+  // 2^32 - 1, 2^32 - 1 and 2^24 entries: the capped product must not wrap around to none at all
+  const std::string wrapped =
+      std::string("\0\0\x08\x03", 4) + std::string(8, '\xff') + std::string("\x01\0\0\0", 4);
+  EXPECT_NE(refusal(wrapped, 3).find("16 bytes, expected"), std::string::npos);
   const std::string huge{
       '\0', '\0', '\x08', '\x02', '\x7f', '\0', '\0', '\0', '\x7f', '\0', '\0', '\0'};
   EXPECT_NE(refusal(huge, 2).find("12 bytes, expected"), std::string::npos);

@@ -203,6 +203,31 @@ TEST(GlmPopulation, OfRobustRegressionIsAnIntegralOverOneCoordinate) {
     }
 }
 
+TEST(GlmPopulation, OfANarrowLossOrAWideDomainIsAsExactOrIsNotGiven) {
+  GlmWelsch family;
+  family.features.kind = FeatureLaw::Kind::ball;
+  family.noise = family.outliers = 0;
+  for (const double scale : {0.3, 0.1}) {
+    family.scale = scale;
+    const Problem p = family.make({.records = 1, .dimension = 5});
+    const Vector planted = p.landmarks.front().point;
+    const Vector e = (Vector::Ones(5) - 0.3 * planted).normalized();
+    const auto phi = [scale](double t) {
+      return -0.5 * scale * scale * std::expm1(-t * t / (scale * scale));
+    };
+    for (const double delta : {0.5, 3.0, 9.0})
+      EXPECT_NEAR(p.population->value(planted + delta * e) / (scale * scale),
+                  one_coordinate_mean(2, delta, phi) / (scale * scale),
+                  1e-10);
+  }
+  family.scale = 0.01;
+  EXPECT_EQ(family.make({.records = 1}).population, nullptr);
+  GlmSigmoid wide;
+  wide.radius = 300;
+  wide.planted_norm = 200;
+  EXPECT_EQ(wide.make({.records = 1}).population, nullptr);
+}
+
 TEST(GlmPopulation, KeepsItsSecondDerivativesBesideTheLineOfThePlanted) {
   // on the line through w*, every direction orthogonal to it has one curvature
   for (const Index d : {2, 3, 10}) {

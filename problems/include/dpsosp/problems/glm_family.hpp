@@ -15,7 +15,9 @@ namespace dpsosp {
 /// Generalised linear models with drawn records: f(w; x, y) = φ(⟨w, x⟩; y) + λ Σ_j w_j²/(1 + w_j²),
 /// ‖x‖ ≤ 1, and a label y that depends on x through u = ⟨w*, x⟩.
 ///
-/// The population objective is exact up to quadrature for laws of x that rotations leave alone.
+/// The population objective is exact up to quadrature for laws of x that rotations leave alone; the
+/// nodes grow with radius, ‖w*‖ and the loss's steepness, and where too many would be needed there
+/// is none. Without a domain they are enough for ‖w‖ ≤ max(10, 2‖w*‖).
 /// With `support` = K, the law of (x, y) is uniform on K atoms drawn once: then every population
 /// objective is a finite mean, and simulated records are exact at O(K d) a query for any n, with
 /// every record clipped on its own. The atoms are the law, which the data seed draws as it draws
@@ -44,6 +46,7 @@ class GlmFamily : public ProblemFamily {
     ExpectedLoss expected;
     double gap_attained = 1;  ///< of the bound on F(x₀) − min F, at the default settings
     bool analytic = true;     ///< `expected` is, so that quadrature over x is exact
+    double resolved = 14;     ///< ‖w‖ + ‖w*‖ up to which its plainest rule is, to 1e-12
     Vector extreme_labels;    ///< ends of the labels' range, or a few labels where it has none
     bool exact_fit = false;   ///< φ(u; y) = 0 for every record, so w* minimises every F
     bool planted_minimises = false;  ///< w* minimises the population objective

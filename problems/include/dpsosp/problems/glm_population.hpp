@@ -32,7 +32,8 @@ struct PlaneRule {
 /// Polar coordinates: trapezoid rule in the angle, Gauss-Jacobi in the square of the distance,
 /// Gauss-Legendre in the length of clipped Gaussians. Converges exponentially for analytic
 /// integrands. dimension ≥ 1 is that of x, or of ξ under `low_rank`.
-PlaneRule plane_rule(const FeatureLaw& law, Index dimension);
+/// \param detail  ≥ 1 times as many nodes in each direction.
+PlaneRule plane_rule(const FeatureLaw& law, Index dimension, double detail = 1);
 
 /// out_i = E[φ^(order)(t_i; y) | ⟨w*, x⟩ = u_i]; t, u and out have the same size.
 using ExpectedLoss =

@@ -118,6 +118,9 @@ Index check_dimension(std::string_view problem,
                       const InstanceSpec& spec,
                       Index standard,
                       Index least = 1);
+/// Refuses settings so large, infinite or undefined that the start or a constant is not a finite
+/// number; clipped constants may be infinite. Families of unbounded settings call it last.
+void check_finite(const PublicFacts& facts);
 /// Refuses every block but x.
 void check_minimisation(std::string_view problem, Block block);
 
