@@ -174,7 +174,7 @@ Problem Coins::make(const InstanceSpec& spec) const {
        "initial point",
        "−A ≤ F ≤ 0 for every data set; attained from a point between the balls if a coin shows "
        "tails alone.",
-       0.9});
+       1.0});
   check_constants(name(), facts.constants);
 
   const Index planted = planted_coin(k, spec.data_seed);

@@ -128,11 +128,11 @@ Landscape Octopus::landscape(Index d) const {
                       Origin::proved,
                       "the domain",
                       chain_slope_proof,
-                      0.72});
+                      0.83});
   made.constants.set(constant::smoothness,
                      {bounds.curvature, Origin::proved, "the domain", chain_curvature_proof, 0.84});
   made.constants.set(constant::hessian_lipschitz,
-                     {bounds.third, Origin::proved, "the domain", chain_third_proof, 0.78});
+                     {bounds.third, Origin::proved, "the domain", chain_third_proof, 0.976});
   made.minimum = -static_cast<double>(d) * tube * tube * (37 * contraction + 13 * gamma) / 6;
 
   Vector reached = Vector::Zero(d);

@@ -132,7 +132,7 @@ Landscape ResistingChain::landscape(Index d) const {
                       Origin::proved,
                       "everywhere",
                       std::string(chain_slope_proof) + std::string(here),
-                      0.886});
+                      0.918});
   made.constants.set(constant::smoothness,
                      {smoothness,
                       Origin::proved,

@@ -19,7 +19,7 @@ enum class Origin {
 std::string_view to_string(Origin origin);
 
 /// A bound under a name. `attained` is the share of it that the adversarial search of
-/// `dpsosp check` reaches at the family's default settings: a bound is tight from
+/// `dpsosp check` reaches at the family's default settings and seed 0: a bound is tight from
 /// `tight_from` on, else loose by the ratio that is stated. Proved constants state both.
 struct Constant {
   static constexpr double tight_from = 0.95;

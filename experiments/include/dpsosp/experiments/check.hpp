@@ -50,7 +50,7 @@ struct CheckOptions {
   std::uint64_t seed = 0;
   /// Of the comparison with the population objective; fewer where d > 20, to bound the memory.
   Index average_records = 1000000;
-  /// Whether the family is at its default settings, for which the constants' `attained` is stated.
+  /// Whether family and seed are the defaults, for which the constants' `attained` is stated.
   bool default_settings = true;
 };
 
