@@ -13,7 +13,8 @@ namespace dpsosp {
 std::string problem_page();
 
 /// Writes problems.md and one picture problems/NAME.svg for each problem with a slice worth seeing.
-/// \return what was written \throws InputError if the folder cannot be written or gnuplot is missing
+/// \return what was written \throws InputError if the folder cannot be written or gnuplot is
+/// missing
 std::vector<std::filesystem::path> write_problem_page(const std::filesystem::path& folder);
 
 }  // namespace dpsosp
