@@ -336,12 +336,10 @@ ProblemNotes Auc::notes() const {
       .group = "Minimax",
       .formula =
           "x = (w, a, b), h = sigmoid(w·z), ‖z‖ ≤ 1, prior p: f = (1−p)(h−a)² 1₊ + p(h−b)² 1₋ + "
-          "2(1+y)(p h 1₋ − (1−p) h 1₊) − p(1−p) y². D = mean of p h 1₋ − (1−p) h 1₊, "
-          "y* = D/(p(1−p)), Φ = mean of the squares + 2D + D²/(p(1−p)). The label is + with "
-          "probability "
-          "p, the feature uniform on as many hidden points a class as `points` says, drawn around "
-          "±c "
-          "in the unit ball: the population objective is exact.",
+          "2(1+y)(p h 1₋ − (1−p) h 1₊) − p(1−p) y². D = mean of p h 1₋ − (1−p) h 1₊, y* = "
+          "D/(p(1−p)), Φ = mean of the squares + 2D + D²/(p(1−p)). The label is + with "
+          "probability p, the feature uniform on as many hidden points a class as `points` says, "
+          "drawn around ±c in the unit ball: the population objective is exact.",
       .source = "xu-2026, zoo entry 8.2",
       .critical_points =
           "Not known in closed form. Given w the best a and b are the classes' means of h, in (0, "
@@ -412,9 +410,8 @@ Problem Auc::make(const InstanceSpec& spec) const {
        Origin::proved,
        region,
        "Along z the Hessian is 2(1−p)·[[h′² + (h−a−1−y)h″, −h′, −h′], [−h′, 1, 0], [−h′, 0, −p]] "
-       "for "
-       "+, and alike for −; ‖z‖ < 1 shrinks it. Its norm is convex in a + y: the ends, then a grid "
-       "in h with the slope's remainder.",
+       "for +, and alike for −; ‖z‖ < 1 shrinks it. Its norm is convex in a + y: the ends, then a "
+       "grid in h with the slope's remainder.",
        1.0});
   c.set(
       constant::smoothness,
@@ -430,11 +427,10 @@ Problem Auc::make(const InstanceSpec& spec) const {
          Origin::proved,
          region_x,
          "Along v, s = ‖v_w‖, t = the threshold's part: Φ‴ = mean[6g′g″ + 2(g ∓ 1 ∓ "
-         "y*)h‴s³]·weight + "
-         "6D′D″/(p(1−p)), g = h − a or h − b. |D′D″| ≤ max(p, 1−p)² s³/(25√5): (|D′|, |D″|) is in "
-         "the "
-         "hull of (q, q√(1−4q)), where the product peaks at q = 1/5. The rest is at most A s³ + "
-         "B s²t, maximised in closed form, over the ends of a + y* and a grid in h.",
+         "y*)h‴s³]·weight + 6D′D″/(p(1−p)), g = h − a or h − b. |D′D″| ≤ max(p, 1−p)² s³/(25√5): "
+         "(|D′|, |D″|) is in the hull of (q, q√(1−4q)), where the product peaks at q = 1/5. The "
+         "rest is at most A s³ + B s²t, maximised in closed form, over the ends of a + y* and a "
+         "grid in h.",
          0.755});
   c.set(constant::suboptimality,
         {highest_value(prior, facts.initial_point),

@@ -364,8 +364,7 @@ Problem CosineMinimax::make(const InstanceSpec& spec) const {
            Origin::proved,
            "initial point",
            "The records' means are 0, and min Φ = γ(m − k): x_j = 0 for j ≤ m, where c_j²/μ > γ "
-           "makes "
-           "the coordinate convex, and ±π beyond.",
+           "makes the coordinate convex, and ±π beyond.",
            1.0});
   else if (std::isfinite(reach))
     c.set(

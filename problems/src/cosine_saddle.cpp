@@ -257,10 +257,9 @@ std::string_view CosineSaddle::summary() const {
 ProblemNotes CosineSaddle::notes() const {
   return {.group = "Landscapes with known saddles",
           .formula =
-              "f(x; z) = Σ_j a (1 − cos(x_j − s z_j)), z ∈ {−1, +1}^d uniform. With "
-              "R_j e^{iφ_j} = (1/n) Σ_i e^{i s z_ij}: F(x) = Σ_j a (1 − R_j cos(x_j − φ_j)); "
-              "population "
-              "F(x) = Σ_j a (1 − cos s cos x_j). Batch sums depend on Σ z alone, a binomial a "
+              "f(x; z) = Σ_j a (1 − cos(x_j − s z_j)), z ∈ {−1, +1}^d uniform. With R_j e^{iφ_j} "
+              "= (1/n) Σ_i e^{i s z_ij}: F(x) = Σ_j a (1 − R_j cos(x_j − φ_j)); population F(x) = "
+              "Σ_j a (1 − cos s cos x_j). Batch sums depend on Σ z alone, a binomial a "
               "coordinate.",
           .source = "liu-talwar-2025, section 5 (virtual records family)",
           .critical_points =

@@ -22,11 +22,9 @@ ProblemNotes GlmLogistic::notes() const {
       .formula =
           "f(w; x, y) = ln(1 + e^t) − yt + λ Σ_j w_j²/(1 + w_j²), t = ⟨w, x⟩; the regulariser is "
           "public and part of every record's loss. x has a law on ‖x‖ ≤ 1 that rotations leave "
-          "alone "
-          "(`features`), y ∈ {0, 1} with P(y = 1) = s(⟨w*, x⟩), exchanged with probability "
-          "`flips`. "
-          "With `support` = K the law is uniform on K such atoms. Population objective: the atoms' "
-          "mean, or a quadrature over the plane of w and w*.",
+          "alone (`features`), y ∈ {0, 1} with P(y = 1) = s(⟨w*, x⟩), exchanged with probability "
+          "`flips`. With `support` = K the law is uniform on K such atoms. Population objective: "
+          "the atoms' mean, or a quadrature over the plane of w and w*.",
       .source = "Wang, Chen and Xu (2019); Tran and Cutkosky (2022), experiments",
       .critical_points =
           "The loss is convex; the regulariser's curvature is between −λ/2 and 2λ, "

@@ -16,10 +16,8 @@ namespace {
 constexpr std::string_view labels_formula =
     "‖x‖ ≤ 1, c = `scale`. x has a law that rotations leave alone, by default on an r-dimensional "
     "subspace (`features` = low_rank). y = σ⟨w*, x⟩ + e: σ = −1 with probability `opposed`, else "
-    "1; "
-    "e is N(0, noise²), or N(0, outlier_noise²) with probability `outliers`. With `support` = K "
-    "the "
-    "law is uniform on K such atoms, in mirrored pairs (x, ±y) if `opposed` = 1/2. ";
+    "1; e is N(0, noise²), or N(0, outlier_noise²) with probability `outliers`. With `support` = "
+    "K the law is uniform on K such atoms, in mirrored pairs (x, ±y) if `opposed` = 1/2. ";
 
 }  // namespace
 

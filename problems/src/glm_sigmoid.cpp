@@ -118,14 +118,13 @@ void GlmSigmoid::describe(const Objective* population,
       {q,
        Origin::proved,
        "the domain",
-       "With t = ⟨w, x⟩, u = ⟨w*, x⟩ ∈ [−B, B], ⟨∇F, w − w*⟩ is the mean of s′(t)(s(t) − s(u))(t − "
-       "u) "
-       "= r·(s(t) − s(u))², r = s′(t)/κ with κ the slope of the chord of s from u to t, and F − F* "
-       "that of ½(s(t) − s(u))²; so q = min(1, 2 inf r). By symmetry t ≥ 0. For fixed t the "
-       "steepest chord is tangent, at τ ∈ (−t, 0]: κ = s′(τ). Along t, (ln s′(t)/κ)′ = "
-       "−tanh(t/2) + (1 − s′(t)/s′(τ))/(t − τ) ≤ 0, as s′(τ) − s′(t) = ∫_{|τ|}^t s′ tanh(·/2) "
-       "≤ s′(τ) tanh(t/2)(t − |τ|). So the infimum is at t = B: q = 2s′(B)/s′(τ_B), attained by "
-       "one record of length 1.",
+       "With t = ⟨w, x⟩, u = ⟨w*, x⟩ ∈ [−B, B], ⟨∇F, w − w*⟩ is the mean of s′(t)(s(t) − s(u))(t "
+       "− u) = r·(s(t) − s(u))², r = s′(t)/κ with κ the slope of the chord of s from u to t, and "
+       "F − F* that of ½(s(t) − s(u))²; so q = min(1, 2 inf r). By symmetry t ≥ 0. For fixed t "
+       "the steepest chord is tangent, at τ ∈ (−t, 0]: κ = s′(τ). Along t, (ln s′(t)/κ)′ = "
+       "−tanh(t/2) + (1 − s′(t)/s′(τ))/(t − τ) ≤ 0, as s′(τ) − s′(t) = ∫_{|τ|}^t s′ tanh(·/2) ≤ "
+       "s′(τ) tanh(t/2)(t − |τ|). So the infimum is at t = B: q = 2s′(B)/s′(τ_B), attained by one "
+       "record of length 1.",
        0.452});
   if (population == nullptr) return;
   const double mu = least_pl_ratio(*population, planted, radius);

@@ -286,19 +286,16 @@ ProblemNotes GroupDro::notes() const {
       .formula =
           "f(x, y) = Σ_g (1/G + y_g) l_g(x) − (μ/2)‖y‖², l_g the mean over group g of φ(a·x − b), "
           "φ(r) = 1 − exp(−r²/2); y* = l/μ, Φ = mean l_g + ‖l‖²/(2μ). Record i is of group i mod "
-          "G, "
-          "publicly: adjacency exchanges a record within its group, and its own loss has the "
-          "weight "
-          "n/n_g. Records: a uniform on hidden points of the unit sphere, b = ±a·θ_g with a fair "
-          "sign; "
-          "the population objective is exact, and batch sums depend on multinomials alone.",
+          "G, publicly: adjacency exchanges a record within its group, and its own loss has the "
+          "weight n/n_g. Records: a uniform on hidden points of the unit sphere, b = ±a·θ_g with "
+          "a fair sign; the population objective is exact, and batch sums depend on multinomials "
+          "alone.",
       .source = "xu-2026, zoo entry 8.2, group-DRO variant",
       .critical_points =
-          "The population's origin: every l_g is even in x. Its Hessian there is "
-          "Σ_g (1/G + l_g/μ) mean (1 − b²)e^{−b²/2} aaᵀ, negative along directions in which the "
-          "typical |b| is beyond 1: a strict saddle at the default settings. Others are not known "
-          "in "
-          "closed form."};
+          "The population's origin: every l_g is even in x. Its Hessian there is Σ_g (1/G + "
+          "l_g/μ) mean (1 − b²)e^{−b²/2} aaᵀ, negative along directions in which the typical |b| "
+          "is beyond 1: a strict saddle at the default settings. Others are not known in closed "
+          "form."};
 }
 
 Fields GroupDro::fields() {

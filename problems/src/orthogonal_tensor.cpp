@@ -222,9 +222,8 @@ ProblemNotes OrthogonalTensor::notes() const {
       .group = "Tensor-like saddles",
       .formula =
           "f(x; j) = −(d/4)(a_j·x)⁴ + (β/4)‖x‖⁴ − ((β−1)/2)‖x‖², j uniform on {1, …, d}, a_1, …, "
-          "a_d "
-          "a public orthonormal basis. With w_j = d·(share of j among the records): F(x) = "
-          "−¼ Σ_j w_j (a_j·x)⁴ + (β/4)‖x‖⁴ − ((β−1)/2)‖x‖²; population w = 1, as for `balanced` "
+          "a_d a public orthonormal basis. With w_j = d·(share of j among the records): F(x) = −¼ "
+          "Σ_j w_j (a_j·x)⁴ + (β/4)‖x‖⁴ − ((β−1)/2)‖x‖²; population w = 1, as for `balanced` "
           "records with d | n. Batch sums depend on a multinomial alone.",
       .source = "Ge, Huang, Jin and Yuan (2015), section 4, with a penalty for the unit sphere",
       .critical_points =
@@ -297,10 +296,9 @@ Problem OrthogonalTensor::make(const InstanceSpec& spec) const {
       {bounds.gradient,
        Origin::proved,
        "the domain",
-       "With u = a_j·x, r = ‖x‖, c = βr² − β + 1: ‖∇f‖² = d²u⁶ − 2dcu⁴ + c²r² is largest at an end "
-       "of "
-       "u² ∈ [0, r²], as its slope in u² changes sign once, from − to +. That leaves |c|r and "
-       "r|dr² − c|, two cubics on [0, R].",
+       "With u = a_j·x, r = ‖x‖, c = βr² − β + 1: ‖∇f‖² = d²u⁶ − 2dcu⁴ + c²r² is largest at an "
+       "end of u² ∈ [0, r²], as its slope in u² changes sign once, from − to +. That leaves |c|r "
+       "and r|dr² − c|, two cubics on [0, R].",
        1.0});
   facts.constants.set(
       constant::smoothness,

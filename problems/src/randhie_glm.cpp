@@ -15,7 +15,7 @@ namespace {
 
 struct Feature {
   const char* column;
-  double largest;  ///< of its range [0, largest], by the design of the experiment; beyond is cut
+  double largest;  ///< of its range [0, largest], public (docs/data.md); beyond is cut
 };
 const std::array<Feature, 9> features{{
     {"lncoins", std::log(101.0)},  // ln(1 + coinsurance), at most 100 %
@@ -41,15 +41,12 @@ ProblemNotes RandhieGlm::notes() const {
       .group = "Real data",
       .formula =
           "f(w; x, y) = φ(⟨w, x⟩; y) + λ Σ_j w_j²/(1 + w_j²), φ the loss of `loss`. x: nine "
-          "columns "
-          "(coinsurance, deductible, payments, limitation, diseases, health), each divided by the "
-          "end of its range (docs/data.md), cut to [0, 1], and by 3, so ‖x‖ ≤ 1; no statistic of "
-          "the "
-          "data "
-          "enters. With `bias`, (x, 1)/√2. y = 1 for at least one visit in the year (`target` = "
-          "any) "
-          "or ln(1 + visits)/ln(101) (`visits`). n ≤ 20190 records in an order drawn from the data "
-          "seed, or the first n, of which those of a person are neighbours.",
+          "columns (coinsurance, deductible, payments, limitation, diseases, health), each "
+          "divided by the end of its range (docs/data.md), cut to [0, 1], and by 3, so ‖x‖ ≤ 1; "
+          "no statistic of the data enters. With `bias`, (x, 1)/√2. y = 1 for at least one visit "
+          "in the year (`target` = any) or ln(1 + visits)/ln(101) (`visits`). n ≤ 20190 records "
+          "in an order drawn from the data seed, or the first n, of which those of a person are "
+          "neighbours.",
       .source =
           "RAND Health Insurance Experiment (public domain), as in Cameron and Trivedi (2005); "
           "randhie.csv of Debian's python3-statsmodels",

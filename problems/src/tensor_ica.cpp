@@ -187,9 +187,8 @@ ProblemNotes TensorIca::notes() const {
       .group = "Tensor-like saddles",
       .formula =
           "f(x; y) = ((x·y)⁴ − 3‖x‖⁴)/(4|κ|) + (β/4)‖x‖⁴ − ((β−1)/2)‖x‖², y = A s with A "
-          "orthogonal "
-          "and hidden, independent sources s_j uniform on {−1, 1} (κ = −2) or [−√3, √3] "
-          "(κ = −6/5). Population: −¼ Σ_j (a_j·x)⁴ + (β/4)‖x‖⁴ − ((β−1)/2)‖x‖².",
+          "orthogonal and hidden, independent sources s_j uniform on {−1, 1} (κ = −2) or [−√3, "
+          "√3] (κ = −6/5). Population: −¼ Σ_j (a_j·x)⁴ + (β/4)‖x‖⁴ − ((β−1)/2)‖x‖².",
       .source = "Ge, Huang, Jin and Yuan (2015), section 4.1, with a penalty for the unit sphere",
       .critical_points =
           "Of the population those of `orthogonal-tensor`: 0 with λ_min = −(β−1), minimisers ±a_j "
@@ -263,9 +262,8 @@ Problem TensorIca::make(const InstanceSpec& spec) const {
       {bounds.gradient,
        Origin::proved,
        "the domain",
-       "f = (W/4)(a·x)⁴ + (b/4)r⁴ − (γ/2)r², a = y/‖y‖, W = ‖y‖⁴/|κ| ≤ B⁴/|κ|, B² = d or 3d, "
-       "b = β − 3/|κ|, γ = β − 1, r = ‖x‖. ‖∇f‖ is convex in W, and in (a·x)² its square is "
-       "largest "
+       "f = (W/4)(a·x)⁴ + (b/4)r⁴ − (γ/2)r², a = y/‖y‖, W = ‖y‖⁴/|κ| ≤ B⁴/|κ|, B² = d or 3d, b = "
+       "β − 3/|κ|, γ = β − 1, r = ‖x‖. ‖∇f‖ is convex in W, and in (a·x)² its square is largest "
        "at an end of [0, r²]: |br² − γ|r or |(W+b)r² − γ|r, cubics on [0, R].",
        1.0});
   facts.constants.set(
