@@ -7,6 +7,7 @@
 #include <new>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "commands.hpp"
@@ -74,7 +75,7 @@ int fail(int code, std::string message) {
 
 /// A result that did not reach its reader (a full disk) is no success.
 int written(int code) {
-  if (std::cout.flush() && std::fflush(stdout) == 0) return code;
+  if (std::ferror(stdout) == 0 && std::cout.flush() && std::fflush(stdout) == 0) return code;
   return fail(1, "standard output cannot be written; the result is incomplete");
 }
 
@@ -91,6 +92,9 @@ int main(int argc, char** argv) {
     return fail(1, std::string("run failed: ") + error.what());
   } catch (const dpsosp::Interrupted& error) {
     return fail(130, error.what());
+  } catch (const std::system_error& error) {
+    if (std::ferror(stdout) != 0) return written(0);
+    return fail(1, std::string("internal error: ") + error.what());
   } catch (const std::bad_alloc&) {
     return fail(1, "out of memory; fewer records or a smaller dimension need less");
   } catch (const std::exception& error) {

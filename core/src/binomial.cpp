@@ -84,7 +84,8 @@ Index by_rejection(Stream& stream, Index trials, double p) {
            n * q * deviance(-offset / (n * q)) - 0.5 * portable_log(k / n) -
            0.5 * portable_log(rest);
   };
-  const double log_mode = log_mass(base);
+  // The mode is ⌊(trials + 1) p⌋. Against a lower value the envelope would be 1 % too low in places.
+  const double log_mode = log_mass(fraction + p < 1 ? base : base + 1);
   while (true) {
     const double u = stream.uniform() - 0.5;
     const double v = stream.uniform();

@@ -5,11 +5,8 @@
 #include <cmath>
 #include <limits>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
-
-#include "dpsosp/core/errors.hpp"
 
 namespace dpsosp {
 
@@ -61,6 +58,9 @@ std::string to_string(const Domain& domain) {
   return "everywhere";
 }
 
+MissingConstant::MissingConstant(std::string_view name)
+    : InputError(fmt::format("the problem states no constant `{}`", name)), name_(name) {}
+
 void Constants::set(std::string_view name, Constant value) {
   values_.insert_or_assign(std::string(name), std::move(value));
 }
@@ -69,9 +69,7 @@ bool Constants::contains(std::string_view name) const { return values_.contains(
 
 const Constant& Constants::at(std::string_view name) const {
   if (const auto found = values_.find(name); found != values_.end()) return found->second;
-  std::vector<std::string> names;
-  for (const auto& [key, value] : values_) names.push_back(key);
-  reject_unknown("constant of the problem", name, names);
+  throw MissingConstant(name);
 }
 
 }  // namespace dpsosp

@@ -73,8 +73,9 @@ std::vector<Chapter> chapters() {
 }
 
 /// Pictures are of synthetic instances.
-bool has_slice(const ProblemFamily& family) {
-  return family.missing().empty() && family.make({.records = page_records}).slice.has_value();
+std::optional<Slice> slice_of(const ProblemFamily& family) {
+  if (!family.missing().empty()) return {};
+  return family.make({.records = page_records}).slice;
 }
 
 std::string section(ProblemFamily& family) {
@@ -83,8 +84,9 @@ std::string section(ProblemFamily& family) {
   std::string out = fmt::format("### `{}`\n\n{}\n\n", family.name(), notes.formula);
   out += fmt::format("*Source:* {}.\n\n", notes.source);
   out += fmt::format("*Saddles and minimisers:* {}\n\n", notes.critical_points);
-  if (has_slice(family))
-    out += fmt::format("![{0}: level lines](problems/{0}.svg)\n\n", family.name());
+  if (const auto slice = slice_of(family))
+    out += fmt::format(
+        "![{0}: level lines](problems/{0}.svg)\n\n*{1}.*\n\n", family.name(), slice->caption);
   out += fmt::format("Default: d = {}", facts.dimension);
   if (facts.dual_kind != DualKind::none) {
     out += fmt::format(", {} dual", facts.dual_kind == DualKind::shared ? "shared" : "per-record");
@@ -187,7 +189,7 @@ std::vector<fs::path> write_problem_page(const fs::path& folder) {
   std::vector<fs::path> written;
   for (const ProblemEntry& entry : problem_registry()) {
     const auto family = entry.create();
-    if (has_slice(*family)) written.push_back(plots::write_contour_map(picture(*family), pictures));
+    if (slice_of(*family)) written.push_back(plots::write_contour_map(picture(*family), pictures));
   }
   plots::write_file(folder / "problems.md", problem_page());
   written.push_back(folder / "problems.md");

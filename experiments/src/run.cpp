@@ -83,6 +83,15 @@ std::unique_ptr<ProblemFamily> make_family(const std::string& name,
   return family;
 }
 
+/// The settings that differ from the family's defaults: a setting that a family gains later does
+/// not change the description, and so the random numbers, of the runs that leave it alone.
+std::map<std::string, std::string> changed_settings(ProblemFamily& family) {
+  auto changed = values_of(family.fields());
+  for (const auto& [name, text] : values_of(find_problem(family.name())->fields()))
+    if (changed.at(name) == text) changed.erase(name);
+  return changed;
+}
+
 void apply_settings(Algorithm& algorithm, const std::map<std::string, std::string>& settings) {
   Fields fields = algorithm.fields();
   for (const auto& [key, text] : settings) set_field(fields, algorithm.card().key, key, text);
@@ -167,7 +176,16 @@ Setup set_up(const json& d) {
                             .data_seed = d.at("data_seed")});
   s.algorithm = find_algorithm(d.at("algorithm").get<std::string>());
   s.door = named("door", doors, d.at("door"));
-  s.scheduled = prepare(*s.algorithm, d, s.problem.facts);
+  try {
+    s.scheduled = prepare(*s.algorithm, d, s.problem.facts);
+  } catch (const MissingConstant& missing) {
+    throw InputError(
+        fmt::format("{}: problem {} states no `{}`; choose a problem that does, or set the "
+                    "parameters and a noise rule by hand",
+                    s.algorithm->card().key,
+                    problem,
+                    missing.name()));
+  }
   return s;
 }
 
@@ -275,7 +293,7 @@ json describe(const RunSpec& spec) {
       {"algorithm", spec.algorithm},
       {"problem", spec.problem},
       {"settings", spec.settings},
-      {"problem_settings", values_of(family->fields())},
+      {"problem_settings", changed_settings(*family)},
       {"records", spec.records == 0 ? family->default_records() : spec.records},
       {"epsilon", spec.epsilon},
       {"delta", spec.delta},

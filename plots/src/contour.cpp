@@ -67,7 +67,7 @@ std::string script(const ContourMap& map) {
   std::string ticks;
   for (std::size_t k = 0; k < at.size(); ++k) {
     discrete += fmt::format("{}{}", k == 0 ? "" : ",", k + 1);
-    if (k % 5 == 0) ticks += fmt::format("{}'{:.3g}' {}", k == 0 ? "" : ",", at[k], k + 1);
+    if (k % 5 == 0) ticks += fmt::format("{}'{:.3g}' {}", k == 0 ? "" : ",", at[k] + 0.0, k + 1);
   }
   std::string out = fmt::format(
       "format = ARG1\n"
@@ -76,13 +76,13 @@ std::string script(const ContourMap& map) {
       "set contour base\nunset surface\nset cntrparam levels discrete {1}\n"
       "set table $lines\nsplot '{0}.dat' index 0 nonuniform matrix using 1:2:3\nunset table\n"
       "set output '{0}.'.format\n"
-      "set title {2}\nset xlabel {3}\nset ylabel {4}\nset cblabel 'F'\nset cbtics ({9})\n"
-      "set xrange [{5}:{6}]\nset yrange [{7}:{8}]\nset tics out nomirror scale 0.6\n"
-      "set border 3 lc rgb '#444444'\nset key outside bottom center horizontal\n"
+      "set xlabel {2}\nset ylabel {3}\nset cblabel 'F'\nset cbtics ({8})\n"
+      "set xrange [{4}:{5}]\nset yrange [{6}:{7}]\nset tics out nomirror scale 0.6\n"
+      "set border 3 lc rgb '#444444'\nset bmargin 5\nset key at screen 0.45,screen 0.035 center "
+      "horizontal\n"
       "set palette defined (0 '#0b2a6b', 0.5 '#3a8f8f', 1 '#d9a441')\n",
       map.id,
       discrete,
-      gnuplot_text(map.title),
       gnuplot_text(map.x_label),
       gnuplot_text(map.y_label),
       map.x[0],

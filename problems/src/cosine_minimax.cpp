@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -47,10 +49,54 @@ class CosineMinimaxValue final : public DiagonalObjective {
   Vector mean_primal_;
 };
 
-class CosineMinimaxRecords final : public Records {
+class CosineMinimaxRecords : public Records {
  public:
-  CosineMinimaxRecords(double c, double mu, double gamma, Matrix e, Matrix s)
-      : c_(c), mu_(mu), gamma_(gamma), e_(std::move(e)), s_(std::move(s)) {}
+  CosineMinimaxRecords(Vector c, double mu, double gamma)
+      : c_(std::move(c)), mu_(mu), gamma_(gamma) {}
+
+  /// The records cancel: every record's difference is the same vector.
+  ClipReport add_gradient_differences(const Point& point,
+                                      const Point& previous,
+                                      Block block,
+                                      const BatchView& batch,
+                                      double limit,
+                                      VectorRef out) const final {
+    check_batch(batch);
+    const auto [x_to, y_to] = common(point);
+    const auto [x_from, y_from] = common(previous);
+    const Index dx = block == Block::y ? 0 : x_to.size();
+    const Index dy = block == Block::x ? 0 : y_to.size();
+    Vector difference(dx + dy);
+    difference << (x_to - x_from).head(dx), (y_to - y_from).head(dy);
+    ClipReport report;
+    const double weight = report.weigh(difference.norm(), limit);
+    report.clipped *= batch.size();
+    out += (weight * static_cast<double>(batch.size())) * difference;
+    return report;
+  }
+
+ protected:
+  virtual void check_batch(const BatchView&) const {}
+  /// ∇f without the record's own e and s.
+  std::pair<Vector, Vector> common(const Point& point) const {
+    if (!point.has_dual())
+      throw InputError("cosine-minimax: its dual is shared by all records, so a query needs y");
+    Vector x_part = -gamma_ * point.x.array().sin();
+    x_part.head(point.y.size()) += c_.cwiseProduct(point.y);
+    Vector y_part = c_.cwiseProduct(point.x.head(point.y.size())) - mu_ * point.y;
+    return {std::move(x_part), std::move(y_part)};
+  }
+
+ private:
+  Vector c_;
+  double mu_;
+  double gamma_;
+};
+
+class StoredTerms final : public CosineMinimaxRecords {
+ public:
+  StoredTerms(Vector c, double mu, double gamma, Matrix e, Matrix s)
+      : CosineMinimaxRecords(std::move(c), mu, gamma), e_(std::move(e)), s_(std::move(s)) {}
 
   Index size() const override { return e_.cols(); }
 
@@ -76,42 +122,68 @@ class CosineMinimaxRecords final : public Records {
     });
   }
 
-  /// The records cancel: every record's difference is the same vector.
-  ClipReport add_gradient_differences(const Point& point,
-                                      const Point& previous,
-                                      Block block,
-                                      const BatchView& batch,
-                                      double limit,
-                                      VectorRef out) const override {
-    const auto [x_to, y_to] = common(point);
-    const auto [x_from, y_from] = common(previous);
-    const Index dx = block == Block::y ? 0 : x_to.size();
-    const Index dy = block == Block::x ? 0 : y_to.size();
-    Vector difference(dx + dy);
-    difference << (x_to - x_from).head(dx), (y_to - y_from).head(dy);
-    ClipReport report;
-    const double weight = report.weigh(difference.norm(), limit);
-    report.clipped *= batch.size();
-    out += (weight * static_cast<double>(batch.size())) * difference;
-    return report;
+ private:
+  Matrix e_;  // m × n
+  Matrix s_;  // (m + k) × n
+};
+
+/// e ∈ {±1}^m/√m and s ∈ {±1}^d/√d: Σ of a range is 2 Bin(size, ½) − size in every coordinate.
+class SimulatedTerms final : public CosineMinimaxRecords {
+ public:
+  SimulatedTerms(Vector c, double mu, double gamma, Sampling sampling, Index d, InstanceSpec spec)
+      : CosineMinimaxRecords(c, mu, gamma),
+        m_(c.size()),
+        d_(d),
+        sampling_(sampling),
+        spec_(std::move(spec)) {}
+
+  Index size() const override { return spec_.records; }
+  bool simulated() const override { return true; }
+
+  ClipReport add_gradients(const Point& point,
+                           Block block,
+                           const BatchView& batch,
+                           double limit,
+                           VectorRef out) const override {
+    check_batch(batch);
+    const auto [x_common, y_common] = common(point);
+    const auto [e, s] = sums(batch.begin(), batch.size());
+    const auto count = static_cast<double>(batch.size());
+    double squared_bound = 0;
+    if (block != Block::y) {
+      squared_bound += std::pow(x_common.norm() + 1, 2);
+      out.head(d_) += count * x_common + s;
+    }
+    if (block != Block::x) {
+      squared_bound += std::pow(y_common.norm() + 1, 2);
+      out.tail(m_) += count * y_common + e;
+    }
+    check_simulated_limit("cosine-minimax", std::sqrt(squared_bound), limit);
+    return {};
+  }
+
+  /// Σ e and Σ s of records [begin, begin + size).
+  std::pair<Vector, Vector> sums(Index begin, Index size) const {
+    const StreamKey key = range_stream(spec_.data_seed, begin, size).key();
+    const auto draw = [size](Index dimension, Stream stream) {
+      Vector sum(dimension);
+      for (double& entry : sum)
+        entry = static_cast<double>(2 * stream.binomial(size, 0.5) - size) /
+                std::sqrt(static_cast<double>(dimension));
+      return sum;
+    };
+    return {draw(m_, Stream(key.child(0))), draw(d_, Stream(key.child(1)))};
   }
 
  private:
-  /// ∇f without the record's own e and s.
-  std::pair<Vector, Vector> common(const Point& point) const {
-    if (!point.has_dual())
-      throw InputError("cosine-minimax: its dual is shared by all records, so a query needs y");
-    Vector x_part = -gamma_ * point.x.array().sin();
-    x_part.head(point.y.size()) += c_ * point.y;
-    Vector y_part = c_ * point.x.head(point.y.size()) - mu_ * point.y;
-    return {std::move(x_part), std::move(y_part)};
+  void check_batch(const BatchView& batch) const override {
+    check_simulated_batch("cosine-minimax", sampling_, batch, spec_.records);
   }
 
-  double c_;
-  double mu_;
-  double gamma_;
-  Matrix e_;  // m × n
-  Matrix s_;  // (m + k) × n
+  Index m_;
+  Index d_;
+  Sampling sampling_;
+  InstanceSpec spec_;
 };
 
 /// Columns uniform in the unit ball, then centred and scaled so that all stay inside it.
@@ -121,6 +193,34 @@ Matrix centred_ball_points(Index dimension, Index count, Stream stream) {
   points.colwise() -= points.rowwise().mean().eval();
   points /= std::max(1.0, points.colwise().norm().maxCoeff());
   return points;
+}
+
+/// Columns in {±1}^dimension/√dimension.
+Matrix sign_points(Index dimension, Index count, Stream stream) {
+  Matrix points(dimension, count);
+  const double entry = 1 / std::sqrt(static_cast<double>(dimension));
+  for (double& p : points.reshaped()) p = stream.bernoulli(0.5) ? entry : -entry;
+  return points;
+}
+
+/// Unit vectors: equal entries, alternating ones, and an axis, each with both signs.
+Matrix corner_points(Index dimension) {
+  Matrix points(dimension, 6);
+  const double entry = 1 / std::sqrt(static_cast<double>(dimension));
+  for (Index j = 0; j < dimension; ++j)
+    points.row(j).head(3) << entry, j % 2 == 0 ? entry : -entry, j == 0 ? 1.0 : 0.0;
+  points.rightCols(3) = -points.leftCols(3);
+  return points;
+}
+
+/// sup of ‖∇f‖ over |x_j| ≤ h, |y_j| ≤ η, ‖e‖, ‖s‖ ≤ 1, for h ≥ π/2, where sin reaches 1.
+double largest_gradient(
+    const Vector& c, double mu, double gamma, Index free, double h, double dual) {
+  const auto sizes = c.array().abs();
+  const double x_part =
+      std::sqrt((sizes * dual + gamma).square().sum() + gamma * gamma * static_cast<double>(free));
+  const double y_part = (sizes * h + mu * dual).matrix().norm();
+  return std::hypot(x_part + 1, y_part + 1);
 }
 
 }  // namespace
@@ -140,22 +240,31 @@ ProblemNotes CosineMinimax::notes() const {
       .group = "Minimax",
       .formula =
           "f(x, y; e, s) = yᵀ(c ∘ x_{1..m} + e) − (μ/2)‖y‖² + γ Σ_j cos x_j + sᵀx with "
-          "‖e‖, ‖s‖ ≤ 1, centred. y*(x) = (c ∘ x_{1..m} + ē)/μ and "
-          "Φ(x) = ‖c ∘ x_{1..m} + ē‖²/(2μ) + γ Σ_j cos x_j + s̄ᵀx.",
+          "‖e‖, ‖s‖ ≤ 1. y*(x) = (c ∘ x_{1..m} + ē)/μ and "
+          "Φ(x) = ‖c ∘ x_{1..m} + ē‖²/(2μ) + γ Σ_j cos x_j + s̄ᵀx; population ē = s̄ = 0. "
+          "`balanced`: e, s uniform in unit balls, then centred, so Φ is the population's. "
+          "Otherwise e ∈ {±1}^m/√m, s ∈ {±1}^{m+k}/√(m+k): sums are binomials.",
       .source = "xu-2026, zoo entry 8.3",
       .critical_points =
-          "The Hessian of Φ is diagonal, c²/μ − γ cos x_j for j ≤ m and −γ cos x_j beyond. With "
-          "ē = s̄ = 0 and c²/μ > γ the origin is a strict saddle with λ_min = −γ and the minima "
-          "are x_j = 0 (j ≤ m), ±π (j > m)."};
+          "The Hessian of Φ is diagonal, c_j²/μ − γ cos x_j for j ≤ m and −γ cos x_j beyond. With "
+          "ē = s̄ = 0 and c_j²/μ > γ the origin is a strict saddle with λ_min = −γ and the minima "
+          "are x_j = 0 (j ≤ m), ±π (j > m); every point with x_j = 0 (j ≤ m) and x_j ∈ πZ beyond "
+          "is critical, and a strict saddle if one of these is an even multiple."};
 }
 
 Fields CosineMinimax::fields() {
-  return {field("coupled", coupled, "m = d2"),
-          field("free", free, "k; d = m + k"),
-          field("coupling", coupling, "c"),
-          field("strong_concavity", strong_concavity, "mu"),
-          field("gamma", gamma, "gamma"),
-          field("clip", clip, "limit for per-record gradients")};
+  Fields fields{field("coupled", coupled, "m = d2"),
+                field("free", free, "k; d = m + k"),
+                field("coupling", coupling, "c_1"),
+                field("coupling_ratio", coupling_ratio, "c_m / c_1 > 0; c is geometric between"),
+                field("strong_concavity", strong_concavity, "mu"),
+                field("gamma", gamma, "gamma"),
+                field("clip", clip, "limit for per-record gradients without a box"),
+                field("half_width", half_width, "h >= pi of the box |x_j| <= h; 0: no box")};
+  fields.push_back(sampling_field(
+      sampling, {Sampling::balanced, Sampling::independent, Sampling::whole, Sampling::stream}));
+  start.add_fields(fields);
+  return fields;
 }
 
 Problem CosineMinimax::make(const InstanceSpec& spec) const {
@@ -165,19 +274,26 @@ Problem CosineMinimax::make(const InstanceSpec& spec) const {
   if (!(strong_concavity > 0)) reject(name(), "strong_concavity", strong_concavity, "> 0");
   if (!(gamma > 0)) reject(name(), "gamma", gamma, "> 0");
   if (!(clip > 0)) reject(name(), "clip", clip, "> 0");
-  const double stiffness = coupling * coupling / strong_concavity;
-  if (!(stiffness > gamma))
-    reject(name(), "coupling", coupling, "coupling^2 / strong_concavity > gamma");
+  if (!(coupling_ratio > 0 && std::isfinite(coupling_ratio)))
+    reject(name(), "coupling_ratio", coupling_ratio, "> 0");
+  Vector couplings(coupled);
+  for (Index j = 0; j < coupled; ++j)
+    couplings[j] = coupling * std::pow(coupling_ratio,
+                                       static_cast<double>(j) /
+                                           static_cast<double>(std::max<Index>(1, coupled - 1)));
+  const double least = couplings.cwiseAbs().minCoeff();
+  const double largest = couplings.cwiseAbs().maxCoeff();
+  const double stiffness = largest * largest / strong_concavity;
+  if (!(least * least / strong_concavity > gamma))
+    reject(name(), "coupling", least, "coupling^2 / strong_concavity > gamma for every coupling");
+  if (half_width != 0 && !(half_width >= std::numbers::pi && std::isfinite(half_width)))
+    reject(name(), "half_width", half_width, "0, or >= pi");
   const Index d = coupled + free;
   if (spec.dimension && *spec.dimension != d)
     reject(name(),
            "dimension",
            static_cast<double>(*spec.dimension),
            fmt::format("coupled + free = {}; set problem.coupled and problem.free", d));
-
-  const StreamKey key{.seed = spec.data_seed, .purpose = Purpose::data};
-  Matrix e = centred_ball_points(coupled, spec.records, Stream(key.child(0)));
-  Matrix s = centred_ball_points(d, spec.records, Stream(key.child(1)));
 
   Problem problem;
   PublicFacts& facts = problem.facts;
@@ -186,15 +302,35 @@ Problem CosineMinimax::make(const InstanceSpec& spec) const {
   facts.records = spec.records;
   facts.dual_kind = DualKind::shared;
   facts.dual_dimension = coupled;
-  facts.initial_point = Vector::Zero(d);
+  if (half_width > 0) facts.domain = Domain::box(half_width);
+  facts.initial_point =
+      start.pick(name(),
+                 {.standard = Vector::Zero(d),
+                  .saddle = free > 0 ? std::optional<Vector>(Vector::Zero(d)) : std::nullopt,
+                  .random_spread = std::numbers::pi,
+                  .far_radius = 10 * std::numbers::pi},
+                 facts.domain,
+                 spec.seed);
   facts.initial_dual = Vector::Zero(coupled);
   Constants& c = facts.constants;
-  c.set(constant::lipschitz, {clip, Origin::clipped});
+  if (half_width > 0) {
+    const double dual = (largest * half_width + 1) / strong_concavity;
+    facts.dual_domain = Domain::box(dual);
+    c.set(constant::lipschitz,
+          {largest_gradient(couplings, strong_concavity, gamma, free, half_width, dual),
+           Origin::proved,
+           "the domain and |y_j| <= η = (max c h + 1)/mu",
+           "‖∇ₓf‖ ≤ ‖(c_j η + γ)_{j≤m}, (γ)_{j>m}‖ + ‖s‖ and ‖∇_yf‖ ≤ ‖(c_j h + μη)_j‖ + ‖e‖, "
+           "‖e‖, ‖s‖ ≤ 1. Every maximiser y* is in that range.",
+           0.96});
+  } else {
+    c.set(constant::lipschitz, {clip, Origin::clipped});
+  }
   c.set(constant::smoothness,
         {stiffness + gamma,
          Origin::proved,
          "everywhere",
-         "Φ's Hessian is diagonal with entries in [−γ, c²/μ + γ].",
+         "Φ's Hessian is diagonal with entries in [−γ, max c²/μ + γ].",
          1.0});
   c.set(constant::hessian_lipschitz,
         {gamma,
@@ -203,25 +339,87 @@ Problem CosineMinimax::make(const InstanceSpec& spec) const {
          "Each of those entries is γ-Lipschitz in its own coordinate.",
          1.0});
   c.set(constant::joint_smoothness,
-        {coupling + std::max(gamma, strong_concavity),
+        {largest + std::max(gamma, strong_concavity),
          Origin::proved,
          "everywhere",
-         "∇f is affine in (x, y) plus −γ sin x: a pair (x_j, y_j) sees [[−γ cos, c], [c, −μ]], of "
-         "norm at most c + max(γ, μ).",
+         "∇f is affine in (x, y) plus −γ sin x: a pair (x_j, y_j) sees [[−γ cos, c_j], [c_j, −μ]], "
+         "of norm at most c_j + max(γ, μ).",
          0.92});
   c.set(constant::strong_concavity,
         {strong_concavity, Origin::proved, "everywhere", "∇²_yy f = −μI.", 1.0});
-  c.set(constant::suboptimality,
-        {2.0 * gamma * static_cast<double>(free),
-         Origin::estimated,
-         "exact for centred records, x0 = 0"});
-  problem.empirical = cosine_minimax_value(Vector::Constant(coupled, coupling),
-                                           strong_concavity,
-                                           gamma,
-                                           e.rowwise().mean(),
-                                           s.rowwise().mean());
-  problem.records = std::make_unique<CosineMinimaxRecords>(
-      coupling, strong_concavity, gamma, std::move(e), std::move(s));
+
+  const auto value = [&](Vector mean_dual, Vector mean_primal) {
+    return cosine_minimax_value(
+        couplings, strong_concavity, gamma, std::move(mean_dual), std::move(mean_primal));
+  };
+  problem.population = value(Vector::Zero(coupled), Vector::Zero(d));
+  const double gap = std::max(
+      0.0,
+      problem.population->value(facts.initial_point) - gamma * static_cast<double>(coupled - free));
+  const double reach = facts.domain.diameter(d);
+  const double shift = (largest / strong_concavity + 1) * reach;
+  if (sampling == Sampling::balanced || sampling == Sampling::stream)
+    c.set(constant::suboptimality,
+          {gap,
+           Origin::proved,
+           "initial point",
+           "The records' means are 0, and min Φ = γ(m − k): x_j = 0 for j ≤ m, where c_j²/μ > γ "
+           "makes "
+           "the coordinate convex, and ±π beyond.",
+           1.0});
+  else if (std::isfinite(reach))
+    c.set(
+        constant::suboptimality,
+        {gap + shift,
+         Origin::proved,
+         "initial point",
+         "The population's gap; means ē, s̄ of length at most 1 move a difference of two values of "
+         "Φ by at most (max c/μ + 1)·diam.",
+         gap / (gap + shift)});
+  else
+    c.set(constant::suboptimality, {gap, Origin::estimated, "initial point, of the population"});
+
+  check_finite(facts);
+  const StreamKey key{.seed = spec.data_seed, .purpose = Purpose::data};
+  if (simulated(sampling)) {
+    auto records =
+        std::make_unique<SimulatedTerms>(couplings, strong_concavity, gamma, sampling, d, spec);
+    if (sampling == Sampling::whole) {
+      const auto [e, s] = records->sums(0, spec.records);
+      const auto n = static_cast<double>(spec.records);
+      problem.empirical = value(e / n, s / n);
+    }
+    problem.records = std::move(records);
+  } else {
+    const auto points = sampling == Sampling::balanced ? centred_ball_points : sign_points;
+    Matrix e = points(coupled, spec.records, Stream(key.child(0)));
+    Matrix s = points(d, spec.records, Stream(key.child(1)));
+    problem.empirical = value(e.rowwise().mean(), s.rowwise().mean());
+    problem.records = std::make_unique<StoredTerms>(
+        couplings, strong_concavity, gamma, std::move(e), std::move(s));
+  }
+  problem.extremes = std::make_unique<StoredTerms>(
+      couplings, strong_concavity, gamma, corner_points(coupled), corner_points(d));
+
+  Vector minimiser = Vector::Zero(d);
+  minimiser.tail(free).setConstant(std::numbers::pi);
+  const auto add_landmarks = [&](Landmark::Of of) {
+    if (free > 0)
+      problem.landmarks.push_back({"origin", Landmark::Kind::strict_saddle, of, Vector::Zero(d)});
+    problem.landmarks.push_back(
+        {"free coordinates at π", Landmark::Kind::minimiser, of, minimiser});
+  };
+  add_landmarks(Landmark::Of::population);
+  if (sampling == Sampling::balanced) add_landmarks(Landmark::Of::empirical);
+  if (free > 0)
+    problem.slice = Slice{"Φ over a coupled and a free coordinate: saddle between two minima",
+                          Vector::Zero(d),
+                          Vector::Unit(d, 0),
+                          Vector::Unit(d, coupled),
+                          -2.0,
+                          2.0,
+                          -5.0,
+                          5.0};
   return problem;
 }
 

@@ -5,6 +5,7 @@
 #include <numbers>
 #include <utility>
 
+#include "check_constants.hpp"
 #include "clipped_sum.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/stream.hpp"
@@ -325,6 +326,7 @@ Problem CosineSaddle::make(const InstanceSpec& spec) const {
                        "initial point",
                        "F(x₀) − min F = Σ_j a R_j (1 − cos(x₀_j − φ_j)) ≤ 2ad, as R_j ≤ 1.",
                        0.44});
+  check_constants(name(), facts.constants);
 
   const Vector cos_s = Vector::Constant(d, std::cos(spread));
   const auto use_means = [&](const Vector& mean_sign) {

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "check_constants.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "linear_records.hpp"
 
@@ -81,7 +82,8 @@ Problem LandscapeFamily::make(const InstanceSpec& spec) const {
     facts.constants.set(constant::lipschitz, std::move(bound));
   }
   if (made.minimum) {
-    const double gap = made.objective->value(facts.initial_point) - *made.minimum;
+    const double difference = made.objective->value(facts.initial_point) - *made.minimum;
+    const double gap = difference < 0 ? 0 : difference;  // a start at the minimum, but for rounding
     const double reach = facts.domain.diameter(d);
     if (sampling == Sampling::balanced || sampling == Sampling::stream)
       facts.constants.set(constant::suboptimality,
@@ -97,17 +99,18 @@ Problem LandscapeFamily::make(const InstanceSpec& spec) const {
            Origin::proved,
            "initial point",
            "F(x₀) less the known minimum, and the tilt moves a difference by at most X·diam.",
-           gap / (gap + tilt * reach)});
+           gap > 0 ? gap / (gap + tilt * reach) : 0.0});
     else
       facts.constants.set(constant::suboptimality,
                           {gap, Origin::estimated, "initial point, of the population"});
   }
 
-  CurvatureBounds curvature;
-  if (facts.constants.contains(constant::smoothness))
-    curvature.smoothness = facts.constants[constant::smoothness];
-  if (facts.constants.contains(constant::hessian_lipschitz))
-    curvature.hessian_lipschitz = facts.constants[constant::hessian_lipschitz];
+  check_constants(name(), facts.constants);
+  CurvatureBounds curvature;  // without ρ the Hessian may jump, and its products are not answered
+  if (facts.constants.contains(constant::smoothness) &&
+      facts.constants.contains(constant::hessian_lipschitz))
+    curvature = {facts.constants[constant::smoothness],
+                 facts.constants[constant::hessian_lipschitz]};
   LinearRecordsMade linear = make_linear_records({.problem = std::string(name()),
                                                   .landscape = made.objective,
                                                   .curvature = curvature,

@@ -3,15 +3,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <utility>
 
 #include <fmt/format.h>
 #include <Eigen/SVD>
 
-#include "chunked_sum.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/stream.hpp"
+#include "low_rank.hpp"
 
 namespace dpsosp {
 namespace {
@@ -37,189 +36,6 @@ void add_factor_gradient(const MatrixSensingData& m,
   out_U.noalias() += G * at.V;
   out_V.noalias() += G.transpose() * at.U;
 }
-
-/// (A V, Aᵀ U) for `columns` columns of the factors; overwrites both outputs.
-/// \param A  p × q; U, left: p × columns; V, right: q × columns; all column-major.
-template <std::size_t columns>
-void multiply_factors(const double* A,
-                      Index p,
-                      Index q,
-                      const double* U,
-                      const double* V,
-                      double* left,
-                      double* right) {
-  using Four = Eigen::Array4d;
-  using Two = Eigen::Array2d;
-  constexpr auto r = static_cast<Index>(columns);
-  const Index in_fours = p / 4 * 4;
-  for (Index i = 0; i < in_fours; i += 4) {
-    Four sums[columns];
-    for (Four& s : sums) s.setZero();
-    for (Index k = 0; k < q; ++k) {
-      const Four a = Eigen::Map<const Four>(A + k * p + i);
-      for (Index j = 0; j < r; ++j) sums[j] += V[k + j * q] * a;
-    }
-    for (Index j = 0; j < r; ++j) Eigen::Map<Four>(left + j * p + i) = sums[j];
-  }
-  for (Index i = in_fours; i < p; ++i)
-    for (Index j = 0; j < r; ++j) {
-      double sum = 0;
-      for (Index k = 0; k < q; ++k) sum += V[k + j * q] * A[k * p + i];
-      left[j * p + i] = sum;
-    }
-  const Index in_twos = p / 2 * 2;
-  for (Index k = 0; k < q; ++k, A += p) {
-    Two sums[columns];
-    for (Two& s : sums) s.setZero();
-    for (Index i = 0; i < in_twos; i += 2) {
-      const Two a = Eigen::Map<const Two>(A + i);
-      for (Index j = 0; j < r; ++j) sums[j] += a * Eigen::Map<const Two>(U + j * p + i);
-    }
-    for (Index j = 0; j < r; ++j)
-      right[k + j * q] = sums[j].sum() + (in_twos < p ? A[p - 1] * U[j * p + p - 1] : 0.0);
-  }
-}
-
-/// out = (vec A V, vec Aᵀ U) for factors (U, V) = `at` of any rank, four columns at a time.
-void factor_gradient(const MatrixSensingData& m, const double* A, const Vector& at, VectorRef out) {
-  const double* U = at.data();
-  const double* V = U + m.rows * m.rank;
-  double* left = out.data();
-  double* right = left + m.rows * m.rank;
-  for (Index j = 0; j < m.rank; j += 4) {
-    const auto multiply = [&](auto kernel) {
-      kernel(
-          A, m.rows, m.cols, U + j * m.rows, V + j * m.cols, left + j * m.rows, right + j * m.cols);
-    };
-    switch (m.rank - j) {
-      case 1:
-        multiply(multiply_factors<1>);
-        break;
-      case 2:
-        multiply(multiply_factors<2>);
-        break;
-      case 3:
-        multiply(multiply_factors<3>);
-        break;
-      default:
-        multiply(multiply_factors<4>);
-    }
-  }
-}
-
-class MatrixSensingRecords final : public Records {
- public:
-  explicit MatrixSensingRecords(std::shared_ptr<const MatrixSensingData> data)
-      : data_(std::move(data)) {}
-
-  Index size() const override { return data_->labels.size(); }
-
-  ClipReport add_gradients(const Point& point,
-                           Block block,
-                           const BatchView& batch,
-                           double limit,
-                           VectorRef out) const override {
-    return sum(point, nullptr, block, batch, limit, out);
-  }
-
-  ClipReport add_gradient_differences(const Point& point,
-                                      const Point& previous,
-                                      Block block,
-                                      const BatchView& batch,
-                                      double limit,
-                                      VectorRef out) const override {
-    return sum(point, &previous, block, batch, limit, out);
-  }
-
- private:
-  /// One end of a gradient difference: c_i = y_i, or res_i where the dual stays with the record;
-  /// then ∇_x f_i = c_i (A_i V, A_iᵀ U) and ∇_y f_i = (res_i − y_i) e_i.
-  struct End {
-    End(const MatrixSensingData& m, const Point& p) : point(p) {
-      const Factors factors(m, p.x);
-      product = (factors.U * factors.V.transpose()).reshaped();
-    }
-    double residual(const MatrixSensingData& m, Index i) const {
-      return m.measurements.col(i).dot(product) - m.labels[i];
-    }
-    double dual(double residual, Index i) const { return point.has_dual() ? point.y[i] : residual; }
-
-    const Point& point;
-    Vector product;  // vec UVᵀ
-  };
-
-  ClipReport sum(const Point& point,
-                 const Point* previous,
-                 Block block,
-                 const BatchView& batch,
-                 double limit,
-                 VectorRef out) const {
-    if (block != Block::x && !point.has_dual())
-      throw InputError("matrix-sensing: a query of the dual block needs y of dimension n");
-    const End to(*data_, point);
-    if (previous == nullptr)
-      return chunked_sum(batch.size(), out, [&](Index first, Index last, VectorRef partial) {
-        return sum_chunk(to, nullptr, block, batch, first, last, limit, partial);
-      });
-    const End from(*data_, *previous);
-    return chunked_sum(batch.size(), out, [&](Index first, Index last, VectorRef partial) {
-      return sum_chunk(to, &from, block, batch, first, last, limit, partial);
-    });
-  }
-
-  /// Asks for the next record of a batch, which the processor does not foresee in a list.
-  void prefetch(Index i) const {
-    constexpr Index cache_line = 8;  // doubles
-    const auto record = data_->measurements.col(i);
-    for (Index e = 0; e < record.size(); e += cache_line) __builtin_prefetch(record.data() + e);
-  }
-
-  ClipReport sum_chunk(const End& to,
-                       const End* from,
-                       Block block,
-                       const BatchView& batch,
-                       Index first,
-                       Index last,
-                       double limit,
-                       VectorRef out) const {
-    const MatrixSensingData& m = *data_;
-    const bool in_x = block != Block::y;
-    const bool in_y = block != Block::x;
-    const Index d = (m.rows + m.cols) * m.rank;
-    const Index y_offset = in_x ? d : 0;
-    Vector scaled(d);  // c_i x, or c_i x − c′_i x′: ∇_x f_i is linear in it
-    Vector contribution(d);
-    ClipReport report;
-    for (Index k = first; k < last; ++k) {
-      const Index i = batch[k];
-      if (k + 1 < last) prefetch(batch[k + 1]);
-      const double residual_to = to.residual(m, i);
-      const double c_to = to.dual(residual_to, i);
-      double y_part = residual_to - c_to;
-      if (in_x) scaled = c_to * to.point.x;
-      if (from != nullptr) {
-        const double residual_from = from->residual(m, i);
-        const double c_from = from->dual(residual_from, i);
-        y_part -= residual_from - c_from;
-        if (in_x) scaled -= c_from * from->point.x;
-      }
-      double squared = 0.0;
-      if (in_x) {
-        factor_gradient(m, m.measurements.col(i).data(), scaled, contribution);
-        squared += contribution.squaredNorm();
-      }
-      if (in_y) squared += y_part * y_part;
-      const double weight = report.weigh(std::sqrt(squared), limit);
-      // The clipped vector itself: a sum of weighted A_i, multiplied by V and U at the end, would
-      // let a record whose product cancels drown the others.
-      if (in_x) out.head(d) += weight * contribution;
-      if (in_y) out[y_offset + i] += weight * y_part;
-    }
-    return report;
-  }
-
-  std::shared_ptr<const MatrixSensingData> data_;
-};
 
 /// Φ through its sufficient statistics, at a cost independent of n:
 /// Φ = ½ mᵀ S m − cᵀ m + ½ t with m = vec(UVᵀ), S = (1/n) Σ a_i a_iᵀ, c = (1/n) Σ b_i a_i, a_i =
@@ -363,27 +179,36 @@ ProblemNotes MatrixSensing::notes() const {
   return {.group = "Minimax",
           .formula =
               "x = (U, V), f(x, y) = (1/n) Σ_i [ y_i (⟨A_i, UVᵀ⟩ − b_i) − y_i²/2 ], A_i with "
-              "N(0, 1/(pq)) entries, b_i = ⟨A_i, X*⟩ + noise; y_i* = ⟨A_i, UVᵀ⟩ − b_i and "
-              "Φ(x) = (1/2n) Σ_i (⟨A_i, UVᵀ⟩ − b_i)². The dual is per record.",
+              "N(0, 1/(pq)) entries (or uniform on the unit sphere), b_i = ⟨A_i, X*⟩ + N(0, s²); "
+              "y_i* = ⟨A_i, UVᵀ⟩ − b_i and Φ(x) = (1/2n) Σ_i (⟨A_i, UVᵀ⟩ − b_i)². Population: "
+              "Φ(x) = ‖UVᵀ − X*‖_F²/(2pq) + s²/2. The dual is per record.",
           .source = "xu-2026, section 5 and zoo entry 8.1",
-          .critical_points = ""};
+          .critical_points =
+              "Population, with σ_1 ≥ σ_2 ≥ … the singular values of X*: the origin is a strict "
+              "saddle with λ_min = −σ_1/(pq); the balanced truncation of X* at a rank j below that "
+              "of X* is one with λ_min = −σ_{j+1}/(pq); balanced factors of X*, and their images "
+              "(UR, VR⁻ᵀ), are the minimisers, Φ* = s²/2."};
 }
 
 Fields MatrixSensing::fields() {
-  return {field("rows", rows, "p"),
-          field("cols", cols, "q"),
-          field("rank", rank, "r"),
-          field("planted_scale",
-                planted_scale,
-                {{PlantedScale::none, "none"},
-                 {PlantedScale::frobenius, "frobenius"},
-                 {PlantedScale::spectral, "spectral"},
-                 {PlantedScale::over_sqrt_rank, "over_sqrt_rank"},
-                 {PlantedScale::over_rank, "over_rank"}},
-                "rescaling of X* = U* V*'"),
-          field("planted_norm", planted_norm, "norm of X* under the scales frobenius and spectral"),
-          field("label_noise", label_noise, "standard deviation of the labels' noise"),
-          field("initial_spread", initial_spread, "standard deviation of U0 and V0")};
+  Fields fields{
+      field("rows", rows, "p"),
+      field("cols", cols, "q"),
+      field("rank", rank, "r"),
+      field("planted_scale",
+            planted_scale,
+            {{PlantedScale::none, "none"},
+             {PlantedScale::frobenius, "frobenius"},
+             {PlantedScale::spectral, "spectral"},
+             {PlantedScale::over_sqrt_rank, "over_sqrt_rank"},
+             {PlantedScale::over_rank, "over_rank"}},
+            "rescaling of X* = U* V*'"),
+      field("planted_norm", planted_norm, "norm of X* under the scales frobenius and spectral"),
+      field("label_noise", label_noise, "standard deviation of the labels' noise"),
+      field("initial_spread", initial_spread, "standard deviation of U0 and V0"),
+      design_field(design)};
+  start.add_fields(fields);
+  return fields;
 }
 
 Problem MatrixSensing::make(const InstanceSpec& spec) const {
@@ -410,9 +235,7 @@ Problem MatrixSensing::make(const InstanceSpec& spec) const {
   data->cols = cols;
   data->rank = rank;
   data->measurements.resize(rows * cols, spec.records);
-  Stream(data_key.child(0))
-      .fill_normal(1.0 / std::sqrt(static_cast<double>(rows * cols)),
-                   data->measurements.reshaped());
+  draw_design(design, 1.0, Stream(data_key.child(0)), data->measurements);
   const Matrix planted = planted_matrix(*this, Stream(data_key.child(1)));
   data->labels = data->measurements.transpose() * planted.reshaped();
   Stream(data_key.child(2)).add_normal(label_noise, data->labels);
@@ -425,10 +248,15 @@ Problem MatrixSensing::make(const InstanceSpec& spec) const {
   facts.dual_kind = DualKind::per_record;
   facts.dual_dimension = spec.records;
   facts.constants = estimated_constants(*this, spec.records);
-  facts.initial_point.resize(d);
+  Starts starts{.standard = Vector(d),
+                .saddle = Vector::Zero(d),
+                .random_spread = 1.0,
+                .far_radius = 3 * std::sqrt(static_cast<double>(d))};
   Stream({.seed = spec.seed, .purpose = Purpose::initial_point})
-      .fill_normal(initial_spread, facts.initial_point);
+      .fill_normal(initial_spread, starts.standard);
+  facts.initial_point = start.pick(name(), starts, facts.domain, spec.seed);
   facts.initial_dual = Vector::Zero(spec.records);
+  check_finite(facts);
   problem.region = [shape = MatrixSensingData{rows, cols, rank, {}, {}},
                     limit = typical_factor_squared(*this)](ConstVectorRef x) {
     const Factors at(shape, x);
@@ -439,13 +267,20 @@ Problem MatrixSensing::make(const InstanceSpec& spec) const {
     return squared_norm(at.U) + squared_norm(at.V) <= limit;
   };
   problem.empirical = matrix_sensing_value(*data);
+  problem.population = factored_objective(
+      {.target = planted,
+       .weights = Matrix::Constant(rows, cols, 1.0 / static_cast<double>(rows * cols)),
+       .rank = rank,
+       .offset = 0.5 * label_noise * label_noise});
+  LowRankPicture picture = factored_picture(planted, rank, Landmark::Of::population);
+  problem.landmarks = std::move(picture.landmarks);
+  problem.slice = std::move(picture.slice);
+  // the Hessian at 0 has the blocks −(1/n) Σ b_i A_i off its diagonal and zero on it
+  if ((data->measurements * data->labels).norm() > 0)
+    problem.landmarks.push_back(
+        {"origin", Landmark::Kind::strict_saddle, Landmark::Of::empirical, Vector::Zero(d)});
   problem.records = matrix_sensing_records(std::move(data));
   return problem;
-}
-
-std::unique_ptr<const Records> matrix_sensing_records(
-    std::shared_ptr<const MatrixSensingData> data) {
-  return std::make_unique<MatrixSensingRecords>(std::move(data));
 }
 
 std::unique_ptr<const Objective> matrix_sensing_value(const MatrixSensingData& data) {

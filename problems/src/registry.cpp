@@ -1,14 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/problems/auc.hpp"
+#include "dpsosp/problems/coins.hpp"
 #include "dpsosp/problems/cosine_minimax.hpp"
 #include "dpsosp/problems/cosine_saddle.hpp"
+#include "dpsosp/problems/covariance_gan.hpp"
 #include "dpsosp/problems/double_well.hpp"
+#include "dpsosp/problems/glm_logistic.hpp"
+#include "dpsosp/problems/glm_robust.hpp"
+#include "dpsosp/problems/glm_sigmoid.hpp"
+#include "dpsosp/problems/group_dro.hpp"
+#include "dpsosp/problems/matrix_completion.hpp"
 #include "dpsosp/problems/matrix_sensing.hpp"
+#include "dpsosp/problems/matrix_sensing_symmetric.hpp"
+#include "dpsosp/problems/mnist_glm.hpp"
+#include "dpsosp/problems/multi_well.hpp"
+#include "dpsosp/problems/octopus.hpp"
+#include "dpsosp/problems/orthogonal_tensor.hpp"
+#include "dpsosp/problems/phase_retrieval.hpp"
 #include "dpsosp/problems/problem.hpp"
+#include "dpsosp/problems/quartic_saddle.hpp"
+#include "dpsosp/problems/radial_ripple.hpp"
+#include "dpsosp/problems/ramp.hpp"
+#include "dpsosp/problems/randhie_glm.hpp"
+#include "dpsosp/problems/resisting_chain.hpp"
+#include "dpsosp/problems/ripple_location.hpp"
+#include "dpsosp/problems/robust_phase_retrieval.hpp"
+#include "dpsosp/problems/separable_pl.hpp"
+#include "dpsosp/problems/staircase.hpp"
+#include "dpsosp/problems/tensor_ica.hpp"
+#include "dpsosp/problems/trig_radial.hpp"
 
 namespace dpsosp {
 namespace {
@@ -26,7 +52,33 @@ const std::vector<ProblemEntry>& problem_registry() {
       entry<MatrixSensing>(),
       entry<CosineSaddle>(),
       entry<CosineMinimax>(),
+      entry<CovarianceGan>(),
       entry<DoubleWell>(),
+      entry<Auc>(),
+      entry<Coins>(),
+      entry<GlmLogistic>(),
+      entry<GlmSigmoid>(),
+      entry<GlmTukey>(),
+      entry<GlmWelsch>(),
+      entry<GroupDro>(),
+      entry<MatrixCompletion>(),
+      entry<MatrixSensingSymmetric>(),
+      entry<MnistGlm>(),
+      entry<MultiWell>(),
+      entry<Octopus>(),
+      entry<OrthogonalTensor>(),
+      entry<PhaseRetrieval>(),
+      entry<QuarticSaddle>(),
+      entry<RadialRipple>(),
+      entry<Ramp>(),
+      entry<RandhieGlm>(),
+      entry<ResistingChain>(),
+      entry<RippleLocation>(),
+      entry<RobustPhaseRetrieval>(),
+      entry<SeparablePl>(),
+      entry<Staircase>(),
+      entry<TensorIca>(),
+      entry<TrigRadial>(),
   };
   return entries;
 }
@@ -46,6 +98,14 @@ std::string_view to_string(Landmark::Kind kind) {
 
 void check_records(std::string_view problem, Index records) {
   if (records < 1) reject(problem, "records", static_cast<double>(records), ">= 1");
+}
+
+void check_finite(const PublicFacts& facts) {
+  if (!facts.initial_point.allFinite())
+    reject(facts.name, "x0", facts.initial_point.norm(), "finite; a setting is too large");
+  for (const auto& [name, constant] : facts.constants.all())
+    if (constant.origin != Origin::clipped && !std::isfinite(constant.value))
+      reject(facts.name, name, constant.value, "finite; a setting is too large");
 }
 
 Index check_dimension(std::string_view problem,

@@ -14,6 +14,17 @@
 
 namespace dpsosp::test {
 
+/// One problem of every kind that algorithms can tell apart: a dual per record or shared; without a
+/// dual on all of R^d, on a ball and on a box; proved constants and estimated ones. The zoo itself
+/// is checked by `dpsosp check`.
+inline const std::vector<std::string> problems_of_every_kind{"matrix-sensing",
+                                                             "cosine-minimax",
+                                                             "group-dro",
+                                                             "cosine-saddle",
+                                                             "double-well",
+                                                             "phase-retrieval",
+                                                             "glm-logistic"};
+
 /// Keeps x_t of every step.
 class Iterates final : public Observer {
  public:

@@ -120,13 +120,17 @@ bool supported(const std::string& algorithm, const std::string& dual) {
 
 TEST(RunCommand, EveryAlgorithmRunsWhereItCanAndSaysInOneLineWhereItCannot) {
   int runs = 0, refusals = 0;
+  // one of every kind that algorithms tell apart; radial-ripple has no Hessian bound
+  const std::set<std::string> kinds{
+      "matrix-sensing", "cosine-minimax", "cosine-saddle", "double-well", "radial-ripple"};
   for (const json& algorithm : answer("list algorithms"))
     for (const json& problem : answer("list problems")) {
       const std::string a = algorithm["name"], p = problem["name"];
+      if (!kinds.contains(p)) continue;
       const std::string command = "run --algorithm " + a + " --problem " + p +
                                   " --epsilon 2 --delta 1e-6 --records 60 --set steps=10";
       SCOPED_TRACE(command);
-      if (!supported(a, problem["dual"])) {
+      if (!supported(a, problem["dual"]) || p == "radial-ripple") {
         const Result r = dpsosp(command);
         expect_one_error_line(r, 2, a);
         EXPECT_NE(r.err.find(p), std::string::npos) << r.err;
@@ -215,7 +219,7 @@ TEST(Program, EveryCommandHasHelp) {
   EXPECT_EQ(usage.code, 0);
   EXPECT_EQ(usage.err, "");
   for (const std::string command :
-       {"account", "certify", "info", "list", "report", "reproduce", "run"}) {
+       {"account", "certify", "check", "info", "list", "report", "reproduce", "run"}) {
     EXPECT_NE(usage.out.find("\n  " + command + " "), std::string::npos) << command;
     const Result help = dpsosp(command + " --help");
     EXPECT_EQ(help.code, 0) << command;

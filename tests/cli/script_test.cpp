@@ -17,7 +17,7 @@ TEST(RunScript, HelpListsEveryCommandOnStdout) {
     const Result r = run_program(script, {word});
     EXPECT_EQ(r.code, 0);
     EXPECT_EQ(r.err, "");
-    for (const char* command : {"reproduce", "test", "build", "benchmark", "dpsosp"})
+    for (const char* command : {"reproduce", "test", "build", "benchmark", "data", "dpsosp"})
       EXPECT_NE(r.out.find(std::string("\n  ") + command + " "), std::string::npos) << command;
   }
 }

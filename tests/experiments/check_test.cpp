@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <map>
+#include <string>
 #include <utility>
 
 #include <gtest/gtest.h>
@@ -44,6 +46,22 @@ INSTANTIATE_TEST_SUITE_P(Registry,
                            std::ranges::replace(name, '-', '_');
                            return name;
                          });
+
+TEST(LargeProblems, MeetTheirPopulationAtAMillionRecordsInFewDimensions) {
+  const std::map<std::string, std::map<std::string, std::string>> small{
+      {"matrix-sensing", {{"rows", "4"}, {"cols", "3"}, {"rank", "2"}}},
+      {"matrix-completion", {{"rows", "4"}, {"cols", "3"}, {"rank", "2"}}},
+      {"trig-radial", {}}};
+  for (const auto& [name, settings] : small) {
+    CheckOptions options;
+    if (name == "trig-radial") options.dimension = 10;
+    const ProblemCheck check = check_problem(name, settings, options);
+    EXPECT_TRUE(check.passed()) << name << '\n' << failures(check);
+    EXPECT_TRUE(std::ranges::any_of(check.lines, [](const CheckLine& line) {
+      return line.property == "the population gradient is the mean over 1000000 records";
+    })) << name;
+  }
+}
 
 /// A sound family into whose instances a bug is planted.
 class Planted final : public ProblemFamily {

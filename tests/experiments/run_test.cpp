@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dpsosp/experiments/run.hpp"
+#include "dpsosp/problems/problem.hpp"
 
 #include <cmath>
 
@@ -73,15 +74,25 @@ TEST(Run, SettingsThatOverruleTheScheduleTakeItsPromiseBack) {
 
 TEST(Run, PromisesFromEstimatedConstantsAreHeuristic) {
   RunSpec spec;
-  spec.algorithm = "xu-2026/dp-rgda";
-  spec.problem = "cosine-minimax";
-  spec.records = 20000;
+  spec.algorithm = "ganesh-2023/stochastic-spider";
+  spec.problem = "phase-retrieval";
+  spec.dimension = 2;
+  spec.records = 5000;
   spec.epsilon = 2.0;
   spec.observations = 0;
   const json schedule = compute_run(describe(spec)).at("schedule");
   EXPECT_GT(schedule.at("alpha").get<double>(), 0.0);
   EXPECT_EQ(schedule.at("utility"), "heuristic");
   EXPECT_NE(schedule.at("note").get<std::string>().find("estimates"), std::string::npos);
+}
+
+TEST(Run, ASettingAtItsDefaultIsNoPartOfTheDescription) {
+  RunSpec spec = one_noisy_step();
+  const json bare = describe(spec);
+  const auto family = find_problem(spec.problem);
+  for (const auto& [name, text] : values_of(family->fields()))
+    if (!spec.problem_settings.contains(name)) spec.problem_settings[name] = text;
+  EXPECT_EQ(describe(spec), bare);
 }
 
 TEST(Run, WhatIsComputedFromTheRecordsIsMarkedNotPrivate) {

@@ -26,12 +26,14 @@ struct Arena {
   std::function<void(VectorRef)> confine;
   double length = 1;    ///< on which the gradient changes
   double radius = 0;    ///< of the domain
-  Index dimension = 0;  ///< of the domain; the rest of z is unbounded
+  Index dimension = 0;  ///< of the domain; the rest of z is the dual
+  double dual_radius = unlimited;
 
   /// A little inside the region, so that secants of length h to either side fit.
   Vector inside(const Vector& z, double h) const {
     Vector moved = z;
     moved.head(dimension) *= 1 - 2 * h / radius;
+    moved.tail(z.size() - dimension) *= 1 - 2 * h / dual_radius;
     return moved;
   }
   std::uint64_t seed = 0;
@@ -231,26 +233,33 @@ std::vector<Gradient> record_gradients(const Problem& problem, Block block) {
   return all;
 }
 
+double radius_of(const Domain& domain) {
+  return domain.kind == Domain::Kind::everywhere ? unlimited : domain.radius;
+}
+
 Arena arena_of(const Problem& problem, std::uint64_t seed) {
   return {.gradients = {},
           .starts = probe_points(problem, seed, 24),
           .confine = [&problem](VectorRef z) { bring_into_region(problem, z); },
           .length = natural_length(problem.facts.constants),
-          .radius = problem.facts.domain.kind == Domain::Kind::everywhere
-                        ? unlimited
-                        : problem.facts.domain.radius,
+          .radius = radius_of(problem.facts.domain),
           .dimension = problem.facts.dimension,
+          .dual_radius = radius_of(problem.facts.dual_domain),
           .seed = seed};
 }
 
 /// What `smoothness` and `hessian_lipschitz` speak of: every record's loss, or Φ.
 Arena loss_arena(const Problem& problem, std::uint64_t seed) {
   Arena arena = arena_of(problem, seed);
-  if (problem.facts.dual_kind == DualKind::none) {
+  // with duals per record Φ is a mean too, of values at the records' own maximisers
+  if (problem.facts.dual_kind != DualKind::shared)
     arena.gradients = record_gradients(problem, Block::x);
-  } else {
+  if (problem.facts.dual_kind != DualKind::none) {
     arena.gradients.push_back(
         [&problem](ConstVectorRef z, VectorRef g) { problem.objective().gradient(z, g); });
+    for (const auto& extreme : problem.extreme_objectives)
+      arena.gradients.push_back(
+          [&extreme](ConstVectorRef z, VectorRef g) { extreme->gradient(z, g); });
   }
   return arena;
 }
@@ -262,10 +271,15 @@ Arena joint_arena(const Problem& problem, std::uint64_t seed) {
   arena.gradients = record_gradients(problem, Block::joint);
   for (std::size_t k = 0; k < arena.starts.size(); ++k) {
     Vector z(d + problem.facts.dual_dimension);
-    z << arena.starts[k], probe_dual(problem.facts, seed + k);
+    Vector y = probe_dual(problem.facts, seed + k);
+    problem.facts.dual_domain.project(y);
+    z << arena.starts[k], y;
     arena.starts[k] = z;
   }
-  arena.confine = [&problem, d](VectorRef z) { bring_into_region(problem, z.head(d)); };
+  arena.confine = [&problem, d](VectorRef z) {
+    bring_into_region(problem, z.head(d));
+    problem.facts.dual_domain.project(z.tail(z.size() - d));
+  };
   return arena;
 }
 
@@ -287,10 +301,14 @@ double least_concavity(const Problem& problem, std::uint64_t seed) {
 
 /// F(x₀) less the lowest value known or found.
 double largest_gap(const Problem& problem, std::uint64_t seed) {
-  const Objective& F = problem.objective();
-  double lowest = descend(problem, F, seed).value;
-  for (const Landmark& l : problem.landmarks) lowest = std::min(lowest, F.value(l.point));
-  return F.value(problem.facts.initial_point) - lowest;
+  const auto gap = [&](const Objective& F) {
+    double lowest = descend(problem, F, seed).value;
+    for (const Landmark& l : problem.landmarks) lowest = std::min(lowest, F.value(l.point));
+    return F.value(problem.facts.initial_point) - lowest;
+  };
+  double largest = gap(problem.objective());
+  for (const auto& extreme : problem.extreme_objectives) largest = std::max(largest, gap(*extreme));
+  return largest;
 }
 
 /// A global minimiser that theory knows, with the objective that it minimises.

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/vector.hpp"
 
 namespace dpsosp {
@@ -18,7 +19,7 @@ enum class Origin {
 std::string_view to_string(Origin origin);
 
 /// A bound under a name. `attained` is the share of it that the adversarial search of
-/// `dpsosp check` reaches at the family's default settings: a bound is tight from
+/// `dpsosp check` reaches at the family's default settings and seed 0: a bound is tight from
 /// `tight_from` on, else loose by the ratio that is stated. Proved constants state both.
 struct Constant {
   static constexpr double tight_from = 0.95;
@@ -52,11 +53,21 @@ inline constexpr std::string_view kl_gamma = "kl_gamma";
 inline constexpr std::string_view kl_exponent = "kl_exponent";  // k
 }  // namespace constant
 
+/// A problem that states no constant of that name, and one is needed.
+class MissingConstant : public InputError {
+ public:
+  explicit MissingConstant(std::string_view name);
+  const std::string& name() const { return name_; }
+
+ private:
+  std::string name_;
+};
+
 class Constants {
  public:
   void set(std::string_view name, Constant value);
   bool contains(std::string_view name) const;
-  /// \throws InputError if the problem states no such constant.
+  /// \throws MissingConstant
   const Constant& at(std::string_view name) const;
   double operator[](std::string_view name) const { return at(name).value; }
   const std::map<std::string, Constant, std::less<>>& all() const { return values_; }
@@ -100,6 +111,7 @@ struct PublicFacts {
   Index dual_dimension = 0;  ///< d₂
   Constants constants;
   Domain domain;
+  Domain dual_domain;    ///< of y, where constants of f in (x, y) are stated to hold
   Vector initial_point;  ///< x₀ ∈ R^d
   Vector initial_dual;   ///< y₀ ∈ R^{d₂}
 };

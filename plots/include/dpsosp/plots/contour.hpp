@@ -22,7 +22,7 @@ struct MapPoint {
 /// much area lies between any two of them.
 struct ContourMap {
   std::string id;     ///< file stem
-  std::string title;  ///< also the alternative text
+  std::string title;  ///< for those who cannot see it; not drawn
   std::string x_label;
   std::string y_label;
   Vector x;       ///< ascending, m ≥ 2

@@ -5,6 +5,8 @@
 
 #include "dpsosp/problems/diagonal_objective.hpp"
 #include "dpsosp/problems/problem.hpp"
+#include "dpsosp/problems/sampling.hpp"
+#include "dpsosp/problems/start.hpp"
 
 namespace dpsosp {
 
@@ -12,12 +14,15 @@ namespace dpsosp {
 ///
 ///   f(x, y; e, s) = yᵀ(c ∘ x_{1..m} + e) − (μ/2)‖y‖² + γ Σ_j cos x_j + sᵀx,   ‖e‖, ‖s‖ ≤ 1.
 ///
-/// With ē, s̄ the records' means (zero here: the family centres them): y*(x) = (c ∘ x_{1..m} + ē)/μ,
-/// Φ(x) = ‖c ∘ x_{1..m} + ē‖²/(2μ) + γ Σ_j cos x_j + s̄ᵀx, Hessian diagonal c²/μ − γ cos x_j for
-/// j ≤ m and −γ cos x_j beyond. For c²/μ > γ the origin is a strict saddle with λ_min = −γ and the
-/// minima are x_j = 0 (j ≤ m), ±π (j > m).
-/// ∇f is unbounded in y; `lipschitz` is the clip limit and enforced, not proved.
-/// \source xu-2026, zoo entry 8.3.
+/// With ē, s̄ the records' means: y*(x) = (c ∘ x_{1..m} + ē)/μ,
+/// Φ(x) = ‖c ∘ x_{1..m} + ē‖²/(2μ) + γ Σ_j cos x_j + s̄ᵀx, Hessian diagonal c_j²/μ − γ cos x_j for
+/// j ≤ m and −γ cos x_j beyond; E e = E s = 0. For c_j²/μ > γ the population's origin is a strict
+/// saddle with λ_min = −γ and its minima are x_j = 0 (j ≤ m), ±π (j > m).
+///
+/// Records: under `balanced` sampling e and s are uniform in unit balls and then centred, so that Φ
+/// is the population's; otherwise e ∈ {±1}^m/√m and s ∈ {±1}^{m+k}/√(m+k), whose sums are
+/// binomials. Without a box ∇f is unbounded, and `lipschitz` is the clip limit: enforced, not
+/// proved. \source xu-2026, zoo entry 8.3.
 class CosineMinimax final : public ProblemFamily {
  public:
   std::string_view name() const override { return "cosine-minimax"; }
@@ -30,10 +35,14 @@ class CosineMinimax final : public ProblemFamily {
 
   Index coupled = 10;             ///< m = d₂
   Index free = 10;                ///< k; d = m + k
-  double coupling = 2.0;          ///< c
+  double coupling = 2.0;          ///< c_1
+  double coupling_ratio = 1.0;    ///< c_m / c_1; c is geometric between
   double strong_concavity = 1.0;  ///< μ
   double gamma = 0.5;             ///< γ
-  double clip = 4.0;              ///< limit for per-record gradients
+  double clip = 4.0;              ///< limit for per-record gradients without a box
+  double half_width = 0;  ///< ≥ π: of the box |x_j| ≤ h on which `lipschitz` is proved; 0: none
+  Sampling sampling = Sampling::balanced;
+  StartOption start;
 };
 
 /// Φ for a coupling vector c ∈ R^m and record means ē ∈ R^m, s̄ ∈ R^{m+k}.

@@ -3,7 +3,9 @@
 
 #include <memory>
 
+#include "dpsosp/problems/design.hpp"
 #include "dpsosp/problems/problem.hpp"
+#include "dpsosp/problems/start.hpp"
 
 namespace dpsosp {
 
@@ -12,15 +14,16 @@ enum class PlantedScale { none, frobenius, spectral, over_sqrt_rank, over_rank }
 
 /// Matrix sensing as a nonconvex-strongly-concave minimax problem and as its value function.
 ///
-/// Records (A_i, b_i), i ≤ n: A_i ∈ R^{p×q} with N(0, 1/(pq)) entries, b_i = ⟨A_i, X*⟩ + N(0, s²).
+/// Records (A_i, b_i), i ≤ n: A_i ∈ R^{p×q} with N(0, 1/(pq)) entries, or uniform on the unit
+/// sphere; b_i = ⟨A_i, X*⟩ + N(0, s²).
 /// Variables x = (vec U, vec V), U ∈ R^{p×r}, V ∈ R^{q×r}, column-major; d = (p + q) r; y ∈ R^n.
 ///
 ///   f(x, y) = (1/n) Σ_i [ y_i (⟨A_i, UVᵀ⟩ − b_i) − y_i²/2 ],   y_i*(x) = ⟨A_i, UVᵀ⟩ − b_i,
 ///   Φ(x) = max_y f(x, y) = (1/2n) Σ_i (⟨A_i, UVᵀ⟩ − b_i)².
 ///
 /// The dual is per record: ∇_y f_i = (res_i − y_i) e_i involves record i alone. Records are
-/// unbounded (Gaussian), so every constant is estimated from the sampling law and privacy rests on
-/// clipping alone. \source xu-2026, section 5 and zoo entry 8.1.
+/// unbounded (their labels at least), so every constant is estimated from the sampling law and
+/// privacy rests on clipping alone. \source xu-2026, section 5 and zoo entry 8.1.
 class MatrixSensing final : public ProblemFamily {
  public:
   std::string_view name() const override { return "matrix-sensing"; }
@@ -38,6 +41,8 @@ class MatrixSensing final : public ProblemFamily {
   double planted_norm = 1.0;    ///< target of the scales frobenius and spectral
   double label_noise = 0.01;    ///< s
   double initial_spread = 0.1;  ///< U₀, V₀ ~ N(0, spread²)
+  Design design = Design::gaussian;
+  StartOption start;
 };
 
 /// The records and the value function of given measurements, for tests and loaders.

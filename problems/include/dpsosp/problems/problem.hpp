@@ -48,6 +48,9 @@ struct Problem {
   /// Records at the corners of what the proofs allow; no data, and attacked first by the search
   /// for violations. May be null.
   std::unique_ptr<const Records> extremes;
+  /// Objectives of whole data sets at those corners, for constants of Φ and F that hold whatever
+  /// the data.
+  std::vector<std::unique_ptr<const Objective>> extreme_objectives;
   std::vector<Landmark> landmarks;
   std::optional<Slice> slice;  ///< of the population objective, of the empirical one without it
 
@@ -115,6 +118,9 @@ Index check_dimension(std::string_view problem,
                       const InstanceSpec& spec,
                       Index standard,
                       Index least = 1);
+/// Refuses settings so large, infinite or undefined that the start or a constant is not a finite
+/// number; clipped constants may be infinite. Families of unbounded settings call it last.
+void check_finite(const PublicFacts& facts);
 /// Refuses every block but x.
 void check_minimisation(std::string_view problem, Block block);
 

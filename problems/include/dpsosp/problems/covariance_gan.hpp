@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include "dpsosp/problems/design.hpp"
+#include "dpsosp/problems/problem.hpp"
+#include "dpsosp/problems/start.hpp"
+
+namespace dpsosp {
+
+/// A linear generator against a quadratic critic: matching a covariance by a low-rank one.
+///
+///   f(U, Y; z) = ⟨Y, zzᵀ − UUᵀ⟩ − (μ/2)‖Y‖_F²,  U ∈ R^{p×r}, Y symmetric p × p,
+///   Y*(U) = (S − UUᵀ)/μ,  Φ(U) = ‖S − UUᵀ‖_F²/(2μ),  S = (1/n) Σ zzᵀ.
+///
+/// y ∈ R^{p(p+1)/2} holds the lower triangle of Y by columns, entries off the diagonal times √2, so
+/// that ‖y‖ = ‖Y‖_F. Given Y, ∇_U f = −2YU is the same for every record: a query of the block x
+/// costs no privacy. Records are z = S*^{1/2} a with a uniform on ‖a‖ = √p or N(0, I), and S* has
+/// `planted_rank` eigenvalues from `planted_norm` down to `planted_norm`/`condition`, the others
+/// at `floor`. \source xu-2026, zoo entry 8.4
+class CovarianceGan final : public ProblemFamily {
+ public:
+  std::string_view name() const override { return "covariance-gan"; }
+  std::string_view summary() const override;
+  ProblemNotes notes() const override;
+  Index default_records() const override { return 1000; }
+  Fields fields() override;
+  int numbers_version() const override { return 1; }
+  Problem make(const InstanceSpec& spec) const override;
+
+  Index rows = 6;          ///< p
+  Index rank = 2;          ///< r
+  Index planted_rank = 2;  ///< number of eigenvalues above the floor
+  double planted_norm = 2.0;
+  double condition = 1.5;
+  double floor = 0.2;
+  double strong_concavity = 1.0;  ///< μ
+  double domain_factor = 1.5;     ///< radius of the domain over that of the minimisers
+  double initial_spread = 0.1;
+  Design design = Design::sphere;
+  StartOption start;
+};
+
+/// The records of given samples (p × n, column i is z_i), for tests and loaders.
+std::unique_ptr<const Records> covariance_gan_records(Matrix samples,
+                                                      Index rank,
+                                                      double strong_concavity);
+/// Φ for a given covariance S.
+std::unique_ptr<const Objective> covariance_gan_value(Matrix covariance,
+                                                      Index rank,
+                                                      double strong_concavity);
+
+}  // namespace dpsosp

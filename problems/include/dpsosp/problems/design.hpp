@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "dpsosp/core/settings.hpp"
+#include "dpsosp/core/stream.hpp"
+#include "dpsosp/core/vector.hpp"
+
+namespace dpsosp {
+
+/// Law of a measurement vector a ∈ R^m with E a aᵀ = (norm²/m) I.
+enum class Design {
+  gaussian,  ///< independent N(0, norm²/m) entries; unbounded
+  sphere,    ///< uniform on the sphere ‖a‖ = norm
+};
+
+Field design_field(Design& value);
+
+/// Fills each column of `measurements` (m × n) with an independent draw.
+void draw_design(Design design, double norm, Stream stream, Matrix& measurements);
+
+/// Whether a record's own Frobenius norm is 1, or the law's second moment is the identity, which
+/// makes the population objective one of the unknown matrix itself.
+enum class RecordScale { unit, isotropic };
+
+Field record_scale_field(RecordScale& value);
+
+}  // namespace dpsosp

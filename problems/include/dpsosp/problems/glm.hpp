@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "dpsosp/problems/glm_loss.hpp"
+#include "dpsosp/problems/objective.hpp"
+#include "dpsosp/problems/records.hpp"
+#include "dpsosp/problems/sampling.hpp"
+
+namespace dpsosp {
+
+/// Records of a generalised linear model: f(w; x, y) = φ(⟨w, x⟩; y) + λ Σ_j w_j²/(1 + w_j²).
+struct GlmData {
+  Matrix features;  ///< d × n, ‖x_i‖ ≤ 1 for the constants to hold
+  Vector labels;    ///< n
+};
+
+/// The loss φ and the weight λ ≥ 0 of the regulariser, which is public and part of every record.
+struct GlmModel {
+  std::string problem;  ///< for messages
+  std::shared_ptr<const ScalarLoss> loss;
+  double regulariser = 0.0;
+};
+
+/// The records one by one. Without regulariser a record's norm is |φ′| ‖x_i‖, so that a sum costs
+/// one dot product and one scaled addition a record; with it, one further vector a chunk.
+std::unique_ptr<const Records> glm_records(GlmModel model, std::shared_ptr<const GlmData> data);
+
+/// Where simulated records stand: n of them, each one of the atoms with equal probability.
+struct GlmSupport {
+  Index records = 0;  ///< n
+  Sampling sampling = Sampling::whole;
+  std::uint64_t data_seed = 0;
+};
+
+/// Simulated records with K atoms: a batch's sum is drawn from its exact law at the cost of K
+/// records, for any n, and clips every record.
+std::unique_ptr<const Records> glm_atom_records(GlmModel model,
+                                                std::shared_ptr<const GlmData> atoms,
+                                                const GlmSupport& support);
+
+/// How often each atom occurs in records [begin, begin + size): multinomial with equal
+/// probabilities.
+std::vector<Index> atom_counts(Index atoms, std::uint64_t data_seed, Index begin, Index size);
+
+/// F(w) = Σ_i weights_i f(w; x_i, y_i); equal weights 1/n where `weights` is empty.
+std::unique_ptr<const Objective> glm_objective(GlmModel model,
+                                               std::shared_ptr<const GlmData> data,
+                                               Vector weights = {});
+
+/// Features at the corners of the unit ball of R^d, beside each of the labels.
+GlmData glm_extremes(Index d, const Vector& labels);
+
+/// λ Σ_j w_j²/(1 + w_j²); its Hessian is diagonal.
+double ratio_penalty(double lambda, ConstVectorRef w);
+/// out += λ ∇ of it.
+void add_ratio_penalty_gradient(double lambda, ConstVectorRef w, VectorRef out);
+/// out += the diagonal of λ ∇² of it.
+void add_ratio_penalty_curvature(double lambda, ConstVectorRef w, VectorRef out);
+
+}  // namespace dpsosp

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "dpsosp/problems/glm.hpp"
+#include "dpsosp/problems/glm_population.hpp"
+#include "dpsosp/problems/problem.hpp"
+#include "dpsosp/problems/sampling.hpp"
+#include "dpsosp/problems/start.hpp"
+
+namespace dpsosp {
+
+/// Generalised linear models with drawn records: f(w; x, y) = φ(⟨w, x⟩; y) + λ Σ_j w_j²/(1 + w_j²),
+/// ‖x‖ ≤ 1, and a label y that depends on x through u = ⟨w*, x⟩.
+///
+/// The population objective is exact up to quadrature for laws of x that rotations leave alone; the
+/// nodes grow with radius, ‖w*‖ and the loss's steepness, and where too many would be needed there
+/// is none. Without a domain they are enough for ‖w‖ ≤ max(10, 2‖w*‖).
+/// With `support` = K, the law of (x, y) is uniform on K atoms drawn once: then every population
+/// objective is a finite mean, and simulated records are exact at O(K d) a query for any n, with
+/// every record clipped on its own. The atoms are the law, which the data seed draws as it draws
+/// w*.
+class GlmFamily : public ProblemFamily {
+ public:
+  Index default_records() const override { return 10000; }
+  int numbers_version() const override { return 1; }
+  Fields fields() final;
+  Problem make(const InstanceSpec& spec) const final;
+
+  FeatureLaw features;
+  Index rank = 5;           ///< r of low-rank features
+  Index support = 0;        ///< K atoms; 0 for records drawn one by one from the law
+  double planted_norm = 2;  ///< ‖w*‖
+  double radius = 3;        ///< of the domain ‖w‖ ≤ radius; may be infinite
+  Sampling sampling = Sampling::independent;  ///< the setting `simulate`; needs a support
+  StartOption start;
+
+ protected:
+  /// The loss, and the law of a label given u.
+  struct Model {
+    std::shared_ptr<const ScalarLoss> loss;
+    double regulariser = 0;
+    std::function<double(double u, Stream& stream)> draw;
+    ExpectedLoss expected;
+    double gap_attained = 1;  ///< of the bound on F(x₀) − min F, at the default settings
+    bool analytic = true;     ///< `expected` is, so that quadrature over x is exact
+    double resolved = 14;     ///< ‖w‖ + ‖w*‖ up to which its plainest rule is, to 1e-12
+    Vector extreme_labels;    ///< ends of the labels' range, or a few labels where it has none
+    bool exact_fit = false;   ///< φ(u; y) = 0 for every record, so w* minimises every F
+    bool planted_minimises = false;  ///< w* minimises the population objective
+    bool mirrored = false;           ///< y and −y are equally likely: the origin is stationary
+  };
+  virtual Fields model_fields() = 0;
+  virtual Index default_dimension() const { return 10; }
+  /// \throws InputError on settings that make no model
+  virtual Model model() const = 0;
+  /// Adds constants that the family has beside the common ones.
+  /// \param population  of the continuous law, turned so that w* = `planted` is a public vector;
+  /// null if the law is another or has no exact form.
+  virtual void describe(const Objective* /*population*/,
+                        const Vector& /*planted*/,
+                        PublicFacts& /*facts*/) const {}
+};
+
+}  // namespace dpsosp

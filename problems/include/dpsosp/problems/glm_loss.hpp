@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "dpsosp/core/public_facts.hpp"
+#include "dpsosp/core/settings.hpp"
+#include "dpsosp/core/vector.hpp"
+
+namespace dpsosp {
+
+/// A scalar loss φ(t; y) of a linear score t = ⟨w, x⟩ and a label y.
+class ScalarLoss {
+ public:
+  virtual ~ScalarLoss() = default;
+
+  /// out_i = φ^(order)(t_i; y_i) in t, order ∈ {0, 1, 2}; t, y and out have the same size.
+  virtual void derivative(int order, ConstVectorRef t, ConstVectorRef y, VectorRef out) const = 0;
+
+  /// sup |φ^(order)| over every t ∈ R and every label of the loss's range, order ∈ {1, 2, 3}; for
+  /// order 3 the smallest Lipschitz constant of φ″. `why` proves it, in Markdown.
+  struct Bound {
+    double value = 0;
+    std::string why;
+  };
+  virtual Bound bound(int order) const = 0;
+
+  /// sup φ(t; y) over |t| ≤ reach and every label of the range; ≥ the loss at such a point.
+  virtual Bound largest(double reach) const = 0;
+};
+
+/// ½(s(t) − y)², s(t) = 1/(1 + e^{−t}), y ∈ [0, 1].
+std::shared_ptr<const ScalarLoss> sigmoid_square_loss();
+/// ln(1 + e^t) − y t, y ∈ [0, 1].
+std::shared_ptr<const ScalarLoss> logistic_loss();
+/// (c²/2)(1 − e^{−(t − y)²/c²}), y ∈ R; c > 0.
+std::shared_ptr<const ScalarLoss> welsch_loss(double scale);
+/// (c²/6)(1 − (1 − (t − y)²/c²)³) for |t − y| ≤ c, c²/6 beyond, y ∈ R; c > 0.
+std::shared_ptr<const ScalarLoss> tukey_loss(double scale);
+
+/// The four losses as a setting, for families that fit real data with any of them.
+struct LossOption {
+  enum class Kind { sigmoid_square, logistic, welsch, tukey };
+  Kind kind = Kind::sigmoid_square;
+  double scale = 1.0;        ///< c of welsch and tukey
+  double regulariser = 0.0;  ///< λ ≥ 0 of λ Σ_j w_j²/(1 + w_j²)
+
+  void add_fields(Fields& fields);
+  /// \throws InputError on a scale or regulariser out of range
+  std::shared_ptr<const ScalarLoss> make(std::string_view problem) const;
+};
+
+/// G, M and ρ of φ(⟨w, x⟩; y) + λ Σ_j w_j²/(1 + w_j²) for ‖x‖ ≤ 1, w ∈ R^d; `attained` is exact
+/// without the regulariser.
+Constants glm_constants(const ScalarLoss& loss, double regulariser, Index dimension);
+
+}  // namespace dpsosp

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "dpsosp/problems/problem.hpp"
+#include "dpsosp/problems/sampling.hpp"
+#include "dpsosp/problems/start.hpp"
+
+namespace dpsosp {
+
+/// Distributionally robust learning over g groups, as a minimax problem with a shared dual y ∈ R^g:
+///
+///   f(x, y) = Σ_g (1/G + y_g) l_g(x) − (μ/2)‖y‖²,   y* = l/μ,   Φ = mean l_g + ‖l‖²/(2μ),
+///
+/// l_g the group's mean Welsch loss φ(a·x − b), φ(r) = 1 − exp(−r²/2) ∈ [0, 1), ‖a‖ ≤ 1, b ∈ R.
+///
+/// The group of record i is i mod G and public: adjacency exchanges a record within its group. So
+/// the group sizes n_g are public, and record i's own loss is
+///   f_i = (n/n_g)(1/G + y_g) φ(a_i·x − b_i) − (μ/2)‖y‖²,
+/// whose mean is f. (With private groups and weights 1/π_g, one data set may give a group all n
+/// records, l_g reaches 1/π_g, and every constant below grows G-fold or more.)
+///
+/// Group g's records are a symmetric mixture of two regressions: a uniform on hidden points of the
+/// unit sphere, b = ±a·θ_g. The origin is then a critical point of the population objective.
+/// \source xu-2026, zoo entry 8.2, group-DRO variant.
+class GroupDro final : public ProblemFamily {
+ public:
+  std::string_view name() const override { return "group-dro"; }
+  std::string_view summary() const override;
+  ProblemNotes notes() const override;
+  Index default_records() const override { return 10000; }
+  Fields fields() override;
+  int numbers_version() const override { return 1; }
+  Problem make(const InstanceSpec& spec) const override;
+
+  Index groups = 4;               ///< G = d₂
+  double strong_concavity = 4.0;  ///< μ
+  double signal = 2.0;            ///< ‖θ_g‖ ≥ |b|
+  double disagreement = 0.5;      ///< of the groups' θ_g with their common direction, ≥ 0
+  double alignment = 2.0;         ///< of the features a with that direction, ≥ 0
+  Index points = 20;              ///< of each group on the sphere
+  Sampling sampling = Sampling::independent;
+  StartOption start;
+};
+
+/// Values that records take; the values of a group stand together, as many for each.
+struct GroupDroData {
+  Index groups = 1;
+  Matrix features;  ///< d × V, value v belongs to group v / (V / groups)
+  Vector labels;    ///< V
+  double strong_concavity = 1;
+};
+/// Φ of records of which shares[v] of value v's group have that value; of sum 1 in each group, or 0
+/// if it is empty.
+std::unique_ptr<const Objective> group_dro_value(std::shared_ptr<const GroupDroData> data,
+                                                 Vector shares);
+/// Record i has value `values[i]`, of group i mod G.
+std::unique_ptr<const Records> group_dro_records(std::shared_ptr<const GroupDroData> data,
+                                                 std::vector<std::int32_t> values);
+
+}  // namespace dpsosp

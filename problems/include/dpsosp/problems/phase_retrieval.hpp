@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include "dpsosp/problems/design.hpp"
+#include "dpsosp/problems/problem.hpp"
+#include "dpsosp/problems/start.hpp"
+
+namespace dpsosp {
+
+enum class PhaseLoss {
+  intensity,  ///< ¼ (t² − b)²
+  amplitude,  ///< ½ (√(t² + e²) − √(b + e²))²
+};
+
+/// Recovery of x* ∈ R^d up to its sign from b = (aᵀx*)² ± s, each sign with probability ½.
+///
+///   f(x; a, b) = ¼ (t² − b)²  or  ½ (√(t² + e²) − √(b + e²))²,  t = aᵀx.
+///
+/// a has N(0, 1) entries or is uniform on the sphere ‖a‖ = √d; x* is uniform on the sphere of
+/// radius `signal_norm`.
+class PhaseRetrieval final : public ProblemFamily {
+ public:
+  std::string_view name() const override { return "phase-retrieval"; }
+  std::string_view summary() const override;
+  ProblemNotes notes() const override;
+  Index default_records() const override { return 2000; }
+  Fields fields() override;
+  int numbers_version() const override { return 1; }
+  Problem make(const InstanceSpec& spec) const override;
+
+  PhaseLoss loss = PhaseLoss::intensity;
+  double smoothing = 0.5;      ///< e, of the amplitude loss
+  double signal_norm = 1.0;    ///< ‖x*‖
+  double label_noise = 0.1;    ///< s
+  double domain_factor = 1.5;  ///< radius of the domain over ‖x*‖
+  double initial_spread = 0.1;
+  Design design = Design::sphere;
+  StartOption start;
+};
+
+/// Measurements, labels and a loss φ(aᵀx; b), multiplied by `scale`.
+struct PhaseData {
+  Matrix measurements;  ///< d × n, column i is a_i
+  Vector labels;        ///< b ∈ R^n, b ≥ −e² for the amplitude loss
+  PhaseLoss loss = PhaseLoss::intensity;
+  double smoothing = 0.5;
+  double scale = 1.0;
+};
+std::unique_ptr<const Records> phase_records(std::shared_ptr<const PhaseData> data);
+std::unique_ptr<const Objective> phase_objective(std::shared_ptr<const PhaseData> data);
+
+}  // namespace dpsosp

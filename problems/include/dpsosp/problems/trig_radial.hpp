@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "dpsosp/problems/problem.hpp"
+#include "dpsosp/problems/sampling.hpp"
+#include "dpsosp/problems/start.hpp"
+
+namespace dpsosp {
+
+/// f(x; z) = ½(‖x‖² + sin ‖x‖²) + ⟨z, x⟩ with ‖z‖ ≤ 1 on the ball ‖x‖ ≤ R: the published experiment
+/// on warm starts, at n = d = 100, R = 2 and law = ball. Every constant is exact, and so is the
+/// minimum over the ball. \source lowy-2024, section 6, Z6, and claim C17.
+class TrigRadial final : public ProblemFamily {
+ public:
+  /// What a record is: uniform signs over √d, which can be simulated, or uniform in the unit ball.
+  enum class Law { signs, ball };
+
+  std::string_view name() const override { return "trig-radial"; }
+  std::string_view summary() const override;
+  ProblemNotes notes() const override;
+  Index default_records() const override { return 100; }
+  Fields fields() override;
+  int numbers_version() const override { return 1; }
+  Problem make(const InstanceSpec& spec) const override;
+
+  Law law = Law::signs;
+  double radius = 2;  ///< R
+  Sampling sampling = Sampling::independent;
+  StartOption start;
+};
+
+}  // namespace dpsosp

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string_view>
+
+#include "dpsosp/core/public_facts.hpp"
+
+namespace dpsosp {
+
+/// Refuses settings at which a proved constant is no positive number in double precision; a
+/// `suboptimality` of 0 is one.
+void check_constants(std::string_view problem, const Constants& constants);
+
+}  // namespace dpsosp

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/problems/glm.hpp"
+
+#include <cmath>
+#include <utility>
+
+#include "chunked_sum.hpp"
+#include "dpsosp/problems/problem.hpp"
+
+namespace dpsosp {
+namespace {
+
+class GlmObjective final : public Objective {
+ public:
+  GlmObjective(GlmModel model, std::shared_ptr<const GlmData> data, Vector weights)
+      : model_(std::move(model)), data_(std::move(data)), weights_(std::move(weights)) {}
+
+  Index dimension() const override { return data_->features.rows(); }
+
+  double value(ConstVectorRef w) const override {
+    Vector total = Vector::Zero(1);
+    over_chunks(total, [&](Index first, Index count, VectorRef partial) {
+      partial[0] += weighted(0, w, first, count).sum();
+    });
+    return total[0] + ratio_penalty(model_.regulariser, w);
+  }
+
+  void gradient(ConstVectorRef w, VectorRef out) const override {
+    out.setZero();
+    over_chunks(out, [&](Index first, Index count, VectorRef partial) {
+      const Vector slope = weighted(1, w, first, count);
+      for (Index k = 0; k < count; ++k) partial += slope[k] * data_->features.col(first + k);
+    });
+    add_ratio_penalty_gradient(model_.regulariser, w, out);
+  }
+
+  void hessian_product(ConstVectorRef w, ConstVectorRef v, VectorRef out) const override {
+    out.setZero();
+    over_chunks(out, [&](Index first, Index count, VectorRef partial) {
+      const Vector curvature = weighted(2, w, first, count);
+      for (Index k = 0; k < count; ++k) {
+        const auto x = data_->features.col(first + k);
+        partial += (curvature[k] * x.dot(v)) * x;
+      }
+    });
+    if (model_.regulariser > 0) {
+      Vector diagonal = Vector::Zero(w.size());
+      add_ratio_penalty_curvature(model_.regulariser, w, diagonal);
+      out += diagonal.cwiseProduct(v);
+    }
+  }
+
+ private:
+  template <class Add>
+  void over_chunks(VectorRef out, const Add& add) const {
+    chunked_sum(data_->labels.size(), out, [&](Index first, Index last, VectorRef partial) {
+      add(first, last - first, partial);
+      return ClipReport{};
+    });
+  }
+
+  /// weights_i φ^(order)(⟨w, x_i⟩; y_i) of a chunk.
+  Vector weighted(int order, ConstVectorRef w, Index first, Index count) const {
+    Vector t(count), out(count);
+    for (Index k = 0; k < count; ++k) t[k] = data_->features.col(first + k).dot(w);
+    model_.loss->derivative(order, t, data_->labels.segment(first, count), out);
+    if (weights_.size() > 0)
+      out.array() *= weights_.segment(first, count).array();
+    else
+      out /= static_cast<double>(data_->labels.size());
+    return out;
+  }
+
+  GlmModel model_;
+  std::shared_ptr<const GlmData> data_;
+  Vector weights_;
+};
+
+}  // namespace
+
+std::unique_ptr<const Objective> glm_objective(GlmModel model,
+                                               std::shared_ptr<const GlmData> data,
+                                               Vector weights) {
+  return std::make_unique<GlmObjective>(std::move(model), std::move(data), std::move(weights));
+}
+
+GlmData glm_extremes(Index d, const Vector& labels) {
+  Matrix corners(d, d >= 2 ? 6 : 2);
+  corners.setZero();
+  corners(0, 0) = 1;
+  corners(0, 1) = -1;
+  if (d >= 2) {
+    const double entry = 1 / std::sqrt(static_cast<double>(d));
+    for (Index j = 0; j < d; ++j) {
+      corners(j, 2) = entry;
+      corners(j, 3) = j % 2 == 0 ? entry : -entry;
+    }
+    corners.col(4).setOnes();  // one coordinate that moves the score and hardly the gradient
+    corners(0, 4) = 0.1;
+    corners.col(4).normalize();
+    corners(0, 5) = 0.99;
+    corners(1, 5) = std::sqrt(1 - 0.99 * 0.99);
+  }
+  GlmData data{Matrix(d, corners.cols() * labels.size()), Vector(corners.cols() * labels.size())};
+  for (Index k = 0; k < labels.size(); ++k) {
+    data.features.middleCols(k * corners.cols(), corners.cols()) = corners;
+    data.labels.segment(k * corners.cols(), corners.cols()).setConstant(labels[k]);
+  }
+  return data;
+}
+
+double ratio_penalty(double lambda, ConstVectorRef w) {
+  if (lambda == 0) return 0;
+  const auto square = w.array().square();
+  return lambda * (square / (1 + square)).sum();
+}
+
+void add_ratio_penalty_gradient(double lambda, ConstVectorRef w, VectorRef out) {
+  if (lambda == 0) return;
+  out.array() += lambda * 2 * w.array() / (1 + w.array().square()).square();
+}
+
+void add_ratio_penalty_curvature(double lambda, ConstVectorRef w, VectorRef out) {
+  if (lambda == 0) return;
+  const auto square = w.array().square();
+  out.array() += lambda * (2 - 6 * square) / (1 + square).cube();
+}
+
+}  // namespace dpsosp

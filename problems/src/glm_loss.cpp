@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/problems/glm_loss.hpp"
+
+#include <array>
+#include <cmath>
+#include <numbers>
+
+#include <fmt/format.h>
+
+#include "dpsosp/core/errors.hpp"
+
+namespace dpsosp {
+namespace {
+
+/// s(t) and s′(t), without cancellation on either side.
+struct Sigmoid {
+  explicit Sigmoid(ConstVectorRef t) : e((-t.array().abs()).exp()) {
+    value = (t.array() >= 0).select(1 / (1 + e), e / (1 + e));
+    slope = e / (1 + e).square();
+  }
+  /// s″ = s′(1 − 2s).
+  Eigen::ArrayXd curvature() const { return slope * (1 - 2 * value); }
+
+  Eigen::ArrayXd e, value, slope;
+};
+
+class SigmoidSquare final : public ScalarLoss {
+ public:
+  void derivative(int order, ConstVectorRef t, ConstVectorRef y, VectorRef out) const override {
+    const Sigmoid s(t);
+    const auto residual = s.value - y.array();
+    if (order == 0)
+      out = 0.5 * residual.square();
+    else if (order == 1)
+      out = residual * s.slope;
+    else
+      out = s.slope.square() + residual * s.curvature();
+  }
+
+  Bound bound(int order) const override {
+    switch (order) {
+      case 1:
+        return {4.0 / 27,
+                "φ′ = (s − y)s′ is affine in y and y → 1 − y, t → −t mirrors it, so |φ′| is "
+                "largest at y = 0: s²(1 − s) ≤ 4/27, at s = 2/3."};
+      case 2: {
+        const double s = (15 - std::sqrt(33.0)) / 24;
+        return {
+            s * s * (1 - s) * (2 - 3 * s),
+            "φ″ = s′² + (s − y)s″ is affine in y and y → 1 − y, t → −t mirrors it; at y = 0 it "
+            "is p(s) = s²(1 − s)(2 − 3s), with p′ = s(12s² − 15s + 4) = 0 at s = (15 ∓ √33)/24: "
+            "0.07703 and −0.06011; p = 0 at the ends."};
+      }
+      default: {
+        double s = 0.64;  // Newton's method for 60s³ − 108s² + 57s − 8 = 0, the root in the middle
+        for (int i = 0; i < 50; ++i)
+          s -= (((60 * s - 108) * s + 57) * s - 8) / ((180 * s - 216) * s + 57);
+        return {-s * s * (1 - s) * ((12 * s - 15) * s + 4),
+                "φ‴ is affine in y and mirrored up to sign; at y = 0 it is "
+                "p′(s)s′ = s²(1 − s)(12s² − 15s + 4), stationary where 60s³ − 108s² + 57s = 8: "
+                "s ≈ 0.2226, 0.6362, 0.9411, values 0.0484, −0.10102 and 0.0267; 0 at s = 0, 1."};
+      }
+    }
+  }
+
+  Bound largest(double reach) const override {
+    const double s = 1 / (1 + std::exp(-reach));
+    return {0.5 * s * s, "½(s − y)² ≤ ½ s(|t|)², with y at the far end of [0, 1]."};
+  }
+};
+
+class Logistic final : public ScalarLoss {
+ public:
+  void derivative(int order, ConstVectorRef t, ConstVectorRef y, VectorRef out) const override {
+    const Sigmoid s(t);
+    if (order == 0)
+      out = t.array().max(0.0) + s.e.log1p() - y.array() * t.array();
+    else if (order == 1)
+      out = s.value - y.array();
+    else
+      out = s.slope;
+  }
+
+  Bound bound(int order) const override {
+    switch (order) {
+      case 1:
+        return {1, "φ′ = s − y ∈ [−1, 1]."};
+      case 2:
+        return {0.25, "φ″ = s(1 − s) ≤ 1/4, at t = 0."};
+      default:
+        return {1 / (6 * std::sqrt(3.0)),
+                "φ‴ = s(1 − s)(1 − 2s), largest at s = ½ ± 1/√12: 1/(6√3)."};
+    }
+  }
+
+  Bound largest(double reach) const override {
+    return {reach + std::log1p(std::exp(-reach)),
+            "ln(1 + e^t) − yt ≤ ln(1 + e^{|t|}), with y at an end of [0, 1]."};
+  }
+};
+
+class Welsch final : public ScalarLoss {
+ public:
+  explicit Welsch(double scale) : c_(scale) {}
+
+  void derivative(int order, ConstVectorRef t, ConstVectorRef y, VectorRef out) const override {
+    const Eigen::ArrayXd u = (t.array() - y.array()) / c_;
+    const Eigen::ArrayXd square = u.square();
+    if (order == 0)
+      out = -0.5 * c_ * c_ * (-square).expm1();
+    else if (order == 1)
+      out = c_ * u * (-square).exp();
+    else
+      out = (1 - 2 * square) * (-square).exp();
+  }
+
+  Bound bound(int order) const override {
+    switch (order) {
+      case 1:
+        return {c_ / std::sqrt(2 * std::numbers::e),
+                "With u = (t − y)/c, φ′ = c u e^{−u²}, largest at u² = 1/2: c/√(2e)."};
+      case 2:
+        return {1, "φ″ = (1 − 2u²)e^{−u²} with u = (t − y)/c: 1 at u = 0, −2e^{−3/2} at u² = 3/2."};
+      default: {
+        const double square = (3 - std::sqrt(6.0)) / 2;
+        return {(6 - 4 * square) * std::sqrt(square) * std::exp(-square) / c_,
+                "φ‴ = (4u³ − 6u)e^{−u²}/c with u = (t − y)/c, stationary at u² = (3 ∓ √6)/2: "
+                "1.9518/c and 0.5302/c in absolute value."};
+      }
+    }
+  }
+
+  Bound largest(double) const override { return {0.5 * c_ * c_, "0 ≤ φ ≤ c²/2."}; }
+
+ private:
+  double c_;
+};
+
+class Tukey final : public ScalarLoss {
+ public:
+  explicit Tukey(double scale) : c_(scale) {}
+
+  void derivative(int order, ConstVectorRef t, ConstVectorRef y, VectorRef out) const override {
+    const Eigen::ArrayXd u = (t.array() - y.array()) / c_;
+    const Eigen::ArrayXd inside = (1 - u.square()).max(0.0);
+    if (order == 0)
+      out = c_ * c_ / 6 * (1 - inside.cube());
+    else if (order == 1)
+      out = c_ * u * inside.square();
+    else
+      out = inside * (5 * inside - 4);  // 1 − 5u² inside, 0 beyond
+  }
+
+  Bound bound(int order) const override {
+    switch (order) {
+      case 1:
+        return {16 * c_ / (25 * std::sqrt(5.0)),
+                "With u = (t − y)/c, |u| ≤ 1, φ′ = c u(1 − u²)², largest at u² = 1/5: 16c/(25√5)."};
+      case 2:
+        return {1, "φ″ = (1 − u²)(1 − 5u²) on |u| ≤ 1: 1 at u = 0, −4/5 at u² = 3/5; 0 beyond."};
+      default:
+        return {8 / c_,
+                "φ″ is continuous and piecewise smooth in u = (t − y)/c with φ‴ = (20u³ − 12u)/c "
+                "on |u| < 1: ±8/c at the ends, ∓8/(√5 c) where it turns, at u² = 1/5; 0 beyond."};
+    }
+  }
+
+  Bound largest(double) const override { return {c_ * c_ / 6, "0 ≤ φ ≤ c²/6."}; }
+
+ private:
+  double c_;
+};
+
+}  // namespace
+
+std::shared_ptr<const ScalarLoss> sigmoid_square_loss() {
+  return std::make_shared<SigmoidSquare>();
+}
+std::shared_ptr<const ScalarLoss> logistic_loss() { return std::make_shared<Logistic>(); }
+std::shared_ptr<const ScalarLoss> welsch_loss(double scale) {
+  return std::make_shared<Welsch>(scale);
+}
+std::shared_ptr<const ScalarLoss> tukey_loss(double scale) {
+  return std::make_shared<Tukey>(scale);
+}
+
+void LossOption::add_fields(Fields& fields) {
+  fields.push_back(field("loss",
+                         kind,
+                         {{Kind::sigmoid_square, "sigmoid_square"},
+                          {Kind::logistic, "logistic"},
+                          {Kind::welsch, "welsch"},
+                          {Kind::tukey, "tukey"}},
+                         "phi(t; y) of the score t = <w, x> and the label y"));
+  fields.push_back(field("scale", scale, "c of the losses welsch and tukey"));
+  fields.push_back(field("regulariser", regulariser, "lambda of sum_j w_j^2/(1 + w_j^2)"));
+}
+
+std::shared_ptr<const ScalarLoss> LossOption::make(std::string_view problem) const {
+  if (!(scale > 0 && std::isfinite(scale))) reject(problem, "scale", scale, "> 0");
+  if (!(regulariser >= 0 && std::isfinite(regulariser)))
+    reject(problem, "regulariser", regulariser, ">= 0");
+  switch (kind) {
+    case Kind::sigmoid_square:
+      return sigmoid_square_loss();
+    case Kind::logistic:
+      return logistic_loss();
+    case Kind::welsch:
+      return welsch_loss(scale);
+    case Kind::tukey:
+      break;
+  }
+  return tukey_loss(scale);
+}
+
+Constants glm_constants(const ScalarLoss& loss, double regulariser, Index dimension) {
+  // sup |r′|, |r″|, |r‴| of r(u) = u²/(1 + u²)
+  const double steepest = 3 * std::sqrt(3.0) / 8;
+  const double v = 1 - 2 / std::sqrt(5.0);  // u² where r⁗ = 0
+  const double third = 24 * std::sqrt(v) * (1 - v) / std::pow(1 + v, 4);
+  const double root_d = std::sqrt(static_cast<double>(dimension));
+  struct Row {
+    std::string_view name;
+    std::string_view from;  ///< how the scalar bound bounds the record's loss
+    double added;
+    std::string_view added_why;
+  };
+  const std::array<Row, 3> rows{
+      Row{constant::lipschitz,
+          "∇f = φ′x and ‖x‖ ≤ 1. ",
+          regulariser * steepest * root_d,
+          " With r(u) = u²/(1 + u²), |r′| = 2|u|/(1 + u²)² ≤ 3√3/8 at u² = 1/3, in each of the d "
+          "coordinates; approached where x is aligned with ∇ of the regulariser and one further "
+          "coordinate carries the score to infinity."},
+      Row{constant::smoothness,
+          "∇²f = φ″xxᵀ and ‖x‖ ≤ 1. ",
+          2 * regulariser,
+          " r″ = (2 − 6u²)/(1 + u²)³ ∈ [−1/2, 2], largest at u = 0."},
+      Row{constant::hessian_lipschitz,
+          "‖∇²f(w) − ∇²f(w′)‖ = |φ″(t) − φ″(t′)|‖x‖² and |t − t′| ≤ ‖w − w′‖, ‖x‖ ≤ 1. ",
+          regulariser * third,
+          " r‴ = 24u(u² − 1)/(1 + u²)⁴, stationary at u² = 1 ∓ 2/√5: at most 4.6686; the "
+          "regulariser's Hessian is diagonal, each entry a function of its own coordinate."}};
+  Constants constants;
+  for (int k = 0; k < 3; ++k) {
+    const Row& row = rows[static_cast<std::size_t>(k)];
+    const ScalarLoss::Bound bound = loss.bound(k + 1);
+    std::string proof = std::string(row.from) + bound.why;
+    if (regulariser > 0) proof += row.added_why;
+    constants.set(row.name,
+                  {bound.value + row.added, Origin::proved, "everywhere", std::move(proof), 1.0});
+  }
+  return constants;
+}
+
+}  // namespace dpsosp

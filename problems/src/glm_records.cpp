@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "chunked_sum.hpp"
+#include "dpsosp/core/stream.hpp"
+#include "dpsosp/problems/glm.hpp"
+#include "dpsosp/problems/problem.hpp"
+
+namespace dpsosp {
+namespace {
+
+using Counts = std::vector<Index>;
+
+/// Clipped sums over records, record i counted counts[i] times, or once without counts. What a
+/// record contributes is a multiple of x_i and a part that all records share.
+class GlmSum {
+ public:
+  GlmSum(GlmModel model, std::shared_ptr<const GlmData> data)
+      : model_(std::move(model)),
+        data_(std::move(data)),
+        lengths_(data_->features.colwise().norm()) {}
+
+  const GlmModel& model() const { return model_; }
+  Index size() const { return data_->labels.size(); }
+
+  /// Of gradients, or of their differences.
+  ClipReport add_gradients(const Point& point,
+                           const Point* previous,
+                           const BatchView& batch,
+                           const Counts* counts,
+                           double limit,
+                           VectorRef out) const {
+    const Vector common = penalty(&add_ratio_penalty_gradient, point, previous);
+    return chunked_sum(batch.size(), out, [&](Index first, Index last, VectorRef partial) {
+      const Vector slopes = derivatives(1, point, previous, batch, first, last);
+      Vector v(common.size());
+      ClipReport report;
+      for (Index k = first; k < last; ++k) {
+        const Index i = batch[k];
+        const Index times = count(counts, i);
+        if (times == 0) continue;
+        const auto x = data_->features.col(i);
+        const double c = slopes[k - first];
+        if (common.size() == 0) {
+          partial += (c * weigh(report, std::abs(c) * lengths_[i], limit, times)) * x;
+        } else {  // the vector itself: ‖cx‖² + 2c⟨x, r⟩ + ‖r‖² could cancel
+          v = common + c * x;
+          partial += weigh(report, v.norm(), limit, times) * v;
+        }
+      }
+      return report;
+    });
+  }
+
+  /// Of losses at `point` less those at `centre`.
+  ClipReport add_losses(const Point& point,
+                        const Point& centre,
+                        const BatchView& batch,
+                        const Counts* counts,
+                        double limit,
+                        double& out) const {
+    const double common =
+        ratio_penalty(model_.regulariser, point.x) - ratio_penalty(model_.regulariser, centre.x);
+    Eigen::Map<Vector> sum(&out, 1);
+    return chunked_sum(batch.size(), sum, [&](Index first, Index last, VectorRef partial) {
+      const Vector differences = derivatives(0, point, &centre, batch, first, last);
+      ClipReport report;
+      for (Index k = first; k < last; ++k) {
+        const Index times = count(counts, batch[k]);
+        if (times == 0) continue;
+        const double c = differences[k - first] + common;
+        partial[0] += weigh(report, std::abs(c), limit, times) * c;
+      }
+      return report;
+    });
+  }
+
+  /// Of Hessian products φ″⟨x, v⟩x + λ r″ ∘ v, or of their differences, weighed by
+  /// |φ″|‖x‖² + λ max_j |r″_j|.
+  ClipReport add_products(const Point& point,
+                          const Point* previous,
+                          ConstVectorRef v,
+                          const BatchView& batch,
+                          const Counts* counts,
+                          double limit,
+                          VectorRef out) const {
+    const Vector diagonal = penalty(&add_ratio_penalty_curvature, point, previous);
+    const double common_bound = diagonal.size() > 0 ? diagonal.cwiseAbs().maxCoeff() : 0.0;
+    const Vector common = diagonal.size() > 0 ? Vector(diagonal.cwiseProduct(v)) : Vector();
+    return chunked_sum(batch.size(), out, [&](Index first, Index last, VectorRef partial) {
+      const Vector curvatures = derivatives(2, point, previous, batch, first, last);
+      ClipReport report;
+      for (Index k = first; k < last; ++k) {
+        const Index i = batch[k];
+        const Index times = count(counts, i);
+        if (times == 0) continue;
+        const auto x = data_->features.col(i);
+        const double c = curvatures[k - first];
+        const double weight =
+            weigh(report, std::abs(c) * lengths_[i] * lengths_[i] + common_bound, limit, times);
+        partial += (weight * c * x.dot(v)) * x;
+        if (common.size() > 0) partial += weight * common;
+      }
+      return report;
+    });
+  }
+
+ private:
+  static Index count(const Counts* counts, Index i) {
+    return counts != nullptr ? (*counts)[static_cast<std::size_t>(i)] : 1;
+  }
+
+  /// Counts a contribution that `times` records make; returns times·min(1, limit/norm).
+  static double weigh(ClipReport& report, double norm, double limit, Index times) {
+    const Index before = report.clipped;
+    const double weight = report.weigh(norm, limit);
+    if (report.clipped > before) report.clipped += times - 1;
+    return weight * static_cast<double>(times);
+  }
+
+  /// What the regulariser adds to every record, less that at `previous`; empty without one.
+  template <class Add>
+  Vector penalty(const Add& add, const Point& point, const Point* previous) const {
+    if (model_.regulariser == 0) return {};
+    Vector common = Vector::Zero(point.x.size());
+    if (previous != nullptr) add(-model_.regulariser, previous->x, common);
+    add(model_.regulariser, point.x, common);
+    return common;
+  }
+
+  /// φ^(order)(⟨w, x_i⟩; y_i) of the batch's positions [first, last), less its value at `previous`.
+  Vector derivatives(int order,
+                     const Point& point,
+                     const Point* previous,
+                     const BatchView& batch,
+                     Index first,
+                     Index last) const {
+    const Index size = last - first;
+    Vector t(size), before(previous != nullptr ? size : 0), y(size), out(size);
+    for (Index k = 0; k < size; ++k) {
+      const Index i = batch[first + k];
+      const auto x = data_->features.col(i);
+      y[k] = data_->labels[i];
+      t[k] = x.dot(point.x);
+      if (previous != nullptr) before[k] = x.dot(previous->x);
+    }
+    model_.loss->derivative(order, t, y, out);
+    if (previous != nullptr) {
+      model_.loss->derivative(order, before, y, t);
+      out -= t;
+    }
+    return out;
+  }
+
+  GlmModel model_;
+  std::shared_ptr<const GlmData> data_;
+  Vector lengths_;  // ‖x_i‖
+};
+
+/// Every sum of a GlmSum, over the records that `resolve` finds in a batch.
+class AnyGlmRecords : public Records {
+ public:
+  AnyGlmRecords(GlmModel model, std::shared_ptr<const GlmData> data)
+      : sum_(std::move(model), std::move(data)) {}
+
+  bool has_second_order() const final { return true; }
+
+  ClipReport add_gradients(const Point& point,
+                           Block block,
+                           const BatchView& batch,
+                           double limit,
+                           VectorRef out) const final {
+    const Members members = resolve(block, batch);
+    return sum_.add_gradients(point, nullptr, members.batch, members.counts_or_null(), limit, out);
+  }
+
+  ClipReport add_gradient_differences(const Point& point,
+                                      const Point& previous,
+                                      Block block,
+                                      const BatchView& batch,
+                                      double limit,
+                                      VectorRef out) const final {
+    const Members members = resolve(block, batch);
+    return sum_.add_gradients(
+        point, &previous, members.batch, members.counts_or_null(), limit, out);
+  }
+
+  ClipReport add_loss_differences(const Point& point,
+                                  const Point& centre,
+                                  const BatchView& batch,
+                                  double limit,
+                                  double& out) const final {
+    const Members members = resolve(Block::x, batch);
+    return sum_.add_losses(point, centre, members.batch, members.counts_or_null(), limit, out);
+  }
+
+  ClipReport add_hessian_products(const Point& point,
+                                  ConstVectorRef v,
+                                  const BatchView& batch,
+                                  double limit,
+                                  VectorRef out) const final {
+    const Members members = resolve(Block::x, batch);
+    return sum_.add_products(
+        point, nullptr, v, members.batch, members.counts_or_null(), limit, out);
+  }
+
+  ClipReport add_hessian_difference_products(const Point& point,
+                                             const Point& previous,
+                                             ConstVectorRef v,
+                                             const BatchView& batch,
+                                             double limit,
+                                             VectorRef out) const final {
+    const Members members = resolve(Block::x, batch);
+    return sum_.add_products(
+        point, &previous, v, members.batch, members.counts_or_null(), limit, out);
+  }
+
+ protected:
+  /// Records of the data, each as often as `counts` says.
+  struct Members {
+    BatchView batch;
+    Counts counts;
+    const Counts* counts_or_null() const { return counts.empty() ? nullptr : &counts; }
+  };
+  virtual Members members_of(const BatchView& batch) const = 0;
+  const GlmSum& sum() const { return sum_; }
+
+ private:
+  Members resolve(Block block, const BatchView& batch) const {
+    check_minimisation(sum_.model().problem, block);
+    return members_of(batch);
+  }
+
+  GlmSum sum_;
+};
+
+class GlmRecords final : public AnyGlmRecords {
+ public:
+  using AnyGlmRecords::AnyGlmRecords;
+  Index size() const override { return sum().size(); }
+
+ private:
+  Members members_of(const BatchView& batch) const override { return {batch, {}}; }
+};
+
+/// How often each of K atoms occurs in a batch is multinomial, so that a sum costs K records
+/// whatever the batch, and every record is still clipped on its own.
+class GlmAtomRecords final : public AnyGlmRecords {
+ public:
+  GlmAtomRecords(GlmModel model, std::shared_ptr<const GlmData> atoms, const GlmSupport& support)
+      : AnyGlmRecords(std::move(model), std::move(atoms)), support_(support) {}
+
+  Index size() const override { return support_.records; }
+  bool simulated() const override { return true; }
+
+ private:
+  Members members_of(const BatchView& batch) const override {
+    check_simulated_batch(sum().model().problem, support_.sampling, batch, support_.records);
+    return {BatchView(0, sum().size()),
+            atom_counts(sum().size(), support_.data_seed, batch.begin(), batch.size())};
+  }
+
+  GlmSupport support_;
+};
+
+}  // namespace
+
+std::unique_ptr<const Records> glm_records(GlmModel model, std::shared_ptr<const GlmData> data) {
+  return std::make_unique<GlmRecords>(std::move(model), std::move(data));
+}
+
+std::unique_ptr<const Records> glm_atom_records(GlmModel model,
+                                                std::shared_ptr<const GlmData> atoms,
+                                                const GlmSupport& support) {
+  return std::make_unique<GlmAtomRecords>(std::move(model), std::move(atoms), support);
+}
+
+std::vector<Index> atom_counts(Index atoms, std::uint64_t data_seed, Index begin, Index size) {
+  Stream stream = range_stream(data_seed, begin, size);
+  std::vector<Index> counts(static_cast<std::size_t>(atoms));
+  Index left = size;
+  for (Index k = 0; k < atoms; ++k) {
+    const Index chosen =
+        k + 1 < atoms ? stream.binomial(left, 1.0 / static_cast<double>(atoms - k)) : left;
+    counts[static_cast<std::size_t>(k)] = chosen;
+    left -= chosen;
+  }
+  return counts;
+}
+
+}  // namespace dpsosp

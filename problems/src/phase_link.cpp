@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "phase_link.hpp"
+
+#include <algorithm>
+#include <numbers>
+#include <utility>
+
+namespace dpsosp {
+namespace {
+
+class IntensityPopulation final : public Objective {
+ public:
+  IntensityPopulation(Vector signal, double weight, double offset)
+      : signal_(std::move(signal)),
+        squared_(signal_.squaredNorm()),
+        weight_(weight),
+        offset_(offset) {}
+
+  Index dimension() const override { return signal_.size(); }
+  /// E (aᵀDa)² = 2‖D‖_F² + (tr D)² for D = xxᵀ − x*x*ᵀ and Gaussian a, regrouped so that nothing
+  /// cancels near ±x*.
+  double value(ConstVectorRef x) const override {
+    const double longer = (x - signal_).dot(x + signal_);  // ‖x‖² − ‖x*‖²
+    const double across = (x - (x.dot(signal_) / squared_) * signal_).squaredNorm();
+    return weight_ * (0.75 * longer * longer + squared_ * across) + offset_;
+  }
+  void gradient(ConstVectorRef x, VectorRef out) const override {
+    out = weight_ * ((3 * x.squaredNorm() - squared_) * x - 2 * x.dot(signal_) * signal_);
+  }
+  void hessian_product(ConstVectorRef x, ConstVectorRef v, VectorRef out) const override {
+    out = weight_ *
+          ((3 * x.squaredNorm() - squared_) * v + 6 * x.dot(v) * x - 2 * signal_.dot(v) * signal_);
+  }
+
+ private:
+  Vector signal_;
+  double squared_;
+  double weight_;
+  double offset_;
+};
+
+PhaseBounds intensity_bounds(double T, double lowest, double highest) {
+  // φ′ = t³ − bt is affine in b, so an end of b's range is extreme; at its upper end −φ′ peaks
+  // where 3t² = b.
+  const double peak = std::min(T, std::sqrt(highest / 3));
+  return {std::max(T * T * T - lowest * T, highest * peak - peak * peak * peak),
+          std::max(3 * T * T - lowest, highest),
+          6 * T};
+}
+
+PhaseBounds amplitude_bounds(double T, double e, double lowest, double highest) {
+  // with h = √(t² + e²) and c = √(b + e²): φ′ = t(1 − c/h), φ″ = 1 − ce²/h³, φ‴ = 3ce²t/h⁵, affine
+  // in c. The smallest c is at most e, so that φ′ then increases; at the largest c, −φ′ peaks where
+  // h³ = ce².
+  const double c_low = std::sqrt(lowest + e * e), c_high = std::sqrt(highest + e * e);
+  const double h_end = std::sqrt(T * T + e * e);
+  const double h_peak = std::min(h_end, std::cbrt(c_high * e * e));
+  const double t_peak = std::sqrt(std::max(h_peak * h_peak - e * e, 0.0));
+  const double t_third = std::min(T, e / 2);  // t/h⁵ peaks at t = e/2
+  const double h_third = std::sqrt(t_third * t_third + e * e);
+  return {std::max(T * (1 - c_low / h_end), t_peak * (c_high / h_peak - 1)),
+          std::max(1 - c_low * e * e / std::pow(h_end, 3), c_high / e - 1),
+          3 * c_high * e * e * t_third / std::pow(h_third, 5)};
+}
+
+}  // namespace
+
+PhaseBounds phase_bounds(const PhaseLink& link, double reach, double lowest, double highest) {
+  const PhaseBounds b = link.loss == PhaseLoss::intensity
+                            ? intensity_bounds(reach, lowest, highest)
+                            : amplitude_bounds(reach, link.e, lowest, highest);
+  return {link.scale * b.slope, link.scale * b.curvature, link.scale * b.third};
+}
+
+std::unique_ptr<const Objective> intensity_population(Vector signal,
+                                                      Design design,
+                                                      double noise,
+                                                      double scale) {
+  const auto d = static_cast<double>(signal.size());
+  // fourth moments on the sphere of radius √d are d/(d + 2) of the Gaussian ones
+  const double moments = design == Design::sphere ? d / (d + 2) : 1.0;
+  return std::make_unique<IntensityPopulation>(
+      std::move(signal), scale * moments, 0.25 * scale * noise * noise);
+}
+
+Vector orthogonal_direction(const Vector& signal) {
+  Index smallest = 0;
+  signal.cwiseAbs().minCoeff(&smallest);
+  const Vector axis = Vector::Unit(signal.size(), smallest);
+  return (axis - (signal[smallest] / signal.squaredNorm()) * signal).normalized();
+}
+
+PhaseInstance draw_phase_instance(const PhaseLaw& law) {
+  const StreamKey key{.seed = law.data_seed, .purpose = Purpose::data};
+  PhaseInstance made{Vector(law.dimension), Matrix(law.dimension, law.records), {}};
+  Stream(key.child(0)).fill_normal(1.0, made.signal);
+  made.signal *= law.signal_norm / made.signal.norm();
+  draw_design(law.design,
+              std::sqrt(static_cast<double>(law.dimension)),
+              Stream(key.child(1)),
+              made.measurements);
+  made.labels = (made.measurements.transpose() * made.signal).cwiseAbs2();
+  Stream signs(key.child(2));
+  for (double& b : made.labels) b += signs.bernoulli(0.5) ? law.noise : -law.noise;
+  return made;
+}
+
+std::vector<Landmark> intensity_landmarks(const PhaseInstance& instance) {
+  using enum Landmark::Kind;
+  const Vector& signal = instance.signal;
+  const Vector origin = Vector::Zero(signal.size());
+  std::vector<Landmark> landmarks{{"x*", minimiser, Landmark::Of::population, signal},
+                                  {"−x*", minimiser, Landmark::Of::population, -signal},
+                                  {"origin", strict_saddle, Landmark::Of::population, origin}};
+  if (signal.size() >= 2)
+    landmarks.push_back({"orthogonal to x*, of length ‖x*‖/√3",
+                         strict_saddle,
+                         Landmark::Of::population,
+                         signal.norm() / std::numbers::sqrt3 * orthogonal_direction(signal)});
+  // the trace of −∇²F(0) is the mean of b‖a‖²
+  if (instance.measurements.colwise().squaredNorm().dot(instance.labels) > 0)
+    landmarks.push_back({"origin", strict_saddle, Landmark::Of::empirical, origin});
+  return landmarks;
+}
+
+std::optional<Slice> phase_slice(const Vector& signal) {
+  if (signal.size() < 2) return std::nullopt;
+  return Slice{
+      "F over the plane of x* (horizontal) and a direction orthogonal to it, in units of "
+      "‖x*‖: minimisers at (±1, 0), saddles at (0, 0) and on the vertical axis",
+      Vector::Zero(signal.size()),
+      signal,
+      signal.norm() * orthogonal_direction(signal),
+      -1.6,
+      1.6,
+      -1.6,
+      1.6,
+      "along x*",
+      "orthogonal to x*"};
+}
+
+PhaseData extreme_phase_data(Index dimension, double norm, double lowest, double highest) {
+  PhaseData corners{.measurements = Matrix::Zero(dimension, 4), .labels = Vector(4)};
+  corners.measurements.row(0).head(2).setConstant(norm);
+  corners.measurements.rightCols(2).setConstant(norm / std::sqrt(static_cast<double>(dimension)));
+  corners.labels << lowest, highest, lowest, highest;
+  return corners;
+}
+
+}  // namespace dpsosp

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/problems/randhie_glm.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "dpsosp/core/errors.hpp"
+#include "dpsosp/problems/data_files.hpp"
+
+namespace dpsosp {
+namespace {
+
+struct Feature {
+  const char* column;
+  double largest;  ///< of its range [0, largest], by the design of the experiment; beyond is cut
+};
+const std::array<Feature, 9> features{{
+    {"lncoins", std::log(101.0)},  // ln(1 + coinsurance), at most 100 %
+    {"idp", 1},                    // individual deductible plan
+    {"lpi", 8},                    // ln of the yearly participation payment, below e^8 dollars
+    {"fmde", std::log(4000.0)},    // ln(largest expenditure/share), at most 1000 $ at 25 %
+    {"physlm", 1},                 // physical limitation
+    {"disea", 60},                 // index of chronic diseases
+    {"hlthg", 1},                  // health good
+    {"hlthf", 1},                  // fair
+    {"hlthp", 1},                  // poor
+}};
+
+}  // namespace
+
+std::string_view RandhieGlm::summary() const {
+  return "visits to a doctor by phi(<w,x>; y); RAND health insurance experiment, d = 10 (./run "
+         "data)";
+}
+
+ProblemNotes RandhieGlm::notes() const {
+  return {
+      .group = "Real data",
+      .formula =
+          "f(w; x, y) = φ(⟨w, x⟩; y) + λ Σ_j w_j²/(1 + w_j²), φ the loss of `loss`. x: nine "
+          "columns "
+          "(coinsurance, deductible, payments, limitation, diseases, health), each divided by the "
+          "end of its range (docs/data.md), cut to [0, 1], and by 3, so ‖x‖ ≤ 1; no statistic of the "
+          "data "
+          "enters. With `bias`, (x, 1)/√2. y = 1 for at least one visit in the year (`target` = "
+          "any) "
+          "or ln(1 + visits)/ln(101) (`visits`). n ≤ 20190 records in an order drawn from the data "
+          "seed, or the first n, of which those of a person are neighbours.",
+      .source =
+          "RAND Health Insurance Experiment (public domain), as in Cameron and Trivedi (2005); "
+          "randhie.csv of Debian's python3-statsmodels",
+      .critical_points =
+          "Nothing is known beyond the constants. A record is a person-year: privacy "
+          "is for one of them, not for all years of a person."};
+}
+
+Fields RandhieGlm::data_fields() {
+  return {field("target",
+                target,
+                {{Target::any, "any"}, {Target::visits, "visits"}},
+                "y = 1 for at least one visit, or ln(1 + visits)/ln(101)")};
+}
+
+std::vector<std::filesystem::path> RandhieGlm::files() const { return {"randhie/randhie.csv"}; }
+
+GlmData RandhieGlm::load(const std::vector<Index>& rows) const {
+  const std::filesystem::path path = data_folder() / files().front();
+  std::vector<std::string> columns{"mdvis"};
+  for (const Feature& f : features) columns.emplace_back(f.column);
+  const Matrix table = read_csv(path, columns);
+  if (table.rows() != available())
+    throw InputError(
+        fmt::format("{}: {} records, expected {}", path.string(), table.rows(), available()));
+  const auto count = static_cast<Index>(rows.size());
+  GlmData data{Matrix(raw_features(), count), Vector(count)};
+  for (Index k = 0; k < count; ++k) {
+    const Index row = rows[static_cast<std::size_t>(k)];
+    const double visits = std::max(table(row, 0), 0.0);
+    data.labels[k] = target == Target::any
+                         ? (visits > 0 ? 1.0 : 0.0)
+                         : std::clamp(std::log1p(visits) / std::log(101.0), 0.0, 1.0);
+    for (Index j = 0; j < raw_features(); ++j)
+      data.features(j, k) =
+          std::clamp(table(row, j + 1) / features[static_cast<std::size_t>(j)].largest, 0.0, 1.0) /
+          3;
+  }
+  return data;
+}
+
+}  // namespace dpsosp
