@@ -317,6 +317,7 @@ void Curator::read_hessian(const Vector& point,
                            const Batch& batch,
                            ConstVectorRef v,
                            double limit) {
+  if (shared_->departures.no_data) return;
   if (shared_->departures.no_clipping) limit = std::numeric_limits<double>::infinity();
   if (limit == 0 || !point.allFinite() || !previous.allFinite() || !v.allFinite()) return;
   const Records& records = *shared_->records;

@@ -51,18 +51,21 @@ void HessianStream::product(ConstVectorRef v, double standard_deviation, VectorR
              "vector",
              static_cast<double>(size),
              fmt::format("{} entries", own.facts.dimension));
-  if (!(standard_deviation > 0 && std::isfinite(standard_deviation)))
-    reject("hessian stream", "standard_deviation", standard_deviation, "finite and > 0");
+  if (!(standard_deviation >= 1e-150 && standard_deviation <= 1e150))
+    reject("hessian stream", "standard_deviation", standard_deviation, "in [1e-150, 1e150]");
 
-  const double length = v.norm();
+  const double length = v.stableNorm();  // squares of small entries would be charged as zero
   SensitivitySteps sensitivities;
+  std::vector<RangeFilter::Charge> charges;
+  std::vector<LedgerEntry> entries;
   for (const Group& g : groups_) {
     const double divisor = g.batch.policy_.divisor(own.facts.records);
     const double sensitivity = 2.0 * g.limit * length / divisor;
-    if (sensitivity > 0) sensitivities.add(g.batch.range_, sensitivity);
+    if (sensitivity > 0)
+      sensitivities.add(g.batch.range_, sensitivity);
+    else if (departures.no_clipping && !departures.no_data && length > 0)  // read all the same
+      entries.push_back({own.scope, "hessian_product", g.batch.policy_, {}, g.batch.range_});
   }
-  std::vector<RangeFilter::Charge> charges;
-  std::vector<LedgerEntry> entries;
   for (const auto& [range, total] : sensitivities.steps()) {
     const Event event = GaussianEvent{standard_deviation / total};
     charges.push_back({range, own.rule.charge(event)});
@@ -85,7 +88,7 @@ void HessianStream::product(ConstVectorRef v, double standard_deviation, VectorR
   }
 
   own.work.setZero(out.size());
-  if (length > 0 && !departures.no_data)
+  if (length > 0)
     for (const Group& g : groups_) curator_->read_hessian(g.point, g.previous, g.batch, v, g.limit);
   if (!departures.no_noise) own.noise.add_normal(standard_deviation, own.work);
   out = own.work;

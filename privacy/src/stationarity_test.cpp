@@ -18,14 +18,16 @@ StationarityTest::StationarityTest(Curator& curator,
                                    const StationaritySpec& spec)
     : curator_(&curator), batch_(batch), spec_(spec) {
   constexpr std::string_view where = "stationarity test";
+  // Beyond, squares underflow or overflow: norms that read 0 are not clipped.
   const auto positive = [&](std::string_view name, double value) {
-    if (!(value > 0 && std::isfinite(value))) reject(where, name, value, "finite and > 0");
+    if (!(value >= 1e-150 && value <= 1e150)) reject(where, name, value, "in [1e-150, 1e150]");
   };
   positive("epsilon", spec.epsilon);
   positive("gradient_scale", spec.gradient_scale);
   positive("curvature_scale", spec.curvature_scale);
   positive("gradient_limit", spec.gradient_limit);
   positive("hessian_limit", spec.hessian_limit);
+  if (!std::isfinite(spec.slack)) reject(where, "slack", spec.slack, "finite");
   Curator::Own& own = *curator.own_;
   if (own.facts.dimension > largest_dimension)
     reject(where,
@@ -42,8 +44,12 @@ StationarityTest::StationarityTest(Curator& curator,
   const double b = batch.policy_.divisor(own.facts.records);
   sensitivity_ = std::max(2.0 * spec.gradient_limit / (b * spec.gradient_scale),
                           2.0 * spec.hessian_limit / (b * spec.curvature_scale));
-  const Event event = PureEvent{spec.epsilon};
   const Curator::Departures& departures = curator.shared_->departures;
+  const double true_sensitivity =  // a clipped mean moves by 2 G whatever the batch
+      departures.clip_batch_mean
+          ? std::max(sensitivity_, 2.0 * spec.gradient_limit / spec.gradient_scale)
+          : sensitivity_;
+  const Event event = PureEvent{spec.epsilon * (true_sensitivity / sensitivity_)};
   if (!departures.no_filter && !own.filter.try_charge({{batch.range_, own.charge_of(event)}}))
     throw BudgetExhausted("stationarity_test refused: its charge exceeds the privacy budget");
   const double scale = departures.no_noise ? 0.0 : 2.0 * sensitivity_ / spec.epsilon;
@@ -52,8 +58,8 @@ StationarityTest::StationarityTest(Curator& curator,
                                   batch.policy_,
                                   departures.no_noise ? std::optional<Event>{} : event,
                                   batch.range_,
-                                  sensitivity_,
-                                  sensitivity_,
+                                  true_sensitivity,
+                                  true_sensitivity,
                                   scale,
                                   scale,
                                   1});
@@ -90,6 +96,7 @@ bool StationarityTest::accepts(ConstVectorRef x) {
            static_cast<double>(x.size()),
            fmt::format("{} entries", curator_->own_->facts.dimension));
   ++questions_;
+  if (!x.allFinite()) return false;  // every record would count as zero
   const bool no_noise = curator_->shared_->departures.no_noise;
   const double noise = curator_->own_->noise.laplace();
   const double scale = no_noise ? 0.0 : 4.0 * sensitivity_ / spec_.epsilon;

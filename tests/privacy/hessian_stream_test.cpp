@@ -136,6 +136,83 @@ TEST(HessianStream, AProductBeyondTheBudgetLeavesNoTrace) {
   EXPECT_EQ(out, noise_of(0, s));  // nothing was drawn by the refused one
 }
 
+/// Hessians of 1 but for record 0, of 10⁶, whose bound is `bound`.
+class OddRecords final : public Records {
+ public:
+  explicit OddRecords(double bound) : bound_(bound) {}
+  Index size() const override { return n; }
+  bool has_second_order() const override { return true; }
+  ClipReport add_gradients(
+      const Point&, Block, const BatchView&, double, VectorRef) const override {
+    return {};
+  }
+  ClipReport add_gradient_differences(
+      const Point&, const Point&, Block, const BatchView&, double, VectorRef) const override {
+    return {};
+  }
+  ClipReport add_hessian_products(const Point&,
+                                  ConstVectorRef v,
+                                  const BatchView& batch,
+                                  double limit,
+                                  VectorRef out) const override {
+    ClipReport report;
+    for (Index k = 0; k < batch.size(); ++k) {
+      const bool odd = batch[k] == 0;
+      out += report.weigh(odd ? bound_ : 1.0, limit) * (odd ? 1e6 : 1.0) * v;
+    }
+    return report;
+  }
+
+ private:
+  double bound_;
+};
+
+TEST(HessianStream, ARecordWhoseBoundIsNotFiniteCountsAsZero) {
+  const PublicFacts facts = saddle().facts;
+  const Vector v = vector(1, -2, 0.5);
+  for (const double bound :
+       {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
+    const OddRecords records(bound);
+    Curator curator(facts, records, zcdp_rule(1e9), {.seed = 1});
+    HessianStream stream(curator);
+    stream.refresh(Point(vector(1, 1, 1)), curator.draw(BatchPolicy::all()), 1);
+    Vector out(3);
+    stream.product(v, s, out);
+    EXPECT_LT((out - (n - 1.0) / n * v - noise_of(0, s)).norm(), 1e-12) << bound;
+  }
+}
+
+// The squares of these entries are not all 0, and not right either.
+TEST(HessianStream, AVectorWhoseSquaresUnderflowIsChargedItsLength) {
+  HessianHouse house(saddle());
+  HessianStream stream(house.curator);
+  stream.refresh(Point(vector(1, 1, 1)), house.curator.draw(BatchPolicy::all()), 1e150);
+  const Vector v = vector(1.6, 1.5, 1.5);
+  Vector out(3);
+  stream.product(1e-162 * v, 1e-13, out);
+  const double ratio = 2 * v.norm() * 1e-12 / n / 1e-13;
+  EXPECT_NEAR(zcdp_by_record(house.curator.ledger(), n)[0] / (0.5 * ratio * ratio), 1.0, 1e-9);
+}
+
+TEST(HessianStream, WithoutClippingAGroupOfLimitZeroIsReadAndListed) {
+  const Problem problem = saddle();
+  const Vector x = vector(0.3, -0.4, 2.0), v = vector(1, -2, 0.5);
+  for (const bool no_data : {false, true}) {
+    UnsoundCurator curator(problem.facts,
+                           *problem.records,
+                           {.seed = 1},
+                           {.no_noise = true, .no_data = no_data, .no_clipping = true});
+    HessianStream stream(curator);
+    stream.refresh(Point(x), curator.draw(BatchPolicy::all()), 0);
+    Vector out(3), expected = Vector::Zero(3);
+    stream.product(v, s, out);
+    if (!no_data) problem.empirical->hessian_product(x, v, expected);
+    EXPECT_LT((out - expected).norm(), 1e-12);
+    ASSERT_EQ(curator.ledger().entries().size(), no_data ? 0U : 1U);
+    for (const LedgerEntry& entry : curator.ledger().entries()) EXPECT_FALSE(entry.event);
+  }
+}
+
 TEST(HessianStream, BadInputIsRefused) {
   HessianHouse house(saddle());
   HessianStream stream(house.curator);
@@ -147,7 +224,7 @@ TEST(HessianStream, BadInputIsRefused) {
   EXPECT_THROW(stream.refresh(at, all, -1), InputError);
   EXPECT_THROW(stream.refresh(at, house.curator.draw(BatchPolicy::poisson(0.5)), 1), InputError);
   stream.refresh(at, all, 1);
-  for (const double bad : {0.0, -1.0, std::numeric_limits<double>::infinity()})
+  for (const double bad : {0.0, -1.0, 1e-151, 1e151, std::numeric_limits<double>::infinity()})
     EXPECT_THROW(stream.product(vector(1, 0, 0), bad, out), InputError);
   EXPECT_THROW(stream.product(vector(1, 0, 0), s, small), InputError);
   House without(random_data(12, 1, *std::make_unique<Stream>(StreamKey{.seed = 2})));

@@ -2,7 +2,10 @@
 // AboveThreshold on the scaled maximum of gradient norm and curvature.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -121,6 +124,42 @@ TEST(StationarityTest, FirstYesesOfNeighboursDifferByTheFactorOfEpsilonAtMost) {
   }
 }
 
+// Two copies would say yes twice with one threshold, for one charge.
+TEST(StationarityTest, CannotBeCopied) {
+  EXPECT_FALSE(std::is_copy_constructible_v<StationarityTest>);
+  EXPECT_FALSE(std::is_move_constructible_v<StationarityTest>);
+  EXPECT_FALSE(std::is_copy_assignable_v<StationarityTest>);
+  EXPECT_FALSE(std::is_move_assignable_v<StationarityTest>);
+}
+
+TEST(StationarityTest, APointThatIsNotFiniteIsNotAccepted) {
+  StationaryHouse house;
+  StationarityTest test = house.open();
+  for (const double bad :
+       {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()})
+    EXPECT_FALSE(test.accepts(bad * Vector::Ones(3)));
+  EXPECT_EQ(test.questions(), 2);
+}
+
+TEST(StationarityTest, DeparturesDoWhatTheySayAndTheLedgerShowsTheTrueCost) {
+  const Problem problem = find_problem("cosine-saddle")->make({.records = n, .dimension = 3});
+  const auto ask = [&](const UnsoundCurator::Departures& departures, const Vector& x) {
+    UnsoundCurator curator(problem.facts, *problem.records, {.seed = 1}, departures);
+    StationarityTest test(curator, curator.draw(BatchPolicy::all()), spec);
+    const bool yes = test.accepts(x);
+    return std::pair(yes, curator.ledger().entries().at(0));
+  };
+  EXPECT_TRUE(ask({.no_noise = true}, minimum).first);
+  EXPECT_FALSE(ask({.no_noise = true}, saddle_point).second.event);
+  EXPECT_FALSE(ask({.no_noise = true}, saddle_point).first);
+  EXPECT_TRUE(ask({.no_noise = true, .no_data = true}, saddle_point).first);
+  EXPECT_TRUE(ask({.no_noise = true, .no_data = true}, slope_point).first);
+  // the mean alone is clipped: exchanging one record moves it by 2 G, not 2 G/n
+  const LedgerEntry entry = ask({.clip_batch_mean = true}, saddle_point).second;
+  EXPECT_DOUBLE_EQ(std::get<PureEvent>(*entry.event).epsilon, n * spec.epsilon);
+  EXPECT_DOUBLE_EQ(entry.deviation_low * spec.epsilon / 2, 2 * G / (n * spec.gradient_scale));
+}
+
 TEST(StationarityTest, BadInputIsRefused) {
   StationaryHouse house;
   for (double StationaritySpec::*field : {&StationaritySpec::epsilon,
@@ -129,9 +168,14 @@ TEST(StationarityTest, BadInputIsRefused) {
                                           &StationaritySpec::gradient_limit,
                                           &StationaritySpec::hessian_limit}) {
     StationaritySpec bad = spec;
-    bad.*field = 0;
-    EXPECT_THROW(house.open(bad), InputError);
+    for (const double value : {0.0, 1e-200, 1e200}) {
+      bad.*field = value;
+      EXPECT_THROW(house.open(bad), InputError) << value;
+    }
   }
+  StationaritySpec endless = spec;
+  endless.slack = std::numeric_limits<double>::infinity();
+  EXPECT_THROW(house.open(endless), InputError);
   EXPECT_THROW(StationarityTest(house.curator, house.curator.draw(BatchPolicy::poisson(0.5)), spec),
                InputError);
   StationarityTest test = house.open();

@@ -26,9 +26,9 @@ class HessianStream {
 
   std::size_t groups() const { return groups_.size(); }
 
-  /// out = H v + N(0, s² I), s = `standard_deviation` > 0 per coordinate. Charged to every record
-  /// of every group; where v = 0 nothing is charged and out is the noise alone. The stream may be
-  /// copied before and the copy asked later: it is the estimate of that moment.
+  /// out = H v + N(0, s² I), s = `standard_deviation` per coordinate, in [1e-150, 1e150]. Charged
+  /// to every record of every group; where v = 0 nothing is charged and out is the noise alone. The
+  /// stream may be copied before and the copy asked later: it is the estimate of that moment.
   /// \throws BudgetExhausted (nothing drawn, out untouched), InputError
   void product(ConstVectorRef v, double standard_deviation, VectorRef out);
 

@@ -5,13 +5,13 @@
 
 namespace dpsosp {
 
-/// What a point must be to be accepted, and what the answer may cost.
+/// What a point must be to be accepted, and what the answer may cost. Numbers from 1e-150 to 1e150.
 struct StationaritySpec {
-  double epsilon = 0;          ///< of the whole session, whatever the number of questions; > 0
-  double gradient_scale = 0;   ///< α > 0
-  double curvature_scale = 0;  ///< sqrt(ρα) > 0
-  double gradient_limit = 0;   ///< G > 0, per record
-  double hessian_limit = 0;    ///< M > 0, per record, operator norm
+  double epsilon = 0;          ///< of the whole session, whatever the number of questions
+  double gradient_scale = 0;   ///< α
+  double curvature_scale = 0;  ///< sqrt(ρα)
+  double gradient_limit = 0;   ///< G, per record
+  double hessian_limit = 0;    ///< M, per record, operator norm
   double slack = 1.5;          ///< accept where the scaled scalar is at most about this
 };
 
@@ -33,7 +33,11 @@ class StationarityTest {
   /// \throws BudgetExhausted, InputError
   StationarityTest(Curator& curator, const Batch& batch, const StationaritySpec& spec);
 
-  /// Whether x is accepted. \throws InputError after the first yes
+  /// One session, one yes: of a copy, each would answer its own with the noise of one threshold.
+  StationarityTest(const StationarityTest&) = delete;
+  StationarityTest& operator=(const StationarityTest&) = delete;
+
+  /// Whether x is accepted; never where it is not finite. \throws InputError after the first yes
   bool accepts(ConstVectorRef x);
 
   double sensitivity() const { return sensitivity_; }
