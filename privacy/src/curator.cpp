@@ -262,6 +262,19 @@ void Curator::answer(const char* name,
   out = own.work;
 }
 
+/// A record whose contribution is not finite would show in every release: it counts as zero.
+template <class Add>
+void Curator::add_finite_one_by_one(const BatchView& view, const Add& add, Vector& sum) const {
+  sum.setZero();
+  if (shared_->records->simulated()) return;
+  Vector one(sum.size());
+  for (Index k = 0; k < view.size(); ++k) {
+    one.setZero();
+    add(BatchView(view[k], view[k] + 1), one);
+    if (one.allFinite()) sum += one;
+  }
+}
+
 void Curator::read_mean(const Point& point,
                         const Point* previous,
                         const Batch& batch,
@@ -283,25 +296,42 @@ void Curator::read_mean(const Point& point,
   };
   Vector& mean = own_->work;
   const ClipReport report = add(view, mean);
-  if (!mean.allFinite()) {  // or one record would show in every release: it counts as zero
-    mean.setZero();
-    Vector one(mean.size());
-    const Index separate = shared_->records->simulated() ? 0 : view.size();
-    for (Index k = 0; k < separate; ++k) {
-      one.setZero();
-      add(BatchView(view[k], view[k] + 1), one);
-      if (one.allFinite()) mean += one;
-    }
-  }
+  if (!mean.allFinite()) add_finite_one_by_one(view, add, mean);
   mean /= departures.realised_divisor ? std::max(1.0, static_cast<double>(view.size())) : divisor;
   if (departures.clip_batch_mean && mean.norm() > query.limit) mean *= query.limit / mean.norm();
-  if (ClipLog* log = shared_->clip_log) {
-    ++log->queries;
-    log->contributions += view.size();
-    log->clipped += report.clipped;
-    if (std::isfinite(limit) && limit > 0)
-      log->largest_norm = std::max(log->largest_norm, report.largest_norm / limit);
-  }
+  note_clipping(report, view.size(), limit);
+}
+
+void Curator::note_clipping(const ClipReport& report, Index contributions, double limit) {
+  ClipLog* log = shared_->clip_log;
+  if (log == nullptr) return;
+  ++log->queries;
+  log->contributions += contributions;
+  log->clipped += report.clipped;
+  if (std::isfinite(limit) && limit > 0)
+    log->largest_norm = std::max(log->largest_norm, report.largest_norm / limit);
+}
+
+void Curator::read_hessian(const Vector& point,
+                           const Vector& previous,
+                           const Batch& batch,
+                           ConstVectorRef v,
+                           double limit) {
+  if (shared_->departures.no_data) return;
+  if (shared_->departures.no_clipping) limit = std::numeric_limits<double>::infinity();
+  if (limit == 0 || !point.allFinite() || !previous.allFinite() || !v.allFinite()) return;
+  const Records& records = *shared_->records;
+  const auto add = [&](const BatchView& members, Vector& sum) {
+    return previous.size() == 0 ? records.add_hessian_products(Point(point), v, members, limit, sum)
+                                : records.add_hessian_difference_products(
+                                      Point(point), Point(previous), v, members, limit, sum);
+  };
+  const BatchView view(batch.range_.begin, batch.range_.end);
+  Vector sum = Vector::Zero(v.size());
+  const ClipReport report = add(view, sum);
+  if (!sum.allFinite()) add_finite_one_by_one(view, add, sum);
+  own_->work += sum / batch.policy_.divisor(own_->facts.records);
+  note_clipping(report, view.size(), limit);
 }
 
 Curator Curator::child(const ChildSpec& spec) {

@@ -3,12 +3,12 @@
 
 #include <bit>
 #include <cmath>
-#include <map>
 
 #include <fmt/format.h>
 
 #include "curator_state.hpp"
 #include "dpsosp/core/errors.hpp"
+#include "sensitivity_steps.hpp"
 
 namespace dpsosp {
 
@@ -82,20 +82,13 @@ void TreeStream::push(const Point& point,
   const std::int64_t t = leaves_ + 1;
   const auto level = static_cast<std::size_t>(std::countr_zero(static_cast<std::uint64_t>(t)));
   const std::size_t covered = std::size_t{1} << level;
-  std::map<Index, double> steps;  // total sensitivity as a step function of the record
-  const auto add = [&](const Leaf& l) {
-    steps[l.range.begin] += l.sensitivity;
-    steps[l.range.end] -= l.sensitivity;
-  };
-  add(leaf);
-  for (std::size_t k = history_.size() - (covered - 1); k < history_.size(); ++k) add(history_[k]);
+  SensitivitySteps sensitivities;
+  sensitivities.add(leaf.range, leaf.sensitivity);
+  for (std::size_t k = history_.size() - (covered - 1); k < history_.size(); ++k)
+    sensitivities.add(history_[k].range, history_[k].sensitivity);
   std::vector<RangeFilter::Charge> charges;
   std::vector<LedgerEntry> entries;
-  double total = 0.0;
-  for (auto step = steps.begin(); std::next(step) != steps.end(); ++step) {
-    total += step->second;
-    if (!(total > 1e-14 * leaf.sensitivity)) continue;
-    const RecordRange range{step->first, std::next(step)->first};
+  for (const auto& [range, total] : sensitivities.steps()) {
     const Event event = GaussianEvent{sigma_ / total};
     charges.push_back({range, own.rule.charge(event)});
     entries.push_back(

@@ -54,6 +54,8 @@ class Batch {
 
  private:
   friend class Curator;
+  friend class HessianStream;
+  friend class StationarityTest;
   friend class TreeStream;
   BatchPolicy policy_;
   BatchUse use_ = BatchUse::one_query;

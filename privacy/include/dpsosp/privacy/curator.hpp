@@ -16,6 +16,10 @@
 
 namespace dpsosp {
 
+class HessianStream;
+class StationarityTest;
+class BatchView;
+struct ClipReport;
 class Records;
 class TreeStream;
 
@@ -132,6 +136,8 @@ class Curator {
           Departures departures);
 
  private:
+  friend class HessianStream;
+  friend class StationarityTest;
   friend class TreeStream;
   struct Shared;
   struct Own;
@@ -150,6 +156,15 @@ class Curator {
                  const Batch& batch,
                  const GradientQuery& query,
                  double divisor);
+  /// work += (1/divisor) Σ_{i∈batch} weighed Hessian products; previous may be empty.
+  void read_hessian(const Vector& point,
+                    const Vector& previous,
+                    const Batch& batch,
+                    ConstVectorRef v,
+                    double limit);
+  template <class Add>
+  void add_finite_one_by_one(const BatchView& view, const Add& add, Vector& sum) const;
+  void note_clipping(const ClipReport& report, Index contributions, double limit);
   /// Refuses a batch of another curator, and shapes that do not fit the public facts.
   void check_query(const Point& point,
                    const Point* previous,

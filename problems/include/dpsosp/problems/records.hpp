@@ -22,9 +22,9 @@ struct ClipReport {
   /// Counts a contribution of norm `norm`; returns min(1, limit / norm), 1 for norm 0.
   double weigh(double norm, double limit) {
     largest_norm = std::max(largest_norm, norm);
-    if (!(norm > limit)) return 1.0;
+    if (norm <= limit) return 1.0;
     ++clipped;
-    return limit / norm;
+    return limit / norm;  // NaN of NaN: the curator drops what nothing bounds
   }
 };
 

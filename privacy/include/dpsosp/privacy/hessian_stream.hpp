@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "dpsosp/privacy/curator.hpp"
+
+namespace dpsosp {
+
+/// A running Hessian estimate that never leaves the curator, and noisy products with it.
+///
+/// H = Σ_g (1/b_g) Σ_{i ∈ group g} min(1, r_g/u_i) (∇²f(x_g; z_i) [− ∇²f(x′_g; z_i)]), u_i a bound
+/// of the bracket's operator norm that the records supply. A product H v moves by at most
+/// 2 r_g ‖v‖/b_g when a record of group g is exchanged; a record of several groups pays the sum.
+/// Groups are kept as points and batches, and multiplied when a product is asked for.
+/// Batches with secret membership are refused: their coins would answer many queries.
+class HessianStream {
+ public:
+  /// \param curator  outlives the stream and its snapshots
+  explicit HessianStream(Curator& curator) : curator_(&curator) {}
+
+  /// Starts anew from the mean Hessian of a batch, each record's weighed to norm `limit` ≥ 0 (M).
+  void refresh(const Point& point, const Batch& batch, double limit);
+  /// Adds the mean difference of Hessians, each record's weighed to `limit` (ρ‖x − x′‖).
+  void add(const Point& point, const Point& previous, const Batch& batch, double limit);
+
+  std::size_t groups() const { return groups_.size(); }
+
+  /// out = H v + N(0, s² I), s = `standard_deviation` per coordinate, in [1e-150, 1e150]. Charged
+  /// to every record of every group; where v = 0 nothing is charged and out is the noise alone. The
+  /// stream may be copied before and the copy asked later: it is the estimate of that moment.
+  /// \throws BudgetExhausted (nothing drawn, out untouched), InputError
+  void product(ConstVectorRef v, double standard_deviation, VectorRef out);
+
+ private:
+  struct Group {
+    Vector point;
+    Vector previous;  // empty: the Hessian itself
+    Batch batch;
+    double limit;
+  };
+  void check_group(const Point& point, const Batch& batch, double limit) const;
+
+  Curator* curator_;
+  std::vector<Group> groups_;
+};
+
+}  // namespace dpsosp

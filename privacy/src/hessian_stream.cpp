@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/privacy/hessian_stream.hpp"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "curator_state.hpp"
+#include "dpsosp/core/errors.hpp"
+#include "dpsosp/problems/records.hpp"
+#include "sensitivity_steps.hpp"
+
+namespace dpsosp {
+
+void HessianStream::check_group(const Point& point, const Batch& batch, double limit) const {
+  curator_->check_query(point, nullptr, batch, Block::x, point.x.size());
+  if (!curator_->shared_->records->has_second_order())
+    throw InputError(
+        fmt::format("hessian stream: {} answers no Hessian products", curator_->own_->facts.name));
+  if (batch.members_)
+    throw InputError("hessian stream: a batch with secret membership answers many products");
+  if (!(limit == 0 || (limit >= 1e-150 && limit <= 1e150)))
+    reject("hessian stream", "limit", limit, "0 or in [1e-150, 1e150]");
+}
+
+void HessianStream::refresh(const Point& point, const Batch& batch, double limit) {
+  check_group(point, batch, limit);
+  groups_.clear();
+  groups_.push_back({point.x, {}, batch, limit});
+}
+
+void HessianStream::add(const Point& point,
+                        const Point& previous,
+                        const Batch& batch,
+                        double limit) {
+  check_group(point, batch, limit);
+  check_group(previous, batch, limit);
+  if (groups_.empty()) throw InputError("hessian stream: add before the first refresh");
+  if (point.distance(previous) == 0) return;  // the difference is zero whatever the records are
+  groups_.push_back({point.x, previous.x, batch, limit});
+}
+
+void HessianStream::product(ConstVectorRef v, double standard_deviation, VectorRef out) {
+  Curator::Own& own = *curator_->own_;
+  const Curator::Shared& shared = *curator_->shared_;
+  const Curator::Departures& departures = shared.departures;
+  if (groups_.empty()) throw InputError("hessian stream: a product before the first refresh");
+  for (const Index size : {v.size(), out.size()})
+    if (size != own.facts.dimension)
+      reject("hessian stream",
+             "vector",
+             static_cast<double>(size),
+             fmt::format("{} entries", own.facts.dimension));
+  if (!(standard_deviation >= 1e-150 && standard_deviation <= 1e150))
+    reject("hessian stream", "standard_deviation", standard_deviation, "in [1e-150, 1e150]");
+
+  const double length = v.stableNorm();  // squares of small entries would be charged as zero
+  SensitivitySteps sensitivities;
+  std::vector<RangeFilter::Charge> charges;
+  std::vector<LedgerEntry> entries;
+  for (const Group& g : groups_) {
+    const double divisor = g.batch.policy_.divisor(own.facts.records);
+    const double sensitivity = 2.0 * g.limit * length / divisor;
+    if (sensitivity > 0)
+      sensitivities.add(g.batch.range_, sensitivity);
+    else if (departures.no_clipping && !departures.no_data && length > 0)  // read all the same
+      entries.push_back({own.scope, "hessian_product", g.batch.policy_, {}, g.batch.range_});
+  }
+  for (const auto& [range, total] : sensitivities.steps()) {
+    const Event event = GaussianEvent{standard_deviation / total};
+    charges.push_back({range, own.rule.charge(event)});
+    entries.push_back({own.scope,
+                       "hessian_product",
+                       groups_.back().batch.policy_,
+                       event,
+                       range,
+                       total,
+                       total,
+                       standard_deviation,
+                       standard_deviation,
+                       1});
+  }
+  if (!departures.no_filter && !own.filter.try_charge(charges))
+    throw BudgetExhausted("hessian_product refused: its charge exceeds the privacy budget");
+  for (LedgerEntry& entry : entries) {
+    if (departures.no_noise) entry.event.reset();
+    curator_->shared_->ledger.append(std::move(entry));
+  }
+
+  own.work.setZero(out.size());
+  if (length > 0)
+    for (const Group& g : groups_) curator_->read_hessian(g.point, g.previous, g.batch, v, g.limit);
+  if (!departures.no_noise) own.noise.add_normal(standard_deviation, own.work);
+  out = own.work;
+}
+
+}  // namespace dpsosp

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <vector>
+
+#include "dpsosp/privacy/batch.hpp"
+
+namespace dpsosp {
+
+/// The total sensitivity of a query that reads several batches, as a function of the record.
+class SensitivitySteps {
+ public:
+  void add(RecordRange range, double sensitivity) {
+    steps_[range.begin] += sensitivity;
+    steps_[range.end] -= sensitivity;
+    largest_ = std::max(largest_, sensitivity);
+  }
+
+  struct Step {
+    RecordRange range;
+    double sensitivity;
+  };
+  /// Ranges with a positive total, in order.
+  std::vector<Step> steps() const {
+    std::vector<Step> all;
+    double total = 0.0;
+    for (auto step = steps_.begin(); step != steps_.end() && std::next(step) != steps_.end();
+         ++step) {
+      total += step->second;
+      if (total > rounding * largest_)
+        all.push_back({{step->first, std::next(step)->first}, total});
+    }
+    return all;
+  }
+
+ private:
+  static constexpr double rounding = 1e-14;  // of sums that cancel
+  std::map<Index, double> steps_;
+  double largest_ = 0.0;
+};
+
+}  // namespace dpsosp
