@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Boost.Random and the standard library evaluate n ln(1 + small) from rounded ratios, which is
-// wrong by whole units of log-probability at n = 1e15, and their bits depend on the C library.
+// The bits of Boost.Random's and the standard library's counts follow the C library's logarithm.
 #include <array>
 #include <cmath>
 #include <cstddef>
