@@ -160,6 +160,38 @@ TEST(StationarityTest, DeparturesDoWhatTheySayAndTheLedgerShowsTheTrueCost) {
   EXPECT_DOUBLE_EQ(entry.deviation_low * spec.epsilon / 2, 2 * G / (n * spec.gradient_scale));
 }
 
+// The first answer is yes with the probability of two Laplace draws of the charged scales, 2s/ε for
+// the threshold and 4s/ε for the question.
+TEST(StationarityTest, ItsNoiseHasTheScalesThatItsChargePaysFor) {
+  constexpr Index records = 60;
+  constexpr int runs = 20000;
+  const Vector x = minimum;
+  const StationaryHouse seen(1, 1e9, records);
+  Vector gradient(3);
+  seen.problem.empirical->gradient(x, gradient);
+  const double q = gradient.norm() / spec.gradient_scale;  // the curvature is positive here
+  for (const double slack : {q + 0.3, q + 1.5, q - 0.6}) {
+    StationaritySpec tried = spec;
+    tried.slack = slack;
+    int yes = 0;
+    double s = 0;
+    for (int run = 0; run < runs; ++run) {
+      StationaryHouse house(static_cast<std::uint64_t>(run), 1e9, records);
+      StationarityTest test = house.open(tried);
+      s = test.sensitivity();
+      yes += test.accepts(x) ? 1 : 0;
+    }
+    const double narrow = 2 * s / spec.epsilon, wide = 4 * s / spec.epsilon;
+    const double t = std::abs(slack - q);
+    const double tail =
+        (wide * wide * std::exp(-t / wide) - narrow * narrow * std::exp(-t / narrow)) /
+        (2 * (wide * wide - narrow * narrow));
+    const double expected = slack > q ? 1 - tail : tail;
+    const double error = std::sqrt(expected * (1 - expected) / runs);
+    EXPECT_NEAR(static_cast<double>(yes) / runs, expected, 6 * error) << slack - q;
+  }
+}
+
 TEST(StationarityTest, BadInputIsRefused) {
   StationaryHouse house;
   for (double StationaritySpec::*field : {&StationaritySpec::epsilon,
