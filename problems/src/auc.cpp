@@ -22,51 +22,13 @@ double sigmoid(double u) { return 1 / (1 + std::exp(-u)); }
 /// Weight of a label's terms: 1 − p for +, p for −.
 double class_weight(double prior, double label) { return label > 0 ? 1 - prior : prior; }
 
-class AucRecords final : public Records {
+class AucRecords final : public SharedDualValues {
  public:
   AucRecords(std::shared_ptr<const AucData> data, std::unique_ptr<const Multiplicity> multiplicity)
-      : data_(std::move(data)), multiplicity_(std::move(multiplicity)) {}
-
-  Index size() const override { return multiplicity_->size(); }
-  bool simulated() const override { return multiplicity_->simulated(); }
-
-  ClipReport add_gradients(const Point& point,
-                           Block block,
-                           const BatchView& batch,
-                           double limit,
-                           VectorRef out) const override {
-    check_dual(point);
-    return clipped_sum_over_values(
-        multiplicity_->of(batch), limit, out, [&](Index v, Vector& contribution) {
-          contribution.setZero();
-          add(point, block, v, 1.0, contribution);
-        });
-  }
-
-  ClipReport add_gradient_differences(const Point& point,
-                                      const Point& previous,
-                                      Block block,
-                                      const BatchView& batch,
-                                      double limit,
-                                      VectorRef out) const override {
-    check_dual(point);
-    check_dual(previous);
-    return clipped_sum_over_values(
-        multiplicity_->of(batch), limit, out, [&](Index v, Vector& contribution) {
-          contribution.setZero();
-          add(point, block, v, 1.0, contribution);
-          add(previous, block, v, -1.0, contribution);
-        });
-  }
+      : SharedDualValues("auc", std::move(multiplicity)), data_(std::move(data)) {}
 
  private:
-  static void check_dual(const Point& point) {
-    if (!point.has_dual())
-      throw InputError("auc: its dual is shared by all records, so a query needs y");
-  }
-
-  /// out += sign · the block of ∇f at value v.
-  void add(const Point& point, Block block, Index v, double sign, Vector& out) const {
+  void add(const Point& point, Block block, Index v, double sign, Vector& out) const override {
     const Index k = data_->features.rows();
     const double label = data_->labels[v];
     const double weight = class_weight(data_->prior, label);
@@ -85,7 +47,6 @@ class AucRecords final : public Records {
   }
 
   std::shared_ptr<const AucData> data_;
-  std::unique_ptr<const Multiplicity> multiplicity_;
 };
 
 class AucValue final : public Objective {

@@ -5,6 +5,9 @@
 #include <numeric>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/stream.hpp"
 
 namespace dpsosp {
@@ -132,6 +135,42 @@ Vector shares(const std::vector<Index>& counts, Index n) {
   for (std::size_t k = 0; k < counts.size(); ++k)
     made[static_cast<Index>(k)] = static_cast<double>(counts[k]) / static_cast<double>(n);
   return made;
+}
+
+SharedDualValues::SharedDualValues(std::string problem,
+                                   std::unique_ptr<const Multiplicity> multiplicity)
+    : problem_(std::move(problem)), multiplicity_(std::move(multiplicity)) {}
+
+void SharedDualValues::check_dual(const Point& point) const {
+  if (!point.has_dual())
+    throw InputError(
+        fmt::format("{}: its dual is shared by all records, so a query needs y", problem_));
+}
+
+ClipReport SharedDualValues::add_gradients(
+    const Point& point, Block block, const BatchView& batch, double limit, VectorRef out) const {
+  check_dual(point);
+  return clipped_sum_over_values(
+      multiplicity_->of(batch), limit, out, [&](Index v, Vector& contribution) {
+        contribution.setZero();
+        add(point, block, v, 1.0, contribution);
+      });
+}
+
+ClipReport SharedDualValues::add_gradient_differences(const Point& point,
+                                                      const Point& previous,
+                                                      Block block,
+                                                      const BatchView& batch,
+                                                      double limit,
+                                                      VectorRef out) const {
+  check_dual(point);
+  check_dual(previous);
+  return clipped_sum_over_values(
+      multiplicity_->of(batch), limit, out, [&](Index v, Vector& contribution) {
+        contribution.setZero();
+        add(point, block, v, 1.0, contribution);
+        add(previous, block, v, -1.0, contribution);
+      });
 }
 
 }  // namespace dpsosp

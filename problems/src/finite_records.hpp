@@ -69,4 +69,32 @@ ClipReport clipped_sum_over_values(const std::vector<Index>& counts,
   return report;
 }
 
+/// Records of finitely many values in a minimax problem whose dual all of them share.
+class SharedDualValues : public Records {
+ public:
+  SharedDualValues(std::string problem, std::unique_ptr<const Multiplicity> multiplicity);
+
+  Index size() const final { return multiplicity_->size(); }
+  bool simulated() const final { return multiplicity_->simulated(); }
+  ClipReport add_gradients(const Point& point,
+                           Block block,
+                           const BatchView& batch,
+                           double limit,
+                           VectorRef out) const final;
+  ClipReport add_gradient_differences(const Point& point,
+                                      const Point& previous,
+                                      Block block,
+                                      const BatchView& batch,
+                                      double limit,
+                                      VectorRef out) const final;
+
+ private:
+  /// out += sign · the block of ∇f(point; value v).
+  virtual void add(const Point& point, Block block, Index v, double sign, Vector& out) const = 0;
+  void check_dual(const Point& point) const;
+
+  std::string problem_;
+  std::unique_ptr<const Multiplicity> multiplicity_;
+};
+
 }  // namespace dpsosp

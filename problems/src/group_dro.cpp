@@ -15,12 +15,12 @@
 namespace dpsosp {
 namespace {
 
-class GroupDroRecords final : public Records {
+class GroupDroRecords final : public SharedDualValues {
  public:
   GroupDroRecords(std::shared_ptr<const GroupDroData> data,
                   std::unique_ptr<const Multiplicity> multiplicity)
-      : data_(std::move(data)), multiplicity_(std::move(multiplicity)) {
-    const Index n = multiplicity_->size();
+      : SharedDualValues("group-dro", std::move(multiplicity)), data_(std::move(data)) {
+    const Index n = size();
     group_weights_.resize(data_->groups);
     for (Index g = 0; g < data_->groups; ++g) {
       const Index size = stratum_size(n, data_->groups, g);
@@ -28,46 +28,8 @@ class GroupDroRecords final : public Records {
     }
   }
 
-  Index size() const override { return multiplicity_->size(); }
-  bool simulated() const override { return multiplicity_->simulated(); }
-
-  ClipReport add_gradients(const Point& point,
-                           Block block,
-                           const BatchView& batch,
-                           double limit,
-                           VectorRef out) const override {
-    check_dual(point);
-    return clipped_sum_over_values(
-        multiplicity_->of(batch), limit, out, [&](Index v, Vector& contribution) {
-          contribution.setZero();
-          add(point, block, v, 1.0, contribution);
-        });
-  }
-
-  ClipReport add_gradient_differences(const Point& point,
-                                      const Point& previous,
-                                      Block block,
-                                      const BatchView& batch,
-                                      double limit,
-                                      VectorRef out) const override {
-    check_dual(point);
-    check_dual(previous);
-    return clipped_sum_over_values(
-        multiplicity_->of(batch), limit, out, [&](Index v, Vector& contribution) {
-          contribution.setZero();
-          add(point, block, v, 1.0, contribution);
-          add(previous, block, v, -1.0, contribution);
-        });
-  }
-
  private:
-  static void check_dual(const Point& point) {
-    if (!point.has_dual())
-      throw InputError("group-dro: its dual is shared by all records, so a query needs y");
-  }
-
-  /// out += sign · the block of ∇f at value v.
-  void add(const Point& point, Block block, Index v, double sign, Vector& out) const {
+  void add(const Point& point, Block block, Index v, double sign, Vector& out) const override {
     const Index group = v / (data_->labels.size() / data_->groups);
     const double weight = sign * group_weights_[group];
     const double r = data_->features.col(v).dot(point.x) - data_->labels[v];
@@ -84,7 +46,6 @@ class GroupDroRecords final : public Records {
   }
 
   std::shared_ptr<const GroupDroData> data_;
-  std::unique_ptr<const Multiplicity> multiplicity_;
   Vector group_weights_;  // n / n_g
 };
 
