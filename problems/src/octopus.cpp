@@ -57,8 +57,8 @@ struct OctopusCurves {
 }  // namespace
 
 std::string_view Octopus::summary() const {
-  return "the octopus of Du et al. 2017: plain descent needs (1 + L/gamma)^d steps to pass its d "
-         "strict saddles";
+  return "the octopus of Du et al. 2017: plain descent takes (1 + L/gamma)^(d-1) times as long for "
+         "its d strict saddles as for the first";
 }
 
 ProblemNotes Octopus::notes() const {
