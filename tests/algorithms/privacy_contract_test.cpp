@@ -48,6 +48,15 @@ std::unique_ptr<Algorithm> prepared(const Case& c, const PublicFacts& facts) {
   const auto names = values_of(algorithm->fields());
   for (const auto& [name, text] : wanted)
     if (names.contains(name)) test::set(*algorithm, {{name, text}});
+  if (names.contains("sampling") && !test::runs_on(*algorithm, facts))
+    for (const auto& [name, text] : std::map<std::string, std::string>{
+             {"sampling", names.at("sampling")},  // the schedule's own
+             {"refresh_batch", "8"},
+             {"increment_batch", "2"},
+             {"batch_rate", "1"},
+             {"hessian_batch", "4"},
+             {"hessian_batch_rate", "1"}})
+      if (names.contains(name)) test::set(*algorithm, {{name, text}});
   if (!algorithm->plan(facts).empty()) algorithm->set_common_noise(0.5);
   return algorithm;
 }

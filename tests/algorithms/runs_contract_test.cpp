@@ -142,7 +142,7 @@ std::int64_t gaussian_queries(const Ledger& ledger) {
     if (!e.event || std::holds_alternative<GaussianEvent>(*e.event) ||
         std::holds_alternative<PoissonGaussianEvent>(*e.event) ||
         std::holds_alternative<FixedSizeGaussianEvent>(*e.event))
-      total += e.count;
+      total += e.queries();
   return total;
 }
 
@@ -160,8 +160,13 @@ TEST_P(EveryPrivateRun, OfAScheduleKeepsItsBudgetAndIsNeverRefused) {
              {Calibrator::cks, Calibrator::bun_steinke, Calibrator::exact_gaussian}) {
           const Problem p = problem(n);
           const auto algorithm = make();
-          const Scheduled s =
-              algorithm->schedule(Schedule::practical, p.facts, {epsilon, delta}, calibrator);
+          Scheduled s;
+          try {
+            s = algorithm->schedule(Schedule::practical, p.facts, {epsilon, delta}, calibrator);
+          } catch (const InputError& e) {
+            EXPECT_LT(n, 1000) << e.what();  // "too few for one pass"
+            continue;
+          }
           shorten(*algorithm, 300);
           const Ran ran = run(*algorithm, p, s.rule);
           EXPECT_NE(ran.outcome.status, Status::budget);
@@ -320,7 +325,7 @@ RC_GTEST_PROP(DpRgdaPlan, BoundsTheQueriesOfEveryRun, (const std::array<std::uin
   const Ran ran = test::run_unsound(algorithm, p.facts, *p.records, {});
   std::int64_t refreshes = 0, increments = 0;
   for (const LedgerEntry& e : ran.ledger.entries())
-    (e.query == "gradient" ? refreshes : increments) += e.count;
+    (e.query == "gradient" ? refreshes : increments) += e.queries();
   const auto plan = algorithm.plan(p.facts);
   RC_ASSERT(plan.size() == 2U);
   RC_ASSERT(refreshes <= plan[0].count);

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "digits.hpp"
 #include "dpsosp/algorithms/registry.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/ganesh_2023/stochastic_spider.hpp"
@@ -16,10 +17,7 @@
 namespace dpsosp {
 namespace {
 
-/// Agreement in the digits that are printed.
-void expect_digits(double actual, double expected, double relative) {
-  EXPECT_NEAR(actual, expected, relative * std::abs(expected));
-}
+using test::expect_digits;
 
 PublicFacts minimisation_facts(Index n, Index d) {
   PublicFacts facts;
@@ -282,6 +280,21 @@ const std::map<std::string, std::map<std::string, Unit>> parameter_units{
       {"selection_alpha", {1, -1}},
       {"clip_refresh", {1, -1}},
       {"clip_increment", {1, -2}}}},
+    {"liu-talwar-2025/adaptive-spider",
+     {{"step_size", {-1, 2}},
+      {"drift_threshold", {1, -1}},
+      {"tree_deviation", {1, -1}},
+      {"batch_rate", {0, -1}},
+      {"escape_threshold", {1, -1}},
+      {"kick_deviation", {1, -1}},
+      {"escape_radius", {0, 1}},
+      {"escape_deviation", {1, -1}},
+      {"hessian_clip", {1, -2}},
+      {"hessian_lipschitz", {1, -3}},
+      {"hessian_batch_rate", {0, -1}},
+      {"selection_alpha", {1, -1}},
+      {"clip_refresh", {1, -1}},
+      {"clip_increment", {1, -2}}}},
     {"tao-2025/ada-dp-spider",
      {{"step_size", {-1, 2}},
       {"drift_threshold", {0, 2}},
@@ -307,8 +320,10 @@ TEST(EverySchedule, InOtherUnitsIsTheSameSchedule) {
     for (const Index n : {1000, 20000, 1000000}) {
       // x has the unit of y on problems that are not given one, so per_record duals stay local
       PublicFacts facts = minimisation_facts(n, 10);
-      facts.dual_kind = DualKind::per_record;
-      facts.dual_dimension = n;
+      if (entry.create()->card().needs_dual) {
+        facts.dual_kind = DualKind::per_record;
+        facts.dual_dimension = n;
+      }
       facts.constants.set(constant::lipschitz, {1.5});
       facts.constants.set(constant::smoothness, {0.7});
       facts.constants.set(constant::hessian_lipschitz, {0.3});
@@ -317,10 +332,19 @@ TEST(EverySchedule, InOtherUnitsIsTheSameSchedule) {
       facts.constants.set(constant::strong_concavity, {0.5});
       const auto here = entry.create();
       const auto there = entry.create();
-      const Scheduled a = here->schedule(Schedule::practical, facts, {1, 1e-6}, Calibrator::cks);
+      Scheduled a;
+      try {
+        a = here->schedule(Schedule::practical, facts, {1, 1e-6}, Calibrator::cks);
+      } catch (const InputError& e) {
+        EXPECT_LT(n, 1000000)
+            << e.what();  // too few records for one pass, or a constant is missing
+        continue;
+      }
       const Scheduled b = there->schedule(
           Schedule::practical, in_other_units(facts, f, s), {1, 1e-6}, Calibrator::cks);
-      expect_digits(b.alpha, a.alpha * f / s, 1e-9);
+      const bool risk = here->card().metric == Metric::excess_risk;
+      expect_digits(b.alpha, a.alpha * (risk ? f : f / s), 1e-9);
+      if (!parameter_units.contains(entry.key)) continue;
       const Fields fields_here = here->fields(), fields_there = there->fields();
       for (std::size_t k = 0; k < fields_here.size(); ++k) {
         SCOPED_TRACE(fields_here[k].name);
@@ -359,7 +383,6 @@ TEST(EverySchedule, NamesTheConstantThatIsMissing) {
 TEST(EverySchedule, ATargetThatNoHorizonMeetsIsRefusedInWords) {
   // A start at the minimum: α = 0
   PublicFacts facts = minimisation_facts(1000, 10);
-  facts.dual_kind = DualKind::per_record;
   facts.dual_dimension = 1000;
   facts.constants.set(constant::joint_smoothness, {2});
   facts.constants.set(constant::strong_concavity, {0.5});
@@ -367,6 +390,7 @@ TEST(EverySchedule, ATargetThatNoHorizonMeetsIsRefusedInWords) {
   for (const auto& entry : algorithm_registry()) {
     SCOPED_TRACE(entry.key);
     const auto algorithm = entry.create();
+    facts.dual_kind = algorithm->card().needs_dual ? DualKind::per_record : DualKind::none;
     try {
       algorithm->schedule(Schedule::practical, facts, {1, 1e-6}, Calibrator::cks);
       algorithm->check(facts);

@@ -9,6 +9,7 @@
 #include "dpsosp/baselines/private_diff.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/ganesh_2023/stochastic_spider.hpp"
+#include "dpsosp/liu_talwar_2025/adaptive_spider.hpp"
 #include "dpsosp/xu_2026/dp_rgda.hpp"
 
 namespace dpsosp {
@@ -26,6 +27,7 @@ const std::vector<AlgorithmEntry>& algorithm_registry() {
   static const std::vector<AlgorithmEntry> entries{
       entry<xu_2026::DpRgda>(),
       entry<ganesh_2023::StochasticSpider>(),
+      entry<liu_talwar_2025::AdaptiveSpider>(),
       entry<baselines::AdaDpSpider>(),
       entry<baselines::PrivateDiff>(),
       entry<baselines::DpSgda>(),
