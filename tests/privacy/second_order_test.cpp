@@ -210,6 +210,28 @@ TEST(SecondOrderSensitivity, OppositeRecordsAtTheLimitAttainIt) {
       }
 }
 
+// What the neighbours above reach is what the ledger lists and the charge pays for.
+TEST(SecondOrderSensitivity, IsWhatIsChargedForOfEveryQuery) {
+  const Noise noise = Noise::standard_deviation(0.3);
+  for (const BatchPolicy& policy : policies) {
+    const double b = size_of(policy);
+    QuadraticHouse house(some(2));
+    ask_hessian(house.curator, policy, {.limit = M, .rank = 2, .noise = noise});
+    ask_product(house.curator, BatchPolicy::all(), {.limit = M, .noise = noise});
+    ask_combination(house.curator, 0.3, BatchPolicy::all(), {0.9, 0.1, noise});
+    const auto& entries = house.curator.ledger().entries();
+    ASSERT_EQ(entries.size(), 3U);
+    EXPECT_NEAR(entries[0].sensitivity_high, 2 * M * std::sqrt(2.0) / b, 1e-14);
+    EXPECT_NEAR(entries[1].sensitivity_high, 2 * M * v.norm() / 10, 1e-14);
+    EXPECT_NEAR(entries[2].sensitivity_high, 2 * (0.3 * 0.9 + 0.7 * 0.1) / 10, 1e-14);
+    for (const LedgerEntry& entry : entries) {
+      const double isotropic = (&entry == &entries[0] ? std::numbers::sqrt2 : 1.0) * 0.3;
+      EXPECT_NEAR(
+          zcdp_of(entry) / (0.5 * std::pow(entry.sensitivity_high / isotropic, 2)), 1.0, 1e-12);
+    }
+  }
+}
+
 TEST(HessianQueries, ARankThatTheRecordsDoNotProveIsRefused) {
   const Noise noise = Noise::sensitivity_ratio(1);
   const auto asks = [&](Index proved, Index claimed) {
