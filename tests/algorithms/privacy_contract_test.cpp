@@ -108,6 +108,11 @@ TEST_P(EveryPrivacy, WithoutDataARunDoesNotDependOnTheRecords) {
   const Ran other = test::run_unsound(*algorithm, b.facts, *b.records, departures);
   const bool same =
       seen.iterates.back() == other.iterates.back() && seen.outcome.point == other.outcome.point;
+  // A run that accepts its start on both data sets shows nothing of either.
+  const auto stayed = [&](const Ran& ran) {
+    return ran.iterates.size() == 1 && ran.outcome.point == a.facts.initial_point;
+  };
+  if (stayed(seen) && stayed(other)) return;
   EXPECT_EQ(same, ignores_data(GetParam()));
 }
 

@@ -126,7 +126,11 @@ TEST_P(EveryRun, IsAFunctionOfItsKey) {
   EXPECT_EQ(a.outcome.point, b.outcome.point);
   EXPECT_EQ(a.outcome.counts, b.outcome.counts);
   const bool same = a.iterates == c.iterates && a.outcome.point == c.outcome.point;
-  EXPECT_EQ(same, !algorithm->card().is_private());
+  // Where a schedule promises nothing a run may accept its start: then no release is in the output.
+  const bool stayed = a.iterates.size() == 1 && a.outcome.point == p.facts.initial_point;
+  if (!stayed) {
+    EXPECT_EQ(same, !algorithm->card().is_private());
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Registry, EveryRun, testing::ValuesIn(cases(false)), case_name);

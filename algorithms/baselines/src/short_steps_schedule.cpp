@@ -209,14 +209,16 @@ void ShortSteps::check(const PublicFacts& facts) const {
   inside("curvature_search_factor", p.curvature_search_factor);
   inside("search_decrease", p.search_decrease);
   inside("curvature_search_decrease", p.curvature_search_decrease);
-  if (!(p.gradient_error > 0 && p.gradient_error < 0.5 && p.gradient_error + p.search_decrease < 1))
-    reject(key, "gradient_error", p.gradient_error, "in (0, 1/2) and below 1 - search_decrease");
-  if (!(p.step_error > 0 && p.step_error + p.hessian_error < 1.0 / 3))
-    reject(key, "step_error", p.step_error, "> 0 and below 1/3 - hessian_error");
+  inside("gradient_error", p.gradient_error);
+  inside("step_error", p.step_error);
+  inside("hessian_error", p.hessian_error);
+  if (!(p.gradient_error < 0.5 && p.gradient_error + p.search_decrease < 1))
+    reject(key, "gradient_error", p.gradient_error, "below 1/2 and 1 - search_decrease");
+  if (!(p.step_error + p.hessian_error < 1.0 / 3))
+    reject(key, "step_error", p.step_error, "below 1/3 - hessian_error");
   const double rest = 1.0 - p.hessian_error - p.curvature_search_decrease;
-  if (!(p.hessian_error > 0 && rest > 0 && 0.25 * rest * rest >= 2.0 / 3.0 * p.step_error))
-    reject(
-        key, "hessian_error", p.hessian_error, "> 0 and so small that (1 - c - c_H)^2/4 >= 2 c2/3");
+  if (!(rest > 0 && 0.25 * rest * rest >= 2.0 / 3.0 * p.step_error))
+    reject(key, "hessian_error", p.hessian_error, "so small that (1 - c - c_H)^2/4 >= 2 c2/3");
   require_positive(key, "budget", p.budget);
   require_not_negative(key, "target", p.target);
 }
