@@ -218,37 +218,57 @@ void Curator::answer(const char* name,
   Own& own = *own_;
   const Departures& departures = shared_->departures;
   check_query(point, previous, batch, query.block, out.size());
+  const bool still = previous != nullptr && point.distance(*previous) == 0.0;
+  Question question{
+      .name = name,
+      .batch = batch,
+      .plan = plan_gaussian(batch.policy_, batch.use_, own.facts.records, query.limit, query.noise),
+      .lone_sensitivity = 2.0 * query.limit,
+      .clipped_mean = departures.clip_batch_mean,
+      .still = still,
+      .reads = !still && (query.limit > 0 || departures.no_clipping)};
+  pay(question);
+
+  own.work.setZero(out.size());
+  if (!still) read_mean(point, previous, batch, query, question.plan.divisor);
+  if (!departures.no_noise) own.noise.add_normal(question.plan.standard_deviation, own.work);
+
+  out = own.work;
+}
+
+void Curator::pay(Question& question) {
+  Own& own = *own_;
+  const Departures& departures = shared_->departures;
+  const Batch& batch = question.batch;
+  GaussianPlan& plan = question.plan;
   if (batch.members_ && batch.use_ == BatchUse::one_query && *batch.answered_)
     throw InputError(
         "batch: a secret batch drawn for one query was asked twice; draw it for several");
-  const bool still = previous != nullptr && point.distance(*previous) == 0.0;
-  GaussianPlan plan =
-      plan_gaussian(batch.policy_, batch.use_, own.facts.records, query.limit, query.noise);
   const bool bare = plan.sensitivity > 0 && plan.standard_deviation == 0;
   if (bare && !departures.no_filter)
     reject("query",
            "noise",
            0.0,
            "> 0; a query without noise is not private and this curator refuses it");
-  if (still) plan.event.reset();
+  if (question.still) plan.event.reset();
   const bool realised =
       departures.realised_divisor && batch.policy_.kind == BatchPolicy::Kind::poisson;
-  if ((departures.clip_batch_mean || realised) && plan.event) {
-    plan.sensitivity = 2.0 * query.limit;  // the true one: a batch may be a single record
-    plan.event = GaussianEvent{plan.standard_deviation / plan.sensitivity};
+  if ((question.clipped_mean || realised) && plan.event) {
+    plan.sensitivity = question.lone_sensitivity;  // the true one: a batch may be a single record
+    plan.event = GaussianEvent{question.isotropic * plan.standard_deviation / plan.sensitivity};
   }
   const RecordRange charged = charged_range(batch);
 
   if (plan.event && !departures.no_filter &&
       !own.filter.try_charge({{charged, own.charge_of(*plan.event)}}))
-    throw BudgetExhausted(fmt::format("{} refused: its charge exceeds the privacy budget", name));
+    throw BudgetExhausted(
+        fmt::format("{} refused: its charge exceeds the privacy budget", question.name));
 
-  const bool reads = !still && (query.limit > 0 || departures.no_clipping);
   if (departures.no_noise) plan.event.reset();
   // Listed with the charge: if the records throw, filter and ledger still agree.
-  if (plan.event || (reads && !departures.no_data))
+  if (plan.event || (question.reads && !departures.no_data))
     shared_->ledger.append({own.scope,
-                            name,
+                            question.name,
                             batch.policy_,
                             plan.event,
                             charged,
@@ -258,12 +278,11 @@ void Curator::answer(const char* name,
                             plan.standard_deviation,
                             1});
   *batch.answered_ = true;
+}
 
-  own.work.setZero(out.size());
-  if (!still) read_mean(point, previous, batch, query, plan.divisor);
-  if (!departures.no_noise) own.noise.add_normal(plan.standard_deviation, own.work);
-
-  out = own.work;
+BatchView Curator::members_of(const Batch& batch) {
+  return batch.members_ ? BatchView(*batch.members_)
+                        : BatchView(batch.range_.begin, batch.range_.end);
 }
 
 /// A record whose contribution is not finite would show in every release: it counts as zero.
@@ -290,8 +309,7 @@ void Curator::read_mean(const Point& point,
   if (departures.no_data || (query.limit == 0 && !unclipped)) return;
   if (!finite(point) || (previous != nullptr && !finite(*previous))) return;  // as below, for all
   const double limit = unclipped ? std::numeric_limits<double>::infinity() : query.limit;
-  const BatchView view =
-      batch.members_ ? BatchView(*batch.members_) : BatchView(batch.range_.begin, batch.range_.end);
+  const BatchView view = members_of(batch);
   const auto add = [&](const BatchView& members, Vector& sum) {
     return previous == nullptr
                ? shared_->records->add_gradients(point, query.block, members, limit, sum)
@@ -330,11 +348,13 @@ void Curator::read_hessian(const Vector& point,
                                 : records.add_hessian_difference_products(
                                       Point(point), Point(previous), v, members, limit, sum);
   };
-  const BatchView view(batch.range_.begin, batch.range_.end);
+  const BatchView view = members_of(batch);
   Vector sum = Vector::Zero(v.size());
   const ClipReport report = add(view, sum);
   if (!sum.allFinite()) add_finite_one_by_one(view, add, sum);
-  own_->work += sum / batch.policy_.divisor(own_->facts.records);
+  const bool realised = shared_->departures.realised_divisor;
+  own_->work += sum / (realised ? std::max(1.0, static_cast<double>(view.size()))
+                                : batch.policy_.divisor(own_->facts.records));
   note_clipping(report, view.size(), limit);
 }
 

@@ -21,6 +21,19 @@ struct Curator::Shared {
   SimulatedRanges simulated;
 };
 
+/// A Gaussian query on its way through the door.
+struct Curator::Question {
+  const char* name;
+  const Batch& batch;
+  GaussianPlan plan;
+  /// The true sensitivity where a batch may be a single record.
+  double lone_sensitivity;
+  double isotropic = 1.0;     ///< deviation in every direction over that of the plan; √2 of GOE
+  bool clipped_mean = false;  ///< a departure clips the mean of this query, not each record
+  bool still = false;         ///< the answer is zero whatever the records are
+  bool reads = true;          ///< the records are looked at
+};
+
 /// What a curator has of its own.
 struct Curator::Own {
   Own(PublicFacts facts,
@@ -44,6 +57,7 @@ struct Curator::Own {
   Index fresh_cursor;
   std::uint64_t children = 0;
   Vector work;
+  Vector rest;  // of queries that read twice
   std::optional<std::pair<Event, double>> last_charged;
 };
 

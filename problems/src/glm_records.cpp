@@ -166,6 +166,8 @@ class AnyGlmRecords : public Records {
       : sum_(std::move(model), std::move(data)) {}
 
   bool has_second_order() const final { return true; }
+  /// φ″ x xᵀ; the regulariser's diagonal has every rank.
+  Index hessian_rank() const final { return sum_.model().regulariser == 0 ? 1 : 0; }
 
   ClipReport add_gradients(const Point& point,
                            Block block,

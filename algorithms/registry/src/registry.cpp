@@ -4,9 +4,13 @@
 #include <algorithm>
 
 #include "dpsosp/baselines/ada_dp_spider.hpp"
+#include "dpsosp/baselines/dp_gd_sosp.hpp"
 #include "dpsosp/baselines/dp_sgda.hpp"
+#include "dpsosp/baselines/dp_srm.hpp"
+#include "dpsosp/baselines/dp_trust_region.hpp"
 #include "dpsosp/baselines/gradient_descent_ascent.hpp"
 #include "dpsosp/baselines/private_diff.hpp"
+#include "dpsosp/baselines/short_steps.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/ganesh_2023/stochastic_spider.hpp"
 #include "dpsosp/liu_talwar_2025/adaptive_spider.hpp"
@@ -31,6 +35,10 @@ const std::vector<AlgorithmEntry>& algorithm_registry() {
       entry<baselines::AdaDpSpider>(),
       entry<baselines::PrivateDiff>(),
       entry<baselines::DpSgda>(),
+      entry<baselines::DpGdSosp>(),
+      entry<baselines::DpTrustRegion>(),
+      entry<baselines::ShortSteps>(),
+      entry<baselines::DpSrm>(),
       entry<baselines::GradientDescentAscent>(),
   };
   return entries;

@@ -55,6 +55,8 @@ class Batch {
  private:
   friend class Curator;
   friend class HessianStream;
+  friend class LineSearch;
+  friend class SparseVector;
   friend class StationarityTest;
   friend class TreeStream;
   BatchPolicy policy_;

@@ -17,6 +17,8 @@
 namespace dpsosp {
 
 class HessianStream;
+class LineSearch;
+class SparseVector;
 class StationarityTest;
 class BatchView;
 struct ClipReport;
@@ -117,6 +119,33 @@ class Curator {
                            const GradientQuery& query,
                            VectorRef out);
 
+  /// out = (1/b) Σ [γ clip(∇f(point), C₁) + (1 − γ) clip(∇f(point) − ∇f(previous), C₂)] + N(0, s²
+  /// I), both gradients of the same records. Sensitivity 2(γC₁ + (1 − γ)C₂)/b. γ = 1 is `gradient`
+  /// and γ = 0 is `gradient_difference`, bit for bit. \param gamma  in [0, 1] \source baselines,
+  /// section 7 (gradStorm)
+  void gradient_combination(double gamma,
+                            const Point& point,
+                            const Point& previous,
+                            const Batch& batch,
+                            const CombinationQuery& query,
+                            VectorRef out);
+
+  /// out = (1/b) Σ min(1, M/u_i) ∇²f(point; z_i) + GOE(s), u_i a bound of the record's operator
+  /// norm: entries off the diagonal have variance s², on it 2s²; out is symmetric. Sensitivity
+  /// 2M√r/b in Frobenius norm, charge (2M√r/b)²/(4s²) of zCDP; secret batches are charged to
+  /// everyone, without amplification. d products with unit vectors. \param out  d × d, overwritten;
+  /// untouched if the query is refused \throws BudgetExhausted, InputError (also where the records
+  /// do not prove the claimed rank) \source privacy-accounting, section 3 (b)
+  void hessian(const Point& point, const Batch& batch, const HessianQuery& query, MatrixRef out);
+
+  /// out = (1/b) Σ min(1, M/u_i) ∇²f(point; z_i) v + N(0, s² I). Sensitivity 2M‖v‖/b; secret
+  /// batches as above. Where v = 0 nothing is charged, and out is the noise alone.
+  void hessian_product(const Point& point,
+                       ConstVectorRef v,
+                       const Batch& batch,
+                       const HessianProductQuery& query,
+                       VectorRef out);
+
   /// A curator for a part of the budget and the data. It writes to the same ledger in a scope of
   /// its own and draws from streams of its own. The parent reserves the whole slice at once.
   /// \throws BudgetExhausted, InputError
@@ -141,31 +170,41 @@ class Curator {
 
  private:
   friend class HessianStream;
+  friend class LineSearch;
+  friend class SparseVector;
   friend class StationarityTest;
   friend class TreeStream;
   struct Shared;
   struct Own;
+  struct Question;
   Curator(std::shared_ptr<Shared> shared, std::unique_ptr<Own> own);
 
-  /// The one path of every Gaussian query; previous may be null.
+  /// The one path of gradients and their differences; previous may be null.
   void answer(const char* name,
               const Point& point,
               const Point* previous,
               const Batch& batch,
               const GradientQuery& query,
               VectorRef out);
+  /// Pays for a Gaussian query and lists it, or refuses it.
+  void pay(Question& question);
   /// work = (1/divisor) Σ_{i∈batch} clipped contributions, as the departures have it.
   void read_mean(const Point& point,
                  const Point* previous,
                  const Batch& batch,
                  const GradientQuery& query,
                  double divisor);
+  /// Refuses what the Hessians of a batch cannot answer.
+  void check_hessian(std::string_view where, const Point& point, const Batch& batch) const;
   /// work += (1/divisor) Σ_{i∈batch} weighed Hessian products; previous may be empty.
   void read_hessian(const Vector& point,
                     const Vector& previous,
                     const Batch& batch,
                     ConstVectorRef v,
                     double limit);
+  /// out = (1/divisor) Σ_{i∈batch} weighed Hessians, symmetric; d products with unit vectors.
+  void read_hessian_matrix(const Vector& point, const Batch& batch, double limit, MatrixRef out);
+  static BatchView members_of(const Batch& batch);
   template <class Add>
   void add_finite_one_by_one(const BatchView& view, const Add& add, Vector& sum) const;
   void note_clipping(const ClipReport& report, Index contributions, double limit);

@@ -92,6 +92,10 @@ class Records {
   /// record's Hessian.
   virtual bool has_second_order() const { return false; }
 
+  /// A rank that no record's Hessian exceeds anywhere, whatever the record is; 0 where nothing
+  /// better than the dimension is proved.
+  virtual Index hessian_rank() const { return 0; }
+
   /// out += Σ min(1, limit/u_i) ∇²f(point; z_i) v with u_i ≥ ‖∇²f(point; z_i)‖ in operator norm, so
   /// that one record moves the sum by at most 2·limit·‖v‖ whatever v is. The report's norms are
   /// u_i.
