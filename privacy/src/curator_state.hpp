@@ -31,6 +31,11 @@ struct Curator::Own {
 
   /// The filter's charge for an event; computed once for a run of equal events.
   double charge_of(const Event& event);
+  /// Charges an event that is pure DP, to the pure account where there is room; the account, or
+  /// none if it is refused. \throws UnsupportedError if the rule has no account for it
+  std::optional<RangeFilter::Account> charge_pure(RecordRange charged,
+                                                  const Event& event,
+                                                  double delta_extra = 0.0);
 
   std::shared_ptr<const void> identity = std::make_shared<char>();
   PublicFacts facts;

@@ -52,6 +52,7 @@ std::string_view to_string(PrivacyLabel label);
 struct Remaining {
   double share;         ///< of this curator's budget, in [0, 1], of the dearest record
   Index fresh_records;  ///< never used by a fresh batch of this curator
+  double pure_share;    ///< the same as `share`, of the pure account; 0 without one
 };
 
 /// A part of a curator's budget and data.
@@ -61,6 +62,9 @@ struct ChildSpec {
   std::optional<RecordRange> range;     ///< of the parent's records, relative to it; all without it
   std::optional<Vector> initial_point;  ///< replaces the public fact (warm starts)
   std::optional<double> suboptimality;  ///< replaces the public constant
+  std::optional<double> pure_share;  ///< of the pure account, in [0, 1]; `share` without it. With
+                                     ///< a pure_share > 0, `share` may be 0
+  std::optional<double> delta_extra_share;  ///< of the rule's delta_extra; `share` without it
 };
 
 /// Counts of what clipping did; depends on the records, so it is written for the evaluation log
