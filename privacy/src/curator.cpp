@@ -56,6 +56,7 @@ Curator::Own::Own(PublicFacts facts_,
       key(key_),
       noise(with_purpose(key_, Purpose::noise)),
       sampling(with_purpose(key_, Purpose::sampling)),
+      choice(with_purpose(key_, Purpose::choice)),
       fresh_cursor(range_.begin) {}
 
 double Curator::Own::charge_of(const Event& event) {
@@ -270,19 +271,6 @@ void Curator::answer(const char* name,
   if (!departures.no_noise) own.noise.add_normal(plan.standard_deviation, own.work);
 
   out = own.work;
-}
-
-/// A record whose contribution is not finite would show in every release: it counts as zero.
-template <class Add>
-void Curator::add_finite_one_by_one(const BatchView& view, const Add& add, Vector& sum) const {
-  sum.setZero();
-  if (shared_->records->simulated()) return;
-  Vector one(sum.size());
-  for (Index k = 0; k < view.size(); ++k) {
-    one.setZero();
-    add(BatchView(view[k], view[k] + 1), one);
-    if (one.allFinite()) sum += one;
-  }
 }
 
 void Curator::read_mean(const Point& point,

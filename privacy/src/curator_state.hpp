@@ -8,6 +8,7 @@
 
 #include "dpsosp/privacy/curator.hpp"
 #include "dpsosp/privacy/range_filter.hpp"
+#include "dpsosp/problems/records.hpp"
 #include "simulated_ranges.hpp"
 
 namespace dpsosp {
@@ -46,10 +47,24 @@ struct Curator::Own {
   StreamKey key;
   Stream noise;
   Stream sampling;
+  Stream choice;
   Index fresh_cursor;
   std::uint64_t children = 0;
   Vector work;
   std::optional<std::pair<Event, double>> last_charged;
 };
+
+/// A record whose contribution is not finite would show in every release: it counts as zero.
+template <class Add>
+void Curator::add_finite_one_by_one(const BatchView& view, const Add& add, Vector& sum) const {
+  sum.setZero();
+  if (shared_->records->simulated()) return;
+  Vector one(sum.size());
+  for (Index k = 0; k < view.size(); ++k) {
+    one.setZero();
+    add(BatchView(view[k], view[k] + 1), one);
+    if (one.allFinite()) sum += one;
+  }
+}
 
 }  // namespace dpsosp

@@ -16,6 +16,7 @@
 
 namespace dpsosp {
 
+class ExponentialMechanism;
 class HessianStream;
 class StationarityTest;
 class BatchView;
@@ -140,6 +141,7 @@ class Curator {
           Departures departures);
 
  private:
+  friend class ExponentialMechanism;
   friend class HessianStream;
   friend class StationarityTest;
   friend class TreeStream;
