@@ -18,10 +18,6 @@ namespace {
 namespace po = boost::program_options;
 using nlohmann::json;
 
-std::string exponents_text(const std::optional<Exponents>& e) {
-  return e ? fmt::format("n^{:.3g} d^{:.3g} eps^{:.3g}", e->n, e->d, e->epsilon) : "none";
-}
-
 json exponents_json(const std::optional<Exponents>& e) {
   if (!e) return nullptr;
   return {{"n", e->n}, {"d", e->d}, {"epsilon", e->epsilon}};
@@ -42,22 +38,27 @@ json algorithms() {
   for (const AlgorithmEntry& entry : algorithm_registry()) {
     const auto algorithm = entry.create();
     const AlgorithmCard& c = algorithm->card();
-    rows.push_back({{"name", c.key},
-                    {"title", c.title},
-                    {"paper", c.paper},
-                    {"guarantee", c.guarantee},
-                    {"empirical", exponents_json(c.empirical)},
-                    {"population", exponents_json(c.population)},
-                    {"operations", c.operations},
-                    {"output", c.output_rule},
-                    {"private", c.is_private},
-                    {"line",
-                     fmt::format("{}; {}; empirical {}, population {}",
-                                 c.paper,
-                                 c.guarantee,
-                                 exponents_text(c.empirical),
-                                 exponents_text(c.population))},
-                    {"settings", settings_json(algorithm->fields())}});
+    rows.push_back(
+        {{"name", c.key},
+         {"title", c.title},
+         {"paper", c.paper},
+         {"place", c.place},
+         {"source", to_string(c.source)},
+         {"guarantee", c.guarantee},
+         {"metric", to_string(c.metric)},
+         {"statistic", c.statistic},
+         {"rate", c.rate},
+         {"empirical", exponents_json(c.empirical)},
+         {"population", exponents_json(c.population)},
+         {"sampling", c.sampling ? json(*c.sampling) : json()},
+         {"operations", c.operations},
+         {"output", c.output_rule},
+         {"private", c.is_private()},
+         {"privacy", to_string(c.privacy)},
+         {"utility", to_string(c.utility)},
+         {"needs_dual", c.needs_dual},
+         {"line", fmt::format("{}\n    {}; {}; {}", c.title, c.paper, c.guarantee, c.rate)},
+         {"settings", settings_json(algorithm->fields())}});
   }
   return rows;
 }

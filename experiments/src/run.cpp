@@ -288,10 +288,10 @@ json describe(const RunSpec& spec) {
   if (spec.observations != 0 && spec.observations < 2)
     reject("run", "observations", static_cast<double>(spec.observations), "0 or at least 2");
   apply_settings(*algorithm, spec.settings);
-  const bool unsound_needed = !algorithm->card().is_private || spec.noise == NoiseRule::none;
+  const bool unsound_needed = !algorithm->card().is_private() || spec.noise == NoiseRule::none;
   Door door = spec.door;
   if (unsound_needed && door == Door::enforced)
-    door = algorithm->card().is_private ? Door::no_noise : Door::not_private;
+    door = algorithm->card().is_private() ? Door::no_noise : Door::not_private;
   json d{
       {"algorithm", spec.algorithm},
       {"problem", spec.problem},

@@ -108,6 +108,19 @@ double FilterRule::charge(const Event& event) const {
   return *rho;
 }
 
+PrivacyBudget slice(const PrivacyBudget& budget, Calibrator calibrator, double share) {
+  if (!(share > 0 && share <= 1)) reject("budget", "share", share, "in (0, 1]");
+  const double rho = zcdp_budget(budget, calibrator) * share * (1.0 - 1e-11);
+  // The conversions are inverse to the capacities: bisect on epsilon, which share does not exceed.
+  double low = 0.0, high = budget.epsilon;
+  for (int k = 0; k < 200 && low < high; ++k) {
+    const double middle = 0.5 * (low + high);
+    if (middle == low || middle == high) break;
+    (zcdp_budget({middle, budget.delta}, calibrator) <= rho ? low : high) = middle;
+  }
+  return {low, budget.delta};
+}
+
 CalibratedNoise calibrate_common_noise(std::span<const PlannedQuery> plan,
                                        Index records,
                                        const PrivacyBudget& budget,

@@ -179,9 +179,13 @@ const AlgorithmCard& AdaDpSpider::card() const {
       .key = "tao-2025/ada-dp-spider",
       .title = "Ada-DP-SPIDER",
       .paper = "Tao et al. 2025",
+      .place = "Gauss-PSGD with Ada-DP-SPIDER",
+      .source = Source::reconstructed,
       .guarantee = "SOSP, population",
+      .rate = "n^(-1/3) + (sqrt(d)/(n eps))^(2/5)",
       .empirical = {},
       .population = Exponents{-0.4, 0.2, -0.4},
+      .sampling = -1.0 / 3,
       .operations = "gradient and gradient difference",
       .output_rule = "the near-stationary point that no escape left; at the end the last iterate"};
   return card;

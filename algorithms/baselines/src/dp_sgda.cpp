@@ -28,11 +28,17 @@ const AlgorithmCard& DpSgda::card() const {
       .key = "yang-2022/dp-sgda",
       .title = "DP-SGDA",
       .paper = "Yang, Hu, Guo, Lyu, Ying 2022",
+      .place = "Algorithm 1",
+      .source = Source::reconstructed,
       .guarantee = "weak primal-dual risk, population (convex-concave); none for SOSP",
+      .metric = Metric::gradient_norm,
+      .rate = "n^(-1/2) + sqrt(d)/(n eps), weak primal-dual risk",
       .empirical = {},
       .population = Exponents{-1.0, 0.5, -1.0},
+      .sampling = -0.5,
       .operations = "gradient in x and y",
       .output_rule = "last iterate",
+      .printed = "the dual is released",
       .needs_dual = true};
   return card;
 }
@@ -46,7 +52,7 @@ Fields DpSgda::fields() {
           sampling_field(p.sampling),
           field("batch", p.batch, "m"),
           field("clip", p.clip, "per-record clip of the joint gradient"),
-          field("noise", p.noise, "std / sensitivity")};
+          field("noise", p.noise, "std / sensitivity; 0 = no noise, unsound door only")};
 }
 
 void DpSgda::set_variant(Variant variant) { parameters.local_dual = variant == Variant::repaired; }

@@ -22,13 +22,16 @@ const AlgorithmCard& GradientDescentAscent::card() const {
   static const AlgorithmCard card{.key = "reference/gradient-descent-ascent",
                                   .title = "Gradient descent ascent (not private)",
                                   .paper = "reference line",
+                                  .place = "textbook",
                                   .guarantee = "none; not private",
+                                  .metric = Metric::gradient_norm,
+                                  .rate = "none",
                                   .empirical = {},
                                   .population = {},
                                   .operations = "gradient in x and y, no noise, no clipping",
                                   .output_rule = "last iterate",
-                                  .needs_dual = true,
-                                  .is_private = false};
+                                  .privacy = PrivacyLabel::none,
+                                  .needs_dual = true};
   return card;
 }
 

@@ -69,38 +69,50 @@ const AlgorithmCard& PrivateDiff::card() const {
       .key = "zhang-2025/private-diff",
       .title = "PrivateDiff",
       .paper = "Zhang et al. 2025",
+      .place = "Algorithm 3",
+      .source = Source::reconstructed,
       .guarantee = "FOSP of the value function, empirical",
+      .metric = Metric::gradient_norm,
+      .statistic = "uniformly random iterate",
+      .rate = "d^(1/3)/(n eps)^(2/3)",
       .empirical = Exponents{-2.0 / 3, 1.0 / 3, -2.0 / 3},
       .population = {},
       .operations = "gradient in y, gradient and gradient difference in x",
       .output_rule = "last iterate, or a uniformly random one",
+      .printed = "x-queries at the un-noised dual",
       .needs_dual = true};
   return card;
 }
 
 Fields PrivateDiff::fields() {
   PrivateDiffParameters& p = parameters;
-  return {field("steps", p.steps, "R"),
-          field("period", p.period, "T: steps between restarts"),
-          field("step_size", p.step_size, "eta_x"),
-          field("ascent",
-                p.ascent,
-                {{AscentRule::local, "local"},
-                 {AscentRule::queried, "queried"},
-                 {AscentRule::noise_free, "noise_free"}},
-                "how y is maximised"),
-          field("ascent_steps", p.ascent_steps, "T2"),
-          field("ascent_step", p.ascent_step, "eta_y"),
-          sampling_field(p.sampling),
-          field("batch", p.batch, "m"),
-          field("clip_dual", p.clip_dual, "C0"),
-          field("clip_restart", p.clip_restart, "C1"),
-          field("clip_slope", p.clip_slope, "C2"),
-          field("clip_offset", p.clip_offset, "C3"),
-          field("noise", p.noise, "std / sensitivity of the x queries"),
-          field("dual_noise", p.dual_noise, "std / sensitivity of the y queries"),
-          field("released_dual_deviation", p.released_dual_deviation, "s_y of the printed form"),
-          field("random_output", p.random_output, "output a uniformly random iterate")};
+  return {
+      field("steps", p.steps, "R"),
+      field("period", p.period, "T: steps between restarts"),
+      field("step_size", p.step_size, "eta_x"),
+      field("ascent",
+            p.ascent,
+            {{AscentRule::local, "local"},
+             {AscentRule::queried, "queried"},
+             {AscentRule::noise_free, "noise_free"}},
+            "how y is maximised"),
+      field("ascent_steps", p.ascent_steps, "T2"),
+      field("ascent_step", p.ascent_step, "eta_y"),
+      sampling_field(p.sampling),
+      field("batch", p.batch, "m"),
+      field("clip_dual", p.clip_dual, "C0"),
+      field("clip_restart", p.clip_restart, "C1"),
+      field("clip_slope", p.clip_slope, "C2; 0 = no part that grows with the move"),
+      field("clip_offset", p.clip_offset, "C3; 0 = no constant part"),
+      field(
+          "noise", p.noise, "std / sensitivity of the x queries; 0 = no noise, unsound door only"),
+      field("dual_noise",
+            p.dual_noise,
+            "std / sensitivity of the y queries; 0 = no noise, unsound door only"),
+      field("released_dual_deviation",
+            p.released_dual_deviation,
+            "s_y of the printed form; 0 = none"),
+      field("random_output", p.random_output, "output a uniformly random iterate")};
 }
 
 void PrivateDiff::set_variant(Variant variant) {

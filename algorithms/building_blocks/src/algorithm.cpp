@@ -45,6 +45,37 @@ std::string_view to_string(Utility utility) {
   return "vacuous";
 }
 
+std::string_view to_string(Source source) {
+  switch (source) {
+    case Source::full_text:
+      return "full text";
+    case Source::reconstructed:
+      return "reconstructed";
+    case Source::derived:
+      break;
+  }
+  return "derived";
+}
+
+std::string_view to_string(Metric metric) {
+  switch (metric) {
+    case Metric::gradient_norm:
+      return "gradient_norm";
+    case Metric::sosp_level:
+      return "sosp_level";
+    case Metric::excess_risk:
+      break;
+  }
+  return "excess_risk";
+}
+
+std::vector<PlannedQuery> Algorithm::plan(const PublicFacts&) const { return {}; }
+
+void Algorithm::set_common_noise(double) {
+  throw InputError(
+      fmt::format("{}: its queries have no common noise; use one of its schedules", card().key));
+}
+
 Status status_of(const Refused& refusal) {
   return dynamic_cast<const DataExhausted*>(&refusal) != nullptr ? Status::data : Status::budget;
 }

@@ -45,9 +45,12 @@ void SpiderOracleParameters::add_fields(Fields& fields) {
             {{IncrementClip::fixed, "fixed"}, {IncrementClip::proportional, "proportional"}},
             "clip differences at C_u, or at C_u times the move"));
   fields.push_back(field("clip_increment", clip_increment, "C_u: per-record clip of differences"));
-  fields.push_back(field("refresh_noise", refresh_noise, "z1: std / sensitivity of refreshes"));
-  fields.push_back(
-      field("increment_noise", increment_noise, "z2: std / sensitivity of increments"));
+  fields.push_back(field("refresh_noise",
+                         refresh_noise,
+                         "z1: std / sensitivity of refreshes; 0 = no noise, unsound door only"));
+  fields.push_back(field("increment_noise",
+                         increment_noise,
+                         "z2: std / sensitivity of increments; 0 = no noise, unsound door only"));
 }
 
 void SpiderOracleParameters::check(std::string_view owner, Index records) const {

@@ -70,11 +70,16 @@ const AlgorithmCard& StochasticSpider::card() const {
       .key = "ganesh-2023/stochastic-spider",
       .title = "Stochastic Spider",
       .paper = "Ganesh, Liu, Oh, Thakurta 2023",
+      .place = "Algorithm 1, Theorems 4.2 and 4.6",
       .guarantee = "SOSP among the iterates, empirical or population",
+      .statistic = "best iterate",
+      .rate = "(sqrt(d)/(n eps))^(2/3) empirical; n^(-1/3) + (sqrt(d)/(n eps))^(3/7) population",
       .empirical = Exponents{-2.0 / 3, 1.0 / 3, -2.0 / 3},
       .population = Exponents{-3.0 / 7, 3.0 / 14, -3.0 / 7},
+      .sampling = -1.0 / 3,
       .operations = "gradient and gradient difference",
-      .output_rule = "last iterate; the paper selects among all iterates"};
+      .output_rule = "last iterate; the paper selects among all iterates",
+      .printed = "O1 at every escape, the kick stays in the estimate"};
   return card;
 }
 
@@ -92,7 +97,7 @@ Fields StochasticSpider::fields() {
       field("drift_threshold", p.drift_threshold, "kappa"),
       field("period", p.period, "steps between refreshes under refresh = period"),
       field("escape_threshold", p.escape_threshold, "escape when |g| is no larger; 0 = never"),
-      field("kick_deviation", p.kick_deviation, "std of the kick per coordinate"),
+      field("kick_deviation", p.kick_deviation, "std of the kick per coordinate; 0 = no kick"),
       field("escape_steps", p.escape_steps, "Gamma"),
       field("refresh_cap", p.refresh_cap, "T1; 0 = none"),
       field("escape_oracle",
@@ -100,7 +105,9 @@ Fields StochasticSpider::fields() {
             {{EscapeOracle::printed_fresh, "fresh"}, {EscapeOracle::reuse, "reuse"}},
             "estimate of an escape step"),
       field("carry_kick", p.carry_kick, "the kick stays in the estimate"),
-      field("selection_share", p.selection_share, "of the budget, kept back for a selection"),
+      field("selection_share",
+            p.selection_share,
+            "of the budget, kept back for a selection; 0 = none"),
   };
   p.oracle.add_fields(f);
   return f;

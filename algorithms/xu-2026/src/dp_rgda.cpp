@@ -215,11 +215,18 @@ const AlgorithmCard& DpRgda::card() const {
       .key = "xu-2026/dp-rgda",
       .title = "DP-RGDA",
       .paper = "Xu, Tao, Ding, Fan, Wang 2026",
+      .place = "Algorithms 2 and 3, Theorems 1 and 2",
       .guarantee = "SOSP of the value function, empirical or population",
+      .rate = "(sqrt(d)/(n eps))^(2/3) empirical; n^(-1/3) + (sqrt(d)/(n eps))^(1/2) population",
       .empirical = Exponents{-2.0 / 3, 1.0 / 3, -2.0 / 3},
       .population = Exponents{-0.5, 0.25, -0.5},
+      .sampling = -1.0 / 3,
       .operations = "gradient and gradient difference in x and y",
       .output_rule = "anchor of the certified escape; at the horizon the last anchor",
+      .printed =
+          "the argmin over y_0, the double count at refreshes, the released dual, one break step "
+          "for the whole sum",
+      .utility = Utility::repaired,
       .needs_dual = true};
   return card;
 }

@@ -61,6 +61,11 @@ FilterRule filter_rule(const PrivacyBudget& budget,
 /// Largest ρ of zCDP that the calibrator allows; not for rdp.
 double zcdp_budget(const PrivacyBudget& budget, Calibrator calibrator);
 
+/// The budget of a part of a composition: the epsilon, at the same delta, whose capacity is `share`
+/// of the whole budget's, less a relative 1e-11 so that the parts fit together whatever rounding
+/// does. Not for rdp. \param share  in (0, 1]
+PrivacyBudget slice(const PrivacyBudget& budget, Calibrator calibrator, double share);
+
 /// A query that an algorithm means to make at most `count` times, at one common noise ratio.
 struct PlannedQuery {
   BatchPolicy policy;

@@ -56,27 +56,55 @@ struct Exponents {
   double epsilon;
 };
 
+/// How much of the method's source was at hand when it was written down here.
+enum class Source {
+  full_text,      ///< algorithm and parameters as published
+  reconstructed,  ///< theorem statements or a secondary account; the body is put together from them
+  derived,        ///< from the claimed rate alone
+};
+std::string_view to_string(Source source);
+
+/// What a claim is measured by.
+enum class Metric {
+  gradient_norm,  ///< ‖∇F‖: first-order claims
+  sosp_level,     ///< second-order claims
+  excess_risk,    ///< F − min F
+};
+std::string_view to_string(Metric metric);
+
 /// What an algorithm is and claims.
 struct AlgorithmCard {
   std::string key;  ///< "paper/name"
   std::string title;
   std::string paper;
-  std::string guarantee;                ///< FOSP, SOSP or excess risk; empirical or population
-  std::optional<Exponents> empirical;   ///< claimed
-  std::optional<Exponents> population;  ///< claimed, private part; the sampling part is n^{-1/3}
+  std::string place;  ///< algorithm and theorem in the paper
+  Source source = Source::full_text;
+  std::string guarantee;  ///< FOSP, SOSP or excess risk; empirical or population
+  Metric metric = Metric::sosp_level;
+  std::string statistic = "output";     ///< of which point the claim speaks
+  std::string rate;                     ///< claimed, in symbols; logarithms dropped
+  std::optional<Exponents> empirical;   ///< claimed, leading private term
+  std::optional<Exponents> population;  ///< claimed, leading private term
+  std::optional<double> sampling;       ///< claimed exponent of n in the population's other part
   std::string operations;               ///< record operations that it needs
   std::string output_rule;
-  bool needs_dual = false;  ///< runs on minimax problems alone
-  bool is_private = true;
+  std::string printed;  ///< what the variant `printed` keeps; empty: there is one form
+  PrivacyLabel privacy = PrivacyLabel::enforced;  ///< of the repaired variant
+  Utility utility = Utility::heuristic;  ///< of the practical schedule where its premises hold
+  bool needs_dual = false;               ///< runs on minimax problems alone
   int numbers_version = 1;  ///< raised by every change that moves a number; part of the run key
+
+  bool is_private() const { return privacy != PrivacyLabel::none; }
 };
 
 /// What a schedule decided.
 struct Scheduled {
   FilterRule rule;     ///< for the curator
-  double alpha = 0.0;  ///< promised accuracy (sosp_level); 0 if none is promised
+  double alpha = 0.0;  ///< promised accuracy in the card's metric; 0 if none is promised
   Utility utility = Utility::heuristic;
   std::string note;  ///< why the utility label is not `proved`
+  /// ψ: promised excess risk of the output, that a second stage may start from; 0 if none.
+  double excess_risk = 0.0;
 };
 
 /// One algorithm with its parameters. A run is a function of parameters, curator and stream.
@@ -94,10 +122,12 @@ class Algorithm {
                              const PublicFacts& facts,
                              const PrivacyBudget& budget,
                              Calibrator calibrator) = 0;
-  /// The most private queries that a run with these parameters makes.
-  virtual std::vector<PlannedQuery> plan(const PublicFacts& facts) const = 0;
-  /// The same ratio of standard deviation to sensitivity for every query.
-  virtual void set_common_noise(double sensitivity_ratio) = 0;
+  /// The most Gaussian queries that a run with these parameters makes; none for an algorithm whose
+  /// noise only its schedule can set.
+  virtual std::vector<PlannedQuery> plan(const PublicFacts& facts) const;
+  /// The same ratio of standard deviation to sensitivity for every query of the plan.
+  /// \throws InputError without a plan
+  virtual void set_common_noise(double sensitivity_ratio);
   /// \throws InputError for parameters that make no sense on this problem
   virtual void check(const PublicFacts& facts) const = 0;
   /// \param stream  of Purpose::algorithm: kicks, ball draws, output indices
