@@ -4,11 +4,15 @@
 #include <algorithm>
 
 #include "dpsosp/baselines/ada_dp_spider.hpp"
+#include "dpsosp/baselines/dp_frank_wolfe.hpp"
 #include "dpsosp/baselines/dp_sgda.hpp"
 #include "dpsosp/baselines/gradient_descent_ascent.hpp"
 #include "dpsosp/baselines/private_diff.hpp"
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/ganesh_2023/discrete_exponential.hpp"
+#include "dpsosp/ganesh_2023/exponential_sampler.hpp"
 #include "dpsosp/ganesh_2023/stochastic_spider.hpp"
+#include "dpsosp/lowy_2024/exponential_warm_start.hpp"
 #include "dpsosp/xu_2026/dp_rgda.hpp"
 
 namespace dpsosp {
@@ -26,9 +30,13 @@ const std::vector<AlgorithmEntry>& algorithm_registry() {
   static const std::vector<AlgorithmEntry> entries{
       entry<xu_2026::DpRgda>(),
       entry<ganesh_2023::StochasticSpider>(),
+      entry<ganesh_2023::ExponentialSampler>(),
+      entry<ganesh_2023::DiscreteExponential>(),
+      entry<lowy_2024::ExponentialWarmStart>(),
       entry<baselines::AdaDpSpider>(),
       entry<baselines::PrivateDiff>(),
       entry<baselines::DpSgda>(),
+      entry<baselines::DpFrankWolfe>(),
       entry<baselines::GradientDescentAscent>(),
   };
   return entries;
