@@ -261,8 +261,10 @@ json privacy_json(const Curator& curator, const json& d, const Scheduled& schedu
          {"spent_accountant", spent.accountant},
          {"queries", curator.ledger().queries()},
          {"ledger", ledger_json(curator.ledger())}};
-  if (label == PrivacyLabel::enforced) {
-    // The filter's budget, fixed before the run.
+  const bool filtered = d.at("door") == "enforced";
+  if (label == PrivacyLabel::enforced || (label == PrivacyLabel::conditional && filtered)) {
+    // The filter's budget, fixed before the run; under `conditional` as far as its assumption
+    // holds.
     j["guarantee"] = d.at("epsilon");
     j["filter"] = {{"calibrator", to_string(scheduled.rule.calibrator)},
                    {"capacity", scheduled.rule.capacity}};

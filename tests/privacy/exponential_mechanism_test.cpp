@@ -466,6 +466,52 @@ TEST(ExponentialMechanism, RefusesWhatHasNoMeaning) {
                InputError);
 }
 
+// The printed proof takes losses to lie in [−LD, LD], which no Lipschitz constant gives
+// (docs/errata.md, W5): without a centre one record could move every score by anything.
+TEST(ExponentialMechanism, ConstantsOfARecordsLossChangeNothing) {
+  std::vector<std::vector<Index>> chosen;
+  for (const double offset : {0.0, 1024.0}) {
+    Lab lab(2, 40, [&](ConstVectorRef w, Index i) {
+      return 0.5 * std::round(4 * circle_loss(w)) + (i == 3 ? offset : 0.0);
+    });
+    std::vector<Index> all;
+    for (int k = 0; k < 200; ++k)
+      all.push_back(lab.mechanism.choose(circle(5), Vector::Zero(2), 1.0, 1.0));
+    chosen.push_back(all);
+  }
+  EXPECT_EQ(chosen[0], chosen[1]);
+}
+
+TEST(Gumbel, HasItsLawAndTwoWordsADraw) {
+  Stream stream({.seed = 20});
+  constexpr Index draws = 200000, cells = 40;
+  const Vector law = Vector::Constant(cells, 1.0 / cells);
+  EXPECT_GT(fit(law,
+                draws,
+                [&] {
+                  const double u = std::exp(-std::exp(-stream.gumbel()));
+                  return std::min<Index>(cells - 1, static_cast<Index>(u * cells));
+                }),
+            1e-4);
+  EXPECT_EQ(stream.position(), 2 * draws);
+  // the upper tail: P(G > 8) = 1 − exp(−e^{−8})
+  double beyond = 0;
+  for (Index k = 0; k < 2000000; ++k) beyond += stream.gumbel() > 8 ? 1 : 0;
+  const double expected = -2e6 * std::expm1(-std::exp(-8.0));
+  EXPECT_NEAR(beyond, expected, 5 * std::sqrt(expected));
+}
+
+TEST(Gumbel, SkippingWordsIsDrawingThem) {
+  for (const std::uint64_t first : {0U, 1U, 3U, 4U})
+    for (const std::uint64_t skipped : {0U, 1U, 2U, 4U, 5U, 11U}) {
+      Stream drawn({.seed = 21}), jumped({.seed = 21});
+      for (std::uint64_t k = 0; k < first + skipped; ++k) drawn.bits();
+      for (std::uint64_t k = 0; k < first; ++k) jumped.bits();
+      jumped.skip(skipped);
+      for (int k = 0; k < 9; ++k) ASSERT_EQ(drawn.bits(), jumped.bits());
+    }
+}
+
 TEST(Net, CoversItsSetAndCountsItsPoints) {
   Stream stream({.seed = 6});
   for (const Index d : {1, 2, 3}) {

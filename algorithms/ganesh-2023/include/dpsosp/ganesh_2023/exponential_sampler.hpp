@@ -82,7 +82,7 @@ SamplerSteps sampler_steps(double inverse_temperature,
                            double step_constant);
 
 /// E F(x) − min_K F ≤ (d + 1 + d ln(βG′D/d))/β + μD²/8, G′ = G + μD/2, on K around 0. Printed
-/// without d + 1, which falls to 0 as βGD → d (docs/errata.md, G8). Where βG′D < d the logarithm is
+/// without d + 1, which falls to 0 as βGD → d (docs/errata.md, G10). Where βG′D < d the logarithm is
 /// taken to be 0.
 double gibbs_excess(double inverse_temperature, double regularizer, double d, double G, double D);
 
