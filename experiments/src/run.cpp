@@ -261,12 +261,17 @@ json privacy_json(const Curator& curator, const json& d, const Scheduled& schedu
          {"spent_accountant", spent.accountant},
          {"queries", curator.ledger().queries()},
          {"ledger", ledger_json(curator.ledger())}};
-  if (label == PrivacyLabel::enforced) {
-    // The filter's budget, fixed before the run.
+  const bool filtered = d.at("door") == "enforced";
+  if (label == PrivacyLabel::enforced || (label == PrivacyLabel::conditional && filtered)) {
+    // The filter's budget, fixed before the run; under `conditional` as far as its assumption
+    // holds.
     j["guarantee"] = d.at("epsilon");
     j["filter"] = {{"calibrator", to_string(scheduled.rule.calibrator)},
                    {"capacity", scheduled.rule.capacity}};
     if (scheduled.rule.order) j["filter"]["order"] = *scheduled.rule.order;
+    if (scheduled.rule.pure_capacity > 0)
+      j["filter"]["pure_capacity"] = scheduled.rule.pure_capacity;
+    if (scheduled.rule.delta_extra > 0) j["filter"]["delta_extra"] = scheduled.rule.delta_extra;
   } else {
     j["guarantee"] = "inf";
   }
@@ -350,6 +355,9 @@ json compute_run(const json& d) {
                 {"contributions", log.contributions},
                 {"clipped", log.clipped},
                 {"largest_norm_over_limit", to_json_number(log.largest_norm)}}}};
+  if (log.estimates > 0)
+    result["evaluation_log"]["estimates_out_of_range"] =
+        static_cast<double>(log.out_of_range) / static_cast<double>(log.estimates);
   if (facts.dimension <= stored_point_limit)
     result["point"] = std::vector<double>(outcome.point.begin(), outcome.point.end());
   if (observations > 0) {

@@ -257,6 +257,7 @@ PublicFacts in_other_units(const PublicFacts& facts, double f, double s) {
     const Unit u = units.at(name);
     other.constants.set(name, {c.value * std::pow(f, u.value) * std::pow(s, u.length)});
   }
+  other.domain.radius *= s;
   return other;
 }
 
@@ -309,6 +310,16 @@ const std::map<std::string, std::map<std::string, Unit>> parameter_units{
       {"clip_restart", {1, -1}},
       {"clip_slope", {1, -2}},
       {"clip_offset", {1, -1}}}},
+    {"ganesh-2023/exponential-mechanism",
+     {{"inverse_temperature", {-1, 0}}, {"regularizer", {1, -2}}, {"lipschitz", {1, -1}}}},
+    {"ganesh-2023/discrete-exponential",
+     {{"inverse_temperature", {-1, 0}}, {"net_radius", {0, 1}}, {"lipschitz", {1, -1}}}},
+    {"lowy-2024/exponential-mechanism",
+     {{"inverse_temperature", {-1, 0}},
+      {"net_radius", {0, 1}},
+      {"lipschitz", {1, -1}},
+      {"smoothness", {1, -2}}}},
+    {"wang-xu-2019/dp-frank-wolfe", {{"clip", {1, -1}}}},
     {"yang-2022/dp-sgda", {{"step_size", {-1, 2}}, {"ascent_step", {-1, 2}}, {"clip", {1, -1}}}},
     {"wang-chen-xu-2019/dp-gd",
      {{"step_size", {-1, 2}},
@@ -352,7 +363,10 @@ TEST(EverySchedule, InOtherUnitsIsTheSameSchedule) {
       facts.constants.set(constant::suboptimality, {5});
       facts.constants.set(constant::joint_smoothness, {2});
       facts.constants.set(constant::strong_concavity, {0.5});
+      facts.domain = Domain::ball(2);
       const auto here = entry.create();
+      const bool by_losses = here->card().operations.starts_with("loss");
+      if (by_losses) facts.dual_kind = DualKind::none;  // records with a dual answer none
       const auto there = entry.create();
       Scheduled a;
       try {

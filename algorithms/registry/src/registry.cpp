@@ -5,6 +5,7 @@
 
 #include "dpsosp/baselines/ada_dp_spider.hpp"
 #include "dpsosp/baselines/dp_gd_sosp.hpp"
+#include "dpsosp/baselines/dp_frank_wolfe.hpp"
 #include "dpsosp/baselines/dp_sgda.hpp"
 #include "dpsosp/baselines/dp_srm.hpp"
 #include "dpsosp/baselines/dp_trust_region.hpp"
@@ -12,8 +13,11 @@
 #include "dpsosp/baselines/private_diff.hpp"
 #include "dpsosp/baselines/short_steps.hpp"
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/ganesh_2023/discrete_exponential.hpp"
+#include "dpsosp/ganesh_2023/exponential_sampler.hpp"
 #include "dpsosp/ganesh_2023/stochastic_spider.hpp"
 #include "dpsosp/liu_talwar_2025/adaptive_spider.hpp"
+#include "dpsosp/lowy_2024/exponential_warm_start.hpp"
 #include "dpsosp/xu_2026/dp_rgda.hpp"
 
 namespace dpsosp {
@@ -39,6 +43,10 @@ const std::vector<AlgorithmEntry>& algorithm_registry() {
       entry<baselines::DpTrustRegion>(),
       entry<baselines::ShortSteps>(),
       entry<baselines::DpSrm>(),
+      entry<ganesh_2023::ExponentialSampler>(),
+      entry<ganesh_2023::DiscreteExponential>(),
+      entry<lowy_2024::ExponentialWarmStart>(),
+      entry<baselines::DpFrankWolfe>(),
       entry<baselines::GradientDescentAscent>(),
   };
   return entries;

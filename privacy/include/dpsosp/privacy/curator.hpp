@@ -16,6 +16,8 @@
 
 namespace dpsosp {
 
+class ExponentialMechanism;
+class GibbsSampler;
 class HessianStream;
 class LineSearch;
 class SparseVector;
@@ -54,6 +56,7 @@ std::string_view to_string(PrivacyLabel label);
 struct Remaining {
   double share;         ///< of this curator's budget, in [0, 1], of the dearest record
   Index fresh_records;  ///< never used by a fresh batch of this curator
+  double pure_share;    ///< the same as `share`, of the pure account; 0 without one
 };
 
 /// A part of a curator's budget and data.
@@ -63,6 +66,9 @@ struct ChildSpec {
   std::optional<RecordRange> range;     ///< of the parent's records, relative to it; all without it
   std::optional<Vector> initial_point;  ///< replaces the public fact (warm starts)
   std::optional<double> suboptimality;  ///< replaces the public constant
+  std::optional<double> pure_share;  ///< of the pure account, in [0, 1]; `share` without it. With
+                                     ///< a pure_share > 0, `share` may be 0
+  std::optional<double> delta_extra_share;  ///< of the rule's delta_extra; `share` without it
 };
 
 /// Counts of what clipping did; depends on the records, so it is written for the evaluation log
@@ -71,7 +77,9 @@ struct ClipLog {
   std::int64_t queries = 0;
   std::int64_t contributions = 0;  ///< expected number of per-record vectors summed
   std::int64_t clipped = 0;
-  double largest_norm = 0.0;  ///< over limit
+  double largest_norm = 0.0;      ///< over limit
+  std::int64_t estimates = 0;     ///< of stochastic samplers
+  std::int64_t out_of_range = 0;  ///< those of them that were cut off, which biases the sample
 };
 
 /// The trusted party that holds the records. Every access to data goes through one of its queries:
@@ -169,6 +177,8 @@ class Curator {
           Departures departures);
 
  private:
+  friend class ExponentialMechanism;
+  friend class GibbsSampler;
   friend class HessianStream;
   friend class LineSearch;
   friend class SparseVector;
@@ -205,6 +215,11 @@ class Curator {
   /// out = (1/divisor) Σ_{i∈batch} weighed Hessians, symmetric; d products with unit vectors.
   void read_hessian_matrix(const Vector& point, const Batch& batch, double limit, MatrixRef out);
   static BatchView members_of(const Batch& batch);
+  /// Mean over the batch of f(point; z) − f(centre; z), each clamped to ±limit (may be infinite).
+  double read_loss_difference(ConstVectorRef point,
+                              ConstVectorRef centre,
+                              const Batch& batch,
+                              double limit);
   template <class Add>
   void add_finite_one_by_one(const BatchView& view, const Add& add, Vector& sum) const;
   void note_clipping(const ClipReport& report, Index contributions, double limit);
