@@ -48,6 +48,7 @@ std::unique_ptr<Algorithm> prepared(const Case& c, const PublicFacts& facts) {
   const auto names = values_of(algorithm->fields());
   for (const auto& [name, text] : wanted)
     if (names.contains(name)) test::set(*algorithm, {{name, text}});
+  if (c.algorithm == "arora-2023/tree-spider") test::set(*algorithm, {{"alpha", "0"}});  // no end
   if (!algorithm->plan(facts).empty()) algorithm->set_common_noise(0.5);
   return algorithm;
 }
@@ -56,6 +57,11 @@ std::unique_ptr<Algorithm> prepared(const Case& c, const PublicFacts& facts) {
 UnsoundCurator::Departures door(const Case& c) {
   return find_algorithm(c.algorithm)->card().is_private() ? UnsoundCurator::Departures{}
                                                           : test::exact;
+}
+
+/// All balanced data sets have one mean, which is all that exact full batches show.
+bool sees_the_mean_alone(const Case& c) {
+  return c.algorithm == "reference/perturbed-gd" && c.problem == "double-well";
 }
 
 /// With K = 1 the printed selection keeps the dual at y_0 = 0, where no record has a gradient in x.
@@ -106,7 +112,8 @@ TEST_P(EveryPrivacy, WithoutDataARunDoesNotDependOnTheRecords) {
   departures.no_data = false;
   const Ran seen = test::run_unsound(*algorithm, a.facts, *a.records, departures);
   const Ran other = test::run_unsound(*algorithm, b.facts, *b.records, departures);
-  EXPECT_EQ(seen.iterates.back() == other.iterates.back(), ignores_data(GetParam()));
+  EXPECT_EQ(seen.iterates.back() == other.iterates.back(),
+            ignores_data(GetParam()) || sees_the_mean_alone(GetParam()));
 }
 
 /// Answers with the sums of another run, and says whether it is asked the same questions.
@@ -255,9 +262,15 @@ TEST(EveryPairOfAlgorithms, DiffersInItsIteratesWithoutNoise) {
                           algorithm->card().is_private() ? test::no_noise : test::exact)
             .iterates;
   }
+  // What a card names is the same; any other pair differs.
+  const auto method = [](const std::string& key) {
+    const std::string same = find_algorithm(key)->card().same_without_noise;
+    return same.empty() ? key : same.substr(0, same.find(':'));
+  };
   for (auto a = iterates.begin(); a != iterates.end(); ++a)
     for (auto b = std::next(a); b != iterates.end(); ++b)
-      EXPECT_NE(a->second, b->second) << a->first << " and " << b->first;
+      EXPECT_EQ(a->second == b->second, method(a->first) == method(b->first))
+          << a->first << " and " << b->first;
 }
 
 }  // namespace

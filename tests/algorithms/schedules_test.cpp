@@ -243,8 +243,8 @@ TEST(GaneshSchedule, Theorem42HasTheKnownNumbers) {
 
 /// What a quantity is measured in: F^value · X^length.
 struct Unit {
-  int value;
-  int length;
+  double value;
+  double length;
 };
 
 /// Constants in other units: F counted in units of 1/f, x in units of 1/s.
@@ -254,7 +254,8 @@ PublicFacts in_other_units(const PublicFacts& facts, double f, double s) {
                                                {constant::hessian_lipschitz, {1, -3}},
                                                {constant::suboptimality, {1, 0}},
                                                {constant::joint_smoothness, {1, -2}},
-                                               {constant::strong_concavity, {1, -2}}};
+                                               {constant::strong_concavity, {1, -2}},
+                                               {constant::pl, {1, -2}}};
   PublicFacts other = facts;
   for (const auto& [name, c] : facts.constants.all()) {
     const Unit u = units.at(name);
@@ -296,7 +297,36 @@ const std::map<std::string, std::map<std::string, Unit>> parameter_units{
       {"clip_slope", {1, -2}},
       {"clip_offset", {1, -1}}}},
     {"yang-2022/dp-sgda", {{"step_size", {-1, 2}}, {"ascent_step", {-1, 2}}, {"clip", {1, -1}}}},
-    {"reference/gradient-descent-ascent", {{"step_size", {-1, 2}}}}};
+    {"wang-ye-xu-2017/dp-gd", {{"step_size", {-1, 2}}, {"clip", {1, -1}}}},
+    {"wang-ye-xu-2017/dp-svrg",
+     {{"step_size", {-1, 2}}, {"clip_refresh", {1, -1}}, {"clip_increment", {1, -2}}}},
+    {"zhang-2017/rrpsgd", {{"step_size", {-1, 2}}, {"clip", {1, -1}}}},
+    {"wang-xu-2019/dp-prox-gd", {{"step_size", {-1, 2}}, {"clip", {1, -1}}}},
+    {"zhou-2020/dp-sgd", {{"step_size", {-1, 2}}, {"clip", {1, -1}}}},
+    {"zhou-2020/dp-rmsprop", {{"step_size", {0, 1}}, {"clip", {1, -1}}, {"damping", {1, -1}}}},
+    {"zhou-2020/dp-adam", {{"step_size", {0, 1}}, {"clip", {1, -1}}, {"damping", {1, -1}}}},
+    {"wang-chen-xu-2019/dp-gld", {{"step_size", {-1, 2}}, {"clip", {1, -1}}}},
+    {"tran-cutkosky-2022/momentum-aggregation",
+     {{"step_size", {0, 1}}, {"clip_refresh", {1, -1}}, {"clip_increment", {1, -2}}}},
+    {"abadi-2016/dp-sgd", {{"step_size", {-1, 2}}, {"clip", {1, -1}}}},
+    {"abadi-2016/dp-adam",
+     {{"step_size", {0, 1}}, {"clip", {1, -1}}, {"damping", {1, -1}}, {"moment_floor", {2, -2}}}},
+    {"arora-2023/tree-spider",
+     {{"step_size", {1, -1}},
+      {"alpha", {1, -1}},
+      {"clip_refresh", {1, -1}},
+      {"clip_increment", {1, -2}}}},
+    {"menart-2024/kl-spider",
+     {{"initial_excess", {1, 0}},
+      {"target_excess", {1, 0}},
+      {"kl_gamma", {-0.5, 1}},
+      {"clip_refresh", {1, -1}},
+      {"clip_increment", {1, -2}}}},
+    {"reference/gradient-descent-ascent", {{"step_size", {-1, 2}}}},
+    {"reference/sgd", {{"step_size", {-1, 2}}}},
+    {"reference/spider", {{"step_size", {-1, 2}}}},
+    {"reference/perturbed-gd",
+     {{"step_size", {-1, 2}}, {"threshold", {1, -1}}, {"radius", {0, 1}}, {"decrease", {1, 0}}}}};
 
 // A length or a value of F that stands where a number should shows here.
 TEST(EverySchedule, InOtherUnitsIsTheSameSchedule) {
@@ -314,12 +344,14 @@ TEST(EverySchedule, InOtherUnitsIsTheSameSchedule) {
       facts.constants.set(constant::suboptimality, {5});
       facts.constants.set(constant::joint_smoothness, {2});
       facts.constants.set(constant::strong_concavity, {0.5});
+      facts.constants.set(constant::pl, {0.02});
       const auto here = entry.create();
       const auto there = entry.create();
       const Scheduled a = here->schedule(Schedule::practical, facts, {1, 1e-6}, Calibrator::cks);
       const Scheduled b = there->schedule(
           Schedule::practical, in_other_units(facts, f, s), {1, 1e-6}, Calibrator::cks);
-      expect_digits(b.alpha, a.alpha * f / s, 1e-9);
+      const bool is_value = here->card().metric == Metric::excess_risk;
+      expect_digits(b.alpha, a.alpha * (is_value ? f : f / s), 1e-9);
       const Fields fields_here = here->fields(), fields_there = there->fields();
       for (std::size_t k = 0; k < fields_here.size(); ++k) {
         SCOPED_TRACE(fields_here[k].name);
@@ -362,6 +394,7 @@ TEST(EverySchedule, ATargetThatNoHorizonMeetsIsRefusedInWords) {
   facts.dual_dimension = 1000;
   facts.constants.set(constant::joint_smoothness, {2});
   facts.constants.set(constant::strong_concavity, {0.5});
+  facts.constants.set(constant::pl, {0.02});
   facts.constants.set(constant::suboptimality, {0});
   for (const auto& entry : algorithm_registry()) {
     SCOPED_TRACE(entry.key);

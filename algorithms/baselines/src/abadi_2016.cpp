@@ -73,7 +73,7 @@ Outcome Abadi2016::run(Curator& curator, Stream stream, Observer& observer) cons
 }
 
 /// Sampled: batches of 256 or 1 % of the records, `epochs` epochs. The step of DP-SGD minimises the
-/// bound of a uniform iterate, that of DP-Adam is the usual 0.001 times ten.
+/// bound of a uniform iterate, that of DP-Adam is 0.01 G/M.
 Scheduled Abadi2016::schedule(Schedule kind,
                               const PublicFacts& facts,
                               const PrivacyBudget& budget,
@@ -104,7 +104,7 @@ Scheduled Abadi2016::schedule(Schedule kind,
       q.d * sd * sd + (sampled ? q.G * q.G / static_cast<double>(p.batch) : 0.0);
   if (rule_ == Rule::sgd) {
     if (paper)
-      p.step_size = 0.05;  // of the published MNIST runs
+      p.step_size = 0.05 / q.M;  // 0.05 in the published MNIST runs
     else if (sampled)
       p.step_size = best_step(q.B, q.M, T, variance);
     if (p.step_size * q.M <= 1.0) s.alpha = descent_bound(q.B, q.M, p.step_size, T, variance);
@@ -116,8 +116,8 @@ Scheduled Abadi2016::schedule(Schedule kind,
     if (s.alpha > 0) mark_vacuous(s, q.G);
     return s;
   }
-  p.step_size = 1e-2;
-  p.damping = 1e-8;
+  p.step_size = 0.01 * q.G / q.M;
+  p.damping = 1e-8 * q.G;
   p.moment_floor = sd * sd / 100.0;
   s.note += s.note.empty() ? "no bound is known for the step" : "; no bound is known for the step";
   return s;

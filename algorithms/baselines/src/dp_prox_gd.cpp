@@ -88,7 +88,9 @@ const AlgorithmCard& DpProxGd::card() const {
       .sampling = -0.5,
       .operations = "gradient",
       .output_rule = "a uniformly random iterate",
-      .utility = Utility::proved};
+      .utility = Utility::proved,
+      .same_without_noise =
+          "wang-ye-xu-2017/dp-gd: without a regulariser both are gradient descent at 1/M"};
   return card;
 }
 

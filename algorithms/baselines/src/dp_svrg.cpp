@@ -67,7 +67,7 @@ void DpSvrg::set_common_noise(double sensitivity_ratio) {
   parameters.oracle.refresh_noise = parameters.oracle.increment_noise = sensitivity_ratio;
 }
 
-// One form: the printed noise is not a mechanism of this suite (docs/errata.md, B1).
+// One form: the printed noise is not a mechanism of this suite (docs/errata.md, F1).
 void DpSvrg::set_variant(Variant) {}
 
 void DpSvrg::check(const PublicFacts& facts) const {

@@ -30,7 +30,10 @@ Outcome KlSpider::run(Curator& curator, Stream, Observer& observer) const {
   const auto outcome = [&](Status status) {
     return Outcome{w, status, t, {{"short_stages", short_stages}}};
   };
-  if (p.target_excess >= p.initial_excess) return outcome(Status::steps_done);  // nothing to gain
+  if (p.target_excess >= p.initial_excess) {  // nothing to gain
+    observer.iterate(0, w);
+    return outcome(Status::steps_done);
+  }
   double target = p.initial_excess;                                             // Φ
   for (Index j = 1; j <= p.stages && t < p.steps; ++j) {
     target = std::max(target / p.contraction, p.target_excess);
@@ -62,7 +65,7 @@ Outcome KlSpider::run(Curator& curator, Stream, Observer& observer) const {
       moved = true;
       if (!w.allFinite()) return outcome(Status::not_finite);
     }
-    // dev: the next stage starts where this one ended (docs/errata.md, B6)
+    // dev: the next stage starts where this one ended (docs/errata.md, F6)
     if (moved && p.handover == Handover::previous) w = w_prev;
   }
   return outcome(Status::steps_done);

@@ -185,42 +185,42 @@ Scheduled PerturbedGd::schedule(Schedule kind,
   refuse_shared_dual(card(), facts);
   PerturbedGdParameters& p = parameters;
   const ProblemNumbers q = numbers_of(facts);
-  const double curvature = std::sqrt(q.rho * p.alpha);
-  const double unit = std::sqrt(std::pow(p.alpha, 3) / q.rho);
-  Scheduled s{.rule = filter_rule(budget, calibrator), .alpha = p.alpha, .note = not_private};
+  const double alpha = p.relative_alpha * q.G;
+  const double curvature = std::sqrt(q.rho * alpha);
+  const double unit = std::sqrt(std::pow(alpha, 3) / q.rho);
+  Scheduled s{.rule = filter_rule(budget, calibrator), .alpha = alpha, .note = not_private};
   p.step_size = 1.0 / q.M;
   if (kind == Schedule::paper) {
     constexpr double failure = 0.1;
-    const double chi =
-        3.0 * std::max(4.0, std::log(q.d * q.M * q.B / (p.alpha * p.alpha * failure)));
-    p.threshold = p.alpha / (chi * chi);
+    const double chi = 3.0 * std::max(4.0, std::log(q.d * q.M * q.B / (alpha * alpha * failure)));
+    p.threshold = alpha / (chi * chi);
     p.radius = p.threshold / q.M;
     p.decrease = unit / std::pow(chi, 3);
     p.escape_steps = count_of(card().key, "steps", chi * q.M / curvature);
-    p.steps = count_of(card().key, "steps", std::pow(chi, 4) * q.M * q.B / (p.alpha * p.alpha));
+    p.steps = count_of(card().key, "steps", std::pow(chi, 4) * q.M * q.B / (alpha * alpha));
     return s;
   }
-  p.threshold = p.alpha;
-  p.radius = 0.25 * p.alpha / q.M;
+  p.threshold = alpha;
+  p.radius = 0.25 * alpha / q.M;
   p.decrease = unit / 50.0;
   p.escape_steps =
       count_of(card().key,
                "steps",
                std::log(8.0 * q.M * q.d / curvature) / std::log1p(curvature / (2.0 * q.M)));
-  p.steps =
-      count_of(card().key, "steps", 4.0 * q.M * q.B / (p.alpha * p.alpha)) + 2 * p.escape_steps;
+  p.steps = count_of(card().key, "steps", 4.0 * q.M * q.B / (alpha * alpha)) + 2 * p.escape_steps;
   return s;
 }
 
 Fields PerturbedGd::fields() {
   PerturbedGdParameters& p = parameters;
-  return {field("steps", p.steps, "T"),
-          field("step_size", p.step_size, "eta"),
-          field("alpha", p.alpha, "epsilon: accuracy that the schedule plans for"),
-          field("threshold", p.threshold, "g_thres: kicks where the gradient is no longer"),
-          field("radius", p.radius, "r of the kicks"),
-          field("escape_steps", p.escape_steps, "t_thres: steps between kicks"),
-          field("decrease", p.decrease, "f_thres: of the value, after a kick")};
+  return {
+      field("steps", p.steps, "T"),
+      field("step_size", p.step_size, "eta"),
+      field("relative_alpha", p.relative_alpha, "epsilon/G: accuracy that the schedule plans for"),
+      field("threshold", p.threshold, "g_thres: kicks where the gradient is no longer"),
+      field("radius", p.radius, "r of the kicks"),
+      field("escape_steps", p.escape_steps, "t_thres: steps between kicks"),
+      field("decrease", p.decrease, "f_thres: of the value, after a kick")};
 }
 
 void PerturbedGd::set_variant(Variant) {}
@@ -231,7 +231,7 @@ void PerturbedGd::check(const PublicFacts& facts) const {
   refuse_shared_dual(card(), facts);
   require_positive(key, "steps", p.steps);
   require_positive(key, "step_size", p.step_size);
-  require_positive(key, "alpha", p.alpha);
+  require_positive(key, "relative_alpha", p.relative_alpha);
   require_positive(key, "threshold", p.threshold);
   require_positive(key, "radius", p.radius);
   require_positive(key, "escape_steps", p.escape_steps);

@@ -106,8 +106,9 @@ Scheduled Zhou2020::schedule(Schedule kind,
   }
   // ν below s would divide noise by noise: every coordinate then moves by about η, data or not.
   parameters.damping = deviation;
-  parameters.step_size = 1e-2;
-  s.note = "the paper states no constants: step 0.01 and the damping nu = s, the noise's deviation";
+  parameters.step_size = 0.01 * q.G / q.M;
+  s.note =
+      "the paper states no constants: step 0.01 G/M and the damping nu = s, the noise's deviation";
   return s;
 }
 

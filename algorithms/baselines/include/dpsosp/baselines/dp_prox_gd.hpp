@@ -7,7 +7,7 @@
 namespace dpsosp::baselines {
 
 struct DpProxGdParameters : DescentParameters {
-  Regulariser regulariser{.weight = 0.01};  ///< r
+  Regulariser regulariser;  ///< r
   bool population = false;  ///< promise the population gradient, by uniform convergence
 };
 

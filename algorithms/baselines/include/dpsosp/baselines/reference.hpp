@@ -51,13 +51,13 @@ class ReferenceSpider final : public Algorithm {
 
 /// Symbols of Jin et al. 2017, Algorithm 2.
 struct PerturbedGdParameters {
-  Index steps = 10000;       ///< T
-  double step_size = 0.1;    ///< η
-  double alpha = 0.01;       ///< ε: accuracy that the schedule plans for
-  double threshold = 0.01;   ///< g_thres
-  double radius = 1e-3;      ///< r: kicks are uniform in a ball
-  Index escape_steps = 100;  ///< t_thres
-  double decrease = 1e-5;    ///< f_thres: less than this in t_thres steps ends the run
+  Index steps = 10000;           ///< T
+  double step_size = 0.1;        ///< η
+  double relative_alpha = 0.01;  ///< ε/G: accuracy that the schedule plans for
+  double threshold = 0.01;       ///< g_thres
+  double radius = 1e-3;          ///< r: kicks are uniform in a ball
+  Index escape_steps = 100;      ///< t_thres
+  double decrease = 1e-5;        ///< f_thres: less than this in t_thres steps ends the run
 };
 
 /// Perturbed gradient descent on exact gradients. The decrease that an escape must make is
