@@ -251,6 +251,12 @@ TEST(AbadiSchedule, SamplesUnderAmplificationAloneAndFitsItsBudget) {
     EXPECT_LT(
         std::stod(values_of(a->fields()).at("noise")),
         0.5 * calibrate_common_noise(plan, 5120, {1, 1e-6}, Calibrator::cks).sensitivity_ratio);
+    // AdamBC's least second moment: (sC/(qn))²/100
+    if (key == std::string("abadi-2016/dp-adam")) {
+      const double deviation = std::stod(values_of(a->fields()).at("noise")) * 2 / 256;
+      expect_digits(
+          std::stod(values_of(a->fields()).at("moment_floor")), deviation * deviation / 100, 1e-12);
+    }
     test::set(*a, {{"sampling", "sample"}});
     a->schedule(Schedule::practical, facts, {1, 1e-6}, Calibrator::rdp);
     EXPECT_EQ(values_of(a->fields()).at("sampling"), "sample");
@@ -322,8 +328,11 @@ TEST(FullLengthRuns, OfMomentumAggregationAndKlSpiderStayWithinIt) {
   const Scheduled k = kl.schedule(Schedule::practical, ripple.facts, {100, 1e-6}, Calibrator::cks);
   const Ran stages = test::run_enforced(kl, ripple.facts, *ripple.records, k.rule);
   EXPECT_EQ(stages.outcome.status, Status::steps_done);
-  // k = 2: every stage is one gradient of ρ/(2K)
-  expect_digits(gaussian_zcdp(stages.ledger), k.rule.capacity / 2, 1e-9);
+  expect_digits(gaussian_zcdp(stages.ledger), k.rule.capacity, 1e-9);
+  EXPECT_LE(gaussian_zcdp(stages.ledger), k.rule.capacity);
+  // no noisier than ŝ = (2L/n) sqrt(K/ρ) of the specification
+  EXPECT_LE(kl.parameters.oracle.refresh_noise,
+            std::sqrt(static_cast<double>(kl.parameters.stages) / k.rule.capacity));
 }
 
 TEST(RrPsgdSchedule, WithAmplificationTakesSingleRecordsAndSpendsItsBudget) {
