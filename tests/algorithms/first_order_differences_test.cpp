@@ -126,6 +126,22 @@ TEST(MomentumAggregationRun, DrawsTheNoiseOfTheLevelAndClipsAtTheRealDistance) {
   }
 }
 
+TEST(MomentumAggregationRun, KeepsItsBoundOnAverage) {
+  const Problem problem = test::small_problem("cosine-saddle", 2000);
+  MomentumAggregation a;
+  const Scheduled s = a.schedule(Schedule::practical, problem.facts, {4, 1e-6}, Calibrator::cks);
+  EXPECT_EQ(s.utility, Utility::proved);
+  double sum = 0, count = 0;
+  for (std::uint64_t seed = 0; seed < 5; ++seed)
+    for (const Vector& x :
+         test::run_enforced(a, problem.facts, *problem.records, s.rule, seed).iterates) {
+      sum += gradient_at(problem, x).norm();
+      ++count;
+    }
+  EXPECT_GT(count, 500);
+  EXPECT_LE(sum / count, s.alpha);
+}
+
 TEST(TreeSpiderRun, EveryLeafIsTheSumOfTheRightChildrenAboveIt) {
   constexpr Index d = 3, T = 40;
   const Script script(d, T);

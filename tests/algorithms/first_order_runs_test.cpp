@@ -280,5 +280,38 @@ TEST(DescentBound, HoldsOnAverageForFullAndSampledBatches) {
   EXPECT_LE(mean_square(sampled, s.rule), s.alpha * s.alpha);
 }
 
+TEST(ProxBound, HoldsOnAverage) {
+  const Problem problem = test::small_problem("cosine-saddle", 400);
+  DpProxGd a;
+  a.parameters.regulariser.weight = 0.02;
+  const Scheduled s = a.schedule(Schedule::practical, problem.facts, {4, 1e-6}, Calibrator::cks);
+  double sum = 0, count = 0;
+  Vector measured(problem.facts.dimension);
+  for (std::uint64_t seed = 0; seed < 5; ++seed)
+    for (const Vector& x :
+         test::run_enforced(a, problem.facts, *problem.records, s.rule, seed).iterates) {
+      prox_gradient(
+          a.parameters.regulariser, a.parameters.step_size, x, gradient_at(problem, x), measured);
+      sum += measured.squaredNorm();
+      ++count;
+    }
+  EXPECT_LE(sum / count, s.alpha * s.alpha);
+}
+
+// E[F(w_T) − F*] of the schedule for PL losses; the minimum is 0 where records are centred.
+TEST(PlBound, HoldsForTheLastIterate) {
+  const Problem problem = find_problem("separable-pl")->make({.records = 20000, .dimension = 4});
+  DpGd a;
+  a.parameters.pl = true;
+  const Scheduled s = a.schedule(Schedule::practical, problem.facts, {1, 1e-6}, Calibrator::cks);
+  double sum = 0;
+  for (std::uint64_t seed = 0; seed < 10; ++seed)
+    sum += problem.empirical->value(
+        test::run_enforced(a, problem.facts, *problem.records, s.rule, seed).outcome.point);
+  EXPECT_GT(s.excess_risk, 0);
+  EXPECT_LE(sum / 10, s.excess_risk);
+  EXPECT_LT(s.excess_risk, 0.1 * problem.empirical->value(problem.facts.initial_point));
+}
+
 }  // namespace
 }  // namespace dpsosp

@@ -346,6 +346,17 @@ TEST(RrPsgdSchedule, WithAmplificationTakesSingleRecordsAndSpendsItsBudget) {
   EXPECT_NEAR(ran.ledger.spent(1e-6, {.accountant = Accountant::rdp}).epsilon, 2.0, 2e-9);
 }
 
+TEST(DpSvrgSchedule, WithAmplificationSamplesTheDifferencesAlone) {
+  const Problem p = test::small_problem("cosine-saddle", 600);
+  DpSvrg a;
+  const Scheduled s = a.schedule(Schedule::practical, p.facts, {2, 1e-6}, Calibrator::rdp);
+  EXPECT_EQ(a.parameters.oracle.refresh_batch, 600);
+  EXPECT_EQ(a.parameters.oracle.increment_batch, 256);
+  const Ran ran = test::run_enforced(a, p.facts, *p.records, s.rule);
+  EXPECT_EQ(ran.outcome.status, Status::steps_done);
+  EXPECT_NEAR(ran.ledger.spent(1e-6, {.accountant = Accountant::rdp}).epsilon, 2.0, 2e-9);
+}
+
 TEST(ReferenceSchedules, HaveTheStepsOfTheirSources) {
   PublicFacts facts = unit_facts(10000, 10);
   facts.constants.set(constant::hessian_lipschitz, {1.0});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dpsosp/baselines/dp_svrg.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "variance_reduced.hpp"
@@ -25,7 +26,8 @@ Outcome DpSvrg::run(Curator& curator, Stream stream, Observer& observer) const {
 
 /// η = 1/(10M) (Xiao & Zhang 2014), and m = 10, so that an epoch moves w by about G/M and the
 /// differences are no larger than gradients. The horizon balances 2B/(ηT) against the variance
-/// 4dG²T/(m n²R) of the epochs' gradients; half the budget to them, half to the differences.
+/// 4dG²T/(m n²R) of the epochs' gradients; half the budget to them, half to the differences. Under
+/// the calibrator rdp the differences are over sampled records, all queries at one noise ratio.
 Scheduled DpSvrg::schedule(Schedule kind,
                            const PublicFacts& facts,
                            const PrivacyBudget& budget,
@@ -33,8 +35,8 @@ Scheduled DpSvrg::schedule(Schedule kind,
   refuse_shared_dual(card(), facts);
   DpSvrgParameters& p = parameters;
   const ProblemNumbers q = numbers_of(facts, false);
-  Scheduled s{.rule = filter_rule(budget, calibrator), .note = {}};
-  const double R = s.rule.capacity;
+  const bool sampled = calibrator == Calibrator::rdp;
+  const double R = zcdp_budget(budget, sampled ? Calibrator::cks : calibrator);
   p.step_size = 1.0 / (10.0 * q.M);
   p.period = 10;
   const auto m = static_cast<double>(p.period);
@@ -48,11 +50,22 @@ Scheduled DpSvrg::schedule(Schedule kind,
   p.oracle.clip_refresh = q.G;
   p.oracle.increment_clip = IncrementClip::proportional;
   p.oracle.clip_increment = q.M;
+  Scheduled s{.note = "stated for convex losses; the safe form has no published constants"};
+  if (sampled) {
+    p.oracle.sampling = Sampling::sample;
+    p.oracle.refresh_batch = facts.records;
+    p.oracle.increment_batch = std::min<Index>(256, facts.records);
+    const CalibratedNoise noise =
+        calibrate_common_noise(plan(facts), facts.records, budget, calibrator);
+    set_common_noise(noise.sensitivity_ratio);
+    s.rule = noise.rule;
+    return s;
+  }
+  s.rule = filter_rule(budget, calibrator);
   const auto planned = plan(facts);
   p.oracle.refresh_noise = noise_ratio_for(R / 2.0, static_cast<double>(planned[0].count));
   p.oracle.increment_noise =
       noise_ratio_for(R / 2.0, std::max(1.0, static_cast<double>(planned[1].count)));
-  s.note = "stated for convex losses; the safe form has no published constants";
   return s;
 }
 
