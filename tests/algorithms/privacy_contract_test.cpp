@@ -57,6 +57,7 @@ std::unique_ptr<Algorithm> prepared(const Case& c, const PublicFacts& facts) {
              {"hessian_batch", "4"},
              {"hessian_batch_rate", "1"}})
       if (names.contains(name)) test::set(*algorithm, {{name, text}});
+  if (c.algorithm == "arora-2023/tree-spider") test::set(*algorithm, {{"alpha", "0"}});  // no end
   if (!algorithm->plan(facts).empty()) algorithm->set_common_noise(0.5);
   return algorithm;
 }
@@ -65,6 +66,11 @@ std::unique_ptr<Algorithm> prepared(const Case& c, const PublicFacts& facts) {
 UnsoundCurator::Departures door(const Case& c) {
   return find_algorithm(c.algorithm)->card().is_private() ? UnsoundCurator::Departures{}
                                                           : test::exact;
+}
+
+/// All balanced data sets have one mean, which is all that exact full batches show.
+bool sees_the_mean_alone(const Case& c) {
+  return c.algorithm == "reference/perturbed-gd" && c.problem == "double-well";
 }
 
 /// A method whose data are losses, for a choice of its one point.
@@ -136,7 +142,7 @@ TEST_P(EveryPrivacy, WithoutDataARunDoesNotDependOnTheRecords) {
         seen.iterates.back() == other.iterates.back() && seen.outcome.point == other.outcome.point;
     if (ignores_data(GetParam())) break;
   }
-  EXPECT_EQ(same, ignores_data(GetParam()));
+  EXPECT_EQ(same, ignores_data(GetParam()) || sees_the_mean_alone(GetParam()));
 }
 
 /// Answers with the sums of another run, and says whether it is asked the same questions.
@@ -332,9 +338,15 @@ TEST(EveryPairOfAlgorithms, DiffersInItsIteratesWithoutNoise) {
                           algorithm->card().is_private() ? test::no_noise : test::exact)
             .iterates;
   }
+  // What a card names is the same; any other pair differs.
+  const auto method = [](const std::string& key) {
+    const std::string same = find_algorithm(key)->card().same_without_noise;
+    return same.empty() ? key : same.substr(0, same.find(':'));
+  };
   for (auto a = iterates.begin(); a != iterates.end(); ++a)
     for (auto b = std::next(a); b != iterates.end(); ++b)
-      EXPECT_NE(a->second, b->second) << a->first << " and " << b->first;
+      EXPECT_EQ(a->second == b->second, method(a->first) == method(b->first))
+          << a->first << " and " << b->first;
 }
 
 }  // namespace

@@ -130,11 +130,8 @@ TEST_P(EveryRun, IsAFunctionOfItsKey) {
   EXPECT_EQ(a.outcome.point, b.outcome.point);
   EXPECT_EQ(a.outcome.counts, b.outcome.counts);
   const bool same = a.iterates == c.iterates && a.outcome.point == c.outcome.point;
-  // Where a schedule promises nothing a run may accept its start: then no release is in the output.
-  const bool stayed = a.iterates.size() == 1 && a.outcome.point == p.facts.initial_point;
-  if (!stayed) {
-    EXPECT_EQ(same, !algorithm->card().is_private());
-  }
+  // a reference line may draw batches or kicks, and one query may leave the start where it is
+  EXPECT_FALSE(same && algorithm->card().is_private() && a.outcome.steps > 1);
 }
 
 INSTANTIATE_TEST_SUITE_P(Registry, EveryRun, testing::ValuesIn(cases(false)), case_name);

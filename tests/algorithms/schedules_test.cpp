@@ -240,8 +240,8 @@ TEST(GaneshSchedule, Theorem42HasTheKnownNumbers) {
 
 /// What a quantity is measured in: F^value · X^length.
 struct Unit {
-  int value;
-  int length;
+  double value;
+  double length;
 };
 
 /// Constants in other units: F counted in units of 1/f, x in units of 1/s.
@@ -251,7 +251,8 @@ PublicFacts in_other_units(const PublicFacts& facts, double f, double s) {
                                                {constant::hessian_lipschitz, {1, -3}},
                                                {constant::suboptimality, {1, 0}},
                                                {constant::joint_smoothness, {1, -2}},
-                                               {constant::strong_concavity, {1, -2}}};
+                                               {constant::strong_concavity, {1, -2}},
+                                               {constant::pl, {1, -2}}};
   PublicFacts other = facts;
   for (const auto& [name, c] : facts.constants.all()) {
     const Unit u = units.at(name);
@@ -343,7 +344,36 @@ const std::map<std::string, std::map<std::string, Unit>> parameter_units{
       {"smoothness", {1, -2}},
       {"clip", {1, -1}},
       {"clip_difference", {1, -1}}}},
-    {"reference/gradient-descent-ascent", {{"step_size", {-1, 2}}}}};
+    {"wang-ye-xu-2017/dp-gd", {{"step_size", {-1, 2}}, {"clip", {1, -1}}}},
+    {"wang-ye-xu-2017/dp-svrg",
+     {{"step_size", {-1, 2}}, {"clip_refresh", {1, -1}}, {"clip_increment", {1, -2}}}},
+    {"zhang-2017/rrpsgd", {{"step_size", {-1, 2}}, {"clip", {1, -1}}}},
+    {"wang-xu-2019/dp-prox-gd", {{"step_size", {-1, 2}}, {"clip", {1, -1}}}},
+    {"zhou-2020/dp-sgd", {{"step_size", {-1, 2}}, {"clip", {1, -1}}}},
+    {"zhou-2020/dp-rmsprop", {{"step_size", {0, 1}}, {"clip", {1, -1}}, {"damping", {1, -1}}}},
+    {"zhou-2020/dp-adam", {{"step_size", {0, 1}}, {"clip", {1, -1}}, {"damping", {1, -1}}}},
+    {"wang-chen-xu-2019/dp-gld", {{"step_size", {-1, 2}}, {"clip", {1, -1}}}},
+    {"tran-cutkosky-2022/momentum-aggregation",
+     {{"step_size", {0, 1}}, {"clip_refresh", {1, -1}}, {"clip_increment", {1, -2}}}},
+    {"abadi-2016/dp-sgd", {{"step_size", {-1, 2}}, {"clip", {1, -1}}}},
+    {"abadi-2016/dp-adam",
+     {{"step_size", {0, 1}}, {"clip", {1, -1}}, {"damping", {1, -1}}, {"moment_floor", {2, -2}}}},
+    {"arora-2023/tree-spider",
+     {{"step_size", {1, -1}},
+      {"alpha", {1, -1}},
+      {"clip_refresh", {1, -1}},
+      {"clip_increment", {1, -2}}}},
+    {"menart-2024/kl-spider",
+     {{"initial_excess", {1, 0}},
+      {"target_excess", {1, 0}},
+      {"kl_gamma", {-0.5, 1}},
+      {"clip_refresh", {1, -1}},
+      {"clip_increment", {1, -2}}}},
+    {"reference/gradient-descent-ascent", {{"step_size", {-1, 2}}}},
+    {"reference/sgd", {{"step_size", {-1, 2}}}},
+    {"reference/spider", {{"step_size", {-1, 2}}}},
+    {"reference/perturbed-gd",
+     {{"step_size", {-1, 2}}, {"threshold", {1, -1}}, {"radius", {0, 1}}, {"decrease", {1, 0}}}}};
 
 // A length or a value of F that stands where a number should shows here.
 TEST(EverySchedule, InOtherUnitsIsTheSameSchedule) {
@@ -364,6 +394,7 @@ TEST(EverySchedule, InOtherUnitsIsTheSameSchedule) {
       facts.constants.set(constant::joint_smoothness, {2});
       facts.constants.set(constant::strong_concavity, {0.5});
       facts.domain = Domain::ball(2);
+      facts.constants.set(constant::pl, {0.02});
       const auto here = entry.create();
       const bool by_losses = here->card().operations.starts_with("loss");
       if (by_losses) facts.dual_kind = DualKind::none;  // records with a dual answer none
@@ -422,6 +453,7 @@ TEST(EverySchedule, ATargetThatNoHorizonMeetsIsRefusedInWords) {
   facts.dual_dimension = 1000;
   facts.constants.set(constant::joint_smoothness, {2});
   facts.constants.set(constant::strong_concavity, {0.5});
+  facts.constants.set(constant::pl, {0.02});
   facts.constants.set(constant::suboptimality, {0});
   for (const auto& entry : algorithm_registry()) {
     SCOPED_TRACE(entry.key);

@@ -3,15 +3,25 @@
 
 #include <algorithm>
 
+#include "dpsosp/baselines/abadi_2016.hpp"
 #include "dpsosp/baselines/ada_dp_spider.hpp"
 #include "dpsosp/baselines/dp_gd_sosp.hpp"
 #include "dpsosp/baselines/dp_frank_wolfe.hpp"
 #include "dpsosp/baselines/dp_sgda.hpp"
 #include "dpsosp/baselines/dp_srm.hpp"
 #include "dpsosp/baselines/dp_trust_region.hpp"
+#include "dpsosp/baselines/dp_gd.hpp"
+#include "dpsosp/baselines/dp_gld.hpp"
+#include "dpsosp/baselines/dp_prox_gd.hpp"
+#include "dpsosp/baselines/dp_svrg.hpp"
 #include "dpsosp/baselines/gradient_descent_ascent.hpp"
+#include "dpsosp/baselines/kl_spider.hpp"
+#include "dpsosp/baselines/momentum_aggregation.hpp"
 #include "dpsosp/baselines/private_diff.hpp"
 #include "dpsosp/baselines/short_steps.hpp"
+#include "dpsosp/baselines/reference.hpp"
+#include "dpsosp/baselines/tree_spider.hpp"
+#include "dpsosp/baselines/zhou_2020.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/ganesh_2023/discrete_exponential.hpp"
 #include "dpsosp/ganesh_2023/exponential_sampler.hpp"
@@ -47,7 +57,23 @@ const std::vector<AlgorithmEntry>& algorithm_registry() {
       entry<ganesh_2023::DiscreteExponential>(),
       entry<lowy_2024::ExponentialWarmStart>(),
       entry<baselines::DpFrankWolfe>(),
+      entry<baselines::DpGd>(),
+      entry<baselines::DpSvrg>(),
+      entry<baselines::RrPsgd>(),
+      entry<baselines::DpProxGd>(),
+      entry<baselines::ZhouSgd>(),
+      entry<baselines::ZhouRmsProp>(),
+      entry<baselines::ZhouAdam>(),
+      entry<baselines::DpGld>(),
+      entry<baselines::MomentumAggregation>(),
+      entry<baselines::AbadiSgd>(),
+      entry<baselines::AbadiAdam>(),
+      entry<baselines::TreeSpider>(),
+      entry<baselines::KlSpider>(),
       entry<baselines::GradientDescentAscent>(),
+      entry<baselines::ReferenceSgd>(),
+      entry<baselines::ReferenceSpider>(),
+      entry<baselines::PerturbedGd>(),
   };
   return entries;
 }
