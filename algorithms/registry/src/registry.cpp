@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "dpsosp/avdiukhin_2024/minibatch_sgd.hpp"
 #include "dpsosp/baselines/ada_dp_spider.hpp"
 #include "dpsosp/baselines/dp_sgda.hpp"
 #include "dpsosp/baselines/gradient_descent_ascent.hpp"
@@ -26,6 +27,8 @@ const std::vector<AlgorithmEntry>& algorithm_registry() {
   static const std::vector<AlgorithmEntry> entries{
       entry<xu_2026::DpRgda>(),
       entry<ganesh_2023::StochasticSpider>(),
+      entry<avdiukhin_2024::DpSgd>(),
+      entry<avdiukhin_2024::NoisySgd>(),
       entry<baselines::AdaDpSpider>(),
       entry<baselines::PrivateDiff>(),
       entry<baselines::DpSgda>(),
