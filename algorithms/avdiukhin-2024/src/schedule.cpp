@@ -75,7 +75,8 @@ struct Premises {
   ProblemNumbers problem;
   Numbers n;
   double largest_deviation;
-  double failure;  // δ_E; 0 where C is not proved
+  double failure;  // δ_E
+  bool proves;     // unclipped, with the proved C
 
   bool amplified() const { return calibrator == Calibrator::rdp; }
   BatchPolicy batches() const { return batch_policy(p.sampling, p.batch, facts.records); }
@@ -185,7 +186,8 @@ Index chosen_batch(Premises s, MinibatchSgdParameters full) {
                      s.problem,
                      s.n,
                      s.largest_deviation,
-                     s.failure};
+                     s.failure,
+                     s.proves};
   const Horizon h = practical_horizon(unsampled);
   const double noise = 2.0 * h.noise.ratio / s.n.records * h.bound;
   const double one = s.p.sampling == Sampling::poisson ? h.bound : std::min(h.bound, s.n.deviation);
@@ -222,10 +224,17 @@ Scheduled practical(Premises& s) {
           .bound_failure = s.failure};
 }
 
-/// Theorem 3.5 with κ of Theorem 3.1, c₂ = 1; then the noise that the budget needs.
+/// Theorem 3.5. Its c₂ is what makes the noise enough, or 1 as a guess (NoiseForm::naive).
 Scheduled paper(Premises& s, std::string_view key) {
   MinibatchSgdParameters& p = s.p;
-  CircleSpec spec{.kappa = naive_kappa(s.n.records, s.nominal),
+  const double guess = naive_kappa(s.n.records, s.nominal);
+  const Calibrator unsampled = s.amplified() ? Calibrator::cks : s.calibrator;
+  const double kappa =
+      p.noise_form == NoiseForm::naive
+          ? guess
+          : 2.0 / s.n.records *
+                noise_ratio_for((1.0 - p.selection_share) * zcdp_budget(s.nominal, unsampled), 1.0);
+  CircleSpec spec{.kappa = kappa,
                   .batch = s.theory_batch(),
                   .constants = p.constants,
                   .delta = s.nominal.delta,
@@ -244,19 +253,19 @@ Scheduled paper(Premises& s, std::string_view key) {
   p.clip = circle.bound;
   const auto T = static_cast<double>(p.steps);
   const StepNoise enough = s.noise(p.steps);
-  const double naive = spec.kappa * std::sqrt(T) * s.divisor() / 2.0;
-  p.noise = p.noise_form == NoiseForm::naive ? naive : enough.ratio;
   Scheduled made{.rule = enough.rule,
                  .alpha = circle.alpha,
                  .utility = Utility::disputed,
+                 .note = fmt::format("c2 = {:.3g} in Theorem 3.1", kappa / guess),
                  .bound_failure = s.failure};
-  made.note = fmt::format("the budget needs {:.3g} times the noise of Theorem 3.1 with c2 = 1",
-                          enough.ratio / naive);
-  if (p.noise_form == NoiseForm::naive)
-    made.note +=
-        fmt::format("; that noise costs epsilon = {:.4g} under replace-one",
-                    implied_epsilon(s.batches(), s.facts.records, p.steps, naive, s.nominal.delta));
-  if (s.failure > 0) {  // C is proved at the noise that is added, or not at all
+  p.noise = enough.ratio;
+  if (p.noise_form == NoiseForm::naive) {
+    p.noise = kappa * std::sqrt(T) * s.divisor() / 2.0;
+    made.note += fmt::format(
+        ", whose noise costs epsilon = {:.4g} under replace-one",
+        implied_epsilon(s.batches(), s.facts.records, p.steps, p.noise, s.nominal.delta));
+  }
+  if (s.proves) {  // C at the horizon as rounded and the noise that is added, or no C at all
     const UnclippedRun run{s.theory_batch(), T, p.step_size, s.largest_deviation, s.failure};
     const auto C = proved_bound(s.n, run, 2.0 * p.noise / s.divisor());
     if (C) p.clip = *C;
@@ -308,7 +317,8 @@ Scheduled MinibatchSgd::schedule(Schedule kind,
              .problem = c,
              .n = {c.n, c.d, c.M, c.B, deviation},
              .largest_deviation = largest,
-             .failure = bound_failure(budget)};
+             .failure = bound_failure(budget),
+             .proves = proves};
   choose_batches(s);
   Scheduled made = kind == Schedule::practical ? practical(s) : paper(s, key);
   // Section 3.3 is for batches drawn without replacement.
