@@ -285,6 +285,29 @@ TEST(MinibatchSgdSchedule, PracticalIsNearItsClosedForm) {
   EXPECT_GT(static_cast<double>(q.steps), 0.5 * closed.time);
 }
 
+// A16: the promise counts the second moment of a Poisson batch, and the variance of a fixed one.
+TEST(MinibatchSgdSchedule, CountsTheSamplingNoiseOfItsBatches) {
+  const Problem p = double_well(4000);
+  for (const Sampling sampling : {Sampling::poisson, Sampling::sample}) {
+    DpSgd algorithm;
+    auto& q = algorithm.parameters;
+    q.bound = BoundRule::given;
+    q.clip = 2.6;
+    q.deviation = 1.0;
+    q.sampling = sampling;
+    q.batch = 100;
+    const Scheduled s =
+        algorithm.schedule(Schedule::practical, p.facts, {1, 1e-5}, Calibrator::rdp);
+    const double noise = q.noise * 2 * 2.6 / 100;
+    const double one = sampling == Sampling::poisson ? 2.6 * 2.6 : 1.0;
+    const Descent d = best_descent({4000, 10, 1, p.facts.constants[constant::suboptimality], 1},
+                                   static_cast<double>(q.steps),
+                                   one / 100 + 10 * noise * noise);
+    EXPECT_NEAR(s.alpha, d.alpha, 1e-9);
+    EXPECT_NEAR(q.step_size, d.step_size, 1e-9);
+  }
+}
+
 // A10: the gap is that of x₀, wherever it is; the paper prints f(0).
 TEST(MinibatchSgdSchedule, TakesTheGapOfTheStart) {
   const Problem near = double_well(10000), far = double_well(10000, {{"start", "far"}});

@@ -255,9 +255,14 @@ TEST(EveryPairOfAlgorithms, DiffersInItsIteratesWithoutNoise) {
                           algorithm->card().is_private() ? test::no_noise : test::exact)
             .iterates;
   }
+  // Or the card says that they are the same, and why.
+  const auto names = [](const std::string& one, const std::string& other) {
+    return find_algorithm(one)->card().operations.find(other) != std::string::npos;
+  };
   for (auto a = iterates.begin(); a != iterates.end(); ++a)
     for (auto b = std::next(a); b != iterates.end(); ++b)
-      EXPECT_NE(a->second, b->second) << a->first << " and " << b->first;
+      EXPECT_TRUE(a->second != b->second || names(a->first, b->first) || names(b->first, a->first))
+          << a->first << " and " << b->first;
 }
 
 }  // namespace

@@ -92,7 +92,9 @@ const AlgorithmCard& DpSgd::card() const {
       .rate = "d^(1/4)/sqrt(n eps)",
       .empirical = Exponents{-0.5, 0.25, -0.5},
       .population = {},
-      .operations = "gradient; with a selection gradient norm and least eigenvalue",
+      .operations =
+          "gradient; with a selection gradient norm and least eigenvalue; where each record "
+          "keeps its own dual, yang-2022/dp-sgda at the same numbers is this method",
       .output_rule = "last iterate, or one selected privately among iterates drawn before the run",
       .printed = "the theorem's constants k_T = 64 in the paper's schedule"};
   return card;
