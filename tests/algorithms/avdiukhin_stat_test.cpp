@@ -96,6 +96,58 @@ TEST(HalfOfTheIterates, AreSospsUnderThePracticalSchedules) {
   }
 }
 
+/// One run of the practical schedule over n simulated records with C = 2√(L f_max) + σ.
+struct Measured {
+  double level;        // median over the iterates
+  double escape_time;  // t ln(1 + ηγ) for the first t with λ_min > 0
+};
+Measured measured(Index n, Index d, std::uint64_t seed) {
+  const auto family = find_problem("double-well");
+  Fields fields = family->fields();
+  set_field(fields, "double-well", "sampling", "whole");
+  Problem p = family->make({.records = n, .dimension = d, .seed = seed, .data_seed = seed});
+  p.facts.constants.set(constant::suboptimality, {0.6530477748538477});
+  DpSgd algorithm;
+  auto& q = algorithm.parameters;
+  q.bound = BoundRule::given;
+  q.clip = 2.616227428;
+  algorithm.schedule(Schedule::practical, p.facts, {1, 1e-5}, Calibrator::cks);
+  // The limit is above every norm on the way; simulated records need a proved one.
+  const Ran ran = test::run_unsound(algorithm, p.facts, *p.records, {.no_clipping = true}, seed);
+  std::vector<double> levels;
+  double escape_time = 0;
+  for (std::size_t t = 0; t < ran.iterates.size(); ++t) {
+    levels.push_back(level(p, ran.iterates[t]));
+    const double u = ran.iterates[t][0];
+    if (escape_time == 0 && 1 - 2 / std::pow(std::cosh(u), 2) > 0)
+      escape_time = std::log1p(q.step_size) * static_cast<double>(t);
+  }
+  std::ranges::nth_element(levels, levels.begin() + std::ssize(levels) / 2);
+  return {levels[levels.size() / 2], escape_time};
+}
+
+Measured median_of(Index n, Index d) {
+  std::vector<double> levels, times;
+  for (std::uint64_t seed = 1; seed <= 9; ++seed) {
+    const Measured m = measured(n, d, seed);
+    levels.push_back(m.level);
+    times.push_back(m.escape_time);
+  }
+  std::ranges::sort(levels);
+  std::ranges::sort(times);
+  return {levels[4], times[4]};
+}
+
+// Section 6, rows 1 and 6: the level goes like n^{−1/2} d^{1/4}, the escape time like ½ ln n.
+TEST(MedianLevel, HasTheClaimedExponents) {
+  const Measured few = median_of(100000, 10), many = median_of(10000000, 10);
+  const double decades = std::log(100.0);
+  EXPECT_NEAR(std::log(many.level / few.level) / decades, -0.5, 0.05);
+  EXPECT_NEAR((many.escape_time - few.escape_time) / decades, 0.5, 0.1);
+  const Measured wide = median_of(100000, 160);
+  EXPECT_NEAR(std::log(wide.level / few.level) / std::log(161.0 / 11), 0.25, 0.06);
+}
+
 TEST(Noise, IsNeededToLeaveTheSaddle) {
   const Problem p = double_well(1000);
   DpSgd algorithm;

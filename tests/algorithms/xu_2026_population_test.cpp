@@ -3,6 +3,7 @@
 // on simulated records.
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include <gtest/gtest.h>
 
@@ -146,6 +147,38 @@ TEST(PopulationSchedule, LeavesTheEmpiricalOneAlone) {
   changed.schedule(Schedule::practical, p.facts, {2, 1e-6}, Calibrator::cks);
   changed.parameters.deviation = 0;
   EXPECT_EQ(values_of(plain.fields()), values_of(changed.fields()));
+}
+
+// A length or a value of F that stands where a number should shows here.
+TEST(PopulationSchedule, InOtherUnitsIsTheSameSchedule) {
+  const Problem p = stream(10000000, 1);
+  const double f = std::pow(2.0, 24), s = std::pow(2.0, 6);
+  PublicFacts other = p.facts;
+  for (const auto& [name, length] :
+       std::map<std::string_view, int>{{constant::lipschitz, -1},
+                                       {constant::smoothness, -2},
+                                       {constant::joint_smoothness, -2},
+                                       {constant::strong_concavity, -2},
+                                       {constant::hessian_lipschitz, -3},
+                                       {constant::suboptimality, 0}})
+    other.constants.set(name, {p.facts.constants[name] * f * std::pow(s, length)});
+  DpRgda here, there;
+  here.parameters.objective = there.parameters.objective = ObjectiveKind::population;
+  const PrivacyBudget budget{2, 1e-6};
+  const Scheduled a = here.schedule(Schedule::practical, p.facts, budget, Calibrator::cks);
+  const Scheduled b = there.schedule(Schedule::practical, other, budget, Calibrator::cks);
+  expect_digits(b.alpha, a.alpha * f / s, 1e-9);
+  const auto& x = here.parameters;
+  const auto& y = there.parameters;
+  EXPECT_EQ(x.steps, y.steps);
+  EXPECT_EQ(x.period, y.period);
+  EXPECT_EQ(x.escape_steps, y.escape_steps);
+  EXPECT_EQ(x.oracle.refresh_batch, y.oracle.refresh_batch);
+  EXPECT_EQ(x.oracle.increment_batch, y.oracle.increment_batch);
+  expect_digits(y.descent_step, x.descent_step * s, 1e-9);
+  expect_digits(y.escape_step, x.escape_step * s * s / f, 1e-9);
+  expect_digits(y.perturb_radius, x.perturb_radius * s, 1e-9);
+  expect_digits(y.escape_mean_sq_move, x.escape_mean_sq_move * s * s, 1e-9);
 }
 
 TEST(PopulationSchedule, OfThePaperSaysThatItIsVacuous) {
