@@ -98,6 +98,8 @@ Curator::Curator(Curator&&) noexcept = default;
 const PublicFacts& Curator::facts() const { return own_->facts; }
 const Ledger& Curator::ledger() const { return shared_->ledger; }
 
+bool Curator::answers_second_order() const { return shared_->records->has_second_order(); }
+
 PrivacyLabel Curator::label() const {
   const Departures& d = shared_->departures;
   return label_of(!d.no_filter, d.no_noise, d.no_data, d.no_clipping);
@@ -105,8 +107,10 @@ PrivacyLabel Curator::label() const {
 
 Remaining Curator::remaining() const {
   return {own_->rule.capacity > 0 ? own_->filter.remaining() / own_->rule.capacity : 0.0,
-          own_->range.end - own_->fresh_cursor};
+          fresh_records()};
 }
+
+Index Curator::fresh_records() const { return own_->range.end - own_->fresh_cursor; }
 
 Batch Curator::draw(const BatchPolicy& policy, BatchUse use) {
   Own& own = *own_;

@@ -18,6 +18,13 @@ void RangeFilter::split(Index at) {
   segments_.emplace(at, history);
 }
 
+/// Neighbours of the same history are one segment: a single pass stays two segments long.
+void RangeFilter::merge(Index at) {
+  const auto segment = segments_.find(at);
+  if (segment == segments_.end() || segment == segments_.begin()) return;
+  if (std::prev(segment)->second == segment->second) segments_.erase(segment);
+}
+
 bool RangeFilter::try_charge(const std::vector<Charge>& charges) {
   for (const Charge& c : charges) {
     split(c.range.begin);
@@ -30,6 +37,10 @@ bool RangeFilter::try_charge(const std::vector<Charge>& charges) {
          ++s)
       if (!tried.try_emplace(s->first, s->second).first->second.try_charge(c.amount)) return false;
   for (auto& [begin, filter] : tried) segments_.at(begin) = filter;
+  for (const Charge& c : charges) {
+    merge(c.range.begin);
+    merge(c.range.end);
+  }
   return true;
 }
 

@@ -196,8 +196,7 @@ TEST(GaneshSchedule, PracticalHasTheNumbersOfTheTable) {
             8.7345e-3,
             821}}) {
     ganesh_2023::StochasticSpider algorithm;
-    auto& p = algorithm.parameters;
-    p.selection_share = 0.5;
+    const auto& p = algorithm.parameters.spider;
     const PublicFacts facts = minimisation_facts(row.n, 16);
     const Scheduled s =
         algorithm.schedule(Schedule::practical, facts, {1, 1e-6}, Calibrator::bun_steinke);
@@ -206,9 +205,9 @@ TEST(GaneshSchedule, PracticalHasTheNumbersOfTheTable) {
     expect_digits(p.drift_threshold, row.alpha, 1e-7);  // κ = G α/M²
     EXPECT_EQ(p.steps, row.steps);
     EXPECT_EQ(p.refresh_cap, row.cap);
-    EXPECT_EQ(p.escape_steps, row.escape_steps);
-    expect_digits(p.escape_threshold, 2 * row.alpha, 1e-7);
-    expect_digits(p.kick_deviation, row.error / 4, 1e-7);  // θα/√d
+    EXPECT_EQ(p.escape.steps, row.escape_steps);
+    expect_digits(p.escape.threshold, 2 * row.alpha, 1e-7);
+    expect_digits(p.escape.kick_deviation, row.error / 4, 1e-7);  // θα/√d
     EXPECT_EQ(p.step_size, 1.0);
     // The table's σ use the T and T₁ before rounding; ours the rounded ones.
     const double n = static_cast<double>(row.n);
@@ -224,7 +223,7 @@ TEST(GaneshSchedule, PracticalHasTheNumbersOfTheTable) {
     const auto cost = [n](double sigma) { return std::pow(2 / n, 2) / (2 * sigma * sigma); };
     expect_digits(T1 * cost(row.sigma1) + T * cost(row.sigma2), row.zcdp, 1e-5);
     expect_digits(T1 * cost(sigma1) + T * cost(sigma2), s.rule.capacity / 2, 1e-12);
-    const auto numbers = ganesh_2023::practical_empirical(n, 16, 1, 1, 1, 1, s.rule.capacity / 2);
+    const auto numbers = ganesh_2023::practical_empirical({n, 16, 1, 1, 1, 1}, s.rule.capacity / 2);
     expect_digits(numbers.refresh_deviation, sigma1, 1e-12);
     expect_digits(numbers.increment_deviation, sigma2, 1e-12);
   }
@@ -232,10 +231,10 @@ TEST(GaneshSchedule, PracticalHasTheNumbersOfTheTable) {
 
 TEST(GaneshSchedule, Theorem42HasTheKnownNumbers) {
   const double phi = 0.0174689048;
-  const auto vacuous = ganesh_2023::theorem_4_2(1e6, 100, 1, 1, 1, 1, phi);
+  const auto vacuous = ganesh_2023::theorem_4_2({1e6, 100, 1, 1, 1, 1}, phi);
   expect_digits(vacuous.drift_threshold, 1.7889e-3, 1e-4);
   expect_digits(vacuous.alpha, 2.666e5, 1e-3);
-  const auto huge = ganesh_2023::theorem_4_2(1e20, 100, 1, 1, 1, 1, phi);
+  const auto huge = ganesh_2023::theorem_4_2({1e20, 100, 1, 1, 1, 1}, phi);
   expect_digits(huge.alpha, 0.02365, 1e-3);
   expect_digits(huge.gamma, 3.027e-5, 1e-3);
   expect_digits(huge.steps, 1.6e14, 0.02);
@@ -279,6 +278,8 @@ const std::map<std::string, std::map<std::string, Unit>> parameter_units{
       {"drift_threshold", {0, 2}},
       {"escape_threshold", {1, -1}},
       {"kick_deviation", {1, -1}},
+      {"escape_radius", {0, 1}},
+      {"selection_alpha", {1, -1}},
       {"clip_refresh", {1, -1}},
       {"clip_increment", {1, -2}}}},
     {"avdiukhin-2024/dp-sgd",

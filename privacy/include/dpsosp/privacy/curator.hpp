@@ -98,8 +98,12 @@ class Curator {
 
   const PublicFacts& facts() const;
   Remaining remaining() const;
+  /// The fresh records of remaining(), at no cost.
+  Index fresh_records() const;
   const Ledger& ledger() const;
   PrivacyLabel label() const;
+  /// Whether the problem's records answer Hessian products; a public fact of its loss.
+  bool answers_second_order() const;
 
   /// A batch of this curator's records, for one query or for several (see BatchUse).
   /// \throws DataExhausted (fresh), InputError (size, rate)

@@ -27,6 +27,7 @@ class RangeFilter {
 
  private:
   void split(Index at);
+  void merge(Index at);
 
   Index end_;
   std::map<Index, PrivacyFilter> segments_;  // by first record
