@@ -310,11 +310,14 @@ void Curator::read_mean(const Point& point,
   if (!finite(point) || (previous != nullptr && !finite(*previous))) return;  // as below, for all
   const double limit = unclipped ? std::numeric_limits<double>::infinity() : query.limit;
   const BatchView view = members_of(batch);
-  const auto add = [&](const BatchView& members, Vector& sum) {
+  const auto add_clipped = [&](const BatchView& members, double clip, Vector& sum) {
     return previous == nullptr
-               ? shared_->records->add_gradients(point, query.block, members, limit, sum)
+               ? shared_->records->add_gradients(point, query.block, members, clip, sum)
                : shared_->records->add_gradient_differences(
-                     point, *previous, query.block, members, limit, sum);
+                     point, *previous, query.block, members, clip, sum);
+  };
+  const auto add = [&](const BatchView& members, Vector& sum) {
+    return add_clipped(members, limit, sum);
   };
   Vector& mean = own_->work;
   const ClipReport report = add(view, mean);
@@ -322,6 +325,10 @@ void Curator::read_mean(const Point& point,
   mean /= departures.realised_divisor ? std::max(1.0, static_cast<double>(view.size())) : divisor;
   if (departures.clip_batch_mean && mean.norm() > query.limit) mean *= query.limit / mean.norm();
   note_clipping(report, view.size(), limit);
+  if (departures.no_clipping)
+    note_violations(report, view.size(), query.limit, mean.size(), [&](Vector& sum) {
+      return add_clipped(view, query.limit, sum);
+    });
 }
 
 double Curator::read_loss_difference(ConstVectorRef point,
@@ -349,6 +356,23 @@ void Curator::note_clipping(const ClipReport& report, Index contributions, doubl
   log->clipped += report.clipped;
   if (std::isfinite(limit) && limit > 0)
     log->largest_norm = std::max(log->largest_norm, report.largest_norm / limit);
+}
+
+template <class Add>
+void Curator::note_violations(
+    const ClipReport& report, Index contributions, double nominal, Index entries, const Add& add) {
+  ClipLog* log = shared_->clip_log;
+  if (log == nullptr || shared_->departures.no_noise || !(nominal > 0)) return;
+  log->largest_over_nominal = std::max(log->largest_over_nominal, report.largest_norm / nominal);
+  if (!shared_->records->simulated() && report.largest_norm <= nominal) return;
+  Vector unused = Vector::Zero(entries);
+  try {
+    const Index longer = add(unused).clipped;
+    if (longer > 0 && log->first_violation < 0) log->first_violation = log->queries - 1;
+    log->violations += longer;
+  } catch (const InputError&) {  // simulated: a record may be longer, and none can be looked at
+    log->unseen += contributions;
+  }
 }
 
 void Curator::read_hessian(const Vector& point,

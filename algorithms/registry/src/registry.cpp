@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "dpsosp/baselines/abadi_2016.hpp"
+#include "dpsosp/avdiukhin_2024/minibatch_sgd.hpp"
 #include "dpsosp/baselines/ada_dp_spider.hpp"
 #include "dpsosp/baselines/dp_gd_sosp.hpp"
 #include "dpsosp/baselines/dp_frank_wolfe.hpp"
@@ -46,6 +47,8 @@ const std::vector<AlgorithmEntry>& algorithm_registry() {
       entry<xu_2026::DpRgda>(),
       entry<ganesh_2023::StochasticSpider>(),
       entry<liu_talwar_2025::AdaptiveSpider>(),
+      entry<avdiukhin_2024::DpSgd>(),
+      entry<avdiukhin_2024::NoisySgd>(),
       entry<baselines::AdaDpSpider>(),
       entry<baselines::PrivateDiff>(),
       entry<baselines::DpSgda>(),

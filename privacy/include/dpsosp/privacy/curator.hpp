@@ -80,6 +80,12 @@ struct ClipLog {
   double largest_norm = 0.0;      ///< over limit
   std::int64_t estimates = 0;     ///< of stochastic samplers
   std::int64_t out_of_range = 0;  ///< those of them that were cut off, which biases the sample
+
+  // Gradients where nothing is clipped but noise was added for a nominal limit:
+  std::int64_t violations = 0;        ///< contributions longer than the nominal limit
+  double largest_over_nominal = 0.0;  ///< norm of the longest contribution met, over that limit
+  std::int64_t first_violation = -1;  ///< number of the query with the first of them; -1: none
+  std::int64_t unseen = 0;  ///< contributions that might be longer and cannot be looked at
 };
 
 /// The trusted party that holds the records. Every access to data goes through one of its queries:
@@ -223,6 +229,11 @@ class Curator {
   template <class Add>
   void add_finite_one_by_one(const BatchView& view, const Add& add, Vector& sum) const;
   void note_clipping(const ClipReport& report, Index contributions, double limit);
+  /// Looks at an unclipped sum again, for contributions longer than the limit that its noise is
+  /// for. `add` is the sum with a clip. Nothing that is released depends on it.
+  template <class Add>
+  void note_violations(
+      const ClipReport& report, Index contributions, double nominal, Index entries, const Add& add);
   /// Refuses a batch of another curator, and shapes that do not fit the public facts.
   void check_query(const Point& point,
                    const Point* previous,

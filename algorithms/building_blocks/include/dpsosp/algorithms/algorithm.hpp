@@ -108,6 +108,9 @@ struct Scheduled {
   std::string note;  ///< why the utility label is not `proved`
   /// ψ: promised excess risk of the output, that a second stage may start from; 0 if none.
   double excess_risk = 0.0;
+  /// δ_E: probability at most with which an unclipped run leaves its gradient bound, whatever the
+  /// data set of a stated class; 0 if that is not proved.
+  double bound_failure = 0.0;
 };
 
 /// One algorithm with its parameters. A run is a function of parameters, curator and stream.
