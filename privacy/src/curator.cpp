@@ -83,10 +83,10 @@ Curator::Curator(const PublicFacts& facts,
            "records",
            static_cast<double>(records.size()),
            fmt::format("the {} of the public facts", facts.records));
-  shared_->records = &records;
   shared_->clip_log = clip_log;
   shared_->departures = departures;
   own_ = std::make_unique<Own>(facts, "/", RecordRange{0, facts.records}, rule, key);
+  own_->records = &records;
 }
 
 Curator::Curator(std::shared_ptr<Shared> shared, std::unique_ptr<Own> own)
@@ -122,7 +122,7 @@ Batch Curator::draw(const BatchPolicy& policy, BatchUse use) {
              "size",
              static_cast<double>(policy.size),
              fmt::format("in [1, records] with records = {}", n));
-  const bool simulated = shared_->records->simulated();
+  const bool simulated = own_->records->simulated();
   if (simulated &&
       (policy.kind == BatchPolicy::Kind::sample || policy.kind == BatchPolicy::Kind::poisson))
     throw InputError(fmt::format(
@@ -266,7 +266,7 @@ void Curator::answer(const char* name,
 template <class Add>
 void Curator::add_finite_one_by_one(const BatchView& view, const Add& add, Vector& sum) const {
   sum.setZero();
-  if (shared_->records->simulated()) return;
+  if (own_->records->simulated()) return;
   Vector one(sum.size());
   for (Index k = 0; k < view.size(); ++k) {
     one.setZero();
@@ -290,8 +290,8 @@ void Curator::read_mean(const Point& point,
       batch.members_ ? BatchView(*batch.members_) : BatchView(batch.range_.begin, batch.range_.end);
   const auto add = [&](const BatchView& members, Vector& sum) {
     return previous == nullptr
-               ? shared_->records->add_gradients(point, query.block, members, limit, sum)
-               : shared_->records->add_gradient_differences(
+               ? own_->records->add_gradients(point, query.block, members, limit, sum)
+               : own_->records->add_gradient_differences(
                      point, *previous, query.block, members, limit, sum);
   };
   Vector& mean = own_->work;
@@ -320,7 +320,7 @@ void Curator::read_hessian(const Vector& point,
   if (shared_->departures.no_data) return;
   if (shared_->departures.no_clipping) limit = std::numeric_limits<double>::infinity();
   if (limit == 0 || !point.allFinite() || !previous.allFinite() || !v.allFinite()) return;
-  const Records& records = *shared_->records;
+  const Records& records = *own_->records;
   const auto add = [&](const BatchView& members, Vector& sum) {
     return previous.size() == 0 ? records.add_hessian_products(Point(point), v, members, limit, sum)
                                 : records.add_hessian_difference_products(
@@ -348,25 +348,36 @@ Curator Curator::child(const ChildSpec& spec) {
              fmt::format("a non-empty part of [0, {})", own.facts.records));
     range = {own.range.begin + spec.range->begin, own.range.begin + spec.range->end};
   }
-  if (spec.initial_point && spec.initial_point->size() != own.facts.dimension)
+  PublicFacts facts =
+      spec.projection
+          ? projected_facts(own.facts, spec.projection->map.rows(), spec.projection->cap)
+          : own.facts;
+  if (spec.initial_point && spec.initial_point->size() != facts.dimension)
     reject("child curator",
            "initial_point",
            static_cast<double>(spec.initial_point->size()),
-           fmt::format("{} entries", own.facts.dimension));
+           fmt::format("{} entries", facts.dimension));
+  std::shared_ptr<const Records> projected = own.projected;
+  if (spec.projection) {
+    if (!spec.projection->map.allFinite())
+      throw InputError("child curator: the projection has an entry that is not finite");
+    projected = own.records->projected(spec.projection->map, facts.feature_bound);
+  }
   FilterRule rule = own.rule;
   rule.capacity *= spec.share;
   if (!shared_->departures.no_filter && !own.filter.try_charge({{range, rule.capacity}}))
     throw BudgetExhausted(
         fmt::format("child '{}' refused: its slice exceeds the budget", spec.name));
-  PublicFacts facts = own.facts;
   facts.records = range.end - range.begin;
   if (spec.initial_point) facts.initial_point = *spec.initial_point;
   if (spec.suboptimality)
     facts.constants.set(constant::suboptimality, {*spec.suboptimality, Origin::estimated, "child"});
   const std::string scope = fmt::format("{}{}/", own.scope, spec.name);
-  return {
-      shared_,
-      std::make_unique<Own>(std::move(facts), scope, range, rule, own.key.child(own.children++))};
+  auto made =
+      std::make_unique<Own>(std::move(facts), scope, range, rule, own.key.child(own.children++));
+  made->records = projected ? projected.get() : own.records;
+  made->projected = std::move(projected);
+  return {shared_, std::move(made)};
 }
 
 }  // namespace dpsosp

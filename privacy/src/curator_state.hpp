@@ -14,7 +14,6 @@ namespace dpsosp {
 
 /// What a curator and all its children share.
 struct Curator::Shared {
-  const Records* records = nullptr;
   Ledger ledger;
   ClipLog* clip_log = nullptr;
   Departures departures;
@@ -28,6 +27,9 @@ struct Curator::Own {
       RecordRange range,
       FilterRule rule,
       const StreamKey& key);
+
+  const Records* records = nullptr;  // what queries read: the root's, or projected ones
+  std::shared_ptr<const Records> projected;
 
   /// The filter's charge for an event; computed once for a run of equal events.
   double charge_of(const Event& event);

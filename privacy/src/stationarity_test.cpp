@@ -37,7 +37,7 @@ StationarityTest::StationarityTest(Curator& curator,
   const Vector start = own.facts.initial_point;
   curator.check_query(Point(start), nullptr, batch, Block::x, own.facts.dimension);
   if (batch.members_) throw InputError("stationarity test: a batch with secret membership");
-  if (!curator.shared_->records->has_second_order())
+  if (!curator.own_->records->has_second_order())
     throw InputError(
         fmt::format("stationarity test: {} answers no Hessian products", own.facts.name));
 

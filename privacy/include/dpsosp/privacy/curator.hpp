@@ -12,6 +12,7 @@
 #include "dpsosp/privacy/batch.hpp"
 #include "dpsosp/privacy/budget.hpp"
 #include "dpsosp/privacy/ledger.hpp"
+#include "dpsosp/privacy/projection.hpp"
 #include "dpsosp/privacy/query.hpp"
 
 namespace dpsosp {
@@ -59,8 +60,10 @@ struct ChildSpec {
   std::string name;                     ///< unique among siblings; part of the ledger's scope
   double share = 1.0;                   ///< of the parent's capacity, in (0, 1]
   std::optional<RecordRange> range;     ///< of the parent's records, relative to it; all without it
-  std::optional<Vector> initial_point;  ///< replaces the public fact (warm starts)
+  std::optional<Vector> initial_point;  ///< replaces the public fact (warm starts); of R^k if
+                                        ///< projected
   std::optional<double> suboptimality;  ///< replaces the public constant
+  std::optional<Projection> projection;  ///< the child's records have features in R^k
 };
 
 /// Counts of what clipping did; depends on the records, so it is written for the evaluation log
