@@ -151,8 +151,10 @@ Batch Curator::draw(const BatchPolicy& policy, BatchUse use) {
     case BatchPolicy::Kind::poisson: {
       if (!(policy.rate > 0 && policy.rate <= 1)) reject("batch", "rate", policy.rate, "in (0, 1]");
       std::vector<Index> members;
-      for (Index i = own.range.begin; i < own.range.end; ++i)
-        if (own.sampling.bernoulli(policy.rate)) members.push_back(i);
+      do
+        for (Index i = own.range.begin; i < own.range.end; ++i)
+          if (own.sampling.bernoulli(policy.rate)) members.push_back(i);
+      while (members.empty() && shared_->departures.resample_empty);
       batch.members_ = std::make_shared<const std::vector<Index>>(std::move(members));
       break;
     }
@@ -233,6 +235,8 @@ void Curator::answer(const char* name,
     plan.sensitivity = 2.0 * query.limit;  // the true one: a batch may be a single record
     plan.event = GaussianEvent{plan.standard_deviation / plan.sensitivity};
   }
+  // A batch that is never empty is not a Poisson batch: no amplification is proved for it.
+  if (departures.resample_empty && plan.event) plan.event = without_amplification(*plan.event);
   const RecordRange charged = charged_range(batch);
 
   if (plan.event && !departures.no_filter &&

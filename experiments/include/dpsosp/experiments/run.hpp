@@ -28,6 +28,8 @@ enum class Door {
   no_data,          ///< noise only: every record contributes zero
   not_private,      ///< neither noise nor clipping: reference lines
   batch_mean_clip,  ///< the printed clipping of the mean
+  script,  ///< of an authors' script: its own noise, empty Poisson batches drawn anew, means over
+           ///< the realised batch
 };
 
 /// Everything that decides the numbers of one private run.

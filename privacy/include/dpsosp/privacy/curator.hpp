@@ -130,6 +130,7 @@ class Curator {
     bool no_clipping = false;       ///< limits are ignored
     bool clip_batch_mean = false;   ///< the mean is clipped, not each record
     bool realised_divisor = false;  ///< Poisson sums are divided by the realised size
+    bool resample_empty = false;    ///< empty Poisson batches are drawn anew
   };
   Curator(const PublicFacts& facts,
           const Records& records,
