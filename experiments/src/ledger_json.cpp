@@ -46,7 +46,8 @@ json ledger_json(const Ledger& ledger, std::size_t limit) {
   for (const LedgerEntry& e : ledger.entries()) {
     const auto same = std::ranges::find_if(kinds, [&](const LedgerEntry& k) {
       return k.scope == e.scope && k.query == e.query && k.policy == e.policy &&
-             k.charged == e.charged && k.event == e.event;
+             k.charged == e.charged && k.event == e.event && k.pure == e.pure &&
+             k.delta_extra == e.delta_extra;
     });
     if (same == kinds.end()) {
       kinds.push_back(e);
@@ -70,6 +71,8 @@ json ledger_json(const Ledger& ledger, std::size_t limit) {
          {"event", e.event ? std::visit(EventJson{}, *e.event) : json("no finite cost")},
          {"sensitivity", {to_json_number(e.sensitivity_low), to_json_number(e.sensitivity_high)}},
          {"deviation", {to_json_number(e.deviation_low), to_json_number(e.deviation_high)}}});
+    if (e.pure) rows.back()["account"] = "pure";
+    if (e.delta_extra > 0) rows.back()["delta_extra"] = e.delta_extra;
   }
   json out{{"entries", std::move(rows)}};
   if (kinds.size() > limit) out["further_entries"] = kinds.size() - limit;

@@ -269,6 +269,9 @@ json privacy_json(const Curator& curator, const json& d, const Scheduled& schedu
     j["filter"] = {{"calibrator", to_string(scheduled.rule.calibrator)},
                    {"capacity", scheduled.rule.capacity}};
     if (scheduled.rule.order) j["filter"]["order"] = *scheduled.rule.order;
+    if (scheduled.rule.pure_capacity > 0)
+      j["filter"]["pure_capacity"] = scheduled.rule.pure_capacity;
+    if (scheduled.rule.delta_extra > 0) j["filter"]["delta_extra"] = scheduled.rule.delta_extra;
   } else {
     j["guarantee"] = "inf";
   }

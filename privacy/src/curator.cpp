@@ -52,16 +52,25 @@ Curator::Own::Own(PublicFacts facts_,
       scope(std::move(scope_)),
       range(range_),
       rule(std::move(rule_)),
-      filter(range_, rule.capacity),
+      filter(range_, rule.capacity, rule.pure_capacity, rule.delta_extra),
       key(key_),
       noise(with_purpose(key_, Purpose::noise)),
       sampling(with_purpose(key_, Purpose::sampling)),
+      choice(with_purpose(key_, Purpose::choice)),
       fresh_cursor(range_.begin) {}
 
 double Curator::Own::charge_of(const Event& event) {
   if (!last_charged || !(last_charged->first == event))
     last_charged.emplace(event, rule.charge(event));
   return last_charged->second;
+}
+
+std::optional<RangeFilter::Account> Curator::Own::charge_pure(RecordRange charged,
+                                                              const Event& event,
+                                                              double delta_extra) {
+  const bool pure_alone = rule.pure_capacity > 0 && rule.calibrator == Calibrator::exact_gaussian;
+  const double amount = pure_alone ? std::numeric_limits<double>::infinity() : charge_of(event);
+  return filter.try_pure({charged, amount}, *pure_epsilon(event), delta_extra);
 }
 
 Curator::Curator(const PublicFacts& facts,
@@ -104,8 +113,10 @@ PrivacyLabel Curator::label() const {
 }
 
 Remaining Curator::remaining() const {
-  return {own_->rule.capacity > 0 ? own_->filter.remaining() / own_->rule.capacity : 0.0,
-          own_->range.end - own_->fresh_cursor};
+  const FilterRule& rule = own_->rule;
+  return {rule.capacity > 0 ? own_->filter.remaining() / rule.capacity : 0.0,
+          own_->range.end - own_->fresh_cursor,
+          rule.pure_capacity > 0 ? own_->filter.pure_remaining() / rule.pure_capacity : 0.0};
 }
 
 Batch Curator::draw(const BatchPolicy& policy, BatchUse use) {
@@ -266,19 +277,6 @@ void Curator::answer(const char* name,
   out = own.work;
 }
 
-/// A record whose contribution is not finite would show in every release: it counts as zero.
-template <class Add>
-void Curator::add_finite_one_by_one(const BatchView& view, const Add& add, Vector& sum) const {
-  sum.setZero();
-  if (own_->records->simulated()) return;
-  Vector one(sum.size());
-  for (Index k = 0; k < view.size(); ++k) {
-    one.setZero();
-    add(BatchView(view[k], view[k] + 1), one);
-    if (one.allFinite()) sum += one;
-  }
-}
-
 void Curator::read_mean(const Point& point,
                         const Point* previous,
                         const Batch& batch,
@@ -340,8 +338,15 @@ void Curator::read_hessian(const Vector& point,
 
 Curator Curator::child(const ChildSpec& spec) {
   Own& own = *own_;
-  if (!(spec.share > 0 && spec.share <= 1))
-    reject("child curator", "share", spec.share, "in (0, 1]");
+  const double pure_share = spec.pure_share.value_or(spec.share);
+  const double failure_share = spec.delta_extra_share.value_or(spec.share);
+  const auto check_share = [](std::string_view name, double share) {
+    if (!(share >= 0 && share <= 1)) reject("child curator", name, share, "in [0, 1]");
+  };
+  check_share("pure_share", pure_share);
+  check_share("delta_extra_share", failure_share);
+  if (!(spec.share > 0 && spec.share <= 1) && !(spec.share == 0 && pure_share > 0))
+    reject("child curator", "share", spec.share, "in (0, 1], or 0 beside a pure_share > 0");
   RecordRange range = own.range;
   if (spec.range) {
     if (!(spec.range->begin >= 0 && spec.range->begin < spec.range->end &&
@@ -369,7 +374,10 @@ Curator Curator::child(const ChildSpec& spec) {
   }
   FilterRule rule = own.rule;
   rule.capacity *= spec.share;
-  if (!shared_->departures.no_filter && !own.filter.try_charge({{range, rule.capacity}}))
+  rule.pure_capacity *= pure_share;
+  rule.delta_extra *= failure_share;
+  if (!shared_->departures.no_filter &&
+      !own.filter.try_slice({range, rule.capacity, rule.pure_capacity, rule.delta_extra}))
     throw BudgetExhausted(
         fmt::format("child '{}' refused: its slice exceeds the budget", spec.name));
   facts.records = range.end - range.begin;

@@ -8,6 +8,7 @@
 
 #include "dpsosp/privacy/curator.hpp"
 #include "dpsosp/privacy/range_filter.hpp"
+#include "dpsosp/problems/records.hpp"
 #include "simulated_ranges.hpp"
 
 namespace dpsosp {
@@ -33,6 +34,11 @@ struct Curator::Own {
 
   /// The filter's charge for an event; computed once for a run of equal events.
   double charge_of(const Event& event);
+  /// Charges an event that is pure DP, to the pure account where there is room; the account, or
+  /// none if it is refused. \throws UnsupportedError if the rule has no account for it
+  std::optional<RangeFilter::Account> charge_pure(RecordRange charged,
+                                                  const Event& event,
+                                                  double delta_extra = 0.0);
 
   std::shared_ptr<const void> identity = std::make_shared<char>();
   PublicFacts facts;
@@ -43,10 +49,24 @@ struct Curator::Own {
   StreamKey key;
   Stream noise;
   Stream sampling;
+  Stream choice;
   Index fresh_cursor;
   std::uint64_t children = 0;
   Vector work;
   std::optional<std::pair<Event, double>> last_charged;
 };
+
+/// A record whose contribution is not finite would show in every release: it counts as zero.
+template <class Add>
+void Curator::add_finite_one_by_one(const BatchView& view, const Add& add, Vector& sum) const {
+  sum.setZero();
+  if (own_->records->simulated()) return;
+  Vector one(sum.size());
+  for (Index k = 0; k < view.size(); ++k) {
+    one.setZero();
+    add(BatchView(view[k], view[k] + 1), one);
+    if (one.allFinite()) sum += one;
+  }
+}
 
 }  // namespace dpsosp

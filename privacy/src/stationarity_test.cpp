@@ -50,7 +50,9 @@ StationarityTest::StationarityTest(Curator& curator,
           ? std::max(sensitivity_, 2.0 * spec.gradient_limit / spec.gradient_scale)
           : sensitivity_;
   const Event event = PureEvent{spec.epsilon * (true_sensitivity / sensitivity_)};
-  if (!departures.no_filter && !own.filter.try_charge({{batch.range_, own.charge_of(event)}}))
+  const auto account =
+      departures.no_filter ? RangeFilter::Account::zcdp : own.charge_pure(batch.range_, event);
+  if (!account)
     throw BudgetExhausted("stationarity_test refused: its charge exceeds the privacy budget");
   const double scale = departures.no_noise ? 0.0 : 2.0 * sensitivity_ / spec.epsilon;
   curator.shared_->ledger.append({own.scope,
@@ -62,7 +64,8 @@ StationarityTest::StationarityTest(Curator& curator,
                                   true_sensitivity,
                                   scale,
                                   scale,
-                                  1});
+                                  1,
+                                  account == RangeFilter::Account::pure});
   threshold_ = spec.slack + scale * own.noise.laplace();
 }
 

@@ -17,6 +17,11 @@ ClipReport Records::add_loss_differences(
   refuse("losses");
 }
 
+ClipReport Records::add_coordinate_loss_differences(
+    Index, ConstVectorRef, double, const BatchView&, double, VectorRef) const {
+  refuse("losses of single coordinates");
+}
+
 ClipReport Records::add_hessian_products(
     const Point&, ConstVectorRef, const BatchView&, double, VectorRef) const {
   refuse("Hessian products");

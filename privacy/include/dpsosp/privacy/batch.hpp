@@ -54,6 +54,7 @@ class Batch {
 
  private:
   friend class Curator;
+  friend class ExponentialMechanism;
   friend class HessianStream;
   friend class StationarityTest;
   friend class TreeStream;

@@ -17,6 +17,7 @@
 
 namespace dpsosp {
 
+class ExponentialMechanism;
 class HessianStream;
 class StationarityTest;
 class BatchView;
@@ -53,6 +54,7 @@ std::string_view to_string(PrivacyLabel label);
 struct Remaining {
   double share;         ///< of this curator's budget, in [0, 1], of the dearest record
   Index fresh_records;  ///< never used by a fresh batch of this curator
+  double pure_share;    ///< the same as `share`, of the pure account; 0 without one
 };
 
 /// A part of a curator's budget and data.
@@ -63,7 +65,10 @@ struct ChildSpec {
   std::optional<Vector> initial_point;  ///< replaces the public fact (warm starts); of R^k if
                                         ///< projected
   std::optional<double> suboptimality;  ///< replaces the public constant
-  std::optional<Projection> projection;  ///< the child's records have features in R^k
+  std::optional<double> pure_share;  ///< of the pure account, in [0, 1]; `share` without it. With
+                                     ///< a pure_share > 0, `share` may be 0
+  std::optional<double> delta_extra_share;  ///< of the rule's delta_extra; `share` without it
+  std::optional<Projection> projection;     ///< the child's records have features in R^k
 };
 
 /// Counts of what clipping did; depends on the records, so it is written for the evaluation log
@@ -140,6 +145,7 @@ class Curator {
           Departures departures);
 
  private:
+  friend class ExponentialMechanism;
   friend class HessianStream;
   friend class StationarityTest;
   friend class TreeStream;

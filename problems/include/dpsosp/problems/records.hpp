@@ -89,6 +89,19 @@ class Records {
                                           double limit,
                                           double& out) const;
 
+  /// Whether f(x; z) = Σ_j f_j(x_j; z) and the sum below is answered.
+  virtual bool separable() const { return false; }
+
+  /// out_k += Σ clamp(f_j(values_k; z_i) − f_j(centre; z_i), ±limit·|values_k − centre|): scores of
+  /// an exponential mechanism a coordinate at a time. The report's norms are absolute values over
+  /// |values_k − centre|.
+  virtual ClipReport add_coordinate_loss_differences(Index coordinate,
+                                                     ConstVectorRef values,
+                                                     double centre,
+                                                     const BatchView& batch,
+                                                     double limit,
+                                                     VectorRef out) const;
+
   /// Whether the two sums below are answered: by minimisation problems that know a bound of every
   /// record's Hessian.
   virtual bool has_second_order() const { return false; }
