@@ -3,10 +3,20 @@
 
 #include <algorithm>
 
+#include "dpsosp/baselines/abadi_2016.hpp"
 #include "dpsosp/baselines/ada_dp_spider.hpp"
+#include "dpsosp/baselines/dp_gd.hpp"
+#include "dpsosp/baselines/dp_gld.hpp"
+#include "dpsosp/baselines/dp_prox_gd.hpp"
 #include "dpsosp/baselines/dp_sgda.hpp"
+#include "dpsosp/baselines/dp_svrg.hpp"
 #include "dpsosp/baselines/gradient_descent_ascent.hpp"
+#include "dpsosp/baselines/kl_spider.hpp"
+#include "dpsosp/baselines/momentum_aggregation.hpp"
 #include "dpsosp/baselines/private_diff.hpp"
+#include "dpsosp/baselines/reference.hpp"
+#include "dpsosp/baselines/tree_spider.hpp"
+#include "dpsosp/baselines/zhou_2020.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/ganesh_2023/stochastic_spider.hpp"
 #include "dpsosp/xu_2026/dp_rgda.hpp"
@@ -29,7 +39,23 @@ const std::vector<AlgorithmEntry>& algorithm_registry() {
       entry<baselines::AdaDpSpider>(),
       entry<baselines::PrivateDiff>(),
       entry<baselines::DpSgda>(),
+      entry<baselines::DpGd>(),
+      entry<baselines::DpSvrg>(),
+      entry<baselines::RrPsgd>(),
+      entry<baselines::DpProxGd>(),
+      entry<baselines::ZhouSgd>(),
+      entry<baselines::ZhouRmsProp>(),
+      entry<baselines::ZhouAdam>(),
+      entry<baselines::DpGld>(),
+      entry<baselines::MomentumAggregation>(),
+      entry<baselines::AbadiSgd>(),
+      entry<baselines::AbadiAdam>(),
+      entry<baselines::TreeSpider>(),
+      entry<baselines::KlSpider>(),
       entry<baselines::GradientDescentAscent>(),
+      entry<baselines::ReferenceSgd>(),
+      entry<baselines::ReferenceSpider>(),
+      entry<baselines::PerturbedGd>(),
   };
   return entries;
 }
