@@ -347,6 +347,8 @@ Curator Curator::child(const ChildSpec& spec) {
   check_share("delta_extra_share", failure_share);
   if (!(spec.share > 0 && spec.share <= 1) && !(spec.share == 0 && pure_share > 0))
     reject("child curator", "share", spec.share, "in (0, 1], or 0 beside a pure_share > 0");
+  if (spec.pure && !(spec.share == 1 && pure_share == 1 && failure_share == 1))
+    reject("child curator", "share", spec.share, "1, to exchange the whole budget");
   RecordRange range = own.range;
   if (spec.range) {
     if (!(spec.range->begin >= 0 && spec.range->begin < spec.range->end &&
@@ -380,6 +382,12 @@ Curator Curator::child(const ChildSpec& spec) {
       !own.filter.try_slice({range, rule.capacity, rule.pure_capacity, rule.delta_extra}))
     throw BudgetExhausted(
         fmt::format("child '{}' refused: its slice exceeds the budget", spec.name));
+  if (spec.pure) {
+    rule.capacity = rule.delta_extra = 0.0;
+    rule.pure_capacity = rule.alone_epsilon;
+  } else if (spec.share < 1 || pure_share < 1 || failure_share < 1) {
+    rule.alone_epsilon = 0.0;  // known for a whole budget alone
+  }
   facts.records = range.end - range.begin;
   if (spec.initial_point) facts.initial_point = *spec.initial_point;
   if (spec.suboptimality)

@@ -68,7 +68,10 @@ struct ChildSpec {
   std::optional<double> pure_share;  ///< of the pure account, in [0, 1]; `share` without it. With
                                      ///< a pure_share > 0, `share` may be 0
   std::optional<double> delta_extra_share;  ///< of the rule's delta_extra; `share` without it
-  std::optional<Projection> projection;     ///< the child's records have features in R^k
+  /// Exchanges the whole budget of the range's records for ε of pure mechanisms: (ε, 0)-DP is
+  /// (ε, δ)-DP for a record that answers nothing else. Needs share = 1.
+  bool pure = false;
+  std::optional<Projection> projection;  ///< the child's records have features in R^k
 };
 
 /// Counts of what clipping did; depends on the records, so it is written for the evaluation log
