@@ -358,6 +358,9 @@ json compute_run(const json& d) {
                 {"contributions", log.contributions},
                 {"clipped", log.clipped},
                 {"largest_norm_over_limit", to_json_number(log.largest_norm)}}}};
+  if (log.estimates > 0)
+    result["evaluation_log"]["estimates_out_of_range"] =
+        static_cast<double>(log.out_of_range) / static_cast<double>(log.estimates);
   if (facts.dimension <= stored_point_limit)
     result["point"] = std::vector<double>(outcome.point.begin(), outcome.point.end());
   if (observations > 0) {

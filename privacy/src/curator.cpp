@@ -109,7 +109,9 @@ const Ledger& Curator::ledger() const { return shared_->ledger; }
 
 PrivacyLabel Curator::label() const {
   const Departures& d = shared_->departures;
-  return label_of(!d.no_filter, d.no_noise, d.no_data, d.no_clipping);
+  const PrivacyLabel label = label_of(!d.no_filter, d.no_noise, d.no_data, d.no_clipping);
+  const bool enforced = label == PrivacyLabel::enforced;
+  return enforced && shared_->rests_on_assumption ? PrivacyLabel::conditional : label;
 }
 
 Remaining Curator::remaining() const {
@@ -302,6 +304,23 @@ void Curator::read_mean(const Point& point,
   mean /= departures.realised_divisor ? std::max(1.0, static_cast<double>(view.size())) : divisor;
   if (departures.clip_batch_mean && mean.norm() > query.limit) mean *= query.limit / mean.norm();
   note_clipping(report, view.size(), limit);
+}
+
+double Curator::read_loss_difference(ConstVectorRef point,
+                                     ConstVectorRef centre,
+                                     const Batch& batch,
+                                     double limit) {
+  if (shared_->departures.no_data || limit == 0) return 0.0;
+  const auto add = [&](const BatchView& members, VectorRef sum) {
+    return own_->records->add_loss_differences(
+        Point(point), Point(centre), members, limit, sum[0]);
+  };
+  const BatchView view(batch.range_.begin, batch.range_.end);
+  Vector sum = Vector::Zero(1);
+  const ClipReport report = add(view, sum);
+  if (!sum.allFinite()) add_finite_one_by_one(view, add, sum);
+  note_clipping(report, view.size(), limit);
+  return sum[0] / batch.policy_.divisor(own_->facts.records);
 }
 
 void Curator::note_clipping(const ClipReport& report, Index contributions, double limit) {

@@ -19,6 +19,7 @@ struct Curator::Shared {
   ClipLog* clip_log = nullptr;
   Departures departures;
   SimulatedRanges simulated;
+  bool rests_on_assumption = false;  // a release whose exactness nothing enforces
 };
 
 /// What a curator has of its own.

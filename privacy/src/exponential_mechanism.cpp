@@ -114,15 +114,7 @@ double ExponentialMechanism::score(ConstVectorRef point, ConstVectorRef centre, 
   if (departures.no_data || (largest == 0 && !departures.no_clipping)) return 0.0;
   const bool unclipped = departures.no_clipping || departures.clip_batch_mean;
   const double limit = unclipped ? std::numeric_limits<double>::infinity() : largest;
-  const auto add = [&](const BatchView& members, VectorRef sum) {
-    return curator_->own_->records->add_loss_differences(
-        Point(point), Point(centre), members, limit, sum[0]);
-  };
-  Vector sum = Vector::Zero(1);
-  const ClipReport report = add(view(), sum);
-  if (!sum.allFinite()) curator_->add_finite_one_by_one(view(), add, sum);
-  curator_->note_clipping(report, view().size(), limit);
-  const double mean = sum[0] / size_;
+  const double mean = curator_->read_loss_difference(point, centre, batch_, limit);
   return departures.clip_batch_mean ? std::clamp(mean, -largest, largest) : mean;
 }
 

@@ -55,6 +55,7 @@ class Batch {
  private:
   friend class Curator;
   friend class ExponentialMechanism;
+  friend class GibbsSampler;
   friend class HessianStream;
   friend class StationarityTest;
   friend class TreeStream;

@@ -18,6 +18,7 @@
 namespace dpsosp {
 
 class ExponentialMechanism;
+class GibbsSampler;
 class HessianStream;
 class StationarityTest;
 class BatchView;
@@ -80,7 +81,9 @@ struct ClipLog {
   std::int64_t queries = 0;
   std::int64_t contributions = 0;  ///< expected number of per-record vectors summed
   std::int64_t clipped = 0;
-  double largest_norm = 0.0;  ///< over limit
+  double largest_norm = 0.0;      ///< over limit
+  std::int64_t estimates = 0;     ///< of stochastic samplers
+  std::int64_t out_of_range = 0;  ///< those of them that were cut off, which biases the sample
 };
 
 /// The trusted party that holds the records. Every access to data goes through one of its queries:
@@ -149,6 +152,7 @@ class Curator {
 
  private:
   friend class ExponentialMechanism;
+  friend class GibbsSampler;
   friend class HessianStream;
   friend class StationarityTest;
   friend class TreeStream;
@@ -175,6 +179,11 @@ class Curator {
                     const Batch& batch,
                     ConstVectorRef v,
                     double limit);
+  /// Mean over the batch of f(point; z) − f(centre; z), each clamped to ±limit (may be infinite).
+  double read_loss_difference(ConstVectorRef point,
+                              ConstVectorRef centre,
+                              const Batch& batch,
+                              double limit);
   template <class Add>
   void add_finite_one_by_one(const BatchView& view, const Add& add, Vector& sum) const;
   void note_clipping(const ClipReport& report, Index contributions, double limit);
