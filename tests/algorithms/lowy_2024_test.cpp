@@ -58,7 +58,7 @@ TEST(Rates, OfQuasarConvexLossesFollowTheSubstitution) {
     expect_near_relative(quasar_rate(s, 1.5, q), warm_rate(s, psi), 1e-12);
     const double printed =
         s.L * paper_noise_unit(s) + std::cbrt(s.L * s.L * s.beta * 1.5) * paper_noise_unit(s) / q;
-    if (q < 1) EXPECT_GT(printed, 1.2 * warm_rate(s, psi));
+    EXPECT_GE(printed, (q < 1 ? 1.2 : 1.0) * warm_rate(s, psi) * (1 - 1e-12));
   }
 }
 
@@ -100,10 +100,10 @@ TEST(QuasarDpSgd, PaperScheduleIsTheVectorOfTheSpecification) {
   expect_near_relative(p.excess, 0.1487512, 1e-6);
 }
 
-// The condition of the cited privacy theorem is b ≥ n sqrt(ε/(4T)); the printed sqrt(dε) is too
-// small for it, and its value depends on ε the wrong way.
+// The condition of the cited privacy theorem is b ≥ n sqrt(ε/(4T)), which grows as ε falls; the
+// printed sqrt(dε) falls with it.
 TEST(QuasarDpSgd, TheBatchMeetsTheConditionThatThePrintedOneFails) {
-  for (const double epsilon : {0.1, 1.0, 4.0}) {
+  for (const double epsilon : {0.1, 0.3, 1.0}) {
     const PropositionD1 p = proposition_d1(1e4, 10, 1, 2, 0.5, {epsilon, budget_delta});
     const double needed = 1e4 * std::sqrt(epsilon / (4 * p.steps));
     EXPECT_GE(p.batch, needed);

@@ -85,7 +85,7 @@ Scheduled JlMethod::schedule(Schedule kind,
                              const PrivacyBudget& budget,
                              Calibrator calibrator) {
   refuse_shared_dual(card(), facts);
-  check(budget);
+  dpsosp::check(budget);
   const double rank_factor = jl.rank_factor > 0        ? jl.rank_factor
                              : kind == Schedule::paper ? 8.0
                                                        : 1.0;

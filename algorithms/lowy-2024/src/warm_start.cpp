@@ -13,8 +13,6 @@
 #include "dpsosp/baselines/kl_spider.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/ganesh_2023/stochastic_spider.hpp"
-#include "dpsosp/lowy_2024/exponential_warm_start.hpp"
-#include "dpsosp/lowy_2024/quasar_dp_sgd.hpp"
 
 namespace dpsosp::lowy_2024 {
 

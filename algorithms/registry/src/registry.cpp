@@ -9,6 +9,7 @@
 #include "dpsosp/baselines/dp_gld.hpp"
 #include "dpsosp/baselines/dp_prox_gd.hpp"
 #include "dpsosp/baselines/dp_sgda.hpp"
+#include "dpsosp/baselines/dp_spider.hpp"
 #include "dpsosp/baselines/dp_svrg.hpp"
 #include "dpsosp/baselines/gradient_descent_ascent.hpp"
 #include "dpsosp/baselines/kl_spider.hpp"
@@ -19,6 +20,10 @@
 #include "dpsosp/baselines/zhou_2020.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/ganesh_2023/stochastic_spider.hpp"
+#include "dpsosp/lowy_2024/published_experiment.hpp"
+#include "dpsosp/lowy_2024/quasar_dp_sgd.hpp"
+#include "dpsosp/lowy_2024/warm_glm.hpp"
+#include "dpsosp/lowy_2024/warm_start.hpp"
 #include "dpsosp/xu_2026/dp_rgda.hpp"
 
 namespace dpsosp {
@@ -36,6 +41,13 @@ const std::vector<AlgorithmEntry>& algorithm_registry() {
   static const std::vector<AlgorithmEntry> entries{
       entry<xu_2026::DpRgda>(),
       entry<ganesh_2023::StochasticSpider>(),
+      entry<baselines::DpSpider>(),
+      entry<lowy_2024::JlDpSpider>(),
+      entry<lowy_2024::QuasarDpSgd>(),
+      entry<lowy_2024::WarmQuasar>(),
+      entry<lowy_2024::WarmKl>(),
+      entry<lowy_2024::WarmGlm>(),
+      entry<lowy_2024::PublishedExperiment>(),
       entry<baselines::AdaDpSpider>(),
       entry<baselines::PrivateDiff>(),
       entry<baselines::DpSgda>(),
