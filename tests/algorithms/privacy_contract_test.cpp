@@ -58,8 +58,15 @@ UnsoundCurator::Departures door(const Case& c) {
                                                           : test::exact;
 }
 
-/// With K = 1 the printed selection keeps the dual at y_0 = 0, where no record has a gradient in x.
+/// A method whose data are losses, for a choice of its one point.
+bool chooses_by_losses(const Case& c) {
+  return find_algorithm(c.algorithm)->card().operations.starts_with("loss");
+}
+
+/// With K = 1 the printed selection keeps the dual at y_0 = 0, where no record has a gradient in x;
+/// the losses of balanced records add up to the same whatever the records are.
 bool ignores_data(const Case& c) {
+  if (chooses_by_losses(c) && c.problem == "double-well") return true;
   return c.algorithm == "xu-2026/dp-rgda" && c.variant == Variant::printed &&
          c.problem == "matrix-sensing";
 }
@@ -102,11 +109,19 @@ TEST_P(EveryPrivacy, WithoutDataARunDoesNotDependOnTheRecords) {
   EXPECT_EQ(on_a.outcome.point, on_b.outcome.point);
   EXPECT_EQ(on_a.outcome.counts, on_b.outcome.counts);
   EXPECT_EQ(described(on_a.ledger), described(on_b.ledger));
-  // negative control: with data the same exchange shows
+  // negative control: with data the same exchange shows; that of one point for another, where few
+  // are chosen from or the loss is almost flat, in some of many runs
   departures.no_data = false;
-  const Ran seen = test::run_unsound(*algorithm, a.facts, *a.records, departures);
-  const Ran other = test::run_unsound(*algorithm, b.facts, *b.records, departures);
-  EXPECT_EQ(seen.iterates.back() == other.iterates.back(), ignores_data(GetParam()));
+  const std::uint64_t runs = chooses_by_losses(GetParam()) ? 1000 : 1;
+  bool same = true;
+  for (std::uint64_t seed = 1; same && seed <= runs; ++seed) {
+    const Ran seen = test::run_unsound(*algorithm, a.facts, *a.records, departures, seed);
+    const Ran other = test::run_unsound(*algorithm, b.facts, *b.records, departures, seed);
+    same =
+        seen.iterates.back() == other.iterates.back() && seen.outcome.point == other.outcome.point;
+    if (ignores_data(GetParam())) break;
+  }
+  EXPECT_EQ(same, ignores_data(GetParam()));
 }
 
 /// Answers with the sums of another run, and says whether it is asked the same questions.
@@ -128,6 +143,27 @@ class ReplayRecords final : public Records {
                                       double,
                                       VectorRef out) const override {
     answer(point, &previous, block, out);
+    return {};
+  }
+  ClipReport add_loss_differences(const Point& point,
+                                  const Point& centre,
+                                  const BatchView&,
+                                  double,
+                                  double& out) const override {
+    Eigen::Map<Vector> sum(&out, 1);
+    answer(point, &centre, Block::x, sum);
+    return {};
+  }
+  bool separable() const override { return true; }
+  ClipReport add_coordinate_loss_differences(Index,
+                                             ConstVectorRef values,
+                                             double centre,
+                                             const BatchView&,
+                                             double,
+                                             VectorRef out) const override {
+    const Vector at = Vector::Constant(1, centre);
+    const Point previous(at);
+    answer(Point(values), &previous, Block::x, out);
     return {};
   }
   bool asked_all() const { return next_ == recorded_.size(); }
@@ -159,7 +195,7 @@ TEST_P(EveryPrivacy, QuestionsChargesAndOutputAreFunctionsOfReleasedValues) {
   const auto algorithm = prepared(GetParam(), p.facts);
   const test::SpyRecords spy(*p.records);
   const Ran first = test::run_unsound(*algorithm, p.facts, spy, door(GetParam()));
-  ASSERT_GT(spy.asked.size(), 5);
+  ASSERT_GT(spy.asked.size(), 0);
   const ReplayRecords replay(spy.asked, records);
   const Ran second = test::run_unsound(*algorithm, p.facts, replay, door(GetParam()));
   EXPECT_TRUE(replay.asked_all());

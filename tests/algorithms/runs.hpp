@@ -68,6 +68,28 @@ class SpyRecords final : public Records {
     return report;
   }
 
+  ClipReport add_loss_differences(const Point& point,
+                                  const Point& centre,
+                                  const BatchView& batch,
+                                  double limit,
+                                  double& out) const override {
+    const ClipReport report = records_.add_loss_differences(point, centre, batch, limit, out);
+    asked.push_back({point.x, {}, true, centre.x, {}, Block::x, Vector::Constant(1, out)});
+    return report;
+  }
+  bool separable() const override { return records_.separable(); }
+  ClipReport add_coordinate_loss_differences(Index coordinate,
+                                             ConstVectorRef values,
+                                             double centre,
+                                             const BatchView& batch,
+                                             double limit,
+                                             VectorRef out) const override {
+    const ClipReport report =
+        records_.add_coordinate_loss_differences(coordinate, values, centre, batch, limit, out);
+    asked.push_back({values, {}, true, Vector::Constant(1, centre), {}, Block::x, out});
+    return report;
+  }
+
   mutable std::vector<Asked> asked;
 
  private:

@@ -193,8 +193,9 @@ TYPED_TEST(EveryWarmStart, SpendsItsBudgetInTwoSlices) {
     EXPECT_NEAR(second / s.rule.capacity, field_of(algorithm, "second_slice"), 1e-9);
     EXPECT_LE(first / s.rule.capacity, field_of(algorithm, "first_slice"));
     // a stage of KL-SPIDER ends early where its target is met, and leaves what it saved
-    if (std::is_same_v<TypeParam, WarmQuasar>)
+    if (std::is_same_v<TypeParam, WarmQuasar>) {
       EXPECT_NEAR((first + second) / s.rule.capacity, 1, 1e-9);
+    }
   }
 }
 

@@ -7,11 +7,37 @@
 
 #include <fmt/format.h>
 
+#include "dpsosp/algorithms/boosting.hpp"
+#include "dpsosp/algorithms/stages.hpp"
 #include "dpsosp/core/errors.hpp"
 
 namespace dpsosp::lowy_2024 {
 
+Index QuasarDpSgd::repetitions() const {
+  return parameters.boosted ? boosting_repetitions(parameters.failure) : 1;
+}
+
 Outcome QuasarDpSgd::run(Curator& curator, Stream stream, Observer& observer) const {
+  if (!parameters.boosted) return descend(curator, stream, observer);
+  const Index K = repetitions();
+  Matrix points(curator.facts().dimension, K);
+  Index steps = 0;
+  for (Index k = 0; k < K; ++k) {
+    LaterStage later(observer, steps);
+    Outcome outcome = descend(curator, stream, later);
+    outcome.steps = steps += outcome.steps;
+    if (outcome.status != Status::steps_done) return outcome;
+    points.col(k) = outcome.point;
+  }
+  try {
+    const Index best = choose_best(curator, points, parameters.clip, parameters.selection_epsilon);
+    return {points.col(best), Status::steps_done, steps, {{"runs", K}}};
+  } catch (const Refused& refusal) {
+    return {points.col(0), status_of(refusal), steps, {{"runs", K}}};
+  }
+}
+
+Outcome QuasarDpSgd::descend(Curator& curator, Stream& stream, Observer& observer) const {
   const QuasarDpSgdParameters& p = parameters;
   const PublicFacts& facts = curator.facts();
   const BatchPolicy policy = batch_policy(p.sampling, p.batch, facts.records);
@@ -86,15 +112,19 @@ Scheduled QuasarDpSgd::schedule(Schedule kind,
            fmt::format("> 0: the domain of {} is unbounded", facts.name));
   p.clip = L;
   p.sampling = Sampling::all;
-  p.confinement =
-      facts.domain.kind == Domain::Kind::everywhere ? Confinement::none : Confinement::domain;
+  p.confinement = facts.domain.kind != Domain::Kind::everywhere ? Confinement::domain
+                  : p.boosted                                   ? Confinement::start_ball
+                                                                : Confinement::none;
   p.radius = D;
   p.output = OutputRule::uniform;
 
   Scheduled s;
+  const auto K = static_cast<double>(repetitions());
+  p.selection_epsilon = 0.5 * budget.epsilon;
+  const double pure = p.boosted ? p.selection_epsilon : 0.0;
   if (kind == Schedule::practical) {
-    s.rule = filter_rule(budget, calibrator);
-    const double rho = s.rule.capacity;
+    s.rule = filter_rule(budget, calibrator, {}, pure);
+    const double rho = s.rule.capacity / K;
     const double unit = std::sqrt(2.0 * d / rho) / n;  // ν
     p.steps =
         std::min(p.most_steps,
@@ -103,7 +133,7 @@ Scheduled QuasarDpSgd::schedule(Schedule kind,
     s.utility = Utility::proved;
   } else {
     const PropositionD1 printed = proposition_d1(n, d, L, D, q, budget);
-    p.confinement = Confinement::none;
+    if (!p.boosted) p.confinement = Confinement::none;
     p.steps = floor_of(card().key, "steps", printed.steps);
     p.batch = static_cast<Index>(
         std::clamp(std::ceil(p.printed_batch ? printed.printed_batch : printed.batch), 1.0, n));
@@ -111,10 +141,11 @@ Scheduled QuasarDpSgd::schedule(Schedule kind,
     // without it the same noise is cheapest with every record.
     if (calibrator == Calibrator::rdp) p.sampling = Sampling::sample;
     const auto planned = plan(facts);
-    const CalibratedNoise noise =
-        calibrate_common_noise(planned, facts.records, budget, calibrator);
+    const CalibratedNoise noise = calibrate_common_noise(
+        planned, facts.records, {budget.epsilon - pure, budget.delta}, calibrator);
     p.noise = noise.sensitivity_ratio;
     s.rule = noise.rule;
+    s.rule.pure_capacity = pure;
     s.utility = Utility::repaired;
     s.note = calibrator == Calibrator::rdp
                  ? "noise by this suite's accountant, below the printed one"
@@ -125,6 +156,10 @@ Scheduled QuasarDpSgd::schedule(Schedule kind,
   const double sigma = p.noise * 2.0 * L / divisor;
   p.step_size = D / std::sqrt(T * (L * L + d * sigma * sigma));
   s.alpha = s.excess_risk = quasar_excess(D, L, d, sigma, q, T);
+  if (p.boosted)  // one of K runs is within twice the mean; the list lies in a set of diameter 2D
+    s.alpha = s.excess_risk =
+        2.0 * s.excess_risk +
+        boosting_error(4.0 * L * 2.0 * D / n, p.selection_epsilon, repetitions(), p.failure);
   mark_vacuous(s, L * D, "trivial excess");
   return s;
 }
@@ -163,6 +198,9 @@ Fields QuasarDpSgd::fields() {
                 "where iterates are projected to"),
           field("radius", p.radius, "R, of confinement = start_ball"),
           output_field(p.output),
+          field("boosted", p.boosted, "repeat on half the budget, choose the best with the other"),
+          field("failure", p.failure, "zeta of boosted"),
+          field("selection_epsilon", p.selection_epsilon, "of the choice of boosted, pure"),
           field("printed_batch", p.printed_batch, "batch sqrt(d eps) in the paper schedule"),
           field("distance_bound",
                 p.distance_bound,
@@ -181,7 +219,8 @@ void QuasarDpSgd::set_common_noise(double sensitivity_ratio) {
 }
 
 std::vector<PlannedQuery> QuasarDpSgd::plan(const PublicFacts& facts) const {
-  return {{batch_policy(parameters.sampling, parameters.batch, facts.records), parameters.steps}};
+  return {{batch_policy(parameters.sampling, parameters.batch, facts.records),
+           parameters.steps * repetitions()}};
 }
 
 void QuasarDpSgd::check(const PublicFacts& facts) const {
@@ -198,6 +237,8 @@ void QuasarDpSgd::check(const PublicFacts& facts) const {
   require_positive(key, "clip", p.clip);
   require_not_negative(key, "noise", p.noise);
   require_positive(key, "radius", p.radius);
+  if (!(p.failure > 0 && p.failure < 1)) reject(key, "failure", p.failure, "in (0, 1)");
+  require_positive(key, "selection_epsilon", p.selection_epsilon);
   require_not_negative(key, "distance_bound", p.distance_bound);
   if (!(p.quasar >= 0 && p.quasar <= 1)) reject(key, "quasar", p.quasar, "in [0, 1]");
   require_positive(key, "most_steps", p.most_steps);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Algorithm 2 with each of its first stages.
 #include "dpsosp/baselines/kl_spider.hpp"
+#include "dpsosp/lowy_2024/exponential_warm_start.hpp"
 #include "dpsosp/lowy_2024/quasar_dp_sgd.hpp"
 #include "dpsosp/lowy_2024/warm_start.hpp"
 
@@ -24,6 +25,21 @@ AlgorithmCard warm_card(std::string key, std::string title, std::string place) {
 }
 
 }  // namespace
+
+WarmExponential::WarmExponential() : WarmStart(std::make_unique<ExponentialWarmStart>(), true) {}
+
+const AlgorithmCard& WarmExponential::card() const {
+  static const AlgorithmCard card = [] {
+    AlgorithmCard c = warm_card("lowy-2024/warm-exponential",
+                                "Warm start by an exponential mechanism",
+                                "Algorithm 2, Corollary 4.3");
+    c.rate = "d^(2/3)/(n eps)";
+    c.empirical = Exponents{-1.0, 2.0 / 3, -1.0};
+    c.operations = "losses, gradient and gradient difference";
+    return c;
+  }();
+  return card;
+}
 
 WarmQuasar::WarmQuasar() : WarmStart(std::make_unique<QuasarDpSgd>(), false) {}
 

@@ -100,6 +100,11 @@ Scheduled WarmStart::schedule_warm(Schedule kind,
   PublicFacts warm = facts;
   warm.constants.set(constant::suboptimality, {p.warm_excess, Origin::estimated, "warm start"});
   const Scheduled b = this->second().schedule(kind, warm, second, calibrator);
+  if ((a.rule.pure_capacity > 0 && !pure_) || b.rule.pure_capacity > 0)
+    throw InputError(
+        fmt::format("{}: a stage that keeps a part of epsilon for a private choice (boosting, "
+                    "selection) has no place in a warm start; turn that off",
+                    card().key));
   whole.alpha = b.alpha;
   whole.utility = std::max(a.utility, b.utility);
   for (const std::string& note : {a.note, b.note})

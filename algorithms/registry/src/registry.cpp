@@ -5,6 +5,7 @@
 
 #include "dpsosp/baselines/abadi_2016.hpp"
 #include "dpsosp/baselines/ada_dp_spider.hpp"
+#include "dpsosp/baselines/dp_frank_wolfe.hpp"
 #include "dpsosp/baselines/dp_gd.hpp"
 #include "dpsosp/baselines/dp_gld.hpp"
 #include "dpsosp/baselines/dp_prox_gd.hpp"
@@ -19,10 +20,14 @@
 #include "dpsosp/baselines/tree_spider.hpp"
 #include "dpsosp/baselines/zhou_2020.hpp"
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/ganesh_2023/discrete_exponential.hpp"
+#include "dpsosp/ganesh_2023/exponential_sampler.hpp"
 #include "dpsosp/ganesh_2023/stochastic_spider.hpp"
+#include "dpsosp/lowy_2024/exponential_warm_start.hpp"
 #include "dpsosp/lowy_2024/published_experiment.hpp"
 #include "dpsosp/lowy_2024/quasar_dp_sgd.hpp"
 #include "dpsosp/lowy_2024/warm_glm.hpp"
+#include "dpsosp/lowy_2024/warm_population.hpp"
 #include "dpsosp/lowy_2024/warm_start.hpp"
 #include "dpsosp/xu_2026/dp_rgda.hpp"
 
@@ -43,9 +48,14 @@ const std::vector<AlgorithmEntry>& algorithm_registry() {
       entry<ganesh_2023::StochasticSpider>(),
       entry<baselines::DpSpider>(),
       entry<lowy_2024::JlDpSpider>(),
+      entry<ganesh_2023::ExponentialSampler>(),
+      entry<ganesh_2023::DiscreteExponential>(),
+      entry<lowy_2024::ExponentialWarmStart>(),
       entry<lowy_2024::QuasarDpSgd>(),
+      entry<lowy_2024::WarmExponential>(),
       entry<lowy_2024::WarmQuasar>(),
       entry<lowy_2024::WarmKl>(),
+      entry<lowy_2024::WarmPopulation>(),
       entry<lowy_2024::WarmGlm>(),
       entry<lowy_2024::PublishedExperiment>(),
       entry<baselines::AdaDpSpider>(),
@@ -64,6 +74,7 @@ const std::vector<AlgorithmEntry>& algorithm_registry() {
       entry<baselines::AbadiAdam>(),
       entry<baselines::TreeSpider>(),
       entry<baselines::KlSpider>(),
+      entry<baselines::DpFrankWolfe>(),
       entry<baselines::GradientDescentAscent>(),
       entry<baselines::ReferenceSgd>(),
       entry<baselines::ReferenceSpider>(),

@@ -26,7 +26,10 @@ struct QuasarDpSgdParameters {
   Confinement confinement = Confinement::none;
   double radius = 1.0;  ///< R
   OutputRule output = OutputRule::uniform;
-  bool printed_batch = false;  ///< the paper schedule's batch as Proposition D.1 prints it
+  bool boosted = false;  ///< ⌈log₂(2/ζ)⌉ runs on half the budget, the best chosen with the other
+  double failure = 0.05;           ///< ζ of `boosted`
+  double selection_epsilon = 0.5;  ///< of the choice; pure
+  bool printed_batch = false;      ///< the paper schedule's batch as Proposition D.1 prints it
   // What the schedules need beside the public facts
   double distance_bound = 0.0;  ///< D ≥ ‖w_1 − w*‖; 0: the farthest point of the domain
   double quasar = 0.0;          ///< q; 0: the problem's constant
@@ -34,8 +37,8 @@ struct QuasarDpSgdParameters {
   double steps_factor = 1.0;    ///< c_T
 };
 
-/// DP-SGD for quasar-convex losses. \source lowy-2024, sections 2.3 and 3.4 (Algorithm 3,
-/// Proposition D.1).
+/// DP-SGD for quasar-convex losses, and its repetition for bounds with high probability.
+/// \source lowy-2024, sections 2.3, 2.4 and 3.4 (Algorithm 3, Proposition D.1).
 class QuasarDpSgd final : public Algorithm {
  public:
   const AlgorithmCard& card() const override;
@@ -51,6 +54,10 @@ class QuasarDpSgd final : public Algorithm {
   Outcome run(Curator& curator, Stream stream, Observer& observer) const override;
 
   QuasarDpSgdParameters parameters;
+
+ private:
+  Index repetitions() const;
+  Outcome descend(Curator& curator, Stream& stream, Observer& observer) const;
 };
 
 /// A bound of the distance from the start to any point of the domain; infinite without one.

@@ -56,6 +56,13 @@ class WarmStart : public Algorithm {
   bool pure_;
 };
 
+/// A = exponential mechanism. \source lowy-2024, Corollary 4.3
+class WarmExponential final : public WarmStart {
+ public:
+  WarmExponential();
+  const AlgorithmCard& card() const override;
+};
+
 /// A = DP-SGD for quasar-convex losses. \source lowy-2024, Corollary 5.3
 class WarmQuasar final : public WarmStart {
  public:
