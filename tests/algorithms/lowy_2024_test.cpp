@@ -202,6 +202,34 @@ TEST(QuasarDpSgd, MeetsItsBoundOnTheExcessRisk) {
   EXPECT_GT(mean, 0);
 }
 
+// K runs on half the budget and a choice that pays for the spread of the released list.
+TEST(QuasarDpSgd, BoostingPaysForTheSpreadOfItsList) {
+  const Problem p = find_problem("radial-ripple")->make({.records = 300, .dimension = 3});
+  QuasarDpSgd algorithm;
+  algorithm.parameters.boosted = true;
+  const Scheduled s =
+      algorithm.schedule(Schedule::practical, p.facts, {2, budget_delta}, Calibrator::cks);
+  algorithm.check(p.facts);
+  EXPECT_DOUBLE_EQ(s.rule.pure_capacity, 1);
+  const test::Ran ran = test::run_enforced(algorithm, p.facts, *p.records, s.rule);
+  EXPECT_EQ(ran.outcome.status, Status::steps_done);
+  EXPECT_EQ(ran.outcome.counts.at("runs"), 6);  // ⌈log₂(2/0.05)⌉
+  EXPECT_EQ(std::ssize(ran.iterates), 6 * algorithm.parameters.steps);
+  EXPECT_NE(std::ranges::find(ran.iterates, ran.outcome.point), ran.iterates.end());
+  const LedgerEntry& choice = ran.ledger.entries().back();
+  EXPECT_NEAR(*pure_epsilon(*choice.event), 1, 1e-9);
+  // R of the list, not the printed 2LD/n of a set that it need not lie in
+  const double L = p.facts.constants[constant::lipschitz];
+  const double D = p.facts.domain.diameter(3);
+  EXPECT_GT(choice.sensitivity_high, 0);
+  EXPECT_LE(choice.sensitivity_high, 4 * L * D / 300);
+  EXPECT_LE(ran.ledger.spent(budget_delta).epsilon, 2 * (1 + 1e-9));
+  double rho = 0;
+  for (const LedgerEntry& e : ran.ledger.entries())
+    if (!e.pure) rho += static_cast<double>(e.count) * s.rule.charge(*e.event);
+  EXPECT_NEAR(rho / s.rule.capacity, 1, 1e-9);
+}
+
 TEST(QuasarDpSgd, NeedsABoundOfTheDistance) {
   PublicFacts facts = facts_of(100, 3, 1, 1, 0.5, 2);
   facts.initial_point = Vector::Constant(3, 1.0);
