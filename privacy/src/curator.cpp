@@ -92,10 +92,10 @@ Curator::Curator(const PublicFacts& facts,
            "records",
            static_cast<double>(records.size()),
            fmt::format("the {} of the public facts", facts.records));
-  shared_->records = &records;
   shared_->clip_log = clip_log;
   shared_->departures = departures;
   own_ = std::make_unique<Own>(facts, "/", RecordRange{0, facts.records}, rule, key);
+  own_->records = &records;
 }
 
 Curator::Curator(std::shared_ptr<Shared> shared, std::unique_ptr<Own> own)
@@ -107,7 +107,7 @@ Curator::Curator(Curator&&) noexcept = default;
 const PublicFacts& Curator::facts() const { return own_->facts; }
 const Ledger& Curator::ledger() const { return shared_->ledger; }
 
-bool Curator::answers_second_order() const { return shared_->records->has_second_order(); }
+bool Curator::answers_second_order() const { return own_->records->has_second_order(); }
 
 PrivacyLabel Curator::label() const {
   const Departures& d = shared_->departures;
@@ -139,7 +139,7 @@ Batch Curator::draw(const BatchPolicy& policy, BatchUse use) {
              "size",
              static_cast<double>(policy.size),
              fmt::format("in [1, records] with records = {}", n));
-  const bool simulated = shared_->records->simulated();
+  const bool simulated = own_->records->simulated();
   if (simulated &&
       (policy.kind == BatchPolicy::Kind::sample || policy.kind == BatchPolicy::Kind::poisson))
     throw InputError(fmt::format(
@@ -168,8 +168,10 @@ Batch Curator::draw(const BatchPolicy& policy, BatchUse use) {
     case BatchPolicy::Kind::poisson: {
       if (!(policy.rate > 0 && policy.rate <= 1)) reject("batch", "rate", policy.rate, "in (0, 1]");
       std::vector<Index> members;
-      for (Index i = own.range.begin; i < own.range.end; ++i)
-        if (own.sampling.bernoulli(policy.rate)) members.push_back(i);
+      do
+        for (Index i = own.range.begin; i < own.range.end; ++i)
+          if (own.sampling.bernoulli(policy.rate)) members.push_back(i);
+      while (members.empty() && shared_->departures.resample_empty);
       batch.members_ = std::make_shared<const std::vector<Index>>(std::move(members));
       break;
     }
@@ -270,6 +272,8 @@ void Curator::pay(Question& question) {
     plan.sensitivity = question.lone_sensitivity;  // the true one: a batch may be a single record
     plan.event = GaussianEvent{question.isotropic * plan.standard_deviation / plan.sensitivity};
   }
+  // A batch that is never empty is not a Poisson batch: no amplification is proved for it.
+  if (departures.resample_empty && plan.event) plan.event = without_amplification(*plan.event);
   const RecordRange charged = charged_range(batch);
 
   if (plan.event && !departures.no_filter &&
@@ -312,8 +316,8 @@ void Curator::read_mean(const Point& point,
   const BatchView view = members_of(batch);
   const auto add_clipped = [&](const BatchView& members, double clip, Vector& sum) {
     return previous == nullptr
-               ? shared_->records->add_gradients(point, query.block, members, clip, sum)
-               : shared_->records->add_gradient_differences(
+               ? own_->records->add_gradients(point, query.block, members, clip, sum)
+               : own_->records->add_gradient_differences(
                      point, *previous, query.block, members, clip, sum);
   };
   const auto add = [&](const BatchView& members, Vector& sum) {
@@ -337,7 +341,7 @@ double Curator::read_loss_difference(ConstVectorRef point,
                                      double limit) {
   if (shared_->departures.no_data || limit == 0) return 0.0;
   const auto add = [&](const BatchView& members, VectorRef sum) {
-    return shared_->records->add_loss_differences(
+    return own_->records->add_loss_differences(
         Point(point), Point(centre), members, limit, sum[0]);
   };
   const BatchView view(batch.range_.begin, batch.range_.end);
@@ -364,7 +368,7 @@ void Curator::note_violations(
   ClipLog* log = shared_->clip_log;
   if (log == nullptr || shared_->departures.no_noise || !(nominal > 0)) return;
   log->largest_over_nominal = std::max(log->largest_over_nominal, report.largest_norm / nominal);
-  if (!shared_->records->simulated() && report.largest_norm <= nominal) return;
+  if (!own_->records->simulated() && report.largest_norm <= nominal) return;
   Vector unused = Vector::Zero(entries);
   try {
     const Index longer = add(unused).clipped;
@@ -383,7 +387,7 @@ void Curator::read_hessian(const Vector& point,
   if (shared_->departures.no_data) return;
   if (shared_->departures.no_clipping) limit = std::numeric_limits<double>::infinity();
   if (limit == 0 || !point.allFinite() || !previous.allFinite() || !v.allFinite()) return;
-  const Records& records = *shared_->records;
+  const Records& records = *own_->records;
   const auto add = [&](const BatchView& members, Vector& sum) {
     return previous.size() == 0 ? records.add_hessian_products(Point(point), v, members, limit, sum)
                                 : records.add_hessian_difference_products(
@@ -410,6 +414,8 @@ Curator Curator::child(const ChildSpec& spec) {
   check_share("delta_extra_share", failure_share);
   if (!(spec.share > 0 && spec.share <= 1) && !(spec.share == 0 && pure_share > 0))
     reject("child curator", "share", spec.share, "in (0, 1], or 0 beside a pure_share > 0");
+  if (spec.pure && !(spec.share == 1 && pure_share == 1 && failure_share == 1))
+    reject("child curator", "share", spec.share, "1, to exchange the whole budget");
   RecordRange range = own.range;
   if (spec.range) {
     if (!(spec.range->begin >= 0 && spec.range->begin < spec.range->end &&
@@ -420,11 +426,21 @@ Curator Curator::child(const ChildSpec& spec) {
              fmt::format("a non-empty part of [0, {})", own.facts.records));
     range = {own.range.begin + spec.range->begin, own.range.begin + spec.range->end};
   }
-  if (spec.initial_point && spec.initial_point->size() != own.facts.dimension)
+  PublicFacts facts =
+      spec.projection
+          ? projected_facts(own.facts, spec.projection->map.rows(), spec.projection->cap)
+          : own.facts;
+  if (spec.initial_point && spec.initial_point->size() != facts.dimension)
     reject("child curator",
            "initial_point",
            static_cast<double>(spec.initial_point->size()),
-           fmt::format("{} entries", own.facts.dimension));
+           fmt::format("{} entries", facts.dimension));
+  std::shared_ptr<const Records> projected = own.projected;
+  if (spec.projection) {
+    if (!spec.projection->map.allFinite())
+      throw InputError("child curator: the projection has an entry that is not finite");
+    projected = own.records->projected(spec.projection->map, facts.feature_bound);
+  }
   FilterRule rule = own.rule;
   rule.capacity *= spec.share;
   rule.pure_capacity *= pure_share;
@@ -433,15 +449,22 @@ Curator Curator::child(const ChildSpec& spec) {
       !own.filter.try_slice({range, rule.capacity, rule.pure_capacity, rule.delta_extra}))
     throw BudgetExhausted(
         fmt::format("child '{}' refused: its slice exceeds the budget", spec.name));
-  PublicFacts facts = own.facts;
+  if (spec.pure) {
+    rule.capacity = rule.delta_extra = 0.0;
+    rule.pure_capacity = rule.alone_epsilon;
+  } else if (spec.share < 1 || pure_share < 1 || failure_share < 1) {
+    rule.alone_epsilon = 0.0;  // known for a whole budget alone
+  }
   facts.records = range.end - range.begin;
   if (spec.initial_point) facts.initial_point = *spec.initial_point;
   if (spec.suboptimality)
     facts.constants.set(constant::suboptimality, {*spec.suboptimality, Origin::estimated, "child"});
   const std::string scope = fmt::format("{}{}/", own.scope, spec.name);
-  return {
-      shared_,
-      std::make_unique<Own>(std::move(facts), scope, range, rule, own.key.child(own.children++))};
+  auto made =
+      std::make_unique<Own>(std::move(facts), scope, range, rule, own.key.child(own.children++));
+  made->records = projected ? projected.get() : own.records;
+  made->projected = std::move(projected);
+  return {shared_, std::move(made)};
 }
 
 }  // namespace dpsosp

@@ -15,7 +15,6 @@ namespace dpsosp {
 
 /// What a curator and all its children share.
 struct Curator::Shared {
-  const Records* records = nullptr;
   Ledger ledger;
   ClipLog* clip_log = nullptr;
   Departures departures;
@@ -43,6 +42,9 @@ struct Curator::Own {
       RecordRange range,
       FilterRule rule,
       const StreamKey& key);
+
+  const Records* records = nullptr;  // what queries read: the root's, or projected ones
+  std::shared_ptr<const Records> projected;
 
   /// The filter's charge for an event; computed once for a run of equal events.
   double charge_of(const Event& event);
@@ -73,7 +75,7 @@ struct Curator::Own {
 template <class Add>
 void Curator::add_finite_one_by_one(const BatchView& view, const Add& add, Vector& sum) const {
   sum.setZero();
-  if (shared_->records->simulated()) return;
+  if (own_->records->simulated()) return;
   Vector one(sum.size());
   for (Index k = 0; k < view.size(); ++k) {
     one.setZero();

@@ -14,6 +14,7 @@
 #include "dpsosp/baselines/dp_gd.hpp"
 #include "dpsosp/baselines/dp_gld.hpp"
 #include "dpsosp/baselines/dp_prox_gd.hpp"
+#include "dpsosp/baselines/dp_spider.hpp"
 #include "dpsosp/baselines/dp_svrg.hpp"
 #include "dpsosp/baselines/gradient_descent_ascent.hpp"
 #include "dpsosp/baselines/kl_spider.hpp"
@@ -29,6 +30,11 @@
 #include "dpsosp/ganesh_2023/stochastic_spider.hpp"
 #include "dpsosp/liu_talwar_2025/adaptive_spider.hpp"
 #include "dpsosp/lowy_2024/exponential_warm_start.hpp"
+#include "dpsosp/lowy_2024/published_experiment.hpp"
+#include "dpsosp/lowy_2024/quasar_dp_sgd.hpp"
+#include "dpsosp/lowy_2024/warm_glm.hpp"
+#include "dpsosp/lowy_2024/warm_population.hpp"
+#include "dpsosp/lowy_2024/warm_start.hpp"
 #include "dpsosp/xu_2026/dp_rgda.hpp"
 
 namespace dpsosp {
@@ -60,6 +66,15 @@ const std::vector<AlgorithmEntry>& algorithm_registry() {
       entry<ganesh_2023::DiscreteExponential>(),
       entry<lowy_2024::ExponentialWarmStart>(),
       entry<baselines::DpFrankWolfe>(),
+      entry<baselines::DpSpider>(),
+      entry<lowy_2024::JlDpSpider>(),
+      entry<lowy_2024::QuasarDpSgd>(),
+      entry<lowy_2024::WarmExponential>(),
+      entry<lowy_2024::WarmQuasar>(),
+      entry<lowy_2024::WarmKl>(),
+      entry<lowy_2024::WarmPopulation>(),
+      entry<lowy_2024::WarmGlm>(),
+      entry<lowy_2024::PublishedExperiment>(),
       entry<baselines::DpGd>(),
       entry<baselines::DpSvrg>(),
       entry<baselines::RrPsgd>(),

@@ -12,6 +12,7 @@
 #include "dpsosp/privacy/batch.hpp"
 #include "dpsosp/privacy/budget.hpp"
 #include "dpsosp/privacy/ledger.hpp"
+#include "dpsosp/privacy/projection.hpp"
 #include "dpsosp/privacy/query.hpp"
 
 namespace dpsosp {
@@ -64,11 +65,16 @@ struct ChildSpec {
   std::string name;                     ///< unique among siblings; part of the ledger's scope
   double share = 1.0;                   ///< of the parent's capacity, in (0, 1]
   std::optional<RecordRange> range;     ///< of the parent's records, relative to it; all without it
-  std::optional<Vector> initial_point;  ///< replaces the public fact (warm starts)
+  std::optional<Vector> initial_point;  ///< replaces the public fact (warm starts); of R^k if
+                                        ///< projected
   std::optional<double> suboptimality;  ///< replaces the public constant
   std::optional<double> pure_share;  ///< of the pure account, in [0, 1]; `share` without it. With
                                      ///< a pure_share > 0, `share` may be 0
   std::optional<double> delta_extra_share;  ///< of the rule's delta_extra; `share` without it
+  /// Exchanges the whole budget of the range's records for ε of pure mechanisms: (ε, 0)-DP is
+  /// (ε, δ)-DP for a record that answers nothing else. Needs share = 1.
+  bool pure = false;
+  std::optional<Projection> projection;  ///< the child's records have features in R^k
 };
 
 /// Counts of what clipping did; depends on the records, so it is written for the evaluation log
@@ -174,6 +180,7 @@ class Curator {
     bool no_clipping = false;       ///< limits are ignored
     bool clip_batch_mean = false;   ///< the mean is clipped, not each record
     bool realised_divisor = false;  ///< Poisson sums are divided by the realised size
+    bool resample_empty = false;    ///< empty Poisson batches are drawn anew
   };
   Curator(const PublicFacts& facts,
           const Records& records,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <memory>
 #include <span>
 
 #include "dpsosp/core/point.hpp"
@@ -125,6 +126,13 @@ class Records {
                                                      const BatchView& batch,
                                                      double limit,
                                                      VectorRef out) const;
+
+  /// The records of the same losses φ(⟨w, z_i⟩; y_i), w ∈ R^k, of the features
+  /// z_i = Φx_i·min(1, cap/‖Φx_i‖): a map of each record alone, so that exchanging a record
+  /// exchanges one z_i of norm at most `cap` whatever Φ is. Generalised linear models without a
+  /// regulariser alone. \param map  Φ, k × d, public \param cap  > 0
+  /// \throws InputError if the problem has no such form or the shapes do not fit
+  virtual std::unique_ptr<const Records> projected(const Matrix& map, double cap) const;
 };
 
 }  // namespace dpsosp
