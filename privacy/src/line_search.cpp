@@ -71,7 +71,7 @@ bool LineSearch::decreases(ConstVectorRef to, double decrease) {
                                               : spec_.loss_limit * std::min(distance, spec_.reach);
   if (!departures.no_data && distance > 0) {
     const BatchView view = Curator::members_of(batch_);
-    const Records& records = *curator_->shared_->records;
+    const Records& records = *curator_->own_->records;
     const Point at(to), centre(from_);
     const ClipReport report = records.add_loss_differences(at, centre, view, limit, rise);
     if (!std::isfinite(rise)) {  // a record whose loss is not finite counts as zero

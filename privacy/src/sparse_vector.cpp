@@ -20,7 +20,9 @@ SparseVector::SparseVector(Curator& curator,
   double epsilon = 0.0;
   for (const ThresholdTest& test : tests) epsilon += test.true_epsilon();
   const Event event = PureEvent{epsilon};
-  if (!departures.no_filter && !own.filter.try_charge({{batch.range_, own.charge_of(event)}}))
+  const auto account =
+      departures.no_filter ? RangeFilter::Account::zcdp : own.charge_pure(batch.range_, event);
+  if (!account)
     throw BudgetExhausted(fmt::format("{} refused: its charge exceeds the privacy budget", name));
   const double noise = departures.no_noise ? 0.0 : 1.0;
   const auto [low, high] = std::ranges::minmax(tests, {}, &ThresholdTest::true_sensitivity);
@@ -34,7 +36,8 @@ SparseVector::SparseVector(Curator& curator,
                                   high.true_sensitivity,
                                   noise * near.threshold_scale(),
                                   noise * far.threshold_scale(),
-                                  1});
+                                  1,
+                                  account == RangeFilter::Account::pure});
   for (std::size_t k = 0; k < scalars_; ++k) {
     thresholds_[k] = tests[k].threshold + noise * tests[k].threshold_scale() * own.noise.laplace();
     scales_[k] = noise * tests[k].question_scale();

@@ -34,7 +34,14 @@ class Iterates final : public Observer {
 
 /// What a records object was asked for, and what it answered.
 struct Asked {
-  enum class Kind { gradient, difference, loss, hessian_product, hessian_difference_product };
+  enum class Kind {
+    gradient,
+    difference,
+    loss,
+    coordinate_losses,
+    hessian_product,
+    hessian_difference_product
+  };
   Kind kind = Kind::gradient;
   Vector x, y;
   Vector x_previous, y_previous;  ///< of differences; the centre of losses
@@ -111,6 +118,26 @@ class SpyRecords final : public Records {
                      previous.x,
                      previous.y,
                      v,
+                     Block::x,
+                     out});
+    return report;
+  }
+
+  bool separable() const override { return records_.separable(); }
+  ClipReport add_coordinate_loss_differences(Index coordinate,
+                                             ConstVectorRef values,
+                                             double centre,
+                                             const BatchView& batch,
+                                             double limit,
+                                             VectorRef out) const override {
+    const ClipReport report =
+        records_.add_coordinate_loss_differences(coordinate, values, centre, batch, limit, out);
+    asked.push_back({Asked::Kind::coordinate_losses,
+                     values,
+                     {},
+                     Vector::Constant(1, centre),
+                     {},
+                     {},
                      Block::x,
                      out});
     return report;

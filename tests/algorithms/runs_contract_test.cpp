@@ -3,6 +3,8 @@
 // same bits for the same key, a budget that is kept, a plan that covers the queries made.
 #include <algorithm>
 #include <array>
+#include <variant>
+#include <limits>
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -63,6 +65,7 @@ class EveryRun : public testing::TestWithParam<Case> {
 void shorten(Algorithm& algorithm, Index steps) {
   Fields fields = algorithm.fields();
   const auto found = std::ranges::find(fields, "steps", &Field::name);
+  if (found == fields.end()) return;  // a method without iterations
   if (std::stoll(found->get()) > steps) found->set(std::to_string(steps));
 }
 
@@ -107,7 +110,7 @@ TEST_P(EveryRun, RunsInOneDimensionAndForOneStep) {
   const Problem p = family->make(spec);
   const auto algorithm = make();
   const Scheduled s = algorithm->schedule(Schedule::practical, p.facts, {2, 1e-6}, Calibrator::cks);
-  test::set(*algorithm, {{"steps", "1"}});
+  shorten(*algorithm, 1);
   const Ran ran = run(*algorithm, p, s.rule);
   EXPECT_EQ(ran.outcome.steps, 1);
   EXPECT_EQ(ran.iterates.size(), 1);
@@ -120,24 +123,24 @@ TEST_P(EveryRun, IsAFunctionOfItsKey) {
   const Scheduled s = algorithm->schedule(Schedule::practical, p.facts, {2, 1e-6}, Calibrator::cks);
   shorten(*algorithm, 100);
   const Ran a = run(*algorithm, p, s.rule, 7);
+  if (a.iterates.size() < 2) GTEST_SKIP() << "one step at this size";
   const Ran b = run(*algorithm, p, s.rule, 7);
   const Ran c = run(*algorithm, p, s.rule, 8);
   EXPECT_EQ(a.iterates, b.iterates);
   EXPECT_EQ(a.outcome.point, b.outcome.point);
   EXPECT_EQ(a.outcome.counts, b.outcome.counts);
   const bool same = a.iterates == c.iterates && a.outcome.point == c.outcome.point;
-  // Where a schedule promises nothing a run may accept its start: then no release is in the output.
-  const bool stayed = a.iterates.size() == 1 && a.outcome.point == p.facts.initial_point;
-  if (!stayed) {
-    EXPECT_EQ(same, !algorithm->card().is_private());
-  }
+  // a reference line may draw batches or kicks, and one query may leave the start where it is
+  EXPECT_FALSE(same && algorithm->card().is_private() && a.outcome.steps > 1);
 }
 
 INSTANTIATE_TEST_SUITE_P(Registry, EveryRun, testing::ValuesIn(cases(false)), case_name);
 
 class EveryPrivateRun : public EveryRun {};
 
+/// No limit for an algorithm whose noise only its schedule can set.
 std::int64_t planned(const Algorithm& algorithm, const PublicFacts& facts) {
+  if (algorithm.plan(facts).empty()) return std::numeric_limits<std::int64_t>::max();
   std::int64_t total = 0;
   for (const PlannedQuery& q : algorithm.plan(facts)) total += q.count;
   return total;
@@ -150,7 +153,7 @@ std::int64_t gaussian_queries(const Ledger& ledger) {
     const bool gaussian = e.event && (std::holds_alternative<GaussianEvent>(*e.event) ||
                                       std::holds_alternative<PoissonGaussianEvent>(*e.event) ||
                                       std::holds_alternative<FixedSizeGaussianEvent>(*e.event));
-    total += gaussian ? e.count : 0;
+    total += gaussian ? e.queries() : 0;
   }
   return total;
 }
@@ -169,8 +172,13 @@ TEST_P(EveryPrivateRun, OfAScheduleKeepsItsBudgetAndIsNeverRefused) {
              {Calibrator::cks, Calibrator::bun_steinke, Calibrator::exact_gaussian}) {
           const Problem p = problem(n);
           const auto algorithm = make();
-          const Scheduled s =
-              algorithm->schedule(Schedule::practical, p.facts, {epsilon, delta}, calibrator);
+          Scheduled s;
+          try {
+            s = algorithm->schedule(Schedule::practical, p.facts, {epsilon, delta}, calibrator);
+          } catch (const InputError& e) {
+            EXPECT_LT(n, 1000) << e.what();  // "too few for one pass"
+            continue;
+          }
           shorten(*algorithm, 300);
           const Ran ran = run(*algorithm, p, s.rule);
           EXPECT_NE(ran.outcome.status, Status::budget);
@@ -223,7 +231,7 @@ TEST_P(EveryPrivateRun, OfTheWholePlannedLengthIsNeverRefused) {
         continue;  // over 1e15 steps
       }
       const auto names = values_of(algorithm->fields());
-      if (std::stoll(names.at("steps")) > 20000) continue;
+      if (names.contains("steps") && std::stoll(names.at("steps")) > 20000) continue;
       // No end but the horizon, so that the plan is used up.
       if (names.contains("alpha")) test::set(*algorithm, {{"alpha", "1e-300"}});
       const Ran ran = run(*algorithm, p, s.rule);
@@ -236,7 +244,7 @@ TEST_P(EveryPrivateRun, OfTheWholePlannedLengthIsNeverRefused) {
 
 TEST_P(EveryPrivateRun, CalibratedToItsPlanIsNeverRefused) {
   const Problem p = problem(60);
-  if (planned(*make(), p.facts) == 0) GTEST_SKIP() << "noise by its schedule alone";
+  if (make()->plan(p.facts).empty()) GTEST_SKIP() << "noise by its schedule alone";
   for (const std::string sampling : {"all", "fresh", "sample", "poisson"})
     for (const Calibrator calibrator :
          {Calibrator::cks, Calibrator::exact_gaussian, Calibrator::rdp}) {
@@ -268,7 +276,7 @@ TEST_P(EveryPrivateRun, CalibratedToItsPlanIsNeverRefused) {
 
 TEST_P(EveryPrivateRun, WithTooSmallAFilterEndsAsBudgetWithAFinitePoint) {
   const Problem p = problem(60);
-  if (planned(*make(), p.facts) == 0) GTEST_SKIP() << "noise by its schedule alone";
+  if (make()->plan(p.facts).empty()) GTEST_SKIP() << "noise by its schedule alone";
   const auto algorithm = make();
   const Scheduled s = algorithm->schedule(Schedule::practical, p.facts, {1, 1e-6}, Calibrator::cks);
   // No end before the budget's.
@@ -338,7 +346,7 @@ RC_GTEST_PROP(DpRgdaPlan, BoundsTheQueriesOfEveryRun, (const std::array<std::uin
   const Ran ran = test::run_unsound(algorithm, p.facts, *p.records, {});
   std::int64_t refreshes = 0, increments = 0;
   for (const LedgerEntry& e : ran.ledger.entries())
-    (e.query == "gradient" ? refreshes : increments) += e.count;
+    (e.query == "gradient" ? refreshes : increments) += e.queries();
   const auto plan = algorithm.plan(p.facts);
   RC_ASSERT(plan.size() == 2U);
   RC_ASSERT(refreshes <= plan[0].count);

@@ -54,6 +54,8 @@ class Batch {
 
  private:
   friend class Curator;
+  friend class ExponentialMechanism;
+  friend class GibbsSampler;
   friend class HessianStream;
   friend class LineSearch;
   friend class SparseVector;

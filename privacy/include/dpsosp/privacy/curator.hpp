@@ -12,10 +12,13 @@
 #include "dpsosp/privacy/batch.hpp"
 #include "dpsosp/privacy/budget.hpp"
 #include "dpsosp/privacy/ledger.hpp"
+#include "dpsosp/privacy/projection.hpp"
 #include "dpsosp/privacy/query.hpp"
 
 namespace dpsosp {
 
+class ExponentialMechanism;
+class GibbsSampler;
 class HessianStream;
 class LineSearch;
 class SparseVector;
@@ -54,6 +57,7 @@ std::string_view to_string(PrivacyLabel label);
 struct Remaining {
   double share;         ///< of this curator's budget, in [0, 1], of the dearest record
   Index fresh_records;  ///< never used by a fresh batch of this curator
+  double pure_share;    ///< the same as `share`, of the pure account; 0 without one
 };
 
 /// A part of a curator's budget and data.
@@ -61,8 +65,16 @@ struct ChildSpec {
   std::string name;                     ///< unique among siblings; part of the ledger's scope
   double share = 1.0;                   ///< of the parent's capacity, in (0, 1]
   std::optional<RecordRange> range;     ///< of the parent's records, relative to it; all without it
-  std::optional<Vector> initial_point;  ///< replaces the public fact (warm starts)
+  std::optional<Vector> initial_point;  ///< replaces the public fact (warm starts); of R^k if
+                                        ///< projected
   std::optional<double> suboptimality;  ///< replaces the public constant
+  std::optional<double> pure_share;  ///< of the pure account, in [0, 1]; `share` without it. With
+                                     ///< a pure_share > 0, `share` may be 0
+  std::optional<double> delta_extra_share;  ///< of the rule's delta_extra; `share` without it
+  /// Exchanges the whole budget of the range's records for ε of pure mechanisms: (ε, 0)-DP is
+  /// (ε, δ)-DP for a record that answers nothing else. Needs share = 1.
+  bool pure = false;
+  std::optional<Projection> projection;  ///< the child's records have features in R^k
 };
 
 /// Counts of what clipping did; depends on the records, so it is written for the evaluation log
@@ -71,7 +83,15 @@ struct ClipLog {
   std::int64_t queries = 0;
   std::int64_t contributions = 0;  ///< expected number of per-record vectors summed
   std::int64_t clipped = 0;
-  double largest_norm = 0.0;  ///< over limit
+  double largest_norm = 0.0;      ///< over limit
+  std::int64_t estimates = 0;     ///< of stochastic samplers
+  std::int64_t out_of_range = 0;  ///< those of them that were cut off, which biases the sample
+
+  // Gradients where nothing is clipped but noise was added for a nominal limit:
+  std::int64_t violations = 0;        ///< contributions longer than the nominal limit
+  double largest_over_nominal = 0.0;  ///< norm of the longest contribution met, over that limit
+  std::int64_t first_violation = -1;  ///< number of the query with the first of them; -1: none
+  std::int64_t unseen = 0;  ///< contributions that might be longer and cannot be looked at
 };
 
 /// The trusted party that holds the records. Every access to data goes through one of its queries:
@@ -94,8 +114,12 @@ class Curator {
 
   const PublicFacts& facts() const;
   Remaining remaining() const;
+  /// The fresh records of remaining(), at no cost.
+  Index fresh_records() const;
   const Ledger& ledger() const;
   PrivacyLabel label() const;
+  /// Whether the problem's records answer Hessian products; a public fact of its loss.
+  bool answers_second_order() const;
 
   /// A batch of this curator's records, for one query or for several (see BatchUse).
   /// \throws DataExhausted (fresh), InputError (size, rate)
@@ -156,6 +180,7 @@ class Curator {
     bool no_clipping = false;       ///< limits are ignored
     bool clip_batch_mean = false;   ///< the mean is clipped, not each record
     bool realised_divisor = false;  ///< Poisson sums are divided by the realised size
+    bool resample_empty = false;    ///< empty Poisson batches are drawn anew
   };
   Curator(const PublicFacts& facts,
           const Records& records,
@@ -165,6 +190,8 @@ class Curator {
           Departures departures);
 
  private:
+  friend class ExponentialMechanism;
+  friend class GibbsSampler;
   friend class HessianStream;
   friend class LineSearch;
   friend class SparseVector;
@@ -201,9 +228,19 @@ class Curator {
   /// out = (1/divisor) Σ_{i∈batch} weighed Hessians, symmetric; d products with unit vectors.
   void read_hessian_matrix(const Vector& point, const Batch& batch, double limit, MatrixRef out);
   static BatchView members_of(const Batch& batch);
+  /// Mean over the batch of f(point; z) − f(centre; z), each clamped to ±limit (may be infinite).
+  double read_loss_difference(ConstVectorRef point,
+                              ConstVectorRef centre,
+                              const Batch& batch,
+                              double limit);
   template <class Add>
   void add_finite_one_by_one(const BatchView& view, const Add& add, Vector& sum) const;
   void note_clipping(const ClipReport& report, Index contributions, double limit);
+  /// Looks at an unclipped sum again, for contributions longer than the limit that its noise is
+  /// for. `add` is the sum with a clip. Nothing that is released depends on it.
+  template <class Add>
+  void note_violations(
+      const ClipReport& report, Index contributions, double nominal, Index entries, const Add& add);
   /// Refuses a batch of another curator, and shapes that do not fit the public facts.
   void check_query(const Point& point,
                    const Point* previous,
