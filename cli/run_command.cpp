@@ -125,6 +125,15 @@ std::string as_text(const json& r) {
       number(p["spent"]),
       p["spent_accountant"].get<std::string>(),
       p["queries"].get<std::int64_t>());
+  if (p.contains("nominal"))
+    out +=
+        fmt::format("             nominal epsilon {} while no gradient exceeds the bound{}\n",
+                    number(p["nominal"]),
+                    p.contains("class_relative")
+                        ? fmt::format("; epsilon {} at delta {} for data sets of the stated class",
+                                      number(p["class_relative"]["epsilon"]),
+                                      number(p["class_relative"]["delta"]))
+                        : "");
   for (const json& e : p["ledger"]["entries"])
     out += fmt::format("ledger       {} x {} on batch {}: {}\n",
                        e["count"].get<std::int64_t>(),
@@ -140,6 +149,11 @@ std::string as_text(const json& r) {
       "records too\n",
       log["clipped"].get<std::int64_t>(),
       log["contributions"].get<std::int64_t>());
+  if (log.contains("violations"))
+    out +=
+        fmt::format("             {} gradients above the nominal bound, the longest {} times it\n",
+                    log["violations"].get<std::int64_t>(),
+                    number(log["largest_norm_over_nominal"]));
   return out;
 }
 

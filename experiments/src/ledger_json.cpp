@@ -2,6 +2,8 @@
 #include "ledger_json.hpp"
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 #include <variant>
 
 #include "dpsosp/experiments/json_number.hpp"
@@ -39,43 +41,79 @@ struct EventJson {
   }
 };
 
+/// Grows with what an event costs.
+struct Dearness {
+  double operator()(const GaussianEvent& e) const { return 1.0 / e.noise_multiplier; }
+  double operator()(const PoissonGaussianEvent& e) const { return e.rate / e.noise_multiplier; }
+  double operator()(const FixedSizeGaussianEvent& e) const { return e.rate / e.noise_multiplier; }
+  double operator()(const ZcdpEvent& e) const { return e.rho; }
+  template <class Pure>
+  double operator()(const Pure& e) const {
+    return e.epsilon;
+  }
+};
+
 }  // namespace
 
 json ledger_json(const Ledger& ledger, std::size_t limit) {
-  std::vector<LedgerEntry> kinds;
+  // Fresh batches of one query are one row, whatever their sizes; the event is the dearest.
+  struct Row {
+    LedgerEntry entry;
+    std::int64_t queries;
+    Index least, most;  // batch sizes
+  };
+  std::vector<Row> rows;
+  std::map<std::tuple<std::string, std::string, std::size_t>, std::size_t> of_fresh;
   for (const LedgerEntry& e : ledger.entries()) {
-    const auto same = std::ranges::find_if(kinds, [&](const LedgerEntry& k) {
-      return k.scope == e.scope && k.query == e.query && k.policy == e.policy &&
-             k.charged == e.charged && k.event == e.event && k.pure == e.pure &&
-             k.delta_extra == e.delta_extra;
-    });
-    if (same == kinds.end()) {
-      kinds.push_back(e);
+    const bool fresh = e.policy.kind == BatchPolicy::Kind::fresh && e.event;
+    std::size_t at = rows.size();
+    if (fresh) {
+      at = of_fresh.try_emplace({e.scope, e.query, e.event->index()}, at).first->second;
+    } else {
+      const auto same = std::ranges::find_if(rows, [&](const Row& r) {
+        const LedgerEntry& k = r.entry;
+        return k.scope == e.scope && k.query == e.query && k.policy == e.policy &&
+               k.charged == e.charged && k.event == e.event && k.pure == e.pure &&
+               k.delta_extra == e.delta_extra;
+      });
+      at = static_cast<std::size_t>(same - rows.begin());
+    }
+    if (at == rows.size()) {
+      rows.push_back({e, e.queries(), e.policy.size, e.policy.size});
       continue;
     }
-    same->count += e.count;
-    same->sensitivity_low = std::min(same->sensitivity_low, e.sensitivity_low);
-    same->sensitivity_high = std::max(same->sensitivity_high, e.sensitivity_high);
-    same->deviation_low = std::min(same->deviation_low, e.deviation_low);
-    same->deviation_high = std::max(same->deviation_high, e.deviation_high);
+    Row& row = rows[at];
+    row.queries += e.queries();
+    row.least = std::min(row.least, e.policy.size);
+    row.most = std::max(row.most, e.policy.size);
+    LedgerEntry& k = row.entry;
+    if (fresh && std::visit(Dearness{}, *e.event) > std::visit(Dearness{}, *k.event))
+      k.event = e.event;
+    k.charged = {std::min(k.charged.begin, e.charged.begin),
+                 std::max(k.charged.end, e.charged.end)};
+    k.sensitivity_low = std::min(k.sensitivity_low, e.sensitivity_low);
+    k.sensitivity_high = std::max(k.sensitivity_high, e.sensitivity_high);
+    k.deviation_low = std::min(k.deviation_low, e.deviation_low);
+    k.deviation_high = std::max(k.deviation_high, e.deviation_high);
   }
-  json rows = json::array();
-  for (std::size_t k = 0; k < std::min(limit, kinds.size()); ++k) {
-    const LedgerEntry& e = kinds[k];
-    rows.push_back(
+  json out_rows = json::array();
+  for (std::size_t k = 0; k < std::min(limit, rows.size()); ++k) {
+    const LedgerEntry& e = rows[k].entry;
+    out_rows.push_back(
         {{"scope", e.scope},
          {"query", e.query},
          {"batch", to_string(e.policy.kind)},
-         {"count", e.count},
+         {"count", rows[k].queries},
          {"records", {e.charged.begin, e.charged.end}},
          {"event", e.event ? std::visit(EventJson{}, *e.event) : json("no finite cost")},
          {"sensitivity", {to_json_number(e.sensitivity_low), to_json_number(e.sensitivity_high)}},
          {"deviation", {to_json_number(e.deviation_low), to_json_number(e.deviation_high)}}});
-    if (e.pure) rows.back()["account"] = "pure";
-    if (e.delta_extra > 0) rows.back()["delta_extra"] = e.delta_extra;
+    if (rows[k].most > 0) out_rows.back()["batch_sizes"] = {rows[k].least, rows[k].most};
+    if (e.pure) out_rows.back()["account"] = "pure";
+    if (e.delta_extra > 0) out_rows.back()["delta_extra"] = e.delta_extra;
   }
-  json out{{"entries", std::move(rows)}};
-  if (kinds.size() > limit) out["further_entries"] = kinds.size() - limit;
+  json out{{"entries", std::move(out_rows)}};
+  if (rows.size() > limit) out["further_entries"] = rows.size() - limit;
   return out;
 }
 

@@ -61,11 +61,13 @@ constexpr Names<NoiseRule, 4> noise_rules{{{NoiseRule::schedule, "schedule"},
                                            {NoiseRule::calibrated, "calibrated"},
                                            {NoiseRule::advanced, "advanced"},
                                            {NoiseRule::none, "none"}}};
-constexpr Names<Door, 5> doors{{{Door::enforced, "enforced"},
+constexpr Names<Door, 7> doors{{{Door::enforced, "enforced"},
                                 {Door::no_noise, "no_noise"},
                                 {Door::no_data, "no_data"},
                                 {Door::not_private, "not_private"},
-                                {Door::batch_mean_clip, "batch_mean_clip"}}};
+                                {Door::batch_mean_clip, "batch_mean_clip"},
+                                {Door::no_clipping, "no_clipping"},
+                                {Door::script, "script"}}};
 
 /// A description made whole again: the objects that a run needs.
 struct Setup {
@@ -102,12 +104,14 @@ void qualify(Scheduled& scheduled, bool overruled, const PublicFacts& facts) {
   if (overruled) {
     scheduled.utility = Utility::heuristic;
     scheduled.alpha = 0.0;
+    scheduled.bound_failure = 0.0;
     scheduled.note = "settings overrule the schedule: nothing is promised";
     return;
   }
   const bool estimated = std::ranges::any_of(
       facts.constants.all(), [](const auto& c) { return c.second.origin == Origin::estimated; });
   if (!estimated) return;
+  scheduled.bound_failure = 0.0;
   if (scheduled.utility == Utility::proved || scheduled.utility == Utility::repaired)
     scheduled.utility = Utility::heuristic;
   scheduled.note += scheduled.note.empty() ? "" : "; ";
@@ -195,8 +199,9 @@ Curator open_door(const Setup& s, const StreamKey& key, ClipLog& log) {
   UnsoundCurator::Departures departures;
   departures.no_noise = s.door == Door::no_noise || s.door == Door::not_private;
   departures.no_data = s.door == Door::no_data;
-  departures.no_clipping = s.door == Door::not_private;
+  departures.no_clipping = s.door == Door::not_private || s.door == Door::no_clipping;
   departures.clip_batch_mean = s.door == Door::batch_mean_clip;
+  departures.realised_divisor = departures.resample_empty = s.door == Door::script;
   return UnsoundCurator(facts, *s.problem.records, key, departures, &log);
 }
 
@@ -250,8 +255,12 @@ json trace_json(const std::vector<TracePoint>& trace) {
   return rows;
 }
 
-json privacy_json(const Curator& curator, const json& d, const Scheduled& scheduled) {
-  const PrivacyLabel label = curator.label();
+json privacy_json(const Curator& curator,
+                  const json& d,
+                  const Scheduled& scheduled,
+                  const ClipLog& log) {
+  // An unclipped run that met a longer gradient than its noise is for has no guarantee.
+  const PrivacyLabel label = log.violations > 0 ? PrivacyLabel::violated : curator.label();
   const double delta = d.at("delta");
   const Guarantee spent = curator.ledger().spent(delta);
   json j{{"label", to_string(label)},
@@ -275,6 +284,13 @@ json privacy_json(const Curator& curator, const json& d, const Scheduled& schedu
   } else {
     j["guarantee"] = "inf";
   }
+  if (label == PrivacyLabel::conditional) {
+    j["nominal"] = j["spent"];  // epsilon, while no gradient is longer than the nominal bound
+    if (scheduled.bound_failure > 0)
+      j["class_relative"] = {{"epsilon", d.at("epsilon")},
+                             {"delta", delta},
+                             {"bound_failure", scheduled.bound_failure}};
+  }
   return j;
 }
 
@@ -292,8 +308,13 @@ json describe(const RunSpec& spec) {
   apply_settings(*algorithm, spec.settings);
   const bool unsound_needed = !algorithm->card().is_private() || spec.noise == NoiseRule::none;
   Door door = spec.door;
-  if (unsound_needed && door == Door::enforced)
-    door = algorithm->card().is_private() ? Door::no_noise : Door::not_private;
+  const bool clips = algorithm->card().privacy == PrivacyLabel::enforced;
+  if (unsound_needed && door == Door::enforced) door = clips ? Door::no_noise : Door::not_private;
+  if (!clips && door == Door::enforced) door = Door::no_clipping;
+  if (!clips && door == Door::no_noise) door = Door::not_private;
+  if (door == Door::enforced && spec.variant == "printed" &&
+      algorithm->card().printed_privacy == PrivacyLabel::violated)
+    door = Door::script;
   json d{
       {"algorithm", spec.algorithm},
       {"problem", spec.problem},
@@ -346,7 +367,7 @@ json compute_run(const json& d) {
                {{"alpha", to_json_number(s.scheduled.alpha)},
                 {"utility", to_string(s.scheduled.utility)},
                 {"note", s.scheduled.note}}},
-              {"privacy", privacy_json(curator, d, s.scheduled)},
+              {"privacy", privacy_json(curator, d, s.scheduled, log)},
               {"start", certificate_json(s.problem, facts.initial_point, seed)},
               {"origin", certificate_json(s.problem, Vector::Zero(facts.dimension), seed)},
               {"output", certificate_json(s.problem, outcome.point, seed)},
@@ -358,6 +379,13 @@ json compute_run(const json& d) {
   if (log.estimates > 0)
     result["evaluation_log"]["estimates_out_of_range"] =
         static_cast<double>(log.out_of_range) / static_cast<double>(log.estimates);
+  if (s.door == Door::no_clipping) {
+    json& seen = result["evaluation_log"];
+    seen["violations"] = log.violations;
+    seen["largest_norm_over_nominal"] = to_json_number(log.largest_over_nominal);
+    seen["first_violation"] = log.first_violation;
+    seen["unseen"] = log.unseen;
+  }
   if (facts.dimension <= stored_point_limit)
     result["point"] = std::vector<double>(outcome.point.begin(), outcome.point.end());
   if (observations > 0) {

@@ -79,9 +79,9 @@ FilterRule filter_rule(const PrivacyBudget& whole,
     reject("privacy budget", "delta_extra", delta_extra, "in [0, delta)");
   const PrivacyBudget budget{whole.epsilon - pure_epsilon, whole.delta - delta_extra};
   const double failures = delta_extra / (1.0 + std::exp(whole.epsilon));
-  if (budget.epsilon == 0) return {calibrator, order, 0.0, pure_epsilon, failures};
+  if (budget.epsilon == 0) return {calibrator, order, 0.0, pure_epsilon, failures, whole.epsilon};
   if (calibrator != Calibrator::rdp)
-    return {calibrator, {}, zcdp_budget(budget, calibrator), pure_epsilon, failures};
+    return {calibrator, {}, zcdp_budget(budget, calibrator), pure_epsilon, failures, whole.epsilon};
   if (!order || !(*order > 1))
     throw InputError(
         "calibrator rdp needs an order fixed in advance, which only a plan of sampled queries "
@@ -92,7 +92,7 @@ FilterRule filter_rule(const PrivacyBudget& whole,
   const double capacity =
       budget.epsilon - std::log1p(-1.0 / a) + std::log(budget.delta * a) / (a - 1.0);
   if (!(capacity > 0)) reject("calibrator rdp", "order", a, "an order that leaves a budget");
-  return {calibrator, order, capacity, pure_epsilon, failures};
+  return {calibrator, order, capacity, pure_epsilon, failures, whole.epsilon};
 }
 
 double FilterRule::charge(const Event& event) const {

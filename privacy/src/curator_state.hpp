@@ -15,12 +15,24 @@ namespace dpsosp {
 
 /// What a curator and all its children share.
 struct Curator::Shared {
-  const Records* records = nullptr;
   Ledger ledger;
   ClipLog* clip_log = nullptr;
   Departures departures;
   SimulatedRanges simulated;
   bool rests_on_assumption = false;  // a release whose exactness nothing enforces
+};
+
+/// A Gaussian query on its way through the door.
+struct Curator::Question {
+  const char* name;
+  const Batch& batch;
+  GaussianPlan plan;
+  /// The true sensitivity where a batch may be a single record.
+  double lone_sensitivity;
+  double isotropic = 1.0;     ///< deviation in every direction over that of the plan; √2 of GOE
+  bool clipped_mean = false;  ///< a departure clips the mean of this query, not each record
+  bool still = false;         ///< the answer is zero whatever the records are
+  bool reads = true;          ///< the records are looked at
 };
 
 /// What a curator has of its own.
@@ -30,6 +42,9 @@ struct Curator::Own {
       RecordRange range,
       FilterRule rule,
       const StreamKey& key);
+
+  const Records* records = nullptr;  // what queries read: the root's, or projected ones
+  std::shared_ptr<const Records> projected;
 
   /// The filter's charge for an event; computed once for a run of equal events.
   double charge_of(const Event& event);
@@ -52,6 +67,7 @@ struct Curator::Own {
   Index fresh_cursor;
   std::uint64_t children = 0;
   Vector work;
+  Vector rest;  // of queries that read twice
   std::optional<std::pair<Event, double>> last_charged;
 };
 
@@ -59,7 +75,7 @@ struct Curator::Own {
 template <class Add>
 void Curator::add_finite_one_by_one(const BatchView& view, const Add& add, Vector& sum) const {
   sum.setZero();
-  if (shared_->records->simulated()) return;
+  if (own_->records->simulated()) return;
   Vector one(sum.size());
   for (Index k = 0; k < view.size(); ++k) {
     one.setZero();

@@ -14,7 +14,7 @@ namespace dpsosp {
 
 void HessianStream::check_group(const Point& point, const Batch& batch, double limit) const {
   curator_->check_query(point, nullptr, batch, Block::x, point.x.size());
-  if (!curator_->shared_->records->has_second_order())
+  if (!curator_->own_->records->has_second_order())
     throw InputError(
         fmt::format("hessian stream: {} answers no Hessian products", curator_->own_->facts.name));
   if (batch.members_)
@@ -26,7 +26,8 @@ void HessianStream::check_group(const Point& point, const Batch& batch, double l
 void HessianStream::refresh(const Point& point, const Batch& batch, double limit) {
   check_group(point, batch, limit);
   groups_.clear();
-  groups_.push_back({point.x, {}, batch, limit});
+  sum_.resize(0, 0);
+  keep(point, {}, batch, limit);
 }
 
 void HessianStream::add(const Point& point,
@@ -37,7 +38,27 @@ void HessianStream::add(const Point& point,
   check_group(previous, batch, limit);
   if (groups_.empty()) throw InputError("hessian stream: add before the first refresh");
   if (point.distance(previous) == 0) return;  // the difference is zero whatever the records are
-  groups_.push_back({point.x, previous.x, batch, limit});
+  keep(point, previous.x, batch, limit);
+}
+
+void HessianStream::keep(const Point& point,
+                         const Vector& previous,
+                         const Batch& batch,
+                         double limit) {
+  if (mode_ == HessianMode::lazy) {
+    groups_.push_back({point.x, previous, batch, limit});
+    return;
+  }
+  groups_.push_back({{}, {}, batch, limit});
+  const Index d = point.x.size();
+  if (sum_.size() == 0) sum_.setZero(d, d);
+  const Vector at = point.x;
+  Vector& column = curator_->own_->work;
+  for (Index j = 0; j < d; ++j) {
+    column.setZero(d);
+    curator_->read_hessian(at, previous, batch, Vector::Unit(d, j), limit);
+    sum_.col(j) += column;
+  }
 }
 
 void HessianStream::product(ConstVectorRef v, double standard_deviation, VectorRef out) {
@@ -88,8 +109,11 @@ void HessianStream::product(ConstVectorRef v, double standard_deviation, VectorR
   }
 
   own.work.setZero(out.size());
-  if (length > 0)
+  if (mode_ == HessianMode::dense) {
+    if (v.allFinite()) own.work.noalias() += sum_ * v;
+  } else if (length > 0) {
     for (const Group& g : groups_) curator_->read_hessian(g.point, g.previous, g.batch, v, g.limit);
+  }
   if (!departures.no_noise) own.noise.add_normal(standard_deviation, own.work);
   out = own.work;
 }

@@ -85,8 +85,11 @@ Guarantee epsilon_paying_for_itself(double p, double delta, const EpsilonAt& eps
 void Ledger::append(LedgerEntry entry) {
   if (!entries_.empty()) {
     LedgerEntry& last = entries_.back();
-    const bool alike = last.scope == entry.scope && last.query == entry.query &&
-                       last.policy == entry.policy && last.charged == entry.charged &&
+    const bool again = last.charged == entry.charged && last.batches == 1 && entry.batches == 1;
+    const bool next = last.charged.end == entry.charged.begin && last.count == entry.count &&
+                      last.policy.kind == BatchPolicy::Kind::fresh;
+    const bool alike = (again || next) && last.scope == entry.scope && last.query == entry.query &&
+                       last.policy == entry.policy &&
                        last.event.has_value() == entry.event.has_value() &&
                        last.pure == entry.pure && last.delta_extra == entry.delta_extra;
     const auto event = alike && last.event ? merged(*last.event, *entry.event) : std::nullopt;
@@ -96,7 +99,12 @@ void Ledger::append(LedgerEntry entry) {
       last.sensitivity_high = std::max(last.sensitivity_high, entry.sensitivity_high);
       last.deviation_low = std::min(last.deviation_low, entry.deviation_low);
       last.deviation_high = std::max(last.deviation_high, entry.deviation_high);
-      last.count += entry.count;
+      if (again) {
+        last.count += entry.count;
+      } else {
+        last.charged.end = entry.charged.end;
+        last.batches += entry.batches;
+      }
       return;
     }
   }
@@ -105,7 +113,7 @@ void Ledger::append(LedgerEntry entry) {
 
 std::int64_t Ledger::queries() const {
   std::int64_t total = 0;
-  for (const LedgerEntry& e : entries_) total += e.count;
+  for (const LedgerEntry& e : entries_) total += e.queries();
   return total;
 }
 

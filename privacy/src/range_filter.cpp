@@ -25,6 +25,13 @@ void RangeFilter::split(Index at) {
   segments_.emplace(at, history);
 }
 
+/// Neighbours of the same history are one segment: a single pass stays two segments long.
+void RangeFilter::merge(Index at) {
+  const auto segment = segments_.find(at);
+  if (segment == segments_.end() || segment == segments_.begin()) return;
+  if (std::prev(segment)->second == segment->second) segments_.erase(segment);
+}
+
 bool RangeFilter::try_charge(const std::vector<Charge>& charges) {
   std::vector<Slice> slices;
   slices.reserve(charges.size());
@@ -51,6 +58,10 @@ bool RangeFilter::try_slices(std::span<const Slice> slices) {
         return false;
     }
   for (auto& [begin, accounts] : tried) segments_.at(begin) = accounts;
+  for (const Slice& s : slices) {
+    merge(s.range.begin);
+    merge(s.range.end);
+  }
   return true;
 }
 

@@ -43,6 +43,8 @@ class CosineSaddleRecords : public Records {
   CosineSaddleRecords(double amplitude, double spread)
       : a_(amplitude), cos_s_(std::cos(spread)), sin_s_(std::sin(spread)) {}
 
+  double amplitude() const { return a_; }
+
   ClipReport add_gradients(const Point& point,
                            Block block,
                            const BatchView& batch,
@@ -224,7 +226,10 @@ class SimulatedSigns final : public CosineSaddleRecords {
                  double limit,
                  VectorRef out) const override {
     check_simulated_batch("cosine-saddle", sampling_, batch, spec_.records);
-    check_simulated_limit("cosine-saddle", (sine.cwiseAbs() + cosine.cwiseAbs()).norm(), limit);
+    check_simulated_limit("cosine-saddle",
+                          (sine.cwiseAbs() + cosine.cwiseAbs()).norm(),
+                          limit,
+                          amplitude() * std::sqrt(static_cast<double>(sine.size())));
     out += static_cast<double>(batch.size()) * sine -
            sum_of_signs(batch.begin(), batch.size()).cwiseProduct(cosine);
     return {};
@@ -236,7 +241,10 @@ class SimulatedSigns final : public CosineSaddleRecords {
                         double limit,
                         double& out) const override {
     check_simulated_batch("cosine-saddle", sampling_, batch, spec_.records);
-    check_simulated_limit("cosine-saddle", std::abs(even) + odd.lpNorm<1>(), limit);
+    check_simulated_limit("cosine-saddle",
+                          std::abs(even) + odd.lpNorm<1>(),
+                          limit,
+                          amplitude() * static_cast<double>(odd.size()));
     out += static_cast<double>(batch.size()) * even -
            odd.dot(sum_of_signs(batch.begin(), batch.size()));
     return {};
@@ -249,7 +257,8 @@ class SimulatedSigns final : public CosineSaddleRecords {
                            double limit,
                            VectorRef out) const override {
     check_simulated_batch("cosine-saddle", sampling_, batch, spec_.records);
-    check_simulated_limit("cosine-saddle", (even.cwiseAbs() + odd.cwiseAbs()).maxCoeff(), limit);
+    check_simulated_limit(
+        "cosine-saddle", (even.cwiseAbs() + odd.cwiseAbs()).maxCoeff(), limit, amplitude());
     out += (static_cast<double>(batch.size()) * even -
             sum_of_signs(batch.begin(), batch.size()).cwiseProduct(odd))
                .cwiseProduct(v);

@@ -32,4 +32,10 @@ ClipReport Records::add_hessian_difference_products(
   refuse("Hessian products");
 }
 
+std::unique_ptr<const Records> Records::projected(const Matrix&, double) const {
+  throw InputError(
+      "records: this problem's features cannot be projected; choose a generalised linear model "
+      "without regulariser");
+}
+
 }  // namespace dpsosp

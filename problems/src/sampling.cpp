@@ -2,6 +2,7 @@
 #include "dpsosp/problems/sampling.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -63,9 +64,9 @@ void check_simulated_batch(std::string_view problem,
                     batch.size()));
 }
 
-void check_simulated_limit(std::string_view problem, double bound, double limit) {
+void check_simulated_limit(std::string_view problem, double bound, double limit, double cancelled) {
   constexpr double rounding = 1 - 1e-9;
-  if (limit < bound * rounding)
+  if (limit < bound * rounding - 64 * std::numeric_limits<double>::epsilon() * cancelled)
     reject(
         problem,
         "clip limit",

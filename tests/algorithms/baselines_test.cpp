@@ -22,8 +22,6 @@ using baselines::AscentRule;
 using baselines::DpSgda;
 using baselines::GradientDescentAscent;
 using baselines::PrivateDiff;
-using ganesh_2023::EscapeOracle;
-using ganesh_2023::RefreshTrigger;
 using ganesh_2023::StochasticSpider;
 using test::Ran;
 
@@ -50,13 +48,13 @@ TEST(Spiders, WithoutNoiseEveryEstimateIsTheExactGradient) {
       return test::run_unsound(algorithm, problem.facts, *problem.records, test::exact);
     };
     StochasticSpider spider;
-    spider.parameters.steps = 60;
-    spider.parameters.step_size = 0.1;
-    spider.parameters.period = 7;
+    spider.parameters.spider.steps = 60;
+    spider.parameters.spider.step_size = 0.1;
+    spider.parameters.spider.period = 7;
     for (const RefreshTrigger trigger :
          {RefreshTrigger::always, RefreshTrigger::period, RefreshTrigger::drift}) {
-      spider.parameters.refresh = trigger;
-      spider.parameters.drift_threshold = drift;
+      spider.parameters.spider.refresh = trigger;
+      spider.parameters.spider.drift_threshold = drift;
       const Ran ran = run(spider);
       expect_gradient_descent(ran, problem, 0.1);
       const auto refreshes = ran.outcome.counts.at("refreshes");
@@ -79,10 +77,10 @@ TEST(Spiders, ProportionalClippingAtTheSmoothnessClipsNothing) {
   // The same through clipped oracles at G and M ‖x − x′‖, where both are proved.
   const Problem problem = test::small_problem("cosine-saddle");
   StochasticSpider spider;
-  spider.parameters.steps = 60;
-  spider.parameters.step_size = 0.5;
-  spider.parameters.drift_threshold = 0.5;
-  auto& oracle = spider.parameters.oracle;
+  spider.parameters.spider.steps = 60;
+  spider.parameters.spider.step_size = 0.5;
+  spider.parameters.spider.drift_threshold = 0.5;
+  auto& oracle = spider.parameters.spider.oracle;
   oracle.clip_refresh = problem.facts.constants[constant::lipschitz];
   oracle.clip_increment = problem.facts.constants[constant::smoothness];
   expect_gradient_descent(
@@ -212,12 +210,12 @@ Ran scripted(const Algorithm& algorithm, std::function<double(double x)> gradien
 
 TEST(StochasticSpiderRun, KicksAreAtLeastTheEscapeLengthApart) {
   StochasticSpider spider;
-  auto& p = spider.parameters;
+  auto& p = spider.parameters.spider;
   p.steps = 31;
   p.refresh = RefreshTrigger::always;
-  p.escape_threshold = 0.5;
-  p.kick_deviation = 1;
-  p.escape_steps = 9;
+  p.escape.threshold = 0.5;
+  p.escape.kick_deviation = 1;
+  p.escape.steps = 9;
   const Ran ran = scripted(
       spider, [](double) { return 0.0; }, 0);
   EXPECT_EQ(ran.outcome.counts.at("escapes"), 3);  // t = 1, 11, 21: Γ steps, then the next test
@@ -229,16 +227,16 @@ TEST(StochasticSpiderRun, KicksAreAtLeastTheEscapeLengthApart) {
 
 TEST(StochasticSpiderRun, ACarriedKickStaysInTheEstimate) {
   StochasticSpider spider;
-  auto& p = spider.parameters;
+  auto& p = spider.parameters.spider;
   p.steps = 5;
   p.drift_threshold = 1e9;
-  p.escape_threshold = 0.5;
-  p.kick_deviation = 0.1;
-  p.escape_steps = 100;
+  p.escape.threshold = 0.5;
+  p.escape.kick_deviation = 0.1;
+  p.escape.steps = 100;
   const auto zero = [](double) { return 0.0; };
   const Ran plain = scripted(spider, zero, 0);
   EXPECT_EQ(plain.iterates[2], plain.iterates[4]);
-  p.carry_kick = true;
+  p.escape.carry_kick = true;
   const Ran carried = scripted(spider, zero, 0);
   EXPECT_EQ(carried.iterates[2], plain.iterates[2]);
   EXPECT_NEAR(carried.iterates[4][0], 3 * carried.iterates[2][0], 1e-15);
@@ -247,18 +245,18 @@ TEST(StochasticSpiderRun, ACarriedKickStaysInTheEstimate) {
 TEST(StochasticSpiderRun, ThePrintedEscapeUsesUpTheCapAndTheRepairedOneDoesNot) {
   const Problem problem = test::small_problem("cosine-saddle");
   StochasticSpider spider;
-  auto& p = spider.parameters;
+  auto& p = spider.parameters.spider;
   p.steps = 40;
-  p.escape_threshold = 1e6;  // at every chance
-  p.escape_steps = 4;
+  p.escape.threshold = 1e6;  // at every chance
+  p.escape.steps = 4;
   p.refresh_cap = 3;
   p.drift_threshold = 1e6;
-  p.escape_oracle = EscapeOracle::printed_fresh;
+  p.escape.kind = EscapeKind::isotropic_fresh;
   const Ran printed = test::run_unsound(spider, problem.facts, *problem.records, test::no_noise);
   EXPECT_EQ(printed.outcome.status, Status::cap);
   EXPECT_EQ(printed.outcome.counts.at("refreshes"), 3);
   EXPECT_EQ(printed.outcome.point, printed.iterates.back());
-  p.escape_oracle = EscapeOracle::reuse;
+  p.escape.kind = EscapeKind::isotropic_reuse;
   const Ran repaired = test::run_unsound(spider, problem.facts, *problem.records, test::no_noise);
   EXPECT_EQ(repaired.outcome.status, Status::steps_done);
   EXPECT_EQ(repaired.outcome.counts.at("refreshes"), 1);
@@ -267,8 +265,8 @@ TEST(StochasticSpiderRun, ThePrintedEscapeUsesUpTheCapAndTheRepairedOneDoesNot) 
 // 0 means never, also where the estimate is exactly 0.
 TEST(Spiders, AThresholdOfZeroMeansThatNoEscapeBegins) {
   StochasticSpider spider;
-  spider.parameters.steps = 20;
-  spider.parameters.kick_deviation = 1;
+  spider.parameters.spider.steps = 20;
+  spider.parameters.spider.escape.kick_deviation = 1;
   const auto zero = [](double) { return 0.0; };
   const Ran ran = scripted(spider, zero, 0);
   EXPECT_EQ(ran.outcome.counts.at("escapes"), 0);

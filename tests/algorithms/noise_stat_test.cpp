@@ -103,10 +103,10 @@ TEST(ReleasedNoise, OfStochasticSpiderHasTheStatedDeviation) {
   const Problem problem = test::small_problem("cosine-saddle");
   for (const IncrementClip clip : {IncrementClip::fixed, IncrementClip::proportional}) {
     ganesh_2023::StochasticSpider algorithm;
-    auto& p = algorithm.parameters;
+    auto& p = algorithm.parameters.spider;
     p.steps = steps;
     p.step_size = eta;
-    p.refresh = ganesh_2023::RefreshTrigger::period;
+    p.refresh = RefreshTrigger::period;
     p.period = period;
     p.oracle = oracle(clip);
     expect_unit_variance(without_data(algorithm, problem), of_oracle(clip));
@@ -165,10 +165,10 @@ TEST(ReleasedNoise, OfDpSgdaHasTheStatedDeviation) {
 TEST(ReleasedNoise, OfHalfTheDeviationIsCaught) {
   const Problem problem = test::small_problem("cosine-saddle");
   ganesh_2023::StochasticSpider algorithm;
-  auto& p = algorithm.parameters;
+  auto& p = algorithm.parameters.spider;
   p.steps = steps;
   p.step_size = eta;
-  p.refresh = ganesh_2023::RefreshTrigger::always;
+  p.refresh = RefreshTrigger::always;
   p.oracle = oracle(IncrementClip::fixed);
   p.oracle.refresh_noise /= 2;
   const test::Ran ran = without_data(algorithm, problem);

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "digits.hpp"
 #include "dpsosp/algorithms/registry.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/ganesh_2023/stochastic_spider.hpp"
@@ -16,10 +17,7 @@
 namespace dpsosp {
 namespace {
 
-/// Agreement in the digits that are printed.
-void expect_digits(double actual, double expected, double relative) {
-  EXPECT_NEAR(actual, expected, relative * std::abs(expected));
-}
+using test::expect_digits;
 
 PublicFacts minimisation_facts(Index n, Index d) {
   PublicFacts facts;
@@ -196,8 +194,7 @@ TEST(GaneshSchedule, PracticalHasTheNumbersOfTheTable) {
             8.7345e-3,
             821}}) {
     ganesh_2023::StochasticSpider algorithm;
-    auto& p = algorithm.parameters;
-    p.selection_share = 0.5;
+    const auto& p = algorithm.parameters.spider;
     const PublicFacts facts = minimisation_facts(row.n, 16);
     const Scheduled s =
         algorithm.schedule(Schedule::practical, facts, {1, 1e-6}, Calibrator::bun_steinke);
@@ -206,9 +203,9 @@ TEST(GaneshSchedule, PracticalHasTheNumbersOfTheTable) {
     expect_digits(p.drift_threshold, row.alpha, 1e-7);  // κ = G α/M²
     EXPECT_EQ(p.steps, row.steps);
     EXPECT_EQ(p.refresh_cap, row.cap);
-    EXPECT_EQ(p.escape_steps, row.escape_steps);
-    expect_digits(p.escape_threshold, 2 * row.alpha, 1e-7);
-    expect_digits(p.kick_deviation, row.error / 4, 1e-7);  // θα/√d
+    EXPECT_EQ(p.escape.steps, row.escape_steps);
+    expect_digits(p.escape.threshold, 2 * row.alpha, 1e-7);
+    expect_digits(p.escape.kick_deviation, row.error / 4, 1e-7);  // θα/√d
     EXPECT_EQ(p.step_size, 1.0);
     // The table's σ use the T and T₁ before rounding; ours the rounded ones.
     const double n = static_cast<double>(row.n);
@@ -224,7 +221,7 @@ TEST(GaneshSchedule, PracticalHasTheNumbersOfTheTable) {
     const auto cost = [n](double sigma) { return std::pow(2 / n, 2) / (2 * sigma * sigma); };
     expect_digits(T1 * cost(row.sigma1) + T * cost(row.sigma2), row.zcdp, 1e-5);
     expect_digits(T1 * cost(sigma1) + T * cost(sigma2), s.rule.capacity / 2, 1e-12);
-    const auto numbers = ganesh_2023::practical_empirical(n, 16, 1, 1, 1, 1, s.rule.capacity / 2);
+    const auto numbers = ganesh_2023::practical_empirical({n, 16, 1, 1, 1, 1}, s.rule.capacity / 2);
     expect_digits(numbers.refresh_deviation, sigma1, 1e-12);
     expect_digits(numbers.increment_deviation, sigma2, 1e-12);
   }
@@ -232,10 +229,10 @@ TEST(GaneshSchedule, PracticalHasTheNumbersOfTheTable) {
 
 TEST(GaneshSchedule, Theorem42HasTheKnownNumbers) {
   const double phi = 0.0174689048;
-  const auto vacuous = ganesh_2023::theorem_4_2(1e6, 100, 1, 1, 1, 1, phi);
+  const auto vacuous = ganesh_2023::theorem_4_2({1e6, 100, 1, 1, 1, 1}, phi);
   expect_digits(vacuous.drift_threshold, 1.7889e-3, 1e-4);
   expect_digits(vacuous.alpha, 2.666e5, 1e-3);
-  const auto huge = ganesh_2023::theorem_4_2(1e20, 100, 1, 1, 1, 1, phi);
+  const auto huge = ganesh_2023::theorem_4_2({1e20, 100, 1, 1, 1, 1}, phi);
   expect_digits(huge.alpha, 0.02365, 1e-3);
   expect_digits(huge.gamma, 3.027e-5, 1e-3);
   expect_digits(huge.steps, 1.6e14, 0.02);
@@ -243,8 +240,8 @@ TEST(GaneshSchedule, Theorem42HasTheKnownNumbers) {
 
 /// What a quantity is measured in: F^value · X^length.
 struct Unit {
-  int value;
-  int length;
+  double value;
+  double length;
 };
 
 /// Constants in other units: F counted in units of 1/f, x in units of 1/s.
@@ -254,7 +251,8 @@ PublicFacts in_other_units(const PublicFacts& facts, double f, double s) {
                                                {constant::hessian_lipschitz, {1, -3}},
                                                {constant::suboptimality, {1, 0}},
                                                {constant::joint_smoothness, {1, -2}},
-                                               {constant::strong_concavity, {1, -2}}};
+                                               {constant::strong_concavity, {1, -2}},
+                                               {constant::pl, {1, -2}}};
   PublicFacts other = facts;
   for (const auto& [name, c] : facts.constants.all()) {
     const Unit u = units.at(name);
@@ -280,8 +278,37 @@ const std::map<std::string, std::map<std::string, Unit>> parameter_units{
       {"drift_threshold", {0, 2}},
       {"escape_threshold", {1, -1}},
       {"kick_deviation", {1, -1}},
+      {"escape_radius", {0, 1}},
+      {"selection_alpha", {1, -1}},
       {"clip_refresh", {1, -1}},
       {"clip_increment", {1, -2}}}},
+    {"liu-talwar-2025/adaptive-spider",
+     {{"step_size", {-1, 2}},
+      {"drift_threshold", {1, -1}},
+      {"tree_deviation", {1, -1}},
+      {"batch_rate", {0, -1}},
+      {"escape_threshold", {1, -1}},
+      {"kick_deviation", {1, -1}},
+      {"escape_radius", {0, 1}},
+      {"escape_deviation", {1, -1}},
+      {"hessian_clip", {1, -2}},
+      {"hessian_lipschitz", {1, -3}},
+      {"hessian_batch_rate", {0, -1}},
+      {"selection_alpha", {1, -1}},
+      {"clip_refresh", {1, -1}},
+      {"clip_increment", {1, -2}}}},
+    {"avdiukhin-2024/dp-sgd",
+     {{"step_size", {-1, 2}},
+      {"clip", {1, -1}},
+      {"alpha", {1, -1}},
+      {"curvature_scale", {1, -2}},
+      {"hessian_limit", {1, -2}}}},
+    {"avdiukhin-2024/noisy-sgd",
+     {{"step_size", {-1, 2}},
+      {"clip", {1, -1}},
+      {"alpha", {1, -1}},
+      {"curvature_scale", {1, -2}},
+      {"hessian_limit", {1, -2}}}},
     {"tao-2025/ada-dp-spider",
      {{"step_size", {-1, 2}},
       {"drift_threshold", {0, 2}},
@@ -307,7 +334,58 @@ const std::map<std::string, std::map<std::string, Unit>> parameter_units{
       {"smoothness", {1, -2}}}},
     {"wang-xu-2019/dp-frank-wolfe", {{"clip", {1, -1}}}},
     {"yang-2022/dp-sgda", {{"step_size", {-1, 2}}, {"ascent_step", {-1, 2}}, {"clip", {1, -1}}}},
-    {"reference/gradient-descent-ascent", {{"step_size", {-1, 2}}}}};
+    {"wang-chen-xu-2019/dp-gd",
+     {{"step_size", {-1, 2}},
+      {"clip", {1, -1}},
+      {"alpha", {1, -1}},
+      {"hessian_lipschitz", {1, -3}},
+      {"hessian_limit", {1, -2}}}},
+    {"wang-xu-2020/dp-trust-region",
+     {{"alpha", {1, -1}},
+      {"hessian_lipschitz", {1, -3}},
+      {"clip", {1, -1}},
+      {"hessian_limit", {1, -2}}}},
+    {"gao-wright-2023/short-steps",
+     {{"alpha", {1, -1}},
+      {"hessian_lipschitz", {1, -3}},
+      {"smoothness", {1, -2}},
+      {"clip", {1, -1}},
+      {"hessian_limit", {1, -2}}}},
+    {"wang-2023/dp-srm",
+     {{"accuracy", {1, -1}},
+      {"smoothness", {1, -2}},
+      {"clip", {1, -1}},
+      {"clip_difference", {1, -1}}}},
+    {"wang-ye-xu-2017/dp-gd", {{"step_size", {-1, 2}}, {"clip", {1, -1}}}},
+    {"wang-ye-xu-2017/dp-svrg",
+     {{"step_size", {-1, 2}}, {"clip_refresh", {1, -1}}, {"clip_increment", {1, -2}}}},
+    {"zhang-2017/rrpsgd", {{"step_size", {-1, 2}}, {"clip", {1, -1}}}},
+    {"wang-xu-2019/dp-prox-gd", {{"step_size", {-1, 2}}, {"clip", {1, -1}}}},
+    {"zhou-2020/dp-sgd", {{"step_size", {-1, 2}}, {"clip", {1, -1}}}},
+    {"zhou-2020/dp-rmsprop", {{"step_size", {0, 1}}, {"clip", {1, -1}}, {"damping", {1, -1}}}},
+    {"zhou-2020/dp-adam", {{"step_size", {0, 1}}, {"clip", {1, -1}}, {"damping", {1, -1}}}},
+    {"wang-chen-xu-2019/dp-gld", {{"step_size", {-1, 2}}, {"clip", {1, -1}}}},
+    {"tran-cutkosky-2022/momentum-aggregation",
+     {{"step_size", {0, 1}}, {"clip_refresh", {1, -1}}, {"clip_increment", {1, -2}}}},
+    {"abadi-2016/dp-sgd", {{"step_size", {-1, 2}}, {"clip", {1, -1}}}},
+    {"abadi-2016/dp-adam",
+     {{"step_size", {0, 1}}, {"clip", {1, -1}}, {"damping", {1, -1}}, {"moment_floor", {2, -2}}}},
+    {"arora-2023/tree-spider",
+     {{"step_size", {1, -1}},
+      {"alpha", {1, -1}},
+      {"clip_refresh", {1, -1}},
+      {"clip_increment", {1, -2}}}},
+    {"menart-2024/kl-spider",
+     {{"initial_excess", {1, 0}},
+      {"target_excess", {1, 0}},
+      {"kl_gamma", {-0.5, 1}},
+      {"clip_refresh", {1, -1}},
+      {"clip_increment", {1, -2}}}},
+    {"reference/gradient-descent-ascent", {{"step_size", {-1, 2}}}},
+    {"reference/sgd", {{"step_size", {-1, 2}}}},
+    {"reference/spider", {{"step_size", {-1, 2}}}},
+    {"reference/perturbed-gd",
+     {{"step_size", {-1, 2}}, {"threshold", {1, -1}}, {"radius", {0, 1}}, {"decrease", {1, 0}}}}};
 
 // A length or a value of F that stands where a number should shows here.
 TEST(EverySchedule, InOtherUnitsIsTheSameSchedule) {
@@ -317,8 +395,10 @@ TEST(EverySchedule, InOtherUnitsIsTheSameSchedule) {
     for (const Index n : {1000, 20000, 1000000}) {
       // x has the unit of y on problems that are not given one, so per_record duals stay local
       PublicFacts facts = minimisation_facts(n, 10);
-      facts.dual_kind = DualKind::per_record;
-      facts.dual_dimension = n;
+      if (entry.create()->card().needs_dual) {
+        facts.dual_kind = DualKind::per_record;
+        facts.dual_dimension = n;
+      }
       facts.constants.set(constant::lipschitz, {1.5});
       facts.constants.set(constant::smoothness, {0.7});
       facts.constants.set(constant::hessian_lipschitz, {0.3});
@@ -326,15 +406,24 @@ TEST(EverySchedule, InOtherUnitsIsTheSameSchedule) {
       facts.constants.set(constant::joint_smoothness, {2});
       facts.constants.set(constant::strong_concavity, {0.5});
       facts.domain = Domain::ball(2);
+      facts.constants.set(constant::pl, {0.02});
       const auto here = entry.create();
       const bool by_losses = here->card().operations.starts_with("loss");
       if (by_losses) facts.dual_kind = DualKind::none;  // records with a dual answer none
       const auto there = entry.create();
-      const Scheduled a = here->schedule(Schedule::practical, facts, {1, 1e-6}, Calibrator::cks);
+      Scheduled a;
+      try {
+        a = here->schedule(Schedule::practical, facts, {1, 1e-6}, Calibrator::cks);
+      } catch (const InputError& e) {
+        EXPECT_LT(n, 1000000)
+            << e.what();  // too few records for one pass, or a constant is missing
+        continue;
+      }
       const Scheduled b = there->schedule(
           Schedule::practical, in_other_units(facts, f, s), {1, 1e-6}, Calibrator::cks);
-      const bool of_value = here->card().metric == Metric::excess_risk;
-      expect_digits(b.alpha, a.alpha * f / (of_value ? 1.0 : s), 1e-9);
+      const bool risk = here->card().metric == Metric::excess_risk;
+      expect_digits(b.alpha, a.alpha * (risk ? f : f / s), 1e-9);
+      if (!parameter_units.contains(entry.key)) continue;
       const Fields fields_here = here->fields(), fields_there = there->fields();
       for (std::size_t k = 0; k < fields_here.size(); ++k) {
         SCOPED_TRACE(fields_here[k].name);
@@ -373,14 +462,15 @@ TEST(EverySchedule, NamesTheConstantThatIsMissing) {
 TEST(EverySchedule, ATargetThatNoHorizonMeetsIsRefusedInWords) {
   // A start at the minimum: α = 0
   PublicFacts facts = minimisation_facts(1000, 10);
-  facts.dual_kind = DualKind::per_record;
   facts.dual_dimension = 1000;
   facts.constants.set(constant::joint_smoothness, {2});
   facts.constants.set(constant::strong_concavity, {0.5});
+  facts.constants.set(constant::pl, {0.02});
   facts.constants.set(constant::suboptimality, {0});
   for (const auto& entry : algorithm_registry()) {
     SCOPED_TRACE(entry.key);
     const auto algorithm = entry.create();
+    facts.dual_kind = algorithm->card().needs_dual ? DualKind::per_record : DualKind::none;
     try {
       algorithm->schedule(Schedule::practical, facts, {1, 1e-6}, Calibrator::cks);
       algorithm->check(facts);

@@ -112,5 +112,49 @@ TEST(Run, PrintedClippingOfTheMeanIsLabelledViolatedAndCostsMore) {
   EXPECT_GT(printed.at("spent").get<double>(), 10.0 * sound.at("spent").get<double>());
 }
 
+RunSpec unclipped_run() {
+  RunSpec spec;
+  spec.algorithm = "avdiukhin-2024/noisy-sgd";
+  spec.problem = "double-well";
+  spec.records = 2000;
+  spec.settings = {{"deviation", "1"}, {"largest_deviation", "1"}};
+  spec.observations = 0;
+  return spec;
+}
+
+TEST(Run, WithoutClippingIsConditionalAndClassRelative) {
+  const json d = describe(unclipped_run());
+  EXPECT_EQ(d.at("door"), "no_clipping");
+  const json result = compute_run(d);
+  const json& privacy = result.at("privacy");
+  EXPECT_EQ(privacy.at("label"), "conditional");
+  EXPECT_EQ(privacy.at("guarantee"), "inf");
+  EXPECT_LE(privacy.at("nominal").get<double>(), 1.0);
+  EXPECT_EQ(privacy.at("class_relative").at("epsilon"), 1.0);
+  EXPECT_EQ(privacy.at("class_relative").at("delta"), 1e-6);
+  EXPECT_EQ(result.at("evaluation_log").at("violations"), 0);
+  EXPECT_LT(result.at("evaluation_log").at("largest_norm_over_nominal").get<double>(), 1.0);
+}
+
+TEST(Run, WithoutClippingIsViolatedOnceAGradientExceedsTheNominalBound) {
+  RunSpec spec = unclipped_run();
+  spec.settings["bound"] = "given";
+  spec.settings["clip"] = "0.5";
+  const json result = compute_run(describe(spec));
+  EXPECT_EQ(result.at("privacy").at("label"), "violated");
+  EXPECT_FALSE(result.at("privacy").contains("nominal"));
+  EXPECT_FALSE(result.at("privacy").contains("class_relative"));
+  EXPECT_GT(result.at("evaluation_log").at("violations"), 0);
+  EXPECT_EQ(result.at("evaluation_log").at("first_violation"), 0);
+}
+
+TEST(Run, WithoutClippingPromisesTheClassNothingIfSettingsOverruleTheSchedule) {
+  RunSpec spec = unclipped_run();
+  spec.settings["steps"] = "3";
+  const json privacy = compute_run(describe(spec)).at("privacy");
+  EXPECT_EQ(privacy.at("label"), "conditional");
+  EXPECT_FALSE(privacy.contains("class_relative"));
+}
+
 }  // namespace
 }  // namespace dpsosp

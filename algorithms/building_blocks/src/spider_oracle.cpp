@@ -2,6 +2,7 @@
 #include "dpsosp/algorithms/spider_oracle.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -24,6 +25,10 @@ BatchPolicy batch_policy(Sampling sampling, Index size, Index records) {
   return BatchPolicy::poisson(static_cast<double>(size) / static_cast<double>(records));
 }
 
+Index adaptive_batch(double rate, double move) {
+  return static_cast<Index>(std::min(1e18, std::max(1.0, std::ceil(rate * move))));
+}
+
 Field sampling_field(Sampling& value) {
   return field("sampling",
                value,
@@ -42,8 +47,10 @@ void SpiderOracleParameters::add_fields(Fields& fields) {
   fields.push_back(
       field("increment_clip",
             increment_clip,
-            {{IncrementClip::fixed, "fixed"}, {IncrementClip::proportional, "proportional"}},
-            "clip differences at C_u, or at C_u times the move"));
+            {{IncrementClip::fixed, "fixed"},
+             {IncrementClip::proportional, "proportional"},
+             {IncrementClip::capped, "capped"}},
+            "clip differences at C_u, at C_u times the move, or that and at most 2 C_v"));
   fields.push_back(field("clip_increment", clip_increment, "C_u: per-record clip of differences"));
   fields.push_back(field("refresh_noise",
                          refresh_noise,
@@ -82,8 +89,9 @@ BatchPolicy SpiderOracleParameters::dearest_policy(Index records) const {
 }
 
 double SpiderOracleParameters::increment_limit(const Point& point, const Point& previous) const {
-  return increment_clip == IncrementClip::fixed ? clip_increment
-                                                : clip_increment * point.distance(previous);
+  if (increment_clip == IncrementClip::fixed) return clip_increment;
+  const double limit = clip_increment * point.distance(previous);
+  return increment_clip == IncrementClip::capped ? std::min(limit, 2.0 * clip_refresh) : limit;
 }
 
 void SpiderOracleParameters::refresh(Curator& curator,

@@ -1,68 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dpsosp/ganesh_2023/stochastic_spider.hpp"
 
-#include <algorithm>
-#include <limits>
+#include <cmath>
 
 #include "dpsosp/core/errors.hpp"
 
 namespace dpsosp::ganesh_2023 {
 
 StochasticSpider::StochasticSpider() {
-  parameters.oracle.increment_clip = IncrementClip::proportional;
+  parameters.spider.oracle.increment_clip = IncrementClip::proportional;
 }
 
+// Algorithm 1 is the driver of building_blocks with fixed batches, proportional Gaussian noise,
+// quadratic drift and the isotropic kick.
 Outcome StochasticSpider::run(Curator& curator, Stream stream, Observer& observer) const {
   const StochasticSpiderParameters& p = parameters;
-  Vector x = curator.facts().initial_point;  // x_t
-  Vector x_prev = x;
-  Vector g = Vector::Zero(x.size());  // ∇_t
-  Vector step(x.size()), increment(x.size());
-  double drift = std::numeric_limits<double>::infinity();
-  Index frozen = 1;
-  std::int64_t refreshes = 0, kicks = 0;
-  const auto outcome = [&](Status status, Index steps) {
-    return Outcome{x, status, steps, {{"refreshes", refreshes}, {"escapes", kicks}}};
-  };
-
-  for (Index t = 0; t < p.steps; ++t) {  // line 3
-    observer.iterate(t, x);
-    // line 4: g is still the estimate at x_{t−1}, as printed
-    const bool kick =
-        t > 0 && frozen == 0 && p.escape_threshold > 0 && g.norm() <= p.escape_threshold;
-    // line 9: dev: the drift up to x_t, not x_{t−1} (docs/errata.md, G1)
-    const bool due = p.refresh == RefreshTrigger::always ||
-                     (p.refresh == RefreshTrigger::period && t % p.period == 0) ||
-                     (p.refresh == RefreshTrigger::drift && drift >= p.drift_threshold);
-    try {
-      if (due || (kick && p.escape_oracle == EscapeOracle::printed_fresh)) {
-        if (p.refresh_cap > 0 && refreshes == p.refresh_cap)
-          return outcome(Status::cap, t);                  // (G3)
-        p.oracle.refresh(curator, Point(x), Block::x, g);  // line 10: ∇_t = O1(x_t)
-        ++refreshes;
-        drift = 0.0;
-      } else {
-        p.oracle.increment(curator, Point(x), Point(x_prev), Block::x, increment);
-        g += increment;  // line 12: ∇_t = ∇_{t−1} + O2(x_t, x_{t−1})
-      }
-    } catch (const Refused& refusal) {
-      return outcome(status_of(refusal), t);
-    }
-    step = g;
-    if (kick) {  // lines 5-7
-      stream.add_normal(p.kick_deviation, step);
-      frozen = p.escape_steps;
-      ++kicks;
-      if (p.carry_kick) g = step;
-    } else {
-      frozen = std::max<Index>(0, frozen - 1);
-    }
-    x_prev = x;
-    x -= p.step_size * step;  // line 14: x_{t+1} = x_t − η ∇_t
-    drift += (x - x_prev).squaredNorm();
-    if (!x.allFinite()) return outcome(Status::not_finite, t + 1);
+  const SpiderOracleParameters& o = p.spider.oracle;
+  if (!p.selection.on()) return run_spider(p.spider, curator, stream, observer);
+  Candidates candidates(p.selection.candidates, p.spider.steps, stream);
+  if (p.target == Target::empirical) {
+    Outcome outcome = run_spider(p.spider, curator, stream, observer, &candidates);
+    select_output(outcome, curator, candidates, p.selection, o.clip_refresh, o.clip_increment);
+    return outcome;
   }
-  return outcome(Status::steps_done, p.steps);
+  const Index n = curator.facts().records;
+  const Index n2 = static_cast<Index>(std::floor(p.selection.share * static_cast<double>(n)));
+  const double share = p.split == BudgetSplit::half ? 0.5 : 1.0;
+  Curator first =
+      curator.child({.name = "optimise", .share = share, .range = RecordRange{0, n - n2}});
+  Outcome outcome = run_spider(p.spider, first, stream, observer, &candidates);
+  if (n2 == 0) return outcome;
+  Curator second =
+      curator.child({.name = "select", .share = share, .range = RecordRange{n - n2, n}});
+  select_output(outcome, second, candidates, p.selection, o.clip_refresh, o.clip_increment);
+  return outcome;
 }
 
 const AlgorithmCard& StochasticSpider::card() const {
@@ -77,15 +48,26 @@ const AlgorithmCard& StochasticSpider::card() const {
       .empirical = Exponents{-2.0 / 3, 1.0 / 3, -2.0 / 3},
       .population = Exponents{-3.0 / 7, 3.0 / 14, -3.0 / 7},
       .sampling = -1.0 / 3,
-      .operations = "gradient and gradient difference",
-      .output_rule = "last iterate; the paper selects among all iterates",
-      .printed = "O1 at every escape, the kick stays in the estimate"};
+      .operations = "gradient, gradient difference; sparse-vector test of gradient and Hessian",
+      .output_rule =
+          "privately selected among failed escapes, random iterates, last and start; else the last",
+      .printed = "O1 at every escape, the kick stays in the estimate",
+      .utility = Utility::repaired,
+      .numbers_version = 2};
   return card;
 }
 
 Fields StochasticSpider::fields() {
-  StochasticSpiderParameters& p = parameters;
+  SpiderParameters& p = parameters.spider;
   Fields f{
+      field("target",
+            parameters.target,
+            {{Target::empirical, "empirical"}, {Target::population, "population"}},
+            "full batches, or one pass over disjoint ones"),
+      field("split",
+            parameters.split,
+            {{BudgetSplit::half, "half"}, {BudgetSplit::parallel, "parallel"}},
+            "budget of the halves D1 and D2 (population)"),
       field("steps", p.steps, "T"),
       field("step_size", p.step_size, "eta"),
       field("refresh",
@@ -96,37 +78,37 @@ Fields StochasticSpider::fields() {
             "when O1 is called"),
       field("drift_threshold", p.drift_threshold, "kappa"),
       field("period", p.period, "steps between refreshes under refresh = period"),
-      field("escape_threshold", p.escape_threshold, "escape when |g| is no larger; 0 = never"),
-      field("kick_deviation", p.kick_deviation, "std of the kick per coordinate; 0 = no kick"),
-      field("escape_steps", p.escape_steps, "Gamma"),
       field("refresh_cap", p.refresh_cap, "T1; 0 = none"),
-      field("escape_oracle",
-            p.escape_oracle,
-            {{EscapeOracle::printed_fresh, "fresh"}, {EscapeOracle::reuse, "reuse"}},
+      field("escape",
+            p.escape.kind,
+            {{EscapeKind::isotropic_fresh, "isotropic_fresh"},
+             {EscapeKind::isotropic_reuse, "isotropic_reuse"},
+             {EscapeKind::none, "none"}},
             "estimate of an escape step"),
-      field("carry_kick", p.carry_kick, "the kick stays in the estimate"),
-      field("selection_share",
-            p.selection_share,
-            "of the budget, kept back for a selection; 0 = none"),
   };
+  p.escape.add_isotropic_fields(f);
   p.oracle.add_fields(f);
+  parameters.selection.add_fields(f, "of the budget, or of the records (population)");
   return f;
 }
 
 void StochasticSpider::set_variant(Variant variant) {
   const bool printed = variant == Variant::printed;
-  parameters.escape_oracle = printed ? EscapeOracle::printed_fresh : EscapeOracle::reuse;
-  parameters.carry_kick = printed;
+  EscapeParameters& escape = parameters.spider.escape;
+  escape.kind = printed ? EscapeKind::isotropic_fresh : EscapeKind::isotropic_reuse;
+  escape.carry_kick = printed;
 }
 
 void StochasticSpider::set_common_noise(double sensitivity_ratio) {
-  parameters.oracle.refresh_noise = parameters.oracle.increment_noise = sensitivity_ratio;
+  SpiderOracleParameters& o = parameters.spider.oracle;
+  o.refresh_noise = o.increment_noise = sensitivity_ratio;
+  parameters.selection.epsilon = 0.0;  // a plan has no room for it
 }
 
 std::vector<PlannedQuery> StochasticSpider::plan(const PublicFacts& facts) const {
-  const StochasticSpiderParameters& p = parameters;
+  const SpiderParameters& p = parameters.spider;
   const Index n = facts.records;
-  if (p.refresh == RefreshTrigger::period && p.escape_oracle == EscapeOracle::reuse) {
+  if (p.refresh == RefreshTrigger::period && p.escape.kind != EscapeKind::isotropic_fresh) {
     const Index refreshes = (p.steps + p.period - 1) / p.period;
     return {{p.oracle.refresh_policy(n), refreshes},
             {p.oracle.increment_policy(n), p.steps - refreshes}};
@@ -137,20 +119,13 @@ std::vector<PlannedQuery> StochasticSpider::plan(const PublicFacts& facts) const
 }
 
 void StochasticSpider::check(const PublicFacts& facts) const {
-  const StochasticSpiderParameters& p = parameters;
-  const std::string& key = card().key;
   refuse_shared_dual(card(), facts);
-  require_positive(key, "steps", p.steps);
-  require_positive(key, "step_size", p.step_size);
-  require_positive(key, "drift_threshold", p.drift_threshold);
-  require_positive(key, "period", p.period);
-  require_not_negative(key, "escape_threshold", p.escape_threshold);
-  require_not_negative(key, "kick_deviation", p.kick_deviation);
-  require_positive(key, "escape_steps", p.escape_steps);
-  require_not_negative(key, "refresh_cap", p.refresh_cap);
-  if (!(p.selection_share >= 0 && p.selection_share < 1))
-    reject(key, "selection_share", p.selection_share, "in [0, 1)");
-  p.oracle.check(key, facts.records);
+  parameters.spider.check(card().key, facts.records);
+  parameters.selection.check(card().key);
+  if (parameters.target == Target::population &&
+      parameters.spider.oracle.sampling != Sampling::fresh)
+    throw InputError(card().key +
+                     ": target = population reads each record once; set sampling = fresh");
 }
 
 }  // namespace dpsosp::ganesh_2023

@@ -275,6 +275,13 @@ Fields DpRgda::fields() {
             p.horizon_rule,
             {{HorizonRule::anchor, "anchor"}, {HorizonRule::last, "last"}},
             "output at the horizon"),
+      field("objective",
+            p.objective,
+            {{ObjectiveKind::empirical, "empirical"}, {ObjectiveKind::population, "population"}},
+            "what a schedule plans for: full batches, or one pass over disjoint ones"),
+      field("deviation",
+            p.deviation,
+            "sigma of a record's gradient, for the population schedule; 0 = the gradient bound"),
   };
   p.oracle.add_fields(f);
   return f;
@@ -325,6 +332,7 @@ void DpRgda::check(const PublicFacts& facts) const {
   positive("period", p.period);
   positive("inner_steps", p.inner_steps);
   positive("ascent_step", p.ascent_step);
+  require_not_negative(key, "deviation", p.deviation);
   if (p.dual_release == DualRelease::local && facts.dual_kind != DualKind::per_record)
     reject(key,
            "dual_release",

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "dpsosp/core/errors.hpp"
-#include "dpsosp/xu_2026/dp_rgda.hpp"
+#include "schedules.hpp"
 
 namespace dpsosp::xu_2026 {
 namespace {
@@ -167,6 +167,10 @@ Scheduled DpRgda::schedule(Schedule kind,
                            Calibrator calibrator) {
   require_dual(card(), facts);
   if (facts.dual_kind == DualKind::shared) parameters.dual_release = DualRelease::released;
+  if (parameters.objective == ObjectiveKind::population)
+    return kind == Schedule::paper
+               ? paper_population_schedule(parameters, facts, budget, calibrator)
+               : practical_population_schedule(parameters, facts, budget, calibrator);
   return kind == Schedule::paper ? paper(parameters, facts, budget, calibrator)
                                  : practical(parameters, facts, budget, calibrator);
 }

@@ -28,6 +28,9 @@ enum class Door {
   no_data,          ///< noise only: every record contributes zero
   not_private,      ///< neither noise nor clipping: reference lines
   batch_mean_clip,  ///< the printed clipping of the mean
+  no_clipping,  ///< noise for a nominal bound that nothing enforces: algorithms that do not clip
+  script,  ///< of an authors' script: its own noise, empty Poisson batches drawn anew, means over
+           ///< the realised batch
 };
 
 /// Everything that decides the numbers of one private run.
@@ -60,7 +63,7 @@ nlohmann::json describe(const RunSpec& spec);
 ///   privacy: label, guarantee, delta, spent, accountant, adjacency, ledger;
 ///   start, origin, output: certificates;   point;   best: a row of the trace;
 ///     trace: rows [t, value, ‖∇‖, λ_min, sosp_level];
-///   evaluation_log: clip counts.
+///   evaluation_log: clip counts, and of unclipped runs the gradients above the nominal bound.
 /// Certificates, trace, best and evaluation_log are functions of the records: not private, and so
 /// marked. Random numbers are keyed by the seed and the description, so no two different runs share
 /// noise; only controls (door, data_seed) keep that of the run they control.

@@ -57,6 +57,8 @@ class Batch {
   friend class ExponentialMechanism;
   friend class GibbsSampler;
   friend class HessianStream;
+  friend class LineSearch;
+  friend class SparseVector;
   friend class StationarityTest;
   friend class TreeStream;
   BatchPolicy policy_;

@@ -36,6 +36,9 @@ struct FilterRule {
   double capacity = 0.0;        ///< total zCDP ρ, or total RDP at `order`
   double pure_capacity = 0.0;   ///< total ε of a second account, for mechanisms that are pure DP
   double delta_extra = 0.0;     ///< total probability of inexact releases (LedgerEntry)
+  /// ε that a record may spend on pure mechanisms if it answers nothing else: what ChildSpec::pure
+  /// exchanges a record's whole budget for.
+  double alone_epsilon = 0.0;
 
   /// What one release of `event` costs. Sampled events are charged in full (unamplified) unless the
   /// rule is rdp. \throws UnsupportedError if the rule cannot charge it.

@@ -7,17 +7,24 @@
 
 namespace dpsosp {
 
+/// How a Hessian stream keeps its estimate.
+enum class HessianMode {
+  dense,  ///< a d × d sum: d products a group, then none
+  lazy,   ///< points and batches: every product multiplies every group anew
+};
+
 /// A running Hessian estimate that never leaves the curator, and noisy products with it.
 ///
 /// H = Σ_g (1/b_g) Σ_{i ∈ group g} min(1, r_g/u_i) (∇²f(x_g; z_i) [− ∇²f(x′_g; z_i)]), u_i a bound
 /// of the bracket's operator norm that the records supply. A product H v moves by at most
 /// 2 r_g ‖v‖/b_g when a record of group g is exchanged; a record of several groups pays the sum.
-/// Groups are kept as points and batches, and multiplied when a product is asked for.
+/// Groups are summed as a matrix, or kept as points and batches and multiplied when asked.
 /// Batches with secret membership are refused: their coins would answer many queries.
 class HessianStream {
  public:
   /// \param curator  outlives the stream and its snapshots
-  explicit HessianStream(Curator& curator) : curator_(&curator) {}
+  explicit HessianStream(Curator& curator, HessianMode mode = HessianMode::lazy)
+      : curator_(&curator), mode_(mode) {}
 
   /// Starts anew from the mean Hessian of a batch, each record's weighed to norm `limit` ≥ 0 (M).
   void refresh(const Point& point, const Batch& batch, double limit);
@@ -34,15 +41,19 @@ class HessianStream {
 
  private:
   struct Group {
-    Vector point;
+    Vector point;     // empty if dense
     Vector previous;  // empty: the Hessian itself
     Batch batch;
     double limit;
   };
   void check_group(const Point& point, const Batch& batch, double limit) const;
 
+  void keep(const Point& point, const Vector& previous, const Batch& batch, double limit);
+
   Curator* curator_;
+  HessianMode mode_;
   std::vector<Group> groups_;
+  Matrix sum_;  // dense; never released
 };
 
 }  // namespace dpsosp

@@ -22,10 +22,13 @@ struct LedgerEntry {
   double sensitivity_high = 0.0;
   double deviation_low = 0.0;  ///< standard deviation of the noise, per coordinate
   double deviation_high = 0.0;
-  std::int64_t count = 1;
+  std::int64_t count = 1;    ///< queries that each charged record pays for
   bool pure = false;         ///< charged to the filter's pure account
   double delta_extra = 0.0;  ///< probability p that the release is not as `event` has it (total
                              ///< variation); of each query, adds (1 + e^ε) p to δ
+  std::int64_t batches = 1;  ///< adjacent disjoint batches whose union is `charged`
+
+  std::int64_t queries() const { return count * batches; }
 };
 
 /// The list of every private query made. Adjacency: replace-one, every entry.

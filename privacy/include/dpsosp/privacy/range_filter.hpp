@@ -52,8 +52,10 @@ class RangeFilter {
  private:
   struct Accounts {
     PrivacyFilter zcdp, pure, delta_extra;
+    bool operator==(const Accounts&) const = default;
   };
   void split(Index at);
+  void merge(Index at);
   bool try_slices(std::span<const Slice> slices);
 
   Index end_;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <memory>
 #include <span>
 
 #include "dpsosp/core/point.hpp"
@@ -105,6 +106,10 @@ class Records {
   /// record's Hessian.
   virtual bool has_second_order() const { return false; }
 
+  /// A rank that no record's Hessian exceeds anywhere, whatever the record is; 0 where nothing
+  /// better than the dimension is proved.
+  virtual Index hessian_rank() const { return 0; }
+
   /// out += Σ min(1, limit/u_i) ∇²f(point; z_i) v with u_i ≥ ‖∇²f(point; z_i)‖ in operator norm, so
   /// that one record moves the sum by at most 2·limit·‖v‖ whatever v is. The report's norms are
   /// u_i.
@@ -121,6 +126,13 @@ class Records {
                                                      const BatchView& batch,
                                                      double limit,
                                                      VectorRef out) const;
+
+  /// The records of the same losses φ(⟨w, z_i⟩; y_i), w ∈ R^k, of the features
+  /// z_i = Φx_i·min(1, cap/‖Φx_i‖): a map of each record alone, so that exchanging a record
+  /// exchanges one z_i of norm at most `cap` whatever Φ is. Generalised linear models without a
+  /// regulariser alone. \param map  Φ, k × d, public \param cap  > 0
+  /// \throws InputError if the problem has no such form or the shapes do not fit
+  virtual std::unique_ptr<const Records> projected(const Matrix& map, double cap) const;
 };
 
 }  // namespace dpsosp

@@ -14,6 +14,9 @@ enum class Sampling { all, fresh, sample, poisson };
 /// The policy of a batch of (expected) size `size` out of `records`.
 BatchPolicy batch_policy(Sampling sampling, Index size, Index records);
 
+/// max(1, ⌈rate · move⌉), at most 10¹⁸: the size of an adaptive batch.
+Index adaptive_batch(double rate, double move);
+
 /// The field "sampling" of an algorithm's parameters.
 Field sampling_field(Sampling& value);
 
@@ -21,6 +24,7 @@ Field sampling_field(Sampling& value);
 enum class IncrementClip {
   fixed,         ///< at C
   proportional,  ///< at C · ‖w − w′‖, so the noise shrinks with the move
+  capped,  ///< at min(C · ‖w − w′‖, 2 C_refresh): no difference of gradients is longer
 };
 
 /// The two gradient oracles of SPIDER-type methods: a gradient at one point, and a gradient
@@ -47,7 +51,7 @@ struct SpiderOracleParameters {
   BatchPolicy increment_policy(Index records) const;
   /// The policy of the dearer of the two at one noise ratio: the larger batch.
   BatchPolicy dearest_policy(Index records) const;
-  /// C, or C · ‖w − w′‖.
+  /// C, C · ‖w − w′‖, or that capped.
   double increment_limit(const Point& point, const Point& previous) const;
 
   /// out = O1(point): clipped mean gradient plus noise.

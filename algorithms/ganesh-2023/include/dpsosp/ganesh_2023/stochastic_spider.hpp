@@ -1,42 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "dpsosp/algorithms/algorithm.hpp"
-#include "dpsosp/algorithms/spider_oracle.hpp"
+#include "dpsosp/algorithms/spider.hpp"
 
 namespace dpsosp::ganesh_2023 {
 
-/// When the estimate is refreshed by O1.
-enum class RefreshTrigger {
-  drift,   ///< drift ≥ κ (the paper)
-  period,  ///< every `period` steps (xu-2026's wording of its experiment)
-  always,
+/// Which objective the guarantee is about.
+enum class Target {
+  empirical,   ///< F_D: full batches (eq. 2)
+  population,  ///< F_P: one pass over disjoint batches of D₁ (eq. 3), selection on D₂
 };
 
-/// Where the estimate of an escape step comes from.
-enum class EscapeOracle {
-  printed_fresh,  ///< an extra O1, not counted by the printed caps
-  reuse,          ///< g + O2 as at any other step
+/// How the budget is divided between the disjoint halves D₁ and D₂.
+enum class BudgetSplit {
+  half,      ///< half each (the paper)
+  parallel,  ///< all of it to either: no record is in both
 };
 
-/// Symbols of the paper in the comments; `oracle` holds b₁, b₂, G, M and the noise.
+/// Symbols of the paper: `spider.oracle` holds b₁, b₂, G, M and the noise, `spider.escape` Γ and
+/// the kick.
 struct StochasticSpiderParameters {
-  Index steps = 400;         ///< T
-  double step_size = 0.005;  ///< η
-  RefreshTrigger refresh = RefreshTrigger::drift;
-  double drift_threshold = 1.0;  ///< κ, unit of x squared
-  Index period = 10;
-  double escape_threshold = 0.0;  ///< γ log³(·): an escape starts when ‖g‖ is no larger; 0: never
-  double kick_deviation = 0.0;  ///< ζ₁/√d: standard deviation of the kick per coordinate
-  Index escape_steps = 1;       ///< Γ: steps between escapes
-  Index refresh_cap = 0;        ///< T₁; 0: none
-  EscapeOracle escape_oracle = EscapeOracle::reuse;
-  bool carry_kick = false;       ///< the kick stays in g (printed)
-  double selection_share = 0.0;  ///< of the budget kept back for a private selection
-  SpiderOracleParameters oracle;
+  Target target = Target::empirical;
+  BudgetSplit split = BudgetSplit::half;
+  SpiderParameters spider;
+  SelectionParameters selection;
 };
 
-/// Stochastic Spider. \source ganesh-2023, Algorithm 1 (section 2.1 of its specification).
+/// Stochastic Spider. \source ganesh-2023, Algorithms 1 and 2 (sections 2.1 to 2.3 of its
+/// specification).
 class StochasticSpider final : public Algorithm {
  public:
   StochasticSpider();
@@ -56,21 +47,53 @@ class StochasticSpider final : public Algorithm {
   StochasticSpiderParameters parameters;
 };
 
-/// Numbers of the practical empirical schedule before they become parameters.
-/// \source ganesh-2023, section 3.2; θ = 1/4, c_T = c_K = 4, replace-one (a = 2)
-struct PracticalEmpirical {
-  double alpha;
-  double drift_threshold;
-  Index steps;
-  Index refresh_cap;
-  double refresh_deviation;    ///< σ₁, from the rounded T₁
-  double increment_deviation;  ///< σ₂ per unit ‖x − y‖, from the rounded T
-  Index escape_steps;
+/// Knobs of the practical schedules. \source ganesh-2023, section 3.2
+struct PracticalKnobs {
+  double theta = 0.25;     ///< θ: noise of the estimate / α
+  double c_steps = 4.0;    ///< c_T
+  double c_cap = 4.0;      ///< c_K
+  double c_trigger = 2.0;  ///< c_trig
 };
 
+/// Numbers of a practical schedule before they become parameters; replace-one (a = 2).
+struct PracticalNumbers {
+  double alpha;
+  double drift_threshold;      ///< κ
+  Index steps;                 ///< T
+  Index refresh_cap;           ///< T₁
+  double refresh_deviation;    ///< σ₁, from the rounded counts
+  double increment_deviation;  ///< σ₂ per unit ‖x − y‖
+  Index escape_steps;          ///< Γ
+  double refresh_batch = 0;    ///< b₁, population
+  double increment_batch = 0;  ///< b₂, population
+};
+
+/// Γ: steps in which a kick of θα/√d along curvature sqrt(ρα) grows to 2Ξ.
+Index escape_length(double d, double M, double rho, double alpha, double theta = 0.25);
+
 /// \param oracle_budget  zCDP for O1 and O2 together, half each
-PracticalEmpirical practical_empirical(
-    double n, double d, double G, double M, double rho, double B, double oracle_budget);
+/// \param fresh  every escape calls O1 too and is counted
+PracticalNumbers practical_empirical(const ProblemNumbers& f,
+                                     double oracle_budget,
+                                     bool fresh = false,
+                                     const PracticalKnobs& = {});
+
+/// At a given α and κ. \param records  n₁ = |D₁|; \param budget  zCDP of each record of D₁
+PracticalNumbers population_at(const ProblemNumbers& f,
+                               double records,
+                               double budget,
+                               double alpha,
+                               double kappa,
+                               bool fresh = false,
+                               const PracticalKnobs& = {});
+/// The error of the estimate that these numbers give; infinite where a batch is empty.
+double population_error(const ProblemNumbers& f, const PracticalNumbers& s);
+/// The smallest α whose best κ has error ≤ θα.
+PracticalNumbers practical_population(const ProblemNumbers& f,
+                                      double records,
+                                      double budget,
+                                      bool fresh = false,
+                                      const PracticalKnobs& = {});
 
 /// Numbers of Theorem 4.2 with all constants 1. \source ganesh-2023, section 3.1
 struct Theorem42 {
@@ -81,6 +104,19 @@ struct Theorem42 {
   double refresh_cap;   ///< T₁
   double escape_steps;  ///< Γ
 };
-Theorem42 theorem_4_2(double n, double d, double G, double M, double rho, double B, double phi);
+Theorem42 theorem_4_2(const ProblemNumbers& f, double phi);
+
+/// Numbers of Theorem 4.6 with all constants 1; logarithms as stated, or 1.
+struct Theorem46 {
+  double drift_threshold;
+  double alpha;
+  double refresh_batch;        ///< b₁
+  double increment_batch;      ///< b₂
+  double refresh_deviation;    ///< σ₁ as printed
+  double increment_deviation;  ///< σ₂ as printed
+};
+Theorem46 theorem_4_6(const ProblemNumbers& f, double phi, bool logarithms = true);
+/// The printed b₁, b₂, σ₁, σ₂ at a given κ and α₁.
+Theorem46 theorem_4_6_at(const ProblemNumbers& f, double phi, double kappa, double alpha);
 
 }  // namespace dpsosp::ganesh_2023

@@ -39,6 +39,12 @@ enum class BreakRule {
 /// What is returned at the horizon.
 enum class HorizonRule { anchor, last };
 
+/// Which objective a schedule plans for.
+enum class ObjectiveKind {
+  empirical,   ///< Theorem 1: full batches
+  population,  ///< Theorem 2: one pass over disjoint batches
+};
+
 /// DP-RGDA. Symbols of the paper in the comments; `oracle` holds S₁, S₂, C_v, C_u and the noise.
 struct DpRgdaParameters {
   Index steps = 400;                  ///< T
@@ -58,6 +64,8 @@ struct DpRgdaParameters {
   Streams streams = Streams::joint;
   BreakRule break_rule = BreakRule::repaired;
   HorizonRule horizon_rule = HorizonRule::anchor;
+  ObjectiveKind objective = ObjectiveKind::empirical;
+  double deviation = 0.0;  ///< σ of the population schedule; 0: the gradient bound
   SpiderOracleParameters oracle;
 };
 
@@ -90,5 +98,44 @@ struct PaperErm {
   double increment_batch;
 };
 PaperErm paper_erm(double n, double d, double epsilon, double delta, double L, double M, double F0);
+
+/// Numbers of Theorem 2 (population) in the paper's symbols, constants 1.
+/// \source xu-2026, section 3.2
+struct PaperPopulation {
+  double ebar;
+  double alpha;            ///< n^{-1/3} + ē^{1/2}
+  double steps;            ///< T
+  double refresh_batch;    ///< S₁
+  double period;           ///< q
+  double increment_batch;  ///< S₂
+  double step;             ///< η, r: ē^{1/2}/L
+  double records;          ///< T S₁/q + T S₂, for K = 1
+};
+PaperPopulation paper_population(double n, double d, double epsilon, double delta, double L);
+
+/// What the practical population schedule is a function of.
+struct PopulationNumbers {
+  double records;           ///< n
+  double dimension;         ///< d₁ + d₂, released coordinates
+  double clip;              ///< C₁
+  double deviation;         ///< σ
+  double smoothness;        ///< L of f in (x, y)
+  double value_smoothness;  ///< L_Φ
+  double gap;               ///< F₀
+  double rho_z;             ///< zCDP of one query
+  double increments_per_step = 1.0;
+};
+
+/// The least α whose one pass fits the records, at the q of the least cost.
+/// \source xu-2026, section 3.3. \throws InputError if no α fits
+struct PracticalPopulation {
+  double alpha;
+  double steps;
+  double period;
+  double refresh_batch;
+  double increment_batch;
+  double records;  ///< used by T steps
+};
+PracticalPopulation practical_population(const PopulationNumbers& numbers);
 
 }  // namespace dpsosp::xu_2026

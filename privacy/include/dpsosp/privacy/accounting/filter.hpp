@@ -21,6 +21,7 @@ class PrivacyFilter {
   double capacity() const { return capacity_; }
   double spent() const { return sum_ + compensation_; }
   double remaining() const;  ///< >= 0
+  bool operator==(const PrivacyFilter&) const = default;
 
  private:
   double capacity_;

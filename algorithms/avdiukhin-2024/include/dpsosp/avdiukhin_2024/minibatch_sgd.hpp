@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "dpsosp/algorithms/scheduling.hpp"
+#include "dpsosp/algorithms/spider_oracle.hpp"
+#include "dpsosp/avdiukhin_2024/theory.hpp"
+
+namespace dpsosp::avdiukhin_2024 {
+
+/// What happens to a gradient longer than C.
+enum class GradientPolicy {
+  clip,  ///< Algorithm 1: it is shortened to C
+  none,  ///< Algorithm 2: nothing; C is nominal, and only the unsound door leaves gradients alone
+};
+
+/// Where a schedule takes C from.
+enum class BoundRule {
+  lipschitz,  ///< the problem's gradient bound G
+  lemma_3_2,  ///< as printed
+  proved,     ///< the fixed point of section 3.3, with explicit constants
+  given,      ///< the parameter `clip`
+};
+
+/// Which noise a paper schedule sets.
+enum class NoiseForm {
+  accountant,  ///< what the budget needs
+  naive,       ///< κ C √T of Theorem 3.1 with c₂ = 1
+};
+
+/// Symbols of the paper in the comments.
+struct MinibatchSgdParameters {
+  Index steps = 1000;      ///< T
+  double step_size = 0.1;  ///< η
+  double clip = 1.0;       ///< C; nominal under GradientPolicy::none
+  Sampling sampling = Sampling::all;
+  Index batch = 0;     ///< B, also the divisor of Poisson sums; not used with Sampling::all
+  double noise = 0.0;  ///< Δ over 2C/B
+  OutputRule output = OutputRule::last;
+
+  // private selection among iterates drawn before the run, section 3.4
+  double selection_share = 0.0;    ///< of the budget; 0: no selection
+  double selection_epsilon = 0.1;  ///< ε_sel
+  Index candidates = 6;            ///< K
+  double alpha = 0.1;              ///< α that the selection asks for
+  double curvature_scale = 1.0;    ///< √(ρα)
+  double hessian_limit = 1.0;      ///< M
+
+  // of the schedules
+  BoundRule bound = BoundRule::lipschitz;
+  double deviation = 0.0;          ///< σ; 0: 2 G
+  double largest_deviation = 0.0;  ///< σ_∞; 0: σ √(1 + ln n)
+  TheoremConstants constants = TheoremConstants::corrected;
+  NoiseForm noise_form = NoiseForm::accountant;
+  bool lemma_step = false;      ///< η ≤ ℓ/(σ√T)
+  double length_scale = 1.0;    ///< ℓ
+  bool strict_noise = false;    ///< Δ² ≥ ln(T/δ) σ²/B
+  double horizon_slack = 0.05;  ///< the least T whose α is within this of the best
+};
+
+/// Minibatch SGD with Gaussian noise, the loop of Algorithms 1 and 2.
+/// \source avdiukhin-2024, section 2.1
+class MinibatchSgd : public Algorithm {
+ public:
+  Fields fields() override;
+  void set_variant(Variant variant) override;
+  Scheduled schedule(Schedule kind,
+                     const PublicFacts& facts,
+                     const PrivacyBudget& budget,
+                     Calibrator calibrator) override;
+  std::vector<PlannedQuery> plan(const PublicFacts& facts) const override;
+  void set_common_noise(double sensitivity_ratio) override;
+  void check(const PublicFacts& facts) const override;
+  Outcome run(Curator& curator, Stream stream, Observer& observer) const override;
+
+  MinibatchSgdParameters parameters;
+
+ protected:
+  explicit MinibatchSgd(GradientPolicy policy);
+
+ private:
+  GradientPolicy policy_;
+};
+
+/// Algorithm 1: per-record clipping.
+class DpSgd final : public MinibatchSgd {
+ public:
+  DpSgd() : MinibatchSgd(GradientPolicy::clip) {}
+  const AlgorithmCard& card() const override;
+};
+
+/// Algorithm 2: no clipping. Its privacy is conditional: it holds while no gradient exceeds C.
+class NoisySgd final : public MinibatchSgd {
+ public:
+  NoisySgd() : MinibatchSgd(GradientPolicy::none) {}
+  const AlgorithmCard& card() const override;
+};
+
+}  // namespace dpsosp::avdiukhin_2024

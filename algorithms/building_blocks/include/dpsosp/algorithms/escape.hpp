@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "dpsosp/core/settings.hpp"
+#include "dpsosp/core/stream.hpp"
+#include "dpsosp/privacy/curator.hpp"
+#include "dpsosp/privacy/hessian_stream.hpp"
+
+namespace dpsosp {
+
+/// How a SPIDER-type method leaves a saddle.
+enum class EscapeKind {
+  hessian_power,    ///< noisy power iterations with a Hessian estimate (liu-talwar-2025)
+  isotropic_fresh,  ///< one Gaussian kick and an extra O1 (ganesh-2023, printed)
+  isotropic_reuse,  ///< one Gaussian kick, the estimate goes on as at any step (repaired)
+  none,
+};
+
+/// What happens between an escape that left its ball and the next one.
+enum class Cooldown {
+  frozen,     ///< none before Γ steps are over (the paper)
+  immediate,  ///< at once
+};
+
+/// Symbols of ganesh-2023 (Γ, ζ₁) and liu-talwar-2025 (Ξ, τ, the Hessian oracles) in the comments.
+struct EscapeParameters {
+  EscapeKind kind = EscapeKind::isotropic_reuse;
+  double threshold = 0.0;  ///< γ log³(·): an escape starts where ‖g‖ is no larger; 0: never
+  Index steps = 1;         ///< Γ
+  double kick_deviation = 0.0;  ///< ζ₁/√d, isotropic: per coordinate
+  bool carry_kick = false;      ///< isotropic: the kick stays in g (printed)
+
+  double radius = 1.0;              ///< Ξ
+  Index escapes_per_refresh = 1;    ///< τ
+  double deviation = 1.0;           ///< σ_t: noise of a Hessian product, per coordinate
+  double hessian_clip = 1.0;        ///< M: bound of a record's Hessian in operator norm
+  double hessian_lipschitz = 1.0;   ///< ρ: of a Hessian difference, per unit of the move
+  Index hessian_batch = 1;          ///< b_O3
+  double hessian_batch_rate = 1.0;  ///< b_O4 = ⌈rate · move⌉
+  HessianMode hessian_mode = HessianMode::dense;
+  Cooldown cooldown = Cooldown::frozen;
+
+  void add_isotropic_fields(Fields& fields);
+  void add_hessian_fields(Fields& fields);
+  void check(std::string_view owner, Index records) const;
+};
+
+/// The escape part of a SPIDER-type method, asked at fixed places of every step.
+class Escape {
+ public:
+  virtual ~Escape() = default;
+
+  /// Before the estimate of step t; g is still the estimate of step t − 1.
+  virtual void begin(Index t, const Vector& g) = 0;
+  /// Whether the estimate of this step must be a refresh.
+  virtual bool wants_refresh() const { return false; }
+  /// Fresh records that a refresh at x, or an increment from a point `move` away, takes.
+  virtual Index refresh_records() const { return 0; }
+  virtual Index increment_records(double move) const;
+  /// With the gradient estimate's queries. \throws Refused
+  virtual void refresh(const Vector& x);
+  virtual void increment(const Vector& x, const Vector& x_prev);
+  /// The step from x whose estimate g is; may change g (a kick that is carried).
+  /// \param out  the step. \throws Refused
+  virtual void step(const Vector& x, Vector& g, Stream& stream, Vector& out) = 0;
+  /// After the move to x.
+  virtual void moved(const Vector& x);
+
+  std::int64_t escapes() const { return escapes_; }
+  /// Points from which an escape was tried and did not get away, the latest `kept_anchors`.
+  const std::vector<Vector>& held_anchors() const { return held_; }
+  static constexpr std::size_t kept_anchors = 32;
+
+ protected:
+  void hold(const Vector& anchor);
+
+  std::int64_t escapes_ = 0;
+
+ private:
+  std::vector<Vector> held_;
+};
+
+std::unique_ptr<Escape> make_escape(const EscapeParameters& parameters, Curator& curator);
+
+}  // namespace dpsosp

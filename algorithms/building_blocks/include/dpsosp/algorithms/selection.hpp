@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "dpsosp/algorithms/algorithm.hpp"
+
+namespace dpsosp {
+
+/// Which points a private selection may look at: chosen from released values and from the
+/// algorithm's own randomness alone.
+class Candidates {
+ public:
+  /// \param uniform  iterates at independent uniform indices of {0, …, steps − 1}, drawn here
+  Candidates(Index uniform, Index steps, Stream& stream);
+
+  void visit(Index t, ConstVectorRef x);
+  /// Points at which the run itself found reason to stop: asked first, the last one before all.
+  void add_likely(const std::vector<Vector>& points);
+  /// The start is always asked last.
+  std::vector<Vector> in_order() const;
+
+ private:
+  std::vector<Index> chosen_;  // ascending
+  std::size_t next_ = 0;
+  std::vector<Vector> likely_, visited_;
+  Vector start_;
+};
+
+/// Private choice of a nearly second-order stationary point among candidates.
+struct SelectionParameters {
+  double share = 0.5;    ///< of the budget (empirical) or of the records (population)
+  double epsilon = 0.0;  ///< of the whole selection, pure; 0: none
+  double alpha = 1.0;    ///< scale of the gradient; sqrt(ρα) is that of the curvature
+  double slack = 1.5;  ///< accept where max(‖∇F‖/α, −λ_min/sqrt(ρα)) is at most about this
+  Index candidates = 64;  ///< uniform iterates beside the likely points
+
+  bool on() const { return epsilon > 0; }
+  /// \param share_meaning  what `share` is a share of
+  void add_fields(Fields& fields, std::string_view share_meaning);
+  void check(std::string_view owner) const;
+};
+
+/// Whether a scheduled selection can be asked: a minimisation problem of a dimension that is solved
+/// densely, and a filter that knows other mechanisms than Gaussian ones.
+bool selection_fits(const PublicFacts& facts, Calibrator calibrator);
+
+/// The first candidate that the scalar sparse-vector test accepts over all of the curator's
+/// records; none if it accepts none, if it is refused, or if the records answer no Hessians.
+/// \param gradient_limit, hessian_limit  G and M of every record
+/// \source privacy-accounting, section 11
+std::optional<Vector> select_stationary(Curator& curator,
+                                        std::span<const Vector> candidates,
+                                        const SelectionParameters& parameters,
+                                        double gradient_limit,
+                                        double hessian_limit);
+
+/// Makes the selected candidate the outcome's point, with status `certified`; otherwise leaves the
+/// outcome as it is. The outcome's own point is asked first.
+void select_output(Outcome& outcome,
+                   Curator& curator,
+                   const Candidates& candidates,
+                   const SelectionParameters& parameters,
+                   double gradient_limit,
+                   double hessian_limit);
+
+}  // namespace dpsosp

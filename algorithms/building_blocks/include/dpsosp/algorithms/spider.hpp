@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string_view>
+
+#include "dpsosp/algorithms/algorithm.hpp"
+#include "dpsosp/algorithms/escape.hpp"
+#include "dpsosp/algorithms/scheduling.hpp"
+#include "dpsosp/algorithms/selection.hpp"
+#include "dpsosp/algorithms/spider_oracle.hpp"
+
+namespace dpsosp {
+
+/// When the estimate is refreshed by O1.
+enum class RefreshTrigger {
+  drift,   ///< drift ≥ κ
+  period,  ///< every `period` steps
+  always,
+};
+
+/// What drift adds up since the last refresh.
+enum class DriftKind {
+  quadratic,  ///< Σ ‖x_i − x_{i−1}‖², unit of x squared
+  linear,     ///< M Σ ‖x_i − x_{i−1}‖, unit of the gradient
+};
+
+/// Where the estimate's noise comes from.
+enum class SpiderNoise {
+  tree,                   ///< prefix sums of an epoch: one node noise each (liu-talwar-2025)
+  gaussian_fixed,         ///< O1 and increments have stated standard deviations
+  gaussian_proportional,  ///< both have stated ratios of deviation to sensitivity
+};
+
+/// How many records an increment reads.
+enum class SpiderBatch {
+  fixed,     ///< b₂
+  adaptive,  ///< ⌈rate · ‖x − x_prev‖⌉ fresh ones
+};
+
+/// Gradient descent with a SPIDER estimate: a refresh O1 now and then, increments O2 in between.
+/// Noise, batches, drift and escape are orthogonal switches.
+/// \source ganesh-2023, Algorithm 1; liu-talwar-2025, Algorithm 3; arora-2023 (DP-SPIDER)
+struct SpiderParameters {
+  Index steps = 400;         ///< T
+  double step_size = 0.005;  ///< η
+  RefreshTrigger refresh = RefreshTrigger::drift;
+  DriftKind drift_kind = DriftKind::quadratic;
+  double drift_threshold = 1.0;  ///< κ
+  Index period = 10;             ///< q
+  Index refresh_cap = 0;         ///< T₁; 0: none
+  Index max_leaves = 0;          ///< estimates between forced refreshes; 0: T
+  SpiderNoise noise = SpiderNoise::gaussian_proportional;
+  double tree_deviation = 1.0;       ///< σ_tree per node and coordinate
+  double refresh_deviation = 1.0;    ///< σ₁ of gaussian_fixed
+  double increment_deviation = 1.0;  ///< σ_inc of gaussian_fixed
+  SpiderBatch batch = SpiderBatch::fixed;
+  double batch_rate = 1.0;  ///< records per unit of the move, adaptive
+  OutputRule output = OutputRule::last;
+  EscapeParameters escape;
+  SpiderOracleParameters oracle;
+
+  void check(std::string_view owner, Index records) const;
+};
+
+/// Runs the driver. The outcome's point is by the output rule; points that a selection may look at
+/// are written to `candidates` if it is given.
+Outcome run_spider(const SpiderParameters& parameters,
+                   Curator& curator,
+                   Stream& stream,
+                   Observer& observer,
+                   Candidates* candidates = nullptr);
+
+}  // namespace dpsosp

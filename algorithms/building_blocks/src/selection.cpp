@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/algorithms/selection.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "dpsosp/core/errors.hpp"
+#include "dpsosp/privacy/stationarity_test.hpp"
+
+namespace dpsosp {
+
+Candidates::Candidates(Index uniform, Index steps, Stream& stream) {
+  for (Index k = 0; k < uniform; ++k) chosen_.push_back(stream.below(steps));
+  std::ranges::sort(chosen_);
+  chosen_.erase(std::unique(chosen_.begin(), chosen_.end()), chosen_.end());
+}
+
+void Candidates::visit(Index t, ConstVectorRef x) {
+  if (t == 0) start_ = x;
+  if (next_ == chosen_.size() || chosen_[next_] != t) return;
+  visited_.emplace_back(x);
+  ++next_;
+}
+
+void Candidates::add_likely(const std::vector<Vector>& points) {
+  likely_.insert(likely_.end(), points.begin(), points.end());
+}
+
+std::vector<Vector> Candidates::in_order() const {
+  std::vector<Vector> all(likely_.rbegin(), likely_.rend());
+  all.insert(all.end(), visited_.rbegin(), visited_.rend());
+  if (start_.size() > 0) all.push_back(start_);
+  return all;
+}
+
+void SelectionParameters::add_fields(Fields& fields, std::string_view share_meaning) {
+  fields.push_back(field("selection_share", share, std::string(share_meaning) + "; 0 = none"));
+  fields.push_back(field("selection_epsilon", epsilon, "pure epsilon of it; 0 = no selection"));
+  fields.push_back(field("selection_alpha", alpha, "scale of the gradient in the test"));
+  fields.push_back(field("selection_slack", slack, "accept where the scaled scalar is about this"));
+  fields.push_back(
+      field("selection_candidates", candidates, "uniform iterates among the candidates"));
+}
+
+void SelectionParameters::check(std::string_view owner) const {
+  if (!(share >= 0 && share < 1)) reject(owner, "selection_share", share, "in [0, 1)");
+  require_not_negative(owner, "selection_epsilon", epsilon);
+  require_positive(owner, "selection_alpha", alpha);
+  require_positive(owner, "selection_slack", slack);
+  require_positive(owner, "selection_candidates", candidates);
+}
+
+bool selection_fits(const PublicFacts& facts, Calibrator calibrator) {
+  return calibrator != Calibrator::exact_gaussian && facts.dual_kind == DualKind::none &&
+         facts.dimension <= StationarityTest::largest_dimension;
+}
+
+std::optional<Vector> select_stationary(Curator& curator,
+                                        std::span<const Vector> candidates,
+                                        const SelectionParameters& p,
+                                        double gradient_limit,
+                                        double hessian_limit) {
+  if (!curator.answers_second_order()) return {};
+  const double rho = curator.facts().constants[constant::hessian_lipschitz];
+  try {
+    StationarityTest test(curator,
+                          curator.draw(BatchPolicy::all()),
+                          {.epsilon = p.epsilon,
+                           .gradient_scale = p.alpha,
+                           .curvature_scale = std::sqrt(rho * p.alpha),
+                           .gradient_limit = gradient_limit,
+                           .hessian_limit = hessian_limit,
+                           .slack = p.slack});
+    for (const Vector& x : candidates)
+      if (test.accepts(x)) return x;
+  } catch (const Refused&) {
+  }
+  return {};
+}
+
+void select_output(Outcome& outcome,
+                   Curator& curator,
+                   const Candidates& candidates,
+                   const SelectionParameters& parameters,
+                   double gradient_limit,
+                   double hessian_limit) {
+  if (outcome.status == Status::not_finite) return;
+  std::vector<Vector> points{outcome.point};
+  const auto others = candidates.in_order();
+  points.insert(points.end(), others.begin(), others.end());
+  const auto chosen = select_stationary(curator, points, parameters, gradient_limit, hessian_limit);
+  outcome.counts["selected"] = chosen.has_value() ? 1 : 0;
+  if (!chosen) return;
+  outcome.point = *chosen;
+  outcome.status = Status::certified;
+}
+
+}  // namespace dpsosp

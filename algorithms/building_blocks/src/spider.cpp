@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/algorithms/spider.hpp"
+
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "dpsosp/core/errors.hpp"
+#include "dpsosp/privacy/tree_stream.hpp"
+
+namespace dpsosp {
+namespace {
+
+/// The estimate of ∇F along the run: ∇_t of the papers, with its noise.
+class Estimate {
+ public:
+  Estimate(const SpiderParameters& p, Curator& curator)
+      : p_(p),
+        curator_(curator),
+        g(Vector::Zero(curator.facts().dimension)),
+        increment_(curator.facts().dimension) {
+    if (p.noise == SpiderNoise::tree) tree_.emplace(curator, p.tree_deviation, most_leaves());
+  }
+
+  Index most_leaves() const { return p_.max_leaves > 0 ? p_.max_leaves : p_.steps; }
+  bool full() const { return leaves_ == most_leaves(); }
+  Index increment_batch(double move) const {
+    return p_.batch == SpiderBatch::fixed ? p_.oracle.increment_batch
+                                          : adaptive_batch(p_.batch_rate, move);
+  }
+
+  void refresh(const Vector& x) {
+    leaves_ = 1;
+    if (p_.noise == SpiderNoise::gaussian_proportional)
+      return p_.oracle.refresh(curator_, Point(x), Block::x, g);
+    const Batch batch = curator_.draw(p_.oracle.refresh_policy(curator_.facts().records));
+    GradientQuery query{.limit = p_.oracle.clip_refresh, .noise = {}, .block = Block::x};
+    if (tree_) {
+      tree_->restart();
+      return tree_->push_gradient(Point(x), batch, query, g);
+    }
+    query.noise = Noise::standard_deviation(p_.refresh_deviation);
+    curator_.gradient(Point(x), batch, query, g);
+  }
+
+  void increment(const Vector& x, const Vector& x_prev) {
+    ++leaves_;
+    if (p_.noise == SpiderNoise::gaussian_proportional && p_.batch == SpiderBatch::fixed) {
+      p_.oracle.increment(curator_, Point(x), Point(x_prev), Block::x, increment_);
+      g += increment_;
+      return;
+    }
+    const BatchPolicy policy = p_.batch == SpiderBatch::fixed
+                                   ? p_.oracle.increment_policy(curator_.facts().records)
+                                   : BatchPolicy::fresh(increment_batch((x - x_prev).norm()));
+    const Batch batch = curator_.draw(policy);
+    GradientQuery query{.limit = p_.oracle.increment_limit(Point(x), Point(x_prev)),
+                        .noise = Noise::sensitivity_ratio(p_.oracle.increment_noise),
+                        .block = Block::x};
+    if (tree_) return tree_->push_difference(Point(x), Point(x_prev), batch, query, g);
+    if (p_.noise == SpiderNoise::gaussian_fixed)
+      query.noise = Noise::standard_deviation(p_.increment_deviation);
+    curator_.gradient_difference(Point(x), Point(x_prev), batch, query, increment_);
+    g += increment_;
+  }
+
+ private:
+  const SpiderParameters& p_;
+  Curator& curator_;
+  std::optional<TreeStream> tree_;
+  Index leaves_ = 0;
+
+ public:
+  Vector g;
+
+ private:
+  Vector increment_;
+};
+
+}  // namespace
+
+Outcome run_spider(const SpiderParameters& p,
+                   Curator& curator,
+                   Stream& stream,
+                   Observer& observer,
+                   Candidates* candidates) {
+  Vector x = curator.facts().initial_point;  // x_t
+  Vector x_prev = x;
+  Vector step(x.size());
+  OutputKeeper output(p.output, p.steps, stream);
+  Estimate estimate(p, curator);
+  const auto escape = make_escape(p.escape, curator);
+  double drift = std::numeric_limits<double>::infinity();
+  std::int64_t refreshes = 0;
+  const auto outcome = [&](Status status, Index steps) {
+    if (candidates != nullptr) candidates->add_likely(escape->held_anchors());
+    const Vector& point = status == Status::not_finite ? x : output.point(x);
+    return Outcome{
+        point, status, steps, {{"refreshes", refreshes}, {"escapes", escape->escapes()}}};
+  };
+  const bool one_pass = p.oracle.sampling == Sampling::fresh;
+  const auto short_of = [&](Index records) {
+    return one_pass && curator.fresh_records() < records;
+  };
+
+  for (Index t = 0; t < p.steps; ++t) {
+    observer.iterate(t, x);
+    if (candidates != nullptr) candidates->visit(t, x);
+    escape->begin(t, estimate.g);
+    const bool due = p.refresh == RefreshTrigger::always ||
+                     (p.refresh == RefreshTrigger::period && t % p.period == 0) ||
+                     (p.refresh == RefreshTrigger::drift && drift >= p.drift_threshold);
+    try {
+      if (due || t == 0 || estimate.full() || escape->wants_refresh()) {
+        if (p.refresh_cap > 0 && refreshes == p.refresh_cap) return outcome(Status::cap, t);
+        // Both batches or none: a gradient without its Hessian would be of no use.
+        if (short_of(p.oracle.refresh_batch + escape->refresh_records()))
+          return outcome(Status::data, t);
+        estimate.refresh(x);
+        escape->refresh(x);
+        ++refreshes;
+        drift = 0.0;
+      } else {
+        const double move = (x - x_prev).norm();
+        if (short_of(estimate.increment_batch(move) + escape->increment_records(move)))
+          return outcome(Status::data, t);
+        estimate.increment(x, x_prev);
+        escape->increment(x, x_prev);
+      }
+      output.visit(t, x, estimate.g);
+      escape->step(x, estimate.g, stream, step);
+    } catch (const Refused& refusal) {
+      return outcome(status_of(refusal), t);
+    }
+    x_prev = x;
+    x -= p.step_size * step;
+    if (!x.allFinite()) return outcome(Status::not_finite, t + 1);
+    drift += p.drift_kind == DriftKind::quadratic ? (x - x_prev).squaredNorm()
+                                                  : p.oracle.clip_increment * (x - x_prev).norm();
+    escape->moved(x);
+  }
+  return outcome(Status::steps_done, p.steps);
+}
+
+void SpiderParameters::check(std::string_view owner, Index records) const {
+  require_positive(owner, "steps", steps);
+  require_positive(owner, "step_size", step_size);
+  require_positive(owner, "drift_threshold", drift_threshold);
+  require_positive(owner, "period", period);
+  require_not_negative(owner, "refresh_cap", refresh_cap);
+  require_not_negative(owner, "max_leaves", max_leaves);
+  require_positive(owner, "tree_deviation", tree_deviation);
+  require_positive(owner, "refresh_deviation", refresh_deviation);
+  require_positive(owner, "increment_deviation", increment_deviation);
+  require_positive(owner, "batch_rate", batch_rate);
+  if (batch == SpiderBatch::adaptive && oracle.sampling != Sampling::fresh)
+    throw InputError(std::string(owner) +
+                     ": adaptive batches are drawn fresh; set sampling = fresh");
+  if (noise == SpiderNoise::tree &&
+      (oracle.sampling == Sampling::sample || oracle.sampling == Sampling::poisson))
+    throw InputError(
+        std::string(owner) +
+        ": a tree does not amplify; set sampling = fresh or all, or noise = gaussian_*");
+  if (escape.kind == EscapeKind::hessian_power && oracle.sampling != Sampling::fresh)
+    throw InputError(std::string(owner) +
+                     ": escape = hessian_power reads fresh batches; set sampling = fresh");
+  escape.check(owner, records);
+  oracle.check(owner, records);
+}
+
+}  // namespace dpsosp
