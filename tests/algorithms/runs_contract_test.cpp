@@ -142,7 +142,7 @@ std::int64_t gaussian_queries(const Ledger& ledger) {
     if (!e.event || std::holds_alternative<GaussianEvent>(*e.event) ||
         std::holds_alternative<PoissonGaussianEvent>(*e.event) ||
         std::holds_alternative<FixedSizeGaussianEvent>(*e.event))
-      total += e.count;
+      total += e.queries();
   return total;
 }
 
@@ -320,7 +320,7 @@ RC_GTEST_PROP(DpRgdaPlan, BoundsTheQueriesOfEveryRun, (const std::array<std::uin
   const Ran ran = test::run_unsound(algorithm, p.facts, *p.records, {});
   std::int64_t refreshes = 0, increments = 0;
   for (const LedgerEntry& e : ran.ledger.entries())
-    (e.query == "gradient" ? refreshes : increments) += e.count;
+    (e.query == "gradient" ? refreshes : increments) += e.queries();
   const auto plan = algorithm.plan(p.facts);
   RC_ASSERT(plan.size() == 2U);
   RC_ASSERT(refreshes <= plan[0].count);
