@@ -57,6 +57,7 @@ json algorithms() {
          {"privacy", to_string(c.privacy)},
          {"utility", to_string(c.utility)},
          {"needs_dual", c.needs_dual},
+         {"same_without_noise", c.same_without_noise},
          {"line", fmt::format("{}\n    {}; {}; {}", c.title, c.paper, c.guarantee, c.rate)},
          {"settings", settings_json(algorithm->fields())}});
   }

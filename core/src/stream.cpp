@@ -129,6 +129,11 @@ void Stream::refill() {
   std::copy(block.begin(), block.end(), block_.begin());
 }
 
+void Stream::skip(std::uint64_t words) {
+  position_ += words;
+  if (position_ % 4 != 0) refill();
+}
+
 std::uint64_t Stream::bits() {
   const std::uint64_t slot = position_ % 4;
   if (slot == 0) refill();
@@ -157,6 +162,18 @@ double Stream::laplace() {
   const std::uint64_t word = bits();
   const double magnitude = -portable_log((static_cast<double>(word >> 12) + 0.5) * 0x1p-52);
   return (word & 1U) != 0 ? -magnitude : magnitude;
+}
+
+double Stream::gumbel() {
+  const std::uint64_t high = bits();
+  const std::uint64_t low = bits();
+  const double u =
+      (static_cast<double>(high) + (static_cast<double>(low) + 0.5) * 0x1p-64) * 0x1p-64;
+  // E = −ln(1 − u) is exponential; the factor puts back what 1 − u rounds off (Kahan).
+  const double rest = std::max(1.0 - u, 0x1p-53);
+  const double exponential =
+      rest == 1.0 ? u : -portable_log(rest) * (u < 0.5 ? u / (1.0 - rest) : 1.0);
+  return -portable_log(exponential);
 }
 
 Index Stream::below(Index count) {

@@ -73,7 +73,8 @@ json ledger_json(const Ledger& ledger, std::size_t limit) {
       const auto same = std::ranges::find_if(rows, [&](const Row& r) {
         const LedgerEntry& k = r.entry;
         return k.scope == e.scope && k.query == e.query && k.policy == e.policy &&
-               k.charged == e.charged && k.event == e.event;
+               k.charged == e.charged && k.event == e.event && k.pure == e.pure &&
+               k.delta_extra == e.delta_extra;
       });
       at = static_cast<std::size_t>(same - rows.begin());
     }
@@ -108,6 +109,8 @@ json ledger_json(const Ledger& ledger, std::size_t limit) {
          {"sensitivity", {to_json_number(e.sensitivity_low), to_json_number(e.sensitivity_high)}},
          {"deviation", {to_json_number(e.deviation_low), to_json_number(e.deviation_high)}}});
     if (rows[k].most > 0) out_rows.back()["batch_sizes"] = {rows[k].least, rows[k].most};
+    if (e.pure) out_rows.back()["account"] = "pure";
+    if (e.delta_extra > 0) out_rows.back()["delta_extra"] = e.delta_extra;
   }
   json out{{"entries", std::move(out_rows)}};
   if (rows.size() > limit) out["further_entries"] = rows.size() - limit;

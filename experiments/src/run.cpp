@@ -61,12 +61,13 @@ constexpr Names<NoiseRule, 4> noise_rules{{{NoiseRule::schedule, "schedule"},
                                            {NoiseRule::calibrated, "calibrated"},
                                            {NoiseRule::advanced, "advanced"},
                                            {NoiseRule::none, "none"}}};
-constexpr Names<Door, 6> doors{{{Door::enforced, "enforced"},
+constexpr Names<Door, 7> doors{{{Door::enforced, "enforced"},
                                 {Door::no_noise, "no_noise"},
                                 {Door::no_data, "no_data"},
                                 {Door::not_private, "not_private"},
                                 {Door::batch_mean_clip, "batch_mean_clip"},
-                                {Door::no_clipping, "no_clipping"}}};
+                                {Door::no_clipping, "no_clipping"},
+                                {Door::script, "script"}}};
 
 /// A description made whole again: the objects that a run needs.
 struct Setup {
@@ -200,6 +201,7 @@ Curator open_door(const Setup& s, const StreamKey& key, ClipLog& log) {
   departures.no_data = s.door == Door::no_data;
   departures.no_clipping = s.door == Door::not_private || s.door == Door::no_clipping;
   departures.clip_batch_mean = s.door == Door::batch_mean_clip;
+  departures.realised_divisor = departures.resample_empty = s.door == Door::script;
   return UnsoundCurator(facts, *s.problem.records, key, departures, &log);
 }
 
@@ -268,12 +270,17 @@ json privacy_json(const Curator& curator,
          {"spent_accountant", spent.accountant},
          {"queries", curator.ledger().queries()},
          {"ledger", ledger_json(curator.ledger())}};
-  if (label == PrivacyLabel::enforced) {
-    // The filter's budget, fixed before the run.
+  const bool filtered = d.at("door") == "enforced";
+  if (label == PrivacyLabel::enforced || (label == PrivacyLabel::conditional && filtered)) {
+    // The filter's budget, fixed before the run; under `conditional` as far as its assumption
+    // holds.
     j["guarantee"] = d.at("epsilon");
     j["filter"] = {{"calibrator", to_string(scheduled.rule.calibrator)},
                    {"capacity", scheduled.rule.capacity}};
     if (scheduled.rule.order) j["filter"]["order"] = *scheduled.rule.order;
+    if (scheduled.rule.pure_capacity > 0)
+      j["filter"]["pure_capacity"] = scheduled.rule.pure_capacity;
+    if (scheduled.rule.delta_extra > 0) j["filter"]["delta_extra"] = scheduled.rule.delta_extra;
   } else {
     j["guarantee"] = "inf";
   }
@@ -305,6 +312,9 @@ json describe(const RunSpec& spec) {
   if (unsound_needed && door == Door::enforced) door = clips ? Door::no_noise : Door::not_private;
   if (!clips && door == Door::enforced) door = Door::no_clipping;
   if (!clips && door == Door::no_noise) door = Door::not_private;
+  if (door == Door::enforced && spec.variant == "printed" &&
+      algorithm->card().printed_privacy == PrivacyLabel::violated)
+    door = Door::script;
   json d{
       {"algorithm", spec.algorithm},
       {"problem", spec.problem},
@@ -366,6 +376,9 @@ json compute_run(const json& d) {
                 {"contributions", log.contributions},
                 {"clipped", log.clipped},
                 {"largest_norm_over_limit", to_json_number(log.largest_norm)}}}};
+  if (log.estimates > 0)
+    result["evaluation_log"]["estimates_out_of_range"] =
+        static_cast<double>(log.out_of_range) / static_cast<double>(log.estimates);
   if (s.door == Door::no_clipping) {
     json& seen = result["evaluation_log"];
     seen["violations"] = log.violations;

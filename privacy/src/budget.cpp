@@ -67,11 +67,21 @@ double zcdp_budget(const PrivacyBudget& budget, Calibrator calibrator) {
   throw InputError("calibrator rdp has no zCDP budget; use cks, bun-steinke or exact-gaussian");
 }
 
-FilterRule filter_rule(const PrivacyBudget& budget,
+FilterRule filter_rule(const PrivacyBudget& whole,
                        Calibrator calibrator,
-                       std::optional<double> order) {
-  check(budget);
-  if (calibrator != Calibrator::rdp) return {calibrator, {}, zcdp_budget(budget, calibrator)};
+                       std::optional<double> order,
+                       double pure_epsilon,
+                       double delta_extra) {
+  check(whole);
+  if (!(pure_epsilon >= 0 && pure_epsilon <= whole.epsilon))
+    reject("privacy budget", "pure_epsilon", pure_epsilon, "in [0, epsilon]");
+  if (!(delta_extra >= 0 && delta_extra < whole.delta))
+    reject("privacy budget", "delta_extra", delta_extra, "in [0, delta)");
+  const PrivacyBudget budget{whole.epsilon - pure_epsilon, whole.delta - delta_extra};
+  const double failures = delta_extra / (1.0 + std::exp(whole.epsilon));
+  if (budget.epsilon == 0) return {calibrator, order, 0.0, pure_epsilon, failures, whole.epsilon};
+  if (calibrator != Calibrator::rdp)
+    return {calibrator, {}, zcdp_budget(budget, calibrator), pure_epsilon, failures, whole.epsilon};
   if (!order || !(*order > 1))
     throw InputError(
         "calibrator rdp needs an order fixed in advance, which only a plan of sampled queries "
@@ -82,7 +92,7 @@ FilterRule filter_rule(const PrivacyBudget& budget,
   const double capacity =
       budget.epsilon - std::log1p(-1.0 / a) + std::log(budget.delta * a) / (a - 1.0);
   if (!(capacity > 0)) reject("calibrator rdp", "order", a, "an order that leaves a budget");
-  return {calibrator, order, capacity};
+  return {calibrator, order, capacity, pure_epsilon, failures, whole.epsilon};
 }
 
 double FilterRule::charge(const Event& event) const {

@@ -52,16 +52,25 @@ Curator::Own::Own(PublicFacts facts_,
       scope(std::move(scope_)),
       range(range_),
       rule(std::move(rule_)),
-      filter(range_, rule.capacity),
+      filter(range_, rule.capacity, rule.pure_capacity, rule.delta_extra),
       key(key_),
       noise(with_purpose(key_, Purpose::noise)),
       sampling(with_purpose(key_, Purpose::sampling)),
+      choice(with_purpose(key_, Purpose::choice)),
       fresh_cursor(range_.begin) {}
 
 double Curator::Own::charge_of(const Event& event) {
   if (!last_charged || !(last_charged->first == event))
     last_charged.emplace(event, rule.charge(event));
   return last_charged->second;
+}
+
+std::optional<RangeFilter::Account> Curator::Own::charge_pure(RecordRange charged,
+                                                              const Event& event,
+                                                              double delta_extra) {
+  const bool pure_alone = rule.pure_capacity > 0 && rule.calibrator == Calibrator::exact_gaussian;
+  const double amount = pure_alone ? std::numeric_limits<double>::infinity() : charge_of(event);
+  return filter.try_pure({charged, amount}, *pure_epsilon(event), delta_extra);
 }
 
 Curator::Curator(const PublicFacts& facts,
@@ -83,10 +92,10 @@ Curator::Curator(const PublicFacts& facts,
            "records",
            static_cast<double>(records.size()),
            fmt::format("the {} of the public facts", facts.records));
-  shared_->records = &records;
   shared_->clip_log = clip_log;
   shared_->departures = departures;
   own_ = std::make_unique<Own>(facts, "/", RecordRange{0, facts.records}, rule, key);
+  own_->records = &records;
 }
 
 Curator::Curator(std::shared_ptr<Shared> shared, std::unique_ptr<Own> own)
@@ -98,16 +107,20 @@ Curator::Curator(Curator&&) noexcept = default;
 const PublicFacts& Curator::facts() const { return own_->facts; }
 const Ledger& Curator::ledger() const { return shared_->ledger; }
 
-bool Curator::answers_second_order() const { return shared_->records->has_second_order(); }
+bool Curator::answers_second_order() const { return own_->records->has_second_order(); }
 
 PrivacyLabel Curator::label() const {
   const Departures& d = shared_->departures;
-  return label_of(!d.no_filter, d.no_noise, d.no_data, d.no_clipping);
+  const PrivacyLabel label = label_of(!d.no_filter, d.no_noise, d.no_data, d.no_clipping);
+  const bool enforced = label == PrivacyLabel::enforced;
+  return enforced && shared_->rests_on_assumption ? PrivacyLabel::conditional : label;
 }
 
 Remaining Curator::remaining() const {
-  return {own_->rule.capacity > 0 ? own_->filter.remaining() / own_->rule.capacity : 0.0,
-          fresh_records()};
+  const FilterRule& rule = own_->rule;
+  return {rule.capacity > 0 ? own_->filter.remaining() / rule.capacity : 0.0,
+          fresh_records(),
+          rule.pure_capacity > 0 ? own_->filter.pure_remaining() / rule.pure_capacity : 0.0};
 }
 
 Index Curator::fresh_records() const { return own_->range.end - own_->fresh_cursor; }
@@ -126,7 +139,7 @@ Batch Curator::draw(const BatchPolicy& policy, BatchUse use) {
              "size",
              static_cast<double>(policy.size),
              fmt::format("in [1, records] with records = {}", n));
-  const bool simulated = shared_->records->simulated();
+  const bool simulated = own_->records->simulated();
   if (simulated &&
       (policy.kind == BatchPolicy::Kind::sample || policy.kind == BatchPolicy::Kind::poisson))
     throw InputError(fmt::format(
@@ -155,8 +168,10 @@ Batch Curator::draw(const BatchPolicy& policy, BatchUse use) {
     case BatchPolicy::Kind::poisson: {
       if (!(policy.rate > 0 && policy.rate <= 1)) reject("batch", "rate", policy.rate, "in (0, 1]");
       std::vector<Index> members;
-      for (Index i = own.range.begin; i < own.range.end; ++i)
-        if (own.sampling.bernoulli(policy.rate)) members.push_back(i);
+      do
+        for (Index i = own.range.begin; i < own.range.end; ++i)
+          if (own.sampling.bernoulli(policy.rate)) members.push_back(i);
+      while (members.empty() && shared_->departures.resample_empty);
       batch.members_ = std::make_shared<const std::vector<Index>>(std::move(members));
       break;
     }
@@ -218,37 +233,59 @@ void Curator::answer(const char* name,
   Own& own = *own_;
   const Departures& departures = shared_->departures;
   check_query(point, previous, batch, query.block, out.size());
+  const bool still = previous != nullptr && point.distance(*previous) == 0.0;
+  Question question{
+      .name = name,
+      .batch = batch,
+      .plan = plan_gaussian(batch.policy_, batch.use_, own.facts.records, query.limit, query.noise),
+      .lone_sensitivity = 2.0 * query.limit,
+      .clipped_mean = departures.clip_batch_mean,
+      .still = still,
+      .reads = !still && (query.limit > 0 || departures.no_clipping)};
+  pay(question);
+
+  own.work.setZero(out.size());
+  if (!still) read_mean(point, previous, batch, query, question.plan.divisor);
+  if (!departures.no_noise) own.noise.add_normal(question.plan.standard_deviation, own.work);
+
+  out = own.work;
+}
+
+void Curator::pay(Question& question) {
+  Own& own = *own_;
+  const Departures& departures = shared_->departures;
+  const Batch& batch = question.batch;
+  GaussianPlan& plan = question.plan;
   if (batch.members_ && batch.use_ == BatchUse::one_query && *batch.answered_)
     throw InputError(
         "batch: a secret batch drawn for one query was asked twice; draw it for several");
-  const bool still = previous != nullptr && point.distance(*previous) == 0.0;
-  GaussianPlan plan =
-      plan_gaussian(batch.policy_, batch.use_, own.facts.records, query.limit, query.noise);
   const bool bare = plan.sensitivity > 0 && plan.standard_deviation == 0;
   if (bare && !departures.no_filter)
     reject("query",
            "noise",
            0.0,
            "> 0; a query without noise is not private and this curator refuses it");
-  if (still) plan.event.reset();
+  if (question.still) plan.event.reset();
   const bool realised =
       departures.realised_divisor && batch.policy_.kind == BatchPolicy::Kind::poisson;
-  if ((departures.clip_batch_mean || realised) && plan.event) {
-    plan.sensitivity = 2.0 * query.limit;  // the true one: a batch may be a single record
-    plan.event = GaussianEvent{plan.standard_deviation / plan.sensitivity};
+  if ((question.clipped_mean || realised) && plan.event) {
+    plan.sensitivity = question.lone_sensitivity;  // the true one: a batch may be a single record
+    plan.event = GaussianEvent{question.isotropic * plan.standard_deviation / plan.sensitivity};
   }
+  // A batch that is never empty is not a Poisson batch: no amplification is proved for it.
+  if (departures.resample_empty && plan.event) plan.event = without_amplification(*plan.event);
   const RecordRange charged = charged_range(batch);
 
   if (plan.event && !departures.no_filter &&
       !own.filter.try_charge({{charged, own.charge_of(*plan.event)}}))
-    throw BudgetExhausted(fmt::format("{} refused: its charge exceeds the privacy budget", name));
+    throw BudgetExhausted(
+        fmt::format("{} refused: its charge exceeds the privacy budget", question.name));
 
-  const bool reads = !still && (query.limit > 0 || departures.no_clipping);
   if (departures.no_noise) plan.event.reset();
   // Listed with the charge: if the records throw, filter and ledger still agree.
-  if (plan.event || (reads && !departures.no_data))
+  if (plan.event || (question.reads && !departures.no_data))
     shared_->ledger.append({own.scope,
-                            name,
+                            question.name,
                             batch.policy_,
                             plan.event,
                             charged,
@@ -258,25 +295,11 @@ void Curator::answer(const char* name,
                             plan.standard_deviation,
                             1});
   *batch.answered_ = true;
-
-  own.work.setZero(out.size());
-  if (!still) read_mean(point, previous, batch, query, plan.divisor);
-  if (!departures.no_noise) own.noise.add_normal(plan.standard_deviation, own.work);
-
-  out = own.work;
 }
 
-/// A record whose contribution is not finite would show in every release: it counts as zero.
-template <class Add>
-void Curator::add_finite_one_by_one(const BatchView& view, const Add& add, Vector& sum) const {
-  sum.setZero();
-  if (shared_->records->simulated()) return;
-  Vector one(sum.size());
-  for (Index k = 0; k < view.size(); ++k) {
-    one.setZero();
-    add(BatchView(view[k], view[k] + 1), one);
-    if (one.allFinite()) sum += one;
-  }
+BatchView Curator::members_of(const Batch& batch) {
+  return batch.members_ ? BatchView(*batch.members_)
+                        : BatchView(batch.range_.begin, batch.range_.end);
 }
 
 void Curator::read_mean(const Point& point,
@@ -290,12 +313,11 @@ void Curator::read_mean(const Point& point,
   if (departures.no_data || (query.limit == 0 && !unclipped)) return;
   if (!finite(point) || (previous != nullptr && !finite(*previous))) return;  // as below, for all
   const double limit = unclipped ? std::numeric_limits<double>::infinity() : query.limit;
-  const BatchView view =
-      batch.members_ ? BatchView(*batch.members_) : BatchView(batch.range_.begin, batch.range_.end);
+  const BatchView view = members_of(batch);
   const auto add_clipped = [&](const BatchView& members, double clip, Vector& sum) {
     return previous == nullptr
-               ? shared_->records->add_gradients(point, query.block, members, clip, sum)
-               : shared_->records->add_gradient_differences(
+               ? own_->records->add_gradients(point, query.block, members, clip, sum)
+               : own_->records->add_gradient_differences(
                      point, *previous, query.block, members, clip, sum);
   };
   const auto add = [&](const BatchView& members, Vector& sum) {
@@ -311,6 +333,23 @@ void Curator::read_mean(const Point& point,
     note_violations(report, view.size(), query.limit, mean.size(), [&](Vector& sum) {
       return add_clipped(view, query.limit, sum);
     });
+}
+
+double Curator::read_loss_difference(ConstVectorRef point,
+                                     ConstVectorRef centre,
+                                     const Batch& batch,
+                                     double limit) {
+  if (shared_->departures.no_data || limit == 0) return 0.0;
+  const auto add = [&](const BatchView& members, VectorRef sum) {
+    return own_->records->add_loss_differences(
+        Point(point), Point(centre), members, limit, sum[0]);
+  };
+  const BatchView view(batch.range_.begin, batch.range_.end);
+  Vector sum = Vector::Zero(1);
+  const ClipReport report = add(view, sum);
+  if (!sum.allFinite()) add_finite_one_by_one(view, add, sum);
+  note_clipping(report, view.size(), limit);
+  return sum[0] / batch.policy_.divisor(own_->facts.records);
 }
 
 void Curator::note_clipping(const ClipReport& report, Index contributions, double limit) {
@@ -329,7 +368,7 @@ void Curator::note_violations(
   ClipLog* log = shared_->clip_log;
   if (log == nullptr || shared_->departures.no_noise || !(nominal > 0)) return;
   log->largest_over_nominal = std::max(log->largest_over_nominal, report.largest_norm / nominal);
-  if (!shared_->records->simulated() && report.largest_norm <= nominal) return;
+  if (!own_->records->simulated() && report.largest_norm <= nominal) return;
   Vector unused = Vector::Zero(entries);
   try {
     const Index longer = add(unused).clipped;
@@ -348,24 +387,35 @@ void Curator::read_hessian(const Vector& point,
   if (shared_->departures.no_data) return;
   if (shared_->departures.no_clipping) limit = std::numeric_limits<double>::infinity();
   if (limit == 0 || !point.allFinite() || !previous.allFinite() || !v.allFinite()) return;
-  const Records& records = *shared_->records;
+  const Records& records = *own_->records;
   const auto add = [&](const BatchView& members, Vector& sum) {
     return previous.size() == 0 ? records.add_hessian_products(Point(point), v, members, limit, sum)
                                 : records.add_hessian_difference_products(
                                       Point(point), Point(previous), v, members, limit, sum);
   };
-  const BatchView view(batch.range_.begin, batch.range_.end);
+  const BatchView view = members_of(batch);
   Vector sum = Vector::Zero(v.size());
   const ClipReport report = add(view, sum);
   if (!sum.allFinite()) add_finite_one_by_one(view, add, sum);
-  own_->work += sum / batch.policy_.divisor(own_->facts.records);
+  const bool realised = shared_->departures.realised_divisor;
+  own_->work += sum / (realised ? std::max(1.0, static_cast<double>(view.size()))
+                                : batch.policy_.divisor(own_->facts.records));
   note_clipping(report, view.size(), limit);
 }
 
 Curator Curator::child(const ChildSpec& spec) {
   Own& own = *own_;
-  if (!(spec.share > 0 && spec.share <= 1))
-    reject("child curator", "share", spec.share, "in (0, 1]");
+  const double pure_share = spec.pure_share.value_or(spec.share);
+  const double failure_share = spec.delta_extra_share.value_or(spec.share);
+  const auto check_share = [](std::string_view name, double share) {
+    if (!(share >= 0 && share <= 1)) reject("child curator", name, share, "in [0, 1]");
+  };
+  check_share("pure_share", pure_share);
+  check_share("delta_extra_share", failure_share);
+  if (!(spec.share > 0 && spec.share <= 1) && !(spec.share == 0 && pure_share > 0))
+    reject("child curator", "share", spec.share, "in (0, 1], or 0 beside a pure_share > 0");
+  if (spec.pure && !(spec.share == 1 && pure_share == 1 && failure_share == 1))
+    reject("child curator", "share", spec.share, "1, to exchange the whole budget");
   RecordRange range = own.range;
   if (spec.range) {
     if (!(spec.range->begin >= 0 && spec.range->begin < spec.range->end &&
@@ -376,25 +426,45 @@ Curator Curator::child(const ChildSpec& spec) {
              fmt::format("a non-empty part of [0, {})", own.facts.records));
     range = {own.range.begin + spec.range->begin, own.range.begin + spec.range->end};
   }
-  if (spec.initial_point && spec.initial_point->size() != own.facts.dimension)
+  PublicFacts facts =
+      spec.projection
+          ? projected_facts(own.facts, spec.projection->map.rows(), spec.projection->cap)
+          : own.facts;
+  if (spec.initial_point && spec.initial_point->size() != facts.dimension)
     reject("child curator",
            "initial_point",
            static_cast<double>(spec.initial_point->size()),
-           fmt::format("{} entries", own.facts.dimension));
+           fmt::format("{} entries", facts.dimension));
+  std::shared_ptr<const Records> projected = own.projected;
+  if (spec.projection) {
+    if (!spec.projection->map.allFinite())
+      throw InputError("child curator: the projection has an entry that is not finite");
+    projected = own.records->projected(spec.projection->map, facts.feature_bound);
+  }
   FilterRule rule = own.rule;
   rule.capacity *= spec.share;
-  if (!shared_->departures.no_filter && !own.filter.try_charge({{range, rule.capacity}}))
+  rule.pure_capacity *= pure_share;
+  rule.delta_extra *= failure_share;
+  if (!shared_->departures.no_filter &&
+      !own.filter.try_slice({range, rule.capacity, rule.pure_capacity, rule.delta_extra}))
     throw BudgetExhausted(
         fmt::format("child '{}' refused: its slice exceeds the budget", spec.name));
-  PublicFacts facts = own.facts;
+  if (spec.pure) {
+    rule.capacity = rule.delta_extra = 0.0;
+    rule.pure_capacity = rule.alone_epsilon;
+  } else if (spec.share < 1 || pure_share < 1 || failure_share < 1) {
+    rule.alone_epsilon = 0.0;  // known for a whole budget alone
+  }
   facts.records = range.end - range.begin;
   if (spec.initial_point) facts.initial_point = *spec.initial_point;
   if (spec.suboptimality)
     facts.constants.set(constant::suboptimality, {*spec.suboptimality, Origin::estimated, "child"});
   const std::string scope = fmt::format("{}{}/", own.scope, spec.name);
-  return {
-      shared_,
-      std::make_unique<Own>(std::move(facts), scope, range, rule, own.key.child(own.children++))};
+  auto made =
+      std::make_unique<Own>(std::move(facts), scope, range, rule, own.key.child(own.children++));
+  made->records = projected ? projected.get() : own.records;
+  made->projected = std::move(projected);
+  return {shared_, std::move(made)};
 }
 
 }  // namespace dpsosp

@@ -8,17 +8,31 @@
 
 #include "dpsosp/privacy/curator.hpp"
 #include "dpsosp/privacy/range_filter.hpp"
+#include "dpsosp/problems/records.hpp"
 #include "simulated_ranges.hpp"
 
 namespace dpsosp {
 
 /// What a curator and all its children share.
 struct Curator::Shared {
-  const Records* records = nullptr;
   Ledger ledger;
   ClipLog* clip_log = nullptr;
   Departures departures;
   SimulatedRanges simulated;
+  bool rests_on_assumption = false;  // a release whose exactness nothing enforces
+};
+
+/// A Gaussian query on its way through the door.
+struct Curator::Question {
+  const char* name;
+  const Batch& batch;
+  GaussianPlan plan;
+  /// The true sensitivity where a batch may be a single record.
+  double lone_sensitivity;
+  double isotropic = 1.0;     ///< deviation in every direction over that of the plan; √2 of GOE
+  bool clipped_mean = false;  ///< a departure clips the mean of this query, not each record
+  bool still = false;         ///< the answer is zero whatever the records are
+  bool reads = true;          ///< the records are looked at
 };
 
 /// What a curator has of its own.
@@ -29,8 +43,16 @@ struct Curator::Own {
       FilterRule rule,
       const StreamKey& key);
 
+  const Records* records = nullptr;  // what queries read: the root's, or projected ones
+  std::shared_ptr<const Records> projected;
+
   /// The filter's charge for an event; computed once for a run of equal events.
   double charge_of(const Event& event);
+  /// Charges an event that is pure DP, to the pure account where there is room; the account, or
+  /// none if it is refused. \throws UnsupportedError if the rule has no account for it
+  std::optional<RangeFilter::Account> charge_pure(RecordRange charged,
+                                                  const Event& event,
+                                                  double delta_extra = 0.0);
 
   std::shared_ptr<const void> identity = std::make_shared<char>();
   PublicFacts facts;
@@ -41,10 +63,25 @@ struct Curator::Own {
   StreamKey key;
   Stream noise;
   Stream sampling;
+  Stream choice;
   Index fresh_cursor;
   std::uint64_t children = 0;
   Vector work;
+  Vector rest;  // of queries that read twice
   std::optional<std::pair<Event, double>> last_charged;
 };
+
+/// A record whose contribution is not finite would show in every release: it counts as zero.
+template <class Add>
+void Curator::add_finite_one_by_one(const BatchView& view, const Add& add, Vector& sum) const {
+  sum.setZero();
+  if (own_->records->simulated()) return;
+  Vector one(sum.size());
+  for (Index k = 0; k < view.size(); ++k) {
+    one.setZero();
+    add(BatchView(view[k], view[k] + 1), one);
+    if (one.allFinite()) sum += one;
+  }
+}
 
 }  // namespace dpsosp

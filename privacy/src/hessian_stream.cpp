@@ -14,7 +14,7 @@ namespace dpsosp {
 
 void HessianStream::check_group(const Point& point, const Batch& batch, double limit) const {
   curator_->check_query(point, nullptr, batch, Block::x, point.x.size());
-  if (!curator_->shared_->records->has_second_order())
+  if (!curator_->own_->records->has_second_order())
     throw InputError(
         fmt::format("hessian stream: {} answers no Hessian products", curator_->own_->facts.name));
   if (batch.members_)

@@ -14,7 +14,7 @@
 namespace dpsosp {
 namespace {
 
-/// Noise multipliers that differ by rounding alone: proportional noise is computed anew every time.
+/// Scales that differ by rounding alone: proportional noise is computed anew every time.
 bool equal_but_for_rounding(double a, double b) { return std::abs(a - b) <= 1e-12 * std::abs(a); }
 
 /// If both describe the same query up to rounding, the dearer of the two.
@@ -34,6 +34,14 @@ std::optional<Event> merged(const Event& a, const Event& b) {
     const auto& y = std::get<FixedSizeGaussianEvent>(b);
     if (x->rate == y.rate) return gaussian(*x, y);
   }
+  const auto pure = [](const auto& x, const auto& y) -> std::optional<Event> {
+    if (!equal_but_for_rounding(x.epsilon, y.epsilon)) return {};
+    return x.epsilon > y.epsilon ? x : y;
+  };
+  if (const auto* x = std::get_if<LaplaceEvent>(&a)) return pure(*x, std::get<LaplaceEvent>(b));
+  if (const auto* x = std::get_if<PureEvent>(&a)) return pure(*x, std::get<PureEvent>(b));
+  if (const auto* x = std::get_if<ExponentialEvent>(&a))
+    return pure(*x, std::get<ExponentialEvent>(b));
   return {};
 }
 
@@ -57,6 +65,21 @@ std::array<double, 4> content_of(const CountedEvent& e) {
   return {static_cast<double>(e.event.index()), first, second, static_cast<double>(e.count)};
 }
 
+/// The least ε = epsilon_at(δ − (1 + e^ε) p), from below: what is exact but with probability p.
+template <class EpsilonAt>
+Guarantee epsilon_paying_for_itself(double p, double delta, const EpsilonAt& epsilon_at) {
+  if (p == 0) return epsilon_at(delta);
+  double tried = 0.0;
+  for (int k = 0; k < 1000; ++k) {
+    const double left = delta - (1.0 + std::exp(tried)) * p;
+    if (!(left > 0)) break;
+    const Guarantee g = epsilon_at(left);
+    if (g.epsilon <= tried) return {tried, g.accountant, g.order};
+    tried = g.epsilon * (1 + 1e-12);
+  }
+  return {std::numeric_limits<double>::infinity(), "delta is spent", {}};
+}
+
 }  // namespace
 
 void Ledger::append(LedgerEntry entry) {
@@ -67,7 +90,8 @@ void Ledger::append(LedgerEntry entry) {
                       last.policy.kind == BatchPolicy::Kind::fresh;
     const bool alike = (again || next) && last.scope == entry.scope && last.query == entry.query &&
                        last.policy == entry.policy &&
-                       last.event.has_value() == entry.event.has_value();
+                       last.event.has_value() == entry.event.has_value() &&
+                       last.pure == entry.pure && last.delta_extra == entry.delta_extra;
     const auto event = alike && last.event ? merged(*last.event, *entry.event) : std::nullopt;
     if (alike && event.has_value() == last.event.has_value()) {
       last.event = event;
@@ -93,7 +117,7 @@ std::int64_t Ledger::queries() const {
   return total;
 }
 
-std::vector<std::vector<CountedEvent>> Ledger::record_histories() const {
+std::vector<Ledger::History> Ledger::record_histories() const {
   // Sweep over the records: at each boundary of a charged range the set of active entries changes.
   std::map<Index, std::vector<std::pair<std::size_t, bool>>> boundaries;
   for (std::size_t k = 0; k < entries_.size(); ++k) {
@@ -101,8 +125,8 @@ std::vector<std::vector<CountedEvent>> Ledger::record_histories() const {
     boundaries[entries_[k].charged.end].emplace_back(k, false);
   }
   std::set<std::size_t> active;
-  std::set<std::vector<std::array<double, 4>>> seen;  // histories that cost the same are one
-  std::vector<std::vector<CountedEvent>> histories;
+  std::set<std::vector<std::array<double, 5>>> seen;  // histories that cost the same are one
+  std::vector<History> histories;
   for (const auto& [at, changes] : boundaries) {
     for (const auto& [k, starts] : changes)
       if (starts)
@@ -110,41 +134,77 @@ std::vector<std::vector<CountedEvent>> Ledger::record_histories() const {
       else
         active.erase(k);
     if (active.empty()) continue;
-    std::vector<CountedEvent> history;
+    History history;
     for (const std::size_t k : active) {
-      const CountedEvent counted{*entries_[k].event, entries_[k].count};
-      const auto same = std::ranges::find_if(history, [&](const CountedEvent& h) {
-        return merged(h.event, counted.event).has_value();
+      const LedgerEntry& entry = entries_[k];
+      const Charged charged{{*entry.event, entry.count}, entry.pure};
+      const auto same = std::ranges::find_if(history.events, [&](const Charged& h) {
+        return h.pure == charged.pure && merged(h.counted.event, *entry.event).has_value();
       });
-      if (same == history.end()) {
-        history.push_back(counted);
+      if (same == history.events.end()) {
+        history.events.push_back(charged);
       } else {
-        same->event = *merged(same->event, counted.event);
-        same->count += counted.count;
+        same->counted.event = *merged(same->counted.event, *entry.event);
+        same->counted.count += entry.count;
       }
+      history.delta_extra += static_cast<double>(entry.count) * entry.delta_extra;
     }
-    std::vector<std::array<double, 4>> content;
-    for (const CountedEvent& e : history) content.push_back(content_of(e));
+    std::vector<std::array<double, 5>> content{{-1.0, history.delta_extra}};
+    for (const Charged& e : history.events) {
+      const auto [kind, first, second, count] = content_of(e.counted);
+      content.push_back({kind, first, second, count, e.pure ? 1.0 : 0.0});
+    }
     std::ranges::sort(content);
     if (seen.insert(std::move(content)).second) histories.push_back(std::move(history));
   }
   return histories;
 }
 
-Guarantee Ledger::spent(double delta, const AccountOptions& options) const {
-  if (std::ranges::any_of(entries_, [](const LedgerEntry& e) { return !e.event; }))
-    return {std::numeric_limits<double>::infinity(), "no finite cost", {}};
-  Guarantee dearest{0.0, "nothing was asked", {}};
-  for (const auto& history : record_histories()) {
-    Guarantee g = epsilon_of(history, Adjacency::replace_one, delta, options);
+Guarantee Ledger::epsilon_of_history(const History& history,
+                                     double delta,
+                                     const AccountOptions& options) {
+  // The events apart from those taken as pure DP, whose epsilons add to what the others cost.
+  const auto composed = [&](const auto& taken_as_pure) {
+    std::vector<CountedEvent> rest;
+    double pure = 0.0;
+    for (const Charged& e : history.events)
+      if (taken_as_pure(e))
+        pure += static_cast<double>(e.counted.count) * *pure_epsilon(e.counted.event);
+      else
+        rest.push_back(e.counted);
+    if (rest.empty()) return Guarantee{pure, "pure", {}};
+    Guarantee g = epsilon_of(rest, Adjacency::replace_one, delta, options);
     // Large rates: what amplification saves can be less than what the exact Gaussian accountant
     // does.
-    std::vector<CountedEvent> full = history;
+    std::vector<CountedEvent> full = rest;
     for (CountedEvent& e : full) e.event = without_amplification(e.event);
     if (gaussian_mu(full)) {
       Guarantee unamplified = epsilon_of(full, Adjacency::replace_one, delta, options);
       if (unamplified.epsilon < g.epsilon) g = std::move(unamplified);
     }
+    if (pure > 0) g = {pure + g.epsilon, "basic", g.order};
+    return g;
+  };
+  Guarantee best = composed([](const Charged&) { return false; });
+  if (options.accountant != Accountant::best_of) return best;
+  const auto try_basic = [&](const auto& taken_as_pure) {
+    if (std::ranges::none_of(history.events, taken_as_pure)) return;
+    Guarantee basic = composed(taken_as_pure);
+    if (basic.epsilon < best.epsilon) best = std::move(basic);
+  };
+  try_basic([](const Charged& e) { return pure_epsilon(e.counted.event).has_value(); });
+  try_basic([](const Charged& e) { return e.pure; });  // as the filter had it
+  return best;
+}
+
+Guarantee Ledger::spent(double delta, const AccountOptions& options) const {
+  if (std::ranges::any_of(entries_, [](const LedgerEntry& e) { return !e.event; }))
+    return {std::numeric_limits<double>::infinity(), "no finite cost", {}};
+  Guarantee dearest{0.0, "nothing was asked", {}};
+  for (const History& history : record_histories()) {
+    Guarantee g = epsilon_paying_for_itself(history.delta_extra, delta, [&](double left) {
+      return epsilon_of_history(history, left, options);
+    });
     if (g.epsilon >= dearest.epsilon) dearest = std::move(g);
   }
   return dearest;

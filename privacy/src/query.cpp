@@ -2,6 +2,7 @@
 #include "dpsosp/privacy/query.hpp"
 
 #include <cmath>
+#include <numbers>
 #include <variant>
 
 #include "dpsosp/core/errors.hpp"
@@ -30,6 +31,25 @@ GaussianPlan plan_gaussian(
     plan.event = FixedSizeGaussianEvent{plan.divisor / static_cast<double>(records), ratio};
   else
     plan.event = GaussianEvent{ratio};
+  return plan;
+}
+
+GaussianPlan plan_goe(
+    const BatchPolicy& policy, Index records, double limit, Index rank, const Noise& noise) {
+  const double root = std::sqrt(static_cast<double>(rank));
+  GaussianPlan plan = plan_gaussian(
+      policy, BatchUse::several_queries, records, limit, Noise::sensitivity_ratio(0.0));
+  plan.sensitivity *= root;
+  // ‖A‖_F² counts an entry off the diagonal twice, so GOE(s) is √2 s in every direction.
+  const double isotropic = noise.unit == Noise::Unit::sensitivity_ratio
+                               ? noise.value * plan.sensitivity
+                               : noise.value * std::numbers::sqrt2;
+  if (!(noise.value >= 0 && std::isfinite(noise.value)))
+    reject("query", "noise", noise.value, "finite and >= 0");
+  plan.standard_deviation = isotropic / std::numbers::sqrt2;
+  if (plan.sensitivity > 0 && isotropic > 0)
+    plan.event = GaussianEvent{
+        noise.unit == Noise::Unit::sensitivity_ratio ? noise.value : isotropic / plan.sensitivity};
   return plan;
 }
 

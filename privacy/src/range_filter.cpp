@@ -2,19 +2,26 @@
 #include "dpsosp/privacy/range_filter.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <limits>
 
 namespace dpsosp {
 
-RangeFilter::RangeFilter(RecordRange range, double capacity) : end_(range.end) {
-  segments_.emplace(range.begin, PrivacyFilter(capacity));
+RangeFilter::RangeFilter(RecordRange range,
+                         double capacity,
+                         double pure_capacity,
+                         double delta_extra)
+    : end_(range.end) {
+  segments_.emplace(
+      range.begin,
+      Accounts{PrivacyFilter(capacity), PrivacyFilter(pure_capacity), PrivacyFilter(delta_extra)});
 }
 
 void RangeFilter::split(Index at) {
   if (at >= end_) return;
   const auto after = segments_.upper_bound(at);
-  const PrivacyFilter history = std::prev(after)->second;
+  const Accounts history = std::prev(after)->second;
   segments_.emplace(at, history);
 }
 
@@ -26,27 +33,58 @@ void RangeFilter::merge(Index at) {
 }
 
 bool RangeFilter::try_charge(const std::vector<Charge>& charges) {
-  for (const Charge& c : charges) {
-    split(c.range.begin);
-    split(c.range.end);
+  std::vector<Slice> slices;
+  slices.reserve(charges.size());
+  for (const Charge& c : charges) slices.push_back({c.range, c.amount});
+  return try_slices(slices);
+}
+
+bool RangeFilter::try_slices(std::span<const Slice> slices) {
+  for (const Slice& s : slices) {
+    split(s.range.begin);
+    split(s.range.end);
   }
   // Tried on copies first: either every charge is granted or none is.
-  std::map<Index, PrivacyFilter> tried;
-  for (const Charge& c : charges)
-    for (auto s = segments_.find(c.range.begin); s != segments_.end() && s->first < c.range.end;
-         ++s)
-      if (!tried.try_emplace(s->first, s->second).first->second.try_charge(c.amount)) return false;
-  for (auto& [begin, filter] : tried) segments_.at(begin) = filter;
-  for (const Charge& c : charges) {
-    merge(c.range.begin);
-    merge(c.range.end);
+  std::map<Index, Accounts> tried;
+  for (const Slice& slice : slices)
+    for (auto s = segments_.find(slice.range.begin);
+         s != segments_.end() && s->first < slice.range.end;
+         ++s) {
+      Accounts& accounts = tried.try_emplace(s->first, s->second).first->second;
+      if (slice.amount == std::numeric_limits<double>::infinity()) return false;
+      if (!accounts.zcdp.try_charge(slice.amount)) return false;
+      if (slice.pure != 0 && !accounts.pure.try_charge(slice.pure)) return false;
+      if (slice.delta_extra != 0 && !accounts.delta_extra.try_charge(slice.delta_extra))
+        return false;
+    }
+  for (auto& [begin, accounts] : tried) segments_.at(begin) = accounts;
+  for (const Slice& s : slices) {
+    merge(s.range.begin);
+    merge(s.range.end);
   }
   return true;
 }
 
+std::optional<RangeFilter::Account> RangeFilter::try_pure(const Charge& charge,
+                                                          double pure,
+                                                          double delta_extra) {
+  const bool has_account = segments_.begin()->second.pure.capacity() > 0;
+  if (has_account && try_slice({charge.range, 0.0, pure, delta_extra})) return Account::pure;
+  if (try_slice({charge.range, charge.amount, 0.0, delta_extra})) return Account::zcdp;
+  return {};
+}
+
 double RangeFilter::remaining() const {
   double least = std::numeric_limits<double>::infinity();
-  for (const auto& [begin, filter] : segments_) least = std::min(least, filter.remaining());
+  for (const auto& [begin, accounts] : segments_)
+    least = std::min(least, accounts.zcdp.remaining());
+  return least;
+}
+
+double RangeFilter::pure_remaining() const {
+  double least = std::numeric_limits<double>::infinity();
+  for (const auto& [begin, accounts] : segments_)
+    least = std::min(least, accounts.pure.remaining());
   return least;
 }
 

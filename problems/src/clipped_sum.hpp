@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <span>
 
 #include "chunked_sum.hpp"
 
@@ -40,6 +41,38 @@ ClipReport clamped_sum(const BatchView& batch,
     }
     return report;
   });
+}
+
+/// Records that are alike in what a sum depends on.
+struct CountedValue {
+  double value;
+  Index count;
+};
+
+/// out_k += Σ_i clamp(difference(values_k, z_i), ±limit·|values_k − centre|) over records of value
+/// z_i, `difference` from the loss at `centre`. Exact for simulated records too.
+template <class Difference>
+ClipReport clamped_coordinate_sum(std::span<const CountedValue> records,
+                                  ConstVectorRef values,
+                                  double centre,
+                                  double limit,
+                                  VectorRef out,
+                                  const Difference& difference) {
+  ClipReport report;
+  for (Index k = 0; k < values.size(); ++k) {
+    const double move = std::abs(values[k] - centre);
+    if (move == 0) continue;
+    for (const auto& [z, count] : records) {
+      if (count == 0) continue;
+      const double c = difference(values[k], z);
+      ClipReport one;
+      const double weight = one.weigh(std::abs(c) / move, limit);
+      one.clipped *= count;
+      report.merge(one);
+      out[k] += (weight * static_cast<double>(count)) * c;
+    }
+  }
+  return report;
 }
 
 /// out += Σ min(1, limit/u_i) v_i, where `contribution(i, v)` overwrites v with record i's vector

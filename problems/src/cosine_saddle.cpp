@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dpsosp/problems/cosine_saddle.hpp"
 
+#include <array>
 #include <cmath>
 #include <numbers>
 #include <utility>
@@ -78,6 +79,22 @@ class CosineSaddleRecords : public Records {
     return sum_losses(even.sum(), odd, batch, limit, out);
   }
 
+  bool separable() const final { return true; }
+
+  ClipReport add_coordinate_loss_differences(Index j,
+                                             ConstVectorRef values,
+                                             double centre,
+                                             const BatchView& batch,
+                                             double limit,
+                                             VectorRef out) const final {
+    const Index plus = positive_signs(j, batch);
+    const std::array<CountedValue, 2> records{{{-1.0, batch.size() - plus}, {1.0, plus}}};
+    return clamped_coordinate_sum(records, values, centre, limit, out, [&](double value, double z) {
+      return a_ * (cos_s_ * (std::cos(centre) - std::cos(value)) +
+                   z * sin_s_ * (std::sin(centre) - std::sin(value)));
+    });
+  }
+
   bool has_second_order() const final { return true; }
 
   ClipReport add_hessian_products(const Point& point,
@@ -102,6 +119,8 @@ class CosineSaddleRecords : public Records {
   }
 
  private:
+  /// How many records of the batch have z_j = 1.
+  virtual Index positive_signs(Index j, const BatchView& batch) const = 0;
   /// Σ clamp(even − odd·z_i).
   virtual ClipReport sum_losses(
       double even, const Vector& odd, const BatchView& batch, double limit, double& out) const = 0;
@@ -131,6 +150,11 @@ class StoredSigns final : public CosineSaddleRecords {
   Index size() const override { return signs_.cols(); }
 
  private:
+  Index positive_signs(Index j, const BatchView& batch) const override {
+    Index plus = 0;
+    for (Index k = 0; k < batch.size(); ++k) plus += signs_(j, batch[k]) > 0 ? 1 : 0;
+    return plus;
+  }
   ClipReport sum(const Vector& sine,
                  const Vector& cosine,
                  const BatchView& batch,
@@ -191,6 +215,11 @@ class SimulatedSigns final : public CosineSaddleRecords {
   }
 
  private:
+  Index positive_signs(Index j, const BatchView& batch) const override {
+    check_simulated_batch("cosine-saddle", sampling_, batch, spec_.records);
+    const double sum = sum_of_signs(batch.begin(), batch.size())[j];
+    return (batch.size() + static_cast<Index>(sum)) / 2;
+  }
   ClipReport sum(const Vector& sine,
                  const Vector& cosine,
                  const BatchView& batch,
@@ -298,6 +327,7 @@ Problem CosineSaddle::make(const InstanceSpec& spec) const {
   facts.name = name();
   facts.dimension = d;
   facts.records = spec.records;
+  facts.separable = true;
   const auto root_d = std::sqrt(static_cast<double>(d));
   Vector saddle = Vector::Zero(d);
   saddle.head((d + 1) / 2).setConstant(std::numbers::pi);

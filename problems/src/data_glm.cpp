@@ -81,6 +81,7 @@ PublicFacts DataGlmFamily::public_facts(const InstanceSpec& spec, const ScalarLo
                                    facts.domain,
                                    spec.seed);
   facts.constants = glm_constants(phi, loss.regulariser, d);
+  facts.feature_bound = loss.regulariser == 0 ? 1.0 : 0.0;
   const ScalarLoss::Bound start_loss = phi.largest(facts.initial_point.norm());
   facts.constants.set(constant::suboptimality,
                       {start_loss.value + ratio_penalty(loss.regulariser, facts.initial_point),

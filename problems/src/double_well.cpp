@@ -12,7 +12,7 @@
 namespace dpsosp {
 namespace {
 
-class DoubleWellObjective final : public DiagonalObjective {
+class DoubleWellObjective final : public SeparableObjective {
  public:
   DoubleWellObjective(Index dimension, Index wells) : d_(dimension), k_(wells) {}
 
@@ -21,6 +21,9 @@ class DoubleWellObjective final : public DiagonalObjective {
     double sum = 0.5 * x.squaredNorm();
     for (Index j = 0; j < k_; ++j) sum -= 2 * log_cosh(x[j]);
     return sum;
+  }
+  double coordinate_value(Index j, double t) const override {
+    return 0.5 * t * t - (j < k_ ? 2 * log_cosh(t) : 0.0);
   }
   void gradient(ConstVectorRef x, VectorRef out) const override {
     out = x;

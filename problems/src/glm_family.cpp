@@ -187,6 +187,7 @@ Problem GlmFamily::make(const InstanceSpec& spec) const {
   facts.domain = std::isfinite(radius) ? Domain::ball(radius) : Domain{};
   facts.initial_point = start.pick(name(), starts, facts.domain, spec.seed);
   facts.constants = glm_constants(*law.loss, law.regulariser, d);
+  facts.feature_bound = law.regulariser == 0 ? 1.0 : 0.0;
   const ScalarLoss::Bound start_loss = law.loss->largest(facts.initial_point.norm());
   facts.constants.set(constant::suboptimality,
                       {start_loss.value + ratio_penalty(law.regulariser, facts.initial_point),

@@ -3,7 +3,10 @@
 #include <cmath>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "chunked_sum.hpp"
+#include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/stream.hpp"
 #include "dpsosp/problems/glm.hpp"
 #include "dpsosp/problems/problem.hpp"
@@ -24,6 +27,26 @@ class GlmSum {
 
   const GlmModel& model() const { return model_; }
   Index size() const { return data_->labels.size(); }
+
+  /// The data with features Φx_i, each scaled down to norm `cap` where it is longer.
+  std::shared_ptr<const GlmData> projected(const Matrix& map, double cap) const {
+    if (model_.regulariser != 0)
+      reject(model_.problem, "regulariser", model_.regulariser, "0, to project the features");
+    if (map.cols() != data_->features.rows())
+      reject(model_.problem,
+             "columns of the projection",
+             static_cast<double>(map.cols()),
+             fmt::format("{}, the dimension", data_->features.rows()));
+    if (!(cap > 0)) reject(model_.problem, "cap", cap, "> 0");
+    auto data = std::make_shared<GlmData>();
+    data->features.noalias() = map * data_->features;
+    data->labels = data_->labels;
+    for (Index i = 0; i < size(); ++i) {
+      const double norm = data->features.col(i).stableNorm();
+      if (norm > cap) data->features.col(i) *= cap / norm;
+    }
+    return data;
+  }
 
   /// Of gradients, or of their differences.
   ClipReport add_gradients(const Point& point,
@@ -166,6 +189,8 @@ class AnyGlmRecords : public Records {
       : sum_(std::move(model), std::move(data)) {}
 
   bool has_second_order() const final { return true; }
+  /// φ″ x xᵀ; the regulariser's diagonal has every rank.
+  Index hessian_rank() const final { return sum_.model().regulariser == 0 ? 1 : 0; }
 
   ClipReport add_gradients(const Point& point,
                            Block block,
@@ -240,6 +265,9 @@ class GlmRecords final : public AnyGlmRecords {
  public:
   using AnyGlmRecords::AnyGlmRecords;
   Index size() const override { return sum().size(); }
+  std::unique_ptr<const Records> projected(const Matrix& map, double cap) const override {
+    return std::make_unique<GlmRecords>(sum().model(), sum().projected(map, cap));
+  }
 
  private:
   Members members_of(const BatchView& batch) const override { return {batch, {}}; }
@@ -254,6 +282,9 @@ class GlmAtomRecords final : public AnyGlmRecords {
 
   Index size() const override { return support_.records; }
   bool simulated() const override { return true; }
+  std::unique_ptr<const Records> projected(const Matrix& map, double cap) const override {
+    return std::make_unique<GlmAtomRecords>(sum().model(), sum().projected(map, cap), support_);
+  }
 
  private:
   Members members_of(const BatchView& batch) const override {

@@ -9,6 +9,7 @@
 
 #include "check_constants.hpp"
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/problems/diagonal_objective.hpp"
 #include "linear_records.hpp"
 
 namespace dpsosp {
@@ -73,6 +74,7 @@ Problem LandscapeFamily::make(const InstanceSpec& spec) const {
   facts.dimension = d;
   facts.records = spec.records;
   facts.domain = made.domain;
+  facts.separable = dynamic_cast<const SeparableObjective*>(made.objective.get()) != nullptr;
   facts.initial_point = start.pick(name(), made.starts, made.domain, spec.seed);
   facts.constants = std::move(made.constants);
   if (facts.constants.contains(constant::lipschitz)) {

@@ -3,13 +3,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "clipped_sum.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/stream.hpp"
+#include "dpsosp/problems/diagonal_objective.hpp"
 #include "dpsosp/problems/problem.hpp"
 
 namespace dpsosp {
@@ -21,7 +24,10 @@ class TiltedRecords : public Records {
   TiltedRecords(std::string problem,
                 std::shared_ptr<const Objective> landscape,
                 CurvatureBounds curvature)
-      : problem_(std::move(problem)), landscape_(std::move(landscape)), curvature_(curvature) {}
+      : problem_(std::move(problem)),
+        landscape_(std::move(landscape)),
+        separable_(dynamic_cast<const SeparableObjective*>(landscape_.get())),
+        curvature_(curvature) {}
 
   /// The records cancel: every record's difference is the landscape's.
   ClipReport add_gradient_differences(const Point& point,
@@ -37,6 +43,24 @@ class TiltedRecords : public Records {
     landscape_->gradient(previous.x, before);
     difference -= before;
     return add_common(difference, difference.norm(), batch, limit, out);
+  }
+
+  bool separable() const final { return separable_ != nullptr; }
+
+  ClipReport add_coordinate_loss_differences(Index j,
+                                             ConstVectorRef values,
+                                             double centre,
+                                             const BatchView& batch,
+                                             double limit,
+                                             VectorRef out) const final {
+    check_batch(Block::x, batch);
+    if (!separable())
+      return Records::add_coordinate_loss_differences(j, values, centre, batch, limit, out);
+    const double at_centre = separable_->coordinate_value(j, centre);
+    return clamped_coordinate_sum(
+        coordinate_tilts(j, batch), values, centre, limit, out, [&](double value, double z) {
+          return separable_->coordinate_value(j, value) - at_centre + z * (value - centre);
+        });
   }
 
   bool has_second_order() const final { return std::isfinite(curvature_.smoothness); }
@@ -84,6 +108,9 @@ class TiltedRecords : public Records {
   const std::string& problem() const { return problem_; }
 
  private:
+  /// The entries z_ij of the batch and how often each occurs, ascending.
+  virtual std::vector<CountedValue> coordinate_tilts(Index j, const BatchView& batch) const = 0;
+
   void check_curvature(const BatchView& batch) const {
     check_batch(Block::x, batch);
     if (!has_second_order())
@@ -105,6 +132,7 @@ class TiltedRecords : public Records {
 
   std::string problem_;
   std::shared_ptr<const Objective> landscape_;
+  const SeparableObjective* separable_;  // the landscape, if it is a sum over coordinates
   CurvatureBounds curvature_;
 };
 
@@ -142,6 +170,14 @@ class StoredTilts final : public TiltedRecords {
   }
 
  private:
+  std::vector<CountedValue> coordinate_tilts(Index j, const BatchView& batch) const override {
+    std::map<double, Index> counts;
+    for (Index k = 0; k < batch.size(); ++k) ++counts[tilts_(j, batch[k])];
+    std::vector<CountedValue> tilts;
+    for (const auto& [value, count] : counts) tilts.push_back({value, count});
+    return tilts;
+  }
+
   Matrix tilts_;  // d × n
 };
 
@@ -189,6 +225,13 @@ class SimulatedTilts final : public TiltedRecords {
   }
 
  private:
+  std::vector<CountedValue> coordinate_tilts(Index j, const BatchView& batch) const override {
+    Stream stream = range_stream(spec_.data_seed, batch.begin(), batch.size());
+    for (Index k = 0; k < j; ++k) stream.binomial(batch.size(), 0.5);
+    const Index plus = stream.binomial(batch.size(), 0.5);
+    return {{-spec_.entry, batch.size() - plus}, {spec_.entry, plus}};
+  }
+
   void check_batch(Block block, const BatchView& batch) const override {
     TiltedRecords::check_batch(block, batch);
     check_simulated_batch(problem(), spec_.sampling, batch, spec_.records);

@@ -59,7 +59,7 @@ struct Wells {
   double half_width, radius, depth, shallow, bowl;
 };
 
-class MultiWellObjective final : public DiagonalObjective {
+class MultiWellObjective final : public SeparableObjective {
  public:
   MultiWellObjective(Index dimension, const Wells& wells)
       : d_(dimension), weight_(1 / std::sqrt(static_cast<double>(dimension))), wells_(wells) {}
@@ -70,6 +70,7 @@ class MultiWellObjective final : public DiagonalObjective {
     for (const double u : x) sum += wells_.at(u).value;
     return weight_ * sum;
   }
+  double coordinate_value(Index, double t) const override { return weight_ * wells_.at(t).value; }
   void gradient(ConstVectorRef x, VectorRef out) const override {
     for (Index j = 0; j < d_; ++j) out[j] = weight_ * wells_.at(x[j]).first;
   }

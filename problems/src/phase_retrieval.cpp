@@ -59,6 +59,7 @@ class PhaseRecords final : public Records {
   }
 
   bool has_second_order() const override { return true; }
+  Index hessian_rank() const override { return 1; }  // c_i a_i a_iᵀ
 
   ClipReport add_hessian_products(const Point& point,
                                   ConstVectorRef v,

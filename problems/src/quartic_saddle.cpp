@@ -15,7 +15,7 @@ namespace dpsosp {
 namespace {
 
 /// Σ_j (curvature_j/2) x_j² + (b/4) Σ_{j<k} x_j⁴.
-class QuarticObjective final : public DiagonalObjective {
+class QuarticObjective final : public SeparableObjective {
  public:
   QuarticObjective(Vector curvature, Index negative, double quartic)
       : curvature_(std::move(curvature)), k_(negative), b_(quartic) {}
@@ -24,6 +24,9 @@ class QuarticObjective final : public DiagonalObjective {
   double value(ConstVectorRef x) const override {
     const auto squares = x.array().square();
     return 0.5 * (curvature_.array() * squares).sum() + 0.25 * b_ * squares.head(k_).square().sum();
+  }
+  double coordinate_value(Index j, double t) const override {
+    return 0.5 * curvature_[j] * t * t + (j < k_ ? 0.25 * b_ * t * t * t * t : 0.0);
   }
   void gradient(ConstVectorRef x, VectorRef out) const override {
     out = curvature_.cwiseProduct(x);

@@ -11,7 +11,7 @@
 namespace dpsosp {
 namespace {
 
-class RampObjective final : public DiagonalObjective {
+class RampObjective final : public SeparableObjective {
  public:
   RampObjective(Index dimension, double slope, double bend)
       : d_(dimension), slope_(slope), bend_(bend) {}
@@ -19,6 +19,9 @@ class RampObjective final : public DiagonalObjective {
   Index dimension() const override { return d_; }
   double value(ConstVectorRef x) const override {
     return slope_ * (x[0] * x[0] / (std::hypot(x[0], bend_) + bend_));  // no cancellation near 0
+  }
+  double coordinate_value(Index j, double t) const override {
+    return j == 0 ? slope_ * (t * t / (std::hypot(t, bend_) + bend_)) : 0.0;
   }
   void gradient(ConstVectorRef x, VectorRef out) const override {
     out.setZero();

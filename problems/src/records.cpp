@@ -17,6 +17,11 @@ ClipReport Records::add_loss_differences(
   refuse("losses");
 }
 
+ClipReport Records::add_coordinate_loss_differences(
+    Index, ConstVectorRef, double, const BatchView&, double, VectorRef) const {
+  refuse("losses of single coordinates");
+}
+
 ClipReport Records::add_hessian_products(
     const Point&, ConstVectorRef, const BatchView&, double, VectorRef) const {
   refuse("Hessian products");
@@ -25,6 +30,12 @@ ClipReport Records::add_hessian_products(
 ClipReport Records::add_hessian_difference_products(
     const Point&, const Point&, ConstVectorRef, const BatchView&, double, VectorRef) const {
   refuse("Hessian products");
+}
+
+std::unique_ptr<const Records> Records::projected(const Matrix&, double) const {
+  throw InputError(
+      "records: this problem's features cannot be projected; choose a generalised linear model "
+      "without regulariser");
 }
 
 }  // namespace dpsosp

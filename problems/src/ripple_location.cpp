@@ -2,6 +2,7 @@
 #include "dpsosp/problems/ripple_location.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <utility>
@@ -55,6 +56,25 @@ class RippleRecords : public Records {
         (table(point.x, &Ripple::value) - table(centre.x, &Ripple::value)) / d, batch, limit, out);
   }
 
+  bool separable() const final { return true; }
+
+  ClipReport add_coordinate_loss_differences(Index j,
+                                             ConstVectorRef values,
+                                             double centre,
+                                             const BatchView& batch,
+                                             double limit,
+                                             VectorRef out) const final {
+    const Eigen::Vector3d count = coordinate_counts(j, batch);
+    std::array<CountedValue, 3> records;
+    for (Index k = 0; k < 3; ++k)
+      records[static_cast<std::size_t>(k)] = {static_cast<double>(k - 1),
+                                              static_cast<Index>(count[k])};
+    const double d = static_cast<double>(dimension()), root_d = std::sqrt(d);
+    return clamped_coordinate_sum(records, values, centre, limit, out, [&](double value, double z) {
+      return (ripple_.value(root_d * value - z) - ripple_.value(root_d * centre - z)) / d;
+    });
+  }
+
   bool has_second_order() const final { return true; }
 
   ClipReport add_hessian_products(const Point& point,
@@ -78,6 +98,10 @@ class RippleRecords : public Records {
   }
 
  private:
+  /// d.
+  virtual Index dimension() const = 0;
+  /// How many records of the batch have z_j = −1, 0, 1.
+  virtual Eigen::Vector3d coordinate_counts(Index j, const BatchView& batch) const = 0;
   virtual ClipReport sum(const Matrix& table,
                          const BatchView& batch,
                          double limit,
@@ -124,6 +148,12 @@ class StoredRipples final : public RippleRecords {
   }
 
  private:
+  Index dimension() const override { return values_.rows(); }
+  Eigen::Vector3d coordinate_counts(Index j, const BatchView& batch) const override {
+    Eigen::Vector3d count = Eigen::Vector3d::Zero();
+    for (Index k = 0; k < batch.size(); ++k) count[values_(j, batch[k])] += 1;
+    return count;
+  }
   ClipReport sum(const Matrix& table,
                  const BatchView& batch,
                  double limit,
@@ -186,6 +216,11 @@ class SimulatedRipples final : public RippleRecords {
   }
 
  private:
+  Index dimension() const override { return law_.cols(); }
+  Eigen::Vector3d coordinate_counts(Index j, const BatchView& batch) const override {
+    check_simulated_batch(family_name, sampling_, batch, spec_.records);
+    return counts(batch.begin(), batch.size()).col(j);
+  }
   ClipReport sum(const Matrix& table,
                  const BatchView& batch,
                  double limit,
@@ -334,6 +369,7 @@ Problem RippleLocation::make(const InstanceSpec& spec) const {
   facts.name = name();
   facts.dimension = d;
   facts.records = spec.records;
+  facts.separable = true;
   const double root_d = std::sqrt(static_cast<double>(d));
   facts.domain = Domain::box(half_width / root_d);
   facts.initial_point = start.pick(name(),

@@ -13,13 +13,17 @@ namespace {
 
 double kappa_slope(double t) { return 2 * t + 3 * std::sin(2 * t); }
 
-class SeparablePlObjective final : public DiagonalObjective {
+class SeparablePlObjective final : public SeparableObjective {
  public:
   explicit SeparablePlObjective(Index d) : d_(d), root_d_(std::sqrt(static_cast<double>(d))) {}
 
   Index dimension() const override { return d_; }
   double value(ConstVectorRef x) const override {
     return x.squaredNorm() + 3 * (root_d_ * x).array().sin().square().mean();
+  }
+  double coordinate_value(Index, double t) const override {
+    const double sine = std::sin(root_d_ * t);
+    return t * t + 3 * sine * sine / static_cast<double>(d_);
   }
   void gradient(ConstVectorRef x, VectorRef out) const override {
     out = 2 * x;

@@ -34,9 +34,18 @@ class Iterates final : public Observer {
 
 /// What a records object was asked for, and what it answered.
 struct Asked {
+  enum class Kind {
+    gradient,
+    difference,
+    loss,
+    coordinate_losses,
+    hessian_product,
+    hessian_difference_product
+  };
+  Kind kind = Kind::gradient;
   Vector x, y;
-  bool difference = false;
-  Vector x_previous, y_previous;
+  Vector x_previous, y_previous;  ///< of differences; the centre of losses
+  Vector v;                       ///< of Hessian products
   Block block = Block::x;
   Vector sum;
 };
@@ -53,7 +62,7 @@ class SpyRecords final : public Records {
                            double limit,
                            VectorRef out) const override {
     const ClipReport report = records_.add_gradients(point, block, batch, limit, out);
-    asked.push_back({point.x, point.y, false, {}, {}, block, out});
+    asked.push_back({Asked::Kind::gradient, point.x, point.y, {}, {}, {}, block, out});
     return report;
   }
   ClipReport add_gradient_differences(const Point& point,
@@ -64,7 +73,73 @@ class SpyRecords final : public Records {
                                       VectorRef out) const override {
     const ClipReport report =
         records_.add_gradient_differences(point, previous, block, batch, limit, out);
-    asked.push_back({point.x, point.y, true, previous.x, previous.y, block, out});
+    asked.push_back(
+        {Asked::Kind::difference, point.x, point.y, previous.x, previous.y, {}, block, out});
+    return report;
+  }
+  ClipReport add_loss_differences(const Point& point,
+                                  const Point& centre,
+                                  const BatchView& batch,
+                                  double limit,
+                                  double& out) const override {
+    const ClipReport report = records_.add_loss_differences(point, centre, batch, limit, out);
+    asked.push_back({Asked::Kind::loss,
+                     point.x,
+                     point.y,
+                     centre.x,
+                     centre.y,
+                     {},
+                     Block::x,
+                     Vector::Constant(1, out)});
+    return report;
+  }
+  bool has_second_order() const override { return records_.has_second_order(); }
+  Index hessian_rank() const override { return records_.hessian_rank(); }
+  ClipReport add_hessian_products(const Point& point,
+                                  ConstVectorRef v,
+                                  const BatchView& batch,
+                                  double limit,
+                                  VectorRef out) const override {
+    const ClipReport report = records_.add_hessian_products(point, v, batch, limit, out);
+    asked.push_back({Asked::Kind::hessian_product, point.x, point.y, {}, {}, v, Block::x, out});
+    return report;
+  }
+  ClipReport add_hessian_difference_products(const Point& point,
+                                             const Point& previous,
+                                             ConstVectorRef v,
+                                             const BatchView& batch,
+                                             double limit,
+                                             VectorRef out) const override {
+    const ClipReport report =
+        records_.add_hessian_difference_products(point, previous, v, batch, limit, out);
+    asked.push_back({Asked::Kind::hessian_difference_product,
+                     point.x,
+                     point.y,
+                     previous.x,
+                     previous.y,
+                     v,
+                     Block::x,
+                     out});
+    return report;
+  }
+
+  bool separable() const override { return records_.separable(); }
+  ClipReport add_coordinate_loss_differences(Index coordinate,
+                                             ConstVectorRef values,
+                                             double centre,
+                                             const BatchView& batch,
+                                             double limit,
+                                             VectorRef out) const override {
+    const ClipReport report =
+        records_.add_coordinate_loss_differences(coordinate, values, centre, batch, limit, out);
+    asked.push_back({Asked::Kind::coordinate_losses,
+                     values,
+                     {},
+                     Vector::Constant(1, centre),
+                     {},
+                     {},
+                     Block::x,
+                     out});
     return report;
   }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <variant>
+#include <limits>
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -64,6 +65,7 @@ class EveryRun : public testing::TestWithParam<Case> {
 void shorten(Algorithm& algorithm, Index steps) {
   Fields fields = algorithm.fields();
   const auto found = std::ranges::find(fields, "steps", &Field::name);
+  if (found == fields.end()) return;  // a method without iterations
   if (std::stoll(found->get()) > steps) found->set(std::to_string(steps));
 }
 
@@ -108,7 +110,7 @@ TEST_P(EveryRun, RunsInOneDimensionAndForOneStep) {
   const Problem p = family->make(spec);
   const auto algorithm = make();
   const Scheduled s = algorithm->schedule(Schedule::practical, p.facts, {2, 1e-6}, Calibrator::cks);
-  test::set(*algorithm, {{"steps", "1"}});
+  shorten(*algorithm, 1);
   const Ran ran = run(*algorithm, p, s.rule);
   EXPECT_EQ(ran.outcome.steps, 1);
   EXPECT_EQ(ran.iterates.size(), 1);
@@ -128,28 +130,38 @@ TEST_P(EveryRun, IsAFunctionOfItsKey) {
   EXPECT_EQ(a.outcome.point, b.outcome.point);
   EXPECT_EQ(a.outcome.counts, b.outcome.counts);
   const bool same = a.iterates == c.iterates && a.outcome.point == c.outcome.point;
-  EXPECT_EQ(same, !algorithm->card().is_private());
+  // a reference line may draw batches or kicks, and one query may leave the start where it is
+  EXPECT_FALSE(same && algorithm->card().is_private() && a.outcome.steps > 1);
 }
 
 INSTANTIATE_TEST_SUITE_P(Registry, EveryRun, testing::ValuesIn(cases(false)), case_name);
 
 class EveryPrivateRun : public EveryRun {};
 
-/// Queries of the kind that a plan counts.
-std::int64_t gaussian_queries(const Ledger& ledger) {
-  std::int64_t total = 0;
-  for (const LedgerEntry& e : ledger.entries())
-    if (!e.event || std::holds_alternative<GaussianEvent>(*e.event) ||
-        std::holds_alternative<PoissonGaussianEvent>(*e.event) ||
-        std::holds_alternative<FixedSizeGaussianEvent>(*e.event))
-      total += e.queries();
-  return total;
-}
-
+/// No limit for an algorithm whose noise only its schedule can set.
 std::int64_t planned(const Algorithm& algorithm, const PublicFacts& facts) {
+  if (algorithm.plan(facts).empty()) return std::numeric_limits<std::int64_t>::max();
   std::int64_t total = 0;
   for (const PlannedQuery& q : algorithm.plan(facts)) total += q.count;
   return total;
+}
+
+/// Queries that a plan counts: threshold sessions are none of them.
+std::int64_t gaussian_queries(const Ledger& ledger) {
+  std::int64_t total = 0;
+  for (const LedgerEntry& e : ledger.entries()) {
+    const bool gaussian = e.event && (std::holds_alternative<GaussianEvent>(*e.event) ||
+                                      std::holds_alternative<PoissonGaussianEvent>(*e.event) ||
+                                      std::holds_alternative<FixedSizeGaussianEvent>(*e.event));
+    total += gaussian ? e.queries() : 0;
+  }
+  return total;
+}
+
+/// A common noise is planned for Gaussian queries alone; a selection can be asked by those.
+void ask_gaussian_queries_alone(Algorithm& algorithm) {
+  for (const Field& f : algorithm.fields())
+    if (f.name == "selection" && std::ranges::count(f.choices, "noisy") > 0) f.set("noisy");
 }
 
 TEST_P(EveryPrivateRun, OfAScheduleKeepsItsBudgetAndIsNeverRefused) {
@@ -160,14 +172,17 @@ TEST_P(EveryPrivateRun, OfAScheduleKeepsItsBudgetAndIsNeverRefused) {
              {Calibrator::cks, Calibrator::bun_steinke, Calibrator::exact_gaussian}) {
           const Problem p = problem(n);
           const auto algorithm = make();
-          const Scheduled s =
-              algorithm->schedule(Schedule::practical, p.facts, {epsilon, delta}, calibrator);
+          Scheduled s;
+          try {
+            s = algorithm->schedule(Schedule::practical, p.facts, {epsilon, delta}, calibrator);
+          } catch (const InputError& e) {
+            EXPECT_LT(n, 1000) << e.what();  // "too few for one pass"
+            continue;
+          }
           shorten(*algorithm, 300);
           const Ran ran = run(*algorithm, p, s.rule);
           EXPECT_NE(ran.outcome.status, Status::budget);
-          if (planned(*algorithm, p.facts) > 0) {
-            EXPECT_LE(gaussian_queries(ran.ledger), planned(*algorithm, p.facts));
-          }
+          EXPECT_LE(gaussian_queries(ran.ledger), planned(*algorithm, p.facts));
           EXPECT_LE(ran.ledger.spent(delta).epsilon, epsilon * (1 + 1e-9))
               << "n = " << n << ", " << to_string(calibrator);
         }
@@ -193,6 +208,16 @@ TEST_P(EveryPrivateRun, OfTheWholePlannedLengthIsNeverRefused) {
                                                                    {"streams", "separate"}}}
       : GetParam().algorithm == "zhang-2025/private-diff"
           ? std::vector<Settings>{{}, {{"ascent", "queried"}}}
+      : GetParam().algorithm == "wang-chen-xu-2019/dp-gd"
+          ? std::vector<Settings>{{}, {{"selection", "noisy"}}}
+      : GetParam().algorithm == "gao-wright-2023/short-steps"
+          ? std::vector<Settings>{{},
+                                  {{"two_phase", "true"}},
+                                  {{"step_rule", "line_search"}},
+                                  {{"curvature", "products"}},
+                                  {{"step_rule", "line_search"},
+                                   {"curvature", "products"},
+                                   {"two_phase", "true"}}}
           : std::vector<Settings>{{}};
   for (const auto& settings : switches)
     for (const Schedule kind : {Schedule::practical, Schedule::paper}) {
@@ -206,22 +231,20 @@ TEST_P(EveryPrivateRun, OfTheWholePlannedLengthIsNeverRefused) {
         continue;  // over 1e15 steps
       }
       const auto names = values_of(algorithm->fields());
-      if (std::stoll(names.at("steps")) > 20000) continue;
+      if (names.contains("steps") && std::stoll(names.at("steps")) > 20000) continue;
       // No end but the horizon, so that the plan is used up.
       if (names.contains("alpha")) test::set(*algorithm, {{"alpha", "1e-300"}});
       const Ran ran = run(*algorithm, p, s.rule);
       EXPECT_NE(ran.outcome.status, Status::budget)
           << testing::PrintToString(settings) << (kind == Schedule::paper ? " paper" : "");
-      if (planned(*algorithm, p.facts) > 0) {
-        EXPECT_LE(gaussian_queries(ran.ledger), planned(*algorithm, p.facts));
-      }
+      EXPECT_LE(gaussian_queries(ran.ledger), planned(*algorithm, p.facts));
       EXPECT_LE(ran.ledger.spent(1e-6).epsilon, 2 * (1 + 1e-9));
     }
 }
 
 TEST_P(EveryPrivateRun, CalibratedToItsPlanIsNeverRefused) {
   const Problem p = problem(60);
-  if (planned(*make(), p.facts) == 0) GTEST_SKIP() << "noise by its schedule alone";
+  if (make()->plan(p.facts).empty()) GTEST_SKIP() << "noise by its schedule alone";
   for (const std::string sampling : {"all", "fresh", "sample", "poisson"})
     for (const Calibrator calibrator :
          {Calibrator::cks, Calibrator::exact_gaussian, Calibrator::rdp}) {
@@ -230,8 +253,10 @@ TEST_P(EveryPrivateRun, CalibratedToItsPlanIsNeverRefused) {
       if (calibrator == Calibrator::rdp && sampling != amplified) continue;
       const auto algorithm = make();
       algorithm->schedule(Schedule::practical, p.facts, {1, 1e-6}, Calibrator::cks);
-      test::set(*algorithm, {{"steps", "25"}, {"sampling", sampling}});
+      ask_gaussian_queries_alone(*algorithm);
       const auto names = values_of(algorithm->fields());
+      test::set(*algorithm, {{"steps", "25"}});
+      if (names.contains("sampling")) test::set(*algorithm, {{"sampling", sampling}});
       if (names.contains("batch")) test::set(*algorithm, {{"batch", "12"}});
       if (names.contains("refresh_batch"))
         test::set(*algorithm, {{"refresh_batch", "30"}, {"increment_batch", "6"}});
@@ -251,12 +276,13 @@ TEST_P(EveryPrivateRun, CalibratedToItsPlanIsNeverRefused) {
 
 TEST_P(EveryPrivateRun, WithTooSmallAFilterEndsAsBudgetWithAFinitePoint) {
   const Problem p = problem(60);
-  if (planned(*make(), p.facts) == 0) GTEST_SKIP() << "noise by its schedule alone";
+  if (make()->plan(p.facts).empty()) GTEST_SKIP() << "noise by its schedule alone";
   const auto algorithm = make();
   const Scheduled s = algorithm->schedule(Schedule::practical, p.facts, {1, 1e-6}, Calibrator::cks);
-  test::set(*algorithm, {{"steps", "40"}, {"sampling", "all"}});
   // No end before the budget's.
   const auto names = values_of(algorithm->fields());
+  test::set(*algorithm, {{"steps", "40"}});
+  if (names.contains("sampling")) test::set(*algorithm, {{"sampling", "all"}});
   if (names.contains("alpha")) test::set(*algorithm, {{"alpha", "1e-300"}});
   if (names.contains("refresh_cap")) test::set(*algorithm, {{"refresh_cap", "0"}});
   algorithm->set_common_noise(3.0);

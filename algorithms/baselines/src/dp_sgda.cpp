@@ -39,7 +39,10 @@ const AlgorithmCard& DpSgda::card() const {
       .operations = "gradient in x and y",
       .output_rule = "last iterate",
       .printed = "the dual is released",
-      .needs_dual = true};
+      .needs_dual = true,
+      .same_without_noise =
+          "wang-ye-xu-2017/dp-gd: where duals stay with their records both are "
+          "gradient descent at 1/M"};
   return card;
 }
 

@@ -3,13 +3,38 @@
 
 #include <algorithm>
 
+#include "dpsosp/baselines/abadi_2016.hpp"
 #include "dpsosp/avdiukhin_2024/minibatch_sgd.hpp"
 #include "dpsosp/baselines/ada_dp_spider.hpp"
+#include "dpsosp/baselines/dp_gd_sosp.hpp"
+#include "dpsosp/baselines/dp_frank_wolfe.hpp"
 #include "dpsosp/baselines/dp_sgda.hpp"
+#include "dpsosp/baselines/dp_srm.hpp"
+#include "dpsosp/baselines/dp_trust_region.hpp"
+#include "dpsosp/baselines/dp_gd.hpp"
+#include "dpsosp/baselines/dp_gld.hpp"
+#include "dpsosp/baselines/dp_prox_gd.hpp"
+#include "dpsosp/baselines/dp_spider.hpp"
+#include "dpsosp/baselines/dp_svrg.hpp"
 #include "dpsosp/baselines/gradient_descent_ascent.hpp"
+#include "dpsosp/baselines/kl_spider.hpp"
+#include "dpsosp/baselines/momentum_aggregation.hpp"
 #include "dpsosp/baselines/private_diff.hpp"
+#include "dpsosp/baselines/short_steps.hpp"
+#include "dpsosp/baselines/reference.hpp"
+#include "dpsosp/baselines/tree_spider.hpp"
+#include "dpsosp/baselines/zhou_2020.hpp"
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/ganesh_2023/discrete_exponential.hpp"
+#include "dpsosp/ganesh_2023/exponential_sampler.hpp"
 #include "dpsosp/ganesh_2023/stochastic_spider.hpp"
+#include "dpsosp/liu_talwar_2025/adaptive_spider.hpp"
+#include "dpsosp/lowy_2024/exponential_warm_start.hpp"
+#include "dpsosp/lowy_2024/published_experiment.hpp"
+#include "dpsosp/lowy_2024/quasar_dp_sgd.hpp"
+#include "dpsosp/lowy_2024/warm_glm.hpp"
+#include "dpsosp/lowy_2024/warm_population.hpp"
+#include "dpsosp/lowy_2024/warm_start.hpp"
 #include "dpsosp/xu_2026/dp_rgda.hpp"
 
 namespace dpsosp {
@@ -27,12 +52,46 @@ const std::vector<AlgorithmEntry>& algorithm_registry() {
   static const std::vector<AlgorithmEntry> entries{
       entry<xu_2026::DpRgda>(),
       entry<ganesh_2023::StochasticSpider>(),
+      entry<liu_talwar_2025::AdaptiveSpider>(),
       entry<avdiukhin_2024::DpSgd>(),
       entry<avdiukhin_2024::NoisySgd>(),
       entry<baselines::AdaDpSpider>(),
       entry<baselines::PrivateDiff>(),
       entry<baselines::DpSgda>(),
+      entry<baselines::DpGdSosp>(),
+      entry<baselines::DpTrustRegion>(),
+      entry<baselines::ShortSteps>(),
+      entry<baselines::DpSrm>(),
+      entry<ganesh_2023::ExponentialSampler>(),
+      entry<ganesh_2023::DiscreteExponential>(),
+      entry<lowy_2024::ExponentialWarmStart>(),
+      entry<baselines::DpFrankWolfe>(),
+      entry<baselines::DpSpider>(),
+      entry<lowy_2024::JlDpSpider>(),
+      entry<lowy_2024::QuasarDpSgd>(),
+      entry<lowy_2024::WarmExponential>(),
+      entry<lowy_2024::WarmQuasar>(),
+      entry<lowy_2024::WarmKl>(),
+      entry<lowy_2024::WarmPopulation>(),
+      entry<lowy_2024::WarmGlm>(),
+      entry<lowy_2024::PublishedExperiment>(),
+      entry<baselines::DpGd>(),
+      entry<baselines::DpSvrg>(),
+      entry<baselines::RrPsgd>(),
+      entry<baselines::DpProxGd>(),
+      entry<baselines::ZhouSgd>(),
+      entry<baselines::ZhouRmsProp>(),
+      entry<baselines::ZhouAdam>(),
+      entry<baselines::DpGld>(),
+      entry<baselines::MomentumAggregation>(),
+      entry<baselines::AbadiSgd>(),
+      entry<baselines::AbadiAdam>(),
+      entry<baselines::TreeSpider>(),
+      entry<baselines::KlSpider>(),
       entry<baselines::GradientDescentAscent>(),
+      entry<baselines::ReferenceSgd>(),
+      entry<baselines::ReferenceSpider>(),
+      entry<baselines::PerturbedGd>(),
   };
   return entries;
 }

@@ -34,13 +34,6 @@ struct Zcdp {
   Answer operator()(const ZcdpEvent& e) const { return e.rho; }
 };
 
-std::optional<double> pure_epsilon(const Event& event) {
-  if (const auto* e = std::get_if<LaplaceEvent>(&event)) return e->epsilon;
-  if (const auto* e = std::get_if<PureEvent>(&event)) return e->epsilon;
-  if (const auto* e = std::get_if<ExponentialEvent>(&event)) return e->epsilon;
-  return {};
-}
-
 // Σ count·cost(event); none if one event has no cost
 template <class Cost>
 std::optional<double> total(std::span<const CountedEvent> events, const Cost& cost) {
@@ -137,6 +130,13 @@ std::string_view name_of(Accountant accountant) {
 std::optional<double> zcdp(const Event& event) {
   check(event);
   return std::visit(Zcdp{}, event);
+}
+
+std::optional<double> pure_epsilon(const Event& event) {
+  if (const auto* e = std::get_if<LaplaceEvent>(&event)) return e->epsilon;
+  if (const auto* e = std::get_if<PureEvent>(&event)) return e->epsilon;
+  if (const auto* e = std::get_if<ExponentialEvent>(&event)) return e->epsilon;
+  return {};
 }
 
 std::optional<double> gaussian_mu(std::span<const CountedEvent> events) {

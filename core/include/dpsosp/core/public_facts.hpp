@@ -110,10 +110,15 @@ struct PublicFacts {
   DualKind dual_kind = DualKind::none;
   Index dual_dimension = 0;  ///< d₂
   Constants constants;
+  /// Of losses φ(⟨w, x_i⟩; y_i) of a linear score, whose features can be projected: a bound of
+  /// ‖x_i‖. 0 for any other problem.
+  double feature_bound = 0;
   Domain domain;
   Domain dual_domain;    ///< of y, where constants of f in (x, y) are stated to hold
   Vector initial_point;  ///< x₀ ∈ R^d
   Vector initial_dual;   ///< y₀ ∈ R^{d₂}
+  /// f(x; z) = Σ_j f_j(x_j; z) for every record.
+  bool separable = false;
 };
 
 }  // namespace dpsosp

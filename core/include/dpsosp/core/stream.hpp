@@ -20,6 +20,7 @@ enum class Purpose : std::uint32_t {
   evaluation = 6,     ///< Lanczos start vectors
   statistics = 7,     ///< bootstrap
   test = 8,
+  choice = 9,  ///< of exponential mechanisms, drawn by the curator; two words a candidate
 };
 
 /// The coordinates of a stream. Different keys never share a number.
@@ -48,6 +49,9 @@ class Stream {
   /// Number of 64-bit words drawn so far.
   std::uint64_t position() const { return position_; }
 
+  /// Moves on by `words` words, as if they had been drawn.
+  void skip(std::uint64_t words);
+
   /// The next 64-bit word.
   std::uint64_t bits();
   /// Uniform on the 2^52 midpoints of (0, 1).
@@ -61,6 +65,9 @@ class Stream {
   void add_normal(double standard_deviation, VectorRef out);
   /// Laplace with density exp(−|x|)/2; one word.
   double laplace();
+  /// Gumbel, distribution function exp(−e^{−x}), from −3.6 to 88; two words, so that the upper tail
+  /// is right to probabilities of 2^−128.
+  double gumbel();
   /// Uniform on {0, …, count − 1}, exact (rejection); count ≥ 1.
   Index below(Index count);
   /// True with probability `probability` to within 2^-64; one word.

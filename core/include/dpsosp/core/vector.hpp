@@ -12,5 +12,6 @@ using Matrix = Eigen::MatrixXd;
 /// Input views by const reference, output views by value. Both are contiguous columns.
 using ConstVectorRef = const Eigen::Ref<const Vector>&;
 using VectorRef = Eigen::Ref<Vector>;
+using MatrixRef = Eigen::Ref<Matrix>;
 
 }  // namespace dpsosp

@@ -29,6 +29,8 @@ enum class Door {
   not_private,      ///< neither noise nor clipping: reference lines
   batch_mean_clip,  ///< the printed clipping of the mean
   no_clipping,  ///< noise for a nominal bound that nothing enforces: algorithms that do not clip
+  script,  ///< of an authors' script: its own noise, empty Poisson batches drawn anew, means over
+           ///< the realised batch
 };
 
 /// Everything that decides the numbers of one private run.

@@ -54,7 +54,11 @@ class Batch {
 
  private:
   friend class Curator;
+  friend class ExponentialMechanism;
+  friend class GibbsSampler;
   friend class HessianStream;
+  friend class LineSearch;
+  friend class SparseVector;
   friend class StationarityTest;
   friend class TreeStream;
   BatchPolicy policy_;

@@ -34,17 +34,32 @@ struct FilterRule {
   Calibrator calibrator = Calibrator::cks;
   std::optional<double> order;  ///< of rdp; > 1
   double capacity = 0.0;        ///< total zCDP ρ, or total RDP at `order`
+  double pure_capacity = 0.0;   ///< total ε of a second account, for mechanisms that are pure DP
+  double delta_extra = 0.0;     ///< total probability of inexact releases (LedgerEntry)
+  /// ε that a record may spend on pure mechanisms if it answers nothing else: what ChildSpec::pure
+  /// exchanges a record's whole budget for.
+  double alone_epsilon = 0.0;
 
   /// What one release of `event` costs. Sampled events are charged in full (unamplified) unless the
   /// rule is rdp. \throws UnsupportedError if the rule cannot charge it.
   double charge(const Event& event) const;
 };
 
-/// The capacity such that a run within it is (ε, δ)-DP.
-/// \param order  needed by rdp alone. \throws InputError if at that order no budget is left.
+/// The capacities such that a run within them is (ε, δ)-DP.
+///
+/// `pure_epsilon` of ε goes to the pure account, the rest and δ to the other one. However charges
+/// to the two are interleaved, the run is (ε, δ)-DP: its likelihood ratio is L = L_p + L_z with L_p
+/// ≤ ε_p whatever happens, so E(1 − e^{ε−L})₊ ≤ E(1 − e^{ε−ε_p−L_z})₊, and the supermartingale of
+/// the filter bounds L_z alone, as a pure release leaves it where it is. \param order needed by rdp
+/// alone. \throws InputError if at that order no budget is left. \param pure_epsilon  ε_p ∈ [0, ε];
+/// ε_p = ε leaves nothing for the other account \param delta_extra   part of δ, in [0, δ), kept for
+/// inexact releases; each of probability p costs
+///                      (1 + e^ε) p of it
 FilterRule filter_rule(const PrivacyBudget& budget,
                        Calibrator calibrator,
-                       std::optional<double> order = {});
+                       std::optional<double> order = {},
+                       double pure_epsilon = 0.0,
+                       double delta_extra = 0.0);
 
 /// Largest ρ of zCDP that the calibrator allows; not for rdp.
 double zcdp_budget(const PrivacyBudget& budget, Calibrator calibrator);

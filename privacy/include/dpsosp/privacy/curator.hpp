@@ -12,11 +12,16 @@
 #include "dpsosp/privacy/batch.hpp"
 #include "dpsosp/privacy/budget.hpp"
 #include "dpsosp/privacy/ledger.hpp"
+#include "dpsosp/privacy/projection.hpp"
 #include "dpsosp/privacy/query.hpp"
 
 namespace dpsosp {
 
+class ExponentialMechanism;
+class GibbsSampler;
 class HessianStream;
+class LineSearch;
+class SparseVector;
 class StationarityTest;
 class BatchView;
 struct ClipReport;
@@ -52,6 +57,7 @@ std::string_view to_string(PrivacyLabel label);
 struct Remaining {
   double share;         ///< of this curator's budget, in [0, 1], of the dearest record
   Index fresh_records;  ///< never used by a fresh batch of this curator
+  double pure_share;    ///< the same as `share`, of the pure account; 0 without one
 };
 
 /// A part of a curator's budget and data.
@@ -59,8 +65,16 @@ struct ChildSpec {
   std::string name;                     ///< unique among siblings; part of the ledger's scope
   double share = 1.0;                   ///< of the parent's capacity, in (0, 1]
   std::optional<RecordRange> range;     ///< of the parent's records, relative to it; all without it
-  std::optional<Vector> initial_point;  ///< replaces the public fact (warm starts)
+  std::optional<Vector> initial_point;  ///< replaces the public fact (warm starts); of R^k if
+                                        ///< projected
   std::optional<double> suboptimality;  ///< replaces the public constant
+  std::optional<double> pure_share;  ///< of the pure account, in [0, 1]; `share` without it. With
+                                     ///< a pure_share > 0, `share` may be 0
+  std::optional<double> delta_extra_share;  ///< of the rule's delta_extra; `share` without it
+  /// Exchanges the whole budget of the range's records for ε of pure mechanisms: (ε, 0)-DP is
+  /// (ε, δ)-DP for a record that answers nothing else. Needs share = 1.
+  bool pure = false;
+  std::optional<Projection> projection;  ///< the child's records have features in R^k
 };
 
 /// Counts of what clipping did; depends on the records, so it is written for the evaluation log
@@ -69,7 +83,9 @@ struct ClipLog {
   std::int64_t queries = 0;
   std::int64_t contributions = 0;  ///< expected number of per-record vectors summed
   std::int64_t clipped = 0;
-  double largest_norm = 0.0;  ///< over limit
+  double largest_norm = 0.0;      ///< over limit
+  std::int64_t estimates = 0;     ///< of stochastic samplers
+  std::int64_t out_of_range = 0;  ///< those of them that were cut off, which biases the sample
 
   // Gradients where nothing is clipped but noise was added for a nominal limit:
   std::int64_t violations = 0;        ///< contributions longer than the nominal limit
@@ -123,6 +139,33 @@ class Curator {
                            const GradientQuery& query,
                            VectorRef out);
 
+  /// out = (1/b) Σ [γ clip(∇f(point), C₁) + (1 − γ) clip(∇f(point) − ∇f(previous), C₂)] + N(0, s²
+  /// I), both gradients of the same records. Sensitivity 2(γC₁ + (1 − γ)C₂)/b. γ = 1 is `gradient`
+  /// and γ = 0 is `gradient_difference`, bit for bit. \param gamma  in [0, 1] \source baselines,
+  /// section 7 (gradStorm)
+  void gradient_combination(double gamma,
+                            const Point& point,
+                            const Point& previous,
+                            const Batch& batch,
+                            const CombinationQuery& query,
+                            VectorRef out);
+
+  /// out = (1/b) Σ min(1, M/u_i) ∇²f(point; z_i) + GOE(s), u_i a bound of the record's operator
+  /// norm: entries off the diagonal have variance s², on it 2s²; out is symmetric. Sensitivity
+  /// 2M√r/b in Frobenius norm, charge (2M√r/b)²/(4s²) of zCDP; secret batches are charged to
+  /// everyone, without amplification. d products with unit vectors. \param out  d × d, overwritten;
+  /// untouched if the query is refused \throws BudgetExhausted, InputError (also where the records
+  /// do not prove the claimed rank) \source privacy-accounting, section 3 (b)
+  void hessian(const Point& point, const Batch& batch, const HessianQuery& query, MatrixRef out);
+
+  /// out = (1/b) Σ min(1, M/u_i) ∇²f(point; z_i) v + N(0, s² I). Sensitivity 2M‖v‖/b; secret
+  /// batches as above. Where v = 0 nothing is charged, and out is the noise alone.
+  void hessian_product(const Point& point,
+                       ConstVectorRef v,
+                       const Batch& batch,
+                       const HessianProductQuery& query,
+                       VectorRef out);
+
   /// A curator for a part of the budget and the data. It writes to the same ledger in a scope of
   /// its own and draws from streams of its own. The parent reserves the whole slice at once.
   /// \throws BudgetExhausted, InputError
@@ -137,6 +180,7 @@ class Curator {
     bool no_clipping = false;       ///< limits are ignored
     bool clip_batch_mean = false;   ///< the mean is clipped, not each record
     bool realised_divisor = false;  ///< Poisson sums are divided by the realised size
+    bool resample_empty = false;    ///< empty Poisson batches are drawn anew
   };
   Curator(const PublicFacts& facts,
           const Records& records,
@@ -146,32 +190,49 @@ class Curator {
           Departures departures);
 
  private:
+  friend class ExponentialMechanism;
+  friend class GibbsSampler;
   friend class HessianStream;
+  friend class LineSearch;
+  friend class SparseVector;
   friend class StationarityTest;
   friend class TreeStream;
   struct Shared;
   struct Own;
+  struct Question;
   Curator(std::shared_ptr<Shared> shared, std::unique_ptr<Own> own);
 
-  /// The one path of every Gaussian query; previous may be null.
+  /// The one path of gradients and their differences; previous may be null.
   void answer(const char* name,
               const Point& point,
               const Point* previous,
               const Batch& batch,
               const GradientQuery& query,
               VectorRef out);
+  /// Pays for a Gaussian query and lists it, or refuses it.
+  void pay(Question& question);
   /// work = (1/divisor) Σ_{i∈batch} clipped contributions, as the departures have it.
   void read_mean(const Point& point,
                  const Point* previous,
                  const Batch& batch,
                  const GradientQuery& query,
                  double divisor);
+  /// Refuses what the Hessians of a batch cannot answer.
+  void check_hessian(std::string_view where, const Point& point, const Batch& batch) const;
   /// work += (1/divisor) Σ_{i∈batch} weighed Hessian products; previous may be empty.
   void read_hessian(const Vector& point,
                     const Vector& previous,
                     const Batch& batch,
                     ConstVectorRef v,
                     double limit);
+  /// out = (1/divisor) Σ_{i∈batch} weighed Hessians, symmetric; d products with unit vectors.
+  void read_hessian_matrix(const Vector& point, const Batch& batch, double limit, MatrixRef out);
+  static BatchView members_of(const Batch& batch);
+  /// Mean over the batch of f(point; z) − f(centre; z), each clamped to ±limit (may be infinite).
+  double read_loss_difference(ConstVectorRef point,
+                              ConstVectorRef centre,
+                              const Batch& batch,
+                              double limit);
   template <class Add>
   void add_finite_one_by_one(const BatchView& view, const Add& add, Vector& sum) const;
   void note_clipping(const ClipReport& report, Index contributions, double limit);

@@ -23,6 +23,9 @@ struct LedgerEntry {
   double deviation_low = 0.0;  ///< standard deviation of the noise, per coordinate
   double deviation_high = 0.0;
   std::int64_t count = 1;    ///< queries that each charged record pays for
+  bool pure = false;         ///< charged to the filter's pure account
+  double delta_extra = 0.0;  ///< probability p that the release is not as `event` has it (total
+                             ///< variation); of each query, adds (1 + e^ε) p to δ
   std::int64_t batches = 1;  ///< adjacent disjoint batches whose union is `charged`
 
   std::int64_t queries() const { return count * batches; }
@@ -42,15 +45,27 @@ class Ledger {
   /// Number of queries, merged ones counted.
   std::int64_t queries() const;
 
-  /// ε at δ of everything listed: the dearest record by the tightest accountant that applies to it;
+  /// ε at δ of everything listed: the dearest record by the tightest accountant that applies to it
+  /// (`basic`: epsilons of pure releases, and the rest by the best of the others);
   /// 0 for an empty ledger, infinity where an entry has no finite cost. A guarantee only if every
   /// charge was fixed in advance; otherwise the filter's budget is the guarantee and this is what
   /// was spent.
   Guarantee spent(double delta, const AccountOptions& options = {}) const;
 
  private:
+  struct Charged {
+    CountedEvent counted;
+    bool pure;
+  };
+  struct History {
+    std::vector<Charged> events;
+    double delta_extra = 0.0;
+  };
   /// The distinct multisets of events that some record was charged with.
-  std::vector<std::vector<CountedEvent>> record_histories() const;
+  std::vector<History> record_histories() const;
+  static Guarantee epsilon_of_history(const History& history,
+                                      double delta,
+                                      const AccountOptions& options);
 
   std::vector<LedgerEntry> entries_;
 };

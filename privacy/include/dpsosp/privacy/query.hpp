@@ -29,6 +29,32 @@ struct GradientQuery {
   Block block = Block::x;
 };
 
+/// γ clip(∇f(x), C₁) + (1 − γ) clip(∇f(x) − ∇f(x′), C₂) of each record, averaged, plus noise.
+struct CombinationQuery {
+  double limit = 0.0;             ///< C₁, 0 or in [1e-150, 1e150]; unit of the gradient
+  double difference_limit = 0.0;  ///< C₂, likewise
+  Noise noise;
+  Block block = Block::x;
+};
+
+/// A mean of per-record Hessians, each weighed to operator norm `limit`, plus GOE noise.
+struct HessianQuery {
+  double limit = 0.0;  ///< M, 0 or in [1e-150, 1e150]; unit of the Hessian
+  /// r: a record's Hessian has no larger rank. 0 = the dimension. A claim that the records do not
+  /// prove is refused.
+  Index rank = 0;
+  /// A standard deviation is that of an entry off the diagonal, s; on the diagonal it is √2 s. In
+  /// R^{d(d+1)/2} with the Frobenius norm that is isotropic noise of deviation √2 s, so a
+  /// sensitivity ratio z means s = z · (2 M √r/b)/√2, which costs 1/(2z²) as everywhere.
+  Noise noise;
+};
+
+/// A mean of per-record Hessian-vector products, the Hessians weighed to `limit`, plus noise.
+struct HessianProductQuery {
+  double limit = 0.0;  ///< M, 0 or in [1e-150, 1e150]; unit of the Hessian
+  Noise noise;
+};
+
 /// Everything the curator does with a Gaussian query, computed in one place so that the noise drawn
 /// and the charge made cannot disagree.
 struct GaussianPlan {
@@ -43,6 +69,12 @@ struct GaussianPlan {
 /// \throws InputError if the limit is out of range, or the noise is negative or not finite
 GaussianPlan plan_gaussian(
     const BatchPolicy& policy, BatchUse use, Index records, double limit, const Noise& noise);
+
+/// The same for a Hessian of rank `rank` ≥ 1: sensitivity 2M√r/divisor in Frobenius norm, standard
+/// deviation of the entries off the diagonal, and no amplification by secret coins.
+/// \source privacy-accounting, section 3 (b)
+GaussianPlan plan_goe(
+    const BatchPolicy& policy, Index records, double limit, Index rank, const Noise& noise);
 
 /// The event of the same query with its coins made public: sampled Gaussian queries cost what they
 /// cost a record that is in the batch. Always a valid, larger charge under replace-one.

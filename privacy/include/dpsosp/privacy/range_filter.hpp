@@ -2,6 +2,9 @@
 #pragma once
 
 #include <map>
+#include <optional>
+#include <span>
+#include <vector>
 
 #include "dpsosp/privacy/accounting/filter.hpp"
 #include "dpsosp/privacy/batch.hpp"
@@ -13,24 +16,50 @@ namespace dpsosp {
 /// \source privacy-accounting, section 10: per-index public ledger.
 class RangeFilter {
  public:
-  RangeFilter(RecordRange range, double capacity);
+  /// \param pure_capacity  of the account of pure mechanisms, ε
+  /// \param delta_extra    of the account of inexact releases, a probability
+  RangeFilter(RecordRange range,
+              double capacity,
+              double pure_capacity = 0.0,
+              double delta_extra = 0.0);
 
   struct Charge {
     RecordRange range;
-    double amount;
+    double amount;  ///< to the account of `capacity`; infinite: it cannot go there
   };
   /// Adds every charge, or leaves everything as it was and returns false if one does not fit.
   bool try_charge(const std::vector<Charge>& charges);
 
+  /// What is taken at once from several accounts of a range.
+  struct Slice {
+    RecordRange range;
+    double amount = 0.0;
+    double pure = 0.0;
+    double delta_extra = 0.0;
+  };
+  bool try_slice(const Slice& slice) { return try_slices({&slice, 1}); }
+
+  enum class Account { zcdp, pure };
+  /// Charges a mechanism that is `pure`-DP, or costs `amount` of the other account: the pure
+  /// account where it has room for every record of the range, else the other one. None if neither
+  /// has.
+  std::optional<Account> try_pure(const Charge& charge, double pure, double delta_extra = 0.0);
+
   /// Smallest remainder over the records of the range.
   double remaining() const;
+  double pure_remaining() const;
 
  private:
+  struct Accounts {
+    PrivacyFilter zcdp, pure, delta_extra;
+    bool operator==(const Accounts&) const = default;
+  };
   void split(Index at);
   void merge(Index at);
+  bool try_slices(std::span<const Slice> slices);
 
   Index end_;
-  std::map<Index, PrivacyFilter> segments_;  // by first record
+  std::map<Index, Accounts> segments_;  // by first record
 };
 
 }  // namespace dpsosp

@@ -1,21 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "dpsosp/privacy/curator.hpp"
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "dpsosp/privacy/sparse_vector.hpp"
 
 namespace dpsosp {
 
+/// How near-stationarity is asked for.
+enum class SelectionForm {
+  scalar,       ///< one threshold on the scaled maximum of both; charged once
+  two_tests,    ///< a threshold each (ganesh-2023, Algorithm 2); charged once
+  independent,  ///< noisy norm and eigenvalue anew each time (avdiukhin-2024, as printed); charged
+                ///< for every question
+};
+
+/// From which sensitivities the scales of two_tests and independent are computed. The charge is the
+/// true one under replace-one in either case, twice ε per test with those of zero-out.
+enum class SelectionScales {
+  replace_one,  ///< 2G/b, 2M/b
+  zero_out,     ///< G/b, M/b, as both papers print
+};
+
 /// What a point must be to be accepted, and what the answer may cost. Numbers from 1e-150 to 1e150.
 struct StationaritySpec {
-  double epsilon = 0;          ///< of the whole session, whatever the number of questions
+  double epsilon = 0;          ///< of the whole session; of the form independent: of each test
   double gradient_scale = 0;   ///< α
   double curvature_scale = 0;  ///< sqrt(ρα)
   double gradient_limit = 0;   ///< G, per record
   double hessian_limit = 0;    ///< M, per record, operator norm
   double slack = 1.5;          ///< accept where the scaled scalar is at most about this
+  SelectionForm form = SelectionForm::scalar;
+  SelectionScales scales = SelectionScales::replace_one;
+  Index candidates = 1;   ///< T of two_tests: its thresholds make room for the noise of T questions
+  double failure = 0.05;  ///< ω of two_tests, in (0, 1)
 };
 
-/// AboveThreshold on one scalar: is x nearly stationary to second order?
+/// The tests of a spec over a batch of `size` records: of the scalar, or of ‖∇F‖ and of
+/// −λ_min(∇²F). Of the form independent a test's threshold is sharp and its question has all the
+/// noise, of scale sensitivity/ε. True sensitivities are of replace-one. \source ganesh-2023,
+/// section 2.3; avdiukhin-2024, section 2.3
+std::vector<ThresholdTest> plan_stationarity(const StationaritySpec& spec, double size);
+
+/// What all noise of `questions` questions of a session of one scalar stays below with probability
+/// 1 − failure: 8 s (ln K + ln(2/β))/ε. Below the slack less 1 every α-SOSP that is met is
+/// accepted. \source avdiukhin-2024, section 2.3; privacy-accounting, section 11
+double selection_noise(double sensitivity, double epsilon, double questions, double failure);
+
+/// AboveThreshold: is x nearly stationary to second order? Of the form scalar,
 ///
 ///   q(x) = max(‖∇F(x)‖/α, −λ_min(∇²F(x))/sqrt(ρα)),   accept if q(x) + Lap(4s/ε) ≤ slack +
 ///   Lap(2s/ε),
@@ -23,6 +57,7 @@ struct StationaritySpec {
 /// F the mean over the batch of per-record clipped gradients and weighed Hessians, so that
 /// exchanging a record moves q by at most s = max(2G/(bα), 2M/(b sqrt(ρα))) (λ_min is 1-Lipschitz
 /// in operator norm). ε-DP in all, charged when the session opens; it ends with the first yes.
+/// The other forms ask ‖∇F‖ ≤ α and λ_min ≥ −sqrt(ρα), with the offsets of their papers.
 /// λ_min is a dense solve, so the dimension is at most 512.
 /// \source privacy-accounting, section 11 (one scalar test); avdiukhin-2024, section 2.3.
 class StationarityTest {
@@ -37,22 +72,27 @@ class StationarityTest {
   StationarityTest(const StationarityTest&) = delete;
   StationarityTest& operator=(const StationarityTest&) = delete;
 
-  /// Whether x is accepted; never where it is not finite. \throws InputError after the first yes
+  /// Whether x is accepted; never where it is not finite. \throws InputError after the first yes,
+  /// but of the form independent; that throws BudgetExhausted
   bool accepts(ConstVectorRef x);
 
-  double sensitivity() const { return sensitivity_; }
+  /// Of the scalar, or of ‖∇F‖, that the scales are computed from.
+  double sensitivity() const { return tests_.front().sensitivity; }
   std::int64_t questions() const { return questions_; }
 
  private:
-  double scalar(ConstVectorRef x);
+  struct Stationarity {
+    double gradient_norm, lambda_min;
+  };
+  Stationarity measure(ConstVectorRef x);
+  bool ask_independently(ConstVectorRef x);
 
   Curator* curator_;
   Batch batch_;
   StationaritySpec spec_;
-  double sensitivity_ = 0;
-  double threshold_ = 0;  // with its noise
+  std::vector<ThresholdTest> tests_;
+  std::unique_ptr<SparseVector> session_;  // not of the form independent
   std::int64_t questions_ = 0;
-  bool open_ = true;
 };
 
 }  // namespace dpsosp

@@ -14,4 +14,11 @@ class DiagonalObjective : public Objective {
   double lambda_min(ConstVectorRef x) const;
 };
 
+/// F(x) = Σ_j F_j(x_j).
+class SeparableObjective : public DiagonalObjective {
+ public:
+  /// F_j(t).
+  virtual double coordinate_value(Index coordinate, double t) const = 0;
+};
+
 }  // namespace dpsosp

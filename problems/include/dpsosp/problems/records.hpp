@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <memory>
 #include <span>
 
 #include "dpsosp/core/point.hpp"
@@ -88,9 +89,26 @@ class Records {
                                           double limit,
                                           double& out) const;
 
+  /// Whether f(x; z) = Σ_j f_j(x_j; z) and the sum below is answered.
+  virtual bool separable() const { return false; }
+
+  /// out_k += Σ clamp(f_j(values_k; z_i) − f_j(centre; z_i), ±limit·|values_k − centre|): scores of
+  /// an exponential mechanism a coordinate at a time. The report's norms are absolute values over
+  /// |values_k − centre|.
+  virtual ClipReport add_coordinate_loss_differences(Index coordinate,
+                                                     ConstVectorRef values,
+                                                     double centre,
+                                                     const BatchView& batch,
+                                                     double limit,
+                                                     VectorRef out) const;
+
   /// Whether the two sums below are answered: by minimisation problems that know a bound of every
   /// record's Hessian.
   virtual bool has_second_order() const { return false; }
+
+  /// A rank that no record's Hessian exceeds anywhere, whatever the record is; 0 where nothing
+  /// better than the dimension is proved.
+  virtual Index hessian_rank() const { return 0; }
 
   /// out += Σ min(1, limit/u_i) ∇²f(point; z_i) v with u_i ≥ ‖∇²f(point; z_i)‖ in operator norm, so
   /// that one record moves the sum by at most 2·limit·‖v‖ whatever v is. The report's norms are
@@ -108,6 +126,13 @@ class Records {
                                                      const BatchView& batch,
                                                      double limit,
                                                      VectorRef out) const;
+
+  /// The records of the same losses φ(⟨w, z_i⟩; y_i), w ∈ R^k, of the features
+  /// z_i = Φx_i·min(1, cap/‖Φx_i‖): a map of each record alone, so that exchanging a record
+  /// exchanges one z_i of norm at most `cap` whatever Φ is. Generalised linear models without a
+  /// regulariser alone. \param map  Φ, k × d, public \param cap  > 0
+  /// \throws InputError if the problem has no such form or the shapes do not fit
+  virtual std::unique_ptr<const Records> projected(const Matrix& map, double cap) const;
 };
 
 }  // namespace dpsosp

@@ -90,8 +90,14 @@ struct AlgorithmCard {
   std::string output_rule;
   std::string printed;  ///< what the variant `printed` keeps; empty: there is one form
   PrivacyLabel privacy = PrivacyLabel::enforced;  ///< of the repaired variant
+  /// Of the printed variant where it has noise of its own: `violated` runs through the door of the
+  /// authors' script.
+  PrivacyLabel printed_privacy = PrivacyLabel::enforced;
   Utility utility = Utility::heuristic;  ///< of the practical schedule where its premises hold
   bool needs_dual = false;               ///< runs on minimax problems alone
+  /// "KEY: why" of the algorithm whose iterates it has without noise and clipping, with full
+  /// batches, at both practical schedules; empty if there is none.
+  std::string same_without_noise;
   int numbers_version = 1;  ///< raised by every change that moves a number; part of the run key
 
   bool is_private() const { return privacy != PrivacyLabel::none; }

@@ -39,6 +39,9 @@ struct Guarantee {
 /// Gaussian 1/(2z²), Laplace ε + e^{−ε} − 1, pure ε²/2, exponential ε²/8.
 std::optional<double> zcdp(const Event& event);
 
+/// Epsilon of one release of a pure mechanism; none if the event is not known to be pure.
+std::optional<double> pure_epsilon(const Event& event);
+
 /// mu of the composition: sqrt(Σ count/z²); none unless every event is an unsampled Gaussian.
 std::optional<double> gaussian_mu(std::span<const CountedEvent> events);
 

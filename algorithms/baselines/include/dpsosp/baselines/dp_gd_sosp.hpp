@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "dpsosp/algorithms/second_order.hpp"
+
+namespace dpsosp::baselines {
+
+/// How an approximate second-order stationary point is picked among the stored iterates.
+enum class Selecting {
+  noisy,   ///< noisy gradient and noisy Hessian of each, the paper's Algorithm 5
+  scalar,  ///< one AboveThreshold session on the scaled maximum (StationarityTest)
+};
+
+/// | paper | field | unit |
+/// | T, 1/M, G | steps, step_size, clip | |
+/// | α, ρ_H, M | alpha, hessian_lipschitz, hessian_limit | gradient, …, Hessian |
+/// | s, s₁, s₂ | noise, selection_gradient_noise, selection_hessian_noise | std / sensitivity |
+/// | C₁, c, ω | log_constant, escape_constant, failure | |
+struct DpGdSospParameters {
+  Index steps = 400;               ///< T
+  double step_size = 0.1;          ///< 1/M
+  double clip = 1.0;               ///< G
+  double noise = 0.0;              ///< std / sensitivity of each gradient
+  double alpha = 0.1;              ///< α: what is selected is about an α-SOSP
+  double hessian_lipschitz = 1.0;  ///< ρ_H
+  double hessian_limit = 1.0;      ///< M: per-record limit of Hessians
+  Selecting selection = Selecting::scalar;
+  double selection_share = 0.5;    ///< of the budget
+  double selection_epsilon = 0.1;  ///< ε of the scalar session
+  double slack = 1.5;              ///< of the scalar session: accepts up to about slack · α
+  double selection_gradient_noise = 1.0;  ///< std / sensitivity, of noisy
+  double selection_hessian_noise = 1.0;   ///< std / sensitivity, of noisy
+  Index stored = 200;                     ///< at most that many evenly spaced iterates are kept
+  double failure = 0.1;                   ///< ω
+  double log_constant = 0.1;              ///< C₁
+  double escape_constant = 0.7;           ///< c
+  double target = 0.0;           ///< α that the schedule aims at; 0: the smallest in reach
+  bool printed_horizon = false;  ///< α²/(4ρ_H) where α²/(4M) is meant
+};
+
+/// The published horizon. \source baselines, section 3.1
+struct DpGdSospHorizon {
+  double log_factor;  ///< L
+  double decrease;    ///< Φ: of F, by an escape
+  double escape;      ///< Γ: steps of an escape
+  double steps;       ///< T, before it is rounded up
+};
+DpGdSospHorizon dp_gd_sosp_horizon(
+    const DpGdSospParameters& p, double d, double M, double rho, double B, double alpha);
+
+/// DP-GD to a second-order stationary point: noisy gradient descent, whose privacy noise is the
+/// perturbation, then a private selection among stored iterates.
+/// \source Wang, Chen, Xu 2019 (ICML); baselines, section 3.1
+class DpGdSosp final : public Algorithm {
+ public:
+  const AlgorithmCard& card() const override;
+  Fields fields() override;
+  void set_variant(Variant variant) override;
+  Scheduled schedule(Schedule kind,
+                     const PublicFacts& facts,
+                     const PrivacyBudget& budget,
+                     Calibrator calibrator) override;
+  std::vector<PlannedQuery> plan(const PublicFacts& facts) const override;
+  void set_common_noise(double sensitivity_ratio) override;
+  void check(const PublicFacts& facts) const override;
+  Outcome run(Curator& curator, Stream stream, Observer& observer) const override;
+
+  /// The smallest α whose noise tolerances hold at zCDP `rho_zcdp`, half of it for the selection:
+  /// s√d ≤ α/√2, so that a step at ‖∇F‖ ≥ α lowers F by α²/(4M), and the selection errs by at most
+  /// half of either scale.
+  double min_alpha(const ProblemNumbers& q, double rho_zcdp) const;
+
+  DpGdSospParameters parameters;
+
+ private:
+  /// Steps between stored iterates.
+  Index stride() const;
+  Index candidates() const;
+  bool tolerable(const ProblemNumbers& q, double rho_zcdp, double alpha) const;
+};
+
+}  // namespace dpsosp::baselines

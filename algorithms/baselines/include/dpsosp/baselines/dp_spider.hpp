@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "dpsosp/algorithms/algorithm.hpp"
+#include "dpsosp/algorithms/scheduling.hpp"
+#include "dpsosp/algorithms/spider_oracle.hpp"
+
+namespace dpsosp::baselines {
+
+/// Symbols of lowy-2024, section 2.1, in the comments.
+struct DpSpiderParameters {
+  Index steps = 400;        ///< T
+  Index period = 20;        ///< q
+  double step_size = 0.05;  ///< η
+  Sampling sampling = Sampling::all;
+  Index refresh_batch = 1;       ///< b₁; not used with Sampling::all
+  Index increment_batch = 1;     ///< b₂
+  double clip_refresh = 1.0;     ///< L
+  double clip_increment = 1.0;   ///< β: differences are clipped at min(β‖w − w′‖, 2L)
+  double refresh_noise = 0.0;    ///< s₁ over its sensitivity 2L/b₁
+  double increment_noise = 0.0;  ///< s₂‖w − w′‖ ∧ ŝ₂ over theirs
+  OutputRule output = OutputRule::uniform;
+  bool printed_period = false;  ///< the paper schedule's q as printed in Arora et al.
+};
+
+/// DP-SPIDER. \source Arora et al. 2023 (ICML), Algorithm 2; lowy-2024, sections 2.1 and 3.1
+class DpSpider final : public Algorithm {
+ public:
+  const AlgorithmCard& card() const override;
+  Fields fields() override;
+  void set_variant(Variant variant) override;
+  Scheduled schedule(Schedule kind,
+                     const PublicFacts& facts,
+                     const PrivacyBudget& budget,
+                     Calibrator calibrator) override;
+  std::vector<PlannedQuery> plan(const PublicFacts& facts) const override;
+  void set_common_noise(double sensitivity_ratio) override;
+  void check(const PublicFacts& facts) const override;
+  Outcome run(Curator& curator, Stream stream, Observer& observer) const override;
+
+  DpSpiderParameters parameters;
+
+ private:
+  Index anchors() const { return (parameters.steps + parameters.period - 1) / parameters.period; }
+};
+
+/// Numbers of the practical schedule. \source lowy-2024, section 3.1
+struct DpSpiderPractical {
+  double unit;                 ///< ν = sqrt(2d/ρ)/n
+  double balance;              ///< T*
+  Index steps;                 ///< T
+  Index period;                ///< q
+  Index anchors;               ///< A
+  double refresh_deviation;    ///< s₁
+  double increment_deviation;  ///< s₂
+  double anchor_error;         ///< τ₁ = ν L sqrt(2A)
+  double bound;  ///< sqrt(4βΔ/T + τ₁²) ≥ sqrt(E‖∇F‖²) where q was not clamped
+};
+DpSpiderPractical dp_spider_practical(
+    double n, double d, double L, double beta, double gap, double zcdp);
+
+/// Numbers of Theorem B.3. \source lowy-2024, section 3.1
+struct DpSpiderPaper {
+  double steps;           ///< T, before rounding down
+  double period;          ///< q = 1/(T a²)
+  double batch;           ///< b₂
+  double printed_period;  ///< with the stray L²
+  double rate;            ///< (sqrt(ΔLβ) a)^{2/3} + L a
+};
+DpSpiderPaper dp_spider_paper(
+    double n, double d, double L, double beta, double gap, const PrivacyBudget& budget);
+
+}  // namespace dpsosp::baselines

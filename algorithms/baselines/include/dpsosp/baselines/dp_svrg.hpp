@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "dpsosp/algorithms/scheduling.hpp"
+#include "dpsosp/algorithms/spider_oracle.hpp"
+#include "dpsosp/baselines/regulariser.hpp"
+
+namespace dpsosp::baselines {
+
+/// Symbols of baselines, section 1; `oracle` holds the batches, G, M, s₁ and s₂ as noise ratios.
+struct DpSvrgParameters {
+  Index steps = 400;        ///< S m: inner steps in all
+  Index period = 10;        ///< m: inner steps of an epoch
+  double step_size = 0.01;  ///< η
+  Regulariser regulariser{.weight = 0.0};
+  OutputRule output = OutputRule::last;
+  SpiderOracleParameters oracle;
+};
+
+/// DP-SVRG in its safe form: the epoch's gradient and every difference against it are queries of
+/// their own. The paper adds one noise to each inner step and relies on the amplification of a
+/// single sampled record, which its full-batch part does not have.
+/// \source Wang, Ye, Xu 2017 (NeurIPS), Theorems 4.1 to 4.4; baselines, section 1
+class DpSvrg final : public Algorithm {
+ public:
+  DpSvrg();
+
+  const AlgorithmCard& card() const override;
+  Fields fields() override;
+  void set_variant(Variant variant) override;
+  Scheduled schedule(Schedule kind,
+                     const PublicFacts& facts,
+                     const PrivacyBudget& budget,
+                     Calibrator calibrator) override;
+  std::vector<PlannedQuery> plan(const PublicFacts& facts) const override;
+  void set_common_noise(double sensitivity_ratio) override;
+  void check(const PublicFacts& facts) const override;
+  Outcome run(Curator& curator, Stream stream, Observer& observer) const override;
+
+  DpSvrgParameters parameters;
+};
+
+}  // namespace dpsosp::baselines

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "dpsosp/algorithms/second_order.hpp"
+#include "dpsosp/algorithms/spider_oracle.hpp"
+
+namespace dpsosp::baselines {
+
+/// Radius of the trust region.
+enum class RadiusRule {
+  root,     ///< sqrt(α/ρ_H), which the horizon is computed from
+  printed,  ///< α/ρ_H, as the reference code has it
+};
+
+/// | paper | field | unit |
+/// | T, α, ρ_H | steps, alpha, hessian_lipschitz | |
+/// | s_g, s_H | gradient_noise, hessian_noise | std / sensitivity |
+struct DpTrustRegionParameters {
+  Index steps = 100;   ///< T
+  double alpha = 0.1;  ///< α: radius sqrt(α/ρ_H), stops at a multiplier ≤ sqrt(ρ_H α)
+  double hessian_lipschitz = 1.0;  ///< ρ_H
+  RadiusRule radius_rule = RadiusRule::root;
+  Sampling sampling = Sampling::all;
+  Index batch = 0;             ///< b; not used with Sampling::all
+  double clip = 1.0;           ///< G
+  double hessian_limit = 1.0;  ///< M
+  Index hessian_rank = 0;      ///< r of a record's Hessian; 0 = d
+  double gradient_noise = 0.0;
+  double hessian_noise = 0.0;
+  bool repeated_root = false;  ///< Hessian noise times a second √d, as the reference code has it
+  double target = 0.0;         ///< α that the schedule aims at; 0: the smallest in reach
+
+  double radius() const;
+  /// sqrt(ρ_H α): at a smaller multiplier the step ends the run.
+  double exit_multiplier() const;
+};
+
+/// ⌈6 sqrt(ρ_H) Δ₀/α^{3/2}⌉. \source baselines, section 5
+double trust_region_horizon(double rho, double B, double alpha);
+
+/// Privatised trust region with a fixed radius: noisy gradient and noisy Hessian (GOE) in every
+/// step, the subproblem solved exactly.
+/// \source Wang, Xu 2020 (ECML-PKDD); baselines, section 5
+class DpTrustRegion final : public Algorithm {
+ public:
+  const AlgorithmCard& card() const override;
+  Fields fields() override;
+  void set_variant(Variant variant) override;
+  Scheduled schedule(Schedule kind,
+                     const PublicFacts& facts,
+                     const PrivacyBudget& budget,
+                     Calibrator calibrator) override;
+  std::vector<PlannedQuery> plan(const PublicFacts& facts) const override;
+  void set_common_noise(double sensitivity_ratio) override;
+  void check(const PublicFacts& facts) const override;
+  Outcome run(Curator& curator, Stream stream, Observer& observer) const override;
+
+  /// The smallest α with s_g √d ≤ α/12 and 2 s_H √d ≤ sqrt(ρα)/6: then a step that is not the last
+  /// lowers F by α^{3/2}/(6 sqrt ρ), and the output is a 4.7 α-SOSP.
+  double min_alpha(const ProblemNumbers& q, double rho_zcdp) const;
+
+  DpTrustRegionParameters parameters;
+};
+
+}  // namespace dpsosp::baselines

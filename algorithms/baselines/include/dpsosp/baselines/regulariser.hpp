@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string_view>
+
+#include "dpsosp/core/settings.hpp"
+#include "dpsosp/core/vector.hpp"
+
+namespace dpsosp::baselines {
+
+/// r(x) = λ‖x‖₁ or (λ/2)‖x‖²; public, so its prox is post-processing.
+struct Regulariser {
+  enum class Kind { l1, l2 };
+  Kind kind = Kind::l1;
+  double weight = 0.0;  ///< λ ≥ 0
+
+  void add_fields(Fields& fields);
+  void check(std::string_view owner) const;
+  /// x becomes argmin_y r(y) + ‖y − x‖²/(2 step).
+  void prox(double step, VectorRef x) const;
+  double value(ConstVectorRef x) const;
+};
+
+}  // namespace dpsosp::baselines

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "dpsosp/algorithms/second_order.hpp"
+#include "dpsosp/algorithms/spider_oracle.hpp"
+
+namespace dpsosp::baselines {
+
+/// How long a step is.
+enum class StepRule {
+  fixed,        ///< 1/M and 2|λ|/ρ_H
+  line_search,  ///< the longest of a few trials that lowers F enough, by AboveThreshold
+};
+
+/// Where the direction of negative curvature comes from.
+enum class CurvatureRule {
+  dense,     ///< lowest eigenpair of a released Hessian
+  products,  ///< noisy power method on M I − ∇²F with released products
+};
+
+/// | paper | field | unit |
+/// | T, α, ρ_H, M | steps, alpha, hessian_lipschitz, hessian_limit | |
+/// | c₁, c₂, c | gradient_error, step_error, hessian_error | of the tolerances |
+/// | s_g, s_H | gradient_noise, hessian_noise | std / sensitivity |
+/// | b, β_g, β_H, c_g, c_H | search_* | |
+struct ShortStepsParameters {
+  Index steps = 200;               ///< T
+  double alpha = 0.1;              ///< e_g = α/(1 + c₁), e_H = sqrt(ρ_H α)/(1 + c)
+  double hessian_lipschitz = 1.0;  ///< ρ_H
+  double smoothness = 1.0;         ///< M: step 1/M
+  Sampling sampling = Sampling::all;
+  Index batch = 0;             ///< b; not used with Sampling::all
+  double clip = 1.0;           ///< G: per-record clip of gradients, slope limit of losses
+  double hessian_limit = 1.0;  ///< M: per-record limit of Hessians
+  Index hessian_rank = 0;      ///< r of a record's Hessian; 0 = d
+  double gradient_noise = 0.0;
+  double hessian_noise = 0.0;  ///< of Hessians, or of each product
+  CurvatureRule curvature = CurvatureRule::dense;
+  Index power_iterations = 20;  ///< k products in a power method
+  StepRule step_rule = StepRule::fixed;
+  double search_epsilon = 0.1;  ///< ε of each line search
+  double search_start = 20;     ///< b_g = b_H: the first trial, over the step that always suffices
+  double search_factor = 0.6;   ///< β_g
+  double curvature_search_factor = 0.5;     ///< β_H
+  double search_decrease = 0.6;             ///< c_g
+  double curvature_search_decrease = 0.25;  ///< c_H
+  double gradient_error = 0.1;              ///< c₁
+  double step_error = 1.0 / 12;             ///< c₂
+  double hessian_error = 0.1;               ///< c
+  bool two_phase = false;  ///< ⌊√T⌋ steps on 3/4 of the budget, then T on what is left
+  double budget = 1.0;     ///< R: zCDP that the two phases share
+  double target = 0.0;     ///< α that the schedule aims at; 0: the smallest in reach
+
+  double gradient_threshold() const { return alpha / (1.0 + gradient_error); }  ///< e_g
+  double curvature_threshold() const;                                           ///< e_H
+  /// Least decrease of F in a step that is not the last, under the tolerances.
+  double decrease() const;
+  /// γ̄ = 2(1 − c₁ − c_g)/M: a gradient step that always passes the line search.
+  double safe_step() const;
+  /// t₂: t₂|λ|/ρ_H is the longest curvature step that always passes.
+  double safe_curvature_step() const;
+};
+
+/// Short noisy gradient steps, and steps along negative curvature where the gradient is small.
+/// \source Gao, Wright 2023; baselines, section 9
+class ShortSteps final : public Algorithm {
+ public:
+  const AlgorithmCard& card() const override;
+  Fields fields() override;
+  void set_variant(Variant variant) override;
+  Scheduled schedule(Schedule kind,
+                     const PublicFacts& facts,
+                     const PrivacyBudget& budget,
+                     Calibrator calibrator) override;
+  std::vector<PlannedQuery> plan(const PublicFacts& facts) const override;
+  void set_common_noise(double sensitivity_ratio) override;
+  void check(const PublicFacts& facts) const override;
+  Outcome run(Curator& curator, Stream stream, Observer& observer) const override;
+
+  /// The smallest α whose tolerances hold: s_g √d ≤ min(c₁ e_g, (c₂/ρ) e_H²) and 2 s_H √d ≤ c e_H,
+  /// or for products s √d ≤ e_H/5.
+  double min_alpha(const ProblemNumbers& q, double rho_zcdp) const;
+
+  ShortStepsParameters parameters;
+
+ private:
+  /// Gaussian noise ratios and ε of T steps that share zCDP `rho`.
+  struct Noises {
+    double gradient, hessian, epsilon;
+  };
+  Noises noises_for(double rho, double steps) const;
+  double products(double d, double M, double rho, double alpha) const;
+};
+
+}  // namespace dpsosp::baselines

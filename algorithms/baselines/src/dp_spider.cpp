@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/baselines/dp_spider.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "dpsosp/core/errors.hpp"
+
+namespace dpsosp::baselines {
+
+Outcome DpSpider::run(Curator& curator, Stream stream, Observer& observer) const {
+  const DpSpiderParameters& p = parameters;
+  const Index n = curator.facts().records;
+  const BatchPolicy first = batch_policy(p.sampling, p.refresh_batch, n);
+  const BatchPolicy later = batch_policy(p.sampling, p.increment_batch, n);
+  OutputKeeper output(p.output, p.steps, stream);
+  Vector w = curator.facts().initial_point;
+  Vector w_prev = w, g = Vector::Zero(w.size()), increment(w.size());
+  for (Index t = 0; t < p.steps; ++t) {
+    observer.iterate(t, w);
+    try {
+      if (t % p.period == 0) {
+        curator.gradient(Point(w),
+                         curator.draw(first),
+                         {p.clip_refresh, Noise::sensitivity_ratio(p.refresh_noise)},
+                         g);  // L1
+      } else {
+        const double limit = std::min(p.clip_increment * (w - w_prev).norm(), 2.0 * p.clip_refresh);
+        curator.gradient_difference(Point(w),
+                                    Point(w_prev),
+                                    curator.draw(later),
+                                    {limit, Noise::sensitivity_ratio(p.increment_noise)},
+                                    increment);  // L2
+        g += increment;
+      }
+    } catch (const Refused& refusal) {
+      return {output.point(w), status_of(refusal), t, {}};
+    }
+    output.visit(t, w, g);  // dev: w_J is the point at which g_J was estimated (errata, W20)
+    w_prev = w;
+    w -= p.step_size * g;
+    if (!w.allFinite()) return {w, Status::not_finite, t + 1, {}};
+  }
+  return {output.point(w), Status::steps_done, p.steps, {{"anchors", anchors()}}};
+}
+
+DpSpiderPractical dp_spider_practical(
+    double n, double d, double L, double beta, double gap, double zcdp) {
+  DpSpiderPractical s{};
+  s.unit = std::sqrt(2.0 * d / zcdp) / n;
+  s.balance = std::cbrt(beta * gap / (L * L * std::pow(s.unit, 4)));
+  s.steps = count_of("arora-2023/dp-spider",
+                     "steps",
+                     std::min(std::max(s.balance, 1.0 / s.unit), 1.0 / (s.unit * s.unit)));
+  const double T = static_cast<double>(s.steps);
+  s.period = std::min(
+      s.steps, static_cast<Index>(std::clamp(std::floor(1.0 / (s.unit * s.unit * T)), 1.0, T)));
+  s.anchors = (s.steps + s.period - 1) / s.period;
+  const double A = static_cast<double>(s.anchors);
+  s.refresh_deviation = 2.0 * L / n * std::sqrt(A / zcdp);
+  s.increment_deviation = 2.0 * beta / n * std::sqrt((T - A) / zcdp);
+  s.anchor_error = s.unit * L * std::sqrt(2.0 * A);
+  s.bound = std::sqrt(4.0 * beta * gap / T + s.anchor_error * s.anchor_error);
+  return s;
+}
+
+DpSpiderPaper dp_spider_paper(
+    double n, double d, double L, double beta, double gap, const PrivacyBudget& budget) {
+  const double a = std::sqrt(d * std::log(1.0 / budget.delta)) / (budget.epsilon * n);
+  DpSpiderPaper s{};
+  s.steps = std::max(std::pow(std::pow(beta * gap, 0.25) / (std::sqrt(L) * a), 4.0 / 3), 1.0 / a);
+  const double T = std::max(1.0, std::floor(s.steps));
+  s.period = 1.0 / (T * a * a);  // dev: without the printed L² (docs/errata.md, W20)
+  s.printed_period = L * L * s.period;
+  s.batch = std::max(std::pow(L / (std::sqrt(gap * beta) * a), 2.0 / 3),
+                     std::cbrt(L) * n * std::pow(a, 2.0 / 3) / std::pow(beta * gap, 1.0 / 6));
+  s.rate = std::pow(std::sqrt(gap * L * beta) * a, 2.0 / 3) + L * a;
+  return s;
+}
+
+Scheduled DpSpider::schedule(Schedule kind,
+                             const PublicFacts& facts,
+                             const PrivacyBudget& budget,
+                             Calibrator calibrator) {
+  DpSpiderParameters& p = parameters;
+  refuse_shared_dual(card(), facts);
+  const ProblemNumbers f = numbers_of(facts, false);
+  p.step_size = 0.5 / f.M;
+  p.clip_refresh = f.G;
+  p.clip_increment = f.M;
+  p.output = OutputRule::uniform;
+  p.sampling = Sampling::all;
+  p.refresh_batch = facts.records;
+  p.increment_batch = facts.records;
+  Scheduled s{.rule = {}, .note = {}};
+  if (kind == Schedule::practical) {
+    s.rule = filter_rule(budget, calibrator);
+    const DpSpiderPractical q = dp_spider_practical(f.n, f.d, f.G, f.M, f.B, s.rule.capacity);
+    p.steps = q.steps;
+    p.period = q.period;
+    s.alpha = q.bound;
+    s.utility = Utility::proved;
+    if (q.unit * q.unit * static_cast<double>(q.steps) > 1.0 + 1e-9) {
+      s.utility = Utility::outside_theory;  // q would be below 1
+      s.note = "the noise is too large for one step between anchors";
+    }
+  } else {
+    const DpSpiderPaper q = dp_spider_paper(f.n, f.d, f.G, f.M, f.B, budget);
+    p.steps = floor_of(card().key, "steps", q.steps);
+    p.period =
+        std::min(p.steps,
+                 static_cast<Index>(std::clamp(
+                     std::floor(p.printed_period ? q.printed_period : q.period), 1.0, 1e15)));
+    p.increment_batch = static_cast<Index>(std::clamp(std::floor(q.batch), 1.0, f.n));
+    s.alpha = q.rate;
+    s.utility = Utility::heuristic;
+    s.note = "constants of the rate dropped; noise by this suite's accountant";
+    if (calibrator == Calibrator::rdp) {
+      p.sampling = Sampling::sample;
+      const auto planned = plan(facts);
+      const CalibratedNoise noise =
+          calibrate_common_noise(planned, facts.records, budget, calibrator);
+      set_common_noise(noise.sensitivity_ratio);
+      s.rule = noise.rule;
+      mark_vacuous(s, f.G);
+      return s;
+    }
+    s.rule = filter_rule(budget, calibrator);
+    s.note += "; full batches: this calibrator cannot charge amplification";
+  }
+  // ρ/2 to each kind of query, if there are two
+  const double part = p.steps > anchors() ? 0.5 : 1.0;
+  p.refresh_noise = noise_ratio_for(part * s.rule.capacity, static_cast<double>(anchors()));
+  p.increment_noise = noise_ratio_for(0.5 * s.rule.capacity,
+                                      static_cast<double>(std::max<Index>(1, p.steps - anchors())));
+  mark_vacuous(s, f.G);
+  return s;
+}
+
+const AlgorithmCard& DpSpider::card() const {
+  static const AlgorithmCard card{
+      .key = "arora-2023/dp-spider",
+      .title = "DP-SPIDER",
+      .paper = "Arora, Bassily, González, Guzmán, Menart, Ullah 2023",
+      .place = "Algorithm 2, Theorem 4.2",
+      .source = Source::reconstructed,
+      .guarantee = "FOSP, empirical",
+      .metric = Metric::gradient_norm,
+      .rate = "(sqrt(d)/(n eps))^(2/3)",
+      .empirical = Exponents{-2.0 / 3, 1.0 / 3, -2.0 / 3},
+      .population = {},
+      .operations = "gradient and gradient difference",
+      .output_rule = "uniform iterate",
+      .printed = "the period with the stray squared Lipschitz constant, paper schedule",
+      .utility = Utility::proved};
+  return card;
+}
+
+Fields DpSpider::fields() {
+  DpSpiderParameters& p = parameters;
+  return {field("steps", p.steps, "T"),
+          field("period", p.period, "q: steps between anchors"),
+          field("step_size", p.step_size, "eta"),
+          sampling_field(p.sampling),
+          field("refresh_batch", p.refresh_batch, "b1: records in an anchor"),
+          field("increment_batch", p.increment_batch, "b2: records in a difference"),
+          field("clip_refresh", p.clip_refresh, "L: per-record clip of gradients"),
+          field("clip_increment", p.clip_increment, "beta: clip of differences over the move"),
+          field("refresh_noise",
+                p.refresh_noise,
+                "anchors: std / sensitivity; 0 = no noise, unsound door only"),
+          field("increment_noise",
+                p.increment_noise,
+                "differences: std / sensitivity; 0 = no noise, unsound door only"),
+          output_field(p.output),
+          field("printed_period", p.printed_period, "q with the stray L^2, paper schedule")};
+}
+
+void DpSpider::set_variant(Variant variant) {
+  parameters.printed_period = variant == Variant::printed;
+}
+
+void DpSpider::set_common_noise(double sensitivity_ratio) {
+  parameters.refresh_noise = parameters.increment_noise = sensitivity_ratio;
+}
+
+std::vector<PlannedQuery> DpSpider::plan(const PublicFacts& facts) const {
+  const DpSpiderParameters& p = parameters;
+  return {{batch_policy(p.sampling, p.refresh_batch, facts.records), anchors()},
+          {batch_policy(p.sampling, p.increment_batch, facts.records), p.steps - anchors()}};
+}
+
+void DpSpider::check(const PublicFacts& facts) const {
+  const DpSpiderParameters& p = parameters;
+  const std::string& key = card().key;
+  refuse_shared_dual(card(), facts);
+  require_positive(key, "steps", p.steps);
+  require_positive(key, "period", p.period);
+  require_positive(key, "step_size", p.step_size);
+  const auto batch = [&](std::string_view name, Index size) {
+    if (p.sampling != Sampling::all && !(size >= 1 && size <= facts.records))
+      reject(key,
+             name,
+             static_cast<double>(size),
+             fmt::format("in [1, records] with records = {}", facts.records));
+  };
+  batch("refresh_batch", p.refresh_batch);
+  batch("increment_batch", p.increment_batch);
+  require_positive(key, "clip_refresh", p.clip_refresh);
+  require_positive(key, "clip_increment", p.clip_increment);
+  require_not_negative(key, "refresh_noise", p.refresh_noise);
+  require_not_negative(key, "increment_noise", p.increment_noise);
+}
+
+}  // namespace dpsosp::baselines

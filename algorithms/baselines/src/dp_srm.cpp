@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/baselines/dp_srm.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "dpsosp/core/errors.hpp"
+
+namespace dpsosp::baselines {
+
+Outcome DpSrm::run(Curator& curator, Stream stream, Observer& observer) const {
+  const DpSrmParameters& p = parameters;
+  const BatchPolicy policy = batch_policy(p.sampling, p.batch, curator.facts().records);
+  const GradientQuery first{p.clip, Noise::sensitivity_ratio(p.refresh_noise)};
+  const CombinationQuery next{p.clip, p.clip_difference, Noise::sensitivity_ratio(p.noise)};
+  Vector w = curator.facts().initial_point;
+  Vector w_prev = w;
+  Vector v(w.size()), combination(w.size());
+  OutputKeeper output(p.output, p.steps, stream);
+  const auto outcome = [&](Status status, Index steps) {
+    return Outcome{status == Status::not_finite ? w : output.point(w), status, steps, {}};
+  };
+  for (Index t = 0; t < p.steps; ++t) {
+    observer.iterate(t, w);
+    try {
+      if (t == 0) {
+        curator.gradient(Point(w), curator.draw(policy), first, v);
+      } else {  // v = ∇F_B(w) + (1 − γ)(v − ∇F_B(w_prev)) + noise
+        curator.gradient_combination(
+            p.momentum, Point(w), Point(w_prev), curator.draw(policy), next, combination);
+        v = (1.0 - p.momentum) * v + combination;
+      }
+    } catch (const Refused& refusal) {
+      return outcome(status_of(refusal), t);
+    }
+    output.visit(t, w, v);
+    w_prev = w;
+    const double length = v.norm();
+    if (!std::isfinite(length)) return outcome(Status::not_finite, t + 1);
+    // η = min(ζ/(n₀ M ‖v‖), 1/(2 n₀ M))
+    const double scale = p.step_divisor * p.smoothness;
+    const double eta = length > 2.0 * p.accuracy ? p.accuracy / (scale * length) : 0.5 / scale;
+    w -= eta * v;
+    if (!w.allFinite()) return outcome(Status::not_finite, t + 1);
+  }
+  return outcome(Status::steps_done, p.steps);
+}
+
+DpSrmNumbers dp_srm_numbers(const ProblemNumbers& q, const PrivacyBudget& budget, double constant) {
+  DpSrmNumbers s{};
+  s.accuracy = constant * std::cbrt(q.G * q.M * q.B * q.d * std::log(1.0 / budget.delta)) /
+               std::pow(q.n * budget.epsilon, 2.0 / 3);
+  s.step_divisor = q.M * q.B / (q.G * q.G);
+  s.steps = std::ceil(4.0 * s.step_divisor * q.M * q.B / (s.accuracy * s.accuracy));
+  s.momentum = s.accuracy / (s.step_divisor * q.G);
+  s.batch = q.G * q.G * q.G / (s.accuracy * q.M * q.B);
+  s.corollary_batch = q.n * std::sqrt(budget.epsilon / s.steps);
+  return s;
+}
+
+Scheduled DpSrm::schedule(Schedule kind,
+                          const PublicFacts& facts,
+                          const PrivacyBudget& budget,
+                          Calibrator calibrator) {
+  DpSrmParameters& p = parameters;
+  refuse_shared_dual(card(), facts);
+  const ProblemNumbers q = numbers_of(facts, false);
+  const DpSrmNumbers s = dp_srm_numbers(q, budget, p.rate_constant);
+  Scheduled scheduled{.rule = {}, .alpha = s.accuracy, .utility = Utility::heuristic};
+  p.steps = count_of(card().key, "steps", s.steps);
+  p.accuracy = s.accuracy;
+  p.step_divisor = s.step_divisor;
+  p.smoothness = q.M;
+  p.momentum = std::min(1.0, s.momentum);
+  p.clip = q.G;
+  p.clip_difference = s.accuracy / s.step_divisor;
+  // Amplified charges need the calibrator rdp; without it a full batch is the cheapest.
+  const bool amplified = calibrator == Calibrator::rdp;
+  p.sampling = amplified ? Sampling::sample : Sampling::all;
+  const double batch = kind == Schedule::paper ? s.batch : s.corollary_batch;
+  p.batch =
+      std::clamp<Index>(static_cast<Index>(std::ceil(std::min(batch, q.n))), 1, facts.records);
+  const CalibratedNoise noise =
+      calibrate_common_noise(plan(facts), facts.records, budget, calibrator);
+  set_common_noise(noise.sensitivity_ratio);
+  scheduled.rule = noise.rule;
+  scheduled.note = amplified ? "the claimed accuracy with constant 1; noise by the accountant"
+                             : "the claimed accuracy with constant 1; without amplification: full "
+                               "batches, noise by the accountant";
+  mark_vacuous(scheduled, q.G);
+  return scheduled;
+}
+
+const AlgorithmCard& DpSrm::card() const {
+  static const AlgorithmCard card{
+      .key = "wang-2023/dp-srm",
+      .title = "DP-SRM",
+      .paper = "Wang, Jayaraman, Evans, Gu 2023",
+      .place = "DP-SRM, Theorem and Corollary 5.3",
+      .source = Source::full_text,
+      .guarantee = "FOSP, empirical",
+      .metric = Metric::gradient_norm,
+      .statistic = "uniformly random iterate",
+      .rate = "(sqrt(d)/(n eps))^(2/3); for n eps >~ d^2 alone",
+      .empirical = Exponents{-2.0 / 3, 1.0 / 3, -2.0 / 3},
+      .operations = "gradient, and combination of gradient and gradient difference",
+      .output_rule = "a uniformly random iterate",
+      .utility = Utility::heuristic};
+  return card;
+}
+
+Fields DpSrm::fields() {
+  DpSrmParameters& p = parameters;
+  return {field("steps", p.steps, "T"),
+          field("accuracy", p.accuracy, "zeta: no step is longer than zeta/(n0 M)"),
+          field("step_divisor", p.step_divisor, "n0"),
+          field("smoothness", p.smoothness, "M"),
+          field("momentum", p.momentum, "gamma in (0, 1]: weight of the new gradient"),
+          sampling_field(p.sampling),
+          field("batch", p.batch, "b0 = b: records of a query"),
+          field("clip", p.clip, "C1 = G: per-record clip of gradients"),
+          field("clip_difference", p.clip_difference, "C2: per-record clip of differences"),
+          field("refresh_noise",
+                p.refresh_noise,
+                "std / sensitivity of the first gradient; 0 = no noise, unsound door only"),
+          field("noise",
+                p.noise,
+                "std / sensitivity of the combinations; 0 = no noise, unsound door only"),
+          output_field(p.output),
+          field("rate_constant", p.rate_constant, "C of zeta")};
+}
+
+// One form: the published errors are of the accounting (docs/errata.md, B8 to B10).
+void DpSrm::set_variant(Variant) {}
+
+void DpSrm::set_common_noise(double sensitivity_ratio) {
+  parameters.refresh_noise = parameters.noise = sensitivity_ratio;
+}
+
+std::vector<PlannedQuery> DpSrm::plan(const PublicFacts& facts) const {
+  return {{batch_policy(parameters.sampling, parameters.batch, facts.records), parameters.steps}};
+}
+
+void DpSrm::check(const PublicFacts& facts) const {
+  const DpSrmParameters& p = parameters;
+  const std::string& key = card().key;
+  refuse_shared_dual(card(), facts);
+  require_positive(key, "steps", p.steps);
+  require_positive(key, "accuracy", p.accuracy);
+  require_positive(key, "step_divisor", p.step_divisor);
+  require_positive(key, "smoothness", p.smoothness);
+  if (!(p.momentum > 0 && p.momentum <= 1)) reject(key, "momentum", p.momentum, "in (0, 1]");
+  if (p.sampling != Sampling::all && !(p.batch >= 1 && p.batch <= facts.records))
+    reject(key,
+           "batch",
+           static_cast<double>(p.batch),
+           fmt::format("in [1, records] with records = {}", facts.records));
+  require_positive(key, "clip", p.clip);
+  require_positive(key, "clip_difference", p.clip_difference);
+  require_not_negative(key, "refresh_noise", p.refresh_noise);
+  require_not_negative(key, "noise", p.noise);
+  require_positive(key, "rate_constant", p.rate_constant);
+}
+
+}  // namespace dpsosp::baselines

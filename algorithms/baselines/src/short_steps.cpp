@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/baselines/short_steps.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <Eigen/Eigenvalues>
+
+#include "dpsosp/privacy/line_search.hpp"
+
+namespace dpsosp::baselines {
+namespace {
+
+/// The lowest eigenpair of an estimate of ∇²F.
+struct Curvature {
+  double value;
+  Vector direction;
+};
+
+/// What one run asks of the curator.
+class Asker {
+ public:
+  Asker(Curator& curator, const ShortStepsParameters& p, Stream& stream)
+      : curator_(curator),
+        p_(p),
+        stream_(stream),
+        policy_(batch_policy(p.sampling, p.batch, curator.facts().records)),
+        hessian_(p.curvature == CurvatureRule::dense ? curator.facts().dimension : 0,
+                 p.curvature == CurvatureRule::dense ? curator.facts().dimension : 0),
+        product_(curator.facts().dimension) {}
+
+  void set_noises(double gradient, double hessian, double epsilon) {
+    gradient_noise_ = gradient;
+    hessian_noise_ = hessian;
+    epsilon_ = epsilon;
+  }
+  double gradient_cost() const { return 0.5 / (gradient_noise_ * gradient_noise_); }
+  double hessian_cost() const { return 0.5 / (hessian_noise_ * hessian_noise_); }
+  double search_cost() const { return 0.5 * epsilon_ * epsilon_; }
+  double spent() const { return spent_; }
+
+  void gradient(const Vector& w, Vector& g) {
+    curator_.gradient(
+        Point(w), curator_.draw(policy_), {p_.clip, Noise::sensitivity_ratio(gradient_noise_)}, g);
+    spent_ += gradient_cost();
+  }
+
+  Curvature curvature(const Vector& w) {
+    if (p_.curvature == CurvatureRule::dense) {
+      curator_.hessian(
+          Point(w),
+          curator_.draw(policy_),
+          {p_.hessian_limit, p_.hessian_rank, Noise::sensitivity_ratio(hessian_noise_)},
+          hessian_);
+      spent_ += hessian_cost();
+      const Eigen::SelfAdjointEigenSolver<Matrix> eigen(hessian_);
+      return {eigen.eigenvalues()[0], eigen.eigenvectors().col(0)};
+    }
+    Vector v(w.size());
+    stream_.fill_normal(1.0, v);
+    v.normalize();
+    double value = 0.0;
+    for (Index k = 0; k < p_.power_iterations; ++k) {  // v ← (M I − H) v / ‖(M I − H) v‖
+      curator_.hessian_product(Point(w),
+                               v,
+                               curator_.draw(policy_),
+                               {p_.hessian_limit, Noise::sensitivity_ratio(hessian_noise_)},
+                               product_);
+      spent_ += hessian_cost();
+      value = v.dot(product_);  // the last one is the Rayleigh quotient of the direction
+      if (k + 1 == p_.power_iterations) break;
+      v = p_.hessian_limit * v - product_;
+      const double length = v.norm();
+      if (!(length > 0) || !std::isfinite(length)) break;
+      v /= length;
+    }
+    return {value, v};
+  }
+
+  /// The first of γ₀, βγ₀, … whose point w + γ·direction lowers F by required(γ); `safe` at the
+  /// end.
+  template <class Required>
+  double search(const Vector& w,
+                const Vector& direction,
+                double safe,
+                double factor,
+                const Required& required) {
+    const double first = p_.search_start * safe;
+    const double reach = first * direction.norm();
+    if (!(reach >= 1e-150 && reach <= 1e150)) return safe;
+    LineSearch session(curator_,
+                       curator_.draw(policy_),
+                       w,
+                       {.epsilon = epsilon_, .loss_limit = p_.clip, .reach = reach * (1.0 + 1e-9)});
+    spent_ += search_cost();
+    const auto tries = static_cast<Index>(std::ceil(-std::log(p_.search_start) / std::log(factor)));
+    double gamma = first;
+    for (Index k = 0; k < tries; ++k, gamma *= factor) {
+      ++trials_;
+      if (session.decreases(w + gamma * direction, required(gamma))) return gamma;
+    }
+    return safe;
+  }
+  std::int64_t trials() const { return trials_; }
+
+ private:
+  Curator& curator_;
+  const ShortStepsParameters& p_;
+  Stream& stream_;
+  BatchPolicy policy_;
+  Matrix hessian_;
+  Vector product_;
+  double gradient_noise_ = 0, hessian_noise_ = 0, epsilon_ = 0, spent_ = 0;
+  std::int64_t trials_ = 0;
+};
+
+}  // namespace
+
+double ShortStepsParameters::curvature_threshold() const {
+  return std::sqrt(hessian_lipschitz * alpha) / (1.0 + hessian_error);
+}
+double ShortStepsParameters::safe_step() const {
+  return 2.0 * (1.0 - gradient_error - search_decrease) / smoothness;
+}
+double ShortStepsParameters::safe_curvature_step() const {
+  const double rest = 1.0 - hessian_error - curvature_search_decrease;
+  return 1.5 * rest + 3.0 * std::sqrt(0.25 * rest * rest - 2.0 / 3.0 * step_error);
+}
+double ShortStepsParameters::decrease() const {
+  const double eg = gradient_threshold(), eH = curvature_threshold();
+  const double cube = eH * eH * eH / (hessian_lipschitz * hessian_lipschitz);
+  if (step_rule == StepRule::line_search) {  // half of what is asked for: the session's noise
+    const double t2 = safe_curvature_step();
+    return std::min(0.5 * search_decrease * safe_step() * eg * eg,
+                    0.25 * curvature_search_decrease * t2 * t2 * cube);
+  }
+  return std::min((1.0 - 2.0 * gradient_error) * eg * eg / (2.0 * smoothness),
+                  2.0 * (1.0 / 3.0 - step_error - hessian_error) * cube);
+}
+
+Outcome ShortSteps::run(Curator& curator, Stream stream, Observer& observer) const {
+  const ShortStepsParameters& p = parameters;
+  const double eg = p.gradient_threshold(), eH = p.curvature_threshold();
+  Asker asker(curator, p, stream);
+  Vector w = curator.facts().initial_point;
+  Vector g(w.size()), direction(w.size());
+  std::int64_t curved = 0;
+  const auto outcome = [&](Status status, Index steps) {
+    return Outcome{w, status, steps, {{"curvature_steps", curved}, {"trials", asker.trials()}}};
+  };
+  const auto first =
+      p.two_phase ? static_cast<Index>(std::floor(std::sqrt(static_cast<double>(p.steps)))) : 0;
+  if (p.two_phase) {
+    const Noises z = noises_for(0.75 * p.budget, static_cast<double>(first));
+    asker.set_noises(z.gradient, z.hessian, z.epsilon);
+  } else {
+    asker.set_noises(p.gradient_noise, p.hessian_noise, p.search_epsilon);
+  }
+  for (Index t = 0; t < first + p.steps; ++t) {
+    if (p.two_phase && t == first) {  // a quarter, and what the first phase left
+      const Noises z = noises_for(p.budget - asker.spent(), static_cast<double>(p.steps));
+      asker.set_noises(z.gradient, z.hessian, z.epsilon);
+    }
+    observer.iterate(t, w);
+    try {
+      asker.gradient(w, g);
+      const double length = g.norm();
+      if (length > eg) {
+        double gamma = 1.0 / p.smoothness;
+        if (p.step_rule == StepRule::line_search) {
+          direction = -g;
+          gamma = asker.search(w, direction, p.safe_step(), p.search_factor, [&](double trial) {
+            return p.search_decrease * trial * length * length;
+          });
+        }
+        w -= gamma * g;
+      } else {
+        Curvature curvature = asker.curvature(w);
+        const double lambda = curvature.value;
+        if (!std::isfinite(lambda)) return outcome(Status::not_finite, t + 1);
+        if (lambda > -eH) return outcome(Status::certified, t + 1);
+        if (curvature.direction.dot(g) > 0) curvature.direction *= -1.0;
+        double gamma = 2.0 * std::abs(lambda) / p.hessian_lipschitz;
+        if (p.step_rule == StepRule::line_search)
+          gamma = asker.search(w,
+                               curvature.direction,
+                               p.safe_curvature_step() * std::abs(lambda) / p.hessian_lipschitz,
+                               p.curvature_search_factor,
+                               [&](double trial) {
+                                 return 0.5 * p.curvature_search_decrease * trial * trial *
+                                        std::abs(lambda);
+                               });
+        w += gamma * curvature.direction;
+        ++curved;
+      }
+    } catch (const Refused& refusal) {
+      return outcome(status_of(refusal), t);
+    }
+    if (!w.allFinite()) return outcome(Status::not_finite, t + 1);
+  }
+  return outcome(Status::steps_done, first + p.steps);
+}
+
+}  // namespace dpsosp::baselines

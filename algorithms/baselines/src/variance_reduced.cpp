@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "variance_reduced.hpp"
+
+namespace dpsosp::baselines {
+
+Outcome variance_reduced_descent(Curator& curator,
+                                 Stream& stream,
+                                 Observer& observer,
+                                 const VarianceReduced& p,
+                                 const SpiderOracleParameters& oracle,
+                                 const EstimateStep& step) {
+  OutputKeeper output(p.output, p.steps, stream);
+  Vector x = curator.facts().initial_point;
+  Vector u = x;                                            // anchor
+  Vector gu(x.size()), difference(x.size()), v(x.size());  // estimates at u; ∇F(x) − ∇F(u); at x
+  std::int64_t refreshes = 0;
+  const auto outcome = [&](const Vector& point, Status status, Index steps) {
+    return Outcome{point, status, steps, {{"refreshes", refreshes}}};
+  };
+  for (Index t = 0; t < p.steps; ++t) {
+    observer.iterate(t, x);
+    try {
+      if (t % p.period == 0) {
+        oracle.refresh(curator, Point(x), Block::x, gu);
+        ++refreshes;
+        u = x;
+        v = gu;
+      } else {
+        oracle.increment(curator, Point(x), Point(u), Block::x, difference);
+        v = gu + difference;
+        if (p.anchor == VarianceReduced::Anchor::previous) {
+          u = x;
+          gu = v;
+        }
+      }
+    } catch (const Refused& refusal) {
+      return outcome(output.point(x), status_of(refusal), t);
+    }
+    output.visit(t, x, v);
+    step(v, x);
+    if (!x.allFinite()) return outcome(x, Status::not_finite, t + 1);
+  }
+  return outcome(output.point(x), Status::steps_done, p.steps);
+}
+
+}  // namespace dpsosp::baselines

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "dpsosp/algorithms/scheduling.hpp"
+#include "dpsosp/privacy/stationarity_test.hpp"
+
+namespace dpsosp {
+
+/// Refuses minimax problems, whose records have no Hessian of the value function, and dimensions
+/// beyond `largest_dimension` (dense Hessians). Called from check() and schedule().
+void require_second_order(const AlgorithmCard& card,
+                          const PublicFacts& facts,
+                          Index largest_dimension = StationarityTest::largest_dimension);
+
+/// E‖N(0, s² I_d)‖ ≤ s √d, what tolerances of gradients are compared with.
+double gradient_noise_norm(double deviation, double d);
+/// Operator norm of GOE(s), off-diagonal deviation s: 2 s √d. \source privacy-accounting, section 3
+double hessian_noise_norm(double deviation, double d);
+/// Beyond that with probability ≤ `failure` at one end of the spectrum: 2 s sqrt(ln(1/failure)),
+/// because every direction of the space of matrices has deviation √2 s and λ_min is 1-Lipschitz.
+double hessian_noise_tail(double deviation, double failure);
+
+/// s of a clipped mean and of a mean Hessian of full batches, at zCDP `rho` for `count` queries.
+double gradient_deviation(double G, double n, double rho, double count);
+double goe_deviation(double M, double n, double rank, double rho, double count);
+
+/// `target` if it is positive, else `smallest`; says `outside-theory` in the first case below it.
+double targeted_alpha(double target, double smallest, Scheduled& scheduled);
+
+}  // namespace dpsosp

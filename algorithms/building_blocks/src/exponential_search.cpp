@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/algorithms/exponential_search.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "dpsosp/core/errors.hpp"
+
+namespace dpsosp {
+
+void ExponentialSearch::add_fields(Fields& fields) {
+  fields.push_back(field("candidates",
+                         candidates,
+                         {{Candidates::net, "net"}, {Candidates::product, "product"}},
+                         "points of a net, or the product grid of a separable loss"));
+  fields.push_back(field("net_radius", net_radius, "rad, covering radius of the candidates"));
+  fields.push_back(field("inverse_temperature", inverse_temperature, "lambda"));
+  fields.push_back(field("lipschitz", lipschitz, "L, per-record clamp of losses"));
+  fields.push_back(
+      field("domain_radius", domain_radius, "of the search set where the domain is R^d"));
+  fields.push_back(field("largest_net", largest_net, "points that may be enumerated"));
+}
+
+void ExponentialSearch::check(std::string_view owner, const PublicFacts& facts) const {
+  require_positive(owner, "net_radius", net_radius);
+  require_positive(owner, "inverse_temperature", inverse_temperature);
+  require_positive(owner, "lipschitz", lipschitz);
+  require_positive(owner, "domain_radius", domain_radius);
+  require_positive(owner, "largest_net", largest_net);
+  if (candidates == Candidates::product) {
+    if (!facts.separable || set(facts).kind != Domain::Kind::box)
+      reject(owner,
+             "candidates",
+             "product",
+             fmt::format("net: the loss of {} is no sum over coordinates on a box", facts.name));
+    return;
+  }
+  const double log_most = std::log(static_cast<double>(largest_net));
+  if (log_size(facts) > log_most * (1 + 1e-12))
+    reject(owner,
+           "net_radius",
+           net_radius,
+           fmt::format("a net of at most largest_net = {} points, here exp({:.4g})",
+                       largest_net,
+                       log_size(facts)));
+}
+
+Domain ExponentialSearch::set(const PublicFacts& facts) const {
+  if (facts.domain.kind != Domain::Kind::everywhere) return facts.domain;
+  return facts.separable ? Domain::box(domain_radius) : Domain::ball(domain_radius);
+}
+
+Net ExponentialSearch::net(const PublicFacts& facts) const {
+  return Net::of(set(facts), facts.dimension, net_radius);
+}
+
+ProductGrid ExponentialSearch::grid(const PublicFacts& facts) const {
+  return {Vector::Zero(facts.dimension), set(facts).radius, net(facts).per_axis()};
+}
+
+double ExponentialSearch::log_size(const PublicFacts& facts) const { return net(facts).log_size(); }
+
+double ExponentialSearch::epsilon(const PublicFacts& facts) const {
+  return 2.0 * inverse_temperature * lipschitz * diameter(facts) /
+         static_cast<double>(facts.records);
+}
+
+void ExponentialSearch::choose_candidates(const PublicFacts& facts) {
+  const bool box = set(facts).kind == Domain::Kind::box;
+  candidates = facts.separable && box ? Candidates::product : Candidates::net;
+}
+
+bool ExponentialSearch::set_radius(double radius, const PublicFacts& facts) {
+  const double reach = 0.5 * diameter(facts);
+  net_radius = std::min(radius, reach);
+  if (candidates == Candidates::product) return false;
+  const double log_most = std::log(static_cast<double>(largest_net));
+  if (log_size(facts) <= log_most) return false;
+  double low = std::log(net_radius), high = std::log(2.0 * reach);
+  for (int k = 0; k < 60; ++k) {
+    const double middle = 0.5 * (low + high);
+    net_radius = std::exp(middle);
+    (log_size(facts) <= log_most ? high : low) = middle;
+  }
+  net_radius = std::exp(high);
+  return true;
+}
+
+Outcome ExponentialSearch::run(Curator& curator, Observer& observer) const {
+  const PublicFacts& facts = curator.facts();
+  Vector w = facts.initial_point;
+  observer.iterate(0, w);
+  ExponentialMechanism mechanism(curator, curator.draw(BatchPolicy::all()));
+  const double candidates_made = std::exp(std::min(log_size(facts), 40.0));
+  try {
+    if (candidates == Candidates::product) {
+      // every coordinate has the same share of L: exact where coordinates are alike
+      const double root_d = std::sqrt(static_cast<double>(facts.dimension));
+      mechanism.choose(grid(facts), lipschitz / root_d, epsilon(facts), w);
+    } else {
+      mechanism.choose(net(facts), lipschitz, epsilon(facts), w);
+    }
+  } catch (const Refused& refusal) {
+    return {w, status_of(refusal), 0, {}};
+  }
+  return {
+      w, Status::steps_done, 1, {{"candidates", static_cast<std::int64_t>(candidates_made + 0.5)}}};
+}
+
+void refuse_any_dual(const AlgorithmCard& card, const PublicFacts& facts) {
+  if (facts.dual_kind != DualKind::none)
+    throw InputError(
+        fmt::format("{}: {} has a dual, and its records answer no losses; choose a "
+                    "minimisation problem",
+                    card.key,
+                    facts.name));
+}
+
+}  // namespace dpsosp

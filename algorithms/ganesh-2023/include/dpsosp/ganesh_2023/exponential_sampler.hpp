@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "dpsosp/algorithms/algorithm.hpp"
+#include "dpsosp/privacy/gibbs_sampler.hpp"
+
+namespace dpsosp::ganesh_2023 {
+
+/// Where the inverse temperature comes from.
+enum class BetaMode {
+  schedule,   ///< `printed` under paper, `compute` under practical
+  printed,    ///< Theorem 5.6: β = ε ln(nd)/(GD √ln(1/δ))
+  lsi_solve,  ///< Theorem 5.1 made tight: β = 2W/(GD), W e^W = εn√d/(4√(1 + 2 ln(1/δ)))
+  pure,       ///< all of ε as bounded range: β = εn/(2GD)
+  compute,    ///< pure, but no more than βGD = largest_exponent
+};
+
+/// Symbols of the paper in the comments.
+struct ExponentialSamplerParameters {
+  BetaMode beta_mode = BetaMode::schedule;
+  double inverse_temperature = 1.0;  ///< β
+  double regularizer = 0.0;          ///< μ
+  double lipschitz = 1.0;            ///< G
+  double domain_radius = 1.0;        ///< of the ball K where the problem's domain is R^d
+  GibbsMethod method = GibbsMethod::rejection;
+  double sampler_step = 0.01;      ///< h
+  Index steps = 1;                 ///< T, rounds of the alternating methods
+  double sampling_error = 1e-8;    ///< δ_s, of the alternating methods
+  double step_constant = 0.2;      ///< c_h of the schedules: h = c_h/((βG)² ln(2T/δ_s))
+  double largest_exponent = 12.0;  ///< most βGD under beta_mode = compute
+};
+
+/// One draw from exp(−βF − (βμ/2)‖x‖²) on the domain.
+/// \source ganesh-2023, Theorems 5.6 and 5.7 (section 2.4 of its specification)
+class ExponentialSampler final : public Algorithm {
+ public:
+  const AlgorithmCard& card() const override;
+  Fields fields() override;
+  void set_variant(Variant variant) override;
+  Scheduled schedule(Schedule kind,
+                     const PublicFacts& facts,
+                     const PrivacyBudget& budget,
+                     Calibrator calibrator) override;
+  void check(const PublicFacts& facts) const override;
+  Outcome run(Curator& curator, Stream stream, Observer& observer) const override;
+
+  ExponentialSamplerParameters parameters;
+
+ private:
+  GibbsSpec spec(const PublicFacts& facts) const;
+};
+
+/// β of a mode. \param budget  ε and δ; \param largest_exponent  of `compute`
+double inverse_temperature_of(BetaMode mode,
+                              double n,
+                              double d,
+                              double G,
+                              double D,
+                              const PrivacyBudget& budget,
+                              double largest_exponent);
+/// μ = d/(D²β).
+double printed_regularizer(double inverse_temperature, double d, double D);
+/// C_LSI ≤ e^{βGD}/(βμ).
+double sobolev_constant(double inverse_temperature, double regularizer, double G, double D);
+/// ε of Theorem 5.1: (2βG/n)√C_LSI √(1 + 2 ln(1/δ)). Rests on losses that are G-Lipschitz.
+double theorem_5_1_epsilon(
+    double inverse_temperature, double sobolev, double G, double n, double delta);
+/// zCDP of the same: 2C_LSI(βG/n)².
+double sobolev_zcdp(double inverse_temperature, double sobolev, double G, double n);
+
+/// h and T that fit each other: h = c_h/((βG)² ln(2T/δ_s)), T the rounds that h needs. Numbers that
+/// may be too large to count.
+struct SamplerSteps {
+  double step;
+  double rounds;
+};
+SamplerSteps sampler_steps(double inverse_temperature,
+                           double regularizer,
+                           double G,
+                           double D,
+                           double error,
+                           double step_constant);
+
+/// E F(x) − min_K F ≤ (d + 1 + d ln(βG′D/d))/β + μD²/8, G′ = G + μD/2, on K around 0. Printed
+/// without d + 1, which falls to 0 as βGD → d (docs/errata.md, G10). Where βG′D < d the logarithm is
+/// taken to be 0.
+double gibbs_excess(double inverse_temperature, double regularizer, double d, double G, double D);
+
+}  // namespace dpsosp::ganesh_2023

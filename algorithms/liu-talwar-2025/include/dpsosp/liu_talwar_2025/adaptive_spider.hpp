@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "dpsosp/algorithms/spider.hpp"
+
+namespace dpsosp::liu_talwar_2025 {
+
+/// How many escapes one refresh serves.
+enum class TauMode {
+  repaired,  ///< ⌈c_τ G sqrt(ρ)/(M sqrt(α))⌉
+  one,       ///< 1: the printed α^{3/2}/(M sqrt(ρ)) rounded up
+};
+
+/// The four orthogonal switches; V4, the paper's method, is the default.
+/// \source liu-talwar-2025, section 2.6
+struct Switches {
+  SpiderNoise noise = SpiderNoise::tree;  ///< gaussian_fixed stands for the paper's `gaussian`
+  SpiderBatch batch = SpiderBatch::adaptive;
+  DriftKind drift_kind = DriftKind::linear;
+  EscapeKind escape = EscapeKind::hessian_power;
+  TauMode tau_mode = TauMode::repaired;
+};
+
+/// Knobs of the practical schedule; a = 2 (replace-one). \source liu-talwar-2025, section 3.2
+struct Knobs {
+  double theta_tree = 0.25;
+  double theta_escape = 0.25;
+  double theta_stat = 0.25;  ///< θ_stat
+  double theta_hessian = 0.25;
+  double c_steps = 4.0;  ///< c_T
+  double c_drift = 1.0;  ///< c_κ
+  double c_tau = 1.0;
+  double c_trigger = 2.0;  ///< c_trig
+  double c_path = 2.0;     ///< c_S
+};
+
+/// Numbers of a schedule at one α, and the records that it is predicted to use.
+struct Numbers {
+  double alpha;
+  Index steps;                  ///< T
+  double drift_threshold;       ///< κ
+  Index max_leaves;             ///< leaves of a tree, or steps of an epoch
+  double levels;                ///< L
+  Index escapes_per_refresh;    ///< τ
+  Index escape_steps;           ///< Γ
+  double escape_radius;         ///< Ξ
+  double tree_deviation;        ///< σ_tree
+  double escape_deviation;      ///< σ_escape
+  double refresh_deviation;     ///< σ₁ of gaussian noise
+  double increment_deviation;   ///< σ_inc; per unit of the move with fixed batches
+  double gradient_sensitivity;  ///< s_g
+  double hessian_sensitivity;   ///< s_H
+  double refresh_batch;         ///< b_O1
+  double hessian_batch;         ///< b_O3
+  double increment_batch;       ///< b₂ of fixed batches
+  double batch_rate;            ///< c₂
+  double hessian_batch_rate;    ///< c₄
+  double refreshes;             ///< R
+  double records;               ///< N(α)
+};
+
+/// Numbers at a given α (and κ: the knob's c_κ G for V4, else `drift_threshold`).
+/// \param phi  zCDP of every record
+Numbers numbers_at(const ProblemNumbers& f,
+                   double phi,
+                   double alpha,
+                   double drift_threshold,
+                   const Switches& switches = {},
+                   const Knobs& knobs = {});
+
+/// The smallest α that `records` records suffice for; κ = c_κ G for V4, else the best of a grid.
+/// \throws InputError if no α below the gradient bound's thousandfold does
+Numbers solve(const ProblemNumbers& f,
+              double phi,
+              double records,
+              const Switches& switches = {},
+              const Knobs& knobs = {});
+
+/// Theorem 3.17 with constants 1; logarithms as stated, or 1.
+/// \source liu-talwar-2025, section 3.1
+struct Theorem317 {
+  double alpha;
+  double drift_threshold;  ///< κ
+  double gamma;
+  double refresh_batch;  ///< b
+  double tau;            ///< as printed, mostly below 1
+  double radius;         ///< Ξ
+  double escape_steps;   ///< Γ
+  double deviation;      ///< σ_tree = σ_t
+  double steps;          ///< T
+  double threshold;      ///< thr
+};
+/// \param u  sqrt(d)/(nε)
+double theorem_3_17_alpha(const ProblemNumbers& f, double epsilon);
+Theorem317 theorem_3_17_at(const ProblemNumbers& f,
+                           double epsilon,
+                           double alpha,
+                           bool logarithms = true);
+/// b_t of Theorem 3.17 for a move of w/M.
+double theorem_3_17_batch(const ProblemNumbers& f, double epsilon, const Theorem317& t, double w);
+
+struct AdaptiveSpiderParameters {
+  SpiderParameters spider;
+  TauMode tau_mode = TauMode::repaired;
+  SelectionParameters selection;
+};
+
+/// Stochastic Spider with adaptive batches, the tree mechanism and the Hessian-power escape, and
+/// its ablations. \source liu-talwar-2025, Algorithms 1 to 4
+class AdaptiveSpider final : public Algorithm {
+ public:
+  AdaptiveSpider();
+
+  const AlgorithmCard& card() const override;
+  Fields fields() override;
+  void set_variant(Variant variant) override;
+  Scheduled schedule(Schedule kind,
+                     const PublicFacts& facts,
+                     const PrivacyBudget& budget,
+                     Calibrator calibrator) override;
+  void check(const PublicFacts& facts) const override;
+  Outcome run(Curator& curator, Stream stream, Observer& observer) const override;
+
+  AdaptiveSpiderParameters parameters;
+
+ private:
+  void check_problem(const PublicFacts& facts) const;
+};
+
+}  // namespace dpsosp::liu_talwar_2025

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/liu_talwar_2025/adaptive_spider.hpp"
+
+#include <cmath>
+
+#include "dpsosp/core/errors.hpp"
+
+namespace dpsosp::liu_talwar_2025 {
+
+AdaptiveSpider::AdaptiveSpider() {
+  SpiderParameters& p = parameters.spider;
+  p.noise = SpiderNoise::tree;
+  p.batch = SpiderBatch::adaptive;
+  p.drift_kind = DriftKind::linear;
+  p.escape.kind = EscapeKind::hessian_power;
+  p.oracle.sampling = Sampling::fresh;
+  p.oracle.refresh_batch = p.oracle.increment_batch = 1;
+  p.oracle.increment_clip = IncrementClip::capped;
+}
+
+// Algorithm 3 is the driver of building_blocks with its tree, adaptive batches, linear drift and
+// the Hessian-power escape of Algorithm 2.
+Outcome AdaptiveSpider::run(Curator& curator, Stream stream, Observer& observer) const {
+  const AdaptiveSpiderParameters& p = parameters;
+  const SpiderOracleParameters& o = p.spider.oracle;
+  if (!p.selection.on()) return run_spider(p.spider, curator, stream, observer);
+  Candidates candidates(p.selection.candidates, p.spider.steps, stream);
+  const Index n = curator.facts().records;
+  const auto held_out = static_cast<Index>(std::floor(p.selection.share * static_cast<double>(n)));
+  Curator first = curator.child({.name = "optimise", .range = RecordRange{0, n - held_out}});
+  Outcome outcome = run_spider(p.spider, first, stream, observer, &candidates);
+  if (held_out == 0) return outcome;
+  Curator second = curator.child({.name = "select", .range = RecordRange{n - held_out, n}});
+  select_output(outcome, second, candidates, p.selection, o.clip_refresh, o.clip_increment);
+  return outcome;
+}
+
+const AlgorithmCard& AdaptiveSpider::card() const {
+  static const AlgorithmCard card{
+      .key = "liu-talwar-2025/adaptive-spider",
+      .title = "Stochastic Spider with adaptive batches",
+      .paper = "Liu, Talwar 2025",
+      .place = "Algorithms 1 to 4, Theorem 3.17",
+      .source = Source::full_text,
+      .guarantee = "SOSP among the iterates, population",
+      .metric = Metric::sosp_level,
+      .statistic = "best iterate",
+      .rate = "n^(-1/3) + (sqrt(d)/(n eps))^(1/2)",
+      .empirical = {},
+      .population = Exponents{-0.5, 0.25, -0.5},
+      .sampling = -1.0 / 3,
+      .operations = "gradient and gradient difference on a tree, Hessian products; fresh batches",
+      .output_rule =
+          "privately selected on held-out records among failed escapes, random iterates, last and "
+          "start; else the last",
+      .printed = "one escape a refresh (tau below 1, rounded up)",
+      .utility = Utility::repaired};
+  return card;
+}
+
+Fields AdaptiveSpider::fields() {
+  SpiderParameters& p = parameters.spider;
+  Fields f{
+      field("steps", p.steps, "T"),
+      field("step_size", p.step_size, "eta"),
+      field("noise",
+            p.noise,
+            {{SpiderNoise::tree, "tree"},
+             {SpiderNoise::gaussian_fixed, "gaussian_fixed"},
+             {SpiderNoise::gaussian_proportional, "gaussian_proportional"}},
+            "where the estimate's noise comes from"),
+      field("batch_rule",
+            p.batch,
+            {{SpiderBatch::fixed, "fixed"}, {SpiderBatch::adaptive, "adaptive"}},
+            "records in an increment"),
+      field("drift",
+            p.drift_kind,
+            {{DriftKind::quadratic, "quadratic"}, {DriftKind::linear, "linear"}},
+            "what drift adds up"),
+      field("escape",
+            p.escape.kind,
+            {{EscapeKind::hessian_power, "hessian_power"},
+             {EscapeKind::isotropic_fresh, "isotropic_fresh"},
+             {EscapeKind::isotropic_reuse, "isotropic_reuse"},
+             {EscapeKind::none, "none"}},
+            "how saddles are left"),
+      field("tau_mode",
+            parameters.tau_mode,
+            {{TauMode::repaired, "repaired"}, {TauMode::one, "one"}},
+            "escapes that one refresh serves"),
+      field("drift_threshold", p.drift_threshold, "kappa"),
+      field("max_leaves", p.max_leaves, "estimates between forced refreshes; 0 = as many as steps"),
+      field("tree_deviation", p.tree_deviation, "sigma_tree per node and coordinate"),
+      field("refresh_deviation", p.refresh_deviation, "sigma_1 of gaussian_fixed"),
+      field("increment_deviation", p.increment_deviation, "sigma_inc of gaussian_fixed"),
+      field("batch_rate", p.batch_rate, "c2: records in an increment / move"),
+  };
+  p.escape.add_isotropic_fields(f);
+  p.escape.add_hessian_fields(f);
+  p.oracle.add_fields(f);
+  parameters.selection.add_fields(f, "of the records, held out");
+  return f;
+}
+
+void AdaptiveSpider::set_variant(Variant variant) {
+  parameters.tau_mode = variant == Variant::printed ? TauMode::one : TauMode::repaired;
+}
+
+void AdaptiveSpider::check_problem(const PublicFacts& facts) const {
+  refuse_shared_dual(card(), facts);
+  if (facts.dual_kind != DualKind::none &&
+      parameters.spider.escape.kind == EscapeKind::hessian_power)
+    throw InputError(card().key + ": " + facts.name +
+                     " answers no Hessian products; choose a minimisation problem or escape = "
+                     "isotropic_reuse");
+}
+
+void AdaptiveSpider::check(const PublicFacts& facts) const {
+  check_problem(facts);
+  parameters.spider.check(card().key, facts.records);
+  parameters.selection.check(card().key);
+}
+
+}  // namespace dpsosp::liu_talwar_2025

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "dpsosp/algorithms/algorithm.hpp"
+#include "dpsosp/algorithms/scheduling.hpp"
+#include "dpsosp/algorithms/spider_oracle.hpp"
+
+namespace dpsosp::lowy_2024 {
+
+/// Where the iterates are kept. Projections are non-expansive and the minimiser is inside, so the
+/// analysis does not change.
+enum class Confinement {
+  none,
+  start_ball,  ///< within `radius` of the start
+  domain,      ///< in the problem's domain
+};
+
+/// Symbols of the paper in the comments.
+struct QuasarDpSgdParameters {
+  Index steps = 100;        ///< T
+  double step_size = 0.01;  ///< η
+  Sampling sampling = Sampling::all;
+  Index batch = 1;     ///< b; not used with Sampling::all
+  double clip = 1.0;   ///< L
+  double noise = 0.0;  ///< σ over the sensitivity 2L/b
+  Confinement confinement = Confinement::none;
+  double radius = 1.0;  ///< R
+  OutputRule output = OutputRule::uniform;
+  bool boosted = false;  ///< ⌈log₂(2/ζ)⌉ runs on half the budget, the best chosen with the other
+  double failure = 0.05;           ///< ζ of `boosted`
+  double selection_epsilon = 0.5;  ///< of the choice; pure
+  bool printed_batch = false;      ///< the paper schedule's batch as Proposition D.1 prints it
+  // What the schedules need beside the public facts
+  double distance_bound = 0.0;  ///< D ≥ ‖w_1 − w*‖; 0: the farthest point of the domain
+  double quasar = 0.0;          ///< q; 0: the problem's constant
+  Index most_steps = 1000000;   ///< T_max of the practical schedule
+  double steps_factor = 1.0;    ///< c_T
+};
+
+/// DP-SGD for quasar-convex losses, and its repetition for bounds with high probability.
+/// \source lowy-2024, sections 2.3, 2.4 and 3.4 (Algorithm 3, Proposition D.1).
+class QuasarDpSgd final : public Algorithm {
+ public:
+  const AlgorithmCard& card() const override;
+  Fields fields() override;
+  void set_variant(Variant variant) override;
+  Scheduled schedule(Schedule kind,
+                     const PublicFacts& facts,
+                     const PrivacyBudget& budget,
+                     Calibrator calibrator) override;
+  std::vector<PlannedQuery> plan(const PublicFacts& facts) const override;
+  void set_common_noise(double sensitivity_ratio) override;
+  void check(const PublicFacts& facts) const override;
+  Outcome run(Curator& curator, Stream stream, Observer& observer) const override;
+
+  QuasarDpSgdParameters parameters;
+
+ private:
+  Index repetitions() const;
+  Outcome descend(Curator& curator, Stream& stream, Observer& observer) const;
+};
+
+/// A bound of the distance from the start to any point of the domain; infinite without one.
+double farthest(const PublicFacts& facts);
+
+/// D sqrt(L² + dσ²)/(q sqrt(T)): expected excess risk at the step size D/sqrt(T(L² + dσ²)).
+double quasar_excess(double D, double L, double d, double sigma, double q, double T);
+
+/// Proposition D.1 as printed, but for the batch. \source lowy-2024, section 3.4
+struct PropositionD1 {
+  double steps;          ///< T
+  double variance;       ///< σ²
+  double batch;          ///< b ≥ n sqrt(ε/(4T)), before rounding up
+  double printed_batch;  ///< sqrt(dε)
+  double step_size;      ///< η
+  double excess;         ///< in expectation
+};
+PropositionD1 proposition_d1(
+    double n, double d, double L, double D, double q, const PrivacyBudget& budget);
+
+}  // namespace dpsosp::lowy_2024

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include "dpsosp/algorithms/algorithm.hpp"
+#include "dpsosp/lowy_2024/exponential_warm_start.hpp"
+
+namespace dpsosp::lowy_2024 {
+
+/// Symbols of the paper in the comments.
+struct WarmPopulationParameters {
+  bool reuse = false;         ///< both stages read all records, at half of ε each (printed)
+  double failure = 0.05;      ///< ζ: probability that ψ does not hold
+  double warm_excess = 1.0;   ///< ψ: the suboptimality that B is told
+  double second_slice = 1.0;  ///< of the capacity, under `reuse`
+};
+
+/// Algorithm 4: an exponential mechanism on the first half of the records, and from its point a
+/// one-pass method on the other half, each with the whole (ε, δ): no record is in both. The halves
+/// are the first and the second in the order of the records, which is not a function of the data.
+///
+/// As printed both stages read all records. That is as private, at half of ε each, but B's analysis
+/// needs samples that are independent of where it starts. \source lowy-2024, section 2.7
+class WarmPopulation final : public Algorithm {
+ public:
+  WarmPopulation();
+
+  const AlgorithmCard& card() const override;
+  Fields fields() override;
+  void set_variant(Variant variant) override;
+  Scheduled schedule(Schedule kind,
+                     const PublicFacts& facts,
+                     const PrivacyBudget& budget,
+                     Calibrator calibrator) override;
+  void check(const PublicFacts& facts) const override;
+  Outcome run(Curator& curator, Stream stream, Observer& observer) const override;
+
+  WarmPopulationParameters parameters;
+
+ private:
+  RecordRange half(const PublicFacts& facts, int k) const;
+
+  std::unique_ptr<ExponentialWarmStart> first_;
+  std::unique_ptr<Algorithm> second_;
+};
+
+/// ψ of Algorithm 4 with probability 1 − ζ, n₁ records in the first half:
+/// (ln N + ln(2/ζ))/λ + L rad + 2p, p = LD sqrt(2 ln(8N/ζ)/n₁). \source lowy-2024, section 3.6
+double population_excess(double log_net,
+                         double inverse_temperature,
+                         double net_error,
+                         double L,
+                         double D,
+                         double n1,
+                         double failure);
+
+}  // namespace dpsosp::lowy_2024

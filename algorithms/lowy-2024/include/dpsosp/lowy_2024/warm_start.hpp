@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include "dpsosp/algorithms/algorithm.hpp"
+
+namespace dpsosp::lowy_2024 {
+
+/// The second stage B.
+enum class Finder { dp_spider, stochastic_spider };
+
+/// Symbols of the paper in the comments. A slice is a share of the filter's capacity.
+struct WarmStartParameters {
+  Finder finder = Finder::dp_spider;
+  double share = 0.0;         ///< x: the first stage's part; 0: the schedule's
+  bool fallback = true;       ///< the schedule runs B alone where it promises more
+  bool warm = true;           ///< run A first
+  double warm_excess = 1.0;   ///< ψ: the suboptimality that B is told
+  double first_slice = 0.5;   ///< of A; 0: A is charged to the pure account alone
+  double second_slice = 0.5;  ///< of B
+};
+
+/// Algorithm 2: a private risk minimiser A, then a stationary-point finder B from A's output. ψ,
+/// and whether A is worth its part of the budget, are functions of public facts. \source lowy-2024,
+/// section 2.2
+class WarmStart : public Algorithm {
+ public:
+  Fields fields() override;
+  void set_variant(Variant variant) override;
+  Scheduled schedule(Schedule kind,
+                     const PublicFacts& facts,
+                     const PrivacyBudget& budget,
+                     Calibrator calibrator) override;
+  void check(const PublicFacts& facts) const override;
+  Outcome run(Curator& curator, Stream stream, Observer& observer) const override;
+
+  WarmStartParameters parameters;
+
+ protected:
+  /// \param pure  A is a pure mechanism: its part is a part of ε, else of the capacity
+  WarmStart(std::unique_ptr<Algorithm> first, bool pure);
+  /// x of the practical schedule: ψ falls as the ξ-th power of A's noise unit, so that the promise
+  /// is least at ξ/(ξ + 2). \source lowy-2024, section 2.2
+  virtual double practical_share(const PublicFacts& facts) const;
+
+ private:
+  const Algorithm& second() const;
+  Algorithm& second();
+  Scheduled schedule_warm(Schedule kind,
+                          const PublicFacts& facts,
+                          const PrivacyBudget& budget,
+                          Calibrator calibrator);
+
+  std::unique_ptr<Algorithm> first_, spider_, sosp_;
+  bool pure_;
+};
+
+/// A = exponential mechanism. \source lowy-2024, Corollary 4.3
+class WarmExponential final : public WarmStart {
+ public:
+  WarmExponential();
+  const AlgorithmCard& card() const override;
+};
+
+/// A = DP-SGD for quasar-convex losses. \source lowy-2024, Corollary 5.3
+class WarmQuasar final : public WarmStart {
+ public:
+  WarmQuasar();
+  const AlgorithmCard& card() const override;
+};
+
+/// A = KL-SPIDER. \source lowy-2024, Corollary 6.3
+class WarmKl final : public WarmStart {
+ public:
+  WarmKl();
+  const AlgorithmCard& card() const override;
+
+ protected:
+  double practical_share(const PublicFacts& facts) const override;
+};
+
+}  // namespace dpsosp::lowy_2024

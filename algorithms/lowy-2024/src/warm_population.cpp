@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/lowy_2024/warm_population.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "dpsosp/algorithms/scheduling.hpp"
+#include "dpsosp/algorithms/stages.hpp"
+#include "dpsosp/baselines/tree_spider.hpp"
+#include "dpsosp/core/errors.hpp"
+
+namespace dpsosp::lowy_2024 {
+
+WarmPopulation::WarmPopulation()
+    : first_(std::make_unique<ExponentialWarmStart>()),
+      second_(std::make_unique<baselines::TreeSpider>()) {}
+
+double population_excess(double log_net,
+                         double inverse_temperature,
+                         double net_error,
+                         double L,
+                         double D,
+                         double n1,
+                         double failure) {
+  // dev: a union bound over the net, ln N inside (docs/errata.md, W6)
+  const double deviation = L * D * std::sqrt(2.0 * (std::log(8.0 / failure) + log_net) / n1);
+  return (log_net + std::log(2.0 / failure)) / inverse_temperature + net_error + 2.0 * deviation;
+}
+
+RecordRange WarmPopulation::half(const PublicFacts& facts, int k) const {
+  const Index middle = facts.records / 2;
+  if (parameters.reuse) return {0, facts.records};
+  return k == 0 ? RecordRange{0, middle} : RecordRange{middle, facts.records};
+}
+
+Outcome WarmPopulation::run(Curator& curator, Stream stream, Observer& observer) const {
+  const WarmPopulationParameters& p = parameters;
+  Outcome outcome;
+  ChildSpec spec{"first", p.reuse ? 0.0 : 1.0};
+  // dev: halves, so that B's samples are independent of w0 (docs/errata.md, W7)
+  spec.range = half(curator.facts(), 0);
+  spec.pure = !p.reuse;
+  if (p.reuse) spec.pure_share = 1.0;
+  try {
+    Curator first = curator.child(spec);
+    outcome = first_->run(first, stage_stream(stream, 0), observer);
+  } catch (const Refused& refusal) {
+    return {curator.facts().initial_point, status_of(refusal), 0, {}};
+  }
+  Outcome whole{outcome.point, outcome.status, outcome.steps, {}};
+  if (outcome.status == Status::not_finite) return whole;
+  try {
+    spec = {"second", p.second_slice};
+    spec.range = half(curator.facts(), 1);
+    if (p.reuse) spec.pure_share = 0.0;
+    spec.initial_point = outcome.point;
+    spec.suboptimality = p.warm_excess;
+    Curator second = curator.child(spec);
+    LaterStage later(observer, outcome.steps);
+    outcome = second_->run(second, stage_stream(stream, 1), later);
+  } catch (const Refused& refusal) {
+    whole.status = status_of(refusal);
+    return whole;
+  }
+  add_stage_counts(whole, "second", outcome);
+  whole.point = std::move(outcome.point);
+  whole.status = outcome.status;
+  whole.steps += outcome.steps;
+  return whole;
+}
+
+Scheduled WarmPopulation::schedule(Schedule kind,
+                                   const PublicFacts& facts,
+                                   const PrivacyBudget& budget,
+                                   Calibrator calibrator) {
+  WarmPopulationParameters& p = parameters;
+  refuse_shared_dual(card(), facts);
+  if (facts.records < 4)
+    throw InputError(
+        fmt::format("{}: {} records are too few for one pass", card().key, facts.records));
+  const double part = p.reuse ? 0.5 : 1.0;
+  Scheduled s{.rule = filter_rule(budget, calibrator, {}, p.reuse ? 0.5 * budget.epsilon : 0.0)};
+  const auto facts_of = [&](int k) {
+    PublicFacts half_facts = facts;
+    const RecordRange range = half(facts, k);
+    half_facts.records = range.end - range.begin;
+    return half_facts;
+  };
+  const PublicFacts one = facts_of(0);
+  const Scheduled a =
+      first_->schedule(kind, one, {part * budget.epsilon, budget.delta}, calibrator);
+  const ExponentialSearch& search = first_->parameters.search;
+  const double L = facts.constants[constant::lipschitz];
+  const double psi = population_excess(search.log_size(one),
+                                       search.inverse_temperature,
+                                       L * search.net_radius,
+                                       L,
+                                       search.diameter(one),
+                                       static_cast<double>(one.records),
+                                       p.failure);
+  p.warm_excess = std::min(psi, facts.constants[constant::suboptimality]);
+  PublicFacts two = facts_of(1);
+  two.constants.set(constant::suboptimality, {p.warm_excess, Origin::estimated, "warm start"});
+  const PrivacyBudget rest{part * budget.epsilon, budget.delta};
+  const Scheduled b = second_->schedule(kind, two, rest, calibrator);
+  p.second_slice = std::min(1.0, b.rule.capacity / s.rule.capacity);
+  s.alpha = b.alpha;
+  s.utility = std::max(a.utility, b.utility);
+  for (const std::string& note : {a.note, b.note})
+    if (!note.empty()) s.note += (s.note.empty() ? "" : "; ") + note;
+  if (p.reuse) {
+    s.utility = std::max(s.utility, Utility::disputed);
+    s.note += s.note.empty() ? "" : "; ";
+    s.note += "both stages read the same records: the second stage's analysis does not hold";
+  }
+  return s;
+}
+
+const AlgorithmCard& WarmPopulation::card() const {
+  static const AlgorithmCard card{
+      .key = "lowy-2024/warm-population",
+      .title = "Warm start by an exponential mechanism, population",
+      .paper = "Lowy, Ullman, Wright 2024",
+      .place = "Algorithm 4, Corollary 7.1, with tree-SPIDER",
+      .guarantee = "FOSP, population",
+      .metric = Metric::gradient_norm,
+      .rate = "(zeta/n)^(1/3) + (sqrt(d) zeta/(n eps))^(1/2), zeta = d/(n eps) + sqrt(d/n)",
+      .empirical = {},
+      .population = {},
+      .sampling = -0.5,
+      .operations = "losses, gradient and gradient difference",
+      .output_rule = "of the second stage",
+      .printed = "both stages read all records, at half of epsilon each"};
+  return card;
+}
+
+Fields WarmPopulation::fields() {
+  WarmPopulationParameters& p = parameters;
+  Fields f{field("reuse", p.reuse, "both stages read all records, at half of epsilon each"),
+           field("failure", p.failure, "zeta: probability that psi does not hold"),
+           field("warm_excess", p.warm_excess, "psi: suboptimality that B is told"),
+           field("second_slice", p.second_slice, "B's share of the capacity")};
+  add_stage_fields(f, "first", *first_);
+  add_stage_fields(f, "second", *second_);
+  return f;
+}
+
+void WarmPopulation::set_variant(Variant variant) {
+  parameters.reuse = variant == Variant::printed;
+  first_->set_variant(variant);
+  second_->set_variant(variant);
+}
+
+void WarmPopulation::check(const PublicFacts& facts) const {
+  const WarmPopulationParameters& p = parameters;
+  const std::string& key = card().key;
+  refuse_shared_dual(card(), facts);
+  if (!(p.failure > 0 && p.failure < 1)) reject(key, "failure", p.failure, "in (0, 1)");
+  require_positive(key, "warm_excess", p.warm_excess);
+  if (!(p.second_slice > 0 && p.second_slice <= 1))
+    reject(key, "second_slice", p.second_slice, "in (0, 1]");
+  check_stage(key, "first", *first_, facts);
+  check_stage(key, "second", *second_, facts);
+}
+
+}  // namespace dpsosp::lowy_2024

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "dpsosp/privacy/curator.hpp"
+
+namespace dpsosp {
+
+/// One scalar of an AboveThreshold session: where its noise goes, how much, and what that costs.
+struct ThresholdTest {
+  double threshold = 0;         ///< without noise
+  double sensitivity = 0;       ///< that the scales are computed from
+  double true_sensitivity = 0;  ///< by how much the scalar moves when one record is exchanged
+  double epsilon = 0;           ///< ε of the session if the sensitivity is the true one
+
+  double threshold_scale() const { return 2.0 * sensitivity / epsilon; }  ///< Laplace, drawn once
+  double question_scale() const { return 4.0 * sensitivity / epsilon; }   ///< Laplace, each time
+  double true_epsilon() const { return epsilon * (true_sensitivity / sensitivity); }
+};
+
+/// AboveThreshold over one or two scalars: yes where each is at most its threshold, both sides with
+/// noise. Two scalars cost the sum of what each costs: exchanging a record is made up for by moving
+/// both thresholds and the noise of both questions. Charged when it opens, whatever the number of
+/// questions; ends with the first yes. Only the sessions that compute the scalars can open one.
+/// \source privacy-accounting, section 11 (Dwork-Roth, Algorithm 1)
+class SparseVector {
+ public:
+  /// One session, one yes: of a copy, each would answer its own with the noise of one threshold.
+  SparseVector(const SparseVector&) = delete;
+  SparseVector& operator=(const SparseVector&) = delete;
+
+ private:
+  friend class LineSearch;
+  friend class StationarityTest;
+
+  /// \param name  of the query, in refusals and in the ledger \throws BudgetExhausted
+  SparseVector(Curator& curator,
+               const Batch& batch,
+               const char* name,
+               std::span<const ThresholdTest> tests);
+  /// \throws InputError after the first yes
+  void expect_open() const;
+  /// Whether every value is at most its threshold.
+  bool at_most(std::span<const double> values);
+
+  Curator* curator_;
+  const char* name_;
+  std::size_t scalars_;
+  std::array<double, 2> thresholds_{};  // with their noise
+  std::array<double, 2> scales_{};      // of questions
+  bool open_ = true;
+};
+
+}  // namespace dpsosp

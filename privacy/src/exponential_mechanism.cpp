@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/privacy/exponential_mechanism.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "curator_state.hpp"
+#include "dpsosp/core/errors.hpp"
+#include "dpsosp/problems/records.hpp"
+
+namespace dpsosp {
+namespace {
+
+constexpr std::string_view where = "exponential mechanism";
+
+void expect_in_range(std::string_view name, double value) {
+  if (!(value >= 1e-150 && value <= 1e150)) reject(where, name, value, "in [1e-150, 1e150]");
+}
+
+}  // namespace
+
+/// The candidate of the largest −λ score + noise so far; of equal ones the first.
+class ExponentialMechanism::Race {
+ public:
+  Race(const Opened& opened, Stream& stream) : opened_(opened), stream_(stream) {}
+
+  /// Candidates come in order of their index, so that each has two words of its own.
+  void enter(Index index, double score) {
+    const double noise = stream_.gumbel();
+    const double key = opened_.noise ? noise - opened_.inverse_temperature * score : -score;
+    if (winner_ < 0 || key > best_) {
+      best_ = key;
+      winner_ = index;
+    }
+  }
+  void pass() { stream_.skip(2); }
+  Index winner() const { return winner_; }
+
+ private:
+  Opened opened_;
+  Stream& stream_;
+  double best_ = 0;
+  Index winner_ = -1;
+};
+
+ExponentialMechanism::ExponentialMechanism(Curator& curator, const Batch& batch)
+    : curator_(&curator), batch_(batch) {
+  const Vector start = curator.own_->facts.initial_point;
+  curator.check_query(Point(start), nullptr, batch, Block::x, curator.own_->facts.dimension);
+  if (batch.members_) throw InputError("exponential mechanism: a batch with secret membership");
+  size_ = batch.policy_.divisor(curator.own_->facts.records);
+}
+
+BatchView ExponentialMechanism::view() const { return {batch_.range_.begin, batch_.range_.end}; }
+
+double ExponentialMechanism::range(double lipschitz, double reach) const {
+  return 4.0 * lipschitz * reach / size_;
+}
+
+double ExponentialMechanism::range(const ProductGrid& grid, double coordinate_lipschitz) const {
+  const double sides = 2.0 * grid.half_width * static_cast<double>(grid.centre.size());
+  return 2.0 * coordinate_lipschitz * sides / size_;
+}
+
+double ExponentialMechanism::vertex_range(double gradient_limit, double diameter) const {
+  return 2.0 * gradient_limit * diameter / size_;
+}
+
+void ExponentialMechanism::check_point(std::string_view name, ConstVectorRef point) const {
+  if (point.size() != curator_->own_->facts.dimension)
+    reject(where,
+           name,
+           static_cast<double>(point.size()),
+           fmt::format("{} entries", curator_->own_->facts.dimension));
+  if (!point.allFinite()) reject(where, name, "not finite", "finite");
+}
+
+ExponentialMechanism::Opened ExponentialMechanism::open(const char* query,
+                                                        double epsilon,
+                                                        double range) {
+  Curator::Own& own = *curator_->own_;
+  const Curator::Departures& departures = curator_->shared_->departures;
+  expect_in_range("epsilon", epsilon);
+  if (range == 0) return {0.0, !departures.no_noise};
+  expect_in_range("range", range);
+  // The clipped mean of a batch moves as far as a single record does.
+  const double moves = departures.clip_batch_mean ? size_ : 1.0;
+  const Event event = ExponentialEvent{moves * epsilon};
+  const auto account =
+      departures.no_filter ? RangeFilter::Account::zcdp : own.charge_pure(batch_.range_, event);
+  if (!account)
+    throw BudgetExhausted(fmt::format("{} refused: its charge exceeds the privacy budget", query));
+  const double scale = departures.no_noise ? 0.0 : range / epsilon;
+  curator_->shared_->ledger.append({own.scope,
+                                    query,
+                                    batch_.policy_,
+                                    departures.no_noise ? std::optional<Event>{} : event,
+                                    batch_.range_,
+                                    moves * range,
+                                    moves * range,
+                                    scale,
+                                    scale,
+                                    1,
+                                    account == RangeFilter::Account::pure});
+  return {epsilon / range, !departures.no_noise};
+}
+
+double ExponentialMechanism::score(ConstVectorRef point, ConstVectorRef centre, double lipschitz) {
+  const Curator::Departures& departures = curator_->shared_->departures;
+  const double largest = lipschitz * (point - centre).stableNorm();
+  if (departures.no_data || (largest == 0 && !departures.no_clipping)) return 0.0;
+  const bool unclipped = departures.no_clipping || departures.clip_batch_mean;
+  const double limit = unclipped ? std::numeric_limits<double>::infinity() : largest;
+  const double mean = curator_->read_loss_difference(point, centre, batch_, limit);
+  return departures.clip_batch_mean ? std::clamp(mean, -largest, largest) : mean;
+}
+
+Index ExponentialMechanism::choose(const Matrix& points,
+                                   ConstVectorRef centre,
+                                   double lipschitz,
+                                   double epsilon) {
+  expect_in_range("lipschitz", lipschitz);
+  if (points.cols() < 1) throw InputError("exponential mechanism: an empty list of points");
+  check_point("centre", centre);
+  double reach = 0;
+  for (Index k = 0; k < points.cols(); ++k) {
+    check_point("point", points.col(k));
+    reach = std::max(reach, (points.col(k) - centre).stableNorm());
+  }
+  const Opened opened = open("exponential", epsilon, range(lipschitz, reach));
+  Race race(opened, curator_->own_->choice);
+  for (Index k = 0; k < points.cols(); ++k) race.enter(k, score(points.col(k), centre, lipschitz));
+  return race.winner();
+}
+
+Index ExponentialMechanism::choose(const Net& net,
+                                   double lipschitz,
+                                   double epsilon,
+                                   VectorRef out) {
+  expect_in_range("lipschitz", lipschitz);
+  check_point("centre of the net", net.centre());
+  const Index indices = net.indices();
+  const Opened opened = open("exponential_net", epsilon, range(lipschitz, net.reach()));
+  Race race(opened, curator_->own_->choice);
+  Vector point(net.dimension());
+  for (Index k = 0; k < indices; ++k)
+    if (net.point(k, point))
+      race.enter(k, score(point, net.centre(), lipschitz));
+    else
+      race.pass();
+  net.point(race.winner(), point);
+  out = point;
+  return race.winner();
+}
+
+void ExponentialMechanism::choose(const ProductGrid& grid,
+                                  double coordinate_lipschitz,
+                                  double epsilon,
+                                  VectorRef out) {
+  const Curator::Departures& departures = curator_->shared_->departures;
+  const Records& records = *curator_->own_->records;
+  expect_in_range("coordinate_lipschitz", coordinate_lipschitz);
+  expect_in_range("half_width", grid.half_width);
+  if (!(grid.cells >= 1)) reject(where, "cells", static_cast<double>(grid.cells), ">= 1");
+  check_point("centre of the grid", grid.centre);
+  if (!records.separable())
+    throw InputError(fmt::format("exponential mechanism: the loss of {} is no sum over coordinates",
+                                 curator_->own_->facts.name));
+  if (departures.clip_batch_mean)
+    throw InputError("exponential mechanism: a product grid has no form that clips the mean");
+
+  const Opened opened = open("exponential_product", epsilon, range(grid, coordinate_lipschitz));
+  const double limit =
+      departures.no_clipping ? std::numeric_limits<double>::infinity() : coordinate_lipschitz;
+  Vector chosen(grid.centre.size()), values(grid.cells), scores(grid.cells);
+  for (Index j = 0; j < chosen.size(); ++j) {
+    for (Index k = 0; k < grid.cells; ++k) values[k] = grid.value(j, k);
+    scores.setZero();
+    if (!departures.no_data) {
+      const auto add = [&](const BatchView& members, VectorRef sum) {
+        return records.add_coordinate_loss_differences(
+            j, values, grid.centre[j], members, limit, sum);
+      };
+      const ClipReport report = add(view(), scores);
+      if (!scores.allFinite()) curator_->add_finite_one_by_one(view(), add, scores);
+      curator_->note_clipping(report, view().size() * grid.cells, limit);
+      scores /= size_;
+    }
+    Race race(opened, curator_->own_->choice);
+    for (Index k = 0; k < grid.cells; ++k) race.enter(k, scores[k]);
+    chosen[j] = values[race.winner()];
+  }
+  out = chosen;
+}
+
+const Vector& ExponentialMechanism::mean_gradient(ConstVectorRef point, double limit) {
+  Curator::Own& own = *curator_->own_;
+  own.work.setZero(point.size());
+  curator_->read_mean(Point(point), nullptr, batch_, {limit, {}, Block::x}, size_);
+  return own.work;
+}
+
+Index ExponentialMechanism::choose_vertex(const Matrix& vertices,
+                                          ConstVectorRef point,
+                                          double gradient_limit,
+                                          double epsilon) {
+  expect_in_range("gradient_limit", gradient_limit);
+  if (vertices.cols() < 1) throw InputError("exponential mechanism: an empty list of vertices");
+  check_point("point", point);
+  for (Index k = 0; k < vertices.cols(); ++k) check_point("vertex", vertices.col(k));
+  const Vector middle = 0.5 * (vertices.rowwise().minCoeff() + vertices.rowwise().maxCoeff());
+  const double reach = std::sqrt((vertices.colwise() - middle).colwise().squaredNorm().maxCoeff());
+  const Opened opened =
+      open("exponential_vertex", epsilon, vertex_range(gradient_limit, 2.0 * reach));
+  const Vector& gradient = mean_gradient(point, gradient_limit);
+  Race race(opened, curator_->own_->choice);
+  for (Index k = 0; k < vertices.cols(); ++k) race.enter(k, vertices.col(k).dot(gradient));
+  return race.winner();
+}
+
+Index ExponentialMechanism::choose_l1_vertex(double radius,
+                                             ConstVectorRef point,
+                                             double gradient_limit,
+                                             double epsilon) {
+  expect_in_range("gradient_limit", gradient_limit);
+  expect_in_range("radius", radius);
+  check_point("point", point);
+  const Opened opened =
+      open("exponential_vertex", epsilon, vertex_range(gradient_limit, 2.0 * radius));
+  const Vector& gradient = mean_gradient(point, gradient_limit);
+  Race race(opened, curator_->own_->choice);
+  for (Index k = 0; k < 2 * gradient.size(); ++k)
+    race.enter(k, (k % 2 == 0 ? radius : -radius) * gradient[k / 2]);
+  return race.winner();
+}
+
+}  // namespace dpsosp

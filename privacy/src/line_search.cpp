@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/privacy/line_search.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "curator_state.hpp"
+#include "dpsosp/core/errors.hpp"
+#include "dpsosp/problems/records.hpp"
+
+namespace dpsosp {
+namespace {
+
+constexpr std::string_view where = "line search";
+
+}  // namespace
+
+ThresholdTest LineSearch::plan(const Curator& curator,
+                               const Batch& batch,
+                               ConstVectorRef from,
+                               const LineSearchSpec& spec) {
+  const auto positive = [](std::string_view name, double value) {
+    if (!(value >= 1e-150 && value <= 1e150)) reject(where, name, value, "in [1e-150, 1e150]");
+  };
+  positive("epsilon", spec.epsilon);
+  positive("loss_limit", spec.loss_limit);
+  positive("reach", spec.reach);
+  positive("loss_limit * reach", spec.loss_limit * spec.reach);
+  const PublicFacts& facts = curator.facts();
+  if (facts.dual_kind != DualKind::none)
+    throw InputError(
+        fmt::format("line search: {} is a minimax problem and answers no losses", facts.name));
+  curator.check_query(Point(from), nullptr, batch, Block::x, facts.dimension);
+  if (!from.allFinite()) throw InputError("line search: it starts at a point that is not finite");
+  if (batch.members_) throw InputError("line search: a batch with secret membership");
+  const double s = 2.0 * spec.loss_limit * spec.reach / batch.policy_.divisor(facts.records);
+  return {.threshold = 0.0, .sensitivity = s, .true_sensitivity = s, .epsilon = spec.epsilon};
+}
+
+LineSearch::LineSearch(Curator& curator,
+                       const Batch& batch,
+                       ConstVectorRef from,
+                       const LineSearchSpec& spec)
+    : curator_(&curator),
+      batch_(batch),
+      from_(from),
+      spec_(spec),
+      test_(plan(curator, batch, from, spec)),
+      session_(curator, batch, "line_search", {&test_, 1}) {}
+
+bool LineSearch::decreases(ConstVectorRef to, double decrease) {
+  session_.expect_open();
+  const PublicFacts& facts = curator_->facts();
+  if (to.size() != facts.dimension)
+    reject(
+        where, "point", static_cast<double>(to.size()), fmt::format("{} entries", facts.dimension));
+  if (std::isnan(decrease)) reject(where, "decrease", decrease, "a number");
+  const double distance = (to - from_).stableNorm();
+  if (to.allFinite() && distance > spec_.reach * (1 + 1e-12))
+    reject(where, "distance", distance, fmt::format("at most the reach {:.6g}", spec_.reach));
+  ++questions_;
+  if (!to.allFinite()) return false;
+  const Curator::Departures& departures = curator_->shared_->departures;
+  double rise = 0.0;  // F(to) − F(from)
+  // Rounding must not carry a record's share beyond what the session paid for.
+  const double limit = departures.no_clipping ? std::numeric_limits<double>::infinity()
+                                              : spec_.loss_limit * std::min(distance, spec_.reach);
+  if (!departures.no_data && distance > 0) {
+    const BatchView view = Curator::members_of(batch_);
+    const Records& records = *curator_->own_->records;
+    const Point at(to), centre(from_);
+    const ClipReport report = records.add_loss_differences(at, centre, view, limit, rise);
+    if (!std::isfinite(rise)) {  // a record whose loss is not finite counts as zero
+      rise = 0.0;
+      for (Index k = 0; k < view.size() && !records.simulated(); ++k) {
+        double one = 0.0;
+        records.add_loss_differences(at, centre, BatchView(view[k], view[k] + 1), limit, one);
+        if (std::isfinite(one)) rise += one;
+      }
+    }
+    rise /= batch_.policy_.divisor(facts.records);
+    curator_->note_clipping(report, view.size(), limit);
+  }
+  const std::array<double, 1> value{rise + decrease};
+  return session_.at_most(value);
+}
+
+}  // namespace dpsosp

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/privacy/sparse_vector.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "curator_state.hpp"
+#include "dpsosp/core/errors.hpp"
+
+namespace dpsosp {
+
+SparseVector::SparseVector(Curator& curator,
+                           const Batch& batch,
+                           const char* name,
+                           std::span<const ThresholdTest> tests)
+    : curator_(&curator), name_(name), scalars_(tests.size()) {
+  Curator::Own& own = *curator.own_;
+  const Curator::Departures& departures = curator.shared_->departures;
+  double epsilon = 0.0;
+  for (const ThresholdTest& test : tests) epsilon += test.true_epsilon();
+  const Event event = PureEvent{epsilon};
+  const auto account =
+      departures.no_filter ? RangeFilter::Account::zcdp : own.charge_pure(batch.range_, event);
+  if (!account)
+    throw BudgetExhausted(fmt::format("{} refused: its charge exceeds the privacy budget", name));
+  const double noise = departures.no_noise ? 0.0 : 1.0;
+  const auto [low, high] = std::ranges::minmax(tests, {}, &ThresholdTest::true_sensitivity);
+  const auto [near, far] = std::ranges::minmax(tests, {}, &ThresholdTest::threshold_scale);
+  curator.shared_->ledger.append({own.scope,
+                                  name,
+                                  batch.policy_,
+                                  departures.no_noise ? std::optional<Event>{} : event,
+                                  batch.range_,
+                                  low.true_sensitivity,
+                                  high.true_sensitivity,
+                                  noise * near.threshold_scale(),
+                                  noise * far.threshold_scale(),
+                                  1,
+                                  account == RangeFilter::Account::pure});
+  for (std::size_t k = 0; k < scalars_; ++k) {
+    thresholds_[k] = tests[k].threshold + noise * tests[k].threshold_scale() * own.noise.laplace();
+    scales_[k] = noise * tests[k].question_scale();
+  }
+}
+
+void SparseVector::expect_open() const {
+  if (!open_)
+    throw InputError(
+        fmt::format("{}: the session ended with its first yes; open another one", name_));
+}
+
+bool SparseVector::at_most(std::span<const double> values) {
+  bool yes = true;
+  for (std::size_t k = 0; k < scalars_; ++k) {  // every noise is drawn, whatever the answers
+    const double noise = curator_->own_->noise.laplace();
+    yes = values[k] + scales_[k] * noise <= thresholds_[k] && yes;
+  }
+  open_ = !yes;
+  return yes;
+}
+
+}  // namespace dpsosp

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: Apache-2.0
+// First-order methods whose estimates are sums of differences: with scripted answers every estimate
+// is the sum that its paper says, without noise it is the exact gradient.
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <map>
+
+#include <gtest/gtest.h>
+
+#include "dpsosp/baselines/dp_svrg.hpp"
+#include "dpsosp/baselines/kl_spider.hpp"
+#include "dpsosp/baselines/momentum_aggregation.hpp"
+#include "dpsosp/baselines/reference.hpp"
+#include "dpsosp/baselines/tree_spider.hpp"
+#include "first_order_runs.hpp"
+
+namespace dpsosp {
+namespace {
+
+using namespace baselines;
+using test::bowl;
+using test::exact_run;
+using test::gradient_at;
+using test::plain_facts;
+using test::Ran;
+using test::Script;
+using test::scripted_run;
+
+TEST(VarianceReduction, SvrgAddsDifferencesToTheEpochsGradientAndSpiderSumsThemUp) {
+  constexpr Index d = 3, T = 23, m = 7;
+  const Script script(d, T);
+  DpSvrg svrg;
+  ReferenceSpider spider;
+  for (Algorithm* a : {static_cast<Algorithm*>(&svrg), static_cast<Algorithm*>(&spider)}) {
+    test::set(*a, {{"steps", "23"}, {"period", "7"}, {"step_size", "0.5"}, {"sampling", "all"}});
+    const auto iterates = scripted_run(*a, script, d);
+    Vector v(d);
+    for (std::size_t t = 0; t + 1 < iterates.size(); ++t) {
+      const std::size_t epoch = t - t % m;
+      if (t == epoch)
+        v = script.answers[t];
+      else
+        v = (a == &svrg ? script.answers[epoch] : v) + script.answers[t];
+      ASSERT_LT(((iterates[t] - iterates[t + 1]) / 0.5 - v).norm(), 1e-12) << t;
+    }
+  }
+}
+
+TEST(VarianceReduction, SvrgAsksForDifferencesAgainstTheEpochsPoint) {
+  const Problem problem = bowl();
+  DpSvrg a;
+  test::set(a, {{"steps", "12"}, {"period", "5"}, {"step_size", "0.3"}});
+  const test::SpyRecords spy(*problem.records);
+  const Ran ran = test::run_unsound(a, problem.facts, spy, test::exact);
+  for (std::size_t t = 0; t < 12; ++t) {
+    EXPECT_EQ(spy.asked[t].difference, t % 5 != 0);
+    if (t % 5 != 0) {
+      EXPECT_EQ(spy.asked[t].x_previous, ran.iterates[t - t % 5]);
+    }
+  }
+}
+
+/// The estimate at time t of a Fenwick chain: the answers at t, t − lowbit(t), …, 0.
+Vector chain(const Script& script, std::size_t start, std::size_t t) {
+  Vector sum = script.answers[start];
+  for (; t > 0; t &= t - 1) sum += script.answers[start + t];
+  return sum;
+}
+
+TEST(MomentumAggregationRun, EveryEstimateIsTheChainOfItsSetBits) {
+  constexpr Index d = 3, T = 70;
+  const Script script(d, T);
+  MomentumAggregation a;
+  a.parameters.steps = T;
+  a.parameters.step_size = 0.25;
+  const auto iterates = scripted_run(a, script, d);
+  for (std::size_t t = 0; t + 1 < iterates.size(); ++t)
+    ASSERT_LT(((iterates[t] - iterates[t + 1]) / 0.25 - chain(script, 0, t).normalized()).norm(),
+              1e-11)
+        << t;
+  a.parameters.momentum = 0.3;
+  const auto averaged = scripted_run(a, script, d);
+  Vector m = script.answers[0];
+  for (std::size_t t = 0; t + 1 < averaged.size(); ++t) {
+    if (t > 0) m = 0.7 * m + 0.3 * chain(script, 0, t);
+    ASSERT_LT(((averaged[t] - averaged[t + 1]) / 0.25 - m.normalized()).norm(), 1e-11) << t;
+  }
+}
+
+TEST(MomentumAggregationRun, WithoutNoiseIsNormalisedDescent) {
+  const Problem problem = bowl();
+  MomentumAggregation a;
+  a.parameters.steps = 60;
+  a.parameters.step_size = 0.05;
+  const Ran ran = exact_run(a, problem);
+  for (std::size_t t = 0; t + 1 < ran.iterates.size(); ++t) {
+    const Vector step = (ran.iterates[t] - ran.iterates[t + 1]) / 0.05;
+    ASSERT_LT((step - gradient_at(problem, ran.iterates[t]).normalized()).norm(), 1e-9) << t;
+  }
+}
+
+TEST(MomentumAggregationRun, DrawsTheNoiseOfTheLevelAndClipsAtTheRealDistance) {
+  const Problem problem = bowl();
+  MomentumAggregation a;
+  auto& p = a.parameters;
+  p.steps = 32;
+  p.step_size = 0.05;
+  p.difference_budget = 1.0;
+  p.oracle.clip_refresh = 2.0;
+  p.oracle.clip_increment = 1.5;
+  p.oracle.refresh_noise = 1.0;
+  const Index n = problem.facts.records;
+  const Ran ran = test::run_unsound(a, problem.facts, *problem.records, {});
+  const LevelNoise levels = level_noise(2, 1.5, 0.05, 32, static_cast<double>(n), 1.0);
+  ASSERT_EQ(ran.ledger.queries(), 32);
+  // entries of one level at a time: neighbours differ in level, so no two merge but t = 0
+  ASSERT_EQ(ran.ledger.entries().size(), 32U);
+  for (std::size_t t = 1; t < 32; ++t) {
+    const LedgerEntry& e = ran.ledger.entries()[t];
+    const auto level = static_cast<std::size_t>(std::countr_zero(t));
+    EXPECT_DOUBLE_EQ(e.deviation_low, levels.deviation[level]);
+    EXPECT_LE(e.sensitivity_high, levels.sensitivity[level] * (1 + 1e-12));
+    const double moved = (ran.iterates[t] - ran.iterates[t & (t - 1)]).norm();
+    EXPECT_NEAR(e.sensitivity_high, 2 * std::min(1.5 * moved, 4.0) / static_cast<double>(n), 1e-14);
+  }
+}
+
+TEST(MomentumAggregationRun, KeepsItsBoundOnAverage) {
+  const Problem problem = test::small_problem("cosine-saddle", 2000);
+  MomentumAggregation a;
+  const Scheduled s = a.schedule(Schedule::practical, problem.facts, {4, 1e-6}, Calibrator::cks);
+  EXPECT_EQ(s.utility, Utility::proved);
+  double sum = 0, count = 0;
+  for (std::uint64_t seed = 0; seed < 5; ++seed)
+    for (const Vector& x :
+         test::run_enforced(a, problem.facts, *problem.records, s.rule, seed).iterates) {
+      sum += gradient_at(problem, x).norm();
+      ++count;
+    }
+  EXPECT_GT(count, 500);
+  EXPECT_LE(sum / count, s.alpha);
+}
+
+TEST(TreeSpiderRun, EveryLeafIsTheSumOfTheRightChildrenAboveIt) {
+  constexpr Index d = 3, T = 40;
+  const Script script(d, T);
+  TreeSpider a;
+  auto& p = a.parameters;
+  p.steps = T;
+  p.depth = 3;  // rounds of 8 leaves
+  p.step_size = 0.5;
+  p.sampling = Sampling::all;
+  const double step = 0.5 / std::exp2(1.5);
+  const auto iterates = scripted_run(a, script, d);
+  for (std::size_t t = 0; t + 1 < iterates.size(); ++t)
+    ASSERT_LT(
+        ((iterates[t] - iterates[t + 1]) / step - chain(script, t - t % 8, t % 8).normalized())
+            .norm(),
+        1e-11)
+        << t;
+}
+
+TEST(TreeSpiderRun, WithoutNoiseOnIdenticalRecordsEveryEstimateIsTheExactGradient) {
+  // the octopus and others have random records; here every record is the same quadratic
+  const PublicFacts facts = plain_facts(400, 4);
+  const Vector centre = Vector::LinSpaced(4, 1.0, 2.0);
+  class Quadratic final : public Records {
+   public:
+    explicit Quadratic(const Vector& c) : c_(c) {}
+    Index size() const override { return 400; }
+    ClipReport add_gradients(
+        const Point& x, Block, const BatchView& batch, double, VectorRef out) const override {
+      out += static_cast<double>(batch.size()) * (x.x - c_);
+      return {};
+    }
+    ClipReport add_gradient_differences(const Point& x,
+                                        const Point& y,
+                                        Block,
+                                        const BatchView& batch,
+                                        double,
+                                        VectorRef out) const override {
+      out += static_cast<double>(batch.size()) * (x.x - y.x);
+      return {};
+    }
+
+   private:
+    Vector c_;
+  };
+  TreeSpider a;
+  auto& p = a.parameters;
+  p.depth = 3;
+  p.steps = 24;
+  p.batch = 32;
+  p.step_size = 0.2;
+  const Ran ran = test::run_unsound(a, facts, Quadratic(centre), test::exact);
+  ASSERT_EQ(ran.outcome.status, Status::steps_done);
+  const double step = 0.2 / std::exp2(1.5);
+  for (std::size_t t = 0; t + 1 < ran.iterates.size(); ++t)
+    ASSERT_LT(
+        ((ran.iterates[t] - ran.iterates[t + 1]) / step - (ran.iterates[t] - centre).normalized())
+            .norm(),
+        1e-11);
+}
+
+TEST(TreeSpiderRun, HalvesTheBatchLevelByLevelAndPlansWhatItAsks) {
+  const Problem problem = test::small_problem("cosine-saddle", 500);
+  TreeSpider a;
+  auto& p = a.parameters;
+  p.depth = 3;
+  p.batch = 32;
+  p.noise = 1.0;
+  for (const Index steps : {1, 2, 5, 8, 9, 20, 24}) {
+    p.steps = steps;
+    const Ran ran = test::run_unsound(a, problem.facts, *problem.records, {});
+    std::map<Index, std::int64_t> asked, planned;
+    for (const LedgerEntry& e : ran.ledger.entries()) asked[e.policy.size] += e.count;
+    for (const PlannedQuery& q : a.plan(problem.facts))
+      if (q.count > 0) planned[q.policy.size] += q.count;
+    EXPECT_EQ(asked, planned) << steps;
+  }
+  EXPECT_EQ(a.plan(problem.facts).size(), 4U);  // 24 steps: 3 roots of 32, then 3, 6, 12
+  EXPECT_EQ(a.plan(problem.facts)[3].count, 12);
+  EXPECT_EQ(a.plan(problem.facts)[3].policy.size, 4);
+}
+
+TEST(TreeSpiderRun, ReturnsTheFirstLeafWithAShortEstimate) {
+  const Problem problem = test::small_problem("cosine-saddle", 400);
+  TreeSpider a;
+  auto& p = a.parameters;
+  p.depth = 2;
+  p.steps = 200;
+  p.sampling = Sampling::all;
+  p.step_size = 0.1;
+  p.clip_increment = problem.facts.constants[constant::smoothness];
+  p.alpha = 0.1 * gradient_at(problem, problem.facts.initial_point).norm();
+  const Ran ran = exact_run(a, problem);
+  ASSERT_EQ(ran.outcome.status, Status::certified);
+  EXPECT_EQ(ran.outcome.point, ran.iterates.back());
+  EXPECT_LE(gradient_at(problem, ran.outcome.point).norm(), 2 * p.alpha);
+  for (std::size_t t = 0; t + 1 < ran.iterates.size(); ++t)
+    EXPECT_GT(gradient_at(problem, ran.iterates[t]).norm(), 2 * p.alpha);
+}
+
+TEST(TreeSpiderRun, TheBoundedNoiseIsNeverBelowTheOneOfTheDistance) {
+  const Problem problem = test::small_problem("cosine-saddle", 500);
+  TreeSpider a;
+  auto& p = a.parameters;
+  p.depth = 3;
+  p.steps = 24;
+  p.batch = 32;
+  p.noise = 2.0;
+  p.step_size = 0.3;
+  p.node_noise = NodeNoise::bound;
+  const Ran ran = test::run_unsound(a, problem.facts, *problem.records, {});
+  for (const LedgerEntry& e : ran.ledger.entries()) {
+    EXPECT_GE(e.deviation_low, 2.0 * e.sensitivity_high * (1 - 1e-12));
+    if (e.query != "gradient") {  // 2β 2^{D/2}/b times z, whatever the depth
+      EXPECT_DOUBLE_EQ(e.deviation_high, 2.0 * 2 * 0.3 * std::exp2(1.5) / 32);
+    }
+  }
+}
+
+TEST(KlSpiderRun, WithoutNoiseReachesTheExcessThatItPromises) {
+  const Problem problem = find_problem("radial-ripple")->make({.records = 10000});
+  KlSpider a;
+  const Scheduled s = a.schedule(Schedule::practical, problem.facts, {100, 1e-6}, Calibrator::cks);
+  const Ran ran = test::run_unsound(a, problem.facts, *problem.records, test::no_noise);
+  EXPECT_EQ(ran.outcome.status, Status::steps_done);
+  const double start = problem.empirical->value(problem.facts.initial_point);
+  EXPECT_LE(problem.empirical->value(ran.outcome.point), s.excess_risk);  // min F = 0
+  EXPECT_GT(start, 10 * s.excess_risk);
+}
+
+TEST(KlSpiderRun, TakesStepsOfThePublicLengthUntilTheGradientIsShort) {
+  constexpr Index d = 3;
+  const Script script(d, 60);
+  KlSpider a;
+  auto& p = a.parameters;
+  p.kl_exponent = 4.0 / 3;
+  p.initial_excess = 1.0;
+  p.contraction = 1.5;
+  p.target_excess = 0.05;
+  p.kl_gamma = 0.7;
+  p.oracle.clip_increment = 2.0;
+  p.stages = 6;
+  const auto iterates = scripted_run(a, script, d);
+  double target = 1.0;
+  std::size_t t = 0;
+  for (int j = 0; j < 6; ++j) {
+    target = std::max(target / 1.5, 0.05);
+    const double root = std::pow(target, 0.75);
+    Vector g = script.answers[t];
+    for (Index i = 1; i <= static_cast<Index>(std::ceil(std::sqrt(1.0 / target))); ++i, ++t) {
+      if (i > 1) g += script.answers[t];
+      ASSERT_LT(t, iterates.size());
+      if (g.norm() < 7 * root / (8 * 0.7)) {
+        ++t;
+        if (t < iterates.size()) {
+          EXPECT_EQ(iterates[t], iterates[t - 1]);
+        }
+        break;
+      }
+      if (t + 1 < iterates.size()) {
+        EXPECT_LT((iterates[t] - iterates[t + 1] - root / (4 * 0.7 * 2) * g.normalized()).norm(),
+                  1e-12);
+      }
+    }
+  }
+  EXPECT_EQ(t, iterates.size());
+}
+
+TEST(PerturbedGdRun, LeavesTheSaddleAndCertifiesTheMinimum) {
+  Problem problem = bowl();
+  problem.facts.initial_point.setZero();
+  const auto level = [&](const Vector& x) { return gradient_at(problem, x).norm(); };
+  // from a strict saddle: the gradient is small and plain descent would hardly move
+  for (const Landmark& l : problem.landmarks)
+    if (l.kind == Landmark::Kind::strict_saddle && l.of == Landmark::Of::empirical)
+      problem.facts.initial_point = l.point;
+  PerturbedGd a;
+  a.parameters.relative_alpha = 0.02;
+  const Scheduled s = a.schedule(Schedule::practical, problem.facts, {1, 1e-6}, Calibrator::cks);
+  const Ran ran = exact_run(a, problem);
+  EXPECT_EQ(ran.outcome.status, Status::certified);
+  EXPECT_LE(level(ran.outcome.point), s.alpha);
+  const double start = problem.empirical->value(problem.facts.initial_point);
+  EXPECT_LT(problem.empirical->value(ran.outcome.point), start - a.parameters.decrease);
+  EXPECT_GE(ran.outcome.counts.at("escapes"), 1);
+  // no direction of negative curvature is left
+  Vector hv(problem.facts.dimension);
+  for (Index j = 0; j < problem.facts.dimension; ++j) {
+    const Vector e = Vector::Unit(problem.facts.dimension, j);
+    problem.empirical->hessian_product(ran.outcome.point, e, hv);
+    EXPECT_GE(e.dot(hv),
+              -std::sqrt(problem.facts.constants[constant::hessian_lipschitz] * s.alpha));
+  }
+}
+
+}  // namespace
+}  // namespace dpsosp

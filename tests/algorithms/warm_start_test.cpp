@@ -1,0 +1,516 @@
+// SPDX-License-Identifier: Apache-2.0
+// DP-SPIDER, and the algorithms that run other algorithms: warm starts and the JL method.
+#include <algorithm>
+#include <cmath>
+
+#include <gtest/gtest.h>
+#include <Eigen/SVD>
+
+#include "dpsosp/baselines/dp_spider.hpp"
+#include "dpsosp/core/errors.hpp"
+#include "dpsosp/lowy_2024/rates.hpp"
+#include "dpsosp/lowy_2024/warm_glm.hpp"
+#include "dpsosp/lowy_2024/warm_population.hpp"
+#include "dpsosp/lowy_2024/warm_start.hpp"
+#include "runs.hpp"
+
+namespace dpsosp::lowy_2024 {
+namespace {
+
+using baselines::DpSpider;
+using test::Ran;
+
+constexpr double budget_delta = 1e-6;
+
+void expect_near_relative(double value, double expected, double tolerance) {
+  EXPECT_NEAR(value, expected, tolerance * std::abs(expected));
+}
+
+double field_of(Algorithm& algorithm, const std::string& name) {
+  return std::stod(values_of(algorithm.fields()).at(name));
+}
+
+double spent(const Ledger& ledger, const FilterRule& rule) {
+  double total = 0;
+  for (const LedgerEntry& e : ledger.entries())
+    total += static_cast<double>(e.count) * rule.charge(*e.event);
+  return total;
+}
+
+// Setting S of the specification: n = 10⁴, d = 10, ε = 1, L = β = Δ = 1.
+TEST(DpSpider, PracticalScheduleIsTheVectorOfTheSpecification) {
+  const double rho = zcdp_budget({1, budget_delta}, Calibrator::bun_steinke);
+  expect_near_relative(rho, 0.0174689048, 1e-8);
+  const auto s = baselines::dp_spider_practical(1e4, 10, 1, 1, 1, rho);
+  expect_near_relative(s.unit, 3.38362449e-3, 1e-8);
+  expect_near_relative(s.balance, 1968.59837, 1e-8);
+  EXPECT_EQ(s.steps, 1969);
+  EXPECT_EQ(s.period, 44);
+  EXPECT_EQ(s.anchors, 45);
+  expect_near_relative(s.refresh_deviation, 1.015087346e-2, 1e-8);
+  expect_near_relative(s.increment_deviation, 6.637425979e-2, 1e-8);
+  expect_near_relative(s.anchor_error, 3.209988037e-2, 1e-8);
+  expect_near_relative(s.bound, 5.533435086e-2, 1e-8);
+
+  const double half = zcdp_budget({0.5, budget_delta}, Calibrator::bun_steinke);
+  const auto b = baselines::dp_spider_practical(1e4, 10, 1, 1, 0.04817169, half);
+  expect_near_relative(b.unit, 6.70865700e-3, 1e-8);
+  expect_near_relative(b.balance, 287.57414, 1e-6);
+  EXPECT_EQ(b.steps, 288);
+  EXPECT_EQ(b.period, 77);
+  EXPECT_EQ(b.anchors, 4);
+  expect_near_relative(b.refresh_deviation, 6.000405234e-3, 1e-8);
+  expect_near_relative(b.increment_deviation, 5.056031320e-2, 1e-8);
+  expect_near_relative(b.bound, 3.207958608e-2, 1e-7);
+}
+
+TEST(DpSpider, PaperScheduleIsTheVectorOfTheSpecification) {
+  const auto s = baselines::dp_spider_paper(1e4, 10, 1, 1, 1, {1, budget_delta});
+  expect_near_relative(s.steps, 8061.6148, 1e-7);
+  expect_near_relative(s.period, 89.786, 1e-4);
+  expect_near_relative(s.batch, 111.375, 1e-5);
+  expect_near_relative(s.rate, 1.23129e-2, 1e-5);
+  expect_near_relative(
+      baselines::dp_spider_paper(1e4, 10, 1, 1, 0.32236191, {0.5, budget_delta}).steps,
+      2193.630,
+      1e-6);
+  expect_near_relative(
+      baselines::dp_spider_paper(1e4, 10, 1, 1, 0.32236191, {0.5, 0.5 * budget_delta}).steps,
+      2123.194,
+      1e-6);
+}
+
+// The printed period carries L², so that it depends on the unit of the loss: f → c f leaves the
+// iterates of the method alone, and must leave its counts alone.
+TEST(DpSpider, CountsDoNotDependOnTheUnitOfTheLoss) {
+  const auto one = baselines::dp_spider_paper(1e5, 10, 1, 1, 1, {1, budget_delta});
+  const auto ten = baselines::dp_spider_paper(1e5, 10, 10, 10, 10, {1, budget_delta});
+  expect_near_relative(ten.steps, one.steps, 1e-12);
+  expect_near_relative(ten.period, one.period, 1e-12);
+  expect_near_relative(ten.batch, one.batch, 1e-12);
+  EXPECT_GT(ten.printed_period, 99 * one.printed_period);
+}
+
+// With any valid c (about 4) the printed q exceeds what the descent argument allows, 1/(ν²T).
+TEST(DpSpider, ThePracticalPeriodMeetsTheConditionThatThePrintedOneMisses) {
+  const double rho = zcdp_budget({1, budget_delta}, Calibrator::bun_steinke);
+  for (const double n : {1e4, 1e5, 1e6}) {
+    const auto practical = baselines::dp_spider_practical(n, 10, 1, 1, 1, rho);
+    const auto paper = baselines::dp_spider_paper(n, 10, 1, 1, 1, {1, budget_delta});
+    const double unit2 = practical.unit * practical.unit;
+    EXPECT_LE(static_cast<double>(practical.period * practical.steps) * unit2, 1.0);
+    EXPECT_NEAR(paper.period * std::floor(paper.steps) * unit2, 8.3, 0.1);
+  }
+}
+
+TEST(DpSpider, SchedulesAreMonotoneInTheNumberOfRecords) {
+  double steps = 0, bound = 1e9;
+  for (double n = 1e3; n < 1e9; n *= 3) {
+    const auto s = baselines::dp_spider_practical(n, 16, 1.6, 4.9, 1, 0.0174);
+    EXPECT_GE(static_cast<double>(s.steps), steps);
+    EXPECT_LT(s.bound, bound);
+    steps = static_cast<double>(s.steps);
+    bound = s.bound;
+  }
+}
+
+TEST(DpSpider, WithoutNoiseIsGradientDescent) {
+  const Problem p = test::small_problem("double-well");
+  DpSpider algorithm;
+  algorithm.parameters = {.steps = 50, .period = 7, .step_size = 0.1};
+  algorithm.parameters.output = OutputRule::last;
+  const Ran ran = test::run_unsound(algorithm, p.facts, *p.records, test::exact);
+  Vector x = p.facts.initial_point, g(x.size());
+  for (const Vector& seen : ran.iterates) {
+    EXPECT_LE((seen - x).norm(), 1e-10);
+    p.empirical->gradient(x, g);
+    x -= 0.1 * g;
+  }
+  EXPECT_LE((ran.outcome.point - x).norm(), 1e-10);
+}
+
+TEST(DpSpider, SpendsTheWholeBudgetAndReturnsAVisitedPoint) {
+  const Problem p = find_problem("ripple-location")->make({.records = 400, .dimension = 3});
+  for (const Calibrator calibrator :
+       {Calibrator::cks, Calibrator::bun_steinke, Calibrator::exact_gaussian})
+    for (const Schedule kind : {Schedule::practical, Schedule::paper}) {
+      DpSpider algorithm;
+      const Scheduled s = algorithm.schedule(kind, p.facts, {2, 1e-5}, calibrator);
+      const Ran ran = test::run_enforced(algorithm, p.facts, *p.records, s.rule);
+      EXPECT_EQ(ran.outcome.status, Status::steps_done);
+      EXPECT_NEAR(spent(ran.ledger, s.rule) / s.rule.capacity, 1, 1e-9);
+      EXPECT_LE(ran.ledger.spent(1e-5).epsilon, 2 * (1 + 1e-9));
+      EXPECT_NE(std::ranges::find(ran.iterates, ran.outcome.point), ran.iterates.end());
+    }
+}
+
+// At most what the proof says, in the mean over the uniform output and the noise.
+TEST(DpSpider, KeepsTheBoundOfItsSchedule) {
+  const Problem p = find_problem("ripple-location")->make({.records = 20000, .dimension = 4});
+  DpSpider algorithm;
+  const Scheduled s =
+      algorithm.schedule(Schedule::practical, p.facts, {1, budget_delta}, Calibrator::cks);
+  double sum = 0, count = 0;
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    const Ran ran = test::run_enforced(algorithm, p.facts, *p.records, s.rule, seed);
+    Vector g(4);
+    for (const Vector& x : ran.iterates) {
+      p.empirical->gradient(x, g);
+      sum += g.squaredNorm();
+      ++count;
+    }
+  }
+  EXPECT_LE(std::sqrt(sum / count), s.alpha);
+  EXPECT_GE(std::sqrt(sum / count), 0.2 * s.alpha);
+}
+
+Problem ripple(Index n, Index d = 4) {
+  return find_problem("radial-ripple")->make({.records = n, .dimension = d});
+}
+
+/// What the second stage saved: an increment at a point that did not move is free, and near a
+/// minimum moves vanish.
+double still_increments(Algorithm& algorithm, const Ran& ran) {
+  const auto steps = static_cast<std::size_t>(field_of(algorithm, "second.steps"));
+  const auto period = static_cast<std::size_t>(field_of(algorithm, "second.period"));
+  const double ratio = field_of(algorithm, "second.increment_noise");
+  double still = 0;
+  for (std::size_t t = 1; t < steps; ++t) {
+    const std::size_t at = ran.iterates.size() - steps + t;
+    if (t % period != 0 && ran.iterates[at] == ran.iterates[at - 1]) ++still;
+  }
+  return still / (2 * ratio * ratio);
+}
+
+template <class Type>
+class EveryWarmStart : public testing::Test {};
+using WarmStarts = testing::Types<WarmQuasar, WarmKl>;
+TYPED_TEST_SUITE(EveryWarmStart, WarmStarts);
+
+TYPED_TEST(EveryWarmStart, SpendsItsBudgetInTwoSlices) {
+  const Problem p = ripple(600);
+  for (const Calibrator calibrator :
+       {Calibrator::cks, Calibrator::bun_steinke, Calibrator::exact_gaussian}) {
+    TypeParam algorithm;
+    test::set(algorithm, {{"fallback", "false"}});
+    const PrivacyBudget budget{4, budget_delta};
+    const Scheduled s = algorithm.schedule(Schedule::practical, p.facts, budget, calibrator);
+    algorithm.check(p.facts);
+    const Ran ran = test::run_enforced(algorithm, p.facts, *p.records, s.rule);
+    EXPECT_EQ(ran.outcome.status, Status::steps_done);
+    EXPECT_LE(ran.ledger.spent(budget_delta).epsilon, 4 * (1 + 1e-9));
+    double first = 0, second = 0;
+    for (const LedgerEntry& e : ran.ledger.entries()) {
+      const double cost = static_cast<double>(e.count) * s.rule.charge(*e.event);
+      (e.scope == "/first/" ? first : second) += cost;
+    }
+    second += still_increments(algorithm, ran);
+    const double first_slice = field_of(algorithm, "first_slice");
+    EXPECT_NEAR(second / s.rule.capacity, field_of(algorithm, "second_slice"), 1e-9);
+    EXPECT_LE(first / s.rule.capacity, first_slice);
+    // KL-SPIDER saves what it does not need for a stage that ends early
+    EXPECT_GE(first / s.rule.capacity,
+              first_slice * (std::is_same_v<TypeParam, WarmQuasar> ? 1 - 1e-9 : 0.01));
+  }
+}
+
+TYPED_TEST(EveryWarmStart, StartsTheSecondStageWhereTheFirstEnded) {
+  const Problem p = ripple(500);
+  TypeParam algorithm;
+  test::set(algorithm, {{"fallback", "false"}});
+  algorithm.schedule(Schedule::practical, p.facts, {2, budget_delta}, Calibrator::cks);
+  test::set(algorithm, {{"first.steps", "30"}, {"second.steps", "40"}, {"second.period", "10"}});
+  const Ran ran = test::run_unsound(algorithm, p.facts, *p.records, {});
+  EXPECT_EQ(ran.iterates.front(), p.facts.initial_point);
+  EXPECT_EQ(ran.outcome.steps, std::ssize(ran.iterates));
+  bool second = false;
+  for (const LedgerEntry& e : ran.ledger.entries()) {
+    EXPECT_TRUE(e.scope == "/first/" || e.scope == "/second/");
+    EXPECT_FALSE(second && e.scope == "/first/");
+    second |= e.scope == "/second/";
+  }
+  EXPECT_TRUE(second);
+  const auto from = ran.iterates.end() - 40;
+  EXPECT_NE(std::find(from, ran.iterates.end(), ran.outcome.point), ran.iterates.end())
+      << "the output is an iterate of the second stage";
+}
+
+// ψ, the choice between the stages, and every parameter are functions of public facts.
+TYPED_TEST(EveryWarmStart, SchedulesFromPublicFactsAlone) {
+  for (const Index n : {100, 100000}) {
+    TypeParam algorithm;
+    const Problem p = ripple(200);
+    PublicFacts facts = p.facts;
+    facts.records = n;
+    const Scheduled s =
+        algorithm.schedule(Schedule::practical, facts, {1, budget_delta}, Calibrator::cks);
+    const double B = facts.constants[constant::suboptimality];
+    EXPECT_LE(field_of(algorithm, "warm_excess"), B);
+    EXPECT_GT(s.alpha, 0);
+    DpSpider cold;
+    EXPECT_LE(s.alpha,
+              cold.schedule(Schedule::practical, facts, {1, budget_delta}, Calibrator::cks).alpha *
+                  (1 + 1e-12))
+        << "the fallback never promises less than the second stage alone";
+  }
+}
+
+TEST(WarmStart, FallsBackWhereTheWarmStartPromisesLess) {
+  WarmQuasar algorithm;
+  PublicFacts facts = ripple(200).facts;
+  facts.records = 100;
+  Scheduled s =
+      algorithm.schedule(Schedule::practical, facts, {0.1, budget_delta}, Calibrator::cks);
+  EXPECT_EQ(values_of(algorithm.fields()).at("warm"), "false");
+  EXPECT_NE(s.note.find("no warm start"), std::string::npos);
+  facts.records = 10000000;
+  s = algorithm.schedule(Schedule::practical, facts, {4, budget_delta}, Calibrator::cks);
+  EXPECT_EQ(values_of(algorithm.fields()).at("warm"), "true");
+
+  // without the first stage the run is the second stage's, on the whole budget
+  const Problem p = ripple(300);
+  const Scheduled cold =
+      algorithm.schedule(Schedule::practical, p.facts, {0.1, budget_delta}, Calibrator::cks);
+  ASSERT_EQ(values_of(algorithm.fields()).at("warm"), "false");
+  const Ran ran = test::run_enforced(algorithm, p.facts, *p.records, cold.rule);
+  for (const LedgerEntry& e : ran.ledger.entries()) EXPECT_EQ(e.scope, "/");
+  EXPECT_NEAR(spent(ran.ledger, cold.rule) / cold.rule.capacity, 1, 0.1);
+}
+
+// δ/2 to each stage and ε/2 to each: the paper's basic composition, whose parts fit the whole.
+TEST(WarmStart, PaperScheduleHalvesTheBudget) {
+  WarmQuasar algorithm;
+  const Problem p = ripple(2000);
+  test::set(algorithm, {{"fallback", "false"}});
+  const Scheduled s =
+      algorithm.schedule(Schedule::paper, p.facts, {1, budget_delta}, Calibrator::bun_steinke);
+  expect_near_relative(s.rule.capacity, 0.0174689048, 1e-8);
+  expect_near_relative(field_of(algorithm, "second_slice") * s.rule.capacity, 0.0042351063, 1e-7);
+  const Ran ran = test::run_enforced(algorithm, p.facts, *p.records, s.rule);
+  EXPECT_EQ(ran.outcome.status, Status::steps_done);
+  EXPECT_LT(spent(ran.ledger, s.rule), s.rule.capacity);
+}
+
+// x = k/(k + 2) is where rho_A^{−k/6}·rho_B^{−1/3} is least; DP-SGD has k = 1.
+TEST(WarmStart, DividesTheBudgetWhereThePromiseIsBest) {
+  for (const double k : {1.0, 4.0 / 3, 2.0}) {
+    double best = 1e9, at = 0;
+    for (double x = 0.001; x < 1; x += 0.001) {
+      const double value = std::pow(x, -k / 6) * std::pow(1 - x, -1.0 / 3);
+      if (value < best) best = value, at = x;
+    }
+    EXPECT_NEAR(at, k / (k + 2), 1e-3);
+  }
+  WarmKl kl;
+  const Problem p = ripple(1000);
+  test::set(kl, {{"fallback", "false"}});
+  kl.schedule(Schedule::practical, p.facts, {1, budget_delta}, Calibrator::cks);
+  EXPECT_DOUBLE_EQ(field_of(kl, "first_slice"), 0.5);  // k = 2
+  WarmQuasar quasar;
+  test::set(quasar, {{"fallback", "false"}});
+  quasar.schedule(Schedule::practical, p.facts, {1, budget_delta}, Calibrator::cks);
+  EXPECT_DOUBLE_EQ(field_of(quasar, "first_slice"), 1.0 / 3);
+}
+
+TEST(WarmStart, NamesTheFieldsOfItsStages) {
+  WarmQuasar algorithm;
+  const PublicFacts facts = ripple(100).facts;
+  test::set(algorithm, {{"second.period", "0"}});
+  try {
+    algorithm.check(facts);
+    FAIL();
+  } catch (const InputError& refusal) {
+    EXPECT_STREQ(refusal.what(), "lowy-2024/warm-quasar: second.period = 0, expected > 0");
+  }
+}
+
+TEST(WarmStart, WithTheSecondOrderFinderRunsStochasticSpider) {
+  WarmQuasar algorithm;
+  Problem p = test::small_problem("double-well", 200);
+  p.facts.constants.set(constant::quasar_convexity, {0.5, Origin::estimated});
+  p.facts.domain = Domain::ball(3);
+  test::set(algorithm, {{"finder", "stochastic_spider"}, {"fallback", "false"}});
+  const Scheduled s =
+      algorithm.schedule(Schedule::practical, p.facts, {4, budget_delta}, Calibrator::cks);
+  test::set(algorithm, {{"first.steps", "20"}, {"sosp.steps", "30"}});
+  const Ran ran = test::run_enforced(algorithm, p.facts, *p.records, s.rule);
+  EXPECT_TRUE(ran.outcome.counts.contains("second.refreshes"));
+  EXPECT_EQ(ran.ledger.entries().back().scope, "/second/");
+}
+
+// ε_A pure beside ε_B with all of δ: the exponential mechanism needs no δ (printed: half of it).
+TEST(WarmExponential, LeavesDeltaToTheSecondStage) {
+  const Problem p = find_problem("ripple-location")->make({.records = 3000, .dimension = 3});
+  WarmExponential algorithm;
+  test::set(algorithm, {{"fallback", "false"}});
+  const PrivacyBudget budget{2, budget_delta};
+  Scheduled s = algorithm.schedule(Schedule::practical, p.facts, budget, Calibrator::cks);
+  EXPECT_DOUBLE_EQ(s.rule.pure_capacity, 2.0 / 3);
+  EXPECT_DOUBLE_EQ(s.rule.capacity, zcdp_budget({2 - 2.0 / 3, budget_delta}, Calibrator::cks));
+  EXPECT_EQ(field_of(algorithm, "second_slice"), 1);
+  const Ran ran = test::run_enforced(algorithm, p.facts, *p.records, s.rule);
+  EXPECT_EQ(ran.outcome.status, Status::steps_done);
+  EXPECT_LE(ran.ledger.spent(budget_delta).epsilon, 2 * (1 + 1e-9));
+  double rho = 0;
+  for (const LedgerEntry& e : ran.ledger.entries())
+    if (e.scope == "/second/") rho += static_cast<double>(e.count) * s.rule.charge(*e.event);
+  rho += still_increments(algorithm, ran);
+  EXPECT_NEAR(rho / s.rule.capacity, 1, 1e-9);
+  const LedgerEntry& first = ran.ledger.entries().front();
+  EXPECT_EQ(first.scope, "/first/");
+  EXPECT_TRUE(first.pure);
+  EXPECT_NEAR(*pure_epsilon(*first.event), 2.0 / 3, 1e-9);
+
+  // the paper's halves of δ cost accuracy
+  const double practical = s.rule.capacity;
+  s = algorithm.schedule(Schedule::paper, p.facts, {2, budget_delta}, Calibrator::cks);
+  EXPECT_NEAR(field_of(algorithm, "second_slice") * s.rule.capacity,
+              zcdp_budget({1, 0.5 * budget_delta}, Calibrator::cks),
+              1e-12);
+  EXPECT_LT(field_of(algorithm, "second_slice"), 1);
+  EXPECT_GT(practical, s.rule.capacity);
+}
+
+TEST(WarmExponential, StartsTheFinderFromItsChoice) {
+  const Problem p = find_problem("ripple-location")->make({.records = 100000, .dimension = 2});
+  WarmExponential algorithm;
+  test::set(algorithm, {{"fallback", "false"}});
+  const Scheduled s =
+      algorithm.schedule(Schedule::practical, p.facts, {1, budget_delta}, Calibrator::cks);
+  test::set(algorithm, {{"second.steps", "3"}});
+  const Ran ran = test::run_enforced(algorithm, p.facts, *p.records, s.rule);
+  ASSERT_GE(ran.iterates.size(), 2U);
+  EXPECT_EQ(ran.iterates.front(), p.facts.initial_point);
+  EXPECT_LT(p.empirical->value(ran.iterates[1]), p.empirical->value(p.facts.initial_point) - 0.1);
+}
+
+PublicFacts facts_of(Index n) {
+  PublicFacts f = find_problem("ripple-location")->make({.records = 10, .dimension = 2}).facts;
+  f.records = n;
+  return f;
+}
+
+// The two halves are disjoint and either has the whole budget: pure where the exponential mechanism
+// reads, zCDP where the finder does. Read twice, as printed, they have half each.
+TEST(WarmPopulation, ItsStagesReadDisjointHalves) {
+  const Problem p = find_problem("ripple-location")->make({.records = 20001, .dimension = 2});
+  for (const bool reuse : {false, true}) {
+    WarmPopulation algorithm;
+    algorithm.set_variant(reuse ? Variant::printed : Variant::repaired);
+    const Scheduled s =
+        algorithm.schedule(Schedule::practical, p.facts, {2, budget_delta}, Calibrator::cks);
+    algorithm.check(p.facts);
+    const Ran ran = test::run_enforced(algorithm, p.facts, *p.records, s.rule);
+    EXPECT_NE(ran.outcome.status, Status::budget);
+    EXPECT_LE(ran.ledger.spent(budget_delta).epsilon, 2 * (1 + 1e-9));
+    bool overlap = false;
+    for (const LedgerEntry& e : ran.ledger.entries()) {
+      if (e.scope == "/first/") {
+        EXPECT_EQ(e.charged, (RecordRange{0, reuse ? 20001 : 10000}));
+        EXPECT_NEAR(*pure_epsilon(*e.event), reuse ? 1 : 2, 1e-9);
+      } else {
+        EXPECT_EQ(e.scope, "/second/");
+        overlap |= e.charged.begin < 10000;
+      }
+    }
+    EXPECT_EQ(overlap, reuse);
+    EXPECT_TRUE(!reuse || s.utility >= Utility::disputed);
+    EXPECT_EQ(s.note.find("same records") != std::string::npos, reuse);
+  }
+}
+
+// A union bound over the N points of the net needs ln N where the paper has d.
+TEST(WarmPopulation, ItsExcessHoldsForEveryPointOfTheNet) {
+  const double log_net = 10 * std::log(1e4), n1 = 5e5, failure = 0.05;
+  const double psi = population_excess(log_net, 1e9, 0, 1, 2, n1, failure);
+  const double least = 2 * 2 * std::sqrt(2 * log_net / n1);  // 2p without the failure's share
+  EXPECT_GT(psi, least);
+  const double printed = 2 * 2 * std::sqrt((std::log(8 / failure) + 10) / n1);
+  EXPECT_LT(printed, 0.4 * least);
+  EXPECT_LT(population_excess(log_net, 1e9, 0, 1, 2, 4 * n1, failure), 0.51 * psi);
+  WarmPopulation algorithm;
+  algorithm.schedule(Schedule::practical, facts_of(100000000), {2, 1e-6}, Calibrator::cks);
+  const double wide = field_of(algorithm, "warm_excess");
+  algorithm.schedule(Schedule::practical, facts_of(10000000000), {2, 1e-6}, Calibrator::cks);
+  EXPECT_LT(field_of(algorithm, "warm_excess"), wide);
+}
+
+Problem glm(Index n, Index d, Index rank = 0) {
+  const auto family = find_problem("glm-sigmoid");
+  Fields fields = family->fields();
+  if (rank > 0) {
+    set_field(fields, "glm-sigmoid", "features", "low_rank");
+    set_field(fields, "glm-sigmoid", "rank", std::to_string(rank));
+  }
+  return family->make({.records = n, .dimension = d, .seed = 1, .data_seed = 1});
+}
+
+TEST(JlMethod, ProjectsTheDataBeforeTheBaseAlgorithmRuns) {
+  const Problem p = glm(300, 40);
+  JlDpSpider algorithm;
+  algorithm.schedule(Schedule::practical, p.facts, {2, budget_delta}, Calibrator::cks);
+  test::set(algorithm, {{"projected_dimension", "5"}, {"steps", "30"}, {"period", "5"}});
+  algorithm.check(p.facts);
+  const Ran ran = test::run_unsound(algorithm, p.facts, *p.records, {});
+  EXPECT_EQ(ran.iterates.front(), Vector::Zero(40));
+  EXPECT_EQ(ran.outcome.point.size(), 40);
+  for (const LedgerEntry& e : ran.ledger.entries()) EXPECT_EQ(e.scope, "/projected/");
+  // every point is Φᵀw̃: the iterates span at most k dimensions
+  Matrix points(40, 30);
+  for (Index t = 0; t < 30; ++t) points.col(t) = ran.iterates[static_cast<std::size_t>(t)];
+  const Eigen::JacobiSVD<Matrix> svd(points);
+  EXPECT_GT(svd.singularValues()[4], 1e-12 * svd.singularValues()[0]);
+  EXPECT_LE(svd.singularValues()[5], 1e-12 * svd.singularValues()[0]);
+  // an output of M projected afterwards would span all of R^d (printed)
+  DpSpider unprojected;
+  unprojected.parameters.steps = 30;
+  unprojected.parameters.refresh_noise = unprojected.parameters.increment_noise = 1;
+  const Ran whole = test::run_unsound(unprojected, p.facts, *p.records, {});
+  for (Index t = 0; t < 30; ++t) points.col(t) = whole.iterates[static_cast<std::size_t>(t)];
+  EXPECT_GT(Eigen::JacobiSVD<Matrix>(points).singularValues()[20], 1e-6);
+}
+
+TEST(JlMethod, SpendsTheWholeBudget) {
+  const Problem p = glm(500, 200, 3);
+  JlDpSpider algorithm;
+  test::set(algorithm, {{"rank", "1"}});
+  const Scheduled s =
+      algorithm.schedule(Schedule::practical, p.facts, {2, budget_delta}, Calibrator::cks);
+  EXPECT_EQ(field_of(algorithm, "projected_dimension"), 21);  // max(ln(2n/δ), r ln(2n/δ))
+  const Ran ran = test::run_enforced(algorithm, p.facts, *p.records, s.rule);
+  EXPECT_EQ(ran.outcome.status, Status::steps_done);
+  EXPECT_NEAR(spent(ran.ledger, s.rule) / s.rule.capacity, 1, 1e-9);
+}
+
+TEST(JlMethod, DoesNotProjectWhereThatWouldNotHelp) {
+  const Problem p = glm(500, 6);
+  JlDpSpider algorithm;
+  const Scheduled s =
+      algorithm.schedule(Schedule::practical, p.facts, {2, budget_delta}, Calibrator::cks);
+  EXPECT_EQ(field_of(algorithm, "projected_dimension"), 0);
+  EXPECT_NE(s.note.find("nothing is projected"), std::string::npos);
+  DpSpider base;
+  base.schedule(Schedule::practical, p.facts, {2, budget_delta}, Calibrator::cks);
+  EXPECT_EQ(field_of(algorithm, "steps"), static_cast<double>(base.parameters.steps));
+  EXPECT_THROW(algorithm.schedule(
+                   Schedule::practical, ripple(100).facts, {2, budget_delta}, Calibrator::cks),
+               InputError);
+}
+
+TEST(JlMethod, RunsTheWarmStartInFewDimensions) {
+  const Problem p = glm(400, 300, 3);
+  WarmGlm algorithm;
+  test::set(algorithm, {{"rank", "3"}, {"fallback", "false"}});
+  const Scheduled s =
+      algorithm.schedule(Schedule::practical, p.facts, {4, budget_delta}, Calibrator::cks);
+  EXPECT_EQ(field_of(algorithm, "projected_dimension"),
+            std::ceil(3 * std::log(800 / budget_delta)));
+  test::set(algorithm, {{"first.steps", "20"}, {"second.steps", "20"}, {"second.period", "5"}});
+  const Ran ran = test::run_enforced(algorithm, p.facts, *p.records, s.rule);
+  EXPECT_EQ(ran.ledger.entries().front().scope, "/projected/first/");
+  EXPECT_EQ(ran.ledger.entries().back().scope, "/projected/second/");
+  EXPECT_TRUE(ran.outcome.point.allFinite());
+}
+
+}  // namespace
+}  // namespace dpsosp::lowy_2024

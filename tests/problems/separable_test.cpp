@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Losses a coordinate at a time against losses of whole points.
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/stream.hpp"
+#include "dpsosp/problems/problem.hpp"
+
+namespace dpsosp {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+double by_coordinates(const Records& records,
+                      const Vector& x,
+                      const Vector& centre,
+                      const BatchView& batch,
+                      double limit) {
+  double sum = 0;
+  for (Index j = 0; j < x.size(); ++j) {
+    Vector out = Vector::Zero(1);
+    records.add_coordinate_loss_differences(
+        j, Vector::Constant(1, x[j]), centre[j], batch, limit, out);
+    sum += out[0];
+  }
+  return sum;
+}
+
+double whole(const Records& records,
+             const Vector& x,
+             const Vector& centre,
+             const BatchView& batch) {
+  double sum = 0;
+  records.add_loss_differences(Point(x), Point(centre), batch, infinity, sum);
+  return sum;
+}
+
+class SeparableFamily : public testing::TestWithParam<std::string> {};
+
+TEST_P(SeparableFamily, ItsCoordinatesAddUpToTheLoss) {
+  for (const std::string sampling : {"independent", "whole", "stream"}) {
+    const auto family = find_problem(GetParam());
+    Fields fields = family->fields();
+    set_field(fields, GetParam(), "sampling", sampling);
+    const Problem problem = family->make({.records = 41, .dimension = 5});
+    const Records& records = *problem.records;
+    ASSERT_TRUE(problem.facts.separable);
+    ASSERT_TRUE(records.separable());
+    Stream stream({.seed = 2});
+    for (int trial = 0; trial < 20; ++trial) {
+      Vector x(5), centre(5);
+      stream.fill_normal(0.7, x);
+      stream.fill_normal(0.7, centre);
+      if (trial % 3 == 0) x[1] = centre[1];
+      const BatchView all(0, 41);
+      const double expected = whole(records, x, centre, all);
+      EXPECT_NEAR(by_coordinates(records, x, centre, all, infinity),
+                  expected,
+                  1e-10 * (41 + std::abs(expected)))
+          << sampling;
+    }
+  }
+}
+
+TEST_P(SeparableFamily, ClampsEveryRecordOnItsOwn) {
+  const Problem problem = find_problem(GetParam())->make({.records = 30, .dimension = 3});
+  const Records& records = *problem.records;
+  Stream stream({.seed = 3});
+  for (const double limit : {1e-3, 0.05, 0.3, 10.0})
+    for (Index j = 0; j < 3; ++j) {
+      Vector values(4), out = Vector::Zero(4);
+      stream.fill_normal(0.5, values);
+      const double centre = stream.normal();
+      const ClipReport report =
+          records.add_coordinate_loss_differences(j, values, centre, {4, 30}, limit, out);
+      Index clipped = 0;
+      for (Index k = 0; k < 4; ++k) {
+        double expected = 0;
+        Vector x = Vector::Constant(3, 0.2), c = x;
+        x[j] = values[k];
+        c[j] = centre;
+        const double most = limit * std::abs(values[k] - centre);
+        for (Index i = 4; i < 30; ++i) {
+          const double one = whole(records, x, c, {i, i + 1});
+          expected += std::min(most, std::max(-most, one));
+          clipped += std::abs(one) > most ? 1 : 0;
+        }
+        EXPECT_NEAR(out[k], expected, 1e-9);
+      }
+      EXPECT_EQ(report.clipped, clipped);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Zoo,
+                         SeparableFamily,
+                         testing::Values("ripple-location",
+                                         "separable-pl",
+                                         "multi-well",
+                                         "cosine-saddle",
+                                         "double-well",
+                                         "ramp"),
+                         [](const auto& family) {
+                           std::string name = family.param;
+                           for (char& c : name)
+                             if (c == '-') c = '_';
+                           return name;
+                         });
+
+TEST(Separable, OtherFamiliesRefuse) {
+  const Problem problem = find_problem("radial-ripple")->make({.records = 10, .dimension = 2});
+  EXPECT_FALSE(problem.facts.separable);
+  EXPECT_FALSE(problem.records->separable());
+  Vector out = Vector::Zero(1);
+  EXPECT_THROW(problem.records->add_coordinate_loss_differences(
+                   0, Vector::Ones(1), 0.0, BatchView(0, 10), 1.0, out),
+               InputError);
+}
+
+}  // namespace
+}  // namespace dpsosp
