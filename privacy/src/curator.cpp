@@ -341,8 +341,7 @@ double Curator::read_loss_difference(ConstVectorRef point,
                                      double limit) {
   if (shared_->departures.no_data || limit == 0) return 0.0;
   const auto add = [&](const BatchView& members, VectorRef sum) {
-    return own_->records->add_loss_differences(
-        Point(point), Point(centre), members, limit, sum[0]);
+    return own_->records->add_loss_differences(Point(point), Point(centre), members, limit, sum[0]);
   };
   const BatchView view(batch.range_.begin, batch.range_.end);
   Vector sum = Vector::Zero(1);

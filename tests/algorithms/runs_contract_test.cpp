@@ -3,8 +3,8 @@
 // same bits for the same key, a budget that is kept, a plan that covers the queries made.
 #include <algorithm>
 #include <array>
-#include <variant>
 #include <limits>
+#include <variant>
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

@@ -181,6 +181,10 @@ Scheduled DpGdSosp::schedule(Schedule kind,
   if (kind == Schedule::paper)
     s.note += std::string(s.note.empty() ? "" : "; ") +
               "alpha by the claimed rate with constant 1; noise by the accountant";
+  if (p.printed_horizon && q.rho > q.M) {
+    s.utility = Utility::disputed;
+    s.note += std::string(s.note.empty() ? "" : "; ") + "the printed horizon is too short (B1)";
+  }
   mark_vacuous(s, q.G);
   return s;
 }

@@ -6,44 +6,31 @@
 
 #include <fmt/format.h>
 
+#include "dpsosp/algorithms/spider.hpp"
 #include "dpsosp/core/errors.hpp"
 
 namespace dpsosp::baselines {
 
+// The driver of building_blocks with a refresh every q steps, Gaussian noise in proportion to the
+// sensitivities, and no escape. dev: w_J is the point at which g_J was estimated (errata, W20).
 Outcome DpSpider::run(Curator& curator, Stream stream, Observer& observer) const {
   const DpSpiderParameters& p = parameters;
-  const Index n = curator.facts().records;
-  const BatchPolicy first = batch_policy(p.sampling, p.refresh_batch, n);
-  const BatchPolicy later = batch_policy(p.sampling, p.increment_batch, n);
-  OutputKeeper output(p.output, p.steps, stream);
-  Vector w = curator.facts().initial_point;
-  Vector w_prev = w, g = Vector::Zero(w.size()), increment(w.size());
-  for (Index t = 0; t < p.steps; ++t) {
-    observer.iterate(t, w);
-    try {
-      if (t % p.period == 0) {
-        curator.gradient(Point(w),
-                         curator.draw(first),
-                         {p.clip_refresh, Noise::sensitivity_ratio(p.refresh_noise)},
-                         g);  // L1
-      } else {
-        const double limit = std::min(p.clip_increment * (w - w_prev).norm(), 2.0 * p.clip_refresh);
-        curator.gradient_difference(Point(w),
-                                    Point(w_prev),
-                                    curator.draw(later),
-                                    {limit, Noise::sensitivity_ratio(p.increment_noise)},
-                                    increment);  // L2
-        g += increment;
-      }
-    } catch (const Refused& refusal) {
-      return {output.point(w), status_of(refusal), t, {}};
-    }
-    output.visit(t, w, g);  // dev: w_J is the point at which g_J was estimated (errata, W20)
-    w_prev = w;
-    w -= p.step_size * g;
-    if (!w.allFinite()) return {w, Status::not_finite, t + 1, {}};
-  }
-  return {output.point(w), Status::steps_done, p.steps, {{"anchors", anchors()}}};
+  SpiderParameters driver;
+  driver.steps = p.steps;
+  driver.step_size = p.step_size;
+  driver.refresh = RefreshTrigger::period;
+  driver.period = p.period;
+  driver.output = p.output;
+  driver.escape.kind = EscapeKind::none;
+  driver.oracle = {.sampling = p.sampling,
+                   .refresh_batch = p.refresh_batch,
+                   .increment_batch = p.increment_batch,
+                   .clip_refresh = p.clip_refresh,
+                   .increment_clip = IncrementClip::capped,  // min(β‖w − w′‖, 2L)
+                   .clip_increment = p.clip_increment,
+                   .refresh_noise = p.refresh_noise,
+                   .increment_noise = p.increment_noise};
+  return run_spider(driver, curator, stream, observer);
 }
 
 DpSpiderPractical dp_spider_practical(

@@ -132,7 +132,7 @@ Fields DpSrm::fields() {
           field("rate_constant", p.rate_constant, "C of zeta")};
 }
 
-// One form: the published errors are of the accounting (docs/errata.md, B8 to B10).
+// One form: the published errors are of the accounting (docs/errata.md, B8, B9).
 void DpSrm::set_variant(Variant) {}
 
 void DpSrm::set_common_noise(double sensitivity_ratio) {

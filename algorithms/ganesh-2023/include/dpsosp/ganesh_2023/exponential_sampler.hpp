@@ -82,8 +82,8 @@ SamplerSteps sampler_steps(double inverse_temperature,
                            double step_constant);
 
 /// E F(x) − min_K F ≤ (d + 1 + d ln(βG′D/d))/β + μD²/8, G′ = G + μD/2, on K around 0. Printed
-/// without d + 1, which falls to 0 as βGD → d (docs/errata.md, G10). Where βG′D < d the logarithm is
-/// taken to be 0.
+/// without d + 1, which falls to 0 as βGD → d (docs/errata.md, G10). Where βG′D < d the logarithm
+/// is taken to be 0.
 double gibbs_excess(double inverse_temperature, double regularizer, double d, double G, double D);
 
 }  // namespace dpsosp::ganesh_2023
