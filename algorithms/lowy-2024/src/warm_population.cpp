@@ -11,12 +11,25 @@
 #include "dpsosp/algorithms/stages.hpp"
 #include "dpsosp/baselines/tree_spider.hpp"
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/ganesh_2023/stochastic_spider.hpp"
 
 namespace dpsosp::lowy_2024 {
 
 WarmPopulation::WarmPopulation()
     : first_(std::make_unique<ExponentialWarmStart>()),
-      second_(std::make_unique<baselines::TreeSpider>()) {}
+      tree_(std::make_unique<baselines::TreeSpider>()) {
+  auto sosp = std::make_unique<ganesh_2023::StochasticSpider>();
+  sosp->parameters.target = ganesh_2023::Target::population;
+  sosp_ = std::move(sosp);
+}
+
+const Algorithm& WarmPopulation::second() const {
+  return parameters.finder == PopulationFinder::tree_spider ? *tree_ : *sosp_;
+}
+
+Algorithm& WarmPopulation::second() {
+  return parameters.finder == PopulationFinder::tree_spider ? *tree_ : *sosp_;
+}
 
 double population_excess(double log_net,
                          double inverse_temperature,
@@ -58,9 +71,9 @@ Outcome WarmPopulation::run(Curator& curator, Stream stream, Observer& observer)
     if (p.reuse) spec.pure_share = 0.0;
     spec.initial_point = outcome.point;
     spec.suboptimality = p.warm_excess;
-    Curator second = curator.child(spec);
+    Curator rest = curator.child(spec);
     LaterStage later(observer, outcome.steps);
-    outcome = second_->run(second, stage_stream(stream, 1), later);
+    outcome = second().run(rest, stage_stream(stream, 1), later);
   } catch (const Refused& refusal) {
     whole.status = status_of(refusal);
     return whole;
@@ -105,7 +118,7 @@ Scheduled WarmPopulation::schedule(Schedule kind,
   PublicFacts two = facts_of(1);
   two.constants.set(constant::suboptimality, {p.warm_excess, Origin::estimated, "warm start"});
   const PrivacyBudget rest{part * budget.epsilon, budget.delta};
-  const Scheduled b = second_->schedule(kind, two, rest, calibrator);
+  const Scheduled b = second().schedule(kind, two, rest, calibrator);
   p.second_slice = std::min(1.0, b.rule.capacity / s.rule.capacity);
   s.alpha = b.alpha;
   s.utility = std::max(a.utility, b.utility);
@@ -125,7 +138,7 @@ const AlgorithmCard& WarmPopulation::card() const {
       .title = "Warm start by an exponential mechanism, population",
       .paper = "Lowy, Ullman, Wright 2024",
       .place = "Algorithm 4, Corollary 7.1, with tree-SPIDER",
-      .guarantee = "FOSP, population",
+      .guarantee = "FOSP, population; SOSP with finder = stochastic_spider, disputed",
       .metric = Metric::gradient_norm,
       .rate = "(zeta/n)^(1/3) + (sqrt(d) zeta/(n eps))^(1/2), zeta = d/(n eps) + sqrt(d/n)",
       .empirical = {},
@@ -139,19 +152,26 @@ const AlgorithmCard& WarmPopulation::card() const {
 
 Fields WarmPopulation::fields() {
   WarmPopulationParameters& p = parameters;
-  Fields f{field("reuse", p.reuse, "both stages read all records, at half of epsilon each"),
+  Fields f{field("finder",
+                 p.finder,
+                 {{PopulationFinder::tree_spider, "tree_spider"},
+                  {PopulationFinder::stochastic_spider, "stochastic_spider"}},
+                 "B: settings second.* belong to tree_spider, sosp.* to stochastic_spider"),
+           field("reuse", p.reuse, "both stages read all records, at half of epsilon each"),
            field("failure", p.failure, "zeta: probability that psi does not hold"),
            field("warm_excess", p.warm_excess, "psi: suboptimality that B is told"),
            field("second_slice", p.second_slice, "B's share of the capacity")};
   add_stage_fields(f, "first", *first_);
-  add_stage_fields(f, "second", *second_);
+  add_stage_fields(f, "second", *tree_);
+  add_stage_fields(f, "sosp", *sosp_);
   return f;
 }
 
 void WarmPopulation::set_variant(Variant variant) {
   parameters.reuse = variant == Variant::printed;
   first_->set_variant(variant);
-  second_->set_variant(variant);
+  tree_->set_variant(variant);
+  sosp_->set_variant(variant);
 }
 
 void WarmPopulation::check(const PublicFacts& facts) const {
@@ -163,7 +183,8 @@ void WarmPopulation::check(const PublicFacts& facts) const {
   if (!(p.second_slice > 0 && p.second_slice <= 1))
     reject(key, "second_slice", p.second_slice, "in (0, 1]");
   check_stage(key, "first", *first_, facts);
-  check_stage(key, "second", *second_, facts);
+  check_stage(key, "second", *tree_, facts);
+  check_stage(key, "sosp", *sosp_, facts);
 }
 
 }  // namespace dpsosp::lowy_2024

@@ -8,8 +8,12 @@
 
 namespace dpsosp::lowy_2024 {
 
+/// The second stage B.
+enum class PopulationFinder { tree_spider, stochastic_spider };
+
 /// Symbols of the paper in the comments.
 struct WarmPopulationParameters {
+  PopulationFinder finder = PopulationFinder::tree_spider;
   bool reuse = false;         ///< both stages read all records, at half of ε each (printed)
   double failure = 0.05;      ///< ζ: probability that ψ does not hold
   double warm_excess = 1.0;   ///< ψ: the suboptimality that B is told
@@ -40,9 +44,11 @@ class WarmPopulation final : public Algorithm {
 
  private:
   RecordRange half(const PublicFacts& facts, int k) const;
+  const Algorithm& second() const;
+  Algorithm& second();
 
   std::unique_ptr<ExponentialWarmStart> first_;
-  std::unique_ptr<Algorithm> second_;
+  std::unique_ptr<Algorithm> tree_, sosp_;
 };
 
 /// ψ of Algorithm 4 with probability 1 − ζ, n₁ records in the first half:
