@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <iostream>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "commands.hpp"
+#include "dpsosp/algorithms/registry.hpp"
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/experiments/algorithm_check.hpp"
 #include "dpsosp/experiments/check.hpp"
 #include "dpsosp/experiments/json_number.hpp"
 #include "dpsosp/problems/problem.hpp"
@@ -48,28 +51,64 @@ void print(const ProblemCheck& check) {
     fmt::print("  {}  {} ({})\n", line.passed ? "ok  " : "FAIL", line.property, line.detail);
 }
 
+json check_json(const AlgorithmCheck& check) {
+  json lines = json::array();
+  for (const CheckLine& line : check.lines)
+    lines.push_back(
+        {{"property", line.property}, {"passed", line.passed}, {"detail", line.detail}});
+  return {{"algorithm", check.algorithm},
+          {"passed", check.passed()},
+          {"command", check.command},
+          {"metric", check.metric},
+          {"start", to_json_number(check.start)},
+          {"output", to_json_number(check.output)},
+          {"guarantee", to_json_number(check.guarantee)},
+          {"spent", to_json_number(check.spent)},
+          {"seconds", check.seconds},
+          {"checks", std::move(lines)}};
+}
+
+void print(const AlgorithmCheck& check) {
+  fmt::print(
+      "{}: {}\n  {}\n", check.algorithm, check.passed() ? "passed" : "FAILED", check.command);
+  for (const CheckLine& line : check.lines)
+    fmt::print("  {}  {} ({})\n", line.passed ? "ok  " : "FAIL", line.property, line.detail);
+}
+
+bool is_algorithm(std::string_view name) {
+  return std::ranges::any_of(algorithm_registry(),
+                             [&](const AlgorithmEntry& entry) { return entry.key == name; });
+}
+
 }  // namespace
 
 int check_command(const Arguments& arguments) {
-  po::options_description options("dpsosp check PROBLEM...|all");
+  po::options_description options("dpsosp check PROBLEM...|ALGORITHM...|problems|algorithms|all");
   options.add_options()("help", "this text")("json", "as JSON")(
       "dimension", po::value<std::string>(), "d; default: the problem's")(
       "seed", po::value<std::string>()->default_value("0"), "of points, searches and data sets")(
       "set",
       po::value<std::vector<std::string>>()->composing(),
       "name=value of the problem; repeatable")(
-      "what", po::value<std::vector<std::string>>(), "names of problems, or all");
+      "what",
+      po::value<std::vector<std::string>>(),
+      "names of problems, keys of algorithms, problems, algorithms, or all");
   const auto map = parse_options("check", options, arguments, "what");
   if (map.count("help") != 0) {
     std::cout << options;
     return 0;
   }
   if (map.count("what") == 0)
-    throw InputError("check: expected the name of a problem (dpsosp list problems), or all");
-  auto names = map["what"].as<std::vector<std::string>>();
-  if (names == std::vector<std::string>{"all"}) {
-    names.clear();
-    for (const ProblemEntry& entry : problem_registry()) names.push_back(entry.name);
+    throw InputError(
+        "check: expected names of problems (dpsosp list problems), keys of algorithms (dpsosp list "
+        "algorithms), problems, algorithms, or all");
+  std::vector<std::string> names;
+  for (const std::string& name : map["what"].as<std::vector<std::string>>()) {
+    if (name == "problems" || name == "all")
+      for (const ProblemEntry& entry : problem_registry()) names.push_back(entry.name);
+    if (name == "algorithms" || name == "all")
+      for (const AlgorithmEntry& entry : algorithm_registry()) names.push_back(entry.key);
+    if (name != "problems" && name != "algorithms" && name != "all") names.push_back(name);
   }
   CheckOptions check_options;
   check_options.seed = static_cast<std::uint64_t>(integer(map, "check", "seed", 0));
@@ -78,17 +117,27 @@ int check_command(const Arguments& arguments) {
   if (map.count("set") != 0)
     for (const auto& [name, text] : assignments("check", map["set"].as<std::vector<std::string>>()))
       settings[name] = text;
-  for (const std::string& name : names) find_problem(name);  // refuse before the first is run
+  for (const std::string& name : names) {  // refuse before the first is run
+    if (name.find('/') != std::string::npos)
+      find_algorithm(name);
+    else
+      find_problem(name);
+  }
 
   bool passed = true;
   json all = json::array();
   for (const std::string& name : names) {
-    const ProblemCheck check = check_problem(name, settings, check_options);
-    passed = passed && check.passed();
-    if (map.count("json") != 0)
-      all.push_back(check_json(check));
+    const auto report = [&](const auto& check) {
+      passed = passed && check.passed();
+      if (map.count("json") != 0)
+        all.push_back(check_json(check));
+      else
+        print(check);
+    };
+    if (is_algorithm(name))
+      report(check_algorithm(name));
     else
-      print(check);
+      report(check_problem(name, settings, check_options));
     std::cout.flush();
   }
   if (map.count("json") != 0) std::cout << all.dump(2) << '\n';

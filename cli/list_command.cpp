@@ -7,6 +7,7 @@
 #include "commands.hpp"
 #include "dpsosp/algorithms/registry.hpp"
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/experiments/algorithm_page.hpp"
 #include "dpsosp/experiments/exhibit.hpp"
 #include "dpsosp/experiments/problem_page.hpp"
 #include "dpsosp/problems/problem.hpp"
@@ -129,7 +130,7 @@ int list_command(const Arguments& arguments) {
       "settings", "also every setting, its default and its meaning")(
       "document",
       po::value<std::string>(),
-      "write problems.md and its pictures into this folder (problems alone)")(
+      "write algorithms.md, or problems.md and its pictures, into this folder")(
       "what", po::value<std::vector<std::string>>(), "algorithms, problems or exhibits");
   const auto map = parse_options("list", options, arguments, "what");
   if (map.count("help") != 0) {
@@ -141,8 +142,11 @@ int list_command(const Arguments& arguments) {
     throw InputError("list: expected one of algorithms, problems, exhibits");
   const std::string what = map["what"].as<std::vector<std::string>>().front();
   if (map.count("document") != 0) {
-    if (what != "problems") throw InputError("list: --document goes with problems");
-    for (const auto& file : write_problem_page(map["document"].as<std::string>()))
+    if (what != "problems" && what != "algorithms")
+      throw InputError("list: --document goes with algorithms or problems");
+    const auto folder = map["document"].as<std::string>();
+    for (const auto& file :
+         what == "problems" ? write_problem_page(folder) : write_algorithm_page(folder))
       fmt::print("{}\n", file.string());
     return 0;
   }

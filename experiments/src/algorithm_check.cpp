@@ -53,8 +53,7 @@ AlgorithmCheck check_algorithm(std::string_view algorithm) {
   const json description = describe(spec);
   const auto begin = std::chrono::steady_clock::now();
   const json run = compute_run(description);
-  check.seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  check.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   const AlgorithmCard& card = find_algorithm(algorithm)->card();
   check.metric = card.metric == Metric::excess_risk        ? "value"
                  : run.at("output").contains("sosp_level") ? "sosp_level"

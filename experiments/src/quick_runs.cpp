@@ -22,7 +22,8 @@ RunSpec at(std::string algorithm,
   return spec;
 }
 
-/// The cosine saddle, from its saddle: what second-order methods leave and first-order ones may not.
+/// The cosine saddle, from its saddle: what second-order methods leave and first-order ones may
+/// not.
 RunSpec from_saddle(std::string algorithm, Index records, Settings settings = {}) {
   return at(std::move(algorithm), "cosine-saddle", records, 10, {}, std::move(settings));
 }
@@ -60,7 +61,51 @@ const std::vector<QuickRun>& quick_runs() {
   static const std::vector<QuickRun> runs{
       {minimax("xu-2026/dp-rgda", 100000)},
       {from_saddle("ganesh-2023/stochastic-spider", 100000)},
+      {at("ganesh-2023/exponential-mechanism", "multi-well", 10000, 2)},
+      {at("ganesh-2023/discrete-exponential", "multi-well", 10000, 2)},
       {one_pass("liu-talwar-2025/adaptive-spider", 1000000)},
+      {at("lowy-2024/exponential-mechanism", "ripple-location", 100000, 16)},
+      {at("lowy-2024/quasar-dp-sgd", "radial-ripple", 30000, 16)},
+      {at("lowy-2024/warm-exponential", "ripple-location", 100000, 16)},
+      {at("lowy-2024/warm-quasar", "radial-ripple", 30000, 16)},
+      {at("lowy-2024/warm-kl", "radial-ripple", 1000000, 16)},
+      {at("lowy-2024/warm-population", "ripple-location", 10000000, 4, {{"sampling", "stream"}})},
+      {at("lowy-2024/warm-glm", "glm-sigmoid", 20000, 100)},
+      {at("lowy-2024/published-experiment", "trig-radial", 10000, 100)},
+      {at("avdiukhin-2024/dp-sgd", "double-well", 10000, 10)},
+      {at("avdiukhin-2024/noisy-sgd",
+          "double-well",
+          10000,
+          10,
+          {},
+          {{"deviation", "1"}, {"largest_deviation", "1"}})},
+      {from_saddle("wang-chen-xu-2019/dp-gd", 100000)},
+      {from_saddle("wang-xu-2020/dp-trust-region", 100000)},
+      {from_saddle("gao-wright-2023/short-steps", 100000)},
+      {one_pass("tao-2025/ada-dp-spider", 100000000)},
+      {from_anywhere("arora-2023/dp-spider", 100000)},
+      {at("arora-2023/tree-spider", "separable-pl", 10000000, 16, {{"sampling", "stream"}})},
+      {at("arora-2023/jl-dp-spider", "glm-sigmoid", 20000, 100)},
+      {at("wang-2023/dp-srm", "ramp", 3000, 10)},
+      {from_anywhere("tran-cutkosky-2022/momentum-aggregation", 100000)},
+      {from_anywhere("wang-ye-xu-2017/dp-gd", 100000)},
+      {from_anywhere("wang-ye-xu-2017/dp-svrg", 100000)},
+      {from_anywhere("zhang-2017/rrpsgd", 100000)},
+      {from_anywhere("wang-xu-2019/dp-prox-gd", 100000)},
+      {at("wang-xu-2019/dp-frank-wolfe", "separable-pl", 100000, 16)},
+      {from_anywhere("zhou-2020/dp-sgd", 100000)},
+      {from_anywhere("zhou-2020/dp-rmsprop", 100000)},
+      {from_anywhere("zhou-2020/dp-adam", 100000)},
+      {at("wang-chen-xu-2019/dp-gld", "ripple-location", 10000, 4)},
+      {at("menart-2024/kl-spider", "radial-ripple", 300000, 16)},
+      {from_anywhere("abadi-2016/dp-sgd", 100000)},
+      {from_anywhere("abadi-2016/dp-adam", 100000)},
+      {minimax("zhang-2025/private-diff", 100000)},
+      {minimax("yang-2022/dp-sgda", 100000)},
+      {minimax("reference/gradient-descent-ascent", 2000)},
+      {from_anywhere("reference/sgd", 2000)},
+      {from_anywhere("reference/spider", 2000)},
+      {from_saddle("reference/perturbed-gd", 2000)},
   };
   return runs;
 }
