@@ -74,7 +74,8 @@ Problem LandscapeFamily::make(const InstanceSpec& spec) const {
   facts.dimension = d;
   facts.records = spec.records;
   facts.domain = made.domain;
-  facts.separable = dynamic_cast<const SeparableObjective*>(made.objective.get()) != nullptr;
+  const auto* separable = dynamic_cast<const SeparableObjective*>(made.objective.get());
+  facts.separable = separable != nullptr && separable->coordinates_alike();
   facts.initial_point = start.pick(name(), made.starts, made.domain, spec.seed);
   facts.constants = std::move(made.constants);
   if (facts.constants.contains(constant::lipschitz)) {

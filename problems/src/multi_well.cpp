@@ -70,6 +70,7 @@ class MultiWellObjective final : public SeparableObjective {
     for (const double u : x) sum += wells_.at(u).value;
     return weight_ * sum;
   }
+  bool coordinates_alike() const override { return true; }
   double coordinate_value(Index, double t) const override { return weight_ * wells_.at(t).value; }
   void gradient(ConstVectorRef x, VectorRef out) const override {
     for (Index j = 0; j < d_; ++j) out[j] = weight_ * wells_.at(x[j]).first;

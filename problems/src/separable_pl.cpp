@@ -21,6 +21,7 @@ class SeparablePlObjective final : public SeparableObjective {
   double value(ConstVectorRef x) const override {
     return x.squaredNorm() + 3 * (root_d_ * x).array().sin().square().mean();
   }
+  bool coordinates_alike() const override { return true; }
   double coordinate_value(Index, double t) const override {
     const double sine = std::sin(root_d_ * t);
     return t * t + 3 * sine * sine / static_cast<double>(d_);

@@ -43,7 +43,7 @@ TEST(MinibatchSgdSchedule, AFullLengthRunSpendsTheBudgetExactly) {
           if (share > 0 && calibrator == Calibrator::exact_gaussian) continue;
           const bool clips = dynamic_cast<DpSgd*>(algorithm.get()) != nullptr;
           if (calibrator == Calibrator::rdp && clips != (share > 0)) continue;  // slow
-          algorithm->parameters.selection_share = share;
+          algorithm->parameters.selection.share = share;
           algorithm->parameters.deviation = algorithm->parameters.largest_deviation = 1.0;
           const Scheduled s = algorithm->schedule(kind, p.facts, {2, 1e-6}, calibrator);
           algorithm->check(p.facts);
@@ -57,7 +57,7 @@ TEST(MinibatchSgdSchedule, AFullLengthRunSpendsTheBudgetExactly) {
           double spent = static_cast<double>(plan[0].count) * s.rule.charge(*one.event);
           if (share > 0) {
             const double selection =
-                s.rule.charge(PureEvent{algorithm->parameters.selection_epsilon});
+                s.rule.charge(PureEvent{algorithm->parameters.selection.epsilon});
             EXPECT_NEAR(selection, share * s.rule.capacity, 1e-9 * s.rule.capacity);
             spent += selection;
           }
@@ -174,7 +174,7 @@ TEST(MinibatchSgdSchedule, NaiveNoiseSaysWhatItCosts) {
 TEST(MinibatchSgdSchedule, RefusesWhatItCannotDo) {
   const Problem p = double_well(1000);
   DpSgd algorithm;
-  algorithm.parameters.selection_share = 0.5;
+  algorithm.parameters.selection.share = 0.5;
   EXPECT_THROW(
       algorithm.schedule(Schedule::practical, p.facts, {1, 1e-6}, Calibrator::exact_gaussian),
       InputError);

@@ -201,28 +201,29 @@ DpSgd selecting(const Problem& p, double epsilon, FilterRule& rule) {
   auto& q = algorithm.parameters;
   q.bound = BoundRule::given;
   q.clip = 2.616227428;
-  q.selection_share = 0.25;
+  q.selection.share = 0.25;
   rule = algorithm.schedule(Schedule::practical, p.facts, {epsilon, 1e-6}, Calibrator::cks).rule;
   return algorithm;
 }
 
-TEST(PrivateSelection, ReturnsAnIterateDrawnBeforeTheRunWithinTheBudget) {
+TEST(PrivateSelection, ReturnsAnAcceptedIterateWithinTheBudget) {
   const Problem p = double_well(20000);
   FilterRule rule;
   const DpSgd algorithm = selecting(p, 2, rule);
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     const Ran ran = run_enforced(algorithm, p.facts, *p.records, rule, seed);
-    ASSERT_EQ(ran.outcome.status, Status::certified);
+    EXPECT_EQ(ran.outcome.status, Status::certified);
     EXPECT_EQ(ran.outcome.steps, algorithm.parameters.steps);
-    const auto at = std::ranges::find(ran.iterates, ran.outcome.point);
-    ASSERT_NE(at, ran.iterates.end());
-    Stream stream({.seed = seed, .purpose = Purpose::algorithm});
-    std::vector<Index> drawn;
-    for (int k = 0; k < 6; ++k) drawn.push_back(stream.below(algorithm.parameters.steps));
-    EXPECT_TRUE(std::ranges::count(drawn, at - ran.iterates.begin()) > 0);
-    EXPECT_EQ(ran.ledger.entries().front().query, "stationarity_test");
+    EXPECT_EQ(ran.outcome.counts.at("selected"), 1);
+    EXPECT_EQ(ran.ledger.entries().back().query, "stationarity_test");
     EXPECT_LE(ran.ledger.spent(1e-6).epsilon, 2 * (1 + 1e-9));
-    EXPECT_GE(ran.outcome.counts.at("questions"), 1);
+    // the same steps as without a selection, and no candidate but them and the last iterate
+    DpSgd plain = algorithm;
+    plain.parameters.selection.epsilon = 0;
+    const Ran alone = run_enforced(plain, p.facts, *p.records, rule, seed);
+    EXPECT_EQ(ran.iterates, alone.iterates);
+    EXPECT_TRUE(ran.outcome.point == alone.outcome.point ||
+                std::ranges::count(ran.iterates, ran.outcome.point) > 0);
   }
 }
 
@@ -230,12 +231,13 @@ TEST(PrivateSelection, WithoutAYesReturnsTheLastIterate) {
   const Problem p = double_well(20000);
   FilterRule rule;
   DpSgd algorithm = selecting(p, 2, rule);
-  algorithm.parameters.alpha = 1e-9;  // no iterate is that good
-  algorithm.parameters.selection_epsilon = 1e6;
+  algorithm.parameters.selection.alpha = 1e-9;  // no iterate is that good
+  algorithm.parameters.selection.epsilon = 1e6;
   rule.capacity = 1e30;
   const Ran ran = run_enforced(algorithm, p.facts, *p.records, rule);
   EXPECT_EQ(ran.outcome.status, Status::steps_done);
-  EXPECT_EQ(ran.outcome.counts.at("questions"), 6);
+  EXPECT_EQ(ran.outcome.counts.at("selected"), 0);
+  EXPECT_EQ(ran.ledger.entries().back().query, "stationarity_test");  // asked all the same
   EXPECT_EQ(std::ranges::count(ran.iterates, ran.outcome.point), 0);  // x_T is after x_{T−1}
   EXPECT_TRUE(ran.outcome.point.allFinite());
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Losses a coordinate at a time against losses of whole points.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -48,7 +49,6 @@ TEST_P(SeparableFamily, ItsCoordinatesAddUpToTheLoss) {
     set_field(fields, GetParam(), "sampling", sampling);
     const Problem problem = family->make({.records = 41, .dimension = 5});
     const Records& records = *problem.records;
-    ASSERT_TRUE(problem.facts.separable);
     ASSERT_TRUE(records.separable());
     Stream stream({.seed = 2});
     for (int trial = 0; trial < 20; ++trial) {
@@ -109,6 +109,37 @@ INSTANTIATE_TEST_SUITE_P(Zoo,
                              if (c == '-') c = '_';
                            return name;
                          });
+
+// Where the facts call a problem separable, G/√d bounds every coordinate's slope on the domain.
+TEST(Separable, TheFactsPromiseTheSameSlopeInEveryCoordinate) {
+  for (const std::string name :
+       {"ripple-location", "separable-pl", "multi-well", "cosine-saddle"}) {
+    const Problem problem = find_problem(name)->make({.records = 50, .dimension = 4});
+    const PublicFacts& facts = problem.facts;
+    ASSERT_TRUE(facts.separable) << name;
+    const double limit = facts.constants[constant::lipschitz] / 2;
+    const double half_width = facts.domain.kind == Domain::Kind::box ? facts.domain.radius : 3.0;
+    Vector values(400), out(400);
+    for (Index k = 0; k < 400; ++k)
+      values[k] = half_width * (static_cast<double>(2 * k + 1) / 400 - 1);
+    double steepest = 0;
+    for (Index j = 0; j < 4; ++j)
+      for (Index k = 0; k + 1 < 400; ++k) {
+        const ClipReport report =
+            problem.extremes->add_coordinate_loss_differences(j,
+                                                              values.segment(k, 1),
+                                                              values[k + 1],
+                                                              {0, problem.extremes->size()},
+                                                              limit,
+                                                              out.head(1));
+        EXPECT_EQ(report.clipped, 0) << name;
+        steepest = std::max(steepest, report.largest_norm);
+      }
+    EXPECT_GT(steepest, 0.8 * limit) << name;
+  }
+  for (const std::string name : {"double-well", "ramp"})
+    EXPECT_FALSE(find_problem(name)->make({.records = 10, .dimension = 4}).facts.separable) << name;
+}
 
 TEST(Separable, OtherFamiliesRefuse) {
   const Problem problem = find_problem("radial-ripple")->make({.records = 10, .dimension = 2});

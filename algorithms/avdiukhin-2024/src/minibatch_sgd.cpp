@@ -1,42 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dpsosp/avdiukhin_2024/minibatch_sgd.hpp"
 
-#include <algorithm>
-#include <optional>
-#include <utility>
-#include <vector>
-
-#include "dpsosp/privacy/stationarity_test.hpp"
-
 namespace dpsosp::avdiukhin_2024 {
-namespace {
-
-/// The iterates that a private selection will look at: indices uniform on {0, …, T−1}, drawn before
-/// the run, so that K iterates are stored and not T.
-class Candidates {
- public:
-  Candidates(Index count, Index steps, Stream& stream) {
-    for (Index k = 0; k < count; ++k) wanted_.push_back({stream.below(steps), {}});
-  }
-
-  void visit(Index t, ConstVectorRef x) {
-    for (auto& [index, point] : wanted_)
-      if (index == t) point = x;
-  }
-
-  /// The first accepted one, in the order drawn; null if none is.
-  const Vector* first_accepted(StationarityTest& test) const {
-    for (const auto& [index, point] : wanted_)
-      if (point.size() > 0 && test.accepts(point)) return &point;
-    return nullptr;
-  }
-
- private:
-  std::vector<std::pair<Index, Vector>> wanted_;
-};
-
-}  // namespace
-
 MinibatchSgd::MinibatchSgd(GradientPolicy policy) : policy_(policy) {
   set_variant(Variant::repaired);
 }
@@ -45,40 +10,29 @@ Outcome MinibatchSgd::run(Curator& curator, Stream stream, Observer& observer) c
   const MinibatchSgdParameters& p = parameters;
   const BatchPolicy policy = batch_policy(p.sampling, p.batch, curator.facts().records);
   const GradientQuery query{p.clip, Noise::sensitivity_ratio(p.noise), Block::x};
-  const bool selects = p.selection_share > 0;
   OutputKeeper output(p.output, p.steps, stream);
-  Candidates candidates(selects ? p.candidates : 0, p.steps, stream);
-  std::optional<StationarityTest> test;      // charged before the run, asked after it
+  Candidates candidates(p.selection.on() ? p.selection.candidates : 0, p.steps, stream);
   Vector x = curator.facts().initial_point;  // x_t
   Vector g(x.size());
-  Status status = Status::steps_done;
-  Index t = 0;
+  Outcome outcome;
   try {
-    if (selects)
-      test.emplace(curator,
-                   curator.draw(BatchPolicy::all()),
-                   StationaritySpec{.epsilon = p.selection_epsilon,
-                                    .gradient_scale = p.alpha,
-                                    .curvature_scale = p.curvature_scale,
-                                    .gradient_limit = p.clip,
-                                    .hessian_limit = p.hessian_limit});
-    for (; t < p.steps; ++t) {  // line 1
-      observer.iterate(t, x);
-      candidates.visit(t, x);
+    for (; outcome.steps < p.steps; ++outcome.steps) {  // line 1
+      observer.iterate(outcome.steps, x);
+      candidates.visit(outcome.steps, x);
       const Batch batch = curator.draw(policy);     // line 2: dev: named sampling (A16)
       curator.gradient(Point(x), batch, query, g);  // lines 3 to 5; clips in Algorithm 1 alone
-      output.visit(t, x, g);
+      output.visit(outcome.steps, x, g);
       x -= p.step_size * g;  // line 6
-      if (!x.allFinite()) return {x, Status::not_finite, t + 1, {}};
+      if (!x.allFinite()) return {x, Status::not_finite, outcome.steps + 1, {}};
     }
   } catch (const Refused& refusal) {
-    status = status_of(refusal);
+    outcome.status = status_of(refusal);
   }
-  if (!test) return {output.point(x), status, t, {}};
-  const Vector* accepted = candidates.first_accepted(*test);
-  if (accepted != nullptr) status = Status::certified;
-  // dev: without a yes the paper returns nothing; the last iterate is released anyway
-  return {accepted != nullptr ? *accepted : x, status, t, {{"questions", test->questions()}}};
+  outcome.point = output.point(x);
+  // dev: without a yes the paper returns nothing; the point of the output rule is released anyway
+  if (p.selection.on())
+    select_output(outcome, curator, candidates, p.selection, p.clip, p.hessian_limit);
+  return outcome;
 }
 
 const AlgorithmCard& DpSgd::card() const {

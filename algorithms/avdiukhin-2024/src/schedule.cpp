@@ -86,7 +86,7 @@ struct Premises {
     return p.sampling == Sampling::all ? infinity : static_cast<double>(p.batch);
   }
   StepNoise noise(Index steps) const {
-    return noise_for(batches(), facts.records, steps, p.selection_share, nominal, calibrator);
+    return noise_for(batches(), facts.records, steps, p.selection.share, nominal, calibrator);
   }
   double first_bound() const { return 2.0 * std::sqrt(n.smoothness * n.gap) + largest_deviation; }
   /// One round of C, for Δ = ratio·last.
@@ -233,7 +233,7 @@ Scheduled paper(Premises& s, std::string_view key) {
       p.noise_form == NoiseForm::naive
           ? guess
           : 2.0 / s.n.records *
-                noise_ratio_for((1.0 - p.selection_share) * zcdp_budget(s.nominal, unsampled), 1.0);
+                noise_ratio_for((1.0 - p.selection.share) * zcdp_budget(s.nominal, unsampled), 1.0);
   CircleSpec spec{.kappa = kappa,
                   .batch = s.theory_batch(),
                   .constants = p.constants,
@@ -295,11 +295,15 @@ Scheduled MinibatchSgd::schedule(Schedule kind,
   const std::string& key = card().key;
   refuse_shared_dual(card(), facts);
   dpsosp::check(budget);
-  const bool selects = p.selection_share > 0;
-  if (!(p.selection_share >= 0 && p.selection_share < 1))
-    reject(key, "selection_share", p.selection_share, "in [0, 1)");
-  if (selects && calibrator == Calibrator::exact_gaussian)
-    reject(key, "selection_share", p.selection_share, "0 with the calibrator exact-gaussian");
+  const bool selects = p.selection.share > 0;
+  if (!(p.selection.share >= 0 && p.selection.share < 1))
+    reject(key, "selection_share", p.selection.share, "in [0, 1)");
+  if (selects && !selection_fits(facts, calibrator))
+    reject(key,
+           "selection_share",
+           p.selection.share,
+           "0: a selection needs a minimisation problem of at most 512 dimensions, and a "
+           "calibrator other than exact-gaussian");
   const ProblemNumbers c = numbers_of(facts, selects);
   if (!(c.B > 0)) reject(key, "suboptimality", c.B, "> 0: the start is a minimiser");
   require_not_negative(key, "deviation", p.deviation);
@@ -323,11 +327,10 @@ Scheduled MinibatchSgd::schedule(Schedule kind,
   Scheduled made = kind == Schedule::practical ? practical(s) : paper(s, key);
   // Section 3.3 is for batches drawn without replacement.
   if (!proves || p.sampling == Sampling::poisson) made.bound_failure = 0.0;
-  p.alpha = made.alpha;
+  p.selection.alpha = made.alpha;
   p.hessian_limit = c.M;
-  if (std::isfinite(c.rho) && c.rho > 0) p.curvature_scale = std::sqrt(c.rho * made.alpha);
-  if (selects)
-    p.selection_epsilon = pure_epsilon_within(made.rule, p.selection_share * made.rule.capacity);
+  p.selection.epsilon =
+      selects ? pure_epsilon_within(made.rule, p.selection.share * made.rule.capacity) : 0.0;
   mark_vacuous(made, c.G);
   return made;
 }

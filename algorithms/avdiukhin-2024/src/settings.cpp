@@ -8,7 +8,7 @@ namespace dpsosp::avdiukhin_2024 {
 
 Fields MinibatchSgd::fields() {
   MinibatchSgdParameters& p = parameters;
-  return {
+  Fields f{
       field("steps", p.steps, "T"),
       field("step_size", p.step_size, "eta"),
       field("clip", p.clip, "C: bound of a record's gradient; nominal where nothing is clipped"),
@@ -16,13 +16,6 @@ Fields MinibatchSgd::fields() {
       field("batch", p.batch, "B; set before a schedule it is kept"),
       field("noise", p.noise, "Delta over 2C/B; 0 = no noise, unsound door only"),
       output_field(p.output),
-      field("selection_share",
-            p.selection_share,
-            "of the budget, for a private selection among iterates; 0 = no selection"),
-      field("selection_epsilon", p.selection_epsilon, "epsilon of the selection"),
-      field("candidates", p.candidates, "K: iterates that the selection looks at"),
-      field("alpha", p.alpha, "alpha that the selection asks for"),
-      field("curvature_scale", p.curvature_scale, "sqrt(rho alpha) of the selection"),
       field("hessian_limit", p.hessian_limit, "M: bound of a record's Hessian in the selection"),
       field("bound",
             p.bound,
@@ -50,6 +43,8 @@ Fields MinibatchSgd::fields() {
       field("strict_noise", p.strict_noise, "Delta^2 >= ln(T/delta) sigma^2/B"),
       field("horizon_slack", p.horizon_slack, "the least T whose alpha is this close to the best"),
   };
+  p.selection.add_fields(f, "of the budget, for a private selection among iterates");
+  return f;
 }
 
 void MinibatchSgd::set_variant(Variant variant) {
@@ -63,6 +58,7 @@ void MinibatchSgd::set_variant(Variant variant) {
 
 void MinibatchSgd::set_common_noise(double sensitivity_ratio) {
   parameters.noise = sensitivity_ratio;
+  parameters.selection.epsilon = 0.0;  // a plan has no room for it
 }
 
 std::vector<PlannedQuery> MinibatchSgd::plan(const PublicFacts& facts) const {
@@ -86,12 +82,8 @@ void MinibatchSgd::check(const PublicFacts& facts) const {
            static_cast<double>(p.batch),
            fmt::format("in [1, records] with records = {}", facts.records));
   require_not_negative(key, "noise", p.noise);
-  if (!(p.selection_share >= 0 && p.selection_share < 1))
-    reject(key, "selection_share", p.selection_share, "in [0, 1)");
-  positive("selection_epsilon", p.selection_epsilon);
-  positive("candidates", p.candidates);
-  positive("alpha", p.alpha);
-  positive("curvature_scale", p.curvature_scale);
+  p.selection.check(key);
+  if (p.selection.on()) facts.constants.at(constant::hessian_lipschitz);  // scales the curvature
   positive("hessian_limit", p.hessian_limit);
   require_not_negative(key, "deviation", p.deviation);
   require_not_negative(key, "largest_deviation", p.largest_deviation);

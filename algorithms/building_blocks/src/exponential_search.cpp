@@ -31,10 +31,11 @@ void ExponentialSearch::check(std::string_view owner, const PublicFacts& facts) 
   require_positive(owner, "largest_net", largest_net);
   if (candidates == Candidates::product) {
     if (!facts.separable || set(facts).kind != Domain::Kind::box)
-      reject(owner,
-             "candidates",
-             "product",
-             fmt::format("net: the loss of {} is no sum over coordinates on a box", facts.name));
+      reject(
+          owner,
+          "candidates",
+          "product",
+          fmt::format("net: the loss of {} is no sum over like coordinates on a box", facts.name));
     return;
   }
   const double log_most = std::log(static_cast<double>(largest_net));
@@ -96,7 +97,7 @@ Outcome ExponentialSearch::run(Curator& curator, Observer& observer) const {
   const double candidates_made = std::exp(std::min(log_size(facts), 40.0));
   try {
     if (candidates == Candidates::product) {
-      // every coordinate has the same share of L: exact where coordinates are alike
+      // |f_j'| <= L/sqrt(d), which facts.separable says
       const double root_d = std::sqrt(static_cast<double>(facts.dimension));
       mechanism.choose(grid(facts), lipschitz / root_d, epsilon(facts), w);
     } else {

@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "dpsosp/core/errors.hpp"
-#include "dpsosp/privacy/stationarity_test.hpp"
 
 namespace dpsosp {
 
@@ -34,6 +33,12 @@ std::vector<Vector> Candidates::in_order() const {
 }
 
 void SelectionParameters::add_fields(Fields& fields, std::string_view share_meaning) {
+  fields.push_back(field("selection_form",
+                         form,
+                         {{SelectionForm::scalar, "scalar"},
+                          {SelectionForm::two_tests, "two_tests"},
+                          {SelectionForm::independent, "independent"}},
+                         "one scaled scalar, two thresholds, or Laplace noise for every question"));
   fields.push_back(field("selection_share", share, std::string(share_meaning) + "; 0 = none"));
   fields.push_back(field("selection_epsilon", epsilon, "pure epsilon of it; 0 = no selection"));
   fields.push_back(field("selection_alpha", alpha, "scale of the gradient in the test"));
@@ -70,7 +75,9 @@ std::optional<Vector> select_stationary(Curator& curator,
                            .curvature_scale = std::sqrt(rho * p.alpha),
                            .gradient_limit = gradient_limit,
                            .hessian_limit = hessian_limit,
-                           .slack = p.slack});
+                           .slack = p.slack,
+                           .form = p.form,
+                           .candidates = static_cast<Index>(candidates.size())});
     for (const Vector& x : candidates)
       if (test.accepts(x)) return x;
   } catch (const Refused&) {

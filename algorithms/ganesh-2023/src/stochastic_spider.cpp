@@ -51,7 +51,8 @@ const AlgorithmCard& StochasticSpider::card() const {
       .operations = "gradient, gradient difference; sparse-vector test of gradient and Hessian",
       .output_rule =
           "privately selected among failed escapes, random iterates, last and start; else the last",
-      .printed = "O1 at every escape, the kick stays in the estimate",
+      .printed =
+          "O1 at every escape, the kick stays in the estimate, two thresholds in the selection",
       .utility = Utility::repaired,
       .numbers_version = 2};
   return card;
@@ -97,6 +98,7 @@ void StochasticSpider::set_variant(Variant variant) {
   EscapeParameters& escape = parameters.spider.escape;
   escape.kind = printed ? EscapeKind::isotropic_fresh : EscapeKind::isotropic_reuse;
   escape.carry_kick = printed;
+  parameters.selection.form = printed ? SelectionForm::two_tests : SelectionForm::scalar;
 }
 
 void StochasticSpider::set_common_noise(double sensitivity_ratio) {

@@ -130,6 +130,10 @@ Scheduled ExponentialWarmStart::schedule(Schedule kind,
     s.utility = p.excess_rule == ExcessRule::laplace ? Utility::heuristic : Utility::proved;
     if (p.excess_rule == ExcessRule::laplace) s.note = "psi is the excess of smooth wells";
   }
+  if (kind == Schedule::practical && p.interior_minimiser) {
+    s.note += s.note.empty() ? "" : "; ";
+    s.note += "takes the minimiser over the set to be a stationary point (interior_minimiser)";
+  }
   if (enlarged) {
     s.excess_risk = std::max(s.excess_risk, excess_risk(facts));
     s.note += s.note.empty() ? "" : "; ";

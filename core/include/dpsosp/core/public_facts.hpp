@@ -117,7 +117,7 @@ struct PublicFacts {
   Domain dual_domain;    ///< of y, where constants of f in (x, y) are stated to hold
   Vector initial_point;  ///< x₀ ∈ R^d
   Vector initial_dual;   ///< y₀ ∈ R^{d₂}
-  /// f(x; z) = Σ_j f_j(x_j; z) for every record.
+  /// f(x; z) = Σ_j f_j(x_j; z) for every record, with |f_j′| ≤ G/√d in every coordinate.
   bool separable = false;
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dpsosp/algorithms/scheduling.hpp"
+#include "dpsosp/algorithms/selection.hpp"
 #include "dpsosp/algorithms/spider_oracle.hpp"
 #include "dpsosp/avdiukhin_2024/theory.hpp"
 
@@ -37,13 +38,9 @@ struct MinibatchSgdParameters {
   double noise = 0.0;  ///< Δ over 2C/B
   OutputRule output = OutputRule::last;
 
-  // private selection among iterates drawn before the run, section 3.4
-  double selection_share = 0.0;    ///< of the budget; 0: no selection
-  double selection_epsilon = 0.1;  ///< ε_sel
-  Index candidates = 6;            ///< K
-  double alpha = 0.1;              ///< α that the selection asks for
-  double curvature_scale = 1.0;    ///< √(ρα)
-  double hessian_limit = 1.0;      ///< M
+  /// Section 3.4, among the last iterate and iterates whose indices are drawn before the run.
+  SelectionParameters selection{.share = 0.0, .candidates = 6};
+  double hessian_limit = 1.0;  ///< M, of the selection
 
   // of the schedules
   BoundRule bound = BoundRule::lipschitz;

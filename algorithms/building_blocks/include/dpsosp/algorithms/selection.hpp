@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "dpsosp/algorithms/algorithm.hpp"
+#include "dpsosp/privacy/stationarity_test.hpp"
 
 namespace dpsosp {
 
@@ -32,8 +33,9 @@ class Candidates {
 
 /// Private choice of a nearly second-order stationary point among candidates.
 struct SelectionParameters {
+  SelectionForm form = SelectionForm::scalar;
   double share = 0.5;    ///< of the budget (empirical) or of the records (population)
-  double epsilon = 0.0;  ///< of the whole selection, pure; 0: none
+  double epsilon = 0.0;  ///< of the selection, pure (independent: of a test); 0: none
   double alpha = 1.0;    ///< scale of the gradient; sqrt(ρα) is that of the curvature
   double slack = 1.5;  ///< accept where max(‖∇F‖/α, −λ_min/sqrt(ρα)) is at most about this
   Index candidates = 64;  ///< uniform iterates beside the likely points
@@ -48,7 +50,7 @@ struct SelectionParameters {
 /// densely, and a filter that knows other mechanisms than Gaussian ones.
 bool selection_fits(const PublicFacts& facts, Calibrator calibrator);
 
-/// The first candidate that the scalar sparse-vector test accepts over all of the curator's
+/// The first candidate that the test accepts over all of the curator's
 /// records; none if it accepts none, if it is refused, or if the records answer no Hessians.
 /// \param gradient_limit, hessian_limit  G and M of every record
 /// \source privacy-accounting, section 11
