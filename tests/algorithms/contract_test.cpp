@@ -40,6 +40,11 @@ Problem accepted_problem(const Algorithm& algorithm) {
   throw InputError("no problem for " + algorithm.card().key);
 }
 
+/// Whether the field, or the field of a stage (STAGE.NAME), has this name.
+bool is_called(const Field& f, const std::string& name) {
+  return f.name == name || f.name.ends_with("." + name);
+}
+
 /// Whether a field is there and knows the choice.
 bool offers(Algorithm& algorithm, const std::string& name, const std::string& choice) {
   for (const Field& f : algorithm.fields())
@@ -109,10 +114,10 @@ TEST_P(EveryAlgorithm, RefusesEachBadParameterByName) {
   const auto prepared = [&] {
     auto algorithm = make();
     for (const Field& f : algorithm->fields())
-      if (f.name == "batch" || f.name == "refresh_batch" || f.name == "increment_batch")
+      if (is_called(f, "batch") || is_called(f, "refresh_batch") || is_called(f, "increment_batch"))
         f.set("10");
     for (const Field& f : algorithm->fields()) {  // batches are used under sampling alone
-      if (f.name == "sampling" && std::ranges::count(f.choices, "sample") > 0) {
+      if (is_called(f, "sampling") && std::ranges::count(f.choices, "sample") > 0) {
         f.set("sample");
         if (!test::runs_on(*algorithm, problem.facts)) f.set("fresh");
       }

@@ -260,6 +260,32 @@ TEST(Projection, IsRefusedWhereItMeansNothing) {
   EXPECT_THROW(other.records->projected(normals(2, 4, 1), 2.0), InputError);
 }
 
+// ε for pure mechanisms in place of (ε, δ): for records that answer nothing else.
+TEST(PureChild, TakesTheWholeBudgetOfItsRecordsOrNone) {
+  const PublicFacts f = facts();
+  const auto records = logistic(data(2));
+  Curator parent(f, *records, filter_rule({1.5, 1e-6}, Calibrator::cks), {.seed = 1});
+  ChildSpec spec{"pure", 1.0, RecordRange{0, 20}};
+  spec.pure = true;
+  Curator pure = parent.child(spec);
+  EXPECT_DOUBLE_EQ(pure.remaining().pure_share, 1.0);
+  EXPECT_THROW(mean_gradient(pure, Vector::Ones(d), 1.0), BudgetExhausted);
+  EXPECT_THROW(parent.child({"again", 1e-6, RecordRange{19, 21}}), BudgetExhausted);
+  EXPECT_NO_THROW(parent.child({"other", 0.5, RecordRange{20, 40}}));
+  spec.range = RecordRange{20, 40};
+  EXPECT_THROW(parent.child(spec), BudgetExhausted) << "half of it is reserved";
+  spec.share = 0.5;
+  EXPECT_THROW(parent.child(spec), InputError);
+
+  // a slice of a budget does not know what it is worth by itself
+  Curator fresh(f, *records, filter_rule({1.5, 1e-6}, Calibrator::cks), {.seed = 1});
+  Curator half = fresh.child({"half", 0.5});
+  spec = {"pure", 1.0};
+  spec.pure = true;
+  Curator nothing = half.child(spec);
+  EXPECT_EQ(nothing.remaining().pure_share, 0.0);
+}
+
 TEST(Projection, GlmFamiliesStateTheirFeatureBound) {
   const InstanceSpec spec{.records = 20, .dimension = 6, .seed = 1};
   for (const std::string name : {"glm-sigmoid", "glm-welsch", "glm-tukey"})

@@ -13,7 +13,7 @@ namespace dpsosp {
 void ExponentialSearch::add_fields(Fields& fields) {
   fields.push_back(field("candidates",
                          candidates,
-                         {{SearchSet::net, "net"}, {SearchSet::product, "product"}},
+                         {{CandidateSet::net, "net"}, {CandidateSet::product, "product"}},
                          "points of a net, or the product grid of a separable loss"));
   fields.push_back(field("net_radius", net_radius, "rad, covering radius of the candidates"));
   fields.push_back(field("inverse_temperature", inverse_temperature, "lambda"));
@@ -29,7 +29,7 @@ void ExponentialSearch::check(std::string_view owner, const PublicFacts& facts) 
   require_positive(owner, "lipschitz", lipschitz);
   require_positive(owner, "domain_radius", domain_radius);
   require_positive(owner, "largest_net", largest_net);
-  if (candidates == SearchSet::product) {
+  if (candidates == CandidateSet::product) {
     if (!facts.separable || set(facts).kind != Domain::Kind::box)
       reject(
           owner,
@@ -70,13 +70,13 @@ double ExponentialSearch::epsilon(const PublicFacts& facts) const {
 
 void ExponentialSearch::choose_candidates(const PublicFacts& facts) {
   const bool box = set(facts).kind == Domain::Kind::box;
-  candidates = facts.separable && box ? SearchSet::product : SearchSet::net;
+  candidates = facts.separable && box ? CandidateSet::product : CandidateSet::net;
 }
 
 bool ExponentialSearch::set_radius(double radius, const PublicFacts& facts) {
   const double reach = 0.5 * diameter(facts);
   net_radius = std::min(radius, reach);
-  if (candidates == SearchSet::product) return false;
+  if (candidates == CandidateSet::product) return false;
   const double log_most = std::log(static_cast<double>(largest_net));
   if (log_size(facts) <= log_most) return false;
   double low = std::log(net_radius), high = std::log(2.0 * reach);
@@ -96,7 +96,7 @@ Outcome ExponentialSearch::run(Curator& curator, Observer& observer) const {
   ExponentialMechanism mechanism(curator, curator.draw(BatchPolicy::all()));
   const double candidates_made = std::exp(std::min(log_size(facts), 40.0));
   try {
-    if (candidates == SearchSet::product) {
+    if (candidates == CandidateSet::product) {
       // |f_j'| <= L/sqrt(d), which facts.separable says
       const double root_d = std::sqrt(static_cast<double>(facts.dimension));
       mechanism.choose(grid(facts), lipschitz / root_d, epsilon(facts), w);

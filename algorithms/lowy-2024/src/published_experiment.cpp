@@ -100,7 +100,7 @@ const AlgorithmCard& PublishedExperiment::card() const {
       .place = "Experiment of the published version",
       .guarantee = "none: an experiment at tuned step sizes",
       .metric = Metric::gradient_norm,
-      .rate = "none",
+      .rate = "none claimed",
       .empirical = {},
       .population = {},
       .operations = "gradient and gradient difference",

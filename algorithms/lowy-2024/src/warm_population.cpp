@@ -20,6 +20,9 @@ WarmPopulation::WarmPopulation()
       tree_(std::make_unique<baselines::TreeSpider>()) {
   auto sosp = std::make_unique<ganesh_2023::StochasticSpider>();
   sosp->parameters.target = ganesh_2023::Target::population;
+  SpiderOracleParameters& oracle = sosp->parameters.spider.oracle;
+  oracle.sampling = Sampling::fresh;
+  oracle.refresh_batch = oracle.increment_batch = 1;
   sosp_ = std::move(sosp);
 }
 

@@ -7,7 +7,7 @@
 namespace dpsosp {
 
 /// Which finite set an exponential mechanism searches.
-enum class SearchSet {
+enum class CandidateSet {
   net,      ///< every point of a net of the set, enumerated
   product,  ///< the product grid of a box, for losses that are sums over coordinates: any dimension
 };
@@ -16,7 +16,7 @@ enum class SearchSet {
 /// The search set is the problem's domain; where that is R^d, |x_j| ≤ domain_radius for separable
 /// losses and ‖x‖ ≤ domain_radius for others.
 struct ExponentialSearch {
-  SearchSet candidates = SearchSet::net;
+  CandidateSet candidates = CandidateSet::net;
   double net_radius = 0.5;           ///< rad: every point of the set is this near to a candidate
   double inverse_temperature = 1.0;  ///< λ
   double lipschitz = 1.0;            ///< L: losses are clamped to f(c; z) ± L‖w − c‖
