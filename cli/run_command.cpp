@@ -126,14 +126,14 @@ std::string as_text(const json& r) {
       p["spent_accountant"].get<std::string>(),
       p["queries"].get<std::int64_t>());
   if (p.contains("nominal"))
-    out +=
-        fmt::format("             nominal epsilon {} while no gradient exceeds the bound{}\n",
-                    number(p["nominal"]),
-                    p.contains("class_relative")
-                        ? fmt::format("; epsilon {} at delta {} for data sets of the stated class",
-                                      number(p["class_relative"]["epsilon"]),
-                                      number(p["class_relative"]["delta"]))
-                        : "");
+    out += fmt::format(
+        "             nominal epsilon {} while no gradient and no Hessian exceeds its bound{}\n",
+        number(p["nominal"]),
+        p.contains("class_relative")
+            ? fmt::format("; epsilon {} at delta {} for data sets of the stated class",
+                          number(p["class_relative"]["epsilon"]),
+                          number(p["class_relative"]["delta"]))
+            : "");
   for (const json& e : p["ledger"]["entries"])
     out += fmt::format("ledger       {} x {} on batch {}: {}\n",
                        e["count"].get<std::int64_t>(),

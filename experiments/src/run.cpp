@@ -286,7 +286,11 @@ json privacy_json(const Curator& curator,
   }
   if (label == PrivacyLabel::conditional) {
     j["nominal"] = j["spent"];  // epsilon, while no gradient is longer than the nominal bound
-    if (scheduled.bound_failure > 0)
+    // Of a stated class of data sets, where what was spent at the rest of delta is what was asked.
+    const double rest =
+        delta - (1.0 + std::exp(d.at("epsilon").get<double>())) * scheduled.bound_failure;
+    if (scheduled.bound_failure > 0 && rest > 0 &&
+        curator.ledger().spent(rest).epsilon <= d.at("epsilon").get<double>() * (1 + 1e-9))
       j["class_relative"] = {{"epsilon", d.at("epsilon")},
                              {"delta", delta},
                              {"bound_failure", scheduled.bound_failure}};

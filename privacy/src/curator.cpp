@@ -68,7 +68,9 @@ double Curator::Own::charge_of(const Event& event) {
 std::optional<RangeFilter::Account> Curator::Own::charge_pure(RecordRange charged,
                                                               const Event& event,
                                                               double delta_extra) {
-  const bool pure_alone = rule.pure_capacity > 0 && rule.calibrator == Calibrator::exact_gaussian;
+  const bool no_other = rule.calibrator == Calibrator::exact_gaussian || rule.capacity == 0 ||
+                        (rule.calibrator == Calibrator::rdp && !rule.order);
+  const bool pure_alone = rule.pure_capacity > 0 && no_other;
   const double amount = pure_alone ? std::numeric_limits<double>::infinity() : charge_of(event);
   return filter.try_pure({charged, amount}, *pure_epsilon(event), delta_extra);
 }
@@ -384,6 +386,7 @@ void Curator::read_hessian(const Vector& point,
                            ConstVectorRef v,
                            double limit) {
   if (shared_->departures.no_data) return;
+  const double nominal = limit;
   if (shared_->departures.no_clipping) limit = std::numeric_limits<double>::infinity();
   if (limit == 0 || !point.allFinite() || !previous.allFinite() || !v.allFinite()) return;
   const Records& records = *own_->records;
@@ -400,6 +403,13 @@ void Curator::read_hessian(const Vector& point,
   own_->work += sum / (realised ? std::max(1.0, static_cast<double>(view.size()))
                                 : batch.policy_.divisor(own_->facts.records));
   note_clipping(report, view.size(), limit);
+  if (shared_->departures.no_clipping)
+    note_violations(report, view.size(), nominal, v.size(), [&](Vector& unused) {
+      return previous.size() == 0
+                 ? records.add_hessian_products(Point(point), v, view, nominal, unused)
+                 : records.add_hessian_difference_products(
+                       Point(point), Point(previous), v, view, nominal, unused);
+    });
 }
 
 Curator Curator::child(const ChildSpec& spec) {

@@ -147,10 +147,13 @@ Index ExponentialMechanism::choose(const Net& net,
   Race race(opened, curator_->own_->choice);
   Vector point(net.dimension());
   for (Index k = 0; k < indices; ++k)
-    if (net.point(k, point))
-      race.enter(k, score(point, net.centre(), lipschitz));
-    else
+    if (net.point(k, point)) {
+      // Rounding far from the origin may put a point beyond the reach that was charged.
+      const double beyond = (point - net.centre()).stableNorm() / net.reach();
+      race.enter(k, score(point, net.centre(), beyond > 1 ? lipschitz / beyond : lipschitz));
+    } else {
       race.pass();
+    }
   net.point(race.winner(), point);
   out = point;
   return race.winner();
@@ -212,7 +215,9 @@ Index ExponentialMechanism::choose_vertex(const Matrix& vertices,
   check_point("point", point);
   for (Index k = 0; k < vertices.cols(); ++k) check_point("vertex", vertices.col(k));
   const Vector middle = 0.5 * (vertices.rowwise().minCoeff() + vertices.rowwise().maxCoeff());
-  const double reach = std::sqrt((vertices.colwise() - middle).colwise().squaredNorm().maxCoeff());
+  double reach = 0.0;
+  for (Index k = 0; k < vertices.cols(); ++k)
+    reach = std::max(reach, (vertices.col(k) - middle).stableNorm());
   const Opened opened =
       open("exponential_vertex", epsilon, vertex_range(gradient_limit, 2.0 * reach));
   const Vector& gradient = mean_gradient(point, gradient_limit);

@@ -76,6 +76,8 @@ void HessianStream::product(ConstVectorRef v, double standard_deviation, VectorR
     reject("hessian stream", "standard_deviation", standard_deviation, "in [1e-150, 1e150]");
 
   const double length = v.stableNorm();  // squares of small entries would be charged as zero
+  if (!(length == 0 || (length >= 1e-150 && length <= 1e150)))  // products of limits stay finite
+    reject("hessian stream", "length of the vector", length, "0 or in [1e-150, 1e150]");
   SensitivitySteps sensitivities;
   std::vector<RangeFilter::Charge> charges;
   std::vector<LedgerEntry> entries;

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <map>
 #include <vector>
 
+#include "dpsosp/core/errors.hpp"
 #include "dpsosp/privacy/batch.hpp"
 
 namespace dpsosp {
@@ -14,6 +16,7 @@ namespace dpsosp {
 class SensitivitySteps {
  public:
   void add(RecordRange range, double sensitivity) {
+    if (!std::isfinite(sensitivity)) reject("query", "sensitivity", sensitivity, "finite");
     steps_[range.begin] += sensitivity;
     steps_[range.end] -= sensitivity;
     largest_ = std::max(largest_, sensitivity);

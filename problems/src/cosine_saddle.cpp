@@ -226,12 +226,13 @@ class SimulatedSigns final : public CosineSaddleRecords {
                  double limit,
                  VectorRef out) const override {
     check_simulated_batch("cosine-saddle", sampling_, batch, spec_.records);
-    check_simulated_limit("cosine-saddle",
-                          (sine.cwiseAbs() + cosine.cwiseAbs()).norm(),
-                          limit,
-                          amplitude() * std::sqrt(static_cast<double>(sine.size())));
-    out += static_cast<double>(batch.size()) * sine -
-           sum_of_signs(batch.begin(), batch.size()).cwiseProduct(cosine);
+    const double weight =
+        check_simulated_limit("cosine-saddle",
+                              (sine.cwiseAbs() + cosine.cwiseAbs()).norm(),
+                              limit,
+                              amplitude() * std::sqrt(static_cast<double>(sine.size())));
+    out += weight * (static_cast<double>(batch.size()) * sine -
+                     sum_of_signs(batch.begin(), batch.size()).cwiseProduct(cosine));
     return {};
   }
 
@@ -241,12 +242,12 @@ class SimulatedSigns final : public CosineSaddleRecords {
                         double limit,
                         double& out) const override {
     check_simulated_batch("cosine-saddle", sampling_, batch, spec_.records);
-    check_simulated_limit("cosine-saddle",
-                          std::abs(even) + odd.lpNorm<1>(),
-                          limit,
-                          amplitude() * static_cast<double>(odd.size()));
-    out += static_cast<double>(batch.size()) * even -
-           odd.dot(sum_of_signs(batch.begin(), batch.size()));
+    const double weight = check_simulated_limit("cosine-saddle",
+                                                std::abs(even) + odd.lpNorm<1>(),
+                                                limit,
+                                                amplitude() * static_cast<double>(odd.size()));
+    out += weight * (static_cast<double>(batch.size()) * even -
+                     odd.dot(sum_of_signs(batch.begin(), batch.size())));
     return {};
   }
 
@@ -257,11 +258,11 @@ class SimulatedSigns final : public CosineSaddleRecords {
                            double limit,
                            VectorRef out) const override {
     check_simulated_batch("cosine-saddle", sampling_, batch, spec_.records);
-    check_simulated_limit(
+    const double weight = check_simulated_limit(
         "cosine-saddle", (even.cwiseAbs() + odd.cwiseAbs()).maxCoeff(), limit, amplitude());
-    out += (static_cast<double>(batch.size()) * even -
-            sum_of_signs(batch.begin(), batch.size()).cwiseProduct(odd))
-               .cwiseProduct(v);
+    out += weight * (static_cast<double>(batch.size()) * even -
+                     sum_of_signs(batch.begin(), batch.size()).cwiseProduct(odd))
+                        .cwiseProduct(v);
     return {};
   }
 

@@ -16,13 +16,31 @@ namespace {
 
 using Counts = std::vector<Index>;
 
+/// Beyond these a product of slope and feature is rounding, and norms read 0 or infinity.
+constexpr double least_length = 1e-150, most = 1e150;
+
+/// The data with records out of that range, or not finite, replaced by ones that contribute zero.
+std::shared_ptr<const GlmData> in_range(std::shared_ptr<const GlmData> data) {
+  std::shared_ptr<GlmData> mended;
+  for (Index i = 0; i < data->labels.size(); ++i) {
+    const double length = data->features.col(i).stableNorm();
+    const bool fits = (length == 0 || (length >= least_length && length <= most)) &&
+                      std::abs(data->labels[i]) <= most;
+    if (fits) continue;
+    if (!mended) mended = std::make_shared<GlmData>(*data);
+    mended->features.col(i).setZero();
+    mended->labels[i] = 0.0;
+  }
+  return mended ? mended : data;
+}
+
 /// Clipped sums over records, record i counted counts[i] times, or once without counts. What a
 /// record contributes is a multiple of x_i and a part that all records share.
 class GlmSum {
  public:
   GlmSum(GlmModel model, std::shared_ptr<const GlmData> data)
       : model_(std::move(model)),
-        data_(std::move(data)),
+        data_(in_range(std::move(data))),
         lengths_(data_->features.colwise().norm()) {}
 
   const GlmModel& model() const { return model_; }

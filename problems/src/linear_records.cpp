@@ -210,9 +210,10 @@ class SimulatedTilts final : public TiltedRecords {
     check_batch(Block::x, batch);
     const double common = landscape_difference(point, centre);
     const Vector move = point.x - centre.x;
-    check_simulated_limit(problem(), std::abs(common) + spec_.entry * move.lpNorm<1>(), limit, 1.0);
-    out += static_cast<double>(batch.size()) * common +
-           sum_of_tilts(batch.begin(), batch.size()).dot(move);
+    const double weight = check_simulated_limit(
+        problem(), std::abs(common) + spec_.entry * move.lpNorm<1>(), limit, 1.0);
+    out += weight * (static_cast<double>(batch.size()) * common +
+                     sum_of_tilts(batch.begin(), batch.size()).dot(move));
     return {};
   }
 

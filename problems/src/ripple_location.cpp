@@ -253,8 +253,8 @@ class SimulatedRipples final : public RippleRecords {
   /// Σ_i of the records' entries of the table, where no record's contribution exceeds `bound`.
   Vector totals(const Matrix& table, const BatchView& batch, double bound, double limit) const {
     check_simulated_batch(family_name, sampling_, batch, spec_.records);
-    check_simulated_limit(family_name, bound, limit, rounding_scale);
-    return table.cwiseProduct(counts(batch.begin(), batch.size())).colwise().sum();
+    const double weight = check_simulated_limit(family_name, bound, limit, rounding_scale);
+    return weight * table.cwiseProduct(counts(batch.begin(), batch.size())).colwise().sum();
   }
 
   Matrix law_;

@@ -64,7 +64,10 @@ void check_simulated_batch(std::string_view problem,
                     batch.size()));
 }
 
-void check_simulated_limit(std::string_view problem, double bound, double limit, double cancelled) {
+double check_simulated_limit(std::string_view problem,
+                             double bound,
+                             double limit,
+                             double cancelled) {
   constexpr double rounding = 1 - 1e-9;
   if (limit < bound * rounding - 64 * std::numeric_limits<double>::epsilon() * cancelled)
     reject(
@@ -73,6 +76,7 @@ void check_simulated_limit(std::string_view problem, double bound, double limit,
         limit,
         fmt::format(">= {:.6g}, the proved bound: simulated records cannot be clipped one by one",
                     bound));
+  return bound > limit ? limit / bound : 1.0;
 }
 
 }  // namespace dpsosp

@@ -97,20 +97,6 @@ TEST(LiuTalwarErrata, ARefreshIsReleasedWithTheNoiseOfItsLeaf) {
     EXPECT_NE(ran.iterates[t], ran.iterates[t + 1]) << t;
 }
 
-// L5. The printed κ = max{α sqrt(d)/ε, (BGM)^{1/3}} asks for more records than κ = G wherever the
-// max is not G.
-TEST(LiuTalwarErrata, ThePrintedDriftThresholdOnlyInflatesBatches) {
-  const double epsilon = 1e-4;
-  ProblemNumbers f = unit;
-  f.n = 1e14;
-  const double budget = zcdp_budget({epsilon, 1e-6}, Calibrator::bun_steinke);
-  const double alpha = liu_talwar_2025::solve(f, budget, f.n).alpha;
-  const double printed = liu_talwar_2025::theorem_3_17_at(f, epsilon, alpha).drift_threshold;
-  EXPECT_GT(printed, 10 * f.G);
-  EXPECT_GT(liu_talwar_2025::numbers_at(f, budget, alpha, printed).records,
-            3 * liu_talwar_2025::numbers_at(f, budget, alpha, f.G).records);
-}
-
 // L7. ‖g_t‖ is unknown when the batch of step t is drawn: sizes follow the move that was made.
 TEST(LiuTalwarErrata, BatchesFollowTheMoveThatWasMade) {
   const auto family = find_problem("cosine-saddle");

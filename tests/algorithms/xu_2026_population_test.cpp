@@ -231,10 +231,10 @@ TEST(Remark3, WithoutAReleasedDualTheEstimatorIsStochasticSpiders) {
   a.descent_step = 0.05;
   a.period = 7;
   ganesh_2023::StochasticSpider spider;
-  auto& b = spider.parameters;
+  auto& b = spider.parameters.spider;
   b.steps = 50;
   b.step_size = 0.05;
-  b.refresh = ganesh_2023::RefreshTrigger::period;
+  b.refresh = RefreshTrigger::period;
   b.period = 7;
   a.oracle.increment_clip = b.oracle.increment_clip = IncrementClip::proportional;
   a.oracle.refresh_noise = b.oracle.refresh_noise = 1.5;

@@ -46,11 +46,11 @@ const AlgorithmCard& DpSgd::card() const {
       .rate = "d^(1/4)/sqrt(n eps)",
       .empirical = Exponents{-0.5, 0.25, -0.5},
       .population = {},
-      .operations =
-          "gradient; with a selection gradient norm and least eigenvalue; where each record "
-          "keeps its own dual, yang-2022/dp-sgda at the same numbers is this method",
+      .operations = "gradient; with a selection gradient norm and least eigenvalue",
       .output_rule = "last iterate, or one selected privately among iterates drawn before the run",
-      .printed = "the theorem's constants k_T = 64 in the paper's schedule"};
+      .printed = "the theorem's constants k_T = 64 in the paper's schedule",
+      .same_without_noise =
+          "wang-ye-xu-2017/dp-gd: with full batches both are gradient descent at 1/M"};
   return card;
 }
 

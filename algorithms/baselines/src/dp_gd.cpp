@@ -27,9 +27,10 @@ Scheduled DpGd::schedule(Schedule kind,
   double mu = 0.0;
   if (parameters.pl) {
     mu = facts.constants[constant::pl];
-    const double ratio = kind == Schedule::paper
-                             ? std::pow(q.n * budget.epsilon / q.G, 2) / (q.d * log_delta)
-                             : std::pow(q.n * mu / q.G, 2) * q.B * R / q.d;
+    const double ratio =
+        kind == Schedule::paper
+            ? std::pow(q.n * budget.epsilon / q.G, 2) / (q.d * log_delta)
+            : std::pow(q.n * mu / q.G, 2) * q.B * R / (q.d * q.M);  // dev: no unit (F10)
     steps = q.M / mu * std::max(1.0, std::log(ratio));
   }
   full_batch(q, count_of(card().key, "steps", steps));

@@ -53,6 +53,22 @@ DpSpiderPractical dp_spider_practical(
   return s;
 }
 
+DpSpiderPractical dp_spider_arora(double n, double d, double G, double M, double gap, double zcdp) {
+  DpSpiderPractical s{};
+  s.unit = std::sqrt(d / zcdp) / n;  // ᾱ
+  s.balance = std::pow(std::pow(gap * M, 0.25) / (std::sqrt(G) * s.unit), 4.0 / 3);
+  s.steps = count_of("arora-2023/dp-spider", "steps", std::max(s.balance, 1.0 / s.unit));
+  const double T = static_cast<double>(s.steps);
+  s.period = static_cast<Index>(std::clamp(std::floor(1.0 / (4.0 * T * s.unit * s.unit)), 1.0, T));
+  s.anchors = (s.steps + s.period - 1) / s.period;
+  const double P = static_cast<double>(s.anchors);
+  s.refresh_deviation = 2.0 * G / n * std::sqrt(P / zcdp);
+  s.increment_deviation = 2.0 * M / n * std::sqrt((T - P) / zcdp);
+  s.anchor_error = std::sqrt(d) * s.refresh_deviation;
+  s.bound = std::sqrt(40.0 * gap * M / T + 12.0 * s.anchor_error * s.anchor_error);
+  return s;
+}
+
 DpSpiderPaper dp_spider_paper(
     double n, double d, double L, double beta, double gap, const PrivacyBudget& budget) {
   const double a = std::sqrt(d * std::log(1.0 / budget.delta)) / (budget.epsilon * n);
@@ -84,12 +100,14 @@ Scheduled DpSpider::schedule(Schedule kind,
   Scheduled s{.rule = {}, .note = {}};
   if (kind == Schedule::practical) {
     s.rule = filter_rule(budget, calibrator);
-    const DpSpiderPractical q = dp_spider_practical(f.n, f.d, f.G, f.M, f.B, s.rule.capacity);
+    const bool lowy = p.constants == SpiderConstants::lowy;
+    const DpSpiderPractical q =
+        (lowy ? dp_spider_practical : dp_spider_arora)(f.n, f.d, f.G, f.M, f.B, s.rule.capacity);
     p.steps = q.steps;
     p.period = q.period;
     s.alpha = q.bound;
     s.utility = Utility::proved;
-    if (q.unit * q.unit * static_cast<double>(q.steps) > 1.0 + 1e-9) {
+    if ((lowy ? 1.0 : 4.0) * q.unit * q.unit * static_cast<double>(q.steps) > 1.0 + 1e-9) {
       s.utility = Utility::outside_theory;  // q would be below 1
       s.note = "the noise is too large for one step between anchors";
     }
@@ -162,6 +180,10 @@ Fields DpSpider::fields() {
                 p.increment_noise,
                 "differences: std / sensitivity; 0 = no noise, unsound door only"),
           output_field(p.output),
+          field("constants",
+                p.constants,
+                {{SpiderConstants::lowy, "lowy"}, {SpiderConstants::arora, "arora"}},
+                "whose constants the practical schedule has"),
           field("printed_period", p.printed_period, "q with the stray L^2, paper schedule")};
 }
 

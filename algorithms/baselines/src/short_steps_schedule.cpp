@@ -57,7 +57,9 @@ Scheduled ShortSteps::schedule(Schedule kind,
   ShortStepsParameters& p = parameters;
   require_second_order(card(), facts);
   const ProblemNumbers q = numbers_of(facts);
-  Scheduled s{.rule = filter_rule(budget, calibrator), .utility = Utility::proved};
+  Scheduled s{.rule = filter_rule(budget, calibrator),
+              .utility = Utility::heuristic,
+              .note = "the tolerances hold for the noise's mean norm, not with high probability"};
   if (calibrator == Calibrator::exact_gaussian && p.step_rule == StepRule::line_search)
     throw InputError(fmt::format(
         "{}: the calibrator exact-gaussian grants no line search; use cks or step_rule=fixed",
@@ -86,11 +88,9 @@ Scheduled ShortSteps::schedule(Schedule kind,
   if (kind == Schedule::paper) add("alpha by the claimed rate with constant 1");
   if (p.two_phase) {
     add("the second phase has less than the whole budget that alpha is computed from");
-    if (s.utility == Utility::proved) s.utility = Utility::heuristic;
   }
   if (p.step_rule == StepRule::line_search || p.curvature == CurvatureRule::products) {
     add("errors of the line search or of the power method are not part of the tolerances");
-    if (s.utility == Utility::proved) s.utility = Utility::repaired;
   }
   mark_vacuous(s, q.G);
   return s;
@@ -109,7 +109,7 @@ const AlgorithmCard& ShortSteps::card() const {
       .empirical = Exponents{-0.5, 0.25, -0.5},
       .operations = "gradient; Hessian or Hessian products; losses for the line search",
       .output_rule = "the point where gradient and curvature are small, else the last",
-      .utility = Utility::proved};
+      .utility = Utility::heuristic};
   return card;
 }
 
@@ -189,6 +189,11 @@ void ShortSteps::check(const PublicFacts& facts) const {
            "batch",
            static_cast<double>(p.batch),
            fmt::format("in [1, records] with records = {}", facts.records));
+  if (p.step_rule == StepRule::line_search &&
+      (p.sampling == Sampling::sample || p.sampling == Sampling::poisson))
+    throw InputError(key +
+                     ": step_rule = line_search asks one batch many questions, which secret coins "
+                     "do not allow; set sampling = all or fresh");
   require_positive(key, "clip", p.clip);
   require_positive(key, "hessian_limit", p.hessian_limit);
   if (!(p.hessian_rank >= 0 && p.hessian_rank <= facts.dimension))

@@ -43,6 +43,7 @@ const AlgorithmCard& JlDpSpider::card() const {
       .rate = "(sqrt(r)/(n eps))^(2/3), at most (n eps)^(-2/5)",
       .empirical = Exponents{-0.4, 0.0, -0.4},
       .population = {},
+      .sampling = -0.5,
       .operations = "gradient and gradient difference of projected features",
       .output_rule = "uniform iterate, lifted",
       .printed = "what the printed variant of DP-SPIDER keeps"};
@@ -68,6 +69,7 @@ const AlgorithmCard& WarmGlm::card() const {
       .rate = "(n eps)^(-1/2) q^(-1/6); sqrt(r)/(n eps q^(1/3)) at rank r",
       .empirical = Exponents{-0.5, 0.0, -0.5},
       .population = {},
+      .sampling = -0.5,
       .operations = "gradient and gradient difference of projected features",
       .output_rule = "uniform iterate of the second stage, lifted",
       .printed = "what the printed variants of the stages keep"};

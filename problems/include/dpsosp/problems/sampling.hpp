@@ -45,10 +45,10 @@ void check_simulated_batch(std::string_view problem,
 /// Refuses a clip limit below `bound`, the largest norm that any record's contribution can have at
 /// the point of the query. \param cancelled  size of the numbers whose difference the contribution
 /// is: its rounding, at moves of rounding size larger than any limit proportional to them, is let
-/// pass. \throws InputError
-void check_simulated_limit(std::string_view problem,
-                           double bound,
-                           double limit,
-                           double cancelled = 0.0);
+/// pass. \return what to multiply the sum with, below 1 there. \throws InputError
+double check_simulated_limit(std::string_view problem,
+                             double bound,
+                             double limit,
+                             double cancelled = 0.0);
 
 }  // namespace dpsosp

@@ -7,6 +7,12 @@
 
 namespace dpsosp::baselines {
 
+/// Whose constants the practical schedule has; both are proved.
+enum class SpiderConstants {
+  lowy,   ///< lowy-2024, section 3.1: the smaller bound
+  arora,  ///< baselines, section 8.1
+};
+
 /// Symbols of lowy-2024, section 2.1, in the comments.
 struct DpSpiderParameters {
   Index steps = 400;        ///< T
@@ -20,6 +26,7 @@ struct DpSpiderParameters {
   double refresh_noise = 0.0;    ///< s₁ over its sensitivity 2L/b₁
   double increment_noise = 0.0;  ///< s₂‖w − w′‖ ∧ ŝ₂ over theirs
   OutputRule output = OutputRule::uniform;
+  SpiderConstants constants = SpiderConstants::lowy;
   bool printed_period = false;  ///< the paper schedule's q as printed in Arora et al.
 };
 
@@ -58,6 +65,9 @@ struct DpSpiderPractical {
 };
 DpSpiderPractical dp_spider_practical(
     double n, double d, double L, double beta, double gap, double zcdp);
+
+/// The same with the constants of baselines, section 8.1.
+DpSpiderPractical dp_spider_arora(double n, double d, double G, double M, double gap, double zcdp);
 
 /// Numbers of Theorem B.3. \source lowy-2024, section 3.1
 struct DpSpiderPaper {
