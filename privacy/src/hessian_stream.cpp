@@ -75,9 +75,10 @@ void HessianStream::product(ConstVectorRef v, double standard_deviation, VectorR
   if (!(standard_deviation >= 1e-150 && standard_deviation <= 1e150))
     reject("hessian stream", "standard_deviation", standard_deviation, "in [1e-150, 1e150]");
 
-  const double length = v.stableNorm();  // squares of small entries would be charged as zero
-  if (!(length == 0 || (length >= 1e-150 && length <= 1e150)))  // products of limits stay finite
-    reject("hessian stream", "length of the vector", length, "0 or in [1e-150, 1e150]");
+  // Squares of small entries would be charged as zero; a vector that is not finite reads nothing.
+  const double length = v.allFinite() ? v.stableNorm() : 0.0;
+  if (!(length <= 1e150))  // the product with a limit stays finite
+    reject("hessian stream", "length of the vector", length, "<= 1e150");
   SensitivitySteps sensitivities;
   std::vector<RangeFilter::Charge> charges;
   std::vector<LedgerEntry> entries;

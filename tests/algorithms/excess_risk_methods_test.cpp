@@ -58,7 +58,17 @@ TEST(LowyExponential, HasTheNumbersOfSettingS) {
   expect_digits(stage.parameters.search.log_size(facts), 24.849066, 1e-7);
   expect_digits(smooth.excess_risk, 0.02387925, 1e-6);
   EXPECT_EQ(smooth.excess_risk, smooth.alpha);
-  EXPECT_EQ(smooth.utility, Utility::proved);
+  EXPECT_EQ(smooth.utility, Utility::heuristic) << "an interior minimiser is taken for granted";
+  stage.parameters.interior_minimiser = false;
+  EXPECT_EQ(stage.schedule(Schedule::practical, facts, {0.5, 1e-6}, Calibrator::cks).utility,
+            Utility::proved);
+  PublicFacts unbounded = facts;
+  unbounded.domain = {};
+  EXPECT_EQ(stage.schedule(Schedule::practical, unbounded, {0.5, 1e-6}, Calibrator::cks).utility,
+            Utility::heuristic)
+      << "the best of the searched set is not the best of R^d";
+  stage.parameters.interior_minimiser = true;
+  stage.schedule(Schedule::practical, facts, {0.5, 1e-6}, Calibrator::cks);
   stage.parameters.excess_rule = ExcessRule::laplace;
   expect_digits(stage.excess_risk(facts), 0.004, 1e-9);
   stage.parameters.excess_rule = ExcessRule::expectation;

@@ -125,7 +125,7 @@ TEST(XuSchedule, PracticalHasTheNumbersOfTheTable) {
     const double nu = std::sqrt(20 * (s1 * s1 + static_cast<double>(p.period) * s2 * s2));
     expect_digits(nu, row.nu, 4e-3);
     EXPECT_GE(s.alpha, 1.5 * nu);
-    EXPECT_EQ(s.utility, Utility::repaired);
+    EXPECT_EQ(s.utility, Utility::heuristic);
     // both halves of the budget, spent exactly by ⌈T/q⌉ refreshes and T increments
     const double T = static_cast<double>(p.steps);
     const double refreshes = std::ceil(T / static_cast<double>(p.period));

@@ -68,14 +68,15 @@ TEST(Check, SaysWhichDataAreMissing) {
 }
 
 TEST(Check, RefusesInOneLine) {
-  expect_one_error_line(dpsosp("check"), 2, "expected the name of a problem");
+  expect_one_error_line(dpsosp("check"), 2, "expected names of problems");
   expect_one_error_line(dpsosp("check double-wel"), 2, "did you mean 'double-well'");
   expect_one_error_line(dpsosp("check double-well coin"), 2, "did you mean 'coins'");
   expect_one_error_line(dpsosp("check double-well --set wels=1"), 2, "did you mean 'wells'");
   expect_one_error_line(dpsosp("check double-well --set wells=11"), 2, "in [1, 10]");
   expect_one_error_line(dpsosp("check double-well --dimension 0"), 2, "an integer >= 1");
   expect_one_error_line(dpsosp("check double-well --set sampling=whole"), 2, "leave `sampling`");
-  expect_one_error_line(dpsosp("list algorithms --document docs"), 2, "goes with problems");
+  expect_one_error_line(
+      dpsosp("list exhibits --document docs"), 2, "goes with algorithms or problems");
 }
 
 }  // namespace

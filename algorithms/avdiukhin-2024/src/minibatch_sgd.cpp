@@ -62,6 +62,7 @@ const AlgorithmCard& NoisySgd::card() const {
     c.place = "Algorithm 2, Theorems 3.3 to 3.5";
     c.printed = "C by Lemma 3.2, k_T = 64 in the paper's schedule";
     c.privacy = PrivacyLabel::conditional;
+    c.same_without_noise.clear();
     return c;
   }();
   return card;

@@ -326,11 +326,19 @@ Scheduled MinibatchSgd::schedule(Schedule kind,
   choose_batches(s);
   Scheduled made = kind == Schedule::practical ? practical(s) : paper(s, key);
   // Section 3.3 is for batches drawn without replacement.
-  if (!proves || p.sampling == Sampling::poisson) made.bound_failure = 0.0;
+  const auto everywhere = [&](std::string_view name) {
+    return facts.constants.at(name).region == "everywhere";
+  };
+  // Nothing keeps an unclipped run inside the region where its constants are stated.
+  const bool stated = everywhere(constant::smoothness) &&
+                      (p.deviation > 0 || everywhere(constant::lipschitz));  // σ = 2G without it
+  if (!proves || p.sampling == Sampling::poisson || !stated) made.bound_failure = 0.0;
   p.selection.alpha = made.alpha;
   p.hessian_limit = c.M;
   p.selection.epsilon =
-      selects ? pure_epsilon_within(made.rule, p.selection.share * made.rule.capacity) : 0.0;
+      selects ? pure_epsilon_within(made.rule,
+                                    p.selection.share * made.rule.capacity / p.selection.charges())
+              : 0.0;
   mark_vacuous(made, c.G);
   return made;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "dpsosp/algorithms/escape.hpp"
 #include "dpsosp/core/errors.hpp"
 
 namespace dpsosp {
@@ -30,6 +31,12 @@ std::vector<Vector> Candidates::in_order() const {
   all.insert(all.end(), visited_.rbegin(), visited_.rend());
   if (start_.size() > 0) all.push_back(start_);
   return all;
+}
+
+double SelectionParameters::charges() const {
+  if (form != SelectionForm::independent) return 1.0;
+  const auto anchors = static_cast<double>(Escape::kept_anchors);
+  return 2.0 * (static_cast<double>(candidates) + anchors + 2.0);  // the last point and the start
 }
 
 void SelectionParameters::add_fields(Fields& fields, std::string_view share_meaning) {

@@ -182,7 +182,7 @@ Scheduled StochasticSpider::schedule(Schedule kind,
   refuse_shared_dual(card(), facts);
   const ProblemNumbers f = numbers_of(facts);
   const bool fresh = p.escape.kind == EscapeKind::isotropic_fresh;
-  const PracticalKnobs knobs;
+  const PracticalKnobs& knobs = parameters.knobs;
   Scheduled s{.rule = filter_rule(budget, calibrator), .alpha = 0, .utility = {}, .note = {}};
   const double R = s.rule.capacity;
   const bool selects = selection.share > 0 && selection_fits(facts, calibrator);
@@ -208,14 +208,16 @@ Scheduled StochasticSpider::schedule(Schedule kind,
       s.note = "the population escape is proved for exact coupling alone (docs/errata.md, G7)";
     } else {
       const Theorem46 e = theorem_4_6(f, R1);
-      const Theorem42 shape = theorem_4_2(f, R1);
       s.alpha = e.alpha;
+      constexpr double omega = 0.01;
       const double gamma =
-          e.alpha / std::pow(std::max(1.0, std::log(f.B * f.M * f.d / (f.rho * 0.01))), 3);
-      p.steps = count_of(key, "steps", f.B * f.M / (gamma * gamma));
+          e.alpha / std::pow(std::max(1.0, std::log(f.B * f.M * f.d / (f.rho * omega))), 3);
+      const double lambda = std::max(1.0, std::log(f.d * f.M * f.B / (f.rho * gamma * omega)));
+      p.steps = count_of(key, "steps", f.B * f.M * std::pow(lambda, 4) / (gamma * gamma));
       p.drift_threshold = e.drift_threshold;
-      p.refresh_cap = count_of(key, "refreshes", f.B / (f.M * e.drift_threshold));
-      p.escape.steps = count_of(key, "escape steps", shape.escape_steps);
+      p.refresh_cap =
+          count_of(key, "refreshes", f.B * std::pow(lambda, 4) / (f.M * e.drift_threshold));
+      p.escape.steps = count_of(key, "escape steps", f.M * lambda / std::sqrt(f.rho * gamma));
       p.escape.threshold = e.alpha;
       p.escape.radius = std::sqrt(e.alpha / f.rho);
       p.oracle.refresh_batch =
@@ -231,7 +233,7 @@ Scheduled StochasticSpider::schedule(Schedule kind,
                                 p.oracle.refresh_noise;  // ζ₁/√d = σ₁
     if (selects) {
       const double R2 = parameters.split == BudgetSplit::half ? 0.5 * R : R;
-      selection.epsilon = std::sqrt(2.0 * R2) * (1.0 - 1e-12);
+      selection.epsilon = std::sqrt(2.0 * R2 / selection.charges()) * (1.0 - 1e-12);
     }
   } else {
     const double oracle_budget = R * (selects ? 1.0 - selection.share : 1.0);
@@ -258,7 +260,9 @@ Scheduled StochasticSpider::schedule(Schedule kind,
     p.oracle.increment_noise = noise_ratio_for(half, static_cast<double>(p.steps));
     if (kind == Schedule::paper)
       p.escape.kick_deviation = 2.0 * f.G / f.n * p.oracle.refresh_noise;  // ζ₁/√d = σ₁
-    if (selects) selection.epsilon = std::sqrt(2.0 * selection.share * R) * (1.0 - 1e-12);
+    if (selects)
+      selection.epsilon =
+          std::sqrt(2.0 * selection.share * R / selection.charges()) * (1.0 - 1e-12);
   }
   if (!selects) selection.epsilon = 0.0;
   selection.alpha = s.alpha;

@@ -90,6 +90,11 @@ Fields StochasticSpider::fields() {
   p.escape.add_isotropic_fields(f);
   p.oracle.add_fields(f);
   parameters.selection.add_fields(f, "of the budget, or of the records (population)");
+  PracticalKnobs& k = parameters.knobs;
+  f.push_back(field("theta", k.theta, "noise of the estimate / alpha, practical schedule"));
+  f.push_back(field("c_steps", k.c_steps, "c_T: steps over B M/alpha^2, practical schedule"));
+  f.push_back(field("c_cap", k.c_cap, "c_K: refreshes over B/(M kappa), practical schedule"));
+  f.push_back(field("c_trigger", k.c_trigger, "escape threshold / alpha, practical schedule"));
   return f;
 }
 
@@ -124,6 +129,10 @@ void StochasticSpider::check(const PublicFacts& facts) const {
   refuse_shared_dual(card(), facts);
   parameters.spider.check(card().key, facts.records);
   parameters.selection.check(card().key);
+  require_positive(card().key, "theta", parameters.knobs.theta);
+  require_positive(card().key, "c_steps", parameters.knobs.c_steps);
+  require_positive(card().key, "c_cap", parameters.knobs.c_cap);
+  require_positive(card().key, "c_trigger", parameters.knobs.c_trigger);
   if (parameters.target == Target::population &&
       parameters.spider.oracle.sampling != Sampling::fresh)
     throw InputError(card().key +

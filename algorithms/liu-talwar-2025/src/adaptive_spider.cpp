@@ -7,6 +7,28 @@
 
 namespace dpsosp::liu_talwar_2025 {
 
+namespace {
+
+struct Knob {
+  const char* name;
+  double* value;
+  const char* meaning;
+};
+
+std::vector<Knob> knob_list(Knobs& k) {
+  return {{"theta_tree", &k.theta_tree, "noise of the estimate / alpha"},
+          {"theta_escape", &k.theta_escape, "noise of an escape step / alpha"},
+          {"theta_stat", &k.theta_stat, "sampling error of the estimate / alpha"},
+          {"theta_hessian", &k.theta_hessian, "sampling error of the Hessian / sqrt(rho alpha)"},
+          {"c_steps", &k.c_steps, "c_T: steps over B M/alpha^2"},
+          {"c_drift", &k.c_drift, "c_kappa: kappa / G"},
+          {"c_tau", &k.c_tau, "tau over G sqrt(rho)/(M sqrt(alpha))"},
+          {"c_trigger", &k.c_trigger, "escape threshold / alpha"},
+          {"c_path", &k.c_path, "c_S: path over B M/alpha"}};
+}
+
+}  // namespace
+
 AdaptiveSpider::AdaptiveSpider() {
   SpiderParameters& p = parameters.spider;
   p.noise = SpiderNoise::tree;
@@ -99,6 +121,8 @@ Fields AdaptiveSpider::fields() {
   p.escape.add_hessian_fields(f);
   p.oracle.add_fields(f);
   parameters.selection.add_fields(f, "of the records, held out");
+  for (const auto& [name, value, meaning] : knob_list(parameters.knobs))
+    f.push_back(field(name, *value, std::string(meaning) + ", practical schedule"));
   return f;
 }
 
@@ -119,6 +143,9 @@ void AdaptiveSpider::check(const PublicFacts& facts) const {
   check_problem(facts);
   parameters.spider.check(card().key, facts.records);
   parameters.selection.check(card().key);
+  Knobs knobs = parameters.knobs;
+  for (const auto& [name, value, meaning] : knob_list(knobs))
+    require_positive(card().key, name, *value);
 }
 
 }  // namespace dpsosp::liu_talwar_2025

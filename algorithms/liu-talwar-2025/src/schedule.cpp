@@ -111,7 +111,7 @@ Numbers numbers_at(const ProblemNumbers& f,
 Numbers solve(
     const ProblemNumbers& f, double phi, double records, const Switches& sw, const Knobs& k) {
   const bool paper = sw.noise == SpiderNoise::tree && sw.batch == SpiderBatch::adaptive &&
-                     sw.escape == EscapeKind::hessian_power;
+                     sw.escape == EscapeKind::hessian_power && sw.tau_mode == TauMode::repaired;
   const double kappa_unit = sw.drift_kind == DriftKind::linear ? f.G : square(f.G / f.M);
   const auto best_at = [&](double alpha) {
     if (paper) return numbers_at(f, phi, alpha, k.c_drift * f.G, sw, k);
@@ -185,8 +185,13 @@ Scheduled AdaptiveSpider::schedule(Schedule kind,
         "{}: noise = gaussian_fixed has a schedule with batch_rule = adaptive alone; with fixed "
         "batches set noise = gaussian_proportional",
         key));
+  if (p.drift_kind == DriftKind::quadratic && p.batch == SpiderBatch::adaptive)
+    throw InputError(fmt::format(
+        "{}: drift = quadratic has a schedule with batch_rule = fixed alone: an epoch's path is "
+        "bounded by the linear drift",
+        key));
   const ProblemNumbers f = numbers_of(facts);
-  const Knobs knobs;
+  const Knobs& knobs = parameters.knobs;
   const Switches switches{.noise = p.noise,
                           .batch = p.batch,
                           .drift_kind = p.drift_kind,
@@ -205,7 +210,7 @@ Scheduled AdaptiveSpider::schedule(Schedule kind,
   p.oracle.clip_increment = f.M;
   p.escape.hessian_clip = f.M;
   p.escape.hessian_lipschitz = f.rho;
-  // dev: also the paper's preset is run with τ rounded up to 1 and charges that fit (L4, L6).
+  // dev: also the paper's preset is run with the τ of tau_mode and charges that fit (L4, L6).
   const Numbers e =
       kind == Schedule::practical
           ? solve(f, phi, f.n - held_out, switches, knobs)
@@ -248,6 +253,14 @@ Scheduled AdaptiveSpider::schedule(Schedule kind,
     p.escape.threshold = t.threshold;
     p.escape.steps = count_of(key, "escape steps", t.escape_steps);
     p.escape.radius = t.radius;
+    if (e.hessian_batch > 0) {  // batches for the printed Γ and Ξ, so that their charges fit
+      const double products =
+          static_cast<double>(p.escape.steps) * static_cast<double>(p.escape.escapes_per_refresh);
+      const double most = e.escape_deviation / t.radius * std::sqrt(2.0 * phi / products);
+      p.escape.hessian_batch =
+          std::max(p.escape.hessian_batch, count_of(key, "records", std::ceil(a * f.M / most)));
+      p.escape.hessian_batch_rate = std::max(p.escape.hessian_batch_rate, a * f.rho / most);
+    }
     p.steps = count_of(key, "steps", t.steps);
     s.utility = Utility::outside_theory;
     s.note = fmt::format(
@@ -266,7 +279,8 @@ Scheduled AdaptiveSpider::schedule(Schedule kind,
           s.note);
     }
   }
-  selection.epsilon = selects ? std::sqrt(2.0 * s.rule.capacity) * (1.0 - 1e-12) : 0.0;
+  selection.epsilon =
+      selects ? std::sqrt(2.0 * s.rule.capacity / selection.charges()) * (1.0 - 1e-12) : 0.0;
   selection.alpha = s.alpha;
   mark_vacuous(s, f.G);
   // Batches beyond the data are refused by check(); a run that cannot start says so here.

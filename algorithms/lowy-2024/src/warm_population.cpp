@@ -117,7 +117,7 @@ Scheduled WarmPopulation::schedule(Schedule kind,
                                        search.diameter(one),
                                        static_cast<double>(one.records),
                                        p.failure);
-  p.warm_excess = std::min(psi, facts.constants[constant::suboptimality]);
+  p.warm_excess = psi;  // dev: not min(ψ, Δ), see WarmStart (W29)
   PublicFacts two = facts_of(1);
   two.constants.set(constant::suboptimality, {p.warm_excess, Origin::estimated, "warm start"});
   const PrivacyBudget rest{part * budget.epsilon, budget.delta};

@@ -95,8 +95,7 @@ Scheduled WarmStart::schedule_warm(Schedule kind,
   p.second_slice = paper ? share_of(second) : pure_ ? 1.0 : 1.0 - x;
 
   const Scheduled a = first_->schedule(kind, facts, first, calibrator);
-  const double gap = facts.constants[constant::suboptimality];
-  p.warm_excess = std::min(a.excess_risk, gap);
+  p.warm_excess = a.excess_risk;  // dev: min(ψ, Δ) bounds the start's gap, not w₀'s (W29)
   PublicFacts warm = facts;
   warm.constants.set(constant::suboptimality, {p.warm_excess, Origin::estimated, "warm start"});
   const Scheduled b = this->second().schedule(kind, warm, second, calibrator);
@@ -107,6 +106,8 @@ Scheduled WarmStart::schedule_warm(Schedule kind,
                     card().key));
   whole.alpha = b.alpha;
   whole.utility = std::max(a.utility, b.utility);
+  if (p.finder == Finder::stochastic_spider)  // ψ in expectation, and a disputed escape
+    whole.utility = std::max(whole.utility, Utility::disputed);
   for (const std::string& note : {a.note, b.note})
     if (!note.empty()) whole.note += (whole.note.empty() ? "" : "; ") + note;
   return whole;

@@ -226,7 +226,7 @@ const AlgorithmCard& DpRgda::card() const {
       .printed =
           "the argmin over y_0, the double count at refreshes, the released dual, one break step "
           "for the whole sum",
-      .utility = Utility::repaired,
+      .utility = Utility::heuristic,
       .needs_dual = true};
   return card;
 }

@@ -74,7 +74,11 @@ Scheduled practical(DpRgdaParameters& p,
   p.escape_mean_sq_move =
       std::max(std::pow(alpha / (4.0 * L_phi), 2), 4.0 * std::pow(p.escape_step * nu, 2));
 
-  Scheduled s{.rule = rule, .alpha = alpha, .utility = Utility::repaired, .note = {}};
+  Scheduled s{
+      .rule = rule,
+      .alpha = alpha,
+      .utility = Utility::heuristic,
+      .note = "alpha is the target of the escape test; outputs measure 1.2 to 1.5 times it"};
   if (alpha >= C1) {
     s.utility = Utility::vacuous;
     s.note = fmt::format("alpha = {:.4g} is no smaller than the gradient bound {:.4g}", alpha, C1);

@@ -41,6 +41,8 @@ struct SelectionParameters {
   Index candidates = 64;  ///< uniform iterates beside the likely points
 
   bool on() const { return epsilon > 0; }
+  /// Pure charges of `epsilon` that a selection may make: 1, or two for every question.
+  double charges() const;
   /// \param share_meaning  what `share` is a share of
   void add_fields(Fields& fields, std::string_view share_meaning);
   void check(std::string_view owner) const;

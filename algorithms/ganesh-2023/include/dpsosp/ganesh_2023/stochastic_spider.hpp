@@ -17,6 +17,14 @@ enum class BudgetSplit {
   parallel,  ///< all of it to either: no record is in both
 };
 
+/// Knobs of the practical schedules. \source ganesh-2023, section 3.2
+struct PracticalKnobs {
+  double theta = 0.25;     ///< θ: noise of the estimate / α
+  double c_steps = 4.0;    ///< c_T
+  double c_cap = 4.0;      ///< c_K
+  double c_trigger = 2.0;  ///< c_trig
+};
+
 /// Symbols of the paper: `spider.oracle` holds b₁, b₂, G, M and the noise, `spider.escape` Γ and
 /// the kick.
 struct StochasticSpiderParameters {
@@ -24,6 +32,7 @@ struct StochasticSpiderParameters {
   BudgetSplit split = BudgetSplit::half;
   SpiderParameters spider;
   SelectionParameters selection;
+  PracticalKnobs knobs;
 };
 
 /// Stochastic Spider. \source ganesh-2023, Algorithms 1 and 2 (sections 2.1 to 2.3 of its
@@ -45,14 +54,6 @@ class StochasticSpider final : public Algorithm {
   Outcome run(Curator& curator, Stream stream, Observer& observer) const override;
 
   StochasticSpiderParameters parameters;
-};
-
-/// Knobs of the practical schedules. \source ganesh-2023, section 3.2
-struct PracticalKnobs {
-  double theta = 0.25;     ///< θ: noise of the estimate / α
-  double c_steps = 4.0;    ///< c_T
-  double c_cap = 4.0;      ///< c_K
-  double c_trigger = 2.0;  ///< c_trig
 };
 
 /// Numbers of a practical schedule before they become parameters; replace-one (a = 2).

@@ -103,6 +103,7 @@ struct AdaptiveSpiderParameters {
   SpiderParameters spider;
   TauMode tau_mode = TauMode::repaired;
   SelectionParameters selection;
+  Knobs knobs;
 };
 
 /// Stochastic Spider with adaptive batches, the tree mechanism and the Hessian-power escape, and
