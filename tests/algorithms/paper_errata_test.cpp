@@ -120,6 +120,65 @@ TEST(PaperErrata, EscapesAreAtLeastTheirLengthApartWhateverIsRefreshed) {
   EXPECT_EQ(escapes(Cooldown::immediate, 1e9), 30);
 }
 
+// An escape goes on with the Hessian of its anchor, whatever is refreshed meanwhile.
+TEST(HessianPowerEscape, IsServedByTheHessianOfItsAnchorAlone) {
+  const Line saddle([](double) { return 0.0; }, 1.0);
+  AdaptiveSpider algorithm = on_the_line(8);
+  SpiderParameters& p = algorithm.parameters.spider;
+  p.drift_threshold = 1e-300;  // a refresh at every step that moved
+  p.escape.threshold = 1;
+  p.escape.steps = 100;
+  p.escape.radius = 1e9;
+  p.escape.deviation = 1;
+  const Ran ran = test::run_unsound(algorithm, line_facts(), saddle, {});
+  EXPECT_EQ(ran.outcome.counts.at("escapes"), 1);
+  EXPECT_GT(ran.outcome.counts.at("refreshes"), 5);
+  int products = 0;
+  for (const LedgerEntry& e : ran.ledger.entries()) {
+    if (e.query != "hessian_product") continue;
+    products += static_cast<int>(e.queries());
+    EXPECT_EQ(e.charged, (RecordRange{10, 20})) << "the second batch of the first refresh";
+  }
+  EXPECT_EQ(products, 7);  // the first has no displacement
+}
+
+TEST(HessianPowerEscape, OneRefreshServesTauEscapes) {
+  const Line flat([](double) { return 0.0; }, 1.0);
+  for (const Index tau : {1, 2, 5}) {
+    AdaptiveSpider algorithm = on_the_line(30);
+    SpiderParameters& p = algorithm.parameters.spider;
+    p.escape.threshold = 1;
+    p.escape.steps = 10;
+    p.escape.radius = 1e-6;  // left at once: an escape at every step
+    p.escape.deviation = 1;
+    p.escape.cooldown = Cooldown::immediate;
+    p.escape.escapes_per_refresh = tau;
+    const Ran ran = test::run_unsound(algorithm, line_facts(), flat, {});
+    EXPECT_EQ(ran.outcome.counts.at("refreshes"), 30 / tau);
+  }
+}
+
+// Likely candidates of a selection are the anchors that no escape got away from.
+TEST(HessianPowerEscape, HoldsTheAnchorsItDidNotLeave) {
+  const Line flat([](double) { return 0.0; }, 1.0);
+  const auto likely = [&](double radius) {
+    AdaptiveSpider algorithm = on_the_line(30);
+    SpiderParameters& p = algorithm.parameters.spider;
+    p.escape.threshold = 1;
+    p.escape.steps = 5;
+    p.escape.radius = radius;
+    p.escape.deviation = 1e-3;
+    UnsoundCurator curator(line_facts(), flat, {.seed = 1}, {});
+    Stream stream({.seed = 1, .purpose = Purpose::algorithm});
+    test::Iterates iterates;
+    Candidates candidates(1, 1, stream);
+    run_spider(p, curator, stream, iterates, &candidates);
+    return candidates.in_order().size() - 2;  // the start, as an iterate and as the last resort
+  };
+  EXPECT_EQ(likely(1e-9), 0U);
+  EXPECT_GT(likely(1e9), 3U);
+}
+
 // G7. The library's Hessian-power escape leaves where the flattened estimate holds the kick.
 TEST(PaperErrata, TheHessianPowerLeavesWhereTheErrorFlattensTheGradient) {
   constexpr double lambda = 0.2, gamma = 0.05;

@@ -136,6 +136,16 @@ TEST(Run, WithoutClippingIsConditionalAndClassRelative) {
   EXPECT_LT(result.at("evaluation_log").at("largest_norm_over_nominal").get<double>(), 1.0);
 }
 
+// A class-relative statement is made where the ledger bears it out, and there alone.
+TEST(Run, WithoutClippingPromisesTheClassNothingThatCostMore) {
+  RunSpec spec = unclipped_run();
+  spec.schedule = "paper";
+  spec.settings["noise_form"] = "naive";
+  const json privacy = compute_run(describe(spec)).at("privacy");
+  EXPECT_GT(privacy.at("nominal").get<double>(), 1.0);
+  EXPECT_FALSE(privacy.contains("class_relative"));
+}
+
 TEST(Run, WithoutClippingIsViolatedOnceAGradientExceedsTheNominalBound) {
   RunSpec spec = unclipped_run();
   spec.settings["bound"] = "given";

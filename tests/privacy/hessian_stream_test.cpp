@@ -183,6 +183,20 @@ TEST(HessianStream, ARecordWhoseBoundIsNotFiniteCountsAsZero) {
 }
 
 // The squares of these entries are not all 0, and not right either.
+// Its sensitivity would overflow, and what is infinite is charged to nobody.
+TEST(HessianStream, RefusesAVectorBeyondTheRangeOfItsCharges) {
+  HessianHouse house(saddle());
+  for (const HessianMode mode : {HessianMode::dense, HessianMode::lazy}) {
+    HessianStream stream(house.curator, mode);
+    stream.refresh(Point(vector(1, 1, 1)), house.curator.draw(BatchPolicy::all()), 1.0);
+    Vector out = vector(7, 7, 7);
+    EXPECT_THROW(stream.product(vector(1e308, 1e308, 0), 1.0, out), InputError);
+    EXPECT_THROW(stream.product(vector(1e160, 0, 0), 1.0, out), InputError);
+    EXPECT_EQ(out, vector(7, 7, 7));
+  }
+  EXPECT_EQ(house.curator.ledger().queries(), 0);
+}
+
 TEST(HessianStream, AVectorWhoseSquaresUnderflowIsChargedItsLength) {
   HessianHouse house(saddle());
   HessianStream stream(house.curator);

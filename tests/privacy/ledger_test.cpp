@@ -92,6 +92,27 @@ TEST(Ledger, TheTotalIsTheDearestRecordOfABruteForce) {
   }));
 }
 
+TEST(Ledger, AdjacentEqualFreshBatchesAreOneRowAndAsManyQueries) {
+  const auto fresh = [](Index begin, std::int64_t count = 1) {
+    LedgerEntry e = entry(GaussianEvent{2.0}, {begin, begin + 5}, count);
+    e.policy = BatchPolicy::fresh(5);
+    return e;
+  };
+  Ledger ledger;
+  for (const Index begin : {0, 5, 10}) ledger.append(fresh(begin));
+  ASSERT_EQ(ledger.entries().size(), 1U);
+  EXPECT_EQ(ledger.queries(), 3);
+  EXPECT_EQ(ledger.entries().front().charged, (RecordRange{0, 15}));
+  EXPECT_EQ(ledger.entries().front().count, 1) << "each record pays once";
+  Ledger one;
+  one.append(fresh(0));
+  EXPECT_EQ(ledger.spent(1e-6).epsilon, one.spent(1e-6).epsilon);
+  ledger.append(fresh(20));     // a gap
+  ledger.append(fresh(25, 2));  // dearer
+  EXPECT_EQ(ledger.entries().size(), 3U);
+  EXPECT_EQ(ledger.queries(), 6);
+}
+
 TEST(Ledger, MergingKeepsTheDearerEventTheRangesAndTheCount) {
   Ledger ledger;
   LedgerEntry first = entry(GaussianEvent{2.0}, {0, 5});

@@ -431,5 +431,31 @@ TEST(GlmFamilies, RefuseWhatMakesNoInstance) {
   refused(GlmLogistic(), [](GlmLogistic& f) { f.regulariser = -1; });
 }
 
+// Squares of such features underflow, so that a norm reads 0 and clips nothing, or overflow, so
+// that one record decides how all others are added up.
+TEST(GlmRecords, BeyondTheRangeOfNormsContributeNothing) {
+  struct Extreme {
+    double feature, label;
+  };
+  for (const Extreme& extreme :
+       {Extreme{1e-163, -1e170}, {1e308, 0.5}, {0.3, -1e170}, {std::nan(""), 0.5}}) {
+    auto data = std::make_shared<GlmData>();
+    data->features = Matrix::Constant(2, 3, 0.5);
+    data->labels = Vector::Constant(3, 0.5);
+    auto other = std::make_shared<GlmData>(*data);
+    other->features.col(1).setConstant(extreme.feature);
+    other->labels[1] = extreme.label;
+    const auto usual = glm_records({"test", logistic_loss(), 0.0}, data);
+    const auto strange = glm_records({"test", logistic_loss(), 0.0}, other);
+    const Vector x = Vector::Constant(2, -0.7);
+    for (const double limit : {1.0, 1e-3}) {
+      Vector a = Vector::Zero(2), b = Vector::Zero(2);
+      usual->add_gradients(Point(x), Block::x, BatchView(0, 3), limit, a);
+      strange->add_gradients(Point(x), Block::x, BatchView(0, 3), limit, b);
+      EXPECT_LE((a - b).norm(), 2 * limit) << extreme.feature << ' ' << extreme.label;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace dpsosp
