@@ -183,8 +183,9 @@ Scheduled KlSpider::schedule(Schedule kind,
 std::vector<PlannedQuery> KlSpider::plan(const PublicFacts& facts) const {
   const KlSpiderParameters& p = parameters;
   const Index refreshes = std::min(p.stages, p.steps);
+  const Index differences = p.kl_exponent == 2.0 ? 0 : p.steps - 1;  // k = 2: one step a stage
   return {{p.oracle.refresh_policy(facts.records), refreshes},
-          {p.oracle.increment_policy(facts.records), p.steps - 1}};
+          {p.oracle.increment_policy(facts.records), differences}};
 }
 
 void KlSpider::set_common_noise(double sensitivity_ratio) {
