@@ -8,7 +8,10 @@
 #include <gtest/gtest.h>
 
 #include "dpsosp/baselines/dp_gd.hpp"
+#include "dpsosp/baselines/dp_gd_sosp.hpp"
+#include "dpsosp/baselines/dp_prox_gd.hpp"
 #include "dpsosp/baselines/dp_spider.hpp"
+#include "dpsosp/baselines/dp_trust_region.hpp"
 #include "dpsosp/baselines/private_diff.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/ganesh_2023/stochastic_spider.hpp"
@@ -341,6 +344,98 @@ TEST(PaperErrata, ThePlScheduleFollowsAChangeOfUnits) {
   };
   EXPECT_EQ(steps(1000, 1), steps(1, 1));
   EXPECT_EQ(steps(1, 10), steps(1, 1));
+}
+
+PublicFacts unit_facts(Index n, Index d) {
+  PublicFacts facts = line_facts();
+  facts.records = n;
+  facts.dimension = d;
+  facts.initial_point = Vector::Zero(d);
+  for (const auto name : {constant::lipschitz,
+                          constant::smoothness,
+                          constant::hessian_lipschitz,
+                          constant::suboptimality,
+                          constant::joint_smoothness,
+                          constant::strong_concavity})
+    facts.constants.set(name, {1.0});
+  return facts;
+}
+
+// X15, X16. The escape length carries 1/α_H: times η_H α_H/2 it is a logarithm, which times η_H/2
+// alone, as printed, it is not; r, R and D̄ are the coherent ones.
+TEST(PaperErrata, TheEscapeOfDpRgdasTheoremIsCoherent) {
+  PublicFacts facts = unit_facts(10000000, 20);
+  facts.dual_kind = DualKind::shared;
+  facts.dual_dimension = 20;
+  facts.initial_dual = Vector::Zero(20);
+  xu_2026::DpRgda algorithm;
+  algorithm.parameters.oracle.sampling = Sampling::all;
+  algorithm.schedule(Schedule::paper, facts, {2, 1e-6}, Calibrator::cks);
+  const xu_2026::DpRgdaParameters& p = algorithm.parameters;
+  const double t = static_cast<double>(p.escape_steps);
+  const double logarithm = t * p.escape_step * std::sqrt(p.alpha) / 2;
+  EXPECT_GE(logarithm, 1);
+  EXPECT_LT(logarithm, 20);
+  EXPECT_GT(t * p.escape_step / 2, 3 * logarithm);
+  EXPECT_LE(p.perturb_radius, 0.5);
+  EXPECT_NEAR(p.escape_mean_sq_move, std::pow(0.5 / t, 2), 1e-15);
+}
+
+// X17. The printed q depends on the unit of the loss; that of the practical schedule does not.
+TEST(PaperErrata, ThePeriodOfDpRgdasTheoremDependsOnTheUnitOfTheLoss) {
+  EXPECT_EQ(xu_2026::paper_erm(1e6, 120, 2, 1e-6, 1, 1, 1).period, 1341);
+  EXPECT_EQ(xu_2026::paper_erm(1e6, 120, 2, 1e-6, 10, 10, 10).period, 13);
+  const auto period = [](double unit) {
+    PublicFacts facts = unit_facts(1000000, 120);
+    facts.dual_kind = DualKind::per_record;
+    facts.dual_dimension = facts.records;
+    for (const auto name : {constant::lipschitz,
+                            constant::smoothness,
+                            constant::hessian_lipschitz,
+                            constant::suboptimality,
+                            constant::joint_smoothness})
+      facts.constants.set(name, {unit});
+    xu_2026::DpRgda algorithm;
+    algorithm.schedule(Schedule::practical, facts, {2, 1e-6}, Calibrator::cks);
+    return algorithm.parameters.period;
+  };
+  EXPECT_EQ(period(1), period(10));
+}
+
+// B13. The noisy Hessian of the printed selection adds a term that the scalar session has not.
+TEST(PaperErrata, TheScalarSelectionHasNoTermOfTheHessian) {
+  const auto alpha = [](baselines::Selecting selecting, double d) {
+    baselines::DpGdSosp algorithm;
+    algorithm.parameters.selection = selecting;
+    return algorithm.min_alpha({1e6, d, 1, 1, 1, 1}, 0.0244);
+  };
+  const auto slope = [&](baselines::Selecting selecting) {
+    return std::log(alpha(selecting, 10000) / alpha(selecting, 100)) / std::log(100.0);
+  };
+  EXPECT_LT(slope(baselines::Selecting::scalar), 0.27);  // of d^{1/4}
+  EXPECT_GT(slope(baselines::Selecting::noisy), 0.4);
+}
+
+// B14. With its own tolerances DP-TR follows (√d/(nε))^{4/7} for small d, not (d/(nε))^{4/7}.
+TEST(PaperErrata, DpTrustRegionIsBetterInDimensionThanItsTable) {
+  const auto alpha = [](double d) {
+    return baselines::DpTrustRegion().min_alpha({1e8, d, 1, 1, 1, 1}, 0.0244);
+  };
+  const double slope = std::log(alpha(64) / alpha(4)) / std::log(16.0);
+  EXPECT_LT(slope, 0.35);
+  EXPECT_GT(slope, 2.0 / 7 - 0.01);
+}
+
+// F13. The promise for the population's gradient holds the sampling part, which √d/√n hides at
+// large ε.
+TEST(PaperErrata, ThePopulationPromiseOfProxGradientHoldsItsSamplingPart) {
+  const PublicFacts facts = unit_facts(100000, 16);
+  const auto alpha = [&](bool population) {
+    baselines::DpProxGd algorithm;
+    algorithm.parameters.population = population;
+    return algorithm.schedule(Schedule::practical, facts, {100, 1e-6}, Calibrator::cks).alpha;
+  };
+  EXPECT_GE(alpha(true) - alpha(false), std::sqrt(16 * std::log(1e5) / 1e5) * (1 - 1e-9));
 }
 
 }  // namespace
