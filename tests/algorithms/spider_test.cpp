@@ -215,6 +215,59 @@ TEST(LiuTalwarSchedule, OneEscapeARefreshCostsTheRate) {
   EXPECT_NEAR(slope(TauMode::one), -0.39, 0.02);
 }
 
+// The ablation's prediction: the private exponent p and the other one of every variant. Logarithms
+// in L and Γ still tilt the private slopes of trees and of counted escapes at these n.
+TEST(LiuTalwarSchedule, TheVariantsHaveThePredictedExponents) {
+  using liu_talwar_2025::Switches;
+  using liu_talwar_2025::TauMode;
+  struct Row {
+    const char* name;
+    Switches switches;
+    double p, n, tilt;
+  };
+  constexpr auto gaussian = SpiderNoise::gaussian_proportional;
+  constexpr auto kick = EscapeKind::isotropic_reuse;
+  const std::vector<Row> rows{
+      {"V1", {gaussian, SpiderBatch::fixed, DriftKind::quadratic, kick}, 3.0 / 7, 1.0 / 3, 0.002},
+      {"V1'",
+       {gaussian, SpiderBatch::fixed, DriftKind::quadratic, EscapeKind::isotropic_fresh},
+       2.0 / 5,
+       2.0 / 7,
+       0.025},
+      {"V2",
+       {SpiderNoise::tree, SpiderBatch::fixed, DriftKind::quadratic, kick},
+       3.0 / 7,
+       1.0 / 3,
+       0.035},
+      {"V2'",
+       {SpiderNoise::tree, SpiderBatch::fixed, DriftKind::linear, kick},
+       2.0 / 5,
+       3.0 / 10,
+       0.035},
+      {"V3",
+       {SpiderNoise::gaussian_fixed, SpiderBatch::adaptive, DriftKind::linear, kick},
+       3.0 / 7,
+       1.0 / 3,
+       0.002},
+      {"V4", {}, 1.0 / 2, 1.0 / 3, 0.035},
+      {"V4'", {.tau_mode = TauMode::one}, 2.0 / 5, 2.0 / 7, 0.02}};
+  const auto slope = [](const Switches& switches, double epsilon, double from, double to) {
+    const auto alpha = [&](double n) {
+      ProblemNumbers f = unit;
+      f.n = n;
+      const double budget =
+          epsilon > 1 ? 1e9 : zcdp_budget({epsilon, 1e-6}, Calibrator::bun_steinke);
+      return liu_talwar_2025::solve(f, budget, n, switches).alpha;
+    };
+    return std::log(alpha(from) / alpha(to)) / std::log(to / from);
+  };
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.name);
+    EXPECT_NEAR(slope(row.switches, 1e-4, 1e12, 1e14), row.p, row.tilt);
+    EXPECT_NEAR(slope(row.switches, 1e6, 1e12, 1e14), row.n, 0.006);
+  }
+}
+
 // ganesh-2023, section 7
 TEST(GaneshSchedule, PopulationHasTheNumbersOfThePage) {
   const ProblemNumbers f{1e8, 16, 1, 1, 1, 1};
