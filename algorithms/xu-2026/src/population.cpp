@@ -26,8 +26,10 @@ Sizes sizes_at(const PopulationNumbers& n, double alpha, double period) {
   s.period = std::max(1.0, period);
   s.refresh_batch = std::ceil(std::max(std::pow(4.0 * n.deviation / alpha, 2),
                                        8.0 * n.clip * std::sqrt(n.dimension) / (e * alpha)));
+  const double increments =
+      n.increments_per_step * s.period;  // errors that add up to the next refresh
   s.increment_batch = std::ceil(
-      std::max(s.period * slack * slack, 2.0 * slack * std::sqrt(s.period * n.dimension) / e));
+      std::max(increments * slack * slack, 2.0 * slack * std::sqrt(increments * n.dimension) / e));
   s.steps = std::ceil(16.0 * n.value_smoothness * n.gap / (alpha * alpha));
   s.records = std::ceil(s.steps / s.period) * s.refresh_batch +
               n.increments_per_step * s.steps * s.increment_batch;
@@ -39,8 +41,9 @@ Sizes sizes_at(const PopulationNumbers& n, double alpha, double period) {
 Sizes cheapest(const PopulationNumbers& n, double alpha) {
   const Sizes one = sizes_at(n, alpha, 1.0);
   const double slack = n.smoothness / n.value_smoothness;
-  const double a = n.increments_per_step * slack * slack;  // S₂ = a q or b √q
-  const double b = n.increments_per_step * 2.0 * slack * std::sqrt(n.dimension / (2.0 * n.rho_z));
+  const double asks = n.increments_per_step;  // asks · S₂ = a q or b √q
+  const double a = asks * asks * slack * slack;
+  const double b = asks * 2.0 * slack * std::sqrt(asks * n.dimension / (2.0 * n.rho_z));
   Sizes best = one;
   for (const double q : {std::sqrt(one.refresh_batch / a),
                          std::pow(2.0 * one.refresh_batch / b, 2.0 / 3.0),
@@ -126,9 +129,9 @@ Scheduled practical_population_schedule(DpRgdaParameters& p,
   // ν²: privacy and sampling noise of v at the end of a period of descent
   const double s1 = 2.0 * n.clip / s.refresh_batch * noise.sensitivity_ratio;
   const double s2 = 2.0 * n.smoothness * eta / s.increment_batch * noise.sensitivity_ratio;
-  const double nu = std::sqrt(d1 * (s1 * s1 + asks * s.period * s2 * s2) +
-                              n.deviation * n.deviation / s.refresh_batch +
-                              s.period * std::pow(n.smoothness * eta, 2) / s.increment_batch);
+  const double nu = std::sqrt(
+      d1 * (s1 * s1 + asks * s.period * s2 * s2) + n.deviation * n.deviation / s.refresh_batch +
+      asks * s.period * std::pow(n.smoothness * eta, 2) / s.increment_batch);
   p.perturb_radius = std::min(eta, std::sqrt(s.alpha / rho_phi) / 8.0);
   p.escape_steps =
       count_of(owner,
