@@ -207,22 +207,74 @@ Curator open_door(const Setup& s, const StreamKey& key, ClipLog& log) {
 
 class Recorder final : public Observer {
  public:
-  explicit Recorder(const ObservationPlan& plan) : trace(plan) {}
+  Recorder(const ObservationPlan& plan, Index dimension)
+      : trace(plan), estimates_(plan.uniform, 1), pair_(2 * dimension) {}
   void iterate(Index t, ConstVectorRef x) override { trace.see(t, x); }
+  void estimate(Index t, ConstVectorRef x, ConstVectorRef gradient) override {
+    if (x.size() + gradient.size() != pair_.size()) return;  // of a projected view
+    pair_ << x, gradient;
+    estimates_.see(t, pair_);
+  }
   TraceRecorder trace;
+
+  /// ‖g_t − ∇F(x_t)‖ over the steps that were kept: count, median, max; null without estimates.
+  json estimate_errors(const Objective& objective) const {
+    std::vector<double> errors;
+    const Index d = objective.dimension();
+    Vector gradient(d);
+    for (const auto& [t, pair] : estimates_.points()) {
+      objective.gradient(pair.head(d), gradient);
+      errors.push_back((pair.tail(d) - gradient).norm());
+    }
+    if (errors.empty()) return nullptr;
+    std::ranges::sort(errors);
+    return {{"seen", errors.size()},
+            {"median", to_json_number(errors[errors.size() / 2])},
+            {"largest", to_json_number(errors.back())}};
+  }
+
+ private:
+  ThinnedPoints estimates_;
+  Vector pair_;
 };
+
+/// Records that any query was charged to, as far as the ledger tells.
+Index records_used(const Ledger& ledger) {
+  std::vector<RecordRange> ranges;
+  for (const LedgerEntry& e : ledger.entries()) ranges.push_back(e.charged);
+  std::ranges::sort(ranges, {}, &RecordRange::begin);
+  Index used = 0, end = 0;
+  for (const RecordRange& r : ranges) {
+    used += std::max<Index>(0, r.end - std::max(end, r.begin));
+    end = std::max(end, r.end);
+  }
+  return used;
+}
+
+/// Least value of an objective, where the zoo knows a minimiser; null elsewhere.
+json minimum_json(const Problem& problem, const Objective& objective) {
+  const auto of = &objective == problem.population.get() ? Landmark::Of::population
+                                                         : Landmark::Of::empirical;
+  for (const Landmark& l : problem.landmarks)
+    if (l.kind == Landmark::Kind::minimiser && l.of == of)
+      return to_json_number(objective.value(l.point));
+  return nullptr;
+}
 
 std::optional<double> hessian_lipschitz(const PublicFacts& facts) {
   if (!facts.constants.contains(constant::hessian_lipschitz)) return {};
   return facts.constants[constant::hessian_lipschitz];
 }
 
-json certificate_json(const Problem& problem, ConstVectorRef x, std::uint64_t seed) {
+json certificate_json(const Problem& problem,
+                      const Objective& objective,
+                      ConstVectorRef x,
+                      std::uint64_t seed) {
   CertificateOptions options;
   options.hessian_lipschitz = hessian_lipschitz(problem.facts);
   options.in_region = problem.in_region(x);
   options.key.seed = seed;
-  const Certificate c = certify(problem.objective(), x, options);
+  const Certificate c = certify(objective, x, options);
   if (c.status != EvaluationStatus::ok)
     throw RunFailed(fmt::format("certificate: {}", to_string(c.status)));
   json j{{"private", false},
@@ -238,6 +290,10 @@ json certificate_json(const Problem& problem, ConstVectorRef x, std::uint64_t se
   if (c.sosp_level) j["sosp_level"] = to_json_number(*c.sosp_level);
   if (c.sosp_level_upper) j["sosp_level_upper"] = to_json_number(*c.sosp_level_upper);
   return j;
+}
+
+json certificate_json(const Problem& problem, ConstVectorRef x, std::uint64_t seed) {
+  return certificate_json(problem, problem.objective(), x, seed);
 }
 
 json trace_json(const std::vector<TracePoint>& trace) {
@@ -356,7 +412,7 @@ json compute_run(const json& d) {
   ObservationPlan plan;
   plan.uniform = std::max<Index>(2, observations);
   plan.per_decade = 0;
-  Recorder recorder(plan);
+  Recorder recorder(plan, facts.dimension);
   const Outcome outcome = s.algorithm->run(curator, Stream(key), recorder);
   if (outcome.status == Status::not_finite)
     throw RunFailed(
@@ -366,6 +422,7 @@ json compute_run(const json& d) {
                {{"status", to_string(outcome.status)},
                 {"steps", outcome.steps},
                 {"counts", outcome.counts},
+               {"records_used", records_used(curator.ledger())},
                 {"parameters", values_of(s.algorithm->fields())}}},
               {"schedule",
                {{"alpha", to_json_number(s.scheduled.alpha)},
@@ -375,11 +432,21 @@ json compute_run(const json& d) {
               {"start", certificate_json(s.problem, facts.initial_point, seed)},
               {"origin", certificate_json(s.problem, Vector::Zero(facts.dimension), seed)},
               {"output", certificate_json(s.problem, outcome.point, seed)},
+              {"minimum", minimum_json(s.problem, s.problem.objective())},
               {"evaluation_log",
                {{"private", false},
                 {"contributions", log.contributions},
                 {"clipped", log.clipped},
                 {"largest_norm_over_limit", to_json_number(log.largest_norm)}}}};
+  if (s.problem.empirical && s.problem.population) {
+    const Objective& population = *s.problem.population;
+    result["population"] = {
+        {"start", certificate_json(s.problem, population, facts.initial_point, seed)},
+        {"output", certificate_json(s.problem, population, outcome.point, seed)},
+        {"minimum", minimum_json(s.problem, population)}};
+  }
+  if (json errors = recorder.estimate_errors(s.problem.objective()); !errors.is_null())
+    result["evaluation_log"]["estimate_error"] = std::move(errors);
   if (log.estimates > 0)
     result["evaluation_log"]["estimates_out_of_range"] =
         static_cast<double>(log.out_of_range) / static_cast<double>(log.estimates);

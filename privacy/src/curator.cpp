@@ -357,7 +357,7 @@ void Curator::note_clipping(const ClipReport& report, Index contributions, doubl
   ClipLog* log = shared_->clip_log;
   if (log == nullptr) return;
   ++log->queries;
-  log->contributions += contributions;
+  log->contributions += static_cast<double>(contributions);
   log->clipped += report.clipped;
   if (std::isfinite(limit) && limit > 0)
     log->largest_norm = std::max(log->largest_norm, report.largest_norm / limit);
@@ -376,7 +376,7 @@ void Curator::note_violations(
     if (longer > 0 && log->first_violation < 0) log->first_violation = log->queries - 1;
     log->violations += longer;
   } catch (const InputError&) {  // simulated: a record may be longer, and none can be looked at
-    log->unseen += contributions;
+    log->unseen += static_cast<double>(contributions);
   }
 }
 

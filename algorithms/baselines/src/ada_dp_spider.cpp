@@ -38,6 +38,7 @@ class AdaptiveOracle {
       p_.oracle.increment(curator_, Point(x), Point(x_prev_), Block::x, increment_);
       g_ += increment_;
     }
+    observer_.estimate(calls_, x, g_);
     x_prev_ = x;
     ++calls_;
     return g_;

@@ -35,6 +35,7 @@ Outcome DpSrm::run(Curator& curator, Stream stream, Observer& observer) const {
     } catch (const Refused& refusal) {
       return outcome(status_of(refusal), t);
     }
+    observer.estimate(t, w, v);
     output.visit(t, w, v);
     w_prev = w;
     const double length = v.norm();

@@ -81,6 +81,7 @@ Outcome MomentumAggregation::run(Curator& curator, Stream stream, Observer& obse
     } catch (const Refused& refusal) {
       return {output.point(x), status_of(refusal), t, {}};
     }
+    observer.estimate(t, x, g);
     output.visit(t, x, g);
     anchors[level].w = x;
     anchors[level].g = g;

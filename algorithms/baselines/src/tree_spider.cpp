@@ -67,6 +67,7 @@ Outcome TreeSpider::run(Curator& curator, Stream stream, Observer& observer) con
       w[l] = x;
       v[l] = v[entered];
     }
+    observer.estimate(t, x, v[D]);
     output.visit(t, x, v[D]);
     const double length = v[D].norm();
     if (p.alpha > 0 && length <= 2.0 * p.alpha) return {x, Status::certified, t + 1, {}};

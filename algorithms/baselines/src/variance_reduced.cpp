@@ -36,6 +36,7 @@ Outcome variance_reduced_descent(Curator& curator,
     } catch (const Refused& refusal) {
       return outcome(output.point(x), status_of(refusal), t);
     }
+    observer.estimate(t, x, v);
     output.visit(t, x, v);
     step(v, x);
     if (!x.allFinite()) return outcome(x, Status::not_finite, t + 1);

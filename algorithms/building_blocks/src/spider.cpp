@@ -127,6 +127,7 @@ Outcome run_spider(const SpiderParameters& p,
         estimate.increment(x, x_prev);
         escape->increment(x, x_prev);
       }
+      observer.estimate(t, x, estimate.g);
       output.visit(t, x, estimate.g);
       escape->step(x, estimate.g, stream, step);
     } catch (const Refused& refusal) {

@@ -202,6 +202,7 @@ Outcome DpRgda::run(Curator& curator, Stream stream, Observer& observer) const {
       return outcome(at_horizon(), status_of(refusal), t);
     }
     if (!s.v.allFinite() || !s.y.allFinite()) return outcome(s.x, Status::not_finite, t);
+    observer.estimate(t, s.x, s.v);
     const Vector x_cur = s.x;
     if (outer(p, t, stream, s)) return outcome(s.anchor, Status::certified, t + 1);
     s.x_prev = x_cur;

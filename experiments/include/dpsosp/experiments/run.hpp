@@ -59,11 +59,14 @@ struct RunSpec {
 nlohmann::json describe(const RunSpec& spec);
 
 /// Runs what `describe` made. The result has the keys
-///   algorithm: status, steps, counts, parameters;   schedule: alpha, utility, note;
+///   algorithm: status, steps, counts, records_used, parameters;   schedule: alpha, utility, note;
 ///   privacy: label, guarantee, delta, spent, accountant, adjacency, ledger;
-///   start, origin, output: certificates;   point;   best: a row of the trace;
-///     trace: rows [t, value, ‖∇‖, λ_min, sosp_level];
-///   evaluation_log: clip counts, and of unclipped runs the gradients above the nominal bound.
+///   start, origin, output: certificates;   minimum: min F, or null;   point;
+///     best: a row of the trace;   trace: rows [t, value, ‖∇‖, λ_min, sosp_level];
+///   population: start, output and minimum by the population objective, where both are known;
+///   evaluation_log: per-record vectors summed (contributions), clip counts, of methods that keep an
+///     estimate its error ‖g_t − ∇F(x_t)‖ over up to 200 steps, and of unclipped runs the gradients
+///     above the nominal bound.
 /// Certificates, trace, best and evaluation_log are functions of the records: not private, and so
 /// marked. Random numbers are keyed by the seed and the description, so no two different runs share
 /// noise; only controls (door, data_seed) keep that of the run they control.

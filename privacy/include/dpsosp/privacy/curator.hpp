@@ -81,7 +81,7 @@ struct ChildSpec {
 /// and no algorithm can reach it.
 struct ClipLog {
   std::int64_t queries = 0;
-  std::int64_t contributions = 0;  ///< expected number of per-record vectors summed
+  double contributions = 0;  ///< expected number of per-record vectors summed
   std::int64_t clipped = 0;
   double largest_norm = 0.0;      ///< over limit
   std::int64_t estimates = 0;     ///< of stochastic samplers
@@ -91,7 +91,7 @@ struct ClipLog {
   std::int64_t violations = 0;        ///< contributions longer than the nominal limit
   double largest_over_nominal = 0.0;  ///< norm of the longest contribution met, over that limit
   std::int64_t first_violation = -1;  ///< number of the query with the first of them; -1: none
-  std::int64_t unseen = 0;  ///< contributions that might be longer and cannot be looked at
+  double unseen = 0;  ///< contributions that might be longer and cannot be looked at
 };
 
 /// The trusted party that holds the records. Every access to data goes through one of its queries:

@@ -40,6 +40,9 @@ class Observer {
   virtual ~Observer() = default;
   /// x_t, before step t.
   virtual void iterate(Index t, ConstVectorRef x) = 0;
+  /// The estimate of ∇F(x_t) that step t uses, made of released values alone. Methods that keep one
+  /// between steps show it.
+  virtual void estimate(Index /*t*/, ConstVectorRef /*x*/, ConstVectorRef /*gradient*/) {}
 };
 
 enum class Variant { printed, repaired };

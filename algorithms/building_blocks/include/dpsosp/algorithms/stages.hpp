@@ -31,6 +31,9 @@ class LaterStage final : public Observer {
   /// \param before  iterations made before this stage
   LaterStage(Observer& observer, Index before) : observer_(observer), before_(before) {}
   void iterate(Index t, ConstVectorRef x) override { observer_.iterate(before_ + t, x); }
+  void estimate(Index t, ConstVectorRef x, ConstVectorRef gradient) override {
+    observer_.estimate(before_ + t, x, gradient);
+  }
 
  private:
   Observer& observer_;
