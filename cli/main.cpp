@@ -33,11 +33,14 @@ constexpr std::array commands{
     Command{"check",
             "derivatives, records, clipping and every proved constant of a problem",
             dpsosp::check_command},
+    Command{"fit", "slopes of a sweep with intervals and verdicts", dpsosp::fit_command},
     Command{"info", "version, compiler, processor, libraries", dpsosp::info_command},
     Command{"list", "algorithms, problems or exhibits, one line each", dpsosp::list_command},
+    Command{"merge", "stores of shards into one", dpsosp::merge_command},
     Command{"report", "write the report again from stored runs", dpsosp::report_command},
     Command{"reproduce", "regenerate tables and figures", dpsosp::reproduce_command},
-    Command{"run", "one private run: output, certificate, guarantee, ledger", dpsosp::run_command}};
+    Command{"run", "one private run: output, certificate, guarantee, ledger", dpsosp::run_command},
+    Command{"sweep", "a grid of runs, declared in TOML", dpsosp::sweep_command}};
 
 void print_usage(std::ostream& out) {
   out << "usage: dpsosp COMMAND [OPTIONS]\n\n";

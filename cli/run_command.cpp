@@ -145,7 +145,8 @@ std::string as_text(const json& r) {
                        p["ledger"]["further_entries"].get<std::size_t>());
   const json& log = r["evaluation_log"];
   out += fmt::format(
-      "not private  {} of {:.6g} contributions clipped; the certificates are exact functions of the "
+      "not private  {} of {:.6g} contributions clipped; the certificates are exact functions of "
+      "the "
       "records too\n",
       log["clipped"].get<std::int64_t>(),
       log["contributions"].get<double>());

@@ -70,36 +70,6 @@ plots::Report frame(const Store& store, Scale scale) {
 
 }  // namespace
 
-Scale scale_of(const std::string& text) {
-  const std::vector<std::string> names{"smoke", "quick", "full"};
-  const auto found = std::ranges::find(names, text);
-  if (found == names.end()) reject_unknown("scale", text, names);
-  return static_cast<Scale>(found - names.begin());
-}
-
-std::string_view to_string(Scale scale) {
-  switch (scale) {
-    case Scale::smoke:
-      return "smoke";
-    case Scale::quick:
-      return "quick";
-    case Scale::full:
-      break;
-  }
-  return "full";
-}
-
-Runs::Runs(const std::vector<StoredRun>& runs) {
-  for (const StoredRun& run : runs) by_hash_.emplace(run.key.hash(), &run);
-}
-
-const StoredRun& Runs::at(const nlohmann::json& description) const {
-  const auto found = by_hash_.find(RunKey(description).hash());
-  if (found == by_hash_.end())
-    throw InputError("exhibit: a run that it shows is not among its jobs");
-  return *found->second;
-}
-
 const std::vector<ExhibitEntry>& exhibit_registry() {
   static const std::vector<ExhibitEntry> entries{
       {"xu-2026/table-2",

@@ -253,8 +253,8 @@ Index records_used(const Ledger& ledger) {
 
 /// Least value of an objective, where the zoo knows a minimiser; null elsewhere.
 json minimum_json(const Problem& problem, const Objective& objective) {
-  const auto of = &objective == problem.population.get() ? Landmark::Of::population
-                                                         : Landmark::Of::empirical;
+  const auto of =
+      &objective == problem.population.get() ? Landmark::Of::population : Landmark::Of::empirical;
   for (const Landmark& l : problem.landmarks)
     if (l.kind == Landmark::Kind::minimiser && l.of == of)
       return to_json_number(objective.value(l.point));
@@ -356,6 +356,8 @@ json privacy_json(const Curator& curator,
 
 }  // namespace
 
+Door door_of(const std::string& text) { return named("door", doors, text); }
+
 json describe(const RunSpec& spec) {
   const auto family = make_family(spec.problem, spec.problem_settings);
   const auto algorithm = find_algorithm(spec.algorithm);
@@ -422,7 +424,7 @@ json compute_run(const json& d) {
                {{"status", to_string(outcome.status)},
                 {"steps", outcome.steps},
                 {"counts", outcome.counts},
-               {"records_used", records_used(curator.ledger())},
+                {"records_used", records_used(curator.ledger())},
                 {"parameters", values_of(s.algorithm->fields())}}},
               {"schedule",
                {{"alpha", to_json_number(s.scheduled.alpha)},

@@ -11,30 +11,11 @@
 
 #include <nlohmann/json.hpp>
 
-#include "dpsosp/experiments/store.hpp"
+#include "dpsosp/experiments/runs.hpp"
+#include "dpsosp/experiments/scale.hpp"
 #include "dpsosp/plots/report.hpp"
 
 namespace dpsosp {
-
-/// How much is computed.
-enum class Scale {
-  smoke,  ///< seconds: every path of the exhibit once, numbers without meaning
-  quick,  ///< minutes on two cores: the numbers of the report
-  full,   ///< every seed of every control
-};
-Scale scale_of(const std::string& text);
-std::string_view to_string(Scale scale);
-
-/// The stored runs of an exhibit, by description.
-class Runs {
- public:
-  explicit Runs(const std::vector<StoredRun>& runs);
-  /// \throws InputError if the run is not among them.
-  const StoredRun& at(const nlohmann::json& description) const;
-
- private:
-  std::map<std::string, const StoredRun*> by_hash_;
-};
 
 /// One table or figure of a paper: the runs it needs, and how it is shown.
 struct ExhibitEntry {

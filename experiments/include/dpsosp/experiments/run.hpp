@@ -33,6 +33,9 @@ enum class Door {
            ///< the realised batch
 };
 
+/// \throws InputError for an unknown word
+Door door_of(const std::string& text);
+
 /// Everything that decides the numbers of one private run.
 struct RunSpec {
   std::string algorithm;                        ///< registry key
@@ -64,7 +67,8 @@ nlohmann::json describe(const RunSpec& spec);
 ///   start, origin, output: certificates;   minimum: min F, or null;   point;
 ///     best: a row of the trace;   trace: rows [t, value, ‖∇‖, λ_min, sosp_level];
 ///   population: start, output and minimum by the population objective, where both are known;
-///   evaluation_log: per-record vectors summed (contributions), clip counts, of methods that keep an
+///   evaluation_log: per-record vectors summed (contributions), clip counts, of methods that keep
+///   an
 ///     estimate its error ‖g_t − ∇F(x_t)‖ over up to 200 steps, and of unclipped runs the gradients
 ///     above the nominal bound.
 /// Certificates, trace, best and evaluation_log are functions of the records: not private, and so

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <filesystem>
+#include <iostream>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "choices.hpp"
+#include "commands.hpp"
+#include "dpsosp/core/errors.hpp"
+#include "dpsosp/experiments/progress.hpp"
+#include "dpsosp/experiments/run.hpp"
+#include "dpsosp/experiments/runner.hpp"
+#include "dpsosp/experiments/sweep_report.hpp"
+#include "options.hpp"
+
+namespace dpsosp {
+namespace {
+
+namespace po = boost::program_options;
+using nlohmann::json;
+
+po::options_description common_options(const char* title) {
+  po::options_description options(title);
+  options.add_options()("help", "this text")(
+      "scale", po::value<std::string>()->default_value("quick"), "smoke, quick or full")(
+      "out", po::value<std::string>()->default_value("out"), "folder of the store and the tables")(
+      "file",
+      po::value<std::vector<std::string>>(),
+      "a sweep in TOML, or the name of a built-in one");
+  return options;
+}
+
+Sweep the_sweep(const po::variables_map& map, std::string_view command) {
+  if (map.count("file") == 0 || map["file"].as<std::vector<std::string>>().size() != 1)
+    throw InputError(
+        fmt::format("{}: expected one sweep, a TOML file or a built-in name", command));
+  const std::string name = map["file"].as<std::vector<std::string>>().front();
+  const Scale scale = scale_of(map["scale"].as<std::string>());
+  const auto is = [&](const BuiltInSweep& s) { return s.name == name; };
+  if (std::ranges::any_of(built_in_sweeps(), is)) return built_in_sweep(name, scale);
+  return read_sweep(name, scale);
+}
+
+/// "i/k": every k-th run from the i-th.
+struct Shard {
+  std::size_t index = 1;
+  std::size_t count = 1;
+};
+
+Shard shard_of(const std::string& text) {
+  const auto slash = text.find('/');
+  constexpr std::string_view expected = "i/k with 1 <= i <= k";
+  if (slash == std::string::npos) reject("sweep", "--shard", "'" + text + "'", expected);
+  const auto number = [&](const std::string& part) {
+    return parse_number<std::size_t>("sweep", "--shard", part, expected);
+  };
+  const Shard s{number(text.substr(0, slash)), number(text.substr(slash + 1))};
+  if (s.index < 1 || s.index > s.count) reject("sweep", "--shard", "'" + text + "'", expected);
+  return s;
+}
+
+std::vector<json> of_shard(const std::vector<json>& jobs, const Shard& shard) {
+  std::vector<json> mine;
+  for (std::size_t k = shard.index - 1; k < jobs.size(); k += shard.count) mine.push_back(jobs[k]);
+  return mine;
+}
+
+std::filesystem::path store_file(const std::filesystem::path& out, const Shard& shard) {
+  return out / (shard.count == 1 ? std::string("store.sqlite")
+                                 : fmt::format("store-{}-of-{}.sqlite", shard.index, shard.count));
+}
+
+void print_plan(const Sweep& sweep,
+                const std::vector<json>& jobs,
+                const std::filesystem::path& file) {
+  std::size_t cells = 0;
+  for (const Part& part : sweep.parts) {
+    const auto of_part = cells_of(sweep, part);
+    cells += of_part.size();
+    for (const Cell& c : of_part)
+      std::cout << fmt::format(
+          "{}: {}, {}: {} runs\n", part.name, sweep.arms[c.arm].name, to_text(c.at), c.runs.size());
+  }
+  const TimeEstimate time = estimate_time(jobs, file);
+  std::cout << fmt::format("{} cells, {} runs, {} of them stored", cells, jobs.size(), time.stored);
+  if (time.unknown > 0)
+    std::cout << fmt::format(
+        "; no run like {} of the others is stored yet, so the time is not known\n", time.unknown);
+  else
+    std::cout << fmt::format("; about {} on one core for the others\n",
+                             duration_text(time.seconds));
+}
+
+}  // namespace
+
+int sweep_command(const Arguments& arguments) {
+  auto options = common_options("dpsosp sweep FILE.toml");
+  options.add_options()("shard",
+                        po::value<std::string>()->default_value("1/1"),
+                        "i/k: every k-th run, in a store of its own; dpsosp merge joins them")(
+      "threads", po::value<std::string>(), "runs at a time; default: all processors")(
+      "dry-run", "print cells, runs and an estimate of the time; compute nothing")(
+      "retry-failed", "compute failed runs again")("quiet", "no progress");
+  const auto map = parse_options("sweep", options, arguments, "file");
+  if (map.count("help") != 0) {
+    std::cout << options;
+    return 0;
+  }
+  const Sweep sweep = the_sweep(map, "sweep");
+  const Shard shard = shard_of(map["shard"].as<std::string>());
+  const std::filesystem::path out = map["out"].as<std::string>();
+  const std::filesystem::path file = store_file(out, shard);
+  const std::vector<json> jobs = of_shard(jobs_of(sweep), shard);
+  if (map.count("dry-run") != 0) {
+    print_plan(sweep, jobs, file);
+    return 0;
+  }
+  int threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  if (map.count("threads") != 0)
+    threads = parse_number<int>(
+        "sweep", "--threads", map["threads"].as<std::string>(), "an integer >= 1");
+  Store store(file);
+  Progress progress(progress_style(map.count("quiet") != 0));
+  const auto runs = run_jobs(
+      store,
+      jobs,
+      compute_run,
+      {.threads = threads, .retry_failed = map.count("retry-failed") != 0, .progress = &progress});
+  if (shard.count > 1) {
+    std::cout << "store: " << file.string() << '\n';
+    return 0;
+  }
+  for (const auto& written : write_sweep_tables(store, Runs(runs), sweep, out / sweep.name))
+    std::cout << written.string() << '\n';
+  return 0;
+}
+
+int fit_command(const Arguments& arguments) {
+  auto options = common_options("dpsosp fit FILE.toml");
+  options.add_options()("json", "as JSON");
+  const auto map = parse_options("fit", options, arguments, "file");
+  if (map.count("help") != 0) {
+    std::cout << options;
+    return 0;
+  }
+  const Sweep sweep = the_sweep(map, "fit");
+  const Store store(std::filesystem::path(map["out"].as<std::string>()) / "store.sqlite",
+                    Store::Access::read_only);
+  const auto runs = stored_runs(store, jobs_of(sweep));
+  const auto slopes = slopes_of(Runs(runs), sweep);
+  if (map.count("json") != 0) {
+    json all = json::array();
+    for (const Slope& s : slopes) all.push_back(to_json(s));
+    std::cout << all.dump(2) << '\n';
+    return 0;
+  }
+  for (const Slope& s : slopes) std::cout << to_text(s) << '\n';
+  return 0;
+}
+
+int merge_command(const Arguments& arguments) {
+  po::options_description options("dpsosp merge STORE...");
+  options.add_options()("help", "this text")(
+      "into",
+      po::value<std::string>()->default_value("out/store.sqlite"),
+      "store that takes them in")(
+      "store", po::value<std::vector<std::string>>(), "stores of shards");
+  const auto map = parse_options("merge", options, arguments, "store");
+  if (map.count("help") != 0) {
+    std::cout << options;
+    return 0;
+  }
+  if (map.count("store") == 0) throw InputError("merge: expected the stores to take in");
+  Store into(map["into"].as<std::string>());
+  for (const std::string& name : map["store"].as<std::vector<std::string>>()) {
+    const MergeReport report = into.merge(Store(name, Store::Access::read_only));
+    std::cout << fmt::format(
+        "{}: {} runs added, {} were there\n", name, report.added, report.identical);
+    if (report.builds.size() > 1)
+      std::cerr << fmt::format(
+          "merge: runs of {} different builds now stand in one store; bits may differ between "
+          "them\n",
+          report.builds.size());
+  }
+  return 0;
+}
+
+}  // namespace dpsosp

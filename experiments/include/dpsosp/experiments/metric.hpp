@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+namespace dpsosp {
+
+/// One number of a run's result by its name:
+///   output.X, start.X, population.output.X, population.start.X
+///     with X = sosp_level, gradient_norm, lambda_min, value, or excess_risk = value − min F;
+///   best.sosp_level                the lowest among the iterates looked at; not released
+///   trace.mean_gradient_norm       over the iterates looked at: the mean over a uniform output
+///   trace.median_sosp_level        over the iterates looked at
+///   trace.fraction_solved          share of the iterates looked at with sosp_level ≤
+///   schedule.alpha schedule.alpha                 solved accuracy; absent where none is promised
+///   estimate.median, estimate.largest   error ‖g_t − ∇F(x_t)‖ of the method's own estimate
+///   steps, records_used, evaluations    the last: per-record vectors summed
+///   privacy.spent                  ε that the ledger adds up to
+///   counts.NAME, parameters.NAME   of the algorithm
+/// \return the number; none where the run has no such number or it is not finite
+/// \throws InputError for a name that is none of these
+std::optional<double> metric_of(const nlohmann::json& result, std::string_view name);
+
+/// \throws InputError for an unknown name, with the nearest
+void check_metric(std::string_view name);
+
+/// The metric's value at the initial point, where the metric is of a point or of points: what a
+/// result must be better than.
+std::optional<double> start_metric(const nlohmann::json& result, std::string_view name);
+
+/// For axes and table headings: "sosp_level of the output".
+std::string metric_label(std::string_view name);
+
+}  // namespace dpsosp

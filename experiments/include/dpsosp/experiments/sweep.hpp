@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "dpsosp/experiments/fit.hpp"
+#include "dpsosp/experiments/run.hpp"
+#include "dpsosp/experiments/runs.hpp"
+#include "dpsosp/experiments/scale.hpp"
+
+/// Grids of runs, declared in TOML; docs/sweeps.md describes the file.
+namespace dpsosp {
+
+/// An algorithm on a problem, with everything that an axis does not move.
+struct Arm {
+  std::string name;
+  RunSpec spec;
+};
+
+/// Names and values of what moves: records, dimension, epsilon, delta, set.NAME, problem.NAME.
+using Point = std::vector<std::pair<std::string, nlohmann::json>>;
+/// "n = 10000, d = 16": for labels and messages.
+std::string to_text(const Point& point);
+/// The number under a name; none where there is none.
+std::optional<double> coordinate(const Point& point, std::string_view name);
+
+/// The points of one axis; several coordinates where they move together.
+using Axis = std::vector<Point>;
+
+/// A slope that is asked for.
+struct FitRequest {
+  std::string axis;                 ///< a coordinate with numbers
+  std::string metric;               ///< see metric.hpp
+  std::string arm;                  ///< of this arm alone; empty: of every arm
+  std::optional<double> claimed;    ///< exponent; none: the slope is shown and not judged
+  std::optional<double> reference;  ///< slope measured by an independent program
+};
+
+/// A full grid: every arm at every combination of the axes' points, with every seed.
+struct Part {
+  std::string name;
+  std::vector<std::size_t> arms;  ///< positions in Sweep::arms
+  std::vector<Axis> axes;
+  std::uint64_t seeds = 1;  ///< 0, 1, …, seeds − 1
+  std::vector<FitRequest> fits;
+  std::string note;  ///< why a range ends where it ends
+};
+
+struct Sweep {
+  std::string name;
+  std::string title;
+  std::vector<Arm> arms;
+  std::vector<Part> parts;  ///< those of the scale it was read for
+};
+
+/// Reads a sweep. \param source  for messages: the file's name
+/// \throws InputError "SOURCE:LINE: …" in one line for anything unknown, missing or out of range
+Sweep parse_sweep(std::string_view toml, const std::string& source, Scale scale);
+/// Reads a file; the sweep's name is the file's without its ending.
+Sweep read_sweep(const std::filesystem::path& file, Scale scale);
+
+/// The text of every sweep that the exhibits need, by name.
+struct BuiltInSweep {
+  std::string_view name;
+  std::string_view toml;
+};
+const std::vector<BuiltInSweep>& built_in_sweeps();
+/// \throws InputError with the nearest name
+Sweep built_in_sweep(std::string_view name, Scale scale);
+
+/// One point of a part for one arm.
+struct Cell {
+  std::size_t arm;
+  Point at;
+  std::vector<nlohmann::json> runs;  ///< descriptions, one a seed
+};
+/// Cells in the order arms, then axes with the last moving fastest. \throws InputError
+std::vector<Cell> cells_of(const Sweep& sweep, const Part& part);
+/// The runs of all parts, each once.
+std::vector<nlohmann::json> jobs_of(const Sweep& sweep);
+
+/// What one metric did in a cell.
+struct CellMetric {
+  std::vector<std::uint64_t> seeds;  ///< of the values
+  std::vector<double> values;        ///< of the finished runs that have the metric
+  int missing = 0;                   ///< finished runs without the metric
+  int failed = 0;
+  std::string failure;  ///< of the first that failed
+};
+CellMetric measure(const Runs& runs, const Cell& cell, std::string_view metric);
+/// Median of the metric at the start, as start_metric has it; none where there is none.
+std::optional<double> measure_start(const Runs& runs, const Cell& cell, std::string_view metric);
+
+/// A slope, and what it was fitted to.
+struct Slope {
+  std::string part;
+  std::string arm;
+  Point slice;  ///< the coordinates that stand still
+  FitRequest request;
+  std::vector<FitCell> cells;         ///< that count
+  std::vector<std::string> left_out;  ///< cells that do not count, each with why
+  std::optional<SlopeFit> fit;        ///< none: fewer than three cells count, or no values
+  SlopeVerdict verdict;
+};
+
+/// A cell counts where the median start is at least this many times the median result.
+inline constexpr double start_over_result = 3.0;
+
+/// Every slope that the sweep asks for, in the file's order.
+std::vector<Slope> slopes_of(const Runs& runs, const Sweep& sweep);
+
+}  // namespace dpsosp

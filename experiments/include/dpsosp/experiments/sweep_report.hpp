@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "dpsosp/experiments/sweep.hpp"
+#include "dpsosp/plots/figure.hpp"
+#include "dpsosp/plots/table.hpp"
+
+namespace dpsosp {
+
+/// The runs of these descriptions. \throws InputError if one is not stored
+std::vector<StoredRun> stored_runs(const Store& store, const std::vector<nlohmann::json>& jobs);
+
+/// What the runs that are not stored will cost, by those that are: of the same algorithm and
+/// problem, by a power law in n, d and ε where enough are stored, else their largest.
+struct TimeEstimate {
+  double seconds = 0;       ///< of one core
+  std::size_t stored = 0;   ///< runs
+  std::size_t unknown = 0;  ///< runs without a stored one like them
+};
+TimeEstimate estimate_time(const std::vector<nlohmann::json>& jobs,
+                           const std::filesystem::path& store);
+
+/// One line: where, slope, interval, verdict.
+std::string to_text(const Slope& slope);
+nlohmann::json to_json(const Slope& slope);
+
+/// The word of a verdict, with its tone.
+plots::Label verdict_label(const SlopeVerdict& verdict);
+
+/// One row a slope: claimed, reference, measured with interval, drift, verdict, cells that count.
+plots::Table slopes_table(const std::vector<Slope>& slopes, std::string id, std::string title);
+
+/// One row a cell of a part, three columns beside each other: solved α, error of the estimate, each
+/// metric that is fitted; and start, steps, records used, evaluations.
+plots::Table cells_table(const Runs& runs, const Sweep& sweep, const Part& part, std::string id);
+
+/// One panel a fitted axis, all arms: medians and range over seeds, solved α dashed, guide lines at
+/// the claimed exponents.
+plots::Figure slopes_figure(const Runs& runs,
+                            const Sweep& sweep,
+                            std::string id,
+                            std::string title);
+
+/// Cells and slopes as CSV and Markdown, and timings.csv, which alone differs between machines.
+/// \return what was written
+std::vector<std::filesystem::path> write_sweep_tables(const Store& store,
+                                                      const Runs& runs,
+                                                      const Sweep& sweep,
+                                                      const std::filesystem::path& folder);
+
+}  // namespace dpsosp

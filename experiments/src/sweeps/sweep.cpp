@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/experiments/sweep.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "dpsosp/core/errors.hpp"
+#include "dpsosp/experiments/metric.hpp"
+
+namespace dpsosp {
+namespace {
+
+using nlohmann::json;
+
+std::string text_of(const json& value) {
+  if (value.is_string()) return value;
+  if (value.is_number_float()) return fmt::format("{}", value.get<double>());
+  return value.dump();
+}
+
+void set_coordinate(RunSpec& spec, const std::string& name, const json& value) {
+  constexpr std::string_view set = "set.", problem = "problem.";
+  if (name == "records")
+    spec.records = value;
+  else if (name == "dimension")
+    spec.dimension = value.get<Index>();
+  else if (name == "epsilon")
+    spec.epsilon = value;
+  else if (name == "delta")
+    spec.delta = value;
+  else if (name.starts_with(set))
+    spec.settings[name.substr(set.size())] = text_of(value);
+  else
+    spec.problem_settings[name.substr(problem.size())] = text_of(value);
+}
+
+/// Every combination of the axes' points, the last axis moving fastest.
+std::vector<Point> product(const std::vector<Axis>& axes) {
+  std::vector<Point> all{Point{}};
+  for (const Axis& axis : axes) {
+    std::vector<Point> longer;
+    for (const Point& head : all)
+      for (const Point& tail : axis) {
+        longer.push_back(head);
+        longer.back().insert(longer.back().end(), tail.begin(), tail.end());
+      }
+    all = std::move(longer);
+  }
+  return all;
+}
+
+Point without(const Point& point, const Point& moving) {
+  Point rest;
+  for (const auto& c : point)
+    if (std::ranges::find(moving, c.first, &Point::value_type::first) == moving.end())
+      rest.push_back(c);
+  return rest;
+}
+
+/// The cells of one arm that differ along one axis only, and the slope through them.
+Slope slope_through(const Runs& runs,
+                    const FitRequest& request,
+                    const std::vector<const Cell*>& cells) {
+  Slope s;
+  s.request = request;
+  for (const Cell* cell : cells) {
+    CellMetric m = measure(runs, *cell, request.metric);
+    const double x = coordinate(cell->at, request.axis).value();
+    const std::string where = fmt::format("{} = {:g}", request.axis, x);
+    if (m.missing > 0) {
+      s.left_out.push_back(fmt::format("{}: {} runs have no {}", where, m.missing, request.metric));
+      continue;
+    }
+    if (m.values.size() < 2) {
+      s.left_out.push_back(fmt::format("{}: {} of {} runs failed{}",
+                                       where,
+                                       m.failed,
+                                       cell->runs.size(),
+                                       m.failure.empty() ? "" : " (" + m.failure + ")"));
+      continue;
+    }
+    const double result = median(m.values);
+    if (std::ranges::min(m.values) <= 0) {
+      s.left_out.push_back(fmt::format(
+          "{}: a value is {:g}, which has no logarithm", where, std::ranges::min(m.values)));
+      continue;
+    }
+    if (const auto start = measure_start(runs, *cell, request.metric);
+        start && *start < start_over_result * result) {
+      s.left_out.push_back(
+          fmt::format("{}: the start has {:.3g}, less than {:g} times the result {:.3g}",
+                      where,
+                      *start,
+                      start_over_result,
+                      result));
+      continue;
+    }
+    s.cells.push_back({.x = x, .seeds = m.seeds, .values = m.values, .failed = m.failed});
+  }
+  if (s.cells.size() < 3) {
+    s.verdict.reason = fmt::format("{} of {} cells count", s.cells.size(), cells.size());
+    return s;
+  }
+  s.fit = fit_slope(s.cells);
+  if (request.claimed) s.verdict = judge(*s.fit, *request.claimed);
+  return s;
+}
+
+}  // namespace
+
+std::string to_text(const Point& point) {
+  std::vector<std::string> parts;
+  for (const auto& [name, value] : point)
+    parts.push_back(
+        fmt::format("{} = {}",
+                    name,
+                    value.is_number() ? fmt::format("{:g}", value.get<double>()) : text_of(value)));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::optional<double> coordinate(const Point& point, std::string_view name) {
+  for (const auto& [key, value] : point)
+    if (key == name && value.is_number()) return value.get<double>();
+  return {};
+}
+
+std::vector<Cell> cells_of(const Sweep& sweep, const Part& part) {
+  std::vector<Cell> cells;
+  for (const std::size_t arm : part.arms)
+    for (Point& at : product(part.axes)) {
+      RunSpec spec = sweep.arms[arm].spec;
+      for (const auto& [name, value] : at) set_coordinate(spec, name, value);
+      Cell cell{.arm = arm, .at = std::move(at), .runs = {}};
+      for (std::uint64_t seed = 0; seed < part.seeds; ++seed) {
+        spec.seed = spec.data_seed = seed;
+        try {
+          cell.runs.push_back(describe(spec));
+        } catch (const InputError& e) {
+          throw InputError(fmt::format("sweep {}, part {}, arm {}: {}",
+                                       sweep.name,
+                                       part.name,
+                                       sweep.arms[arm].name,
+                                       e.what()));
+        }
+      }
+      cells.push_back(std::move(cell));
+    }
+  return cells;
+}
+
+std::vector<json> jobs_of(const Sweep& sweep) {
+  std::vector<json> jobs;
+  std::set<std::string> seen;
+  for (const Part& part : sweep.parts)
+    for (Cell& cell : cells_of(sweep, part))
+      for (json& run : cell.runs)
+        if (seen.insert(RunKey(run).hash()).second) jobs.push_back(std::move(run));
+  return jobs;
+}
+
+CellMetric measure(const Runs& runs, const Cell& cell, std::string_view metric) {
+  CellMetric m;
+  for (const json& description : cell.runs) {
+    const StoredRun& run = runs.at(description);
+    if (run.status == RunStatus::failed) {
+      if (m.failed++ == 0) m.failure = run.reason;
+    } else if (const auto value = metric_of(run.result, metric)) {
+      m.seeds.push_back(description.at("seed"));
+      m.values.push_back(*value);
+    } else {
+      ++m.missing;
+    }
+  }
+  return m;
+}
+
+std::optional<double> measure_start(const Runs& runs, const Cell& cell, std::string_view metric) {
+  std::vector<double> values;
+  for (const json& description : cell.runs) {
+    const StoredRun& run = runs.at(description);
+    if (run.status == RunStatus::failed) continue;
+    if (const auto value = start_metric(run.result, metric)) values.push_back(*value);
+  }
+  if (values.empty()) return {};
+  return median(std::move(values));
+}
+
+std::vector<Slope> slopes_of(const Runs& runs, const Sweep& sweep) {
+  std::vector<Slope> slopes;
+  for (const Part& part : sweep.parts) {
+    const std::vector<Cell> cells = cells_of(sweep, part);
+    for (const FitRequest& request : part.fits) {
+      // The axis that the coordinate belongs to; what is zipped with it moves too.
+      const auto axis = std::ranges::find_if(part.axes, [&](const Axis& a) {
+        return coordinate(a.front(), request.axis).has_value();
+      });
+      for (const std::size_t arm : part.arms) {
+        if (!request.arm.empty() && sweep.arms[arm].name != request.arm) continue;
+        std::vector<std::pair<Point, std::vector<const Cell*>>> slices;
+        for (const Cell& cell : cells) {
+          if (cell.arm != arm) continue;
+          const Point rest = without(cell.at, axis->front());
+          auto slice =
+              std::ranges::find(slices, rest, &std::pair<Point, std::vector<const Cell*>>::first);
+          if (slice == slices.end()) slice = slices.insert(slice, {rest, {}});
+          slice->second.push_back(&cell);
+        }
+        for (const auto& [rest, members] : slices) {
+          Slope s = slope_through(runs, request, members);
+          s.part = part.name;
+          s.arm = sweep.arms[arm].name;
+          s.slice = rest;
+          slopes.push_back(std::move(s));
+        }
+      }
+    }
+  }
+  return slopes;
+}
+
+}  // namespace dpsosp

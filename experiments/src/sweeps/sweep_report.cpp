@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/experiments/sweep_report.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include <Eigen/QR>
+#include <fmt/format.h>
+
+#include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/vector.hpp"
+#include "dpsosp/experiments/metric.hpp"
+#include "dpsosp/plots/files.hpp"
+
+namespace dpsosp {
+namespace {
+
+using nlohmann::json;
+using plots::Cell;
+
+constexpr std::size_t slope_digits = 3;
+
+plots::Cell text_cell(std::string text) {
+  plots::Cell c;
+  c.content = std::move(text);
+  return c;
+}
+
+plots::Cell number_cell(std::optional<double> value, int digits = 3) {
+  plots::Cell c;
+  if (value)
+    c.content = plots::Number{*value, {.digits = digits}};
+  else
+    c.content = std::string("–");
+  return c;
+}
+
+plots::Cell spread_cell(const CellMetric& m) {
+  plots::Cell c;
+  if (m.values.empty() && m.failed == 0)
+    c.content = std::string("–");
+  else
+    c.content = plots::spread_of(m.values, m.failed, m.failure, {.digits = 3});
+  return c;
+}
+
+std::string exponent_text(double e) { return fmt::format("{:+.{}f}", e, slope_digits); }
+
+std::string fraction_text(double e) {
+  for (int denominator = 1; denominator <= 14; ++denominator) {
+    const double numerator = e * denominator;
+    if (std::abs(numerator - std::round(numerator)) < 2e-3)
+      return denominator == 1 ? fmt::format("{:+.0f}", numerator)
+                              : fmt::format("{:+.0f}/{}", std::round(numerator), denominator);
+  }
+  return exponent_text(e);
+}
+
+/// The metrics that a part is asked about, each once.
+std::vector<std::string> metrics_of(const Part& part) {
+  std::vector<std::string> names;
+  for (const FitRequest& f : part.fits)
+    if (std::ranges::find(names, f.metric) == names.end()) names.push_back(f.metric);
+  return names;
+}
+
+std::string axis_label(std::string_view coordinate) {
+  if (coordinate == "records") return "records n";
+  if (coordinate == "dimension") return "dimension d";
+  if (coordinate == "epsilon") return "ε";
+  if (coordinate == "delta") return "δ";
+  return std::string(coordinate.substr(coordinate.find('.') + 1));
+}
+
+std::string key_of_kind(const json& description) {
+  return description.at("algorithm").get<std::string>() + " on " +
+         description.at("problem").get<std::string>();
+}
+
+/// 1, log n, log d, log ε.
+using Size = Eigen::Vector4d;
+Size size_of(const json& description) {
+  const double d = description.contains("dimension") ? description["dimension"].get<double>() : 1.0;
+  return {1.0,
+          std::log(description.at("records").get<double>()),
+          std::log(d),
+          std::log(description.at("epsilon").get<double>())};
+}
+
+/// log seconds by least squares of least norm, so that an axis along which nothing was seen counts
+/// for nothing.
+Size time_law(const std::vector<std::pair<Size, double>>& seen) {
+  Matrix a(std::ssize(seen), 4);
+  Vector b(std::ssize(seen));
+  for (Index k = 0; k < a.rows(); ++k) {
+    a.row(k) = seen[static_cast<std::size_t>(k)].first.transpose();
+    b[k] = seen[static_cast<std::size_t>(k)].second;
+  }
+  const Eigen::RowVector4d mean = a.colwise().mean();
+  Matrix centred = a.rowwise() - mean;
+  const Vector law = centred.completeOrthogonalDecomposition().solve(Vector(b.array() - b.mean()));
+  Size full = law;
+  full[0] = b.mean() - mean.tail<3>().dot(law.tail<3>());
+  return full;
+}
+
+}  // namespace
+
+std::vector<StoredRun> stored_runs(const Store& store, const std::vector<json>& jobs) {
+  std::vector<StoredRun> runs;
+  std::size_t missing = 0;
+  for (const json& job : jobs) {
+    auto run = store.find(RunKey(job));
+    if (run)
+      runs.push_back(std::move(*run));
+    else
+      ++missing;
+  }
+  if (missing > 0)
+    throw InputError(
+        fmt::format("{} lacks {} of the {} runs; the command that computes them goes on "
+                    "from there",
+                    store.file().string(),
+                    missing,
+                    jobs.size()));
+  return runs;
+}
+
+TimeEstimate estimate_time(const std::vector<json>& jobs, const std::filesystem::path& file) {
+  TimeEstimate estimate;
+  std::map<std::string, std::vector<std::pair<Size, double>>> seen;
+  std::set<std::string> stored;
+  if (std::filesystem::exists(file))
+    Store(file, Store::Access::read_only).each([&](const StoredRun& run, const Provenance& p) {
+      stored.insert(run.key.hash());
+      const json d = run.key.description();
+      if (d.contains("algorithm") && p.wall_seconds > 0)
+        seen[key_of_kind(d)].emplace_back(size_of(d), std::log(p.wall_seconds));
+    });
+  std::map<std::string, Size> laws;
+  for (const auto& [kind, runs] : seen) laws[kind] = time_law(runs);
+  for (const json& job : jobs) {
+    if (stored.contains(RunKey(job).hash())) {
+      ++estimate.stored;
+      continue;
+    }
+    const auto law = job.contains("algorithm") ? laws.find(key_of_kind(job)) : laws.end();
+    if (law == laws.end())
+      ++estimate.unknown;
+    else
+      estimate.seconds += std::exp(law->second.dot(size_of(job)));
+  }
+  return estimate;
+}
+
+std::string to_text(const Slope& s) {
+  std::string text = fmt::format("{}, {}", s.part, s.arm);
+  if (!s.slice.empty()) text += " at " + to_text(s.slice);
+  text += fmt::format(": {} ~ {}^", s.request.metric, s.request.axis);
+  if (s.fit) {
+    text += fmt::format("{} [{}, {}]",
+                        exponent_text(s.fit->slope),
+                        exponent_text(s.fit->interval.low),
+                        exponent_text(s.fit->interval.high));
+    if (s.fit->drifting) text += fmt::format(", drifts by {}", exponent_text(s.fit->drift));
+  } else {
+    text += "?";
+  }
+  if (s.request.claimed)
+    text += fmt::format(
+        "; claimed {}: {}", exponent_text(*s.request.claimed), to_string(s.verdict.verdict));
+  if (!s.verdict.reason.empty()) text += " (" + s.verdict.reason + ")";
+  if (s.request.reference)
+    text += fmt::format("; reference {}", exponent_text(*s.request.reference));
+  for (const std::string& why : s.left_out) text += "; left out " + why;
+  return text;
+}
+
+json to_json(const Slope& s) {
+  json j{{"part", s.part},
+         {"arm", s.arm},
+         {"axis", s.request.axis},
+         {"metric", s.request.metric},
+         {"at", json::object()},
+         {"left_out", s.left_out},
+         {"cells", json::array()}};
+  for (const auto& [name, value] : s.slice) j["at"][name] = value;
+  for (const FitCell& c : s.cells)
+    j["cells"].push_back(
+        {{"x", c.x}, {"median", median(c.values)}, {"values", c.values}, {"failed", c.failed}});
+  if (s.fit) {
+    j["slope"] = s.fit->slope;
+    j["interval"] = {s.fit->interval.low, s.fit->interval.high};
+    j["drift"] = s.fit->drift;
+    j["drift_interval"] = {s.fit->drift_interval.low, s.fit->drift_interval.high};
+    j["drifting"] = s.fit->drifting;
+    j["local_slopes"] = json::array();
+    for (const LocalSlope& l : s.fit->local) j["local_slopes"].push_back({l.x, l.slope});
+  }
+  if (s.request.claimed) {
+    j["claimed"] = *s.request.claimed;
+    j["verdict"] = to_string(s.verdict.verdict);
+    j["reason"] = s.verdict.reason;
+  }
+  if (s.request.reference) j["reference"] = *s.request.reference;
+  return j;
+}
+
+plots::Label verdict_label(const SlopeVerdict& v) {
+  using enum Verdict;
+  plots::Tone tone = plots::Tone::caution;
+  if (v.verdict == as_claimed || v.verdict == better_than_claimed || v.verdict == holds)
+    tone = plots::Tone::good;
+  if (v.verdict == worse_than_claimed || v.verdict == fails) tone = plots::Tone::bad;
+  return {std::string(to_string(v.verdict)), tone};
+}
+
+plots::Table slopes_table(const std::vector<Slope>& slopes, std::string id, std::string title) {
+  plots::Table t;
+  t.id = std::move(id);
+  t.title = std::move(title);
+  t.caption =
+      "Slope of the logarithm of the metric on the logarithm of the axis (Huber regression over "
+      "all "
+      "runs), 95 % interval over seeds, verdict against the claimed exponent.";
+  t.row_header = "algorithm";
+  t.column_groups.push_back({"",
+                             {"axis",
+                              "metric",
+                              "claimed",
+                              "reference",
+                              "measured",
+                              "95 % interval",
+                              "drift",
+                              "cells",
+                              "verdict"}});
+  plots::RowGroup group;
+  for (const Slope& s : slopes) {
+    plots::Row row;
+    row.label = s.arm + (s.slice.empty() ? "" : " (" + to_text(s.slice) + ")");
+    row.cells.push_back(text_cell(axis_label(s.request.axis)));
+    row.cells.push_back(text_cell(metric_label(s.request.metric)));
+    row.cells.push_back(text_cell(s.request.claimed ? fraction_text(*s.request.claimed) : "–"));
+    row.cells.push_back(text_cell(s.request.reference ? exponent_text(*s.request.reference) : "–"));
+    if (s.fit) {
+      row.cells.push_back(text_cell(exponent_text(s.fit->slope)));
+      row.cells.push_back(text_cell(fmt::format(
+          "[{}, {}]", exponent_text(s.fit->interval.low), exponent_text(s.fit->interval.high))));
+      row.cells.push_back(text_cell(
+          fmt::format("{}{}", exponent_text(s.fit->drift), s.fit->drifting ? ", drifts" : "")));
+    } else {
+      for (int k = 0; k < 3; ++k) row.cells.push_back(text_cell("–"));
+    }
+    row.cells.push_back(
+        text_cell(fmt::format("{} of {}", s.cells.size(), s.cells.size() + s.left_out.size())));
+    plots::Cell verdict = text_cell(s.verdict.reason);
+    if (s.request.claimed) verdict.labels.push_back(verdict_label(s.verdict));
+    if (!s.left_out.empty()) {
+      std::string note = fmt::format("{}, {}, {}:", s.arm, s.part, axis_label(s.request.axis));
+      for (const std::string& why : s.left_out) note += " " + why + ";";
+      note.back() = '.';
+      verdict.footnotes.push_back(t.footnotes.size());
+      t.footnotes.push_back("Cells that do not count. " + note);
+    }
+    row.cells.push_back(std::move(verdict));
+    group.rows.push_back(std::move(row));
+  }
+  t.row_groups.push_back(std::move(group));
+  return t;
+}
+
+plots::Table cells_table(const Runs& runs, const Sweep& sweep, const Part& part, std::string id) {
+  const std::vector<std::string> metrics = metrics_of(part);
+  plots::Table t;
+  t.id = std::move(id);
+  t.title = fmt::format("{}: {}", sweep.title, part.name);
+  t.caption = "Median [smallest, largest] over seeds.";
+  if (!part.note.empty()) t.caption += " " + part.note;
+  t.row_header = "cell";
+  plots::ColumnGroup columns{"", {"solved α", "estimate's error"}};
+  for (const std::string& m : metrics) columns.columns.push_back(metric_label(m));
+  for (const char* name : {"start", "steps", "records used", "evaluations"})
+    columns.columns.emplace_back(name);
+  t.column_groups.push_back(columns);
+  for (const std::size_t arm : part.arms) {
+    plots::RowGroup group;
+    group.label = sweep.arms[arm].name;
+    for (const dpsosp::Cell& c : cells_of(sweep, part)) {
+      if (c.arm != arm) continue;
+      plots::Row row;
+      row.label = to_text(c.at);
+      const auto middle = [&](const char* name) {
+        const CellMetric m = measure(runs, c, name);
+        return number_cell(m.values.empty() ? std::nullopt : std::optional(median(m.values)));
+      };
+      row.cells.push_back(middle("schedule.alpha"));
+      row.cells.push_back(middle("estimate.median"));
+      for (const std::string& m : metrics) row.cells.push_back(spread_cell(measure(runs, c, m)));
+      row.cells.push_back(
+          number_cell(metrics.empty() ? std::nullopt : measure_start(runs, c, metrics.front())));
+      for (const char* name : {"steps", "records_used", "evaluations"})
+        row.cells.push_back(middle(name));
+      group.rows.push_back(std::move(row));
+    }
+    t.row_groups.push_back(std::move(group));
+  }
+  return t;
+}
+
+plots::Figure slopes_figure(const Runs& runs,
+                            const Sweep& sweep,
+                            std::string id,
+                            std::string title) {
+  plots::Figure f;
+  f.id = std::move(id);
+  f.title = std::move(title);
+  f.caption =
+      "Lines are medians over seeds, bands run from the smallest to the largest seed. Dashed: the "
+      "accuracy that the schedule solved for, and a guide line at each claimed exponent through "
+      "the "
+      "first cell that counts. Cells that do not count for the slope are drawn all the same.";
+  constexpr std::size_t most_arms = plots::styles / 2;
+  for (const Part& part : sweep.parts) {
+    for (const FitRequest& request : part.fits) {
+      const auto same = [&](const plots::Panel& p) {
+        return p.title == part.name + ": " + metric_label(request.metric);
+      };
+      if (std::ranges::any_of(f.panels, same)) continue;
+      plots::Panel p;
+      p.title = part.name + ": " + metric_label(request.metric);
+      p.x = {.label = axis_label(request.axis), .scale = plots::Scale::log};
+      p.y = {.label = metric_label(request.metric), .scale = plots::Scale::log};
+      const auto cells = cells_of(sweep, part);
+      for (const std::size_t arm : part.arms) {
+        if (!request.arm.empty() && request.arm != sweep.arms[arm].name) continue;
+        plots::Series s, alpha;
+        s.label = sweep.arms[arm].name;
+        s.style = arm % most_arms;
+        alpha.label = s.label + ", solved α";
+        alpha.style = most_arms + arm % most_arms;
+        alpha.dashed = true;
+        for (const dpsosp::Cell& c : cells) {
+          const auto x = coordinate(c.at, request.axis);
+          if (c.arm != arm || !x) continue;
+          const CellMetric m = measure(runs, c, request.metric);
+          if (m.values.empty() || std::ranges::min(m.values) <= 0) continue;
+          s.x.push_back(*x);
+          s.y.push_back(median(m.values));
+          s.low.push_back(std::ranges::min(m.values));
+          s.high.push_back(std::ranges::max(m.values));
+          const CellMetric solved = measure(runs, c, "schedule.alpha");
+          if (!solved.values.empty()) {
+            alpha.x.push_back(*x);
+            alpha.y.push_back(median(solved.values));
+          }
+        }
+        if (request.claimed && !s.x.empty()) {
+          plots::Series guide;
+          guide.label = fmt::format("exponent {}", fraction_text(*request.claimed));
+          guide.style = plots::styles - 1;
+          guide.dashed = true;
+          for (const double x : s.x) {
+            guide.x.push_back(x);
+            guide.y.push_back(s.y.front() * std::pow(x / s.x.front(), *request.claimed));
+          }
+          const bool drawn = std::ranges::any_of(
+              p.series, [&](const plots::Series& other) { return other.label == guide.label; });
+          if (!drawn) p.series.push_back(std::move(guide));
+        }
+        if (!s.x.empty()) p.series.push_back(std::move(s));
+        if (!alpha.x.empty() && request.metric != "schedule.alpha")
+          p.series.push_back(std::move(alpha));
+      }
+      if (!p.series.empty()) f.panels.push_back(std::move(p));
+    }
+  }
+  return f;
+}
+
+std::vector<std::filesystem::path> write_sweep_tables(const Store& store,
+                                                      const Runs& runs,
+                                                      const Sweep& sweep,
+                                                      const std::filesystem::path& folder) {
+  plots::ensure_writable_folder(folder);
+  std::vector<std::filesystem::path> files;
+  const auto write = [&](const std::string& name, const std::string& text) {
+    files.push_back(folder / name);
+    plots::write_file(files.back(), text);
+  };
+  for (const Part& part : sweep.parts) {
+    const plots::Table t = cells_table(runs, sweep, part, "cells-" + part.name);
+    write(t.id + ".csv", plots::to_csv(t));
+    write(t.id + ".md", plots::to_markdown(t));
+  }
+  const plots::Table t = slopes_table(slopes_of(runs, sweep), "slopes", sweep.title);
+  write("slopes.csv", plots::to_csv(t));
+  write("slopes.md", plots::to_markdown(t));
+
+  std::set<std::string> wanted;
+  for (const json& job : jobs_of(sweep)) wanted.insert(RunKey(job).hash());
+  std::string timings = "run,wall_seconds\r\n";
+  store.each([&](const StoredRun& run, const Provenance& p) {
+    if (wanted.contains(run.key.hash()))
+      timings += fmt::format("{},{}\r\n", run.key.hash(), p.wall_seconds);
+  });
+  write("timings.csv", timings);
+  return files;
+}
+
+}  // namespace dpsosp
