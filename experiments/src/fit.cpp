@@ -1,0 +1,447 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/experiments/fit.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <limits>
+#include <numeric>
+#include <stdexcept>
+
+#include <fmt/format.h>
+#include <Eigen/Dense>
+#include <boost/math/distributions/normal.hpp>
+#include <boost/math/distributions/students_t.hpp>
+
+#include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/stream.hpp"
+
+namespace dpsosp {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double tail = 0.025;
+constexpr double huber_tuning = 1.345;                  // 95 % efficient under normal errors
+constexpr double mad_to_deviation = 1.482602218505602;  // 1/Φ⁻¹(3/4)
+
+double median_in_place(std::span<double> values) {
+  if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
+  const auto middle = values.begin() + std::ssize(values) / 2;
+  std::nth_element(values.begin(), middle, values.end());
+  if (values.size() % 2 == 1) return *middle;
+  return 0.5 * (*std::max_element(values.begin(), middle) + *middle);
+}
+
+/// Makes the percentile interval of a mean of s normal values as wide as Student's.
+double few_samples_factor(std::size_t s) {
+  const auto count = static_cast<double>(s);
+  const double student = quantile(boost::math::students_t(count - 1), 1 - tail);
+  return student * std::sqrt(count / (count - 1)) / quantile(boost::math::normal(), 1 - tail);
+}
+
+/// The percentile interval of the resampled estimates, stretched about the estimate; sorts.
+Interval percentile_interval(std::vector<double>& resampled, double estimate, double stretch) {
+  std::sort(resampled.begin(), resampled.end());
+  const auto rank = static_cast<std::size_t>(tail * static_cast<double>(resampled.size() + 1));
+  const double low = resampled[rank - 1];
+  const double high = resampled[resampled.size() - rank];
+  return {.low = estimate - stretch * (estimate - low),
+          .high = estimate + stretch * (high - estimate)};
+}
+
+void check(const FitOptions& options) {
+  if (!(tail * (options.resamples + 1) >= 1))
+    reject("fit", "resamples", options.resamples, "at least 39, to have a 2.5 % quantile");
+  if (!(options.drift_tolerance >= 0))
+    reject("fit", "drift_tolerance", options.drift_tolerance, "a number >= 0");
+}
+
+Stream statistics_stream(const FitOptions& options, std::uint64_t use) {
+  return Stream(StreamKey{.seed = options.seed, .purpose = Purpose::statistics}.child(use));
+}
+
+struct Observation {
+  double log_value;
+  std::size_t seed;  ///< place among the seeds of the sample
+};
+
+/// Cells by ascending x, the observations of each by ascending seed: no order of the input is left.
+struct Sample {
+  std::vector<double> log_x;  ///< of the cells
+  std::vector<std::vector<Observation>> cells;
+  std::size_t seeds = 0;   ///< that appear in any cell
+  std::size_t fewest = 0;  ///< observations of a cell
+  double largest_log = 0;  ///< |log value|
+};
+
+std::string cell_name(const FitCell& cell) { return fmt::format("fit: cell x = {:g}", cell.x); }
+
+void check(const FitCell& cell) {
+  const std::string where = cell_name(cell);
+  if (!(cell.x > 0 && std::isfinite(cell.x))) reject("fit", "x", cell.x, "finite and > 0");
+  if (cell.seeds.size() != cell.values.size())
+    reject(where,
+           "seeds",
+           std::to_string(cell.seeds.size()),
+           fmt::format("one for each of the {} values", cell.values.size()));
+  if (cell.failed < 0) reject(where, "failed", cell.failed, ">= 0");
+  if (cell.values.size() < 2)
+    reject(where, "values", std::to_string(cell.values.size()), "at least 2");
+  for (std::size_t i = 0; i < cell.values.size(); ++i)
+    if (!(cell.values[i] > 0 && std::isfinite(cell.values[i])))
+      reject(where,
+             fmt::format("value of seed {}", cell.seeds[i]),
+             cell.values[i],
+             "finite and > 0, to have a logarithm");
+}
+
+Sample sample_of(std::span<const FitCell> cells) {
+  if (cells.size() < 3) reject("fit", "cells", std::to_string(cells.size()), "at least 3");
+  std::vector<const FitCell*> ordered;
+  std::vector<std::uint64_t> seeds;
+  for (const FitCell& cell : cells) {
+    check(cell);
+    ordered.push_back(&cell);
+    seeds.insert(seeds.end(), cell.seeds.begin(), cell.seeds.end());
+  }
+  std::sort(ordered.begin(), ordered.end(), [](auto* a, auto* b) { return a->x < b->x; });
+  std::sort(seeds.begin(), seeds.end());
+  seeds.erase(std::unique(seeds.begin(), seeds.end()), seeds.end());
+
+  Sample sample{.seeds = seeds.size(), .fewest = seeds.size()};
+  std::vector<std::size_t> appearances(seeds.size(), 0);
+  for (const FitCell* cell : ordered) {
+    // Neighbours whose logarithms round to one number are equal for the fit.
+    if (!sample.log_x.empty() && !(sample.log_x.back() < std::log(cell->x)))
+      reject("fit", "x", cell->x, "different x in different cells");
+    sample.log_x.push_back(std::log(cell->x));
+    auto& observations = sample.cells.emplace_back();
+    for (std::size_t i = 0; i < cell->values.size(); ++i) {
+      const auto place = std::lower_bound(seeds.begin(), seeds.end(), cell->seeds[i]);
+      observations.push_back({.log_value = std::log(cell->values[i]),
+                              .seed = static_cast<std::size_t>(place - seeds.begin())});
+      sample.largest_log = std::max(sample.largest_log, std::abs(observations.back().log_value));
+      ++appearances[observations.back().seed];
+    }
+    std::sort(observations.begin(), observations.end(), [](const auto& a, const auto& b) {
+      return a.seed < b.seed;
+    });
+    const auto twice = std::adjacent_find(
+        observations.begin(), observations.end(), [](const auto& a, const auto& b) {
+          return a.seed == b.seed;
+        });
+    if (twice != observations.end())
+      reject(cell_name(*cell), "seed", std::to_string(seeds[twice->seed]), "each seed once");
+    sample.fewest = std::min(sample.fewest, observations.size());
+  }
+  const auto common = std::count(appearances.begin(), appearances.end(), cells.size());
+  if (common < 2) reject("fit", "seeds that all cells have", std::to_string(common), "at least 2");
+  return sample;
+}
+
+/// Prior weights of the observations: how often the seed of each was drawn, over the draws that its
+/// cell has. In every cell they add up to 1.
+class Weights {
+ public:
+  explicit Weights(const Sample& sample) : sample_(&sample), drawn_(sample.seeds, 1) {
+    for (const auto& cell : sample.cells) of_cell_.emplace_back(cell.size());
+    spread();
+  }
+
+  std::span<const double> of_cell(std::size_t cell) const { return of_cell_[cell]; }
+
+  /// As many seeds as there are, with replacement, for all cells at once. A draw that leaves a cell
+  /// empty is made again; at most one in seven is, as two seeds are in all cells.
+  void draw(Stream& stream) {
+    do {
+      std::fill(drawn_.begin(), drawn_.end(), 0);
+      for (std::size_t k = 0; k < drawn_.size(); ++k)
+        ++drawn_[static_cast<std::size_t>(stream.below(std::ssize(drawn_)))];
+    } while (!spread());
+  }
+
+ private:
+  bool spread() {
+    for (std::size_t c = 0; c < of_cell_.size(); ++c) {
+      const auto& cell = sample_->cells[c];
+      int count = 0;
+      for (const Observation& o : cell) count += drawn_[o.seed];
+      if (count == 0) return false;
+      for (std::size_t i = 0; i < cell.size(); ++i)
+        of_cell_[c][i] = static_cast<double>(drawn_[cell[i].seed]) / count;
+    }
+    return true;
+  }
+
+  const Sample* sample_;
+  std::vector<int> drawn_;
+  std::vector<std::vector<double>> of_cell_;
+};
+
+/// Huber regression of log value on 1, u, …, u^(terms − 1), u = (log x − centre)/half range.
+template <int terms>
+class HuberRegression {
+ public:
+  using Coefficients = Eigen::Matrix<double, terms, 1>;
+
+  HuberRegression(const Sample& sample, const Weights& weights, double centre, double half_range)
+      : sample_(&sample),
+        rounding_(64 * std::numeric_limits<double>::epsilon() * sample.largest_log) {
+    for (const double log_x : sample.log_x) {
+      Coefficients& powers = powers_.emplace_back();
+      powers[0] = 1;
+      for (int k = 1; k < terms; ++k) powers[k] = powers[k - 1] * (log_x - centre) / half_range;
+    }
+    estimate_ = step(weights, Coefficients::Zero(), infinity);  // least squares
+    scale_ = deviation(weights);
+    for (int k = 0; k < 100; ++k) {
+      estimate_ = solve(weights);
+      const double before = std::exchange(scale_, deviation(weights));
+      if (std::abs(scale_ - before) <= 1e-13 * before) break;
+    }
+  }
+
+  const Coefficients& estimate() const { return estimate_; }
+
+  /// The minimiser of the convex Huber loss with the scale of the data, by iteratively reweighted
+  /// least squares. Resamples keep that scale, so that one in which a wild seed comes often does
+  /// not count it as usual.
+  Coefficients solve(const Weights& weights) const {
+    Coefficients c = estimate_;
+    for (int k = 0; k < 200; ++k) {
+      const Coefficients change = step(weights, c, huber_tuning * scale_);
+      c += change;
+      if (change.template lpNorm<Eigen::Infinity>() <= 1e-10 * scale_) break;
+    }
+    return c;
+  }
+
+ private:
+  Coefficients step(const Weights& weights, const Coefficients& c, double threshold) const {
+    Eigen::Matrix<double, terms, terms> normal = Eigen::Matrix<double, terms, terms>::Zero();
+    Coefficients right = Coefficients::Zero();
+    for (std::size_t cell = 0; cell < powers_.size(); ++cell) {
+      const auto prior = weights.of_cell(cell);
+      const auto& observations = sample_->cells[cell];
+      const double fitted = powers_[cell].dot(c);
+      double weight = 0;
+      double weighted = 0;
+      for (std::size_t i = 0; i < prior.size(); ++i) {
+        if (prior[i] == 0) continue;
+        const double r = observations[i].log_value - fitted;
+        const double size = std::abs(r);
+        const double w = size <= threshold ? prior[i] : prior[i] * threshold / size;
+        weight += w;
+        weighted += w * r;
+      }
+      normal.noalias() += weight * powers_[cell] * powers_[cell].transpose();
+      right += weighted * powers_[cell];
+    }
+    return normal.ldlt().solve(right);
+  }
+
+  /// Weighted median of |residual| as a standard deviation; data on the curve keep their rounding.
+  double deviation(const Weights& weights) const {
+    std::vector<std::pair<double, double>> sizes;  // |residual|, weight
+    for (std::size_t cell = 0; cell < powers_.size(); ++cell) {
+      const double fitted = powers_[cell].dot(estimate_);
+      for (std::size_t i = 0; i < sample_->cells[cell].size(); ++i)
+        sizes.emplace_back(std::abs(sample_->cells[cell][i].log_value - fitted),
+                           weights.of_cell(cell)[i]);
+    }
+    std::sort(sizes.begin(), sizes.end());
+    const double half = 0.5 * static_cast<double>(powers_.size());
+    double sum = 0;
+    std::size_t k = 0;
+    while ((sum += sizes[k].second) < half * (1 - 1e-12)) ++k;
+    const bool between = sum <= half * (1 + 1e-12);
+    const double mad = between ? 0.5 * (sizes[k].first + sizes[k + 1].first) : sizes[k].first;
+    return std::max(mad_to_deviation * mad, rounding_);
+  }
+
+  const Sample* sample_;
+  std::vector<Coefficients> powers_;  // of u, one a cell
+  double rounding_;
+  Coefficients estimate_;
+  double scale_ = 0;
+};
+
+std::vector<LocalSlope> local_slopes(std::span<const FitCell> cells) {
+  std::vector<std::pair<double, double>> points;  // log x, log of the median
+  for (const FitCell& cell : cells)
+    points.emplace_back(std::log(cell.x), std::log(median(cell.values)));
+  std::sort(points.begin(), points.end());
+  std::vector<LocalSlope> slopes;
+  for (std::size_t k = 0; k + 1 < points.size(); ++k) {
+    const auto [x0, y0] = points[k];
+    const auto [x1, y1] = points[k + 1];
+    slopes.push_back({.x = std::exp(0.5 * (x0 + x1)), .slope = (y1 - y0) / (x1 - x0)});
+  }
+  return slopes;
+}
+
+constexpr std::size_t exact_pairs = 16;
+constexpr int random_flips = 20000;
+
+/// Two-sided: how often |Σ ± d| is as large as |Σ d| over all signs, which are equally likely if
+/// the laws of d and −d are the same.
+double sign_flip_p(std::span<const double> differences, Stream stream) {
+  if (differences.empty()) return 1;
+  const double observed = std::abs(std::accumulate(differences.begin(), differences.end(), 0.0));
+  double sizes = 0;
+  for (const double d : differences) sizes += std::abs(d);
+  const double least = observed - 1e-12 * sizes;  // ties differ by rounding
+  const auto large = [&](auto&& sign_bit) {
+    double sum = 0;
+    for (std::size_t i = 0; i < differences.size(); ++i)
+      sum += sign_bit(i) ? -differences[i] : differences[i];
+    return std::abs(sum) >= least ? 1 : 0;
+  };
+  int count = 0;
+  if (differences.size() <= exact_pairs) {
+    const std::uint32_t all = 1U << differences.size();
+    for (std::uint32_t signs = 0; signs < all; ++signs)
+      count += large([&](std::size_t i) { return (signs >> i & 1U) != 0; });
+    return static_cast<double>(count) / all;
+  }
+  std::uint64_t word = 0;
+  for (int draw = 0; draw < random_flips; ++draw)
+    count += large([&](std::size_t i) {
+      if (i % 64 == 0) word = stream.bits();
+      return (word >> (i % 64) & 1U) != 0;
+    });
+  return (1.0 + count) / (1.0 + random_flips);  // the data themselves are one of the draws
+}
+
+}  // namespace
+
+double median(std::vector<double> values) {
+  if (std::any_of(values.begin(), values.end(), [](double v) { return std::isnan(v); }))
+    return std::numeric_limits<double>::quiet_NaN();
+  return median_in_place(values);
+}
+
+double SlopeFit::at(double x) const { return std::exp(intercept + slope * std::log(x)); }
+
+SlopeFit fit_slope(std::span<const FitCell> cells, const FitOptions& options) {
+  check(options);
+  const Sample sample = sample_of(cells);
+  const double half_range = 0.5 * (sample.log_x.back() - sample.log_x.front());
+  const double centre = sample.log_x.front() + half_range;
+  Weights weights(sample);
+  const HuberRegression<2> line(sample, weights, centre, half_range);
+  const HuberRegression<3> parabola(sample, weights, centre, half_range);
+  const auto slope_of = [&](const auto& c) { return c[1] / half_range; };
+  // c₂u² bends by 2c₂(log x_last − log x_first)/half_range².
+  const auto drift_of = [&](const auto& c) { return 4 * c[2] / half_range; };
+
+  std::vector<double> slopes(static_cast<std::size_t>(options.resamples));
+  std::vector<double> drifts(slopes.size());
+  Stream stream = statistics_stream(options, 0);
+  for (std::size_t k = 0; k < slopes.size(); ++k) {
+    weights.draw(stream);
+    slopes[k] = slope_of(line.solve(weights));
+    drifts[k] = drift_of(parabola.solve(weights));
+  }
+
+  SlopeFit fit{.slope = slope_of(line.estimate()),
+               .drift = drift_of(parabola.estimate()),
+               .local = local_slopes(cells),
+               .cells = static_cast<int>(sample.cells.size()),
+               .seeds = static_cast<int>(sample.fewest)};
+  const double stretch = few_samples_factor(sample.fewest);
+  fit.interval = percentile_interval(slopes, fit.slope, stretch);
+  fit.intercept = line.estimate()[0] - fit.slope * centre;
+  fit.drift_interval = percentile_interval(drifts, fit.drift, stretch);
+  fit.drifting = !fit.drift_interval.contains(0) && std::abs(fit.drift) > options.drift_tolerance;
+  for (const FitCell& cell : cells) fit.failed += cell.failed;
+  return fit;
+}
+
+std::string_view to_string(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::as_claimed:
+      return "as claimed";
+    case Verdict::better_than_claimed:
+      return "better than claimed";
+    case Verdict::worse_than_claimed:
+      return "worse than claimed";
+    case Verdict::inconclusive:
+      return "inconclusive";
+    case Verdict::not_reachable:
+      return "not reachable here";
+    case Verdict::holds:
+      return "holds";
+    case Verdict::fails:
+      return "fails";
+  }
+  throw std::logic_error("to_string: unknown verdict");
+}
+
+SlopeVerdict judge(const SlopeFit& fit, double claimed) {
+  if (!std::isfinite(claimed)) reject("judge", "claimed", claimed, "a finite exponent");
+  const double half_width = fit.interval.half_width();
+  std::string reason;
+  if (!(half_width <= slope_tolerance))
+    reason =
+        fmt::format("interval {:.3g} wide either side; more seeds would narrow it", half_width);
+  if (fit.drifting)
+    reason += fmt::format("{}the slope still drifts by {:.3g} over the range",
+                          reason.empty() ? "" : "; ",
+                          std::abs(fit.drift));
+  if (!reason.empty()) return {.verdict = Verdict::inconclusive, .reason = reason};
+  if (fit.slope < claimed - slope_tolerance) return {.verdict = Verdict::better_than_claimed};
+  if (fit.slope > claimed + slope_tolerance) return {.verdict = Verdict::worse_than_claimed};
+  return {.verdict = Verdict::as_claimed};
+}
+
+PairedComparison compare(std::string name,
+                         std::span<const double> first,
+                         std::span<const double> second,
+                         const FitOptions& options) {
+  check(options);
+  if (first.size() != second.size())
+    reject(name,
+           "values of the second",
+           std::to_string(second.size()),
+           fmt::format("{}, as many as of the first", first.size()));
+  const auto usable = [](double v) { return v > 0 && std::isfinite(v); };
+  std::vector<double> differences;  // of logarithms: exchanging the two turns the sign and no more
+  for (std::size_t i = 0; i < first.size(); ++i)
+    if (usable(first[i]) && usable(second[i]))
+      differences.push_back(std::log(first[i]) - std::log(second[i]));
+
+  PairedComparison comparison{.name = std::move(name),
+                              .pairs = static_cast<int>(differences.size()),
+                              .ratio = std::exp(median(differences)),
+                              .interval = {.low = 0, .high = infinity}};
+  comparison.p = sign_flip_p(differences, statistics_stream(options, 1));
+  comparison.adjusted_p = comparison.p;
+  if (differences.size() < 2) return comparison;
+
+  std::vector<double> medians(static_cast<std::size_t>(options.resamples));
+  std::vector<double> drawn(differences.size());
+  Stream stream = statistics_stream(options, 2);
+  for (double& m : medians) {
+    for (double& d : drawn)
+      d = differences[static_cast<std::size_t>(stream.below(std::ssize(differences)))];
+    m = median_in_place(drawn);
+  }
+  const Interval logs =
+      percentile_interval(medians, median(differences), few_samples_factor(differences.size()));
+  comparison.interval = {.low = std::exp(logs.low), .high = std::exp(logs.high)};
+  return comparison;
+}
+
+void adjust(std::vector<PairedComparison>& comparisons) {
+  std::vector<PairedComparison*> by_p;
+  for (PairedComparison& c : comparisons) by_p.push_back(&c);
+  std::stable_sort(by_p.begin(), by_p.end(), [](auto* a, auto* b) { return a->p < b->p; });
+  double floor = 0;
+  for (std::size_t k = 0; k < by_p.size(); ++k) {
+    floor = std::max(floor, std::min(1.0, static_cast<double>(by_p.size() - k) * by_p[k]->p));
+    by_p[k]->adjusted_p = floor;
+  }
+}
+
+}  // namespace dpsosp
