@@ -9,8 +9,8 @@
 #include "choices.hpp"
 #include "commands.hpp"
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/experiments/probe.hpp"
 #include "dpsosp/experiments/progress.hpp"
-#include "dpsosp/experiments/run.hpp"
 #include "dpsosp/experiments/runner.hpp"
 #include "dpsosp/experiments/sweep_report.hpp"
 #include "options.hpp"
@@ -126,7 +126,7 @@ int sweep_command(const Arguments& arguments) {
   const auto runs = run_jobs(
       store,
       jobs,
-      compute_run,
+      compute_job,
       {.threads = threads, .retry_failed = map.count("retry-failed") != 0, .progress = &progress});
   if (shard.count > 1) {
     std::cout << "store: " << file.string() << '\n';

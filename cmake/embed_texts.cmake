@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# cmake -DOUT=FILE.cpp -DIN=FOLDER -P embed_texts.cmake: every FOLDER/*.toml as a string of a C++ source.
-file(GLOB files ${IN}/*.toml)
+# cmake -DOUT=FILE.cpp -DIN=FOLDER -P embed_texts.cmake: FOLDER/sweeps/*.toml and FOLDER/claims.toml as
+# strings of a C++ source.
+file(GLOB files ${IN}/sweeps/*.toml)
 list(SORT files)
 set(entries "")
 foreach(file IN LISTS files)
@@ -8,7 +9,9 @@ foreach(file IN LISTS files)
   file(READ ${file} text)
   string(APPEND entries "      {\"${name}\", R\"toml(${text})toml\"},\n")
 endforeach()
-file(WRITE ${OUT} "#include \"dpsosp/experiments/sweep.hpp\"
+file(READ ${IN}/claims.toml claims)
+file(WRITE ${OUT} "#include \"claims/claims_text.hpp\"
+#include \"dpsosp/experiments/sweep.hpp\"
 
 namespace dpsosp {
 
@@ -16,6 +19,10 @@ const std::vector<BuiltInSweep>& built_in_sweeps() {
   static const std::vector<BuiltInSweep> sweeps{
 ${entries}  };
   return sweeps;
+}
+
+std::string_view claims_text() {
+  return R\"toml(${claims})toml\";
 }
 
 }  // namespace dpsosp

@@ -7,11 +7,11 @@
 #include <fmt/format.h>
 
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/experiments/probe.hpp"
 #include "dpsosp/experiments/progress.hpp"
-#include "dpsosp/experiments/run.hpp"
 #include "dpsosp/experiments/runner.hpp"
 #include "dpsosp/plots/files.hpp"
-#include "exhibits/xu_2026_matrix_sensing.hpp"
+#include "exhibits/exhibits.hpp"
 
 namespace dpsosp {
 namespace {
@@ -71,18 +71,17 @@ plots::Report frame(const Store& store, Scale scale) {
 }  // namespace
 
 const std::vector<ExhibitEntry>& exhibit_registry() {
-  static const std::vector<ExhibitEntry> entries{
-      {"xu-2026/table-2",
-       "Matrix sensing: final values",
-       "Xu et al. 2026",
-       xu_2026_jobs,
-       xu_2026_table_2},
-      {"xu-2026/figure-1",
-       "Matrix sensing: along the run",
-       "Xu et al. 2026",
-       xu_2026_jobs,
-       xu_2026_figure_1},
-  };
+  static const std::vector<ExhibitEntry> entries = [] {
+    std::vector<ExhibitEntry> list;
+    for (const auto& of_paper : {ganesh_2023_exhibits(),
+                                 lowy_2024_exhibits(),
+                                 liu_talwar_2025_exhibits(),
+                                 avdiukhin_2024_exhibits(),
+                                 xu_2026_exhibits(),
+                                 league_exhibits()})
+      list.insert(list.end(), of_paper.begin(), of_paper.end());
+    return list;
+  }();
   return entries;
 }
 
@@ -107,7 +106,7 @@ std::filesystem::path reproduce(const ReproduceOptions& options) {
                                           ? stored_only(store, jobs)
                                           : run_jobs(store,
                                                      jobs,
-                                                     compute_run,
+                                                     compute_job,
                                                      {.threads = options.threads,
                                                       .retry_failed = options.retry_failed,
                                                       .progress = &progress});

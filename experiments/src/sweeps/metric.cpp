@@ -49,12 +49,18 @@ std::vector<double> column(const json& result, std::size_t k) {
   return values;
 }
 
+/// Every row stands for the iterates since the row before it, so that the start has the weight of
+/// one iterate and not of a whole stride.
 std::optional<double> mean_gradient_norm(const json& result) {
-  const auto values = column(result, gradient_norm_column);
-  if (values.empty()) return {};
-  double sum = 0;
-  for (const double v : values) sum += v;
-  return finite(sum / static_cast<double>(values.size()));
+  if (!result.contains("trace") || result["trace"].empty()) return {};
+  double sum = 0, weight = 0, before = -1;
+  for (const json& row : result["trace"]) {
+    const double t = row.at(0).get<double>();
+    sum += (t - before) * from_json_number(row.at(gradient_norm_column));
+    weight += t - before;
+    before = t;
+  }
+  return finite(sum / weight);
 }
 
 std::optional<double> median_sosp_level(const json& result) {

@@ -53,12 +53,12 @@ json value_of(const TomlNode& node, const std::string& coordinate) {
 }
 
 /// from … to in `points` steps, evenly on a logarithmic or linear axis; both ends are exact.
-std::vector<json> range_of(const TomlNode& node, const std::string& coordinate) {
+std::vector<json> range_of(const TomlNode& node, const std::string& coordinate, Scale scale) {
   TomlTable t = node.table();
   t.allow({"from", "to", "points", "spacing"});
-  const double from = t.at("from").number();
-  const double to = t.at("to").number();
-  const std::int64_t points = t.at("points").integer(2);
+  const double from = at_scale(t.at("from"), scale).number();
+  const double to = at_scale(t.at("to"), scale).number();
+  const std::int64_t points = at_scale(t.at("points"), scale).integer(2);
   if (points > most_points)
     t.at("points").fail(fmt::format("points = {}, expected at most {}", points, most_points));
   const std::string spacing = t.has("spacing") ? t.at("spacing").text() : "log";
@@ -86,7 +86,7 @@ std::vector<json> range_of(const TomlNode& node, const std::string& coordinate) 
 
 std::vector<json> grid_of(const TomlNode& node, const std::string& coordinate, Scale scale) {
   const TomlNode chosen = at_scale(node, scale);
-  if (chosen.is_table()) return range_of(chosen, coordinate);
+  if (chosen.is_table()) return range_of(chosen, coordinate, scale);
   std::vector<json> values;
   for (const TomlNode& item : chosen.array()) values.push_back(value_of(item, coordinate));
   if (values.empty()) chosen.fail(fmt::format("{} has no values", coordinate));

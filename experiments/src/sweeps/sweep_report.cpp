@@ -6,8 +6,8 @@
 #include <map>
 #include <set>
 
-#include <Eigen/QR>
 #include <fmt/format.h>
+#include <Eigen/QR>
 
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/vector.hpp"

@@ -18,6 +18,12 @@ struct TableEntry {
   std::vector<std::string_view> algorithms;               ///< registry keys; empty: bound only
   std::map<std::string_view, std::string_view> settings;  ///< that make the algorithm the entry's
   std::string_view remark;                                ///< why there is none, or what to know
+  /// Where the rate is measured: built-in sweeps and their arms.
+  struct Measured {
+    std::string_view sweep;
+    std::string_view arm;
+  };
+  std::vector<Measured> measured = {};
 };
 
 /// Every entry of Ganesh et al.'s Tables 1 to 3, Lowy et al.'s Figure 1, Xu et al.'s Table 1 and

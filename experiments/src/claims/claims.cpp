@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/experiments/claims.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "claims_text.hpp"
+#include "dpsosp/core/errors.hpp"
+#include "dpsosp/experiments/sweep.hpp"
+#include "dpsosp/experiments/sweep_report.hpp"
+#include "predicates.hpp"
+#include "toml_reader.hpp"
+
+namespace dpsosp {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::array<std::pair<Claim::Kind, std::string_view>, 4> kinds{
+    {{Claim::Kind::slope, "slope"},
+     {Claim::Kind::predicate, "predicate"},
+     {Claim::Kind::unreachable, "unreachable"},
+     {Claim::Kind::later, "later"}}};
+
+Claim claim_of(const TomlNode& node) {
+  const TomlTable t = node.table();
+  t.allow({"id",
+           "place",
+           "says",
+           "measure",
+           "expected",
+           "kind",
+           "slopes",
+           "holds_if",
+           "why",
+           "needs",
+           "instead",
+           "reference",
+           "exhibit"});
+  const auto text = [&](const char* name) { return t.has(name) ? t.at(name).text() : ""; };
+  Claim c;
+  c.id = t.at("id").text();
+  c.place = t.at("place").text();
+  c.says = t.at("says").text();
+  c.measure = text("measure");
+  c.expected = text("expected");
+  const std::string kind = t.at("kind").text();
+  const auto found = std::ranges::find(kinds, kind, &decltype(kinds)::value_type::second);
+  if (found == kinds.end())
+    t.at("kind").fail("kind = '" + kind + "', expected slope, predicate, unreachable or later");
+  c.kind = found->first;
+  c.holds_if = text("holds_if");
+  c.why = text("why");
+  c.needs = text("needs");
+  c.instead = text("instead");
+  c.reference = text("reference");
+  const auto required = [&](const char* name) {
+    if (!t.has(name)) node.fail(fmt::format("{} is missing in a claim of kind {}", name, kind));
+  };
+  switch (c.kind) {
+    case Claim::Kind::slope:
+      required("slopes");
+      for (const TomlNode& s : t.at("slopes").array()) {
+        const TomlTable slope = s.table();
+        slope.allow({"axis", "exponent", "sweep", "part", "arm"});
+        c.slopes.push_back({.axis = slope.at("axis").text(),
+                            .exponent = slope.at("exponent").number(),
+                            .sweep = slope.at("sweep").text(),
+                            .part = slope.at("part").text(),
+                            .arm = slope.at("arm").text()});
+      }
+      break;
+    case Claim::Kind::predicate:
+      required("holds_if");
+      break;
+    case Claim::Kind::unreachable:
+      required("needs");
+      [[fallthrough]];
+    case Claim::Kind::later:
+      required("why");
+      break;
+  }
+  return c;
+}
+
+std::string paper_of(const std::string& id) { return id.substr(0, id.find('/')); }
+
+/// Slopes of the built-in sweeps that claims refer to, each sweep fitted once.
+class Slopes {
+ public:
+  Slopes(const Runs& runs, Scale scale) : runs_(runs), scale_(scale) {}
+
+  const Slope* find(const ClaimedSlope& wanted) {
+    auto [place, fresh] = of_sweep_.try_emplace(wanted.sweep);
+    if (fresh) place->second = slopes_of(runs_, built_in_sweep(wanted.sweep, scale_));
+    for (const Slope& s : place->second)
+      if (s.part == wanted.part && s.arm == wanted.arm && s.request.axis == wanted.axis) return &s;
+    return nullptr;
+  }
+
+ private:
+  const Runs& runs_;
+  Scale scale_;
+  std::map<std::string, std::vector<Slope>> of_sweep_;
+};
+
+Finding slope_finding(const Claim& claim, Slopes& slopes) {
+  using enum Verdict;
+  Finding f;
+  std::vector<Verdict> verdicts;
+  std::vector<std::string> measured, reasons;
+  for (const ClaimedSlope& wanted : claim.slopes) {
+    const Slope* s = slopes.find(wanted);
+    if (s == nullptr) {  // a part that this scale leaves out
+      reasons.push_back(fmt::format("{}: not run at this scale", wanted.axis));
+      continue;
+    }
+    const SlopeVerdict v =
+        s->fit ? judge(*s->fit, wanted.exponent) : SlopeVerdict{inconclusive, s->verdict.reason};
+    verdicts.push_back(v.verdict);
+    if (!v.reason.empty()) reasons.push_back(fmt::format("{}: {}", wanted.axis, v.reason));
+    measured.push_back(s->fit ? fmt::format("{} {:+.3f} [{:+.3f}, {:+.3f}] for {:+.3f}",
+                                            wanted.axis,
+                                            s->fit->slope,
+                                            s->fit->interval.low,
+                                            s->fit->interval.high,
+                                            wanted.exponent)
+                              : fmt::format("{}: no slope", wanted.axis));
+    if (s->fit && !f.value) {
+      f.value = s->fit->slope;
+      f.interval = s->fit->interval;
+    }
+  }
+  const auto any = [&](Verdict v) { return std::ranges::find(verdicts, v) != verdicts.end(); };
+  f.verdict = verdicts.empty()           ? inconclusive
+              : any(worse_than_claimed)  ? worse_than_claimed
+              : any(inconclusive)        ? inconclusive
+              : any(better_than_claimed) ? better_than_claimed
+                                         : as_claimed;
+  f.measured = fmt::format("{}", fmt::join(measured, "; "));
+  f.reason = fmt::format("{}", fmt::join(reasons, "; "));
+  return f;
+}
+
+const PredicateEntry* predicate(const std::string& claim) {
+  const auto found = std::ranges::find(predicate_registry(), claim, &PredicateEntry::claim);
+  return found == predicate_registry().end() ? nullptr : &*found;
+}
+
+plots::Cell text_cell(std::string text) {
+  plots::Cell c;
+  c.content = std::move(text);
+  return c;
+}
+
+}  // namespace
+
+std::string_view to_string(Claim::Kind kind) {
+  for (const auto& [k, name] : kinds)
+    if (k == kind) return name;
+  return {};
+}
+
+const std::vector<Claim>& claims() {
+  static const std::vector<Claim> all = [] {
+    const TomlDocument document(claims_text(), "claims.toml");
+    document.root().allow({"claim"});
+    std::vector<Claim> list;
+    std::set<std::string> ids;
+    for (const TomlNode& node : document.root().at("claim").array()) {
+      list.push_back(claim_of(node));
+      if (!ids.insert(list.back().id).second) node.fail("two claims are called " + list.back().id);
+    }
+    return list;
+  }();
+  return all;
+}
+
+const std::vector<PredicateEntry>& predicate_registry() {
+  static const std::vector<PredicateEntry> all = [] {
+    std::vector<PredicateEntry> list;
+    for (const auto& of_paper : {avdiukhin_2024_predicates(),
+                                 ganesh_2023_predicates(),
+                                 liu_talwar_2025_predicates(),
+                                 lowy_2024_predicates(),
+                                 xu_2026_predicates()})
+      list.insert(list.end(), of_paper.begin(), of_paper.end());
+    return list;
+  }();
+  return all;
+}
+
+std::vector<json> claim_jobs(Scale scale) {
+  std::vector<json> jobs;
+  std::set<std::string> sweeps;
+  for (const Claim& c : claims()) {
+    for (const ClaimedSlope& s : c.slopes)
+      if (sweeps.insert(s.sweep).second)
+        for (json& job : jobs_of(built_in_sweep(s.sweep, scale))) jobs.push_back(std::move(job));
+    if (const PredicateEntry* p = predicate(c.id))
+      for (json& job : p->jobs(scale)) jobs.push_back(std::move(job));
+  }
+  return jobs;
+}
+
+std::vector<Finding> find_claims(const Runs& runs, Scale scale) {
+  std::vector<Finding> findings;
+  Slopes slopes(runs, scale);
+  for (const Claim& c : claims()) {
+    Finding f;
+    if (c.kind == Claim::Kind::slope)
+      f = slope_finding(c, slopes);
+    else if (c.kind == Claim::Kind::predicate)
+      if (const PredicateEntry* p = predicate(c.id))
+        f = p->find(runs, scale);
+      else
+        f.reason = "not measured yet";
+    else if (c.kind == Claim::Kind::unreachable)
+      f = {.verdict = Verdict::not_reachable, .measured = "needs " + c.needs, .reason = c.why};
+    else
+      f.reason = c.why;
+    findings.push_back(std::move(f));
+  }
+  return findings;
+}
+
+plots::Table claims_summary_table(const std::vector<Finding>& findings) {
+  using enum Verdict;
+  constexpr std::array verdicts{as_claimed,
+                                better_than_claimed,
+                                worse_than_claimed,
+                                holds,
+                                fails,
+                                inconclusive,
+                                not_reachable};
+  plots::Table t;
+  t.id = "claims-by-verdict";
+  t.title = "Claims by verdict";
+  t.row_header = "paper";
+  t.column_groups.push_back({"", {}});
+  for (const Verdict v : verdicts) t.column_groups.back().columns.emplace_back(to_string(v));
+  t.column_groups.back().columns.emplace_back("all");
+  std::map<std::string, std::map<Verdict, int>> counts;
+  for (std::size_t k = 0; k < findings.size(); ++k) {
+    ++counts[paper_of(claims()[k].id)][findings[k].verdict];
+    ++counts["all"][findings[k].verdict];
+  }
+  plots::RowGroup group;
+  const auto row = [&](const std::string& paper) {
+    plots::Row r{.label = paper};
+    int sum = 0;
+    for (const Verdict v : verdicts) {
+      const int count = counts[paper][v];
+      sum += count;
+      r.cells.push_back(text_cell(count == 0 ? "" : fmt::format("{}", count)));
+    }
+    r.cells.push_back(text_cell(fmt::format("{}", sum)));
+    group.rows.push_back(std::move(r));
+  };
+  std::vector<std::string> papers;
+  for (const auto& [paper, unused] : counts)
+    if (paper != "all") papers.push_back(paper);
+  for (const std::string& paper : papers) row(paper);
+  row("all");
+  t.row_groups.push_back(std::move(group));
+  return t;
+}
+
+plots::Table claims_table(const std::vector<Finding>& findings) {
+  plots::Table t;
+  t.id = "claims";
+  t.title = "Every claim";
+  t.row_header = "claim";
+  t.column_groups.push_back({"", {"place", "the paper says", "expected", "measured", "verdict"}});
+  for (std::size_t k = 0; k < findings.size(); ++k) {
+    const Claim& c = claims()[k];
+    const Finding& f = findings[k];
+    const std::string paper = paper_of(c.id);
+    if (t.row_groups.empty() || t.row_groups.back().label != paper)
+      t.row_groups.push_back({.label = paper});
+    plots::Row row{.label = c.id.substr(paper.size() + 1)};
+    row.cells = {text_cell(c.place),
+                 text_cell(c.says),
+                 text_cell(c.expected),
+                 text_cell(f.measured),
+                 text_cell(f.reason)};
+    row.cells.back().labels.push_back(verdict_label({f.verdict, ""}));
+    t.row_groups.back().rows.push_back(std::move(row));
+  }
+  return t;
+}
+
+json claims_json(const std::vector<Finding>* findings) {
+  json all = json::array();
+  for (std::size_t k = 0; k < claims().size(); ++k) {
+    const Claim& c = claims()[k];
+    json j{{"id", c.id},
+           {"place", c.place},
+           {"says", c.says},
+           {"kind", to_string(c.kind)},
+           {"measure", c.measure},
+           {"expected", c.expected}};
+    if (!c.holds_if.empty()) j["holds_if"] = c.holds_if;
+    if (!c.why.empty()) j["why"] = c.why;
+    if (!c.needs.empty()) j["needs"] = c.needs;
+    if (!c.instead.empty()) j["instead"] = c.instead;
+    if (!c.reference.empty()) j["reference"] = c.reference;
+    for (const ClaimedSlope& s : c.slopes)
+      j["slopes"].push_back({{"axis", s.axis},
+                             {"exponent", s.exponent},
+                             {"sweep", s.sweep},
+                             {"part", s.part},
+                             {"arm", s.arm}});
+    if (findings != nullptr) {
+      const Finding& f = (*findings)[k];
+      j["verdict"] = to_string(f.verdict);
+      j["measured"] = f.measured;
+      j["reason"] = f.reason;
+      if (f.value) j["value"] = *f.value;
+      if (f.interval) j["interval"] = {f.interval->low, f.interval->high};
+      if (!f.runs.empty()) j["runs"] = f.runs;
+    }
+    all.push_back(std::move(j));
+  }
+  return all;
+}
+
+}  // namespace dpsosp
