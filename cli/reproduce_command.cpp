@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
-#include <thread>
 
 #include "choices.hpp"
 #include "commands.hpp"
@@ -26,12 +25,11 @@ po::options_description options_of(const char* title) {
   return options;
 }
 
-ReproduceOptions read(const po::variables_map& map) {
+ReproduceOptions read(const po::variables_map& map, std::string_view command) {
   ReproduceOptions o;
   if (map.count("exhibit") != 0) o.exhibits = map["exhibit"].as<std::vector<std::string>>();
   o.scale = scale_of(map["scale"].as<std::string>());
-  o.out = map["out"].as<std::string>();
-  if (o.out.empty()) throw InputError("--out is empty, expected a folder");
+  o.out = out_folder(map, command);
   o.quiet = map.count("quiet") != 0;
   return o;
 }
@@ -54,12 +52,9 @@ int reproduce_command(const Arguments& arguments) {
     std::cout << options;
     return 0;
   }
-  ReproduceOptions o = read(map);
+  ReproduceOptions o = read(map, "reproduce");
   o.retry_failed = map.count("retry-failed") != 0;
-  o.threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  if (map.count("threads") != 0)
-    o.threads = parse_number<int>(
-        "reproduce", "--threads", map["threads"].as<std::string>(), "an integer >= 1");
+  o.threads = threads(map, "reproduce");
   return print_place(reproduce(o));
 }
 
@@ -70,7 +65,7 @@ int report_command(const Arguments& arguments) {
     std::cout << options;
     return 0;
   }
-  ReproduceOptions o = read(map);
+  ReproduceOptions o = read(map, "report");
   o.from_store = true;
   return print_place(reproduce(o));
 }

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
-#include <thread>
 
 #include <fmt/format.h>
 
@@ -38,9 +37,19 @@ Sweep the_sweep(const po::variables_map& map, std::string_view command) {
         fmt::format("{}: expected one sweep, a TOML file or a built-in name", command));
   const std::string name = map["file"].as<std::vector<std::string>>().front();
   const Scale scale = scale_of(map["scale"].as<std::string>());
-  const auto is = [&](const BuiltInSweep& s) { return s.name == name; };
-  if (std::ranges::any_of(built_in_sweeps(), is)) return built_in_sweep(name, scale);
-  return read_sweep(name, scale);
+  const bool built_in =
+      std::ranges::find(built_in_sweeps(), name, &BuiltInSweep::name) != built_in_sweeps().end();
+  // A name that is neither a file nor looks like one is refused with the nearest built-in one.
+  const std::filesystem::path file(name);
+  Sweep sweep = built_in || (!std::filesystem::exists(file) && !file.has_extension())
+                    ? built_in_sweep(name, scale)
+                    : read_sweep(file, scale);
+  if (sweep.parts.empty())
+    throw InputError(fmt::format("{}: {} has no part at scale {}, expected another --scale",
+                                 command,
+                                 name,
+                                 to_string(scale)));
+  return sweep;
 }
 
 /// "i/k": every k-th run from the i-th.
@@ -110,24 +119,22 @@ int sweep_command(const Arguments& arguments) {
   }
   const Sweep sweep = the_sweep(map, "sweep");
   const Shard shard = shard_of(map["shard"].as<std::string>());
-  const std::filesystem::path out = map["out"].as<std::string>();
+  const std::filesystem::path out = out_folder(map, "sweep");
   const std::filesystem::path file = store_file(out, shard);
+  const int at_a_time = threads(map, "sweep");
   const std::vector<json> jobs = of_shard(jobs_of(sweep), shard);
   if (map.count("dry-run") != 0) {
     print_plan(sweep, jobs, file);
     return 0;
   }
-  int threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  if (map.count("threads") != 0)
-    threads = parse_number<int>(
-        "sweep", "--threads", map["threads"].as<std::string>(), "an integer >= 1");
   Store store(file);
   Progress progress(progress_style(map.count("quiet") != 0));
-  const auto runs = run_jobs(
-      store,
-      jobs,
-      compute_job,
-      {.threads = threads, .retry_failed = map.count("retry-failed") != 0, .progress = &progress});
+  const auto runs = run_jobs(store,
+                             jobs,
+                             compute_job,
+                             {.threads = at_a_time,
+                              .retry_failed = map.count("retry-failed") != 0,
+                              .progress = &progress});
   if (shard.count > 1) {
     std::cout << "store: " << file.string() << '\n';
     return 0;
@@ -146,8 +153,7 @@ int fit_command(const Arguments& arguments) {
     return 0;
   }
   const Sweep sweep = the_sweep(map, "fit");
-  const Store store(std::filesystem::path(map["out"].as<std::string>()) / "store.sqlite",
-                    Store::Access::read_only);
+  const Store store(out_folder(map, "fit") / "store.sqlite", Store::Access::read_only);
   const auto runs = stored_runs(store, jobs_of(sweep));
   const auto slopes = slopes_of(Runs(runs), sweep);
   if (map.count("json") != 0) {

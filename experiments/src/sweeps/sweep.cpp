@@ -76,7 +76,7 @@ Slope slope_through(const Runs& runs,
       continue;
     }
     if (m.values.size() < 2) {
-      s.left_out.push_back(fmt::format("{}: {} of {} runs failed{}",
+      s.left_out.push_back(fmt::format("{}: {} of {} runs failed{}; two values are needed",
                                        where,
                                        m.failed,
                                        cell->runs.size(),
@@ -105,7 +105,12 @@ Slope slope_through(const Runs& runs,
     s.verdict.reason = fmt::format("{} of {} cells count", s.cells.size(), cells.size());
     return s;
   }
-  s.fit = fit_slope(s.cells);
+  try {
+    s.fit = fit_slope(s.cells);
+  } catch (const InputError& e) {  // failures have left the cells too few seeds in common
+    s.verdict.reason = e.what();
+    return s;
+  }
   if (request.claimed) s.verdict = judge(*s.fit, *request.claimed);
   return s;
 }
@@ -140,10 +145,11 @@ std::vector<Cell> cells_of(const Sweep& sweep, const Part& part) {
         try {
           cell.runs.push_back(describe(spec));
         } catch (const InputError& e) {
-          throw InputError(fmt::format("sweep {}, part {}, arm {}: {}",
-                                       sweep.name,
+          throw InputError(fmt::format("part {}, arm {}{}{}: {}",
                                        part.name,
                                        sweep.arms[arm].name,
+                                       cell.at.empty() ? "" : " at ",
+                                       to_text(cell.at),
                                        e.what()));
         }
       }

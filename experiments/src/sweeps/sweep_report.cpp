@@ -120,8 +120,7 @@ std::vector<StoredRun> stored_runs(const Store& store, const std::vector<json>& 
   }
   if (missing > 0)
     throw InputError(
-        fmt::format("{} lacks {} of the {} runs; the command that computes them goes on "
-                    "from there",
+        fmt::format("{} lacks {} of the {} runs at this scale; dpsosp sweep computes them",
                     store.file().string(),
                     missing,
                     jobs.size()));
