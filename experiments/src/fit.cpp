@@ -374,6 +374,8 @@ std::string_view to_string(Verdict verdict) {
       return "holds";
     case Verdict::fails:
       return "fails";
+    case Verdict::not_measured:
+      return "not measured";
   }
   throw std::logic_error("to_string: unknown verdict");
 }

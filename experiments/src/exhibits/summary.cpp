@@ -33,7 +33,8 @@ plots::Exhibit all_claims(const Runs& runs, Scale scale) {
   e.tables = {claims_summary_table(findings), claims_table(findings), rates_table(runs, scale)};
   std::size_t decided = 0;
   for (const Finding& f : findings)
-    decided += f.verdict != Verdict::inconclusive && f.verdict != Verdict::not_reachable;
+    decided += f.verdict != Verdict::inconclusive && f.verdict != Verdict::not_reachable &&
+               f.verdict != Verdict::not_measured;
   e.verdict = {fmt::format("{} of {} claims decided", decided, findings.size()),
                plots::Tone::neutral};
   return e;

@@ -83,6 +83,7 @@ enum class Verdict {
   not_reachable,  ///< no run of affordable size shows it
   holds,          ///< of claims without a slope
   fails,
+  not_measured,  ///< nothing here measures it yet
 };
 std::string_view to_string(Verdict verdict);  ///< "as claimed", …
 
