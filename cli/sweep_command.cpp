@@ -12,6 +12,7 @@
 #include "dpsosp/experiments/progress.hpp"
 #include "dpsosp/experiments/runner.hpp"
 #include "dpsosp/experiments/sweep_report.hpp"
+#include "dpsosp/plots/files.hpp"
 #include "options.hpp"
 
 namespace dpsosp {
@@ -70,12 +71,6 @@ Shard shard_of(const std::string& text) {
   return s;
 }
 
-std::vector<json> of_shard(const std::vector<json>& jobs, const Shard& shard) {
-  std::vector<json> mine;
-  for (std::size_t k = shard.index - 1; k < jobs.size(); k += shard.count) mine.push_back(jobs[k]);
-  return mine;
-}
-
 std::filesystem::path store_file(const std::filesystem::path& out, const Shard& shard) {
   return out / (shard.count == 1 ? std::string("store.sqlite")
                                  : fmt::format("store-{}-of-{}.sqlite", shard.index, shard.count));
@@ -94,12 +89,16 @@ void print_plan(const Sweep& sweep,
   }
   const TimeEstimate time = estimate_time(jobs, file);
   std::cout << fmt::format("{} cells, {} runs, {} of them stored", cells, jobs.size(), time.stored);
+  const std::size_t known = jobs.size() - time.stored - time.unknown;
+  if (known > 0)
+    std::cout << fmt::format(
+        "; about {} on one core for {} others", duration_text(time.seconds), known);
   if (time.unknown > 0)
     std::cout << fmt::format(
-        "; no run like {} of the others is stored yet, so the time is not known\n", time.unknown);
-  else
-    std::cout << fmt::format("; about {} on one core for the others\n",
-                             duration_text(time.seconds));
+        "; no run like {} of the others is stored yet, so that their time is "
+        "not known",
+        time.unknown);
+  std::cout << '\n';
 }
 
 }  // namespace
@@ -122,11 +121,13 @@ int sweep_command(const Arguments& arguments) {
   const std::filesystem::path out = out_folder(map, "sweep");
   const std::filesystem::path file = store_file(out, shard);
   const int at_a_time = threads(map, "sweep");
-  const std::vector<json> jobs = of_shard(jobs_of(sweep), shard);
+  const std::vector<json> jobs = of_shard(jobs_of(sweep), shard.index, shard.count);
   if (map.count("dry-run") != 0) {
     print_plan(sweep, jobs, file);
     return 0;
   }
+  const std::filesystem::path tables = out / sweep.name;
+  if (shard.count == 1) plots::ensure_writable_folder(tables);  // before any work
   Store store(file);
   Progress progress(progress_style(map.count("quiet") != 0));
   const auto runs = run_jobs(store,
@@ -139,7 +140,7 @@ int sweep_command(const Arguments& arguments) {
     std::cout << "store: " << file.string() << '\n';
     return 0;
   }
-  for (const auto& written : write_sweep_tables(store, Runs(runs), sweep, out / sweep.name))
+  for (const auto& written : write_sweep_tables(store, Runs(runs), sweep, tables))
     std::cout << written.string() << '\n';
   return 0;
 }
@@ -154,7 +155,7 @@ int fit_command(const Arguments& arguments) {
   }
   const Sweep sweep = the_sweep(map, "fit");
   const Store store(out_folder(map, "fit") / "store.sqlite", Store::Access::read_only);
-  const auto runs = stored_runs(store, jobs_of(sweep));
+  const auto runs = stored_runs(store, jobs_of(sweep), "dpsosp sweep");
   const auto slopes = slopes_of(Runs(runs), sweep);
   if (map.count("json") != 0) {
     json all = json::array();
@@ -179,8 +180,10 @@ int merge_command(const Arguments& arguments) {
     return 0;
   }
   if (map.count("store") == 0) throw InputError("merge: expected the stores to take in");
+  const auto names = map["store"].as<std::vector<std::string>>();
+  for (const std::string& name : names) const Store readable(name, Store::Access::read_only);
   Store into(map["into"].as<std::string>());
-  for (const std::string& name : map["store"].as<std::vector<std::string>>()) {
+  for (const std::string& name : names) {
     const MergeReport report = into.merge(Store(name, Store::Access::read_only));
     std::cout << fmt::format(
         "{}: {} runs added, {} were there\n", name, report.added, report.identical);

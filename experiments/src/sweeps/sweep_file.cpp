@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <map>
 #include <set>
 #include <sstream>
 
@@ -21,7 +22,8 @@ using nlohmann::json;
 
 constexpr std::int64_t most_points = 1000;
 constexpr std::int64_t most_seeds = 100000;
-constexpr double most_runs = 1e6;  // of a part
+constexpr double most_runs = 1e6;   // of a part
+constexpr double small_data = 1e6;  // records times dimension that take milliseconds to make
 
 /// What stands at this scale: the value itself, or that of a table {smoke = …, quick = …, full =
 /// …}.
@@ -283,20 +285,43 @@ std::vector<Axis> axes_of(const TomlNode& node, Scale scale) {
   return axes;
 }
 
+/// Refuses what a run would refuse before its first step, at the smallest n of all else that moves.
+/// Larger data are left to the runs: to make them here would take long.
+void check_smallest(const Sweep& sweep, const Part& part, const std::vector<Cell>& cells) {
+  std::map<std::string, const Cell*> smallest;
+  const auto records = [](const Cell& c) { return c.runs.front().at("records").get<double>(); };
+  for (const Cell& c : cells) {
+    Point rest = c.at;
+    std::erase_if(rest, [](const auto& moved) { return moved.first == "records"; });
+    const Cell*& least = smallest[fmt::format("{} {}", c.arm, to_text(rest))];
+    if (least == nullptr || records(c) < records(*least)) least = &c;
+  }
+  for (const auto& [unused, cell] : smallest) {
+    if (records(*cell) * cell->runs.front().value("dimension", 1.0) > small_data) continue;
+    try {
+      check_run(cell->runs.front());
+    } catch (const InputError& e) {
+      throw InputError(fmt::format("{}: {}", place_of(sweep, part, *cell), e.what()));
+    }
+  }
+}
+
 /// Refuses what describes no run, or too many.
-void check_cells(const TomlNode& axes, const Sweep& sweep, Part part) {
+void check_cells(const TomlNode& axes, const Sweep& sweep, Part part, bool try_runs) {
   double runs = static_cast<double>(part.arms.size()) * static_cast<double>(part.seeds);
   for (const Axis& axis : part.axes) runs *= static_cast<double>(axis.size());
   if (runs > most_runs)
     axes.fail(
         fmt::format("part {} has {:g} runs, expected at most {:g}", part.name, runs, most_runs));
   part.seeds = 1;
-  axes.checked([&] { cells_of(sweep, part); });
+  axes.checked([&] {
+    const std::vector<Cell> cells = cells_of(sweep, part);
+    if (try_runs) check_smallest(sweep, part, cells);
+  });
 }
 
-}  // namespace
-
-Sweep parse_sweep(std::string_view toml, const std::string& source, Scale scale) {
+/// \param try_runs  also refuse what only a run would refuse
+Sweep parse(std::string_view toml, const std::string& source, Scale scale, bool try_runs) {
   const TomlDocument document(toml, source);
   TomlTable top = document.root();
   std::vector<std::string> names = spec_names;
@@ -334,7 +359,7 @@ Sweep parse_sweep(std::string_view toml, const std::string& source, Scale scale)
     part.axes = axes_of(t.at("axes"), scale);
     part.seeds = seeds_of(t.has("seeds") ? t : top);
     if (t.has("note")) part.note = t.at("note").text();
-    check_cells(t.at("axes"), sweep, part);
+    check_cells(t.at("axes"), sweep, part, try_runs);
     if (t.has("fit"))
       for (const TomlNode& fit : t.at("fit").array())
         part.fits.push_back(fit_of(fit, part, sweep, metric));
@@ -342,6 +367,12 @@ Sweep parse_sweep(std::string_view toml, const std::string& source, Scale scale)
   }
   if (parts.empty()) top.at("part").refuse("at least one [[part]]");
   return sweep;
+}
+
+}  // namespace
+
+Sweep parse_sweep(std::string_view toml, const std::string& source, Scale scale) {
+  return parse(toml, source, scale, false);
 }
 
 Sweep read_sweep(const std::filesystem::path& file, Scale scale) {
@@ -355,7 +386,7 @@ Sweep read_sweep(const std::filesystem::path& file, Scale scale) {
   std::ostringstream text;
   text << in.rdbuf();
   if (!in) refuse("cannot be read");
-  Sweep sweep = parse_sweep(text.view(), file.string(), scale);
+  Sweep sweep = parse(text.view(), file.string(), scale, true);
   sweep.name = file.stem().string();
   return sweep;
 }

@@ -108,25 +108,6 @@ Size time_law(const std::vector<std::pair<Size, double>>& seen) {
 
 }  // namespace
 
-std::vector<StoredRun> stored_runs(const Store& store, const std::vector<json>& jobs) {
-  std::vector<StoredRun> runs;
-  std::size_t missing = 0;
-  for (const json& job : jobs) {
-    auto run = store.find(RunKey(job));
-    if (run)
-      runs.push_back(std::move(*run));
-    else
-      ++missing;
-  }
-  if (missing > 0)
-    throw InputError(
-        fmt::format("{} lacks {} of the {} runs at this scale; dpsosp sweep computes them",
-                    store.file().string(),
-                    missing,
-                    jobs.size()));
-  return runs;
-}
-
 TimeEstimate estimate_time(const std::vector<json>& jobs, const std::filesystem::path& file) {
   TimeEstimate estimate;
   std::map<std::string, std::vector<std::pair<Size, double>>> seen;
