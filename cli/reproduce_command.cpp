@@ -3,10 +3,14 @@
 #include <filesystem>
 #include <iostream>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "choices.hpp"
 #include "commands.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/experiments/exhibit.hpp"
+#include "dpsosp/experiments/reference.hpp"
 #include "options.hpp"
 
 namespace dpsosp {
@@ -34,6 +38,46 @@ ReproduceOptions read(const po::variables_map& map, std::string_view command) {
   return o;
 }
 
+/// The exhibits of a report, by folder, that a reference holds and those that it does not.
+struct Checkable {
+  std::vector<std::string> held, lacking;
+};
+
+Checkable checkable(const std::filesystem::path& reference, std::vector<std::string> ids) {
+  const std::vector<std::string> folders = reference_exhibits(reference);
+  const bool all = ids.empty();
+  if (all)
+    for (const ExhibitEntry& e : exhibit_registry()) ids.push_back(e.id);
+  Checkable c;
+  for (std::string& id : ids) {
+    std::ranges::replace(id, '/', '-');
+    const bool held = std::ranges::find(folders, id) != folders.end();
+    (held ? c.held : c.lacking).push_back(id);
+  }
+  if (c.held.empty() || (!all && !c.lacking.empty()))
+    throw InputError(fmt::format("reproduce: {} holds no tables of {}, expected some of {}",
+                                 reference.string(),
+                                 all ? "any exhibit" : c.lacking.front(),
+                                 fmt::join(folders, ", ")));
+  return c;
+}
+
+/// One line a difference, then what was compared. \return 1 if anything differs
+int print_check(const std::filesystem::path& reference,
+                const std::filesystem::path& report,
+                const Checkable& exhibits) {
+  const ReferenceCheck check = check_reference(reference, report, exhibits.held);
+  for (const std::string& difference : check.differences) std::cout << difference << '\n';
+  std::cout << fmt::format("{} differences from {} in {} tables",
+                           check.differences.size(),
+                           reference.string(),
+                           check.compared.size());
+  if (!exhibits.lacking.empty())
+    std::cout << fmt::format("; it holds no tables of {}", fmt::join(exhibits.lacking, ", "));
+  std::cout << '\n';
+  return check.differences.empty() ? 0 : 1;
+}
+
 /// The place of the report as the last line, once it is there.
 int print_place(const std::filesystem::path& report) {
   std::cout << "report: " << report.string() << '\n';
@@ -46,7 +90,10 @@ int reproduce_command(const Arguments& arguments) {
   auto options = options_of("dpsosp reproduce [EXHIBIT...]");
   options.add_options()(
       "threads", po::value<std::string>(), "runs at a time; default: all processors")(
-      "retry-failed", "compute failed runs again");
+      "retry-failed", "compute failed runs again")(
+      "check",
+      po::value<std::string>(),
+      "compare the tables with those in this folder, results; print what differs");
   const auto map = parse_options("reproduce", options, arguments, "exhibit");
   if (map.count("help") != 0) {
     std::cout << options;
@@ -55,7 +102,13 @@ int reproduce_command(const Arguments& arguments) {
   ReproduceOptions o = read(map, "reproduce");
   o.retry_failed = map.count("retry-failed") != 0;
   o.threads = threads(map, "reproduce");
-  return print_place(reproduce(o));
+  if (map.count("check") == 0) return print_place(reproduce(o));
+  const std::filesystem::path reference = map["check"].as<std::string>();
+  const Checkable exhibits = checkable(reference, o.exhibits);  // before any work
+  const std::filesystem::path page = reproduce(o);
+  const int code = print_check(reference, page.parent_path(), exhibits);
+  print_place(page);
+  return code;
 }
 
 int report_command(const Arguments& arguments) {
