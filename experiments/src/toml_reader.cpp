@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -61,11 +62,11 @@ double TomlNode::number() const {
 }
 
 std::int64_t TomlNode::integer(std::int64_t least, std::int64_t most) const {
-  const double value = number();
-  if (value != std::floor(value) || value < static_cast<double>(least))
+  const std::optional<double> value = node_->is_number() ? node_->value<double>() : std::nullopt;
+  if (!value || *value != std::floor(*value) || *value < static_cast<double>(least))
     refuse(fmt::format("an integer >= {}", least));
-  if (value > static_cast<double>(most)) refuse(fmt::format("an integer <= {}", most));
-  return node_->is_integer() ? node_->as_integer()->get() : static_cast<std::int64_t>(value);
+  if (*value > static_cast<double>(most)) refuse(fmt::format("an integer <= {}", most));
+  return node_->is_integer() ? node_->as_integer()->get() : static_cast<std::int64_t>(*value);
 }
 
 nlohmann::json TomlNode::scalar() const {

@@ -177,7 +177,7 @@ TEST_F(Reproduce, ACheckAgainstItsOwnTablesFindsNothingAndAPlantedMedianIsNamed)
   // The first number of the first spread of the second row: after group, method, three published.
   std::size_t place = text.find(rows[1]);
   for (int k = 0; k < 5; ++k) place = text.find(',', place) + 1;
-  text.insert(place, "9");
+  text.insert(place, 1, '9');
   std::ofstream(file, std::ios::binary) << text;
   const Result other = checked(out(), reference);
   EXPECT_EQ(other.code, 1) << other.err;

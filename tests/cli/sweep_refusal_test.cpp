@@ -113,7 +113,9 @@ TEST(SweepRefusal, UnknownAndMissingKeys) {
 TEST(SweepRefusal, WrongTypes) {
   expect_refused({
       {with("\"A sweep\"", "3"), "title", "title = 3, expected text in quotes"},
-      {with("seeds = 2", "seeds = \"2\""), "seeds", "seeds = '2', expected a finite number"},
+      {with("seeds = 2", "seeds = \"2\""), "seeds", "seeds = '2', expected an integer >= 1"},
+      {with("seeds = 2", "seeds = nan"), "seeds", "seeds = nan, expected an integer >= 1"},
+      {with("seeds = 2", "seeds = inf"), "seeds", "seeds = inf, expected an integer <= 100000"},
       {with("seeds = 2", "seeds = 0"), "seeds", "seeds = 0, expected an integer >= 1"},
       {with("seeds = 2", "seeds = 1.5"), "seeds", "seeds = 1.5, expected an integer >= 1"},
       {with("seeds = 2", "seeds = 1e9"), "seeds", "expected an integer <= 100000"},
