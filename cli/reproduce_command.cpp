@@ -68,8 +68,9 @@ int print_check(const std::filesystem::path& reference,
                 const Checkable& exhibits) {
   const ReferenceCheck check = check_reference(reference, report, exhibits.held);
   for (const std::string& difference : check.differences) std::cout << difference << '\n';
-  std::cout << fmt::format("{} differences from {} in {} tables",
+  std::cout << fmt::format("{} difference{} from {} in {} tables",
                            check.differences.size(),
+                           check.differences.size() == 1 ? "" : "s",
                            reference.string(),
                            check.compared.size());
   if (!exhibits.lacking.empty())

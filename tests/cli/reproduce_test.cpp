@@ -166,7 +166,10 @@ Result checked(const fs::path& out, const fs::path& reference) {
 TEST_F(Reproduce, ACheckAgainstItsOwnTablesFindsNothingAndAPlantedMedianIsNamed) {
   const fs::path reference = other("reference");
   fs::copy(out() / "report", reference, fs::copy_options::recursive);
-  const Result same = checked(out(), reference);
+  const fs::path place = other("checked");
+  fs::create_directory(place);
+  fs::copy(out() / "store.sqlite", place / "store.sqlite");
+  const Result same = checked(place, reference);
   EXPECT_EQ(same.code, 0) << same.out << same.err;
   EXPECT_TRUE(same.out.starts_with("0 differences from " + reference.string() + " in "))
       << same.out;
@@ -174,17 +177,17 @@ TEST_F(Reproduce, ACheckAgainstItsOwnTablesFindsNothingAndAPlantedMedianIsNamed)
   const fs::path file = reference / "xu-2026-table-2" / "table-2.csv";
   std::string text = contents(file);
   const auto rows = lines(text);
-  // The first number of the first spread of the second row: after group, method, three published.
-  std::size_t place = text.find(rows[1]);
-  for (int k = 0; k < 5; ++k) place = text.find(',', place) + 1;
-  text.insert(place, 1, '9');
+  // The first median: after the group, which is quoted, the method and three published numbers.
+  std::size_t median = text.find("\",", text.find(rows[1])) + 1;
+  for (int k = 0; k < 5; ++k) median = text.find(',', median) + 1;
+  text.insert(median, 1, '9');
   std::ofstream(file, std::ios::binary) << text;
-  const Result other = checked(out(), reference);
+  const Result other = checked(place, reference);
   EXPECT_EQ(other.code, 1) << other.err;
   ASSERT_EQ(lines(other.out).size(), 3U) << other.out;
   EXPECT_TRUE(lines(other.out)[0].starts_with("xu-2026-table-2/table-2.csv: row '")) << other.out;
   EXPECT_NE(other.out.find("Φ median': "), std::string::npos) << other.out;
-  EXPECT_TRUE(lines(other.out)[1].starts_with("1 differences from")) << other.out;
+  EXPECT_TRUE(lines(other.out)[1].starts_with("1 difference from")) << other.out;
 }
 
 TEST_F(Reproduce, ACheckWithoutAReferenceIsRefusedBeforeAnyRun) {
