@@ -169,15 +169,12 @@ Arm arm_of(const TomlNode& node, const RunSpec& common, Scale scale) {
   return arm;
 }
 
-FitRequest fit_of(const TomlNode& node,
-                  const Part& part,
-                  const Sweep& sweep,
-                  const std::string& metric) {
+FitRequest fit_of(const TomlNode& node, const Part& part, const Sweep& sweep) {
   TomlTable t = node.table();
   t.allow({"axis", "metric", "arm", "claimed", "reference"});
   FitRequest f;
   f.axis = t.at("axis").text();
-  f.metric = t.has("metric") ? t.at("metric").text() : metric;
+  f.metric = t.has("metric") ? t.at("metric").text() : sweep.metric;
   if (f.metric.empty()) node.fail("metric is missing, here and at the top of the file");
   (t.has("metric") ? t.at("metric") : node).checked([&] { check_metric(f.metric); });
   if (std::ranges::none_of(
@@ -238,8 +235,10 @@ Sweep parse_sweep(std::string_view toml, const std::string& source, Scale scale)
   sweep.title = top.at("title").text();
   RunSpec common;
   read_spec(top, scale, common);
-  const std::string metric = top.has("metric") ? top.at("metric").text() : "";
-  if (!metric.empty()) top.at("metric").checked([&] { check_metric(metric); });
+  if (top.has("metric")) {
+    sweep.metric = top.at("metric").text();
+    top.at("metric").checked([&] { check_metric(sweep.metric); });
+  }
   const auto seeds_of = [&](const TomlTable& t) {
     return static_cast<std::uint64_t>(at_scale(t.at("seeds"), scale).integer(1));
   };
@@ -263,8 +262,7 @@ Sweep parse_sweep(std::string_view toml, const std::string& source, Scale scale)
     part.seeds = seeds_of(t.has("seeds") ? t : top);
     if (t.has("note")) part.note = t.at("note").text();
     if (t.has("fit"))
-      for (const TomlNode& fit : t.at("fit").array())
-        part.fits.push_back(fit_of(fit, part, sweep, metric));
+      for (const TomlNode& fit : t.at("fit").array()) part.fits.push_back(fit_of(fit, part, sweep));
     sweep.parts.push_back(std::move(part));
   }
   for (const Part& part : sweep.parts) cells_of(sweep, part);  // refuses what describes no run

@@ -107,10 +107,12 @@ Size time_law(const std::vector<std::pair<Size, double>>& seen) {
 }
 
 /// One metric of a part: every arm that a slope of it is fitted to.
+/// \param promised  the schedules' α bounds this metric
 plots::Panel slopes_panel(const Runs& runs,
                           const Sweep& sweep,
                           const Part& part,
-                          const std::string& metric) {
+                          const std::string& metric,
+                          bool promised) {
   constexpr std::size_t most_arms = plots::styles / 2;
   const auto cells = cells_of(sweep, part);
   plots::Panel p;
@@ -154,7 +156,8 @@ plots::Panel slopes_panel(const Runs& runs,
         guides.push_back(std::move(guide));
       }
       p.series.push_back(std::move(s));
-      if (!alpha.x.empty() && metric != "schedule.alpha") p.series.push_back(std::move(alpha));
+      if (!alpha.x.empty() && promised && metric != "schedule.alpha")
+        p.series.push_back(std::move(alpha));
     }
   }
   p.series.insert(p.series.begin(), guides.begin(), guides.end());
@@ -335,7 +338,8 @@ plots::Table slopes_table(const std::vector<Slope>& slopes, std::string id, std:
 }
 
 plots::Table cells_table(const Runs& runs, const Sweep& sweep, const Part& part, std::string id) {
-  const std::vector<std::string> metrics = metrics_of(part);
+  std::vector<std::string> metrics = metrics_of(part);
+  if (metrics.empty() && !sweep.metric.empty()) metrics.push_back(sweep.metric);
   plots::Table t;
   t.id = std::move(id);
   t.title = fmt::format("{}: {}", sweep.title, part.name);
@@ -391,7 +395,7 @@ plots::Figure slopes_figure(const Runs& runs,
         metrics.push_back(request.metric);
     if (metrics.size() > 1) std::erase(metrics, "schedule.alpha");  // every panel shows it
     for (const std::string& metric : metrics) {
-      plots::Panel panel = slopes_panel(runs, sweep, part, metric);
+      plots::Panel panel = slopes_panel(runs, sweep, part, metric, metric == metrics.front());
       if (!panel.series.empty()) f.panels.push_back(std::move(panel));
     }
   }
