@@ -11,17 +11,12 @@
 
 #include "../exhibits/lowy_2024_contour.hpp"
 #include "../exhibits/lowy_2024_published.hpp"
-#include "dpsosp/algorithms/jl.hpp"
-#include "dpsosp/baselines/dp_spider.hpp"
-#include "dpsosp/baselines/kl_spider.hpp"
 #include "dpsosp/experiments/json_number.hpp"
 #include "dpsosp/experiments/metric.hpp"
 #include "dpsosp/experiments/probe.hpp"
 #include "dpsosp/experiments/run.hpp"
 #include "dpsosp/experiments/sweep.hpp"
-#include "dpsosp/lowy_2024/rates.hpp"
-#include "dpsosp/lowy_2024/warm_population.hpp"
-#include "dpsosp/privacy/accounting/conversion.hpp"
+#include "lowy_2024_formulas.hpp"
 #include "predicates.hpp"
 
 namespace dpsosp {
@@ -29,26 +24,16 @@ namespace {
 
 using nlohmann::json;
 
-constexpr double delta = 1e-6;
-constexpr double rounding = 1e-9;
+using namespace lowy_2024_claims;
 
-Verdict holds_if(bool condition) { return condition ? Verdict::holds : Verdict::fails; }
+constexpr double rounding = 1e-9;
 
 std::vector<json> no_jobs(Scale) { return {}; }
 
-/// Least-squares slope of log y on log x, of numbers without noise.
-double exact_slope(const std::vector<double>& x, const std::vector<double>& y) {
-  double mx = 0, my = 0, xx = 0, xy = 0;
-  const auto n = static_cast<double>(x.size());
-  for (std::size_t k = 0; k < x.size(); ++k) {
-    mx += std::log(x[k]) / n;
-    my += std::log(y[k]) / n;
-  }
-  for (std::size_t k = 0; k < x.size(); ++k) {
-    xx += (std::log(x[k]) - mx) * (std::log(x[k]) - mx);
-    xy += (std::log(x[k]) - mx) * (std::log(y[k]) - my);
-  }
-  return xy / xx;
+/// A finding that rests on no run.
+template <Finding (*Find)()>
+Finding formula(const Runs&, Scale) {
+  return Find();
 }
 
 double mean(const std::vector<double>& v) {
@@ -109,166 +94,6 @@ std::vector<json> sweep_jobs(const std::array<std::string_view, N>& names, Scale
   return jobs;
 }
 
-// ----------------------------------------------------------------------------- formulas of print
-
-/// exp(k ln 10) for k in steps of one decade.
-std::vector<double> decades(int first, int last) {
-  std::vector<double> x;
-  for (int k = first; k <= last; ++k) x.push_back(std::pow(10.0, k));
-  return x;
-}
-
-struct JlBalance {
-  std::vector<double> k, value;
-};
-/// The minimiser over real j > 0 of j^{2/3}/m + j^{−1/2}, m = εn, is (3m/4)^{6/7}; its integer
-/// neighbours are compared by the schedule's own solver.
-JlBalance jl_balance(const std::vector<double>& eps_n) {
-  JlBalance b;
-  for (const double m : eps_n) {
-    const Index k = jl_free_dimension(
-        [m](double j) { return std::pow(j, 2.0 / 3) / m; }, 1.0, 1, Index{1} << 40);
-    const auto j = static_cast<double>(k);
-    b.k.push_back(j);
-    b.value.push_back(std::pow(j, 2.0 / 3) / m + 1 / std::sqrt(j));
-  }
-  return b;
-}
-
-Finding introduction_glm(const Runs&, Scale) {
-  const std::vector<double> m = decades(4, 12);
-  const double slope = exact_slope(m, jl_balance(m).value);
-  return {.verdict = holds_if(std::abs(slope + 2.0 / 7) <= 0.01),
-          .measured = fmt::format("exponent {:.4f} over εn = 1e4..1e12; -2/7 = -0.2857", slope),
-          .reason = "the balance is at -3/7, as Corollary 8.2 has it",
-          .value = slope};
-}
-
-Finding c15(const Runs&, Scale) {
-  const std::vector<double> m = decades(4, 10);
-  const JlBalance b = jl_balance(m);
-  const double of_k = exact_slope(m, b.k), of_value = exact_slope(m, b.value);
-  return {.verdict = holds_if(std::abs(of_k - 6.0 / 7) <= 0.01 &&
-                              std::abs(of_value + 3.0 / 7) <= 0.01 &&
-                              std::abs(b.k.front() - 2096) <= 1 &&
-                              std::abs(b.value.front() - 0.0382206) <= 1e-6),
-          .measured = fmt::format("exponents {:.4f} of k and {:.4f} of the value; k = {:.0f}, "
-                                  "value {:.7f} at εn = 1e4",
-                                  of_k,
-                                  of_value,
-                                  b.k.front(),
-                                  b.value.front()),
-          .value = of_value};
-}
-
-Finding c1_period(const Runs&, Scale) {
-  constexpr double n = 1e4, d = 10, epsilon = 1;
-  const baselines::DpSpiderPaper p =
-      baselines::dp_spider_paper(n, d, 1, 1, 1, {epsilon, delta});
-  const double rho = rho_for(epsilon, delta, Conversion::bun_steinke);
-  const double unit2 = 2 * d / rho / (n * n);
-  const double allowed = 1 / (unit2 * std::floor(p.steps));
-  return {.verdict = holds_if(p.period <= allowed),
-          .measured = fmt::format(
-              "q = {:.1f}, allowed {:.1f}: {:.2f} times too long", p.period, allowed, p.period / allowed),
-          .value = p.period / allowed};
-}
-
-Finding c3_tail_printed(const Runs&, Scale) {
-  // Two points whose scores differ by g: the farther one has mass e^{−λg}/(1 + e^{−λg}), which
-  // falls in g, so the worst g is the least that exceeds ln(N + t)/λ.
-  double worst = 0, at = 0, mass_at = 0;
-  for (const double t : {0.5, 1.0, 2.0, 3.0, 5.0}) {
-    const double mass = 1 / (1 + (2 + t));
-    if (mass / std::exp(-t) > worst) {
-      worst = mass / std::exp(-t);
-      at = t;
-      mass_at = mass;
-    }
-  }
-  return {.verdict = holds_if(worst <= 1),
-          .measured = fmt::format("at t = {:g} the probability is {:.4f}, e^(-t) = {:.4f}",
-                                  at,
-                                  mass_at,
-                                  std::exp(-at)),
-          .value = worst};
-}
-
-Finding c6_batch(const Runs&, Scale) {
-  constexpr double d = 10;
-  std::vector<std::string> cells;
-  bool holds = true;
-  for (const double epsilon : {0.1, 1.0, 10.0}) {
-    const double printed = std::max(1.0, std::sqrt(d * epsilon));
-    // n cancels: T = ε²n²/(d ln(1/δ))
-    const double wanted = std::sqrt(d * std::log(1 / delta) / (4 * epsilon));
-    holds = holds && printed >= wanted;
-    cells.push_back(fmt::format("ε = {:g}: {:.1f} of {:.1f}", epsilon, printed, wanted));
-  }
-  return {.verdict = holds_if(holds),
-          .measured = fmt::format("batch printed, of batch needed: {}", fmt::join(cells, "; "))};
-}
-
-Finding section_6_example(const Runs&, Scale) {
-  const auto ratio = [](double a) {
-    constexpr double k = 2;
-    const double gamma2 = 1 / (2 * a);  // β = L = 1, β/μ = 1/a
-    // d = 1 and n such that the noise unit is a
-    const lowy_2024::Setting s{.n = std::sqrt(std::log(1 / delta)) / a,
-                               .d = 1,
-                               .epsilon = 1,
-                               .delta = delta,
-                               .L = 1,
-                               .beta = 1,
-                               .gap = 1};
-    return lowy_2024::kl_rate(s, std::sqrt(gamma2), k, 1) / a - 1;
-  };
-  const double base = ratio(1e-2);
-  double worst = 1;
-  for (const double a : {1e-3, 1e-4, 1e-6}) worst = std::max(worst, ratio(a) / base);
-  return {.verdict = holds_if(worst <= 10),
-          .measured = fmt::format(
-              "second term over the first: {:.3g} at a = 1e-2, {:.3g} at 1e-6, {:.3g} times as much",
-              base,
-              ratio(1e-6),
-              worst),
-          .value = worst};
-}
-
-Finding corollary_e4(const Runs&, Scale) {
-  const auto third = [](double u) { return u / std::sqrt(u) * std::pow(u * u, 1.0 / 6) * u; };
-  const auto fourth = [](double u) {
-    return u / std::sqrt(u) * std::pow(u * u * u * u, 0.25) * std::pow(u, 3.0 / 14);
-  };
-  return {.verdict = holds_if(std::abs(third(10) - 10) <= rounding * 10 &&
-                              std::abs(fourth(10) - 10) <= rounding * 10),
-          .measured = fmt::format(
-              "in a unit ten times smaller the terms grow {:.1f} and {:.1f} times", third(10), fourth(10))};
-}
-
-Finding c9_privacy(const Runs&, Scale) {
-  // radial-ripple with p = 4, a = 0.4, b = 6, c = 0.1 (k = 4/3), at n = 1e8: K and the T_j enter.
-  constexpr double rho = 1;
-  const baselines::KlProblem p{
-      .n = 1e8, .d = 16, .L = 0.988, .beta = 3.135, .F0 = 0.05, .gamma = 2.052, .k = 4.0 / 3};
-  const baselines::KlNumbers numbers = baselines::kl_numbers(
-      p, rho, {.stages = 64, .floor = 32, .log_factor = [](Index) { return 1.0; }});
-  const auto K = static_cast<double>(numbers.stages);
-  double cost = 0, target = p.F0;
-  const double e = (2 - p.k) / p.k;
-  for (Index j = 1; j <= numbers.stages; ++j) {
-    target = std::max(target / numbers.contraction, numbers.target);
-    const double T = std::ceil(std::pow(p.F0 / target, e));
-    // sensitivity²/(2 std²): anchors 2L/n at L sqrt(K/ρ)/n; T − 1 differences, root/(2γn) at
-    // root sqrt(TK/ρ)/(γn), root = Φ^{1/k}
-    cost += 2 * rho / K + (T - 1) * rho / (8 * T * K);
-  }
-  return {.verdict = holds_if(cost <= rho * (1 + rounding)),
-          .measured = fmt::format(
-              "{:.4f} ρ over {} stages at k = 4/3; the limit of long stages is 17/8", cost, numbers.stages),
-          .value = cost};
-}
-
 // ------------------------------------------------------------------------------ sweeps' own cells
 
 constexpr std::array<std::string_view, 3> bound_sweeps{
@@ -313,10 +138,10 @@ std::vector<json> c2_excess_jobs(Scale scale) {
   std::vector<json> jobs;
   for (const double psi : excesses)
     for (std::uint64_t seed = 0; seed < (scale == Scale::smoke ? 2U : 6U); ++seed)
-      jobs.push_back(describe_probe(
-          "lowy-2024/start-at-excess",
-          {{"excess", psi}, {"records", scale == Scale::smoke ? 10000 : 100000}},
-          seed));
+      jobs.push_back(
+          describe_probe("lowy-2024/start-at-excess",
+                         {{"excess", psi}, {"records", scale == Scale::smoke ? 10000 : 100000}},
+                         seed));
   return jobs;
 }
 
@@ -336,15 +161,16 @@ Finding c2_excess(const Runs& runs, Scale scale) {
   }
   const double of_promise = exact_slope(psi, promised);
   const SlopeFit fit = fit_slope(measured);
-  return {.verdict = holds_if(std::abs(of_promise - 1.0 / 3) <= slope_tolerance &&
-                              fit.interval.low <= 1.0 / 3 + slope_tolerance),
-          .measured = fmt::format("exponent in ψ: promise {:+.3f}, measured {:+.3f} [{:+.3f}, {:+.3f}]",
-                                  of_promise,
-                                  fit.slope,
-                                  fit.interval.low,
-                                  fit.interval.high),
-          .value = fit.slope,
-          .interval = fit.interval};
+  return {
+      .verdict = holds_if(std::abs(of_promise - 1.0 / 3) <= slope_tolerance &&
+                          fit.interval.low <= 1.0 / 3 + slope_tolerance),
+      .measured = fmt::format("exponent in ψ: promise {:+.3f}, measured {:+.3f} [{:+.3f}, {:+.3f}]",
+                              of_promise,
+                              fit.slope,
+                              fit.interval.low,
+                              fit.interval.high),
+      .value = fit.slope,
+      .interval = fit.interval};
 }
 
 constexpr std::array<std::string_view, 3> warm_sweeps{
@@ -368,8 +194,11 @@ Finding warm_privacy(const Runs& runs, Scale scale) {
       largest = std::max(largest, share);
     }
   return {.verdict = holds_if(broken == 0),
-          .measured = fmt::format("{} runs, {} above ε; at most {:.4f} ε spent", counted, broken, largest),
-          .reason = "the door refuses a child's query beyond its slice, so the total is what is left to check",
+          .measured =
+              fmt::format("{} runs, {} above ε; at most {:.4f} ε spent", counted, broken, largest),
+          .reason =
+              "the door refuses a child's query beyond its slice, so the total is what is left to "
+              "check",
           .value = largest};
 }
 
@@ -477,8 +306,8 @@ Finding c9_floor(const Runs& runs, Scale scale) {
 }
 
 std::vector<json> c12_jobs(Scale scale) {
-  return sweep_jobs(
-      std::array<std::string_view, 1>{"lowy-2024-exponential-mechanism-population"}, scale);
+  return sweep_jobs(std::array<std::string_view, 1>{"lowy-2024-exponential-mechanism-population"},
+                    scale);
 }
 
 Finding c12_bound(const Runs& runs, Scale scale) {
@@ -498,7 +327,7 @@ Finding c12_bound(const Runs& runs, Scale scale) {
         const double D = r.run->at("epsilon").get<double>() * n / (2 * L * lambda);
         // cells of side 2 rad/√d over a box of side D/√d
         const double log_net = d * std::log(std::ceil(D / (2 * rad)));
-        const double psi = lowy_2024::population_excess(log_net, lambda, L * rad, L, D, n, failure);
+        const double psi = population_psi(log_net, lambda, L * rad, L, D, n, failure);
         const double share = metric_of(*r.result, "population.output.excess_risk").value() / psi;
         above += share > 1;
         largest = std::max(largest, share);
@@ -534,12 +363,12 @@ Finding c19(const Runs& runs, Scale scale) {
     cells.push_back(std::move(c));
   }
   const SlopeFit fit = fit_slope(cells);
-  return {.verdict = holds_if(least >= 0.99 && std::abs(fit.slope + 2.0 / 3) <= slope_tolerance),
-          .measured = fmt::format("exponent {:+.3f} in n; mean gradient at least {:.4f} of the start's",
-                                  fit.slope,
-                                  least),
-          .value = fit.slope,
-          .interval = fit.interval};
+  return {
+      .verdict = holds_if(least >= 0.99 && std::abs(fit.slope + 2.0 / 3) <= slope_tolerance),
+      .measured = fmt::format(
+          "exponent {:+.3f} in n; mean gradient at least {:.4f} of the start's", fit.slope, least),
+      .value = fit.slope,
+      .interval = fit.interval};
 }
 
 // ------------------------------------------------------------------------------ runs of their own
@@ -627,8 +456,8 @@ Finding c8(const Runs& runs, Scale scale) {
       above += excess[k] > bound[k];
       largest = std::max(largest, excess[k] / bound[k]);
     }
-    holds = holds &&
-            static_cast<double>(above) <= std::stod(z) * static_cast<double>(excess.size());
+    holds =
+        holds && static_cast<double>(above) <= std::stod(z) * static_cast<double>(excess.size());
     cells.push_back(fmt::format(
         "ζ = {}: {} of {} above, largest {:.2g} of the bound", z, above, excess.size(), largest));
   }
@@ -646,11 +475,10 @@ Finding c9_printed(const Runs& runs, Scale scale) {
   const double start = metric_of(r, "start.value").value();
   const double end = metric_of(r, "output.value").value();
   return {.verdict = holds_if(start != end),
-          .measured = fmt::format(
-              "F = {:.6g} at the start and {:.6g} at the end, after {:g} steps",
-              start,
-              end,
-              metric_of(r, "steps").value_or(0))};
+          .measured = fmt::format("F = {:.6g} at the start and {:.6g} at the end, after {:g} steps",
+                                  start,
+                                  end,
+                                  metric_of(r, "steps").value_or(0))};
 }
 
 json reused(Scale) {
@@ -703,10 +531,8 @@ Finding c13_privacy_repaired(const Runs& runs, Scale scale) {
     }
   if (counted == 0) return {.verdict = Verdict::inconclusive, .reason = "no run finished"};
   return {.verdict = holds_if(overlapping == 0 && over == 0),
-          .measured = fmt::format("{} runs: {} with a record in both stages, {} above ε",
-                                  counted,
-                                  overlapping,
-                                  over)};
+          .measured = fmt::format(
+              "{} runs: {} with a record in both stages, {} above ε", counted, overlapping, over)};
 }
 
 std::vector<json> c16_glm_jobs(Scale scale) {
@@ -756,10 +582,9 @@ Finding c16_glm(const Runs& runs, Scale scale) {
 std::vector<json> c3_jobs(Scale scale) {
   std::vector<json> jobs;
   for (const int d : {1, 2, 3})
-    jobs.push_back(describe_probe("lowy-2024/exact-exponential-mechanism",
-                                  {{"dimension", d},
-                                   {"pairs", scale == Scale::smoke ? 5 : 100},
-                                   {"records", 20}}));
+    jobs.push_back(describe_probe(
+        "lowy-2024/exact-exponential-mechanism",
+        {{"dimension", d}, {"pairs", scale == Scale::smoke ? 5 : 100}, {"records", 20}}));
   return jobs;
 }
 
@@ -835,16 +660,17 @@ Finding c14(const Runs& runs, Scale scale) {
   }
   const auto above = std::ranges::count_if(all, [](double v) { return v > 1; });
   const double spread = std::ranges::max(medians) / std::ranges::min(medians);
-  return {.verdict = holds_if(static_cast<double>(above) <= 0.05 * static_cast<double>(all.size()) &&
-                              spread <= 1.5),
-          .measured = fmt::format("√k × deviation over L: medians {:.2f} to {:.2f}, largest {:.2f}, "
-                                  "{} of {} above 1",
-                                  std::ranges::min(medians),
-                                  std::ranges::max(medians),
-                                  std::ranges::max(all),
-                                  above,
-                                  all.size()),
-          .value = spread};
+  return {
+      .verdict = holds_if(static_cast<double>(above) <= 0.05 * static_cast<double>(all.size()) &&
+                          spread <= 1.5),
+      .measured = fmt::format("√k × deviation over L: medians {:.2f} to {:.2f}, largest {:.2f}, "
+                              "{} of {} above 1",
+                              std::ranges::min(medians),
+                              std::ranges::max(medians),
+                              std::ranges::max(all),
+                              above,
+                              all.size()),
+      .value = spread};
 }
 
 Finding c17(const Runs& runs, Scale scale) {
@@ -862,12 +688,13 @@ Finding c17(const Runs& runs, Scale scale) {
   for (const PairedComparison& c : comparisons)
     if (!(c.ratio < 1 && c.adjusted_p < 0.05))
       lost.push_back(fmt::format("{} {:.3f} (p = {:.2g})", c.name, c.ratio, c.adjusted_p));
-  return {.verdict = holds_if(lost.empty()),
-          .measured = fmt::format("better in {} of {} comparisons, {} step sizes",
-                                  comparisons.size() - lost.size(),
-                                  comparisons.size(),
-                                  tuned ? "tuned" : "default"),
-          .reason = lost.empty() ? "" : fmt::format("ratios to the others: {}", fmt::join(lost, ", "))};
+  return {
+      .verdict = holds_if(lost.empty()),
+      .measured = fmt::format("better in {} of {} comparisons, {} step sizes",
+                              comparisons.size() - lost.size(),
+                              comparisons.size(),
+                              tuned ? "tuned" : "default"),
+      .reason = lost.empty() ? "" : fmt::format("ratios to the others: {}", fmt::join(lost, ", "))};
 }
 
 Finding c17_privacy(const Runs& runs, Scale scale) {
@@ -891,29 +718,29 @@ std::vector<json> published_claim_jobs(Scale scale) {
 }  // namespace
 
 std::vector<PredicateEntry> lowy_2024_predicates() {
-  return {{"lowy-2024/introduction-glm", no_jobs, introduction_glm},
-          {"lowy-2024/c1-period", no_jobs, c1_period},
+  return {{"lowy-2024/introduction-glm", no_jobs, formula<introduction_glm>},
+          {"lowy-2024/c1-period", no_jobs, formula<c1_period>},
           {"lowy-2024/c2", c2_jobs, c2},
           {"lowy-2024/c2-excess", c2_excess_jobs, c2_excess},
           {"lowy-2024/theorem-3.2-privacy", warm_jobs, warm_privacy},
           {"lowy-2024/c3", c3_jobs, c3},
-          {"lowy-2024/c3-tail-printed", no_jobs, c3_tail_printed},
+          {"lowy-2024/c3-tail-printed", no_jobs, formula<c3_tail_printed>},
           {"lowy-2024/c3-bound", c3_bound_jobs, c3_bound},
           {"lowy-2024/c5", c5_jobs, c5},
           {"lowy-2024/c6-quasar", c6_quasar_jobs, c6_quasar},
-          {"lowy-2024/c6-batch", no_jobs, c6_batch},
+          {"lowy-2024/c6-batch", no_jobs, formula<c6_batch>},
           {"lowy-2024/c8", c8_jobs, c8},
           {"lowy-2024/c9-floor", c9_floor_jobs, c9_floor},
           {"lowy-2024/c9-printed", c9_printed_jobs, c9_printed},
-          {"lowy-2024/c9-privacy", no_jobs, c9_privacy},
-          {"lowy-2024/section-6-example", no_jobs, section_6_example},
+          {"lowy-2024/c9-privacy", no_jobs, formula<c9_privacy>},
+          {"lowy-2024/section-6-example", no_jobs, formula<section_6_example>},
           {"lowy-2024/c11", c11_jobs, c11},
           {"lowy-2024/c12-bound", c12_jobs, c12_bound},
           {"lowy-2024/c13-privacy", c13_privacy_jobs, c13_privacy},
           {"lowy-2024/c13-privacy-repaired", population_jobs, c13_privacy_repaired},
-          {"lowy-2024/corollary-e.4", no_jobs, corollary_e4},
+          {"lowy-2024/corollary-e.4", no_jobs, formula<corollary_e4>},
           {"lowy-2024/c14", c14_jobs, c14},
-          {"lowy-2024/c15", no_jobs, c15},
+          {"lowy-2024/c15", no_jobs, formula<c15>},
           {"lowy-2024/c16-glm", c16_glm_jobs, c16_glm},
           {"lowy-2024/c17", published_claim_jobs, c17},
           {"lowy-2024/c17-privacy", published_claim_jobs, c17_privacy},
