@@ -12,6 +12,7 @@
 #include "dpsosp/experiments/runner.hpp"
 #include "dpsosp/plots/files.hpp"
 #include "exhibits/exhibits.hpp"
+#include "exhibits/rates_table.hpp"
 
 namespace dpsosp {
 namespace {
@@ -68,12 +69,25 @@ plots::Report frame(const Store& store, Scale scale) {
   return report;
 }
 
+/// The first page of a whole report: claims by verdict and rates, which the exhibit of all claims
+/// holds, and what the runs took.
+void summarise(plots::Report& report, const Store& store, const ReproduceOptions& options) {
+  for (const plots::Exhibit& e : report.exhibits)
+    if (e.id == "claims")
+      for (const plots::Table& t : e.tables)
+        if (t.id != "claims") report.summary.push_back(t);
+  const std::filesystem::path timings = options.out / "timings.csv";
+  plots::write_file(timings, rate_timings(store, options.scale));
+  report.attachments.push_back({"timings.csv: seconds of every cell of the rate sweeps", timings});
+}
+
 }  // namespace
 
 const std::vector<ExhibitEntry>& exhibit_registry() {
   static const std::vector<ExhibitEntry> entries = [] {
     std::vector<ExhibitEntry> list;
-    for (const auto& of_paper : {ganesh_2023_exhibits(),
+    for (const auto& of_paper : {summary_exhibits(),
+                                 ganesh_2023_exhibits(),
                                  lowy_2024_exhibits(),
                                  liu_talwar_2025_exhibits(),
                                  avdiukhin_2024_exhibits(),
@@ -113,6 +127,7 @@ std::filesystem::path reproduce(const ReproduceOptions& options) {
   const Runs lookup(runs);
   plots::Report report = frame(store, options.scale);
   for (const ExhibitEntry* e : chosen) report.exhibits.push_back(e->render(lookup, options.scale));
+  if (options.exhibits.empty()) summarise(report, store, options);
   return plots::write_report(report, folder);
 }
 

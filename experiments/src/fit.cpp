@@ -7,6 +7,7 @@
 #include <limits>
 #include <numeric>
 #include <stdexcept>
+#include <utility>
 
 #include <fmt/format.h>
 #include <Eigen/Dense>
@@ -33,10 +34,9 @@ double median_in_place(std::span<double> values) {
 }
 
 /// Makes the percentile interval of a mean of s normal values as wide as Student's.
-double few_samples_factor(std::size_t s) {
-  const auto count = static_cast<double>(s);
-  const double student = quantile(boost::math::students_t(count - 1), 1 - tail);
-  return student * std::sqrt(count / (count - 1)) / quantile(boost::math::normal(), 1 - tail);
+double few_samples_factor(double s) {
+  const double student = quantile(boost::math::students_t(s - 1), 1 - tail);
+  return student * std::sqrt(s / (s - 1)) / quantile(boost::math::normal(), 1 - tail);
 }
 
 /// The percentile interval of the resampled estimates, stretched about the estimate; sorts.
@@ -216,6 +216,28 @@ class HuberRegression {
     return c;
   }
 
+  /// (Σ v)²/Σ v² for the share v of each seed in the variance of coefficient k, were all runs
+  /// independent and of one variance: the number of seeds if none lacks a run. At least 2, as the
+  /// two seeds of all cells have the largest share.
+  double effective_seeds(int k) const {
+    Eigen::Matrix<double, terms, terms> normal = Eigen::Matrix<double, terms, terms>::Zero();
+    for (const Coefficients& p : powers_) normal += p * p.transpose();
+    const Coefficients row = normal.ldlt().solve(Coefficients::Unit(k));
+    std::vector<double> shares(sample_->seeds, 0);
+    for (std::size_t cell = 0; cell < powers_.size(); ++cell) {
+      const auto& observations = sample_->cells[cell];
+      const double weight = row.dot(powers_[cell]) / static_cast<double>(observations.size());
+      for (const Observation& o : observations) shares[o.seed] += weight * weight;
+    }
+    double sum = 0;
+    double squares = 0;
+    for (const double v : shares) {
+      sum += v;
+      squares += v * v;
+    }
+    return sum * sum / squares;
+  }
+
  private:
   Coefficients step(const Weights& weights, const Coefficients& c, double threshold) const {
     Eigen::Matrix<double, terms, terms> normal = Eigen::Matrix<double, terms, terms>::Zero();
@@ -349,10 +371,11 @@ SlopeFit fit_slope(std::span<const FitCell> cells, const FitOptions& options) {
                .local = local_slopes(cells),
                .cells = static_cast<int>(sample.cells.size()),
                .seeds = static_cast<int>(sample.fewest)};
-  const double stretch = few_samples_factor(sample.fewest);
-  fit.interval = percentile_interval(slopes, fit.slope, stretch);
+  fit.interval =
+      percentile_interval(slopes, fit.slope, few_samples_factor(line.effective_seeds(1)));
   fit.intercept = line.estimate()[0] - fit.slope * centre;
-  fit.drift_interval = percentile_interval(drifts, fit.drift, stretch);
+  fit.drift_interval =
+      percentile_interval(drifts, fit.drift, few_samples_factor(parabola.effective_seeds(2)));
   fit.drifting = !fit.drift_interval.contains(0) && std::abs(fit.drift) > options.drift_tolerance;
   for (const FitCell& cell : cells) fit.failed += cell.failed;
   return fit;
@@ -374,6 +397,8 @@ std::string_view to_string(Verdict verdict) {
       return "holds";
     case Verdict::fails:
       return "fails";
+    case Verdict::not_measured:
+      return "not measured";
   }
   throw std::logic_error("to_string: unknown verdict");
 }
@@ -427,8 +452,8 @@ PairedComparison compare(std::string name,
       d = differences[static_cast<std::size_t>(stream.below(std::ssize(differences)))];
     m = median_in_place(drawn);
   }
-  const Interval logs =
-      percentile_interval(medians, median(differences), few_samples_factor(differences.size()));
+  const Interval logs = percentile_interval(
+      medians, median(differences), few_samples_factor(static_cast<double>(differences.size())));
   comparison.interval = {.low = std::exp(logs.low), .high = std::exp(logs.high)};
   return comparison;
 }

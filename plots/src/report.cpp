@@ -81,6 +81,16 @@ std::string figure_html(const Figure& figure) {
       file_links(figure.id, figure_formats));
 }
 
+std::string tables_html(const std::vector<Table>& tables) {
+  std::string out;
+  for (const Table& table : tables) {
+    std::string html = to_html(table);
+    html.insert(html.rfind("</figure>"), file_links(table.id, table_formats));
+    out += html;
+  }
+  return out;
+}
+
 std::string attachment_list(const std::vector<Attachment>& attachments) {
   if (attachments.empty()) return {};
   std::string out = "<ul>\n";
@@ -114,12 +124,7 @@ std::string exhibit_page(const Report& report, std::size_t k) {
       label_html(e.verdict));
   body += section("What the paper says", paragraphs(e.paper_says));
   body += section("Where this differs, and why", paragraphs(e.differences));
-  std::string tables;
-  for (const Table& table : e.tables) {
-    std::string html = to_html(table);
-    html.insert(html.rfind("</figure>"), file_links(table.id, table_formats));
-    tables += html;
-  }
+  const std::string tables = tables_html(e.tables);
   std::string figures;
   for (const Figure& figure : e.figures) figures += figure_html(figure);
   body += section(e.tables.size() == 1 ? "Table" : "Tables", tables);
@@ -146,6 +151,7 @@ std::string overview(const Report& report) {
   std::string body = fmt::format("<header>\n<h1>{}</h1>\n{}</header>\n<main>\n",
                                  html_text(report.title),
                                  paragraphs(report.introduction));
+  body += section("Summary", tables_html(report.summary));
   std::vector<std::string> papers;
   for (const Exhibit& e : report.exhibits)
     if (std::ranges::find(papers, e.paper) == papers.end()) papers.push_back(e.paper);
@@ -160,11 +166,34 @@ std::string overview(const Report& report) {
     facts += fmt::format("<dt>{}</dt><dd>{}</dd>\n", html_text(name), html_text(value));
   body += "<section id=\"provenance\">\n<h2>How these results were made</h2>\n";
   body += facts.empty() ? "<p>Nothing was recorded.</p>\n" : "<dl>\n" + facts + "</dl>\n";
+  body += attachment_list(report.attachments);
   return page(report.title, "style.css", body + "</section>\n</main>\n");
 }
 
 void claim(std::set<std::string>& taken, const std::string& where, const std::string& name) {
   if (!taken.insert(name).second) reject(where, "file", "'" + name + "'", "a name of its own");
+}
+
+void check_tables(const std::vector<Table>& tables,
+                  const std::string& where,
+                  std::set<std::string>& anchors,
+                  std::set<std::string>& taken) {
+  for (const Table& table : tables) {
+    check(table);
+    claim(anchors, where, table.id);
+    for (const Format& f : table_formats)
+      claim(taken, where, fmt::format("{}.{}", table.id, f.ending));
+  }
+}
+
+void check_attachments(const std::vector<Attachment>& attachments,
+                       const std::string& where,
+                       std::set<std::string>& taken) {
+  for (const Attachment& a : attachments) {
+    if (!fs::is_regular_file(a.file))
+      reject(where, "attachment", a.file.string(), "an existing file");
+    claim(taken, where, a.file.filename().string());
+  }
 }
 
 // Everything that can be known to be wrong before the first file is written.
@@ -173,44 +202,45 @@ void check_exhibit(const Exhibit& e) {
   const std::string where = fmt::format("exhibit '{}'", e.id);
   std::set<std::string> taken{"index.html"};
   std::set<std::string> anchors;
-  for (const Table& table : e.tables) {
-    check(table);
-    claim(anchors, where, table.id);
-    for (const Format& f : table_formats)
-      claim(taken, where, fmt::format("{}.{}", table.id, f.ending));
-  }
+  check_tables(e.tables, where, anchors, taken);
   for (const Figure& figure : e.figures) {
     check(figure);
     claim(anchors, where, figure.id);
     for (const Format& f : figure_formats)
       claim(taken, where, fmt::format("{}.{}", figure.id, f.ending));
   }
-  for (const Attachment& a : e.attachments) {
-    if (!fs::is_regular_file(a.file))
-      reject(where, "attachment", a.file.string(), "an existing file");
-    claim(taken, where, a.file.filename().string());
-  }
+  check_attachments(e.attachments, where, taken);
 }
 
-void write_exhibit(const Exhibit& e, const fs::path& folder, const std::string& gnuplot) {
-  for (const Table& table : e.tables) {
+void write_tables(const std::vector<Table>& tables, const fs::path& folder) {
+  for (const Table& table : tables) {
     write_file(folder / (table.id + ".md"), to_markdown(table));
     write_file(folder / (table.id + ".tex"), to_latex(table));
     write_file(folder / (table.id + ".csv"), to_csv(table));
   }
+}
+
+void write_attachments(const std::vector<Attachment>& attachments, const fs::path& folder) {
+  for (const Attachment& a : attachments) write_file(folder / a.file.filename(), read_file(a.file));
+}
+
+void write_exhibit(const Exhibit& e, const fs::path& folder, const std::string& gnuplot) {
+  write_tables(e.tables, folder);
   for (const Figure& figure : e.figures) write_figure(figure, folder, gnuplot);
-  for (const Attachment& a : e.attachments)
-    write_file(folder / a.file.filename(), read_file(a.file));
+  write_attachments(e.attachments, folder);
 }
 
 }  // namespace
 
 fs::path write_report(const Report& report, const fs::path& folder, const std::string& gnuplot) {
-  std::set<std::string> folders{"index.html", "style.css"};
+  std::set<std::string> names{"index.html", "style.css"};
+  std::set<std::string> anchors{"provenance"};
   for (const Exhibit& e : report.exhibits) {
     check_exhibit(e);
-    claim(folders, "report", e.id);
+    claim(names, "report", e.id);
   }
+  check_tables(report.summary, "report", anchors, names);
+  check_attachments(report.attachments, "report", names);
   ensure_writable_folder(folder);
   for (std::size_t k = 0; k < report.exhibits.size(); ++k) {
     const fs::path place = folder / report.exhibits[k].id;
@@ -218,6 +248,8 @@ fs::path write_report(const Report& report, const fs::path& folder, const std::s
     write_exhibit(report.exhibits[k], place, gnuplot);
     write_file(place / "index.html", exhibit_page(report, k));
   }
+  write_tables(report.summary, folder);
+  write_attachments(report.attachments, folder);
   write_file(folder / "style.css", style_sheet());
   write_file(folder / "index.html", overview(report));  // last: it points to what is there
   return folder / "index.html";

@@ -90,12 +90,18 @@ Claim claim_of(const TomlNode& node) {
 
 std::string paper_of(const std::string& id) { return id.substr(0, id.find('/')); }
 
+bool is_built_in(const std::string& sweep) {
+  return std::ranges::find(built_in_sweeps(), sweep, &BuiltInSweep::name) !=
+         built_in_sweeps().end();
+}
+
 /// Slopes of the built-in sweeps that claims refer to, each sweep fitted once.
 class Slopes {
  public:
   Slopes(const Runs& runs, Scale scale) : runs_(runs), scale_(scale) {}
 
   const Slope* find(const ClaimedSlope& wanted) {
+    if (!is_built_in(wanted.sweep)) return nullptr;
     auto [place, fresh] = of_sweep_.try_emplace(wanted.sweep);
     if (fresh) place->second = slopes_of(runs_, built_in_sweep(wanted.sweep, scale_));
     for (const Slope& s : place->second)
@@ -116,8 +122,11 @@ Finding slope_finding(const Claim& claim, Slopes& slopes) {
   std::vector<std::string> measured, reasons;
   for (const ClaimedSlope& wanted : claim.slopes) {
     const Slope* s = slopes.find(wanted);
-    if (s == nullptr) {  // a part that this scale leaves out
-      reasons.push_back(fmt::format("{}: not run at this scale", wanted.axis));
+    if (s == nullptr) {
+      reasons.push_back(fmt::format(
+          "{}: {}",
+          wanted.axis,
+          is_built_in(wanted.sweep) ? "not run at this scale" : "its sweep does not exist yet"));
       continue;
     }
     const SlopeVerdict v =
@@ -137,7 +146,7 @@ Finding slope_finding(const Claim& claim, Slopes& slopes) {
     }
   }
   const auto any = [&](Verdict v) { return std::ranges::find(verdicts, v) != verdicts.end(); };
-  f.verdict = verdicts.empty()           ? inconclusive
+  f.verdict = verdicts.empty()           ? not_measured
               : any(worse_than_claimed)  ? worse_than_claimed
               : any(inconclusive)        ? inconclusive
               : any(better_than_claimed) ? better_than_claimed
@@ -200,7 +209,7 @@ std::vector<json> claim_jobs(Scale scale) {
   std::set<std::string> sweeps;
   for (const Claim& c : claims()) {
     for (const ClaimedSlope& s : c.slopes)
-      if (sweeps.insert(s.sweep).second)
+      if (is_built_in(s.sweep) && sweeps.insert(s.sweep).second)
         for (json& job : jobs_of(built_in_sweep(s.sweep, scale))) jobs.push_back(std::move(job));
     if (const PredicateEntry* p = predicate(c.id))
       for (json& job : p->jobs(scale)) jobs.push_back(std::move(job));
@@ -219,7 +228,7 @@ std::vector<Finding> find_claims(const Runs& runs, Scale scale) {
       if (const PredicateEntry* p = predicate(c.id))
         f = p->find(runs, scale);
       else
-        f.reason = "not measured yet";
+        f.reason = "no code judges it yet";
     else if (c.kind == Claim::Kind::unreachable)
       f = {.verdict = Verdict::not_reachable, .measured = "needs " + c.needs, .reason = c.why};
     else
@@ -237,7 +246,8 @@ plots::Table claims_summary_table(const std::vector<Finding>& findings) {
                                 holds,
                                 fails,
                                 inconclusive,
-                                not_reachable};
+                                not_reachable,
+                                not_measured};
   plots::Table t;
   t.id = "claims-by-verdict";
   t.title = "Claims by verdict";

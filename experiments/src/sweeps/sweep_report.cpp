@@ -208,6 +208,14 @@ json to_json(const Slope& s) {
   return j;
 }
 
+std::string axis_symbol(std::string_view coordinate) {
+  if (coordinate == "records") return "n";
+  if (coordinate == "dimension") return "d";
+  if (coordinate == "epsilon") return "ε";
+  if (coordinate == "delta") return "δ";
+  return std::string(coordinate.substr(coordinate.find('.') + 1));
+}
+
 plots::Label verdict_label(const SlopeVerdict& v) {
   using enum Verdict;
   plots::Tone tone = plots::Tone::caution;

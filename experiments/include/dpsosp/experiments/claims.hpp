@@ -52,7 +52,7 @@ const std::vector<Claim>& claims();
 
 /// What was measured of a claim.
 struct Finding {
-  Verdict verdict = Verdict::inconclusive;
+  Verdict verdict = Verdict::not_measured;
   std::string measured;  ///< the numbers, in a few words
   std::string reason;    ///< why inconclusive, or in which way it fails; may be empty
   std::optional<double> value;

@@ -61,17 +61,20 @@ struct FitOptions {
 /// The intervals are percentile bootstraps over seeds: a seed is drawn for all cells at once, since
 /// cells share starts, and the scale stays that of the data. A seed may lack runs in some cells; a
 /// draw that leaves a cell empty is made again. Both ends are moved away from the estimate by the
-/// factor t_{0.975}(s − 1) √(s/(s − 1)) / 1.96 with s = `seeds`, which gives the mean of s normal
-/// values Student's interval.
+/// factor t_{0.975}(s − 1) √(s/(s − 1)) / 1.96, which gives the mean of s normal values Student's
+/// interval. s is the number of seeds if none lacks a run, else (Σ v)²/Σ v² of the shares v that
+/// the seeds would have in the variance of the slope, were all runs independent and of one
+/// variance.
 ///
-/// In simulations of 5 cells the 95 % interval of the slope covers between 93 % and 97 % of the
-/// time at 5, 8 and 20 seeds, for noise that is normal or Student's t with 3 degrees of freedom,
-/// with or without a part that all cells of a seed share; 88 % to 93 % at 2 seeds.
+/// In 1000 simulations each of 5 cells with 5, 8 and 20 seeds, the 95 % interval of the slope held
+/// the truth in 93.8 % to 96.5 %, that of the drift in 94.5 % to 97.4 %, for noise of log y that is
+/// normal, Student's t with 3 degrees of freedom, exponential, or shared in part by the cells of a
+/// seed. At 2 seeds they hold it in 88 % to 94 %.
 /// \param cells  in any order; at least 3 different x > 0, each with at least 2 values > 0, of at
 ///   least 2 seeds that all cells have
 /// \throws InputError naming the cell where that is not so, and the seed
-/// \source Huber & Ronchetti (2009), Robust Statistics, section 7; Davison & Hinkley (1997),
-///   Bootstrap Methods and their Application, section 3.8
+/// \source Huber & Ronchetti (2009), Robust Statistics, chapter 7; Davison & Hinkley (1997),
+///   Bootstrap Methods and their Application, section 3.8 (hierarchical data)
 SlopeFit fit_slope(std::span<const FitCell> cells, const FitOptions& options = {});
 
 /// How a measurement stands to a claim.
@@ -83,6 +86,7 @@ enum class Verdict {
   not_reachable,  ///< no run of affordable size shows it
   holds,          ///< of claims without a slope
   fails,
+  not_measured,  ///< nothing here measures it yet
 };
 std::string_view to_string(Verdict verdict);  ///< "as claimed", …
 
@@ -100,7 +104,8 @@ SlopeVerdict judge(const SlopeFit& fit, double claimed);
 struct PairedComparison {
   std::string name;
   int pairs = 0;
-  double ratio = 1;  ///< median of first over second, of two middle ones √; NaN without a pair
+  /// Median of first over second; the geometric mean of two middle ones; NaN without a pair.
+  double ratio = 1;
   /// 95 %, of the median: bootstrap over pairs of log ratios, widened as that of a slope; from 0 to
   /// infinity below two pairs
   Interval interval{};
@@ -116,6 +121,7 @@ PairedComparison compare(std::string name,
                          std::span<const double> second,
                          const FitOptions& options = {});
 /// Holm's step-down correction over the comparisons; their order does not matter.
+/// \source Holm (1979), Scandinavian Journal of Statistics 6
 void adjust(std::vector<PairedComparison>& comparisons);
 
 /// Median of a copy; NaN of none, and if one is NaN.

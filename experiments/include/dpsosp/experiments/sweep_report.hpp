@@ -30,6 +30,9 @@ TimeEstimate estimate_time(const std::vector<nlohmann::json>& jobs,
 std::string to_text(const Slope& slope);
 nlohmann::json to_json(const Slope& slope);
 
+/// "n", "d", "ε", or the name of a setting.
+std::string axis_symbol(std::string_view coordinate);
+
 /// The word of a verdict, with its tone.
 plots::Label verdict_label(const SlopeVerdict& verdict);
 

@@ -34,13 +34,17 @@ struct Exhibit {
 struct Report {
   std::string title{};
   std::vector<std::string> introduction{};                        ///< paragraphs
+  std::vector<Table> summary{};                                   ///< on the first page
   std::vector<std::pair<std::string, std::string>> provenance{};  ///< name, value
   std::vector<Exhibit> exhibits{};
+  std::vector<Attachment>
+      attachments{};  ///< copied beside the first page, offered with the provenance
 };
 
 /// Writes a folder that opens from disk: index.html, style.css, and for each exhibit a folder ID
 /// with index.html, every table as .md, .tex and .csv, every figure as .svg, .pdf, .png, .gp and
-/// .dat, and the attachments. Links are relative; nothing is loaded from elsewhere. Files of an
+/// .dat, and the attachments; the summary's tables and the report's attachments stand beside the
+/// first page. Links are relative; nothing is loaded from elsewhere. Files of an
 /// earlier report that this one does not write are left alone.
 /// \return the path of index.html.
 /// \throws InputError as check(Table) and write_figure do, on ids that occur twice, and on

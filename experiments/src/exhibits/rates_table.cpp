@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rates_table.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "dpsosp/experiments/metric.hpp"
+#include "dpsosp/experiments/sweep.hpp"
+#include "dpsosp/experiments/sweep_report.hpp"
+
+namespace dpsosp {
+namespace {
+
+plots::Cell text_cell(std::string text) {
+  plots::Cell c;
+  c.content = std::move(text);
+  return c;
+}
+
+bool is_rate(const FitRequest& request) {
+  return request.claimed && request.metric != "schedule.alpha";
+}
+
+}  // namespace
+
+std::vector<std::string> rate_sweeps(Scale scale) {
+  std::vector<std::string> names;
+  for (const BuiltInSweep& s : built_in_sweeps()) {
+    const Sweep sweep = built_in_sweep(s.name, scale);
+    if (std::ranges::any_of(sweep.parts,
+                            [](const Part& p) { return std::ranges::any_of(p.fits, is_rate); }))
+      names.emplace_back(s.name);
+  }
+  return names;
+}
+
+plots::Table rates_table(const Runs& runs, Scale scale) {
+  plots::Table t;
+  t.id = "rates";
+  t.title = "Rates: claimed and measured exponents";
+  t.caption =
+      "Slope of the logarithm of the metric on the logarithm of the axis, 95 % interval over "
+      "seeds. "
+      "The metric is the one that the claim is about. Each algorithm's own pages show the runs.";
+  t.row_header = "algorithm";
+  t.column_groups.push_back(
+      {"", {"metric", "axis", "claimed", "measured", "95 % interval", "verdict"}});
+  for (const std::string& name : rate_sweeps(scale)) {
+    const Sweep sweep = built_in_sweep(name, scale);
+    plots::RowGroup group{.label = sweep.title};
+    for (const Slope& s : slopes_of(runs, sweep)) {
+      if (!is_rate(s.request)) continue;
+      plots::Row row{.label = s.arm + (s.slice.empty() ? "" : " (" + to_text(s.slice) + ")")};
+      if (s.part != "n" && s.part != "d" && s.part != "epsilon") row.label += ", " + s.part;
+      row.cells = {
+          text_cell(metric_label(s.request.metric)),
+          text_cell(axis_symbol(s.request.axis)),
+          text_cell(fmt::format("{:+.3f}", *s.request.claimed)),
+          text_cell(s.fit ? fmt::format("{:+.3f}", s.fit->slope) : "–"),
+          text_cell(
+              s.fit ? fmt::format("[{:+.3f}, {:+.3f}]", s.fit->interval.low, s.fit->interval.high)
+                    : "–"),
+          text_cell(s.verdict.reason)};
+      row.cells.back().labels.push_back(verdict_label(s.verdict));
+      group.rows.push_back(std::move(row));
+    }
+    t.row_groups.push_back(std::move(group));
+  }
+  return t;
+}
+
+std::string rate_timings(const Store& store, Scale scale) {
+  std::map<std::string, double> seconds;
+  store.each([&](const StoredRun& run, const Provenance& p) {
+    seconds.emplace(run.key.hash(), p.wall_seconds);
+  });
+  std::string csv = "sweep,part,arm,cell,runs,median_seconds,total_seconds\r\n";
+  for (const std::string& name : rate_sweeps(scale)) {
+    const Sweep sweep = built_in_sweep(name, scale);
+    for (const Part& part : sweep.parts)
+      for (const Cell& cell : cells_of(sweep, part)) {
+        std::vector<double> of_cell;
+        for (const auto& run : cell.runs)
+          if (const auto found = seconds.find(RunKey(run).hash()); found != seconds.end())
+            of_cell.push_back(found->second);
+        if (of_cell.empty()) continue;
+        csv += fmt::format("{},{},\"{}\",\"{}\",{},{:.4g},{:.4g}\r\n",
+                           name,
+                           part.name,
+                           sweep.arms[cell.arm].name,
+                           to_text(cell.at),
+                           of_cell.size(),
+                           median(of_cell),
+                           std::accumulate(of_cell.begin(), of_cell.end(), 0.0));
+      }
+  }
+  return csv;
+}
+
+}  // namespace dpsosp
