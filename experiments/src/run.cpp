@@ -69,9 +69,28 @@ constexpr Names<Door, 7> doors{{{Door::enforced, "enforced"},
                                 {Door::no_clipping, "no_clipping"},
                                 {Door::script, "script"}}};
 
+/// What algorithms are told of public constants, as factors on them: a schedule that is tuned. The
+/// result is judged by the true ones, and privacy rests on none of them, since records are clipped
+/// at what is told.
+struct Told {
+  static constexpr std::string_view prefix = "told.";
+  static constexpr std::array names{
+      constant::lipschitz, constant::smoothness, constant::suboptimality};
+  std::array<double, names.size()> factors{1.0, 1.0, 1.0};
+
+  Fields fields() {
+    Fields list;
+    for (std::size_t k = 0; k < names.size(); ++k)
+      list.push_back(
+          field(fmt::format("{}{}", prefix, names[k]), factors[k], "factor on the constant"));
+    return list;
+  }
+};
+
 /// A description made whole again: the objects that a run needs.
 struct Setup {
   Problem problem;
+  PublicFacts told;  ///< what the algorithm sees
   std::unique_ptr<Algorithm> algorithm;
   Scheduled scheduled;
   Door door;
@@ -81,15 +100,42 @@ std::unique_ptr<ProblemFamily> make_family(const std::string& name,
                                            const std::map<std::string, std::string>& settings) {
   auto family = find_problem(name);
   Fields fields = family->fields();
-  for (const auto& [key, text] : settings) set_field(fields, name, key, text);
+  for (const auto& [key, text] : settings)
+    if (!key.starts_with(Told::prefix)) set_field(fields, name, key, text);
   return family;
+}
+
+Told told_of(const std::string& problem, const std::map<std::string, std::string>& settings) {
+  Told told;
+  Fields fields = told.fields();
+  for (const auto& [key, text] : settings)
+    if (key.starts_with(Told::prefix)) set_field(fields, problem, key, text);
+  for (std::size_t k = 0; k < Told::names.size(); ++k)
+    if (!(told.factors[k] > 0 && std::isfinite(told.factors[k])))
+      reject(problem, fields[k].name, told.factors[k], "finite and > 0");
+  return told;
+}
+
+/// \throws MissingConstant
+PublicFacts facts_told(PublicFacts facts, const Told& told) {
+  for (std::size_t k = 0; k < Told::names.size(); ++k) {
+    if (told.factors[k] == 1.0) continue;
+    Constant c = facts.constants.at(Told::names[k]);
+    c.value *= told.factors[k];
+    c.origin = Origin::estimated;
+    facts.constants.set(Told::names[k], std::move(c));
+  }
+  return facts;
 }
 
 /// The settings that differ from the family's defaults: a setting that a family gains later does
 /// not change the description, and so the random numbers, of the runs that leave it alone.
-std::map<std::string, std::string> changed_settings(ProblemFamily& family) {
+std::map<std::string, std::string> changed_settings(ProblemFamily& family, Told told) {
   auto changed = values_of(family.fields());
-  for (const auto& [name, text] : values_of(find_problem(family.name())->fields()))
+  changed.merge(values_of(told.fields()));
+  auto standard = values_of(find_problem(family.name())->fields());
+  standard.merge(values_of(Told{}.fields()));
+  for (const auto& [name, text] : standard)
     if (changed.at(name) == text) changed.erase(name);
   return changed;
 }
@@ -145,7 +191,10 @@ Scheduled prepare(Algorithm& algorithm, const json& d, const PublicFacts& facts)
     const auto planned = values_of(algorithm.fields());
     apply_settings(algorithm, settings);
     algorithm.check(facts);
-    qualify(scheduled, values_of(algorithm.fields()) != planned, facts);
+    const bool told = std::ranges::any_of(d.at("problem_settings").items(), [](const auto& item) {
+      return item.key().starts_with(Told::prefix);
+    });
+    qualify(scheduled, told || values_of(algorithm.fields()) != planned, facts);
     return scheduled;
   }
   apply_settings(algorithm, settings);
@@ -168,20 +217,12 @@ Scheduled prepare(Algorithm& algorithm, const json& d, const PublicFacts& facts)
   return scheduled;
 }
 
-Setup set_up(const json& d) {
-  Setup s;
+/// Tells the algorithm its facts, and has it schedule itself by them.
+void prepare_on(Setup& s, const json& d, const PublicFacts& facts) {
   const std::string problem = d.at("problem");
-  const auto family = make_family(problem, d.at("problem_settings"));
-  std::optional<Index> dimension;
-  if (d.contains("dimension")) dimension = d.at("dimension").get<Index>();
-  s.problem = family->make({.records = d.at("records"),
-                            .dimension = dimension,
-                            .seed = d.at("seed"),
-                            .data_seed = d.at("data_seed")});
-  s.algorithm = find_algorithm(d.at("algorithm").get<std::string>());
-  s.door = named("door", doors, d.at("door"));
   try {
-    s.scheduled = prepare(*s.algorithm, d, s.problem.facts);
+    s.told = facts_told(facts, told_of(problem, d.at("problem_settings")));
+    s.scheduled = prepare(*s.algorithm, d, s.told);
   } catch (const MissingConstant& missing) {
     throw InputError(
         fmt::format("{}: problem {} states no `{}`; choose a problem that does, or set the "
@@ -190,11 +231,30 @@ Setup set_up(const json& d) {
                     problem,
                     missing.name()));
   }
+}
+
+InstanceSpec instance_of(const json& d) {
+  InstanceSpec spec{.records = d.at("records"),
+                    .dimension = {},
+                    .seed = d.at("seed"),
+                    .data_seed = d.at("data_seed")};
+  if (d.contains("dimension")) spec.dimension = d.at("dimension").get<Index>();
+  return spec;
+}
+
+Setup set_up(const json& d) {
+  Setup s;
+  const std::string problem = d.at("problem");
+  const auto family = make_family(problem, d.at("problem_settings"));
+  s.problem = family->make(instance_of(d));
+  s.algorithm = find_algorithm(d.at("algorithm").get<std::string>());
+  s.door = named("door", doors, d.at("door"));
+  prepare_on(s, d, s.problem.facts);
   return s;
 }
 
 Curator open_door(const Setup& s, const StreamKey& key, ClipLog& log) {
-  const PublicFacts& facts = s.problem.facts;
+  const PublicFacts& facts = s.told;
   if (s.door == Door::enforced) return {facts, *s.problem.records, s.scheduled.rule, key, &log};
   UnsoundCurator::Departures departures;
   departures.no_noise = s.door == Door::no_noise || s.door == Door::not_private;
@@ -381,7 +441,7 @@ json describe(const RunSpec& spec) {
       {"algorithm", spec.algorithm},
       {"problem", spec.problem},
       {"settings", spec.settings},
-      {"problem_settings", changed_settings(*family)},
+      {"problem_settings", changed_settings(*family, told_of(spec.problem, spec.problem_settings))},
       {"records", spec.records == 0 ? family->default_records() : spec.records},
       {"epsilon", spec.epsilon},
       {"delta", spec.delta},
@@ -399,6 +459,18 @@ json describe(const RunSpec& spec) {
   if (spec.dimension) d["dimension"] = *spec.dimension;
   check_records(spec.problem, d.at("records"));
   return d;
+}
+
+ScheduledRun schedule_run(const json& d) {
+  const auto family = make_family(d.at("problem"), d.at("problem_settings"));
+  Setup s;
+  s.algorithm = find_algorithm(d.at("algorithm").get<std::string>());
+  try {
+    prepare_on(s, d, family->facts(instance_of(d)));
+  } catch (const InputError& e) {
+    return {.parameters = {}, .refusal = e.what()};
+  }
+  return {.parameters = values_of(s.algorithm->fields()), .refusal = {}};
 }
 
 json compute_run(const json& d) {
