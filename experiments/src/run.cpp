@@ -492,6 +492,7 @@ json compute_run(const json& d) {
     throw RunFailed(
         fmt::format("not_finite: an iterate is not finite after {} steps", outcome.steps));
 
+  const json start = certificate_json(s.problem, facts.initial_point, seed);
   json result{{"algorithm",
                {{"status", to_string(outcome.status)},
                 {"steps", outcome.steps},
@@ -503,8 +504,11 @@ json compute_run(const json& d) {
                 {"utility", to_string(s.scheduled.utility)},
                 {"note", s.scheduled.note}}},
               {"privacy", privacy_json(curator, d, s.scheduled, log)},
-              {"start", certificate_json(s.problem, facts.initial_point, seed)},
-              {"origin", certificate_json(s.problem, Vector::Zero(facts.dimension), seed)},
+              {"start", start},
+              {"origin",
+               facts.initial_point.isZero(0.0)
+                   ? start
+                   : certificate_json(s.problem, Vector::Zero(facts.dimension), seed)},
               {"output", certificate_json(s.problem, outcome.point, seed)},
               {"minimum", minimum_json(s.problem, s.problem.objective())},
               {"evaluation_log",

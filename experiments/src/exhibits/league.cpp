@@ -14,7 +14,8 @@ using namespace league;
 plots::Label verdict(const Played& played) {
   const std::vector<double> best = best_levels(played.contenders);
   std::size_t nobody = 0, worse = 0, ran = 0;
-  for (std::size_t p = 0; p < best.size(); ++p) nobody += best[p] >= level_at(played.start, p);
+  for (std::size_t p = 0; p < best.size(); ++p)
+    nobody += best[p] >= share_of_start * level_at(played.start, p);
   for (const Standing& s : played.table) {
     const std::size_t places = played.places.size() - s.absent;
     ran += places > 0;

@@ -27,6 +27,7 @@ struct Ground {
   Settings fresh;          ///< for methods that read each record once
   bool simulated = false;  ///< a query costs the same at any number of records
   std::optional<Index> dimension;
+  std::map<std::string, std::string> unfit;  ///< who could run here but must not, and why
 };
 
 struct Place {

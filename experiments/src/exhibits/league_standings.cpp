@@ -37,7 +37,7 @@ std::vector<Standing> standings(const std::vector<Contender>& contenders, const 
     for (std::size_t p = 0; p < best.size(); ++p) {
       const double level = level_at(contenders[k], p), nothing = level_at(start, p);
       s.wins += std::isfinite(level) && level == best[p];
-      s.useless += std::isfinite(level) && level >= nothing;
+      s.useless += std::isfinite(level) && level >= share_of_start * nothing;
       s.absent += !std::isfinite(level);
       const double counted = std::isfinite(level) ? level : nothing;
       if (!(best[p] > 0 && std::isfinite(best[p]) && counted > 0)) continue;

@@ -18,6 +18,9 @@ struct Contender {
   std::vector<std::vector<double>> levels;
 };
 
+/// An algorithm that does not end below this share of the start's level has done nothing.
+inline constexpr double share_of_start = 0.99;
+
 /// Median over seeds; infinite where it did not run or any run failed.
 double level_at(const Contender& c, std::size_t place);
 
@@ -30,7 +33,7 @@ struct Standing {
   /// Geometric mean over places of its median over the best one. Where it has none it counts as
   /// doing nothing: the start's median stands in.
   double ratio = 1;
-  std::size_t useless = 0;  ///< places where it ran and ended no better than the start
+  std::size_t useless = 0;  ///< places where it ran and did nothing, or worse
   std::size_t absent = 0;   ///< places without a median
   /// Its levels over the leader's, all places and seeds that both have.
   PairedComparison against_leader;

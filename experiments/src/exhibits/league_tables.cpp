@@ -132,8 +132,25 @@ std::string p_text(double p) { return p < 1e-3 ? "< 0.001" : fmt::format("{:.3f}
 
 /// Labels of a level that is no better than the start's.
 void mark_useless(plots::Cell& cell, double level, double nothing) {
-  if (std::isfinite(level) && level >= nothing)
+  if (std::isfinite(level) && level >= share_of_start * nothing)
     cell.labels.push_back({"no better than the start", plots::Tone::caution});
+}
+
+/// Least and largest level that the figure of levels draws, with a margin.
+std::pair<double, double> range_of(const Played& played) {
+  double low = std::numeric_limits<double>::infinity(), high = 0;
+  const auto see = [&](const Contender& c) {
+    for (const auto& levels : c.levels)
+      for (const double v : levels)
+        if (v > 0) {
+          low = std::min(low, v);
+          high = std::max(high, v);
+        }
+  };
+  for (std::size_t k = 0; k < std::min(drawn, played.table.size()); ++k)
+    see(played.contenders[played.table[k].contender]);
+  see(played.start);
+  return {low / 1.2, high * 1.2};
 }
 
 }  // namespace
@@ -170,37 +187,36 @@ plots::Table winners_table(const Played& played) {
   t.id = "winners";
   t.title = "Who is ahead";
   t.caption =
-      "At every n and ε the algorithm whose released output has the lowest median sosp_level, that "
-      "level, and the next algorithm with its ratio to it. The start is what doing nothing "
-      "costs.";
+      "At every n and ε the algorithm whose released output has the lowest median sosp_level, with "
+      "that level, and the next one, with its ratio to it. The start is what doing nothing costs.";
   t.row_header = "n";
+  t.column_groups.push_back({"", {"start"}});
   for (const double epsilon : epsilons_of(played))
     t.column_groups.push_back(
-        {fmt::format("ε = {:g}", epsilon), {"lowest", "sosp_level", "next (ratio)", "start"}});
+        {fmt::format("ε = {:g}", epsilon), {"lowest (sosp_level)", "next (ratio)"}});
   plots::RowGroup group;
   for (const Index n : records_of(played)) {
     plots::Row row{.label = fmt::format("{}", n)};
+    row.cells.emplace_back();
     for (const double epsilon : epsilons_of(played)) {
       const auto place = find_place(played, {n, epsilon});
       const auto order = place ? order_at(played, *place) : std::vector<std::size_t>{};
       if (order.empty()) {
-        for (int k = 0; k < 4; ++k) row.cells.push_back(text_cell(place ? "–" : "not run"));
+        for (int k = 0; k < 2; ++k) row.cells.push_back(text_cell(place ? "–" : "not run"));
         continue;
       }
       const Contender& first = played.contenders[order.front()];
       const double level = level_at(first, *place), nothing = level_at(played.start, *place);
-      row.cells.push_back(text_cell(first.name));
+      row.cells.front() = number_cell(nothing);
+      row.cells.push_back(text_cell(fmt::format("{} ({:.3g})", first.name, level)));
       row.cells.back().strong = true;
       mark_useless(row.cells.back(), level, nothing);
-      row.cells.push_back(spread_cell(first.levels[*place]));
-      row.cells.push_back(
-          order.size() < 2
-              ? text_cell("–")
-              : text_cell(fmt::format(
-                    "{} ({})",
-                    played.contenders[order[1]].name,
-                    ratio_text(level_at(played.contenders[order[1]], *place) / level))));
-      row.cells.push_back(number_cell(nothing));
+      row.cells.push_back(text_cell("–"));
+      if (order.size() > 1) {
+        const Contender& next = played.contenders[order[1]];
+        row.cells.back() = text_cell(
+            fmt::format("{} ({})", next.name, ratio_text(level_at(next, *place) / level)));
+      }
     }
     group.rows.push_back(std::move(row));
   }
@@ -214,7 +230,9 @@ plots::Table standings_table(const Played& played) {
   t.title = "Standings over the whole grid";
   t.caption =
       "Ratio: geometric mean over the grid of the median level over the best median there; where "
-      "an algorithm did not run it counts as doing nothing. Against the leader: median of the "
+      "an algorithm did not run it counts as doing nothing. No better than the start: cells in "
+      "which "
+      "the median is not even 1 % below it. Against the leader: median of the "
       "ratio of levels over all pairs of the same cell and seed, 95 % interval, and p of a "
       "two-sided sign-flip test, adjusted by Holm over the table. The pairs are taken as "
       "independent, and the leader is leader by the same runs, which flatters its lead.";
@@ -440,11 +458,15 @@ plots::Figure levels_figure(const Played& played) {
       "The first {} of the standings and the start (dashed): medians over seeds, bands from the "
       "smallest to the largest seed.",
       drawn);
+  const std::vector<Index> sizes = records_of(played);
+  const std::pair<double, double> widths{static_cast<double>(sizes.front()) / 1.3,
+                                         static_cast<double>(sizes.back()) * 1.3};
+  const std::pair<double, double> heights = range_of(played);
   for (const double epsilon : epsilons_of(played)) {
     plots::Panel panel;
     panel.title = fmt::format("ε = {:g}", epsilon);
-    panel.x = {.label = "records n", .scale = plots::Scale::log};
-    panel.y = {.label = "sosp_level", .scale = plots::Scale::log};
+    panel.x = {.label = "records n", .scale = plots::Scale::log, .range = widths};
+    panel.y = {.label = "sosp_level", .scale = plots::Scale::log, .range = heights};
     const auto series_of = [&](const Contender& c, std::size_t style) {
       plots::Series s{.label = c.name, .style = style};
       for (std::size_t p = 0; p < played.places.size(); ++p) {
