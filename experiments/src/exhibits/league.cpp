@@ -50,8 +50,12 @@ plots::Exhibit render(const Runs& runs, Scale scale, const Board& board) {
   const Tuned tuned = play_tuned(runs, board, scale);
   e.verdict = verdict(played);
   e.differences = {board.limits};
-  e.tables = {winners_table(played), standings_table(played)};
-  if (!tuned.board.places.empty()) e.tables.push_back(tuned_table(played, tuned, board));
+  e.tables = {winners_table(played, "winners", "Who is ahead"), standings_table(played)};
+  if (!tuned.board.places.empty()) {
+    e.tables.push_back(
+        winners_table(tuned.board, "winners-tuned", "Who is ahead with tuned schedules"));
+    e.tables.push_back(tuned_table(played, tuned, board));
+  }
   e.tables.push_back(levels_table(played));
   e.tables.push_back(controls_table(runs, board, scale));
   e.tables.push_back(absent_table(played));

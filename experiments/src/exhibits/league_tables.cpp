@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
+#include <numeric>
+#include <optional>
 #include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "dpsosp/experiments/json_number.hpp"
 #include "dpsosp/experiments/metric.hpp"
@@ -102,6 +104,7 @@ Played play_as(const Runs& runs,
     Contender c{.name = entrants()[k], .levels = {}};
     std::vector<std::string> refusals;
     std::vector<double> spent;
+    std::vector<bool> climbed;
     for (std::size_t p = 0; p < places.size(); ++p) {
       Trial t = trial(board.ground, c.name, places[p], seeds, scale, candidate(k, p));
       c.levels.push_back(values(runs, t, metric));
@@ -110,12 +113,15 @@ Played play_as(const Runs& runs,
         if (std::ranges::none_of(at_start, [](double v) { return std::isnan(v); }))
           played.start.levels[p] = at_start;
       }
+      const auto after = values(runs, t, "output.value"), before = values(runs, t, "start.value");
+      climbed.push_back(!after.empty() && median(after) > median(before));
       for (const double s : values(runs, t, "privacy.spent"))
         spent.push_back(s / places[p].epsilon);
       refusals.push_back(std::move(t.refusal));
     }
     std::erase_if(spent, [](double s) { return !std::isfinite(s); });
     played.spent.push_back(spent.empty() ? nan : median(std::move(spent)));
+    played.climbed.push_back(std::move(climbed));
     played.refusals.push_back(std::move(refusals));
     played.contenders.push_back(std::move(c));
   }
@@ -130,10 +136,13 @@ std::string ratio_text(double ratio) {
 
 std::string p_text(double p) { return p < 1e-3 ? "< 0.001" : fmt::format("{:.3f}", p); }
 
-/// Labels of a level that is no better than the start's.
-void mark_useless(plots::Cell& cell, double level, double nothing) {
-  if (std::isfinite(level) && level >= share_of_start * nothing)
+/// What a low level may hide: that nothing was done, or that F rose to where it is flat.
+void mark(plots::Cell& cell, const Played& played, std::size_t contender, std::size_t place) {
+  const double level = level_at(played.contenders[contender], place);
+  if (std::isfinite(level) && level >= share_of_start * level_at(played.start, place))
     cell.labels.push_back({"no better than the start", plots::Tone::caution});
+  else if (played.climbed[contender][place])
+    cell.labels.push_back({"F rose", plots::Tone::caution});
 }
 
 /// Least and largest level that the figure of levels draws, with a margin.
@@ -163,7 +172,7 @@ Played play(const Runs& runs, const Board& board, Scale scale) {
 
 Tuned play_tuned(const Runs& runs, const Board& board, Scale scale) {
   const Extent& extent = board.extent(scale);
-  Tuned tuned;
+  Tuned tuned{.board = {}, .chosen = {}, .seeds = extent.tuning_seeds};
   for (const std::string& key : entrants()) {
     std::vector<std::size_t> of_contender;
     for (const Place& place : extent.tuned) {
@@ -182,10 +191,10 @@ Tuned play_tuned(const Runs& runs, const Board& board, Scale scale) {
   return tuned;
 }
 
-plots::Table winners_table(const Played& played) {
+plots::Table winners_table(const Played& played, std::string id, std::string title) {
   plots::Table t;
-  t.id = "winners";
-  t.title = "Who is ahead";
+  t.id = std::move(id);
+  t.title = std::move(title);
   t.caption =
       "At every n and ε the algorithm whose released output has the lowest median sosp_level, with "
       "that level, and the next one, with its ratio to it. The start is what doing nothing costs.";
@@ -210,7 +219,7 @@ plots::Table winners_table(const Played& played) {
       row.cells.front() = number_cell(nothing);
       row.cells.push_back(text_cell(fmt::format("{} ({:.3g})", first.name, level)));
       row.cells.back().strong = true;
-      mark_useless(row.cells.back(), level, nothing);
+      mark(row.cells.back(), played, order.front(), *place);
       row.cells.push_back(text_cell("–"));
       if (order.size() > 1) {
         const Contender& next = played.contenders[order[1]];
@@ -232,7 +241,9 @@ plots::Table standings_table(const Played& played) {
       "Ratio: geometric mean over the grid of the median level over the best median there; where "
       "an algorithm did not run it counts as doing nothing. No better than the start: cells in "
       "which "
-      "the median is not even 1 % below it. Against the leader: median of the "
+      "the median is not even 1 % below it. F rose: cells in which the median value of the outputs "
+      "is "
+      "above that of the start. Against the leader: median of the "
       "ratio of levels over all pairs of the same cell and seed, 95 % interval, and p of a "
       "two-sided sign-flip test, adjusted by Holm over the table. The pairs are taken as "
       "independent, and the leader is leader by the same runs, which flatters its lead.";
@@ -241,6 +252,7 @@ plots::Table standings_table(const Played& played) {
                              {"ratio to the best",
                               "cells won",
                               "no better than the start",
+                              "F rose",
                               "did not run",
                               "ε spent / ε"}});
   t.column_groups.push_back(
@@ -262,7 +274,7 @@ plots::Table standings_table(const Played& played) {
   const auto show_start = [&] {
     plots::Row row{.label = "start: doing nothing"};
     row.cells.push_back(number_cell(nothing));
-    while (row.cells.size() < 9) row.cells.push_back(text_cell("–"));
+    while (row.cells.size() < 10) row.cells.push_back(text_cell("–"));
     group.rows.push_back(std::move(row));
     shown = true;
   };
@@ -271,11 +283,13 @@ plots::Table standings_table(const Played& played) {
     if (s.absent == played.places.size()) continue;
     if (!shown && s.ratio > nothing) show_start();
     plots::Row row{.label = played.contenders[s.contender].name};
-    row.cells = {number_cell(s.ratio),
-                 text_cell(fmt::format("{} of {}", s.wins, cells)),
-                 text_cell(fmt::format("{}", s.useless)),
-                 text_cell(fmt::format("{}", s.absent)),
-                 number_cell(played.spent[s.contender], 2)};
+    row.cells = {
+        number_cell(s.ratio),
+        text_cell(fmt::format("{} of {}", s.wins, cells)),
+        text_cell(fmt::format("{}", s.useless)),
+        text_cell(fmt::format("{}", std::ranges::count(played.climbed[s.contender], true))),
+        text_cell(fmt::format("{}", s.absent)),
+        number_cell(played.spent[s.contender], 2)};
     if (k == 0) {
       for (int i = 0; i < 4; ++i) row.cells.push_back(text_cell(i == 0 ? "leader" : "–"));
     } else if (s.against_leader.pairs == 0) {
@@ -301,7 +315,9 @@ plots::Table levels_table(const Played& played) {
   t.title = "sosp_level of the released output";
   t.caption =
       "Median [smallest, largest] over seeds, in the order of the standings. Bold: the lowest "
-      "median of its column.";
+      "median of its column. F rose: the median value of the outputs is above that of the start, "
+      "so "
+      "that a low level means a flat place and no descent.";
   t.row_header = "algorithm";
   const std::vector<double> best = best_levels(played.contenders);
   for (const double epsilon : epsilons_of(played)) {
@@ -310,86 +326,101 @@ plots::Table levels_table(const Played& played) {
       if (p.epsilon == epsilon) columns.columns.push_back(fmt::format("n = {}", p.records));
     t.column_groups.push_back(std::move(columns));
   }
-  const auto row_of = [&](const Contender& c) {
+  const auto row_of = [&](const Contender& c, std::optional<std::size_t> contender) {
     plots::Row row{.label = c.name};
     for (const double epsilon : epsilons_of(played))
       for (std::size_t p = 0; p < played.places.size(); ++p) {
         if (played.places[p].epsilon != epsilon) continue;
         row.cells.push_back(spread_cell(c.levels[p], "did not run"));
-        row.cells.back().strong = &c != &played.start && level_at(c, p) == best[p];
-        if (&c != &played.start)
-          mark_useless(row.cells.back(), level_at(c, p), level_at(played.start, p));
+        row.cells.back().strong = contender && level_at(c, p) == best[p];
+        if (contender) mark(row.cells.back(), played, *contender, p);
       }
     return row;
   };
   plots::RowGroup group;
   for (const Standing& s : played.table)
     if (s.absent < played.places.size())
-      group.rows.push_back(row_of(played.contenders[s.contender]));
+      group.rows.push_back(row_of(played.contenders[s.contender], s.contender));
   t.row_groups.push_back(std::move(group));
   plots::RowGroup nothing;
-  nothing.rows.push_back(row_of(played.start));
+  nothing.rows.push_back(row_of(played.start, {}));
   nothing.rows.back().label = "start: doing nothing";
   t.row_groups.push_back(std::move(nothing));
   return t;
 }
 
 plots::Table tuned_table(const Played& as_scheduled, const Tuned& tuned, const Board& board) {
+  const Played& played = tuned.board;
   plots::Table t;
   t.id = "tuned";
   t.title = "With tuned schedules";
   std::vector<std::string> labels;
   for (const Candidate& c : candidates()) labels.push_back(c.label);
   t.caption = fmt::format(
-      "Every schedule is told the bound B of F(x_{{0}}) − min F times one of {} factors (as {}): a "
-      "smaller one means fewer steps with less noise each. Which factor, each algorithm chooses at "
-      "each n by its median on public synthetic instances ({}), with as many runs as any other "
-      "algorithm; the records of the board never enter the choice, and nothing is charged for it. "
-      "Order: by the ratio to the best after tuning.",
-      candidates().size(),
-      fmt::format("{}", fmt::join(labels, ", ")),
-      board.about_tuning);
+      "Every schedule is told the bound B of F(x_{{0}}) − min F, or a multiple of it, one of {}: a "
+      "smaller one means fewer steps with less noise each. Which one, each algorithm chooses in "
+      "each cell by its median over {} seeds on public synthetic instances ({}), after {} runs, as "
+      "many as any other algorithm. The records of the board never enter the choice, and nothing "
+      "is charged for it. A cell shows the median level on the board and what was chosen. Gain: "
+      "geometric mean of the level as scheduled over the tuned one, where both ran.",
+      fmt::join(labels, ", "),
+      tuned.seeds,
+      board.about_tuning,
+      candidates().size() * tuned.seeds);
   t.row_header = "algorithm";
-  t.column_groups.push_back({"", {"ratio to the best", "against the leader", "p (Holm)"}});
-  for (const Place& p : tuned.board.places)
-    t.column_groups.push_back({to_text(p), {"as scheduled", "tuned", "told"}});
+  t.column_groups.push_back(
+      {"", {"ratio to the best", "gain", "against the leader [95 %]", "p (Holm)"}});
+  for (const double epsilon : epsilons_of(played)) {
+    plots::ColumnGroup columns{fmt::format("ε = {:g}", epsilon), {}};
+    for (const Place& p : played.places)
+      if (p.epsilon == epsilon) columns.columns.push_back(fmt::format("n = {}", p.records));
+    t.column_groups.push_back(std::move(columns));
+  }
   plots::RowGroup group;
-  for (std::size_t k = 0; k < tuned.board.table.size(); ++k) {
-    const Standing& s = tuned.board.table[k];
-    if (s.absent == tuned.board.places.size()) continue;
-    const Contender& c = tuned.board.contenders[s.contender];
+  for (std::size_t k = 0; k < played.table.size(); ++k) {
+    const Standing& s = played.table[k];
+    if (s.absent == played.places.size()) continue;
+    const Contender& c = played.contenders[s.contender];
+    const Contender& before = as_scheduled.contenders[s.contender];
     plots::Row row{.label = c.name};
-    row.cells.push_back(number_cell(s.ratio));
+    row.cells.resize(4);
+    std::vector<double> gains;
+    for (const double epsilon : epsilons_of(played))
+      for (std::size_t p = 0; p < played.places.size(); ++p) {
+        if (played.places[p].epsilon != epsilon) continue;
+        const double level = level_at(c, p);
+        const std::string& told = candidates()[tuned.chosen[s.contender][p]].label;
+        row.cells.push_back(text_cell(std::isfinite(level)
+                                          ? fmt::format("{:.3g} ({})", level, told)
+                                          : fmt::format("did not run ({})", told)));
+        mark(row.cells.back(), played, s.contender, p);
+        const double gain =
+            level_at(before, find_place(as_scheduled, played.places[p]).value()) / level;
+        if (std::isfinite(gain) && gain > 0) gains.push_back(std::log(gain));
+      }
+    row.cells[0] = number_cell(s.ratio);
+    row.cells[1] =
+        number_cell(gains.empty() ? nan
+                                  : std::exp(std::accumulate(gains.begin(), gains.end(), 0.0) /
+                                             static_cast<double>(gains.size())));
     const PairedComparison& against = s.against_leader;
-    row.cells.push_back(text_cell(k == 0 ? "leader"
-                                  : against.pairs == 0
-                                      ? "–"
-                                      : fmt::format("{} [{}, {}]",
-                                                    ratio_text(against.ratio),
-                                                    ratio_text(against.interval.low),
-                                                    ratio_text(against.interval.high))));
-    row.cells.push_back(text_cell(k == 0 || against.pairs == 0 ? "–" : p_text(against.adjusted_p)));
-    for (std::size_t p = 0; p < tuned.board.places.size(); ++p) {
-      const auto before = find_place(as_scheduled, tuned.board.places[p]);
-      row.cells.push_back(
-          number_cell(level_at(as_scheduled.contenders[s.contender], before.value())));
-      row.cells.push_back(spread_cell(c.levels[p], "did not run"));
-      mark_useless(row.cells.back(), level_at(c, p), level_at(tuned.board.start, p));
-      row.cells.push_back(text_cell(candidates()[tuned.chosen[s.contender][p]].label));
-    }
+    row.cells[2] = text_cell(k == 0               ? "leader"
+                             : against.pairs == 0 ? "–"
+                                                  : fmt::format("{} [{}, {}]",
+                                                                ratio_text(against.ratio),
+                                                                ratio_text(against.interval.low),
+                                                                ratio_text(against.interval.high)));
+    row.cells[3] = text_cell(k == 0 || against.pairs == 0 ? "–" : p_text(against.adjusted_p));
     group.rows.push_back(std::move(row));
   }
-  t.row_groups.push_back(std::move(group));
-  plots::RowGroup nothing;
   plots::Row row{.label = "start: doing nothing"};
-  for (int k = 0; k < 3; ++k) row.cells.push_back(text_cell("–"));
-  for (std::size_t p = 0; p < tuned.board.places.size(); ++p) {
-    row.cells.push_back(number_cell(level_at(tuned.board.start, p)));
-    row.cells.push_back(text_cell("–"));
-    row.cells.push_back(text_cell("–"));
-  }
-  nothing.rows.push_back(std::move(row));
-  t.row_groups.push_back(std::move(nothing));
+  for (int k = 0; k < 4; ++k) row.cells.push_back(text_cell("–"));
+  for (const double epsilon : epsilons_of(played))
+    for (std::size_t p = 0; p < played.places.size(); ++p)
+      if (played.places[p].epsilon == epsilon)
+        row.cells.push_back(number_cell(level_at(played.start, p)));
+  group.rows.push_back(std::move(row));
+  t.row_groups.push_back(std::move(group));
   return t;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,8 @@ struct Played {
   std::vector<Place> places;
   std::vector<Contender> contenders;               ///< in the order of entrants()
   std::vector<std::vector<std::string>> refusals;  ///< [contender][place]; empty where it ran
+  /// [contender][place]: whether the median F of the outputs is above that of the start.
+  std::vector<std::vector<bool>> climbed;
   std::vector<double> spent;  ///< median of ε spent over ε; NaN without a run
   Contender start;
   std::vector<Standing> table;
@@ -28,10 +31,11 @@ Played play(const Runs& runs, const Board& board, Scale scale);
 struct Tuned {
   Played board;
   std::vector<std::vector<std::size_t>> chosen;  ///< [contender][place], of candidates()
+  std::uint64_t seeds = 1;                       ///< of the tuning instances
 };
 Tuned play_tuned(const Runs& runs, const Board& board, Scale scale);
 
-plots::Table winners_table(const Played& played);
+plots::Table winners_table(const Played& played, std::string id, std::string title);
 plots::Table standings_table(const Played& played);
 plots::Table levels_table(const Played& played);
 plots::Table tuned_table(const Played& as_scheduled, const Tuned& tuned, const Board& board);
