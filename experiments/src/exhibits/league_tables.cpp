@@ -22,7 +22,8 @@ using nlohmann::json;
 constexpr const char* metric = "output.sosp_level";
 constexpr const char* start = "start.sosp_level";
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-constexpr std::size_t drawn = 6;  ///< curves that a figure shows beside the start
+constexpr std::size_t drawn = 6;   ///< curves that a figure shows beside the start
+constexpr std::size_t banded = 2;  ///< of these with a band
 constexpr double largest_factor = 100;
 
 plots::Cell text_cell(std::string text) {
@@ -143,6 +144,21 @@ void mark(plots::Cell& cell, const Played& played, std::size_t contender, std::s
     cell.labels.push_back({"no better than the start", plots::Tone::caution});
   else if (played.climbed[contender][place])
     cell.labels.push_back({"F rose", plots::Tone::caution});
+}
+
+/// Where the profiles of those that are drawn have ended, at most largest_factor.
+double largest_ratio(const Played& standings, const Played& of) {
+  const std::vector<double> best = best_levels(of.contenders);
+  double largest = 2;
+  for (std::size_t p = 0; p < best.size(); ++p) {
+    for (std::size_t k = 0; k < std::min(drawn, standings.table.size()); ++k)
+      if (const double level = level_at(of.contenders[standings.table[k].contender], p);
+          std::isfinite(level))
+        largest = std::max(largest, level / best[p]);
+    if (const double level = level_at(of.start, p); std::isfinite(level) && std::isfinite(best[p]))
+      largest = std::max(largest, level / best[p]);
+  }
+  return std::min(1.1 * largest, largest_factor);
 }
 
 /// Least and largest level that the figure of levels draws, with a margin.
@@ -486,9 +502,10 @@ plots::Figure levels_figure(const Played& played) {
   f.id = "figure-levels";
   f.title = "sosp_level of the released output against n";
   f.caption = fmt::format(
-      "The first {} of the standings and the start (dashed): medians over seeds, bands from the "
-      "smallest to the largest seed.",
-      drawn);
+      "The first {} of the standings and the start (dashed): medians over seeds, for the first {} "
+      "with bands from the smallest to the largest seed.",
+      drawn,
+      banded);
   const std::vector<Index> sizes = records_of(played);
   const std::pair<double, double> widths{static_cast<double>(sizes.front()) / 1.3,
                                          static_cast<double>(sizes.back()) * 1.3};
@@ -506,6 +523,7 @@ plots::Figure levels_figure(const Played& played) {
           continue;
         s.x.push_back(static_cast<double>(played.places[p].records));
         s.y.push_back(level_at(c, p));
+        if (style >= banded) continue;
         s.low.push_back(std::ranges::min(c.levels[p]));
         s.high.push_back(std::ranges::max(c.levels[p]));
       }
@@ -516,8 +534,6 @@ plots::Figure levels_figure(const Played& played) {
           !s.x.empty())
         panel.series.push_back(std::move(s));
     plots::Series nothing = series_of(played.start, drawn);
-    nothing.low.clear();
-    nothing.high.clear();
     nothing.dashed = true;
     if (!nothing.x.empty()) panel.series.push_back(std::move(nothing));
     if (!panel.series.empty()) f.panels.push_back(std::move(panel));
@@ -538,13 +554,14 @@ plots::Figure profiles_figure(const Played& played, const Tuned& tuned) {
   const auto panel_of = [&](std::string title, const Played& of) {
     plots::Panel panel;
     panel.title = std::move(title);
-    panel.x = {.label = "factor τ", .scale = plots::Scale::log, .range = {{1.0, largest_factor}}};
-    panel.y = {.label = "share of cells", .range = {{0.0, 1.0}}};
     std::vector<Contender> all = of.contenders;
     all.push_back(of.start);
+    const double largest = largest_ratio(played, of);
+    panel.x = {.label = "factor τ", .scale = plots::Scale::log, .range = {{1.0, largest}}};
+    panel.y = {.label = "share of cells", .range = {{0.0, 1.0}}};
     const auto add = [&](std::size_t contender, std::size_t style, bool dashed) {
       plots::Series s{.label = all[contender].name, .style = style, .dashed = dashed};
-      for (const auto& [factor, share] : profile(all, contender, largest_factor)) {
+      for (const auto& [factor, share] : profile(all, contender, largest)) {
         s.x.push_back(factor);
         s.y.push_back(share);
       }
