@@ -217,39 +217,41 @@ Scheduled prepare(Algorithm& algorithm, const json& d, const PublicFacts& facts)
   return scheduled;
 }
 
-/// Tells the algorithm its facts, and has it schedule itself by them.
-void prepare_on(Setup& s, const json& d, const PublicFacts& facts) {
-  const std::string problem = d.at("problem");
+InstanceSpec instance_of(const json& d) {
+  std::optional<Index> dimension;
+  if (d.contains("dimension")) dimension = d.at("dimension").get<Index>();
+  return {.records = d.at("records"),
+          .dimension = dimension,
+          .seed = d.at("seed"),
+          .data_seed = d.at("data_seed")};
+}
+
+/// What the algorithm of a run is told of the problem's facts.
+PublicFacts facts_told(const json& d, const PublicFacts& facts) {
+  return facts_told(facts, told_of(d.at("problem"), d.at("problem_settings")));
+}
+
+Scheduled prepare_on(Algorithm& algorithm, const json& d, const PublicFacts& facts) {
   try {
-    s.told = facts_told(facts, told_of(problem, d.at("problem_settings")));
-    s.scheduled = prepare(*s.algorithm, d, s.told);
+    return prepare(algorithm, d, facts);
   } catch (const MissingConstant& missing) {
     throw InputError(
         fmt::format("{}: problem {} states no `{}`; choose a problem that does, or set the "
                     "parameters and a noise rule by hand",
-                    s.algorithm->card().key,
-                    problem,
+                    algorithm.card().key,
+                    d.at("problem").get<std::string>(),
                     missing.name()));
   }
 }
 
-InstanceSpec instance_of(const json& d) {
-  InstanceSpec spec{.records = d.at("records"),
-                    .dimension = {},
-                    .seed = d.at("seed"),
-                    .data_seed = d.at("data_seed")};
-  if (d.contains("dimension")) spec.dimension = d.at("dimension").get<Index>();
-  return spec;
-}
-
 Setup set_up(const json& d) {
   Setup s;
-  const std::string problem = d.at("problem");
-  const auto family = make_family(problem, d.at("problem_settings"));
+  const auto family = make_family(d.at("problem"), d.at("problem_settings"));
   s.problem = family->make(instance_of(d));
+  s.told = facts_told(d, s.problem.facts);
   s.algorithm = find_algorithm(d.at("algorithm").get<std::string>());
   s.door = named("door", doors, d.at("door"));
-  prepare_on(s, d, s.problem.facts);
+  s.scheduled = prepare_on(*s.algorithm, d, s.told);
   return s;
 }
 
@@ -461,17 +463,14 @@ json describe(const RunSpec& spec) {
   return d;
 }
 
-ScheduledRun schedule_run(const json& d) {
+std::map<std::string, std::string> scheduled_parameters(const json& d) {
   const auto family = make_family(d.at("problem"), d.at("problem_settings"));
-  Setup s;
-  s.algorithm = find_algorithm(d.at("algorithm").get<std::string>());
-  try {
-    prepare_on(s, d, family->facts(instance_of(d)));
-  } catch (const InputError& e) {
-    return {.parameters = {}, .refusal = e.what()};
-  }
-  return {.parameters = values_of(s.algorithm->fields()), .refusal = {}};
+  const auto algorithm = find_algorithm(d.at("algorithm").get<std::string>());
+  prepare_on(*algorithm, d, facts_told(d, family->facts(instance_of(d))));
+  return values_of(algorithm->fields());
 }
+
+void check_run(const json& d) { scheduled_parameters(d); }
 
 json compute_run(const json& d) {
   const Setup s = set_up(d);

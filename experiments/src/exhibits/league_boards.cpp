@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "dpsosp/algorithms/registry.hpp"
+#include "dpsosp/core/errors.hpp"
 #include "dpsosp/problems/problem.hpp"
 
 namespace dpsosp::league {
@@ -301,13 +302,17 @@ Trial trial(const Ground& ground,
     spec.data_seed = spec.seed;
     t.runs.push_back(describe(spec));
   }
-  const ScheduledRun planned = schedule_run(t.runs.front());
-  const double steps = once ? 0 : planned_steps(planned.parameters);
+  double steps = 0;
+  try {
+    const auto parameters = scheduled_parameters(t.runs.front());
+    if (!once) steps = planned_steps(parameters);
+  } catch (const InputError& e) {
+    t.refusal = e.what();
+  }
   const double products = ground.simulated
                               ? simulated_step
                               : static_cast<double>(place.records) *
                                     static_cast<double>(ground.dimension.value_or(785));
-  t.refusal = planned.refusal;
   if (t.refusal.empty() && steps * products > most_work(scale))
     t.refusal = fmt::format("too long here: its schedule plans {:.2g} steps", steps);
   if (!t.refusal.empty()) t.runs.clear();

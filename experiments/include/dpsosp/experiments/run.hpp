@@ -63,12 +63,11 @@ struct RunSpec {
 /// \throws InputError for anything unknown or out of range, before any work
 nlohmann::json describe(const RunSpec& spec);
 
-/// What a run is going to do, known before it starts.
-struct ScheduledRun {
-  std::map<std::string, std::string> parameters;  ///< as in the result
-  std::string refusal;  ///< one line: why the algorithm does not run here; empty if it does
-};
-ScheduledRun schedule_run(const nlohmann::json& description);
+/// Refuses what compute_run would refuse of sizes, settings and schedule; makes no step. Costs what
+/// the problem's public facts cost. \throws InputError
+void check_run(const nlohmann::json& description);
+/// The same, and returns the parameters with which the run would start, as its result has them.
+std::map<std::string, std::string> scheduled_parameters(const nlohmann::json& description);
 
 /// Runs what `describe` made. The result has the keys
 ///   algorithm: status, steps, counts, records_used, parameters;   schedule: alpha, utility, note;
