@@ -172,9 +172,10 @@ const Board& escape() {
           "double-well in 10 dimensions on |x_{j}| ≤ 2, from the saddle: the gradient is 0 and "
           "one direction of ten leads out. It was chosen over staircase and octopus, whose "
           "Hessians change so fast (ρ = 89 and 91) that their saddles have a sosp_level of 0.011 "
-          "and the noise of every method at these sizes is above it. The records are real ones "
-          "that are clipped, because small budgets drive methods out of the box on which "
-          "the constants are proved.",
+          "and the noise of every method at these sizes is above it. The records are kept and "
+          "clipped "
+          "one by one, not drawn by the law of their sums, because small budgets drive methods out "
+          "of the box on which the constants are proved.",
       .ground = {.problem = "double-well",
                  .settings = {{"half_width", "2"}},
                  .fresh = {{"half_width", "2"}},
@@ -222,9 +223,8 @@ const Board& real_data() {
                  .simulated = false,
                  .dimension = 785},
       .about_tuning =
-          "glm-logistic in 785 dimensions with the same regulariser, synthetic features and "
-          "labels; "
-          "no image is looked at",
+          "glm-logistic in 785 dimensions with the same regulariser and radius, synthetic features "
+          "and labels; no image is looked at",
       .smoke = {at_one({200}), 1, {}, 1},
       .quick = {.places = {{1000, 0.1}, {1000, 1}, {4000, 1}, {1000, 10}},
                 .seeds = 2,
@@ -236,8 +236,7 @@ const Board& real_data() {
                .tuning_seeds = 5},
       .limits =
           "At quick scale n is at most 4000 and no schedule is tuned: certificates in 785 "
-          "dimensions "
-          "take up to seconds each."};
+          "dimensions take up to seconds each."};
   return board;
 }
 
