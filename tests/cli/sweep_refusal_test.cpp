@@ -327,6 +327,18 @@ TEST(SweepRefusal, AFitOrAMergeWithoutItsStoresMakesNothing) {
   EXPECT_FALSE(fs::exists(folder / "out"));
 }
 
+TEST(SweepRefusal, WhatOnlyALargeRunFindsOutIsSaidWithItsPlace) {
+  const ScratchFolder folder;
+  std::ofstream(folder / "large.toml")
+      << with("{ records = [1000, 2000, 4000] }", "{ records = [1e7] }, { \"set.steps\" = [0] }");
+  expect_one_error_line(
+      run_program(DPSOSP_PROGRAM,
+                  {"sweep", folder / "large.toml", "--out", folder / "out", "--quiet"}),
+      2,
+      "sweep large: part n, arm spider at records = 1e+07, set.steps = 0: arora-2023/dp-spider: "
+      "steps = 0");
+}
+
 TEST(SweepRefusal, AFolderOfTablesThatIsAFileIsRefusedBeforeAnyRun) {
   const ScratchFolder folder;
   std::ofstream(folder / "good.toml") << good;
