@@ -222,16 +222,13 @@ void check_fit_axis(const TomlNode& node, const Part& part) {
               "{} = {}, expected numbers > 0 where a slope is fitted", name, value.dump()));
 }
 
-FitRequest fit_of(const TomlNode& node,
-                  const Part& part,
-                  const Sweep& sweep,
-                  const std::string& metric) {
+FitRequest fit_of(const TomlNode& node, const Part& part, const Sweep& sweep) {
   TomlTable t = node.table();
   t.allow({"axis", "metric", "arm", "claimed", "reference"});
   FitRequest f;
   f.axis = t.at("axis").text();
-  f.metric = t.has("metric") ? t.at("metric").text() : metric;
-  if (f.metric.empty()) node.fail("metric is missing here and at the top of the file");
+  f.metric = t.has("metric") ? t.at("metric").text() : sweep.metric;
+  if (f.metric.empty()) node.fail("metric is missing, here and at the top of the file");
   (t.has("metric") ? t.at("metric") : node).checked([&] { check_metric(f.metric); });
   check_fit_axis(t.at("axis"), part);
   if (t.has("arm")) {
@@ -335,8 +332,10 @@ Sweep parse(std::string_view toml, const std::string& source, Scale scale, bool 
   sweep.title = top.at("title").text();
   RunSpec common;
   read_spec(top, scale, common);
-  const std::string metric = top.has("metric") ? top.at("metric").text() : "";
-  if (!metric.empty()) top.at("metric").checked([&] { check_metric(metric); });
+  if (top.has("metric")) {
+    sweep.metric = top.at("metric").text();
+    top.at("metric").checked([&] { check_metric(sweep.metric); });
+  }
   const auto seeds_of = [&](const TomlTable& t) {
     return static_cast<std::uint64_t>(at_scale(t.at("seeds"), scale).integer(1, most_seeds));
   };
@@ -363,8 +362,7 @@ Sweep parse(std::string_view toml, const std::string& source, Scale scale, bool 
     if (t.has("note")) part.note = t.at("note").text();
     check_cells(t.at("axes"), sweep, part, try_runs);
     if (t.has("fit"))
-      for (const TomlNode& fit : t.at("fit").array())
-        part.fits.push_back(fit_of(fit, part, sweep, metric));
+      for (const TomlNode& fit : t.at("fit").array()) part.fits.push_back(fit_of(fit, part, sweep));
     sweep.parts.push_back(std::move(part));
   }
   if (parts.empty()) top.at("part").refuse("at least one [[part]]");

@@ -57,6 +57,7 @@ struct Part {
 struct Sweep {
   std::string name;
   std::string title;
+  std::string metric;  ///< where a fit names none, and of parts without fits; may be empty
   std::vector<Arm> arms;
   std::vector<Part> parts;  ///< those of the scale it was read for
 };
