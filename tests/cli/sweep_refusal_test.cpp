@@ -104,7 +104,7 @@ TEST(SweepRefusal, UnknownAndMissingKeys) {
       {with("axis = \"records\", ", ""), "fit", "axis is missing in entry 1 of fit"},
       {with("metric = \"output.sosp_level\"", ""),
        "fit",
-       "metric is missing here and at the top of the file"},
+       "metric is missing, here and at the top of the file"},
       {good.substr(0, good.find("[[part]]")), "", ":1: part is missing at the top of the file"},
       {with("[1000, 2000, 4000]", "{ from = 10, to = 20 }"), "axes", "points is missing"},
   });
