@@ -11,11 +11,11 @@
 #include <fmt/ranges.h>
 
 #include "avdiukhin_2024_runs.hpp"
-#include "dpsosp/avdiukhin_2024/minibatch_sgd.hpp"
 #include "dpsosp/experiments/json_number.hpp"
 #include "dpsosp/experiments/metric.hpp"
 #include "dpsosp/experiments/probe.hpp"
 #include "predicates.hpp"
+#include "printed_noise.hpp"
 
 namespace dpsosp {
 namespace {
@@ -104,27 +104,16 @@ Finding theorem_1_1(const Runs&, Scale) {
       "the calls grow with the dimension");
 }
 
-constexpr Index vision_records = 50000, vision_batch = 512, vision_steps = 2328;
-
-/// ε of the noise of Theorem 3.1 with constant c₂, by the accountant, Poisson batches.
-double epsilon_with(double c2, double epsilon) {
-  constexpr double delta = 0.01;
-  const double kappa = naive_kappa(vision_records, {.epsilon = epsilon, .delta = delta}, c2);
-  const double ratio = 0.5 * vision_batch * kappa * std::sqrt(static_cast<double>(vision_steps));
-  const double rate = static_cast<double>(vision_batch) / vision_records;
-  return implied_epsilon(BatchPolicy::poisson(rate), vision_records, vision_steps, ratio, delta);
-}
-
 Finding theorem_3_1(const Runs&, Scale) {
   std::vector<std::string> texts;
   bool holds = true;
   for (const double epsilon : {0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0}) {
-    const double implied = epsilon_with(1.0, epsilon);
+    const double implied = theorem_3_1_epsilon(1.0, epsilon);
     holds = holds && implied <= epsilon;
     double low = 0.1, high = 100.0;
     for (int k = 0; k < 16; ++k) {
       const double middle = std::sqrt(low * high);
-      (epsilon_with(middle, epsilon) <= epsilon ? high : low) = middle;
+      (theorem_3_1_epsilon(middle, epsilon) <= epsilon ? high : low) = middle;
     }
     texts.push_back(
         fmt::format("ε = {:g} costs {:.3g}, enough is c_{{2}} = {:.3g}", epsilon, implied, high));
