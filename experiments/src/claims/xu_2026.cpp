@@ -70,20 +70,25 @@ Finding x8(const Runs& runs, Scale scale) {
     ++count;
     escapes += algorithm.at("counts").at("escapes").get<std::int64_t>();
     breaks += algorithm.at("counts").at("breaks").get<std::int64_t>();
-    bool queries = r.at("privacy").at("queries") == algorithm.at("steps");
-    for (const json& e : r.at("privacy").at("ledger").at("entries"))
-      queries = queries && (e.at("query") == "gradient" || e.at("query") == "gradient_difference");
-    kept += queries;
+    std::int64_t gradients = 0, differences = 0, others = 0;
+    for (const json& e : r.at("privacy").at("ledger").at("entries")) {
+      std::int64_t& of_kind = e.at("query") == "gradient"              ? gradients
+                              : e.at("query") == "gradient_difference" ? differences
+                                                                       : others;
+      of_kind += e.at("count").get<std::int64_t>();
+    }
+    const std::int64_t refreshes = algorithm.at("counts").at("refreshes");
+    kept += gradients == refreshes && others == 0 &&
+            differences <= algorithm.at("steps").get<std::int64_t>() - refreshes;
   });
   if (count == 0) return nothing_ran();
-  return finding(
-      kept == count,
-      fmt::format(
-          "{} of {} runs have one gradient query a step and no other; {} escapes, {} breaks",
-          kept,
-          count,
-          escapes,
-          breaks));
+  return finding(kept == count,
+                 fmt::format("{} of {} runs have at most one gradient query a step and no other; "
+                             "{} escapes, {} breaks",
+                             kept,
+                             count,
+                             escapes,
+                             breaks));
 }
 
 Finding x1_printed(const Runs& runs, Scale scale) {
