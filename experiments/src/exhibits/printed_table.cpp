@@ -46,14 +46,16 @@ plots::Cell slope_cell(const std::vector<Slope>& slopes,
   return c;
 }
 
-/// Level, records and evaluations of the part "reference".
+/// Level, records and evaluations of the part "reference": of the arm itself, or of "ARM,
+/// reference" where the sweep runs on another problem than the reference point.
 std::vector<plots::Cell> reference_cells(const Runs& runs,
                                          const Sweep& sweep,
                                          std::string_view arm) {
   for (const Part& part : sweep.parts) {
-    if (part.name != "reference") continue;
+    if (!part.name.starts_with("reference")) continue;
     for (const Cell& cell : cells_of(sweep, part)) {
-      if (sweep.arms[cell.arm].name != arm) continue;
+      const std::string& name = sweep.arms[cell.arm].name;
+      if (name != arm && name != fmt::format("{}, reference", arm)) continue;
       std::vector<plots::Cell> cells;
       for (const char* metric : {"output.sosp_level", "records_used", "evaluations"}) {
         const CellMetric m = measure(runs, cell, metric);
@@ -73,6 +75,22 @@ std::vector<const TableEntry*> entries_of(std::string_view table) {
   for (const TableEntry& e : table_entries())
     if (e.table == table) entries.push_back(&e);
   return entries;
+}
+
+/// The figure's panels, at most six to a figure.
+std::vector<plots::Figure> in_pages(const plots::Figure& figure) {
+  constexpr std::size_t most = 6;
+  std::vector<plots::Figure> pages;
+  for (std::size_t k = 0; k < figure.panels.size(); ++k) {
+    if (k % most == 0) {
+      plots::Figure page = figure;
+      page.panels.clear();
+      if (k > 0) page.id += fmt::format("-{}", k / most + 1);
+      pages.push_back(std::move(page));
+    }
+    pages.back().panels.push_back(figure.panels[k]);
+  }
+  return pages;
 }
 
 }  // namespace
@@ -109,7 +127,7 @@ plots::Table printed_table(const Runs& runs, Scale scale, std::string_view table
       "at the common reference point, where the sweep has one. Timings stand in timings.csv.";
   t.row_header = "row";
   t.column_groups.push_back({"printed", {"column", "rate"}});
-  t.column_groups.push_back({"measured", {"algorithm", "n", "d", "ε"}});
+  t.column_groups.push_back({"measured", {"algorithm", "metric", "n", "d", "ε"}});
   t.column_groups.push_back({"reference point", {"sosp_level", "records", "evaluations"}});
   plots::RowGroup group;
   for (const TableEntry* e : entries_of(table)) {
@@ -119,7 +137,7 @@ plots::Table printed_table(const Runs& runs, Scale scale, std::string_view table
       row.cells.push_back(text_cell(std::string(
           e->algorithms.empty() ? e->remark
                                 : fmt::format("{}: not measured", e->algorithms.front()))));
-      while (row.cells.size() < 9) row.cells.push_back(text_cell(""));
+      while (row.cells.size() < 10) row.cells.push_back(text_cell(""));
       group.rows.push_back(std::move(row));
       continue;
     }
@@ -127,8 +145,11 @@ plots::Table printed_table(const Runs& runs, Scale scale, std::string_view table
       const auto& [sweep, slopes] = sweeps.find(m.sweep)->second;
       plots::Row measured = row;
       const auto arm = std::ranges::find(sweep.arms, m.arm, &Arm::name);
+      const auto fitted = std::ranges::find(slopes, m.arm, &Slope::arm);
       measured.cells.push_back(
           text_cell(arm == sweep.arms.end() ? std::string(m.arm) : arm->spec.algorithm));
+      measured.cells.push_back(
+          text_cell(fitted == slopes.end() ? "–" : metric_label(fitted->request.metric)));
       for (const char* axis : {"records", "dimension", "epsilon"})
         measured.cells.push_back(slope_cell(slopes, m.arm, axis));
       for (plots::Cell& c : reference_cells(runs, sweep, m.arm))
@@ -183,20 +204,10 @@ plots::Table controls_table(const Runs& runs, const Sweep& sweep, std::string id
 std::vector<plots::Figure> slopes_figures(const Runs& runs,
                                           const Sweep& sweep,
                                           const std::string& id) {
-  constexpr std::size_t most_panels = 6;
   plots::Figure all = slopes_figure(runs, sweep, id, sweep.title);
   const std::string solved = metric_label("schedule.alpha");
   std::erase_if(all.panels, [&](const plots::Panel& p) { return p.y.label == solved; });
-  std::vector<plots::Figure> figures;
-  for (std::size_t k = 0; k < all.panels.size(); ++k) {
-    if (k % most_panels == 0) {
-      figures.push_back(all);
-      figures.back().panels.clear();
-      if (k > 0) figures.back().id += fmt::format("-{}", k / most_panels + 1);
-    }
-    figures.back().panels.push_back(all.panels[k]);
-  }
-  return figures;
+  return in_pages(all);
 }
 
 plots::Exhibit printed_table_exhibit(
