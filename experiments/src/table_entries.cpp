@@ -374,7 +374,7 @@ const std::vector<TableEntry>& table_entries() {
        {"liu-talwar-2025/adaptive-spider"},
        {},
        "",
-       {{"liu-talwar-2025-adaptive-spider", "adaptive SPIDER"}}},
+       {{"liu-talwar-2025-adaptive-spider", "adaptive batches"}}},
       {"xu-2026, Table 1",
        "DP-RGDA",
        "population, minimax",
