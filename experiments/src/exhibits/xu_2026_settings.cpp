@@ -114,7 +114,7 @@ std::uint64_t seeds(Setting setting, Control control, const Method& method, Scal
   if (scale == Scale::smoke) return 2;
   if (scale == Scale::full) return 20;
   if (setting == Setting::where_it_works)  // its runs are the dearest
-    return control == Control::none && is_repaired_rgda(method) ? 20 : 5;
+    return control == Control::none && is_repaired_rgda(method) ? 20 : 3;
   return control == Control::no_noise || control == Control::no_data ? 5 : 20;
 }
 

@@ -136,8 +136,8 @@ plots::Table main_table(const Runs& runs, Scale scale) {
       seeds(Setting::as_published, Control::none, repaired_rgda(), scale),
       seeds(Setting::as_published, Control::no_noise, repaired_rgda(), scale),
       scale == Scale::full ? ""
-                           : " (20 at full scale); at n = 25600, where runs are the dearest, 5 for "
-                             "every method but repaired DP-RGDA, and 5 pairs of exchanged data"));
+                           : " (20 at full scale); at n = 25600, where runs are the dearest, 3 for "
+                             "every method but repaired DP-RGDA, and 3 pairs of exchanged data"));
   return t;
 }
 
