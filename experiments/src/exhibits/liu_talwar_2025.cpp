@@ -126,7 +126,7 @@ plots::Table controls_table(const Runs& runs, Scale scale) {
 
 plots::Figure rates_figure(const Runs& runs, Scale scale) {
   plots::Figure f;
-  f.id = "rates";
+  f.id = "levels";
   f.title = "Levels of the adaptive batches and of Ada-DP-SPIDER";
   f.caption =
       "sosp_level by the population: of the best iterate for the adaptive batches, of the output "
@@ -203,7 +203,7 @@ plots::Figure rates_figure(const Runs& runs, Scale scale) {
 
 plots::Exhibit rates(const Runs& runs, Scale scale) {
   plots::Exhibit e =
-      printed_table_exhibit(runs, scale, introduction, "liu-talwar-2025/rates", std::string(paper));
+      printed_table_exhibit(runs, scale, introduction, "liu-talwar-2025-rates", std::string(paper));
   e.title = "The introduction's comparison of rates";
   e.paper_says = {
       "Adaptive batches and the tree mechanism give population second-order stationary points the "
@@ -253,7 +253,7 @@ std::vector<json> ablation_jobs(Scale scale) {
 
 plots::Exhibit ablation(const Runs& runs, Scale scale) {
   plots::Exhibit e;
-  e.id = "liu-talwar-2025/ablation";
+  e.id = "liu-talwar-2025-ablation";
   e.paper = std::string(paper);
   e.title = "What tree, adaptive batches, drift and escape each contribute";
   e.paper_says = {
@@ -386,7 +386,7 @@ plots::Series probe_curve(const Runs& runs,
 
 plots::Figure claims_figure(const Runs& runs, Scale scale) {
   plots::Figure f;
-  f.id = "claims";
+  f.id = "lemmas";
   f.title = "Lemmas, measured";
   f.caption =
       "Solid: measured by probes without a private run around them. Dashed: the exponent or the "
@@ -437,7 +437,7 @@ plots::Figure claims_figure(const Runs& runs, Scale scale) {
 
 plots::Exhibit claims_exhibit(const Runs& runs, Scale scale) {
   plots::Exhibit e;
-  e.id = "liu-talwar-2025/claims";
+  e.id = "liu-talwar-2025-claims";
   e.paper = std::string(paper);
   e.title = "Lemmas and statements, one by one";
   plots::Table t;
