@@ -279,11 +279,12 @@ plots::Exhibit ablation(const Runs& runs, Scale scale) {
   plots::Figure f;
   f.id = "ablation";
   f.title = "Solved accuracies and escapes";
-  f.caption =
+  f.caption = fmt::format(
       "First two panels: the α that each variant's schedule solves for at d = 16 and unit "
-      "constants. Last two: share of 200 escapes that leave a ball of radius √(α/ρ) around a "
+      "constants. Last two: share of {} escapes that leave a ball of radius √(α/ρ) around a "
       "quartic saddle of curvature −λ within the schedule's steps (α = 0.01, d = 16, errors of "
-      "norm α/4); and F's mean change.";
+      "norm α/4), and F's mean change up to λ = √(ρα).",
+      escape_seeds(scale));
   f.columns = 2;
   plots::Panel small{.title = "solved α, ε = 1e-4",
                      .x = {.label = "records n", .scale = plots::Scale::log},

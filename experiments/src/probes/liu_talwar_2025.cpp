@@ -218,9 +218,9 @@ json tree_noise(const json& p, std::uint64_t seed) {
   return result;
 }
 
-/// One step along an estimate that errs by γ/4, in a random direction or against the gradient; half
-/// of the points are drawn from the domain, the others near saddles and minima, where |g| is of
-/// order γ.
+/// One step along an estimate that errs by γ/4, in a random direction or along the gradient (which
+/// overshoots); half of the points are drawn from the domain, the others near saddles and minima,
+/// where |g| is of order γ.
 json descent(const json& p, std::uint64_t seed) {
   constexpr Index d = 10;
   const Problem problem = make_problem(p.at("problem"), {{"sampling", "whole"}}, 1000000, d, seed);
@@ -244,8 +244,8 @@ json descent(const json& p, std::uint64_t seed) {
     }
     problem.facts.domain.project(x);
     f.gradient(x, gradient);
-    const bool opposed = stream.bernoulli(0.5) && gradient.norm() > 0;
-    const Vector error = opposed ? Vector(-gradient / gradient.norm()) : direction(d, stream);
+    const bool overshoots = stream.bernoulli(0.5) && gradient.norm() > 0;
+    const Vector error = overshoots ? Vector(gradient / gradient.norm()) : direction(d, stream);
     const Vector g = gradient + gamma / 4 * error;
     if (g.norm() < gamma) continue;
     ++made;
