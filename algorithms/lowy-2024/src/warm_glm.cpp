@@ -72,7 +72,8 @@ const AlgorithmCard& WarmGlm::card() const {
       .sampling = -0.5,
       .operations = "gradient and gradient difference of projected features",
       .output_rule = "uniform iterate of the second stage, lifted",
-      .printed = "what the printed variants of the stages keep"};
+      .printed = "what the printed variants of the stages keep",
+      .numbers_version = 2};
   return card;
 }
 

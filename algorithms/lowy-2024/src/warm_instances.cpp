@@ -21,7 +21,8 @@ AlgorithmCard warm_card(std::string key, std::string title, std::string place) {
           .operations = "gradient and gradient difference",
           .output_rule = "uniform iterate of the second stage",
           .printed = "what the printed variants of the stages keep",
-          .utility = Utility::proved};
+          .utility = Utility::proved,
+          .numbers_version = 2};
 }
 
 }  // namespace

@@ -15,6 +15,15 @@
 #include "dpsosp/ganesh_2023/stochastic_spider.hpp"
 
 namespace dpsosp::lowy_2024 {
+namespace {
+
+/// The output is one of B's iterates, so the iterates of A are not shown: they would outnumber B's.
+class Unseen final : public Observer {
+ public:
+  void iterate(Index /*t*/, ConstVectorRef /*x*/) override {}
+};
+
+}  // namespace
 
 WarmStart::WarmStart(std::unique_ptr<Algorithm> first, bool pure)
     : first_(std::move(first)),
@@ -37,11 +46,12 @@ Outcome WarmStart::run(Curator& curator, Stream stream, Observer& observer) cons
   if (!p.warm) return second().run(curator, stage_stream(stream, 1), observer);
   ChildSpec spec{"first", p.first_slice};
   if (pure_) spec.pure_share = 1.0;
+  Unseen unseen;
   Outcome outcome;
   try {
     Curator first = curator.child(spec);
     // w0 = A(slice)
-    outcome = first_->run(first, stage_stream(stream, 0), observer);
+    outcome = first_->run(first, stage_stream(stream, 0), unseen);
   } catch (const Refused& refusal) {
     observer.iterate(0, curator.facts().initial_point);
     return {curator.facts().initial_point, status_of(refusal), 0, {}};

@@ -67,12 +67,13 @@ Claim claim_of(const TomlNode& node) {
       required("slopes");
       for (const TomlNode& s : t.at("slopes").array()) {
         const TomlTable slope = s.table();
-        slope.allow({"axis", "exponent", "sweep", "part", "arm"});
+        slope.allow({"axis", "exponent", "sweep", "part", "arm", "metric"});
         c.slopes.push_back({.axis = slope.at("axis").text(),
                             .exponent = slope.at("exponent").number(),
                             .sweep = slope.at("sweep").text(),
                             .part = slope.at("part").text(),
-                            .arm = slope.at("arm").text()});
+                            .arm = slope.at("arm").text(),
+                            .metric = slope.has("metric") ? slope.at("metric").text() : ""});
       }
       break;
     case Claim::Kind::predicate:
@@ -105,7 +106,9 @@ class Slopes {
     auto [place, fresh] = of_sweep_.try_emplace(wanted.sweep);
     if (fresh) place->second = slopes_of(runs_, built_in_sweep(wanted.sweep, scale_));
     for (const Slope& s : place->second)
-      if (s.part == wanted.part && s.arm == wanted.arm && s.request.axis == wanted.axis) return &s;
+      if (s.part == wanted.part && s.arm == wanted.arm && s.request.axis == wanted.axis &&
+          (wanted.metric.empty() || s.request.metric == wanted.metric))
+        return &s;
     return nullptr;
   }
 

@@ -46,14 +46,16 @@ plots::Cell slope_cell(const std::vector<Slope>& slopes,
   return c;
 }
 
-/// Level, records and evaluations of the part "reference".
+/// Level, records and evaluations of the part "reference": of the arm itself, or of "ARM,
+/// reference" where the sweep runs on another problem than the reference point.
 std::vector<plots::Cell> reference_cells(const Runs& runs,
                                          const Sweep& sweep,
                                          std::string_view arm) {
   for (const Part& part : sweep.parts) {
-    if (part.name != "reference") continue;
+    if (!part.name.starts_with("reference")) continue;
     for (const Cell& cell : cells_of(sweep, part)) {
-      if (sweep.arms[cell.arm].name != arm) continue;
+      const std::string& name = sweep.arms[cell.arm].name;
+      if (name != arm && name != fmt::format("{}, reference", arm)) continue;
       std::vector<plots::Cell> cells;
       for (const char* metric : {"output.sosp_level", "records_used", "evaluations"}) {
         const CellMetric m = measure(runs, cell, metric);
@@ -73,6 +75,22 @@ std::vector<const TableEntry*> entries_of(std::string_view table) {
   for (const TableEntry& e : table_entries())
     if (e.table == table) entries.push_back(&e);
   return entries;
+}
+
+/// The figure's panels, at most six to a figure.
+std::vector<plots::Figure> in_pages(const plots::Figure& figure) {
+  constexpr std::size_t most = 6;
+  std::vector<plots::Figure> pages;
+  for (std::size_t k = 0; k < figure.panels.size(); ++k) {
+    if (k % most == 0) {
+      plots::Figure page = figure;
+      page.panels.clear();
+      if (k > 0) page.id += fmt::format("-{}", k / most + 1);
+      pages.push_back(std::move(page));
+    }
+    pages.back().panels.push_back(figure.panels[k]);
+  }
+  return pages;
 }
 
 }  // namespace
@@ -109,7 +127,7 @@ plots::Table printed_table(const Runs& runs, Scale scale, std::string_view table
       "at the common reference point, where the sweep has one. Timings stand in timings.csv.";
   t.row_header = "row";
   t.column_groups.push_back({"printed", {"column", "rate"}});
-  t.column_groups.push_back({"measured", {"algorithm", "n", "d", "ε"}});
+  t.column_groups.push_back({"measured", {"algorithm", "metric", "n", "d", "ε"}});
   t.column_groups.push_back({"reference point", {"sosp_level", "records", "evaluations"}});
   plots::RowGroup group;
   for (const TableEntry* e : entries_of(table)) {
@@ -119,7 +137,7 @@ plots::Table printed_table(const Runs& runs, Scale scale, std::string_view table
       row.cells.push_back(text_cell(std::string(
           e->algorithms.empty() ? e->remark
                                 : fmt::format("{}: not measured", e->algorithms.front()))));
-      while (row.cells.size() < 9) row.cells.push_back(text_cell(""));
+      while (row.cells.size() < 10) row.cells.push_back(text_cell(""));
       group.rows.push_back(std::move(row));
       continue;
     }
@@ -127,8 +145,11 @@ plots::Table printed_table(const Runs& runs, Scale scale, std::string_view table
       const auto& [sweep, slopes] = sweeps.find(m.sweep)->second;
       plots::Row measured = row;
       const auto arm = std::ranges::find(sweep.arms, m.arm, &Arm::name);
+      const auto fitted = std::ranges::find(slopes, m.arm, &Slope::arm);
       measured.cells.push_back(
           text_cell(arm == sweep.arms.end() ? std::string(m.arm) : arm->spec.algorithm));
+      measured.cells.push_back(
+          text_cell(fitted == slopes.end() ? "–" : metric_label(fitted->request.metric)));
       for (const char* axis : {"records", "dimension", "epsilon"})
         measured.cells.push_back(slope_cell(slopes, m.arm, axis));
       for (plots::Cell& c : reference_cells(runs, sweep, m.arm))
@@ -165,8 +186,9 @@ plots::Exhibit printed_table_exhibit(
     e.tables.push_back(slopes_table(slopes, "slopes-" + name, sweep.title));
     for (const Part& part : sweep.parts)
       e.tables.push_back(cells_table(runs, sweep, part, fmt::format("{}-{}", name, part.name)));
-    plots::Figure figure = slopes_figure(runs, sweep, "figure-" + name, sweep.title);
-    if (!figure.panels.empty()) e.figures.push_back(std::move(figure));
+    for (plots::Figure& figure :
+         in_pages(slopes_figure(runs, sweep, "figure-" + name, sweep.title)))
+      e.figures.push_back(std::move(figure));
   }
   e.id = std::move(id);
   e.verdict = {fmt::format("{} of {} measured exponents as claimed or better", met, judged),

@@ -17,6 +17,7 @@ namespace {
 using nlohmann::json;
 
 // Columns of a trace row.
+constexpr std::size_t value_column = 1;
 constexpr std::size_t gradient_norm_column = 2;
 constexpr std::size_t sosp_level_column = 4;
 
@@ -49,18 +50,29 @@ std::vector<double> column(const json& result, std::size_t k) {
   return values;
 }
 
-/// Every row stands for the iterates since the row before it, so that the start has the weight of
-/// one iterate and not of a whole stride.
-std::optional<double> mean_gradient_norm(const json& result) {
+/// Every row stands for the iterates since the row before it, so that the first, which may come
+/// after an earlier stage, has the weight of one iterate and not of a whole stride.
+std::optional<double> mean_over_iterates(const json& result, std::size_t k) {
   if (!result.contains("trace") || result["trace"].empty()) return {};
-  double sum = 0, weight = 0, before = -1;
+  double sum = 0, weight = 0, before = result["trace"].front().at(0).get<double>() - 1;
   for (const json& row : result["trace"]) {
     const double t = row.at(0).get<double>();
-    sum += (t - before) * from_json_number(row.at(gradient_norm_column));
+    sum += (t - before) * from_json_number(row.at(k));
     weight += t - before;
     before = t;
   }
   return finite(sum / weight);
+}
+
+std::optional<double> mean_gradient_norm(const json& result) {
+  return mean_over_iterates(result, gradient_norm_column);
+}
+
+std::optional<double> mean_excess_risk(const json& result) {
+  const auto mean = mean_over_iterates(result, value_column);
+  const auto least = at(result, json::json_pointer("/minimum"));
+  if (!mean || !least) return {};
+  return *mean - *least;
 }
 
 std::optional<double> median_sosp_level(const json& result) {
@@ -108,6 +120,10 @@ constexpr std::array derived{
           "gradient norm, mean over iterates",
           "start.gradient_norm",
           mean_gradient_norm},
+    Named{"trace.mean_excess_risk",
+          "excess risk, mean over iterates",
+          "start.excess_risk",
+          mean_excess_risk},
     Named{"trace.median_sosp_level",
           "sosp_level, median over iterates",
           "start.sosp_level",

@@ -66,6 +66,15 @@ std::vector<std::string> metrics_of(const Part& part) {
   return names;
 }
 
+/// Those of a part; where it asks for no slope, as controls do, those of the first part that does,
+/// and the level of the output.
+std::vector<std::string> shown_metrics(const Sweep& sweep, const Part& part) {
+  if (!part.fits.empty()) return metrics_of(part);
+  std::vector<std::string> names{"output.sosp_level"};
+  if (!sweep.metric.empty() && sweep.metric != names.front()) names.push_back(sweep.metric);
+  return names;
+}
+
 std::string axis_label(std::string_view coordinate) {
   if (coordinate == "records") return "records n";
   if (coordinate == "dimension") return "dimension d";
@@ -106,27 +115,65 @@ Size time_law(const std::vector<std::pair<Size, double>>& seen) {
   return full;
 }
 
-}  // namespace
-
-std::vector<StoredRun> stored_runs(const Store& store, const std::vector<json>& jobs) {
-  std::vector<StoredRun> runs;
-  std::size_t missing = 0;
-  for (const json& job : jobs) {
-    auto run = store.find(RunKey(job));
-    if (run)
-      runs.push_back(std::move(*run));
-    else
-      ++missing;
+/// One metric of a part: every arm that a slope of it is fitted to.
+/// \param promised  the schedules' α bounds this metric
+plots::Panel slopes_panel(const Runs& runs,
+                          const Sweep& sweep,
+                          const Part& part,
+                          const std::string& metric,
+                          bool promised) {
+  constexpr std::size_t most_arms = plots::styles / 2;
+  const auto cells = cells_of(sweep, part);
+  plots::Panel p;
+  p.title = part.name;
+  p.y = {.label = metric_label(metric), .scale = plots::Scale::log};
+  std::vector<plots::Series> guides;
+  for (const FitRequest& request : part.fits) {
+    if (request.metric != metric) continue;
+    p.x = {.label = axis_label(request.axis), .scale = plots::Scale::log};
+    for (const std::size_t arm : part.arms) {
+      if (!request.arm.empty() && request.arm != sweep.arms[arm].name) continue;
+      plots::Series s, alpha;
+      s.label = sweep.arms[arm].name;
+      s.style = arm % most_arms;
+      alpha.label = s.label + ", solved α";
+      alpha.style = s.style;
+      alpha.dashed = true;
+      for (const dpsosp::Cell& c : cells) {
+        const auto x = coordinate(c.at, request.axis);
+        if (c.arm != arm || !x) continue;
+        const CellMetric m = measure(runs, c, metric);
+        if (m.values.empty() || std::ranges::min(m.values) <= 0) continue;
+        s.x.push_back(*x);
+        s.y.push_back(median(m.values));
+        s.low.push_back(std::ranges::min(m.values));
+        s.high.push_back(std::ranges::max(m.values));
+        const CellMetric solved = measure(runs, c, "schedule.alpha");
+        if (!solved.values.empty()) {
+          alpha.x.push_back(*x);
+          alpha.y.push_back(median(solved.values));
+        }
+      }
+      if (s.x.empty()) continue;
+      if (request.claimed) {
+        plots::Series guide{
+            .label = "claimed exponent", .style = plots::styles - 1, .dashed = true};
+        for (const double x : s.x) {
+          guide.x.push_back(x);
+          guide.y.push_back(s.y.front() * std::pow(x / s.x.front(), *request.claimed));
+        }
+        guides.push_back(std::move(guide));
+      }
+      p.series.push_back(std::move(s));
+      if (!alpha.x.empty() && promised && metric != "schedule.alpha")
+        p.series.push_back(std::move(alpha));
+    }
   }
-  if (missing > 0)
-    throw InputError(
-        fmt::format("{} lacks {} of the {} runs; the command that computes them goes on "
-                    "from there",
-                    store.file().string(),
-                    missing,
-                    jobs.size()));
-  return runs;
+  p.series.insert(p.series.begin(), guides.begin(), guides.end());
+  return p;
 }
+
+}  // namespace
 
 TimeEstimate estimate_time(const std::vector<json>& jobs, const std::filesystem::path& file) {
   TimeEstimate estimate;
@@ -280,7 +327,7 @@ plots::Table slopes_table(const std::vector<Slope>& slopes, std::string id, std:
 }
 
 plots::Table cells_table(const Runs& runs, const Sweep& sweep, const Part& part, std::string id) {
-  const std::vector<std::string> metrics = metrics_of(part);
+  const std::vector<std::string> metrics = shown_metrics(sweep, part);
   plots::Table t;
   t.id = std::move(id);
   t.title = fmt::format("{}: {}", sweep.title, part.name);
@@ -328,60 +375,16 @@ plots::Figure slopes_figure(const Runs& runs,
       "Lines are medians over seeds, bands run from the smallest to the largest seed. Dashed: the "
       "accuracy that the schedule solved for, and a guide line at each claimed exponent through "
       "the "
-      "first cell that counts. Cells that do not count for the slope are drawn all the same.";
-  constexpr std::size_t most_arms = plots::styles / 2;
+      "first cell. Cells that do not count for the slope are drawn all the same.";
   for (const Part& part : sweep.parts) {
-    for (const FitRequest& request : part.fits) {
-      const auto same = [&](const plots::Panel& p) {
-        return p.title == part.name + ": " + metric_label(request.metric);
-      };
-      if (std::ranges::any_of(f.panels, same)) continue;
-      plots::Panel p;
-      p.title = part.name + ": " + metric_label(request.metric);
-      p.x = {.label = axis_label(request.axis), .scale = plots::Scale::log};
-      p.y = {.label = metric_label(request.metric), .scale = plots::Scale::log};
-      const auto cells = cells_of(sweep, part);
-      for (const std::size_t arm : part.arms) {
-        if (!request.arm.empty() && request.arm != sweep.arms[arm].name) continue;
-        plots::Series s, alpha;
-        s.label = sweep.arms[arm].name;
-        s.style = arm % most_arms;
-        alpha.label = s.label + ", solved α";
-        alpha.style = most_arms + arm % most_arms;
-        alpha.dashed = true;
-        for (const dpsosp::Cell& c : cells) {
-          const auto x = coordinate(c.at, request.axis);
-          if (c.arm != arm || !x) continue;
-          const CellMetric m = measure(runs, c, request.metric);
-          if (m.values.empty() || std::ranges::min(m.values) <= 0) continue;
-          s.x.push_back(*x);
-          s.y.push_back(median(m.values));
-          s.low.push_back(std::ranges::min(m.values));
-          s.high.push_back(std::ranges::max(m.values));
-          const CellMetric solved = measure(runs, c, "schedule.alpha");
-          if (!solved.values.empty()) {
-            alpha.x.push_back(*x);
-            alpha.y.push_back(median(solved.values));
-          }
-        }
-        if (request.claimed && !s.x.empty()) {
-          plots::Series guide;
-          guide.label = fmt::format("exponent {}", fraction_text(*request.claimed));
-          guide.style = plots::styles - 1;
-          guide.dashed = true;
-          for (const double x : s.x) {
-            guide.x.push_back(x);
-            guide.y.push_back(s.y.front() * std::pow(x / s.x.front(), *request.claimed));
-          }
-          const bool drawn = std::ranges::any_of(
-              p.series, [&](const plots::Series& other) { return other.label == guide.label; });
-          if (!drawn) p.series.push_back(std::move(guide));
-        }
-        if (!s.x.empty()) p.series.push_back(std::move(s));
-        if (!alpha.x.empty() && request.metric != "schedule.alpha")
-          p.series.push_back(std::move(alpha));
-      }
-      if (!p.series.empty()) f.panels.push_back(std::move(p));
+    std::vector<std::string> metrics;
+    for (const FitRequest& request : part.fits)
+      if (std::ranges::find(metrics, request.metric) == metrics.end())
+        metrics.push_back(request.metric);
+    if (metrics.size() > 1) std::erase(metrics, "schedule.alpha");  // every panel shows it
+    for (const std::string& metric : metrics) {
+      plots::Panel panel = slopes_panel(runs, sweep, part, metric, metric == metrics.front());
+      if (!panel.series.empty()) f.panels.push_back(std::move(panel));
     }
   }
   return f;

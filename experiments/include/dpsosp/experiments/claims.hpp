@@ -23,6 +23,7 @@ struct ClaimedSlope {
   std::string sweep;
   std::string part;
   std::string arm;
+  std::string metric;  ///< empty: of the first slope that the part asks for
 };
 
 struct Claim {

@@ -15,6 +15,7 @@ namespace dpsosp {
 ///     with X = sosp_level, gradient_norm, lambda_min, value, or excess_risk = value − min F;
 ///   best.sosp_level                the lowest among the iterates looked at; not released
 ///   trace.mean_gradient_norm       over the iterates looked at: the mean over a uniform output
+///   trace.mean_excess_risk         the same of value − min F
 ///   trace.median_sosp_level        over the iterates looked at
 ///   trace.fraction_solved          share of the iterates looked at with sosp_level ≤
 ///   schedule.alpha schedule.alpha                 solved accuracy; absent where none is promised
