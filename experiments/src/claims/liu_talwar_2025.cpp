@@ -222,9 +222,12 @@ std::vector<CellRuns> results_of(const Runs& runs,
   return all;
 }
 
+bool is_private_arm(const std::string& arm) {
+  return arm == "adaptive batches" || arm == "adaptive batches, large epsilon";
+}
+
 std::vector<CellRuns> adaptive_runs(const Runs& runs, Scale scale) {
-  return results_of(
-      runs, scale, main_sweep, [](const auto& arm) { return arm.starts_with("adaptive batches"); });
+  return results_of(runs, scale, main_sweep, is_private_arm);
 }
 
 std::vector<json> main_jobs(Scale scale) { return jobs_of(built_in_sweep(main_sweep, scale)); }
@@ -703,7 +706,7 @@ Finding ledger_finding(const Runs& runs, Scale scale) {
   const Sweep sweep = built_in_sweep(main_sweep, scale);
   for (const Part& part : sweep.parts)
     for (const Cell& cell : cells_of(sweep, part)) {
-      if (!sweep.arms[cell.arm].name.starts_with("adaptive batches")) continue;
+      if (!is_private_arm(sweep.arms[cell.arm].name)) continue;
       for (const json& description : cell.runs) {
         const StoredRun& run = runs.at(description);
         if (run.status == RunStatus::finished)
