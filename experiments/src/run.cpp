@@ -168,28 +168,35 @@ Scheduled prepare(Algorithm& algorithm, const json& d, const PublicFacts& facts)
   return scheduled;
 }
 
-Setup set_up(const json& d) {
-  Setup s;
-  const std::string problem = d.at("problem");
-  const auto family = make_family(problem, d.at("problem_settings"));
+InstanceSpec instance_of(const json& d) {
   std::optional<Index> dimension;
   if (d.contains("dimension")) dimension = d.at("dimension").get<Index>();
-  s.problem = family->make({.records = d.at("records"),
-                            .dimension = dimension,
-                            .seed = d.at("seed"),
-                            .data_seed = d.at("data_seed")});
-  s.algorithm = find_algorithm(d.at("algorithm").get<std::string>());
-  s.door = named("door", doors, d.at("door"));
+  return {.records = d.at("records"),
+          .dimension = dimension,
+          .seed = d.at("seed"),
+          .data_seed = d.at("data_seed")};
+}
+
+Scheduled prepare_on(Algorithm& algorithm, const json& d, const PublicFacts& facts) {
   try {
-    s.scheduled = prepare(*s.algorithm, d, s.problem.facts);
+    return prepare(algorithm, d, facts);
   } catch (const MissingConstant& missing) {
     throw InputError(
         fmt::format("{}: problem {} states no `{}`; choose a problem that does, or set the "
                     "parameters and a noise rule by hand",
-                    s.algorithm->card().key,
-                    problem,
+                    algorithm.card().key,
+                    d.at("problem").get<std::string>(),
                     missing.name()));
   }
+}
+
+Setup set_up(const json& d) {
+  Setup s;
+  const auto family = make_family(d.at("problem"), d.at("problem_settings"));
+  s.problem = family->make(instance_of(d));
+  s.algorithm = find_algorithm(d.at("algorithm").get<std::string>());
+  s.door = named("door", doors, d.at("door"));
+  s.scheduled = prepare_on(*s.algorithm, d, s.problem.facts);
   return s;
 }
 
@@ -399,6 +406,12 @@ json describe(const RunSpec& spec) {
   if (spec.dimension) d["dimension"] = *spec.dimension;
   check_records(spec.problem, d.at("records"));
   return d;
+}
+
+void check_run(const json& d) {
+  const auto family = make_family(d.at("problem"), d.at("problem_settings"));
+  prepare_on(
+      *find_algorithm(d.at("algorithm").get<std::string>()), d, family->facts(instance_of(d)));
 }
 
 json compute_run(const json& d) {

@@ -1,8 +1,750 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <span>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "../exhibits/lowy_2024_contour.hpp"
+#include "../exhibits/lowy_2024_published.hpp"
+#include "dpsosp/experiments/json_number.hpp"
+#include "dpsosp/experiments/metric.hpp"
+#include "dpsosp/experiments/probe.hpp"
+#include "dpsosp/experiments/run.hpp"
+#include "dpsosp/experiments/sweep.hpp"
+#include "lowy_2024_formulas.hpp"
 #include "predicates.hpp"
 
 namespace dpsosp {
+namespace {
 
-std::vector<PredicateEntry> lowy_2024_predicates() { return {}; }
+using nlohmann::json;
+
+using namespace lowy_2024_claims;
+
+constexpr double rounding = 1e-9;
+
+std::vector<json> no_jobs(Scale) { return {}; }
+
+/// A finding that rests on no run.
+template <Finding (*Find)()>
+Finding formula(const Runs&, Scale) {
+  return Find();
+}
+
+double mean(const std::vector<double>& v) {
+  return std::accumulate(v.begin(), v.end(), 0.0) / static_cast<double>(v.size());
+}
+
+/// 0 for fewer than two values.
+double standard_error(const std::vector<double>& v) {
+  if (v.size() < 2) return 0;
+  const double m = mean(v);
+  double sum = 0;
+  for (const double x : v) sum += (x - m) * (x - m);
+  const auto n = static_cast<double>(v.size());
+  return std::sqrt(sum / (n - 1) / n);
+}
+
+/// Finished results of a cell, with the run's description.
+struct Result {
+  const json* run;
+  const json* result;
+};
+std::vector<Result> results(const Runs& runs, const std::vector<json>& descriptions) {
+  std::vector<Result> all;
+  for (const json& d : descriptions) {
+    const StoredRun& run = runs.at(d);
+    if (run.status == RunStatus::finished) all.push_back({&d, &run.result});
+  }
+  return all;
+}
+
+/// Cells of one arm of a part; none where the scale does not have the part.
+std::vector<Cell> arm_cells(const Sweep& sweep, std::string_view part, std::string_view arm) {
+  std::vector<Cell> found;
+  for (const Part& p : sweep.parts) {
+    if (p.name != part) continue;
+    for (Cell& c : cells_of(sweep, p))
+      if (sweep.arms[c.arm].name == arm) found.push_back(std::move(c));
+  }
+  return found;
+}
+
+std::vector<double> values_of(const std::vector<Result>& all, std::string_view metric) {
+  std::vector<double> values;
+  for (const Result& r : all)
+    if (const auto v = metric_of(*r.result, metric)) values.push_back(*v);
+  return values;
+}
+
+struct ArmOfPart {
+  std::string_view sweep, part, arm;
+};
+
+template <std::size_t N>
+std::vector<json> sweep_jobs(const std::array<std::string_view, N>& names, Scale scale) {
+  std::vector<json> jobs;
+  for (const std::string_view name : names)
+    for (json& job : jobs_of(built_in_sweep(name, scale))) jobs.push_back(std::move(job));
+  return jobs;
+}
+
+// ------------------------------------------------------------------------------ sweeps' own cells
+
+constexpr std::array<std::string_view, 3> bound_sweeps{
+    "arora-2023-dp-spider", "lowy-2024-warm-exponential", "lowy-2024-warm-quasar"};
+
+std::vector<json> c2_jobs(Scale scale) { return sweep_jobs(bound_sweeps, scale); }
+
+Finding c2(const Runs& runs, Scale scale) {
+  int cells = 0, broken = 0;
+  double least = std::numeric_limits<double>::infinity(), largest = 0;
+  for (const std::string_view name : bound_sweeps) {
+    const Sweep sweep = built_in_sweep(name, scale);
+    for (const char* part : {"n", "d", "epsilon"})
+      for (const char* arm : {"DP-SPIDER", "warm start"})
+        for (const Cell& cell : arm_cells(sweep, part, arm)) {
+          const auto all = results(runs, cell.runs);
+          std::vector<double> squares = values_of(all, "output.gradient_norm");
+          const auto promise = values_of(all, "schedule.alpha");
+          if (squares.empty() || promise.size() != squares.size()) continue;
+          for (double& g : squares) g *= g;
+          const double bound = promise.front() * promise.front();
+          ++cells;
+          broken += mean(squares) > bound + 3 * standard_error(squares);
+          least = std::min(least, std::sqrt(mean(squares) / bound));
+          largest = std::max(largest, std::sqrt(mean(squares) / bound));
+        }
+  }
+  if (cells == 0) return {.reason = "no cell at this scale"};
+  return {.verdict = holds_if(broken == 0),
+          .measured = fmt::format("{} cells, {} above the bound; root mean square gradient over "
+                                  "promise {:.2f} to {:.2f}",
+                                  cells,
+                                  broken,
+                                  least,
+                                  largest),
+          .value = largest};
+}
+
+constexpr std::array<double, 5> excesses{1e-3, 3.162e-3, 1e-2, 3.162e-2, 1e-1};
+
+std::vector<json> c2_excess_jobs(Scale scale) {
+  std::vector<json> jobs;
+  for (const double psi : excesses)
+    for (std::uint64_t seed = 0; seed < (scale == Scale::smoke ? 2U : 6U); ++seed)
+      jobs.push_back(
+          describe_probe("lowy-2024/start-at-excess",
+                         {{"excess", psi}, {"records", scale == Scale::smoke ? 10000 : 100000}},
+                         seed));
+  return jobs;
+}
+
+Finding c2_excess(const Runs& runs, Scale scale) {
+  std::vector<FitCell> measured;
+  std::vector<double> psi(excesses.begin(), excesses.end()), promised;
+  const auto jobs = c2_excess_jobs(scale);
+  for (std::size_t k = 0; k < jobs.size(); ++k) {
+    const json& result = runs.at(jobs[k]).result;
+    const double x = result.at("excess");
+    if (measured.empty() || measured.back().x != x) {
+      measured.push_back({.x = x});
+      promised.push_back(result.at("promise"));
+    }
+    measured.back().seeds.push_back(jobs[k].at("seed"));
+    measured.back().values.push_back(result.at("mean_gradient"));
+  }
+  const double of_promise = exact_slope(psi, promised);
+  const SlopeFit fit = fit_slope(measured);
+  return {
+      .verdict = holds_if(std::abs(of_promise - 1.0 / 3) <= slope_tolerance &&
+                          fit.interval.low <= 1.0 / 3 + slope_tolerance),
+      .measured = fmt::format("exponent in ψ: promise {:+.3f}, measured {:+.3f} [{:+.3f}, {:+.3f}]",
+                              of_promise,
+                              fit.slope,
+                              fit.interval.low,
+                              fit.interval.high),
+      .value = fit.slope,
+      .interval = fit.interval};
+}
+
+constexpr std::array<std::string_view, 3> warm_sweeps{
+    "lowy-2024-warm-exponential", "lowy-2024-warm-quasar", "lowy-2024-warm-kl"};
+
+std::vector<json> warm_jobs(Scale scale) { return sweep_jobs(warm_sweeps, scale); }
+
+Finding warm_privacy(const Runs& runs, Scale scale) {
+  int counted = 0, broken = 0;
+  double largest = 0;
+  for (const std::string_view name : warm_sweeps)
+    for (const json& job : jobs_of(built_in_sweep(name, scale))) {
+      const StoredRun& run = runs.at(job);
+      if (run.status != RunStatus::finished || job.at("door") != "enforced" ||
+          !job.at("algorithm").get<std::string>().starts_with("lowy-2024/warm-"))
+        continue;
+      const double share =
+          from_json_number(run.result.at("privacy").at("spent")) / job.at("epsilon").get<double>();
+      ++counted;
+      broken += share > 1 + rounding;
+      largest = std::max(largest, share);
+    }
+  return {.verdict = holds_if(broken == 0),
+          .measured =
+              fmt::format("{} runs, {} above ε; at most {:.4f} ε spent", counted, broken, largest),
+          .reason =
+              "the door refuses a child's query beyond its slice, so the total is what is left to "
+              "check",
+          .value = largest};
+}
+
+std::vector<json> c5_jobs(Scale scale) { return lowy_2024_exhibit::contour_jobs(scale); }
+
+Finding c5(const Runs& runs, Scale scale) {
+  std::vector<double> d, n;
+  std::vector<std::string> cells;
+  bool stays = true;
+  for (const auto& curve : lowy_2024_exhibit::ratio_curves(runs, scale)) {
+    const auto at = lowy_2024_exhibit::crossing(curve);
+    cells.push_back(at ? fmt::format("d = {:g}: {:.3g}", curve.dimension, *at)
+                       : fmt::format("d = {:g}: none", curve.dimension));
+    if (!at) continue;
+    d.push_back(curve.dimension);
+    n.push_back(*at);
+    for (std::size_t k = 0; k < curve.records.size(); ++k)
+      stays = stays && (curve.records[k] < 2 * *at || curve.ratio[k] < 1);
+  }
+  Finding f{.measured = fmt::format("n at ratio 1: {}", fmt::join(cells, ", "))};
+  if (d.size() < 3) {
+    f.verdict = Verdict::inconclusive;
+    f.reason = "fewer than three crossings lie in the range";
+    return f;
+  }
+  const double slope = exact_slope(d, n);
+  f.measured += fmt::format("; exponent in d {:+.3f}", slope);
+  f.value = slope;
+  f.verdict = holds_if(std::abs(slope - 1) <= 0.15 && stays);
+  return f;
+}
+
+Finding c11(const Runs& runs, Scale scale) {
+  struct Arm {
+    std::string_view sweep, arm;
+  };
+  double least = std::numeric_limits<double>::infinity();
+  std::vector<std::string> slopes;
+  bool holds = true;
+  for (const Arm a : {Arm{"lowy-2024-warm-quasar", "warm start"},
+                      Arm{"lowy-2024-warm-kl", "warm start, k = 2"},
+                      Arm{"lowy-2024-warm-kl", "warm start, k = 4/3"}}) {
+    std::vector<FitCell> cells;
+    for (const Cell& cell : arm_cells(built_in_sweep(a.sweep, scale), "n", a.arm)) {
+      FitCell c{.x = coordinate(cell.at, "records").value()};
+      for (const Result& r : results(runs, cell.runs)) {
+        const double unit = metric_of(*r.result, "parameters.second.clip_refresh").value() *
+                            std::sqrt(r.run->at("dimension").get<double>()) /
+                            (r.run->at("epsilon").get<double>() * c.x);
+        c.seeds.push_back(r.run->at("seed"));
+        c.values.push_back(metric_of(*r.result, "trace.mean_gradient_norm").value() / unit);
+      }
+      if (c.values.empty()) continue;
+      least = std::min(least, mean(c.values));
+      cells.push_back(std::move(c));
+    }
+    if (cells.size() < 3) continue;
+    const SlopeFit fit = fit_slope(cells);
+    holds = holds && fit.slope >= -slope_tolerance - fit.interval.half_width();
+    slopes.push_back(fmt::format("{} {:+.3f}", a.arm, fit.slope));
+  }
+  return {.verdict = holds_if(holds && least >= 0.1),
+          .measured = fmt::format("measured over L√d/(εn) at least {:.3g}; exponents in n: {}",
+                                  least,
+                                  fmt::join(slopes, ", ")),
+          .reason = holds ? "" : "a ratio that falls with n has not reached the bound's rate yet",
+          .value = least};
+}
+
+std::vector<json> c11_jobs(Scale scale) {
+  return sweep_jobs(std::array<std::string_view, 2>{"lowy-2024-warm-quasar", "lowy-2024-warm-kl"},
+                    scale);
+}
+
+std::vector<json> c9_floor_jobs(Scale scale) {
+  return sweep_jobs(std::array<std::string_view, 1>{"menart-2024-kl-spider"}, scale);
+}
+
+Finding c9_floor(const Runs& runs, Scale scale) {
+  int cells = 0, broken = 0;
+  double worst = 0;
+  const Sweep sweep = built_in_sweep("menart-2024-kl-spider", scale);
+  for (const char* part : {"n", "d"})
+    for (const char* arm : {"KL-SPIDER, k = 2", "KL-SPIDER, k = 4/3"})
+      for (const Cell& cell : arm_cells(sweep, part, arm)) {
+        const auto all = results(runs, cell.runs);
+        const auto excess = values_of(all, "output.excess_risk");
+        const auto target = values_of(all, "schedule.alpha");
+        if (excess.empty() || target.size() != excess.size()) continue;
+        std::size_t above = 0;
+        for (std::size_t k = 0; k < excess.size(); ++k) {
+          above += excess[k] > target[k];
+          worst = std::max(worst, excess[k] / target[k]);
+        }
+        ++cells;
+        broken += static_cast<double>(above) > 0.05 * static_cast<double>(excess.size());
+      }
+  return {.verdict = holds_if(broken == 0),
+          .measured = fmt::format(
+              "{} cells, {} with more than 5 % of the seeds above ψ; largest excess {:.3g} ψ",
+              cells,
+              broken,
+              worst),
+          .value = worst};
+}
+
+std::vector<json> c12_jobs(Scale scale) {
+  return sweep_jobs(std::array<std::string_view, 1>{"lowy-2024-exponential-mechanism-population"},
+                    scale);
+}
+
+Finding c12_bound(const Runs& runs, Scale scale) {
+  constexpr double failure = 0.05;
+  int cells = 0, broken = 0;
+  double largest = 0;
+  const Sweep sweep = built_in_sweep("lowy-2024-exponential-mechanism-population", scale);
+  for (const char* part : {"n", "d"})
+    for (const Cell& cell : arm_cells(sweep, part, "exponential mechanism")) {
+      std::size_t above = 0;
+      const auto all = results(runs, cell.runs);
+      for (const Result& r : all) {
+        const double L = metric_of(*r.result, "parameters.lipschitz").value();
+        const double lambda = metric_of(*r.result, "parameters.inverse_temperature").value();
+        const double rad = metric_of(*r.result, "parameters.net_radius").value();
+        const double n = r.run->at("records"), d = r.run->at("dimension");
+        const double D = r.run->at("epsilon").get<double>() * n / (2 * L * lambda);
+        // cells of side 2 rad/√d over a box of side D/√d
+        const double log_net = d * std::log(std::ceil(D / (2 * rad)));
+        const double psi = population_psi(log_net, lambda, L * rad, L, D, n, failure);
+        const double share = metric_of(*r.result, "population.output.excess_risk").value() / psi;
+        above += share > 1;
+        largest = std::max(largest, share);
+      }
+      if (all.empty()) continue;
+      ++cells;
+      broken += static_cast<double>(above) > failure * static_cast<double>(all.size());
+    }
+  return {.verdict = holds_if(broken == 0),
+          .measured = fmt::format("{} cells, {} with more than 5 % of the seeds above ψ; largest "
+                                  "excess {:.2g} ψ",
+                                  cells,
+                                  broken,
+                                  largest),
+          .value = largest};
+}
+
+std::vector<json> c19_jobs(Scale scale) {
+  return sweep_jobs(std::array<std::string_view, 1>{"lowy-2024-ramp"}, scale);
+}
+
+Finding c19(const Runs& runs, Scale scale) {
+  std::vector<FitCell> cells;
+  double least = 1;
+  for (const Cell& cell : arm_cells(built_in_sweep("lowy-2024-ramp", scale), "n", "DP-SPIDER")) {
+    FitCell c{.x = coordinate(cell.at, "records").value()};
+    for (const Result& r : results(runs, cell.runs)) {
+      const double at = metric_of(*r.result, "trace.mean_gradient_norm").value();
+      least = std::min(least, at / metric_of(*r.result, "start.gradient_norm").value());
+      c.seeds.push_back(r.run->at("seed"));
+      c.values.push_back(at);
+    }
+    cells.push_back(std::move(c));
+  }
+  const SlopeFit fit = fit_slope(cells);
+  return {
+      .verdict = holds_if(least >= 0.99 && std::abs(fit.slope + 2.0 / 3) <= slope_tolerance),
+      .measured = fmt::format(
+          "exponent {:+.3f} in n; mean gradient at least {:.4f} of the start's", fit.slope, least),
+      .value = fit.slope,
+      .interval = fit.interval};
+}
+
+// ------------------------------------------------------------------------------ runs of their own
+
+RunSpec radial(std::string algorithm, Index n, Index d) {
+  RunSpec spec;
+  spec.algorithm = std::move(algorithm);
+  spec.problem = "radial-ripple";
+  spec.problem_settings = {{"sampling", "stream"}, {"tilt", "0"}};
+  spec.records = n;
+  spec.dimension = d;
+  return spec;
+}
+
+constexpr std::array<const char*, 4> amplitudes{"0.1", "0.2", "0.3", "0.4"};
+
+std::vector<json> c6_quasar_cell(Scale scale, const char* amplitude) {
+  RunSpec spec = radial("lowy-2024/quasar-dp-sgd", scale == Scale::smoke ? 2000 : 10000, 16);
+  spec.problem_settings["amplitude"] = amplitude;
+  std::vector<json> jobs;
+  const std::uint64_t seeds = scale == Scale::smoke ? 2 : scale == Scale::quick ? 6 : 20;
+  for (spec.seed = 0; spec.seed < seeds; ++spec.seed) {
+    spec.data_seed = spec.seed;
+    jobs.push_back(describe(spec));
+  }
+  return jobs;
+}
+
+std::vector<json> c6_quasar_jobs(Scale scale) {
+  std::vector<json> jobs;
+  for (const char* a : amplitudes)
+    for (json& job : c6_quasar_cell(scale, a)) jobs.push_back(std::move(job));
+  return jobs;
+}
+
+Finding c6_quasar(const Runs& runs, Scale scale) {
+  std::vector<std::string> cells;
+  bool holds = true;
+  for (const char* a : amplitudes) {
+    const auto all = results(runs, c6_quasar_cell(scale, a));
+    if (all.empty()) return {.verdict = Verdict::inconclusive, .reason = "no run finished"};
+    const double excess = mean(values_of(all, "trace.mean_excess_risk"));
+    const double bound = values_of(all, "schedule.alpha").front();
+    holds = holds && excess <= bound;
+    cells.push_back(fmt::format("a = {}: {:.2g} of {:.2g}", a, excess, bound));
+  }
+  return {.verdict = holds_if(holds),
+          .measured = fmt::format("mean excess, of its bound: {}", fmt::join(cells, "; "))};
+}
+
+constexpr std::array<const char*, 2> failures{"0.2", "0.05"};
+
+std::vector<json> c8_cell(Scale scale, const char* failure) {
+  RunSpec spec = radial("lowy-2024/quasar-dp-sgd", scale == Scale::smoke ? 1000 : 5000, 8);
+  spec.settings = {{"boosted", "true"}, {"failure", failure}};
+  spec.observations = 0;
+  std::vector<json> jobs;
+  const std::uint64_t seeds = scale == Scale::smoke ? 3 : scale == Scale::quick ? 60 : 200;
+  for (spec.seed = 0; spec.seed < seeds; ++spec.seed) {
+    spec.data_seed = spec.seed;
+    jobs.push_back(describe(spec));
+  }
+  return jobs;
+}
+
+std::vector<json> c8_jobs(Scale scale) {
+  std::vector<json> jobs;
+  for (const char* z : failures)
+    for (json& job : c8_cell(scale, z)) jobs.push_back(std::move(job));
+  return jobs;
+}
+
+Finding c8(const Runs& runs, Scale scale) {
+  std::vector<std::string> cells;
+  bool holds = true;
+  for (const char* z : failures) {
+    const auto all = results(runs, c8_cell(scale, z));
+    const auto excess = values_of(all, "output.excess_risk");
+    const auto bound = values_of(all, "schedule.alpha");
+    if (excess.empty() || bound.size() != excess.size())
+      return {.verdict = Verdict::inconclusive, .reason = "no run finished with a bound"};
+    std::size_t above = 0;
+    double largest = 0;
+    for (std::size_t k = 0; k < excess.size(); ++k) {
+      above += excess[k] > bound[k];
+      largest = std::max(largest, excess[k] / bound[k]);
+    }
+    holds =
+        holds && static_cast<double>(above) <= std::stod(z) * static_cast<double>(excess.size());
+    cells.push_back(fmt::format(
+        "ζ = {}: {} of {} above, largest {:.2g} of the bound", z, above, excess.size(), largest));
+  }
+  return {.verdict = holds_if(holds), .measured = fmt::format("{}", fmt::join(cells, "; "))};
+}
+
+std::vector<json> c9_printed_jobs(Scale) {
+  RunSpec spec = radial("menart-2024/kl-spider", 1000000, 16);
+  spec.settings = {{"handover", "previous"}};
+  return {describe(spec)};
+}
+
+Finding c9_printed(const Runs& runs, Scale scale) {
+  const json& r = runs.at(c9_printed_jobs(scale).front()).result;
+  const double start = metric_of(r, "start.value").value();
+  const double end = metric_of(r, "output.value").value();
+  return {.verdict = holds_if(start != end),
+          .measured = fmt::format("F = {:.6g} at the start and {:.6g} at the end, after {:g} steps",
+                                  start,
+                                  end,
+                                  metric_of(r, "steps").value_or(0))};
+}
+
+json reused(Scale) {
+  RunSpec spec;
+  spec.algorithm = "lowy-2024/warm-population";
+  spec.problem = "ripple-location";
+  spec.records = 100000;
+  spec.dimension = 1;
+  spec.variant = "printed";
+  return describe(spec);
+}
+
+std::vector<json> c13_privacy_jobs(Scale scale) { return {reused(scale)}; }
+
+Finding c13_privacy(const Runs& runs, Scale scale) {
+  const json d = reused(scale);
+  const StoredRun& run = runs.at(d);
+  if (run.status != RunStatus::finished)
+    return {.verdict = Verdict::inconclusive, .reason = run.reason};
+  const double spent = from_json_number(run.result.at("privacy").at("spent"));
+  const std::string utility = run.result.at("schedule").at("utility");
+  return {.verdict = holds_if(spent <= d.at("epsilon").get<double>() * (1 + rounding) &&
+                              utility == "proved"),
+          .measured = fmt::format("spent {:.4f} of ε = 1; utility {}", spent, utility),
+          .reason = "the second stage's samples are those that its start was computed from"};
+}
+
+std::vector<json> population_jobs(Scale scale) {
+  return sweep_jobs(std::array<std::string_view, 1>{"lowy-2024-population"}, scale);
+}
+
+Finding c13_privacy_repaired(const Runs& runs, Scale scale) {
+  int counted = 0, overlapping = 0, over = 0;
+  for (const Cell& cell :
+       arm_cells(built_in_sweep("lowy-2024-population", scale), "n", "warm start"))
+    for (const Result& r : results(runs, cell.runs)) {
+      const json& privacy = r.result->at("privacy");
+      Index first_end = 0, second_begin = std::numeric_limits<Index>::max();
+      for (const json& e : privacy.at("ledger").at("entries")) {
+        const Index begin = e.at("records").at(0), end = e.at("records").at(1);
+        if (e.at("scope") == "/first/")
+          first_end = std::max(first_end, end);
+        else
+          second_begin = std::min(second_begin, begin);
+      }
+      ++counted;
+      overlapping += first_end > second_begin;
+      over += from_json_number(privacy.at("spent")) >
+              r.run->at("epsilon").get<double>() * (1 + rounding);
+    }
+  if (counted == 0) return {.verdict = Verdict::inconclusive, .reason = "no run finished"};
+  return {.verdict = holds_if(overlapping == 0 && over == 0),
+          .measured = fmt::format(
+              "{} runs: {} with a record in both stages, {} above ε", counted, overlapping, over)};
+}
+
+std::vector<json> c16_glm_jobs(Scale scale) {
+  RunSpec spec;
+  spec.algorithm = "lowy-2024/warm-glm";
+  spec.problem = "glm-sigmoid";
+  spec.problem_settings = {
+      {"features", "low_rank"}, {"rank", "3"}, {"support", "100"}, {"simulate", "whole"}};
+  spec.settings = {{"rank", "3"}, {"fallback", "false"}, {"finder", "stochastic_spider"}};
+  spec.dimension = 400;
+  spec.epsilon = 4;
+  std::vector<json> jobs;
+  for (const Index n : {1000, 3000, 10000})
+    for (std::uint64_t seed = 0; seed < (scale == Scale::full ? 20U : 3U); ++seed) {
+      if (scale == Scale::smoke && n > 1000) continue;
+      spec.records = n;
+      spec.seed = spec.data_seed = seed;
+      jobs.push_back(describe(spec));
+    }
+  return jobs;
+}
+
+Finding c16_glm(const Runs& runs, Scale scale) {
+  int counted = 0, above = 0;
+  double largest = 0;
+  for (const Result& r : results(runs, c16_glm_jobs(scale))) {
+    const auto curvature = metric_of(*r.result, "output.lambda_min");
+    const auto promise = metric_of(*r.result, "schedule.alpha");
+    if (!curvature || !promise) continue;
+    constexpr double hessian_lipschitz = 0.10101;  // of glm-sigmoid, ‖x‖ ≤ 1
+    const double part = std::pow(std::max(0.0, -*curvature), 2) / hessian_lipschitz;
+    ++counted;
+    above += part > *promise;
+    largest = std::max(largest, part / *promise);
+  }
+  if (counted == 0) return {.verdict = Verdict::inconclusive, .reason = "no run finished"};
+  return {.verdict = holds_if(above <= 0.05 * counted),
+          .measured = fmt::format("{} runs, {} above; largest curvature part {:.2g} of the promise",
+                                  counted,
+                                  above,
+                                  largest),
+          .value = largest};
+}
+
+// ------------------------------------------------------------------------------------ by probes
+
+std::vector<json> c3_jobs(Scale scale) {
+  std::vector<json> jobs;
+  for (const int d : {1, 2, 3})
+    jobs.push_back(describe_probe(
+        "lowy-2024/exact-exponential-mechanism",
+        {{"dimension", d}, {"pairs", scale == Scale::smoke ? 5 : 100}, {"records", 20}}));
+  return jobs;
+}
+
+Finding c3(const Runs& runs, Scale scale) {
+  std::vector<std::string> cells;
+  bool holds = true;
+  for (const json& job : c3_jobs(scale)) {
+    const json& r = runs.at(job).result;
+    const double ratio = r.at("log_ratio_over_bound"), tail = r.at("tail_over_bound");
+    holds = holds && ratio <= 1 + 1e-12 && tail <= 1;
+    cells.push_back(fmt::format("d = {}, {} points: log-ratio {:.3f} of its bound, tail {:.2g}",
+                                job.at("parameters").at("dimension").get<int>(),
+                                r.at("points").get<Index>(),
+                                ratio,
+                                tail));
+  }
+  return {.verdict = holds_if(holds), .measured = fmt::format("{}", fmt::join(cells, "; "))};
+}
+
+std::vector<json> c3_bound_jobs(Scale scale) {
+  std::vector<json> jobs;
+  for (const int d : {2, 16})
+    jobs.push_back(describe_probe(
+        "lowy-2024/exponential-mechanism-tail",
+        {{"dimension", d}, {"records", 100000}, {"seeds", scale == Scale::smoke ? 10 : 1000}}));
+  return jobs;
+}
+
+Finding c3_bound(const Runs& runs, Scale scale) {
+  std::vector<std::string> cells;
+  bool holds = true;
+  for (const json& job : c3_bound_jobs(scale)) {
+    const json& r = runs.at(job).result;
+    const int above = r.at("above"), seeds = r.at("seeds");
+    const double p = r.at("failure");
+    // P[Bin(seeds, p) ≥ above], refused below 1e-3
+    double tail = 1, term = std::pow(1 - p, seeds);
+    for (int k = 0; k < above; ++k) {
+      tail -= term;
+      term *= static_cast<double>(seeds - k) / (k + 1) * p / (1 - p);
+    }
+    holds = holds && tail >= 1e-3;
+    cells.push_back(fmt::format("d = {}: {} of {} above, largest {:.2g} of ψ",
+                                job.at("parameters").at("dimension").get<int>(),
+                                above,
+                                seeds,
+                                r.at("largest").get<double>()));
+  }
+  return {.verdict = holds_if(holds), .measured = fmt::format("{}", fmt::join(cells, "; "))};
+}
+
+std::vector<json> c14_jobs(Scale scale) {
+  std::vector<json> jobs;
+  for (const int d : {100, 400, 1600})
+    for (const int r : {5, 50, 200})
+      for (const int k : {4, 16, 64, 256}) {
+        if (r > d || (scale == Scale::smoke && (d > 100 || k > 16))) continue;
+        jobs.push_back(describe_probe("lowy-2024/projection-deviation",
+                                      {{"dimension", d},
+                                       {"rank", r},
+                                       {"projected", k},
+                                       {"maps", scale == Scale::full ? 20 : 5}}));
+      }
+  return jobs;
+}
+
+Finding c14(const Runs& runs, Scale scale) {
+  std::vector<double> medians, all;
+  for (const json& job : c14_jobs(scale)) {
+    const std::vector<double> scaled = runs.at(job).result.at("scaled");
+    medians.push_back(median(scaled));
+    all.insert(all.end(), scaled.begin(), scaled.end());
+  }
+  const auto above = std::ranges::count_if(all, [](double v) { return v > 1; });
+  const double spread = std::ranges::max(medians) / std::ranges::min(medians);
+  return {
+      .verdict = holds_if(static_cast<double>(above) <= 0.05 * static_cast<double>(all.size()) &&
+                          spread <= 1.5),
+      .measured = fmt::format("√k × deviation over L: medians {:.2f} to {:.2f}, largest {:.2f}, "
+                              "{} of {} above 1",
+                              std::ranges::min(medians),
+                              std::ranges::max(medians),
+                              std::ranges::max(all),
+                              above,
+                              all.size()),
+      .value = spread};
+}
+
+Finding c17(const Runs& runs, Scale scale) {
+  using namespace lowy_2024_exhibit;
+  const bool tuned = scale != Scale::smoke;
+  std::vector<PairedComparison> comparisons;
+  std::vector<std::string> lost;
+  for (const double epsilon : published_epsilons(scale))
+    for (const char* stage : {"dp_sgd", "dp_spider"})
+      comparisons.push_back(
+          compare(fmt::format("ε = {:g} {}", epsilon, stage),
+                  published_cell(runs, scale, {"repaired", tuned}, "warm_start", epsilon).train,
+                  published_cell(runs, scale, {"repaired", tuned}, stage, epsilon).train));
+  adjust(comparisons);
+  for (const PairedComparison& c : comparisons)
+    if (!(c.ratio < 1 && c.adjusted_p < 0.05))
+      lost.push_back(fmt::format("{} {:.3f} (p = {:.2g})", c.name, c.ratio, c.adjusted_p));
+  return {
+      .verdict = holds_if(lost.empty()),
+      .measured = fmt::format("better in {} of {} comparisons, {} step sizes",
+                              comparisons.size() - lost.size(),
+                              comparisons.size(),
+                              tuned ? "tuned" : "default"),
+      .reason = lost.empty() ? "" : fmt::format("ratios to the others: {}", fmt::join(lost, ", "))};
+}
+
+Finding c17_privacy(const Runs& runs, Scale scale) {
+  using namespace lowy_2024_exhibit;
+  std::vector<std::string> cells;
+  double largest = 0;
+  for (const char* stage : {"dp_sgd", "dp_spider", "warm_start"}) {
+    const double spent = published_cell(runs, scale, {"printed", false}, stage, 1).spent;
+    largest = std::max(largest, spent);
+    cells.push_back(fmt::format("{} {:.3g}", stage, spent));
+  }
+  return {.verdict = holds_if(largest <= 1),
+          .measured = fmt::format("ε spent at ε = 1: {}", fmt::join(cells, ", ")),
+          .value = largest};
+}
+
+std::vector<json> published_claim_jobs(Scale scale) {
+  return lowy_2024_exhibit::published_jobs(scale);
+}
+
+}  // namespace
+
+std::vector<PredicateEntry> lowy_2024_predicates() {
+  return {{"lowy-2024/introduction-glm", no_jobs, formula<introduction_glm>},
+          {"lowy-2024/c1-period", no_jobs, formula<c1_period>},
+          {"lowy-2024/c2", c2_jobs, c2},
+          {"lowy-2024/c2-excess", c2_excess_jobs, c2_excess},
+          {"lowy-2024/theorem-3.2-privacy", warm_jobs, warm_privacy},
+          {"lowy-2024/c3", c3_jobs, c3},
+          {"lowy-2024/c3-tail-printed", no_jobs, formula<c3_tail_printed>},
+          {"lowy-2024/c3-bound", c3_bound_jobs, c3_bound},
+          {"lowy-2024/c5", c5_jobs, c5},
+          {"lowy-2024/c6-quasar", c6_quasar_jobs, c6_quasar},
+          {"lowy-2024/c6-batch", no_jobs, formula<c6_batch>},
+          {"lowy-2024/c8", c8_jobs, c8},
+          {"lowy-2024/c9-floor", c9_floor_jobs, c9_floor},
+          {"lowy-2024/c9-printed", c9_printed_jobs, c9_printed},
+          {"lowy-2024/c9-privacy", no_jobs, formula<c9_privacy>},
+          {"lowy-2024/section-6-example", no_jobs, formula<section_6_example>},
+          {"lowy-2024/c11", c11_jobs, c11},
+          {"lowy-2024/c12-bound", c12_jobs, c12_bound},
+          {"lowy-2024/c13-privacy", c13_privacy_jobs, c13_privacy},
+          {"lowy-2024/c13-privacy-repaired", population_jobs, c13_privacy_repaired},
+          {"lowy-2024/corollary-e.4", no_jobs, formula<corollary_e4>},
+          {"lowy-2024/c14", c14_jobs, c14},
+          {"lowy-2024/c15", no_jobs, formula<c15>},
+          {"lowy-2024/c16-glm", c16_glm_jobs, c16_glm},
+          {"lowy-2024/c17", published_claim_jobs, c17},
+          {"lowy-2024/c17-privacy", published_claim_jobs, c17_privacy},
+          {"lowy-2024/c19", c19_jobs, c19}};
+}
 
 }  // namespace dpsosp

@@ -127,7 +127,7 @@ plots::Table printed_table(const Runs& runs, Scale scale, std::string_view table
       "at the common reference point, where the sweep has one. Timings stand in timings.csv.";
   t.row_header = "row";
   t.column_groups.push_back({"printed", {"column", "rate"}});
-  t.column_groups.push_back({"measured", {"algorithm", "n", "d", "ε"}});
+  t.column_groups.push_back({"measured", {"algorithm", "metric", "n", "d", "ε"}});
   t.column_groups.push_back({"reference point", {"sosp_level", "records", "evaluations"}});
   plots::RowGroup group;
   for (const TableEntry* e : entries_of(table)) {
@@ -137,7 +137,7 @@ plots::Table printed_table(const Runs& runs, Scale scale, std::string_view table
       row.cells.push_back(text_cell(std::string(
           e->algorithms.empty() ? e->remark
                                 : fmt::format("{}: not measured", e->algorithms.front()))));
-      while (row.cells.size() < 9) row.cells.push_back(text_cell(""));
+      while (row.cells.size() < 10) row.cells.push_back(text_cell(""));
       group.rows.push_back(std::move(row));
       continue;
     }
@@ -145,8 +145,11 @@ plots::Table printed_table(const Runs& runs, Scale scale, std::string_view table
       const auto& [sweep, slopes] = sweeps.find(m.sweep)->second;
       plots::Row measured = row;
       const auto arm = std::ranges::find(sweep.arms, m.arm, &Arm::name);
+      const auto fitted = std::ranges::find(slopes, m.arm, &Slope::arm);
       measured.cells.push_back(
           text_cell(arm == sweep.arms.end() ? std::string(m.arm) : arm->spec.algorithm));
+      measured.cells.push_back(
+          text_cell(fitted == slopes.end() ? "–" : metric_label(fitted->request.metric)));
       for (const char* axis : {"records", "dimension", "epsilon"})
         measured.cells.push_back(slope_cell(slopes, m.arm, axis));
       for (plots::Cell& c : reference_cells(runs, sweep, m.arm))

@@ -71,12 +71,7 @@ std::vector<std::string> metrics_of(const Part& part) {
 std::vector<std::string> shown_metrics(const Sweep& sweep, const Part& part) {
   if (!part.fits.empty()) return metrics_of(part);
   std::vector<std::string> names{"output.sosp_level"};
-  for (const Part& other : sweep.parts) {
-    if (other.fits.empty()) continue;
-    for (const std::string& name : metrics_of(other))
-      if (name != names.front() && name != "schedule.alpha") names.push_back(name);
-    break;
-  }
+  if (!sweep.metric.empty() && sweep.metric != names.front()) names.push_back(sweep.metric);
   return names;
 }
 
@@ -121,10 +116,12 @@ Size time_law(const std::vector<std::pair<Size, double>>& seen) {
 }
 
 /// One metric of a part: every arm that a slope of it is fitted to.
+/// \param promised  the schedules' α bounds this metric
 plots::Panel slopes_panel(const Runs& runs,
                           const Sweep& sweep,
                           const Part& part,
-                          const std::string& metric) {
+                          const std::string& metric,
+                          bool promised) {
   constexpr std::size_t most_arms = plots::styles / 2;
   const auto cells = cells_of(sweep, part);
   plots::Panel p;
@@ -168,7 +165,8 @@ plots::Panel slopes_panel(const Runs& runs,
         guides.push_back(std::move(guide));
       }
       p.series.push_back(std::move(s));
-      if (!alpha.x.empty() && metric != "schedule.alpha") p.series.push_back(std::move(alpha));
+      if (!alpha.x.empty() && promised && metric != "schedule.alpha")
+        p.series.push_back(std::move(alpha));
     }
   }
   p.series.insert(p.series.begin(), guides.begin(), guides.end());
@@ -176,26 +174,6 @@ plots::Panel slopes_panel(const Runs& runs,
 }
 
 }  // namespace
-
-std::vector<StoredRun> stored_runs(const Store& store, const std::vector<json>& jobs) {
-  std::vector<StoredRun> runs;
-  std::size_t missing = 0;
-  for (const json& job : jobs) {
-    auto run = store.find(RunKey(job));
-    if (run)
-      runs.push_back(std::move(*run));
-    else
-      ++missing;
-  }
-  if (missing > 0)
-    throw InputError(
-        fmt::format("{} lacks {} of the {} runs; the command that computes them goes on "
-                    "from there",
-                    store.file().string(),
-                    missing,
-                    jobs.size()));
-  return runs;
-}
 
 TimeEstimate estimate_time(const std::vector<json>& jobs, const std::filesystem::path& file) {
   TimeEstimate estimate;
@@ -405,7 +383,7 @@ plots::Figure slopes_figure(const Runs& runs,
         metrics.push_back(request.metric);
     if (metrics.size() > 1) std::erase(metrics, "schedule.alpha");  // every panel shows it
     for (const std::string& metric : metrics) {
-      plots::Panel panel = slopes_panel(runs, sweep, part, metric);
+      plots::Panel panel = slopes_panel(runs, sweep, part, metric, metric == metrics.front());
       if (!panel.series.empty()) f.panels.push_back(std::move(panel));
     }
   }

@@ -61,6 +61,10 @@ struct RunSpec {
 /// \throws InputError for anything unknown or out of range, before any work
 nlohmann::json describe(const RunSpec& spec);
 
+/// Refuses what compute_run would refuse of sizes, settings and schedule; makes no step. Costs what
+/// the problem's public facts cost. \throws InputError
+void check_run(const nlohmann::json& description);
+
 /// Runs what `describe` made. The result has the keys
 ///   algorithm: status, steps, counts, records_used, parameters;   schedule: alpha, utility, note;
 ///   privacy: label, guarantee, delta, spent, accountant, adjacency, ledger;

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "dpsosp/experiments/exhibit.hpp"
+
+/// Claim C5: over n and d, where the warm start of Corollary 4.3 beats DP-SPIDER.
+namespace dpsosp::lowy_2024_exhibit {
+
+std::vector<nlohmann::json> contour_jobs(Scale scale);
+plots::Exhibit contour_exhibit(const Runs& runs, Scale scale);
+
+/// Medians over seeds at one d, by rising n.
+struct RatioCurve {
+  double dimension = 0;
+  std::vector<double> records;
+  std::vector<double> ratio;      ///< gradient of the warm start over that of DP-SPIDER
+  std::vector<double> low, high;  ///< over seeds
+};
+std::vector<RatioCurve> ratio_curves(const Runs& runs, Scale scale);
+
+/// The n from which the ratio stays below 1, log-linear between the cells around the last crossing;
+/// none where it is not below 1 at the last cell or at no cell above.
+std::optional<double> crossing(const RatioCurve& curve);
+
+}  // namespace dpsosp::lowy_2024_exhibit
