@@ -13,6 +13,7 @@
 #include "dpsosp/experiments/runner.hpp"
 #include "dpsosp/experiments/sweep_report.hpp"
 #include "dpsosp/plots/files.hpp"
+#include "dpsosp/privacy/accounting/event.hpp"
 #include "options.hpp"
 
 namespace dpsosp {
@@ -101,6 +102,24 @@ void print_plan(const Sweep& sweep,
   std::cout << '\n';
 }
 
+/// compute_job, with the place of the run in what it refuses.
+Compute with_place(const Sweep& sweep) {
+  return [&sweep](const json& description) {
+    try {
+      return compute_job(description);
+    } catch (const UnsupportedError&) {
+      throw;
+    } catch (const InputError& e) {
+      for (const Part& part : sweep.parts)
+        for (const Cell& cell : cells_of(sweep, part))
+          if (std::ranges::find(cell.runs, description) != cell.runs.end())
+            throw InputError(
+                fmt::format("sweep {}: {}: {}", sweep.name, place_of(sweep, part, cell), e.what()));
+      throw;
+    }
+  };
+}
+
 }  // namespace
 
 int sweep_command(const Arguments& arguments) {
@@ -132,7 +151,7 @@ int sweep_command(const Arguments& arguments) {
   Progress progress(progress_style(map.count("quiet") != 0));
   const auto runs = run_jobs(store,
                              jobs,
-                             compute_job,
+                             with_place(sweep),
                              {.threads = at_a_time,
                               .retry_failed = map.count("retry-failed") != 0,
                               .progress = &progress});

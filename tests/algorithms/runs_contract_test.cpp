@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <set>
 #include <variant>
 
 #include <gtest/gtest.h>
@@ -61,6 +62,15 @@ class EveryRun : public testing::TestWithParam<Case> {
   }
 };
 
+/// The output is an iterate of the second stage; the first one's are not shown.
+bool shows_its_second_stage_alone(const std::string& key) {
+  static const std::set<std::string> keys{"lowy-2024/warm-exponential",
+                                          "lowy-2024/warm-quasar",
+                                          "lowy-2024/warm-kl",
+                                          "lowy-2024/warm-glm"};
+  return keys.contains(key);
+}
+
 /// Shortens a run, so that one test stays quick; the horizon is the field `steps` of all, and of
 /// every stage of an algorithm that runs others.
 /// \return the most steps that are left of runs of `steps` ≥ 1
@@ -92,9 +102,11 @@ TEST_P(EveryRun, EndsWithAFinitePointAndAWellFormedOutcome) {
     EXPECT_EQ(ran.outcome.point.size(), p.facts.dimension);
     EXPECT_TRUE(ran.outcome.point.allFinite());
     EXPECT_GE(ran.outcome.steps, 1);
-    EXPECT_EQ(ran.iterates.front(), p.facts.initial_point);
-    EXPECT_GE(std::ssize(ran.iterates), ran.outcome.steps);
     EXPECT_LE(std::ssize(ran.iterates), ran.outcome.steps + 1);
+    if (!shows_its_second_stage_alone(GetParam().algorithm)) {
+      EXPECT_EQ(ran.iterates.front(), p.facts.initial_point);
+      EXPECT_GE(std::ssize(ran.iterates), ran.outcome.steps);
+    }
     for (const auto& [name, count] : ran.outcome.counts) EXPECT_GE(count, 0) << name;
   }
 }
@@ -119,7 +131,9 @@ TEST_P(EveryRun, RunsInOneDimensionAndForOneStep) {
   const Ran ran = run(*algorithm, p, s.rule);
   EXPECT_GE(ran.outcome.steps, 1);
   EXPECT_LE(ran.outcome.steps, most);
-  EXPECT_EQ(std::ssize(ran.iterates), ran.outcome.steps);
+  EXPECT_LE(std::ssize(ran.iterates), ran.outcome.steps);
+  if (!shows_its_second_stage_alone(GetParam().algorithm))
+    EXPECT_EQ(std::ssize(ran.iterates), ran.outcome.steps);
   EXPECT_TRUE(ran.outcome.point.allFinite());
 }
 

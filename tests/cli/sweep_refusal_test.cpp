@@ -104,7 +104,7 @@ TEST(SweepRefusal, UnknownAndMissingKeys) {
       {with("axis = \"records\", ", ""), "fit", "axis is missing in entry 1 of fit"},
       {with("metric = \"output.sosp_level\"", ""),
        "fit",
-       "metric is missing here and at the top of the file"},
+       "metric is missing, here and at the top of the file"},
       {good.substr(0, good.find("[[part]]")), "", ":1: part is missing at the top of the file"},
       {with("[1000, 2000, 4000]", "{ from = 10, to = 20 }"), "axes", "points is missing"},
   });
@@ -325,6 +325,18 @@ TEST(SweepRefusal, AFitOrAMergeWithoutItsStoresMakesNothing) {
       2,
       "expected the stores");
   EXPECT_FALSE(fs::exists(folder / "out"));
+}
+
+TEST(SweepRefusal, WhatOnlyALargeRunFindsOutIsSaidWithItsPlace) {
+  const ScratchFolder folder;
+  std::ofstream(folder / "large.toml")
+      << with("{ records = [1000, 2000, 4000] }", "{ records = [1e7] }, { \"set.steps\" = [0] }");
+  expect_one_error_line(
+      run_program(DPSOSP_PROGRAM,
+                  {"sweep", folder / "large.toml", "--out", folder / "out", "--quiet"}),
+      2,
+      "sweep large: part n, arm spider at records = 1e+07, set.steps = 0: arora-2023/dp-spider: "
+      "steps = 0");
 }
 
 TEST(SweepRefusal, AFolderOfTablesThatIsAFileIsRefusedBeforeAnyRun) {

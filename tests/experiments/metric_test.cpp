@@ -46,6 +46,7 @@ TEST(Metric, EveryNameReadsItsPlace) {
       {"best.sosp_level", 0.625},
       {"trace.median_sosp_level", 0.5},
       {"trace.mean_gradient_norm", (1 * 9 + 4 * 5 + 6 * 2) / 11.0},
+      {"trace.mean_excess_risk", (1 * 20 + 4 * 9 + 6 * 6) / 11.0 - 5.5},
       {"trace.fraction_solved", 2.0 / 3.0},
       {"schedule.alpha", 0.5},
       {"estimate.median", 0.1},

@@ -26,7 +26,7 @@ std::vector<nlohmann::json> jobs(Scale scale) {
 template <int K>
 plots::Exhibit printed(const Runs& runs, Scale scale) {
   return printed_table_exhibit(
-      runs, scale, table_name<K>(), fmt::format("ganesh-2023/table-{}", K), paper);
+      runs, scale, table_name<K>(), fmt::format("ganesh-2023-table-{}", K), paper);
 }
 
 /// Excess population risk of the three mechanisms in one dimension, where all of them can be run,

@@ -100,12 +100,6 @@ std::vector<std::pair<std::int64_t, std::int64_t>> printed_nodes(std::int64_t t,
   return nodes;
 }
 
-bool is_listed_node(const std::pair<std::int64_t, std::int64_t>& block, std::int64_t most) {
-  const std::int64_t size = block.second - block.first + 1;
-  return std::has_single_bit(static_cast<std::uint64_t>(size)) && (block.first - 1) % size == 0 &&
-         2 * size <= most;
-}
-
 }  // namespace liu_talwar_2025_probe
 
 namespace {
@@ -224,23 +218,35 @@ json tree_noise(const json& p, std::uint64_t seed) {
   return result;
 }
 
-/// One step along an estimate that errs by at most γ/4, from random points of the domain.
+/// One step along an estimate that errs by γ/4, in a random direction or along the gradient (which
+/// overshoots); half of the points are drawn from the domain, the others near saddles and minima,
+/// where |g| is of order γ.
 json descent(const json& p, std::uint64_t seed) {
-  const Problem problem = make_problem(p.at("problem"), {{"sampling", "whole"}}, 1000000, 10, seed);
+  constexpr Index d = 10;
+  const Problem problem = make_problem(p.at("problem"), {{"sampling", "whole"}}, 1000000, d, seed);
   const Objective& f = *problem.population;
   const double M = problem.facts.constants[constant::smoothness];
   const double gamma = p.at("gamma");
   const auto pairs = p.at("pairs").get<std::int64_t>();
   Stream stream({.seed = seed, .purpose = Purpose::evaluation});
+  std::vector<Vector> critical;
+  for (const Landmark& l : problem.landmarks)
+    if (l.of == Landmark::Of::population) critical.push_back(l.point);
   std::int64_t made = 0, above_sixth = 0, above_sixteenth = 0;
   double worst = -std::numeric_limits<double>::infinity();
-  Vector gradient(10);
+  Vector gradient(d), x(d);
   while (made < pairs) {
-    Vector x(10);
-    stream.fill_normal(1.0, x);
+    if (made % 2 == 0) {
+      stream.fill_normal(1.0, x);
+    } else {
+      x = critical[static_cast<std::size_t>(stream.below(std::ssize(critical)))];
+      x += 4 * gamma * stream.uniform() * direction(d, stream);
+    }
     problem.facts.domain.project(x);
     f.gradient(x, gradient);
-    const Vector g = gradient + stream.uniform() * gamma / 4 * direction(10, stream);
+    const bool overshoots = stream.bernoulli(0.5) && gradient.norm() > 0;
+    const Vector error = overshoots ? Vector(gradient / gradient.norm()) : direction(d, stream);
+    const Vector g = gradient + gamma / 4 * error;
     if (g.norm() < gamma) continue;
     ++made;
     const double change = f.value(x - g / M) - f.value(x);

@@ -19,9 +19,8 @@ struct Ablation {
 };
 const std::vector<Ablation>& ablations();
 
-/// Blocks of NODE(t) as Algorithm 1 prints it, and whether it lists a block among the nodes of Σ.
+/// Blocks of NODE(t) for Σ = `most` as Algorithm 1 prints it.
 std::vector<std::pair<std::int64_t, std::int64_t>> printed_nodes(std::int64_t t, std::int64_t most);
-bool is_listed_node(const std::pair<std::int64_t, std::int64_t>& block, std::int64_t most);
 
 /// Two costs of a record: of the gradient's tree and of the Hessian products, or of a refresh and
 /// an increment.

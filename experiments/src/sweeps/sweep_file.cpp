@@ -22,7 +22,8 @@ using nlohmann::json;
 
 constexpr std::int64_t most_points = 1000;
 constexpr std::int64_t most_seeds = 100000;
-constexpr double most_runs = 1e6;   // of a part
+constexpr double most_runs = 1e6;  // of a part
+constexpr double usual_dimension = 100;
 constexpr double small_data = 1e6;  // records times dimension that take milliseconds to make
 
 /// What stands at this scale: the value itself, or that of a table {smoke = …, quick = …, full =
@@ -294,7 +295,8 @@ void check_smallest(const Sweep& sweep, const Part& part, const std::vector<Cell
     if (least == nullptr || records(c) < records(*least)) least = &c;
   }
   for (const auto& [unused, cell] : smallest) {
-    if (records(*cell) * cell->runs.front().value("dimension", 1.0) > small_data) continue;
+    if (records(*cell) * cell->runs.front().value("dimension", usual_dimension) > small_data)
+      continue;
     try {
       check_run(cell->runs.front());
     } catch (const InputError& e) {

@@ -66,8 +66,8 @@ std::vector<std::string> metrics_of(const Part& part) {
   return names;
 }
 
-/// Those of a part; where it asks for no slope, as controls do, those of the first part that does,
-/// and the level of the output.
+/// Those of a part; where it asks for no slope, as controls do, the level of the output and the
+/// sweep's own metric.
 std::vector<std::string> shown_metrics(const Sweep& sweep, const Part& part) {
   if (!part.fits.empty()) return metrics_of(part);
   std::vector<std::string> names{"output.sosp_level"};

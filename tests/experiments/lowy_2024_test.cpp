@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// lowy-2024: probes, claims that formulas decide, the contour's crossings.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include <gtest/gtest.h>
+
+#include "dpsosp/experiments/claims.hpp"
+#include "dpsosp/experiments/json_number.hpp"
+#include "dpsosp/experiments/probe.hpp"
+#include "exhibits/lowy_2024_contour.hpp"
+
+namespace dpsosp {
+namespace {
+
+using lowy_2024_exhibit::crossing;
+using lowy_2024_exhibit::RatioCurve;
+using nlohmann::json;
+
+json probe(const char* name, json parameters, std::uint64_t seed = 0) {
+  return compute_job(describe_probe(name, std::move(parameters), seed));
+}
+
+Finding formula(const std::string& claim) {
+  const auto entry = std::ranges::find(predicate_registry(), claim, &PredicateEntry::claim);
+  EXPECT_NE(entry, predicate_registry().end()) << claim;
+  EXPECT_TRUE(entry->jobs(Scale::quick).empty()) << claim;
+  return entry->find(Runs({}), Scale::quick);
+}
+
+TEST(LowyProbes, TheLogRatiosOfTheMechanismStayWithinTheirBoundAndComeNearIt) {
+  for (const int d : {1, 2}) {
+    const json r = probe("lowy-2024/exact-exponential-mechanism",
+                         {{"dimension", d}, {"pairs", 10}, {"records", 5}});
+    EXPECT_LE(r.at("log_ratio_over_bound"), 1 + 1e-12);
+    EXPECT_GE(r.at("log_ratio_over_bound"), 0.1);
+    EXPECT_LE(r.at("tail_over_bound"), 1);
+  }
+}
+
+// A sum of n rows of norm 1, projected to k: its length changes by a relative 1/√k.
+TEST(LowyProbes, AProjectionsDeviationFallsAsTheRootOfItsDimension) {
+  const auto median_at = [](int k) {
+    std::vector<double> v = probe("lowy-2024/projection-deviation",
+                                  {{"dimension", 100}, {"rank", 20}, {"projected", k}, {"maps", 7}})
+                                .at("scaled");
+    std::ranges::nth_element(v, v.begin() + 3);
+    return v[3];
+  };
+  const double few = median_at(4), many = median_at(64);
+  EXPECT_GT(few, 0.2);
+  EXPECT_LT(few, 1.2);
+  EXPECT_NEAR(std::log(few / many), 0, 0.5);
+}
+
+TEST(LowyProbes, DpSpiderKeepsItsPromiseFromAnyExcess) {
+  double before = 0;
+  for (const double psi : {1e-3, 1e-2, 1e-1}) {
+    double squares = 0, promise = 0;
+    for (std::uint64_t seed = 0; seed < 5; ++seed) {
+      const json r = probe("lowy-2024/start-at-excess", {{"excess", psi}, {"records", 3000}}, seed);
+      const double g = r.at("mean_gradient");
+      squares += g * g / 5;
+      promise = r.at("promise");
+    }
+    EXPECT_LE(squares, promise * promise);
+    EXPECT_GT(promise, before);
+    before = promise;
+  }
+}
+
+TEST(LowyProbes, TheMechanismsTailIsCountedAgainstItsBound) {
+  const json r = probe("lowy-2024/exponential-mechanism-tail",
+                       {{"dimension", 2}, {"records", 10000}, {"seeds", 5}});
+  EXPECT_EQ(r.at("above"), 0);
+  EXPECT_GT(r.at("largest"), 0);
+  EXPECT_LT(r.at("largest"), 1);
+  EXPECT_DOUBLE_EQ(r.at("failure"), std::sqrt(2.0) / 2e4);
+}
+
+TEST(LowyProbes, TuningNeverLosesOnItsOwnInstances) {
+  const auto mean_train = [](json parameters) {
+    const std::vector<double> v =
+        probe("lowy-2024/published-experiment", std::move(parameters)).at("train");
+    return std::accumulate(v.begin(), v.end(), 0.0) / static_cast<double>(v.size());
+  };
+  const json defaults{{"stage", "dp_sgd"}, {"variant", "repaired"}, {"epsilon", 8}, {"seeds", 6}};
+  json tuned = defaults;
+  tuned["tuning"] = 2;
+  const json r = probe("lowy-2024/published-experiment", tuned);
+  EXPECT_TRUE(r.at("settings").contains("step_size"));
+  EXPECT_EQ(r.at("train").size(), 6U);
+  EXPECT_EQ(r.at("test").size(), 6U);
+  // the default step is in the grid, and the best of it is far better here
+  EXPECT_LT(mean_train(tuned), mean_train(defaults));
+  EXPECT_LT(mean_train(tuned), r.at("start").get<double>());
+  EXPECT_LE(from_json_number(r.at("spent")), 8 * (1 + 1e-9));
+}
+
+TEST(LowyClaims, FormulasDecideWhatNeedsNoRun) {
+  EXPECT_EQ(formula("lowy-2024/introduction-glm").verdict, Verdict::fails);
+  EXPECT_EQ(formula("lowy-2024/c15").verdict, Verdict::holds);
+  EXPECT_NEAR(*formula("lowy-2024/c15").value, -3.0 / 7, 1e-3);
+  const Finding period = formula("lowy-2024/c1-period");
+  EXPECT_EQ(period.verdict, Verdict::fails);
+  EXPECT_NEAR(*period.value, 8.3, 0.1);  // c²/2 at ε = 1, δ = 1e-6
+  EXPECT_EQ(formula("lowy-2024/c3-tail-printed").verdict, Verdict::fails);
+  EXPECT_EQ(formula("lowy-2024/c6-batch").verdict, Verdict::fails);
+  EXPECT_EQ(formula("lowy-2024/section-6-example").verdict, Verdict::fails);
+  EXPECT_EQ(formula("lowy-2024/corollary-e.4").verdict, Verdict::fails);
+  const Finding noise = formula("lowy-2024/c9-privacy");
+  EXPECT_EQ(noise.verdict, Verdict::fails);
+  EXPECT_GT(*noise.value, 2);
+  EXPECT_LE(*noise.value, 17.0 / 8);
+}
+
+TEST(Contour, FindsWhereAPowerLawCrossesOne) {
+  RatioCurve c{.dimension = 4};
+  for (const double n : {100.0, 1000.0, 10000.0, 100000.0}) {
+    c.records.push_back(n);
+    c.ratio.push_back(std::pow(n / 3000, -0.3));
+  }
+  EXPECT_NEAR(*crossing(c), 3000, 1e-6);
+}
+
+TEST(Contour, HasNoCrossingWhereTheRatioEndsAboveOneOrNeverReachesIt) {
+  EXPECT_FALSE(crossing({.dimension = 4, .records = {1, 2, 3}, .ratio = {0.5, 0.9, 1.1}}));
+  EXPECT_FALSE(crossing({.dimension = 4, .records = {1, 2, 3}, .ratio = {0.5, 0.9, 0.8}}));
+  // the last crossing counts
+  const auto n = crossing({.dimension = 4, .records = {1, 10, 100}, .ratio = {0.5, 2, 0.5}});
+  ASSERT_TRUE(n);
+  EXPECT_NEAR(*n, std::sqrt(1000.0), 1e-9);
+}
+
+}  // namespace
+}  // namespace dpsosp
