@@ -54,7 +54,7 @@ plots::Figure risk_figure(const Runs& runs, Scale scale) {
     }
   }
   const auto curve = [&](const char* label, auto&& rate) {
-    plots::Series s{.label = label, .style = 3 + p.series.size(), .dashed = true};
+    plots::Series s{.label = label, .style = p.series.size(), .dashed = true};
     for (const double x : n) {
       s.x.push_back(x);
       s.y.push_back(rate(x));

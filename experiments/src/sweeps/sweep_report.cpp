@@ -115,6 +115,16 @@ Size time_law(const std::vector<std::pair<Size, double>>& seen) {
   return full;
 }
 
+/// The place of an arm among those that slopes are fitted to; the last style is that of guide
+/// lines.
+std::size_t style_of(const Sweep& sweep, std::size_t arm) {
+  std::set<std::size_t> fitted;
+  for (const Part& part : sweep.parts)
+    if (!part.fits.empty()) fitted.insert(part.arms.begin(), part.arms.end());
+  const auto before = std::distance(fitted.begin(), fitted.lower_bound(arm));
+  return static_cast<std::size_t>(before) % (plots::styles - 1);
+}
+
 /// One metric of a part: every arm that a slope of it is fitted to.
 /// \param promised  the schedules' α bounds this metric
 plots::Panel slopes_panel(const Runs& runs,
@@ -122,7 +132,6 @@ plots::Panel slopes_panel(const Runs& runs,
                           const Part& part,
                           const std::string& metric,
                           bool promised) {
-  constexpr std::size_t most_arms = plots::styles / 2;
   const auto cells = cells_of(sweep, part);
   plots::Panel p;
   p.title = part.name;
@@ -135,7 +144,7 @@ plots::Panel slopes_panel(const Runs& runs,
       if (!request.arm.empty() && request.arm != sweep.arms[arm].name) continue;
       plots::Series s, alpha;
       s.label = sweep.arms[arm].name;
-      s.style = arm % most_arms;
+      s.style = style_of(sweep, arm);
       alpha.label = s.label + ", solved α";
       alpha.style = s.style;
       alpha.dashed = true;
