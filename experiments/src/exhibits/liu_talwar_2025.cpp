@@ -107,8 +107,8 @@ plots::Table controls_table(const Runs& runs, Scale scale) {
   t.title = "Controls";
   t.caption =
       "Median [smallest, largest] over seeds of the start, of runs without noise (ε = ∞) and of "
-      "runs whose records contribute nothing (noise only), at n = 1e10, d = 16, with the schedule "
-      "of ε = 1e-4.";
+      "runs whose records contribute nothing (noise only), at n = 1e12, d = 16, with the schedule "
+      "of ε = 1e-6.";
   t.row_header = "run";
   t.column_groups.push_back({"sosp_level", {"start", "best iterate", "output"}});
   for (const std::string_view name : {main_sweep, tao_sweep}) {
@@ -134,7 +134,7 @@ plots::Figure rates_figure(const Runs& runs, Scale scale) {
       "for Ada-DP-SPIDER, as their theorems have it. Lines are medians over seeds, bands run from "
       "the smallest to the largest seed; dashed: the accuracy that the schedule solved for, and "
       "guide lines at the claimed exponents. Records go to "
-      "the first three panels at ε = 1e-4 (n = 1e11, d = 16 where they stand still), to the last "
+      "the first three panels at ε = 1e-6 (n = 1e13, d = 16 where they stand still), to the last "
       "one at ε = 64.";
   f.columns = 2;
   const Sweep adaptive = built_in_sweep(main_sweep, scale), tao = built_in_sweep(tao_sweep, scale);
@@ -145,7 +145,7 @@ plots::Figure rates_figure(const Runs& runs, Scale scale) {
   for (const Shown& p : {Shown{"n",
                                "records",
                                "records n",
-                               "ε = 1e-4: private part",
+                               "ε = 1e-6: private part",
                                "adaptive batches",
                                "Ada-DP-SPIDER",
                                -0.5,
@@ -153,7 +153,7 @@ plots::Figure rates_figure(const Runs& runs, Scale scale) {
                          Shown{"d",
                                "dimension",
                                "dimension d",
-                               "ε = 1e-4, n = 1e11",
+                               "ε = 1e-6, n = 1e13",
                                "adaptive batches",
                                "Ada-DP-SPIDER",
                                0.25,
@@ -161,7 +161,7 @@ plots::Figure rates_figure(const Runs& runs, Scale scale) {
                          Shown{"epsilon",
                                "epsilon",
                                "privacy ε",
-                               "n = 1e11, d = 16",
+                               "n = 1e13, d = 16",
                                "adaptive batches",
                                "Ada-DP-SPIDER",
                                -0.5,
@@ -214,7 +214,7 @@ plots::Exhibit rates(const Runs& runs, Scale scale) {
       "(√d/(nε))^{2/5}."};
   e.differences = {
       "The private part leads only where √d/ε exceeds n^{1/3}, so that runs of affordable length "
-      "have ε = 1e-4 or so at n = 1e10 and more. Records are drawn from the exact law of their "
+      "have ε = 1e-6 at n = 1e11 and more. Records are drawn from the exact law of their "
       "batch sums.",
       "κ is a quarter of G, not G: the number of ledger lines of a run grows with κ. Any fixed "
       "share gives the same exponents; the level is 1.5 times that of κ = G.",
@@ -243,7 +243,7 @@ plots::Exhibit rates(const Runs& runs, Scale scale) {
 
 // ------------------------------------------------------------------------------------- ablation
 
-constexpr double small_epsilon = 1e-4, no_privacy = 1e6;
+constexpr double small_epsilon = 1e-6, no_privacy = 1e6;
 
 /// Saddles by their curvature, for both methods and both kinds of error.
 struct EscapeCurve {
@@ -283,8 +283,8 @@ plots::Exhibit ablation(const Runs& runs, Scale scale) {
   t.id = "variants";
   t.title = "Exponents in n of seven settings of one driver";
   t.caption =
-      "Predicted by worst-case calculus; solved: slope of the schedule's α over n = 1e10..1e16 at "
-      "d = 16, unit constants (ε = 1e-4, and without privacy); measured: best iterate of private "
+      "Predicted by worst-case calculus; solved: slope of the schedule's α over n = 1e12..1e16 at "
+      "d = 16, unit constants (ε = 1e-6, and without privacy); measured: best iterate of private "
       "runs with its 95 % interval.";
   t.row_header = "variant";
   t.column_groups = {{"", {"what it is"}},
@@ -304,7 +304,7 @@ plots::Exhibit ablation(const Runs& runs, Scale scale) {
       "norm α/4), and F's mean change up to λ = √(ρα).",
       escape_seeds(scale));
   f.columns = 2;
-  plots::Panel small{.title = "solved α, ε = 1e-4",
+  plots::Panel small{.title = "solved α, ε = 1e-6",
                      .x = {.label = "records n", .scale = plots::Scale::log},
                      .y = {.label = "solved α (F/X)", .scale = plots::Scale::log}};
   plots::Panel large = small;
