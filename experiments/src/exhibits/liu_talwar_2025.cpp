@@ -134,7 +134,7 @@ plots::Figure rates_figure(const Runs& runs, Scale scale) {
       "for Ada-DP-SPIDER, as their theorems have it. Lines are medians over seeds, bands run from "
       "the smallest to the largest seed; dashed: the accuracy that the schedule solved for, and "
       "guide lines at the claimed exponents. Records go to "
-      "the first three panels at ε = 1e-6 (n = 1e13, d = 16 where they stand still), to the last "
+      "the first three panels at ε = 1e-6 (n = 1e12, d = 16 where they stand still), to the last "
       "one at ε = 64.";
   f.columns = 2;
   const Sweep adaptive = built_in_sweep(main_sweep, scale), tao = built_in_sweep(tao_sweep, scale);
@@ -153,7 +153,7 @@ plots::Figure rates_figure(const Runs& runs, Scale scale) {
                          Shown{"d",
                                "dimension",
                                "dimension d",
-                               "ε = 1e-6, n = 1e13",
+                               "ε = 1e-6, n = 1e12",
                                "adaptive batches",
                                "Ada-DP-SPIDER",
                                0.25,
@@ -161,7 +161,7 @@ plots::Figure rates_figure(const Runs& runs, Scale scale) {
                          Shown{"epsilon",
                                "epsilon",
                                "privacy ε",
-                               "n = 1e13, d = 16",
+                               "n = 1e12, d = 16",
                                "adaptive batches",
                                "Ada-DP-SPIDER",
                                -0.5,
@@ -214,7 +214,7 @@ plots::Exhibit rates(const Runs& runs, Scale scale) {
       "(√d/(nε))^{2/5}."};
   e.differences = {
       "The private part leads only where √d/ε exceeds n^{1/3}, so that runs of affordable length "
-      "have ε = 1e-6 at n = 1e11 and more. Records are drawn from the exact law of their "
+      "have ε = 1e-6 at n = 1e11 to 1e13. Records are drawn from the exact law of their "
       "batch sums.",
       "κ is a quarter of G, not G: the number of ledger lines of a run grows with κ. Any fixed "
       "share gives the same exponents; the level is 1.5 times that of κ = G.",
