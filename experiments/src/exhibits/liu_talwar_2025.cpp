@@ -243,7 +243,7 @@ plots::Exhibit rates(const Runs& runs, Scale scale) {
 
 // ------------------------------------------------------------------------------------- ablation
 
-constexpr double small_epsilon = 1e-6, no_privacy = 1e6;
+constexpr double small_epsilon = 1e-4, no_privacy = 1e6;
 
 /// Saddles by their curvature, for both methods and both kinds of error.
 struct EscapeCurve {
@@ -283,8 +283,8 @@ plots::Exhibit ablation(const Runs& runs, Scale scale) {
   t.id = "variants";
   t.title = "Exponents in n of seven settings of one driver";
   t.caption =
-      "Predicted by worst-case calculus; solved: slope of the schedule's α over n = 1e12..1e16 at "
-      "d = 16, unit constants (ε = 1e-6, and without privacy); measured: best iterate of private "
+      "Predicted by worst-case calculus; solved: slope of the schedule's α over n = 1e10..1e14 at "
+      "d = 16, unit constants (ε = 1e-4, and without privacy); measured: best iterate of private "
       "runs with its 95 % interval.";
   t.row_header = "variant";
   t.column_groups = {{"", {"what it is"}},
@@ -304,7 +304,7 @@ plots::Exhibit ablation(const Runs& runs, Scale scale) {
       "norm α/4), and F's mean change up to λ = √(ρα).",
       escape_seeds(scale));
   f.columns = 2;
-  plots::Panel small{.title = "solved α, ε = 1e-6",
+  plots::Panel small{.title = "solved α, ε = 1e-4",
                      .x = {.label = "records n", .scale = plots::Scale::log},
                      .y = {.label = "solved α (F/X)", .scale = plots::Scale::log}};
   plots::Panel large = small;
