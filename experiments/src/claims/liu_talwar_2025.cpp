@@ -58,7 +58,7 @@ json escape_job(std::string_view problem,
 }
 
 ProbeSeries solved_alpha(std::string_view variant, double epsilon, double dimension) {
-  ProbeSeries s{.x = {1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16}, .jobs = {}};
+  ProbeSeries s{.x = {1e10, 1e11, 1e12, 1e13, 1e14}, .jobs = {}};
   s.jobs = {describe_probe(
       "liu-talwar-2025/solved-schedule",
       {{"variant", variant}, {"epsilon", epsilon}, {"dimension", dimension}, {"records", s.x}})};
