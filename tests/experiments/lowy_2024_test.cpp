@@ -8,6 +8,7 @@
 
 #include "dpsosp/experiments/claims.hpp"
 #include "dpsosp/experiments/json_number.hpp"
+#include "dpsosp/experiments/metric.hpp"
 #include "dpsosp/experiments/probe.hpp"
 #include "exhibits/lowy_2024_contour.hpp"
 
@@ -29,12 +30,17 @@ Finding formula(const std::string& claim) {
   return entry->find(Runs({}), Scale::quick);
 }
 
-TEST(LowyProbes, TheLogRatiosOfTheMechanismStayWithinTheirBoundAndComeNearIt) {
+// The log-ratios of two data sets fill an interval that holds 0 and is as long as λ times the range
+// of the scores' difference.
+TEST(LowyProbes, TheLogRatiosOfTheMechanismFillAnIntervalAsLongAsTheScoresMove) {
   for (const int d : {1, 2}) {
     const json r = probe("lowy-2024/exact-exponential-mechanism",
                          {{"dimension", d}, {"pairs", 10}, {"records", 5}});
-    EXPECT_LE(r.at("log_ratio_over_bound"), 1 + 1e-12);
-    EXPECT_GE(r.at("log_ratio_over_bound"), 0.1);
+    const double ratio = r.at("log_ratio_over_bound"), spread = r.at("spread_over_bound");
+    EXPECT_GT(spread, 0);
+    EXPECT_LE(spread, 1 + 1e-12);
+    EXPECT_GE(ratio, 0.5 * spread * (1 - 1e-12));
+    EXPECT_LE(ratio, spread * (1 + 1e-9));
     EXPECT_LE(r.at("tail_over_bound"), 1);
   }
 }
@@ -113,6 +119,12 @@ TEST(LowyClaims, FormulasDecideWhatNeedsNoRun) {
   EXPECT_EQ(noise.verdict, Verdict::fails);
   EXPECT_GT(*noise.value, 2);
   EXPECT_LE(*noise.value, 17.0 / 8);
+}
+
+TEST(MetricOfATrace, ItsFirstRowHasTheWeightOfOneIterateWhereverItStands) {
+  const json run{{"minimum", 0.5}, {"trace", {{100, 2.0, 1.0, 0, 0}, {103, 4.0, 3.0, 0, 0}}}};
+  EXPECT_DOUBLE_EQ(*metric_of(run, "trace.mean_gradient_norm"), (1.0 + 3 * 3.0) / 4);
+  EXPECT_DOUBLE_EQ(*metric_of(run, "trace.mean_excess_risk"), (2.0 + 3 * 4.0) / 4 - 0.5);
 }
 
 TEST(Contour, FindsWhereAPowerLawCrossesOne) {
