@@ -16,7 +16,6 @@ namespace dpsosp {
 namespace {
 
 using lowy_2024_exhibit::crossing;
-using lowy_2024_exhibit::RatioCurve;
 using nlohmann::json;
 
 json probe(const char* name, json parameters, std::uint64_t seed = 0) {
@@ -128,19 +127,17 @@ TEST(MetricOfATrace, ItsFirstRowHasTheWeightOfOneIterateWhereverItStands) {
 }
 
 TEST(Contour, FindsWhereAPowerLawCrossesOne) {
-  RatioCurve c{.dimension = 4};
-  for (const double n : {100.0, 1000.0, 10000.0, 100000.0}) {
-    c.records.push_back(n);
-    c.ratio.push_back(std::pow(n / 3000, -0.3));
-  }
-  EXPECT_NEAR(*crossing(c), 3000, 1e-6);
+  const std::vector<double> records{100, 1000, 10000, 100000};
+  std::vector<double> ratio;
+  for (const double n : records) ratio.push_back(std::pow(n / 3000, -0.3));
+  EXPECT_NEAR(*crossing(records, ratio), 3000, 1e-6);
 }
 
 TEST(Contour, HasNoCrossingWhereTheRatioEndsAboveOneOrNeverReachesIt) {
-  EXPECT_FALSE(crossing({.dimension = 4, .records = {1, 2, 3}, .ratio = {0.5, 0.9, 1.1}}));
-  EXPECT_FALSE(crossing({.dimension = 4, .records = {1, 2, 3}, .ratio = {0.5, 0.9, 0.8}}));
+  EXPECT_FALSE(crossing({1, 2, 3}, {0.5, 0.9, 1.1}));
+  EXPECT_FALSE(crossing({1, 2, 3}, {0.5, 0.9, 0.8}));
   // the last crossing counts
-  const auto n = crossing({.dimension = 4, .records = {1, 10, 100}, .ratio = {0.5, 2, 0.5}});
+  const auto n = crossing({1, 10, 100}, {0.5, 2, 0.5});
   ASSERT_TRUE(n);
   EXPECT_NEAR(*n, std::sqrt(1000.0), 1e-9);
 }
