@@ -1,15 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <filesystem>
 #include <iostream>
+#include <optional>
+#include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "commands.hpp"
 #include "dpsosp/algorithms/registry.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/experiments/algorithm_page.hpp"
+#include "dpsosp/experiments/claims.hpp"
 #include "dpsosp/experiments/exhibit.hpp"
 #include "dpsosp/experiments/problem_page.hpp"
+#include "dpsosp/experiments/runs.hpp"
+#include "dpsosp/experiments/store.hpp"
 #include "dpsosp/problems/problem.hpp"
 #include "options.hpp"
 
@@ -122,25 +130,98 @@ json exhibits() {
   return rows;
 }
 
+/// Each run once.
+std::vector<json> unique_jobs(const std::vector<json>& jobs) {
+  std::vector<json> unique;
+  std::set<std::string> seen;
+  for (const json& job : jobs)
+    if (seen.insert(RunKey(job).hash()).second) unique.push_back(job);
+  return unique;
+}
+
+/// What a store finds; none, with a line on stderr, where it lacks runs.
+std::optional<std::vector<Finding>> findings_in(const std::filesystem::path& file, Scale scale) {
+  const Store store(file, Store::Access::read_only);
+  const std::vector<json> jobs = unique_jobs(claim_jobs(scale));
+  const std::vector<StoredRun> runs = runs_in(store, jobs);
+  if (runs.size() == jobs.size()) return find_claims(Runs(runs), scale);
+  std::cerr << fmt::format(
+      "list: no verdicts: {} lacks {} of the {} runs of the claims at scale {}; dpsosp reproduce "
+      "claims computes them\n",
+      file.string(),
+      jobs.size() - runs.size(),
+      jobs.size(),
+      to_string(scale));
+  return {};
+}
+
+/// "3 as claimed, 2 holds", in the order in which the words first come.
+std::string counts_text(const std::vector<std::string>& all) {
+  std::vector<std::pair<std::string, int>> counts;
+  for (const std::string& word : all) {
+    auto found = std::ranges::find(counts, word, &std::pair<std::string, int>::first);
+    if (found == counts.end()) found = counts.insert(found, {word, 0});
+    ++found->second;
+  }
+  std::vector<std::string> parts;
+  for (const auto& [word, count] : counts) parts.push_back(fmt::format("{} {}", count, word));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+int list_claims(const po::variables_map& map) {
+  const Scale scale = scale_of(map["scale"].as<std::string>());
+  std::optional<std::vector<Finding>> findings;
+  if (map.count("out") != 0)
+    findings = findings_in(out_folder(map, "list") / "store.sqlite", scale);
+  const json rows = claims_json(findings ? &*findings : nullptr);
+  if (map.count("json") != 0) {
+    std::cout << rows.dump(2) << '\n';
+    return 0;
+  }
+  const char* word = findings ? "verdict" : "kind";
+  std::vector<std::string> words;
+  for (const json& row : rows) words.push_back(row.at(word));
+  fmt::print("{} claims: {}\n", rows.size(), counts_text(words));
+  std::size_t width = 0;
+  for (const json& row : rows)
+    width = std::max(width, row.at("id").get_ref<const std::string&>().size());
+  for (const json& row : rows) {
+    const std::string measured = row.value("measured", "");
+    fmt::print("{:<{}}  {:<19}  {}{}\n",
+               row.at("id").get<std::string>(),
+               width,
+               row.at(word).get<std::string>(),
+               row.at("says").get<std::string>(),
+               measured.empty() ? "" : " | " + measured);
+  }
+  return 0;
+}
+
 }  // namespace
 
 int list_command(const Arguments& arguments) {
-  po::options_description options("dpsosp list algorithms|problems|exhibits");
+  po::options_description options("dpsosp list algorithms|problems|exhibits|claims");
   options.add_options()("help", "this text")("json", "as JSON, with settings and constants")(
       "settings", "also every setting, its default and its meaning")(
       "document",
       po::value<std::string>(),
       "write algorithms.md, or problems.md and its pictures, into this folder")(
-      "what", po::value<std::vector<std::string>>(), "algorithms, problems or exhibits");
+      "out", po::value<std::string>(), "of claims: the folder of a store, for their verdicts")(
+      "scale",
+      po::value<std::string>()->default_value("quick"),
+      "of the verdicts: smoke, quick or full")(
+      "what", po::value<std::vector<std::string>>(), "algorithms, problems, exhibits or claims");
   const auto map = parse_options("list", options, arguments, "what");
   if (map.count("help") != 0) {
     std::cout << options;
     return 0;
   }
-  const std::vector<std::string> kinds{"algorithms", "problems", "exhibits"};
+  const std::vector<std::string> kinds{"algorithms", "problems", "exhibits", "claims"};
   if (map.count("what") == 0 || map["what"].as<std::vector<std::string>>().size() != 1)
-    throw InputError("list: expected one of algorithms, problems, exhibits");
+    throw InputError("list: expected one of algorithms, problems, exhibits, claims");
   const std::string what = map["what"].as<std::vector<std::string>>().front();
+  if (what != "claims" && (map.count("out") != 0 || !map["scale"].defaulted()))
+    throw InputError("list: --out and --scale go with claims");
   if (map.count("document") != 0) {
     if (what != "problems" && what != "algorithms")
       throw InputError("list: --document goes with algorithms or problems");
@@ -150,6 +231,7 @@ int list_command(const Arguments& arguments) {
       fmt::print("{}\n", file.string());
     return 0;
   }
+  if (what == "claims") return list_claims(map);
   json rows;
   if (what == "algorithms")
     rows = algorithms();

@@ -35,7 +35,8 @@ constexpr std::array commands{
             dpsosp::check_command},
     Command{"fit", "slopes of a sweep with intervals and verdicts", dpsosp::fit_command},
     Command{"info", "version, compiler, processor, libraries", dpsosp::info_command},
-    Command{"list", "algorithms, problems or exhibits, one line each", dpsosp::list_command},
+    Command{
+        "list", "algorithms, problems, exhibits or claims, one line each", dpsosp::list_command},
     Command{"merge", "stores of shards into one", dpsosp::merge_command},
     Command{"report", "write the report again from stored runs", dpsosp::report_command},
     Command{"reproduce", "regenerate tables and figures", dpsosp::reproduce_command},
@@ -48,7 +49,8 @@ void print_usage(std::ostream& out) {
     out << "  " << c.name << std::string(12 - c.name.size(), ' ') << c.summary << '\n';
   }
   out << "\ndpsosp COMMAND --help lists the options of a command.\n"
-         "Exit codes: 0 fine, 1 a run failed, 2 bad input, 3 refused because no proof covers it,\n"
+         "Exit codes: 0 fine, 1 a run or a check failed, 2 bad input, 3 refused because no proof "
+         "covers it,\n"
          "130 interrupted.\n";
 }
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "options.hpp"
 
+#include <algorithm>
+#include <thread>
+
 #include <fmt/format.h>
 
 #include "choices.hpp"
@@ -59,6 +62,24 @@ std::int64_t integer(const boost::program_options::variables_map& map,
   if (value < least)
     reject(command, fmt::format("--{}", name), map[name].as<std::string>(), expected);
   return value;
+}
+
+int threads(const boost::program_options::variables_map& map, std::string_view command) {
+  constexpr std::int64_t most = 4096;
+  if (map.count("threads") == 0)
+    return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  const std::int64_t count = integer(map, command, "threads", 1);
+  if (count > most)
+    reject(command, "--threads", map["threads"].as<std::string>(), fmt::format("<= {}", most));
+  return static_cast<int>(count);
+}
+
+std::filesystem::path out_folder(const boost::program_options::variables_map& map,
+                                 std::string_view command) {
+  const auto folder = map["out"].as<std::string>();
+  if (folder.empty())
+    throw InputError(fmt::format("{}: --out is empty, expected a folder", command));
+  return folder;
 }
 
 }  // namespace dpsosp

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +24,13 @@ std::int64_t integer(const boost::program_options::variables_map& map,
                      std::string_view command,
                      const char* name,
                      std::int64_t least);
+
+/// `--threads` where it is given, else the number of processors. \throws InputError
+int threads(const boost::program_options::variables_map& map, std::string_view command);
+
+/// `--out`, a folder. \throws InputError if it is empty
+std::filesystem::path out_folder(const boost::program_options::variables_map& map,
+                                 std::string_view command);
 
 /// "a=1 b=2" as given by `--set a=1 --set b=2`. \throws InputError for text without '='
 std::vector<std::pair<std::string, std::string>> assignments(std::string_view command,

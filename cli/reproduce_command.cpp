@@ -2,12 +2,15 @@
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
-#include <thread>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "choices.hpp"
 #include "commands.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/experiments/exhibit.hpp"
+#include "dpsosp/experiments/reference.hpp"
 #include "options.hpp"
 
 namespace dpsosp {
@@ -26,14 +29,54 @@ po::options_description options_of(const char* title) {
   return options;
 }
 
-ReproduceOptions read(const po::variables_map& map) {
+ReproduceOptions read(const po::variables_map& map, std::string_view command) {
   ReproduceOptions o;
   if (map.count("exhibit") != 0) o.exhibits = map["exhibit"].as<std::vector<std::string>>();
   o.scale = scale_of(map["scale"].as<std::string>());
-  o.out = map["out"].as<std::string>();
-  if (o.out.empty()) throw InputError("--out is empty, expected a folder");
+  o.out = out_folder(map, command);
   o.quiet = map.count("quiet") != 0;
   return o;
+}
+
+/// The exhibits of a report, by folder, that a reference holds and those that it does not.
+struct Checkable {
+  std::vector<std::string> held, lacking;
+};
+
+Checkable checkable(const std::filesystem::path& reference, std::vector<std::string> ids) {
+  const std::vector<std::string> folders = reference_exhibits(reference);
+  const bool all = ids.empty();
+  if (all)
+    for (const ExhibitEntry& e : exhibit_registry()) ids.push_back(e.id);
+  Checkable c;
+  for (std::string& id : ids) {
+    std::ranges::replace(id, '/', '-');
+    const bool held = std::ranges::find(folders, id) != folders.end();
+    (held ? c.held : c.lacking).push_back(id);
+  }
+  if (c.held.empty() || (!all && !c.lacking.empty()))
+    throw InputError(fmt::format("reproduce: {} holds no tables of {}, expected some of {}",
+                                 reference.string(),
+                                 all ? "any exhibit" : c.lacking.front(),
+                                 fmt::join(folders, ", ")));
+  return c;
+}
+
+/// One line a difference, then what was compared. \return 1 if anything differs
+int print_check(const std::filesystem::path& reference,
+                const std::filesystem::path& report,
+                const Checkable& exhibits) {
+  const ReferenceCheck check = check_reference(reference, report, exhibits.held);
+  for (const std::string& difference : check.differences) std::cout << difference << '\n';
+  std::cout << fmt::format("{} difference{} from {} in {} tables",
+                           check.differences.size(),
+                           check.differences.size() == 1 ? "" : "s",
+                           reference.string(),
+                           check.compared.size());
+  if (!exhibits.lacking.empty())
+    std::cout << fmt::format("; it holds no tables of {}", fmt::join(exhibits.lacking, ", "));
+  std::cout << '\n';
+  return check.differences.empty() ? 0 : 1;
 }
 
 /// The place of the report as the last line, once it is there.
@@ -48,19 +91,25 @@ int reproduce_command(const Arguments& arguments) {
   auto options = options_of("dpsosp reproduce [EXHIBIT...]");
   options.add_options()(
       "threads", po::value<std::string>(), "runs at a time; default: all processors")(
-      "retry-failed", "compute failed runs again");
+      "retry-failed", "compute failed runs again")(
+      "check",
+      po::value<std::string>(),
+      "compare the tables with those in this folder, results; print what differs");
   const auto map = parse_options("reproduce", options, arguments, "exhibit");
   if (map.count("help") != 0) {
     std::cout << options;
     return 0;
   }
-  ReproduceOptions o = read(map);
+  ReproduceOptions o = read(map, "reproduce");
   o.retry_failed = map.count("retry-failed") != 0;
-  o.threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  if (map.count("threads") != 0)
-    o.threads = parse_number<int>(
-        "reproduce", "--threads", map["threads"].as<std::string>(), "an integer >= 1");
-  return print_place(reproduce(o));
+  o.threads = threads(map, "reproduce");
+  if (map.count("check") == 0) return print_place(reproduce(o));
+  const std::filesystem::path reference = map["check"].as<std::string>();
+  const Checkable exhibits = checkable(reference, o.exhibits);  // before any work
+  const std::filesystem::path page = reproduce(o);
+  const int code = print_check(reference, page.parent_path(), exhibits);
+  print_place(page);
+  return code;
 }
 
 int report_command(const Arguments& arguments) {
@@ -70,7 +119,7 @@ int report_command(const Arguments& arguments) {
     std::cout << options;
     return 0;
   }
-  ReproduceOptions o = read(map);
+  ReproduceOptions o = read(map, "report");
   o.from_store = true;
   return print_place(reproduce(o));
 }

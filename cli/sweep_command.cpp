@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
-#include <thread>
 
 #include <fmt/format.h>
 
@@ -13,6 +12,8 @@
 #include "dpsosp/experiments/progress.hpp"
 #include "dpsosp/experiments/runner.hpp"
 #include "dpsosp/experiments/sweep_report.hpp"
+#include "dpsosp/plots/files.hpp"
+#include "dpsosp/privacy/accounting/event.hpp"
 #include "options.hpp"
 
 namespace dpsosp {
@@ -38,9 +39,19 @@ Sweep the_sweep(const po::variables_map& map, std::string_view command) {
         fmt::format("{}: expected one sweep, a TOML file or a built-in name", command));
   const std::string name = map["file"].as<std::vector<std::string>>().front();
   const Scale scale = scale_of(map["scale"].as<std::string>());
-  const auto is = [&](const BuiltInSweep& s) { return s.name == name; };
-  if (std::ranges::any_of(built_in_sweeps(), is)) return built_in_sweep(name, scale);
-  return read_sweep(name, scale);
+  const bool built_in =
+      std::ranges::find(built_in_sweeps(), name, &BuiltInSweep::name) != built_in_sweeps().end();
+  // A name that is neither a file nor looks like one is refused with the nearest built-in one.
+  const std::filesystem::path file(name);
+  Sweep sweep = built_in || (!std::filesystem::exists(file) && !file.has_extension())
+                    ? built_in_sweep(name, scale)
+                    : read_sweep(file, scale);
+  if (sweep.parts.empty())
+    throw InputError(fmt::format("{}: {} has no part at scale {}, expected another --scale",
+                                 command,
+                                 name,
+                                 to_string(scale)));
+  return sweep;
 }
 
 /// "i/k": every k-th run from the i-th.
@@ -61,12 +72,6 @@ Shard shard_of(const std::string& text) {
   return s;
 }
 
-std::vector<json> of_shard(const std::vector<json>& jobs, const Shard& shard) {
-  std::vector<json> mine;
-  for (std::size_t k = shard.index - 1; k < jobs.size(); k += shard.count) mine.push_back(jobs[k]);
-  return mine;
-}
-
 std::filesystem::path store_file(const std::filesystem::path& out, const Shard& shard) {
   return out / (shard.count == 1 ? std::string("store.sqlite")
                                  : fmt::format("store-{}-of-{}.sqlite", shard.index, shard.count));
@@ -85,12 +90,34 @@ void print_plan(const Sweep& sweep,
   }
   const TimeEstimate time = estimate_time(jobs, file);
   std::cout << fmt::format("{} cells, {} runs, {} of them stored", cells, jobs.size(), time.stored);
+  const std::size_t known = jobs.size() - time.stored - time.unknown;
+  if (known > 0)
+    std::cout << fmt::format(
+        "; about {} on one core for {} others", duration_text(time.seconds), known);
   if (time.unknown > 0)
     std::cout << fmt::format(
-        "; no run like {} of the others is stored yet, so the time is not known\n", time.unknown);
-  else
-    std::cout << fmt::format("; about {} on one core for the others\n",
-                             duration_text(time.seconds));
+        "; no run like {} of the others is stored yet, so that their time is "
+        "not known",
+        time.unknown);
+  std::cout << '\n';
+}
+
+/// compute_job, with the place of the run in what it refuses.
+Compute with_place(const Sweep& sweep) {
+  return [&sweep](const json& description) {
+    try {
+      return compute_job(description);
+    } catch (const UnsupportedError&) {
+      throw;
+    } catch (const InputError& e) {
+      for (const Part& part : sweep.parts)
+        for (const Cell& cell : cells_of(sweep, part))
+          if (std::ranges::find(cell.runs, description) != cell.runs.end())
+            throw InputError(
+                fmt::format("sweep {}: {}: {}", sweep.name, place_of(sweep, part, cell), e.what()));
+      throw;
+    }
+  };
 }
 
 }  // namespace
@@ -110,29 +137,29 @@ int sweep_command(const Arguments& arguments) {
   }
   const Sweep sweep = the_sweep(map, "sweep");
   const Shard shard = shard_of(map["shard"].as<std::string>());
-  const std::filesystem::path out = map["out"].as<std::string>();
+  const std::filesystem::path out = out_folder(map, "sweep");
   const std::filesystem::path file = store_file(out, shard);
-  const std::vector<json> jobs = of_shard(jobs_of(sweep), shard);
+  const int at_a_time = threads(map, "sweep");
+  const std::vector<json> jobs = of_shard(jobs_of(sweep), shard.index, shard.count);
   if (map.count("dry-run") != 0) {
     print_plan(sweep, jobs, file);
     return 0;
   }
-  int threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  if (map.count("threads") != 0)
-    threads = parse_number<int>(
-        "sweep", "--threads", map["threads"].as<std::string>(), "an integer >= 1");
+  const std::filesystem::path tables = out / sweep.name;
+  if (shard.count == 1) plots::ensure_writable_folder(tables);  // before any work
   Store store(file);
   Progress progress(progress_style(map.count("quiet") != 0));
-  const auto runs = run_jobs(
-      store,
-      jobs,
-      compute_job,
-      {.threads = threads, .retry_failed = map.count("retry-failed") != 0, .progress = &progress});
+  const auto runs = run_jobs(store,
+                             jobs,
+                             with_place(sweep),
+                             {.threads = at_a_time,
+                              .retry_failed = map.count("retry-failed") != 0,
+                              .progress = &progress});
   if (shard.count > 1) {
     std::cout << "store: " << file.string() << '\n';
     return 0;
   }
-  for (const auto& written : write_sweep_tables(store, Runs(runs), sweep, out / sweep.name))
+  for (const auto& written : write_sweep_tables(store, Runs(runs), sweep, tables))
     std::cout << written.string() << '\n';
   return 0;
 }
@@ -146,9 +173,8 @@ int fit_command(const Arguments& arguments) {
     return 0;
   }
   const Sweep sweep = the_sweep(map, "fit");
-  const Store store(std::filesystem::path(map["out"].as<std::string>()) / "store.sqlite",
-                    Store::Access::read_only);
-  const auto runs = stored_runs(store, jobs_of(sweep));
+  const Store store(out_folder(map, "fit") / "store.sqlite", Store::Access::read_only);
+  const auto runs = stored_runs(store, jobs_of(sweep), "dpsosp sweep");
   const auto slopes = slopes_of(Runs(runs), sweep);
   if (map.count("json") != 0) {
     json all = json::array();
@@ -173,8 +199,10 @@ int merge_command(const Arguments& arguments) {
     return 0;
   }
   if (map.count("store") == 0) throw InputError("merge: expected the stores to take in");
+  const auto names = map["store"].as<std::vector<std::string>>();
+  for (const std::string& name : names) const Store readable(name, Store::Access::read_only);
   Store into(map["into"].as<std::string>());
-  for (const std::string& name : map["store"].as<std::vector<std::string>>()) {
+  for (const std::string& name : names) {
     const MergeReport report = into.merge(Store(name, Store::Access::read_only));
     std::cout << fmt::format(
         "{}: {} runs added, {} were there\n", name, report.added, report.identical);

@@ -32,19 +32,6 @@ std::vector<const ExhibitEntry*> chosen_exhibits(const std::vector<std::string>&
   return chosen;
 }
 
-std::vector<StoredRun> stored_only(const Store& store, const std::vector<nlohmann::json>& jobs) {
-  std::vector<StoredRun> runs;
-  for (const auto& job : jobs) {
-    auto run = store.find(RunKey(job));
-    if (!run)
-      throw InputError(
-          fmt::format("report: {} lacks runs of the exhibits; dpsosp reproduce computes them",
-                      store.file().string()));
-    runs.push_back(std::move(*run));
-  }
-  return runs;
-}
-
 plots::Report frame(const Store& store, Scale scale) {
   plots::Report report;
   report.title = "dpsosp: tables and figures regenerated";
@@ -117,7 +104,7 @@ std::filesystem::path reproduce(const ReproduceOptions& options) {
 
   Progress progress(progress_style(options.quiet));
   const std::vector<StoredRun> runs = options.from_store
-                                          ? stored_only(store, jobs)
+                                          ? stored_runs(store, jobs, "dpsosp reproduce")
                                           : run_jobs(store,
                                                      jobs,
                                                      compute_job,

@@ -69,9 +69,28 @@ constexpr Names<Door, 7> doors{{{Door::enforced, "enforced"},
                                 {Door::no_clipping, "no_clipping"},
                                 {Door::script, "script"}}};
 
+/// What algorithms are told of public constants, as factors on them: a schedule that is tuned. The
+/// result is judged by the true ones, and privacy rests on none of them, since records are clipped
+/// at what is told.
+struct Told {
+  static constexpr std::string_view prefix = "told.";
+  static constexpr std::array names{
+      constant::lipschitz, constant::smoothness, constant::suboptimality};
+  std::array<double, names.size()> factors{1.0, 1.0, 1.0};
+
+  Fields fields() {
+    Fields list;
+    for (std::size_t k = 0; k < names.size(); ++k)
+      list.push_back(
+          field(fmt::format("{}{}", prefix, names[k]), factors[k], "factor on the constant"));
+    return list;
+  }
+};
+
 /// A description made whole again: the objects that a run needs.
 struct Setup {
   Problem problem;
+  PublicFacts told;  ///< what the algorithm sees
   std::unique_ptr<Algorithm> algorithm;
   Scheduled scheduled;
   Door door;
@@ -81,15 +100,42 @@ std::unique_ptr<ProblemFamily> make_family(const std::string& name,
                                            const std::map<std::string, std::string>& settings) {
   auto family = find_problem(name);
   Fields fields = family->fields();
-  for (const auto& [key, text] : settings) set_field(fields, name, key, text);
+  for (const auto& [key, text] : settings)
+    if (!key.starts_with(Told::prefix)) set_field(fields, name, key, text);
   return family;
+}
+
+Told told_of(const std::string& problem, const std::map<std::string, std::string>& settings) {
+  Told told;
+  Fields fields = told.fields();
+  for (const auto& [key, text] : settings)
+    if (key.starts_with(Told::prefix)) set_field(fields, problem, key, text);
+  for (std::size_t k = 0; k < Told::names.size(); ++k)
+    if (!(told.factors[k] > 0 && std::isfinite(told.factors[k])))
+      reject(problem, fields[k].name, told.factors[k], "finite and > 0");
+  return told;
+}
+
+/// \throws MissingConstant
+PublicFacts facts_told(PublicFacts facts, const Told& told) {
+  for (std::size_t k = 0; k < Told::names.size(); ++k) {
+    if (told.factors[k] == 1.0) continue;
+    Constant c = facts.constants.at(Told::names[k]);
+    c.value *= told.factors[k];
+    c.origin = Origin::estimated;
+    facts.constants.set(Told::names[k], std::move(c));
+  }
+  return facts;
 }
 
 /// The settings that differ from the family's defaults: a setting that a family gains later does
 /// not change the description, and so the random numbers, of the runs that leave it alone.
-std::map<std::string, std::string> changed_settings(ProblemFamily& family) {
+std::map<std::string, std::string> changed_settings(ProblemFamily& family, Told told) {
   auto changed = values_of(family.fields());
-  for (const auto& [name, text] : values_of(find_problem(family.name())->fields()))
+  changed.merge(values_of(told.fields()));
+  auto standard = values_of(find_problem(family.name())->fields());
+  standard.merge(values_of(Told{}.fields()));
+  for (const auto& [name, text] : standard)
     if (changed.at(name) == text) changed.erase(name);
   return changed;
 }
@@ -145,7 +191,10 @@ Scheduled prepare(Algorithm& algorithm, const json& d, const PublicFacts& facts)
     const auto planned = values_of(algorithm.fields());
     apply_settings(algorithm, settings);
     algorithm.check(facts);
-    qualify(scheduled, values_of(algorithm.fields()) != planned, facts);
+    const bool told = std::ranges::any_of(d.at("problem_settings").items(), [](const auto& item) {
+      return item.key().starts_with(Told::prefix);
+    });
+    qualify(scheduled, told || values_of(algorithm.fields()) != planned, facts);
     return scheduled;
   }
   apply_settings(algorithm, settings);
@@ -168,33 +217,46 @@ Scheduled prepare(Algorithm& algorithm, const json& d, const PublicFacts& facts)
   return scheduled;
 }
 
-Setup set_up(const json& d) {
-  Setup s;
-  const std::string problem = d.at("problem");
-  const auto family = make_family(problem, d.at("problem_settings"));
+InstanceSpec instance_of(const json& d) {
   std::optional<Index> dimension;
   if (d.contains("dimension")) dimension = d.at("dimension").get<Index>();
-  s.problem = family->make({.records = d.at("records"),
-                            .dimension = dimension,
-                            .seed = d.at("seed"),
-                            .data_seed = d.at("data_seed")});
-  s.algorithm = find_algorithm(d.at("algorithm").get<std::string>());
-  s.door = named("door", doors, d.at("door"));
+  return {.records = d.at("records"),
+          .dimension = dimension,
+          .seed = d.at("seed"),
+          .data_seed = d.at("data_seed")};
+}
+
+/// What the algorithm of a run is told of the problem's facts.
+PublicFacts facts_told(const json& d, const PublicFacts& facts) {
+  return facts_told(facts, told_of(d.at("problem"), d.at("problem_settings")));
+}
+
+Scheduled prepare_on(Algorithm& algorithm, const json& d, const PublicFacts& facts) {
   try {
-    s.scheduled = prepare(*s.algorithm, d, s.problem.facts);
+    return prepare(algorithm, d, facts);
   } catch (const MissingConstant& missing) {
     throw InputError(
         fmt::format("{}: problem {} states no `{}`; choose a problem that does, or set the "
                     "parameters and a noise rule by hand",
-                    s.algorithm->card().key,
-                    problem,
+                    algorithm.card().key,
+                    d.at("problem").get<std::string>(),
                     missing.name()));
   }
+}
+
+Setup set_up(const json& d) {
+  Setup s;
+  const auto family = make_family(d.at("problem"), d.at("problem_settings"));
+  s.problem = family->make(instance_of(d));
+  s.told = facts_told(d, s.problem.facts);
+  s.algorithm = find_algorithm(d.at("algorithm").get<std::string>());
+  s.door = named("door", doors, d.at("door"));
+  s.scheduled = prepare_on(*s.algorithm, d, s.told);
   return s;
 }
 
 Curator open_door(const Setup& s, const StreamKey& key, ClipLog& log) {
-  const PublicFacts& facts = s.problem.facts;
+  const PublicFacts& facts = s.told;
   if (s.door == Door::enforced) return {facts, *s.problem.records, s.scheduled.rule, key, &log};
   UnsoundCurator::Departures departures;
   departures.no_noise = s.door == Door::no_noise || s.door == Door::not_private;
@@ -381,7 +443,7 @@ json describe(const RunSpec& spec) {
       {"algorithm", spec.algorithm},
       {"problem", spec.problem},
       {"settings", spec.settings},
-      {"problem_settings", changed_settings(*family)},
+      {"problem_settings", changed_settings(*family, told_of(spec.problem, spec.problem_settings))},
       {"records", spec.records == 0 ? family->default_records() : spec.records},
       {"epsilon", spec.epsilon},
       {"delta", spec.delta},
@@ -400,6 +462,15 @@ json describe(const RunSpec& spec) {
   check_records(spec.problem, d.at("records"));
   return d;
 }
+
+std::map<std::string, std::string> scheduled_parameters(const json& d) {
+  const auto family = make_family(d.at("problem"), d.at("problem_settings"));
+  const auto algorithm = find_algorithm(d.at("algorithm").get<std::string>());
+  prepare_on(*algorithm, d, facts_told(d, family->facts(instance_of(d))));
+  return values_of(algorithm->fields());
+}
+
+void check_run(const json& d) { scheduled_parameters(d); }
 
 json compute_run(const json& d) {
   const Setup s = set_up(d);
@@ -420,6 +491,7 @@ json compute_run(const json& d) {
     throw RunFailed(
         fmt::format("not_finite: an iterate is not finite after {} steps", outcome.steps));
 
+  const json start = certificate_json(s.problem, facts.initial_point, seed);
   json result{{"algorithm",
                {{"status", to_string(outcome.status)},
                 {"steps", outcome.steps},
@@ -431,8 +503,11 @@ json compute_run(const json& d) {
                 {"utility", to_string(s.scheduled.utility)},
                 {"note", s.scheduled.note}}},
               {"privacy", privacy_json(curator, d, s.scheduled, log)},
-              {"start", certificate_json(s.problem, facts.initial_point, seed)},
-              {"origin", certificate_json(s.problem, Vector::Zero(facts.dimension), seed)},
+              {"start", start},
+              {"origin",
+               facts.initial_point.isZero(0.0)
+                   ? start
+                   : certificate_json(s.problem, Vector::Zero(facts.dimension), seed)},
               {"output", certificate_json(s.problem, outcome.point, seed)},
               {"minimum", minimum_json(s.problem, s.problem.objective())},
               {"evaluation_log",

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "toml_reader.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <optional>
+#include <sstream>
 
 #include <fmt/format.h>
 
@@ -12,10 +15,14 @@ std::string place(const std::string& source, const toml::source_region& region) 
   return fmt::format("{}:{}", source, region.begin.line);
 }
 
+/// The value in one line, cut where it is long.
 std::string shown(const toml::node& node) {
+  constexpr std::size_t most = 60;
   std::ostringstream text;
   node.visit([&](const auto& n) { text << n; });
-  return text.str();
+  std::string line = text.str();
+  std::ranges::replace(line, '\n', ' ');
+  return line.size() <= most ? line : line.substr(0, most) + " ...";
 }
 
 }  // namespace
@@ -24,35 +31,42 @@ void TomlNode::fail(const std::string& what) const {
   throw InputError(fmt::format("{}: {}", place(*source_, node_->source()), what));
 }
 
+void TomlNode::refuse(std::string_view expected) const {
+  fail(fmt::format("{} = {}, expected {}", name_, shown(*node_), expected));
+}
+
 TomlTable TomlNode::table() const {
-  if (!node_->is_table()) fail(fmt::format("{} is no table", shown(*node_)));
-  return {*node_->as_table(), *source_};
+  if (!node_->is_table()) refuse("a table");
+  return {*node_->as_table(), *source_, name_};
 }
 
 std::vector<TomlNode> TomlNode::array() const {
-  if (!node_->is_array()) fail(fmt::format("{}, expected an array", shown(*node_)));
+  if (node_->is_table() && !node_->as_table()->is_inline())
+    fail(fmt::format("[{}] is one table, expected [[{}]]", name_, name_));
+  if (!node_->is_array()) refuse("an array [...]");
   std::vector<TomlNode> items;
-  for (const toml::node& item : *node_->as_array()) items.emplace_back(item, *source_);
+  for (const toml::node& item : *node_->as_array())
+    items.emplace_back(item, *source_, fmt::format("entry {} of {}", items.size() + 1, name_));
   return items;
 }
 
 std::string TomlNode::text() const {
-  if (!node_->is_string()) fail(fmt::format("{}, expected text in quotes", shown(*node_)));
+  if (!node_->is_string()) refuse("text in quotes");
   return node_->as_string()->get();
 }
 
 double TomlNode::number() const {
   const auto value = node_->is_number() ? node_->value<double>() : std::nullopt;
-  if (!value || !std::isfinite(*value))
-    fail(fmt::format("{}, expected a finite number", shown(*node_)));
+  if (!value || !std::isfinite(*value)) refuse("a finite number");
   return *value;
 }
 
-std::int64_t TomlNode::integer(std::int64_t least) const {
-  const double value = number();
-  if (value != std::floor(value) || value < static_cast<double>(least) || std::abs(value) > 0x1p62)
-    fail(fmt::format("{}, expected an integer >= {}", shown(*node_), least));
-  return node_->is_integer() ? node_->as_integer()->get() : static_cast<std::int64_t>(value);
+std::int64_t TomlNode::integer(std::int64_t least, std::int64_t most) const {
+  const std::optional<double> value = node_->is_number() ? node_->value<double>() : std::nullopt;
+  if (!value || *value != std::floor(*value) || *value < static_cast<double>(least))
+    refuse(fmt::format("an integer >= {}", least));
+  if (*value > static_cast<double>(most)) refuse(fmt::format("an integer <= {}", most));
+  return node_->is_integer() ? node_->as_integer()->get() : static_cast<std::int64_t>(*value);
 }
 
 nlohmann::json TomlNode::scalar() const {
@@ -60,32 +74,37 @@ nlohmann::json TomlNode::scalar() const {
   if (node_->is_boolean()) return node_->as_boolean()->get();
   if (node_->is_integer()) return node_->as_integer()->get();
   if (node_->is_floating_point()) return number();
-  fail(fmt::format("{}, expected text, a number or a boolean", shown(*node_)));
+  refuse("text, a number or a boolean");
 }
 
 TomlNode TomlTable::at(std::string_view name) const {
-  if (const toml::node* node = table_->get(name)) return {*node, *source_};
-  throw InputError(fmt::format("{}: {} is missing", place(*source_, table_->source()), name));
+  if (const toml::node* node = table_->get(name)) return {*node, *source_, std::string(name)};
+  throw InputError(fmt::format("{}: {} is missing {}",
+                               place(*source_, table_->source()),
+                               name,
+                               name_.empty() ? "at the top of the file" : "in " + name_));
 }
 
 std::vector<std::pair<std::string, TomlNode>> TomlTable::entries() const {
   std::vector<std::pair<std::string, TomlNode>> all;
-  for (const auto& [name, node] : *table_)
-    all.emplace_back(std::string(name.str()), TomlNode(node, *source_));
+  for (const auto& [name, node] : *table_) {
+    const std::string key(name.str());
+    all.emplace_back(key, TomlNode(node, *source_, key));
+  }
   return all;
 }
 
 void TomlTable::allow(const std::vector<std::string>& names) const {
   for (const auto& [name, node] : entries())
-    if (std::find(names.begin(), names.end(), name) == names.end())
-      node.checked([&, &word = name] { reject_unknown("name", word, names); });
+    if (std::ranges::find(names, name) == names.end())
+      node.checked([&, &word = name] { reject_unknown("key", word, names); });
 }
 
 TomlDocument::TomlDocument(std::string_view text, std::string source) : source_(std::move(source)) {
   try {
     table_ = toml::parse(text, source_);
   } catch (const toml::parse_error& e) {
-    throw InputError(fmt::format("{}: {}", place(source_, e.source()), e.description()));
+    throw InputError(fmt::format("{}: not TOML: {}", place(source_, e.source()), e.description()));
   }
 }
 

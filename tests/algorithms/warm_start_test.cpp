@@ -222,7 +222,6 @@ TYPED_TEST(EveryWarmStart, StartsTheSecondStageWhereTheFirstEnded) {
   test::set(algorithm, {{"first.steps", "30"}, {"second.steps", "40"}, {"second.period", "10"}});
   const Ran ran = test::run_unsound(algorithm, p.facts, *p.records, {});
   // the first stage's iterates are not shown: the output is one of the second's
-  EXPECT_NE(ran.iterates.front(), p.facts.initial_point);
   EXPECT_GE(std::ssize(ran.iterates), 40);
   EXPECT_LE(std::ssize(ran.iterates), 41);
   bool second = false;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <memory>
 #include <string>
@@ -9,6 +10,7 @@
 
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "program.hpp"
 
@@ -145,6 +147,79 @@ TEST_F(Reproduce, OneExhibitNamedTwiceIsShownOnce) {
   EXPECT_EQ(r.code, 0) << r.err;
   EXPECT_TRUE(fs::exists(place / "report" / "xu-2026-figure-1" / "index.html"));
   EXPECT_FALSE(fs::exists(place / "report" / "xu-2026-table-2"));
+}
+
+/// `reproduce --check` of the table, against what the first call wrote.
+Result checked(const fs::path& out, const fs::path& reference) {
+  return run_program(DPSOSP_PROGRAM,
+                     {"reproduce",
+                      "xu-2026/table-2",
+                      "--scale",
+                      "smoke",
+                      "--quiet",
+                      "--out",
+                      out.string(),
+                      "--check",
+                      reference.string()});
+}
+
+TEST_F(Reproduce, ACheckAgainstItsOwnTablesFindsNothingAndAPlantedMedianIsNamed) {
+  const fs::path reference = other("reference");
+  fs::copy(out() / "report", reference, fs::copy_options::recursive);
+  const fs::path place = other("checked");
+  fs::create_directory(place);
+  fs::copy(out() / "store.sqlite", place / "store.sqlite");
+  const Result same = checked(place, reference);
+  EXPECT_EQ(same.code, 0) << same.out << same.err;
+  EXPECT_TRUE(same.out.starts_with("0 differences from " + reference.string() + " in "))
+      << same.out;
+
+  const fs::path file = reference / "xu-2026-table-2" / "table-2.csv";
+  std::string text = contents(file);
+  const auto rows = lines(text);
+  // The first median: after the group, which is quoted, the method and three published numbers.
+  std::size_t median = text.find("\",", text.find(rows[1])) + 1;
+  for (int k = 0; k < 5; ++k) median = text.find(',', median) + 1;
+  text.insert(median, 1, '9');
+  std::ofstream(file, std::ios::binary) << text;
+  const Result other = checked(place, reference);
+  EXPECT_EQ(other.code, 1) << other.err;
+  ASSERT_EQ(lines(other.out).size(), 3U) << other.out;
+  EXPECT_TRUE(lines(other.out)[0].starts_with("xu-2026-table-2/table-2.csv: row '")) << other.out;
+  EXPECT_NE(other.out.find("Φ median': "), std::string::npos) << other.out;
+  EXPECT_TRUE(lines(other.out)[1].starts_with("1 difference from")) << other.out;
+}
+
+TEST_F(Reproduce, ACheckWithoutAReferenceIsRefusedBeforeAnyRun) {
+  const fs::path place = other("unchecked");
+  expect_one_error_line(checked(place, other("no reference")), 2, "no reference");
+  fs::create_directories(other("half a reference") / "claims");
+  std::ofstream(other("half a reference") / "claims/claims.csv") << "a\r\n";
+  expect_one_error_line(
+      checked(place, other("half a reference")), 2, "holds no tables of xu-2026-table-2");
+  EXPECT_FALSE(fs::exists(place));
+}
+
+TEST_F(Reproduce, ClaimsAreListedWithTheVerdictsOfTheStore) {
+  const std::vector<std::string> arguments{
+      "list", "claims", "--scale", "smoke", "--out", out().string()};
+  const Result text = run_program(DPSOSP_PROGRAM, arguments);
+  EXPECT_EQ(text.code, 0);
+  EXPECT_EQ(text.err, "");
+  auto with_json = arguments;
+  with_json.emplace_back("--json");
+  const auto rows = nlohmann::json::parse(run_program(DPSOSP_PROGRAM, with_json).out);
+  ASSERT_EQ(lines(text.out).size(), rows.size() + 1);
+  std::map<std::string, int> counts;
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    const std::string id = rows[k].at("id"), verdict = rows[k].at("verdict");
+    EXPECT_TRUE(lines(text.out)[k + 1].starts_with(id + " ")) << id;
+    EXPECT_NE(lines(text.out)[k + 1].find(verdict), std::string::npos) << id;
+    ++counts[verdict];
+  }
+  for (const auto& [verdict, count] : counts)
+    EXPECT_NE(lines(text.out)[0].find(std::to_string(count) + " " + verdict), std::string::npos)
+        << lines(text.out)[0];
 }
 
 TEST_F(Reproduce, AReportOfRunsThatAreNotStoredIsRefused) {

@@ -166,5 +166,58 @@ TEST(Run, WithoutClippingPromisesTheClassNothingIfSettingsOverruleTheSchedule) {
   EXPECT_FALSE(privacy.contains("class_relative"));
 }
 
+RunSpec scheduled_run() {
+  RunSpec spec;
+  spec.algorithm = "wang-ye-xu-2017/dp-gd";
+  spec.problem = "cosine-saddle";
+  spec.problem_settings = {{"sampling", "whole"}, {"start", "random"}};
+  spec.records = 10000;
+  spec.observations = 0;
+  return spec;
+}
+
+TEST(Run, WhatAnAlgorithmIsToldMovesItsScheduleAndNeitherJudgeNorGuarantee) {
+  const json as_proved = compute_run(describe(scheduled_run()));
+  RunSpec spec = scheduled_run();
+  spec.problem_settings["told.suboptimality"] = "0.0625";
+  const json told = compute_run(describe(spec));
+  EXPECT_LT(told.at("algorithm").at("steps"), as_proved.at("algorithm").at("steps"));
+  EXPECT_EQ(told.at("start"), as_proved.at("start"));
+  EXPECT_EQ(told.at("privacy").at("label"), "enforced");
+  EXPECT_LE(told.at("privacy").at("spent").get<double>(), spec.epsilon);
+  EXPECT_GT(as_proved.at("schedule").at("alpha").get<double>(), 0.0);
+  EXPECT_EQ(told.at("schedule").at("alpha"), 0.0) << "a belief promises nothing";
+}
+
+TEST(Run, TheTruthToldIsTheSameRun) {
+  RunSpec spec = scheduled_run();
+  const json plain = describe(spec);
+  spec.problem_settings["told.smoothness"] = "1";
+  EXPECT_EQ(describe(spec), plain);
+  spec.problem_settings["told.smoothness"] = "2";
+  EXPECT_NE(describe(spec), plain);
+}
+
+TEST(Run, RefusesToTellWhatIsNoConstant) {
+  for (const auto& [name, value] : {std::pair{"told.suboptimality", "0"},
+                                    std::pair{"told.suboptimality", "-1"},
+                                    std::pair{"told.suboptimality", "nan"},
+                                    std::pair{"told.smoothness", "inf"},
+                                    std::pair{"told.smothness", "1"}}) {
+    RunSpec spec = scheduled_run();
+    spec.problem_settings[name] = value;
+    EXPECT_THROW(describe(spec), InputError) << name << " = " << value;
+  }
+}
+
+TEST(Run, IsScheduledAsItWillRunOrRefusedAsItWouldBe) {
+  RunSpec spec = scheduled_run();
+  EXPECT_EQ(json(scheduled_parameters(describe(spec))),
+            compute_run(describe(spec)).at("algorithm").at("parameters"));
+  spec.algorithm = "menart-2024/kl-spider";  // cosine-saddle states no KL constants
+  EXPECT_THROW(scheduled_parameters(describe(spec)), InputError);
+  EXPECT_THROW(compute_run(describe(spec)), InputError);
+}
+
 }  // namespace
 }  // namespace dpsosp

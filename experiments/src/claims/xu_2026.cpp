@@ -1,8 +1,321 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "dpsosp/experiments/json_number.hpp"
+#include "dpsosp/experiments/sweep.hpp"
+#include "dpsosp/privacy/accounting/gaussian.hpp"
+#include "exhibits/xu_2026_cells.hpp"
+#include "exhibits/xu_2026_matrix_sensing.hpp"
 #include "predicates.hpp"
+#include "printed_noise.hpp"
 
 namespace dpsosp {
+namespace {
 
-std::vector<PredicateEntry> xu_2026_predicates() { return {}; }
+using nlohmann::json;
+using namespace xu_2026_exhibit;
+
+std::vector<json> no_jobs(Scale) { return {}; }
+
+Sweep rgda_sweep(Scale scale) { return built_in_sweep("xu-2026-dp-rgda", scale); }
+std::vector<json> rgda_jobs(Scale scale) { return jobs_of(rgda_sweep(scale)); }
+
+Finding finding(bool holds, std::string measured, std::string reason = "") {
+  return {.verdict = holds ? Verdict::holds : Verdict::fails,
+          .measured = std::move(measured),
+          .reason = holds ? "" : std::move(reason)};
+}
+
+Finding nothing_ran() { return {.verdict = Verdict::inconclusive, .reason = "no run finished"}; }
+
+constexpr std::array empirical_parts{"n", "d", "epsilon"};
+constexpr std::array population_parts{
+    "population-n", "population-d", "population-epsilon", "population-large-epsilon"};
+
+using Visit = std::function<void(const json& description, const json& result)>;
+
+void each_run(const Runs& runs,
+              Scale scale,
+              std::span<const char* const> parts,
+              const Visit& visit) {
+  const Sweep sweep = rgda_sweep(scale);
+  for (const Part& part : sweep.parts) {
+    if (std::ranges::find(parts, part.name) == parts.end()) continue;
+    for (const Cell& cell : cells_of(sweep, part))
+      for (const json& run : cell.runs)
+        if (const StoredRun& stored = runs.at(run); stored.status == RunStatus::finished)
+          visit(run, stored.result);
+  }
+}
+
+void each_run(const Runs& runs, Scale scale, const Visit& visit) {
+  each_run(runs, scale, empirical_parts, visit);
+  each_run(runs, scale, population_parts, visit);
+}
+
+Finding x8(const Runs& runs, Scale scale) {
+  int count = 0, kept = 0;
+  std::int64_t escapes = 0, breaks = 0;
+  each_run(runs, scale, [&](const json&, const json& r) {
+    const json& algorithm = r.at("algorithm");
+    ++count;
+    escapes += algorithm.at("counts").at("escapes").get<std::int64_t>();
+    breaks += algorithm.at("counts").at("breaks").get<std::int64_t>();
+    std::int64_t gradients = 0, differences = 0, others = 0;
+    for (const json& e : r.at("privacy").at("ledger").at("entries")) {
+      std::int64_t& of_kind = e.at("query") == "gradient"              ? gradients
+                              : e.at("query") == "gradient_difference" ? differences
+                                                                       : others;
+      of_kind += e.at("count").get<std::int64_t>();
+    }
+    const std::int64_t refreshes = algorithm.at("counts").at("refreshes");
+    kept += gradients == refreshes && others == 0 &&
+            differences <= algorithm.at("steps").get<std::int64_t>() - refreshes;
+  });
+  if (count == 0) return nothing_ran();
+  return finding(kept == count,
+                 fmt::format("{} of {} runs have at most one gradient query a step and no other; "
+                             "{} escapes, {} breaks",
+                             kept,
+                             count,
+                             escapes,
+                             breaks));
+}
+
+Finding x1_printed(const Runs& runs, Scale scale) {
+  constexpr std::array parts{"printed"};
+  int count = 0, moved = 0;
+  each_run(runs, scale, parts, [&](const json&, const json& r) {
+    ++count;
+    moved += r.at("algorithm").at("counts").at("dual_kept") < r.at("algorithm").at("steps");
+  });
+  if (count == 0) return nothing_ran();
+  return finding(moved == count,
+                 fmt::format("the dual changes in {} of {} runs", moved, count),
+                 "y_{t} is itself a candidate");
+}
+
+Finding x1_privacy(const Runs&, Scale) {
+  const double epsilon = printed_rgda_epsilon();
+  return finding(epsilon <= 2.0,
+                 fmt::format("ε = {:.3g} against 2", epsilon),
+                 "K, the second stream and the factor 2 are missing");
+}
+
+Finding x1_privacy_repaired(const Runs& runs, Scale scale) {
+  int count = 0, kept = 0;
+  double worst = 0;
+  each_run(runs, scale, [&](const json& d, const json& r) {
+    const json& p = r.at("privacy");
+    const double share = from_json_number(p.at("spent")) / d.at("epsilon").get<double>();
+    ++count;
+    worst = std::max(worst, share);
+    kept += p.at("label") == "enforced" && share <= 1.0 + 1e-9;
+  });
+  if (count == 0) return nothing_ran();
+  return finding(
+      kept == count,
+      fmt::format("{} of {} runs enforced and within the budget; at most {:.3g} of it spent",
+                  kept,
+                  count,
+                  worst));
+}
+
+Finding definition_3(const Runs&, Scale) {
+  constexpr double delta = 1e-6;
+  std::vector<std::string> texts;
+  bool holds = true;
+  for (const double epsilon : {0.25, 0.5, 0.9}) {
+    const double exact = gaussian_delta(epsilon, epsilon / std::sqrt(std::log(1.25 / delta)));
+    holds = holds && exact <= delta;
+    texts.push_back(fmt::format("{:.3g} at ε = {:g}", exact, epsilon));
+  }
+  return finding(holds,
+                 fmt::format("δ = {} against 1e-6", fmt::join(texts, ", ")),
+                 "the factor 2 in the variance is missing");
+}
+
+Finding x2_privacy(const Runs&, Scale) {
+  const double epsilon = lemma_8_epsilon();
+  return finding(epsilon <= 2.0,
+                 fmt::format("ε = {:.3g} against 2", epsilon),
+                 "amplified and charged for one pass");
+}
+
+Finding x3(const Runs& runs, Scale scale) {
+  int count = 0, kept = 0;
+  std::vector<double> shares;
+  each_run(runs, scale, empirical_parts, [&](const json&, const json& r) {
+    const double error =
+        from_json_number(r.at("evaluation_log").at("estimate_error").at("largest"));
+    const double alpha = from_json_number(r.at("schedule").at("alpha"));
+    ++count;
+    kept += error <= alpha;
+    shares.push_back(error / alpha);
+  });
+  if (count == 0) return nothing_ran();
+  return finding(
+      kept == count,
+      fmt::format("largest error at most α in {} of {} runs; median {:.3g} α, largest {:.3g} α",
+                  kept,
+                  count,
+                  dpsosp::median(shares),
+                  std::ranges::max(shares)),
+      "the error at the end of a period exceeds α");
+}
+
+Finding x4(const Runs& runs, Scale scale) {
+  int certified = 0, wrong = 0;
+  each_run(runs, scale, [&](const json&, const json& r) {
+    if (r.at("algorithm").at("status") != "certified") return;
+    constexpr double rho = 0.5;  // gamma of cosine-minimax
+    const double alpha = from_json_number(r.at("schedule").at("alpha"));
+    ++certified;
+    wrong += from_json_number(r.at("output").at("lambda_min")) < -std::sqrt(rho * alpha);
+  });
+  if (certified == 0) return nothing_ran();
+  constexpr double allowed = 0.05, level = 1e-3;
+  double tail = 0;  // Pr[at least `wrong` of them] at 5 %
+  for (int k = wrong; k <= certified; ++k)
+    tail += std::exp(std::lgamma(certified + 1.0) - std::lgamma(k + 1.0) -
+                     std::lgamma(certified - k + 1.0) + k * std::log(allowed) +
+                     (certified - k) * std::log1p(-allowed));
+  const std::string measured =
+      fmt::format("{} of {} certificates at a point with λ_{{min}} < −√(ρα)", wrong, certified);
+  if (wrong == 0 && certified * std::log1p(-allowed) > std::log(level))
+    return {.verdict = Verdict::inconclusive, .measured = measured, .reason = "too few runs"};
+  return finding(tail >= level, measured, "more than 5 %");
+}
+
+/// The exhibit's runs are of 20 steps at scale smoke.
+std::optional<Finding> too_short(Scale scale) {
+  if (scale != Scale::smoke) return {};
+  return Finding{.verdict = Verdict::inconclusive,
+                 .reason = "needs runs of 400 steps: scale quick or full"};
+}
+
+Finding x5(const Runs& runs, Scale scale) {
+  if (auto f = too_short(scale)) return *f;
+  const Coverage c = coverage(runs, Setting::as_published, scale);
+  return finding(
+      c.within == c.all,
+      fmt::format(
+          "{} of {} numbers inside the range of seeds, the farthest off by the factor {:.3g}",
+          c.within,
+          c.all,
+          c.farthest),
+      "with the settings chosen here where the paper is silent");
+}
+
+Finding x5_progress(const Runs& runs, Scale scale) {
+  if (auto f = too_short(scale)) return *f;
+  double best = printed_rgda().published->value;
+  for (const Method& m : methods())
+    if (m.published) best = std::min(best, m.published->value);
+  const CellRuns ours = cell(runs, printed_rgda(), Setting::as_published, Control::none, scale);
+  const CellRuns noise = cell(runs, printed_rgda(), Setting::as_published, Control::no_data, scale);
+  if (ours.finished.empty() || noise.finished.empty()) return nothing_ran();
+  const double start = median_of(ours, at_the_start[0]);
+  std::vector<double> with, without;
+  for (std::size_t k = 0; k < noise.seeds.size(); ++k) {
+    const auto found = std::ranges::find(ours.seeds, noise.seeds[k]);
+    if (found == ours.seeds.end()) continue;
+    with.push_back(
+        at_the_end[0](ours.finished[static_cast<std::size_t>(found - ours.seeds.begin())]));
+    without.push_back(at_the_end[0](noise.finished[k]));
+  }
+  const PairedComparison c = compare("data against noise alone", with, without);
+  return finding(
+      best < start && c.ratio < 1 && c.p < 0.05,
+      fmt::format("best printed Φ {:.4g}, start {:.3g}; DP-RGDA's final Φ is {:.3g} times that of "
+                  "noise alone (p = {:.2g}, {} pairs)",
+                  best,
+                  start,
+                  c.ratio,
+                  c.p,
+                  c.pairs),
+      "every printed row is worse than the start");
+}
+
+Finding x5_data(const Runs& runs, Scale scale) {
+  if (auto f = too_short(scale)) return *f;
+  const Swap s = swap_of(runs, printed_rgda(), Setting::as_published, scale);
+  if (s.pairs == 0) return nothing_ran();
+  const auto differ = std::ranges::count_if(s.distances, [](double d) { return d > 1e-3; });
+  return finding(
+      10 * differ >= 9 * s.pairs,
+      fmt::format("differs by more than 1e-3 on {} of {} seeds, identical in every bit on {}",
+                  differ,
+                  s.pairs,
+                  s.identical),
+      "the dual stays at 0, where the gradient in x vanishes");
+}
+
+Finding figure_1(const Runs& runs, Scale scale) {
+  if (auto f = too_short(scale)) return *f;
+  const auto middle = [&](const Method& m, double t, std::size_t column) {
+    std::vector<double> values;
+    for (const json& r : cell(runs, m, Setting::as_published, Control::none, scale).finished)
+      values.push_back(seen_at(r, t, column));
+    return values.empty() ? std::nan("") : xu_2026_exhibit::median(values);
+  };
+  int kept = 0, all = 0;
+  for (const double t : {100.0, 200.0, 300.0, 399.0})
+    for (const Method* other : {&sto_spider(), &ada_dp_spider()})
+      for (const std::size_t column : {1UL, 2UL, 3UL}) {
+        const double ours = middle(printed_rgda(), t, column), theirs = middle(*other, t, column);
+        ++all;
+        kept += column == 3 ? ours > theirs : ours < theirs;
+      }
+  return finding(
+      kept == all, fmt::format("{} of {} comparisons of medians", kept, all), "the order changes");
+}
+
+Finding x7(const Runs& runs, Scale scale) {
+  if (auto f = too_short(scale)) return *f;
+  const auto curvature = [&](const Method& m) {
+    return std::abs(
+        median_of(cell(runs, m, Setting::as_published, Control::none, scale), at_the_end[2]));
+  };
+  const auto private_diff = std::ranges::find(methods(), "PrivateDiff", &Method::label);
+  const double ours = curvature(printed_rgda()), theirs = curvature(*private_diff);
+  const double ratio = std::max(ours, theirs) / std::min(ours, theirs);
+  std::string measured =
+      fmt::format("|λ_{{min}}| {:.3g} and {:.3g}, the factor {:.3g}", ours, theirs, ratio);
+  if (ratio <= 1.5)
+    return {.verdict = Verdict::inconclusive,
+            .measured = std::move(measured),
+            .reason = "comparable at this step size; half the step is not run"};
+  return finding(false, std::move(measured), "not comparable");
+}
+
+}  // namespace
+
+std::vector<PredicateEntry> xu_2026_predicates() {
+  return {
+      {"xu-2026/x8", rgda_jobs, x8},
+      {"xu-2026/x1-printed", rgda_jobs, x1_printed},
+      {"xu-2026/x1-privacy", no_jobs, x1_privacy},
+      {"xu-2026/x1-privacy-repaired", rgda_jobs, x1_privacy_repaired},
+      {"xu-2026/definition-3", no_jobs, definition_3},
+      {"xu-2026/x2-privacy", no_jobs, x2_privacy},
+      {"xu-2026/x3", rgda_jobs, x3},
+      {"xu-2026/x4", rgda_jobs, x4},
+      {"xu-2026/x5", xu_2026_jobs, x5},
+      {"xu-2026/x5-progress", xu_2026_jobs, x5_progress},
+      {"xu-2026/x5-data", xu_2026_jobs, x5_data},
+      {"xu-2026/figure-1", xu_2026_jobs, figure_1},
+      {"xu-2026/x7", xu_2026_jobs, x7},
+  };
+}
 
 }  // namespace dpsosp

@@ -46,14 +46,16 @@ plots::Cell slope_cell(const std::vector<Slope>& slopes,
   return c;
 }
 
-/// Level, records and evaluations of the part "reference".
+/// Level, records and evaluations of the part "reference": of the arm itself, or of "ARM,
+/// reference" where the sweep runs on another problem than the reference point.
 std::vector<plots::Cell> reference_cells(const Runs& runs,
                                          const Sweep& sweep,
                                          std::string_view arm) {
   for (const Part& part : sweep.parts) {
-    if (part.name != "reference") continue;
+    if (!part.name.starts_with("reference")) continue;
     for (const Cell& cell : cells_of(sweep, part)) {
-      if (sweep.arms[cell.arm].name != arm) continue;
+      const std::string& name = sweep.arms[cell.arm].name;
+      if (name != arm && name != fmt::format("{}, reference", arm)) continue;
       std::vector<plots::Cell> cells;
       for (const char* metric : {"output.sosp_level", "records_used", "evaluations"}) {
         const CellMetric m = measure(runs, cell, metric);
@@ -73,6 +75,22 @@ std::vector<const TableEntry*> entries_of(std::string_view table) {
   for (const TableEntry& e : table_entries())
     if (e.table == table) entries.push_back(&e);
   return entries;
+}
+
+/// The figure's panels, at most six to a figure.
+std::vector<plots::Figure> in_pages(const plots::Figure& figure) {
+  constexpr std::size_t most = 6;
+  std::vector<plots::Figure> pages;
+  for (std::size_t k = 0; k < figure.panels.size(); ++k) {
+    if (k % most == 0) {
+      plots::Figure page = figure;
+      page.panels.clear();
+      if (k > 0) page.id += fmt::format("-{}", k / most + 1);
+      pages.push_back(std::move(page));
+    }
+    pages.back().panels.push_back(figure.panels[k]);
+  }
+  return pages;
 }
 
 }  // namespace
@@ -149,6 +167,49 @@ plots::Table printed_table(const Runs& runs, Scale scale, std::string_view table
   return t;
 }
 
+plots::Table controls_table(const Runs& runs, const Sweep& sweep, std::string id) {
+  plots::Table t;
+  t.id = std::move(id);
+  t.title = sweep.title + ": controls";
+  t.caption = "Median [smallest, largest] over seeds.";
+  t.row_header = "control";
+  t.column_groups.push_back(
+      {"sosp_level", {"start", "output", "median over iterates", "lowest of the iterates"}});
+  t.column_groups.push_back({"", {"steps"}});
+  plots::RowGroup group;
+  for (const Part& part : sweep.parts) {
+    if (part.name != "controls") continue;
+    if (!part.note.empty()) t.caption += " " + part.note;
+    for (const Cell& cell : cells_of(sweep, part)) {
+      plots::Row row{.label = sweep.arms[cell.arm].name};
+      if (!cell.at.empty()) row.label += fmt::format(", {}", to_text(cell.at));
+      for (const char* metric : {"start.sosp_level",
+                                 "output.sosp_level",
+                                 "trace.median_sosp_level",
+                                 "best.sosp_level",
+                                 "steps"}) {
+        const CellMetric m = measure(runs, cell, metric);
+        plots::Cell c = text_cell("–");
+        if (!m.values.empty() || m.failed > 0)
+          c.content = plots::spread_of(m.values, m.failed, m.failure, {.digits = 3});
+        row.cells.push_back(std::move(c));
+      }
+      group.rows.push_back(std::move(row));
+    }
+  }
+  t.row_groups.push_back(std::move(group));
+  return t;
+}
+
+std::vector<plots::Figure> slopes_figures(const Runs& runs,
+                                          const Sweep& sweep,
+                                          const std::string& id) {
+  plots::Figure all = slopes_figure(runs, sweep, id, sweep.title);
+  const std::string solved = metric_label("schedule.alpha");
+  std::erase_if(all.panels, [&](const plots::Panel& p) { return p.y.label == solved; });
+  return in_pages(all);
+}
+
 plots::Exhibit printed_table_exhibit(
     const Runs& runs, Scale scale, std::string_view table, std::string id, std::string paper) {
   plots::Exhibit e;
@@ -167,9 +228,12 @@ plots::Exhibit printed_table_exhibit(
     }
     e.tables.push_back(slopes_table(slopes, "slopes-" + name, sweep.title));
     for (const Part& part : sweep.parts)
-      e.tables.push_back(cells_table(runs, sweep, part, fmt::format("{}-{}", name, part.name)));
-    plots::Figure figure = slopes_figure(runs, sweep, "figure-" + name, sweep.title);
-    if (!figure.panels.empty()) e.figures.push_back(std::move(figure));
+      if (part.name != "controls")
+        e.tables.push_back(cells_table(runs, sweep, part, fmt::format("{}-{}", name, part.name)));
+    plots::Table controls = controls_table(runs, sweep, "controls-" + name);
+    if (!controls.row_groups.front().rows.empty()) e.tables.push_back(std::move(controls));
+    for (plots::Figure& figure : slopes_figures(runs, sweep, "figure-" + name))
+      e.figures.push_back(std::move(figure));
   }
   e.id = std::move(id);
   e.verdict = {fmt::format("{} of {} measured exponents as claimed or better", met, judged),

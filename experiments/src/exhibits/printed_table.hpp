@@ -23,6 +23,16 @@ std::vector<std::string> sweeps_of_table(std::string_view table);
 /// Entries without an algorithm say why.
 plots::Table printed_table(const Runs& runs, Scale scale, std::string_view table, std::string id);
 
+/// The part "controls" of a sweep: level at the start, of the output, over the iterates. Without
+/// rows where the sweep has no such part.
+plots::Table controls_table(const Runs& runs, const Sweep& sweep, std::string id);
+
+/// slopes_figure without the panels of the solved α, which is drawn beside every metric, in figures
+/// of at most six panels.
+std::vector<plots::Figure> slopes_figures(const Runs& runs,
+                                          const Sweep& sweep,
+                                          const std::string& id);
+
 /// An exhibit of a printed table: that table, its slopes and figures sweep by sweep.
 plots::Exhibit printed_table_exhibit(
     const Runs& runs, Scale scale, std::string_view table, std::string id, std::string paper);

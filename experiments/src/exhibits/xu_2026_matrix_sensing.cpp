@@ -51,7 +51,11 @@ plots::Figure figure_of(const Runs& runs, Setting setting, Scale scale) {
       "here so that all methods can be read.",
       to_string(setting),
       setting == Setting::as_published ? ", ringed points are the published values at t = 399"
-                                       : "");
+      : setting == Setting::where_it_works && scale == Scale::quick
+          ? fmt::format(", over {} seeds of repaired DP-RGDA and {} of the others",
+                        seeds(setting, Control::none, repaired_rgda(), scale),
+                        seeds(setting, Control::none, printed_rgda(), scale))
+          : "");
   const std::array<std::string, 3> axis_labels{"Φ(x_{t})", "‖∇Φ(x_{t})‖", "λ_{min}(x_{t})"};
   const std::array<std::string, 3> titles{"(a) value", "(b) gradient norm", "(c) curvature"};
   for (std::size_t k = 0; k < 3; ++k) {

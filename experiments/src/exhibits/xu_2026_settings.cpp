@@ -113,8 +113,9 @@ bool is_run(Setting setting, Control control, const Method& method) {
 std::uint64_t seeds(Setting setting, Control control, const Method& method, Scale scale) {
   if (scale == Scale::smoke) return 2;
   if (scale == Scale::full) return 20;
-  if (control != Control::none) return control == Control::swapped ? 20 : 5;
-  return setting == Setting::where_it_works && is_reference(method) ? 5 : 20;
+  if (setting == Setting::where_it_works)  // its runs are the dearest
+    return control == Control::none && is_repaired_rgda(method) ? 20 : 3;
+  return control == Control::no_noise || control == Control::no_data ? 5 : 20;
 }
 
 nlohmann::json describe_run(

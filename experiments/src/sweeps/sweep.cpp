@@ -72,11 +72,12 @@ Slope slope_through(const Runs& runs,
     const double x = coordinate(cell->at, request.axis).value();
     const std::string where = fmt::format("{} = {:g}", request.axis, x);
     if (m.missing > 0) {
-      s.left_out.push_back(fmt::format("{}: {} runs have no {}", where, m.missing, request.metric));
+      s.left_out.push_back(fmt::format(
+          "{}: {} of {} runs have no {}", where, m.missing, cell->runs.size(), request.metric));
       continue;
     }
     if (m.values.size() < 2) {
-      s.left_out.push_back(fmt::format("{}: {} of {} runs failed{}",
+      s.left_out.push_back(fmt::format("{}: {} of {} runs failed{}; two values are needed",
                                        where,
                                        m.failed,
                                        cell->runs.size(),
@@ -105,7 +106,12 @@ Slope slope_through(const Runs& runs,
     s.verdict.reason = fmt::format("{} of {} cells count", s.cells.size(), cells.size());
     return s;
   }
-  s.fit = fit_slope(s.cells);
+  try {
+    s.fit = fit_slope(s.cells);
+  } catch (const InputError& e) {  // failures have left the cells too few seeds in common
+    s.verdict.reason = e.what();
+    return s;
+  }
   if (request.claimed) s.verdict = judge(*s.fit, *request.claimed);
   return s;
 }
@@ -140,16 +146,20 @@ std::vector<Cell> cells_of(const Sweep& sweep, const Part& part) {
         try {
           cell.runs.push_back(describe(spec));
         } catch (const InputError& e) {
-          throw InputError(fmt::format("sweep {}, part {}, arm {}: {}",
-                                       sweep.name,
-                                       part.name,
-                                       sweep.arms[arm].name,
-                                       e.what()));
+          throw InputError(fmt::format("{}: {}", place_of(sweep, part, cell), e.what()));
         }
       }
       cells.push_back(std::move(cell));
     }
   return cells;
+}
+
+std::string place_of(const Sweep& sweep, const Part& part, const Cell& cell) {
+  return fmt::format("part {}, arm {}{}{}",
+                     part.name,
+                     sweep.arms[cell.arm].name,
+                     cell.at.empty() ? "" : " at ",
+                     to_text(cell.at));
 }
 
 std::vector<json> jobs_of(const Sweep& sweep) {
@@ -160,6 +170,12 @@ std::vector<json> jobs_of(const Sweep& sweep) {
       for (json& run : cell.runs)
         if (seen.insert(RunKey(run).hash()).second) jobs.push_back(std::move(run));
   return jobs;
+}
+
+std::vector<json> of_shard(const std::vector<json>& jobs, std::size_t index, std::size_t count) {
+  std::vector<json> mine;
+  for (std::size_t k = index - 1; k < jobs.size(); k += count) mine.push_back(jobs[k]);
+  return mine;
 }
 
 CellMetric measure(const Runs& runs, const Cell& cell, std::string_view metric) {

@@ -66,6 +66,15 @@ std::vector<std::string> metrics_of(const Part& part) {
   return names;
 }
 
+/// Those of a part; where it asks for no slope, as controls do, the level of the output and the
+/// sweep's own metric.
+std::vector<std::string> shown_metrics(const Sweep& sweep, const Part& part) {
+  if (!part.fits.empty()) return metrics_of(part);
+  std::vector<std::string> names{"output.sosp_level"};
+  if (!sweep.metric.empty() && sweep.metric != names.front()) names.push_back(sweep.metric);
+  return names;
+}
+
 std::string axis_label(std::string_view coordinate) {
   if (coordinate == "records") return "records n";
   if (coordinate == "dimension") return "dimension d";
@@ -165,26 +174,6 @@ plots::Panel slopes_panel(const Runs& runs,
 }
 
 }  // namespace
-
-std::vector<StoredRun> stored_runs(const Store& store, const std::vector<json>& jobs) {
-  std::vector<StoredRun> runs;
-  std::size_t missing = 0;
-  for (const json& job : jobs) {
-    auto run = store.find(RunKey(job));
-    if (run)
-      runs.push_back(std::move(*run));
-    else
-      ++missing;
-  }
-  if (missing > 0)
-    throw InputError(
-        fmt::format("{} lacks {} of the {} runs; the command that computes them goes on "
-                    "from there",
-                    store.file().string(),
-                    missing,
-                    jobs.size()));
-  return runs;
-}
 
 TimeEstimate estimate_time(const std::vector<json>& jobs, const std::filesystem::path& file) {
   TimeEstimate estimate;
@@ -338,8 +327,7 @@ plots::Table slopes_table(const std::vector<Slope>& slopes, std::string id, std:
 }
 
 plots::Table cells_table(const Runs& runs, const Sweep& sweep, const Part& part, std::string id) {
-  std::vector<std::string> metrics = metrics_of(part);
-  if (metrics.empty() && !sweep.metric.empty()) metrics.push_back(sweep.metric);
+  const std::vector<std::string> metrics = shown_metrics(sweep, part);
   plots::Table t;
   t.id = std::move(id);
   t.title = fmt::format("{}: {}", sweep.title, part.name);

@@ -41,6 +41,8 @@ struct RunSpec {
   std::string algorithm;                        ///< registry key
   std::string problem;                          ///< registry name
   std::map<std::string, std::string> settings;  ///< of the algorithm, after the schedule
+  /// Of the problem; told.lipschitz, told.smoothness and told.suboptimality are factors on the
+  /// constants that the algorithm is told, by which the result is not judged.
   std::map<std::string, std::string> problem_settings;
   Index records = 0;  ///< n; 0: the family's default
   std::optional<Index> dimension;
@@ -60,6 +62,12 @@ struct RunSpec {
 /// The description of a run: canonical, complete, with the numbers versions of what it uses.
 /// \throws InputError for anything unknown or out of range, before any work
 nlohmann::json describe(const RunSpec& spec);
+
+/// Refuses what compute_run would refuse of sizes, settings and schedule; makes no step. Costs what
+/// the problem's public facts cost. \throws InputError
+void check_run(const nlohmann::json& description);
+/// The same, and returns the parameters with which the run would start, as its result has them.
+std::map<std::string, std::string> scheduled_parameters(const nlohmann::json& description);
 
 /// Runs what `describe` made. The result has the keys
 ///   algorithm: status, steps, counts, records_used, parameters;   schedule: alpha, utility, note;

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -10,6 +11,13 @@
 #include "dpsosp/experiments/store.hpp"
 
 namespace dpsosp {
+
+/// The runs of these descriptions that are stored, in their order.
+std::vector<StoredRun> runs_in(const Store& store, const std::vector<nlohmann::json>& jobs);
+/// All of them. \throws InputError if one is not stored; `command` computes it
+std::vector<StoredRun> stored_runs(const Store& store,
+                                   const std::vector<nlohmann::json>& jobs,
+                                   std::string_view command);
 
 /// Stored runs, by description. Refers to the vector that it was made of.
 class Runs {

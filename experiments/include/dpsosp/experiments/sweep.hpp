@@ -65,7 +65,8 @@ struct Sweep {
 /// Reads a sweep. \param source  for messages: the file's name
 /// \throws InputError "SOURCE:LINE: …" in one line for anything unknown, missing or out of range
 Sweep parse_sweep(std::string_view toml, const std::string& source, Scale scale);
-/// Reads a file; the sweep's name is the file's without its ending.
+/// Reads a file; the sweep's name is the file's without its ending. Refuses also settings that only
+/// a run would refuse, where the data are small.
 Sweep read_sweep(const std::filesystem::path& file, Scale scale);
 
 /// The text of every sweep that the exhibits need, by name.
@@ -85,8 +86,14 @@ struct Cell {
 };
 /// Cells in the order arms, then axes with the last moving fastest. \throws InputError
 std::vector<Cell> cells_of(const Sweep& sweep, const Part& part);
+/// "part n, arm A at records = 100": for messages.
+std::string place_of(const Sweep& sweep, const Part& part, const Cell& cell);
 /// The runs of all parts, each once.
 std::vector<nlohmann::json> jobs_of(const Sweep& sweep);
+/// Every count-th job from the index-th, 1 ≤ index ≤ count: the shards share out the jobs.
+std::vector<nlohmann::json> of_shard(const std::vector<nlohmann::json>& jobs,
+                                     std::size_t index,
+                                     std::size_t count);
 
 /// What one metric did in a cell.
 struct CellMetric {

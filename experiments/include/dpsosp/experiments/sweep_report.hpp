@@ -13,11 +13,8 @@
 
 namespace dpsosp {
 
-/// The runs of these descriptions. \throws InputError if one is not stored
-std::vector<StoredRun> stored_runs(const Store& store, const std::vector<nlohmann::json>& jobs);
-
-/// What the runs that are not stored will cost, by those that are: of the same algorithm and
-/// problem, by a power law in n, d and ε where enough are stored, else their largest.
+/// What the runs that are not stored will cost, by those of the same algorithm and problem that
+/// are: a power law in n, d and ε by least squares; what no stored run moves counts for nothing.
 struct TimeEstimate {
   double seconds = 0;       ///< of one core
   std::size_t stored = 0;   ///< runs

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/experiments/claims.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "dpsosp/experiments/probe.hpp"
+
+namespace dpsosp {
+namespace {
+
+using nlohmann::json;
+
+json quadratic_escape(double noise, std::uint64_t seed = 0) {
+  return compute_job(describe_probe(
+      "avdiukhin-2024/quadratic-escape",
+      {{"step_times_curvature", 0.1}, {"noise", noise}, {"runs", 500}, {"steps", {1, 20, 60}}},
+      seed));
+}
+
+json escape_time(double records, std::int64_t runs = 100) {
+  return compute_job(describe_probe("avdiukhin-2024/escape-time",
+                                    {{"records", records}, {"dimension", 10}, {"runs", runs}}));
+}
+
+TEST(QuadraticEscape, IsLinearInTheNoiseAndGrowsByOnePlusTheCurvatureAStep) {
+  const json once = quadratic_escape(0.05), twice = quadratic_escape(0.1);
+  for (std::size_t k = 0; k < 3; ++k) {
+    const double a = once.at("deviations")[k];
+    EXPECT_NEAR(twice.at("deviations")[k].get<double>(), 2 * a, 1e-12 * a);
+  }
+  EXPECT_NEAR(once.at("deviations")[0].get<double>(), 0.1 * 0.05, 4 * 0.005 / std::sqrt(1000.0));
+  // Once the noise is a small part of it, the coordinate is multiplied by 1 + ηγ.
+  const double ratio =
+      once.at("deviations")[2].get<double>() / once.at("deviations")[1].get<double>();
+  EXPECT_NEAR(ratio / std::pow(1.1, 40), 1.0, 0.05);
+}
+
+TEST(EscapeTime, GrowsByHalfTheLogarithmOfTheNoise) {
+  const json few = escape_time(1e4, 400), many = escape_time(1e8, 400);
+  const double quieter = std::log(few.at("noise").get<double>() / many.at("noise").get<double>());
+  EXPECT_NEAR(quieter, 0.5 * std::log(1e4), 0.02);
+  // A saddle of curvature −1 multiplies by 1 + η each step: time ln(1/noise) η/ln(1 + η).
+  const double later = many.at("mean_time").get<double>() - few.at("mean_time").get<double>();
+  EXPECT_NEAR(later, quieter * 0.1 / std::log(1.1), 0.1 * quieter);
+}
+
+TEST(EscapeTime, IsAFunctionOfParametersAndSeed) {
+  EXPECT_EQ(escape_time(1e4), escape_time(1e4));
+  EXPECT_NE(quadratic_escape(0.05, 0), quadratic_escape(0.05, 1));
+}
+
+Finding judged(const std::string& claim) {
+  const auto entry = std::ranges::find(predicate_registry(), claim, &PredicateEntry::claim);
+  if (entry == predicate_registry().end()) ADD_FAILURE() << claim << " has no code";
+  return entry->find(Runs({}), Scale::smoke);
+}
+
+// Facts that follow from the formulas alone, of claims that need no run.
+TEST(PrintedClaims, FailWhereAnErratumSaysSo) {
+  for (const char* claim : {"avdiukhin-2024/theorem-1.1-gradients",
+                            "avdiukhin-2024/theorem-3.1",
+                            "avdiukhin-2024/lemma-3.2-units",
+                            "avdiukhin-2024/theorem-3.3",
+                            "avdiukhin-2024/theorem-3.4-constants",
+                            "avdiukhin-2024/theorem-3.4-noise",
+                            "avdiukhin-2024/theorem-3.5-gap",
+                            "xu-2026/x1-privacy",
+                            "xu-2026/definition-3",
+                            "xu-2026/x2-privacy"}) {
+    const Finding f = judged(claim);
+    EXPECT_EQ(f.verdict, Verdict::fails) << claim << ": " << f.measured;
+    EXPECT_FALSE(f.measured.empty()) << claim;
+    EXPECT_FALSE(f.reason.empty()) << claim;
+  }
+}
+
+TEST(PrintedClaims, NameAClaimOfTheRegister) {
+  for (const PredicateEntry& p : predicate_registry())
+    EXPECT_NE(std::ranges::find(claims(), p.claim, &Claim::id), claims().end()) << p.claim;
+}
+
+}  // namespace
+}  // namespace dpsosp

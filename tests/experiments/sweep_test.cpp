@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/experiments/sweep.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "dpsosp/experiments/run_key.hpp"
+#include "dpsosp/experiments/sweep_report.hpp"
+#include "temporary_folder.hpp"
+
+namespace dpsosp {
+namespace {
+
+using nlohmann::json;
+
+const std::string head = R"(
+title = "A sweep"
+metric = "output.sosp_level"
+seeds = 3
+delta = 1e-5
+[[arm]]
+name = "first"
+algorithm = "arora-2023/dp-spider"
+problem = "ripple-location"
+)";
+
+const std::string second_arm = R"(
+[[arm]]
+name = "second"
+algorithm = "wang-ye-xu-2017/dp-gd"
+problem = "ripple-location"
+delta = 1e-4
+settings = { steps = 7 }
+)";
+
+Sweep parsed(const std::string& rest, Scale scale = Scale::quick) {
+  return parse_sweep(head + rest, "test", scale);
+}
+
+std::string part_with(const std::string& axes) {
+  return "[[part]]\nname = \"p\"\naxes = " + axes + "\n";
+}
+
+/// The values of one coordinate along the first axis of the only part.
+std::vector<double> grid(const std::string& name, const std::string& values) {
+  const Sweep sweep = parsed(part_with("[{ " + name + " = " + values + " }]"));
+  std::vector<double> numbers;
+  for (const Point& p : sweep.parts.at(0).axes.at(0)) {
+    EXPECT_EQ(p.at(0).first, name);
+    numbers.push_back(p.at(0).second.get<double>());
+  }
+  return numbers;
+}
+
+TEST(SweepGrid, ALogarithmicRangeHasExactEndsAndEqualRatios) {
+  const auto v = grid("epsilon", "{ from = 0.1, to = 0.7, points = 6 }");
+  ASSERT_EQ(v.size(), 6U);
+  EXPECT_EQ(v.front(), 0.1);
+  EXPECT_EQ(v.back(), 0.7);
+  for (std::size_t k = 0; k + 1 < v.size(); ++k)
+    EXPECT_NEAR(v[k + 1] / v[k], std::pow(7.0, 0.2), 1e-14);
+}
+
+TEST(SweepGrid, ALinearRangeHasExactEndsAndEqualDifferences) {
+  const auto v = grid("epsilon", "{ from = 0.7, to = 0.1, points = 5, spacing = \"linear\" }");
+  ASSERT_EQ(v.size(), 5U);
+  EXPECT_EQ(v.front(), 0.7);
+  EXPECT_EQ(v.back(), 0.1);
+  for (std::size_t k = 0; k + 1 < v.size(); ++k) EXPECT_NEAR(v[k + 1] - v[k], -0.15, 1e-15);
+}
+
+TEST(SweepGrid, SizesAreIntegersAndEachOccursOnce) {
+  EXPECT_EQ(grid("records", "{ from = 1000, to = 1e6, points = 4 }"),
+            (std::vector<double>{1000, 10000, 100000, 1000000}));
+  EXPECT_EQ(grid("dimension", "{ from = 2, to = 4, points = 20 }"), (std::vector<double>{2, 3, 4}));
+  const Sweep sweep = parsed(part_with("[{ records = [1e3, 2e3] }]"));
+  for (const Point& p : sweep.parts[0].axes[0]) EXPECT_TRUE(p[0].second.is_number_integer());
+}
+
+TEST(SweepGrid, CoordinatesOfOneAxisMoveTogetherAndAxesMultiplyWithTheLastFastest) {
+  const Sweep sweep =
+      parsed(second_arm +
+             part_with("[{ records = [100, 200], epsilon = [1, 2] }, { dimension = [2, 3, 4] }]"));
+  const auto cells = cells_of(sweep, sweep.parts[0]);
+  std::vector<std::string> seen;
+  for (const Cell& c : cells) seen.push_back(sweep.arms[c.arm].name + ": " + to_text(c.at));
+  std::vector<std::string> expected;
+  for (const char* arm : {"first: ", "second: "})
+    for (const char* moved : {"epsilon = 1, records = 100", "epsilon = 2, records = 200"})
+      for (const char* d : {"2", "3", "4"})
+        expected.push_back(std::string(arm) + moved + ", dimension = " + d);
+  EXPECT_EQ(seen, expected);
+}
+
+TEST(SweepGrid, WithoutAnAxisThereIsOneCellAnArm) {
+  const Sweep sweep = parsed(second_arm + part_with("[]"));
+  EXPECT_EQ(cells_of(sweep, sweep.parts[0]).size(), 2U);
+  EXPECT_EQ(jobs_of(sweep).size(), 6U);
+}
+
+TEST(SweepGrid, ScalesChooseValuesPointsSeedsAndParts) {
+  const std::string rest = R"(
+[[part]]
+name = "n"
+seeds = { smoke = 1, quick = 2, full = 5 }
+axes = [{ records = { from = { smoke = 10, quick = 100, full = 1000 }, to = 1e6, points = { smoke = 2, quick = 3, full = 4 } } },
+        { dimension = { smoke = [2], quick = [2, 3], full = [2, 3, 4] } }]
+[[part]]
+name = "d"
+scales = ["quick", "full"]
+axes = [{ dimension = [5] }]
+)";
+  struct Expected {
+    Scale scale;
+    double from;
+    std::size_t points, dimensions, seeds, parts;
+  };
+  for (const Expected& e : {Expected{Scale::smoke, 10, 2, 1, 1, 1},
+                            Expected{Scale::quick, 100, 3, 2, 2, 2},
+                            Expected{Scale::full, 1000, 4, 3, 5, 2}}) {
+    const Sweep sweep = parsed(rest, e.scale);
+    ASSERT_EQ(sweep.parts.size(), e.parts);
+    const Part& n = sweep.parts[0];
+    EXPECT_EQ(coordinate(n.axes[0].front(), "records"), e.from);
+    EXPECT_EQ(n.axes[0].size(), e.points);
+    EXPECT_EQ(n.axes[1].size(), e.dimensions);
+    EXPECT_EQ(n.seeds, e.seeds);
+    for (const Cell& c : cells_of(sweep, n)) EXPECT_EQ(c.runs.size(), e.seeds);
+  }
+}
+
+TEST(SweepCells, ADescriptionHoldsTheCoordinatesTheArmAndTheSeedOfBothKinds) {
+  const Sweep sweep = parsed(second_arm + R"(
+[[part]]
+name = "p"
+arms = ["second"]
+axes = [{ records = [500] }, { dimension = [3] }, { epsilon = [0.5] },
+        { "set.step_size" = [0.25] }, { "problem.sampling" = ["whole"] }]
+[[part]]
+name = "delta"
+arms = ["first"]
+axes = [{ delta = [1e-7] }]
+)");
+  const auto cells = cells_of(sweep, sweep.parts[0]);
+  ASSERT_EQ(cells.size(), 1U);
+  for (std::size_t seed = 0; seed < 3; ++seed) {
+    const json& d = cells[0].runs.at(seed);
+    EXPECT_EQ(d["algorithm"], "wang-ye-xu-2017/dp-gd");
+    EXPECT_EQ(d["problem"], "ripple-location");
+    EXPECT_EQ(d["records"], 500);
+    EXPECT_EQ(d["dimension"], 3);
+    EXPECT_EQ(d["epsilon"], 0.5);
+    EXPECT_EQ(d["delta"], 1e-4);
+    EXPECT_EQ(d["settings"], (json{{"step_size", "0.25"}, {"steps", "7"}}));
+    EXPECT_EQ(d["problem_settings"]["sampling"], "whole");
+    EXPECT_EQ(d["seed"], seed);
+    EXPECT_EQ(d["data_seed"], seed);
+  }
+  EXPECT_EQ(cells_of(sweep, sweep.parts[1])[0].runs[0]["delta"], 1e-7);
+}
+
+TEST(SweepJobs, ARunOfTwoPartsIsOneJob) {
+  const Sweep sweep = parsed(R"(
+records = 300
+[[part]]
+name = "a"
+axes = [{ records = [100, 200, 300] }]
+[[part]]
+name = "b"
+axes = [{ records = [300, 400] }]
+)");
+  const auto jobs = jobs_of(sweep);
+  EXPECT_EQ(jobs.size(), 12U);
+  std::set<std::string> keys;
+  for (const json& job : jobs) keys.insert(RunKey(job).hash());
+  EXPECT_EQ(keys.size(), jobs.size());
+  for (const Part& part : sweep.parts)
+    for (const Cell& cell : cells_of(sweep, part))
+      for (const json& run : cell.runs) EXPECT_TRUE(keys.contains(RunKey(run).hash()));
+}
+
+TEST(SweepJobs, ShardsOfAnyNumberShareTheJobsOutEvenly) {
+  const auto jobs = jobs_of(parsed(part_with("[{ records = [100, 200, 300, 400] }]")));
+  ASSERT_EQ(jobs.size(), 12U);
+  for (std::size_t count = 1; count <= jobs.size() + 2; ++count) {
+    std::vector<json> joined;
+    std::size_t least = jobs.size(), most = 0;
+    for (std::size_t index = 1; index <= count; ++index) {
+      const auto mine = of_shard(jobs, index, count);
+      least = std::min(least, mine.size());
+      most = std::max(most, mine.size());
+      joined.insert(joined.end(), mine.begin(), mine.end());
+    }
+    EXPECT_LE(most - least, 1U);
+    EXPECT_TRUE(std::is_permutation(jobs.begin(), jobs.end(), joined.begin(), joined.end()));
+  }
+}
+
+using Outcome = std::function<StoredRun(const json& description)>;
+
+/// Every run of the sweep with an outcome that the test makes up.
+std::vector<StoredRun> made_up(const Sweep& sweep, const Outcome& outcome) {
+  std::vector<StoredRun> runs;
+  for (const json& job : jobs_of(sweep)) runs.push_back(outcome(job));
+  return runs;
+}
+
+json result_of(double level, double start = 1e9) {
+  return {{"output", {{"sosp_level", level}}}, {"start", {{"sosp_level", start}}}};
+}
+
+/// n^{-1/2} in every run, to within a factor that depends on the seed alone.
+double level_of(const json& d) {
+  return (1 + 0.01 * d.at("seed").get<double>()) / std::sqrt(d.at("records").get<double>());
+}
+
+const std::string four_sizes = R"(
+[[part]]
+name = "p"
+axes = [{ records = [100, 400, 1600, 6400] }]
+fit = [{ axis = "records", claimed = -0.5 }]
+)";
+
+Slope only_slope(const Sweep& sweep, const Outcome& outcome) {
+  const auto runs = made_up(sweep, outcome);
+  const auto slopes = slopes_of(Runs(runs), sweep);
+  EXPECT_EQ(slopes.size(), 1U);
+  return slopes.at(0);
+}
+
+TEST(SweepSlopes, AnExactPowerLawHasItsExponentAndIsAsClaimed) {
+  const Slope s = only_slope(parsed(four_sizes),
+                             [](const json& d) { return finished_run(d, result_of(level_of(d))); });
+  ASSERT_TRUE(s.fit);
+  EXPECT_NEAR(s.fit->slope, -0.5, 1e-10);
+  EXPECT_EQ(s.verdict.verdict, Verdict::as_claimed);
+  EXPECT_EQ(s.cells.size(), 4U);
+  EXPECT_TRUE(s.left_out.empty());
+  EXPECT_EQ(s.arm, "first");
+  for (const FitCell& c : s.cells) EXPECT_EQ(c.seeds, (std::vector<std::uint64_t>{0, 1, 2}));
+}
+
+TEST(SweepSlopes, EveryArmAndEveryPointOfTheOtherAxesHasItsOwnSlope) {
+  const Sweep sweep = parsed(second_arm + R"(
+[[part]]
+name = "p"
+axes = [{ records = [100, 400, 1600], epsilon = [1, 2, 4] }, { dimension = [2, 4] }]
+fit = [{ axis = "records" }, { axis = "records", arm = "second", metric = "output.value" }]
+)");
+  const auto runs = made_up(sweep, [](const json& d) {
+    const bool first = d.at("algorithm") == "arora-2023/dp-spider";
+    const double exponent = (first ? -0.1 : -0.2) * d.at("dimension").get<double>();
+    json result = result_of(std::pow(d.at("records").get<double>(), exponent));
+    result["output"]["value"] = 1.0;
+    return finished_run(d, result);
+  });
+  const auto slopes = slopes_of(Runs(runs), sweep);
+  ASSERT_EQ(slopes.size(), 6U);
+  const double exponents[] = {-0.2, -0.4, -0.4, -0.8, 0, 0};
+  for (std::size_t k = 0; k < slopes.size(); ++k) {
+    EXPECT_EQ(slopes[k].arm, k < 2 ? "first" : "second");
+    EXPECT_EQ(to_text(slopes[k].slice), k % 2 == 0 ? "dimension = 2" : "dimension = 4");
+    ASSERT_TRUE(slopes[k].fit);
+    EXPECT_NEAR(slopes[k].fit->slope, exponents[k], 1e-10);
+  }
+}
+
+TEST(SweepSlopes, ACellThatIsNotThreeTimesBetterThanItsStartIsLeftOut) {
+  const double worst = level_of({{"seed", 1}, {"records", 100}});  // the median over seeds
+  for (const double ratio : {2.99, 3.01}) {
+    const Slope s = only_slope(parsed(four_sizes), [&](const json& d) {
+      return finished_run(d, result_of(level_of(d), ratio * worst));
+    });
+    EXPECT_EQ(s.cells.size(), ratio < 3 ? 3U : 4U) << ratio;
+    ASSERT_EQ(s.left_out.size(), ratio < 3 ? 1U : 0U);
+    if (ratio < 3) {
+      EXPECT_EQ(s.left_out[0],
+                "records = 100: the start has 0.302, less than 3 times the result 0.101");
+    }
+    EXPECT_NEAR(s.fit.value().slope, -0.5, 1e-10);
+  }
+}
+
+TEST(SweepSlopes, FailedRunsAreCountedAndACellOfOneValueIsLeftOut) {
+  for (const int failures : {1, 2}) {
+    const Slope s = only_slope(parsed(four_sizes), [&](const json& d) {
+      if (d.at("records") == 400 && d.at("seed") < failures) return failed_run(d, "not_finite");
+      return finished_run(d, result_of(level_of(d)));
+    });
+    EXPECT_EQ(s.cells.size(), failures == 1 ? 4U : 3U);
+    if (failures == 1) {
+      EXPECT_EQ(s.cells.at(1).failed, 1);
+      EXPECT_EQ(s.fit.value().failed, 1);
+    } else {
+      EXPECT_EQ(s.left_out.at(0),
+                "records = 400: 2 of 3 runs failed (not_finite); two values are needed");
+    }
+  }
+}
+
+TEST(SweepSlopes, AZeroAndAMissingMetricLeaveTheirCellsOut) {
+  const Slope s = only_slope(parsed(four_sizes), [](const json& d) {
+    json result = result_of(level_of(d));
+    if (d.at("records") == 100 && d.at("seed") == 1) result["output"]["sosp_level"] = 0.0;
+    if (d.at("records") == 400 && d.at("seed") == 1) result["output"].erase("sosp_level");
+    return finished_run(d, result);
+  });
+  EXPECT_EQ(s.left_out,
+            (std::vector<std::string>{"records = 100: a value is 0, which has no logarithm",
+                                      "records = 400: 1 of 3 runs have no output.sosp_level"}));
+  EXPECT_FALSE(s.fit);
+  EXPECT_EQ(s.verdict.verdict, Verdict::inconclusive);
+  EXPECT_EQ(s.verdict.reason, "2 of 4 cells count");
+}
+
+TEST(SweepSlopes, TooFewCommonSeedsAreAReasonAndNoError) {
+  const Slope s = only_slope(parsed(four_sizes), [](const json& d) {
+    const bool late = d.at("records") > 400;
+    if (d.at("seed") == (late ? 0 : 2)) return failed_run(d, "not_finite");
+    return finished_run(d, result_of(level_of(d)));
+  });
+  EXPECT_EQ(s.cells.size(), 4U);
+  EXPECT_FALSE(s.fit);
+  EXPECT_EQ(s.verdict.verdict, Verdict::inconclusive);
+  EXPECT_NE(s.verdict.reason.find("seed"), std::string::npos) << s.verdict.reason;
+}
+
+TEST(SweepTime, TheEstimateIsAPowerLawOfTheStoredTimes) {
+  const TemporaryFolder folder;
+  const Sweep sweep = parsed(second_arm + part_with("[{ records = [100, 200, 800] }]"));
+  const auto jobs = jobs_of(sweep);
+  EXPECT_EQ(estimate_time(jobs, folder / "none.sqlite").unknown, jobs.size());
+  EXPECT_FALSE(std::filesystem::exists(folder / "none.sqlite"));
+  {
+    Store store(folder / "s.sqlite");
+    for (const json& d : jobs)
+      if (d.at("algorithm") == "arora-2023/dp-spider" && d.at("records") < 800) {
+        Provenance p;
+        p.wall_seconds = 0.01 * std::pow(d.at("records").get<double>(), 1.5);
+        store.put(finished_run(d, result_of(1)), p);
+      }
+  }
+  const TimeEstimate e = estimate_time(jobs, folder / "s.sqlite");
+  EXPECT_EQ(e.stored, 6U);
+  EXPECT_EQ(e.unknown, 9U);
+  EXPECT_NEAR(e.seconds, 3 * 0.01 * std::pow(800, 1.5), 1e-6);
+}
+
+}  // namespace
+}  // namespace dpsosp
