@@ -8,6 +8,7 @@
 
 #include "dpsosp/experiments/claims.hpp"
 #include "dpsosp/experiments/json_number.hpp"
+#include "dpsosp/experiments/metric.hpp"
 #include "dpsosp/experiments/probe.hpp"
 #include "exhibits/lowy_2024_contour.hpp"
 
@@ -15,7 +16,6 @@ namespace dpsosp {
 namespace {
 
 using lowy_2024_exhibit::crossing;
-using lowy_2024_exhibit::RatioCurve;
 using nlohmann::json;
 
 json probe(const char* name, json parameters, std::uint64_t seed = 0) {
@@ -29,12 +29,17 @@ Finding formula(const std::string& claim) {
   return entry->find(Runs({}), Scale::quick);
 }
 
-TEST(LowyProbes, TheLogRatiosOfTheMechanismStayWithinTheirBoundAndComeNearIt) {
+// The log-ratios of two data sets fill an interval that holds 0 and is as long as λ times the range
+// of the scores' difference.
+TEST(LowyProbes, TheLogRatiosOfTheMechanismFillAnIntervalAsLongAsTheScoresMove) {
   for (const int d : {1, 2}) {
     const json r = probe("lowy-2024/exact-exponential-mechanism",
                          {{"dimension", d}, {"pairs", 10}, {"records", 5}});
-    EXPECT_LE(r.at("log_ratio_over_bound"), 1 + 1e-12);
-    EXPECT_GE(r.at("log_ratio_over_bound"), 0.1);
+    const double ratio = r.at("log_ratio_over_bound"), spread = r.at("spread_over_bound");
+    EXPECT_GT(spread, 0);
+    EXPECT_LE(spread, 1 + 1e-12);
+    EXPECT_GE(ratio, 0.5 * spread * (1 - 1e-12));
+    EXPECT_LE(ratio, spread * (1 + 1e-9));
     EXPECT_LE(r.at("tail_over_bound"), 1);
   }
 }
@@ -115,20 +120,24 @@ TEST(LowyClaims, FormulasDecideWhatNeedsNoRun) {
   EXPECT_LE(*noise.value, 17.0 / 8);
 }
 
+TEST(MetricOfATrace, ItsFirstRowHasTheWeightOfOneIterateWhereverItStands) {
+  const json run{{"minimum", 0.5}, {"trace", {{100, 2.0, 1.0, 0, 0}, {103, 4.0, 3.0, 0, 0}}}};
+  EXPECT_DOUBLE_EQ(*metric_of(run, "trace.mean_gradient_norm"), (1.0 + 3 * 3.0) / 4);
+  EXPECT_DOUBLE_EQ(*metric_of(run, "trace.mean_excess_risk"), (2.0 + 3 * 4.0) / 4 - 0.5);
+}
+
 TEST(Contour, FindsWhereAPowerLawCrossesOne) {
-  RatioCurve c{.dimension = 4};
-  for (const double n : {100.0, 1000.0, 10000.0, 100000.0}) {
-    c.records.push_back(n);
-    c.ratio.push_back(std::pow(n / 3000, -0.3));
-  }
-  EXPECT_NEAR(*crossing(c), 3000, 1e-6);
+  const std::vector<double> records{100, 1000, 10000, 100000};
+  std::vector<double> ratio;
+  for (const double n : records) ratio.push_back(std::pow(n / 3000, -0.3));
+  EXPECT_NEAR(*crossing(records, ratio), 3000, 1e-6);
 }
 
 TEST(Contour, HasNoCrossingWhereTheRatioEndsAboveOneOrNeverReachesIt) {
-  EXPECT_FALSE(crossing({.dimension = 4, .records = {1, 2, 3}, .ratio = {0.5, 0.9, 1.1}}));
-  EXPECT_FALSE(crossing({.dimension = 4, .records = {1, 2, 3}, .ratio = {0.5, 0.9, 0.8}}));
+  EXPECT_FALSE(crossing({1, 2, 3}, {0.5, 0.9, 1.1}));
+  EXPECT_FALSE(crossing({1, 2, 3}, {0.5, 0.9, 0.8}));
   // the last crossing counts
-  const auto n = crossing({.dimension = 4, .records = {1, 10, 100}, .ratio = {0.5, 2, 0.5}});
+  const auto n = crossing({1, 10, 100}, {0.5, 2, 0.5});
   ASSERT_TRUE(n);
   EXPECT_NEAR(*n, std::sqrt(1000.0), 1e-9);
 }

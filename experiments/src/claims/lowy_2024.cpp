@@ -218,11 +218,15 @@ Finding warm_privacy(const Runs& runs, Scale scale) {
 std::vector<json> c5_jobs(Scale scale) { return lowy_2024_exhibit::contour_jobs(scale); }
 
 Finding c5(const Runs& runs, Scale scale) {
-  std::vector<double> d, n;
+  std::vector<double> d, n, promised_d, promised_n;
   std::vector<std::string> cells;
   bool stays = true;
   for (const auto& curve : lowy_2024_exhibit::ratio_curves(runs, scale)) {
-    const auto at = lowy_2024_exhibit::crossing(curve);
+    const auto at = lowy_2024_exhibit::crossing(curve.records, curve.ratio);
+    if (const auto promised = lowy_2024_exhibit::crossing(curve.records, curve.promised)) {
+      promised_d.push_back(curve.dimension);
+      promised_n.push_back(*promised);
+    }
     cells.push_back(at ? fmt::format("d = {:g}: {:.3g}", curve.dimension, *at)
                        : fmt::format("d = {:g}: none", curve.dimension));
     if (!at) continue;
@@ -232,9 +236,16 @@ Finding c5(const Runs& runs, Scale scale) {
       stays = stays && (curve.records[k] < 2 * *at || curve.ratio[k] < 1);
   }
   Finding f{.measured = fmt::format("n at ratio 1: {}", fmt::join(cells, ", "))};
+  if (promised_d.size() >= 2)
+    f.measured += fmt::format("; of the promises {:.3g} to {:.3g}, exponent in d {:+.3f}",
+                              promised_n.front(),
+                              promised_n.back(),
+                              exact_slope(promised_d, promised_n));
   if (d.size() < 3) {
     f.verdict = Verdict::inconclusive;
-    f.reason = "fewer than three crossings lie in the range";
+    f.reason =
+        "fewer than three measured crossings: where the warm start promises more, both "
+        "still stand near the start";
     return f;
   }
   const double slope = exact_slope(d, n);

@@ -18,11 +18,13 @@ struct RatioCurve {
   std::vector<double> records;
   std::vector<double> ratio;      ///< gradient of the warm start over that of DP-SPIDER
   std::vector<double> low, high;  ///< over seeds
+  std::vector<double> promised;   ///< the same of the schedules' α
 };
 std::vector<RatioCurve> ratio_curves(const Runs& runs, Scale scale);
 
-/// The n from which the ratio stays below 1, log-linear between the cells around the last crossing;
+/// The n from which a ratio stays below 1, log-linear between the cells around the last crossing;
 /// none where it is not below 1 at the last cell or at no cell above.
-std::optional<double> crossing(const RatioCurve& curve);
+std::optional<double> crossing(const std::vector<double>& records,
+                               const std::vector<double>& ratio);
 
 }  // namespace dpsosp::lowy_2024_exhibit

@@ -194,7 +194,8 @@ std::vector<double> log_law(const std::vector<double>& scores, double lambda) {
 }
 
 /// The law of Definition 4.1 on a net of ripple-location's box, by enumeration: the largest
-/// |log-ratio| over neighbouring data sets over λR, and over t the largest ratio of
+/// |log-ratio| over neighbouring data sets over λR, the largest range of their scores' difference
+/// over R, and over t the largest ratio of
 /// P[score − min > (ln N + t)/λ] to e^{−t}, at λ = εn/R from weak to strong privacy.
 json exact_exponential_mechanism(const json& parameters, std::uint64_t) {
   const int n = parameters.at("records"), pairs = parameters.at("pairs");
@@ -220,7 +221,7 @@ json exact_exponential_mechanism(const json& parameters, std::uint64_t) {
   }
   const std::size_t points = losses.front().size();
   const double range = 2 * L * 2 * net.reach() / n;
-  double log_ratio = 0, tail = 0;
+  double log_ratio = 0, spread = 0, tail = 0;
   const auto scores_with = [&](std::size_t replacement) {
     std::vector<double> scores(points, 0.0);
     for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i)
@@ -232,9 +233,16 @@ json exact_exponential_mechanism(const json& parameters, std::uint64_t) {
     const std::vector<double> scores = scores_with(0);
     const std::vector<double> law = log_law(scores, lambda);
     for (int j = 0; j < pairs; ++j) {
-      const auto other = log_law(scores_with(static_cast<std::size_t>(n + j)), lambda);
-      for (std::size_t k = 0; k < points; ++k)
+      const std::vector<double> neighbour = scores_with(static_cast<std::size_t>(n + j));
+      const auto other = log_law(neighbour, lambda);
+      double low = 0, high = 0;
+      for (std::size_t k = 0; k < points; ++k) {
         log_ratio = std::max(log_ratio, std::abs(law[k] - other[k]) / epsilon);
+        const double move = (scores[k] - neighbour[k]) / range;
+        low = k == 0 ? move : std::min(low, move);
+        high = k == 0 ? move : std::max(high, move);
+      }
+      spread = std::max(spread, high - low);
     }
     const double least = std::ranges::min(scores);
     for (const double t : {0.5, 1.0, 2.0, 3.0, 5.0}) {
@@ -245,7 +253,10 @@ json exact_exponential_mechanism(const json& parameters, std::uint64_t) {
       tail = std::max(tail, mass / std::exp(-t));
     }
   }
-  return {{"points", points}, {"log_ratio_over_bound", log_ratio}, {"tail_over_bound", tail}};
+  return {{"points", points},
+          {"log_ratio_over_bound", log_ratio},
+          {"spread_over_bound", spread},
+          {"tail_over_bound", tail}};
 }
 
 /// Runs of the mechanism at the paper's λ and net against equation (2): how many exceed ψ.
