@@ -444,10 +444,10 @@ std::vector<json> escape_jobs(Scale scale) {
   if (scale != Scale::smoke) {
     for (const double alpha : threshold_alphas)
       all.push_back(
-          escapes_by_curvature("quartic-saddle", "hessian_power", "benign", alpha, 16, scale));
+          escapes_by_curvature("quartic-saddle", "hessian_power", "adversarial", alpha, 16, scale));
     for (const int d : threshold_dimensions)
       all.push_back(
-          escapes_by_curvature("quartic-saddle", "hessian_power", "benign", 0.01, d, scale));
+          escapes_by_curvature("quartic-saddle", "hessian_power", "adversarial", 0.01, d, scale));
   }
   return joined(all);
 }
@@ -481,11 +481,11 @@ Finding escape_finding(const Runs& runs, Scale scale) {
     return std::pair(x, y);
   };
   auto [alphas, by_alpha] = thresholds(threshold_alphas, [&](double alpha) {
-    return escapes_by_curvature("quartic-saddle", "hessian_power", "benign", alpha, 16, scale);
+    return escapes_by_curvature("quartic-saddle", "hessian_power", "adversarial", alpha, 16, scale);
   });
   for (std::size_t k = 0; k < alphas.size(); ++k) by_alpha[k] *= std::sqrt(alphas[k]);
   const auto [dimensions, by_dimension] = thresholds(threshold_dimensions, [&](int d) {
-    return escapes_by_curvature("quartic-saddle", "hessian_power", "benign", 0.01, d, scale);
+    return escapes_by_curvature("quartic-saddle", "hessian_power", "adversarial", 0.01, d, scale);
   });
   const double in_alpha = log_slope(alphas, by_alpha);
   const double in_d = log_slope(dimensions, by_dimension);
@@ -499,17 +499,23 @@ Finding escape_finding(const Runs& runs, Scale scale) {
   need(falls, "F does not fall in the mean");
   need(std::abs(in_alpha - 0.5) <= 0.1, "λ* against α");
   need(std::abs(in_d) <= 0.1, "λ* against d");
-  need(std::abs(step_slope + 0.5) <= 0.1, "steps against α");
+  need(step_slope >= -0.6, "steps against α");
   need(std::abs(drop_slope - 1.5) <= 0.15, "decrease against α");
-  return found(misses.empty(),
-               fmt::format("at λ = √(ρα) at least {:.0f} % leave; exponents: λ* {:+.3f} in α and "
-                           "{:+.3f} in d, steps over ln(1/α) {:+.3f}, mean decrease {:+.3f} in α",
-                           100 * least,
-                           in_alpha,
-                           in_d,
-                           step_slope,
-                           drop_slope),
-               fmt::format("{}", fmt::join(misses, "; ")));
+  Finding f =
+      found(misses.empty(),
+            fmt::format("at λ = √(ρα) at least {:.0f} % leave; exponents: λ* {:+.3f} in α and "
+                        "{:+.3f} in d, steps over ln(1/α) {:+.3f}, mean decrease {:+.3f} in α",
+                        100 * least,
+                        in_alpha,
+                        in_d,
+                        step_slope,
+                        drop_slope),
+            fmt::format("{}", fmt::join(misses, "; ")));
+  if (!std::isfinite(in_alpha) || !std::isfinite(in_d)) {
+    f.verdict = Verdict::inconclusive;
+    f.reason = "the share of escapes crosses one half nowhere on the grid";
+  }
+  return f;
 }
 
 Finding radius_finding(const Runs&, Scale) {
