@@ -2,8 +2,11 @@
 #include "ledger_json.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
+#include <string_view>
 #include <tuple>
+#include <utility>
 #include <variant>
 
 #include "dpsosp/experiments/json_number.hpp"
@@ -53,41 +56,63 @@ struct Dearness {
   }
 };
 
+/// What tells two events of one kind apart.
+struct Parameters {
+  std::array<double, 3> operator()(const GaussianEvent& e) const { return {e.noise_multiplier}; }
+  std::array<double, 3> operator()(const PoissonGaussianEvent& e) const {
+    return {e.noise_multiplier, e.rate};
+  }
+  std::array<double, 3> operator()(const FixedSizeGaussianEvent& e) const {
+    return {e.noise_multiplier, e.rate, static_cast<double>(e.bound)};
+  }
+  std::array<double, 3> operator()(const ZcdpEvent& e) const { return {e.rho}; }
+  template <class Pure>
+  std::array<double, 3> operator()(const Pure& e) const {
+    return {e.epsilon};
+  }
+};
+
+/// Entries with equal keys share a row. Fresh batches of one query are one row, whatever their
+/// sizes and noise.
+auto row_key(const LedgerEntry& e) {
+  const bool fresh = e.policy.kind == BatchPolicy::Kind::fresh && e.event;
+  const auto unless_fresh = [&](auto value) { return fresh ? decltype(value){} : value; };
+  const auto parameters = e.event ? std::visit(Parameters{}, *e.event) : std::array<double, 3>{};
+  return std::make_tuple(std::string_view(e.scope),
+                         std::string_view(e.query),
+                         e.policy.kind,
+                         e.event ? e.event->index() : std::variant_npos,
+                         unless_fresh(parameters),
+                         unless_fresh(e.policy.size),
+                         unless_fresh(e.policy.rate),
+                         unless_fresh(e.charged.begin),
+                         unless_fresh(e.charged.end),
+                         unless_fresh(e.pure),
+                         unless_fresh(e.delta_extra));
+}
+
 }  // namespace
 
 json ledger_json(const Ledger& ledger, std::size_t limit) {
-  // Fresh batches of one query are one row, whatever their sizes; the event is the dearest.
   struct Row {
-    LedgerEntry entry;
+    LedgerEntry entry;  // of a fresh batch, with the dearest event
     std::int64_t queries;
     Index least, most;  // batch sizes
   };
   std::vector<Row> rows;
-  std::map<std::tuple<std::string, std::string, std::size_t>, std::size_t> of_fresh;
+  std::map<decltype(row_key(std::declval<LedgerEntry>())), std::size_t> row_of;
   for (const LedgerEntry& e : ledger.entries()) {
-    const bool fresh = e.policy.kind == BatchPolicy::Kind::fresh && e.event;
-    std::size_t at = rows.size();
-    if (fresh) {
-      at = of_fresh.try_emplace({e.scope, e.query, e.event->index()}, at).first->second;
-    } else {
-      const auto same = std::ranges::find_if(rows, [&](const Row& r) {
-        const LedgerEntry& k = r.entry;
-        return k.scope == e.scope && k.query == e.query && k.policy == e.policy &&
-               k.charged == e.charged && k.event == e.event && k.pure == e.pure &&
-               k.delta_extra == e.delta_extra;
-      });
-      at = static_cast<std::size_t>(same - rows.begin());
-    }
-    if (at == rows.size()) {
+    const auto [place, is_new] = row_of.try_emplace(row_key(e), rows.size());
+    if (is_new) {
       rows.push_back({e, e.queries(), e.policy.size, e.policy.size});
       continue;
     }
-    Row& row = rows[at];
+    Row& row = rows[place->second];
     row.queries += e.queries();
     row.least = std::min(row.least, e.policy.size);
     row.most = std::max(row.most, e.policy.size);
     LedgerEntry& k = row.entry;
-    if (fresh && std::visit(Dearness{}, *e.event) > std::visit(Dearness{}, *k.event))
+    if (e.event && std::visit(Dearness{}, *e.event) > std::visit(Dearness{}, *k.event))
       k.event = e.event;
     k.charged = {std::min(k.charged.begin, e.charged.begin),
                  std::max(k.charged.end, e.charged.end)};

@@ -135,17 +135,26 @@ std::vector<Ledger::History> Ledger::record_histories() const {
         active.erase(k);
     if (active.empty()) continue;
     History history;
+    std::map<std::array<double, 4>, std::size_t> by_scale;  // account, kind, rate, scale
     for (const std::size_t k : active) {
       const LedgerEntry& entry = entries_[k];
-      const Charged charged{{*entry.event, entry.count}, entry.pure};
-      const auto same = std::ranges::find_if(history.events, [&](const Charged& h) {
-        return h.pure == charged.pure && merged(h.counted.event, *entry.event).has_value();
-      });
-      if (same == history.events.end()) {
-        history.events.push_back(charged);
+      const auto [kind, scale, rate, unused] = content_of({*entry.event, entry.count});
+      const auto key = [&, kind = kind, rate = rate](double s) {
+        return std::array{entry.pure ? 1.0 : 0.0, kind, rate, s};
+      };
+      // Candidates from a little wider than what is equal but for rounding.
+      const auto end = by_scale.upper_bound(key(scale * (1 + 1e-11)));
+      const auto same =
+          std::find_if(by_scale.lower_bound(key(scale * (1 - 1e-11))), end, [&](const auto& found) {
+            return merged(history.events[found.second].counted.event, *entry.event).has_value();
+          });
+      if (same == end) {
+        by_scale.emplace(key(scale), history.events.size());
+        history.events.push_back({{*entry.event, entry.count}, entry.pure});
       } else {
-        same->counted.event = *merged(same->counted.event, *entry.event);
-        same->counted.count += entry.count;
+        CountedEvent& counted = history.events[same->second].counted;
+        counted.event = *merged(counted.event, *entry.event);
+        counted.count += entry.count;
       }
       history.delta_extra += static_cast<double>(entry.count) * entry.delta_extra;
     }
