@@ -53,7 +53,7 @@ TEST(Refusal, AnUnknownNameComesWithTheNearestOne) {
                  {{"algoritms", "did you mean 'algorithms'"}, {"exhibits --jsn", "'--json'"}});
   expect_refused("certify", {{"--problem cosine-sadle", "did you mean 'cosine-saddle'"}});
   expect_refused("reproduce",
-                 {{"xu-2026/table-3", "did you mean 'xu-2026/table-2'"},
+                 {{"xu-2026/tabel-2", "did you mean 'xu-2026/table-2'"},
                   {"--scale smokee", "did you mean 'smoke'"},
                   {"--trheads 2", "did you mean '--threads'"}});
   expect_refused("report",

@@ -28,7 +28,7 @@ constexpr std::array<PublishedSetting, 4> settings{
 constexpr std::array<std::string_view, 2> controls{"no_noise", "no_data"};
 constexpr double control_epsilon = 1;
 
-int seeds(Scale scale) { return scale == Scale::smoke ? 2 : scale == Scale::quick ? 20 : 40; }
+int seeds(Scale scale) { return scale == Scale::smoke ? 2 : scale == Scale::quick ? 10 : 40; }
 
 json job(Scale scale,
          PublishedSetting setting,
