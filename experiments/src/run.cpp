@@ -486,7 +486,15 @@ json compute_run(const json& d) {
   plan.uniform = std::max<Index>(2, observations);
   plan.per_decade = 0;
   Recorder recorder(plan, facts.dimension);
-  const Outcome outcome = s.algorithm->run(curator, Stream(key), recorder);
+  const Outcome outcome = [&] {
+    try {
+      return s.algorithm->run(curator, Stream(key), recorder);
+    } catch (const InputError& e) {
+      // The first query refuses what was asked for; a later one, where the run has come to.
+      if (curator.ledger().queries() <= 1) throw;
+      throw RunFailed(e.what());
+    }
+  }();
   if (outcome.status == Status::not_finite)
     throw RunFailed(
         fmt::format("not_finite: an iterate is not finite after {} steps", outcome.steps));

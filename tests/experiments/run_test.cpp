@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dpsosp/experiments/run.hpp"
+#include "dpsosp/experiments/runner.hpp"
 #include "dpsosp/problems/problem.hpp"
 
 #include <cmath>
@@ -49,6 +50,19 @@ TEST(Run, NoTwoDifferentRunsShareNoise) {
   other = spec;
   other.seed = 1;
   EXPECT_LT(std::abs(cosine(step_of(spec), step_of(other))), 0.5);
+}
+
+TEST(Run, WhatLeavesTheRegionOfSimulatedRecordsIsAFailedRun) {
+  RunSpec spec;
+  spec.algorithm = "ganesh-2023/stochastic-spider";
+  spec.problem = "double-well";
+  spec.records = 100;
+  spec.dimension = 10;
+  spec.epsilon = 0.1;
+  spec.problem_settings = {{"sampling", "whole"}};
+  EXPECT_THROW(compute_run(describe(spec)), RunFailed);
+  spec.settings = {{"target", "population"}};  // its batches are not whole: what is asked is wrong
+  EXPECT_THROW(compute_run(describe(spec)), InputError);
 }
 
 TEST(Run, AControlKeepsTheNoiseOfItsRun) {
