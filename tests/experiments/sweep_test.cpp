@@ -212,7 +212,9 @@ std::vector<StoredRun> made_up(const Sweep& sweep, const Outcome& outcome) {
 }
 
 json result_of(double level, double start = 1e9) {
-  return {{"output", {{"sosp_level", level}}}, {"start", {{"sosp_level", start}}}};
+  return {{"output", {{"sosp_level", level}}},
+          {"start", {{"sosp_level", start}}},
+          {"privacy", {{"label", "enforced"}}}};
 }
 
 /// n^{-1/2} in every run, to within a factor that depends on the seed alone.
@@ -285,6 +287,18 @@ TEST(SweepSlopes, ACellThatIsNotThreeTimesBetterThanItsStartIsLeftOut) {
     }
     EXPECT_NEAR(s.fit.value().slope, -0.5, 1e-10);
   }
+}
+
+TEST(SweepSlopes, ASlopeSaysWhatItsRunsGuarantee) {
+  const Slope s = only_slope(parsed(four_sizes), [&](const json& d) {
+    const bool small = d.at("records") == 100;
+    json result = result_of(level_of(d), small ? 0.0 : 1e9);  // the smallest cell does not count
+    result["privacy"]["label"] = small                    ? "violated"
+                                 : d.at("records") == 400 ? "conditional"
+                                                          : "enforced";
+    return finished_run(d, result);
+  });
+  EXPECT_EQ(s.privacy, (std::set<std::string>{"conditional", "enforced"}));
 }
 
 TEST(SweepSlopes, FailedRunsAreCountedAndACellOfOneValueIsLeftOut) {

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "dpsosp/experiments/metric.hpp"
 #include "dpsosp/experiments/sweep.hpp"
@@ -47,7 +48,7 @@ plots::Table rates_table(const Runs& runs, Scale scale) {
       "The metric is the one that the claim is about. Each algorithm's own pages show the runs.";
   t.row_header = "algorithm";
   t.column_groups.push_back(
-      {"", {"metric", "axis", "claimed", "measured", "95 % interval", "verdict"}});
+      {"", {"privacy", "metric", "axis", "claimed", "measured", "95 % interval", "verdict"}});
   for (const std::string& name : rate_sweeps(scale)) {
     const Sweep sweep = built_in_sweep(name, scale);
     plots::RowGroup group{.label = sweep.title};
@@ -56,6 +57,7 @@ plots::Table rates_table(const Runs& runs, Scale scale) {
       plots::Row row{.label = s.arm + (s.slice.empty() ? "" : " (" + to_text(s.slice) + ")")};
       if (s.part != "n" && s.part != "d" && s.part != "epsilon") row.label += ", " + s.part;
       row.cells = {
+          text_cell(fmt::format("{}", fmt::join(s.privacy, ", "))),
           text_cell(metric_label(s.request.metric)),
           text_cell(axis_symbol(s.request.axis)),
           text_cell(fmt::format("{:+.3f}", *s.request.claimed)),

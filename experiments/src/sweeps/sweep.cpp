@@ -61,6 +61,12 @@ Point without(const Point& point, const Point& moving) {
   return rest;
 }
 
+void add_labels(const Runs& runs, const Cell& cell, std::set<std::string>& labels) {
+  for (const json& run : cell.runs)
+    if (const StoredRun& stored = runs.at(run); stored.status == RunStatus::finished)
+      labels.insert(stored.result.at("privacy").at("label").get<std::string>());
+}
+
 /// The cells of one arm that differ along one axis only, and the slope through them.
 Slope slope_through(const Runs& runs,
                     const FitRequest& request,
@@ -100,6 +106,7 @@ Slope slope_through(const Runs& runs,
                       result));
       continue;
     }
+    add_labels(runs, *cell, s.privacy);
     s.cells.push_back({.x = x, .seeds = m.seeds, .values = m.values, .failed = m.failed});
   }
   if (s.cells.size() < 3) {

@@ -7,6 +7,7 @@
 #include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <Eigen/QR>
 
 #include "dpsosp/core/errors.hpp"
@@ -291,7 +292,8 @@ plots::Table slopes_table(const std::vector<Slope>& slopes, std::string id, std:
       "runs), 95 % interval over seeds, verdict against the claimed exponent.";
   t.row_header = "algorithm";
   t.column_groups.push_back({"",
-                             {"axis",
+                             {"privacy",
+                              "axis",
                               "metric",
                               "claimed",
                               "reference",
@@ -304,6 +306,7 @@ plots::Table slopes_table(const std::vector<Slope>& slopes, std::string id, std:
   for (const Slope& s : slopes) {
     plots::Row row;
     row.label = s.arm + (s.slice.empty() ? "" : " (" + to_text(s.slice) + ")");
+    row.cells.push_back(text_cell(fmt::format("{}", fmt::join(s.privacy, ", "))));
     row.cells.push_back(text_cell(axis_label(s.request.axis)));
     row.cells.push_back(text_cell(metric_label(s.request.metric)));
     row.cells.push_back(text_cell(s.request.claimed ? fraction_text(*s.request.claimed) : "–"));

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -115,6 +116,7 @@ struct Slope {
   FitRequest request;
   std::vector<FitCell> cells;         ///< that count
   std::vector<std::string> left_out;  ///< cells that do not count, each with why
+  std::set<std::string> privacy;      ///< labels of the runs that count, as "enforced"
   std::optional<SlopeFit> fit;        ///< none: fewer than three cells count, or no values
   SlopeVerdict verdict;
 };
