@@ -123,9 +123,11 @@ Finding slope_finding(const Claim& claim, Slopes& slopes) {
   Finding f;
   std::vector<Verdict> verdicts;
   std::vector<std::string> measured, reasons;
+  bool all_run = true;
   for (const ClaimedSlope& wanted : claim.slopes) {
     const Slope* s = slopes.find(wanted);
     if (s == nullptr) {
+      all_run = false;
       reasons.push_back(fmt::format(
           "{}: {}",
           wanted.axis,
@@ -152,6 +154,7 @@ Finding slope_finding(const Claim& claim, Slopes& slopes) {
   f.verdict = verdicts.empty()           ? not_measured
               : any(worse_than_claimed)  ? worse_than_claimed
               : any(inconclusive)        ? inconclusive
+              : !all_run                 ? inconclusive
               : any(better_than_claimed) ? better_than_claimed
                                          : as_claimed;
   f.measured = fmt::format("{}", fmt::join(measured, "; "));

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <optional>
 
@@ -48,13 +49,56 @@ std::vector<SpiderRun> spider_runs(const Runs& runs, const Cell& cell) {
   for (const json& description : cell.runs) {
     const StoredRun& run = runs.at(description);
     if (run.status != RunStatus::finished) continue;
-    if (!numbers) numbers = constants_of(description);
+    if (!numbers) numbers = facts_of(description).constants;
     all.push_back({&run.result, *numbers});
   }
   return all;
 }
 
 }  // namespace
+
+namespace {
+
+std::vector<Cell> population_risk_cells(Scale scale) {
+  const Sweep sweep = built_in_sweep("ganesh-2023-excess-risk", scale);
+  std::vector<Cell> cells;
+  for (const Part& part : sweep.parts)
+    if (part.name == "population-n" || part.name == "population-d")
+      for (Cell& c : cells_of(sweep, part)) cells.push_back(std::move(c));
+  return cells;
+}
+
+}  // namespace
+
+std::vector<json> population_risk_jobs(Scale scale) {
+  std::vector<json> jobs;
+  for (const Cell& c : population_risk_cells(scale))
+    jobs.insert(jobs.end(), c.runs.begin(), c.runs.end());
+  return jobs;
+}
+
+Finding population_risk(const Runs& runs, Scale scale) {
+  double largest = 0, least = std::numeric_limits<double>::infinity();
+  int cells = 0;
+  for (const Cell& cell : population_risk_cells(scale)) {
+    const CellMetric m = measure(runs, cell, "population.output.excess_risk");
+    if (m.values.empty()) continue;
+    const json& run = cell.runs.front();
+    const PublicFacts facts = facts_of(run);
+    const auto n = run.at("records").get<double>(), epsilon = run.at("epsilon").get<double>();
+    const auto d = static_cast<double>(facts.dimension);
+    const double diameter = 2.0 * median(measure(runs, cell, "parameters.domain_radius").values);
+    const double bound =
+        facts.constants[constant::lipschitz] * diameter * (d / (n * epsilon) + std::sqrt(d / n));
+    largest = std::max(largest, median(m.values) / bound);
+    least = std::min(least, median(m.values) / bound);
+    ++cells;
+  }
+  if (cells == 0) return {.verdict = Verdict::inconclusive, .reason = "no run finished"};
+  return {.verdict = holds_if(largest <= 1.0),
+          .measured = fmt::format(
+              "median risk over bound from {:.3g} to {:.3g} in {} cells", least, largest, cells)};
+}
 
 std::vector<json> spider_empirical_jobs(Scale scale) {
   std::vector<json> jobs;
@@ -100,6 +144,8 @@ Finding spider_benign_escape(const Runs& runs, Scale scale) {
   for (const Cell& cell : empirical_cells(scale, "n"))
     for (const SpiderRun& r : spider_runs(runs, cell)) {
       const double alpha = r.metric("schedule.alpha");
+      // Only from where an escape is due at once.
+      if (from_json_number(r.result->at("start").at("gradient_norm")) > alpha) continue;
       const double drop = r.metric("start.value") - from_json_number(r.result->at("best").at(1));
       const double curvature = from_json_number(r.result->at("best").at(3));
       left += drop >= std::pow(alpha, 1.5) /
@@ -107,7 +153,8 @@ Finding spider_benign_escape(const Runs& runs, Scale scale) {
               curvature >= -std::sqrt(r.numbers[constant::hessian_lipschitz] * alpha);
       ++all;
     }
-  if (all == 0) return {.verdict = Verdict::inconclusive, .reason = "no run finished"};
+  if (all == 0)
+    return {.verdict = Verdict::inconclusive, .reason = "no run started where an escape is due"};
   return {.verdict = holds_if(left >= 0.95 * all),
           .measured = fmt::format("{} of {} runs left the saddle with the decrease", left, all)};
 }

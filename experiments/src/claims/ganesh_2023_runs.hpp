@@ -18,8 +18,12 @@ Finding spider_refresh_count(const Runs& runs, Scale scale);
 Finding spider_budget_kept(const Runs& runs, Scale scale);
 Finding spider_selection_cost(const Runs& runs, Scale scale);
 
-/// Constants of the problem that a description of a run names.
-Constants constants_of(const nlohmann::json& description);
+/// The runs of ganesh-2023-excess-risk on the population risk, and what they show of its bound.
+std::vector<nlohmann::json> population_risk_jobs(Scale scale);
+Finding population_risk(const Runs& runs, Scale scale);
+
+/// Public facts of the problem that a description of a run names.
+PublicFacts facts_of(const nlohmann::json& description);
 /// Laplace scale of a question of the scalar selection on n records at unit constants.
 double selection_scale(double n, double epsilon);
 /// The exponent of y in x by least squares of logarithms.

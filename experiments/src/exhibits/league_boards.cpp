@@ -92,6 +92,18 @@ std::map<std::string, std::string> unfit_without_domain() {
   return unfit;
 }
 
+/// Nets so large that two points a coordinate are all that the limit on their size allows.
+std::map<std::string, std::string> nets_of_two_points() {
+  std::map<std::string, std::string> unfit;
+  for (const char* key : {"ganesh-2023/discrete-exponential",
+                          "lowy-2024/exponential-mechanism",
+                          "lowy-2024/warm-population"})
+    unfit[key] =
+        "the largest net that can be searched has two points a coordinate here, none of them near "
+        "a minimiser";
+  return unfit;
+}
+
 constexpr std::string_view simulated_limits =
     "n ε ends at 10^{5} (10^{6} at full scale), since the steps of the schedules grow like "
     "n ε to (n ε)^{4/3}.";
@@ -180,12 +192,14 @@ const Board& escape() {
                  .settings = {{"half_width", "2"}},
                  .fresh = {{"half_width", "2"}},
                  .simulated = false,
-                 .dimension = 10},
+                 .dimension = 10,
+                 .unfit = nets_of_two_points()},
       .tuning = {.problem = "double-well",
                  .settings = {{"half_width", "2"}, {"wells", "2"}},
                  .fresh = {{"half_width", "2"}, {"wells", "2"}},
                  .simulated = false,
-                 .dimension = 10},
+                 .dimension = 10,
+                 .unfit = nets_of_two_points()},
       .about_tuning = "double-well with two wells instead of one, with records of its own",
       .smoke = small(),
       .quick = {.places = grid({1000, 3000, 10000}, three_epsilons, 1e4),

@@ -220,7 +220,8 @@ plots::Exhibit rates(const Runs& runs, Scale scale) {
       "share gives the same exponents; the level is 1.5 times that of κ = G.",
       "The least level is that of at most 200 recorded iterates: every step of the shortest runs "
       "is "
-      "looked at, one in sixty of the longest, which alone flattens its slope. The median over the "
+      "looked at, one in sixty of the longest, which may flatten its slope (not tested). The "
+      "median over the "
       "recorded iterates stands beside it.",
       "δ moves with ε on the axis of ε, a hundredth of it.",
       "Noise and batches are those of the repaired schedule: the printed noise is not (ε, δ)-DP, "
@@ -231,7 +232,8 @@ plots::Exhibit rates(const Runs& runs, Scale scale) {
     const Sweep sweep = built_in_sweep(name, scale);
     const std::vector<Slope> slopes = slopes_of(runs, sweep);
     for (const Slope& s : slopes) {
-      judged += s.request.claimed.has_value();
+      if (!is_rate(s.request)) continue;
+      ++judged;
       met += s.verdict.verdict == Verdict::as_claimed ||
              s.verdict.verdict == Verdict::better_than_claimed;
     }

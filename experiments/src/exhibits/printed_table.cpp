@@ -221,7 +221,7 @@ plots::Exhibit printed_table_exhibit(
     const Sweep sweep = built_in_sweep(name, scale);
     const std::vector<Slope> slopes = slopes_of(runs, sweep);
     for (const Slope& s : slopes) {
-      if (!s.request.claimed) continue;
+      if (!is_rate(s.request)) continue;
       ++judged;
       met += s.verdict.verdict == Verdict::as_claimed ||
              s.verdict.verdict == Verdict::better_than_claimed;

@@ -21,10 +21,6 @@ plots::Cell text_cell(std::string text) {
   return c;
 }
 
-bool is_rate(const FitRequest& request) {
-  return request.claimed && request.metric != "schedule.alpha";
-}
-
 }  // namespace
 
 std::vector<std::string> rate_sweeps(Scale scale) {
@@ -45,10 +41,13 @@ plots::Table rates_table(const Runs& runs, Scale scale) {
   t.caption =
       "Slope of the logarithm of the metric on the logarithm of the axis, 95 % interval over "
       "seeds. "
-      "The metric is the one that the claim is about. Each algorithm's own pages show the runs.";
+      "The metric is the one that the claim is about. Drift: change of the slope over the range, "
+      "* where its 95 % interval excludes 0. √ρ(ε): the exponent in the noise that ε buys, "
+      "since a claimed 1/ε stands for sqrt(ln(1/δ))/ε. Each algorithm's own pages show the runs.";
   t.row_header = "algorithm";
   t.column_groups.push_back(
-      {"", {"privacy", "metric", "axis", "claimed", "measured", "95 % interval", "verdict"}});
+      {"",
+       {"privacy", "metric", "axis", "claimed", "measured", "95 % interval", "drift", "verdict"}});
   for (const std::string& name : rate_sweeps(scale)) {
     const Sweep sweep = built_in_sweep(name, scale);
     plots::RowGroup group{.label = sweep.title};
@@ -59,12 +58,14 @@ plots::Table rates_table(const Runs& runs, Scale scale) {
       row.cells = {
           text_cell(fmt::format("{}", fmt::join(s.privacy, ", "))),
           text_cell(metric_label(s.request.metric)),
-          text_cell(axis_symbol(s.request.axis)),
+          text_cell(axis_symbol(s.request)),
           text_cell(fmt::format("{:+.3f}", *s.request.claimed)),
           text_cell(s.fit ? fmt::format("{:+.3f}", s.fit->slope) : "–"),
           text_cell(
               s.fit ? fmt::format("[{:+.3f}, {:+.3f}]", s.fit->interval.low, s.fit->interval.high)
                     : "–"),
+          text_cell(s.fit ? fmt::format("{:+.2f}{}", s.fit->drift, s.fit->drifting ? "*" : "")
+                          : "–"),
           text_cell(s.verdict.reason)};
       row.cells.back().labels.push_back(verdict_label(s.verdict));
       group.rows.push_back(std::move(row));

@@ -10,6 +10,7 @@
 
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/experiments/metric.hpp"
+#include "dpsosp/privacy/accounting/conversion.hpp"
 
 namespace dpsosp {
 namespace {
@@ -75,8 +76,8 @@ Slope slope_through(const Runs& runs,
   s.request = request;
   for (const Cell* cell : cells) {
     CellMetric m = measure(runs, *cell, request.metric);
-    const double x = coordinate(cell->at, request.axis).value();
-    const std::string where = fmt::format("{} = {:g}", request.axis, x);
+    const std::string where =
+        fmt::format("{} = {:g}", request.axis, coordinate(cell->at, request.axis).value());
     if (m.missing > 0) {
       s.left_out.push_back(fmt::format(
           "{}: {} of {} runs have no {}", where, m.missing, cell->runs.size(), request.metric));
@@ -96,8 +97,16 @@ Slope slope_through(const Runs& runs,
           "{}: a value is {:g}, which has no logarithm", where, std::ranges::min(m.values)));
       continue;
     }
-    if (const auto start = measure_start(runs, *cell, request.metric);
-        start && *start < start_over_result * result) {
+    const auto start = measure_start(runs, *cell, request.metric);
+    const CellMetric promise = measure(runs, *cell, "schedule.alpha");
+    if (start && !promise.values.empty() && median(promise.values) >= *start) {
+      s.left_out.push_back(fmt::format("{}: the schedule promises {:.3g}, the start has {:.3g}",
+                                       where,
+                                       median(promise.values),
+                                       *start));
+      continue;
+    }
+    if (start && *start < start_over_result * result) {
       s.left_out.push_back(
           fmt::format("{}: the start has {:.3g}, less than {:g} times the result {:.3g}",
                       where,
@@ -107,7 +116,8 @@ Slope slope_through(const Runs& runs,
       continue;
     }
     add_labels(runs, *cell, s.privacy);
-    s.cells.push_back({.x = x, .seeds = m.seeds, .values = m.values, .failed = m.failed});
+    s.cells.push_back(
+        {.x = abscissa(*cell, request), .seeds = m.seeds, .values = m.values, .failed = m.failed});
   }
   if (s.cells.size() < 3) {
     s.verdict.reason = fmt::format("{} of {} cells count", s.cells.size(), cells.size());
@@ -210,6 +220,16 @@ std::optional<double> measure_start(const Runs& runs, const Cell& cell, std::str
   }
   if (values.empty()) return {};
   return median(std::move(values));
+}
+
+double abscissa(const Cell& cell, const FitRequest& request) {
+  if (!request.in_noise) return coordinate(cell.at, request.axis).value();
+  const json& run = cell.runs.front();
+  return std::sqrt(rho_for(run.at("epsilon"), run.at("delta"), Conversion::cks));
+}
+
+bool is_rate(const FitRequest& request) {
+  return request.claimed && request.metric != "schedule.alpha";
 }
 
 std::vector<Slope> slopes_of(const Runs& runs, const Sweep& sweep) {

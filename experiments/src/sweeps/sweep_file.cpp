@@ -224,13 +224,18 @@ void check_fit_axis(const TomlNode& node, const Part& part) {
 
 FitRequest fit_of(const TomlNode& node, const Part& part, const Sweep& sweep) {
   TomlTable t = node.table();
-  t.allow({"axis", "metric", "arm", "claimed", "reference"});
+  t.allow({"axis", "unit", "metric", "arm", "claimed", "reference"});
   FitRequest f;
   f.axis = t.at("axis").text();
   f.metric = t.has("metric") ? t.at("metric").text() : sweep.metric;
   if (f.metric.empty()) node.fail("metric is missing, here and at the top of the file");
   (t.has("metric") ? t.at("metric") : node).checked([&] { check_metric(f.metric); });
   check_fit_axis(t.at("axis"), part);
+  if (t.has("unit")) {
+    if (f.axis != "epsilon" || t.at("unit").text() != "noise")
+      t.at("unit").refuse("\"noise\", on axis epsilon");
+    f.in_noise = true;
+  }
   if (t.has("arm")) {
     f.arm = t.at("arm").text();
     if (std::ranges::none_of(part.arms, [&](std::size_t a) { return sweep.arms[a].name == f.arm; }))

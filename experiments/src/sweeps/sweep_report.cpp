@@ -144,6 +144,7 @@ plots::Panel slopes_panel(const Runs& runs,
     for (const std::size_t arm : part.arms) {
       if (!request.arm.empty() && request.arm != sweep.arms[arm].name) continue;
       plots::Series s, alpha;
+      std::vector<double> at;  // where its points stand on the fit's axis
       s.label = sweep.arms[arm].name;
       s.style = style_of(sweep, arm);
       alpha.label = s.label + ", solved α";
@@ -155,6 +156,7 @@ plots::Panel slopes_panel(const Runs& runs,
         const CellMetric m = measure(runs, c, metric);
         if (m.values.empty() || std::ranges::min(m.values) <= 0) continue;
         s.x.push_back(*x);
+        at.push_back(abscissa(c, request));
         s.y.push_back(median(m.values));
         s.low.push_back(std::ranges::min(m.values));
         s.high.push_back(std::ranges::max(m.values));
@@ -168,10 +170,9 @@ plots::Panel slopes_panel(const Runs& runs,
       if (request.claimed) {
         plots::Series guide{
             .label = "claimed exponent", .style = plots::styles - 1, .dashed = true};
-        for (const double x : s.x) {
-          guide.x.push_back(x);
-          guide.y.push_back(s.y.front() * std::pow(x / s.x.front(), *request.claimed));
-        }
+        guide.x = s.x;
+        for (const double x : at)
+          guide.y.push_back(s.y.front() * std::pow(x / at.front(), *request.claimed));
         guides.push_back(std::move(guide));
       }
       p.series.push_back(std::move(s));
@@ -239,6 +240,7 @@ json to_json(const Slope& s) {
   json j{{"part", s.part},
          {"arm", s.arm},
          {"axis", s.request.axis},
+         {"unit", s.request.in_noise ? "noise" : ""},
          {"metric", s.request.metric},
          {"at", json::object()},
          {"left_out", s.left_out},
@@ -263,6 +265,10 @@ json to_json(const Slope& s) {
   }
   if (s.request.reference) j["reference"] = *s.request.reference;
   return j;
+}
+
+std::string axis_symbol(const FitRequest& request) {
+  return request.in_noise ? "√ρ(ε)" : axis_symbol(request.axis);
 }
 
 std::string axis_symbol(std::string_view coordinate) {
@@ -307,7 +313,7 @@ plots::Table slopes_table(const std::vector<Slope>& slopes, std::string id, std:
     plots::Row row;
     row.label = s.arm + (s.slice.empty() ? "" : " (" + to_text(s.slice) + ")");
     row.cells.push_back(text_cell(fmt::format("{}", fmt::join(s.privacy, ", "))));
-    row.cells.push_back(text_cell(axis_label(s.request.axis)));
+    row.cells.push_back(text_cell(s.request.in_noise ? "√ρ(ε, δ)" : axis_label(s.request.axis)));
     row.cells.push_back(text_cell(metric_label(s.request.metric)));
     row.cells.push_back(text_cell(s.request.claimed ? fraction_text(*s.request.claimed) : "–"));
     row.cells.push_back(text_cell(s.request.reference ? exponent_text(*s.request.reference) : "–"));

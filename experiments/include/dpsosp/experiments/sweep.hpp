@@ -43,6 +43,9 @@ struct FitRequest {
   std::string arm;                  ///< of this arm alone; empty: of every arm
   std::optional<double> claimed;    ///< exponent; none: the slope is shown and not judged
   std::optional<double> reference;  ///< slope measured by an independent program
+  /// Of axis epsilon alone: x is what noise goes by, √ρ of the zCDP that (ε, δ) converts to. Rates
+  /// are claimed in sqrt(ln(1/δ))/ε, which 1/√ρ follows; at fixed δ it goes as ε^−0.93 about ε = 1.
+  bool in_noise = false;
 };
 
 /// A full grid: every arm at every combination of the axes' points, with every seed.
@@ -121,7 +124,14 @@ struct Slope {
   SlopeVerdict verdict;
 };
 
-/// A cell counts where the median start is at least this many times the median result.
+/// Where a cell stands on the axis of a fit.
+double abscissa(const Cell& cell, const FitRequest& request);
+
+/// A claimed exponent of something measured, not of the schedule's own promise.
+bool is_rate(const FitRequest& request);
+
+/// A cell counts where the schedule promises less than the start has, and where the median start is
+/// at least this many times the median result.
 inline constexpr double start_over_result = 3.0;
 
 /// Every slope that the sweep asks for, in the file's order.

@@ -28,6 +28,7 @@ std::string to_text(const Slope& slope);
 nlohmann::json to_json(const Slope& slope);
 
 /// "n", "d", "ε", or the name of a setting.
+std::string axis_symbol(const FitRequest& request);
 std::string axis_symbol(std::string_view coordinate);
 
 /// The word of a verdict, with its tone.
