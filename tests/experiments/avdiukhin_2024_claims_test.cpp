@@ -52,6 +52,40 @@ TEST(EscapeTime, IsAFunctionOfParametersAndSeed) {
   EXPECT_NE(quadratic_escape(0.05, 0), quadratic_escape(0.05, 1));
 }
 
+json clipping_apart(double share) {
+  return compute_job(describe_probe(
+      "avdiukhin-2024/clipping-apart",
+      {{"problem", "double-well"}, {"records", 2000}, {"deviation", 1}, {"share", share}}));
+}
+
+TEST(ClippingApart, IsOneStepAfterTheFirstLongerGradient) {
+  const json low = clipping_apart(0.5);
+  EXPECT_GE(low.at("first_violation"), 0);
+  EXPECT_EQ(low.at("parted").get<int>(), low.at("first_violation").get<int>() + 1);
+  const json proved = clipping_apart(1.0);
+  EXPECT_EQ(proved.at("parted"), -1);
+  EXPECT_EQ(proved.at("first_violation"), -1);
+  EXPECT_GT(proved.at("iterates"), 5);
+}
+
+TEST(IndependentTests, CostFourTimesTheirEpsilonACandidate) {
+  for (const int candidates : {1, 7}) {
+    const json r = compute_job(describe_probe("avdiukhin-2024/independent-tests",
+                                              {{"epsilon", 0.1}, {"candidates", candidates}}));
+    EXPECT_NEAR(r.at("added").get<double>(), 0.4 * candidates, 1e-12);
+    EXPECT_LE(r.at("spent").get<double>(), 0.4 * candidates * (1 + 1e-12));
+  }
+}
+
+TEST(SameEstimator, TakesTheSameStepsAndIsNotZero) {
+  const json r =
+      compute_job(describe_probe("xu-2026/same-estimator", {{"steps", 35}, {"period", 10}}));
+  EXPECT_EQ(r.at("steps"), 35);
+  EXPECT_EQ(r.at("points"), 0.0);
+  EXPECT_EQ(r.at("estimates"), 0.0);
+  EXPECT_GT(r.at("longest"), 0.05);
+}
+
 Finding judged(const std::string& claim) {
   const auto entry = std::ranges::find(predicate_registry(), claim, &PredicateEntry::claim);
   if (entry == predicate_registry().end()) ADD_FAILURE() << claim << " has no code";

@@ -59,6 +59,37 @@ TEST(LowyProbes, AProjectionsDeviationFallsAsTheRootOfItsDimension) {
   EXPECT_NEAR(std::log(few / many), 0, 0.5);
 }
 
+// Without the cap a stretched map moves a gradient by more than is charged, unless it is clipped.
+TEST(LowyProbes, TheCapBoundsWhatAStretchedMapMoves) {
+  const auto moved = [](double cap) {
+    return probe("lowy-2024/projected-sensitivity", {{"stretch", 100}, {"cap", cap}, {"maps", 2}});
+  };
+  const json capped = moved(2), free = moved(1e9);
+  EXPECT_LE(capped.at("clipped"), 1 + 1e-12);
+  EXPECT_LE(capped.at("capped"), 1 + 1e-12);
+  EXPECT_GT(capped.at("capped"), 0.7);
+  EXPECT_LE(free.at("clipped"), 1 + 1e-12);
+  EXPECT_GT(free.at("capped"), 10);
+}
+
+TEST(LowyProbes, AProjectionHasTheScheduleOfItsDimension) {
+  const auto at = [](int k) {
+    return probe("lowy-2024/projection-size",
+                 {{"rank", 3},
+                  {"support", 20},
+                  {"records", 10000},
+                  {"dimension", 40},
+                  {"projected", k},
+                  {"epsilon", 4}});
+  };
+  const json few = at(2), many = at(16);
+  // alpha of DP-SPIDER is d^(1/3), its steps 1/alpha^2
+  EXPECT_NEAR(
+      std::log2(many.at("promise").get<double>() / few.at("promise").get<double>()), 1.0, 0.05);
+  EXPECT_NEAR(std::log2(few.at("steps").get<double>() / many.at("steps").get<double>()), 2.0, 0.1);
+  EXPECT_LT(many.at("mean_gradient").get<double>(), many.at("start").get<double>());
+}
+
 TEST(LowyProbes, DpSpiderKeepsItsPromiseFromAnyExcess) {
   double before = 0;
   for (const double psi : {1e-3, 1e-2, 1e-1}) {

@@ -14,6 +14,7 @@
 #include "dpsosp/experiments/json_number.hpp"
 #include "dpsosp/experiments/metric.hpp"
 #include "dpsosp/experiments/probe.hpp"
+#include "dpsosp/experiments/run.hpp"
 #include "predicates.hpp"
 #include "printed_noise.hpp"
 
@@ -431,6 +432,192 @@ Finding lemma_b8(const Runs& runs, Scale scale) {
                              between ? "at t = 20..200" : "fails"));
 }
 
+struct Clipped {
+  const char* problem;
+  double deviation;  // 0: of the gradient bound
+  double share;      // of the proved C
+};
+constexpr std::array clipped_runs{Clipped{"double-well", 1.0, 1.0},
+                                  Clipped{"double-well", 1.0, 0.5},
+                                  Clipped{"glm-sigmoid", 0.0, 1.0},
+                                  Clipped{"glm-sigmoid", 0.0, 0.05}};
+
+std::vector<json> clipping_jobs(Scale scale) {
+  std::vector<json> jobs;
+  for (const Clipped& c : clipped_runs)
+    for (std::uint64_t seed = 0; seed < (scale == Scale::smoke ? 2U : 10U); ++seed) {
+      json parameters{{"problem", c.problem}, {"records", 10000}, {"share", c.share}};
+      if (c.deviation > 0) parameters["deviation"] = c.deviation;
+      jobs.push_back(describe_probe("avdiukhin-2024/clipping-apart", parameters, seed));
+    }
+  return jobs;
+}
+
+Finding clipping_is_inactive(const Runs& runs, Scale scale) {
+  int count = 0, kept = 0, violated = 0, parted = 0, below = 0;
+  for (const json& job : clipping_jobs(scale)) {
+    const StoredRun& stored = runs.at(job);
+    if (stored.status != RunStatus::finished) return nothing_ran();
+    const std::int64_t violation = stored.result.at("first_violation"),
+                       apart = stored.result.at("parted");
+    const bool proved = job.at("parameters").at("share") == 1.0;
+    ++count;
+    below += proved;
+    violated += violation >= 0;
+    parted += apart >= 0;
+    // x_t is made of the steps before t
+    kept += violation < 0 ? apart < 0 : !proved && (apart < 0 || apart > violation);
+  }
+  if (violated == 0)
+    return {.verdict = Verdict::inconclusive, .reason = "no gradient was longer than C"};
+  return finding(
+      kept == count,
+      fmt::format("{} of {} pairs of runs are equal up to the first longer gradient; {} met one, "
+                  "{} parted after it; {} have the proved C",
+                  kept,
+                  count,
+                  violated,
+                  parted,
+                  below),
+      "they part before a gradient exceeds C");
+}
+
+constexpr double selection_candidates = 6, selection_failure = 0.05;
+
+std::vector<json> selection_jobs(Scale scale) {
+  RunSpec spec;
+  spec.algorithm = "avdiukhin-2024/dp-sgd";
+  spec.problem = "double-well";
+  spec.records = 40000;
+  spec.dimension = 10;
+  spec.delta = 1e-5;
+  spec.settings = {{"selection_share", "0.5"},
+                   {"selection_candidates", fmt::format("{:g}", selection_candidates)},
+                   {"bound", "proved"},
+                   {"deviation", "1"},
+                   {"largest_deviation", "1"}};
+  spec.observations = 0;
+  std::vector<json> jobs;
+  for (spec.seed = 0; spec.seed < (scale == Scale::full    ? 200U
+                                   : scale == Scale::quick ? 40U
+                                                           : 5U);
+       ++spec.seed) {
+    spec.data_seed = spec.seed;
+    jobs.push_back(describe(spec));
+  }
+  return jobs;
+}
+
+Finding section_3_4(const Runs& runs, Scale scale) {
+  int count = 0, none = 0, far = 0;
+  double needed = 0, records = 0, worst = 0;
+  for (const json& job : selection_jobs(scale)) {
+    const StoredRun& stored = runs.at(job);
+    if (stored.status != RunStatus::finished) continue;
+    const json& r = stored.result;
+    const auto parameter = [&](const char* name) {
+      return *metric_of(r, fmt::format("parameters.{}", name));
+    };
+    const double alpha = parameter("selection_alpha"), rho = 1.0 / saddle_level();
+    records = job.at("records");
+    needed = std::max(needed,
+                      32.0 *
+                          std::max(parameter("clip") / alpha,
+                                   parameter("hessian_limit") / std::sqrt(rho * alpha)) *
+                          (std::log(selection_candidates) + std::log(2.0 / selection_failure)) /
+                          parameter("selection_epsilon"));
+    ++count;
+    if (*metric_of(r, "counts.selected") == 0) {
+      ++none;
+      continue;
+    }
+    const double level = *metric_of(r, "output.sosp_level") / alpha;
+    worst = std::max(worst, level);
+    far += level > 4.0;
+  }
+  if (count == 0) return nothing_ran();
+  if (needed > records)
+    return {.verdict = Verdict::inconclusive,
+            .reason = fmt::format("needs n = {:.3g}, has {:.3g}", needed, records)};
+  return finding(
+      none <= 0.1 * count && far <= selection_failure * count,
+      fmt::format("{} of {} runs accept nothing, {} a point above 4 α (largest {:.3g} α), at n = "
+                  "{:.3g} against {:.3g} needed",
+                  none,
+                  count,
+                  far,
+                  worst,
+                  records,
+                  needed));
+}
+
+constexpr double test_epsilon = 0.1;
+constexpr int tested = 10;
+
+std::vector<json> independent_jobs(Scale) {
+  return {describe_probe("avdiukhin-2024/independent-tests",
+                         {{"epsilon", test_epsilon}, {"candidates", tested}})};
+}
+
+Finding section_3_4_privacy(const Runs& runs, Scale scale) {
+  const StoredRun& stored = runs.at(independent_jobs(scale).front());
+  if (stored.status != RunStatus::finished) return nothing_ran();
+  const double added = stored.result.at("added"),
+               spent = from_json_number(stored.result.at("spent"));
+  return finding(std::min(added, spent) <= test_epsilon + 1e-12,
+                 fmt::format("{} candidates cost {:.4g} ε, by the ledger {:.4g} ε at δ = 1e-6",
+                             tested,
+                             added / test_epsilon,
+                             spent / test_epsilon),
+                 "every question has two tests, and each has half the noise of replace-one");
+}
+
+std::vector<json> appendix_c_jobs(Scale scale) {
+  RunSpec spec;
+  spec.algorithm = "avdiukhin-2024/noisy-sgd";
+  spec.problem = "phase-retrieval";
+  spec.problem_settings = {{"design", "gaussian"}, {"start", "saddle"}};
+  spec.records = 10000;
+  spec.dimension = 2;
+  spec.epsilon = 8;
+  spec.calibrator = "rdp";
+  spec.door = Door::no_clipping;
+  std::vector<json> jobs;
+  for (spec.seed = 0; spec.seed < (scale == Scale::full ? 20U : 3U); ++spec.seed) {
+    spec.data_seed = spec.seed;
+    jobs.push_back(describe(spec));
+  }
+  return jobs;
+}
+
+Finding appendix_c(const Runs& runs, Scale scale) {
+  int count = 0, kept = 0;
+  double least = 1.0, promise = 0, start = std::numeric_limits<double>::infinity();
+  for (const json& job : appendix_c_jobs(scale)) {
+    const StoredRun& stored = runs.at(job);
+    if (stored.status != RunStatus::finished) continue;
+    const double share = *metric_of(stored.result, "trace.fraction_solved");
+    promise = std::max(promise, *metric_of(stored.result, "schedule.alpha"));
+    start = std::min(start, *metric_of(stored.result, "start.sosp_level"));
+    ++count;
+    least = std::min(least, share);
+    kept += share >= 0.5;
+  }
+  if (count == 0) return nothing_ran();
+  const std::string measured = fmt::format(
+      "{} of {} runs; at least {:.3g} of the iterates below {:.3g}, of the saddle's {:.3g}",
+      kept,
+      count,
+      least,
+      promise,
+      start);
+  if (promise >= start)
+    return {.verdict = Verdict::inconclusive,
+            .measured = measured,
+            .reason = "the promise is no less than the saddle's own level"};
+  return finding(kept == count, measured);
+}
+
 }  // namespace
 
 std::vector<PredicateEntry> avdiukhin_2024_predicates() {
@@ -449,7 +636,11 @@ std::vector<PredicateEntry> avdiukhin_2024_predicates() {
       {"avdiukhin-2024/noise-is-needed", sweep_jobs, noise_is_needed},
       {"avdiukhin-2024/escape-time", escape_jobs, escape_time},
       {"avdiukhin-2024/theorem-3.5-gap", no_jobs, theorem_3_5_gap},
+      {"avdiukhin-2024/clipping-is-inactive", clipping_jobs, clipping_is_inactive},
+      {"avdiukhin-2024/section-3.4", selection_jobs, section_3_4},
+      {"avdiukhin-2024/section-3.4-privacy", independent_jobs, section_3_4_privacy},
       {"avdiukhin-2024/lemma-b.8", lemma_b8_jobs, lemma_b8},
+      {"avdiukhin-2024/appendix-c", appendix_c_jobs, appendix_c},
   };
 }
 

@@ -697,6 +697,95 @@ Finding c14(const Runs& runs, Scale scale) {
       .value = spread};
 }
 
+/// From small to large.
+std::vector<int> projected_dimensions(Scale scale) {
+  if (scale == Scale::full) return {4, 8, 16, 32, 64, 128, 256, 512};
+  return {64, 256, 512};
+}
+
+std::vector<json> c14_projection_cell(Scale scale, int projected) {
+  std::vector<json> jobs;
+  for (std::uint64_t seed = 0; seed < (scale == Scale::full ? 20U : 2U); ++seed)
+    jobs.push_back(describe_probe("lowy-2024/projection-size",
+                                  {{"rank", 50},
+                                   {"support", 400},
+                                   {"records", 100000},
+                                   {"dimension", 1000},
+                                   {"projected", projected},
+                                   {"epsilon", 1}},
+                                  seed));
+  return jobs;
+}
+
+std::vector<json> c14_projection_jobs(Scale scale) {
+  std::vector<json> jobs;
+  if (scale == Scale::smoke) return jobs;
+  for (const int k : projected_dimensions(scale))
+    for (json& job : c14_projection_cell(scale, k)) jobs.push_back(std::move(job));
+  return jobs;
+}
+
+Finding c14_projection(const Runs& runs, Scale scale) {
+  if (scale == Scale::smoke)
+    return {.verdict = Verdict::inconclusive, .reason = "runs at scale quick or full alone"};
+  std::vector<std::vector<double>> values;
+  std::vector<double> medians;
+  std::vector<std::string> cells;
+  for (const int k : projected_dimensions(scale)) {
+    values.emplace_back();
+    for (const Result& r : results(runs, c14_projection_cell(scale, k)))
+      values.back().push_back(r.result->at("mean_gradient"));
+    if (values.back().empty())
+      return {.verdict = Verdict::inconclusive, .reason = "no run finished"};
+    medians.push_back(median(values.back()));
+    cells.push_back(fmt::format("{}: {:.3g}", k, medians.back()));
+  }
+  const auto least = static_cast<std::size_t>(std::ranges::min_element(medians) - medians.begin());
+  const std::string measured =
+      fmt::format("median gradient norm at k = {}", fmt::join(cells, ", "));
+  if (least == 0 || least + 1 == medians.size())
+    return {.verdict = Verdict::fails,
+            .measured = measured,
+            .reason = least == 0 ? "least at the smallest k" : "still falls at the largest k"};
+  std::vector<PairedComparison> ends{compare("small k", values.front(), values[least]),
+                                     compare("large k", values.back(), values[least])};
+  adjust(ends);
+  const bool higher =
+      std::ranges::all_of(ends, [](const PairedComparison& c) { return c.ratio >= 1.1; });
+  if (higher && ends.front().pairs < 7)  // Holm's p of two comparisons cannot be below 0.05
+    return {.verdict = Verdict::inconclusive, .measured = measured, .reason = "too few seeds"};
+  const bool holds = higher && std::ranges::all_of(ends, [](const PairedComparison& c) {
+                       return c.adjusted_p < 0.05;
+                     });
+  return {.verdict = holds_if(holds),
+          .measured = measured,
+          .reason = holds ? "" : "an end does not exceed the least by 10 %"};
+}
+
+std::vector<json> c14_privacy_jobs(Scale scale) {
+  std::vector<json> jobs;
+  for (const double stretch : {10.0, 1000.0})
+    jobs.push_back(describe_probe(
+        "lowy-2024/projected-sensitivity",
+        {{"stretch", stretch}, {"cap", 2}, {"maps", scale == Scale::smoke ? 2 : 20}}));
+  return jobs;
+}
+
+Finding c14_privacy(const Runs& runs, Scale scale) {
+  std::vector<std::string> cells;
+  bool holds = true;
+  for (const json& job : c14_privacy_jobs(scale)) {
+    const json& r = runs.at(job).result;
+    const double clipped = r.at("clipped"), capped = r.at("capped");
+    holds = holds && clipped <= 1 + rounding && capped <= 1 + rounding;
+    cells.push_back(fmt::format("stretched by {:g}: {:.4f} of the charge, {:.4f} without a clip",
+                                job.at("parameters").at("stretch").get<double>(),
+                                clipped,
+                                capped));
+  }
+  return {.verdict = holds_if(holds), .measured = fmt::format("{}", fmt::join(cells, "; "))};
+}
+
 Finding c17(const Runs& runs, Scale scale) {
   using namespace lowy_2024_exhibit;
   const bool tuned = scale != Scale::smoke;
@@ -764,6 +853,8 @@ std::vector<PredicateEntry> lowy_2024_predicates() {
           {"lowy-2024/c13-privacy-repaired", population_jobs, c13_privacy_repaired},
           {"lowy-2024/corollary-e.4", no_jobs, formula<corollary_e4>},
           {"lowy-2024/c14", c14_jobs, c14},
+          {"lowy-2024/c14-projection", c14_projection_jobs, c14_projection},
+          {"lowy-2024/c14-privacy", c14_privacy_jobs, c14_privacy},
           {"lowy-2024/c15", no_jobs, formula<c15>},
           {"lowy-2024/c16-glm", c16_glm_jobs, c16_glm},
           {"lowy-2024/c17", published_claim_jobs, c17},

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <vector>
 
+#include "avdiukhin_2024.hpp"
 #include "claims/avdiukhin_2024_runs.hpp"
 #include "dpsosp/core/stream.hpp"
 #include "probes.hpp"
@@ -63,7 +64,9 @@ json quadratic_escape(const json& parameters, std::uint64_t seed) {
 
 std::vector<ProbeEntry> avdiukhin_2024_probes() {
   return {{"avdiukhin-2024/escape-time", 1, escape_time},
-          {"avdiukhin-2024/quadratic-escape", 1, quadratic_escape}};
+          {"avdiukhin-2024/quadratic-escape", 1, quadratic_escape},
+          {"avdiukhin-2024/clipping-apart", 1, avdiukhin_2024_clipping_apart},
+          {"avdiukhin-2024/independent-tests", 1, avdiukhin_2024_independent_tests}};
 }
 
 }  // namespace dpsosp

@@ -16,6 +16,8 @@
 #include "dpsosp/experiments/runner.hpp"
 #include "dpsosp/lowy_2024/exponential_warm_start.hpp"
 #include "dpsosp/privacy/net.hpp"
+#include "dpsosp/privacy/projection.hpp"
+#include "dpsosp/privacy/unsound_curator.hpp"
 #include "dpsosp/problems/problem.hpp"
 #include "probes.hpp"
 
@@ -126,12 +128,14 @@ json published_experiment(const json& parameters, std::uint64_t) {
 
 // ------------------------------------------------------------------- DP-SPIDER from an excess ψ
 
-/// Mean of ‖∇F‖ over the iterates whose estimate is used, one of which is the output.
+/// Mean of ‖∇F‖ over the iterates whose estimate is used, one of which is the output, or over every
+/// `stride`-th of them.
 class MeanGradient final : public Observer {
  public:
-  explicit MeanGradient(const Objective& objective)
-      : objective_(objective), gradient_(objective.dimension()) {}
-  void iterate(Index /*t*/, ConstVectorRef x) override {
+  explicit MeanGradient(const Objective& objective, Index stride = 1)
+      : objective_(objective), stride_(stride), gradient_(objective.dimension()) {}
+  void iterate(Index t, ConstVectorRef x) override {
+    if (t % stride_ != 0) return;
     objective_.gradient(x, gradient_);
     sum_ += gradient_.norm();
     ++seen_;
@@ -140,6 +144,7 @@ class MeanGradient final : public Observer {
 
  private:
   const Objective& objective_;
+  Index stride_;
   Vector gradient_;
   double sum_ = 0;
   Index seen_ = 0;
@@ -336,6 +341,93 @@ json projection_deviation(const json& parameters, std::uint64_t seed) {
   return {{"scaled", scaled}};
 }
 
+/// Mean gradient of DP-SPIDER over records of rank "rank" projected to "projected" dimensions, at
+/// the schedule for that many, and the promise; the features are those of "support" atoms.
+json projection_size(const json& parameters, std::uint64_t seed) {
+  const auto family = find_problem("glm-welsch");
+  Fields problem_fields = family->fields();
+  for (const char* name : {"rank", "support"})
+    set_field(problem_fields, "glm-welsch", name, parameters.at(name).dump());
+  set_field(problem_fields, "glm-welsch", "features", "low_rank");
+  set_field(problem_fields, "glm-welsch", "simulate", "whole");
+  const Problem problem = family->make({.records = parameters.at("records"),
+                                        .dimension = parameters.at("dimension").get<Index>(),
+                                        .seed = seed,
+                                        .data_seed = seed});
+  const auto projected = find_algorithm("arora-2023/jl-dp-spider");
+  Fields fields = projected->fields();
+  set_field(fields, "jl-dp-spider", "projected_dimension", parameters.at("projected").dump());
+  const double cap = std::stod(values_of(fields).at("cap"));
+  const auto base = find_algorithm("arora-2023/dp-spider");
+  const Scheduled scheduled =
+      base->schedule(Schedule::practical,
+                     projected_facts(problem.facts, parameters.at("projected"), cap),
+                     {parameters.at("epsilon").get<double>(), 1e-6},
+                     Calibrator::cks);
+  for (const auto& [name, text] : values_of(base->fields()))
+    set_field(fields, "jl-dp-spider", name, text);
+  projected->check(problem.facts);
+  StreamKey key{.seed = seed, .purpose = Purpose::algorithm};
+  Curator curator(problem.facts, *problem.records, scheduled.rule, key);
+  const Index steps = std::stoll(values_of(fields).at("steps"));
+  MeanGradient observer(*problem.empirical, std::max<Index>(1, steps / 100));
+  const Outcome outcome = projected->run(curator, Stream(key), observer);
+  if (outcome.status != Status::steps_done)
+    throw RunFailed(fmt::format("{} after {} steps", to_string(outcome.status), outcome.steps));
+  Vector gradient(problem.facts.dimension);
+  problem.empirical->gradient(Vector::Zero(problem.facts.dimension), gradient);
+  return {{"mean_gradient", observer.value()},
+          {"start", gradient.norm()},
+          {"promise", scheduled.alpha},
+          {"steps", outcome.steps}};
+}
+
+/// The largest distance that exchanging a record moves a projected gradient of one record, over
+/// what the ledger charges for it, among pairs of records and random points, for maps stretched by
+/// "stretch": with the clip, and with the cap of the features alone.
+json projected_sensitivity(const json& parameters, std::uint64_t seed) {
+  constexpr Index records = 40, dimension = 20, projected = 5;
+  const double stretch = parameters.at("stretch"), cap = parameters.at("cap");
+  const Problem problem =
+      find_problem("glm-welsch")
+          ->make({.records = records, .dimension = dimension, .seed = seed, .data_seed = seed});
+  // the limit of the method's own cap, whatever "cap" is
+  const double limit =
+      projected_facts(problem.facts, projected, 2.0).constants[constant::lipschitz];
+  Stream stream({.seed = seed, .purpose = Purpose::test});
+  json result{{"clipped", 0.0}, {"capped", 0.0}};
+  for (int m = 0; m < parameters.at("maps").get<int>(); ++m) {
+    Matrix map(projected, dimension);
+    stream.fill_normal(stretch / std::sqrt(static_cast<double>(projected)), map.reshaped());
+    Vector direction(projected);
+    stream.fill_normal(1.0, direction);
+    for (double scale = 0.01; scale <= 10; scale *= 2)
+      for (const bool clips : {true, false}) {
+        UnsoundCurator parent(problem.facts,
+                              *problem.records,
+                              {.seed = seed},
+                              {.no_noise = true, .no_clipping = !clips});
+        Matrix released(projected, records);
+        for (Index i = 0; i < records; ++i) {
+          ChildSpec one{fmt::format("record {}", i), 1.0};
+          one.range = RecordRange{i, i + 1};
+          one.projection = Projection{map, cap};
+          Curator child = parent.child(one);
+          child.gradient(Point(scale * direction),
+                         child.draw(BatchPolicy::all()),
+                         {limit, Noise::sensitivity_ratio(1.0), Block::x},
+                         released.col(i));
+        }
+        double& largest = result[clips ? "clipped" : "capped"].get_ref<double&>();
+        const double charged = parent.ledger().entries().front().sensitivity_high;
+        for (Index i = 0; i < records; ++i)
+          for (Index j = 0; j < i; ++j)
+            largest = std::max(largest, (released.col(i) - released.col(j)).norm() / charged);
+      }
+  }
+  return result;
+}
+
 }  // namespace
 
 std::vector<ProbeEntry> lowy_2024_probes() {
@@ -343,7 +435,9 @@ std::vector<ProbeEntry> lowy_2024_probes() {
           {.name = "lowy-2024/start-at-excess", .compute = start_at_excess},
           {.name = "lowy-2024/exact-exponential-mechanism", .compute = exact_exponential_mechanism},
           {.name = "lowy-2024/exponential-mechanism-tail", .compute = exponential_mechanism_tail},
-          {.name = "lowy-2024/projection-deviation", .compute = projection_deviation}};
+          {.name = "lowy-2024/projection-deviation", .compute = projection_deviation},
+          {.name = "lowy-2024/projection-size", .compute = projection_size},
+          {.name = "lowy-2024/projected-sensitivity", .compute = projected_sensitivity}};
 }
 
 }  // namespace dpsosp
