@@ -132,6 +132,24 @@ Finding found(const std::string& claim, Scale scale, const Result& result) {
   return entry->find(Runs(stored), scale);
 }
 
+TEST(LowyClaims, ACrossingCountsOnlyAwayFromTheStart) {
+  const auto verdict = [](double level) {
+    return found("lowy-2024/c5", Scale::quick, [&](const json& job) {
+      const double over = 50 * job.at("dimension").get<double>() / job.at("records").get<double>();
+      const bool warm = job.at("algorithm") == "lowy-2024/warm-exponential";
+      const double at = level * (warm ? std::pow(over, 0.3) : 1);
+      return json{{"start", {{"gradient_norm", 1}}},
+                  {"trace", {{0, 0, at, 0, 0}}},
+                  {"schedule", {{"alpha", at}}}};
+    });
+  };
+  const Finding away = verdict(0.1);
+  EXPECT_EQ(away.verdict, Verdict::holds) << away.measured;
+  ASSERT_TRUE(away.value);
+  EXPECT_NEAR(*away.value, 1, 1e-6);
+  EXPECT_EQ(verdict(0.9).verdict, Verdict::inconclusive);
+}
+
 TEST(LowyClaims, ADeviationIsBoundedFromAboveAlone) {
   const auto verdict = [](double others) {
     return found("lowy-2024/c14", Scale::quick, [&](const json& job) {
