@@ -10,6 +10,7 @@
 #include "dpsosp/experiments/json_number.hpp"
 #include "dpsosp/experiments/metric.hpp"
 #include "dpsosp/experiments/probe.hpp"
+#include "dpsosp/experiments/run_key.hpp"
 #include "exhibits/lowy_2024_contour.hpp"
 
 namespace dpsosp {
@@ -149,6 +150,101 @@ TEST(LowyClaims, FormulasDecideWhatNeedsNoRun) {
   EXPECT_EQ(noise.verdict, Verdict::fails);
   EXPECT_GT(*noise.value, 2);
   EXPECT_LE(*noise.value, 17.0 / 8);
+}
+
+/// The finding on jobs whose results are made up.
+template <class Result>
+Finding found(const std::string& claim, Scale scale, const Result& result) {
+  const auto entry = std::ranges::find(predicate_registry(), claim, &PredicateEntry::claim);
+  EXPECT_NE(entry, predicate_registry().end()) << claim;
+  std::vector<StoredRun> stored;
+  for (const json& job : entry->jobs(scale))
+    stored.push_back({.key = RunKey(job), .reason = "", .result = result(job)});
+  return entry->find(Runs(stored), scale);
+}
+
+TEST(LowyClaims, ACrossingCountsOnlyAwayFromTheStart) {
+  const auto verdict = [](double level) {
+    return found("lowy-2024/c5", Scale::quick, [&](const json& job) {
+      const double over = 50 * job.at("dimension").get<double>() / job.at("records").get<double>();
+      const bool warm = job.at("algorithm") == "lowy-2024/warm-exponential";
+      const double at = level * (warm ? std::pow(over, 0.3) : 1);
+      return json{{"start", {{"gradient_norm", 1}}},
+                  {"trace", {{0, 0, at, 0, 0}}},
+                  {"schedule", {{"alpha", at}}}};
+    });
+  };
+  const Finding away = verdict(0.1);
+  EXPECT_EQ(away.verdict, Verdict::holds) << away.measured;
+  ASSERT_TRUE(away.value);
+  EXPECT_NEAR(*away.value, 1, 1e-6);
+  EXPECT_EQ(verdict(0.9).verdict, Verdict::inconclusive);
+}
+
+TEST(LowyClaims, ADeviationIsBoundedFromAboveAlone) {
+  const auto verdict = [](double others) {
+    return found("lowy-2024/c14", Scale::quick, [&](const json& job) {
+      const bool small = job.at("parameters").at("projected") == 4;
+      return json{{"scaled", std::vector<double>(5, small ? 0.1 : others)}};
+    });
+  };
+  EXPECT_EQ(verdict(0.9).verdict, Verdict::holds);
+  EXPECT_EQ(verdict(1.1).verdict, Verdict::fails);
+  EXPECT_FALSE(verdict(1.1).reason.empty());
+}
+
+TEST(LowyClaims, APromiseNoBetterThanTheStartShowsNothing) {
+  const auto verdict = [](double promise, double reached) {
+    return found("lowy-2024/c8", Scale::quick, [&](const json&) {
+      return json{{"minimum", 0},
+                  {"start", {{"value", 1.0}}},
+                  {"output", {{"value", reached}}},
+                  {"schedule", {{"alpha", promise}}}};
+    });
+  };
+  EXPECT_EQ(verdict(0.4, 0.1).verdict, Verdict::inconclusive);
+  EXPECT_EQ(verdict(0.3, 0.1).verdict, Verdict::holds);
+  EXPECT_EQ(verdict(0.3, 0.35).verdict, Verdict::fails);
+}
+
+TEST(LowyClaims, TheWarmStartFailsOnlyWhereItIsSignificantlyWorse) {
+  // ratios of the warm start to the others: at ε = 1, and elsewhere
+  const auto verdict = [](double at_one, double elsewhere) {
+    return found("lowy-2024/c17", Scale::quick, [&](const json& job) {
+      const json& p = job.at("parameters");
+      const double ratio = p.at("stage") != "warm_start" ? 1
+                           : p.at("epsilon") == 1        ? at_one
+                                                         : elsewhere;
+      std::vector<double> train;
+      for (int seed = 0; seed < 10; ++seed)
+        train.push_back(p.at("variant") == "repaired" ? std::pow(ratio, 1 + 0.1 * seed) : 1);
+      return json{{"train", train}, {"test", train}, {"settings", {}}, {"start", 2}, {"spent", 1}};
+    });
+  };
+  EXPECT_EQ(verdict(0.8, 0.8).verdict, Verdict::holds);
+  EXPECT_EQ(verdict(1.2, 0.8).verdict, Verdict::fails);
+  const Finding even = verdict(1, 0.8);
+  EXPECT_EQ(even.verdict, Verdict::inconclusive);
+  EXPECT_NE(even.measured.find("12 of 14"), std::string::npos) << even.measured;
+}
+
+TEST(LowyClaims, APopulationSlopeCountsOnlyWhereTheSecondStageActs) {
+  const auto verdict = [](int steps, double quiet) {
+    return found("lowy-2024/c13", Scale::quick, [&](const json& job) {
+      const double level = 1 / std::sqrt(job.at("records").get<double>());
+      const json point{{"gradient_norm", level * (job.at("door") == "no_noise" ? quiet : 1)},
+                       {"sosp_level", level}};
+      return json{{"start", {{"gradient_norm", 1}, {"sosp_level", 1}}},
+                  {"output", point},
+                  {"schedule", {{"alpha", level}}},
+                  {"privacy", {{"label", "enforced"}}},
+                  {"algorithm", {{"steps", steps}}}};
+    });
+  };
+  EXPECT_EQ(verdict(100, 0.1).verdict, Verdict::as_claimed) << verdict(100, 0.1).reason;
+  EXPECT_EQ(verdict(2, 0.1).verdict, Verdict::inconclusive);
+  EXPECT_EQ(verdict(100, 0.9).verdict, Verdict::inconclusive);
+  EXPECT_NE(verdict(2, 0.1).reason, verdict(100, 0.9).reason);
 }
 
 TEST(MetricOfATrace, ItsFirstRowHasTheWeightOfOneIterateWhereverItStands) {

@@ -270,7 +270,8 @@ Finding theorem_3_4_share(const Runs& runs, Scale scale) {
   each_run(runs, scale, "", {"n", "paper-schedule"}, [&](const Part&, const json&, const json& r) {
     const auto alpha = metric_of(r, "schedule.alpha");
     const auto share = metric_of(r, "trace.fraction_solved");
-    if (!alpha || !share || *alpha >= saddle_level()) {
+    const auto start = start_metric(r, "output.sosp_level");
+    if (!alpha || !share || !start || start_over_result * *alpha >= *start) {
       ++empty;
       return;
     }
@@ -279,7 +280,9 @@ Finding theorem_3_4_share(const Runs& runs, Scale scale) {
     kept += *share >= 0.5;
   });
   if (count == 0)
-    return {.verdict = Verdict::inconclusive, .reason = "every α is above the saddle's level"};
+    return {.verdict = Verdict::inconclusive,
+            .measured = fmt::format("{} runs say nothing", empty),
+            .reason = "the promise is no better than the start"};
   return finding(
       kept == count,
       fmt::format("at least {:.3g} of the iterates in each of {} runs; {} more say nothing",
@@ -310,10 +313,21 @@ Finding theorem_3_4_constants(const Runs&, Scale) {
 }
 
 Finding theorem_3_4_noise(const Runs&, Scale) {
-  const double logarithm = std::log(1e4 / 1e-5);
-  return finding(1.0 >= logarithm,
-                 fmt::format("σ²/B against {:.3g} σ²/B", logarithm),
-                 "the sampling noise has a logarithm");
+  constexpr double allowed = 1e-5 / 1e4;  // δ/T
+  const auto exceeds = [](double share) { return std::erfc(share / std::sqrt(2.0)); };
+  double low = 1, high = 40;  // of Δ √B/σ
+  for (int k = 0; k < 60; ++k) {
+    const double middle = 0.5 * (low + high);
+    (exceeds(middle) <= allowed ? high : low) = middle;
+  }
+  return finding(
+      exceeds(1) <= allowed,
+      fmt::format("a normal sampling error exceeds Δ with probability {:.3g} a step where "
+                  "δ/T = {:.0e}; Δ² = {:.3g} σ²/B is enough",
+                  exceeds(1),
+                  allowed,
+                  high * high),
+      "the largest of T sampling errors has a logarithm");
 }
 
 Finding noise_is_needed(const Runs& runs, Scale scale) {

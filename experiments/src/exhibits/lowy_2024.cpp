@@ -91,8 +91,9 @@ plots::Exhibit figure_1_exhibit(const Runs& runs, Scale scale) {
       "lower bound, of population risks where d/(εn) + √(d/n) < 1, of generalised linear models "
       "where r < nε."};
   e.differences = {
-      "The figure's exponents are of second-order points; measured are first-order points, with "
-      "DP-SPIDER or tree-SPIDER as the finder. The second-order proof is disputed: Liu and Talwar "
+      "The figure's exponents are of second-order points. Measured are, by the metric of each row, "
+      "second-order points, with Stochastic Spider as the finder, and first-order ones, with "
+      "DP-SPIDER or tree-SPIDER. The second-order proof is disputed: Liu and Talwar "
       "(2025) void the escape behind the population rate with the power 3/7 and replace it by "
       "n^{-1/3} + (√d/(εn))^{1/2}.",
       "Empirical slopes are of the gradient norm averaged over the second stage's iterates, one of "

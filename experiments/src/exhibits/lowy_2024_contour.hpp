@@ -19,6 +19,8 @@ struct RatioCurve {
   std::vector<double> ratio;      ///< gradient of the warm start over that of DP-SPIDER
   std::vector<double> low, high;  ///< over seeds
   std::vector<double> promised;   ///< the same of the schedules' α
+  /// The cells where both methods are at most a third of their start, and their ratios.
+  std::vector<double> moved_records, moved_ratio;
 };
 std::vector<RatioCurve> ratio_curves(const Runs& runs, Scale scale);
 

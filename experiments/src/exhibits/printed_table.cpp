@@ -173,31 +173,62 @@ plots::Table controls_table(const Runs& runs, const Sweep& sweep, std::string id
   t.title = sweep.title + ": controls";
   t.caption = "Median [smallest, largest] over seeds.";
   t.row_header = "control";
-  t.column_groups.push_back(
-      {"sosp_level", {"start", "output", "median over iterates", "lowest of the iterates"}});
-  t.column_groups.push_back({"", {"steps"}});
-  plots::RowGroup group;
+  struct Column {
+    std::string name, metric;
+    bool at_start = false;
+  };
+  const auto values = [&](const Cell& cell, const Column& column) {
+    if (!column.at_start) return measure(runs, cell, column.metric);
+    CellMetric m;
+    if (const auto start = measure_start(runs, cell, column.metric)) m.values = {*start};
+    return m;
+  };
+  std::vector<std::pair<std::string, std::vector<Column>>> groups{
+      {"sosp_level",
+       {{"start", "start.sosp_level"},
+        {"output", "output.sosp_level"},
+        {"median over iterates", "trace.median_sosp_level"},
+        {"lowest of the iterates", "best.sosp_level"}}}};
+  if (!sweep.metric.empty() &&
+      std::ranges::find(groups.front().second, sweep.metric, &Column::metric) ==
+          groups.front().second.end())
+    groups.push_back(
+        {metric_label(sweep.metric), {{"start", sweep.metric, true}, {"control", sweep.metric}}});
+  groups.push_back({"", {{"steps", "steps"}}});
+  std::vector<Cell> cells;
   for (const Part& part : sweep.parts) {
     if (part.name != "controls") continue;
     if (!part.note.empty()) t.caption += " " + part.note;
-    for (const Cell& cell : cells_of(sweep, part)) {
-      plots::Row row{.label = sweep.arms[cell.arm].name};
-      if (!cell.at.empty()) row.label += fmt::format(", {}", to_text(cell.at));
-      for (const char* metric : {"start.sosp_level",
-                                 "output.sosp_level",
-                                 "trace.median_sosp_level",
-                                 "best.sosp_level",
-                                 "steps"}) {
-        const CellMetric m = measure(runs, cell, metric);
+    for (Cell& cell : cells_of(sweep, part)) cells.push_back(std::move(cell));
+  }
+  // sosp_level is not defined on losses without a Hessian's Lipschitz constant
+  std::erase_if(groups, [&](const auto& group) {
+    return std::ranges::all_of(group.second, [&](const Column& column) {
+      return std::ranges::all_of(cells, [&](const Cell& cell) {
+        const CellMetric m = values(cell, column);
+        return m.values.empty() && m.failed == 0;
+      });
+    });
+  });
+  for (const auto& [name, columns] : groups) {
+    t.column_groups.push_back({name, {}});
+    for (const Column& column : columns) t.column_groups.back().columns.push_back(column.name);
+  }
+  plots::RowGroup rows;
+  for (const Cell& cell : cells) {
+    plots::Row row{.label = sweep.arms[cell.arm].name};
+    if (!cell.at.empty()) row.label += fmt::format(", {}", to_text(cell.at));
+    for (const auto& [unused, columns] : groups)
+      for (const Column& column : columns) {
+        const CellMetric m = values(cell, column);
         plots::Cell c = text_cell("–");
         if (!m.values.empty() || m.failed > 0)
           c.content = plots::spread_of(m.values, m.failed, m.failure, {.digits = 3});
         row.cells.push_back(std::move(c));
       }
-      group.rows.push_back(std::move(row));
-    }
+    rows.rows.push_back(std::move(row));
   }
-  t.row_groups.push_back(std::move(group));
+  t.row_groups.push_back(std::move(rows));
   return t;
 }
 
