@@ -64,9 +64,9 @@ TEST(GaneshProbes, FourTimesTheRecordsHalveTheGaps) {
 TEST(GaneshProbes, AmongFairCoinsEveryOneIsTheSmallestEquallyOften) {
   for (const int k : {2, 8}) {
     const double draws = 4000, p = (k - 1.0) / k;
-    const double wrong = probe("ganesh-2023/coins",
-                               {{"records", 20}, {"coins", k}, {"draws", draws}, {"bias", 0.0}})
-                             .at("wrong");
+    const double wrong =
+        probe("ganesh-2023/coins", {{"records", 20}, {"coins", k}, {"draws", draws}, {"bias", 0.0}})
+            .at("wrong");
     EXPECT_NEAR(wrong, p, 4 * std::sqrt(p * (1 - p) / draws)) << k;
   }
 }
