@@ -216,7 +216,9 @@ TimeEstimate estimate_time(const std::vector<json>& jobs, const std::filesystem:
 std::string to_text(const Slope& s) {
   std::string text = fmt::format("{}, {}", s.part, s.arm);
   if (!s.slice.empty()) text += " at " + to_text(s.slice);
-  text += fmt::format(": {} ~ {}^", s.request.metric, s.request.axis);
+  text += fmt::format(": {} ~ {}^",
+                      s.request.metric,
+                      s.request.in_noise ? "sqrt(rho(epsilon, delta))" : s.request.axis);
   if (s.fit) {
     text += fmt::format("{} [{}, {}]",
                         exponent_text(s.fit->slope),
