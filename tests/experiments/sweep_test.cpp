@@ -52,7 +52,7 @@ std::string part_with(const std::string& axes) {
 std::vector<double> grid(const std::string& name, const std::string& values) {
   const Sweep sweep = parsed(part_with("[{ " + name + " = " + values + " }]"));
   std::vector<double> numbers;
-  for (const Point& p : sweep.parts.at(0).axes.at(0)) {
+  for (const Coordinates& p : sweep.parts.at(0).axes.at(0)) {
     EXPECT_EQ(p.at(0).first, name);
     numbers.push_back(p.at(0).second.get<double>());
   }
@@ -81,7 +81,7 @@ TEST(SweepGrid, SizesAreIntegersAndEachOccursOnce) {
             (std::vector<double>{1000, 10000, 100000, 1000000}));
   EXPECT_EQ(grid("dimension", "{ from = 2, to = 4, points = 20 }"), (std::vector<double>{2, 3, 4}));
   const Sweep sweep = parsed(part_with("[{ records = [1e3, 2e3] }]"));
-  for (const Point& p : sweep.parts[0].axes[0]) EXPECT_TRUE(p[0].second.is_number_integer());
+  for (const Coordinates& p : sweep.parts[0].axes[0]) EXPECT_TRUE(p[0].second.is_number_integer());
 }
 
 TEST(SweepGrid, CoordinatesOfOneAxisMoveTogetherAndAxesMultiplyWithTheLastFastest) {

@@ -40,12 +40,12 @@ void set_coordinate(RunSpec& spec, const std::string& name, const json& value) {
 }
 
 /// Every combination of the axes' points, the last axis moving fastest.
-std::vector<Point> product(const std::vector<Axis>& axes) {
-  std::vector<Point> all{Point{}};
+std::vector<Coordinates> product(const std::vector<Axis>& axes) {
+  std::vector<Coordinates> all{Coordinates{}};
   for (const Axis& axis : axes) {
-    std::vector<Point> longer;
-    for (const Point& head : all)
-      for (const Point& tail : axis) {
+    std::vector<Coordinates> longer;
+    for (const Coordinates& head : all)
+      for (const Coordinates& tail : axis) {
         longer.push_back(head);
         longer.back().insert(longer.back().end(), tail.begin(), tail.end());
       }
@@ -54,10 +54,10 @@ std::vector<Point> product(const std::vector<Axis>& axes) {
   return all;
 }
 
-Point without(const Point& point, const Point& moving) {
-  Point rest;
+Coordinates without(const Coordinates& point, const Coordinates& moving) {
+  Coordinates rest;
   for (const auto& c : point)
-    if (std::ranges::find(moving, c.first, &Point::value_type::first) == moving.end())
+    if (std::ranges::find(moving, c.first, &Coordinates::value_type::first) == moving.end())
       rest.push_back(c);
   return rest;
 }
@@ -135,7 +135,7 @@ Slope slope_through(const Runs& runs,
 
 }  // namespace
 
-std::string to_text(const Point& point) {
+std::string to_text(const Coordinates& point) {
   std::vector<std::string> parts;
   for (const auto& [name, value] : point)
     parts.push_back(
@@ -145,7 +145,7 @@ std::string to_text(const Point& point) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-std::optional<double> coordinate(const Point& point, std::string_view name) {
+std::optional<double> coordinate(const Coordinates& point, std::string_view name) {
   for (const auto& [key, value] : point)
     if (key == name && value.is_number()) return value.get<double>();
   return {};
@@ -154,7 +154,7 @@ std::optional<double> coordinate(const Point& point, std::string_view name) {
 std::vector<Cell> cells_of(const Sweep& sweep, const Part& part) {
   std::vector<Cell> cells;
   for (const std::size_t arm : part.arms)
-    for (Point& at : product(part.axes)) {
+    for (Coordinates& at : product(part.axes)) {
       RunSpec spec = sweep.arms[arm].spec;
       for (const auto& [name, value] : at) set_coordinate(spec, name, value);
       Cell cell{.arm = arm, .at = std::move(at), .runs = {}};
@@ -243,12 +243,12 @@ std::vector<Slope> slopes_of(const Runs& runs, const Sweep& sweep) {
       });
       for (const std::size_t arm : part.arms) {
         if (!request.arm.empty() && sweep.arms[arm].name != request.arm) continue;
-        std::vector<std::pair<Point, std::vector<const Cell*>>> slices;
+        std::vector<std::pair<Coordinates, std::vector<const Cell*>>> slices;
         for (const Cell& cell : cells) {
           if (cell.arm != arm) continue;
-          const Point rest = without(cell.at, axis->front());
-          auto slice =
-              std::ranges::find(slices, rest, &std::pair<Point, std::vector<const Cell*>>::first);
+          const Coordinates rest = without(cell.at, axis->front());
+          auto slice = std::ranges::find(
+              slices, rest, &std::pair<Coordinates, std::vector<const Cell*>>::first);
           if (slice == slices.end()) slice = slices.insert(slice, {rest, {}});
           slice->second.push_back(&cell);
         }

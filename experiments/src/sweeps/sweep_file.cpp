@@ -215,7 +215,7 @@ void check_fit_axis(const TomlNode& node, const Part& part) {
                     part.name,
                     names.empty() ? "it has none" : fmt::format("{}", fmt::join(names, ", "))));
   for (const Axis& axis : part.axes)
-    for (const Point& p : axis)
+    for (const Coordinates& p : axis)
       for (const auto& [coordinate, value] : p)
         if (coordinate == name && !(value.is_number() && value.get<double>() > 0))
           node.fail(fmt::format(
@@ -294,7 +294,7 @@ void check_smallest(const Sweep& sweep, const Part& part, const std::vector<Cell
   std::map<std::string, const Cell*> smallest;
   const auto records = [](const Cell& c) { return c.runs.front().at("records").get<double>(); };
   for (const Cell& c : cells) {
-    Point rest = c.at;
+    Coordinates rest = c.at;
     std::erase_if(rest, [](const auto& moved) { return moved.first == "records"; });
     const Cell*& least = smallest[fmt::format("{} {}", c.arm, to_text(rest))];
     if (least == nullptr || records(c) < records(*least)) least = &c;

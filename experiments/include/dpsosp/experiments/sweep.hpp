@@ -27,14 +27,14 @@ struct Arm {
 };
 
 /// Names and values of what moves: records, dimension, epsilon, delta, set.NAME, problem.NAME.
-using Point = std::vector<std::pair<std::string, nlohmann::json>>;
+using Coordinates = std::vector<std::pair<std::string, nlohmann::json>>;
 /// "n = 10000, d = 16": for labels and messages.
-std::string to_text(const Point& point);
+std::string to_text(const Coordinates& point);
 /// The number under a name; none where there is none.
-std::optional<double> coordinate(const Point& point, std::string_view name);
+std::optional<double> coordinate(const Coordinates& point, std::string_view name);
 
 /// The points of one axis; several coordinates where they move together.
-using Axis = std::vector<Point>;
+using Axis = std::vector<Coordinates>;
 
 /// A slope that is asked for.
 struct FitRequest {
@@ -85,7 +85,7 @@ Sweep built_in_sweep(std::string_view name, Scale scale);
 /// One point of a part for one arm.
 struct Cell {
   std::size_t arm;
-  Point at;
+  Coordinates at;
   std::vector<nlohmann::json> runs;  ///< descriptions, one a seed
 };
 /// Cells in the order arms, then axes with the last moving fastest. \throws InputError
@@ -115,7 +115,7 @@ std::optional<double> measure_start(const Runs& runs, const Cell& cell, std::str
 struct Slope {
   std::string part;
   std::string arm;
-  Point slice;  ///< the coordinates that stand still
+  Coordinates slice;  ///< the coordinates that stand still
   FitRequest request;
   std::vector<FitCell> cells;         ///< that count
   std::vector<std::string> left_out;  ///< cells that do not count, each with why
