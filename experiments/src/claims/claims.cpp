@@ -199,12 +199,20 @@ const std::vector<Claim>& claims() {
 const std::vector<PredicateEntry>& predicate_registry() {
   static const std::vector<PredicateEntry> all = [] {
     std::vector<PredicateEntry> list;
-    for (const auto& of_paper : {avdiukhin_2024_predicates(),
-                                 ganesh_2023_predicates(),
-                                 liu_talwar_2025_predicates(),
-                                 lowy_2024_predicates(),
-                                 xu_2026_predicates()})
-      list.insert(list.end(), of_paper.begin(), of_paper.end());
+    for (const auto& some : {avdiukhin_2024_lemma_predicates(),
+                             avdiukhin_2024_theorem_predicates(),
+                             ganesh_2023_formula_predicates(),
+                             ganesh_2023_lemma_predicates(),
+                             ganesh_2023_mechanism_predicates(),
+                             ganesh_2023_run_predicates(),
+                             liu_talwar_2025_lemma_predicates(),
+                             liu_talwar_2025_run_predicates(),
+                             lowy_2024_formula_predicates(),
+                             lowy_2024_lemma_predicates(),
+                             lowy_2024_run_predicates(),
+                             lowy_2024_sweep_predicates(),
+                             xu_2026_predicates()})
+      list.insert(list.end(), some.begin(), some.end());
     return list;
   }();
   return all;

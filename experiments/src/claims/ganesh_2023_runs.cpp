@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ganesh_2023_runs.hpp"
-
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -14,6 +15,10 @@
 #include "dpsosp/experiments/json_number.hpp"
 #include "dpsosp/experiments/metric.hpp"
 #include "dpsosp/experiments/sweep.hpp"
+#include "dpsosp/privacy/stationarity_test.hpp"
+#include "dpsosp/problems/problem.hpp"
+#include "judging.hpp"
+#include "predicates.hpp"
 
 namespace dpsosp {
 namespace {
@@ -22,7 +27,27 @@ using nlohmann::json;
 
 constexpr const char* spider_sweep = "ganesh-2023-stochastic-spider";
 
-Verdict holds_if(bool condition) { return condition ? Verdict::holds : Verdict::fails; }
+/// Public facts of the problem that a description of a run names.
+PublicFacts facts_of(const json& description) {
+  const auto family = find_problem(description.at("problem").get<std::string>());
+  Fields fields = family->fields();
+  for (const auto& [name, value] : description.at("problem_settings").items())
+    set_field(fields, family->name(), name, value.get<std::string>());
+  return family->facts({.records = description.at("records"),
+                        .dimension = description.at("dimension").get<Index>()});
+}
+
+/// Laplace scale of a question of the scalar selection on n records at unit constants.
+double selection_scale(double n, double epsilon) {
+  return plan_stationarity({.epsilon = epsilon,
+                            .gradient_scale = 1,
+                            .curvature_scale = 1,
+                            .gradient_limit = 1,
+                            .hessian_limit = 1},
+                           n)
+      .front()
+      .question_scale();
+}
 
 /// The parts of the sweep that measure the empirical theorem; `only` of one.
 std::vector<Cell> empirical_cells(Scale scale, std::string_view only = {}) {
@@ -55,10 +80,6 @@ std::vector<SpiderRun> spider_runs(const Runs& runs, const Cell& cell) {
   return all;
 }
 
-}  // namespace
-
-namespace {
-
 std::vector<Cell> population_risk_cells(Scale scale) {
   const Sweep sweep = built_in_sweep("ganesh-2023-excess-risk", scale);
   std::vector<Cell> cells;
@@ -67,8 +88,6 @@ std::vector<Cell> population_risk_cells(Scale scale) {
       for (Cell& c : cells_of(sweep, part)) cells.push_back(std::move(c));
   return cells;
 }
-
-}  // namespace
 
 std::vector<json> population_risk_jobs(Scale scale) {
   std::vector<json> jobs;
@@ -100,6 +119,7 @@ Finding population_risk(const Runs& runs, Scale scale) {
               "median risk over bound from {:.3g} to {:.3g} in {} cells", least, largest, cells)};
 }
 
+/// The runs that are about Theorem 4.2: parts n, d and epsilon.
 std::vector<json> spider_empirical_jobs(Scale scale) {
   std::vector<json> jobs;
   for (const Cell& c : empirical_cells(scale))
@@ -216,9 +236,9 @@ Finding spider_selection_cost(const Runs& runs, Scale scale) {
   // The scale of the selection at ε = sqrt(φ): a formula in n and φ.
   const auto noise = [](double n, double phi) { return selection_scale(n, std::sqrt(phi)); };
   const double in_n =
-      power({1e4, 1e6, 1e8}, {noise(1e4, 0.01), noise(1e6, 0.01), noise(1e8, 0.01)});
+      log_slope({1e4, 1e6, 1e8}, {noise(1e4, 0.01), noise(1e6, 0.01), noise(1e8, 0.01)});
   const double in_phi =
-      power({0.1, 0.2, 0.4}, {noise(1e6, 0.01), noise(1e6, 0.04), noise(1e6, 0.16)});
+      log_slope({0.1, 0.2, 0.4}, {noise(1e6, 0.01), noise(1e6, 0.04), noise(1e6, 0.16)});
   if (ratios.empty()) return {.verdict = Verdict::fails, .measured = "no run accepts a point"};
   return {
       .verdict = holds_if(accepted >= 0.95 * all && worst <= 4.0 && std::abs(in_n + 1) <= 0.02 &&
@@ -232,6 +252,19 @@ Finding spider_selection_cost(const Runs& runs, Scale scale) {
           median(ratios),
           in_n,
           in_phi)};
+}
+
+}  // namespace
+
+std::vector<PredicateEntry> ganesh_2023_run_predicates() {
+  return {
+      {"ganesh-2023/1", spider_empirical_jobs, spider_estimator_error},
+      {"ganesh-2023/2-benign", spider_empirical_jobs, spider_benign_escape},
+      {"ganesh-2023/4", spider_empirical_jobs, spider_refresh_count},
+      {"ganesh-2023/7-privacy-repaired", spider_empirical_jobs, spider_budget_kept},
+      {"ganesh-2023/10", spider_empirical_jobs, spider_selection_cost},
+      {"ganesh-2023/16-population", population_risk_jobs, population_risk},
+  };
 }
 
 }  // namespace dpsosp

@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lowy_2024_formulas.hpp"
-
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "avdiukhin_2024_runs.hpp"
 #include "dpsosp/algorithms/jl.hpp"
 #include "dpsosp/baselines/dp_spider.hpp"
 #include "dpsosp/baselines/kl_spider.hpp"
 #include "dpsosp/lowy_2024/rates.hpp"
-#include "dpsosp/lowy_2024/warm_population.hpp"
 #include "dpsosp/privacy/accounting/conversion.hpp"
+#include "judging.hpp"
+#include "predicates.hpp"
 
-namespace dpsosp::lowy_2024_claims {
+namespace dpsosp {
 namespace {
 
 constexpr double delta = 1e-6;
@@ -44,47 +46,19 @@ JlBalance jl_balance(const std::vector<double>& eps_n) {
   return b;
 }
 
-}  // namespace
-
-Verdict holds_if(bool condition) { return condition ? Verdict::holds : Verdict::fails; }
-
-double exact_slope(const std::vector<double>& x, const std::vector<double>& y) {
-  double mx = 0, my = 0, xx = 0, xy = 0;
-  const auto n = static_cast<double>(x.size());
-  for (std::size_t k = 0; k < x.size(); ++k) {
-    mx += std::log(x[k]) / n;
-    my += std::log(y[k]) / n;
-  }
-  for (std::size_t k = 0; k < x.size(); ++k) {
-    xx += (std::log(x[k]) - mx) * (std::log(x[k]) - mx);
-    xy += (std::log(x[k]) - mx) * (std::log(y[k]) - my);
-  }
-  return xy / xx;
-}
-
-double population_psi(double log_net,
-                      double inverse_temperature,
-                      double net_error,
-                      double L,
-                      double D,
-                      double n1,
-                      double failure) {
-  return lowy_2024::population_excess(log_net, inverse_temperature, net_error, L, D, n1, failure);
-}
-
-Finding introduction_glm() {
+Finding introduction_glm(const Runs&, Scale) {
   const std::vector<double> m = decades(4, 12);
-  const double slope = exact_slope(m, jl_balance(m).value);
+  const double slope = log_slope(m, jl_balance(m).value);
   return {.verdict = holds_if(std::abs(slope + 2.0 / 7) <= 0.01),
           .measured = fmt::format("exponent {:.4f} over εn = 1e4..1e12; -2/7 = -0.2857", slope),
           .reason = "the balance is at -3/7, as Corollary 8.2 has it",
           .value = slope};
 }
 
-Finding c15() {
+Finding c15(const Runs&, Scale) {
   const std::vector<double> m = decades(4, 10);
   const JlBalance b = jl_balance(m);
-  const double of_k = exact_slope(m, b.k), of_value = exact_slope(m, b.value);
+  const double of_k = log_slope(m, b.k), of_value = log_slope(m, b.value);
   return {.verdict = holds_if(
               std::abs(of_k - 6.0 / 7) <= 0.01 && std::abs(of_value + 3.0 / 7) <= 0.01 &&
               std::abs(b.k.front() - 2096) <= 1 && std::abs(b.value.front() - 0.0382206) <= 1e-6),
@@ -97,7 +71,7 @@ Finding c15() {
           .value = of_value};
 }
 
-Finding c1_period() {
+Finding c1_period(const Runs&, Scale) {
   constexpr double n = 1e4, d = 10, epsilon = 1;
   const baselines::DpSpiderPaper p = baselines::dp_spider_paper(n, d, 1, 1, 1, {epsilon, delta});
   const double rho = rho_for(epsilon, delta, Conversion::bs);
@@ -111,7 +85,7 @@ Finding c1_period() {
           .value = p.period / allowed};
 }
 
-Finding c3_tail_printed() {
+Finding c3_tail_printed(const Runs&, Scale) {
   // Two points whose scores differ by g: the farther one has mass e^{−λg}/(1 + e^{−λg}), which
   // falls in g, so the worst g is the least that exceeds ln(N + t)/λ.
   double worst = 0, at = 0, mass_at = 0;
@@ -129,7 +103,7 @@ Finding c3_tail_printed() {
           .value = worst};
 }
 
-Finding c6_batch() {
+Finding c6_batch(const Runs&, Scale) {
   constexpr double d = 10;
   std::vector<std::string> cells;
   bool holds = true;
@@ -144,7 +118,7 @@ Finding c6_batch() {
           .measured = fmt::format("batch printed, of batch needed: {}", fmt::join(cells, "; "))};
 }
 
-Finding section_6_example() {
+Finding section_6_example(const Runs&, Scale) {
   const auto ratio = [](double a) {
     constexpr double k = 2;
     const double gamma2 = 1 / (2 * a);  // β = L = 1, β/μ = 1/a
@@ -171,7 +145,7 @@ Finding section_6_example() {
       .value = worst};
 }
 
-Finding corollary_e4() {
+Finding corollary_e4(const Runs&, Scale) {
   const auto third = [](double u) { return u / std::sqrt(u) * std::pow(u * u, 1.0 / 6) * u; };
   const auto fourth = [](double u) {
     return u / std::sqrt(u) * std::pow(u * u * u * u, 0.25) * std::pow(u, 3.0 / 14);
@@ -184,7 +158,7 @@ Finding corollary_e4() {
                               fourth(10))};
 }
 
-Finding c9_privacy() {
+Finding c9_privacy(const Runs&, Scale) {
   // radial-ripple with p = 4, a = 0.4, b = 6, c = 0.1 (k = 4/3), at n = 1e8: K and the T_j enter.
   constexpr double rho = 1;
   const baselines::KlProblem p{
@@ -209,4 +183,19 @@ Finding c9_privacy() {
           .value = cost};
 }
 
-}  // namespace dpsosp::lowy_2024_claims
+}  // namespace
+
+std::vector<PredicateEntry> lowy_2024_formula_predicates() {
+  return {
+      {"lowy-2024/introduction-glm", no_jobs, introduction_glm},
+      {"lowy-2024/c1-period", no_jobs, c1_period},
+      {"lowy-2024/c3-tail-printed", no_jobs, c3_tail_printed},
+      {"lowy-2024/c6-batch", no_jobs, c6_batch},
+      {"lowy-2024/c9-privacy", no_jobs, c9_privacy},
+      {"lowy-2024/section-6-example", no_jobs, section_6_example},
+      {"lowy-2024/corollary-e.4", no_jobs, corollary_e4},
+      {"lowy-2024/c15", no_jobs, c15},
+  };
+}
+
+}  // namespace dpsosp

@@ -2,10 +2,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <functional>
 #include <optional>
-#include <span>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -18,6 +19,7 @@
 #include "dpsosp/privacy/accounting/gaussian.hpp"
 #include "exhibits/xu_2026_cells.hpp"
 #include "exhibits/xu_2026_matrix_sensing.hpp"
+#include "judging.hpp"
 #include "predicates.hpp"
 #include "printed_noise.hpp"
 
@@ -27,48 +29,22 @@ namespace {
 using nlohmann::json;
 using namespace xu_2026_exhibit;
 
-std::vector<json> no_jobs(Scale) { return {}; }
-
 Sweep rgda_sweep(Scale scale) { return built_in_sweep("xu-2026-dp-rgda", scale); }
 std::vector<json> rgda_jobs(Scale scale) { return jobs_of(rgda_sweep(scale)); }
 
-Finding finding(bool holds, std::string measured, std::string reason = "") {
-  return {.verdict = holds ? Verdict::holds : Verdict::fails,
-          .measured = std::move(measured),
-          .reason = holds ? "" : std::move(reason)};
-}
-
-Finding nothing_ran() { return {.verdict = Verdict::inconclusive, .reason = "no run finished"}; }
-
-constexpr std::array empirical_parts{"n", "d", "epsilon"};
-constexpr std::array population_parts{
-    "population-n", "population-d", "population-epsilon", "population-large-epsilon"};
-
-using Visit = std::function<void(const json& description, const json& result)>;
-
-void each_run(const Runs& runs,
-              Scale scale,
-              std::span<const char* const> parts,
-              const Visit& visit) {
-  const Sweep sweep = rgda_sweep(scale);
-  for (const Part& part : sweep.parts) {
-    if (std::ranges::find(parts, part.name) == parts.end()) continue;
-    for (const Cell& cell : cells_of(sweep, part))
-      for (const json& run : cell.runs)
-        if (const StoredRun& stored = runs.at(run); stored.status == RunStatus::finished)
-          visit(run, stored.result);
-  }
-}
-
-void each_run(const Runs& runs, Scale scale, const Visit& visit) {
-  each_run(runs, scale, empirical_parts, visit);
-  each_run(runs, scale, population_parts, visit);
-}
+const std::vector<std::string_view> empirical_parts{"n", "d", "epsilon"};
+const std::vector<std::string_view> all_parts{"n",
+                                              "d",
+                                              "epsilon",
+                                              "population-n",
+                                              "population-d",
+                                              "population-epsilon",
+                                              "population-large-epsilon"};
 
 Finding x8(const Runs& runs, Scale scale) {
   int count = 0, kept = 0;
   std::int64_t escapes = 0, breaks = 0;
-  each_run(runs, scale, [&](const json&, const json& r) {
+  each_run(runs, rgda_sweep(scale), "", all_parts, [&](const Part&, const json&, const json& r) {
     const json& algorithm = r.at("algorithm");
     ++count;
     escapes += algorithm.at("counts").at("escapes").get<std::int64_t>();
@@ -95,9 +71,9 @@ Finding x8(const Runs& runs, Scale scale) {
 }
 
 Finding x1_printed(const Runs& runs, Scale scale) {
-  constexpr std::array parts{"printed"};
+  const std::vector<std::string_view> parts{"printed"};
   int count = 0, moved = 0;
-  each_run(runs, scale, parts, [&](const json&, const json& r) {
+  each_run(runs, rgda_sweep(scale), "", parts, [&](const Part&, const json&, const json& r) {
     ++count;
     moved += r.at("algorithm").at("counts").at("dual_kept") < r.at("algorithm").at("steps");
   });
@@ -117,7 +93,7 @@ Finding x1_privacy(const Runs&, Scale) {
 Finding x1_privacy_repaired(const Runs& runs, Scale scale) {
   int count = 0, kept = 0;
   double worst = 0;
-  each_run(runs, scale, [&](const json& d, const json& r) {
+  each_run(runs, rgda_sweep(scale), "", all_parts, [&](const Part&, const json& d, const json& r) {
     const json& p = r.at("privacy");
     const double share = from_json_number(p.at("spent")) / d.at("epsilon").get<double>();
     ++count;
@@ -157,14 +133,15 @@ Finding x2_privacy(const Runs&, Scale) {
 Finding x3(const Runs& runs, Scale scale) {
   int count = 0, kept = 0;
   std::vector<double> shares;
-  each_run(runs, scale, empirical_parts, [&](const json&, const json& r) {
-    const double error =
-        from_json_number(r.at("evaluation_log").at("estimate_error").at("largest"));
-    const double alpha = from_json_number(r.at("schedule").at("alpha"));
-    ++count;
-    kept += error <= alpha;
-    shares.push_back(error / alpha);
-  });
+  each_run(
+      runs, rgda_sweep(scale), "", empirical_parts, [&](const Part&, const json&, const json& r) {
+        const double error =
+            from_json_number(r.at("evaluation_log").at("estimate_error").at("largest"));
+        const double alpha = from_json_number(r.at("schedule").at("alpha"));
+        ++count;
+        kept += error <= alpha;
+        shares.push_back(error / alpha);
+      });
   if (count == 0) return nothing_ran();
   return finding(
       kept == count,
@@ -178,7 +155,7 @@ Finding x3(const Runs& runs, Scale scale) {
 
 Finding x4(const Runs& runs, Scale scale) {
   int certified = 0, wrong = 0;
-  each_run(runs, scale, [&](const json&, const json& r) {
+  each_run(runs, rgda_sweep(scale), "", all_parts, [&](const Part&, const json&, const json& r) {
     if (r.at("algorithm").at("status") != "certified") return;
     constexpr double rho = 0.5;  // gamma of cosine-minimax
     const double alpha = from_json_number(r.at("schedule").at("alpha"));

@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "claims/liu_talwar_2025.hpp"
-#include "claims/predicates.hpp"
+#include "claims/judging.hpp"
+#include "claims/liu_talwar_2025_series.hpp"
 #include "dpsosp/experiments/json_number.hpp"
 #include "dpsosp/experiments/metric.hpp"
 #include "dpsosp/experiments/sweep_report.hpp"
@@ -385,9 +385,20 @@ plots::Exhibit ablation(const Runs& runs, Scale scale) {
 
 constexpr std::string_view claim_prefix = "liu-talwar-2025/";
 
+/// In the order of the claims.
+std::vector<PredicateEntry> own_predicates() {
+  std::vector<PredicateEntry> own;
+  for (const Claim& c : claims()) {
+    if (!c.id.starts_with(claim_prefix)) continue;
+    const auto found = std::ranges::find(predicate_registry(), c.id, &PredicateEntry::claim);
+    if (found != predicate_registry().end()) own.push_back(*found);
+  }
+  return own;
+}
+
 std::vector<json> claims_jobs(Scale scale) {
   std::vector<json> jobs;
-  for (const PredicateEntry& p : liu_talwar_2025_predicates()) add(jobs, p.jobs(scale));
+  for (const PredicateEntry& p : own_predicates()) add(jobs, p.jobs(scale));
   return jobs;
 }
 
@@ -473,7 +484,7 @@ plots::Exhibit claims_exhibit(const Runs& runs, Scale scale) {
   t.column_groups.push_back({"", {"place", "the paper says", "holds if", "measured", "verdict"}});
   plots::RowGroup group;
   int held = 0, failed = 0, open = 0;
-  for (const PredicateEntry& p : liu_talwar_2025_predicates()) {
+  for (const PredicateEntry& p : own_predicates()) {
     const auto claim = std::ranges::find(claims(), p.claim, &Claim::id);
     const Finding found = p.find(runs, scale);
     held += found.verdict == Verdict::holds;

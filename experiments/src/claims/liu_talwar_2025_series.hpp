@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "dpsosp/experiments/runs.hpp"
 #include "dpsosp/experiments/scale.hpp"
 
 /// What the claims of liu-talwar-2025 measure and its exhibits show.
@@ -47,7 +48,11 @@ ProbeSeries uniform_gap_by_dimension(Scale scale);
 /// Seeds of every cell of escapes.
 int escape_seeds(Scale scale);
 
-/// Least-squares slope of log y on log x.
-double log_slope(const std::vector<double>& x, const std::vector<double>& y);
+std::vector<nlohmann::json> joined(const std::vector<ProbeSeries>& all);
+/// One number of a probe's result; NaN where the probe failed or has none.
+double number(const Runs& runs, const nlohmann::json& job, const char* name);
+std::vector<double> numbers(const Runs& runs, const ProbeSeries& s, const char* name);
+/// The medians over the equally many jobs that every x has.
+std::vector<double> medians(const Runs& runs, const ProbeSeries& s, const char* name);
 
 }  // namespace dpsosp::liu_talwar_2025_claims
