@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -43,6 +44,12 @@ void check_footnotes(const std::string& where,
 }
 
 }  // namespace
+
+Cell text_cell(std::string text) {
+  Cell c;
+  c.content = std::move(text);
+  return c;
+}
 
 Spread spread_of(std::span<const double> finished,
                  Index failed,

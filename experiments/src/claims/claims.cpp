@@ -167,12 +167,6 @@ const PredicateEntry* predicate(const std::string& claim) {
   return found == predicate_registry().end() ? nullptr : &*found;
 }
 
-plots::Cell text_cell(std::string text) {
-  plots::Cell c;
-  c.content = std::move(text);
-  return c;
-}
-
 }  // namespace
 
 std::string_view to_string(Claim::Kind kind) {
@@ -281,9 +275,9 @@ plots::Table claims_summary_table(const std::vector<Finding>& findings) {
     for (const Verdict v : verdicts) {
       const int count = counts[paper][v];
       sum += count;
-      r.cells.push_back(text_cell(count == 0 ? "" : fmt::format("{}", count)));
+      r.cells.push_back(plots::text_cell(count == 0 ? "" : fmt::format("{}", count)));
     }
-    r.cells.push_back(text_cell(fmt::format("{}", sum)));
+    r.cells.push_back(plots::text_cell(fmt::format("{}", sum)));
     group.rows.push_back(std::move(r));
   };
   std::vector<std::string> papers;
@@ -308,11 +302,11 @@ plots::Table claims_table(const std::vector<Finding>& findings) {
     if (t.row_groups.empty() || t.row_groups.back().label != paper)
       t.row_groups.push_back({.label = paper});
     plots::Row row{.label = c.id.substr(paper.size() + 1)};
-    row.cells = {text_cell(c.place),
-                 text_cell(c.says),
-                 text_cell(c.expected),
-                 text_cell(f.measured),
-                 text_cell(f.reason)};
+    row.cells = {plots::text_cell(c.place),
+                 plots::text_cell(c.says),
+                 plots::text_cell(c.expected),
+                 plots::text_cell(f.measured),
+                 plots::text_cell(f.reason)};
     row.cells.back().labels.push_back(verdict_label({f.verdict, ""}));
     t.row_groups.back().rows.push_back(std::move(row));
   }

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "dpsosp/experiments/fit.hpp"
 #include "dpsosp/experiments/json_number.hpp"
 #include "dpsosp/experiments/metric.hpp"
 #include "dpsosp/experiments/probe.hpp"
@@ -246,7 +247,7 @@ Finding figure_1(const Runs& runs, Scale scale) {
     std::vector<double> values;
     for (const json& r : cell(runs, m, Setting::as_published, Control::none, scale).finished)
       values.push_back(seen_at(r, t, column));
-    return values.empty() ? std::nan("") : xu_2026_exhibit::median(values);
+    return values.empty() ? std::nan("") : median(values);
   };
   int kept = 0, all = 0;
   for (const double t : {100.0, 200.0, 300.0, 399.0})

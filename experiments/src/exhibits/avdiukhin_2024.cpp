@@ -22,12 +22,6 @@ using namespace avdiukhin_2024_exhibit;
 
 constexpr std::string_view paper_name = "Avdiukhin, Dinitz, Fan, Yaroslavtsev 2024";
 
-plots::Cell text_cell(std::string text) {
-  plots::Cell c;
-  c.content = std::move(text);
-  return c;
-}
-
 plots::Cell number_cell(double value, int digits = 3) {
   plots::Cell c;
   c.content = plots::Number{value, {.digits = digits}};
@@ -35,7 +29,7 @@ plots::Cell number_cell(double value, int digits = 3) {
 }
 
 plots::Cell spread_cell(const CellMetric& m) {
-  plots::Cell c = text_cell("–");
+  plots::Cell c = plots::text_cell("–");
   if (!m.values.empty() || m.failed > 0)
     c.content = plots::spread_of(m.values, m.failed, m.failure, {.digits = 3});
   return c;
@@ -86,7 +80,10 @@ plots::Table share_table(const Runs& runs, const Sweep& sweep) {
     const CellMetric calls = measure(runs, cell, "evaluations");
     plots::Row row{.label = row_label(sweep, cell)};
     if (share.values.empty()) {
-      row.cells = {text_cell("–"), text_cell("–"), text_cell("–"), text_cell("–")};
+      row.cells = {plots::text_cell("–"),
+                   plots::text_cell("–"),
+                   plots::text_cell("–"),
+                   plots::text_cell("–")};
     } else {
       const double least = std::ranges::min(share.values);
       const double solved = median(alpha.values);
@@ -231,12 +228,12 @@ plots::Table bound_table(const Runs& runs, const Sweep& sweep) {
     for (const auto& [name, count] : labels)
       label += fmt::format("{}{} ({})", label.empty() ? "" : ", ", name, count);
     row.cells = {number_cell(steps),
-                 text_cell(""),
+                 plots::text_cell(""),
                  number_cell(nominal, 4),
                  number_cell(printed, 4),
-                 clips ? text_cell(fmt::format("{:.0f} clipped", violations))
-                       : text_cell(fmt::format("{:.0f}", violations)),
-                 text_cell(label)};
+                 clips ? plots::text_cell(fmt::format("{:.0f} clipped", violations))
+                       : plots::text_cell(fmt::format("{:.0f}", violations)),
+                 plots::text_cell(label)};
     row.cells[1].content = plots::spread_of(longest, 0, "", {.digits = 4});
     add_row(t, *part, std::move(row));
   }

@@ -26,14 +26,8 @@ constexpr std::size_t drawn = 6;   ///< curves that a figure shows beside the st
 constexpr std::size_t banded = 2;  ///< of these with a band
 constexpr double largest_factor = 100;
 
-plots::Cell text_cell(std::string text) {
-  plots::Cell c;
-  c.content = std::move(text);
-  return c;
-}
-
 plots::Cell number_cell(double value, int digits = 3) {
-  if (!std::isfinite(value)) return text_cell("–");
+  if (!std::isfinite(value)) return plots::text_cell("–");
   plots::Cell c;
   c.content = plots::Number{value, {.digits = digits}};
   return c;
@@ -51,7 +45,7 @@ std::vector<double> values(const Runs& runs, const Trial& t, const char* name) {
 }
 
 plots::Cell spread_cell(const std::vector<double>& levels, std::string missing = "–") {
-  if (levels.empty()) return text_cell(std::move(missing));
+  if (levels.empty()) return plots::text_cell(std::move(missing));
   std::vector<double> finished;
   std::ranges::copy_if(
       levels, std::back_inserter(finished), [](double v) { return std::isfinite(v); });
@@ -227,19 +221,19 @@ plots::Table winners_table(const Played& played, std::string id, std::string tit
       const auto place = find_place(played, {n, epsilon});
       const auto order = place ? order_at(played, *place) : std::vector<std::size_t>{};
       if (order.empty()) {
-        for (int k = 0; k < 2; ++k) row.cells.push_back(text_cell(place ? "–" : "not run"));
+        for (int k = 0; k < 2; ++k) row.cells.push_back(plots::text_cell(place ? "–" : "not run"));
         continue;
       }
       const Contender& first = played.contenders[order.front()];
       const double level = level_at(first, *place), nothing = level_at(played.start, *place);
       row.cells.front() = number_cell(nothing);
-      row.cells.push_back(text_cell(fmt::format("{} ({:.3g})", first.name, level)));
+      row.cells.push_back(plots::text_cell(fmt::format("{} ({:.3g})", first.name, level)));
       row.cells.back().strong = true;
       mark(row.cells.back(), played, order.front(), *place);
-      row.cells.push_back(text_cell("–"));
+      row.cells.push_back(plots::text_cell("–"));
       if (order.size() > 1) {
         const Contender& next = played.contenders[order[1]];
-        row.cells.back() = text_cell(
+        row.cells.back() = plots::text_cell(
             fmt::format("{} ({})", next.name, ratio_text(level_at(next, *place) / level)));
       }
     }
@@ -290,7 +284,7 @@ plots::Table standings_table(const Played& played) {
   const auto show_start = [&] {
     plots::Row row{.label = "start: doing nothing"};
     row.cells.push_back(number_cell(nothing));
-    while (row.cells.size() < 10) row.cells.push_back(text_cell("–"));
+    while (row.cells.size() < 10) row.cells.push_back(plots::text_cell("–"));
     group.rows.push_back(std::move(row));
     shown = true;
   };
@@ -301,22 +295,22 @@ plots::Table standings_table(const Played& played) {
     plots::Row row{.label = played.contenders[s.contender].name};
     row.cells = {
         number_cell(s.ratio),
-        text_cell(fmt::format("{} of {}", s.wins, cells)),
-        text_cell(fmt::format("{}", s.useless)),
-        text_cell(fmt::format("{}", std::ranges::count(played.climbed[s.contender], true))),
-        text_cell(fmt::format("{}", s.absent)),
+        plots::text_cell(fmt::format("{} of {}", s.wins, cells)),
+        plots::text_cell(fmt::format("{}", s.useless)),
+        plots::text_cell(fmt::format("{}", std::ranges::count(played.climbed[s.contender], true))),
+        plots::text_cell(fmt::format("{}", s.absent)),
         number_cell(played.spent[s.contender], 2)};
     if (k == 0) {
-      for (int i = 0; i < 4; ++i) row.cells.push_back(text_cell(i == 0 ? "leader" : "–"));
+      for (int i = 0; i < 4; ++i) row.cells.push_back(plots::text_cell(i == 0 ? "leader" : "–"));
     } else if (s.against_leader.pairs == 0) {
-      for (int i = 0; i < 4; ++i) row.cells.push_back(text_cell("–"));
+      for (int i = 0; i < 4; ++i) row.cells.push_back(plots::text_cell("–"));
     } else {
       const PairedComparison& c = s.against_leader;
-      row.cells.push_back(text_cell(ratio_text(c.ratio)));
-      row.cells.push_back(text_cell(
+      row.cells.push_back(plots::text_cell(ratio_text(c.ratio)));
+      row.cells.push_back(plots::text_cell(
           fmt::format("[{}, {}]", ratio_text(c.interval.low), ratio_text(c.interval.high))));
-      row.cells.push_back(text_cell(fmt::format("{}", c.pairs)));
-      row.cells.push_back(text_cell(p_text(c.adjusted_p)));
+      row.cells.push_back(plots::text_cell(fmt::format("{}", c.pairs)));
+      row.cells.push_back(plots::text_cell(p_text(c.adjusted_p)));
     }
     group.rows.push_back(std::move(row));
   }
@@ -406,9 +400,9 @@ plots::Table tuned_table(const Played& as_scheduled, const Tuned& tuned, const B
         if (played.places[p].epsilon != epsilon) continue;
         const double level = level_at(c, p);
         const std::string& told = candidates()[tuned.chosen[s.contender][p]].label;
-        row.cells.push_back(text_cell(std::isfinite(level)
-                                          ? fmt::format("{:.3g} ({})", level, told)
-                                          : fmt::format("did not run ({})", told)));
+        row.cells.push_back(plots::text_cell(std::isfinite(level)
+                                                 ? fmt::format("{:.3g} ({})", level, told)
+                                                 : fmt::format("did not run ({})", told)));
         mark(row.cells.back(), played, s.contender, p);
         const double gain =
             level_at(before, find_place(as_scheduled, played.places[p]).value()) / level;
@@ -420,17 +414,19 @@ plots::Table tuned_table(const Played& as_scheduled, const Tuned& tuned, const B
                                   : std::exp(std::accumulate(gains.begin(), gains.end(), 0.0) /
                                              static_cast<double>(gains.size())));
     const PairedComparison& against = s.against_leader;
-    row.cells[2] = text_cell(k == 0               ? "leader"
-                             : against.pairs == 0 ? "–"
-                                                  : fmt::format("{} [{}, {}]",
-                                                                ratio_text(against.ratio),
-                                                                ratio_text(against.interval.low),
-                                                                ratio_text(against.interval.high)));
-    row.cells[3] = text_cell(k == 0 || against.pairs == 0 ? "–" : p_text(against.adjusted_p));
+    row.cells[2] =
+        plots::text_cell(k == 0               ? "leader"
+                         : against.pairs == 0 ? "–"
+                                              : fmt::format("{} [{}, {}]",
+                                                            ratio_text(against.ratio),
+                                                            ratio_text(against.interval.low),
+                                                            ratio_text(against.interval.high)));
+    row.cells[3] =
+        plots::text_cell(k == 0 || against.pairs == 0 ? "–" : p_text(against.adjusted_p));
     group.rows.push_back(std::move(row));
   }
   plots::Row row{.label = "start: doing nothing"};
-  for (int k = 0; k < 4; ++k) row.cells.push_back(text_cell("–"));
+  for (int k = 0; k < 4; ++k) row.cells.push_back(plots::text_cell("–"));
   for (const double epsilon : epsilons_of(played))
     for (std::size_t p = 0; p < played.places.size(); ++p)
       if (played.places[p].epsilon == epsilon)
@@ -485,12 +481,13 @@ plots::Table absent_table(const Played& played) {
     }
     if (count == 0) continue;
     plots::Row row{.label = played.contenders[k].name};
-    row.cells = {text_cell(fmt::format("{} of {}", count, played.places.size())), text_cell(why)};
+    row.cells = {plots::text_cell(fmt::format("{} of {}", count, played.places.size())),
+                 plots::text_cell(why)};
     group.rows.push_back(std::move(row));
   }
   for (const auto& [key, why] : left_out()) {
     plots::Row row{.label = key};
-    row.cells = {text_cell("does not enter"), text_cell(why)};
+    row.cells = {plots::text_cell("does not enter"), plots::text_cell(why)};
     group.rows.push_back(std::move(row));
   }
   t.row_groups.push_back(std::move(group));

@@ -30,14 +30,8 @@ constexpr std::string_view bounded_sweep = "liu-talwar-2025-bounded-domain";
 constexpr std::string_view ablation_sweep = "liu-talwar-2025-ablation";
 constexpr std::size_t guide_style = plots::styles - 1;
 
-plots::Cell text_cell(std::string text) {
-  plots::Cell c;
-  c.content = std::move(text);
-  return c;
-}
-
 plots::Cell spread_cell(const CellMetric& m) {
-  if (m.values.empty() && m.failed == 0) return text_cell("–");
+  if (m.values.empty() && m.failed == 0) return plots::text_cell("–");
   plots::Cell c;
   c.content = plots::spread_of(m.values, m.failed, m.failure, {.digits = 3});
   return c;
@@ -321,7 +315,7 @@ plots::Exhibit ablation(const Runs& runs, Scale scale) {
   for (std::size_t k = 0; k < ablations().size(); ++k) {
     const auto& v = ablations()[k];
     plots::Row row{.label = v.name};
-    row.cells.push_back(text_cell(v.what));
+    row.cells.push_back(plots::text_cell(v.what));
     const auto solved = [&](double epsilon, double predicted, plots::Panel& panel) {
       const ProbeSeries s = solved_alpha(v.name, epsilon);
       const auto alpha = runs.at(s.jobs[0]).result.at("alpha").get<std::vector<double>>();
@@ -329,21 +323,21 @@ plots::Exhibit ablation(const Runs& runs, Scale scale) {
       const double slope = log_slope(s.x, alpha);
       ++all;
       near += std::abs(slope - predicted) <= slope_tolerance;
-      row.cells.push_back(text_cell(fmt::format("{:+.3f}", predicted)));
-      row.cells.push_back(text_cell(fmt::format("{:+.3f}", slope)));
+      row.cells.push_back(plots::text_cell(fmt::format("{:+.3f}", predicted)));
+      row.cells.push_back(plots::text_cell(fmt::format("{:+.3f}", slope)));
     };
     solved(small_epsilon, v.private_exponent, small);
     const auto measured = std::ranges::find_if(slopes, [&](const Slope& s) {
       return (s.arm == v.name || (v.name == "V4" && s.arm == "adaptive batches")) &&
              s.request.metric == "best.sosp_level";
     });
-    plots::Cell c = text_cell("–");
+    plots::Cell c = plots::text_cell("–");
     if (measured != slopes.end()) {
-      c = text_cell(measured->fit ? fmt::format("{:+.3f} [{:+.3f}, {:+.3f}]",
-                                                measured->fit->slope,
-                                                measured->fit->interval.low,
-                                                measured->fit->interval.high)
-                                  : measured->verdict.reason);
+      c = plots::text_cell(measured->fit ? fmt::format("{:+.3f} [{:+.3f}, {:+.3f}]",
+                                                       measured->fit->slope,
+                                                       measured->fit->interval.low,
+                                                       measured->fit->interval.high)
+                                         : measured->verdict.reason);
       c.labels.push_back(verdict_label(measured->verdict));
     }
     row.cells.push_back(std::move(c));
@@ -491,11 +485,11 @@ plots::Exhibit claims_exhibit(const Runs& runs, Scale scale) {
     failed += found.verdict == Verdict::fails;
     open += found.verdict == Verdict::inconclusive;
     plots::Row row{.label = p.claim.substr(claim_prefix.size())};
-    row.cells = {text_cell(claim->place),
-                 text_cell(claim->says),
-                 text_cell(claim->holds_if),
-                 text_cell(found.measured),
-                 text_cell(found.reason)};
+    row.cells = {plots::text_cell(claim->place),
+                 plots::text_cell(claim->says),
+                 plots::text_cell(claim->holds_if),
+                 plots::text_cell(found.measured),
+                 plots::text_cell(found.reason)};
     row.cells.back().labels.push_back(verdict_label({found.verdict, ""}));
     group.rows.push_back(std::move(row));
   }

@@ -18,12 +18,6 @@ using nlohmann::json;
 constexpr std::string_view paper = "Lowy, Ullman, Wright 2024";
 constexpr std::string_view figure_1 = "lowy-2024, Figure 1";
 
-plots::Cell text_cell(std::string text) {
-  plots::Cell c;
-  c.content = std::move(text);
-  return c;
-}
-
 /// The printed rates without constants and logarithms at one point, every value at most 1.
 plots::Table evaluated_rates() {
   constexpr double d = 16, epsilon = 1;
@@ -71,8 +65,8 @@ plots::Table evaluated_rates() {
     plots::Row row{.label = r.name};
     for (const double n : {1e4, 1e6, 1e8})
       for (const auto rate : {r.prior, r.here, r.lower})
-        row.cells.push_back(
-            text_cell(rate == nullptr ? "–" : fmt::format("{:.3g}", std::min(1.0, rate(n)))));
+        row.cells.push_back(plots::text_cell(
+            rate == nullptr ? "–" : fmt::format("{:.3g}", std::min(1.0, rate(n)))));
     group.rows.push_back(std::move(row));
   }
   t.row_groups.push_back(std::move(group));

@@ -14,12 +14,6 @@ namespace {
 constexpr std::string_view sweep_name = "lowy-2024-contour";
 constexpr std::string_view metric = "trace.mean_gradient_norm";
 
-plots::Cell text_cell(std::string text) {
-  plots::Cell c;
-  c.content = std::move(text);
-  return c;
-}
-
 plots::Figure figure(const std::vector<RatioCurve>& curves) {
   plots::Figure f;
   f.id = "contour";
@@ -160,12 +154,13 @@ plots::Exhibit contour_exhibit(const Runs& runs, Scale scale) {
     crossed += n.has_value();
     group.rows.push_back(
         {.label = fmt::format("{:g}", c.dimension),
-         .cells = {text_cell(n            ? fmt::format("{:.3g}", *n)
-                             : near_start ? fmt::format("{:.3g}, near the start", *near_start)
-                                          : "not in the range"),
-                   text_cell(promised ? fmt::format("{:.3g}", *promised) : "not in the range"),
-                   text_cell(promised ? fmt::format("{:.3g}", *promised / c.dimension) : "–"),
-                   text_cell(fmt::format("{:.3g}", c.ratio.back()))}});
+         .cells = {
+             plots::text_cell(n            ? fmt::format("{:.3g}", *n)
+                              : near_start ? fmt::format("{:.3g}, near the start", *near_start)
+                                           : "not in the range"),
+             plots::text_cell(promised ? fmt::format("{:.3g}", *promised) : "not in the range"),
+             plots::text_cell(promised ? fmt::format("{:.3g}", *promised / c.dimension) : "–"),
+             plots::text_cell(fmt::format("{:.3g}", c.ratio.back()))}});
   }
   t.row_groups.push_back(std::move(group));
   e.tables.push_back(std::move(t));

@@ -59,12 +59,6 @@ std::string title(PublishedSetting s) {
                      s.tuned ? "tuned" : "script's step sizes");
 }
 
-plots::Cell text_cell(std::string text) {
-  plots::Cell c;
-  c.content = std::move(text);
-  return c;
-}
-
 std::string settings_text(const json& chosen) {
   std::vector<std::string> parts;
   for (const auto& [name, value] : chosen.items())
@@ -105,12 +99,12 @@ plots::Table table(const Runs& runs, Scale scale, PublishedSetting setting) {
         ratio = fmt::format("{:.3g}, p = {:.2g}", p.ratio, p.adjusted_p);
       }
       group.rows.push_back({.label = std::string(s.name),
-                            .cells = {text_cell(fmt::format("{:.3f}", mean(c.train))),
-                                      text_cell(fmt::format("{:.3f}", mean(c.test))),
-                                      text_cell(fmt::format("{:.3f}", c.start)),
-                                      text_cell(fmt::format("{:.3g}", c.spent)),
-                                      text_cell(std::move(ratio)),
-                                      text_cell(settings_text(c.settings))}});
+                            .cells = {plots::text_cell(fmt::format("{:.3f}", mean(c.train))),
+                                      plots::text_cell(fmt::format("{:.3f}", mean(c.test))),
+                                      plots::text_cell(fmt::format("{:.3f}", c.start)),
+                                      plots::text_cell(fmt::format("{:.3g}", c.spent)),
+                                      plots::text_cell(std::move(ratio)),
+                                      plots::text_cell(settings_text(c.settings))}});
     }
     t.row_groups.push_back(std::move(group));
   }
@@ -129,12 +123,12 @@ plots::Table control_table(const Runs& runs, Scale scale) {
     const PublishedSetting setting{"repaired", false};
     const PublishedCell c = published_cell(runs, scale, setting, s.key, control_epsilon);
     plots::Row row{.label = std::string(s.name),
-                   .cells = {text_cell(fmt::format("{:.3f}", c.start))}};
+                   .cells = {plots::text_cell(fmt::format("{:.3f}", c.start))}};
     for (const std::string_view door : controls)
-      row.cells.push_back(text_cell(fmt::format(
+      row.cells.push_back(plots::text_cell(fmt::format(
           "{:.3f}",
           mean(published_cell(runs, scale, setting, s.key, control_epsilon, door).train))));
-    row.cells.push_back(text_cell(fmt::format("{:.3f}", mean(c.train))));
+    row.cells.push_back(plots::text_cell(fmt::format("{:.3f}", mean(c.train))));
     group.rows.push_back(std::move(row));
   }
   t.row_groups.push_back(std::move(group));

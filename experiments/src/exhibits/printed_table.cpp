@@ -16,12 +16,6 @@ namespace {
 
 using nlohmann::json;
 
-plots::Cell text_cell(std::string text) {
-  plots::Cell c;
-  c.content = std::move(text);
-  return c;
-}
-
 /// "sampling" of fractions: −2/3 as −0.667.
 std::string with_sign(double e) { return fmt::format("{:+.3f}", e); }
 
@@ -32,13 +26,13 @@ plots::Cell slope_cell(const std::vector<Slope>& slopes,
   const auto found = std::ranges::find_if(slopes, [&](const Slope& s) {
     return s.arm == arm && s.request.axis == axis && s.request.metric != "schedule.alpha";
   });
-  if (found == slopes.end()) return text_cell("–");
+  if (found == slopes.end()) return plots::text_cell("–");
   const Slope& s = *found;
-  plots::Cell c = text_cell(s.fit ? fmt::format("{} [{}, {}]",
-                                                with_sign(s.fit->slope),
-                                                with_sign(s.fit->interval.low),
-                                                with_sign(s.fit->interval.high))
-                                  : s.verdict.reason);
+  plots::Cell c = plots::text_cell(s.fit ? fmt::format("{} [{}, {}]",
+                                                       with_sign(s.fit->slope),
+                                                       with_sign(s.fit->interval.low),
+                                                       with_sign(s.fit->interval.high))
+                                         : s.verdict.reason);
   if (s.request.claimed) {
     c.labels.push_back(verdict_label(s.verdict));
     c.labels.back().text += fmt::format(" ({})", with_sign(*s.request.claimed));
@@ -59,7 +53,7 @@ std::vector<plots::Cell> reference_cells(const Runs& runs,
       std::vector<plots::Cell> cells;
       for (const char* metric : {"output.sosp_level", "records_used", "evaluations"}) {
         const CellMetric m = measure(runs, cell, metric);
-        plots::Cell c = text_cell("–");
+        plots::Cell c = plots::text_cell("–");
         if (!m.values.empty() || m.failed > 0)
           c.content = plots::spread_of(m.values, m.failed, m.failure, {.digits = 3});
         cells.push_back(std::move(c));
@@ -67,7 +61,7 @@ std::vector<plots::Cell> reference_cells(const Runs& runs,
       return cells;
     }
   }
-  return {text_cell("–"), text_cell("–"), text_cell("–")};
+  return {plots::text_cell("–"), plots::text_cell("–"), plots::text_cell("–")};
 }
 
 std::vector<const TableEntry*> entries_of(std::string_view table) {
@@ -132,12 +126,13 @@ plots::Table printed_table(const Runs& runs, Scale scale, std::string_view table
   plots::RowGroup group;
   for (const TableEntry* e : entries_of(table)) {
     plots::Row row{.label = std::string(e->row)};
-    row.cells = {text_cell(std::string(e->column)), text_cell(std::string(e->printed))};
+    row.cells = {plots::text_cell(std::string(e->column)),
+                 plots::text_cell(std::string(e->printed))};
     if (e->measured.empty()) {
-      row.cells.push_back(text_cell(std::string(
+      row.cells.push_back(plots::text_cell(std::string(
           e->algorithms.empty() ? e->remark
                                 : fmt::format("{}: not measured", e->algorithms.front()))));
-      while (row.cells.size() < 10) row.cells.push_back(text_cell(""));
+      while (row.cells.size() < 10) row.cells.push_back(plots::text_cell(""));
       group.rows.push_back(std::move(row));
       continue;
     }
@@ -147,9 +142,9 @@ plots::Table printed_table(const Runs& runs, Scale scale, std::string_view table
       const auto arm = std::ranges::find(sweep.arms, m.arm, &Arm::name);
       const auto fitted = std::ranges::find(slopes, m.arm, &Slope::arm);
       measured.cells.push_back(
-          text_cell(arm == sweep.arms.end() ? std::string(m.arm) : arm->spec.algorithm));
+          plots::text_cell(arm == sweep.arms.end() ? std::string(m.arm) : arm->spec.algorithm));
       measured.cells.push_back(
-          text_cell(fitted == slopes.end() ? "–" : metric_label(fitted->request.metric)));
+          plots::text_cell(fitted == slopes.end() ? "–" : metric_label(fitted->request.metric)));
       for (const char* axis : {"records", "dimension", "epsilon"})
         measured.cells.push_back(slope_cell(slopes, m.arm, axis));
       for (plots::Cell& c : reference_cells(runs, sweep, m.arm))
@@ -221,7 +216,7 @@ plots::Table controls_table(const Runs& runs, const Sweep& sweep, std::string id
     for (const auto& [unused, columns] : groups)
       for (const Column& column : columns) {
         const CellMetric m = values(cell, column);
-        plots::Cell c = text_cell("–");
+        plots::Cell c = plots::text_cell("–");
         if (!m.values.empty() || m.failed > 0)
           c.content = plots::spread_of(m.values, m.failed, m.failure, {.digits = 3});
         row.cells.push_back(std::move(c));

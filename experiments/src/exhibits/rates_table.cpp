@@ -13,15 +13,7 @@
 #include "dpsosp/experiments/sweep_report.hpp"
 
 namespace dpsosp {
-namespace {
-
-plots::Cell text_cell(std::string text) {
-  plots::Cell c;
-  c.content = std::move(text);
-  return c;
-}
-
-}  // namespace
+namespace {}  // namespace
 
 std::vector<std::string> rate_sweeps(Scale scale) {
   std::vector<std::string> names;
@@ -56,17 +48,17 @@ plots::Table rates_table(const Runs& runs, Scale scale) {
       plots::Row row{.label = s.arm + (s.slice.empty() ? "" : " (" + to_text(s.slice) + ")")};
       if (s.part != "n" && s.part != "d" && s.part != "epsilon") row.label += ", " + s.part;
       row.cells = {
-          text_cell(fmt::format("{}", fmt::join(s.privacy, ", "))),
-          text_cell(metric_label(s.request.metric)),
-          text_cell(axis_symbol(s.request)),
-          text_cell(fmt::format("{:+.3f}", *s.request.claimed)),
-          text_cell(s.fit ? fmt::format("{:+.3f}", s.fit->slope) : "–"),
-          text_cell(
+          plots::text_cell(fmt::format("{}", fmt::join(s.privacy, ", "))),
+          plots::text_cell(metric_label(s.request.metric)),
+          plots::text_cell(axis_symbol(s.request)),
+          plots::text_cell(fmt::format("{:+.3f}", *s.request.claimed)),
+          plots::text_cell(s.fit ? fmt::format("{:+.3f}", s.fit->slope) : "–"),
+          plots::text_cell(
               s.fit ? fmt::format("[{:+.3f}, {:+.3f}]", s.fit->interval.low, s.fit->interval.high)
                     : "–"),
-          text_cell(s.fit ? fmt::format("{:+.2f}{}", s.fit->drift, s.fit->drifting ? "*" : "")
-                          : "–"),
-          text_cell(s.verdict.reason)};
+          plots::text_cell(
+              s.fit ? fmt::format("{:+.2f}{}", s.fit->drift, s.fit->drifting ? "*" : "") : "–"),
+          plots::text_cell(s.verdict.reason)};
       row.cells.back().labels.push_back(verdict_label(s.verdict));
       group.rows.push_back(std::move(row));
     }

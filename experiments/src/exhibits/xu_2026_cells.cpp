@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "dpsosp/experiments/fit.hpp"
 #include "dpsosp/experiments/json_number.hpp"
 
 namespace dpsosp::xu_2026_exhibit {
@@ -61,12 +62,6 @@ plots::Cell spread_cell(const CellRuns& runs, double (*value)(const nlohmann::js
   for (const auto& result : runs.finished) values.push_back(value(result));
   out.content = plots::spread_of(values, runs.failed, runs.failure, {.digits = 3});
   return out;
-}
-
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  const std::size_t n = values.size();
-  return n % 2 == 1 ? values[n / 2] : 0.5 * (values[n / 2 - 1] + values[n / 2]);
 }
 
 const std::array<Value, 3> at_the_end{[](const json& r) { return at_end(r).value; },

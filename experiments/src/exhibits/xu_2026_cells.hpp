@@ -40,8 +40,6 @@ Metrics from_certificate(const nlohmann::json& certificate);
 /// One value a finished run, as a table cell; "not run" where nothing was.
 plots::Cell spread_cell(const CellRuns& runs, double (*value)(const nlohmann::json& result));
 
-double median(std::vector<double> values);
-
 /// One number of a finished run's result.
 using Value = double (*)(const nlohmann::json& result);
 /// Φ, ‖∇Φ‖, λ_min at the end, at x₀ and at x = 0.

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "dpsosp/experiments/fit.hpp"
 #include "dpsosp/experiments/json_number.hpp"
 #include "xu_2026_cells.hpp"
 #include "xu_2026_settings.hpp"

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "dpsosp/experiments/fit.hpp"
 #include "dpsosp/experiments/json_number.hpp"
 #include "xu_2026_cells.hpp"
 #include "xu_2026_settings.hpp"
@@ -14,16 +15,11 @@ namespace dpsosp::xu_2026_exhibit {
 
 using nlohmann::json;
 using plots::Cell;
+using plots::text_cell;
 
 namespace {
 
 const std::vector<std::string> metric_labels{"Φ", "‖∇Φ‖", "λ_{min}"};
-
-Cell text_cell(std::string text) {
-  Cell c;
-  c.content = std::move(text);
-  return c;
-}
 
 Cell number_cell(double value, int digits = 4) {
   Cell c;

@@ -23,12 +23,6 @@ using plots::Cell;
 
 constexpr std::size_t slope_digits = 3;
 
-plots::Cell text_cell(std::string text) {
-  plots::Cell c;
-  c.content = std::move(text);
-  return c;
-}
-
 plots::Cell number_cell(std::optional<double> value, int digits = 3) {
   plots::Cell c;
   if (value)
@@ -314,23 +308,26 @@ plots::Table slopes_table(const std::vector<Slope>& slopes, std::string id, std:
   for (const Slope& s : slopes) {
     plots::Row row;
     row.label = s.arm + (s.slice.empty() ? "" : " (" + to_text(s.slice) + ")");
-    row.cells.push_back(text_cell(fmt::format("{}", fmt::join(s.privacy, ", "))));
-    row.cells.push_back(text_cell(s.request.in_noise ? "√ρ(ε, δ)" : axis_label(s.request.axis)));
-    row.cells.push_back(text_cell(metric_label(s.request.metric)));
-    row.cells.push_back(text_cell(s.request.claimed ? fraction_text(*s.request.claimed) : "–"));
-    row.cells.push_back(text_cell(s.request.reference ? exponent_text(*s.request.reference) : "–"));
+    row.cells.push_back(plots::text_cell(fmt::format("{}", fmt::join(s.privacy, ", "))));
+    row.cells.push_back(
+        plots::text_cell(s.request.in_noise ? "√ρ(ε, δ)" : axis_label(s.request.axis)));
+    row.cells.push_back(plots::text_cell(metric_label(s.request.metric)));
+    row.cells.push_back(
+        plots::text_cell(s.request.claimed ? fraction_text(*s.request.claimed) : "–"));
+    row.cells.push_back(
+        plots::text_cell(s.request.reference ? exponent_text(*s.request.reference) : "–"));
     if (s.fit) {
-      row.cells.push_back(text_cell(exponent_text(s.fit->slope)));
-      row.cells.push_back(text_cell(fmt::format(
+      row.cells.push_back(plots::text_cell(exponent_text(s.fit->slope)));
+      row.cells.push_back(plots::text_cell(fmt::format(
           "[{}, {}]", exponent_text(s.fit->interval.low), exponent_text(s.fit->interval.high))));
-      row.cells.push_back(text_cell(
+      row.cells.push_back(plots::text_cell(
           fmt::format("{}{}", exponent_text(s.fit->drift), s.fit->drifting ? ", drifts" : "")));
     } else {
-      for (int k = 0; k < 3; ++k) row.cells.push_back(text_cell("–"));
+      for (int k = 0; k < 3; ++k) row.cells.push_back(plots::text_cell("–"));
     }
-    row.cells.push_back(
-        text_cell(fmt::format("{} of {}", s.cells.size(), s.cells.size() + s.left_out.size())));
-    plots::Cell verdict = text_cell(s.verdict.reason);
+    row.cells.push_back(plots::text_cell(
+        fmt::format("{} of {}", s.cells.size(), s.cells.size() + s.left_out.size())));
+    plots::Cell verdict = plots::text_cell(s.verdict.reason);
     if (s.request.claimed) verdict.labels.push_back(verdict_label(s.verdict));
     if (!s.left_out.empty()) {
       std::string note = fmt::format("{}, {}, {}:", s.arm, s.part, axis_label(s.request.axis));

@@ -54,6 +54,8 @@ struct Cell {
   std::vector<std::size_t> footnotes{};  ///< indices into Table::footnotes
 };
 
+Cell text_cell(std::string text);
+
 struct ColumnGroup {
   std::string label{};                 ///< empty: the columns stand on their own
   std::vector<std::string> columns{};  ///< one label a column
