@@ -417,7 +417,12 @@ SlopeVerdict judge(const SlopeFit& fit, double claimed) {
   if (!reason.empty()) return {.verdict = Verdict::inconclusive, .reason = reason};
   if (fit.slope < claimed - slope_tolerance) return {.verdict = Verdict::better_than_claimed};
   if (fit.slope > claimed + slope_tolerance) return {.verdict = Verdict::worse_than_claimed};
-  return {.verdict = Verdict::as_claimed};
+  if (std::abs(fit.drift) > FitOptions{}.drift_tolerance)
+    reason = fmt::format("a drift of {:+.3g} [{:+.3g}, {:+.3g}] is within chance, not excluded",
+                         fit.drift,
+                         fit.drift_interval.low,
+                         fit.drift_interval.high);
+  return {.verdict = Verdict::as_claimed, .reason = reason};
 }
 
 PairedComparison compare(std::string name,

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <thread>
 
@@ -12,6 +13,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "dpsosp/experiments/store.hpp"
 #include "program.hpp"
 
 // The whole way from nothing to a report at smoke scale. One program for all cases, so that they
@@ -220,6 +222,30 @@ TEST_F(Reproduce, ClaimsAreListedWithTheVerdictsOfTheStore) {
   for (const auto& [verdict, count] : counts)
     EXPECT_NE(lines(text.out)[0].find(std::to_string(count) + " " + verdict), std::string::npos)
         << lines(text.out)[0];
+}
+
+TEST_F(Reproduce, EveryVerdictNamesTheStoredRunsThatItRestsOn) {
+  std::set<std::string> stored;
+  Store(out() / "store.sqlite", Store::Access::read_only)
+      .each([&](const StoredRun& run, const Provenance&) { stored.insert(run.key.hash()); });
+  const auto rows = nlohmann::json::parse(
+      run_program(DPSOSP_PROGRAM,
+                  {"list", "claims", "--json", "--scale", "smoke", "--out", out().string()})
+          .out);
+  int by_formulas = 0, by_runs = 0;
+  for (const auto& row : rows) {
+    const std::string id = row.at("id"), rests_on = row.value("rests_on", "");
+    for (const std::string key : row.value("runs", nlohmann::json::array()))
+      EXPECT_TRUE(stored.contains(key)) << id << " " << key;
+    EXPECT_EQ(rests_on == "formulas" || rests_on.empty(), !row.contains("runs")) << id;
+    if (row.at("kind") == "predicate") {
+      EXPECT_NE(rests_on, "") << id;
+    }
+    by_formulas += rests_on == "formulas";
+    by_runs += row.contains("runs");
+  }
+  EXPECT_GT(by_formulas, 0);
+  EXPECT_GT(by_runs, by_formulas);
 }
 
 TEST_F(Reproduce, AReportOfRunsThatAreNotStoredIsRefused) {

@@ -267,6 +267,17 @@ TEST(Judge, ASlopeIsAsClaimedWithinTheToleranceBetterBelowAndWorseAbove) {
   EXPECT_EQ(judge(fitted(-0.44, 0.04), -0.5).reason, "");
 }
 
+TEST(Judge, ADriftWithinChanceIsSaidThoughTheSlopeIsAsClaimed) {
+  SlopeFit fit = fitted(-0.5, 0.04);
+  fit.drift = 0.15;
+  fit.drift_interval = {-0.02, 0.32};
+  EXPECT_EQ(judge(fit, -0.5).verdict, Verdict::as_claimed);
+  EXPECT_EQ(judge(fit, -0.5).reason,
+            "a drift of +0.15 [-0.02, +0.32] is within chance, not excluded");
+  fit.drift = -0.09;
+  EXPECT_EQ(judge(fit, -0.5).reason, "");
+}
+
 TEST(Judge, AWideIntervalOrADriftIsInconclusiveWhateverTheSlope) {
   for (const double slope : {-0.9, -0.5, -0.1}) {
     const SlopeVerdict wide = judge(fitted(slope, 0.12), -0.5);

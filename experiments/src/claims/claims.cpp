@@ -11,8 +11,10 @@
 
 #include "claims_text.hpp"
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/experiments/run_key.hpp"
 #include "dpsosp/experiments/sweep.hpp"
 #include "dpsosp/experiments/sweep_report.hpp"
+#include "judging.hpp"
 #include "predicates.hpp"
 #include "toml_reader.hpp"
 
@@ -26,6 +28,7 @@ constexpr std::array<std::pair<Claim::Kind, std::string_view>, 4> kinds{
      {Claim::Kind::predicate, "predicate"},
      {Claim::Kind::unreachable, "unreachable"},
      {Claim::Kind::later, "later"}}};
+constexpr const char* formulas = "formulas";
 
 Claim claim_of(const TomlNode& node) {
   const TomlTable t = node.table();
@@ -117,6 +120,54 @@ class Slopes {
   Scale scale_;
   std::map<std::string, std::vector<Slope>> of_sweep_;
 };
+
+/// Names what findings rest on.
+class Evidence {
+ public:
+  explicit Evidence(Scale scale) {
+    for (const BuiltInSweep& s : built_in_sweeps())
+      for (const json& job : jobs_of(built_in_sweep(s.name, scale)))
+        sweep_of_[RunKey(job).hash()] = s.name;
+  }
+
+  void name(Finding& f, const std::vector<json>& jobs) const {
+    std::set<std::string> seen;
+    std::map<std::string, int> counts;  // by sweep
+    int probes = 0, others = 0;
+    for (const json& job : jobs) {
+      const std::string key = RunKey(job).hash();
+      if (!seen.insert(key).second) continue;
+      f.runs.push_back(key);
+      if (const auto sweep = sweep_of_.find(key); sweep != sweep_of_.end())
+        ++counts[sweep->second];
+      else
+        ++(job.contains("probe") ? probes : others);
+    }
+    std::vector<std::string> words;
+    const auto counted = [](int count, std::string_view what) {
+      return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+    };
+    for (const auto& [sweep, count] : counts)
+      words.push_back(counted(count, "run") + " of " + sweep);
+    if (others > 0) words.push_back(counted(others, "run") + " of its own");
+    if (probes > 0) words.push_back(counted(probes, "probe"));
+    f.rests_on = words.empty() ? formulas : fmt::format("{}", fmt::join(words, ", "));
+  }
+
+ private:
+  std::map<std::string, std::string> sweep_of_;
+};
+
+std::vector<json> jobs_of_slopes(const Claim& claim, Scale scale) {
+  std::vector<json> jobs;
+  for (const ClaimedSlope& s : claim.slopes) {
+    if (!is_built_in(s.sweep)) continue;
+    const Sweep sweep = built_in_sweep(s.sweep, scale);
+    for (const Cell& c : arm_cells(sweep, s.part, s.arm))
+      jobs.insert(jobs.end(), c.runs.begin(), c.runs.end());
+  }
+  return jobs;
+}
 
 Finding slope_finding(const Claim& claim, Slopes& slopes) {
   using enum Verdict;
@@ -228,19 +279,20 @@ std::vector<json> claim_jobs(Scale scale) {
 std::vector<Finding> find_claims(const Runs& runs, Scale scale) {
   std::vector<Finding> findings;
   Slopes slopes(runs, scale);
+  const Evidence evidence(scale);
   for (const Claim& c : claims()) {
     Finding f;
-    if (c.kind == Claim::Kind::slope)
+    if (c.kind == Claim::Kind::slope) {
       f = slope_finding(c, slopes);
-    else if (c.kind == Claim::Kind::predicate)
-      if (const PredicateEntry* p = predicate(c.id))
-        f = p->find(runs, scale);
-      else
-        f.reason = "no code judges it yet";
-    else if (c.kind == Claim::Kind::unreachable)
+      evidence.name(f, jobs_of_slopes(c, scale));
+    } else if (const PredicateEntry* p = predicate(c.id)) {
+      f = p->find(runs, scale);
+      evidence.name(f, p->jobs(scale));
+    } else if (c.kind == Claim::Kind::unreachable) {
       f = {.verdict = Verdict::not_reachable, .measured = "needs " + c.needs, .reason = c.why};
-    else
+    } else {
       f.reason = c.why;
+    }
     findings.push_back(std::move(f));
   }
   return findings;
@@ -263,11 +315,14 @@ plots::Table claims_summary_table(const std::vector<Finding>& findings) {
   t.column_groups.push_back({"", {}});
   for (const Verdict v : verdicts) t.column_groups.back().columns.emplace_back(to_string(v));
   t.column_groups.back().columns.emplace_back("all");
+  t.column_groups.back().columns.emplace_back("of these, by formulas alone");
   std::map<std::string, std::map<Verdict, int>> counts;
-  for (std::size_t k = 0; k < findings.size(); ++k) {
-    ++counts[paper_of(claims()[k].id)][findings[k].verdict];
-    ++counts["all"][findings[k].verdict];
-  }
+  std::map<std::string, int> by_formulas;
+  for (std::size_t k = 0; k < findings.size(); ++k)
+    for (const std::string& paper : {paper_of(claims()[k].id), std::string("all")}) {
+      ++counts[paper][findings[k].verdict];
+      by_formulas[paper] += findings[k].rests_on == formulas;
+    }
   plots::RowGroup group;
   const auto row = [&](const std::string& paper) {
     plots::Row r{.label = paper};
@@ -278,6 +333,7 @@ plots::Table claims_summary_table(const std::vector<Finding>& findings) {
       r.cells.push_back(plots::text_cell(count == 0 ? "" : fmt::format("{}", count)));
     }
     r.cells.push_back(plots::text_cell(fmt::format("{}", sum)));
+    r.cells.push_back(plots::text_cell(fmt::format("{}", by_formulas[paper])));
     group.rows.push_back(std::move(r));
   };
   std::vector<std::string> papers;
@@ -294,7 +350,8 @@ plots::Table claims_table(const std::vector<Finding>& findings) {
   t.id = "claims";
   t.title = "Every claim";
   t.row_header = "claim";
-  t.column_groups.push_back({"", {"place", "the paper says", "expected", "measured", "verdict"}});
+  t.column_groups.push_back(
+      {"", {"place", "the paper says", "expected", "measured", "rests on", "verdict"}});
   for (std::size_t k = 0; k < findings.size(); ++k) {
     const Claim& c = claims()[k];
     const Finding& f = findings[k];
@@ -306,6 +363,7 @@ plots::Table claims_table(const std::vector<Finding>& findings) {
                  plots::text_cell(c.says),
                  plots::text_cell(c.expected),
                  plots::text_cell(f.measured),
+                 plots::text_cell(f.rests_on),
                  plots::text_cell(f.reason)};
     row.cells.back().labels.push_back(verdict_label({f.verdict, ""}));
     t.row_groups.back().rows.push_back(std::move(row));
@@ -341,6 +399,7 @@ json claims_json(const std::vector<Finding>* findings) {
       j["reason"] = f.reason;
       if (f.value) j["value"] = *f.value;
       if (f.interval) j["interval"] = {f.interval->low, f.interval->high};
+      if (!f.rests_on.empty()) j["rests_on"] = f.rests_on;
       if (!f.runs.empty()) j["runs"] = f.runs;
     }
     all.push_back(std::move(j));

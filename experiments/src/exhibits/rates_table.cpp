@@ -13,7 +13,6 @@
 #include "dpsosp/experiments/sweep_report.hpp"
 
 namespace dpsosp {
-namespace {}  // namespace
 
 std::vector<std::string> rate_sweeps(Scale scale) {
   std::vector<std::string> names;

@@ -353,7 +353,7 @@ plots::Table cells_table(const Runs& runs, const Sweep& sweep, const Part& part,
   t.row_header = "cell";
   plots::ColumnGroup columns{"", {"solved α", "estimate's error"}};
   for (const std::string& m : metrics) columns.columns.push_back(metric_label(m));
-  for (const char* name : {"start", "steps", "records used", "evaluations"})
+  for (const char* name : {"start", "steps", "records used", "evaluations", "ε spent"})
     columns.columns.emplace_back(name);
   t.column_groups.push_back(columns);
   for (const std::size_t arm : part.arms) {
@@ -372,7 +372,7 @@ plots::Table cells_table(const Runs& runs, const Sweep& sweep, const Part& part,
       for (const std::string& m : metrics) row.cells.push_back(spread_cell(measure(runs, c, m)));
       row.cells.push_back(
           number_cell(metrics.empty() ? std::nullopt : measure_start(runs, c, metrics.front())));
-      for (const char* name : {"steps", "records_used", "evaluations"})
+      for (const char* name : {"steps", "records_used", "evaluations", "privacy.spent"})
         row.cells.push_back(middle(name));
       group.rows.push_back(std::move(row));
     }

@@ -58,7 +58,9 @@ struct Finding {
   std::string reason;    ///< why inconclusive, or in which way it fails; may be empty
   std::optional<double> value;
   std::optional<Interval> interval;
-  std::vector<std::string> runs;  ///< keys of the runs that it rests on
+  std::vector<std::string>
+      runs{};              ///< keys of the runs that it rests on, each once; none: formulas
+  std::string rests_on{};  ///< the same in words: "formulas", "120 runs of zhou-2020"
 };
 
 /// The code that judges one predicate.
@@ -78,7 +80,7 @@ std::vector<nlohmann::json> claim_jobs(Scale scale);
 /// axis is, `worse` where any is, else `inconclusive` where any is, else `better`.
 std::vector<Finding> find_claims(const Runs& runs, Scale scale);
 
-/// Counts by verdict and paper; and one row a claim.
+/// Counts by verdict and paper, and how many formulas alone decide; and one row a claim.
 plots::Table claims_summary_table(const std::vector<Finding>& findings);
 plots::Table claims_table(const std::vector<Finding>& findings);
 nlohmann::json claims_json(const std::vector<Finding>* findings);

@@ -92,7 +92,7 @@ std::string_view to_string(Verdict verdict);  ///< "as claimed", …
 
 struct SlopeVerdict {
   Verdict verdict = Verdict::inconclusive;
-  std::string reason;  ///< why inconclusive, in words; else empty
+  std::string reason;  ///< why inconclusive, or what is open where it is as claimed; may be empty
 };
 inline constexpr double slope_tolerance = 0.05;
 
