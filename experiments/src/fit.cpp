@@ -54,6 +54,8 @@ void check(const FitOptions& options) {
     reject("fit", "resamples", options.resamples, "at least 39, to have a 2.5 % quantile");
   if (!(options.drift_tolerance >= 0))
     reject("fit", "drift_tolerance", options.drift_tolerance, "a number >= 0");
+  if (!(options.off_line_tolerance >= 1))
+    reject("fit", "off_line_tolerance", options.off_line_tolerance, "a factor >= 1");
 }
 
 Stream statistics_stream(const FitOptions& options, std::uint64_t use) {
@@ -216,6 +218,13 @@ class HuberRegression {
     return c;
   }
 
+  /// How far a cell lies above the curve of coefficients c: the mean residual, wild seeds weighing
+  /// as little as they do in the regression.
+  double above(std::size_t cell, const Weights& weights, const Coefficients& c) const {
+    const auto [weight, weighted] = residuals(cell, weights, c, huber_tuning * scale_);
+    return weighted / weight;
+  }
+
   /// (Σ v)²/Σ v² for the share v of each seed in the variance of coefficient k, were all runs
   /// independent and of one variance: the number of seeds if none lacks a run. At least 2, as the
   /// two seeds of all cells have the largest share.
@@ -239,23 +248,35 @@ class HuberRegression {
   }
 
  private:
+  struct Residuals {
+    double weight;    ///< sum of the weights
+    double weighted;  ///< of weight times residual
+  };
+  /// Of a cell, where a residual beyond the threshold weighs less.
+  Residuals residuals(std::size_t cell,
+                      const Weights& weights,
+                      const Coefficients& c,
+                      double threshold) const {
+    const auto prior = weights.of_cell(cell);
+    const auto& observations = sample_->cells[cell];
+    const double fitted = powers_[cell].dot(c);
+    Residuals sum{0, 0};
+    for (std::size_t i = 0; i < prior.size(); ++i) {
+      if (prior[i] == 0) continue;
+      const double r = observations[i].log_value - fitted;
+      const double size = std::abs(r);
+      const double w = size <= threshold ? prior[i] : prior[i] * threshold / size;
+      sum.weight += w;
+      sum.weighted += w * r;
+    }
+    return sum;
+  }
+
   Coefficients step(const Weights& weights, const Coefficients& c, double threshold) const {
     Eigen::Matrix<double, terms, terms> normal = Eigen::Matrix<double, terms, terms>::Zero();
     Coefficients right = Coefficients::Zero();
     for (std::size_t cell = 0; cell < powers_.size(); ++cell) {
-      const auto prior = weights.of_cell(cell);
-      const auto& observations = sample_->cells[cell];
-      const double fitted = powers_[cell].dot(c);
-      double weight = 0;
-      double weighted = 0;
-      for (std::size_t i = 0; i < prior.size(); ++i) {
-        if (prior[i] == 0) continue;
-        const double r = observations[i].log_value - fitted;
-        const double size = std::abs(r);
-        const double w = size <= threshold ? prior[i] : prior[i] * threshold / size;
-        weight += w;
-        weighted += w * r;
-      }
+      const auto [weight, weighted] = residuals(cell, weights, c, threshold);
       normal.noalias() += weight * powers_[cell] * powers_[cell].transpose();
       right += weighted * powers_[cell];
     }
@@ -359,10 +380,16 @@ SlopeFit fit_slope(std::span<const FitCell> cells, const FitOptions& options) {
 
   std::vector<double> slopes(static_cast<std::size_t>(options.resamples));
   std::vector<double> drifts(slopes.size());
+  const std::size_t count = sample.cells.size();
+  std::vector<double> above(count);
+  for (std::size_t c = 0; c < count; ++c) above[c] = line.above(c, weights, line.estimate());
+  std::vector<std::vector<double>> aboves(count, std::vector<double>(slopes.size()));
   Stream stream = statistics_stream(options, 0);
   for (std::size_t k = 0; k < slopes.size(); ++k) {
     weights.draw(stream);
-    slopes[k] = slope_of(line.solve(weights));
+    const auto resampled = line.solve(weights);
+    slopes[k] = slope_of(resampled);
+    for (std::size_t c = 0; c < count; ++c) aboves[c][k] = line.above(c, weights, resampled);
     drifts[k] = drift_of(parabola.solve(weights));
   }
 
@@ -377,6 +404,11 @@ SlopeFit fit_slope(std::span<const FitCell> cells, const FitOptions& options) {
   fit.drift_interval =
       percentile_interval(drifts, fit.drift, few_samples_factor(parabola.effective_seeds(2)));
   fit.drifting = !fit.drift_interval.contains(0) && std::abs(fit.drift) > options.drift_tolerance;
+  const double stretch = few_samples_factor(static_cast<double>(sample.fewest));
+  for (std::size_t c = 0; c < count; ++c)
+    if (!percentile_interval(aboves[c], above[c], stretch).contains(0))
+      fit.off_line = std::max(fit.off_line, std::exp(std::abs(above[c])));
+  fit.bent = fit.off_line > options.off_line_tolerance;
   for (const FitCell& cell : cells) fit.failed += cell.failed;
   return fit;
 }
@@ -403,8 +435,18 @@ std::string_view to_string(Verdict verdict) {
   throw std::logic_error("to_string: unknown verdict");
 }
 
-SlopeVerdict judge(const SlopeFit& fit, double claimed) {
-  if (!std::isfinite(claimed)) reject("judge", "claimed", claimed, "a finite exponent");
+std::string to_text(ClaimedExponent claimed) {
+  const std::string high = fmt::format("{:+.3f}", claimed.high);
+  return claimed.low == claimed.high ? high : fmt::format("{:+.3f} to {}", claimed.low, high);
+}
+
+SlopeVerdict judge(const SlopeFit& fit, ClaimedExponent claimed) {
+  if (!std::isfinite(claimed.low)) reject("judge", "claimed", claimed.low, "a finite exponent");
+  if (!(claimed.high >= claimed.low && std::isfinite(claimed.high)))
+    reject("judge",
+           "upper end of the claimed range",
+           claimed.high,
+           fmt::format("finite and at least the lower end, {:g}", claimed.low));
   const double half_width = fit.interval.half_width();
   std::string reason;
   if (!(half_width <= slope_tolerance))
@@ -414,15 +456,21 @@ SlopeVerdict judge(const SlopeFit& fit, double claimed) {
     reason += fmt::format("{}the slope still drifts by {:.3g} over the range",
                           reason.empty() ? "" : "; ",
                           std::abs(fit.drift));
+  if (fit.bent)
+    reason += fmt::format("{}no power law: a cell lies a factor of {:.3g} off the line",
+                          reason.empty() ? "" : "; ",
+                          fit.off_line);
   if (!reason.empty()) return {.verdict = Verdict::inconclusive, .reason = reason};
-  if (fit.slope < claimed - slope_tolerance) return {.verdict = Verdict::better_than_claimed};
-  if (fit.slope > claimed + slope_tolerance) return {.verdict = Verdict::worse_than_claimed};
   if (std::abs(fit.drift) > FitOptions{}.drift_tolerance)
     reason = fmt::format("a drift of {:+.3g} [{:+.3g}, {:+.3g}] is within chance, not excluded",
                          fit.drift,
                          fit.drift_interval.low,
                          fit.drift_interval.high);
-  return {.verdict = Verdict::as_claimed, .reason = reason};
+  const bool better = fit.slope < claimed.low - slope_tolerance;
+  const bool worse = fit.slope > claimed.high + slope_tolerance;
+  if (!better && !worse) return {.verdict = Verdict::as_claimed, .reason = reason};
+  if (!reason.empty()) return {.verdict = Verdict::inconclusive, .reason = reason};
+  return {.verdict = better ? Verdict::better_than_claimed : Verdict::worse_than_claimed};
 }
 
 PairedComparison compare(std::string name,

@@ -61,6 +61,21 @@ double TomlNode::number() const {
   return *value;
 }
 
+bool TomlNode::boolean() const {
+  const nlohmann::json value = scalar();
+  if (!value.is_boolean()) refuse("true or false");
+  return value;
+}
+
+std::pair<double, double> TomlNode::range() const {
+  if (!is_array()) return {number(), number()};
+  const std::vector<TomlNode> ends = array();
+  if (ends.size() != 2) fail(fmt::format("{} has {} entries, expected 2", name_, ends.size()));
+  if (ends[0].number() > ends[1].number())
+    ends[1].refuse(fmt::format("at least the low end, {:g}", ends[0].number()));
+  return {ends[0].number(), ends[1].number()};
+}
+
 std::int64_t TomlNode::integer(std::int64_t least, std::int64_t most) const {
   const std::optional<double> value = node_->is_number() ? node_->value<double>() : std::nullopt;
   if (!value || *value != std::floor(*value) || *value < static_cast<double>(least))

@@ -31,6 +31,9 @@ class TomlNode {
   std::vector<TomlNode> array() const;  ///< tables under one [[name]] too
   std::string text() const;
   double number() const;  ///< finite; an integer or not
+  bool boolean() const;
+  /// [low, high] with low <= high, or one number, which is both.
+  std::pair<double, double> range() const;
   /// Also 1e6.
   std::int64_t integer(std::int64_t least, std::int64_t most = std::int64_t{1} << 62) const;
   nlohmann::json scalar() const;  ///< text, number or boolean

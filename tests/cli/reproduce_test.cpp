@@ -13,7 +13,6 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "dpsosp/experiments/store.hpp"
 #include "program.hpp"
 
 // The whole way from nothing to a report at smoke scale. One program for all cases, so that they
@@ -226,8 +225,9 @@ TEST_F(Reproduce, ClaimsAreListedWithTheVerdictsOfTheStore) {
 
 TEST_F(Reproduce, EveryVerdictNamesTheStoredRunsThatItRestsOn) {
   std::set<std::string> stored;
-  Store(out() / "store.sqlite", Store::Access::read_only)
-      .each([&](const StoredRun& run, const Provenance&) { stored.insert(run.key.hash()); });
+  SQLite::Database db((out() / "store.sqlite").string(), SQLite::OPEN_READWRITE);
+  for (SQLite::Statement keys(db, "SELECT key FROM runs"); keys.executeStep();)
+    stored.insert(keys.getColumn(0).getString());
   const auto rows = nlohmann::json::parse(
       run_program(DPSOSP_PROGRAM,
                   {"list", "claims", "--json", "--scale", "smoke", "--out", out().string()})

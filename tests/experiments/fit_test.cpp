@@ -72,6 +72,8 @@ TEST(FitSlope, AnExactPowerLawHasItsExponentAnIntervalOfNoWidthAndNoDrift) {
   EXPECT_NEAR(fit.drift, 0, 1e-12);
   EXPECT_LE(fit.drift_interval.half_width(), 1e-11);
   EXPECT_FALSE(fit.drifting);
+  EXPECT_FALSE(fit.bent);
+  EXPECT_NEAR(fit.off_line, 1, 1e-11);
   ASSERT_EQ(fit.local.size(), 4U);
   for (std::size_t k = 0; k < 4; ++k) {
     EXPECT_NEAR(fit.local[k].slope, -0.4, 1e-12);
@@ -182,6 +184,31 @@ TEST(FitSlope, ASumOfTwoPowerLawsOverAWideRangeDrifts) {
   EXPECT_GT(fit.drift_interval.low, 0.1);
   EXPECT_LT(fit.local.front().slope, fit.local.back().slope);
   EXPECT_EQ(judge(fit, fit.slope).verdict, Verdict::inconclusive);
+}
+
+// Both ends lie on a power law, and a parabola through a step in the middle has no square.
+TEST(FitSlope, AStepIsNoPowerLawThoughItsSlopeDoesNotDrift) {
+  const auto cells = cells_of(6, 8, 8, [](double x, Stream& stream) {
+    return (x < 500 ? 1.0 : 0.1) * std::exp(0.05 * stream.normal());
+  });
+  const SlopeFit fit = fit_slope(cells);
+  EXPECT_FALSE(fit.drifting);
+  EXPECT_TRUE(fit.bent);
+  EXPECT_GT(fit.off_line, 1.5);
+  const SlopeVerdict v = judge(fit, fit.slope);
+  EXPECT_EQ(v.verdict, Verdict::inconclusive);
+  EXPECT_NE(v.reason.find("no power law: a cell lies a factor of "), std::string::npos);
+  EXPECT_FALSE(fit_slope(cells, {.off_line_tolerance = 10}).bent);
+}
+
+TEST(FitSlope, AWildSeedBendsNothing) {
+  auto cells = cells_of(5, 10, 8, [](double x, Stream& stream) {
+    return std::pow(x, -0.5) * std::exp(0.05 * stream.normal());
+  });
+  cells[2].values[3] *= 1000;
+  const SlopeFit fit = fit_slope(cells);
+  EXPECT_FALSE(fit.bent);
+  EXPECT_LT(fit.off_line, 1.5);
 }
 
 // y = x^(a + b log x) in logarithms: the slope changes by 2b (log x_last − log x_first).

@@ -125,7 +125,6 @@ TEST(GaneshPredicates, EveryFindingOfAProbeSaysWhatWasMeasured) {
                             "ganesh-2023/15",
                             "ganesh-2023/16-net",
                             "ganesh-2023/17",
-                            "ganesh-2023/18",
                             "ganesh-2023/table-2-tran-cutkosky-2022-gradients"}) {
     const Finding f = find(claim);
     EXPECT_TRUE(f.verdict == Verdict::holds || f.verdict == Verdict::fails) << claim;

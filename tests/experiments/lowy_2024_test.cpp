@@ -243,8 +243,8 @@ TEST(LowyClaims, APopulationSlopeCountsOnlyWhereTheSecondStageActs) {
   };
   EXPECT_EQ(verdict(100, 0.1).verdict, Verdict::as_claimed) << verdict(100, 0.1).reason;
   EXPECT_EQ(verdict(2, 0.1).verdict, Verdict::inconclusive);
-  EXPECT_EQ(verdict(100, 0.9).verdict, Verdict::inconclusive);
-  EXPECT_NE(verdict(2, 0.1).reason, verdict(100, 0.9).reason);
+  EXPECT_EQ(verdict(100, 0.9).verdict, Verdict::as_claimed);
+  EXPECT_NE(verdict(100, 0.1).measured, verdict(100, 0.9).measured);
 }
 
 TEST(MetricOfATrace, ItsFirstRowHasTheWeightOfOneIterateWhereverItStands) {

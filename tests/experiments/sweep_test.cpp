@@ -302,6 +302,39 @@ TEST(SweepSlopes, ASlopeSaysWhatItsRunsGuarantee) {
   EXPECT_EQ(s.privacy, (std::set<std::string>{"conditional", "enforced"}));
 }
 
+TEST(SweepSlopes, AControlWithoutNoiseIsComparedSeedBySeedWithTheCellThatItRepeats) {
+  const std::string control = R"(
+[[arm]]
+name = "no noise"
+algorithm = "arora-2023/dp-spider"
+problem = "ripple-location"
+door = "no_noise"
+)";
+  const std::string part = R"(
+[[part]]
+name = "controls"
+arms = ["no noise"]
+axes = [{ records = [400] }]
+seeds = 2
+)";
+  const Sweep sweep = parsed(control + four_sizes + "arms = [\"first\"]\n" + part);
+  const auto runs = made_up(sweep, [](const json& d) {
+    const double gain = d.at("door") == "no_noise" ? 8 + d.at("seed").get<double>() : 1;
+    return finished_run(d, result_of(level_of(d) / gain));
+  });
+  const auto slopes = slopes_of(Runs(runs), sweep);
+  ASSERT_EQ(slopes.size(), 1U);
+  const auto ratios = over_noiseless(Runs(runs), sweep, slopes[0]);
+  ASSERT_EQ(ratios.size(), 2U);
+  EXPECT_NEAR(ratios[0], 8, 1e-12);
+  EXPECT_NEAR(ratios[1], 9, 1e-12);
+
+  const Sweep without = parsed(four_sizes);
+  const auto fewer =
+      made_up(without, [](const json& d) { return finished_run(d, result_of(level_of(d))); });
+  EXPECT_TRUE(over_noiseless(Runs(fewer), without, slopes_of(Runs(fewer), without).at(0)).empty());
+}
+
 TEST(SweepSlopes, FailedRunsAreCountedAndACellOfOneValueIsLeftOut) {
   for (const int failures : {1, 2}) {
     const Slope s = only_slope(parsed(four_sizes), [&](const json& d) {

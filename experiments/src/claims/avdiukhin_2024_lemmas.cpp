@@ -277,10 +277,10 @@ Finding appendix_c(const Runs& runs, Scale scale) {
       least,
       promise,
       start);
-  if (promise >= start)
+  if (start_over_result * promise >= start)
     return {.verdict = Verdict::inconclusive,
             .measured = measured,
-            .reason = "the promise is no less than the saddle's own level"};
+            .reason = "the promise is no third of the saddle's own level"};
   return finding(kept == count, measured);
 }
 

@@ -71,12 +71,13 @@ Claim claim_of(const TomlNode& node) {
       for (const TomlNode& s : t.at("slopes").array()) {
         const TomlTable slope = s.table();
         slope.allow({"axis", "exponent", "sweep", "part", "arm", "metric"});
-        c.slopes.push_back({.axis = slope.at("axis").text(),
-                            .exponent = slope.at("exponent").number(),
-                            .sweep = slope.at("sweep").text(),
-                            .part = slope.at("part").text(),
-                            .arm = slope.at("arm").text(),
-                            .metric = slope.has("metric") ? slope.at("metric").text() : ""});
+        c.slopes.push_back(
+            {.axis = slope.at("axis").text(),
+             .exponent = std::make_from_tuple<ClaimedExponent>(slope.at("exponent").range()),
+             .sweep = slope.at("sweep").text(),
+             .part = slope.at("part").text(),
+             .arm = slope.at("arm").text(),
+             .metric = slope.has("metric") ? slope.at("metric").text() : ""});
       }
       break;
     case Claim::Kind::predicate:
@@ -148,8 +149,8 @@ class Evidence {
       return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
     };
     for (const auto& [sweep, count] : counts)
-      words.push_back(counted(count, "run") + " of " + sweep);
-    if (others > 0) words.push_back(counted(others, "run") + " of its own");
+      words.push_back(fmt::format("{} of {}", counted(count, "run"), sweep));
+    if (others > 0) words.push_back(fmt::format("{} of its own", counted(others, "run")));
     if (probes > 0) words.push_back(counted(probes, "probe"));
     f.rests_on = words.empty() ? formulas : fmt::format("{}", fmt::join(words, ", "));
   }
@@ -175,27 +176,31 @@ Finding slope_finding(const Claim& claim, Slopes& slopes) {
   std::vector<Verdict> verdicts;
   std::vector<std::string> measured, reasons;
   bool all_run = true;
+  const bool several_arms = std::ranges::any_of(
+      claim.slopes, [&](const ClaimedSlope& c) { return c.arm != claim.slopes.front().arm; });
   for (const ClaimedSlope& wanted : claim.slopes) {
+    const std::string name =
+        several_arms ? fmt::format("{}, {}", wanted.arm, wanted.axis) : wanted.axis;
     const Slope* s = slopes.find(wanted);
     if (s == nullptr) {
       all_run = false;
       reasons.push_back(fmt::format(
           "{}: {}",
-          wanted.axis,
+          name,
           is_built_in(wanted.sweep) ? "not run at this scale" : "its sweep does not exist yet"));
       continue;
     }
-    const SlopeVerdict v =
-        s->fit ? judge(*s->fit, wanted.exponent) : SlopeVerdict{inconclusive, s->verdict.reason};
+    const SlopeVerdict v = judge(*s, wanted.exponent);
     verdicts.push_back(v.verdict);
-    if (!v.reason.empty()) reasons.push_back(fmt::format("{}: {}", wanted.axis, v.reason));
-    measured.push_back(s->fit ? fmt::format("{} {:+.3f} [{:+.3f}, {:+.3f}] for {:+.3f}",
-                                            wanted.axis,
+    if (!v.reason.empty()) reasons.push_back(fmt::format("{}: {}", name, v.reason));
+    measured.push_back(s->fit ? fmt::format("{} {:+.3f} [{:+.3f}, {:+.3f}] for {}: {}",
+                                            name,
                                             s->fit->slope,
                                             s->fit->interval.low,
                                             s->fit->interval.high,
-                                            wanted.exponent)
-                              : fmt::format("{}: no slope", wanted.axis));
+                                            to_text(wanted.exponent),
+                                            to_string(v.verdict))
+                              : fmt::format("{}: no slope", name));
     if (s->fit && !f.value) {
       f.value = s->fit->slope;
       f.interval = s->fit->interval;
@@ -388,7 +393,7 @@ json claims_json(const std::vector<Finding>* findings) {
     if (!c.reference.empty()) j["reference"] = c.reference;
     for (const ClaimedSlope& s : c.slopes)
       j["slopes"].push_back({{"axis", s.axis},
-                             {"exponent", s.exponent},
+                             {"exponent", to_json(s.exponent)},
                              {"sweep", s.sweep},
                              {"part", s.part},
                              {"arm", s.arm}});

@@ -70,6 +70,18 @@ std::vector<Cell> arm_cells(const Sweep& sweep, std::string_view part, std::stri
   return found;
 }
 
+std::vector<json> sweep_jobs(const std::vector<std::string_view>& names, Scale scale) {
+  std::vector<json> jobs;
+  for (const std::string_view name : names)
+    for (json& job : jobs_of(built_in_sweep(name, scale))) jobs.push_back(std::move(job));
+  return jobs;
+}
+
+bool says_something(const json& result, std::string_view metric, double promise) {
+  const auto start = start_metric(result, metric);
+  return start && start_over_result * promise < *start;
+}
+
 double mean(const std::vector<double>& v) {
   return std::accumulate(v.begin(), v.end(), 0.0) / static_cast<double>(v.size());
 }

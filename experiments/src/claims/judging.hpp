@@ -44,6 +44,13 @@ std::vector<Cell> arm_cells(const Sweep& sweep, std::string_view part, std::stri
 double mean(const std::vector<double>& v);
 /// Of the mean; 0 for fewer than two values.
 double standard_error(const std::vector<double>& v);
+/// Every run of these built-in sweeps.
+std::vector<nlohmann::json> sweep_jobs(const std::vector<std::string_view>& names, Scale scale);
+
+/// Whether the promise says more than the start, so that a run below it shows something.
+bool says_something(const nlohmann::json& result, std::string_view metric, double promise);
+inline constexpr std::string_view no_better_than_start = "the promise is no better than the start";
+
 /// From `from` to `to` in equal ratios.
 std::vector<double> log_grid(double from, double to, int points);
 /// Least-squares slope of log y on log x, of numbers without noise.

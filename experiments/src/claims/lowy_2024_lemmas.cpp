@@ -160,6 +160,8 @@ Finding c14_projection(const Runs& runs, Scale scale) {
   const auto least = static_cast<std::size_t>(std::ranges::min_element(medians) - medians.begin());
   const std::string measured =
       fmt::format("median gradient norm at k = {}", fmt::join(cells, ", "));
+  if (values.front().size() < 7)  // Holm's p of two comparisons cannot be below 0.05
+    return {.verdict = Verdict::inconclusive, .measured = measured, .reason = "too few seeds"};
   if (least == 0 || least + 1 == medians.size())
     return {.verdict = Verdict::fails,
             .measured = measured,
@@ -169,8 +171,6 @@ Finding c14_projection(const Runs& runs, Scale scale) {
   adjust(ends);
   const bool higher =
       std::ranges::all_of(ends, [](const PairedComparison& c) { return c.ratio >= 1.1; });
-  if (higher && ends.front().pairs < 7)  // Holm's p of two comparisons cannot be below 0.05
-    return {.verdict = Verdict::inconclusive, .measured = measured, .reason = "too few seeds"};
   const bool holds = higher && std::ranges::all_of(ends, [](const PairedComparison& c) {
                        return c.adjusted_p < 0.05;
                      });

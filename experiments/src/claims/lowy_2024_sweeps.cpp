@@ -19,7 +19,6 @@
 #include "dpsosp/ganesh_2023/exponential_sampler.hpp"
 #include "dpsosp/lowy_2024/warm_population.hpp"
 #include "judging.hpp"
-#include "lowy_2024_cells.hpp"
 #include "predicates.hpp"
 
 namespace dpsosp {
@@ -233,56 +232,6 @@ Finding c11(const Runs& runs, Scale scale) {
           .value = least};
 }
 
-std::vector<json> c10_jobs(Scale scale) { return sweep_jobs({"lowy-2024-warm-kl"}, scale); }
-
-/// Either term of the bound may lead, so each slope may lie anywhere between their exponents.
-Finding c10(const Runs& runs, Scale scale) {
-  using enum Verdict;
-  struct Range {
-    std::string_view axis, arm;
-    double low, high;
-  };
-  constexpr double k2 = 2, k43 = 4.0 / 3;
-  constexpr std::array ranges{Range{"records", "warm start, k = 2", -(k2 + 2) / 3, -1},
-                              Range{"dimension", "warm start, k = 2", 0.5, (k2 + 2) / 6},
-                              Range{"records", "warm start, k = 4/3", -(k43 + 2) / 3, -1},
-                              Range{"dimension", "warm start, k = 4/3", 0.5, (k43 + 2) / 6}};
-  const std::vector<Slope> slopes = slopes_of(runs, built_in_sweep("lowy-2024-warm-kl", scale));
-  std::vector<Verdict> verdicts;
-  std::vector<std::string> measured, reasons;
-  for (const Range& r : ranges) {
-    const auto s = std::ranges::find_if(slopes, [&](const Slope& slope) {
-      return slope.arm == r.arm && slope.request.axis == r.axis &&
-             slope.request.metric == "trace.mean_gradient_norm";
-    });
-    const std::string name = fmt::format("{}, {}", r.axis, r.arm.substr(r.arm.find('k')));
-    if (s == slopes.end()) {
-      reasons.push_back(fmt::format("{}: not run at this scale", name));
-      continue;
-    }
-    const SlopeVerdict v = s->fit ? judge(*s->fit, std::clamp(s->fit->slope, r.low, r.high))
-                                  : SlopeVerdict{inconclusive, s->verdict.reason};
-    verdicts.push_back(v.verdict);
-    if (!v.reason.empty()) reasons.push_back(fmt::format("{}: {}", name, v.reason));
-    if (s->fit)
-      measured.push_back(fmt::format("{} {:+.3f} [{:+.3f}, {:+.3f}] for {:+.3f} to {:+.3f}",
-                                     name,
-                                     s->fit->slope,
-                                     s->fit->interval.low,
-                                     s->fit->interval.high,
-                                     r.low,
-                                     r.high));
-  }
-  const auto any = [&](Verdict v) { return std::ranges::find(verdicts, v) != verdicts.end(); };
-  return {.verdict = verdicts.empty()           ? not_measured
-                     : any(worse_than_claimed)  ? worse_than_claimed
-                     : any(inconclusive)        ? inconclusive
-                     : any(better_than_claimed) ? better_than_claimed
-                                                : as_claimed,
-          .measured = fmt::format("{}", fmt::join(measured, "; ")),
-          .reason = fmt::format("{}", fmt::join(reasons, "; "))};
-}
-
 std::vector<json> c11_jobs(Scale scale) {
   return sweep_jobs({"lowy-2024-warm-quasar", "lowy-2024-warm-kl"}, scale);
 }
@@ -401,7 +350,6 @@ std::vector<PredicateEntry> lowy_2024_sweep_predicates() {
       {"lowy-2024/theorem-3.2-privacy", warm_jobs, warm_privacy},
       {"lowy-2024/c5", c5_jobs, c5},
       {"lowy-2024/c9-floor", c9_floor_jobs, c9_floor},
-      {"lowy-2024/c10", c10_jobs, c10},
       {"lowy-2024/c11", c11_jobs, c11},
       {"lowy-2024/c12-bound", c12_jobs, c12_bound},
       {"lowy-2024/c19", c19_jobs, c19},

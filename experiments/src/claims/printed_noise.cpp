@@ -12,15 +12,20 @@
 
 namespace dpsosp {
 
-double theorem_3_1_epsilon(double c2, double epsilon) {
+double theorem_3_1_epsilon(double c2, double epsilon, Adjacency adjacency) {
   constexpr Index records = 50000, batch = 512, steps = 2328;
   constexpr double delta = 0.01;
   const double kappa =
       avdiukhin_2024::naive_kappa(records, {.epsilon = epsilon, .delta = delta}, c2);
   // Δ over 2C/B, with Δ = κ C √T
   const double ratio = 0.5 * batch * kappa * std::sqrt(static_cast<double>(steps));
-  return avdiukhin_2024::implied_epsilon(
-      BatchPolicy::poisson(static_cast<double>(batch) / records), records, steps, ratio, delta);
+  constexpr double rate = static_cast<double>(batch) / records;
+  if (adjacency == Adjacency::replace_one)
+    return avdiukhin_2024::implied_epsilon(
+        BatchPolicy::poisson(rate), records, steps, ratio, delta);
+  const CountedEvent event{PoissonGaussianEvent{.rate = rate, .noise_multiplier = 2.0 * ratio},
+                           steps};
+  return epsilon_of({&event, 1}, adjacency, delta).epsilon;
 }
 
 double printed_rgda_epsilon() {

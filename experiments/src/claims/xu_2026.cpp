@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -132,26 +133,28 @@ Finding x2_privacy(const Runs&, Scale) {
 }
 
 Finding x3(const Runs& runs, Scale scale) {
-  int count = 0, kept = 0;
-  std::vector<double> shares;
-  each_run(
-      runs, rgda_sweep(scale), "", empirical_parts, [&](const Part&, const json&, const json& r) {
-        const double error =
-            from_json_number(r.at("evaluation_log").at("estimate_error").at("largest"));
-        const double alpha = from_json_number(r.at("schedule").at("alpha"));
-        ++count;
-        kept += error <= alpha;
-        shares.push_back(error / alpha);
-      });
-  if (count == 0) return nothing_ran();
-  return finding(
-      kept == count,
-      fmt::format("largest error at most α in {} of {} runs; median {:.3g} α, largest {:.3g} α",
-                  kept,
-                  count,
-                  dpsosp::median(shares),
-                  std::ranges::max(shares)),
-      "the error at the end of a period exceeds α");
+  double least = std::numeric_limits<double>::infinity(), most = 0, largest = 0;
+  const Sweep sweep = rgda_sweep(scale);
+  for (const std::string_view part : empirical_parts)
+    for (const Cell& cell : arm_cells(sweep, part, "empirical")) {
+      std::vector<double> shares;
+      for (const FinishedRun& r : finished(runs, cell.runs))
+        shares.push_back(
+            from_json_number(r.result->at("evaluation_log").at("estimate_error").at("largest")) /
+            from_json_number(r.result->at("schedule").at("alpha")));
+      if (shares.empty()) continue;
+      least = std::min(least, dpsosp::median(shares));
+      most = std::max(most, dpsosp::median(shares));
+      largest = std::max(largest, std::ranges::max(shares));
+    }
+  if (most == 0) return nothing_ran();
+  return finding(most <= 2 * least,
+                 fmt::format("largest error of a run: medians {:.3g} α to {:.3g} α over the cells, "
+                             "at most {:.3g} α",
+                             least,
+                             most,
+                             largest),
+                 "its ratio to α is not flat");
 }
 
 Finding x4(const Runs& runs, Scale scale) {
@@ -187,10 +190,12 @@ std::optional<Finding> too_short(Scale scale) {
 Finding x5(const Runs& runs, Scale scale) {
   if (auto f = too_short(scale)) return *f;
   const Coverage c = coverage(runs, Setting::as_published, scale);
+  // A number of the same law lies outside the range of 20 others with probability 2/21.
+  constexpr int expected_outside = 3;  // at most so many of 12 with probability 0.97
   return finding(
-      c.within == c.all,
+      c.all - c.within <= expected_outside && c.farthest <= 1.5,
       fmt::format(
-          "{} of {} numbers inside the range of seeds, the farthest off by the factor {:.3g}",
+          "{} of {} numbers inside the range of seeds, the farthest off by the factor {:.4g}",
           c.within,
           c.all,
           c.farthest),
@@ -215,16 +220,20 @@ Finding x5_progress(const Runs& runs, Scale scale) {
     without.push_back(at_the_end[0](noise.finished[k]));
   }
   const PairedComparison c = compare("data against noise alone", with, without);
+  const std::string measured = fmt::format(
+      "best printed Φ {:.4g}, start {:.3g}; DP-RGDA's final Φ is {:.3g} times that of noise alone "
+      "(p = {:.2g}, {} pairs)",
+      best,
+      start,
+      c.ratio,
+      c.p,
+      c.pairs);
+  if (best < start && c.ratio < 1 && c.pairs < 6)  // p cannot be below 0.05
+    return {.verdict = Verdict::inconclusive, .measured = measured, .reason = "too few seeds"};
   return finding(
       best < start && c.ratio < 1 && c.p < 0.05,
-      fmt::format("best printed Φ {:.4g}, start {:.3g}; DP-RGDA's final Φ is {:.3g} times that of "
-                  "noise alone (p = {:.2g}, {} pairs)",
-                  best,
-                  start,
-                  c.ratio,
-                  c.p,
-                  c.pairs),
-      "every printed row is worse than the start");
+      measured,
+      best >= start ? "every printed row is worse than the start" : "noise alone ends no worse");
 }
 
 Finding x5_data(const Runs& runs, Scale scale) {
@@ -249,6 +258,9 @@ Finding figure_1(const Runs& runs, Scale scale) {
       values.push_back(seen_at(r, t, column));
     return values.empty() ? std::nan("") : median(values);
   };
+  const auto value_at_end = [&](const Method& m) {
+    return median_of(cell(runs, m, Setting::ledgered, Control::none, scale), at_the_end[0]);
+  };
   int kept = 0, all = 0;
   for (const double t : {100.0, 200.0, 300.0, 399.0})
     for (const Method* other : {&sto_spider(), &ada_dp_spider()})
@@ -258,7 +270,31 @@ Finding figure_1(const Runs& runs, Scale scale) {
         kept += column == 3 ? ours > theirs : ours < theirs;
       }
   return finding(
-      kept == all, fmt::format("{} of {} comparisons of medians", kept, all), "the order changes");
+      kept == all,
+      fmt::format(
+          "{} of {} comparisons of medians, in the setting chosen to fit Table 2; at equal "
+          "accounted ε the final Φ are {:.3g} (DP-RGDA), {:.3g} (Sto-) and {:.3g} (Ada-SPIDER)",
+          kept,
+          all,
+          value_at_end(printed_rgda()),
+          value_at_end(sto_spider()),
+          value_at_end(ada_dp_spider())),
+      "the order changes");
+}
+
+Method half_step() {
+  Method m = printed_rgda();
+  for (const char* step : {"descent_step", "escape_step"})
+    m.settings[step] = fmt::format("{:g}", 0.5 * std::stod(m.settings.at(step)));
+  return m;
+}
+
+std::vector<json> x7_jobs(Scale scale) {
+  std::vector<json> jobs = xu_2026_jobs(scale);
+  const Method m = half_step();
+  for (std::uint64_t seed = 0; seed < seeds(Setting::as_published, Control::none, m, scale); ++seed)
+    jobs.push_back(describe_run(m, Setting::as_published, Control::none, seed, scale));
+  return jobs;
 }
 
 Finding x7(const Runs& runs, Scale scale) {
@@ -268,15 +304,18 @@ Finding x7(const Runs& runs, Scale scale) {
         median_of(cell(runs, m, Setting::as_published, Control::none, scale), at_the_end[2]));
   };
   const auto private_diff = std::ranges::find(methods(), "PrivateDiff", &Method::label);
-  const double ours = curvature(printed_rgda()), theirs = curvature(*private_diff);
-  const double ratio = std::max(ours, theirs) / std::min(ours, theirs);
-  std::string measured =
-      fmt::format("|λ_{{min}}| {:.3g} and {:.3g}, the factor {:.3g}", ours, theirs, ratio);
-  if (ratio <= 1.5)
-    return {.verdict = Verdict::inconclusive,
-            .measured = std::move(measured),
-            .reason = "comparable at this step size; half the step is not run"};
-  return finding(false, std::move(measured), "not comparable");
+  const double theirs = curvature(*private_diff);
+  const auto factor = [&](double ours) { return std::max(ours, theirs) / std::min(ours, theirs); };
+  const double ours = curvature(printed_rgda()), halved = curvature(half_step());
+  return finding(factor(ours) <= 1.5 && factor(halved) <= 1.5,
+                 fmt::format("|λ_{{min}}| {:.3g} of DP-RGDA and {:.3g} of PrivateDiff, the factor "
+                             "{:.3g}; {:.3g} with half the step size, the factor {:.3g}",
+                             ours,
+                             theirs,
+                             factor(ours),
+                             halved,
+                             factor(halved)),
+                 factor(ours) > 1.5 ? "not comparable" : "it is the step size that sets it");
 }
 
 std::vector<json> x9_jobs(Scale scale) {
@@ -347,15 +386,15 @@ std::vector<json> equal_steps_cell(const EqualSteps& method, Scale scale) {
 
 std::vector<json> x6_jobs(Scale scale) {
   std::vector<json> jobs;
-  if (scale != Scale::full) return jobs;  // a minute
+  if (scale == Scale::smoke) return jobs;  // a minute
   for (const EqualSteps& method : equal_steps)
     for (json& job : equal_steps_cell(method, scale)) jobs.push_back(std::move(job));
   return jobs;
 }
 
 Finding x6(const Runs& runs, Scale scale) {
-  if (scale != Scale::full)
-    return {.verdict = Verdict::inconclusive, .reason = "runs at scale full alone"};
+  if (scale == Scale::smoke)
+    return {.verdict = Verdict::inconclusive, .reason = "runs at scale quick or full alone"};
   std::vector<std::vector<double>> values;
   std::vector<std::string> medians;
   for (const EqualSteps& method : equal_steps) {
@@ -403,7 +442,7 @@ std::vector<PredicateEntry> xu_2026_predicates() {
       {"xu-2026/x5-data", xu_2026_jobs, x5_data},
       {"xu-2026/figure-1", xu_2026_jobs, figure_1},
       {"xu-2026/x6", x6_jobs, x6},
-      {"xu-2026/x7", xu_2026_jobs, x7},
+      {"xu-2026/x7", x7_jobs, x7},
   };
 }
 

@@ -35,7 +35,7 @@ plots::Cell slope_cell(const std::vector<Slope>& slopes,
                                          : s.verdict.reason);
   if (s.request.claimed) {
     c.labels.push_back(verdict_label(s.verdict));
-    c.labels.back().text += fmt::format(" ({})", with_sign(*s.request.claimed));
+    c.labels.back().text += fmt::format(" ({})", to_text(*s.request.claimed));
   }
   return c;
 }

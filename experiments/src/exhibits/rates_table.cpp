@@ -34,11 +34,22 @@ plots::Table rates_table(const Runs& runs, Scale scale) {
       "seeds. "
       "The metric is the one that the claim is about. Drift: change of the slope over the range, "
       "* where its 95 % interval excludes 0. √ρ(ε): the exponent in the noise that ε buys, "
-      "since a claimed 1/ε stands for sqrt(ln(1/δ))/ε. Each algorithm's own pages show the runs.";
+      "since a claimed 1/ε stands for sqrt(ln(1/δ))/ε. Over ε = ∞: the metric over that of the "
+      "same "
+      "run without noise, median [smallest, largest] over seeds where a control repeats the cell; "
+      "near 1, the slope is that of sampling or of the schedule and not of noise. Each algorithm's "
+      "own pages show the runs.";
   t.row_header = "algorithm";
-  t.column_groups.push_back(
-      {"",
-       {"privacy", "metric", "axis", "claimed", "measured", "95 % interval", "drift", "verdict"}});
+  t.column_groups.push_back({"",
+                             {"privacy",
+                              "metric",
+                              "axis",
+                              "claimed",
+                              "measured",
+                              "95 % interval",
+                              "drift",
+                              "over ε = ∞",
+                              "verdict"}});
   for (const std::string& name : rate_sweeps(scale)) {
     const Sweep sweep = built_in_sweep(name, scale);
     plots::RowGroup group{.label = sweep.title};
@@ -50,14 +61,17 @@ plots::Table rates_table(const Runs& runs, Scale scale) {
           plots::text_cell(fmt::format("{}", fmt::join(s.privacy, ", "))),
           plots::text_cell(metric_label(s.request.metric)),
           plots::text_cell(axis_symbol(s.request)),
-          plots::text_cell(fmt::format("{:+.3f}", *s.request.claimed)),
+          plots::text_cell(to_text(*s.request.claimed)),
           plots::text_cell(s.fit ? fmt::format("{:+.3f}", s.fit->slope) : "–"),
           plots::text_cell(
               s.fit ? fmt::format("[{:+.3f}, {:+.3f}]", s.fit->interval.low, s.fit->interval.high)
                     : "–"),
           plots::text_cell(
               s.fit ? fmt::format("{:+.2f}{}", s.fit->drift, s.fit->drifting ? "*" : "") : "–"),
+          plots::text_cell("–"),
           plots::text_cell(s.verdict.reason)};
+      if (const auto ratios = over_noiseless(runs, sweep, s); !ratios.empty())
+        row.cells[row.cells.size() - 2].content = plots::spread_of(ratios, 0, "", {.digits = 2});
       row.cells.back().labels.push_back(verdict_label(s.verdict));
       group.rows.push_back(std::move(row));
     }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include <fmt/format.h>
@@ -129,7 +130,7 @@ Slope slope_through(const Runs& runs,
     s.verdict.reason = e.what();
     return s;
   }
-  if (request.claimed) s.verdict = judge(*s.fit, *request.claimed);
+  if (request.claimed) s.verdict = judge(s, *request.claimed);
   return s;
 }
 
@@ -222,6 +223,14 @@ std::optional<double> measure_start(const Runs& runs, const Cell& cell, std::str
   return median(std::move(values));
 }
 
+SlopeVerdict judge(const Slope& slope, ClaimedExponent claimed) {
+  if (!slope.fit) return slope.verdict;
+  SlopeVerdict v = judge(*slope.fit, claimed);
+  if (slope.request.ends_at_alpha && v.verdict != Verdict::inconclusive)
+    v = {Verdict::inconclusive, "runs end where they certify their own α: the slope is the plan's"};
+  return v;
+}
+
 double abscissa(const Cell& cell, const FitRequest& request) {
   if (!request.in_noise) return coordinate(cell.at, request.axis).value();
   const json& run = cell.runs.front();
@@ -263,6 +272,44 @@ std::vector<Slope> slopes_of(const Runs& runs, const Sweep& sweep) {
     }
   }
   return slopes;
+}
+
+std::vector<double> over_noiseless(const Runs& runs, const Sweep& sweep, const Slope& slope) {
+  std::map<std::string, double> quiet;  // by the description but for the door
+  const auto each = [&](const auto& arm_matters, const auto& visit) {
+    for (const Part& part : sweep.parts) {
+      Part wanted = part;
+      std::erase_if(wanted.arms, [&](std::size_t arm) { return !arm_matters(part, arm); });
+      for (const Cell& cell : cells_of(sweep, wanted))
+        for (json description : cell.runs) {
+          const StoredRun& run = runs.at(description);
+          if (run.status == RunStatus::failed) continue;
+          const auto value = metric_of(run.result, slope.request.metric);
+          if (!value) continue;
+          description.erase("door");
+          for (const char* name : {"records", "epsilon", "delta"})  // grids end in rounding
+            description[name] = fmt::format("{:.9g}", description[name].get<double>());
+          visit(RunKey(description).text(), *value);
+        }
+    }
+  };
+  each(
+      [&](const Part&, std::size_t arm) {
+        const Door door = sweep.arms[arm].spec.door;
+        return door == Door::no_noise || door == Door::not_private;
+      },
+      [&](const std::string& run, double value) { quiet.emplace(run, value); });
+  if (quiet.empty()) return {};
+  std::vector<double> ratios;
+  each(
+      [&](const Part& part, std::size_t arm) {
+        return part.name == slope.part && sweep.arms[arm].name == slope.arm;
+      },
+      [&](const std::string& run, double value) {
+        if (const auto found = quiet.find(run); found != quiet.end() && found->second > 0)
+          ratios.push_back(value / found->second);
+      });
+  return ratios;
 }
 
 }  // namespace dpsosp

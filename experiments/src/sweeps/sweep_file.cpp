@@ -224,7 +224,7 @@ void check_fit_axis(const TomlNode& node, const Part& part) {
 
 FitRequest fit_of(const TomlNode& node, const Part& part, const Sweep& sweep) {
   TomlTable t = node.table();
-  t.allow({"axis", "unit", "metric", "arm", "claimed", "reference"});
+  t.allow({"axis", "unit", "metric", "arm", "claimed", "reference", "ends_at_alpha"});
   FitRequest f;
   f.axis = t.at("axis").text();
   f.metric = t.has("metric") ? t.at("metric").text() : sweep.metric;
@@ -241,7 +241,8 @@ FitRequest fit_of(const TomlNode& node, const Part& part, const Sweep& sweep) {
     if (std::ranges::none_of(part.arms, [&](std::size_t a) { return sweep.arms[a].name == f.arm; }))
       t.at("arm").refuse("an arm of part " + part.name);
   }
-  if (t.has("claimed")) f.claimed = t.at("claimed").number();
+  if (t.has("claimed")) f.claimed = std::make_from_tuple<ClaimedExponent>(t.at("claimed").range());
+  if (t.has("ends_at_alpha")) f.ends_at_alpha = t.at("ends_at_alpha").boolean();
   if (t.has("reference")) f.reference = t.at("reference").number();
   return f;
 }

@@ -43,6 +43,13 @@ plots::Cell spread_cell(const CellMetric& m) {
 
 std::string exponent_text(double e) { return fmt::format("{:+.{}f}", e, slope_digits); }
 
+/// Those that guide lines are drawn at.
+std::vector<double> guide_exponents(const FitRequest& request) {
+  if (!request.claimed) return {};
+  if (request.claimed->low == request.claimed->high) return {request.claimed->high};
+  return {request.claimed->low, request.claimed->high};
+}
+
 std::string fraction_text(double e) {
   for (int denominator = 1; denominator <= 14; ++denominator) {
     const double numerator = e * denominator;
@@ -51,6 +58,11 @@ std::string fraction_text(double e) {
                               : fmt::format("{:+.0f}/{}", std::round(numerator), denominator);
   }
   return exponent_text(e);
+}
+
+std::string fraction_text(const ClaimedExponent& e) {
+  if (e.low == e.high) return fraction_text(e.high);
+  return fmt::format("{} to {}", fraction_text(e.low), fraction_text(e.high));
 }
 
 /// The metrics that a part is asked about, each once.
@@ -161,12 +173,12 @@ plots::Panel slopes_panel(const Runs& runs,
         }
       }
       if (s.x.empty()) continue;
-      if (request.claimed) {
+      for (const double exponent : guide_exponents(request)) {
         plots::Series guide{
             .label = "claimed exponent", .style = plots::styles - 1, .dashed = true};
         guide.x = s.x;
         for (const double x : at)
-          guide.y.push_back(s.y.front() * std::pow(x / at.front(), *request.claimed));
+          guide.y.push_back(s.y.front() * std::pow(x / at.front(), exponent));
         guides.push_back(std::move(guide));
       }
       p.series.push_back(std::move(s));
@@ -223,14 +235,16 @@ std::string to_text(const Slope& s) {
     text += "?";
   }
   if (s.request.claimed)
-    text += fmt::format(
-        "; claimed {}: {}", exponent_text(*s.request.claimed), to_string(s.verdict.verdict));
+    text +=
+        fmt::format("; claimed {}: {}", to_text(*s.request.claimed), to_string(s.verdict.verdict));
   if (!s.verdict.reason.empty()) text += " (" + s.verdict.reason + ")";
   if (s.request.reference)
     text += fmt::format("; reference {}", exponent_text(*s.request.reference));
   for (const std::string& why : s.left_out) text += "; left out " + why;
   return text;
 }
+
+json to_json(ClaimedExponent e) { return e.low == e.high ? json(e.high) : json{e.low, e.high}; }
 
 json to_json(const Slope& s) {
   json j{{"part", s.part},
@@ -251,11 +265,13 @@ json to_json(const Slope& s) {
     j["drift"] = s.fit->drift;
     j["drift_interval"] = {s.fit->drift_interval.low, s.fit->drift_interval.high};
     j["drifting"] = s.fit->drifting;
+    j["off_line"] = s.fit->off_line;
+    j["bent"] = s.fit->bent;
     j["local_slopes"] = json::array();
     for (const LocalSlope& l : s.fit->local) j["local_slopes"].push_back({l.x, l.slope});
   }
   if (s.request.claimed) {
-    j["claimed"] = *s.request.claimed;
+    j["claimed"] = to_json(*s.request.claimed);
     j["verdict"] = to_string(s.verdict.verdict);
     j["reason"] = s.verdict.reason;
   }

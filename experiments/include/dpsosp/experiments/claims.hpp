@@ -19,7 +19,7 @@ namespace dpsosp {
 /// A slope that a claim is about, measured by a part of a built-in sweep.
 struct ClaimedSlope {
   std::string axis;
-  double exponent = 0;
+  ClaimedExponent exponent{0};
   std::string sweep;
   std::string part;
   std::string arm;

@@ -37,8 +37,13 @@ struct SlopeFit {
   double intercept = 0;  ///< log y at log x = 0
   /// Change of the slope from the first to the last cell, by a quadratic in log x.
   double drift = 0;
-  Interval drift_interval{};        ///< 95 %
-  bool drifting = false;            ///< the change is larger than chance and than `drift_tolerance`
+  Interval drift_interval{};  ///< 95 %
+  bool drifting = false;      ///< the change is larger than chance and than `drift_tolerance`
+  /// Largest factor by which a cell lies off the line (its mean of log value, wild seeds weighing
+  /// as little as in the regression), of the cells where the 95 % interval of that factor excludes
+  /// 1; 1 if there is none.
+  double off_line = 1;
+  bool bent = false;                ///< off_line is above `off_line_tolerance`: no power law
   std::vector<LocalSlope> local{};  ///< of medians
   int cells = 0;
   int seeds = 0;   ///< smallest number of values in a cell
@@ -51,6 +56,7 @@ struct FitOptions {
   int resamples = 2000;    ///< at least 39
   std::uint64_t seed = 0;  ///< of the bootstrap; the same seed gives the same interval
   double drift_tolerance = 0.1;
+  double off_line_tolerance = 1.5;
 };
 
 /// Huber regression of log value on log x over all runs, so that a few wild seeds do not tilt it:
@@ -79,10 +85,10 @@ SlopeFit fit_slope(std::span<const FitCell> cells, const FitOptions& options = {
 
 /// How a measurement stands to a claim.
 enum class Verdict {
-  as_claimed,  ///< slope within 0.05, half-width at most 0.05, no drift
+  as_claimed,  ///< slope within 0.05, half-width at most 0.05, no drift, a power law
   better_than_claimed,
   worse_than_claimed,
-  inconclusive,   ///< the interval is too wide, or the slope still drifts
+  inconclusive,   ///< the interval is too wide, the slope still drifts, or it is no power law
   not_reachable,  ///< no run of affordable size shows it
   holds,          ///< of claims without a slope
   fails,
@@ -96,9 +102,20 @@ struct SlopeVerdict {
 };
 inline constexpr double slope_tolerance = 0.05;
 
-/// A claim is an upper bound: a smaller exponent than claimed is better, on every axis.
-/// \throws InputError if `claimed` is not finite
-SlopeVerdict judge(const SlopeFit& fit, double claimed);
+/// A claimed exponent, or the range between those of a bound's terms where either may lead.
+struct ClaimedExponent {
+  double low = 0;
+  double high = 0;
+  ClaimedExponent(double exponent) : low(exponent), high(exponent) {}  // a number is a claim
+  ClaimedExponent(double from, double to) : low(from), high(to) {}
+};
+/// "-0.667", "-1.333 to -1.000".
+std::string to_text(ClaimedExponent claimed);
+
+/// A claim is an upper bound: a smaller exponent than claimed is better, on every axis. A slope
+/// that is better or worse by an exponent that may still drift is inconclusive.
+/// \throws InputError if `claimed` is not finite and ordered
+SlopeVerdict judge(const SlopeFit& fit, ClaimedExponent claimed);
 
 /// Two algorithms on the same cells and seeds.
 struct PairedComparison {

@@ -17,8 +17,8 @@ namespace dpsosp {
 ///   trace.mean_gradient_norm       over the iterates looked at: the mean over a uniform output
 ///   trace.mean_excess_risk         the same of value − min F
 ///   trace.median_sosp_level        over the iterates looked at
-///   trace.fraction_solved          share of the iterates looked at with sosp_level ≤
-///   schedule.alpha schedule.alpha                 solved accuracy; absent where none is promised
+///   trace.fraction_solved          share of the iterates looked at with sosp_level at most solved
+///   α schedule.alpha                 solved accuracy; absent where none is promised
 ///   estimate.median, estimate.largest   error ‖g_t − ∇F(x_t)‖ of the method's own estimate
 ///   steps, records_used, evaluations    the last: per-record vectors summed
 ///   privacy.spent                  ε that the ledger adds up to

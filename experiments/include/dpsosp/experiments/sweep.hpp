@@ -38,14 +38,17 @@ using Axis = std::vector<Coordinates>;
 
 /// A slope that is asked for.
 struct FitRequest {
-  std::string axis;                 ///< a coordinate with numbers
-  std::string metric;               ///< see metric.hpp
-  std::string arm;                  ///< of this arm alone; empty: of every arm
-  std::optional<double> claimed;    ///< exponent; none: the slope is shown and not judged
-  std::optional<double> reference;  ///< slope measured by an independent program
+  std::string axis;                        ///< a coordinate with numbers
+  std::string metric;                      ///< see metric.hpp
+  std::string arm;                         ///< of this arm alone; empty: of every arm
+  std::optional<ClaimedExponent> claimed;  ///< none: the slope is shown and not judged
+  std::optional<double> reference;         ///< slope measured by an independent program
   /// Of axis epsilon alone: x is what noise goes by, √ρ of the zCDP that (ε, δ) converts to. Rates
   /// are claimed in sqrt(ln(1/δ))/ε, which 1/√ρ follows; at fixed δ it goes as ε^−0.93 about ε = 1.
   bool in_noise = false;
+  /// Runs end where they certify their own α, so that the level follows the plan whatever the
+  /// method is capable of: no verdict.
+  bool ends_at_alpha = false;
 };
 
 /// A full grid: every arm at every combination of the axes' points, with every seed.
@@ -124,6 +127,9 @@ struct Slope {
   SlopeVerdict verdict;
 };
 
+/// The verdict on what was measured. `inconclusive` where there is no slope, with why.
+SlopeVerdict judge(const Slope& slope, ClaimedExponent claimed);
+
 /// Where a cell stands on the axis of a fit.
 double abscissa(const Cell& cell, const FitRequest& request);
 
@@ -136,5 +142,10 @@ inline constexpr double start_over_result = 3.0;
 
 /// Every slope that the sweep asks for, in the file's order.
 std::vector<Slope> slopes_of(const Runs& runs, const Sweep& sweep);
+
+/// The slope's metric over that of the same run without noise, for every seed of every cell of the
+/// slope's arm that a control of the sweep repeats without noise. Near 1, the slope is not one of
+/// noise. Empty without such a control.
+std::vector<double> over_noiseless(const Runs& runs, const Sweep& sweep, const Slope& slope);
 
 }  // namespace dpsosp

@@ -25,6 +25,8 @@ TimeEstimate estimate_time(const std::vector<nlohmann::json>& jobs,
 
 /// One line: where, slope, interval, verdict.
 std::string to_text(const Slope& slope);
+/// A number, or [low, high].
+nlohmann::json to_json(ClaimedExponent claimed);
 nlohmann::json to_json(const Slope& slope);
 
 /// "n", "d", "ε", or the name of a setting.
