@@ -70,7 +70,8 @@ bool TomlNode::boolean() const {
 std::pair<double, double> TomlNode::range() const {
   if (!is_array()) return {number(), number()};
   const std::vector<TomlNode> ends = array();
-  if (ends.size() != 2) fail(fmt::format("{} has {} entries, expected 2", name_, ends.size()));
+  if (ends.size() != 2)
+    fail(fmt::format("{} is an array of {}, expected a number or [low, high]", name_, ends.size()));
   if (ends[0].number() > ends[1].number())
     ends[1].refuse(fmt::format("at least the low end, {:g}", ends[0].number()));
   return {ends[0].number(), ends[1].number()};

@@ -305,6 +305,26 @@ TEST(Judge, ADriftWithinChanceIsSaidThoughTheSlopeIsAsClaimed) {
   EXPECT_EQ(judge(fit, -0.5).reason, "");
 }
 
+TEST(Judge, ASlopeThatMayStillDriftIsNeitherBetterNorWorse) {
+  for (const double slope : {-0.6, -0.4}) {
+    SlopeFit fit = fitted(slope, 0.04);
+    EXPECT_NE(judge(fit, -0.5).verdict, Verdict::inconclusive);
+    fit.drift = 0.15;
+    fit.drift_interval = {-0.02, 0.32};
+    EXPECT_EQ(judge(fit, -0.5).verdict, Verdict::inconclusive);
+  }
+}
+
+TEST(Judge, AnExponentBetweenTheTermsOfABoundIsAsClaimed) {
+  const ClaimedExponent either(-1.3333, -1);
+  for (const double slope : {-1.38, -1.2, -0.96})
+    EXPECT_EQ(judge(fitted(slope, 0.01), either).verdict, Verdict::as_claimed) << slope;
+  EXPECT_EQ(judge(fitted(-1.39, 0.01), either).verdict, Verdict::better_than_claimed);
+  EXPECT_EQ(judge(fitted(-0.94, 0.01), either).verdict, Verdict::worse_than_claimed);
+  EXPECT_EQ(to_text(either), "-1.333 to -1.000");
+  EXPECT_NE(refusal_of([] { judge(fitted(-0.5, 0.01), ClaimedExponent(-1, -2)); }), "");
+}
+
 TEST(Judge, AWideIntervalOrADriftIsInconclusiveWhateverTheSlope) {
   for (const double slope : {-0.9, -0.5, -0.1}) {
     const SlopeVerdict wide = judge(fitted(slope, 0.12), -0.5);

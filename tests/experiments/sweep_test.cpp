@@ -249,6 +249,19 @@ TEST(SweepSlopes, AnExactPowerLawHasItsExponentAndIsAsClaimed) {
   for (const FitCell& c : s.cells) EXPECT_EQ(c.seeds, (std::vector<std::uint64_t>{0, 1, 2}));
 }
 
+TEST(SweepSlopes, ALevelThatThePlanSetsHasNoVerdict) {
+  const auto verdict = [](const std::string& more) {
+    std::string sizes = four_sizes;
+    sizes.replace(sizes.find("claimed = -0.5"), 14, "claimed = -0.5" + more);
+    return only_slope(parsed(sizes),
+                      [](const json& d) { return finished_run(d, result_of(level_of(d))); })
+        .verdict.verdict;
+  };
+  EXPECT_EQ(verdict(""), Verdict::as_claimed);
+  EXPECT_EQ(verdict(", ends_at_alpha = false"), Verdict::as_claimed);
+  EXPECT_EQ(verdict(", ends_at_alpha = true"), Verdict::inconclusive);
+}
+
 TEST(SweepSlopes, EveryArmAndEveryPointOfTheOtherAxesHasItsOwnSlope) {
   const Sweep sweep = parsed(second_arm + R"(
 [[part]]
