@@ -25,7 +25,25 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
+std::string on_one_line(const std::string& text) {
+  std::string line;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '\n')
+      line += "\\n";
+    else if (c == '\t')
+      line += "\\t";
+    else if (byte < 0x20 || byte == 0x7f)
+      line += fmt::format("\\x{:02x}", byte);
+    else
+      line += c;
+  }
+  return line;
+}
+
 }  // namespace
+
+InputError::InputError(const std::string& text) : std::runtime_error(on_one_line(text)) {}
 
 void reject(std::string_view where,
             std::string_view name,

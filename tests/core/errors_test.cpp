@@ -29,6 +29,11 @@ TEST(Errors, ABadValueIsOneLineWithPlaceNameValueAndConstraint) {
             "run: epsilon = -1, expected > 0");
 }
 
+TEST(Errors, WhatTheInputHoldsDoesNotBreakTheLine) {
+  EXPECT_EQ(message_of([] { throw InputError("a\nb\tc\r\x1b[1m\x7f ε"); }),
+            "a\\nb\\tc\\x0d\\x1b[1m\\x7f ε");
+}
+
 TEST(Errors, TheNearestOfNothingIsEmpty) { EXPECT_EQ(nearest("x", {}), ""); }
 
 }  // namespace

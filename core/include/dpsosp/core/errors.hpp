@@ -11,7 +11,8 @@ namespace dpsosp {
 /// A bad input of the user: one line that says what is wrong, where, and what would be right.
 class InputError : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  /// Control characters, which may come from the input, are written as \n, \t or \xNN.
+  explicit InputError(const std::string& text);
 };
 
 /// Throws InputError "WHERE: NAME = VALUE, expected EXPECTED".

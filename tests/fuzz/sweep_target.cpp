@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/core/errors.hpp"
+#include "dpsosp/experiments/sweep.hpp"
+#include "fuzz_target.hpp"
+
+namespace dpsosp::fuzz {
+
+void read(std::string_view input) {
+  try {
+    parse_sweep(input, "input", Scale::quick);
+  } catch (const InputError& e) {
+    check_refusal(e.what());
+  }
+}
+
+std::vector<std::string> seeds() {
+  std::vector<std::string> all;
+  for (const BuiltInSweep& s : built_in_sweeps()) all.emplace_back(s.toml);
+  return all;
+}
+
+}  // namespace dpsosp::fuzz
