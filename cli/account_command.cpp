@@ -34,7 +34,7 @@ Answer answer(const AccountRequest& request) {
   if (request.question == Question::delta) {
     const auto mu = gaussian_mu(request.events(request.amount));
     const Accountant accountant = request.options.accountant;
-    if (!mu || (accountant != Accountant::analytic && accountant != Accountant::best_of))
+    if (!mu || (accountant != Accountant::analytic && accountant != Accountant::tightest))
       throw UnsupportedError(
           "account: delta is found by analytic, for unsampled Gaussian noise only");
     return {
@@ -58,6 +58,9 @@ std::string_view neighbours(Adjacency adjacency) {
   }
   return {};
 }
+
+// relative width from which a bound is called loose
+constexpr double kLoose = 0.01;
 
 bool converts(const Guarantee& g) { return g.accountant == "rdp" || g.accountant == "zcdp"; }
 
@@ -98,6 +101,11 @@ std::string as_text(const AccountRequest& request, const Answer& a) {
     out += fmt::format(", conversion {}", name_of(request.options.conversion));
   if (a.guarantee.accountant == "rdp") out += fmt::format(", orders {}", request.orders);
   if (a.guarantee.order) out += fmt::format(", attained at order {:.6g}", *a.guarantee.order);
+  if (const auto lower = a.guarantee.lower) {
+    out += fmt::format(", between {:.10g} and epsilon", *lower);
+    if (a.guarantee.epsilon - *lower > kLoose * a.guarantee.epsilon)
+      out += " (loose: the finest lattice that is used narrows it no further)";
+  }
   return out + "\n";
 }
 
@@ -115,6 +123,7 @@ std::string as_json(const AccountRequest& request, const Answer& a) {
   if (converts(a.guarantee)) json["conversion"] = name_of(request.options.conversion);
   if (a.guarantee.accountant == "rdp") json["orders"] = request.orders;
   if (a.guarantee.order) json["order"] = *a.guarantee.order;
+  if (a.guarantee.lower) json["epsilon_lower"] = *a.guarantee.lower;
   return json.dump(2) + "\n";
 }
 

@@ -29,7 +29,7 @@ const Choices<Sampling> kSamplings{
 const Choices<Adjacency> kAdjacencies{{"replace_one", Adjacency::replace_one},
                                       {"add_remove", Adjacency::add_remove},
                                       {"zero_out", Adjacency::zero_out}};
-const Choices<Accountant> kAccountants{{"best", Accountant::best_of},
+const Choices<Accountant> kAccountants{{"best", Accountant::tightest},
                                        {"zcdp", Accountant::zcdp},
                                        {"rdp", Accountant::rdp},
                                        {"analytic", Accountant::analytic},
@@ -113,7 +113,8 @@ po::options_description account_options() {
       ("epsilon", given(), "target of --calibrate; beside a noise and without --delta, asks for delta")
       ("calibrate", "find the least noise (largest eps0, largest rho) that meets --epsilon")
       ("adjacency", by_default("replace_one"), "replace_one, add_remove or zero_out")
-      ("accountant", by_default("best"), "best, zcdp, rdp, analytic, pure or pld")
+      ("accountant", by_default("best"), "zcdp, rdp, analytic, pure, pld (privacy loss distributions), or best: the least of those that apply")
+      ("tolerance", by_default("1e-3"), "relative width to which pld narrows its bounds, in [1e-6, 1)")
       ("conversion", by_default("cks"), "cks, bs or bs_sqrtpi")
       ("orders", by_default("default"), "Renyi orders: default or int_2_256")
       ("json", "print JSON")
@@ -135,6 +136,9 @@ AccountRequest::AccountRequest(const po::variables_map& map)
       orders(text(map, "orders", "")),
       options{.accountant = word(map, "accountant", kAccountants),
               .conversion = word(map, "conversion", kConversions)} {
+  constexpr std::string_view width = "a number in [1e-6, 1)";
+  options.tolerance = number(map, "tolerance", 1, false, width);
+  if (options.tolerance < 1e-6) reject(kCommand, "--tolerance", options.tolerance, width);
   if (word(map, "orders", Choices<bool>{{"default", false}, {"int_2_256", true}}))
     options.orders = integer_orders(2, 256);
   constexpr std::string_view count = "an integer >= 1";

@@ -12,4 +12,5 @@ configure_package_config_file(cmake/dpsospConfig.cmake.in dpsospConfig.cmake
   INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/dpsosp)
 write_basic_package_version_file(dpsospConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/dpsospConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/dpsospConfigVersion.cmake
+  cmake/FindFFTW3.cmake
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/dpsosp)

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "dpsosp/privacy/accounting/gaussian.hpp"
+#include "dpsosp/privacy/accounting/pld.hpp"
 
 #include "numeric.hpp"
 
@@ -63,6 +64,12 @@ Guarantee by_rdp(std::span<const CountedEvent> events,
   return {c.epsilon, "rdp", c.order};
 }
 
+Guarantee least_of(std::initializer_list<Accountant> accountants,
+                   std::span<const CountedEvent> events,
+                   Adjacency adjacency,
+                   double delta,
+                   const AccountOptions& options);
+
 Guarantee by(Accountant accountant,
              std::span<const CountedEvent> events,
              Adjacency adjacency,
@@ -87,15 +94,32 @@ Guarantee by(Accountant accountant,
       if (!epsilon) refuse(accountant, "needs events that are pure DP; use rdp");
       return {*epsilon, "pure", {}};
     }
-    case Accountant::pld:
-      refuse(accountant, "privacy loss distributions are not built; use rdp or best");
+    case Accountant::pld: {
+      const LossBounds b = pld_bounds(events, adjacency, delta, options.tolerance);
+      return {b.epsilon, "pld", {}, b.lower};
+    }
     case Accountant::best_of:
-      break;
+      return least_of({Accountant::analytic, Accountant::pure, Accountant::zcdp, Accountant::rdp},
+                      events,
+                      adjacency,
+                      delta,
+                      options);
+    case Accountant::tightest:
+      if (gaussian_mu(events)) return by(Accountant::analytic, events, adjacency, delta, options);
+      return least_of({Accountant::pld, Accountant::best_of}, events, adjacency, delta, options);
   }
+  return {};
+}
+
+// of those that have a proof
+Guarantee least_of(std::initializer_list<Accountant> accountants,
+                   std::span<const CountedEvent> events,
+                   Adjacency adjacency,
+                   double delta,
+                   const AccountOptions& options) {
   Guarantee best{std::numeric_limits<double>::infinity(), "", {}};
   std::string refusal;
-  for (const Accountant each :
-       {Accountant::analytic, Accountant::pure, Accountant::zcdp, Accountant::rdp}) {
+  for (const Accountant each : accountants) {
     try {
       const Guarantee candidate = by(each, events, adjacency, delta, options);
       if (best.accountant.empty() || candidate.epsilon < best.epsilon) best = candidate;
@@ -122,6 +146,7 @@ std::string_view name_of(Accountant accountant) {
     case Accountant::pld:
       return "pld";
     case Accountant::best_of:
+    case Accountant::tightest:
       return "best";
   }
   return {};

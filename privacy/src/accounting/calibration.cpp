@@ -33,7 +33,9 @@ double smallest_noise_multiplier(const EventFamily& events,
     yes = no;
     no /= 2;
   }
-  return bisect(no, yes, enough);
+  // Digits beyond the width of a numerical bound would only cost time.
+  const bool numerical = epsilon_of(events(yes), adjacency, delta, options).lower.has_value();
+  return bisect(no, yes, enough, numerical ? 0.1 * options.tolerance : 1e-14);
 }
 
 }  // namespace dpsosp

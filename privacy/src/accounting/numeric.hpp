@@ -38,10 +38,10 @@ inline double log_expm1(double t) {
 }
 
 /// The end of [no, yes] nearest the switch at which `holds` is true: holds(yes), not holds(no),
-/// monotone. Stops at a relative width of 1e-14.
+/// monotone. Stops at the relative width.
 template <class Predicate>
-double bisect(double no, double yes, const Predicate& holds) {
-  while (std::abs(yes - no) > 1e-14 * std::abs(yes)) {
+double bisect(double no, double yes, const Predicate& holds, double width = 1e-14) {
+  while (std::abs(yes - no) > width * std::abs(yes)) {
     const double middle = no + (yes - no) / 2;
     if (middle == no || middle == yes) break;
     (holds(middle) ? yes : no) = middle;

@@ -50,6 +50,32 @@ TEST(AccountCommand, JsonHoldsTheSameNumbers) {
   EXPECT_EQ(json.at("accountant"), "rdp");
 }
 
+TEST(AccountCommand, PldPrintsBothBoundsAndCalibratesFromTheSafeSide) {
+  const std::string sampled =
+      "--mechanism gaussian --sampling poisson --rate 0.01 --steps 1000 --delta 1e-5 ";
+  const Result r = account(sampled + "--noise-multiplier 2 --accountant pld --json");
+  EXPECT_EQ(r.code, 0) << r.err;
+  const auto json = nlohmann::json::parse(r.out);
+  const double epsilon = json.at("epsilon").get<double>();
+  const double lower = json.at("epsilon_lower").get<double>();
+  EXPECT_EQ(json.at("accountant"), "pld");
+  EXPECT_LT(lower, epsilon);
+  EXPECT_GT(lower, epsilon * (1 - 1e-3));
+  EXPECT_NEAR(epsilon, 1.2052, 1e-3);
+  const Result best = account(sampled + "--noise-multiplier 2");
+  EXPECT_NE(best.out.find("accountant pld, between"), std::string::npos) << best.out;
+  EXPECT_EQ(best.out.find("loose"), std::string::npos) << best.out;
+
+  const Result noise = account(sampled + "--epsilon 1 --calibrate --accountant pld --json");
+  const auto found = nlohmann::json::parse(noise.out);
+  EXPECT_LE(found.at("epsilon").get<double>(), 1);
+  EXPECT_GT(found.at("epsilon").get<double>(), 0.998);
+  const Result narrow =
+      account(sampled + "--noise-multiplier 2 --accountant pld --tolerance 1e-5 --json");
+  const auto tight = nlohmann::json::parse(narrow.out);
+  EXPECT_LT(tight.at("epsilon").get<double>() - tight.at("epsilon_lower").get<double>(), 1.3e-5);
+}
+
 double first_number(const std::string& options) {
   const Result r = account(options);
   EXPECT_EQ(r.code, 0) << options << '\n' << r.err;
@@ -123,6 +149,8 @@ TEST(AccountCommand, BadInputIsOneLineAndCodeTwo) {
       {good + "--adjacency add", "did you mean 'add_remove'"},
       {good + "--accountant rpd", "did you mean"},
       {good + "--delta 1e-6", "--delta"},
+      {good + "--tolerance 0", "--tolerance = 0, expected a number in [1e-6, 1)"},
+      {good + "--tolerance 1e-7", "--tolerance = 1e-07"},
       {good + "extra", "expected --name value"},
       {noise + "--noise-multiplier 0", "expected a finite number > 0"},
       {noise + "--noise-multiplier -1", "expected a finite number > 0"},
@@ -148,12 +176,24 @@ TEST(AccountCommand, BadInputIsOneLineAndCodeTwo) {
 TEST(AccountCommand, WhatNoProofCoversIsRefusedWithCodeThree) {
   const std::string good = "--mechanism gaussian --noise-multiplier 1 --delta 1e-5 ";
   const std::string sampled = good + "--sampling poisson --rate 0.1 ";
-  expect_one_error_line(account(good + "--accountant pld"), 3, "unsupported: ");
+  expect_one_error_line(account(good + "--accountant pld --sampling fixed --rate 0.1"),
+                        3,
+                        "dominate a fixed-size sample");
+  expect_one_error_line(account("--mechanism zcdp --rho 1 --delta 1e-5 --accountant pld"),
+                        3,
+                        "does not fix a loss distribution");
+  expect_one_error_line(
+      account("--mechanism gaussian --noise-multiplier 1e-6 --delta 1e-5 --accountant pld"),
+      3,
+      "too wide to resolve");
+  expect_one_error_line(
+      account("--mechanism laplace --eps0 1 --delta 1e-200 --accountant pld"), 3, "1e-100");
   expect_one_error_line(
       account(good + "--sampling fixed --rate 0.1 --adjacency add_remove"), 3, "replace_one only");
   expect_one_error_line(account(sampled + "--accountant analytic"), 3, "unsampled");
   expect_one_error_line(account(sampled + "--accountant zcdp"), 3, "zCDP");
-  expect_one_error_line(account(sampled + "--conversion bs_sqrtpi"), 3, "bs_sqrtpi");
+  expect_one_error_line(
+      account(sampled + "--accountant rdp --conversion bs_sqrtpi"), 3, "bs_sqrtpi");
   expect_one_error_line(
       account("--mechanism laplace --eps0 1 --delta 1e-5 --sampling poisson --rate 0.1"),
       3,
@@ -162,7 +202,7 @@ TEST(AccountCommand, WhatNoProofCoversIsRefusedWithCodeThree) {
 
 const std::string kReference = DPSOSP_TEST_DATA "/accounting_vectors.csv";
 
-TEST(AccountBatch, EveryReferenceRowIsOkAndInToleranceAndOnlyPldIsUnsupported) {
+TEST(AccountBatch, EveryReferenceRowIsOkAndInTolerance) {
   const Result r = account_batch(kReference);
   ASSERT_EQ(r.code, 0) << r.err;
   const std::vector<std::string> given = lines(contents(kReference));
@@ -180,10 +220,6 @@ TEST(AccountBatch, EveryReferenceRowIsOkAndInToleranceAndOnlyPldIsUnsupported) {
     const std::vector<std::string> fields = split(answers[i], ',');
     ASSERT_EQ(fields.size(), names.size() + 2);
     const std::string& status = fields.back();
-    if (fields[column("accountant")] == "pld") {
-      EXPECT_TRUE(status.starts_with("unsupported: "));
-      continue;
-    }
     ASSERT_EQ(status, "ok");
     const std::string target = fields[column("solve_for")];
     const double expected = std::stod(fields[column(target == "rdp" ? "epsilon" : target)]);
@@ -191,7 +227,7 @@ TEST(AccountBatch, EveryReferenceRowIsOkAndInToleranceAndOnlyPldIsUnsupported) {
     EXPECT_LE(std::abs(std::stod(fields[names.size()]) - expected), tolerance * std::abs(expected));
     ++ok;
   }
-  EXPECT_EQ(ok, 228);
+  EXPECT_EQ(ok, 271);
 }
 
 Result batch_of(const std::string& content) {

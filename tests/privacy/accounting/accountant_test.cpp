@@ -55,6 +55,20 @@ TEST(Accountant, BestOfIsTheLeastThatApplies) {
   EXPECT_EQ(epsilon_of(sampled, kReplaceOne, 1e-6).accountant, "rdp");
 }
 
+TEST(Accountant, TightestIsTheLeastOfBestOfAndPld) {
+  const auto tightest = [](const Ledger& ledger) {
+    return epsilon_of(ledger, kReplaceOne, 1e-6, with(Accountant::tightest));
+  };
+  EXPECT_EQ(tightest({{GaussianEvent{4}, 10}}).accountant, "analytic");
+  const Guarantee sampled = tightest({{PoissonGaussianEvent{0.01, 1}, 100}});
+  EXPECT_EQ(sampled.accountant, "pld");
+  EXPECT_LE(sampled.lower.value(), sampled.epsilon);
+  const Ledger fixed{{FixedSizeGaussianEvent{0.01, 1}, 100}};
+  EXPECT_EQ(tightest(fixed).epsilon, epsilon_of(fixed, kReplaceOne, 1e-6).epsilon);
+  // The envelope of the exponential mechanism costs more than its Rényi bound in the long run.
+  EXPECT_EQ(tightest({{ExponentialEvent{0.1}, 1000}}).accountant, "zcdp");
+}
+
 TEST(Accountant, WhatCannotBeProvedIsRefused) {
   const Ledger sampled{{PoissonGaussianEvent{0.01, 1}, 100}};
   const Ledger fixed{{FixedSizeGaussianEvent{0.01, 1}, 100}};
@@ -63,7 +77,9 @@ TEST(Accountant, WhatCannotBeProvedIsRefused) {
                UnsupportedError);
   EXPECT_THROW(epsilon_of(sampled, kReplaceOne, 1e-6, with(Accountant::zcdp)), UnsupportedError);
   EXPECT_THROW(epsilon_of(gaussian, kReplaceOne, 1e-6, with(Accountant::pure)), UnsupportedError);
-  EXPECT_THROW(epsilon_of(gaussian, kReplaceOne, 1e-6, with(Accountant::pld)), UnsupportedError);
+  EXPECT_THROW(epsilon_of(fixed, kReplaceOne, 1e-6, with(Accountant::pld)), UnsupportedError);
+  EXPECT_THROW(epsilon_of(fixed, Adjacency::add_remove, 1e-6, with(Accountant::tightest)),
+               UnsupportedError);
   EXPECT_THROW(epsilon_of(fixed, Adjacency::add_remove, 1e-6), UnsupportedError);
   const Ledger mixed{{GaussianEvent{1}}, {LaplaceEvent{0.1}}};
   EXPECT_THROW(epsilon_of(mixed, kReplaceOne, 1e-6, with(Accountant::analytic)), UnsupportedError);
@@ -74,7 +90,9 @@ TEST(Accountant, AnEmptyLedgerCostsNothing) {
                                 Accountant::rdp,
                                 Accountant::analytic,
                                 Accountant::pure,
-                                Accountant::best_of})
+                                Accountant::pld,
+                                Accountant::best_of,
+                                Accountant::tightest})
     EXPECT_EQ(epsilon_of({}, kReplaceOne, 1e-6, with(each)).epsilon, 0);
 }
 
@@ -107,6 +125,50 @@ TEST(Accountant, EpsilonGrowsWithStepsAndRateAndFallsWithNoiseAndDelta) {
         RC_ASSERT(epsilon(rate, noise, steps, 1e-6, Adjacency::replace_one) >=
                   epsilon(rate, noise, steps, 1e-6, Adjacency::add_remove));
       }));
+}
+
+// Of Gaussians the exact value is known, and every accountant that serves them must stay above it.
+TEST(Accountant, NoneIsBelowTheExactGaussian) {
+  EXPECT_TRUE(rc::check([](std::uint16_t raw_mu, std::uint16_t raw_delta, std::uint8_t raw_count) {
+    const double mu = log_uniform(raw_mu, 1e-4, 40);
+    const double delta = log_uniform(raw_delta, 1e-30, 0.5);
+    const int count = 1 + raw_count % 50;
+    const Ledger ledger{{GaussianEvent{std::sqrt(count) / mu}, count}};
+    const double exact = gaussian_epsilon(delta, mu);
+    for (const Accountant each : {Accountant::zcdp, Accountant::rdp, Accountant::pld})
+      RC_ASSERT(epsilon_of(ledger, kReplaceOne, delta, with(each)).epsilon >= exact * (1 - 1e-12));
+  }));
+}
+
+// Laplace noise is one pure mechanism, so whatever is proved for all of them costs at least as
+// much.
+TEST(Accountant, NoneChargesLaplaceMoreThanAnyPureMechanismOrThanTheSumOfEpsilons) {
+  EXPECT_TRUE(rc::check([](std::uint16_t raw_epsilon, std::uint16_t raw_count) {
+    const double epsilon = log_uniform(raw_epsilon, 1e-3, 3);
+    const int count = 1 + raw_count % 300;
+    for (const Accountant each :
+         {Accountant::zcdp, Accountant::rdp, Accountant::pure, Accountant::pld}) {
+      const double of_laplace =
+          epsilon_of(Ledger{{LaplaceEvent{epsilon}, count}}, kReplaceOne, 1e-6, with(each)).epsilon;
+      const double of_pure =
+          epsilon_of(Ledger{{PureEvent{epsilon}, count}}, kReplaceOne, 1e-6, with(each)).epsilon;
+      RC_ASSERT(of_laplace <= of_pure * (1 + 2e-3));  // the width of pld
+      if (each == Accountant::pld) RC_ASSERT(of_pure <= count * epsilon * (1 + 1e-3));
+    }
+  }));
+}
+
+TEST(Accountant, ExtremesStayFinite) {
+  for (const double rate : {1e-8, 1e-3, 1.0})
+    for (const double noise : {0.03, 1.0, 1e4})
+      for (const std::int64_t steps : {std::int64_t{1}, std::int64_t{1000000000}})
+        for (const double delta : {1e-15, 1e-2})
+          for (const Adjacency adjacency : {Adjacency::replace_one, Adjacency::add_remove}) {
+            const Ledger ledger{{PoissonGaussianEvent{rate, noise}, steps}};
+            const double epsilon = epsilon_of(ledger, adjacency, delta).epsilon;
+            EXPECT_TRUE(std::isfinite(epsilon) && epsilon >= 0)
+                << rate << ' ' << noise << ' ' << steps << ' ' << delta;
+          }
 }
 
 TEST(Accountant, BadInputIsRefused) {

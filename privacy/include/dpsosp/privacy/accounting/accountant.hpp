@@ -18,8 +18,9 @@ enum class Accountant {
   rdp,       ///< Rényi bounds add at every order
   analytic,  ///< exact, Gaussian events only: mu² adds
   pure,      ///< epsilons add; every event must be pure, delta is not spent
-  pld,       ///< privacy loss distributions: named, not built; always refused
-  best_of    ///< the least epsilon of those above that apply
+  pld,       ///< privacy loss distributions, composed numerically; milliseconds to seconds
+  best_of,   ///< the least of zcdp, rdp, analytic and pure; what ledgers and schedules use
+  tightest   ///< the least of best_of and pld; pld is not asked where analytic is exact
 };
 std::string_view name_of(Accountant accountant);
 
@@ -27,12 +28,14 @@ struct AccountOptions {
   Accountant accountant = Accountant::best_of;
   Conversion conversion = Conversion::cks;        ///< of zcdp and rdp
   std::vector<double> orders = default_orders();  ///< of rdp; each > 1
+  double tolerance = 1e-3;  ///< of pld: relative width of [lower, epsilon] to refine to; > 0
 };
 
 struct Guarantee {
-  double epsilon;               ///< of (epsilon, delta)-DP at the delta asked for
-  std::string accountant;       ///< the one that gave it
-  std::optional<double> order;  ///< Rényi order of the minimum, where there is one
+  double epsilon;                    ///< of (epsilon, delta)-DP at the delta asked for
+  std::string accountant;            ///< the one that gave it
+  std::optional<double> order;       ///< Rényi order of the minimum, where there is one
+  std::optional<double> lower = {};  ///< of pld: no accountant by dominating pairs gets below it
 };
 
 /// zCDP charge of one release; none if the event is not known to be zCDP.
@@ -47,8 +50,8 @@ std::optional<double> gaussian_mu(std::span<const CountedEvent> events);
 
 /// Epsilon of the adaptive composition of events measured under one adjacency.
 /// \param delta  in (0, 1); with Accountant::pure also 0
-/// \throws UnsupportedError if the accountant (with best_of: every one) has no proof for the
-/// events.
+/// \throws UnsupportedError if the accountant (with best_of and tightest: every one) has no proof
+/// for the events.
 Guarantee epsilon_of(std::span<const CountedEvent> events,
                      Adjacency adjacency,
                      double delta,

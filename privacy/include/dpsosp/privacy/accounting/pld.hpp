@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "dpsosp/privacy/accounting/event.hpp"
+
+namespace dpsosp {
+
+/// What composing privacy loss distributions proves about the dominating pairs of a sequence.
+struct LossBounds {
+  double epsilon;  ///< the sequence is (epsilon, delta)-DP; >= 0
+  double lower;    ///< no smaller one can be proved from the pairs; epsilon - lower is the width
+  std::int64_t points;  ///< lattice points of the last transform
+  bool resolved;        ///< the width asked for was reached; if not, epsilon is loose but holds
+};
+
+/// Smallest delta that is served; every sum is tilted towards the losses that decide epsilon, so
+/// that rounding is relative to delta.
+inline constexpr double kSmallestLossDelta = 1e-100;
+
+/// (epsilon, delta)-DP of the adaptive composition, by convolving the loss distributions of pairs
+/// (P, Q) that dominate each event:
+/// | event       | pair                                                | proof | | gaussian    |
+/// N(mu, 1), N(0, 1); compositions add mu²             | Balle & Wang (2018)       | | poisson |
+/// add/remove, zero-out: (1-q)N(0,z²)+qN(1,z²), N(0,z²)| Zhu, Dong & Wang (2022)   | | | and its
+/// reverse, the dearer of the two              |                           | |             |
+/// replace-one: (1-q)N(0,z²)+qN(±1,z²)                 | privacy_loss.cpp          | | laplace |
+/// the two densities, one coordinate                   | privacy_loss.cpp          | | pure |
+/// randomised response                                 | Kairouz, Oh & Viswanath   | | exponential
+/// | the envelope of all losses of range epsilon         | privacy_loss.cpp          | All pairs
+/// but the exponential's are attained by some mechanism of the kind, so `lower` is a bound for
+/// those mechanisms too. A loss is rounded to a lattice by splitting its mass between two
+/// neighbours so that both P and Q keep theirs; what lies beyond the lattice counts as infinite.
+/// The n-fold convolution is a power in Fourier space; wrap-around is bounded by Chernoff's
+/// inequality, rounding by the transform's componentwise error. \param delta      in
+/// [kSmallestLossDelta, 1) \param tolerance  relative width of [lower, epsilon] at which the
+/// lattice is fine enough; > 0 \throws UnsupportedError for fixed-size samples, zCDP events, a
+/// smaller delta, more than 1e12 releases, or a loss too wide to resolve (noise multipliers below
+/// about 1e-3). \source Zhu, Dong & Wang (2022), arXiv:2106.08567; Doroshenko et al. (2022),
+/// arXiv:2207.04380; Koskela, Jälkö & Honkela (2020), arXiv:1906.03049; Gopi, Lee & Wutschitz
+/// (2021), arXiv:2106.02848.
+LossBounds pld_bounds(std::span<const CountedEvent> events,
+                      Adjacency adjacency,
+                      double delta,
+                      double tolerance);
+
+}  // namespace dpsosp

@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/privacy/accounting/pld.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <functional>
+
+#include <rapidcheck.h>
+
+#include "dpsosp/privacy/accounting/accountant.hpp"
+#include "dpsosp/privacy/accounting/calibration.hpp"
+#include "dpsosp/privacy/accounting/gaussian.hpp"
+#include "near.hpp"
+
+namespace dpsosp {
+namespace {
+
+using Ledger = std::vector<CountedEvent>;
+constexpr double kTolerance = 1e-3;
+
+LossBounds bounds(const Ledger& ledger, Adjacency adjacency, double delta) {
+  return pld_bounds(ledger, adjacency, delta, kTolerance);
+}
+LossBounds bounds(const Ledger& ledger, double delta) {
+  return bounds(ledger, Adjacency::replace_one, delta);
+}
+
+// for the many cases of a property
+constexpr double kCoarse = 1e-2;
+LossBounds coarse_bounds(const Ledger& ledger, Adjacency adjacency, double delta) {
+  return pld_bounds(ledger, adjacency, delta, kCoarse);
+}
+
+// lower <= exact <= epsilon, no further apart than asked; the exact value to 1e-9 of itself
+testing::AssertionResult brackets(const LossBounds& b, double exact) {
+  if (b.lower <= exact * (1 + 1e-9) && exact * (1 - 1e-9) <= b.epsilon && b.resolved)
+    return testing::AssertionSuccess();
+  return testing::AssertionFailure()
+         << exact << " is not in [" << b.lower << ", " << b.epsilon << "], or that is too wide";
+}
+
+double tail(double x) { return 0.5 * std::erfc(x / std::sqrt(2)); }
+
+using Profile = std::function<double(double)>;  // ε ↦ δ, real ε
+
+// Root of a falling profile.
+double epsilon_at(const Profile& delta_at, double delta) {
+  double low = 0;
+  double high = 1;
+  while (delta_at(high) > delta) high *= 2;
+  for (int i = 0; i < 60; ++i) {
+    const double middle = (low + high) / 2;
+    (delta_at(middle) > delta ? low : high) = middle;
+  }
+  return high;
+}
+
+// Of (1−q)N(0) + qN(a) and (1−q)N(0) + qN(b), each over z, a > b: the largest P(A) − e^ε Q(A) is at
+// the half-line where the densities have the ratio e^ε.
+Profile mixtures(double rate, double noise, double a, double b) {
+  return [=](double epsilon) {
+    const auto log_density = [&](double x, double shift) {  // over that of N(0)
+      return std::log1p(rate * std::expm1((x * shift - shift * shift / 2) / (noise * noise)));
+    };
+    double low = -60 * noise - 60;
+    double high = 60 * noise + 60;
+    for (int i = 0; i < 70; ++i) {
+      const double x = (low + high) / 2;
+      (log_density(x, a) - log_density(x, b) < epsilon ? low : high) = x;
+    }
+    const auto mass = [&](double shift) {
+      return (1 - rate) * tail(low / noise) + rate * tail((low - shift) / noise);
+    };
+    return mass(a) - std::exp(epsilon) * mass(b);
+  };
+}
+
+Profile laplace(double e) {
+  return [=](double epsilon) {
+    if (epsilon >= e) return 0.0;
+    return epsilon <= -e ? -std::expm1(epsilon) : -std::expm1((epsilon - e) / 2);
+  };
+}
+
+TEST(Pld, OfGaussiansHoldsTheExactValue) {
+  EXPECT_TRUE(rc::check([](std::uint16_t raw_mu, std::uint16_t raw_delta, std::uint8_t parts) {
+    const double mu = log_uniform(raw_mu, 1e-3, 1000);
+    const double delta = log_uniform(raw_delta, 1e-90, 0.3);
+    Ledger ledger;
+    for (int i = 0; i <= parts % 4; ++i)  // i + 1 of the total of mu²
+      ledger.push_back({GaussianEvent{std::sqrt((parts % 4 + 1.0) * (i + 1)) / mu}, i + 1});
+    const LossBounds b = bounds(ledger, delta);
+    const double exact = gaussian_epsilon(delta, mu);
+    RC_ASSERT(b.epsilon >= exact * (1 - 1e-12));
+    RC_ASSERT(b.lower <= exact);
+    RC_ASSERT(b.resolved);
+  }));
+}
+
+TEST(Pld, OfOnePoissonReleaseHoldsTheExactValueOfTheDearerDirection) {
+  for (const double rate : {1e-4, 0.05, 0.7})
+    for (const double noise : {0.5, 2.0})
+      for (const double delta : {1e-3 * rate, 1e-9 * rate}) {
+        SCOPED_TRACE(testing::Message() << rate << ' ' << noise << ' ' << delta);
+        const Ledger ledger{{PoissonGaussianEvent{rate, noise}}};
+        const double removed = epsilon_at(mixtures(rate, noise, 1, 0), delta);
+        const double added = epsilon_at(mixtures(rate, noise, 0, -1), delta);
+        const double replaced = epsilon_at(mixtures(rate, noise, 1, -1), delta);
+        EXPECT_TRUE(
+            brackets(bounds(ledger, Adjacency::add_remove, delta), std::max(removed, added)));
+        EXPECT_TRUE(brackets(bounds(ledger, Adjacency::zero_out, delta), std::max(removed, added)));
+        EXPECT_TRUE(brackets(bounds(ledger, Adjacency::replace_one, delta), replaced));
+      }
+}
+
+TEST(Pld, OfOnePureReleaseHoldsTheExactValue) {
+  for (const double e : {1e-4, 0.1, 1.0, 30.0, 1e3})
+    for (const double share : {1e-2, 1e-6}) {
+      const double delta = share * std::tanh(e / 4);  // of the total variation, about
+      EXPECT_TRUE(brackets(bounds({{LaplaceEvent{e}}}, delta), e + 2 * std::log1p(-delta)));
+      const double odds = std::exp(-e);  // δ = (1 − e^{ε−e})/(1 + e^{−e})
+      EXPECT_TRUE(brackets(bounds({{PureEvent{e}}}, delta), e + std::log1p(-delta * (1 + odds))));
+      const double root = std::sqrt(-delta * std::expm1(-e));
+      EXPECT_TRUE(brackets(bounds({{ExponentialEvent{e}}}, delta), e + 2 * std::log1p(-root)));
+    }
+}
+
+// No loss of range e, from t − e to t, has more than the pair of the exponential mechanism.
+TEST(Pld, TheExponentialMechanismCoversEveryTwoPointLossOfItsRange) {
+  for (const double e : {0.1, 1.0, 4.0})
+    for (const double delta : {1e-2, 1e-5}) {
+      double worst = 0;
+      for (int i = 1; i < 1000; ++i) {
+        const double t = e * i / 1000;
+        const double mass = std::expm1(t - e) / std::expm1(-e);  // P at t
+        worst = std::max(worst, delta < mass ? t + std::log1p(-delta / mass) : 0);
+      }
+      const LossBounds b = bounds({{ExponentialEvent{e}}}, delta);
+      EXPECT_GE(b.epsilon, worst);
+      EXPECT_LE(b.lower, worst * (1 + 1e-5));
+    }
+}
+
+// k-fold randomised response: the loss is (2j − k)e with binomial j.
+TEST(Pld, OfPureReleasesHoldsTheExactBinomialSum) {
+  for (const auto& [e, k] :
+       {std::pair{0.5, 2}, {0.1, 40}, {0.02, 1000}, {1.0, 1000}, {0.003, 20000}})
+    for (const double delta : {1e-2, 1e-6, 1e-15, 1e-40}) {
+      SCOPED_TRACE(testing::Message() << e << ' ' << k << ' ' << delta);
+      const auto profile = [e = e, k = k](double epsilon) {
+        double sum = 0;
+        for (int j = k; j >= 0; --j) {
+          const double loss = (2.0 * j - k) * e;
+          if (loss <= epsilon) break;
+          const double log_mass = std::lgamma(k + 1) - std::lgamma(j + 1) - std::lgamma(k - j + 1) -
+                                  j * std::log1p(std::exp(-e)) - (k - j) * std::log1p(std::exp(e));
+          sum += std::exp(log_mass) * -std::expm1(epsilon - loss);
+        }
+        return sum;
+      };
+      EXPECT_TRUE(brackets(bounds({{PureEvent{e}, k}}, delta), epsilon_at(profile, delta)));
+    }
+}
+
+// δ of two releases is the mean of the second's profile at ε less the first one's loss.
+TEST(Pld, OfTwoDifferentReleasesHoldsTheSumOverTheFirst) {
+  const double e = 0.8;
+  const Profile sampled = mixtures(0.2, 0.9, 1, -1);
+  const auto with_laplace = [&](const Profile& second) {
+    return [=](double epsilon) {
+      double sum = 0.5 * second(epsilon - e) + 0.5 * std::exp(-e) * second(epsilon + e);
+      constexpr int n = 200;  // Simpson
+      for (int i = 0; i <= n; ++i) {
+        const double s = -e + 2 * e * i / n;
+        const double weight = (i == 0 || i == n ? 1 : i % 2 == 1 ? 4 : 2) * 2 * e / n / 3;
+        sum += weight * 0.25 * std::exp((s - e) / 2) * second(epsilon - s);
+      }
+      return sum;
+    };
+  };
+  for (const double delta : {1e-3, 1e-8}) {
+    const Ledger laplaces{{LaplaceEvent{e}, 2}};
+    EXPECT_TRUE(brackets(bounds(laplaces, delta), epsilon_at(with_laplace(laplace(e)), delta)));
+    const Ledger mixed{{LaplaceEvent{e}}, {PoissonGaussianEvent{0.2, 0.9}}};
+    EXPECT_TRUE(brackets(bounds(mixed, delta), epsilon_at(with_laplace(sampled), delta)));
+  }
+}
+
+TEST(Pld, TightensToTheToleranceAndBothEndsMoveInwards) {
+  const Ledger ledger{{PoissonGaussianEvent{0.02, 1.1}, 500}, {LaplaceEvent{0.05}, 3}};
+  LossBounds coarse{.epsilon = INFINITY, .lower = 0, .points = 0, .resolved = false};
+  for (const double tolerance : {0.1, 1e-2, 1e-3, 1e-4}) {
+    const LossBounds b = pld_bounds(ledger, Adjacency::replace_one, 1e-6, tolerance);
+    EXPECT_TRUE(b.resolved);
+    EXPECT_LE(b.epsilon - b.lower, tolerance * b.epsilon);
+    EXPECT_LE(b.epsilon, coarse.epsilon * (1 + 1e-12));
+    EXPECT_GE(b.lower, coarse.lower * (1 - 1e-12));
+    coarse = b;
+  }
+}
+
+Ledger random_ledger(const std::vector<std::uint16_t>& raw) {
+  Ledger ledger;
+  for (std::size_t i = 0; i + 1 < raw.size() && ledger.size() < 4; i += 2) {
+    const std::int64_t count = 1 + raw[i + 1] % 50;
+    switch (raw[i] % 4) {
+      case 0:
+        ledger.push_back({GaussianEvent{log_uniform(raw[i], 2, 50)}, count});
+        break;
+      case 1:
+        ledger.push_back(
+            {PoissonGaussianEvent{log_uniform(raw[i], 1e-3, 1), log_uniform(raw[i + 1], 0.7, 8)},
+             count});
+        break;
+      case 2:
+        ledger.push_back({LaplaceEvent{log_uniform(raw[i], 1e-3, 0.5)}, count});
+        break;
+      case 3:
+        ledger.push_back({PureEvent{log_uniform(raw[i], 1e-3, 0.5)}, count});
+        break;
+    }
+  }
+  return ledger;
+}
+
+TEST(Pld, IsBelowEveryOtherAccountantButForItsWidthAndNeverBelowTheExactGaussian) {
+  EXPECT_TRUE(rc::check([](const std::vector<std::uint16_t>& raw, std::uint16_t raw_delta) {
+    const Ledger ledger = random_ledger(raw);
+    const double delta = log_uniform(raw_delta, 1e-12, 1e-2);
+    for (const Adjacency adjacency : {Adjacency::replace_one, Adjacency::add_remove}) {
+      const LossBounds b = coarse_bounds(ledger, adjacency, delta);
+      const double others = epsilon_of(ledger, adjacency, delta).epsilon;
+      RC_ASSERT(b.lower <= others * (1 + 1e-9));
+      RC_ASSERT(b.epsilon <= others + (b.epsilon - b.lower));
+      Ledger gaussians;
+      for (const CountedEvent& e : ledger)
+        if (std::holds_alternative<GaussianEvent>(e.event)) gaussians.push_back(e);
+      RC_ASSERT(b.epsilon >= gaussian_epsilon(delta, gaussian_mu(gaussians).value()) * (1 - 1e-12));
+    }
+  }));
+}
+
+TEST(Pld, DoesNotDependOnOrderOrOnHowStepsAreGrouped) {
+  EXPECT_TRUE(rc::check([](const std::vector<std::uint16_t>& raw) {
+    const Ledger ledger = random_ledger(raw);
+    Ledger other;
+    for (auto e = ledger.rbegin(); e != ledger.rend(); ++e) {
+      other.push_back({e->event, (e->count + 1) / 2});
+      if (e->count > 1) other.push_back({e->event, e->count / 2});
+    }
+    const LossBounds b = coarse_bounds(ledger, Adjacency::replace_one, 1e-6);
+    const LossBounds c = coarse_bounds(other, Adjacency::replace_one, 1e-6);
+    RC_ASSERT(std::abs(b.epsilon - c.epsilon) <= 1e-6 * b.epsilon);
+    RC_ASSERT(std::abs(b.lower - c.lower) <= 1e-6 * b.epsilon);
+  }));
+}
+
+// One is proved to be at most, or at least, the other: the intervals may overlap, no more.
+TEST(Pld, GrowsWithStepsRateAndFromAddRemoveToReplaceOneAndFallsWithNoiseAndDelta) {
+  EXPECT_TRUE(
+      rc::check([](std::uint16_t raw_rate, std::uint16_t raw_noise, std::uint16_t raw_steps) {
+        const double rate = log_uniform(raw_rate, 1e-2, 0.5);
+        const double noise = log_uniform(raw_noise, 0.8, 20);
+        const int steps = 1 + raw_steps % 500;
+        const auto of = [&](double q, double z, int t, double delta, Adjacency adjacency) {
+          return coarse_bounds({{PoissonGaussianEvent{q, z}, t}}, adjacency, delta);
+        };
+        for (const Adjacency adjacency : {Adjacency::add_remove, Adjacency::replace_one}) {
+          const LossBounds base = of(rate, noise, steps, 1e-6, adjacency);
+          RC_ASSERT(of(rate, noise, steps * 2, 1e-6, adjacency).epsilon >= base.lower);
+          RC_ASSERT(of(rate * 1.3, noise, steps, 1e-6, adjacency).epsilon >= base.lower);
+          RC_ASSERT(of(rate, noise * 1.3, steps, 1e-6, adjacency).lower <= base.epsilon);
+          RC_ASSERT(of(rate, noise, steps, 1e-5, adjacency).lower <= base.epsilon);
+        }
+        const LossBounds replaced = of(rate, noise, steps, 1e-6, Adjacency::replace_one);
+        RC_ASSERT(replaced.epsilon >= of(rate, noise, steps, 1e-6, Adjacency::add_remove).lower);
+        // and twice the clip norm in the add/remove pair is no proof for it
+        RC_ASSERT(replaced.lower <= gaussian_epsilon(1e-6, 2 * std::sqrt(steps) / noise));
+      }));
+}
+
+TEST(Pld, ReplaceOneLiesBelowTheRenyiBoundByWhatTheTriangleInequalityCosts) {
+  const Ledger ledger{{PoissonGaussianEvent{0.01, 2}, 1000}};
+  const LossBounds b = bounds(ledger, 1e-5);
+  const double rdp =
+      epsilon_of(ledger, Adjacency::replace_one, 1e-5, {.accountant = Accountant::rdp}).epsilon;
+  EXPECT_LT(b.epsilon, 0.83 * rdp);
+  EXPECT_GT(b.lower, 0.8 * rdp);
+}
+
+TEST(Pld, ExtremesAreServedInBoundedTime) {
+  struct Case {
+    Event event;
+    std::int64_t count;
+    double delta, low, high;  // where epsilon is
+  };
+  const auto sampled = [](double rate, double noise) { return PoissonGaussianEvent{rate, noise}; };
+  for (const Case& c : {Case{GaussianEvent{2e5}, 1, 1e-6, 2e-6, 3e-6},
+                        Case{GaussianEvent{0.025}, 1, 1e-15, 1000, 1200},
+                        Case{GaussianEvent{31623 * 4}, 1000000000, 1e-15, 1.9, 2.2},
+                        Case{sampled(1, 1e3), 1000000, 1e-15, 8, 8.5},
+                        Case{sampled(1e-8, 1), 1, 1e-15, 1e-6, 5e-6},
+                        Case{sampled(1e-8, 1), 1000000, 1e-15, 5e-5, 1e-4},
+                        Case{sampled(1e-5, 1), 1000000000, 1e-5, 1, 3},
+                        Case{sampled(0.5, 0.02), 1, 1e-15, 1000, 1e4},
+                        Case{PureEvent{1e-4}, 1000000000, 1e-6, 19, 20},
+                        Case{LaplaceEvent{1e3}, 1, 1e-15, 999, 1000},
+                        Case{LaplaceEvent{1e-9}, 1, 1e-15, 9e-10, 1e-9}}) {
+    SCOPED_TRACE(testing::Message() << c.event.index() << ' ' << c.count << ' ' << c.delta);
+    const auto start = std::chrono::steady_clock::now();
+    const LossBounds b = bounds({{c.event, c.count}}, Adjacency::add_remove, c.delta);
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+    EXPECT_TRUE(std::isfinite(b.epsilon));
+    EXPECT_LE(b.lower, b.epsilon);
+    EXPECT_GE(b.epsilon, c.low);
+    EXPECT_LE(b.epsilon, c.high);
+    EXPECT_LT(took.count(), 120);  // seconds in a release build, more under sanitizers
+  }
+}
+
+TEST(Pld, ALatticeAtItsCapIsLooseButSaysSoAndHolds) {
+  const LossBounds b = bounds({{PoissonGaussianEvent{1e-8, 0.5}, 1000000000}}, 1e-5);
+  EXPECT_FALSE(b.resolved);
+  EXPECT_GT(b.epsilon, b.lower);
+  EXPECT_LT(b.epsilon, 0.1);  // of the RDP accountant: 1.07
+}
+
+// delta is below the probability of the largest loss, so epsilon is nearly their sum.
+TEST(Pld, OfFewPureReleasesIsAtMostTheSumOfTheirEpsilons) {
+  const double e = 1e-3 * std::pow(3000, 3786 / 65535.0);
+  EXPECT_TRUE(brackets(bounds({{PureEvent{e}, 11}}, 1e-6),
+                       11 * e + std::log1p(-1e-6 * std::pow(1 + std::exp(-e), 11))));
+  for (const double delta : {1e-6, 1e-30}) {
+    const LossBounds b = bounds({{PureEvent{0.7}, 5}, {PureEvent{0.0123}, 4}}, delta);
+    EXPECT_LE(b.epsilon, 5 * 0.7 + 4 * 0.0123);
+    EXPECT_TRUE(b.resolved);
+  }
+}
+
+TEST(Pld, WhatCostsNothingIsFree) {
+  EXPECT_EQ(bounds({}, 1e-6).epsilon, 0);
+  const Ledger free{{LaplaceEvent{0}, 5}, {PoissonGaussianEvent{0, 1}, 7}, {PureEvent{0}}};
+  EXPECT_EQ(bounds(free, 1e-6).epsilon, 0);
+  EXPECT_EQ(bounds({{GaussianEvent{1e6}}}, 1e-3).epsilon, 0);  // total variation below delta
+}
+
+TEST(Pld, WhatHasNoProvedPairOrCannotBeResolvedIsRefused) {
+  const auto refuses = [](const Event& event, std::int64_t count, double delta) {
+    EXPECT_THROW(bounds({{event, count}}, delta), UnsupportedError);
+  };
+  refuses(FixedSizeGaussianEvent{0.01, 1}, 10, 1e-6);
+  refuses(ZcdpEvent{0.1}, 1, 1e-6);
+  refuses(GaussianEvent{1}, 1, 1e-101);
+  refuses(GaussianEvent{1e-6}, 1, 1e-6);
+  refuses(LaplaceEvent{1e8}, 1, 1e-6);
+  refuses(PoissonGaussianEvent{0.1, 1}, 2000000000000, 1e-6);
+  EXPECT_THROW(bounds({{GaussianEvent{1}}}, 0), InputError);
+  EXPECT_THROW(bounds({{GaussianEvent{-1}}}, 1e-6), InputError);
+  EXPECT_THROW(pld_bounds({}, Adjacency::add_remove, 1e-6, 0), InputError);
+}
+
+TEST(Pld, CalibratedNoiseMeetsItsTargetAndLittleLessDoesNot) {
+  for (const double epsilon : {0.3, 2.0, 20.0}) {
+    const EventFamily family = [](double z) {
+      return Ledger{{PoissonGaussianEvent{0.02, z}, 300}, {GaussianEvent{10 * z}, 2}};
+    };
+    const AccountOptions options{.accountant = Accountant::pld};
+    const double z =
+        smallest_noise_multiplier(family, Adjacency::replace_one, epsilon, 1e-6, options);
+    EXPECT_LE(epsilon_of(family(z), Adjacency::replace_one, 1e-6, options).epsilon, epsilon);
+    EXPECT_GT(epsilon_of(family(z * 0.99), Adjacency::replace_one, 1e-6, options).epsilon, epsilon);
+  }
+}
+
+}  // namespace
+}  // namespace dpsosp
