@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dpsosp/experiments/check.hpp"
+
+/// Attacks on privacy claims. Every registered algorithm runs behind the sound door, on data sets
+/// that differ in one record; adjacency is replace-one.
+namespace dpsosp {
+
+/// Record and replay: a run on one data set, and the same run on the other with every released
+/// value replaced by that of the first. Deterministic but for two tests of noise and of batch
+/// sizes, whose false alarms have probability 1e-9 each.
+struct ReplayAudit {
+  std::string algorithm;
+  Index instances = 0;     ///< problems, variants and ways of drawing batches
+  Index pairs = 0;         ///< of neighbours, one recorded and one replayed run each
+  Index answers = 0;       ///< compared
+  double attained = 0;     ///< largest move of an answer over what is charged for it
+  Index first_caught = 0;  ///< number of the pair that first failed; 0: none did
+  std::vector<CheckLine> lines;
+
+  bool passed() const;
+};
+
+/// \param plant  name of a bug (audit_plants), or empty
+/// \throws InputError for unknown names, and for algorithms that claim no privacy
+ReplayAudit audit_replay(std::string_view algorithm,
+                         std::string_view plant = {});
+
+/// A bug that is planted to show that the attacks bite.
+struct AuditPlant {
+  std::string name;
+  std::string wrong;  ///< what is wrong
+  std::string host;   ///< the algorithm that it is planted in
+};
+const std::vector<AuditPlant>& audit_plants();
+
+/// Keys of the registered algorithms that claim privacy.
+std::vector<std::string> audited_algorithms();
+
+}  // namespace dpsosp
