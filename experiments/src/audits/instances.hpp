@@ -17,7 +17,4 @@ std::vector<Subject> replay_subjects(std::string_view algorithm);
 /// One instance that a run takes about a millisecond on, with noise for (epsilon, delta).
 Subject fast_subject(std::string_view algorithm, const PrivacyBudget& budget);
 
-/// A data set of the problem of a subject with other records.
-Problem other_problem(const Subject& subject);
-
 }  // namespace dpsosp::audit

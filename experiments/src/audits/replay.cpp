@@ -26,7 +26,7 @@ struct Pair {
 };
 
 /// Random neighbours, and an attacker's.
-std::vector<Pair> pairs_of(const Subject& subject, const Problem& other) {
+std::vector<Pair> pairs_of(const Subject& subject) {
   const Records& records = *subject.problem.records;
   const Index last = records.size() - 1;
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
@@ -39,8 +39,8 @@ std::vector<Pair> pairs_of(const Subject& subject, const Problem& other) {
   const auto exchange = [&](std::string name, Index place, std::shared_ptr<const Records> record) {
     pairs.push_back({std::move(name), place, one_of(records, place), std::move(record)});
   };
-  exchange("another record", 0, one_of(*other.records, 0));
-  exchange("another record", last, one_of(*other.records, last));
+  exchange("another record", 0, one_of(*subject.other.records, 0));
+  exchange("another record", last, one_of(*subject.other.records, last));
   exchange("flipped", 0, scaled(one_of(records, 0), -1.0));
   exchange("zero", last / 3, scaled(one_of(records, last / 3), 0.0));
   exchange("100 times as long", 0, scaled(one_of(records, 0), 100.0));
@@ -80,9 +80,8 @@ class ReplayAttack {
   ReplayAttack(ReplayAudit& result, Plant bug) : result_(result), bug_(bug) {}
 
   void attack(const Subject& subject) {
-    const Problem other = other_problem(subject);
     ++result_.instances;
-    for (const Pair& pair : pairs_of(subject, other)) {
+    for (const Pair& pair : pairs_of(subject)) {
       ++result_.pairs;
       attack(subject, pair, fmt::format("{}, {}", subject.name, pair.name));
       const bool caught = questions_.count() + charges_.count() + moves_.count() +
@@ -135,6 +134,9 @@ class ReplayAttack {
                     result_.attained = std::max(result_.attained, moved / allowed);
                 })
         .compare(second.answers);
+    for (std::size_t k = 0; k < second.answers.size(); ++k)
+      if (!first.transcript[k].charges.empty())
+        ++result_.queries[first.transcript[k].charges.back().query];
     noise_.see(first.transcript);
     batches_.see(first.transcript);
   }
@@ -167,7 +169,9 @@ ReplayAudit audit_replay(std::string_view algorithm, std::string_view plant) {
   result.lines = attack.lines();
   result.lines.push_back({"there is something to compare",
                           result.answers > 0,
-                          fmt::format("{} instances", result.instances)});
+                          fmt::format("{} instances, {} pairs of neighbours",
+                                      result.instances,
+                                      result.pairs)});
   return result;
 }
 

@@ -19,6 +19,7 @@ namespace dpsosp::audit {
 struct Subject {
   std::string name;  ///< "on double-well, repaired"
   Problem problem;
+  Problem other;  ///< the same with other records
   std::unique_ptr<Algorithm> algorithm;
   FilterRule rule;
 };

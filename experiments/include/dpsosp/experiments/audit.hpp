@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,7 @@ struct ReplayAudit {
   Index instances = 0;     ///< problems, variants and ways of drawing batches
   Index pairs = 0;         ///< of neighbours, one recorded and one replayed run each
   Index answers = 0;       ///< compared
+  std::map<std::string, Index> queries;  ///< charged ones among them, by name
   double attained = 0;     ///< largest move of an answer over what is charged for it
   Index first_caught = 0;  ///< number of the pair that first failed; 0: none did
   std::vector<CheckLine> lines;
@@ -30,6 +32,36 @@ struct ReplayAudit {
 /// \throws InputError for unknown names, and for algorithms that claim no privacy
 ReplayAudit audit_replay(std::string_view algorithm,
                          std::string_view plant = {});
+
+struct StatisticalOptions {
+  Index runs = 2000;  ///< on each of the two data sets, ≥ 8
+  double epsilon = 8;
+  double delta = 1e-6;
+  double confidence = 0.999;
+  bool power = true;  ///< measure it, which doubles the time
+};
+
+/// Many runs of a small instance on either of two data sets, told apart by the likelihood ratio of
+/// all that they release. Lower bounds hold with probability `confidence`.
+struct StatisticalAudit {
+  std::string algorithm;
+  std::string instance;
+  Index runs = 0;
+  double claimed = 0;    ///< ε, the filter's budget
+  double accounted = 0;  ///< ε of the charges to the record that is exchanged, of the dearest run
+  double audited = 0;    ///< lower bound of ε: of these charges with the noise that is proved
+  double direct = 0;     ///< lower bound of ε at δ by the error rates alone
+  bool falsified = false;  ///< the error rates contradict the charges
+  /// Probability that the same attack falsifies the claim where all noise is 1.25 times too small;
+  /// negative: not measured.
+  double power = -1;
+  double queries = 0;  ///< answers of a run, on average
+};
+
+/// \param plant  name of a bug (audit_plants), or empty
+StatisticalAudit audit_statistics(std::string_view algorithm,
+                                  const StatisticalOptions& options,
+                                  std::string_view plant = {});
 
 /// A bug that is planted to show that the attacks bite.
 struct AuditPlant {
