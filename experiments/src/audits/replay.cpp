@@ -79,17 +79,13 @@ class ReplayAttack {
  public:
   ReplayAttack(ReplayAudit& result, Plant bug) : result_(result), bug_(bug) {}
 
-  void attack(const Subject& subject) {
+  void attack(const Subject& subject, bool until_caught) {
     ++result_.instances;
     for (const Pair& pair : pairs_of(subject)) {
+      if (until_caught && result_.first_caught > 0) return;
       ++result_.pairs;
       attack(subject, pair, fmt::format("{}, {}", subject.name, pair.name));
-      const bool caught = questions_.count() + charges_.count() + moves_.count() +
-                              shown_.count() >
-                          0;
-      if (result_.first_caught == 0 &&
-          (caught || !noise_.complaint().empty() || !batches_.complaint().empty()))
-        result_.first_caught = result_.pairs;
+      if (result_.first_caught == 0 && caught()) result_.first_caught = result_.pairs;
     }
   }
 
@@ -109,6 +105,11 @@ class ReplayAttack {
   }
 
  private:
+  bool caught() const {
+    return questions_.count() + charges_.count() + moves_.count() + shown_.count() > 0 ||
+           !noise_.complaint().empty() || !batches_.complaint().empty();
+  }
+
   void attack(const Subject& subject, const Pair& pair, const std::string& where) {
     const Neighbour one(*subject.problem.records, pair.place, pair.one);
     const Neighbour two(*subject.problem.records, pair.place, pair.two);
@@ -159,13 +160,22 @@ class ReplayAttack {
 
 bool ReplayAudit::passed() const { return std::ranges::all_of(lines, &CheckLine::passed); }
 
-ReplayAudit audit_replay(std::string_view algorithm, std::string_view plant) {
+ReplayAudit audit_replay(std::string_view algorithm, const ReplayOptions& options) {
   if (!find_algorithm(algorithm)->card().is_private())
     throw InputError(fmt::format("audit: {} claims no privacy", algorithm));
   ReplayAudit result;
   result.algorithm = algorithm;
-  ReplayAttack attack(result, plant.empty() ? Plant::none : find_plant(plant).plant);
-  for (const Subject& subject : replay_subjects(algorithm)) attack.attack(subject);
+  ReplayAttack attack(result,
+                      options.plant.empty() ? Plant::none : find_plant(options.plant).plant);
+  const std::vector<Subject> subjects = replay_subjects(algorithm);
+  const std::size_t all = subjects.size();
+  const std::size_t taken =
+      options.most_instances == 0 ? all
+                                  : std::min(all, static_cast<std::size_t>(options.most_instances));
+  for (std::size_t k = 0; k < taken; ++k) {
+    if (options.until_caught && result.first_caught > 0) break;
+    attack.attack(subjects[k * all / taken], options.until_caught);
+  }
   result.lines = attack.lines();
   result.lines.push_back({"there is something to compare",
                           result.answers > 0,

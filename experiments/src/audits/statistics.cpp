@@ -119,11 +119,11 @@ class Attack {
   Index dearest_place() const {
     const Recorded first = record(subject_, neighbour(true), 1, Plant::none);
     Index best = 0;
-    double most = cost_of(charged_to(first.ledger, 0));
+    double most = -1.0;
     for (const LedgerEntry& e : first.ledger.entries()) {
-      const double cost = cost_of(charged_to(first.ledger, e.charged.begin));
-      if (cost <= most) continue;
-      most = cost;
+      const double epsilon = Claim(charged_to(first.ledger, e.charged.begin)).epsilon(1e-6);
+      if (epsilon <= most) continue;
+      most = epsilon;
       best = e.charged.begin;
     }
     return best;

@@ -28,7 +28,9 @@ Shown run(const Subject& subject, Curator& curator, std::uint64_t seed) {
   json result;
   try {
     const Outcome outcome = subject.algorithm->run(
-        curator, Stream({.seed = seed, .purpose = Purpose::algorithm}), observer);
+        curator,
+        Stream({.seed = seed, .run = subject.stream, .purpose = Purpose::algorithm}),
+        observer);
     result = {{"status", to_string(outcome.status)},
               {"steps", outcome.steps},
               {"counts", outcome.counts},
@@ -54,7 +56,7 @@ Recorded record(const Subject& subject, const Neighbour& records, std::uint64_t 
   Recorder recorder(records);
   Planted planted(bug, recorder, records);
   AuditedCurator curator(
-      subject.problem.facts, planted.records(), subject.rule, {.seed = seed}, planted.auditor());
+      subject.problem.facts, planted.records(), subject.rule, {.seed = seed, .run = subject.stream}, planted.auditor());
   Shown shown = run(subject, curator, seed);
   return {std::move(recorder.transcript), std::move(shown), curator.ledger()};
 }
@@ -67,7 +69,7 @@ Replayed replay(const Subject& subject,
   Replayer replayer(recorded.transcript, records);
   Planted planted(bug, replayer, records);
   AuditedCurator curator(
-      subject.problem.facts, planted.records(), subject.rule, {.seed = seed}, planted.auditor());
+      subject.problem.facts, planted.records(), subject.rule, {.seed = seed, .run = subject.stream}, planted.auditor());
   Shown shown = run(subject, curator, seed);
   std::string difference = replayer.difference();
   if (difference.empty() && !replayer.complete())

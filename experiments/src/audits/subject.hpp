@@ -22,6 +22,7 @@ struct Subject {
   Problem other;  ///< the same with other records
   std::unique_ptr<Algorithm> algorithm;
   FilterRule rule;
+  std::uint32_t stream = 0;  ///< of its random numbers, so that audits do not share their luck
 };
 
 /// What a run shows to anybody, compared bit by bit: output, status, counts, ledger, what is left

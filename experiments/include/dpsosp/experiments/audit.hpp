@@ -6,7 +6,11 @@
 #include <string_view>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
+#include "dpsosp/core/vector.hpp"
 #include "dpsosp/experiments/check.hpp"
+#include "dpsosp/experiments/scale.hpp"
 
 /// Attacks on privacy claims. Every registered algorithm runs behind the sound door, on data sets
 /// that differ in one record; adjacency is replace-one.
@@ -28,10 +32,13 @@ struct ReplayAudit {
   bool passed() const;
 };
 
-/// \param plant  name of a bug (audit_plants), or empty
+struct ReplayOptions {
+  std::string_view plant = {};  ///< name of a bug (audit_plants), or empty
+  Index most_instances = 0;     ///< as many, evenly chosen; 0: all
+  bool until_caught = false;    ///< stop at the first pair that fails
+};
 /// \throws InputError for unknown names, and for algorithms that claim no privacy
-ReplayAudit audit_replay(std::string_view algorithm,
-                         std::string_view plant = {});
+ReplayAudit audit_replay(std::string_view algorithm, const ReplayOptions& options = {});
 
 struct StatisticalOptions {
   Index runs = 2000;  ///< on each of the two data sets, ≥ 8
@@ -71,7 +78,35 @@ struct AuditPlant {
 };
 const std::vector<AuditPlant>& audit_plants();
 
+/// What caught a plant, and after how many runs.
+struct PlantAudit {
+  AuditPlant plant;
+  Index pairs = 0;       ///< of replayed neighbours until it was caught; 0: it was not
+  std::string property;  ///< which failed
+  /// Runs on either data set until the statistical attack caught it: the first of 125, 250, 500 …
+  /// up to the most allowed; 0: it did not.
+  Index runs = 0;
+
+  bool caught() const { return pairs > 0 || runs > 0; }
+};
+PlantAudit audit_plant(std::string_view name, Index most_runs);
+
 /// Keys of the registered algorithms that claim privacy.
 std::vector<std::string> audited_algorithms();
+
+/// Everything as jobs (probe.hpp): for each algorithm both attacks, and every plant.
+struct AuditJobs {
+  struct OfAlgorithm {
+    std::string algorithm;
+    nlohmann::json replay, statistics;
+  };
+  std::vector<OfAlgorithm> algorithms;
+  std::vector<nlohmann::json> plants;
+
+  std::vector<nlohmann::json> all() const;
+};
+AuditJobs audit_jobs(Scale scale);
+/// \param runs  of the statistical attack; 0: those of the scale
+AuditJobs::OfAlgorithm audit_jobs(std::string_view algorithm, Scale scale, Index runs = 0);
 
 }  // namespace dpsosp
