@@ -137,7 +137,7 @@ const std::vector<Instance>& fast_instances() {
        "double-well",
        16,
        2,
-       {{"steps", "8"}, {"sampling", "fresh"}, {"batch", "2"}}},
+       {{"steps", "8"}, {"sampling", "fresh"}, {"batch", "2"}, {"noise", "0.72"}}},
       {"liu-talwar-2025/adaptive-spider", "cosine-saddle", 1000, 2, {}, random},
       {"arora-2023/tree-spider", "double-well", 64, 2, {{"sampling", "all"}, {"alpha", "0"}}},
       {"tao-2025/ada-dp-spider", "double-well", 16, 2, {{"steps", "10"}, {"sampling", "all"}}},
@@ -150,7 +150,7 @@ const std::vector<Instance>& fast_instances() {
        "double-well",
        16,
        2,
-       {{"steps", "10"}, {"alpha", "1e-4"}, {"curvature", "products"}}},
+       {{"steps", "10"}, {"alpha", "1e-4"}}},
       {"menart-2024/kl-spider",
        "radial-ripple",
        200,
@@ -258,6 +258,7 @@ Subject replay_subject(const Instance& instance, Variant variant, const Mode& mo
   s.rule = s.algorithm->schedule(Schedule::practical, facts, budget, Calibrator::cks).rule;
   if (mode.as_scheduled) {
     set(*s.algorithm, instance.settings);
+    s.claimed = budget;
   } else {
     set_for_replay(*s.algorithm, facts, mode.sampling);
     set(*s.algorithm, instance.settings);
@@ -294,11 +295,15 @@ Subject fast_subject(const Instance& instance, const PrivacyBudget& budget) {
     const auto noise = calibrate_common_noise(
         plan, facts.records, budget, amplified ? Calibrator::rdp : Calibrator::cks);
     s.algorithm->set_common_noise(noise.sensitivity_ratio);
+    if (const auto own_noise = instance.settings.find("noise");
+        own_noise != instance.settings.end())
+      set(*s.algorithm, {*own_noise});
     s.rule = noise.rule;
   } else if (own.contains("steps")) {
     set(*s.algorithm, {{"steps", own.at("steps")}});  // its noise is for these
   }
   s.algorithm->check(facts);
+  s.claimed = budget;
   s.name = fmt::format("on {} of {} records", instance.problem, instance.records);
   for (const char c : instance.algorithm) s.stream = 31 * s.stream + static_cast<std::uint32_t>(c);
   return s;

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -81,6 +82,7 @@ class ReplayAttack {
 
   void attack(const Subject& subject, bool until_caught) {
     ++result_.instances;
+    first_of_instance_ = true;
     for (const Pair& pair : pairs_of(subject)) {
       if (until_caught && result_.first_caught > 0) return;
       ++result_.pairs;
@@ -98,6 +100,8 @@ class ReplayAttack {
             charges_.line("and to the same charges", compared),
             moves_.line("an answer moves by no more than is charged for",
                         fmt::format("up to {:.4f} of it", result_.attained)),
+            spent_.line("the charges add up to no more than the claimed epsilon",
+                        fmt::format("up to {:.4f} of it", most_spent_)),
             noise.line("noise has the size that is charged for, anew each time", noise_.summary()),
             batches.line("secret batches have the sizes of their sampling", batches_.summary()),
             shown_.line("output, status, counts, ledger and iterates are the same",
@@ -106,7 +110,9 @@ class ReplayAttack {
 
  private:
   bool caught() const {
-    return questions_.count() + charges_.count() + moves_.count() + shown_.count() > 0 ||
+    return questions_.count() + charges_.count() + moves_.count() + spent_.count() +
+                   shown_.count() >
+               0 ||
            !noise_.complaint().empty() || !batches_.complaint().empty();
   }
 
@@ -138,6 +144,13 @@ class ReplayAttack {
     for (std::size_t k = 0; k < second.answers.size(); ++k)
       if (!first.transcript[k].charges.empty())
         ++result_.queries[first.transcript[k].charges.back().query];
+    if (subject.claimed && std::exchange(first_of_instance_, false)) {
+      const auto [epsilon, delta] = *subject.claimed;
+      const double spent = first.ledger.spent(delta).epsilon;
+      most_spent_ = std::max(most_spent_, spent / epsilon);
+      if (!(spent <= epsilon * (1 + 1e-9)))
+        spent_.see(fmt::format("epsilon {:.6g} of {:.6g}", spent, epsilon), where);
+    }
     noise_.see(first.transcript);
     batches_.see(first.transcript);
   }
@@ -151,7 +164,9 @@ class ReplayAttack {
 
   ReplayAudit& result_;
   Plant bug_;
-  Failures questions_, charges_, moves_, shown_;
+  Failures questions_, charges_, moves_, spent_, shown_;
+  bool first_of_instance_ = false;
+  double most_spent_ = 0;
   NoiseCheck noise_;
   BatchCheck batches_;
 };

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +24,7 @@ struct Subject {
   Problem other;  ///< the same with other records
   std::unique_ptr<Algorithm> algorithm;
   FilterRule rule;
+  std::optional<PrivacyBudget> claimed;  ///< what the rule keeps; none where it was widened
   std::uint32_t stream = 0;  ///< of its random numbers, so that audits do not share their luck
 };
 

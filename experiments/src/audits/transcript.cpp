@@ -58,9 +58,9 @@ bool same_bits(ConstVectorRef a, ConstVectorRef b) {
 
 std::string place_of(const Transcript& transcript, std::size_t index) {
   const Exchange& e = transcript[index];
-  std::string query(name_of(e.what.kind));
-  if (!e.charges.empty()) query = e.charges.back().query + " of " + e.charges.back().scope;
-  return fmt::format("{}, answer {}", query, index + 1);
+  if (e.charges.empty()) return fmt::format("{}, answer {}", name_of(e.what.kind), index + 1);
+  const LedgerEntry& entry = e.charges.back();
+  return fmt::format("{} of {}, answer {}", entry.query, entry.scope, index + 1);
 }
 
 void Recorder::charged(const LedgerEntry& entry) {
