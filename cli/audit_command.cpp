@@ -24,9 +24,8 @@ using nlohmann::json;
 std::vector<json> compute_all(const std::vector<json>& jobs, int threads) {
   std::vector<json> results(jobs.size());
   tbb::task_arena(threads).execute([&] {
-    tbb::parallel_for(std::size_t{0}, jobs.size(), [&](std::size_t k) {
-      results[k] = compute_job(jobs[k]);
-    });
+    tbb::parallel_for(
+        std::size_t{0}, jobs.size(), [&](std::size_t k) { results[k] = compute_job(jobs[k]); });
   });
   return results;
 }
@@ -81,15 +80,21 @@ int audit_one(const AuditJobs::OfAlgorithm& jobs, bool planted, int threads, boo
   const auto results = compute_all({jobs.replay, jobs.statistics}, threads);
   const json &replay = results[0], &attack = results[1];
   if (as_json) {
-    std::cout << json{{"algorithm", jobs.algorithm}, {"replay", replay}, {"statistics", attack}}
-                     .dump(2)
-              << '\n';
+    std::cout
+        << json{{"algorithm", jobs.algorithm}, {"replay", replay}, {"statistics", attack}}.dump(2)
+        << '\n';
   } else {
     print_header();
     print_row(jobs.algorithm, replay, attack);
     print_terms(attack);
     print_checks(replay);
-    if (planted) fmt::print("planted bug {}\n", stands(replay, attack) ? "MISSED" : "caught");
+    if (planted)
+      fmt::print(
+          "{}\n",
+          stands(replay, attack)
+              ? "planted bug missed: no query of this algorithm meets it, or the attacks are "
+                "too weak; dpsosp audit --help names an algorithm for each"
+              : "planted bug caught");
   }
   return stands(replay, attack) == planted ? 1 : 0;
 }
@@ -150,7 +155,9 @@ int audit_command(const Arguments& arguments) {
       "runs",
       po::value<std::string>(),
       "of the statistical attack on each of two data sets; default: 4000 at quick")(
-      "plant", po::value<std::string>(), "bug that the audit must catch; exit code 1 if it does not")(
+      "plant",
+      po::value<std::string>(),
+      "bug that the audit must catch; exit code 1 if it does not")(
       "scale", po::value<std::string>()->default_value("quick"), "smoke, quick or full")(
       "threads", po::value<std::string>(), "default: all processors");
   const auto map = parse_options("audit", options, arguments);

@@ -296,15 +296,15 @@ void Curator::pay(Question& question) {
   // Listed with the charge: if the records throw, filter and ledger still agree.
   if (plan.event || (question.reads && !departures.no_data))
     shared_->list({own.scope,
-                            question.name,
-                            batch.policy_,
-                            plan.event,
-                            charged,
-                            plan.sensitivity,
-                            plan.sensitivity,
-                            plan.standard_deviation,
-                            plan.standard_deviation,
-                            1});
+                   question.name,
+                   batch.policy_,
+                   plan.event,
+                   charged,
+                   plan.sensitivity,
+                   plan.sensitivity,
+                   plan.standard_deviation,
+                   plan.standard_deviation,
+                   1});
   *batch.answered_ = true;
 }
 

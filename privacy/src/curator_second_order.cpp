@@ -105,7 +105,8 @@ void Curator::hessian(const Point& point,
   Matrix mean(d, d);
   read_hessian_matrix(point.x, batch, query.limit, mean);
   const double s = question.plan.standard_deviation;
-  shared_->audit({.kind = AuditedAnswer::Kind::matrix, .deviation = s}, Eigen::Map<Vector>(mean.data(), mean.size()));
+  shared_->audit({.kind = AuditedAnswer::Kind::matrix, .deviation = s},
+                 Eigen::Map<Vector>(mean.data(), mean.size()));
   if (!departures.no_noise) {
     for (Index j = 0; j < d; ++j) {
       for (Index i = 0; i < j; ++i) {

@@ -106,16 +106,16 @@ ExponentialMechanism::Opened ExponentialMechanism::open(const char* query,
     throw BudgetExhausted(fmt::format("{} refused: its charge exceeds the privacy budget", query));
   const double scale = departures.no_noise ? 0.0 : range / epsilon;
   curator_->shared_->list({own.scope,
-                                    query,
-                                    batch_.policy_,
-                                    departures.no_noise ? std::optional<Event>{} : event,
-                                    batch_.range_,
-                                    moves * range,
-                                    moves * range,
-                                    scale,
-                                    scale,
-                                    1,
-                                    account == RangeFilter::Account::pure});
+                           query,
+                           batch_.policy_,
+                           departures.no_noise ? std::optional<Event>{} : event,
+                           batch_.range_,
+                           moves * range,
+                           moves * range,
+                           scale,
+                           scale,
+                           1,
+                           account == RangeFilter::Account::pure});
   return {epsilon / range, !departures.no_noise};
 }
 

@@ -57,9 +57,9 @@ class GibbsSampler::ClampedLoss final : public SampledLoss {
 
  private:
   double audited(double loss) const {
-    sampler_.curator_->shared_->audit({.kind = AuditedAnswer::Kind::loss,
-                                       .deviation = 1.0 / sampler_.spec_.inverse_temperature},
-                                      loss);
+    sampler_.curator_->shared_->audit(
+        {.kind = AuditedAnswer::Kind::loss, .deviation = 1.0 / sampler_.spec_.inverse_temperature},
+        loss);
     return loss;
   }
   RecordRange range() const { return sampler_.batch_.range_; }
@@ -124,17 +124,17 @@ void GibbsSampler::sample(VectorRef out) {
   const double bound = 0.5 * spec_.lipschitz * spec_.domain.diameter(own.facts.dimension);
   const double range = 4.0 * bound / batch_.policy_.divisor(own.facts.records);
   shared.list({own.scope,
-                        "gibbs_sample",
-                        batch_.policy_,
-                        shared.departures.no_noise ? std::optional<Event>{} : event,
-                        batch_.range_,
-                        range,
-                        range,
-                        1.0 / spec_.inverse_temperature,
-                        1.0 / spec_.inverse_temperature,
-                        1,
-                        account == RangeFilter::Account::pure,
-                        failure});
+               "gibbs_sample",
+               batch_.policy_,
+               shared.departures.no_noise ? std::optional<Event>{} : event,
+               batch_.range_,
+               range,
+               range,
+               1.0 / spec_.inverse_temperature,
+               1.0 / spec_.inverse_temperature,
+               1,
+               account == RangeFilter::Account::pure,
+               failure});
   if (spec_.method == GibbsMethod::stochastic) shared.rests_on_assumption = true;
 
   const double limit =

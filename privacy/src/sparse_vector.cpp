@@ -28,16 +28,16 @@ SparseVector::SparseVector(Curator& curator,
   const auto [low, high] = std::ranges::minmax(tests, {}, &ThresholdTest::true_sensitivity);
   const auto [near, far] = std::ranges::minmax(tests, {}, &ThresholdTest::threshold_scale);
   curator.shared_->list({own.scope,
-                                  name,
-                                  batch.policy_,
-                                  departures.no_noise ? std::optional<Event>{} : event,
-                                  batch.range_,
-                                  low.true_sensitivity,
-                                  high.true_sensitivity,
-                                  noise * near.threshold_scale(),
-                                  noise * far.threshold_scale(),
-                                  1,
-                                  account == RangeFilter::Account::pure});
+                         name,
+                         batch.policy_,
+                         departures.no_noise ? std::optional<Event>{} : event,
+                         batch.range_,
+                         low.true_sensitivity,
+                         high.true_sensitivity,
+                         noise * near.threshold_scale(),
+                         noise * far.threshold_scale(),
+                         1,
+                         account == RangeFilter::Account::pure});
   for (std::size_t k = 0; k < scalars_; ++k) {
     const double scale = noise * tests[k].threshold_scale();
     thresholds_[k] = tests[k].threshold;

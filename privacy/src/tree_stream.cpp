@@ -113,11 +113,9 @@ void TreeStream::push(const Point& point,
   history_.push_back(leaf);
 
   out = sum_;
-  curator.shared_->audit({.kind = AuditedAnswer::Kind::prefix,
-                          .deviation = sigma_,
-                          .session = this,
-                          .index = leaves_},
-                         out);
+  curator.shared_->audit(
+      {.kind = AuditedAnswer::Kind::prefix, .deviation = sigma_, .session = this, .index = leaves_},
+      out);
   for (const Vector& node : nodes_)
     if (node.size() > 0) out += node;
   curator.shared_->audit_noisy(out);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// An algorithm sees the records through released values alone. That what it asks, what it is charged
-// and what it returns are functions of those is what dpsosp audit checks (tests/experiments).
+// An algorithm sees the records through released values alone. That what it asks, what it is
+// charged and what it returns are functions of those is what dpsosp audit checks
+// (tests/experiments).
 #include <algorithm>
 #include <map>
 

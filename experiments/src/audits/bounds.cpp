@@ -90,9 +90,8 @@ double epsilon_of_rates(const ErrorRates& rates, double delta) {
   const auto one_way = [&](double a, double b) {
     return 1.0 - delta - b > 0 ? std::log((1.0 - delta - b) / a) : 0.0;
   };
-  return std::max({0.0,
-                   one_way(rates.false_one, rates.false_two),
-                   one_way(rates.false_two, rates.false_one)});
+  return std::max(
+      {0.0, one_way(rates.false_one, rates.false_two), one_way(rates.false_two, rates.false_one)});
 }
 
 double Claim::epsilon(double delta, double noise) const {

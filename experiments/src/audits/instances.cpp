@@ -54,6 +54,8 @@ const std::vector<Instance>& further_instances() {
                                    {"drift_threshold", "100"},
                                    {"escape_threshold", "5"},
                                    {"escape_steps", "5"},
+                                   {"escapes_per_refresh", "5"},
+                                   {"escape_radius", "2"},
                                    {"hessian_batch", "100"},
                                    {"hessian_batch_rate", "10"},
                                    {"max_leaves", "64"}};
@@ -141,16 +143,8 @@ const std::vector<Instance>& fast_instances() {
       {"liu-talwar-2025/adaptive-spider", "cosine-saddle", 1000, 2, {}, random},
       {"arora-2023/tree-spider", "double-well", 64, 2, {{"sampling", "all"}, {"alpha", "0"}}},
       {"tao-2025/ada-dp-spider", "double-well", 16, 2, {{"steps", "10"}, {"sampling", "all"}}},
-      {"wang-xu-2020/dp-trust-region",
-       "double-well",
-       16,
-       2,
-       {{"steps", "10"}, {"alpha", "1e-4"}}},
-      {"gao-wright-2023/short-steps",
-       "double-well",
-       16,
-       2,
-       {{"steps", "10"}, {"alpha", "1e-4"}}},
+      {"wang-xu-2020/dp-trust-region", "double-well", 16, 2, {{"steps", "10"}, {"alpha", "1e-4"}}},
+      {"gao-wright-2023/short-steps", "double-well", 16, 2, {{"steps", "10"}, {"alpha", "1e-4"}}},
       {"menart-2024/kl-spider",
        "radial-ripple",
        200,
@@ -213,9 +207,13 @@ bool runs_on(const Algorithm& algorithm, const PublicFacts& facts) {
 
 /// How a subject is prepared.
 struct Mode {
+  enum class Numbers {
+    own,           ///< as scheduled
+    overdrawn,     ///< the same, with a quarter of the epsilon that they were scheduled for
+    every_branch,  ///< settings that reach every branch in 60 steps, and a budget for all of them
+  };
   std::string name;
-  bool as_scheduled = false;  ///< its own numbers and budget; else settings that reach every branch
-                              ///< in 60 steps, with a budget for all of them
+  Numbers numbers = Numbers::every_branch;
   std::string sampling = {};  ///< the schedule's own if empty
 };
 
@@ -254,11 +252,17 @@ Subject replay_subject(const Instance& instance, Variant variant, const Mode& mo
   const PublicFacts& facts = s.problem.facts;
   const PrivacyBudget budget{4, 1e-6};
   s.algorithm->set_variant(variant);
+  set(*s.algorithm, {{"largest_net", "200"}, {"first.largest_net", "200"}});
   set(*s.algorithm, instance.settings);
   s.rule = s.algorithm->schedule(Schedule::practical, facts, budget, Calibrator::cks).rule;
-  if (mode.as_scheduled) {
+  if (mode.numbers == Mode::Numbers::own) {
     set(*s.algorithm, instance.settings);
     s.claimed = budget;
+  } else if (mode.numbers == Mode::Numbers::overdrawn) {
+    set(*s.algorithm, instance.settings);
+    s.claimed = PrivacyBudget{budget.epsilon / 4, budget.delta};
+    s.rule = filter_rule(
+        *s.claimed, s.rule.calibrator, s.rule.order, s.rule.pure_capacity / 4, s.rule.delta_extra);
   } else {
     set_for_replay(*s.algorithm, facts, mode.sampling);
     set(*s.algorithm, instance.settings);
@@ -330,10 +334,13 @@ std::vector<Subject> replay_subjects(std::string_view key) {
   std::vector<Variant> variants{Variant::repaired};
   if (!card.printed.empty() && card.printed_privacy == PrivacyLabel::enforced)
     variants.push_back(Variant::printed);
-  std::vector<Mode> modes{{"as scheduled", true}, {"every branch"}};
+  std::vector<Mode> modes{{"as scheduled", Mode::Numbers::own},
+                          {"beyond its budget", Mode::Numbers::overdrawn},
+                          {"every branch"}};
   if (values_of(algorithm->fields()).contains("sampling"))
     for (const char* sampling : {"all", "fresh", "sample", "poisson"})
-      modes.push_back({fmt::format("batches by {}", sampling), false, sampling});
+      modes.push_back(
+          {fmt::format("batches by {}", sampling), Mode::Numbers::every_branch, sampling});
   std::vector<Instance> instances;
   for (const Instance& instance : further_instances())
     if (instance.algorithm == key) instances.push_back(instance);

@@ -87,9 +87,8 @@ int version_of(std::string_view algorithm) {
 }  // namespace
 
 std::vector<ProbeEntry> audit_probes() {
-  return {{"audit/replay", 1, replay},
-          {"audit/statistics", 1, statistics},
-          {"audit/plant", 1, plant}};
+  return {
+      {"audit/replay", 1, replay}, {"audit/statistics", 1, statistics}, {"audit/plant", 1, plant}};
 }
 
 AuditJobs::OfAlgorithm audit_jobs(std::string_view algorithm, Scale scale, Index runs) {

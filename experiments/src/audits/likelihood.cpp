@@ -58,7 +58,7 @@ class Session {
 
  private:
   /// ln of the probability of the answers, by midpoints of the laws of the thresholds.
-  double log_probability(std::vector<double> Scalar::* values) const {
+  double log_probability(std::vector<double> Scalar::*values) const {
     const std::size_t questions = scalars.begin()->second.one.size();
     const int points = scalars.size() == 1 ? 96 : 24;
     std::vector<bool> yes(questions, true);

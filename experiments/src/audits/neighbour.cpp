@@ -391,6 +391,7 @@ ClipReport Neighbour::add(const BatchView& batch, std::uint64_t asked, const Add
   }
   const Index begin = batch.begin(), end = begin + batch.size();
   const bool member = place_ >= begin && place_ < end;
+  if (batch.size() < size()) log_->batches.insert(begin);
   const auto add_range = [&](Index from, Index to) {
     if (from < to) report.merge(add(*rest_, BatchView(from, to)));
   };
@@ -439,8 +440,11 @@ ClipReport Neighbour::add_coordinate_loss_differences(Index coordinate,
                                                       const BatchView& batch,
                                                       double limit,
                                                       VectorRef out) const {
-  const auto asked =
-      Fingerprint().add(4U).add(static_cast<std::uint64_t>(coordinate)).add(values).add_number(centre);
+  const auto asked = Fingerprint()
+                         .add(4U)
+                         .add(static_cast<std::uint64_t>(coordinate))
+                         .add(values)
+                         .add_number(centre);
   return add(batch, asked.value(), [&](const Records& of, const BatchView& members) {
     return of.add_coordinate_loss_differences(coordinate, values, centre, members, limit, out);
   });

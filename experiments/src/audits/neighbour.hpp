@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -47,6 +48,8 @@ class Neighbour final : public Records {
   /// The first question since the last call; a record that is not finite makes the curator ask
   /// again, one by one, which nobody sees.
   Asked take_asked() const;
+  /// First records of all public batches that were read, other than the whole.
+  std::vector<Index> batches_read() const { return {log_->batches.begin(), log_->batches.end()}; }
   /// How the batch of the coming question was drawn, and from which records; needed to choose its
   /// members.
   void expect(const BatchPolicy& policy, RecordRange drawn_from) const;
@@ -93,6 +96,7 @@ class Neighbour final : public Records {
  private:
   struct Log {  // shared with projected views
     std::optional<Asked> first;
+    std::set<Index> batches;
     BatchPolicy policy;
     RecordRange drawn_from;
   };

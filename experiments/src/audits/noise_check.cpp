@@ -21,7 +21,8 @@ double tail(double chi_squared, std::int64_t degrees) {
   if (degrees == 0) return 1.0;
   if (degrees > 100) {  // the cube root is normal enough (Wilson and Hilferty)
     const double k = 2.0 / (9.0 * static_cast<double>(degrees));
-    const double z = (std::cbrt(chi_squared / static_cast<double>(degrees)) - 1.0 + k) / std::sqrt(k);
+    const double z =
+        (std::cbrt(chi_squared / static_cast<double>(degrees)) - 1.0 + k) / std::sqrt(k);
     return std::erfc(std::abs(z) / std::numbers::sqrt2);
   }
   const boost::math::chi_squared_distribution<> law(static_cast<double>(degrees));
@@ -78,7 +79,7 @@ void NoiseCheck::see(const Transcript& transcript) {
   for (std::size_t k = 0; k < transcript.size(); ++k) {
     const Exchange& e = transcript[k];
     if (e.what.kind == Kind::score || e.what.kind == Kind::loss) continue;
-    if (e.noisy.size() == 0) continue;     // the run ended before
+    if (e.noisy.size() == 0) continue;    // the run ended before
     if (e.what.deviation == 0) continue;  // nothing may move, so nothing must hide it
     const std::string place = place_of(transcript, k);
     const Vector noise = e.noisy - e.answer;
@@ -134,8 +135,10 @@ void BatchCheck::see(const Transcript& transcript) {
     const Index size = *e.asked.secret;
     if (entry.policy.kind == BatchPolicy::Kind::sample && size != entry.policy.size &&
         complaint_.empty())
-      complaint_ = fmt::format(
-          "{}: a sample of {} where {} is charged", place_of(transcript, k), size, entry.policy.size);
+      complaint_ = fmt::format("{}: a sample of {} where {} is charged",
+                               place_of(transcript, k),
+                               size,
+                               entry.policy.size);
     // Coins that answer one query alone, or one batch would count twice.
     if (!entry.event || !std::holds_alternative<PoissonGaussianEvent>(*entry.event)) continue;
     if (entry.policy.rate >= 1) continue;

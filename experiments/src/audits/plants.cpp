@@ -242,9 +242,8 @@ class Planted::Door final : public Auditor {
         break;
       case Plant::realised_divisor:
         if (what_.kind == Kind::vector && shared_.policy.kind == BatchPolicy::Kind::poisson)
-          value *=
-              shared_.policy.divisor(shared_.drawn_from.end - shared_.drawn_from.begin) /
-              std::max(1.0, static_cast<double>(shared_.secret_size));
+          value *= shared_.policy.divisor(shared_.drawn_from.end - shared_.drawn_from.begin) /
+                   std::max(1.0, static_cast<double>(shared_.secret_size));
         break;
       case Plant::unreleased_stop:
         if (what_.kind == Kind::vector) {

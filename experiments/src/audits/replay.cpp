@@ -26,13 +26,28 @@ struct Pair {
   std::shared_ptr<const Records> one, two;
 };
 
+/// Records that an attacker looks at: first, middle and last, and one of each of some batches that
+/// a first run reads, which are not all charged alike.
+std::vector<Index> places_of(const Subject& subject) {
+  constexpr std::size_t most = 8;
+  const Records& records = *subject.problem.records;
+  const Neighbour same(records, 0, one_of(records, 0));
+  record(subject, same, 1, Plant::none);
+  const std::vector<Index> read = same.batches_read();
+  const Index last = records.size() - 1;
+  std::vector<Index> places{0, last / 2, last};
+  for (std::size_t k = 0; k < std::min(most, read.size()); ++k)
+    places.push_back(read[k * read.size() / std::min(most, read.size())]);
+  return places;
+}
+
 /// Random neighbours, and an attacker's.
 std::vector<Pair> pairs_of(const Subject& subject) {
   const Records& records = *subject.problem.records;
   const Index last = records.size() - 1;
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   std::vector<Pair> pairs;
-  for (const Index place : {Index{0}, last / 2, last})
+  for (const Index place : places_of(subject))
     pairs.push_back({"100 times the limit, opposite",
                      place,
                      saturating(records, 100.0),
@@ -125,22 +140,17 @@ class ReplayAttack {
     result_.answers += std::ssize(second.answers);
     questions_.see(second.difference, where);
     charges_.see(second.charge_difference, where);
-    if (!(first.shown == second.shown))
-      shown_.see(difference_of(first.shown, second.shown), where);
-    Sensitivity(first.transcript,
-                pair.place,
-                [&](double moved, double allowed, std::size_t k) {
-                  const double rounding = 1e-13 * (1.0 + first.transcript[k].answer.norm());
-                  if (!(moved <= allowed * (1 + 1e-9) + rounding))
-                    moves_.see(fmt::format("{} moves by {:.6g}, {:.6g} is paid for",
-                                           place_of(first.transcript, k),
-                                           moved,
-                                           allowed),
-                               where);
-                  if (allowed > 1e3 * rounding)
-                    result_.attained = std::max(result_.attained, moved / allowed);
-                })
-        .compare(second.answers);
+    if (!(first.shown == second.shown)) shown_.see(difference_of(first.shown, second.shown), where);
+    Sensitivity(first.transcript, pair.place, [&](double moved, double allowed, std::size_t k) {
+      const double rounding = 1e-13 * (1.0 + first.transcript[k].answer.norm());
+      if (!(moved <= allowed * (1 + 1e-9) + rounding))
+        moves_.see(fmt::format("{} moves by {:.6g}, {:.6g} is paid for",
+                               place_of(first.transcript, k),
+                               moved,
+                               allowed),
+                   where);
+      if (allowed > 1e3 * rounding) result_.attained = std::max(result_.attained, moved / allowed);
+    }).compare(second.answers);
     for (std::size_t k = 0; k < second.answers.size(); ++k)
       if (!first.transcript[k].charges.empty())
         ++result_.queries[first.transcript[k].charges.back().query];
@@ -184,19 +194,18 @@ ReplayAudit audit_replay(std::string_view algorithm, const ReplayOptions& option
                       options.plant.empty() ? Plant::none : find_plant(options.plant).plant);
   const std::vector<Subject> subjects = replay_subjects(algorithm);
   const std::size_t all = subjects.size();
-  const std::size_t taken =
-      options.most_instances == 0 ? all
-                                  : std::min(all, static_cast<std::size_t>(options.most_instances));
+  const std::size_t taken = options.most_instances == 0
+                                ? all
+                                : std::min(all, static_cast<std::size_t>(options.most_instances));
   for (std::size_t k = 0; k < taken; ++k) {
     if (options.until_caught && result.first_caught > 0) break;
     attack.attack(subjects[k * all / taken], options.until_caught);
   }
   result.lines = attack.lines();
-  result.lines.push_back({"there is something to compare",
-                          result.answers > 0,
-                          fmt::format("{} instances, {} pairs of neighbours",
-                                      result.instances,
-                                      result.pairs)});
+  result.lines.push_back(
+      {"there is something to compare",
+       result.answers > 0,
+       fmt::format("{} instances, {} pairs of neighbours", result.instances, result.pairs)});
   return result;
 }
 

@@ -68,7 +68,8 @@ void Sensitivity::compare_question(std::size_t k, double moved) {
   double& most = s.moved[what.index];
   most = std::max(most, moved);
   s.question_scale[what.index] = what.deviation;
-  double cost = 0.0;  // a move is made up for by the threshold, and twice by the question it ends at
+  double cost =
+      0.0;  // a move is made up for by the threshold, and twice by the question it ends at
   for (const auto& [index, move] : s.moved)
     cost += move / s.threshold_scale[index] + 2.0 * move / s.question_scale[index];
   report_(cost, s.epsilon, k);

@@ -55,8 +55,11 @@ bool Shown::operator==(const Shown& other) const {
 Recorded record(const Subject& subject, const Neighbour& records, std::uint64_t seed, Plant bug) {
   Recorder recorder(records);
   Planted planted(bug, recorder, records);
-  AuditedCurator curator(
-      subject.problem.facts, planted.records(), subject.rule, {.seed = seed, .run = subject.stream}, planted.auditor());
+  AuditedCurator curator(subject.problem.facts,
+                         planted.records(),
+                         subject.rule,
+                         {.seed = seed, .run = subject.stream},
+                         planted.auditor());
   Shown shown = run(subject, curator, seed);
   return {std::move(recorder.transcript), std::move(shown), curator.ledger()};
 }
@@ -68,8 +71,11 @@ Replayed replay(const Subject& subject,
                 Plant bug) {
   Replayer replayer(recorded.transcript, records);
   Planted planted(bug, replayer, records);
-  AuditedCurator curator(
-      subject.problem.facts, planted.records(), subject.rule, {.seed = seed, .run = subject.stream}, planted.auditor());
+  AuditedCurator curator(subject.problem.facts,
+                         planted.records(),
+                         subject.rule,
+                         {.seed = seed, .run = subject.stream},
+                         planted.auditor());
   Shown shown = run(subject, curator, seed);
   std::string difference = replayer.difference();
   if (difference.empty() && !replayer.complete())

@@ -53,7 +53,8 @@ std::string_view name_of(AuditedAnswer::Kind kind) {
 }  // namespace
 
 bool same_bits(ConstVectorRef a, ConstVectorRef b) {
-  return std::ranges::equal(a, b, {}, std::bit_cast<std::uint64_t, double>, std::bit_cast<std::uint64_t, double>);
+  return std::ranges::equal(
+      a, b, {}, std::bit_cast<std::uint64_t, double>, std::bit_cast<std::uint64_t, double>);
 }
 
 std::string place_of(const Transcript& transcript, std::size_t index) {
@@ -91,7 +92,8 @@ void Replayer::answer(const AuditedAnswer& what, VectorRef value) {
   }
   const Exchange& e = recorded_[k];
   const bool same_question = e.what.kind == what.kind && e.what.deviation == what.deviation &&
-                             e.what.index == what.index && e.asked.fingerprint == asked.fingerprint &&
+                             e.what.index == what.index &&
+                             e.asked.fingerprint == asked.fingerprint &&
                              e.answer.size() == value.size();
   if (!same_question) {
     difference_ = fmt::format("{}: another question", place_of(recorded_, k));

@@ -38,9 +38,10 @@ plots::Table algorithms_table(const Runs& runs, const AuditJobs& jobs, Verdicts&
       "charged with the noise that the error rates prove. Power: how often the same attack "
       "contradicts the charges where all noise is 1.25 times too small. Adjacency: replace one.";
   t.row_header = "algorithm";
-  t.column_groups = {{"replay", {"pairs", "answers", "largest move over charge", "verdict"}},
-                     {"statistical attack",
-                      {"claimed ε", "accounted ε", "audited ε", "runs a side", "power", "verdict"}}};
+  t.column_groups = {
+      {"replay", {"pairs", "answers", "largest move over charge", "verdict"}},
+      {"statistical attack",
+       {"claimed ε", "accounted ε", "audited ε", "runs a side", "power", "verdict"}}};
   t.notes = {
       "A run is a single draw of all its noise; the largest move is that of any answer before "
       "noise, over what the event charged for it allows, so 1 means that the charge is tight and "

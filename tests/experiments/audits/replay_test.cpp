@@ -77,7 +77,8 @@ TEST(Replay, WithoutFrozenReleasesTheRunsPart) {
   ASSERT_FALSE(subjects.empty());
   const Subject& subject = subjects.front();
   const auto run = [&](double size) {
-    const Neighbour records(*subject.problem.records, 0, saturating(*subject.problem.records, size));
+    const Neighbour records(
+        *subject.problem.records, 0, saturating(*subject.problem.records, size));
     return record(subject, records, 3, Plant::none);
   };
   EXPECT_FALSE(run(100.0).shown == run(-100.0).shown);
@@ -93,8 +94,8 @@ TEST(AuditedCurator, AnswersAsTheSoundDoor) {
     struct Quiet final : Observer {
       void iterate(Index, ConstVectorRef) override {}
     } quiet;
-    const Outcome outcome = subject.algorithm->run(
-        curator, Stream({.seed = 5, .purpose = Purpose::algorithm}), quiet);
+    const Outcome outcome =
+        subject.algorithm->run(curator, Stream({.seed = 5, .purpose = Purpose::algorithm}), quiet);
     const auto point = audited.shown.result.at("point").get<std::vector<double>>();
     EXPECT_TRUE(std::ranges::equal(outcome.point, point)) << subject.name;
     EXPECT_EQ(curator.ledger().queries(), audited.ledger.queries());
@@ -106,8 +107,7 @@ TEST(AuditedCurator, HasNoLabelThatAResultCouldCarry) {
   const Subject subject = fast_subject("wang-ye-xu-2017/dp-gd", {8, 1e-6});
   const Neighbour records(*subject.problem.records, 0, one_of(*subject.problem.records, 0));
   Recorder recorder(records);
-  AuditedCurator curator(
-      subject.problem.facts, records, subject.rule, {.seed = 1}, recorder);
+  AuditedCurator curator(subject.problem.facts, records, subject.rule, {.seed = 1}, recorder);
   EXPECT_EQ(curator.label(), PrivacyLabel::none);
 }
 

@@ -103,9 +103,11 @@ TEST(LikelihoodRatio, OfASampledGaussianIsThatOfTheMixture) {
   const double q = 0.25, s = 2.0, y = 0.7;
   const Transcript t{gaussian_exchange(1.0, y, s, PoissonGaussianEvent{q, 1.0})};
   EXPECT_TRUE(is_sampled(t));
-  const Answers a{one_answer(1.0), one_answer(0.5), one_answer(1.0), one_answer(-1.0),
-                  one_answer(0.0)};
-  const auto density = [&](double mean) { return std::exp(-(y - mean) * (y - mean) / (2 * s * s)); };
+  const Answers a{
+      one_answer(1.0), one_answer(0.5), one_answer(1.0), one_answer(-1.0), one_answer(0.0)};
+  const auto density = [&](double mean) {
+    return std::exp(-(y - mean) * (y - mean) / (2 * s * s));
+  };
   const double expected =
       std::log(((1 - q) * density(0) + q * density(1)) / ((1 - q) * density(0) + q * density(-1)));
   EXPECT_NEAR(log_likelihood_ratio(t, a), expected, 1e-13);
@@ -146,7 +148,9 @@ TEST(LikelihoodRatio, OfAQuestionIsThatOfItsAnswer) {
   const Transcript t{threshold, question};
   const Answers a{{Vector::Zero(1), Vector::Constant(1, 0.8)},
                   {Vector::Zero(1), Vector::Constant(1, -0.8)},
-                  {}, {}, {}};
+                  {},
+                  {},
+                  {}};
   Stream stream({.seed = 9, .purpose = Purpose::test});
   int yes_one = 0, yes_two = 0;
   for (int k = 0; k < 200000; ++k) {

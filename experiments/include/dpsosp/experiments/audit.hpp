@@ -21,12 +21,12 @@ namespace dpsosp {
 /// sizes, whose false alarms have probability 1e-9 each.
 struct ReplayAudit {
   std::string algorithm;
-  Index instances = 0;     ///< problems, variants and ways of drawing batches
-  Index pairs = 0;         ///< of neighbours, one recorded and one replayed run each
-  Index answers = 0;       ///< compared
+  Index instances = 0;                   ///< problems, variants and ways of drawing batches
+  Index pairs = 0;                       ///< of neighbours, one recorded and one replayed run each
+  Index answers = 0;                     ///< compared
   std::map<std::string, Index> queries;  ///< charged ones among them, by name
-  double attained = 0;     ///< largest move of an answer over what is charged for it
-  Index first_caught = 0;  ///< number of the pair that first failed; 0: none did
+  double attained = 0;                   ///< largest move of an answer over what is charged for it
+  Index first_caught = 0;                ///< number of the pair that first failed; 0: none did
   std::vector<CheckLine> lines;
 
   bool passed() const;
