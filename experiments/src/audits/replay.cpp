@@ -13,6 +13,7 @@
 #include "instances.hpp"
 #include "noise_check.hpp"
 #include "sensitivity.hpp"
+#include "stand_ins.hpp"
 
 namespace dpsosp {
 namespace {

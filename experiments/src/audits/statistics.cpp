@@ -3,6 +3,7 @@
 #include <cmath>
 #include <utility>
 
+#include <fmt/format.h>
 #include <tbb/parallel_for.h>
 
 #include "bounds.hpp"
@@ -12,6 +13,7 @@
 #include "dpsosp/experiments/audit.hpp"
 #include "instances.hpp"
 #include "likelihood.hpp"
+#include "stand_ins.hpp"
 
 namespace dpsosp {
 namespace {
@@ -155,7 +157,7 @@ StatisticalAudit audit_statistics(std::string_view algorithm,
                                   const StatisticalOptions& options,
                                   std::string_view plant) {
   if (!find_algorithm(algorithm)->card().is_private())
-    throw InputError(std::string("audit: ") + std::string(algorithm) + " claims no privacy");
+    throw InputError(fmt::format("audit: {} claims no privacy", algorithm));
   if (options.runs < 8) reject("audit", "runs", static_cast<double>(options.runs), ">= 8");
   const Subject subject = fast_subject(algorithm, {options.epsilon, options.delta});
   const Plant bug = plant.empty() ? Plant::none : find_plant(plant).plant;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/experiments/json_number.hpp"
 #include "ledger_json.hpp"
@@ -79,8 +81,8 @@ Replayed replay(const Subject& subject,
   Shown shown = run(subject, curator, seed);
   std::string difference = replayer.difference();
   if (difference.empty() && !replayer.complete())
-    difference = "fewer questions: " + place_of(recorded.transcript, replayer.answers.size()) +
-                 " is not asked";
+    difference = fmt::format("fewer questions: {} is not asked",
+                             place_of(recorded.transcript, replayer.answers.size()));
   return {std::move(replayer.answers),
           std::move(difference),
           replayer.charge_difference(),

@@ -7,6 +7,7 @@
 #include "audits/instances.hpp"
 #include "audits/noise_check.hpp"
 #include "audits/plants.hpp"
+#include "audits/stand_ins.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/experiments/audit.hpp"
 
@@ -18,7 +19,7 @@ using namespace audit;
 std::string failures(const ReplayAudit& audit) {
   std::string text;
   for (const CheckLine& line : audit.lines)
-    if (!line.passed) text += line.property + ": " + line.detail + '\n';
+    if (!line.passed) text.append(line.property).append(": ").append(line.detail).append("\n");
   return text;
 }
 
