@@ -21,10 +21,13 @@ json replay(const json& p, std::uint64_t) {
   for (const CheckLine& line : audit.lines)
     lines.push_back(
         {{"property", line.property}, {"passed", line.passed}, {"detail", line.detail}});
+  json queries = json::object();
+  for (const auto& [name, query] : audit.queries)
+    queries[name] = {{"answers", query.answers}, {"attained", to_json_number(query.attained)}};
   return {{"instances", audit.instances},
           {"pairs", audit.pairs},
           {"answers", audit.answers},
-          {"queries", audit.queries},
+          {"queries", std::move(queries)},
           {"attained", to_json_number(audit.attained)},
           {"first_caught", audit.first_caught},
           {"passed", audit.passed()},
@@ -48,7 +51,7 @@ json statistics(const json& p, std::uint64_t) {
               {"direct", to_json_number(audit.direct)},
               {"confidence", options.confidence},
               {"falsified", audit.falsified},
-              {"answers", audit.queries}};
+              {"answers", audit.answers}};
   if (audit.power >= 0) result["power"] = audit.power;
   return result;
 }

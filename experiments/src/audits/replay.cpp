@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <memory>
 #include <utility>
 
@@ -53,6 +54,10 @@ std::vector<Pair> pairs_of(const Subject& subject) {
                      place,
                      saturating(records, 100.0),
                      saturating(records, -100.0)});
+  pairs.push_back({"100 times the limit along one coordinate, opposite",
+                   0,
+                   saturating(records, 100.0, Direction::first),
+                   saturating(records, -100.0, Direction::first)});
   const auto exchange = [&](std::string name, Index place, std::shared_ptr<const Records> record) {
     pairs.push_back({std::move(name), place, one_of(records, place), std::move(record)});
   };
@@ -71,6 +76,20 @@ std::vector<Pair> pairs_of(const Subject& subject) {
     for (Index k = 0; k < std::min<Index>(4, subject.problem.extremes->size()); ++k)
       exchange("a corner of the data", k, one_of(*subject.problem.extremes, k));
   return pairs;
+}
+
+/// The query that each answer belongs to: the last that was charged, of a question its session's.
+std::vector<std::string> queries_of(const Transcript& transcript) {
+  std::vector<std::string> names;
+  std::map<const void*, std::string> sessions;
+  std::string last;
+  for (const Exchange& e : transcript) {
+    if (!e.charges.empty()) last = e.charges.back().query;
+    if (e.what.kind == AuditedAnswer::Kind::threshold) sessions[e.what.session] = last;
+    const bool question = e.what.kind == AuditedAnswer::Kind::question;
+    names.push_back(question ? sessions[e.what.session] : last);
+  }
+  return names;
 }
 
 /// Failures of one property: the first one is told.
@@ -142,6 +161,8 @@ class ReplayAttack {
     questions_.see(second.difference, where);
     charges_.see(second.charge_difference, where);
     if (!(first.shown == second.shown)) shown_.see(difference_of(first.shown, second.shown), where);
+    const std::vector<std::string> names = queries_of(first.transcript);
+    for (std::size_t k = 0; k < second.answers.size(); ++k) ++result_.queries[names[k]].answers;
     Sensitivity(first.transcript, pair.place, [&](double moved, double allowed, std::size_t k) {
       const double rounding = 1e-13 * (1.0 + first.transcript[k].answer.norm());
       if (!(moved <= allowed * (1 + 1e-9) + rounding))
@@ -150,11 +171,11 @@ class ReplayAttack {
                                moved,
                                allowed),
                    where);
-      if (allowed > 1e3 * rounding) result_.attained = std::max(result_.attained, moved / allowed);
+      if (!(allowed > 1e3 * rounding)) return;
+      double& of_query = result_.queries[names[k]].attained;
+      of_query = std::max(of_query, moved / allowed);
+      result_.attained = std::max(result_.attained, of_query);
     }).compare(second.answers);
-    for (std::size_t k = 0; k < second.answers.size(); ++k)
-      if (!first.transcript[k].charges.empty())
-        ++result_.queries[first.transcript[k].charges.back().query];
     if (subject.claimed && std::exchange(first_of_instance_, false)) {
       const auto [epsilon, delta] = *subject.claimed;
       const double spent = first.ledger.spent(delta).epsilon;

@@ -205,8 +205,12 @@ class Scaled final : public Records {
 
 class Saturating final : public Records {
  public:
-  Saturating(double size, bool separable, bool second_order, Index rank)
-      : size_(size), separable_(separable), second_order_(second_order), rank_(rank) {}
+  Saturating(double size, Direction direction, bool separable, bool second_order, Index rank)
+      : size_(size),
+        direction_(direction),
+        separable_(separable),
+        second_order_(second_order),
+        rank_(rank) {}
 
   Index size() const override { return 1; }
   ClipReport add_gradients(
@@ -263,7 +267,7 @@ class Saturating final : public Records {
     return add_product(v, limit, out);
   }
   std::unique_ptr<const Records> projected(const Matrix&, double) const override {
-    return std::make_unique<Saturating>(size_, separable_, second_order_, rank_);
+    return std::make_unique<Saturating>(size_, direction_, separable_, second_order_, rank_);
   }
 
  private:
@@ -273,8 +277,11 @@ class Saturating final : public Records {
   ClipReport add(double limit, VectorRef out) const {
     ClipReport report;
     const double norm = std::abs(length(limit));
-    const double entry = length(limit) / std::sqrt(static_cast<double>(out.size()));
-    out.array() += report.weigh(norm, limit) * entry;
+    const double weighed = report.weigh(norm, limit) * length(limit);
+    if (direction_ == Direction::first)
+      out[0] += weighed;
+    else
+      out.array() += weighed / std::sqrt(static_cast<double>(out.size()));
     return report;
   }
   /// A multiple of the identity, or of the projector onto as many coordinates as the rank allows.
@@ -287,6 +294,7 @@ class Saturating final : public Records {
   }
 
   double size_;
+  Direction direction_;
   bool separable_, second_order_;
   Index rank_;
 };
@@ -301,9 +309,9 @@ std::shared_ptr<const Records> scaled(std::shared_ptr<const Records> record, dou
   return std::make_shared<Scaled>(std::move(record), factor);
 }
 
-std::shared_ptr<const Records> saturating(const Records& like, double size) {
+std::shared_ptr<const Records> saturating(const Records& like, double size, Direction direction) {
   return std::make_shared<Saturating>(
-      size, like.separable(), like.has_second_order(), like.hessian_rank());
+      size, direction, like.separable(), like.has_second_order(), like.hessian_rank());
 }
 
 }  // namespace dpsosp::audit

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 #include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
 
 #include "bounds.hpp"
 #include "dpsosp/algorithms/registry.hpp"
@@ -71,8 +72,10 @@ class Attack {
   Scores scores(Index runs) const {
     const auto n = static_cast<std::size_t>(runs);
     std::vector<Run> all(2 * n);
-    tbb::parallel_for(std::size_t{0}, all.size(), [&](std::size_t k) {
-      all[k] = run(k % 2 == 0, static_cast<std::uint64_t>(k) + 1);
+    tbb::this_task_arena::isolate([&] {  // no other audit is begun while this one waits
+      tbb::parallel_for(std::size_t{0}, all.size(), [&](std::size_t k) {
+        all[k] = run(k % 2 == 0, static_cast<std::uint64_t>(k) + 1);
+      });
     });
     Scores scores;
     double dearest = -1.0;
@@ -172,7 +175,7 @@ StatisticalAudit audit_statistics(std::string_view algorithm,
                          .audited = claim.audited_epsilon(rates, options.delta),
                          .direct = epsilon_of_rates(rates, options.delta),
                          .falsified = claim.falsified_by(rates),
-                         .queries = scores.answers};
+                         .answers = scores.answers};
   if (options.power && bug == Plant::none)
     audit.power = power_of(
         claim, Attack(subject, Plant::noise_over_1_25).scores(options.runs), options.confidence);

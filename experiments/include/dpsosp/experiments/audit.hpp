@@ -24,7 +24,11 @@ struct ReplayAudit {
   Index instances = 0;                   ///< problems, variants and ways of drawing batches
   Index pairs = 0;                       ///< of neighbours, one recorded and one replayed run each
   Index answers = 0;                     ///< compared
-  std::map<std::string, Index> queries;  ///< charged ones among them, by name
+  struct OfQuery {
+    Index answers = 0;
+    double attained = 0;
+  };
+  std::map<std::string, OfQuery> queries;  ///< by name
   double attained = 0;                   ///< largest move of an answer over what is charged for it
   Index first_caught = 0;                ///< number of the pair that first failed; 0: none did
   std::vector<CheckLine> lines;
@@ -62,7 +66,7 @@ struct StatisticalAudit {
   /// Probability that the same attack falsifies the claim where all noise is 1.25 times too small;
   /// negative: not measured.
   double power = -1;
-  double queries = 0;  ///< answers of a run, on average
+  double answers = 0;  ///< of a run, on average
 };
 
 /// \param plant  name of a bug (audit_plants), or empty
