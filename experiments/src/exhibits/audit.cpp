@@ -18,6 +18,8 @@ plots::Cell number_cell(const json& value, int digits = 3) {
   return c;
 }
 
+plots::Cell count_cell(const json& value) { return plots::text_cell(value.dump()); }
+
 const json* result_of(const Runs& runs, const json& job) {
   const StoredRun& run = runs.at(job);
   return run.status == RunStatus::finished ? &run.result : nullptr;
@@ -65,8 +67,9 @@ plots::Table algorithms_table(const Runs& runs, const AuditJobs& jobs, Verdicts&
       row.cells.push_back(std::move(c));
     };
     if (replay != nullptr) {
-      for (const char* name : {"pairs", "answers", "attained"})
-        row.cells.push_back(number_cell(replay->at(name), 6));
+      for (const char* name : {"pairs", "answers"})
+        row.cells.push_back(count_cell(replay->at(name)));
+      row.cells.push_back(number_cell(replay->at("attained"), 5));
       verdict(replay->at("passed"), "passed", "failed");
     } else {
       row.cells.resize(4, plots::text_cell("failed"));
@@ -74,7 +77,7 @@ plots::Table algorithms_table(const Runs& runs, const AuditJobs& jobs, Verdicts&
     if (attack != nullptr) {
       for (const char* name : {"claimed", "accounted", "audited"})
         row.cells.push_back(number_cell(attack->at(name)));
-      row.cells.push_back(number_cell(attack->at("runs"), 6));
+      row.cells.push_back(count_cell(attack->at("runs")));
       row.cells.push_back(number_cell(attack->at("power"), 2));
       verdict(!attack->at("falsified").get<bool>(), "stands", "falsified");
     } else {
@@ -108,7 +111,7 @@ plots::Table plants_table(const Runs& runs, const AuditJobs& jobs, Verdicts& ver
       row.cells.resize(5, plots::text_cell("failed"));
     } else {
       const auto count = [&](const char* name) {
-        return found->at(name) == 0 ? plots::text_cell("–") : number_cell(found->at(name), 6);
+        return found->at(name) == 0 ? plots::text_cell("–") : count_cell(found->at(name));
       };
       row.cells = {plots::text_cell(found->at("wrong")),
                    plots::text_cell(found->at("host")),
