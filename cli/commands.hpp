@@ -12,6 +12,7 @@ namespace dpsosp {
 using Arguments = std::vector<std::string>;
 
 int account_command(const Arguments& arguments);  ///< epsilon of a mechanism sequence, or its noise
+int audit_command(const Arguments& arguments);    ///< try to falsify privacy claims
 int certify_command(const Arguments& arguments);  ///< a certificate of a given point
 int check_command(const Arguments& arguments);    ///< the contract suite on a problem
 int fit_command(const Arguments& arguments);      ///< slopes of a sweep from its store

@@ -27,6 +27,7 @@ constexpr std::array commands{
     Command{"account",
             "epsilon of a mechanism sequence, or the noise for a target",
             dpsosp::account_command},
+    Command{"audit", "try to falsify the privacy claims of algorithms", dpsosp::audit_command},
     Command{"certify",
             "gradient norm, smallest eigenvalue and sosp_level of a point",
             dpsosp::certify_command},

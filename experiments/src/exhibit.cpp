@@ -79,7 +79,8 @@ const std::vector<ExhibitEntry>& exhibit_registry() {
                                  liu_talwar_2025_exhibits(),
                                  avdiukhin_2024_exhibits(),
                                  xu_2026_exhibits(),
-                                 league_exhibits()})
+                                 league_exhibits(),
+                                 audit_exhibits()})
       list.insert(list.end(), of_paper.begin(), of_paper.end());
     return list;
   }();

@@ -24,7 +24,8 @@ const ProbeEntry& find_probe(std::string_view name) {
 const std::vector<ProbeEntry>& probe_registry() {
   static const std::vector<ProbeEntry> all = [] {
     std::vector<ProbeEntry> list;
-    for (const auto& of_paper : {avdiukhin_2024_probes(),
+    for (const auto& of_paper : {audit_probes(),
+                                 avdiukhin_2024_probes(),
                                  ganesh_2023_probes(),
                                  liu_talwar_2025_probes(),
                                  lowy_2024_probes(),

@@ -87,7 +87,8 @@ Curator::Curator(const PublicFacts& facts,
                  const FilterRule& rule,
                  StreamKey key,
                  ClipLog* clip_log,
-                 Departures departures)
+                 Departures departures,
+                 Auditor* auditor)
     : shared_(std::make_shared<Shared>()) {
   if (records.size() != facts.records)
     reject("curator",
@@ -96,6 +97,7 @@ Curator::Curator(const PublicFacts& facts,
            fmt::format("the {} of the public facts", facts.records));
   shared_->clip_log = clip_log;
   shared_->departures = departures;
+  shared_->auditor = auditor;
   own_ = std::make_unique<Own>(facts, "/", RecordRange{0, facts.records}, rule, key);
   own_->records = &records;
 }
@@ -112,6 +114,7 @@ const Ledger& Curator::ledger() const { return shared_->ledger; }
 bool Curator::answers_second_order() const { return own_->records->has_second_order(); }
 
 PrivacyLabel Curator::label() const {
+  if (shared_->auditor != nullptr) return PrivacyLabel::none;
   const Departures& d = shared_->departures;
   const PrivacyLabel label = label_of(!d.no_filter, d.no_noise, d.no_data, d.no_clipping);
   const bool enforced = label == PrivacyLabel::enforced;
@@ -248,9 +251,15 @@ void Curator::answer(const char* name,
 
   own.work.setZero(out.size());
   if (!still) read_mean(point, previous, batch, query, question.plan.divisor);
-  if (!departures.no_noise) own.noise.add_normal(question.plan.standard_deviation, own.work);
-
+  add_noise(question.plan.standard_deviation);
   out = own.work;
+}
+
+void Curator::add_noise(double standard_deviation) {
+  Vector& work = own_->work;
+  shared_->audit({.deviation = standard_deviation}, work);
+  if (!shared_->departures.no_noise) own_->noise.add_normal(standard_deviation, work);
+  shared_->audit_noisy(work);
 }
 
 void Curator::pay(Question& question) {
@@ -286,16 +295,16 @@ void Curator::pay(Question& question) {
   if (departures.no_noise) plan.event.reset();
   // Listed with the charge: if the records throw, filter and ledger still agree.
   if (plan.event || (question.reads && !departures.no_data))
-    shared_->ledger.append({own.scope,
-                            question.name,
-                            batch.policy_,
-                            plan.event,
-                            charged,
-                            plan.sensitivity,
-                            plan.sensitivity,
-                            plan.standard_deviation,
-                            plan.standard_deviation,
-                            1});
+    shared_->list({own.scope,
+                   question.name,
+                   batch.policy_,
+                   plan.event,
+                   charged,
+                   plan.sensitivity,
+                   plan.sensitivity,
+                   plan.standard_deviation,
+                   plan.standard_deviation,
+                   1});
   *batch.answered_ = true;
 }
 

@@ -61,7 +61,7 @@ void Curator::gradient_combination(double gamma,
         point, nullptr, batch, {query.limit, query.noise, query.block}, question.plan.divisor);
     own.work = gamma * own.work + (1.0 - gamma) * own.rest;
   }
-  if (!departures.no_noise) own.noise.add_normal(question.plan.standard_deviation, own.work);
+  add_noise(question.plan.standard_deviation);
   out = own.work;
 }
 
@@ -104,8 +104,10 @@ void Curator::hessian(const Point& point,
 
   Matrix mean(d, d);
   read_hessian_matrix(point.x, batch, query.limit, mean);
+  const double s = question.plan.standard_deviation;
+  shared_->audit({.kind = AuditedAnswer::Kind::matrix, .deviation = s},
+                 Eigen::Map<Vector>(mean.data(), mean.size()));
   if (!departures.no_noise) {
-    const double s = question.plan.standard_deviation;
     for (Index j = 0; j < d; ++j) {
       for (Index i = 0; i < j; ++i) {
         mean(i, j) += s * own.noise.normal();
@@ -114,6 +116,7 @@ void Curator::hessian(const Point& point,
       mean(j, j) += std::numbers::sqrt2 * s * own.noise.normal();
     }
   }
+  shared_->audit_noisy(Eigen::Map<Vector>(mean.data(), mean.size()));
   out = mean;
 }
 
@@ -165,7 +168,7 @@ void Curator::hessian_product(const Point& point,
 
   own.work.setZero(out.size());
   if (length > 0) read_hessian(point.x, {}, batch, v, query.limit);
-  if (!departures.no_noise) own.noise.add_normal(question.plan.standard_deviation, own.work);
+  add_noise(question.plan.standard_deviation);
   out = own.work;
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "dpsosp/privacy/audited_curator.hpp"
 #include "dpsosp/privacy/curator.hpp"
 #include "dpsosp/privacy/range_filter.hpp"
 #include "dpsosp/problems/records.hpp"
@@ -20,6 +21,24 @@ struct Curator::Shared {
   Departures departures;
   SimulatedRanges simulated;
   bool rests_on_assumption = false;  // a release whose exactness nothing enforces
+  Auditor* auditor = nullptr;        // of AuditedCurator alone
+
+  void list(LedgerEntry entry) {
+    if (auditor != nullptr) auditor->charged(entry);
+    ledger.append(std::move(entry));
+  }
+  void audit(const AuditedAnswer& what, VectorRef value) const {
+    if (auditor != nullptr) auditor->answer(what, value);
+  }
+  void audit(const AuditedAnswer& what, double& value) const {
+    if (auditor != nullptr) auditor->answer(what, Eigen::Map<Vector>(&value, 1));
+  }
+  void audit_noisy(VectorRef value) const {
+    if (auditor != nullptr) auditor->noisy(value);
+  }
+  void audit_noisy(double& value) const {
+    if (auditor != nullptr) auditor->noisy(Eigen::Map<Vector>(&value, 1));
+  }
 };
 
 /// A Gaussian query on its way through the door.

@@ -25,11 +25,16 @@ void expect_in_range(std::string_view name, double value) {
 /// The candidate of the largest −λ score + noise so far; of equal ones the first.
 class ExponentialMechanism::Race {
  public:
-  Race(const Opened& opened, Stream& stream) : opened_(opened), stream_(stream) {}
+  Race(const Opened& opened, Curator& curator)
+      : opened_(opened), stream_(curator.own_->choice), shared_(*curator.shared_) {}
 
   /// Candidates come in order of their index, so that each has two words of its own.
   void enter(Index index, double score) {
     const double noise = stream_.gumbel();
+    shared_.audit({.kind = AuditedAnswer::Kind::score,
+                   .deviation = 1.0 / opened_.inverse_temperature,
+                   .index = index},
+                  score);
     const double key = opened_.noise ? noise - opened_.inverse_temperature * score : -score;
     if (winner_ < 0 || key > best_) {
       best_ = key;
@@ -37,11 +42,17 @@ class ExponentialMechanism::Race {
     }
   }
   void pass() { stream_.skip(2); }
-  Index winner() const { return winner_; }
+  /// Ends the race.
+  Index winner() const {
+    auto index = static_cast<double>(winner_);
+    shared_.audit_noisy(index);
+    return static_cast<Index>(index);
+  }
 
  private:
   Opened opened_;
   Stream& stream_;
+  const Curator::Shared& shared_;
   double best_ = 0;
   Index winner_ = -1;
 };
@@ -94,17 +105,17 @@ ExponentialMechanism::Opened ExponentialMechanism::open(const char* query,
   if (!account)
     throw BudgetExhausted(fmt::format("{} refused: its charge exceeds the privacy budget", query));
   const double scale = departures.no_noise ? 0.0 : range / epsilon;
-  curator_->shared_->ledger.append({own.scope,
-                                    query,
-                                    batch_.policy_,
-                                    departures.no_noise ? std::optional<Event>{} : event,
-                                    batch_.range_,
-                                    moves * range,
-                                    moves * range,
-                                    scale,
-                                    scale,
-                                    1,
-                                    account == RangeFilter::Account::pure});
+  curator_->shared_->list({own.scope,
+                           query,
+                           batch_.policy_,
+                           departures.no_noise ? std::optional<Event>{} : event,
+                           batch_.range_,
+                           moves * range,
+                           moves * range,
+                           scale,
+                           scale,
+                           1,
+                           account == RangeFilter::Account::pure});
   return {epsilon / range, !departures.no_noise};
 }
 
@@ -131,7 +142,7 @@ Index ExponentialMechanism::choose(const Matrix& points,
     reach = std::max(reach, (points.col(k) - centre).stableNorm());
   }
   const Opened opened = open("exponential", epsilon, range(lipschitz, reach));
-  Race race(opened, curator_->own_->choice);
+  Race race(opened, *curator_);
   for (Index k = 0; k < points.cols(); ++k) race.enter(k, score(points.col(k), centre, lipschitz));
   return race.winner();
 }
@@ -144,7 +155,7 @@ Index ExponentialMechanism::choose(const Net& net,
   check_point("centre of the net", net.centre());
   const Index indices = net.indices();
   const Opened opened = open("exponential_net", epsilon, range(lipschitz, net.reach()));
-  Race race(opened, curator_->own_->choice);
+  Race race(opened, *curator_);
   Vector point(net.dimension());
   for (Index k = 0; k < indices; ++k)
     if (net.point(k, point)) {
@@ -154,9 +165,10 @@ Index ExponentialMechanism::choose(const Net& net,
     } else {
       race.pass();
     }
-  net.point(race.winner(), point);
+  const Index chosen = race.winner();
+  net.point(chosen, point);
   out = point;
-  return race.winner();
+  return chosen;
 }
 
 void ExponentialMechanism::choose(const ProductGrid& grid,
@@ -192,7 +204,7 @@ void ExponentialMechanism::choose(const ProductGrid& grid,
       curator_->note_clipping(report, view().size() * grid.cells, limit);
       scores /= size_;
     }
-    Race race(opened, curator_->own_->choice);
+    Race race(opened, *curator_);
     for (Index k = 0; k < grid.cells; ++k) race.enter(k, scores[k]);
     chosen[j] = values[race.winner()];
   }
@@ -221,7 +233,7 @@ Index ExponentialMechanism::choose_vertex(const Matrix& vertices,
   const Opened opened =
       open("exponential_vertex", epsilon, vertex_range(gradient_limit, 2.0 * reach));
   const Vector& gradient = mean_gradient(point, gradient_limit);
-  Race race(opened, curator_->own_->choice);
+  Race race(opened, *curator_);
   for (Index k = 0; k < vertices.cols(); ++k) race.enter(k, vertices.col(k).dot(gradient));
   return race.winner();
 }
@@ -236,7 +248,7 @@ Index ExponentialMechanism::choose_l1_vertex(double radius,
   const Opened opened =
       open("exponential_vertex", epsilon, vertex_range(gradient_limit, 2.0 * radius));
   const Vector& gradient = mean_gradient(point, gradient_limit);
-  Race race(opened, curator_->own_->choice);
+  Race race(opened, *curator_);
   for (Index k = 0; k < 2 * gradient.size(); ++k)
     race.enter(k, (k % 2 == 0 ? radius : -radius) * gradient[k / 2]);
   return race.winner();

@@ -46,16 +46,22 @@ class GibbsSampler::ClampedLoss final : public SampledLoss {
     const Index record = range().begin + i;
     sampler_.curator_->own_->records->add_loss_differences(
         Point(x), Point(centre_), BatchView(record, record + 1), limit_, sum);
-    return std::isfinite(sum) ? sum : 0.0;
+    return audited(std::isfinite(sum) ? sum : 0.0);
   }
   double mean(ConstVectorRef x) override {
     const double mean =
         sampler_.curator_->read_loss_difference(x, centre_, sampler_.batch_, limit_);
     // the clamp of every record, rounding aside; without clipping acceptance stays a probability
-    return std::isfinite(limit_) ? std::clamp(mean, -limit_, limit_) : mean;
+    return audited(std::isfinite(limit_) ? std::clamp(mean, -limit_, limit_) : mean);
   }
 
  private:
+  double audited(double loss) const {
+    sampler_.curator_->shared_->audit(
+        {.kind = AuditedAnswer::Kind::loss, .deviation = 1.0 / sampler_.spec_.inverse_temperature},
+        loss);
+    return loss;
+  }
   RecordRange range() const { return sampler_.batch_.range_; }
   Index dimension() const { return sampler_.curator_->own_->facts.dimension; }
 
@@ -117,18 +123,18 @@ void GibbsSampler::sample(VectorRef out) {
     throw BudgetExhausted("gibbs_sample refused: its charge exceeds the privacy budget");
   const double bound = 0.5 * spec_.lipschitz * spec_.domain.diameter(own.facts.dimension);
   const double range = 4.0 * bound / batch_.policy_.divisor(own.facts.records);
-  shared.ledger.append({own.scope,
-                        "gibbs_sample",
-                        batch_.policy_,
-                        shared.departures.no_noise ? std::optional<Event>{} : event,
-                        batch_.range_,
-                        range,
-                        range,
-                        1.0 / spec_.inverse_temperature,
-                        1.0 / spec_.inverse_temperature,
-                        1,
-                        account == RangeFilter::Account::pure,
-                        failure});
+  shared.list({own.scope,
+               "gibbs_sample",
+               batch_.policy_,
+               shared.departures.no_noise ? std::optional<Event>{} : event,
+               batch_.range_,
+               range,
+               range,
+               1.0 / spec_.inverse_temperature,
+               1.0 / spec_.inverse_temperature,
+               1,
+               account == RangeFilter::Account::pure,
+               failure});
   if (spec_.method == GibbsMethod::stochastic) shared.rests_on_assumption = true;
 
   const double limit =
@@ -141,6 +147,7 @@ void GibbsSampler::sample(VectorRef out) {
     shared.clip_log->estimates += sampler_.counts().estimates - before.estimates;
     shared.clip_log->out_of_range += sampler_.counts().out_of_range - before.out_of_range;
   }
+  shared.audit_noisy(x);
   out = x;
 }
 

@@ -108,7 +108,7 @@ void HessianStream::product(ConstVectorRef v, double standard_deviation, VectorR
     throw BudgetExhausted("hessian_product refused: its charge exceeds the privacy budget");
   for (LedgerEntry& entry : entries) {
     if (departures.no_noise) entry.event.reset();
-    curator_->shared_->ledger.append(std::move(entry));
+    curator_->shared_->list(std::move(entry));
   }
 
   own.work.setZero(out.size());
@@ -117,7 +117,7 @@ void HessianStream::product(ConstVectorRef v, double standard_deviation, VectorR
   } else if (length > 0) {
     for (const Group& g : groups_) curator_->read_hessian(g.point, g.previous, g.batch, v, g.limit);
   }
-  if (!departures.no_noise) own.noise.add_normal(standard_deviation, own.work);
+  curator_->add_noise(standard_deviation);
   out = own.work;
 }
 

@@ -27,19 +27,27 @@ SparseVector::SparseVector(Curator& curator,
   const double noise = departures.no_noise ? 0.0 : 1.0;
   const auto [low, high] = std::ranges::minmax(tests, {}, &ThresholdTest::true_sensitivity);
   const auto [near, far] = std::ranges::minmax(tests, {}, &ThresholdTest::threshold_scale);
-  curator.shared_->ledger.append({own.scope,
-                                  name,
-                                  batch.policy_,
-                                  departures.no_noise ? std::optional<Event>{} : event,
-                                  batch.range_,
-                                  low.true_sensitivity,
-                                  high.true_sensitivity,
-                                  noise * near.threshold_scale(),
-                                  noise * far.threshold_scale(),
-                                  1,
-                                  account == RangeFilter::Account::pure});
+  curator.shared_->list({own.scope,
+                         name,
+                         batch.policy_,
+                         departures.no_noise ? std::optional<Event>{} : event,
+                         batch.range_,
+                         low.true_sensitivity,
+                         high.true_sensitivity,
+                         noise * near.threshold_scale(),
+                         noise * far.threshold_scale(),
+                         1,
+                         account == RangeFilter::Account::pure});
   for (std::size_t k = 0; k < scalars_; ++k) {
-    thresholds_[k] = tests[k].threshold + noise * tests[k].threshold_scale() * own.noise.laplace();
+    const double scale = noise * tests[k].threshold_scale();
+    thresholds_[k] = tests[k].threshold;
+    curator.shared_->audit({.kind = AuditedAnswer::Kind::threshold,
+                            .deviation = scale,
+                            .session = this,
+                            .index = static_cast<std::int64_t>(k)},
+                           thresholds_[k]);
+    thresholds_[k] += scale * own.noise.laplace();
+    curator.shared_->audit_noisy(thresholds_[k]);
     scales_[k] = noise * tests[k].question_scale();
   }
 }
@@ -53,8 +61,15 @@ void SparseVector::expect_open() const {
 bool SparseVector::at_most(std::span<const double> values) {
   bool yes = true;
   for (std::size_t k = 0; k < scalars_; ++k) {  // every noise is drawn, whatever the answers
-    const double noise = curator_->own_->noise.laplace();
-    yes = values[k] + scales_[k] * noise <= thresholds_[k] && yes;
+    double value = values[k];
+    curator_->shared_->audit({.kind = AuditedAnswer::Kind::question,
+                              .deviation = scales_[k],
+                              .session = this,
+                              .index = static_cast<std::int64_t>(k)},
+                             value);
+    value += scales_[k] * curator_->own_->noise.laplace();
+    curator_->shared_->audit_noisy(value);
+    yes = value <= thresholds_[k] && yes;
   }
   open_ = !yes;
   return yes;

@@ -148,13 +148,21 @@ bool StationarityTest::ask_independently(ConstVectorRef x) {
   }
   if (!departures.no_filter && !own.filter.try_charge(charges))
     throw BudgetExhausted("laplace_scalar refused: its charge exceeds the privacy budget");
-  for (const LedgerEntry& entry : entries) curator_->shared_->ledger.append(entry);
+  for (const LedgerEntry& entry : entries) curator_->shared_->list(entry);
   ++questions_;
   const auto [norm, lambda_min] = measure(x);
-  const std::array<double, 2> values{norm, -lambda_min};
+  std::array<double, 2> values{norm, -lambda_min};
   bool yes = true;
-  for (std::size_t k = 0; k < tests_.size(); ++k)
-    yes = values[k] + entries[k].deviation_low * own.noise.laplace() <= tests_[k].threshold && yes;
+  for (std::size_t k = 0; k < tests_.size(); ++k) {
+    const double scale = entries[k].deviation_low;
+    curator_->shared_->audit({.kind = AuditedAnswer::Kind::scalar,
+                              .deviation = scale,
+                              .index = static_cast<std::int64_t>(k)},
+                             values[k]);
+    values[k] += scale * own.noise.laplace();
+    curator_->shared_->audit_noisy(values[k]);
+    yes = values[k] <= tests_[k].threshold && yes;
+  }
   return yes;
 }
 

@@ -99,7 +99,7 @@ void TreeStream::push(const Point& point,
 
   if (departures.no_noise)
     entries = {{own.scope, "tree_stream", batch.policy_, {}, batch.range_, leaf.sensitivity}};
-  for (LedgerEntry& entry : entries) curator.shared_->ledger.append(std::move(entry));
+  for (LedgerEntry& entry : entries) curator.shared_->list(std::move(entry));
 
   own.work.setZero(out.size());
   curator.read_mean(point, previous, batch, query, plan.divisor);
@@ -113,8 +113,12 @@ void TreeStream::push(const Point& point,
   history_.push_back(leaf);
 
   out = sum_;
+  curator.shared_->audit(
+      {.kind = AuditedAnswer::Kind::prefix, .deviation = sigma_, .session = this, .index = leaves_},
+      out);
   for (const Vector& node : nodes_)
     if (node.size() > 0) out += node;
+  curator.shared_->audit_noisy(out);
 }
 
 }  // namespace dpsosp

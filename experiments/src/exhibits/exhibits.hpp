@@ -9,6 +9,7 @@ namespace dpsosp {
 
 /// Every claim and every rate; its jobs are those of all sweeps and predicates.
 std::vector<ExhibitEntry> summary_exhibits();
+std::vector<ExhibitEntry> audit_exhibits();
 std::vector<ExhibitEntry> avdiukhin_2024_exhibits();
 std::vector<ExhibitEntry> ganesh_2023_exhibits();
 std::vector<ExhibitEntry> league_exhibits();

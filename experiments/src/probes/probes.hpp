@@ -7,6 +7,7 @@
 
 namespace dpsosp {
 
+std::vector<ProbeEntry> audit_probes();
 std::vector<ProbeEntry> avdiukhin_2024_probes();
 std::vector<ProbeEntry> ganesh_2023_probes();
 std::vector<ProbeEntry> liu_talwar_2025_probes();

@@ -17,6 +17,7 @@
 
 namespace dpsosp {
 
+class Auditor;
 class ExponentialMechanism;
 class GibbsSampler;
 class HessianStream;
@@ -187,7 +188,8 @@ class Curator {
           const FilterRule& rule,
           StreamKey key,
           ClipLog* clip_log,
-          Departures departures);
+          Departures departures,
+          Auditor* auditor = nullptr);
 
  private:
   friend class ExponentialMechanism;
@@ -211,6 +213,8 @@ class Curator {
               VectorRef out);
   /// Pays for a Gaussian query and lists it, or refuses it.
   void pay(Question& question);
+  /// work += N(0, s² I), under the eyes of the auditor if there is one.
+  void add_noise(double standard_deviation);
   /// work = (1/divisor) Σ_{i∈batch} clipped contributions, as the departures have it.
   void read_mean(const Point& point,
                  const Point* previous,

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <iostream>
+
+#include <fmt/format.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+#include <nlohmann/json.hpp>
+
+#include "commands.hpp"
+#include "dpsosp/core/errors.hpp"
+#include "dpsosp/experiments/audit.hpp"
+#include "dpsosp/experiments/json_number.hpp"
+#include "dpsosp/experiments/probe.hpp"
+#include "options.hpp"
+
+namespace dpsosp {
+namespace {
+
+namespace po = boost::program_options;
+using nlohmann::json;
+
+/// The jobs computed anew, in their order; nothing is taken from a store.
+std::vector<json> compute_all(const std::vector<json>& jobs, int threads) {
+  std::vector<json> results(jobs.size());
+  tbb::task_arena(threads).execute([&] {
+    tbb::parallel_for(
+        std::size_t{0}, jobs.size(), [&](std::size_t k) { results[k] = compute_job(jobs[k]); });
+  });
+  return results;
+}
+
+bool stands(const json& replay, const json& attack) {
+  return replay.at("passed").get<bool>() && !attack.at("falsified").get<bool>();
+}
+
+void print_header() {
+  fmt::print("{:<41} {:>8} {:>9} {:>8} {:>7} {:>6}  {:<7} {}\n",
+             "algorithm",
+             "claimed",
+             "accounted",
+             "audited",
+             "runs",
+             "power",
+             "replay",
+             "verdict");
+}
+
+void print_row(const std::string& algorithm, const json& replay, const json& attack) {
+  fmt::print("{:<41} {:>8.4g} {:>9.4g} {:>8.4g} {:>7} {:>6}  {:<7} {}\n",
+             algorithm,
+             attack.at("claimed").get<double>(),
+             from_json_number(attack.at("accounted")),
+             from_json_number(attack.at("audited")),
+             attack.at("runs").get<Index>(),
+             attack.contains("power") ? fmt::format("{:.2f}", attack.at("power").get<double>())
+                                      : std::string("-"),
+             replay.at("passed").get<bool>() ? "passed" : "FAILED",
+             stands(replay, attack) ? "stands" : "FALSIFIED");
+}
+
+void print_checks(const json& replay) {
+  for (const json& line : replay.at("checks"))
+    fmt::print("  {}  {} ({})\n",
+               line.at("passed").get<bool>() ? "ok  " : "FAIL",
+               line.at("property").get<std::string>(),
+               line.at("detail").get<std::string>());
+}
+
+void print_terms(const json& attack) {
+  fmt::print(
+      "epsilon at delta {:g}, replace one record; audited: lower bound at confidence {:g}; power: "
+      "against noise 1.25 times too small\n",
+      attack.at("delta").get<double>(),
+      attack.at("confidence").get<double>());
+}
+
+/// One algorithm; with a plant the audit must fail.
+int audit_one(const AuditJobs::OfAlgorithm& jobs, bool planted, int threads, bool as_json) {
+  const auto results = compute_all({jobs.replay, jobs.statistics}, threads);
+  const json &replay = results[0], &attack = results[1];
+  if (as_json) {
+    std::cout
+        << json{{"algorithm", jobs.algorithm}, {"replay", replay}, {"statistics", attack}}.dump(2)
+        << '\n';
+  } else {
+    print_header();
+    print_row(jobs.algorithm, replay, attack);
+    print_terms(attack);
+    print_checks(replay);
+    if (planted)
+      fmt::print(
+          "{}\n",
+          stands(replay, attack)
+              ? "planted bug missed: no query of this algorithm meets it, or the attacks are "
+                "too weak; dpsosp audit --help names an algorithm for each"
+              : "planted bug caught");
+  }
+  return stands(replay, attack) == planted ? 1 : 0;
+}
+
+int audit_all(Scale scale, int threads, bool as_json) {
+  const AuditJobs jobs = audit_jobs(scale);
+  const auto results = compute_all(jobs.all(), threads);
+  std::size_t falsified = 0, missed = 0, next = 0;
+  json algorithms = json::array(), plants = json::array();
+  if (!as_json) print_header();
+  for (const AuditJobs::OfAlgorithm& a : jobs.algorithms) {
+    const json &replay = results[next], &attack = results[next + 1];
+    next += 2;
+    falsified += stands(replay, attack) ? 0U : 1U;
+    algorithms.push_back({{"algorithm", a.algorithm}, {"replay", replay}, {"statistics", attack}});
+    if (as_json) continue;
+    print_row(a.algorithm, replay, attack);
+    if (!replay.at("passed").get<bool>()) print_checks(replay);
+  }
+  if (!as_json) {
+    print_terms(results[1]);
+    fmt::print("\n{:<23} {:<41} {:>6} {:>7}  {}\n", "plant", "in", "pairs", "runs", "replay says");
+  }
+  for (; next < results.size(); ++next) {
+    const json& plant = results[next];
+    const bool caught = plant.at("caught");
+    missed += caught ? 0U : 1U;
+    plants.push_back(plant);
+    if (as_json) continue;
+    const auto count = [&](const char* name) {
+      return plant.at(name) == 0 ? std::string("-") : plant.at(name).dump();
+    };
+    fmt::print("{:<23} {:<41} {:>6} {:>7}  {}\n",
+               plant.at("name").get<std::string>(),
+               plant.at("host").get<std::string>(),
+               count("pairs"),
+               count("runs"),
+               caught ? plant.at("property").get<std::string>() : "MISSED");
+  }
+  if (as_json)
+    std::cout << json{{"algorithms", algorithms}, {"plants", plants}}.dump(2) << '\n';
+  else
+    fmt::print("{} of {} claims falsified; {} of {} planted bugs caught\n",
+               falsified,
+               jobs.algorithms.size(),
+               jobs.plants.size() - missed,
+               jobs.plants.size());
+  return falsified + missed == 0 ? 0 : 1;
+}
+
+}  // namespace
+
+int audit_command(const Arguments& arguments) {
+  po::options_description options("dpsosp audit --algorithm K | --all");
+  options.add_options()("help", "this text")("json", "as JSON")(
+      "algorithm", po::value<std::string>(), "key; dpsosp list algorithms")(
+      "all", "every algorithm that claims privacy, and every planted bug")(
+      "runs",
+      po::value<std::string>(),
+      "of the statistical attack on each of two data sets; default: 4000 at quick")(
+      "plant",
+      po::value<std::string>(),
+      "bug that the audit must catch; exit code 1 if it does not")(
+      "scale", po::value<std::string>()->default_value("quick"), "smoke, quick or full")(
+      "threads", po::value<std::string>(), "default: all processors");
+  const auto map = parse_options("audit", options, arguments);
+  if (map.count("help") != 0) {
+    std::cout << options << "\nplants:\n";
+    for (const AuditPlant& plant : audit_plants())
+      std::cout << fmt::format("  {:<23} {}; in {}\n", plant.name, plant.wrong, plant.host);
+    return 0;
+  }
+  const Scale scale = scale_of(map["scale"].as<std::string>());
+  const bool as_json = map.count("json") != 0;
+  if ((map.count("all") != 0) == (map.count("algorithm") != 0))
+    throw InputError("audit: expected --algorithm KEY (dpsosp list algorithms) or --all");
+  if (map.count("all") != 0) {
+    for (const char* name : {"plant", "runs"})
+      if (map.count(name) != 0)
+        throw InputError(
+            fmt::format("audit: --{} needs --algorithm; --all has its own, by --scale", name));
+    return audit_all(scale, threads(map, "audit"), as_json);
+  }
+  AuditJobs::OfAlgorithm jobs =
+      audit_jobs(map["algorithm"].as<std::string>(),
+                 scale,
+                 map.count("runs") != 0 ? integer(map, "audit", "runs", 8) : 0);
+  const bool planted = map.count("plant") != 0;
+  if (planted)
+    for (json* job : {&jobs.replay, &jobs.statistics})
+      job->at("parameters").at("plant") = map["plant"].as<std::string>();
+  return audit_one(jobs, planted, threads(map, "audit"), as_json);
+}
+
+}  // namespace dpsosp

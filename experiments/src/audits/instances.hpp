@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "subject.hpp"
+
+namespace dpsosp::audit {
+
+/// An algorithm on one small problem of every kind that algorithms can tell apart: a dual per
+/// record or shared; without a dual on all of R^d, on a ball and on a box; proved constants and
+/// estimated ones. In both variants that are private, with every way of drawing batches that it
+/// offers, at settings that reach every branch in few steps. Those that it refuses are left out.
+std::vector<Subject> replay_subjects(std::string_view algorithm);
+
+/// One instance that a run takes about a millisecond on, with noise for (epsilon, delta).
+Subject fast_subject(std::string_view algorithm, const PrivacyBudget& budget);
+
+}  // namespace dpsosp::audit

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "neighbour.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+namespace dpsosp::audit {
+namespace {
+
+const BatchView alone(0, 1);
+
+/// FNV-1a over 64-bit words.
+class Fingerprint {
+ public:
+  Fingerprint& add(std::uint64_t word) {
+    value_ = (value_ ^ word) * 0x100000001b3ULL;
+    return *this;
+  }
+  Fingerprint& add(ConstVectorRef v) {
+    add(static_cast<std::uint64_t>(v.size()));
+    for (const double entry : v) add(std::bit_cast<std::uint64_t>(entry));
+    return *this;
+  }
+  Fingerprint& add(const Point& p) { return add(p.x).add(p.y); }
+  Fingerprint& add_number(double x) { return add(std::bit_cast<std::uint64_t>(x)); }
+  std::uint64_t value() const { return value_; }
+
+ private:
+  std::uint64_t value_ = 0xcbf29ce484222325ULL;
+};
+
+std::uint64_t fingerprint(const BatchView& batch) {
+  Fingerprint f;
+  f.add(static_cast<std::uint64_t>(batch.size()));
+  if (!batch.is_list()) return f.add(static_cast<std::uint64_t>(batch.begin())).value();
+  for (Index k = 0; k < batch.size(); ++k) f.add(static_cast<std::uint64_t>(batch[k]));
+  return f.value();
+}
+
+}  // namespace
+
+Neighbour::Neighbour(const Records& rest,
+                     Index place,
+                     std::shared_ptr<const Records> stand_in,
+                     Membership membership)
+    : rest_(&rest), place_(place), stand_in_(std::move(stand_in)), membership_(membership) {}
+
+Asked Neighbour::take_asked() const {
+  return std::exchange(log_->first, std::nullopt).value_or(Asked{});
+}
+
+void Neighbour::expect(const BatchPolicy& policy, RecordRange drawn_from) const {
+  log_->policy = policy;
+  log_->drawn_from = drawn_from;
+}
+
+bool Neighbour::choose(const BatchView& batch, std::vector<Index>& others) const {
+  bool member = false;
+  for (Index k = 0; k < batch.size(); ++k) {
+    if (batch[k] == place_)
+      member = true;
+    else
+      others.push_back(batch[k]);
+  }
+  const bool wanted = membership_ == Membership::in;
+  if (membership_ == Membership::as_drawn || member == wanted) return member;
+  if (log_->policy.kind != BatchPolicy::Kind::sample) return wanted;
+  // Which other record makes room, or fills it, is a function of the batch alone.
+  const std::uint64_t draw = fingerprint(batch) >> 16U;
+  if (wanted) {
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(draw % others.size()));
+    return true;
+  }
+  std::vector<Index> absent;
+  for (Index i = log_->drawn_from.begin; i < log_->drawn_from.end; ++i)
+    if (i != place_ && !std::ranges::binary_search(others, i)) absent.push_back(i);
+  if (absent.empty()) return true;  // everybody is a member
+  const Index filler = absent[draw % absent.size()];
+  others.insert(std::ranges::lower_bound(others, filler), filler);
+  return false;
+}
+
+template <class Add>
+ClipReport Neighbour::add(const BatchView& batch, std::uint64_t asked, const Add& add) const {
+  if (!log_->first)
+    log_->first = Asked{Fingerprint().add(asked).add(fingerprint(batch)).value(),
+                        batch.is_list() ? std::optional(batch.size()) : std::nullopt};
+  ClipReport report;
+  if (batch.is_list()) {
+    std::vector<Index> others;
+    const bool member = choose(batch, others);
+    if (!others.empty()) report.merge(add(*rest_, BatchView(others)));
+    if (member) report.merge(add(*stand_in_, alone));
+    return report;
+  }
+  const Index begin = batch.begin(), end = begin + batch.size();
+  const bool member = place_ >= begin && place_ < end;
+  if (batch.size() < size()) log_->batches.insert(begin);
+  const auto add_range = [&](Index from, Index to) {
+    if (from < to) report.merge(add(*rest_, BatchView(from, to)));
+  };
+  add_range(begin, member ? place_ : end);
+  if (!member) return report;
+  report.merge(add(*stand_in_, alone));
+  add_range(place_ + 1, end);
+  return report;
+}
+
+ClipReport Neighbour::add_gradients(
+    const Point& point, Block block, const BatchView& batch, double limit, VectorRef out) const {
+  const auto asked = Fingerprint().add(1U).add(static_cast<std::uint64_t>(block)).add(point);
+  return add(batch, asked.value(), [&](const Records& of, const BatchView& members) {
+    return of.add_gradients(point, block, members, limit, out);
+  });
+}
+
+ClipReport Neighbour::add_gradient_differences(const Point& point,
+                                               const Point& previous,
+                                               Block block,
+                                               const BatchView& batch,
+                                               double limit,
+                                               VectorRef out) const {
+  const auto asked =
+      Fingerprint().add(2U).add(static_cast<std::uint64_t>(block)).add(point).add(previous);
+  return add(batch, asked.value(), [&](const Records& of, const BatchView& members) {
+    return of.add_gradient_differences(point, previous, block, members, limit, out);
+  });
+}
+
+ClipReport Neighbour::add_loss_differences(const Point& point,
+                                           const Point& centre,
+                                           const BatchView& batch,
+                                           double limit,
+                                           double& out) const {
+  const auto asked = Fingerprint().add(3U).add(point).add(centre);
+  return add(batch, asked.value(), [&](const Records& of, const BatchView& members) {
+    return of.add_loss_differences(point, centre, members, limit, out);
+  });
+}
+
+ClipReport Neighbour::add_coordinate_loss_differences(Index coordinate,
+                                                      ConstVectorRef values,
+                                                      double centre,
+                                                      const BatchView& batch,
+                                                      double limit,
+                                                      VectorRef out) const {
+  const auto asked = Fingerprint()
+                         .add(4U)
+                         .add(static_cast<std::uint64_t>(coordinate))
+                         .add(values)
+                         .add_number(centre);
+  return add(batch, asked.value(), [&](const Records& of, const BatchView& members) {
+    return of.add_coordinate_loss_differences(coordinate, values, centre, members, limit, out);
+  });
+}
+
+ClipReport Neighbour::add_hessian_products(const Point& point,
+                                           ConstVectorRef v,
+                                           const BatchView& batch,
+                                           double limit,
+                                           VectorRef out) const {
+  const auto asked = Fingerprint().add(5U).add(point).add(v);
+  return add(batch, asked.value(), [&](const Records& of, const BatchView& members) {
+    return of.add_hessian_products(point, v, members, limit, out);
+  });
+}
+
+ClipReport Neighbour::add_hessian_difference_products(const Point& point,
+                                                      const Point& previous,
+                                                      ConstVectorRef v,
+                                                      const BatchView& batch,
+                                                      double limit,
+                                                      VectorRef out) const {
+  const auto asked = Fingerprint().add(6U).add(point).add(previous).add(v);
+  return add(batch, asked.value(), [&](const Records& of, const BatchView& members) {
+    return of.add_hessian_difference_products(point, previous, v, members, limit, out);
+  });
+}
+
+std::unique_ptr<const Records> Neighbour::projected(const Matrix& map, double cap) const {
+  auto rest = rest_->projected(map, cap);
+  auto view = std::make_unique<Neighbour>(
+      *rest, place_, std::shared_ptr<const Records>(stand_in_->projected(map, cap)), membership_);
+  view->owned_ = std::move(rest);
+  view->log_ = log_;
+  return view;
+}
+
+}  // namespace dpsosp::audit

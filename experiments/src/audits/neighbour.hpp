@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "dpsosp/privacy/batch.hpp"
+#include "dpsosp/problems/records.hpp"
+
+namespace dpsosp::audit {
+
+/// What an attacker lets happen to one record in batches of secret membership.
+enum class Membership {
+  as_drawn,
+  in,  ///< always a member; of a batch of fixed size in the place of another one
+  out  ///< never a member, likewise
+};
+
+/// A question to the records, as far as it can be told from outside.
+struct Asked {
+  std::uint64_t fingerprint = 0;  ///< of kind, points, vectors and members
+  std::optional<Index> secret;    ///< size of the batch, where its membership is secret
+};
+
+/// Records of which one is exchanged for another.
+class Neighbour final : public Records {
+ public:
+  /// \param rest  outlives it; its record at `place` is not used
+  Neighbour(const Records& rest,
+            Index place,
+            std::shared_ptr<const Records> stand_in,
+            Membership membership = Membership::as_drawn);
+
+  /// The first question since the last call; a record that is not finite makes the curator ask
+  /// again, one by one, which nobody sees.
+  Asked take_asked() const;
+  /// First records of all public batches that were read, other than the whole.
+  std::vector<Index> batches_read() const { return {log_->batches.begin(), log_->batches.end()}; }
+  /// How the batch of the coming question was drawn, and from which records; needed to choose its
+  /// members.
+  void expect(const BatchPolicy& policy, RecordRange drawn_from) const;
+
+  Index size() const override { return rest_->size(); }
+  ClipReport add_gradients(const Point& point,
+                           Block block,
+                           const BatchView& batch,
+                           double limit,
+                           VectorRef out) const override;
+  ClipReport add_gradient_differences(const Point& point,
+                                      const Point& previous,
+                                      Block block,
+                                      const BatchView& batch,
+                                      double limit,
+                                      VectorRef out) const override;
+  ClipReport add_loss_differences(const Point& point,
+                                  const Point& centre,
+                                  const BatchView& batch,
+                                  double limit,
+                                  double& out) const override;
+  bool separable() const override { return rest_->separable(); }
+  ClipReport add_coordinate_loss_differences(Index coordinate,
+                                             ConstVectorRef values,
+                                             double centre,
+                                             const BatchView& batch,
+                                             double limit,
+                                             VectorRef out) const override;
+  bool has_second_order() const override { return rest_->has_second_order(); }
+  Index hessian_rank() const override { return rest_->hessian_rank(); }
+  ClipReport add_hessian_products(const Point& point,
+                                  ConstVectorRef v,
+                                  const BatchView& batch,
+                                  double limit,
+                                  VectorRef out) const override;
+  ClipReport add_hessian_difference_products(const Point& point,
+                                             const Point& previous,
+                                             ConstVectorRef v,
+                                             const BatchView& batch,
+                                             double limit,
+                                             VectorRef out) const override;
+  std::unique_ptr<const Records> projected(const Matrix& map, double cap) const override;
+
+ private:
+  struct Log {  // shared with projected views
+    std::optional<Asked> first;
+    std::set<Index> batches;
+    BatchPolicy policy;
+    RecordRange drawn_from;
+  };
+  template <class Add>
+  ClipReport add(const BatchView& batch, std::uint64_t fingerprint, const Add& add) const;
+  /// The other members of a secret batch, and whether the record at `place_` is one, after the
+  /// attacker's choice.
+  bool choose(const BatchView& batch, std::vector<Index>& others) const;
+
+  const Records* rest_;
+  std::unique_ptr<const Records> owned_;  // of projected views
+  Index place_;
+  std::shared_ptr<const Records> stand_in_;
+  Membership membership_;
+  std::shared_ptr<Log> log_ = std::make_shared<Log>();
+};
+
+}  // namespace dpsosp::audit

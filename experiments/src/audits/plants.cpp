@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plants.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <numbers>
+
+#include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/stream.hpp"
+
+namespace dpsosp::audit {
+namespace {
+
+using Kind = AuditedAnswer::Kind;
+
+bool is_gaussian(Kind kind) {
+  return kind == Kind::vector || kind == Kind::matrix || kind == Kind::prefix;
+}
+
+/// What data and door of one planted run tell each other.
+struct Shared {
+  Plant bug = Plant::none;
+  BatchPolicy policy;      // of the last charge
+  RecordRange drawn_from;  // likewise
+  double gradient_limit = 0.0;
+  Index secret_size = 0;
+};
+
+}  // namespace
+
+const std::vector<PlantEntry>& plant_registry() {
+  static const std::vector<PlantEntry> all{
+      {Plant::noise_over_sqrt2,
+       "noise-over-sqrt2",
+       "Gaussian noise of half the variance",
+       "wang-ye-xu-2017/dp-gd"},
+      {Plant::add_remove_sensitivity,
+       "add-remove-sensitivity",
+       "noise for C/b, where exchanging a record moves the mean by 2C/b",
+       "wang-ye-xu-2017/dp-gd"},
+      {Plant::batch_mean_clip,
+       "batch-mean-clip",
+       "the mean is clipped instead of each record",
+       "wang-ye-xu-2017/dp-gd"},
+      {Plant::difference_clip,
+       "difference-clip",
+       "gradient differences clipped at the constant 2C instead of the declared M|x - y|",
+       "tran-cutkosky-2022/momentum-aggregation"},
+      {Plant::fresh_reused,
+       "fresh-reused",
+       "every fresh batch is the first one again",
+       "zhou-2020/dp-sgd"},
+      {Plant::poisson_fixed_size,
+       "poisson-fixed-size",
+       "Poisson sampling is charged, qn records are drawn",
+       "abadi-2016/dp-sgd"},
+      {Plant::realised_divisor,
+       "realised-divisor",
+       "Poisson sums are divided by the realised size",
+       "abadi-2016/dp-sgd"},
+      {Plant::tree_noise_reused,
+       "tree-noise-reused",
+       "the nodes of one level of a tree share their noise",
+       "liu-talwar-2025/adaptive-spider"},
+      {Plant::last_leaf_bare,
+       "last-leaf-bare",
+       "the last leaf of a prefix has no noise of its own",
+       "liu-talwar-2025/adaptive-spider"},
+      {Plant::hessian_product_bare,
+       "hessian-product-bare",
+       "Hessian products are released without noise",
+       "gao-wright-2023/short-steps"},
+      {Plant::one_question_noise,
+       "one-question-noise",
+       "AboveThreshold draws the noise of its questions once for the session",
+       "wang-chen-xu-2019/dp-gd"},
+      {Plant::half_range,
+       "half-range",
+       "an exponential mechanism takes half its range for the whole",
+       "lowy-2024/exponential-mechanism"},
+      {Plant::unreleased_stop,
+       "unreleased-stop",
+       "the run stops by the norm of an answer before its noise",
+       "wang-ye-xu-2017/dp-gd"}};
+  return all;
+}
+
+const PlantEntry& find_plant(std::string_view name) {
+  std::vector<std::string> names;
+  for (const PlantEntry& entry : plant_registry()) {
+    if (entry.name == name) return entry;
+    names.emplace_back(entry.name);
+  }
+  reject_unknown("plant", name, names);
+}
+
+/// Hands questions on, some of them wrong.
+class Planted::Data final : public Records {
+ public:
+  Data(Plant bug, const Neighbour& records) : records_(records) { shared.bug = bug; }
+
+  Index size() const override { return records_.size(); }
+  ClipReport add_gradients(const Point& point,
+                           Block block,
+                           const BatchView& batch,
+                           double limit,
+                           VectorRef out) const override {
+    shared.gradient_limit = limit;
+    return on(batch, [&](const BatchView& members) {
+      return records_.add_gradients(point, block, members, clip(limit), out);
+    });
+  }
+  ClipReport add_gradient_differences(const Point& point,
+                                      const Point& previous,
+                                      Block block,
+                                      const BatchView& batch,
+                                      double limit,
+                                      VectorRef out) const override {
+    const double declared =
+        shared.bug == Plant::difference_clip ? std::max(limit, 2.0 * shared.gradient_limit) : limit;
+    return on(batch, [&](const BatchView& members) {
+      return records_.add_gradient_differences(point, previous, block, members, declared, out);
+    });
+  }
+  ClipReport add_loss_differences(const Point& point,
+                                  const Point& centre,
+                                  const BatchView& batch,
+                                  double limit,
+                                  double& out) const override {
+    return records_.add_loss_differences(point, centre, batch, limit, out);
+  }
+  bool separable() const override { return records_.separable(); }
+  ClipReport add_coordinate_loss_differences(Index coordinate,
+                                             ConstVectorRef values,
+                                             double centre,
+                                             const BatchView& batch,
+                                             double limit,
+                                             VectorRef out) const override {
+    return records_.add_coordinate_loss_differences(coordinate, values, centre, batch, limit, out);
+  }
+  bool has_second_order() const override { return records_.has_second_order(); }
+  Index hessian_rank() const override { return records_.hessian_rank(); }
+  ClipReport add_hessian_products(const Point& point,
+                                  ConstVectorRef v,
+                                  const BatchView& batch,
+                                  double limit,
+                                  VectorRef out) const override {
+    return records_.add_hessian_products(point, v, batch, limit, out);
+  }
+  ClipReport add_hessian_difference_products(const Point& point,
+                                             const Point& previous,
+                                             ConstVectorRef v,
+                                             const BatchView& batch,
+                                             double limit,
+                                             VectorRef out) const override {
+    return records_.add_hessian_difference_products(point, previous, v, batch, limit, out);
+  }
+  std::unique_ptr<const Records> projected(const Matrix& map, double cap) const override {
+    return records_.projected(map, cap);
+  }
+
+  mutable Shared shared;
+
+ private:
+  double clip(double limit) const {
+    return shared.bug == Plant::batch_mean_clip ? std::numeric_limits<double>::infinity() : limit;
+  }
+  template <class Add>
+  ClipReport on(const BatchView& batch, const Add& add) const {
+    if (batch.is_list()) {
+      shared.secret_size = batch.size();
+      const bool fixed = shared.bug == Plant::poisson_fixed_size &&
+                         shared.policy.kind == BatchPolicy::Kind::poisson;
+      if (!fixed) return add(batch);
+      const Index n = shared.drawn_from.end - shared.drawn_from.begin;
+      const auto size = static_cast<Index>(
+          std::clamp(std::round(shared.policy.rate * static_cast<double>(n)), 1.0, double(n)));
+      Stream coins({.seed = fingerprint_of(batch), .purpose = Purpose::test});
+      std::vector<Index> members = coins.subset(n, size);
+      for (Index& i : members) i += shared.drawn_from.begin;
+      return add(BatchView(members));
+    }
+    if (shared.bug == Plant::fresh_reused && shared.policy.kind == BatchPolicy::Kind::fresh)
+      return add(BatchView(0, batch.size()));
+    return add(batch);
+  }
+  static std::uint64_t fingerprint_of(const BatchView& batch) {
+    auto value = static_cast<std::uint64_t>(batch.size());
+    for (Index k = 0; k < batch.size(); ++k)
+      value = value * 0x9e3779b97f4a7c15ULL + static_cast<std::uint64_t>(batch[k]);
+    return value;
+  }
+
+  const Neighbour& records_;
+};
+
+/// Hands answers on, some of them wrong.
+class Planted::Door final : public Auditor {
+ public:
+  Door(Data& data, Auditor& inner) : shared_(data.shared), inner_(inner) {}
+
+  void charged(const LedgerEntry& entry) override {
+    shared_.policy = entry.policy;
+    shared_.drawn_from = entry.charged;
+    query_ = entry.query;
+    inner_.charged(entry);
+  }
+
+  void answer(const AuditedAnswer& what, VectorRef value) override {
+    what_ = what;
+    spoil_answer(value);
+    inner_.answer(what, value);
+    answer_ = value;
+  }
+
+  void noisy(VectorRef value) override {
+    if (shared_.bug != Plant::none && what_.kind != Kind::score && what_.kind != Kind::loss) {
+      Vector noise = value - answer_;
+      spoil_noise(noise);
+      value = answer_ + noise;
+    }
+    inner_.noisy(value);
+  }
+
+ private:
+  void spoil_answer(VectorRef value) {
+    const bool of_choice = what_.kind == Kind::score || what_.kind == Kind::loss;
+    switch (shared_.bug) {
+      case Plant::noise_over_1_25:
+        if (of_choice) value *= 1.25;
+        break;
+      case Plant::half_range:
+        if (what_.kind == Kind::score) value *= 2.0;
+        break;
+      case Plant::batch_mean_clip:
+        if (const double norm = value.norm();
+            what_.kind == Kind::vector && norm > shared_.gradient_limit)
+          value *= shared_.gradient_limit / norm;
+        break;
+      case Plant::realised_divisor:
+        if (what_.kind == Kind::vector && shared_.policy.kind == BatchPolicy::Kind::poisson)
+          value *= shared_.policy.divisor(shared_.drawn_from.end - shared_.drawn_from.begin) /
+                   std::max(1.0, static_cast<double>(shared_.secret_size));
+        break;
+      case Plant::unreleased_stop:
+        if (what_.kind == Kind::vector) {
+          const double norm = value.norm();
+          if (norm_ > 0 && norm > norm_)
+            throw BudgetExhausted("planted: the norm of the gradient grows");
+          norm_ = norm;
+        }
+        break;
+      default:
+        break;
+    }
+  }
+
+  void spoil_noise(Vector& noise) {
+    switch (shared_.bug) {
+      case Plant::noise_over_1_25:
+        noise /= 1.25;
+        break;
+      case Plant::noise_over_sqrt2:
+        if (is_gaussian(what_.kind)) noise /= std::numbers::sqrt2;
+        break;
+      case Plant::add_remove_sensitivity:
+        if (is_gaussian(what_.kind)) noise /= 2.0;
+        break;
+      case Plant::tree_noise_reused:
+      case Plant::last_leaf_bare:
+        if (what_.kind == Kind::prefix) spoil_tree(noise);
+        break;
+      case Plant::hessian_product_bare:
+        if (query_ == "hessian_product") noise.setZero();
+        break;
+      case Plant::one_question_noise:
+        if (what_.kind == Kind::threshold) question_noise_[what_.index].resize(0);
+        if (what_.kind == Kind::question) {
+          Vector& kept = question_noise_[what_.index];
+          if (kept.size() == 0) kept = noise;
+          noise = kept;
+        }
+        break;
+      default:
+        break;
+    }
+  }
+
+  /// The noise of leaf t is that of leaf t − lowbit(t) and that of the node which t completes.
+  void spoil_tree(Vector& noise) {
+    Tree& tree = trees_[what_.session];
+    const std::int64_t t = what_.index;
+    if (t == 1) tree = {};
+    const Vector zero = Vector::Zero(noise.size());
+    tree.drawn.resize(static_cast<std::size_t>(t) + 1, zero);
+    tree.released.resize(static_cast<std::size_t>(t) + 1, zero);
+    const std::int64_t low = t & -t;
+    const auto rest = static_cast<std::size_t>(t - low);
+    Vector node = noise - tree.drawn[rest];
+    tree.drawn.back() = noise;
+    if (shared_.bug == Plant::last_leaf_bare) {
+      if (low == 1 && t > 1) node.setZero();
+    } else {
+      node = tree.of_level.try_emplace(low, node).first->second;
+    }
+    noise = tree.released[rest] + node;
+    tree.released.back() = noise;
+  }
+
+  struct Tree {
+    std::vector<Vector> drawn, released;  // by leaf
+    std::map<std::int64_t, Vector> of_level;
+  };
+  Shared& shared_;
+  Auditor& inner_;
+  AuditedAnswer what_;
+  Vector answer_;
+  std::string query_;
+  double norm_ = 0.0;
+  std::map<std::int64_t, Vector> question_noise_;
+  std::map<const void*, Tree> trees_;
+};
+
+Planted::Planted(Plant bug, Auditor& auditor, const Neighbour& records)
+    : auditor_(auditor), records_(records) {
+  if (bug == Plant::none) return;
+  data_ = std::make_unique<Data>(bug, records);
+  door_ = std::make_unique<Door>(*data_, auditor);
+}
+
+Planted::~Planted() = default;
+
+const Records& Planted::records() const {
+  return data_ ? static_cast<const Records&>(*data_) : records_;
+}
+
+Auditor& Planted::auditor() { return door_ ? static_cast<Auditor&>(*door_) : auditor_; }
+
+}  // namespace dpsosp::audit

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include "dpsosp/problems/records.hpp"
+
+/// Records that stand in for another one, as records of size 1.
+namespace dpsosp::audit {
+
+/// Record number `index` of other records, as records of size 1. They outlive it.
+std::shared_ptr<const Records> one_of(const Records& records, Index index);
+/// The same with its loss multiplied by `factor`: −1 flips it, 0 removes it, 100 goes beyond every
+/// limit that a constant of the problem gives.
+std::shared_ptr<const Records> scaled(std::shared_ptr<const Records> record, double factor);
+enum class Direction { diagonal, first };
+/// No record of the problem: whatever is asked, it answers `size` times the limit in one fixed
+/// direction, so that two of opposite sign move every answer by all that clipping allows. A size of
+/// NaN answers what is not finite. \param like  says which questions are answered
+/// \param direction  of gradients: of (1, …, 1), or of the first coordinate
+std::shared_ptr<const Records> saturating(const Records& like,
+                                          double size,
+                                          Direction direction = Direction::diagonal);
+
+}  // namespace dpsosp::audit

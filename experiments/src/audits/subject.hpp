@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "dpsosp/algorithms/algorithm.hpp"
+#include "dpsosp/problems/problem.hpp"
+#include "plants.hpp"
+#include "transcript.hpp"
+
+namespace dpsosp::audit {
+
+/// What is attacked: an algorithm with its parameters, and the data set of which one record is
+/// exchanged.
+struct Subject {
+  std::string name;  ///< "on double-well, repaired"
+  Problem problem;
+  Problem other;  ///< the same with other records
+  std::unique_ptr<Algorithm> algorithm;
+  FilterRule rule;
+  std::optional<PrivacyBudget> claimed;  ///< what the rule keeps; none where it was widened
+  std::uint32_t stream = 0;  ///< of its random numbers, so that audits do not share their luck
+};
+
+/// What a run shows to anybody, compared bit by bit: output, status, counts, ledger, what is left
+/// of budget and data, and what an observer sees of every step. What depends on the records and is
+/// marked so (certificates, clip counts, timings) is no part of it.
+struct Shown {
+  nlohmann::json result;
+  std::vector<Vector> observed;
+  bool operator==(const Shown& other) const;
+};
+
+struct Recorded {
+  Transcript transcript;
+  Shown shown;
+  Ledger ledger;
+};
+/// One run behind the sound door. \param plant  a bug, or null
+Recorded record(const Subject& subject, const Neighbour& records, std::uint64_t seed, Plant bug);
+
+struct Replayed {
+  std::vector<Vector> answers;
+  std::string difference;         ///< in questions or releases; empty if there is none
+  std::string charge_difference;  ///< likewise
+  Shown shown;
+};
+/// The same run on other records with the releases of the recorded one.
+Replayed replay(const Subject& subject,
+                const Recorded& recorded,
+                const Neighbour& records,
+                std::uint64_t seed,
+                Plant bug);
+
+}  // namespace dpsosp::audit

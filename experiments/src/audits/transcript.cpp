@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transcript.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace dpsosp::audit {
+namespace {
+
+bool same(const LedgerEntry& a, const LedgerEntry& b) {
+  const auto key = [](const LedgerEntry& e) {
+    return std::tie(e.scope,
+                    e.query,
+                    e.policy,
+                    e.event,
+                    e.charged,
+                    e.sensitivity_low,
+                    e.deviation_low,
+                    e.count,
+                    e.pure,
+                    e.delta_extra);
+  };
+  return key(a) == key(b);
+}
+
+std::string_view name_of(AuditedAnswer::Kind kind) {
+  using Kind = AuditedAnswer::Kind;
+  switch (kind) {
+    case Kind::vector:
+      return "vector";
+    case Kind::matrix:
+      return "matrix";
+    case Kind::prefix:
+      return "prefix sum";
+    case Kind::scalar:
+      return "scalar";
+    case Kind::threshold:
+      return "threshold";
+    case Kind::question:
+      return "question";
+    case Kind::score:
+      return "score";
+    case Kind::loss:
+      break;
+  }
+  return "loss";
+}
+
+}  // namespace
+
+bool same_bits(ConstVectorRef a, ConstVectorRef b) {
+  return std::ranges::equal(
+      a, b, {}, std::bit_cast<std::uint64_t, double>, std::bit_cast<std::uint64_t, double>);
+}
+
+std::string place_of(const Transcript& transcript, std::size_t index) {
+  const Exchange& e = transcript[index];
+  if (e.charges.empty()) return fmt::format("{}, answer {}", name_of(e.what.kind), index + 1);
+  const LedgerEntry& entry = e.charges.back();
+  return fmt::format("{} of {}, answer {}", entry.query, entry.scope, index + 1);
+}
+
+void Recorder::charged(const LedgerEntry& entry) {
+  records_.expect(entry.policy, entry.charged);
+  pending_.push_back(entry);
+}
+
+void Recorder::answer(const AuditedAnswer& what, VectorRef value) {
+  transcript.push_back(
+      {what, std::exchange(pending_, {}), records_.take_asked(), Vector(value), Vector()});
+}
+
+void Recorder::noisy(VectorRef value) { transcript.back().noisy = value; }
+
+void Replayer::charged(const LedgerEntry& entry) {
+  records_.expect(entry.policy, entry.charged);
+  pending_.push_back(entry);
+}
+
+void Replayer::answer(const AuditedAnswer& what, VectorRef value) {
+  const auto charges = std::exchange(pending_, {});
+  const Asked asked = records_.take_asked();
+  const std::size_t k = answers.size();
+  if (!difference_.empty()) return;
+  if (k == recorded_.size()) {
+    difference_ = fmt::format("answer {} is one too many", k + 1);
+    return;
+  }
+  const Exchange& e = recorded_[k];
+  const bool same_question = e.what.kind == what.kind && e.what.deviation == what.deviation &&
+                             e.what.index == what.index &&
+                             e.asked.fingerprint == asked.fingerprint &&
+                             e.answer.size() == value.size();
+  if (!same_question) {
+    difference_ = fmt::format("{}: another question", place_of(recorded_, k));
+    return;
+  }
+  if (charge_difference_.empty() && !std::ranges::equal(e.charges, charges, same))
+    charge_difference_ = fmt::format("{}: another charge", place_of(recorded_, k));
+  answers.emplace_back(value);
+  value = e.answer;
+}
+
+void Replayer::noisy(VectorRef value) {
+  if (!difference_.empty() || answers.empty()) return;
+  const std::size_t k = answers.size() - 1;
+  if (!same_bits(recorded_[k].noisy, value))
+    difference_ = fmt::format("{}: another value is released", place_of(recorded_, k));
+}
+
+}  // namespace dpsosp::audit

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "dpsosp/privacy/curator.hpp"
+
+namespace dpsosp {
+
+/// One answer on its way out of a curator.
+struct AuditedAnswer {
+  enum class Kind {
+    vector,     ///< N(0, deviation² I) is added
+    matrix,     ///< d × d by columns; N(0, deviation²) off the diagonal, twice the variance on it
+    prefix,     ///< a prefix sum of a tree, N(0, deviation²) per node
+    scalar,     ///< Laplace noise of scale `deviation`
+    threshold,  ///< of AboveThreshold, when its session opens; Laplace noise of scale `deviation`
+    question,   ///< a scalar of AboveThreshold, likewise; only whether all are at most their
+                ///< thresholds is released
+    score,      ///< of one candidate of an exponential mechanism of temperature `deviation`
+    loss,       ///< a mean loss that a Gibbs sampler of temperature `deviation` looks at
+  };
+  Kind kind = Kind::vector;
+  double deviation = 0;           ///< of the noise to come
+  const void* session = nullptr;  ///< which tree or session; an address
+  std::int64_t index = 0;         ///< leaf of a tree from 1, number of a scalar or candidate from 0
+};
+
+/// Sees what a curator is about to release, before and after noise, and may put another value in
+/// its place: a recorded one, so that two runs can be compared query by query, or a wrong one, so
+/// that an attack can be shown to bite.
+class Auditor {
+ public:
+  virtual ~Auditor() = default;
+  /// What was granted and listed for the answers that follow.
+  virtual void charged(const LedgerEntry& entry) = 0;
+  /// Before noise.
+  virtual void answer(const AuditedAnswer& what, VectorRef value) = 0;
+  /// The last answer with its noise; of scores and losses the choice, once for all of them.
+  virtual void noisy(VectorRef value) = 0;
+};
+
+/// The sound door with an auditor behind it. It needs the records, so no algorithm can build one;
+/// built by audits and tests alone. Nothing that it answers is a result: its label is `none`.
+class AuditedCurator final : public Curator {
+ public:
+  /// \param auditor  outlives the curator and its children
+  AuditedCurator(const PublicFacts& facts,
+                 const Records& records,
+                 const FilterRule& rule,
+                 StreamKey key,
+                 Auditor& auditor);
+};
+
+}  // namespace dpsosp

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "program.hpp"
+
+// dpsosp audit: what it prints, and what its exit code says.
+namespace dpsosp {
+namespace {
+
+Result audit(const std::string& arguments) {
+  return run_program(DPSOSP_PROGRAM, words("audit " + arguments));
+}
+
+const std::string dp_gd = "--algorithm wang-ye-xu-2017/dp-gd --scale smoke ";
+
+TEST(AuditCommand, PrintsClaimedAccountedAndAuditedEpsilonInOneRow) {
+  const Result r = audit(dp_gd + "--runs 500");
+  EXPECT_EQ(r.code, 0);
+  EXPECT_EQ(r.err, "");
+  EXPECT_NE(r.out.find("claimed accounted  audited"), std::string::npos);
+  EXPECT_NE(r.out.find("stands"), std::string::npos);
+  EXPECT_NE(r.out.find("confidence 0.999"), std::string::npos);
+}
+
+TEST(AuditCommand, HasTheSameBytesForAnyThreads) {
+  const std::string arguments = dp_gd + "--runs 100 --json --threads ";
+  const Result one = audit(arguments + "1"), three = audit(arguments + "3");
+  EXPECT_EQ(one.out, three.out);
+  const auto parsed = nlohmann::json::parse(one.out);
+  EXPECT_EQ(parsed.at("statistics").at("claimed"), 8);
+  EXPECT_TRUE(parsed.at("replay").at("passed").get<bool>());
+}
+
+TEST(AuditCommand, FindsAPlantedBugAndFailsWhereItFindsNone) {
+  const Result caught = audit(dp_gd + "--plant noise-over-sqrt2 --runs 100");
+  EXPECT_EQ(caught.code, 0);
+  EXPECT_NE(caught.out.find("planted bug caught"), std::string::npos);
+  const Result missed = audit(dp_gd + "--plant tree-noise-reused --runs 100");  // it has no tree
+  EXPECT_EQ(missed.code, 1);
+  EXPECT_NE(missed.out.find("planted bug missed"), std::string::npos);
+}
+
+TEST(AuditCommand, RefusesInOneLine) {
+  const auto refused = [](const std::string& arguments, const std::string& part) {
+    expect_one_error_line(audit(arguments), 2, part);
+  };
+  refused("", "expected --algorithm KEY");
+  refused("--all --algorithm abadi-2016/dp-sgd", "expected --algorithm KEY");
+  refused("--all --runs 10", "--runs needs --algorithm");
+  refused("--all --plant half-range", "--plant needs --algorithm");
+  refused("--algorithm abadi-2016/dpsgd", "did you mean 'abadi-2016/dp-sgd'");
+  refused("--algorithm reference/sgd", "claims no privacy");
+  refused(dp_gd + "--plant half-rang", "did you mean 'half-range'");
+  refused(dp_gd + "--runs 7", "runs");
+  refused("--algorithm wang-ye-xu-2017/dp-gd --scale huge", "huge");
+}
+
+}  // namespace
+}  // namespace dpsosp

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// The long form: every instance and pair of every algorithm, and attacks with many runs.
+#include <gtest/gtest.h>
+
+#include "audits/bounds.hpp"
+#include "dpsosp/core/stream.hpp"
+#include "dpsosp/experiments/audit.hpp"
+#include "dpsosp/experiments/probe.hpp"
+
+namespace dpsosp {
+namespace {
+
+TEST(Audit, NoClaimIsFalsifiedAtQuickScale) {
+  for (const AuditJobs::OfAlgorithm& a : audit_jobs(Scale::quick).algorithms) {
+    SCOPED_TRACE(a.algorithm);
+    const nlohmann::json replay = compute_job(a.replay), attack = compute_job(a.statistics);
+    EXPECT_TRUE(replay.at("passed").get<bool>()) << replay.at("checks").dump(2);
+    EXPECT_FALSE(attack.at("falsified").get<bool>());
+  }
+}
+
+TEST(Audit, EveryPlantIsCaught) {
+  for (const nlohmann::json& job : audit_jobs(Scale::quick).plants)
+    EXPECT_TRUE(compute_job(job).at("caught").get<bool>()) << job.at("parameters").dump();
+}
+
+/// Where the charge is tight, a true claim is falsified no more often than stated.
+TEST(Audit, FalseAlarmsAreAsRareAsStated) {
+  const double mu = 1.5, confidence = 0.9;
+  const audit::Claim claim({{GaussianEvent{1.0 / mu}, 1}});
+  constexpr int audits = 2000;
+  int alarms = 0;
+  for (int k = 0; k < audits; ++k) {
+    Stream stream({.seed = static_cast<std::uint64_t>(k), .purpose = Purpose::test});
+    std::vector<double> one(200), two(200);
+    for (std::size_t i = 0; i < one.size(); ++i) {
+      one[i] = stream.normal() + 0.5 * mu;
+      two[i] = stream.normal() - 0.5 * mu;
+    }
+    alarms += claim.falsified_by(audit::error_rates(one, two, confidence)) ? 1 : 0;
+  }
+  EXPECT_LT(alarms, 0.1 * audits);
+}
+
+}  // namespace
+}  // namespace dpsosp
