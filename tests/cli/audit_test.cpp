@@ -12,7 +12,7 @@ namespace dpsosp {
 namespace {
 
 Result audit(const std::string& arguments) {
-  return run_program(DPSOSP_PROGRAM, words("audit " + arguments));
+  return run_program(DPSOSP_PROGRAM, words(std::string("audit ").append(arguments)));
 }
 
 const std::string dp_gd = "--algorithm wang-ye-xu-2017/dp-gd --scale smoke ";
