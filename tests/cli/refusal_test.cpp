@@ -157,7 +157,7 @@ TEST(Refusal, APointThatCannotBeReadIsRefusedAndAnInfiniteOneFails) {
 
 TEST(Refusal, LineEndsInTheInputDoNotMakeTheMessageLonger) {
   expect_one_error_line(
-      dpsosp({"certify", "--problem", "cosine-saddle", "--point", "a\nb"}), 2, "point = a b");
+      dpsosp({"certify", "--problem", "cosine-saddle", "--point", "a\nb"}), 2, "point = a\\nb");
   expect_one_error_line(dpsosp({"ru\nn"}), 2, "unknown command");
 }
 
