@@ -5,8 +5,7 @@
 #include <string_view>
 #include <vector>
 
-/// A reader of files that anybody may have written. A program links one target with one of two
-/// mains: mutate_main.cpp, which runs everywhere and always the same inputs, or libfuzzer_main.cpp.
+/// A reader of files that anybody may have written; mutate_main.cpp feeds it.
 namespace dpsosp::fuzz {
 
 /// Reads one input. A refusal, InputError with one line of text, is fine; any other exception, a
