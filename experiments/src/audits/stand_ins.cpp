@@ -15,6 +15,9 @@ constexpr double unlimited = std::numeric_limits<double>::infinity();
 class OneOf final : public Records {
  public:
   OneOf(const Records& records, Index index) : records_(records), one_(index, index + 1) {}
+  /// Of a projected view, which it owns.
+  OneOf(std::unique_ptr<const Records> records, Index index)
+      : owned_(std::move(records)), records_(*owned_), one_(index, index + 1) {}
 
   Index size() const override { return 1; }
   ClipReport add_gradients(const Point& point,
@@ -64,44 +67,15 @@ class OneOf final : public Records {
                                              VectorRef out) const override {
     return records_.add_hessian_difference_products(point, previous, v, one_, limit, out);
   }
-  std::unique_ptr<const Records> projected(const Matrix& map, double cap) const override;
-
- private:
-  const Records& records_;
-  BatchView one_;
-};
-
-/// One record of a projected view, which it owns.
-class OneOfOwned final : public Records {
- public:
-  OneOfOwned(std::unique_ptr<const Records> records, Index index)
-      : owned_(std::move(records)), one_(*owned_, index) {}
-
-  Index size() const override { return 1; }
-  ClipReport add_gradients(const Point& point,
-                           Block block,
-                           const BatchView& batch,
-                           double limit,
-                           VectorRef out) const override {
-    return one_.add_gradients(point, block, batch, limit, out);
-  }
-  ClipReport add_gradient_differences(const Point& point,
-                                      const Point& previous,
-                                      Block block,
-                                      const BatchView& batch,
-                                      double limit,
-                                      VectorRef out) const override {
-    return one_.add_gradient_differences(point, previous, block, batch, limit, out);
+  std::unique_ptr<const Records> projected(const Matrix& map, double cap) const override {
+    return std::make_unique<OneOf>(records_.projected(map, cap), one_.begin());
   }
 
  private:
   std::unique_ptr<const Records> owned_;
-  OneOf one_;
+  const Records& records_;
+  BatchView one_;
 };
-
-std::unique_ptr<const Records> OneOf::projected(const Matrix& map, double cap) const {
-  return std::make_unique<OneOfOwned>(records_.projected(map, cap), one_.begin());
-}
 
 /// A record whose loss is a multiple of another's.
 class Scaled final : public Records {
