@@ -50,7 +50,10 @@ po::options_description run_options() {
       "observations",
       po::value<std::string>()->default_value("0"),
       "points of the trace, for the best iterate; 0: none")("trace",
-                                                            "print the trace too (with --json)");
+                                                            "print the trace too (with --json)")(
+      "release",
+      "exact noise from the system's entropy instead of the seed's; prints what may be published "
+      "and nothing else, and never the same twice");
   return options;
 }
 
@@ -98,19 +101,14 @@ std::string certificate_text(const json& c) {
   return text;
 }
 
-std::string as_text(const json& r) {
+/// The lines of a run that its release has too.
+std::string released_text(const json& r) {
   const json& a = r["algorithm"];
   const json& p = r["privacy"];
-  std::string out = fmt::format("output       {}\n", certificate_text(r["output"]));
-  out += fmt::format("start        {}\n", certificate_text(r["start"]));
-  if (r.contains("best"))
-    out += fmt::format("best iterate t = {}, sosp_level {} (not released)\n",
-                       r["best"][0].get<Index>(),
-                       number(r["best"][4]));
-  out += fmt::format("run          {} after {} steps; {}\n",
-                     a["status"].get<std::string>(),
-                     a["steps"].get<Index>(),
-                     a["counts"].dump());
+  std::string out = fmt::format("run          {} after {} steps; {}\n",
+                                a["status"].get<std::string>(),
+                                a["steps"].get<Index>(),
+                                a["counts"].dump());
   const double alpha = from_json_number(r["schedule"]["alpha"]);
   const std::string note = r["schedule"]["note"];
   out += fmt::format("utility      {}; {}{}\n",
@@ -143,6 +141,24 @@ std::string as_text(const json& r) {
   if (p["ledger"].contains("further_entries"))
     out += fmt::format("ledger       and {} further entries\n",
                        p["ledger"]["further_entries"].get<std::size_t>());
+  return out;
+}
+
+std::string release_text(const json& r) {
+  std::string point = r["point"].dump();
+  if (r["point"].size() > 8) point = fmt::format("{} numbers, with --json", r["point"].size());
+  return fmt::format("output       {}\n", point) + released_text(r) +
+         fmt::format("noise        {}\n", r["privacy"]["noise"].get<std::string>());
+}
+
+std::string as_text(const json& r) {
+  std::string out = fmt::format("output       {}\n", certificate_text(r["output"]));
+  out += fmt::format("start        {}\n", certificate_text(r["start"]));
+  if (r.contains("best"))
+    out += fmt::format("best iterate t = {}, sosp_level {} (not released)\n",
+                       r["best"][0].get<Index>(),
+                       number(r["best"][4]));
+  out += released_text(r);
   const json& log = r["evaluation_log"];
   out += fmt::format(
       "not private  {} of {:.6g} contributions clipped; the certificates are exact functions of "
@@ -179,12 +195,15 @@ int run_command(const Arguments& arguments) {
   const auto threads = static_cast<std::size_t>(integer(map, "run", "threads", 1));
   if (map.count("trace") != 0 && (map.count("json") == 0 || spec.observations == 0))
     throw InputError("run: --trace needs --json and --observations");
+  const bool release = map.count("release") != 0;
+  if (release && spec.observations != 0)
+    throw InputError("run: --release with --observations; a trace is not private");
 
   const json description = describe(spec);
   const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
-  json result = compute_run(description);
+  json result = release ? compute_release(description) : compute_run(description);
   if (map.count("json") == 0) {
-    std::cout << as_text(result);
+    std::cout << (release ? release_text(result) : as_text(result));
     return 0;
   }
   if (map.count("trace") == 0) result.erase("trace");

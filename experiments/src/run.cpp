@@ -18,6 +18,7 @@
 #include "dpsosp/experiments/run_key.hpp"
 #include "dpsosp/experiments/runner.hpp"
 #include "dpsosp/privacy/accounting/advanced_composition.hpp"
+#include "dpsosp/privacy/release_curator.hpp"
 #include "dpsosp/privacy/unsound_curator.hpp"
 #include "dpsosp/problems/problem.hpp"
 #include "ledger_json.hpp"
@@ -416,6 +417,43 @@ json privacy_json(const Curator& curator,
   return j;
 }
 
+class Blind final : public Observer {
+ public:
+  void iterate(Index /*t*/, ConstVectorRef /*x*/) override {}
+};
+
+Outcome run_algorithm(const Setup& s, Curator& curator, StreamKey key, Observer& observer) {
+  key.purpose = Purpose::algorithm;
+  Outcome outcome;
+  try {
+    outcome = s.algorithm->run(curator, Stream(key), observer);
+  } catch (const InputError& e) {
+    // The first query refuses what was asked for; a later one, where the run has come to.
+    if (curator.ledger().queries() <= 1) throw;
+    throw RunFailed(e.what());
+  }
+  if (outcome.status == Status::not_finite)
+    throw RunFailed(
+        fmt::format("not_finite: an iterate is not finite after {} steps", outcome.steps));
+  return outcome;
+}
+
+json algorithm_json(const Setup& s, const Outcome& outcome, const Ledger& ledger) {
+  return {{"status", to_string(outcome.status)},
+          {"steps", outcome.steps},
+          {"counts", outcome.counts},
+          {"records_used", records_used(ledger)},
+          {"parameters", values_of(s.algorithm->fields())}};
+}
+
+json schedule_json(const Scheduled& scheduled) {
+  return {{"alpha", to_json_number(scheduled.alpha)},
+          {"utility", to_string(scheduled.utility)},
+          {"note", scheduled.note}};
+}
+
+std::vector<double> entries_of(const Vector& point) { return {point.begin(), point.end()}; }
+
 }  // namespace
 
 Door door_of(const std::string& text) { return named("door", doors, text); }
@@ -477,39 +515,18 @@ json compute_run(const json& d) {
   const PublicFacts& facts = s.problem.facts;
   const std::uint64_t seed = d.at("seed");
   ClipLog log;
-  StreamKey key = key_of(d);
+  const StreamKey key = key_of(d);
   Curator curator = open_door(s, key, log);
-  key.purpose = Purpose::algorithm;
-
   const Index observations = d.at("observations");
   ObservationPlan plan;
   plan.uniform = std::max<Index>(2, observations);
   plan.per_decade = 0;
   Recorder recorder(plan, facts.dimension);
-  const Outcome outcome = [&] {
-    try {
-      return s.algorithm->run(curator, Stream(key), recorder);
-    } catch (const InputError& e) {
-      // The first query refuses what was asked for; a later one, where the run has come to.
-      if (curator.ledger().queries() <= 1) throw;
-      throw RunFailed(e.what());
-    }
-  }();
-  if (outcome.status == Status::not_finite)
-    throw RunFailed(
-        fmt::format("not_finite: an iterate is not finite after {} steps", outcome.steps));
+  const Outcome outcome = run_algorithm(s, curator, key, recorder);
 
   const json start = certificate_json(s.problem, facts.initial_point, seed);
-  json result{{"algorithm",
-               {{"status", to_string(outcome.status)},
-                {"steps", outcome.steps},
-                {"counts", outcome.counts},
-                {"records_used", records_used(curator.ledger())},
-                {"parameters", values_of(s.algorithm->fields())}}},
-              {"schedule",
-               {{"alpha", to_json_number(s.scheduled.alpha)},
-                {"utility", to_string(s.scheduled.utility)},
-                {"note", s.scheduled.note}}},
+  json result{{"algorithm", algorithm_json(s, outcome, curator.ledger())},
+              {"schedule", schedule_json(s.scheduled)},
               {"privacy", privacy_json(curator, d, s.scheduled, log)},
               {"start", start},
               {"origin",
@@ -542,8 +559,7 @@ json compute_run(const json& d) {
     seen["first_violation"] = log.first_violation;
     seen["unseen"] = log.unseen;
   }
-  if (facts.dimension <= stored_point_limit)
-    result["point"] = std::vector<double>(outcome.point.begin(), outcome.point.end());
+  if (facts.dimension <= stored_point_limit) result["point"] = entries_of(outcome.point);
   if (observations > 0) {
     const auto trace =
         recorder.trace.evaluate(s.problem.objective(),
@@ -552,6 +568,27 @@ json compute_run(const json& d) {
     result["trace"] = trace_json(trace);
     if (const auto k = best(trace)) result["best"] = result["trace"][*k];
   }
+  return result;
+}
+
+json compute_release(const json& d) {
+  const Setup s = set_up(d);
+  if (s.door != Door::enforced)
+    throw InputError(
+        fmt::format("release: {} as described runs behind the door `{}`, which enforces no privacy",
+                    d.at("algorithm").get<std::string>(),
+                    name_in(doors, s.door)));
+  ClipLog log;
+  const StreamKey key = key_of(d);
+  ReleaseCurator curator(
+      s.told, *s.problem.records, s.scheduled.rule, key, std::make_unique<SystemEntropy>(), &log);
+  Blind unseen;
+  const Outcome outcome = run_algorithm(s, curator, key, unseen);
+  json result{{"algorithm", algorithm_json(s, outcome, curator.ledger())},
+              {"schedule", schedule_json(s.scheduled)},
+              {"privacy", privacy_json(curator, d, s.scheduled, log)},
+              {"point", entries_of(outcome.point)}};
+  result["privacy"]["noise"] = "discrete Gaussian, system entropy";
   return result;
 }
 

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "curator_exact.hpp"
 #include "curator_state.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/problems/records.hpp"
@@ -102,6 +103,16 @@ Curator::Curator(const PublicFacts& facts,
   own_->records = &records;
 }
 
+Curator::Curator(const PublicFacts& facts,
+                 const Records& records,
+                 const FilterRule& rule,
+                 StreamKey key,
+                 ClipLog* clip_log,
+                 std::unique_ptr<WordSource> words)
+    : Curator(facts, records, rule, key, clip_log, Departures{}) {
+  shared_->words = std::move(words);
+}
+
 Curator::Curator(std::shared_ptr<Shared> shared, std::unique_ptr<Own> own)
     : shared_(std::move(shared)), own_(std::move(own)) {}
 
@@ -145,8 +156,10 @@ Batch Curator::draw(const BatchPolicy& policy, BatchUse use) {
              static_cast<double>(policy.size),
              fmt::format("in [1, records] with records = {}", n));
   const bool simulated = own_->records->simulated();
-  if (simulated &&
-      (policy.kind == BatchPolicy::Kind::sample || policy.kind == BatchPolicy::Kind::poisson))
+  const bool secret =
+      policy.kind == BatchPolicy::Kind::sample || policy.kind == BatchPolicy::Kind::poisson;
+  if (secret) shared_->refuse_if_exact(fmt::format("batch {}", to_string(policy.kind)));
+  if (simulated && secret)
     throw InputError(fmt::format(
         "batch: simulated records answer `all` and `fresh` batches, not `{}`; use real records",
         to_string(policy.kind)));
@@ -249,6 +262,13 @@ void Curator::answer(const char* name,
       .reads = !still && (query.limit > 0 || departures.no_clipping)};
   pay(question);
 
+  if (shared_->words) {
+    answer_exactly(question.plan.standard_deviation, out, [&](LatticeVector& sum) {
+      if (!still)
+        read_gradients_exactly(point, previous, batch, query, 1.0 / question.plan.divisor, sum);
+    });
+    return;
+  }
   own.work.setZero(out.size());
   if (!still) read_mean(point, previous, batch, query, question.plan.divisor);
   add_noise(question.plan.standard_deviation);
@@ -277,6 +297,8 @@ void Curator::pay(Question& question) {
            0.0,
            "> 0; a query without noise is not private and this curator refuses it");
   if (question.still) plan.event.reset();
+  if (shared_->words && plan.event)
+    plan.event = shared_->as_drawn(std::get<GaussianEvent>(*plan.event));
   const bool realised =
       departures.realised_divisor && batch.policy_.kind == BatchPolicy::Kind::poisson;
   if ((question.clipped_mean || realised) && plan.event) {

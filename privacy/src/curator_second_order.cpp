@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "curator_exact.hpp"
 #include "curator_state.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/problems/records.hpp"
@@ -47,6 +48,18 @@ void Curator::gradient_combination(double gamma,
                (reads_difference && (query.difference_limit > 0 || departures.no_clipping))};
   pay(question);
 
+  if (shared_->words) {
+    const double divisor = question.plan.divisor;
+    const auto read = [&](double share, const Point* from, double clip, LatticeVector& sum) {
+      read_gradients_exactly(
+          point, from, batch, {clip, query.noise, query.block}, share / divisor, sum);
+    };
+    answer_exactly(question.plan.standard_deviation, out, [&](LatticeVector& sum) {
+      if (reads_gradient) read(gamma, nullptr, query.limit, sum);
+      if (reads_difference) read(1.0 - gamma, &previous, query.difference_limit, sum);
+    });
+    return;
+  }
   own.work.setZero(out.size());
   if (reads_difference)
     read_mean(point,
@@ -102,6 +115,10 @@ void Curator::hessian(const Point& point,
       .reads = query.limit > 0 || departures.no_clipping};
   pay(question);
 
+  if (shared_->words) {
+    hessian_exactly(point.x, batch, query.limit, rank, question.plan.standard_deviation, out);
+    return;
+  }
   Matrix mean(d, d);
   read_hessian_matrix(point.x, batch, query.limit, mean);
   const double s = question.plan.standard_deviation;
@@ -166,6 +183,12 @@ void Curator::hessian_product(const Point& point,
       .reads = length > 0 && (query.limit > 0 || departures.no_clipping)};
   pay(question);
 
+  if (shared_->words) {
+    answer_exactly(question.plan.standard_deviation, out, [&](LatticeVector& sum) {
+      if (length > 0) read_products_exactly(point.x, {}, batch, v, query.limit, sum);
+    });
+    return;
+  }
   own.work.setZero(out.size());
   if (length > 0) read_hessian(point.x, {}, batch, v, query.limit);
   add_noise(question.plan.standard_deviation);

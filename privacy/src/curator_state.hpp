@@ -4,8 +4,14 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "dpsosp/core/discrete_gaussian.hpp"
+#include "dpsosp/core/errors.hpp"
+#include "dpsosp/privacy/accounting/accountant.hpp"
 #include "dpsosp/privacy/audited_curator.hpp"
 #include "dpsosp/privacy/curator.hpp"
 #include "dpsosp/privacy/range_filter.hpp"
@@ -20,8 +26,26 @@ struct Curator::Shared {
   ClipLog* clip_log = nullptr;
   Departures departures;
   SimulatedRanges simulated;
-  bool rests_on_assumption = false;  // a release whose exactness nothing enforces
-  Auditor* auditor = nullptr;        // of AuditedCurator alone
+  bool rests_on_assumption = false;   // a release whose exactness nothing enforces
+  Auditor* auditor = nullptr;         // of AuditedCurator alone
+  std::unique_ptr<WordSource> words;  // of ReleaseCurator alone
+
+  /// The charge of Gaussian noise as it is drawn: a discrete Gaussian has the same zCDP, and
+  /// nothing else of a Gaussian is proved of it.
+  Event as_drawn(const GaussianEvent& event) const {
+    if (!words) return event;
+    if (event.noise_multiplier < 5e-4)
+      reject("release", "noise over sensitivity", event.noise_multiplier, ">= 5e-4");
+    return ZcdpEvent{*zcdp(event)};
+  }
+  /// For mechanisms that have floating-point noise only.
+  void refuse_if_exact(std::string_view query) const {
+    if (words)
+      throw InputError(fmt::format(
+          "{}: a release has exact noise for Gaussian queries on public batches alone; choose an "
+          "algorithm that asks nothing else",
+          query));
+  }
 
   void list(LedgerEntry entry) {
     if (auditor != nullptr) auditor->charged(entry);

@@ -59,6 +59,7 @@ class ExponentialMechanism::Race {
 
 ExponentialMechanism::ExponentialMechanism(Curator& curator, const Batch& batch)
     : curator_(&curator), batch_(batch) {
+  curator.shared_->refuse_if_exact(where);
   const Vector start = curator.own_->facts.initial_point;
   curator.check_query(Point(start), nullptr, batch, Block::x, curator.own_->facts.dimension);
   if (batch.members_) throw InputError("exponential mechanism: a batch with secret membership");

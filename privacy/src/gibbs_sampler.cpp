@@ -76,6 +76,7 @@ GibbsSampler::GibbsSampler(Curator& curator, const Batch& batch, const GibbsSpec
       spec_(spec),
       sampler_(law_of(spec, spec.domain.diameter(curator.facts().dimension))) {
   constexpr std::string_view where = "gibbs sampler";
+  curator.shared_->refuse_if_exact(where);
   const PublicFacts& facts = curator.own_->facts;
   const Vector start = facts.initial_point;
   curator.check_query(Point(start), nullptr, batch, Block::x, facts.dimension);

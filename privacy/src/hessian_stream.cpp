@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "curator_exact.hpp"
 #include "curator_state.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/problems/records.hpp"
@@ -45,7 +46,7 @@ void HessianStream::keep(const Point& point,
                          const Vector& previous,
                          const Batch& batch,
                          double limit) {
-  if (mode_ == HessianMode::lazy) {
+  if (mode_ == HessianMode::lazy || curator_->shared_->words) {
     groups_.push_back({point.x, previous, batch, limit});
     return;
   }
@@ -91,7 +92,7 @@ void HessianStream::product(ConstVectorRef v, double standard_deviation, VectorR
       entries.push_back({own.scope, "hessian_product", g.batch.policy_, {}, g.batch.range_});
   }
   for (const auto& [range, total] : sensitivities.steps()) {
-    const Event event = GaussianEvent{standard_deviation / total};
+    const Event event = shared.as_drawn(GaussianEvent{standard_deviation / total});
     charges.push_back({range, own.rule.charge(event)});
     entries.push_back({own.scope,
                        "hessian_product",
@@ -111,6 +112,14 @@ void HessianStream::product(ConstVectorRef v, double standard_deviation, VectorR
     curator_->shared_->list(std::move(entry));
   }
 
+  if (shared.words) {
+    curator_->answer_exactly(standard_deviation, out, [&](LatticeVector& sum) {
+      if (length == 0) return;
+      for (const Group& g : groups_)
+        curator_->read_products_exactly(g.point, g.previous, g.batch, v, g.limit, sum);
+    });
+    return;
+  }
   own.work.setZero(out.size());
   if (mode_ == HessianMode::dense) {
     if (v.allFinite()) own.work.noalias() += sum_ * v;

@@ -17,6 +17,7 @@ SparseVector::SparseVector(Curator& curator,
     : curator_(&curator), name_(name), scalars_(tests.size()) {
   Curator::Own& own = *curator.own_;
   const Curator::Departures& departures = curator.shared_->departures;
+  curator.shared_->refuse_if_exact(name);
   double epsilon = 0.0;
   for (const ThresholdTest& test : tests) epsilon += test.true_epsilon();
   const Event event = PureEvent{epsilon};

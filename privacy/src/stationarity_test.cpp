@@ -125,6 +125,7 @@ bool StationarityTest::accepts(ConstVectorRef x) {
 bool StationarityTest::ask_independently(ConstVectorRef x) {
   Curator::Own& own = *curator_->own_;
   const Curator::Departures& departures = curator_->shared_->departures;
+  curator_->shared_->refuse_if_exact("laplace_scalar");
   if (!x.allFinite()) {
     ++questions_;
     return false;

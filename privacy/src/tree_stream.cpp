@@ -3,9 +3,11 @@
 
 #include <bit>
 #include <cmath>
+#include <optional>
 
 #include <fmt/format.h>
 
+#include "curator_exact.hpp"
 #include "curator_state.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "sensitivity_steps.hpp"
@@ -25,6 +27,14 @@ std::vector<std::pair<std::int64_t, std::int64_t>> tree_nodes(std::int64_t t) {
   return nodes;
 }
 
+/// The prefix sum and the noise of the active nodes, on one lattice.
+struct TreeStream::ExactSums {
+  LatticeVector sum;
+  std::vector<std::optional<LatticeVector>> nodes;
+};
+
+TreeStream::~TreeStream() = default;
+
 TreeStream::TreeStream(Curator& curator, double sigma, std::int64_t max_leaves)
     : curator_(&curator), sigma_(sigma), max_leaves_(max_leaves) {
   if (!(sigma > 0 && std::isfinite(sigma))) reject("tree stream", "sigma", sigma, "finite and > 0");
@@ -33,6 +43,8 @@ TreeStream::TreeStream(Curator& curator, double sigma, std::int64_t max_leaves)
 
 void TreeStream::restart() {
   leaves_ = 0;
+  entries_ = 0;
+  exact_.reset();
   sum_.resize(0);
   nodes_.clear();
   history_.clear();
@@ -61,11 +73,11 @@ void TreeStream::push(const Point& point,
   Curator& curator = *curator_;
   Curator::Own& own = *curator.own_;
   curator.check_query(point, previous, batch, query.block, out.size());
-  if (leaves_ > 0 && out.size() != sum_.size())
+  if (leaves_ > 0 && out.size() != entries_)
     reject("tree stream",
            "out",
            static_cast<double>(out.size()),
-           fmt::format("{} entries, as in the first leaf", sum_.size()));
+           fmt::format("{} entries, as in the first leaf", entries_));
   if (batch.members_)
     throw InputError("tree stream: a batch with secret membership is not amplified");
   if (leaves_ == max_leaves_)
@@ -89,7 +101,7 @@ void TreeStream::push(const Point& point,
   std::vector<RangeFilter::Charge> charges;
   std::vector<LedgerEntry> entries;
   for (const auto& [range, total] : sensitivities.steps()) {
-    const Event event = GaussianEvent{sigma_ / total};
+    const Event event = curator.shared_->as_drawn(GaussianEvent{sigma_ / total});
     charges.push_back({range, own.rule.charge(event)});
     entries.push_back(
         {own.scope, "tree_stream", batch.policy_, event, range, total, total, sigma_, sigma_, 1});
@@ -101,24 +113,63 @@ void TreeStream::push(const Point& point,
     entries = {{own.scope, "tree_stream", batch.policy_, {}, batch.range_, leaf.sensitivity}};
   for (LedgerEntry& entry : entries) curator.shared_->list(std::move(entry));
 
+  entries_ = out.size();
+  if (curator.shared_->words)
+    push_exactly(point, previous, batch, query, plan.divisor, level, out);
+  else
+    push_seeded(point, previous, batch, query, plan.divisor, level, out);
+  ++leaves_;
+  history_.push_back(leaf);
+}
+
+void TreeStream::push_seeded(const Point& point,
+                             const Point* previous,
+                             const Batch& batch,
+                             const GradientQuery& query,
+                             double divisor,
+                             std::size_t level,
+                             VectorRef out) {
+  Curator& curator = *curator_;
+  Curator::Own& own = *curator.own_;
   own.work.setZero(out.size());
-  curator.read_mean(point, previous, batch, query, plan.divisor);
+  curator.read_mean(point, previous, batch, query, divisor);
   if (sum_.size() == 0) sum_.setZero(out.size());
   sum_ += own.work;
   if (nodes_.size() <= level) nodes_.resize(level + 1);
   for (std::size_t k = 0; k < level; ++k) nodes_[k].resize(0);
   nodes_[level].setZero(out.size());
-  if (!departures.no_noise) own.noise.add_normal(sigma_, nodes_[level]);
-  ++leaves_;
-  history_.push_back(leaf);
+  if (!curator.shared_->departures.no_noise) own.noise.add_normal(sigma_, nodes_[level]);
 
   out = sum_;
-  curator.shared_->audit(
-      {.kind = AuditedAnswer::Kind::prefix, .deviation = sigma_, .session = this, .index = leaves_},
-      out);
+  curator.shared_->audit({.kind = AuditedAnswer::Kind::prefix,
+                          .deviation = sigma_,
+                          .session = this,
+                          .index = leaves_ + 1},
+                         out);
   for (const Vector& node : nodes_)
     if (node.size() > 0) out += node;
   curator.shared_->audit_noisy(out);
+}
+
+void TreeStream::push_exactly(const Point& point,
+                              const Point* previous,
+                              const Batch& batch,
+                              const GradientQuery& query,
+                              double divisor,
+                              std::size_t level,
+                              VectorRef out) {
+  const LatticeVector zero(sigma_, entries_);
+  if (!exact_) exact_.reset(new ExactSums{zero, {}});
+  LatticeVector sum = exact_->sum;  // kept as it was if the records throw
+  curator_->read_gradients_exactly(point, previous, batch, query, 1.0 / divisor, sum);
+  exact_->sum = sum;
+  auto& nodes = exact_->nodes;
+  if (nodes.size() <= level) nodes.resize(level + 1);
+  for (std::size_t k = 0; k < level; ++k) nodes[k].reset();
+  nodes[level].emplace(zero).add_noise(*curator_->shared_->words);
+  for (const auto& node : nodes)
+    if (node) sum.add(*node);
+  sum.write(out);
 }
 
 }  // namespace dpsosp

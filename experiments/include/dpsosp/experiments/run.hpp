@@ -85,6 +85,12 @@ std::map<std::string, std::string> scheduled_parameters(const nlohmann::json& de
 /// \throws RunFailed if an iterate is not finite, InputError
 nlohmann::json compute_run(const nlohmann::json& description);
 
+/// Runs what `describe` made behind the door for releases (release_curator.hpp), with noise that
+/// nobody can draw again, and returns what may be published and nothing else: the keys algorithm,
+/// schedule, privacy (with `noise`) and point of compute_run. \throws as compute_run, and
+/// InputError where the algorithm asks for what has no exact noise
+nlohmann::json compute_release(const nlohmann::json& description);
+
 /// A certificate of a point of a problem, as in the results of runs.
 nlohmann::json certify_point(const std::string& problem,
                              const std::map<std::string, std::string>& problem_settings,

@@ -21,6 +21,7 @@ class Auditor;
 class ExponentialMechanism;
 class GibbsSampler;
 class HessianStream;
+class LatticeVector;
 class LineSearch;
 class SparseVector;
 class StationarityTest;
@@ -28,6 +29,7 @@ class BatchView;
 struct ClipReport;
 class Records;
 class TreeStream;
+class WordSource;
 
 /// A query that was not answered. Nothing was drawn, charged or written.
 class Refused : public std::runtime_error {
@@ -190,6 +192,13 @@ class Curator {
           ClipLog* clip_log,
           Departures departures,
           Auditor* auditor = nullptr);
+  /// Of ReleaseCurator: noise drawn exactly, from these words.
+  Curator(const PublicFacts& facts,
+          const Records& records,
+          const FilterRule& rule,
+          StreamKey key,
+          ClipLog* clip_log,
+          std::unique_ptr<WordSource> words);
 
  private:
   friend class ExponentialMechanism;
@@ -221,6 +230,29 @@ class Curator {
                  const Batch& batch,
                  const GradientQuery& query,
                  double divisor);
+  /// Where noise is exact: out = what `read` adds to a lattice, with noise.
+  template <class Read>
+  void answer_exactly(double standard_deviation, VectorRef out, const Read& read);
+  /// sum += weight Σ_{i∈batch} clipped contributions, record by record; previous may be null.
+  void read_gradients_exactly(const Point& point,
+                              const Point* previous,
+                              const Batch& batch,
+                              const GradientQuery& query,
+                              double weight,
+                              LatticeVector& sum);
+  /// sum += (1/divisor) Σ_{i∈batch} weighed Hessian products, likewise; previous may be empty.
+  void read_products_exactly(const Vector& point,
+                             const Vector& previous,
+                             const Batch& batch,
+                             ConstVectorRef v,
+                             double limit,
+                             LatticeVector& sum);
+  void hessian_exactly(const Vector& point,
+                       const Batch& batch,
+                       double limit,
+                       Index rank,
+                       double standard_deviation,
+                       MatrixRef out);
   /// Refuses what the Hessians of a batch cannot answer.
   void check_hessian(std::string_view where, const Point& point, const Batch& batch) const;
   /// work += (1/divisor) Σ_{i∈batch} weighed Hessian products; previous may be empty.

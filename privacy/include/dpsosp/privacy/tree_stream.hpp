@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -26,6 +27,7 @@ class TreeStream {
   /// \param max_leaves  pushes between restarts; ≥ 1
   /// \param curator     outlives the stream
   TreeStream(Curator& curator, double sigma, std::int64_t max_leaves);
+  ~TreeStream();
 
   /// Forgets the sum and the nodes. The next push is leaf 1 of a new tree.
   void restart();
@@ -54,14 +56,32 @@ class TreeStream {
             const Batch& batch,
             const GradientQuery& query,
             VectorRef out);
+  /// The leaf and the node that it completes, of 2^level leaves; what push has paid for.
+  void push_seeded(const Point& point,
+                   const Point* previous,
+                   const Batch& batch,
+                   const GradientQuery& query,
+                   double divisor,
+                   std::size_t level,
+                   VectorRef out);
+  void push_exactly(const Point& point,
+                    const Point* previous,
+                    const Batch& batch,
+                    const GradientQuery& query,
+                    double divisor,
+                    std::size_t level,
+                    VectorRef out);
 
   Curator* curator_;
   double sigma_;
   std::int64_t max_leaves_;
   std::int64_t leaves_ = 0;
+  Index entries_ = 0;          // of the leaves
   Vector sum_;                 // never released
   std::vector<Vector> nodes_;  // noise of the active node of each level; empty = inactive
   std::vector<Leaf> history_;
+  struct ExactSums;
+  std::unique_ptr<ExactSums> exact_;  // in place of sum_ and nodes_ where noise is exact
 };
 
 }  // namespace dpsosp

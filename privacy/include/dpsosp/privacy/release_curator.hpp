@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include "dpsosp/core/discrete_gaussian.hpp"
+#include "dpsosp/privacy/curator.hpp"
+
+namespace dpsosp {
+
+/// The sound door for releases about people: sums are integers on a lattice, every contribution is
+/// looked at in integers before it counts, and noise is a discrete Gaussian drawn exactly. So
+/// neither rounding, nor the shape of floating-point noise, nor the seed tells more than is
+/// charged.
+///
+/// It answers Gaussian queries on public batches (`all`, `fresh`), trees and Hessian streams; what
+/// else is asked is refused. Charges are zCDP: the exact curve of a Gaussian, and amplification by
+/// sampling, are not proved of discrete noise. Slow: records are read one by one.
+class ReleaseCurator final : public Curator {
+ public:
+  /// \param rule   of calibrator cks, bun_steinke or rdp
+  /// \param key    of the algorithm's public randomness; no noise comes from it
+  /// \param words  of the noise: SystemEntropy; anything else is for tests
+  /// \throws InputError for another calibrator, and for simulated records
+  ReleaseCurator(const PublicFacts& facts,
+                 const Records& records,
+                 const FilterRule& rule,
+                 StreamKey key,
+                 std::unique_ptr<WordSource> words,
+                 ClipLog* clip_log = nullptr);
+};
+
+}  // namespace dpsosp

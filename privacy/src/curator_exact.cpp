@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sums of a release: record by record, so that each contribution is looked at before it counts.
+#include "curator_exact.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "dpsosp/privacy/release_curator.hpp"
+#include "dpsosp/problems/records.hpp"
+
+namespace dpsosp {
+namespace {
+
+void merge(ClipReport& total, const ClipReport& one) {
+  total.clipped += one.clipped;
+  total.largest_norm = std::max(total.largest_norm, one.largest_norm);
+}
+
+}  // namespace
+
+ReleaseCurator::ReleaseCurator(const PublicFacts& facts,
+                               const Records& records,
+                               const FilterRule& rule,
+                               StreamKey key,
+                               std::unique_ptr<WordSource> words,
+                               ClipLog* clip_log)
+    : Curator(facts, records, rule, key, clip_log, std::move(words)) {
+  if (rule.calibrator == Calibrator::exact_gaussian)
+    throw InputError(
+        "release: calibrator = exact-gaussian, expected cks or bun-steinke; a discrete Gaussian "
+        "has "
+        "the zCDP of a Gaussian, not its exact curve");
+  if (records.simulated())
+    throw InputError("release: simulated records are nobody's; use real records");
+}
+
+void Curator::read_gradients_exactly(const Point& point,
+                                     const Point* previous,
+                                     const Batch& batch,
+                                     const GradientQuery& query,
+                                     double weight,
+                                     LatticeVector& sum) {
+  const auto finite = [](const Point& p) { return p.x.allFinite() && p.y.allFinite(); };
+  if (query.limit == 0 || !finite(point) || (previous != nullptr && !finite(*previous))) return;
+  const Records& records = *own_->records;
+  const BatchView view = members_of(batch);
+  Vector& one = own_->work;
+  one.resize(sum.size());
+  ClipReport report;
+  for (Index k = 0; k < view.size(); ++k) {
+    const BatchView record(view[k], view[k] + 1);
+    one.setZero();
+    merge(report,
+          previous == nullptr ? records.add_gradients(point, query.block, record, query.limit, one)
+                              : records.add_gradient_differences(
+                                    point, *previous, query.block, record, query.limit, one));
+    one *= weight;
+    sum.add(one, weight * query.limit);
+  }
+  note_clipping(report, view.size(), query.limit);
+}
+
+void Curator::read_products_exactly(const Vector& point,
+                                    const Vector& previous,
+                                    const Batch& batch,
+                                    ConstVectorRef v,
+                                    double limit,
+                                    LatticeVector& sum) {
+  if (limit == 0 || !point.allFinite() || !previous.allFinite() || !v.allFinite()) return;
+  const Records& records = *own_->records;
+  const BatchView view = members_of(batch);
+  const double weight = 1.0 / batch.policy_.divisor(own_->facts.records);
+  const double reach = weight * limit * v.stableNorm();
+  const Point here(point), there(previous);
+  Vector& one = own_->work;
+  one.resize(sum.size());
+  ClipReport report;
+  for (Index k = 0; k < view.size(); ++k) {
+    const BatchView record(view[k], view[k] + 1);
+    one.setZero();
+    merge(report,
+          previous.size() == 0
+              ? records.add_hessian_products(here, v, record, limit, one)
+              : records.add_hessian_difference_products(here, there, v, record, limit, one));
+    one *= weight;
+    sum.add(one, reach);
+  }
+  note_clipping(report, view.size(), limit);
+}
+
+/// The upper triangle is a vector whose length is the Frobenius norm over √2, with the diagonal
+/// over √2: there GOE(s) is N(0, s² I).
+void Curator::hessian_exactly(const Vector& point,
+                              const Batch& batch,
+                              double limit,
+                              Index rank,
+                              double standard_deviation,
+                              MatrixRef out) {
+  const Index d = point.size();
+  const double weight = 1.0 / batch.policy_.divisor(own_->facts.records);
+  const double reach = weight * limit * std::sqrt(static_cast<double>(rank)) / std::numbers::sqrt2;
+  const Records& records = *own_->records;
+  const BatchView view = members_of(batch);
+  Matrix hessian(d, d);
+  Vector triangle(d * (d + 1) / 2);
+  answer_exactly(standard_deviation, triangle, [&](LatticeVector& sum) {
+    if (limit == 0 || !point.allFinite()) return;
+    ClipReport report;
+    Vector column(d);
+    for (Index k = 0; k < view.size(); ++k) {
+      const BatchView record(view[k], view[k] + 1);
+      for (Index j = 0; j < d; ++j) {
+        column.setZero();
+        merge(
+            report,
+            records.add_hessian_products(Point(point), Vector::Unit(d, j), record, limit, column));
+        hessian.col(j) = weight * column;
+      }
+      Index at = 0;
+      for (Index j = 0; j < d; ++j) {
+        for (Index i = 0; i < j; ++i) triangle[at++] = (hessian(i, j) + hessian(j, i)) / 2;
+        triangle[at++] = hessian(j, j) / std::numbers::sqrt2;
+      }
+      sum.add(triangle, reach);
+    }
+    note_clipping(report, view.size(), limit);
+  });
+  Index at = 0;
+  for (Index j = 0; j < d; ++j) {
+    for (Index i = 0; i < j; ++i) out(i, j) = out(j, i) = triangle[at++];
+    out(j, j) = std::numbers::sqrt2 * triangle[at++];
+  }
+}
+
+}  // namespace dpsosp
