@@ -49,6 +49,35 @@ TEST(RunCommand, PrintsOutputCertificateGuaranteeAndLedger) {
   EXPECT_NE(r.out.find("enforced: epsilon 2 at delta 1e-06, replace_one"), std::string::npos);
 }
 
+TEST(RunCommand, AReleasePrintsNothingThatIsNotPrivate) {
+  const std::string release =
+      "run --release --algorithm wang-ye-xu-2017/dp-gd --problem cosine-saddle --records 500 "
+      "--dimension 2 --epsilon 1 --delta 1e-6";
+  const Result r = dpsosp(release);
+  ASSERT_EQ(r.code, 0) << r.err;
+  std::set<std::string> seen;
+  for (const std::string& line : lines(r.out)) seen.insert(line.substr(0, 12));
+  EXPECT_EQ(seen,
+            (std::set<std::string>{"output      ",
+                                   "run         ",
+                                   "utility     ",
+                                   "privacy     ",
+                                   "ledger      ",
+                                   "noise       "}));
+  const json j = answer(release);
+  EXPECT_EQ(j.size(), 5U);  // with the description
+  EXPECT_EQ(j.at("point").size(), 2U);
+  const Result traced = dpsosp(release + " --observations 5");
+  EXPECT_EQ(traced.code, 2);
+  EXPECT_EQ(lines(traced.err).size(), 1U);
+  const Result selected = dpsosp(
+      "run --release --algorithm ganesh-2023/discrete-exponential --problem multi-well --records "
+      "1000 --dimension 2 --epsilon 1 --delta 1e-6");
+  EXPECT_NE(selected.code, 0);
+  EXPECT_EQ(selected.out, "");
+  EXPECT_NE(selected.err.find("exact noise for Gaussian queries"), std::string::npos);
+}
+
 TEST(RunCommand, JsonHoldsEveryKeyAndNothingSpentBeyondTheGuarantee) {
   for (const char* epsilon : {"0.1", "1", "8"}) {
     const json r = answer("run --algorithm xu-2026/dp-rgda --delta 1e-6 --records 300 --epsilon " +

@@ -115,6 +115,50 @@ TEST(Run, WhatIsComputedFromTheRecordsIsMarkedNotPrivate) {
     EXPECT_EQ(result.at(part).at("private"), false) << part;
 }
 
+TEST(Release, HoldsWhatMayBePublishedAndIsNeverTheSameTwice) {
+  int different = 0;
+  for (const char* algorithm : {"avdiukhin-2024/dp-sgd",
+                                "arora-2023/tree-spider",
+                                "tao-2025/ada-dp-spider",
+                                "gao-wright-2023/short-steps",
+                                "wang-xu-2020/dp-trust-region"}) {
+    RunSpec spec;
+    spec.algorithm = algorithm;
+    spec.problem = "cosine-saddle";
+    spec.records = 600;
+    spec.dimension = 3;
+    spec.epsilon = 4;
+    spec.observations = 0;
+    const json one = compute_release(describe(spec));
+    ASSERT_EQ(one.size(), 4U) << algorithm;
+    different += one.at("point") != compute_release(describe(spec)).at("point") ? 1 : 0;
+    const json& privacy = one.at("privacy");
+    EXPECT_EQ(privacy.at("label"), "enforced");
+    EXPECT_EQ(privacy.at("noise"), "discrete Gaussian, system entropy");
+    EXPECT_EQ(privacy.at("spent_accountant"), "zcdp") << algorithm;
+    EXPECT_LE(privacy.at("spent").get<double>(), 4 * (1 + 1e-9)) << algorithm;
+    for (const json& entry : privacy.at("ledger").at("entries"))
+      EXPECT_EQ(entry.at("event").at("kind"), "zcdp") << algorithm;
+    const json& schedule = one.at("schedule");
+    EXPECT_EQ(schedule, compute_run(describe(spec)).at("schedule")) << algorithm;
+  }
+  EXPECT_GE(different, 3);  // two of them end where they start, at so few records
+}
+
+TEST(Release, RefusesDoorsThatEnforceNothingAndNoiseThatIsNotExact) {
+  RunSpec spec = one_noisy_step();
+  EXPECT_THROW(compute_release(describe(spec)), InputError);  // no data
+  spec.door = Door::enforced;
+  EXPECT_NO_THROW(compute_release(describe(spec)));
+  spec.calibrator = "exact-gaussian";
+  EXPECT_THROW(compute_release(describe(spec)), InputError);
+  spec = RunSpec{.algorithm = "abadi-2016/dp-sgd", .problem = "cosine-saddle", .records = 600};
+  spec.settings = {{"rate", "0.1"}};
+  spec.calibrator = "rdp";
+  spec.noise = NoiseRule::calibrated;
+  EXPECT_THROW(compute_release(describe(spec)), InputError);  // secret batches
+}
+
 TEST(Run, PrintedClippingOfTheMeanIsLabelledViolatedAndCostsMore) {
   RunSpec spec = one_noisy_step();
   spec.door = Door::enforced;
