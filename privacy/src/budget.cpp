@@ -146,6 +146,11 @@ CalibratedNoise calibrate_common_noise(std::span<const PlannedQuery> plan,
                                 options);
   const auto events = events_of(plan, records, ratio);
   const Guarantee g = epsilon_of(events, Adjacency::replace_one, budget.delta, options);
+  if (g.epsilon == 0)  // only noise that drowns everything meets the target
+    reject("calibrator rdp",
+           "epsilon",
+           budget.epsilon,
+           "one that its orders can prove at this delta; use cks");
   return {ratio, filter_rule(budget, calibrator, g.order)};
 }
 

@@ -22,6 +22,8 @@ struct Free {
   void operator()(void* memory) const { fftw_free(memory); }
 };
 
+std::mutex planner;  // FFTW's planner is not thread-safe, its execution is
+
 // A real signal and its spectrum in one place, FFTW's in-place layout. The memory is aligned by
 // FFTW and the plans are estimated, so equal input gives equal bits.
 class Signal {
@@ -48,7 +50,6 @@ class Signal {
 
   template <class MakePlan>
   static void run(const MakePlan& make_plan) {
-    static std::mutex planner;  // FFTW's planner is not thread-safe, its execution is
     fftw_plan plan = nullptr;
     {
       const std::lock_guard lock(planner);

@@ -127,6 +127,35 @@ TEST(Accountant, EpsilonGrowsWithStepsAndRateAndFallsWithNoiseAndDelta) {
       }));
 }
 
+TEST(Accountant, OrderChangesNothingAndReplacingARecordNeverCostsLessThanRemovingIt) {
+  EXPECT_TRUE(rc::check([](const std::vector<std::uint32_t>& raw, std::uint16_t raw_delta) {
+    Ledger ledger;
+    for (const std::uint32_t r : raw) {
+      const double z = log_uniform(static_cast<std::uint16_t>(r), 0.3, 100);
+      const std::int64_t count = 1 + (r >> 16) % 100;
+      const double rate = 0.001 * static_cast<double>(1 + (r >> 20) % 1000);
+      switch (r % 4) {
+        case 0:
+          ledger.push_back({GaussianEvent{z}, count});
+          break;
+        case 1:
+          ledger.push_back({PoissonGaussianEvent{rate, z}, count});
+          break;
+        case 2:
+          ledger.push_back({LaplaceEvent{1 / z}, count});
+          break;
+        default:
+          ledger.push_back({ExponentialEvent{1 / z}, count});
+      }
+    }
+    const double delta = log_uniform(raw_delta, 1e-15, 1e-2);
+    const double replaced = epsilon_of(ledger, kReplaceOne, delta).epsilon;
+    Ledger turned(ledger.rbegin(), ledger.rend());
+    RC_ASSERT(agrees(epsilon_of(turned, kReplaceOne, delta).epsilon, replaced, 1e-9));
+    RC_ASSERT(epsilon_of(ledger, Adjacency::add_remove, delta).epsilon <= replaced * (1 + 1e-9));
+  }));
+}
+
 // Of Gaussians the exact value is known, and every accountant that serves them must stay above it.
 TEST(Accountant, NoneIsBelowTheExactGaussian) {
   EXPECT_TRUE(rc::check([](std::uint16_t raw_mu, std::uint16_t raw_delta, std::uint8_t raw_count) {

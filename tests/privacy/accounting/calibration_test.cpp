@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dpsosp/privacy/accounting/calibration.hpp"
 
+#include <algorithm>
 #include <cmath>
 
+#include <rapidcheck.h>
+
 #include "dpsosp/privacy/accounting/advanced_composition.hpp"
+#include "dpsosp/privacy/accounting/filter.hpp"
 #include "dpsosp/privacy/accounting/gaussian.hpp"
+#include "dpsosp/privacy/budget.hpp"
+#include "dpsosp/privacy/query.hpp"
 #include "near.hpp"
 
 namespace dpsosp {
@@ -53,6 +59,72 @@ TEST(Calibration, ReturnsTheEndThatMeetsTheTarget) {
     EXPECT_LE(epsilon_of(family(z), Adjacency::replace_one, 1e-6).epsilon, epsilon);
     EXPECT_GT(epsilon_of(family(z * (1 - 1e-10)), Adjacency::replace_one, 1e-6).epsilon, epsilon);
   }
+}
+
+TEST(Calibration, NeverOvershootsWhateverIsComposed) {
+  EXPECT_TRUE(rc::check([](std::uint16_t raw_epsilon,
+                           std::uint16_t raw_delta,
+                           std::uint16_t raw_rate,
+                           std::uint16_t raw_steps,
+                           std::uint8_t kinds) {
+    // Rényi accounting at its largest order has no epsilon below about 1e-3, whatever the noise.
+    const bool exact = kinds % 8 != 1 && kinds % 8 != 2 && (kinds & 24) == 0;
+    const double epsilon = log_uniform(raw_epsilon, exact ? 1e-6 : 1e-2, 1e3);
+    const double delta = log_uniform(raw_delta, 1e-15, 1e-2);
+    const double rate = log_uniform(raw_rate, 1e-8, 1);
+    const auto steps = static_cast<std::int64_t>(log_uniform(raw_steps, 1, 1e9));
+    const EventFamily family = [&](double z) {
+      std::vector<CountedEvent> events{{GaussianEvent{z}, steps}};
+      if (kinds % 8 == 1) events.push_back({PoissonGaussianEvent{rate, 2 * z}, steps});
+      if (kinds % 8 == 2) events.push_back({FixedSizeGaussianEvent{rate, z}, steps});
+      if ((kinds & 8) != 0) events.push_back({LaplaceEvent{1 / z}, 1});
+      if ((kinds & 16) != 0) events.push_back({ExponentialEvent{1 / z}, 1});
+      return events;
+    };
+    const double z = smallest_noise_multiplier(family, Adjacency::replace_one, epsilon, delta);
+    RC_ASSERT(epsilon_of(family(z), Adjacency::replace_one, delta).epsilon <= epsilon);
+  }));
+}
+
+TEST(Calibration, OfAPlanFitsItsFilterToTheLastQuery) {
+  EXPECT_TRUE(rc::check([](std::uint16_t raw_epsilon,
+                           std::uint16_t raw_delta,
+                           std::uint16_t raw_batch,
+                           std::uint8_t raw_count,
+                           std::uint8_t calibrator) {
+    const bool renyi = calibrator % 4 == 3;  // which has no small epsilon, as above
+    const PrivacyBudget budget{log_uniform(raw_epsilon, renyi ? 0.1 : 1e-4, 1e2),
+                               log_uniform(raw_delta, 1e-12, 1e-2)};
+    constexpr Index n = 1000;
+    const auto batch = static_cast<Index>(log_uniform(raw_batch, 1, n));
+    const std::int64_t count = 1 + raw_count % 40;
+    const Calibrator by[] = {
+        Calibrator::bun_steinke, Calibrator::cks, Calibrator::exact_gaussian, Calibrator::rdp};
+    const std::vector<PlannedQuery> plan{{BatchPolicy::sample(batch), count},
+                                         {BatchPolicy::all(), 1}};
+    const auto noise = calibrate_common_noise(plan, n, budget, by[calibrator % 4]);
+    PrivacyFilter filter(noise.rule.capacity);
+    std::vector<CountedEvent> events, public_coins;
+    for (const PlannedQuery& q : plan) {
+      const Event event =
+          *plan_gaussian(q.policy, q.use, n, 1.0, Noise::sensitivity_ratio(noise.sensitivity_ratio))
+               .event;
+      for (std::int64_t k = 0; k < q.count; ++k)
+        RC_ASSERT(filter.try_charge(noise.rule.charge(event)));
+      events.push_back({event, q.count});
+      public_coins.push_back({without_amplification(event), q.count});
+    }
+    const double spent =
+        std::min(epsilon_of(events, Adjacency::replace_one, budget.delta).epsilon,
+                 epsilon_of(public_coins, Adjacency::replace_one, budget.delta).epsilon);
+    RC_ASSERT(spent <= budget.epsilon * (1 + 1e-9));
+  }));
+}
+
+TEST(Calibration, OfAPlanRefusesAnEpsilonThatRenyiOrdersCannotProve) {
+  const std::vector<PlannedQuery> plan{{BatchPolicy::sample(10), 5}};
+  EXPECT_THROW(calibrate_common_noise(plan, 1000, {1e-3, 1e-12}, Calibrator::rdp), InputError);
+  EXPECT_NO_THROW(calibrate_common_noise(plan, 1000, {1e-3, 1e-12}, Calibrator::cks));
 }
 
 TEST(Calibration, OfOneGaussianIsTheAnalyticMechanism) {

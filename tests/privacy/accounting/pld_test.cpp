@@ -2,9 +2,11 @@
 #include "dpsosp/privacy/accounting/pld.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <functional>
+#include <thread>
 
 #include <rapidcheck.h>
 
@@ -324,6 +326,25 @@ TEST(Pld, ALatticeAtItsCapIsLooseButSaysSoAndHolds) {
   EXPECT_FALSE(b.resolved);
   EXPECT_GT(b.epsilon, b.lower);
   EXPECT_LT(b.epsilon, 0.1);  // of the RDP accountant: 1.07
+}
+
+TEST(Pld, IsTheSameFromManyThreadsAtOnce) {
+  const auto answer = [](int k) {
+    return coarse_bounds({{PoissonGaussianEvent{0.1 + 0.01 * k, 2.0}, 10 + k}, {LaplaceEvent{0.5}}},
+                         Adjacency::replace_one,
+                         1e-5)
+        .epsilon;
+  };
+  constexpr int count = 8;
+  std::array<double, count> alone{}, together{};
+  for (int k = 0; k < count; ++k) alone[static_cast<std::size_t>(k)] = answer(k);
+  std::vector<std::thread> threads;
+  for (int k = 0; k < count; ++k)
+    threads.emplace_back([&, k] {
+      for (int again = 0; again < 10; ++again) together[static_cast<std::size_t>(k)] = answer(k);
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(alone, together);
 }
 
 // delta is below the probability of the largest loss, so epsilon is nearly their sum.
