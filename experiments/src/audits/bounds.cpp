@@ -98,7 +98,8 @@ double Claim::epsilon(double delta, double noise) const {
   if (events_.empty()) return 0.0;
   std::vector<CountedEvent> events = events_;
   for (CountedEvent& e : events) e.event = std::visit(Noisier{noise}, e.event);
-  return epsilon_of(events, Adjacency::replace_one, delta).epsilon;
+  return epsilon_of(events, Adjacency::replace_one, delta, {.accountant = Accountant::tightest})
+      .epsilon;
 }
 
 bool Claim::allows(const ErrorRates& rates, double noise) const {

@@ -91,7 +91,7 @@ int version_of(std::string_view algorithm) {
 
 std::vector<ProbeEntry> audit_probes() {
   return {
-      {"audit/replay", 1, replay}, {"audit/statistics", 1, statistics}, {"audit/plant", 1, plant}};
+      {"audit/replay", 1, replay}, {"audit/statistics", 2, statistics}, {"audit/plant", 1, plant}};
 }
 
 AuditJobs::OfAlgorithm audit_jobs(std::string_view algorithm, Scale scale, Index runs) {

@@ -48,9 +48,10 @@ plots::Table algorithms_table(const Runs& runs, const AuditJobs& jobs, Verdicts&
       "A run is a single draw of all its noise; the largest move is that of any answer before "
       "noise, over what the event charged for it allows, so 1 means that the charge is tight and "
       "more than 1 that it is too small.",
-      "Where the charges are sampled, pure or mixed, the claim is the curve that the accountant "
-      "proves, which is looser than what the mechanism does: the power is then small, and replay "
-      "is what checks the charge.",
+      "Accounted: by the tightest accountant, privacy loss distributions included. Where charges "
+      "are "
+      "of fixed-size samples, of choices or depend on releases, the claim is a curve that the "
+      "instance does not attain: the power is then small, and replay is what checks the charge.",
       "avdiukhin-2024/noisy-sgd is attacked behind the door that clips; its own door does not, and "
       "its label is conditional."};
   plots::RowGroup group;
