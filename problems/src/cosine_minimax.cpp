@@ -105,7 +105,8 @@ class StoredTerms final : public CosineMinimaxRecords {
                            const BatchView& batch,
                            double limit,
                            VectorRef out) const override {
-    const auto [x_common, y_common] = common(point);
+    const auto both = common(point);
+    const Vector &x_common = both.first, &y_common = both.second;
     return chunked_sum(batch.size(), out, [&](Index first, Index last, VectorRef partial) {
       const Index dx = block == Block::y ? 0 : x_common.size();
       const Index dy = block == Block::x ? 0 : y_common.size();

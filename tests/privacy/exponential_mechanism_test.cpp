@@ -148,10 +148,11 @@ TEST(ExponentialMechanism, DrawsFromTheLawOfThePublishedVectors) {
   EXPECT_NEAR(tight.dot(scores), .04454931, 1e-7);
   const Matrix points = circle(5);
   for (const auto& [law, epsilon] : {std::pair{paper, 0.5}, std::pair{tight, 1.0}})
-    EXPECT_GT(fit(law,
-                  100000,
-                  [&] { return lab.mechanism.choose(points, Vector::Zero(2), 1.0, epsilon); }),
-              1e-4);
+    EXPECT_GT(
+        fit(law,
+            100000,
+            [&, e = epsilon] { return lab.mechanism.choose(points, Vector::Zero(2), 1.0, e); }),
+        1e-4);
   EXPECT_EQ(lab.curator.ledger().entries().size(), 2U);
   EXPECT_EQ(lab.curator.ledger().entries()[1].event, Event{ExponentialEvent{1.0}});
 }

@@ -30,7 +30,7 @@ PracticalNumbers practical_empirical(const ProblemNumbers& f,
   const auto& [n, d, G, M, rho, B] = f;
   // With φ/4 each for O1 and O2 the specification writes φ for twice the oracles' budget.
   const double phi = 2.0 * oracle_budget;
-  const auto at = [&](double alpha) {
+  const auto at = [&, n = n, d = d, G = G, M = M, rho = rho, B = B](double alpha) {
     PracticalNumbers s{};
     s.alpha = alpha;
     s.drift_threshold = G * alpha / (M * M);
@@ -46,7 +46,7 @@ PracticalNumbers practical_empirical(const ProblemNumbers& f,
   const double closed = std::cbrt(2.0 * a * a * d * B * M * G * (k.c_cap + k.c_steps) /
                                   (phi * k.theta * k.theta * n * n));
   if (!fresh) return at(closed);
-  return at(smallest_alpha(closed, 1e6 * closed, [&](double alpha) {
+  return at(smallest_alpha(closed, 1e6 * closed, [&, d = d](double alpha) {
     const PracticalNumbers s = at(alpha);
     return std::sqrt(d * (std::pow(s.refresh_deviation, 2) +
                           s.drift_threshold * std::pow(s.increment_deviation, 2))) <=

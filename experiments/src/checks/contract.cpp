@@ -71,7 +71,7 @@ CheckLine check_gradients(const Problem& p, std::uint64_t seed) {
         const Vector v =
             k == 0 && g.norm() > 0 ? Vector(g.normalized()) : random_direction(x.size(), seed + k);
         // fourth order, so that steep and flat problems meet one tolerance
-        const auto difference = [&](double step) {
+        const auto difference = [&, F = F](double step) {
           return (F->value(x + step * v) - F->value(x - step * v)) / (2 * step);
         };
         const double slope = (4 * difference(h) - difference(2 * h)) / 3;
@@ -108,7 +108,7 @@ CheckLine check_hessians(const Problem& p, std::uint64_t seed) {
       const Vector v = random_direction(d, seed + 10), w = random_direction(d, seed + 11);
       F->hessian_product(x, v, Hv);
       F->hessian_product(x, w, Hw);
-      const auto difference = [&](double step) {
+      const auto difference = [&, F = F](double step) {
         F->gradient(x + step * v, plus);
         F->gradient(x - step * v, minus);
         return Vector((plus - minus) / (2 * step));
@@ -233,7 +233,7 @@ CheckLine check_exchange(const Problem& p, const Problem& other, std::uint64_t s
         const double limit = 0.05;
         for (const bool difference : {false, true}) {
           Vector a = Vector::Zero(size), b = a;
-          const auto add = [&](const Records& records, Vector& out) {
+          const auto add = [&, block = block](const Records& records, Vector& out) {
             if (difference)
               records.add_gradient_differences(to, from, block, BatchView(i, i + 1), limit, out);
             else
