@@ -16,6 +16,7 @@
 
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/experiments/json_number.hpp"
+#include "sha256.hpp"
 
 namespace dpsosp {
 namespace {
@@ -24,7 +25,7 @@ using nlohmann::json;
 namespace fs = std::filesystem;
 
 constexpr int application_id = 0x64707370;  // "dpsp"; makes file(1) and us know the format
-constexpr int schema_version = 1;
+constexpr int schema_version = 2;  // 1 had no digests; it is read, and brought up by writing
 constexpr int busy_milliseconds =
     60000;  // longer than another process needs to merge a large store
 
@@ -34,7 +35,8 @@ constexpr const char* schema = R"(
     description TEXT NOT NULL,
     status TEXT NOT NULL CHECK (status IN ('finished', 'failed')),
     reason TEXT NOT NULL,
-    result TEXT NOT NULL) STRICT;
+    result TEXT NOT NULL,
+    digest TEXT NOT NULL) STRICT;
   CREATE TABLE provenance(
     key TEXT PRIMARY KEY REFERENCES runs(key),
     program_version TEXT NOT NULL,
@@ -62,6 +64,14 @@ std::string immutable_uri(const fs::path& file) {
 
 std::string text_of(const json& result) {
   return with_json_numbers(result).dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+/// What damage is noticed by: of a row's outcome, since the key is a digest of the rest.
+std::string digest_of(const std::string& key,
+                      const std::string& status,
+                      const std::string& reason,
+                      const std::string& result) {
+  return sha256(fmt::format("{}\n{}\n{}\n{}", key, status, reason, result));
 }
 
 bool same_outcome(const StoredRun& a, const StoredRun& b) {
@@ -111,26 +121,38 @@ class Store::Database {
   }
 
   std::optional<StoredRun> find(SQLite::Database& db, const RunKey& key) const {
-    SQLite::Statement row(db, "SELECT description, status, reason, result FROM runs WHERE key = ?");
+    SQLite::Statement row(
+        db,
+        fmt::format("SELECT description, status, reason, result, {} FROM runs WHERE key = ?",
+                    digest_column()));
     row.bind(1, key.hash());
     if (!row.executeStep()) return std::nullopt;
     if (row.getColumn(0).getString() != key.text()) damaged(key.hash());
     return run_from(row, key, 1);
   }
 
-  /// The run in columns first … first + 2 (status, reason, result).
+  /// Of a query: the digest, or nothing where the store has none.
+  std::string_view digest_column() const { return has_digests_ ? "digest" : "''"; }
+
+  /// The run in columns first … first + 3 (status, reason, result, digest).
   StoredRun run_from(SQLite::Statement& row, const RunKey& key, int first) const {
-    const bool finished = row.getColumn(first).getString() == "finished";
+    const std::string status = row.getColumn(first), reason = row.getColumn(first + 1),
+                      result = row.getColumn(first + 2);
+    if (has_digests_ &&
+        row.getColumn(first + 3).getString() != digest_of(key.hash(), status, reason, result))
+      damaged(key.hash());
     return {.key = key,
-            .status = finished ? RunStatus::finished : RunStatus::failed,
-            .reason = row.getColumn(first + 1),
-            .result = parsed(row.getColumn(first + 2), key.hash())};
+            .status = status == "finished" ? RunStatus::finished : RunStatus::failed,
+            .reason = reason,
+            .result = parsed(result, key.hash())};
   }
 
   /// The key that column 1 describes. \throws InputError if its hash is not column 0.
   RunKey key_from(SQLite::Statement& row) const {
     const std::string hash = row.getColumn(0);
-    RunKey key(parsed(row.getColumn(1), hash));
+    const json description = parsed(row.getColumn(1), hash);
+    if (!description.is_object()) damaged(hash);
+    RunKey key(description);
     if (key.hash() != hash) damaged(hash);
     return key;
   }
@@ -145,14 +167,16 @@ class Store::Database {
   }
 
   void insert(SQLite::Database& db, const StoredRun& run, const Provenance& p) const {
-    SQLite::Statement result(db, "INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?, ?)");
-    SQLite::bind(result,
+    SQLite::Statement row(db, "INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?, ?, ?)");
+    const std::string status(to_string(run.status)), result = text_of(run.result);
+    SQLite::bind(row,
                  run.key.hash(),
                  run.key.text(),
-                 std::string(to_string(run.status)),
+                 status,
                  run.reason,
-                 text_of(run.result));
-    result.exec();
+                 result,
+                 digest_of(run.key.hash(), status, run.reason, result));
+    row.exec();
     SQLite::Statement origin(
         db, "INSERT OR REPLACE INTO provenance VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     SQLite::bind(origin,
@@ -172,9 +196,11 @@ class Store::Database {
 
   [[noreturn]] void damaged(const std::string& hash) const {
     throw InputError(
-        fmt::format("store: {} is damaged: run {} cannot be read, or is not what its key says; "
-                    "take an earlier copy, or start a new store",
+        fmt::format("store: {} is damaged: run {} is not what was stored; take an earlier copy, "
+                    "or let it be computed again: sqlite3 FILE \"DELETE FROM runs WHERE key = "
+                    "'{}'\"",
                     file_.string(),
+                    hash,
                     hash));
   }
 
@@ -189,7 +215,20 @@ class Store::Database {
 
   [[noreturn]] void fail(const SQLite::Exception& e) const {
     if (e.getErrorCode() == SQLITE_NOTADB) foreign("not an SQLite file");
-    throw InputError(fmt::format("store: {}: {}", file_.string(), e.what()));
+    throw InputError(fmt::format("store: {}: {}", file_.string(), reason_of(e)));
+  }
+
+  /// What SQLite says, and what to do.
+  static std::string reason_of(const SQLite::Exception& e) {
+    std::string reason = e.what();
+    const int code = e.getExtendedErrorCode();
+    if (code == SQLITE_FULL || code == SQLITE_IOERR_WRITE || code == SQLITE_IOERR_SHMSIZE)
+      reason +=
+          "; it cannot grow: is the disk full, or a quota used up? The runs stored before are "
+          "kept, and the same command goes on from there";
+    if (e.getErrorCode() == SQLITE_CORRUPT)
+      reason += "; take an earlier copy, or start a new store";
+    return reason;
   }
 
   [[noreturn]] void foreign(std::string_view what) const {
@@ -197,7 +236,7 @@ class Store::Database {
         "store: {} is not a store of dpsosp ({}); name another file", file_.string(), what));
   }
 
-  /// \throws InputError if the file is neither empty nor a store of this version.
+  /// \throws InputError if the file is neither empty nor a store of this version or an older one.
   Content content() {
     SQLite::Database& db = *connection_;
     // One snapshot for all three: between two reads another process may make the file a store.
@@ -209,13 +248,14 @@ class Store::Database {
         db.execAndGet("SELECT count(*) FROM sqlite_master").getInt() == 0)
       return Content::nothing;
     if (id != application_id) foreign("an SQLite file of another program");
-    if (version != schema_version)
+    if (version < 1 || version > schema_version)
       throw InputError(
           fmt::format("store: {} has version {}, this program writes version {}; use the program "
                       "that wrote it, or start a new store",
                       file_.string(),
                       version,
                       schema_version));
+    has_digests_ = version > 1;
     return Content::ours;
   }
 
@@ -259,8 +299,27 @@ class Store::Database {
       connection_->exec(schema);
       connection_->exec(fmt::format("PRAGMA application_id = {}", application_id));
       connection_->exec(fmt::format("PRAGMA user_version = {}", schema_version));
+      has_digests_ = true;
+    } else if (!has_digests_) {
+      add_digests(*connection_);
     }
     transaction.commit();
+  }
+
+  /// Makes a store of version 1 one of this version.
+  void add_digests(SQLite::Database& db) {
+    db.exec("ALTER TABLE runs ADD COLUMN digest TEXT NOT NULL DEFAULT ''");
+    SQLite::Statement row(db, "SELECT key, status, reason, result FROM runs");
+    SQLite::Statement update(db, "UPDATE runs SET digest = ? WHERE key = ?");
+    while (row.executeStep()) {
+      const std::string key = row.getColumn(0);
+      SQLite::bind(
+          update, digest_of(key, row.getColumn(1), row.getColumn(2), row.getColumn(3)), key);
+      update.exec();
+      update.reset();
+    }
+    db.exec(fmt::format("PRAGMA user_version = {}", schema_version));
+    has_digests_ = true;
   }
 
   void open_for_reading() {
@@ -289,6 +348,7 @@ class Store::Database {
 
   fs::path file_;
   std::unique_ptr<SQLite::Database> connection_;
+  bool has_digests_ = true;
   std::mutex mutex_;
 };
 
@@ -334,18 +394,20 @@ void Store::each(const std::function<void(const StoredRun&, const Provenance&)>&
   database_->guarded([&](SQLite::Database& db) {
     SQLite::Statement row(
         db,
-        "SELECT runs.key, description, status, reason, result, program_version, binary, compiler, "
-        "flags, instruction_set, cpu, numbers_version, seed, started, wall_seconds "
-        "FROM runs JOIN provenance ON provenance.key = runs.key ORDER BY runs.key");
+        fmt::format("SELECT runs.key, description, status, reason, result, {}, program_version, "
+                    "binary, compiler, flags, instruction_set, cpu, numbers_version, seed, "
+                    "started, wall_seconds "
+                    "FROM runs JOIN provenance ON provenance.key = runs.key ORDER BY runs.key",
+                    database_->digest_column()));
     while (row.executeStep()) {
       const RunKey key = database_->key_from(row);
       visit(database_->run_from(row, key, 2),
-            {.build = build_from(row, 5),
-             .cpu = row.getColumn(10),
-             .numbers_version = row.getColumn(11),
-             .seed = row.getColumn(12),
-             .started = row.getColumn(13),
-             .wall_seconds = row.getColumn(14)});
+            {.build = build_from(row, 6),
+             .cpu = row.getColumn(11),
+             .numbers_version = row.getColumn(12),
+             .seed = row.getColumn(13),
+             .started = row.getColumn(14),
+             .wall_seconds = row.getColumn(15)});
     }
   });
 }

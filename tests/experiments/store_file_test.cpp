@@ -48,10 +48,26 @@ TEST(StoreFile, AnotherVersionIsRefusedInOneLineThatNamesBoth) {
     EXPECT_EQ(
         refusal_of([&] { Store(file, access); }),
         "store: " + file.string() +
-            " has version 3, this program writes version 1; use the program that wrote it, or "
+            " has version 3, this program writes version 2; use the program that wrote it, or "
             "start a new store");
-  SQLite::Database(file, SQLite::OPEN_READWRITE).exec("PRAGMA user_version = 1");
+  SQLite::Database(file, SQLite::OPEN_READWRITE).exec("PRAGMA user_version = 2");
   EXPECT_EQ(refusal_of([&] { Store{file}; }), "");
+}
+
+TEST(StoreFile, AStoreWithoutDigestsIsReadAndBroughtUpByWriting) {
+  const TemporaryFolder folder;
+  const fs::path file = folder / "s.sqlite";
+  const StoredRun run = finished_run({{"seed", 1}}, {{"value", 0.5}});
+  Store(file).put(run, provenance());
+  SQLite::Database(file, SQLite::OPEN_READWRITE)
+      .exec("ALTER TABLE runs DROP COLUMN digest; PRAGMA user_version = 1");
+  EXPECT_EQ(Store(file, Store::Access::read_only).find(run.key).value().result, run.result);
+  Store(file).put(finished_run({{"seed", 2}}, 2), provenance());
+  SQLite::Database db(file, SQLite::OPEN_READWRITE);
+  EXPECT_EQ(db.execAndGet("PRAGMA user_version").getInt(), 2);
+  EXPECT_EQ(Store(file).find(run.key).value().result, run.result);
+  db.exec("UPDATE runs SET result = replace(result, '0.5', '0.4')");
+  EXPECT_NE(refusal_of([&] { Store(file).find(run.key); }).find("is damaged"), std::string::npos);
 }
 
 TEST(StoreFile, AFileOfSomebodyElseIsRefusedAndLeftAsItIs) {

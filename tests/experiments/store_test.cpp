@@ -228,7 +228,12 @@ TEST(Store, AStoreIsNotMergedWithItself) {
 TEST(Store, ARowThatIsNotWhatItsKeySaysIsRefused) {
   const std::vector<std::string> damages{R"(UPDATE runs SET description = '{"seed":2}')",
                                          R"(UPDATE runs SET description = '{"se')",
-                                         R"(UPDATE runs SET result = '{"alpha":')"};
+                                         R"(UPDATE runs SET description = '[]')",
+                                         R"(UPDATE runs SET result = '{"alpha":')",
+                                         R"(UPDATE runs SET result = '{"alpha":2}')",
+                                         "UPDATE runs SET status = 'failed'",
+                                         "UPDATE runs SET reason = 'x'",
+                                         "UPDATE runs SET digest = ''"};
   for (const std::string& damage : damages) {
     const TemporaryFolder folder;
     const StoredRun run = finished_run({{"seed", 1}}, {{"alpha", 1}});
