@@ -99,6 +99,13 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
     text.replace(at, from.size(), to);
 }
 
+// Gnuplot does not notice a disk that is full.
+bool is_drawn_to_its_end(std::string_view file, std::string_view format) {
+  const std::string_view end = format == "svg" ? "</svg>" : format == "pdf" ? "%%EOF" : "IEND";
+  const auto place = file.rfind(end);
+  return place != std::string_view::npos && file.size() - place < 16;
+}
+
 // Gnuplot's SVG names its version, says nothing to a screen reader and knows one font.
 std::string described_svg(std::string svg, const Drawing& drawing) {
   replace_first(svg,
@@ -161,6 +168,13 @@ std::vector<std::string> draw(const Drawing& drawing,
           fmt::format("figure '{}': gnuplot made no {}: {}", drawing.id, format, messages));
     }
     files.push_back(read_file(drawn(format)));
+    if (!is_drawn_to_its_end(files.back(), format))
+      throw InputError(
+          fmt::format("figure '{}': gnuplot did not write its {} to the end; is the "
+                      "disk of {} full?",
+                      drawing.id,
+                      format,
+                      folder.string()));
     if (format == "svg") files.back() = described_svg(std::move(files.back()), drawing);
     if (format == "pdf") files.back() = dateless_pdf(std::move(files.back()));
   }

@@ -248,7 +248,14 @@ TEST(RunCommand, ARunThatOverflowsFailsInOneLineAndIsStoredAsFailed) {
 }
 
 TEST(Program, ResultsThatCannotBeWrittenAreNoSuccess) {
-  for (const std::string command : {"list problems", "list problems --json", "info"}) {
+  const std::string run =
+      "run --algorithm arora-2023/dp-spider --problem ripple-location --records 1000 --epsilon 1 "
+      "--delta 1e-6 --set steps=3";
+  for (const std::string& command : {std::string("list problems"),
+                                     std::string("list problems --json"),
+                                     std::string("info"),
+                                     run,
+                                     run + " --json"}) {
     const Result r =
         run_program("/bin/sh", {"-c", "'" DPSOSP_PROGRAM "' " + command + " >/dev/full"});
     expect_one_error_line(r, 1, "standard output cannot be written");

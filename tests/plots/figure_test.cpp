@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <limits>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
@@ -260,6 +261,28 @@ TEST(Figure, AMissingGnuplotIsNoticedBeforeTheWork) {
   EXPECT_NO_THROW(require_gnuplot(scratch.path()));
   EXPECT_THROW(require_gnuplot(scratch.path(), "no-such-gnuplot"), InputError);
   EXPECT_TRUE(std::filesystem::is_empty(scratch.path()));
+}
+
+TEST(Figure, OneThatIsCutOffIsRefusedAndTheOldOneIsKept) {
+  const ScratchFolder scratch;
+  const Figure figure = one_curve({.label = "s", .x = {1, 2}, .y = {1, 2}});
+  const FigureFiles old = write_figure(figure, scratch.path() / "figures");
+  const std::string svg = read_file(old.svg);
+  for (const char* format : {"svg", "pdf", "png"}) {
+    // called as: gnuplot -d -c f.gp FORMAT
+    const auto program = scratch.path() / format;
+    write_file(program,
+               fmt::format("#!/bin/sh\ngnuplot \"$@\" || exit\n"
+                           "test \"$4\" != {0} || truncate -s -20 f.{0}\n",
+                           format));
+    std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+    const std::string message =
+        message_of([&] { write_figure(figure, scratch.path() / "figures", program.string()); });
+    EXPECT_TRUE(message.starts_with(
+        fmt::format("figure 'f': gnuplot did not write its {} to the end", format)))
+        << message;
+    EXPECT_EQ(read_file(old.svg), svg);
+  }
 }
 
 TEST(Figure, AGnuplotThatFailsIsReported) {
