@@ -52,8 +52,9 @@ po::options_description run_options() {
       "points of the trace, for the best iterate; 0: none")("trace",
                                                             "print the trace too (with --json)")(
       "release",
-      "exact noise from the system's entropy instead of the seed's; prints what may be published "
-      "and nothing else, and never the same twice");
+      "exact noise from the system's entropy instead of the seed's, which then decides public "
+      "coins "
+      "alone; prints what may be published and nothing else, and never the same twice");
   return options;
 }
 

@@ -83,7 +83,7 @@ std::uint64_t SystemEntropy::bits() {
     used_ = 0;
   }
   const std::uint64_t word = words_[used_];
-  words_[used_++] = 0;  // what was used is nowhere to be found
+  words_[used_++] = 0;
   return word;
 }
 

@@ -583,7 +583,17 @@ json compute_release(const json& d) {
   ReleaseCurator curator(
       s.told, *s.problem.records, s.scheduled.rule, key, std::make_unique<SystemEntropy>(), &log);
   Blind unseen;
-  const Outcome outcome = run_algorithm(s, curator, key, unseen);
+  const Outcome outcome = [&] {
+    try {
+      return run_algorithm(s, curator, key, unseen);
+    } catch (const RunFailed& e) {
+      throw RunFailed(
+          fmt::format("{} (after {} queries; what they cost is spent, although nothing "
+                      "is released)",
+                      e.what(),
+                      curator.ledger().queries()));
+    }
+  }();
   json result{{"algorithm", algorithm_json(s, outcome, curator.ledger())},
               {"schedule", schedule_json(s.scheduled)},
               {"privacy", privacy_json(curator, d, s.scheduled, log)},

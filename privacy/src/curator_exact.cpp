@@ -28,7 +28,8 @@ ReleaseCurator::ReleaseCurator(const PublicFacts& facts,
     : Curator(facts, records, rule, key, clip_log, std::move(words)) {
   if (rule.calibrator == Calibrator::exact_gaussian)
     throw InputError(
-        "release: calibrator = exact-gaussian, expected cks or bun-steinke; a discrete Gaussian "
+        "release: calibrator = exact-gaussian, expected cks, bun-steinke or rdp; a discrete "
+        "Gaussian "
         "has "
         "the zCDP of a Gaussian, not its exact curve");
   if (records.simulated())

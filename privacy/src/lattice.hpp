@@ -15,9 +15,10 @@ namespace dpsosp {
 /// A contribution is cut to the lattice toward zero, so it does not become longer, and its length
 /// is looked at in integers: one beyond `limit`·(1 + 2^−30) counts as zero. The noise is a discrete
 /// Gaussian of at least `deviation`·(1 + 2^−29). So k exchanged contributions with limits C_j cost
-/// (2 ΣC_j)²/(2 deviation²) of zCDP at most, and less by a relative 2^−29: more than whatever
-/// rounding does to that number where it is charged.
-/// \source Canonne, Kamath and Steinke (2020), Proposition 5, a coordinate at a time
+/// (2 ΣC_j)²/(2 deviation²) of zCDP at most, and less by a relative 2^−29: more than what
+/// rounding does to that number where it is charged. (Where one record is in groups whose limits
+/// differ by 10^14, SensitivitySteps leaves up to 1e-21 of zCDP a query uncharged, here as
+/// elsewhere.) \source Canonne, Kamath and Steinke (2020), Proposition 5, a coordinate at a time
 class LatticeVector {
  public:
   /// \param deviation  of the noise, in the unit of the contributions; in [1e-250, 1e250]

@@ -42,6 +42,10 @@ std::optional<Event> merged(const Event& a, const Event& b) {
   if (const auto* x = std::get_if<PureEvent>(&a)) return pure(*x, std::get<PureEvent>(b));
   if (const auto* x = std::get_if<ExponentialEvent>(&a))
     return pure(*x, std::get<ExponentialEvent>(b));
+  if (const auto* x = std::get_if<ZcdpEvent>(&a)) {
+    const auto& y = std::get<ZcdpEvent>(b);
+    if (equal_but_for_rounding(x->rho, y.rho)) return x->rho > y.rho ? *x : y;
+  }
   return {};
 }
 

@@ -40,7 +40,9 @@ class SensitivitySteps {
   }
 
  private:
-  static constexpr double rounding = 1e-14;  // of sums that cancel
+  // Of sums that cancel. A range whose total is below it beside one that is not pays nothing: up to
+  // (1e-14)² of what the other one pays.
+  static constexpr double rounding = 1e-14;
   std::map<Index, double> steps_;
   double largest_ = 0.0;
 };

@@ -159,9 +159,9 @@ void TreeStream::push_exactly(const Point& point,
                               std::size_t level,
                               VectorRef out) {
   const LatticeVector zero(sigma_, entries_);
-  if (!exact_) exact_.reset(new ExactSums{zero, {}});
-  LatticeVector sum = exact_->sum;  // kept as it was if the records throw
+  LatticeVector sum = exact_ ? exact_->sum : zero;
   curator_->read_gradients_exactly(point, previous, batch, query, 1.0 / divisor, sum);
+  if (!exact_) exact_.reset(new ExactSums{zero, {}});  // not before: the records may throw
   exact_->sum = sum;
   auto& nodes = exact_->nodes;
   if (nodes.size() <= level) nodes.resize(level + 1);

@@ -243,6 +243,34 @@ TEST(Release, OfATreeHasThePrefixSumsAndTheNoiseOfItsNodes) {
   EXPECT_LT((second - expected).cwiseAbs().maxCoeff(), 6 * 2 * std::sqrt(2.0 / (d * runs)));
 }
 
+TEST(Release, ALeafWhoseRecordsThrowLeavesTheTreeAsItWas) {
+  Stream stream({.seed = 10});
+  ReleaseHouse house(random_data(8, 1.0, stream));
+  TreeStream tree(house.curator, 0.25, 4);
+  const Places at;
+  const GradientQuery joint{1.0, {}, Block::joint};
+  Vector wide(d + d2), out(d);
+  house.records.throws = true;
+  EXPECT_THROW(tree.push_gradient(at.to(), house.curator.draw(BatchPolicy::fresh(2)), joint, wide),
+               InputError);
+  house.records.throws = false;
+  EXPECT_EQ(tree.leaves(), 0);
+  const GradientQuery query{1.0, {}, Block::x};
+  tree.push_gradient(at.to(), house.curator.draw(BatchPolicy::fresh(2)), query, out);
+  EXPECT_EQ(tree.leaves(), 1);
+  EXPECT_TRUE(out.allFinite());
+  EXPECT_LT(out.norm(), 1 + 0.25 * 6);
+}
+
+TEST(Release, EqualQueriesAreOneRowOfTheLedger) {
+  Stream stream({.seed = 11});
+  ReleaseHouse house(random_data(4, 1.0, stream));
+  for (int k = 0; k < 100; ++k)
+    ask_all(house, Kind::gradient, {1.0, Noise::sensitivity_ratio(1.0)});
+  ASSERT_EQ(house.curator.ledger().entries().size(), 1U);
+  EXPECT_EQ(house.curator.ledger().queries(), 100);
+}
+
 /// d × d quadratics behind the door, and without noise.
 struct Curved {
   explicit Curved(std::uint64_t words, Index n = 6) : facts(facts_of(n)) {

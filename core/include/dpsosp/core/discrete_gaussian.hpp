@@ -15,7 +15,8 @@ class WordSource {
 };
 
 /// Words of the operating system's cryptographic generator, getrandom(2). They cannot be drawn
-/// again. \throws std::system_error if the system gives none
+/// again, but by a child that forks while some are left: a process that forks makes a source of its
+/// own. \throws std::system_error if the system gives none
 class SystemEntropy final : public WordSource {
  public:
   SystemEntropy() = default;
