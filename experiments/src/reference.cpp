@@ -136,7 +136,7 @@ double unit_of(const std::string& text) {
   if (point == std::string::npos) return 0;
   const auto e = text.find('e');
   const auto places = static_cast<double>(std::min(e, text.size()) - point - 1);
-  const double power = e == std::string::npos ? 0 : std::stod(text.substr(e + 1));
+  const double power = e == std::string::npos ? 0 : number(text.substr(e + 1)).value_or(0);
   return std::pow(10, power - places) * (1 + relative_tolerance);
 }
 
@@ -145,7 +145,8 @@ struct Words {
   std::string text;
   std::vector<std::string> numbers;
 };
-Words words_of(const std::string& text) {
+Words words_of(std::string text) {
+  std::ranges::replace(text, '\x01', '\x02');  // the mark stands for numbers alone
   static const std::regex pattern(number_pattern);
   Words w;
   auto rest = text.begin();

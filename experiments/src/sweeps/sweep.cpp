@@ -63,10 +63,27 @@ Coordinates without(const Coordinates& point, const Coordinates& moving) {
   return rest;
 }
 
+/// What `read` finds in a stored result. \throws InputError if that is none of compute_run
+template <class Read>
+auto from_result(const StoredRun& run, const Read& read) {
+  try {
+    return read(run.result);
+  } catch (const json::exception& e) {
+    throw InputError(fmt::format(
+        "run {}: what is stored is no result of this program: {}", run.key.hash(), e.what()));
+  }
+}
+
 void add_labels(const Runs& runs, const Cell& cell, std::set<std::string>& labels) {
   for (const json& run : cell.runs)
     if (const StoredRun& stored = runs.at(run); stored.status == RunStatus::finished)
-      labels.insert(stored.result.at("privacy").at("label").get<std::string>());
+      labels.insert(from_result(stored, [](const json& result) {
+        return result.at("privacy").at("label").get<std::string>();
+      }));
+}
+
+std::optional<double> metric_in(const StoredRun& run, std::string_view metric) {
+  return from_result(run, [&](const json& result) { return metric_of(result, metric); });
 }
 
 /// The cells of one arm that differ along one axis only, and the slope through them.
@@ -202,7 +219,7 @@ CellMetric measure(const Runs& runs, const Cell& cell, std::string_view metric) 
     const StoredRun& run = runs.at(description);
     if (run.status == RunStatus::failed) {
       if (m.failed++ == 0) m.failure = run.reason;
-    } else if (const auto value = metric_of(run.result, metric)) {
+    } else if (const auto value = metric_in(run, metric)) {
       m.seeds.push_back(description.at("seed"));
       m.values.push_back(*value);
     } else {
@@ -217,7 +234,9 @@ std::optional<double> measure_start(const Runs& runs, const Cell& cell, std::str
   for (const json& description : cell.runs) {
     const StoredRun& run = runs.at(description);
     if (run.status == RunStatus::failed) continue;
-    if (const auto value = start_metric(run.result, metric)) values.push_back(*value);
+    const auto value =
+        from_result(run, [&](const json& result) { return start_metric(result, metric); });
+    if (value) values.push_back(*value);
   }
   if (values.empty()) return {};
   return median(std::move(values));

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <set>
 
 #include <fmt/format.h>
@@ -105,6 +106,16 @@ Size size_of(const json& description) {
           std::log(description.at("epsilon").get<double>())};
 }
 
+/// Both of a stored run; none where its description is that of no run on a problem.
+std::optional<std::pair<std::string, Size>> kind_and_size(const json& description) {
+  try {
+    const Size size = size_of(description);
+    if (size.allFinite()) return std::pair(key_of_kind(description), size);
+  } catch (const json::exception&) {
+  }
+  return {};
+}
+
 /// log seconds by least squares of least norm, so that an axis along which nothing was seen counts
 /// for nothing.
 Size time_law(const std::vector<std::pair<Size, double>>& seen) {
@@ -199,9 +210,9 @@ TimeEstimate estimate_time(const std::vector<json>& jobs, const std::filesystem:
   if (std::filesystem::exists(file))
     Store(file, Store::Access::read_only).each([&](const StoredRun& run, const Provenance& p) {
       stored.insert(run.key.hash());
-      const json d = run.key.description();
-      if (d.contains("algorithm") && p.wall_seconds > 0)
-        seen[key_of_kind(d)].emplace_back(size_of(d), std::log(p.wall_seconds));
+      const auto kind = kind_and_size(run.key.description());
+      if (kind && p.wall_seconds > 0)
+        seen[kind->first].emplace_back(kind->second, std::log(p.wall_seconds));
     });
   std::map<std::string, Size> laws;
   for (const auto& [kind, runs] : seen) laws[kind] = time_law(runs);
