@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/loop_order.hpp"
 
 namespace dpsosp {
 namespace {
@@ -190,9 +191,11 @@ std::vector<StoredRun> run_jobs(Store& store,
     const Ticker ticker(progress);
     const tbb::global_control allow(tbb::global_control::max_allowed_parallelism,
                                     static_cast<std::size_t>(options.threads));
+    LoopOrder order;
     tbb::task_arena(options.threads).execute([&] {
-      tbb::parallel_for(0, options.threads, work, tbb::simple_partitioner());
+      tbb::parallel_for(0, options.threads, order.of(work), tbb::simple_partitioner());
     });
+    order.join();
     stopped = interrupted;
   }
   progress.stop();
