@@ -7,7 +7,6 @@
 #include <map>
 #include <optional>
 #include <regex>
-#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -21,6 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr double relative_tolerance = 1e-6;
+constexpr std::size_t longest_field = 4000;  // std::regex goes as deep as a text is long
 
 using Fields = std::vector<std::string>;
 
@@ -76,10 +76,13 @@ struct Table {
   }
 };
 
-/// `name`, with a number where it is taken.
-std::string unused_name(const std::string& name, std::set<std::string>& taken) {
-  std::string free = name;
-  for (int k = 2; !taken.insert(free).second; ++k) free = fmt::format("{} #{}", name, k);
+/// `name`, with a number where it is taken. `taken` holds the next number to try.
+std::string unused_name(const std::string& name, std::map<std::string, int>& taken) {
+  const auto [place, is_free] = taken.try_emplace(name, 2);
+  if (is_free) return name;
+  std::string free;
+  do free = fmt::format("{} #{}", name, place->second++);
+  while (!taken.try_emplace(free, 2).second);
   return free;
 }
 
@@ -88,8 +91,8 @@ Table read_table(const fs::path& file) {
   if (rows.empty())
     throw InputError(fmt::format("{}: expected a table, it is empty", file.string()));
   Table t;
-  const std::size_t labels = rows[0][0] == "group" ? 2 : 1;
-  std::set<std::string> columns, names;
+  const std::size_t labels = rows[0][0] == "group" && rows[0].size() > 1 ? 2 : 1;
+  std::map<std::string, int> columns, names;
   for (std::size_t k = 0; k < rows[0].size(); ++k)
     t.columns.push_back(unused_name(rows[0][k], columns));
   for (std::size_t k = 1; k < rows.size(); ++k) {
@@ -99,6 +102,13 @@ Table read_table(const fs::path& file) {
                                    k + 1,
                                    rows[k].size(),
                                    rows[0].size()));
+    for (const std::string& field : rows[k])
+      if (field.size() > longest_field)
+        throw InputError(fmt::format("{}: row {} has a field of {} characters, expected at most {}",
+                                     file.string(),
+                                     k + 1,
+                                     field.size(),
+                                     longest_field));
     const std::string label =
         labels == 2 && !rows[k][0].empty() ? rows[k][0] + ", " + rows[k][1] : rows[k][labels - 1];
     t.rows.push_back(unused_name(label, names));

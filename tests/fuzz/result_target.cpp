@@ -108,6 +108,9 @@ std::vector<std::string> seeds() {
           R"("population":{"output":{"value":1.5},"minimum":"nan"},"schedule":{"alpha":0.5},)"
           R"("algorithm":{"parameters":{"batch":"12"},"steps":3}})",
           "null",
+          R"({"algorithm":{},"problem":"b","records":10,"epsilon":1})",
+          R"({"privacy":{"label":[]},"output":{"sosp_level":1},"start":{"sosp_level":9}})",
+          R"({"trace":[1,{}],"best":"x","schedule":[]})",
           "[[[1]]]"};
 }
 
