@@ -174,6 +174,13 @@ double with_atom_on_lattice(double step, const std::vector<Part>& parts) {
   return largest > 0 ? largest / std::ceil(largest / step) : step;
 }
 
+// Whether the window is of a size that can be computed with; bit_ceil and an atom near the step may
+// make it larger than was planned.
+bool fits(const Plan& p, double step) {
+  const double reach = (std::abs(p.edge) + p.width) / step;
+  return 1.05 * p.width / step + 16 <= 4.0 * kMostPoints && reach <= 1e15;
+}
+
 LossWindow window(const Plan& p, double step) {
   const double needed = std::max(1.05 * p.width / step + 16, 64.0);
   const std::size_t points = std::bit_ceil(static_cast<std::size_t>(needed));
@@ -221,11 +228,17 @@ double lower_bound(const std::vector<Part>& parts,
 // Refines until the width is met, or epsilon is no more than `enough`.
 LossBounds bounds(const std::vector<Part>& parts, double delta, double tolerance, double enough) {
   double total_variation = 0;  // of the composition, at most
-  for (const Part& part : parts)
-    for (const auto& atom : part.sketch)
+  bool seen = true;            // a wide loss may hide between the nodes of a sketch
+  for (const Part& part : parts) {
+    double mass = 0;
+    for (const auto& atom : part.sketch) {
+      mass += atom.mass;
       total_variation +=
           static_cast<double>(part.count) * atom.mass * -std::expm1(std::min(-atom.loss, 0.0));
-  if (1.1 * total_variation <= delta * (1 - kCut * tolerance))  // a tenth for the sketch
+    }
+    seen = seen && std::abs(mass - 1) < 0.02;
+  }
+  if (seen && 1.1 * total_variation <= delta * (1 - kCut * tolerance))  // a tenth for the sketch
     return {.epsilon = 0, .lower = 0, .points = 0, .resolved = true};
 
   // The sum of the largest losses holds: what was cut off is less than delta.
@@ -238,14 +251,22 @@ LossBounds bounds(const std::vector<Part>& parts, double delta, double tolerance
   for (int i = 0; i < kRefinements && !best.resolved; ++i) {
     const double finest = finest_step(parts, p);
     step = std::max(step, finest);
-    const LossWindow on = window(p, with_atom_on_lattice(step, parts));
+    const double lattice = with_atom_on_lattice(step, parts);
+    if (!fits(p, lattice)) {
+      if (i > 0) break;
+      throw UnsupportedError(
+          fmt::format("accountant pld: the losses need more than {} points; use rdp, zcdp or pure",
+                      kMostPoints));
+    }
+    const LossWindow on = window(p, lattice);
     std::vector<DiscreteLoss> losses;
     LossComposition composition(on);
     for (const Part& part : parts) {
       losses.push_back(discretise(part.loss, on.step));
       composition.add(losses.back().split, part.count);
     }
-    best.epsilon = std::min(best.epsilon, composition.epsilon_above(delta));
+    const double above = composition.epsilon_above(delta);
+    best.epsilon = std::min(best.epsilon, above);
     best.lower =
         std::min(std::max(best.lower,
                           lower_bound(parts, losses, on, delta, kMisrounded * tolerance * delta)),
@@ -256,7 +277,8 @@ LossBounds bounds(const std::vector<Part>& parts, double delta, double tolerance
     best.resolved = width <= wanted || best.epsilon <= enough;
     if (step <= finest && i > 0) break;
     // nearer the middle, below the largest loss
-    p = next_plan(parts, lost, std::max(best.epsilon - width / 2, 0.9 * best.epsilon));
+    if (std::isfinite(above))
+      p = next_plan(parts, lost, std::max(best.epsilon - width / 2, 0.9 * best.epsilon));
     step *= std::clamp(0.8 * std::sqrt(wanted / width), 1.0 / 16, 0.5);
   }
   return best;

@@ -88,6 +88,7 @@ double laplace_rdp(double order, double epsilon) {
   check(LaplaceEvent{epsilon});
   const double up = (order - 1) * epsilon;  // the loss ±ε and the exponential middle, integrated
   const double down = order * epsilon;
+  if (down < 1e-8) return order * epsilon * epsilon / 2;  // its series; the next term is negative
   const double up_weight = order / (2 * order - 1);
   const double down_weight = (order - 1) / (2 * order - 1);
   const double log_moment =

@@ -69,6 +69,15 @@ TEST(Gaussian, EpsilonAndMuMeetTheirTargetsFromTheSafeSide) {
   }));
 }
 
+TEST(Gaussian, KeepsItsDigitsWhereMuIsTiny) {
+  // 40-digit values of epsilon at (mu, delta)
+  EXPECT_TRUE(relative(gaussian_epsilon(1e-11, 1e-8), 2.7178055194e-08, 1e-9));
+  EXPECT_TRUE(relative(gaussian_epsilon(1e-19, 1e-16), 2.7178e-16, 1e-4));
+  EXPECT_TRUE(relative(gaussian_epsilon(1e-23, 1e-20), 2.7178e-20, 1e-4));
+  // Both forms meet where they change.
+  EXPECT_TRUE(relative(gaussian_delta(1e-4, 0.99999e-4), gaussian_delta(1e-4, 1.00001e-4), 1e-4));
+}
+
 TEST(Gaussian, BadArgumentsAreRefused) {
   EXPECT_THROW(gaussian_delta(-1, 1), InputError);
   EXPECT_THROW(gaussian_delta(1, std::nan("")), InputError);

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <functional>
 #include <thread>
+#include <tuple>
 
 #include <rapidcheck.h>
 
@@ -326,6 +327,43 @@ TEST(Pld, ALatticeAtItsCapIsLooseButSaysSoAndHolds) {
   EXPECT_FALSE(b.resolved);
   EXPECT_GT(b.epsilon, b.lower);
   EXPECT_LT(b.epsilon, 0.1);  // of the RDP accountant: 1.07
+}
+
+// Losses so wide that a sketch of them sees nothing: the largest loss is nearly epsilon.
+TEST(Pld, OfAVeryWideLossIsNotZero) {
+  for (const auto& [event, delta, exact] :
+       {std::tuple<Event, double, double>{ExponentialEvent{40000}, 1e-6, 39999.998},
+        {ExponentialEvent{12000}, 0.1, 11999.24},
+        {ExponentialEvent{2300}, 0.9, 2294.06},
+        {LaplaceEvent{12000}, 0.6, 11998.17},
+        {LaplaceEvent{5000}, 0.9, 4995.39}}) {
+    const CountedEvent once{event};
+    for (const Accountant each : {Accountant::pld, Accountant::tightest}) try {
+        const double epsilon =
+            epsilon_of({&once, 1}, Adjacency::replace_one, delta, {.accountant = each}).epsilon;
+        EXPECT_GE(epsilon, exact * (1 - 1e-6)) << delta;
+      } catch (const UnsupportedError&) {
+        EXPECT_EQ(each, Accountant::pld);  // a refusal is no answer either
+      }
+  }
+}
+
+TEST(Pld, WhatNeedsTooManyPointsIsRefusedAndBestAnswers) {
+  const Ledger ledgers[] = {{{LaplaceEvent{1.24588e-09}, 149385456}},
+                            {{LaplaceEvent{9.6e-22}, 3}},
+                            {{GaussianEvent{1}}, {PureEvent{1e-6}}},
+                            {{LaplaceEvent{1e5}, 1000000000}}};
+  for (const Ledger& ledger : ledgers) {
+    const double best =
+        epsilon_of(ledger, Adjacency::replace_one, 1e-6, {.accountant = Accountant::tightest})
+            .epsilon;
+    EXPECT_TRUE(std::isfinite(best) && best >= 0);
+  }
+}
+
+TEST(Pld, RecoversFromAFirstStepThatIsTooCoarse) {
+  const Ledger ledger{{PoissonGaussianEvent{0.9, 0.5}, 500}};
+  EXPECT_LT(pld_bounds(ledger, Adjacency::add_remove, 1e-6, 0.01).epsilon, 2200);
 }
 
 TEST(Pld, IsTheSameFromManyThreadsAtOnce) {
