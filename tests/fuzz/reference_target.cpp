@@ -36,10 +36,10 @@ std::vector<std::string> seeds() {
   return {fresh,
           "a,b\r\n1,2\r\n",
           "group\r\na\r\n",
-          "a\r\n" + std::string(20'000, '\n'),
+          "a\r\n" + std::string(1000, '\n'),
           with("fails, by \x01 of \x01"),
           with("fails, by 0.0e" + std::string(400, '9') + " of 4"),
-          with("fails, by " + std::string(200'000, '3') + " of 4")};
+          with("fails, by " + std::string(20'000, '3') + " of 4")};
 }
 
 }  // namespace dpsosp::fuzz
