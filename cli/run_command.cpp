@@ -53,8 +53,7 @@ po::options_description run_options() {
                                                             "print the trace too (with --json)")(
       "release",
       "exact noise from the system's entropy instead of the seed's, which then decides public "
-      "coins "
-      "alone; prints what may be published and nothing else, and never the same twice");
+      "coins alone; prints what may be published and nothing else, and never the same twice");
   return options;
 }
 

@@ -29,9 +29,7 @@ ReleaseCurator::ReleaseCurator(const PublicFacts& facts,
   if (rule.calibrator == Calibrator::exact_gaussian)
     throw InputError(
         "release: calibrator = exact-gaussian, expected cks, bun-steinke or rdp; a discrete "
-        "Gaussian "
-        "has "
-        "the zCDP of a Gaussian, not its exact curve");
+        "Gaussian has the zCDP of a Gaussian, not its exact curve");
   if (records.simulated())
     throw InputError("release: simulated records are nobody's; use real records");
 }

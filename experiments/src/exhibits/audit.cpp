@@ -49,8 +49,7 @@ plots::Table algorithms_table(const Runs& runs, const AuditJobs& jobs, Verdicts&
       "noise, over what the event charged for it allows, so 1 means that the charge is tight and "
       "more than 1 that it is too small.",
       "Accounted: by the tightest accountant, privacy loss distributions included. Where charges "
-      "are "
-      "of fixed-size samples, of choices or depend on releases, the claim is a curve that the "
+      "are of fixed-size samples, of choices or depend on releases, the claim is a curve that the "
       "instance does not attain: the power is then small, and replay is what checks the charge.",
       "avdiukhin-2024/noisy-sgd is attacked behind the door that clips; its own door does not, and "
       "its label is conditional."};

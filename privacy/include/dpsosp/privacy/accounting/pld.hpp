@@ -40,7 +40,8 @@ inline constexpr double kSmallestLossDelta = 1e-100;
 /// \param delta      in [kSmallestLossDelta, 1)
 /// \param tolerance  relative width of [lower, epsilon] at which the lattice is fine enough; > 0
 /// \throws UnsupportedError for fixed-size samples, zCDP events, a smaller delta, more than 1e12
-///   releases, losses that need more points than it has, or a loss too wide to resolve (noise multipliers below about 1e-3)
+///   releases, losses that need more points than it has, or a loss too wide to resolve (noise
+///   multipliers below about 1e-3)
 /// \source Zhu, Dong & Wang (2022), arXiv:2106.08567; Doroshenko et al. (2022), arXiv:2207.04380;
 ///   Koskela, Jälkö & Honkela (2020), arXiv:1906.03049; Gopi, Lee & Wutschitz (2021),
 ///   arXiv:2106.02848.
