@@ -363,7 +363,7 @@ TEST(Pld, WhatNeedsTooManyPointsIsRefusedAndBestAnswers) {
 
 TEST(Pld, RecoversFromAFirstStepThatIsTooCoarse) {
   const Ledger ledger{{PoissonGaussianEvent{0.9, 0.5}, 500}};
-  EXPECT_LT(pld_bounds(ledger, Adjacency::add_remove, 1e-6, 0.01).epsilon, 2200);
+  EXPECT_LT(pld_bounds(ledger, Adjacency::replace_one, 1e-6, 0.01).epsilon, 2200);
 }
 
 TEST(Pld, IsTheSameFromManyThreadsAtOnce) {
