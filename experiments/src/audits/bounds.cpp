@@ -2,8 +2,8 @@
 #include "bounds.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <functional>
 
 #include <boost/math/distributions/binomial.hpp>
 #include <boost/math/distributions/normal.hpp>
@@ -54,7 +54,21 @@ struct Noisier {
   Event operator()(ZcdpEvent e) const { return ZcdpEvent{e.rho / (factor * factor)}; }
 };
 
-constexpr std::array deltas{1e-6, 1e-4, 1e-3, 0.01, 0.03, 0.1, 0.2, 0.35, 0.5, 0.7};
+/// That no (ε', δ)-DP mechanism with ε' < ε has the rates.
+struct Proof {
+  double delta, epsilon;
+};
+
+/// What the rates prove at some δ, the ones that would do most against a Gaussian first.
+std::vector<Proof> proofs(const ErrorRates& rates) {
+  std::vector<Proof> list;
+  for (const double delta : {1e-6, 1e-4, 1e-3, 0.01, 0.03, 0.1, 0.2, 0.35, 0.5, 0.7})
+    if (const double epsilon = epsilon_of_rates(rates, delta); epsilon > 0)
+      list.push_back({delta, epsilon});
+  const auto mu = [](const Proof& p) { return gaussian_mu_for(p.epsilon, p.delta); };
+  std::ranges::sort(list, std::ranges::greater(), mu);
+  return list;
+}
 
 }  // namespace
 
@@ -94,34 +108,45 @@ double epsilon_of_rates(const ErrorRates& rates, double delta) {
       {0.0, one_way(rates.false_one, rates.false_two), one_way(rates.false_two, rates.false_one)});
 }
 
-double Claim::epsilon(double delta, double noise) const {
+Claim::Claim(std::vector<CountedEvent> events)
+    : events_(std::move(events)), gaussian_mu_(gaussian_mu(events_)) {}
+
+double Claim::epsilon(double delta, double noise) {
   if (events_.empty()) return 0.0;
+  const auto [known, is_new] = known_.try_emplace({delta, noise});
+  if (!is_new) return known->second;
   std::vector<CountedEvent> events = events_;
   for (CountedEvent& e : events) e.event = std::visit(Noisier{noise}, e.event);
-  return epsilon_of(events, Adjacency::replace_one, delta, {.accountant = Accountant::tightest})
-      .epsilon;
+  known->second =
+      epsilon_of(events, Adjacency::replace_one, delta, {.accountant = Accountant::tightest})
+          .epsilon;
+  return known->second;
 }
 
-bool Claim::allows(const ErrorRates& rates, double noise) const {
-  if (const auto mu = gaussian_mu(events_)) return gaussian_mu_of(rates) <= *mu / noise;
-  return std::ranges::all_of(deltas, [&](double delta) {
-    const double audited = epsilon_of_rates(rates, delta);
-    return audited == 0 || audited <= epsilon(delta, noise);
-  });
+bool Claim::falsified_by(const ErrorRates& rates) {
+  if (gaussian_mu_) return gaussian_mu_of(rates) > *gaussian_mu_;
+  return std::ranges::any_of(proofs(rates),
+                             [&](const Proof& p) { return p.epsilon > epsilon(p.delta); });
 }
 
-double Claim::audited_epsilon(const ErrorRates& rates, double delta) const {
-  if (gaussian_mu(events_)) {
+double Claim::audited_epsilon(const ErrorRates& rates, double delta) {
+  if (gaussian_mu_) {
     const double mu = gaussian_mu_of(rates);
     return mu == 0 ? 0.0 : gaussian_epsilon(delta, mu);
   }
-  double low = std::log(1.0 / 64), high = std::log(64.0);
-  if (allows(rates, std::exp(high))) return 0.0;
-  for (int k = 0; k < 14; ++k) {
-    const double middle = 0.5 * (low + high);
-    (allows(rates, std::exp(middle)) ? low : high) = middle;
+  constexpr int steps = 1 << 14;
+  const auto noise = [](int k) { return std::exp(std::log(64.0) * (2.0 * k / steps - 1.0)); };
+  int least = steps + 1;  // of the multiples that are too large
+  for (const Proof& p : proofs(rates)) {
+    const auto too_large = [&](int k) { return p.epsilon > epsilon(p.delta, noise(k)); };
+    if (!too_large(std::min(least, steps))) continue;
+    least = std::min(least, steps);
+    for (int allowed = 0; least - allowed > 1;) {
+      const int middle = (allowed + least) / 2;
+      (too_large(middle) ? least : allowed) = middle;
+    }
   }
-  return epsilon(delta, std::exp(high));
+  return least > steps ? 0.0 : epsilon(delta, noise(least));
 }
 
 }  // namespace dpsosp::audit

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <functional>
+#include <map>
+#include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "dpsosp/privacy/accounting/accountant.hpp"
@@ -27,22 +29,25 @@ double gaussian_mu_of(const ErrorRates& rates);
 double epsilon_of_rates(const ErrorRates& rates, double delta);
 
 /// The claim of a list of charges: ε at every δ, or exactly μ where all are unsampled Gaussians.
+/// Remembers what it accounted, so one thread at a time.
 class Claim {
  public:
-  explicit Claim(std::vector<CountedEvent> events) : events_(std::move(events)) {}
+  explicit Claim(std::vector<CountedEvent> events);
 
-  double epsilon(double delta) const { return epsilon(delta, 1.0); }
+  double epsilon(double delta) { return epsilon(delta, 1.0); }
   /// Whether no mechanism that keeps the claim allows these rates.
-  bool falsified_by(const ErrorRates& rates) const { return !allows(rates, 1.0); }
+  bool falsified_by(const ErrorRates& rates);
   /// ε at δ of the same charges with noise that is as much smaller or larger as these rates prove:
-  /// the least noise multiple that does not allow them. 0 if 64 times the noise would.
-  double audited_epsilon(const ErrorRates& rates, double delta) const;
+  /// the least noise multiple, on a grid of 2^14 from 1/64 to 64, that does not allow them. 0 if
+  /// the largest would.
+  double audited_epsilon(const ErrorRates& rates, double delta);
 
  private:
-  double epsilon(double delta, double noise) const;
-  bool allows(const ErrorRates& rates, double noise) const;
+  double epsilon(double delta, double noise);
 
   std::vector<CountedEvent> events_;
+  std::optional<double> gaussian_mu_;
+  std::map<std::pair<double, double>, double> known_;  ///< ε at (δ, noise multiple)
 };
 
 }  // namespace dpsosp::audit

@@ -141,7 +141,7 @@ class Attack {
 };
 
 /// Share of resampled sets of runs with which the claim is falsified.
-double power_of(const Claim& claim, const Attack::Scores& planted, double confidence) {
+double power_of(Claim& claim, const Attack::Scores& planted, double confidence) {
   constexpr int resamples = 100;
   Stream stream({.seed = 1, .purpose = Purpose::statistics});
   int caught = 0;
@@ -165,7 +165,7 @@ StatisticalAudit audit_statistics(std::string_view algorithm,
   const Subject subject = fast_subject(algorithm, {options.epsilon, options.delta});
   const Plant bug = plant.empty() ? Plant::none : find_plant(plant).plant;
   const auto scores = Attack(subject, bug).scores(options.runs);
-  const Claim claim(scores.dearest);
+  Claim claim(scores.dearest);
   const ErrorRates rates = error_rates(scores.one, scores.two, options.confidence);
   StatisticalAudit audit{.algorithm = std::string(algorithm),
                          .instance = subject.name,

@@ -27,7 +27,7 @@ TEST(Audit, EveryPlantIsCaught) {
 /// Where the charge is tight, a true claim is falsified no more often than stated.
 TEST(Audit, FalseAlarmsAreAsRareAsStated) {
   const double mu = 1.5, confidence = 0.9;
-  const audit::Claim claim({{GaussianEvent{1.0 / mu}, 1}});
+  audit::Claim claim({{GaussianEvent{1.0 / mu}, 1}});
   constexpr int audits = 2000;
   int alarms = 0;
   for (int k = 0; k < audits; ++k) {

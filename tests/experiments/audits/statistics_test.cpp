@@ -56,7 +56,7 @@ TEST(Bounds, OfWorldsApartAreThoseOfTheRuns) {
 }
 
 TEST(Claim, OfAGaussianIsFalsifiedBeyondItsMuAlone) {
-  const Claim claim({{GaussianEvent{1.0}, 4}});  // μ = 2
+  Claim claim({{GaussianEvent{1.0}, 4}});  // μ = 2
   const Scores honest = gaussian_scores(2.0, 4000, 3), bold = gaussian_scores(2.5, 4000, 3);
   const ErrorRates fair = error_rates(honest.one, honest.two, confidence);
   const ErrorRates more = error_rates(bold.one, bold.two, confidence);
@@ -68,12 +68,27 @@ TEST(Claim, OfAGaussianIsFalsifiedBeyondItsMuAlone) {
 }
 
 TEST(Claim, OfMixedChargesIsACurve) {
-  const Claim claim({{GaussianEvent{1.0}, 1}, {PureEvent{0.5}, 1}});
+  Claim claim({{GaussianEvent{1.0}, 1}, {PureEvent{0.5}, 1}});
   const ErrorRates weak{0.3, 0.3}, strong{0.01, 0.01};
   EXPECT_FALSE(claim.falsified_by(weak));
   EXPECT_LE(claim.audited_epsilon(weak, 1e-6), claim.epsilon(1e-6));
   EXPECT_TRUE(claim.falsified_by(strong));
   EXPECT_GT(claim.audited_epsilon(strong, 1e-6), claim.epsilon(1e-6));
+}
+
+TEST(Claim, AuditsTheLeastNoiseThatTheRatesRuleOut) {
+  const auto with_noise = [](double multiple) {
+    return Claim({{GaussianEvent{multiple}, 1}, {PureEvent{0.5 / multiple}, 1}});
+  };
+  for (const ErrorRates& rates : {ErrorRates{0.3, 0.3}, {0.01, 0.01}, {0.001, 0.6}, {0.7, 1e-4}}) {
+    double allowed = 1.0 / 64, least = 64.0;
+    while (least / allowed > 1.0001) {
+      const double middle = std::sqrt(allowed * least);
+      (with_noise(middle).falsified_by(rates) ? least : allowed) = middle;
+    }
+    const double audited = with_noise(1.0).audited_epsilon(rates, 1e-6);
+    EXPECT_NEAR(audited / with_noise(least).epsilon(1e-6), 1.0, 2e-3);
+  }
 }
 
 TEST(Claim, OfNothingIsFalsifiedByAnything) {
