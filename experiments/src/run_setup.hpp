@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include <nlohmann/json.hpp>
+
+#include "dpsosp/algorithms/algorithm.hpp"
+#include "dpsosp/core/stream.hpp"
+#include "dpsosp/experiments/run.hpp"
+#include "dpsosp/problems/problem.hpp"
+
+namespace dpsosp {
+
+/// A description made whole again: the objects that a run needs.
+struct Setup {
+  Problem problem;
+  PublicFacts told;  ///< what the algorithm sees
+  std::unique_ptr<Algorithm> algorithm;
+  Scheduled scheduled;
+  Door door;
+};
+
+/// \throws InputError
+Setup set_up(const nlohmann::json& description);
+
+/// The random numbers of a run: those of its seed and its description. Controls (records exchanged,
+/// no data, no noise) keep them, so that they differ from the run in that alone.
+StreamKey key_of(const nlohmann::json& description);
+
+std::string_view name_of(Door door);
+
+/// A family with its settings, those of what algorithms are told left out. \throws InputError
+std::unique_ptr<ProblemFamily> make_family(const std::string& name,
+                                           const std::map<std::string, std::string>& settings);
+
+}  // namespace dpsosp
