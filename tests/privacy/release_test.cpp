@@ -300,7 +300,8 @@ struct Curved {
 };
 
 TEST(Release, OfAHessianIsTheWeighedMeanAndGoe) {
-  const Point x(Vector(Vector::Zero(d)));
+  const Vector origin = Vector::Zero(d);
+  const Point x(origin);
   constexpr int runs = 20'000;
   Curved h(1);
   Matrix truth(d, d);
@@ -324,7 +325,8 @@ TEST(Release, OfAHessianIsTheWeighedMeanAndGoe) {
 }
 
 TEST(Release, OfProductsStreamsAndCombinationsReadsWhatTheSeededDoorReads) {
-  const Point x(Vector(Vector::Constant(d, 0.3))), before(Vector(Vector::Constant(d, -0.2)));
+  const Vector here = Vector::Constant(d, 0.3), there = Vector::Constant(d, -0.2);
+  const Point x(here), before(there);
   const Vector v = Vector::LinSpaced(d, -1, 2);
   const auto near = [&](const Vector& a, const Vector& b) { EXPECT_LT((a - b).norm(), 0.05); };
   Curved h(2);
