@@ -23,6 +23,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kMostReleases = 1e12;
 constexpr double kMostPieces = 1 << 22;
 constexpr double kMostPoints = 1 << 21;
+constexpr double kFarthest = 1e15;  // lattice points from zero that are counted exactly
 constexpr int kSketchNodes = 1024;
 constexpr int kRefinements = 8;
 
@@ -178,7 +179,7 @@ double with_atom_on_lattice(double step, const std::vector<Part>& parts) {
 // make it larger than was planned.
 bool fits(const Plan& p, double step) {
   const double reach = (std::abs(p.edge) + p.width) / step;
-  return 1.05 * p.width / step + 16 <= 4.0 * kMostPoints && reach <= 1e15;
+  return 1.05 * p.width / step + 16 <= 4.0 * kMostPoints && reach <= kFarthest;
 }
 
 LossWindow window(const Plan& p, double step) {
@@ -215,7 +216,9 @@ double lower_bound(const std::vector<Part>& parts,
     largest = std::max(largest, error.drop);
     all += count * error.drop;
   }
-  on.first -= static_cast<std::int64_t>(std::round(mean / on.step));
+  const double shift = std::round(mean / on.step);
+  if (!(std::abs(shift) <= kFarthest)) return 0.0;
+  on.first -= static_cast<std::int64_t>(shift);
   LossComposition composition(on);
   for (std::size_t i = 0; i < parts.size(); ++i) composition.add(losses[i].merged, parts[i].count);
   const double log_missed = -std::log(missed);
