@@ -35,11 +35,12 @@ bool stands(const json& replay, const json& attack) {
 }
 
 void print_header() {
-  fmt::print("{:<41} {:>8} {:>9} {:>8} {:>7} {:>6}  {:<7} {}\n",
+  fmt::print("{:<41} {:>8} {:>9} {:>8} {:>7} {:>7} {:>6}  {:<7} {}\n",
              "algorithm",
              "claimed",
              "accounted",
              "audited",
+             "direct",
              "runs",
              "power",
              "replay",
@@ -47,11 +48,12 @@ void print_header() {
 }
 
 void print_row(const std::string& algorithm, const json& replay, const json& attack) {
-  fmt::print("{:<41} {:>8.4g} {:>9.4g} {:>8.4g} {:>7} {:>6}  {:<7} {}\n",
+  fmt::print("{:<41} {:>8.4g} {:>9.4g} {:>8.4g} {:>7.4g} {:>7} {:>6}  {:<7} {}\n",
              algorithm,
              attack.at("claimed").get<double>(),
              from_json_number(attack.at("accounted")),
              from_json_number(attack.at("audited")),
+             from_json_number(attack.at("direct")),
              attack.at("runs").get<Index>(),
              attack.contains("power") ? fmt::format("{:.2f}", attack.at("power").get<double>())
                                       : std::string("-"),
@@ -69,8 +71,9 @@ void print_checks(const json& replay) {
 
 void print_terms(const json& attack) {
   fmt::print(
-      "epsilon at delta {:g}, replace one record; audited: lower bound at confidence {:g}; power: "
-      "against noise 1.25 times too small\n",
+      "epsilon at delta {:g}, replace one record, at confidence {:g} a row; audited: of the "
+      "charges with the most noise that the error rates rule out; direct: by the error rates "
+      "alone; power: against noise 1.25 times too small\n",
       attack.at("delta").get<double>(),
       attack.at("confidence").get<double>());
 }

@@ -9,7 +9,8 @@ AuditedCurator::AuditedCurator(const PublicFacts& facts,
                                const Records& records,
                                const FilterRule& rule,
                                StreamKey key,
-                               Auditor& auditor)
-    : Curator(facts, records, rule, key, nullptr, Departures{}, &auditor) {}
+                               Auditor& auditor,
+                               ClipLog& log)
+    : Curator(facts, records, rule, key, &log, Departures{}, &auditor) {}
 
 }  // namespace dpsosp

@@ -76,7 +76,7 @@ Size size_of(Scale scale) {
     case Scale::smoke:
       return {2, 64, 125};
     case Scale::quick:
-      return {0, 4000, 64000};
+      return {0, 4000, 16000};
     case Scale::full:
       break;
   }
@@ -91,7 +91,7 @@ int version_of(std::string_view algorithm) {
 
 std::vector<ProbeEntry> audit_probes() {
   return {
-      {"audit/replay", 1, replay}, {"audit/statistics", 2, statistics}, {"audit/plant", 1, plant}};
+      {"audit/replay", 2, replay}, {"audit/statistics", 3, statistics}, {"audit/plant", 2, plant}};
 }
 
 AuditJobs::OfAlgorithm audit_jobs(std::string_view algorithm, Scale scale, Index runs) {

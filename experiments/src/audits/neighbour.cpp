@@ -83,9 +83,13 @@ bool Neighbour::choose(const BatchView& batch, std::vector<Index>& others) const
 
 template <class Add>
 ClipReport Neighbour::add(const BatchView& batch, std::uint64_t asked, const Add& add) const {
-  if (!log_->first)
-    log_->first = Asked{Fingerprint().add(asked).add(fingerprint(batch)).value(),
-                        batch.is_list() ? std::optional(batch.size()) : std::nullopt};
+  if (!log_->first) {
+    log_->first = Asked{Fingerprint().add(asked).add(fingerprint(batch)).value(), {}};
+    if (batch.is_list()) {
+      std::vector<Index>& members = log_->first->secret.emplace();
+      for (Index k = 0; k < batch.size(); ++k) members.push_back(batch[k]);
+    }
+  }
   ClipReport report;
   if (batch.is_list()) {
     std::vector<Index> others;

@@ -22,8 +22,8 @@ enum class Membership {
 
 /// A question to the records, as far as it can be told from outside.
 struct Asked {
-  std::uint64_t fingerprint = 0;  ///< of kind, points, vectors and members
-  std::optional<Index> secret;    ///< size of the batch, where its membership is secret
+  std::uint64_t fingerprint = 0;             ///< of kind, points, vectors and members
+  std::optional<std::vector<Index>> secret;  ///< members, where membership is secret
 };
 
 /// Records of which one is exchanged for another.

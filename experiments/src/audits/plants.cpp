@@ -7,6 +7,8 @@
 #include <limits>
 #include <map>
 #include <numbers>
+#include <numeric>
+#include <utility>
 
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/stream.hpp"
@@ -81,6 +83,26 @@ const std::vector<PlantEntry>& plant_registry() {
        "half-range",
        "an exponential mechanism takes half its range for the whole",
        "lowy-2024/exponential-mechanism"},
+      {Plant::choice_bare,
+       "choice-bare",
+       "an exponential mechanism takes the best candidate",
+       "lowy-2024/exponential-mechanism"},
+      {Plant::choice_half_noise,
+       "choice-half-noise",
+       "an exponential mechanism draws at half the temperature that it charges for",
+       "lowy-2024/exponential-mechanism"},
+      {Plant::noise_averaged,
+       "noise-averaged",
+       "noise is (z_t + z_{t-1})/sqrt(2), of the right variance and cancelled by differences",
+       "wang-ye-xu-2017/dp-gd"},
+      {Plant::question_half_noise,
+       "question-half-noise",
+       "AboveThreshold draws half the noise for its questions",
+       "wang-chen-xu-2019/dp-gd"},
+      {Plant::samples_cut_up,
+       "samples-cut-up",
+       "fixed-size samples are charged, a shuffled list is cut up",
+       "zhang-2017/rrpsgd"},
       {Plant::unreleased_stop,
        "unreleased-stop",
        "the run stops by the norm of an answer before its noise",
@@ -172,6 +194,9 @@ class Planted::Data final : public Records {
   ClipReport on(const BatchView& batch, const Add& add) const {
     if (batch.is_list()) {
       shared.secret_size = batch.size();
+      if (shared.bug == Plant::samples_cut_up && shared.policy.kind == BatchPolicy::Kind::sample &&
+          batch.size() == shared.policy.size)
+        return add(BatchView(next_piece(batch)));
       const bool fixed = shared.bug == Plant::poisson_fixed_size &&
                          shared.policy.kind == BatchPolicy::Kind::poisson;
       if (!fixed) return add(batch);
@@ -187,6 +212,24 @@ class Planted::Data final : public Records {
       return add(BatchView(0, batch.size()));
     return add(batch);
   }
+  /// The same piece for the same batch.
+  const std::vector<Index>& next_piece(const BatchView& batch) const {
+    const auto [piece, is_new] = pieces_.try_emplace(fingerprint_of(batch));
+    if (!is_new) return piece->second;
+    const Index n = shared.drawn_from.end - shared.drawn_from.begin;
+    if (std::ssize(list_) < batch.size()) {
+      list_.resize(static_cast<std::size_t>(n));
+      std::iota(list_.begin(), list_.end(), shared.drawn_from.begin);
+      Stream shuffle({.seed = fingerprint_of(batch), .purpose = Purpose::test});
+      for (Index k = n - 1; k > 0; --k)
+        std::swap(list_[static_cast<std::size_t>(k)],
+                  list_[static_cast<std::size_t>(shuffle.below(k + 1))]);
+    }
+    piece->second.assign(list_.end() - batch.size(), list_.end());
+    list_.resize(list_.size() - static_cast<std::size_t>(batch.size()));
+    std::ranges::sort(piece->second);
+    return piece->second;
+  }
   static std::uint64_t fingerprint_of(const BatchView& batch) {
     auto value = static_cast<std::uint64_t>(batch.size());
     for (Index k = 0; k < batch.size(); ++k)
@@ -195,12 +238,15 @@ class Planted::Data final : public Records {
   }
 
   const Neighbour& records_;
+  mutable std::vector<Index> list_;  // what is left of the shuffled list
+  mutable std::map<std::uint64_t, std::vector<Index>> pieces_;
 };
 
 /// Hands answers on, some of them wrong.
 class Planted::Door final : public Auditor {
  public:
-  Door(Data& data, Auditor& inner) : shared_(data.shared), inner_(inner) {}
+  Door(Data& data, Auditor& inner, std::uint64_t seed)
+      : shared_(data.shared), inner_(inner), coins_({.seed = seed, .purpose = Purpose::test}) {}
 
   void charged(const LedgerEntry& entry) override {
     shared_.policy = entry.policy;
@@ -214,6 +260,7 @@ class Planted::Door final : public Auditor {
     spoil_answer(value);
     inner_.answer(what, value);
     answer_ = value;
+    if (what.kind == Kind::score) scores_[what.index] = value[0];
   }
 
   void noisy(VectorRef value) override {
@@ -221,6 +268,11 @@ class Planted::Door final : public Auditor {
       Vector noise = value - answer_;
       spoil_noise(noise);
       value = answer_ + noise;
+    }
+    if (what_.kind == Kind::score) {
+      if (shared_.bug == Plant::choice_bare || shared_.bug == Plant::choice_half_noise)
+        value[0] = spoiled_choice(shared_.bug == Plant::choice_bare);
+      scores_.clear();
     }
     inner_.noisy(value);
   }
@@ -276,6 +328,16 @@ class Planted::Door final : public Auditor {
       case Plant::hessian_product_bare:
         if (query_ == "hessian_product") noise.setZero();
         break;
+      case Plant::noise_averaged:
+        if (what_.kind == Kind::vector) {
+          const Vector own = noise;
+          if (last_noise_.size() == own.size()) noise = (own + last_noise_) / std::numbers::sqrt2;
+          last_noise_ = own;
+        }
+        break;
+      case Plant::question_half_noise:
+        if (what_.kind == Kind::question) noise /= 2.0;
+        break;
       case Plant::one_question_noise:
         if (what_.kind == Kind::threshold) question_noise_[what_.index].resize(0);
         if (what_.kind == Kind::question) {
@@ -287,6 +349,22 @@ class Planted::Door final : public Auditor {
       default:
         break;
     }
+  }
+
+  /// The best candidate, or one drawn at half the temperature.
+  double spoiled_choice(bool best) {
+    const auto least =
+        std::ranges::min_element(scores_, {}, &std::pair<const Index, double>::second);
+    if (best) return static_cast<double>(least->first);
+    double total = 0;
+    const auto weight = [&](double score) {
+      return std::exp(2.0 * (least->second - score) / what_.deviation);
+    };
+    for (const auto& [candidate, score] : scores_) total += weight(score);
+    double at = total * coins_.uniform();
+    for (const auto& [candidate, score] : scores_)
+      if ((at -= weight(score)) < 0) return static_cast<double>(candidate);
+    return static_cast<double>(scores_.rbegin()->first);
   }
 
   /// The noise of leaf t is that of leaf t − lowbit(t) and that of the node which t completes.
@@ -320,15 +398,18 @@ class Planted::Door final : public Auditor {
   Vector answer_;
   std::string query_;
   double norm_ = 0.0;
+  std::map<std::int64_t, double> scores_;  // of the candidates of this choice
+  Stream coins_;
+  Vector last_noise_;
   std::map<std::int64_t, Vector> question_noise_;
   std::map<const void*, Tree> trees_;
 };
 
-Planted::Planted(Plant bug, Auditor& auditor, const Neighbour& records)
+Planted::Planted(Plant bug, Auditor& auditor, const Neighbour& records, std::uint64_t seed)
     : auditor_(auditor), records_(records) {
   if (bug == Plant::none) return;
   data_ = std::make_unique<Data>(bug, records);
-  door_ = std::make_unique<Door>(*data_, auditor);
+  door_ = std::make_unique<Door>(*data_, auditor, seed);
 }
 
 Planted::~Planted() = default;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -27,6 +28,11 @@ enum class Plant {
   hessian_product_bare,    ///< Hessian products without noise
   one_question_noise,      ///< AboveThreshold draws the noise of its questions once
   half_range,              ///< an exponential mechanism with half its range
+  choice_bare,             ///< an exponential mechanism takes the best candidate
+  choice_half_noise,       ///< and with half its temperature
+  noise_averaged,          ///< noise that is a mean of two draws, the later of which comes again
+  question_half_noise,     ///< AboveThreshold with half the noise of its questions
+  samples_cut_up,          ///< fixed-size samples are the pieces of one shuffled list
   unreleased_stop,         ///< the run stops by the norm of what was not released
 };
 
@@ -44,7 +50,8 @@ const PlantEntry& find_plant(std::string_view name);
 /// Records and auditor with the bug between them and the curator.
 class Planted {
  public:
-  Planted(Plant bug, Auditor& auditor, const Neighbour& records);
+  /// \param seed  of the run, for bugs that draw
+  Planted(Plant bug, Auditor& auditor, const Neighbour& records, std::uint64_t seed);
   ~Planted();
   const Records& records() const;
   Auditor& auditor();

@@ -78,20 +78,6 @@ std::vector<Pair> pairs_of(const Subject& subject) {
   return pairs;
 }
 
-/// The query that each answer belongs to: the last that was charged, of a question its session's.
-std::vector<std::string> queries_of(const Transcript& transcript) {
-  std::vector<std::string> names;
-  std::map<const void*, std::string> sessions;
-  std::string last;
-  for (const Exchange& e : transcript) {
-    if (!e.charges.empty()) last = e.charges.back().query;
-    if (e.what.kind == AuditedAnswer::Kind::threshold) sessions[e.what.session] = last;
-    const bool question = e.what.kind == AuditedAnswer::Kind::question;
-    names.push_back(question ? sessions[e.what.session] : last);
-  }
-  return names;
-}
-
 /// Failures of one property: the first one is told.
 class Failures {
  public:
@@ -127,8 +113,9 @@ class ReplayAttack {
   }
 
   std::vector<CheckLine> lines() const {
-    Failures noise, batches;
+    Failures noise, choices, batches;
     noise.see(noise_.complaint(), "all instances");
+    choices.see(choices_.complaint(), "all instances");
     batches.see(batches_.complaint(), "all instances");
     const std::string compared = fmt::format("{} answers", result_.answers);
     return {questions_.line("the same releases lead to the same questions", compared),
@@ -138,7 +125,8 @@ class ReplayAttack {
             spent_.line("the charges add up to no more than the claimed epsilon",
                         fmt::format("up to {:.4f} of it", most_spent_)),
             noise.line("noise has the size that is charged for, anew each time", noise_.summary()),
-            batches.line("secret batches have the sizes of their sampling", batches_.summary()),
+            choices.line("choices have the probabilities that are charged for", choices_.summary()),
+            batches.line("secret batches are drawn as their sampling says", batches_.summary()),
             shown_.line("output, status, counts, ledger and iterates are the same",
                         fmt::format("{} pairs of runs", result_.pairs))};
   }
@@ -148,7 +136,8 @@ class ReplayAttack {
     return questions_.count() + charges_.count() + moves_.count() + spent_.count() +
                    shown_.count() >
                0 ||
-           !noise_.complaint().empty() || !batches_.complaint().empty();
+           !noise_.complaint().empty() || !choices_.complaint().empty() ||
+           !batches_.complaint().empty();
   }
 
   void attack(const Subject& subject, const Pair& pair, const std::string& where) {
@@ -184,6 +173,7 @@ class ReplayAttack {
         spent_.see(fmt::format("epsilon {:.6g} of {:.6g}", spent, epsilon), where);
     }
     noise_.see(first.transcript);
+    choices_.see(first.transcript);
     batches_.see(first.transcript);
   }
 
@@ -200,6 +190,7 @@ class ReplayAttack {
   bool first_of_instance_ = false;
   double most_spent_ = 0;
   NoiseCheck noise_;
+  ChoiceCheck choices_;
   BatchCheck batches_;
 };
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numbers>
 
 namespace dpsosp::audit {
@@ -33,8 +32,7 @@ const LedgerEntry* Sensitivity::charged(std::size_t which) const {
 
 double Sensitivity::gaussian_allowance(const AuditedAnswer& what) const {
   const LedgerEntry* entry = charged(0);
-  if (entry == nullptr) return 0.0;
-  if (!entry->event) return std::numeric_limits<double>::infinity();
+  if (entry == nullptr || !entry->event) return 0.0;
   const double isotropic = what.kind == Kind::matrix ? std::numbers::sqrt2 : 1.0;
   return isotropic * what.deviation * std::visit(GaussianMove{}, *entry->event);
 }
@@ -102,6 +100,7 @@ void Sensitivity::compare(const std::vector<Vector>& other) {
         compare_prefix(k, moved);
         break;
       case Kind::scalar: {
+        if (e.what.index == 0 && e.charges.empty()) charges_.clear();
         const LedgerEntry* entry = charged(static_cast<std::size_t>(e.what.index));
         const double epsilon =
             entry == nullptr || !entry->event ? 0.0 : pure_epsilon(*entry->event).value_or(0.0);

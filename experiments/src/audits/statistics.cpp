@@ -14,6 +14,7 @@
 #include "dpsosp/experiments/audit.hpp"
 #include "instances.hpp"
 #include "likelihood.hpp"
+#include "noise_check.hpp"
 #include "stand_ins.hpp"
 
 namespace dpsosp {
@@ -67,6 +68,7 @@ class Attack {
     std::vector<double> one, two;
     std::vector<CountedEvent> dearest;  ///< charges of the run that cost most
     double answers = 0;
+    ChoiceCheck choices;
   };
 
   Scores scores(Index runs) const {
@@ -81,6 +83,7 @@ class Attack {
     double dearest = -1.0;
     for (std::size_t k = 0; k < all.size(); ++k) {
       (k % 2 == 0 ? scores.one : scores.two).push_back(all[k].score);
+      scores.choices.merge(all[k].choices);
       scores.answers += static_cast<double>(all[k].answers) / static_cast<double>(all.size());
       if (const double cost = cost_of(all[k].events); cost > dearest) {
         dearest = cost;
@@ -95,6 +98,7 @@ class Attack {
     double score = 0;
     std::size_t answers = 0;
     std::vector<CountedEvent> events;
+    ChoiceCheck choices;
   };
 
   Neighbour neighbour(bool one, Membership membership = Membership::as_drawn) const {
@@ -115,9 +119,12 @@ class Attack {
       a.in_two = answers(false, Membership::in);
       a.out = answers(on_one, Membership::out);
     }
+    ChoiceCheck choices(seed);
+    choices.see(recorded.transcript);
     return {log_likelihood_ratio(recorded.transcript, a),
             recorded.transcript.size(),
-            charged_to(recorded.ledger, place_)};
+            charged_to(recorded.ledger, place_),
+            choices};
   }
 
   /// A record that pays most in a first run.
@@ -167,15 +174,16 @@ StatisticalAudit audit_statistics(std::string_view algorithm,
   const auto scores = Attack(subject, bug).scores(options.runs);
   Claim claim(scores.dearest);
   const ErrorRates rates = error_rates(scores.one, scores.two, options.confidence);
-  StatisticalAudit audit{.algorithm = std::string(algorithm),
-                         .instance = subject.name,
-                         .runs = options.runs,
-                         .claimed = options.epsilon,
-                         .accounted = claim.epsilon(options.delta),
-                         .audited = claim.audited_epsilon(rates, options.delta),
-                         .direct = epsilon_of_rates(rates, options.delta),
-                         .falsified = claim.falsified_by(rates),
-                         .answers = scores.answers};
+  StatisticalAudit audit{
+      .algorithm = std::string(algorithm),
+      .instance = subject.name,
+      .runs = options.runs,
+      .claimed = options.epsilon,
+      .accounted = claim.epsilon(options.delta),
+      .audited = claim.audited_epsilon(rates, options.delta),
+      .direct = epsilon_of_rates(rates, options.delta),
+      .falsified = claim.falsified_by(rates) || !scores.choices.complaint().empty(),
+      .answers = scores.answers};
   if (options.power && bug == Plant::none)
     audit.power = power_of(
         claim, Attack(subject, Plant::noise_over_1_25).scores(options.runs), options.confidence);

@@ -56,12 +56,14 @@ bool Shown::operator==(const Shown& other) const {
 
 Recorded record(const Subject& subject, const Neighbour& records, std::uint64_t seed, Plant bug) {
   Recorder recorder(records);
-  Planted planted(bug, recorder, records);
+  Planted planted(bug, recorder, records, seed);
+  ClipLog log;
   AuditedCurator curator(subject.problem.facts,
                          planted.records(),
                          subject.rule,
                          {.seed = seed, .run = subject.stream},
-                         planted.auditor());
+                         planted.auditor(),
+                         log);
   Shown shown = run(subject, curator, seed);
   return {std::move(recorder.transcript), std::move(shown), curator.ledger()};
 }
@@ -72,12 +74,14 @@ Replayed replay(const Subject& subject,
                 std::uint64_t seed,
                 Plant bug) {
   Replayer replayer(recorded.transcript, records);
-  Planted planted(bug, replayer, records);
+  Planted planted(bug, replayer, records, seed);
+  ClipLog log;
   AuditedCurator curator(subject.problem.facts,
                          planted.records(),
                          subject.rule,
                          {.seed = seed, .run = subject.stream},
-                         planted.auditor());
+                         planted.auditor(),
+                         log);
   Shown shown = run(subject, curator, seed);
   std::string difference = replayer.difference();
   if (difference.empty() && !replayer.complete())

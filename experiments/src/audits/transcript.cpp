@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
 #include <tuple>
 #include <utility>
 
@@ -62,6 +63,19 @@ std::string place_of(const Transcript& transcript, std::size_t index) {
   if (e.charges.empty()) return fmt::format("{}, answer {}", name_of(e.what.kind), index + 1);
   const LedgerEntry& entry = e.charges.back();
   return fmt::format("{} of {}, answer {}", entry.query, entry.scope, index + 1);
+}
+
+std::vector<std::string> queries_of(const Transcript& transcript) {
+  std::vector<std::string> names;
+  std::map<const void*, std::string> sessions;
+  std::string last;
+  for (const Exchange& e : transcript) {
+    if (!e.charges.empty()) last = e.charges.back().query;
+    if (e.what.kind == AuditedAnswer::Kind::threshold) sessions[e.what.session] = last;
+    const bool question = e.what.kind == AuditedAnswer::Kind::question;
+    names.push_back(question ? sessions[e.what.session] : last);
+  }
+  return names;
 }
 
 void Recorder::charged(const LedgerEntry& entry) {

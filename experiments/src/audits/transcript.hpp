@@ -62,6 +62,9 @@ class Replayer final : public Auditor {
 
 bool same_bits(ConstVectorRef a, ConstVectorRef b);
 
+/// The query that each answer belongs to: the last that was charged, of a question its session's.
+std::vector<std::string> queries_of(const Transcript& transcript);
+
 /// "gradient of /, answer 7": for messages.
 std::string place_of(const Transcript& transcript, std::size_t index);
 

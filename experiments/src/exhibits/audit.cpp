@@ -34,23 +34,29 @@ plots::Table algorithms_table(const Runs& runs, const AuditJobs& jobs, Verdicts&
   t.id = "algorithms";
   t.title = "Claimed, accounted and audited epsilon";
   t.caption =
-      "Replay: runs on neighbouring data sets, the second with the releases of the first. Audited: "
-      "a lower bound of epsilon at confidence 0.999 from runs of a small instance on two data sets "
-      "that differ in one record, told apart by their likelihood ratio: epsilon of what was "
-      "charged with the noise that the error rates prove. Power: how often the same attack "
-      "contradicts the charges where all noise is 1.25 times too small. Adjacency: replace one.";
+      "Replay: runs on neighbouring data sets, the second with the releases of the first. "
+      "Statistical attack: runs of a small instance on two data sets that differ in one record, "
+      "told apart by their likelihood ratio, with error rates at confidence 0.999 a row. Audited: "
+      "epsilon of what was charged with the most noise that the error rates rule out. Direct: "
+      "the lower bound by the error rates alone, at most 5.57 from 4000 runs a side. Power: how "
+      "often the same attack contradicts the charges where all noise is 1.25 times too small, over "
+      "100 resamples of one set of runs. Adjacency: replace one.";
   t.row_header = "algorithm";
   t.column_groups = {
       {"replay", {"pairs", "answers", "largest move over charge", "verdict"}},
       {"statistical attack",
-       {"claimed ε", "accounted ε", "audited ε", "runs a side", "power", "verdict"}}};
+       {"claimed ε", "accounted ε", "audited ε", "direct ε", "runs a side", "power", "verdict"}}};
   t.notes = {
       "A run is a single draw of all its noise; the largest move is that of any answer before "
       "noise, over what the event charged for it allows, so 1 means that the charge is tight and "
       "more than 1 that it is too small.",
-      "Accounted: by the tightest accountant, privacy loss distributions included. Where charges "
-      "are of fixed-size samples, of choices or depend on releases, the claim is a curve that the "
-      "instance does not attain: the power is then small, and replay is what checks the charge.",
+      "Accounted: by the tightest accountant, privacy loss distributions included. The power is "
+      "small for choices, since no attack of 4000 runs contradicts a pure epsilon of 8, and where "
+      "charges are of fixed-size samples or depend on releases, a curve that the instance does not "
+      "attain. There, sensitivities are checked by replay, and the law of choices, noise and "
+      "samples by goodness of fit.",
+      "The audited value is a lower bound of the run's epsilon as far as its noise is of the "
+      "charged kind, of whatever size; the direct one always is.",
       "avdiukhin-2024/noisy-sgd is attacked behind the door that clips; its own door does not, and "
       "its label is conditional."};
   plots::RowGroup group;
@@ -75,13 +81,13 @@ plots::Table algorithms_table(const Runs& runs, const AuditJobs& jobs, Verdicts&
       row.cells.resize(4, plots::text_cell("failed"));
     }
     if (attack != nullptr) {
-      for (const char* name : {"claimed", "accounted", "audited"})
+      for (const char* name : {"claimed", "accounted", "audited", "direct"})
         row.cells.push_back(number_cell(attack->at(name)));
       row.cells.push_back(count_cell(attack->at("runs")));
       row.cells.push_back(number_cell(attack->at("power"), 2));
       verdict(!attack->at("falsified").get<bool>(), "stands", "falsified");
     } else {
-      row.cells.resize(10, plots::text_cell("failed"));
+      row.cells.resize(11, plots::text_cell("failed"));
     }
     verdicts.falsified += falsified ? 1 : 0;
     group.rows.push_back(std::move(row));

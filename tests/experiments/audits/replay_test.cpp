@@ -46,9 +46,13 @@ INSTANTIATE_TEST_SUITE_P(Registry,
 
 class EveryPlant : public testing::TestWithParam<AuditPlant> {};
 
-TEST_P(EveryPlant, IsCaughtByReplayInItsHost) {
-  const ReplayAudit audit =
-      audit_replay(GetParam().host, {.plant = GetParam().name, .until_caught = true});
+TEST_P(EveryPlant, IsCaughtInItsHost) {
+  const AuditPlant& plant = GetParam();
+  if (plant.name == "choice-half-noise") {  // takes thousands of choices
+    EXPECT_TRUE(audit_statistics(plant.host, {.runs = 1000, .power = false}, plant.name).falsified);
+    return;
+  }
+  const ReplayAudit audit = audit_replay(plant.host, {.plant = plant.name, .until_caught = true});
   EXPECT_FALSE(audit.passed());
   EXPECT_GT(audit.first_caught, 0);
 }
@@ -108,7 +112,8 @@ TEST(AuditedCurator, HasNoLabelThatAResultCouldCarry) {
   const Subject subject = fast_subject("wang-ye-xu-2017/dp-gd", {8, 1e-6});
   const Neighbour records(*subject.problem.records, 0, one_of(*subject.problem.records, 0));
   Recorder recorder(records);
-  AuditedCurator curator(subject.problem.facts, records, subject.rule, {.seed = 1}, recorder);
+  ClipLog log;
+  AuditedCurator curator(subject.problem.facts, records, subject.rule, {.seed = 1}, recorder, log);
   EXPECT_EQ(curator.label(), PrivacyLabel::none);
 }
 

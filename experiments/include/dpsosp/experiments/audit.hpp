@@ -21,16 +21,16 @@ namespace dpsosp {
 /// sizes, whose false alarms have probability 1e-9 each.
 struct ReplayAudit {
   std::string algorithm;
-  Index instances = 0;                   ///< problems, variants and ways of drawing batches
-  Index pairs = 0;                       ///< of neighbours, one recorded and one replayed run each
-  Index answers = 0;                     ///< compared
+  Index instances = 0;  ///< problems, variants and ways of drawing batches
+  Index pairs = 0;      ///< of neighbours, one recorded and one replayed run each
+  Index answers = 0;    ///< compared
   struct OfQuery {
     Index answers = 0;
     double attained = 0;
   };
   std::map<std::string, OfQuery> queries;  ///< by name
-  double attained = 0;                   ///< largest move of an answer over what is charged for it
-  Index first_caught = 0;                ///< number of the pair that first failed; 0: none did
+  double attained = 0;     ///< largest move of an answer over what is charged for it
+  Index first_caught = 0;  ///< number of the pair that first failed; 0: none did
   std::vector<CheckLine> lines;
 
   bool passed() const;
@@ -53,16 +53,18 @@ struct StatisticalOptions {
 };
 
 /// Many runs of a small instance on either of two data sets, told apart by the likelihood ratio of
-/// all that they release. Lower bounds hold with probability `confidence`.
+/// all that they release, with error rates that hold with probability `confidence`.
 struct StatisticalAudit {
   std::string algorithm;
   std::string instance;
   Index runs = 0;
   double claimed = 0;    ///< ε, the filter's budget
   double accounted = 0;  ///< ε of the charges to the record that is exchanged, of the dearest run
-  double audited = 0;    ///< lower bound of ε: of these charges with the noise that is proved
-  double direct = 0;     ///< lower bound of ε at δ by the error rates alone
-  bool falsified = false;  ///< the error rates contradict the charges
+  /// ε of these charges with the most noise that the error rates rule out: a lower bound of the
+  /// run's ε as far as its noise is of the charged kind, of whatever size.
+  double audited = 0;
+  double direct = 0;       ///< lower bound of ε at δ by the error rates alone, whatever the noise
+  bool falsified = false;  ///< the error rates, or the law of choices, contradict the charges
   /// Probability that the same attack falsifies the claim where all noise is 1.25 times too small;
   /// negative: not measured.
   double power = -1;

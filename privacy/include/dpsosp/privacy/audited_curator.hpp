@@ -44,12 +44,14 @@ class Auditor {
 /// built by audits and tests alone. Nothing that it answers is a result: its label is `none`.
 class AuditedCurator final : public Curator {
  public:
-  /// \param auditor  outlives the curator and its children
+  /// \param auditor, log  outlive the curator and its children; the log is that of a run, so that
+  ///   what it changed would show
   AuditedCurator(const PublicFacts& facts,
                  const Records& records,
                  const FilterRule& rule,
                  StreamKey key,
-                 Auditor& auditor);
+                 Auditor& auditor,
+                 ClipLog& log);
 };
 
 }  // namespace dpsosp
