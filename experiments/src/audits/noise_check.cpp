@@ -131,9 +131,9 @@ void NoiseCheck::see(const Transcript& transcript) {
   }
 }
 
-NoiseCheck::Squares NoiseCheck::all() const {
-  Squares all;
-  for (const auto& [query, squares] : queries_) all.add(squares.sum, squares.degrees);
+NoiseCheck::Sum NoiseCheck::all() const {
+  Sum all;
+  for (const auto& [query, squares] : queries_) all.add(squares.value, squares.count);
   return all;
 }
 
@@ -144,18 +144,18 @@ std::string NoiseCheck::complaint() const {
     std::string finding;
   };
   std::vector<Test> tests;
-  const auto squares = [&](const Squares& s, const std::string& of) {
-    tests.push_back({tail(s.sum, s.degrees),
+  const auto squares = [&](const Sum& s, const std::string& of) {
+    tests.push_back({tail(s.value, s.count),
                      fmt::format("variance {:.4g} of what is charged over {} numbers of {}",
-                                 s.sum / static_cast<double>(s.degrees),
-                                 s.degrees,
+                                 s.value / static_cast<double>(s.count),
+                                 s.count,
                                  of)});
   };
-  const auto products = [&](const Products& p, const std::string& of) {
+  const auto products = [&](const Sum& p, const std::string& of) {
     if (p.count < least_products) return;
     const auto n = static_cast<double>(p.count);
-    tests.push_back({two_sided(p.sum / std::sqrt(n)),
-                     fmt::format("correlation {:.4g} of {}, {} pairs", p.sum / n, of, p.count)});
+    tests.push_back({two_sided(p.value / std::sqrt(n)),
+                     fmt::format("correlation {:.4g} of {}, {} pairs", p.value / n, of, p.count)});
   };
   squares(all(), "all queries");
   for (const auto& [query, of_query] : queries_)
@@ -173,11 +173,11 @@ std::string NoiseCheck::complaint() const {
 }
 
 std::string NoiseCheck::summary() const {
-  const Squares squares = all();
-  if (squares.degrees == 0) return "no additive noise";
+  const Sum squares = all();
+  if (squares.count == 0) return "no additive noise";
   return fmt::format("variance {:.4f} of what is charged over {} numbers",
-                     squares.sum / static_cast<double>(squares.degrees),
-                     squares.degrees);
+                     squares.value / static_cast<double>(squares.count),
+                     squares.count);
 }
 
 void ChoiceCheck::see(const Transcript& transcript) {

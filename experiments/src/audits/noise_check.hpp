@@ -26,22 +26,13 @@ class NoiseCheck {
   std::string summary() const;
 
  private:
-  /// Squares of standard numbers.
-  struct Squares {
-    double sum = 0;
-    std::int64_t degrees = 0;
-    void add(double squares, std::int64_t more) {
-      sum += squares;
-      degrees += more;
-    }
-  };
-  /// Products of independent standard numbers.
-  struct Products {
-    double sum = 0;
+  /// Of squares of standard numbers, or of products of independent ones.
+  struct Sum {
+    double value = 0;
     std::int64_t count = 0;
-    void add(double products, std::int64_t more) {
-      sum += products;
-      count += more;
+    void add(double more, std::int64_t numbers) {
+      value += more;
+      count += numbers;
     }
   };
   struct Query {
@@ -53,11 +44,11 @@ class NoiseCheck {
   void see_normal(ConstVectorRef standard, const Query& query, const std::string& place);
   void see_laplace(double standard, const Query& query, const std::string& place);
   void expect_new(Vector noise, const std::string& place);
-  Squares all() const;
+  Sum all() const;
 
-  std::map<Query, Squares> queries_;
-  std::vector<Squares> entries_;  // of Gaussian noise, by place in its vector
-  Products lag_one_, lag_two_, neighbours_, across_;
+  std::map<Query, Sum> queries_;
+  std::vector<Sum> entries_;  // of Gaussian noise, by place in its vector
+  Sum lag_one_, lag_two_, neighbours_, across_;
   std::map<Index, std::pair<Vector, Vector>> last_;  // this run's last two draws, by their size
   std::vector<Vector> seen_;                         // noise of this run
   std::vector<std::string> places_;

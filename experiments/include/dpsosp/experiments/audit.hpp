@@ -17,8 +17,8 @@
 namespace dpsosp {
 
 /// Record and replay: a run on one data set, and the same run on the other with every released
-/// value replaced by that of the first. Deterministic but for two tests of noise and of batch
-/// sizes, whose false alarms have probability 1e-9 each.
+/// value replaced by that of the first. Goodness of fit looks at noise, choices and secret batches,
+/// with false alarms of probability 1e-9 each; random numbers are fixed.
 struct ReplayAudit {
   std::string algorithm;
   Index instances = 0;  ///< problems, variants and ways of drawing batches
