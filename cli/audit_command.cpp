@@ -8,10 +8,10 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.hpp"
+#include "dpsosp/audit/audit.hpp"
 #include "dpsosp/core/errors.hpp"
-#include "dpsosp/experiments/audit.hpp"
 #include "dpsosp/experiments/json_number.hpp"
-#include "dpsosp/experiments/probe.hpp"
+#include "dpsosp/reproductions/reproductions.hpp"
 #include "options.hpp"
 
 namespace dpsosp {
@@ -24,8 +24,9 @@ using nlohmann::json;
 std::vector<json> compute_all(const std::vector<json>& jobs, int threads) {
   std::vector<json> results(jobs.size());
   tbb::task_arena(threads).execute([&] {
-    tbb::parallel_for(
-        std::size_t{0}, jobs.size(), [&](std::size_t k) { results[k] = compute_job(jobs[k]); });
+    tbb::parallel_for(std::size_t{0}, jobs.size(), [&](std::size_t k) {
+      results[k] = reproductions().catalogue.compute(jobs[k]);
+    });
   });
   return results;
 }
@@ -103,7 +104,7 @@ int audit_one(const AuditJobs::OfAlgorithm& jobs, bool planted, int threads, boo
 }
 
 int audit_all(Scale scale, int threads, bool as_json) {
-  const AuditJobs jobs = audit_jobs(scale);
+  const AuditJobs jobs = audit_jobs({reproductions().catalogue, scale});
   const auto results = compute_all(jobs.all(), threads);
   std::size_t falsified = 0, missed = 0, next = 0;
   json algorithms = json::array(), plants = json::array();
@@ -183,7 +184,7 @@ int audit_command(const Arguments& arguments) {
   }
   AuditJobs::OfAlgorithm jobs =
       audit_jobs(map["algorithm"].as<std::string>(),
-                 scale,
+                 {reproductions().catalogue, scale},
                  map.count("runs") != 0 ? integer(map, "audit", "runs", 8) : 0);
   const bool planted = map.count("plant") != 0;
   if (planted)

@@ -7,9 +7,9 @@
 
 #include "commands.hpp"
 #include "dpsosp/algorithms/registry.hpp"
+#include "dpsosp/checks/algorithm_check.hpp"
+#include "dpsosp/checks/check.hpp"
 #include "dpsosp/core/errors.hpp"
-#include "dpsosp/experiments/algorithm_check.hpp"
-#include "dpsosp/experiments/check.hpp"
 #include "dpsosp/experiments/json_number.hpp"
 #include "dpsosp/problems/problem.hpp"
 #include "options.hpp"

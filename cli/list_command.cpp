@@ -11,14 +11,13 @@
 
 #include "commands.hpp"
 #include "dpsosp/algorithms/registry.hpp"
+#include "dpsosp/checks/problem_page.hpp"
 #include "dpsosp/core/errors.hpp"
-#include "dpsosp/experiments/algorithm_page.hpp"
-#include "dpsosp/experiments/claims.hpp"
-#include "dpsosp/experiments/exhibit.hpp"
-#include "dpsosp/experiments/problem_page.hpp"
 #include "dpsosp/experiments/runs.hpp"
 #include "dpsosp/experiments/store.hpp"
 #include "dpsosp/problems/problem.hpp"
+#include "dpsosp/reproductions/algorithm_page.hpp"
+#include "dpsosp/reproductions/reproductions.hpp"
 #include "options.hpp"
 
 namespace dpsosp {
@@ -125,7 +124,7 @@ json problems() {
 
 json exhibits() {
   json rows = json::array();
-  for (const ExhibitEntry& e : exhibit_registry())
+  for (const ExhibitEntry& e : reproductions().catalogue.exhibits)
     rows.push_back({{"name", e.id}, {"line", fmt::format("{}; {}", e.title, e.paper)}});
   return rows;
 }
@@ -142,9 +141,10 @@ std::vector<json> unique_jobs(const std::vector<json>& jobs) {
 /// What a store finds; none, with a line on stderr, where it lacks runs.
 std::optional<std::vector<Finding>> findings_in(const std::filesystem::path& file, Scale scale) {
   const Store store(file, Store::Access::read_only);
-  const std::vector<json> jobs = unique_jobs(claim_jobs(scale));
+  const Study study{reproductions().catalogue, scale};
+  const std::vector<json> jobs = unique_jobs(claim_jobs(reproductions().claims, study));
   const std::vector<StoredRun> runs = runs_in(store, jobs);
-  if (runs.size() == jobs.size()) return find_claims(Runs(runs), scale);
+  if (runs.size() == jobs.size()) return find_claims(reproductions().claims, Runs(runs), study);
   std::cerr << fmt::format(
       "list: no verdicts: {} lacks {} of the {} runs of the claims at scale {}; dpsosp reproduce "
       "claims computes them\n",
@@ -173,7 +173,7 @@ int list_claims(const po::variables_map& map) {
   std::optional<std::vector<Finding>> findings;
   if (map.count("out") != 0)
     findings = findings_in(out_folder(map, "list") / "store.sqlite", scale);
-  const json rows = claims_json(findings ? &*findings : nullptr);
+  const json rows = claims_json(reproductions().claims, findings ? &*findings : nullptr);
   if (map.count("json") != 0) {
     std::cout << rows.dump(2) << '\n';
     return 0;

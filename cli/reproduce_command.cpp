@@ -11,6 +11,7 @@
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/experiments/exhibit.hpp"
 #include "dpsosp/experiments/reference.hpp"
+#include "dpsosp/reproductions/reproductions.hpp"
 #include "options.hpp"
 
 namespace dpsosp {
@@ -47,7 +48,7 @@ Checkable checkable(const std::filesystem::path& reference, std::vector<std::str
   const std::vector<std::string> folders = reference_exhibits(reference);
   const bool all = ids.empty();
   if (all)
-    for (const ExhibitEntry& e : exhibit_registry()) ids.push_back(e.id);
+    for (const ExhibitEntry& e : reproductions().catalogue.exhibits) ids.push_back(e.id);
   Checkable c;
   for (std::string& id : ids) {
     std::ranges::replace(id, '/', '-');
@@ -103,10 +104,10 @@ int reproduce_command(const Arguments& arguments) {
   ReproduceOptions o = read(map, "reproduce");
   o.retry_failed = map.count("retry-failed") != 0;
   o.threads = threads(map, "reproduce");
-  if (map.count("check") == 0) return print_place(reproduce(o));
+  if (map.count("check") == 0) return print_place(reproduce(reproductions().catalogue, o));
   const std::filesystem::path reference = map["check"].as<std::string>();
   const Checkable exhibits = checkable(reference, o.exhibits);  // before any work
-  const std::filesystem::path page = reproduce(o);
+  const std::filesystem::path page = reproduce(reproductions().catalogue, o);
   const int code = print_check(reference, page.parent_path(), exhibits);
   print_place(page);
   return code;
@@ -121,7 +122,7 @@ int report_command(const Arguments& arguments) {
   }
   ReproduceOptions o = read(map, "report");
   o.from_store = true;
-  return print_place(reproduce(o));
+  return print_place(reproduce(reproductions().catalogue, o));
 }
 
 }  // namespace dpsosp

@@ -8,12 +8,13 @@
 #include "choices.hpp"
 #include "commands.hpp"
 #include "dpsosp/core/errors.hpp"
-#include "dpsosp/experiments/probe.hpp"
 #include "dpsosp/experiments/progress.hpp"
+#include "dpsosp/experiments/run.hpp"
 #include "dpsosp/experiments/runner.hpp"
 #include "dpsosp/experiments/sweep_report.hpp"
 #include "dpsosp/plots/files.hpp"
 #include "dpsosp/privacy/accounting/event.hpp"
+#include "dpsosp/reproductions/reproductions.hpp"
 #include "options.hpp"
 
 namespace dpsosp {
@@ -39,13 +40,13 @@ Sweep the_sweep(const po::variables_map& map, std::string_view command) {
         fmt::format("{}: expected one sweep, a TOML file or a built-in name", command));
   const std::string name = map["file"].as<std::vector<std::string>>().front();
   const Scale scale = scale_of(map["scale"].as<std::string>());
-  const bool built_in =
-      std::ranges::find(built_in_sweeps(), name, &BuiltInSweep::name) != built_in_sweeps().end();
+  const Study study{reproductions().catalogue, scale};
   // A name that is neither a file nor looks like one is refused with the nearest built-in one.
   const std::filesystem::path file(name);
-  Sweep sweep = built_in || (!std::filesystem::exists(file) && !file.has_extension())
-                    ? built_in_sweep(name, scale)
-                    : read_sweep(file, scale);
+  Sweep sweep =
+      study.catalogue.has_sweep(name) || (!std::filesystem::exists(file) && !file.has_extension())
+          ? study.sweep(name)
+          : read_sweep(file, scale);
   if (sweep.parts.empty())
     throw InputError(fmt::format("{}: {} has no part at scale {}, expected another --scale",
                                  command,
@@ -102,11 +103,11 @@ void print_plan(const Sweep& sweep,
   std::cout << '\n';
 }
 
-/// compute_job, with the place of the run in what it refuses.
+/// compute_run, with the place of the run in what it refuses.
 Compute with_place(const Sweep& sweep) {
   return [&sweep](const json& description) {
     try {
-      return compute_job(description);
+      return compute_run(description);
     } catch (const UnsupportedError&) {
       throw;
     } catch (const InputError& e) {

@@ -15,7 +15,9 @@ target_compile_options(dpsosp_warnings INTERFACE
   $<$<BOOL:${DPSOSP_WERROR}>:-Werror>)
 
 # dpsosp_module(NAME [SOURCES ...] [PUBLIC targets] [PRIVATE targets])
-#   library dpsosp_NAME, alias dpsosp::NAME, headers below include/dpsosp/
+#   library dpsosp_NAME, alias dpsosp::NAME, headers below include/dpsosp/. The dpsosp:: targets
+#   named are the modules whose headers its sources may include; tests/packaging keeps that exact,
+#   and within what docs/design.md allows for its folder.
 function(dpsosp_module name)
   cmake_parse_arguments(ARG "" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
   set(target dpsosp_${name})
@@ -31,8 +33,16 @@ function(dpsosp_module name)
     EXPORT_NAME ${name}
     CXX_EXTENSIONS OFF
     POSITION_INDEPENDENT_CODE ON
+    UNITY_BUILD ${DPSOSP_UNITY}
     VERIFY_INTERFACE_HEADER_SETS ON)
   set_property(GLOBAL APPEND PROPERTY DPSOSP_MODULES ${target})
+  foreach(kind PUBLIC PRIVATE)
+    list(FILTER ARG_${kind} INCLUDE REGEX "^dpsosp::")
+    list(TRANSFORM ARG_${kind} REPLACE "^dpsosp::" "")
+    set_property(GLOBAL PROPERTY DPSOSP_${kind}_${name} ${ARG_${kind}})
+  endforeach()
+  file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
+  set_property(GLOBAL PROPERTY DPSOSP_FOLDER_${name} ${folder})
 endfunction()
 
 # dpsosp_program(NAME SOURCES ... LIBRARIES ...)
@@ -40,5 +50,25 @@ function(dpsosp_program name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LIBRARIES" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE ${ARG_LIBRARIES} dpsosp_warnings dpsosp_compile_options)
-  set_target_properties(${name} PROPERTIES CXX_EXTENSIONS OFF)
+  set_target_properties(${name} PROPERTIES CXX_EXTENSIONS OFF UNITY_BUILD ${DPSOSP_UNITY})
+endfunction()
+
+# dpsosp_reproduction(KEY SOURCES ... [PRIVATE targets]): the library dpsosp_reproduction_NAME of
+# one paper, NAME being KEY with underscores, with its texts built in: claims.toml, tables.toml,
+# exhibits.toml and sweeps/*.toml of this folder, each if it is there. The program needs no files.
+function(dpsosp_reproduction key)
+  cmake_parse_arguments(ARG "" "" "SOURCES;PRIVATE" ${ARGN})
+  string(REPLACE "-" "_" name ${key})
+  file(GLOB files CONFIGURE_DEPENDS claims.toml tables.toml exhibits.toml sweeps/*.toml)
+  set(out ${CMAKE_CURRENT_BINARY_DIR}/texts)
+  set(script ${PROJECT_SOURCE_DIR}/cmake/embed_texts.cmake)
+  add_custom_command(OUTPUT ${out}/texts.cpp ${out}/texts.hpp
+    COMMAND ${CMAKE_COMMAND} -DOUT=${out} -DIN=${CMAKE_CURRENT_SOURCE_DIR} -DKEY=${key} -DNAME=${name} -P ${script}
+    DEPENDS ${files} ${script} VERBATIM)
+  dpsosp_module(reproduction_${name}
+    SOURCES ${ARG_SOURCES} ${out}/texts.cpp
+    PUBLIC dpsosp::claims
+    PRIVATE dpsosp::building_blocks dpsosp::core dpsosp::experiments dpsosp::plots dpsosp::privacy dpsosp::problems
+      ${ARG_PRIVATE} fmt::fmt)
+  target_include_directories(dpsosp_reproduction_${name} PRIVATE ${out})
 endfunction()

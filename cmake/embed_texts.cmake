@@ -1,28 +1,47 @@
 # SPDX-License-Identifier: Apache-2.0
-# cmake -DOUT=FILE.cpp -DIN=FOLDER -P embed_texts.cmake: FOLDER/sweeps/*.toml and FOLDER/claims.toml as
-# strings of a C++ source.
+# cmake -DOUT=FOLDER -DIN=FOLDER -DKEY=xu-2026 -DNAME=xu_2026 -P embed_texts.cmake: the texts of a
+# reproduction, claims.toml, tables.toml, exhibits.toml and sweeps/*.toml, each if it is there, as
+# strings of the C++ source OUT/texts.cpp, declared in OUT/texts.hpp.
+function(literal text out)
+  set(${out} "R\"toml(${text})toml\"" PARENT_SCOPE)
+endfunction()
+
+foreach(kind claims tables exhibits)
+  set(text "")
+  if(EXISTS ${IN}/${kind}.toml)
+    file(READ ${IN}/${kind}.toml text)
+  endif()
+  literal("${text}" ${kind})
+endforeach()
 file(GLOB files ${IN}/sweeps/*.toml)
 list(SORT files)
-set(entries "")
+set(sweeps "")
 foreach(file IN LISTS files)
   get_filename_component(name ${file} NAME_WE)
   file(READ ${file} text)
-  string(APPEND entries "      {\"${name}\", R\"toml(${text})toml\"},\n")
+  literal("${text}" text)
+  string(APPEND sweeps "      {\"${name}\", ${text}},\n")
 endforeach()
-file(READ ${IN}/claims.toml claims)
-file(WRITE ${OUT} "#include \"claims/claims_text.hpp\"
-#include \"dpsosp/experiments/sweep.hpp\"
+file(WRITE ${OUT}/texts.hpp "#pragma once
+#include \"dpsosp/claims/texts.hpp\"
+
+namespace dpsosp {
+const Texts& ${NAME}_texts();
+}  // namespace dpsosp
+")
+file(WRITE ${OUT}/texts.cpp "#include \"texts.hpp\"
 
 namespace dpsosp {
 
-const std::vector<BuiltInSweep>& built_in_sweeps() {
-  static const std::vector<BuiltInSweep> sweeps{
-${entries}  };
-  return sweeps;
-}
-
-std::string_view claims_text() {
-  return R\"toml(${claims})toml\";
+const Texts& ${NAME}_texts() {
+  static const Texts texts{
+      \"${KEY}\",
+      ${claims},
+      ${tables},
+      ${exhibits},
+      {
+${sweeps}      }};
+  return texts;
 }
 
 }  // namespace dpsosp

@@ -7,26 +7,25 @@
 #include <fmt/format.h>
 
 #include "dpsosp/core/errors.hpp"
-#include "dpsosp/experiments/probe.hpp"
 #include "dpsosp/experiments/progress.hpp"
 #include "dpsosp/experiments/runner.hpp"
+#include "dpsosp/experiments/study.hpp"
 #include "dpsosp/plots/files.hpp"
-#include "exhibits/exhibits.hpp"
-#include "exhibits/rates_table.hpp"
 
 namespace dpsosp {
 namespace {
 
-std::vector<const ExhibitEntry*> chosen_exhibits(const std::vector<std::string>& ids) {
+std::vector<const ExhibitEntry*> chosen_exhibits(const Catalogue& catalogue,
+                                                 const std::vector<std::string>& ids) {
   std::vector<const ExhibitEntry*> chosen;
   std::vector<std::string> names;
-  for (const ExhibitEntry& e : exhibit_registry()) {
+  for (const ExhibitEntry& e : catalogue.exhibits) {
     names.push_back(e.id);
     if (ids.empty()) chosen.push_back(&e);
   }
   for (const std::string& id : ids) {
-    const auto found = std::ranges::find(exhibit_registry(), id, &ExhibitEntry::id);
-    if (found == exhibit_registry().end()) reject_unknown("exhibit", id, names);
+    const auto found = std::ranges::find(catalogue.exhibits, id, &ExhibitEntry::id);
+    if (found == catalogue.exhibits.end()) reject_unknown("exhibit", id, names);
     if (std::ranges::find(chosen, &*found) == chosen.end()) chosen.push_back(&*found);
   }
   return chosen;
@@ -56,40 +55,11 @@ plots::Report frame(const Store& store, Scale scale) {
   return report;
 }
 
-/// The first page of a whole report: claims by verdict and rates, which the exhibit of all claims
-/// holds, and what the runs took.
-void summarise(plots::Report& report, const Store& store, const ReproduceOptions& options) {
-  for (const plots::Exhibit& e : report.exhibits)
-    if (e.id == "claims")
-      for (const plots::Table& t : e.tables)
-        if (t.id != "claims") report.summary.push_back(t);
-  const std::filesystem::path timings = options.out / "timings.csv";
-  plots::write_file(timings, rate_timings(store, options.scale));
-  report.attachments.push_back({"timings.csv: seconds of every cell of the rate sweeps", timings});
-}
-
 }  // namespace
 
-const std::vector<ExhibitEntry>& exhibit_registry() {
-  static const std::vector<ExhibitEntry> entries = [] {
-    std::vector<ExhibitEntry> list;
-    for (const auto& of_paper : {summary_exhibits(),
-                                 ganesh_2023_exhibits(),
-                                 lowy_2024_exhibits(),
-                                 liu_talwar_2025_exhibits(),
-                                 avdiukhin_2024_exhibits(),
-                                 xu_2026_exhibits(),
-                                 league_exhibits(),
-                                 audit_exhibits()})
-      list.insert(list.end(), of_paper.begin(), of_paper.end());
-    return list;
-  }();
-  return entries;
-}
-
-std::filesystem::path reproduce(const ReproduceOptions& options) {
+std::filesystem::path reproduce(const Catalogue& catalogue, const ReproduceOptions& options) {
   if (options.threads < 1) reject("reproduce", "threads", options.threads, ">= 1");
-  const auto chosen = chosen_exhibits(options.exhibits);
+  const auto chosen = chosen_exhibits(catalogue, options.exhibits);
   // The store first: a report is not begun beside a store that cannot be used.
   Store store(options.out / "store.sqlite",
               options.from_store ? Store::Access::read_only : Store::Access::read_write);
@@ -97,10 +67,12 @@ std::filesystem::path reproduce(const ReproduceOptions& options) {
   plots::ensure_writable_folder(folder);
   plots::require_gnuplot(folder);
 
+  const Study study{catalogue, options.scale};
+  const Compute compute = [&](const nlohmann::json& job) { return catalogue.compute(job); };
   std::vector<nlohmann::json> jobs;
   std::set<std::string> seen;
   for (const ExhibitEntry* e : chosen)
-    for (auto& job : e->jobs(options.scale))
+    for (auto& job : e->jobs(study))
       if (seen.insert(RunKey(job).hash()).second) jobs.push_back(std::move(job));
 
   Progress progress(progress_style(options.quiet));
@@ -108,14 +80,15 @@ std::filesystem::path reproduce(const ReproduceOptions& options) {
                                           ? stored_runs(store, jobs, "dpsosp reproduce")
                                           : run_jobs(store,
                                                      jobs,
-                                                     compute_job,
+                                                     compute,
                                                      {.threads = options.threads,
                                                       .retry_failed = options.retry_failed,
                                                       .progress = &progress});
   const Runs lookup(runs);
   plots::Report report = frame(store, options.scale);
-  for (const ExhibitEntry* e : chosen) report.exhibits.push_back(e->render(lookup, options.scale));
-  if (options.exhibits.empty()) summarise(report, store, options);
+  for (const ExhibitEntry* e : chosen) report.exhibits.push_back(e->render(lookup, study));
+  if (options.exhibits.empty() && catalogue.summarise)
+    catalogue.summarise(report, store, study, options.out);
   return plots::write_report(report, folder);
 }
 

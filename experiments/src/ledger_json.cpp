@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ledger_json.hpp"
+#include "dpsosp/experiments/ledger_json.hpp"
 
 #include <algorithm>
 #include <array>

@@ -22,12 +22,12 @@ namespace fs = std::filesystem;
 constexpr double relative_tolerance = 1e-6;
 constexpr std::size_t longest_field = 4000;  // std::regex goes as deep as a text is long
 
-using Fields = std::vector<std::string>;
+using CsvRow = std::vector<std::string>;
 
 /// RFC 4180.
-std::vector<Fields> parse_csv(const std::string& text) {
-  std::vector<Fields> rows;
-  Fields row;
+std::vector<CsvRow> parse_csv(const std::string& text) {
+  std::vector<CsvRow> rows;
+  CsvRow row;
   std::string field;
   bool quoted = false;
   for (std::size_t k = 0; k < text.size(); ++k) {
@@ -59,9 +59,9 @@ std::vector<Fields> parse_csv(const std::string& text) {
 
 /// A table by names: the cells of a row under its label, those of a column under its heading.
 struct Table {
-  Fields columns;
+  CsvRow columns;
   std::vector<std::string> rows;
-  std::map<std::string, Fields> cells;
+  std::map<std::string, CsvRow> cells;
 
   /// None where the column is absent.
   std::optional<std::size_t> column(const std::string& name) const {
@@ -87,7 +87,7 @@ std::string unused_name(const std::string& name, std::map<std::string, int>& tak
 }
 
 Table read_table(const fs::path& file) {
-  const std::vector<Fields> rows = parse_csv(plots::read_file(file));
+  const std::vector<CsvRow> rows = parse_csv(plots::read_file(file));
   if (rows.empty())
     throw InputError(fmt::format("{}: expected a table, it is empty", file.string()));
   Table t;

@@ -9,8 +9,8 @@
 
 #include "dpsosp/evaluator/certificate.hpp"
 #include "dpsosp/experiments/json_number.hpp"
+#include "dpsosp/experiments/ledger_json.hpp"
 #include "dpsosp/experiments/runner.hpp"
-#include "ledger_json.hpp"
 
 namespace dpsosp {
 namespace {

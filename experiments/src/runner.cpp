@@ -36,7 +36,7 @@ extern "C" void on_interrupt(int) {
   interrupted = true;
   constexpr std::string_view note =
       "\nstopping when the runs in progress are stored; Ctrl-C again stops at once\n";
-  [[maybe_unused]] const auto written = write(STDERR_FILENO, note.data(), note.size());
+  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, note.data(), note.size());
 }
 
 /// While it lives, the first Ctrl-C sets `interrupted` and the second ends the program. Where
@@ -75,7 +75,7 @@ class Ticker {
   std::jthread thread_;
 };
 
-std::string text_of(const json& description, const char* field) {
+std::string field_text(const json& description, const char* field) {
   return description.contains(field) ? description[field].dump() : "";
 }
 
@@ -104,8 +104,8 @@ class FirstError {
 /// Computes one run, stores it and returns its status.
 RunStatus run_one(Store& store, const RunKey& key, const Compute& compute, Provenance provenance) {
   const json description = key.description();
-  provenance.numbers_version = text_of(description, "numbers_version");
-  provenance.seed = text_of(description, "seed");
+  provenance.numbers_version = field_text(description, "numbers_version");
+  provenance.seed = field_text(description, "seed");
   provenance.started = utc_now();
   const auto start = std::chrono::steady_clock::now();
   StoredRun run{.key = key, .status = RunStatus::finished, .reason = "", .result = nullptr};

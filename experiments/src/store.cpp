@@ -62,7 +62,7 @@ std::string immutable_uri(const fs::path& file) {
   return uri + "?immutable=1";
 }
 
-std::string text_of(const json& result) {
+std::string result_text(const json& result) {
   return with_json_numbers(result).dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
@@ -75,7 +75,8 @@ std::string digest_of(const std::string& key,
 }
 
 bool same_outcome(const StoredRun& a, const StoredRun& b) {
-  return a.status == b.status && a.reason == b.reason && text_of(a.result) == text_of(b.result);
+  return a.status == b.status && a.reason == b.reason &&
+         result_text(a.result) == result_text(b.result);
 }
 
 Build build_from(SQLite::Statement& row, int first) {
@@ -168,7 +169,7 @@ class Store::Database {
 
   void insert(SQLite::Database& db, const StoredRun& run, const Provenance& p) const {
     SQLite::Statement row(db, "INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?, ?, ?)");
-    const std::string status(to_string(run.status)), result = text_of(run.result);
+    const std::string status(to_string(run.status)), result = result_text(run.result);
     SQLite::bind(row,
                  run.key.hash(),
                  run.key.text(),

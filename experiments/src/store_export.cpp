@@ -9,7 +9,7 @@ namespace {
 
 using nlohmann::json;
 
-std::string text_of(const json& value) {
+std::string exported_text(const json& value) {
   return value.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
@@ -31,7 +31,7 @@ void flatten(const json& value,
     for (const auto& [name, child] : value.items()) flatten(child, place / name, cells);
   } else if (!value.is_null()) {
     cells[place.to_string().substr(1)] =
-        value.is_string() ? value.get<std::string>() : text_of(value);
+        value.is_string() ? value.get<std::string>() : exported_text(value);
   }
 }
 
@@ -59,7 +59,7 @@ void Store::export_json(std::ostream& out, Detail detail) const {
   out << R"({"application":"dpsosp","schema":1,"runs":[)";
   const char* separator = "\n";
   each([&](const StoredRun& run, const Provenance& provenance) {
-    out << separator << text_of(exported(run, provenance, detail));
+    out << separator << exported_text(exported(run, provenance, detail));
     separator = ",\n";
   });
   out << "\n]}\n";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "toml_reader.hpp"
+#include "dpsosp/experiments/toml_reader.hpp"
 
 #include <algorithm>
 #include <cmath>

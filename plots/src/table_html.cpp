@@ -11,7 +11,7 @@
 namespace dpsosp::plots {
 namespace {
 
-std::string marks(const std::vector<std::size_t>& footnotes) {
+std::string html_marks(const std::vector<std::size_t>& footnotes) {
   if (footnotes.empty()) return {};
   return fmt::format("<sup class=\"mark\">{}</sup>", footnote_marks(footnotes));
 }
@@ -45,7 +45,7 @@ std::string content_html(const Cell& cell, const std::string& mark) {
 }
 
 std::string cell_html(const Cell& cell, bool numeric) {
-  std::string out = content_html(cell, marks(cell.footnotes));
+  std::string out = content_html(cell, html_marks(cell.footnotes));
   if (cell.strong) out = fmt::format("<strong>{}</strong>", out);
   for (const Label& label : cell.labels)
     out += fmt::format("{}{}", out.empty() ? "" : " ", label_html(label));
@@ -127,7 +127,7 @@ std::string to_html(const Table& table) {
     }
     for (const Row& row : group.rows) {
       out += fmt::format(
-          "<tr><th scope=\"row\">{}{}</th>", html_text(row.label), marks(row.footnotes));
+          "<tr><th scope=\"row\">{}{}</th>", html_text(row.label), html_marks(row.footnotes));
       for (std::size_t k = 0; k < numeric.size(); ++k) out += cell_html(row.cells[k], numeric[k]);
       out += "</tr>\n";
     }

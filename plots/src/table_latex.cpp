@@ -11,7 +11,7 @@ namespace {
 // From here on a table is scaled to the width of the text; a narrower one fits as it is.
 constexpr std::size_t wide_columns = 7;
 
-std::string spread_text(const Spread& spread) {
+std::string latex_spread(const Spread& spread) {
   std::string out;
   if (has_median(spread)) {
     out = fmt::format("${}$\\\\{{\\scriptsize $[{}, {}]$}}",
@@ -25,26 +25,26 @@ std::string spread_text(const Spread& spread) {
   return out.empty() ? out : "\\shortstack[r]{" + out + "}";
 }
 
-std::string content_text(const Cell& cell) {
+std::string latex_content(const Cell& cell) {
   if (const auto* text = std::get_if<std::string>(&cell.content)) return latex_text(*text);
   if (const auto* number = std::get_if<Number>(&cell.content))
     return fmt::format("${}$", latex_number(number->value, number->format));
-  if (const auto* spread = std::get_if<Spread>(&cell.content)) return spread_text(*spread);
+  if (const auto* spread = std::get_if<Spread>(&cell.content)) return latex_spread(*spread);
   return {};
 }
 
-std::string marks(const std::vector<std::size_t>& footnotes) {
+std::string latex_marks(const std::vector<std::size_t>& footnotes) {
   return footnotes.empty() ? "" : fmt::format("\\textsuperscript{{{}}}", footnote_marks(footnotes));
 }
 
-std::string cell_text(const Cell& cell) {
-  std::string out = content_text(cell);
+std::string latex_cell(const Cell& cell) {
+  std::string out = latex_content(cell);
   if (cell.strong && !out.empty()) out = "{\\boldmath\\bfseries " + out + "}";
   for (const Label& label : cell.labels) {
     if (!out.empty()) out += ", ";
     out += latex_text(label.text);
   }
-  return (out.empty() ? "--" : out) + marks(cell.footnotes);
+  return (out.empty() ? "--" : out) + latex_marks(cell.footnotes);
 }
 
 // Group labels above rules that span their columns; nothing if no group has a label.
@@ -75,8 +75,8 @@ std::string body(const Table& table) {
                          latex_text(group.label));
     }
     for (const Row& row : group.rows) {
-      out += latex_text(row.label) + marks(row.footnotes);
-      for (const Cell& cell : row.cells) out += fmt::format(" & {}", cell_text(cell));
+      out += latex_text(row.label) + latex_marks(row.footnotes);
+      for (const Cell& cell : row.cells) out += fmt::format(" & {}", latex_cell(cell));
       out += " \\\\\n";
     }
   }

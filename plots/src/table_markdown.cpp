@@ -8,7 +8,7 @@
 namespace dpsosp::plots {
 namespace {
 
-std::string content_text(const Cell& cell) {
+std::string markdown_content(const Cell& cell) {
   if (const auto* text = std::get_if<std::string>(&cell.content)) return markdown_text(*text);
   if (const auto* number = std::get_if<Number>(&cell.content))
     return plain_number(number->value, number->format);
@@ -28,18 +28,18 @@ std::string content_text(const Cell& cell) {
   return out;
 }
 
-std::string marks(const std::vector<std::size_t>& footnotes) {
+std::string markdown_marks(const std::vector<std::size_t>& footnotes) {
   return footnotes.empty() ? "" : fmt::format("<sup>{}</sup>", footnote_marks(footnotes));
 }
 
-std::string cell_text(const Cell& cell) {
-  std::string out = content_text(cell);
+std::string markdown_cell(const Cell& cell) {
+  std::string out = markdown_content(cell);
   if (cell.strong && !out.empty()) out = "**" + out + "**";
   for (const Label& label : cell.labels) {
     if (!out.empty()) out += ", ";
     out += markdown_text(label.text);
   }
-  return (out.empty() ? empty_cell : out) + marks(cell.footnotes);
+  return (out.empty() ? empty_cell : out) + markdown_marks(cell.footnotes);
 }
 
 }  // namespace
@@ -61,8 +61,8 @@ std::string to_markdown(const Table& table) {
       out += '\n';
     }
     for (const Row& row : group.rows) {
-      out += fmt::format("| {}", markdown_text(row.label)) + marks(row.footnotes) + " |";
-      for (const Cell& cell : row.cells) out += fmt::format(" {} |", cell_text(cell));
+      out += fmt::format("| {}", markdown_text(row.label)) + markdown_marks(row.footnotes) + " |";
+      for (const Cell& cell : row.cells) out += fmt::format(" {} |", markdown_cell(cell));
       out += '\n';
     }
   }

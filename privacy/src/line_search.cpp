@@ -15,7 +15,7 @@
 namespace dpsosp {
 namespace {
 
-constexpr std::string_view where = "line search";
+constexpr std::string_view in_line_search = "line search";
 
 }  // namespace
 
@@ -24,7 +24,8 @@ ThresholdTest LineSearch::plan(const Curator& curator,
                                ConstVectorRef from,
                                const LineSearchSpec& spec) {
   const auto positive = [](std::string_view name, double value) {
-    if (!(value >= 1e-150 && value <= 1e150)) reject(where, name, value, "in [1e-150, 1e150]");
+    if (!(value >= 1e-150 && value <= 1e150))
+      reject(in_line_search, name, value, "in [1e-150, 1e150]");
   };
   positive("epsilon", spec.epsilon);
   positive("loss_limit", spec.loss_limit);
@@ -56,12 +57,15 @@ bool LineSearch::decreases(ConstVectorRef to, double decrease) {
   session_.expect_open();
   const PublicFacts& facts = curator_->facts();
   if (to.size() != facts.dimension)
-    reject(
-        where, "point", static_cast<double>(to.size()), fmt::format("{} entries", facts.dimension));
-  if (std::isnan(decrease)) reject(where, "decrease", decrease, "a number");
+    reject(in_line_search,
+           "point",
+           static_cast<double>(to.size()),
+           fmt::format("{} entries", facts.dimension));
+  if (std::isnan(decrease)) reject(in_line_search, "decrease", decrease, "a number");
   const double distance = (to - from_).stableNorm();
   if (to.allFinite() && distance > spec_.reach * (1 + 1e-12))
-    reject(where, "distance", distance, fmt::format("at most the reach {:.6g}", spec_.reach));
+    reject(
+        in_line_search, "distance", distance, fmt::format("at most the reach {:.6g}", spec_.reach));
   ++questions_;
   if (!to.allFinite()) return false;
   const Curator::Departures& departures = curator_->shared_->departures;

@@ -9,15 +9,15 @@
 namespace dpsosp {
 namespace {
 
-constexpr std::string_view where = "net";
+constexpr std::string_view in_net = "net";
 
 void expect_positive(std::string_view name, double value) {
-  if (!(value >= 1e-150 && value <= 1e150)) reject(where, name, value, "in [1e-150, 1e150]");
+  if (!(value >= 1e-150 && value <= 1e150)) reject(in_net, name, value, "in [1e-150, 1e150]");
 }
 
 /// A count per axis that is finite and fits.
 Index to_count(double cells) {
-  if (!(cells < 0x1p62)) reject(where, "points per axis", cells, "below 2^62; a larger radius");
+  if (!(cells < 0x1p62)) reject(in_net, "points per axis", cells, "below 2^62; a larger radius");
   return std::max<Index>(1, static_cast<Index>(cells));
 }
 
@@ -66,7 +66,7 @@ Net Net::of(const Domain& domain, Index dimension, double radius) {
 
 Index Net::indices() const {
   const double all = std::pow(static_cast<double>(per_axis_), static_cast<double>(dimension()));
-  if (!(all < 0x1p62)) reject(where, "points", all, "below 2^62; a larger radius");
+  if (!(all < 0x1p62)) reject(in_net, "points", all, "below 2^62; a larger radius");
   Index count = 1;
   for (Index j = 0; j < dimension(); ++j) count *= per_axis_;
   return count;

@@ -9,7 +9,7 @@
 #include "dpsosp/privacy/accounting/calibration.hpp"
 #include "dpsosp/privacy/accounting/gaussian.hpp"
 
-namespace dpsosp::avdiukhin_2024 {
+namespace dpsosp::avdiukhin_2024::avdiukhin_accounting_test {
 namespace {
 
 constexpr double C_well = 2.616227428;  // 2√(L f_max) + σ of the double well
@@ -125,4 +125,4 @@ TEST(Shuffling, CostsFarMoreThanPoissonSamplingAtTheSameNoise) {
 }
 
 }  // namespace
-}  // namespace dpsosp::avdiukhin_2024
+}  // namespace dpsosp::avdiukhin_2024::avdiukhin_accounting_test

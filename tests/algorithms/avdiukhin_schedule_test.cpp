@@ -13,7 +13,7 @@
 #include "dpsosp/core/errors.hpp"
 #include "runs.hpp"
 
-namespace dpsosp::avdiukhin_2024 {
+namespace dpsosp::avdiukhin_2024::avdiukhin_schedule_test {
 namespace {
 
 using test::Ran;
@@ -185,4 +185,4 @@ TEST(MinibatchSgdSchedule, RefusesWhatItCannotDo) {
 }
 
 }  // namespace
-}  // namespace dpsosp::avdiukhin_2024
+}  // namespace dpsosp::avdiukhin_2024::avdiukhin_schedule_test

@@ -8,7 +8,7 @@
 #include "dpsosp/avdiukhin_2024/minibatch_sgd.hpp"
 #include "runs.hpp"
 
-namespace dpsosp::avdiukhin_2024 {
+namespace dpsosp::avdiukhin_2024::avdiukhin_stat_test {
 namespace {
 
 using test::Ran;
@@ -244,4 +244,4 @@ TEST(PoissonBatches, HaveTheVarianceOfTheSecondMoment) {
 }
 
 }  // namespace
-}  // namespace dpsosp::avdiukhin_2024
+}  // namespace dpsosp::avdiukhin_2024::avdiukhin_stat_test

@@ -11,7 +11,7 @@
 #include "dpsosp/privacy/stationarity_test.hpp"
 #include "runs.hpp"
 
-namespace dpsosp::avdiukhin_2024 {
+namespace dpsosp::avdiukhin_2024::avdiukhin_test {
 namespace {
 
 using test::Ran;
@@ -289,4 +289,4 @@ TEST(MinibatchSgd, ReturnsTheOutputThatItsRuleAsksFor) {
 }
 
 }  // namespace
-}  // namespace dpsosp::avdiukhin_2024
+}  // namespace dpsosp::avdiukhin_2024::avdiukhin_test

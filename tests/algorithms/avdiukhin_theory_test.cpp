@@ -11,7 +11,7 @@
 #include "dpsosp/avdiukhin_2024/theory.hpp"
 #include "dpsosp/core/errors.hpp"
 
-namespace dpsosp::avdiukhin_2024 {
+namespace dpsosp::avdiukhin_2024::avdiukhin_theory_test {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -330,4 +330,4 @@ TEST(LemmaB8, HasTheKnownGrowth) {
 }
 
 }  // namespace
-}  // namespace dpsosp::avdiukhin_2024
+}  // namespace dpsosp::avdiukhin_2024::avdiukhin_theory_test

@@ -14,7 +14,7 @@
 #include "dpsosp/ganesh_2023/stochastic_spider.hpp"
 #include "runs.hpp"
 
-namespace dpsosp {
+namespace dpsosp::baselines_test {
 namespace {
 
 using baselines::AdaDpSpider;
@@ -337,4 +337,4 @@ TEST(AdaDpSpiderRun, ReturningToTheAnchorIsAMoveLikeAnyOther) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::baselines_test

@@ -10,7 +10,7 @@
 #include "dpsosp/core/errors.hpp"
 #include "runs.hpp"
 
-namespace dpsosp {
+namespace dpsosp::contract_test {
 namespace {
 
 using test::small_problem;
@@ -224,4 +224,4 @@ TEST(AlgorithmRegistry, HasUniqueKeysAndSuggestsTheNearest) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::contract_test

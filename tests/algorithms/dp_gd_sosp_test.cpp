@@ -10,7 +10,7 @@
 #include "dpsosp/privacy/accounting/conversion.hpp"
 #include "second_order_runs.hpp"
 
-namespace dpsosp {
+namespace dpsosp::dp_gd_sosp_test {
 namespace {
 
 using namespace baselines;
@@ -112,4 +112,4 @@ TEST(DpGdSosp, TheReferenceCodesNoiseCostsTwiceItsEpsilon) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::dp_gd_sosp_test

@@ -9,7 +9,7 @@
 #include "dpsosp/xu_2026/dp_rgda.hpp"
 #include "runs.hpp"
 
-namespace dpsosp::xu_2026 {
+namespace dpsosp::xu_2026::dp_rgda_inner_test {
 namespace {
 
 using test::Ran;
@@ -383,4 +383,4 @@ TEST(DpRgdaInner, ALocalDualFollowsTheGradientOfTheValueFunction) {
 }
 
 }  // namespace
-}  // namespace dpsosp::xu_2026
+}  // namespace dpsosp::xu_2026::dp_rgda_inner_test

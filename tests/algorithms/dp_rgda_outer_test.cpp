@@ -8,7 +8,7 @@
 #include "dpsosp/xu_2026/dp_rgda.hpp"
 #include "runs.hpp"
 
-namespace dpsosp::xu_2026 {
+namespace dpsosp::xu_2026::dp_rgda_outer_test {
 namespace {
 
 using test::Ran;
@@ -147,4 +147,4 @@ TEST(DpRgdaOuter, ADualThatOverflowsFailsTheRun) {
 }
 
 }  // namespace
-}  // namespace dpsosp::xu_2026
+}  // namespace dpsosp::xu_2026::dp_rgda_outer_test

@@ -9,7 +9,7 @@
 #include "dpsosp/baselines/dp_srm.hpp"
 #include "second_order_runs.hpp"
 
-namespace dpsosp {
+namespace dpsosp::dp_srm_test {
 namespace {
 
 using namespace baselines;
@@ -107,4 +107,4 @@ TEST(DpSrm, IsChargedTheCombinationWithGammaOnTheGradient) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::dp_srm_test

@@ -9,7 +9,7 @@
 #include "dpsosp/baselines/dp_trust_region.hpp"
 #include "second_order_runs.hpp"
 
-namespace dpsosp {
+namespace dpsosp::dp_trust_region_test {
 namespace {
 
 using namespace baselines;
@@ -218,4 +218,4 @@ TEST(DpTrustRegion, ThePrintedHessianNoiseLeavesItsShareUnspent) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::dp_trust_region_test

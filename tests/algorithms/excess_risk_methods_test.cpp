@@ -15,7 +15,7 @@
 #include "dpsosp/lowy_2024/exponential_warm_start.hpp"
 #include "runs.hpp"
 
-namespace dpsosp {
+namespace dpsosp::excess_risk_methods_test {
 namespace {
 
 constexpr PrivacyBudget unit{1.0, 1e-6};
@@ -418,4 +418,4 @@ TEST(FrankWolfe, BothOraclesSpendTheBudgetExactly) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::excess_risk_methods_test

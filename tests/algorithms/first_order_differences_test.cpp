@@ -15,7 +15,7 @@
 #include "dpsosp/baselines/tree_spider.hpp"
 #include "first_order_runs.hpp"
 
-namespace dpsosp {
+namespace dpsosp::first_order_differences_test {
 namespace {
 
 using namespace baselines;
@@ -338,4 +338,4 @@ TEST(PerturbedGdRun, LeavesTheSaddleAndCertifiesTheMinimum) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::first_order_differences_test

@@ -14,7 +14,7 @@
 #include "dpsosp/privacy/accounting/accountant.hpp"
 #include "runs.hpp"
 
-namespace dpsosp {
+namespace dpsosp::first_order_errata_test {
 namespace {
 
 using namespace baselines;
@@ -224,4 +224,4 @@ TEST(FirstOrderErrata, TreeSpiderAtThePaperThresholdReturnsTheStart) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::first_order_errata_test

@@ -16,7 +16,7 @@
 #include "dpsosp/baselines/zhou_2020.hpp"
 #include "first_order_runs.hpp"
 
-namespace dpsosp {
+namespace dpsosp::first_order_runs_test {
 namespace {
 
 using namespace baselines;
@@ -314,4 +314,4 @@ TEST(PlBound, HoldsForTheLastIterate) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::first_order_runs_test

@@ -21,7 +21,7 @@
 #include "dpsosp/core/errors.hpp"
 #include "runs.hpp"
 
-namespace dpsosp {
+namespace dpsosp::first_order_schedules_test {
 namespace {
 
 using namespace baselines;
@@ -378,4 +378,4 @@ TEST(ReferenceSchedules, HaveTheStepsOfTheirSources) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::first_order_schedules_test

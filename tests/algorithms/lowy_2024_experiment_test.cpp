@@ -10,7 +10,7 @@
 #include "dpsosp/lowy_2024/published_experiment.hpp"
 #include "runs.hpp"
 
-namespace dpsosp::lowy_2024 {
+namespace dpsosp::lowy_2024::lowy_2024_experiment_test {
 namespace {
 
 /// n = d = 100, records uniform in the unit ball, start uniform in the ball of radius 2.
@@ -220,4 +220,4 @@ TEST(PublishedExperiment, TheScriptsSmoothnessClips) {
 }
 
 }  // namespace
-}  // namespace dpsosp::lowy_2024
+}  // namespace dpsosp::lowy_2024::lowy_2024_experiment_test

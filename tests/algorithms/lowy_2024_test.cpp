@@ -12,7 +12,7 @@
 #include "dpsosp/lowy_2024/rates.hpp"
 #include "runs.hpp"
 
-namespace dpsosp::lowy_2024 {
+namespace dpsosp::lowy_2024::lowy_2024_test {
 namespace {
 
 constexpr double budget_delta = 1e-6;
@@ -306,4 +306,4 @@ TEST(JlProjection, KeepsNormsOfFeaturesAlthoughItHasAKernel) {
 }
 
 }  // namespace
-}  // namespace dpsosp::lowy_2024
+}  // namespace dpsosp::lowy_2024::lowy_2024_test

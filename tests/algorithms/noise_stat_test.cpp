@@ -12,7 +12,7 @@
 #include "dpsosp/xu_2026/dp_rgda.hpp"
 #include "runs.hpp"
 
-namespace dpsosp {
+namespace dpsosp::noise_stat_test {
 namespace {
 
 constexpr Index steps = 3000;
@@ -181,4 +181,4 @@ TEST(ReleasedNoise, OfHalfTheDeviationIsCaught) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::noise_stat_test

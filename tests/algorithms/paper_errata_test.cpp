@@ -20,7 +20,7 @@
 #include "dpsosp/xu_2026/dp_rgda.hpp"
 #include "runs.hpp"
 
-namespace dpsosp {
+namespace dpsosp::paper_errata_test {
 namespace {
 
 using liu_talwar_2025::AdaptiveSpider;
@@ -439,4 +439,4 @@ TEST(PaperErrata, ThePopulationPromiseOfProxGradientHoldsItsSamplingPart) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::paper_errata_test

@@ -12,7 +12,7 @@
 #include "dpsosp/problems/matrix_sensing.hpp"
 #include "runs.hpp"
 
-namespace dpsosp {
+namespace dpsosp::privacy_contract_test {
 namespace {
 
 using test::Ran;
@@ -245,4 +245,4 @@ TEST(EveryPairOfAlgorithms, DiffersInItsIteratesWithoutNoise) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::privacy_contract_test

@@ -15,7 +15,7 @@
 #include "dpsosp/xu_2026/dp_rgda.hpp"
 #include "runs.hpp"
 
-namespace dpsosp {
+namespace dpsosp::runs_contract_test {
 namespace {
 
 using test::Ran;
@@ -398,4 +398,4 @@ TEST(SampledQueries, CostMoreFromLargerBatchesAtEveryOrder) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::runs_contract_test

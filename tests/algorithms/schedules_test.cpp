@@ -14,7 +14,7 @@
 #include "dpsosp/xu_2026/dp_rgda.hpp"
 #include "runs.hpp"
 
-namespace dpsosp {
+namespace dpsosp::schedules_test {
 namespace {
 
 using test::expect_digits;
@@ -485,4 +485,4 @@ TEST(EverySchedule, ATargetThatNoHorizonMeetsIsRefusedInWords) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::schedules_test

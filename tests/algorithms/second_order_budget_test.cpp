@@ -11,7 +11,7 @@
 #include "dpsosp/core/errors.hpp"
 #include "second_order_runs.hpp"
 
-namespace dpsosp {
+namespace dpsosp::second_order_budget_test {
 namespace {
 
 using namespace baselines;
@@ -132,4 +132,4 @@ TEST(SecondOrderMethods, RefuseMinimaxProblemsAndDenseHessiansInHighDimension) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::second_order_budget_test

@@ -9,7 +9,7 @@
 #include "dpsosp/baselines/short_steps.hpp"
 #include "second_order_runs.hpp"
 
-namespace dpsosp {
+namespace dpsosp::short_steps_test {
 namespace {
 
 using namespace baselines;
@@ -202,4 +202,4 @@ TEST(ShortSteps, AMiniBatchHasTheSensitivityOfItsOwnSize) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::short_steps_test

@@ -11,7 +11,7 @@
 #include "dpsosp/liu_talwar_2025/adaptive_spider.hpp"
 #include "runs.hpp"
 
-namespace dpsosp {
+namespace dpsosp::spider_errata_test {
 namespace {
 
 using ganesh_2023::StochasticSpider;
@@ -178,4 +178,4 @@ TEST(LiuTalwarErrata, AnIncrementTakesBothBatchesOrNone) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::spider_errata_test

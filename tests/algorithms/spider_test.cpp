@@ -13,7 +13,7 @@
 #include "dpsosp/liu_talwar_2025/adaptive_spider.hpp"
 #include "runs.hpp"
 
-namespace dpsosp {
+namespace dpsosp::spider_test {
 namespace {
 
 using ganesh_2023::StochasticSpider;
@@ -530,4 +530,4 @@ TEST(StochasticSpiderRun, OfThePopulationReadsEachRecordOnceAndSelectsOnTheOther
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::spider_test

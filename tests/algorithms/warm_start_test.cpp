@@ -14,7 +14,7 @@
 #include "dpsosp/lowy_2024/warm_start.hpp"
 #include "runs.hpp"
 
-namespace dpsosp::lowy_2024 {
+namespace dpsosp::lowy_2024::warm_start_test {
 namespace {
 
 using baselines::DpSpider;
@@ -529,4 +529,4 @@ TEST(JlMethod, RunsTheWarmStartInFewDimensions) {
 }
 
 }  // namespace
-}  // namespace dpsosp::lowy_2024
+}  // namespace dpsosp::lowy_2024::warm_start_test

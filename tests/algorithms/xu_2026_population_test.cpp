@@ -13,7 +13,7 @@
 #include "dpsosp/xu_2026/dp_rgda.hpp"
 #include "runs.hpp"
 
-namespace dpsosp::xu_2026 {
+namespace dpsosp::xu_2026::xu_2026_population_test {
 namespace {
 
 using test::Ran;
@@ -250,4 +250,4 @@ TEST(Remark3, WithoutAReleasedDualTheEstimatorIsStochasticSpiders) {
 }
 
 }  // namespace
-}  // namespace dpsosp::xu_2026
+}  // namespace dpsosp::xu_2026::xu_2026_population_test

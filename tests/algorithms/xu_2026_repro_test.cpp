@@ -10,7 +10,7 @@
 #include "dpsosp/xu_2026/dp_rgda.hpp"
 #include "runs.hpp"
 
-namespace dpsosp::xu_2026 {
+namespace dpsosp::xu_2026::xu_2026_repro_test {
 namespace {
 
 using test::Ran;
@@ -148,4 +148,4 @@ TEST(Xu65, TheRepairedMethodLeavesTheSaddleWithoutNoiseAndNotAtEpsilonTwo) {
 }
 
 }  // namespace
-}  // namespace dpsosp::xu_2026
+}  // namespace dpsosp::xu_2026::xu_2026_repro_test

@@ -8,7 +8,7 @@
 #include "program.hpp"
 
 // dpsosp audit: what it prints, and what its exit code says.
-namespace dpsosp {
+namespace dpsosp::audit_test {
 namespace {
 
 Result audit(const std::string& arguments) {
@@ -60,4 +60,4 @@ TEST(AuditCommand, RefusesInOneLine) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::audit_test

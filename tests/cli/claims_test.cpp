@@ -6,12 +6,12 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "dpsosp/experiments/claims.hpp"
 #include "dpsosp/experiments/store.hpp"
+#include "dpsosp/reproductions/reproductions.hpp"
 #include "program.hpp"
 
 // `dpsosp list claims`; with verdicts it is tested in reproduce_test.cpp.
-namespace dpsosp {
+namespace dpsosp::claims_test {
 namespace {
 
 Result list(const std::string& options) {
@@ -35,7 +35,8 @@ TEST(ListClaims, EveryClaimIsOneLineBelowTheirNumberByKind) {
 }
 
 TEST(ListClaims, AStoreThatLacksRunsGivesTheListAndSaysSo) {
-  if (claim_jobs(Scale::smoke).empty()) GTEST_SKIP() << "no claim needs a run at this scale";
+  if (claim_jobs(reproductions().claims, {reproductions().catalogue, Scale::smoke}).empty())
+    GTEST_SKIP() << "no claim needs a run at this scale";
   const ScratchFolder folder;
   { const Store store(folder / "store.sqlite"); }
   const Result r = list("--scale smoke --out " + folder.path().string());
@@ -58,4 +59,4 @@ TEST(ListClaims, WhatIsNoStoreAndWhatWouldBeIgnoredIsRefused) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::claims_test

@@ -10,7 +10,7 @@
 #include "program.hpp"
 
 // ./run data with package tools that fail or answer with something else: nothing is fetched here.
-namespace dpsosp {
+namespace dpsosp::data_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -104,4 +104,4 @@ TEST_F(RunData, WhatIsThereIsKeptWithoutACall) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::data_test

@@ -7,7 +7,7 @@
 // A disk that gets full ends a command with one line, and nothing that was stored is lost. A limit
 // on the size of files stands for the disk, since it needs no privileges; where the system lets us
 // mount a small disk, there is one too.
-namespace dpsosp {
+namespace dpsosp::full_disk_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -143,4 +143,4 @@ TEST(FullDisk, AReportThatDoesNotFitIsNotHalfThere) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::full_disk_test

@@ -8,7 +8,7 @@
 
 #include "program.hpp"
 
-namespace dpsosp {
+namespace dpsosp::problems_test {
 namespace {
 
 using nlohmann::json;
@@ -80,4 +80,4 @@ TEST(Check, RefusesInOneLine) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::problems_test

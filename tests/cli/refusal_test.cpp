@@ -12,7 +12,7 @@
 #include "program.hpp"
 
 // Bad input is one line that says what is wrong, exit code 2, nothing on stdout, nothing written.
-namespace dpsosp {
+namespace dpsosp::refusal_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -247,4 +247,4 @@ TEST(Refusal, ThreadsOfReproduceAreAPositiveInteger) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::refusal_test

@@ -17,7 +17,7 @@
 
 // The whole way from nothing to a report at smoke scale. One program for all cases, so that they
 // share the folder that the first one fills.
-namespace dpsosp {
+namespace dpsosp::reproduce_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -281,4 +281,4 @@ TEST_F(Reproduce, AfterAKillInTheMiddleTheSameCommandGoesOnToTheSameBytes) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::reproduce_test

@@ -12,7 +12,7 @@
 #include "dpsosp/experiments/store.hpp"
 #include "program.hpp"
 
-namespace dpsosp {
+namespace dpsosp::run_test {
 namespace {
 
 using nlohmann::json;
@@ -277,4 +277,4 @@ TEST(Program, EveryCommandHasHelp) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::run_test

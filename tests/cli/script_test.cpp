@@ -7,7 +7,7 @@
 #include "program.hpp"
 
 // ./run as far as it goes without installing or building anything.
-namespace dpsosp {
+namespace dpsosp::script_test {
 namespace {
 
 const std::string script = DPSOSP_RUN_SCRIPT;
@@ -46,4 +46,4 @@ TEST(RunScript, WithoutACommandTheUsageGoesToStderr) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::script_test

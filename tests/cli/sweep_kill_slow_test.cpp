@@ -2,7 +2,7 @@
 #include "sweep_crash.hpp"
 
 // Many kills and many shards of a sweep that is larger than that of sweep_kill_test.cpp.
-namespace dpsosp {
+namespace dpsosp::sweep_kill_slow_test {
 namespace {
 
 class SweepCrashSlow : public SweepCrash {
@@ -22,4 +22,4 @@ TEST_F(SweepCrashSlow, TwentyKillsShardsAndThreadsLeaveTheSameTables) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::sweep_kill_slow_test

@@ -3,7 +3,7 @@
 
 // A sweep that is killed, cut into shards or run by more threads leaves the same tables, byte by
 // byte.
-namespace dpsosp {
+namespace dpsosp::sweep_kill_test {
 namespace {
 
 TEST_F(SweepCrash, ThreeKillsLeaveNoTrace) {
@@ -40,4 +40,4 @@ TEST_F(SweepCrash, DryRunCountsAndEstimatesAndComputesNothing) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::sweep_kill_test

@@ -9,7 +9,7 @@
 #include "program.hpp"
 
 // docs/sweeps.md says what the program does.
-namespace dpsosp {
+namespace dpsosp::sweep_page_test {
 namespace {
 
 const std::string& page() {
@@ -58,4 +58,4 @@ TEST(SweepPage, ItsExampleIsASweepAtEveryScale) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::sweep_page_test

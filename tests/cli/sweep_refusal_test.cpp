@@ -12,7 +12,7 @@
 
 // A bad sweep is one line on stderr, with the file and the line where there is one; exit code 2 and
 // nothing is written.
-namespace dpsosp {
+namespace dpsosp::sweep_refusal_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -360,4 +360,4 @@ TEST(SweepRefusal, AFolderOfTablesThatIsAFileIsRefusedBeforeAnyRun) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::sweep_refusal_test

@@ -14,7 +14,7 @@
 
 #include "dpsosp/core/stream.hpp"
 
-namespace dpsosp {
+namespace dpsosp::binomial_stat_test {
 namespace {
 
 using Binomial = boost::math::binomial_distribution<>;
@@ -287,4 +287,4 @@ TEST(Binomial, BitsAreThoseOfTheFirstRelease) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::binomial_stat_test

@@ -14,7 +14,7 @@
 #include "dpsosp/core/errors.hpp"
 #include "stream_words.hpp"
 
-namespace dpsosp {
+namespace dpsosp::discrete_gaussian_stat_test {
 namespace {
 
 using testing::StreamWords;
@@ -122,4 +122,4 @@ TEST(SystemEntropy, NeverRepeatsAndIsNotBiased) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::discrete_gaussian_stat_test

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace dpsosp {
+namespace dpsosp::errors_test {
 namespace {
 
 std::string message_of(const auto& action) {
@@ -37,4 +37,4 @@ TEST(Errors, WhatTheInputHoldsDoesNotBreakTheLine) {
 TEST(Errors, TheNearestOfNothingIsEmpty) { EXPECT_EQ(nearest("x", {}), ""); }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::errors_test

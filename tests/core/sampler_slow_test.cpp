@@ -14,7 +14,7 @@
 
 #include "dpsosp/core/stream.hpp"
 
-namespace dpsosp {
+namespace dpsosp::sampler_slow_test {
 namespace {
 
 constexpr std::int64_t draws = 100'000'000;
@@ -154,4 +154,4 @@ TEST(Samplers, PairsOfStreamsAreIndependent) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::sampler_slow_test

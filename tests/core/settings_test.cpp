@@ -6,7 +6,7 @@
 
 #include "dpsosp/core/errors.hpp"
 
-namespace dpsosp {
+namespace dpsosp::settings_test {
 namespace {
 
 enum class Rule { normalised, plain };
@@ -56,4 +56,4 @@ TEST(Settings, BadTextAndUnknownNamesAreRefused) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::settings_test

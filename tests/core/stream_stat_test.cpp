@@ -11,7 +11,7 @@
 
 #include "dpsosp/core/stream.hpp"
 
-namespace dpsosp {
+namespace dpsosp::stream_stat_test {
 namespace {
 
 constexpr double kolmogorov_1e6 = 2.7;  // sqrt(n) D exceeds this with probability 9e-7
@@ -149,4 +149,4 @@ TEST(StreamStatistics, BallPointsAreUniform) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::stream_stat_test

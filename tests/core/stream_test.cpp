@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
-namespace dpsosp {
+namespace dpsosp::stream_test {
 namespace {
 
 using Counter = r123::Philox4x64::ctr_type;
@@ -134,4 +134,4 @@ TEST(Stream, ProbabilityZeroAndOneAreCertain) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::stream_test

@@ -12,7 +12,7 @@
 #include "dpsosp/evaluator/lanczos.hpp"
 #include "test_objectives.hpp"
 
-namespace dpsosp {
+namespace dpsosp::certificate_stat_test {
 namespace {
 
 using testing::Quadratic;
@@ -123,4 +123,4 @@ TEST(FailureProbability, CertificatesFailAtMostAsStated) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::certificate_stat_test

@@ -9,7 +9,7 @@
 #include "dpsosp/core/errors.hpp"
 #include "test_objectives.hpp"
 
-namespace dpsosp {
+namespace dpsosp::certificate_test {
 namespace {
 
 using testing::Quadratic;
@@ -216,4 +216,4 @@ TEST(Certificate, BadInputIsRefused) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::certificate_test

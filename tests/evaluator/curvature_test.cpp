@@ -14,7 +14,7 @@
 #include "dpsosp/evaluator/hessian_operator.hpp"
 #include "test_objectives.hpp"
 
-namespace dpsosp {
+namespace dpsosp::curvature_test {
 namespace {
 
 using testing::Quadratic;
@@ -265,4 +265,4 @@ TEST(Curvature, BadInputIsRefused) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::curvature_test

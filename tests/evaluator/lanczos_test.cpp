@@ -9,7 +9,7 @@
 #include "dpsosp/core/errors.hpp"
 #include "test_objectives.hpp"
 
-namespace dpsosp {
+namespace dpsosp::lanczos_test {
 namespace {
 
 using testing::Quadratic;
@@ -167,4 +167,4 @@ TEST(LowerBounds, BadInputIsRefused) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::lanczos_test

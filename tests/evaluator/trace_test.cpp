@@ -11,7 +11,7 @@
 #include "dpsosp/core/errors.hpp"
 #include "test_objectives.hpp"
 
-namespace dpsosp {
+namespace dpsosp::trace_test {
 namespace {
 
 using testing::Quadratic;
@@ -187,4 +187,4 @@ TEST(TraceRecorder, BadPlansAreRefused) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::trace_test

@@ -13,7 +13,7 @@
 #include "dpsosp/core/stream.hpp"
 #include "dpsosp/experiments/fit.hpp"
 
-namespace dpsosp {
+namespace dpsosp::fit_stat_test {
 namespace {
 
 constexpr int data_sets = 600;
@@ -132,4 +132,4 @@ TEST(CompareStatistics, AFamilyOfTrueNullHypothesesIsRejectedOneTimeInTwenty) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::fit_stat_test

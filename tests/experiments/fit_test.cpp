@@ -12,7 +12,7 @@
 #include "dpsosp/core/stream.hpp"
 #include "temporary_folder.hpp"
 
-namespace dpsosp {
+namespace dpsosp::fit_test {
 namespace {
 
 constexpr double inf = std::numeric_limits<double>::infinity();
@@ -458,4 +458,4 @@ TEST(Median, IsTheMiddleOrTheMeanOfTheTwoMiddleOnes) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::fit_test

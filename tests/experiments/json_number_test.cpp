@@ -11,7 +11,7 @@
 
 #include "temporary_folder.hpp"
 
-namespace dpsosp {
+namespace dpsosp::json_number_test {
 namespace {
 
 using nlohmann::json;
@@ -51,4 +51,4 @@ TEST(JsonNumber, WhatIsNoNumberIsRefused) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::json_number_test

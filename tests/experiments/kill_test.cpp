@@ -16,7 +16,7 @@
 #include "dpsosp/core/stream.hpp"
 #include "temporary_folder.hpp"
 
-namespace dpsosp {
+namespace dpsosp::kill_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -185,4 +185,4 @@ TEST(Kill, ASecondCtrlCEndsALongRunAtOnce) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::kill_test

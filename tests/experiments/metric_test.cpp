@@ -7,7 +7,7 @@
 
 #include "temporary_folder.hpp"
 
-namespace dpsosp {
+namespace dpsosp::metric_test {
 namespace {
 
 using nlohmann::json;
@@ -121,4 +121,4 @@ TEST(Metric, AnUnknownNameIsRefusedWithTheNearest) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::metric_test

@@ -12,7 +12,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-namespace dpsosp {
+namespace dpsosp::progress_test {
 namespace {
 
 /// A progress whose output and time the test holds in hand.
@@ -171,4 +171,4 @@ TEST(Progress, DurationsHaveTwoUnits) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::progress_test

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-namespace dpsosp {
+namespace dpsosp::provenance_test {
 namespace {
 
 /// The text with a 0 in place of every run of digits.
@@ -53,4 +53,4 @@ TEST(Provenance, ABuildIsOneLine) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::provenance_test

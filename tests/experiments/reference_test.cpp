@@ -12,7 +12,7 @@
 #include "dpsosp/plots/table.hpp"
 #include "temporary_folder.hpp"
 
-namespace dpsosp {
+namespace dpsosp::reference_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -198,4 +198,4 @@ TEST_F(Reference, WhatIsNoReferenceOrNoTableIsRefused) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::reference_test

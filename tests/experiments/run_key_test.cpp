@@ -15,7 +15,7 @@
 #include "dpsosp/experiments/json_number.hpp"
 #include "temporary_folder.hpp"
 
-namespace dpsosp {
+namespace dpsosp::run_key_test {
 namespace {
 
 using nlohmann::json;
@@ -135,4 +135,4 @@ TEST(RunKey, WhatIsNotAnObjectOrNotTextIsRefused) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::run_key_test

@@ -9,7 +9,7 @@
 
 #include "dpsosp/core/errors.hpp"
 
-namespace dpsosp {
+namespace dpsosp::run_test {
 namespace {
 
 using nlohmann::json;
@@ -278,4 +278,4 @@ TEST(Run, IsScheduledAsItWillRunOrRefusedAsItWouldBe) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::run_test

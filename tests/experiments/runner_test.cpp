@@ -12,7 +12,7 @@
 
 #include "temporary_folder.hpp"
 
-namespace dpsosp {
+namespace dpsosp::runner_test {
 namespace {
 
 using nlohmann::json;
@@ -223,4 +223,4 @@ TEST(RunJobs, ProgressCountsWhatWasStoredWhatFailedAndWhatIsDone) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::runner_test

@@ -9,7 +9,7 @@
 #include "dpsosp/experiments/store.hpp"
 #include "temporary_folder.hpp"
 
-namespace dpsosp {
+namespace dpsosp::store_file_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -162,4 +162,4 @@ TEST(StoreFile, AReaderSeesWhatAWriterHasStored) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::store_file_test

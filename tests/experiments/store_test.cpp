@@ -14,7 +14,7 @@
 #include "dpsosp/experiments/json_number.hpp"
 #include "temporary_folder.hpp"
 
-namespace dpsosp {
+namespace dpsosp::store_test {
 namespace {
 
 using nlohmann::json;
@@ -247,4 +247,4 @@ TEST(Store, ARowThatIsNotWhatItsKeySaysIsRefused) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::store_test

@@ -10,12 +10,11 @@
 
 #include <gtest/gtest.h>
 
-#include "dpsosp/experiments/algorithm_page.hpp"
 #include "dpsosp/experiments/run_key.hpp"
 #include "dpsosp/experiments/sweep_report.hpp"
 #include "temporary_folder.hpp"
 
-namespace dpsosp {
+namespace dpsosp::sweep_test {
 namespace {
 
 using nlohmann::json;
@@ -413,16 +412,5 @@ TEST(SweepTime, TheEstimateIsAPowerLawOfTheStoredTimes) {
   EXPECT_NEAR(e.seconds, 3 * 0.01 * std::pow(800, 1.5), 1e-6);
 }
 
-TEST(TableEntries, AnEntryIsMeasuredFirstByAnAlgorithmThatItNames) {
-  for (const TableEntry& entry : table_entries()) {
-    if (entry.measured.empty()) continue;
-    const Sweep sweep = built_in_sweep(entry.measured.front().sweep, Scale::smoke);
-    const auto arm = std::ranges::find(sweep.arms, entry.measured.front().arm, &Arm::name);
-    ASSERT_NE(arm, sweep.arms.end()) << entry.measured.front().arm;
-    EXPECT_NE(std::ranges::find(entry.algorithms, arm->spec.algorithm), entry.algorithms.end())
-        << entry.table << ", " << entry.row << ", " << entry.column << ": " << arm->spec.algorithm;
-  }
-}
-
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::sweep_test

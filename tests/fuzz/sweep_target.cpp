@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/experiments/sweep.hpp"
+#include "dpsosp/reproductions/reproductions.hpp"
 #include "fuzz_target.hpp"
 
 namespace dpsosp::fuzz {
@@ -15,7 +16,7 @@ void read(std::string_view input) {
 
 std::vector<std::string> seeds() {
   std::vector<std::string> all;
-  for (const BuiltInSweep& s : built_in_sweeps()) all.emplace_back(s.toml);
+  for (const BuiltInSweep& s : reproductions().catalogue.sweeps) all.emplace_back(s.toml);
   for (const char* finding : {"[[@arm]]\n", "\u00e9 = 1\n", "a\u00e9 = 1\n", "a = 1 \u00e9\n"})
     all.emplace_back(finding);
   return all;

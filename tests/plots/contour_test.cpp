@@ -9,7 +9,7 @@
 #include "dpsosp/plots/files.hpp"
 #include "scratch_folder.hpp"
 
-namespace dpsosp::plots {
+namespace dpsosp::plots::contour_test {
 namespace {
 
 ContourMap bowl() {
@@ -56,4 +56,4 @@ TEST(ContourMap, SizesThatDifferAndValuesThatAreNotFiniteAreRefused) {
 }
 
 }  // namespace
-}  // namespace dpsosp::plots
+}  // namespace dpsosp::plots::contour_test

@@ -15,7 +15,7 @@
 #include "sample_report.hpp"
 #include "scratch_folder.hpp"
 
-namespace dpsosp::plots {
+namespace dpsosp::plots::figure_test {
 namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
@@ -297,4 +297,4 @@ TEST(Figure, AGnuplotThatFailsIsReported) {
 }
 
 }  // namespace
-}  // namespace dpsosp::plots
+}  // namespace dpsosp::plots::figure_test

@@ -6,7 +6,7 @@
 #include "markup_text.hpp"
 #include "scratch_folder.hpp"
 
-namespace dpsosp::plots {
+namespace dpsosp::plots::files_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -59,4 +59,4 @@ TEST(Files, AnIdIsAPortableFileStem) {
 }
 
 }  // namespace
-}  // namespace dpsosp::plots
+}  // namespace dpsosp::plots::files_test

@@ -6,7 +6,7 @@
 
 #include "markup_text.hpp"
 
-namespace dpsosp::plots {
+namespace dpsosp::plots::markup_test {
 namespace {
 
 // Draws texts that are full of what the back ends must escape.
@@ -93,4 +93,4 @@ TEST(Markup, NoTextLeavesAGnuplotString) {
 }
 
 }  // namespace
-}  // namespace dpsosp::plots
+}  // namespace dpsosp::plots::markup_test

@@ -9,7 +9,7 @@
 
 #include "markup_text.hpp"
 
-namespace dpsosp::plots {
+namespace dpsosp::plots::number_test {
 namespace {
 
 TEST(Number, SignificantDigitsKeepTheirTrailingZeros) {
@@ -46,4 +46,4 @@ TEST(Number, WhatIsNotFiniteIsNeverWritten) {
 }
 
 }  // namespace
-}  // namespace dpsosp::plots
+}  // namespace dpsosp::plots::number_test

@@ -12,7 +12,7 @@
 #include "sample_report.hpp"
 #include "scratch_folder.hpp"
 
-namespace dpsosp::plots {
+namespace dpsosp::plots::report_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -203,4 +203,4 @@ TEST(Report, AFolderThatCannotBeWrittenIsOneLine) {
 }
 
 }  // namespace
-}  // namespace dpsosp::plots
+}  // namespace dpsosp::plots::report_test

@@ -10,7 +10,7 @@
 #include "markup_text.hpp"
 #include "sample_report.hpp"
 
-namespace dpsosp::plots {
+namespace dpsosp::plots::table_test {
 namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
@@ -231,4 +231,4 @@ TEST(Table, TheSameTableGivesTheSameBytes) {
 }
 
 }  // namespace
-}  // namespace dpsosp::plots
+}  // namespace dpsosp::plots::table_test

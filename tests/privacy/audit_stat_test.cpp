@@ -12,7 +12,7 @@
 
 #include "support.hpp"
 
-namespace dpsosp {
+namespace dpsosp::audit_stat_test {
 namespace {
 
 using namespace testing;
@@ -131,4 +131,4 @@ TEST(Audit, ClippingTheMeanWithTheNoiseOfPerRecordClippingIsCaught) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::audit_stat_test

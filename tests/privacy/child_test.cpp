@@ -7,7 +7,7 @@
 
 #include "support.hpp"
 
-namespace dpsosp {
+namespace dpsosp::child_test {
 namespace {
 
 using namespace testing;
@@ -148,4 +148,4 @@ TEST(Child, ItsFreshRecordsAreCountedApartAndChargedTogether) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::child_test

@@ -11,7 +11,7 @@
 #include "dpsosp/problems/matrix_sensing.hpp"
 #include "support.hpp"
 
-namespace dpsosp {
+namespace dpsosp::curator_test {
 namespace {
 
 using namespace testing;
@@ -340,4 +340,4 @@ TEST(LocalDuals, OneRecordsDualIsAFunctionOfThatRecordAlone) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::curator_test

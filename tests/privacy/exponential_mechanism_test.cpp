@@ -18,7 +18,7 @@
 #include "dpsosp/privacy/unsound_curator.hpp"
 #include "dpsosp/problems/problem.hpp"
 
-namespace dpsosp {
+namespace dpsosp::exponential_mechanism_test {
 namespace {
 
 /// Record i has the loss `loss(w, i)` and the gradient `slope.col(i)`; keeps every sum it gave.
@@ -564,4 +564,4 @@ TEST(Net, HasTheSizesOfThePublishedTable) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::exponential_mechanism_test

@@ -12,7 +12,7 @@
 #include "dpsosp/privacy/range_filter.hpp"
 #include "support.hpp"
 
-namespace dpsosp {
+namespace dpsosp::filter_test {
 namespace {
 
 using namespace testing;
@@ -200,4 +200,4 @@ TEST(FilterRule, ChargesSamplesInFullWithoutRdpAndAmplifiedWithIt) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::filter_test

@@ -14,7 +14,7 @@
 #include "dpsosp/privacy/unsound_curator.hpp"
 #include "dpsosp/problems/problem.hpp"
 
-namespace dpsosp {
+namespace dpsosp::gibbs_sampler_test {
 namespace {
 
 /// f_i(x) = 2 sin(3x + 0.3 i), i = 0..4: 6-Lipschitz. \source ganesh-2023, section 7
@@ -341,4 +341,4 @@ TEST(GibbsSampler, WithoutDataItDrawsFromTheRegulariserAlone) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::gibbs_sampler_test

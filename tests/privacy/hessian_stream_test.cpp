@@ -10,7 +10,7 @@
 #include "dpsosp/problems/problem.hpp"
 #include "support.hpp"
 
-namespace dpsosp {
+namespace dpsosp::hessian_stream_test {
 namespace {
 
 using namespace testing;
@@ -248,4 +248,4 @@ TEST(HessianStream, BadInputIsRefused) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::hessian_stream_test

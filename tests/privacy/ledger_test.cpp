@@ -12,7 +12,7 @@
 
 #include "support.hpp"
 
-namespace dpsosp {
+namespace dpsosp::ledger_test {
 namespace {
 
 using namespace testing;
@@ -268,4 +268,4 @@ TEST(Ledger, ListsAmplifiedChargesForSecretBatchesOfOneQuery) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::ledger_test

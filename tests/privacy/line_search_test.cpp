@@ -12,7 +12,7 @@
 #include "dpsosp/problems/problem.hpp"
 #include "second_order_support.hpp"
 
-namespace dpsosp {
+namespace dpsosp::line_search_test {
 namespace {
 
 using namespace testing;
@@ -293,4 +293,4 @@ TEST(PrintedSelection, BadSpecsAreRefused) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::line_search_test

@@ -11,7 +11,7 @@
 #include "dpsosp/privacy/tree_stream.hpp"
 #include "support.hpp"
 
-namespace dpsosp {
+namespace dpsosp::noise_stat_test {
 namespace {
 
 using namespace testing;
@@ -165,4 +165,4 @@ TEST(NoiseStatistics, PrefixesHavePopcountVarianceAndTheCovarianceOfSharedNodes)
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::noise_stat_test

@@ -12,7 +12,7 @@
 #include "dpsosp/problems/glm.hpp"
 #include "dpsosp/problems/problem.hpp"
 
-namespace dpsosp {
+namespace dpsosp::projection_test {
 namespace {
 
 constexpr Index d = 6;
@@ -298,4 +298,4 @@ TEST(Projection, GlmFamiliesStateTheirFeatureBound) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::projection_test

@@ -12,7 +12,7 @@
 #include "dpsosp/privacy/range_filter.hpp"
 #include "support.hpp"
 
-namespace dpsosp {
+namespace dpsosp::pure_account_test {
 namespace {
 
 using namespace testing;
@@ -194,4 +194,4 @@ TEST(PureAccount, ChildrenReserveSharesOfBothAccounts) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::pure_account_test

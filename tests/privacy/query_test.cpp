@@ -11,7 +11,7 @@
 
 #include "support.hpp"
 
-namespace dpsosp {
+namespace dpsosp::query_test {
 namespace {
 
 using namespace testing;
@@ -211,4 +211,4 @@ TEST(GaussianPlan, RefusesLimitsAndNoiseThatGuaranteeNothing) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::query_test

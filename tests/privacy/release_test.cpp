@@ -20,7 +20,7 @@
 #include "dpsosp/problems/problem.hpp"
 #include "second_order_support.hpp"
 
-namespace dpsosp {
+namespace dpsosp::release_test {
 namespace {
 
 using namespace testing;
@@ -402,4 +402,4 @@ TEST(Release, RefusesWhatHasNoExactNoise) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::release_test

@@ -12,7 +12,7 @@
 #include "dpsosp/privacy/stationarity_test.hpp"
 #include "second_order_support.hpp"
 
-namespace dpsosp {
+namespace dpsosp::second_order_stat_test {
 namespace {
 
 using namespace testing;
@@ -156,4 +156,4 @@ TEST(SecondOrderNoise, OfPrintedSelectionsHasTheScalesThatTheirChargesPayFor) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::second_order_stat_test

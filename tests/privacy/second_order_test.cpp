@@ -12,7 +12,7 @@
 #include "dpsosp/problems/problem.hpp"
 #include "second_order_support.hpp"
 
-namespace dpsosp {
+namespace dpsosp::second_order_test {
 namespace {
 
 using namespace testing;
@@ -455,4 +455,4 @@ TEST(HessianQueries, WithoutClippingALimitOfZeroIsReadAndListed) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::second_order_test

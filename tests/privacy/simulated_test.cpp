@@ -8,7 +8,7 @@
 #include "dpsosp/problems/problem.hpp"
 #include "support.hpp"
 
-namespace dpsosp {
+namespace dpsosp::simulated_test {
 namespace {
 
 using namespace testing;
@@ -101,4 +101,4 @@ TEST(SimulatedRecords, RefuseALimitThatWouldClip) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::simulated_test

@@ -14,7 +14,7 @@
 #include "dpsosp/problems/problem.hpp"
 #include "support.hpp"
 
-namespace dpsosp {
+namespace dpsosp::stationarity_test_test {
 namespace {
 
 using namespace testing;
@@ -215,4 +215,4 @@ TEST(StationarityTest, BadInputIsRefused) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::stationarity_test_test

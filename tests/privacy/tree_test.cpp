@@ -11,7 +11,7 @@
 
 #include "support.hpp"
 
-namespace dpsosp {
+namespace dpsosp::tree_test {
 namespace {
 
 using namespace testing;
@@ -241,4 +241,4 @@ TEST(Tree, ARefusedPushLeavesTheTreeAsItWas) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::tree_test

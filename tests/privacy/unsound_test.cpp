@@ -9,7 +9,7 @@
 #include "dpsosp/privacy/tree_stream.hpp"
 #include "support.hpp"
 
-namespace dpsosp {
+namespace dpsosp::unsound_test {
 namespace {
 
 using namespace testing;
@@ -152,4 +152,4 @@ TEST(Unsound, NothingIsEverRefusedForTheBudget) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::unsound_test

@@ -12,7 +12,7 @@
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/stream.hpp"
 
-namespace dpsosp {
+namespace dpsosp::auc_test {
 namespace {
 
 constexpr double unlimited = std::numeric_limits<double>::infinity();
@@ -197,4 +197,4 @@ TEST(Auc, TheNumberOfPositivesIsBinomialHoweverRecordsAreDrawn) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::auc_test

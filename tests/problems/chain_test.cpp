@@ -11,7 +11,7 @@
 #include "dpsosp/problems/staircase.hpp"
 #include "violation_search.hpp"
 
-namespace dpsosp {
+namespace dpsosp::chain_test {
 namespace {
 
 using testing_search::gradient_norm;
@@ -344,4 +344,4 @@ TEST(Staircase, TheWidestBoxStillHasTightBounds) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::chain_test

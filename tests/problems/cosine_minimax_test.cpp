@@ -11,7 +11,7 @@
 #include "dpsosp/core/stream.hpp"
 #include "dpsosp/problems/cosine_minimax.hpp"
 
-namespace dpsosp {
+namespace dpsosp::cosine_minimax_test {
 namespace {
 
 constexpr double unlimited = std::numeric_limits<double>::infinity();
@@ -156,4 +156,4 @@ TEST(CosineMinimax, SettingsThatMakeNoInstanceAreRefused) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::cosine_minimax_test

@@ -9,7 +9,7 @@
 #include "dpsosp/problems/cosine_minimax.hpp"
 #include "dpsosp/problems/cosine_saddle.hpp"
 
-namespace dpsosp {
+namespace dpsosp::cosine_test {
 namespace {
 
 TEST(CosineMinimax, ValueGradientAndCurvatureMeetTheVector) {  // xu-2026, 9.7
@@ -78,4 +78,4 @@ TEST(CosineSaddle, ItsLipschitzConstantIsTight) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::cosine_test

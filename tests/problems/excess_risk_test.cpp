@@ -11,7 +11,7 @@
 #include "dpsosp/problems/multi_well.hpp"
 #include "violation_search.hpp"
 
-namespace dpsosp {
+namespace dpsosp::excess_risk_test {
 namespace {
 
 using testing_search::gradient_norm;
@@ -275,4 +275,4 @@ TEST(Coins, SizesThatMakeNoSelectionAreRefused) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::excess_risk_test

@@ -13,7 +13,7 @@
 #include "dpsosp/problems/mnist_glm.hpp"
 #include "dpsosp/problems/randhie_glm.hpp"
 
-namespace dpsosp {
+namespace dpsosp::glm_data_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -231,4 +231,4 @@ TEST(Randhie, HasItsShareOfVisitsAndFeaturesInTheUnitBall) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::glm_data_test

@@ -10,7 +10,7 @@
 #include "dpsosp/problems/glm_logistic.hpp"
 #include "dpsosp/problems/glm_sigmoid.hpp"
 
-namespace dpsosp {
+namespace dpsosp::glm_simulated_test {
 namespace {
 
 constexpr double unlimited = std::numeric_limits<double>::infinity();
@@ -145,4 +145,4 @@ TEST(SimulatedGlm, RefusesListsAndPartsOfAWhole) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::glm_simulated_test

@@ -15,7 +15,7 @@
 #include "dpsosp/problems/glm_sigmoid.hpp"
 #include "dpsosp/problems/quadrature.hpp"
 
-namespace dpsosp {
+namespace dpsosp::glm_test {
 namespace {
 
 constexpr double unlimited = std::numeric_limits<double>::infinity();
@@ -458,4 +458,4 @@ TEST(GlmRecords, BeyondTheRangeOfNormsContributeNothing) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::glm_test

@@ -12,7 +12,7 @@
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/stream.hpp"
 
-namespace dpsosp {
+namespace dpsosp::group_dro_test {
 namespace {
 
 constexpr double unlimited = std::numeric_limits<double>::infinity();
@@ -207,4 +207,4 @@ TEST(GroupDro, TheSignsOfAGroupAreFairHoweverRecordsAreDrawn) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::group_dro_test

@@ -16,7 +16,7 @@
 #include "dpsosp/problems/matrix_sensing.hpp"
 #include "dpsosp/problems/matrix_sensing_symmetric.hpp"
 
-namespace dpsosp {
+namespace dpsosp::low_rank_test {
 namespace {
 
 constexpr double unlimited = std::numeric_limits<double>::infinity();
@@ -399,4 +399,4 @@ TEST(CovarianceGan, TheMinimumIsTheTailOfTheSpectrum) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::low_rank_test

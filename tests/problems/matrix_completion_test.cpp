@@ -13,7 +13,7 @@
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/stream.hpp"
 
-namespace dpsosp {
+namespace dpsosp::matrix_completion_test {
 namespace {
 
 constexpr double unlimited = std::numeric_limits<double>::infinity();
@@ -332,4 +332,4 @@ TEST(MatrixCompletion, BadSettingsAreRefused) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::matrix_completion_test

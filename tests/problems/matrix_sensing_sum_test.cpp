@@ -12,7 +12,7 @@
 
 // The sums over records beside the formulas, record by record, in shapes that leave a remainder in
 // every loop of the implementation.
-namespace dpsosp {
+namespace dpsosp::matrix_sensing_sum_test {
 namespace {
 
 constexpr double unlimited = std::numeric_limits<double>::infinity();
@@ -133,4 +133,4 @@ INSTANTIATE_TEST_SUITE_P(Shapes, MatrixSensingSums, testing::ValuesIn(shapes), [
 });
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::matrix_sensing_sum_test

@@ -12,7 +12,7 @@
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/stream.hpp"
 
-namespace dpsosp {
+namespace dpsosp::matrix_sensing_test {
 namespace {
 
 constexpr double unlimited = std::numeric_limits<double>::infinity();
@@ -193,4 +193,4 @@ TEST(MatrixSensing, ADimensionThatDoesNotFitIsRefusedWithTheOneThatWould) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::matrix_sensing_test

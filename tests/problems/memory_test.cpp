@@ -12,7 +12,7 @@
 #include "dpsosp/problems/problem.hpp"
 #include "heap.hpp"
 
-namespace dpsosp {
+namespace dpsosp::memory_test {
 namespace {
 
 using testing::heap;
@@ -104,4 +104,4 @@ INSTANTIATE_TEST_SUITE_P(Registry,
                          });
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::memory_test

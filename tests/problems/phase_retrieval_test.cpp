@@ -15,7 +15,7 @@
 #include "dpsosp/problems/phase_retrieval.hpp"
 #include "dpsosp/problems/robust_phase_retrieval.hpp"
 
-namespace dpsosp {
+namespace dpsosp::phase_retrieval_test {
 namespace {
 
 constexpr double unlimited = std::numeric_limits<double>::infinity();
@@ -346,4 +346,4 @@ TEST(PhaseRetrieval, BadSettingsAreRefused) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::phase_retrieval_test

@@ -8,7 +8,7 @@
 #include "dpsosp/problems/ramp.hpp"
 #include "violation_search.hpp"
 
-namespace dpsosp {
+namespace dpsosp::quartic_ramp_test {
 namespace {
 
 using testing_search::gradient_norm;
@@ -162,4 +162,4 @@ TEST(Ramp, TheValueNearTheMinimumLosesNoDigits) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::quartic_ramp_test

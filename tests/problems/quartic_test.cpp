@@ -14,7 +14,7 @@
 #include "dpsosp/problems/orthogonal_tensor.hpp"
 #include "dpsosp/problems/tensor_ica.hpp"
 
-namespace dpsosp {
+namespace dpsosp::quartic_test {
 namespace {
 
 constexpr double unlimited = std::numeric_limits<double>::infinity();
@@ -311,4 +311,4 @@ TEST(TensorIca, SettingsThatMakeNoInstanceAreRefused) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::quartic_test

@@ -10,7 +10,7 @@
 #include "dpsosp/core/stream.hpp"
 #include "dpsosp/problems/radial_ripple.hpp"
 
-namespace dpsosp {
+namespace dpsosp::radial_ripple_test {
 namespace {
 
 RadialRipple quartic() {
@@ -195,4 +195,4 @@ TEST(RadialRipple, ARippleThatMakesItFallIsRefused) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::radial_ripple_test

@@ -9,7 +9,7 @@
 #include "dpsosp/core/errors.hpp"
 #include "violation_search.hpp"
 
-namespace dpsosp {
+namespace dpsosp::resisting_chain_test {
 namespace {
 
 using testing_search::gradient_norm;
@@ -145,4 +145,4 @@ TEST(ResistingChain, SettingsThatMakeNoChainAreRefused) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::resisting_chain_test

@@ -13,7 +13,7 @@
 #include "dpsosp/problems/diagonal_objective.hpp"
 #include "dpsosp/problems/ripple_location.hpp"
 
-namespace dpsosp {
+namespace dpsosp::ripple_location_test {
 namespace {
 
 constexpr double unlimited = std::numeric_limits<double>::infinity();
@@ -216,4 +216,4 @@ TEST(RippleLocation, SettingsWithoutAProvedMinimumAreRefused) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::ripple_location_test

@@ -11,7 +11,7 @@
 #include "dpsosp/problems/diagonal_objective.hpp"
 #include "dpsosp/problems/separable_pl.hpp"
 
-namespace dpsosp {
+namespace dpsosp::separable_pl_test {
 namespace {
 
 double kappa(double t) { return t * t + 3 * std::sin(t) * std::sin(t); }
@@ -206,4 +206,4 @@ TEST(SeparablePl, TheStationaryPointIsUniqueUpToTheStatedTilt) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::separable_pl_test

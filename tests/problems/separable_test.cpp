@@ -11,7 +11,7 @@
 #include "dpsosp/core/stream.hpp"
 #include "dpsosp/problems/problem.hpp"
 
-namespace dpsosp {
+namespace dpsosp::separable_test {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -152,4 +152,4 @@ TEST(Separable, OtherFamiliesRefuse) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::separable_test

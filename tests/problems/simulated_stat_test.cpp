@@ -18,7 +18,7 @@
 #include "dpsosp/core/stream.hpp"
 #include "dpsosp/problems/problem.hpp"
 
-namespace dpsosp {
+namespace dpsosp::simulated_stat_test {
 namespace {
 
 constexpr double unlimited = std::numeric_limits<double>::infinity();
@@ -357,4 +357,4 @@ INSTANTIATE_TEST_SUITE_P(Registry,
                          });
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::simulated_stat_test

@@ -13,7 +13,7 @@
 #include "dpsosp/problems/landscape.hpp"
 #include "dpsosp/problems/trig_radial.hpp"
 
-namespace dpsosp {
+namespace dpsosp::trig_radial_test {
 namespace {
 
 constexpr double unlimited = std::numeric_limits<double>::infinity();
@@ -200,4 +200,4 @@ TEST(TrigRadial, SumsOfBallPointsAreNotSimulated) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::trig_radial_test

@@ -17,7 +17,7 @@
 #include "dpsosp/problems/tensor_ica.hpp"
 #include "violation_search.hpp"
 
-namespace dpsosp {
+namespace dpsosp::weights_test {
 namespace {
 
 constexpr double unlimited = std::numeric_limits<double>::infinity();
@@ -145,4 +145,4 @@ TEST(Settings, ThatOverflowMakeNoInstance) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::weights_test

@@ -35,7 +35,7 @@
 namespace dpsosp {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double infinite_loss = std::numeric_limits<double>::infinity();
 
 // A t with Φ(−t) <= mass, from Φ(−t) <= e^{−t²/2}/2.
 double normal_tail(double mass) { return mass < 0.5 ? std::sqrt(-2 * std::log(2 * mass)) : 0; }
@@ -61,7 +61,7 @@ struct Mixture {
   double at(double loss) const {
     if (loss > 600) return 0.5 + noise * noise * (loss - std::log(rate));
     const double excess = std::expm1(loss) / rate;
-    return excess > -1 ? 0.5 + noise * noise * std::log1p(excess) : -kInfinity;
+    return excess > -1 ? 0.5 + noise * noise * std::log1p(excess) : -infinite_loss;
   }
   // x with log_ratio(x) − log_ratio(−x) = loss: y = e^{x/z²} solves the quadratic equation
   // qc·y² − (1−q)(e^loss − 1)y − e^loss·qc = 0, c = e^{−1/(2z²)}

@@ -11,7 +11,7 @@
 
 #include "../program.hpp"
 
-namespace dpsosp {
+namespace dpsosp::account_test {
 namespace {
 
 Result account(const std::string& options) {
@@ -280,4 +280,4 @@ TEST(AccountBatch, AMalformedFileIsOneLineAndCodeTwoBeforeAnythingIsPrinted) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::account_test

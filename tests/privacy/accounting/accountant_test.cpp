@@ -9,7 +9,7 @@
 #include "dpsosp/privacy/accounting/tree.hpp"
 #include "near.hpp"
 
-namespace dpsosp {
+namespace dpsosp::accountant_test {
 namespace {
 
 using Ledger = std::vector<CountedEvent>;
@@ -224,4 +224,4 @@ TEST(Tree, DepthIsTheNumberOfNodesAboveALeaf) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::accountant_test

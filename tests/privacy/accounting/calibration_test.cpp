@@ -13,7 +13,7 @@
 #include "dpsosp/privacy/query.hpp"
 #include "near.hpp"
 
-namespace dpsosp {
+namespace dpsosp::calibration_test {
 namespace {
 
 EventFamily poisson(double rate, int steps) {
@@ -185,4 +185,4 @@ TEST(Calibration, MeetsTheSampledNoiseMultipliersOfXu) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::calibration_test

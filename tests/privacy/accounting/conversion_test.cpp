@@ -9,7 +9,7 @@
 #include "dpsosp/privacy/accounting/gaussian.hpp"
 #include "near.hpp"
 
-namespace dpsosp {
+namespace dpsosp::conversion_test {
 namespace {
 
 TEST(Conversion, ZcdpToEpsilonMeetsKnownValues) {
@@ -133,4 +133,4 @@ TEST(Conversion, BadArgumentsAreRefused) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::conversion_test

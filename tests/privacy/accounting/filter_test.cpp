@@ -12,7 +12,7 @@
 #include "dpsosp/core/errors.hpp"
 #include "near.hpp"
 
-namespace dpsosp {
+namespace dpsosp::filter_test {
 namespace {
 
 TEST(Filter, RefusesAnOverdraftAndGrantsWhatStillFits) {
@@ -74,4 +74,4 @@ TEST(Filter, BadChargesAreRefusedLoudly) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::filter_test

@@ -7,7 +7,7 @@
 #include "dpsosp/privacy/accounting/accountant.hpp"
 #include "near.hpp"
 
-namespace dpsosp {
+namespace dpsosp::fixed_size_test {
 namespace {
 
 TEST(FixedSize, RdpMeetsKnownValues) {
@@ -159,4 +159,4 @@ TEST(FixedSize, AnotherRelationThanReplaceOneIsRefused) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::fixed_size_test

@@ -6,7 +6,7 @@
 #include "dpsosp/core/errors.hpp"
 #include "near.hpp"
 
-namespace dpsosp {
+namespace dpsosp::gaussian_test {
 namespace {
 
 double classical_noise(double epsilon, double delta) {
@@ -87,4 +87,4 @@ TEST(Gaussian, BadArgumentsAreRefused) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::gaussian_test

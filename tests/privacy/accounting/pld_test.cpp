@@ -16,7 +16,7 @@
 #include "dpsosp/privacy/accounting/gaussian.hpp"
 #include "near.hpp"
 
-namespace dpsosp {
+namespace dpsosp::pld_test {
 namespace {
 
 using Ledger = std::vector<CountedEvent>;
@@ -433,4 +433,4 @@ TEST(Pld, CalibratedNoiseMeetsItsTargetAndLittleLessDoesNot) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::pld_test

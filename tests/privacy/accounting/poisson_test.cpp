@@ -6,7 +6,7 @@
 #include "dpsosp/privacy/accounting/accountant.hpp"
 #include "near.hpp"
 
-namespace dpsosp {
+namespace dpsosp::poisson_test {
 namespace {
 
 AccountOptions cks_on(std::vector<double> orders) {
@@ -195,4 +195,4 @@ TEST(Poisson, BadArgumentsAreRefused) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::poisson_test

@@ -7,7 +7,7 @@
 #include "dpsosp/privacy/accounting/accountant.hpp"
 #include "near.hpp"
 
-namespace dpsosp {
+namespace dpsosp::pure_test {
 namespace {
 
 TEST(Pure, RdpMeetsKnownValues) {
@@ -84,4 +84,4 @@ TEST(Exponential, MechanismMeetsItsKnownProbabilitiesAndCharge) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::pure_test

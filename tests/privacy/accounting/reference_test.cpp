@@ -12,7 +12,7 @@
 #include "near.hpp"
 
 // Every row of tests/data/accounting_vectors.csv; its README says what the columns mean.
-namespace dpsosp {
+namespace dpsosp::reference_test {
 namespace {
 
 struct Row : std::map<std::string, std::string> {
@@ -150,4 +150,4 @@ TEST(Reference, ASlightlyWrongNoiseIsNoticedInEverySampledRow) {
 }
 
 }  // namespace
-}  // namespace dpsosp
+}  // namespace dpsosp::reference_test

@@ -17,17 +17,17 @@
 
 namespace dpsosp {
 
-/// One table or figure of a paper: the runs it needs, and how it is shown.
+struct Catalogue;
+struct Study;
+
+/// One table or figure: the runs it needs, and how it is shown.
 struct ExhibitEntry {
   std::string id;  ///< "xu-2026/table-2"
   std::string title;
   std::string paper;
-  std::vector<nlohmann::json> (*jobs)(Scale scale);
-  plots::Exhibit (*render)(const Runs& runs, Scale scale);
+  std::function<std::vector<nlohmann::json>(const Study& study)> jobs;
+  std::function<plots::Exhibit(const Runs& runs, const Study& study)> render;
 };
-
-/// Every exhibit, one line each.
-const std::vector<ExhibitEntry>& exhibit_registry();
 
 struct ReproduceOptions {
   std::vector<std::string> exhibits;  ///< ids; empty: all
@@ -41,6 +41,6 @@ struct ReproduceOptions {
 
 /// Computes what the store lacks, then writes the report.
 /// \return the report's first page
-std::filesystem::path reproduce(const ReproduceOptions& options);
+std::filesystem::path reproduce(const Catalogue& catalogue, const ReproduceOptions& options);
 
 }  // namespace dpsosp

@@ -76,15 +76,6 @@ Sweep parse_sweep(std::string_view toml, const std::string& source, Scale scale)
 /// a run would refuse, where the data are small.
 Sweep read_sweep(const std::filesystem::path& file, Scale scale);
 
-/// The text of every sweep that the exhibits need, by name.
-struct BuiltInSweep {
-  std::string_view name;
-  std::string_view toml;
-};
-const std::vector<BuiltInSweep>& built_in_sweeps();
-/// \throws InputError with the nearest name
-Sweep built_in_sweep(std::string_view name, Scale scale);
-
 /// One point of a part for one arm.
 struct Cell {
   std::size_t arm;

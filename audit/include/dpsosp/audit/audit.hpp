@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "dpsosp/checks/check.hpp"
+#include "dpsosp/core/vector.hpp"
+#include "dpsosp/experiments/study.hpp"
+
+/// Attacks on privacy claims. Every registered algorithm runs behind the sound door, on data sets
+/// that differ in one record; adjacency is replace-one.
+namespace dpsosp {
+
+/// Record and replay: a run on one data set, and the same run on the other with every released
+/// value replaced by that of the first. Goodness of fit looks at noise, choices and secret batches,
+/// with false alarms of probability 1e-9 each; random numbers are fixed.
+struct ReplayAudit {
+  std::string algorithm;
+  Index instances = 0;  ///< problems, variants and ways of drawing batches
+  Index pairs = 0;      ///< of neighbours, one recorded and one replayed run each
+  Index answers = 0;    ///< compared
+  struct OfQuery {
+    Index answers = 0;
+    double attained = 0;
+  };
+  std::map<std::string, OfQuery> queries;  ///< by name
+  double attained = 0;     ///< largest move of an answer over what is charged for it
+  Index first_caught = 0;  ///< number of the pair that first failed; 0: none did
+  std::vector<CheckLine> lines;
+
+  bool passed() const;
+};
+
+struct ReplayOptions {
+  std::string_view plant = {};  ///< name of a bug (audit_plants), or empty
+  Index most_instances = 0;     ///< as many, evenly chosen; 0: all
+  bool until_caught = false;    ///< stop at the first pair that fails
+};
+/// \throws InputError for unknown names, and for algorithms that claim no privacy
+ReplayAudit audit_replay(std::string_view algorithm, const ReplayOptions& options = {});
+
+struct StatisticalOptions {
+  Index runs = 2000;  ///< on each of the two data sets, ≥ 8
+  double epsilon = 8;
+  double delta = 1e-6;
+  double confidence = 0.999;
+  bool power = true;  ///< measure it, which doubles the time
+};
+
+/// Many runs of a small instance on either of two data sets, told apart by the likelihood ratio of
+/// all that they release, with error rates that hold with probability `confidence`.
+struct StatisticalAudit {
+  std::string algorithm;
+  std::string instance;
+  Index runs = 0;
+  double claimed = 0;    ///< ε, the filter's budget
+  double accounted = 0;  ///< ε of the charges to the record that is exchanged, of the dearest run
+  /// ε of these charges with the most noise that the error rates rule out: a lower bound of the
+  /// run's ε as far as its noise is of the charged kind, of whatever size.
+  double audited = 0;
+  double direct = 0;       ///< lower bound of ε at δ by the error rates alone, whatever the noise
+  bool falsified = false;  ///< the error rates, or the law of choices, contradict the charges
+  /// Probability that the same attack falsifies the claim where all noise is 1.25 times too small;
+  /// negative: not measured.
+  double power = -1;
+  double answers = 0;  ///< of a run, on average
+};
+
+/// \param plant  name of a bug (audit_plants), or empty
+StatisticalAudit audit_statistics(std::string_view algorithm,
+                                  const StatisticalOptions& options,
+                                  std::string_view plant = {});
+
+/// A bug that is planted to show that the attacks bite.
+struct AuditPlant {
+  std::string name;
+  std::string wrong;  ///< what is wrong
+  std::string host;   ///< the algorithm that it is planted in
+};
+const std::vector<AuditPlant>& audit_plants();
+
+/// What caught a plant, and after how many runs.
+struct PlantAudit {
+  AuditPlant plant;
+  Index pairs = 0;       ///< of replayed neighbours until it was caught; 0: it was not
+  std::string property;  ///< which failed
+  /// Runs on either data set until the statistical attack caught it: the first of 125, 250, 500 …
+  /// up to the most allowed; 0: it did not.
+  Index runs = 0;
+
+  bool caught() const { return pairs > 0 || runs > 0; }
+};
+PlantAudit audit_plant(std::string_view name, Index most_runs);
+
+/// Keys of the registered algorithms that claim privacy.
+std::vector<std::string> audited_algorithms();
+
+/// Everything as jobs: for each algorithm both attacks, and every plant.
+struct AuditJobs {
+  struct OfAlgorithm {
+    std::string algorithm;
+    nlohmann::json replay, statistics;
+  };
+  std::vector<OfAlgorithm> algorithms;
+  std::vector<nlohmann::json> plants;
+
+  std::vector<nlohmann::json> all() const;
+};
+AuditJobs audit_jobs(const Study& study);
+/// \param runs  of the statistical attack; 0: those of the scale
+AuditJobs::OfAlgorithm audit_jobs(std::string_view algorithm, const Study& study, Index runs = 0);
+
+/// What the audit brings to a catalogue.
+std::vector<ProbeEntry> audit_probes();
+std::vector<ExhibitEntry> audit_exhibits();
+
+}  // namespace dpsosp

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "dpsosp/algorithms/registry.hpp"
+#include "dpsosp/audit/audit.hpp"
+#include "dpsosp/core/errors.hpp"
+#include "instances.hpp"
+#include "noise_check.hpp"
+#include "sensitivity.hpp"
+#include "stand_ins.hpp"
+
+namespace dpsosp {
+namespace {
+
+using namespace audit;
+
+/// Two records of which the neighbours hold one each.
+struct Pair {
+  std::string name;
+  Index place = 0;
+  std::shared_ptr<const Records> one, two;
+};
+
+/// Records that an attacker looks at: first, middle and last, and one of each of some batches that
+/// a first run reads, which are not all charged alike.
+std::vector<Index> places_of(const Subject& subject) {
+  constexpr std::size_t most = 8;
+  const Records& records = *subject.problem.records;
+  const Neighbour same(records, 0, one_of(records, 0));
+  record(subject, same, 1, Plant::none);
+  const std::vector<Index> read = same.batches_read();
+  const Index last = records.size() - 1;
+  std::vector<Index> places{0, last / 2, last};
+  for (std::size_t k = 0; k < std::min(most, read.size()); ++k)
+    places.push_back(read[k * read.size() / std::min(most, read.size())]);
+  return places;
+}
+
+/// Random neighbours, and an attacker's.
+std::vector<Pair> pairs_of(const Subject& subject) {
+  const Records& records = *subject.problem.records;
+  const Index last = records.size() - 1;
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  std::vector<Pair> pairs;
+  for (const Index place : places_of(subject))
+    pairs.push_back({"100 times the limit, opposite",
+                     place,
+                     saturating(records, 100.0),
+                     saturating(records, -100.0)});
+  pairs.push_back({"100 times the limit along one coordinate, opposite",
+                   0,
+                   saturating(records, 100.0, Direction::first),
+                   saturating(records, -100.0, Direction::first)});
+  const auto exchange = [&](std::string name, Index place, std::shared_ptr<const Records> record) {
+    pairs.push_back({std::move(name), place, one_of(records, place), std::move(record)});
+  };
+  exchange("another record", 0, one_of(*subject.other.records, 0));
+  exchange("another record", last, one_of(*subject.other.records, last));
+  exchange("flipped", 0, scaled(one_of(records, 0), -1.0));
+  exchange("zero", last / 3, scaled(one_of(records, last / 3), 0.0));
+  exchange("100 times as long", 0, scaled(one_of(records, 0), 100.0));
+  exchange("flipped, 1e6 times as long", last, scaled(one_of(records, last), -1e6));
+  exchange("a duplicate", 1, one_of(records, 2));
+  exchange("not finite", 0, saturating(records, nan));
+  pairs.push_back(
+      {"zero, 100 times the limit", 0, saturating(records, 0.0), saturating(records, 100.0)});
+  // Corners of what the problem's records may be; with a dual per record they have another one.
+  if (subject.problem.extremes && subject.problem.facts.dual_kind != DualKind::per_record)
+    for (Index k = 0; k < std::min<Index>(4, subject.problem.extremes->size()); ++k)
+      exchange("a corner of the data", k, one_of(*subject.problem.extremes, k));
+  return pairs;
+}
+
+/// Failures of one property: the first one is told.
+class Failures {
+ public:
+  void see(const std::string& complaint, const std::string& where) {
+    if (complaint.empty()) return;
+    if (count_++ == 0) first_ = where + ": " + complaint;
+  }
+  Index count() const { return count_; }
+  CheckLine line(std::string property, std::string summary) const {
+    return {std::move(property),
+            count_ == 0,
+            count_ == 0 ? std::move(summary) : fmt::format("{} times; {}", count_, first_)};
+  }
+
+ private:
+  Index count_ = 0;
+  std::string first_;
+};
+
+class ReplayAttack {
+ public:
+  ReplayAttack(ReplayAudit& result, Plant bug) : result_(result), bug_(bug) {}
+
+  void attack(const Subject& subject, bool until_caught) {
+    ++result_.instances;
+    first_of_instance_ = true;
+    for (const Pair& pair : pairs_of(subject)) {
+      if (until_caught && result_.first_caught > 0) return;
+      ++result_.pairs;
+      attack(subject, pair, fmt::format("{}, {}", subject.name, pair.name));
+      if (result_.first_caught == 0 && caught()) result_.first_caught = result_.pairs;
+    }
+  }
+
+  std::vector<CheckLine> lines() const {
+    Failures noise, choices, batches;
+    noise.see(noise_.complaint(), "all instances");
+    choices.see(choices_.complaint(), "all instances");
+    batches.see(batches_.complaint(), "all instances");
+    const std::string compared = fmt::format("{} answers", result_.answers);
+    return {questions_.line("the same releases lead to the same questions", compared),
+            charges_.line("and to the same charges", compared),
+            moves_.line("an answer moves by no more than is charged for",
+                        fmt::format("up to {:.4f} of it", result_.attained)),
+            spent_.line("the charges add up to no more than the claimed epsilon",
+                        fmt::format("up to {:.4f} of it", most_spent_)),
+            noise.line("noise has the size that is charged for, anew each time", noise_.summary()),
+            choices.line("choices have the probabilities that are charged for", choices_.summary()),
+            batches.line("secret batches are drawn as their sampling says", batches_.summary()),
+            shown_.line("output, status, counts, ledger and iterates are the same",
+                        fmt::format("{} pairs of runs", result_.pairs))};
+  }
+
+ private:
+  bool caught() const {
+    return questions_.count() + charges_.count() + moves_.count() + spent_.count() +
+                   shown_.count() >
+               0 ||
+           !noise_.complaint().empty() || !choices_.complaint().empty() ||
+           !batches_.complaint().empty();
+  }
+
+  void attack(const Subject& subject, const Pair& pair, const std::string& where) {
+    const Neighbour one(*subject.problem.records, pair.place, pair.one);
+    const Neighbour two(*subject.problem.records, pair.place, pair.two);
+    const auto seed = static_cast<std::uint64_t>(result_.pairs);
+    const Recorded first = record(subject, one, seed, bug_);
+    const Replayed second = replay(subject, first, two, seed, bug_);
+    result_.answers += std::ssize(second.answers);
+    questions_.see(second.difference, where);
+    charges_.see(second.charge_difference, where);
+    if (!(first.shown == second.shown)) shown_.see(difference_of(first.shown, second.shown), where);
+    const std::vector<std::string> names = queries_of(first.transcript);
+    for (std::size_t k = 0; k < second.answers.size(); ++k) ++result_.queries[names[k]].answers;
+    Sensitivity(first.transcript, pair.place, [&](double moved, double allowed, std::size_t k) {
+      const double rounding = 1e-13 * (1.0 + first.transcript[k].answer.norm());
+      if (!(moved <= allowed * (1 + 1e-9) + rounding))
+        moves_.see(fmt::format("{} moves by {:.6g}, {:.6g} is paid for",
+                               place_of(first.transcript, k),
+                               moved,
+                               allowed),
+                   where);
+      if (!(allowed > 1e3 * rounding)) return;
+      double& of_query = result_.queries[names[k]].attained;
+      of_query = std::max(of_query, moved / allowed);
+      result_.attained = std::max(result_.attained, of_query);
+    }).compare(second.answers);
+    if (subject.claimed && std::exchange(first_of_instance_, false)) {
+      const auto [epsilon, delta] = *subject.claimed;
+      const double spent = first.ledger.spent(delta).epsilon;
+      most_spent_ = std::max(most_spent_, spent / epsilon);
+      if (!(spent <= epsilon * (1 + 1e-9)))
+        spent_.see(fmt::format("epsilon {:.6g} of {:.6g}", spent, epsilon), where);
+    }
+    noise_.see(first.transcript);
+    choices_.see(first.transcript);
+    batches_.see(first.transcript);
+  }
+
+  static std::string difference_of(const Shown& a, const Shown& b) {
+    for (const auto& [key, value] : a.result.items())
+      if (!b.result.contains(key) || b.result.at(key) != value)
+        return fmt::format("{} differs", key);
+    return a.result == b.result ? "an iterate differs" : "the result differs";
+  }
+
+  ReplayAudit& result_;
+  Plant bug_;
+  Failures questions_, charges_, moves_, spent_, shown_;
+  bool first_of_instance_ = false;
+  double most_spent_ = 0;
+  NoiseCheck noise_;
+  ChoiceCheck choices_;
+  BatchCheck batches_;
+};
+
+}  // namespace
+
+bool ReplayAudit::passed() const { return std::ranges::all_of(lines, &CheckLine::passed); }
+
+ReplayAudit audit_replay(std::string_view algorithm, const ReplayOptions& options) {
+  if (!find_algorithm(algorithm)->card().is_private())
+    throw InputError(fmt::format("audit: {} claims no privacy", algorithm));
+  ReplayAudit result;
+  result.algorithm = algorithm;
+  ReplayAttack attack(result,
+                      options.plant.empty() ? Plant::none : find_plant(options.plant).plant);
+  const std::vector<Subject> subjects = replay_subjects(algorithm);
+  const std::size_t all = subjects.size();
+  const std::size_t taken = options.most_instances == 0
+                                ? all
+                                : std::min(all, static_cast<std::size_t>(options.most_instances));
+  for (std::size_t k = 0; k < taken; ++k) {
+    if (options.until_caught && result.first_caught > 0) break;
+    attack.attack(subjects[k * all / taken], options.until_caught);
+  }
+  result.lines = attack.lines();
+  result.lines.push_back(
+      {"there is something to compare",
+       result.answers > 0,
+       fmt::format("{} instances, {} pairs of neighbours", result.instances, result.pairs)});
+  return result;
+}
+
+const std::vector<AuditPlant>& audit_plants() {
+  static const std::vector<AuditPlant> all = [] {
+    std::vector<AuditPlant> list;
+    for (const PlantEntry& p : plant_registry())
+      list.push_back({std::string(p.name), std::string(p.wrong), std::string(p.host)});
+    return list;
+  }();
+  return all;
+}
+
+std::vector<std::string> audited_algorithms() {
+  std::vector<std::string> keys;
+  for (const AlgorithmEntry& entry : algorithm_registry())
+    if (entry.create()->card().is_private()) keys.push_back(entry.key);
+  return keys;
+}
+
+}  // namespace dpsosp

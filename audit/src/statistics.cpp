@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+
+#include "bounds.hpp"
+#include "dpsosp/algorithms/registry.hpp"
+#include "dpsosp/audit/audit.hpp"
+#include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/stream.hpp"
+#include "instances.hpp"
+#include "likelihood.hpp"
+#include "noise_check.hpp"
+#include "stand_ins.hpp"
+
+namespace dpsosp {
+namespace {
+
+using namespace audit;
+
+/// Grows with what an event costs; to compare runs of one algorithm.
+struct Cost {
+  double operator()(const GaussianEvent& e) const { return std::pow(e.noise_multiplier, -2); }
+  double operator()(const PoissonGaussianEvent& e) const {
+    return std::pow(e.rate / e.noise_multiplier, 2);
+  }
+  double operator()(const FixedSizeGaussianEvent& e) const {
+    return std::pow(e.rate / e.noise_multiplier, 2);
+  }
+  double operator()(const ZcdpEvent& e) const { return e.rho; }
+  template <class Pure>
+  double operator()(const Pure& e) const {
+    return e.epsilon * e.epsilon;
+  }
+};
+
+std::vector<CountedEvent> charged_to(const Ledger& ledger, Index place) {
+  std::vector<CountedEvent> events;
+  for (const LedgerEntry& e : ledger.entries())
+    if (e.event && place >= e.charged.begin && place < e.charged.end)
+      events.push_back({*e.event, e.count});
+  return events;
+}
+
+double cost_of(const std::vector<CountedEvent>& events) {
+  double cost = 0.0;
+  for (const CountedEvent& e : events)
+    cost += static_cast<double>(e.count) * std::visit(Cost{}, e.event);
+  return cost;
+}
+
+/// The same record of both data sets answers with 100 times the limit, in opposite directions.
+class Attack {
+ public:
+  Attack(const Subject& subject, Plant bug)
+      : subject_(subject),
+        bug_(bug),
+        one_(saturating(*subject.problem.records, 100.0)),
+        two_(saturating(*subject.problem.records, -100.0)) {
+    place_ = dearest_place();
+  }
+
+  struct Scores {
+    std::vector<double> one, two;
+    std::vector<CountedEvent> dearest;  ///< charges of the run that cost most
+    double answers = 0;
+    ChoiceCheck choices;
+  };
+
+  Scores scores(Index runs) const {
+    const auto n = static_cast<std::size_t>(runs);
+    std::vector<Run> all(2 * n);
+    tbb::this_task_arena::isolate([&] {  // no other audit is begun while this one waits
+      tbb::parallel_for(std::size_t{0}, all.size(), [&](std::size_t k) {
+        all[k] = run(k % 2 == 0, static_cast<std::uint64_t>(k) + 1);
+      });
+    });
+    Scores scores;
+    double dearest = -1.0;
+    for (std::size_t k = 0; k < all.size(); ++k) {
+      (k % 2 == 0 ? scores.one : scores.two).push_back(all[k].score);
+      scores.choices.merge(all[k].choices);
+      scores.answers += static_cast<double>(all[k].answers) / static_cast<double>(all.size());
+      if (const double cost = cost_of(all[k].events); cost > dearest) {
+        dearest = cost;
+        scores.dearest = std::move(all[k].events);
+      }
+    }
+    return scores;
+  }
+
+ private:
+  struct Run {
+    double score = 0;
+    std::size_t answers = 0;
+    std::vector<CountedEvent> events;
+    ChoiceCheck choices;
+  };
+
+  Neighbour neighbour(bool one, Membership membership = Membership::as_drawn) const {
+    return {*subject_.problem.records, place_, one ? one_ : two_, membership};
+  }
+
+  Run run(bool on_one, std::uint64_t seed) const {
+    const Recorded recorded = record(subject_, neighbour(on_one), seed, bug_);
+    const auto answers = [&](bool one, Membership membership) {
+      return replay(subject_, recorded, neighbour(one, membership), seed, bug_).answers;
+    };
+    std::vector<Vector> own;
+    for (const Exchange& e : recorded.transcript) own.push_back(e.answer);
+    Answers a{std::move(own), answers(!on_one, Membership::as_drawn), {}, {}, {}};
+    if (!on_one) std::swap(a.one, a.two);
+    if (is_sampled(recorded.transcript)) {
+      a.in_one = answers(true, Membership::in);
+      a.in_two = answers(false, Membership::in);
+      a.out = answers(on_one, Membership::out);
+    }
+    ChoiceCheck choices(seed);
+    choices.see(recorded.transcript);
+    return {log_likelihood_ratio(recorded.transcript, a),
+            recorded.transcript.size(),
+            charged_to(recorded.ledger, place_),
+            choices};
+  }
+
+  /// A record that pays most in a first run.
+  Index dearest_place() const {
+    const Recorded first = record(subject_, neighbour(true), 1, Plant::none);
+    Index best = 0;
+    double most = -1.0;
+    for (const LedgerEntry& e : first.ledger.entries()) {
+      const double epsilon = Claim(charged_to(first.ledger, e.charged.begin)).epsilon(1e-6);
+      if (epsilon <= most) continue;
+      most = epsilon;
+      best = e.charged.begin;
+    }
+    return best;
+  }
+
+  const Subject& subject_;
+  Plant bug_;
+  std::shared_ptr<const Records> one_, two_;
+  Index place_ = 0;
+};
+
+/// Share of resampled sets of runs with which the claim is falsified.
+double power_of(Claim& claim, const Attack::Scores& planted, double confidence) {
+  constexpr int resamples = 100;
+  Stream stream({.seed = 1, .purpose = Purpose::statistics});
+  int caught = 0;
+  std::vector<double> one(planted.one.size()), two(planted.two.size());
+  for (int k = 0; k < resamples; ++k) {
+    for (double& s : one) s = planted.one[static_cast<std::size_t>(stream.below(std::ssize(one)))];
+    for (double& s : two) s = planted.two[static_cast<std::size_t>(stream.below(std::ssize(two)))];
+    caught += claim.falsified_by(error_rates(one, two, confidence)) ? 1 : 0;
+  }
+  return static_cast<double>(caught) / resamples;
+}
+
+}  // namespace
+
+StatisticalAudit audit_statistics(std::string_view algorithm,
+                                  const StatisticalOptions& options,
+                                  std::string_view plant) {
+  if (!find_algorithm(algorithm)->card().is_private())
+    throw InputError(fmt::format("audit: {} claims no privacy", algorithm));
+  if (options.runs < 8) reject("audit", "runs", static_cast<double>(options.runs), ">= 8");
+  const Subject subject = fast_subject(algorithm, {options.epsilon, options.delta});
+  const Plant bug = plant.empty() ? Plant::none : find_plant(plant).plant;
+  const auto scores = Attack(subject, bug).scores(options.runs);
+  Claim claim(scores.dearest);
+  const ErrorRates rates = error_rates(scores.one, scores.two, options.confidence);
+  StatisticalAudit audit{
+      .algorithm = std::string(algorithm),
+      .instance = subject.name,
+      .runs = options.runs,
+      .claimed = options.epsilon,
+      .accounted = claim.epsilon(options.delta),
+      .audited = claim.audited_epsilon(rates, options.delta),
+      .direct = epsilon_of_rates(rates, options.delta),
+      .falsified = claim.falsified_by(rates) || !scores.choices.complaint().empty(),
+      .answers = scores.answers};
+  if (options.power && bug == Plant::none)
+    audit.power = power_of(
+        claim, Attack(subject, Plant::noise_over_1_25).scores(options.runs), options.confidence);
+  return audit;
+}
+
+}  // namespace dpsosp

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "subject.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "dpsosp/core/errors.hpp"
+#include "dpsosp/experiments/json_number.hpp"
+#include "dpsosp/experiments/ledger_json.hpp"
+
+namespace dpsosp::audit {
+namespace {
+
+using nlohmann::json;
+
+class Everything final : public Observer {
+ public:
+  void iterate(Index, ConstVectorRef x) override { seen.emplace_back(x); }
+  void estimate(Index, ConstVectorRef x, ConstVectorRef gradient) override {
+    seen.emplace_back(x);
+    seen.emplace_back(gradient);
+  }
+  std::vector<Vector> seen;
+};
+
+Shown run(const Subject& subject, Curator& curator, std::uint64_t seed) {
+  Everything observer;
+  json result;
+  try {
+    const Outcome outcome = subject.algorithm->run(
+        curator,
+        Stream({.seed = seed, .run = subject.stream, .purpose = Purpose::algorithm}),
+        observer);
+    result = {{"status", to_string(outcome.status)},
+              {"steps", outcome.steps},
+              {"counts", outcome.counts},
+              {"point", json::array()}};
+    for (const double x : outcome.point) result["point"].push_back(to_json_number(x));
+  } catch (const InputError& refusal) {
+    result["refused"] = refusal.what();
+  }
+  const Remaining left = curator.remaining();
+  result["remaining"] = {left.share, left.fresh_records, left.pure_share};
+  result["queries"] = curator.ledger().queries();
+  result["ledger"] = ledger_json(curator.ledger());
+  return {std::move(result), std::move(observer.seen)};
+}
+
+}  // namespace
+
+bool Shown::operator==(const Shown& other) const {
+  return result == other.result && std::ranges::equal(observed, other.observed, same_bits);
+}
+
+Recorded record(const Subject& subject, const Neighbour& records, std::uint64_t seed, Plant bug) {
+  Recorder recorder(records);
+  Planted planted(bug, recorder, records, seed);
+  ClipLog log;
+  AuditedCurator curator(subject.problem.facts,
+                         planted.records(),
+                         subject.rule,
+                         {.seed = seed, .run = subject.stream},
+                         planted.auditor(),
+                         log);
+  Shown shown = run(subject, curator, seed);
+  return {std::move(recorder.transcript), std::move(shown), curator.ledger()};
+}
+
+Replayed replay(const Subject& subject,
+                const Recorded& recorded,
+                const Neighbour& records,
+                std::uint64_t seed,
+                Plant bug) {
+  Replayer replayer(recorded.transcript, records);
+  Planted planted(bug, replayer, records, seed);
+  ClipLog log;
+  AuditedCurator curator(subject.problem.facts,
+                         planted.records(),
+                         subject.rule,
+                         {.seed = seed, .run = subject.stream},
+                         planted.auditor(),
+                         log);
+  Shown shown = run(subject, curator, seed);
+  std::string difference = replayer.difference();
+  if (difference.empty() && !replayer.complete())
+    difference = fmt::format("fewer questions: {} is not asked",
+                             place_of(recorded.transcript, replayer.answers.size()));
+  return {std::move(replayer.answers),
+          std::move(difference),
+          replayer.charge_difference(),
+          std::move(shown)};
+}
+
+}  // namespace dpsosp::audit

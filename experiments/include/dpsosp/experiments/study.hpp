@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "dpsosp/experiments/exhibit.hpp"
+#include "dpsosp/experiments/probe.hpp"
+#include "dpsosp/experiments/scale.hpp"
+#include "dpsosp/experiments/sweep.hpp"
+
+namespace dpsosp {
+
+struct Study;
+
+/// The text of a sweep that is part of the program.
+struct BuiltInSweep {
+  std::string_view name;
+  std::string_view toml;
+};
+
+/// What there is to reproduce. The engine is handed it, and so names no paper.
+struct Catalogue {
+  std::vector<BuiltInSweep> sweeps;
+  std::vector<ProbeEntry> probes;
+  std::vector<ExhibitEntry> exhibits;
+  /// Fills the first page of a report of all exhibits, and writes what goes beside it into `out`.
+  std::function<void(plots::Report& report,
+                     const Store& store,
+                     const Study& study,
+                     const std::filesystem::path& out)>
+      summarise;
+
+  bool has_sweep(std::string_view name) const;
+  /// Computes what describe() or Study::probe() described.
+  nlohmann::json compute(const nlohmann::json& description) const;
+};
+
+/// A catalogue at one scale: the sweeps and probes that exhibits and claims are made of. Refers to
+/// the catalogue.
+struct Study {
+  const Catalogue& catalogue;
+  Scale scale = Scale::quick;
+
+  /// \throws InputError with the nearest name
+  Sweep sweep(std::string_view name) const;
+  /// The description of a probe: {"probe", "parameters", "seed", "numbers_version"}.
+  /// \throws InputError for an unknown name
+  nlohmann::json probe(std::string_view name,
+                       nlohmann::json parameters,
+                       std::uint64_t seed = 0) const;
+};
+
+}  // namespace dpsosp

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/experiments/study.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "dpsosp/core/errors.hpp"
+#include "dpsosp/experiments/run.hpp"
+
+namespace dpsosp {
+namespace {
+
+/// The entry of that name. \throws InputError with the nearest name
+template <class Entry>
+const Entry& named(std::string_view kind,
+                   const std::vector<Entry>& entries,
+                   std::string_view name) {
+  const auto found = std::ranges::find(entries, name, &Entry::name);
+  if (found != entries.end()) return *found;
+  std::vector<std::string> names;
+  for (const Entry& e : entries) names.emplace_back(e.name);
+  reject_unknown(kind, std::string(name), names);
+}
+
+}  // namespace
+
+bool Catalogue::has_sweep(std::string_view name) const {
+  return std::ranges::find(sweeps, name, &BuiltInSweep::name) != sweeps.end();
+}
+
+nlohmann::json Catalogue::compute(const nlohmann::json& description) const {
+  if (!description.contains("probe")) return compute_run(description);
+  return named("probe", probes, description.at("probe").get<std::string>())
+      .compute(description.at("parameters"), description.at("seed"));
+}
+
+Sweep Study::sweep(std::string_view name) const {
+  const BuiltInSweep& s = named("sweep", catalogue.sweeps, name);
+  return parse_sweep(s.toml, std::string(name), scale);
+}
+
+nlohmann::json Study::probe(std::string_view name,
+                            nlohmann::json parameters,
+                            std::uint64_t seed) const {
+  return {{"probe", name},
+          {"parameters", std::move(parameters)},
+          {"seed", seed},
+          {"numbers_version", named("probe", catalogue.probes, name).numbers_version}};
+}
+
+}  // namespace dpsosp

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/experiments/sweep.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "dpsosp/core/errors.hpp"
+#include "dpsosp/experiments/metric.hpp"
+#include "dpsosp/privacy/accounting/conversion.hpp"
+
+namespace dpsosp {
+namespace {
+
+using nlohmann::json;
+
+std::string setting_text(const json& value) {
+  if (value.is_string()) return value;
+  if (value.is_number_float()) return fmt::format("{}", value.get<double>());
+  return value.dump();
+}
+
+void set_coordinate(RunSpec& spec, const std::string& name, const json& value) {
+  constexpr std::string_view set = "set.", problem = "problem.";
+  if (name == "records")
+    spec.records = value;
+  else if (name == "dimension")
+    spec.dimension = value.get<Index>();
+  else if (name == "epsilon")
+    spec.epsilon = value;
+  else if (name == "delta")
+    spec.delta = value;
+  else if (name.starts_with(set))
+    spec.settings[name.substr(set.size())] = setting_text(value);
+  else
+    spec.problem_settings[name.substr(problem.size())] = setting_text(value);
+}
+
+/// Every combination of the axes' points, the last axis moving fastest.
+std::vector<Coordinates> product(const std::vector<Axis>& axes) {
+  std::vector<Coordinates> all{Coordinates{}};
+  for (const Axis& axis : axes) {
+    std::vector<Coordinates> longer;
+    for (const Coordinates& head : all)
+      for (const Coordinates& tail : axis) {
+        longer.push_back(head);
+        longer.back().insert(longer.back().end(), tail.begin(), tail.end());
+      }
+    all = std::move(longer);
+  }
+  return all;
+}
+
+Coordinates without(const Coordinates& point, const Coordinates& moving) {
+  Coordinates rest;
+  for (const auto& c : point)
+    if (std::ranges::find(moving, c.first, &Coordinates::value_type::first) == moving.end())
+      rest.push_back(c);
+  return rest;
+}
+
+/// What `read` finds in a stored result. \throws InputError if that is none of compute_run
+template <class Read>
+auto from_result(const StoredRun& run, const Read& read) {
+  try {
+    return read(run.result);
+  } catch (const json::exception& e) {
+    throw InputError(fmt::format(
+        "run {}: what is stored is no result of this program: {}", run.key.hash(), e.what()));
+  }
+}
+
+void add_labels(const Runs& runs, const Cell& cell, std::set<std::string>& labels) {
+  for (const json& run : cell.runs)
+    if (const StoredRun& stored = runs.at(run); stored.status == RunStatus::finished)
+      labels.insert(from_result(stored, [](const json& result) {
+        return result.at("privacy").at("label").get<std::string>();
+      }));
+}
+
+std::optional<double> metric_in(const StoredRun& run, std::string_view metric) {
+  return from_result(run, [&](const json& result) { return metric_of(result, metric); });
+}
+
+/// The cells of one arm that differ along one axis only, and the slope through them.
+Slope slope_through(const Runs& runs,
+                    const FitRequest& request,
+                    const std::vector<const Cell*>& cells) {
+  Slope s;
+  s.request = request;
+  for (const Cell* cell : cells) {
+    CellMetric m = measure(runs, *cell, request.metric);
+    const std::string where =
+        fmt::format("{} = {:g}", request.axis, coordinate(cell->at, request.axis).value());
+    if (m.missing > 0) {
+      s.left_out.push_back(fmt::format(
+          "{}: {} of {} runs have no {}", where, m.missing, cell->runs.size(), request.metric));
+      continue;
+    }
+    if (m.values.size() < 2) {
+      s.left_out.push_back(fmt::format("{}: {} of {} runs failed{}; two values are needed",
+                                       where,
+                                       m.failed,
+                                       cell->runs.size(),
+                                       m.failure.empty() ? "" : " (" + m.failure + ")"));
+      continue;
+    }
+    const double result = median(m.values);
+    if (std::ranges::min(m.values) <= 0) {
+      s.left_out.push_back(fmt::format(
+          "{}: a value is {:g}, which has no logarithm", where, std::ranges::min(m.values)));
+      continue;
+    }
+    const auto start = measure_start(runs, *cell, request.metric);
+    const CellMetric promise = measure(runs, *cell, "schedule.alpha");
+    if (start && !promise.values.empty() && median(promise.values) >= *start) {
+      s.left_out.push_back(fmt::format("{}: the schedule promises {:.3g}, the start has {:.3g}",
+                                       where,
+                                       median(promise.values),
+                                       *start));
+      continue;
+    }
+    if (start && *start < start_over_result * result) {
+      s.left_out.push_back(
+          fmt::format("{}: the start has {:.3g}, less than {:g} times the result {:.3g}",
+                      where,
+                      *start,
+                      start_over_result,
+                      result));
+      continue;
+    }
+    add_labels(runs, *cell, s.privacy);
+    s.cells.push_back(
+        {.x = abscissa(*cell, request), .seeds = m.seeds, .values = m.values, .failed = m.failed});
+  }
+  if (s.cells.size() < 3) {
+    s.verdict.reason = fmt::format("{} of {} cells count", s.cells.size(), cells.size());
+    return s;
+  }
+  try {
+    s.fit = fit_slope(s.cells);
+  } catch (const InputError& e) {  // failures have left the cells too few seeds in common
+    s.verdict.reason = e.what();
+    return s;
+  }
+  if (request.claimed) s.verdict = judge(s, *request.claimed);
+  return s;
+}
+
+}  // namespace
+
+std::string to_text(const Coordinates& point) {
+  std::vector<std::string> parts;
+  for (const auto& [name, value] : point)
+    parts.push_back(fmt::format(
+        "{} = {}",
+        name,
+        value.is_number() ? fmt::format("{:g}", value.get<double>()) : setting_text(value)));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::optional<double> coordinate(const Coordinates& point, std::string_view name) {
+  for (const auto& [key, value] : point)
+    if (key == name && value.is_number()) return value.get<double>();
+  return {};
+}
+
+std::vector<Cell> cells_of(const Sweep& sweep, const Part& part) {
+  std::vector<Cell> cells;
+  for (const std::size_t arm : part.arms)
+    for (Coordinates& at : product(part.axes)) {
+      RunSpec spec = sweep.arms[arm].spec;
+      for (const auto& [name, value] : at) set_coordinate(spec, name, value);
+      Cell cell{.arm = arm, .at = std::move(at), .runs = {}};
+      for (std::uint64_t seed = 0; seed < part.seeds; ++seed) {
+        spec.seed = spec.data_seed = seed;
+        try {
+          cell.runs.push_back(describe(spec));
+        } catch (const InputError& e) {
+          throw InputError(fmt::format("{}: {}", place_of(sweep, part, cell), e.what()));
+        }
+      }
+      cells.push_back(std::move(cell));
+    }
+  return cells;
+}
+
+std::string place_of(const Sweep& sweep, const Part& part, const Cell& cell) {
+  return fmt::format("part {}, arm {}{}{}",
+                     part.name,
+                     sweep.arms[cell.arm].name,
+                     cell.at.empty() ? "" : " at ",
+                     to_text(cell.at));
+}
+
+std::vector<json> jobs_of(const Sweep& sweep) {
+  std::vector<json> jobs;
+  std::set<std::string> seen;
+  for (const Part& part : sweep.parts)
+    for (Cell& cell : cells_of(sweep, part))
+      for (json& run : cell.runs)
+        if (seen.insert(RunKey(run).hash()).second) jobs.push_back(std::move(run));
+  return jobs;
+}
+
+std::vector<json> of_shard(const std::vector<json>& jobs, std::size_t index, std::size_t count) {
+  std::vector<json> mine;
+  for (std::size_t k = index - 1; k < jobs.size(); k += count) mine.push_back(jobs[k]);
+  return mine;
+}
+
+CellMetric measure(const Runs& runs, const Cell& cell, std::string_view metric) {
+  CellMetric m;
+  for (const json& description : cell.runs) {
+    const StoredRun& run = runs.at(description);
+    if (run.status == RunStatus::failed) {
+      if (m.failed++ == 0) m.failure = run.reason;
+    } else if (const auto value = metric_in(run, metric)) {
+      m.seeds.push_back(description.at("seed"));
+      m.values.push_back(*value);
+    } else {
+      ++m.missing;
+    }
+  }
+  return m;
+}
+
+std::optional<double> measure_start(const Runs& runs, const Cell& cell, std::string_view metric) {
+  std::vector<double> values;
+  for (const json& description : cell.runs) {
+    const StoredRun& run = runs.at(description);
+    if (run.status == RunStatus::failed) continue;
+    const auto value =
+        from_result(run, [&](const json& result) { return start_metric(result, metric); });
+    if (value) values.push_back(*value);
+  }
+  if (values.empty()) return {};
+  return median(std::move(values));
+}
+
+SlopeVerdict judge(const Slope& slope, ClaimedExponent claimed) {
+  if (!slope.fit) return slope.verdict;
+  SlopeVerdict v = judge(*slope.fit, claimed);
+  if (slope.request.ends_at_alpha && v.verdict != Verdict::inconclusive)
+    v = {Verdict::inconclusive, "runs end where they certify their own α: the slope is the plan's"};
+  return v;
+}
+
+double abscissa(const Cell& cell, const FitRequest& request) {
+  if (!request.in_noise) return coordinate(cell.at, request.axis).value();
+  const json& run = cell.runs.front();
+  return std::sqrt(rho_for(run.at("epsilon"), run.at("delta"), Conversion::cks));
+}
+
+bool is_rate(const FitRequest& request) {
+  return request.claimed && request.metric != "schedule.alpha";
+}
+
+std::vector<Slope> slopes_of(const Runs& runs, const Sweep& sweep) {
+  std::vector<Slope> slopes;
+  for (const Part& part : sweep.parts) {
+    const std::vector<Cell> cells = cells_of(sweep, part);
+    for (const FitRequest& request : part.fits) {
+      // The axis that the coordinate belongs to; what is zipped with it moves too.
+      const auto axis = std::ranges::find_if(part.axes, [&](const Axis& a) {
+        return coordinate(a.front(), request.axis).has_value();
+      });
+      for (const std::size_t arm : part.arms) {
+        if (!request.arm.empty() && sweep.arms[arm].name != request.arm) continue;
+        std::vector<std::pair<Coordinates, std::vector<const Cell*>>> slices;
+        for (const Cell& cell : cells) {
+          if (cell.arm != arm) continue;
+          const Coordinates rest = without(cell.at, axis->front());
+          auto slice = std::ranges::find(
+              slices, rest, &std::pair<Coordinates, std::vector<const Cell*>>::first);
+          if (slice == slices.end()) slice = slices.insert(slice, {rest, {}});
+          slice->second.push_back(&cell);
+        }
+        for (const auto& [rest, members] : slices) {
+          Slope s = slope_through(runs, request, members);
+          s.part = part.name;
+          s.arm = sweep.arms[arm].name;
+          s.slice = rest;
+          slopes.push_back(std::move(s));
+        }
+      }
+    }
+  }
+  return slopes;
+}
+
+std::vector<double> over_noiseless(const Runs& runs, const Sweep& sweep, const Slope& slope) {
+  std::map<std::string, double> quiet;  // by the description but for the door
+  const auto each = [&](const auto& arm_matters, const auto& visit) {
+    for (const Part& part : sweep.parts) {
+      Part wanted = part;
+      std::erase_if(wanted.arms, [&](std::size_t arm) { return !arm_matters(part, arm); });
+      for (const Cell& cell : cells_of(sweep, wanted))
+        for (json description : cell.runs) {
+          const StoredRun& run = runs.at(description);
+          if (run.status == RunStatus::failed) continue;
+          const auto value = metric_of(run.result, slope.request.metric);
+          if (!value) continue;
+          description.erase("door");
+          for (const char* name : {"records", "epsilon", "delta"})  // grids end in rounding
+            description[name] = fmt::format("{:.9g}", description[name].get<double>());
+          visit(RunKey(description).text(), *value);
+        }
+    }
+  };
+  each(
+      [&](const Part&, std::size_t arm) {
+        const Door door = sweep.arms[arm].spec.door;
+        return door == Door::no_noise || door == Door::not_private;
+      },
+      [&](const std::string& run, double value) { quiet.emplace(run, value); });
+  if (quiet.empty()) return {};
+  std::vector<double> ratios;
+  each(
+      [&](const Part& part, std::size_t arm) {
+        return part.name == slope.part && sweep.arms[arm].name == slope.arm;
+      },
+      [&](const std::string& run, double value) {
+        if (const auto found = quiet.find(run); found != quiet.end() && found->second > 0)
+          ratios.push_back(value / found->second);
+      });
+  return ratios;
+}
+
+}  // namespace dpsosp

@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "dpsosp/core/errors.hpp"
+#include "dpsosp/experiments/metric.hpp"
+#include "dpsosp/experiments/sweep.hpp"
+#include "dpsosp/experiments/toml_reader.hpp"
+#include "dpsosp/plots/files.hpp"
+
+namespace dpsosp {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::int64_t most_points = 1000;
+constexpr std::int64_t most_seeds = 100000;
+constexpr double most_runs = 1e6;  // of a part
+constexpr double usual_dimension = 100;
+constexpr double small_data = 1e6;  // records times dimension that take milliseconds to make
+
+/// What stands at this scale: the value itself, or that of a table {smoke = …, quick = …, full =
+/// …}.
+TomlNode at_scale(const TomlNode& node, Scale scale) {
+  if (!node.is_table()) return node;
+  TomlTable table = node.table();
+  const bool scaled = table.has("smoke") || table.has("quick") || table.has("full");
+  if (!scaled) return node;
+  table.allow({"smoke", "quick", "full"});
+  return table.at(std::string(to_string(scale)));
+}
+
+bool is_integer_coordinate(std::string_view name) {
+  return name == "records" || name == "dimension";
+}
+
+void check_coordinate(const TomlNode& node, const std::string& name) {
+  static const std::vector<std::string> names{"records", "dimension", "epsilon", "delta"};
+  if (std::ranges::find(names, name) != names.end()) return;
+  for (const std::string_view prefix : {"set.", "problem."})
+    if (name.starts_with(prefix) && name.size() > prefix.size()) return;
+  node.fail(
+      fmt::format("{} is no coordinate, expected records, dimension, epsilon, delta, "
+                  "\"set.NAME\" or \"problem.NAME\"",
+                  name));
+}
+
+double epsilon_of(const TomlNode& node) {
+  const double epsilon = node.number();
+  if (!(epsilon > 0)) node.refuse("a number > 0");
+  return epsilon;
+}
+
+double delta_of(const TomlNode& node) {
+  const double delta = node.number();
+  if (!(delta > 0 && delta < 1)) node.refuse("a number in (0, 1)");
+  return delta;
+}
+
+json value_of(const TomlNode& node, const std::string& coordinate) {
+  if (is_integer_coordinate(coordinate)) return node.integer(1);
+  if (coordinate == "epsilon") return epsilon_of(node);
+  if (coordinate == "delta") return delta_of(node);
+  return node.scalar();
+}
+
+/// An end of a range: a number that the coordinate can take.
+double end_of(const TomlNode& node, const std::string& coordinate) {
+  value_of(node, coordinate);
+  return node.number();
+}
+
+/// from … to in `points` steps, evenly on a logarithmic or linear axis; both ends are exact.
+std::vector<json> range_of(const TomlNode& node, const std::string& coordinate, Scale scale) {
+  TomlTable t = node.table();
+  t.allow({"from", "to", "points", "spacing"});
+  const double from = end_of(at_scale(t.at("from"), scale), coordinate);
+  const double to = end_of(at_scale(t.at("to"), scale), coordinate);
+  const std::int64_t points = at_scale(t.at("points"), scale).integer(2, most_points);
+  const std::string spacing = t.has("spacing") ? t.at("spacing").text() : "log";
+  if (spacing != "log" && spacing != "linear") t.at("spacing").refuse("\"log\" or \"linear\"");
+  if (spacing == "log" && !(from > 0 && to > 0))
+    node.fail(fmt::format(
+        "{} from {:g} to {:g}, expected ends > 0, or spacing = \"linear\"", coordinate, from, to));
+  if (from == to)
+    node.fail(fmt::format("{} from {:g} to {:g}, expected different ends", coordinate, from, to));
+  std::vector<json> values;
+  for (std::int64_t k = 0; k < points; ++k) {
+    const double share = static_cast<double>(k) / static_cast<double>(points - 1);
+    double v = spacing == "log" ? std::exp(std::log(from) + share * std::log(to / from))
+                                : from + share * (to - from);
+    if (k == 0) v = from;
+    if (k == points - 1) v = to;
+    if (!is_integer_coordinate(coordinate)) {
+      values.emplace_back(v);
+      continue;
+    }
+    const json rounded = static_cast<std::int64_t>(std::round(v));
+    if (values.empty() || values.back() != rounded) values.push_back(rounded);
+  }
+  return values;
+}
+
+std::vector<json> grid_of(const TomlNode& node, const std::string& coordinate, Scale scale) {
+  const TomlNode chosen = at_scale(node, scale);
+  if (chosen.is_table()) return range_of(chosen, coordinate, scale);
+  if (!chosen.is_array())
+    chosen.refuse("an array of values, or a range { from = , to = , points = }");
+  std::vector<json> values;
+  std::set<json> seen;
+  for (const TomlNode& item : chosen.array()) {
+    values.push_back(value_of(item, coordinate));
+    if (!seen.insert(values.back()).second)
+      item.fail(fmt::format("{} = {} occurs twice", coordinate, values.back().dump()));
+  }
+  if (values.empty()) chosen.refuse("at least one value");
+  return values;
+}
+
+/// One axis: a table of one coordinate, or of several that move together.
+Axis axis_of(const TomlNode& node, Scale scale) {
+  const TomlTable table = node.table();
+  Axis axis;
+  for (const auto& [name, grid] : table.entries()) {
+    check_coordinate(grid, name);
+    const std::vector<json> values = grid_of(grid, name, scale);
+    if (axis.empty()) axis.resize(values.size());
+    if (axis.size() != values.size())
+      grid.fail(
+          fmt::format("{} has {} values and {} has {}; coordinates of one axis move together "
+                      "and have equally many",
+                      name,
+                      values.size(),
+                      axis.front().front().first,
+                      axis.size()));
+    for (std::size_t k = 0; k < values.size(); ++k) axis[k].emplace_back(name, values[k]);
+  }
+  if (axis.empty()) node.refuse("a coordinate and its values");
+  return axis;
+}
+
+const std::vector<std::string> spec_names{"records",
+                                          "dimension",
+                                          "epsilon",
+                                          "delta",
+                                          "calibrator",
+                                          "variant",
+                                          "schedule",
+                                          "door",
+                                          "observations",
+                                          "settings",
+                                          "problem_settings"};
+
+void read_settings(const TomlNode& node, std::map<std::string, std::string>& into) {
+  for (const auto& [name, value] : node.table().entries()) {
+    const json v = value.scalar();
+    into[name] = v.is_string()         ? v.get<std::string>()
+                 : v.is_number_float() ? fmt::format("{}", v.get<double>())
+                                       : v.dump();
+  }
+}
+
+/// Everything of a run but algorithm, problem, seed: of the file for all arms, and of an arm.
+void read_spec(const TomlTable& t, Scale scale, RunSpec& spec) {
+  const auto given = [&](const char* name) { return t.has(name); };
+  const auto at = [&](const char* name) { return at_scale(t.at(name), scale); };
+  if (given("records")) spec.records = at("records").integer(1);
+  if (given("dimension")) spec.dimension = at("dimension").integer(1);
+  if (given("epsilon")) spec.epsilon = epsilon_of(at("epsilon"));
+  if (given("delta")) spec.delta = delta_of(at("delta"));
+  if (given("calibrator")) spec.calibrator = at("calibrator").text();
+  if (given("variant")) spec.variant = at("variant").text();
+  if (given("schedule")) spec.schedule = at("schedule").text();
+  if (given("door")) spec.door = at("door").checked([&] { return door_of(at("door").text()); });
+  if (given("observations")) spec.observations = at("observations").integer(0);
+  if (given("settings")) read_settings(t.at("settings"), spec.settings);
+  if (given("problem_settings")) read_settings(t.at("problem_settings"), spec.problem_settings);
+}
+
+std::string name_of(const TomlTable& t) {
+  const TomlNode node = t.at("name");
+  if (node.text().empty()) node.refuse("a name");
+  return node.text();
+}
+
+Arm arm_of(const TomlNode& node, const RunSpec& common, Scale scale) {
+  TomlTable t = node.table();
+  std::vector<std::string> names = spec_names;
+  names.insert(names.end(), {"name", "algorithm", "problem"});
+  t.allow(names);
+  Arm arm{.name = name_of(t), .spec = common};
+  arm.spec.algorithm = t.at("algorithm").text();
+  arm.spec.problem = t.at("problem").text();
+  read_spec(t, scale, arm.spec);
+  node.checked([&] { describe(arm.spec); });
+  return arm;
+}
+
+/// Refuses what no slope can be fitted along.
+void check_fit_axis(const TomlNode& node, const Part& part) {
+  const std::string name = node.text();
+  std::vector<std::string> names;
+  for (const Axis& axis : part.axes)
+    for (const auto& [coordinate, unused] : axis.front()) names.push_back(coordinate);
+  if (std::ranges::find(names, name) == names.end())
+    node.refuse(
+        fmt::format("a coordinate of part {}: {}",
+                    part.name,
+                    names.empty() ? "it has none" : fmt::format("{}", fmt::join(names, ", "))));
+  for (const Axis& axis : part.axes)
+    for (const Coordinates& p : axis)
+      for (const auto& [coordinate, value] : p)
+        if (coordinate == name && !(value.is_number() && value.get<double>() > 0))
+          node.fail(fmt::format(
+              "{} = {}, expected numbers > 0 where a slope is fitted", name, value.dump()));
+}
+
+FitRequest fit_of(const TomlNode& node, const Part& part, const Sweep& sweep) {
+  TomlTable t = node.table();
+  t.allow({"axis", "unit", "metric", "arm", "claimed", "reference", "ends_at_alpha"});
+  FitRequest f;
+  f.axis = t.at("axis").text();
+  f.metric = t.has("metric") ? t.at("metric").text() : sweep.metric;
+  if (f.metric.empty()) node.fail("metric is missing, here and at the top of the file");
+  (t.has("metric") ? t.at("metric") : node).checked([&] { check_metric(f.metric); });
+  check_fit_axis(t.at("axis"), part);
+  if (t.has("unit")) {
+    if (f.axis != "epsilon" || t.at("unit").text() != "noise")
+      t.at("unit").refuse("\"noise\", on axis epsilon");
+    f.in_noise = true;
+  }
+  if (t.has("arm")) {
+    f.arm = t.at("arm").text();
+    if (std::ranges::none_of(part.arms, [&](std::size_t a) { return sweep.arms[a].name == f.arm; }))
+      t.at("arm").refuse("an arm of part " + part.name);
+  }
+  if (t.has("claimed")) f.claimed = std::make_from_tuple<ClaimedExponent>(t.at("claimed").range());
+  if (t.has("ends_at_alpha")) f.ends_at_alpha = t.at("ends_at_alpha").boolean();
+  if (t.has("reference")) f.reference = t.at("reference").number();
+  return f;
+}
+
+std::vector<std::size_t> arms_of(const TomlTable& t, const Sweep& sweep) {
+  std::vector<std::size_t> arms;
+  if (!t.has("arms")) {
+    for (std::size_t k = 0; k < sweep.arms.size(); ++k) arms.push_back(k);
+    return arms;
+  }
+  std::vector<std::string> names;
+  for (const Arm& a : sweep.arms) names.push_back(a.name);
+  for (const TomlNode& item : t.at("arms").array()) {
+    const auto found = std::ranges::find(names, item.text());
+    if (found == names.end()) item.checked([&] { reject_unknown("arm", item.text(), names); });
+    const auto arm = static_cast<std::size_t>(found - names.begin());
+    if (std::ranges::find(arms, arm) != arms.end())
+      item.fail(fmt::format("arm '{}' occurs twice in one part", *found));
+    arms.push_back(arm);
+  }
+  if (arms.empty()) t.at("arms").refuse("at least one arm");
+  return arms;
+}
+
+/// \return whether the part runs at this scale
+bool on_scale(const TomlTable& t, Scale scale) {
+  if (!t.has("scales")) return true;
+  const std::vector<TomlNode> scales = t.at("scales").array();
+  if (scales.empty()) t.at("scales").refuse("some of smoke, quick, full");
+  bool on = false;
+  for (const TomlNode& item : scales)
+    item.checked([&] { on = scale_of(item.text()) == scale || on; });
+  return on;
+}
+
+std::vector<Axis> axes_of(const TomlNode& node, Scale scale) {
+  std::vector<Axis> axes;
+  std::set<std::string> names;
+  for (const TomlNode& item : node.array()) {
+    axes.push_back(axis_of(item, scale));
+    for (const auto& [name, unused] : axes.back().front())
+      if (!names.insert(name).second) item.fail(fmt::format("{} is on two axes", name));
+  }
+  return axes;
+}
+
+/// Refuses what a run would refuse before its first step, at the smallest n of all else that moves.
+/// Larger data are left to the runs: to make them here would take long.
+void check_smallest(const Sweep& sweep, const Part& part, const std::vector<Cell>& cells) {
+  std::map<std::string, const Cell*> smallest;
+  const auto records = [](const Cell& c) { return c.runs.front().at("records").get<double>(); };
+  for (const Cell& c : cells) {
+    Coordinates rest = c.at;
+    std::erase_if(rest, [](const auto& moved) { return moved.first == "records"; });
+    const Cell*& least = smallest[fmt::format("{} {}", c.arm, to_text(rest))];
+    if (least == nullptr || records(c) < records(*least)) least = &c;
+  }
+  for (const auto& [unused, cell] : smallest) {
+    if (records(*cell) * cell->runs.front().value("dimension", usual_dimension) > small_data)
+      continue;
+    try {
+      check_run(cell->runs.front());
+    } catch (const InputError& e) {
+      throw InputError(fmt::format("{}: {}", place_of(sweep, part, *cell), e.what()));
+    }
+  }
+}
+
+/// Refuses what describes no run, or too many.
+void check_cells(const TomlNode& axes, const Sweep& sweep, Part part, bool try_runs) {
+  double runs = static_cast<double>(part.arms.size()) * static_cast<double>(part.seeds);
+  for (const Axis& axis : part.axes) runs *= static_cast<double>(axis.size());
+  if (runs > most_runs)
+    axes.fail(
+        fmt::format("part {} has {:g} runs, expected at most {:g}", part.name, runs, most_runs));
+  part.seeds = 1;
+  axes.checked([&] {
+    const std::vector<Cell> cells = cells_of(sweep, part);
+    if (try_runs) check_smallest(sweep, part, cells);
+  });
+}
+
+/// \param try_runs  also refuse what only a run would refuse
+Sweep parse(std::string_view toml, const std::string& source, Scale scale, bool try_runs) {
+  const TomlDocument document(toml, source);
+  TomlTable top = document.root();
+  std::vector<std::string> names = spec_names;
+  names.insert(names.end(), {"title", "metric", "seeds", "arm", "part"});
+  top.allow(names);
+
+  Sweep sweep;
+  sweep.name = source;
+  sweep.title = top.at("title").text();
+  RunSpec common;
+  read_spec(top, scale, common);
+  if (top.has("metric")) {
+    sweep.metric = top.at("metric").text();
+    top.at("metric").checked([&] { check_metric(sweep.metric); });
+  }
+  const auto seeds_of = [&](const TomlTable& t) {
+    return static_cast<std::uint64_t>(at_scale(t.at("seeds"), scale).integer(1, most_seeds));
+  };
+  for (const TomlNode& node : top.at("arm").array()) {
+    sweep.arms.push_back(arm_of(node, common, scale));
+    for (std::size_t k = 0; k + 1 < sweep.arms.size(); ++k)
+      if (sweep.arms[k].name == sweep.arms.back().name)
+        node.fail(fmt::format("two arms are called '{}'", sweep.arms[k].name));
+  }
+  if (sweep.arms.empty()) top.at("arm").refuse("at least one [[arm]]");
+  std::set<std::string> parts;
+  for (const TomlNode& node : top.at("part").array()) {
+    TomlTable t = node.table();
+    t.allow({"name", "arms", "axes", "seeds", "scales", "fit", "note"});
+    Part part;
+    part.name = name_of(t);
+    t.at("name").checked([&] { plots::check_id("name", part.name); });  // it names files
+    if (!parts.insert(part.name).second)
+      node.fail(fmt::format("two parts are called '{}'", part.name));
+    if (!on_scale(t, scale)) continue;
+    part.arms = arms_of(t, sweep);
+    part.axes = axes_of(t.at("axes"), scale);
+    part.seeds = seeds_of(t.has("seeds") ? t : top);
+    if (t.has("note")) part.note = t.at("note").text();
+    check_cells(t.at("axes"), sweep, part, try_runs);
+    if (t.has("fit"))
+      for (const TomlNode& fit : t.at("fit").array()) part.fits.push_back(fit_of(fit, part, sweep));
+    sweep.parts.push_back(std::move(part));
+  }
+  if (parts.empty()) top.at("part").refuse("at least one [[part]]");
+  return sweep;
+}
+
+}  // namespace
+
+Sweep parse_sweep(std::string_view toml, const std::string& source, Scale scale) {
+  return parse(toml, source, scale, false);
+}
+
+Sweep read_sweep(const std::filesystem::path& file, Scale scale) {
+  const auto refuse = [&](std::string_view what) {
+    throw InputError(fmt::format("sweep: {} {}, expected a TOML file", file.string(), what));
+  };
+  std::error_code error;
+  if (!std::filesystem::exists(file, error)) refuse("does not exist");
+  if (std::filesystem::is_directory(file, error)) refuse("is a folder");
+  std::ifstream in(file);
+  std::ostringstream text;
+  text << in.rdbuf();
+  if (!in) refuse("cannot be read");
+  Sweep sweep = parse(text.view(), file.string(), scale, true);
+  sweep.name = file.stem().string();
+  return sweep;
+}
+
+}  // namespace dpsosp

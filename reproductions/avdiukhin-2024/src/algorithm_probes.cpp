@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <variant>
+#include <vector>
+
+#include "dpsosp/avdiukhin_2024/minibatch_sgd.hpp"
+#include "dpsosp/privacy/stationarity_test.hpp"
+#include "dpsosp/privacy/unsound_curator.hpp"
+#include "dpsosp/problems/problem.hpp"
+#include "probes.hpp"
+
+namespace dpsosp {
+
+using avdiukhin_2024::DpSgd;
+using avdiukhin_2024::NoisySgd;
+using nlohmann::json;
+
+namespace {
+
+class Path final : public Observer {
+ public:
+  void iterate(Index /*t*/, ConstVectorRef x) override { points.emplace_back(x); }
+  std::vector<Vector> points;
+};
+
+}  // namespace
+
+json avdiukhin_2024_clipping_apart(const json& parameters, std::uint64_t seed) {
+  const auto family = find_problem(parameters.at("problem").get<std::string>());
+  const Problem problem =
+      family->make({.records = parameters.at("records"), .seed = seed, .data_seed = seed});
+  NoisySgd unclipped;
+  DpSgd clipped;
+  if (parameters.contains("deviation"))
+    unclipped.parameters.deviation = unclipped.parameters.largest_deviation =
+        parameters.at("deviation");
+  unclipped.schedule(
+      Schedule::practical, problem.facts, {.epsilon = 1.0, .delta = 1e-5}, Calibrator::cks);
+  unclipped.parameters.clip *= parameters.at("share").get<double>();
+  clipped.parameters = unclipped.parameters;
+  const StreamKey key{.seed = seed, .purpose = Purpose::algorithm};
+  ClipLog log;
+  UnsoundCurator without(problem.facts, *problem.records, key, {.no_clipping = true}, &log);
+  UnsoundCurator with(problem.facts, *problem.records, key, {});
+  Path free, held;
+  unclipped.run(without, Stream(key), free);
+  clipped.run(with, Stream(key), held);
+  std::int64_t parted = -1;
+  for (std::size_t t = 0; parted < 0 && t < free.points.size(); ++t)
+    if (t >= held.points.size() || free.points[t] != held.points[t])
+      parted = static_cast<std::int64_t>(t);
+  return {{"iterates", free.points.size()},
+          {"first_violation", log.first_violation},
+          {"parted", parted}};
+}
+
+json avdiukhin_2024_independent_tests(const json& parameters, std::uint64_t seed) {
+  const Problem problem =
+      find_problem("double-well")->make({.records = 1000, .seed = seed, .data_seed = seed});
+  const PublicFacts& facts = problem.facts;
+  UnsoundCurator curator(facts, *problem.records, {.seed = seed}, {});
+  StationarityTest test(curator,
+                        curator.draw(BatchPolicy::all()),
+                        {.epsilon = parameters.at("epsilon"),
+                         .gradient_scale = 0.1,
+                         .curvature_scale = 0.1,
+                         .gradient_limit = 1.0,
+                         .hessian_limit = facts.constants[constant::smoothness],
+                         .form = SelectionForm::independent,
+                         .scales = SelectionScales::zero_out});
+  const int candidates = parameters.at("candidates");
+  for (int k = 0; k < candidates; ++k) test.accepts(facts.initial_point);
+  double added = 0;
+  for (const LedgerEntry& e : curator.ledger().entries())
+    added += std::get<LaplaceEvent>(*e.event).epsilon * static_cast<double>(e.count);
+  return {{"added", added}, {"spent", curator.ledger().spent(1e-6).epsilon}};
+}
+
+}  // namespace dpsosp

@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "dpsosp/claims/printed_table.hpp"
+#include "dpsosp/experiments/json_number.hpp"
+#include "dpsosp/experiments/metric.hpp"
+#include "dpsosp/experiments/study.hpp"
+#include "dpsosp/experiments/sweep_report.hpp"
+#include "gradients.hpp"
+#include "parts.hpp"
+
+namespace dpsosp {
+namespace {
+
+using nlohmann::json;
+using namespace avdiukhin_2024_exhibit;
+
+constexpr std::string_view paper_name = "Avdiukhin, Dinitz, Fan, Yaroslavtsev 2024";
+
+plots::Cell number_cell(double value, int digits = 3) {
+  plots::Cell c;
+  c.content = plots::Number{value, {.digits = digits}};
+  return c;
+}
+
+plots::Cell spread_cell(const CellMetric& m) {
+  plots::Cell c = plots::text_cell("–");
+  if (!m.values.empty() || m.failed > 0)
+    c.content = plots::spread_of(m.values, m.failed, m.failure, {.digits = 3});
+  return c;
+}
+
+std::vector<json> rate_jobs(const Study& study) { return jobs_of(rate_sweep(study)); }
+
+const Part* part_of(const Sweep& sweep, std::string_view name) {
+  const auto found = std::ranges::find(sweep.parts, name, &Part::name);
+  return found == sweep.parts.end() ? nullptr : &*found;
+}
+
+/// Cells of the parts named, in order.
+std::vector<std::pair<const Part*, Cell>> cells_in(const Sweep& sweep,
+                                                   std::initializer_list<std::string_view> names) {
+  std::vector<std::pair<const Part*, Cell>> list;
+  for (const std::string_view name : names)
+    if (const Part* part = part_of(sweep, name))
+      for (Cell& cell : cells_of(sweep, *part)) list.emplace_back(part, std::move(cell));
+  return list;
+}
+
+/// Rows of a table, grouped by part.
+void add_row(plots::Table& t, const Part& part, plots::Row row) {
+  if (t.row_groups.empty() || t.row_groups.back().label != part.name)
+    t.row_groups.push_back({.label = part.name});
+  t.row_groups.back().rows.push_back(std::move(row));
+}
+
+std::string row_label(const Sweep& sweep, const Cell& cell) {
+  return fmt::format("{}, {}", sweep.arms[cell.arm].name, to_text(cell.at));
+}
+
+plots::Table share_table(const Runs& runs, const Sweep& sweep) {
+  plots::Table t;
+  t.id = "share-solved";
+  t.title = "Iterates that are α-SOSPs";
+  t.caption =
+      "Share of up to 200 iterates, evenly spread over the run, with sosp_level at most the "
+      "schedule's α. Theorem 3.4 claims at least one half. Where α is 1/ρ = 0.65 or more the "
+      "saddle "
+      "itself is an α-SOSP and the share says nothing.";
+  t.row_header = "algorithm and cell";
+  t.column_groups.push_back({"", {"solved α", "share", "least of the seeds", "T·B"}});
+  for (const auto& [part, cell] : cells_in(sweep, {"n", "batches", "paper-schedule"})) {
+    const CellMetric alpha = measure(runs, cell, "schedule.alpha");
+    const CellMetric share = measure(runs, cell, "trace.fraction_solved");
+    const CellMetric calls = measure(runs, cell, "evaluations");
+    plots::Row row{.label = row_label(sweep, cell)};
+    if (share.values.empty()) {
+      row.cells = {plots::text_cell("–"),
+                   plots::text_cell("–"),
+                   plots::text_cell("–"),
+                   plots::text_cell("–")};
+    } else {
+      const double least = std::ranges::min(share.values);
+      const double solved = median(alpha.values);
+      row.cells = {number_cell(solved),
+                   spread_cell(share),
+                   number_cell(least),
+                   number_cell(median(calls.values))};
+      if (solved >= saddle_level())
+        row.cells[2].labels.push_back({"says nothing", plots::Tone::neutral});
+      else
+        row.cells[2].labels.push_back(least >= 0.5
+                                          ? plots::Label{"at least half", plots::Tone::good}
+                                          : plots::Label{"less than half", plots::Tone::bad});
+    }
+    add_row(t, *part, std::move(row));
+  }
+  return t;
+}
+
+plots::Figure share_figure(const Runs& runs, const Sweep& sweep) {
+  plots::Figure f;
+  f.id = "share-and-calls";
+  f.title = "Share of α-SOSPs among the iterates, and gradients spent";
+  f.caption =
+      "Left: the least share over seeds, against n at ε = 4. Right: per-record gradients of a run "
+      "against the median sosp_level of its iterates; the dashed line has the exponent −4 of "
+      "Theorem 1.1.";
+  f.columns = 2;
+  plots::Panel share, calls;
+  share.title = "least share over seeds";
+  share.x = {.label = "records n", .scale = plots::Scale::log};
+  share.y = {.label = "iterates with sosp_level ≤ α", .range = std::pair(0.0, 1.05)};
+  share.lines.push_back({"one half", plots::Direction::horizontal, 0.5});
+  calls.title = "oracle calls";
+  calls.x = {.label = "sosp_level, median over iterates", .scale = plots::Scale::log};
+  calls.y = {.label = "per-record gradients T·B", .scale = plots::Scale::log};
+  std::map<std::size_t, std::pair<plots::Series, plots::Series>> of_arm;
+  for (const auto& [part, cell] : cells_in(sweep, {"n", "batches"})) {
+    const CellMetric fraction = measure(runs, cell, "trace.fraction_solved");
+    const CellMetric level = measure(runs, cell, "trace.median_sosp_level");
+    const CellMetric spent = measure(runs, cell, "evaluations");
+    if (fraction.values.empty()) continue;
+    auto& [left, right] = of_arm[cell.arm];
+    left.label = right.label = sweep.arms[cell.arm].name;
+    left.style = right.style = cell.arm;
+    left.x.push_back(*coordinate(cell.at, "records"));
+    left.y.push_back(std::ranges::min(fraction.values));
+    right.x.push_back(median(level.values));
+    right.y.push_back(median(spent.values));
+  }
+  for (auto& [unused, series] : of_arm) {
+    if (calls.series.empty()) {
+      plots::Series guide{.label = "exponent −4", .style = plots::styles - 1, .dashed = true};
+      for (const double x : series.second.x) {
+        guide.x.push_back(x);
+        guide.y.push_back(series.second.y.front() * std::pow(x / series.second.x.front(), -4.0));
+      }
+      calls.series.push_back(std::move(guide));
+    }
+    share.series.push_back(std::move(series.first));
+    calls.series.push_back(std::move(series.second));
+  }
+  if (!share.series.empty()) f.panels = {std::move(share), std::move(calls)};
+  return f;
+}
+
+plots::Exhibit rates(const Runs& runs, const Study& study) {
+  const Sweep sweep = rate_sweep(study);
+  const std::vector<Slope> slopes = slopes_of(runs, sweep);
+  plots::Exhibit e;
+  e.id = "avdiukhin-2024-rates";
+  e.paper = paper_name;
+  e.title = "Theorems 3.4 and 3.5: rate, share of the iterates, oracle calls";
+  e.paper_says = {
+      "With and without clipping, at least half of the iterates of noisy SGD are α-SOSPs with α of "
+      "order d^{1/4}/√(nε), after of order σ²/α⁴ per-record gradients, free of the dimension."};
+  e.differences = {
+      "The practical schedule is that of the bound on the mean gradient, with the noise of an "
+      "accountant, and C from the proved bound; both algorithms take the same C. Noise is for full "
+      "batches except in part batches. Its privacy is enforced for DP-SGD and conditional for "
+      "noisy "
+      "SGD.",
+      "The paper's schedule is run as printed (k_{T} = 64, C of Lemma 3.2, its condition on the "
+      "step) and repaired (k_{T} = max(64, 32 c_{I}/c_{F}), proved C); its α is far above what is "
+      "reached.",
+      "sosp_level of 1/ρ = 0.65 at the start is the curvature of the saddle. The metric is the "
+      "median over the iterates looked at: half of them are at least as good."};
+  int judged = 0, met = 0;
+  for (const Slope& s : slopes) {
+    if (!s.request.claimed || s.request.metric == "schedule.alpha") continue;
+    ++judged;
+    met += s.verdict.verdict == Verdict::as_claimed ||
+           s.verdict.verdict == Verdict::better_than_claimed;
+  }
+  e.verdict = {fmt::format("{} of {} measured exponents as claimed or better", met, judged),
+               met == judged ? plots::Tone::good : plots::Tone::caution};
+  e.tables.push_back(slopes_table(slopes, "slopes", sweep.title));
+  e.tables.push_back(share_table(runs, sweep));
+  for (const Part& part : sweep.parts)
+    if (!part.fits.empty())
+      e.tables.push_back(cells_table(runs, sweep, part, "cells-" + part.name));
+  e.tables.push_back(controls_table(runs, sweep, "controls"));
+  e.figures = slopes_figures(runs, sweep, "slopes-figure");
+  if (plots::Figure f = share_figure(runs, sweep); !f.panels.empty())
+    e.figures.push_back(std::move(f));
+  return e;
+}
+
+plots::Table bound_table(const Runs& runs, const Sweep& sweep) {
+  plots::Table t;
+  t.id = "bound";
+  t.title = "The bound C and the gradients met";
+  t.caption =
+      "Longest gradient of a single record over the run, against the C that the noise is for. "
+      "Printed is the C of Lemma 3.2 with c = 1 at the run's n, T and δ. Violations count "
+      "gradients "
+      "above C, over all steps and seeds.";
+  t.row_header = "algorithm and cell";
+  t.column_groups.push_back(
+      {"", {"T", "longest gradient", "C of the noise", "printed C", "violations", "label"}});
+  for (const auto& [part, cell] :
+       cells_in(sweep, {"n", "batches", "paper-schedule", "no-clipping"})) {
+    std::vector<double> longest;
+    double steps = 0, nominal = 0, printed = 0, violations = 0;
+    std::map<std::string, int> labels;
+    bool clips = false;
+    for (const json& run : cell.runs) {
+      const StoredRun& stored = runs.at(run);
+      if (stored.status != RunStatus::finished) continue;
+      const Gradients g = gradients_met(stored.result, run);
+      longest.push_back(g.longest);
+      steps = g.steps;
+      nominal = g.nominal;
+      printed = g.lemma_3_2;
+      violations += g.violations;
+      clips = g.clips;
+      ++labels[stored.result.at("privacy").at("label").get<std::string>()];
+    }
+    plots::Row row{.label = row_label(sweep, cell)};
+    if (longest.empty()) continue;
+    std::string label;
+    for (const auto& [name, count] : labels)
+      label += fmt::format("{}{} ({})", label.empty() ? "" : ", ", name, count);
+    row.cells = {number_cell(steps),
+                 plots::text_cell(""),
+                 number_cell(nominal, 4),
+                 number_cell(printed, 4),
+                 clips ? plots::text_cell(fmt::format("{:.0f} clipped", violations))
+                       : plots::text_cell(fmt::format("{:.0f}", violations)),
+                 plots::text_cell(label)};
+    row.cells[1].content = plots::spread_of(longest, 0, "", {.digits = 4});
+    add_row(t, *part, std::move(row));
+  }
+  t.notes.push_back(
+      "2 √(L f_{max}) + σ_{∞} = 2.616 here. At C = 0.6 both algorithms add the noise of that "
+      "bound: "
+      "clipping keeps the promise and shortens gradients, leaving it out keeps the gradients and "
+      "breaks the promise.");
+  return t;
+}
+
+plots::Table delta_table() {
+  plots::Table t;
+  t.id = "delta";
+  t.title = "What (ε, 2δ) really is";
+  t.caption =
+      "A mechanism that is (ε, δ)-DP but for an event of probability δ_{E} = δ. Reached is the δ "
+      "of "
+      "the extremal pair of laws, computed; proved is δ + (1 + e^{ε}) δ_{E}. The last column is "
+      "the "
+      "δ_{E} with which (ε, δ/2) noise gives (ε, δ) for data sets of a class on which the bound "
+      "holds.";
+  t.row_header = "ε, δ";
+  t.column_groups.push_back(
+      {"", {"the paper's 2δ", "reached", "proved", "over the paper's", "δ_{E} for δ in all"}});
+  plots::RowGroup group;
+  for (const double delta : {0.01, 1e-5})
+    for (const double epsilon : {0.125, 1.0, 4.0, 8.0}) {
+      const double reached = extremal_delta(epsilon, delta, delta);
+      const double proved =
+          avdiukhin_2024::class_relative_delta({.epsilon = epsilon, .delta = delta}, delta);
+      plots::Row row{.label = fmt::format("ε = {:g}, δ = {:g}", epsilon, delta)};
+      row.cells = {
+          number_cell(2 * delta),
+          number_cell(reached, 4),
+          number_cell(std::min(1.0, proved), 4),
+          number_cell(reached / (2 * delta)),
+          number_cell(avdiukhin_2024::bound_failure({.epsilon = epsilon, .delta = delta}))};
+      group.rows.push_back(std::move(row));
+    }
+  t.row_groups.push_back(std::move(group));
+  t.notes.push_back(
+      "A δ above 1 is no statement at all and is shown as 1. The event is about all records and "
+      "steps, and both data sets: one record outside the class voids the guarantee.");
+  return t;
+}
+
+plots::Figure bound_figure(const Runs& runs, const Sweep& sweep) {
+  plots::Figure f;
+  f.id = "gradients-met";
+  f.title = "Longest gradient of a record against the bounds";
+  f.caption =
+      "Noisy SGD, practical schedule, part n. The line is the median over seeds of the longest "
+      "gradient met in a run, its band the range.";
+  f.columns = 1;
+  plots::Panel p;
+  p.x = {.label = "steps T", .scale = plots::Scale::log};
+  p.y = {.label = "gradient norm", .scale = plots::Scale::log, .range = std::pair(1.0, 30.0)};
+  plots::Series met{.label = "longest gradient met", .style = 0};
+  plots::Series proved{.label = "proved C", .style = 1};
+  plots::Series printed{.label = "C of Lemma 3.2, printed", .style = 2};
+  for (const auto& [part, cell] : cells_in(sweep, {"n"})) {
+    if (sweep.arms[cell.arm].name != "noisy SGD") continue;
+    std::vector<double> longest;
+    Gradients g{};
+    for (const json& run : cell.runs)
+      if (const StoredRun& stored = runs.at(run); stored.status == RunStatus::finished) {
+        g = gradients_met(stored.result, run);
+        longest.push_back(g.longest);
+      }
+    if (longest.empty()) continue;
+    for (plots::Series* s : {&met, &proved, &printed}) s->x.push_back(g.steps);
+    met.low.push_back(std::ranges::min(longest));
+    met.high.push_back(std::ranges::max(longest));
+    met.y.push_back(median(std::move(longest)));
+    proved.y.push_back(g.nominal);
+    printed.y.push_back(g.lemma_3_2);
+  }
+  p.series = {std::move(met), std::move(proved), std::move(printed)};
+  p.lines.push_back({"2 √(L f_{max}) + σ_{∞}", plots::Direction::horizontal, first_bound()});
+  if (!p.series.front().x.empty()) f.panels.push_back(std::move(p));
+  return f;
+}
+
+plots::Exhibit no_clipping(const Runs& runs, const Study& study) {
+  const Sweep sweep = rate_sweep(study);
+  plots::Exhibit e;
+  e.id = "avdiukhin-2024-no-clipping";
+  e.paper = paper_name;
+  e.title = "Lemma 3.2 and Theorem 3.3: SGD without clipping";
+  e.paper_says = {
+      "With probability 1 − δ no gradient along noisy SGD exceeds C = 2√(L f_{max}) + c (L "
+      "√ln(T/δ) + σ √ln(nT) + √(σ ln(1/δ))), so that the algorithm is (ε, 2δ)-DP without "
+      "clipping."};
+  e.differences = {
+      "The printed C has no consistent units and no term for the privacy noise. The C of the noise "
+      "here is a bound with explicit constants, proved for runs on this landscape.",
+      "Conditioning on the event is not a valid step: the argument gives (ε, δ + (1 + e^{ε}) "
+      "δ_{E}), for data sets of a class on which the bound holds, and no more can be had, as the "
+      "extremal pair shows.",
+      "Gradients met are functions of the records: no private algorithm may look at them, and no "
+      "restart may depend on them."};
+  e.tables = {bound_table(runs, sweep), delta_table(), controls_table(runs, sweep, "controls")};
+  if (plots::Figure f = bound_figure(runs, sweep); !f.panels.empty())
+    e.figures.push_back(std::move(f));
+  double violations = 0;
+  for (const auto& [part, cell] : cells_in(sweep, {"n", "batches", "paper-schedule"}))
+    for (const json& run : cell.runs)
+      if (const StoredRun& stored = runs.at(run); stored.status == RunStatus::finished)
+        violations += gradients_met(stored.result, run).violations;
+  e.verdict = {
+      fmt::format("{:.0f} gradients above C where C is proved or printed; (ε, 2δ) fails: {:.3g} "
+                  "against 0.02 at ε = 1, δ = 0.01",
+                  violations,
+                  extremal_delta(1.0, 0.01, 0.01)),
+      plots::Tone::bad};
+  return e;
+}
+
+}  // namespace
+
+std::vector<ExhibitEntry> avdiukhin_2024_exhibits() {
+  return {
+      {"avdiukhin-2024/rates",
+       "Rate, share of the iterates and oracle calls",
+       std::string(paper_name),
+       rate_jobs,
+       rates},
+      {"avdiukhin-2024/no-clipping",
+       "The bound without clipping, and its (ε, 2δ)",
+       std::string(paper_name),
+       rate_jobs,
+       no_clipping},
+  };
+}
+
+}  // namespace dpsosp

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gradients.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+
+#include "dpsosp/experiments/json_number.hpp"
+#include "dpsosp/experiments/study.hpp"
+
+namespace dpsosp::avdiukhin_2024_exhibit {
+
+using nlohmann::json;
+
+namespace {
+
+constexpr double rho = 8.0 / (3.0 * 1.7320508075688772);  // of the double well
+constexpr double gap = 0.6530477748538477;                // −F* of one well
+constexpr double deviation = 1.0;                         // every record's own gradient
+
+}  // namespace
+
+Sweep rate_sweep(const Study& study) { return study.sweep("avdiukhin-2024-rate"); }
+
+avdiukhin_2024::Numbers well_numbers(double records, double dimension) {
+  return {.records = records,
+          .dimension = dimension,
+          .smoothness = 1.0,
+          .gap = gap,
+          .deviation = deviation};
+}
+
+double saddle_level() { return 1.0 / rho; }
+
+double first_bound() { return 2.0 * std::sqrt(gap) + deviation; }
+
+Gradients gradients_met(const json& result, const json& description) {
+  const json& log = result.at("evaluation_log");
+  const json& algorithm = result.at("algorithm");
+  Gradients g{};
+  g.steps = algorithm.at("steps");
+  g.nominal = std::stod(algorithm.at("parameters").at("clip").get<std::string>());
+  g.clips = !log.contains("violations");
+  g.violations = g.clips ? log.at("clipped").get<double>() : log.at("violations").get<double>();
+  g.longest = g.nominal * from_json_number(log.at(g.clips ? "largest_norm_over_limit"
+                                                          : "largest_norm_over_nominal"));
+  const double dimension = description.value("dimension", 10.0);
+  g.lemma_3_2 = avdiukhin_2024::lemma_3_2_bound(
+      well_numbers(description.at("records"), dimension), g.steps, description.at("delta"));
+  return g;
+}
+
+double extremal_delta(double epsilon, double delta, double failure) {
+  // Randomised response with an escape of probability δ on either side.
+  const double likely = (1.0 - delta) / (1.0 + std::exp(-epsilon));
+  const double unlikely = (1.0 - delta) / (1.0 + std::exp(epsilon));
+  std::array p{delta, likely, unlikely, 0.0};
+  std::array q{0.0, unlikely, likely, delta};
+  // Where P is more likely its failure adds mass and Q's takes it away.
+  const double from_p = std::min(failure, p[2]), from_q = std::min(failure, q[1]);
+  p[2] -= from_p;
+  p[0] += from_p;
+  q[1] -= from_q;
+  q[3] += from_q;
+  double reached = 0.0;
+  for (std::size_t k = 0; k < p.size(); ++k)
+    reached += std::max(0.0, p[k] - std::exp(epsilon) * q[k]);
+  return reached;
+}
+
+}  // namespace dpsosp::avdiukhin_2024_exhibit

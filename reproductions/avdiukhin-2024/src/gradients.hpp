@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "dpsosp/avdiukhin_2024/theory.hpp"
+#include "dpsosp/experiments/study.hpp"
+
+/// What the exhibits and the claims of avdiukhin-2024 share: its sweep on the double well, and the
+/// bound of Lemma 3.2 against the gradients of a run.
+namespace dpsosp::avdiukhin_2024_exhibit {
+
+Sweep rate_sweep(const Study& study);
+
+/// The problem's numbers: L, f_max, σ as the sweep's arms are told.
+avdiukhin_2024::Numbers well_numbers(double records, double dimension);
+/// 1/ρ: sosp_level of the saddle.
+double saddle_level();
+/// 2√(L f_max) + σ_∞.
+double first_bound();
+
+struct Gradients {
+  double steps;       ///< T
+  double longest;     ///< norm of the longest record's gradient that was met
+  double nominal;     ///< C that the noise is for
+  double lemma_3_2;   ///< C as printed, c = 1, at this n, T and δ
+  double violations;  ///< gradients above `nominal`; of clipped runs those that were shortened
+  bool clips;
+};
+/// \param result, description  of a finished run of the sweep
+Gradients gradients_met(const nlohmann::json& result, const nlohmann::json& description);
+
+/// Least δ with which two laws are (ε, δ)-close, of a pair that is (ε, δ)-close after moving mass
+/// `failure` in each: the worst such pair.
+double extremal_delta(double epsilon, double delta, double failure);
+
+}  // namespace dpsosp::avdiukhin_2024_exhibit

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "dpsosp/claims/judging.hpp"
+#include "dpsosp/experiments/json_number.hpp"
+#include "dpsosp/experiments/metric.hpp"
+#include "dpsosp/experiments/run.hpp"
+#include "dpsosp/experiments/study.hpp"
+#include "gradients.hpp"
+#include "parts.hpp"
+
+namespace dpsosp {
+namespace {
+
+using nlohmann::json;
+using namespace avdiukhin_2024;
+using namespace avdiukhin_2024_exhibit;
+
+std::vector<json> escape_jobs(const Study& study) {
+  std::vector<json> jobs;
+  for (const double records : log_grid(1e3, 1e5, 5))
+    jobs.push_back(study.probe("avdiukhin-2024/escape-time",
+                               {{"records", records},
+                                {"dimension", 10},
+                                {"runs", study.scale == Scale::smoke ? 5 : 200}}));
+  return jobs;
+}
+
+Finding escape_time(const Runs& runs, const Study& study) {
+  std::vector<double> x, y;
+  for (const json& job : escape_jobs(study)) {
+    const StoredRun& stored = runs.at(job);
+    if (stored.status != RunStatus::finished) return nothing_ran();
+    x.push_back(std::log(job.at("parameters").at("records").get<double>()));
+    y.push_back(stored.result.at("mean_time"));
+  }
+  const auto count = static_cast<double>(x.size());
+  double mx = 0, my = 0, xy = 0, xx = 0;
+  for (std::size_t k = 0; k < x.size(); ++k) {
+    mx += x[k] / count;
+    my += y[k] / count;
+  }
+  for (std::size_t k = 0; k < x.size(); ++k) {
+    xy += (x[k] - mx) * (y[k] - my);
+    xx += (x[k] - mx) * (x[k] - mx);
+  }
+  const double slope = xy / xx;
+  double off = 0;
+  for (std::size_t k = 0; k < x.size(); ++k)
+    off = std::max(off, std::abs(y[k] / (my + slope * (x[k] - mx)) - 1.0));
+  return finding(
+      off <= 0.1 && slope >= 0.4 && slope <= 0.6,
+      fmt::format("{:.3g} at n = 1e3..1e5; slope {:.3g} in ln n, off the line by {:.2g} %",
+                  fmt::join(y, ", "),
+                  slope,
+                  100 * off),
+      "not linear in ln n with a slope near 1/2");
+}
+
+constexpr std::array escape_steps_seen{1, 10, 20, 50};
+
+std::vector<json> lemma_b8_jobs(const Study& study) {
+  return {study.probe("avdiukhin-2024/quadratic-escape",
+                      {{"step_times_curvature", 0.1},
+                       {"noise", 0.05},
+                       {"runs", 4000},
+                       {"steps", escape_steps_seen}})};
+}
+
+Finding lemma_b8(const Runs& runs, const Study& study) {
+  const StoredRun& stored = runs.at(lemma_b8_jobs(study).front());
+  if (stored.status != RunStatus::finished) return nothing_ran();
+  double worst = 0;
+  for (std::size_t k = 0; k < escape_steps_seen.size(); ++k) {
+    const double expected = 0.1 * 0.05 * growth(0.1, escape_steps_seen[k]);
+    const double error =
+        expected / std::sqrt(2.0 * 4000);  // of a sample deviation of normal values
+    worst = std::max(
+        worst, std::abs(stored.result.at("deviations").at(k).get<double>() - expected) / error);
+  }
+  bool between = true;
+  for (int t = 20; t <= 200; ++t) {
+    const double alpha = growth(0.1, t), beta = growth_bound(0.1, t);
+    between = between && beta / 3 <= alpha && alpha <= beta;
+  }
+  return finding(worst <= 4 && between,
+                 fmt::format("within {:.2g} standard errors of ηΔα_{{t}} at t = 1, 10, 20, 50; "
+                             "β_{{t}}/3 ≤ α_{{t}} ≤ β_{{t}} {}",
+                             worst,
+                             between ? "at t = 20..200" : "fails"));
+}
+
+struct Clipped {
+  const char* problem;
+  double deviation;  // 0: of the gradient bound
+  double share;      // of the proved C
+};
+constexpr std::array clipped_runs{Clipped{"double-well", 1.0, 1.0},
+                                  Clipped{"double-well", 1.0, 0.5},
+                                  Clipped{"glm-sigmoid", 0.0, 1.0},
+                                  Clipped{"glm-sigmoid", 0.0, 0.05}};
+
+std::vector<json> clipping_jobs(const Study& study) {
+  std::vector<json> jobs;
+  for (const Clipped& c : clipped_runs)
+    for (std::uint64_t seed = 0; seed < (study.scale == Scale::smoke ? 2U : 10U); ++seed) {
+      json parameters{{"problem", c.problem}, {"records", 10000}, {"share", c.share}};
+      if (c.deviation > 0) parameters["deviation"] = c.deviation;
+      jobs.push_back(study.probe("avdiukhin-2024/clipping-apart", parameters, seed));
+    }
+  return jobs;
+}
+
+Finding clipping_is_inactive(const Runs& runs, const Study& study) {
+  int count = 0, kept = 0, violated = 0, parted = 0, below = 0;
+  for (const json& job : clipping_jobs(study)) {
+    const StoredRun& stored = runs.at(job);
+    if (stored.status != RunStatus::finished) return nothing_ran();
+    const std::int64_t violation = stored.result.at("first_violation"),
+                       apart = stored.result.at("parted");
+    const bool proved = job.at("parameters").at("share") == 1.0;
+    ++count;
+    below += proved;
+    violated += violation >= 0;
+    parted += apart >= 0;
+    // x_t is made of the steps before t
+    kept += violation < 0 ? apart < 0 : !proved && (apart < 0 || apart > violation);
+  }
+  if (violated == 0)
+    return {.verdict = Verdict::inconclusive, .reason = "no gradient was longer than C"};
+  return finding(
+      kept == count,
+      fmt::format("{} of {} pairs of runs are equal up to the first longer gradient; {} met one, "
+                  "{} parted after it; {} have the proved C",
+                  kept,
+                  count,
+                  violated,
+                  parted,
+                  below),
+      "they part before a gradient exceeds C");
+}
+
+constexpr double selection_candidates = 6, selection_failure = 0.05;
+
+std::vector<json> selection_jobs(const Study& study) {
+  RunSpec spec;
+  spec.algorithm = "avdiukhin-2024/dp-sgd";
+  spec.problem = "double-well";
+  spec.records = 40000;
+  spec.dimension = 10;
+  spec.delta = 1e-5;
+  spec.settings = {{"selection_share", "0.5"},
+                   {"selection_candidates", fmt::format("{:g}", selection_candidates)},
+                   {"bound", "proved"},
+                   {"deviation", "1"},
+                   {"largest_deviation", "1"}};
+  spec.observations = 0;
+  std::vector<json> jobs;
+  for (spec.seed = 0; spec.seed < (study.scale == Scale::full    ? 200U
+                                   : study.scale == Scale::quick ? 40U
+                                                                 : 5U);
+       ++spec.seed) {
+    spec.data_seed = spec.seed;
+    jobs.push_back(describe(spec));
+  }
+  return jobs;
+}
+
+Finding section_3_4(const Runs& runs, const Study& study) {
+  int count = 0, none = 0, far = 0;
+  double needed = 0, records = 0, worst = 0;
+  for (const json& job : selection_jobs(study)) {
+    const StoredRun& stored = runs.at(job);
+    if (stored.status != RunStatus::finished) continue;
+    const json& r = stored.result;
+    const auto parameter = [&](const char* name) {
+      return *metric_of(r, fmt::format("parameters.{}", name));
+    };
+    const double alpha = parameter("selection_alpha"), rho = 1.0 / saddle_level();
+    records = job.at("records");
+    needed = std::max(needed,
+                      32.0 *
+                          std::max(parameter("clip") / alpha,
+                                   parameter("hessian_limit") / std::sqrt(rho * alpha)) *
+                          (std::log(selection_candidates) + std::log(2.0 / selection_failure)) /
+                          parameter("selection_epsilon"));
+    ++count;
+    if (*metric_of(r, "counts.selected") == 0) {
+      ++none;
+      continue;
+    }
+    const double level = *metric_of(r, "output.sosp_level") / alpha;
+    worst = std::max(worst, level);
+    far += level > 4.0;
+  }
+  if (count == 0) return nothing_ran();
+  if (needed > records)
+    return {.verdict = Verdict::inconclusive,
+            .reason = fmt::format("needs n = {:.3g}, has {:.3g}", needed, records)};
+  return finding(
+      none <= 0.1 * count && far <= selection_failure * count,
+      fmt::format("{} of {} runs accept nothing, {} a point above 4 α (largest {:.3g} α), at n = "
+                  "{:.3g} against {:.3g} needed",
+                  none,
+                  count,
+                  far,
+                  worst,
+                  records,
+                  needed));
+}
+
+constexpr double test_epsilon = 0.1;
+constexpr int tested = 10;
+
+std::vector<json> independent_jobs(const Study& study) {
+  return {study.probe("avdiukhin-2024/independent-tests",
+                      {{"epsilon", test_epsilon}, {"candidates", tested}})};
+}
+
+Finding section_3_4_privacy(const Runs& runs, const Study& study) {
+  const StoredRun& stored = runs.at(independent_jobs(study).front());
+  if (stored.status != RunStatus::finished) return nothing_ran();
+  const double added = stored.result.at("added"),
+               spent = from_json_number(stored.result.at("spent"));
+  return finding(std::min(added, spent) <= test_epsilon + 1e-12,
+                 fmt::format("{} candidates cost {:.4g} ε, by the ledger {:.4g} ε at δ = 1e-6",
+                             tested,
+                             added / test_epsilon,
+                             spent / test_epsilon),
+                 "every question has two tests, and each has half the noise of replace-one");
+}
+
+std::vector<json> appendix_c_jobs(const Study& study) {
+  RunSpec spec;
+  spec.algorithm = "avdiukhin-2024/noisy-sgd";
+  spec.problem = "phase-retrieval";
+  spec.problem_settings = {{"design", "gaussian"}, {"start", "saddle"}};
+  spec.records = 10000;
+  spec.dimension = 2;
+  spec.epsilon = 8;
+  spec.calibrator = "rdp";
+  spec.door = Door::no_clipping;
+  std::vector<json> jobs;
+  for (spec.seed = 0; spec.seed < (study.scale == Scale::full ? 20U : 3U); ++spec.seed) {
+    spec.data_seed = spec.seed;
+    jobs.push_back(describe(spec));
+  }
+  return jobs;
+}
+
+Finding appendix_c(const Runs& runs, const Study& study) {
+  int count = 0, kept = 0;
+  double least = 1.0, promise = 0, start = std::numeric_limits<double>::infinity();
+  for (const json& job : appendix_c_jobs(study)) {
+    const StoredRun& stored = runs.at(job);
+    if (stored.status != RunStatus::finished) continue;
+    const double share = *metric_of(stored.result, "trace.fraction_solved");
+    promise = std::max(promise, *metric_of(stored.result, "schedule.alpha"));
+    start = std::min(start, *metric_of(stored.result, "start.sosp_level"));
+    ++count;
+    least = std::min(least, share);
+    kept += share >= 0.5;
+  }
+  if (count == 0) return nothing_ran();
+  const std::string measured = fmt::format(
+      "{} of {} runs; at least {:.3g} of the iterates below {:.3g}, of the saddle's {:.3g}",
+      kept,
+      count,
+      least,
+      promise,
+      start);
+  if (start_over_result * promise >= start)
+    return {.verdict = Verdict::inconclusive,
+            .measured = measured,
+            .reason = "the promise is no third of the saddle's own level"};
+  return finding(kept == count, measured);
+}
+
+}  // namespace
+
+std::vector<PredicateEntry> avdiukhin_2024_lemma_predicates() {
+  return {
+      {"avdiukhin-2024/escape-time", escape_jobs, escape_time},
+      {"avdiukhin-2024/clipping-is-inactive", clipping_jobs, clipping_is_inactive},
+      {"avdiukhin-2024/section-3.4", selection_jobs, section_3_4},
+      {"avdiukhin-2024/section-3.4-privacy", independent_jobs, section_3_4_privacy},
+      {"avdiukhin-2024/lemma-b.8", lemma_b8_jobs, lemma_b8},
+      {"avdiukhin-2024/appendix-c", appendix_c_jobs, appendix_c},
+  };
+}
+
+}  // namespace dpsosp

@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "dpsosp/claims/judging.hpp"
+#include "dpsosp/experiments/json_number.hpp"
+#include "dpsosp/experiments/metric.hpp"
+#include "dpsosp/experiments/study.hpp"
+#include "dpsosp/experiments/sweep.hpp"
+#include "dpsosp/privacy/accounting/accountant.hpp"
+#include "dpsosp/privacy/query.hpp"
+#include "gradients.hpp"
+#include "parts.hpp"
+
+namespace dpsosp {
+namespace {
+
+using nlohmann::json;
+
+/// ε at δ = 0.01 of the noise of avdiukhin-2024, Theorem 3.1, with constant c₂ for a target ε:
+/// n = 50000, Poisson batches of 512, 2328 steps.
+double theorem_3_1_epsilon(double c2, double epsilon, Adjacency adjacency) {
+  constexpr Index records = 50000, batch = 512, steps = 2328;
+  constexpr double delta = 0.01;
+  const double kappa =
+      avdiukhin_2024::naive_kappa(records, {.epsilon = epsilon, .delta = delta}, c2);
+  // Δ over 2C/B, with Δ = κ C √T
+  const double ratio = 0.5 * batch * kappa * std::sqrt(static_cast<double>(steps));
+  constexpr double rate = static_cast<double>(batch) / records;
+  if (adjacency == Adjacency::replace_one)
+    return avdiukhin_2024::implied_epsilon(
+        BatchPolicy::poisson(rate), records, steps, ratio, delta);
+  const CountedEvent event{PoissonGaussianEvent{.rate = rate, .noise_multiplier = 2.0 * ratio},
+                           steps};
+  return epsilon_of({&event, 1}, adjacency, delta).epsilon;
+}
+using namespace avdiukhin_2024;
+using namespace avdiukhin_2024_exhibit;
+
+std::vector<json> sweep_jobs(const Study& study) { return jobs_of(rate_sweep(study)); }
+
+/// T·B at the smallest budget that reaches α by Theorem 3.5, with Δ² = σ²/B.
+double oracle_calls(double alpha, double sigma, double dimension) {
+  constexpr double batch = 1000.0, c_step = 1.0 / 128, k_steps = 64.0;
+  Numbers n = well_numbers(1e6, dimension);
+  n.deviation = sigma;
+  const double X_per_kc2 = k_steps * n.gap * n.smoothness / c_step;
+  const double kc = std::sqrt(std::pow(alpha, 4) / (X_per_kc2 * (dimension + 1.0)));
+  const auto target = circle_for(n, alpha, batch, kc, c_step, k_steps);
+  return target->steps * batch;
+}
+
+Finding theorem_1_1(const Runs&, const Study&) {
+  const auto slope = [](const std::vector<double>& grid, const auto& calls) {
+    std::vector<double> y;
+    for (const double x : grid) y.push_back(calls(x));
+    return log_slope(grid, y);
+  };
+  const double in_alpha =
+      slope(log_grid(1e-2, 1e-1, 5), [](double a) { return oracle_calls(a, 1, 10); });
+  const double in_sigma =
+      slope(log_grid(0.25, 4, 5), [](double s) { return oracle_calls(0.05, s, 10); });
+  const double in_d = slope(log_grid(4, 256, 7), [](double d) { return oracle_calls(0.05, 1, d); });
+  const auto near = [](double a, double b) { return std::abs(a - b) <= 0.05; };
+  return finding(
+      near(in_alpha, -4) && near(in_sigma, 2) && near(in_d, 0),
+      fmt::format("exponents {:+.3f} in α, {:+.3f} in σ, {:+.3f} in d", in_alpha, in_sigma, in_d),
+      "the calls grow with the dimension");
+}
+
+Finding theorem_3_1(const Runs&, const Study&) {
+  constexpr double premise = 2328.0 * 512 * 512 / (50000.0 * 50000.0);  // T B²/n²
+  std::vector<std::string> texts;
+  bool holds = true;
+  for (const double epsilon : {0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0}) {
+    const double implied = theorem_3_1_epsilon(1.0, epsilon, Adjacency::add_remove);
+    if (epsilon < premise) holds = holds && implied <= epsilon;
+    double low = 0.1, high = 100.0;
+    for (int k = 0; k < 16; ++k) {
+      const double middle = std::sqrt(low * high);
+      const double cost = theorem_3_1_epsilon(middle, epsilon, Adjacency::replace_one);
+      (cost <= epsilon ? high : low) = middle;
+    }
+    texts.push_back(fmt::format(
+        "ε = {:g} costs {:.3g}, {:.3g} under replace-one, where c_{{2}} = {:.3g} is enough",
+        epsilon,
+        implied,
+        theorem_3_1_epsilon(1.0, epsilon, Adjacency::replace_one),
+        high));
+  }
+  return finding(holds,
+                 fmt::format("within the premise ε < {:.3g} at c_{{1}} = 1, and beyond it: {}",
+                             premise,
+                             fmt::join(texts, "; ")),
+                 "c_{2} = 1 is too little noise");
+}
+
+Finding theorem_3_1_repaired(const Runs& runs, const Study& study) {
+  int count = 0, kept = 0;
+  double worst = 0;
+  each_run(runs,
+           rate_sweep(study),
+           "DP-SGD",
+           {"n", "d", "epsilon"},
+           [&](const Part&, const json& d, const json& r) {
+             const json& p = r.at("privacy");
+             const double share = from_json_number(p.at("spent")) / d.at("epsilon").get<double>();
+             worst = std::max(worst, share);
+             ++count;
+             kept += p.at("label") == "enforced" && share <= 1.0 + 1e-9;
+           });
+  if (count == 0) return nothing_ran();
+  return finding(
+      kept == count,
+      fmt::format("{} of {} runs enforced and within the budget; at most {:.3g} of it spent",
+                  kept,
+                  count,
+                  worst));
+}
+
+Finding lemma_3_2(const Runs& runs, const Study& study) {
+  double worst = 0, least = std::numeric_limits<double>::infinity(), most = 0;
+  std::vector<double> first, last;
+  double first_steps = std::numeric_limits<double>::infinity(), last_steps = 0;
+  int count = 0;
+  each_run(runs,
+           rate_sweep(study),
+           "noisy SGD",
+           {"n", "d", "epsilon"},
+           [&](const Part& part, const json& d, const json& r) {
+             const Gradients g = gradients_met(r, d);
+             ++count;
+             worst = std::max(worst, g.longest / g.lemma_3_2);
+             least = std::min(least, g.longest);
+             most = std::max(most, g.longest);
+             if (part.name != "n") return;
+             if (g.steps < first_steps) first.clear();
+             if (g.steps > last_steps) last.clear();
+             first_steps = std::min(first_steps, g.steps);
+             last_steps = std::max(last_steps, g.steps);
+             if (g.steps == first_steps) first.push_back(g.longest);
+             if (g.steps == last_steps) last.push_back(g.longest);
+           });
+  if (count == 0) return nothing_ran();
+  const double growth = median(last) / median(first);
+  return finding(
+      worst <= 1.0 && std::abs(growth - 1.0) <= 0.1,
+      fmt::format("longest gradients {:.3g} to {:.3g}, at most {:.3g} of the printed C; from T = "
+                  "{:.0f} to {:.0f} the median changes by the factor {:.3g}",
+                  least,
+                  most,
+                  worst,
+                  first_steps,
+                  last_steps,
+                  growth),
+      worst > 1.0 ? "a gradient exceeds C" : "not flat in T");
+}
+
+Finding lemma_3_2_units(const Runs&, const Study&) {
+  Numbers n = well_numbers(1e5, 10);
+  const double C = lemma_3_2_bound(n, 1e4, 1e-5);
+  n.smoothness *= 10;
+  n.gap *= 10;
+  n.deviation *= 10;
+  const double ratio = lemma_3_2_bound(n, 1e4, 1e-5) / C;
+  return finding(std::abs(ratio - 10) <= 1e-9,
+                 fmt::format("C of 10 f is {:.4g} times C of f", ratio),
+                 "the terms have different units");
+}
+
+Finding lemma_3_2_repaired(const Runs& runs, const Study& study) {
+  int count = 0, kept = 0;
+  double worst = 0;
+  each_run(runs,
+           rate_sweep(study),
+           "noisy SGD",
+           {"n", "d", "epsilon"},
+           [&](const Part&, const json& d, const json& r) {
+             const Gradients g = gradients_met(r, d);
+             ++count;
+             worst = std::max(worst, g.longest / g.nominal);
+             kept += g.violations == 0 && r.at("privacy").at("label") == "conditional";
+           });
+  if (count == 0) return nothing_ran();
+  Numbers n = well_numbers(1e5, 10);
+  UnclippedRun run{
+      .batch = 1000, .steps = 1e4, .step_size = 0.1, .largest_deviation = 1, .failure = 1e-6};
+  const auto C = proved_bound(n, run, 1e-3);
+  n.smoothness *= 10;
+  n.gap *= 10;
+  n.deviation *= 10;
+  run.step_size /= 10;
+  run.largest_deviation *= 10;
+  const auto scaled = proved_bound(n, run, 1e-3);
+  const double ratio = C && scaled ? *scaled / *C : std::numeric_limits<double>::quiet_NaN();
+  return finding(
+      kept == count && std::abs(ratio - 10) <= 1e-8,
+      fmt::format("{} of {} runs without a longer gradient, the longest {:.3g} of C; C of 10 f is "
+                  "{:.10g} times C of f",
+                  kept,
+                  count,
+                  worst,
+                  ratio));
+}
+
+Finding theorem_3_3(const Runs&, const Study&) {
+  const double reached = extremal_delta(1.0, 0.01, 0.01);
+  return finding(reached <= 0.02 + 1e-12,
+                 fmt::format("δ = {:.4g} against 0.02 at ε = 1", reached),
+                 "e^{ε} δ is missing");
+}
+
+Finding theorem_3_3_repaired(const Runs& runs, const Study& study) {
+  double off = 0;
+  for (const double epsilon : {0.125, 1.0, 8.0}) {
+    constexpr double delta = 1e-5;
+    off = std::max(off,
+                   std::abs(extremal_delta(epsilon, delta, delta) -
+                            class_relative_delta({.epsilon = epsilon, .delta = delta}, delta)));
+  }
+  int count = 0, stated = 0;
+  each_run(runs,
+           rate_sweep(study),
+           "noisy SGD",
+           {"n", "d", "epsilon"},
+           [&](const Part&, const json& d, const json& r) {
+             ++count;
+             const json& p = r.at("privacy");
+             if (!p.contains("class_relative")) return;
+             const double delta = d.at("delta"), epsilon = d.at("epsilon");
+             const double failure = p.at("class_relative").at("bound_failure");
+             stated +=
+                 std::abs(class_relative_delta({.epsilon = epsilon, .delta = delta / 2}, failure) -
+                          delta) <= 1e-9 * delta;
+           });
+  if (count == 0) return nothing_ran();
+  return finding(
+      off <= 1e-12 && stated == count,
+      fmt::format(
+          "the extremal pair is off by {:.1g}; {} of {} runs state it", off, stated, count));
+}
+
+Finding theorem_3_4_share(const Runs& runs, const Study& study) {
+  int count = 0, kept = 0, empty = 0;
+  double least = 1.0;
+  each_run(runs,
+           rate_sweep(study),
+           "",
+           {"n", "paper-schedule"},
+           [&](const Part&, const json&, const json& r) {
+             const auto alpha = metric_of(r, "schedule.alpha");
+             const auto share = metric_of(r, "trace.fraction_solved");
+             const auto start = start_metric(r, "output.sosp_level");
+             if (!alpha || !share || !start || start_over_result * *alpha >= *start) {
+               ++empty;
+               return;
+             }
+             ++count;
+             least = std::min(least, *share);
+             kept += *share >= 0.5;
+           });
+  if (count == 0)
+    return {.verdict = Verdict::inconclusive,
+            .measured = fmt::format("{} runs say nothing", empty),
+            .reason = "the promise is no better than the start"};
+  return finding(
+      kept == count,
+      fmt::format("at least {:.3g} of the iterates in each of {} runs; {} more say nothing",
+                  least,
+                  count,
+                  empty),
+      fmt::format("{} runs below one half", count - kept));
+}
+
+/// Decrease that the proof's buckets add up to, over f_max.
+double bucket_decrease(TheoremConstants constants) {
+  constexpr double rho = 1.5, alpha = 0.05, noise = 0.05, delta = 1e-6;
+  const Numbers n{.records = 1e7, .dimension = 20, .smoothness = 1, .gap = 1, .deviation = 1};
+  const double total_noise = noise * noise * (1.0 + n.dimension);
+  const Theorem34 t = theorem_3_4(n, rho, alpha, total_noise, noise, delta, constants);
+  return t.steps / t.escape_steps / 24.0 * t.escape_drop / n.gap;
+}
+
+Finding theorem_3_4_constants(const Runs&, const Study&) {
+  const double printed = bucket_decrease(TheoremConstants::paper);
+  return finding(
+      printed >= 1.0,
+      fmt::format("{:.3g} f_{{max}} as printed, {:.3g} f_{{max}} with k_{{T}} = max(64, 32 "
+                  "c_{{I}}/c_{{F}})",
+                  printed,
+                  bucket_decrease(TheoremConstants::corrected)),
+      "k_{T} = 64 is too short");
+}
+
+Finding theorem_3_4_noise(const Runs&, const Study&) {
+  constexpr double allowed = 1e-5 / 1e4;  // δ/T
+  const auto exceeds = [](double share) { return std::erfc(share / std::sqrt(2.0)); };
+  double low = 1, high = 40;  // of Δ √B/σ
+  for (int k = 0; k < 60; ++k) {
+    const double middle = 0.5 * (low + high);
+    (exceeds(middle) <= allowed ? high : low) = middle;
+  }
+  return finding(
+      exceeds(1) <= allowed,
+      fmt::format("a normal sampling error exceeds Δ with probability {:.3g} a step where "
+                  "δ/T = {:.0e}; Δ² = {:.3g} σ²/B is enough",
+                  exceeds(1),
+                  allowed,
+                  high * high),
+      "the largest of T sampling errors has a logarithm");
+}
+
+Finding noise_is_needed(const Runs& runs, const Study& study) {
+  int still = 0, quiet = 0, below = 0, noisy = 0;
+  double off = 0;
+  for (const char* arm : {"noisy SGD, epsilon = infinity", "DP-SGD, epsilon = infinity"})
+    each_run(
+        runs, rate_sweep(study), arm, {"controls"}, [&](const Part&, const json&, const json& r) {
+          const double distance = std::abs(*metric_of(r, "output.sosp_level") - saddle_level());
+          off = std::max(off, distance);
+          ++quiet;
+          still += distance <= 1e-9;
+        });
+  for (const char* arm : {"noisy SGD", "DP-SGD"})
+    each_run(runs, rate_sweep(study), arm, {"n"}, [&](const Part&, const json&, const json& r) {
+      ++noisy;
+      below += *metric_of(r, "output.sosp_level") < *metric_of(r, "schedule.alpha");
+    });
+  if (quiet == 0 || noisy == 0) return nothing_ran();
+  return finding(
+      still == quiet && below == noisy,
+      fmt::format(
+          "without noise {} of {} runs end at 1/ρ (off by {:.1g}); with it {} of {} end below α",
+          still,
+          quiet,
+          off,
+          below,
+          noisy));
+}
+
+Finding theorem_3_5_gap(const Runs&, const Study&) {
+  std::vector<double> alpha;
+  const std::vector<double> gaps = log_grid(0.1, 10, 5);
+  for (const double gap : gaps) {
+    const Numbers n{.records = 1e6, .dimension = 10, .smoothness = 1, .gap = gap, .deviation = 1};
+    const CircleSpec spec{.kappa = naive_kappa(1e6, {.epsilon = 1, .delta = 1e-5}), .delta = 1e-5};
+    alpha.push_back(resolve_circle(n, spec, [&](double, double, double, double) {
+                      return 2.0 * std::sqrt(gap);
+                    }).alpha);
+  }
+  const double slope = log_slope(gaps, alpha);
+  return finding(std::abs(slope - 1.0) <= 0.02,
+                 fmt::format("exponent {:+.3f} in f_{{max}}", slope),
+                 "√(L f_{max})");
+}
+
+}  // namespace
+
+std::vector<PredicateEntry> avdiukhin_2024_theorem_predicates() {
+  return {
+      {"avdiukhin-2024/theorem-1.1-gradients", no_jobs, theorem_1_1},
+      {"avdiukhin-2024/theorem-3.1", no_jobs, theorem_3_1},
+      {"avdiukhin-2024/theorem-3.1-repaired", sweep_jobs, theorem_3_1_repaired},
+      {"avdiukhin-2024/lemma-3.2", sweep_jobs, lemma_3_2},
+      {"avdiukhin-2024/lemma-3.2-units", no_jobs, lemma_3_2_units},
+      {"avdiukhin-2024/lemma-3.2-repaired", sweep_jobs, lemma_3_2_repaired},
+      {"avdiukhin-2024/theorem-3.3", no_jobs, theorem_3_3},
+      {"avdiukhin-2024/theorem-3.3-repaired", sweep_jobs, theorem_3_3_repaired},
+      {"avdiukhin-2024/theorem-3.4", sweep_jobs, theorem_3_4_share},
+      {"avdiukhin-2024/theorem-3.4-constants", no_jobs, theorem_3_4_constants},
+      {"avdiukhin-2024/theorem-3.4-noise", no_jobs, theorem_3_4_noise},
+      {"avdiukhin-2024/noise-is-needed", sweep_jobs, noise_is_needed},
+      {"avdiukhin-2024/theorem-3.5-gap", no_jobs, theorem_3_5_gap},
+  };
+}
+
+}  // namespace dpsosp

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "dpsosp/experiments/fit.hpp"
+#include "dpsosp/experiments/runs.hpp"
+#include "dpsosp/experiments/study.hpp"
+#include "dpsosp/plots/table.hpp"
+
+/// What papers claim, and what came out.
+namespace dpsosp {
+
+/// A slope that a claim is about, measured by a part of a built-in sweep.
+struct ClaimedSlope {
+  std::string axis;
+  ClaimedExponent exponent{0};
+  std::string sweep;
+  std::string part;
+  std::string arm;
+  std::string metric;  ///< empty: of the first slope that the part asks for
+};
+
+struct Claim {
+  enum class Kind {
+    slope,        ///< judged by the slopes of sweeps
+    predicate,    ///< judged by code, see PredicateEntry
+    unreachable,  ///< no affordable run shows it
+    later,        ///< its exhibit is not written yet
+  };
+  std::string id;  ///< "lowy-2024/c1"
+  std::string place;
+  std::string says;     ///< what the paper claims
+  std::string measure;  ///< what is measured here
+  std::string expected;
+  Kind kind = Kind::predicate;
+  std::vector<ClaimedSlope> slopes;
+  std::string holds_if;   ///< of a predicate
+  std::string why;        ///< of what is not measured
+  std::string needs;      ///< of an unreachable claim: the n and T that would show it
+  std::string instead;    ///< of an unreachable claim: the claim below it that is tested
+  std::string reference;  ///< what an independent program found
+};
+std::string_view to_string(Claim::Kind kind);
+
+/// The claims of a paper's claims.toml, in the file's order.
+/// \param source  for messages: the file's name
+/// \throws InputError with the line if the text is wrong
+std::vector<Claim> parse_claims(std::string_view toml, const std::string& source);
+
+/// What was measured of a claim.
+struct Finding {
+  Verdict verdict = Verdict::not_measured;
+  std::string measured;  ///< the numbers, in a few words
+  std::string reason;    ///< why inconclusive, or in which way it fails; may be empty
+  std::optional<double> value;
+  std::optional<Interval> interval;
+  std::vector<std::string>
+      runs{};              ///< keys of the runs that it rests on, each once; none: formulas
+  std::string rests_on{};  ///< the same in words: "formulas", "120 runs of zhou-2020"
+};
+
+/// The code that judges one predicate.
+struct PredicateEntry {
+  std::string claim;
+  std::vector<nlohmann::json> (*jobs)(const Study& study);  ///< runs and probes that it needs
+  Finding (*find)(const Runs& runs, const Study& study);
+};
+
+/// Lists put together: of what several source files bring.
+template <class T>
+std::vector<T> joined(std::initializer_list<std::vector<T>> lists) {
+  std::vector<T> all;
+  for (const std::vector<T>& list : lists) all.insert(all.end(), list.begin(), list.end());
+  return all;
+}
+
+/// Claims, and the code that judges those which are predicates.
+struct ClaimSet {
+  std::vector<Claim> claims;
+  std::vector<PredicateEntry> predicates;
+};
+
+/// The jobs of every claim at this scale; sweeps and predicates.
+std::vector<nlohmann::json> claim_jobs(const ClaimSet& set, const Study& study);
+
+/// The finding of every claim, in the order of the set. A slope claim is `as claimed` where every
+/// axis is, `worse` where any is, else `inconclusive` where any is, else `better`.
+std::vector<Finding> find_claims(const ClaimSet& set, const Runs& runs, const Study& study);
+
+/// Counts by verdict and paper, and how many formulas alone decide; and one row a claim.
+plots::Table claims_summary_table(const ClaimSet& set, const std::vector<Finding>& findings);
+plots::Table claims_table(const ClaimSet& set, const std::vector<Finding>& findings);
+/// \param findings  null: none yet
+nlohmann::json claims_json(const ClaimSet& set, const std::vector<Finding>* findings);
+
+}  // namespace dpsosp

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dpsosp/claims/claims.hpp"
+#include "dpsosp/experiments/sweep.hpp"
+
+/// What the predicates of all papers are written with.
+namespace dpsosp {
+
+/// Relative error that is taken for rounding where a number is compared with an exact bound.
+inline constexpr double rounding = 1e-9;
+
+Verdict holds_if(bool condition);
+/// `reason` is why it fails; dropped where it holds.
+Finding finding(bool holds, std::string measured, std::string reason = "");
+Finding nothing_ran();
+
+/// Of a claim that formulas decide.
+std::vector<nlohmann::json> no_jobs(const Study&);
+
+struct FinishedRun {
+  const nlohmann::json* run;  ///< its description
+  const nlohmann::json* result;
+};
+std::vector<FinishedRun> finished(const Runs& runs,
+                                  const std::vector<nlohmann::json>& descriptions);
+/// Of the runs that have the metric.
+std::vector<double> values_of(const std::vector<FinishedRun>& runs, std::string_view metric);
+
+/// Every finished run of an arm, of all arms if it is empty, in the parts named.
+void each_run(
+    const Runs& runs,
+    const Sweep& sweep,
+    std::string_view arm,
+    const std::vector<std::string_view>& parts,
+    const std::function<
+        void(const Part&, const nlohmann::json& description, const nlohmann::json& result)>& visit);
+
+/// Cells of one arm of a part; none where the scale does not have the part.
+std::vector<Cell> arm_cells(const Sweep& sweep, std::string_view part, std::string_view arm);
+
+double mean(const std::vector<double>& v);
+/// Of the mean; 0 for fewer than two values.
+double standard_error(const std::vector<double>& v);
+/// Every run of these built-in sweeps.
+std::vector<nlohmann::json> sweep_jobs(const std::vector<std::string_view>& names,
+                                       const Study& study);
+
+/// Whether the promise says more than the start, so that a run below it shows something.
+bool says_something(const nlohmann::json& result, std::string_view metric, double promise);
+inline constexpr std::string_view no_better_than_start = "the promise is no better than the start";
+
+/// From `from` to `to` in equal ratios.
+std::vector<double> log_grid(double from, double to, int points);
+/// Least-squares slope of log y on log x, of numbers without noise.
+double log_slope(const std::vector<double>& x, const std::vector<double>& y);
+
+}  // namespace dpsosp

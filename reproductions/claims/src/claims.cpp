@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/claims/claims.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "dpsosp/claims/judging.hpp"
+#include "dpsosp/core/errors.hpp"
+#include "dpsosp/experiments/run_key.hpp"
+#include "dpsosp/experiments/study.hpp"
+#include "dpsosp/experiments/sweep.hpp"
+#include "dpsosp/experiments/sweep_report.hpp"
+#include "dpsosp/experiments/toml_reader.hpp"
+
+namespace dpsosp {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::array<std::pair<Claim::Kind, std::string_view>, 4> kinds{
+    {{Claim::Kind::slope, "slope"},
+     {Claim::Kind::predicate, "predicate"},
+     {Claim::Kind::unreachable, "unreachable"},
+     {Claim::Kind::later, "later"}}};
+constexpr const char* formulas = "formulas";
+
+Claim claim_of(const TomlNode& node) {
+  const TomlTable t = node.table();
+  t.allow({"id",
+           "place",
+           "says",
+           "measure",
+           "expected",
+           "kind",
+           "slopes",
+           "holds_if",
+           "why",
+           "needs",
+           "instead",
+           "reference",
+           "exhibit"});
+  const auto text = [&](const char* name) { return t.has(name) ? t.at(name).text() : ""; };
+  Claim c;
+  c.id = t.at("id").text();
+  c.place = t.at("place").text();
+  c.says = t.at("says").text();
+  c.measure = text("measure");
+  c.expected = text("expected");
+  const std::string kind = t.at("kind").text();
+  const auto found = std::ranges::find(kinds, kind, &decltype(kinds)::value_type::second);
+  if (found == kinds.end())
+    t.at("kind").fail("kind = '" + kind + "', expected slope, predicate, unreachable or later");
+  c.kind = found->first;
+  c.holds_if = text("holds_if");
+  c.why = text("why");
+  c.needs = text("needs");
+  c.instead = text("instead");
+  c.reference = text("reference");
+  const auto required = [&](const char* name) {
+    if (!t.has(name)) node.fail(fmt::format("{} is missing in a claim of kind {}", name, kind));
+  };
+  switch (c.kind) {
+    case Claim::Kind::slope:
+      required("slopes");
+      for (const TomlNode& s : t.at("slopes").array()) {
+        const TomlTable slope = s.table();
+        slope.allow({"axis", "exponent", "sweep", "part", "arm", "metric"});
+        c.slopes.push_back(
+            {.axis = slope.at("axis").text(),
+             .exponent = std::make_from_tuple<ClaimedExponent>(slope.at("exponent").range()),
+             .sweep = slope.at("sweep").text(),
+             .part = slope.at("part").text(),
+             .arm = slope.at("arm").text(),
+             .metric = slope.has("metric") ? slope.at("metric").text() : ""});
+      }
+      break;
+    case Claim::Kind::predicate:
+      required("holds_if");
+      break;
+    case Claim::Kind::unreachable:
+      required("needs");
+      [[fallthrough]];
+    case Claim::Kind::later:
+      required("why");
+      break;
+  }
+  return c;
+}
+
+std::string paper_of(const std::string& id) { return id.substr(0, id.find('/')); }
+
+/// Slopes of the built-in sweeps that claims refer to, each sweep fitted once.
+class Slopes {
+ public:
+  Slopes(const Runs& runs, const Study& study) : runs_(runs), study_(study) {}
+
+  const Slope* find(const ClaimedSlope& wanted) {
+    if (!study_.catalogue.has_sweep(wanted.sweep)) return nullptr;
+    auto [place, fresh] = of_sweep_.try_emplace(wanted.sweep);
+    if (fresh) place->second = slopes_of(runs_, study_.sweep(wanted.sweep));
+    for (const Slope& s : place->second)
+      if (s.part == wanted.part && s.arm == wanted.arm && s.request.axis == wanted.axis &&
+          (wanted.metric.empty() || s.request.metric == wanted.metric))
+        return &s;
+    return nullptr;
+  }
+
+ private:
+  const Runs& runs_;
+  const Study& study_;
+  std::map<std::string, std::vector<Slope>> of_sweep_;
+};
+
+/// Names what findings rest on.
+class Evidence {
+ public:
+  explicit Evidence(const Study& study) {
+    for (const BuiltInSweep& s : study.catalogue.sweeps)
+      for (const json& job : jobs_of(study.sweep(s.name))) sweep_of_[RunKey(job).hash()] = s.name;
+  }
+
+  void name(Finding& f, const std::vector<json>& jobs) const {
+    std::set<std::string> seen;
+    std::map<std::string, int> counts;  // by sweep
+    int probes = 0, others = 0;
+    for (const json& job : jobs) {
+      const std::string key = RunKey(job).hash();
+      if (!seen.insert(key).second) continue;
+      f.runs.push_back(key);
+      if (const auto sweep = sweep_of_.find(key); sweep != sweep_of_.end())
+        ++counts[sweep->second];
+      else
+        ++(job.contains("probe") ? probes : others);
+    }
+    std::vector<std::string> words;
+    const auto counted = [](int count, std::string_view what) {
+      return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+    };
+    for (const auto& [sweep, count] : counts)
+      words.push_back(fmt::format("{} of {}", counted(count, "run"), sweep));
+    if (others > 0) words.push_back(fmt::format("{} of its own", counted(others, "run")));
+    if (probes > 0) words.push_back(counted(probes, "probe"));
+    f.rests_on = words.empty() ? formulas : fmt::format("{}", fmt::join(words, ", "));
+  }
+
+ private:
+  std::map<std::string, std::string> sweep_of_;
+};
+
+std::vector<json> jobs_of_slopes(const Claim& claim, const Study& study) {
+  std::vector<json> jobs;
+  for (const ClaimedSlope& s : claim.slopes) {
+    if (!study.catalogue.has_sweep(s.sweep)) continue;
+    const Sweep sweep = study.sweep(s.sweep);
+    for (const Cell& c : arm_cells(sweep, s.part, s.arm))
+      jobs.insert(jobs.end(), c.runs.begin(), c.runs.end());
+  }
+  return jobs;
+}
+
+Finding slope_finding(const Claim& claim, Slopes& slopes, const Study& study) {
+  using enum Verdict;
+  Finding f;
+  std::vector<Verdict> verdicts;
+  std::vector<std::string> measured, reasons;
+  bool all_run = true;
+  const bool several_arms = std::ranges::any_of(
+      claim.slopes, [&](const ClaimedSlope& c) { return c.arm != claim.slopes.front().arm; });
+  for (const ClaimedSlope& wanted : claim.slopes) {
+    const std::string name =
+        several_arms ? fmt::format("{}, {}", wanted.arm, wanted.axis) : wanted.axis;
+    const Slope* s = slopes.find(wanted);
+    if (s == nullptr) {
+      all_run = false;
+      reasons.push_back(fmt::format("{}: {}",
+                                    name,
+                                    study.catalogue.has_sweep(wanted.sweep)
+                                        ? "not run at this scale"
+                                        : "its sweep does not exist yet"));
+      continue;
+    }
+    const SlopeVerdict v = judge(*s, wanted.exponent);
+    verdicts.push_back(v.verdict);
+    if (!v.reason.empty()) reasons.push_back(fmt::format("{}: {}", name, v.reason));
+    measured.push_back(s->fit ? fmt::format("{} {:+.3f} [{:+.3f}, {:+.3f}] for {}: {}",
+                                            name,
+                                            s->fit->slope,
+                                            s->fit->interval.low,
+                                            s->fit->interval.high,
+                                            to_text(wanted.exponent),
+                                            to_string(v.verdict))
+                              : fmt::format("{}: no slope", name));
+    if (s->fit && !f.value) {
+      f.value = s->fit->slope;
+      f.interval = s->fit->interval;
+    }
+  }
+  const auto any = [&](Verdict v) { return std::ranges::find(verdicts, v) != verdicts.end(); };
+  f.verdict = verdicts.empty()           ? not_measured
+              : any(worse_than_claimed)  ? worse_than_claimed
+              : any(inconclusive)        ? inconclusive
+              : !all_run                 ? inconclusive
+              : any(better_than_claimed) ? better_than_claimed
+                                         : as_claimed;
+  f.measured = fmt::format("{}", fmt::join(measured, "; "));
+  f.reason = fmt::format("{}", fmt::join(reasons, "; "));
+  return f;
+}
+
+const PredicateEntry* predicate(const ClaimSet& set, const std::string& claim) {
+  const auto found = std::ranges::find(set.predicates, claim, &PredicateEntry::claim);
+  return found == set.predicates.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+std::string_view to_string(Claim::Kind kind) {
+  for (const auto& [k, name] : kinds)
+    if (k == kind) return name;
+  return {};
+}
+
+std::vector<Claim> parse_claims(std::string_view toml, const std::string& source) {
+  const TomlDocument document(toml, source);
+  document.root().allow({"claim"});
+  std::vector<Claim> list;
+  std::set<std::string> ids;
+  for (const TomlNode& node : document.root().at("claim").array()) {
+    list.push_back(claim_of(node));
+    if (!ids.insert(list.back().id).second) node.fail("two claims are called " + list.back().id);
+  }
+  return list;
+}
+
+std::vector<json> claim_jobs(const ClaimSet& set, const Study& study) {
+  std::vector<json> jobs;
+  std::set<std::string> sweeps;
+  for (const Claim& c : set.claims) {
+    for (const ClaimedSlope& s : c.slopes)
+      if (study.catalogue.has_sweep(s.sweep) && sweeps.insert(s.sweep).second)
+        for (json& job : jobs_of(study.sweep(s.sweep))) jobs.push_back(std::move(job));
+    if (const PredicateEntry* p = predicate(set, c.id))
+      for (json& job : p->jobs(study)) jobs.push_back(std::move(job));
+  }
+  return jobs;
+}
+
+std::vector<Finding> find_claims(const ClaimSet& set, const Runs& runs, const Study& study) {
+  std::vector<Finding> findings;
+  Slopes slopes(runs, study);
+  const Evidence evidence(study);
+  for (const Claim& c : set.claims) {
+    Finding f;
+    if (c.kind == Claim::Kind::slope) {
+      f = slope_finding(c, slopes, study);
+      evidence.name(f, jobs_of_slopes(c, study));
+    } else if (const PredicateEntry* p = predicate(set, c.id)) {
+      f = p->find(runs, study);
+      evidence.name(f, p->jobs(study));
+    } else if (c.kind == Claim::Kind::unreachable) {
+      f = {.verdict = Verdict::not_reachable, .measured = "needs " + c.needs, .reason = c.why};
+    } else {
+      f.reason = c.why;
+    }
+    findings.push_back(std::move(f));
+  }
+  return findings;
+}
+
+plots::Table claims_summary_table(const ClaimSet& set, const std::vector<Finding>& findings) {
+  using enum Verdict;
+  constexpr std::array verdicts{as_claimed,
+                                better_than_claimed,
+                                worse_than_claimed,
+                                holds,
+                                fails,
+                                inconclusive,
+                                not_reachable,
+                                not_measured};
+  plots::Table t;
+  t.id = "claims-by-verdict";
+  t.title = "Claims by verdict";
+  t.row_header = "paper";
+  t.column_groups.push_back({"", {}});
+  for (const Verdict v : verdicts) t.column_groups.back().columns.emplace_back(to_string(v));
+  t.column_groups.back().columns.emplace_back("all");
+  t.column_groups.back().columns.emplace_back("of these, by formulas alone");
+  std::map<std::string, std::map<Verdict, int>> counts;
+  std::map<std::string, int> by_formulas;
+  for (std::size_t k = 0; k < findings.size(); ++k)
+    for (const std::string& paper : {paper_of(set.claims[k].id), std::string("all")}) {
+      ++counts[paper][findings[k].verdict];
+      by_formulas[paper] += findings[k].rests_on == formulas;
+    }
+  plots::RowGroup group;
+  const auto row = [&](const std::string& paper) {
+    plots::Row r{.label = paper};
+    int sum = 0;
+    for (const Verdict v : verdicts) {
+      const int count = counts[paper][v];
+      sum += count;
+      r.cells.push_back(plots::text_cell(count == 0 ? "" : fmt::format("{}", count)));
+    }
+    r.cells.push_back(plots::text_cell(fmt::format("{}", sum)));
+    r.cells.push_back(plots::text_cell(fmt::format("{}", by_formulas[paper])));
+    group.rows.push_back(std::move(r));
+  };
+  std::vector<std::string> papers;
+  for (const auto& [paper, unused] : counts)
+    if (paper != "all") papers.push_back(paper);
+  for (const std::string& paper : papers) row(paper);
+  row("all");
+  t.row_groups.push_back(std::move(group));
+  return t;
+}
+
+plots::Table claims_table(const ClaimSet& set, const std::vector<Finding>& findings) {
+  plots::Table t;
+  t.id = "claims";
+  t.title = "Every claim";
+  t.row_header = "claim";
+  t.column_groups.push_back(
+      {"", {"place", "the paper says", "expected", "measured", "rests on", "verdict"}});
+  for (std::size_t k = 0; k < findings.size(); ++k) {
+    const Claim& c = set.claims[k];
+    const Finding& f = findings[k];
+    const std::string paper = paper_of(c.id);
+    if (t.row_groups.empty() || t.row_groups.back().label != paper)
+      t.row_groups.push_back({.label = paper});
+    plots::Row row{.label = c.id.substr(paper.size() + 1)};
+    row.cells = {plots::text_cell(c.place),
+                 plots::text_cell(c.says),
+                 plots::text_cell(c.expected),
+                 plots::text_cell(f.measured),
+                 plots::text_cell(f.rests_on),
+                 plots::text_cell(f.reason)};
+    row.cells.back().labels.push_back(verdict_label({f.verdict, ""}));
+    t.row_groups.back().rows.push_back(std::move(row));
+  }
+  return t;
+}
+
+json claims_json(const ClaimSet& set, const std::vector<Finding>* findings) {
+  json all = json::array();
+  for (std::size_t k = 0; k < set.claims.size(); ++k) {
+    const Claim& c = set.claims[k];
+    json j{{"id", c.id},
+           {"place", c.place},
+           {"says", c.says},
+           {"kind", to_string(c.kind)},
+           {"measure", c.measure},
+           {"expected", c.expected}};
+    if (!c.holds_if.empty()) j["holds_if"] = c.holds_if;
+    if (!c.why.empty()) j["why"] = c.why;
+    if (!c.needs.empty()) j["needs"] = c.needs;
+    if (!c.instead.empty()) j["instead"] = c.instead;
+    if (!c.reference.empty()) j["reference"] = c.reference;
+    for (const ClaimedSlope& s : c.slopes)
+      j["slopes"].push_back({{"axis", s.axis},
+                             {"exponent", to_json(s.exponent)},
+                             {"sweep", s.sweep},
+                             {"part", s.part},
+                             {"arm", s.arm}});
+    if (findings != nullptr) {
+      const Finding& f = (*findings)[k];
+      j["verdict"] = to_string(f.verdict);
+      j["measured"] = f.measured;
+      j["reason"] = f.reason;
+      if (f.value) j["value"] = *f.value;
+      if (f.interval) j["interval"] = {f.interval->low, f.interval->high};
+      if (!f.rests_on.empty()) j["rests_on"] = f.rests_on;
+      if (!f.runs.empty()) j["runs"] = f.runs;
+    }
+    all.push_back(std::move(j));
+  }
+  return all;
+}
+
+}  // namespace dpsosp

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/claims/judging.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numeric>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "dpsosp/experiments/metric.hpp"
+#include "dpsosp/experiments/study.hpp"
+#include "dpsosp/experiments/sweep.hpp"
+
+namespace dpsosp {
+
+using nlohmann::json;
+
+Verdict holds_if(bool condition) { return condition ? Verdict::holds : Verdict::fails; }
+
+Finding finding(bool holds, std::string measured, std::string reason) {
+  return {.verdict = holds_if(holds),
+          .measured = std::move(measured),
+          .reason = holds ? "" : std::move(reason)};
+}
+
+Finding nothing_ran() { return {.verdict = Verdict::inconclusive, .reason = "no run finished"}; }
+
+std::vector<json> no_jobs(const Study&) { return {}; }
+
+std::vector<FinishedRun> finished(const Runs& runs, const std::vector<json>& descriptions) {
+  std::vector<FinishedRun> all;
+  for (const json& d : descriptions) {
+    const StoredRun& run = runs.at(d);
+    if (run.status == RunStatus::finished) all.push_back({&d, &run.result});
+  }
+  return all;
+}
+
+std::vector<double> values_of(const std::vector<FinishedRun>& runs, std::string_view metric) {
+  std::vector<double> values;
+  for (const FinishedRun& r : runs)
+    if (const auto v = metric_of(*r.result, metric)) values.push_back(*v);
+  return values;
+}
+
+void each_run(
+    const Runs& runs,
+    const Sweep& sweep,
+    std::string_view arm,
+    const std::vector<std::string_view>& parts,
+    const std::function<void(const Part&, const json& description, const json& result)>& visit) {
+  for (const Part& part : sweep.parts) {
+    if (std::ranges::find(parts, part.name) == parts.end()) continue;
+    for (const Cell& cell : cells_of(sweep, part)) {
+      if (!arm.empty() && sweep.arms[cell.arm].name != arm) continue;
+      for (const FinishedRun& r : finished(runs, cell.runs)) visit(part, *r.run, *r.result);
+    }
+  }
+}
+
+std::vector<Cell> arm_cells(const Sweep& sweep, std::string_view part, std::string_view arm) {
+  std::vector<Cell> found;
+  for (const Part& p : sweep.parts) {
+    if (p.name != part) continue;
+    for (Cell& c : cells_of(sweep, p))
+      if (sweep.arms[c.arm].name == arm) found.push_back(std::move(c));
+  }
+  return found;
+}
+
+std::vector<json> sweep_jobs(const std::vector<std::string_view>& names, const Study& study) {
+  std::vector<json> jobs;
+  for (const std::string_view name : names)
+    for (json& job : jobs_of(study.sweep(name))) jobs.push_back(std::move(job));
+  return jobs;
+}
+
+bool says_something(const json& result, std::string_view metric, double promise) {
+  const auto start = start_metric(result, metric);
+  return start && start_over_result * promise < *start;
+}
+
+double mean(const std::vector<double>& v) {
+  return std::accumulate(v.begin(), v.end(), 0.0) / static_cast<double>(v.size());
+}
+
+double standard_error(const std::vector<double>& v) {
+  if (v.size() < 2) return 0;
+  const double m = mean(v);
+  double sum = 0;
+  for (const double x : v) sum += (x - m) * (x - m);
+  const auto n = static_cast<double>(v.size());
+  return std::sqrt(sum / (n - 1) / n);
+}
+
+std::vector<double> log_grid(double from, double to, int points) {
+  std::vector<double> grid;
+  for (int k = 0; k < points; ++k) grid.push_back(from * std::pow(to / from, k / (points - 1.0)));
+  return grid;
+}
+
+double log_slope(const std::vector<double>& x, const std::vector<double>& y) {
+  double mx = 0, my = 0, xx = 0, xy = 0;
+  const auto n = static_cast<double>(x.size());
+  for (std::size_t k = 0; k < x.size(); ++k) {
+    mx += std::log(x[k]) / n;
+    my += std::log(y[k]) / n;
+  }
+  for (std::size_t k = 0; k < x.size(); ++k) {
+    xx += (std::log(x[k]) - mx) * (std::log(x[k]) - mx);
+    xy += (std::log(x[k]) - mx) * (std::log(y[k]) - my);
+  }
+  return xy / xx;
+}
+
+}  // namespace dpsosp

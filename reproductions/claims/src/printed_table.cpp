@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/claims/printed_table.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "dpsosp/core/errors.hpp"
+#include "dpsosp/experiments/metric.hpp"
+#include "dpsosp/experiments/sweep_report.hpp"
+#include "dpsosp/experiments/toml_reader.hpp"
+
+namespace dpsosp {
+namespace {
+
+using nlohmann::json;
+
+/// "sampling" of fractions: −2/3 as −0.667.
+std::string with_sign(double e) { return fmt::format("{:+.3f}", e); }
+
+/// The measured slope of one axis, or why there is none.
+plots::Cell slope_cell(const std::vector<Slope>& slopes,
+                       std::string_view arm,
+                       std::string_view axis) {
+  const auto found = std::ranges::find_if(slopes, [&](const Slope& s) {
+    return s.arm == arm && s.request.axis == axis && s.request.metric != "schedule.alpha";
+  });
+  if (found == slopes.end()) return plots::text_cell("–");
+  const Slope& s = *found;
+  plots::Cell c = plots::text_cell(s.fit ? fmt::format("{} [{}, {}]",
+                                                       with_sign(s.fit->slope),
+                                                       with_sign(s.fit->interval.low),
+                                                       with_sign(s.fit->interval.high))
+                                         : s.verdict.reason);
+  if (s.request.claimed) {
+    c.labels.push_back(verdict_label(s.verdict));
+    c.labels.back().text += fmt::format(" ({})", to_text(*s.request.claimed));
+  }
+  return c;
+}
+
+/// Level, records and evaluations of the part "reference": of the arm itself, or of "ARM,
+/// reference" where the sweep runs on another problem than the reference point.
+std::vector<plots::Cell> reference_cells(const Runs& runs,
+                                         const Sweep& sweep,
+                                         std::string_view arm) {
+  for (const Part& part : sweep.parts) {
+    if (!part.name.starts_with("reference")) continue;
+    for (const Cell& cell : cells_of(sweep, part)) {
+      const std::string& name = sweep.arms[cell.arm].name;
+      if (name != arm && name != fmt::format("{}, reference", arm)) continue;
+      std::vector<plots::Cell> cells;
+      for (const char* metric : {"output.sosp_level", "records_used", "evaluations"}) {
+        const CellMetric m = measure(runs, cell, metric);
+        plots::Cell c = plots::text_cell("–");
+        if (!m.values.empty() || m.failed > 0)
+          c.content = plots::spread_of(m.values, m.failed, m.failure, {.digits = 3});
+        cells.push_back(std::move(c));
+      }
+      return cells;
+    }
+  }
+  return {plots::text_cell("–"), plots::text_cell("–"), plots::text_cell("–")};
+}
+
+TableEntry entry_of(const TomlNode& node) {
+  const TomlTable t = node.table();
+  t.allow({"row", "column", "printed", "algorithms", "settings", "remark", "measured"});
+  TableEntry e;
+  e.row = t.at("row").text();
+  e.column = t.at("column").text();
+  e.printed = t.at("printed").text();
+  if (t.has("algorithms"))
+    for (const TomlNode& key : t.at("algorithms").array()) e.algorithms.push_back(key.text());
+  if (t.has("settings"))
+    for (const auto& [name, value] : t.at("settings").table().entries())
+      e.settings.emplace(name, value.text());
+  if (t.has("remark")) e.remark = t.at("remark").text();
+  if (t.has("measured"))
+    for (const TomlNode& where : t.at("measured").array()) {
+      const TomlTable m = where.table();
+      m.allow({"sweep", "arm"});
+      e.measured.push_back({m.at("sweep").text(), m.at("arm").text()});
+    }
+  if (e.algorithms.empty() && e.remark.empty())
+    node.fail("an entry without algorithms needs a remark that says why");
+  return e;
+}
+
+/// The figure's panels, at most six to a figure.
+std::vector<plots::Figure> in_pages(const plots::Figure& figure) {
+  constexpr std::size_t most = 6;
+  std::vector<plots::Figure> pages;
+  for (std::size_t k = 0; k < figure.panels.size(); ++k) {
+    if (k % most == 0) {
+      plots::Figure page = figure;
+      page.panels.clear();
+      if (k > 0) page.id += fmt::format("-{}", k / most + 1);
+      pages.push_back(std::move(page));
+    }
+    pages.back().panels.push_back(figure.panels[k]);
+  }
+  return pages;
+}
+
+}  // namespace
+
+std::string PrintedTable::title() const { return fmt::format("{}, {}", paper, name); }
+
+std::vector<PrintedTable> parse_tables(const Texts& texts) {
+  const TomlDocument document(texts.tables, fmt::format("{}/tables.toml", texts.key));
+  document.root().allow({"table"});
+  std::vector<PrintedTable> tables;
+  for (const TomlNode& node : document.root().at("table").array()) {
+    const TomlTable t = node.table();
+    t.allow({"name", "entry"});
+    PrintedTable table{.paper = std::string(texts.key), .name = t.at("name").text(), .entries = {}};
+    for (const TomlNode& entry : t.at("entry").array()) table.entries.push_back(entry_of(entry));
+    tables.push_back(std::move(table));
+  }
+  return tables;
+}
+
+PrintedTable printed_table_of(const Texts& texts, std::string_view name) {
+  std::vector<std::string> names;
+  for (PrintedTable& table : parse_tables(texts)) {
+    if (table.name == name) return std::move(table);
+    names.push_back(table.name);
+  }
+  reject_unknown("table", std::string(name), names);
+}
+
+std::vector<std::string> sweeps_of_table(const PrintedTable& table) {
+  std::vector<std::string> names;
+  for (const TableEntry& e : table.entries)
+    for (const auto& m : e.measured)
+      if (std::ranges::find(names, m.sweep) == names.end()) names.emplace_back(m.sweep);
+  return names;
+}
+
+std::vector<json> printed_table_jobs(const PrintedTable& table, const Study& study) {
+  std::vector<json> jobs;
+  for (const std::string& name : sweeps_of_table(table))
+    for (json& job : jobs_of(study.sweep(name))) jobs.push_back(std::move(job));
+  return jobs;
+}
+
+plots::Table printed_table(const Runs& runs,
+                           const Study& study,
+                           const PrintedTable& table,
+                           std::string id) {
+  std::map<std::string, std::pair<Sweep, std::vector<Slope>>, std::less<>> sweeps;
+  for (const std::string& name : sweeps_of_table(table)) {
+    Sweep sweep = study.sweep(name);
+    std::vector<Slope> slopes = slopes_of(runs, sweep);
+    sweeps.emplace(name, std::pair(std::move(sweep), std::move(slopes)));
+  }
+  plots::Table t;
+  t.id = std::move(id);
+  t.title = table.title();
+  t.caption =
+      "Printed rates beside measured exponents: slope [95 % interval over seeds] and the verdict "
+      "against the claimed exponent in brackets. Level, records and evaluations are medians "
+      "[range] "
+      "at the common reference point, where the sweep has one. Timings stand in timings.csv.";
+  t.row_header = "row";
+  t.column_groups.push_back({"printed", {"column", "rate"}});
+  t.column_groups.push_back({"measured", {"algorithm", "metric", "n", "d", "ε"}});
+  t.column_groups.push_back({"reference point", {"sosp_level", "records", "evaluations"}});
+  plots::RowGroup group;
+  for (const TableEntry& e : table.entries) {
+    plots::Row row{.label = e.row};
+    row.cells = {plots::text_cell(e.column), plots::text_cell(e.printed)};
+    if (e.measured.empty()) {
+      row.cells.push_back(plots::text_cell(
+          e.algorithms.empty() ? e.remark : fmt::format("{}: not measured", e.algorithms.front())));
+      while (row.cells.size() < 10) row.cells.push_back(plots::text_cell(""));
+      group.rows.push_back(std::move(row));
+      continue;
+    }
+    for (const auto& m : e.measured) {
+      const auto& [sweep, slopes] = sweeps.find(m.sweep)->second;
+      plots::Row measured = row;
+      const auto arm = std::ranges::find(sweep.arms, m.arm, &Arm::name);
+      const auto fitted = std::ranges::find(slopes, m.arm, &Slope::arm);
+      measured.cells.push_back(
+          plots::text_cell(arm == sweep.arms.end() ? m.arm : arm->spec.algorithm));
+      measured.cells.push_back(
+          plots::text_cell(fitted == slopes.end() ? "–" : metric_label(fitted->request.metric)));
+      for (const char* axis : {"records", "dimension", "epsilon"})
+        measured.cells.push_back(slope_cell(slopes, m.arm, axis));
+      for (plots::Cell& c : reference_cells(runs, sweep, m.arm))
+        measured.cells.push_back(std::move(c));
+      if (!e.remark.empty()) {
+        auto place = std::ranges::find(t.footnotes, e.remark);
+        if (place == t.footnotes.end()) place = t.footnotes.insert(place, e.remark);
+        measured.footnotes.push_back(static_cast<std::size_t>(place - t.footnotes.begin()));
+      }
+      group.rows.push_back(std::move(measured));
+    }
+  }
+  t.row_groups.push_back(std::move(group));
+  return t;
+}
+
+plots::Table controls_table(const Runs& runs, const Sweep& sweep, std::string id) {
+  plots::Table t;
+  t.id = std::move(id);
+  t.title = sweep.title + ": controls";
+  t.caption = "Median [smallest, largest] over seeds.";
+  t.row_header = "control";
+  struct Column {
+    std::string name, metric;
+    bool at_start = false;
+  };
+  const auto values = [&](const Cell& cell, const Column& column) {
+    if (!column.at_start) return measure(runs, cell, column.metric);
+    CellMetric m;
+    if (const auto start = measure_start(runs, cell, column.metric)) m.values = {*start};
+    return m;
+  };
+  std::vector<std::pair<std::string, std::vector<Column>>> groups{
+      {"sosp_level",
+       {{"start", "start.sosp_level"},
+        {"output", "output.sosp_level"},
+        {"median over iterates", "trace.median_sosp_level"},
+        {"lowest of the iterates", "best.sosp_level"}}}};
+  if (!sweep.metric.empty() &&
+      std::ranges::find(groups.front().second, sweep.metric, &Column::metric) ==
+          groups.front().second.end())
+    groups.push_back(
+        {metric_label(sweep.metric), {{"start", sweep.metric, true}, {"control", sweep.metric}}});
+  groups.push_back({"", {{"steps", "steps"}}});
+  std::vector<Cell> cells;
+  for (const Part& part : sweep.parts) {
+    if (part.name != "controls") continue;
+    if (!part.note.empty()) t.caption += " " + part.note;
+    for (Cell& cell : cells_of(sweep, part)) cells.push_back(std::move(cell));
+  }
+  // sosp_level is not defined on losses without a Hessian's Lipschitz constant
+  std::erase_if(groups, [&](const auto& group) {
+    return std::ranges::all_of(group.second, [&](const Column& column) {
+      return std::ranges::all_of(cells, [&](const Cell& cell) {
+        const CellMetric m = values(cell, column);
+        return m.values.empty() && m.failed == 0;
+      });
+    });
+  });
+  for (const auto& [name, columns] : groups) {
+    t.column_groups.push_back({name, {}});
+    for (const Column& column : columns) t.column_groups.back().columns.push_back(column.name);
+  }
+  plots::RowGroup rows;
+  for (const Cell& cell : cells) {
+    plots::Row row{.label = sweep.arms[cell.arm].name};
+    if (!cell.at.empty()) row.label += fmt::format(", {}", to_text(cell.at));
+    for (const auto& [unused, columns] : groups)
+      for (const Column& column : columns) {
+        const CellMetric m = values(cell, column);
+        plots::Cell c = plots::text_cell("–");
+        if (!m.values.empty() || m.failed > 0)
+          c.content = plots::spread_of(m.values, m.failed, m.failure, {.digits = 3});
+        row.cells.push_back(std::move(c));
+      }
+    rows.rows.push_back(std::move(row));
+  }
+  t.row_groups.push_back(std::move(rows));
+  return t;
+}
+
+std::vector<plots::Figure> slopes_figures(const Runs& runs,
+                                          const Sweep& sweep,
+                                          const std::string& id) {
+  plots::Figure all = slopes_figure(runs, sweep, id, sweep.title);
+  const std::string solved = metric_label("schedule.alpha");
+  std::erase_if(all.panels, [&](const plots::Panel& p) { return p.y.label == solved; });
+  return in_pages(all);
+}
+
+plots::Exhibit printed_table_exhibit(const Runs& runs,
+                                     const Study& study,
+                                     const PrintedTable& table,
+                                     std::string id,
+                                     std::string paper) {
+  plots::Exhibit e;
+  e.paper = std::move(paper);
+  e.title = table.title();
+  e.tables.push_back(printed_table(runs, study, table, "rates"));
+  int judged = 0, met = 0;
+  for (const std::string& name : sweeps_of_table(table)) {
+    const Sweep sweep = study.sweep(name);
+    const std::vector<Slope> slopes = slopes_of(runs, sweep);
+    for (const Slope& s : slopes) {
+      if (!is_rate(s.request)) continue;
+      ++judged;
+      met += s.verdict.verdict == Verdict::as_claimed ||
+             s.verdict.verdict == Verdict::better_than_claimed;
+    }
+    e.tables.push_back(slopes_table(slopes, "slopes-" + name, sweep.title));
+    for (const Part& part : sweep.parts)
+      if (part.name != "controls")
+        e.tables.push_back(cells_table(runs, sweep, part, fmt::format("{}-{}", name, part.name)));
+    plots::Table controls = controls_table(runs, sweep, "controls-" + name);
+    if (!controls.row_groups.front().rows.empty()) e.tables.push_back(std::move(controls));
+    for (plots::Figure& figure : slopes_figures(runs, sweep, "figure-" + name))
+      e.figures.push_back(std::move(figure));
+  }
+  e.id = std::move(id);
+  e.verdict = {fmt::format("{} of {} measured exponents as claimed or better", met, judged),
+               met == judged ? plots::Tone::good : plots::Tone::caution};
+  return e;
+}
+
+}  // namespace dpsosp

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/claims/rates_table.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "dpsosp/experiments/metric.hpp"
+#include "dpsosp/experiments/study.hpp"
+#include "dpsosp/experiments/sweep.hpp"
+#include "dpsosp/experiments/sweep_report.hpp"
+
+namespace dpsosp {
+
+std::vector<std::string> rate_sweeps(const Study& study) {
+  std::vector<std::string> names;
+  for (const BuiltInSweep& s : study.catalogue.sweeps) {
+    const Sweep sweep = study.sweep(s.name);
+    if (std::ranges::any_of(sweep.parts,
+                            [](const Part& p) { return std::ranges::any_of(p.fits, is_rate); }))
+      names.emplace_back(s.name);
+  }
+  return names;
+}
+
+plots::Table rates_table(const Runs& runs, const Study& study) {
+  plots::Table t;
+  t.id = "rates";
+  t.title = "Rates: claimed and measured exponents";
+  t.caption =
+      "Slope of the logarithm of the metric on the logarithm of the axis, 95 % interval over "
+      "seeds. Where a method has two metrics on an axis, the claim is about the first. Drift: "
+      "change of the slope over the range, * where its 95 % interval excludes 0. √ρ(ε): the "
+      "exponent in the noise that ε buys, since a claimed 1/ε stands for sqrt(ln(1/δ))/ε. Over "
+      "ε = ∞: the metric over that of the same run without noise, median [smallest, largest] over "
+      "seeds where a control repeats the cell; near 1, the slope is that of sampling or of the "
+      "schedule and not of noise. Each algorithm's own pages show the runs.";
+  t.row_header = "algorithm";
+  t.column_groups.push_back({"",
+                             {"privacy",
+                              "metric",
+                              "axis",
+                              "claimed",
+                              "measured",
+                              "95 % interval",
+                              "drift",
+                              "over ε = ∞",
+                              "verdict"}});
+  for (const std::string& name : rate_sweeps(study)) {
+    const Sweep sweep = study.sweep(name);
+    plots::RowGroup group{.label = sweep.title};
+    for (const Slope& s : slopes_of(runs, sweep)) {
+      if (!is_rate(s.request)) continue;
+      plots::Row row{.label = s.arm + (s.slice.empty() ? "" : " (" + to_text(s.slice) + ")")};
+      if (s.part != "n" && s.part != "d" && s.part != "epsilon") row.label += ", " + s.part;
+      row.cells = {
+          plots::text_cell(fmt::format("{}", fmt::join(s.privacy, ", "))),
+          plots::text_cell(metric_label(s.request.metric)),
+          plots::text_cell(axis_symbol(s.request)),
+          plots::text_cell(to_text(*s.request.claimed)),
+          plots::text_cell(s.fit ? fmt::format("{:+.3f}", s.fit->slope) : "–"),
+          plots::text_cell(
+              s.fit ? fmt::format("[{:+.3f}, {:+.3f}]", s.fit->interval.low, s.fit->interval.high)
+                    : "–"),
+          plots::text_cell(
+              s.fit ? fmt::format("{:+.2f}{}", s.fit->drift, s.fit->drifting ? "*" : "") : "–"),
+          plots::text_cell("–"),
+          plots::text_cell(s.verdict.reason)};
+      if (const auto ratios = over_noiseless(runs, sweep, s); !ratios.empty())
+        row.cells[row.cells.size() - 2].content = plots::spread_of(ratios, 0, "", {.digits = 2});
+      row.cells.back().labels.push_back(verdict_label(s.verdict));
+      group.rows.push_back(std::move(row));
+    }
+    t.row_groups.push_back(std::move(group));
+  }
+  return t;
+}
+
+std::string rate_timings(const Store& store, const Study& study) {
+  std::map<std::string, double> seconds;
+  store.each([&](const StoredRun& run, const Provenance& p) {
+    seconds.emplace(run.key.hash(), p.wall_seconds);
+  });
+  std::string csv = "sweep,part,arm,cell,runs,median_seconds,total_seconds\r\n";
+  for (const std::string& name : rate_sweeps(study)) {
+    const Sweep sweep = study.sweep(name);
+    for (const Part& part : sweep.parts)
+      for (const Cell& cell : cells_of(sweep, part)) {
+        std::vector<double> of_cell;
+        for (const auto& run : cell.runs)
+          if (const auto found = seconds.find(RunKey(run).hash()); found != seconds.end())
+            of_cell.push_back(found->second);
+        if (of_cell.empty()) continue;
+        csv += fmt::format("{},{},\"{}\",\"{}\",{},{:.4g},{:.4g}\r\n",
+                           name,
+                           part.name,
+                           sweep.arms[cell.arm].name,
+                           to_text(cell.at),
+                           of_cell.size(),
+                           median(of_cell),
+                           std::accumulate(of_cell.begin(), of_cell.end(), 0.0));
+      }
+  }
+  return csv;
+}
+
+}  // namespace dpsosp

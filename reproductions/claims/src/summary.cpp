@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "summary.hpp"
+
+#include <fmt/format.h>
+
+#include "dpsosp/claims/claims.hpp"
+#include "dpsosp/claims/rates_table.hpp"
+#include "dpsosp/experiments/study.hpp"
+#include "dpsosp/plots/files.hpp"
+
+namespace dpsosp {
+namespace {
+
+using nlohmann::json;
+
+std::vector<json> all_jobs(const ClaimSet& claims, const Study& study) {
+  std::vector<json> jobs = claim_jobs(claims, study);
+  for (const std::string& name : rate_sweeps(study))
+    for (json& job : jobs_of(study.sweep(name))) jobs.push_back(std::move(job));
+  return jobs;
+}
+
+plots::Exhibit all_claims(const ClaimSet& claims, const Runs& runs, const Study& study) {
+  const std::vector<Finding> findings = find_claims(claims, runs, study);
+  plots::Exhibit e;
+  e.id = "claims";
+  e.paper = "All papers";
+  e.title = "Every claim and its verdict";
+  e.paper_says = {
+      "What a claim says is told in our words, with its place in the paper. A slope is as claimed "
+      "where it lies within 0.05 of the claimed exponent with a 95 % interval of half-width at "
+      "most 0.05, no drift over the range and no cell a factor of 1.5 off the line; claims "
+      "without a slope hold or fail by the rule that experiments/claims.toml states. Those "
+      "that formulas alone decide, without a run, are counted apart."};
+  e.tables = {claims_summary_table(claims, findings),
+              claims_table(claims, findings),
+              rates_table(runs, study)};
+  std::size_t decided = 0;
+  for (const Finding& f : findings)
+    decided += f.verdict != Verdict::inconclusive && f.verdict != Verdict::not_reachable &&
+               f.verdict != Verdict::not_measured;
+  e.verdict = {fmt::format("{} of {} claims decided", decided, findings.size()),
+               plots::Tone::neutral};
+  return e;
+}
+
+}  // namespace
+
+ExhibitEntry claims_exhibit(const std::shared_ptr<const ClaimSet>& claims) {
+  return {
+      "claims",
+      "Every claim and its verdict; every rate",
+      "All papers",
+      [claims](const Study& study) { return all_jobs(*claims, study); },
+      [claims](const Runs& runs, const Study& study) { return all_claims(*claims, runs, study); }};
+}
+
+void summarise(plots::Report& report,
+               const Store& store,
+               const Study& study,
+               const std::filesystem::path& out) {
+  for (const plots::Exhibit& e : report.exhibits)
+    if (e.id == "claims")
+      for (const plots::Table& t : e.tables)
+        if (t.id != "claims") report.summary.push_back(t);
+  const std::filesystem::path timings = out / "timings.csv";
+  plots::write_file(timings, rate_timings(store, study));
+  report.attachments.push_back({"timings.csv: seconds of every cell of the rate sweeps", timings});
+}
+
+}  // namespace dpsosp

@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <numeric>
+
+#include "dpsosp/core/stream.hpp"
+#include "dpsosp/experiments/json_number.hpp"
+#include "dpsosp/ganesh_2023/discrete_exponential.hpp"
+#include "dpsosp/ganesh_2023/stochastic_spider.hpp"
+#include "dpsosp/privacy/alternate_sampler.hpp"
+#include "dpsosp/privacy/net.hpp"
+#include "dpsosp/privacy/stationarity_test.hpp"
+#include "dpsosp/problems/problem.hpp"
+#include "parts.hpp"
+
+namespace dpsosp {
+namespace {
+
+using nlohmann::json;
+
+Stream stream_of(std::uint64_t seed) {
+  return Stream({.seed = seed, .purpose = Purpose::statistics});
+}
+
+/// Lemma 3.4 on F(x) = (-λ x₁² + M(x₂² + … + x_d²))/2 with M = ρ = 1: one kick of norm about γ,
+/// then Γ steps of length 1/M along an estimate that errs by at most γ. The adversarial error
+/// cancels the gradient's component along e₁ as far as γ allows; the benign one is a frozen
+/// Gaussian of norm about γ/2, as between two refreshes.
+json escape(const json& p, std::uint64_t seed) {
+  const auto d = p.at("dimension").get<Index>();
+  const double gamma = p.at("gamma"), lambda = p.at("curvature");
+  const bool adversarial = p.at("adversarial");
+  Stream stream = stream_of(seed);
+  const double coordinate = gamma / std::sqrt(static_cast<double>(d));
+  Vector x(d), error(d);
+  stream.fill_normal(coordinate, x);
+  stream.fill_normal(coordinate / 2.0, error);
+  const Index steps = ganesh_2023::escape_length(static_cast<double>(d), 1.0, 1.0, gamma);
+  // Where the Hessian of a ρ-Lipschitz landscape may have changed by sqrt(ργ).
+  const double away = std::sqrt(gamma);
+  Index t = 0;
+  for (; t < steps && std::abs(x[0]) < away; ++t) {
+    Vector g = x;
+    g[0] *= -lambda;
+    if (adversarial)
+      g[0] -= std::clamp(g[0], -gamma, gamma);
+    else
+      g += error;
+    x -= g;
+  }
+  return {{"left", std::abs(x[0]) >= away}, {"steps", t}};
+}
+
+/// Lemma 3.5 at one random point x and error e with ‖e‖ ≤ γ/4, ‖∇F(x)‖ = γ: the change of F over a
+/// step of length 1/M, in units of γ²/M, and the three bounds.
+json descent(const json& p, std::uint64_t seed) {
+  const auto family = find_problem(p.at("problem").get<std::string>());
+  const Problem problem = family->make({.records = 2});
+  const double M = problem.facts.constants[constant::smoothness];
+  const Objective& F = *problem.population;
+  const auto pairs = p.at("pairs").get<int>();
+  Stream stream = stream_of(seed);
+  const Index d = F.dimension();
+  Vector x(d), gradient(d), e(d), next(d);
+  double first = -1e300, second = -1e300, repaired = -1e300;
+  for (int k = 0; k < pairs;) {
+    stream.fill_normal(1.0, x);
+    if (!problem.in_region(x)) continue;
+    F.gradient(x, gradient);
+    const double gamma = gradient.norm();
+    if (!(gamma > 1e-3)) continue;
+    stream.fill_normal(1.0, e);
+    // Every fourth error has the gradient's direction or its opposite, the extremes of the bound.
+    if (k % 4 == 0) e = (k % 8 == 0 ? 1.0 : -1.0) * gradient;
+    e *= gamma / 4.0 / e.norm();
+    const Vector g = gradient + e;
+    next = x - g / M;
+    if (!problem.in_region(next)) continue;
+    const double change = (F.value(next) - F.value(x)) * M / (gamma * gamma);
+    first = std::max(first, change + g.squaredNorm() / (6.0 * gamma * gamma));
+    second = std::max(second, change + 1.0 / 6.0);
+    repaired = std::max(repaired, change + 3.0 / 32.0);
+    ++k;
+  }
+  return {{"first", first}, {"second", second}, {"repaired", repaired}};
+}
+
+/// Lemma 4.1: one session of the two tests over candidates whose gradient norms spread over
+/// [α, α + spread], an α-SOSP last.
+json selection(const json& p, std::uint64_t seed) {
+  const double m = p.at("records"), epsilon = p.at("epsilon"), spread = p.at("spread");
+  const StationaritySpec spec{.epsilon = epsilon,
+                              .gradient_scale = p.at("alpha"),
+                              .curvature_scale = std::sqrt(p.at("alpha").get<double>()),
+                              .gradient_limit = p.at("lipschitz"),
+                              .hessian_limit = p.at("smoothness"),
+                              .form = SelectionForm::two_tests,
+                              .candidates = p.at("candidates"),
+                              .failure = p.at("failure")};
+  const auto tests = plan_stationarity(spec, m);
+  Stream stream = stream_of(seed);
+  std::vector<double> thresholds;
+  for (const ThresholdTest& t : tests)
+    thresholds.push_back(t.threshold + t.threshold_scale() * stream.laplace());
+  for (Index k = 0; k < spec.candidates; ++k) {
+    const bool good = k + 1 == spec.candidates;
+    const double excess = good ? 0.0 : spread * stream.uniform();
+    const std::array<double, 2> values{spec.gradient_scale + excess, spec.curvature_scale};
+    bool yes = true;
+    for (std::size_t i = 0; i < tests.size(); ++i)
+      yes = values[i] + tests[i].question_scale() * stream.laplace() <= thresholds[i] && yes;
+    if (yes) return {{"accepted", true}, {"excess", excess}};
+  }
+  return {{"accepted", false}, {"excess", 0.0}};
+}
+
+/// Lemma 4.5 at one random point of cosine-saddle, a = 1, s = 1/2: what m records move gradient and
+/// Hessian by. With q_j = (1/m) Σ_i 1{z_ij = 1} − 1/2 the gaps are −2 q_j sin s cos x_j and
+/// 2 q_j sin s sin x_j.
+json concentration(const json& p, std::uint64_t seed) {
+  const auto d = p.at("dimension").get<Index>(), m = p.at("records").get<Index>();
+  const auto draws = p.at("draws").get<std::size_t>();
+  Stream stream = stream_of(seed);
+  Vector x(d);
+  for (double& v : x) v = 2.0 * std::numbers::pi * stream.uniform();
+  std::vector<double> gradient, hessian;
+  for (std::size_t k = 0; k < draws; ++k) {
+    double sum = 0, largest = 0;
+    for (Index j = 0; j < d; ++j) {
+      const double q = static_cast<double>(stream.binomial(m, 0.5)) / static_cast<double>(m) - 0.5;
+      const double gap = 2.0 * q * std::sin(0.5);
+      sum += std::pow(gap * std::cos(x[j]), 2);
+      largest = std::max(largest, std::abs(gap * std::sin(x[j])));
+    }
+    gradient.push_back(std::sqrt(sum));
+    hessian.push_back(largest);
+  }
+  const auto quantile = [](std::vector<double> v) {
+    const auto place = v.begin() + static_cast<std::ptrdiff_t>(v.size() * 95 / 100);
+    std::ranges::nth_element(v, place);
+    return *place;
+  };
+  return {{"gradient", quantile(gradient)}, {"hessian", quantile(hessian)}};
+}
+
+/// The loss of the sampler's test: f_i(x) = 2 sin(3x + 0.3 i), i = 0..4, on [-1, 1].
+class SineLoss final : public SampledLoss {
+ public:
+  static constexpr Index n = 5;
+  Index count() const override { return n; }
+  double one(Index i, ConstVectorRef x) override {
+    return 2.0 * std::sin(3.0 * x[0] + 0.3 * static_cast<double>(i));
+  }
+  double mean(ConstVectorRef x) override {
+    double sum = 0;
+    for (Index i = 0; i < n; ++i) sum += one(i, x);
+    return sum / static_cast<double>(n);
+  }
+};
+
+/// Lemma D.2: chains that start in the target's law stay there if every round is exact. β = 1,
+/// βG = 6, βμ = 1/2; h = `scaled_step`/36.
+json sampler(const json& p, std::uint64_t seed) {
+  const double scaled = p.at("scaled_step");
+  const auto chains = p.at("chains").get<int>(), rounds = p.at("rounds").get<int>();
+  const GibbsLaw law{.inverse_temperature = 1.0,
+                     .regularizer = 0.5,
+                     .domain = Domain::box(1.0),
+                     .bound = 2.0,
+                     .method = GibbsMethod::stochastic,
+                     .step = scaled / 36.0,
+                     .rounds = rounds};
+  AlternateSampler sampler(law);
+  SineLoss loss;
+  constexpr int nodes = 4000;
+  std::vector<double> mass(nodes);
+  Vector x(1);
+  const auto node = [](int k) { return -1.0 + (k + 0.5) * 2.0 / nodes; };
+  double total = 0, mean = 0, second = 0;
+  for (int k = 0; k < nodes; ++k) {
+    x[0] = node(k);
+    const double w = std::exp(-loss.mean(x) - 0.25 * x[0] * x[0]);
+    total += w;
+    mean += w * x[0];
+    second += w * x[0] * x[0];
+    mass[static_cast<std::size_t>(k)] = total;
+  }
+  mean /= total;
+  second /= total;
+  Stream stream = stream_of(seed);
+  double s1 = 0, s2 = 0, s4 = 0;
+  for (int c = 0; c < chains; ++c) {
+    const auto at = std::ranges::lower_bound(mass, total * stream.uniform());
+    x[0] = node(static_cast<int>(at - mass.begin()));
+    for (int t = 0; t < rounds; ++t) sampler.round(loss, stream, x);
+    s1 += x[0];
+    s2 += x[0] * x[0];
+    s4 += std::pow(x[0], 4);
+  }
+  const double c = chains, m1 = s1 / c, m2 = s2 / c;
+  const EstimateCounts& counts = sampler.counts();
+  const auto trials = static_cast<double>(counts.estimates);
+  return {{"acceptance", c * rounds / trials},
+          {"differences", static_cast<double>(counts.differences) / trials},
+          {"out_of_range", static_cast<double>(counts.out_of_range) / trials},
+          {"mean_errors", (m1 - mean) / std::sqrt((m2 - m1 * m1) / c)},
+          {"second_errors", (m2 - second) / std::sqrt((s4 / c - m2 * m2) / c)},
+          {"mean", m1},
+          {"target_mean", mean}};
+}
+
+/// φ of multi-well, one coordinate, on the middles of `cells` cells of [-h, h].
+struct Well {
+  Vector u, value;
+  double half_width, slope;  ///< slope: sup |φ'| on the nodes
+};
+Well well(Index cells) {
+  const auto family = find_problem("multi-well");
+  const Problem problem = family->make({.records = 2, .dimension = 1});
+  Well w{.u = Vector(cells),
+         .value = Vector(cells),
+         .half_width = problem.facts.domain.radius,
+         .slope = 0};
+  Vector x(1), g(1);
+  for (Index k = 0; k < cells; ++k) {
+    x[0] = w.u[k] =
+        w.half_width * ((2.0 * static_cast<double>(k) + 1.0) / static_cast<double>(cells) - 1.0);
+    w.value[k] = problem.population->value(x);
+    problem.population->gradient(x, g);
+    w.slope = std::max(w.slope, std::abs(g[0]));
+  }
+  return w;
+}
+
+/// Theorem D.1: the largest ratio of KL(π_{t+1}, π) to KL(π_t, π) over t, for exact rounds on a
+/// grid of multi-well with βGD = `exponent` and μ = d/(D²β).
+json divergence(const json& p, std::uint64_t) {
+  const auto cells = p.at("cells").get<Index>();
+  const auto rounds = p.at("rounds").get<int>();
+  const double exponent = p.at("exponent");
+  const Well w = well(cells);
+  const double D = 2.0 * w.half_width, beta = exponent / (w.slope * D), mu = 1.0 / (D * D * beta);
+  const double h = 0.2 / std::pow(beta * w.slope, 2);
+  const Vector log_target = -beta * w.value - 0.5 * beta * mu * w.u.cwiseAbs2();
+  Vector target = log_target.array().exp();
+  target /= target.sum();
+  // y = x + sqrt(h) N(0, 1) leaves K; 5 deviations beyond it hold all but 1e-6 of it.
+  const double width = D / static_cast<double>(cells);
+  const auto margin = static_cast<Index>(std::ceil(5.0 * std::sqrt(h) / width));
+  const Index wide = cells + 2 * margin;
+  Eigen::MatrixXd kernel(wide, cells);  // of y given x
+  for (Index i = 0; i < wide; ++i)
+    for (Index k = 0; k < cells; ++k) {
+      const double y = w.u[0] + static_cast<double>(i - margin) * width;
+      kernel(i, k) = std::exp(-std::pow(y - w.u[k], 2) / (2.0 * h));
+    }
+  for (Index k = 0; k < cells; ++k) kernel.col(k) /= kernel.col(k).sum();
+  const Vector normaliser = kernel * target;
+  const auto kl = [&](const Vector& law) {
+    double sum = 0;
+    for (Index k = 0; k < cells; ++k)
+      if (law[k] > 0) sum += law[k] * std::log(law[k] / target[k]);
+    return sum;
+  };
+  Vector law = (-0.5 * beta * mu * w.u.cwiseAbs2()).array().exp();
+  law /= law.sum();
+  double before = kl(law), largest = 0;
+  const double start = before;
+  int t = 0;
+  // Below 1e-12 the rounding of the grid sets the ratio.
+  for (; t < rounds && before > 1e-12; ++t) {
+    const Vector y = kernel * law;
+    law = target.cwiseProduct(kernel.transpose() * y.cwiseQuotient(normaliser));
+    const double after = kl(law);
+    largest = std::max(largest, after / before);
+    before = after;
+  }
+  const double sobolev = std::exp(exponent) / (beta * mu);
+  return {{"largest_ratio", largest},
+          {"claimed_ratio", std::pow(1.0 + h / sobolev, -2)},
+          {"rounds", t},
+          {"first", start},
+          {"last", before}};
+}
+
+/// Theorem 5.8 on multi-well, d = 1 or 2: the exact expectation over the net of F_D(p) − min_P F_D,
+/// F_D = F + ⟨z̄, x⟩ for the mean z̄ of the seed's signs.
+json net(const json& p, std::uint64_t seed) {
+  const auto d = p.at("dimension").get<Index>(), n = p.at("records").get<Index>();
+  const double epsilon = p.at("epsilon");
+  const auto family = find_problem("multi-well");
+  const Problem problem = family->make({.records = n, .dimension = d});
+  const double G = problem.facts.constants[constant::lipschitz],
+               D = problem.facts.domain.diameter(d);
+  const double beta = epsilon * static_cast<double>(n) / (2.0 * G * D);
+  const Net points = Net::of(
+      problem.facts.domain, d, D * static_cast<double>(d) / (epsilon * static_cast<double>(n)));
+  Stream stream = stream_of(seed);
+  Vector tilt(d);
+  for (double& z : tilt)
+    z = (2.0 * static_cast<double>(stream.binomial(n, 0.5)) / static_cast<double>(n) - 1.0) /
+        std::sqrt(static_cast<double>(d));
+  Vector x(d);
+  std::vector<double> losses;
+  for (Index k = 0; k < points.indices(); ++k)
+    if (points.point(k, x)) losses.push_back(problem.population->value(x) + tilt.dot(x));
+  const double least = std::ranges::min(losses);
+  double total = 0, sum = 0;
+  for (const double loss : losses) {
+    const double weight = std::exp(-beta * (loss - least));
+    total += weight;
+    sum += weight * (loss - least);
+  }
+  return {{"excess", sum / total},
+          {"bound", ganesh_2023::discrete_excess(beta, points.log_size())},
+          {"points", losses.size()}};
+}
+
+/// Theorem 5.9: how often the smallest frequency of k coins is not that of the biased one.
+json coin_selection(const json& p, std::uint64_t seed) {
+  const auto n = p.at("records").get<Index>(), k = p.at("coins").get<Index>();
+  const auto draws = p.at("draws").get<int>();
+  const double gap = p.at("bias").get<double>() *
+                     std::sqrt(std::log(static_cast<double>(k)) / static_cast<double>(n));
+  Stream stream = stream_of(seed);
+  double wrong = 0;
+  for (int t = 0; t < draws; ++t) {
+    const Index biased = stream.binomial(n, 0.5 - gap);
+    Index least = n + 1, ties = 0;
+    for (Index j = 1; j < k; ++j) {
+      const Index heads = stream.binomial(n, 0.5);
+      if (heads < least) ties = 0;
+      least = std::min(least, heads);
+      ties += heads == least;
+    }
+    if (least < biased)
+      wrong += 1;
+    else if (least == biased)
+      wrong += static_cast<double>(ties) / static_cast<double>(ties + 1);
+  }
+  return {{"wrong", wrong / draws}, {"excess", gap * wrong / draws}};
+}
+
+}  // namespace
+
+std::vector<ProbeEntry> ganesh_2023_probes() {
+  return {
+      {"ganesh-2023/escape", 1, escape},
+      {"ganesh-2023/descent", 1, descent},
+      {"ganesh-2023/selection", 1, selection},
+      {"ganesh-2023/concentration", 1, concentration},
+      {"ganesh-2023/sampler", 1, sampler},
+      {"ganesh-2023/divergence", 1, divergence},
+      {"ganesh-2023/net", 1, net},
+      {"ganesh-2023/coins", 1, coin_selection},
+  };
+}
+
+}  // namespace dpsosp

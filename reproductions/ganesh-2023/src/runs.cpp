@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "dpsosp/claims/judging.hpp"
+#include "dpsosp/experiments/json_number.hpp"
+#include "dpsosp/experiments/metric.hpp"
+#include "dpsosp/experiments/study.hpp"
+#include "dpsosp/experiments/sweep.hpp"
+#include "dpsosp/privacy/stationarity_test.hpp"
+#include "dpsosp/problems/problem.hpp"
+#include "parts.hpp"
+
+namespace dpsosp {
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* spider_sweep = "ganesh-2023-stochastic-spider";
+
+/// Public facts of the problem that a description of a run names.
+PublicFacts facts_of(const json& description) {
+  const auto family = find_problem(description.at("problem").get<std::string>());
+  Fields fields = family->fields();
+  for (const auto& [name, value] : description.at("problem_settings").items())
+    set_field(fields, family->name(), name, value.get<std::string>());
+  return family->facts({.records = description.at("records"),
+                        .dimension = description.at("dimension").get<Index>()});
+}
+
+/// Laplace scale of a question of the scalar selection on n records at unit constants.
+double selection_scale(double n, double epsilon) {
+  return plan_stationarity({.epsilon = epsilon,
+                            .gradient_scale = 1,
+                            .curvature_scale = 1,
+                            .gradient_limit = 1,
+                            .hessian_limit = 1},
+                           n)
+      .front()
+      .question_scale();
+}
+
+/// The parts of the sweep that measure the empirical theorem; `only` of one.
+std::vector<Cell> empirical_cells(const Study& study, std::string_view only = {}) {
+  const Sweep sweep = study.sweep(spider_sweep);
+  std::vector<Cell> cells;
+  for (const Part& part : sweep.parts)
+    if (only.empty() ? part.name == "n" || part.name == "d" || part.name == "epsilon"
+                     : part.name == only)
+      for (Cell& c : cells_of(sweep, part)) cells.push_back(std::move(c));
+  return cells;
+}
+
+struct SpiderRun {
+  const json* result;
+  Constants numbers;
+
+  double metric(std::string_view name) const { return metric_of(*result, name).value(); }
+};
+
+/// The finished runs of a cell with the constants of their problem, which all of them share.
+std::vector<SpiderRun> spider_runs(const Runs& runs, const Cell& cell) {
+  std::vector<SpiderRun> all;
+  std::optional<Constants> numbers;
+  for (const json& description : cell.runs) {
+    const StoredRun& run = runs.at(description);
+    if (run.status != RunStatus::finished) continue;
+    if (!numbers) numbers = facts_of(description).constants;
+    all.push_back({&run.result, *numbers});
+  }
+  return all;
+}
+
+std::vector<Cell> population_risk_cells(const Study& study) {
+  const Sweep sweep = study.sweep("ganesh-2023-excess-risk");
+  std::vector<Cell> cells;
+  for (const Part& part : sweep.parts)
+    if (part.name == "population-n" || part.name == "population-d")
+      for (Cell& c : cells_of(sweep, part)) cells.push_back(std::move(c));
+  return cells;
+}
+
+std::vector<json> population_risk_jobs(const Study& study) {
+  std::vector<json> jobs;
+  for (const Cell& c : population_risk_cells(study))
+    jobs.insert(jobs.end(), c.runs.begin(), c.runs.end());
+  return jobs;
+}
+
+Finding population_risk(const Runs& runs, const Study& study) {
+  double largest = 0, least = std::numeric_limits<double>::infinity();
+  int cells = 0;
+  for (const Cell& cell : population_risk_cells(study)) {
+    const CellMetric m = measure(runs, cell, "population.output.excess_risk");
+    if (m.values.empty()) continue;
+    const json& run = cell.runs.front();
+    const PublicFacts facts = facts_of(run);
+    const auto n = run.at("records").get<double>(), epsilon = run.at("epsilon").get<double>();
+    const auto d = static_cast<double>(facts.dimension);
+    const double diameter = 2.0 * median(measure(runs, cell, "parameters.domain_radius").values);
+    const double bound =
+        facts.constants[constant::lipschitz] * diameter * (d / (n * epsilon) + std::sqrt(d / n));
+    largest = std::max(largest, median(m.values) / bound);
+    least = std::min(least, median(m.values) / bound);
+    ++cells;
+  }
+  if (cells == 0) return {.verdict = Verdict::inconclusive, .reason = "no run finished"};
+  return {.verdict = holds_if(largest <= 1.0),
+          .measured = fmt::format(
+              "median risk over bound from {:.3g} to {:.3g} in {} cells", least, largest, cells)};
+}
+
+/// The runs that are about Theorem 4.2: parts n, d and epsilon.
+std::vector<json> spider_empirical_jobs(const Study& study) {
+  std::vector<json> jobs;
+  for (const Cell& c : empirical_cells(study))
+    for (const json& run : c.runs) jobs.push_back(run);
+  return jobs;
+}
+
+Finding spider_estimator_error(const Runs& runs, const Study& study) {
+  double largest = 0;
+  std::map<std::string, std::pair<double, double>> spread;
+  const Sweep sweep = study.sweep(spider_sweep);
+  for (const Part& part : sweep.parts) {
+    if (part.name != "n" && part.name != "d" && part.name != "epsilon") continue;
+    for (const Cell& cell : cells_of(sweep, part)) {
+      std::vector<double> ratios;
+      for (const SpiderRun& r : spider_runs(runs, cell))
+        ratios.push_back(r.metric("estimate.largest") / r.metric("schedule.alpha"));
+      if (ratios.empty()) continue;
+      largest = std::max(largest, std::ranges::max(ratios));
+      const double middle = median(ratios);
+      auto [at, fresh] = spread.try_emplace(part.name, middle, middle);
+      at->second = {std::min(at->second.first, middle), std::max(at->second.second, middle)};
+    }
+  }
+  std::vector<std::string> words;
+  bool flat = true;
+  for (const auto& [part, range] : spread) {
+    words.push_back(fmt::format("part {}: {:.3f} to {:.3f}", part, range.first, range.second));
+    flat = flat && range.second <= 2.0 * range.first;
+  }
+  return {.verdict = holds_if(largest <= 1.0 && flat),
+          .measured = fmt::format("largest error over promise {:.3f}; medians of cells, {}",
+                                  largest,
+                                  fmt::join(words, "; ")),
+          .reason = largest > 1.0 ? "an error exceeds the promise"
+                    : flat        ? ""
+                                  : "not flat"};
+}
+
+Finding spider_benign_escape(const Runs& runs, const Study& study) {
+  int left = 0, all = 0;
+  for (const Cell& cell : empirical_cells(study, "n"))
+    for (const SpiderRun& r : spider_runs(runs, cell)) {
+      const double alpha = r.metric("schedule.alpha");
+      // Only from where an escape is due at once.
+      if (from_json_number(r.result->at("start").at("gradient_norm")) > alpha) continue;
+      const double drop = r.metric("start.value") - from_json_number(r.result->at("best").at(1));
+      const double curvature = from_json_number(r.result->at("best").at(3));
+      left += drop >= std::pow(alpha, 1.5) /
+                          (4.0 * std::sqrt(r.numbers[constant::hessian_lipschitz])) &&
+              curvature >= -std::sqrt(r.numbers[constant::hessian_lipschitz] * alpha);
+      ++all;
+    }
+  if (all == 0)
+    return {.verdict = Verdict::inconclusive, .reason = "no run started where an escape is due"};
+  return {.verdict = holds_if(left >= 0.95 * all),
+          .measured = fmt::format("{} of {} runs left the saddle with the decrease", left, all)};
+}
+
+Finding spider_refresh_count(const Runs& runs, const Study& study) {
+  double largest = 0;
+  int capped = 0, all = 0;
+  for (const Cell& cell : empirical_cells(study))
+    for (const SpiderRun& r : spider_runs(runs, cell)) {
+      const double kappa = r.metric("parameters.drift_threshold");
+      largest = std::max(
+          largest,
+          r.metric("counts.refreshes") / (1.0 + 4.0 * r.numbers[constant::suboptimality] /
+                                                    (r.numbers[constant::smoothness] * kappa)));
+      capped += r.result->at("algorithm").at("status") == "cap";
+      ++all;
+    }
+  return {
+      .verdict = holds_if(largest <= 1.0 && capped == 0),
+      .measured = fmt::format("at most {:.3f} of 1 + 4 B/(M kappa) over {} runs; {} end at the cap",
+                              largest,
+                              all,
+                              capped)};
+}
+
+Finding spider_budget_kept(const Runs& runs, const Study& study) {
+  int all = 0, kept = 0;
+  double largest = 0;
+  for (const Cell& cell : empirical_cells(study))
+    for (const SpiderRun& r : spider_runs(runs, cell)) {
+      const json& privacy = r.result->at("privacy");
+      const double granted = from_json_number(privacy.at("guarantee"));
+      const double share = r.metric("privacy.spent") / granted;
+      largest = std::max(largest, share);
+      kept += share <= 1.0 + 1e-12 && privacy.at("label") == "enforced";
+      ++all;
+    }
+  return {
+      .verdict = holds_if(kept == all && all > 0),
+      .measured = fmt::format("{} of {} runs enforced and within; at most {:.3f} of epsilon spent",
+                              kept,
+                              all,
+                              largest)};
+}
+
+Finding spider_selection_cost(const Runs& runs, const Study& study) {
+  int accepted = 0, all = 0;
+  double worst = 0;
+  std::vector<double> ratios;
+  for (const Cell& cell : empirical_cells(study, "n"))
+    for (const SpiderRun& r : spider_runs(runs, cell)) {
+      ++all;
+      if (r.result->at("algorithm").at("status") != "certified") continue;
+      ++accepted;
+      const double level = r.metric("output.sosp_level");
+      worst = std::max(worst, level / r.metric("schedule.alpha"));
+      ratios.push_back(level / r.metric("best.sosp_level"));
+    }
+  // The scale of the selection at ε = sqrt(φ): a formula in n and φ.
+  const auto noise = [](double n, double phi) { return selection_scale(n, std::sqrt(phi)); };
+  const double in_n =
+      log_slope({1e4, 1e6, 1e8}, {noise(1e4, 0.01), noise(1e6, 0.01), noise(1e8, 0.01)});
+  const double in_phi =
+      log_slope({0.1, 0.2, 0.4}, {noise(1e6, 0.01), noise(1e6, 0.04), noise(1e6, 0.16)});
+  if (ratios.empty()) return {.verdict = Verdict::fails, .measured = "no run accepts a point"};
+  return {
+      .verdict = holds_if(accepted >= 0.95 * all && worst <= 4.0 && std::abs(in_n + 1) <= 0.02 &&
+                          std::abs(in_phi + 1) <= 0.02),
+      .measured = fmt::format(
+          "{} of {} runs accept; level at most {:.3f} alpha, median {:.3f} of the best iterate's; "
+          "Laplace scale ~ n^{:.3f}, sqrt(phi)^{:.3f}",
+          accepted,
+          all,
+          worst,
+          median(ratios),
+          in_n,
+          in_phi)};
+}
+
+}  // namespace
+
+std::vector<PredicateEntry> ganesh_2023_run_predicates() {
+  return {
+      {"ganesh-2023/1", spider_empirical_jobs, spider_estimator_error},
+      {"ganesh-2023/2-benign", spider_empirical_jobs, spider_benign_escape},
+      {"ganesh-2023/4", spider_empirical_jobs, spider_refresh_count},
+      {"ganesh-2023/7-privacy-repaired", spider_empirical_jobs, spider_budget_kept},
+      {"ganesh-2023/10", spider_empirical_jobs, spider_selection_cost},
+      {"ganesh-2023/16-population", population_risk_jobs, population_risk},
+  };
+}
+
+}  // namespace dpsosp

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "dpsosp/experiments/study.hpp"
+#include "dpsosp/reproductions/league.hpp"
+#include "tables.hpp"
+
+namespace dpsosp {
+namespace {
+
+using namespace league;
+
+plots::Label verdict(const Played& played) {
+  const std::vector<double> best = best_levels(played.contenders);
+  std::size_t nobody = 0, worse = 0, ran = 0;
+  for (std::size_t p = 0; p < best.size(); ++p)
+    nobody += best[p] >= share_of_start * level_at(played.start, p);
+  for (const Standing& s : played.table) {
+    const std::size_t places = played.places.size() - s.absent;
+    ran += places > 0;
+    worse += places > 0 && 2 * s.useless > places;
+  }
+  return {fmt::format("{} leads; in {} of {} cells nobody is better than the start; {} of {} "
+                      "algorithms are no better than it in most of their cells",
+                      played.contenders[played.table.front().contender].name,
+                      nobody,
+                      best.size(),
+                      worse,
+                      ran),
+          plots::Tone::neutral};
+}
+
+plots::Exhibit render(const Runs& runs, const Study& study, const Board& board) {
+  plots::Exhibit e;
+  e.id = "league-" + board.id;
+  e.paper = "League";
+  e.title = board.title;
+  e.paper_says = {
+      "No paper compares these methods by running them. Here all private algorithms of the suite "
+      "minimise the same functions with the same guarantee (ε, 10^{-6}) for replaced records, "
+      "calibrated by one conversion (cks), with the schedule `practical`, and are judged by the "
+      "sosp_level of what they release, never by a better iterate on the way.",
+      board.about};
+  if (const std::string missing = missing_data(board); !missing.empty()) {
+    e.verdict = {"not run: " + missing, plots::Tone::caution};
+    return e;
+  }
+  const Played played = play(runs, board, study);
+  const Tuned tuned = play_tuned(runs, board, study);
+  e.verdict = verdict(played);
+  e.differences = {board.limits};
+  e.tables = {winners_table(played, "winners", "Who is ahead"), standings_table(played)};
+  if (!tuned.board.places.empty()) {
+    e.tables.push_back(
+        winners_table(tuned.board, "winners-tuned", "Who is ahead with tuned schedules"));
+    e.tables.push_back(tuned_table(played, tuned, board));
+  }
+  e.tables.push_back(levels_table(played));
+  e.tables.push_back(controls_table(runs, board, study));
+  e.tables.push_back(absent_table(played));
+  e.figures = {levels_figure(played), profiles_figure(played, tuned)};
+  return e;
+}
+
+template <const Board& (*board)()>
+ExhibitEntry entry() {
+  return {"league/" + board().id,
+          board().title,
+          "League",
+          [](const Study& study) { return league::jobs_of(board(), study); },
+          [](const Runs& runs, const Study& study) { return render(runs, study, board()); }};
+}
+
+}  // namespace
+
+std::vector<ExhibitEntry> league_exhibits() {
+  return {entry<benign>(), entry<descent>(), entry<escape>(), entry<real_data>()};
+}
+
+}  // namespace dpsosp

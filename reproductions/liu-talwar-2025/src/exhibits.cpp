@@ -1,0 +1,533 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "dpsosp/claims/judging.hpp"
+#include "dpsosp/claims/printed_table.hpp"
+#include "dpsosp/experiments/json_number.hpp"
+#include "dpsosp/experiments/metric.hpp"
+#include "dpsosp/experiments/study.hpp"
+#include "dpsosp/experiments/sweep_report.hpp"
+#include "parts.hpp"
+#include "probes.hpp"
+#include "series.hpp"
+#include "texts.hpp"
+
+namespace dpsosp {
+namespace {
+
+using nlohmann::json;
+using namespace liu_talwar_2025_claims;
+using liu_talwar_2025_probe::ablations;
+
+constexpr std::string_view paper = "Liu, Talwar 2025: adaptive batch size";
+constexpr std::string_view tao_sweep = "tao-2025-ada-dp-spider";
+constexpr std::string_view bounded_sweep = "liu-talwar-2025-bounded-domain";
+constexpr std::size_t guide_style = plots::styles - 1;
+
+const PrintedTable& introduction() {
+  static const PrintedTable t = printed_table_of(liu_talwar_2025_texts(), "introduction");
+  return t;
+}
+
+plots::Cell spread_cell(const CellMetric& m) {
+  if (m.values.empty() && m.failed == 0) return plots::text_cell("–");
+  plots::Cell c;
+  c.content = plots::spread_of(m.values, m.failed, m.failure, {.digits = 3});
+  return c;
+}
+
+void add(std::vector<json>& jobs, std::vector<json> more) {
+  for (json& job : more) jobs.push_back(std::move(job));
+}
+
+const Part& part_of(const Sweep& sweep, std::string_view name) {
+  return *std::ranges::find(sweep.parts, name, &Part::name);
+}
+
+bool has_part(const Sweep& sweep, std::string_view name) {
+  return std::ranges::find(sweep.parts, name, &Part::name) != sweep.parts.end();
+}
+
+/// One curve of a part: the metric's median and range over seeds.
+plots::Series curve(const Runs& runs,
+                    const Sweep& sweep,
+                    std::string_view part,
+                    std::string_view axis,
+                    std::string_view arm,
+                    std::string_view metric,
+                    std::string label,
+                    std::size_t style) {
+  plots::Series s{.label = std::move(label), .style = style};
+  for (const Cell& cell : cells_of(sweep, part_of(sweep, part))) {
+    if (sweep.arms[cell.arm].name != arm) continue;
+    const CellMetric m = measure(runs, cell, metric);
+    if (m.values.empty() || std::ranges::min(m.values) <= 0) continue;
+    s.x.push_back(coordinate(cell.at, axis).value());
+    s.y.push_back(median(m.values));
+    s.low.push_back(std::ranges::min(m.values));
+    s.high.push_back(std::ranges::max(m.values));
+  }
+  return s;
+}
+
+plots::Series dashed(plots::Series s, std::string label, std::size_t style) {
+  s.label = std::move(label);
+  s.style = style;
+  s.dashed = true;
+  s.low.clear();
+  s.high.clear();
+  return s;
+}
+
+/// A line of the exponent through the curve's first point.
+plots::Series guide(const plots::Series& s, double exponent, std::string label, std::size_t style) {
+  plots::Series g{.label = std::move(label), .style = style, .dashed = true};
+  for (const double x : s.x) {
+    g.x.push_back(x);
+    g.y.push_back(s.y.front() * std::pow(x / s.x.front(), exponent));
+  }
+  return g;
+}
+
+// ---------------------------------------------------------------------------------------- rates
+
+std::vector<json> rates_jobs(const Study& study) {
+  return printed_table_jobs(introduction(), study);
+}
+
+/// Start, epsilon = infinity and noise alone, of the sweeps' parts "controls".
+plots::Table controls_table(const Runs& runs, const Study& study) {
+  plots::Table t;
+  t.id = "controls";
+  t.title = "Controls";
+  t.caption =
+      "Median [smallest, largest] over seeds of the start, of runs without noise (ε = ∞) and of "
+      "runs whose records contribute nothing (noise only), at n = 1e10, d = 16, with the schedule "
+      "of ε = 1e-4.";
+  t.row_header = "run";
+  t.column_groups.push_back({"sosp_level", {"start", "best iterate", "output"}});
+  for (const std::string_view name : {main_sweep, tao_sweep}) {
+    const Sweep sweep = study.sweep(name);
+    plots::RowGroup group{.label = sweep.title};
+    for (const Cell& cell : cells_of(sweep, part_of(sweep, "controls"))) {
+      plots::Row row{.label = sweep.arms[cell.arm].name};
+      for (const char* metric : {"start.sosp_level", "best.sosp_level", "output.sosp_level"})
+        row.cells.push_back(spread_cell(measure(runs, cell, metric)));
+      group.rows.push_back(std::move(row));
+    }
+    t.row_groups.push_back(std::move(group));
+  }
+  return t;
+}
+
+plots::Figure rates_figure(const Runs& runs, const Study& study) {
+  plots::Figure f;
+  f.id = "levels";
+  f.title = "Levels of the adaptive batches and of Ada-DP-SPIDER";
+  f.caption =
+      "sosp_level by the population: of the best iterate for the adaptive batches, of the output "
+      "for Ada-DP-SPIDER, as their theorems have it. Lines are medians over seeds, bands run from "
+      "the smallest to the largest seed; dashed: the accuracy that the schedule solved for, and "
+      "guide lines at the claimed exponents. Records go to "
+      "the first three panels at ε = 1e-4 (n = 1e11, d = 16 where they stand still), to the last "
+      "one at ε = 64.";
+  f.columns = 2;
+  const Sweep adaptive = study.sweep(main_sweep), tao = study.sweep(tao_sweep);
+  struct Shown {
+    const char *part, *axis, *symbol, *title, *adaptive_arm, *tao_arm;
+    double adaptive_exponent, tao_exponent;
+  };
+  for (const Shown& p : {Shown{"n",
+                               "records",
+                               "records n",
+                               "ε = 1e-4: private part",
+                               "adaptive batches",
+                               "Ada-DP-SPIDER",
+                               -0.5,
+                               -0.4},
+                         Shown{"d",
+                               "dimension",
+                               "dimension d",
+                               "ε = 1e-4, n = 1e11",
+                               "adaptive batches",
+                               "Ada-DP-SPIDER",
+                               0.25,
+                               0.2},
+                         Shown{"epsilon",
+                               "epsilon",
+                               "privacy ε",
+                               "n = 1e11, d = 16",
+                               "adaptive batches",
+                               "Ada-DP-SPIDER",
+                               -0.5,
+                               -0.4},
+                         Shown{"statistical-n",
+                               "records",
+                               "records n",
+                               "ε = 64: statistical part",
+                               "adaptive batches, large epsilon",
+                               "Ada-DP-SPIDER, large epsilon",
+                               -1.0 / 3,
+                               -1.0 / 3}}) {
+    if (!has_part(adaptive, p.part) || !has_part(tao, p.part)) continue;
+    plots::Panel panel{.title = p.title,
+                       .x = {.label = p.symbol, .scale = plots::Scale::log},
+                       .y = {.label = "sosp_level, population (F/X)", .scale = plots::Scale::log}};
+    const auto a = curve(
+        runs, adaptive, p.part, p.axis, p.adaptive_arm, "best.sosp_level", "adaptive batches", 0);
+    const auto t =
+        curve(runs, tao, p.part, p.axis, p.tao_arm, "output.sosp_level", "Ada-DP-SPIDER", 1);
+    if (!a.x.empty())
+      panel.series.push_back(
+          guide(a, p.adaptive_exponent, "claimed, adaptive batches", guide_style));
+    if (!t.x.empty())
+      panel.series.push_back(guide(t, p.tao_exponent, "claimed, Ada-DP-SPIDER", guide_style - 1));
+    panel.series.push_back(
+        dashed(curve(runs, adaptive, p.part, p.axis, p.adaptive_arm, "schedule.alpha", "", 0),
+               "adaptive batches, solved α",
+               plots::styles / 2));
+    panel.series.push_back(
+        dashed(curve(runs, tao, p.part, p.axis, p.tao_arm, "schedule.alpha", "", 1),
+               "Ada-DP-SPIDER, solved α",
+               plots::styles / 2 + 1));
+    panel.series.push_back(a);
+    panel.series.push_back(t);
+    f.panels.push_back(std::move(panel));
+  }
+  return f;
+}
+
+plots::Exhibit rates(const Runs& runs, const Study& study) {
+  plots::Exhibit e;
+  e.id = "liu-talwar-2025-rates";
+  e.paper = std::string(paper);
+  e.title = "The introduction's comparison of rates";
+  e.paper_says = {
+      "Adaptive batches and the tree mechanism give population second-order stationary points the "
+      "rate n^{-1/3} + (√d/(nε))^{1/2}, which was known for first-order ones alone; earlier "
+      "second-order methods had (√d/(nε))^{3/7} (with a proof that does not hold) and "
+      "(√d/(nε))^{2/5}."};
+  e.differences = {
+      "The private part leads only where √d/ε exceeds n^{1/3}, so that runs of affordable length "
+      "have ε = 1e-4 at n = 4e9 to 4e11. Records are drawn from the exact law of their "
+      "batch sums.",
+      "κ is a quarter of G, not G: the number of ledger lines of a run grows with κ. Any fixed "
+      "share gives the same exponents; the level is 1.5 times that of κ = G.",
+      "The least level is that of at most 200 recorded iterates: every step of the shortest runs "
+      "is "
+      "looked at, one in sixty of the longest, which may flatten its slope (not tested). The "
+      "median over the "
+      "recorded iterates stands beside it.",
+      "δ moves with ε on the axis of ε, a hundredth of it.",
+      "Noise and batches are those of the repaired schedule: the printed noise is not (ε, δ)-DP, "
+      "and the printed τ costs the rate (see the ablation)."};
+  e.tables = {printed_table(runs, study, introduction(), "rates"), controls_table(runs, study)};
+  int judged = 0, met = 0;
+  for (const std::string_view name : {main_sweep, tao_sweep, bounded_sweep}) {
+    const Sweep sweep = study.sweep(name);
+    const std::vector<Slope> slopes = slopes_of(runs, sweep);
+    for (const Slope& s : slopes) {
+      if (!is_rate(s.request)) continue;
+      ++judged;
+      met += s.verdict.verdict == Verdict::as_claimed ||
+             s.verdict.verdict == Verdict::better_than_claimed;
+    }
+    e.tables.push_back(slopes_table(slopes, fmt::format("slopes-{}", name), sweep.title));
+    for (const Part& part : sweep.parts)
+      if (!part.fits.empty())
+        e.tables.push_back(cells_table(runs, sweep, part, fmt::format("{}-{}", name, part.name)));
+  }
+  e.figures = {rates_figure(runs, study)};
+  e.verdict = {fmt::format("{} of {} measured exponents as claimed or better", met, judged),
+               met == judged ? plots::Tone::good : plots::Tone::caution};
+  return e;
+}
+
+// ------------------------------------------------------------------------------------- ablation
+
+/// Saddles by their curvature, for both methods and both kinds of error.
+struct EscapeCurve {
+  const char *method, *error, *label;
+};
+constexpr EscapeCurve escape_curves[] = {
+    {"hessian_power", "benign", "Hessian powers, benign error"},
+    {"isotropic", "benign", "isotropic kick, benign error"},
+    {"hessian_power", "adversarial", "Hessian powers, adversarial error"},
+    {"isotropic", "adversarial", "isotropic kick, adversarial error"}};
+
+ProbeSeries escape_series(const EscapeCurve& c, const Study& study) {
+  return escapes_by_curvature("quartic-saddle", c.method, c.error, 0.01, 16, study);
+}
+
+std::vector<json> ablation_jobs(const Study& study) {
+  std::vector<json> jobs = jobs_of(study.sweep(ablation_sweep));
+  add(jobs, jobs_of(study.sweep(main_sweep)));
+  for (const auto& v : ablations())
+    for (const double epsilon : {small_epsilon, no_privacy})
+      add(jobs, solved_alpha(study, v.name, epsilon).jobs);
+  for (const EscapeCurve& c : escape_curves) add(jobs, escape_series(c, study).jobs);
+  return jobs;
+}
+
+plots::Exhibit ablation(const Runs& runs, const Study& study) {
+  plots::Exhibit e;
+  e.id = "liu-talwar-2025-ablation";
+  e.paper = std::string(paper);
+  e.title = "What tree, adaptive batches, drift and escape each contribute";
+  e.paper_says = {
+      "The paper credits its rate to three changes: noise from the tree mechanism, batches in "
+      "proportion to the step, and a drift that adds up step lengths. The exponents of partial "
+      "changes below were derived for this suite, not by the paper."};
+
+  plots::Table t;
+  t.id = "variants";
+  t.title = "Exponents in n of seven settings of one driver";
+  t.caption =
+      "Predicted by worst-case calculus; solved: slope of the schedule's α over n = 1e10..1e14 at "
+      "d = 16, unit constants (ε = 1e-4, and without privacy); measured: best iterate of private "
+      "runs with its 95 % interval.";
+  t.row_header = "variant";
+  t.column_groups = {{"", {"what it is"}},
+                     {"private part", {"predicted", "solved", "measured"}},
+                     {"statistical part", {"predicted", "solved"}}};
+  const Sweep sweep = study.sweep(ablation_sweep);
+  std::vector<Slope> slopes = slopes_of(runs, sweep);
+  for (Slope& s : slopes_of(runs, study.sweep(main_sweep)))
+    if (s.part == "n") slopes.push_back(std::move(s));
+  plots::Figure f;
+  f.id = "ablation";
+  f.title = "Solved accuracies and escapes";
+  f.caption = fmt::format(
+      "First two panels: the α that each variant's schedule solves for at d = 16 and unit "
+      "constants. Last two: share of {} escapes that leave a ball of radius √(α/ρ) around a "
+      "quartic saddle of curvature −λ within the schedule's steps (α = 0.01, d = 16, errors of "
+      "norm α/4), and F's mean change up to λ = √(ρα).",
+      escape_seeds(study));
+  f.columns = 2;
+  plots::Panel small{.title = "solved α, ε = 1e-4",
+                     .x = {.label = "records n", .scale = plots::Scale::log},
+                     .y = {.label = "solved α (F/X)", .scale = plots::Scale::log}};
+  plots::Panel large = small;
+  large.title = "solved α without privacy";
+  plots::RowGroup group;
+  int near = 0, all = 0;
+  for (std::size_t k = 0; k < ablations().size(); ++k) {
+    const auto& v = ablations()[k];
+    plots::Row row{.label = v.name};
+    row.cells.push_back(plots::text_cell(v.what));
+    const auto solved = [&](double epsilon, double predicted, plots::Panel& panel) {
+      const ProbeSeries s = solved_alpha(study, v.name, epsilon);
+      const auto alpha = runs.at(s.jobs[0]).result.at("alpha").get<std::vector<double>>();
+      panel.series.push_back({.label = v.name, .style = k, .x = s.x, .y = alpha});
+      const double slope = log_slope(s.x, alpha);
+      ++all;
+      near += std::abs(slope - predicted) <= slope_tolerance;
+      row.cells.push_back(plots::text_cell(fmt::format("{:+.3f}", predicted)));
+      row.cells.push_back(plots::text_cell(fmt::format("{:+.3f}", slope)));
+    };
+    solved(small_epsilon, v.private_exponent, small);
+    const auto measured = std::ranges::find_if(slopes, [&](const Slope& s) {
+      return (s.arm == v.name || (v.name == "V4" && s.arm == "adaptive batches")) &&
+             s.request.metric == "best.sosp_level";
+    });
+    plots::Cell c = plots::text_cell("–");
+    if (measured != slopes.end()) {
+      c = plots::text_cell(measured->fit ? fmt::format("{:+.3f} [{:+.3f}, {:+.3f}]",
+                                                       measured->fit->slope,
+                                                       measured->fit->interval.low,
+                                                       measured->fit->interval.high)
+                                         : measured->verdict.reason);
+      c.labels.push_back(verdict_label(measured->verdict));
+    }
+    row.cells.push_back(std::move(c));
+    solved(no_privacy, v.statistical_exponent, large);
+    group.rows.push_back(std::move(row));
+  }
+  t.row_groups.push_back(std::move(group));
+
+  plots::Panel left{.title = "escapes that leave",
+                    .x = {.label = "curvature λ/√(ρα)", .scale = plots::Scale::log},
+                    .y = {.label = "share of seeds", .range = {{-0.05, 1.05}}}};
+  plots::Panel fall{.title = "mean change of F", .x = left.x, .y = {.label = "ΔF √ρ/α^{3/2}"}};
+  for (std::size_t k = 0; k < std::size(escape_curves); ++k) {
+    const ProbeSeries s = escape_series(escape_curves[k], study);
+    plots::Series share{.label = escape_curves[k].label, .style = 7 + k, .x = s.x};
+    plots::Series change = share;
+    for (const json& job : s.jobs) {
+      const json& r = runs.at(job).result;
+      share.y.push_back(r.at("left").get<double>() / escape_seeds(study));
+      change.y.push_back(r.at("change").get<double>() / r.at("unit_decrease").get<double>());
+    }
+    // Steep saddles fall by far more than the guarantee and would hide it.
+    for (std::size_t j = 0; j < s.x.size(); ++j)
+      if (s.x[j] > 1) change.y[j] = std::numeric_limits<double>::quiet_NaN();
+    left.series.push_back(std::move(share));
+    fall.series.push_back(std::move(change));
+  }
+  f.panels = {small, large, left, fall};
+  e.tables.push_back(std::move(t));
+  e.tables.push_back(slopes_table(slopes, "slopes", "Measured slopes, private part"));
+  e.tables.push_back(cells_table(runs, sweep, part_of(sweep, "n"), "cells"));
+  e.figures.push_back(std::move(f));
+  e.verdict = {fmt::format("{} of {} solved exponents within 0.05 of the prediction", near, all),
+               near == all ? plots::Tone::good : plots::Tone::caution};
+  return e;
+}
+
+// --------------------------------------------------------------------------------------- claims
+
+constexpr std::string_view claim_prefix = "liu-talwar-2025/";
+
+const std::vector<Claim>& own_claims() {
+  static const std::vector<Claim> all =
+      parse_claims(liu_talwar_2025_texts().claims, "liu-talwar-2025/claims.toml");
+  return all;
+}
+
+/// In the order of the claims.
+std::vector<PredicateEntry> own_predicates() {
+  const auto all = liu_talwar_2025_predicates();
+  std::vector<PredicateEntry> own;
+  for (const Claim& c : own_claims())
+    if (const auto found = std::ranges::find(all, c.id, &PredicateEntry::claim); found != all.end())
+      own.push_back(*found);
+  return own;
+}
+
+std::vector<json> claims_jobs(const Study& study) {
+  std::vector<json> jobs;
+  for (const PredicateEntry& p : own_predicates()) add(jobs, p.jobs(study));
+  return jobs;
+}
+
+plots::Series probe_curve(const Runs& runs,
+                          const ProbeSeries& s,
+                          const char* name,
+                          std::string label,
+                          std::size_t style) {
+  plots::Series c{.label = std::move(label), .style = style, .x = s.x};
+  const std::size_t each = s.jobs.size() / s.x.size();
+  for (std::size_t k = 0; k < s.x.size(); ++k) {
+    std::vector<double> values;
+    for (std::size_t j = 0; j < each; ++j) {
+      const json& v = runs.at(s.jobs[k * each + j]).result.at(name);
+      if (!v.is_null()) values.push_back(from_json_number(v));
+    }
+    c.y.push_back(values.empty() ? std::numeric_limits<double>::quiet_NaN()
+                                 : median(std::move(values)));
+  }
+  return c;
+}
+
+plots::Figure claims_figure(const Runs& runs, const Study& study) {
+  plots::Figure f;
+  f.id = "lemmas";
+  f.title = "Lemmas, measured";
+  f.caption =
+      "Solid: measured by probes without a private run around them. Dashed: the exponent or the "
+      "bound of the paper's statement, through the first point.";
+  const auto panel = [](std::string title, std::string x, std::string y) {
+    return plots::Panel{.title = std::move(title),
+                        .x = {.label = std::move(x), .scale = plots::Scale::log},
+                        .y = {.label = std::move(y), .scale = plots::Scale::log}};
+  };
+  plots::Panel tree = panel("Theorem 2.2: tree noise", "leaves Σ", "largest norm / σ√d");
+  const auto noise = probe_curve(runs, tree_noise(study), "mean_largest", "measured", 0);
+  plots::Series levels = dashed(noise, "√log_{2} Σ", 12);
+  for (std::size_t k = 0; k < levels.x.size(); ++k) levels.y[k] = std::sqrt(std::log2(levels.x[k]));
+  tree.series = {noise, levels};
+
+  plots::Panel batch =
+      panel("Lemma 3.11: batches", "records in the batch", "95 % quantile of error");
+  const ProbeSeries by_batch = oracle_errors_by_batch(study);
+  for (std::size_t oracle = 0; oracle < 4; ++oracle) {
+    plots::Series s{.label = fmt::format("O{}", oracle + 1), .style = 1 + oracle, .x = by_batch.x};
+    for (const json& job : by_batch.jobs)
+      s.y.push_back(runs.at(job).result.at("quantiles").at(oracle));
+    if (oracle == 0) batch.series.push_back(guide(s, -0.5, "exponent -1/2", 13));
+    batch.series.push_back(std::move(s));
+  }
+
+  const ProbeSeries by_alpha = escapes_by_alpha(study);
+  plots::Panel steps = panel("Theorem 3.4: steps to leave", "α (F/X)", "steps");
+  const auto taken = probe_curve(runs, by_alpha, "steps", "measured", 0);
+  steps.series = {
+      taken, dashed(probe_curve(runs, by_alpha, "allowed_steps", "", 0), "Γ of the schedule", 11)};
+  plots::Panel drop = panel("Theorem 3.4: decrease", "α (F/X)", "-ΔF (F)");
+  auto fallen = probe_curve(runs, by_alpha, "change", "measured", 0);
+  for (double& y : fallen.y) y = y < 0 ? -y : std::numeric_limits<double>::quiet_NaN();
+  drop.series = {fallen};
+  if (std::isfinite(fallen.y.front()))
+    drop.series.push_back(guide(fallen, 1.5, "exponent 3/2", 10));
+
+  plots::Panel ramp = panel("Proposition 3.10: ramp of slope 4γ", "γ (F/X)", "steps");
+  const auto walked = probe_curve(runs, ramp_steps_by_gamma(study), "steps", "measured", 0);
+  ramp.series = {walked, guide(walked, -2, "exponent -2", 9)};
+  plots::Panel gap = panel("Theorem C.1: uniform gap", "records n", "largest gradient gap (F/X)");
+  const auto gaps = probe_curve(runs, uniform_gap_by_records(study), "gap", "measured", 0);
+  gap.series = {gaps, guide(gaps, -0.5, "exponent -1/2", 13)};
+  f.panels = {tree, batch, steps, drop, ramp, gap};
+  return f;
+}
+
+plots::Exhibit claims_exhibit(const Runs& runs, const Study& study) {
+  plots::Exhibit e;
+  e.id = "liu-talwar-2025-claims";
+  e.paper = std::string(paper);
+  e.title = "Lemmas and statements, one by one";
+  plots::Table t;
+  t.id = "claims";
+  t.title = "Claims judged by a rule";
+  t.row_header = "claim";
+  t.column_groups.push_back({"", {"place", "the paper says", "holds if", "measured", "verdict"}});
+  plots::RowGroup group;
+  int held = 0, failed = 0, open = 0;
+  for (const PredicateEntry& p : own_predicates()) {
+    const auto claim = std::ranges::find(own_claims(), p.claim, &Claim::id);
+    const Finding found = p.find(runs, study);
+    held += found.verdict == Verdict::holds;
+    failed += found.verdict == Verdict::fails;
+    open += found.verdict == Verdict::inconclusive;
+    plots::Row row{.label = p.claim.substr(claim_prefix.size())};
+    row.cells = {plots::text_cell(claim->place),
+                 plots::text_cell(claim->says),
+                 plots::text_cell(claim->holds_if),
+                 plots::text_cell(found.measured),
+                 plots::text_cell(found.reason)};
+    row.cells.back().labels.push_back(verdict_label({found.verdict, ""}));
+    group.rows.push_back(std::move(row));
+  }
+  t.row_groups.push_back(std::move(group));
+  e.tables.push_back(std::move(t));
+  e.figures.push_back(claims_figure(runs, study));
+  e.verdict = {fmt::format("{} hold, {} fail, {} inconclusive", held, failed, open),
+               plots::Tone::neutral};
+  return e;
+}
+
+}  // namespace
+
+std::vector<ExhibitEntry> liu_talwar_2025_exhibits() {
+  return {{"liu-talwar-2025/rates",
+           "The introduction's comparison of rates",
+           std::string(paper),
+           rates_jobs,
+           rates},
+          {"liu-talwar-2025/ablation",
+           "What tree, adaptive batches, drift and escape each contribute",
+           std::string(paper),
+           ablation_jobs,
+           ablation},
+          {"liu-talwar-2025/claims",
+           "Lemmas and statements, one by one",
+           std::string(paper),
+           claims_jobs,
+           claims_exhibit}};
+}
+
+}  // namespace dpsosp

@@ -1,0 +1,550 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "probes.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+#include <Eigen/QR>
+
+#include "dpsosp/core/errors.hpp"
+#include "dpsosp/evaluator/certificate.hpp"
+#include "dpsosp/experiments/json_number.hpp"
+#include "dpsosp/liu_talwar_2025/adaptive_spider.hpp"
+#include "dpsosp/privacy/budget.hpp"
+#include "dpsosp/privacy/tree_stream.hpp"
+#include "dpsosp/privacy/unsound_curator.hpp"
+#include "dpsosp/problems/problem.hpp"
+#include "parts.hpp"
+#include "probes.hpp"
+
+namespace dpsosp {
+namespace liu_talwar_2025_probe {
+
+namespace {
+
+struct Setting {
+  Ablation shown;
+  liu_talwar_2025::Switches switches;
+};
+
+const std::vector<Setting>& all_settings() {
+  constexpr auto proportional = SpiderNoise::gaussian_proportional;
+  constexpr auto kick = EscapeKind::isotropic_reuse;
+  static const std::vector<Setting> all{
+      {{"V1",
+        "Gaussian noise, fixed batches, quadratic drift; the kick reuses the estimate (Ganesh et "
+        "al., repaired)",
+        -3.0 / 7,
+        -1.0 / 3},
+       {proportional, SpiderBatch::fixed, DriftKind::quadratic, kick}},
+      {{"V1′", "V1 with a fresh O1 at each escape (Ganesh et al., as printed)", -2.0 / 5, -2.0 / 7},
+       {proportional, SpiderBatch::fixed, DriftKind::quadratic, EscapeKind::isotropic_fresh}},
+      {{"V2", "tree, fixed batches, quadratic drift", -3.0 / 7, -1.0 / 3},
+       {SpiderNoise::tree, SpiderBatch::fixed, DriftKind::quadratic, kick}},
+      {{"V2′", "tree, fixed batches, linear drift", -2.0 / 5, -3.0 / 10},
+       {SpiderNoise::tree, SpiderBatch::fixed, DriftKind::linear, kick}},
+      {{"V3", "Gaussian noise, adaptive batches, linear drift", -3.0 / 7, -1.0 / 3},
+       {SpiderNoise::gaussian_fixed, SpiderBatch::adaptive, DriftKind::linear, kick}},
+      {{"V4", "tree, adaptive batches, repaired τ (the paper's method)", -1.0 / 2, -1.0 / 3}, {}},
+      {{"V4′", "V4 with one escape a refresh", -2.0 / 5, -2.0 / 7},
+       {.tau_mode = liu_talwar_2025::TauMode::one}}};
+  return all;
+}
+
+}  // namespace
+
+const std::vector<Ablation>& ablations() {
+  static const std::vector<Ablation> all = [] {
+    std::vector<Ablation> list;
+    for (const Setting& s : all_settings()) list.push_back(s.shown);
+    return list;
+  }();
+  return all;
+}
+
+Costs printed_costs(double alpha, double dimension, double epsilon, double leaves, double w) {
+  const ProblemNumbers f{1e8, dimension, 1, 1, 1, 1};
+  const auto t = liu_talwar_2025::theorem_3_17_at(f, epsilon, alpha, false);
+  const double levels = std::floor(std::log2(leaves)) + 1;
+  const auto cost = [&](double sensitivity) {
+    return levels * sensitivity * sensitivity / (2 * t.deviation * t.deviation);
+  };
+  return {cost(2 / t.refresh_batch),
+          cost(2 * w / liu_talwar_2025::theorem_3_17_batch(f, epsilon, t, w))};
+}
+
+Costs planned_costs(double alpha, double epsilon) {
+  const double phi = zcdp_budget({epsilon, 1e-6}, Calibrator::cks);
+  const auto s = liu_talwar_2025::numbers_at({1e8, 16, 1, 1, 1, 1}, phi, alpha, 1);
+  const double leaf = 2 / s.refresh_batch / s.tree_deviation;
+  const double product = 2 / s.hessian_batch * s.escape_radius / s.escape_deviation;
+  const double products =
+      static_cast<double>(s.escape_steps) * static_cast<double>(s.escapes_per_refresh);
+  return {s.levels * leaf * leaf / 2 / phi, products * product * product / 2 / phi};
+}
+
+std::vector<std::pair<std::int64_t, std::int64_t>> printed_nodes(std::int64_t t,
+                                                                 std::int64_t most) {
+  std::vector<std::pair<std::int64_t, std::int64_t>> nodes;
+  std::int64_t k = 0;
+  const auto ceiling_log2 = std::bit_width(static_cast<std::uint64_t>(most - 1));
+  for (int level = static_cast<int>(ceiling_log2) - 1; level >= 0 && k < t; --level) {
+    const std::int64_t size = std::int64_t{1} << level;
+    if (k + size > t) continue;
+    nodes.emplace_back(k + 1, k + size);
+    k += size;
+  }
+  return nodes;
+}
+
+}  // namespace liu_talwar_2025_probe
+
+namespace {
+
+using nlohmann::json;
+using namespace liu_talwar_2025_probe;
+
+Problem make_problem(const std::string& name,
+                     const std::map<std::string, std::string>& settings,
+                     Index records,
+                     Index dimension,
+                     std::uint64_t seed) {
+  const auto family = find_problem(name);
+  Fields fields = family->fields();
+  for (const auto& [key, text] : settings) set_field(fields, name, key, text);
+  return family->make(
+      {.records = records, .dimension = dimension, .seed = seed, .data_seed = seed});
+}
+
+/// A standard normal direction, made a unit vector.
+Vector direction(Index d, Stream& stream) {
+  Vector v(d);
+  stream.fill_normal(1.0, v);
+  return v / v.norm();
+}
+
+Matrix hessian_of(const Objective& f, const Vector& x) {
+  const Index d = x.size();
+  Matrix h(d, d);
+  for (Index j = 0; j < d; ++j) f.hessian_product(x, Vector::Unit(d, j), h.col(j));
+  return h;
+}
+
+double lowest_curvature(const Objective& f, ConstVectorRef x) {
+  return certify(f, x, {}).lambda_min;
+}
+
+/// The schedule's α over n, or, for given α, the records N(α) that it plans.
+json solved_schedule(const json& p, std::uint64_t) {
+  const std::string name = p.at("variant");
+  const auto found =
+      std::ranges::find_if(all_settings(), [&](const Setting& s) { return s.shown.name == name; });
+  if (found == all_settings().end())
+    throw InputError("solved-schedule: there is no variant " + name);
+  const double epsilon = p.at("epsilon");
+  // Beyond ε = 1000 the statistical part alone counts.
+  const double phi = epsilon > 1000 ? 1e9 : zcdp_budget({epsilon, 1e-6}, Calibrator::bun_steinke);
+  json out{{"alpha", json::array()}, {"records", json::array()}, {"steps", json::array()}};
+  const auto note = [&](const liu_talwar_2025::Numbers& s) {
+    out["alpha"].push_back(s.alpha);
+    out["records"].push_back(s.records);
+    out["steps"].push_back(s.steps);
+  };
+  ProblemNumbers f{0, p.at("dimension"), 1, 1, 1, 1};
+  if (p.contains("alpha"))
+    for (const double alpha : p.at("alpha"))
+      note(liu_talwar_2025::numbers_at(f, phi, alpha, f.G, found->switches));
+  else
+    for (const double n : p.at("records")) {
+      f.n = n;
+      note(liu_talwar_2025::solve(f, phi, n, found->switches));
+    }
+  return out;
+}
+
+/// Noise of the tree stream itself, with records that contribute nothing.
+json tree_noise(const json& p, std::uint64_t seed) {
+  const Index d = p.at("dimension");
+  const auto leaves = p.at("leaves").get<std::int64_t>();
+  const auto trees = p.at("trees").get<std::int64_t>();
+  const bool covariance = p.at("covariance");
+  const Problem problem =
+      make_problem("cosine-saddle", {{"sampling", "stream"}}, Index{1} << 40, d, seed);
+  UnsoundCurator curator(
+      problem.facts, *problem.records, {.seed = seed}, {.no_filter = true, .no_data = true});
+  TreeStream tree(curator, 1.0, leaves);
+  const GradientQuery query{
+      .limit = problem.facts.constants[constant::lipschitz], .noise = {}, .block = Block::x};
+  const Vector x = problem.facts.initial_point;
+  const Index many = covariance ? leaves : 0;
+  Matrix sum = Matrix::Zero(many, many), squares = Matrix::Zero(many, many);
+  Matrix path(many, d);
+  std::vector<double> largest;
+  Vector out(d);
+  for (std::int64_t k = 0; k < trees; ++k) {
+    tree.restart();
+    double top = 0;
+    for (std::int64_t t = 0; t < leaves; ++t) {
+      tree.push_gradient(Point(x), curator.draw(BatchPolicy::fresh(1)), query, out);
+      top = std::max(top, out.norm() / std::sqrt(static_cast<double>(d)));
+      if (covariance) path.row(t) = out.transpose();
+    }
+    largest.push_back(top);
+    for (Index j = 0; covariance && j < d; ++j) {
+      const Matrix product = path.col(j) * path.col(j).transpose();
+      sum += product;
+      squares += product.cwiseAbs2();
+    }
+  }
+  double mean = 0;
+  for (const double l : largest) mean += l / static_cast<double>(trees);
+  json result{{"mean_largest", mean}};
+  if (!covariance) return result;
+  const auto count = static_cast<double>(trees * d);
+  double worst = 0;
+  for (Index s = 0; s < leaves; ++s)
+    for (Index t = 0; t < leaves; ++t) {
+      const auto a = tree_nodes(s + 1), b = tree_nodes(t + 1);
+      const auto common = static_cast<double>(std::ranges::count_if(
+          a, [&](const auto& node) { return std::ranges::find(b, node) != b.end(); }));
+      const double found = sum(s, t) / count;
+      const double error = std::sqrt((squares(s, t) / count - found * found) / count);
+      worst = std::max(worst, std::abs(found - common) / error);
+    }
+  result["worst_standard_errors"] = worst;
+  return result;
+}
+
+/// One step along an estimate that errs by γ/4, in a random direction or along the gradient (which
+/// overshoots); half of the points are drawn from the domain, the others near saddles and minima,
+/// where |g| is of order γ.
+json descent(const json& p, std::uint64_t seed) {
+  constexpr Index d = 10;
+  const Problem problem = make_problem(p.at("problem"), {{"sampling", "whole"}}, 1000000, d, seed);
+  const Objective& f = *problem.population;
+  const double M = problem.facts.constants[constant::smoothness];
+  const double gamma = p.at("gamma");
+  const auto pairs = p.at("pairs").get<std::int64_t>();
+  Stream stream({.seed = seed, .purpose = Purpose::evaluation});
+  std::vector<Vector> critical;
+  for (const Landmark& l : problem.landmarks)
+    if (l.of == Landmark::Of::population) critical.push_back(l.point);
+  std::int64_t made = 0, above_sixth = 0, above_sixteenth = 0;
+  double worst = -std::numeric_limits<double>::infinity();
+  Vector gradient(d), x(d);
+  while (made < pairs) {
+    if (made % 2 == 0) {
+      stream.fill_normal(1.0, x);
+    } else {
+      x = critical[static_cast<std::size_t>(stream.below(std::ssize(critical)))];
+      x += 4 * gamma * stream.uniform() * direction(d, stream);
+    }
+    problem.facts.domain.project(x);
+    f.gradient(x, gradient);
+    const bool overshoots = stream.bernoulli(0.5) && gradient.norm() > 0;
+    const Vector error = overshoots ? Vector(gradient / gradient.norm()) : direction(d, stream);
+    const Vector g = gradient + gamma / 4 * error;
+    if (g.norm() < gamma) continue;
+    ++made;
+    const double change = f.value(x - g / M) - f.value(x);
+    const double unit = g.squaredNorm() / M;
+    above_sixth += change > -unit / 6 + 1e-12;
+    above_sixteenth += change > -unit / 16 + 1e-12;
+    worst = std::max(worst, change / unit);
+  }
+  return {{"above_sixth", above_sixth},
+          {"above_sixteenth", above_sixteenth},
+          {"largest_change", worst}};
+}
+
+/// 95 % quantiles of the sampling errors of O1 to O4 on cosine-saddle, whose Hessian is diagonal.
+json oracle_errors(const json& p, std::uint64_t seed) {
+  constexpr Index d = 10;
+  const auto batch = p.at("batch").get<Index>();
+  const double distance = p.at("distance");
+  const auto draws = p.at("draws").get<Index>();
+  const Problem problem = make_problem(
+      "cosine-saddle", {{"sampling", "stream"}, {"start", "random"}}, draws * batch, d, seed);
+  const Objective& f = *problem.population;
+  const double all = std::numeric_limits<double>::infinity();
+  const Vector x = problem.facts.initial_point;
+  Stream stream({.seed = seed, .purpose = Purpose::evaluation});
+  const Vector y = x + distance * direction(d, stream);
+  const Vector one = Vector::Ones(d);
+  Vector at_x(d), at_y(d), hessian_x(d), hessian_y(d);
+  f.gradient(x, at_x);
+  f.gradient(y, at_y);
+  f.hessian_product(x, one, hessian_x);
+  f.hessian_product(y, one, hessian_y);
+  std::array<std::vector<double>, 4> errors;
+  for (Index k = 0; k < draws; ++k) {
+    const BatchView view(k * batch, (k + 1) * batch);
+    const auto note = [&](std::size_t oracle, const Vector& sum, const Vector& truth) {
+      const Vector error = sum / static_cast<double>(batch) - truth;
+      errors[oracle].push_back(oracle < 2 ? error.norm() : error.cwiseAbs().maxCoeff());
+    };
+    Vector sum = Vector::Zero(d);
+    problem.records->add_gradients(Point(y), Block::x, view, all, sum);
+    note(0, sum, at_y);
+    sum.setZero();
+    problem.records->add_gradient_differences(Point(y), Point(x), Block::x, view, all, sum);
+    note(1, sum, at_y - at_x);
+    sum.setZero();
+    problem.records->add_hessian_products(Point(y), one, view, all, sum);
+    note(2, sum, hessian_y);
+    sum.setZero();
+    problem.records->add_hessian_difference_products(Point(y), Point(x), one, view, all, sum);
+    note(3, sum, hessian_y - hessian_x);
+  }
+  json out = json::array();
+  for (std::vector<double>& e : errors) {
+    std::ranges::sort(e);
+    out.push_back(e[static_cast<std::size_t>(0.95 * static_cast<double>(e.size()))]);
+  }
+  return {{"quantiles", out}};
+}
+
+/// At most `limit` long.
+Vector shortened(const Vector& v, double limit) {
+  const double norm = v.norm();
+  return norm > limit ? Vector(v * (limit / norm)) : v;
+}
+
+/// Escapes from a strict saddle of curvature −λ: Algorithm 2, or one isotropic kick followed by
+/// gradient steps. The estimates err by at most γ and ϰ = √(ργ)/2: not at all (`none`), by a random
+/// vector and matrix that stand still (`benign`), or against the escape (`adversarial`): a frozen
+/// pair by the gradient's last direction and by +ϰ on every curvature; a running estimate by
+/// whatever sends the next iterate back to the saddle, as far as γ allows.
+json escapes(const json& p, std::uint64_t seed) {
+  const std::string name = p.at("problem"), error = p.at("error");
+  const bool frozen = p.at("method") == "hessian_power";
+  const double alpha = p.at("alpha"), ratio = p.at("ratio");
+  const auto d = p.at("dimension").get<Index>();
+  const auto seeds = p.at("seeds").get<std::uint64_t>();
+  std::map<std::string, std::string> settings{{"sampling", "whole"}, {"start", "saddle"}};
+  if (name == "quartic-saddle") {
+    // The minimum lies at 1/1.2 of the radius R, and ρ = 6 b R = 1.
+    const double lambda = ratio * std::sqrt(alpha), radius = 8.64 * lambda;
+    settings.insert({{"negative", "1"},
+                     {"gamma", fmt::format("{}", lambda)},
+                     {"quartic", fmt::format("{}", 1.0 / (6.0 * radius))},
+                     {"radius", fmt::format("{}", radius)},
+                     {"least_positive", "0.1"},
+                     {"largest_positive", "1"}});
+  } else {
+    // λ = a cos s and ρ = M = a, so that λ² = ratio² ρ α gives a.
+    const double c = std::cos(0.5);
+    settings.insert({{"amplitude", fmt::format("{}", ratio * ratio * alpha / (c * c))}});
+  }
+  const Problem problem = make_problem(name, settings, 1000000, d, seed);
+  const Objective& f = *problem.population;
+  const double M = problem.facts.constants[constant::smoothness];
+  const double rho = problem.facts.constants[constant::hessian_lipschitz];
+  const double gamma = p.at("error_over_alpha").get<double>() * alpha;
+  const double varkappa = std::sqrt(rho * gamma) / 2;
+  const auto s =
+      liu_talwar_2025::numbers_at({1e12, static_cast<double>(d), 1, M, rho, 1}, 1, alpha, 1);
+  const Vector anchor = problem.facts.initial_point;
+  const Matrix hessian = hessian_of(f, anchor);
+  Vector at_anchor(d), at_x(d);
+  f.gradient(anchor, at_anchor);
+  const double allowed = 2 * gamma + (varkappa + rho * s.escape_radius) * s.escape_radius;
+
+  std::uint64_t left = 0;
+  double steps = 0, change = 0, worst = 0;
+  for (std::uint64_t k = 0; k < seeds; ++k) {
+    Stream stream({.seed = seed, .purpose = Purpose::evaluation, .path = k});
+    Vector e = Vector::Zero(d);
+    Matrix E = Matrix::Zero(d, d);
+    if (error == "benign") {
+      e = gamma * direction(d, stream);
+      const Vector v = direction(d, stream);
+      E = varkappa * (2 * v * v.transpose() - Matrix::Identity(d, d));
+    } else if (error == "adversarial") {
+      e = gamma * Vector::Unit(d, d - 1);
+      E = varkappa * Matrix::Identity(d, d);
+    }
+    Vector x = anchor;
+    Index t = 0;
+    while (t < s.escape_steps && (x - anchor).norm() < s.escape_radius) {
+      f.gradient(x, at_x);
+      Vector step;
+      if (frozen) {
+        step = at_anchor + e + (hessian + E) * (x - anchor);
+        worst = std::max(worst, (step - at_x).norm() / allowed);
+      } else if (error == "adversarial") {
+        step = at_x + shortened(M * (x - anchor) - at_x, gamma);
+      } else {
+        step = at_x + shortened(e + E * (x - anchor), gamma);
+      }
+      if (frozen || t == 0) stream.add_normal(s.escape_deviation, step);
+      x -= step / M;
+      ++t;
+    }
+    if ((x - anchor).norm() >= s.escape_radius) {
+      ++left;
+      steps += static_cast<double>(t);
+    }
+    change += f.value(x) - f.value(anchor);
+  }
+  return {{"left", left},
+          {"steps", left > 0 ? to_json_number(steps / static_cast<double>(left)) : json()},
+          {"allowed_steps", s.escape_steps},
+          {"change", change / static_cast<double>(seeds)},
+          {"unit_decrease", std::pow(alpha, 1.5) / std::sqrt(rho)},
+          {"error_over_bound", worst}};
+}
+
+/// Two frozen escapes with one noise, started `offset` apart along the most negative direction.
+json coupling(const json& p, std::uint64_t seed) {
+  constexpr Index d = 10;
+  const double gamma = p.at("gamma"), offset = p.at("offset");
+  const auto steps = p.at("steps").get<Index>();
+  const auto hessians = p.at("hessians").get<std::uint64_t>();
+  const double deviation = 0.25 * gamma / std::sqrt(static_cast<double>(d));
+  double worst = 0, least_growth = std::numeric_limits<double>::infinity();
+  for (std::uint64_t k = 0; k < hessians; ++k) {
+    Stream stream({.seed = seed, .purpose = Purpose::evaluation, .path = k});
+    // Eigenvalues in [−1, 1], the lowest at most −√(ργ)/2, in a random basis; η = M = ρ = 1.
+    Matrix basis(d, d);
+    for (Index j = 0; j < d; ++j) basis.col(j) = direction(d, stream);
+    basis = Matrix(Eigen::HouseholderQR<Matrix>(basis).householderQ());
+    Vector eigenvalues(d);
+    for (Index j = 0; j < d; ++j) eigenvalues[j] = 2 * stream.uniform() - 1;
+    eigenvalues[0] = -std::sqrt(gamma) / 2 * (1 + stream.uniform());
+    const Matrix hessian = basis * eigenvalues.asDiagonal() * basis.transpose();
+    Eigen::Index lowest = 0;
+    eigenvalues.minCoeff(&lowest);
+    const Vector g = gamma * direction(d, stream);
+    Vector x = Vector::Zero(d), y = offset * basis.col(lowest), noise(d);
+    const Vector start = y;
+    for (Index t = 1; t <= steps; ++t) {
+      stream.fill_normal(deviation, noise);
+      x -= g + hessian * x + noise;
+      y -= g + hessian * y + noise;
+      const double exact = (basis * ((1 - eigenvalues.array()).pow(static_cast<double>(t)) *
+                                     (basis.transpose() * start).array())
+                                        .matrix())
+                               .norm();
+      const double found = (y - x).norm();
+      worst = std::max(worst, std::abs(found / exact - 1));
+      least_growth =
+          std::min(least_growth,
+                   found / (std::pow(1 + std::sqrt(gamma) / 2, static_cast<double>(t)) * offset));
+    }
+  }
+  return {{"largest_relative_error", worst}, {"least_growth_over_bound", least_growth}};
+}
+
+/// Gradient descent of step 1/M without noise on a ramp of slope 4γ: steps until ‖∇F‖ ≤ γ.
+json ramp_steps(const json& p, std::uint64_t seed) {
+  const double gamma = p.at("gamma"), drop = p.at("drop");
+  const Problem problem = make_problem("ramp",
+                                       {{"sampling", "whole"},
+                                        {"slope", fmt::format("{}", 4 * gamma)},
+                                        {"drop", fmt::format("{}", drop)}},
+                                       1000000,
+                                       4,
+                                       seed);
+  const double M = problem.facts.constants[constant::smoothness];
+  Vector x = problem.facts.initial_point, g(x.size());
+  Index steps = 0;
+  for (problem.population->gradient(x, g); g.norm() > gamma;
+       problem.population->gradient(x, g), ++steps)
+    x -= g / M;
+  return {{"steps", steps}};
+}
+
+/// A private run watched step by step until its first α-SOSP.
+class UntilSolved final : public Observer {
+ public:
+  struct Solved {};
+
+  UntilSolved(const Objective& f, double M, double rho, double alpha)
+      : f_(f), M_(M), rho_(rho), alpha_(alpha), gradient_(f.dimension()) {}
+  void iterate(Index t, ConstVectorRef x) override {
+    if (t > 0) path_ += M_ * (x - previous_).norm();
+    previous_ = x;
+    steps_ = t;
+    f_.gradient(x, gradient_);
+    if (gradient_.norm() > alpha_) return;
+    if (sosp_level(gradient_.norm(), lowest_curvature(f_, x), rho_) <= alpha_) throw Solved{};
+  }
+  double path() const { return path_; }
+  Index steps() const { return steps_; }
+
+ private:
+  const Objective& f_;
+  double M_, rho_, alpha_;
+  Vector gradient_, previous_;
+  double path_ = 0;
+  Index steps_ = 0;
+};
+
+json path_length(const json& p, std::uint64_t seed) {
+  const double epsilon = p.at("epsilon");
+  const auto n = p.at("records").get<Index>();
+  const Problem problem = make_problem(p.at("problem"),
+                                       {{"sampling", "stream"}, {"start", "near_saddle"}},
+                                       n,
+                                       p.at("dimension").get<Index>(),
+                                       seed);
+  liu_talwar_2025::AdaptiveSpider spider;
+  spider.parameters.selection.share = 0;
+  const Scheduled s =
+      spider.schedule(Schedule::practical, problem.facts, {epsilon, 1e-6}, Calibrator::cks);
+  Curator curator(problem.facts, *problem.records, s.rule, {.seed = seed, .run = 1});
+  const ProblemNumbers f = numbers_of(problem.facts);
+  UntilSolved watch(*problem.population, f.M, f.rho, s.alpha);
+  bool solved = false;
+  try {
+    spider.run(curator, Stream({.seed = seed, .run = 1, .purpose = Purpose::algorithm}), watch);
+  } catch (const UntilSolved::Solved&) {
+    solved = true;
+  }
+  return {{"solved", solved},
+          {"path", watch.path()},
+          {"bound", 2 * f.B * f.M / s.alpha},
+          {"steps", watch.steps()},
+          {"planned_steps", spider.parameters.spider.steps},
+          {"records_used", n - curator.fresh_records()},
+          {"alpha", s.alpha}};
+}
+
+/// sup over the box of ‖∇F_D − ∇F_P‖: on ripple-location every coordinate depends on its own x_j
+/// alone, so that the supremum is taken coordinate by coordinate over a grid.
+json uniform_gap(const json& p, std::uint64_t seed) {
+  const auto d = p.at("dimension").get<Index>();
+  const Problem problem = make_problem(
+      "ripple-location", {{"sampling", "independent"}}, p.at("records").get<Index>(), d, seed);
+  constexpr int points = 200;
+  Vector largest = Vector::Zero(d), here(d), population(d);
+  const double reach = 2.0 / std::sqrt(static_cast<double>(d));
+  for (int k = 0; k <= points; ++k) {
+    const Vector x = Vector::Constant(d, reach * (2.0 * k / points - 1.0));
+    problem.empirical->gradient(x, here);
+    problem.population->gradient(x, population);
+    largest = largest.cwiseMax((here - population).cwiseAbs());
+  }
+  return {{"gap", largest.norm()}};
+}
+
+}  // namespace
+
+std::vector<ProbeEntry> liu_talwar_2025_probes() {
+  return {{.name = "liu-talwar-2025/solved-schedule", .compute = solved_schedule},
+          {.name = "liu-talwar-2025/tree-noise", .compute = tree_noise},
+          {.name = "liu-talwar-2025/descent", .compute = descent},
+          {.name = "liu-talwar-2025/oracle-errors", .compute = oracle_errors},
+          {.name = "liu-talwar-2025/escapes", .compute = escapes},
+          {.name = "liu-talwar-2025/coupling", .compute = coupling},
+          {.name = "liu-talwar-2025/ramp-steps", .compute = ramp_steps},
+          {.name = "liu-talwar-2025/path-length", .compute = path_length},
+          {.name = "liu-talwar-2025/uniform-gap", .compute = uniform_gap}};
+}
+
+}  // namespace dpsosp

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/reproductions/liu_talwar_2025.hpp"
+
+#include "parts.hpp"
+#include "texts.hpp"
+
+namespace dpsosp {
+
+std::vector<PredicateEntry> liu_talwar_2025_predicates() {
+  return joined({liu_talwar_2025_lemma_predicates(), liu_talwar_2025_run_predicates()});
+}
+
+Reproduction liu_talwar_2025_reproduction() {
+  return {.texts = liu_talwar_2025_texts(),
+          .probes = liu_talwar_2025_probes(),
+          .predicates = liu_talwar_2025_predicates(),
+          .exhibits = liu_talwar_2025_exhibits()};
+}
+
+}  // namespace dpsosp

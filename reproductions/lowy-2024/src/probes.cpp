@@ -1,0 +1,443 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include <fmt/format.h>
+#include <Eigen/QR>
+
+#include "dpsosp/algorithms/registry.hpp"
+#include "dpsosp/core/stream.hpp"
+#include "dpsosp/experiments/json_number.hpp"
+#include "dpsosp/experiments/metric.hpp"
+#include "dpsosp/experiments/run.hpp"
+#include "dpsosp/experiments/runner.hpp"
+#include "dpsosp/lowy_2024/exponential_warm_start.hpp"
+#include "dpsosp/privacy/net.hpp"
+#include "dpsosp/privacy/projection.hpp"
+#include "dpsosp/privacy/unsound_curator.hpp"
+#include "dpsosp/problems/problem.hpp"
+#include "parts.hpp"
+
+namespace dpsosp {
+namespace {
+
+using nlohmann::json;
+using Settings = std::map<std::string, std::string>;
+
+// ------------------------------------------------------------------- the published experiment
+
+constexpr Index published_records = 100, published_dimension = 100, test_records = 25;
+constexpr std::uint64_t test_data = 1'000'000, tuning_instances = 2'000'000;  // added to the seed
+
+RunSpec published_run(const json& parameters, const Settings& settings, std::uint64_t seed) {
+  const std::string variant = parameters.at("variant");
+  RunSpec spec;
+  spec.algorithm = "lowy-2024/published-experiment";
+  spec.problem = "trig-radial";
+  spec.problem_settings = {{"law", "ball"}};
+  spec.records = published_records;
+  spec.dimension = published_dimension;
+  spec.epsilon = parameters.at("epsilon");
+  spec.delta = std::pow(static_cast<double>(published_records), -1.5);
+  spec.calibrator = "rdp";
+  spec.variant = variant;
+  spec.schedule = variant == "printed" ? "paper" : "practical";
+  spec.settings = settings;
+  spec.settings["stage"] = parameters.at("stage");
+  if (parameters.contains("door")) spec.door = door_of(parameters.at("door"));
+  spec.seed = spec.data_seed = seed;
+  spec.observations = 0;
+  return spec;
+}
+
+double gradient_norm(const json& certificate) {
+  return from_json_number(certificate.at("gradient_norm"));
+}
+
+/// The settings that a grid of step sizes, periods and warm steps offers to a method.
+std::vector<Settings> tuning_grid(const std::string& stage) {
+  const std::vector<std::string> etas{"0.05", "0.025", "0.005", "0.0025", "0.001", "0.0005"};
+  const std::vector<std::string> periods{"5", "25", "100"};
+  const std::vector<std::string> warm_etas{"0.05", "0.005", "0.0005"};
+  std::vector<Settings> grid;
+  for (const std::string& eta : etas) {
+    if (stage == "dp_sgd") {
+      grid.push_back({{"step_size", eta}});
+      continue;
+    }
+    for (const std::string& period : periods) {
+      const Settings spider{{"step_size", eta}, {"period", period}};
+      if (stage == "dp_spider") {
+        grid.push_back(spider);
+        continue;
+      }
+      for (const std::string& warm_eta : warm_etas) {
+        grid.push_back(spider);
+        grid.back()["warm_step_size"] = warm_eta;
+      }
+    }
+  }
+  return grid;
+}
+
+/// One method at one ε: gradient norms at the last iterate over train and test records, a value a
+/// seed. With "tuning" = k the settings are those of the least mean train gradient over k instances
+/// that no seed uses, whose cost in privacy is nothing, as they are public.
+json published_experiment(const json& parameters, std::uint64_t) {
+  Settings settings;
+  if (const int instances = parameters.value("tuning", 0); instances > 0) {
+    double least = std::numeric_limits<double>::infinity();
+    for (const Settings& candidate : tuning_grid(parameters.at("stage"))) {
+      double sum = 0;
+      for (int k = 0; k < instances; ++k) {
+        const std::uint64_t instance = tuning_instances + static_cast<std::uint64_t>(k);
+        sum += gradient_norm(
+            compute_run(describe(published_run(parameters, candidate, instance))).at("output"));
+      }
+      if (sum < least) {
+        least = sum;
+        settings = candidate;
+      }
+    }
+  }
+  json result{{"settings", settings}, {"train", json::array()}, {"test", json::array()}};
+  double start = 0, spent = 0;
+  const int seeds = parameters.at("seeds");
+  for (int k = 0; k < seeds; ++k) {
+    const auto seed = static_cast<std::uint64_t>(k);
+    const json run = compute_run(describe(published_run(parameters, settings, seed)));
+    result["train"].push_back(gradient_norm(run.at("output")));
+    const json test = certify_point("trig-radial",
+                                    {{"law", "ball"}},
+                                    test_records,
+                                    published_dimension,
+                                    seed,
+                                    seed + test_data,
+                                    run.at("point").dump());
+    result["test"].push_back(gradient_norm(test));
+    start += gradient_norm(run.at("start")) / seeds;
+    spent = std::max(spent, from_json_number(run.at("privacy").at("spent")));
+  }
+  result["start"] = start;
+  result["spent"] = to_json_number(spent);
+  return result;
+}
+
+// ------------------------------------------------------------------- DP-SPIDER from an excess ψ
+
+/// Mean of ‖∇F‖ over the iterates whose estimate is used, one of which is the output, or over every
+/// `stride`-th of them.
+class MeanGradient final : public Observer {
+ public:
+  explicit MeanGradient(const Objective& objective, Index stride = 1)
+      : objective_(objective), stride_(stride), gradient_(objective.dimension()) {}
+  void iterate(Index t, ConstVectorRef x) override {
+    if (t % stride_ != 0) return;
+    objective_.gradient(x, gradient_);
+    sum_ += gradient_.norm();
+    ++seen_;
+  }
+  double value() const { return sum_ / static_cast<double>(seen_); }
+
+ private:
+  const Objective& objective_;
+  Index stride_;
+  Vector gradient_;
+  double sum_ = 0;
+  Index seen_ = 0;
+};
+
+/// radial-ripple from the nearest point to the minimum whose excess is "excess", which the schedule
+/// is told, as Theorem 3.2 has it. Records as those of lowy-2024-warm-quasar.toml.
+json start_at_excess(const json& parameters, std::uint64_t seed) {
+  const double psi = parameters.at("excess");
+  const auto family = find_problem("radial-ripple");
+  Fields fields = family->fields();
+  set_field(fields, "radial-ripple", "sampling", "stream");
+  set_field(fields, "radial-ripple", "tilt", "0");
+  Problem problem = family->make(
+      {.records = parameters.at("records"), .dimension = 16, .seed = seed, .data_seed = seed});
+  PublicFacts& facts = problem.facts;
+  const Vector direction = facts.initial_point.normalized();
+  double low = 0, high = 1;  // G rises with r
+  for (int k = 0; k < 200; ++k) {
+    const double middle = 0.5 * (low + high);
+    (problem.population->value(middle * direction) < psi ? low : high) = middle;
+  }
+  facts.initial_point = high * direction;
+  facts.constants.set(constant::suboptimality, {psi, Origin::proved, "initial point", "by choice"});
+  const auto algorithm = find_algorithm("arora-2023/dp-spider");
+  const PrivacyBudget budget{1.0, 1e-6};
+  const Scheduled scheduled =
+      algorithm->schedule(Schedule::practical, facts, budget, Calibrator::cks);
+  algorithm->check(facts);
+  StreamKey key{.seed = seed, .purpose = Purpose::algorithm};
+  Curator curator(facts, *problem.records, scheduled.rule, key);
+  MeanGradient observer(*problem.population);
+  const Outcome outcome = algorithm->run(curator, Stream(key), observer);
+  if (outcome.status != Status::steps_done)
+    throw RunFailed(fmt::format("{} after {} steps", to_string(outcome.status), outcome.steps));
+  return {{"excess", psi},
+          {"promise", scheduled.alpha},
+          {"mean_gradient", observer.value()},
+          {"steps", outcome.steps}};
+}
+
+// ------------------------------------------------------------------- the exponential mechanism
+
+/// ln of the law exp(−λ score), normalised.
+std::vector<double> log_law(const std::vector<double>& scores, double lambda) {
+  const double least = std::ranges::min(scores);
+  double sum = 0;
+  for (const double s : scores) sum += std::exp(-lambda * (s - least));
+  std::vector<double> law;
+  for (const double s : scores) law.push_back(-lambda * (s - least) - std::log(sum));
+  return law;
+}
+
+/// The law of Definition 4.1 on a net of ripple-location's box, by enumeration: the largest
+/// |log-ratio| over neighbouring data sets over λR, the largest range of their scores' difference
+/// over R, and over t the largest ratio of
+/// P[score − min > (ln N + t)/λ] to e^{−t}, at λ = εn/R from weak to strong privacy.
+json exact_exponential_mechanism(const json& parameters, std::uint64_t) {
+  const int n = parameters.at("records"), pairs = parameters.at("pairs");
+  const Index d = parameters.at("dimension");
+  const auto family = find_problem("ripple-location");
+  std::vector<Problem> single;  // of one record each, so that F is the record's own loss
+  for (int i = 0; i < n + pairs; ++i)
+    single.push_back(family->make(
+        {.records = 1, .dimension = d, .seed = 0, .data_seed = static_cast<std::uint64_t>(i)}));
+  const PublicFacts& facts = single.front().facts;
+  const double L = facts.constants[constant::lipschitz];
+  const Net net = Net::of(facts.domain, d, 0.2);
+  std::vector<std::vector<double>> losses;  // a row a record: clamped difference to the centre
+  for (const Problem& p : single) {
+    losses.emplace_back();
+    const double at_centre = p.empirical->value(net.centre());
+    Vector w(d);
+    for (Index k = 0; k < net.indices(); ++k) {
+      if (!net.point(k, w)) continue;
+      const double most = L * (w - net.centre()).norm();
+      losses.back().push_back(std::clamp(p.empirical->value(w) - at_centre, -most, most));
+    }
+  }
+  const std::size_t points = losses.front().size();
+  const double range = 2 * L * 2 * net.reach() / n;
+  double log_ratio = 0, spread = 0, tail = 0;
+  const auto scores_with = [&](std::size_t replacement) {
+    std::vector<double> scores(points, 0.0);
+    for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i)
+      for (std::size_t k = 0; k < points; ++k) scores[k] += losses[i == 0 ? replacement : i][k] / n;
+    return scores;
+  };
+  for (const double epsilon : {0.1, 1.0, 10.0, 100.0}) {
+    const double lambda = epsilon / range;
+    const std::vector<double> scores = scores_with(0);
+    const std::vector<double> law = log_law(scores, lambda);
+    for (int j = 0; j < pairs; ++j) {
+      const std::vector<double> neighbour = scores_with(static_cast<std::size_t>(n + j));
+      const auto other = log_law(neighbour, lambda);
+      double low = 0, high = 0;
+      for (std::size_t k = 0; k < points; ++k) {
+        log_ratio = std::max(log_ratio, std::abs(law[k] - other[k]) / epsilon);
+        const double move = (scores[k] - neighbour[k]) / range;
+        low = k == 0 ? move : std::min(low, move);
+        high = k == 0 ? move : std::max(high, move);
+      }
+      spread = std::max(spread, high - low);
+    }
+    const double least = std::ranges::min(scores);
+    for (const double t : {0.5, 1.0, 2.0, 3.0, 5.0}) {
+      const double limit = least + (std::log(static_cast<double>(points)) + t) / lambda;
+      double mass = 0;
+      for (std::size_t k = 0; k < points; ++k)
+        if (scores[k] > limit) mass += std::exp(law[k]);
+      tail = std::max(tail, mass / std::exp(-t));
+    }
+  }
+  return {{"points", points},
+          {"log_ratio_over_bound", log_ratio},
+          {"spread_over_bound", spread},
+          {"tail_over_bound", tail}};
+}
+
+/// Runs of the mechanism at the paper's λ and net against equation (2): how many exceed ψ.
+json exponential_mechanism_tail(const json& parameters, std::uint64_t) {
+  constexpr double half_width = 2;
+  RunSpec spec;
+  spec.algorithm = "lowy-2024/exponential-mechanism";
+  spec.problem = "ripple-location";
+  spec.problem_settings = {{"sampling", "whole"}};
+  spec.records = parameters.at("records");
+  spec.dimension = parameters.at("dimension").get<Index>();
+  spec.schedule = "paper";
+  spec.observations = 0;
+  const int seeds = parameters.at("seeds");
+  const auto n = static_cast<double>(spec.records), d = static_cast<double>(*spec.dimension);
+  // The stage has all of ε here, which is half of that of the whole run in the paper's ψ.
+  const double epsilon = 2 * spec.epsilon;
+  int above = 0;
+  double largest = 0;
+  for (int k = 0; k < seeds; ++k) {
+    spec.seed = spec.data_seed = static_cast<std::uint64_t>(k);
+    const json result = compute_run(describe(spec));
+    const double psi = lowy_2024::paper_excess_risk(
+        epsilon, n, d, metric_of(result, "parameters.lipschitz").value(), 2 * half_width);
+    const double share = metric_of(result, "output.excess_risk").value() / psi;
+    above += share > 1;
+    largest = std::max(largest, share);
+  }
+  return {{"above", above},
+          {"seeds", seeds},
+          {"largest", largest},
+          {"failure", std::sqrt(d) / (epsilon * n)}};
+}
+
+// ------------------------------------------------------------------- projections
+
+/// sqrt(k) times the largest | ‖Φv‖ − ‖v‖ | that an ascent over v = (1/n) Σ c_i x_i, |c_i| ≤ 1,
+/// finds, a value a map; ‖x_i‖ = 1 in a subspace of dimension r.
+json projection_deviation(const json& parameters, std::uint64_t seed) {
+  constexpr Index records = 200;
+  constexpr int starts = 4, steps = 40;
+  const Index d = parameters.at("dimension"), r = parameters.at("rank"),
+              k = parameters.at("projected");
+  Stream stream({.seed = seed, .purpose = Purpose::test});
+  Matrix basis(d, r), features(r, records);
+  stream.fill_normal(1.0, basis.reshaped());
+  stream.fill_normal(1.0, features.reshaped());
+  const Matrix orthonormal = basis.householderQr().householderQ() * Matrix::Identity(d, r);
+  features.colwise().normalize();
+  const Matrix x = orthonormal * features;
+  json scaled = json::array();
+  for (int m = 0; m < parameters.at("maps").get<int>(); ++m) {
+    Matrix map(k, d);
+    stream.fill_normal(1.0 / std::sqrt(static_cast<double>(k)), map.reshaped());
+    const Matrix z = map * x;
+    double largest = 0;
+    for (const double sign : {1.0, -1.0})
+      for (int start = 0; start < starts; ++start) {
+        Vector c(records);
+        stream.fill_normal(1.0, c);
+        c = c.cwiseSign();
+        for (int t = 0; t < steps; ++t) {
+          const Vector v = x * c / static_cast<double>(records);
+          const Vector u = z * c / static_cast<double>(records);
+          const double norm_v = v.norm(), norm_u = u.norm();
+          largest = std::max(largest, sign * (norm_u - norm_v));
+          if (!(norm_v > 0 && norm_u > 0)) break;
+          // the gradient in c; the maximum of a linear function over the cube is at its signs
+          const Vector g = sign * (z.transpose() * u / norm_u - x.transpose() * v / norm_v);
+          const Vector next = g.cwiseSign();
+          if (next == c) break;
+          c = next;
+        }
+      }
+    scaled.push_back(std::sqrt(static_cast<double>(k)) * largest);
+  }
+  return {{"scaled", scaled}};
+}
+
+/// Mean gradient of DP-SPIDER over records of rank "rank" projected to "projected" dimensions, at
+/// the schedule for that many, and the promise; the features are those of "support" atoms.
+json projection_size(const json& parameters, std::uint64_t seed) {
+  const auto family = find_problem("glm-welsch");
+  Fields problem_fields = family->fields();
+  for (const char* name : {"rank", "support"})
+    set_field(problem_fields, "glm-welsch", name, parameters.at(name).dump());
+  set_field(problem_fields, "glm-welsch", "features", "low_rank");
+  set_field(problem_fields, "glm-welsch", "simulate", "whole");
+  const Problem problem = family->make({.records = parameters.at("records"),
+                                        .dimension = parameters.at("dimension").get<Index>(),
+                                        .seed = seed,
+                                        .data_seed = seed});
+  const auto projected = find_algorithm("arora-2023/jl-dp-spider");
+  Fields fields = projected->fields();
+  set_field(fields, "jl-dp-spider", "projected_dimension", parameters.at("projected").dump());
+  const double cap = std::stod(values_of(fields).at("cap"));
+  const auto base = find_algorithm("arora-2023/dp-spider");
+  const Scheduled scheduled =
+      base->schedule(Schedule::practical,
+                     projected_facts(problem.facts, parameters.at("projected"), cap),
+                     {parameters.at("epsilon").get<double>(), 1e-6},
+                     Calibrator::cks);
+  for (const auto& [name, text] : values_of(base->fields()))
+    set_field(fields, "jl-dp-spider", name, text);
+  projected->check(problem.facts);
+  StreamKey key{.seed = seed, .purpose = Purpose::algorithm};
+  Curator curator(problem.facts, *problem.records, scheduled.rule, key);
+  const Index steps = std::stoll(values_of(fields).at("steps"));
+  MeanGradient observer(*problem.empirical, std::max<Index>(1, steps / 100));
+  const Outcome outcome = projected->run(curator, Stream(key), observer);
+  if (outcome.status != Status::steps_done)
+    throw RunFailed(fmt::format("{} after {} steps", to_string(outcome.status), outcome.steps));
+  Vector gradient(problem.facts.dimension);
+  problem.empirical->gradient(Vector::Zero(problem.facts.dimension), gradient);
+  return {{"mean_gradient", observer.value()},
+          {"start", gradient.norm()},
+          {"promise", scheduled.alpha},
+          {"steps", outcome.steps}};
+}
+
+/// The largest distance that exchanging a record moves a projected gradient of one record, over
+/// what the ledger charges for it, among pairs of records and random points, for maps stretched by
+/// "stretch": with the clip, and with the cap of the features alone.
+json projected_sensitivity(const json& parameters, std::uint64_t seed) {
+  constexpr Index records = 40, dimension = 20, projected = 5;
+  const double stretch = parameters.at("stretch"), cap = parameters.at("cap");
+  const Problem problem =
+      find_problem("glm-welsch")
+          ->make({.records = records, .dimension = dimension, .seed = seed, .data_seed = seed});
+  // the limit of the method's own cap, whatever "cap" is
+  const double limit =
+      projected_facts(problem.facts, projected, 2.0).constants[constant::lipschitz];
+  Stream stream({.seed = seed, .purpose = Purpose::test});
+  json result{{"clipped", 0.0}, {"capped", 0.0}};
+  for (int m = 0; m < parameters.at("maps").get<int>(); ++m) {
+    Matrix map(projected, dimension);
+    stream.fill_normal(stretch / std::sqrt(static_cast<double>(projected)), map.reshaped());
+    Vector direction(projected);
+    stream.fill_normal(1.0, direction);
+    for (double scale = 0.01; scale <= 10; scale *= 2)
+      for (const bool clips : {true, false}) {
+        UnsoundCurator parent(problem.facts,
+                              *problem.records,
+                              {.seed = seed},
+                              {.no_noise = true, .no_clipping = !clips});
+        Matrix released(projected, records);
+        for (Index i = 0; i < records; ++i) {
+          ChildSpec one{fmt::format("record {}", i), 1.0};
+          one.range = RecordRange{i, i + 1};
+          one.projection = Projection{map, cap};
+          Curator child = parent.child(one);
+          child.gradient(Point(scale * direction),
+                         child.draw(BatchPolicy::all()),
+                         {limit, Noise::sensitivity_ratio(1.0), Block::x},
+                         released.col(i));
+        }
+        double& largest = result[clips ? "clipped" : "capped"].get_ref<double&>();
+        const double charged = parent.ledger().entries().front().sensitivity_high;
+        for (Index i = 0; i < records; ++i)
+          for (Index j = 0; j < i; ++j)
+            largest = std::max(largest, (released.col(i) - released.col(j)).norm() / charged);
+      }
+  }
+  return result;
+}
+
+}  // namespace
+
+std::vector<ProbeEntry> lowy_2024_probes() {
+  return {{.name = "lowy-2024/published-experiment", .compute = published_experiment},
+          {.name = "lowy-2024/start-at-excess", .compute = start_at_excess},
+          {.name = "lowy-2024/exact-exponential-mechanism", .compute = exact_exponential_mechanism},
+          {.name = "lowy-2024/exponential-mechanism-tail", .compute = exponential_mechanism_tail},
+          {.name = "lowy-2024/projection-deviation", .compute = projection_deviation},
+          {.name = "lowy-2024/projection-size", .compute = projection_size},
+          {.name = "lowy-2024/projected-sensitivity", .compute = projected_sensitivity}};
+}
+
+}  // namespace dpsosp

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dpsosp/experiments/exhibit.hpp"
+#include "dpsosp/experiments/study.hpp"
+
+/// Claim C17: the experiment of the published version.
+namespace dpsosp::lowy_2024_exhibit {
+
+struct PublishedSetting {
+  std::string_view variant;  ///< printed or repaired
+  bool tuned;
+};
+
+/// Gradient norms of one method at one ε, a value a seed.
+struct PublishedCell {
+  std::vector<double> train, test;
+  nlohmann::json settings;  ///< that tuning found; empty: the script's
+  double start = 0;         ///< mean over seeds
+  double spent = 0;         ///< ε that the ledger adds up to, replace-one
+};
+
+const std::vector<double>& published_epsilons(const Study& study);
+std::vector<nlohmann::json> published_jobs(const Study& study);
+/// \param stage  dp_sgd, dp_spider or warm_start; \param door  empty: enforced, or the script's
+PublishedCell published_cell(const Runs& runs,
+                             const Study& study,
+                             PublishedSetting setting,
+                             std::string_view stage,
+                             double epsilon,
+                             std::string_view door = "");
+plots::Exhibit published_exhibit(const Runs& runs, const Study& study);
+
+}  // namespace dpsosp::lowy_2024_exhibit

@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "contour.hpp"
+#include "dpsosp/claims/judging.hpp"
+#include "dpsosp/experiments/json_number.hpp"
+#include "dpsosp/experiments/metric.hpp"
+#include "dpsosp/experiments/study.hpp"
+#include "dpsosp/experiments/sweep.hpp"
+#include "dpsosp/ganesh_2023/exponential_sampler.hpp"
+#include "dpsosp/lowy_2024/warm_population.hpp"
+#include "parts.hpp"
+
+namespace dpsosp {
+namespace {
+
+using nlohmann::json;
+
+struct ArmOfPart {
+  std::string_view sweep, part, arm;
+};
+
+/// E‖∇F‖² over a uniform output: over the iterates looked at, a row for those since the row before.
+double mean_square_gradient(const json& result) {
+  const json& trace = result.at("trace");
+  double sum = 0, before = trace.front().at(0).get<double>() - 1;
+  const double first = before;
+  for (const json& row : trace) {
+    const double t = row.at(0).get<double>(), g = from_json_number(row.at(2));
+    sum += (t - before) * g * g;
+    before = t;
+  }
+  return sum / (before - first);
+}
+
+constexpr std::array<std::string_view, 3> bound_sweeps{
+    "arora-2023-dp-spider", "lowy-2024-warm-exponential", "lowy-2024-warm-quasar"};
+
+std::vector<json> c2_jobs(const Study& study) {
+  return sweep_jobs({bound_sweeps.begin(), bound_sweeps.end()}, study);
+}
+
+Finding c2(const Runs& runs, const Study& study) {
+  int cells = 0, broken = 0;
+  double least = std::numeric_limits<double>::infinity(), largest = 0;
+  for (const std::string_view name : bound_sweeps) {
+    const Sweep sweep = study.sweep(name);
+    for (const char* part : {"n", "d", "epsilon"})
+      for (const char* arm : {"DP-SPIDER", "warm start"})
+        for (const Cell& cell : arm_cells(sweep, part, arm)) {
+          const auto all = finished(runs, cell.runs);
+          const auto promise = values_of(all, "schedule.alpha");
+          if (all.empty() || promise.size() != all.size()) continue;
+          std::vector<double> squares;
+          for (const FinishedRun& r : all) squares.push_back(mean_square_gradient(*r.result));
+          const double bound = promise.front() * promise.front();
+          ++cells;
+          broken += mean(squares) > bound + 3 * standard_error(squares);
+          least = std::min(least, std::sqrt(mean(squares) / bound));
+          largest = std::max(largest, std::sqrt(mean(squares) / bound));
+        }
+  }
+  if (cells == 0) return {.reason = "no cell at this scale"};
+  return {.verdict = holds_if(broken == 0),
+          .measured = fmt::format("{} cells, {} above the bound; root mean square gradient over "
+                                  "promise {:.2f} to {:.2f}",
+                                  cells,
+                                  broken,
+                                  least,
+                                  largest),
+          .value = largest};
+}
+
+constexpr std::array<double, 5> excesses{1e-3, 3.162e-3, 1e-2, 3.162e-2, 1e-1};
+
+std::vector<json> c2_excess_jobs(const Study& study) {
+  std::vector<json> jobs;
+  for (const double psi : excesses)
+    for (std::uint64_t seed = 0; seed < (study.scale == Scale::smoke ? 2U : 6U); ++seed)
+      jobs.push_back(
+          study.probe("lowy-2024/start-at-excess",
+                      {{"excess", psi}, {"records", study.scale == Scale::smoke ? 10000 : 100000}},
+                      seed));
+  return jobs;
+}
+
+Finding c2_excess(const Runs& runs, const Study& study) {
+  std::vector<FitCell> measured;
+  std::vector<double> psi(excesses.begin(), excesses.end()), promised;
+  const auto jobs = c2_excess_jobs(study);
+  for (std::size_t k = 0; k < jobs.size(); ++k) {
+    const json& result = runs.at(jobs[k]).result;
+    const double x = result.at("excess");
+    if (measured.empty() || measured.back().x != x) {
+      measured.push_back({.x = x});
+      promised.push_back(result.at("promise"));
+    }
+    measured.back().seeds.push_back(jobs[k].at("seed"));
+    measured.back().values.push_back(result.at("mean_gradient"));
+  }
+  const double of_promise = log_slope(psi, promised);
+  const SlopeFit fit = fit_slope(measured);
+  return {
+      .verdict = holds_if(std::abs(of_promise - 1.0 / 3) <= slope_tolerance &&
+                          fit.interval.low <= 1.0 / 3 + slope_tolerance),
+      .measured = fmt::format("exponent in ψ: promise {:+.3f}, measured {:+.3f} [{:+.3f}, {:+.3f}]",
+                              of_promise,
+                              fit.slope,
+                              fit.interval.low,
+                              fit.interval.high),
+      .value = fit.slope,
+      .interval = fit.interval};
+}
+
+constexpr std::array<std::string_view, 3> warm_sweeps{
+    "lowy-2024-warm-exponential", "lowy-2024-warm-quasar", "lowy-2024-warm-kl"};
+
+std::vector<json> warm_jobs(const Study& study) {
+  return sweep_jobs({warm_sweeps.begin(), warm_sweeps.end()}, study);
+}
+
+Finding warm_privacy(const Runs& runs, const Study& study) {
+  int counted = 0, broken = 0;
+  double largest = 0;
+  for (const std::string_view name : warm_sweeps)
+    for (const json& job : jobs_of(study.sweep(name))) {
+      const StoredRun& run = runs.at(job);
+      if (run.status != RunStatus::finished || job.at("door") != "enforced" ||
+          !job.at("algorithm").get<std::string>().starts_with("lowy-2024/warm-"))
+        continue;
+      const double share =
+          from_json_number(run.result.at("privacy").at("spent")) / job.at("epsilon").get<double>();
+      ++counted;
+      broken += share > 1 + rounding;
+      largest = std::max(largest, share);
+    }
+  return {.verdict = holds_if(broken == 0),
+          .measured =
+              fmt::format("{} runs, {} above ε; at most {:.4f} ε spent", counted, broken, largest),
+          .reason =
+              "the door refuses a child's query beyond its slice, so the total is what is left to "
+              "check",
+          .value = largest};
+}
+
+std::vector<json> c5_jobs(const Study& study) { return lowy_2024_exhibit::contour_jobs(study); }
+
+Finding c5(const Runs& runs, const Study& study) {
+  std::vector<double> d, n, promised_d, promised_n;
+  std::vector<std::string> cells;
+  bool stays = true;
+  for (const auto& curve : lowy_2024_exhibit::ratio_curves(runs, study)) {
+    const auto at = lowy_2024_exhibit::crossing(curve.moved_records, curve.moved_ratio);
+    if (const auto promised = lowy_2024_exhibit::crossing(curve.records, curve.promised)) {
+      promised_d.push_back(curve.dimension);
+      promised_n.push_back(*promised);
+    }
+    cells.push_back(at ? fmt::format("d = {:g}: {:.3g}", curve.dimension, *at)
+                       : fmt::format("d = {:g}: none", curve.dimension));
+    if (!at) continue;
+    d.push_back(curve.dimension);
+    n.push_back(*at);
+    for (std::size_t k = 0; k < curve.moved_records.size(); ++k)
+      stays = stays && (curve.moved_records[k] < 2 * *at || curve.moved_ratio[k] < 1);
+  }
+  Finding f{.measured = fmt::format("n at ratio 1: {}", fmt::join(cells, ", "))};
+  if (promised_d.size() >= 2)
+    f.measured += fmt::format("; of the promises {:.3g} to {:.3g}, exponent in d {:+.3f}",
+                              promised_n.front(),
+                              promised_n.back(),
+                              log_slope(promised_d, promised_n));
+  if (d.size() < 3) {
+    f.verdict = Verdict::inconclusive;
+    f.reason =
+        "fewer than three crossings between cells where both methods are at most a third of their "
+        "start";
+    return f;
+  }
+  const double slope = log_slope(d, n);
+  f.measured += fmt::format("; exponent in d {:+.3f}", slope);
+  f.value = slope;
+  f.verdict = holds_if(std::abs(slope - 1) <= 0.15 && stays);
+  return f;
+}
+
+Finding c11(const Runs& runs, const Study& study) {
+  struct Arm {
+    std::string_view sweep, arm;
+  };
+  double least = std::numeric_limits<double>::infinity();
+  std::vector<std::string> slopes;
+  for (const Arm a : {Arm{"lowy-2024-warm-quasar", "warm start"},
+                      Arm{"lowy-2024-warm-kl", "warm start, k = 2"},
+                      Arm{"lowy-2024-warm-kl", "warm start, k = 4/3"}}) {
+    std::vector<FitCell> cells;
+    for (const Cell& cell : arm_cells(study.sweep(a.sweep), "n", a.arm)) {
+      FitCell c{.x = coordinate(cell.at, "records").value()};
+      for (const FinishedRun& r : finished(runs, cell.runs)) {
+        const double unit = metric_of(*r.result, "parameters.second.clip_refresh").value() *
+                            std::sqrt(r.run->at("dimension").get<double>()) /
+                            (r.run->at("epsilon").get<double>() * c.x);
+        c.seeds.push_back(r.run->at("seed"));
+        c.values.push_back(metric_of(*r.result, "trace.mean_gradient_norm").value() / unit);
+      }
+      if (c.values.empty()) continue;
+      least = std::min(least, mean(c.values));
+      cells.push_back(std::move(c));
+    }
+    if (cells.size() < 3) continue;
+    slopes.push_back(fmt::format("{} {:+.3f}", a.arm, fit_slope(cells).slope));
+  }
+  if (!std::isfinite(least)) return {.verdict = Verdict::inconclusive, .reason = "no run finished"};
+  return {.verdict = holds_if(least >= 0.1),
+          .measured = fmt::format("measured over L√d/(εn) at least {:.3g}; exponents in n: {}",
+                                  least,
+                                  fmt::join(slopes, ", ")),
+          .reason =
+              "consistent with the bound, no proof of it; a ratio that falls with n has not come "
+              "down to the bound's rate yet",
+          .value = least};
+}
+
+std::vector<json> c11_jobs(const Study& study) {
+  return sweep_jobs({"lowy-2024-warm-quasar", "lowy-2024-warm-kl"}, study);
+}
+
+std::vector<json> c9_floor_jobs(const Study& study) {
+  return sweep_jobs({"menart-2024-kl-spider"}, study);
+}
+
+Finding c9_floor(const Runs& runs, const Study& study) {
+  int cells = 0, broken = 0;
+  double worst = 0;
+  const Sweep sweep = study.sweep("menart-2024-kl-spider");
+  for (const char* part : {"n", "d"})
+    for (const char* arm : {"KL-SPIDER, k = 2", "KL-SPIDER, k = 4/3"})
+      for (const Cell& cell : arm_cells(sweep, part, arm)) {
+        const auto all = finished(runs, cell.runs);
+        const auto excess = values_of(all, "output.excess_risk");
+        const auto target = values_of(all, "schedule.alpha");
+        if (excess.empty() || target.size() != excess.size()) continue;
+        std::size_t above = 0;
+        for (std::size_t k = 0; k < excess.size(); ++k) {
+          above += excess[k] > target[k];
+          worst = std::max(worst, excess[k] / target[k]);
+        }
+        ++cells;
+        broken += static_cast<double>(above) > 0.05 * static_cast<double>(excess.size());
+      }
+  return {.verdict = holds_if(broken == 0),
+          .measured = fmt::format(
+              "{} cells, {} with more than 5 % of the seeds above ψ; largest excess {:.3g} ψ",
+              cells,
+              broken,
+              worst),
+          .value = worst};
+}
+
+std::vector<json> c12_jobs(const Study& study) {
+  return sweep_jobs({"lowy-2024-exponential-mechanism-population"}, study);
+}
+
+Finding c12_bound(const Runs& runs, const Study& study) {
+  constexpr double failure = 0.05;
+  int cells = 0, broken = 0, vacuous = 0;
+  double largest = 0;
+  const Sweep sweep = study.sweep("lowy-2024-exponential-mechanism-population");
+  for (const char* part : {"n", "d"})
+    for (const Cell& cell : arm_cells(sweep, part, "exponential mechanism")) {
+      std::size_t above = 0, counted = 0;
+      for (const FinishedRun& r : finished(runs, cell.runs)) {
+        const double L = metric_of(*r.result, "parameters.lipschitz").value();
+        const double lambda = metric_of(*r.result, "parameters.inverse_temperature").value();
+        const double rad = metric_of(*r.result, "parameters.net_radius").value();
+        const double n = r.run->at("records"), d = r.run->at("dimension");
+        const double D = r.run->at("epsilon").get<double>() * n / (2 * L * lambda);
+        // cells of side 2 rad/√d over a box of side D/√d
+        const double log_net = d * std::log(std::ceil(D / (2 * rad)));
+        const double psi = lowy_2024::population_excess(log_net, lambda, L * rad, L, D, n, failure);
+        constexpr std::string_view excess = "population.output.excess_risk";
+        if (!says_something(*r.result, excess, psi)) continue;
+        const double share = metric_of(*r.result, excess).value() / psi;
+        ++counted;
+        above += share > 1;
+        largest = std::max(largest, share);
+      }
+      if (counted == 0) {
+        ++vacuous;
+        continue;
+      }
+      ++cells;
+      broken += static_cast<double>(above) > failure * static_cast<double>(counted);
+    }
+  if (cells == 0)
+    return {.verdict = Verdict::inconclusive,
+            .measured = fmt::format("{} cells say nothing", vacuous),
+            .reason = std::string(no_better_than_start)};
+  return {.verdict = holds_if(broken == 0),
+          .measured = fmt::format("{} cells, {} with more than 5 % of the seeds above ψ; largest "
+                                  "excess {:.2g} ψ; {} more cells say nothing",
+                                  cells,
+                                  broken,
+                                  largest,
+                                  vacuous),
+          .value = largest};
+}
+
+std::vector<json> c19_jobs(const Study& study) { return sweep_jobs({"lowy-2024-ramp"}, study); }
+
+Finding c19(const Runs& runs, const Study& study) {
+  std::vector<FitCell> cells;
+  double least = 1;
+  for (const Cell& cell : arm_cells(study.sweep("lowy-2024-ramp"), "n", "DP-SPIDER")) {
+    FitCell c{.x = coordinate(cell.at, "records").value()};
+    for (const FinishedRun& r : finished(runs, cell.runs)) {
+      const double at = metric_of(*r.result, "trace.mean_gradient_norm").value();
+      least = std::min(least, at / metric_of(*r.result, "start.gradient_norm").value());
+      c.seeds.push_back(r.run->at("seed"));
+      c.values.push_back(at);
+    }
+    cells.push_back(std::move(c));
+  }
+  const SlopeFit fit = fit_slope(cells);
+  return {
+      .verdict = holds_if(least >= 0.99 && std::abs(fit.slope + 2.0 / 3) <= slope_tolerance),
+      .measured = fmt::format(
+          "exponent {:+.3f} in n; mean gradient at least {:.4f} of the start's", fit.slope, least),
+      .value = fit.slope,
+      .interval = fit.interval};
+}
+
+}  // namespace
+
+std::vector<PredicateEntry> lowy_2024_sweep_predicates() {
+  return {
+      {"lowy-2024/c2", c2_jobs, c2},
+      {"lowy-2024/c2-excess", c2_excess_jobs, c2_excess},
+      {"lowy-2024/theorem-3.2-privacy", warm_jobs, warm_privacy},
+      {"lowy-2024/c5", c5_jobs, c5},
+      {"lowy-2024/c9-floor", c9_floor_jobs, c9_floor},
+      {"lowy-2024/c11", c11_jobs, c11},
+      {"lowy-2024/c12-bound", c12_jobs, c12_bound},
+      {"lowy-2024/c19", c19_jobs, c19},
+  };
+}
+
+}  // namespace dpsosp

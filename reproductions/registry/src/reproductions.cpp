@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/reproductions/reproductions.hpp"
+
+#include "dpsosp/audit/audit.hpp"
+#include "dpsosp/reproductions/avdiukhin_2024.hpp"
+#include "dpsosp/reproductions/baselines.hpp"
+#include "dpsosp/reproductions/ganesh_2023.hpp"
+#include "dpsosp/reproductions/league.hpp"
+#include "dpsosp/reproductions/liu_talwar_2025.hpp"
+#include "dpsosp/reproductions/lowy_2024.hpp"
+#include "dpsosp/reproductions/xu_2026.hpp"
+
+namespace dpsosp {
+
+const Collection& reproductions() {
+  static const Collection all = collect({
+      ganesh_2023_reproduction(),
+      avdiukhin_2024_reproduction(),
+      lowy_2024_reproduction(),
+      liu_talwar_2025_reproduction(),
+      xu_2026_reproduction(),
+      baselines_reproduction(),
+      {.texts = {}, .exhibits = league_exhibits()},
+      {.texts = {}, .probes = audit_probes(), .exhibits = audit_exhibits()},
+  });
+  return all;
+}
+
+}  // namespace dpsosp

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "dpsosp/claims/claims.hpp"
+
+/// The parts of the reproduction, a source file each.
+namespace dpsosp {
+
+std::vector<PredicateEntry> xu_2026_predicates();
+std::vector<ProbeEntry> xu_2026_probes();
+std::vector<ExhibitEntry> xu_2026_exhibits();
+
+}  // namespace dpsosp

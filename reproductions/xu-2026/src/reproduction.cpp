@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/reproductions/xu_2026.hpp"
+
+#include "parts.hpp"
+#include "texts.hpp"
+
+namespace dpsosp {
+
+Reproduction xu_2026_reproduction() {
+  return {.texts = xu_2026_texts(),
+          .probes = xu_2026_probes(),
+          .predicates = xu_2026_predicates(),
+          .exhibits = xu_2026_exhibits()};
+}
+
+}  // namespace dpsosp

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dpsosp/experiments/exhibit.hpp"
+#include "dpsosp/experiments/run.hpp"
+#include "dpsosp/experiments/study.hpp"
+
+namespace dpsosp::xu_2026_exhibit {
+
+/// The three settings shown side by side.
+enum class Setting { as_published, ledgered, where_it_works };
+inline constexpr std::array settings{
+    Setting::as_published, Setting::ledgered, Setting::where_it_works};
+std::string_view to_string(Setting setting);
+
+/// Value, gradient norm and λ_min of Φ at t = 399, as printed.
+struct Published {
+  double value;
+  double gradient_norm;
+  double lambda_min;
+};
+
+/// A row of the table and a curve of the figure.
+struct Method {
+  std::string label;
+  std::string algorithm;
+  std::string variant;
+  std::map<std::string, std::string> settings;  ///< beside batches and steps
+  std::optional<Published> published;           ///< one run, seed 0
+  bool clips_batch_mean = false;                ///< Algorithm 3 to the letter; not private
+};
+const std::vector<Method>& methods();
+const Method& printed_rgda();
+const Method& repaired_rgda();
+const Method& sto_spider();
+const Method& ada_dp_spider();
+bool is_private(const Method& method);
+
+/// What is varied about a method's run to see what it does.
+enum class Control {
+  none,
+  no_noise,  ///< epsilon = infinity
+  no_data,   ///< noise only
+  swapped,   ///< the whole data set exchanged; noise, start and batches as before
+};
+
+/// The description of one run.
+nlohmann::json describe_run(
+    const Method& method, Setting setting, Control control, std::uint64_t seed, const Study& study);
+
+/// How many seeds a cell has.
+std::uint64_t seeds(Setting setting, Control control, const Method& method, const Study& study);
+/// Whether the combination is run at all.
+bool is_run(Setting setting, Control control, const Method& method);
+Index steps(const Study& study);
+
+}  // namespace dpsosp::xu_2026_exhibit

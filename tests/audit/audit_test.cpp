@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// The long form: every instance and pair of every algorithm, and attacks with many runs.
+#include <gtest/gtest.h>
+
+#include "bounds.hpp"
+#include "dpsosp/audit/audit.hpp"
+#include "dpsosp/core/stream.hpp"
+#include "dpsosp/reproductions/reproductions.hpp"
+
+namespace dpsosp::audit_test {
+namespace {
+
+TEST(Audit, NoClaimIsFalsifiedAtQuickScale) {
+  for (const AuditJobs::OfAlgorithm& a :
+       audit_jobs({reproductions().catalogue, Scale::quick}).algorithms) {
+    SCOPED_TRACE(a.algorithm);
+    const nlohmann::json replay = reproductions().catalogue.compute(a.replay),
+                         attack = reproductions().catalogue.compute(a.statistics);
+    EXPECT_TRUE(replay.at("passed").get<bool>()) << replay.at("checks").dump(2);
+    EXPECT_FALSE(attack.at("falsified").get<bool>());
+  }
+}
+
+TEST(Audit, EveryPlantIsCaught) {
+  for (const nlohmann::json& job : audit_jobs({reproductions().catalogue, Scale::quick}).plants)
+    EXPECT_TRUE(reproductions().catalogue.compute(job).at("caught").get<bool>())
+        << job.at("parameters").dump();
+}
+
+/// Where the charge is tight, a true claim is falsified no more often than stated.
+TEST(Audit, FalseAlarmsAreAsRareAsStated) {
+  const double mu = 1.5, confidence = 0.9;
+  audit::Claim claim({{GaussianEvent{1.0 / mu}, 1}});
+  constexpr int audits = 2000;
+  int alarms = 0;
+  for (int k = 0; k < audits; ++k) {
+    Stream stream({.seed = static_cast<std::uint64_t>(k), .purpose = Purpose::test});
+    std::vector<double> one(200), two(200);
+    for (std::size_t i = 0; i < one.size(); ++i) {
+      one[i] = stream.normal() + 0.5 * mu;
+      two[i] = stream.normal() - 0.5 * mu;
+    }
+    alarms += claim.falsified_by(audit::error_rates(one, two, confidence)) ? 1 : 0;
+  }
+  EXPECT_LT(alarms, 0.1 * audits);
+}
+
+}  // namespace
+}  // namespace dpsosp::audit_test

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// Record and replay on every algorithm, and that it bites.
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+#include "dpsosp/audit/audit.hpp"
+#include "dpsosp/core/errors.hpp"
+#include "instances.hpp"
+#include "noise_check.hpp"
+#include "plants.hpp"
+#include "stand_ins.hpp"
+
+namespace dpsosp::replay_test {
+namespace {
+
+using namespace audit;
+
+std::string failures(const ReplayAudit& audit) {
+  std::string text;
+  for (const CheckLine& line : audit.lines)
+    if (!line.passed) text.append(line.property).append(": ").append(line.detail).append("\n");
+  return text;
+}
+
+std::string name_of(std::string text) {
+  std::ranges::replace_if(
+      text, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; }, '_');
+  return text;
+}
+
+class EveryClaim : public testing::TestWithParam<std::string> {};
+
+TEST_P(EveryClaim, SurvivesReplayAndIsTight) {
+  const ReplayAudit audit = audit_replay(GetParam(), {.most_instances = 12});
+  EXPECT_EQ(failures(audit), "");
+  EXPECT_GT(audit.answers, 0);
+  EXPECT_GT(audit.attained, 0.999);  // the attacker reaches what is charged for
+  EXPECT_LE(audit.attained, 1 + 1e-9);
+}
+
+INSTANTIATE_TEST_SUITE_P(Registry,
+                         EveryClaim,
+                         testing::ValuesIn(audited_algorithms()),
+                         [](const auto& p) { return name_of(p.param); });
+
+class EveryPlant : public testing::TestWithParam<AuditPlant> {};
+
+TEST_P(EveryPlant, IsCaughtInItsHost) {
+  const AuditPlant& plant = GetParam();
+  if (plant.name == "choice-half-noise") {  // takes thousands of choices
+    EXPECT_TRUE(audit_statistics(plant.host, {.runs = 1000, .power = false}, plant.name).falsified);
+    return;
+  }
+  const ReplayAudit audit = audit_replay(plant.host, {.plant = plant.name, .until_caught = true});
+  EXPECT_FALSE(audit.passed());
+  EXPECT_GT(audit.first_caught, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Registry,
+                         EveryPlant,
+                         testing::ValuesIn(audit_plants()),
+                         [](const auto& p) { return name_of(p.param.name); });
+
+TEST(Replay, OfTheSameRecordIsTheSameRun) {
+  const std::vector<Subject> subjects = replay_subjects("wang-xu-2020/dp-trust-region");
+  ASSERT_FALSE(subjects.empty());
+  const Subject& subject = subjects.front();
+  const Neighbour records(*subject.problem.records, 0, one_of(*subject.problem.records, 0));
+  const Recorded first = record(subject, records, 3, Plant::none);
+  const Replayed second = replay(subject, first, records, 3, Plant::none);
+  EXPECT_EQ(second.difference, "");
+  EXPECT_EQ(second.charge_difference, "");
+  EXPECT_TRUE(first.shown == second.shown);
+  ASSERT_EQ(second.answers.size(), first.transcript.size());
+  for (std::size_t k = 0; k < second.answers.size(); ++k)
+    EXPECT_EQ(second.answers[k], first.transcript[k].answer);
+}
+
+TEST(Replay, WithoutFrozenReleasesTheRunsPart) {
+  const std::vector<Subject> subjects = replay_subjects("wang-ye-xu-2017/dp-gd");
+  ASSERT_FALSE(subjects.empty());
+  const Subject& subject = subjects.front();
+  const auto run = [&](double size) {
+    const Neighbour records(
+        *subject.problem.records, 0, saturating(*subject.problem.records, size));
+    return record(subject, records, 3, Plant::none);
+  };
+  EXPECT_FALSE(run(100.0).shown == run(-100.0).shown);
+}
+
+/// The curator that anybody uses answers as the audited one: an auditor that only looks changes no
+/// bit.
+TEST(AuditedCurator, AnswersAsTheSoundDoor) {
+  for (const Subject& subject : replay_subjects("ganesh-2023/stochastic-spider")) {
+    const Neighbour records(*subject.problem.records, 0, one_of(*subject.problem.records, 0));
+    const Recorded audited = record(subject, records, 5, Plant::none);
+    Curator curator(subject.problem.facts, records, subject.rule, {.seed = 5});
+    struct Quiet final : Observer {
+      void iterate(Index, ConstVectorRef) override {}
+    } quiet;
+    const Outcome outcome =
+        subject.algorithm->run(curator, Stream({.seed = 5, .purpose = Purpose::algorithm}), quiet);
+    const auto point = audited.shown.result.at("point").get<std::vector<double>>();
+    EXPECT_TRUE(std::ranges::equal(outcome.point, point)) << subject.name;
+    EXPECT_EQ(curator.ledger().queries(), audited.ledger.queries());
+    EXPECT_EQ(curator.label(), PrivacyLabel::enforced);
+  }
+}
+
+TEST(AuditedCurator, HasNoLabelThatAResultCouldCarry) {
+  const Subject subject = fast_subject("wang-ye-xu-2017/dp-gd", {8, 1e-6});
+  const Neighbour records(*subject.problem.records, 0, one_of(*subject.problem.records, 0));
+  Recorder recorder(records);
+  ClipLog log;
+  AuditedCurator curator(subject.problem.facts, records, subject.rule, {.seed = 1}, recorder, log);
+  EXPECT_EQ(curator.label(), PrivacyLabel::none);
+}
+
+TEST(Audit, RefusesWhatItDoesNotKnow) {
+  EXPECT_THROW(audit_replay("no-such/algorithm"), InputError);
+  EXPECT_THROW(audit_replay("reference/sgd"), InputError);
+  EXPECT_THROW(audit_replay("wang-ye-xu-2017/dp-gd", {.plant = "no-such-bug"}), InputError);
+  EXPECT_THROW(audit_statistics("reference/sgd", {}), InputError);
+  EXPECT_THROW(audit_statistics("wang-ye-xu-2017/dp-gd", {.runs = 7}), InputError);
+}
+
+/// Answers of known noise, as a transcript.
+Transcript with_noise(double deviation, double claimed, int answers) {
+  Stream stream({.seed = 2, .purpose = Purpose::test});
+  Transcript transcript;
+  for (int k = 0; k < answers; ++k) {
+    Exchange e;
+    e.what.deviation = claimed;
+    e.answer = Vector::Ones(5);
+    e.noisy = e.answer;
+    stream.add_normal(deviation, e.noisy);
+    transcript.push_back(e);
+  }
+  return transcript;
+}
+
+TEST(NoiseCheck, AcceptsWhatIsChargedAndRefusesATenthLess) {
+  NoiseCheck right, less, again;
+  right.see(with_noise(2.0, 2.0, 1000));
+  EXPECT_EQ(right.complaint(), "");
+  less.see(with_noise(1.8, 2.0, 1000));
+  EXPECT_NE(less.complaint(), "");
+  Transcript repeated = with_noise(2.0, 2.0, 10);
+  repeated[7].noisy = repeated[3].noisy;
+  again.see(repeated);
+  EXPECT_NE(again.complaint().find("again"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace dpsosp::replay_test

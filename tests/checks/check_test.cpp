@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every problem passes its check, and every line of the check can fail.
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+
+#include <gtest/gtest.h>
+
+#include "dpsosp/checks/check.hpp"
+#include "dpsosp/problems/cosine_saddle.hpp"
+#include "dpsosp/problems/double_well.hpp"
+#include "dpsosp/problems/problem.hpp"
+
+namespace dpsosp::check_test {
+namespace {
+
+std::string failures(const ProblemCheck& check) {
+  std::string text;
+  for (const CheckLine& line : check.lines)
+    if (!line.passed) text += line.property + ": " + line.detail + '\n';
+  return text;
+}
+
+class EveryProblem : public testing::TestWithParam<std::string> {};
+
+TEST_P(EveryProblem, PassesItsCheck) {
+  const ProblemCheck check = check_problem(GetParam(), {}, {});
+  if (!check.skipped.empty()) GTEST_SKIP() << check.skipped;
+  EXPECT_TRUE(check.passed()) << failures(check);
+}
+
+std::vector<std::string> all_problems() {
+  std::vector<std::string> names;
+  for (const auto& e : problem_registry()) names.push_back(e.name);
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(Registry,
+                         EveryProblem,
+                         testing::ValuesIn(all_problems()),
+                         [](const auto& instance) {
+                           std::string name = instance.param;
+                           std::ranges::replace(name, '-', '_');
+                           return name;
+                         });
+
+TEST(LargeProblems, MeetTheirPopulationAtAMillionRecordsInFewDimensions) {
+  const std::map<std::string, std::map<std::string, std::string>> small{
+      {"matrix-sensing", {{"rows", "4"}, {"cols", "3"}, {"rank", "2"}}},
+      {"matrix-completion", {{"rows", "4"}, {"cols", "3"}, {"rank", "2"}}},
+      {"trig-radial", {}}};
+  for (const auto& [name, settings] : small) {
+    CheckOptions options;
+    if (name == "trig-radial") options.dimension = 10;
+    const ProblemCheck check = check_problem(name, settings, options);
+    EXPECT_TRUE(check.passed()) << name << '\n' << failures(check);
+    EXPECT_TRUE(std::ranges::any_of(check.lines, [](const CheckLine& line) {
+      return line.property == "the population gradient is the mean over 1000000 records";
+    })) << name;
+  }
+}
+
+/// A sound family into whose instances a bug is planted.
+class Planted final : public ProblemFamily {
+ public:
+  using Bug = std::function<void(Problem&, const InstanceSpec&)>;
+  Planted(std::unique_ptr<ProblemFamily> sound, Bug bug)
+      : sound_(std::move(sound)), bug_(std::move(bug)) {}
+  std::string_view name() const override { return sound_->name(); }
+  std::string_view summary() const override { return sound_->summary(); }
+  ProblemNotes notes() const override { return sound_->notes(); }
+  Index default_records() const override { return sound_->default_records(); }
+  Fields fields() override { return sound_->fields(); }
+  int numbers_version() const override { return 1; }
+  Problem make(const InstanceSpec& spec) const override {
+    Problem p = sound_->make(spec);
+    bug_(p, spec);
+    return p;
+  }
+
+ private:
+  std::unique_ptr<ProblemFamily> sound_;
+  Bug bug_;
+};
+
+template <class Family>
+ProblemCheck check_with(const Planted::Bug& bug) {
+  return check_problem(
+      [&bug]() -> std::unique_ptr<ProblemFamily> {
+        return std::make_unique<Planted>(std::make_unique<Family>(), bug);
+      },
+      {.average_records = 20000});
+}
+
+/// The properties that fail, by their first words.
+bool fails_at(const ProblemCheck& check, std::string_view start) {
+  return std::ranges::any_of(check.lines, [&](const CheckLine& line) {
+    return !line.passed && line.property.starts_with(start);
+  });
+}
+
+TEST(PlantedBug, WithoutABugNothingFails) {
+  const ProblemCheck check = check_with<DoubleWell>([](Problem&, const InstanceSpec&) {});
+  EXPECT_TRUE(check.passed()) << failures(check);
+}
+
+/// F with one of its parts bent.
+class Bent final : public Objective {
+ public:
+  Bent(std::unique_ptr<const Objective> F, double gradient, double hessian)
+      : F_(std::move(F)), gradient_(gradient), hessian_(hessian) {}
+  Index dimension() const override { return F_->dimension(); }
+  double value(ConstVectorRef x) const override { return F_->value(x); }
+  void gradient(ConstVectorRef x, VectorRef out) const override {
+    F_->gradient(x, out);
+    out[0] *= gradient_;
+  }
+  void hessian_product(ConstVectorRef x, ConstVectorRef v, VectorRef out) const override {
+    F_->hessian_product(x, v, out);
+    out[0] *= hessian_;
+  }
+
+ private:
+  std::unique_ptr<const Objective> F_;
+  double gradient_, hessian_;
+};
+
+TEST(PlantedBug, AGradientOnePerMilleOffIsCaught) {
+  const ProblemCheck check = check_with<DoubleWell>([](Problem& p, const InstanceSpec&) {
+    p.population = std::make_unique<Bent>(std::move(p.population), 1.001, 1.0);
+  });
+  EXPECT_TRUE(fails_at(check, "gradients meet"));
+}
+
+TEST(PlantedBug, AHessianProductOnePerMilleOffIsCaught) {
+  const ProblemCheck check = check_with<DoubleWell>([](Problem& p, const InstanceSpec&) {
+    p.empirical = std::make_unique<Bent>(std::move(p.empirical), 1.0, 1.001);
+  });
+  EXPECT_TRUE(fails_at(check, "Hessian products meet"));
+}
+
+/// Records with a bug.
+class BentRecords final : public Records {
+ public:
+  enum class Bug {
+    scaled_difference,
+    no_clip,
+    clipped_sum,
+    unreported,
+    shifted,
+    scaled_loss,
+    unclamped_loss,
+    scaled_hessian,
+    small_bound,
+    unweighed_hessian
+  };
+  BentRecords(std::unique_ptr<const Records> records, Bug bug)
+      : records_(std::move(records)), bug_(bug) {}
+  Index size() const override { return records_->size(); }
+  ClipReport add_gradients(const Point& point,
+                           Block block,
+                           const BatchView& batch,
+                           double limit,
+                           VectorRef out) const override {
+    if (bug_ == Bug::no_clip) limit *= 1e9;
+    Vector sum = Vector::Zero(out.size());
+    ClipReport report = records_->add_gradients(
+        point, block, batch, bug_ == Bug::clipped_sum ? limit * 1e9 : limit, sum);
+    if (bug_ == Bug::clipped_sum && sum.norm() > limit * static_cast<double>(batch.size()))
+      sum *= limit * static_cast<double>(batch.size()) / sum.norm();
+    if (bug_ == Bug::shifted) sum[0] += 0.05 * static_cast<double>(batch.size());
+    if (bug_ == Bug::unreported) report.largest_norm *= 0.5;
+    out += sum;
+    return report;
+  }
+  ClipReport add_gradient_differences(const Point& point,
+                                      const Point& previous,
+                                      Block block,
+                                      const BatchView& batch,
+                                      double limit,
+                                      VectorRef out) const override {
+    Vector sum = Vector::Zero(out.size());
+    const ClipReport report =
+        records_->add_gradient_differences(point, previous, block, batch, limit, sum);
+    out += bug_ == Bug::scaled_difference ? Vector(1.001 * sum) : sum;
+    return report;
+  }
+
+  ClipReport add_loss_differences(const Point& point,
+                                  const Point& centre,
+                                  const BatchView& batch,
+                                  double limit,
+                                  double& out) const override {
+    double sum = 0;
+    const ClipReport report = records_->add_loss_differences(
+        point, centre, batch, bug_ == Bug::unclamped_loss ? limit * 1e9 : limit, sum);
+    out += bug_ == Bug::scaled_loss ? 1.001 * sum : sum;
+    return report;
+  }
+  bool has_second_order() const override { return records_->has_second_order(); }
+  ClipReport add_hessian_products(const Point& point,
+                                  ConstVectorRef v,
+                                  const BatchView& batch,
+                                  double limit,
+                                  VectorRef out) const override {
+    if (bug_ == Bug::unweighed_hessian) limit *= 1e9;
+    Vector sum = Vector::Zero(out.size());
+    ClipReport report = records_->add_hessian_products(point, v, batch, limit, sum);
+    if (bug_ == Bug::scaled_hessian) sum *= 1.001;
+    if (bug_ == Bug::small_bound) report.largest_norm *= 0.95;
+    out += sum;
+    return report;
+  }
+  ClipReport add_hessian_difference_products(const Point& point,
+                                             const Point& previous,
+                                             ConstVectorRef v,
+                                             const BatchView& batch,
+                                             double limit,
+                                             VectorRef out) const override {
+    return records_->add_hessian_difference_products(point, previous, v, batch, limit, out);
+  }
+
+ private:
+  std::unique_ptr<const Records> records_;
+  Bug bug_;
+};
+
+ProblemCheck check_records(BentRecords::Bug bug) {
+  return check_with<CosineSaddle>([bug](Problem& p, const InstanceSpec&) {
+    p.records = std::make_unique<BentRecords>(std::move(p.records), bug);
+  });
+}
+
+TEST(PlantedBug, ADifferenceThatIsNoneIsCaught) {
+  EXPECT_TRUE(fails_at(check_records(BentRecords::Bug::scaled_difference), "gradient differences"));
+}
+TEST(PlantedBug, AMissingClipIsCaughtTwice) {
+  const ProblemCheck check = check_records(BentRecords::Bug::no_clip);
+  EXPECT_TRUE(fails_at(check, "each record is clipped"));
+  EXPECT_TRUE(fails_at(check, "exchanging a record"));
+}
+TEST(PlantedBug, ClippingTheSumInPlaceOfTheRecordsIsCaught) {
+  EXPECT_TRUE(fails_at(check_records(BentRecords::Bug::clipped_sum), "a sum over a list"));
+}
+TEST(PlantedBug, AWrongReportedNormIsCaught) {
+  EXPECT_TRUE(fails_at(check_records(BentRecords::Bug::unreported), "each record is clipped"));
+}
+TEST(PlantedBug, RecordsThatDoNotAverageToTheObjectivesAreCaughtTwice) {
+  const ProblemCheck check = check_records(BentRecords::Bug::shifted);
+  EXPECT_TRUE(fails_at(check, "the records average"));
+  EXPECT_TRUE(fails_at(check, "the population gradient"));
+}
+
+TEST(PlantedBug, ALossThatIsNotTheGradientsIsCaught) {
+  EXPECT_TRUE(fails_at(check_records(BentRecords::Bug::scaled_loss), "loss differences"));
+}
+TEST(PlantedBug, ALossThatIsNotClampedIsCaught) {
+  EXPECT_TRUE(fails_at(check_records(BentRecords::Bug::unclamped_loss), "loss differences"));
+}
+TEST(PlantedBug, ARecordsHessianThatIsNotTheGradientsIsCaught) {
+  EXPECT_TRUE(fails_at(check_records(BentRecords::Bug::scaled_hessian), "records' Hessian"));
+}
+TEST(PlantedBug, ABoundBelowTheOperatorNormIsCaught) {
+  EXPECT_TRUE(fails_at(check_records(BentRecords::Bug::small_bound), "records' Hessian"));
+}
+TEST(PlantedBug, AHessianThatIsNotWeighedIsCaught) {
+  EXPECT_TRUE(fails_at(check_records(BentRecords::Bug::unweighed_hessian), "records' Hessian"));
+}
+
+void shrink(Problem& p, std::string_view name, double factor) {
+  Constant c = p.facts.constants.at(name);
+  c.value *= factor;
+  p.facts.constants.set(name, c);
+}
+
+TEST(PlantedBug, EveryTightConstantFivePerCentTooSmallIsRefuted) {
+  for (const std::string_view name :
+       {constant::lipschitz, constant::smoothness, constant::hessian_lipschitz})
+    for (const bool cosine : {false, true}) {
+      const auto bug = [name](Problem& p, const InstanceSpec&) { shrink(p, name, 0.95); };
+      const ProblemCheck check =
+          cosine ? check_with<CosineSaddle>(bug) : check_with<DoubleWell>(bug);
+      EXPECT_TRUE(fails_at(check, name)) << name << ' ' << cosine;
+    }
+}
+
+TEST(PlantedBug, AStatedShareThatIsNotReachedIsRefuted) {
+  const ProblemCheck check = check_with<CosineSaddle>([](Problem& p, const InstanceSpec&) {
+    shrink(p, constant::smoothness, 1.2);  // still a bound, no longer a tight one
+  });
+  EXPECT_TRUE(fails_at(check, constant::smoothness));
+}
+
+TEST(PlantedBug, FactsThatFollowTheRecordsAreCaught) {
+  EXPECT_TRUE(fails_at(check_with<DoubleWell>([](Problem& p, const InstanceSpec& spec) {
+                         p.facts.initial_point[0] += 1e-9 * static_cast<double>(spec.data_seed);
+                       }),
+                       "public facts"));
+  EXPECT_TRUE(fails_at(check_with<DoubleWell>([](Problem& p, const InstanceSpec& spec) {
+                         if (spec.data_seed > 50) shrink(p, constant::lipschitz, 1.01);
+                       }),
+                       "public facts"));
+}
+
+TEST(PlantedBug, FalseLandmarksAreCaught) {
+  for (int kind = 0; kind < 3; ++kind)
+    EXPECT_TRUE(fails_at(check_with<DoubleWell>([kind](Problem& p, const InstanceSpec&) {
+                           Landmark& well = p.landmarks[0];
+                           Landmark& saddle = p.landmarks[1];
+                           if (kind == 0) well.point[0] += 1e-3;  // not stationary
+                           if (kind == 1) saddle.kind = Landmark::Kind::minimiser;  // not a minimum
+                           if (kind == 2) std::swap(saddle.point, well.point);
+                         }),
+                         "landmarks"))
+        << kind;
+}
+
+TEST(PlantedBug, AProofThatIsMissingIsCaught) {
+  EXPECT_TRUE(fails_at(check_with<DoubleWell>([](Problem& p, const InstanceSpec&) {
+                         Constant c = p.facts.constants.at(constant::smoothness);
+                         c.proof.clear();
+                         p.facts.constants.set(constant::smoothness, c);
+                       }),
+                       "facts are complete"));
+}
+
+}  // namespace
+}  // namespace dpsosp::check_test

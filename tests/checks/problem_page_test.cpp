@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <filesystem>
+
+#include <gtest/gtest.h>
+
+#include "dpsosp/checks/problem_page.hpp"
+#include "dpsosp/plots/files.hpp"
+#include "dpsosp/problems/problem.hpp"
+
+namespace dpsosp::problem_page_test {
+namespace {
+
+namespace fs = std::filesystem;
+const fs::path docs = DPSOSP_DOCS;
+
+TEST(ProblemPage, TheCommittedPageIsWhatTheCodeWrites) {
+  EXPECT_EQ(plots::read_file(docs / "problems.md"), problem_page())
+      << "write it again: dpsosp list problems --document docs";
+}
+
+TEST(ProblemPage, NamesEveryProblemEveryConstantAndEverySetting) {
+  const std::string page = problem_page();
+  for (const ProblemEntry& entry : problem_registry()) {
+    const auto family = entry.create();
+    const auto section = page.find("### `" + entry.name + "`\n");
+    ASSERT_NE(section, std::string::npos) << entry.name;
+    const auto end = page.find("\n### ", section + 1);
+    const std::string text = page.substr(section, end - section);
+    const PublicFacts facts = family->facts({.records = 100});
+    for (const auto& [name, c] : facts.constants.all())
+      EXPECT_NE(text.find("`" + name + "`"), std::string::npos) << entry.name << ' ' << name;
+    for (const Field& f : family->fields())
+      EXPECT_NE(text.find("`" + f.name + "`"), std::string::npos) << entry.name << ' ' << f.name;
+  }
+}
+
+TEST(ProblemPage, EveryPictureItShowsIsThere) {
+  const std::string page = problem_page();
+  int pictures = 0;
+  for (auto at = page.find("](problems/"); at != std::string::npos;
+       at = page.find("](problems/", at + 1)) {
+    const auto end = page.find(')', at);
+    EXPECT_TRUE(fs::exists(docs / page.substr(at + 2, end - at - 2)));
+    ++pictures;
+  }
+  EXPECT_GT(pictures, 0);
+}
+
+}  // namespace
+}  // namespace dpsosp::problem_page_test

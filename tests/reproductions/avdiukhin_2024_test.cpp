@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "findings.hpp"
+
+namespace dpsosp::avdiukhin_2024_test {
+namespace {
+
+using nlohmann::json;
+
+json quadratic_escape(double noise, std::uint64_t seed = 0) {
+  return compute_probe(
+      "avdiukhin-2024/quadratic-escape",
+      {{"step_times_curvature", 0.1}, {"noise", noise}, {"runs", 500}, {"steps", {1, 20, 60}}},
+      seed);
+}
+
+json escape_time(double records, std::int64_t runs = 100) {
+  return compute_probe("avdiukhin-2024/escape-time",
+                       {{"records", records}, {"dimension", 10}, {"runs", runs}});
+}
+
+TEST(QuadraticEscape, IsLinearInTheNoiseAndGrowsByOnePlusTheCurvatureAStep) {
+  const json once = quadratic_escape(0.05), twice = quadratic_escape(0.1);
+  for (std::size_t k = 0; k < 3; ++k) {
+    const double a = once.at("deviations")[k];
+    EXPECT_NEAR(twice.at("deviations")[k].get<double>(), 2 * a, 1e-12 * a);
+  }
+  EXPECT_NEAR(once.at("deviations")[0].get<double>(), 0.1 * 0.05, 4 * 0.005 / std::sqrt(1000.0));
+  // Once the noise is a small part of it, the coordinate is multiplied by 1 + ηγ.
+  const double ratio =
+      once.at("deviations")[2].get<double>() / once.at("deviations")[1].get<double>();
+  EXPECT_NEAR(ratio / std::pow(1.1, 40), 1.0, 0.05);
+}
+
+TEST(EscapeTime, GrowsByHalfTheLogarithmOfTheNoise) {
+  const json few = escape_time(1e4, 400), many = escape_time(1e8, 400);
+  const double quieter = std::log(few.at("noise").get<double>() / many.at("noise").get<double>());
+  EXPECT_NEAR(quieter, 0.5 * std::log(1e4), 0.02);
+  // A saddle of curvature −1 multiplies by 1 + η each step: time ln(1/noise) η/ln(1 + η).
+  const double later = many.at("mean_time").get<double>() - few.at("mean_time").get<double>();
+  EXPECT_NEAR(later, quieter * 0.1 / std::log(1.1), 0.1 * quieter);
+}
+
+TEST(EscapeTime, IsAFunctionOfParametersAndSeed) {
+  EXPECT_EQ(escape_time(1e4), escape_time(1e4));
+  EXPECT_NE(quadratic_escape(0.05, 0), quadratic_escape(0.05, 1));
+}
+
+json clipping_apart(double share) {
+  return compute_probe(
+      "avdiukhin-2024/clipping-apart",
+      {{"problem", "double-well"}, {"records", 2000}, {"deviation", 1}, {"share", share}});
+}
+
+TEST(ClippingApart, IsOneStepAfterTheFirstLongerGradient) {
+  const json low = clipping_apart(0.5);
+  EXPECT_GE(low.at("first_violation"), 0);
+  EXPECT_EQ(low.at("parted").get<int>(), low.at("first_violation").get<int>() + 1);
+  const json proved = clipping_apart(1.0);
+  EXPECT_EQ(proved.at("parted"), -1);
+  EXPECT_EQ(proved.at("first_violation"), -1);
+  EXPECT_GT(proved.at("iterates"), 5);
+}
+
+TEST(IndependentTests, CostFourTimesTheirEpsilonACandidate) {
+  for (const int candidates : {1, 7}) {
+    const json r = compute_probe("avdiukhin-2024/independent-tests",
+                                 {{"epsilon", 0.1}, {"candidates", candidates}});
+    EXPECT_NEAR(r.at("added").get<double>(), 0.4 * candidates, 1e-12);
+    EXPECT_LE(r.at("spent").get<double>(), 0.4 * candidates * (1 + 1e-12));
+  }
+}
+
+TEST(SameEstimator, TakesTheSameStepsAndIsNotZero) {
+  const json r = compute_probe("xu-2026/same-estimator", {{"steps", 35}, {"period", 10}});
+  EXPECT_EQ(r.at("steps"), 35);
+  EXPECT_EQ(r.at("points"), 0.0);
+  EXPECT_EQ(r.at("estimates"), 0.0);
+  EXPECT_GT(r.at("longest"), 0.05);
+}
+
+// Facts that follow from the formulas alone, of claims that need no run.
+TEST(PrintedClaims, FailWhereAnErratumSaysSo) {
+  for (const char* claim : {"avdiukhin-2024/theorem-1.1-gradients",
+                            "avdiukhin-2024/lemma-3.2-units",
+                            "avdiukhin-2024/theorem-3.3",
+                            "avdiukhin-2024/theorem-3.4-constants",
+                            "avdiukhin-2024/theorem-3.4-noise",
+                            "avdiukhin-2024/theorem-3.5-gap",
+                            "xu-2026/x1-privacy",
+                            "xu-2026/definition-3",
+                            "xu-2026/x2-privacy"}) {
+    const Finding f = finding_by_formulas(claim);
+    EXPECT_EQ(f.verdict, Verdict::fails) << claim << ": " << f.measured;
+    EXPECT_FALSE(f.measured.empty()) << claim;
+    EXPECT_FALSE(f.reason.empty()) << claim;
+  }
+}
+
+TEST(PrintedClaims, HoldInTheAdjacencyAndTheRangeThatTheirTheoremNames) {
+  const Finding f = finding_by_formulas("avdiukhin-2024/theorem-3.1");
+  EXPECT_EQ(f.verdict, Verdict::holds) << f.measured;
+  EXPECT_NE(f.measured.find("costs 0.0588, "), std::string::npos) << f.measured;  // 0.059
+}
+
+TEST(PrintedClaims, NameAClaimOfTheRegister) {
+  const ClaimSet& all = reproductions().claims;
+  for (const PredicateEntry& p : all.predicates)
+    EXPECT_NE(std::ranges::find(all.claims, p.claim, &Claim::id), all.claims.end()) << p.claim;
+}
+
+}  // namespace
+}  // namespace dpsosp::avdiukhin_2024_test

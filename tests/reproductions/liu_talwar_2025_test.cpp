@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "findings.hpp"
+
+namespace dpsosp::liu_talwar_2025_test {
+namespace {
+
+using nlohmann::json;
+
+json probe(const std::string& name, json parameters, std::uint64_t seed = 0) {
+  return compute_probe("liu-talwar-2025/" + name, std::move(parameters), seed);
+}
+
+json escapes(const std::string& method, const std::string& error, double ratio) {
+  return probe("escapes",
+               {{"problem", "quartic-saddle"},
+                {"method", method},
+                {"error", error},
+                {"ratio", ratio},
+                {"alpha", 0.01},
+                {"dimension", 8},
+                {"error_over_alpha", 0.25},
+                {"seeds", 40}});
+}
+
+// Claim 14: the adversary holds a running estimate for ever, and cannot hold a frozen one.
+TEST(LiuTalwarProbes, TheAdversaryHoldsRunningEstimatesAlone) {
+  EXPECT_EQ(escapes("isotropic", "adversarial", 2).at("left"), 0);
+  EXPECT_EQ(escapes("hessian_power", "adversarial", 2).at("left"), 40);
+  EXPECT_GE(escapes("isotropic", "none", 2).at("left"), 38);
+}
+
+// Lemma 3.8: leaving a saddle along its curvature lowers F, by more the steeper it is; and the
+// frozen model stays within Lemma 3.5's bound.
+TEST(LiuTalwarProbes, EscapesLowerTheObjectiveWithinTheModelsBound) {
+  const json flat = escapes("hessian_power", "none", 1),
+             steep = escapes("hessian_power", "none", 3);
+  EXPECT_LT(flat.at("change"), 0);
+  EXPECT_LT(steep.at("change"), flat.at("change"));
+  EXPECT_LT(steep.at("steps"), flat.at("steps"));
+  for (const json& r : {flat, steep}) {
+    EXPECT_GT(r.at("error_over_bound"), 0);
+    EXPECT_LE(r.at("error_over_bound"), 1);
+    EXPECT_LE(r.at("steps").get<double>(), r.at("allowed_steps").get<double>());
+  }
+}
+
+TEST(LiuTalwarProbes, CoupledEscapesPartExactlyByPowersOfTheHessian) {
+  const json r =
+      probe("coupling", {{"gamma", 0.04}, {"offset", 1}, {"steps", 60}, {"hessians", 5}});
+  EXPECT_LE(r.at("largest_relative_error"), 1e-9);
+  EXPECT_GE(r.at("least_growth_over_bound"), 1 - 1e-9);
+}
+
+TEST(LiuTalwarProbes, TreeNoiseHasTheCovarianceOfCommonNodes) {
+  const json r = probe("tree-noise",
+                       {{"leaves", 16}, {"trees", 1000}, {"dimension", 3}, {"covariance", true}});
+  EXPECT_LE(r.at("worst_standard_errors"), 5);
+}
+
+TEST(LiuTalwarProbes, OracleErrorsHalveWithFourTimesTheBatch) {
+  const auto quantiles = [](int batch, double distance) {
+    return probe("oracle-errors", {{"batch", batch}, {"distance", distance}, {"draws", 400}})
+        .at("quantiles")
+        .get<std::vector<double>>();
+  };
+  const auto small = quantiles(1000, 0.01), large = quantiles(4000, 0.01),
+             near = quantiles(1000, 0.001);
+  for (std::size_t oracle = 0; oracle < 4; ++oracle)
+    EXPECT_NEAR(small[oracle] / large[oracle], 2, 0.4) << oracle;
+  EXPECT_NEAR(small[1] / near[1], 10, 1);
+  EXPECT_NEAR(small[3] / near[3], 10, 1);
+}
+
+// Lemma 3.2, with 1/6 for its 1/16; no step can gain more than |g|²/(2M) by much.
+TEST(LiuTalwarProbes, InexactStepsDescendAsTheLemmaSays) {
+  const json r = probe("descent", {{"problem", "cosine-saddle"}, {"gamma", 0.1}, {"pairs", 2000}});
+  EXPECT_EQ(r.at("above_sixth"), 0);
+  EXPECT_GT(r.at("largest_change"), -0.4) << "the points near saddles are the hard ones";
+}
+
+TEST(LiuTalwarProbes, ARampTakesFourTimesTheStepsAtHalfTheSlope) {
+  const auto steps = [](double gamma, double drop) {
+    return probe("ramp-steps", {{"gamma", gamma}, {"drop", drop}}).at("steps").get<double>();
+  };
+  EXPECT_NEAR(steps(0.005, 1) / steps(0.01, 1), 4, 0.1);
+  EXPECT_NEAR(steps(0.01, 2) / steps(0.01, 1), 2, 0.05);
+}
+
+// Of tree and adaptive batches, each without the other keeps 3/7.
+TEST(LiuTalwarProbes, OnlyTreeAndAdaptiveBatchesTogetherHaveTheRate) {
+  const auto slope = [](const std::string& variant) {
+    const auto alpha =
+        probe(
+            "solved-schedule",
+            {{"variant", variant}, {"epsilon", 1e-4}, {"dimension", 16}, {"records", {1e12, 1e16}}})
+            .at("alpha")
+            .get<std::vector<double>>();
+    return std::log(alpha[1] / alpha[0]) / std::log(1e4);
+  };
+  EXPECT_LT(slope("V4"), -0.455);
+  for (const char* other : {"V1", "V1′", "V2", "V2′", "V3", "V4′"}) EXPECT_GT(slope(other), -0.44);
+}
+
+// The grid's supremum is at least the gap anywhere, and falls as 1/√n.
+TEST(LiuTalwarProbes, TheUniformGapFallsAsTheRootOfTheRecords) {
+  const auto gap = [](int records) {
+    return probe("uniform-gap", {{"records", records}, {"dimension", 10}}).at("gap").get<double>();
+  };
+  EXPECT_NEAR(gap(400) / gap(40000), 10, 4);
+}
+
+// Equation (9): the first α-SOSP comes before the plan's steps and records are spent.
+TEST(LiuTalwarProbes, APrivateRunFindsItsPointWithinThePlannedPath) {
+  const json r = probe(
+      "path-length",
+      {{"problem", "cosine-saddle"}, {"records", 100000000}, {"dimension", 4}, {"epsilon", 0.01}});
+  EXPECT_TRUE(r.at("solved").get<bool>());
+  EXPECT_GT(r.at("path"), 0);
+  EXPECT_LE(r.at("path"), r.at("bound"));
+  EXPECT_LE(r.at("steps"), r.at("planned_steps"));
+  EXPECT_LT(r.at("records_used"), 100000000);
+}
+
+}  // namespace
+}  // namespace dpsosp::liu_talwar_2025_test

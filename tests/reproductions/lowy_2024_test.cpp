@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+// lowy-2024: probes, claims that formulas decide, the contour's crossings.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include <gtest/gtest.h>
+
+#include "contour.hpp"
+#include "dpsosp/claims/claims.hpp"
+#include "dpsosp/experiments/json_number.hpp"
+#include "dpsosp/experiments/metric.hpp"
+#include "dpsosp/experiments/run_key.hpp"
+#include "findings.hpp"
+
+namespace dpsosp::lowy_2024_test {
+namespace {
+
+using lowy_2024_exhibit::crossing;
+using nlohmann::json;
+
+// The log-ratios of two data sets fill an interval that holds 0 and is as long as λ times the range
+// of the scores' difference.
+TEST(LowyProbes, TheLogRatiosOfTheMechanismFillAnIntervalAsLongAsTheScoresMove) {
+  for (const int d : {1, 2}) {
+    const json r = compute_probe("lowy-2024/exact-exponential-mechanism",
+                                 {{"dimension", d}, {"pairs", 10}, {"records", 5}});
+    const double ratio = r.at("log_ratio_over_bound"), spread = r.at("spread_over_bound");
+    EXPECT_GT(spread, 0);
+    EXPECT_LE(spread, 1 + 1e-12);
+    EXPECT_GE(ratio, 0.5 * spread * (1 - 1e-12));
+    EXPECT_LE(ratio, spread * (1 + 1e-9));
+    EXPECT_LE(r.at("tail_over_bound"), 1);
+  }
+}
+
+// A sum of n rows of norm 1, projected to k: its length changes by a relative 1/√k.
+TEST(LowyProbes, AProjectionsDeviationFallsAsTheRootOfItsDimension) {
+  const auto median_at = [](int k) {
+    std::vector<double> v =
+        compute_probe("lowy-2024/projection-deviation",
+                      {{"dimension", 100}, {"rank", 20}, {"projected", k}, {"maps", 7}})
+            .at("scaled");
+    std::ranges::nth_element(v, v.begin() + 3);
+    return v[3];
+  };
+  const double few = median_at(4), many = median_at(64);
+  EXPECT_GT(few, 0.2);
+  EXPECT_LT(few, 1.2);
+  EXPECT_NEAR(std::log(few / many), 0, 0.5);
+}
+
+// Without the cap a stretched map moves a gradient by more than is charged, unless it is clipped.
+TEST(LowyProbes, TheCapBoundsWhatAStretchedMapMoves) {
+  const auto moved = [](double cap) {
+    return compute_probe("lowy-2024/projected-sensitivity",
+                         {{"stretch", 100}, {"cap", cap}, {"maps", 2}});
+  };
+  const json capped = moved(2), free = moved(1e9);
+  EXPECT_LE(capped.at("clipped"), 1 + 1e-12);
+  EXPECT_LE(capped.at("capped"), 1 + 1e-12);
+  EXPECT_GT(capped.at("capped"), 0.7);
+  EXPECT_LE(free.at("clipped"), 1 + 1e-12);
+  EXPECT_GT(free.at("capped"), 10);
+}
+
+TEST(LowyProbes, AProjectionHasTheScheduleOfItsDimension) {
+  const auto at = [](int k) {
+    return compute_probe("lowy-2024/projection-size",
+                         {{"rank", 3},
+                          {"support", 20},
+                          {"records", 10000},
+                          {"dimension", 40},
+                          {"projected", k},
+                          {"epsilon", 4}});
+  };
+  const json few = at(2), many = at(16);
+  // alpha of DP-SPIDER is d^(1/3), its steps 1/alpha^2
+  EXPECT_NEAR(
+      std::log2(many.at("promise").get<double>() / few.at("promise").get<double>()), 1.0, 0.05);
+  EXPECT_NEAR(std::log2(few.at("steps").get<double>() / many.at("steps").get<double>()), 2.0, 0.1);
+  EXPECT_LT(many.at("mean_gradient").get<double>(), many.at("start").get<double>());
+}
+
+TEST(LowyProbes, DpSpiderKeepsItsPromiseFromAnyExcess) {
+  double before = 0;
+  for (const double psi : {1e-3, 1e-2, 1e-1}) {
+    double squares = 0, promise = 0;
+    for (std::uint64_t seed = 0; seed < 5; ++seed) {
+      const json r =
+          compute_probe("lowy-2024/start-at-excess", {{"excess", psi}, {"records", 3000}}, seed);
+      const double g = r.at("mean_gradient");
+      squares += g * g / 5;
+      promise = r.at("promise");
+    }
+    EXPECT_LE(squares, promise * promise);
+    EXPECT_GT(promise, before);
+    before = promise;
+  }
+}
+
+TEST(LowyProbes, TheMechanismsTailIsCountedAgainstItsBound) {
+  const json r = compute_probe("lowy-2024/exponential-mechanism-tail",
+                               {{"dimension", 2}, {"records", 10000}, {"seeds", 5}});
+  EXPECT_EQ(r.at("above"), 0);
+  EXPECT_GT(r.at("largest"), 0);
+  EXPECT_LT(r.at("largest"), 1);
+  EXPECT_DOUBLE_EQ(r.at("failure"), std::sqrt(2.0) / 2e4);
+}
+
+TEST(LowyProbes, TuningNeverLosesOnItsOwnInstances) {
+  const auto mean_train = [](json parameters) {
+    const std::vector<double> v =
+        compute_probe("lowy-2024/published-experiment", std::move(parameters)).at("train");
+    return std::accumulate(v.begin(), v.end(), 0.0) / static_cast<double>(v.size());
+  };
+  const json defaults{{"stage", "dp_sgd"}, {"variant", "repaired"}, {"epsilon", 8}, {"seeds", 6}};
+  json tuned = defaults;
+  tuned["tuning"] = 2;
+  const json r = compute_probe("lowy-2024/published-experiment", tuned);
+  EXPECT_TRUE(r.at("settings").contains("step_size"));
+  EXPECT_EQ(r.at("train").size(), 6U);
+  EXPECT_EQ(r.at("test").size(), 6U);
+  // the default step is in the grid, and the best of it is far better here
+  EXPECT_LT(mean_train(tuned), mean_train(defaults));
+  EXPECT_LT(mean_train(tuned), r.at("start").get<double>());
+  EXPECT_LE(from_json_number(r.at("spent")), 8 * (1 + 1e-9));
+}
+
+TEST(LowyClaims, FormulasDecideWhatNeedsNoRun) {
+  EXPECT_EQ(finding_by_formulas("lowy-2024/introduction-glm").verdict, Verdict::fails);
+  EXPECT_EQ(finding_by_formulas("lowy-2024/c15").verdict, Verdict::holds);
+  EXPECT_NEAR(*finding_by_formulas("lowy-2024/c15").value, -3.0 / 7, 1e-3);
+  const Finding period = finding_by_formulas("lowy-2024/c1-period");
+  EXPECT_EQ(period.verdict, Verdict::fails);
+  EXPECT_NEAR(*period.value, 8.3, 0.1);  // c²/2 at ε = 1, δ = 1e-6
+  EXPECT_EQ(finding_by_formulas("lowy-2024/c3-tail-printed").verdict, Verdict::fails);
+  EXPECT_EQ(finding_by_formulas("lowy-2024/c6-batch").verdict, Verdict::fails);
+  EXPECT_EQ(finding_by_formulas("lowy-2024/section-6-example").verdict, Verdict::fails);
+  EXPECT_EQ(finding_by_formulas("lowy-2024/corollary-e.4").verdict, Verdict::fails);
+  const Finding noise = finding_by_formulas("lowy-2024/c9-privacy");
+  EXPECT_EQ(noise.verdict, Verdict::fails);
+  EXPECT_GT(*noise.value, 2);
+  EXPECT_LE(*noise.value, 17.0 / 8);
+}
+
+TEST(LowyClaims, ACrossingCountsOnlyAwayFromTheStart) {
+  const auto verdict = [](double level) {
+    return finding_of("lowy-2024/c5", Scale::quick, [&](const json& job) {
+      const double over = 50 * job.at("dimension").get<double>() / job.at("records").get<double>();
+      const bool warm = job.at("algorithm") == "lowy-2024/warm-exponential";
+      const double at = level * (warm ? std::pow(over, 0.3) : 1);
+      return json{{"start", {{"gradient_norm", 1}}},
+                  {"trace", {{0, 0, at, 0, 0}}},
+                  {"schedule", {{"alpha", at}}}};
+    });
+  };
+  const Finding away = verdict(0.1);
+  EXPECT_EQ(away.verdict, Verdict::holds) << away.measured;
+  ASSERT_TRUE(away.value);
+  EXPECT_NEAR(*away.value, 1, 1e-6);
+  EXPECT_EQ(verdict(0.9).verdict, Verdict::inconclusive);
+}
+
+TEST(LowyClaims, ADeviationIsBoundedFromAboveAlone) {
+  const auto verdict = [](double others) {
+    return finding_of("lowy-2024/c14", Scale::quick, [&](const json& job) {
+      const bool small = job.at("parameters").at("projected") == 4;
+      return json{{"scaled", std::vector<double>(5, small ? 0.1 : others)}};
+    });
+  };
+  EXPECT_EQ(verdict(0.9).verdict, Verdict::holds);
+  EXPECT_EQ(verdict(1.1).verdict, Verdict::fails);
+  EXPECT_FALSE(verdict(1.1).reason.empty());
+}
+
+TEST(LowyClaims, APromiseNoBetterThanTheStartShowsNothing) {
+  const auto verdict = [](double promise, double reached) {
+    return finding_of("lowy-2024/c8", Scale::quick, [&](const json&) {
+      return json{{"minimum", 0},
+                  {"start", {{"value", 1.0}}},
+                  {"output", {{"value", reached}}},
+                  {"schedule", {{"alpha", promise}}}};
+    });
+  };
+  EXPECT_EQ(verdict(0.4, 0.1).verdict, Verdict::inconclusive);
+  EXPECT_EQ(verdict(0.3, 0.1).verdict, Verdict::holds);
+  EXPECT_EQ(verdict(0.3, 0.35).verdict, Verdict::fails);
+}
+
+TEST(LowyClaims, TheWarmStartFailsOnlyWhereItIsSignificantlyWorse) {
+  // ratios of the warm start to the others: at ε = 1, and elsewhere
+  const auto verdict = [](double at_one, double elsewhere) {
+    return finding_of("lowy-2024/c17", Scale::quick, [&](const json& job) {
+      const json& p = job.at("parameters");
+      const double ratio = p.at("stage") != "warm_start" ? 1
+                           : p.at("epsilon") == 1        ? at_one
+                                                         : elsewhere;
+      std::vector<double> train;
+      for (int seed = 0; seed < 10; ++seed)
+        train.push_back(p.at("variant") == "repaired" ? std::pow(ratio, 1 + 0.1 * seed) : 1);
+      return json{{"train", train}, {"test", train}, {"settings", {}}, {"start", 2}, {"spent", 1}};
+    });
+  };
+  EXPECT_EQ(verdict(0.8, 0.8).verdict, Verdict::holds);
+  EXPECT_EQ(verdict(1.2, 0.8).verdict, Verdict::fails);
+  const Finding even = verdict(1, 0.8);
+  EXPECT_EQ(even.verdict, Verdict::inconclusive);
+  EXPECT_NE(even.measured.find("12 of 14"), std::string::npos) << even.measured;
+}
+
+TEST(LowyClaims, APopulationSlopeCountsOnlyWhereTheSecondStageActs) {
+  const auto verdict = [](int steps, double quiet) {
+    return finding_of("lowy-2024/c13", Scale::quick, [&](const json& job) {
+      const double level = 1 / std::sqrt(job.at("records").get<double>());
+      const json point{{"gradient_norm", level * (job.at("door") == "no_noise" ? quiet : 1)},
+                       {"sosp_level", level}};
+      return json{{"start", {{"gradient_norm", 1}, {"sosp_level", 1}}},
+                  {"output", point},
+                  {"schedule", {{"alpha", level}}},
+                  {"privacy", {{"label", "enforced"}}},
+                  {"algorithm", {{"steps", steps}}}};
+    });
+  };
+  EXPECT_EQ(verdict(100, 0.1).verdict, Verdict::as_claimed) << verdict(100, 0.1).reason;
+  EXPECT_EQ(verdict(2, 0.1).verdict, Verdict::inconclusive);
+  EXPECT_EQ(verdict(100, 0.9).verdict, Verdict::as_claimed);
+  EXPECT_NE(verdict(100, 0.1).measured, verdict(100, 0.9).measured);
+}
+
+TEST(MetricOfATrace, ItsFirstRowHasTheWeightOfOneIterateWhereverItStands) {
+  const json run{{"minimum", 0.5}, {"trace", {{100, 2.0, 1.0, 0, 0}, {103, 4.0, 3.0, 0, 0}}}};
+  EXPECT_DOUBLE_EQ(*metric_of(run, "trace.mean_gradient_norm"), (1.0 + 3 * 3.0) / 4);
+  EXPECT_DOUBLE_EQ(*metric_of(run, "trace.mean_excess_risk"), (2.0 + 3 * 4.0) / 4 - 0.5);
+}
+
+TEST(Contour, FindsWhereAPowerLawCrossesOne) {
+  const std::vector<double> records{100, 1000, 10000, 100000};
+  std::vector<double> ratio;
+  for (const double n : records) ratio.push_back(std::pow(n / 3000, -0.3));
+  EXPECT_NEAR(*crossing(records, ratio), 3000, 1e-6);
+}
+
+TEST(Contour, HasNoCrossingWhereTheRatioEndsAboveOneOrNeverReachesIt) {
+  EXPECT_FALSE(crossing({1, 2, 3}, {0.5, 0.9, 1.1}));
+  EXPECT_FALSE(crossing({1, 2, 3}, {0.5, 0.9, 0.8}));
+  // the last crossing counts
+  const auto n = crossing({1, 10, 100}, {0.5, 2, 0.5});
+  ASSERT_TRUE(n);
+  EXPECT_NEAR(*n, std::sqrt(1000.0), 1e-9);
+}
+
+}  // namespace
+}  // namespace dpsosp::lowy_2024_test
