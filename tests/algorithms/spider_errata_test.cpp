@@ -68,8 +68,8 @@ TEST(GaneshErrata, ThePrintedNoiseCostsTwoAndEightTimesItsClaim) {
                 1e-12);
 }
 
-// G5. The lemma's kick has variance α²/d up to constants. The printed one has the deviation of O1,
-// and with the population's batches its ratio to α/√d falls as n grows (ganesh-2023 notes, 6.5).
+// G5. The lemma's kick has variance α²/d up to constants. A kick of deviation σ₁, the noise of O1
+// without its sampling error, falls behind α/√d as n grows (ganesh-2023 notes, 6.5).
 TEST(GaneshErrata, ThePrintedKickFallsBehindTheAccuracy) {
   const auto share = [](double n) {
     ProblemNumbers f = unit;

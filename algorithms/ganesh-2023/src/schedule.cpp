@@ -230,8 +230,9 @@ Scheduled StochasticSpider::schedule(Schedule kind,
     // dev: noise from exact zCDP under replace-one (docs/errata.md, G6); each record pays once
     p.oracle.refresh_noise = p.oracle.increment_noise = noise_ratio_for(R1, 1.0);
     if (kind == Schedule::paper)
-      p.escape.kick_deviation = 2.0 * f.G / static_cast<double>(p.oracle.refresh_batch) *
-                                p.oracle.refresh_noise;  // ζ₁/√d = σ₁
+      // σ₁; the printed ζ₁/√d has the sampling error of O1 as well (ganesh-2023 notes, 6.5)
+      p.escape.kick_deviation =
+          2.0 * f.G / static_cast<double>(p.oracle.refresh_batch) * p.oracle.refresh_noise;
     if (selects) {
       const double R2 = parameters.split == BudgetSplit::half ? 0.5 * R : R;
       selection.epsilon = std::sqrt(2.0 * R2 / selection.charges()) * (1.0 - 1e-12);
