@@ -163,7 +163,7 @@ TEST(XuSchedule, AccuracyBelowTheNoiseFloorIsOutsideTheTheory) {
   EXPECT_FALSE(s.note.empty());
 }
 
-// ganesh-2023, section 7: B = G = M = ρ = 1, d = 16, ε = 1, δ = 1e-6, half the budget kept for the
+// ganesh-2023 notes, 7.2: B = G = M = ρ = 1, d = 16, ε = 1, δ = 1e-6, half of the budget for the
 // selection
 TEST(GaneshSchedule, PracticalHasTheNumbersOfTheTable) {
   struct Row {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Errata of ganesh-2023 and liu-talwar-2025 that touch the driver: each test fails on the printed
-// form and passes on the repaired one (docs/errata.md).
+// Errata of ganesh-2023 and liu-talwar-2025 that concern the driver (docs/errata.md). Each test
+// fails on the printed form and passes on the repaired one.
 #include <algorithm>
 #include <cmath>
 
@@ -38,7 +38,7 @@ std::string queries_of(const StochasticSpider& spider, const std::vector<double>
   return text;
 }
 
-// G1. The test of drift_{t−1} lets the long first step through and refreshes one step later: r i r.
+// G1. The printed test of drift_{t−1} refreshes one step after the long first step: r i r.
 TEST(GaneshErrata, AStepBeyondTheThresholdIsFollowedByARefreshAtOnce) {
   StochasticSpider spider;
   SpiderParameters& p = spider.parameters.spider;
@@ -48,9 +48,9 @@ TEST(GaneshErrata, AStepBeyondTheThresholdIsFollowedByARefreshAtOnce) {
   EXPECT_EQ(queries_of(spider, {100.0, 0.1, 0.1}), "rrii");
 }
 
-// G6. A call of sensitivity 2G/n at the printed σ₁ = 2G sqrt(T₁)/(n sqrt(φ)) costs (2G/n)²/(2σ₁²):
-// T₁ of them φ/2, and with as much for O2 φ in all, where φ/2 is claimed; the main text's σ without
-// the 2 costs 4φ. Ours costs what it claims.
+// G6. A call of sensitivity 2G/n at the printed σ₁ = 2G sqrt(T₁)/(n sqrt(φ)) costs (2G/n)²/(2σ₁²).
+// T₁ calls cost φ/2, O2 costs as much, and φ/2 is claimed for both; the main text's σ, without the
+// 2, costs 4φ. The schedule here costs what it claims (ganesh-2023 notes, 6.6).
 TEST(GaneshErrata, ThePrintedNoiseCostsTwoAndEightTimesItsClaim) {
   const double n = 1e6, T1 = 409, T = 41747;
   const auto cost = [&](double calls, double sigma) {
@@ -68,8 +68,8 @@ TEST(GaneshErrata, ThePrintedNoiseCostsTwoAndEightTimesItsClaim) {
                 1e-12);
 }
 
-// G5. The lemma's kick has variance α²/d up to constants; the printed one is the noise of O1, which
-// with the population's batches falls ever further behind α/√d as n grows.
+// G5. The lemma's kick has variance α²/d up to constants. A kick of deviation σ₁, the noise of O1
+// without its sampling error, falls behind α/√d as n grows (ganesh-2023 notes, 6.5).
 TEST(GaneshErrata, ThePrintedKickFallsBehindTheAccuracy) {
   const auto share = [](double n) {
     ProblemNumbers f = unit;

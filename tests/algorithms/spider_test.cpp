@@ -21,7 +21,7 @@ using liu_talwar_2025::AdaptiveSpider;
 using test::expect_digits;
 using test::Ran;
 
-/// ganesh-2023, Algorithm 1, written down anew from its state machine: nothing of the driver.
+/// ganesh-2023, Algorithm 1, by the steps of ganesh-2023 notes, 2.1, without the driver.
 Ran algorithm_1(const SpiderParameters& p,
                 const PublicFacts& facts,
                 const Records& records,
@@ -30,21 +30,21 @@ Ran algorithm_1(const SpiderParameters& p,
   Stream stream({.seed = seed, .purpose = Purpose::algorithm});
   Ran ran;
   Vector x = facts.initial_point, x_prev = x, g = Vector::Zero(x.size()), step(x.size());
-  double drift = std::numeric_limits<double>::infinity();
+  double drift = std::numeric_limits<double>::infinity();  // step 1
   Index frozen = 1;
   for (Index t = 0; t < p.steps; ++t) {
     ran.iterates.push_back(x);
-    const bool kick = t > 0 && frozen == 0 && g.norm() <= p.escape.threshold;
+    const bool kick = t > 0 && frozen == 0 && g.norm() <= p.escape.threshold;  // step 3
     const bool refresh =
         drift >= p.drift_threshold || (kick && p.escape.kind == EscapeKind::isotropic_fresh);
     const Batch batch = curator.draw(BatchPolicy::all());
-    if (refresh) {
+    if (refresh) {  // steps 4 to 6
       curator.gradient(Point(x),
                        batch,
                        {p.oracle.clip_refresh, Noise::sensitivity_ratio(p.oracle.refresh_noise)},
                        g);
       drift = 0;
-    } else {
+    } else {  // step 7
       Vector increment(x.size());
       curator.gradient_difference(Point(x),
                                   Point(x_prev),
@@ -54,7 +54,7 @@ Ran algorithm_1(const SpiderParameters& p,
                                   increment);
       g += increment;
     }
-    step = g;
+    step = g;  // steps 8 to 11
     if (kick) {
       stream.add_normal(p.escape.kick_deviation, step);
       frozen = p.escape.steps;
@@ -62,7 +62,7 @@ Ran algorithm_1(const SpiderParameters& p,
     } else {
       frozen = std::max<Index>(0, frozen - 1);
     }
-    x_prev = x;
+    x_prev = x;  // steps 12 and 13
     x -= p.step_size * step;
     drift += (x - x_prev).squaredNorm();
   }
@@ -268,7 +268,7 @@ TEST(LiuTalwarSchedule, TheVariantsHaveThePredictedExponents) {
   }
 }
 
-// ganesh-2023, section 7
+// ganesh-2023 notes, 7.3
 TEST(GaneshSchedule, PopulationHasTheNumbersOfThePage) {
   const ProblemNumbers f{1e8, 16, 1, 1, 1, 1};
   const auto s = ganesh_2023::population_at(f, 5e7, phi / 2, 0.02, 0.02);
@@ -304,7 +304,7 @@ TEST(GaneshSchedule, PopulationHasTheNumbersOfThePage) {
   }
 }
 
-// G2: counting the escapes' own refreshes, as one must, costs the rate: 4/7 in place of 2/3.
+// G2. If the refreshes that escapes make are counted, the exponent is 4/7 in place of 2/3.
 TEST(GaneshSchedule, CountingTheEscapesRefreshesCostsTheRate) {
   const auto alpha = [](double n, bool fresh) {
     return ganesh_2023::practical_empirical({n, 16, 1, 1, 1, 1}, phi / 2, fresh).alpha;
@@ -313,7 +313,7 @@ TEST(GaneshSchedule, CountingTheEscapesRefreshesCostsTheRate) {
     return std::log(alpha(1e10, fresh) / alpha(1e7, fresh)) / std::log(1000.0);
   };
   EXPECT_NEAR(slope(false), -2.0 / 3, 1e-6);
-  // T/Γ refreshes; the logarithm in Γ still tilts -4/7 = -0.571 at these n
+  // T/Γ refreshes; the logarithm in Γ still makes the slope steeper than −4/7 at these n
   EXPECT_GT(slope(true), -0.62);
   EXPECT_LT(slope(true), -4.0 / 7);
   // and the printed cap, which does not count them, is exceeded
@@ -418,7 +418,7 @@ TEST(HessianPowerEscape, TwoCoupledRunsSeparateExactlyByThePowerOfTheHessian) {
 }
 
 /// F(x) = −λx²/2 + x⁴/4 in one dimension with an error that removes the gradient's component along
-/// the escape direction, as large as γ and no larger (ganesh-2023, section 6, item 4).
+/// the escape direction, of length at most γ (ganesh-2023 notes, 6.4).
 struct AdversarialSaddle {
   double lambda, gamma;
   double estimate(double x) const {
@@ -454,7 +454,7 @@ TEST(AdversarialError, StallsTheIsotropicKickAndNotTheHessianPower) {
   EXPECT_EQ(kicked.outcome.counts.at("escapes"), 1);
   EXPECT_EQ(kicked.iterates.back(), kicked.iterates[2]) << "the kicked point never moves again";
   EXPECT_LT(std::abs(f.lambda * kicked.outcome.point[0]), f.gamma);
-  // The frozen pair: g = 0 at the anchor, H = −λ, and a little noise each step.
+  // The frozen pair: g = 0 at the anchor, H = −λ, and some noise at each step.
   Stream stream({.seed = 1, .purpose = Purpose::test});
   double x = 0;
   Index t = 0;
