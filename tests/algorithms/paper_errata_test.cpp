@@ -102,8 +102,8 @@ TEST(PaperErrata, TheDriftOfLiuTalwarIsInUnitsOfTheGradient) {
   EXPECT_EQ(ran.outcome.counts.at("refreshes"), 4);  // t = 0, 3, 6, 9; without M: 1
 }
 
-// L9. An escape that left its ball keeps the next one waiting until Γ steps are over, and a refresh
-// in between does not shorten that (printed: decremented twice).
+// L9. After an escape that left its ball the next one waits until Γ steps are over, and a refresh
+// in between does not shorten that.
 TEST(PaperErrata, EscapesAreAtLeastTheirLengthApartWhateverIsRefreshed) {
   const Line flat([](double) { return 0.0; }, 1.0);
   const auto escapes = [&](Cooldown cooldown, double drift) {
@@ -123,7 +123,8 @@ TEST(PaperErrata, EscapesAreAtLeastTheirLengthApartWhateverIsRefreshed) {
   EXPECT_EQ(escapes(Cooldown::immediate, 1e9), 30);
 }
 
-// An escape goes on with the Hessian of its anchor, whatever is refreshed meanwhile.
+// An escape goes on with the Hessian of its anchor, whatever is refreshed in between.
+// liu-talwar-2025 notes, 2.4 (step 11)
 TEST(HessianPowerEscape, IsServedByTheHessianOfItsAnchorAlone) {
   const Line saddle([](double) { return 0.0; }, 1.0);
   AdaptiveSpider algorithm = on_the_line(8);
