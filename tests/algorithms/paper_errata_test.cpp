@@ -275,8 +275,8 @@ TEST(PaperErrata, DpRgdaBelowItsNoiseFloorIsOutsideTheTheory) {
   EXPECT_LT(s.alpha, p.facts.constants[constant::lipschitz]);
 }
 
-// X7. The printed scales (constant 1) at the setting of Table 2 cost 72 for the claimed ε = 2: 80
-// refreshes and 2TK increments; counting T/q and T alone, as printed, still 20.
+// X7. At the setting of xu-2026, Table 2 the printed noise with constant 1 costs ε = 72 where 2 is
+// claimed: 80 refreshes and 2TK increments. With T/q and T queries, as printed, it costs over 20.
 TEST(PaperErrata, ThePrintedNoiseOfDpRgdaCostsFarMoreThanItsEpsilon) {
   const double log_delta = std::log(1e6), n = 400, T = 400, q = 10;
   const double s1 = std::sqrt(log_delta) / 2 * std::max(1 / 200.0, std::sqrt(T / q) / n);
@@ -362,8 +362,8 @@ PublicFacts unit_facts(Index n, Index d) {
   return facts;
 }
 
-// X15, X16. The escape length carries 1/α_H: times η_H α_H/2 it is a logarithm, which times η_H/2
-// alone, as printed, it is not; r, R and D̄ are the coherent ones.
+// X15, X16. t_thres = 2 ln(·)/(η_H α_H), so t_thres η_H α_H/2 is a logarithm; t_thres η_H/2, which
+// is one in the printed form, is larger. r, R and D̄ are those of xu-2026 notes, 3.1.
 TEST(PaperErrata, TheEscapeOfDpRgdasTheoremIsCoherent) {
   PublicFacts facts = unit_facts(10000000, 20);
   facts.dual_kind = DualKind::shared;
