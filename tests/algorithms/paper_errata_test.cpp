@@ -312,7 +312,7 @@ TEST(PaperErrata, TheDriftThresholdMattersByAConstantAlone) {
   }
 }
 
-// baselines, section 8.1, reference point: the constants that Arora et al.'s proof gives.
+// baselines notes, 8.1: the preset `arora` at the reference point.
 TEST(PaperSchedules, DpSpiderOfAroraHasTheNumbersOfTheReferencePoint) {
   const double R = 0.0243559703595;
   const auto s = baselines::dp_spider_arora(1e5, 50, 1, 1, 1, R);
