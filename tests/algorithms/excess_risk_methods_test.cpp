@@ -141,7 +141,7 @@ TEST(GaneshExponential, HasTheNumbersOfTheTable) {
     BetaMode mode;
     double beta, mu, gap, sobolev, epsilon, zcdp, pure;
   };
-  // epsilon of ganesh-2023, Theorem 5.1, by a log-Sobolev constant, is more than ten times the cost
+  // epsilon of ganesh-2023, Theorem 5.6, by a log-Sobolev constant, is more than ten times the cost
   // by bounded range (docs/errata.md, G11)
   for (const Row& r :
        {Row{BetaMode::printed,
