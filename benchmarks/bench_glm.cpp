@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Generalised linear models (sigmoid-square loss) on one thread: clipped per-record gradient sums,
 // differences and Hessian products, beside the two dense products with the same features that they
-// cannot do without, and beside reading the features once.
+// need at least, and beside reading the features once.
 // Items are records; bytes are those of the features, 8 d a record. Arguments: n, d.
 #include <memory>
 

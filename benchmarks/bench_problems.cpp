@@ -113,7 +113,7 @@ void hessian_product(benchmark::State& state) {
 }
 BENCHMARK(hessian_product);
 
-/// The two 400 x 400 matrix-vector products that a Hessian product cannot do without.
+/// The two 400 x 400 matrix-vector products that a Hessian product needs at least.
 void two_dense_products(benchmark::State& state) {
   const Matrix S = Matrix::Constant(entries, entries, 0.5);
   Vector a = Vector::Ones(entries), b(entries);

@@ -44,7 +44,7 @@ const Choices<std::optional<Adjacency>> kAdjacencies{{"any", {}},
                                                      {"replace_one", Adjacency::replace_one},
                                                      {"replace_special", Adjacency::zero_out}};
 
-// what a conversion does, and the accountant it belongs to
+// a conversion and the accountant that it belongs to
 struct NamedConversion {
   Conversion conversion = Conversion::cks;
   std::optional<Accountant> accountant;

@@ -59,7 +59,7 @@ Value word(const po::variables_map& map, const std::string& name, const Choices<
   return choose(name, text(map, name, names), choices);
 }
 
-// `upper` is allowed itself only where `closed`
+// a number in (0, upper), or (0, upper] if `closed`
 double number(const po::variables_map& map,
               const std::string& name,
               double upper,

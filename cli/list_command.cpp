@@ -138,7 +138,7 @@ std::vector<json> unique_jobs(const std::vector<json>& jobs) {
   return unique;
 }
 
-/// What a store finds; none, with a line on stderr, where it lacks runs.
+/// The findings from a store's runs; none, and a line on stderr, if runs are missing.
 std::optional<std::vector<Finding>> findings_in(const std::filesystem::path& file, Scale scale) {
   const Store store(file, Store::Access::read_only);
   const Study study{reproductions().catalogue, scale};
@@ -155,7 +155,7 @@ std::optional<std::vector<Finding>> findings_in(const std::filesystem::path& fil
   return {};
 }
 
-/// "3 as claimed, 2 holds", in the order in which the words first come.
+/// "3 as claimed, 2 holds", in the order of first occurrence.
 std::string counts_text(const std::vector<std::string>& all) {
   std::vector<std::pair<std::string, int>> counts;
   for (const std::string& word : all) {

@@ -72,14 +72,14 @@ int dispatch(const std::vector<std::string>& words) {
   dpsosp::reject_unknown("command", words[0], names);
 }
 
-/// One line on stderr, whatever the words were that it quotes.
+/// One line on stderr, also where the message quotes line ends.
 int fail(int code, std::string message) {
   std::ranges::replace(message, '\n', ' ');
   std::cerr << message << '\n';
   return code;
 }
 
-/// A result that did not reach its reader (a full disk) is no success.
+/// A result that could not be written, as on a full disk, is a failure.
 int written(int code) {
   if (std::ferror(stdout) == 0 && std::cout.flush() && std::fflush(stdout) == 0) return code;
   return fail(1, "standard output cannot be written; the result is incomplete");

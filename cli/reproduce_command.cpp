@@ -63,7 +63,7 @@ Checkable checkable(const std::filesystem::path& reference, std::vector<std::str
   return c;
 }
 
-/// One line a difference, then what was compared. \return 1 if anything differs
+/// Prints a line for each difference, then a summary. \return 1 if anything differs
 int print_check(const std::filesystem::path& reference,
                 const std::filesystem::path& report,
                 const Checkable& exhibits) {
@@ -80,7 +80,7 @@ int print_check(const std::filesystem::path& reference,
   return check.differences.empty() ? 0 : 1;
 }
 
-/// The place of the report as the last line, once it is there.
+/// Prints the path of the report that was written.
 int print_place(const std::filesystem::path& report) {
   std::cout << "report: " << report.string() << '\n';
   return 0;

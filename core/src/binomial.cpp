@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bits of Boost.Random's and the standard library's counts follow the C library's logarithm.
+// Our own counts: the bits of Boost.Random's and the standard library's depend on the C library's
+// logarithm.
 #include <array>
 #include <cmath>
 #include <cstddef>

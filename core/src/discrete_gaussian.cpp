@@ -39,7 +39,7 @@ bool bernoulli(WordSource& words, Wide numerator, Wide denominator) {
 /// True with probability exp(−numerator/denominator), numerator ≤ denominator.
 bool bernoulli_exp_fraction(WordSource& words, Wide numerator, Wide denominator) {
   unsigned k = 1;
-  // A coin of γ/k is two coins, of γ and of 1/k: their product needs no wider integers.
+  // A coin of probability γ/k is two coins, γ and 1/k, so that no wider integers are needed.
   while (bernoulli(words, numerator, denominator) && bernoulli(words, 1, k)) ++k;
   return k % 2 == 1;
 }

@@ -35,7 +35,7 @@ std::string_view to_string(DualKind kind) {
 }
 
 bool Domain::contains(ConstVectorRef x) const {
-  constexpr double slack = 1 + 1e-12;  // a projected point may sit an ulp outside
+  constexpr double slack = 1 + 1e-12;  // a projected point may be an ulp outside
   if (kind == Kind::ball) return x.norm() <= radius * slack;
   if (kind == Kind::box) return x.size() == 0 || x.cwiseAbs().maxCoeff() <= radius * slack;
   return true;

@@ -28,7 +28,7 @@ void check_axis(const std::string& where, const Axis& axis) {
     reject(where, "range", fmt::format("[{}, {}]", low, high), "wider than rounding");
 }
 
-// Gnuplot leaves out what is close to the largest double without a word.
+// Gnuplot silently drops values close to the largest double.
 void check_value(const std::string& where, std::string_view name, double value, const Axis& axis) {
   if (!(std::abs(value) < 1e300)) reject(where, name, value, "a finite number below 1e300 in size");
   if (axis.scale == Scale::log && !(value > 1e-300))
@@ -88,7 +88,7 @@ void check_panel(const std::string& where, const Panel& panel) {
   }
 }
 
-// A legend that all panels share can be read only if label and look go together.
+// All panels share a legend, so a label must have one style and a style one label.
 void check_labels(const std::string& where, const Figure& figure) {
   using Look = std::pair<std::size_t, bool>;
   std::map<std::string, Look> look_of;

@@ -24,7 +24,7 @@ constexpr double outer = 8;
 constexpr double legend_row = 25;
 constexpr double sample_width = 38;
 
-// Okabe & Ito's palette for colour-blind readers, without yellow, which white paper swallows.
+// Okabe & Ito's palette for colour-blind readers, without yellow, which is faint on white.
 constexpr std::array colours = {
     "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"};
 constexpr std::array dashes = {
@@ -58,7 +58,7 @@ bool is_gap(const Series& s, std::size_t i) {
   return std::isnan(s.y[i]) || (!s.low.empty() && (std::isnan(s.low[i]) || std::isnan(s.high[i])));
 }
 
-// A line needs two neighbours; a point without any would vanish.
+// A line needs two neighbouring points; an isolated point would not be drawn.
 bool is_lonely(const Series& s, std::size_t i) {
   return !is_gap(s, i) && (i == 0 || is_gap(s, i - 1)) && (i + 1 == s.x.size() || is_gap(s, i + 1));
 }
@@ -205,10 +205,10 @@ std::vector<std::vector<LegendEntry>> legend_rows(const std::vector<LegendEntry>
   return rows;
 }
 
-// Where everything stands on the canvas.
+// The layout of the canvas.
 struct Canvas {
   std::size_t columns = 1;
-  std::vector<double> lefts{};  // width left of the axes, one a column of panels
+  std::vector<double> lefts{};  // width left of the axes, one per column of panels
   std::vector<std::vector<LegendEntry>> legend{};
   double width = 0;
   double height = 0;

@@ -38,7 +38,7 @@ std::vector<Piece> pieces(std::string_view text) {
   return result;
 }
 
-// Control characters have no place in HTML, SVG or a one-line command.
+// Control characters are not allowed in HTML, SVG or a one-line command.
 bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20; }
 
 std::string html_escape(std::string_view text) {
@@ -222,7 +222,7 @@ std::string latex_script(const Piece& piece) {
   return (piece.kind == Kind::subscript ? "_{" : "^{") + body + "}";
 }
 
-// What carries a script stands in math mode with it: one character, or all digits of a number.
+// The base of a script is in math mode with it: one character, or all digits of a number.
 void move_base_to_math(std::vector<Unit>& units) {
   const auto digit = [](const Unit& unit) {
     return unit.latex.size() == 1 && std::isdigit(static_cast<unsigned char>(unit.latex[0])) != 0;

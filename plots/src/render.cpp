@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A folder that goes away with its contents.
+// A folder that is removed with its contents.
 class WorkFolder {
  public:
   explicit WorkFolder(const fs::path& parent) {
@@ -46,7 +46,7 @@ class WorkFolder {
   fs::path path_;
 };
 
-// The environment, with a locale that prints points and a time zone that shows in no file.
+// The environment, with decimal points and a fixed time zone.
 std::vector<std::string> drawing_environment() {
   std::vector<std::string> variables{"TZ=UTC0", "LC_ALL=C.UTF-8"};
   for (char** entry = environ; *entry != nullptr; ++entry) {
@@ -99,14 +99,14 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
     text.replace(at, from.size(), to);
 }
 
-// Gnuplot does not notice a disk that is full.
+// Gnuplot does not report a full disk.
 bool is_drawn_to_its_end(std::string_view file, std::string_view format) {
   const std::string_view end = format == "svg" ? "</svg>" : format == "pdf" ? "%%EOF" : "IEND";
   const auto place = file.rfind(end);
   return place != std::string_view::npos && file.size() - place < 16;
 }
 
-// Gnuplot's SVG names its version, says nothing to a screen reader and knows one font.
+// Gnuplot's SVG contains its version, one font and no text for screen readers.
 std::string described_svg(std::string svg, const Drawing& drawing) {
   replace_first(svg,
                 "<title>Gnuplot</title>",

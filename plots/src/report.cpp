@@ -41,7 +41,7 @@ std::string section(std::string_view heading, const std::string& content) {
                          : fmt::format("<section>\n<h2>{}</h2>\n{}</section>\n", heading, content);
 }
 
-// A relative link; the characters of a file name that mean something in an address are encoded.
+// A relative link; characters of a file name that are special in a URL are encoded.
 std::string address(const std::string& file) {
   std::string out;
   for (const char c : file) {
@@ -196,7 +196,7 @@ void check_attachments(const std::vector<Attachment>& attachments,
   }
 }
 
-// Everything that can be known to be wrong before the first file is written.
+// All checks that can be made before the first file is written.
 void check_exhibit(const Exhibit& e) {
   check_id("exhibit", e.id);
   const std::string where = fmt::format("exhibit '{}'", e.id);
@@ -251,7 +251,7 @@ fs::path write_report(const Report& report, const fs::path& folder, const std::s
   write_tables(report.summary, folder);
   write_attachments(report.attachments, folder);
   write_file(folder / "style.css", style_sheet());
-  write_file(folder / "index.html", overview(report));  // last: it points to what is there
+  write_file(folder / "index.html", overview(report));  // last, since it links to the others
   return folder / "index.html";
 }
 

@@ -16,7 +16,7 @@ std::string html_marks(const std::vector<std::size_t>& footnotes) {
   return fmt::format("<sup class=\"mark\">{}</sup>", footnote_marks(footnotes));
 }
 
-// Range and failures stand on lines of their own; the marks go with the last of them.
+// Range and failures have lines of their own; the marks are on the last of them.
 std::string spread_html(const Spread& spread, const std::string& mark) {
   std::string out;
   if (has_median(spread)) {

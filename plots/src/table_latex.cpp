@@ -8,7 +8,7 @@
 namespace dpsosp::plots {
 namespace {
 
-// From here on a table is scaled to the width of the text; a narrower one fits as it is.
+// From this number of columns on a table is scaled to the width of the text.
 constexpr std::size_t wide_columns = 7;
 
 std::string latex_spread(const Spread& spread) {

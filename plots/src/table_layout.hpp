@@ -28,7 +28,7 @@ std::string footnote_mark(std::size_t index);
 /// "a,c", in the order given; empty if there is none.
 std::string footnote_marks(const std::vector<std::size_t>& footnotes);
 
-/// The table's notes, and one that says what medians mean where some runs failed.
+/// The table's notes, and one on the meaning of medians where some runs failed.
 std::vector<std::string> notes_of(const Table& table);
 
 }  // namespace dpsosp::plots

@@ -125,31 +125,32 @@ double AlternateSampler::estimate(SampledLoss& loss,
   return r;
 }
 
+// Steps are those of ganesh-2023 notes, 2.4.
 void AlternateSampler::round(SampledLoss& loss, Stream& stream, VectorRef x) {
   y_ = x;
-  stream.add_normal(std::sqrt(law_.step), y_);  // may leave K
+  stream.add_normal(std::sqrt(law_.step), y_);  // step 3; y may leave K
   candidate_.resize(x.size());
   other_.resize(x.size());
-  while (true) {
-    draw_step(y_, stream, candidate_);
+  while (true) {                        // step 5
+    draw_step(y_, stream, candidate_);  // step 6: x
     if (law_.method == GibbsMethod::exact) {
       if (accept_exactly(loss, candidate_, stream)) break;
       continue;
     }
-    draw_step(y_, stream, other_);
-    const double r = estimate(loss, candidate_, other_, stream);
-    if (stream.uniform() <= 0.5 * r) break;
+    draw_step(y_, stream, other_);                                // step 6: z
+    const double r = estimate(loss, candidate_, other_, stream);  // steps 7 and 8
+    if (stream.uniform() <= 0.5 * r) break;                       // step 9
   }
-  x = candidate_;
+  x = candidate_;  // step 10
 }
 
 void AlternateSampler::sample(SampledLoss& loss, Stream& stream, VectorRef x) {
-  draw_prior(stream, x);
+  draw_prior(stream, x);  // step 1
   if (law_.method == GibbsMethod::rejection) {
     while (!accept_exactly(loss, x, stream)) draw_prior(stream, x);
     return;
   }
-  for (Index t = 0; t < law_.rounds; ++t) round(loss, stream, x);
+  for (Index t = 0; t < law_.rounds; ++t) round(loss, stream, x);  // steps 2 to 4
 }
 
 }  // namespace dpsosp

@@ -344,7 +344,7 @@ void Curator::read_mean(const Point& point,
   const bool unclipped = departures.no_clipping || departures.clip_batch_mean;
   const auto finite = [](const Point& p) { return p.x.allFinite() && p.y.allFinite(); };
   if (departures.no_data || (query.limit == 0 && !unclipped)) return;
-  if (!finite(point) || (previous != nullptr && !finite(*previous))) return;  // as below, for all
+  if (!finite(point) || (previous != nullptr && !finite(*previous))) return;  // all count as 0
   const double limit = unclipped ? std::numeric_limits<double>::infinity() : query.limit;
   const BatchView view = members_of(batch);
   const auto add_clipped = [&](const BatchView& members, double clip, Vector& sum) {
@@ -493,7 +493,7 @@ Curator Curator::child(const ChildSpec& spec) {
     rule.capacity = rule.delta_extra = 0.0;
     rule.pure_capacity = rule.alone_epsilon;
   } else if (spec.share < 1 || pure_share < 1 || failure_share < 1) {
-    rule.alone_epsilon = 0.0;  // known for a whole budget alone
+    rule.alone_epsilon = 0.0;  // defined for a whole budget alone
   }
   facts.records = range.end - range.begin;
   if (spec.initial_point) facts.initial_point = *spec.initial_point;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums of a release: record by record, so that each contribution is looked at before it counts.
+// Sums of a release. Records are read one by one, so that the length of each can be checked.
 #include "curator_exact.hpp"
 
 #include <algorithm>

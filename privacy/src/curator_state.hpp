@@ -65,7 +65,7 @@ struct Curator::Shared {
   }
 };
 
-/// A Gaussian query on its way through the door.
+/// A Gaussian query while it is answered.
 struct Curator::Question {
   const char* name;
   const Batch& batch;
@@ -114,7 +114,7 @@ struct Curator::Own {
   std::optional<std::pair<Event, double>> last_charged;
 };
 
-/// A record whose contribution is not finite would show in every release: it counts as zero.
+/// A record whose contribution is not finite would make every release so; it counts as zero.
 template <class Add>
 void Curator::add_finite_one_by_one(const BatchView& view, const Add& add, Vector& sum) const {
   sum.setZero();

@@ -98,7 +98,7 @@ ExponentialMechanism::Opened ExponentialMechanism::open(const char* query,
   expect_in_range("epsilon", epsilon);
   if (range == 0) return {0.0, !departures.no_noise};
   expect_in_range("range", range);
-  // The clipped mean of a batch moves as far as a single record does.
+  // Where the mean is clipped, exchanging one record may move it as far as a batch of one.
   const double moves = departures.clip_batch_mean ? size_ : 1.0;
   const Event event = ExponentialEvent{moves * epsilon};
   const auto account =

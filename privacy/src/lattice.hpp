@@ -10,10 +10,10 @@
 namespace dpsosp {
 
 /// A vector whose entries are integers times a power of two, with the noise that belongs to it.
-/// What is added up is exact, in whatever order, so no rounding tells anything about a record.
+/// Sums are exact in any order, so rounding reveals nothing about a record.
 ///
 /// A contribution is cut to the lattice toward zero, so it does not become longer, and its length
-/// is looked at in integers: one beyond `limit`·(1 + 2^−30) counts as zero. The noise is a discrete
+/// is checked in integers: one beyond `limit`·(1 + 2^−30) counts as zero. The noise is a discrete
 /// Gaussian of at least `deviation`·(1 + 2^−29). So k exchanged contributions with limits C_j cost
 /// (2 ΣC_j)²/(2 deviation²) of zCDP at most, and less by a relative 2^−29: more than what
 /// rounding does to that number where it is charged. (Where one record is in groups whose limits

@@ -40,8 +40,8 @@ class SensitivitySteps {
   }
 
  private:
-  // Of sums that cancel. A range whose total is below it beside one that is not pays nothing: up to
-  // (1e-14)² of what the other one pays.
+  // Totals below this share of the largest sensitivity are what rounding leaves of sums that
+  // cancel. They are not charged, which loses at most (1e-14)² of the largest charge.
   static constexpr double rounding = 1e-14;
   std::map<Index, double> steps_;
   double largest_ = 0.0;

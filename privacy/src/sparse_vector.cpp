@@ -61,7 +61,7 @@ void SparseVector::expect_open() const {
 
 bool SparseVector::at_most(std::span<const double> values) {
   bool yes = true;
-  for (std::size_t k = 0; k < scalars_; ++k) {  // every noise is drawn, whatever the answers
+  for (std::size_t k = 0; k < scalars_; ++k) {  // all noise is drawn, whatever the answers
     double value = values[k];
     curator_->shared_->audit({.kind = AuditedAnswer::Kind::question,
                               .deviation = scales_[k],

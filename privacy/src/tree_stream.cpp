@@ -14,13 +14,14 @@
 
 namespace dpsosp {
 
+// Steps are those of liu-talwar-2025 notes, 2.1.
 std::vector<std::pair<std::int64_t, std::int64_t>> tree_nodes(std::int64_t t) {
-  std::vector<std::pair<std::int64_t, std::int64_t>> nodes;
+  std::vector<std::pair<std::int64_t, std::int64_t>> nodes;  // NODE, step 1
   std::int64_t covered = 0;
   for (int level = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(t))) - 1; level >= 0;
-       --level) {
+       --level) {  // NODE, step 2
     const std::int64_t size = std::int64_t{1} << level;
-    if (covered + size > t) continue;
+    if (covered + size > t) continue;  // NODE, step 3
     nodes.emplace_back(covered + 1, covered + size);
     covered += size;
   }
@@ -90,7 +91,7 @@ void TreeStream::push(const Point& point,
       batch.policy_, batch.use_, own.facts.records, query.limit, Noise::standard_deviation(sigma_));
   const Leaf leaf{batch.range_, departures.clip_batch_mean ? 2.0 * query.limit : plan.sensitivity};
 
-  // The node created at leaf t covers (t − 2^k, t], k the number of trailing zeros of t.
+  // TREE, step 1: the node created at leaf t covers (t − 2^k, t], k the number of trailing zeros.
   const std::int64_t t = leaves_ + 1;
   const auto level = static_cast<std::size_t>(std::countr_zero(static_cast<std::uint64_t>(t)));
   const std::size_t covered = std::size_t{1} << level;
@@ -136,8 +137,8 @@ void TreeStream::push_seeded(const Point& point,
   if (sum_.size() == 0) sum_.setZero(out.size());
   sum_ += own.work;
   if (nodes_.size() <= level) nodes_.resize(level + 1);
-  for (std::size_t k = 0; k < level; ++k) nodes_[k].resize(0);
-  nodes_[level].setZero(out.size());
+  for (std::size_t k = 0; k < level; ++k) nodes_[k].resize(0);  // TREE, step 2
+  nodes_[level].setZero(out.size());                            // TREE, step 3
   if (!curator.shared_->departures.no_noise) own.noise.add_normal(sigma_, nodes_[level]);
 
   out = sum_;
@@ -146,7 +147,7 @@ void TreeStream::push_seeded(const Point& point,
                           .session = this,
                           .index = leaves_ + 1},
                          out);
-  for (const Vector& node : nodes_)
+  for (const Vector& node : nodes_)  // TREE, step 4
     if (node.size() > 0) out += node;
   curator.shared_->audit_noisy(out);
 }
@@ -161,13 +162,13 @@ void TreeStream::push_exactly(const Point& point,
   const LatticeVector zero(sigma_, entries_);
   LatticeVector sum = exact_ ? exact_->sum : zero;
   curator_->read_gradients_exactly(point, previous, batch, query, 1.0 / divisor, sum);
-  if (!exact_) exact_.reset(new ExactSums{zero, {}});  // not before: the records may throw
+  if (!exact_) exact_.reset(new ExactSums{zero, {}});  // after the records, which may throw
   exact_->sum = sum;
   auto& nodes = exact_->nodes;
   if (nodes.size() <= level) nodes.resize(level + 1);
-  for (std::size_t k = 0; k < level; ++k) nodes[k].reset();
-  nodes[level].emplace(zero).add_noise(*curator_->shared_->words);
-  for (const auto& node : nodes)
+  for (std::size_t k = 0; k < level; ++k) nodes[k].reset();         // TREE, step 2
+  nodes[level].emplace(zero).add_noise(*curator_->shared_->words);  // TREE, step 3
+  for (const auto& node : nodes)                                    // TREE, step 4
     if (node) sum.add(*node);
   sum.write(out);
 }

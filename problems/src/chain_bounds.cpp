@@ -35,7 +35,7 @@ double supremum(const std::vector<Cell>& cells, double lipschitz, const Function
   double largest = 0;
   for (const Cell& cell : cells) {
     const double bound = f(cell) + cell.half * lipschitz;
-    if (std::isnan(bound)) return bound;  // an overflow bounds nothing
+    if (std::isnan(bound)) return bound;  // no bound after an overflow
     largest = std::max(largest, bound);
   }
   return largest;

@@ -7,8 +7,8 @@
 
 namespace dpsosp {
 
-/// Refuses settings at which a proved constant is no positive number in double precision; a
-/// `suboptimality` of 0 is one.
+/// Refuses settings at which a proved constant is not a positive finite number in double precision.
+/// A `suboptimality` of 0 is allowed.
 void check_constants(std::string_view problem, const Constants& constants);
 
 }  // namespace dpsosp

@@ -190,7 +190,7 @@ PlaneRule plane_rule(const FeatureLaw& law, Index dimension, double detail) {
   switch (law.kind) {
     case FeatureLaw::Kind::ball:
     case FeatureLaw::Kind::low_rank:
-      return sphere_rule(dimension + 2, detail);  // the ball is the sphere's shadow
+      return sphere_rule(dimension + 2, detail);  // `dimension` of its coordinates: the ball
     case FeatureLaw::Kind::sphere:
       return sphere_rule(dimension, detail);
     case FeatureLaw::Kind::gaussian:

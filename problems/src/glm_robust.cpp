@@ -49,7 +49,7 @@ GlmFamily::Model GlmRobust::labelled() const {
     const double deviation = stream.bernoulli(outliers) ? outlier_noise : noise;
     return sign * u + deviation * stream.normal();
   };
-  // Everything depends on t − y, and every t ∈ R is a score: a few labels show all there is.
+  // The loss depends on t − y alone and t ranges over R, so a few labels are enough.
   made.extreme_labels = Vector{{0, scale, -2 * scale}};
   made.exact_fit = noiseless();
   made.mirrored = opposed == 0.5;

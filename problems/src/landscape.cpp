@@ -35,7 +35,7 @@ class Tilted final : public Objective {
   Vector mean_;
 };
 
-/// Corners of {−s, s}^d: all equal, alternating, and one that no symmetry favours.
+/// Corners of {−s, s}^d: all equal, alternating, and one without symmetry.
 Matrix corner_tilts(Index d, double s) {
   Matrix corners(d, 6);
   for (Index j = 0; j < d; ++j) {
@@ -86,7 +86,7 @@ Problem LandscapeFamily::make(const InstanceSpec& spec) const {
   }
   if (made.minimum) {
     const double difference = made.objective->value(facts.initial_point) - *made.minimum;
-    const double gap = difference < 0 ? 0 : difference;  // a start at the minimum, but for rounding
+    const double gap = difference < 0 ? 0 : difference;  // rounding, at the minimum
     const double reach = facts.domain.diameter(d);
     if (sampling == Sampling::balanced || sampling == Sampling::stream)
       facts.constants.set(constant::suboptimality,

@@ -140,7 +140,7 @@ class MatrixSensingRecords final : public Records {
     });
   }
 
-  /// Asks for the next record of a batch, which the processor does not foresee in a list.
+  /// Prefetches the next record of a batch: the processor does not predict the order of a list.
   void prefetch(Index i) const {
     constexpr Index cache_line = 8;  // doubles
     const auto record = data_->measurements.col(i);

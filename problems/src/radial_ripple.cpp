@@ -76,7 +76,7 @@ class RadialObjective final : public Objective {
   }
   void hessian_product(ConstVectorRef x, ConstVectorRef v, VectorRef out) const override {
     const double r = x.norm();
-    if (r == 0) {  // for p = 2 the Hessian turns without end as r falls; this is its mean
+    if (r == 0) {  // for p = 2 the Hessian oscillates as r → 0; this is its mean
       out = (profile_.p == 2 ? 2 * c_ : 0.0) * v;
       return;
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The accounting vectors of avdiukhin-2024, and what its printed noise costs.
+// The accounting vectors of avdiukhin-2024 notes, 8, and the cost of the paper's printed noise.
 #include <cmath>
 #include <map>
 
@@ -18,7 +18,7 @@ void expect_digits(double actual, double expected, double relative = 1e-6) {
   EXPECT_NEAR(actual, expected, relative * std::abs(expected));
 }
 
-/// The orders of the specification.
+/// The orders of avdiukhin-2024 notes, 3.2.
 AccountOptions options() {
   AccountOptions o{.accountant = Accountant::rdp, .orders = integer_orders(2, 64)};
   for (const double a : {72, 80, 96, 128, 160, 192, 256, 320, 384, 512}) o.orders.push_back(a);
@@ -37,7 +37,7 @@ double solved(double rate, std::int64_t steps, Adjacency adjacency, PrivacyBudge
       options());
 }
 
-// vectors 2 to 4
+// avdiukhin-2024 notes, 8: vectors 2 to 4
 TEST(AvdiukhinAccountant, HasTheKnownRenyiBounds) {
   for (const auto& [a, value] : std::map<double, double>{{2, 1.71813422075e-4},
                                                          {3, 2.64637574585e-4},
@@ -58,7 +58,7 @@ TEST(AvdiukhinAccountant, HasTheKnownRenyiBounds) {
   expect_digits(weak_triangle_rdp(16, 0.01, 4), 2.106778041e-4);
 }
 
-// vector 5
+// avdiukhin-2024 notes, 8: vector 5
 TEST(AvdiukhinAccountant, HasTheKnownConversions) {
   const std::vector<CountedEvent> events{{PoissonGaussianEvent{256.0 / 60000, 1.1}, 14062}};
   const Guarantee sharp = epsilon_of(events, Adjacency::add_remove, 1e-5, options());
@@ -74,7 +74,7 @@ TEST(AvdiukhinAccountant, HasTheKnownConversions) {
   EXPECT_EQ(replaced.order, 5.0);
 }
 
-// vector 6 and the table of section 3.2
+// avdiukhin-2024 notes, 8 (vector 6) and the table of avdiukhin-2024 notes, 3.2
 TEST(AvdiukhinAccountant, SolvesTheNoiseOfTheTables) {
   constexpr double rate = 512.0 / 50000;
   constexpr std::int64_t T = 2328;
@@ -94,14 +94,15 @@ TEST(AvdiukhinAccountant, SolvesTheNoiseOfTheTables) {
   expect_digits(16.5381231 * C_well / 327, 0.132316487);
 }
 
-// vectors 6 and 8, and the table's last row
+// avdiukhin-2024, Theorem 3.1; avdiukhin-2024 notes, 8 (vectors 6 and 8) and 3.2 (last row)
 TEST(Theorem31, AsPrintedHasTheKnownNoiseAndNotThePrintedPrivacy) {
   expect_digits(naive_kappa(50000, {1, 0.01}) * 2.5 * std::sqrt(2328.0), 0.00517707354);
   expect_digits(naive_kappa(10000, {1, 1e-5}) * C_well * std::sqrt(3882.0), 0.0553090382);
   for (const auto& [epsilon, z] :
        std::map<double, double>{{0.125, 8.48212}, {1, 1.06026}, {8, 0.13253}})
     EXPECT_NEAR(naive_kappa(50000, {epsilon, 1e-2}) * std::sqrt(2328.0) * 512, z, 1e-4);
-  // what the printed noise costs, add/remove: more than its ε from ε = 1 on
+  // Under add/remove the printed noise costs more than its ε from ε = 1 on (avdiukhin-2024 notes,
+  // 3.1).
   const std::map<double, double> implied{
       {0.125, 0.059}, {0.25, 0.170}, {0.5, 0.461}, {1, 1.46}, {2, 11.5}};
   for (const auto& [epsilon, cost] : implied) {
@@ -110,12 +111,13 @@ TEST(Theorem31, AsPrintedHasTheKnownNoiseAndNotThePrintedPrivacy) {
     const double found = epsilon_of(events, Adjacency::add_remove, 1e-2, options()).epsilon;
     expect_digits(found, cost, 0.02);
     EXPECT_EQ(found > epsilon, epsilon >= 1);
-    // the function of the schedule, under replace-one: it costs at least as much
+    // the schedule's function, under replace-one: at least as much
     EXPECT_GE(implied_epsilon(BatchPolicy::poisson(0.01024), 50000, 2328, z / 2, 1e-2), found);
   }
 }
 
-// vector 7: a shuffled record is used once an epoch, so shuffling does not amplify
+// avdiukhin-2024 notes, 8 (vector 7): a shuffled record is used once an epoch, so shuffling does
+// not amplify
 TEST(Shuffling, CostsFarMoreThanPoissonSamplingAtTheSameNoise) {
   expect_digits(gaussian_delta(1, 1), 0.1269367375);
   expect_digits(gaussian_epsilon(1e-5, 1), 4.377178096);

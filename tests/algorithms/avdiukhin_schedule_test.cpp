@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Schedules of DP-SGD and noisy SGD (avdiukhin-2024): the budget spent, the bound proved, the
-// promise made.
+// Schedules of DP-SGD and noisy SGD (avdiukhin-2024): the budget that they spend, the proved bound,
+// the promised α.
 #include <cmath>
 #include <limits>
 #include <map>
@@ -117,7 +117,7 @@ TEST(MinibatchSgdSchedule, PracticalIsNearItsClosedForm) {
   EXPECT_GT(static_cast<double>(q.steps), 0.5 * closed.time);
 }
 
-// A16: the promise counts the second moment of a Poisson batch, and the variance of a fixed one.
+// A16: the promise counts the second moment for Poisson batches and the variance for fixed sizes.
 TEST(MinibatchSgdSchedule, CountsTheSamplingNoiseOfItsBatches) {
   const Problem p = double_well(4000);
   for (const Sampling sampling : {Sampling::poisson, Sampling::sample}) {
@@ -140,7 +140,7 @@ TEST(MinibatchSgdSchedule, CountsTheSamplingNoiseOfItsBatches) {
   }
 }
 
-// A10: the gap is that of x₀, wherever it is; the paper prints f(0).
+// The gap is that of x₀, wherever it is (avdiukhin-2024, Assumption A.1).
 TEST(MinibatchSgdSchedule, TakesTheGapOfTheStart) {
   const Problem near = double_well(10000), far = double_well(10000, {{"start", "far"}});
   const auto alpha = [](const Problem& p) {

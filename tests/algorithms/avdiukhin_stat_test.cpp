@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quick checks of avdiukhin-2024's claims on the problems of its section 6.
+// Quick checks of the paper's claims on the problems of avdiukhin-2024 notes, 6.
 #include <algorithm>
 #include <cmath>
 
@@ -38,7 +38,7 @@ double share_below(const Problem& p, const std::vector<Vector>& iterates, double
   return static_cast<double>(below) / static_cast<double>(iterates.size());
 }
 
-// vector 16
+// avdiukhin-2024 notes, 8: vector 16
 TEST(DoubleWellLevel, HasTheKnownNumbers) {
   const Problem p = double_well(10);
   EXPECT_NEAR(level(p, Vector::Zero(10)), 0.6495190528, 1e-9);
@@ -48,8 +48,9 @@ TEST(DoubleWellLevel, HasTheKnownNumbers) {
   EXPECT_NEAR(p.objective().value(Vector::Unit(10, 0)), -0.3675616610, 1e-9);
 }
 
-// Worked example W2: T = 3882, η = 0.1, Δ = 0.05531, B = 327, α = 0.0820; measured there: at least
-// 96.8 % of the iterates below α in each of 20 runs, median level 0.0406.
+// avdiukhin-2024 notes, 3.5 (worked example W2): T = 3882, η = 0.1, Δ = 0.05531, B = 327,
+// α = 0.0820; measured there: at least 96.8 % of the iterates below α in each of 20 runs, median
+// level 0.0406.
 TEST(HalfOfTheIterates, AreSospsAtTheWorkedExample) {
   const Problem p = double_well(10000);
   DpSgd algorithm;
@@ -112,7 +113,8 @@ Measured measured(Index n, Index d, std::uint64_t seed) {
   q.bound = BoundRule::given;
   q.clip = 2.616227428;
   algorithm.schedule(Schedule::practical, p.facts, {1, 1e-5}, Calibrator::cks);
-  // The limit is above every norm on the way; simulated records need a proved one.
+  // No gradient on the trajectory exceeds the limit, but simulated records accept proved limits
+  // alone, so nothing is clipped.
   const Ran ran = test::run_unsound(algorithm, p.facts, *p.records, {.no_clipping = true}, seed);
   std::vector<double> levels;
   double escape_time = 0;
@@ -138,7 +140,8 @@ Measured median_of(Index n, Index d) {
   return {levels[4], times[4]};
 }
 
-// Section 6, rows 1 and 6: the level goes like n^{−1/2} d^{1/4}, the escape time like ½ ln n.
+// avdiukhin-2024 notes, 6, rows 1 and 6 of the claims: the level is proportional to
+// n^{−1/2} d^{1/4}, the escape time grows as ½ ln n.
 TEST(MedianLevel, HasTheClaimedExponents) {
   const Measured few = median_of(100000, 10), many = median_of(10000000, 10);
   const double decades = std::log(100.0);
@@ -153,14 +156,16 @@ TEST(Noise, IsNeededToLeaveTheSaddle) {
   DpSgd algorithm;
   algorithm.parameters = {.steps = 2000, .step_size = 0.1, .clip = 3, .noise = 5};
   const Ran still = test::run_unsound(algorithm, p.facts, *p.records, test::no_noise);
-  // balanced records leave a mean tilt of the size of rounding, e-folding once in 1/η steps
+  // Balanced records leave a mean tilt of the size of rounding, which grows by a factor e in 1/η
+  // steps.
   for (std::size_t t = 0; t < 200; ++t)
     EXPECT_NEAR(level(p, still.iterates[t]), 0.6495190528, 1e-6);
   const Ran moved = test::run_unsound(algorithm, p.facts, *p.records, {});
   EXPECT_LT(level(p, moved.outcome.point), 0.3);
 }
 
-// Lemma 3.2's claim: gradients on the trajectory stay below 2√(L f_max) + σ; flat in T.
+// avdiukhin-2024, Lemma 3.2: gradients on the trajectory do not grow with T, and here they stay
+// below 2√(L f_max) + σ.
 TEST(GradientsOfTheTrajectory, StayBelowTheirBounds) {
   const Problem p = double_well(10000);
   NoisySgd algorithm;
@@ -182,8 +187,8 @@ TEST(GradientsOfTheTrajectory, StayBelowTheirBounds) {
   EXPECT_LT(longest[1], 1.15 * longest[0]);
 }
 
-// Lemma B.8 and vector 15, A12 and A13: from a quadratic saddle ⟨v₁, x_t⟩ is Gaussian with standard
-// deviation ηΔα_t, full batch.
+// avdiukhin-2024, Lemma B.8; avdiukhin-2024 notes, 8: vector 15 (A12, A13). From a quadratic saddle
+// ⟨v₁, x_t⟩ is Gaussian with standard deviation ηΔα_t, full batches.
 TEST(QuadraticSaddle, LeavesByTheLawOfLemmaB8) {
   constexpr Index n = 10;
   constexpr double eta = 0.1, gamma = 1, noise = 0.05, C = 1e6;
@@ -219,7 +224,7 @@ TEST(QuadraticSaddle, LeavesByTheLawOfLemmaB8) {
   }
 }
 
-// A16: of a Poisson batch the mean has variance (1−q)(σ² + ‖∇f‖²)/B, not σ²/B.
+// A16: the mean of a Poisson batch has variance (1−q)(σ² + ‖∇f‖²)/B, not σ²/B.
 TEST(PoissonBatches, HaveTheVarianceOfTheSecondMoment) {
   constexpr Index n = 200, B = 20;
   constexpr int draws = 20000;

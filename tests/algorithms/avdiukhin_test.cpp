@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs of DP-SGD and noisy SGD (avdiukhin-2024): the loop, what is released, what the monitor
-// sees, what the private selection returns.
+// Runs of DP-SGD and noisy SGD (avdiukhin-2024): the loop, its releases, the monitor, the private
+// selection.
 #include <algorithm>
 #include <cmath>
 
@@ -37,7 +37,7 @@ PublicFacts facts_of(Index n, Vector start) {
 
 const UnsoundCurator::Departures unclipped{.no_clipping = true};
 
-// vector 1
+// avdiukhin-2024 notes, 8: vector 1
 TEST(MinibatchSgd, AStepIsTheMeanGradientPlusNoise) {
   const Vector gradient{{0.5, -1.0}};
   const PublicFacts facts = facts_of(8, Vector{{1.0, 1.0}});
@@ -67,7 +67,7 @@ TEST(MinibatchSgd, WithoutNoiseAndWithEveryRecordIsGradientDescent) {
   EXPECT_LT((ran.outcome.point - x).norm(), 1e-13);
 }
 
-// vector 21
+// avdiukhin-2024 notes, 8: vector 21
 TEST(MinibatchSgd, ClippedAndUnclippedRunsAgreeBitForBitUntilTheFirstLongGradient) {
   const Problem p = double_well(200, {{"start", "near_saddle"}, {"tilt", "0.5"}});
   for (const Sampling sampling : {Sampling::all, Sampling::sample, Sampling::poisson}) {
@@ -217,7 +217,7 @@ TEST(PrivateSelection, ReturnsAnAcceptedIterateWithinTheBudget) {
     EXPECT_EQ(ran.outcome.counts.at("selected"), 1);
     EXPECT_EQ(ran.ledger.entries().back().query, "stationarity_test");
     EXPECT_LE(ran.ledger.spent(1e-6).epsilon, 2 * (1 + 1e-9));
-    // the same steps as without a selection, and no candidate but them and the last iterate
+    // the same steps as without a selection; the output is one of them or the last iterate
     DpSgd plain = algorithm;
     plain.parameters.selection.epsilon = 0;
     const Ran alone = run_enforced(plain, p.facts, *p.records, rule, seed);
@@ -242,8 +242,9 @@ TEST(PrivateSelection, WithoutAYesReturnsTheLastIterate) {
   EXPECT_TRUE(ran.outcome.point.allFinite());
 }
 
-// A11 and vector 14: scales with the 2 of replace-one, the 2 and 4 of the sparse vector technique
-// and M, which f's smoothness does not bound. Printed: Lap(C/(nε)), Lap(L/(nε)).
+// A11; avdiukhin-2024 notes, 8: vector 14. Scales have the 2 of replace-one, the 2 and 4 of
+// AboveThreshold, and M, which the smoothness of f does not bound. The paper prints Lap(C/(nε)) and
+// Lap(L/(nε)) (avdiukhin-2024, Section 3.4).
 TEST(PrivateSelection, HasTheScalesOfReplaceOneAndOfTheSparseVector) {
   constexpr double rho = 1.539600718, alpha = 0.1, G = 2.616, M = 2;
   const Problem p = double_well(20000);
@@ -259,8 +260,8 @@ TEST(PrivateSelection, HasTheScalesOfReplaceOneAndOfTheSparseVector) {
   EXPECT_NEAR(curator.ledger().entries().front().deviation_high, 0.005232, 1e-9);
   const double printed = G / 20000 / alpha;
   EXPECT_NEAR(test.sensitivity() / printed, 2.0, 1e-9);
-  // two neighbours: one record of the double well turned round moves the mean gradient by 2X/n,
-  // more than the printed sensitivity for C = X would allow
+  // Two neighbours: one record of the double well with its sign changed moves the mean gradient by
+  // 2X/n, more than the printed sensitivity at C = X.
   Vector one(10), two(10);
   const BatchView all(0, 20000), rest(1, 20000), first(0, 1);
   one.setZero();

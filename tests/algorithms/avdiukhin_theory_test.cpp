@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The formulas of avdiukhin-2024 against the vectors of its specification (section 8), against
-// changes of units, and against what the paper prints.
+// The formulas of avdiukhin-2024 against the vectors of avdiukhin-2024 notes, 8, against changes of
+// units, and against the printed forms. Ids such as A5 are rows of docs/errata.md.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -22,12 +22,12 @@ void expect_digits(double actual, double expected, double relative = 1e-6) {
   EXPECT_NEAR(actual, expected, relative * std::abs(expected));
 }
 
-// vector 9
+// avdiukhin-2024 notes, 8: vector 9
 TEST(Lemma32, HasTheKnownBound) {
   expect_digits(lemma_3_2_bound({1e5, 10, 1, well, 1}, 1e4, 1e-5), 14.1138604);
 }
 
-// vector 10
+// avdiukhin-2024 notes, 8: vector 10
 TEST(ProvedBound, HasTheKnownNumbers) {
   const double ratio = std::sqrt(std::log(1e5)) / 1e5 * std::sqrt(1e5);
   const Numbers n{1e5, 10, 1, well, 1};
@@ -42,13 +42,13 @@ TEST(ProvedBound, HasTheKnownNumbers) {
   ASSERT_TRUE(general);
   expect_digits(*general, 7.673549861);
   expect_digits(proved_gap(n, run, *general * ratio), 8.554027613);
-  // the bound holds at its own noise, and a full batch needs less
+  // the bound holds at its own noise, and a full batch has a smaller one
   EXPECT_GE(*known, std::sqrt(2 * proved_gap(n, {1000, 1e5, 0.01, 1.0, 1e-6}, *known * ratio)) + 1);
   EXPECT_LT(*proved_bound(n, {infinity, 1e5, 0.01, 1.0, 1e-6}, ratio), *known);
 }
 
 TEST(ProvedBound, IsRefusedWhereTheNoiseFeedsItself) {
-  // 2 L² d S² κ² ≥ 1
+  // 2 L² d S² κ² ≥ 1 (avdiukhin-2024 notes, 3.3)
   EXPECT_FALSE(proved_bound({100, 10, 1, 1, 1}, {infinity, 1e4, 1, 1.0, 1e-6}, 0.01));
 }
 
@@ -57,7 +57,7 @@ Numbers rescaled(const Numbers& n, double s, double l) {
   return {n.records, n.dimension, n.smoothness * s / (l * l), n.gap * s, n.deviation * s / l};
 }
 
-// A5: a bound of gradients must follow a change of units of f and x. Lemma 3.2 does not.
+// A5: a bound on gradients must follow a change of units of f and x; that of Lemma 3.2 does not.
 TEST(ProvedBound, FollowsAChangeOfUnitsWhichLemma32DoesNot) {
   const Numbers n{1e5, 10, 1, well, 1};
   for (const auto& [s, l] : {std::pair{7.0, 1.0}, std::pair{1.0, 0.2}, std::pair{3.0, 5.0}}) {
@@ -72,14 +72,14 @@ TEST(ProvedBound, FollowsAChangeOfUnitsWhichLemma32DoesNot) {
   }
 }
 
-// A5: iterates carry the privacy noise, so a bound of their gradients grows with it.
+// A5: iterates carry the privacy noise, so a bound on their gradients must grow with it.
 TEST(ProvedBound, GrowsWithThePrivacyNoiseWhichLemma32Omits) {
   const Numbers n{1e5, 10, 1, well, 1};
   const UnclippedRun run{1000, 1e5, 0.01, 1.0, 1e-6};
   EXPECT_GT(proved_gap(n, run, 0.3), 2 * proved_gap(n, run, 0.01));
 }
 
-// vector 13
+// avdiukhin-2024 notes, 8: vector 13
 TEST(ClassRelativeDelta, HasTheKnownMultiplier) {
   expect_digits(class_relative_delta({0.125, 1}, 1), 3.133148453);
   expect_digits(class_relative_delta({1, 1}, 1), 4.718281828);
@@ -88,8 +88,8 @@ TEST(ClassRelativeDelta, HasTheKnownMultiplier) {
   expect_digits(class_relative_delta({2, 0.5e-5}, bound_failure(total)), 1e-5, 1e-14);
 }
 
-// A1: two algorithms that differ with probability δ_E, the clipped one (ε, δ)-DP. The unclipped one
-// reaches δ + (1 + e^ε) δ_E, above the printed 2δ.
+// A1: two algorithms that differ with probability δ_E, the clipped one (ε, δ)-DP. Then the
+// unclipped one can reach δ + (1 + e^ε) δ_E, which is above the printed 2δ.
 TEST(ClassRelativeDelta, IsReachedWhereTwoDeltaIsExceeded) {
   const PrivacyBudget nominal{1, 0.01};
   const double failure = nominal.delta, p = 0.2, e = std::exp(nominal.epsilon);
@@ -118,7 +118,7 @@ Circle w1(bool lemma_step) {
       [&](double T, double, double, double) { return lemma_3_2_bound(n, std::ceil(T), 1e-6); });
 }
 
-// worked example W1 and vector 11
+// avdiukhin-2024 notes, 3.5 (worked example W1) and 8 (vector 11)
 TEST(Resolver, HasTheNumbersOfTheWorkedExamples) {
   const Circle without = w1(false);
   EXPECT_NEAR(std::ceil(without.steps), 283199, 1);
@@ -179,8 +179,8 @@ TEST(Resolver, MeetsItsConditions) {
     }
 }
 
-// A2: at a given accuracy the gradient evaluations T·B grow like d, not like d⁰ as Theorem 1.1
-// says.
+// A2: at a given accuracy the gradient evaluations T·B are proportional to d + 1; in Theorem 1.1
+// they do not depend on d.
 TEST(Resolver, NeedsGradientsInProportionToTheDimension) {
   const auto calls = [](double d) {
     const Numbers n{1e12, d, 1, 1, 1};
@@ -194,7 +194,7 @@ TEST(Resolver, NeedsGradientsInProportionToTheDimension) {
   EXPECT_GT(calls(1000) / calls(10), 90);  // printed: 1
 }
 
-// A9: α goes like (L f_max)^{1/4}; the theorem prints f_max.
+// A9: at a given C α is proportional to (L f_max)^{1/4}; Theorem 3.5 prints f_max.
 TEST(Resolver, AccuracyFollowsTheUnits) {
   const Numbers n{1e7, 20, 2, 0.7, 1.3};
   const auto alpha = [](const Numbers& m, double bound) {
@@ -212,8 +212,8 @@ TEST(Resolver, AccuracyFollowsTheUnits) {
   EXPECT_LT(grown, 16 * 0.2);   // printed: f_max
 }
 
-// A6, A7: buckets of 𝓘 steps that each lose 𝓕 with probability 1/3 in half of the cases use up
-// f_max; the printed k_T leaves too few.
+// A6, A7: the buckets of 𝓘 steps that start at a saddle must lower f by more than f_max in all (the
+// count is that of avdiukhin-2024 notes, 3.4); with the printed k_T they are too few.
 TEST(Theorem34, CorrectedConstantsLeaveRoomForTheBuckets) {
   const Numbers n{1e7, 20, 1, 1, 1};
   const double rho = 1.5, alpha = 0.05, noise = 0.05;
@@ -221,14 +221,14 @@ TEST(Theorem34, CorrectedConstantsLeaveRoomForTheBuckets) {
   const auto spent = [&](TheoremConstants constants) {
     const Theorem34 t = theorem_3_4(n, rho, alpha, total, noise, 1e-6, constants);
     const double buckets = t.steps / t.escape_steps;
-    return buckets / 4 / 2 / 3 * t.escape_drop;  // ¼ of them at a saddle, ½ of it, one in 3
+    return buckets / 4 / 2 / 3 * t.escape_drop;  // 1/4 · 1/2 · 1/3
   };
-  EXPECT_LT(spent(TheoremConstants::paper), n.gap);  // printed: no contradiction
+  EXPECT_LT(spent(TheoremConstants::paper), n.gap);  // as printed: no contradiction
   EXPECT_GT(spent(TheoremConstants::corrected), n.gap);
 }
 
-// A3, A4: step size, horizon, radius and drop follow a change of units; as printed, with 1 + σ̃² and
-// with f_max/(Lσ̃²), the step does not.
+// A3, A4: step size, horizon, radius and drop follow a change of units. The printed step size, with
+// 1 + σ̃² and f_max/(Lσ̃²), does not.
 TEST(Theorem34, FollowsAChangeOfUnits) {
   const Numbers n{1e7, 20, 2, 0.7, 1.3};
   const double rho = 1.5, alpha = 0.05, noise = 0.05, batch = 400;
@@ -258,7 +258,7 @@ TEST(Theorem34, FollowsAChangeOfUnits) {
   }
 }
 
-// A8: the analysis compares √ln(1/δ̃) times the sampling noise with the privacy noise.
+// A8: the analysis needs the privacy noise to exceed √ln(1/δ̃) times the sampling noise.
 TEST(Resolver, StrictNoiseDominatesTheSamplingNoiseWithItsLogarithm) {
   const Numbers n{1e7, 10, 1, 0.7, 1};
   for (const bool strict : {false, true}) {
@@ -268,7 +268,7 @@ TEST(Resolver, StrictNoiseDominatesTheSamplingNoiseWithItsLogarithm) {
   }
 }
 
-// worked example W2 and vector 12
+// avdiukhin-2024 notes, 3.5 (worked example W2) and 8 (vector 12)
 TEST(Practical, HasTheNumbersOfTheWorkedExample) {
   const Numbers n{1e4, 10, 1, well, 1};
   const double kappa_bound = naive_kappa(1e4, {1, 1e-5}) * C_well;
@@ -294,7 +294,7 @@ TEST(Practical, HasTheNumbersOfTheWorkedExample) {
   }
 }
 
-// vector 14
+// avdiukhin-2024 notes, 8: vector 14
 TEST(Selection, HasTheKnownNumbers) {
   const double rho = 1.539600718, alpha = 0.1, G = 2.616, M = 2;
   const double s = std::max(2 * G / (20000 * alpha), 2 * M / (20000 * std::sqrt(rho * alpha)));
@@ -305,7 +305,7 @@ TEST(Selection, HasTheKnownNumbers) {
   EXPECT_EQ(selection_candidates(0.5), 2);
 }
 
-// vector 15
+// avdiukhin-2024, Lemma B.8; avdiukhin-2024 notes, 8: vector 15
 TEST(LemmaB8, HasTheKnownGrowth) {
   const std::map<double, std::pair<double, double>> known{{1, {1, 3.478505426}},
                                                           {10, {5.222433272, 8.202133838}},
@@ -325,7 +325,7 @@ TEST(LemmaB8, HasTheKnownGrowth) {
                                                              {50, 1.280792739},
                                                              {40.13300949, 0.5}})
     expect_digits(0.1 * 0.05 * growth(0.1, t), deviation);
-  // A13: (1 + ηγ)^t is about e^{tηγ}; the printed e^{t/(ηγ)} is not near it
+  // A13: (1 + ηγ)^t is about e^{tηγ}, and not the printed e^{t/(ηγ)}
   EXPECT_NEAR(std::log(growth(0.1, 50) / growth(0.1, 40)), 10 * 0.1, 0.06);
 }
 

@@ -27,7 +27,8 @@ TEST(DpGdSosp, HasTheNumbersOfTheReferencePoint) {
   EXPECT_NEAR(method.parameters.noise * sensitivity, 0.00256305115, 5e-12);
 }
 
-// s₁ = (2G/n) sqrt(2T/R) and s₂ = (M/n) sqrt(4dT/R) on R/4 each, T the number of candidates.
+// s₁ = (2G/n) sqrt(2K/R) and s₂ = (M/n) sqrt(4dK/R) on R/4 each, K the number of candidates
+// (baselines notes, 3.1).
 TEST(DpGdSosp, ItsNoisySelectionHasTheNoiseOfTheSpecification) {
   DpGdSosp method;
   method.parameters.stored = 400;
@@ -89,7 +90,7 @@ TEST(DpGdSosp, ItsHorizonGivesEveryDescentStepTheDecreaseThatSmoothnessAllows) {
             B / (alpha * alpha / 4));  // invisible at M = ρ = 1
 }
 
-// B2: in one dimension GOE(s) is N(0, 2s²); the acceptance threshold must hold on 2s + tail.
+// B2: in one dimension GOE(s) is N(0, 2s²), so the tail beyond 2s is that of deviation √2 s.
 TEST(GoeTail, HoldsWhereTheOneOfTheSpecificationDoesNot) {
   for (const double T : {1e2, 1e5, 1e8}) {
     const double failure = 0.1 / (2 * T);

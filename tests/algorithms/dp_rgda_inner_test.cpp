@@ -20,7 +20,7 @@ Vector vector(std::initializer_list<double> entries) {
   return v;
 }
 
-/// xu-2026, section 9.3: p = q = 2, r = 1, n = 3, matrices column by column.
+/// xu-2026 notes, 9.3: p = q = 2, r = 1, n = 3; matrices are stored by columns.
 struct SmallData {
   SmallData() {
     auto data = std::make_shared<MatrixSensingData>();
@@ -68,7 +68,8 @@ struct InnerStep {
   Vector y_next, v;
 };
 
-/// Step t = 0 is scripted: its estimate moves x from x_{t−1} to x_t and leaves y where it is.
+/// The vector of xu-2026 notes, 9.4. Step t = 0 is scripted: its estimate moves x from x_{t−1} to
+/// x_t and leaves y unchanged.
 InnerStep step_at_refresh(RefreshRule rule, Selection selection, Index inner_steps) {
   const SmallData data;
   const test::ScriptedRecords records(
@@ -162,7 +163,7 @@ TEST(DpRgdaInner, ARepairedRefreshIsExactAndDiffersFromThePrintedOne) {
 }
 
 TEST(DpRgdaInner, TheAscentDirectionsAreTheKnownOnes) {
-  // A fourth step asks at y_3, so that u_2 = (y_3 − y_2)/λ is seen.
+  // A fourth inner step asks at y_3, which shows u_2 = (y_3 − y_2)/λ.
   const auto printed =
       ascent_norms(step_at_refresh(RefreshRule::printed, Selection::argmin_printed, 4));
   const auto repaired =
@@ -217,8 +218,8 @@ TEST(DpRgdaInner, BetweenRefreshesTheStepIsTheOneOfARepairedRefresh) {
   }
 }
 
-/// Algorithm 3 with exact gradients in place of estimates: what a run without noise, clipping and
-/// sampling must do, wherever its refreshes are.
+/// xu-2026, Algorithm 3 with exact gradients for the estimates. A run without noise, clipping and
+/// sampling has to equal it, wherever its refreshes are.
 struct ExactRun {
   std::vector<Vector> x;
   std::vector<Vector> y;
@@ -251,7 +252,8 @@ ExactRun exact_run(const SmallData& data, const DpRgdaParameters& p) {
   return r;
 }
 
-/// How far the run's iterates are from those of exact gradients, over the size of the duals.
+/// Largest distance between the run's iterates and those of exact gradients, over the size of the
+/// duals.
 double deviation(const DpRgda& algorithm, const SmallData& data) {
   const ExactRun expected = exact_run(data, algorithm.parameters);
   const Ran ran = test::run_unsound(algorithm, data.facts, *data.records, test::exact);
@@ -276,7 +278,7 @@ TEST_P(EverySelection, EstimatesAreExactAlongAWholeRun) {
   for (const Index inner_steps : {1, 2, 3, 4, 5})
     for (const Index period : {1, 3, 100})
       for (const Streams streams : {Streams::joint, Streams::separate})
-        // 0.9 contracts towards y*; 6.03 overshoots, so that ‖u_k‖ grows and argmin takes the first
+        // 0.9 contracts towards y*; 6.03 overshoots: ‖u_k‖ grows and the argmin is the first k
         for (const double ascent_step : {0.9, 6.03}) {
           p.inner_steps = inner_steps;
           p.period = period;
@@ -286,7 +288,7 @@ TEST_P(EverySelection, EstimatesAreExactAlongAWholeRun) {
                                           << ", lambda = " << ascent_step);
           p.refresh_rule = RefreshRule::repaired;
           EXPECT_LT(deviation(algorithm, data), 1e-11);
-          // The printed rule goes wrong as soon as a refresh follows a move.
+          // The printed rule is wrong from the first refresh after a move on.
           p.refresh_rule = RefreshRule::printed;
           if (period < p.steps)
             EXPECT_GT(deviation(algorithm, data), 1e-6);
@@ -345,7 +347,7 @@ TEST(DpRgdaInner, DualKeptCountsTheStepsThatLeftTheDualWhereItWas) {
   EXPECT_EQ(kept(Selection::ascended), 0);
 }
 
-// The move that a proportional clip refers to is the one of (x, y), of which L is a bound.
+// A proportional clip is L times the move of (x, y) jointly; L is the Lipschitz constant in (x, y).
 TEST(DpRgdaInner, ProportionalClippingAtTheJointSmoothnessClipsNothing) {
   const Problem problem = test::small_problem("cosine-minimax");
   DpRgda algorithm;

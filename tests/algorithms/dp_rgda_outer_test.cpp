@@ -27,7 +27,7 @@ Ran scripted_run(const DpRgda& algorithm, std::vector<double> norms) {
   return test::run_unsound(algorithm, facts, records, test::exact);
 }
 
-/// One gradient query a step.
+/// One gradient query a step; η_H and D̄ of xu-2026 notes, 9.5.
 DpRgda line(Index steps) {
   DpRgda algorithm;
   DpRgdaParameters& p = algorithm.parameters;
@@ -56,7 +56,7 @@ TEST(DpRgdaOuter, TheStepThatEndsAnEscapeUsesUpTheMeanSquaredMove) {
   algorithm.parameters.break_rule = BreakRule::printed;
   const Ran printed = scripted_run(algorithm, {0.05, 1, 2, 3, 1});
   EXPECT_NEAR(move(printed, 3), -0.0801783726 * 3, 1e-9);
-  // negative control: the printed step overshoots what the steps made leave over
+  // negative control: the printed step goes beyond k D̄
   EXPECT_GT(0.01 * 1 + 0.01 * 4 + std::pow(move(printed, 3), 2), 3 * 0.03 + 0.01);
 }
 
@@ -83,7 +83,7 @@ TEST(DpRgdaOuter, AnEscapeThatStaysReturnsItsAnchor) {
   EXPECT_EQ(ran.outcome.point, ran.iterates[2]);
   EXPECT_EQ(ran.outcome.counts.at("escapes"), 1);
   EXPECT_EQ(ran.outcome.counts.at("breaks"), 0);
-  // the kick alone may be longer than the small steps, and never longer than r
+  // the kick may be longer than the steps of the escape, but not longer than r
   EXPECT_LE(std::abs(move(ran, 2)), algorithm.parameters.perturb_radius);
   EXPECT_GT(std::abs(move(ran, 2)), 0.0);
 }
@@ -127,7 +127,7 @@ TEST(DpRgdaOuter, AnEstimateOfZeroStartsAnEscapeInEveryRule) {
   }
 }
 
-// Normalised steps keep x finite whatever y does.
+// With normalised steps x stays finite even if y overflows.
 TEST(DpRgdaOuter, ADualThatOverflowsFailsTheRun) {
   const Problem problem = test::small_problem("cosine-minimax");
   for (const Selection selection :
@@ -140,7 +140,7 @@ TEST(DpRgdaOuter, ADualThatOverflowsFailsTheRun) {
     p.inner_steps = 3;
     p.ascent_step = 1e200;
     const Ran ran = test::run_unsound(algorithm, problem.facts, *problem.records, test::exact);
-    // The printed argmin keeps y_0, where it started.
+    // The printed argmin selects y_0, the start.
     EXPECT_EQ(ran.outcome.status == Status::not_finite, selection != Selection::argmin_printed)
         << to_string(ran.outcome.status);
   }

@@ -74,7 +74,7 @@ TEST(DpSrm, WithTheCalibratorRdpItSamplesTheBatchOfItsCorollary) {
 }
 
 // B8: the closed form 3.5 γ²a(Δ/s)² of the source needs (s/Δ)² ≥ 0.7; with its own parameters the
-// condition is ζ ≤ 20 G³/(C³ M Δ₀ d), which only n ε ≳ d² meets.
+// condition is ζ ≤ 80 G³/(C³ M Δ₀ d), which holds for n ε ≳ d² alone (baselines notes, 7).
 TEST(DpSrm, TheClosedFormOfItsAmplificationFailsForItsOwnParameters) {
   const auto per_batch_ratio_squared = [](double n, double d) {
     const double epsilon = 1, log_delta = std::log(1e6), beta = 0.5;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Methods for excess risk: their numbers against the specifications, what they cost, what they
-// find.
+// Methods for excess risk: their numbers against the vectors of docs/papers, what they cost, what
+// they find.
 #include <cmath>
 #include <limits>
 #include <string>
@@ -41,7 +41,7 @@ PublicFacts facts_of(Index n, Index d, double D, bool separable = false) {
   return facts;
 }
 
-// lowy-2024, section 8, setting S: n = 1e4, d = 10, eps_A = 1/2, L = beta = 1, D = 2
+// lowy-2024 notes, 8, setting S: n = 1e4, d = 10, eps_A = 1/2, L = beta = 1, D = 2
 TEST(LowyExponential, HasTheNumbersOfSettingS) {
   using namespace lowy_2024;
   constexpr double n = 1e4, d = 10;
@@ -104,7 +104,7 @@ TEST(LowyExponential, TheTailIsThatOfTheSumOfTheLogarithmAndT) {
   }
 }
 
-// lowy-2024, section 8, boosting
+// lowy-2024 notes, 8, boosting
 TEST(Boosting, HasTheNumbersOfItsVector) {
   EXPECT_EQ(boosting_repetitions(0.05), 6);
   EXPECT_EQ(boosting_repetitions(0.5), 2);
@@ -130,8 +130,7 @@ TEST(Boosting, ChoosesFromAPrivateListAndPaysForItsSpread) {
   EXPECT_THROW(choose_best(curator, list, L, 0.1), BudgetExhausted);
 }
 
-// ganesh-2023, section 7: exponential mechanism, n = 1e4, d = 4, eps = 1, delta = 1e-6, G = 1, D =
-// 2
+// ganesh-2023 notes, 7.5: n = 1e4, d = 4, eps = 1, delta = 1e-6, G = 1, D = 2
 TEST(GaneshExponential, HasTheNumbersOfTheTable) {
   using namespace ganesh_2023;
   constexpr double n = 1e4, d = 4, G = 1, D = 2;
@@ -142,8 +141,8 @@ TEST(GaneshExponential, HasTheNumbersOfTheTable) {
     BetaMode mode;
     double beta, mu, gap, sobolev, epsilon, zcdp, pure;
   };
-  // Theorem 5.1's epsilon, through a log-Sobolev constant, is ten times and more what the mechanism
-  // costs by its bounded range (docs/errata.md, G11)
+  // epsilon of ganesh-2023, Theorem 5.6, by a log-Sobolev constant, is more than ten times the cost
+  // by bounded range (docs/errata.md, G11)
   for (const Row& r :
        {Row{BetaMode::printed,
             1.42546,
@@ -184,8 +183,8 @@ TEST(GaneshExponential, ItsRoundsDoNotDependOnTheUnits) {
 }
 
 TEST(GaneshExponential, ItsPrintedBoundVanishesWhereTheTrueExcessDoesNot) {
-  // f = G x on [-1, 1]: the excess of the law is 1 − coth-like, never below 1/beta (1 − ...) > 0,
-  // while (d/beta) ln(beta G D/d) is 0 at beta G D = d (docs/errata.md, G10)
+  // f = G x on [-1, 1], d = 1: at beta G D = 1 the excess of the law is 0.418/beta, while the
+  // printed (d/beta) ln(beta G D/d) is 0 (docs/errata.md, G10; ganesh-2023 notes, 6.10)
   for (const double gap : {1.0, 1.5, 3.0, 10.0, 100.0}) {
     const double G = 1, D = 2, beta = gap / (G * D);
     double top = 0, bottom = 0;
@@ -203,7 +202,7 @@ TEST(GaneshExponential, ItsPrintedBoundVanishesWhereTheTrueExcessDoesNot) {
   }
 }
 
-// ganesh-2023, section 7, net mechanism: eps = 1, G = 1, D = 2
+// ganesh-2023 notes, 7.6: eps = 1, G = 1, D = 2
 TEST(GaneshDiscrete, HasTheNumbersOfTheNetMechanism) {
   struct Row {
     Index n, d;
@@ -334,7 +333,7 @@ TEST(ExponentialSampler, EveryMethodRunsAtItsSchedule) {
   EXPECT_EQ(method.parameters.method, GibbsMethod::rejection);
 }
 
-// baselines, section 2 (c): the exact constants of the bound
+// baselines notes, 2: the exact constants of the bound of Frank-Wolfe
 TEST(FrankWolfe, ScheduleMinimisesItsBound) {
   baselines::DpFrankWolfe method;
   const PublicFacts facts = facts_of(100000, 50, 2);

@@ -47,8 +47,8 @@ TEST(FirstOrderErrata, TheNoiseOfDpSvrgAsPrintedCostsFarMoreThanItsBudget) {
   EXPECT_LE(ran.ledger.spent(delta).epsilon, epsilon);
 }
 
-// F2. As printed, the population bound beats (d/n)^{1/3} as soon as ε is a constant, and tends to 0
-// with growing ε.
+// F2. As printed, the population bound is below (d/n)^{1/3} for constant ε, and tends to 0 as ε
+// grows.
 TEST(FirstOrderErrata, TheZhouPopulationBoundIsNeverBelowTheCubeRoot) {
   for (const double n : {1e3, 1e5, 1e7})
     for (const double d : {1.0, 30.0, 500.0}) {
@@ -112,9 +112,9 @@ TEST(FirstOrderErrata, RmsPropWithATinyDampingWalksOnNoiseAsFastAsOnData) {
   EXPECT_LT(repaired, 0.6);
 }
 
-// F5. Adam's second moment holds the noise's variance, which makes it SGD-like: of two coordinates
-// with signals 100 apart below the noise it moves 100 times less along the smaller. AdamBC takes
-// the variance out, down to ν′ = s²/100.
+// F5. Adam's second moment contains the noise's variance, which makes it SGD-like: of two
+// coordinates with slopes 10 apart below the noise it moves 7 times less along the smaller. AdamBC
+// takes the variance out, down to ν′ = s²/100.
 TEST(FirstOrderErrata, AdamBcTakesTheNoiseOutOfTheSecondMoment) {
   PublicFacts facts;
   facts.name = "two slopes";
@@ -148,8 +148,8 @@ KlSpider small_stages(const Problem& problem, Variant variant) {
   return a;
 }
 
-// F6. "w_{k+1,0} = w_{k,t−1}": where a stage has one step (k = 2) the next one starts where this
-// one did, and nothing ever moves.
+// F6. "w_{k+1,0} = w_{k,t−1}": where a stage has one step (k = 2) the next stage starts where this
+// one started, and the iterate never moves.
 TEST(FirstOrderErrata, KlSpiderAsPrintedNeverLeavesTheStart) {
   const Problem p = find_problem("radial-ripple")->make({.records = 10000});
   const auto end = [&](Variant variant) {
@@ -206,7 +206,8 @@ TEST(FirstOrderErrata, ThePrintedNoiseOfKlSpiderCosts17EighthsOfItsBudget) {
   EXPECT_GE(gaussian_zcdp(ran.ledger), s.rule.capacity / 2 * (1 - 1e-9));
 }
 
-// F9. The paper's threshold 2C̃α exceeds every gradient: the first leaf, the start, is returned.
+// F9. The paper's threshold 2C̃α exceeds every gradient, so the first leaf, the start, is returned
+// (baselines notes, 8.2).
 TEST(FirstOrderErrata, TreeSpiderAtThePaperThresholdReturnsTheStart) {
   Problem p = test::small_problem("cosine-saddle", 20000);
   Stream({.seed = 4, .purpose = Purpose::test}).fill_normal(1.0, p.facts.initial_point);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The noisy gradient descents: without noise they are the textbook methods, with it they draw what
-// their schedules plan with.
+// The noisy gradient descents: without noise they are the textbook methods, with noise its
+// deviation is the one that their schedules plan with.
 #include <algorithm>
 #include <cmath>
 #include <set>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Schedules of the first-order baselines against the numbers of their specification, and
-// full-length runs against the budget.
+// Schedules of the first-order baselines against the numbers of baselines notes, and full-length
+// runs against the budget.
 #include <algorithm>
 #include <cmath>
 #include <variant>
@@ -42,7 +42,7 @@ PublicFacts unit_facts(Index n, Index d) {
   return facts;
 }
 
-/// baselines, section 0: the reference point.
+/// The reference point of baselines notes, 0.
 const PublicFacts reference_facts = unit_facts(100000, 50);
 const PrivacyBudget reference_budget{1, 1e-6};
 constexpr double reference_zcdp = 0.0243559703595;
@@ -157,7 +157,7 @@ TEST(TreeSpiderSchedule, PracticalHasTheNumbersOfLowy) {
   EXPECT_EQ(a.parameters.steps, 160 * 64);
 }
 
-// lowy-2024, section 8: Z2 with p = 2
+// lowy-2024 notes, 8: Z2 with p = 2
 const auto kl_z2 = [](double n) {
   return KlProblem{
       .n = n, .d = 16, .L = .96833, .beta = 1.50635, .F0 = .142, .gamma = 3.87252, .k = 2};
@@ -330,7 +330,7 @@ TEST(FullLengthRuns, OfMomentumAggregationAndKlSpiderStayWithinIt) {
   EXPECT_EQ(stages.outcome.status, Status::steps_done);
   expect_digits(gaussian_zcdp(stages.ledger), k.rule.capacity, 1e-9);
   EXPECT_LE(gaussian_zcdp(stages.ledger), k.rule.capacity);
-  // no noisier than ŝ = (2L/n) sqrt(K/ρ) of the specification
+  // no noisier than ŝ = (2L/n) sqrt(K/ρ) of lowy-2024 notes, 2.6
   EXPECT_LE(kl.parameters.oracle.refresh_noise,
             std::sqrt(static_cast<double>(kl.parameters.stages) / k.rule.capacity));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lowy-2024: the experiment of the published version.
+// The experiment of the published version: lowy-2024 notes, 5.2 (claim C17).
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -39,7 +39,7 @@ PublishedExperiment prepared(PublishedStage stage,
   return algorithm;
 }
 
-// Recomputed from the setting of claim C17 at n = 100, ε = 1, δ = n^{−3/2}.
+// The formulas of lowy-2024 notes, 5.2, at n = 100, ε = 1, δ = n^{−3/2}.
 TEST(PublishedExperiment, HasTheScriptsNumbers) {
   const double log = 1.5 * std::log(100.0);
   const ScriptSgd sgd = script_sgd(100, 1, 1e-3, 100, 5);
@@ -132,8 +132,8 @@ TEST(PublishedExperiment, LedgeredRunsSpendTheBudgetAndAreNeverRefused) {
         }
 }
 
-// The script divides by the realised size of a Poisson batch that it draws again when it is empty:
-// a batch may be a single record, whose exchange moves the mean by 2L, far beyond its noise.
+// The script divides by the realised size of a Poisson batch and draws an empty batch again. A
+// batch may be one record, and exchanging it moves the mean by 2L, far more than its noise.
 TEST(PublishedExperiment, TheScriptSpendsFarMoreThanItSays) {
   const Problem p = published();
   for (const PublishedStage stage :
@@ -148,7 +148,7 @@ TEST(PublishedExperiment, TheScriptSpendsFarMoreThanItSays) {
   }
 }
 
-// Counts the batches of each size that a run reads.
+// Counts the batches whose mean is exactly 0: the empty ones.
 TEST(ScriptDoor, NeverAnswersWithAnEmptyBatchAndDividesByItsSize) {
   const Problem p = published(12, 3);
   Vector g(3), all(3);
@@ -167,14 +167,15 @@ TEST(ScriptDoor, NeverAnswersWithAnEmptyBatchAndDividesByItsSize) {
   EXPECT_GT(empties({.no_noise = true, .realised_divisor = true}), 20);
   EXPECT_EQ(empties({.no_noise = true, .realised_divisor = true, .resample_empty = true}), 0);
 
-  // at rate 1 the mean is that of all records whichever door
+  // at rate 1 the mean is that of all records through any door
   UnsoundCurator whole(p.facts, *p.records, {.seed = 5}, {.no_noise = true});
   whole.gradient(at, whole.draw(BatchPolicy::poisson(1.0)), query, g);
   p.empirical->gradient(p.facts.initial_point, all);
   EXPECT_LE((g - all).norm(), 1e-12);
 }
 
-// Never empty is not Poisson: the charge is that of public coins, with or without the divisor.
+// Batches that are never empty are not Poisson samples: they are charged without amplification,
+// whatever the divisor.
 TEST(ScriptDoor, IsChargedWithoutAmplification) {
   const Problem p = published(12, 3);
   Vector g(3);
@@ -188,7 +189,7 @@ TEST(ScriptDoor, IsChargedWithoutAmplification) {
     return *curator.ledger().entries().front().event;
   };
   EXPECT_TRUE(std::holds_alternative<PoissonGaussianEvent>(event({})));
-  // 2C/(qn) = 1/3; 2C of a batch of one
+  // sensitivities: 2C/(qn) = 1/3, and 2C = 2 of a batch of one
   EXPECT_DOUBLE_EQ(std::get<GaussianEvent>(event({.resample_empty = true})).noise_multiplier, 9.0);
   EXPECT_DOUBLE_EQ(
       std::get<GaussianEvent>(event({.realised_divisor = true, .resample_empty = true}))
@@ -196,8 +197,8 @@ TEST(ScriptDoor, IsChargedWithoutAmplification) {
       1.5);
 }
 
-// β = 6, as the script has it, is below the largest curvature of the loss on the ball: near ‖x‖ = 2
-// differences are longer than 6‖x − x′‖ and would be clipped.
+// The script's β = 6 is below the smoothness of the loss on the ball, 6.4008: near ‖x‖ = 2
+// differences are longer than 6‖x − x′‖ and are clipped.
 TEST(PublishedExperiment, TheScriptsSmoothnessClips) {
   const Problem p = published(20, 3);
   const Vector x = Vector::Unit(3, 0) * 2.0, y = Vector::Unit(3, 0) * 1.999;

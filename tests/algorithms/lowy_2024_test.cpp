@@ -21,7 +21,7 @@ void expect_near_relative(double value, double expected, double tolerance) {
   EXPECT_NEAR(value, expected, tolerance * std::abs(expected));
 }
 
-/// Setting S of the specification: n = 10000, d = 10, ε = 1, L = β = Δ = 1.
+/// Setting S of lowy-2024 notes, 8: n = 10000, d = 10, ε = 1, L = β = Δ = 1.
 Setting setting_s() { return {1e4, 10, 1, budget_delta, 1, 1, 1}; }
 
 PublicFacts facts_of(Index n, Index d, double L, double beta, double q, double radius) {
@@ -50,11 +50,11 @@ TEST(Rates, AreTheVectorsOfTheSpecification) {
   expect_near_relative(population_excess_scale(plain), 4.016e-3, 1e-6);
 }
 
-// Corollary 5.3 prints 1/q; what follows from Theorem 3.2 and ψ = L²Da/(q…) is q^{−1/3}.
+// lowy-2024, Corollary 5.3 prints 1/q; lowy-2024, Theorem 3.2 with ψ = LDa/q gives q^{−1/3}.
 TEST(Rates, OfQuasarConvexLossesFollowTheSubstitution) {
   const Setting s{1e5, 20, 0.7, 1e-5, 1.3, 2.1, 1};
   for (const double q : {1.0, 0.5, 0.1}) {
-    const double psi = s.L * 1.5 * paper_noise_unit(s) / q;  // Proposition D.1, constants dropped
+    const double psi = s.L * 1.5 * paper_noise_unit(s) / q;  // lowy-2024, Proposition D.1
     expect_near_relative(quasar_rate(s, 1.5, q), warm_rate(s, psi), 1e-12);
     const double printed =
         s.L * paper_noise_unit(s) + std::cbrt(s.L * s.L * s.beta * 1.5) * paper_noise_unit(s) / q;
@@ -62,7 +62,8 @@ TEST(Rates, OfQuasarConvexLossesFollowTheSubstitution) {
   }
 }
 
-// The third term of Theorem 3.4 must scale as the theorem that it cites: with εn, not with n.
+// The third term of lowy-2024, Theorem 3.4 depends on εn in the theorem that it cites, not on n
+// alone.
 TEST(Rates, OfSecondOrderDependOnEpsilonAndRecordsAlike) {
   const Setting s = setting_s();
   const double rho = 2.5;
@@ -76,8 +77,8 @@ TEST(Rates, OfSecondOrderDependOnEpsilonAndRecordsAlike) {
   }
 }
 
-// Corollary E.4 prints (LD)^{…} to the power 1 and (Lβ³)^{1/4}, and drops sqrt(d/n); with ψ of
-// Lemma E.3 in Theorem E.2 the rate scales with the units of the loss.
+// lowy-2024, Corollary E.4 prints LD(…) to the power 1 and (Lβ³)^{1/4}, and drops sqrt(d/n).
+// lowy-2024, Theorem E.2 with the ψ of lowy-2024, Lemma E.3 scales with the unit of the loss.
 TEST(Rates, OfThePopulationScaleWithTheUnitOfTheLoss) {
   const Setting s{1e6, 10, 1, 1e-6, 1, 1, 1};
   const double c = 7.0;  // f → c f: L, β, ρ_H and ψ are c times as large, and so is the gradient
@@ -100,8 +101,8 @@ TEST(QuasarDpSgd, PaperScheduleIsTheVectorOfTheSpecification) {
   expect_near_relative(p.excess, 0.1487512, 1e-6);
 }
 
-// The condition of the cited privacy theorem is b ≥ n sqrt(ε/(4T)), which grows as ε falls; the
-// printed sqrt(dε) falls with it.
+// The privacy theorem that the paper cites needs b ≥ n sqrt(ε/(4T)), which grows as ε falls; the
+// printed sqrt(dε) falls with ε.
 TEST(QuasarDpSgd, TheBatchMeetsTheConditionThatThePrintedOneFails) {
   for (const double epsilon : {0.1, 0.3, 1.0}) {
     const PropositionD1 p = proposition_d1(1e4, 10, 1, 2, 0.5, {epsilon, budget_delta});
@@ -120,7 +121,7 @@ TEST(QuasarDpSgd, TheBatchMeetsTheConditionThatThePrintedOneFails) {
 }
 
 TEST(QuasarDpSgd, PracticalScheduleIsTheVectorOfTheSpecification) {
-  // ε_A = 1/2: D = 2 is the radius about the start
+  // ε_A = 1/2; D = 2 is the radius around the start
   QuasarDpSgd algorithm;
   const PublicFacts facts = facts_of(10000, 10, 1, 1, 0.5, 2);
   const PrivacyBudget half{0.5, budget_delta};
@@ -129,7 +130,7 @@ TEST(QuasarDpSgd, PracticalScheduleIsTheVectorOfTheSpecification) {
   const QuasarDpSgdParameters& p = algorithm.parameters;
   const double unit = std::sqrt(20 / s.rule.capacity) / 1e4;
   EXPECT_EQ(p.steps, std::ceil(1 / (unit * unit)));
-  // the vector is of the whole budget
+  // the numbers of the notes are those of ε = 1
   const Scheduled whole =
       algorithm.schedule(Schedule::practical, facts, {1, budget_delta}, Calibrator::bun_steinke);
   EXPECT_EQ(p.steps, 87345);
@@ -218,7 +219,7 @@ TEST(QuasarDpSgd, BoostingPaysForTheSpreadOfItsList) {
   EXPECT_NE(std::ranges::find(ran.iterates, ran.outcome.point), ran.iterates.end());
   const LedgerEntry& choice = ran.ledger.entries().back();
   EXPECT_NEAR(*pure_epsilon(*choice.event), 1, 1e-9);
-  // R of the list, not the printed 2LD/n of a set that it need not lie in
+  // R is the released list's own; the printed LD is for losses of a bounded set
   const double L = p.facts.constants[constant::lipschitz];
   const double D = p.facts.domain.diameter(3);
   EXPECT_GT(choice.sensitivity_high, 0);
@@ -245,7 +246,7 @@ TEST(QuasarDpSgd, NeedsABoundOfTheDistance) {
   EXPECT_EQ(algorithm.parameters.confinement, Confinement::none);
 }
 
-// g(j) + j^{−1/2} at εn = 10⁴, unit constants. \source lowy-2024, sections 3.7 and 8
+// g(j) + j^{−1/2} at εn = 10⁴, unit constants. \source lowy-2024 notes, 3.7 and 8
 TEST(JlDimension, IsTheVectorOfTheSpecification) {
   const auto exponential = [](double j) { return std::pow(j, 2.0 / 3) / 1e4; };
   const auto spider = [](double j) { return std::cbrt(j) / std::pow(1e4, 2.0 / 3); };
@@ -258,8 +259,8 @@ TEST(JlDimension, IsTheVectorOfTheSpecification) {
   EXPECT_EQ(jl_free_dimension(spider, 1, 5000, 9000), 5000);
 }
 
-// The introduction prints the rate (εn)^{−2/7}; the balance of the two terms is at (εn)^{6/7}, and
-// the best error there falls with exponent 3/7.
+// lowy-2024, Section 1 prints the rate (εn)^{−2/7}. The two terms balance at k of order (εn)^{6/7},
+// where the error is of order (εn)^{−3/7} (lowy-2024, Corollary 8.2).
 TEST(JlDimension, BalancesAtTheExponentOfTheCorollaryNotOfTheIntroduction) {
   const auto best = [](double n) {
     const auto bound = [n](double j) { return std::pow(j, 2.0 / 3) / n; };
@@ -275,15 +276,16 @@ TEST(JlDimension, BalancesAtTheExponentOfTheCorollaryNotOfTheIntroduction) {
   EXPECT_GT(std::abs(std::log(e1 / e0) / decades + 2.0 / 7), 0.1);
 }
 
-// The paper's k lacks ln(2n/δ): r alone does not grow with n, while the embedding must hold for n
-// records at once.
+// k as in lowy-2024, Lemma 8.1 lacks the factor ln(2n/δ) and does not grow with n, although the
+// embedding must hold for n records at once.
 TEST(JlDimension, OfTheRankBranchGrowsWithTheRecords) {
   EXPECT_EQ(jl_rank_dimension(5, 1e4, 1e-6, 1), std::ceil(5 * std::log(2e10)));
   EXPECT_GT(jl_rank_dimension(5, 1e8, 1e-6, 8), jl_rank_dimension(5, 1e4, 1e-6, 8));
 }
 
-// Lemma 8.1's proof bounds ‖I − ΦᵀΦ‖ by 1/sqrt(k), but the norm is at least 1 wherever k < d: a
-// vector of the kernel is not shortened. What is true is the uniform deviation of norms.
+// The proof that lowy-2024, Lemma 8.1 rests on bounds ‖I − ΦᵀΦ‖ by 1/sqrt(k). For k < d the norm is
+// at least 1, by any vector of Φ's kernel. The uniform deviation of norms is what holds
+// (lowy-2024 notes, 2.9).
 TEST(JlProjection, KeepsNormsOfFeaturesAlthoughItHasAKernel) {
   Stream stream({.seed = 3});
   const Index d = 300, k = 60;

@@ -102,8 +102,8 @@ TEST(PaperErrata, TheDriftOfLiuTalwarIsInUnitsOfTheGradient) {
   EXPECT_EQ(ran.outcome.counts.at("refreshes"), 4);  // t = 0, 3, 6, 9; without M: 1
 }
 
-// L9. An escape that left its ball keeps the next one waiting until Γ steps are over, and a refresh
-// in between does not shorten that (printed: decremented twice).
+// L9. After an escape that left its ball the next one waits until Γ steps are over, and a refresh
+// in between does not shorten that.
 TEST(PaperErrata, EscapesAreAtLeastTheirLengthApartWhateverIsRefreshed) {
   const Line flat([](double) { return 0.0; }, 1.0);
   const auto escapes = [&](Cooldown cooldown, double drift) {
@@ -123,7 +123,8 @@ TEST(PaperErrata, EscapesAreAtLeastTheirLengthApartWhateverIsRefreshed) {
   EXPECT_EQ(escapes(Cooldown::immediate, 1e9), 30);
 }
 
-// An escape goes on with the Hessian of its anchor, whatever is refreshed meanwhile.
+// An escape goes on with the Hessian of its anchor, whatever is refreshed in between.
+// liu-talwar-2025 notes, 2.4 (step 11)
 TEST(HessianPowerEscape, IsServedByTheHessianOfItsAnchorAlone) {
   const Line saddle([](double) { return 0.0; }, 1.0);
   AdaptiveSpider algorithm = on_the_line(8);
@@ -274,8 +275,8 @@ TEST(PaperErrata, DpRgdaBelowItsNoiseFloorIsOutsideTheTheory) {
   EXPECT_LT(s.alpha, p.facts.constants[constant::lipschitz]);
 }
 
-// X7. The printed scales (constant 1) at the setting of Table 2 cost 72 for the claimed ε = 2: 80
-// refreshes and 2TK increments; counting T/q and T alone, as printed, still 20.
+// X7. At the setting of xu-2026, Table 2 the printed noise with constant 1 costs ε = 72 where 2 is
+// claimed: 80 refreshes and 2TK increments. With T/q and T queries, as printed, it costs over 20.
 TEST(PaperErrata, ThePrintedNoiseOfDpRgdaCostsFarMoreThanItsEpsilon) {
   const double log_delta = std::log(1e6), n = 400, T = 400, q = 10;
   const double s1 = std::sqrt(log_delta) / 2 * std::max(1 / 200.0, std::sqrt(T / q) / n);
@@ -311,7 +312,7 @@ TEST(PaperErrata, TheDriftThresholdMattersByAConstantAlone) {
   }
 }
 
-// baselines, section 8.1, reference point: the constants that Arora et al.'s proof gives.
+// baselines notes, 8.1: the preset `arora` at the reference point.
 TEST(PaperSchedules, DpSpiderOfAroraHasTheNumbersOfTheReferencePoint) {
   const double R = 0.0243559703595;
   const auto s = baselines::dp_spider_arora(1e5, 50, 1, 1, 1, R);
@@ -361,8 +362,8 @@ PublicFacts unit_facts(Index n, Index d) {
   return facts;
 }
 
-// X15, X16. The escape length carries 1/α_H: times η_H α_H/2 it is a logarithm, which times η_H/2
-// alone, as printed, it is not; r, R and D̄ are the coherent ones.
+// X15, X16. t_thres = 2 ln(·)/(η_H α_H), so t_thres η_H α_H/2 is a logarithm; t_thres η_H/2, which
+// is one in the printed form, is larger. r, R and D̄ are those of xu-2026 notes, 3.1.
 TEST(PaperErrata, TheEscapeOfDpRgdasTheoremIsCoherent) {
   PublicFacts facts = unit_facts(10000000, 20);
   facts.dual_kind = DualKind::shared;

@@ -33,7 +33,7 @@ PublicFacts minimisation_facts(Index n, Index d) {
   return facts;
 }
 
-// xu-2026, section 9.6; d = max(d₁, d₂), ε = 2, δ = 1e-6, L = M = F₀ = 1
+// xu-2026 notes, 9.6; d = max(d₁, d₂), ε = 2, δ = 1e-6, L = M = F₀ = 1
 TEST(XuSchedule, PaperErmHasTheKnownNumbers) {
   const auto erm = [](double n, double d) { return xu_2026::paper_erm(n, d, 2, 1e-6, 1, 1, 1); };
   const auto a = erm(400, 120);
@@ -87,7 +87,7 @@ TEST(XuSchedule, ThePaperScheduleOfARunIsTheOneOfItsFormulas) {
   EXPECT_LE(p.perturb_radius, 0.5);
 }
 
-// xu-2026, section 6.6: the table's α, ν and T
+// xu-2026 notes, 6.6: the table's α, ν and T
 TEST(XuSchedule, PracticalHasTheNumbersOfTheTable) {
   struct Row {
     Index n;
@@ -135,7 +135,7 @@ TEST(XuSchedule, PracticalHasTheNumbersOfTheTable) {
   }
 }
 
-// xu-2026, section 4: common noise multipliers at (2, 1e-6) for Poisson batches of expected sizes
+// xu-2026 notes, 4: common noise multipliers at (2, 1e-6) for Poisson batches of expected sizes
 // 200 (refreshes) and 50 (increments) out of 400. The table converts by ln(1/δ)/(a − 1), ours by
 // the sharper CKS bound; at these rates the two differ as they do without sampling.
 TEST(XuSchedule, CommonNoiseOfSampledQueriesIsTheOneOfTheTable) {
@@ -163,7 +163,7 @@ TEST(XuSchedule, AccuracyBelowTheNoiseFloorIsOutsideTheTheory) {
   EXPECT_FALSE(s.note.empty());
 }
 
-// ganesh-2023, section 7: B = G = M = ρ = 1, d = 16, ε = 1, δ = 1e-6, half the budget kept for the
+// ganesh-2023 notes, 7.2: B = G = M = ρ = 1, d = 16, ε = 1, δ = 1e-6, half of the budget for the
 // selection
 TEST(GaneshSchedule, PracticalHasTheNumbersOfTheTable) {
   struct Row {

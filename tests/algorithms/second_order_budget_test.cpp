@@ -96,8 +96,8 @@ TEST(SecondOrderBudgets, OfANoisySelectionThatAcceptsNothingAreSpent) {
   EXPECT_NEAR(rho / s.rule.capacity, 1, 1e-9);
 }
 
-// What the first phase does not ask for is the second one's: with gradients alone the second phase
-// has R − 3R/8.
+// What the first phase does not spend is left to the second one: if no step asks for curvature, the
+// second phase has R − 3R/8.
 TEST(SecondOrderBudgets, TheSecondPhaseHasWhatTheFirstOneLeft) {
   PublicFacts facts = reference_facts();
   const ScriptedRecords records(facts.records, [](std::size_t, const Point& at, Block) -> Vector {

@@ -14,7 +14,7 @@
 namespace dpsosp::test {
 inline constexpr PrivacyBudget reference_budget{1.0, 1e-6};
 
-/// n = 10⁵, d = 50, G = M = ρ = Δ₀ = 1: baselines, section 0.
+/// n = 10⁵, d = 50, G = M = ρ = Δ₀ = 1: the reference point of baselines notes, 0.
 inline PublicFacts reference_facts(double M = 1.0, double rho = 1.0) {
   PublicFacts facts;
   facts.name = "reference";

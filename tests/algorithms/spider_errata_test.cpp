@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Errata of ganesh-2023 and liu-talwar-2025 that touch the driver: each test fails on the printed
-// form and passes on the repaired one (docs/errata.md).
+// Errata of ganesh-2023 and liu-talwar-2025 that concern the driver (docs/errata.md). Each test
+// fails on the printed form and passes on the repaired one.
 #include <algorithm>
 #include <cmath>
 
@@ -38,7 +38,7 @@ std::string queries_of(const StochasticSpider& spider, const std::vector<double>
   return text;
 }
 
-// G1. The test of drift_{t−1} lets the long first step through and refreshes one step later: r i r.
+// G1. The printed test of drift_{t−1} refreshes one step after the long first step: r i r.
 TEST(GaneshErrata, AStepBeyondTheThresholdIsFollowedByARefreshAtOnce) {
   StochasticSpider spider;
   SpiderParameters& p = spider.parameters.spider;
@@ -48,9 +48,9 @@ TEST(GaneshErrata, AStepBeyondTheThresholdIsFollowedByARefreshAtOnce) {
   EXPECT_EQ(queries_of(spider, {100.0, 0.1, 0.1}), "rrii");
 }
 
-// G6. A call of sensitivity 2G/n at the printed σ₁ = 2G sqrt(T₁)/(n sqrt(φ)) costs (2G/n)²/(2σ₁²):
-// T₁ of them φ/2, and with as much for O2 φ in all, where φ/2 is claimed; the main text's σ without
-// the 2 costs 4φ. Ours costs what it claims.
+// G6. A call of sensitivity 2G/n at the printed σ₁ = 2G sqrt(T₁)/(n sqrt(φ)) costs (2G/n)²/(2σ₁²).
+// T₁ calls cost φ/2, O2 costs as much, and φ/2 is claimed for both; the main text's σ, without the
+// 2, costs 4φ. The schedule here costs what it claims (ganesh-2023 notes, 6.6).
 TEST(GaneshErrata, ThePrintedNoiseCostsTwoAndEightTimesItsClaim) {
   const double n = 1e6, T1 = 409, T = 41747;
   const auto cost = [&](double calls, double sigma) {
@@ -68,8 +68,8 @@ TEST(GaneshErrata, ThePrintedNoiseCostsTwoAndEightTimesItsClaim) {
                 1e-12);
 }
 
-// G5. The lemma's kick has variance α²/d up to constants; the printed one is the noise of O1, which
-// with the population's batches falls ever further behind α/√d as n grows.
+// G5. The lemma's kick has variance α²/d up to constants. A kick of deviation σ₁, the noise of O1
+// without its sampling error, falls behind α/√d as n grows (ganesh-2023 notes, 6.5).
 TEST(GaneshErrata, ThePrintedKickFallsBehindTheAccuracy) {
   const auto share = [](double n) {
     ProblemNumbers f = unit;
@@ -80,8 +80,8 @@ TEST(GaneshErrata, ThePrintedKickFallsBehindTheAccuracy) {
   EXPECT_LT(share(1e12), share(1e6) / 3);
 }
 
-// L2. Literal code releases no noise at a refresh. Without data every step is noise, also the first
-// of an epoch.
+// L2. As printed, a refresh is released without noise. Without data every step is noise, the first
+// of an epoch too.
 TEST(LiuTalwarErrata, ARefreshIsReleasedWithTheNoiseOfItsLeaf) {
   const Problem problem = test::small_problem("cosine-saddle", 500);
   AdaptiveSpider algorithm;
@@ -97,7 +97,7 @@ TEST(LiuTalwarErrata, ARefreshIsReleasedWithTheNoiseOfItsLeaf) {
     EXPECT_NE(ran.iterates[t], ran.iterates[t + 1]) << t;
 }
 
-// L7. ‖g_t‖ is unknown when the batch of step t is drawn: sizes follow the move that was made.
+// L7. ‖g_t‖ is unknown when the batch of step t is drawn; its size follows the last step.
 TEST(LiuTalwarErrata, BatchesFollowTheMoveThatWasMade) {
   const auto family = find_problem("cosine-saddle");
   const Problem problem =
@@ -127,8 +127,8 @@ TEST(LiuTalwarErrata, BatchesFollowTheMoveThatWasMade) {
     EXPECT_NE(std::ranges::find(moves, size), moves.end()) << size << " is no move's batch";
 }
 
-// L8. With the printed constants the escape's drift by the gradient's error, 3ηγΓ, exceeds its
-// radius; with Γ from the growth of the kick it does not matter: θα/√d grows to 2Ξ within Γ steps.
+// L8. With the printed constants the drift that the gradient's error may cause, 3ηγΓ, exceeds the
+// radius Ξ. Γ of the schedule is the number of steps in which ηθα/d grows to 2Ξ.
 TEST(LiuTalwarErrata, TheEscapeLengthComesFromTheGrowthOfItsNoise) {
   const double gamma = 0.01;
   EXPECT_NEAR(std::sqrt(gamma) - 3 * gamma / std::sqrt(gamma), -0.2, 1e-12);  // Ξ − 3ηγΓ, log 1
@@ -137,7 +137,7 @@ TEST(LiuTalwarErrata, TheEscapeLengthComesFromTheGrowthOfItsNoise) {
       ProblemNumbers f = unit;
       f.d = d;
       const auto s = liu_talwar_2025::numbers_at(f, phi, alpha, 1.0);
-      const double kick = 0.25 * alpha / d;  // along one direction, spread over d coordinates
+      const double kick = 0.25 * alpha / d;  // θα/√d along one direction, with a margin of √d
       const double grown =
           kick * std::pow(1 + std::sqrt(alpha) / 2, static_cast<double>(s.escape_steps));
       EXPECT_GE(grown, 2 * s.escape_radius * (1 - 1e-9));
@@ -145,7 +145,7 @@ TEST(LiuTalwarErrata, TheEscapeLengthComesFromTheGrowthOfItsNoise) {
     }
 }
 
-// L9. The printed counter starts at 1 and is tested with a lag, so that x₀ is never a candidate.
+// L9. The printed counter starts at 1 and is tested with a lag, so that x₀ is never an anchor.
 TEST(LiuTalwarErrata, TheStartItselfIsEscapedFrom) {
   const Problem problem = test::small_problem("cosine-saddle", 500);
   AdaptiveSpider algorithm;
@@ -158,8 +158,8 @@ TEST(LiuTalwarErrata, TheStartItselfIsEscapedFrom) {
   EXPECT_EQ(ran.outcome.counts.at("escapes"), 1);
 }
 
-// L10. A refresh that finds records for the gradient alone would leave a gradient without its
-// Hessian: it is not begun (LiuTalwarRun.DoesNotStartAHalfRefresh…); the same holds for increments.
+// L10. An increment takes both batches or none, as a refresh does
+// (LiuTalwarRun.DoesNotStartAHalfRefreshWithoutTheRecordsForBothBatches).
 TEST(LiuTalwarErrata, AnIncrementTakesBothBatchesOrNone) {
   const Problem problem = test::small_problem("cosine-saddle", 60);
   AdaptiveSpider algorithm;
@@ -169,7 +169,7 @@ TEST(LiuTalwarErrata, AnIncrementTakesBothBatchesOrNone) {
   p.oracle.refresh_batch = 20;
   p.escape.hessian_batch = 20;
   p.batch_rate = 1e-9;                // one record
-  p.escape.hessian_batch_rate = 1e9;  // more than are left
+  p.escape.hessian_batch_rate = 1e9;  // more records than are left
   p.escape.threshold = 0;
   const Ran ran = test::run_unsound(algorithm, problem.facts, *problem.records, {});
   EXPECT_EQ(ran.outcome.status, Status::data);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Spider driver: Algorithm 1 of ganesh-2023 bit for bit, Algorithm 3 of liu-talwar-2025 by its
-// vectors and properties, escapes where the theory says so.
+// The Spider driver: bit for bit against ganesh-2023, Algorithm 1; by test vectors and properties
+// against liu-talwar-2025, Algorithm 3; escapes from saddles.
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -21,7 +21,7 @@ using liu_talwar_2025::AdaptiveSpider;
 using test::expect_digits;
 using test::Ran;
 
-/// ganesh-2023, Algorithm 1, written down anew from its state machine: nothing of the driver.
+/// ganesh-2023, Algorithm 1, by the steps of ganesh-2023 notes, 2.1, without the driver.
 Ran algorithm_1(const SpiderParameters& p,
                 const PublicFacts& facts,
                 const Records& records,
@@ -30,21 +30,21 @@ Ran algorithm_1(const SpiderParameters& p,
   Stream stream({.seed = seed, .purpose = Purpose::algorithm});
   Ran ran;
   Vector x = facts.initial_point, x_prev = x, g = Vector::Zero(x.size()), step(x.size());
-  double drift = std::numeric_limits<double>::infinity();
+  double drift = std::numeric_limits<double>::infinity();  // step 1
   Index frozen = 1;
   for (Index t = 0; t < p.steps; ++t) {
     ran.iterates.push_back(x);
-    const bool kick = t > 0 && frozen == 0 && g.norm() <= p.escape.threshold;
+    const bool kick = t > 0 && frozen == 0 && g.norm() <= p.escape.threshold;  // step 3
     const bool refresh =
         drift >= p.drift_threshold || (kick && p.escape.kind == EscapeKind::isotropic_fresh);
     const Batch batch = curator.draw(BatchPolicy::all());
-    if (refresh) {
+    if (refresh) {  // steps 4 to 6
       curator.gradient(Point(x),
                        batch,
                        {p.oracle.clip_refresh, Noise::sensitivity_ratio(p.oracle.refresh_noise)},
                        g);
       drift = 0;
-    } else {
+    } else {  // step 7
       Vector increment(x.size());
       curator.gradient_difference(Point(x),
                                   Point(x_prev),
@@ -54,7 +54,7 @@ Ran algorithm_1(const SpiderParameters& p,
                                   increment);
       g += increment;
     }
-    step = g;
+    step = g;  // steps 8 to 11
     if (kick) {
       stream.add_normal(p.escape.kick_deviation, step);
       frozen = p.escape.steps;
@@ -62,7 +62,7 @@ Ran algorithm_1(const SpiderParameters& p,
     } else {
       frozen = std::max<Index>(0, frozen - 1);
     }
-    x_prev = x;
+    x_prev = x;  // steps 12 and 13
     x -= p.step_size * step;
     drift += (x - x_prev).squaredNorm();
   }
@@ -92,8 +92,8 @@ TEST(SpiderDriver, AtGaneshsSettingsIsAlgorithm1BitForBit) {
   }
 }
 
-// Noise, batch and drift are switches: at Ganesh's settings the other library is the same
-// algorithm.
+// Noise, batch and drift are switches: at the settings of ganesh-2023 the library of
+// liu-talwar-2025 is the same algorithm.
 TEST(SpiderDriver, IsOneDriverForBothLibraries) {
   const Problem problem = test::small_problem("cosine-saddle", 500);
   StochasticSpider ganesh;
@@ -110,7 +110,7 @@ TEST(SpiderDriver, IsOneDriverForBothLibraries) {
 const ProblemNumbers unit{1e8, 16, 1, 1, 1, 1};
 const double phi = 0.0174689047691;
 
-// liu-talwar-2025, section 7
+// liu-talwar-2025 notes, 3.2 and 7
 TEST(LiuTalwarSchedule, PracticalHasTheNumbersOfThePage) {
   const auto s = liu_talwar_2025::numbers_at(unit, phi, 0.05, 1.0);
   EXPECT_EQ(s.steps, 1600);
@@ -138,6 +138,7 @@ TEST(LiuTalwarSchedule, PracticalHasTheNumbersOfThePage) {
       300 * product * product / (2 * s.escape_deviation * s.escape_deviation), 0.01746639, 1e-6);
 }
 
+// liu-talwar-2025 notes, 7
 TEST(LiuTalwarSchedule, SolvedAlphaHasTheNumbersOfThePage) {
   struct Row {
     double n, epsilon, alpha;
@@ -168,11 +169,13 @@ TEST(LiuTalwarSchedule, SolvedAlphaHasTheNumbersOfThePage) {
   }
 }
 
+// liu-talwar-2025 notes, 7
 TEST(LiuTalwarSchedule, EscapeLengthsAreTheKnownOnes) {
   EXPECT_EQ(ganesh_2023::escape_length(16, 1, 1, 0.01), 147);
   EXPECT_EQ(ganesh_2023::escape_length(64, 1, 1, 0.001), 618);
 }
 
+// liu-talwar-2025, Theorem 3.17; liu-talwar-2025 notes, 3.1 and 7
 TEST(LiuTalwarSchedule, Theorem317HasTheKnownNumbers) {
   ProblemNumbers f = unit;
   f.d = 100;
@@ -189,15 +192,15 @@ TEST(LiuTalwarSchedule, Theorem317HasTheKnownNumbers) {
   expect_digits(plain.deviation, 0.0125, 1e-12);
   expect_digits(plain.steps, 400, 1e-12);
   expect_digits(liu_talwar_2025::theorem_3_17_batch(unit, 1, plain, 0.02), 8, 1e-12);
-  // L6: the printed noise. A record of a batch of 8 with w = 0.02 in 9 levels costs 0.72, not
-  // 0.0175
+  // L6: at the printed noise a record of a batch of 8 with w = 0.02 pays 0.72 in 9 levels, and
+  // 0.0175 is allowed
   const double sensitivity = 2 * 0.02 / 8;
   const double printed = 9 * sensitivity * sensitivity / (2 * 0.0125 * 0.0125);
   expect_digits(printed, 0.72, 1e-12);
   EXPECT_GT(printed, 40 * phi);
 }
 
-// L4: with τ rounded to 1 count-triggered refreshes dominate, and the exponent falls to 2/5.
+// L4: with τ rounded up to 1 count-triggered refreshes dominate, and the exponent falls to 2/5.
 TEST(LiuTalwarSchedule, OneEscapeARefreshCostsTheRate) {
   const auto alpha = [](double n, liu_talwar_2025::TauMode tau) {
     const double epsilon = 1e-4;
@@ -215,8 +218,8 @@ TEST(LiuTalwarSchedule, OneEscapeARefreshCostsTheRate) {
   EXPECT_NEAR(slope(TauMode::one), -0.39, 0.02);
 }
 
-// The ablation's prediction: the private exponent p and the other one of every variant. Logarithms
-// in L and Γ still tilt the private slopes of trees and of counted escapes at these n.
+// The predicted exponents of every variant, private and statistical: liu-talwar-2025 notes, 5.
+// Logarithms in L and Γ still tilt the private slopes of trees and of counted escapes at these n.
 TEST(LiuTalwarSchedule, TheVariantsHaveThePredictedExponents) {
   using liu_talwar_2025::Switches;
   using liu_talwar_2025::TauMode;
@@ -268,7 +271,7 @@ TEST(LiuTalwarSchedule, TheVariantsHaveThePredictedExponents) {
   }
 }
 
-// ganesh-2023, section 7
+// ganesh-2023 notes, 7.3
 TEST(GaneshSchedule, PopulationHasTheNumbersOfThePage) {
   const ProblemNumbers f{1e8, 16, 1, 1, 1, 1};
   const auto s = ganesh_2023::population_at(f, 5e7, phi / 2, 0.02, 0.02);
@@ -304,7 +307,7 @@ TEST(GaneshSchedule, PopulationHasTheNumbersOfThePage) {
   }
 }
 
-// G2: counting the escapes' own refreshes, as one must, costs the rate: 4/7 in place of 2/3.
+// G2. If the refreshes that escapes make are counted, the exponent is 4/7 in place of 2/3.
 TEST(GaneshSchedule, CountingTheEscapesRefreshesCostsTheRate) {
   const auto alpha = [](double n, bool fresh) {
     return ganesh_2023::practical_empirical({n, 16, 1, 1, 1, 1}, phi / 2, fresh).alpha;
@@ -313,7 +316,7 @@ TEST(GaneshSchedule, CountingTheEscapesRefreshesCostsTheRate) {
     return std::log(alpha(1e10, fresh) / alpha(1e7, fresh)) / std::log(1000.0);
   };
   EXPECT_NEAR(slope(false), -2.0 / 3, 1e-6);
-  // T/Γ refreshes; the logarithm in Γ still tilts -4/7 = -0.571 at these n
+  // T/Γ refreshes; the logarithm in Γ still makes the slope steeper than −4/7 at these n
   EXPECT_GT(slope(true), -0.62);
   EXPECT_LT(slope(true), -4.0 / 7);
   // and the printed cap, which does not count them, is exceeded
@@ -384,19 +387,19 @@ Problem at_the_saddle(Index records) {
   return family->make({.records = records, .dimension = 4, .seed = 3, .data_seed = 1});
 }
 
-// Noise is needed: a gradient estimate that is exactly zero never moves without it.
+// Without noise a gradient estimate that is exactly zero never moves.
 TEST(HessianPowerEscape, LeavesTheSaddleByItsNoiseAlone) {
   const Problem problem = at_the_saddle(200000);
   const Ran noisy = escape_run(problem, {}, 0.01);
   EXPECT_GT(noisy.outcome.counts.at("escapes"), 0);
   EXPECT_GT(noisy.outcome.point.norm(), 0.5);
-  // frozen pair: without noise and from a vanishing gradient the escape is the anchor itself
+  // without noise, and with g = 0, an escape stays at its anchor
   const Ran still = escape_run(problem, {.no_noise = true, .no_data = true}, 0.01);
   EXPECT_EQ(still.outcome.point, problem.facts.initial_point);
 }
 
-// Claim 6: two escapes that share the noise and differ in their start by z separate as (I − ηH)^t
-// z.
+// liu-talwar-2025, Lemma 3.9: two escapes that share their noise and start z apart are (I − ηH)^t z
+// apart after t steps.
 TEST(HessianPowerEscape, TwoCoupledRunsSeparateExactlyByThePowerOfTheHessian) {
   const double gamma = 0.01;
   const Index d = 3;
@@ -418,7 +421,7 @@ TEST(HessianPowerEscape, TwoCoupledRunsSeparateExactlyByThePowerOfTheHessian) {
 }
 
 /// F(x) = −λx²/2 + x⁴/4 in one dimension with an error that removes the gradient's component along
-/// the escape direction, as large as γ and no larger (ganesh-2023, section 6, item 4).
+/// the escape direction, of length at most γ (ganesh-2023 notes, 6.4).
 struct AdversarialSaddle {
   double lambda, gamma;
   double estimate(double x) const {
@@ -427,8 +430,8 @@ struct AdversarialSaddle {
   }
 };
 
-// The isotropic kick relies on the running estimate, which the adversary flattens; the frozen pair
-// asks for the Hessian once and leaves.
+// The isotropic kick reads the running estimate, which the adversary flattens. The frozen pair asks
+// for gradient and Hessian once and leaves. liu-talwar-2025 notes, 5 (claim 14)
 TEST(AdversarialError, StallsTheIsotropicKickAndNotTheHessianPower) {
   const AdversarialSaddle f{.lambda = 0.2, .gamma = 0.05};
   const auto scripted = [&](EscapeKind kind) {
@@ -454,7 +457,7 @@ TEST(AdversarialError, StallsTheIsotropicKickAndNotTheHessianPower) {
   EXPECT_EQ(kicked.outcome.counts.at("escapes"), 1);
   EXPECT_EQ(kicked.iterates.back(), kicked.iterates[2]) << "the kicked point never moves again";
   EXPECT_LT(std::abs(f.lambda * kicked.outcome.point[0]), f.gamma);
-  // The frozen pair: g = 0 at the anchor, H = −λ, and a little noise each step.
+  // The frozen pair: g = 0 at the anchor, H = −λ, and some noise at each step.
   Stream stream({.seed = 1, .purpose = Purpose::test});
   double x = 0;
   Index t = 0;
@@ -481,7 +484,7 @@ TEST(HessianPowerEscape, DenseAndLazyAgreeToRounding) {
   EXPECT_LT((dense.outcome.point - lazy.outcome.point).norm(), 1e-9);
 }
 
-// Every record within its zCDP, and the dearest one close to it.
+// No record pays more than its zCDP, and the dearest one nearly as much. liu-talwar-2025 notes, 4
 TEST(LiuTalwarRun, NoRecordPaysMoreThanTheBudget) {
   const Problem problem = at_the_saddle(300000);
   for (const SpiderNoise noise :
@@ -498,6 +501,7 @@ TEST(LiuTalwarRun, NoRecordPaysMoreThanTheBudget) {
   }
 }
 
+// L10. A refresh takes both batches or none.
 TEST(LiuTalwarRun, DoesNotStartAHalfRefreshWithoutTheRecordsForBothBatches) {
   const Problem problem = at_the_saddle(2000);
   AdaptiveSpider algorithm;

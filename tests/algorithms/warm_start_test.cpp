@@ -37,7 +37,7 @@ double spent(const Ledger& ledger, const FilterRule& rule) {
   return total;
 }
 
-// Setting S of the specification: n = 10⁴, d = 10, ε = 1, L = β = Δ = 1.
+// Setting S of lowy-2024 notes, 8: n = 10⁴, d = 10, ε = 1, L = β = Δ = 1.
 TEST(DpSpider, PracticalScheduleIsTheVectorOfTheSpecification) {
   const double rho = zcdp_budget({1, budget_delta}, Calibrator::bun_steinke);
   expect_near_relative(rho, 0.0174689048, 1e-8);
@@ -80,8 +80,8 @@ TEST(DpSpider, PaperScheduleIsTheVectorOfTheSpecification) {
       1e-6);
 }
 
-// The printed period carries L², so that it depends on the unit of the loss: f → c f leaves the
-// iterates of the method alone, and must leave its counts alone.
+// The printed period has a factor L² and depends on the unit of the loss. f → c f does not change
+// the iterates of the method and must not change its counts.
 TEST(DpSpider, CountsDoNotDependOnTheUnitOfTheLoss) {
   const auto one = baselines::dp_spider_paper(1e5, 10, 1, 1, 1, {1, budget_delta});
   const auto ten = baselines::dp_spider_paper(1e5, 10, 10, 10, 10, {1, budget_delta});
@@ -91,7 +91,7 @@ TEST(DpSpider, CountsDoNotDependOnTheUnitOfTheLoss) {
   EXPECT_GT(ten.printed_period, 99 * one.printed_period);
 }
 
-// With any valid c (about 4) the printed q exceeds what the descent argument allows, 1/(ν²T).
+// With a valid c (about 4) the printed q exceeds the 1/(ν²T) of lowy-2024 notes, 3.1.
 TEST(DpSpider, ThePracticalPeriodMeetsTheConditionThatThePrintedOneMisses) {
   const double rho = zcdp_budget({1, budget_delta}, Calibrator::bun_steinke);
   for (const double n : {1e4, 1e5, 1e6}) {
@@ -144,7 +144,7 @@ TEST(DpSpider, SpendsTheWholeBudgetAndReturnsAVisitedPoint) {
     }
 }
 
-// At most what the proof says, in the mean over the uniform output and the noise.
+// The bound of lowy-2024 notes, 3.1, in the mean over the uniform output and the noise.
 TEST(DpSpider, KeepsTheBoundOfItsSchedule) {
   const Problem p = find_problem("ripple-location")->make({.records = 20000, .dimension = 4});
   DpSpider algorithm;
@@ -168,8 +168,7 @@ Problem ripple(Index n, Index d = 4) {
   return find_problem("radial-ripple")->make({.records = n, .dimension = d});
 }
 
-/// What the second stage saved: an increment at a point that did not move is free, and near a
-/// minimum moves vanish.
+/// What the second stage did not spend: an increment at a point that did not move is free.
 double still_increments(Algorithm& algorithm, const Ran& ran) {
   const auto steps = static_cast<std::size_t>(field_of(algorithm, "second.steps"));
   const auto period = static_cast<std::size_t>(field_of(algorithm, "second.period"));
@@ -208,7 +207,7 @@ TYPED_TEST(EveryWarmStart, SpendsItsBudgetInTwoSlices) {
     const double first_slice = field_of(algorithm, "first_slice");
     EXPECT_NEAR(second / s.rule.capacity, field_of(algorithm, "second_slice"), 1e-9);
     EXPECT_LE(first / s.rule.capacity, first_slice);
-    // KL-SPIDER saves what it does not need for a stage that ends early
+    // KL-SPIDER spends less where a stage ends early
     EXPECT_GE(first / s.rule.capacity,
               first_slice * (std::is_same_v<TypeParam, WarmQuasar> ? 1 - 1e-9 : 0.01));
   }
@@ -234,7 +233,8 @@ TYPED_TEST(EveryWarmStart, StartsTheSecondStageWhereTheFirstEnded) {
   EXPECT_NE(std::ranges::find(ran.iterates, ran.outcome.point), ran.iterates.end());
 }
 
-// A start next to the minimum bounds nothing of where the first stage ends (W29).
+// Δ of a start next to the minimum does not bound the gap at the first stage's output; ψ does
+// (lowy-2024, Theorem 3.2).
 TYPED_TEST(EveryWarmStart, TellsTheSecondStageItsOwnExcess) {
   TypeParam algorithm;
   test::set(algorithm, {{"fallback", "false"}});
@@ -245,7 +245,7 @@ TYPED_TEST(EveryWarmStart, TellsTheSecondStageItsOwnExcess) {
   facts.constants.set(constant::suboptimality, {1e-9 * psi});
   const Scheduled near =
       algorithm.schedule(Schedule::practical, facts, {1, budget_delta}, Calibrator::cks);
-  if (std::is_same_v<TypeParam, WarmQuasar>) {  // KL-SPIDER starts from the gap itself
+  if (std::is_same_v<TypeParam, WarmQuasar>) {  // KL-SPIDER's ψ depends on Δ through F₀
     EXPECT_EQ(field_of(algorithm, "warm_excess"), psi);
     EXPECT_EQ(near.alpha, far.alpha);
   } else {
@@ -293,7 +293,7 @@ TEST(WarmStart, FallsBackWhereTheWarmStartPromisesLess) {
   EXPECT_NEAR(spent(ran.ledger, cold.rule) / cold.rule.capacity, 1, 0.1);
 }
 
-// δ/2 to each stage and ε/2 to each: the paper's basic composition, whose parts fit the whole.
+// ε/2 and δ/2 to each stage, the paper's basic composition; together they fit the whole budget.
 TEST(WarmStart, PaperScheduleHalvesTheBudget) {
   WarmQuasar algorithm;
   const Problem p = ripple(2000);
@@ -307,7 +307,7 @@ TEST(WarmStart, PaperScheduleHalvesTheBudget) {
   EXPECT_LT(spent(ran.ledger, s.rule), s.rule.capacity);
 }
 
-// x = k/(k + 2) is where rho_A^{−k/6}·rho_B^{−1/3} is least; DP-SGD has k = 1.
+// x^{−k/6} (1 − x)^{−1/3} is least at k/(k + 2); k = 1 for DP-SGD (lowy-2024 notes, 2.2).
 TEST(WarmStart, DividesTheBudgetWhereThePromiseIsBest) {
   for (const double k : {1.0, 4.0 / 3, 2.0}) {
     double best = 1e9, at = 0;
@@ -354,7 +354,7 @@ TEST(WarmStart, WithTheSecondOrderFinderRunsStochasticSpider) {
   EXPECT_EQ(ran.ledger.entries().back().scope, "/second/");
 }
 
-// ε_A pure beside ε_B with all of δ: the exponential mechanism needs no δ (printed: half of it).
+// The exponential mechanism has ε_A and no δ, the finder ε_B and all of δ; printed: δ/2 each.
 TEST(WarmExponential, LeavesDeltaToTheSecondStage) {
   const Problem p = find_problem("ripple-location")->make({.records = 3000, .dimension = 3});
   WarmExponential algorithm;
@@ -377,7 +377,7 @@ TEST(WarmExponential, LeavesDeltaToTheSecondStage) {
   EXPECT_TRUE(first.pure);
   EXPECT_NEAR(*pure_epsilon(*first.event), 2.0 / 3, 1e-9);
 
-  // the paper's halves of δ cost accuracy
+  // under `paper` the second stage has δ/2, and less capacity
   const double practical = s.rule.capacity;
   s = algorithm.schedule(Schedule::paper, p.facts, {2, budget_delta}, Calibrator::cks);
   EXPECT_NEAR(field_of(algorithm, "second_slice") * s.rule.capacity,
@@ -406,8 +406,8 @@ PublicFacts facts_of(Index n) {
   return f;
 }
 
-// The two halves are disjoint and either has the whole budget: pure where the exponential mechanism
-// reads, zCDP where the finder does. Read twice, as printed, they have half each.
+// The halves are disjoint and each stage has the whole budget: pure ε for the exponential
+// mechanism, zCDP for the finder. As printed both stages read all records, with half of ε each.
 TEST(WarmPopulation, ItsStagesReadDisjointHalves) {
   const Problem p = find_problem("ripple-location")->make({.records = 20001, .dimension = 2});
   for (const bool reuse : {false, true}) {
@@ -435,7 +435,7 @@ TEST(WarmPopulation, ItsStagesReadDisjointHalves) {
   }
 }
 
-// A union bound over the N points of the net needs ln N where the paper has d.
+// A union bound over the N points of the net needs ln N where lowy-2024, Lemma E.3 has d.
 TEST(WarmPopulation, ItsExcessHoldsForEveryPointOfTheNet) {
   const double log_net = 10 * std::log(1e4), n1 = 5e5, failure = 0.05;
   const double psi = population_excess(log_net, 1e9, 0, 1, 2, n1, failure);
@@ -471,13 +471,13 @@ TEST(JlMethod, ProjectsTheDataBeforeTheBaseAlgorithmRuns) {
   EXPECT_EQ(ran.iterates.front(), Vector::Zero(40));
   EXPECT_EQ(ran.outcome.point.size(), 40);
   for (const LedgerEntry& e : ran.ledger.entries()) EXPECT_EQ(e.scope, "/projected/");
-  // every point is Φᵀw̃: the iterates span at most k dimensions
+  // every point shown is Φᵀw̃, so the iterates span at most k dimensions
   Matrix points(40, 30);
   for (Index t = 0; t < 30; ++t) points.col(t) = ran.iterates[static_cast<std::size_t>(t)];
   const Eigen::JacobiSVD<Matrix> svd(points);
   EXPECT_GT(svd.singularValues()[4], 1e-12 * svd.singularValues()[0]);
   EXPECT_LE(svd.singularValues()[5], 1e-12 * svd.singularValues()[0]);
-  // an output of M projected afterwards would span all of R^d (printed)
+  // the iterates of M without projection span more than k dimensions
   DpSpider unprojected;
   unprojected.parameters.steps = 30;
   unprojected.parameters.refresh_noise = unprojected.parameters.increment_noise = 1;

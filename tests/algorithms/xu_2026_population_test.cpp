@@ -22,7 +22,7 @@ void expect_digits(double actual, double expected, double relative) {
   EXPECT_NEAR(actual, expected, relative * std::abs(expected));
 }
 
-// section 9.6
+// xu-2026 notes, 9.6
 TEST(Theorem2, HasTheKnownNumbersAndCannotDescend) {
   const PaperPopulation s = paper_population(1e6, 120, 2, 1e-6, 1);
   expect_digits(s.alpha, 0.0145120, 1e-5);
@@ -32,11 +32,11 @@ TEST(Theorem2, HasTheKnownNumbersAndCannotDescend) {
   expect_digits(s.increment_batch, 36.6228, 1e-5);
   expect_digits(s.steps * s.step * s.alpha, 0.0878, 1e-3);  // against F₀ = 1
   expect_digits(s.records, 415348, 1e-4);
-  // X11: Lemma 8's S₁ = n and q = ē^{1/3} < 1 need T/q·n records in one pass
+  // docs/errata.md, X11: S₁ = n and q = ē^{1/3} < 1 of xu-2026, Lemma 8 need T n/q records
   const double q = std::cbrt(s.ebar);
   EXPECT_LT(q, 1.0);
   EXPECT_GT(s.steps / q * 1e6, 1e6 * 1000);
-  // X11: at any n the total fall T η α goes to 0
+  // docs/errata.md, X12: T η α tends to 0 as n grows
   const auto fall = [](double n) {
     const PaperPopulation p = paper_population(n, 120, 2, 1e-6, 1);
     return p.steps * p.step * p.alpha;
@@ -85,8 +85,8 @@ TEST(PracticalPopulation, NoOtherPeriodNeedsFewerRecords) {
   for (double q = 1; q < 2000; ++q) EXPECT_GE(records(q), s.records * 0.995) << q;
 }
 
-// The derived rate n^{-1/3} + (√d/(nε))^{3/7}: with little privacy the first term, with much the
-// second.
+// The rate of xu-2026 notes, 3.3, n^{−1/3} + (√d/(nε))^{3/7}: its first term at a large budget, its
+// second at a small one.
 TEST(PracticalPopulation, HasTheDerivedExponents) {
   const auto slope = [](PopulationNumbers m) {
     const double one = practical_population(m).alpha;
@@ -149,7 +149,7 @@ TEST(PopulationSchedule, LeavesTheEmpiricalOneAlone) {
   EXPECT_EQ(values_of(plain.fields()), values_of(changed.fields()));
 }
 
-// A length or a value of F that stands where a number should shows here.
+// A formula whose units do not match fails here.
 TEST(PopulationSchedule, InOtherUnitsIsTheSameSchedule) {
   const Problem p = stream(10000000, 1);
   const double f = std::pow(2.0, 24), s = std::pow(2.0, 6);
@@ -201,8 +201,8 @@ TEST(PopulationSchedule, OfThePaperSaysThatItIsVacuous) {
   EXPECT_LE(ran.ledger.spent(1e-6).epsilon, 2 * (1 + 1e-9));
 }
 
-// As section 6.6, one pass over a stream of simulated records: from an exact saddle to a certified
-// point near x_j = ±π.
+// As xu-2026 notes, 6.6, in one pass over a stream of simulated records: from an exact saddle to a
+// certified point near x_j = ±π.
 TEST(PopulationRuns, FindAnSospFromAnExactSaddle) {
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
     const Problem p = stream(100000000, seed);
@@ -219,8 +219,8 @@ TEST(PopulationRuns, FindAnSospFromAnExactSaddle) {
   }
 }
 
-// X9 of the claims: where no dual is released, DP-RGDA's estimator is Stochastic Spider's, bit for
-// bit.
+// xu-2026, Remark 3 (claim xu-2026/x9): where no dual is released, DP-RGDA's estimator equals that
+// of Stochastic Spider bit for bit.
 TEST(Remark3, WithoutAReleasedDualTheEstimatorIsStochasticSpiders) {
   const Problem p = test::small_problem("matrix-sensing", 200);
   DpRgda rgda;

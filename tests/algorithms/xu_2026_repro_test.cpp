@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measured facts of xu-2026, section 6, at a few seeds.
+// Measurements of xu-2026 notes, 6, repeated at a few seeds.
 #include <algorithm>
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-/// Section 6.6: n = 1e4, practical schedule, ε = 2, δ = 1e-6.
+/// xu-2026 notes, 6.6: n = 1e4, practical schedule, ε = 2, δ = 1e-6.
 std::vector<double> cosine_levels(int seeds, double ascent_step) {
   const auto family = find_problem("cosine-minimax");
   std::vector<double> levels;
@@ -61,7 +61,8 @@ TEST(Xu66, AnAscentStepOfOneOverMuIsTheOneOfTheTable) {
   EXPECT_LT(level, 0.95);
 }
 
-/// Sections 5.1 and 5.3: n = 400, p = q = 20, r = 3, T = 400, K = 5, q = 10, b₁ = 200, b₂ = 50.
+/// xu-2026 notes, 5.1 and 5.3: n = 400, matrices 20 × 20 of rank 3, T = 400, K = 5, q = 10,
+/// S₁ = 200, S₂ = 50.
 Problem sensing(PlantedScale scale, std::uint64_t seed, std::uint64_t data_seed) {
   MatrixSensing family;
   family.planted_scale = scale;
@@ -103,7 +104,7 @@ TEST(Xu63, PrintedDpRgdaDoesNotUseItsData) {
 
 TEST(Xu63, TheRepairedMethodUsesItsData) {
   DpRgda algorithm = as_published(Variant::repaired);
-  algorithm.parameters.alpha = 1e-300;  // without noise the start passes for near-stationary
+  algorithm.parameters.alpha = 1e-300;  // without noise an escape would begin at the start
   for (std::uint64_t seed = 0; seed < 3; ++seed) {
     const Problem a = sensing(PlantedScale::frobenius, seed, seed);
     const Problem b = sensing(PlantedScale::frobenius, seed, 1000 + seed);
@@ -113,7 +114,7 @@ TEST(Xu63, TheRepairedMethodUsesItsData) {
   }
 }
 
-/// Section 6.5: Φ(x₃₉₉) ≤ Φ(0)/2 and λ_min(x₃₉₉) ≥ λ_min(0)/2.
+/// xu-2026 notes, 6.5: Φ(x₃₉₉) ≤ Φ(0)/2 and λ_min(x₃₉₉) ≥ λ_min(0)/2.
 struct Left {
   double value_ratio;
   bool escaped;
@@ -130,7 +131,7 @@ TEST(Xu65, TheRepairedMethodLeavesTheSaddleWithoutNoiseAndNotAtEpsilonTwo) {
   for (std::uint64_t seed = 0; seed < 3; ++seed) {
     const Problem p = sensing(PlantedScale::none, seed, seed);
     DpRgda algorithm = as_published(Variant::repaired);
-    algorithm.parameters.alpha = 1e-300;  // Φ is followed to the horizon, escapes never begin
+    algorithm.parameters.alpha = 1e-300;  // descend to the horizon, without escapes
     algorithm.parameters.inner_steps = 1;
     const Left exact =
         left_the_saddle(p, test::run_unsound(algorithm, p.facts, *p.records, test::no_noise, seed));

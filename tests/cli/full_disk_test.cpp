@@ -4,9 +4,9 @@
 
 #include "sweep_crash.hpp"
 
-// A disk that gets full ends a command with one line, and nothing that was stored is lost. A limit
-// on the size of files stands for the disk, since it needs no privileges; where the system lets us
-// mount a small disk, there is one too.
+// A full disk ends a command with one line, and nothing that was stored is lost. The disk is
+// simulated by a limit on the size of files, which needs no privileges, and by a small mounted disk
+// where the system allows it.
 namespace dpsosp::full_disk_test {
 namespace {
 
@@ -56,10 +56,10 @@ TEST_F(SweepCrash, AFullDiskLosesNoRunThatWasStored) {
   EXPECT_LT(most, 78);
 }
 
-/// Runs the sweep on a disk of so many KiB that holds what its folder holds, and brings back what
-/// is there afterwards. None where the system lets us mount no disk.
+/// Runs the sweep on a disk of so many KiB with a copy of its folder, and copies the folder back.
+/// None if no disk can be mounted.
 std::optional<Result> on_a_disk_of(std::uintmax_t kibibytes, const SweepRun& sweep) {
-  // The disk goes away with its namespace.
+  // The disk is unmounted with its namespace.
   const std::string script = fmt::format(
       "mkdir -p disk && mount -t tmpfs -o size={0}k tmpfs disk || exit 1; touch mounted; "
       "test ! -d {1} || cp -a {1} disk; \"$@\" --out disk/{1}; code=$?; "

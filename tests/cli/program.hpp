@@ -26,7 +26,7 @@ inline std::string contents(const std::filesystem::path& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// An empty folder that goes away with the object.
+/// An empty folder that is removed with the object.
 class ScratchFolder {
  public:
   ScratchFolder() {

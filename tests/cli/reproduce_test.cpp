@@ -15,7 +15,7 @@
 
 #include "program.hpp"
 
-// The whole way from nothing to a report at smoke scale. One program for all cases, so that they
+// From an empty folder to a report at smoke scale. One program for all cases, so that they
 // share the folder that the first one fills.
 namespace dpsosp::reproduce_test {
 namespace {
@@ -106,7 +106,7 @@ TEST_F(Reproduce, ASecondCallComputesNothingAndWritesTheSameBytes) {
   expect_same_report(out(), report());
 }
 
-TEST_F(Reproduce, ALostRunIsComputedAgainToTheSameBytes) {  // and the case above can fail
+TEST_F(Reproduce, ALostRunIsComputedAgainToTheSameBytes) {  // the case above can fail
   const fs::path place = other("lost");
   fs::copy(out(), place, fs::copy_options::recursive);
   {

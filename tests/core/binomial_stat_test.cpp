@@ -117,7 +117,7 @@ Moments moments(Stream& stream, Index n, double p, int draws) {
   const Binomial law(static_cast<double>(n), p);
   double distance = 0;
   for (std::size_t quantile = 0; quantile < z.size(); quantile += z.size() / 100) {
-    // a discrete law: compare at, and just below, each value that is looked at
+    // a discrete law: compare at and just below each of the values
     const auto [first_equal, past_equal] = std::ranges::equal_range(z, z[quantile]);
     const double at = boost::math::cdf(law, z[quantile]);
     const double below = z[quantile] > 0 ? boost::math::cdf(law, z[quantile] - 1) : 0;

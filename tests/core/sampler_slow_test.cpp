@@ -122,7 +122,7 @@ TEST(Samplers, NormalTailsToFiveDeviationsHaveTheirMass) {
   }
 }
 
-// No draw gets there: the least and the greatest words through the transform.
+// No draw reaches the ends, so the least and greatest words go through the transform directly.
 TEST(Samplers, ExtremeUniformsGiveTheQuantilesOfTheirTails) {
   for (int exponent = 10; exponent <= 53; ++exponent) {
     const double p = std::ldexp(1.0, -exponent);

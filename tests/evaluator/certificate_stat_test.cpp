@@ -72,7 +72,7 @@ TEST(FailureProbability, TheStartWeightIsMissedWithAtMostTheStatedProbability) {
       return count;
     };
     EXPECT_LE(misses(1), most_failures()) << d;
-    EXPECT_GT(misses(1), 0.7 * p * runs) << d;   // not wasteful
+    EXPECT_GT(misses(1), 0.7 * p * runs) << d;   // not too loose
     EXPECT_GT(misses(2), most_failures()) << d;  // half the theorem's constant is caught
   }
 }

@@ -21,7 +21,7 @@ using testing::Quadratic;
 using testing::random_vector;
 using testing::Wells;
 
-/// Spectra that hurt, each of norm about one: name, eigenvalues.
+/// Difficult spectra, each of norm about one: name, eigenvalues.
 struct NamedSpectrum {
   const char* name;
   Vector values;
@@ -149,7 +149,7 @@ TEST(Curvature, AnEigenvectorAloneWouldFoolSpectra) {  // the control for the te
   const Vector v = f.eigenvector(50);
   Vector w(100);
   hessian.apply(v, w);
-  EXPECT_LE((w - v).norm(), 1e-13);  // invariant: no residual speaks of the eigenvalue −1
+  EXPECT_LE((w - v).norm(), 1e-13);  // invariant: no residual shows the eigenvalue −1
   EXPECT_NEAR(estimate_lambda_min(f, Vector::Zero(100), {}, v).lambda_min, -1, 1e-12);
 }
 

@@ -128,13 +128,13 @@ TEST(LowerBounds, TheChebyshevGapIsAttainedByTheExtremalMeasure) {
   // k = 1: mass b² at λ₁ = 1, the rest at 0 on A's scale: ξ = b², ε/(1 − ε) = (1 − b²)/b² =
   // 1/weight².
   EXPECT_NEAR(chebyshev_gap(0.5, 1), 4.0, 1e-12);
-  // d = 10⁴, p = 0.01, ε = 0.05: 23 steps suffice by the published form, so they do by the sharper
-  // one.
+  // d = 10⁴, p = 0.01, ε = 0.05: 23 steps suffice by the published form (avdiukhin-2024 notes, 8:
+  // vector 18), hence by the sharper one as well.
   const double gap = chebyshev_gap(start_weight(10000, 0.01), 23);
   EXPECT_LE(gap / (1 + gap), 0.05);
   const double published = std::pow(std::log(1.648 * 100 / 0.01) / (2 * 23 - 1), 2);
   EXPECT_LE(gap / (1 + gap), published);
-  EXPECT_GE(gap / (1 + gap), 0.8 * published);  // and it is the same theorem
+  EXPECT_GE(gap / (1 + gap), 0.8 * published);  // it is the same theorem
 }
 
 TEST(LowerBounds, FallWithTheWeightAndWithFewerSteps) {

@@ -34,7 +34,7 @@ TEST(ContourMap, IsDrawnWithItsTitleItsLinesAndItsPoints) {
   std::size_t paths = 0;
   for (auto at = svg.find("<path"); at != std::string::npos; at = svg.find("<path", at + 1))
     ++paths;
-  EXPECT_GT(paths, 26U);  // at least one a level
+  EXPECT_GT(paths, 26U);  // at least one per level
 }
 
 TEST(ContourMap, AConstantIsDrawnToo) {

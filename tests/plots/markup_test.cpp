@@ -9,7 +9,7 @@
 namespace dpsosp::plots::markup_test {
 namespace {
 
-// Draws texts that are full of what the back ends must escape.
+// A text of characters most of which the back ends must escape.
 std::string nasty(const std::vector<int>& picks) {
   static const std::string alphabet = "|&<>%_^{}$#\\~\"'`*[]@!\n\r\tab1 -,;/()";
   std::string text;

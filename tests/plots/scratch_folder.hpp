@@ -8,7 +8,7 @@
 
 namespace dpsosp::plots {
 
-/// A new folder that goes away with its contents.
+/// A new folder that is removed with its contents.
 class ScratchFolder {
  public:
   ScratchFolder() {

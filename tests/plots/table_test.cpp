@@ -85,7 +85,7 @@ TEST(Table, ASpreadShowsMedianRangeAndFailures) {
 }
 
 TEST(Table, WhereEveryRunFailedNoNumberIsShown) {
-  // The statistics of a cell without a finished run mean nothing; a back end that printed them
+  // The statistics of a cell without a finished run are undefined; a back end that showed them
   // would print 777.
   Spread failed{
       .median = 777, .low = 777, .high = 777, .count = 20, .failed = 20, .failure = "not_finite"};

@@ -100,7 +100,7 @@ TEST(Audit, AGradientOfAllRecordsKeepsItsChargeAndHalfTheNoiseIsCaught) {
   const double charged = charged_epsilon(BatchPolicy::all(), 1.0);
   const double audited = audit<House>({}, 1.0);
   EXPECT_LE(audited, charged);
-  EXPECT_GE(audited, 0.7 * charged);  // and the attack is not a weak one
+  EXPECT_GE(audited, 0.7 * charged);  // and the attack has power
   EXPECT_LE((audit<House>({.norm = 100.0 * C}, 1.0)), charged);
   EXPECT_GT((audit<House>({.ratio = 0.5}, 1.0)), charged);  // planted
 }

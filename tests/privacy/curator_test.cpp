@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The door: what it refuses, and that a refusal leaves no trace.
+// What a curator refuses; a refused query changes nothing.
 #include "dpsosp/privacy/curator.hpp"
 
 #include <array>
@@ -50,7 +50,7 @@ void expect_no_trace(const std::function<void(Curator&, VectorRef)>& attempt) {
     const GradientQuery cheap{C, Noise::sensitivity_ratio(10.0)};
     const Vector a = ask(visited.curator, Kind::gradient, visited.curator.draw(policy), cheap);
     const Vector b = ask(control.curator, Kind::gradient, control.curator.draw(policy), cheap);
-    EXPECT_TRUE(same_bits(a, b));  // noise and coins are where they were
+    EXPECT_TRUE(same_bits(a, b));  // the refusal drew no noise and no coins
   }
 }
 

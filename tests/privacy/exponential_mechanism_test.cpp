@@ -121,7 +121,7 @@ double fit(const Vector& law, Index draws, const std::function<Index()>& draw) {
   return cdf(complement(boost::math::chi_squared(cells - 1), statistic));
 }
 
-/// Five points on the unit circle around 0, of the scores of lowy-2024, section 8.
+/// Five points on the unit circle around 0, with the scores of lowy-2024 notes, 8.
 Matrix circle(Index count) {
   Matrix points(2, count);
   for (Index k = 0; k < count; ++k)

@@ -64,7 +64,7 @@ TEST(RangeFilter, NeverOverspendsOnARecordUnderGreedyAdaptiveCharges) {
     RangeFilter filter({0, 4}, capacity);
     std::array<long double, 4> spent{};
     for (int step = 0; step < 400; ++step) {
-      // asks for all that seems to be left, a little more, or a random crumb
+      // asks for all that seems to be left, a little more, or a small random amount
       const double left = filter.remaining();
       const std::array wishes{
           left, std::nextafter(left, 1.0), left * (1 + 1e-15), left * stream.uniform(), 1e-17};
@@ -77,7 +77,7 @@ TEST(RangeFilter, NeverOverspendsOnARecordUnderGreedyAdaptiveCharges) {
     }
     const long double most = *std::ranges::max_element(spent);
     RC_ASSERT(most <= static_cast<long double>(capacity) * (1 + 3e-16L));
-    RC_ASSERT(most >= 0.5L * static_cast<long double>(capacity));  // the attack did reach it
+    RC_ASSERT(most >= 0.5L * static_cast<long double>(capacity));  // the charges come near it
   }));
 }
 

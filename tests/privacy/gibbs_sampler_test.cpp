@@ -17,7 +17,7 @@
 namespace dpsosp::gibbs_sampler_test {
 namespace {
 
-/// f_i(x) = 2 sin(3x + 0.3 i), i = 0..4: 6-Lipschitz. \source ganesh-2023, section 7
+/// f_i(x) = 2 sin(3x + 0.3 i), i = 0..4: 6-Lipschitz. \source ganesh-2023 notes, 7
 class Sines final : public SampledLoss {
  public:
   Index count() const override { return 5; }

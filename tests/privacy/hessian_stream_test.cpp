@@ -182,8 +182,7 @@ TEST(HessianStream, ARecordWhoseBoundIsNotFiniteCountsAsZero) {
   }
 }
 
-// The squares of these entries are not all 0, and not right either.
-// Its sensitivity would overflow, and what is infinite is charged to nobody.
+// The squares of these entries overflow, and so would the sensitivity of the product.
 TEST(HessianStream, RefusesAVectorBeyondTheRangeOfItsCharges) {
   HessianHouse house(saddle());
   for (const HessianMode mode : {HessianMode::dense, HessianMode::lazy}) {

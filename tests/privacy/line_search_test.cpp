@@ -152,7 +152,7 @@ TEST(LineSearch, DeparturesDoWhatTheySay) {
   EXPECT_EQ(std::get<PureEvent>(*decreases({.no_clipping = true}, 1).second.event).epsilon, 1.0);
 }
 
-// ganesh-2023, section 7: m = 5000, ε = 1, G = 1, M = 2, T = 100, ω = 0.1, α = 0.1, ρ = 1.
+// ganesh-2023 notes, 7: m = 5000, ε = 1, G = 1, M = 2, T = 100, ω = 0.1, α = 0.1, ρ = 1.
 StationaritySpec ganesh(SelectionScales scales) {
   return {.epsilon = 1,
           .gradient_scale = 0.1,
@@ -187,7 +187,7 @@ TEST(PrintedSelection, OfGaneshHasItsScalesOffsetsAndTrueCost) {
   EXPECT_NEAR(sound[0].true_epsilon() + sound[1].true_epsilon(), 1.0, 1e-14);
 }
 
-// avdiukhin-2024, section 8, vector 14: G = 2.616, M = 2, α = 0.1, ρ = 1.539600718, n = 20000.
+// avdiukhin-2024 notes, 8 (vector 14): G = 2.616, M = 2, α = 0.1, ρ = 1.539600718, n = 20000.
 TEST(Selection, HasTheNumbersOfAvdiukhinsVector14) {
   const double rho = 1.539600718, alpha = 0.1;
   const StationaritySpec one{.epsilon = 1,
@@ -259,7 +259,7 @@ TEST(PrintedSelection, IsChargedItsTrueCost) {
   };
   EXPECT_DOUBLE_EQ(total(SelectionForm::two_tests, SelectionScales::zero_out, 5), 2);
   EXPECT_DOUBLE_EQ(total(SelectionForm::two_tests, SelectionScales::replace_one, 5), 1);
-  // avdiukhin-2024, section 2.3: 2ε + 2ε per candidate, 4Kε in all
+  // avdiukhin-2024 notes, 2.3: 2ε + 2ε per candidate, 4Kε in all
   EXPECT_DOUBLE_EQ(total(SelectionForm::independent, SelectionScales::zero_out, 5), 20);
   EXPECT_DOUBLE_EQ(total(SelectionForm::independent, SelectionScales::replace_one, 5), 10);
 }

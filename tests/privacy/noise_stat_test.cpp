@@ -159,7 +159,7 @@ TEST(NoiseStatistics, PrefixesHavePopcountVarianceAndTheCovarianceOfSharedNodes)
       for (const auto& a : tree_nodes(static_cast<std::int64_t>(s)))
         for (const auto& b : tree_nodes(static_cast<std::int64_t>(t))) shared += a == b ? 1.0 : 0.0;
       EXPECT_LT(std::abs(z_score(s, t, shared)), normal_1e6) << s << ", " << t;
-      EXPECT_GT(std::abs(z_score(s, t, shared + 1.0)), normal_1e6);  // one node more or less shows
+      EXPECT_GT(std::abs(z_score(s, t, shared + 1.0)), normal_1e6);  // a wrong count is seen
       EXPECT_GT(std::abs(z_score(s, t, shared - 1.0)), normal_1e6);
     }
 }

@@ -216,7 +216,7 @@ TEST(Projection, ScalesThePublicFacts) {
   const PublicFacts p = projected_facts(f, 3, 2.0);
   const Constants &a = f.constants, &b = p.constants;
   EXPECT_DOUBLE_EQ(b[constant::lipschitz], 2 * a[constant::lipschitz]);
-  // The source prints 2βx_max (lowy-2024, section 7, item 18); β(cap·x_max)² is attained.
+  // lowy-2024, Lemma 8.1 prints 2βx_max (docs/errata.md, W18); β(cap·x_max)² is attained.
   EXPECT_DOUBLE_EQ(b[constant::smoothness], 4 * a[constant::smoothness]);
   EXPECT_DOUBLE_EQ(b[constant::hessian_lipschitz], 8 * a[constant::hessian_lipschitz]);
   EXPECT_EQ(b[constant::suboptimality], 0.7);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one query lets through: how far replacing one record can move a release.
+// How far replacing one record can move a release.
 #include "dpsosp/privacy/query.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The door for releases. Two curators with the same words draw the same noise, so the difference of
-// their releases is that of the sums which they read.
+// ReleaseCurator. Two of them with the same words draw the same noise, so the difference of their
+// releases is that of the sums which they read.
 #include "dpsosp/privacy/release_curator.hpp"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ namespace {
 
 using namespace testing;
 
-constexpr double slack = 1 + 0x1p-29;  // what the door allows rounding
+constexpr double slack = 1 + 0x1p-29;  // allowed for rounding
 
 struct ReleaseHouse {
   explicit ReleaseHouse(Data data,
@@ -47,7 +47,7 @@ Vector ask_all(ReleaseHouse& house, Kind kind, const GradientQuery& query) {
   return ask(house.curator, kind, house.curator.draw(BatchPolicy::all()), query);
 }
 
-/// A record of a size and direction that an attacker might like.
+/// A record of extreme size and of random direction.
 Vector adversarial(Index entries, double limit, Stream& stream) {
   static constexpr std::array sizes{0.0, 1e-320, 0.5, 1.0, 1.0 + 1e-15, 1.5, 1e6, 1e150, 1e300};
   Vector v(entries);
@@ -97,7 +97,7 @@ TEST(Release, ASumDoesNotDependOnTheOrderOfRecords) {
     const GradientQuery query{1.0, Noise::sensitivity_ratio(0.3), Block::joint};
     ReleaseHouse a(data), b(turned);
     EXPECT_TRUE(same_bits(ask_all(a, kind, query), ask_all(b, kind, query)));
-    House c(data), e(turned);  // floating-point sums do, which is what the door is for
+    House c(data), e(turned);  // floating-point sums depend on the order
     EXPECT_FALSE(same_bits(ask(c.curator, kind, c.curator.draw(BatchPolicy::all()), query),
                            ask(e.curator, kind, e.curator.draw(BatchPolicy::all()), query)));
   }
@@ -200,7 +200,7 @@ TEST(Release, IsChargedTheZcdpOfItsGaussianAndListedAsThat) {
   ask_all(house, Kind::gradient, {1.0, Noise::sensitivity_ratio(2.0)});
   ASSERT_EQ(house.curator.ledger().entries().size(), 1U);
   EXPECT_EQ(*house.curator.ledger().entries()[0].event, Event(ZcdpEvent{1.0 / 8}));
-  // A budget that is filled to the brim grants the last query, as with seeded noise.
+  // A plan that fills the budget exactly gets its last query, as with seeded noise.
   ReleaseHouse filled(random_data(20, 1.0, stream), 1, {.seed = 1}, zcdp_rule(1.0));
   const GradientQuery query{1.0, Noise::sensitivity_ratio(noise_ratio_for(1.0, 7))};
   for (int k = 0; k < 7; ++k) ask_all(filled, Kind::gradient, query);
@@ -272,7 +272,7 @@ TEST(Release, EqualQueriesAreOneRowOfTheLedger) {
   EXPECT_EQ(house.curator.ledger().queries(), 100);
 }
 
-/// d × d quadratics behind the door, and without noise.
+/// d × d quadratics, asked with exact noise and without noise.
 struct Curved {
   explicit Curved(std::uint64_t words, Index n = 6) : facts(facts_of(n)) {
     facts.dual_kind = DualKind::none;

@@ -94,7 +94,7 @@ TEST(HessianQueries, MatricesAreSymmetricAndNoiseOfTheDiagonalIsTwiceTheVariance
       EXPECT_DOUBLE_EQ(noise(i, j), (i == j ? std::numbers::sqrt2 : 1.0) * 0.3 * stream.normal());
 }
 
-// privacy-accounting, section 3: d = 4, M = 1, b = 100, s = 0.5 costs 0.0016.
+// privacy-accounting notes, 3: d = 4, M = 1, b = 100, s = 0.5 costs 0.0016.
 TEST(HessianQueries, CostTheSquaredSensitivityOverFourVariances) {
   Stream stream({.seed = 5});
   QuadraticHouse house(random_quadratics(100, 4, 4, 1.0, stream));
@@ -378,7 +378,7 @@ TEST(SecondOrderRefusal, LeavesNoTrace) {
       EXPECT_EQ(visited.curator.remaining().share, 1.0);
       const Matrix a = ask_hessian(visited.curator, BatchPolicy::sample(3), {1, 0, fair});
       const Matrix b = ask_hessian(control.curator, BatchPolicy::sample(3), {1, 0, fair});
-      EXPECT_EQ(a, b);  // noise and coins are where they were
+      EXPECT_EQ(a, b);  // the refusal drew no noise and no coins
     }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Simulated records behind the curator: no two batches that contradict each other.
+// Simulated records: batches that would contradict each other are refused.
 #include <limits>
 #include <string>
 

@@ -98,7 +98,7 @@ TEST(Unsound, WithoutDataNothingIsRead) {
 }
 
 TEST(Unsound, ClippingTheMeanIsChargedWithAMeanThatMovesByTwiceTheLimit) {
-  // one record of n at ±1000 C turns the whole mean: sensitivity 2C, not 2C/n
+  // one record of n at ±1000 C decides the direction of the mean: sensitivity 2C, not 2C/n
   Data data = far_records(1.0), neighbour = far_records(1.0);
   set_record(data, 0, Vector::Unit(d + d2, 0) * 1000.0, at);
   set_record(neighbour, 0, Vector::Unit(d + d2, 0) * -1000.0, at);

@@ -17,7 +17,7 @@ namespace {
 
 constexpr double unlimited = std::numeric_limits<double>::infinity();
 
-std::shared_ptr<const AucData> vector_data() {  // xu-2026, 9.9
+std::shared_ptr<const AucData> vector_data() {  // xu-2026 notes, 9.9
   AucData data;
   data.features.resize(2, 4);
   data.features << 1, -0.3, 0.2, -1,  //
@@ -42,7 +42,7 @@ TEST(Auc, ValueGradientProductAndDualMeetTheVector) {
   EXPECT_NEAR(slope[0] / 4 / 0.5, 0.1165211760, 1e-10);  // y* = mean ∂f/∂y(0) / μ
 }
 
-/// f as the specification writes it.
+/// f as it is defined: xu-2026 notes, 8.2.
 double loss(const Vector& z, double label, double p, const Vector& x, double y) {
   const double h = 1 / (1 + std::exp(-z.dot(x.head(z.size()))));
   const double a = x[z.size()], b = x[z.size() + 1];

@@ -17,7 +17,7 @@ namespace {
 using testing_search::gradient_norm;
 using testing_search::lambda_min;
 
-/// Descent that perturbs where the gradient is small, until a perturbation does not help.
+/// Descent that perturbs where the gradient is small, until a perturbation does not lower F.
 struct Perturbed {
   int escapes = 0;
   Index steps = 0;
@@ -116,7 +116,7 @@ TEST(Staircase, EscapesCostAboutTheSameAtEveryStage) {
     family.saddles = K;
     const Problem part = untilted(family, 10);
     return perturbed_descent(*part.population, Vector::Zero(10), eta, 1e-5, 1e-3, 4000).steps -
-           4000;  // the last perturbation waits in vain
+           4000;  // of the last perturbation, which finds no descent
   };
   const auto two = static_cast<double>(steps(2)), ten = static_cast<double>(steps(10));
   EXPECT_LT(ten, 6.5 * two);
@@ -308,7 +308,7 @@ TEST(Chains, SettingsThatMakeNoChainAreRefused) {
   stairs.saddles = 11;
   EXPECT_THROW(stairs.make({.records = 2}), InputError);
   stairs = {};
-  for (const double width : {0.9, 1e5}) {  // the grid's slack made 5.9e12 of a smoothness of 11.5
+  for (const double width : {0.9, 1e5}) {  // at 1e5 the slack once gave 5.9e12 for 11.5
     stairs.half_width = width;
     EXPECT_THROW(stairs.make({.records = 2}), InputError);
   }
@@ -322,7 +322,7 @@ TEST(Chains, SettingsThatMakeNoChainAreRefused) {
   }
 }
 
-TEST(Chains, BoundsThatOverflowAreRefused) {  // they were 0, "proved"
+TEST(Chains, BoundsThatOverflowAreRefused) {  // once 0 and called proved
   Octopus octopus;
   octopus.tube = 1e-100;
   EXPECT_THROW(octopus.make({.records = 2}), InputError);

@@ -38,7 +38,7 @@ std::vector<NamedLoss> losses() {
           {"tukey", tukey_loss(2.5), {-2, 0, 5}}};
 }
 
-TEST(ScalarLosses, MeetTheVectors) {  // lowy-2024, section 8
+TEST(ScalarLosses, MeetTheVectors) {  // lowy-2024 notes, 8
   const auto s = sigmoid_square_loss();
   const double t = 0.6 - 2 * 0.8;
   EXPECT_NEAR(at(*s, 0, t, 0.3), 4.823176533e-4, 1e-13);

@@ -5,14 +5,14 @@
 
 namespace dpsosp::testing {
 
-/// What the heap of this program has seen, by replacing malloc; a program with heap.cpp alone.
+/// Counts of this program's allocations. For programs that link heap.cpp, which replaces malloc.
 struct Heap {
   std::size_t allocations = 0;  ///< since the start
   std::size_t live_bytes = 0;   ///< now
 };
 Heap heap();
 
-/// False where a sanitiser owns the heap.
+/// False under a sanitiser, which replaces malloc itself.
 bool heap_is_counted();
 
 }  // namespace dpsosp::testing

@@ -24,7 +24,7 @@ Matrix dense_hessian(const Objective& f, ConstVectorRef x) {
   return H;
 }
 
-// xu-2026, vector 9.3.
+// xu-2026 notes, 9.3
 class SmallInstance : public testing::Test {
  protected:
   SmallInstance() {
@@ -130,7 +130,7 @@ TEST(MatrixSensing, ARecordWhoseGradientCancelsCannotDrownTheOthers) {
 }
 
 TEST(MatrixSensing, AtGaussianPointsTheThreeMetricsScaleAsSection62Says) {
-  // xu-2026, 9.11: X* = 0, x ~ N(0, I): means over 200 instances; four standard errors.
+  // xu-2026 notes, 9.11: X* = 0, x ~ N(0, I): means over 200 instances; four standard errors.
   MatrixSensing family;
   family.planted_norm = 1e-9;
   family.planted_scale = PlantedScale::frobenius;
@@ -156,8 +156,8 @@ TEST(MatrixSensing, AtGaussianPointsTheThreeMetricsScaleAsSection62Says) {
 }
 
 TEST(MatrixSensing, StartingPointsMeetSection61) {
-  // xu-2026, 6.1: medians over 20 data sets. E Phi(0) = 3/2 without rescaling, and the printed
-  // sd 0.4 makes 0.4 about three standard errors of a median of 20.
+  // xu-2026 notes, 6.1: medians over 20 data sets. E Phi(0) = 3/2 without rescaling, and the
+  // printed sd 0.4 makes 0.4 about three standard errors of a median of 20.
   const auto medians = [](PlantedScale scale) {
     std::vector<double> values, gradients;
     for (std::uint64_t seed = 0; seed < 20; ++seed) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the problems ask of the heap: nothing per record in a sum, O(n d) for records in memory,
+// Allocations of the problems: none per record in a sum, O(n d) for records in memory,
 // nothing that grows with n for simulated ones.
 #include <algorithm>
 #include <limits>

@@ -150,7 +150,7 @@ TEST(Ramp, ItsConstantsAreReached) {
 
 TEST(Ramp, ConstantsThatUnderflowAreRefused) {
   Ramp family;
-  family.smoothness = 1e-300;  // beta²/alpha was 0, "proved"
+  family.smoothness = 1e-300;  // β²/α underflows
   EXPECT_THROW(family.make({.records = 2}), InputError);
 }
 

@@ -63,7 +63,7 @@ Extremes on_grid(const RadialRipple& f, const Objective& F) {
   return e;
 }
 
-TEST(RadialRipple, ValueGradientAndHessianMeetTheVectors) {  // lowy-2024, section 8
+TEST(RadialRipple, ValueGradientAndHessianMeetTheVectors) {  // lowy-2024 notes, 8
   const Vector w{{0.3, 0.4}}, v{{1, 0}};
   Vector g(2), Hv(2);
   const Problem square = RadialRipple().make({.records = 2, .dimension = 2});

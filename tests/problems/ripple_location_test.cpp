@@ -50,7 +50,7 @@ const Landmark* find(const Problem& p, Landmark::Kind kind, Landmark::Of of) {
   return found == p.landmarks.end() ? nullptr : &*found;
 }
 
-TEST(RippleLocation, ValueGradientAndCurvatureMeetTheVector) {  // lowy-2024, section 8
+TEST(RippleLocation, ValueGradientAndCurvatureMeetTheVector) {  // lowy-2024 notes, 8
   const Problem p = with_record(RippleLocation(), Vector{{1, -1}});
   const Vector w{{0.5, -0.25}};
   EXPECT_NEAR(p.empirical->value(w), 0.2599797512, 1e-10);

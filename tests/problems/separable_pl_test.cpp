@@ -136,7 +136,7 @@ TEST(SeparablePl, TheWrittenPartsOfTheProofsHold) {
               2 * SeparablePl::pl_tilted * (t * t + 3 + 0.5 * (t + 0.07)));
 }
 
-TEST(SeparablePl, ACoordinateMeetsTheVector) {  // lowy-2024, section 8: t = 1, c = ½
+TEST(SeparablePl, ACoordinateMeetsTheVector) {  // lowy-2024 notes, 8: t = 1, c = ½
   const auto p = SeparablePl().make({.records = 2, .dimension = 1});
   const auto tilted_down =
       tilted(std::shared_ptr<const Objective>(

@@ -36,7 +36,7 @@ Vector mean_of(const Problem& p) {
   return g;
 }
 
-TEST(TrigRadial, ValueAndGradientMeetTheVector) {  // lowy-2024, section 8
+TEST(TrigRadial, ValueAndGradientMeetTheVector) {  // lowy-2024 notes, 8
   Problem p = TrigRadial().make({.records = 1, .dimension = 2});
   const auto f =
       tilted(std::shared_ptr<const Objective>(p.population.release()), Vector{{0.1, -0.2}});

@@ -39,7 +39,7 @@ std::optional<double> proved_bound(const Numbers& n, const UnclippedRun& run, do
   for (int k = 0; k < 100000; ++k) {
     const double moved = next(C);
     if (!(moved < largest_bound)) return {};
-    // Rounded up, so that C ≥ √(2 L F_max(C)) + σ_∞ holds in what is returned.
+    // Rounded up, so that C ≥ √(2 L F_max(C)) + σ_∞ holds for the value returned.
     if (moved <= C * (1.0 + 1e-13) && next(C * (1.0 + 1e-12)) <= C * (1.0 + 1e-12))
       return C * (1.0 + 1e-12);
     C = moved;

@@ -28,7 +28,7 @@ double escape_constant(double rho, double alpha, double step_size, double noise)
 double steps_constant(
     TheoremConstants constants, double rho, double alpha, double step_size, double noise) {
   if (constants != TheoremConstants::corrected) return paper_steps;
-  // dev: the printed 64 leaves room for no bucket of the proof (docs/errata.md, A6, A7)
+  // dev: the printed 64 is too small for the proof's count of buckets (docs/errata.md, A6, A7)
   return std::max(paper_steps, 32.0 * escape_constant(rho, alpha, step_size, noise) / escape_drop);
 }
 
@@ -45,7 +45,7 @@ Theorem34 theorem_3_4(const Numbers& n,
   const double L = n.smoothness;
   double logarithm = std::log(1.0 / delta);  // ln(1/δ̃), δ̃ = δ/T
   for (int k = 0; k < 200; ++k) {
-    // dev: 1/L and ln(1/δ̃) where the paper's units do not agree (docs/errata.md, A4)
+    // dev: 1/L and ln(1/δ̃) in place of terms whose units do not agree (docs/errata.md, A4)
     made.step_size =
         c_eta(constants) *
         std::min({1.0 / L, alpha * alpha / (L * total_noise), n.gap / (total_noise * logarithm)});
@@ -62,34 +62,37 @@ Theorem34 theorem_3_4(const Numbers& n,
   return made;
 }
 
+// Steps of the resolver in avdiukhin-2024 notes, 3.5.
 Circle resolve_circle(const Numbers& n, const CircleSpec& spec, const BoundFunction& bound) {
   const double sigma2 = n.deviation * n.deviation;
   const double L = n.smoothness, d = n.dimension;
-  double T = 2.0;
+  double T = 2.0;  // step 1
   Circle c{};
   c.step_size = 1.0 / L;
   double k_T = paper_steps;
-  for (int round = 0; round < 100000; ++round) {
-    c.bound = bound(T, c.step_size, spec.kappa * std::sqrt(T), c.bound);
+  for (int round = 0; round < 100000; ++round) {                          // step 2
+    c.bound = bound(T, c.step_size, spec.kappa * std::sqrt(T), c.bound);  // step 3
     const double kc = spec.kappa * c.bound;
-    const double demand = spec.strict_noise ? std::log(T / spec.delta) : 1.0;  // (A8)
+    // dev: the strict form (docs/errata.md, A8)
+    const double demand = spec.strict_noise ? std::log(T / spec.delta) : 1.0;
     c.batch = spec.batch.value_or(std::clamp(demand * sigma2 / (kc * kc * T), 1.0, n.records));
     const double total_noise = sigma2 / c.batch + d * kc * kc * T;
     c.alpha = std::pow(k_T * n.gap * L * total_noise / (c_eta(spec.constants) * T), 0.25);
     c.time = k_T * n.gap / (c.alpha * c.alpha);
     const double enough_noise = spec.batch ? demand * sigma2 / (c.batch * kc * kc) : 0.0;
     const double lemma = spec.lemma_step ? std::pow(c.time * n.deviation / spec.length, 2) : 0.0;
-    const double next = std::max({1.0, enough_noise, L * c.time, lemma});
+    const double next = std::max({1.0, enough_noise, L * c.time, lemma});  // step 4
     c.noise = kc * std::sqrt(T);
     c.step_size = std::min(1.0 / L, c.time / T);
     const double k_next = steps_constant(spec.constants, spec.rho, c.alpha, c.step_size, c.noise);
+    // step 5
     if (std::abs(next - T) <= 1e-13 * next && std::abs(k_next - k_T) <= 1e-13 * k_T) break;
     if (!(next <= 1e15))
       throw InputError("avdiukhin-2024: the paper's schedule asks for over 1e15 steps");
     T = next;
     k_T = k_next;
   }
-  c.steps = T;
+  c.steps = T;  // step 6
   c.step_size = c.time / std::ceil(T * (1.0 - 1e-12));
   return c;
 }

@@ -6,6 +6,7 @@ MinibatchSgd::MinibatchSgd(GradientPolicy policy) : policy_(policy) {
   set_variant(Variant::repaired);
 }
 
+// Steps of avdiukhin-2024 notes, 2.1.
 Outcome MinibatchSgd::run(Curator& curator, Stream stream, Observer& observer) const {
   const MinibatchSgdParameters& p = parameters;
   const BatchPolicy policy = batch_policy(p.sampling, p.batch, curator.facts().records);
@@ -16,20 +17,21 @@ Outcome MinibatchSgd::run(Curator& curator, Stream stream, Observer& observer) c
   Vector g(x.size());
   Outcome outcome;
   try {
-    for (; outcome.steps < p.steps; ++outcome.steps) {  // line 1
+    for (; outcome.steps < p.steps; ++outcome.steps) {  // step 1
       observer.iterate(outcome.steps, x);
       candidates.visit(outcome.steps, x);
-      const Batch batch = curator.draw(policy);     // line 2: dev: named sampling (A16)
-      curator.gradient(Point(x), batch, query, g);  // lines 3 to 5; clips in Algorithm 1 alone
+      // dev: named sampling (docs/errata.md, A16)
+      const Batch batch = curator.draw(policy);     // step 2
+      curator.gradient(Point(x), batch, query, g);  // steps 3 to 5; step 4 in Algorithm 1 alone
       output.visit(outcome.steps, x, g);
-      x -= p.step_size * g;  // line 6
+      x -= p.step_size * g;  // step 6
       if (!x.allFinite()) return {x, Status::not_finite, outcome.steps + 1, {}};
     }
   } catch (const Refused& refusal) {
     outcome.status = status_of(refusal);
   }
   outcome.point = output.point(x);
-  // dev: without a yes the paper returns nothing; the point of the output rule is released anyway
+  // dev: where no candidate is accepted the paper returns none; here the output rule's point
   if (p.selection.on())
     select_output(outcome, curator, candidates, p.selection, p.clip, p.hessian_limit);
   return outcome;

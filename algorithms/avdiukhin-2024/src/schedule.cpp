@@ -25,7 +25,7 @@ double last_that_holds(double low, double high, const Holds& holds) {
   return low;
 }
 
-/// Noise over sensitivity of T steps, within what the selection leaves of the budget.
+/// Noise over sensitivity of T steps, from the part of the budget that the selection leaves.
 struct StepNoise {
   double ratio;
   FilterRule rule;
@@ -81,7 +81,7 @@ struct Premises {
   bool amplified() const { return calibrator == Calibrator::rdp; }
   BatchPolicy batches() const { return batch_policy(p.sampling, p.batch, facts.records); }
   double divisor() const { return batches().divisor(facts.records); }
-  /// B of the theorems: a full batch has no sampling noise.
+  /// B in the theorems' σ²/B: infinite for full batches, which have no sampling noise.
   double theory_batch() const {
     return p.sampling == Sampling::all ? infinity : static_cast<double>(p.batch);
   }
@@ -89,7 +89,7 @@ struct Premises {
     return noise_for(batches(), facts.records, steps, p.selection.share, nominal, calibrator);
   }
   double first_bound() const { return 2.0 * std::sqrt(n.smoothness * n.gap) + largest_deviation; }
-  /// One round of C, for Δ = ratio·last.
+  /// C at the noise Δ = ratio·last, one round of its fixed-point iteration.
   double bound(double steps, double step_size, double ratio, double last, double batch) const {
     switch (p.bound) {
       case BoundRule::lipschitz:
@@ -105,8 +105,8 @@ struct Premises {
     const double C = last > 0 ? last : first_bound();
     return std::sqrt(2.0 * n.smoothness * proved_gap(n, run, ratio * C)) + largest_deviation;
   }
-  /// Variance of a batch's mean gradient, per batch. dev: of a Poisson batch the second moment
-  /// counts, not the variance (docs/errata.md, A16).
+  /// A bound of the variance of a batch's mean gradient. dev: for Poisson batches it is the second
+  /// moment of the gradients that counts, not their variance (docs/errata.md, A16).
   double sampling_variance(double C) const {
     if (p.sampling == Sampling::all) return 0.0;
     const double one = p.sampling == Sampling::poisson ? C : std::min(C, n.deviation);
@@ -143,7 +143,8 @@ Horizon horizon_at(const Premises& s, Index steps) {
   return h;
 }
 
-/// The least horizon whose α is within the slack of the best. Beyond η = 1/(4L) nothing is gained.
+/// The least horizon whose α is within the slack of the best. The scan ends where η < 1/(4L).
+/// \source avdiukhin-2024 notes, 3.5
 Horizon practical_horizon(const Premises& s) {
   const auto passed = [&](const Horizon& h) {
     return std::isfinite(h.alpha) && h.step_size < 0.25 / s.n.smoothness;
@@ -224,7 +225,8 @@ Scheduled practical(Premises& s) {
           .bound_failure = s.failure};
 }
 
-/// Theorem 3.5. Its c₂ is what makes the noise enough, or 1 as a guess (NoiseForm::naive).
+/// Theorem 3.5 with the c₂ at which the noise is enough, or with c₂ = 1 (NoiseForm::naive).
+/// \source avdiukhin-2024, Theorem 3.5; avdiukhin-2024 notes, 3.5
 Scheduled paper(Premises& s, std::string_view key) {
   MinibatchSgdParameters& p = s.p;
   const double guess = naive_kappa(s.n.records, s.nominal);
@@ -265,7 +267,7 @@ Scheduled paper(Premises& s, std::string_view key) {
         ", whose noise costs epsilon = {:.4g} under replace-one",
         implied_epsilon(s.batches(), s.facts.records, p.steps, p.noise, s.nominal.delta));
   }
-  if (s.proves) {  // C at the horizon as rounded and the noise that is added, or no C at all
+  if (s.proves) {  // C at the rounded horizon and the noise that is added
     const UnclippedRun run{s.theory_batch(), T, p.step_size, s.largest_deviation, s.failure};
     const auto C = proved_bound(s.n, run, 2.0 * p.noise / s.divisor());
     if (C) p.clip = *C;
@@ -325,11 +327,11 @@ Scheduled MinibatchSgd::schedule(Schedule kind,
              .proves = proves};
   choose_batches(s);
   Scheduled made = kind == Schedule::practical ? practical(s) : paper(s, key);
-  // Section 3.3 is for batches drawn without replacement.
+  // The bound of avdiukhin-2024 notes, 3.3 holds for full batches and those without replacement.
   const auto everywhere = [&](std::string_view name) {
     return facts.constants.at(name).region == "everywhere";
   };
-  // Nothing keeps an unclipped run inside the region where its constants are stated.
+  // An unclipped run may leave any region, so its constants must hold everywhere.
   const bool stated = everywhere(constant::smoothness) &&
                       (p.deviation > 0 || everywhere(constant::lipschitz));  // σ = 2G without it
   if (!proves || p.sampling == Sampling::poisson || !stated) made.bound_failure = 0.0;

@@ -58,7 +58,7 @@ void MinibatchSgd::set_variant(Variant variant) {
 
 void MinibatchSgd::set_common_noise(double sensitivity_ratio) {
   parameters.noise = sensitivity_ratio;
-  parameters.selection.epsilon = 0.0;  // a plan has no room for it
+  parameters.selection.epsilon = 0.0;  // the plan has gradients alone
 }
 
 std::vector<PlannedQuery> MinibatchSgd::plan(const PublicFacts& facts) const {

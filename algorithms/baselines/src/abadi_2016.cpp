@@ -52,15 +52,15 @@ Outcome Abadi2016::run(Curator& curator, Stream stream, Observer& observer) cons
   double start1 = 1.0, start2 = 1.0;  // β₁^t, β₂^t
   Outcome outcome =
       noisy_descent(curator, stream, observer, p, [&](Index t, const Vector& g, Vector& x) {
-        if (rule_ == Rule::sgd) {
+        if (rule_ == Rule::sgd) {  // step 3
           x -= p.step_size * g;
         } else {
           m = p.first_decay * m + (1.0 - p.first_decay) * g;
           v = p.second_decay * v + (1.0 - p.second_decay) * g.cwiseAbs2();
           start1 *= p.first_decay;
           start2 *= p.second_decay;
-          const double step = p.step_size / (1.0 - start1);
-          const auto second = v.array() / (1.0 - start2);  // v̂
+          const double step = p.step_size / (1.0 - start1);  // η m̂ = step · m
+          const auto second = v.array() / (1.0 - start2);    // v̂
           if (p.correction == MomentCorrection::start)
             x.array() -= step * m.array() / (second.sqrt() + p.damping);
           else
@@ -72,8 +72,8 @@ Outcome Abadi2016::run(Curator& curator, Stream stream, Observer& observer) cons
   return outcome;
 }
 
-/// Sampled: batches of 256 or 1 % of the records, `epochs` epochs. The step of DP-SGD minimises the
-/// bound of a uniform iterate, that of DP-Adam is 0.01 G/M.
+/// Sampled: `epochs` epochs in batches of 256 (practical) or 1 % of the records (paper). The step
+/// of DP-SGD minimises the bound of a uniform iterate; that of DP-Adam is 0.01 G/M.
 Scheduled Abadi2016::schedule(Schedule kind,
                               const PublicFacts& facts,
                               const PrivacyBudget& budget,

@@ -15,7 +15,7 @@ namespace {
 /// Thrown inside a run when the number of oracle calls is used up.
 struct StepsDone {};
 
-/// Ada-DP-SPIDER's oracle: g ≈ ∇F at the point it is asked at.
+/// Ada-DP-SPIDER's oracle: g ≈ ∇F at the point it is asked at. Steps of baselines notes, 10.
 class AdaptiveOracle {
  public:
   AdaptiveOracle(const AdaDpSpiderParameters& p, Curator& curator, Observer& observer)
@@ -29,17 +29,18 @@ class AdaptiveOracle {
   const Vector& operator()(const Vector& x) {
     if (calls_ == p_.steps) throw StepsDone{};
     observer_.iterate(calls_, x);
-    drift_ += (x - x_prev_).squaredNorm();  // dev: returning to x̃ is a move like any other
-    if (drift_ >= p_.drift_threshold) {
+    // step 1; dev: returning to w̃ is a move like any other
+    drift_ += (x - x_prev_).squaredNorm();
+    if (drift_ >= p_.drift_threshold) {  // step 2
       p_.oracle.refresh(curator_, Point(x), Block::x, g_);
       drift_ = 0.0;
       ++refreshes_;
-    } else {
+    } else {  // step 3
       p_.oracle.increment(curator_, Point(x), Point(x_prev_), Block::x, increment_);
       g_ += increment_;
     }
     observer_.estimate(calls_, x, g_);
-    x_prev_ = x;
+    x_prev_ = x;  // step 4
     ++calls_;
     return g_;
   }
@@ -70,25 +71,25 @@ Outcome AdaDpSpider::run(Curator& curator, Stream, Observer& observer) const {
         point, status, oracle.calls(), {{"refreshes", oracle.refreshes()}, {"escapes", escapes}}};
   };
   try {
-    while (true) {  // Gauss-PSGD
-      const Vector& g = oracle(x);
+    while (true) {
+      const Vector& g = oracle(x);  // step 5
       if (!g.allFinite()) return outcome(x, Status::not_finite);
-      if (p.chi == 0 || g.norm() > 3.0 * p.chi) {
+      if (p.chi == 0 || g.norm() > 3.0 * p.chi) {  // step 6
         x -= p.step_size * g;
         if (!x.allFinite()) return outcome(x, Status::not_finite);
         continue;
       }
-      const Vector x_near = x;  // x̃: near-stationary
+      const Vector x_near = x;  // step 7: w̃, near-stationary
       bool escaped = false;
       for (Index round = 0; round < p.escape_rounds && !escaped; ++round) {
-        x = x_near;
+        x = x_near;  // step 8
         for (Index tau = 0; tau < p.escape_steps && !escaped; ++tau) {
           x -= p.step_size * oracle(x);
           if (!x.allFinite()) return outcome(x, Status::not_finite);
           escaped = (x - x_near).norm() >= p.escape_radius;
         }
       }
-      if (!escaped) return outcome(x_near, Status::certified);
+      if (!escaped) return outcome(x_near, Status::certified);  // step 9
       ++escapes;
     }
   } catch (const Refused& refusal) {
@@ -98,9 +99,9 @@ Outcome AdaDpSpider::run(Curator& curator, Stream, Observer& observer) const {
   }
 }
 
-/// Logarithms 1, one pass over disjoint batches, the full zCDP budget for every record; U = F₀ and
+/// Constants 1, one pass over disjoint batches, the full zCDP budget for every record; U = Δ₀ and
 /// G, M, ρ from the facts. χ is the error of the oracle, α = 4χ the promise; κ minimises the error.
-/// \source xu-2026, section 2.4; baselines, section 10 (Q)
+/// \source baselines notes, 10; xu-2026 notes, 2.4
 Scheduled AdaDpSpider::schedule(Schedule kind,
                                 const PublicFacts& facts,
                                 const PrivacyBudget& budget,
@@ -153,7 +154,7 @@ Scheduled AdaDpSpider::schedule(Schedule kind,
   const double iota = std::max(1.0, std::log(d * n));
   p.escape_steps = static_cast<Index>(std::ceil(std::min(1e12, iota / (choice.eta * curvature))));
   p.escape_radius = std::sqrt(s.alpha / rho) / iota;
-  // An escape lowers F by sqrt(α³/ρ)/(8ι³); the source prints sqrt(ρχ³), which is no value of F.
+  // An escape lowers F by sqrt(α³/ρ)/(8ι³), which Q compares U with (baselines notes, 10).
   const double decrease = std::sqrt(std::pow(s.alpha, 3) / rho) / (8.0 * std::pow(iota, 3));
   constexpr double failure = 0.1;  // ω
   p.escape_rounds = static_cast<Index>(
@@ -205,7 +206,7 @@ Fields AdaDpSpider::fields() {
   return f;
 }
 
-// One form: the source's pseudo-code has no printed error that changes what it does.
+// Both variants are the same: no error of the source's pseudo-code changes what it does.
 void AdaDpSpider::set_variant(Variant) {}
 
 void AdaDpSpider::set_common_noise(double sensitivity_ratio) {

@@ -15,7 +15,7 @@
 namespace dpsosp::baselines {
 namespace {
 
-/// The set C: a ball or box around a centre, or an ℓ₁-ball around it.
+/// The set 𝒞: a ball, a box or an ℓ₁-ball around a centre.
 struct ConvexSet {
   ConvexSet(const DpFrankWolfeParameters& p, const PublicFacts& facts)
       : l1(p.set == FrankWolfeSet::l1_ball),
@@ -25,7 +25,7 @@ struct ConvexSet {
                    ? facts.initial_point
                    : Vector::Zero(facts.dimension)) {}
 
-  /// v = the point of C of least ⟨g, v⟩.
+  /// v = the point of 𝒞 of least ⟨g, v⟩.
   void minimise(ConstVectorRef g, VectorRef v) const {
     v = centre;
     if (l1) {
@@ -51,6 +51,7 @@ struct ConvexSet {
 
 }  // namespace
 
+// Steps of baselines notes, 2 (c).
 Outcome DpFrankWolfe::run(Curator& curator, Stream stream, Observer& observer) const {
   const DpFrankWolfeParameters& p = parameters;
   const ConvexSet set(p, curator.facts());
@@ -66,9 +67,9 @@ Outcome DpFrankWolfe::run(Curator& curator, Stream stream, Observer& observer) c
     return Outcome{kept ? best : w, status, steps, {}};
   };
   bool kept = false;
-  for (Index t = 0; t < p.steps; ++t) {
+  for (Index t = 0; t < p.steps; ++t) {  // step 1
     observer.iterate(t, w);
-    try {
+    try {  // step 2
       if (p.linear_oracle == LinearOracle::exponential) {
         set.vertex(choice.choose_l1_vertex(set.shape.radius, w, p.clip, p.vertex_epsilon), v);
       } else {
@@ -78,16 +79,16 @@ Outcome DpFrankWolfe::run(Curator& curator, Stream stream, Observer& observer) c
     } catch (const Refused& refusal) {
       return outcome(status_of(refusal), t, kept);
     }
-    const double gap = g.dot(w - v);  // released: a function of g
+    const double gap = g.dot(w - v);  // a function of the released g
     if ((uniform && t == chosen) || (p.output == OutputRule::min_estimate && gap < least_gap)) {
       best = w;
       least_gap = gap;
       kept = true;
     }
-    w += p.step_size * (v - w);
+    w += p.step_size * (v - w);  // step 3
     if (!w.allFinite()) return outcome(Status::not_finite, t + 1, false);
   }
-  return outcome(Status::steps_done, p.steps, kept);
+  return outcome(Status::steps_done, p.steps, kept);  // step 4
 }
 
 FrankWolfeGeometry frank_wolfe_geometry(const DpFrankWolfeParameters& p, const PublicFacts& facts) {
@@ -186,8 +187,8 @@ Scheduled DpFrankWolfe::schedule(Schedule,
     throw InputError(
         "wang-xu-2019/dp-frank-wolfe: choices of vertices have no exact Gaussian calibration; use "
         "cks or bun-steinke");
-  // error of the oracle with T parts: 2 s GW, s = (G/n) sqrt(2T/R); (4Gr/n) ln(2d)/eps0, eps0 =
-  // sqrt(8R/T)
+  // error of the oracle with T parts of the budget, over √T: 2 s GW with s = (G/n) sqrt(2T/R), or
+  // (4G r₁/n) ln(2d)/ε₀ with ε₀ = sqrt(8R/T)
   const double error = by_choice
                            ? 2.0 * c.G * set.diameter / c.n * set.log_vertices / std::sqrt(8.0 * R)
                            : 2.0 * std::sqrt(2.0) * c.G * set.gaussian_width / (c.n * std::sqrt(R));

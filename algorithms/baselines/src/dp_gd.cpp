@@ -9,7 +9,7 @@ namespace dpsosp::baselines {
 Outcome DpGd::run(Curator& curator, Stream stream, Observer& observer) const {
   const DpGdParameters& p = parameters;
   return noisy_descent(curator, stream, observer, p, [&](Index, const Vector& g, Vector& x) {
-    x -= p.step_size * g;  // w_{t+1} = w_t − g/M
+    x -= p.step_size * g;  // step 3: w_{t+1} = w_t − g/M
   });
 }
 
@@ -30,7 +30,7 @@ Scheduled DpGd::schedule(Schedule kind,
     const double ratio =
         kind == Schedule::paper
             ? std::pow(q.n * budget.epsilon / q.G, 2) / (q.d * log_delta)
-            : std::pow(q.n * mu / q.G, 2) * q.B * R / (q.d * q.M);  // dev: no unit (F10)
+            : std::pow(q.n * mu / q.G, 2) * q.B * R / (q.d * q.M);  // a pure number
     steps = q.M / mu * std::max(1.0, std::log(ratio));
   }
   full_batch(q, count_of(card().key, "steps", steps));

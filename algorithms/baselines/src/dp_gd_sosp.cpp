@@ -15,7 +15,7 @@ namespace {
 
 constexpr double least_scale = 1e-140;  // of thresholds: below, squares underflow
 
-/// Says of each stored iterate whether it is accepted.
+/// Decides for each stored iterate whether it is accepted: step 5 of baselines notes, 3.1.
 class Selector {
  public:
   Selector(Curator& curator, const DpGdSospParameters& p, Index candidates)
@@ -42,7 +42,7 @@ class Selector {
     const double s2 =
         p.selection_hessian_noise * 2.0 * p.hessian_limit * std::sqrt(d) / n / std::numbers::sqrt2;
     gradient_bound_ = p.alpha + s1 * std::sqrt(2.0 * d * std::log(8.0 * T / p.failure));
-    // dev: the tail 2 s sqrt(ln(2T/ω)) in place of s sqrt(2 ln(2T/ω)) (docs/errata.md, B2)
+    // the tail is 2 s₂ sqrt(ln(2K/ω)): a direction has deviation √2 s₂ (baselines notes, 3.1)
     curvature_bound_ =
         curvature_ + hessian_noise_norm(s2, d) + hessian_noise_tail(s2, p.failure / (2.0 * T));
     gradient_.resize(curator.facts().dimension);
@@ -94,22 +94,23 @@ Outcome DpGdSosp::run(Curator& curator, Stream, Observer& observer) const {
   const Batch all = curator.draw(BatchPolicy::all());
   Index t = 0;
   try {
-    for (; t < p.steps; ++t) {
+    for (; t < p.steps; ++t) {  // step 1
       observer.iterate(t, w);
       if (t % stride() == 0) kept.push_back(w);  // dev: every k-th, so that memory stays bounded
-      curator.gradient(Point(w), all, {p.clip, Noise::sensitivity_ratio(p.noise)}, g);
-      w -= p.step_size * g;  // w_{t+1} = w_t − g/M
+      curator.gradient(Point(w), all, {p.clip, Noise::sensitivity_ratio(p.noise)}, g);  // step 2
+      w -= p.step_size * g;  // step 3: w_{t+1} = w_t − g/M
       if (!w.allFinite()) return outcome(w, Status::not_finite, t + 1);
     }
-    Selector selector(curator, p, candidates());  // Algorithm 5
-    for (const Vector& candidate : kept) {
+    Selector selector(curator, p, candidates());  // the paper's Algorithm 5
+    for (const Vector& candidate : kept) {        // step 4
       ++asked;
+      // steps 5 and 6
       if (selector.accepts(candidate)) return outcome(candidate, Status::certified, t);
     }
   } catch (const Refused& refusal) {
     return outcome(w, status_of(refusal), t);
   }
-  return outcome(w, Status::steps_done, t);
+  return outcome(w, Status::steps_done, t);  // step 7
 }
 
 DpGdSospHorizon dp_gd_sosp_horizon(

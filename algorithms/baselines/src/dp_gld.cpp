@@ -12,7 +12,7 @@ Outcome DpGld::run(Curator& curator, Stream stream, Observer& observer) const {
   const DpGldParameters& p = parameters;
   const Domain& domain = curator.facts().domain;
   return noisy_descent(curator, stream, observer, p, [&](Index, const Vector& g, Vector& x) {
-    x -= p.step_size * (g + p.ridge * x);
+    x -= p.step_size * (g + p.ridge * x);  // step 3
     if (p.project) domain.project(x);
   });
 }

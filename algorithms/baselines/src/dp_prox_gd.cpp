@@ -22,7 +22,7 @@ Outcome DpProxGd::run(Curator& curator, Stream stream, Observer& observer) const
       observer,
       p,
       [&](Index, const Vector& g, Vector& x) {
-        x -= p.step_size * g;  // w_{t+1} = prox_{r/M}(w_t − g/M)
+        x -= p.step_size * g;  // step 3: w_{t+1} = prox_{r/M}(w_t − g/M)
         p.regulariser.prox(p.step_size, x);
       },
       [&](const Vector& x, const Vector& g, Vector& out) {
@@ -44,8 +44,9 @@ Scheduled DpProxGd::schedule(Schedule kind,
             (q.G * std::sqrt(q.d * std::log(1.0 / budget.delta)));
   full_batch(q, count_of(card().key, "steps", steps));
   Scheduled s{.rule = calibrate(facts, budget, calibrator), .utility = Utility::proved};
-  // F + r falls by (η/2)‖p_t‖² − η⟨e_t, p_t⟩ with p_t the noisy prox-gradient, e_t its noise. The
-  // exact one is within ‖e_t‖ of p_t and independent of e_t, so E⟨e_t, p_t⟩ ≤ E‖e_t‖².
+  // F + r falls by (η/2)‖p_t‖² − η⟨e_t, p_t⟩, p_t the noisy prox-gradient and e_t the noise. The
+  // exact prox-gradient is within ‖e_t‖ of p_t and independent of e_t, so E⟨e_t, p_t⟩ ≤ E‖e_t‖²
+  // (baselines notes, 2).
   const double variance = q.d * std::pow(parameters.deviation(facts.records), 2);
   s.alpha = std::sqrt(4.0 * q.M * B / static_cast<double>(parameters.steps) + 6.0 * variance);
   if (kind == Schedule::paper)

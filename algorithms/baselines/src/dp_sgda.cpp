@@ -66,8 +66,8 @@ std::vector<PlannedQuery> DpSgda::plan(const PublicFacts& facts) const {
   return {{batch_policy(parameters.sampling, parameters.batch, facts.records), parameters.steps}};
 }
 
-/// Noisy gradient descent at 1/L_Φ for the T that balances optimisation against noise:
-/// T = n sqrt(L_Φ F₀ ρ/d)/G, as baselines, section 1, with full batches.
+/// Noisy gradient descent at 1/L_Φ on full batches, for the T that balances optimisation against
+/// noise: T = n sqrt(L_Φ F₀ ρ/d)/G. \source baselines notes, 1
 Scheduled DpSgda::schedule(Schedule,
                            const PublicFacts& facts,
                            const PrivacyBudget& budget,

@@ -12,7 +12,8 @@
 namespace dpsosp::baselines {
 
 // The driver of building_blocks with a refresh every q steps, Gaussian noise in proportion to the
-// sensitivities, and no escape. dev: w_J is the point at which g_J was estimated (errata, W20).
+// sensitivities, and no escape (baselines notes, 8.1).
+// dev: w_J is the point at which g_J was estimated (docs/errata.md, W20).
 Outcome DpSpider::run(Curator& curator, Stream stream, Observer& observer) const {
   const DpSpiderParameters& p = parameters;
   SpiderParameters driver;
@@ -75,7 +76,7 @@ DpSpiderPaper dp_spider_paper(
   DpSpiderPaper s{};
   s.steps = std::max(std::pow(std::pow(beta * gap, 0.25) / (std::sqrt(L) * a), 4.0 / 3), 1.0 / a);
   const double T = std::max(1.0, std::floor(s.steps));
-  s.period = 1.0 / (T * a * a);  // dev: without the printed L² (docs/errata.md, W20)
+  s.period = 1.0 / (T * a * a);  // dev: without the printed squared constant (docs/errata.md, W20)
   s.printed_period = L * L * s.period;
   s.batch = std::max(std::pow(L / (std::sqrt(gap * beta) * a), 2.0 / 3),
                      std::cbrt(L) * n * std::pow(a, 2.0 / 3) / std::pow(beta * gap, 1.0 / 6));
@@ -135,7 +136,7 @@ Scheduled DpSpider::schedule(Schedule kind,
     s.rule = filter_rule(budget, calibrator);
     s.note += "; full batches: this calibrator cannot charge amplification";
   }
-  // ρ/2 to each kind of query, if there are two
+  // R/2 to each kind of query, if there are two
   const double part = p.steps > anchors() ? 0.5 : 1.0;
   p.refresh_noise = noise_ratio_for(part * s.rule.capacity, static_cast<double>(anchors()));
   p.increment_noise = noise_ratio_for(0.5 * s.rule.capacity,

@@ -10,6 +10,8 @@
 
 namespace dpsosp::baselines {
 
+// Steps of baselines notes, 7; step 5 of one round is asked for at the beginning of the next one,
+// so that the last estimate, which no step uses, costs nothing.
 Outcome DpSrm::run(Curator& curator, Stream stream, Observer& observer) const {
   const DpSrmParameters& p = parameters;
   const BatchPolicy policy = batch_policy(p.sampling, p.batch, curator.facts().records);
@@ -22,12 +24,12 @@ Outcome DpSrm::run(Curator& curator, Stream stream, Observer& observer) const {
   const auto outcome = [&](Status status, Index steps) {
     return Outcome{status == Status::not_finite ? w : output.point(w), status, steps, {}};
   };
-  for (Index t = 0; t < p.steps; ++t) {
+  for (Index t = 0; t < p.steps; ++t) {  // step 2
     observer.iterate(t, w);
     try {
-      if (t == 0) {
+      if (t == 0) {  // step 1
         curator.gradient(Point(w), curator.draw(policy), first, v);
-      } else {  // v = ∇F_B(w) + (1 − γ)(v − ∇F_B(w_prev)) + noise
+      } else {  // step 5: v = ∇F_B(w) + (1 − γ)(v − ∇F_B(w_prev)) + noise
         curator.gradient_combination(
             p.momentum, Point(w), Point(w_prev), curator.draw(policy), next, combination);
         v = (1.0 - p.momentum) * v + combination;
@@ -40,13 +42,13 @@ Outcome DpSrm::run(Curator& curator, Stream stream, Observer& observer) const {
     w_prev = w;
     const double length = v.norm();
     if (!std::isfinite(length)) return outcome(Status::not_finite, t + 1);
-    // η = min(ζ/(n₀ M ‖v‖), 1/(2 n₀ M))
+    // step 3: η = min(ζ/(n₀ M ‖v‖), 1/(2 n₀ M))
     const double scale = p.step_divisor * p.smoothness;
     const double eta = length > 2.0 * p.accuracy ? p.accuracy / (scale * length) : 0.5 / scale;
-    w -= eta * v;
+    w -= eta * v;  // step 4
     if (!w.allFinite()) return outcome(Status::not_finite, t + 1);
   }
-  return outcome(Status::steps_done, p.steps);
+  return outcome(Status::steps_done, p.steps);  // step 6
 }
 
 DpSrmNumbers dp_srm_numbers(const ProblemNumbers& q, const PrivacyBudget& budget, double constant) {
@@ -133,7 +135,7 @@ Fields DpSrm::fields() {
           field("rate_constant", p.rate_constant, "C of zeta")};
 }
 
-// One form: the published errors are of the accounting (docs/errata.md, B8, B9).
+// Both variants are the same: the published errors are in the accounting (docs/errata.md, B8, B9).
 void DpSrm::set_variant(Variant) {}
 
 void DpSrm::set_common_noise(double sensitivity_ratio) {

@@ -10,7 +10,8 @@ namespace dpsosp::baselines {
 
 DpSvrg::DpSvrg() { parameters.oracle.increment_clip = IncrementClip::proportional; }
 
-// The first inner step of an epoch has w = u and a difference of 0 that is not asked for.
+// Steps 1 to 4 are variance_reduced_descent. The first inner step of an epoch has w = u and a
+// difference of 0 that is not asked for.
 Outcome DpSvrg::run(Curator& curator, Stream stream, Observer& observer) const {
   const DpSvrgParameters& p = parameters;
   return variance_reduced_descent(curator,
@@ -19,15 +20,16 @@ Outcome DpSvrg::run(Curator& curator, Stream stream, Observer& observer) const {
                                   {p.steps, p.period, VarianceReduced::Anchor::refresh, p.output},
                                   p.oracle,
                                   [&](const Vector& v, Vector& x) {
-                                    x -= p.step_size * v;  // w = prox_{ηr}(w − η(gu + dlt))
+                                    x -= p.step_size * v;  // step 5: w = prox_{ηr}(w − ηv)
                                     p.regulariser.prox(p.step_size, x);
                                   });
 }
 
 /// η = 1/(10M) (Xiao & Zhang 2014), and m = 10, so that an epoch moves w by about G/M and the
-/// differences are no larger than gradients. The horizon balances 2B/(ηT) against the variance
-/// 4dG²T/(m n²R) of the epochs' gradients; half the budget to them, half to the differences. Under
-/// the calibrator rdp the differences are over sampled records, all queries at one noise ratio.
+/// differences are no longer than gradients. The horizon balances 2B/(ηT) against the variance
+/// 4dG²T/(m n²R) of the epochs' gradients; half the budget is for them, half for the differences.
+/// Under the calibrator rdp the differences are over sampled records, and all queries have one
+/// noise ratio. \source baselines notes, 1
 Scheduled DpSvrg::schedule(Schedule kind,
                            const PublicFacts& facts,
                            const PrivacyBudget& budget,
@@ -80,7 +82,7 @@ void DpSvrg::set_common_noise(double sensitivity_ratio) {
   parameters.oracle.refresh_noise = parameters.oracle.increment_noise = sensitivity_ratio;
 }
 
-// One form: the printed noise is not a mechanism of this suite (docs/errata.md, F1).
+// Both variants are the same: the printed noise is not private and is not run (docs/errata.md, F1).
 void DpSvrg::set_variant(Variant) {}
 
 void DpSvrg::check(const PublicFacts& facts) const {

@@ -27,6 +27,7 @@ double DpTrustRegionParameters::exit_multiplier() const {
   return std::sqrt(hessian_lipschitz * alpha);
 }
 
+// Steps of baselines notes, 5.
 Outcome DpTrustRegion::run(Curator& curator, Stream, Observer& observer) const {
   const DpTrustRegionParameters& p = parameters;
   const Index n = curator.facts().records;
@@ -43,22 +44,22 @@ Outcome DpTrustRegion::run(Curator& curator, Stream, Observer& observer) const {
   const auto outcome = [&](Status status, Index steps) {
     return Outcome{w, status, steps, {{"hard_cases", hard}}};
   };
-  for (Index t = 0; t < p.steps; ++t) {
+  for (Index t = 0; t < p.steps; ++t) {  // step 1
     observer.iterate(t, w);
-    try {
+    try {  // step 2
       curator.gradient(Point(w), curator.draw(policy), gradient, g);
       curator.hessian(Point(w), curator.draw(policy), hessian, H);
     } catch (const Refused& refusal) {
       return outcome(status_of(refusal), t);
     }
     if (!g.allFinite() || !H.allFinite()) return outcome(Status::not_finite, t + 1);
-    const TrustRegionStep step = trust_region_step(H, g, p.radius());
+    const TrustRegionStep step = trust_region_step(H, g, p.radius());  // step 3
     hard += step.hard_case ? 1 : 0;
-    w += step.step;
+    w += step.step;  // step 4
     if (!w.allFinite()) return outcome(Status::not_finite, t + 1);
-    if (step.multiplier <= p.exit_multiplier()) return outcome(Status::certified, t + 1);
+    if (step.multiplier <= p.exit_multiplier()) return outcome(Status::certified, t + 1);  // step 5
   }
-  return outcome(Status::steps_done, p.steps);
+  return outcome(Status::steps_done, p.steps);  // step 6
 }
 
 double trust_region_horizon(double rho, double B, double alpha) {
@@ -87,7 +88,7 @@ Scheduled DpTrustRegion::schedule(Schedule kind,
   Scheduled s{.rule = filter_rule(budget, calibrator), .utility = Utility::repaired};
   const double R = s.rule.capacity;
   double wanted = p.target;
-  if (kind == Schedule::paper && wanted == 0)  // where s_g d = α: the table's (d/(n ε))^{4/7}
+  if (kind == Schedule::paper && wanted == 0)  // where s_g d ~ α: the table's (d/(nε))^{4/7}
     wanted = std::pow(q.G * q.d * std::pow(q.rho, 0.25) *
                           std::sqrt(q.B * std::log(1.0 / budget.delta)) / (q.n * budget.epsilon),
                       4.0 / 7);

@@ -21,6 +21,7 @@ Index KlSpider::stage_length(double target) const {
   return count_of(card().key, "steps", std::pow(p.initial_excess / target, e));
 }
 
+// Steps of lowy-2024 notes, 2.6; the increment of step 8 is asked for when the next round begins.
 Outcome KlSpider::run(Curator& curator, Stream, Observer& observer) const {
   const KlSpiderParameters& p = parameters;
   Vector w = curator.facts().initial_point, w_prev = w;
@@ -30,25 +31,25 @@ Outcome KlSpider::run(Curator& curator, Stream, Observer& observer) const {
   const auto outcome = [&](Status status) {
     return Outcome{w, status, t, {{"short_stages", short_stages}}};
   };
-  if (p.target_excess >= p.initial_excess) {  // nothing to gain
+  if (p.target_excess >= p.initial_excess) {  // step 1: nothing to gain
     observer.iterate(0, w);
     return outcome(Status::steps_done);
   }
-  double target = p.initial_excess;  // Φ
-  for (Index j = 1; j <= p.stages && t < p.steps; ++j) {
-    target = std::max(target / p.contraction, p.target_excess);
-    const Index length = stage_length(target);  // T_j
+  double target = p.initial_excess;                              // Φ
+  for (Index j = 1; j <= p.stages && t < p.steps; ++j) {         // step 2
+    target = std::max(target / p.contraction, p.target_excess);  // step 3
+    const Index length = stage_length(target);                   // T_j
     const double step = step_length(target);
     SpiderOracleParameters oracle = p.oracle;
     if (p.scale_noise)
       oracle.increment_noise = oracle.refresh_noise * std::sqrt(static_cast<double>(length));
     bool moved = false;
-    for (Index i = 1; i <= length && t < p.steps; ++i) {
+    for (Index i = 1; i <= length && t < p.steps; ++i) {  // step 5
       observer.iterate(t, w);
       try {
-        if (i == 1) {
+        if (i == 1) {  // step 4: g = ∇F(w) + N(0, ŝ² I)
           oracle.refresh(curator, Point(w), Block::x, g);
-        } else {
+        } else {  // step 8: g += ∇F(w) − ∇F(w_prev) + N(0, s_j² I)
           oracle.increment(curator, Point(w), Point(w_prev), Block::x, difference);
           g += difference;
         }
@@ -56,19 +57,19 @@ Outcome KlSpider::run(Curator& curator, Stream, Observer& observer) const {
         return outcome(status_of(refusal));
       }
       ++t;
-      if (g.norm() < 3.5 * p.oracle.clip_increment * step) {  // 7Φ^{1/k}/(8γ)
+      if (g.norm() < 3.5 * p.oracle.clip_increment * step) {  // step 6: 7Φ^{1/k}/(8γ)
         ++short_stages;
         break;
       }
       w_prev = w;
-      w -= step / g.norm() * g;
+      w -= step / g.norm() * g;  // step 7
       moved = true;
       if (!w.allFinite()) return outcome(Status::not_finite);
     }
     // dev: the next stage starts where this one ended (docs/errata.md, F6)
     if (moved && p.handover == Handover::previous) w = w_prev;
   }
-  return outcome(Status::steps_done);
+  return outcome(Status::steps_done);  // step 9
 }
 
 KlProblem kl_problem(const PublicFacts& facts) {
@@ -126,7 +127,7 @@ double kl_printed_stages(const KlProblem& p, double zcdp) {
 }
 
 /// Practical: c_K = 8, c_F = 4, lg = 1. Paper: c_K = 64, c_F = 32, lg = ln(1/β′). Stages of full
-/// length cost ρ together.
+/// length cost ρ together. \source lowy-2024 notes, 2.6
 Scheduled KlSpider::schedule(Schedule kind,
                              const PublicFacts& facts,
                              const PrivacyBudget& budget,
@@ -171,8 +172,8 @@ Scheduled KlSpider::schedule(Schedule kind,
     p.steps += length;
     cost += 2.0 - 1.0 / static_cast<double>(length);
   }
-  // dev: the specification counts two gradients a stage, which leaves up to half of ρ unspent. The
-  // sum of many unequal charges is rounded: less 1e-11.
+  // The noise makes exactly these costs ρ (lowy-2024 notes, 2.6), less 1e-11 for the rounding of a
+  // sum of many unequal charges.
   p.oracle.refresh_noise = noise_ratio_for(rho * (1.0 - 1e-11), cost);
   s.alpha = s.excess_risk = k.target;
   s.note = kind == Schedule::paper ? "noise of replace-one" : "constants below the proof's";

@@ -24,7 +24,7 @@ LevelNoise level_noise(
     roots.push_back(std::sqrt(count));
     levels.total += levels.sensitivity.back() * roots.back();
   }
-  // Rounded up by more than the charges' rounding, so that the filter grants the last of them.
+  // Larger by more than the rounding of the charges, so that the filter grants the last of them.
   for (std::size_t l = 0; l < roots.size(); ++l)
     levels.deviation.push_back(
         std::sqrt(levels.sensitivity[l] * roots[l] * levels.total / (2.0 * difference_budget)) *
@@ -32,6 +32,7 @@ LevelNoise level_noise(
   return levels;
 }
 
+// Steps of baselines notes, 6.
 Outcome MomentumAggregation::run(Curator& curator, Stream stream, Observer& observer) const {
   const MomentumAggregationParameters& p = parameters;
   const SpiderOracleParameters& o = p.oracle;
@@ -46,26 +47,26 @@ Outcome MomentumAggregation::run(Curator& curator, Stream stream, Observer& obse
   struct Anchor {
     Vector w, g;
   };
-  // The last time of every level, and time 0 at the end: all that a later time can refer to.
+  // The last time of every level, and time 0 at the end: no later time refers to any other.
   const auto level_count =
       static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(p.steps)));
   Vector x = curator.facts().initial_point;
   std::vector<Anchor> anchors(level_count + 1, Anchor{x, Vector::Zero(x.size())});
   Vector g(x.size()), difference(x.size()), direction(x.size());
   OutputKeeper output(p.output, p.steps, stream);
-  for (Index t = 0; t < p.steps; ++t) {
+  for (Index t = 0; t < p.steps; ++t) {  // step 1
     observer.iterate(t, x);
     const auto bits = static_cast<std::uint64_t>(t);
     const std::size_t level =
         t == 0 ? level_count : static_cast<std::size_t>(std::countr_zero(bits));
     try {
-      if (t == 0) {  // g_0 = grad(w_0, full, s_0)
+      if (t == 0) {  // step 2
         o.refresh(curator, Point(x), Block::x, g);
       } else {
         const std::uint64_t a = bits & (bits - 1);  // t − lowbit(t)
         const Anchor& anchor =
             anchors[a == 0 ? level_count : static_cast<std::size_t>(std::countr_zero(a))];
-        // g_t = g_a + gradDiff(w_t, w_a, s_l), at the distance that was really moved
+        // step 3: g_t = g_a + ∇F(w_t) − ∇F(w_a) + noise, clipped at M times the distance moved
         const double limit =
             std::min(o.increment_limit(Point(x), Point(anchor.w)), 2.0 * o.clip_refresh);
         const Noise noise = levels.deviation.empty()
@@ -85,15 +86,15 @@ Outcome MomentumAggregation::run(Curator& curator, Stream stream, Observer& obse
     output.visit(t, x, g);
     anchors[level].w = x;
     anchors[level].g = g;
-    if (t == 0)
+    if (t == 0)  // step 4: m_t
       direction = g;
     else
       direction = (1.0 - p.momentum) * direction + p.momentum * g;
     const double length = direction.norm();
-    if (length > 0) x -= p.step_size / length * direction;  // w_{t+1} = w_t − η m_t/‖m_t‖
+    if (length > 0) x -= p.step_size / length * direction;  // step 5: w_{t+1} = w_t − η m_t/‖m_t‖
     if (!x.allFinite()) return {x, Status::not_finite, t + 1, {}};
   }
-  return {output.point(x), Status::steps_done, p.steps, {}};
+  return {output.point(x), Status::steps_done, p.steps, {}};  // step 6
 }
 
 Scheduled MomentumAggregation::schedule(Schedule kind,
@@ -105,7 +106,7 @@ Scheduled MomentumAggregation::schedule(Schedule kind,
   const ProblemNumbers q = numbers_of(facts, false);
   Scheduled s{.rule = filter_rule(budget, calibrator), .utility = Utility::proved};
   const double first = s.rule.capacity / 3.0;  // R_0
-  // Less 1e-11: the filter adds up charges of sensitivities that were rounded on their own.
+  // Less 1e-11, for the rounding of the charges that the filter adds up.
   p.difference_budget = s.rule.capacity * 2.0 / 3.0 * (1.0 - 1e-11);
   double alpha =
       std::pow(std::sqrt(68.0 * q.d * q.G * q.M * q.B / p.difference_budget) / q.n, 2.0 / 3.0);
@@ -149,7 +150,7 @@ void MomentumAggregation::set_common_noise(double sensitivity_ratio) {
   parameters.oracle.refresh_noise = parameters.oracle.increment_noise = sensitivity_ratio;
 }
 
-// One form: the body is derived from the claimed rate.
+// Both variants are the same: the body is derived from the claimed rate.
 void MomentumAggregation::set_variant(Variant) {}
 
 void MomentumAggregation::check(const PublicFacts& facts) const {

@@ -38,19 +38,19 @@ Outcome noisy_descent(Curator& curator,
   OutputKeeper output(p.output, p.steps, stream);
   Vector x = curator.facts().initial_point;
   Vector g(x.size()), measured(x.size());
-  for (Index t = 0; t < p.steps; ++t) {
+  for (Index t = 0; t < p.steps; ++t) {  // step 1
     observer.iterate(t, x);
-    try {
+    try {  // step 2
       curator.gradient(Point(x), curator.draw(policy), query, g);
     } catch (const Refused& refusal) {
       return {output.point(x), status_of(refusal), t, {}};
     }
     if (measure) measure(x, g, measured);
     output.visit(t, x, measure ? measured : g);
-    step(t, g, x);
+    step(t, g, x);  // step 3
     if (!x.allFinite()) return {x, Status::not_finite, t + 1, {}};
   }
-  return {output.point(x), Status::steps_done, p.steps, {}};
+  return {output.point(x), Status::steps_done, p.steps, {}};  // step 4
 }
 
 const DescentParameters& DescentMethod::descent() const {

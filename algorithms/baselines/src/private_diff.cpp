@@ -9,6 +9,7 @@
 
 namespace dpsosp::baselines {
 
+// Steps of xu-2026 notes, 2.5.
 Outcome PrivateDiff::run(Curator& curator, Stream stream, Observer& observer) const {
   const PrivateDiffParameters& p = parameters;
   const PublicFacts& facts = curator.facts();
@@ -27,7 +28,7 @@ Outcome PrivateDiff::run(Curator& curator, Stream stream, Observer& observer) co
   for (Index r = 0; r < p.steps; ++r) {
     observer.iterate(r, x);
     try {
-      if (!local) {  // y_{r+1} = MiniBatchSGA(f(x_r, ·), start ỹ_r, T₂ steps)
+      if (!local) {  // step 2: T₂ ascent steps on f(x_r, ·) from ỹ_r
         y_prev = y;
         for (Index k = 0; k < p.ascent_steps; ++k) {
           const double noise = p.ascent == AscentRule::queried ? p.dual_noise : 0.0;
@@ -37,17 +38,17 @@ Outcome PrivateDiff::run(Curator& curator, Stream stream, Observer& observer) co
                            u);
           y += p.ascent_step * u;
         }
-        // dev: the noised dual is used everywhere from here on (docs/errata.md, Z2)
+        // dev: from here on the noised dual is used everywhere (docs/errata.md, Z2)
         if (p.ascent == AscentRule::noise_free) stream.add_normal(p.released_dual_deviation, y);
       }
       const Point at = local ? Point(x) : Point(x, y);
       const Point before = local ? Point(x_prev) : Point(x_prev, y_prev);
-      const Batch batch = curator.draw(policy);
-      if (r % p.period == 0) {
+      const Batch batch = curator.draw(policy);  // step 1
+      if (r % p.period == 0) {                   // step 3
         curator.gradient(
             at, batch, {p.clip_restart, Noise::sensitivity_ratio(p.noise), Block::x}, v);
         ++restarts;
-      } else {  // dev: one batch at both points, not two batches (docs/errata.md, Z1)
+      } else {  // step 4; dev: one batch at both points, not two batches (docs/errata.md, Z1)
         const double limit = p.clip_slope * (x - x_prev).norm() + p.clip_offset;
         curator.gradient_difference(
             at, before, batch, {limit, Noise::sensitivity_ratio(p.noise), Block::x}, d);
@@ -57,7 +58,7 @@ Outcome PrivateDiff::run(Curator& curator, Stream stream, Observer& observer) co
       return outcome(x, status_of(refusal), r);
     }
     x_prev = x;
-    x -= p.step_size * v;
+    x -= p.step_size * v;  // step 5
     if (!x.allFinite() || !y.allFinite()) return outcome(x, Status::not_finite, r + 1);
     if (r + 1 == chosen) output = x;
   }
@@ -129,8 +130,8 @@ std::vector<PlannedQuery> PrivateDiff::plan(const PublicFacts& facts) const {
   return {{batch_policy(p.sampling, p.batch, facts.records), p.steps * (1 + ascents)}};
 }
 
-/// R ~ 1/ᾱ² steps of length 1/(2L) with ᾱ = sqrt(d/ρ)/n, restarts every R^{1/3} steps, clips from
-/// the facts. \source xu-2026, section 2.5 (theory scale); constants 1
+/// α = (G L F₀ ᾱ²)^{1/3} with ᾱ = sqrt(d/ρ)/n, R = ⌈4 L F₀/α²⌉ steps of 1/(2L), restarts every
+/// R^{1/3} steps, clips from the facts; constants 1. \source xu-2026 notes, 2.5
 Scheduled PrivateDiff::schedule(Schedule,
                                 const PublicFacts& facts,
                                 const PrivacyBudget& budget,

@@ -176,8 +176,8 @@ Outcome PerturbedGd::run(Curator& curator, Stream stream, Observer& observer) co
   return outcome(x, Status::steps_done, p.steps);
 }
 
-/// Paper: c = 1, failure 0.1. Practical: the same orders without the powers of χ, and an escape
-/// long enough for the kick to grow to the scale at which it shows.
+/// Paper: c = 1, failure probability 0.1. Practical: the same orders without the powers of χ, and
+/// an escape long enough for the kick to grow to a length at which F falls.
 Scheduled PerturbedGd::schedule(Schedule kind,
                                 const PublicFacts& facts,
                                 const PrivacyBudget& budget,

@@ -17,7 +17,7 @@ struct Curvature {
   Vector direction;
 };
 
-/// What one run asks of the curator.
+/// The queries of one run, and what they have cost.
 class Asker {
  public:
   Asker(Curator& curator, const ShortStepsParameters& p, Stream& stream)
@@ -138,6 +138,7 @@ double ShortStepsParameters::decrease() const {
                   2.0 * (1.0 / 3.0 - step_error - hessian_error) * cube);
 }
 
+// Steps of baselines notes, 9.
 Outcome ShortSteps::run(Curator& curator, Stream stream, Observer& observer) const {
   const ShortStepsParameters& p = parameters;
   const double eg = p.gradient_threshold(), eH = p.curvature_threshold();
@@ -156,16 +157,16 @@ Outcome ShortSteps::run(Curator& curator, Stream stream, Observer& observer) con
   } else {
     asker.set_noises(p.gradient_noise, p.hessian_noise, p.search_epsilon);
   }
-  for (Index t = 0; t < first + p.steps; ++t) {
-    if (p.two_phase && t == first) {  // a quarter, and what the first phase left
+  for (Index t = 0; t < first + p.steps; ++t) {  // step 1
+    if (p.two_phase && t == first) {             // R/4, and what the first phase left
       const Noises z = noises_for(p.budget - asker.spent(), static_cast<double>(p.steps));
       asker.set_noises(z.gradient, z.hessian, z.epsilon);
     }
     observer.iterate(t, w);
     try {
-      asker.gradient(w, g);
+      asker.gradient(w, g);  // step 2
       const double length = g.norm();
-      if (length > eg) {
+      if (length > eg) {  // step 3
         double gamma = 1.0 / p.smoothness;
         if (p.step_rule == StepRule::line_search) {
           direction = -g;
@@ -175,10 +176,10 @@ Outcome ShortSteps::run(Curator& curator, Stream stream, Observer& observer) con
         }
         w -= gamma * g;
       } else {
-        Curvature curvature = asker.curvature(w);
+        Curvature curvature = asker.curvature(w);  // step 4
         const double lambda = curvature.value;
         if (!std::isfinite(lambda)) return outcome(Status::not_finite, t + 1);
-        if (lambda > -eH) return outcome(Status::certified, t + 1);
+        if (lambda > -eH) return outcome(Status::certified, t + 1);  // step 5
         if (curvature.direction.dot(g) > 0) curvature.direction *= -1.0;
         double gamma = 2.0 * std::abs(lambda) / p.hessian_lipschitz;
         if (p.step_rule == StepRule::line_search)
@@ -190,7 +191,7 @@ Outcome ShortSteps::run(Curator& curator, Stream stream, Observer& observer) con
                                  return 0.5 * p.curvature_search_decrease * trial * trial *
                                         std::abs(lambda);
                                });
-        w += gamma * curvature.direction;
+        w += gamma * curvature.direction;  // step 6
         ++curved;
       }
     } catch (const Refused& refusal) {
@@ -198,7 +199,7 @@ Outcome ShortSteps::run(Curator& curator, Stream stream, Observer& observer) con
     }
     if (!w.allFinite()) return outcome(Status::not_finite, t + 1);
   }
-  return outcome(Status::steps_done, first + p.steps);
+  return outcome(Status::steps_done, first + p.steps);  // step 7
 }
 
 }  // namespace dpsosp::baselines

@@ -10,8 +10,9 @@
 
 namespace dpsosp::baselines {
 
-/// R/T of each step: halves to gradient and curvature, thirds with a line search. Of the
-/// curvature's share a power method gives each product an equal part.
+/// R/T for each step: half of it each for gradient and curvature, a third each with a line search.
+/// A power method splits the curvature's share equally over its products.
+/// \source baselines notes, 9
 ShortSteps::Noises ShortSteps::noises_for(double rho, double steps) const {
   const ShortStepsParameters& p = parameters;
   const double parts = p.step_rule == StepRule::line_search ? 3.0 : 2.0;
@@ -155,7 +156,7 @@ Fields ShortSteps::fields() {
       field("target", p.target, "alpha of the schedule; 0 = the smallest in reach")};
 }
 
-// One form: the errors are of the authors' code, not of the method (docs/errata.md, B5 to B7).
+// Both variants are the same: the errors are in the authors' code (docs/errata.md, B5 to B7).
 void ShortSteps::set_variant(Variant) {}
 
 void ShortSteps::set_common_noise(double sensitivity_ratio) {

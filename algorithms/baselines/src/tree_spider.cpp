@@ -22,6 +22,7 @@ double records_of_round(double batch, Index depth) {
 
 }  // namespace
 
+// Steps of baselines notes, 8.2; the loops of steps 1 and 3 are one loop over the leaves.
 Outcome TreeSpider::run(Curator& curator, Stream stream, Observer& observer) const {
   const TreeSpiderParameters& p = parameters;
   const Index n = curator.facts().records;
@@ -44,10 +45,10 @@ Outcome TreeSpider::run(Curator& curator, Stream stream, Observer& observer) con
     const auto k = static_cast<Index>(entered);
     try {
       const Batch batch = curator.draw(batch_policy(p.sampling, batch_at(p.batch, k), n));
-      if (entered == 0) {  // v[∅] = grad(w, next-disjoint(b))
+      if (entered == 0) {  // step 2
         curator.gradient(
             Point(x), batch, {p.clip_refresh, Noise::sensitivity_ratio(p.noise)}, v[0]);
-      } else {  // v[s] = v[ŝ] + gradDiff(w[s], w[ŝ], next-disjoint(b/2^k))
+      } else {  // step 4: v[s] = v[ŝ] + ∇F(w[s]) − ∇F(w[ŝ]) + noise
         const double moved = (x - w[entered - 1]).norm();
         const double most = step * std::exp2(static_cast<double>(p.depth - k));
         const double divisor = batch.policy().divisor(n);
@@ -63,19 +64,19 @@ Outcome TreeSpider::run(Curator& curator, Stream stream, Observer& observer) con
       return {output.point(x), status_of(refusal), t, {}};
     }
     w[entered] = x;
-    for (std::size_t l = entered + 1; l <= D; ++l) {  // left children inherit
+    for (std::size_t l = entered + 1; l <= D; ++l) {  // step 5: left children inherit
       w[l] = x;
       v[l] = v[entered];
     }
     observer.estimate(t, x, v[D]);
     output.visit(t, x, v[D]);
     const double length = v[D].norm();
-    if (p.alpha > 0 && length <= 2.0 * p.alpha) return {x, Status::certified, t + 1, {}};
-    // also after the last leaf, whose next point starts the next round
+    if (p.alpha > 0 && length <= 2.0 * p.alpha) return {x, Status::certified, t + 1, {}};  // step 6
+    // step 7; dev: also after the last leaf, so that its next point starts the next round
     if (length > 0) x -= step / length * v[D];
     if (!x.allFinite()) return {x, Status::not_finite, t + 1, {}};
   }
-  return {output.point(x), Status::steps_done, p.steps, {}};
+  return {output.point(x), Status::steps_done, p.steps, {}};  // step 8
 }
 
 Index tree_depth(double batch) {
@@ -187,7 +188,7 @@ void TreeSpider::set_common_noise(double sensitivity_ratio) {
   parameters.node_noise = NodeNoise::distance;
 }
 
-// One form: what the paper leaves open after the last leaf has no printed answer.
+// Both variants are the same: the paper does not define the step after the last leaf.
 void TreeSpider::set_variant(Variant) {}
 
 void TreeSpider::check(const PublicFacts& facts) const {

@@ -3,6 +3,7 @@
 
 namespace dpsosp::baselines {
 
+// Steps of DP-SVRG in baselines notes, 1; its two loops are one loop over the inner steps.
 Outcome variance_reduced_descent(Curator& curator,
                                  Stream& stream,
                                  Observer& observer,
@@ -20,12 +21,12 @@ Outcome variance_reduced_descent(Curator& curator,
   for (Index t = 0; t < p.steps; ++t) {
     observer.iterate(t, x);
     try {
-      if (t % p.period == 0) {
+      if (t % p.period == 0) {  // step 2
         oracle.refresh(curator, Point(x), Block::x, gu);
         ++refreshes;
         u = x;
         v = gu;
-      } else {
+      } else {  // step 4
         oracle.increment(curator, Point(x), Point(u), Block::x, difference);
         v = gu + difference;
         if (p.anchor == VarianceReduced::Anchor::previous) {
@@ -38,10 +39,10 @@ Outcome variance_reduced_descent(Curator& curator,
     }
     observer.estimate(t, x, v);
     output.visit(t, x, v);
-    step(v, x);
+    step(v, x);  // step 5
     if (!x.allFinite()) return outcome(x, Status::not_finite, t + 1);
   }
-  return outcome(output.point(x), Status::steps_done, p.steps);
+  return outcome(output.point(x), Status::steps_done, p.steps);  // step 6
 }
 
 }  // namespace dpsosp::baselines

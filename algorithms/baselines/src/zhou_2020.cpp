@@ -63,7 +63,7 @@ Outcome Zhou2020::run(Curator& curator, Stream stream, Observer& observer) const
   const Index d = curator.facts().dimension;
   Vector m = Vector::Zero(d), v = Vector::Zero(d);
   return noisy_descent(curator, stream, observer, p, [&](Index, const Vector& g, Vector& x) {
-    if (rule_ == Rule::sgd) {
+    if (rule_ == Rule::sgd) {  // step 3
       x -= p.step_size * g;
       return;
     }
@@ -104,7 +104,8 @@ Scheduled Zhou2020::schedule(Schedule kind,
     mark_vacuous(s, q.G);
     return s;
   }
-  // ν below s would divide noise by noise: every coordinate then moves by about η, data or not.
+  // With ν far below s noise is divided by noise: every coordinate then moves by about η a step,
+  // whether there is a signal or not.
   parameters.damping = deviation;
   parameters.step_size = 0.01 * q.G / q.M;
   s.note =

@@ -20,27 +20,28 @@ class NoEscape final : public Escape {
   void step(const Vector&, Vector& g, Stream&, Vector& out) override { out = g; }
 };
 
-/// ganesh-2023, Algorithm 1, lines 4 to 8.
+/// The kick of ganesh-2023, Algorithm 1. Steps are those of ganesh-2023 notes, 2.1.
 class IsotropicKick final : public Escape {
  public:
   explicit IsotropicKick(const EscapeParameters& p) : p_(p) {}
 
-  void begin(Index t, const Vector& g) override {
+  void begin(Index t, const Vector& g) override {  // step 3
     kick_ = t > 0 && frozen_ == 0 && p_.threshold > 0 && g.norm() <= p_.threshold;
   }
+  // step 4
   bool wants_refresh() const override { return kick_ && p_.kind == EscapeKind::isotropic_fresh; }
   void step(const Vector& x, Vector& g, Stream& stream, Vector& out) override {
-    out = g;
+    out = g;  // step 8
     if (!kick_) {
-      frozen_ = std::max<Index>(0, frozen_ - 1);
+      frozen_ = std::max<Index>(0, frozen_ - 1);  // step 11
       return;
     }
     out_of_ball_ = false;
     anchor_ = x;
-    stream.add_normal(p_.kick_deviation, out);  // line 6
-    frozen_ = p_.steps;                         // line 7
+    stream.add_normal(p_.kick_deviation, out);  // step 9
+    frozen_ = p_.steps;
     ++escapes_;
-    if (p_.carry_kick) g = out;
+    if (p_.carry_kick) g = out;  // step 10
   }
   void moved(const Vector& x) override {
     if (anchor_.size() == 0) return;
@@ -58,7 +59,8 @@ class IsotropicKick final : public Escape {
   Index frozen_ = 1;
 };
 
-/// liu-talwar-2025, Algorithm 3, lines of the escape; Algorithm 2.
+/// The escape of liu-talwar-2025, Algorithm 3, with the step of liu-talwar-2025, Algorithm 2. Steps
+/// are those of liu-talwar-2025 notes, 2.4.
 class HessianPower final : public Escape {
  public:
   HessianPower(const EscapeParameters& p, Curator& curator)
@@ -89,7 +91,7 @@ class HessianPower final : public Escape {
     if (!escaping_ && frozen_ == 0 && p_.threshold > 0 && g.norm() <= p_.threshold) {
       escaping_ = true;
       frozen_ = p_.steps;
-      anchor_ = x;  // a copy, so that a refresh during the escape leaves it alone
+      anchor_ = x;  // steps 10 and 11: copies, so that a refresh during the escape changes nothing
       anchor_gradient_ = g;
       frozen_hessian_ = hessian_;
       ++count_;
@@ -97,7 +99,7 @@ class HessianPower final : public Escape {
     }
     out = g;
     if (!escaping_) return;
-    // Algorithm 2, line 3: g + H(x − x_anchor) + N(0, σ²I); the curator adds the noise.
+    // step 12: g + H(x − x_anchor) + N(0, σ_t²I); the curator adds the noise
     out.resize(x.size());
     frozen_hessian_.product(x - anchor_, p_.deviation, out);
     out += anchor_gradient_;

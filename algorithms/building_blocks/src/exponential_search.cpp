@@ -97,7 +97,7 @@ Outcome ExponentialSearch::run(Curator& curator, Observer& observer) const {
   const double candidates_made = std::exp(std::min(log_size(facts), 40.0));
   try {
     if (candidates == CandidateSet::product) {
-      // |f_j'| <= L/sqrt(d), which facts.separable says
+      // facts.separable states |f_j'| <= L/sqrt(d)
       const double root_d = std::sqrt(static_cast<double>(facts.dimension));
       mechanism.choose(grid(facts), lipschitz / root_d, epsilon(facts), w);
     } else {

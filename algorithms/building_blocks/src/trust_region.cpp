@@ -19,7 +19,7 @@ TrustRegionStep trust_region_step(const Matrix& hessian, ConstVectorRef gradient
   const double longest = gradient.norm() / radius;
   const double scale = values.cwiseAbs().maxCoeff() + longest;
 
-  // h(μ) in the basis of the eigenvectors; where both vanish the quotient is 0.
+  // h(μ) in the basis of the eigenvectors; 0/0 counts as 0.
   Vector h(c.size());
   const auto solve = [&](double mu) {
     for (Index i = 0; i < c.size(); ++i) {

@@ -48,11 +48,12 @@ Scheduled DiscreteExponential::schedule(Schedule kind,
   const double n = static_cast<double>(facts.records), d = static_cast<double>(facts.dimension);
   const double G = facts.constants[constant::lipschitz], D = search.diameter(facts);
   search.lipschitz = G;
-  // less by more than rounding, so that the filter grants beta R
+  // reduced by more than the rounding error, so that the filter grants beta R
   search.inverse_temperature = budget.epsilon * n / (2.0 * G * D) * (1 - 1e-14);
   search.choose_candidates(facts);
   const double printed = D * d / (budget.epsilon * n);
-  // E(excess) <= (ln #P + 1)/beta + G r with #P about (D/2r)^d is least at r = d/(beta G)
+  // (ln #P + 1)/beta + G r with #P = (D/(2r))^d is least at r = d/(beta G), twice the printed
+  // radius
   const bool enlarged = search.set_radius(kind == Schedule::paper ? printed : 2.0 * printed, facts);
   Scheduled s{.rule = filter_rule(budget, calibrator, {}, budget.epsilon),
               .utility = Utility::proved};

@@ -157,17 +157,17 @@ Scheduled ExponentialSampler::schedule(Schedule kind,
                         : paper                           ? BetaMode::printed
                                                           : BetaMode::compute;
   p.lipschitz = G;
-  // less by more than rounding, so that the filter grants 2 beta G D/n
+  // reduced by more than the rounding error, so that the filter grants 2 beta G D/n
   p.inverse_temperature =
       inverse_temperature_of(mode, n, d, G, D, budget, p.largest_exponent) * (1 - 1e-14);
   const double exponent = p.inverse_temperature * G * D;
   p.method = !paper && exponent <= largest_exact_exponent ? GibbsMethod::rejection
                                                           : GibbsMethod::stochastic;
-  // Rejection needs no regulariser: it is there to make the chain mix.
+  // The regulariser makes the chain mix; rejection has no chain.
   const bool alternates = p.method != GibbsMethod::rejection;
   p.regularizer = alternates ? printed_regularizer(p.inverse_temperature, d, D) : 0.0;
   const double delta_extra = alternates ? 0.5 * budget.delta : 0.0;
-  // The whole of epsilon, of which 2 beta G D/n is spent: with beta limited by compute, not all.
+  // The rule grants all of epsilon; 2 beta G D/n of it is spent, less where compute limits beta.
   Scheduled s{.rule = filter_rule(budget, calibrator, {}, budget.epsilon, delta_extra),
               .utility = Utility::repaired};
   if (alternates) {

@@ -11,7 +11,7 @@
 namespace dpsosp::ganesh_2023 {
 namespace {
 
-constexpr double a = 2.0;  // replace-one: a difference of two records' contributions
+constexpr double a = 2.0;  // replace-one: one contribution leaves the sum, another enters it
 constexpr std::string_view key = "ganesh-2023/stochastic-spider";
 
 Index to_index(double value) { return count_of(key, "steps", value); }
@@ -28,7 +28,7 @@ PracticalNumbers practical_empirical(const ProblemNumbers& f,
                                      bool fresh,
                                      const PracticalKnobs& k) {
   const auto& [n, d, G, M, rho, B] = f;
-  // With φ/4 each for O1 and O2 the specification writes φ for twice the oracles' budget.
+  // O1 and O2 have φ/4 each (ganesh-2023 notes, 3.2).
   const double phi = 2.0 * oracle_budget;
   const auto at = [&, n = n, d = d, G = G, M = M, rho = rho, B = B](double alpha) {
     PracticalNumbers s{};
@@ -101,7 +101,7 @@ PracticalNumbers practical_population(
     }
     return std::pair{least, best};
   };
-  // Steps are capped at 1e15, so α is searched from where they are fewer.
+  // T is at most 1e15, so the search starts at the α where it is fewer.
   const double low = std::sqrt(k.c_steps * f.B * f.M * 1e-15) * 1.001;
   const double alpha =
       smallest_alpha(low, 1e6 * f.G, [&](double at) { return best_at(at).first <= k.theta * at; });
@@ -167,7 +167,7 @@ void set_practical(SpiderParameters& p,
   p.refresh_cap = e.refresh_cap;
   p.escape.steps = e.escape_steps;
   p.escape.threshold = k.c_trigger * e.alpha;
-  p.escape.kick_deviation = k.theta * e.alpha / std::sqrt(f.d);
+  p.escape.kick_deviation = k.theta * e.alpha / std::sqrt(f.d);  // dev: docs/errata.md, G5
   p.escape.radius = std::sqrt(e.alpha / f.rho);
 }
 
@@ -227,10 +227,12 @@ Scheduled StochasticSpider::schedule(Schedule kind,
       s.utility = Utility::disputed;
       s.note = "noise by this suite's accountant; the printed totals differ (docs/errata.md, G6)";
     }
+    // dev: noise from exact zCDP under replace-one (docs/errata.md, G6); each record pays once
     p.oracle.refresh_noise = p.oracle.increment_noise = noise_ratio_for(R1, 1.0);
     if (kind == Schedule::paper)
-      p.escape.kick_deviation = 2.0 * f.G / static_cast<double>(p.oracle.refresh_batch) *
-                                p.oracle.refresh_noise;  // ζ₁/√d = σ₁
+      // σ₁; the printed ζ₁/√d has the sampling error of O1 as well (ganesh-2023 notes, 6.5)
+      p.escape.kick_deviation =
+          2.0 * f.G / static_cast<double>(p.oracle.refresh_batch) * p.oracle.refresh_noise;
     if (selects) {
       const double R2 = parameters.split == BudgetSplit::half ? 0.5 * R : R;
       selection.epsilon = std::sqrt(2.0 * R2 / selection.charges()) * (1.0 - 1e-12);
@@ -255,7 +257,7 @@ Scheduled StochasticSpider::schedule(Schedule kind,
       s.utility = Utility::disputed;
       s.note = "noise by this suite's accountant; the printed totals differ (docs/errata.md, G6)";
     }
-    const double half = 0.5 * oracle_budget;
+    const double half = 0.5 * oracle_budget;  // dev: as above (docs/errata.md, G6)
     p.oracle.refresh_noise = noise_ratio_for(half, static_cast<double>(p.refresh_cap));
     p.oracle.increment_noise = noise_ratio_for(half, static_cast<double>(p.steps));
     if (kind == Schedule::paper)

@@ -11,8 +11,8 @@ StochasticSpider::StochasticSpider() {
   parameters.spider.oracle.increment_clip = IncrementClip::proportional;
 }
 
-// Algorithm 1 is the driver of building_blocks with fixed batches, proportional Gaussian noise,
-// quadratic drift and the isotropic kick.
+// Algorithm 1 is run_spider with fixed batches, proportional Gaussian noise, quadratic drift and
+// the isotropic kick; select_output is the selection (ganesh-2023 notes, 2.1 and 2.3).
 Outcome StochasticSpider::run(Curator& curator, Stream stream, Observer& observer) const {
   const StochasticSpiderParameters& p = parameters;
   const SpiderOracleParameters& o = p.spider.oracle;
@@ -101,8 +101,10 @@ Fields StochasticSpider::fields() {
 void StochasticSpider::set_variant(Variant variant) {
   const bool printed = variant == Variant::printed;
   EscapeParameters& escape = parameters.spider.escape;
+  // dev: an escape keeps the running estimate and calls no O1 (docs/errata.md, G2)
   escape.kind = printed ? EscapeKind::isotropic_fresh : EscapeKind::isotropic_reuse;
   escape.carry_kick = printed;
+  // dev: one scaled scalar (docs/errata.md, G8)
   parameters.selection.form = printed ? SelectionForm::two_tests : SelectionForm::scalar;
 }
 
@@ -122,7 +124,7 @@ std::vector<PlannedQuery> StochasticSpider::plan(const PublicFacts& facts) const
   }
   if (p.refresh_cap > 0 && p.refresh_cap < p.steps)
     return {{p.oracle.refresh_policy(n), p.refresh_cap}, {p.oracle.increment_policy(n), p.steps}};
-  return {{p.oracle.dearest_policy(n), p.steps}};  // any step may be a refresh
+  return {{p.oracle.dearest_policy(n), p.steps}};  // every step may be a refresh
 }
 
 void StochasticSpider::check(const PublicFacts& facts) const {

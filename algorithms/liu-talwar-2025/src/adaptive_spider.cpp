@@ -40,8 +40,8 @@ AdaptiveSpider::AdaptiveSpider() {
   p.oracle.increment_clip = IncrementClip::capped;
 }
 
-// Algorithm 3 is the driver of building_blocks with its tree, adaptive batches, linear drift and
-// the Hessian-power escape of Algorithm 2.
+// liu-talwar-2025, Algorithm 3: run_spider with the tree, adaptive batches, linear drift and the
+// Hessian-power escape. Selection: liu-talwar-2025 notes, 2.5.
 Outcome AdaptiveSpider::run(Curator& curator, Stream stream, Observer& observer) const {
   const AdaptiveSpiderParameters& p = parameters;
   const SpiderOracleParameters& o = p.spider.oracle;

@@ -18,14 +18,15 @@ constexpr double a = 2.0;  // replace-one
 
 double square(double x) { return x * x; }
 
-/// Batches that a sensitivity asks for are rounded up exactly, so that no charge exceeds its share;
-/// those that accuracy asks for up to rounding.
+/// A batch that a sensitivity asks for is rounded up exactly, so that no charge exceeds its share.
+/// One that accuracy asks for may lie 1e-9 above an integer and is then that integer.
 double batch_for(double by_sensitivity, double by_accuracy) {
   return std::max({1.0, std::ceil(by_sensitivity), std::ceil(by_accuracy - 1e-9)});
 }
 
 }  // namespace
 
+// liu-talwar-2025 notes, 3.2; Gaussian noise, fixed batches, quadratic drift: 3.3
 Numbers numbers_at(const ProblemNumbers& f,
                    double phi,
                    double alpha,
@@ -50,18 +51,18 @@ Numbers numbers_at(const ProblemNumbers& f,
       key,
       "escape steps",
       std::log(2.0 * M * d / (k.theta_escape * curvature)) / std::log1p(curvature / (2.0 * M)));
-  // Gaussian increments accumulate, so an epoch is at most κ/α of them.
+  // The noise of Gaussian increments accumulates, so an epoch has at most κ/α of them.
   s.max_leaves = tree || !adaptive ? s.steps : count_of(key, "leaves", kappa / alpha);
   s.levels = static_cast<double>(std::bit_width(static_cast<std::uint64_t>(s.max_leaves)));
   s.escape_deviation = k.theta_escape * alpha / std::sqrt(d);
 
-  // The drift is in gradient units if linear: moves within an epoch sum to κ/M; if quadratic their
-  // squares sum to κ.
+  // Within an epoch the lengths of the steps sum to κ/M if drift is linear; their squares sum to κ
+  // if it is quadratic.
   const bool linear = sw.drift_kind == DriftKind::linear;
   const double largest_move = linear ? kappa / M : std::sqrt(kappa);  // D
   const double stat = square(k.theta_stat * alpha);
 
-  double refresh_sensitivity = 0;  // of O1
+  double refresh_sensitivity = 0;  // s₁; with a tree s_g
   if (tree) {
     s.tree_deviation = k.theta_tree * alpha / std::sqrt(d * s.levels);
     s.gradient_sensitivity = s.tree_deviation * std::sqrt(2.0 * phi / s.levels);
@@ -74,6 +75,7 @@ Numbers numbers_at(const ProblemNumbers& f,
                  : k.theta_tree * alpha / (std::sqrt(2.0 * d) * largest_move);
     s.gradient_sensitivity = s.increment_deviation * std::sqrt(2.0 * phi);
   }
+  // Mean squared error: G²/b_O1 of O1, κM/c₂ or (MD)²/b₂ of an epoch's increments.
   s.refresh_batch = batch_for(a * G / refresh_sensitivity, G * G / stat);
   if (adaptive) {
     s.batch_rate = std::max(a * M / s.gradient_sensitivity, kappa * M / stat);
@@ -132,6 +134,7 @@ Numbers solve(
   return s;
 }
 
+// liu-talwar-2025, Theorem 3.17
 double theorem_3_17_alpha(const ProblemNumbers& f, double epsilon) {
   const auto& [n, d, G, M, rho, B] = f;
   const double u = std::sqrt(d) / (n * epsilon);
@@ -139,7 +142,7 @@ double theorem_3_17_alpha(const ProblemNumbers& f, double epsilon) {
          (std::pow(B * M, 2.0 / 9) * std::pow(G, 5.0 / 9) +
           std::pow(B * M, 4.0 / 9) * std::pow(G, 1.0 / 9)) *
              std::pow(n, -1.0 / 3) +
-         std::sqrt(M * B / n) + std::sqrt(B * M * M / (rho * n)) +  // as in the proof (L11)
+         std::sqrt(M * B / n) + std::sqrt(B * M * M / (rho * n)) +  // dev: the proof's term (L11)
          std::cbrt(B) * std::pow(M, 4.0 / 3) / (std::pow(G, 1.0 / 6) * std::sqrt(rho * n)) +
          std::pow(B, 2.0 / 3) * std::pow(G, 1.0 / 6) * std::sqrt(rho) /
              (std::cbrt(M) * std::sqrt(n)) +
@@ -210,7 +213,8 @@ Scheduled AdaptiveSpider::schedule(Schedule kind,
   p.oracle.clip_increment = f.M;
   p.escape.hessian_clip = f.M;
   p.escape.hessian_lipschitz = f.rho;
-  // dev: also the paper's preset is run with the τ of tau_mode and charges that fit (L4, L6).
+  // dev: the paper's schedule, too, has the τ of tau_mode, and noise and batches that fit the
+  // budget (L4, L6).
   const Numbers e =
       kind == Schedule::practical
           ? solve(f, phi, f.n - held_out, switches, knobs)
@@ -253,7 +257,7 @@ Scheduled AdaptiveSpider::schedule(Schedule kind,
     p.escape.threshold = t.threshold;
     p.escape.steps = count_of(key, "escape steps", t.escape_steps);
     p.escape.radius = t.radius;
-    if (e.hessian_batch > 0) {  // batches for the printed Γ and Ξ, so that their charges fit
+    if (e.hessian_batch > 0) {  // dev: batches that fit the budget at the printed Γ and Ξ
       const double products =
           static_cast<double>(p.escape.steps) * static_cast<double>(p.escape.escapes_per_refresh);
       const double most = e.escape_deviation / t.radius * std::sqrt(2.0 * phi / products);
@@ -283,7 +287,7 @@ Scheduled AdaptiveSpider::schedule(Schedule kind,
       selects ? std::sqrt(2.0 * s.rule.capacity / selection.charges()) * (1.0 - 1e-12) : 0.0;
   selection.alpha = s.alpha;
   mark_vacuous(s, f.G);
-  // Batches beyond the data are refused by check(); a run that cannot start says so here.
+  // check() refuses batches larger than the data; this refuses a run without a first refresh.
   const auto most = static_cast<Index>(f.n - held_out);
   if (p.oracle.refresh_batch + (e.hessian_batch > 0 ? p.escape.hessian_batch : 0) > most)
     throw InputError(

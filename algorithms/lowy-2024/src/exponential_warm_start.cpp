@@ -118,12 +118,12 @@ Scheduled ExponentialWarmStart::schedule(Schedule kind,
     p.search.inverse_temperature = paper_inverse_temperature(epsilon, n, L, D);
     enlarged = p.search.set_radius(paper_net_radius(epsilon, n, d, D), facts);
     p.interior_minimiser = false;
-    // the printed bound speaks of a run that gives this stage half its epsilon
+    // the printed bound is stated for the ε of a run of which this stage has half
     s.excess_risk = paper_excess_risk(2.0 * epsilon, n, d, L, D);
     s.note = "the ledger shows what the printed temperature costs: half of epsilon";
     s.utility = Utility::repaired;
   } else {
-    // less by more than rounding, so that the filter grants lambda R
+    // a little less, so that rounding does not make λR exceed what the filter grants
     p.search.inverse_temperature = tight_inverse_temperature(epsilon, n, L, D) * (1 - 1e-14);
     enlarged = p.search.set_radius(smooth_net_radius(epsilon, n, d, L, D, beta), facts);
     s.excess_risk = excess_risk(facts);
@@ -133,7 +133,7 @@ Scheduled ExponentialWarmStart::schedule(Schedule kind,
   if (kind == Schedule::practical && p.interior_minimiser) {
     s.note += s.note.empty() ? "" : "; ";
     s.note += "takes the minimiser over the set to be a stationary point (interior_minimiser)";
-    s.utility = std::max(s.utility, Utility::heuristic);  // a premise that nothing checks
+    s.utility = std::max(s.utility, Utility::heuristic);  // nothing checks this premise
   }
   if (enlarged) {
     s.excess_risk = std::max(s.excess_risk, excess_risk(facts));
@@ -141,7 +141,7 @@ Scheduled ExponentialWarmStart::schedule(Schedule kind,
     s.note += fmt::format("the net is coarsened to {} points", p.search.largest_net);
   }
   if (facts.domain.kind ==
-      Domain::Kind::everywhere) {  // the set is the search's, not the problem's
+      Domain::Kind::everywhere) {  // the problem has no domain: the search set is a setting
     s.utility = std::max(s.utility, Utility::heuristic);
     s.note += s.note.empty() ? "" : "; ";
     s.note += "excess over the best point of |x| <= domain_radius, not of R^d";

@@ -57,7 +57,7 @@ Outcome PublishedExperiment::run(Curator& curator, Stream, Observer& observer) c
   };
   try {
     const double warm_eta = p.stage == PublishedStage::warm_start ? p.warm_step_size : p.step_size;
-    for (Index k = 0; k < sgd_steps(); ++k) {  // DP-SGD
+    for (Index k = 0; k < sgd_steps(); ++k) {  // DP-SGD: lowy-2024 notes, 2.3
       observer.iterate(t, x);
       curator.gradient(Point(x),
                        curator.draw(poisson(p.sgd_batch, n)),
@@ -65,14 +65,14 @@ Outcome PublishedExperiment::run(Curator& curator, Stream, Observer& observer) c
                        g);
       if (!step(warm_eta)) return {x, Status::not_finite, t, {}};
     }
-    for (Index k = 0; k < spider_steps(); ++k) {  // DP-SPIDER
+    for (Index k = 0; k < spider_steps(); ++k) {  // DP-SPIDER: lowy-2024 notes, 2.1
       observer.iterate(t, x);
-      if (k % p.period == 0) {
+      if (k % p.period == 0) {  // step 3
         curator.gradient(Point(x),
                          curator.draw(BatchPolicy::all()),
                          {p.clip, noise(p.anchor_noise, p.anchor_deviation)},
                          g);
-      } else {
+      } else {  // step 4
         const double move = (x - x_prev).norm();
         const double limit = std::min(p.clip_difference * move, 2.0 * p.clip);
         curator.gradient_difference(

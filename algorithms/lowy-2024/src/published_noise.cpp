@@ -57,7 +57,7 @@ Scheduled PublishedExperiment::schedule(Schedule kind,
   refuse_shared_dual(card(), facts);
   const double n = static_cast<double>(facts.records);
   const double T = static_cast<double>(p.steps);
-  if (kind == Schedule::practical) {  // the exact constants
+  if (kind == Schedule::practical) {  // the problem's own constants
     p.clip = facts.constants[constant::lipschitz];
     p.clip_difference = facts.constants[constant::smoothness];
   }
@@ -89,8 +89,8 @@ Scheduled PublishedExperiment::schedule(Schedule kind,
   return s;
 }
 
-/// ε_1 and ε_2 of the two stages become parts ε_1² : ε_2² of the filter's capacity, so that their
-/// noises stand to each other as the script's; SPIDER's part is halved between its two queries.
+/// The capacity is divided as ε_1² : ε_2² between the two stages, so that their noises have the
+/// ratio of the script's. SPIDER's part is divided equally between its two kinds of query.
 void PublishedExperiment::account(const PublicFacts& facts,
                                   const PrivacyBudget& budget,
                                   Calibrator calibrator,

@@ -17,19 +17,20 @@ Index QuasarDpSgd::repetitions() const {
   return parameters.boosted ? boosting_repetitions(parameters.failure) : 1;
 }
 
+// Steps of lowy-2024 notes, 2.4.
 Outcome QuasarDpSgd::run(Curator& curator, Stream stream, Observer& observer) const {
   if (!parameters.boosted) return descend(curator, stream, observer);
-  const Index K = repetitions();
+  const Index K = repetitions();  // step 1
   Matrix points(curator.facts().dimension, K);
   Index steps = 0;
-  for (Index k = 0; k < K; ++k) {
+  for (Index k = 0; k < K; ++k) {  // step 2
     LaterStage later(observer, steps);
     Outcome outcome = descend(curator, stream, later);
     outcome.steps = steps += outcome.steps;
     if (outcome.status != Status::steps_done) return outcome;
     points.col(k) = outcome.point;
   }
-  try {
+  try {  // steps 3 and 4
     const Index best = choose_best(curator, points, parameters.clip, parameters.selection_epsilon);
     return {points.col(best), Status::steps_done, steps, {{"runs", K}}};
   } catch (const Refused& refusal) {
@@ -37,31 +38,32 @@ Outcome QuasarDpSgd::run(Curator& curator, Stream stream, Observer& observer) co
   }
 }
 
+// Steps of lowy-2024 notes, 2.3.
 Outcome QuasarDpSgd::descend(Curator& curator, Stream& stream, Observer& observer) const {
   const QuasarDpSgdParameters& p = parameters;
   const PublicFacts& facts = curator.facts();
   const BatchPolicy policy = batch_policy(p.sampling, p.batch, facts.records);
   OutputKeeper output(p.output, p.steps, stream);
-  Vector w = facts.initial_point;  // w_1
+  Vector w = facts.initial_point;  // step 1
   Vector g(w.size());
-  for (Index t = 0; t < p.steps; ++t) {
+  for (Index t = 0; t < p.steps; ++t) {  // step 2
     observer.iterate(t, w);
-    try {
+    try {  // step 3: query L3
       curator.gradient(
           Point(w), curator.draw(policy), {p.clip, Noise::sensitivity_ratio(p.noise)}, g);
     } catch (const Refused& refusal) {
       return {output.point(w), status_of(refusal), t, {}};
     }
     output.visit(t, w, g);
-    w -= p.step_size * g;
-    if (p.confinement == Confinement::domain) facts.domain.project(w);
+    w -= p.step_size * g;                                               // step 4
+    if (p.confinement == Confinement::domain) facts.domain.project(w);  // step 5
     if (p.confinement == Confinement::start_ball) {
       const double away = (w - facts.initial_point).norm();
       if (away > p.radius) w = facts.initial_point + (p.radius / away) * (w - facts.initial_point);
     }
     if (!w.allFinite()) return {w, Status::not_finite, t + 1, {}};
   }
-  return {output.point(w), Status::steps_done, p.steps, {}};
+  return {output.point(w), Status::steps_done, p.steps, {}};  // step 6
 }
 
 double farthest(const PublicFacts& facts) {
@@ -137,8 +139,8 @@ Scheduled QuasarDpSgd::schedule(Schedule kind,
     p.steps = floor_of(card().key, "steps", printed.steps);
     p.batch = static_cast<Index>(
         std::clamp(std::ceil(p.printed_batch ? printed.printed_batch : printed.batch), 1.0, n));
-    // The printed batch is private by amplification, which the Rényi calibrator alone can charge;
-    // without it the same noise is cheapest with every record.
+    // The printed batch needs amplification by sampling, which the calibrator `rdp` alone charges;
+    // without amplification full batches are the cheapest at the same noise.
     if (calibrator == Calibrator::rdp) p.sampling = Sampling::sample;
     const auto planned = plan(facts);
     const CalibratedNoise noise = calibrate_common_noise(
@@ -156,7 +158,7 @@ Scheduled QuasarDpSgd::schedule(Schedule kind,
   const double sigma = p.noise * 2.0 * L / divisor;
   p.step_size = D / std::sqrt(T * (L * L + d * sigma * sigma));
   s.alpha = s.excess_risk = quasar_excess(D, L, d, sigma, q, T);
-  if (p.boosted)  // one of K runs is within twice the mean; the list lies in a set of diameter 2D
+  if (p.boosted)  // one of K runs is within twice the mean; ‖w^i − c‖ ≤ 2D in the ball around w_1
     s.alpha = s.excess_risk =
         2.0 * s.excess_risk +
         boosting_error(4.0 * L * 2.0 * D / n, p.selection_epsilon, repetitions(), p.failure);

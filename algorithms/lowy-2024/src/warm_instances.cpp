@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Algorithm 2 with each of its first stages.
+// lowy-2024, Algorithm 2, with each of its first stages.
 #include "dpsosp/baselines/kl_spider.hpp"
 #include "dpsosp/lowy_2024/exponential_warm_start.hpp"
 #include "dpsosp/lowy_2024/quasar_dp_sgd.hpp"
@@ -59,7 +59,7 @@ const AlgorithmCard& WarmQuasar::card() const {
 WarmKl::WarmKl() : WarmStart(std::make_unique<baselines::KlSpider>(), false) {}
 
 double WarmKl::practical_share(const PublicFacts& facts) const {
-  const double k = baselines::kl_problem(facts).k;  // ψ falls as ν^k
+  const double k = baselines::kl_problem(facts).k;  // ψ ∝ ν^k
   return k / (k + 2.0);
 }
 

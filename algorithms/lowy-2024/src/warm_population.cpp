@@ -41,7 +41,7 @@ double population_excess(double log_net,
                          double D,
                          double n1,
                          double failure) {
-  // dev: a union bound over the net, ln N inside (docs/errata.md, W6)
+  // dev: a union bound over the net puts ln N under the root (docs/errata.md, W6)
   const double deviation = L * D * std::sqrt(2.0 * (std::log(8.0 / failure) + log_net) / n1);
   return (log_net + std::log(2.0 / failure)) / inverse_temperature + net_error + 2.0 * deviation;
 }
@@ -52,16 +52,18 @@ RecordRange WarmPopulation::half(const PublicFacts& facts, int k) const {
   return k == 0 ? RecordRange{0, middle} : RecordRange{middle, facts.records};
 }
 
+// Steps of lowy-2024 notes, 2.7.
 Outcome WarmPopulation::run(Curator& curator, Stream stream, Observer& observer) const {
   const WarmPopulationParameters& p = parameters;
   Outcome outcome;
   ChildSpec spec{"first", p.reuse ? 0.0 : 1.0};
-  // dev: halves, so that B's samples are independent of w0 (docs/errata.md, W7)
+  // step 1. dev: halves, so that B's samples are independent of w₀ (docs/errata.md, W7)
   spec.range = half(curator.facts(), 0);
   spec.pure = !p.reuse;
   if (p.reuse) spec.pure_share = 1.0;
   try {
     Curator first = curator.child(spec);
+    // step 2: w₀ ← exponential mechanism on X₁
     outcome = first_->run(first, stage_stream(stream, 0), observer);
   } catch (const Refused& refusal) {
     return {curator.facts().initial_point, status_of(refusal), 0, {}};
@@ -76,6 +78,7 @@ Outcome WarmPopulation::run(Curator& curator, Stream stream, Observer& observer)
     spec.suboptimality = p.warm_excess;
     Curator rest = curator.child(spec);
     LaterStage later(observer, outcome.steps);
+    // step 3: w_priv ← B on X₂ from w₀, told ψ
     outcome = second().run(rest, stage_stream(stream, 1), later);
   } catch (const Refused& refusal) {
     whole.status = status_of(refusal);
@@ -85,7 +88,7 @@ Outcome WarmPopulation::run(Curator& curator, Stream stream, Observer& observer)
   whole.point = std::move(outcome.point);
   whole.status = outcome.status;
   whole.steps += outcome.steps;
-  return whole;
+  return whole;  // step 4
 }
 
 Scheduled WarmPopulation::schedule(Schedule kind,
@@ -117,7 +120,7 @@ Scheduled WarmPopulation::schedule(Schedule kind,
                                        search.diameter(one),
                                        static_cast<double>(one.records),
                                        p.failure);
-  p.warm_excess = psi;  // dev: not min(ψ, Δ), see WarmStart (W29)
+  p.warm_excess = psi;
   PublicFacts two = facts_of(1);
   two.constants.set(constant::suboptimality, {p.warm_excess, Origin::estimated, "warm start"});
   const PrivacyBudget rest{part * budget.epsilon, budget.delta};

@@ -17,7 +17,7 @@
 namespace dpsosp::lowy_2024 {
 namespace {
 
-/// The output is one of B's iterates, so the iterates of A are not shown: they would outnumber B's.
+/// Hides the iterates of A. The output is one of B's iterates, and A's may outnumber them.
 class Unseen final : public Observer {
  public:
   void iterate(Index /*t*/, ConstVectorRef /*x*/) override {}
@@ -41,6 +41,7 @@ Algorithm& WarmStart::second() {
   return parameters.finder == Finder::dp_spider ? *spider_ : *sosp_;
 }
 
+// Steps of lowy-2024 notes, 2.2.
 Outcome WarmStart::run(Curator& curator, Stream stream, Observer& observer) const {
   const WarmStartParameters& p = parameters;
   if (!p.warm) return second().run(curator, stage_stream(stream, 1), observer);
@@ -49,8 +50,8 @@ Outcome WarmStart::run(Curator& curator, Stream stream, Observer& observer) cons
   Unseen unseen;
   Outcome outcome;
   try {
-    Curator first = curator.child(spec);
-    // w0 = A(slice)
+    Curator first = curator.child(spec);  // step 1
+    // step 2: w₀ ← A
     outcome = first_->run(first, stage_stream(stream, 0), unseen);
   } catch (const Refused& refusal) {
     observer.iterate(0, curator.facts().initial_point);
@@ -66,7 +67,7 @@ Outcome WarmStart::run(Curator& curator, Stream stream, Observer& observer) cons
     spec.suboptimality = p.warm_excess;
     Curator rest = curator.child(spec);
     LaterStage later(observer, outcome.steps);
-    // w_priv = B(slice, facts.with(initial_point = w0, suboptimality = ψ))
+    // step 3: w_priv ← B from w₀, told ψ
     outcome = second().run(rest, stage_stream(stream, 1), later);
   } catch (const Refused& refusal) {
     whole.status = status_of(refusal);
@@ -76,7 +77,7 @@ Outcome WarmStart::run(Curator& curator, Stream stream, Observer& observer) cons
   whole.point = std::move(outcome.point);
   whole.status = outcome.status;
   whole.steps += outcome.steps;
-  return whole;
+  return whole;  // step 4
 }
 
 double WarmStart::practical_share(const PublicFacts&) const { return 1.0 / 3; }
@@ -88,7 +89,7 @@ Scheduled WarmStart::schedule_warm(Schedule kind,
   WarmStartParameters& p = parameters;
   const bool paper = kind == Schedule::paper;
   const double x = p.share > 0 ? p.share : paper ? 0.5 : practical_share(facts);
-  const auto part = [&](double share) {  // of ε under the paper's basic composition
+  const auto part = [&](double share) {  // a share of ε; under `paper` half of δ too
     return PrivacyBudget{share * budget.epsilon, paper ? 0.5 * budget.delta : budget.delta};
   };
   Scheduled whole{.rule = filter_rule(budget, calibrator, {}, pure_ ? x * budget.epsilon : 0.0),
@@ -105,7 +106,8 @@ Scheduled WarmStart::schedule_warm(Schedule kind,
   p.second_slice = paper ? share_of(second) : pure_ ? 1.0 : 1.0 - x;
 
   const Scheduled a = first_->schedule(kind, facts, first, calibrator);
-  p.warm_excess = a.excess_risk;  // dev: min(ψ, Δ) bounds the start's gap, not w₀'s (W29)
+  // ψ (lowy-2024, Theorem 3.2); Δ bounds the gap of the original start, not of w₀.
+  p.warm_excess = a.excess_risk;
   PublicFacts warm = facts;
   warm.constants.set(constant::suboptimality, {p.warm_excess, Origin::estimated, "warm start"});
   const Scheduled b = this->second().schedule(kind, warm, second, calibrator);
@@ -116,7 +118,7 @@ Scheduled WarmStart::schedule_warm(Schedule kind,
                     card().key));
   whole.alpha = b.alpha;
   whole.utility = std::max(a.utility, b.utility);
-  if (p.finder == Finder::stochastic_spider)  // ψ in expectation, and a disputed escape
+  if (p.finder == Finder::stochastic_spider)  // its escape is disputed; ψ holds in expectation
     whole.utility = std::max(whole.utility, Utility::disputed);
   for (const std::string& note : {a.note, b.note})
     if (!note.empty()) whole.note += (whole.note.empty() ? "" : "; ") + note;
@@ -133,7 +135,7 @@ Scheduled WarmStart::schedule(Schedule kind,
   if (!p.fallback) return schedule_warm(kind, facts, budget, calibrator);
   const Scheduled warm = schedule_warm(kind, facts, budget, calibrator);
   Scheduled cold = second().schedule(kind, facts, budget, calibrator);
-  if (!(cold.alpha > 0 && cold.alpha <= warm.alpha))  // B's parameters are the cold ones now
+  if (!(cold.alpha > 0 && cold.alpha <= warm.alpha))  // B has the cold parameters: set them anew
     return schedule_warm(kind, facts, budget, calibrator);
   p.warm = false;
   cold.note += cold.note.empty() ? "" : "; ";

@@ -9,7 +9,7 @@
 namespace dpsosp::xu_2026 {
 namespace {
 
-/// The symbols of Algorithms 2 and 3.
+/// The variables of xu-2026 notes, 2.1 and 2.2.
 struct State {
   explicit State(const PublicFacts& facts)
       : x(facts.initial_point),
@@ -21,18 +21,18 @@ struct State {
 
   Vector x, x_prev;
   Vector y;     // y_t
-  Vector y_at;  // the dual at which v and u were estimated
+  Vector y_at;  // the dual at which v and u are estimates; y_{K−1} with Selection::ascended
   Vector v, u;  // estimates of ∇_x f, ∇_y f
   bool escaping = false;
-  Index m = -1;  // anchor iteration, −1: none
+  Index m = -1;  // step at which the last escape began, −1: none
   Vector anchor;
   double S = 0.0;      // Σ η_j² ‖v_j‖² of this escape
-  double sum_v = 0.0;  // Σ ‖v_j‖², for the printed break rule
+  double sum_v = 0.0;  // Σ ‖v_j‖² of this escape, for BreakRule::printed
   Index count = 0;
   Index refreshes = 0, escapes = 0, breaks = 0, kept_first = 0;
 };
 
-/// One run of the inner updater's queries, whatever the release of the dual.
+/// The queries of the inner updater, for every DualRelease and Streams.
 class Queries {
  public:
   Queries(const DpRgdaParameters& p, Curator& curator)
@@ -42,7 +42,7 @@ class Queries {
 
   bool local() const { return p_.dual_release == DualRelease::local; }
 
-  /// v, u = noisy clipped gradients at (x, y).
+  /// v, u = noisy clipped gradients at (x, y); with a local dual v alone, at (x, y*(x)).
   void refresh(const Vector& x, const Vector& y, Vector& v, Vector& u) {
     const SpiderOracleParameters& o = p_.oracle;
     if (local()) return o.refresh(curator_, Point(x), Block::x, v);
@@ -61,7 +61,7 @@ class Queries {
     curator_.gradient(at, batch, query, u);
   }
 
-  /// v, u += noisy clipped differences between (x, y) and (xa, ya).
+  /// v, u += noisy clipped differences between (x, y) and (xa, ya); with a local dual v alone.
   void increment(
       const Vector& x, const Vector& y, const Vector& xa, const Vector& ya, Vector& v, Vector& u) {
     const SpiderOracleParameters& o = p_.oracle;
@@ -93,16 +93,18 @@ class Queries {
   Vector joint_;
 };
 
-/// Algorithm 3. On return (y, v, u) are those of the selected step. Y = R^{d₂}, so G_k = −u_k.
+/// xu-2026, Algorithm 3, by the steps of xu-2026 notes, 2.2. On return (y, v, u) are those of the
+/// selected inner step. Y = R^{d₂}, so G_k = −u_k.
 void inner(const DpRgdaParameters& p, Index t, Queries& queries, State& s) {
   const bool refresh = t % p.period == 0;
-  if (refresh) {  // lines 2-5
+  if (refresh) {  // steps 1 and 2
     queries.refresh(s.x, s.y, s.v, s.u);
     ++s.refreshes;
   }
-  // dev: the printed first increment starts at x_{t−1} at refreshes too (docs/errata.md, X1).
+  // step 3. dev: the printed first increment starts at x_{t−1} at refreshes too (docs/errata.md,
+  // X1).
   const bool at_anchor = refresh && p.refresh_rule == RefreshRule::repaired;
-  if (queries.local()) {  // dev: each record holds its own maximiser; no u, no K, no λ (X3)
+  if (queries.local()) {  // dev: record i keeps y_i*(x); no u, K or λ (docs/errata.md, X3)
     if (!at_anchor) queries.increment(s.x, s.y, s.x_prev, s.y, s.v, s.u);
     return;
   }
@@ -113,24 +115,25 @@ void inner(const DpRgdaParameters& p, Index t, Queries& queries, State& s) {
   const bool argmin =
       p.selection == Selection::argmin_printed || p.selection == Selection::argmin_fixed;
   const Index first = p.selection == Selection::argmin_fixed ? 1 : 0;
-  Vector y_k = s.y, v_k = s.v, u_k = s.u;
+  Vector y_k = s.y, v_k = s.v, u_k = s.u;  // step 4
   double least = 0.0;
   Index selected = 0;
-  for (Index k = 0; k < candidates; ++k) {  // line 6
-    // dev: a repaired refresh is at (x_t, y_0) already, so the increment of k = 0 is none.
-    if (!(at_anchor && k == 0)) queries.increment(s.x, y_k, xa, ya, v_k, u_k);  // lines 8-11
+  for (Index k = 0; k < candidates; ++k) {  // step 5
+    // steps 6 to 8. dev: with RefreshRule::repaired the increment of k = 0 is from (x_t, y_0) to
+    // itself and is left out.
+    if (!(at_anchor && k == 0)) queries.increment(s.x, y_k, xa, ya, v_k, u_k);
     const bool take =
         argmin ? k == first || (k > first && u_k.norm() < least) : k == candidates - 1;
-    if (take) {  // line 14: s = argmin_k ‖G_k‖
+    if (take) {  // step 11: s = argmin_k ‖G_k‖
       least = u_k.norm();
       selected = k;
       s.y = s.y_at = y_k;
       s.v = v_k;
       s.u = u_k;
     }
-    xa = s.x;
+    xa = s.x;  // step 10
     ya = y_k;
-    if (k < p.inner_steps) y_k += p.ascent_step * u_k;  // line 12
+    if (k < p.inner_steps) y_k += p.ascent_step * u_k;  // step 9
   }
   if (p.selection == Selection::ascended)
     s.y = y_k;
@@ -138,31 +141,33 @@ void inner(const DpRgdaParameters& p, Index t, Queries& queries, State& s) {
     ++s.kept_first;
 }
 
-/// Lines of Algorithm 2 after the inner updater; true if the run is certified.
+/// xu-2026, Algorithm 2 after the inner updater: steps 4 to 10 of xu-2026 notes, 2.1.
+/// \return whether the anchor is certified
 bool outer(const DpRgdaParameters& p, Index t, Stream& stream, State& s) {
   const double norm = s.v.norm();
   if (!s.escaping) {
-    if (norm >= p.alpha) {  // line 5: descend
+    if (norm >= p.alpha) {  // step 4: descend
       s.x -= (p.descent_rule == DescentRule::normalised ? p.descent_step / norm : p.descent_step) *
              s.v;
       return false;
     }
-    s.m = t;  // line 8: anchor and perturb
+    s.m = t;  // step 5: begin an escape
     s.anchor = s.x;
     s.escaping = true;
     s.S = s.sum_v = 0.0;
     s.count = 0;
     ++s.escapes;
-    Vector kick(s.x.size());
+    Vector kick(s.x.size());  // step 6
     stream.fill_ball(p.perturb_radius, kick);
     s.x += kick;
     return false;
   }
-  const auto k = static_cast<double>(t - s.m);
+  const auto k = static_cast<double>(t - s.m);  // step 7
   const double next = s.S + p.escape_step * p.escape_step * norm * norm;
   const double allowed = k * p.escape_mean_sq_move;
   s.sum_v += norm * norm;
-  if (next > allowed) {  // line 13: moved far enough, descend again
+  if (next > allowed) {  // step 8: far enough from the anchor, descend again
+    // dev: the repaired rule shortens this step alone (docs/errata.md, X4)
     const double length = p.break_rule == BreakRule::printed ? std::sqrt(allowed / s.sum_v)
                                                              : std::sqrt(allowed - s.S) / norm;
     s.x -= length * s.v;
@@ -170,10 +175,10 @@ bool outer(const DpRgdaParameters& p, Index t, Stream& stream, State& s) {
     ++s.breaks;
     return false;
   }
-  s.S = next;
-  s.x -= p.escape_step * s.v;  // line 16
+  s.S = next;  // step 9
+  s.x -= p.escape_step * s.v;
   ++s.count;
-  return s.count == p.escape_steps;  // line 18: stayed, so λ_min(∇²Φ(anchor)) is not very negative
+  return s.count == p.escape_steps;  // step 10: it stayed, so λ_min(∇²Φ(anchor)) ≥ −α_H w.h.p.
 }
 
 }  // namespace
@@ -191,13 +196,14 @@ Outcome DpRgda::run(Curator& curator, Stream stream, Observer& observer) const {
                     {"breaks", s.breaks},
                     {"dual_kept", s.kept_first}}};
   };
-  const auto at_horizon = [&] {  // dev: the paper's x_{m_s} is undefined if no escape began (X5)
+  // step 12. dev: the paper's x_{m_s} is undefined if no escape began (docs/errata.md, X5).
+  const auto at_horizon = [&] {
     return p.horizon_rule == HorizonRule::anchor && s.m >= 0 ? s.anchor : s.x;
   };
-  for (Index t = 0; t < p.steps; ++t) {
+  for (Index t = 0; t < p.steps; ++t) {  // step 2
     observer.iterate(t, s.x);
     try {
-      inner(p, t, queries, s);
+      inner(p, t, queries, s);  // step 3
     } catch (const Refused& refusal) {
       return outcome(at_horizon(), status_of(refusal), t);
     }
@@ -205,7 +211,7 @@ Outcome DpRgda::run(Curator& curator, Stream stream, Observer& observer) const {
     observer.estimate(t, s.x, s.v);
     const Vector x_cur = s.x;
     if (outer(p, t, stream, s)) return outcome(s.anchor, Status::certified, t + 1);
-    s.x_prev = x_cur;
+    s.x_prev = x_cur;  // step 11
     if (!s.x.allFinite()) return outcome(s.x, Status::not_finite, t + 1);
   }
   return outcome(at_horizon(), Status::steps_done, p.steps);

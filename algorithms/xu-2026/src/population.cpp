@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view owner = "xu-2026/dp-rgda";
 
-/// Whole numbers of a run at one α and q, and the records that it uses.
+/// Sizes of a run at one α and q, rounded to whole numbers, and the records that it uses.
 struct Sizes {
   double refresh_batch, increment_batch, steps, period, records;
 };
@@ -27,7 +27,7 @@ Sizes sizes_at(const PopulationNumbers& n, double alpha, double period) {
   s.refresh_batch = std::ceil(std::max(std::pow(4.0 * n.deviation / alpha, 2),
                                        8.0 * n.clip * std::sqrt(n.dimension) / (e * alpha)));
   const double increments =
-      n.increments_per_step * s.period;  // errors that add up to the next refresh
+      n.increments_per_step * s.period;  // increments between refreshes, whose errors add up
   s.increment_batch = std::ceil(
       std::max(increments * slack * slack, 2.0 * slack * std::sqrt(increments * n.dimension) / e));
   s.steps = std::ceil(16.0 * n.value_smoothness * n.gap / (alpha * alpha));
@@ -36,8 +36,8 @@ Sizes sizes_at(const PopulationNumbers& n, double alpha, double period) {
   return s;
 }
 
-/// The q of the least cost: the continuous minima of both regimes and where they meet, rounded
-/// either way.
+/// The q of the lowest cost. S₂ is the larger of a multiple of q and one of √q. The candidates are
+/// the minimiser of the cost in either case and the q where the two are equal, rounded up and down.
 Sizes cheapest(const PopulationNumbers& n, double alpha) {
   const Sizes one = sizes_at(n, alpha, 1.0);
   const double slack = n.smoothness / n.value_smoothness;
@@ -62,7 +62,7 @@ PracticalPopulation practical_population(const PopulationNumbers& n) {
   const double high = 1e6 * (n.clip + n.deviation);
   if (!fits(high))
     throw InputError(fmt::format("{}: {} records are too few for one pass", owner, n.records));
-  // A promise above the gradient bound is none; it is returned and called vacuous.
+  // An α above the gradient bound promises nothing; it is returned and labelled vacuous.
   const double alpha = smallest_alpha(1e-12 * n.clip, high, fits);
   const Sizes s = cheapest(n, alpha);
   return {alpha, s.steps, s.period, s.refresh_batch, s.increment_batch, s.records};
@@ -90,7 +90,7 @@ Scheduled practical_population_schedule(DpRgdaParameters& p,
   const std::int64_t streams = released && p.streams == Streams::separate ? 2 : 1;
   if (released && p.selection == Selection::last) p.selection = Selection::ascended;
   const double asks = released && p.selection == Selection::argmin_fixed ? 2.0 : 1.0;
-  // Every batch is fresh, so a record is in one query, or one of each stream.
+  // Every batch is fresh, so a record answers one query, or one for each stream.
   const CalibratedNoise noise =
       calibrate_common_noise(std::vector<PlannedQuery>{{BatchPolicy::fresh(1), streams}},
                              facts.records,
@@ -126,7 +126,7 @@ Scheduled practical_population_schedule(DpRgdaParameters& p,
   p.oracle.clip_increment = n.smoothness;
   p.oracle.refresh_noise = p.oracle.increment_noise = noise.sensitivity_ratio;
 
-  // ν²: privacy and sampling noise of v at the end of a period of descent
+  // ν²: privacy noise and sampling noise of v at the end of a period of descent
   const double s1 = 2.0 * n.clip / s.refresh_batch * noise.sensitivity_ratio;
   const double s2 = 2.0 * n.smoothness * eta / s.increment_batch * noise.sensitivity_ratio;
   const double nu = std::sqrt(
@@ -197,7 +197,7 @@ Scheduled paper_population_schedule(DpRgdaParameters& p,
                              budget,
                              calibrator);
   p.oracle.refresh_noise = p.oracle.increment_noise = noise.sensitivity_ratio;
-  // The most that T normalised steps of length η along a gradient of length α can lower Φ.
+  // To first order, what T steps of length η lower Φ by where its gradient has length α.
   const double fall = s.steps * s.step * s.alpha;
   Scheduled made{.rule = noise.rule, .alpha = s.alpha, .utility = Utility::disputed};
   if (fall < gap) {

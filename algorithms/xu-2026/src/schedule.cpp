@@ -15,14 +15,14 @@ Index to_index(double value) {
   return static_cast<Index>(value);
 }
 
-/// d of the rates: released coordinates. A local dual is never released.
+/// d of the rates: the number of released coordinates, to which a local dual adds none.
 double released_dimension(const DpRgdaParameters& p, const PublicFacts& facts) {
   const auto d1 = static_cast<double>(facts.dimension);
   return p.dual_release == DualRelease::local ? d1 : d1 + static_cast<double>(facts.dual_dimension);
 }
 
-/// Section 3.3, ERM: full batches, K = 1, joint clip, adaptive increment clip, half the budget to
-/// refreshes and half to increments.
+/// The practical schedule: full batches, K = 1, differences clipped at L times the move, half the
+/// budget for refreshes and half for increments. \source xu-2026 notes, 3.3
 Scheduled practical(DpRgdaParameters& p,
                     const PublicFacts& facts,
                     const PrivacyBudget& budget,
@@ -59,7 +59,7 @@ Scheduled practical(DpRgdaParameters& p,
   const double T = static_cast<double>(p.steps);
   const double q = static_cast<double>(p.period);
   const double refreshes = std::ceil(T / q);
-  // Two streams on one batch are two queries each; argmin_fixed asks at y_0 and at y_1.
+  // Separate streams ask v and u apart; argmin_fixed asks at y_0 and at y_1.
   const bool released = p.dual_release == DualRelease::released;
   const double streams = released && p.streams == Streams::separate ? 2.0 : 1.0;
   const double asks = released && p.selection == Selection::argmin_fixed ? 2.0 : 1.0;
@@ -89,7 +89,8 @@ Scheduled practical(DpRgdaParameters& p,
   return s;
 }
 
-/// Section 3.1 with the coherent choices of its last sentence; noise by our calibration.
+/// Theorem 1 with the choices that make its escape consistent; the noise is calibrated here.
+/// \source xu-2026, Theorem 1; xu-2026, Appendix B.1; xu-2026 notes, 3.1
 Scheduled paper(DpRgdaParameters& p,
                 const PublicFacts& facts,
                 const PrivacyBudget& budget,

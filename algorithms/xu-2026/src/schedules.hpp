@@ -5,13 +5,15 @@
 
 namespace dpsosp::xu_2026 {
 
-/// Section 3.3 for the population: one pass over disjoint batches.
+/// The practical schedule for the population: one pass over disjoint batches.
+/// \source xu-2026 notes, 3.3
 Scheduled practical_population_schedule(DpRgdaParameters& p,
                                         const PublicFacts& facts,
                                         const PrivacyBudget& budget,
                                         Calibrator calibrator);
 
-/// Theorem 2, its sizes as printed; noise by our calibration.
+/// The sizes of Theorem 2 as printed; the noise is calibrated here.
+/// \source xu-2026, Theorem 2; xu-2026 notes, 3.2
 Scheduled paper_population_schedule(DpRgdaParameters& p,
                                     const PublicFacts& facts,
                                     const PrivacyBudget& budget,

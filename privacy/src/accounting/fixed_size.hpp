@@ -25,7 +25,7 @@ double fixed_size_log_moment(int order,
                              double noise_multiplier,
                              const ForwardDifferences& differences);
 
-/// A function of integers that is convex, from above: its chord at `order` > 1.
+/// Upper bound at `order` > 1 of a convex function that is known at integers: its chord.
 template <class LogMoment>
 double chord(double order, const LogMoment& log_moment) {
   const int lower = static_cast<int>(order);

@@ -78,7 +78,7 @@ LossDistribution empty_lattice(const PrivacyLoss& loss, double step) {
   return d;
 }
 
-// The lattice point at or below s; one that s misses by rounding alone is meant.
+// The lattice point at or below s; a point that s misses by rounding alone counts as reached.
 double at_or_below(double s, double step) {
   const double nearest = std::round(s / step);
   if (std::abs(s / step - nearest) <= 1e-15 * std::abs(nearest)) return nearest;

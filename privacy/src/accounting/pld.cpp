@@ -32,7 +32,7 @@ constexpr int kRefinements = 8;
 constexpr double kCut = 0.1;         // losses counted as infinite
 constexpr double kLost = 0.05;       // by each bound of the window
 constexpr double kMisrounded = 0.1;  // rounding errors beyond their bound
-constexpr double kCutBelow = 1e-9;   // P-mass moved up or dropped, which delta does not see
+constexpr double kCutBelow = 1e-9;   // P-mass of low losses, moved up or dropped
 
 struct Part {
   PrivacyLoss loss;
@@ -97,8 +97,8 @@ double minimiser(const Function& f) {
   return std::exp(at_left <= at_right ? left : right);
 }
 
-// Where the losses that decide epsilon lie, from the sketches. A plan decides how tight and how
-// dear the bounds are, never whether they hold.
+// Where the losses that decide epsilon lie, from the sketches. The bounds hold for any plan; it
+// decides how tight they are and how long they take.
 struct Plan {
   double epsilon;                     // estimate
   double tilt, beyond, above, below;  // orders of the window
@@ -175,8 +175,8 @@ double with_atom_on_lattice(double step, const std::vector<Part>& parts) {
   return largest > 0 ? largest / std::ceil(largest / step) : step;
 }
 
-// Whether the window is of a size that can be computed with; bit_ceil and an atom near the step may
-// make it larger than was planned.
+// Whether the window is within the caps on its size; bit_ceil and an atom near the step may make it
+// larger than planned.
 bool fits(const Plan& p, double step) {
   const double reach = (std::abs(p.edge) + p.width) / step;
   return 1.05 * p.width / step + 16 <= 4.0 * kMostPoints && reach <= kFarthest;
@@ -198,7 +198,7 @@ LossWindow window(const Plan& p, double step) {
 
 // The true sum of merged losses is the lattice sum plus the rounding errors, which fall short of
 // their mean by more than `fall` with probability at most `missed` (Bernstein's inequality), as in
-// Gopi, Lee & Wutschitz, section 5.
+// Gopi, Lee & Wutschitz (2021), section 5.
 double lower_bound(const std::vector<Part>& parts,
                    const std::vector<DiscreteLoss>& losses,
                    LossWindow on,

@@ -22,9 +22,10 @@
 // (1−q)N(0) + qN(±1) dominates, and records ±1 attain it. With y = 0 in place of a record the same
 // lines prove the pairs of add/remove and of zero-out.
 //
-// Laplace, ℓ₁-sensitivity spread over coordinates: moving one coordinate after the other, a set of
-// mass p keeps at least G_{t₁}(G_{t₂}(…)) with G_t the half-line function of the Laplace law, which
-// is log-concave, so G_s∘G_t = G_{s+t}: one coordinate that moves by the whole is the worst.
+// Laplace, ℓ₁-sensitivity spread over coordinates: G_t(p) is the least mass that a set of mass p
+// can have after the Laplace law on a line is moved by t. The law is log-concave, so half-lines
+// attain it and G_s∘G_t = G_{s+t}; G_t is convex, so moving one coordinate of a product law leaves
+// at least G_t(p). Hence one coordinate that moves by the whole is the worst.
 //
 // Exponential mechanism: for neighbours the losses lie in [t−ε, t] for some t in [0, ε], and by
 // convexity their H_α is at most that of two losses at the ends,

@@ -22,7 +22,7 @@ EventFamily poisson(double rate, int steps) {
   };
 }
 
-// avdiukhin-2024, section 3.2: n = 50000, B = 512, 24 epochs
+// avdiukhin-2024 notes, 3.2: n = 50000, B = 512, 24 epochs
 TEST(Calibration, MeetsTheNoiseMultipliersOfAvdiukhin) {
   AccountOptions options{.accountant = Accountant::rdp, .orders = integer_orders(2, 64)};
   for (const double order : {72, 80, 96, 128, 160, 192, 256, 320, 384, 512})
@@ -151,7 +151,7 @@ TEST(Calibration, RefusalOfTheAccountantPasses) {
       UnsupportedError);
 }
 
-// xu-2026, section 9.2, at (2, 1e-6)
+// xu-2026 notes, 9.2, at (2, 1e-6)
 TEST(AdvancedComposition, MeetsTheKnownNoiseMultipliers) {
   EXPECT_TRUE(relative(advanced_noise_multiplier(2, 1e-6, 400), 369.4297, 5e-7));
   EXPECT_TRUE(relative(advanced_noise_multiplier(2, 1e-6, 440), 388.3420, 5e-7));

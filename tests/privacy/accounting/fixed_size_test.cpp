@@ -126,7 +126,7 @@ TEST(FixedSize, ChargeIsTheLeastOfThreeBounds) {
         EXPECT_DOUBLE_EQ(rdp(named, order, Adjacency::replace_one), std::min(forward, unsampled));
         if (triangle < std::min(forward, unsampled)) ++weak;
       }
-  EXPECT_GT(weak, 0);  // the third bound earns its place
+  EXPECT_GT(weak, 0);  // the weak triangle is the least somewhere
 }
 
 TEST(FixedSize, ChargeFallsWithNoiseAndGrowsWithRate) {

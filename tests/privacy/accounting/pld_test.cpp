@@ -259,7 +259,8 @@ TEST(Pld, DoesNotDependOnOrderOrOnHowStepsAreGrouped) {
   }));
 }
 
-// One is proved to be at most, or at least, the other: the intervals may overlap, no more.
+// Monotonicity, as far as intervals show it: the larger one's upper end is not below the other's
+// lower end.
 TEST(Pld, GrowsWithStepsRateAndFromAddRemoveToReplaceOneAndFallsWithNoiseAndDelta) {
   EXPECT_TRUE(
       rc::check([](std::uint16_t raw_rate, std::uint16_t raw_noise, std::uint16_t raw_steps) {
@@ -278,7 +279,7 @@ TEST(Pld, GrowsWithStepsRateAndFromAddRemoveToReplaceOneAndFallsWithNoiseAndDelt
         }
         const LossBounds replaced = of(rate, noise, steps, 1e-6, Adjacency::replace_one);
         RC_ASSERT(replaced.epsilon >= of(rate, noise, steps, 1e-6, Adjacency::add_remove).lower);
-        // and twice the clip norm in the add/remove pair is no proof for it
+        // an unsampled Gaussian whose sum moves by twice the clip norm costs no less
         RC_ASSERT(replaced.lower <= gaussian_epsilon(1e-6, 2 * std::sqrt(steps) / noise));
       }));
 }
@@ -343,7 +344,7 @@ TEST(Pld, OfAVeryWideLossIsNotZero) {
             epsilon_of({&once, 1}, Adjacency::replace_one, delta, {.accountant = each}).epsilon;
         EXPECT_GE(epsilon, exact * (1 - 1e-6)) << delta;
       } catch (const UnsupportedError&) {
-        EXPECT_EQ(each, Accountant::pld);  // a refusal is no answer either
+        EXPECT_EQ(each, Accountant::pld);  // the only one that may refuse
       }
   }
 }

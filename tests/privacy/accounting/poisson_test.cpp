@@ -167,8 +167,7 @@ TEST(PoissonReplaceOne, IsAboveTheExactDivergenceOfOppositeRecords) {
       }
 }
 
-// Twice the clip norm in the add/remove formula is no proof: an order where it is too small shows
-// it.
+// At the same noise over clip norm the add/remove formula is too small under replace-one.
 TEST(PoissonReplaceOne, IsNotTheAddRemoveFormulaAtTheSameNoise) {
   EXPECT_LT(rdp(PoissonGaussianEvent{0.01, 2}, 2, Adjacency::add_remove),
             opposite_records(2, 0.01, 2));
@@ -178,7 +177,7 @@ TEST(PoissonReplaceOne, IsCappedByTheUnsampledGaussian) {
   for (const double order : {1.2, 2.0, 16.0, 1024.0})
     for (const double rate : {0.5, 1.0})
       EXPECT_LE(rdp(PoissonGaussianEvent{rate, 1}, order, Adjacency::replace_one), 2 * order);
-  EXPECT_GT(weak_triangle_rdp(2, 0.99, 1), 4);  // the cap bites
+  EXPECT_GT(weak_triangle_rdp(2, 0.99, 1), 4);  // the cap is needed
 }
 
 TEST(Poisson, ZeroOutIsAddRemove) {

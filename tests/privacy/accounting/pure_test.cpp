@@ -42,7 +42,7 @@ TEST(Exponential, BoundHoldsForEveryTwoPointLossOfThatRange) {
         highest = std::max(highest, two_points(order, p, p * std::exp(-t)));
       }
       EXPECT_LE(highest, exponential_rdp(order, epsilon));
-      EXPECT_GT(highest, exponential_rdp(order, epsilon) / 2);  // and is no wild overestimate
+      EXPECT_GT(highest, exponential_rdp(order, epsilon) / 2);  // and is within a factor of two
     }
 }
 

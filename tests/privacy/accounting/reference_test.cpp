@@ -120,7 +120,7 @@ TEST(Reference, EveryRowIsMetWithinItsTolerance) {
   EXPECT_EQ(met, 271);
 }
 
-// A bound below a proved lower bound is none.
+// No bound may lie below a proved lower bound.
 TEST(Reference, NoPldAnswerIsBelowTheProvedLowerBoundNorItsOwnLowerBoundAboveTheKnownUpper) {
   int looked_at = 0;
   for (const Row& row : rows()) {

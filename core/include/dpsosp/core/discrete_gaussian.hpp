@@ -15,8 +15,8 @@ class WordSource {
 };
 
 /// Words of the operating system's cryptographic generator, getrandom(2). They cannot be drawn
-/// again, but by a child that forks while some are left: a process that forks makes a source of its
-/// own. \throws std::system_error if the system gives none
+/// again, except by a child process that was forked while words were buffered: make a new source
+/// after a fork. \throws std::system_error if the system gives none
 class SystemEntropy final : public WordSource {
  public:
   SystemEntropy() = default;
@@ -34,7 +34,7 @@ class SystemEntropy final : public WordSource {
 inline constexpr std::int64_t largest_discrete_sigma = std::int64_t{1} << 45;
 
 /// An integer z with probability proportional to exp(−z²/(2σ²)), exactly: by integer arithmetic and
-/// rejection, without floating point. About 2 rounds, whatever σ. Its time depends on the value.
+/// rejection, without floating point. About 2 rounds for any σ. The time depends on the value.
 /// \param sigma  σ, an integer in [1, 2^45]
 /// \source Canonne, Kamath and Steinke (2020), Algorithms 1 to 3
 std::int64_t discrete_gaussian(WordSource& words, std::int64_t sigma);

@@ -8,7 +8,7 @@
 
 namespace dpsosp {
 
-/// A bad input of the user: one line that says what is wrong, where, and what would be right.
+/// Bad input of the user: one line that says where, what is wrong and what is expected.
 class InputError : public std::runtime_error {
  public:
   /// Control characters, which may come from the input, are written as \n, \t or \xNN.

@@ -28,13 +28,13 @@ class LoopOrder {
     const Body* body_;
   };
 
-  /// What to hand to the loop in place of `body`, which it refers to.
+  /// To be passed to the loop in place of `body`. It keeps a reference to `body`.
   template <class Body>
   Ordered<Body> of(const Body& body) {
     released(begun_);
     return {*this, body};
   }
-  /// Call it where the loop has ended.
+  /// To be called after the loop.
   void join() { acquired(ended_); }
 
  private:

@@ -10,7 +10,7 @@
 
 namespace dpsosp {
 
-/// Why a constant may be believed.
+/// Where a constant comes from.
 enum class Origin {
   proved,     ///< a written proof for every possible record, on the stated region
   clipped,    ///< enforced by the curator's per-record clipping
@@ -18,7 +18,7 @@ enum class Origin {
 };
 std::string_view to_string(Origin origin);
 
-/// A bound under a name. `attained` is the share of it that the adversarial search of
+/// The value of a named bound. `attained` is the share of it that the adversarial search of
 /// `dpsosp check` reaches at the family's default settings and seed 0: a bound is tight from
 /// `tight_from` on, else loose by the ratio that is stated. Proved constants state both.
 struct Constant {
@@ -53,7 +53,7 @@ inline constexpr std::string_view kl_gamma = "kl_gamma";
 inline constexpr std::string_view kl_exponent = "kl_exponent";  // k
 }  // namespace constant
 
-/// A problem that states no constant of that name, and one is needed.
+/// Thrown where a constant is needed that the problem does not state.
 class MissingConstant : public InputError {
  public:
   explicit MissingConstant(std::string_view name);
@@ -97,12 +97,12 @@ struct Domain {
   bool contains(ConstVectorRef x) const;
   /// Moves x to the nearest point of the domain.
   void project(VectorRef x) const;
-  /// Largest distance of two points of the domain in R^dimension; infinite for R^d.
+  /// Largest distance between two points of the domain in R^dimension; infinite for R^d.
   double diameter(Index dimension) const;
 };
 std::string to_string(const Domain& domain);
 
-/// What everybody may know of a problem, algorithms included. Never a function of the records.
+/// Public information about a problem, which algorithms may read. Never a function of the records.
 struct PublicFacts {
   std::string name;
   Index dimension = 0;  ///< d, or d₁ for minimax problems
@@ -110,8 +110,8 @@ struct PublicFacts {
   DualKind dual_kind = DualKind::none;
   Index dual_dimension = 0;  ///< d₂
   Constants constants;
-  /// Of losses φ(⟨w, x_i⟩; y_i) of a linear score, whose features can be projected: a bound of
-  /// ‖x_i‖. 0 for any other problem.
+  /// A bound of ‖x_i‖ for losses φ(⟨w, x_i⟩; y_i) of a linear score, whose features can be
+  /// projected; 0 for any other problem.
   double feature_bound = 0;
   Domain domain;
   Domain dual_domain;    ///< of y, where constants of f in (x, y) are stated to hold

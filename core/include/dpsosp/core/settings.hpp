@@ -13,8 +13,8 @@
 
 namespace dpsosp {
 
-/// One field of a parameter struct that can be read and set as text; what `--set name=value`,
-/// `list` and the run key go through.
+/// One field of a parameter struct that can be read and set as text, by `--set name=value`, `list`
+/// and the run key.
 struct Field {
   std::string name;
   std::string meaning;                          ///< the paper's symbol and a few words

@@ -9,8 +9,8 @@
 
 namespace dpsosp {
 
-/// What a stream's numbers are used for. One stream a purpose: a draw added to one purpose never
-/// shifts another. The values are part of every published number and never change.
+/// What a stream's numbers are used for. Each purpose has a stream of its own, so a draw added to
+/// one does not shift another. Every published number depends on these values; they never change.
 enum class Purpose : std::uint32_t {
   data = 1,           ///< records of a synthetic problem
   initial_point = 2,  ///< public starting points
@@ -20,7 +20,7 @@ enum class Purpose : std::uint32_t {
   evaluation = 6,     ///< Lanczos start vectors
   statistics = 7,     ///< bootstrap
   test = 8,
-  choice = 9,  ///< of exponential mechanisms, drawn by the curator; two words a candidate
+  choice = 9,  ///< exponential mechanisms, drawn by the curator; two words a candidate
 };
 
 /// The coordinates of a stream. Different keys never share a number.
@@ -66,14 +66,14 @@ class Stream {
   /// Laplace with density exp(−|x|)/2; one word.
   double laplace();
   /// Gumbel, distribution function exp(−e^{−x}), from −3.6 to 88; two words, so that the upper tail
-  /// is right to probabilities of 2^−128.
+  /// is correct down to probabilities of 2^−128.
   double gumbel();
   /// Uniform on {0, …, count − 1}, exact (rejection); count ≥ 1.
   Index below(Index count);
   /// True with probability `probability` to within 2^-64; one word.
   bool bernoulli(double probability);
   /// Number of successes in `trials` ≥ 0 independent trials of the given probability in [0, 1], up
-  /// to 2^62 trials; a few words each, whatever the trials. Exact but for rounding: every
+  /// to 2^62 trials; a few words each for any number of trials. Exact up to rounding: every
   /// acceptance probability is right to about 1e-13.
   Index binomial(Index trials, double probability);
   /// Uniform `size`-subset of {0, …, population − 1}, ascending (Floyd's algorithm).

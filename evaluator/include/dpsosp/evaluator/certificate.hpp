@@ -31,18 +31,18 @@ struct CertificateOptions {
   StreamKey key{.purpose = Purpose::evaluation};
 };
 
-/// What the evaluator says of a point.
+/// The evaluation of a point.
 struct Certificate {
   static constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
-  EvaluationStatus status = EvaluationStatus::ok;  ///< not `ok`: only in_region means something
+  EvaluationStatus status = EvaluationStatus::ok;  ///< if not `ok`, only in_region is valid
   double value = unknown;                          ///< F(x)
   double gradient_norm = unknown;                  ///< ‖∇F(x)‖
   double lambda_min = unknown;        ///< Ritz value: an upper bound on λ_min(∇²F(x))
-  double residual = unknown;          ///< ‖H v − θ v‖: some eigenvalue is this near
-  double lambda_min_lower = unknown;  ///< λ_min is at least this, but for failure_probability
+  double residual = unknown;          ///< ‖H v − θ v‖: an eigenvalue is within this of θ
+  double lambda_min_lower = unknown;  ///< ≤ λ_min except with failure_probability
   double failure_probability = 0;     ///< 0 for a dense solve
-  double rounding_allowance = 0;      ///< already taken off lambda_min_lower
+  double rounding_allowance = 0;      ///< already subtracted from lambda_min_lower
   bool smoothness_contradicted =
       false;  ///< an eigenvalue above the stated M exists; M was not used
   bool in_region = true;

@@ -39,7 +39,7 @@ inline constexpr Index dense_estimate_limit = 48;
 
 /// θ and v by implicitly restarted Lanczos (Spectra) on (2c I − H)/c, whose wanted eigenvalue is
 /// its largest and at least 1: c is at least λ_min, since ‖H q‖ ≥ λ_min where λ_min > 0. The shift
-/// keeps a null vector of H in play, the scale makes Spectra's absolute thresholds relative.
+/// keeps null vectors of H off zero, and the scale makes Spectra's absolute thresholds relative.
 ///
 /// The start is the warm start plus a random vector of a tenth of its length. Every restart's
 /// filter has its roots at Ritz values, all above θ, so a component on an eigenvector below θ never

@@ -6,7 +6,7 @@
 
 namespace dpsosp {
 
-/// v ↦ H v with H = ∇²F(x) at a fixed x, counted. Views: objective and x outlive the operator.
+/// v ↦ H v with H = ∇²F(x) at a fixed x; counts its calls. Objective and x must outlive it.
 class HessianOperator {
  public:
   /// Thrown by `apply` and caught at the module's public functions, which return a status.
@@ -41,7 +41,7 @@ struct DenseSpectrum {
 /// products themselves are taken to be exact up to rounding of the size 8 d ε ‖H‖_F.
 DenseSpectrum dense_spectrum(HessianOperator& hessian);
 
-/// Relative asymmetry above which no rounding explains it.
+/// Relative asymmetry above which it is not rounding.
 inline constexpr double asymmetry_limit = 1e-6;
 
 }  // namespace dpsosp

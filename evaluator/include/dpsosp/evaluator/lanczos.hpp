@@ -44,7 +44,8 @@ double start_weight(Index dimension, double failure_probability);
 /// p_{j−2}, p_0 = 1. Then ‖Σ c_j p_j(H) b‖² = Σ c_j², and its component on u is Σ c_j p_j(λ_min)
 /// b₁, hence (c_j = p_j(λ_min)) b₁² Σ_{j≤k} p_j(λ_min)² ≤ 1. The sum falls in λ up to the smallest
 /// Ritz value, which is above λ_min, so λ_min is at least the point where the sum is 1 + 1/weight².
-/// \source The last summand alone is van Dorsselaer, Hochstenbach and van der Vorst (2000), Sec. 3.
+/// \source The last summand alone is van Dorsselaer, Hochstenbach and van der Vorst (2000), section
+/// 3.
 double moment_lower_bound(const LanczosFactorization& factorization, double weight);
 
 /// (M − λ_min) / (M − θ) − 1 is at most this for θ the smallest Ritz value of k steps, under the
@@ -58,7 +59,7 @@ double moment_lower_bound(const LanczosFactorization& factorization, double weig
 /// sinh²(artanh √ε).
 ///
 /// With weight = start_weight(d, p) this is the theorem of Kuczyński and Woźniakowski (1992),
-/// Thm 4.2: Pr[ξ < (1 − ε) λ₁] ≤ 1.648 √d exp(−√ε (2k − 1)), with √(2/π) √(d − 1) / sinh(·) in
+/// Theorem 4.2: Pr[ξ < (1 − ε) λ₁] ≤ 1.648 √d exp(−√ε (2k − 1)), with √(2/π) √(d − 1) / sinh(·) in
 /// place of its last form, which is larger. It needs b uniform on the sphere and exact arithmetic.
 /// \param weight > 0. \param steps k ≥ 1.
 double chebyshev_gap(double weight, Index steps);

@@ -5,8 +5,8 @@
 
 namespace dpsosp {
 
-/// Whether the numbers of an evaluation mean anything. Only with `ok` do they; otherwise they are
-/// left at NaN, and whoever prints them prints the status instead.
+/// Whether the numbers of an evaluation are valid. They are for `ok` alone; otherwise they are NaN
+/// and the status is printed in their place.
 enum class EvaluationStatus {
   ok,
   non_finite_point,     ///< x has an infinite or NaN entry

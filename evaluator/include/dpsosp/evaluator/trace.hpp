@@ -15,8 +15,8 @@
 
 namespace dpsosp {
 
-/// Which iterates of a run are looked at. Depends on counts alone, never on values, so two methods
-/// with equally many iterates are seen at the same times.
+/// Which iterates of a run are evaluated. Depends on counts alone, never on values, so two methods
+/// with equally many iterates are evaluated at the same times.
 struct ObservationPlan {
   Index uniform = 200;   ///< at most this many evenly spaced iterates; ≥ 2
   Index per_decade = 8;  ///< iterates round(10^(j / per_decade)), j = 0, 1, …; 0: none
@@ -46,8 +46,7 @@ class ThinnedPoints {
   std::vector<Point> points_;
 };
 
-/// The evaluation of one stored point. With a status other than `ok` only t and anchor mean
-/// something.
+/// The evaluation of one stored point. With a status other than `ok` only t and anchor are valid.
 struct TracePoint {
   Index t = 0;         ///< as given by the algorithm
   std::string anchor;  ///< name of the anchor; empty for an iterate

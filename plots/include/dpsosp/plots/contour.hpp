@@ -18,11 +18,11 @@ struct MapPoint {
   double y = 0;
 };
 
-/// A function of two variables by its level lines, which are placed at quantiles of the values: as
-/// much area lies between any two of them.
+/// A function of two variables by its level lines, which are at quantiles of the values: equal
+/// areas lie between neighbouring lines.
 struct ContourMap {
   std::string id;     ///< file stem
-  std::string title;  ///< for those who cannot see it; not drawn
+  std::string title;  ///< alternative text; not drawn
   std::string x_label;
   std::string y_label;
   Vector x;       ///< ascending, m ≥ 2

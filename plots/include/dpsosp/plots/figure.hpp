@@ -60,7 +60,7 @@ struct Figure {
   std::string id{};  ///< file stem and anchor, as Table::id
   std::string title{};
   std::string caption{};
-  std::string alternative{};  ///< what a reader who cannot see it should know; default: the caption
+  std::string alternative{};  ///< for readers who cannot see it; default: the caption
   std::vector<Panel> panels{};
   std::size_t columns = 3;  ///< panels a row
 };
@@ -81,7 +81,7 @@ std::string gnuplot_script(const Figure& figure);
 /// The numbers of the curves and markers, one gnuplot index each, 17 significant digits.
 std::string gnuplot_data(const Figure& figure);
 
-/// For those who compute long before they draw. \param folder  exists and can be written
+/// A check for callers that compute for long before they draw. \param folder  exists, is writable
 /// \throws InputError if gnuplot cannot be run
 void require_gnuplot(const std::filesystem::path& folder, const std::string& gnuplot = "gnuplot");
 

@@ -20,7 +20,7 @@ struct Attachment {
 /// One table or figure of a paper, beside what the paper says. Texts use the markup of markup.hpp.
 struct Exhibit {
   std::string id{};     ///< folder of its page, as Table::id
-  std::string paper{};  ///< exhibits of one paper stand together in the overview
+  std::string paper{};  ///< exhibits of one paper are grouped in the overview
   std::string title{};
   Label verdict{};                        ///< one line
   std::vector<std::string> paper_says{};  ///< paragraphs
@@ -41,9 +41,9 @@ struct Report {
       attachments{};  ///< copied beside the first page, offered with the provenance
 };
 
-/// Writes a folder that opens from disk: index.html, style.css, and for each exhibit a folder ID
+/// Writes a report that is read from disk: index.html, style.css, and for each exhibit a folder ID
 /// with index.html, every table as .md, .tex and .csv, every figure as .svg, .pdf, .png, .gp and
-/// .dat, and the attachments; the summary's tables and the report's attachments stand beside the
+/// .dat, and the attachments; the summary's tables and the report's attachments are beside the
 /// first page. Links are relative; nothing is loaded from elsewhere. Files of an
 /// earlier report that this one does not write are left alone.
 /// \return the path of index.html.

@@ -13,7 +13,7 @@
 /// A table of results and its four back ends. Texts use the markup of markup.hpp.
 namespace dpsosp::plots {
 
-/// How a label is coloured where there is colour; its text always says the same without it.
+/// The colour of a label where the back end has colours. The text is complete without it.
 enum class Tone { neutral, good, caution, bad };
 
 /// A short word about a result: `enforced`, `conditional`, `as claimed`.
@@ -29,7 +29,7 @@ struct Number {
 };
 
 /// What the runs of one cell measured. Runs that failed are counted, never averaged: median, low
-/// and high are over the `count - failed` runs that finished and mean nothing if there is none.
+/// and high are over the `count - failed` runs that finished, and undefined if there is none.
 struct Spread {
   double median = 0;
   double low = 0;         ///< smallest value
@@ -57,13 +57,13 @@ struct Cell {
 Cell text_cell(std::string text);
 
 struct ColumnGroup {
-  std::string label{};                 ///< empty: the columns stand on their own
-  std::vector<std::string> columns{};  ///< one label a column
+  std::string label{};                 ///< empty: no heading above the columns
+  std::vector<std::string> columns{};  ///< one label per column
 };
 
 struct Row {
   std::string label{};
-  std::vector<Cell> cells{};  ///< one a column, over all groups
+  std::vector<Cell> cells{};  ///< one per column, over all groups
   std::vector<std::size_t> footnotes{};
 };
 

@@ -36,7 +36,7 @@ struct GibbsLaw {
   Index rounds = 0;  ///< T, of alternating methods
 };
 
-/// What an estimate of the stochastic method does; a function of the records, for evaluation alone.
+/// Counts of the stochastic method's estimates. They depend on the records: for evaluation alone.
 struct EstimateCounts {
   std::int64_t estimates = 0;
   std::int64_t differences = 0;   ///< f_j(z) − f_j(x) evaluated
@@ -45,8 +45,8 @@ struct EstimateCounts {
 
 /// AlternateSample with rejection steps: x ~ exp(−(βμ/2)‖x‖²) on K; T times y = x + √h N(0, I),
 /// then x ~ exp(−βf(x) − (βμ/2)‖x‖² − ‖x − y‖²/(2h)) on K. A mathematical routine: it is private
-/// only inside a mechanism that charges for it. \source ganesh-2023, section 2.4 (Gopi, Lee and Liu
-/// 2022)
+/// only inside a mechanism that charges for it.
+/// \source ganesh-2023 notes, 2.4 (Gopi, Lee and Liu 2022)
 class AlternateSampler {
  public:
   /// \throws InputError on numbers out of range, R^d, or exact methods at 2β·bound > 18

@@ -27,8 +27,8 @@ struct AuditedAnswer {
 };
 
 /// Sees what a curator is about to release, before and after noise, and may put another value in
-/// its place: a recorded one, so that two runs can be compared query by query, or a wrong one, so
-/// that an attack can be shown to bite.
+/// its place: a recorded one, so that two runs can be compared query by query, or a wrong one, to
+/// show that an attack finds it.
 class Auditor {
  public:
   virtual ~Auditor() = default;
@@ -40,12 +40,12 @@ class Auditor {
   virtual void noisy(VectorRef value) = 0;
 };
 
-/// The sound door with an auditor behind it. It needs the records, so no algorithm can build one;
-/// built by audits and tests alone. Nothing that it answers is a result: its label is `none`.
+/// The sound curator with an auditor. It needs the records, so no algorithm can build one; built by
+/// audits and tests alone. Its answers are no results: its label is `none`.
 class AuditedCurator final : public Curator {
  public:
   /// \param auditor, log  outlive the curator and its children; the log is that of a run, so that
-  ///   what it changed would show
+  ///   an effect of the log on the run would be seen
   AuditedCurator(const PublicFacts& facts,
                  const Records& records,
                  const FilterRule& rule,

@@ -44,10 +44,11 @@ struct RecordRange {
 /// Amplification by sampling is proved for fresh coins at every query. Queries that share secret
 /// coins are one query of the joint vector, and the sum of their amplified charges is too small; so
 /// a secret batch that answers several queries is charged in full, without amplification.
+/// \source privacy-accounting notes, 8
 enum class BatchUse { one_query, several_queries };
 
-/// An opaque handle; nobody but the curator sees who is in it. Only the curator that drew it
-/// answers with it: sampling rate, divisor and charge refer to that curator's records.
+/// An opaque handle: only the curator knows its members. Only the curator that drew it answers with
+/// it: sampling rate, divisor and charge refer to that curator's records.
 class Batch {
  public:
   const BatchPolicy& policy() const { return policy_; }

@@ -36,8 +36,8 @@ struct FilterRule {
   double capacity = 0.0;        ///< total zCDP ρ, or total RDP at `order`
   double pure_capacity = 0.0;   ///< total ε of a second account, for mechanisms that are pure DP
   double delta_extra = 0.0;     ///< total probability of inexact releases (LedgerEntry)
-  /// ε that a record may spend on pure mechanisms if it answers nothing else: what ChildSpec::pure
-  /// exchanges a record's whole budget for.
+  /// ε that a record may spend on pure mechanisms if it answers nothing else; ChildSpec::pure
+  /// exchanges a record's whole budget for it.
   double alone_epsilon = 0.0;
 
   /// What one release of `event` costs. Sampled events are charged in full (unamplified) unless the
@@ -48,13 +48,15 @@ struct FilterRule {
 /// The capacities such that a run within them is (ε, δ)-DP.
 ///
 /// `pure_epsilon` of ε goes to the pure account, the rest and δ to the other one. However charges
-/// to the two are interleaved, the run is (ε, δ)-DP: its likelihood ratio is L = L_p + L_z with L_p
-/// ≤ ε_p whatever happens, so E(1 − e^{ε−L})₊ ≤ E(1 − e^{ε−ε_p−L_z})₊, and the supermartingale of
-/// the filter bounds L_z alone, as a pure release leaves it where it is. \param order needed by rdp
-/// alone. \throws InputError if at that order no budget is left. \param pure_epsilon  ε_p ∈ [0, ε];
-/// ε_p = ε leaves nothing for the other account \param delta_extra   part of δ, in [0, δ), kept for
-/// inexact releases; each of probability p costs
-///                      (1 + e^ε) p of it
+/// to the two are interleaved, the run is (ε, δ)-DP: its log-likelihood ratio is L = L_p + L_z with
+/// L_p ≤ ε_p always, so E(1 − e^{ε−L})₊ ≤ E(1 − e^{ε−ε_p−L_z})₊. A pure release does not change
+/// L_z, so the supermartingale of the filter bounds it.
+/// \param order         needed by rdp alone
+/// \param pure_epsilon  ε_p ∈ [0, ε]; ε_p = ε leaves nothing for the other account
+/// \param delta_extra   part of δ, in [0, δ), kept for inexact releases; each of probability p
+///   costs (1 + e^ε) p of it
+/// \throws InputError if no budget is left at that order
+/// \source privacy-accounting notes, 2 and 10
 FilterRule filter_rule(const PrivacyBudget& budget,
                        Calibrator calibrator,
                        std::optional<double> order = {},
@@ -65,8 +67,9 @@ FilterRule filter_rule(const PrivacyBudget& budget,
 double zcdp_budget(const PrivacyBudget& budget, Calibrator calibrator);
 
 /// The budget of a part of a composition: the epsilon, at the same delta, whose capacity is `share`
-/// of the whole budget's, less a relative 1e-11 so that the parts fit together whatever rounding
-/// does. Not for rdp. \param share  in (0, 1]
+/// of the whole budget's, less a relative 1e-11 so that the parts fit together in spite of
+/// rounding. Not for rdp.
+/// \param share  in (0, 1]
 PrivacyBudget slice(const PrivacyBudget& budget, Calibrator calibrator, double share);
 
 /// A query that an algorithm means to make at most `count` times, at one common noise ratio.

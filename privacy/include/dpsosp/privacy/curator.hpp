@@ -98,8 +98,9 @@ struct ClipLog {
 };
 
 /// The trusted party that holds the records. Every access to data goes through one of its queries:
-/// per-record clipping enforces the sensitivity, the filter grants the charge or refuses, noise is
-/// drawn, the value is released and the ledger records it. Adjacency: replace-one.
+/// the filter grants the charge or refuses, the ledger lists it, per-record clipping enforces the
+/// sensitivity, noise is drawn and the value is released. Adjacency: replace-one.
+/// \source privacy-accounting notes, 2 and 15
 class Curator {
  public:
   /// \param facts, records  outlive the curator; facts.records = number of records
@@ -142,10 +143,12 @@ class Curator {
                            const GradientQuery& query,
                            VectorRef out);
 
-  /// out = (1/b) Σ [γ clip(∇f(point), C₁) + (1 − γ) clip(∇f(point) − ∇f(previous), C₂)] + N(0, s²
-  /// I), both gradients of the same records. Sensitivity 2(γC₁ + (1 − γ)C₂)/b. γ = 1 is `gradient`
-  /// and γ = 0 is `gradient_difference`, bit for bit. \param gamma  in [0, 1] \source baselines,
-  /// section 7 (gradStorm)
+  /// out = (1/b) Σ [γ clip(∇f(point), C₁) + (1 − γ) clip(∇f(point) − ∇f(previous), C₂)]
+  ///       + N(0, s² I),
+  /// both gradients of the same records. Sensitivity 2(γC₁ + (1 − γ)C₂)/b. γ = 1 is `gradient` and
+  /// γ = 0 is `gradient_difference`, bit for bit.
+  /// \param gamma  in [0, 1]
+  /// \source baselines notes, 7 (gradStorm)
   void gradient_combination(double gamma,
                             const Point& point,
                             const Point& previous,
@@ -156,9 +159,10 @@ class Curator {
   /// out = (1/b) Σ min(1, M/u_i) ∇²f(point; z_i) + GOE(s), u_i a bound of the record's operator
   /// norm: entries off the diagonal have variance s², on it 2s²; out is symmetric. Sensitivity
   /// 2M√r/b in Frobenius norm, charge (2M√r/b)²/(4s²) of zCDP; secret batches are charged to
-  /// everyone, without amplification. d products with unit vectors. \param out  d × d, overwritten;
-  /// untouched if the query is refused \throws BudgetExhausted, InputError (also where the records
-  /// do not prove the claimed rank) \source privacy-accounting, section 3 (b)
+  /// everyone, without amplification. Costs d products with unit vectors.
+  /// \param out  d × d, overwritten; untouched if the query is refused
+  /// \throws BudgetExhausted, InputError (also where the records do not prove the claimed rank)
+  /// \source privacy-accounting notes, 3
   void hessian(const Point& point, const Batch& batch, const HessianQuery& query, MatrixRef out);
 
   /// out = (1/b) Σ min(1, M/u_i) ∇²f(point; z_i) v + N(0, s² I). Sensitivity 2M‖v‖/b; secret
@@ -175,7 +179,7 @@ class Curator {
   Curator child(const ChildSpec& spec);
 
  protected:
-  /// Named departures from what the sound door does. Only UnsoundCurator sets one.
+  /// Named departures from the sound curator. Only UnsoundCurator sets one.
   struct Departures {
     bool no_filter = false;         ///< never refuses
     bool no_noise = false;          ///< epsilon = infinity
@@ -213,7 +217,7 @@ class Curator {
   struct Question;
   Curator(std::shared_ptr<Shared> shared, std::unique_ptr<Own> own);
 
-  /// The one path of gradients and their differences; previous may be null.
+  /// Answers gradients and gradient differences; previous may be null.
   void answer(const char* name,
               const Point& point,
               const Point* previous,
@@ -222,9 +226,9 @@ class Curator {
               VectorRef out);
   /// Pays for a Gaussian query and lists it, or refuses it.
   void pay(Question& question);
-  /// work += N(0, s² I), under the eyes of the auditor if there is one.
+  /// work += N(0, s² I); an auditor sees it before and after.
   void add_noise(double standard_deviation);
-  /// work = (1/divisor) Σ_{i∈batch} clipped contributions, as the departures have it.
+  /// work = (1/divisor) Σ_{i∈batch} clipped contributions, with the departures applied.
   void read_mean(const Point& point,
                  const Point* previous,
                  const Batch& batch,
@@ -253,7 +257,7 @@ class Curator {
                        Index rank,
                        double standard_deviation,
                        MatrixRef out);
-  /// Refuses what the Hessians of a batch cannot answer.
+  /// Refuses points and batches that the problem's Hessians cannot answer.
   void check_hessian(std::string_view where, const Point& point, const Batch& batch) const;
   /// work += (1/divisor) Σ_{i∈batch} weighed Hessian products; previous may be empty.
   void read_hessian(const Vector& point,
@@ -272,8 +276,8 @@ class Curator {
   template <class Add>
   void add_finite_one_by_one(const BatchView& view, const Add& add, Vector& sum) const;
   void note_clipping(const ClipReport& report, Index contributions, double limit);
-  /// Looks at an unclipped sum again, for contributions longer than the limit that its noise is
-  /// for. `add` is the sum with a clip. Nothing that is released depends on it.
+  /// Counts the contributions to an unclipped sum that are longer than the nominal limit, for which
+  /// its noise was computed. `add` is the sum with a clip. Nothing that is released depends on it.
   template <class Add>
   void note_violations(
       const ClipReport& report, Index contributions, double nominal, Index entries, const Add& add);

@@ -15,7 +15,7 @@ namespace dpsosp {
 /// λR-DP and (λR)²/8-zCDP. Constants cancel, so no normalisation of f is needed. The point is that
 /// of the largest −λ score + Gumbel noise; the noise belongs to the point's index, so the choice
 /// depends neither on order nor on threads. Where R = 0 the choice is uniform and costs nothing.
-/// \source lowy-2024, section 2.5; privacy-accounting, section 11.
+/// \source lowy-2024 notes, 2.5; privacy-accounting notes, 11 and 15.1
 class ExponentialMechanism {
  public:
   /// \param batch    public membership (all, fresh); \param curator  outlives the mechanism
@@ -41,8 +41,8 @@ class ExponentialMechanism {
   void choose(const ProductGrid& grid, double coordinate_lipschitz, double epsilon, VectorRef out);
 
   /// Index of one of the columns of `vertices` (d × N); scores ⟨v, g⟩, g the mean of ∇f(point; z_i)
-  /// clipped to norm G: the linear minimisation of Frank-Wolfe methods. \source baselines, section
-  /// 2
+  /// clipped to norm G: the linear minimisation of Frank-Wolfe methods.
+  /// \source baselines notes, 2
   Index choose_vertex(const Matrix& vertices,
                       ConstVectorRef point,
                       double gradient_limit,

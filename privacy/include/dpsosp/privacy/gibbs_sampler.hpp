@@ -22,8 +22,9 @@ struct GibbsSpec {
 /// Rounds after which the exact alternating chain is within δ_s of π in total variation:
 /// ⌈ln(8βGD/δ_s²)/(2 ln(1 + h/C))⌉ with C = e^{βGD}/(βμ), a log-Sobolev constant of π whatever the
 /// records are (Bakry-Émery and Holley-Stroock; clamped losses vary by GD at most), and KL(π_0‖π) ≤
-/// βGD. \param range  GD; infinite where μ = 0
-/// \source ganesh-2023, section 3.2, Theorem D.1
+/// βGD. Infinite where μ = 0.
+/// \param range  GD
+/// \source ganesh-2023, Theorem D.1; ganesh-2023 notes, 3.2
 double alternating_rounds(
     double inverse_temperature, double regularizer, double range, double step, double error);
 
@@ -34,7 +35,8 @@ double alternating_rounds(
 /// is 2βGD/n-DP with that bounded range; one that is exact but for δ_s pays (1 + e^ε)δ_s of δ. A
 /// draw by the stochastic method is inexact by an amount that no proof here bounds; its curator's
 /// label is `conditional`. The log-Sobolev charge (2C(βG/n)² of zCDP) needs losses that are
-/// Lipschitz, which clamping does not enforce: it is not used. \source ganesh-2023, sections 2.4, 4
+/// Lipschitz, which clamping does not enforce: it is not used.
+/// \source ganesh-2023 notes, 2.4 and 4
 class GibbsSampler {
  public:
   /// \param batch  public membership; \param curator  outlives the sampler

@@ -20,6 +20,7 @@ enum class HessianMode {
 /// 2 r_g ‖v‖/b_g when a record of group g is exchanged; a record of several groups pays the sum.
 /// Groups are summed as a matrix, or kept as points and batches and multiplied when asked.
 /// Batches with secret membership are refused: their coins would answer many queries.
+/// \source privacy-accounting notes, 15.1
 class HessianStream {
  public:
   /// \param curator  outlives the stream and its snapshots

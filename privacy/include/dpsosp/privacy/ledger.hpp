@@ -14,7 +14,7 @@ namespace dpsosp {
 /// One or more equal private queries, in the order they were made.
 struct LedgerEntry {
   std::string scope;  ///< path of the curator that answered, "/" at the root
-  std::string query;  ///< name in the query catalogue
+  std::string query;  ///< name in the catalogue (privacy-accounting notes, 15)
   BatchPolicy policy;
   std::optional<Event> event;  ///< what is charged, under replace-one; none: no finite cost exists
   RecordRange charged;         ///< to which records
@@ -34,8 +34,8 @@ struct LedgerEntry {
 /// The list of every private query made. Adjacency: replace-one, every entry.
 ///
 /// Scopes compose by the record ranges they charge: what falls on the same record adds
-/// (sequential), what falls on disjoint ranges does not (parallel); the total is the dearest
-/// record.
+/// (sequential), what falls on disjoint ranges does not (parallel); the total is that of the
+/// dearest record. \source privacy-accounting notes, 2
 class Ledger {
  public:
   /// Adds an entry; merges it into the last one if they differ in scale alone.

@@ -18,7 +18,8 @@ struct LineSearchSpec {
 ///
 /// F(x) − F(y) the mean over the batch of f(x; z_i) − f(y; z_i), each clamped to ±G ‖x − y‖, so
 /// that exchanging a record moves it by at most 2G‖x − y‖/b ≤ s. ε-DP in all, charged when the
-/// session opens; it ends with the first yes. \source baselines, section 9 (line search)
+/// session opens; it ends with the first yes.
+/// \source baselines notes, 9 (line search); privacy-accounting notes, 11
 class LineSearch {
  public:
   /// Opens the session and charges it. \param batch  public membership; \param curator outlives it

@@ -8,7 +8,7 @@ namespace dpsosp {
 
 /// A finite cover of a box or a ball around `centre`: every point of it is within `radius` of a
 /// point of the net. Points are computed from their index and never stored.
-/// \source lowy-2024, section 2.5.
+/// \source lowy-2024 notes, 2.5
 class Net {
  public:
   /// Centres of the cells of the box |x_j − c_j| ≤ half_width, m = ⌈half_width √d/radius⌉ an axis.

@@ -9,7 +9,7 @@ namespace dpsosp {
 /// A public linear map of the features of a generalised linear model, x_i → z_i ∈ R^k,
 ///   z_i = Φx_i · min(1, cap·x_max/‖Φx_i‖).
 /// It acts on each record alone, so a curator of the z_i is as private as one of the x_i whatever Φ
-/// is: no δ is spent on maps that stretch. \source lowy-2024, section 2.9
+/// is: no δ is spent on maps that stretch. \source lowy-2024 notes, 2.9
 struct Projection {
   Matrix map;      ///< Φ, k × d, 1 ≤ k, finite; never a function of the records
   double cap = 2;  ///< > 0; longest z_i, in units of the public bound x_max of ‖x_i‖

@@ -55,7 +55,7 @@ struct HessianProductQuery {
   Noise noise;
 };
 
-/// Everything the curator does with a Gaussian query, computed in one place so that the noise drawn
+/// Sensitivity, noise and charge of a Gaussian query, computed in one place so that the noise drawn
 /// and the charge made cannot disagree.
 struct GaussianPlan {
   double divisor;             ///< the clipped sum is divided by this
@@ -72,7 +72,7 @@ GaussianPlan plan_gaussian(
 
 /// The same for a Hessian of rank `rank` ≥ 1: sensitivity 2M√r/divisor in Frobenius norm, standard
 /// deviation of the entries off the diagonal, and no amplification by secret coins.
-/// \source privacy-accounting, section 3 (b)
+/// \source privacy-accounting notes, 3
 GaussianPlan plan_goe(
     const BatchPolicy& policy, Index records, double limit, Index rank, const Noise& noise);
 

@@ -13,7 +13,7 @@ namespace dpsosp {
 
 /// A privacy filter per record, kept for ranges of records with the same history. If charges and
 /// ranges depend on released values alone, the run costs each record at most the capacity.
-/// \source privacy-accounting, section 10: per-index public ledger.
+/// \source privacy-accounting notes, 10 (per-record public ledger)
 class RangeFilter {
  public:
   /// \param pure_capacity  of the account of pure mechanisms, ε
@@ -30,7 +30,7 @@ class RangeFilter {
   /// Adds every charge, or leaves everything as it was and returns false if one does not fit.
   bool try_charge(const std::vector<Charge>& charges);
 
-  /// What is taken at once from several accounts of a range.
+  /// A charge to several accounts of a range at once.
   struct Slice {
     RecordRange range;
     double amount = 0.0;

@@ -8,13 +8,12 @@
 
 namespace dpsosp {
 
-/// The sound door for releases about people: sums are integers on a lattice, every contribution is
-/// looked at in integers before it counts, and noise is a discrete Gaussian drawn exactly. So
-/// neither rounding, nor the shape of floating-point noise, nor the seed tells more than is
-/// charged.
+/// The sound curator for releases about people: sums are integers on a lattice, the length of every
+/// contribution is checked in integers, and noise is a discrete Gaussian drawn exactly. So neither
+/// rounding, nor the shape of floating-point noise, nor the seed reveals more than is charged.
 ///
-/// It answers Gaussian queries on public batches (`all`, `fresh`), trees and Hessian streams; what
-/// else is asked is refused. Charges are zCDP: the exact curve of a Gaussian, and amplification by
+/// It answers Gaussian queries on public batches (`all`, `fresh`), trees and Hessian streams, and
+/// refuses everything else. Charges are zCDP: the exact curve of a Gaussian, and amplification by
 /// sampling, are not proved of discrete noise. Slow: records are read one by one.
 class ReleaseCurator final : public Curator {
  public:

@@ -9,7 +9,7 @@
 
 namespace dpsosp {
 
-/// One scalar of an AboveThreshold session: where its noise goes, how much, and what that costs.
+/// One scalar of an AboveThreshold session: its threshold, the scales of its noise, and their cost.
 struct ThresholdTest {
   double threshold = 0;         ///< without noise
   double sensitivity = 0;       ///< that the scales are computed from
@@ -22,13 +22,13 @@ struct ThresholdTest {
 };
 
 /// AboveThreshold over one or two scalars: yes where each is at most its threshold, both sides with
-/// noise. Two scalars cost the sum of what each costs: exchanging a record is made up for by moving
-/// both thresholds and the noise of both questions. Charged when it opens, whatever the number of
+/// noise. Two scalars cost the sum of what each costs: to compare neighbours, both thresholds and
+/// the noise of both questions have to move. Charged when it opens, whatever the number of
 /// questions; ends with the first yes. Only the sessions that compute the scalars can open one.
-/// \source privacy-accounting, section 11 (Dwork-Roth, Algorithm 1)
+/// \source Dwork & Roth (2014), Algorithm 1 and Theorem 3.23; privacy-accounting notes, 11
 class SparseVector {
  public:
-  /// One session, one yes: of a copy, each would answer its own with the noise of one threshold.
+  /// Not copyable: each copy could answer a yes of its own, both with the noise of one threshold.
   SparseVector(const SparseVector&) = delete;
   SparseVector& operator=(const SparseVector&) = delete;
 

@@ -13,7 +13,7 @@ namespace dpsosp {
 enum class SelectionForm {
   scalar,       ///< one threshold on the scaled maximum of both; charged once
   two_tests,    ///< a threshold each (ganesh-2023, Algorithm 2); charged once
-  independent,  ///< noisy norm and eigenvalue anew each time (avdiukhin-2024, as printed); charged
+  independent,  ///< noisy norm and eigenvalue anew each time (avdiukhin-2024, Section 3.4); charged
                 ///< for every question
 };
 
@@ -39,27 +39,29 @@ struct StationaritySpec {
 };
 
 /// The tests of a spec over a batch of `size` records: of the scalar, or of ‖∇F‖ and of
-/// −λ_min(∇²F). Of the form independent a test's threshold is sharp and its question has all the
-/// noise, of scale sensitivity/ε. True sensitivities are of replace-one. \source ganesh-2023,
-/// section 2.3; avdiukhin-2024, section 2.3
+/// −λ_min(∇²F). In the form independent a test's threshold has no noise and its question has noise
+/// of scale sensitivity/ε. True sensitivities are of replace-one.
+/// \source ganesh-2023 notes, 2.3; avdiukhin-2024 notes, 2.3
 std::vector<ThresholdTest> plan_stationarity(const StationaritySpec& spec, double size);
 
-/// What all noise of `questions` questions of a session of one scalar stays below with probability
-/// 1 − failure: 8 s (ln K + ln(2/β))/ε. Below the slack less 1 every α-SOSP that is met is
-/// accepted. \source avdiukhin-2024, section 2.3; privacy-accounting, section 11
+/// A bound on all noise of K = `questions` questions of a session of one scalar, which holds with
+/// probability 1 − failure = 1 − β: 8 s (ln K + ln(2/β))/ε. If it is at most the slack less 1,
+/// every α-SOSP that is asked is accepted.
+/// \source Dwork & Roth (2014), Theorem 3.24; avdiukhin-2024 notes, 2.3;
+///   privacy-accounting notes, 11
 double selection_noise(double sensitivity, double epsilon, double questions, double failure);
 
 /// AboveThreshold: is x nearly stationary to second order? Of the form scalar,
 ///
-///   q(x) = max(‖∇F(x)‖/α, −λ_min(∇²F(x))/sqrt(ρα)),   accept if q(x) + Lap(4s/ε) ≤ slack +
-///   Lap(2s/ε),
+///   q(x) = max(‖∇F(x)‖/α, −λ_min(∇²F(x))/sqrt(ρα)),
+///   accept if q(x) + Lap(4s/ε) ≤ slack + Lap(2s/ε),
 ///
 /// F the mean over the batch of per-record clipped gradients and weighed Hessians, so that
 /// exchanging a record moves q by at most s = max(2G/(bα), 2M/(b sqrt(ρα))) (λ_min is 1-Lipschitz
 /// in operator norm). ε-DP in all, charged when the session opens; it ends with the first yes.
 /// The other forms ask ‖∇F‖ ≤ α and λ_min ≥ −sqrt(ρα), with the offsets of their papers.
 /// λ_min is a dense solve, so the dimension is at most 512.
-/// \source privacy-accounting, section 11 (one scalar test); avdiukhin-2024, section 2.3.
+/// \source privacy-accounting notes, 11 (one scaled scalar); avdiukhin-2024 notes, 2.3
 class StationarityTest {
  public:
   static constexpr Index largest_dimension = 512;
@@ -68,15 +70,16 @@ class StationarityTest {
   /// \throws BudgetExhausted, InputError
   StationarityTest(Curator& curator, const Batch& batch, const StationaritySpec& spec);
 
-  /// One session, one yes: of a copy, each would answer its own with the noise of one threshold.
+  /// Not copyable: each copy could answer a yes of its own, both with the noise of one threshold.
   StationarityTest(const StationarityTest&) = delete;
   StationarityTest& operator=(const StationarityTest&) = delete;
 
-  /// Whether x is accepted; never where it is not finite. \throws InputError after the first yes,
-  /// but of the form independent; that throws BudgetExhausted
+  /// Whether x is accepted; never where it is not finite.
+  /// \throws InputError after the first yes; BudgetExhausted in the form independent, which may be
+  ///   asked on after a yes
   bool accepts(ConstVectorRef x);
 
-  /// Of the scalar, or of ‖∇F‖, that the scales are computed from.
+  /// The sensitivity from which scales are computed: of the scalar, or of ‖∇F‖.
   double sensitivity() const { return tests_.front().sensitivity; }
   std::int64_t questions() const { return questions_; }
 

@@ -11,8 +11,9 @@
 namespace dpsosp {
 
 /// Dyadic decomposition of {1, …, t} into popcount(t) nodes (first, last), largest first.
-/// \source liu-talwar-2025, Algorithm 1, NODE; corrected: the printed loop starts at block size
-/// 2^{⌈log₂ Σ⌉−1} and so misses the node (1, Σ) for Σ a power of two.
+/// \source liu-talwar-2025, Algorithm 1 (NODE); liu-talwar-2025 notes, 2.1. Corrected: the printed
+///   loop starts at block size 2^{⌈log₂ Σ⌉−1} and so misses the node (1, Σ) for Σ a power of two
+///   (docs/errata.md, L1).
 std::vector<std::pair<std::int64_t, std::int64_t>> tree_nodes(std::int64_t t);
 
 /// Private prefix sums: push adds a clipped mean to a running sum S_t and releases S_t plus the
@@ -21,6 +22,7 @@ std::vector<std::pair<std::int64_t, std::int64_t>> tree_nodes(std::int64_t t);
 /// A node is charged when it is created, to the records of every leaf under it: a record whose
 /// leaves under the node have sensitivities s_j pays (Σ_j s_j)²/(2σ²) of zCDP. Batches with secret
 /// membership are refused: a tree has no amplification.
+/// \source liu-talwar-2025, Algorithm 1 (TREE); privacy-accounting notes, 9 and 15.1
 class TreeStream {
  public:
   /// \param sigma       per node and coordinate, unit of the pushed means; > 0

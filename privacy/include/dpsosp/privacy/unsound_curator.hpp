@@ -5,9 +5,9 @@
 
 namespace dpsosp {
 
-/// The door for reruns of published recipes, reference lines and controls: the same interface, no
+/// A curator for reruns of published recipes, reference lines and controls: the same interface, no
 /// filter, named departures. The ledger shows the true cost where one is defined, and every result
-/// carries the label: none without noise or without data, conditional without clipping, else
+/// carries a label: none without noise or without data, conditional without clipping, else
 /// violated. Built by exhibits, tests and reference lines alone.
 class UnsoundCurator final : public Curator {
  public:

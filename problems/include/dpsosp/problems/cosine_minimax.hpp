@@ -22,7 +22,7 @@ namespace dpsosp {
 /// Records: under `balanced` sampling e and s are uniform in unit balls and then centred, so that Φ
 /// is the population's; otherwise e ∈ {±1}^m/√m and s ∈ {±1}^{m+k}/√(m+k), whose sums are
 /// binomials. Without a box ∇f is unbounded, and `lipschitz` is the clip limit: enforced, not
-/// proved. \source xu-2026, zoo entry 8.3.
+/// proved. \source xu-2026 notes, 8.3.
 class CosineMinimax final : public ProblemFamily {
  public:
   std::string_view name() const override { return "cosine-minimax"; }

@@ -17,7 +17,7 @@ namespace dpsosp {
 /// strict saddles alone. Population: F(x) = Σ_j a (1 − cos s cos x_j).
 ///
 /// x₀ is an exact strict saddle of the population: x_j = π in the first half, 0 in the rest.
-/// \source liu-talwar-2025, section 5 (virtual records family).
+/// \source liu-talwar-2025 notes, 5.
 class CosineSaddle final : public ProblemFamily {
  public:
   std::string_view name() const override { return "cosine-saddle"; }

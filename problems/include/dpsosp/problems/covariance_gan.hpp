@@ -18,7 +18,7 @@ namespace dpsosp {
 /// that ‖y‖ = ‖Y‖_F. Given Y, ∇_U f = −2YU is the same for every record: a query of the block x
 /// costs no privacy. Records are z = S*^{1/2} a with a uniform on ‖a‖ = √p or N(0, I), and S* has
 /// `planted_rank` eigenvalues from `planted_norm` down to `planted_norm`/`condition`, the others
-/// at `floor`. \source xu-2026, zoo entry 8.4
+/// at `floor`. \source xu-2026 notes, 8.4
 class CovarianceGan final : public ProblemFamily {
  public:
   std::string_view name() const override { return "covariance-gan"; }

@@ -6,7 +6,7 @@
 namespace dpsosp {
 
 /// F(x) = Σ_{j≤k} φ(x_j) + ½ Σ_{j>k} x_j², φ(u) = ½u² − 2 ln cosh u; every constant exact.
-/// \source avdiukhin-2024, section 6 (DW).
+/// \source avdiukhin-2024 notes, 6 (DW).
 class DoubleWell final : public LandscapeFamily {
  public:
   std::string_view name() const override { return "double-well"; }

@@ -30,7 +30,7 @@ struct GlmModel {
 /// one dot product and one scaled addition a record; with it, one further vector a chunk.
 std::unique_ptr<const Records> glm_records(GlmModel model, std::shared_ptr<const GlmData> data);
 
-/// Where simulated records stand: n of them, each one of the atoms with equal probability.
+/// The law of simulated records: n of them, each one of the atoms with equal probability.
 struct GlmSupport {
   Index records = 0;  ///< n
   Sampling sampling = Sampling::whole;

@@ -10,7 +10,7 @@ namespace dpsosp {
 /// y = σ⟨w*, x⟩ + e: σ = −1 with probability `opposed`, else 1; e is N(0, noise²), or
 /// N(0, outlier_noise²) with probability `outliers`. With `opposed` = 1/2 the origin is stationary,
 /// and a strict saddle between ±w* once the signal is long enough beside c.
-/// \source lowy-2024, section 6 (Z4).
+/// \source lowy-2024 notes, 6 (Z4).
 class GlmRobust : public GlmFamily {
  public:
   double scale = 1.0;          ///< c

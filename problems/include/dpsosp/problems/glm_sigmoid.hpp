@@ -9,7 +9,7 @@ namespace dpsosp {
 ///
 /// Realisable labels y = s(⟨w*, x⟩) make F quasar-convex with a single minimiser and F* = 0, though
 /// not convex; labels 0 and 1 with P(y = 1) = s(⟨w*, x⟩) keep w* as the population's minimiser.
-/// \source lowy-2024, section 6 (Z3).
+/// \source lowy-2024 notes, 6 (Z3).
 class GlmSigmoid final : public GlmFamily {
  public:
   std::string_view name() const override { return "glm-sigmoid"; }

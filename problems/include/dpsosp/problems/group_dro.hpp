@@ -25,7 +25,7 @@ namespace dpsosp {
 ///
 /// Group g's records are a symmetric mixture of two regressions: a uniform on hidden points of the
 /// unit sphere, b = ±a·θ_g. The origin is then a critical point of the population objective.
-/// \source xu-2026, zoo entry 8.2, group-DRO variant.
+/// \source xu-2026 notes, 8.2 (group DRO).
 class GroupDro final : public ProblemFamily {
  public:
   std::string_view name() const override { return "group-dro"; }

@@ -23,7 +23,7 @@ enum class PlantedScale { none, frobenius, spectral, over_sqrt_rank, over_rank }
 ///
 /// The dual is per record: ∇_y f_i = (res_i − y_i) e_i involves record i alone. Records are
 /// unbounded (their labels at least), so every constant is estimated from the sampling law and
-/// privacy rests on clipping alone. \source xu-2026, section 5 and zoo entry 8.1.
+/// privacy rests on clipping alone. \source xu-2026, Section 5; xu-2026 notes, 8.1.
 class MatrixSensing final : public ProblemFamily {
  public:
   std::string_view name() const override { return "matrix-sensing"; }

@@ -18,7 +18,7 @@ namespace dpsosp {
 /// `planted_norm` to `planted_norm`/`condition`. A has Frobenius norm L: exactly under
 /// `design` = sphere, as a root mean square under gaussian; L = 1, or L = p where the record scale
 /// is isotropic, and then the population objective is ¼‖UUᵀ − Y*‖_F² + s²/4.
-/// \source avdiukhin-2024, section 6 (MF)
+/// \source avdiukhin-2024 notes, 6 (MF)
 class MatrixSensingSymmetric final : public ProblemFamily {
  public:
   std::string_view name() const override { return "matrix-sensing-symmetric"; }

@@ -16,7 +16,7 @@
 
 namespace dpsosp {
 
-/// A point of which theory knows what it is. For tests, pictures and excess risk; functions of the
+/// A stationary point whose kind is known. For tests, pictures and excess risk; a function of the
 /// hidden parameters, so never public.
 struct Landmark {
   enum class Kind { minimiser, strict_saddle };
@@ -28,7 +28,7 @@ struct Landmark {
 };
 std::string_view to_string(Landmark::Kind kind);
 
-/// A plane worth seeing: origin + a·along + b·across for a and b in the given ranges.
+/// A plane to draw: origin + a·along + b·across for a and b in the given ranges.
 struct Slice {
   std::string caption;
   Vector origin, along, across;
@@ -45,8 +45,8 @@ struct Problem {
   /// Whether x is where the constants are stated to hold, where the domain alone does not say it.
   std::function<bool(ConstVectorRef)> region;
 
-  /// Records at the corners of what the proofs allow; no data, and attacked first by the search
-  /// for violations. May be null.
+  /// Records at the extremes of what the proofs allow. They are no data; the search for violations
+  /// starts with them. May be null.
   std::unique_ptr<const Records> extremes;
   /// Objectives of whole data sets at those corners, for constants of Φ and F that hold whatever
   /// the data.
@@ -57,7 +57,8 @@ struct Problem {
   bool in_region(ConstVectorRef x) const {
     return facts.domain.contains(x) && (!region || region(x));
   }
-  /// What a point is judged by where one is enough: empirical, or population without it.
+  /// The objective by which a point is judged where one is enough: the empirical one if there is
+  /// one, else the population's.
   const Objective& objective() const { return empirical ? *empirical : *population; }
 };
 

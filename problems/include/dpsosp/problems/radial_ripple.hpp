@@ -10,7 +10,7 @@ namespace dpsosp {
 /// Hessian-Lipschitz constant: for first-order stationary points alone.
 ///
 /// Two settings are the source's: p = 2 (the defaults) and p = 4, a = 0.4, b = 6, c = 0.1.
-/// \source lowy-2024, section 6, Z2.
+/// \source lowy-2024 notes, 6 (Z2).
 class RadialRipple final : public LandscapeFamily {
  public:
   RadialRipple() { tilt = 0.3; }

@@ -25,7 +25,7 @@ struct ClipReport {
     largest_norm = std::max(largest_norm, norm);
     if (norm <= limit) return 1.0;
     ++clipped;
-    return limit / norm;  // NaN of NaN: the curator drops what nothing bounds
+    return limit / norm;  // NaN if the norm is; the curator drops such a contribution
   }
 };
 

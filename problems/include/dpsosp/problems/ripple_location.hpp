@@ -13,7 +13,7 @@ namespace dpsosp {
 /// The coordinates of a record are independent, with P(z_j = 1) ∈ [0.2, 0.5] and
 /// P(z_j = −1) ∈ [0.1, 0.3] that are public and drawn once from `law_seed`, so that no public fact
 /// depends on the records. Both objectives are sums over coordinates with three weights each; their
-/// global minima are found by branch and bound. \source lowy-2024, section 6, Z1.
+/// global minima are found by branch and bound. \source lowy-2024 notes, 6 (Z1).
 class RippleLocation final : public ProblemFamily {
  public:
   std::string_view name() const override { return "ripple-location"; }

@@ -14,7 +14,7 @@ namespace dpsosp {
 ///   f(x, y) = (1/n) Σ_i [ y_i r_i − y_i²/2 ],  r_i = (a_iᵀx)² − b_i = y_i*(x),
 ///   Φ(x) = (1/2n) Σ_i r_i²,
 ///
-/// with the records of phase-retrieval: b = (aᵀx*)² ± s. \source xu-2026, zoo entry 8.5
+/// with the records of phase-retrieval: b = (aᵀx*)² ± s. \source xu-2026 notes, 8.5
 class RobustPhaseRetrieval final : public ProblemFamily {
  public:
   std::string_view name() const override { return "robust-phase-retrieval"; }

@@ -7,7 +7,7 @@ namespace dpsosp {
 
 /// F(x) = (1/d) Σ_j κ(√d x_j), κ(t) = t² + 3 sin² t: not convex, one stationary point, and the
 /// Polyak-Łojasiewicz inequality with a certified constant, which survives records that tilt it.
-/// \source lowy-2024, section 6, Z5.
+/// \source lowy-2024 notes, 6 (Z5).
 class SeparablePl final : public LandscapeFamily {
  public:
   SeparablePl() { tilt = 0.5; }

@@ -9,7 +9,7 @@ namespace dpsosp {
 
 /// f(x; z) = ½(‖x‖² + sin ‖x‖²) + ⟨z, x⟩ with ‖z‖ ≤ 1 on the ball ‖x‖ ≤ R: the published experiment
 /// on warm starts, at n = d = 100, R = 2 and law = ball. Every constant is exact, and so is the
-/// minimum over the ball. \source lowy-2024, section 6, Z6, and claim C17.
+/// minimum over the ball. \source lowy-2024 notes, 5.2 and 6 (C17, Z6).
 class TrigRadial final : public ProblemFamily {
  public:
   /// What a record is: uniform signs over √d, which can be simulated, or uniform in the unit ball.

@@ -11,24 +11,24 @@ namespace dpsosp::avdiukhin_2024 {
 /// What happens to a gradient longer than C.
 enum class GradientPolicy {
   clip,  ///< Algorithm 1: it is shortened to C
-  none,  ///< Algorithm 2: nothing; C is nominal, and only the unsound door leaves gradients alone
+  none,  ///< Algorithm 2: it stays as it is and C is nominal; needs the unsound door
 };
 
 /// Where a schedule takes C from.
 enum class BoundRule {
   lipschitz,  ///< the problem's gradient bound G
   lemma_3_2,  ///< as printed
-  proved,     ///< the fixed point of section 3.3, with explicit constants
+  proved,     ///< with explicit constants (avdiukhin-2024 notes, 3.3)
   given,      ///< the parameter `clip`
 };
 
-/// Which noise a paper schedule sets.
+/// Which noise the paper's schedule sets.
 enum class NoiseForm {
-  accountant,  ///< what the budget needs
+  accountant,  ///< the noise that the budget needs
   naive,       ///< κ C √T of Theorem 3.1 with c₂ = 1
 };
 
-/// Symbols of the paper in the comments.
+/// The comments give the paper's symbols (avdiukhin-2024 notes, 1).
 struct MinibatchSgdParameters {
   Index steps = 1000;      ///< T
   double step_size = 0.1;  ///< η
@@ -38,7 +38,8 @@ struct MinibatchSgdParameters {
   double noise = 0.0;  ///< Δ over 2C/B
   OutputRule output = OutputRule::last;
 
-  /// Section 3.4, among the last iterate and iterates whose indices are drawn before the run.
+  /// Private selection (avdiukhin-2024, Section 3.4) among the last iterate, the start, and
+  /// iterates whose indices are drawn before the run.
   SelectionParameters selection{.share = 0.0, .candidates = 6};
   double hessian_limit = 1.0;  ///< M, of the selection
 
@@ -51,11 +52,11 @@ struct MinibatchSgdParameters {
   bool lemma_step = false;      ///< η ≤ ℓ/(σ√T)
   double length_scale = 1.0;    ///< ℓ
   bool strict_noise = false;    ///< Δ² ≥ ln(T/δ) σ²/B
-  double horizon_slack = 0.05;  ///< the least T whose α is within this of the best
+  double horizon_slack = 0.05;  ///< least T whose α is at most 1 + this times the best
 };
 
 /// Minibatch SGD with Gaussian noise, the loop of Algorithms 1 and 2.
-/// \source avdiukhin-2024, section 2.1
+/// \source avdiukhin-2024, Algorithm 1; avdiukhin-2024, Algorithm 2; avdiukhin-2024 notes, 2.1
 class MinibatchSgd : public Algorithm {
  public:
   Fields fields() override;
@@ -85,7 +86,7 @@ class DpSgd final : public MinibatchSgd {
   const AlgorithmCard& card() const override;
 };
 
-/// Algorithm 2: no clipping. Its privacy is conditional: it holds while no gradient exceeds C.
+/// Algorithm 2: no clipping. Its privacy is conditional: it holds if no gradient exceeds C.
 class NoisySgd final : public MinibatchSgd {
  public:
   NoisySgd() : MinibatchSgd(GradientPolicy::none) {}

@@ -11,7 +11,7 @@ enum class MomentCorrection {
   noise,  ///< max(v̂ − s², ν′), s the noise's deviation: AdamBC (Tang et al. 2024)
 };
 
-/// Symbols of baselines, section 11.
+/// Symbols of baselines notes, 11.
 struct Abadi2016Parameters : DescentParameters {
   double epochs = 10.0;         ///< T = epochs/q of the sampled schedules
   double tail_average = 0.0;    ///< share of the last iterates whose mean is returned
@@ -23,8 +23,8 @@ struct Abadi2016Parameters : DescentParameters {
 };
 
 /// DP-SGD and DP-Adam on Poisson batches (or fixed-size ones): the clipped sum is divided by q n,
-/// and empty batches are kept. Under the calibrator rdp batches are sampled and amplified, under
-/// every other one they are full. \source Abadi et al. 2016; baselines, section 11
+/// and empty batches are kept. Under the calibrator rdp batches are sampled and amplified; under
+/// every other calibrator they are full. \source Abadi et al. 2016; baselines notes, 11
 class Abadi2016 : public DescentMethod {
  public:
   enum class Rule { sgd, adam };

@@ -6,7 +6,7 @@
 
 namespace dpsosp::baselines {
 
-/// Symbols of the paper in the comments; `oracle` holds b₁, b₂, C₁, C₂ and the noise.
+/// Symbols of baselines notes, 10; `oracle` holds b₁, b₂, the clips G and M, and the noise.
 struct AdaDpSpiderParameters {
   Index steps = 400;              ///< oracle calls at most
   double step_size = 0.02;        ///< η
@@ -14,13 +14,13 @@ struct AdaDpSpiderParameters {
   double chi = 0.0;               ///< χ: near-stationary when ‖g‖ ≤ 3χ; 0: never
   Index escape_rounds = 1;        ///< Q
   Index escape_steps = 1;         ///< Γ
-  double escape_radius = 1.0;     ///< R
+  double escape_radius = 1.0;     ///< r_esc
   SpiderOracleParameters oracle;
 };
 
-/// Ada-DP-SPIDER inside Gauss-PSGD: a drift-triggered SPIDER oracle, and escapes that restart at
-/// the near-stationary point until one leaves the ball. \source Tao et al. 2025, arXiv:2505.15647;
-/// xu-2026, section 2.4
+/// Ada-DP-SPIDER inside Gauss-PSGD: a SPIDER oracle that refreshes after enough drift, and escapes
+/// that restart at the near-stationary point until one leaves a ball around it.
+/// \source Tao et al. 2025, arXiv:2505.15647; baselines notes, 10; xu-2026 notes, 2.4
 class AdaDpSpider final : public Algorithm {
  public:
   AdaDpSpider();

@@ -13,13 +13,13 @@ enum class LinearOracle {
   exponential,  ///< by the exponential mechanism on ⟨v, ∇F⟩; of an ℓ₁-ball alone
 };
 
-/// The constraint set. \source baselines, section 2 (c), (c′)
+/// The constraint set.
 enum class FrankWolfeSet {
   domain,  ///< of the problem, around 0; around x₀ with ‖x − x₀‖ ≤ radius where it is R^d
   l1_ball,  ///< ‖x − x₀‖₁ ≤ radius
 };
 
-/// Symbols of the source in the comments.
+/// Symbols of baselines notes, 2.
 struct DpFrankWolfeParameters {
   Index steps = 100;       ///< T
   double step_size = 0.1;  ///< γ in (0, 1]
@@ -35,6 +35,7 @@ struct DpFrankWolfeParameters {
 };
 
 /// Private Frank-Wolfe over a ball, box or ℓ₁-ball.
+/// \source Wang & Xu 2019 (AAAI); baselines notes, 2 (c) and (c′)
 class DpFrankWolfe final : public Algorithm {
  public:
   const AlgorithmCard& card() const override;
@@ -61,8 +62,8 @@ struct FrankWolfeGeometry {
 };
 FrankWolfeGeometry frank_wolfe_geometry(const DpFrankWolfeParameters& p, const PublicFacts& facts);
 
-/// T and γ that make the bound least, and the bound: mean gap ≤ Δ₀/(γT) + γMD²/2 + c√T, c√T the
-/// error of the oracle with T equal parts of the budget.
+/// T and γ that minimise the bound, and the bound: mean gap ≤ Δ₀/(γT) + γMD²/2 + c√T, where c√T is
+/// the error of the oracle with T equal parts of the budget.
 struct FrankWolfeNumbers {
   double steps;
   double step_size;

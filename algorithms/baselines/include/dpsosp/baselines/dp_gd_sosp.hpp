@@ -11,7 +11,7 @@ enum class Selecting {
   scalar,  ///< one AboveThreshold session on the scaled maximum (StationarityTest)
 };
 
-/// | paper | field | unit |
+/// | baselines notes, 3.1 | field | unit |
 /// | T, 1/M, G | steps, step_size, clip | |
 /// | α, ρ_H, M | alpha, hessian_lipschitz, hessian_limit | gradient, …, Hessian |
 /// | s, s₁, s₂ | noise, selection_gradient_noise, selection_hessian_noise | std / sensitivity |
@@ -38,7 +38,7 @@ struct DpGdSospParameters {
   bool printed_horizon = false;  ///< α²/(4ρ_H) where α²/(4M) is meant
 };
 
-/// The published horizon. \source baselines, section 3.1
+/// The published horizon. \source baselines notes, 3.1
 struct DpGdSospHorizon {
   double log_factor;  ///< L
   double decrease;    ///< Φ: of F, by an escape
@@ -50,7 +50,7 @@ DpGdSospHorizon dp_gd_sosp_horizon(
 
 /// DP-GD to a second-order stationary point: noisy gradient descent, whose privacy noise is the
 /// perturbation, then a private selection among stored iterates.
-/// \source Wang, Chen, Xu 2019 (ICML); baselines, section 3.1
+/// \source Wang, Chen, Xu 2019 (ICML); baselines notes, 3.1
 class DpGdSosp final : public Algorithm {
  public:
   const AlgorithmCard& card() const override;

@@ -5,8 +5,8 @@
 
 namespace dpsosp::baselines {
 
-/// Symbols of baselines, section 3.2. The inverse temperature is no parameter: it follows from the
-/// noise that privacy asks for.
+/// Symbols of baselines notes, 3.2. The inverse temperature is not a parameter: it follows from the
+/// noise that privacy needs.
 struct DpGldParameters : DescentParameters {
   double ridge = 0.0;            ///< λ_reg
   double diffusion_time = 10.0;  ///< τ M, of the practical schedule
@@ -14,7 +14,7 @@ struct DpGldParameters : DescentParameters {
 };
 
 /// Gradient Langevin dynamics whose Langevin noise is the privacy noise.
-/// \source Wang, Chen, Xu 2019 (ICML); baselines, section 3.2
+/// \source Wang, Chen, Xu 2019 (ICML); baselines notes, 3.2
 class DpGld final : public DescentMethod {
  public:
   DpGld() { parameters.output = OutputRule::last; }
@@ -28,7 +28,7 @@ class DpGld final : public DescentMethod {
   void check(const PublicFacts& facts) const override;
   Outcome run(Curator& curator, Stream stream, Observer& observer) const override;
 
-  /// β = 2/(η s²). With T gradients that cost R of zCDP, n²R/(G²τ): free of T.
+  /// β = 2/(η s²). If T gradients cost R of zCDP it is n²R/(G²τ), which does not depend on T.
   double inverse_temperature(Index records) const;
 
   DpGldParameters parameters;
@@ -37,7 +37,7 @@ class DpGld final : public DescentMethod {
   DescentParameters& descent() override { return parameters; }
 };
 
-/// (d/2β) ln((eM/m)(bβ/d + 1)): how far the Gibbs law at β is from the minimum in the mean, for
+/// (d/2β) ln((eM/m)(bβ/d + 1)): bound on the mean suboptimality of the Gibbs law at β, for
 /// ⟨w, ∇F⟩ ≥ m‖w‖² − b. \source Raginsky, Rakhlin & Telgarsky 2017, Proposition 11
 double gibbs_suboptimality(double d, double beta, double M, double m, double b);
 

@@ -11,8 +11,8 @@ struct DpProxGdParameters : DescentParameters {
   bool population = false;  ///< promise the population gradient, by uniform convergence
 };
 
-/// Noisy proximal gradient descent for F + r. \source Wang & Xu 2019 (AAAI); baselines, section 2,
-/// (a) and (b)
+/// Noisy proximal gradient descent for F + r.
+/// \source Wang & Xu 2019 (AAAI); baselines notes, 2 (a) and (b)
 class DpProxGd final : public DescentMethod {
  public:
   const AlgorithmCard& card() const override;

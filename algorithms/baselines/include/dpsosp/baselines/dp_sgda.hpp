@@ -6,7 +6,7 @@
 
 namespace dpsosp::baselines {
 
-/// Symbols of the paper in the comments.
+/// Symbols of xu-2026 notes, 2.6.
 struct DpSgdaParameters {
   Index steps = 400;         ///< T
   double step_size = 0.2;    ///< η_x
@@ -19,7 +19,7 @@ struct DpSgdaParameters {
 };
 
 /// Differentially private stochastic gradient descent ascent, Y unconstrained.
-/// \source Yang et al. 2022 (UAI); xu-2026, section 2.6
+/// \source Yang et al. 2022 (UAI); xu-2026 notes, 2.6
 class DpSgda final : public Algorithm {
  public:
   const AlgorithmCard& card() const override;

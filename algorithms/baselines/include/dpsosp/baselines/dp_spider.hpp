@@ -9,11 +9,11 @@ namespace dpsosp::baselines {
 
 /// Whose constants the practical schedule has; both are proved.
 enum class SpiderConstants {
-  lowy,   ///< lowy-2024, section 3.1: the smaller bound
-  arora,  ///< baselines, section 8.1
+  lowy,   ///< lowy-2024 notes, 3.1: the smaller bound
+  arora,  ///< baselines notes, 8.1
 };
 
-/// Symbols of lowy-2024, section 2.1, in the comments.
+/// Symbols of lowy-2024 notes, 2.1; L, β are G, M of baselines notes, 8.1.
 struct DpSpiderParameters {
   Index steps = 400;        ///< T
   Index period = 20;        ///< q
@@ -30,7 +30,8 @@ struct DpSpiderParameters {
   bool printed_period = false;  ///< the paper schedule's q as printed in Arora et al.
 };
 
-/// DP-SPIDER. \source Arora et al. 2023 (ICML), Algorithm 2; lowy-2024, sections 2.1 and 3.1
+/// DP-SPIDER. \source Arora et al. 2023 (ICML), Algorithm 2; baselines notes, 8.1;
+/// lowy-2024 notes, 2.1 and 3.1
 class DpSpider final : public Algorithm {
  public:
   const AlgorithmCard& card() const override;
@@ -51,7 +52,7 @@ class DpSpider final : public Algorithm {
   Index anchors() const { return (parameters.steps + parameters.period - 1) / parameters.period; }
 };
 
-/// Numbers of the practical schedule. \source lowy-2024, section 3.1
+/// Numbers of the practical schedule. \source lowy-2024 notes, 3.1
 struct DpSpiderPractical {
   double unit;                 ///< ν = sqrt(2d/ρ)/n
   double balance;              ///< T*
@@ -66,15 +67,15 @@ struct DpSpiderPractical {
 DpSpiderPractical dp_spider_practical(
     double n, double d, double L, double beta, double gap, double zcdp);
 
-/// The same with the constants of baselines, section 8.1.
+/// The same with the constants `arora`. \source baselines notes, 8.1
 DpSpiderPractical dp_spider_arora(double n, double d, double G, double M, double gap, double zcdp);
 
-/// Numbers of Theorem B.3. \source lowy-2024, section 3.1
+/// Numbers of their Theorem B.3. \source Arora et al. 2023; lowy-2024 notes, 3.1
 struct DpSpiderPaper {
   double steps;           ///< T, before rounding down
   double period;          ///< q = 1/(T a²)
   double batch;           ///< b₂
-  double printed_period;  ///< with the stray L²
+  double printed_period;  ///< L² q (docs/errata.md, W20)
   double rate;            ///< (sqrt(ΔLβ) a)^{2/3} + L a
 };
 DpSpiderPaper dp_spider_paper(

@@ -6,7 +6,7 @@
 
 namespace dpsosp::baselines {
 
-/// | paper | field | unit |
+/// | baselines notes, 7 | field | unit |
 /// | T, ζ, n₀, M | steps, accuracy, step_divisor, smoothness | |
 /// | γ, b₀ = b | momentum, batch | |
 /// | C₁ = G, C₂ = ζ/n₀ | clip, clip_difference | gradient |
@@ -27,7 +27,7 @@ struct DpSrmParameters {
   double rate_constant = 1.0;  ///< C of ζ
 };
 
-/// The published numbers. \source baselines, section 7
+/// The published numbers. \source baselines notes, 7
 struct DpSrmNumbers {
   double accuracy;         ///< ζ
   double step_divisor;     ///< n₀
@@ -38,9 +38,9 @@ struct DpSrmNumbers {
 };
 DpSrmNumbers dp_srm_numbers(const ProblemNumbers& q, const PrivacyBudget& budget, double constant);
 
-/// Stochastic recursive momentum: an estimate v that follows ∇F by a private combination of
-/// gradient and gradient difference, and normalised short steps along it.
-/// \source Wang, Jayaraman, Evans, Gu 2023 (UAI); baselines, section 7
+/// Stochastic recursive momentum: an estimate v of ∇F, updated by a private combination of gradient
+/// and gradient difference, and short normalised steps along it.
+/// \source Wang, Jayaraman, Evans, Gu 2023 (UAI); baselines notes, 7
 class DpSrm final : public Algorithm {
  public:
   const AlgorithmCard& card() const override;

@@ -7,7 +7,7 @@
 
 namespace dpsosp::baselines {
 
-/// Symbols of baselines, section 1; `oracle` holds the batches, G, M, s₁ and s₂ as noise ratios.
+/// Symbols of baselines notes, 1; `oracle` holds the batches, G, M, s₁ and s₂ as noise ratios.
 struct DpSvrgParameters {
   Index steps = 400;        ///< S m: inner steps in all
   Index period = 10;        ///< m: inner steps of an epoch
@@ -18,9 +18,9 @@ struct DpSvrgParameters {
 };
 
 /// DP-SVRG in its safe form: the epoch's gradient and every difference against it are queries of
-/// their own. The paper adds one noise to each inner step and relies on the amplification of a
-/// single sampled record, which its full-batch part does not have.
-/// \source Wang, Ye, Xu 2017 (NeurIPS), Theorems 4.1 to 4.4; baselines, section 1
+/// their own. The paper adds one noise to each inner step and relies on the amplification of one
+/// sampled record, which does not apply to the full-batch gradient in that step.
+/// \source Wang, Ye, Xu 2017 (NeurIPS), Theorems 4.1 to 4.4; baselines notes, 1
 class DpSvrg final : public Algorithm {
  public:
   DpSvrg();

@@ -12,7 +12,7 @@ enum class RadiusRule {
   printed,  ///< α/ρ_H, as the reference code has it
 };
 
-/// | paper | field | unit |
+/// | baselines notes, 5 | field | unit |
 /// | T, α, ρ_H | steps, alpha, hessian_lipschitz | |
 /// | s_g, s_H | gradient_noise, hessian_noise | std / sensitivity |
 struct DpTrustRegionParameters {
@@ -35,12 +35,12 @@ struct DpTrustRegionParameters {
   double exit_multiplier() const;
 };
 
-/// ⌈6 sqrt(ρ_H) Δ₀/α^{3/2}⌉. \source baselines, section 5
+/// 6 sqrt(ρ_H) Δ₀/α^{3/2}, before it is rounded up. \source baselines notes, 5
 double trust_region_horizon(double rho, double B, double alpha);
 
 /// Privatised trust region with a fixed radius: noisy gradient and noisy Hessian (GOE) in every
 /// step, the subproblem solved exactly.
-/// \source Wang, Xu 2020 (ECML-PKDD); baselines, section 5
+/// \source Wang, Xu 2020 (ECML-PKDD); baselines notes, 5
 class DpTrustRegion final : public Algorithm {
  public:
   const AlgorithmCard& card() const override;

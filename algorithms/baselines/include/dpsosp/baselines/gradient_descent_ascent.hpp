@@ -12,8 +12,8 @@ struct GradientDescentAscentParameters {
   bool local_dual = true;    ///< y_i*(x) exactly; per-record duals alone
 };
 
-/// Gradient descent ascent on the whole data, without noise or clipping: a reference line, not
-/// private, answered by an UnsoundCurator alone.
+/// Gradient descent ascent on the whole data, without noise or clipping. A reference line: it is
+/// not private, and only an UnsoundCurator answers it.
 class GradientDescentAscent final : public Algorithm {
  public:
   const AlgorithmCard& card() const override;

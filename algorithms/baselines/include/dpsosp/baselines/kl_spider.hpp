@@ -14,7 +14,7 @@ enum class Handover {
   previous,  ///< one point before (printed)
 };
 
-/// Symbols of lowy-2024, section 2.6; `oracle` holds the batches, L, β and ŝ as a noise ratio.
+/// Symbols of lowy-2024 notes, 2.6; `oracle` holds the batches, L, β and ŝ as a noise ratio.
 struct KlSpiderParameters {
   Index steps = 400;            ///< gradients at most: Σ_j T_j
   Index stages = 400;           ///< K
@@ -31,7 +31,7 @@ struct KlSpiderParameters {
 
 /// KL-SPIDER: stages with geometrically falling targets of the excess risk; a stage is SPIDER with
 /// normalised steps until the gradient is short for its target.
-/// \source Menart, Ullah, Arora, Bassily & Guzmán 2024, Algorithm 1; lowy-2024, section 2.6
+/// \source Menart, Ullah, Arora, Bassily & Guzmán 2024, Algorithm 1; lowy-2024 notes, 2.6
 class KlSpider final : public Algorithm {
  public:
   KlSpider();

@@ -8,7 +8,7 @@
 
 namespace dpsosp::baselines {
 
-/// Symbols of baselines, section 6; `oracle` holds the batches, G, M and the noise.
+/// Symbols of baselines notes, 6; `oracle` holds the batches, G, M and the noise.
 struct MomentumAggregationParameters {
   Index steps = 400;        ///< T
   double step_size = 0.01;  ///< η: length of every step
@@ -21,7 +21,7 @@ struct MomentumAggregationParameters {
 
 /// Normalised descent whose gradient at t is a chain of O(log t) differences along the set bits of
 /// t: a Fenwick tree over time, in which every record sits in every leaf. Full-batch form.
-/// \source Tran & Cutkosky 2022 (NeurIPS); baselines, section 6 (derived)
+/// \source Tran & Cutkosky 2022 (NeurIPS); baselines notes, 6 (derived)
 class MomentumAggregation final : public Algorithm {
  public:
   MomentumAggregation();

@@ -10,7 +10,7 @@
 
 namespace dpsosp::baselines {
 
-/// What every noisy gradient descent has. Symbols of baselines, section 1.
+/// What every noisy gradient descent has. Symbols of baselines notes, 1.
 struct DescentParameters {
   Index steps = 400;       ///< T
   double step_size = 0.1;  ///< η
@@ -35,7 +35,8 @@ using DescentStep = std::function<void(Index t, const Vector& g, Vector& x)>;
 using StationarityMeasure = std::function<void(const Vector& x, const Vector& g, Vector& out)>;
 
 /// The loop of every noisy gradient descent: T noisy clipped mean gradients, a step after each.
-/// \param measure  the gradient itself without it
+/// \param measure  without it, the gradient itself
+/// `step` is step 3 of the method. \source baselines notes, 1, 2, 3.2, 4 and 11
 Outcome noisy_descent(Curator& curator,
                       Stream& stream,
                       Observer& observer,
@@ -66,7 +67,7 @@ class DescentMethod : public Algorithm {
   void full_batch(const ProblemNumbers& p, Index steps);
 };
 
-/// T = (n/G) sqrt(M B R/d), at which 2MB/T = d s². \source baselines, section 1
+/// T = (n/G) sqrt(M B R/d), at which 2MB/T = d s². \source baselines notes, 1
 double balanced_steps(const ProblemNumbers& p, double zcdp);
 
 /// sqrt(2B/(ηT) + ηM V): bound on the root mean square of ‖∇F‖ at a uniform iterate of T steps of

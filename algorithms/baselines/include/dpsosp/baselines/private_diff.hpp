@@ -13,7 +13,7 @@ enum class AscentRule {
   noise_free,  ///< no noise inside, noise on the result (printed): not private
 };
 
-/// Symbols of the paper in the comments.
+/// Symbols of xu-2026 notes, 2.5.
 struct PrivateDiffParameters {
   Index steps = 400;       ///< R
   Index period = 2;        ///< T: steps between restarts of the estimate
@@ -33,7 +33,7 @@ struct PrivateDiffParameters {
   bool random_output = false;            ///< x_r with r uniform in 1..R, else x_R
 };
 
-/// PrivateDiff Minimax. \source Zhang et al. 2025 (AAAI), Algorithm 3; xu-2026, section 2.5
+/// PrivateDiff Minimax. \source Zhang et al. 2025 (AAAI), Algorithm 3; xu-2026 notes, 2.5
 class PrivateDiff final : public Algorithm {
  public:
   const AlgorithmCard& card() const override;

@@ -6,7 +6,7 @@
 namespace dpsosp::baselines {
 
 /// Stochastic gradient descent without noise or clipping; full batches by default. Reference lines
-/// are not private and answered by an UnsoundCurator alone.
+/// are not private, and only an UnsoundCurator answers them.
 class ReferenceSgd final : public Algorithm {
  public:
   const AlgorithmCard& card() const override;

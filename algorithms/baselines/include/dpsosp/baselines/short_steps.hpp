@@ -18,7 +18,7 @@ enum class CurvatureRule {
   products,  ///< noisy power method on M I − ∇²F with released products
 };
 
-/// | paper | field | unit |
+/// | baselines notes, 9 | field | unit |
 /// | T, α, ρ_H, M | steps, alpha, hessian_lipschitz, hessian_limit | |
 /// | c₁, c₂, c | gradient_error, step_error, hessian_error | of the tolerances |
 /// | s_g, s_H | gradient_noise, hessian_noise | std / sensitivity |
@@ -62,7 +62,7 @@ struct ShortStepsParameters {
 };
 
 /// Short noisy gradient steps, and steps along negative curvature where the gradient is small.
-/// \source Gao, Wright 2023; baselines, section 9
+/// \source Gao, Wright 2023; baselines notes, 9
 class ShortSteps final : public Algorithm {
  public:
   const AlgorithmCard& card() const override;

@@ -8,11 +8,11 @@ namespace dpsosp::baselines {
 
 /// The noise of a right child.
 enum class NodeNoise {
-  distance,  ///< in proportion to the distance really moved since its ancestor
-  bound,     ///< to the largest distance that the steps allow (paper)
+  distance,  ///< in proportion to the distance moved since its parent
+  bound,     ///< in proportion to the largest distance that the steps allow (paper)
 };
 
-/// Symbols of baselines, section 8.2, and lowy-2024, section 2.8.
+/// Symbols of baselines notes, 8.2.
 struct TreeSpiderParameters {
   Index steps = 80;        ///< T 2^D: leaves visited, T rounds of 2^D
   Index depth = 3;         ///< D
@@ -28,8 +28,8 @@ struct TreeSpiderParameters {
 
 /// Tree-based private SPIDER: a round is a depth-first walk of a binary tree, in which a right
 /// child adds to its parent's estimate a difference over a fresh batch half as large a level down.
-/// One pass over the data. \source Arora et al. 2023 (ICML), Algorithm 1; baselines, section 8.2;
-/// lowy-2024, sections 2.8 and 3.6
+/// One pass over the data. \source Arora et al. 2023 (ICML), Algorithm 1; baselines notes, 8.2;
+/// lowy-2024 notes, 2.8 and 3.6
 class TreeSpider final : public Algorithm {
  public:
   const AlgorithmCard& card() const override;
@@ -58,10 +58,10 @@ struct TreeNumbers {
 };
 /// max{D : D 2^{D+1} ≤ b}, at least 1.
 Index tree_depth(double batch);
-/// \source Arora et al. 2023, Theorem 3.2; baselines, section 8.2
+/// \source Arora et al. 2023, Theorem 3.2; baselines notes, 8.2
 TreeNumbers tree_paper(const ProblemNumbers& p, double epsilon);
 /// The smallest α whose batches keep the error below α and whose steps pay for B.
-/// \source lowy-2024, section 3.6
+/// \source baselines notes, 8.2; lowy-2024 notes, 3.6
 TreeNumbers tree_practical(const ProblemNumbers& p, double zcdp);
 /// C̃ = 256 ln(1.25/δ) ln(2T 2^{D+1}/p) + 8MB sqrt(2D)(D/2 + 1)/(2G²), p the failure probability.
 double tree_threshold_factor(

@@ -5,7 +5,7 @@
 
 namespace dpsosp::baselines {
 
-/// Symbols of baselines, section 4.
+/// Symbols of baselines notes, 4.
 struct AdaptiveDescentParameters : DescentParameters {
   double first_decay = 0.9;     ///< β₁
   double second_decay = 0.999;  ///< β₂
@@ -14,7 +14,7 @@ struct AdaptiveDescentParameters : DescentParameters {
 };
 
 /// DP-SGD, DP-RMSProp and DP-Adam of one paper: noisy full-batch gradients, an elementwise step
-/// without bias correction. \source Zhou, Chen, Hong, Wu, Banerjee 2020; baselines, section 4
+/// without bias correction. \source Zhou, Chen, Hong, Wu, Banerjee 2020; baselines notes, 4
 class Zhou2020 : public DescentMethod {
  public:
   enum class Rule { sgd, rmsprop, adam };
@@ -55,7 +55,7 @@ class ZhouAdam final : public Zhou2020 {
 
 /// What the proof gives for the population: (√d/(nε))^{1/2} + ε√d, unit G. The paper drops the
 /// second term; with it the bound is never below (d/n)^{1/3}.
-/// \source Arora et al. 2023 and Lowy et al. 2024, as flagged in baselines, section 4
+/// \source Arora et al. 2023; Lowy et al. 2024; baselines notes, 4
 double zhou_2020_population_bound(double n, double d, double epsilon);
 
 }  // namespace dpsosp::baselines

@@ -34,7 +34,7 @@ struct Outcome {
   std::map<std::string, std::int64_t> counts;  ///< refreshes, escapes, …: functions of releases
 };
 
-/// Looks, changes nothing. What it computes never flows back.
+/// Watches a run. It changes nothing, and nothing that it computes flows back.
 class Observer {
  public:
   virtual ~Observer() = default;
@@ -59,10 +59,10 @@ struct Exponents {
   double epsilon;
 };
 
-/// How much of the method's source was at hand when it was written down here.
+/// How much of the method's description was available when it was implemented.
 enum class Source {
   full_text,      ///< algorithm and parameters as published
-  reconstructed,  ///< theorem statements or a secondary account; the body is put together from them
+  reconstructed,  ///< theorem statements or a secondary account; the body is assembled from them
   derived,        ///< from the claimed rate alone
 };
 std::string_view to_string(Source source);

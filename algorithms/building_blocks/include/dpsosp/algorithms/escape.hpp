@@ -12,9 +12,10 @@
 namespace dpsosp {
 
 /// How a SPIDER-type method leaves a saddle.
+/// \source ganesh-2023 notes, 2.1; liu-talwar-2025 notes, 2.4 and 2.6
 enum class EscapeKind {
-  hessian_power,    ///< noisy power iterations with a Hessian estimate (liu-talwar-2025)
-  isotropic_fresh,  ///< one Gaussian kick and an extra O1 (ganesh-2023, printed)
+  hessian_power,    ///< noisy power iterations with a Hessian estimate
+  isotropic_fresh,  ///< one Gaussian kick and an extra O1 (Algorithm 1 as printed)
   isotropic_reuse,  ///< one Gaussian kick, the estimate goes on as at any step (repaired)
   none,
 };
@@ -25,7 +26,7 @@ enum class Cooldown {
   immediate,  ///< at once
 };
 
-/// Symbols of ganesh-2023 (Γ, ζ₁) and liu-talwar-2025 (Ξ, τ, the Hessian oracles) in the comments.
+/// Symbols of ganesh-2023 (Γ, ζ₁) and liu-talwar-2025 (Ξ, τ, O3, O4) in the comments.
 struct EscapeParameters {
   EscapeKind kind = EscapeKind::isotropic_reuse;
   double threshold = 0.0;  ///< γ log³(·): an escape starts where ‖g‖ is no larger; 0: never
@@ -48,7 +49,7 @@ struct EscapeParameters {
   void check(std::string_view owner, Index records) const;
 };
 
-/// The escape part of a SPIDER-type method, asked at fixed places of every step.
+/// The escape of a SPIDER-type method. run_spider calls it at fixed places of every step.
 class Escape {
  public:
   virtual ~Escape() = default;
@@ -70,7 +71,7 @@ class Escape {
   virtual void moved(const Vector& x);
 
   std::int64_t escapes() const { return escapes_; }
-  /// Points from which an escape was tried and did not get away, the latest `kept_anchors`.
+  /// Points from which an escape started and did not get away, the latest `kept_anchors`.
   const std::vector<Vector>& held_anchors() const { return held_; }
   static constexpr std::size_t kept_anchors = 32;
 

@@ -8,7 +8,7 @@
 
 namespace dpsosp {
 
-/// Symbols of lowy-2024, section 2.9, in the comments.
+/// Symbols of lowy-2024 notes, 2.9 in the comments.
 struct JlParameters {
   Index projected_dimension = 0;  ///< k; 0: the records are not projected
   double cap = 2.0;               ///< longest projected feature over x_max
@@ -33,7 +33,7 @@ Matrix draw_projection(Index k, Index d, Stream& stream);
 /// runs a base algorithm in R^k on the projected records, and lifts its output by Φᵀ. The features
 /// are projected before the base algorithm runs, each capped on its own, so that every Φ is
 /// private. Points shown to the observer are lifted. The base starts at the origin.
-/// \source lowy-2024, section 2.9 (Algorithm of Arora et al. 2023, section 4)
+/// \source lowy-2024 notes, 2.9; Arora et al. 2023, Section 4
 class JlMethod : public Algorithm {
  public:
   Fields fields() override;
@@ -53,7 +53,8 @@ class JlMethod : public Algorithm {
 
  protected:
   explicit JlMethod(std::unique_ptr<Algorithm> base) : base_(std::move(base)) {}
-  /// The base algorithm's error in dimension j, of which k is the best: lowy-2024, section 3.7.
+  /// The base algorithm's error in dimension j, of which k is the best.
+  /// \source lowy-2024 notes, 3.7
   virtual double base_bound(const PublicFacts& facts,
                             const PrivacyBudget& budget,
                             double j) const = 0;

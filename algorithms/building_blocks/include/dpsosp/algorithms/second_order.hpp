@@ -12,12 +12,13 @@ void require_second_order(const AlgorithmCard& card,
                           const PublicFacts& facts,
                           Index largest_dimension = StationarityTest::largest_dimension);
 
-/// E‖N(0, s² I_d)‖ ≤ s √d, what tolerances of gradients are compared with.
+/// E‖N(0, s² I_d)‖ ≤ s √d, which tolerances of gradients are compared with.
 double gradient_noise_norm(double deviation, double d);
-/// Operator norm of GOE(s), off-diagonal deviation s: 2 s √d. \source privacy-accounting, section 3
+/// Operator norm of GOE(s), off-diagonal deviation s: 2 s √d. \source privacy-accounting notes, 3
 double hessian_noise_norm(double deviation, double d);
-/// Beyond that with probability ≤ `failure` at one end of the spectrum: 2 s sqrt(ln(1/failure)),
-/// because every direction of the space of matrices has deviation √2 s and λ_min is 1-Lipschitz.
+/// What one end of the spectrum exceeds that by with probability ≤ `failure`: 2 s
+/// sqrt(ln(1/failure)), because every direction of the space of matrices has deviation √2 s and
+/// λ_min is 1-Lipschitz.
 double hessian_noise_tail(double deviation, double failure);
 
 /// s of a clipped mean and of a mean Hessian of full batches, at zCDP `rho` for `count` queries.

@@ -11,15 +11,16 @@
 
 namespace dpsosp {
 
-/// Which points a private selection may look at: chosen from released values and from the
-/// algorithm's own randomness alone.
+/// Which points a private selection may look at: a function of released values and of the
+/// algorithm's own randomness alone, so that choosing them costs nothing.
 class Candidates {
  public:
   /// \param uniform  iterates at independent uniform indices of {0, …, steps − 1}, drawn here
   Candidates(Index uniform, Index steps, Stream& stream);
 
   void visit(Index t, ConstVectorRef x);
-  /// Points at which the run itself found reason to stop: asked first, the last one before all.
+  /// Points from which an escape did not get away. They are asked first, the latest one before the
+  /// others.
   void add_likely(const std::vector<Vector>& points);
   /// The start is always asked last.
   std::vector<Vector> in_order() const;
@@ -48,14 +49,14 @@ struct SelectionParameters {
   void check(std::string_view owner) const;
 };
 
-/// Whether a scheduled selection can be asked: a minimisation problem of a dimension that is solved
-/// densely, and a filter that knows other mechanisms than Gaussian ones.
+/// Whether a schedule can plan a selection: a minimisation problem of a dimension that is solved
+/// densely, and a filter that takes charges of mechanisms that are not Gaussian.
 bool selection_fits(const PublicFacts& facts, Calibrator calibrator);
 
 /// The first candidate that the test accepts over all of the curator's
 /// records; none if it accepts none, if it is refused, or if the records answer no Hessians.
 /// \param gradient_limit, hessian_limit  G and M of every record
-/// \source privacy-accounting, section 11
+/// \source privacy-accounting notes, 11; ganesh-2023 notes, 2.3
 std::optional<Vector> select_stationary(Curator& curator,
                                         std::span<const Vector> candidates,
                                         const SelectionParameters& parameters,

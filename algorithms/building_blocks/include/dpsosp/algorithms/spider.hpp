@@ -26,7 +26,7 @@ enum class DriftKind {
 
 /// Where the estimate's noise comes from.
 enum class SpiderNoise {
-  tree,                   ///< prefix sums of an epoch: one node noise each (liu-talwar-2025)
+  tree,                   ///< sums since the refresh by a tree (liu-talwar-2025, Algorithm 1)
   gaussian_fixed,         ///< O1 and increments have stated standard deviations
   gaussian_proportional,  ///< both have stated ratios of deviation to sensitivity
 };
@@ -37,9 +37,9 @@ enum class SpiderBatch {
   adaptive,  ///< ⌈rate · ‖x − x_prev‖⌉ fresh ones
 };
 
-/// Gradient descent with a SPIDER estimate: a refresh O1 now and then, increments O2 in between.
-/// Noise, batches, drift and escape are orthogonal switches.
-/// \source ganesh-2023, Algorithm 1; liu-talwar-2025, Algorithm 3; arora-2023 (DP-SPIDER)
+/// Gradient descent with a SPIDER estimate: refreshes O1, and increments O2 in between. Noise,
+/// batches, drift and escape are independent settings.
+/// \source ganesh-2023, Algorithm 1; liu-talwar-2025, Algorithm 3; baselines notes, 8.1 (DP-SPIDER)
 struct SpiderParameters {
   Index steps = 400;         ///< T
   double step_size = 0.005;  ///< η

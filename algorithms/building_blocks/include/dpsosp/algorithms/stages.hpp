@@ -8,7 +8,7 @@
 
 namespace dpsosp {
 
-// What algorithms that run other algorithms share.
+// Shared by algorithms that run other algorithms.
 
 /// Fields of a stage under the names PREFIX.NAME.
 void add_stage_fields(Fields& fields, std::string_view prefix, Algorithm& stage);

@@ -7,14 +7,14 @@
 namespace dpsosp::ganesh_2023 {
 
 /// The exponential mechanism over a net of the domain, for Lipschitz losses.
-/// \source ganesh-2023, Theorem 5.8 (section 2.5 of its specification)
+/// \source ganesh-2023, Theorem 5.8; ganesh-2023 notes, 2.5
 class DiscreteExponential final : public Algorithm {
  public:
   const AlgorithmCard& card() const override;
   Fields fields() override;
   void set_variant(Variant variant) override;
-  /// Spends all of ε as pure DP: β = εn/(2GD). `paper`: r = Dd/(εn); `practical`: the r that makes
-  /// the bound least, twice that.
+  /// Spends all of ε as pure DP: β = εn/(2GD). `paper`: r = Dd/(εn); `practical`: twice that, which
+  /// minimises the bound on the excess.
   Scheduled schedule(Schedule kind,
                      const PublicFacts& facts,
                      const PrivacyBudget& budget,
@@ -26,7 +26,7 @@ class DiscreteExponential final : public Algorithm {
   ExponentialSearch search;
 };
 
-/// Expected excess over the best point of the net: (ln #P + 1)/β. \source ganesh-2023, section 5
+/// Expected excess over the best point of the net: (ln #P + 1)/β. \source ganesh-2023 notes, 2.5
 double discrete_excess(double inverse_temperature, double log_size);
 
 }  // namespace dpsosp::ganesh_2023

@@ -6,7 +6,7 @@
 
 namespace dpsosp::ganesh_2023 {
 
-/// Where the inverse temperature comes from.
+/// Where the inverse temperature comes from. \source ganesh-2023 notes, 3.2
 enum class BetaMode {
   schedule,   ///< `printed` under paper, `compute` under practical
   printed,    ///< Theorem 5.6: β = ε ln(nd)/(GD √ln(1/δ))
@@ -31,7 +31,7 @@ struct ExponentialSamplerParameters {
 };
 
 /// One draw from exp(−βF − (βμ/2)‖x‖²) on the domain.
-/// \source ganesh-2023, Theorems 5.6 and 5.7 (section 2.4 of its specification)
+/// \source ganesh-2023, Theorem 5.6; ganesh-2023, Theorem 5.7; ganesh-2023 notes, 2.4
 class ExponentialSampler final : public Algorithm {
  public:
   const AlgorithmCard& card() const override;
@@ -58,18 +58,19 @@ double inverse_temperature_of(BetaMode mode,
                               double D,
                               const PrivacyBudget& budget,
                               double largest_exponent);
-/// μ = d/(D²β).
+/// μ = d/(D²β). \source ganesh-2023, Theorem 5.6
 double printed_regularizer(double inverse_temperature, double d, double D);
-/// C_LSI ≤ e^{βGD}/(βμ).
+/// C_LSI ≤ e^{βGD}/(βμ). \source ganesh-2023 notes, 3.2
 double sobolev_constant(double inverse_temperature, double regularizer, double G, double D);
-/// ε of Theorem 5.1: (2βG/n)√C_LSI √(1 + 2 ln(1/δ)). Rests on losses that are G-Lipschitz.
+/// ε of Theorem 5.1: (2βG/n)√C_LSI √(1 + 2 ln(1/δ)). Needs losses that are G-Lipschitz.
+/// \source ganesh-2023, Theorem 5.1
 double theorem_5_1_epsilon(
     double inverse_temperature, double sobolev, double G, double n, double delta);
-/// zCDP of the same: 2C_LSI(βG/n)².
+/// zCDP of the same: 2C_LSI(βG/n)². \source ganesh-2023 notes, 4
 double sobolev_zcdp(double inverse_temperature, double sobolev, double G, double n);
 
-/// h and T that fit each other: h = c_h/((βG)² ln(2T/δ_s)), T the rounds that h needs. Numbers that
-/// may be too large to count.
+/// h = c_h/((βG)² ln(2T/δ_s)) and T the rounds that h needs, solved together. T is a double, since
+/// it may exceed every integer type. \source ganesh-2023 notes, 2.4 and 3.2
 struct SamplerSteps {
   double step;
   double rounds;
@@ -82,8 +83,8 @@ SamplerSteps sampler_steps(double inverse_temperature,
                            double step_constant);
 
 /// E F(x) − min_K F ≤ (d + 1 + d ln(βG′D/d))/β + μD²/8, G′ = G + μD/2, on K around 0. Printed
-/// without d + 1, which falls to 0 as βGD → d (docs/errata.md, G10). Where βG′D < d the logarithm
-/// is taken to be 0.
+/// without d + 1, and then 0 at βGD = d (docs/errata.md, G10). Where βG′D < d the logarithm is
+/// taken to be 0. \source ganesh-2023, Lemma 5.3; ganesh-2023 notes, 6.10
 double gibbs_excess(double inverse_temperature, double regularizer, double d, double G, double D);
 
 }  // namespace dpsosp::ganesh_2023

@@ -5,19 +5,19 @@
 
 namespace dpsosp::ganesh_2023 {
 
-/// Which objective the guarantee is about.
+/// Which objective the guarantee is about. \source ganesh-2023 notes, 2.2
 enum class Target {
-  empirical,   ///< F_D: full batches (eq. 2)
-  population,  ///< F_P: one pass over disjoint batches of D₁ (eq. 3), selection on D₂
+  empirical,   ///< F_D: full batches
+  population,  ///< F_P: one pass over disjoint batches of D₁, selection on D₂
 };
 
 /// How the budget is divided between the disjoint halves D₁ and D₂.
 enum class BudgetSplit {
   half,      ///< half each (the paper)
-  parallel,  ///< all of it to either: no record is in both
+  parallel,  ///< all of it to either, since no record is in both
 };
 
-/// Knobs of the practical schedules. \source ganesh-2023, section 3.2
+/// Knobs of the practical schedules. \source ganesh-2023 notes, 3.2
 struct PracticalKnobs {
   double theta = 0.25;     ///< θ: noise of the estimate / α
   double c_steps = 4.0;    ///< c_T
@@ -35,8 +35,8 @@ struct StochasticSpiderParameters {
   PracticalKnobs knobs;
 };
 
-/// Stochastic Spider. \source ganesh-2023, Algorithms 1 and 2 (sections 2.1 to 2.3 of its
-/// specification).
+/// Stochastic Spider with a private selection.
+/// \source ganesh-2023, Algorithm 1; ganesh-2023, Algorithm 2; ganesh-2023 notes, 2.1 and 2.3
 class StochasticSpider final : public Algorithm {
  public:
   StochasticSpider();
@@ -57,6 +57,7 @@ class StochasticSpider final : public Algorithm {
 };
 
 /// Numbers of a practical schedule before they become parameters; replace-one (a = 2).
+/// \source ganesh-2023 notes, 3.2
 struct PracticalNumbers {
   double alpha;
   double drift_threshold;      ///< κ
@@ -69,11 +70,12 @@ struct PracticalNumbers {
   double increment_batch = 0;  ///< b₂, population
 };
 
-/// Γ: steps in which a kick of θα/√d along curvature sqrt(ρα) grows to 2Ξ.
+/// Γ: steps in which a kick of deviation θα/√d grows to 2Ξ along a direction of curvature
+/// −sqrt(ρα). \source ganesh-2023 notes, 3.2
 Index escape_length(double d, double M, double rho, double alpha, double theta = 0.25);
 
 /// \param oracle_budget  zCDP for O1 and O2 together, half each
-/// \param fresh  every escape calls O1 too and is counted
+/// \param fresh  every escape calls O1 as well, and T₁ counts these calls
 PracticalNumbers practical_empirical(const ProblemNumbers& f,
                                      double oracle_budget,
                                      bool fresh = false,
@@ -96,7 +98,8 @@ PracticalNumbers practical_population(const ProblemNumbers& f,
                                       bool fresh = false,
                                       const PracticalKnobs& = {});
 
-/// Numbers of Theorem 4.2 with all constants 1. \source ganesh-2023, section 3.1
+/// Numbers of Theorem 4.2 with all constants 1.
+/// \source ganesh-2023, Theorem 4.2; ganesh-2023 notes, 3.1
 struct Theorem42 {
   double drift_threshold;  ///< κ
   double alpha;            ///< α₁
@@ -108,6 +111,7 @@ struct Theorem42 {
 Theorem42 theorem_4_2(const ProblemNumbers& f, double phi);
 
 /// Numbers of Theorem 4.6 with all constants 1; logarithms as stated, or 1.
+/// \source ganesh-2023, Theorem 4.6; ganesh-2023 notes, 3.1
 struct Theorem46 {
   double drift_threshold;
   double alpha;

@@ -8,33 +8,34 @@ namespace dpsosp::liu_talwar_2025 {
 /// How many escapes one refresh serves.
 enum class TauMode {
   repaired,  ///< ⌈c_τ G sqrt(ρ)/(M sqrt(α))⌉
-  one,       ///< 1: the printed α^{3/2}/(M sqrt(ρ)) rounded up
+  one,       ///< 1: the printed α^{3/2}/(M sqrt(ρ)), below 1, rounded up
 };
 
-/// The four orthogonal switches; V4, the paper's method, is the default.
-/// \source liu-talwar-2025, section 2.6
+/// The four switches of the driver, and τ. The defaults are V4, the paper's method.
+/// \source liu-talwar-2025 notes, 2.6
 struct Switches {
-  SpiderNoise noise = SpiderNoise::tree;  ///< gaussian_fixed stands for the paper's `gaussian`
+  SpiderNoise noise = SpiderNoise::tree;  ///< not `tree`: each increment has its own
   SpiderBatch batch = SpiderBatch::adaptive;
   DriftKind drift_kind = DriftKind::linear;
   EscapeKind escape = EscapeKind::hessian_power;
   TauMode tau_mode = TauMode::repaired;
 };
 
-/// Knobs of the practical schedule; a = 2 (replace-one). \source liu-talwar-2025, section 3.2
+/// Constants of the practical schedule. \source liu-talwar-2025 notes, 3.2
 struct Knobs {
-  double theta_tree = 0.25;
-  double theta_escape = 0.25;
-  double theta_stat = 0.25;  ///< θ_stat
-  double theta_hessian = 0.25;
-  double c_steps = 4.0;  ///< c_T
-  double c_drift = 1.0;  ///< c_κ
-  double c_tau = 1.0;
-  double c_trigger = 2.0;  ///< c_trig
-  double c_path = 2.0;     ///< c_S
+  double theta_tree = 0.25;     ///< θ_tree
+  double theta_escape = 0.25;   ///< θ_esc
+  double theta_stat = 0.25;     ///< θ_stat
+  double theta_hessian = 0.25;  ///< θ_hess
+  double c_steps = 4.0;         ///< c_T
+  double c_drift = 1.0;         ///< c_κ
+  double c_tau = 1.0;           ///< c_τ
+  double c_trigger = 2.0;       ///< c_trig
+  double c_path = 2.0;          ///< c_S
 };
 
 /// Numbers of a schedule at one α, and the records that it is predicted to use.
+/// \source liu-talwar-2025 notes, 3.2 and 3.3
 struct Numbers {
   double alpha;
   Index steps;                  ///< T
@@ -59,8 +60,9 @@ struct Numbers {
   double records;               ///< N(α)
 };
 
-/// Numbers at a given α (and κ: the knob's c_κ G for V4, else `drift_threshold`).
-/// \param phi  zCDP of every record
+/// The practical schedule at a given α and κ.
+/// \param phi              zCDP of every record
+/// \param drift_threshold  κ; c_κ G for V4
 Numbers numbers_at(const ProblemNumbers& f,
                    double phi,
                    double alpha,
@@ -68,16 +70,16 @@ Numbers numbers_at(const ProblemNumbers& f,
                    const Switches& switches = {},
                    const Knobs& knobs = {});
 
-/// The smallest α that `records` records suffice for; κ = c_κ G for V4, else the best of a grid.
-/// \throws InputError if no α below the gradient bound's thousandfold does
+/// The schedule at the smallest α with N(α) ≤ `records`; κ = c_κ G for V4, else the best of a grid.
+/// \throws InputError if there is no such α below 1000 G
 Numbers solve(const ProblemNumbers& f,
               double phi,
               double records,
               const Switches& switches = {},
               const Knobs& knobs = {});
 
-/// Theorem 3.17 with constants 1; logarithms as stated, or 1.
-/// \source liu-talwar-2025, section 3.1
+/// Parameters of Theorem 3.17 with constants 1.
+/// \source liu-talwar-2025, Theorem 3.17; liu-talwar-2025 notes, 3.1
 struct Theorem317 {
   double alpha;
   double drift_threshold;  ///< κ
@@ -90,13 +92,14 @@ struct Theorem317 {
   double steps;          ///< T
   double threshold;      ///< thr
 };
-/// \param u  sqrt(d)/(nε)
+/// α of Theorem 3.17; the fourth term is the proof's (docs/errata.md, L11).
 double theorem_3_17_alpha(const ProblemNumbers& f, double epsilon);
+/// The other parameters at a given α. \param logarithms  as stated; else all are 1
 Theorem317 theorem_3_17_at(const ProblemNumbers& f,
                            double epsilon,
                            double alpha,
                            bool logarithms = true);
-/// b_t of Theorem 3.17 for a move of w/M.
+/// b_t of Theorem 3.17 for a step of length w/M.
 double theorem_3_17_batch(const ProblemNumbers& f, double epsilon, const Theorem317& t, double w);
 
 struct AdaptiveSpiderParameters {
@@ -107,7 +110,7 @@ struct AdaptiveSpiderParameters {
 };
 
 /// Stochastic Spider with adaptive batches, the tree mechanism and the Hessian-power escape, and
-/// its ablations. \source liu-talwar-2025, Algorithms 1 to 4
+/// its ablations. \source liu-talwar-2025, Algorithm 3; liu-talwar-2025 notes, 2.4 and 2.6
 class AdaptiveSpider final : public Algorithm {
  public:
   AdaptiveSpider();

@@ -5,7 +5,7 @@
 
 namespace dpsosp::lowy_2024 {
 
-/// Which of the three methods that the experiment compares.
+/// Which of the three methods that the experiment compares runs.
 enum class PublishedStage { dp_sgd, dp_spider, warm_start };
 
 /// Where the noise comes from.
@@ -14,10 +14,11 @@ enum class PublishedNoise {
   script,     ///< standard deviations of the authors' script
 };
 
-/// Symbols of the paper in the comments; standard deviations are per coordinate of the mean.
+/// Symbols of lowy-2024 notes, 1, in the comments; standard deviations are per coordinate of the
+/// mean.
 struct PublishedExperimentParameters {
   PublishedStage stage = PublishedStage::dp_spider;
-  Index steps = 100;              ///< T: of DP-SGD or of SPIDER, after a warm start too
+  Index steps = 100;              ///< T: of DP-SGD, or of SPIDER with and without a warm start
   Index period = 25;              ///< q
   double step_size = 1e-3;        ///< η
   Index warm_steps = 25;          ///< T of the warm start's DP-SGD
@@ -39,9 +40,9 @@ struct PublishedExperimentParameters {
 };
 
 /// The experiment of the published version: projected DP-SGD, DP-SPIDER, or DP-SPIDER after a
-/// DP-SGD warm start, on Poisson batches, last iterate. The printed variant has the script's noise,
-/// and the door that answers it the script's other habits: empty batches are drawn anew, means
-/// divide by the realised size. \source lowy-2024, section 5.2, claim C17
+/// DP-SGD warm start, on Poisson batches, last iterate. The printed variant has the script's noise.
+/// It runs through a door that also draws empty batches anew and divides by the realised size, as
+/// the script does. \source lowy-2024 notes, 5.2 (claim C17)
 class PublishedExperiment final : public Algorithm {
  public:
   const AlgorithmCard& card() const override;
@@ -68,13 +69,14 @@ class PublishedExperiment final : public Algorithm {
                FilterRule& rule);
 };
 
-/// Numbers of the authors' script for one stage at its own ε and T.
+/// Numbers of the authors' script for one stage at its own ε and T. \source lowy-2024 notes, 5.2
 struct ScriptSgd {
   double batch;      ///< expected, min(max(nε/(2 sqrt(T)), 1), n)
   double deviation;  ///< sqrt(8 T L² ln(1/δ))/(εn)
 };
 ScriptSgd script_sgd(double n, double epsilon, double delta, double steps, double L);
 
+/// \source lowy-2024 notes, 5.2
 struct ScriptSpider {
   double batch;                 ///< of differences, expected, min(max(nε/(2 sqrt(T/q)), 1), n)
   double anchor_deviation;      ///< sqrt(8 (T/q) L² ln(1/δ))/(εn)

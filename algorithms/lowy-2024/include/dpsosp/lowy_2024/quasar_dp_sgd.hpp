@@ -7,15 +7,15 @@
 
 namespace dpsosp::lowy_2024 {
 
-/// Where the iterates are kept. Projections are non-expansive and the minimiser is inside, so the
-/// analysis does not change.
+/// The set that iterates are projected onto. The projection is non-expansive and fixes a minimiser
+/// in the set, so the analysis does not change.
 enum class Confinement {
   none,
   start_ball,  ///< within `radius` of the start
   domain,      ///< in the problem's domain
 };
 
-/// Symbols of the paper in the comments.
+/// Symbols of lowy-2024 notes, 1, in the comments.
 struct QuasarDpSgdParameters {
   Index steps = 100;        ///< T
   double step_size = 0.01;  ///< η
@@ -30,7 +30,7 @@ struct QuasarDpSgdParameters {
   double failure = 0.05;           ///< ζ of `boosted`
   double selection_epsilon = 0.5;  ///< of the choice; pure
   bool printed_batch = false;      ///< the paper schedule's batch as Proposition D.1 prints it
-  // What the schedules need beside the public facts
+  // What the schedules need in addition to the public facts
   double distance_bound = 0.0;  ///< D ≥ ‖w_1 − w*‖; 0: the farthest point of the domain
   double quasar = 0.0;          ///< q; 0: the problem's constant
   Index most_steps = 1000000;   ///< T_max of the practical schedule
@@ -38,7 +38,7 @@ struct QuasarDpSgdParameters {
 };
 
 /// DP-SGD for quasar-convex losses, and its repetition for bounds with high probability.
-/// \source lowy-2024, sections 2.3, 2.4 and 3.4 (Algorithm 3, Proposition D.1).
+/// \source lowy-2024, Algorithm 3; lowy-2024, Proposition D.1; lowy-2024 notes, 2.3, 2.4 and 3.4
 class QuasarDpSgd final : public Algorithm {
  public:
   const AlgorithmCard& card() const override;
@@ -60,13 +60,15 @@ class QuasarDpSgd final : public Algorithm {
   Outcome descend(Curator& curator, Stream& stream, Observer& observer) const;
 };
 
-/// A bound of the distance from the start to any point of the domain; infinite without one.
+/// A bound on the distance from the start to any point of the domain; infinite if it is R^d.
 double farthest(const PublicFacts& facts);
 
-/// D sqrt(L² + dσ²)/(q sqrt(T)): expected excess risk at the step size D/sqrt(T(L² + dσ²)).
+/// D sqrt(L² + dσ²)/(q sqrt(T)): bound on the expected excess risk at the step size
+/// D/sqrt(T(L² + dσ²)). \source lowy-2024 notes, 3.4
 double quasar_excess(double D, double L, double d, double sigma, double q, double T);
 
-/// Proposition D.1 as printed, but for the batch. \source lowy-2024, section 3.4
+/// The printed numbers, except for the batch. \source lowy-2024, Proposition D.1; lowy-2024 notes,
+/// 3.4
 struct PropositionD1 {
   double steps;          ///< T
   double variance;       ///< σ²

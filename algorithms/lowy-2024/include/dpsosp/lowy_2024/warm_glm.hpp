@@ -5,7 +5,7 @@
 
 namespace dpsosp::lowy_2024 {
 
-/// The JL method over DP-SPIDER, as Arora et al. 2023 have it. \source baselines, section 8.3
+/// The JL method over DP-SPIDER. \source Arora et al. 2023 (ICML); baselines notes, 8.3
 class JlDpSpider final : public JlMethod {
  public:
   JlDpSpider();
@@ -15,8 +15,9 @@ class JlDpSpider final : public JlMethod {
   double base_bound(const PublicFacts& facts, const PrivacyBudget& budget, double j) const override;
 };
 
-/// The JL method over Algorithm 2 with a DP-SGD warm start: the instance of Corollary 8.2 that can
-/// be run, as a net of R^k cannot. \source lowy-2024, sections 2.9 and 3.7
+/// The JL method over a DP-SGD warm start. The exponential mechanism, with which the paper states
+/// the method, would need a net of R^k. \source lowy-2024, Corollary 8.2; lowy-2024 notes, 2.9 and
+/// 3.7
 class WarmGlm final : public JlMethod {
  public:
   WarmGlm();

@@ -11,21 +11,22 @@ namespace dpsosp::lowy_2024 {
 /// The second stage B.
 enum class PopulationFinder { tree_spider, stochastic_spider };
 
-/// Symbols of the paper in the comments.
+/// Symbols of lowy-2024 notes, 1, in the comments.
 struct WarmPopulationParameters {
   PopulationFinder finder = PopulationFinder::tree_spider;
   bool reuse = false;         ///< both stages read all records, at half of ε each (printed)
   double failure = 0.05;      ///< ζ: probability that ψ does not hold
-  double warm_excess = 1.0;   ///< ψ: the suboptimality that B is told
+  double warm_excess = 1.0;   ///< ψ: the suboptimality given to B
   double second_slice = 1.0;  ///< of the capacity, under `reuse`
 };
 
-/// Algorithm 4: an exponential mechanism on the first half of the records, and from its point a
-/// one-pass method on the other half, each with the whole (ε, δ): no record is in both. The halves
-/// are the first and the second in the order of the records, which is not a function of the data.
+/// An exponential mechanism on the first half of the records, then a one-pass method from its point
+/// on the second half. No record is in both, so each stage has the whole (ε, δ). The halves follow
+/// the order of the records, which does not depend on the data.
 ///
-/// As printed both stages read all records. That is as private, at half of ε each, but B's analysis
-/// needs samples that are independent of where it starts. \source lowy-2024, section 2.7
+/// As printed both stages read all records, at half of ε each. That is private too, but B's
+/// analysis needs samples that are independent of its start. \source lowy-2024, Algorithm 4;
+/// lowy-2024 notes, 2.7
 class WarmPopulation final : public Algorithm {
  public:
   WarmPopulation();
@@ -51,8 +52,8 @@ class WarmPopulation final : public Algorithm {
   std::unique_ptr<Algorithm> tree_, sosp_;
 };
 
-/// ψ of Algorithm 4 with probability 1 − ζ, n₁ records in the first half:
-/// (ln N + ln(2/ζ))/λ + L rad + 2p, p = LD sqrt(2 ln(8N/ζ)/n₁). \source lowy-2024, section 3.6
+/// ψ with probability 1 − ζ, n₁ records in the first half: (ln N + ln(2/ζ))/λ + L rad + 2p,
+/// p = LD sqrt(2 ln(8N/ζ)/n₁). \source lowy-2024, Lemma E.3; lowy-2024 notes, 3.6
 double population_excess(double log_net,
                          double inverse_temperature,
                          double net_error,

@@ -10,20 +10,20 @@ namespace dpsosp::lowy_2024 {
 /// The second stage B.
 enum class Finder { dp_spider, stochastic_spider };
 
-/// Symbols of the paper in the comments. A slice is a share of the filter's capacity.
+/// Symbols of lowy-2024 notes, 1, in the comments. A slice is a share of the filter's capacity.
 struct WarmStartParameters {
   Finder finder = Finder::dp_spider;
   double share = 0.0;         ///< x: the first stage's part; 0: the schedule's
   bool fallback = true;       ///< the schedule runs B alone where it promises more
   bool warm = true;           ///< run A first
-  double warm_excess = 1.0;   ///< ψ: the suboptimality that B is told
+  double warm_excess = 1.0;   ///< ψ: the suboptimality given to B
   double first_slice = 0.5;   ///< of A; 0: A is charged to the pure account alone
   double second_slice = 0.5;  ///< of B
 };
 
-/// Algorithm 2: a private risk minimiser A, then a stationary-point finder B from A's output. ψ,
-/// and whether A is worth its part of the budget, are functions of public facts. \source lowy-2024,
-/// section 2.2
+/// A private risk minimiser A, then a stationary-point finder B from A's output. ψ, and the choice
+/// between this and B alone, are functions of public facts. \source lowy-2024, Algorithm 2;
+/// lowy-2024 notes, 2.2
 class WarmStart : public Algorithm {
  public:
   Fields fields() override;
@@ -40,8 +40,8 @@ class WarmStart : public Algorithm {
  protected:
   /// \param pure  A is a pure mechanism: its part is a part of ε, else of the capacity
   WarmStart(std::unique_ptr<Algorithm> first, bool pure);
-  /// x of the practical schedule: ψ falls as the ξ-th power of A's noise unit, so that the promise
-  /// is least at ξ/(ξ + 2). \source lowy-2024, section 2.2
+  /// x of the practical schedule: where ψ is proportional to the ξ-th power of A's noise unit, the
+  /// promise is least at ξ/(ξ + 2). \source lowy-2024 notes, 2.2
   virtual double practical_share(const PublicFacts& facts) const;
 
  private:

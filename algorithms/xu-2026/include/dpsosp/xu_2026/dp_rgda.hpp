@@ -8,44 +8,44 @@ namespace dpsosp::xu_2026 {
 
 enum class DescentRule { normalised, plain };
 
-/// Where the increment of the first inner step starts at a refresh.
+/// Where the first increment of a refresh step starts: step 3 of xu-2026 notes, 2.2.
 enum class RefreshRule {
   printed,   ///< at (x_{t−1}, y_t): the move x_{t−1} → x_t is counted twice
-  repaired,  ///< at (x_t, y_t), where the fresh estimate already is
+  repaired,  ///< at (x_t, y_t), where the fresh estimate was made
 };
 
-/// Which inner step is returned.
+/// Which inner step is returned: step 11 of xu-2026 notes, 2.2.
 enum class Selection {
-  argmin_printed,  ///< argmin_k ‖G_k‖ over k = 0..K−1, y₀ = y_t among them
+  argmin_printed,  ///< argmin_k ‖G_k‖ over k = 0..K−1, which include y_0 = y_t
   argmin_fixed,    ///< the same over k = 1..K
   last,            ///< k = K
-  ascended,        ///< y_K with the estimates of step K − 1: one query an outer step for K = 1
+  ascended,        ///< y_K with the estimates of step K − 1; K = 1 needs one query a step
 };
 
 enum class DualRelease {
   released,  ///< y is a public vector, moved by noisy gradients
-  local,     ///< y_i*(x) stays with record i; problems with per-record duals alone
+  local,     ///< y_i*(x) stays with record i; for problems with per-record duals only
 };
 
-/// Whether ∇_x and ∇_y are two queries or one of the joint vector.
+/// Whether ∇_x and ∇_y are asked in two queries, or in one for the joint vector.
 enum class Streams { separate, joint };
 
-/// Length of the step that ends an escape.
+/// Length of the step that ends an escape: step 8 of xu-2026 notes, 2.1.
 enum class BreakRule {
   printed,   ///< one η_t for the whole sum: η_t² Σ‖v_j‖² = (t − m) D̄
-  repaired,  ///< the last step alone is shortened, as in the parent algorithm
+  repaired,  ///< only the last step is shortened, as in the parent algorithm
 };
 
-/// What is returned at the horizon.
+/// What is returned at the horizon: step 12 of xu-2026 notes, 2.1.
 enum class HorizonRule { anchor, last };
 
 /// Which objective a schedule plans for.
 enum class ObjectiveKind {
-  empirical,   ///< Theorem 1: full batches
-  population,  ///< Theorem 2: one pass over disjoint batches
+  empirical,   ///< the empirical one (xu-2026, Theorem 1): full batches
+  population,  ///< the population's (xu-2026, Theorem 2): one pass over disjoint batches
 };
 
-/// DP-RGDA. Symbols of the paper in the comments; `oracle` holds S₁, S₂, C_v, C_u and the noise.
+/// Parameters of DP-RGDA, with the paper's symbols; `oracle` holds S₁, S₂, C_v, C_u and the noise.
 struct DpRgdaParameters {
   Index steps = 400;                  ///< T
   double alpha = 0.1;                 ///< α: descend while ‖v_t‖ ≥ α
@@ -70,7 +70,7 @@ struct DpRgdaParameters {
 };
 
 /// Differentially private recursive gradient descent ascent for min_x max_y f(x, y).
-/// \source xu-2026, Algorithms 2 and 3.
+/// \source xu-2026, Algorithm 2; xu-2026, Algorithm 3; step by step in xu-2026 notes, 2.1 and 2.2
 class DpRgda final : public Algorithm {
  public:
   const AlgorithmCard& card() const override;
@@ -88,8 +88,8 @@ class DpRgda final : public Algorithm {
   DpRgdaParameters parameters;
 };
 
-/// Numbers of Theorem 1 (empirical) in the paper's symbols, constants 1.
-/// \source xu-2026, section 3.1
+/// Schedule of the empirical objective in the paper's symbols, with constants 1.
+/// \source xu-2026, Theorem 1; xu-2026 notes, 3.1
 struct PaperErm {
   double ebar;  ///< ē = sqrt(d ln(1/δ))/(nε)
   double alpha;
@@ -99,8 +99,8 @@ struct PaperErm {
 };
 PaperErm paper_erm(double n, double d, double epsilon, double delta, double L, double M, double F0);
 
-/// Numbers of Theorem 2 (population) in the paper's symbols, constants 1.
-/// \source xu-2026, section 3.2
+/// Schedule of the population's objective in the paper's symbols, with constants 1.
+/// \source xu-2026, Theorem 2; xu-2026 notes, 3.2
 struct PaperPopulation {
   double ebar;
   double alpha;            ///< n^{-1/3} + ē^{1/2}
@@ -113,21 +113,21 @@ struct PaperPopulation {
 };
 PaperPopulation paper_population(double n, double d, double epsilon, double delta, double L);
 
-/// What the practical population schedule is a function of.
+/// Inputs of the practical schedule for the population.
 struct PopulationNumbers {
   double records;           ///< n
-  double dimension;         ///< d₁ + d₂, released coordinates
+  double dimension;         ///< released coordinates: d₁ + d₂, or d₁
   double clip;              ///< C₁
   double deviation;         ///< σ
   double smoothness;        ///< L of f in (x, y)
   double value_smoothness;  ///< L_Φ
   double gap;               ///< F₀
-  double rho_z;             ///< zCDP of one query
+  double rho_z;             ///< zCDP cost of one query
   double increments_per_step = 1.0;
 };
 
-/// The least α whose one pass fits the records, at the q of the least cost.
-/// \source xu-2026, section 3.3. \throws InputError if no α fits
+/// The least α for which one pass needs at most n records, with q chosen for the lowest cost.
+/// \source xu-2026 notes, 3.3. \throws InputError if no α fits
 struct PracticalPopulation {
   double alpha;
   double steps;

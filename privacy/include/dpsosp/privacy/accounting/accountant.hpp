@@ -40,6 +40,9 @@ struct Guarantee {
 
 /// zCDP charge of one release; none if the event is not known to be zCDP.
 /// Gaussian 1/(2z²), Laplace ε + e^{−ε} − 1, pure ε²/2, exponential ε²/8.
+/// \source Bun & Steinke (2016), arXiv:1605.02065, Propositions 1.6 and 1.4; Harrison & Manurangsi
+///   (2025), arXiv:2510.25746 (Laplace); Cesar & Rogers (2021), arXiv:2004.07223, Lemmas 3.2 and
+///   3.4 (exponential); privacy-accounting notes, 3 and 11
 std::optional<double> zcdp(const Event& event);
 
 /// Epsilon of one release of a pure mechanism; none if the event is not known to be pure.

@@ -19,9 +19,12 @@ struct Converted {
 };
 
 /// (epsilon, delta)-DP of a rho-zCDP mechanism. cks: minimum over real orders >= 1.01, at the root
-/// of rho(a−1)² = ln(1/(δa)), which is unique. \param rho    >= 0 \param delta  in (0, 1) \source
-/// Bun & Steinke (2016), arXiv:1605.02065, Proposition 1.3 and Lemma 3.6;
-///         Canonne, Kamath & Steinke (2020), arXiv:2004.00010, Proposition 12.
+/// of rho(a−1)² = ln(1/(δa)), which is unique.
+/// \param rho    >= 0
+/// \param delta  in (0, 1)
+/// \source Bun & Steinke (2016), arXiv:1605.02065, Proposition 1.3 and Lemma 3.6;
+///   Canonne, Kamath & Steinke (2020), arXiv:2004.00010, Proposition 12;
+///   privacy-accounting notes, 4
 Converted epsilon_from_rho(double rho, double delta, Conversion conversion);
 
 /// The smallest delta of cks for a rho-zCDP mechanism: min over a of e^{(a−1)(a·rho−ε)} (1−1/a)^a /

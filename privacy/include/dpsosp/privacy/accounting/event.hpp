@@ -17,7 +17,7 @@ enum class Adjacency {
 };
 std::string_view name_of(Adjacency adjacency);
 
-/// The accountant has no proof for the question asked; it says why and never guesses.
+/// The accountant has no proof for the events it was asked about; the message says why.
 class UnsupportedError : public InputError {
  public:
   using InputError::InputError;

@@ -7,8 +7,9 @@ namespace dpsosp {
 /// If every charge is a function of what was released before, the whole interaction costs at most
 /// the capacity. The sum is compensated and compared in the last place: a capacity split into equal
 /// slices can be spent entirely, and the true sum of the granted charges exceeds the capacity by at
-/// most two units in the last place. \source Feldman & Zrnic (2021), arXiv:2008.11193;
-/// privacy-accounting, section 10.
+/// most two units in the last place.
+/// \source Feldman & Zrnic (2021), arXiv:2008.11193v4, Theorems 3.1 and 4.3;
+///   privacy-accounting notes, 10
 class PrivacyFilter {
  public:
   /// \param capacity  >= 0, finite

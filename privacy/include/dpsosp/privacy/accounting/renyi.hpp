@@ -23,24 +23,28 @@ std::vector<double> integer_orders(int lowest, int highest);
 
 /// Exact D_a((1−q)N(0,z²) + qN(1,z²) ‖ N(0,z²)), the larger direction; add/remove, z = std of the
 /// sum / C. For z < 0.1 and fractional a: the chord of the convex a ↦ (a−1)·RDP(a) between
-/// integers, an upper bound. \source Mironov, Talwar & Zhang (2019), arXiv:1908.10530, sections 3.1
-/// to 3.3.
+/// integers, an upper bound.
+/// \source Mironov, Talwar & Zhang (2019), arXiv:1908.10530, sections 3.1 to 3.3;
+///   privacy-accounting notes, 6
 double poisson_gaussian_rdp(double order, double rate, double noise_multiplier);
 
 /// (a−½)/(a−1)·r(2a) + r(2a−1), r = poisson_gaussian_rdp: replace-one through a common third data
 /// set. Poisson sampling: z = std of the sum / C. Fixed size: z = std / (2C/b), since swapping the
 /// record for a random other one moves the batch's query by at most 2C/b. Not capped by the
-/// unsampled bound. \source Mironov (2017), arXiv:1702.07476, Proposition 11 with p = 2.
+/// unsampled bound.
+/// \source Mironov (2017), arXiv:1702.07476, Proposition 11 with p = 2;
+///   privacy-accounting notes, 6.1 and 7
 double weak_triangle_rdp(double order, double rate, double noise_multiplier);
 
 /// Sampling b of n without replacement, replace-one, z = std / replace-one sensitivity of the batch
 /// query. Forward differences up to order 256, beyond it the closed form. Fractional orders: chord
-/// between integers. The formula alone: near γ = 1 it exceeds the unsampled a/(2z²). \source Wang,
-/// Balle & Kasiviswanathan (2019), arXiv:1808.00087, Theorem 27.
+/// between integers. The formula alone: near γ = 1 it exceeds the unsampled a/(2z²).
+/// \source Wang, Balle & Kasiviswanathan (2019), arXiv:1808.00087, Theorem 27;
+///   privacy-accounting notes, 7
 double fixed_size_gaussian_rdp(double order, double rate, double noise_multiplier);
 
 /// The same with 2e^{(j−1)·j/(2z²)} for every term j >= 3, no forward differences.
-/// \source lowy-2024, section 4.
+/// \source lowy-2024 notes, 4.
 double fixed_size_gaussian_rdp_closed_form(double order, double rate, double noise_multiplier);
 
 /// Exact for Laplace noise of scale sensitivity/epsilon.
@@ -48,8 +52,8 @@ double fixed_size_gaussian_rdp_closed_form(double order, double rate, double noi
 double laplace_rdp(double order, double epsilon);
 
 /// Tight for epsilon-DP: ln(cosh((a−½)ε) / cosh(ε/2)) / (a−1), attained by randomised response.
-/// \source Bun & Steinke (2016), arXiv:1605.02065, Proposition 3.3, by sinh x − sinh y = 2 cosh
-/// sinh.
+/// \source Bun & Steinke (2016), arXiv:1605.02065, Proposition 3.3, with
+///   sinh x − sinh y = 2 cosh((x+y)/2) sinh((x−y)/2)
 double pure_rdp(double order, double epsilon);
 
 /// min(KL + (a−1)ε²/8, ε), KL = x − 1 − ln x, x = ε/(e^ε − 1): a privacy loss of range ε.
