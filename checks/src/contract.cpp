@@ -10,9 +10,9 @@
 
 #include <fmt/format.h>
 #include <tbb/global_control.h>
-#include <Eigen/Eigenvalues>
 
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/factorisation.hpp"
 #include "dpsosp/core/stream.hpp"
 #include "second_order.hpp"
 #include "test_points.hpp"
@@ -326,8 +326,7 @@ CheckLine check_landmarks(const Problem& p, std::uint64_t seed) {
     Vector g(l.point.size());
     F->gradient(l.point, g);
     worst.see(g.norm(), 1e-6 * scale * (1 + l.point.norm()), where + ", gradient");
-    const double lambda_min =
-        Eigen::SelfAdjointEigenSolver<Matrix>(H, Eigen::EigenvaluesOnly).eigenvalues()[0];
+    const double lambda_min = symmetric_eigenvalues(H)[0];
     if (l.kind == Landmark::Kind::strict_saddle) {
       worst.see(lambda_min < -1e-6 * scale ? 0 : 2, 1, where + ", lambda_min < 0");
       continue;

@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include <fmt/format.h>
-#include <Eigen/QR>
 
+#include "dpsosp/core/factorisation.hpp"
 #include "dpsosp/plots/contour.hpp"
 #include "dpsosp/plots/files.hpp"
 #include "dpsosp/problems/problem.hpp"
@@ -119,7 +119,7 @@ std::optional<plots::MapPoint> in_plane(const Slice& slice, const Landmark& l) {
   Matrix plane(slice.origin.size(), 2);
   plane << slice.along, slice.across;
   const Vector offset = l.point - slice.origin;
-  const Vector ab = plane.colPivHouseholderQr().solve(offset);
+  const Vector ab = least_squares(plane, offset);
   if ((plane * ab - offset).norm() > 1e-6 * (1 + offset.norm())) return {};
   const bool inside =
       ab[0] >= slice.a_from && ab[0] <= slice.a_to && ab[1] >= slice.b_from && ab[1] <= slice.b_to;

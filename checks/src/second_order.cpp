@@ -6,9 +6,8 @@
 #include <cmath>
 #include <limits>
 
-#include <Eigen/Eigenvalues>
-
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/factorisation.hpp"
 #include "test_points.hpp"
 #include "worst.hpp"
 
@@ -61,10 +60,7 @@ double operator_norm(Index d, std::uint64_t seed, const Multiply& multiply) {
   if (d <= 60) {
     Matrix H(d, d);
     for (Index j = 0; j < d; ++j) H.col(j) = multiply(Vector::Unit(d, j));
-    return Eigen::SelfAdjointEigenSolver<Matrix>((H + H.transpose()) / 2, Eigen::EigenvaluesOnly)
-        .eigenvalues()
-        .cwiseAbs()
-        .maxCoeff();
+    return symmetric_eigenvalues((H + H.transpose()) / 2).cwiseAbs().maxCoeff();
   }
   Vector v = random_direction(d, seed);
   double norm = 0;

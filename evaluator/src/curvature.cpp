@@ -5,9 +5,9 @@
 #include <cmath>
 
 #include <Spectra/SymEigsSolver.h>
-#include <Eigen/Eigenvalues>
 
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/factorisation.hpp"
 #include "dpsosp/evaluator/hessian_operator.hpp"
 
 namespace dpsosp {
@@ -41,9 +41,8 @@ class RestartedLanczos : public Spectra::SymEigsSolver<ShiftedHessian> {
   using SymEigsSolver::SymEigsSolver;
   dpsosp::Vector best() const {
     const auto& t = m_fac.matrix_H();
-    Eigen::SelfAdjointEigenSolver<dpsosp::Matrix> solver;
-    solver.computeFromTridiagonal(t.diagonal(), t.diagonal(-1));
-    const dpsosp::Vector v = m_fac.matrix_V() * solver.eigenvectors().col(t.cols() - 1);
+    const SymmetricEigen eigen = tridiagonal_eigen(t.diagonal(), t.diagonal(-1));
+    const dpsosp::Vector v = m_fac.matrix_V() * eigen.vectors.col(t.cols() - 1);
     return v.normalized();
   }
 };

@@ -3,9 +3,8 @@
 
 #include <limits>
 
-#include <Eigen/Eigenvalues>
-
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/factorisation.hpp"
 
 namespace dpsosp {
 
@@ -37,10 +36,10 @@ DenseSpectrum dense_spectrum(HessianOperator& hessian) {
   s.norm = h.stableNorm();
   s.asymmetry = 0.5 * (h - h.transpose()).stableNorm();
   h = (0.5 * (h + h.transpose())).eval();
-  const Eigen::SelfAdjointEigenSolver<Matrix> solver(h);
-  s.lambda_min = solver.eigenvalues()[0];
-  s.lambda_max = solver.eigenvalues()[d - 1];
-  s.direction = solver.eigenvectors().col(0);
+  const SymmetricEigen eigen = symmetric_eigen(h);
+  s.lambda_min = eigen.values[0];
+  s.lambda_max = eigen.values[d - 1];
+  s.direction = eigen.vectors.col(0);
   s.residual = (h * s.direction - s.lambda_min * s.direction).stableNorm();
   s.rounding =
       8 * static_cast<double>(d) * std::numeric_limits<double>::epsilon() * s.norm + s.asymmetry;

@@ -6,9 +6,8 @@
 #include <limits>
 #include <numbers>
 
-#include <Eigen/Eigenvalues>
-
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/factorisation.hpp"
 
 namespace dpsosp {
 namespace {
@@ -71,10 +70,9 @@ LanczosFactorization lanczos(HessianOperator& hessian, ConstVectorRef start, Ind
 
 RitzPair extreme_ritz(const LanczosFactorization& f) {
   const Index k = f.steps();
-  Eigen::SelfAdjointEigenSolver<Matrix> solver;
-  solver.computeFromTridiagonal(f.diagonal, f.off_diagonal.head(k - 1));
-  RitzPair pair{.smallest = solver.eigenvalues()[0], .largest = solver.eigenvalues()[k - 1]};
-  pair.direction.noalias() = f.basis * solver.eigenvectors().col(0);
+  const SymmetricEigen eigen = tridiagonal_eigen(f.diagonal, f.off_diagonal.head(k - 1));
+  RitzPair pair{.smallest = eigen.values[0], .largest = eigen.values[k - 1]};
+  pair.direction.noalias() = f.basis * eigen.vectors.col(0);
   pair.direction.normalize();
   return pair;
 }

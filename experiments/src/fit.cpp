@@ -10,7 +10,7 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <Eigen/Dense>
+#include <Eigen/Cholesky>
 #include <boost/math/distributions/normal.hpp>
 #include <boost/math/distributions/students_t.hpp>
 

@@ -9,9 +9,9 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <Eigen/QR>
 
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/factorisation.hpp"
 #include "dpsosp/core/vector.hpp"
 #include "dpsosp/experiments/metric.hpp"
 #include "dpsosp/plots/files.hpp"
@@ -126,8 +126,8 @@ Size time_law(const std::vector<std::pair<Size, double>>& seen) {
     b[k] = seen[static_cast<std::size_t>(k)].second;
   }
   const Eigen::RowVector4d mean = a.colwise().mean();
-  Matrix centred = a.rowwise() - mean;
-  const Vector law = centred.completeOrthogonalDecomposition().solve(Vector(b.array() - b.mean()));
+  const Matrix centred = a.rowwise() - mean;
+  const Vector law = least_squares(centred, b.array() - b.mean());
   Size full = law;
   full[0] = b.mean() - mean.tail<3>().dot(law.tail<3>());
   return full;

@@ -6,10 +6,10 @@
 #include <cmath>
 
 #include <fmt/format.h>
-#include <Eigen/Eigenvalues>
 
 #include "curator_state.hpp"
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/factorisation.hpp"
 #include "dpsosp/problems/records.hpp"
 
 namespace dpsosp {
@@ -98,8 +98,7 @@ StationarityTest::Stationarity StationarityTest::measure(ConstVectorRef x) {
   const double norm = own.work.norm();
   Matrix hessian(d, d);
   curator_->read_hessian_matrix(x, batch_, spec_.hessian_limit, hessian);
-  return {norm,
-          Eigen::SelfAdjointEigenSolver<Matrix>(hessian, Eigen::EigenvaluesOnly).eigenvalues()[0]};
+  return {norm, symmetric_eigenvalues(hessian)[0]};
 }
 
 bool StationarityTest::accepts(ConstVectorRef x) {

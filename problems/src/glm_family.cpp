@@ -6,10 +6,9 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <Eigen/Eigenvalues>
-#include <Eigen/QR>
 
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/factorisation.hpp"
 #include "dpsosp/core/stream.hpp"
 
 namespace dpsosp {
@@ -22,7 +21,7 @@ enum : std::uint64_t { planted_part = 0, feature_part = 1, label_part = 2, choic
 Matrix draw_basis(Stream stream, Index d, Index r) {
   Matrix g(d, r);
   stream.fill_normal(1.0, g.reshaped());
-  return Eigen::HouseholderQR<Matrix>(g).householderQ() * Matrix::Identity(d, r);
+  return thin_qr(g).q;
 }
 
 /// How many times the plainest rule's nodes a population objective needs, or 0 if that is too many.
@@ -37,7 +36,7 @@ double smallest_eigenvalue(const Objective& F, const Vector& at) {
   const Index d = F.dimension();
   Matrix H(d, d);
   for (Index j = 0; j < d; ++j) F.hessian_product(at, Vector::Unit(d, j), H.col(j));
-  return Eigen::SelfAdjointEigenSolver<Matrix>(H, Eigen::EigenvaluesOnly).eigenvalues()[0];
+  return symmetric_eigenvalues(H)[0];
 }
 
 }  // namespace

@@ -6,9 +6,7 @@
 #include <string>
 #include <utility>
 
-#include <Eigen/Eigenvalues>
-#include <Eigen/QR>
-#include <Eigen/SVD>
+#include "dpsosp/core/factorisation.hpp"
 
 namespace dpsosp {
 namespace {
@@ -153,7 +151,7 @@ Vector geometric_spectrum(Index count, double largest, double condition) {
 Matrix random_orthonormal(Index rows, Index cols, Stream stream) {
   Matrix gaussian(rows, cols);
   stream.fill_normal(1.0, gaussian.reshaped());
-  return Eigen::HouseholderQR<Matrix>(gaussian).householderQ() * Matrix::Identity(rows, cols);
+  return thin_qr(gaussian).q;
 }
 
 std::unique_ptr<const Objective> factored_objective(FactoredForm form) {
@@ -191,17 +189,16 @@ void BalanceTerm::add_hessian_product(ConstVectorRef x, ConstVectorRef v, Vector
 
 double BalanceTerm::stacked_norm(ConstVectorRef x) const {
   const ConstMatrixMap U(x.data(), p_, r_), V(x.data() + p_ * r_, q_, r_);
-  const Eigen::SelfAdjointEigenSolver<Matrix> eigen(U.transpose() * U + V.transpose() * V,
-                                                    Eigen::EigenvaluesOnly);
-  return std::sqrt(std::max(eigen.eigenvalues()[r_ - 1], 0.0));
+  const Matrix UtU = U.transpose() * U, VtV = V.transpose() * V;
+  return std::sqrt(std::max(symmetric_eigenvalues(UtU + VtV)[r_ - 1], 0.0));
 }
 
 double BalanceTerm::curvature_bound(ConstVectorRef x) const {
   const ConstMatrixMap U(x.data(), p_, r_), V(x.data() + p_ * r_, q_, r_);
-  const Eigen::SelfAdjointEigenSolver<Matrix> eigen(U.transpose() * U - V.transpose() * V,
-                                                    Eigen::EigenvaluesOnly);
+  const Matrix UtU = U.transpose() * U, VtV = V.transpose() * V;
+  const double unbalanced = symmetric_eigenvalues(UtU - VtV).cwiseAbs().maxCoeff();
   const double stacked = stacked_norm(x);
-  return weight_ * (2 * stacked * stacked + eigen.eigenvalues().cwiseAbs().maxCoeff());
+  return weight_ * (2 * stacked * stacked + unbalanced);
 }
 
 double BalanceTerm::curvature_change_bound(ConstVectorRef x, ConstVectorRef y) const {
@@ -209,25 +206,25 @@ double BalanceTerm::curvature_change_bound(ConstVectorRef x, ConstVectorRef y) c
 }
 
 LowRankPicture factored_picture(const Matrix& target, Index rank, Landmark::Of of) {
-  const Eigen::BDCSVD<Matrix> svd(target, Eigen::ComputeThinU | Eigen::ComputeThinV);
-  const Vector& values = svd.singularValues();
+  const ThinSvd svd = thin_svd(target);
+  const Vector& values = svd.values;
   const Index p = target.rows(), q = target.cols();
   return picture(
       numerical_rank(values), rank, (p + q) * rank, of, [&](Index k, Index column) -> Vector {
         Vector x = Vector::Zero((p + q) * rank);
-        x.segment(column * p, p) = std::sqrt(values[k]) * svd.matrixU().col(k);
-        x.segment(rank * p + column * q, q) = std::sqrt(values[k]) * svd.matrixV().col(k);
+        x.segment(column * p, p) = std::sqrt(values[k]) * svd.u.col(k);
+        x.segment(rank * p + column * q, q) = std::sqrt(values[k]) * svd.v.col(k);
         return x;
       });
 }
 
 LowRankPicture symmetric_picture(const Matrix& target, Index rank, Landmark::Of of) {
-  const Eigen::SelfAdjointEigenSolver<Matrix> eigen(target);
-  const Vector values = eigen.eigenvalues().reverse();
+  const SymmetricEigen eigen = symmetric_eigen(target);
+  const Vector values = eigen.values.reverse();
   const Index p = target.rows();
   return picture(numerical_rank(values), rank, p * rank, of, [&](Index k, Index column) -> Vector {
     Vector x = Vector::Zero(p * rank);
-    x.segment(column * p, p) = std::sqrt(values[k]) * eigen.eigenvectors().col(p - 1 - k);
+    x.segment(column * p, p) = std::sqrt(values[k]) * eigen.vectors.col(p - 1 - k);
     return x;
   });
 }

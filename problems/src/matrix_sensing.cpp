@@ -6,9 +6,9 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <Eigen/SVD>
 
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/factorisation.hpp"
 #include "dpsosp/core/stream.hpp"
 #include "low_rank.hpp"
 
@@ -104,7 +104,7 @@ Matrix planted_matrix(const MatrixSensing& family, Stream stream) {
     case PlantedScale::frobenius:
       return X * (family.planted_norm / X.norm());
     case PlantedScale::spectral:
-      return X * (family.planted_norm / Eigen::JacobiSVD<Matrix>(X).singularValues()[0]);
+      return X * (family.planted_norm / singular_values(X)[0]);
     case PlantedScale::over_sqrt_rank:
       return X / std::sqrt(static_cast<double>(family.rank));
     case PlantedScale::over_rank:
@@ -261,7 +261,7 @@ Problem MatrixSensing::make(const InstanceSpec& spec) const {
                     limit = typical_factor_squared(*this)](ConstVectorRef x) {
     const Factors at(shape, x);
     const auto squared_norm = [](const Matrix& factor) {
-      const double largest = Eigen::JacobiSVD<Matrix>(factor).singularValues()[0];
+      const double largest = singular_values(factor)[0];
       return largest * largest;
     };
     return squared_norm(at.U) + squared_norm(at.V) <= limit;

@@ -3,9 +3,8 @@
 
 #include <cmath>
 
-#include <Eigen/Eigenvalues>
-
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/factorisation.hpp"
 
 namespace dpsosp {
 
@@ -22,10 +21,8 @@ QuadratureRule gauss_jacobi(Index size, double alpha) {
     diagonal[k] = -alpha * alpha / (twice * (twice + 2));
     off_diagonal[k - 1] = 2 * j * (j + alpha) / (twice * std::sqrt((twice - 1) * (twice + 1)));
   }
-  Eigen::SelfAdjointEigenSolver<Matrix> solver;
-  solver.computeFromTridiagonal(diagonal, off_diagonal);
-  return {(solver.eigenvalues().array() + 1) / 2,
-          solver.eigenvectors().row(0).transpose().array().square()};
+  const SymmetricEigen eigen = tridiagonal_eigen(diagonal, off_diagonal);
+  return {(eigen.values.array() + 1) / 2, eigen.vectors.row(0).transpose().array().square()};
 }
 
 }  // namespace dpsosp

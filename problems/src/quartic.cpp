@@ -7,7 +7,8 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <Eigen/QR>
+
+#include "dpsosp/core/factorisation.hpp"
 
 namespace dpsosp {
 namespace {
@@ -147,11 +148,10 @@ Vector from_basis(const Matrix& basis, ConstVectorRef u) {
 Matrix random_basis(Index d, StreamKey key) {
   Matrix gaussian(d, d);
   Stream(key).fill_normal(1.0, gaussian.reshaped());
-  const Eigen::HouseholderQR<Matrix> qr(gaussian);
-  Matrix basis = qr.householderQ() * Matrix::Identity(d, d);
+  QrFactors qr = thin_qr(gaussian);
   for (Index j = 0; j < d; ++j)
-    if (qr.matrixQR()(j, j) < 0) basis.col(j) *= -1;
-  return basis;
+    if (qr.r_diagonal[j] < 0) qr.q.col(j) *= -1;
+  return std::move(qr.q);
 }
 
 }  // namespace dpsosp

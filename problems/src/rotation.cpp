@@ -3,8 +3,7 @@
 
 #include <utility>
 
-#include <Eigen/QR>
-
+#include "dpsosp/core/factorisation.hpp"
 #include "dpsosp/core/stream.hpp"
 
 namespace dpsosp {
@@ -41,12 +40,10 @@ Matrix random_rotation(Index dimension, std::uint64_t seed) {
   Stream stream(StreamKey{.seed = seed, .purpose = Purpose::data}.child(0));
   Matrix gaussian(dimension, dimension);
   for (double& entry : gaussian.reshaped()) entry = stream.normal();
-  const Eigen::HouseholderQR<Matrix> qr(gaussian);
+  const QrFactors qr = full_qr(gaussian);
   // The signs of R's diagonal make the factor unique and its law the Haar measure.
-  const Vector signs =
-      qr.matrixQR().diagonal().unaryExpr([](double r) { return r < 0 ? -1.0 : 1.0; });
-  Matrix Q = qr.householderQ();
-  return Q * signs.asDiagonal();
+  const Vector signs = qr.r_diagonal.unaryExpr([](double r) { return r < 0 ? -1.0 : 1.0; });
+  return qr.q * signs.asDiagonal();
 }
 
 std::shared_ptr<const Objective> rotated(std::shared_ptr<const Objective> objective, Matrix Q) {

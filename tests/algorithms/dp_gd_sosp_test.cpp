@@ -4,9 +4,9 @@
 #include <numbers>
 
 #include <gtest/gtest.h>
-#include <Eigen/Eigenvalues>
 
 #include "dpsosp/baselines/dp_gd_sosp.hpp"
+#include "dpsosp/core/factorisation.hpp"
 #include "dpsosp/privacy/accounting/conversion.hpp"
 #include "second_order_runs.hpp"
 
@@ -59,8 +59,7 @@ TEST(DpGdSosp, WithoutNoiseIsGradientDescentAndReturnsTheFirstStoredPointThatIsS
   Vector first;
   for (std::size_t t = 0; t < 60; ++t) {
     EXPECT_LT((ran.iterates[t] - x).norm(), 1e-12);
-    const double curvature =
-        -Eigen::SelfAdjointEigenSolver<Matrix>(hessian_of(exact.f(), x)).eigenvalues()[0];
+    const double curvature = -symmetric_eigen(hessian_of(exact.f(), x)).values[0];
     const double q = std::max(gradient_of(exact.f(), x).norm() / p.alpha,
                               curvature / std::sqrt(p.hessian_lipschitz * p.alpha));
     if (t % 3 == 0 && first.size() == 0 && q <= p.slack) first = x;

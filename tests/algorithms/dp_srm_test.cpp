@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include <gtest/gtest.h>
-#include <Eigen/Eigenvalues>
 
 #include "dpsosp/baselines/dp_srm.hpp"
 #include "second_order_runs.hpp"

@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include <gtest/gtest.h>
-#include <Eigen/Eigenvalues>
 
 #include "dpsosp/baselines/dp_gd_sosp.hpp"
 #include "dpsosp/baselines/dp_trust_region.hpp"

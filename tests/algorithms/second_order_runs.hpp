@@ -6,8 +6,6 @@
 #include <string>
 #include <utility>
 
-#include <Eigen/Eigenvalues>
-
 #include "dpsosp/algorithms/scheduling.hpp"
 #include "runs.hpp"
 

@@ -4,9 +4,9 @@
 #include <numbers>
 
 #include <gtest/gtest.h>
-#include <Eigen/Eigenvalues>
 
 #include "dpsosp/baselines/short_steps.hpp"
+#include "dpsosp/core/factorisation.hpp"
 #include "second_order_runs.hpp"
 
 namespace dpsosp::short_steps_test {
@@ -56,10 +56,10 @@ TEST(ShortSteps, WithoutNoiseIsTheMethodOnExactDerivatives) {
         x -= g / p.smoothness;
         continue;
       }
-      const Eigen::SelfAdjointEigenSolver<Matrix> eigen(hessian_of(exact.f(), x));
-      const double lambda = eigen.eigenvalues()[0];
+      const SymmetricEigen eigen = symmetric_eigen(hessian_of(exact.f(), x));
+      const double lambda = eigen.values[0];
       if (lambda > -p.curvature_threshold()) break;
-      Vector v = eigen.eigenvectors().col(0);
+      Vector v = eigen.vectors.col(0);
       if (v.dot(g) > 0) v = -v;
       x += 2 * std::abs(lambda) / p.hessian_lipschitz * v;
     }
@@ -136,9 +136,7 @@ TEST(ShortSteps, ThePowerMethodMeetsTheLowestEigenvalueToAFifthOfItsThreshold) {
   facts.initial_point.setZero();  // the saddle
   const Ran ran = run_unsound(method, facts, *p.records, exact);
   const double lambda = -(ran.outcome.point - facts.initial_point).norm() * q.hessian_lipschitz / 2;
-  const double exact =
-      Eigen::SelfAdjointEigenSolver<Matrix>(hessian_of(*p.empirical, facts.initial_point))
-          .eigenvalues()[0];
+  const double exact = symmetric_eigen(hessian_of(*p.empirical, facts.initial_point)).values[0];
   EXPECT_NEAR(lambda, exact, q.curvature_threshold() / 5);
   EXPECT_LT(lambda, -q.curvature_threshold());
 }

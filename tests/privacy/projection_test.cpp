@@ -4,9 +4,9 @@
 #include <string>
 
 #include <gtest/gtest.h>
-#include <Eigen/QR>
 
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/factorisation.hpp"
 #include "dpsosp/core/stream.hpp"
 #include "dpsosp/privacy/unsound_curator.hpp"
 #include "dpsosp/problems/glm.hpp"
@@ -24,9 +24,7 @@ Matrix normals(Index rows, Index columns, std::uint64_t seed, double deviation =
   return m;
 }
 
-Matrix orthogonal(std::uint64_t seed) {
-  return Eigen::HouseholderQR<Matrix>(normals(d, d, seed)).householderQ();
-}
+Matrix orthogonal(std::uint64_t seed) { return full_qr(normals(d, d, seed)).q; }
 
 /// ‖x_i‖ ≤ 1, y_i ∈ {0, 1}.
 std::shared_ptr<GlmData> data(std::uint64_t seed) {

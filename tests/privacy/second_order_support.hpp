@@ -7,18 +7,14 @@
 #include <utility>
 #include <vector>
 
-#include <Eigen/Eigenvalues>
-
+#include "dpsosp/core/factorisation.hpp"
 #include "support.hpp"
 
 namespace dpsosp::testing {
 
 inline double operator_norm(const Matrix& a) {
   if (!a.allFinite()) return std::numeric_limits<double>::quiet_NaN();
-  return Eigen::SelfAdjointEigenSolver<Matrix>(a, Eigen::EigenvaluesOnly)
-      .eigenvalues()
-      .cwiseAbs()
-      .maxCoeff();
+  return symmetric_eigenvalues(a).cwiseAbs().maxCoeff();
 }
 
 /// f_i(x) = c_iᵀx + ½ xᵀA_i x.

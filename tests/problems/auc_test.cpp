@@ -6,10 +6,10 @@
 #include <limits>
 
 #include <gtest/gtest.h>
-#include <Eigen/Eigenvalues>
 
 #include "counts.hpp"
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/factorisation.hpp"
 #include "dpsosp/core/stream.hpp"
 
 namespace dpsosp::auc_test {
@@ -128,8 +128,7 @@ TEST_P(AucOnTwoValues, TheConstantsOfTheValueHold) {
       threshold = k % 2 == 0 ? (threshold < 0 ? -1 : 1) : std::clamp(threshold, -1.0, 1.0);
     Matrix H(4, 4);
     for (Index j = 0; j < 4; ++j) phi->hessian_product(x, Vector::Unit(4, j), H.col(j));
-    curvature = std::max(
-        curvature, Eigen::SelfAdjointEigenSolver<Matrix>(H).eigenvalues().cwiseAbs().maxCoeff());
+    curvature = std::max(curvature, symmetric_eigen(H).values.cwiseAbs().maxCoeff());
     stream.fill_normal(1.0, v);
     v.normalize();
     Vector ahead(4), behind(4);

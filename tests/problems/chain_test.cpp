@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/factorisation.hpp"
 #include "dpsosp/problems/octopus.hpp"
 #include "dpsosp/problems/resisting_chain.hpp"
 #include "dpsosp/problems/staircase.hpp"
@@ -74,7 +75,7 @@ std::vector<Vector> critical_points(const Problem& p, int starts) {
     for (int k = 0; k < 60; ++k) {
       F.gradient(x, g);
       const Matrix H = testing_search::hessian(F, x);
-      const Vector move = (H * H + 1e-12 * Matrix::Identity(d, d)).ldlt().solve(H * g);
+      const Vector move = symmetric_solve(H * H + 1e-12 * Matrix::Identity(d, d), H * g);
       // ‖∇F‖² must fall
       double share = 1;
       while (share > 1e-6 && gradient_norm(F, x - share * move) > g.norm()) share /= 2;

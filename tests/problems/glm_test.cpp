@@ -6,9 +6,9 @@
 #include <numbers>
 
 #include <gtest/gtest.h>
-#include <Eigen/LU>
 
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/factorisation.hpp"
 #include "dpsosp/core/stream.hpp"
 #include "dpsosp/problems/glm_logistic.hpp"
 #include "dpsosp/problems/glm_robust.hpp"
@@ -395,7 +395,8 @@ TEST(GlmRobust, LowRankFeaturesLeaveDirectionsFlat) {
   const Vector w = Vector::LinSpaced(12, -1, 1);
   Matrix H(12, 12);
   for (Index j = 0; j < 12; ++j) p.empirical->hessian_product(w, Vector::Unit(12, j), H.col(j));
-  EXPECT_EQ(Eigen::FullPivLU<Matrix>(H).setThreshold(1e-10).rank(), 5);
+  const Vector sigma = singular_values(H);
+  EXPECT_EQ((sigma.array() > 1e-10 * sigma[0]).count(), 5);
 }
 
 TEST(GlmLogistic, TheRegularisersDerivativesAreItsOwn) {

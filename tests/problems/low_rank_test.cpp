@@ -7,10 +7,9 @@
 #include <string>
 
 #include <gtest/gtest.h>
-#include <Eigen/Eigenvalues>
-#include <Eigen/SVD>
 
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/factorisation.hpp"
 #include "dpsosp/core/stream.hpp"
 #include "dpsosp/problems/covariance_gan.hpp"
 #include "dpsosp/problems/matrix_sensing.hpp"
@@ -29,8 +28,7 @@ Matrix dense_hessian(const Objective& f, ConstVectorRef x) {
 }
 
 double lambda_min(const Objective& f, ConstVectorRef x) {
-  return Eigen::SelfAdjointEigenSolver<Matrix>(dense_hessian(f, x), Eigen::EigenvaluesOnly)
-      .eigenvalues()[0];
+  return symmetric_eigenvalues(dense_hessian(f, x))[0];
 }
 
 Vector normal_vector(Index size, std::uint64_t seed, double spread = 1.0) {
@@ -56,7 +54,7 @@ TEST(MatrixSensing, ThePopulationHasTheCriticalPointsThatItStates) {
   const Problem p = family.make({.records = 10, .data_seed = 3});
   const Vector& planted = landmark(p, "balanced factors", population).point;
   const Eigen::Map<const Matrix> U(planted.data(), 5, 3), V(planted.data() + 15, 4, 3);
-  const Vector sigma = Eigen::JacobiSVD<Matrix>(U * V.transpose()).singularValues();
+  const Vector sigma = singular_values(U * V.transpose());
   EXPECT_LT((U.transpose() * U - V.transpose() * V).norm(), 1e-13 * sigma[0]);
   EXPECT_NEAR(p.population->value(planted), 0.5 * 0.01 * 0.01, 1e-15);
   EXPECT_NEAR(
@@ -179,8 +177,8 @@ TEST_F(SymmetricRecords, TheSpectralBoundLiesBetweenTheNorms) {
     const ClipReport report =
         records->add_hessian_products(Point(zero), v, BatchView(i, i + 1), unlimited, out);
     const double bound = report.largest_norm / std::abs(data.labels[i]);
-    const Eigen::SelfAdjointEigenSolver<Matrix> eigen(measurement(i), Eigen::EigenvaluesOnly);
-    EXPECT_GE(bound * (1 + 1e-12), eigen.eigenvalues().cwiseAbs().maxCoeff());
+    const Vector spectrum = symmetric_eigenvalues(measurement(i));
+    EXPECT_GE(bound * (1 + 1e-12), spectrum.cwiseAbs().maxCoeff());
     EXPECT_LE(bound, measurement(i).norm() * (1 + 1e-12));
   }
 }
@@ -286,8 +284,7 @@ TEST(CovarianceGan, ValueGradientAndHessianMeetTheVector) {  // xu-2026 notes, 9
   EXPECT_LT((g - Vector{{-1.3, 0.6}}).norm(), 1e-13);
   const Matrix H = dense_hessian(*phi, x);
   EXPECT_LT((H - Matrix{{-6.28, -2.96}, {-2.96, -1.72}}).norm(), 1e-13);
-  const Eigen::SelfAdjointEigenSolver<Matrix> eigen(H);
-  EXPECT_LT((eigen.eigenvalues() - Vector{{-7.7363083385, -0.2636916615}}).norm(), 1e-9);
+  EXPECT_LT((symmetric_eigen(H).values - Vector{{-7.7363083385, -0.2636916615}}).norm(), 1e-9);
   EXPECT_NEAR(lambda_min(*phi, Vector::Zero(2)), -8.8284271247, 1e-9);
 }
 

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include <gtest/gtest.h>
-#include <Eigen/Eigenvalues>
 
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/factorisation.hpp"
 #include "dpsosp/core/stream.hpp"
 
 namespace dpsosp::matrix_completion_test {
@@ -28,7 +28,7 @@ double lambda_min(const Objective& f, ConstVectorRef x) {
   const Index d = f.dimension();
   Matrix H(d, d);
   for (Index j = 0; j < d; ++j) f.hessian_product(x, Vector::Unit(d, j), H.col(j));
-  return Eigen::SelfAdjointEigenSolver<Matrix>(H, Eigen::EigenvaluesOnly).eigenvalues()[0];
+  return symmetric_eigenvalues(H)[0];
 }
 
 /// Five entries of a 3 × 2 matrix, one cell twice.

@@ -4,8 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include <Eigen/Eigenvalues>
-
+#include "dpsosp/core/factorisation.hpp"
 #include "dpsosp/core/public_facts.hpp"
 #include "dpsosp/core/stream.hpp"
 #include "dpsosp/problems/objective.hpp"
@@ -55,9 +54,7 @@ inline Matrix hessian(const Objective& F, ConstVectorRef x) {
 }
 
 inline double operator_norm(const Matrix& symmetric) {
-  const Vector values =
-      Eigen::SelfAdjointEigenSolver<Matrix>(symmetric, Eigen::EigenvaluesOnly).eigenvalues();
-  return values.cwiseAbs().maxCoeff();
+  return symmetric_eigenvalues(symmetric).cwiseAbs().maxCoeff();
 }
 
 inline double gradient_norm(const Objective& F, ConstVectorRef x) {
@@ -89,7 +86,7 @@ inline double largest_hessian_slope(const Objective& F, const Domain& domain, do
 }
 
 inline double lambda_min(const Objective& F, ConstVectorRef x) {
-  return Eigen::SelfAdjointEigenSolver<Matrix>(hessian(F, x)).eigenvalues()[0];
+  return symmetric_eigen(hessian(F, x)).values[0];
 }
 
 }  // namespace dpsosp::testing_search

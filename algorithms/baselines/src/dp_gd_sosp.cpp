@@ -6,9 +6,8 @@
 #include <memory>
 #include <numbers>
 
-#include <Eigen/Eigenvalues>
-
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/factorisation.hpp"
 
 namespace dpsosp::baselines {
 namespace {
@@ -59,8 +58,7 @@ class Selector {
                      all_,
                      {p_.hessian_limit, 0, Noise::sensitivity_ratio(p_.selection_hessian_noise)},
                      hessian_);
-    const double lambda_min =
-        Eigen::SelfAdjointEigenSolver<Matrix>(hessian_, Eigen::EigenvaluesOnly).eigenvalues()[0];
+    const double lambda_min = symmetric_eigenvalues(hessian_)[0];
     return gradient_.norm() <= gradient_bound_ && lambda_min >= -curvature_bound_;
   }
 

@@ -4,8 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include <Eigen/Eigenvalues>
-
+#include "dpsosp/core/factorisation.hpp"
 #include "dpsosp/privacy/line_search.hpp"
 
 namespace dpsosp::baselines {
@@ -53,8 +52,8 @@ class Asker {
           {p_.hessian_limit, p_.hessian_rank, Noise::sensitivity_ratio(hessian_noise_)},
           hessian_);
       spent_ += hessian_cost();
-      const Eigen::SelfAdjointEigenSolver<Matrix> eigen(hessian_);
-      return {eigen.eigenvalues()[0], eigen.eigenvectors().col(0)};
+      const SymmetricEigen eigen = symmetric_eigen(hessian_);
+      return {eigen.values[0], eigen.vectors.col(0)};
     }
     Vector v(w.size());
     stream_.fill_normal(1.0, v);

@@ -5,14 +5,12 @@
 #include <cmath>
 #include <limits>
 
-#include <Eigen/Eigenvalues>
+#include "dpsosp/core/factorisation.hpp"
 
 namespace dpsosp {
 
 TrustRegionStep trust_region_step(const Matrix& hessian, ConstVectorRef gradient, double radius) {
-  const Eigen::SelfAdjointEigenSolver<Matrix> eigen(hessian);
-  const Vector& values = eigen.eigenvalues();
-  const Matrix& vectors = eigen.eigenvectors();
+  const auto [values, vectors] = symmetric_eigen(hessian);
   const Vector c = vectors.transpose() * gradient;
   const double least = std::max(0.0, -values[0]);  // λ = least + μ, μ ≥ 0
   const Vector shifted = values.array() + least;

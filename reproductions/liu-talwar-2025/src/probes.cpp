@@ -8,9 +8,9 @@
 #include <limits>
 
 #include <fmt/format.h>
-#include <Eigen/QR>
 
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/factorisation.hpp"
 #include "dpsosp/evaluator/certificate.hpp"
 #include "dpsosp/experiments/json_number.hpp"
 #include "dpsosp/liu_talwar_2025/adaptive_spider.hpp"
@@ -412,7 +412,7 @@ json coupling(const json& p, std::uint64_t seed) {
     // Eigenvalues in [−1, 1], the lowest at most −√(ργ)/2, in a random basis; η = M = ρ = 1.
     Matrix basis(d, d);
     for (Index j = 0; j < d; ++j) basis.col(j) = direction(d, stream);
-    basis = Matrix(Eigen::HouseholderQR<Matrix>(basis).householderQ());
+    basis = full_qr(basis).q;
     Vector eigenvalues(d);
     for (Index j = 0; j < d; ++j) eigenvalues[j] = 2 * stream.uniform() - 1;
     eigenvalues[0] = -std::sqrt(gamma) / 2 * (1 + stream.uniform());

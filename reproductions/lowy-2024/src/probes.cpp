@@ -6,9 +6,9 @@
 #include <numeric>
 
 #include <fmt/format.h>
-#include <Eigen/QR>
 
 #include "dpsosp/algorithms/registry.hpp"
+#include "dpsosp/core/factorisation.hpp"
 #include "dpsosp/core/stream.hpp"
 #include "dpsosp/experiments/json_number.hpp"
 #include "dpsosp/experiments/metric.hpp"
@@ -309,7 +309,7 @@ json projection_deviation(const json& parameters, std::uint64_t seed) {
   Matrix basis(d, r), features(r, records);
   stream.fill_normal(1.0, basis.reshaped());
   stream.fill_normal(1.0, features.reshaped());
-  const Matrix orthonormal = basis.householderQr().householderQ() * Matrix::Identity(d, r);
+  const Matrix orthonormal = thin_qr(basis).q;
   features.colwise().normalize();
   const Matrix x = orthonormal * features;
   json scaled = json::array();
