@@ -38,7 +38,7 @@ double solved(double rate, std::int64_t steps, Adjacency adjacency, PrivacyBudge
 }
 
 // avdiukhin-2024 notes, 8: vectors 2 to 4
-TEST(AvdiukhinAccountant, HasTheKnownRenyiBounds) {
+TEST(AvdiukhinAccountant, MatchesReferenceRenyiBounds) {
   for (const auto& [a, value] : std::map<double, double>{{2, 1.71813422075e-4},
                                                          {3, 2.64637574585e-4},
                                                          {4, 3.63154048911e-4},
@@ -59,7 +59,7 @@ TEST(AvdiukhinAccountant, HasTheKnownRenyiBounds) {
 }
 
 // avdiukhin-2024 notes, 8: vector 5
-TEST(AvdiukhinAccountant, HasTheKnownConversions) {
+TEST(AvdiukhinAccountant, MatchesReferenceConversions) {
   const std::vector<CountedEvent> events{{PoissonGaussianEvent{256.0 / 60000, 1.1}, 14062}};
   const Guarantee sharp = epsilon_of(events, Adjacency::add_remove, 1e-5, options());
   expect_digits(sharp.epsilon, 2.596981179);
@@ -75,7 +75,7 @@ TEST(AvdiukhinAccountant, HasTheKnownConversions) {
 }
 
 // avdiukhin-2024 notes, 8 (vector 6) and the table of avdiukhin-2024 notes, 3.2
-TEST(AvdiukhinAccountant, SolvesTheNoiseOfTheTables) {
+TEST(AvdiukhinAccountant, MatchesNoiseMultipliersOfTables) {
   constexpr double rate = 512.0 / 50000;
   constexpr std::int64_t T = 2328;
   const double epsilon[]{0.125, 1, 8};
@@ -95,7 +95,7 @@ TEST(AvdiukhinAccountant, SolvesTheNoiseOfTheTables) {
 }
 
 // avdiukhin-2024, Theorem 3.1; avdiukhin-2024 notes, 8 (vectors 6 and 8) and 3.2 (last row)
-TEST(Theorem31, AsPrintedHasTheKnownNoiseAndNotThePrintedPrivacy) {
+TEST(AvdiukhinTheorem31, PrintedNoiseExceedsBudgetForEpsilonAtLeastOne) {
   expect_digits(naive_kappa(50000, {1, 0.01}) * 2.5 * std::sqrt(2328.0), 0.00517707354);
   expect_digits(naive_kappa(10000, {1, 1e-5}) * C_well * std::sqrt(3882.0), 0.0553090382);
   for (const auto& [epsilon, z] :
@@ -118,7 +118,7 @@ TEST(Theorem31, AsPrintedHasTheKnownNoiseAndNotThePrintedPrivacy) {
 
 // avdiukhin-2024 notes, 8 (vector 7): a shuffled record is used once an epoch, so shuffling does
 // not amplify
-TEST(Shuffling, CostsFarMoreThanPoissonSamplingAtTheSameNoise) {
+TEST(Shuffling, CostsFarMoreThanPoissonSamplingAtSameNoise) {
   expect_digits(gaussian_delta(1, 1), 0.1269367375);
   expect_digits(gaussian_epsilon(1e-5, 1), 4.377178096);
   const double mu = std::sqrt(24.0) * 2 / 1.298;

@@ -33,7 +33,7 @@ std::vector<std::unique_ptr<MinibatchSgd>> both() {
   return made;
 }
 
-TEST(MinibatchSgdSchedule, AFullLengthRunSpendsTheBudgetExactly) {
+TEST(MinibatchSgdSchedule, SpendsBudgetExactlyOverFullLength) {
   const Problem p = double_well(2000);
   for (const Calibrator calibrator :
        {Calibrator::cks, Calibrator::bun_steinke, Calibrator::exact_gaussian, Calibrator::rdp})
@@ -67,7 +67,7 @@ TEST(MinibatchSgdSchedule, AFullLengthRunSpendsTheBudgetExactly) {
         }
 }
 
-TEST(MinibatchSgdSchedule, OfUnclippedRunsHasAProvedBoundAndAClassRelativeDelta) {
+TEST(MinibatchSgdSchedule, GivesUnclippedRunsProvedBoundAndClassRelativeDelta) {
   const Problem p = double_well(10000);
   const PrivacyBudget budget{1, 1e-5};
   for (const Schedule kind : {Schedule::practical, Schedule::paper}) {
@@ -101,7 +101,7 @@ TEST(MinibatchSgdSchedule, OfUnclippedRunsHasAProvedBoundAndAClassRelativeDelta)
   }
 }
 
-TEST(MinibatchSgdSchedule, PracticalIsNearItsClosedForm) {
+TEST(MinibatchSgdSchedule, PracticalScheduleIsNearClosedForm) {
   const Problem p = double_well(100000);
   DpSgd algorithm;
   auto& q = algorithm.parameters;
@@ -118,7 +118,7 @@ TEST(MinibatchSgdSchedule, PracticalIsNearItsClosedForm) {
 }
 
 // A16: the promise counts the second moment for Poisson batches and the variance for fixed sizes.
-TEST(MinibatchSgdSchedule, CountsTheSamplingNoiseOfItsBatches) {
+TEST(MinibatchSgdSchedule, CountsSamplingNoiseOfBatches) {
   const Problem p = double_well(4000);
   for (const Sampling sampling : {Sampling::poisson, Sampling::sample}) {
     DpSgd algorithm;
@@ -141,7 +141,7 @@ TEST(MinibatchSgdSchedule, CountsTheSamplingNoiseOfItsBatches) {
 }
 
 // The gap is that of x₀, wherever it is (avdiukhin-2024, Assumption A.1).
-TEST(MinibatchSgdSchedule, TakesTheGapOfTheStart) {
+TEST(MinibatchSgdSchedule, UsesSuboptimalityGapOfStart) {
   const Problem near = double_well(10000), far = double_well(10000, {{"start", "far"}});
   const auto alpha = [](const Problem& p) {
     return DpSgd().schedule(Schedule::practical, p.facts, {1, 1e-6}, Calibrator::cks).alpha;
@@ -152,7 +152,7 @@ TEST(MinibatchSgdSchedule, TakesTheGapOfTheStart) {
   EXPECT_NEAR(alpha(far) / alpha(near), std::pow(ratio, 0.25), 0.1);
 }
 
-TEST(MinibatchSgdSchedule, NaiveNoiseSaysWhatItCosts) {
+TEST(MinibatchSgdSchedule, ReportsTrueCostOfNaiveNoise) {
   const Problem p = double_well(10000);
   DpSgd algorithm;
   algorithm.parameters.noise_form = NoiseForm::naive;
@@ -171,7 +171,7 @@ TEST(MinibatchSgdSchedule, NaiveNoiseSaysWhatItCosts) {
   EXPECT_LT(ran.outcome.steps, q.steps);
 }
 
-TEST(MinibatchSgdSchedule, RefusesWhatItCannotDo) {
+TEST(MinibatchSgdSchedule, RejectsSelectionWithExactGaussianAndZeroGap) {
   const Problem p = double_well(1000);
   DpSgd algorithm;
   algorithm.parameters.selection.share = 0.5;

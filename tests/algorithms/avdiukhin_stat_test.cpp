@@ -39,7 +39,7 @@ double share_below(const Problem& p, const std::vector<Vector>& iterates, double
 }
 
 // avdiukhin-2024 notes, 8: vector 16
-TEST(DoubleWellLevel, HasTheKnownNumbers) {
+TEST(DoubleWellLevel, MatchesReferenceValues) {
   const Problem p = double_well(10);
   EXPECT_NEAR(level(p, Vector::Zero(10)), 0.6495190528, 1e-9);
   Vector g(10);
@@ -51,7 +51,7 @@ TEST(DoubleWellLevel, HasTheKnownNumbers) {
 // avdiukhin-2024 notes, 3.5 (worked example W2): T = 3882, η = 0.1, Δ = 0.05531, B = 327,
 // α = 0.0820; measured there: at least 96.8 % of the iterates below α in each of 20 runs, median
 // level 0.0406.
-TEST(HalfOfTheIterates, AreSospsAtTheWorkedExample) {
+TEST(MinibatchSgdIterates, AreMostlySospsInWorkedExample) {
   const Problem p = double_well(10000);
   DpSgd algorithm;
   algorithm.parameters = {.steps = 3882,
@@ -73,7 +73,7 @@ TEST(HalfOfTheIterates, AreSospsAtTheWorkedExample) {
   EXPECT_NEAR(medians[4], 0.0406, 0.003);
 }
 
-TEST(HalfOfTheIterates, AreSospsUnderThePracticalSchedules) {
+TEST(MinibatchSgdIterates, AreAtLeastHalfSospsUnderPracticalSchedules) {
   for (const Index n : {10000, 40000}) {
     const Problem p = double_well(n);
     for (const bool clips : {true, false})
@@ -142,7 +142,7 @@ Measured median_of(Index n, Index d) {
 
 // avdiukhin-2024 notes, 6, rows 1 and 6 of the claims: the level is proportional to
 // n^{−1/2} d^{1/4}, the escape time grows as ½ ln n.
-TEST(MedianLevel, HasTheClaimedExponents) {
+TEST(MinibatchSgdIterates, ReachMedianLevelWithClaimedExponents) {
   const Measured few = median_of(100000, 10), many = median_of(10000000, 10);
   const double decades = std::log(100.0);
   EXPECT_NEAR(std::log(many.level / few.level) / decades, -0.5, 0.05);
@@ -151,7 +151,7 @@ TEST(MedianLevel, HasTheClaimedExponents) {
   EXPECT_NEAR(std::log(wide.level / few.level) / std::log(161.0 / 11), 0.25, 0.06);
 }
 
-TEST(Noise, IsNeededToLeaveTheSaddle) {
+TEST(MinibatchSgdIterates, LeaveSaddleOnlyWithNoise) {
   const Problem p = double_well(1000);
   DpSgd algorithm;
   algorithm.parameters = {.steps = 2000, .step_size = 0.1, .clip = 3, .noise = 5};
@@ -166,7 +166,7 @@ TEST(Noise, IsNeededToLeaveTheSaddle) {
 
 // avdiukhin-2024, Lemma 3.2: gradients on the trajectory do not grow with T, and here they stay
 // below 2√(L f_max) + σ.
-TEST(GradientsOfTheTrajectory, StayBelowTheirBounds) {
+TEST(NoisySgdGradients, StayBelowBoundsAtTenfoldLength) {
   const Problem p = double_well(10000);
   NoisySgd algorithm;
   auto& q = algorithm.parameters;
@@ -189,7 +189,7 @@ TEST(GradientsOfTheTrajectory, StayBelowTheirBounds) {
 
 // avdiukhin-2024, Lemma B.8; avdiukhin-2024 notes, 8: vector 15 (A12, A13). From a quadratic saddle
 // ⟨v₁, x_t⟩ is Gaussian with standard deviation ηΔα_t, full batches.
-TEST(QuadraticSaddle, LeavesByTheLawOfLemmaB8) {
+TEST(QuadraticSaddle, EscapeMatchesLawOfLemmaB8) {
   constexpr Index n = 10;
   constexpr double eta = 0.1, gamma = 1, noise = 0.05, C = 1e6;
   constexpr int runs = 4000;
@@ -225,7 +225,7 @@ TEST(QuadraticSaddle, LeavesByTheLawOfLemmaB8) {
 }
 
 // A16: the mean of a Poisson batch has variance (1−q)(σ² + ‖∇f‖²)/B, not σ²/B.
-TEST(PoissonBatches, HaveTheVarianceOfTheSecondMoment) {
+TEST(PoissonBatches, HaveVarianceOfSecondMoment) {
   constexpr Index n = 200, B = 20;
   constexpr int draws = 20000;
   const Problem p = double_well(n, 2);

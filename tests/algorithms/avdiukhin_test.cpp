@@ -38,7 +38,7 @@ PublicFacts facts_of(Index n, Vector start) {
 const UnsoundCurator::Departures unclipped{.no_clipping = true};
 
 // avdiukhin-2024 notes, 8: vector 1
-TEST(MinibatchSgd, AStepIsTheMeanGradientPlusNoise) {
+TEST(MinibatchSgd, StepsAlongMeanGradientPlusNoise) {
   const Vector gradient{{0.5, -1.0}};
   const PublicFacts facts = facts_of(8, Vector{{1.0, 1.0}});
   const ScriptedRecords records(8, [&](std::size_t, const Point&, Block) { return gradient; });
@@ -53,7 +53,7 @@ TEST(MinibatchSgd, AStepIsTheMeanGradientPlusNoise) {
   EXPECT_GT((noise - facts.initial_point).norm(), 0.01);
 }
 
-TEST(MinibatchSgd, WithoutNoiseAndWithEveryRecordIsGradientDescent) {
+TEST(MinibatchSgd, EqualsGradientDescentOnFullBatchesWithoutNoise) {
   const Problem p = double_well(50, {{"start", "random"}});
   NoisySgd algorithm;
   algorithm.parameters = {.steps = 30, .step_size = 0.3, .clip = 1.0};
@@ -68,7 +68,7 @@ TEST(MinibatchSgd, WithoutNoiseAndWithEveryRecordIsGradientDescent) {
 }
 
 // avdiukhin-2024 notes, 8: vector 21
-TEST(MinibatchSgd, ClippedAndUnclippedRunsAgreeBitForBitUntilTheFirstLongGradient) {
+TEST(MinibatchSgd, ClippedAndUnclippedRunsAgreeUntilFirstLongGradient) {
   const Problem p = double_well(200, {{"start", "near_saddle"}, {"tilt", "0.5"}});
   for (const Sampling sampling : {Sampling::all, Sampling::sample, Sampling::poisson}) {
     DpSgd clips;
@@ -136,7 +136,7 @@ ClipLog monitored(const std::vector<double>& norms, double nominal, bool noise =
   return log;
 }
 
-TEST(GradientMonitor, CountsWhatIsLongerThanTheNominalBound) {
+TEST(GradientMonitor, CountsGradientsLongerThanNominalBound) {
   const ClipLog log = monitored({0.5, 3.0, 1.0, 2.0}, 1.0);
   EXPECT_EQ(log.violations, 4);  // two records, two queries
   EXPECT_EQ(log.first_violation, 0);
@@ -152,7 +152,7 @@ TEST(GradientMonitor, CountsWhatIsLongerThanTheNominalBound) {
   EXPECT_EQ(monitored({0.5, 3.0, 1.0, 2.0}, 1.0, false).violations, 0);
 }
 
-TEST(GradientMonitor, SaysWhichSimulatedContributionsNobodySaw) {
+TEST(GradientMonitor, CountsUnseenSimulatedContributions) {
   const Problem p = double_well(1000000, {{"sampling", "whole"}});
   const auto log_of = [&](double nominal) {
     ClipLog log;
@@ -170,7 +170,7 @@ TEST(GradientMonitor, SaysWhichSimulatedContributionsNobodySaw) {
 }
 
 // A16: the divisor of a Poisson batch stays B, and an empty batch is a legal one.
-TEST(MinibatchSgd, DividesPoissonSumsByTheExpectedSize) {
+TEST(MinibatchSgd, DividesPoissonSumsByExpectedSize) {
   constexpr Index n = 30, B = 2, T = 1000;
   const PublicFacts facts = facts_of(n, Vector::Zero(1));
   const ScriptedRecords records(n,
@@ -191,7 +191,7 @@ TEST(MinibatchSgd, DividesPoissonSumsByTheExpectedSize) {
   EXPECT_NEAR(total / (T - 1), B, 5 * std::sqrt(B / 1000.0));
 }
 
-TEST(MinibatchSgd, RefusesToShuffle) {
+TEST(MinibatchSgd, RejectsShuffling) {
   DpSgd algorithm;
   EXPECT_THROW(test::set(algorithm, {{"sampling", "shuffle"}}), InputError);
 }
@@ -206,7 +206,7 @@ DpSgd selecting(const Problem& p, double epsilon, FilterRule& rule) {
   return algorithm;
 }
 
-TEST(PrivateSelection, ReturnsAnAcceptedIterateWithinTheBudget) {
+TEST(PrivateSelection, ReturnsAcceptedIterateWithinBudget) {
   const Problem p = double_well(20000);
   FilterRule rule;
   const DpSgd algorithm = selecting(p, 2, rule);
@@ -227,7 +227,7 @@ TEST(PrivateSelection, ReturnsAnAcceptedIterateWithinTheBudget) {
   }
 }
 
-TEST(PrivateSelection, WithoutAYesReturnsTheLastIterate) {
+TEST(PrivateSelection, ReturnsLastIterateWhenNoneIsAccepted) {
   const Problem p = double_well(20000);
   FilterRule rule;
   DpSgd algorithm = selecting(p, 2, rule);
@@ -245,7 +245,7 @@ TEST(PrivateSelection, WithoutAYesReturnsTheLastIterate) {
 // A11; avdiukhin-2024 notes, 8: vector 14. Scales have the 2 of replace-one, the 2 and 4 of
 // AboveThreshold, and M, which the smoothness of f does not bound. The paper prints Lap(C/(nε)) and
 // Lap(L/(nε)) (avdiukhin-2024, Section 3.4).
-TEST(PrivateSelection, HasTheScalesOfReplaceOneAndOfTheSparseVector) {
+TEST(PrivateSelection, UsesReplaceOneAndSparseVectorScales) {
   constexpr double rho = 1.539600718, alpha = 0.1, G = 2.616, M = 2;
   const Problem p = double_well(20000);
   Curator curator(p.facts, *p.records, {Calibrator::cks, {}, 100}, {.seed = 1});
@@ -274,7 +274,7 @@ TEST(PrivateSelection, HasTheScalesOfReplaceOneAndOfTheSparseVector) {
   EXPECT_GT((one - two).norm() / 20000, 1.9 * 1.0 / 20000);
 }
 
-TEST(MinibatchSgd, ReturnsTheOutputThatItsRuleAsksFor) {
+TEST(MinibatchSgd, FollowsOutputRule) {
   const Problem p = double_well(500);
   DpSgd algorithm;
   algorithm.parameters = {.steps = 40, .step_size = 0.2, .clip = 3, .noise = 20};

@@ -23,12 +23,12 @@ void expect_digits(double actual, double expected, double relative = 1e-6) {
 }
 
 // avdiukhin-2024 notes, 8: vector 9
-TEST(Lemma32, HasTheKnownBound) {
+TEST(Lemma32, MatchesReferenceBound) {
   expect_digits(lemma_3_2_bound({1e5, 10, 1, well, 1}, 1e4, 1e-5), 14.1138604);
 }
 
 // avdiukhin-2024 notes, 8: vector 10
-TEST(ProvedBound, HasTheKnownNumbers) {
+TEST(ProvedBound, MatchesReferenceValues) {
   const double ratio = std::sqrt(std::log(1e5)) / 1e5 * std::sqrt(1e5);
   const Numbers n{1e5, 10, 1, well, 1};
   UnclippedRun run{1000, 1e5, 0.01, 1.0, 1e-6};
@@ -47,7 +47,7 @@ TEST(ProvedBound, HasTheKnownNumbers) {
   EXPECT_LT(*proved_bound(n, {infinity, 1e5, 0.01, 1.0, 1e-6}, ratio), *known);
 }
 
-TEST(ProvedBound, IsRefusedWhereTheNoiseFeedsItself) {
+TEST(ProvedBound, HasNoValueWhenNoiseDiverges) {
   // 2 L² d S² κ² ≥ 1 (avdiukhin-2024 notes, 3.3)
   EXPECT_FALSE(proved_bound({100, 10, 1, 1, 1}, {infinity, 1e4, 1, 1.0, 1e-6}, 0.01));
 }
@@ -58,7 +58,7 @@ Numbers rescaled(const Numbers& n, double s, double l) {
 }
 
 // A5: a bound on gradients must follow a change of units of f and x; that of Lemma 3.2 does not.
-TEST(ProvedBound, FollowsAChangeOfUnitsWhichLemma32DoesNot) {
+TEST(ProvedBound, ScalesWithUnitsUnlikeLemma32) {
   const Numbers n{1e5, 10, 1, well, 1};
   for (const auto& [s, l] : {std::pair{7.0, 1.0}, std::pair{1.0, 0.2}, std::pair{3.0, 5.0}}) {
     const Numbers m = rescaled(n, s, l);
@@ -73,14 +73,14 @@ TEST(ProvedBound, FollowsAChangeOfUnitsWhichLemma32DoesNot) {
 }
 
 // A5: iterates carry the privacy noise, so a bound on their gradients must grow with it.
-TEST(ProvedBound, GrowsWithThePrivacyNoiseWhichLemma32Omits) {
+TEST(ProvedBound, GrowsWithPrivacyNoise) {
   const Numbers n{1e5, 10, 1, well, 1};
   const UnclippedRun run{1000, 1e5, 0.01, 1.0, 1e-6};
   EXPECT_GT(proved_gap(n, run, 0.3), 2 * proved_gap(n, run, 0.01));
 }
 
 // avdiukhin-2024 notes, 8: vector 13
-TEST(ClassRelativeDelta, HasTheKnownMultiplier) {
+TEST(ClassRelativeDelta, MatchesReferenceMultiplier) {
   expect_digits(class_relative_delta({0.125, 1}, 1), 3.133148453);
   expect_digits(class_relative_delta({1, 1}, 1), 4.718281828);
   expect_digits(class_relative_delta({8, 1}, 1), 2982.957987);
@@ -90,7 +90,7 @@ TEST(ClassRelativeDelta, HasTheKnownMultiplier) {
 
 // A1: two algorithms that differ with probability δ_E, the clipped one (ε, δ)-DP. Then the
 // unclipped one can reach δ + (1 + e^ε) δ_E, which is above the printed 2δ.
-TEST(ClassRelativeDelta, IsReachedWhereTwoDeltaIsExceeded) {
+TEST(ClassRelativeDelta, IsAttainedAndExceedsTwiceDelta) {
   const PrivacyBudget nominal{1, 0.01};
   const double failure = nominal.delta, p = 0.2, e = std::exp(nominal.epsilon);
   // probabilities of a set: clipped on D′ and on D, tight for (ε, δ)
@@ -119,7 +119,7 @@ Circle w1(bool lemma_step) {
 }
 
 // avdiukhin-2024 notes, 3.5 (worked example W1) and 8 (vector 11)
-TEST(Resolver, HasTheNumbersOfTheWorkedExamples) {
+TEST(CircleResolver, MatchesWorkedExamples) {
   const Circle without = w1(false);
   EXPECT_NEAR(std::ceil(without.steps), 283199, 1);
   expect_digits(without.bound, 15.98715);
@@ -160,7 +160,7 @@ Circle least_batch(const Numbers& n,
                         [](double, double, double, double) { return 3.0; });
 }
 
-TEST(Resolver, MeetsItsConditions) {
+TEST(CircleResolver, SatisfiesItsConditions) {
   for (const auto constants :
        {TheoremConstants::paper, TheoremConstants::unit, TheoremConstants::corrected})
     for (const double d : {1.0, 10.0, 1000.0}) {
@@ -181,7 +181,7 @@ TEST(Resolver, MeetsItsConditions) {
 
 // A2: at a given accuracy the gradient evaluations T·B are proportional to d + 1; in Theorem 1.1
 // they do not depend on d.
-TEST(Resolver, NeedsGradientsInProportionToTheDimension) {
+TEST(CircleResolver, NeedsGradientsProportionalToDimension) {
   const auto calls = [](double d) {
     const Numbers n{1e12, d, 1, 1, 1};
     const double alpha = 0.01;  // at the theorem's edge Δ² = σ²/B, where A = 1/(d + 1)
@@ -195,7 +195,7 @@ TEST(Resolver, NeedsGradientsInProportionToTheDimension) {
 }
 
 // A9: at a given C α is proportional to (L f_max)^{1/4}; Theorem 3.5 prints f_max.
-TEST(Resolver, AccuracyFollowsTheUnits) {
+TEST(CircleResolver, ScalesAlphaWithUnitsAndFourthRootOfGap) {
   const Numbers n{1e7, 20, 2, 0.7, 1.3};
   const auto alpha = [](const Numbers& m, double bound) {
     return resolve_circle(m,
@@ -214,7 +214,7 @@ TEST(Resolver, AccuracyFollowsTheUnits) {
 
 // A6, A7: the buckets of 𝓘 steps that start at a saddle must lower f by more than f_max in all (the
 // count is that of avdiukhin-2024 notes, 3.4); with the printed k_T they are too few.
-TEST(Theorem34, CorrectedConstantsLeaveRoomForTheBuckets) {
+TEST(Theorem34, CorrectedConstantsGiveEnoughTotalDecrease) {
   const Numbers n{1e7, 20, 1, 1, 1};
   const double rho = 1.5, alpha = 0.05, noise = 0.05;
   const double total = 20 * noise * noise;
@@ -229,7 +229,7 @@ TEST(Theorem34, CorrectedConstantsLeaveRoomForTheBuckets) {
 
 // A3, A4: step size, horizon, radius and drop follow a change of units. The printed step size, with
 // 1 + σ̃² and f_max/(Lσ̃²), does not.
-TEST(Theorem34, FollowsAChangeOfUnits) {
+TEST(Theorem34, ScalesWithUnits) {
   const Numbers n{1e7, 20, 2, 0.7, 1.3};
   const double rho = 1.5, alpha = 0.05, noise = 0.05, batch = 400;
   const auto total = [&](const Numbers& m, double one_noise) {
@@ -259,7 +259,7 @@ TEST(Theorem34, FollowsAChangeOfUnits) {
 }
 
 // A8: the analysis needs the privacy noise to exceed √ln(1/δ̃) times the sampling noise.
-TEST(Resolver, StrictNoiseDominatesTheSamplingNoiseWithItsLogarithm) {
+TEST(CircleResolver, MakesNoiseDominateSamplingOnlyWhenStrict) {
   const Numbers n{1e7, 10, 1, 0.7, 1};
   for (const bool strict : {false, true}) {
     const Circle c = least_batch(n, 1e-5, TheoremConstants::unit, strict);
@@ -269,7 +269,7 @@ TEST(Resolver, StrictNoiseDominatesTheSamplingNoiseWithItsLogarithm) {
 }
 
 // avdiukhin-2024 notes, 3.5 (worked example W2) and 8 (vector 12)
-TEST(Practical, HasTheNumbersOfTheWorkedExample) {
+TEST(PracticalSchedule, MatchesWorkedExample) {
   const Numbers n{1e4, 10, 1, well, 1};
   const double kappa_bound = naive_kappa(1e4, {1, 1e-5}) * C_well;
   const ClosedForm closed = practical_closed_form(n, 11, kappa_bound);
@@ -295,7 +295,7 @@ TEST(Practical, HasTheNumbersOfTheWorkedExample) {
 }
 
 // avdiukhin-2024 notes, 8: vector 14
-TEST(Selection, HasTheKnownNumbers) {
+TEST(PrivateSelection, MatchesReferenceValues) {
   const double rho = 1.539600718, alpha = 0.1, G = 2.616, M = 2;
   const double s = std::max(2 * G / (20000 * alpha), 2 * M / (20000 * std::sqrt(rho * alpha)));
   expect_digits(s, 0.002616);
@@ -306,7 +306,7 @@ TEST(Selection, HasTheKnownNumbers) {
 }
 
 // avdiukhin-2024, Lemma B.8; avdiukhin-2024 notes, 8: vector 15
-TEST(LemmaB8, HasTheKnownGrowth) {
+TEST(LemmaB8, MatchesReferenceGrowth) {
   const std::map<double, std::pair<double, double>> known{{1, {1, 3.478505426}},
                                                           {10, {5.222433272, 8.202133838}},
                                                           {20, {14.51751907, 21.27422352}},

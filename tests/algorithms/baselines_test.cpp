@@ -39,7 +39,7 @@ void expect_gradient_descent(const Ran& ran, const Problem& problem, double step
 /// Minimisation, and minimax with a dual that stays with the record.
 const std::vector<std::string> with_record_gradients{"matrix-sensing", "cosine-saddle"};
 
-TEST(Spiders, WithoutNoiseEveryEstimateIsTheExactGradient) {
+TEST(SpiderMethods, EstimateExactGradientWithoutNoise) {
   for (const std::string& name : with_record_gradients) {
     SCOPED_TRACE(name);
     const Problem problem = test::small_problem(name);
@@ -73,7 +73,7 @@ TEST(Spiders, WithoutNoiseEveryEstimateIsTheExactGradient) {
   }
 }
 
-TEST(Spiders, ProportionalClippingAtTheSmoothnessClipsNothing) {
+TEST(SpiderMethods, ClipNothingWithLimitProportionalToSmoothness) {
   // The same through clipped oracles at G and M ‖x − x′‖, where both are proved.
   const Problem problem = test::small_problem("cosine-saddle");
   StochasticSpider spider;
@@ -98,7 +98,7 @@ TEST(Spiders, ProportionalClippingAtTheSmoothnessClipsNothing) {
   EXPECT_GT(error, 1e-3);
 }
 
-TEST(PrivateDiffRun, WithoutNoiseEveryEstimateIsTheExactGradient) {
+TEST(PrivateDiffRun, EstimatesExactGradientWithoutNoise) {
   const Problem problem = test::small_problem("matrix-sensing");
   PrivateDiff algorithm;
   algorithm.parameters.steps = 50;
@@ -110,7 +110,7 @@ TEST(PrivateDiffRun, WithoutNoiseEveryEstimateIsTheExactGradient) {
   }
 }
 
-TEST(PrivateDiffRun, RestartsDoNotChangeEstimatesThatAreExact) {
+TEST(PrivateDiffRun, IgnoresRestartPeriodWhenEstimatesAreExact) {
   // y moves T₂ exact ascent steps before each step of x, queried or not.
   const Problem problem = test::small_problem("cosine-minimax");
   PrivateDiff algorithm;
@@ -132,7 +132,7 @@ TEST(PrivateDiffRun, RestartsDoNotChangeEstimatesThatAreExact) {
             incremental.iterates);
 }
 
-TEST(PrivateDiffRun, ARandomOutputIsAnIterateAndEachOneComesUp) {
+TEST(PrivateDiffRun, DrawsRandomOutputFromAllIterates) {
   const Problem problem = test::small_problem("matrix-sensing");
   PrivateDiff algorithm;
   auto& p = algorithm.parameters;
@@ -152,7 +152,7 @@ TEST(PrivateDiffRun, ARandomOutputIsAnIterateAndEachOneComesUp) {
   EXPECT_EQ(chosen.size(), 5);
 }
 
-TEST(DescentAscent, DpSgdaWithoutNoiseIsTheReferenceBitForBit) {
+TEST(DescentAscent, DpSgdaWithoutNoiseEqualsReferenceBitForBit) {
   for (const std::string name : {"matrix-sensing", "cosine-minimax"}) {
     const Problem problem = test::small_problem(name);
     for (const bool local : {true, false}) {
@@ -171,7 +171,7 @@ TEST(DescentAscent, DpSgdaWithoutNoiseIsTheReferenceBitForBit) {
   }
 }
 
-TEST(DescentAscent, TheReferenceDescendsInXAndAscendsInY) {
+TEST(DescentAscent, ReferenceDescendsInXAndAscendsInY) {
   const Problem problem = test::small_problem("cosine-minimax");
   const PublicFacts& facts = problem.facts;
   GradientDescentAscent algorithm;
@@ -208,7 +208,7 @@ Ran scripted(const Algorithm& algorithm, std::function<double(double x)> gradien
   return test::run_unsound(algorithm, facts, records, test::exact);
 }
 
-TEST(StochasticSpiderRun, KicksAreAtLeastTheEscapeLengthApart) {
+TEST(StochasticSpiderRun, SpacesKicksByEscapeLength) {
   StochasticSpider spider;
   auto& p = spider.parameters.spider;
   p.steps = 31;
@@ -225,7 +225,7 @@ TEST(StochasticSpiderRun, KicksAreAtLeastTheEscapeLengthApart) {
   EXPECT_EQ(moved, (std::vector<std::size_t>{1, 11, 21}));
 }
 
-TEST(StochasticSpiderRun, ACarriedKickStaysInTheEstimate) {
+TEST(StochasticSpiderRun, KeepsCarriedKickInEstimate) {
   StochasticSpider spider;
   auto& p = spider.parameters.spider;
   p.steps = 5;
@@ -242,7 +242,7 @@ TEST(StochasticSpiderRun, ACarriedKickStaysInTheEstimate) {
   EXPECT_NEAR(carried.iterates[4][0], 3 * carried.iterates[2][0], 1e-15);
 }
 
-TEST(StochasticSpiderRun, ThePrintedEscapeUsesUpTheCapAndTheRepairedOneDoesNot) {
+TEST(StochasticSpiderRun, PrintedEscapeExhaustsRefreshCapUnlikeRepaired) {
   const Problem problem = test::small_problem("cosine-saddle");
   StochasticSpider spider;
   auto& p = spider.parameters.spider;
@@ -263,7 +263,7 @@ TEST(StochasticSpiderRun, ThePrintedEscapeUsesUpTheCapAndTheRepairedOneDoesNot) 
 }
 
 // 0 means never, also where the estimate is exactly 0.
-TEST(Spiders, AThresholdOfZeroMeansThatNoEscapeBegins) {
+TEST(SpiderMethods, NeverEscapeAtZeroThreshold) {
   StochasticSpider spider;
   spider.parameters.spider.steps = 20;
   spider.parameters.spider.escape.kick_deviation = 1;
@@ -278,7 +278,7 @@ TEST(Spiders, AThresholdOfZeroMeansThatNoEscapeBegins) {
   EXPECT_EQ(still.outcome.counts.at("escapes"), 0);
 }
 
-TEST(AdaDpSpiderRun, APointThatNoRoundLeavesIsReturned) {
+TEST(AdaDpSpiderRun, CertifiesPointThatNoRoundLeaves) {
   AdaDpSpider ada;
   auto& p = ada.parameters;
   p.steps = 1000;
@@ -296,7 +296,7 @@ TEST(AdaDpSpiderRun, APointThatNoRoundLeavesIsReturned) {
   EXPECT_EQ(ran.outcome.steps, 2 + 1 + 3 * 4);
 }
 
-TEST(AdaDpSpiderRun, LeavingTheBallEndsAnEscape) {
+TEST(AdaDpSpiderRun, EndsEscapeOnLeavingBall) {
   AdaDpSpider ada;
   auto& p = ada.parameters;
   p.steps = 50;
@@ -314,7 +314,7 @@ TEST(AdaDpSpiderRun, LeavingTheBallEndsAnEscape) {
   EXPECT_EQ(ran.outcome.steps, 50);
 }
 
-TEST(AdaDpSpiderRun, ReturningToTheAnchorIsAMoveLikeAnyOther) {
+TEST(AdaDpSpiderRun, TreatsReturnToAnchorAsOrdinaryMove) {
   // Estimates stay exact through restarts on increments alone.
   const Problem problem = test::small_problem("cosine-saddle");
   AdaDpSpider ada;

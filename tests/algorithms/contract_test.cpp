@@ -52,7 +52,7 @@ bool offers(Algorithm& algorithm, const std::string& name, const std::string& ch
   return false;
 }
 
-TEST_P(EveryAlgorithm, HasACompleteCard) {
+TEST_P(EveryAlgorithm, HasCompleteCard) {
   const AlgorithmCard& card = make()->card();
   EXPECT_EQ(card.key, GetParam());
   EXPECT_NE(card.key.find('/'), std::string::npos);
@@ -78,7 +78,7 @@ TEST_P(EveryAlgorithm, HasACompleteCard) {
     }
 }
 
-TEST_P(EveryAlgorithm, NamesEachFieldOnceAndSaysWhatItIs) {
+TEST_P(EveryAlgorithm, HasUniqueDescribedFields) {
   std::set<std::string> names;
   for (const Field& f : make()->fields()) {
     EXPECT_TRUE(names.insert(f.name).second) << f.name;
@@ -87,7 +87,7 @@ TEST_P(EveryAlgorithm, NamesEachFieldOnceAndSaysWhatItIs) {
   EXPECT_FALSE(names.empty());
 }
 
-TEST_P(EveryAlgorithm, ReadsEveryFieldBackAsItWasSet) {
+TEST_P(EveryAlgorithm, RoundTripsEveryField) {
   const auto algorithm = make();
   const Fields fields = algorithm->fields();
   std::map<std::string, std::string> values;
@@ -105,7 +105,7 @@ TEST_P(EveryAlgorithm, ReadsEveryFieldBackAsItWasSet) {
   EXPECT_EQ(values_of(algorithm->fields()), values) << "one field's setter moved another field";
 }
 
-TEST_P(EveryAlgorithm, RefusesEachBadParameterByName) {
+TEST_P(EveryAlgorithm, RejectsBadParametersByName) {
   // A field that may be 0 says what that means.
   const auto may_be_zero = [](const Field& f) {
     return f.meaning.find("0 = ") != std::string::npos;
@@ -144,7 +144,7 @@ TEST_P(EveryAlgorithm, RefusesEachBadParameterByName) {
   }
 }
 
-TEST_P(EveryAlgorithm, RefusesABatchLargerThanTheData) {
+TEST_P(EveryAlgorithm, RejectsBatchLargerThanData) {
   const Problem problem = accepted_problem(*make());
   const auto names = values_of(make()->fields());
   for (const std::string name : {"batch", "refresh_batch", "increment_batch"}) {
@@ -166,7 +166,7 @@ TEST_P(EveryAlgorithm, RefusesABatchLargerThanTheData) {
 }
 
 // A dual that each record keeps exists only where it belongs to the record.
-TEST_P(EveryAlgorithm, RefusesALocalDualWhereTheDualIsShared) {
+TEST_P(EveryAlgorithm, RejectsLocalDualForSharedDual) {
   const Problem shared = small_problem("cosine-minimax");
   const Problem none = small_problem("cosine-saddle");
   const auto algorithm = make();
@@ -191,7 +191,7 @@ TEST_P(EveryAlgorithm, RefusesALocalDualWhereTheDualIsShared) {
   EXPECT_EQ(refusal([&] { algorithm->check(shared.facts); }), "") << "the schedule turns it off";
 }
 
-TEST_P(EveryAlgorithm, PrintedAndRepairedAreTwoSettingsOfTheFields) {
+TEST_P(EveryAlgorithm, SwitchesBetweenPrintedAndRepairedFields) {
   const auto algorithm = make();
   algorithm->set_variant(Variant::printed);
   const auto printed = values_of(algorithm->fields());
@@ -216,7 +216,7 @@ INSTANTIATE_TEST_SUITE_P(Registry,
                            return name;
                          });
 
-TEST(AlgorithmRegistry, HasUniqueKeysAndSuggestsTheNearest) {
+TEST(AlgorithmRegistry, HasUniqueKeysAndSuggestsNearest) {
   std::set<std::string> keys;
   for (const auto& entry : algorithm_registry()) EXPECT_TRUE(keys.insert(entry.key).second);
   const std::string line = refusal([] { find_algorithm("xu-2026/dp-rgba"); });

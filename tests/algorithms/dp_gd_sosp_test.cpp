@@ -16,7 +16,7 @@ namespace {
 using namespace baselines;
 using namespace test;
 
-TEST(DpGdSosp, HasTheNumbersOfTheReferencePoint) {
+TEST(DpGdSosp, MatchesValuesAtReferencePoint) {
   DpGdSosp method;
   at_reference(method, 0.1);
   const DpGdSospHorizon h = dp_gd_sosp_horizon(method.parameters, 50, 1, 1, 1, 0.1);
@@ -29,7 +29,7 @@ TEST(DpGdSosp, HasTheNumbersOfTheReferencePoint) {
 
 // s₁ = (2G/n) sqrt(2K/R) and s₂ = (M/n) sqrt(4dK/R) on R/4 each, K the number of candidates
 // (baselines notes, 3.1).
-TEST(DpGdSosp, ItsNoisySelectionHasTheNoiseOfTheSpecification) {
+TEST(DpGdSosp, UsesSpecifiedNoiseForSelection) {
   DpGdSosp method;
   method.parameters.stored = 400;
   const Scheduled s = at_reference(method, 0.1, Schedule::paper);
@@ -46,7 +46,7 @@ TEST(DpGdSosp, ItsNoisySelectionHasTheNoiseOfTheSpecification) {
               1e-12);
 }
 
-TEST(DpGdSosp, WithoutNoiseIsGradientDescentAndReturnsTheFirstStoredPointThatIsStationary) {
+TEST(DpGdSosp, ReturnsFirstStationaryStoredPointWithoutNoise) {
   const Exact exact;
   DpGdSosp method;
   DpGdSospParameters& p = method.parameters;
@@ -78,7 +78,7 @@ TEST(DpGdSosp, WithoutNoiseIsGradientDescentAndReturnsTheFirstStoredPointThatIsS
 
 // B1: the reference code's α²/(4ρ) for a step at ‖∇F‖ = α. With M = 100 a step of 1/M lowers F by
 // α²/(2M) at most, so a horizon with α²/(4ρ) is 100 times too short.
-TEST(DpGdSosp, ItsHorizonGivesEveryDescentStepTheDecreaseThatSmoothnessAllows) {
+TEST(DpGdSosp, RepairedHorizonSufficesUnlikePrinted) {
   DpGdSospParameters p;
   const double M = 100, rho = 1, B = 1, alpha = 0.1;
   const double needed = B / (alpha * alpha / (2 * M));  // steps at ‖∇F‖ = α exactly
@@ -90,7 +90,7 @@ TEST(DpGdSosp, ItsHorizonGivesEveryDescentStepTheDecreaseThatSmoothnessAllows) {
 }
 
 // B2: in one dimension GOE(s) is N(0, 2s²), so the tail beyond 2s is that of deviation √2 s.
-TEST(GoeTail, HoldsWhereTheOneOfTheSpecificationDoesNot) {
+TEST(GoeTail, HoldsWhereSpecifiedTailFails) {
   for (const double T : {1e2, 1e5, 1e8}) {
     const double failure = 0.1 / (2 * T);
     const auto exceeds = [](double bound) { return 0.5 * std::erfc(bound / 2.0); };  // P(√2 Z > ·)
@@ -102,7 +102,7 @@ TEST(GoeTail, HoldsWhereTheOneOfTheSpecificationDoesNot) {
 }
 
 // B3: the reference code releases two gradients a step with σ² = Δ²T ln(1/δ)/ε².
-TEST(DpGdSosp, TheReferenceCodesNoiseCostsTwiceItsEpsilon) {
+TEST(DpGdSosp, ReferenceCodeNoiseCostsTwiceItsEpsilon) {
   const double epsilon = 1, log_delta = std::log(1e6);
   const double rho = 2 * (epsilon * epsilon / log_delta) / 2;  // T cancels
   const double cost = rho + 2 * std::sqrt(rho * log_delta);    // Bun-Steinke

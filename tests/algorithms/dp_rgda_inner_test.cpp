@@ -145,14 +145,14 @@ void expect_near(const Vector& actual, const Vector& expected) {
   EXPECT_LT((actual - expected).lpNorm<Eigen::Infinity>(), 1e-10) << actual.transpose();
 }
 
-TEST(DpRgdaInner, APrintedRefreshCountsTheMoveTwice) {
+TEST(DpRgdaInner, PrintedRefreshCountsMoveTwice) {
   const InnerStep step = step_at_refresh(RefreshRule::printed, Selection::argmin_printed, 3);
   expect_near(step.x_at, SmallData().x);
   expect_near(step.y_next, vector({-0.462275, -0.254825, 1.017825}));
   expect_near(step.v, vector({0.2811466667, -0.2176683333, 0.12049375, 0.4268125}));
 }
 
-TEST(DpRgdaInner, ARepairedRefreshIsExactAndDiffersFromThePrintedOne) {
+TEST(DpRgdaInner, RepairedRefreshIsExactUnlikePrinted) {
   const InnerStep step = step_at_refresh(RefreshRule::repaired, Selection::argmin_printed, 3);
   expect_near(step.y_next, vector({-0.461, -0.2765, 0.963}));
   expect_near(step.v, vector({0.2534, -0.2083, 0.1067083333, 0.3935833333}));
@@ -162,7 +162,7 @@ TEST(DpRgdaInner, ARepairedRefreshIsExactAndDiffersFromThePrintedOne) {
   EXPECT_GT((printed.v - data.gradient(data.x, printed.y_next, Block::x)).norm(), 0.01);
 }
 
-TEST(DpRgdaInner, TheAscentDirectionsAreTheKnownOnes) {
+TEST(DpRgdaInner, MatchesReferenceAscentNorms) {
   // A fourth inner step asks at y_3, which shows u_2 = (y_3 − y_2)/λ.
   const auto printed =
       ascent_norms(step_at_refresh(RefreshRule::printed, Selection::argmin_printed, 4));
@@ -178,12 +178,12 @@ TEST(DpRgdaInner, TheAscentDirectionsAreTheKnownOnes) {
   }
 }
 
-TEST(DpRgdaInner, LastReturnsTheDualAfterAllAscents) {
+TEST(DpRgdaInner, LastSelectionReturnsDualAfterAllAscents) {
   const InnerStep step = step_at_refresh(RefreshRule::repaired, Selection::last, 3);
   expect_near(step.y_next, vector({-0.6227, -0.29855, 1.1541}));
 }
 
-TEST(DpRgdaInner, BetweenRefreshesTheStepIsTheOneOfARepairedRefresh) {
+TEST(DpRgdaInner, StepBetweenRefreshesEqualsRepairedRefresh) {
   // The step before starts at x_t minus the kick that its escape draws, with the y that two exact
   // ascents (argmin_printed with K = 3 takes s = 2) turn into y_t.
   SmallData data;
@@ -268,7 +268,7 @@ double deviation(const DpRgda& algorithm, const SmallData& data) {
 
 class EverySelection : public testing::TestWithParam<Selection> {};
 
-TEST_P(EverySelection, EstimatesAreExactAlongAWholeRun) {
+TEST_P(EverySelection, KeepsEstimatesExactWithRepairedRefresh) {
   const SmallData data;
   DpRgda algorithm;
   DpRgdaParameters& p = algorithm.parameters = plain_parameters();
@@ -304,7 +304,7 @@ INSTANTIATE_TEST_SUITE_P(DpRgdaInner,
                                          Selection::last,
                                          Selection::ascended));
 
-TEST(DpRgdaInner, PrintedSelectionWithOneStepFreezesTheDualForAnyNoise) {
+TEST(DpRgdaInner, PrintedSelectionWithOneStepFreezesDual) {
   for (const double noise : {0.0, 1e-3, 1.0, 100.0}) {
     for (const Selection selection : {Selection::argmin_printed,
                                       Selection::argmin_fixed,
@@ -329,7 +329,7 @@ TEST(DpRgdaInner, PrintedSelectionWithOneStepFreezesTheDualForAnyNoise) {
   }
 }
 
-TEST(DpRgdaInner, DualKeptCountsTheStepsThatLeftTheDualWhereItWas) {
+TEST(DpRgdaInner, CountsStepsThatKeepDual) {
   const SmallData data;
   DpRgda algorithm;
   DpRgdaParameters& p = algorithm.parameters = plain_parameters();
@@ -348,7 +348,7 @@ TEST(DpRgdaInner, DualKeptCountsTheStepsThatLeftTheDualWhereItWas) {
 }
 
 // A proportional clip is L times the move of (x, y) jointly; L is the Lipschitz constant in (x, y).
-TEST(DpRgdaInner, ProportionalClippingAtTheJointSmoothnessClipsNothing) {
+TEST(DpRgdaInner, ClipsNothingWithLimitProportionalToJointSmoothness) {
   const Problem problem = test::small_problem("cosine-minimax");
   DpRgda algorithm;
   algorithm.schedule(Schedule::practical, problem.facts, {1, 1e-6}, Calibrator::cks);
@@ -367,7 +367,7 @@ TEST(DpRgdaInner, ProportionalClippingAtTheJointSmoothnessClipsNothing) {
   EXPECT_NE(iterates(test::no_noise), iterates(test::exact));
 }
 
-TEST(DpRgdaInner, ALocalDualFollowsTheGradientOfTheValueFunction) {
+TEST(DpRgdaInner, LocalDualFollowsValueFunctionGradient) {
   const SmallData data;
   DpRgda algorithm;
   DpRgdaParameters& p = algorithm.parameters = plain_parameters();

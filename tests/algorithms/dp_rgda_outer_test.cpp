@@ -42,7 +42,7 @@ DpRgda line(Index steps) {
 
 double move(const Ran& ran, std::size_t t) { return (ran.iterates[t + 1] - ran.iterates[t])[0]; }
 
-TEST(DpRgdaOuter, TheStepThatEndsAnEscapeUsesUpTheMeanSquaredMove) {
+TEST(DpRgdaOuter, BreakStepExhaustsMeanSquaredMove) {
   DpRgda algorithm = line(6);
   const Ran ran = scripted_run(algorithm, {0.05, 1, 2, 3, 1});
   EXPECT_NEAR(move(ran, 1), -0.1, 1e-15);
@@ -60,7 +60,7 @@ TEST(DpRgdaOuter, TheStepThatEndsAnEscapeUsesUpTheMeanSquaredMove) {
   EXPECT_GT(0.01 * 1 + 0.01 * 4 + std::pow(move(printed, 3), 2), 3 * 0.03 + 0.01);
 }
 
-TEST(DpRgdaOuter, EachEscapeCountsItsOwnMovesAlone) {
+TEST(DpRgdaOuter, CountsMovesPerEscape) {
   for (const BreakRule rule : {BreakRule::printed, BreakRule::repaired}) {
     DpRgda algorithm = line(8);
     algorithm.parameters.break_rule = rule;
@@ -74,7 +74,7 @@ TEST(DpRgdaOuter, EachEscapeCountsItsOwnMovesAlone) {
   }
 }
 
-TEST(DpRgdaOuter, AnEscapeThatStaysReturnsItsAnchor) {
+TEST(DpRgdaOuter, CertifiesAnchorWhenEscapeStays) {
   DpRgda algorithm = line(100);
   algorithm.parameters.escape_steps = 20;
   const Ran ran = scripted_run(algorithm, {0.5, 0.5, 0.05});
@@ -88,7 +88,7 @@ TEST(DpRgdaOuter, AnEscapeThatStaysReturnsItsAnchor) {
   EXPECT_GT(std::abs(move(ran, 2)), 0.0);
 }
 
-TEST(DpRgdaOuter, OneStepShortOfTheThresholdNothingIsCertified) {
+TEST(DpRgdaOuter, CertifiesNothingOneStepBeforeThreshold) {
   DpRgda algorithm = line(2 + 1 + 19);
   algorithm.parameters.escape_steps = 20;
   const Ran ran = scripted_run(algorithm, {0.5, 0.5, 0.05});
@@ -100,7 +100,7 @@ TEST(DpRgdaOuter, OneStepShortOfTheThresholdNothingIsCertified) {
   EXPECT_NEAR(last.outcome.point[0], last.iterates.back()[0] - 0.1 * 0.05, 1e-15);
 }
 
-TEST(DpRgdaOuter, WithoutAnEscapeTheHorizonReturnsTheLastIterate) {
+TEST(DpRgdaOuter, ReturnsLastIterateWithoutEscape) {
   for (const HorizonRule rule : {HorizonRule::anchor, HorizonRule::last}) {
     DpRgda algorithm = line(5);
     algorithm.parameters.horizon_rule = rule;
@@ -110,14 +110,14 @@ TEST(DpRgdaOuter, WithoutAnEscapeTheHorizonReturnsTheLastIterate) {
   }
 }
 
-TEST(DpRgdaOuter, DescentStepsHaveTheLengthThatTheirRuleSays) {
+TEST(DpRgdaOuter, UsesStepLengthOfDescentRule) {
   DpRgda algorithm = line(3);
   EXPECT_NEAR(move(scripted_run(algorithm, {7}), 0), -0.2, 1e-15);
   algorithm.parameters.descent_rule = DescentRule::plain;
   EXPECT_NEAR(move(scripted_run(algorithm, {7}), 0), -0.2 * 7, 1e-15);
 }
 
-TEST(DpRgdaOuter, AnEstimateOfZeroStartsAnEscapeInEveryRule) {
+TEST(DpRgdaOuter, StartsEscapeAtZeroEstimate) {
   for (const BreakRule rule : {BreakRule::printed, BreakRule::repaired}) {
     DpRgda algorithm = line(50);
     algorithm.parameters.break_rule = rule;
@@ -128,7 +128,7 @@ TEST(DpRgdaOuter, AnEstimateOfZeroStartsAnEscapeInEveryRule) {
 }
 
 // With normalised steps x stays finite even if y overflows.
-TEST(DpRgdaOuter, ADualThatOverflowsFailsTheRun) {
+TEST(DpRgdaOuter, ReportsNotFiniteWhenDualOverflows) {
   const Problem problem = test::small_problem("cosine-minimax");
   for (const Selection selection :
        {Selection::argmin_printed, Selection::argmin_fixed, Selection::last, Selection::ascended}) {

@@ -14,7 +14,7 @@ namespace {
 using namespace baselines;
 using namespace test;
 
-TEST(DpSrm, HasTheNumbersOfTheReferencePoint) {
+TEST(DpSrm, MatchesValuesAtReferencePoint) {
   const DpSrmNumbers s = dp_srm_numbers(numbers_of(reference_facts()), reference_budget, 1.0);
   EXPECT_NEAR(s.accuracy, 0.00410310201, 5e-12);
   EXPECT_EQ(s.steps, 237594);
@@ -23,7 +23,7 @@ TEST(DpSrm, HasTheNumbersOfTheReferencePoint) {
   EXPECT_EQ(std::ceil(s.corollary_batch), 206);
 }
 
-TEST(DpSrm, OnFullBatchesWithoutNoiseIsNormalisedGradientDescent) {
+TEST(DpSrm, EqualsNormalisedGradientDescentWithoutNoise) {
   const Exact exact;
   for (const double gamma : {0.1, 0.7, 1.0}) {
     DpSrm method;
@@ -44,7 +44,7 @@ TEST(DpSrm, OnFullBatchesWithoutNoiseIsNormalisedGradientDescent) {
   }
 }
 
-TEST(DpSrm, NoStepIsLongerThanItsClipOfDifferencesCovers) {
+TEST(DpSrm, KeepsStepsWithinDifferenceClip) {
   const Problem p = small_problem("cosine-saddle", 200);
   DpSrm method;
   const Scheduled s = method.schedule(Schedule::practical, p.facts, {1, 1e-6}, Calibrator::cks);
@@ -55,7 +55,7 @@ TEST(DpSrm, NoStepIsLongerThanItsClipOfDifferencesCovers) {
               q.clip_difference * (1 + 1e-9));
 }
 
-TEST(DpSrm, WithTheCalibratorRdpItSamplesTheBatchOfItsCorollary) {
+TEST(DpSrm, SamplesScheduledBatchWithRdpCalibrator) {
   const Problem p = small_problem("cosine-saddle", 400);
   for (const Schedule kind : {Schedule::practical, Schedule::paper}) {
     DpSrm method;
@@ -74,7 +74,7 @@ TEST(DpSrm, WithTheCalibratorRdpItSamplesTheBatchOfItsCorollary) {
 
 // B8: the closed form 3.5 γ²a(Δ/s)² of the source needs (s/Δ)² ≥ 0.7; with its own parameters the
 // condition is ζ ≤ 80 G³/(C³ M Δ₀ d), which holds for n ε ≳ d² alone (baselines notes, 7).
-TEST(DpSrm, TheClosedFormOfItsAmplificationFailsForItsOwnParameters) {
+TEST(DpSrm, ClosedFormAmplificationFailsAtItsOwnParameters) {
   const auto per_batch_ratio_squared = [](double n, double d) {
     const double epsilon = 1, log_delta = std::log(1e6), beta = 0.5;
     PublicFacts facts = reference_facts();
@@ -91,7 +91,7 @@ TEST(DpSrm, TheClosedFormOfItsAmplificationFailsForItsOwnParameters) {
 }
 
 // B9: with C₁ and C₂ exchanged the sensitivity would be 2(γζ/n₀ + (1 − γ)G)/b.
-TEST(DpSrm, IsChargedTheCombinationWithGammaOnTheGradient) {
+TEST(DpSrm, ChargesCombinationWithGammaOnGradient) {
   const Problem p = small_problem("cosine-saddle", 60);
   DpSrm method;
   DpSrmParameters& q = method.parameters;

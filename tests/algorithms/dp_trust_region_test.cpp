@@ -27,7 +27,7 @@ void expect_minimiser(const Matrix& H, const Vector& g, double r, const TrustReg
   }
 }
 
-TEST(TrustRegion, SatisfiesTheConditionsOfAMinimiser) {
+TEST(TrustRegion, SatisfiesOptimalityConditions) {
   Stream stream({.seed = 2});
   for (int trial = 0; trial < 400; ++trial) {
     const Index d = 1 + trial % 7;
@@ -43,7 +43,7 @@ TEST(TrustRegion, SatisfiesTheConditionsOfAMinimiser) {
   }
 }
 
-TEST(TrustRegion, SolvesTheHardCaseAndItsNeighbourhood) {
+TEST(TrustRegion, SolvesHardAndNearlyHardCases) {
   const Matrix rotation = thin_qr(Matrix::Random(4, 4)).q;
   const Matrix H = rotation * Vector{{-2, -1, 0.5, 3}}.asDiagonal() * rotation.transpose();
   const Vector rest = rotation * Vector{{0, 0.3, -0.2, 0.1}};
@@ -60,7 +60,7 @@ TEST(TrustRegion, SolvesTheHardCaseAndItsNeighbourhood) {
   EXPECT_NEAR(std::abs(zero.step.dot(rotation.col(0))), 1, 1e-12);
 }
 
-TEST(TrustRegion, IsNoWorseThanAnyPointOfAGrid) {
+TEST(TrustRegion, IsNoWorseThanAnyGridPoint) {
   Stream stream({.seed = 3});
   for (int trial = 0; trial < 30; ++trial) {
     Matrix a(2, 2);
@@ -79,13 +79,13 @@ TEST(TrustRegion, IsNoWorseThanAnyPointOfAGrid) {
   }
 }
 
-TEST(TrustRegion, WithoutCurvatureAndSlopeStays) {
+TEST(TrustRegion, ReturnsZeroStepForZeroModel) {
   const TrustRegionStep s = trust_region_step(Matrix::Zero(3, 3), Vector::Zero(3), 1.0);
   EXPECT_EQ(s.step, Vector::Zero(3));
   EXPECT_EQ(s.multiplier, 0);
 }
 
-TEST(DpTrustRegion, HasTheNumbersOfTheReferencePoint) {
+TEST(DpTrustRegion, MatchesValuesAtReferencePoint) {
   DpTrustRegion method;
   at_reference(method, 0.1);
   const DpTrustRegionParameters& p = method.parameters;
@@ -95,7 +95,7 @@ TEST(DpTrustRegion, HasTheNumbersOfTheReferencePoint) {
   EXPECT_NEAR(p.hessian_noise * frobenius, 0.0124907662, 5e-11);  // i.i.d.; GOE is 1/√2 of it
 }
 
-TEST(DpTrustRegion, ItsTolerancesHoldFromTheStatedAccuracyOn) {
+TEST(DpTrustRegion, LeavesTheoryBelowSmallestAlpha) {
   const ProblemNumbers q = numbers_of(reference_facts());
   const double R = 0.0243559703595;
   EXPECT_NEAR(DpTrustRegion().min_alpha(q, R), 0.200, 1e-3);  // GOE
@@ -113,7 +113,7 @@ TEST(DpTrustRegion, ItsTolerancesHoldFromTheStatedAccuracyOn) {
   EXPECT_NEAR(above.alpha, 4.7 * 0.205, 1e-12);
 }
 
-TEST(DpTrustRegion, WithoutNoiseIsTheTrustRegionMethod) {
+TEST(DpTrustRegion, EqualsTrustRegionMethodWithoutNoise) {
   for (const std::string name : {"cosine-saddle", "double-well", "phase-retrieval"}) {
     const Exact exact(name);
     DpTrustRegion method;
@@ -133,7 +133,7 @@ TEST(DpTrustRegion, WithoutNoiseIsTheTrustRegionMethod) {
 
 // With exact information a step that is not the last lowers F by 1/3 · α^{3/2}/√ρ, and the output
 // is an approximate stationary point.
-TEST(DpTrustRegion, WithoutNoiseEveryStepLowersTheObjectiveAndTheOutputIsStationary) {
+TEST(DpTrustRegion, DescendsToStationaryPointWithoutNoise) {
   const Exact exact;
   const double rho = exact.problem.facts.constants[constant::hessian_lipschitz], alpha = 0.05;
   DpTrustRegion method;
@@ -176,7 +176,7 @@ class SlopeRecords final : public Records {
 
 // B4: down a slope of 2α the horizon's steps of length sqrt(α/ρ) lower F by 12 Δ₀, and those of
 // length α/ρ by 12 sqrt(α/ρ) Δ₀, less than Δ₀ for α < ρ/144.
-TEST(DpTrustRegion, TheHorizonNeedsTheRadiusThatItIsComputedFrom) {
+TEST(DpTrustRegion, HorizonSufficesOnlyWithRootRadius) {
   const double alpha = 1.0 / 400, B = 0.05;
   const SlopeRecords records(2 * alpha);
   PublicFacts facts = reference_facts();
@@ -198,7 +198,7 @@ TEST(DpTrustRegion, TheHorizonNeedsTheRadiusThatItIsComputedFrom) {
 }
 
 // B4: the reference code multiplies the Hessian's noise by √d once more than its budget asks.
-TEST(DpTrustRegion, ThePrintedHessianNoiseLeavesItsShareUnspent) {
+TEST(DpTrustRegion, PrintedHessianNoiseLeavesBudgetUnspent) {
   const Problem p = small_problem("cosine-saddle", 60);
   const auto spent = [&](bool repeated) {
     DpTrustRegion method;

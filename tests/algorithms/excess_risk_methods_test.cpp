@@ -42,7 +42,7 @@ PublicFacts facts_of(Index n, Index d, double D, bool separable = false) {
 }
 
 // lowy-2024 notes, 8, setting S: n = 1e4, d = 10, eps_A = 1/2, L = beta = 1, D = 2
-TEST(LowyExponential, HasTheNumbersOfSettingS) {
+TEST(LowyExponential, MatchesValuesOfSettingS) {
   using namespace lowy_2024;
   constexpr double n = 1e4, d = 10;
   expect_digits(paper_inverse_temperature(0.5, n, 1, 2), 625, 1e-15);
@@ -85,7 +85,7 @@ TEST(LowyExponential, HasTheNumbersOfSettingS) {
 
 // P[excess > (ln N + t)/lambda] <= e^-t; printed as ln(N + t), which a net of two points breaks
 // (docs/errata.md, W3)
-TEST(LowyExponential, TheTailIsThatOfTheSumOfTheLogarithmAndT) {
+TEST(LowyExponential, BoundsExcessTailUnlikePrintedFormula) {
   constexpr double lambda = 100;
   for (const double t : {3.0, 6.0}) {
     const auto probability_beyond = [&](double excess) {
@@ -105,7 +105,7 @@ TEST(LowyExponential, TheTailIsThatOfTheSumOfTheLogarithmAndT) {
 }
 
 // lowy-2024 notes, 8, boosting
-TEST(Boosting, HasTheNumbersOfItsVector) {
+TEST(Boosting, MatchesReferenceValues) {
   EXPECT_EQ(boosting_repetitions(0.05), 6);
   EXPECT_EQ(boosting_repetitions(0.5), 2);
   const double range = 4 * 1.0 * 0.75 / 1e4;
@@ -115,7 +115,7 @@ TEST(Boosting, HasTheNumbersOfItsVector) {
   EXPECT_THROW(boosting_repetitions(0.0), InputError);
 }
 
-TEST(Boosting, ChoosesFromAPrivateListAndPaysForItsSpread) {
+TEST(Boosting, ChoosesBestCandidateAndChargesForSpread) {
   const Problem p = find_problem("multi-well")->make({.records = 4000, .dimension = 2});
   Curator curator(p.facts, *p.records, filter_rule({8, 1e-6}, Calibrator::cks, {}, 8), {.seed = 1});
   Matrix list(2, 3);
@@ -131,7 +131,7 @@ TEST(Boosting, ChoosesFromAPrivateListAndPaysForItsSpread) {
 }
 
 // ganesh-2023 notes, 7.5: n = 1e4, d = 4, eps = 1, delta = 1e-6, G = 1, D = 2
-TEST(GaneshExponential, HasTheNumbersOfTheTable) {
+TEST(GaneshExponential, MatchesReferenceTable) {
   using namespace ganesh_2023;
   constexpr double n = 1e4, d = 4, G = 1, D = 2;
   const auto beta = [&](BetaMode mode) {
@@ -173,7 +173,7 @@ TEST(GaneshExponential, HasTheNumbersOfTheTable) {
 }
 
 // The printed count of rounds is divided by GD, which has a unit (docs/errata.md, G12).
-TEST(GaneshExponential, ItsRoundsDoNotDependOnTheUnits) {
+TEST(GaneshExponential, RoundsDoNotDependOnUnits) {
   using ganesh_2023::sampler_steps;
   const auto here = sampler_steps(1.5, 0.7, 1.0, 2.0, 1e-6, 0.2);
   constexpr double f = 8, s = 4;  // F in units of 1/f, x in units of 1/s
@@ -182,7 +182,7 @@ TEST(GaneshExponential, ItsRoundsDoNotDependOnTheUnits) {
   expect_digits(there.step, here.step * s * s, 1e-12);
 }
 
-TEST(GaneshExponential, ItsPrintedBoundVanishesWhereTheTrueExcessDoesNot) {
+TEST(GaneshExponential, BoundsExcessWherePrintedFormFails) {
   // f = G x on [-1, 1], d = 1: at beta G D = 1 the excess of the law is 0.418/beta, while the
   // printed (d/beta) ln(beta G D/d) is 0 (docs/errata.md, G10; ganesh-2023 notes, 6.10)
   for (const double gap : {1.0, 1.5, 3.0, 10.0, 100.0}) {
@@ -203,7 +203,7 @@ TEST(GaneshExponential, ItsPrintedBoundVanishesWhereTheTrueExcessDoesNot) {
 }
 
 // ganesh-2023 notes, 7.6: eps = 1, G = 1, D = 2
-TEST(GaneshDiscrete, HasTheNumbersOfTheNetMechanism) {
+TEST(GaneshDiscrete, MatchesNetMechanismValues) {
   struct Row {
     Index n, d;
     double radius, points, excess;
@@ -227,7 +227,7 @@ TEST(GaneshDiscrete, HasTheNumbersOfTheNetMechanism) {
   }
 }
 
-TEST(ExcessRiskMethods, SpendTheirWholeBudgetAsPureEpsilon) {
+TEST(ExcessRiskMethods, SpendWholeBudgetAsPureEpsilon) {
   const Problem p = test::small_problem("multi-well", 500);
   for (const Calibrator calibrator : {Calibrator::cks, Calibrator::exact_gaussian}) {
     lowy_2024::ExponentialWarmStart lowy;
@@ -265,7 +265,7 @@ double mean_excess(const Algorithm& method,
   return sum;
 }
 
-TEST(ExcessRiskMethods, KeepTheirPromise) {
+TEST(ExcessRiskMethods, MeetPromisedExcessRisk) {
   for (const Index n : {2000, 20000}) {
     const Problem p = find_problem("ripple-location")->make({.records = n, .dimension = 8});
     double least = HUGE_VAL;
@@ -289,7 +289,7 @@ TEST(ExcessRiskMethods, KeepTheirPromise) {
   EXPECT_LE(mean_excess(sampler, wells, s.rule, least), s.excess_risk);
 }
 
-TEST(ExcessRiskMethods, WithoutNoiseFindTheBestCandidate) {
+TEST(ExcessRiskMethods, FindBestCandidateWithoutNoise) {
   const Problem p = find_problem("coins")->make({.records = 400, .dimension = 2});
   lowy_2024::ExponentialWarmStart method;
   method.schedule(Schedule::practical, p.facts, unit, Calibrator::cks);
@@ -301,7 +301,7 @@ TEST(ExcessRiskMethods, WithoutNoiseFindTheBestCandidate) {
   EXPECT_EQ(p.landmarks.front().of, Landmark::Of::empirical);
 }
 
-TEST(ExcessRiskMethods, AFirstStageHandsOnItsPointAndItsBound) {
+TEST(ExcessRiskMethods, WarmStartReturnsPointAndExcessBound) {
   const Problem p = find_problem("ripple-location")->make({.records = 5000, .dimension = 4});
   Curator curator(p.facts, *p.records, filter_rule(unit, Calibrator::cks, {}, 0.5), {.seed = 2});
   ChildSpec spec{"warm", 0.0};
@@ -315,7 +315,7 @@ TEST(ExcessRiskMethods, AFirstStageHandsOnItsPointAndItsBound) {
   EXPECT_THROW(lowy_2024::exponential_warm_start(child, 0.5), BudgetExhausted);
 }
 
-TEST(ExponentialSampler, EveryMethodRunsAtItsSchedule) {
+TEST(ExponentialSampler, RunsEveryMethodAtItsSchedule) {
   const Problem p = find_problem("multi-well")->make({.records = 300, .dimension = 1});
   ganesh_2023::ExponentialSampler method;
   method.parameters.beta_mode = ganesh_2023::BetaMode::printed;
@@ -358,7 +358,7 @@ TEST(FrankWolfe, ScheduleMinimisesItsBound) {
   expect_digits(method.parameters.vertex_epsilon, std::sqrt(8 * R / T), 1e-12);
 }
 
-TEST(FrankWolfe, WithoutNoiseIsTheTextbookMethod) {
+TEST(FrankWolfe, EqualsTextbookMethodWithoutNoise) {
   const Problem p = find_problem("separable-pl")->make({.records = 40, .dimension = 3});
   baselines::DpFrankWolfe method;
   method.parameters.steps = 6;
@@ -397,7 +397,7 @@ TEST(FrankWolfe, WithoutNoiseIsTheTextbookMethod) {
   }
 }
 
-TEST(FrankWolfe, BothOraclesSpendTheBudgetExactly) {
+TEST(FrankWolfe, SpendsBudgetExactlyWithBothOracles) {
   const Problem p = find_problem("ripple-location")->make({.records = 3000, .dimension = 4});
   baselines::DpFrankWolfe method;
   for (const bool choice : {false, true}) {

@@ -27,7 +27,7 @@ using test::Ran;
 using test::Script;
 using test::scripted_run;
 
-TEST(VarianceReduction, SvrgAddsDifferencesToTheEpochsGradientAndSpiderSumsThemUp) {
+TEST(VarianceReduction, SvrgUsesEpochGradientAndSpiderSumsDifferences) {
   constexpr Index d = 3, T = 23, m = 7;
   const Script script(d, T);
   DpSvrg svrg;
@@ -47,7 +47,7 @@ TEST(VarianceReduction, SvrgAddsDifferencesToTheEpochsGradientAndSpiderSumsThemU
   }
 }
 
-TEST(VarianceReduction, SvrgAsksForDifferencesAgainstTheEpochsPoint) {
+TEST(VarianceReduction, SvrgTakesDifferencesFromEpochPoint) {
   const Problem problem = bowl();
   DpSvrg a;
   test::set(a, {{"steps", "12"}, {"period", "5"}, {"step_size", "0.3"}});
@@ -68,7 +68,7 @@ Vector chain(const Script& script, std::size_t start, std::size_t t) {
   return sum;
 }
 
-TEST(MomentumAggregationRun, EveryEstimateIsTheChainOfItsSetBits) {
+TEST(MomentumAggregationRun, SumsAnswersAlongSetBits) {
   constexpr Index d = 3, T = 70;
   const Script script(d, T);
   MomentumAggregation a;
@@ -88,7 +88,7 @@ TEST(MomentumAggregationRun, EveryEstimateIsTheChainOfItsSetBits) {
   }
 }
 
-TEST(MomentumAggregationRun, WithoutNoiseIsNormalisedDescent) {
+TEST(MomentumAggregationRun, EqualsNormalisedDescentWithoutNoise) {
   const Problem problem = bowl();
   MomentumAggregation a;
   a.parameters.steps = 60;
@@ -100,7 +100,7 @@ TEST(MomentumAggregationRun, WithoutNoiseIsNormalisedDescent) {
   }
 }
 
-TEST(MomentumAggregationRun, DrawsTheNoiseOfTheLevelAndClipsAtTheRealDistance) {
+TEST(MomentumAggregationRun, UsesLevelNoiseAndClipsAtActualDistance) {
   const Problem problem = bowl();
   MomentumAggregation a;
   auto& p = a.parameters;
@@ -126,7 +126,7 @@ TEST(MomentumAggregationRun, DrawsTheNoiseOfTheLevelAndClipsAtTheRealDistance) {
   }
 }
 
-TEST(MomentumAggregationRun, KeepsItsBoundOnAverage) {
+TEST(MomentumAggregationRun, MeetsBoundOnAverage) {
   const Problem problem = test::small_problem("cosine-saddle", 2000);
   MomentumAggregation a;
   const Scheduled s = a.schedule(Schedule::practical, problem.facts, {4, 1e-6}, Calibrator::cks);
@@ -142,7 +142,7 @@ TEST(MomentumAggregationRun, KeepsItsBoundOnAverage) {
   EXPECT_LE(sum / count, s.alpha);
 }
 
-TEST(TreeSpiderRun, EveryLeafIsTheSumOfTheRightChildrenAboveIt) {
+TEST(TreeSpiderRun, SumsRightChildrenAboveEachLeaf) {
   constexpr Index d = 3, T = 40;
   const Script script(d, T);
   TreeSpider a;
@@ -161,7 +161,7 @@ TEST(TreeSpiderRun, EveryLeafIsTheSumOfTheRightChildrenAboveIt) {
         << t;
 }
 
-TEST(TreeSpiderRun, WithoutNoiseOnIdenticalRecordsEveryEstimateIsTheExactGradient) {
+TEST(TreeSpiderRun, EstimatesExactGradientOnIdenticalRecords) {
   // the octopus and others have random records; here every record is the same quadratic
   const PublicFacts facts = plain_facts(400, 4);
   const Vector centre = Vector::LinSpaced(4, 1.0, 2.0);
@@ -203,7 +203,7 @@ TEST(TreeSpiderRun, WithoutNoiseOnIdenticalRecordsEveryEstimateIsTheExactGradien
         1e-11);
 }
 
-TEST(TreeSpiderRun, HalvesTheBatchLevelByLevelAndPlansWhatItAsks) {
+TEST(TreeSpiderRun, HalvesBatchPerLevelAsPlanned) {
   const Problem problem = test::small_problem("cosine-saddle", 500);
   TreeSpider a;
   auto& p = a.parameters;
@@ -224,7 +224,7 @@ TEST(TreeSpiderRun, HalvesTheBatchLevelByLevelAndPlansWhatItAsks) {
   EXPECT_EQ(a.plan(problem.facts)[3].policy.size, 4);
 }
 
-TEST(TreeSpiderRun, ReturnsTheFirstLeafWithAShortEstimate) {
+TEST(TreeSpiderRun, ReturnsFirstLeafWithShortEstimate) {
   const Problem problem = test::small_problem("cosine-saddle", 400);
   TreeSpider a;
   auto& p = a.parameters;
@@ -242,7 +242,7 @@ TEST(TreeSpiderRun, ReturnsTheFirstLeafWithAShortEstimate) {
     EXPECT_GT(gradient_at(problem, ran.iterates[t]).norm(), 2 * p.alpha);
 }
 
-TEST(TreeSpiderRun, TheBoundedNoiseIsNeverBelowTheOneOfTheDistance) {
+TEST(TreeSpiderRun, BoundNoiseIsAtLeastDistanceNoise) {
   const Problem problem = test::small_problem("cosine-saddle", 500);
   TreeSpider a;
   auto& p = a.parameters;
@@ -261,7 +261,7 @@ TEST(TreeSpiderRun, TheBoundedNoiseIsNeverBelowTheOneOfTheDistance) {
   }
 }
 
-TEST(KlSpiderRun, WithoutNoiseReachesTheExcessThatItPromises) {
+TEST(KlSpiderRun, ReachesPromisedExcessWithoutNoise) {
   const Problem problem = find_problem("radial-ripple")->make({.records = 10000});
   KlSpider a;
   const Scheduled s = a.schedule(Schedule::practical, problem.facts, {100, 1e-6}, Calibrator::cks);
@@ -272,7 +272,7 @@ TEST(KlSpiderRun, WithoutNoiseReachesTheExcessThatItPromises) {
   EXPECT_GT(start, 10 * s.excess_risk);
 }
 
-TEST(KlSpiderRun, TakesStepsOfThePublicLengthUntilTheGradientIsShort) {
+TEST(KlSpiderRun, TakesFixedLengthStepsUntilGradientIsShort) {
   constexpr Index d = 3;
   const Script script(d, 60);
   KlSpider a;
@@ -310,7 +310,7 @@ TEST(KlSpiderRun, TakesStepsOfThePublicLengthUntilTheGradientIsShort) {
   EXPECT_EQ(t, iterates.size());
 }
 
-TEST(PerturbedGdRun, LeavesTheSaddleAndCertifiesTheMinimum) {
+TEST(PerturbedGdRun, EscapesSaddleAndCertifiesMinimum) {
   Problem problem = bowl();
   problem.facts.initial_point.setZero();
   const auto level = [&](const Vector& x) { return gradient_at(problem, x).norm(); };

@@ -31,7 +31,7 @@ double gaussian_zcdp(const Ledger& ledger) {
 
 // F1. One noise of variance G²T ln(1/δ)/(nε)² an inner step and one sampled record: the record's
 // own difference moves v by up to 4G, the epoch's exact gradient by 2G/n at every step.
-TEST(FirstOrderErrata, TheNoiseOfDpSvrgAsPrintedCostsFarMoreThanItsBudget) {
+TEST(FirstOrderErrata, PrintedDpSvrgNoiseExceedsBudget) {
   const double n = 1000, T = 1000, epsilon = 1, delta = 1e-6;
   const double sigma = std::sqrt(T * std::log(1 / delta)) / (n * epsilon);
   // the sampled part alone, amplified as much as is proved
@@ -49,7 +49,7 @@ TEST(FirstOrderErrata, TheNoiseOfDpSvrgAsPrintedCostsFarMoreThanItsBudget) {
 
 // F2. As printed, the population bound is below (d/n)^{1/3} for constant ε, and tends to 0 as ε
 // grows.
-TEST(FirstOrderErrata, TheZhouPopulationBoundIsNeverBelowTheCubeRoot) {
+TEST(FirstOrderErrata, ZhouPopulationBoundStaysAboveCubeRoot) {
   for (const double n : {1e3, 1e5, 1e7})
     for (const double d : {1.0, 30.0, 500.0}) {
       const double cube_root = std::cbrt(d / n);
@@ -69,7 +69,7 @@ TEST(FirstOrderErrata, TheZhouPopulationBoundIsNeverBelowTheCubeRoot) {
 
 // F3. A temperature chosen beside the privacy noise sets the noise itself: four times colder costs
 // four times the budget.
-TEST(FirstOrderErrata, TheTemperatureOfDpGldIsThatOfItsNoise) {
+TEST(FirstOrderErrata, DpGldNoiseDeterminesTemperature) {
   const Problem p = test::small_problem("cosine-saddle", 500);
   DpGld a;
   const Scheduled s = a.schedule(Schedule::practical, p.facts, {1, 1e-6}, Calibrator::cks);
@@ -99,7 +99,7 @@ double noise_travel(Algorithm& a, const Problem& p) {
 
 // F4. With ν = 1e-8 a coordinate that sees noise alone moves by about η a step (E|N| = 0.8),
 // however small the noise; with ν ≥ s by less, and by ever less at the start.
-TEST(FirstOrderErrata, RmsPropWithATinyDampingWalksOnNoiseAsFastAsOnData) {
+TEST(FirstOrderErrata, RmsPropWithTinyDampingDriftsOnNoiseAlone) {
   const Problem p = test::small_problem("cosine-saddle", 500);
   ZhouRmsProp a;
   a.schedule(Schedule::practical, p.facts, {1, 1e-6}, Calibrator::cks);
@@ -115,7 +115,7 @@ TEST(FirstOrderErrata, RmsPropWithATinyDampingWalksOnNoiseAsFastAsOnData) {
 // F5. Adam's second moment contains the noise's variance, which makes it SGD-like: of two
 // coordinates with slopes 10 apart below the noise it moves 7 times less along the smaller. AdamBC
 // takes the variance out, down to ν′ = s²/100.
-TEST(FirstOrderErrata, AdamBcTakesTheNoiseOutOfTheSecondMoment) {
+TEST(FirstOrderErrata, AdamBcRemovesNoiseFromSecondMoment) {
   PublicFacts facts;
   facts.name = "two slopes";
   facts.dimension = 2;
@@ -150,7 +150,7 @@ KlSpider small_stages(const Problem& problem, Variant variant) {
 
 // F6. "w_{k+1,0} = w_{k,t−1}": where a stage has one step (k = 2) the next stage starts where this
 // one started, and the iterate never moves.
-TEST(FirstOrderErrata, KlSpiderAsPrintedNeverLeavesTheStart) {
+TEST(FirstOrderErrata, PrintedKlSpiderNeverLeavesStart) {
   const Problem p = find_problem("radial-ripple")->make({.records = 10000});
   const auto end = [&](Variant variant) {
     return test::run_unsound(small_stages(p, variant), p.facts, *p.records, test::no_noise)
@@ -163,7 +163,7 @@ TEST(FirstOrderErrata, KlSpiderAsPrintedNeverLeavesTheStart) {
 
 // F7. The printed K is more than four times the stages that the targets need, and the floor grows
 // with K: the promise is four times worse. Its first term alone is negative for F₀ < 1.
-TEST(FirstOrderErrata, ThePrintedStagesOfKlSpiderWorsenItsPromise) {
+TEST(FirstOrderErrata, PrintedStageCountWorsensKlSpiderBound) {
   const KlProblem z2{
       .n = 1e8, .d = 16, .L = .96833, .beta = 1.50635, .F0 = .142, .gamma = 3.87252, .k = 2};
   const double rho = 0.0174689048 / 2;
@@ -181,7 +181,7 @@ TEST(FirstOrderErrata, ThePrintedStagesOfKlSpiderWorsenItsPromise) {
 
 // F8. Printed deviations ŝ = L sqrt(K/ρ)/n and s_j = Φ^{1/k} sqrt(T_j K/ρ)/(γn) cost 2ρ and ρ/8
 // under replace-one.
-TEST(FirstOrderErrata, ThePrintedNoiseOfKlSpiderCosts17EighthsOfItsBudget) {
+TEST(FirstOrderErrata, PrintedKlSpiderNoiseCosts17EighthsOfBudget) {
   const double n = 1000, L = 2, gamma = 1.3, rho = 0.1, K = 50, phi = 0.01, T = 8, k = 4.0 / 3;
   const auto cost = [](double sensitivity, double s) { return std::pow(sensitivity / s, 2) / 2; };
   const double root = std::pow(phi, 1 / k);
@@ -208,7 +208,7 @@ TEST(FirstOrderErrata, ThePrintedNoiseOfKlSpiderCosts17EighthsOfItsBudget) {
 
 // F9. The paper's threshold 2C̃α exceeds every gradient, so the first leaf, the start, is returned
 // (baselines notes, 8.2).
-TEST(FirstOrderErrata, TreeSpiderAtThePaperThresholdReturnsTheStart) {
+TEST(FirstOrderErrata, TreeSpiderReturnsStartAtPaperThreshold) {
   Problem p = test::small_problem("cosine-saddle", 20000);
   Stream({.seed = 4, .purpose = Purpose::test}).fill_normal(1.0, p.facts.initial_point);
   TreeSpider a;

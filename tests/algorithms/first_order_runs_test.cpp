@@ -28,7 +28,7 @@ using test::Ran;
 using test::Script;
 using test::scripted_run;
 
-TEST(NoisyDescent, WithoutNoiseEveryFullBatchMethodIsGradientDescent) {
+TEST(NoisyDescent, EqualsGradientDescentOnFullBatchesWithoutNoise) {
   const Problem problem = bowl();
   DpGd gd;
   RrPsgd rrpsgd;
@@ -54,7 +54,7 @@ TEST(NoisyDescent, WithoutNoiseEveryFullBatchMethodIsGradientDescent) {
   }
 }
 
-TEST(NoisyDescent, ReturnsThePointThatItsRuleNames) {
+TEST(NoisyDescent, FollowsOutputRule) {
   const Problem problem = bowl();
   DpGd a;
   a.parameters.steps = 4;
@@ -77,7 +77,7 @@ TEST(NoisyDescent, ReturnsThePointThatItsRuleNames) {
     EXPECT_LE(gradient_at(problem, least.outcome.point).norm(), gradient_at(problem, x).norm());
 }
 
-TEST(AdaptiveSteps, OfZhouAreTheElementwiseFormulas) {
+TEST(AdaptiveSteps, ZhouStepsMatchElementwiseFormulas) {
   constexpr Index d = 3, T = 40;
   const Script script(d, T);
   ZhouRmsProp rmsprop;
@@ -102,7 +102,7 @@ TEST(AdaptiveSteps, OfZhouAreTheElementwiseFormulas) {
   }
 }
 
-TEST(AdaptiveSteps, OfAdamCorrectTheStartAndOnRequestTheNoise) {
+TEST(AdaptiveSteps, AdamStepsMatchStartAndNoiseCorrections) {
   constexpr Index d = 3, T = 40;
   const Script script(d, T);
   AbadiAdam a;
@@ -135,7 +135,7 @@ TEST(AdaptiveSteps, OfAdamCorrectTheStartAndOnRequestTheNoise) {
   EXPECT_TRUE(floored);
 }
 
-TEST(DpSgd, DividesByTheExpectedBatchAndKeepsEmptyOnes) {
+TEST(DpSgd, DividesByExpectedBatchAndKeepsEmptyBatches) {
   // q n = 1: a step is −η c times the number of records that joined, nobody one time in three.
   const PublicFacts facts = plain_facts(10, 1);
   const test::ScriptedRecords records(
@@ -156,7 +156,7 @@ TEST(DpSgd, DividesByTheExpectedBatchAndKeepsEmptyOnes) {
   EXPECT_EQ(ran.ledger.queries(), 400);
 }
 
-TEST(DpSgd, TheTailAverageIsTheMeanOfTheLastIterates) {
+TEST(DpSgd, TailAverageIsMeanOfLastIterates) {
   constexpr Index d = 2, T = 10;
   const Script script(d, T);
   AbadiSgd a;
@@ -169,7 +169,7 @@ TEST(DpSgd, TheTailAverageIsTheMeanOfTheLastIterates) {
   EXPECT_LT((ran.outcome.point - (ran.iterates[8] + ran.iterates[9] + last) / 3).norm(), 1e-14);
 }
 
-TEST(Regulariser, ItsProxIsTheMinimiser) {
+TEST(Regulariser, ProxMinimisesItsObjective) {
   for (const auto kind : {Regulariser::Kind::l1, Regulariser::Kind::l2}) {
     const Regulariser r{kind, 0.7};
     const double step = 0.4;
@@ -185,7 +185,7 @@ TEST(Regulariser, ItsProxIsTheMinimiser) {
   }
 }
 
-TEST(DpProxGdRun, WithoutNoiseDescendsTheRegularisedObjective) {
+TEST(DpProxGdRun, DescendsRegularisedObjectiveWithoutNoise) {
   const Problem problem = bowl();
   DpProxGd a;
   auto& p = a.parameters;
@@ -210,7 +210,7 @@ TEST(DpProxGdRun, WithoutNoiseDescendsTheRegularisedObjective) {
   EXPECT_LT(returned, 0.1 * stationarity(ran.iterates.front()));
 }
 
-TEST(DpGldRun, StaysInTheDomainAndAddsTheRidge) {
+TEST(DpGldRun, StaysInDomainAndAddsRidge) {
   const Problem problem = test::small_problem("double-well");
   ASSERT_NE(problem.facts.domain.kind, Domain::Kind::everywhere);
   DpGld a;
@@ -234,7 +234,7 @@ TEST(DpGldRun, StaysInTheDomainAndAddsTheRidge) {
 }
 
 // Without data a step is the noise alone, of the deviation that schedules plan with.
-TEST(NoisyDescent, DrawsTheNoiseThatItsSchedulePlansWith) {
+TEST(NoisyDescent, DrawsPlannedNoise) {
   const Problem problem = test::small_problem("cosine-saddle", 60);
   for (const std::string sampling : {"all", "sample", "poisson"}) {
     DpGd a;
@@ -299,7 +299,7 @@ TEST(ProxBound, HoldsOnAverage) {
 }
 
 // E[F(w_T) − F*] of the schedule for PL losses; the minimum is 0 where records are centred.
-TEST(PlBound, HoldsForTheLastIterate) {
+TEST(PlBound, HoldsForLastIterate) {
   const Problem problem = find_problem("separable-pl")->make({.records = 20000, .dimension = 4});
   DpGd a;
   a.parameters.pl = true;

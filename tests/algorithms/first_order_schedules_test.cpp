@@ -47,7 +47,7 @@ const PublicFacts reference_facts = unit_facts(100000, 50);
 const PrivacyBudget reference_budget{1, 1e-6};
 constexpr double reference_zcdp = 0.0243559703595;
 
-TEST(DpGdSchedule, HasTheNumbersOfTheReferencePoint) {
+TEST(DpGdSchedule, MatchesValuesAtReferencePoint) {
   DpGd a;
   const Scheduled s =
       a.schedule(Schedule::practical, reference_facts, reference_budget, Calibrator::cks);
@@ -62,7 +62,7 @@ TEST(DpGdSchedule, HasTheNumbersOfTheReferencePoint) {
   EXPECT_EQ(a.parameters.steps, 3805);
 }
 
-TEST(DpGdSchedule, ForPlLossesHasLogarithmicallyManySteps) {
+TEST(DpGdSchedule, TakesLogarithmicallyManyStepsForPlLosses) {
   PublicFacts facts = reference_facts;
   facts.constants.set(constant::pl, {0.1});
   DpGd a;
@@ -76,7 +76,7 @@ TEST(DpGdSchedule, ForPlLossesHasLogarithmicallyManySteps) {
   EXPECT_LT(s.alpha, 0.03);  // below the bound of the general schedule
 }
 
-TEST(DescentBound, IsMinimisedByItsStep) {
+TEST(DescentBound, IsMinimisedByBestStep) {
   const double eta = best_step(2.0, 3.0, 1000, 0.5);
   const double least = descent_bound(2.0, 3.0, eta, 1000, 0.5);
   EXPECT_LT(eta, 1.0 / 3);
@@ -87,7 +87,7 @@ TEST(DescentBound, IsMinimisedByItsStep) {
       descent_bound(1, 1, 1, 2208, 50 * 0.00425806036 * 0.00425806036), 0.0425717160, 1e-8);
 }
 
-TEST(MomentumAggregationSchedule, HasTheNumbersOfTheReferencePoint) {
+TEST(MomentumAggregationSchedule, MatchesValuesAtReferencePoint) {
   MomentumAggregation a;
   const auto& p = a.parameters;
   const Scheduled s =
@@ -116,7 +116,7 @@ TEST(MomentumAggregationSchedule, HasTheNumbersOfTheReferencePoint) {
   EXPECT_LE(cost, p.difference_budget);
 }
 
-TEST(TreeSpiderSchedule, OfThePaperHasTheNumbersOfTheReferencePoint) {
+TEST(TreeSpiderSchedule, PaperScheduleMatchesValuesAtReferencePoint) {
   const TreeNumbers numbers = tree_paper(numbers_of(reference_facts, false), 1.0);
   expect_digits(numbers.batch, 2154.43, 1e-5);
   TreeSpider a;
@@ -140,7 +140,7 @@ TEST(TreeSpiderSchedule, OfThePaperHasTheNumbersOfTheReferencePoint) {
   EXPECT_EQ(used, 92160);
 }
 
-TEST(TreeSpiderSchedule, PracticalHasTheNumbersOfLowy) {
+TEST(TreeSpiderSchedule, PracticalScheduleMatchesLowyValues) {
   TreeSpider a;
   const PublicFacts facts = unit_facts(1000000, 10);
   const double rho = filter_rule({1, 1e-6}, Calibrator::bun_steinke).capacity;
@@ -163,7 +163,7 @@ const auto kl_z2 = [](double n) {
       .n = n, .d = 16, .L = .96833, .beta = 1.50635, .F0 = .142, .gamma = 3.87252, .k = 2};
 };
 
-TEST(KlSpiderSchedule, HasTheNumbersOfTheSpecification) {
+TEST(KlSpiderSchedule, MatchesSpecifiedValues) {
   const double rho = 0.0174689048 / 2;
   const KlConstants practical{8, 4, [](Index) { return 1.0; }};
   const KlConstants rigorous{64, 32, [](Index) { return 20.0; }};
@@ -189,7 +189,7 @@ TEST(KlSpiderSchedule, HasTheNumbersOfTheSpecification) {
   EXPECT_EQ(algorithm.stage_length(.05), 1);
 }
 
-TEST(KlSpiderSchedule, GivesTheExcessThatASecondStageMayStartFrom) {
+TEST(KlSpiderSchedule, ReportsExcessRiskForSecondStage) {
   const Problem p = find_problem("radial-ripple")->make({.records = 10000});
   KlSpider a;
   const Scheduled s =
@@ -207,7 +207,7 @@ TEST(KlSpiderSchedule, GivesTheExcessThatASecondStageMayStartFrom) {
   expect_digits(q.gamma, 1 / std::sqrt(2 * pl.facts.constants[constant::pl]), 1e-14);
 }
 
-TEST(KlSpiderSchedule, WithNothingToGainReturnsTheStart) {
+TEST(KlSpiderSchedule, ReturnsStartWithoutQueriesWhenVacuous) {
   const Problem p = find_problem("radial-ripple")->make({.records = 100});
   KlSpider a;
   const Scheduled s = a.schedule(Schedule::practical, p.facts, {1, 1e-6}, Calibrator::cks);
@@ -217,7 +217,7 @@ TEST(KlSpiderSchedule, WithNothingToGainReturnsTheStart) {
   EXPECT_EQ(ran.ledger.queries(), 0);
 }
 
-TEST(DpGldSchedule, ItsTemperatureFollowsFromBudgetAndTimeAlone) {
+TEST(DpGldSchedule, TemperatureDependsOnBudgetAndTimeAlone) {
   DpGld a;
   const double n = 1e5;
   for (const double time : {1.0, 3.0, 10.0, 30.0}) {
@@ -234,7 +234,7 @@ TEST(DpGldSchedule, ItsTemperatureFollowsFromBudgetAndTimeAlone) {
       gibbs_suboptimality(50, 100, 2, 0.5, 3), 0.25 * std::log(4 * std::exp(1.0) * 7), 1e-14);
 }
 
-TEST(AbadiSchedule, SamplesUnderAmplificationAloneAndFitsItsBudget) {
+TEST(AbadiSchedule, SamplesOnlyWithAmplificationAndNeedsLessNoise) {
   for (const auto& key : {"abadi-2016/dp-sgd", "abadi-2016/dp-adam"}) {
     const auto a = find_algorithm(key);
     const PublicFacts facts = unit_facts(5120, 8);
@@ -272,7 +272,7 @@ double gaussian_zcdp(const Ledger& ledger) {
   return total;
 }
 
-TEST(FullLengthRuns, SpendTheWholeBudget) {
+TEST(FullLengthRuns, SpendWholeBudget) {
   for (const std::string key : {"wang-ye-xu-2017/dp-gd",
                                 "wang-ye-xu-2017/dp-svrg",
                                 "zhang-2017/rrpsgd",
@@ -295,7 +295,7 @@ TEST(FullLengthRuns, SpendTheWholeBudget) {
     }
 }
 
-TEST(FullLengthRuns, OfTreeSpiderSpendTheBudgetOnEveryRecordThatTheyUse) {
+TEST(FullLengthRuns, TreeSpiderSpendsBudgetOnEveryUsedRecord) {
   const Problem p = test::small_problem("cosine-saddle", 3000);
   TreeSpider a;
   const Scheduled s = a.schedule(Schedule::practical, p.facts, {4, 1e-6}, Calibrator::cks);
@@ -313,7 +313,7 @@ TEST(FullLengthRuns, OfTreeSpiderSpendTheBudgetOnEveryRecordThatTheyUse) {
   EXPECT_LE(end, 3000);
 }
 
-TEST(FullLengthRuns, OfMomentumAggregationAndKlSpiderStayWithinIt) {
+TEST(FullLengthRuns, MomentumAggregationAndKlSpiderStayWithinBudget) {
   const Problem p = test::small_problem("cosine-saddle", 2000);
   MomentumAggregation a;
   const Scheduled s = a.schedule(Schedule::practical, p.facts, {4, 1e-6}, Calibrator::cks);
@@ -335,7 +335,7 @@ TEST(FullLengthRuns, OfMomentumAggregationAndKlSpiderStayWithinIt) {
             std::sqrt(static_cast<double>(kl.parameters.stages) / k.rule.capacity));
 }
 
-TEST(RrPsgdSchedule, WithAmplificationTakesSingleRecordsAndSpendsItsBudget) {
+TEST(RrPsgdSchedule, SpendsBudgetOnSingleRecordsWithAmplification) {
   const Problem p = test::small_problem("cosine-saddle", 40);
   RrPsgd a;
   const Scheduled s = a.schedule(Schedule::practical, p.facts, {2, 1e-6}, Calibrator::rdp);
@@ -346,7 +346,7 @@ TEST(RrPsgdSchedule, WithAmplificationTakesSingleRecordsAndSpendsItsBudget) {
   EXPECT_NEAR(ran.ledger.spent(1e-6, {.accountant = Accountant::rdp}).epsilon, 2.0, 2e-9);
 }
 
-TEST(DpSvrgSchedule, WithAmplificationSamplesTheDifferencesAlone) {
+TEST(DpSvrgSchedule, SamplesDifferencesAloneWithAmplification) {
   const Problem p = test::small_problem("cosine-saddle", 600);
   DpSvrg a;
   const Scheduled s = a.schedule(Schedule::practical, p.facts, {2, 1e-6}, Calibrator::rdp);
@@ -357,7 +357,7 @@ TEST(DpSvrgSchedule, WithAmplificationSamplesTheDifferencesAlone) {
   EXPECT_NEAR(ran.ledger.spent(1e-6, {.accountant = Accountant::rdp}).epsilon, 2.0, 2e-9);
 }
 
-TEST(ReferenceSchedules, HaveTheStepsOfTheirSources) {
+TEST(ReferenceSchedules, MatchTheirSources) {
   PublicFacts facts = unit_facts(10000, 10);
   facts.constants.set(constant::hessian_lipschitz, {1.0});
   facts.constants.set(constant::smoothness, {4.0});

@@ -40,7 +40,7 @@ PublishedExperiment prepared(PublishedStage stage,
 }
 
 // The formulas of lowy-2024 notes, 5.2, at n = 100, ε = 1, δ = n^{−3/2}.
-TEST(PublishedExperiment, HasTheScriptsNumbers) {
+TEST(PublishedExperiment, MatchesScriptFormulas) {
   const double log = 1.5 * std::log(100.0);
   const ScriptSgd sgd = script_sgd(100, 1, 1e-3, 100, 5);
   EXPECT_NEAR(sgd.deviation * sgd.deviation, 8 * 100 * 25 * log / 1e4, 1e-9);
@@ -55,7 +55,7 @@ TEST(PublishedExperiment, HasTheScriptsNumbers) {
   EXPECT_DOUBLE_EQ(script_sgd(100, 1e4, 1e-3, 100, 5).batch, 100);
 }
 
-TEST(PublishedExperiment, WarmStartGivesAQuarterOfEpsilonToDpSgd) {
+TEST(PublishedExperiment, WarmStartGivesQuarterOfEpsilonToDpSgd) {
   const Problem p = published();
   const PublishedExperiment a =
       prepared(PublishedStage::warm_start, Variant::printed, p.facts, {2, 1e-3});
@@ -68,7 +68,7 @@ TEST(PublishedExperiment, WarmStartGivesAQuarterOfEpsilonToDpSgd) {
   EXPECT_EQ(a.plan(p.facts)[2].count, 96);
 }
 
-TEST(PublishedExperiment, KeepsEveryIterateInTheBall) {
+TEST(PublishedExperiment, KeepsIteratesInBall) {
   const Problem p = published();
   for (const PublishedStage stage :
        {PublishedStage::dp_sgd, PublishedStage::dp_spider, PublishedStage::warm_start}) {
@@ -84,7 +84,7 @@ TEST(PublishedExperiment, KeepsEveryIterateInTheBall) {
   }
 }
 
-TEST(PublishedExperiment, WithoutNoiseAndWithAllRecordsIsProjectedGradientDescent) {
+TEST(PublishedExperiment, EqualsProjectedGradientDescentWithoutNoise) {
   const Problem p = published(40, 6);
   for (const PublishedStage stage :
        {PublishedStage::dp_sgd, PublishedStage::dp_spider, PublishedStage::warm_start}) {
@@ -114,7 +114,7 @@ double spent(const Ledger& ledger, const FilterRule& rule) {
   return total;
 }
 
-TEST(PublishedExperiment, LedgeredRunsSpendTheBudgetAndAreNeverRefused) {
+TEST(PublishedExperiment, RepairedRunsSpendBudgetWithoutRefusal) {
   const Problem p = published();
   for (const PublishedStage stage :
        {PublishedStage::dp_sgd, PublishedStage::dp_spider, PublishedStage::warm_start})
@@ -134,7 +134,7 @@ TEST(PublishedExperiment, LedgeredRunsSpendTheBudgetAndAreNeverRefused) {
 
 // The script divides by the realised size of a Poisson batch and draws an empty batch again. A
 // batch may be one record, and exchanging it moves the mean by 2L, far more than its noise.
-TEST(PublishedExperiment, TheScriptSpendsFarMoreThanItSays) {
+TEST(PublishedExperiment, ScriptSpendsFarMoreThanItsBudget) {
   const Problem p = published();
   for (const PublishedStage stage :
        {PublishedStage::dp_sgd, PublishedStage::dp_spider, PublishedStage::warm_start}) {
@@ -149,7 +149,7 @@ TEST(PublishedExperiment, TheScriptSpendsFarMoreThanItSays) {
 }
 
 // Counts the batches whose mean is exactly 0: the empty ones.
-TEST(ScriptDoor, NeverAnswersWithAnEmptyBatchAndDividesByItsSize) {
+TEST(ScriptCurator, RedrawsEmptyBatches) {
   const Problem p = published(12, 3);
   Vector g(3), all(3);
   const GradientQuery query{100.0, Noise::sensitivity_ratio(1.0), Block::x};
@@ -176,7 +176,7 @@ TEST(ScriptDoor, NeverAnswersWithAnEmptyBatchAndDividesByItsSize) {
 
 // Batches that are never empty are not Poisson samples: they are charged without amplification,
 // whatever the divisor.
-TEST(ScriptDoor, IsChargedWithoutAmplification) {
+TEST(ScriptCurator, ChargesWithoutAmplification) {
   const Problem p = published(12, 3);
   Vector g(3);
   const Point at(p.facts.initial_point);
@@ -199,7 +199,7 @@ TEST(ScriptDoor, IsChargedWithoutAmplification) {
 
 // The script's β = 6 is below the smoothness of the loss on the ball, 6.4008: near ‖x‖ = 2
 // differences are longer than 6‖x − x′‖ and are clipped.
-TEST(PublishedExperiment, TheScriptsSmoothnessClips) {
+TEST(PublishedExperiment, ScriptSmoothnessClipsDifferences) {
   const Problem p = published(20, 3);
   const Vector x = Vector::Unit(3, 0) * 2.0, y = Vector::Unit(3, 0) * 1.999;
   Vector sum = Vector::Zero(3);

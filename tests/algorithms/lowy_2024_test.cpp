@@ -38,7 +38,7 @@ PublicFacts facts_of(Index n, Index d, double L, double beta, double q, double r
   return f;
 }
 
-TEST(Rates, AreTheVectorsOfTheSpecification) {
+TEST(LowyRates, MatchReferenceValues) {
   const Setting s = setting_s();
   expect_near_relative(paper_noise_unit(s), 1.17539400e-3, 1e-8);
   expect_near_relative(spider_rate(s), 1.23129e-2, 1e-5);
@@ -51,7 +51,7 @@ TEST(Rates, AreTheVectorsOfTheSpecification) {
 }
 
 // lowy-2024, Corollary 5.3 prints 1/q; lowy-2024, Theorem 3.2 with ψ = LDa/q gives q^{−1/3}.
-TEST(Rates, OfQuasarConvexLossesFollowTheSubstitution) {
+TEST(LowyRates, QuasarConvexRateFollowsWarmRate) {
   const Setting s{1e5, 20, 0.7, 1e-5, 1.3, 2.1, 1};
   for (const double q : {1.0, 0.5, 0.1}) {
     const double psi = s.L * 1.5 * paper_noise_unit(s) / q;  // lowy-2024, Proposition D.1
@@ -64,7 +64,7 @@ TEST(Rates, OfQuasarConvexLossesFollowTheSubstitution) {
 
 // The third term of lowy-2024, Theorem 3.4 depends on εn in the theorem that it cites, not on n
 // alone.
-TEST(Rates, OfSecondOrderDependOnEpsilonAndRecordsAlike) {
+TEST(LowyRates, SecondOrderRateDependsOnEpsilonTimesRecords) {
   const Setting s = setting_s();
   const double rho = 2.5;
   for (const double factor : {0.25, 4.0}) {
@@ -79,7 +79,7 @@ TEST(Rates, OfSecondOrderDependOnEpsilonAndRecordsAlike) {
 
 // lowy-2024, Corollary E.4 prints LD(…) to the power 1 and (Lβ³)^{1/4}, and drops sqrt(d/n).
 // lowy-2024, Theorem E.2 with the ψ of lowy-2024, Lemma E.3 scales with the unit of the loss.
-TEST(Rates, OfThePopulationScaleWithTheUnitOfTheLoss) {
+TEST(LowyRates, PopulationAndKlRatesScaleWithLossUnit) {
   const Setting s{1e6, 10, 1, 1e-6, 1, 1, 1};
   const double c = 7.0;  // f → c f: L, β, ρ_H and ψ are c times as large, and so is the gradient
   Setting scaled = s;
@@ -91,7 +91,7 @@ TEST(Rates, OfThePopulationScaleWithTheUnitOfTheLoss) {
       kl_rate(scaled, std::pow(c, 1.0 / 2 - 1), 2, c * 0.1), c * kl_rate(s, 1, 2, 0.1), 1e-12);
 }
 
-TEST(QuasarDpSgd, PaperScheduleIsTheVectorOfTheSpecification) {
+TEST(QuasarDpSgd, PaperScheduleMatchesReferenceValues) {
   const PropositionD1 p = proposition_d1(1e4, 10, 1, 2, 0.5, {1, budget_delta});
   EXPECT_EQ(p.steps, 723824);
   expect_near_relative(p.variance, 99.99998, 1e-7);
@@ -103,7 +103,7 @@ TEST(QuasarDpSgd, PaperScheduleIsTheVectorOfTheSpecification) {
 
 // The privacy theorem that the paper cites needs b ≥ n sqrt(ε/(4T)), which grows as ε falls; the
 // printed sqrt(dε) falls with ε.
-TEST(QuasarDpSgd, TheBatchMeetsTheConditionThatThePrintedOneFails) {
+TEST(QuasarDpSgd, BatchMeetsConditionUnlikePrinted) {
   for (const double epsilon : {0.1, 0.3, 1.0}) {
     const PropositionD1 p = proposition_d1(1e4, 10, 1, 2, 0.5, {epsilon, budget_delta});
     const double needed = 1e4 * std::sqrt(epsilon / (4 * p.steps));
@@ -120,7 +120,7 @@ TEST(QuasarDpSgd, TheBatchMeetsTheConditionThatThePrintedOneFails) {
   EXPECT_EQ(algorithm.parameters.batch, 4);
 }
 
-TEST(QuasarDpSgd, PracticalScheduleIsTheVectorOfTheSpecification) {
+TEST(QuasarDpSgd, PracticalScheduleMatchesReferenceValues) {
   // ε_A = 1/2; D = 2 is the radius around the start
   QuasarDpSgd algorithm;
   const PublicFacts facts = facts_of(10000, 10, 1, 1, 0.5, 2);
@@ -140,7 +140,7 @@ TEST(QuasarDpSgd, PracticalScheduleIsTheVectorOfTheSpecification) {
   EXPECT_EQ(whole.alpha, whole.excess_risk);
 }
 
-TEST(QuasarDpSgd, SpendsItsWholeBudget) {
+TEST(QuasarDpSgd, SpendsWholeBudget) {
   const Problem p = find_problem("radial-ripple")->make({.records = 200, .dimension = 4});
   for (const Calibrator calibrator :
        {Calibrator::bun_steinke, Calibrator::cks, Calibrator::exact_gaussian}) {
@@ -157,7 +157,7 @@ TEST(QuasarDpSgd, SpendsItsWholeBudget) {
   }
 }
 
-TEST(QuasarDpSgd, WithoutNoiseIsProjectedGradientDescent) {
+TEST(QuasarDpSgd, EqualsProjectedGradientDescentWithoutNoise) {
   const Problem p = find_problem("radial-ripple")->make({.records = 30, .dimension = 3});
   QuasarDpSgd algorithm;
   algorithm.parameters.steps = 40;
@@ -185,7 +185,7 @@ TEST(QuasarDpSgd, WithoutNoiseIsProjectedGradientDescent) {
 }
 
 // ψ bounds the excess risk in expectation over noise and output index.
-TEST(QuasarDpSgd, MeetsItsBoundOnTheExcessRisk) {
+TEST(QuasarDpSgd, MeetsExcessRiskBound) {
   const Problem p = find_problem("radial-ripple")->make({.records = 3000, .dimension = 4});
   QuasarDpSgd algorithm;
   const Scheduled s =
@@ -204,7 +204,7 @@ TEST(QuasarDpSgd, MeetsItsBoundOnTheExcessRisk) {
 }
 
 // K runs on half the budget and a choice that pays for the spread of the released list.
-TEST(QuasarDpSgd, BoostingPaysForTheSpreadOfItsList) {
+TEST(QuasarDpSgd, BoostingChargesForSpreadOfCandidates) {
   const Problem p = find_problem("radial-ripple")->make({.records = 300, .dimension = 3});
   QuasarDpSgd algorithm;
   algorithm.parameters.boosted = true;
@@ -231,7 +231,7 @@ TEST(QuasarDpSgd, BoostingPaysForTheSpreadOfItsList) {
   EXPECT_NEAR(rho / s.rule.capacity, 1, 1e-9);
 }
 
-TEST(QuasarDpSgd, NeedsABoundOfTheDistance) {
+TEST(QuasarDpSgd, RequiresDistanceBound) {
   PublicFacts facts = facts_of(100, 3, 1, 1, 0.5, 2);
   facts.initial_point = Vector::Constant(3, 1.0);
   EXPECT_DOUBLE_EQ(farthest(facts), 2 + std::sqrt(3.0));
@@ -247,7 +247,7 @@ TEST(QuasarDpSgd, NeedsABoundOfTheDistance) {
 }
 
 // g(j) + j^{−1/2} at εn = 10⁴, unit constants. \source lowy-2024 notes, 3.7 and 8
-TEST(JlDimension, IsTheVectorOfTheSpecification) {
+TEST(JlDimension, MatchesReferenceValues) {
   const auto exponential = [](double j) { return std::pow(j, 2.0 / 3) / 1e4; };
   const auto spider = [](double j) { return std::cbrt(j) / std::pow(1e4, 2.0 / 3); };
   const Index k = jl_free_dimension(exponential, 1, 1, 100000);
@@ -261,7 +261,7 @@ TEST(JlDimension, IsTheVectorOfTheSpecification) {
 
 // lowy-2024, Section 1 prints the rate (εn)^{−2/7}. The two terms balance at k of order (εn)^{6/7},
 // where the error is of order (εn)^{−3/7} (lowy-2024, Corollary 8.2).
-TEST(JlDimension, BalancesAtTheExponentOfTheCorollaryNotOfTheIntroduction) {
+TEST(JlDimension, BalancesAtExponentOfCorollary82) {
   const auto best = [](double n) {
     const auto bound = [n](double j) { return std::pow(j, 2.0 / 3) / n; };
     const Index k = jl_free_dimension(bound, 1, 1, Index{1} << 40);
@@ -278,7 +278,7 @@ TEST(JlDimension, BalancesAtTheExponentOfTheCorollaryNotOfTheIntroduction) {
 
 // k as in lowy-2024, Lemma 8.1 lacks the factor ln(2n/δ) and does not grow with n, although the
 // embedding must hold for n records at once.
-TEST(JlDimension, OfTheRankBranchGrowsWithTheRecords) {
+TEST(JlDimension, GrowsWithRecordsInRankBranch) {
   EXPECT_EQ(jl_rank_dimension(5, 1e4, 1e-6, 1), std::ceil(5 * std::log(2e10)));
   EXPECT_GT(jl_rank_dimension(5, 1e8, 1e-6, 8), jl_rank_dimension(5, 1e4, 1e-6, 8));
 }
@@ -286,7 +286,7 @@ TEST(JlDimension, OfTheRankBranchGrowsWithTheRecords) {
 // The proof that lowy-2024, Lemma 8.1 rests on bounds ‖I − ΦᵀΦ‖ by 1/sqrt(k). For k < d the norm is
 // at least 1, by any vector of Φ's kernel. The uniform deviation of norms is what holds
 // (lowy-2024 notes, 2.9).
-TEST(JlProjection, KeepsNormsOfFeaturesAlthoughItHasAKernel) {
+TEST(JlProjection, PreservesNormsDespiteKernel) {
   Stream stream({.seed = 3});
   const Index d = 300, k = 60;
   const Matrix map = draw_projection(k, d, stream);

@@ -77,7 +77,7 @@ Expected of_oracle(IncrementClip clip) {
           .proportional = clip == IncrementClip::proportional};
 }
 
-TEST(ReleasedNoise, OfDpRgdaHasTheStatedDeviation) {
+TEST(ReleasedNoise, MatchesDeviationInDpRgda) {
   const Problem problem = test::small_problem("matrix-sensing");
   for (const IncrementClip clip : {IncrementClip::fixed, IncrementClip::proportional})
     for (const auto release : {xu_2026::DualRelease::local, xu_2026::DualRelease::released})
@@ -99,7 +99,7 @@ TEST(ReleasedNoise, OfDpRgdaHasTheStatedDeviation) {
       }
 }
 
-TEST(ReleasedNoise, OfStochasticSpiderHasTheStatedDeviation) {
+TEST(ReleasedNoise, MatchesDeviationInStochasticSpider) {
   const Problem problem = test::small_problem("cosine-saddle");
   for (const IncrementClip clip : {IncrementClip::fixed, IncrementClip::proportional}) {
     ganesh_2023::StochasticSpider algorithm;
@@ -113,7 +113,7 @@ TEST(ReleasedNoise, OfStochasticSpiderHasTheStatedDeviation) {
   }
 }
 
-TEST(ReleasedNoise, OfAdaDpSpiderHasTheStatedDeviation) {
+TEST(ReleasedNoise, MatchesDeviationInAdaDpSpider) {
   const Problem problem = test::small_problem("cosine-saddle");
   baselines::AdaDpSpider algorithm;
   auto& p = algorithm.parameters;
@@ -126,7 +126,7 @@ TEST(ReleasedNoise, OfAdaDpSpiderHasTheStatedDeviation) {
   expect_unit_variance(without_data(algorithm, problem), expected);
 }
 
-TEST(ReleasedNoise, OfPrivateDiffHasTheStatedDeviation) {
+TEST(ReleasedNoise, MatchesDeviationInPrivateDiff) {
   const Problem problem = test::small_problem("matrix-sensing");
   for (const auto ascent : {baselines::AscentRule::local, baselines::AscentRule::queried}) {
     baselines::PrivateDiff algorithm;
@@ -146,7 +146,7 @@ TEST(ReleasedNoise, OfPrivateDiffHasTheStatedDeviation) {
   }
 }
 
-TEST(ReleasedNoise, OfDpSgdaHasTheStatedDeviation) {
+TEST(ReleasedNoise, MatchesDeviationInDpSgda) {
   for (const std::string name : {"matrix-sensing", "cosine-minimax"}) {
     const Problem problem = test::small_problem(name);
     baselines::DpSgda algorithm;
@@ -162,7 +162,7 @@ TEST(ReleasedNoise, OfDpSgdaHasTheStatedDeviation) {
 }
 
 // The check can fail: half of the noise, or refresh and increment exchanged, is seen.
-TEST(ReleasedNoise, OfHalfTheDeviationIsCaught) {
+TEST(ReleasedNoise, VarianceTestDetectsHalvedDeviation) {
   const Problem problem = test::small_problem("cosine-saddle");
   ganesh_2023::StochasticSpider algorithm;
   auto& p = algorithm.parameters.spider;

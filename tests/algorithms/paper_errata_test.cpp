@@ -90,7 +90,7 @@ AdaptiveSpider on_the_line(Index steps) {
 }
 
 // L3. The drift adds up M‖x_i − x_{i−1}‖ = ‖g‖: with M = 4 and ‖g‖ = 1 it is 3 after three steps.
-TEST(PaperErrata, TheDriftOfLiuTalwarIsInUnitsOfTheGradient) {
+TEST(PaperErrata, LiuTalwarDriftHasGradientUnits) {
   const Line records([](double) { return 1.0; }, 0);
   AdaptiveSpider algorithm = on_the_line(10);
   SpiderParameters& p = algorithm.parameters.spider;
@@ -104,7 +104,7 @@ TEST(PaperErrata, TheDriftOfLiuTalwarIsInUnitsOfTheGradient) {
 
 // L9. After an escape that left its ball the next one waits until Γ steps are over, and a refresh
 // in between does not shorten that.
-TEST(PaperErrata, EscapesAreAtLeastTheirLengthApartWhateverIsRefreshed) {
+TEST(PaperErrata, FrozenCooldownSpacesEscapesDespiteRefreshes) {
   const Line flat([](double) { return 0.0; }, 1.0);
   const auto escapes = [&](Cooldown cooldown, double drift) {
     AdaptiveSpider algorithm = on_the_line(30);
@@ -125,7 +125,7 @@ TEST(PaperErrata, EscapesAreAtLeastTheirLengthApartWhateverIsRefreshed) {
 
 // An escape goes on with the Hessian of its anchor, whatever is refreshed in between.
 // liu-talwar-2025 notes, 2.4 (step 11)
-TEST(HessianPowerEscape, IsServedByTheHessianOfItsAnchorAlone) {
+TEST(HessianPowerEscape, UsesHessianOfItsAnchorOnly) {
   const Line saddle([](double) { return 0.0; }, 1.0);
   AdaptiveSpider algorithm = on_the_line(8);
   SpiderParameters& p = algorithm.parameters.spider;
@@ -146,7 +146,7 @@ TEST(HessianPowerEscape, IsServedByTheHessianOfItsAnchorAlone) {
   EXPECT_EQ(products, 7);  // the first has no displacement
 }
 
-TEST(HessianPowerEscape, OneRefreshServesTauEscapes) {
+TEST(HessianPowerEscape, SharesOneRefreshAmongTauEscapes) {
   const Line flat([](double) { return 0.0; }, 1.0);
   for (const Index tau : {1, 2, 5}) {
     AdaptiveSpider algorithm = on_the_line(30);
@@ -163,7 +163,7 @@ TEST(HessianPowerEscape, OneRefreshServesTauEscapes) {
 }
 
 // Likely candidates of a selection are the anchors that no escape got away from.
-TEST(HessianPowerEscape, HoldsTheAnchorsItDidNotLeave) {
+TEST(HessianPowerEscape, RecordsUnescapedAnchorsAsCandidates) {
   const Line flat([](double) { return 0.0; }, 1.0);
   const auto likely = [&](double radius) {
     AdaptiveSpider algorithm = on_the_line(30);
@@ -184,7 +184,7 @@ TEST(HessianPowerEscape, HoldsTheAnchorsItDidNotLeave) {
 }
 
 // G7. The library's Hessian-power escape leaves where the flattened estimate holds the kick.
-TEST(PaperErrata, TheHessianPowerLeavesWhereTheErrorFlattensTheGradient) {
+TEST(PaperErrata, HessianPowerEscapesFlattenedSaddle) {
   constexpr double lambda = 0.2, gamma = 0.05;
   const Line flattened(
       [=](double x) {
@@ -206,7 +206,7 @@ TEST(PaperErrata, TheHessianPowerLeavesWhereTheErrorFlattensTheGradient) {
 }
 
 // L11. The fourth term must scale as the loss does: sqrt(BM²)/(ρ√n) goes like √c.
-TEST(PaperErrata, Theorem317ScalesWithTheUnitOfTheLoss) {
+TEST(PaperErrata, Theorem317ScalesWithLossUnit) {
   const ProblemNumbers one{1e8, 100, 1, 1, 0.01, 1};
   const double c = 64;
   const ProblemNumbers many{1e8, 100, c, c, 0.01 * c, c};
@@ -216,7 +216,7 @@ TEST(PaperErrata, Theorem317ScalesWithTheUnitOfTheLoss) {
 }
 
 // G5. The kick of the schedule is θα/√d for either target; the noise of O1 is far below it.
-TEST(PaperErrata, TheKickOfStochasticSpiderIsOfTheSizeOfTheAccuracy) {
+TEST(PaperErrata, StochasticSpiderKickScalesWithAlpha) {
   PublicFacts facts = line_facts();
   facts.dimension = 16;
   facts.initial_point = Vector::Zero(16);
@@ -237,7 +237,7 @@ TEST(PaperErrata, TheKickOfStochasticSpiderIsOfTheSizeOfTheAccuracy) {
 }
 
 // Z1. One batch at both points: differences are asked as such.
-TEST(PaperErrata, ADifferenceOfPrivateDiffIsOneQuestionAboutOneBatch) {
+TEST(PaperErrata, PrivateDiffUsesOneBatchPerDifference) {
   const Problem p = test::small_problem("matrix-sensing");
   baselines::PrivateDiff algorithm;
   algorithm.parameters.steps = 12;
@@ -253,7 +253,7 @@ TEST(PaperErrata, ADifferenceOfPrivateDiffIsOneQuestionAboutOneBatch) {
 }
 
 // Z2. The un-noised dual is no mechanism: the sound curator refuses the printed variant.
-TEST(PaperErrata, ThePrintedAscentOfPrivateDiffIsRefusedBySoundCurators) {
+TEST(PaperErrata, SoundCuratorRejectsPrintedPrivateDiff) {
   const Problem p = test::small_problem("matrix-sensing");
   baselines::PrivateDiff algorithm;
   algorithm.set_variant(Variant::printed);
@@ -264,7 +264,7 @@ TEST(PaperErrata, ThePrintedAscentOfPrivateDiffIsRefusedBySoundCurators) {
 
 // X9. The label itself: separate streams raise the noise floor above α/1.5, below the gradient
 // bound.
-TEST(PaperErrata, DpRgdaBelowItsNoiseFloorIsOutsideTheTheory) {
+TEST(PaperErrata, DpRgdaBelowNoiseFloorIsOutsideTheory) {
   const Problem p = find_problem("cosine-minimax")
                         ->make({.records = 100000, .dimension = {}, .seed = 1, .data_seed = 1});
   xu_2026::DpRgda algorithm;
@@ -277,7 +277,7 @@ TEST(PaperErrata, DpRgdaBelowItsNoiseFloorIsOutsideTheTheory) {
 
 // X7. At the setting of xu-2026, Table 2 the printed noise with constant 1 costs ε = 72 where 2 is
 // claimed: 80 refreshes and 2TK increments. With T/q and T queries, as printed, it costs over 20.
-TEST(PaperErrata, ThePrintedNoiseOfDpRgdaCostsFarMoreThanItsEpsilon) {
+TEST(PaperErrata, PrintedDpRgdaNoiseExceedsItsEpsilon) {
   const double log_delta = std::log(1e6), n = 400, T = 400, q = 10;
   const double s1 = std::sqrt(log_delta) / 2 * std::max(1 / 200.0, std::sqrt(T / q) / n);
   const double s2 = std::sqrt(log_delta) / 2 * std::max(1 / 50.0, std::sqrt(T) / n);
@@ -297,7 +297,7 @@ TEST(PaperErrata, ThePrintedNoiseOfDpRgdaCostsFarMoreThanItsEpsilon) {
 }
 
 // L5. κ = G and the printed κ give the same rate; neither is better by more than a factor two.
-TEST(PaperErrata, TheDriftThresholdMattersByAConstantAlone) {
+TEST(PaperErrata, DriftThresholdChangesRecordsByConstantFactor) {
   const double epsilon = 1e-4;
   for (const double n : {1e12, 1e14, 1e16}) {
     const ProblemNumbers f{n, 16, 1, 1, 1, 1};
@@ -313,7 +313,7 @@ TEST(PaperErrata, TheDriftThresholdMattersByAConstantAlone) {
 }
 
 // baselines notes, 8.1: the preset `arora` at the reference point.
-TEST(PaperSchedules, DpSpiderOfAroraHasTheNumbersOfTheReferencePoint) {
+TEST(PaperSchedules, AroraDpSpiderMatchesValuesAtReferencePoint) {
   const double R = 0.0243559703595;
   const auto s = baselines::dp_spider_arora(1e5, 50, 1, 1, 1, R);
   EXPECT_NEAR(s.unit, 4.53087712e-4, 1e-12);
@@ -328,7 +328,7 @@ TEST(PaperSchedules, DpSpiderOfAroraHasTheNumbersOfTheReferencePoint) {
 }
 
 // F10. The horizon for PL losses as specified is ln of a number with a unit.
-TEST(PaperErrata, ThePlScheduleFollowsAChangeOfUnits) {
+TEST(PaperErrata, PlScheduleIsInvariantToUnits) {
   const auto steps = [](double f, double s) {
     PublicFacts facts = line_facts();
     facts.records = 100000;
@@ -364,7 +364,7 @@ PublicFacts unit_facts(Index n, Index d) {
 
 // X15, X16. t_thres = 2 ln(·)/(η_H α_H), so t_thres η_H α_H/2 is a logarithm; t_thres η_H/2, which
 // is one in the printed form, is larger. r, R and D̄ are those of xu-2026 notes, 3.1.
-TEST(PaperErrata, TheEscapeOfDpRgdasTheoremIsCoherent) {
+TEST(PaperErrata, DpRgdaEscapeParametersAreConsistent) {
   PublicFacts facts = unit_facts(10000000, 20);
   facts.dual_kind = DualKind::shared;
   facts.dual_dimension = 20;
@@ -383,7 +383,7 @@ TEST(PaperErrata, TheEscapeOfDpRgdasTheoremIsCoherent) {
 }
 
 // X17. The printed q depends on the unit of the loss; that of the practical schedule does not.
-TEST(PaperErrata, ThePeriodOfDpRgdasTheoremDependsOnTheUnitOfTheLoss) {
+TEST(PaperErrata, PrintedDpRgdaPeriodDependsOnLossUnit) {
   EXPECT_EQ(xu_2026::paper_erm(1e6, 120, 2, 1e-6, 1, 1, 1).period, 1341);
   EXPECT_EQ(xu_2026::paper_erm(1e6, 120, 2, 1e-6, 10, 10, 10).period, 13);
   const auto period = [](double unit) {
@@ -404,7 +404,7 @@ TEST(PaperErrata, ThePeriodOfDpRgdasTheoremDependsOnTheUnitOfTheLoss) {
 }
 
 // B13. The noisy Hessian of the printed selection adds a term that the scalar session has not.
-TEST(PaperErrata, TheScalarSelectionHasNoTermOfTheHessian) {
+TEST(PaperErrata, ScalarSelectionAvoidsHessianTerm) {
   const auto alpha = [](baselines::Selecting selecting, double d) {
     baselines::DpGdSosp algorithm;
     algorithm.parameters.selection = selecting;
@@ -418,7 +418,7 @@ TEST(PaperErrata, TheScalarSelectionHasNoTermOfTheHessian) {
 }
 
 // B14. With its own tolerances DP-TR follows (√d/(nε))^{4/7} for small d, not (d/(nε))^{4/7}.
-TEST(PaperErrata, DpTrustRegionIsBetterInDimensionThanItsTable) {
+TEST(PaperErrata, DpTrustRegionBeatsPrintedDimensionExponent) {
   const auto alpha = [](double d) {
     return baselines::DpTrustRegion().min_alpha({1e8, d, 1, 1, 1, 1}, 0.0244);
   };
@@ -429,7 +429,7 @@ TEST(PaperErrata, DpTrustRegionIsBetterInDimensionThanItsTable) {
 
 // F13. The promise for the population's gradient holds the sampling part, which √d/√n hides at
 // large ε.
-TEST(PaperErrata, ThePopulationPromiseOfProxGradientHoldsItsSamplingPart) {
+TEST(PaperErrata, ProxGradientPopulationBoundIncludesSamplingError) {
   const PublicFacts facts = unit_facts(100000, 16);
   const auto alpha = [&](bool population) {
     baselines::DpProxGd algorithm;

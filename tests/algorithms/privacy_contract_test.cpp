@@ -115,7 +115,7 @@ std::string described(const Ledger& ledger) {
 
 class EveryPrivacy : public testing::TestWithParam<Case> {};
 
-TEST_P(EveryPrivacy, WithoutDataARunDoesNotDependOnTheRecords) {
+TEST_P(EveryPrivacy, IgnoresRecordsInRunsWithoutData) {
   const Problem a = test::small_problem(GetParam().problem, records, 1);
   const Problem b = test::small_problem(GetParam().problem, records, 99);
   const auto algorithm = prepared(GetParam(), a.facts);
@@ -180,7 +180,7 @@ struct Neighbours {
 };
 
 // The first sum that an algorithm asks for moves by no more than its clip allows.
-TEST(ReplacingOneRecord, MovesTheFirstSumByAtMostTheClip) {
+TEST(ReplacingOneRecord, MovesFirstSumByAtMostClip) {
   const Neighbours data;
   for (const auto& entry : algorithm_registry()) {
     SCOPED_TRACE(entry.key);
@@ -215,7 +215,7 @@ TEST(ReplacingOneRecord, MovesTheFirstSumByAtMostTheClip) {
 // common step size with nothing clipped, full batches and no escapes, Stochastic Spider,
 // Ada-DP-SPIDER and PrivateDiff with a local dual are all gradient descent; so are DP-SGDA and the
 // reference line. What sets them apart is steps, clips, batches and escapes.
-TEST(EveryPairOfAlgorithms, DiffersInItsIteratesWithoutNoise) {
+TEST(EveryPairOfAlgorithms, DiffersInIteratesWithoutNoise) {
   const Problem p = test::small_problem("matrix-sensing", 2000);
   std::map<std::string, std::vector<Vector>> iterates;
   for (const auto& entry : algorithm_registry()) {

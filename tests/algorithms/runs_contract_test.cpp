@@ -84,7 +84,7 @@ Index shorten(Algorithm& algorithm, Index steps) {
   return stages > 1 ? 2 * steps : steps;  // two stages, the second one of several
 }
 
-TEST_P(EveryRun, EndsWithAFinitePointAndAWellFormedOutcome) {
+TEST_P(EveryRun, EndsWithFinitePointAndValidOutcome) {
   for (const Index n : {1, 2, 60, 500}) {
     const Problem p = problem(n);
     const auto algorithm = make();
@@ -111,7 +111,7 @@ TEST_P(EveryRun, EndsWithAFinitePointAndAWellFormedOutcome) {
   }
 }
 
-TEST_P(EveryRun, RunsInOneDimensionAndForOneStep) {
+TEST_P(EveryRun, WorksInOneDimensionAndForOneStep) {
   const std::string& name = GetParam().problem;
   const auto family = find_problem(name);
   Fields fields = family->fields();
@@ -138,7 +138,7 @@ TEST_P(EveryRun, RunsInOneDimensionAndForOneStep) {
   EXPECT_TRUE(ran.outcome.point.allFinite());
 }
 
-TEST_P(EveryRun, IsAFunctionOfItsKey) {
+TEST_P(EveryRun, IsDeterministicInItsKey) {
   const Problem p = problem(100);
   const auto algorithm = make();
   const Scheduled s = algorithm->schedule(Schedule::practical, p.facts, {2, 1e-6}, Calibrator::cks);
@@ -185,7 +185,7 @@ void ask_gaussian_queries_alone(Algorithm& algorithm) {
     if (f.name == "selection" && std::ranges::count(f.choices, "noisy") > 0) f.set("noisy");
 }
 
-TEST_P(EveryPrivateRun, OfAScheduleKeepsItsBudgetAndIsNeverRefused) {
+TEST_P(EveryPrivateRun, KeepsScheduledBudgetWithoutRefusal) {
   for (const Index n : {60, 1000})
     for (const double epsilon : {0.1, 8.0})
       for (const double delta : {1e-9, 1e-5})
@@ -209,7 +209,7 @@ TEST_P(EveryPrivateRun, OfAScheduleKeepsItsBudgetAndIsNeverRefused) {
         }
 }
 
-TEST_P(EveryPrivateRun, OfTheWholePlannedLengthIsNeverRefused) {
+TEST_P(EveryPrivateRun, CompletesPlannedLengthWithoutRefusal) {
   // The schedule's own horizon, with every switch that a schedule plans for.
   using Settings = std::vector<std::pair<std::string, std::string>>;
   const std::vector<Settings> switches =
@@ -263,7 +263,7 @@ TEST_P(EveryPrivateRun, OfTheWholePlannedLengthIsNeverRefused) {
     }
 }
 
-TEST_P(EveryPrivateRun, CalibratedToItsPlanIsNeverRefused) {
+TEST_P(EveryPrivateRun, IsNeverRefusedWhenCalibratedToItsPlan) {
   const Problem p = problem(60);
   if (make()->plan(p.facts).empty()) GTEST_SKIP() << "noise by its schedule alone";
   for (const std::string sampling : {"all", "fresh", "sample", "poisson"})
@@ -295,7 +295,7 @@ TEST_P(EveryPrivateRun, CalibratedToItsPlanIsNeverRefused) {
     }
 }
 
-TEST_P(EveryPrivateRun, WithTooSmallAFilterEndsAsBudgetWithAFinitePoint) {
+TEST_P(EveryPrivateRun, StopsAtBudgetWithFinitePoint) {
   const Problem p = problem(60);
   if (make()->plan(p.facts).empty()) GTEST_SKIP() << "noise by its schedule alone";
   const auto algorithm = make();
@@ -331,7 +331,7 @@ TEST_P(EveryPrivateRun, WithTooSmallAFilterEndsAsBudgetWithAFinitePoint) {
 
 INSTANTIATE_TEST_SUITE_P(Registry, EveryPrivateRun, testing::ValuesIn(cases(true)), case_name);
 
-TEST(Curator, ARefusedQueryLeavesItsOutputUntouched) {
+TEST(Curator, LeavesOutputUntouchedOnRefusal) {
   const Problem p = test::small_problem("cosine-minimax");
   const FilterRule rule{Calibrator::cks, {}, 0.25};
   Curator curator(p.facts, *p.records, rule, {.seed = 1});
@@ -343,7 +343,7 @@ TEST(Curator, ARefusedQueryLeavesItsOutputUntouched) {
 }
 
 /// DP-RGDA with any switches: queries made against queries planned, escapes forced or barred.
-RC_GTEST_PROP(DpRgdaPlan, BoundsTheQueriesOfEveryRun, (const std::array<std::uint8_t, 12>& raw)) {
+RC_GTEST_PROP(DpRgdaPlan, BoundsQueriesOfEveryRun, (const std::array<std::uint8_t, 12>& raw)) {
   using namespace xu_2026;
   const auto pick = [&](std::size_t k, int count) { return raw[k] % count; };
   const Problem p = test::small_problem(pick(0, 2) == 0 ? "matrix-sensing" : "cosine-minimax", 12);
@@ -381,7 +381,7 @@ RC_GTEST_PROP(DpRgdaPlan, BoundsTheQueriesOfEveryRun, (const std::array<std::uin
 }
 
 // A plan that may not know which of two batches a query uses charges the larger one.
-TEST(SampledQueries, CostMoreFromLargerBatchesAtEveryOrder) {
+TEST(SampledQueries, CostMoreForLargerBatchesAtEveryOrder) {
   for (const double ratio : {0.5, 2.0, 10.0})
     for (const double order : {2.0, 5.0, 32.0}) {
       const FilterRule rule{Calibrator::rdp, order, 1.0};

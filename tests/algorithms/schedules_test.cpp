@@ -34,7 +34,7 @@ PublicFacts minimisation_facts(Index n, Index d) {
 }
 
 // xu-2026 notes, 9.6; d = max(d₁, d₂), ε = 2, δ = 1e-6, L = M = F₀ = 1
-TEST(XuSchedule, PaperErmHasTheKnownNumbers) {
+TEST(XuSchedule, PaperErmMatchesReferenceValues) {
   const auto erm = [](double n, double d) { return xu_2026::paper_erm(n, d, 2, 1e-6, 1, 1, 1); };
   const auto a = erm(400, 120);
   expect_digits(a.ebar, 0.050896, 1e-5);
@@ -58,7 +58,7 @@ TEST(XuSchedule, PaperErmHasTheKnownNumbers) {
   EXPECT_EQ(e.period, 1341);
 }
 
-TEST(XuSchedule, ThePaperScheduleOfARunIsTheOneOfItsFormulas) {
+TEST(XuSchedule, PaperScheduleMatchesItsFormulas) {
   const Problem problem = find_problem("matrix-sensing")->make({.records = 400});
   const PublicFacts& facts = problem.facts;
   const Constants& c = facts.constants;
@@ -88,7 +88,7 @@ TEST(XuSchedule, ThePaperScheduleOfARunIsTheOneOfItsFormulas) {
 }
 
 // xu-2026 notes, 6.6: the table's α, ν and T
-TEST(XuSchedule, PracticalHasTheNumbersOfTheTable) {
+TEST(XuSchedule, PracticalScheduleMatchesTable) {
   struct Row {
     Index n;
     double alpha, nu;
@@ -138,7 +138,7 @@ TEST(XuSchedule, PracticalHasTheNumbersOfTheTable) {
 // xu-2026 notes, 4: common noise multipliers at (2, 1e-6) for Poisson batches of expected sizes
 // 200 (refreshes) and 50 (increments) out of 400. The table converts by ln(1/δ)/(a − 1), ours by
 // the sharper CKS bound; at these rates the two differ as they do without sampling.
-TEST(XuSchedule, CommonNoiseOfSampledQueriesIsTheOneOfTheTable) {
+TEST(XuSchedule, CommonNoiseOfSampledQueriesMatchesTable) {
   struct Row {
     std::int64_t refreshes, increments;
     double multiplier;
@@ -154,7 +154,7 @@ TEST(XuSchedule, CommonNoiseOfSampledQueriesIsTheOneOfTheTable) {
   }
 }
 
-TEST(XuSchedule, AccuracyBelowTheNoiseFloorIsOutsideTheTheory) {
+TEST(XuSchedule, LeavesTheoryBelowNoiseFloor) {
   const Problem problem = test::small_problem("cosine-minimax", 100);
   xu_2026::DpRgda algorithm;
   const Scheduled s =
@@ -165,7 +165,7 @@ TEST(XuSchedule, AccuracyBelowTheNoiseFloorIsOutsideTheTheory) {
 
 // ganesh-2023 notes, 7.2: B = G = M = ρ = 1, d = 16, ε = 1, δ = 1e-6, half of the budget for the
 // selection
-TEST(GaneshSchedule, PracticalHasTheNumbersOfTheTable) {
+TEST(GaneshSchedule, PracticalScheduleMatchesTable) {
   struct Row {
     Index n;
     double alpha;
@@ -227,7 +227,7 @@ TEST(GaneshSchedule, PracticalHasTheNumbersOfTheTable) {
   }
 }
 
-TEST(GaneshSchedule, Theorem42HasTheKnownNumbers) {
+TEST(GaneshSchedule, Theorem42MatchesReferenceValues) {
   const double phi = 0.0174689048;
   const auto vacuous = ganesh_2023::theorem_4_2({1e6, 100, 1, 1, 1, 1}, phi);
   expect_digits(vacuous.drift_threshold, 1.7889e-3, 1e-4);
@@ -386,7 +386,7 @@ const std::map<std::string, std::map<std::string, Unit>> parameter_units{
      {{"step_size", {-1, 2}}, {"threshold", {1, -1}}, {"radius", {0, 1}}, {"decrease", {1, 0}}}}};
 
 // A length or a value of F that stands where a number should shows here.
-TEST(EverySchedule, InOtherUnitsIsTheSameSchedule) {
+TEST(EverySchedule, IsInvariantToUnits) {
   const double f = std::pow(2.0, 24), s = std::pow(2.0, 6);  // all powers have exact cube roots
   for (const auto& entry : algorithm_registry()) {
     SCOPED_TRACE(entry.key);
@@ -443,7 +443,7 @@ TEST(EverySchedule, InOtherUnitsIsTheSameSchedule) {
   }
 }
 
-TEST(EverySchedule, NamesTheConstantThatIsMissing) {
+TEST(EverySchedule, RejectsMissingConstantsInOneLine) {
   for (const auto& entry : algorithm_registry()) {
     PublicFacts facts;
     facts.name = "bare";
@@ -459,7 +459,7 @@ TEST(EverySchedule, NamesTheConstantThatIsMissing) {
   }
 }
 
-TEST(EverySchedule, ATargetThatNoHorizonMeetsIsRefusedInWords) {
+TEST(EverySchedule, ExplainsUnreachableTarget) {
   // A start at the minimum: α = 0
   PublicFacts facts = minimisation_facts(1000, 10);
   facts.dual_dimension = 1000;

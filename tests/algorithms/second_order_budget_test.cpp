@@ -32,7 +32,7 @@ void expect_budget_spent(Method method, bool all_of_it, Schedule kind = Schedule
   }
 }
 
-TEST(SecondOrderBudgets, OfFullLengthRunsAreSpent) {
+TEST(SecondOrderBudgets, AreNeverExceededByFullLengthRuns) {
   expect_budget_spent(DpTrustRegion(), true);
   DpGdSosp scalar, noisy;
   noisy.parameters.selection = Selecting::noisy;
@@ -51,7 +51,7 @@ TEST(SecondOrderBudgets, OfFullLengthRunsAreSpent) {
       }
 }
 
-TEST(SecondOrderBudgets, OfShortStepsAreSpentWhereEveryStepAsksForCurvature) {
+TEST(SecondOrderBudgets, AreSpentByShortStepsThatAlwaysUseCurvature) {
   PublicFacts facts = reference_facts();
   facts.records = 10'000'000;
   facts.dimension = 6;
@@ -76,7 +76,7 @@ TEST(SecondOrderBudgets, OfShortStepsAreSpentWhereEveryStepAsksForCurvature) {
     }
 }
 
-TEST(SecondOrderBudgets, OfANoisySelectionThatAcceptsNothingAreSpent) {
+TEST(SecondOrderBudgets, AreSpentByNoisySelectionThatAcceptsNothing) {
   PublicFacts facts = reference_facts();
   facts.records = 10'000'000;
   facts.dimension = 6;
@@ -97,7 +97,7 @@ TEST(SecondOrderBudgets, OfANoisySelectionThatAcceptsNothingAreSpent) {
 
 // What the first phase does not spend is left to the second one: if no step asks for curvature, the
 // second phase has R − 3R/8.
-TEST(SecondOrderBudgets, TheSecondPhaseHasWhatTheFirstOneLeft) {
+TEST(SecondOrderBudgets, PassUnspentShareToSecondPhase) {
   PublicFacts facts = reference_facts();
   const ScriptedRecords records(facts.records, [](std::size_t, const Point& at, Block) -> Vector {
     return Vector::Unit(at.x.size(), 0);
@@ -114,7 +114,7 @@ TEST(SecondOrderBudgets, TheSecondPhaseHasWhatTheFirstOneLeft) {
   EXPECT_NEAR(rho / s.rule.capacity, 0.375 + 0.5 * 0.625, 1e-9);
 }
 
-TEST(SecondOrderMethods, RefuseMinimaxProblemsAndDenseHessiansInHighDimension) {
+TEST(SecondOrderMethods, RejectMinimaxAndDenseHessiansInHighDimension) {
   const PublicFacts minimax = small_problem("matrix-sensing").facts;
   PublicFacts large = small_problem("cosine-saddle").facts;
   large.dimension = 513;

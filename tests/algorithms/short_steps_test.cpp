@@ -15,7 +15,7 @@ namespace {
 using namespace baselines;
 using namespace test;
 
-TEST(ShortSteps, HasTheNumbersOfTheReferencePoint) {
+TEST(ShortSteps, MatchesValuesAtReferencePoint) {
   ShortSteps method;
   at_reference(method, 0.1);
   const ShortStepsParameters& p = method.parameters;
@@ -38,7 +38,7 @@ TEST(ShortSteps, HasTheNumbersOfTheReferencePoint) {
 }
 
 /// The method on exact gradients and Hessians.
-TEST(ShortSteps, WithoutNoiseIsTheMethodOnExactDerivatives) {
+TEST(ShortSteps, EqualsExactMethodWithoutNoise) {
   for (const std::string name : {"cosine-saddle", "double-well"}) {
     const Exact exact(name);
     ShortSteps method;
@@ -68,7 +68,7 @@ TEST(ShortSteps, WithoutNoiseIsTheMethodOnExactDerivatives) {
   }
 }
 
-TEST(ShortSteps, WithoutNoiseEveryRuleOfStepsLowersTheObjectiveByAtLeastItsPromise) {
+TEST(ShortSteps, LowersObjectiveByPromisedDecreaseWithoutNoise) {
   for (const StepRule rule : {StepRule::fixed, StepRule::line_search})
     for (const CurvatureRule curvature : {CurvatureRule::dense, CurvatureRule::products}) {
       ShortSteps method;
@@ -95,7 +95,7 @@ TEST(ShortSteps, WithoutNoiseEveryRuleOfStepsLowersTheObjectiveByAtLeastItsPromi
 }
 
 // Backtracking by hand: b times the safe step, then β of the last, the safe step at the end.
-TEST(ShortSteps, TheLineSearchTakesTheLongestTrialThatLowersTheObjectiveEnough) {
+TEST(ShortSteps, LineSearchTakesLongestSufficientTrial) {
   const Exact exact;
   ShortSteps method;
   ShortStepsParameters& p = method.parameters;
@@ -122,7 +122,7 @@ TEST(ShortSteps, TheLineSearchTakesTheLongestTrialThatLowersTheObjectiveEnough) 
   }
 }
 
-TEST(ShortSteps, ThePowerMethodMeetsTheLowestEigenvalueToAFifthOfItsThreshold) {
+TEST(ShortSteps, PowerMethodFindsLowestEigenvalueWithinTolerance) {
   const Problem p = small_problem("double-well", 60);
   ShortSteps method;
   ShortStepsParameters& q = method.parameters;
@@ -143,7 +143,7 @@ TEST(ShortSteps, ThePowerMethodMeetsTheLowestEigenvalueToAFifthOfItsThreshold) {
 
 // B5: the code's line search takes e_H for e_H³ in the decrease of a curvature step. F falls along
 // λ = −e_H by 2/3 · e_H³/ρ² at most where f''' = ρ, so a decrease in e_H is never reached.
-TEST(ShortSteps, TheDecreaseOfACurvatureStepIsCubic) {
+TEST(ShortSteps, CurvatureStepDecreaseIsCubic) {
   ShortStepsParameters p;
   p.step_rule = StepRule::line_search;
   p.smoothness = 1e-3;  // so that the curvature's decrease is the smaller one
@@ -163,7 +163,7 @@ TEST(ShortSteps, TheDecreaseOfACurvatureStepIsCubic) {
 
 // B6: the code's sensitivity of the curvature line search has the smoothness constant in place of
 // G. On a slope of G a loss moves by G‖x − y‖ whatever M is.
-TEST(ShortSteps, ItsLineSearchIsChargedTheSlopeOfTheLosses) {
+TEST(ShortSteps, ChargesLineSearchByGradientClip) {
   const Problem p = small_problem("cosine-saddle", 60);
   ShortSteps method;
   ShortStepsParameters& q = method.parameters;
@@ -189,7 +189,7 @@ TEST(ShortSteps, ItsLineSearchIsChargedTheSlopeOfTheLosses) {
 }
 
 // B7: the code's mini-batch runs keep the sensitivity 2G/n of the full batch.
-TEST(ShortSteps, AMiniBatchHasTheSensitivityOfItsOwnSize) {
+TEST(ShortSteps, UsesMiniBatchSizeInSensitivity) {
   const Problem p = small_problem("cosine-saddle", 60);
   ShortSteps method;
   set(method, {{"steps", "1"}, {"sampling", "sample"}, {"batch", "6"}});

@@ -39,7 +39,7 @@ std::string queries_of(const StochasticSpider& spider, const std::vector<double>
 }
 
 // G1. The printed test of drift_{t−1} refreshes one step after the long first step: r i r.
-TEST(GaneshErrata, AStepBeyondTheThresholdIsFollowedByARefreshAtOnce) {
+TEST(GaneshErrata, RefreshesImmediatelyAfterDriftThreshold) {
   StochasticSpider spider;
   SpiderParameters& p = spider.parameters.spider;
   p.steps = 4;
@@ -51,7 +51,7 @@ TEST(GaneshErrata, AStepBeyondTheThresholdIsFollowedByARefreshAtOnce) {
 // G6. A call of sensitivity 2G/n at the printed σ₁ = 2G sqrt(T₁)/(n sqrt(φ)) costs (2G/n)²/(2σ₁²).
 // T₁ calls cost φ/2, O2 costs as much, and φ/2 is claimed for both; the main text's σ, without the
 // 2, costs 4φ. The schedule here costs what it claims (ganesh-2023 notes, 6.6).
-TEST(GaneshErrata, ThePrintedNoiseCostsTwoAndEightTimesItsClaim) {
+TEST(GaneshErrata, PrintedNoiseCostsTwoAndEightTimesItsClaim) {
   const double n = 1e6, T1 = 409, T = 41747;
   const auto cost = [&](double calls, double sigma) {
     return calls * *zcdp(GaussianEvent{sigma / (2.0 / n)});
@@ -70,7 +70,7 @@ TEST(GaneshErrata, ThePrintedNoiseCostsTwoAndEightTimesItsClaim) {
 
 // G5. The lemma's kick has variance α²/d up to constants. A kick of deviation σ₁, the noise of O1
 // without its sampling error, falls behind α/√d as n grows (ganesh-2023 notes, 6.5).
-TEST(GaneshErrata, ThePrintedKickFallsBehindTheAccuracy) {
+TEST(GaneshErrata, PrintedKickShrinksFasterThanAlpha) {
   const auto share = [](double n) {
     ProblemNumbers f = unit;
     f.n = n;
@@ -82,7 +82,7 @@ TEST(GaneshErrata, ThePrintedKickFallsBehindTheAccuracy) {
 
 // L2. As printed, a refresh is released without noise. Without data every step is noise, the first
 // of an epoch too.
-TEST(LiuTalwarErrata, ARefreshIsReleasedWithTheNoiseOfItsLeaf) {
+TEST(LiuTalwarErrata, AddsNoiseToEveryRefresh) {
   const Problem problem = test::small_problem("cosine-saddle", 500);
   AdaptiveSpider algorithm;
   SpiderParameters& p = algorithm.parameters.spider;
@@ -98,7 +98,7 @@ TEST(LiuTalwarErrata, ARefreshIsReleasedWithTheNoiseOfItsLeaf) {
 }
 
 // L7. ‖g_t‖ is unknown when the batch of step t is drawn; its size follows the last step.
-TEST(LiuTalwarErrata, BatchesFollowTheMoveThatWasMade) {
+TEST(LiuTalwarErrata, BatchSizesFollowLastMove) {
   const auto family = find_problem("cosine-saddle");
   const Problem problem =
       family->make({.records = 100000, .dimension = 4, .seed = 3, .data_seed = 1});
@@ -129,7 +129,7 @@ TEST(LiuTalwarErrata, BatchesFollowTheMoveThatWasMade) {
 
 // L8. With the printed constants the drift that the gradient's error may cause, 3ηγΓ, exceeds the
 // radius Ξ. Γ of the schedule is the number of steps in which ηθα/d grows to 2Ξ.
-TEST(LiuTalwarErrata, TheEscapeLengthComesFromTheGrowthOfItsNoise) {
+TEST(LiuTalwarErrata, EscapeLengthFollowsGrowthOfNoise) {
   const double gamma = 0.01;
   EXPECT_NEAR(std::sqrt(gamma) - 3 * gamma / std::sqrt(gamma), -0.2, 1e-12);  // Ξ − 3ηγΓ, log 1
   for (const double alpha : {0.05, 0.01, 0.001})
@@ -146,7 +146,7 @@ TEST(LiuTalwarErrata, TheEscapeLengthComesFromTheGrowthOfItsNoise) {
 }
 
 // L9. The printed counter starts at 1 and is tested with a lag, so that x₀ is never an anchor.
-TEST(LiuTalwarErrata, TheStartItselfIsEscapedFrom) {
+TEST(LiuTalwarErrata, EscapesFromStart) {
   const Problem problem = test::small_problem("cosine-saddle", 500);
   AdaptiveSpider algorithm;
   SpiderParameters& p = algorithm.parameters.spider;
@@ -159,8 +159,8 @@ TEST(LiuTalwarErrata, TheStartItselfIsEscapedFrom) {
 }
 
 // L10. An increment takes both batches or none, as a refresh does
-// (LiuTalwarRun.DoesNotStartAHalfRefreshWithoutTheRecordsForBothBatches).
-TEST(LiuTalwarErrata, AnIncrementTakesBothBatchesOrNone) {
+// (LiuTalwarRun.StopsWhenRecordsDoNotCoverBothBatches).
+TEST(LiuTalwarErrata, IncrementTakesBothBatchesOrNone) {
   const Problem problem = test::small_problem("cosine-saddle", 60);
   AdaptiveSpider algorithm;
   SpiderParameters& p = algorithm.parameters.spider;

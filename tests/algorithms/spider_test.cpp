@@ -70,7 +70,7 @@ Ran algorithm_1(const SpiderParameters& p,
   return ran;
 }
 
-TEST(SpiderDriver, AtGaneshsSettingsIsAlgorithm1BitForBit) {
+TEST(SpiderDriver, MatchesGaneshAlgorithm1BitForBit) {
   const Problem problem = test::small_problem("cosine-saddle", 500);
   for (const Variant variant : {Variant::printed, Variant::repaired}) {
     StochasticSpider spider;
@@ -94,7 +94,7 @@ TEST(SpiderDriver, AtGaneshsSettingsIsAlgorithm1BitForBit) {
 
 // Noise, batch and drift are switches: at the settings of ganesh-2023 the library of
 // liu-talwar-2025 is the same algorithm.
-TEST(SpiderDriver, IsOneDriverForBothLibraries) {
+TEST(SpiderDriver, GivesSameIteratesInBothLibraries) {
   const Problem problem = test::small_problem("cosine-saddle", 500);
   StochasticSpider ganesh;
   ganesh.schedule(Schedule::practical, problem.facts, {4, 1e-6}, Calibrator::cks);
@@ -111,7 +111,7 @@ const ProblemNumbers unit{1e8, 16, 1, 1, 1, 1};
 const double phi = 0.0174689047691;
 
 // liu-talwar-2025 notes, 3.2 and 7
-TEST(LiuTalwarSchedule, PracticalHasTheNumbersOfThePage) {
+TEST(LiuTalwarSchedule, PracticalScheduleMatchesReferenceValues) {
   const auto s = liu_talwar_2025::numbers_at(unit, phi, 0.05, 1.0);
   EXPECT_EQ(s.steps, 1600);
   EXPECT_EQ(s.levels, 11);
@@ -139,7 +139,7 @@ TEST(LiuTalwarSchedule, PracticalHasTheNumbersOfThePage) {
 }
 
 // liu-talwar-2025 notes, 7
-TEST(LiuTalwarSchedule, SolvedAlphaHasTheNumbersOfThePage) {
+TEST(LiuTalwarSchedule, SolvedAlphaMatchesReferenceValues) {
   struct Row {
     double n, epsilon, alpha;
   };
@@ -170,13 +170,13 @@ TEST(LiuTalwarSchedule, SolvedAlphaHasTheNumbersOfThePage) {
 }
 
 // liu-talwar-2025 notes, 7
-TEST(LiuTalwarSchedule, EscapeLengthsAreTheKnownOnes) {
+TEST(LiuTalwarSchedule, EscapeLengthsMatchReferenceValues) {
   EXPECT_EQ(ganesh_2023::escape_length(16, 1, 1, 0.01), 147);
   EXPECT_EQ(ganesh_2023::escape_length(64, 1, 1, 0.001), 618);
 }
 
 // liu-talwar-2025, Theorem 3.17; liu-talwar-2025 notes, 3.1 and 7
-TEST(LiuTalwarSchedule, Theorem317HasTheKnownNumbers) {
+TEST(LiuTalwarSchedule, Theorem317MatchesReferenceValues) {
   ProblemNumbers f = unit;
   f.d = 100;
   expect_digits(liu_talwar_2025::theorem_3_17_alpha(f, 1), 5.34142e-3, 1e-5);
@@ -201,7 +201,7 @@ TEST(LiuTalwarSchedule, Theorem317HasTheKnownNumbers) {
 }
 
 // L4: with τ rounded up to 1 count-triggered refreshes dominate, and the exponent falls to 2/5.
-TEST(LiuTalwarSchedule, OneEscapeARefreshCostsTheRate) {
+TEST(LiuTalwarSchedule, OneEscapePerRefreshWorsensRate) {
   const auto alpha = [](double n, liu_talwar_2025::TauMode tau) {
     const double epsilon = 1e-4;
     ProblemNumbers f = unit;
@@ -220,7 +220,7 @@ TEST(LiuTalwarSchedule, OneEscapeARefreshCostsTheRate) {
 
 // The predicted exponents of every variant, private and statistical: liu-talwar-2025 notes, 5.
 // Logarithms in L and Γ still tilt the private slopes of trees and of counted escapes at these n.
-TEST(LiuTalwarSchedule, TheVariantsHaveThePredictedExponents) {
+TEST(LiuTalwarSchedule, VariantsHavePredictedExponents) {
   using liu_talwar_2025::Switches;
   using liu_talwar_2025::TauMode;
   struct Row {
@@ -272,7 +272,7 @@ TEST(LiuTalwarSchedule, TheVariantsHaveThePredictedExponents) {
 }
 
 // ganesh-2023 notes, 7.3
-TEST(GaneshSchedule, PopulationHasTheNumbersOfThePage) {
+TEST(GaneshSchedule, PopulationScheduleMatchesReferenceValues) {
   const ProblemNumbers f{1e8, 16, 1, 1, 1, 1};
   const auto s = ganesh_2023::population_at(f, 5e7, phi / 2, 0.02, 0.02);
   EXPECT_EQ(s.steps, 10000);
@@ -308,7 +308,7 @@ TEST(GaneshSchedule, PopulationHasTheNumbersOfThePage) {
 }
 
 // G2. If the refreshes that escapes make are counted, the exponent is 4/7 in place of 2/3.
-TEST(GaneshSchedule, CountingTheEscapesRefreshesCostsTheRate) {
+TEST(GaneshSchedule, CountingEscapeRefreshesWorsensRate) {
   const auto alpha = [](double n, bool fresh) {
     return ganesh_2023::practical_empirical({n, 16, 1, 1, 1, 1}, phi / 2, fresh).alpha;
   };
@@ -326,7 +326,7 @@ TEST(GaneshSchedule, CountingTheEscapesRefreshesCostsTheRate) {
 }
 
 // Zero noise, full batches: gradient descent, whatever the noise switch.
-TEST(SpiderDriver, WithoutNoiseEverySwitchIsGradientDescent) {
+TEST(SpiderDriver, EqualsGradientDescentWithoutNoise) {
   const Problem problem = test::small_problem("cosine-saddle");
   for (const SpiderNoise noise :
        {SpiderNoise::tree, SpiderNoise::gaussian_fixed, SpiderNoise::gaussian_proportional})
@@ -388,7 +388,7 @@ Problem at_the_saddle(Index records) {
 }
 
 // Without noise a gradient estimate that is exactly zero never moves.
-TEST(HessianPowerEscape, LeavesTheSaddleByItsNoiseAlone) {
+TEST(HessianPowerEscape, LeavesSaddleOnlyWithNoise) {
   const Problem problem = at_the_saddle(200000);
   const Ran noisy = escape_run(problem, {}, 0.01);
   EXPECT_GT(noisy.outcome.counts.at("escapes"), 0);
@@ -400,7 +400,7 @@ TEST(HessianPowerEscape, LeavesTheSaddleByItsNoiseAlone) {
 
 // liu-talwar-2025, Lemma 3.9: two escapes that share their noise and start z apart are (I − ηH)^t z
 // apart after t steps.
-TEST(HessianPowerEscape, TwoCoupledRunsSeparateExactlyByThePowerOfTheHessian) {
+TEST(HessianPowerEscape, SeparatesCoupledRunsByPowerOfHessian) {
   const double gamma = 0.01;
   const Index d = 3;
   Matrix H = Matrix::Zero(d, d);
@@ -432,7 +432,7 @@ struct AdversarialSaddle {
 
 // The isotropic kick reads the running estimate, which the adversary flattens. The frozen pair asks
 // for gradient and Hessian once and leaves. liu-talwar-2025 notes, 5 (claim 14)
-TEST(AdversarialError, StallsTheIsotropicKickAndNotTheHessianPower) {
+TEST(AdversarialError, StallsIsotropicKickButNotHessianPower) {
   const AdversarialSaddle f{.lambda = 0.2, .gamma = 0.05};
   const auto scripted = [&](EscapeKind kind) {
     StochasticSpider spider;
@@ -469,7 +469,7 @@ TEST(AdversarialError, StallsTheIsotropicKickAndNotTheHessianPower) {
 }
 
 // The dense Hessian and the lazy one are the same estimate.
-TEST(HessianPowerEscape, DenseAndLazyAgreeToRounding) {
+TEST(HessianPowerEscape, DenseAndLazyModesAgreeToRounding) {
   const Problem problem = at_the_saddle(300000);
   const auto run = [&](HessianMode mode) {
     AdaptiveSpider algorithm;
@@ -485,7 +485,7 @@ TEST(HessianPowerEscape, DenseAndLazyAgreeToRounding) {
 }
 
 // No record pays more than its zCDP, and the dearest one nearly as much. liu-talwar-2025 notes, 4
-TEST(LiuTalwarRun, NoRecordPaysMoreThanTheBudget) {
+TEST(LiuTalwarRun, ChargesNoRecordAboveBudget) {
   const Problem problem = at_the_saddle(300000);
   for (const SpiderNoise noise :
        {SpiderNoise::tree, SpiderNoise::gaussian_fixed, SpiderNoise::gaussian_proportional}) {
@@ -502,7 +502,7 @@ TEST(LiuTalwarRun, NoRecordPaysMoreThanTheBudget) {
 }
 
 // L10. A refresh takes both batches or none.
-TEST(LiuTalwarRun, DoesNotStartAHalfRefreshWithoutTheRecordsForBothBatches) {
+TEST(LiuTalwarRun, StopsWhenRecordsDoNotCoverBothBatches) {
   const Problem problem = at_the_saddle(2000);
   AdaptiveSpider algorithm;
   SpiderParameters& p = algorithm.parameters.spider;
@@ -513,7 +513,7 @@ TEST(LiuTalwarRun, DoesNotStartAHalfRefreshWithoutTheRecordsForBothBatches) {
   EXPECT_EQ(ran.ledger.queries(), 0);
 }
 
-TEST(StochasticSpiderRun, OfThePopulationReadsEachRecordOnceAndSelectsOnTheOtherHalf) {
+TEST(StochasticSpiderRun, PopulationRunReadsOnceAndSelectsOnOtherHalf) {
   const Problem problem = at_the_saddle(200000);
   StochasticSpider spider;
   spider.parameters.target = ganesh_2023::Target::population;

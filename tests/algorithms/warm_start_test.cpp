@@ -38,7 +38,7 @@ double spent(const Ledger& ledger, const FilterRule& rule) {
 }
 
 // Setting S of lowy-2024 notes, 8: n = 10⁴, d = 10, ε = 1, L = β = Δ = 1.
-TEST(DpSpider, PracticalScheduleIsTheVectorOfTheSpecification) {
+TEST(DpSpider, PracticalScheduleMatchesReferenceValues) {
   const double rho = zcdp_budget({1, budget_delta}, Calibrator::bun_steinke);
   expect_near_relative(rho, 0.0174689048, 1e-8);
   const auto s = baselines::dp_spider_practical(1e4, 10, 1, 1, 1, rho);
@@ -64,7 +64,7 @@ TEST(DpSpider, PracticalScheduleIsTheVectorOfTheSpecification) {
   expect_near_relative(b.bound, 3.207958608e-2, 1e-7);
 }
 
-TEST(DpSpider, PaperScheduleIsTheVectorOfTheSpecification) {
+TEST(DpSpider, PaperScheduleMatchesReferenceValues) {
   const auto s = baselines::dp_spider_paper(1e4, 10, 1, 1, 1, {1, budget_delta});
   expect_near_relative(s.steps, 8061.6148, 1e-7);
   expect_near_relative(s.period, 89.786, 1e-4);
@@ -82,7 +82,7 @@ TEST(DpSpider, PaperScheduleIsTheVectorOfTheSpecification) {
 
 // The printed period has a factor L² and depends on the unit of the loss. f → c f does not change
 // the iterates of the method and must not change its counts.
-TEST(DpSpider, CountsDoNotDependOnTheUnitOfTheLoss) {
+TEST(DpSpider, CountsDoNotDependOnLossUnit) {
   const auto one = baselines::dp_spider_paper(1e5, 10, 1, 1, 1, {1, budget_delta});
   const auto ten = baselines::dp_spider_paper(1e5, 10, 10, 10, 10, {1, budget_delta});
   expect_near_relative(ten.steps, one.steps, 1e-12);
@@ -92,7 +92,7 @@ TEST(DpSpider, CountsDoNotDependOnTheUnitOfTheLoss) {
 }
 
 // With a valid c (about 4) the printed q exceeds the 1/(ν²T) of lowy-2024 notes, 3.1.
-TEST(DpSpider, ThePracticalPeriodMeetsTheConditionThatThePrintedOneMisses) {
+TEST(DpSpider, PracticalPeriodMeetsConditionUnlikePrinted) {
   const double rho = zcdp_budget({1, budget_delta}, Calibrator::bun_steinke);
   for (const double n : {1e4, 1e5, 1e6}) {
     const auto practical = baselines::dp_spider_practical(n, 10, 1, 1, 1, rho);
@@ -103,7 +103,7 @@ TEST(DpSpider, ThePracticalPeriodMeetsTheConditionThatThePrintedOneMisses) {
   }
 }
 
-TEST(DpSpider, SchedulesAreMonotoneInTheNumberOfRecords) {
+TEST(DpSpider, ScheduleIsMonotoneInRecords) {
   double steps = 0, bound = 1e9;
   for (double n = 1e3; n < 1e9; n *= 3) {
     const auto s = baselines::dp_spider_practical(n, 16, 1.6, 4.9, 1, 0.0174);
@@ -114,7 +114,7 @@ TEST(DpSpider, SchedulesAreMonotoneInTheNumberOfRecords) {
   }
 }
 
-TEST(DpSpider, WithoutNoiseIsGradientDescent) {
+TEST(DpSpider, EqualsGradientDescentWithoutNoise) {
   const Problem p = test::small_problem("double-well");
   DpSpider algorithm;
   algorithm.parameters = {.steps = 50, .period = 7, .step_size = 0.1};
@@ -129,7 +129,7 @@ TEST(DpSpider, WithoutNoiseIsGradientDescent) {
   EXPECT_LE((ran.outcome.point - x).norm(), 1e-10);
 }
 
-TEST(DpSpider, SpendsTheWholeBudgetAndReturnsAVisitedPoint) {
+TEST(DpSpider, SpendsWholeBudgetAndReturnsVisitedPoint) {
   const Problem p = find_problem("ripple-location")->make({.records = 400, .dimension = 3});
   for (const Calibrator calibrator :
        {Calibrator::cks, Calibrator::bun_steinke, Calibrator::exact_gaussian})
@@ -145,7 +145,7 @@ TEST(DpSpider, SpendsTheWholeBudgetAndReturnsAVisitedPoint) {
 }
 
 // The bound of lowy-2024 notes, 3.1, in the mean over the uniform output and the noise.
-TEST(DpSpider, KeepsTheBoundOfItsSchedule) {
+TEST(DpSpider, MeetsScheduledBound) {
   const Problem p = find_problem("ripple-location")->make({.records = 20000, .dimension = 4});
   DpSpider algorithm;
   const Scheduled s =
@@ -186,7 +186,7 @@ class EveryWarmStart : public testing::Test {};
 using WarmStarts = testing::Types<WarmQuasar, WarmKl>;
 TYPED_TEST_SUITE(EveryWarmStart, WarmStarts);
 
-TYPED_TEST(EveryWarmStart, SpendsItsBudgetInTwoSlices) {
+TYPED_TEST(EveryWarmStart, SpendsBudgetInTwoSlices) {
   const Problem p = ripple(600);
   for (const Calibrator calibrator :
        {Calibrator::cks, Calibrator::bun_steinke, Calibrator::exact_gaussian}) {
@@ -213,7 +213,7 @@ TYPED_TEST(EveryWarmStart, SpendsItsBudgetInTwoSlices) {
   }
 }
 
-TYPED_TEST(EveryWarmStart, StartsTheSecondStageWhereTheFirstEnded) {
+TYPED_TEST(EveryWarmStart, RunsSecondStageAfterFirst) {
   const Problem p = ripple(500);
   TypeParam algorithm;
   test::set(algorithm, {{"fallback", "false"}});
@@ -235,7 +235,7 @@ TYPED_TEST(EveryWarmStart, StartsTheSecondStageWhereTheFirstEnded) {
 
 // Δ of a start next to the minimum does not bound the gap at the first stage's output; ψ does
 // (lowy-2024, Theorem 3.2).
-TYPED_TEST(EveryWarmStart, TellsTheSecondStageItsOwnExcess) {
+TYPED_TEST(EveryWarmStart, PassesItsExcessToSecondStage) {
   TypeParam algorithm;
   test::set(algorithm, {{"fallback", "false"}});
   PublicFacts facts = ripple(200).facts;
@@ -254,7 +254,7 @@ TYPED_TEST(EveryWarmStart, TellsTheSecondStageItsOwnExcess) {
 }
 
 // ψ, the choice between the stages, and every parameter are functions of public facts.
-TYPED_TEST(EveryWarmStart, SchedulesFromPublicFactsAlone) {
+TYPED_TEST(EveryWarmStart, PromisesAtLeastColdStartAccuracy) {
   for (const Index n : {100, 100000}) {
     TypeParam algorithm;
     const Problem p = ripple(200);
@@ -271,7 +271,7 @@ TYPED_TEST(EveryWarmStart, SchedulesFromPublicFactsAlone) {
   }
 }
 
-TEST(WarmStart, FallsBackWhereTheWarmStartPromisesLess) {
+TEST(WarmStart, FallsBackWhenWarmStartPromisesLess) {
   WarmQuasar algorithm;
   PublicFacts facts = ripple(200).facts;
   facts.records = 100;
@@ -294,7 +294,7 @@ TEST(WarmStart, FallsBackWhereTheWarmStartPromisesLess) {
 }
 
 // ε/2 and δ/2 to each stage, the paper's basic composition; together they fit the whole budget.
-TEST(WarmStart, PaperScheduleHalvesTheBudget) {
+TEST(WarmStart, PaperScheduleHalvesBudget) {
   WarmQuasar algorithm;
   const Problem p = ripple(2000);
   test::set(algorithm, {{"fallback", "false"}});
@@ -308,7 +308,7 @@ TEST(WarmStart, PaperScheduleHalvesTheBudget) {
 }
 
 // x^{−k/6} (1 − x)^{−1/3} is least at k/(k + 2); k = 1 for DP-SGD (lowy-2024 notes, 2.2).
-TEST(WarmStart, DividesTheBudgetWhereThePromiseIsBest) {
+TEST(WarmStart, DividesBudgetToMinimiseBound) {
   for (const double k : {1.0, 4.0 / 3, 2.0}) {
     double best = 1e9, at = 0;
     for (double x = 0.001; x < 1; x += 0.001) {
@@ -328,7 +328,7 @@ TEST(WarmStart, DividesTheBudgetWhereThePromiseIsBest) {
   EXPECT_DOUBLE_EQ(field_of(quasar, "first_slice"), 1.0 / 3);
 }
 
-TEST(WarmStart, NamesTheFieldsOfItsStages) {
+TEST(WarmStart, NamesStageFieldInErrors) {
   WarmQuasar algorithm;
   const PublicFacts facts = ripple(100).facts;
   test::set(algorithm, {{"second.period", "0"}});
@@ -340,7 +340,7 @@ TEST(WarmStart, NamesTheFieldsOfItsStages) {
   }
 }
 
-TEST(WarmStart, WithTheSecondOrderFinderRunsStochasticSpider) {
+TEST(WarmStart, RunsStochasticSpiderAsSecondOrderFinder) {
   WarmQuasar algorithm;
   Problem p = test::small_problem("double-well", 200);
   p.facts.constants.set(constant::quasar_convexity, {0.5, Origin::estimated});
@@ -355,7 +355,7 @@ TEST(WarmStart, WithTheSecondOrderFinderRunsStochasticSpider) {
 }
 
 // The exponential mechanism has ε_A and no δ, the finder ε_B and all of δ; printed: δ/2 each.
-TEST(WarmExponential, LeavesDeltaToTheSecondStage) {
+TEST(WarmExponential, LeavesDeltaToSecondStage) {
   const Problem p = find_problem("ripple-location")->make({.records = 3000, .dimension = 3});
   WarmExponential algorithm;
   test::set(algorithm, {{"fallback", "false"}});
@@ -387,7 +387,7 @@ TEST(WarmExponential, LeavesDeltaToTheSecondStage) {
   EXPECT_GT(practical, s.rule.capacity);
 }
 
-TEST(WarmExponential, StartsTheFinderFromItsChoice) {
+TEST(WarmExponential, StartsFinderFromItsChoice) {
   const Problem p = find_problem("ripple-location")->make({.records = 100000, .dimension = 2});
   WarmExponential algorithm;
   test::set(algorithm, {{"fallback", "false"}});
@@ -408,7 +408,7 @@ PublicFacts facts_of(Index n) {
 
 // The halves are disjoint and each stage has the whole budget: pure ε for the exponential
 // mechanism, zCDP for the finder. As printed both stages read all records, with half of ε each.
-TEST(WarmPopulation, ItsStagesReadDisjointHalves) {
+TEST(WarmPopulation, StagesReadDisjointHalves) {
   const Problem p = find_problem("ripple-location")->make({.records = 20001, .dimension = 2});
   for (const bool reuse : {false, true}) {
     WarmPopulation algorithm;
@@ -436,7 +436,7 @@ TEST(WarmPopulation, ItsStagesReadDisjointHalves) {
 }
 
 // A union bound over the N points of the net needs ln N where lowy-2024, Lemma E.3 has d.
-TEST(WarmPopulation, ItsExcessHoldsForEveryPointOfTheNet) {
+TEST(WarmPopulation, ExcessBoundCoversWholeNet) {
   const double log_net = 10 * std::log(1e4), n1 = 5e5, failure = 0.05;
   const double psi = population_excess(log_net, 1e9, 0, 1, 2, n1, failure);
   const double least = 2 * 2 * std::sqrt(2 * log_net / n1);  // 2p without the failure's share
@@ -461,7 +461,7 @@ Problem glm(Index n, Index d, Index rank = 0) {
   return family->make({.records = n, .dimension = d, .seed = 1, .data_seed = 1});
 }
 
-TEST(JlMethod, ProjectsTheDataBeforeTheBaseAlgorithmRuns) {
+TEST(JlMethod, ProjectsDataBeforeBaseAlgorithm) {
   const Problem p = glm(300, 40);
   JlDpSpider algorithm;
   algorithm.schedule(Schedule::practical, p.facts, {2, budget_delta}, Calibrator::cks);
@@ -486,7 +486,7 @@ TEST(JlMethod, ProjectsTheDataBeforeTheBaseAlgorithmRuns) {
   EXPECT_GT(singular_values(points)[20], 1e-6);
 }
 
-TEST(JlMethod, SpendsTheWholeBudget) {
+TEST(JlMethod, SpendsWholeBudget) {
   const Problem p = glm(500, 200, 3);
   JlDpSpider algorithm;
   test::set(algorithm, {{"rank", "1"}});
@@ -498,7 +498,7 @@ TEST(JlMethod, SpendsTheWholeBudget) {
   EXPECT_NEAR(spent(ran.ledger, s.rule) / s.rule.capacity, 1, 1e-9);
 }
 
-TEST(JlMethod, DoesNotProjectWhereThatWouldNotHelp) {
+TEST(JlMethod, SkipsUselessProjection) {
   const Problem p = glm(500, 6);
   JlDpSpider algorithm;
   const Scheduled s =
@@ -513,7 +513,7 @@ TEST(JlMethod, DoesNotProjectWhereThatWouldNotHelp) {
                InputError);
 }
 
-TEST(JlMethod, RunsTheWarmStartInFewDimensions) {
+TEST(JlMethod, RunsWarmStartInProjectedDimension) {
   const Problem p = glm(400, 300, 3);
   WarmGlm algorithm;
   test::set(algorithm, {{"rank", "3"}, {"fallback", "false"}});

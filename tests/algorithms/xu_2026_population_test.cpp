@@ -23,7 +23,7 @@ void expect_digits(double actual, double expected, double relative) {
 }
 
 // xu-2026 notes, 9.6
-TEST(Theorem2, HasTheKnownNumbersAndCannotDescend) {
+TEST(XuTheorem2, MatchesReferenceValuesAndCannotDescend) {
   const PaperPopulation s = paper_population(1e6, 120, 2, 1e-6, 1);
   expect_digits(s.alpha, 0.0145120, 1e-5);
   expect_digits(s.steps, 1341.23, 1e-5);
@@ -56,7 +56,7 @@ PopulationNumbers cosine(double n) {
           .rho_z = 0.06757388167};
 }
 
-TEST(PracticalPopulation, UsesTheRecordsOnceAndMeetsEveryNoiseTolerance) {
+TEST(PracticalPopulation, UsesRecordsOnceAndMeetsNoiseTolerances) {
   for (const double n : {1e5, 1e7, 1e9, 1e12}) {
     const PopulationNumbers m = cosine(n);
     const PracticalPopulation s = practical_population(m);
@@ -73,7 +73,7 @@ TEST(PracticalPopulation, UsesTheRecordsOnceAndMeetsEveryNoiseTolerance) {
   }
 }
 
-TEST(PracticalPopulation, NoOtherPeriodNeedsFewerRecords) {
+TEST(PracticalPopulation, ChoosesPeriodThatNeedsFewestRecords) {
   const PopulationNumbers m = cosine(1e8);
   const PracticalPopulation s = practical_population(m);
   const double e = std::sqrt(2 * m.rho_z), slack = m.smoothness / m.value_smoothness;
@@ -87,7 +87,7 @@ TEST(PracticalPopulation, NoOtherPeriodNeedsFewerRecords) {
 
 // The rate of xu-2026 notes, 3.3, n^{−1/3} + (√d/(nε))^{3/7}: its first term at a large budget, its
 // second at a small one.
-TEST(PracticalPopulation, HasTheDerivedExponents) {
+TEST(PracticalPopulation, HasDerivedExponents) {
   const auto slope = [](PopulationNumbers m) {
     const double one = practical_population(m).alpha;
     m.records *= 1000;
@@ -102,7 +102,7 @@ TEST(PracticalPopulation, HasTheDerivedExponents) {
   EXPECT_NEAR(slope(privacy), -3.0 / 7, 0.01);
 }
 
-TEST(PracticalPopulation, RefusesTooFewRecordsInOneLine) {
+TEST(PracticalPopulation, RejectsTooFewRecords) {
   EXPECT_THROW(practical_population(cosine(1)), InputError);
 }
 
@@ -122,7 +122,7 @@ DpRgda population(const Problem& p, Scheduled& scheduled, Calibrator calibrator 
   return algorithm;
 }
 
-TEST(PopulationSchedule, ChargesEveryRecordTheBudgetOnce) {
+TEST(PopulationSchedule, ChargesEachRecordBudgetOnce) {
   const Problem p = stream(10000000, 1);
   for (const Calibrator calibrator :
        {Calibrator::cks, Calibrator::bun_steinke, Calibrator::exact_gaussian, Calibrator::rdp})
@@ -139,7 +139,7 @@ TEST(PopulationSchedule, ChargesEveryRecordTheBudgetOnce) {
     }
 }
 
-TEST(PopulationSchedule, LeavesTheEmpiricalOneAlone) {
+TEST(PopulationSchedule, DoesNotAffectEmpiricalSchedule) {
   const Problem p = test::small_problem("cosine-minimax", 5000);
   DpRgda plain, changed;
   plain.schedule(Schedule::practical, p.facts, {2, 1e-6}, Calibrator::cks);
@@ -150,7 +150,7 @@ TEST(PopulationSchedule, LeavesTheEmpiricalOneAlone) {
 }
 
 // A formula whose units do not match fails here.
-TEST(PopulationSchedule, InOtherUnitsIsTheSameSchedule) {
+TEST(PopulationSchedule, IsInvariantToUnits) {
   const Problem p = stream(10000000, 1);
   const double f = std::pow(2.0, 24), s = std::pow(2.0, 6);
   PublicFacts other = p.facts;
@@ -181,7 +181,7 @@ TEST(PopulationSchedule, InOtherUnitsIsTheSameSchedule) {
   expect_digits(y.escape_mean_sq_move, x.escape_mean_sq_move * s * s, 1e-9);
 }
 
-TEST(PopulationSchedule, OfThePaperSaysThatItIsVacuous) {
+TEST(PopulationSchedule, ReportsPaperScheduleAsVacuous) {
   const Problem p = stream(10000000, 1);
   DpRgda algorithm;
   algorithm.set_variant(Variant::printed);
@@ -203,7 +203,7 @@ TEST(PopulationSchedule, OfThePaperSaysThatItIsVacuous) {
 
 // As xu-2026 notes, 6.6, in one pass over a stream of simulated records: from an exact saddle to a
 // certified point near x_j = ±π.
-TEST(PopulationRuns, FindAnSospFromAnExactSaddle) {
+TEST(PopulationRuns, FindSospFromExactSaddle) {
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
     const Problem p = stream(100000000, seed);
     Scheduled s;
@@ -221,7 +221,7 @@ TEST(PopulationRuns, FindAnSospFromAnExactSaddle) {
 
 // xu-2026, Remark 3 (claim xu-2026/x9): where no dual is released, DP-RGDA's estimator equals that
 // of Stochastic Spider bit for bit.
-TEST(Remark3, WithoutAReleasedDualTheEstimatorIsStochasticSpiders) {
+TEST(XuRemark3, EstimatorWithoutReleasedDualEqualsStochasticSpider) {
   const Problem p = test::small_problem("matrix-sensing", 200);
   DpRgda rgda;
   auto& a = rgda.parameters;

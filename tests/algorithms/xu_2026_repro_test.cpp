@@ -48,14 +48,14 @@ std::vector<double> cosine_levels(int seeds, double ascent_step) {
   return levels;
 }
 
-TEST(Xu66, TheRepairedMethodFindsAnSospFromAnExactSaddle) {
+TEST(XuCosineMinimax, RepairedMethodFindsSospFromExactSaddle) {
   const double level = median(cosine_levels(5, 0.0));
   EXPECT_GT(level, 0.35);
   EXPECT_LT(level, 0.95);
   RecordProperty("median_sosp_level", std::to_string(level));
 }
 
-TEST(Xu66, AnAscentStepOfOneOverMuIsTheOneOfTheTable) {
+TEST(XuCosineMinimax, AscentStepOneOverMuReachesLevelOfTable) {
   const double level = median(cosine_levels(5, 1.0));
   EXPECT_GT(level, 0.35);
   EXPECT_LT(level, 0.95);
@@ -79,7 +79,7 @@ DpRgda as_published(Variant variant) {
   return algorithm;
 }
 
-TEST(Xu63, PrintedDpRgdaDoesNotUseItsData) {
+TEST(XuMatrixSensing, PrintedDpRgdaIgnoresData) {
   DpRgda algorithm = as_published(Variant::printed);
   algorithm.set_common_noise(advanced_noise_multiplier(2, 1e-6, 4080));
   constexpr std::uint64_t seeds = 8;
@@ -102,7 +102,7 @@ TEST(Xu63, PrintedDpRgdaDoesNotUseItsData) {
   EXPECT_LT(median(radius), 11.8);
 }
 
-TEST(Xu63, TheRepairedMethodUsesItsData) {
+TEST(XuMatrixSensing, RepairedMethodUsesData) {
   DpRgda algorithm = as_published(Variant::repaired);
   algorithm.parameters.alpha = 1e-300;  // without noise an escape would begin at the start
   for (std::uint64_t seed = 0; seed < 3; ++seed) {
@@ -127,7 +127,7 @@ Left left_the_saddle(const Problem& p, const Ran& ran) {
           end.value <= origin.value / 2 && end.lambda_min >= origin.lambda_min / 2};
 }
 
-TEST(Xu65, TheRepairedMethodLeavesTheSaddleWithoutNoiseAndNotAtEpsilonTwo) {
+TEST(XuMatrixSensing, RepairedMethodLeavesSaddleOnlyWithoutNoise) {
   for (std::uint64_t seed = 0; seed < 3; ++seed) {
     const Problem p = sensing(PlantedScale::none, seed, seed);
     DpRgda algorithm = as_published(Variant::repaired);

@@ -10,7 +10,7 @@
 namespace dpsosp::audit_test {
 namespace {
 
-TEST(Audit, NoClaimIsFalsifiedAtQuickScale) {
+TEST(Audit, FalsifiesNoClaimAtQuickScale) {
   for (const AuditJobs::OfAlgorithm& a :
        audit_jobs({reproductions().catalogue, Scale::quick}).algorithms) {
     SCOPED_TRACE(a.algorithm);
@@ -21,14 +21,14 @@ TEST(Audit, NoClaimIsFalsifiedAtQuickScale) {
   }
 }
 
-TEST(Audit, EveryPlantIsCaught) {
+TEST(Audit, CatchesEveryPlantedBug) {
   for (const nlohmann::json& job : audit_jobs({reproductions().catalogue, Scale::quick}).plants)
     EXPECT_TRUE(reproductions().catalogue.compute(job).at("caught").get<bool>())
         << job.at("parameters").dump();
 }
 
 /// Where the charge is tight, a true claim is falsified no more often than stated.
-TEST(Audit, FalseAlarmsAreAsRareAsStated) {
+TEST(Audit, RaisesFalseAlarmsAtMostAsStated) {
   const double mu = 1.5, confidence = 0.9;
   audit::Claim claim({{GaussianEvent{1.0 / mu}, 1}});
   constexpr int audits = 2000;

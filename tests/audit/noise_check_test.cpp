@@ -41,11 +41,11 @@ NoiseCheck after_runs(const Spoil& spoil) {
   return check;
 }
 
-TEST(NoiseCheck, LetsIndependentStandardNoisePass) {
+TEST(NoiseCheck, PassesIndependentStandardNoise) {
   EXPECT_EQ(after_runs([](std::size_t, Vector&) {}).complaint(), "");
 }
 
-TEST(NoiseCheck, SeesFaultsThatKeepTheVarianceOfAllNoise) {
+TEST(NoiseCheck, DetectsFaultsThatKeepTotalVariance) {
   Vector last = Vector::Zero(5), before = last;
   const std::vector<Spoil> faults{
       [&](std::size_t, Vector& z) {  // a mean of two draws
@@ -99,7 +99,7 @@ ChoiceCheck after_choices(int choices, double multiple) {
   return check;
 }
 
-TEST(ChoiceCheck, TellsTheTemperatureThatWasChargedForFromOthers) {
+TEST(ChoiceCheck, DetectsWrongTemperature) {
   for (const int choices : {1, 10, 20'000})
     EXPECT_EQ(after_choices(choices, 1.0).complaint(), "") << choices;
   EXPECT_NE(after_choices(20'000, 1 / 1.25).complaint(), "");
@@ -133,7 +133,7 @@ BatchCheck after_batches(int runs,
   return check;
 }
 
-TEST(BatchCheck, KnowsSamplesOfAFixedSize) {
+TEST(BatchCheck, DetectsWrongFixedSizeSampling) {
   const BatchPolicy policy = BatchPolicy::sample(4);
   const Event event = FixedSizeGaussianEvent{0.2, 1.0, {}};
   const auto after = [&](int runs, int batches, const auto& draw) {
@@ -156,7 +156,7 @@ TEST(BatchCheck, KnowsSamplesOfAFixedSize) {
   EXPECT_NE(after(20, 10, drawn_once), "");
 }
 
-TEST(BatchCheck, KnowsCoins) {
+TEST(BatchCheck, DetectsWrongPoissonSampling) {
   const auto after = [](double rate, const auto& draw) {
     return after_batches(
                200, 10, 20, BatchPolicy::poisson(rate), PoissonGaussianEvent{rate, 1.0}, draw)

@@ -62,7 +62,7 @@ INSTANTIATE_TEST_SUITE_P(Registry,
                          testing::ValuesIn(audit_plants()),
                          [](const auto& p) { return name_of(p.param.name); });
 
-TEST(Replay, OfTheSameRecordIsTheSameRun) {
+TEST(Replay, RepeatsRunOfSameRecord) {
   const std::vector<Subject> subjects = replay_subjects("wang-xu-2020/dp-trust-region");
   ASSERT_FALSE(subjects.empty());
   const Subject& subject = subjects.front();
@@ -77,7 +77,7 @@ TEST(Replay, OfTheSameRecordIsTheSameRun) {
     EXPECT_EQ(second.answers[k], first.transcript[k].answer);
 }
 
-TEST(Replay, WithoutFrozenReleasesTheRunsPart) {
+TEST(Replay, RunsDivergeWithoutFrozenReleases) {
   const std::vector<Subject> subjects = replay_subjects("wang-ye-xu-2017/dp-gd");
   ASSERT_FALSE(subjects.empty());
   const Subject& subject = subjects.front();
@@ -91,7 +91,7 @@ TEST(Replay, WithoutFrozenReleasesTheRunsPart) {
 
 /// The curator that anybody uses answers as the audited one: an auditor that only looks changes no
 /// bit.
-TEST(AuditedCurator, AnswersAsTheSoundDoor) {
+TEST(AuditedCurator, AnswersAsPlainCurator) {
   for (const Subject& subject : replay_subjects("ganesh-2023/stochastic-spider")) {
     const Neighbour records(*subject.problem.records, 0, one_of(*subject.problem.records, 0));
     const Recorded audited = record(subject, records, 5, Plant::none);
@@ -108,7 +108,7 @@ TEST(AuditedCurator, AnswersAsTheSoundDoor) {
   }
 }
 
-TEST(AuditedCurator, HasNoLabelThatAResultCouldCarry) {
+TEST(AuditedCurator, HasPrivacyLabelNone) {
   const Subject subject = fast_subject("wang-ye-xu-2017/dp-gd", {8, 1e-6});
   const Neighbour records(*subject.problem.records, 0, one_of(*subject.problem.records, 0));
   Recorder recorder(records);
@@ -117,7 +117,7 @@ TEST(AuditedCurator, HasNoLabelThatAResultCouldCarry) {
   EXPECT_EQ(curator.label(), PrivacyLabel::none);
 }
 
-TEST(Audit, RefusesWhatItDoesNotKnow) {
+TEST(Audit, RejectsUnknownNamesAndBadOptions) {
   EXPECT_THROW(audit_replay("no-such/algorithm"), InputError);
   EXPECT_THROW(audit_replay("reference/sgd"), InputError);
   EXPECT_THROW(audit_replay("wang-ye-xu-2017/dp-gd", {.plant = "no-such-bug"}), InputError);
@@ -140,7 +140,7 @@ Transcript with_noise(double deviation, double claimed, int answers) {
   return transcript;
 }
 
-TEST(NoiseCheck, AcceptsWhatIsChargedAndRefusesATenthLess) {
+TEST(NoiseCheck, AcceptsChargedNoiseAndRejectsTenPercentLess) {
   NoiseCheck right, less, again;
   right.see(with_noise(2.0, 2.0, 1000));
   EXPECT_EQ(right.complaint(), "");

@@ -32,7 +32,7 @@ Scores gaussian_scores(double mu, std::size_t runs, std::uint64_t seed) {
   return s;
 }
 
-TEST(Bounds, OfAGaussianComeCloseToItsMuFromBelow) {
+TEST(ErrorRates, ApproachGaussianMuFromBelow) {
   const double mu = 1.5;
   const Scores s = gaussian_scores(mu, 40000, 1);
   const double audited = gaussian_mu_of(error_rates(s.one, s.two, confidence));
@@ -40,12 +40,12 @@ TEST(Bounds, OfAGaussianComeCloseToItsMuFromBelow) {
   EXPECT_GT(audited, 0.95 * mu);
 }
 
-TEST(Bounds, OfWorldsThatAreTheSameAreZero) {
+TEST(ErrorRates, GiveZeroMuForIdenticalWorlds) {
   const Scores s = gaussian_scores(0.0, 4000, 1);
   EXPECT_EQ(gaussian_mu_of(error_rates(s.one, s.two, confidence)), 0.0);
 }
 
-TEST(Bounds, OfWorldsApartAreThoseOfTheRuns) {
+TEST(ErrorRates, MatchClopperPearsonForSeparatedWorlds) {
   const std::vector<double> one(200, 1.0), two(200, -1.0);
   const ErrorRates rates = error_rates(one, two, confidence);
   // No error in 100 runs: Clopper-Pearson with half the failure on either side.
@@ -55,7 +55,7 @@ TEST(Bounds, OfWorldsApartAreThoseOfTheRuns) {
   EXPECT_NEAR(epsilon_of_rates(rates, 0.0), std::log((1 - expected) / expected), 1e-12);
 }
 
-TEST(Claim, OfAGaussianIsFalsifiedBeyondItsMuAlone) {
+TEST(Claim, IsFalsifiedOnlyBeyondGaussianMu) {
   Claim claim({{GaussianEvent{1.0}, 4}});  // μ = 2
   const Scores honest = gaussian_scores(2.0, 4000, 3), bold = gaussian_scores(2.5, 4000, 3);
   const ErrorRates fair = error_rates(honest.one, honest.two, confidence);
@@ -67,7 +67,7 @@ TEST(Claim, OfAGaussianIsFalsifiedBeyondItsMuAlone) {
   EXPECT_NEAR(claim.epsilon(1e-6), gaussian_epsilon(1e-6, 2.0), 1e-9);
 }
 
-TEST(Claim, OfMixedChargesIsACurve) {
+TEST(Claim, IsFalsifiedOnlyBeyondMixedCharges) {
   Claim claim({{GaussianEvent{1.0}, 1}, {PureEvent{0.5}, 1}});
   const ErrorRates weak{0.3, 0.3}, strong{0.01, 0.01};
   EXPECT_FALSE(claim.falsified_by(weak));
@@ -76,7 +76,7 @@ TEST(Claim, OfMixedChargesIsACurve) {
   EXPECT_GT(claim.audited_epsilon(strong, 1e-6), claim.epsilon(1e-6));
 }
 
-TEST(Claim, AuditsTheLeastNoiseThatTheRatesRuleOut) {
+TEST(Claim, AuditsLeastNoiseExcludedByRates) {
   const auto with_noise = [](double multiple) {
     return Claim({{GaussianEvent{multiple}, 1}, {PureEvent{0.5 / multiple}, 1}});
   };
@@ -91,7 +91,7 @@ TEST(Claim, AuditsTheLeastNoiseThatTheRatesRuleOut) {
   }
 }
 
-TEST(Claim, OfNothingIsFalsifiedByAnything) {
+TEST(Claim, EmptyClaimIsFalsifiedByAnyAdvantage) {
   EXPECT_TRUE(Claim({}).falsified_by({0.3, 0.3}));
   EXPECT_FALSE(Claim({}).falsified_by({1.0, 1.0}));
 }
@@ -108,13 +108,13 @@ Exchange gaussian_exchange(double answer, double noisy, double deviation, const 
 }
 std::vector<Vector> one_answer(double value) { return {Vector::Constant(1, value)}; }
 
-TEST(LikelihoodRatio, OfAGaussianIsItsFormula) {
+TEST(LikelihoodRatio, MatchesGaussianFormula) {
   const Transcript t{gaussian_exchange(1.0, 0.7, 2.0, GaussianEvent{1.0})};
   const Answers a{one_answer(1.0), one_answer(-1.0), {}, {}, {}};
   EXPECT_NEAR(log_likelihood_ratio(t, a), (1.7 * 1.7 - 0.3 * 0.3) / 8.0, 1e-14);
 }
 
-TEST(LikelihoodRatio, OfASampledGaussianIsThatOfTheMixture) {
+TEST(LikelihoodRatio, MatchesMixtureForSampledGaussian) {
   const double q = 0.25, s = 2.0, y = 0.7;
   const Transcript t{gaussian_exchange(1.0, y, s, PoissonGaussianEvent{q, 1.0})};
   EXPECT_TRUE(is_sampled(t));
@@ -128,7 +128,7 @@ TEST(LikelihoodRatio, OfASampledGaussianIsThatOfTheMixture) {
   EXPECT_NEAR(log_likelihood_ratio(t, a), expected, 1e-13);
 }
 
-TEST(LikelihoodRatio, OfAChoiceIsThatOfItsProbabilities) {
+TEST(LikelihoodRatio, MatchesChoiceProbabilities) {
   Transcript t;
   Answers a;
   const std::vector<double> one{0.0, 1.0, 0.5}, two{0.2, 0.4, 0.5};
@@ -152,7 +152,7 @@ TEST(LikelihoodRatio, OfAChoiceIsThatOfItsProbabilities) {
 }
 
 /// One question of AboveThreshold: the difference of two Laplace variables decides.
-TEST(LikelihoodRatio, OfAQuestionIsThatOfItsAnswer) {
+TEST(LikelihoodRatio, MatchesThresholdAnswerProbabilities) {
   using Kind = AuditedAnswer::Kind;
   Exchange threshold, question;
   threshold.what = {.kind = Kind::threshold, .deviation = 1.0};
@@ -176,7 +176,7 @@ TEST(LikelihoodRatio, OfAQuestionIsThatOfItsAnswer) {
   EXPECT_NEAR(log_likelihood_ratio(t, a), std::log(double(yes_one) / yes_two), 0.02);
 }
 
-TEST(StatisticalAudit, HasTheSameNumbersForAnyThreads) {
+TEST(StatisticalAudit, YieldsSameNumbersForAnyThreadCount) {
   const auto audit = [](std::size_t threads) {
     const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
     return audit_statistics("abadi-2016/dp-sgd", {.runs = 64, .power = false});
@@ -187,7 +187,7 @@ TEST(StatisticalAudit, HasTheSameNumbersForAnyThreads) {
   EXPECT_EQ(one.accounted, three.accounted);
 }
 
-TEST(StatisticalAudit, CatchesHalfTheVarianceInAThousandRuns) {
+TEST(StatisticalAudit, CatchesPlantedBugsInThousandRuns) {
   const StatisticalOptions options{.runs = 1000, .power = false};
   EXPECT_FALSE(audit_statistics("wang-ye-xu-2017/dp-gd", options).falsified);
   for (const char* plant : {"noise-over-sqrt2", "add-remove-sensitivity", "batch-mean-clip"})

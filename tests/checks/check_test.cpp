@@ -47,7 +47,7 @@ INSTANTIATE_TEST_SUITE_P(Registry,
                            return name;
                          });
 
-TEST(LargeProblems, MeetTheirPopulationAtAMillionRecordsInFewDimensions) {
+TEST(LargeProblems, MatchPopulationAtMillionRecords) {
   const std::map<std::string, std::map<std::string, std::string>> small{
       {"matrix-sensing", {{"rows", "4"}, {"cols", "3"}, {"rank", "2"}}},
       {"matrix-completion", {{"rows", "4"}, {"cols", "3"}, {"rank", "2"}}},
@@ -102,7 +102,7 @@ bool fails_at(const ProblemCheck& check, std::string_view start) {
   });
 }
 
-TEST(PlantedBug, WithoutABugNothingFails) {
+TEST(ProblemCheck, PassesWithoutPlantedBug) {
   const ProblemCheck check = check_with<DoubleWell>([](Problem&, const InstanceSpec&) {});
   EXPECT_TRUE(check.passed()) << failures(check);
 }
@@ -128,14 +128,14 @@ class Bent final : public Objective {
   double gradient_, hessian_;
 };
 
-TEST(PlantedBug, AGradientOnePerMilleOffIsCaught) {
+TEST(ProblemCheck, DetectsGradientErrorOfOnePerMille) {
   const ProblemCheck check = check_with<DoubleWell>([](Problem& p, const InstanceSpec&) {
     p.population = std::make_unique<Bent>(std::move(p.population), 1.001, 1.0);
   });
   EXPECT_TRUE(fails_at(check, "gradients meet"));
 }
 
-TEST(PlantedBug, AHessianProductOnePerMilleOffIsCaught) {
+TEST(ProblemCheck, DetectsHessianErrorOfOnePerMille) {
   const ProblemCheck check = check_with<DoubleWell>([](Problem& p, const InstanceSpec&) {
     p.empirical = std::make_unique<Bent>(std::move(p.empirical), 1.0, 1.001);
   });
@@ -234,39 +234,39 @@ ProblemCheck check_records(BentRecords::Bug bug) {
   });
 }
 
-TEST(PlantedBug, ADifferenceThatIsNoneIsCaught) {
+TEST(ProblemCheck, DetectsScaledGradientDifference) {
   EXPECT_TRUE(fails_at(check_records(BentRecords::Bug::scaled_difference), "gradient differences"));
 }
-TEST(PlantedBug, AMissingClipIsCaughtTwice) {
+TEST(ProblemCheck, DetectsMissingClipTwice) {
   const ProblemCheck check = check_records(BentRecords::Bug::no_clip);
   EXPECT_TRUE(fails_at(check, "each record is clipped"));
   EXPECT_TRUE(fails_at(check, "exchanging a record"));
 }
-TEST(PlantedBug, ClippingTheSumInPlaceOfTheRecordsIsCaught) {
+TEST(ProblemCheck, DetectsClippingOfSumInsteadOfRecords) {
   EXPECT_TRUE(fails_at(check_records(BentRecords::Bug::clipped_sum), "a sum over a list"));
 }
-TEST(PlantedBug, AWrongReportedNormIsCaught) {
+TEST(ProblemCheck, DetectsWrongReportedNorm) {
   EXPECT_TRUE(fails_at(check_records(BentRecords::Bug::unreported), "each record is clipped"));
 }
-TEST(PlantedBug, RecordsThatDoNotAverageToTheObjectivesAreCaughtTwice) {
+TEST(ProblemCheck, DetectsShiftedRecordsTwice) {
   const ProblemCheck check = check_records(BentRecords::Bug::shifted);
   EXPECT_TRUE(fails_at(check, "the records average"));
   EXPECT_TRUE(fails_at(check, "the population gradient"));
 }
 
-TEST(PlantedBug, ALossThatIsNotTheGradientsIsCaught) {
+TEST(ProblemCheck, DetectsLossInconsistentWithGradient) {
   EXPECT_TRUE(fails_at(check_records(BentRecords::Bug::scaled_loss), "loss differences"));
 }
-TEST(PlantedBug, ALossThatIsNotClampedIsCaught) {
+TEST(ProblemCheck, DetectsUnclampedLoss) {
   EXPECT_TRUE(fails_at(check_records(BentRecords::Bug::unclamped_loss), "loss differences"));
 }
-TEST(PlantedBug, ARecordsHessianThatIsNotTheGradientsIsCaught) {
+TEST(ProblemCheck, DetectsRecordHessianInconsistentWithGradient) {
   EXPECT_TRUE(fails_at(check_records(BentRecords::Bug::scaled_hessian), "records' Hessian"));
 }
-TEST(PlantedBug, ABoundBelowTheOperatorNormIsCaught) {
+TEST(ProblemCheck, DetectsBoundBelowOperatorNorm) {
   EXPECT_TRUE(fails_at(check_records(BentRecords::Bug::small_bound), "records' Hessian"));
 }
-TEST(PlantedBug, AHessianThatIsNotWeighedIsCaught) {
+TEST(ProblemCheck, DetectsUnweightedHessian) {
   EXPECT_TRUE(fails_at(check_records(BentRecords::Bug::unweighed_hessian), "records' Hessian"));
 }
 
@@ -276,7 +276,7 @@ void shrink(Problem& p, std::string_view name, double factor) {
   p.facts.constants.set(name, c);
 }
 
-TEST(PlantedBug, EveryTightConstantFivePerCentTooSmallIsRefuted) {
+TEST(ProblemCheck, RefutesTightConstantsFivePercentTooSmall) {
   for (const std::string_view name :
        {constant::lipschitz, constant::smoothness, constant::hessian_lipschitz})
     for (const bool cosine : {false, true}) {
@@ -287,14 +287,14 @@ TEST(PlantedBug, EveryTightConstantFivePerCentTooSmallIsRefuted) {
     }
 }
 
-TEST(PlantedBug, AStatedShareThatIsNotReachedIsRefuted) {
+TEST(ProblemCheck, RefutesUnreachedShare) {
   const ProblemCheck check = check_with<CosineSaddle>([](Problem& p, const InstanceSpec&) {
     shrink(p, constant::smoothness, 1.2);  // still a bound, no longer a tight one
   });
   EXPECT_TRUE(fails_at(check, constant::smoothness));
 }
 
-TEST(PlantedBug, FactsThatFollowTheRecordsAreCaught) {
+TEST(ProblemCheck, DetectsFactsThatDependOnRecords) {
   EXPECT_TRUE(fails_at(check_with<DoubleWell>([](Problem& p, const InstanceSpec& spec) {
                          p.facts.initial_point[0] += 1e-9 * static_cast<double>(spec.data_seed);
                        }),
@@ -305,7 +305,7 @@ TEST(PlantedBug, FactsThatFollowTheRecordsAreCaught) {
                        "public facts"));
 }
 
-TEST(PlantedBug, FalseLandmarksAreCaught) {
+TEST(ProblemCheck, DetectsFalseLandmarks) {
   for (int kind = 0; kind < 3; ++kind)
     EXPECT_TRUE(fails_at(check_with<DoubleWell>([kind](Problem& p, const InstanceSpec&) {
                            Landmark& well = p.landmarks[0];
@@ -318,7 +318,7 @@ TEST(PlantedBug, FalseLandmarksAreCaught) {
         << kind;
 }
 
-TEST(PlantedBug, AProofThatIsMissingIsCaught) {
+TEST(ProblemCheck, DetectsMissingProof) {
   EXPECT_TRUE(fails_at(check_with<DoubleWell>([](Problem& p, const InstanceSpec&) {
                          Constant c = p.facts.constants.at(constant::smoothness);
                          c.proof.clear();

@@ -13,12 +13,12 @@ namespace {
 namespace fs = std::filesystem;
 const fs::path docs = DPSOSP_DOCS;
 
-TEST(ProblemPage, TheCommittedPageIsWhatTheCodeWrites) {
+TEST(ProblemPage, CommittedPageMatchesGeneratedPage) {
   EXPECT_EQ(plots::read_file(docs / "problems.md"), problem_page())
       << "write it again: dpsosp list problems --document docs";
 }
 
-TEST(ProblemPage, NamesEveryProblemEveryConstantAndEverySetting) {
+TEST(ProblemPage, NamesEveryProblemConstantAndSetting) {
   const std::string page = problem_page();
   for (const ProblemEntry& entry : problem_registry()) {
     const auto family = entry.create();
@@ -34,7 +34,7 @@ TEST(ProblemPage, NamesEveryProblemEveryConstantAndEverySetting) {
   }
 }
 
-TEST(ProblemPage, EveryPictureItShowsIsThere) {
+TEST(ProblemPage, ShowsOnlyExistingPictures) {
   const std::string page = problem_page();
   int pictures = 0;
   for (auto at = page.find("](problems/"); at != std::string::npos;

@@ -26,7 +26,7 @@ TEST(AuditCommand, PrintsClaimedAccountedAndAuditedEpsilonInOneRow) {
   EXPECT_NE(r.out.find("confidence 0.999"), std::string::npos);
 }
 
-TEST(AuditCommand, HasTheSameBytesForAnyThreads) {
+TEST(AuditCommand, PrintsSameBytesForAnyThreadCount) {
   const std::string arguments = dp_gd + "--runs 100 --json --threads ";
   const Result one = audit(arguments + "1"), three = audit(arguments + "3");
   EXPECT_EQ(one.out, three.out);
@@ -35,7 +35,7 @@ TEST(AuditCommand, HasTheSameBytesForAnyThreads) {
   EXPECT_TRUE(parsed.at("replay").at("passed").get<bool>());
 }
 
-TEST(AuditCommand, FindsAPlantedBugAndFailsWhereItFindsNone) {
+TEST(AuditCommand, CatchesPlantedBugOrFails) {
   const Result caught = audit(dp_gd + "--plant noise-over-sqrt2 --runs 100");
   EXPECT_EQ(caught.code, 0);
   EXPECT_NE(caught.out.find("planted bug caught"), std::string::npos);
@@ -44,7 +44,7 @@ TEST(AuditCommand, FindsAPlantedBugAndFailsWhereItFindsNone) {
   EXPECT_NE(missed.out.find("planted bug missed"), std::string::npos);
 }
 
-TEST(AuditCommand, RefusesInOneLine) {
+TEST(AuditCommand, RejectsBadArgumentsInOneLine) {
   const auto refused = [](const std::string& arguments, const std::string& part) {
     expect_one_error_line(audit(arguments), 2, part);
   };

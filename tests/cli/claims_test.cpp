@@ -18,7 +18,7 @@ Result list(const std::string& options) {
   return run_program(DPSOSP_PROGRAM, words("list claims " + options));
 }
 
-TEST(ListClaims, EveryClaimIsOneLineBelowTheirNumberByKind) {
+TEST(ListClaims, PrintsOneLinePerClaimBelowCounts) {
   const Result text = list(""), as_json = list("--json");
   EXPECT_EQ(text.code, 0);
   EXPECT_EQ(text.err, "");
@@ -34,7 +34,7 @@ TEST(ListClaims, EveryClaimIsOneLineBelowTheirNumberByKind) {
   }
 }
 
-TEST(ListClaims, AStoreThatLacksRunsGivesTheListAndSaysSo) {
+TEST(ListClaims, ListsClaimsAndReportsMissingRuns) {
   if (claim_jobs(reproductions().claims, {reproductions().catalogue, Scale::smoke}).empty())
     GTEST_SKIP() << "no claim needs a run at this scale";
   const ScratchFolder folder;
@@ -47,7 +47,7 @@ TEST(ListClaims, AStoreThatLacksRunsGivesTheListAndSaysSo) {
       << r.err;
 }
 
-TEST(ListClaims, WhatIsNoStoreAndWhatWouldBeIgnoredIsRefused) {
+TEST(ListClaims, RejectsMissingStoreAndIgnoredOptions) {
   const ScratchFolder folder;
   expect_one_error_line(list("--out " + folder.path().string()), 2, "store.sqlite");
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));

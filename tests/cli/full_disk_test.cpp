@@ -33,7 +33,7 @@ std::map<std::string, std::string> files_below(const fs::path& folder) {
   return files;
 }
 
-TEST_F(SweepCrash, AFullDiskLosesNoRunThatWasStored) {
+TEST_F(SweepCrash, KeepsStoredRunsIfFilesCannotGrow) {
   const auto whole = finished("whole", 1).tables();
   int most = 0;
   for (const int kibibytes : {1, 40, 100, 250}) {
@@ -86,7 +86,7 @@ std::uintmax_t kibibytes_of(const fs::path& folder) {
   return sum;
 }
 
-TEST_F(SweepCrash, ADiskThatIsReallyFullLosesNoRunThatWasStored) {
+TEST_F(SweepCrash, KeepsStoredRunsOnFullDisk) {
   const SweepRun s = sweep("out");
   const auto full = on_a_disk_of(300, s);
   if (!full) GTEST_SKIP() << "no disk may be mounted here";
@@ -97,7 +97,7 @@ TEST_F(SweepCrash, ADiskThatIsReallyFullLosesNoRunThatWasStored) {
   expect_same_tables(s.tables(), finished("whole", 1).tables());
 }
 
-TEST_F(SweepCrash, TablesThatDoNotFitLeaveNoHalfOfOne) {
+TEST_F(SweepCrash, LeavesNoPartialTableOnFullDisk) {
   const SweepRun s = finished("out", 1);
   const auto whole = files_below(s.out());
   constexpr std::uintmax_t side_file = 32;  // of SQLite, while the store is open
@@ -116,7 +116,7 @@ TEST_F(SweepCrash, TablesThatDoNotFitLeaveNoHalfOfOne) {
 }
 
 /// One exhibit of some seconds with a figure, whose picture is its largest file.
-TEST(FullDisk, AReportThatDoesNotFitIsNotHalfThere) {
+TEST(FullDisk, LeavesNoPartialReport) {
   const ScratchFolder folder;
   std::vector<std::string> reproduce =
       words("reproduce --scale smoke --quiet lowy-2024/contour --out");

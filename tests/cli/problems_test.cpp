@@ -15,7 +15,7 @@ using nlohmann::json;
 
 Result dpsosp(const std::string& command) { return run_program(DPSOSP_PROGRAM, words(command)); }
 
-TEST(ListProblems, ShowsFamilyConstantsAndOriginsOfEachEntry) {
+TEST(ListProblems, ShowsFamilyConstantsAndOrigins) {
   const Result text = dpsosp("list problems");
   ASSERT_EQ(text.code, 0);
   const json rows = json::parse(dpsosp("list problems --json").out);
@@ -35,7 +35,7 @@ TEST(ListProblems, ShowsFamilyConstantsAndOriginsOfEachEntry) {
   }
 }
 
-TEST(Check, OfASoundProblemPassesAndSaysWhatItMeasured) {
+TEST(CheckCommand, PassesSoundProblemAndReportsMeasurements) {
   const Result text = dpsosp("check double-well cosine-saddle");
   EXPECT_EQ(text.code, 0) << text.out;
   EXPECT_NE(text.out.find("double-well: passed"), std::string::npos);
@@ -52,12 +52,12 @@ TEST(Check, OfASoundProblemPassesAndSaysWhatItMeasured) {
   }
 }
 
-TEST(Check, TakesSettingsAndDimension) {
+TEST(CheckCommand, AcceptsSettingsAndDimension) {
   const Result r = dpsosp("check double-well --dimension 3 --set wells=2 --seed 5");
   EXPECT_EQ(r.code, 0) << r.out;
 }
 
-TEST(Check, SaysWhichDataAreMissing) {
+TEST(CheckCommand, SkipsProblemAndNamesMissingData) {
   const ScratchFolder nothing;
   ::setenv("DPSOSP_DATA", nothing.path().c_str(), 1);
   const Result r = dpsosp("check mnist-glm");
@@ -67,7 +67,7 @@ TEST(Check, SaysWhichDataAreMissing) {
   EXPECT_NE(r.out.find("./run data"), std::string::npos);
 }
 
-TEST(Check, RefusesInOneLine) {
+TEST(CheckCommand, RejectsBadArgumentsInOneLine) {
   expect_one_error_line(dpsosp("check"), 2, "expected names of problems");
   expect_one_error_line(dpsosp("check double-wel"), 2, "did you mean 'double-well'");
   expect_one_error_line(dpsosp("check double-well coin"), 2, "did you mean 'coins'");

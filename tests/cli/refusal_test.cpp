@@ -34,9 +34,9 @@ const std::string on_minimax = "run --algorithm xu-2026/dp-rgda --problem cosine
 const std::string in_budget = on_minimax + "--epsilon 1 --delta 1e-6 ";
 const std::string good = in_budget + "--records 60 ";
 
-TEST(Refusal, TheGoodCommandThatTheCasesVaryIsGood) { EXPECT_EQ(dpsosp(words(good)).code, 0); }
+TEST(CommandLine, AcceptsBaseCommand) { EXPECT_EQ(dpsosp(words(good)).code, 0); }
 
-TEST(Refusal, AnUnknownNameComesWithTheNearestOne) {
+TEST(CommandLine, SuggestsNearestNameForUnknownName) {
   expect_refused("", {{"acount", "did you mean 'account'"}, {"Run", "did you mean 'run'"}});
   expect_refused(
       "run --epsilon 1 --delta 1e-6",
@@ -61,7 +61,7 @@ TEST(Refusal, AnUnknownNameComesWithTheNearestOne) {
                   {"--scale quik", "did you mean 'quick'"}});
 }
 
-TEST(Refusal, EpsilonIsFiniteAndPositiveAndDeltaIsInTheOpenUnitInterval) {
+TEST(CommandLine, RejectsEpsilonAndDeltaOutOfRange) {
   for (const char* epsilon : {"0", "-1", "nan", "inf", "-inf"})
     expect_refused(on_minimax + "--records 60 --delta 1e-6",
                    {{std::string("--epsilon ") + epsilon, "epsilon = "}});
@@ -75,7 +75,7 @@ TEST(Refusal, EpsilonIsFiniteAndPositiveAndDeltaIsInTheOpenUnitInterval) {
                   {"--epsilon=", "--epsilon"}});
 }
 
-TEST(Refusal, SizesArePositiveIntegersThatFitTheProblem) {
+TEST(CommandLine, RejectsSizesOutOfRange) {
   for (const char* name : {"--records", "--dimension"})
     for (const char* value : {"0", "-5", "1.5", "many", "99999999999999999999"})
       expect_refused(in_budget, {{std::string(name) + " " + value, "expected an integer >= 1"}});
@@ -92,13 +92,13 @@ TEST(Refusal, SizesArePositiveIntegersThatFitTheProblem) {
       {{"--dimension 7", "problem.rows"}});
 }
 
-TEST(Refusal, ABatchLargerThanTheDataIsRefused) {
+TEST(CommandLine, RejectsBatchLargerThanData) {
   for (const char* sampling : {"sample", "fresh"})
     expect_refused(good + "--set sampling=" + sampling,
                    {{"--set refresh_batch=61 --set increment_batch=10", "records = 60"}});
 }
 
-TEST(Refusal, WhatIsNeededAndMissingIsNamed) {
+TEST(CommandLine, NamesMissingOptions) {
   expect_refused(
       "run",
       {{"", "--algorithm is missing"}, {"--algorithm xu-2026/dp-rgda", "--problem is missing"}});
@@ -110,7 +110,7 @@ TEST(Refusal, WhatIsNeededAndMissingIsNamed) {
                   {"algorithms problems", "expected one of"}});
 }
 
-TEST(Refusal, SettingsAreNameEqualsValueAndValuesAreChecked) {
+TEST(CommandLine, RejectsBadSettings) {
   expect_refused(good,
                  {{"--set steps", "expected name=value"},
                   {"--set =3", "expected name=value"},
@@ -125,7 +125,7 @@ TEST(Refusal, SettingsAreNameEqualsValueAndValuesAreChecked) {
                   {"--set problem.coupled=0", "coupled = 0"}});
 }
 
-TEST(Refusal, WordsThatWouldBeIgnoredAreRefused) {
+TEST(CommandLine, RejectsIgnoredArguments) {
   expect_refused(good,
                  {{"extra", "expected --name value"},
                   {"--epsilon 2", "more than once"},
@@ -136,7 +136,7 @@ TEST(Refusal, WordsThatWouldBeIgnoredAreRefused) {
   expect_refused("info", {{"extra", "expected --name value"}});
 }
 
-TEST(Refusal, APointThatCannotBeReadIsRefusedAndAnInfiniteOneFails) {
+TEST(CommandLine, RejectsUnreadablePointAndFailsOnOverflow) {
   const std::string saddle = "certify --problem cosine-saddle --records 60 --dimension 2 ";
   EXPECT_EQ(dpsosp(words(saddle + "--point [0.5,1]")).code, 0);
   expect_refused(saddle,
@@ -155,13 +155,13 @@ TEST(Refusal, APointThatCannotBeReadIsRefusedAndAnInfiniteOneFails) {
                         "not finite");
 }
 
-TEST(Refusal, LineEndsInTheInputDoNotMakeTheMessageLonger) {
+TEST(CommandLine, EscapesLineBreaksInMessages) {
   expect_one_error_line(
       dpsosp({"certify", "--problem", "cosine-saddle", "--point", "a\nb"}), 2, "point = a\\nb");
   expect_one_error_line(dpsosp({"ru\nn"}), 2, "unknown command");
 }
 
-TEST(Refusal, TooLittleMemoryIsSaid) {
+TEST(CommandLine, ReportsOutOfMemory) {
 #ifdef __SANITIZE_ADDRESS__
   GTEST_SKIP() << "the address sanitizer ends the program instead";
 #endif
@@ -192,7 +192,7 @@ void expect_untouched(const ScratchFolder& folder, const fs::path& out, const st
   }
 }
 
-TEST(Refusal, AStoreOfAnotherVersionIsLeftAsItIs) {
+TEST(CommandLine, LeavesStoreOfOtherVersionUntouched) {
   const ScratchFolder folder;
   {
     SQLite::Database db((folder / "store.sqlite").string(),
@@ -202,26 +202,26 @@ TEST(Refusal, AStoreOfAnotherVersionIsLeftAsItIs) {
   expect_untouched(folder, folder.path(), "has version 999");
 }
 
-TEST(Refusal, AFileThatIsNoStoreIsLeftAsItIs) {
+TEST(CommandLine, LeavesNonStoreFileUntouched) {
   const ScratchFolder folder;
   std::ofstream(folder / "store.sqlite") << std::string(5000, 'x');
   expect_untouched(folder, folder.path(), "is not a store of dpsosp");
 }
 
-TEST(Refusal, ADatabaseOfAnotherProgramIsLeftAsItIs) {
+TEST(CommandLine, LeavesForeignDatabaseUntouched) {
   const ScratchFolder folder;
   SQLite::Database((folder / "store.sqlite").string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE)
       .exec("CREATE TABLE t(a)");
   expect_untouched(folder, folder.path(), "is not a store of dpsosp");
 }
 
-TEST(Refusal, AnOutputFolderThatIsAFileIsLeftAsItIs) {
+TEST(CommandLine, LeavesFileInPlaceOfOutputFolderUntouched) {
   const ScratchFolder folder;
   std::ofstream(folder / "out") << "mine";
   expect_untouched(folder, folder / "out", (folder / "out").string());
 }
 
-TEST(Refusal, AReportFolderThatIsAFileIsRefusedBeforeAnyRun) {
+TEST(CommandLine, RejectsFileInPlaceOfReportFolder) {
   const ScratchFolder folder;
   std::ofstream(folder / "report") << "mine";
   expect_one_error_line(dpsosp({"reproduce", "--scale", "smoke", "--out", folder.path().string()}),
@@ -230,18 +230,18 @@ TEST(Refusal, AReportFolderThatIsAFileIsRefusedBeforeAnyRun) {
   EXPECT_EQ(contents(folder / "report"), "mine");
 }
 
-TEST(Refusal, AReportWithoutAStoreMakesNothing) {
+TEST(CommandLine, ReportWithoutStoreCreatesNothing) {
   const ScratchFolder folder;
   expect_one_error_line(dpsosp({"report", "--out", (folder / "none").string()}), 2, "store.sqlite");
   EXPECT_TRUE(tree(folder.path()).empty());
 }
 
-TEST(Refusal, AnEmptyOutputFolderNameIsRefused) {
+TEST(CommandLine, RejectsEmptyOutputFolderName) {
   for (const char* command : {"reproduce", "report"})
     expect_one_error_line(dpsosp({command, "--out", ""}), 2, "--out");
 }
 
-TEST(Refusal, ThreadsOfReproduceAreAPositiveInteger) {
+TEST(CommandLine, RejectsBadThreadCountOfReproduce) {
   for (const char* threads : {"0", "-1", "two", "1.5"})
     expect_refused("reproduce", {{std::string("--threads ") + threads, "threads = "}});
 }

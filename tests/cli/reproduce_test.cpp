@@ -85,7 +85,7 @@ class Reproduce : public testing::Test {
   static inline std::map<std::string, std::string> report_;
 };
 
-TEST_F(Reproduce, StdoutIsThePlaceOfTheReportAndProgressIsOnStderr) {
+TEST_F(Reproduce, PrintsReportPathOnStdoutAndProgressOnStderr) {
   ASSERT_EQ(first().code, 0) << first().err;
   const fs::path page = out() / "report" / "index.html";
   EXPECT_EQ(first().out, "report: " + page.string() + "\n");
@@ -97,7 +97,7 @@ TEST_F(Reproduce, StdoutIsThePlaceOfTheReportAndProgressIsOnStderr) {
     })) << ending;
 }
 
-TEST_F(Reproduce, ASecondCallComputesNothingAndWritesTheSameBytes) {
+TEST_F(Reproduce, SecondCallReusesRunsAndWritesSameBytes) {
   const std::string before = computations(out());
   const Result again = reproduce(out());
   EXPECT_EQ(again.code, 0) << again.err;
@@ -106,7 +106,7 @@ TEST_F(Reproduce, ASecondCallComputesNothingAndWritesTheSameBytes) {
   expect_same_report(out(), report());
 }
 
-TEST_F(Reproduce, ALostRunIsComputedAgainToTheSameBytes) {  // the case above can fail
+TEST_F(Reproduce, RecomputesLostRunToSameBytes) {  // the case above can fail
   const fs::path place = other("lost");
   fs::copy(out(), place, fs::copy_options::recursive);
   {
@@ -121,7 +121,7 @@ TEST_F(Reproduce, ALostRunIsComputedAgainToTheSameBytes) {  // the case above ca
   expect_same_report(place, report());
 }
 
-TEST_F(Reproduce, ReportRebuildsWhatWasDeletedFromTheStoreAlone) {
+TEST_F(Reproduce, ReportRebuildsDeletedFilesFromStoreAlone) {
   const std::string before = computations(out());
   fs::remove_all(out() / "report");
   const Result r =
@@ -133,14 +133,14 @@ TEST_F(Reproduce, ReportRebuildsWhatWasDeletedFromTheStoreAlone) {
   expect_same_report(out(), report());
 }
 
-TEST_F(Reproduce, QuietSaysNothingOnStderr) {
+TEST_F(Reproduce, QuietWritesNothingToStderr) {
   const Result r = reproduce(out(), "--quiet");
   EXPECT_EQ(r.code, 0);
   EXPECT_EQ(r.err, "");
   EXPECT_EQ(r.out, first().out);
 }
 
-TEST_F(Reproduce, OneExhibitNamedTwiceIsShownOnce) {
+TEST_F(Reproduce, AcceptsExhibitNamedTwice) {
   const fs::path place = other("figure");
   fs::create_directory(place);
   fs::copy(out() / "store.sqlite", place / "store.sqlite");
@@ -164,7 +164,7 @@ Result checked(const fs::path& out, const fs::path& reference) {
                       reference.string()});
 }
 
-TEST_F(Reproduce, ACheckAgainstItsOwnTablesFindsNothingAndAPlantedMedianIsNamed) {
+TEST_F(Reproduce, CheckReportsPlantedMedianOnly) {
   const fs::path reference = other("reference");
   fs::copy(out() / "report", reference, fs::copy_options::recursive);
   const fs::path place = other("checked");
@@ -191,7 +191,7 @@ TEST_F(Reproduce, ACheckAgainstItsOwnTablesFindsNothingAndAPlantedMedianIsNamed)
   EXPECT_TRUE(lines(other.out)[1].starts_with("1 difference from")) << other.out;
 }
 
-TEST_F(Reproduce, ACheckWithoutAReferenceIsRefusedBeforeAnyRun) {
+TEST_F(Reproduce, RejectsCheckWithoutReferenceBeforeAnyRun) {
   const fs::path place = other("unchecked");
   expect_one_error_line(checked(place, other("no reference")), 2, "no reference");
   fs::create_directories(other("half a reference") / "claims");
@@ -201,7 +201,7 @@ TEST_F(Reproduce, ACheckWithoutAReferenceIsRefusedBeforeAnyRun) {
   EXPECT_FALSE(fs::exists(place));
 }
 
-TEST_F(Reproduce, ClaimsAreListedWithTheVerdictsOfTheStore) {
+TEST_F(Reproduce, ListsClaimsWithVerdictsOfStore) {
   const std::vector<std::string> arguments{
       "list", "claims", "--scale", "smoke", "--out", out().string()};
   const Result text = run_program(DPSOSP_PROGRAM, arguments);
@@ -223,7 +223,7 @@ TEST_F(Reproduce, ClaimsAreListedWithTheVerdictsOfTheStore) {
         << lines(text.out)[0];
 }
 
-TEST_F(Reproduce, EveryVerdictNamesTheStoredRunsThatItRestsOn) {
+TEST_F(Reproduce, VerdictsNameTheirStoredRuns) {
   std::set<std::string> stored;
   SQLite::Database db((out() / "store.sqlite").string(), SQLite::OPEN_READWRITE);
   for (SQLite::Statement keys(db, "SELECT key FROM runs"); keys.executeStep();)
@@ -248,7 +248,7 @@ TEST_F(Reproduce, EveryVerdictNamesTheStoredRunsThatItRestsOn) {
   EXPECT_GT(by_runs, by_formulas);
 }
 
-TEST_F(Reproduce, AReportOfRunsThatAreNotStoredIsRefused) {
+TEST_F(Reproduce, RejectsReportOfMissingRuns) {
   expect_one_error_line(
       run_program(DPSOSP_PROGRAM, {"report", "--scale", "quick", "--out", out().string()}),
       2,
@@ -256,13 +256,13 @@ TEST_F(Reproduce, AReportOfRunsThatAreNotStoredIsRefused) {
   expect_same_report(out(), report());
 }
 
-TEST_F(Reproduce, TwoThreadsWriteTheSameBytes) {
+TEST_F(Reproduce, WritesSameBytesWithTwoThreads) {
   const fs::path place = other("two threads");
   EXPECT_EQ(reproduce(place, "--threads 2 --quiet").code, 0);
   expect_same_report(place, report());
 }
 
-TEST_F(Reproduce, AfterAKillInTheMiddleTheSameCommandGoesOnToTheSameBytes) {
+TEST_F(Reproduce, ResumesAfterKillToSameBytes) {
   const fs::path place = other("killed");
   const int all = stored_runs(out());
   Process process(DPSOSP_PROGRAM, reproduce_into(place, "--threads 2"));

@@ -49,7 +49,7 @@ TEST(RunCommand, PrintsOutputCertificateGuaranteeAndLedger) {
   EXPECT_NE(r.out.find("enforced: epsilon 2 at delta 1e-06, replace_one"), std::string::npos);
 }
 
-TEST(RunCommand, AReleasePrintsNothingThatIsNotPrivate) {
+TEST(RunCommand, ReleasePrintsOnlyPrivateResults) {
   const std::string release =
       "run --release --algorithm wang-ye-xu-2017/dp-gd --problem cosine-saddle --records 500 "
       "--dimension 2 --epsilon 1 --delta 1e-6";
@@ -78,7 +78,7 @@ TEST(RunCommand, AReleasePrintsNothingThatIsNotPrivate) {
   EXPECT_NE(selected.err.find("exact noise for Gaussian queries"), std::string::npos);
 }
 
-TEST(RunCommand, JsonHoldsEveryKeyAndNothingSpentBeyondTheGuarantee) {
+TEST(RunCommand, JsonHasEveryKeyAndSpendsWithinGuarantee) {
   for (const char* epsilon : {"0.1", "1", "8"}) {
     const json r = answer("run --algorithm xu-2026/dp-rgda --delta 1e-6 --records 300 --epsilon " +
                           std::string(epsilon) + small_sensing);
@@ -111,14 +111,14 @@ TEST(RunCommand, JsonHoldsEveryKeyAndNothingSpentBeyondTheGuarantee) {
   }
 }
 
-TEST(RunCommand, TheTraceIsPrintedWhenAskedFor) {
+TEST(RunCommand, PrintsTraceOnRequest) {
   const json r = answer(rgda + " --records 60 --observations 4 --trace");
   ASSERT_TRUE(r.contains("trace"));
   EXPECT_GE(r["trace"].size(), 2U);
   for (const json& row : r["trace"]) EXPECT_EQ(row.size(), 5U);
 }
 
-TEST(RunCommand, TheNumberOfThreadsChangesNoByteAndTheSeedDoes) {
+TEST(RunCommand, DependsOnSeedsButNotOnThreadCount) {
   // 1000 records: four chunks, so that two threads have something to share
   const std::vector<std::string> pairs{
       "--algorithm yang-2022/dp-sgda --set steps=5" + small_sensing,
@@ -145,7 +145,7 @@ bool supported(const json& algorithm, const std::string& dual) {
   return algorithm["needs_dual"].get<bool>() == (dual != "none");
 }
 
-TEST(RunCommand, EveryAlgorithmRunsWhereItCanAndSaysInOneLineWhereItCannot) {
+TEST(RunCommand, RunsEveryAlgorithmOrRejectsInOneLine) {
   int runs = 0, refusals = 0;
   // one of every kind that algorithms tell apart; radial-ripple has no Hessian bound, which not all
   // of them need
@@ -196,7 +196,7 @@ TEST(RunCommand, EveryAlgorithmRunsWhereItCanAndSaysInOneLineWhereItCannot) {
   EXPECT_GE(refusals, 40);
 }
 
-TEST(RunCommand, EveryVariantAndScheduleRunsOrIsRefusedInOneLine) {
+TEST(RunCommand, RunsEveryVariantAndScheduleOrRejectsInOneLine) {
   for (const json& algorithm : answer("list algorithms"))
     for (const char* variant : {"printed", "repaired"})
       for (const char* schedule : {"paper", "practical"}) {
@@ -214,7 +214,7 @@ TEST(RunCommand, EveryVariantAndScheduleRunsOrIsRefusedInOneLine) {
       }
 }
 
-TEST(CertifyCommand, APointThatIsGivenInFullIsTheInitialPoint) {
+TEST(CertifyCommand, MatchesRunAtStartOriginAndOutput) {
   const json run = answer(rgda + " --records 60");
   const std::string instance = "certify --records 60" + small_sensing;
   EXPECT_EQ(answer(instance)["value"], run["start"]["value"]);
@@ -227,7 +227,7 @@ const std::string diverging =
     "--set step_size=1e200" +
     small_sensing;
 
-TEST(RunCommand, ARunThatOverflowsFailsInOneLineAndIsStoredAsFailed) {
+TEST(RunCommand, FailsInOneLineOnOverflowAndStoresFailure) {
   expect_one_error_line(dpsosp(diverging), 1, "is not finite");
   expect_one_error_line(dpsosp(diverging + " --json"), 1, "is not finite");
 
@@ -247,7 +247,7 @@ TEST(RunCommand, ARunThatOverflowsFailsInOneLineAndIsStoredAsFailed) {
   EXPECT_TRUE(runs[0].result.is_null());
 }
 
-TEST(Program, ResultsThatCannotBeWrittenAreNoSuccess) {
+TEST(Program, FailsIfStdoutCannotBeWritten) {
   const std::string run =
       "run --algorithm arora-2023/dp-spider --problem ripple-location --records 1000 --epsilon 1 "
       "--delta 1e-6 --set steps=3";
@@ -262,7 +262,7 @@ TEST(Program, ResultsThatCannotBeWrittenAreNoSuccess) {
   }
 }
 
-TEST(Program, EveryCommandHasHelp) {
+TEST(Program, PrintsHelpForEveryCommand) {
   const Result usage = dpsosp("--help");
   EXPECT_EQ(usage.code, 0);
   EXPECT_EQ(usage.err, "");

@@ -22,23 +22,23 @@ TEST(RunScript, HelpListsEveryCommandOnStdout) {
   }
 }
 
-TEST(RunScript, ItMayBeCalledThroughALinkFromAnywhere) {
+TEST(RunScript, RunsThroughSymlink) {
   const ScratchFolder folder;
   std::filesystem::create_symlink(script, folder / "link");
   EXPECT_EQ(run_program(folder / "link", {"--help"}).out, run_program(script, {"--help"}).out);
 }
 
-TEST(RunScript, AnUnknownCommandIsOneLineThatListsTheKnownOnes) {
+TEST(RunScript, RejectsUnknownCommandAndListsKnownOnes) {
   expect_one_error_line(run_program(script, {"reprduce"}), 2, "unknown command 'reprduce'");
   expect_one_error_line(run_program(script, {"reprduce"}), 2, "reproduce, test, build");
 }
 
-TEST(RunScript, AnUnknownOptionIsOneLineBeforeAnythingIsBuilt) {
+TEST(RunScript, RejectsUnknownOptionInOneLine) {
   expect_one_error_line(run_program(script, {"test", "--al"}), 2, "did you mean '--all'");
   expect_one_error_line(run_program(script, {"build", "--nativ"}), 2, "did you mean '--native'");
 }
 
-TEST(RunScript, WithoutACommandTheUsageGoesToStderr) {
+TEST(RunScript, PrintsUsageToStderrWithoutCommand) {
   const Result r = run_program(script, {});
   EXPECT_EQ(r.code, 2);
   EXPECT_EQ(r.out, "");

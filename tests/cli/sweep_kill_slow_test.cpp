@@ -10,7 +10,7 @@ class SweepCrashSlow : public SweepCrash {
   SweepCrashSlow() : SweepCrash("quick") {}
 };
 
-TEST_F(SweepCrashSlow, TwentyKillsShardsAndThreadsLeaveTheSameTables) {
+TEST_F(SweepCrashSlow, WritesSameTablesForKillsShardsAndThreads) {
   const auto expected = finished("whole", 1).tables();
   for (const int threads : {1, 2}) {
     const SweepRun killed = sweep(fmt::format("killed {}", threads));

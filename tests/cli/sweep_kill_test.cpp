@@ -6,17 +6,17 @@
 namespace dpsosp::sweep_kill_test {
 namespace {
 
-TEST_F(SweepCrash, ThreeKillsLeaveNoTrace) {
+TEST_F(SweepCrash, WritesSameTablesAfterThreeKills) {
   const SweepRun killed = sweep("killed");
   kill_and_resume(killed, 3, 2);
   expect_same_tables(killed.tables(), finished("whole", 1).tables());
 }
 
-TEST_F(SweepCrash, ShardsMergedAreTheWhole) {
+TEST_F(SweepCrash, MergedShardsWriteSameTables) {
   expect_same_tables(sharded(2).tables(), finished("whole", 2).tables());
 }
 
-TEST_F(SweepCrash, DryRunCountsAndEstimatesAndComputesNothing) {
+TEST_F(SweepCrash, DryRunCountsAndEstimatesWithoutComputing) {
   const SweepRun s = sweep("dry");
   const Result before = s.run("sweep", "--dry-run");
   EXPECT_EQ(before.code, 0) << before.err;

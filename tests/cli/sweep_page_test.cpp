@@ -22,7 +22,7 @@ std::string example() {
   return page().substr(begin, page().find("```", begin) - begin);
 }
 
-TEST(SweepPage, ItsExampleRunsAndIsFitted) {
+TEST(SweepPage, ExampleRunsAndFits) {
   const ScratchFolder folder;
   std::ofstream(folder / "example.toml") << example();
   const std::vector<std::string> rest{
@@ -45,7 +45,7 @@ TEST(SweepPage, ItsExampleRunsAndIsFitted) {
   EXPECT_EQ(slopes[1]["claimed"], -0.5);
 }
 
-TEST(SweepPage, ItsExampleIsASweepAtEveryScale) {
+TEST(SweepPage, ExampleIsValidAtEveryScale) {
   const ScratchFolder folder;
   std::ofstream(folder / "example.toml") << example();
   for (const char* scale : {"quick", "full"}) {

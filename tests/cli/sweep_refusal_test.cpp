@@ -74,7 +74,7 @@ void expect_refused(const std::vector<Case>& cases) {
   }
 }
 
-TEST(SweepRefusal, TheFileThatTheCasesVaryIsGood) {
+TEST(SweepInput, AcceptsBaseFile) {
   const ScratchFolder folder;
   std::ofstream(folder / "good.toml") << good;
   const Result r = run_program(DPSOSP_PROGRAM,
@@ -84,7 +84,7 @@ TEST(SweepRefusal, TheFileThatTheCasesVaryIsGood) {
   for (const std::string& written : lines(r.out)) EXPECT_TRUE(fs::exists(written)) << written;
 }
 
-TEST(SweepRefusal, UnknownAndMissingKeys) {
+TEST(SweepInput, RejectsUnknownAndMissingKeys) {
   expect_refused({
       {with("metric", "metrc"), "metrc", "unknown key 'metrc'; did you mean 'metric'?"},
       {with("settings", "setings"), "setings", "did you mean 'settings'?"},
@@ -110,7 +110,7 @@ TEST(SweepRefusal, UnknownAndMissingKeys) {
   });
 }
 
-TEST(SweepRefusal, WrongTypes) {
+TEST(SweepInput, RejectsWrongTypes) {
   expect_refused({
       {with("\"A sweep\"", "3"), "title", "title = 3, expected text in quotes"},
       {with("seeds = 2", "seeds = \"2\""), "seeds", "seeds = '2', expected an integer >= 1"},
@@ -141,7 +141,7 @@ TEST(SweepRefusal, WrongTypes) {
   });
 }
 
-TEST(SweepRefusal, ValuesOutOfRange) {
+TEST(SweepInput, RejectsValuesOutOfRange) {
   const std::string values = "records = [1000, 2000, 4000]";
   expect_refused({
       {with("records = 1000\n", "epsilon = 0\n"), "epsilon", "epsilon = 0, expected a number > 0"},
@@ -175,7 +175,7 @@ TEST(SweepRefusal, ValuesOutOfRange) {
   });
 }
 
-TEST(SweepRefusal, AxesThatAreNoGrid) {
+TEST(SweepInput, RejectsInvalidAxes) {
   const std::string grid = "[1000, 2000, 4000]";
   expect_refused({
       {with(grid, "[]"), "axes", "records = [], expected at least one value"},
@@ -210,7 +210,7 @@ TEST(SweepRefusal, AxesThatAreNoGrid) {
   });
 }
 
-TEST(SweepRefusal, NamesThatNothingHas) {
+TEST(SweepInput, RejectsUnknownNames) {
   expect_refused({
       {with("dp-spider", "dp-spidr"), "[[arm]]", "did you mean 'arora-2023/dp-spider'?"},
       {with("ripple-location", "ripple-locaton"), "[[arm]]", "did you mean 'ripple-location'?"},
@@ -245,7 +245,7 @@ TEST(SweepRefusal, NamesThatNothingHas) {
   });
 }
 
-TEST(SweepRefusal, NamesGivenTwice) {
+TEST(SweepInput, RejectsDuplicateNames) {
   const std::string arm =
       good.substr(good.find("[[arm]]"), good.find("[[part]]") - good.find("[[arm]]"));
   const std::string part = good.substr(good.find("[[part]]"));
@@ -266,7 +266,7 @@ TEST(SweepRefusal, NamesGivenTwice) {
   refused_at("title = \"again\"\n" + good, 2, "not TOML");
 }
 
-TEST(SweepRefusal, FilesThatAreNoToml) {
+TEST(SweepInput, RejectsInvalidToml) {
   expect_refused({
       {with("seeds = 2", "seeds = "), "seeds", "not TOML"},
       {with("[[arm]]", "[[arm]"), "[[arm]", "not TOML"},
@@ -276,7 +276,7 @@ TEST(SweepRefusal, FilesThatAreNoToml) {
   });
 }
 
-TEST(SweepRefusal, WhatIsNoFileOrNoSweep) {
+TEST(SweepInput, RejectsMissingFilesAndUnknownSweeps) {
   const ScratchFolder folder;
   fs::create_directory(folder / "a.toml");
   const auto refused = [&](const std::vector<std::string>& arguments, const std::string& part) {
@@ -296,7 +296,7 @@ TEST(SweepRefusal, WhatIsNoFileOrNoSweep) {
   refused({"arora-2023-dp-spider", "--ou", "x"}, "did you mean '--out'");
 }
 
-TEST(SweepRefusal, OptionsOutOfRange) {
+TEST(SweepInput, RejectsOptionsOutOfRange) {
   const ScratchFolder folder;
   std::ofstream(folder / "good.toml") << good;
   const auto refused = [&](const std::string& options, const std::string& part) {
@@ -315,7 +315,7 @@ TEST(SweepRefusal, OptionsOutOfRange) {
         run_program(DPSOSP_PROGRAM, {command, folder / "good.toml", "--out", ""}), 2, "--out");
 }
 
-TEST(SweepRefusal, AFitOrAMergeWithoutItsStoresMakesNothing) {
+TEST(SweepInput, FitOrMergeWithoutStoresCreatesNothing) {
   const ScratchFolder folder;
   std::ofstream(folder / "good.toml") << good;
   expect_one_error_line(
@@ -334,7 +334,7 @@ TEST(SweepRefusal, AFitOrAMergeWithoutItsStoresMakesNothing) {
   EXPECT_FALSE(fs::exists(folder / "out"));
 }
 
-TEST(SweepRefusal, WhatOnlyALargeRunFindsOutIsSaidWithItsPlace) {
+TEST(SweepInput, ReportsCellOfErrorFoundOnlyByLargeRun) {
   const ScratchFolder folder;
   std::ofstream(folder / "large.toml")
       << with("{ records = [1000, 2000, 4000] }", "{ records = [1e7] }, { \"set.steps\" = [0] }");
@@ -346,7 +346,7 @@ TEST(SweepRefusal, WhatOnlyALargeRunFindsOutIsSaidWithItsPlace) {
       "steps = 0");
 }
 
-TEST(SweepRefusal, AFolderOfTablesThatIsAFileIsRefusedBeforeAnyRun) {
+TEST(SweepInput, RejectsFileInPlaceOfTableFolderBeforeAnyRun) {
   const ScratchFolder folder;
   std::ofstream(folder / "good.toml") << good;
   fs::create_directory(folder / "out");

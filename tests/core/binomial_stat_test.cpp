@@ -52,7 +52,7 @@ double p_value_against(Index n, double law_p, const std::function<Index()>& draw
   return chi_square_p_value(seen, expected);
 }
 
-TEST(BinomialStatistics, CountsMeetTheExactLaw) {
+TEST(BinomialStatistics, MatchesExactDistribution) {
   constexpr std::array<Index, 7> sizes{1, 2, 5, 20, 33, 100, 1000};
   constexpr std::array<double, 9> chances{1e-3, 0.01, 0.1, 0.3, 0.49, 0.5, 0.7, 0.97, 0.999};
   std::uint64_t seed = 0;
@@ -68,7 +68,7 @@ TEST(BinomialStatistics, CountsMeetTheExactLaw) {
 
 // Where gaps give way to rejection, and where the mode is above the integer part of the mean: there
 // an envelope scaled by the mass at that integer part is 1 % too low.
-TEST(BinomialStatistics, CountsMeetTheExactLawWhereTheMethodChangesAndItsEnvelopeIsTightest) {
+TEST(BinomialStatistics, MatchesDistributionAtMethodSwitchAndTightEnvelope) {
   constexpr std::array<std::pair<Index, double>, 8> cases{{{32, 0.4999},
                                                            {32, 0.5},
                                                            {34, 0.4995},
@@ -87,7 +87,7 @@ TEST(BinomialStatistics, CountsMeetTheExactLawWhereTheMethodChangesAndItsEnvelop
   }
 }
 
-TEST(BinomialStatistics, TheChiSquareTestSeesAChanceThatIsHalfAPercentOff) {
+TEST(BinomialStatistics, ChiSquareTestDetectsHalfPercentError) {
   Stream stream({.seed = 200});
   EXPECT_LT(p_value_against(
                 100, 0.3, [&] { return stream.binomial(100, 0.3015); }, 1'000'000),
@@ -133,7 +133,7 @@ Moments moments(Stream& stream, Index n, double p, int draws) {
       std::sqrt(count) * distance};
 }
 
-TEST(BinomialStatistics, LargeCountsHaveTheRightMomentsAndDistribution) {
+TEST(BinomialStatistics, LargeCountsMatchMomentsAndDistribution) {
   constexpr std::array<std::pair<Index, double>, 13> cases{{{10'000, 0.5},
                                                             {10'000, 0.02},
                                                             {1'000'000, 0.3},
@@ -160,7 +160,7 @@ TEST(BinomialStatistics, LargeCountsHaveTheRightMomentsAndDistribution) {
 
 // The envelope of the rejection lies up to 8 % above the law; a squeeze that is a tenth too wide
 // bends the middle by a few per cent, which moments and forty thousand draws do not show.
-TEST(BinomialStatistics, TwoMillionLargeCountsMeetTheExactLawBinByBin) {
+TEST(BinomialStatistics, LargeCountsMatchBinnedDistribution) {
   constexpr int draws = 2'000'000;
   constexpr int bins = 40;
   constexpr std::array<std::pair<Index, double>, 4> cases{
@@ -189,7 +189,7 @@ TEST(BinomialStatistics, TwoMillionLargeCountsMeetTheExactLawBinByBin) {
 }
 
 // Beyond the integers that a double holds, the moments alone can be compared.
-TEST(BinomialStatistics, TheLargestCountsHaveTheRightMeanAndVariance) {
+TEST(BinomialStatistics, LargestCountsMatchMeanAndVariance) {
   constexpr Index n = Index{1} << 62;
   Stream stream({.seed = 400});
   const double deviation = 0.5 * std::sqrt(static_cast<double>(n));
@@ -204,7 +204,7 @@ TEST(BinomialStatistics, TheLargestCountsHaveTheRightMeanAndVariance) {
   EXPECT_LT(std::abs(second - draws) / std::sqrt(2.0 * draws), normal_1e8);
 }
 
-TEST(BinomialStatistics, CountsOfTwoPartsAddUpToTheCountOfTheWhole) {
+TEST(BinomialStatistics, CountsOfTwoPartsSumToBinomialOfWhole) {
   Stream stream({.seed = 401});
   EXPECT_GT(
       p_value_against(
@@ -227,7 +227,7 @@ TEST(BinomialStatistics, SuccessiveCountsAreUncorrelated) {
   }
 }
 
-TEST(Binomial, CertainAndEmptyCountsDrawNothing) {
+TEST(Binomial, ConsumesNoWordsForCertainCounts) {
   Stream stream({.seed = 1});
   constexpr Index huge = Index{1} << 62;
   for (const Index n : {Index{0}, Index{1}, Index{17}, huge}) {
@@ -238,7 +238,7 @@ TEST(Binomial, CertainAndEmptyCountsDrawNothing) {
   EXPECT_EQ(stream.position(), 0U);
 }
 
-TEST(Binomial, CountsStayInRangeAtTheEdges) {
+TEST(Binomial, StaysInRangeAtExtremeParameters) {
   Stream stream({.seed = 2});
   constexpr Index huge = Index{1} << 62;
   for (int k = 0; k < 2000; ++k)
@@ -253,7 +253,7 @@ TEST(Binomial, CountsStayInRangeAtTheEdges) {
       }
 }
 
-TEST(Binomial, AChanceAndItsComplementMirrorEachOther) {
+TEST(Binomial, MirrorsCountsForComplementaryProbability) {
   for (const Index n : {Index{7}, Index{100}, Index{1'000'000'000'000}})
     for (const double p : {0.125, 0.25, 0.0009765625}) {  // 1 − p is exact
       Stream a({.seed = 3}), b({.seed = 3});
@@ -261,7 +261,7 @@ TEST(Binomial, AChanceAndItsComplementMirrorEachOther) {
     }
 }
 
-TEST(Binomial, AFewWordsAreEnoughForAnyCount) {
+TEST(Binomial, UsesFewWordsPerCount) {
   for (const auto& [n, p] :
        {std::pair<Index, double>{32, 0.5}, {1'000'000, 0.3}, {1'000'000'000'000'000, 0.5}}) {
     Stream stream({.seed = 4});
@@ -271,7 +271,7 @@ TEST(Binomial, AFewWordsAreEnoughForAnyCount) {
 }
 
 // Part of every simulated number: a change of these is a change of all of them.
-TEST(Binomial, BitsAreThoseOfTheFirstRelease) {
+TEST(Binomial, KeepsBitsOfFirstRelease) {
   Stream stream({.seed = 5});
   EXPECT_EQ(stream.binomial(10, 0.3), 4);
   EXPECT_EQ(stream.binomial(1000, 0.3), 298);

@@ -55,7 +55,7 @@ std::vector<std::int64_t> draw(std::int64_t sigma, std::size_t count, std::uint6
   return sample;
 }
 
-TEST(DiscreteGaussian, HasItsProbabilitiesAndNotThoseOfANeighbouringDeviation) {
+TEST(DiscreteGaussian, MatchesProbabilitiesOfItsOwnSigmaOnly) {
   for (const std::int64_t sigma : {1, 2, 3, 7, 20}) {
     const auto s = static_cast<double>(sigma);
     const auto sample = draw(sigma, 1'000'000, static_cast<std::uint64_t>(sigma));
@@ -75,7 +75,7 @@ TEST(DiscreteGaussian, HasItsProbabilitiesAndNotThoseOfANeighbouringDeviation) {
   }
 }
 
-TEST(DiscreteGaussian, IsANormalWhereItIsWide) {
+TEST(DiscreteGaussian, ApproachesNormalForLargeSigma) {
   const boost::math::normal normal;
   for (const std::int64_t sigma :
        {std::int64_t{1} << 20, (std::int64_t{1} << 41) + 1, largest_discrete_sigma}) {
@@ -91,7 +91,7 @@ TEST(DiscreteGaussian, IsANormalWhereItIsWide) {
   }
 }
 
-TEST(DiscreteGaussian, ItsLowBitsAreUniformWhereItIsWide) {
+TEST(DiscreteGaussian, HasUniformLowBitsForLargeSigma) {
   std::vector<double> counts(64, 0.0);
   const auto sample = draw((std::int64_t{1} << 40) + 12345, 300'000, 5);
   for (const std::int64_t z : sample) ++counts[static_cast<std::size_t>(z & 63)];
@@ -101,14 +101,14 @@ TEST(DiscreteGaussian, ItsLowBitsAreUniformWhereItIsWide) {
   EXPECT_LT(chi_square, chi_square_limit(64));
 }
 
-TEST(DiscreteGaussian, RefusesADeviationThatItCannotDrawExactly) {
+TEST(DiscreteGaussian, RejectsSigmaOutsideExactRange) {
   StreamWords words(1);
   EXPECT_THROW(discrete_gaussian(words, 0), InputError);
   EXPECT_THROW(discrete_gaussian(words, -1), InputError);
   EXPECT_THROW(discrete_gaussian(words, largest_discrete_sigma + 1), InputError);
 }
 
-TEST(SystemEntropy, NeverRepeatsAndIsNotBiased) {
+TEST(SystemEntropy, YieldsDistinctUnbiasedWords) {
   SystemEntropy one, another;
   std::int64_t ones = 0;
   constexpr int count = 100'000;

@@ -18,23 +18,23 @@ std::string message_of(const auto& action) {
   return "";
 }
 
-TEST(Errors, AMistypedNameIsAnsweredWithTheNearest) {
+TEST(Errors, SuggestsNearestNameForTypo) {
   const std::vector<std::string> names{"matrix-sensing", "cosine-saddle", "cosine-minimax"};
   EXPECT_EQ(message_of([&] { reject_unknown("problem", "matrx-sensing", names); }),
             "unknown problem 'matrx-sensing'; did you mean 'matrix-sensing'?");
 }
 
-TEST(Errors, ABadValueIsOneLineWithPlaceNameValueAndConstraint) {
+TEST(Errors, ReportsBadValueWithPlaceNameAndConstraint) {
   EXPECT_EQ(message_of([] { reject("run", "epsilon", -1.0, "> 0"); }),
             "run: epsilon = -1, expected > 0");
 }
 
-TEST(Errors, WhatTheInputHoldsDoesNotBreakTheLine) {
+TEST(Errors, EscapesControlCharactersInMessages) {
   EXPECT_EQ(message_of([] { throw InputError("a\nb\tc\r\x1b[1m\x7f ε"); }),
             "a\\nb\\tc\\x0d\\x1b[1m\\x7f ε");
 }
 
-TEST(Errors, TheNearestOfNothingIsEmpty) { EXPECT_EQ(nearest("x", {}), ""); }
+TEST(Errors, ReturnsEmptyNearestNameWithoutCandidates) { EXPECT_EQ(nearest("x", {}), ""); }
 
 }  // namespace
 }  // namespace dpsosp::errors_test

@@ -52,31 +52,31 @@ Stream noise(std::uint64_t seed) { return Stream({.seed = seed, .purpose = Purpo
 
 double normal_quantile(double p) { return boost::math::quantile(boost::math::normal(), p); }
 
-TEST(Samplers, NormalsFitAndTwoPerMilleTooLittleDoNot) {
+TEST(Samplers, NormalFitsItsQuantilesAndDetectsScaleError) {
   Stream stream = noise(1);
   EXPECT_LT(misfit([&] { return stream.normal(); }, normal_quantile), 1);
   EXPECT_GT(misfit([&] { return 0.998 * stream.normal(); }, normal_quantile), 1);
 }
 
-TEST(Samplers, LaplacesFit) {
+TEST(Samplers, LaplaceFitsItsQuantiles) {
   Stream stream = noise(2);
   EXPECT_LT(misfit([&] { return stream.laplace(); },
                    [](double p) { return p < 0.5 ? std::log(2 * p) : -std::log(2 * (1 - p)); }),
             1);
 }
 
-TEST(Samplers, GumbelsFit) {
+TEST(Samplers, GumbelFitsItsQuantiles) {
   Stream stream = noise(3);
   EXPECT_LT(
       misfit([&] { return stream.gumbel(); }, [](double p) { return -std::log(-std::log(p)); }), 1);
 }
 
-TEST(Samplers, UniformsFit) {
+TEST(Samplers, UniformFitsItsQuantiles) {
   Stream stream = noise(4);
   EXPECT_LT(misfit([&] { return stream.uniform(); }, [](double p) { return p; }), 1);
 }
 
-TEST(Samplers, CountsFit) {
+TEST(Samplers, DiscreteDrawsFitTheirProbabilities) {
   Stream stream({.seed = 5, .purpose = Purpose::sampling});
   std::vector<std::int64_t> sides(7, 0), coins(2, 0), successes(21, 0);
   const boost::math::binomial law(20, 0.3);
@@ -103,7 +103,7 @@ TEST(Samplers, CountsFit) {
   EXPECT_LT(excess(successes, probabilities), 1);
 }
 
-TEST(Samplers, NormalTailsToFiveDeviationsHaveTheirMass) {
+TEST(Samplers, NormalTailsHaveExpectedMassToFiveSigma) {
   Stream stream = noise(6);
   const std::vector<double> levels{3.0, 4.0, 4.5, 5.0};
   std::vector<std::int64_t> above(levels.size(), 0), below(levels.size(), 0);
@@ -123,7 +123,7 @@ TEST(Samplers, NormalTailsToFiveDeviationsHaveTheirMass) {
 }
 
 // No draw reaches the ends, so the least and greatest words go through the transform directly.
-TEST(Samplers, ExtremeUniformsGiveTheQuantilesOfTheirTails) {
+TEST(Samplers, NormalQuantileIsAccurateAtExtremeUniforms) {
   for (int exponent = 10; exponent <= 53; ++exponent) {
     const double p = std::ldexp(1.0, -exponent);
     EXPECT_NEAR(normal_lower_quantile(p) / normal_quantile(p), 1, 1e-14) << exponent;
@@ -131,7 +131,7 @@ TEST(Samplers, ExtremeUniformsGiveTheQuantilesOfTheirTails) {
   EXPECT_GT(normal_lower_quantile(std::ldexp(1.0, -53)), -8.3);
 }
 
-TEST(Samplers, PairsOfStreamsAreIndependent) {
+TEST(Samplers, StreamsOfDifferentKeysAreIndependent) {
   constexpr std::size_t side = 32;  // cells of a stream
   const StreamKey key{.seed = 7, .run = 3, .purpose = Purpose::noise};
   StreamKey purpose = key, run = key, seed = key;

@@ -25,7 +25,7 @@ struct Parameters {
   }
 };
 
-TEST(Settings, TextOfADoubleReadsBackToTheSameBits) {
+TEST(Settings, RoundTripsDoublesThroughText) {
   EXPECT_TRUE(rc::check([](double value) {
     Parameters from{.step = value};
     Parameters to;
@@ -35,7 +35,7 @@ TEST(Settings, TextOfADoubleReadsBackToTheSameBits) {
   }));
 }
 
-TEST(Settings, EveryKindOfFieldCanBeSet) {
+TEST(Settings, SetsFieldsOfEveryType) {
   Parameters p;
   Fields fields = p.fields();
   set_field(fields, "p", "steps", "12");
@@ -46,7 +46,7 @@ TEST(Settings, EveryKindOfFieldCanBeSet) {
   EXPECT_EQ(p.rule, Rule::plain);
 }
 
-TEST(Settings, BadTextAndUnknownNamesAreRefused) {
+TEST(Settings, RejectsBadTextAndUnknownNames) {
   Parameters p;
   Fields fields = p.fields();
   EXPECT_THROW(set_field(fields, "p", "step", "0.1x"), InputError);

@@ -37,7 +37,7 @@ TEST(StreamStatistics, NormalsPassKolmogorovSmirnov) {
   EXPECT_LT(kolmogorov(sample, Phi), kolmogorov_1e6);
 }
 
-TEST(StreamStatistics, ATenthOfAPercentTooLittleNoiseIsCaughtByTheVariance) {
+TEST(StreamStatistics, VarianceTestDetectsTenthPercentScaleError) {
   Stream stream({.seed = 12, .purpose = Purpose::noise});
   constexpr int n = 100'000'000;
   const auto z_score = [&](double scale, int count) {
@@ -52,7 +52,7 @@ TEST(StreamStatistics, ATenthOfAPercentTooLittleNoiseIsCaughtByTheVariance) {
   EXPECT_GT(std::abs(z_score(0.999, n / 4)), normal_1e6);  // the test can fail
 }
 
-TEST(StreamStatistics, TailsHaveTheRightMass) {
+TEST(StreamStatistics, NormalTailsHaveExpectedMass) {
   Stream stream({.seed = 13, .purpose = Purpose::noise});
   constexpr int n = 10'000'000;
   const std::array<double, 4> levels{2.0, 3.0, 4.0, 4.8};

@@ -16,7 +16,7 @@ namespace {
 using Counter = r123::Philox4x64::ctr_type;
 using Key = r123::Philox4x64::key_type;
 
-TEST(Stream, PhiloxMeetsThePublishedKnownAnswers) {  // Random123, tests/kat_vectors
+TEST(Stream, PhiloxMatchesPublishedKnownAnswers) {  // Random123, tests/kat_vectors
   EXPECT_EQ(
       (r123::Philox4x64{}(Counter{{0, 0, 0, 0}}, Key{{0, 0}})),
       (Counter{
@@ -35,7 +35,7 @@ TEST(Stream, PhiloxMeetsThePublishedKnownAnswers) {  // Random123, tests/kat_vec
           {0xa528f45403e61d95U, 0x38c72dbd566e9788U, 0xa5a1610e72fd18b5U, 0x57bd43b5e52b7fe6U}}));
 }
 
-TEST(Stream, WordsArePhiloxBlocksOfTheKey) {
+TEST(Stream, YieldsPhiloxBlocksOfItsKey) {
   Stream stream({.seed = 7, .run = 3, .purpose = Purpose::noise, .path = 11});
   for (std::uint64_t block = 0; block < 3; ++block) {
     const Counter expected = r123::Philox4x64{}(Counter{{block, 0, 3, 3}}, Key{{7, 11}});
@@ -43,7 +43,7 @@ TEST(Stream, WordsArePhiloxBlocksOfTheKey) {
   }
 }
 
-TEST(Stream, NormalsHaveTheseBitsEverywhere) {
+TEST(Stream, NormalsKeepRecordedBits) {
   Stream stream({.seed = 1, .run = 2, .purpose = Purpose::noise});
   std::uint64_t digest = 0;
   for (int k = 0; k < 100000; ++k)
@@ -51,13 +51,13 @@ TEST(Stream, NormalsHaveTheseBitsEverywhere) {
   EXPECT_EQ(digest, 0x689be691539c4e7bU);
 }
 
-TEST(Stream, TheSameKeyGivesTheSameBits) {
+TEST(Stream, RepeatsBitsForSameKey) {
   const StreamKey key{.seed = 5, .run = 1, .purpose = Purpose::sampling};
   Stream a(key), b(key);
   for (int k = 0; k < 100; ++k) EXPECT_EQ(a.normal(), b.normal());
 }
 
-TEST(Stream, SiblingsPurposesRunsAndSeedsDiffer) {
+TEST(Stream, DiffersByChildPurposeRunAndSeed) {
   const StreamKey key{.seed = 5, .run = 1, .purpose = Purpose::noise};
   std::set<std::uint64_t> first{Stream(key).bits()};
   std::size_t keys = 1;
@@ -73,7 +73,7 @@ TEST(Stream, SiblingsPurposesRunsAndSeedsDiffer) {
   EXPECT_EQ(first.size(), keys + 1);
 }
 
-TEST(Stream, PortableLogIsWithinTwoUlpOfTheLibrary) {
+TEST(Stream, PortableLogIsWithinTwoUlp) {
   EXPECT_TRUE(rc::check([](double raw) {
     const double x = std::abs(raw);
     RC_PRE(std::isnormal(x));
@@ -83,7 +83,7 @@ TEST(Stream, PortableLogIsWithinTwoUlpOfTheLibrary) {
   }));
 }
 
-TEST(Stream, TheLowerQuantileInvertsTheDistributionFunction) {
+TEST(Stream, LowerQuantileInvertsNormalCdf) {
   for (double p = 0.5; p > 1e-16; p *= 0.93) {
     const double z = normal_lower_quantile(p);
     const double tail = 0.5 * std::erfc(-z / std::sqrt(2.0));
@@ -93,7 +93,7 @@ TEST(Stream, TheLowerQuantileInvertsTheDistributionFunction) {
   EXPECT_EQ(normal_lower_quantile(0.5), 0.0);
 }
 
-TEST(Stream, BelowReachesEveryValueAndNoOther) {
+TEST(Stream, BelowReturnsEveryValueInRangeOnly) {
   Stream stream({.seed = 3, .purpose = Purpose::test});
   std::set<Index> seen;
   for (int k = 0; k < 200; ++k) seen.insert(stream.below(7));
@@ -101,7 +101,7 @@ TEST(Stream, BelowReachesEveryValueAndNoOther) {
   EXPECT_EQ(stream.below(1), 0);
 }
 
-TEST(Stream, ASubsetIsAscendingDistinctAndInRange) {
+TEST(Stream, SubsetsAreAscendingDistinctAndInRange) {
   EXPECT_TRUE(rc::check([](std::uint64_t seed, std::uint8_t raw_population, std::uint8_t raw_size) {
     const Index population = 1 + raw_population;
     const Index size = raw_size % (population + 1);
@@ -114,7 +114,7 @@ TEST(Stream, ASubsetIsAscendingDistinctAndInRange) {
   }));
 }
 
-TEST(Stream, ABallPointIsInsideTheBall) {
+TEST(Stream, BallPointsLieInsideTheBall) {
   Stream stream({.seed = 9, .purpose = Purpose::algorithm});
   for (Index d : {1, 2, 30}) {
     Vector x(d);
@@ -125,7 +125,7 @@ TEST(Stream, ABallPointIsInsideTheBall) {
   }
 }
 
-TEST(Stream, ProbabilityZeroAndOneAreCertain) {
+TEST(Stream, BernoulliIsCertainAtZeroAndOne) {
   Stream stream({.seed = 9, .purpose = Purpose::sampling});
   for (int k = 0; k < 100; ++k) {
     EXPECT_FALSE(stream.bernoulli(0.0));

@@ -59,7 +59,7 @@ Failures count_failures(const Vector& spectrum, Index steps, double plant) {
   return failures;
 }
 
-TEST(FailureProbability, TheStartWeightIsMissedWithAtMostTheStatedProbability) {
+TEST(FailureProbability, StartWeightFailsAtMostAsStated) {
   for (const Index d : {2, 3, 10, 300}) {
     const auto misses = [&](double plant) {
       const double weight = plant * start_weight(d, p);
@@ -90,7 +90,7 @@ TEST(FailureProbability, BothBoundsFailAtMostAsStatedWhereTheyAreTight) {
   EXPECT_GT(planted.chebyshev, most_failures());
 }
 
-TEST(FailureProbability, BothBoundsFailAtMostAsStatedOnAHardSpectrum) {
+TEST(FailureProbability, BothBoundsFailAtMostAsStatedOnHardSpectrum) {
   for (const Index k : {2, 4, 8}) {
     const Failures stated = count_failures(hard_spectrum(300, -0.9), k, 1);
     EXPECT_LE(stated.moment, most_failures()) << k;

@@ -16,7 +16,7 @@ using testing::Quadratic;
 using testing::random_vector;
 using testing::Wells;
 
-TEST(SospLevel, HasItsClosedForm) {
+TEST(SospLevel, MatchesClosedForm) {
   EXPECT_EQ(sosp_level(0.3, 1.0, 2.0), 0.3);
   EXPECT_EQ(sosp_level(0.3, 0.0, 2.0), 0.3);
   EXPECT_EQ(sosp_level(0.3, -1.0, 2.0), 0.5);
@@ -30,7 +30,7 @@ TEST(SospLevel, HasItsClosedForm) {
   EXPECT_THROW(sosp_level(0, 0, NAN), InputError);
 }
 
-TEST(SospLevel, IsTheSmallestAlphaThatTheDefinitionAllows) {
+TEST(SospLevel, IsSmallestAlphaOfTheDefinition) {
   EXPECT_TRUE(rc::check([](std::uint16_t g, std::int16_t l, std::uint16_t r) {
     const double gradient = g / 1000.0, lambda = l / 1000.0, rho = (1 + r) / 1000.0;
     const double alpha = sosp_level(gradient, lambda, rho);
@@ -49,7 +49,7 @@ Quadratic saddle(Index d, double lambda) {
   return Quadratic(spectrum);
 }
 
-TEST(Certificate, ASaddleIsNeverCertifiedAsAMinimum) {
+TEST(Certificate, NeverCertifiesSaddleAsMinimum) {
   constexpr double rho = 2.0;
   for (const Index d : {2, 40, 512, 513, 3000}) {
     const Quadratic f = saddle(d, -1e-3);
@@ -67,7 +67,7 @@ TEST(Certificate, ASaddleIsNeverCertifiedAsAMinimum) {
   }
 }
 
-TEST(Certificate, ASaddleThatTheRitzValueMissesIsStillInsideTheBound) {
+TEST(Certificate, BoundCoversSaddleMissedByRitzValue) {
   // Too few steps for a saddle of −1e-3 at the edge of a ramp: the Ritz value says "minimum".
   const Index d = 4000;
   Vector spectrum = Vector::LinSpaced(d, 0.0, 1.0);
@@ -81,7 +81,7 @@ TEST(Certificate, ASaddleThatTheRitzValueMissesIsStillInsideTheBound) {
   EXPECT_GE(*c.sosp_level_upper, 1e-6);
 }
 
-TEST(Certificate, DenseAndLanczosAgreeAboutTheSamePoint) {
+TEST(Certificate, DenseAndLanczosAgree) {
   const Index d = 300;
   const Wells f(Vector::LinSpaced(d, 0.5, 1.5), -1.0);
   for (std::uint32_t k = 0; k < 5; ++k) {
@@ -116,7 +116,7 @@ TEST(Certificate, HoldsAtEveryScale) {
   }
 }
 
-TEST(Certificate, TheZeroAndTheIdentityHessianAreExact) {
+TEST(Certificate, IsExactForMultiplesOfIdentity) {
   for (const Index d : {1, 50, 2000}) {
     for (const double value : {0.0, 1.0, -1.0}) {
       const Quadratic f(Vector::Constant(d, value));
@@ -130,7 +130,7 @@ TEST(Certificate, TheZeroAndTheIdentityHessianAreExact) {
   }
 }
 
-TEST(Certificate, AFalseSmoothnessIsNotUsed) {
+TEST(Certificate, IgnoresFalseSmoothness) {
   const Quadratic f(Vector::LinSpaced(800, -1.0, 1.0));
   const Certificate free = certify(f, Vector::Zero(800), {.steps = 30});
   const Certificate wrong = certify(f, Vector::Zero(800), {.smoothness = 0.5, .steps = 30});
@@ -143,7 +143,7 @@ TEST(Certificate, AFalseSmoothnessIsNotUsed) {
   EXPECT_LE(right.lambda_min_lower, -1.0);
 }
 
-TEST(Certificate, WithoutAHessianLipschitzConstantThereIsNoLevel) {
+TEST(Certificate, HasNoLevelWithoutHessianLipschitzConstant) {
   const Certificate c = certify(saddle(5, -1), Vector::Zero(5), {.in_region = false});
   EXPECT_FALSE(c.sosp_level);
   EXPECT_FALSE(c.sosp_level_upper);
@@ -173,7 +173,7 @@ class Faulty : public Quadratic {
   Fault fault_;
 };
 
-TEST(Certificate, WhatIsNotFiniteOrNotSymmetricFailsWithAReason) {
+TEST(Certificate, FailsWithReasonOnNonFiniteOrAsymmetricInput) {
   using Fault = Faulty::Fault;
   const auto status = [](Index d, Fault fault, double entry) {
     const Certificate c =
@@ -193,7 +193,7 @@ TEST(Certificate, WhatIsNotFiniteOrNotSymmetricFailsWithAReason) {
   EXPECT_EQ(to_string(EvaluationStatus::non_finite_point), "the point is not finite");
 }
 
-TEST(Certificate, TheSameKeyGivesTheSameBitsAndAnotherKeyAnotherStart) {
+TEST(Certificate, RepeatsForSameKeyAndDiffersForAnother) {
   const Quadratic f(Vector::LinSpaced(700, -1, 1));
   const auto with_seed = [&](std::uint64_t seed) {
     return certify(
@@ -204,7 +204,7 @@ TEST(Certificate, TheSameKeyGivesTheSameBitsAndAnotherKeyAnotherStart) {
   EXPECT_NE(with_seed(1).lambda_min, with_seed(2).lambda_min);
 }
 
-TEST(Certificate, BadInputIsRefused) {
+TEST(Certificate, RejectsBadInput) {
   const Quadratic f(Vector::Ones(3));
   const Vector x = Vector::Zero(3);
   EXPECT_THROW(certify(f, Vector::Zero(2), {}), InputError);

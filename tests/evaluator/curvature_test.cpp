@@ -54,7 +54,7 @@ std::vector<NamedSpectrum> hard_spectra(Index d) {
           {"square root edge", ramp.array().square().matrix()}};
 }
 
-TEST(TestObjectives, GradientsAndProductsMeetFiniteDifferences) {
+TEST(TestObjectives, MatchFiniteDifferences) {
   const Quadratic quadratic(Vector::LinSpaced(7, -1, 2), 5);
   const Wells wells(Vector::LinSpaced(7, 0.5, 1.5), 0.3);
   for (const Objective* f :
@@ -71,7 +71,7 @@ TEST(TestObjectives, GradientsAndProductsMeetFiniteDifferences) {
   }
 }
 
-TEST(Curvature, MeetsThePrescribedSpectrumInEveryDimension) {
+TEST(Curvature, MatchesPrescribedSpectrumInEveryDimension) {
   for (const Index d : {1, 2, 3, 20, 48, 49, 50, 200, 1500}) {
     for (const auto& [name, values] : hard_spectra(d)) {
       const Quadratic f(values, static_cast<std::uint64_t>(d));
@@ -87,7 +87,7 @@ TEST(Curvature, MeetsThePrescribedSpectrumInEveryDimension) {
   }
 }
 
-TEST(Curvature, SomeEigenvalueLiesWithinTheResidual) {
+TEST(Curvature, ResidualBoundsDistanceToAnEigenvalue) {
   EXPECT_TRUE(rc::check([](std::uint64_t seed, std::uint8_t size, std::uint8_t budget) {
     const Index d = 50 + size;
     const Vector spectrum = random_vector(d, seed);
@@ -100,7 +100,7 @@ TEST(Curvature, SomeEigenvalueLiesWithinTheResidual) {
   }));
 }
 
-TEST(Curvature, ScalesFromTheTinyToTheHugeGiveTheSameRelativeAnswer) {
+TEST(Curvature, IsAccurateAtEveryScale) {
   for (const Index d : {2, 30, 300}) {
     for (const auto& [name, values] : hard_spectra(d)) {
       for (const double scale : {1e-150, 1e-12, 1e-6, 1e6, 1e12, 1e150}) {
@@ -113,7 +113,7 @@ TEST(Curvature, ScalesFromTheTinyToTheHugeGiveTheSameRelativeAnswer) {
   }
 }
 
-TEST(Curvature, TheZeroHessianTakesOneProduct) {
+TEST(Curvature, NeedsOneProductForZeroHessian) {
   const Quadratic f(Vector::Zero(1000));
   const CurvatureEstimate e = estimate_lambda_min(f, Vector::Ones(1000));
   EXPECT_EQ(e.lambda_min, 0.0);
@@ -122,7 +122,7 @@ TEST(Curvature, TheZeroHessianTakesOneProduct) {
   EXPECT_EQ(e.products, 1);
 }
 
-TEST(Curvature, AWarmStartThatIsAnotherEigenvectorDoesNotFoolIt) {
+TEST(Curvature, FindsMinimumDespiteMisleadingWarmStart) {
   for (const Index d : {60, 500, 5000}) {
     for (const double gap : {0.5, 1e-1, 1e-2, 1e-3}) {
       Vector spectrum = Vector::LinSpaced(d, 0.0, 1.0);
@@ -141,7 +141,7 @@ TEST(Curvature, AWarmStartThatIsAnotherEigenvectorDoesNotFoolIt) {
   }
 }
 
-TEST(Curvature, AnEigenvectorAloneWouldFoolSpectra) {  // the control for the test above
+TEST(Curvature, EigenvectorAloneHidesMinimum) {  // the control for the test above
   Vector spectrum = Vector::Ones(100);
   spectrum[0] = -1;
   const Quadratic f(spectrum);
@@ -153,7 +153,7 @@ TEST(Curvature, AnEigenvectorAloneWouldFoolSpectra) {  // the control for the te
   EXPECT_NEAR(estimate_lambda_min(f, Vector::Zero(100), {}, v).lambda_min, -1, 1e-12);
 }
 
-TEST(Curvature, AWarmStartFromBeforeACrossingFindsTheNewEigenvector) {
+TEST(Curvature, FindsNewEigenvectorAfterCrossing) {
   const Index d = 400;
   Vector before = Vector::LinSpaced(d, 0.1, 1.0);
   Vector after = before;
@@ -170,7 +170,7 @@ TEST(Curvature, AWarmStartFromBeforeACrossingFindsTheNewEigenvector) {
   EXPECT_NEAR(std::abs(e.direction.dot(new_f.eigenvector(1))), 1.0, 1e-6);
 }
 
-TEST(Curvature, UselessWarmStartsAreIgnored) {
+TEST(Curvature, IgnoresZeroAndNonFiniteWarmStarts) {
   const Quadratic f(Vector::LinSpaced(100, -1, 1));
   const Vector x = Vector::Zero(100);
   const double cold = estimate_lambda_min(f, x).lambda_min;
@@ -178,7 +178,7 @@ TEST(Curvature, UselessWarmStartsAreIgnored) {
   EXPECT_EQ(estimate_lambda_min(f, x, {}, Vector::Constant(100, NAN)).lambda_min, cold);
 }
 
-TEST(Curvature, TheSameKeyGivesTheSameBits) {
+TEST(Curvature, RepeatsBitsForSameKey) {
   const Quadratic f(random_vector(300, 4));
   const Vector x = Vector::Zero(300), warm = random_vector(300, 5);
   const CurvatureEstimate a = estimate_lambda_min(f, x, {}, warm);
@@ -188,7 +188,7 @@ TEST(Curvature, TheSameKeyGivesTheSameBits) {
   EXPECT_TRUE(a.direction == b.direction);
 }
 
-TEST(Curvature, AWarmStartSavesProductsOnASlowPath) {
+TEST(Curvature, WarmStartSavesProductsOnSlowPath) {
   const Index d = 1000;
   const Wells f(Vector::LinSpaced(d, 0.5, 1.5), 0.5);
   Vector x = 0.2 * random_vector(d, 6), warm;
@@ -207,7 +207,7 @@ TEST(Curvature, AWarmStartSavesProductsOnASlowPath) {
   EXPECT_LT(warm_products, cold_products);
 }
 
-TEST(Curvature, AMovingHessianMeetsTheDenseSolve) {
+TEST(Curvature, MatchesDenseSolveForMovingHessian) {
   const Wells f(Vector::LinSpaced(120, 0.5, 1.5), -2.0);
   Vector warm;
   for (std::uint32_t k = 0; k < 20; ++k) {
@@ -218,7 +218,7 @@ TEST(Curvature, AMovingHessianMeetsTheDenseSolve) {
   }
 }
 
-TEST(Curvature, ASmallBudgetSaysThatItDidNotConverge) {
+TEST(Curvature, ReportsNonConvergenceOnSmallBudget) {
   const Quadratic f(Vector::LinSpaced(3000, 0, 1).array().square());
   const CurvatureEstimate e = estimate_lambda_min(f, Vector::Zero(3000), {.max_products = 40});
   EXPECT_FALSE(e.converged);
@@ -239,7 +239,7 @@ class BadHessian : public Quadratic {
   double entry_;
 };
 
-TEST(Curvature, WhatIsNotFiniteOrNotSymmetricIsAStatus) {
+TEST(Curvature, ReportsNonFiniteAndAsymmetricInputAsStatus) {
   for (const Index d : {5, 100}) {
     const BadHessian f(d, NAN);
     const CurvatureEstimate e = estimate_lambda_min(f, Vector::Zero(d));
@@ -252,7 +252,7 @@ TEST(Curvature, WhatIsNotFiniteOrNotSymmetricIsAStatus) {
             EvaluationStatus::asymmetric_hessian);
 }
 
-TEST(Curvature, BadInputIsRefused) {
+TEST(Curvature, RejectsBadInput) {
   const Quadratic f(Vector::Ones(3));
   const Vector x = Vector::Zero(3);
   EXPECT_THROW(estimate_lambda_min(f, Vector::Zero(4)), InputError);

@@ -20,7 +20,7 @@ LanczosFactorization factorize(const Objective& f, ConstVectorRef start, Index s
   return lanczos(hessian, start, steps);
 }
 
-TEST(Lanczos, TheBasisIsOrthonormalAndSatisfiesTheRecurrence) {
+TEST(Lanczos, BasisIsOrthonormalAndSatisfiesRecurrence) {
   EXPECT_TRUE(rc::check([](std::uint64_t seed, std::uint8_t size, std::uint8_t raw_steps) {
     const Index d = 2 + size;
     const Index steps = 1 + raw_steps;
@@ -53,7 +53,7 @@ TEST(Lanczos, TheBasisIsOrthonormalAndSatisfiesTheRecurrence) {
   }));
 }
 
-TEST(Lanczos, EndsWhenTheKrylovSpaceIsInvariant) {
+TEST(Lanczos, StopsAtInvariantKrylovSpace) {
   Vector spectrum = Vector::Ones(100);
   spectrum.head(30).setConstant(-2);
   spectrum.tail(20).setConstant(5);
@@ -80,7 +80,7 @@ Planted planted(Index d, double depth, double w, std::uint64_t seed) {
   return {f, rest.normalized() + w * u};
 }
 
-TEST(LowerBounds, HoldForEveryStartWithTheWeightTheyAssume) {
+TEST(LowerBounds, HoldForStartsOfAssumedWeight) {
   EXPECT_TRUE(rc::check([](std::uint64_t seed,
                            std::uint8_t size,
                            std::uint8_t raw_steps,
@@ -100,7 +100,7 @@ TEST(LowerBounds, HoldForEveryStartWithTheWeightTheyAssume) {
   }));
 }
 
-TEST(LowerBounds, AFalselyLargeWeightIsCaught) {  // the property above can fail
+TEST(LowerBounds, FailForOverstatedWeight) {  // the property above can fail
   int moment_failures = 0, chebyshev_failures = 0;
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
     const double weight = 1e-4;
@@ -114,7 +114,7 @@ TEST(LowerBounds, AFalselyLargeWeightIsCaught) {  // the property above can fail
   EXPECT_GT(chebyshev_failures, 25);
 }
 
-TEST(LowerBounds, TheMomentBoundIsAttained) {
+TEST(LowerBounds, MomentBoundIsAttained) {
   // One step: b has mean α and the only measures with mass m at λ that fit α, β have
   // (α − λ)² m/(1 − m) ≤ β², with equality for two atoms: d = 2.
   const Quadratic f((Vector(2) << -1, 3).finished());
@@ -124,7 +124,7 @@ TEST(LowerBounds, TheMomentBoundIsAttained) {
   EXPECT_GT(moment_lower_bound(l, 1.001 * w), -1 + 1e-4);
 }
 
-TEST(LowerBounds, TheChebyshevGapIsAttainedByTheExtremalMeasure) {
+TEST(LowerBounds, ChebyshevGapIsAttainedByExtremalMeasure) {
   // k = 1: mass b² at λ₁ = 1, the rest at 0 on A's scale: ξ = b², ε/(1 − ε) = (1 − b²)/b² =
   // 1/weight².
   EXPECT_NEAR(chebyshev_gap(0.5, 1), 4.0, 1e-12);
@@ -137,7 +137,7 @@ TEST(LowerBounds, TheChebyshevGapIsAttainedByTheExtremalMeasure) {
   EXPECT_GE(gap / (1 + gap), 0.8 * published);  // it is the same theorem
 }
 
-TEST(LowerBounds, FallWithTheWeightAndWithFewerSteps) {
+TEST(LowerBounds, WeakenWithLessWeightAndFewerSteps) {
   const Planted p = planted(300, 0.01, 0.05, 3);
   double before = -INFINITY;
   for (const Index k : {2, 5, 10, 20, 40}) {
@@ -151,7 +151,7 @@ TEST(LowerBounds, FallWithTheWeightAndWithFewerSteps) {
   EXPECT_GT(chebyshev_gap(1e-3, 5), chebyshev_gap(1e-3, 10));
 }
 
-TEST(LowerBounds, InOneDimensionAnyStartIsTheEigenvector) {
+TEST(LowerBounds, AreExactInOneDimension) {
   const double w = start_weight(1, 0.01);
   EXPECT_TRUE(std::isinf(w));
   EXPECT_EQ(chebyshev_gap(w, 1), 0.0);
@@ -159,7 +159,7 @@ TEST(LowerBounds, InOneDimensionAnyStartIsTheEigenvector) {
   EXPECT_NEAR(moment_lower_bound(factorize(f, Vector::Ones(1), 4), w), -3, 1e-12);
 }
 
-TEST(LowerBounds, BadInputIsRefused) {
+TEST(LowerBounds, RejectBadInput) {
   EXPECT_THROW(start_weight(0, 0.1), InputError);
   EXPECT_THROW(start_weight(5, 0.0), InputError);
   EXPECT_THROW(start_weight(5, 1.0), InputError);

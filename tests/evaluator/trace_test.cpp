@@ -25,7 +25,7 @@ std::vector<Index> times(const TraceRecorder& recorder) {
   return result;
 }
 
-TEST(ThinnedPoints, KeepMultiplesOfAPowerOfTwoAndBetweenHalfAndAllOfTheCapacity) {
+TEST(ThinnedPoints, KeepMultiplesOfPowerOfTwoWithinCapacity) {
   EXPECT_TRUE(rc::check([](std::uint16_t raw_length, std::uint8_t raw_capacity) {
     const Index length = 1 + raw_length % 5000;
     const Index capacity = 2 + raw_capacity;
@@ -44,7 +44,7 @@ TEST(ThinnedPoints, KeepMultiplesOfAPowerOfTwoAndBetweenHalfAndAllOfTheCapacity)
   }));
 }
 
-TEST(TraceRecorder, KeepsTheFirstTheLastAndTheLogarithmicTimesOfAnyLength) {
+TEST(TraceRecorder, KeepsFirstLastAndLogarithmicTimes) {
   EXPECT_TRUE(rc::check([](std::uint16_t raw_length, std::uint8_t raw_capacity) {
     const Index length = 1 + raw_length % 20000;
     const Index capacity = 2 + raw_capacity;
@@ -62,7 +62,7 @@ TEST(TraceRecorder, KeepsTheFirstTheLastAndTheLogarithmicTimesOfAnyLength) {
   }));
 }
 
-TEST(TraceRecorder, AKnownLengthFixesTheStride) {
+TEST(TraceRecorder, FixesStrideForKnownLength) {
   EXPECT_TRUE(rc::check([](std::uint16_t raw_steps, std::uint8_t raw_capacity) {
     const Index steps = raw_steps % 5000;
     const Index capacity = 2 + raw_capacity;
@@ -77,7 +77,7 @@ TEST(TraceRecorder, AKnownLengthFixesTheStride) {
   }));
 }
 
-TEST(TraceRecorder, AnchorsAreNamedThinnedAndOrderedAfterTheirIterate) {
+TEST(TraceRecorder, NamesThinsAndOrdersAnchors) {
   TraceRecorder recorder({.uniform = 100, .per_decade = 0, .anchors = 10});
   for (Index t = 0; t < 50; ++t) {
     recorder.see(t, at(t));
@@ -95,7 +95,7 @@ TEST(TraceRecorder, AnchorsAreNamedThinnedAndOrderedAfterTheirIterate) {
   EXPECT_EQ(stored.size(), 50U + 7U + 1U);
 }
 
-TEST(TraceRecorder, NothingSeenIsAnEmptyTrace) {
+TEST(TraceRecorder, ReturnsEmptyTraceIfNothingWasSeen) {
   const TraceRecorder recorder(ObservationPlan{});
   EXPECT_TRUE(recorder.evaluate(Quadratic(Vector::Ones(1)), 1.0).empty());
   EXPECT_FALSE(best({}));
@@ -113,7 +113,7 @@ TraceRecorder descent(const Objective& f, Index steps) {
   return recorder;
 }
 
-TEST(Trace, MeetsTheDenseCertificateAtEveryPoint) {
+TEST(Trace, MatchesDenseCertificateAtEveryPoint) {
   const Index d = 80;
   const Wells f(Vector::LinSpaced(d, 0.5, 1.5), 0.5);
   const TraceRecorder recorder = descent(f, 300);
@@ -134,7 +134,7 @@ TEST(Trace, MeetsTheDenseCertificateAtEveryPoint) {
   EXPECT_EQ(*best(trace), trace.size() - 1);
 }
 
-TEST(Trace, TheBestIsTheEarliestSmallestLevelAndNeedsRho) {
+TEST(Trace, BestIsEarliestSmallestLevel) {
   std::vector<TracePoint> trace(4);
   EXPECT_FALSE(best(trace));
   trace[0].sosp_level = 3;
@@ -143,7 +143,7 @@ TEST(Trace, TheBestIsTheEarliestSmallestLevelAndNeedsRho) {
   EXPECT_EQ(best(trace), 2U);
 }
 
-TEST(Trace, TheGradientNormAloneDoesNotWin) {  // a saddle with zero gradient against a good point
+TEST(Trace, SaddleWithZeroGradientIsNotBest) {  // a saddle with zero gradient against a good point
   const Wells f(Vector::Ones(60), 0.0);
   TraceRecorder recorder(ObservationPlan{});
   recorder.see(0, Vector::Zero(60));             // λ_min = −1, gradient 0
@@ -154,7 +154,7 @@ TEST(Trace, TheGradientNormAloneDoesNotWin) {  // a saddle with zero gradient ag
   EXPECT_EQ(best(trace), 1U);
 }
 
-TEST(Trace, APointThatIsNotFiniteIsAStatusAndTheRestGoesOn) {
+TEST(Trace, ReportsNonFinitePointAndContinues) {
   const Wells f(Vector::Ones(60), 0.0);
   TraceRecorder recorder(ObservationPlan{});
   recorder.see(0, Vector::Zero(60));
@@ -170,14 +170,14 @@ TEST(Trace, APointThatIsNotFiniteIsAStatusAndTheRestGoesOn) {
   EXPECT_FALSE(trace[3].sosp_level);
 }
 
-TEST(Trace, TheSameRunGivesTheSameBits) {
+TEST(Trace, RepeatsBitsForSameRun) {
   const Wells f(Vector::LinSpaced(80, 0.5, 1.5), 0.5);
   const auto a = descent(f, 100).evaluate(f, 9.0), b = descent(f, 100).evaluate(f, 9.0);
   ASSERT_EQ(a.size(), b.size());
   for (std::size_t k = 0; k < a.size(); ++k) EXPECT_EQ(a[k].lambda_min, b[k].lambda_min);
 }
 
-TEST(TraceRecorder, BadPlansAreRefused) {
+TEST(TraceRecorder, RejectsBadPlans) {
   EXPECT_THROW(TraceRecorder({.uniform = 1}), InputError);
   EXPECT_THROW(TraceRecorder({.per_decade = -1}), InputError);
   EXPECT_THROW(TraceRecorder({.anchors = 0}), InputError);

@@ -53,7 +53,7 @@ std::vector<FitCell> noisy_cells(const Noise& noise, std::size_t seeds, Stream& 
 class FitCoverage : public testing::TestWithParam<std::tuple<Noise, std::size_t>> {};
 
 // With 600 data sets the share has a standard deviation of 0.009; the numbers are fixed by the key.
-TEST_P(FitCoverage, TheIntervalsHoldTheTruthAboutNinetyFiveTimesInAHundred) {
+TEST_P(FitCoverage, IntervalsCoverTruthAtNinetyFivePercent) {
   const auto& [noise, seeds] = GetParam();
   int slope_held = 0;
   int drift_held = 0;
@@ -100,7 +100,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 // Six true null hypotheses a family, exact and drawn p values. A share of 0.05 in 1000 families has
 // a standard deviation of 0.007.
-TEST(CompareStatistics, AFamilyOfTrueNullHypothesesIsRejectedOneTimeInTwenty) {
+TEST(CompareStatistics, RejectsTrueNullFamiliesAtFivePercent) {
   constexpr int families = 1000;
   for (const int pairs : {12, 17}) {
     int rejected = 0;

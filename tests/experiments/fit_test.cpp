@@ -63,7 +63,7 @@ void expect_same_bits(const SlopeFit& a, const SlopeFit& b) {
   expect_near(a.drift_interval, b.drift_interval, 0);
 }
 
-TEST(FitSlope, AnExactPowerLawHasItsExponentAnIntervalOfNoWidthAndNoDrift) {
+TEST(FitSlope, RecoversExactPowerLaw) {
   const SlopeFit fit = fit_slope(cells_of(5, 4, 1, exact_law));
   EXPECT_NEAR(fit.slope, -0.4, 1e-13);
   EXPECT_LE(fit.interval.half_width(), 1e-12);
@@ -81,14 +81,14 @@ TEST(FitSlope, AnExactPowerLawHasItsExponentAnIntervalOfNoWidthAndNoDrift) {
   }
 }
 
-TEST(FitSlope, AWildValueLeavesAnExactPowerLawItsExponent) {
+TEST(FitSlope, KeepsExactExponentDespiteOutlier) {
   auto cells = cells_of(5, 10, 1, exact_law);
   cells[4].values[3] *= 1000;
   EXPECT_NEAR(fit_slope(cells).slope, -0.4, 1e-12);
   EXPECT_GT(least_squares_slope(cells), -0.3);
 }
 
-TEST(FitSlope, AFactorOnTheValuesMovesTheInterceptAlone) {
+TEST(FitSlope, ScalingValuesChangesOnlyIntercept) {
   auto cells = cells_of(5, 8, 2, noisy_law);
   const SlopeFit before = fit_slope(cells);
   for (FitCell& cell : cells)
@@ -101,7 +101,7 @@ TEST(FitSlope, AFactorOnTheValuesMovesTheInterceptAlone) {
   expect_near(after.drift_interval, before.drift_interval, 1e-10);
 }
 
-TEST(FitSlope, AFactorOnTheAxisMovesTheInterceptAlone) {
+TEST(FitSlope, ScalingAxisChangesOnlyIntercept) {
   auto cells = cells_of(5, 8, 3, noisy_law);
   const SlopeFit before = fit_slope(cells);
   for (FitCell& cell : cells) cell.x *= 31e5;
@@ -113,7 +113,7 @@ TEST(FitSlope, AFactorOnTheAxisMovesTheInterceptAlone) {
   expect_near(after.drift_interval, before.drift_interval, 1e-10);
 }
 
-TEST(FitSlope, APowerOfTheValuesMultipliesSlopeDriftAndIntervals) {
+TEST(FitSlope, SquaringValuesDoublesSlopeDriftAndIntervals) {
   auto cells = cells_of(5, 8, 3, noisy_law);
   const SlopeFit before = fit_slope(cells);
   for (FitCell& cell : cells)
@@ -124,7 +124,7 @@ TEST(FitSlope, APowerOfTheValuesMultipliesSlopeDriftAndIntervals) {
   EXPECT_NEAR(after.interval.half_width(), 2 * before.interval.half_width(), 1e-10);
 }
 
-TEST(FitSlope, TheOrderOfCellsAndSeedsDoesNotMatter) {
+TEST(FitSlope, IgnoresOrderOfCellsAndSeeds) {
   auto cells = cells_of(5, 8, 4, noisy_law);
   const SlopeFit before = fit_slope(cells);
   std::swap(cells[0], cells[3]);
@@ -139,7 +139,7 @@ TEST(FitSlope, TheOrderOfCellsAndSeedsDoesNotMatter) {
   for (std::size_t k = 0; k < 4; ++k) EXPECT_EQ(after.local[k].slope, before.local[k].slope);
 }
 
-TEST(FitSlope, TheSameSeedGivesTheSameBitsAnotherOneAnotherInterval) {
+TEST(FitSlope, RepeatsForSameSeedAndChangesIntervalForAnother) {
   const auto cells = cells_of(5, 8, 5, noisy_law);
   const SlopeFit fit = fit_slope(cells, {.seed = 7});
   expect_same_bits(fit_slope(cells, {.seed = 7}), fit);
@@ -148,7 +148,7 @@ TEST(FitSlope, TheSameSeedGivesTheSameBitsAnotherOneAnotherInterval) {
   EXPECT_NE(other.interval.low, fit.interval.low);
 }
 
-TEST(FitSlope, OneWildSeedOfTenMovesItFarLessThanLeastSquares) {
+TEST(FitSlope, ResistsOutlierBetterThanLeastSquares) {
   auto cells = cells_of(5, 10, 6, noisy_law);
   const double robust = fit_slope(cells).slope;
   const double squares = least_squares_slope(cells);
@@ -163,7 +163,7 @@ TEST(FitSlope, OneWildSeedOfTenMovesItFarLessThanLeastSquares) {
 }
 
 // All values of one cell come twice, under seeds of their own.
-TEST(FitSlope, ACellWithTwiceTheRunsWeighsTheSame) {
+TEST(FitSlope, WeighsCellsEquallyForAnyRunCount) {
   auto cells = cells_of(5, 8, 7, noisy_law);
   const SlopeFit before = fit_slope(cells);
   for (std::size_t s = 0; s < 8; ++s) {
@@ -175,7 +175,7 @@ TEST(FitSlope, ACellWithTwiceTheRunsWeighsTheSame) {
   EXPECT_NEAR(after.drift, before.drift, 1e-10);
 }
 
-TEST(FitSlope, ASumOfTwoPowerLawsOverAWideRangeDrifts) {
+TEST(FitSlope, DetectsDriftOfTwoPowerLaws) {
   const auto cells = cells_of(9, 8, 8, [](double x, Stream& stream) {
     return (30 / x + 0.01 * std::pow(x, -0.1)) * std::exp(0.1 * stream.normal());
   });
@@ -187,7 +187,7 @@ TEST(FitSlope, ASumOfTwoPowerLawsOverAWideRangeDrifts) {
 }
 
 // Both ends lie on a power law, and a parabola through a step in the middle has no square.
-TEST(FitSlope, AStepIsNoPowerLawThoughItsSlopeDoesNotDrift) {
+TEST(FitSlope, DetectsStepWithoutDrift) {
   const auto cells = cells_of(6, 8, 8, [](double x, Stream& stream) {
     return (x < 500 ? 1.0 : 0.1) * std::exp(0.05 * stream.normal());
   });
@@ -201,7 +201,7 @@ TEST(FitSlope, AStepIsNoPowerLawThoughItsSlopeDoesNotDrift) {
   EXPECT_FALSE(fit_slope(cells, {.off_line_tolerance = 10}).bent);
 }
 
-TEST(FitSlope, AWildSeedBendsNothing) {
+TEST(FitSlope, OutlierDoesNotCountAsBend) {
   auto cells = cells_of(5, 10, 8, [](double x, Stream& stream) {
     return std::pow(x, -0.5) * std::exp(0.05 * stream.normal());
   });
@@ -212,7 +212,7 @@ TEST(FitSlope, AWildSeedBendsNothing) {
 }
 
 // y = x^(a + b log x) in logarithms: the slope changes by 2b (log x_last − log x_first).
-TEST(FitSlope, TheDriftOfAParabolaIsTheChangeOfItsSlope) {
+TEST(FitSlope, DriftOfParabolaEqualsItsSlopeChange) {
   const auto cells = cells_of(5, 4, 1, [](double x, Stream&) {
     return std::exp((-0.4 + 0.03 * std::log(x)) * std::log(x));
   });
@@ -222,7 +222,7 @@ TEST(FitSlope, TheDriftOfAParabolaIsTheChangeOfItsSlope) {
   EXPECT_FALSE(fit_slope(cells, {.drift_tolerance = 0.2}).drifting);
 }
 
-TEST(FitSlope, MissingRunsAreCountedAndTheirSeedsStayInTheOtherCells) {
+TEST(FitSlope, CountsMissingRunsAndKeepsTheirSeedsElsewhere) {
   auto cells = cells_of(5, 6, 9, exact_law);
   for (const std::size_t c : {1U, 3U}) {
     cells[c].seeds.erase(cells[c].seeds.begin(), cells[c].seeds.begin() + 2);
@@ -241,7 +241,7 @@ TEST(FitSlope, MissingRunsAreCountedAndTheirSeedsStayInTheOtherCells) {
   EXPECT_NEAR(fit_slope(cells).interval.low, -0.4, 1e-12);
 }
 
-TEST(FitSlope, WhatCannotBeFittedIsRefusedWithItsCell) {
+TEST(FitSlope, RejectsInvalidDataNamingTheCell) {
   const auto refusal = [](auto&& spoil) {
     auto cells = cells_of(3, 3, 1, exact_law);
     spoil(cells);
@@ -286,7 +286,7 @@ SlopeFit fitted(double slope, double half_width, double drift = 0) {
           .drifting = drift != 0};
 }
 
-TEST(Judge, ASlopeIsAsClaimedWithinTheToleranceBetterBelowAndWorseAbove) {
+TEST(Judge, ComparesSlopeWithClaimWithinTolerance) {
   EXPECT_EQ(judge(fitted(-0.46, 0.04), -0.5).verdict, Verdict::as_claimed);
   EXPECT_EQ(judge(fitted(-0.54, 0.04), -0.5).verdict, Verdict::as_claimed);
   EXPECT_EQ(judge(fitted(-0.56, 0.04), -0.5).verdict, Verdict::better_than_claimed);
@@ -294,7 +294,7 @@ TEST(Judge, ASlopeIsAsClaimedWithinTheToleranceBetterBelowAndWorseAbove) {
   EXPECT_EQ(judge(fitted(-0.44, 0.04), -0.5).reason, "");
 }
 
-TEST(Judge, ADriftWithinChanceIsSaidThoughTheSlopeIsAsClaimed) {
+TEST(Judge, ReportsDriftWithinChanceForSlopeAsClaimed) {
   SlopeFit fit = fitted(-0.5, 0.04);
   fit.drift = 0.15;
   fit.drift_interval = {-0.02, 0.32};
@@ -305,7 +305,7 @@ TEST(Judge, ADriftWithinChanceIsSaidThoughTheSlopeIsAsClaimed) {
   EXPECT_EQ(judge(fit, -0.5).reason, "");
 }
 
-TEST(Judge, ASlopeThatMayStillDriftIsNeitherBetterNorWorse) {
+TEST(Judge, IsInconclusiveIfDeviatingSlopeMayDrift) {
   for (const double slope : {-0.6, -0.4}) {
     SlopeFit fit = fitted(slope, 0.04);
     EXPECT_NE(judge(fit, -0.5).verdict, Verdict::inconclusive);
@@ -315,7 +315,7 @@ TEST(Judge, ASlopeThatMayStillDriftIsNeitherBetterNorWorse) {
   }
 }
 
-TEST(Judge, AnExponentBetweenTheTermsOfABoundIsAsClaimed) {
+TEST(Judge, AcceptsExponentWithinClaimedRange) {
   const ClaimedExponent either(-1.3333, -1);
   for (const double slope : {-1.38, -1.2, -0.96})
     EXPECT_EQ(judge(fitted(slope, 0.01), either).verdict, Verdict::as_claimed) << slope;
@@ -325,7 +325,7 @@ TEST(Judge, AnExponentBetweenTheTermsOfABoundIsAsClaimed) {
   EXPECT_NE(refusal_of([] { judge(fitted(-0.5, 0.01), ClaimedExponent(-1, -2)); }), "");
 }
 
-TEST(Judge, AWideIntervalOrADriftIsInconclusiveWhateverTheSlope) {
+TEST(Judge, IsInconclusiveForWideIntervalOrDrift) {
   for (const double slope : {-0.9, -0.5, -0.1}) {
     const SlopeVerdict wide = judge(fitted(slope, 0.12), -0.5);
     EXPECT_EQ(wide.verdict, Verdict::inconclusive);
@@ -341,7 +341,7 @@ TEST(Judge, AWideIntervalOrADriftIsInconclusiveWhateverTheSlope) {
   EXPECT_NE(refusal_of([] { judge(fitted(-0.5, 0.01), inf); }), "");
 }
 
-TEST(Judge, VerdictsReadAsWords) {
+TEST(Judge, PrintsVerdictsAsWords) {
   EXPECT_EQ(to_string(Verdict::as_claimed), "as claimed");
   EXPECT_EQ(to_string(Verdict::not_reachable), "not reachable here");
 }
@@ -377,7 +377,7 @@ double enumerated_p(const Pairs& pairs) {
   return enumerated_p(d, 0, 0, std::abs(sum));
 }
 
-TEST(Compare, ThePValueIsExactToSixteenPairsAndCloseBeyond) {
+TEST(Compare, PValueIsExactUpToSixteenPairsAndCloseBeyond) {
   for (const int count : {1, 2, 5, 11, 16}) {
     const Pairs pairs = pairs_of(count, 0.6, static_cast<std::uint64_t>(count));
     EXPECT_NEAR(compare("c", pairs.first, pairs.second).p, enumerated_p(pairs), 1e-12) << count;
@@ -388,7 +388,7 @@ TEST(Compare, ThePValueIsExactToSixteenPairsAndCloseBeyond) {
   EXPECT_NEAR(compare("c", pairs.first, pairs.second).p, p, 5 * std::sqrt(p * (1 - p) / 20000));
 }
 
-TEST(Compare, PairsOfOneSignReachTheLeastPValue) {
+TEST(Compare, PairsOfOneSignReachSmallestPValue) {
   const std::vector<double> one(12, 1.0);
   const std::vector<double> two(12, 2.0);
   const PairedComparison c = compare("halves", one, two);
@@ -401,7 +401,7 @@ TEST(Compare, PairsOfOneSignReachTheLeastPValue) {
   EXPECT_EQ(compare("equal", one, one).p, 1);
 }
 
-TEST(Compare, ExchangingTheTwoInvertsTheRatioAndKeepsP) {
+TEST(Compare, SwapInvertsRatioAndKeepsPValue) {
   for (const int count : {6, 9, 24}) {
     const Pairs pairs = pairs_of(count, 0.5, 3);
     const PairedComparison there = compare("c", pairs.first, pairs.second);
@@ -414,7 +414,7 @@ TEST(Compare, ExchangingTheTwoInvertsTheRatioAndKeepsP) {
   }
 }
 
-TEST(Compare, PairsWithoutALogarithmAreLeftOut) {
+TEST(Compare, SkipsPairsWithoutLogarithm) {
   const std::vector<double> first{2, 0, 6, inf, 8, 3};
   const std::vector<double> second{1, 1, 2, 1, std::nan(""), -1};
   const PairedComparison c = compare("c", first, second);
@@ -423,7 +423,7 @@ TEST(Compare, PairsWithoutALogarithmAreLeftOut) {
   EXPECT_EQ(c.p, 0.5);
 }
 
-TEST(Compare, OnePairSaysNothingOfItsSpreadAndNoneNothingAtAll) {
+TEST(Compare, HandlesOnePairAndNoPairs) {
   const PairedComparison one = compare("c", std::vector{2.0}, std::vector{1.0});
   EXPECT_DOUBLE_EQ(one.ratio, 2);
   EXPECT_EQ(one.interval.low, 0);
@@ -436,7 +436,7 @@ TEST(Compare, OnePairSaysNothingOfItsSpreadAndNoneNothingAtAll) {
             "a over b: values of the second = 0, expected 1, as many as of the first");
 }
 
-TEST(Adjust, HolmsCorrectionOfAnExampleByHand) {
+TEST(Adjust, MatchesHolmCorrectionByHand) {
   std::vector<PairedComparison> c(5);
   const std::vector<double> p{0.01, 0.04, 0.03, 0.005, 0.9};
   for (std::size_t k = 0; k < p.size(); ++k) c[k].p = p[k];
@@ -449,7 +449,7 @@ TEST(Adjust, HolmsCorrectionOfAnExampleByHand) {
   for (const PairedComparison& one : c) EXPECT_EQ(one.adjusted_p, 1);
 }
 
-TEST(Median, IsTheMiddleOrTheMeanOfTheTwoMiddleOnes) {
+TEST(Median, ReturnsMiddleValueOrMeanOfTwo) {
   EXPECT_EQ(median({3, 1, 2}), 2);
   EXPECT_EQ(median({4, 1, 3, 2}), 2.5);
   EXPECT_EQ(median({1, inf, 2}), 2);

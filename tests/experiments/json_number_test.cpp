@@ -23,7 +23,7 @@ double through_text(double value) {
   return from_json_number(json::parse(to_json_number(value).dump()));
 }
 
-TEST(JsonNumber, EveryDoubleThatIsNotANanComesBackWithItsBits) {
+TEST(JsonNumber, RoundTripsNonNanDoublesBitForBit) {
   EXPECT_TRUE(rc::check([](std::uint64_t bits) {
     const double x = std::bit_cast<double>(bits);
     RC_PRE(!std::isnan(x));
@@ -33,18 +33,18 @@ TEST(JsonNumber, EveryDoubleThatIsNotANanComesBackWithItsBits) {
     EXPECT_EQ(std::bit_cast<std::uint64_t>(through_text(x)), std::bit_cast<std::uint64_t>(x)) << x;
 }
 
-TEST(JsonNumber, ANanComesBackAsANanWhereThePlainDumpLosesIt) {
+TEST(JsonNumber, RoundTripsNanUnlikePlainDump) {
   EXPECT_TRUE(std::isnan(through_text(nan)));
   EXPECT_TRUE(json::parse(json(nan).dump()).is_null());
 }
 
-TEST(JsonNumber, NumbersAtAnyDepthAreConverted) {
+TEST(JsonNumber, ConvertsNumbersAtAnyDepth) {
   const json result = {{"alpha", nan}, {"trace", {1.5, inf, {{"last", -inf}}}}, {"name", "x"}};
   EXPECT_EQ(with_json_numbers(result).dump(),
             R"({"alpha":"nan","name":"x","trace":[1.5,"inf",{"last":"-inf"}]})");
 }
 
-TEST(JsonNumber, WhatIsNoNumberIsRefused) {
+TEST(JsonNumber, RejectsNonNumbers) {
   EXPECT_EQ(refusal_of([] { from_json_number("NaN"); }),
             R"(result: number = "NaN", expected a number, "nan", "inf" or "-inf")");
   EXPECT_NE(refusal_of([] { from_json_number(nullptr); }), "");

@@ -114,7 +114,7 @@ std::string uninterrupted_export() {
   return exported_json(Store(folder / "s.sqlite", Store::Access::read_only));
 }
 
-TEST(Kill, NothingIsLostAndNothingIsThereTwiceAfterKillsAtRandomMoments) {
+TEST(CrashSafety, KeepsEveryRunOnceAfterRandomKills) {
   const std::string expected = uninterrupted_export();
   for (const int threads : {1, 2}) {
     const TemporaryFolder folder;
@@ -136,7 +136,7 @@ TEST(Kill, NothingIsLostAndNothingIsThereTwiceAfterKillsAtRandomMoments) {
   }
 }
 
-TEST(Kill, AStoreThatForgetsIsSeenInTheNumberOfComputations) {  // negative control of the above
+TEST(CrashSafety, ComputationCountRevealsLostStore) {  // negative control of the above
   const TemporaryFolder folder;
   const fs::path store = folder / "s.sqlite";
   const std::uintmax_t kills = work_and_kill(store, folder / "log", 1, 4, [&] {
@@ -145,7 +145,7 @@ TEST(Kill, AStoreThatForgetsIsSeenInTheNumberOfComputations) {  // negative cont
   EXPECT_GT(fs::file_size(folder / "log"), jobs + kills);
 }
 
-TEST(Kill, SeveralProcessesFillOneNewStore) {
+TEST(CrashSafety, SeveralProcessesFillOneNewStore) {
   const TemporaryFolder folder;
   const fs::path store = folder / "s.sqlite";
   std::vector<Worker> workers;
@@ -154,7 +154,7 @@ TEST(Kill, SeveralProcessesFillOneNewStore) {
   EXPECT_EQ(exported_json(Store(store, Store::Access::read_only)), uninterrupted_export());
 }
 
-TEST(Kill, CtrlCLosesNotEvenTheRunsInProgress) {
+TEST(CrashSafety, CtrlCKeepsRunsInProgress) {
   const TemporaryFolder folder;
   const fs::path store = folder / "s.sqlite";
   Worker worker(store, folder / "log", 2);
@@ -172,7 +172,7 @@ TEST(Kill, CtrlCLosesNotEvenTheRunsInProgress) {
   EXPECT_EQ(again.computations(), static_cast<std::uintmax_t>(jobs));
 }
 
-TEST(Kill, ASecondCtrlCEndsALongRunAtOnce) {
+TEST(CrashSafety, SecondCtrlCEndsLongRunAtOnce) {
   const TemporaryFolder folder;
   Worker worker(folder / "s.sqlite", folder / "log", 1, 60000);
   ASSERT_TRUE(worker.reaches(1));

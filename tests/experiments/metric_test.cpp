@@ -29,7 +29,7 @@ json result() {
   })");
 }
 
-TEST(Metric, EveryNameReadsItsPlace) {
+TEST(Metric, ReadsValueOfEveryName) {
   const std::pair<const char*, double> expected[] = {
       {"output.sosp_level", 1},
       {"output.gradient_norm", 2},
@@ -66,7 +66,7 @@ TEST(Metric, EveryNameReadsItsPlace) {
   }
 }
 
-TEST(Metric, WhatIsAbsentNullOrNotFiniteHasNoValue) {
+TEST(Metric, ReturnsNothingIfAbsentNullOrNonFinite) {
   json r = result();
   for (const char* name : {"population.output.excess_risk",  // the minimum is null
                            "population.output.sosp_level",
@@ -89,7 +89,7 @@ TEST(Metric, WhatIsAbsentNullOrNotFiniteHasNoValue) {
     EXPECT_FALSE(metric_of(json::object(), name)) << name;
 }
 
-TEST(Metric, TheStartOfAMetricOfPointsIsTheSameQuantityThere) {
+TEST(Metric, StartMetricReadsSameQuantityAtStart) {
   const std::pair<const char*, double> expected[] = {{"output.sosp_level", 8},
                                                      {"output.excess_risk", 14.5},
                                                      {"population.output.value", 21},
@@ -101,7 +101,7 @@ TEST(Metric, TheStartOfAMetricOfPointsIsTheSameQuantityThere) {
     EXPECT_FALSE(start_metric(result(), name)) << name;
 }
 
-TEST(Metric, AnUnknownNameIsRefusedWithTheNearest) {
+TEST(Metric, RejectsUnknownNameWithSuggestion) {
   EXPECT_EQ(refusal_of([] { check_metric("output.sosp_levl"); }),
             "unknown metric 'output.sosp_levl'; did you mean 'output.sosp_level'?");
   for (const char* name : {"",

@@ -29,7 +29,7 @@ struct Watched {
   Progress progress;
 };
 
-TEST(Progress, OnAPipeItWritesALineATenthAndNoControlCharacters) {
+TEST(Progress, WritesOneLinePerTenthOnPipe) {
   Watched w(ProgressStyle::lines);
   w.progress.start(200, 0, 0);
   for (int k = 0; k < 200; ++k) {
@@ -47,7 +47,7 @@ TEST(Progress, OnAPipeItWritesALineATenthAndNoControlCharacters) {
   }
 }
 
-TEST(Progress, OnAPipeLongRunsGetALineAtLengtheningIntervals) {
+TEST(Progress, WritesLinesAtLengtheningIntervalsOnPipe) {
   Watched w(ProgressStyle::lines);
   w.progress.start(2, 0, 0);
   for (int second = 0; second < 24 * 3600; ++second) {
@@ -58,7 +58,7 @@ TEST(Progress, OnAPipeLongRunsGetALineAtLengtheningIntervals) {
   EXPECT_LT(w.written.size(), 100U);  // a line every 10 s would be 8640
 }
 
-TEST(Progress, OnATerminalItWritesOneLineOver) {
+TEST(Progress, OverwritesOneLineOnTerminal) {
   Watched w(ProgressStyle::live);
   w.progress.start(200, 20, 1);
   w.now += 10;
@@ -77,13 +77,13 @@ TEST(Progress, OnATerminalItWritesOneLineOver) {
   EXPECT_EQ(w.written, expected);
 }
 
-TEST(Progress, ALiveLineNeverWraps) {
+TEST(Progress, TruncatesLiveLineToTerminalWidth) {
   Watched w(ProgressStyle::live, 24);
   w.progress.start(1000000, 900000, 800000);
   EXPECT_EQ(w.written.front(), "\r\x1b[K900000/1000000 runs, 90");
 }
 
-TEST(Progress, WhenQuietItWritesNothing) {
+TEST(Progress, WritesNothingWhenQuiet) {
   Watched w(ProgressStyle::quiet);
   w.progress.start(2, 0, 0);
   w.now += 100;
@@ -94,7 +94,7 @@ TEST(Progress, WhenQuietItWritesNothing) {
   EXPECT_EQ(progress_style(true), ProgressStyle::quiet);
 }
 
-TEST(Progress, NothingToDoIsOneLine) {
+TEST(Progress, WritesOneLineIfNothingIsToDo) {
   Watched none(ProgressStyle::lines);
   none.progress.start(0, 0, 0);
   none.progress.stop();
@@ -105,7 +105,7 @@ TEST(Progress, NothingToDoIsOneLine) {
   EXPECT_EQ(all.written, std::vector<std::string>{"5/5 runs, 5 stored before, 0s elapsed\n"});
 }
 
-TEST(Progress, ThreadsMayAdvanceAtTheSameTime) {
+TEST(Progress, CountsConcurrentAdvances) {
   Watched w(ProgressStyle::lines);
   w.progress.start(4000, 0, 0);
   std::vector<std::jthread> threads;
@@ -135,7 +135,7 @@ class RedirectedStderr {
   int before_;
 };
 
-TEST(Progress, TheStyleFollowsStandardError) {
+TEST(Progress, ChoosesStyleByStderr) {
   int ends[2] = {};
   ASSERT_EQ(pipe(ends), 0);
   {
@@ -150,7 +150,7 @@ TEST(Progress, TheStyleFollowsStandardError) {
   EXPECT_EQ(progress_style(true), ProgressStyle::quiet);
 }
 
-TEST(Progress, StandardOutputStaysClean) {
+TEST(Progress, WritesToStderrOnly) {
   testing::internal::CaptureStdout();
   testing::internal::CaptureStderr();
   Progress progress(ProgressStyle::lines);
@@ -162,7 +162,7 @@ TEST(Progress, StandardOutputStaysClean) {
   EXPECT_EQ(testing::internal::GetCapturedStdout(), "");
 }
 
-TEST(Progress, DurationsHaveTwoUnits) {
+TEST(Progress, FormatsDurationsInAtMostTwoUnits) {
   EXPECT_EQ(duration_text(0.9), "0s");
   EXPECT_EQ(duration_text(59.9), "59s");
   EXPECT_EQ(duration_text(185), "3m05s");

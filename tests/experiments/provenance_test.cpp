@@ -20,7 +20,7 @@ std::string shape(const std::string& text) {
   return out;
 }
 
-TEST(Provenance, SaysWhatBuiltTheProgramAndWhereItRuns) {
+TEST(Provenance, RecordsBuildAndMachine) {
   const Provenance p = provenance();
   EXPECT_EQ(shape(p.build.program_version), "0.0.0");
   EXPECT_EQ(shape(p.build.compiler).substr(p.build.compiler.find(' ')), " 0.0.0");
@@ -32,18 +32,18 @@ TEST(Provenance, SaysWhatBuiltTheProgramAndWhereItRuns) {
   EXPECT_EQ(p.build, provenance().build);
 }
 
-TEST(Provenance, NamesNoHost) {
+TEST(Provenance, OmitsHostName) {
   char host[256] = {};
   ASSERT_EQ(gethostname(host, sizeof(host) - 1), 0);
   EXPECT_EQ(nlohmann::json(provenance()).dump().find(host), std::string::npos);
 }
 
-TEST(Provenance, TimeIsUtcToTheSecond) {
+TEST(Provenance, FormatsUtcTimeToTheSecond) {
   EXPECT_EQ(shape(utc_now()), "0-0-0T0:0:0Z");
   EXPECT_EQ(utc_now().size(), 20U);
 }
 
-TEST(Provenance, ABuildIsOneLine) {
+TEST(Provenance, PrintsBuildInOneLine) {
   const Build build{.program_version = "0.1.0",
                     .binary = "0123456789abcdef",
                     .compiler = "GCC 12.2.0",

@@ -90,11 +90,11 @@ class Reference : public testing::Test {
 
 const std::string row = "exhibit/t.csv: row 'n, a, \"b\" at d = 1e+06', ";
 
-TEST_F(Reference, TheSameTableHasNoDifference) {
+TEST_F(Reference, FindsNoDifferenceInSameTable) {
   EXPECT_EQ(differences(plots::to_csv(table())), std::vector<std::string>{});
 }
 
-TEST_F(Reference, AMedianMayMoveByTheRangeOfTheReferenceAndNoFurther) {
+TEST_F(Reference, AllowsMedianShiftUpToReferenceRange) {
   const auto moved_to = [&](double median) {
     return after([&](auto& cells) {
       auto& spread = std::get<Spread>(cells[0].content);
@@ -111,7 +111,7 @@ TEST_F(Reference, AMedianMayMoveByTheRangeOfTheReferenceAndNoFurther) {
   EXPECT_EQ(moved_to(-1.01).size(), 1U);
 }
 
-TEST_F(Reference, CountsOfRunsAndOfFailuresAreEqual) {
+TEST_F(Reference, RequiresEqualRunAndFailureCounts) {
   EXPECT_EQ(after([](auto& cells) { std::get<Spread>(cells[0].content).failed = 2; }),
             std::vector<std::string>{row + "column 'level failed': 2 here, 1 in the reference"});
   EXPECT_EQ(after([](auto& cells) { std::get<Spread>(cells[0].content).count = 19; }).size(), 1U);
@@ -120,7 +120,7 @@ TEST_F(Reference, CountsOfRunsAndOfFailuresAreEqual) {
       1U);
 }
 
-TEST_F(Reference, ANumberWithoutARangeIsEqualToAMillionth) {
+TEST_F(Reference, ComparesPlainNumbersToOneMillionth) {
   const auto alpha = [&](double value) {
     return after([&](auto& cells) { std::get<Number>(cells[1].content).value = value; });
   };
@@ -132,7 +132,7 @@ TEST_F(Reference, ANumberWithoutARangeIsEqualToAMillionth) {
   EXPECT_EQ(differences(plots::to_csv(t)).size(), 1U) << "a zero is exact";
 }
 
-TEST_F(Reference, ASlopeMayMoveByBothHalfWidths) {
+TEST_F(Reference, AllowsSlopeShiftUpToBothHalfWidths) {
   const auto slope = [&](const std::string& text, const std::string& interval) {
     return after([&](auto& cells) {
       cells[2].content = text;
@@ -147,7 +147,7 @@ TEST_F(Reference, ASlopeMayMoveByBothHalfWidths) {
   EXPECT_EQ(slope("–", "–").size(), 1U);
 }
 
-TEST_F(Reference, WordsOfVerdictsAndTextsAreEqual) {
+TEST_F(Reference, RequiresEqualVerdictsAndTexts) {
   const auto text = [&](std::size_t column, const std::string& words) {
     return after([&](auto& cells) { cells[column].content = words; }).size();
   };
@@ -161,7 +161,7 @@ TEST_F(Reference, WordsOfVerdictsAndTextsAreEqual) {
   EXPECT_EQ(text(7, "slope +0.333 [+0.300, +0.366], 0.25 times, none of them"), 1U);
 }
 
-TEST_F(Reference, RowsColumnsAndTablesThatOnlyOneSideHasAreNamed) {
+TEST_F(Reference, NamesUnmatchedRowsColumnsAndTables) {
   plots::Table t = table();
   t.row_groups[0].rows[1].label = "d";
   t.column_groups[0].columns[7] = "remark";
@@ -176,7 +176,7 @@ TEST_F(Reference, RowsColumnsAndTablesThatOnlyOneSideHasAreNamed) {
                                       "exhibit/t.csv: the report has no such table"}));
 }
 
-TEST_F(Reference, RowsOfOneNameAreComparedInTheirOrder) {
+TEST_F(Reference, ComparesRowsOfSameNameInOrder) {
   plots::Table t = table();
   t.row_groups[0].rows.push_back(t.row_groups[0].rows[1]);
   write(reference(), plots::to_csv(t));
@@ -187,7 +187,7 @@ TEST_F(Reference, RowsOfOneNameAreComparedInTheirOrder) {
                 "exhibit/t.csv: row 'n, c #2', column 'alpha': 3 here, 0 in the reference"});
 }
 
-TEST_F(Reference, WhatIsNoReferenceOrNoTableIsRefused) {
+TEST_F(Reference, RejectsMissingReferenceAndMalformedTable) {
   EXPECT_EQ(reference_exhibits(reference()), std::vector<std::string>{"exhibit"});
   for (const fs::path& place : {report(), report() / "none"})
     EXPECT_NE(refusal_of([&] { reference_exhibits(place); }).find(place.string()),

@@ -22,7 +22,7 @@ using nlohmann::json;
 
 RunKey key_of(const json& number) { return RunKey(json{{"x", number}}); }
 
-TEST(RunKey, IsTheSha256OfTheCanonicalText) {  // digests from coreutils sha256sum
+TEST(RunKey, HashesCanonicalTextWithSha256) {  // digests from coreutils sha256sum
   const RunKey empty{json::object()};
   EXPECT_EQ(empty.text(), "{}");
   EXPECT_EQ(empty.hash(), "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a");
@@ -32,7 +32,7 @@ TEST(RunKey, IsTheSha256OfTheCanonicalText) {  // digests from coreutils sha256s
   EXPECT_EQ(key.hash(), "458a386232909fe25e5d39f89e798d46c800c82172a9c517528bb30eb21f6ba0");
 }
 
-TEST(RunKey, TheOrderOfNamesDoesNotMatter) {
+TEST(RunKey, IgnoresOrderOfNames) {
   EXPECT_TRUE(rc::check([](std::vector<double> values) {
     std::string forward, backward;
     for (std::size_t k = 0; k < values.size(); ++k) {
@@ -47,9 +47,9 @@ TEST(RunKey, TheOrderOfNamesDoesNotMatter) {
   }));
 }
 
-TEST(RunKey, TheOrderOfAListDoesMatter) { EXPECT_NE(key_of({1, 2}).hash(), key_of({2, 1}).hash()); }
+TEST(RunKey, DependsOnListOrder) { EXPECT_NE(key_of({1, 2}).hash(), key_of({2, 1}).hash()); }
 
-TEST(RunKey, DoublesHaveTheSameKeyExactlyIfTheyAreEqual) {
+TEST(RunKey, AgreesForDoublesExactlyIfEqual) {
   EXPECT_TRUE(rc::check([](std::uint64_t bits, std::uint64_t other_bits, std::uint8_t choice) {
     const double a = std::bit_cast<double>(bits);
     const double candidates[] = {a, std::nextafter(a, 0.0), -a, std::bit_cast<double>(other_bits)};
@@ -59,7 +59,7 @@ TEST(RunKey, DoublesHaveTheSameKeyExactlyIfTheyAreEqual) {
   }));
 }
 
-TEST(RunKey, AnIntegerAndADoubleHaveTheSameKeyExactlyIfTheyAreTheSameNumber) {
+TEST(RunKey, AgreesForIntegerAndDoubleExactlyIfEqual) {
   EXPECT_TRUE(rc::check([](std::uint64_t raw, std::uint8_t shift) {
     const std::uint64_t k = raw << (shift % 64) >> (shift % 7);
     const auto rounded = static_cast<double>(k);
@@ -75,7 +75,7 @@ TEST(RunKey, AnIntegerAndADoubleHaveTheSameKeyExactlyIfTheyAreTheSameNumber) {
   }));
 }
 
-TEST(RunKey, TheEdgesOfTheIntegersAreWrittenInFull) {
+TEST(RunKey, WritesIntegersInFullUpToTheirLimits) {
   EXPECT_EQ(key_of(0x1p63).text(), R"({"x":9223372036854775808})");
   EXPECT_EQ(key_of(-0x1p63).text(), R"({"x":-9223372036854775808})");
   EXPECT_EQ(key_of(1e18).text(), R"({"x":1000000000000000000})");
@@ -84,7 +84,7 @@ TEST(RunKey, TheEdgesOfTheIntegersAreWrittenInFull) {
   EXPECT_EQ(key_of(0.1).text(), R"({"x":0.1})");
 }
 
-TEST(RunKey, SpellingsOfOneNumberHaveOneKeyWhereThePlainDumpHasSeveral) {
+TEST(RunKey, AgreesForAllSpellingsOfOneNumber) {
   const json integer = 1, real = 1.0, zero = 0.0, negative_zero = -0.0;
   EXPECT_EQ(key_of(integer).hash(), key_of(real).hash());
   EXPECT_EQ(key_of(zero).hash(), key_of(negative_zero).hash());
@@ -92,14 +92,14 @@ TEST(RunKey, SpellingsOfOneNumberHaveOneKeyWhereThePlainDumpHasSeveral) {
   EXPECT_NE(zero.dump(), negative_zero.dump());
 }
 
-TEST(RunKey, NumbersTextsTruthsAndNothingDiffer) {
+TEST(RunKey, DiffersBetweenJsonTypes) {
   const std::vector<json> values{0, "0", false, nullptr, json::array(), json::object(), ""};
   for (const json& a : values)
     for (const json& b : values)
       EXPECT_EQ(key_of(a).hash() == key_of(b).hash(), &a == &b) << a << " " << b;
 }
 
-TEST(RunKey, TheDescriptionReadBackHasTheSameKeyAndTheSameDoubles) {
+TEST(RunKey, RoundTripsDescription) {
   EXPECT_TRUE(rc::check([](std::uint64_t bits) {
     const double x = std::bit_cast<double>(bits);
     RC_PRE(std::isfinite(x));
@@ -110,7 +110,7 @@ TEST(RunKey, TheDescriptionReadBackHasTheSameKeyAndTheSameDoubles) {
   }));
 }
 
-TEST(RunKey, ANumberThatIsNotFiniteIsRefusedWithItsPlace) {
+TEST(RunKey, RejectsNonFiniteNumberWithItsPlace) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const double inf = std::numeric_limits<double>::infinity();
   EXPECT_EQ(json(nan).dump(), json(inf).dump());  // the collision that is refused: both are null
@@ -123,7 +123,7 @@ TEST(RunKey, ANumberThatIsNotFiniteIsRefusedWithItsPlace) {
   EXPECT_NE(key_of(to_json_number(inf)).hash(), key_of(to_json_number(nan)).hash());
 }
 
-TEST(RunKey, WhatIsNotAnObjectOrNotTextIsRefused) {
+TEST(RunKey, RejectsNonObjectsAndNonUtf8Text) {
   EXPECT_EQ(refusal_of([] { RunKey(json::array({1})); }),
             "run description: type = array, expected object");
   EXPECT_NE(refusal_of([] { RunKey(json(3)); }), "");

@@ -38,7 +38,7 @@ Vector step_of(const RunSpec& spec) {
 
 double cosine(const Vector& a, const Vector& b) { return a.dot(b) / (a.norm() * b.norm()); }
 
-TEST(Run, NoTwoDifferentRunsShareNoise) {
+TEST(Run, DifferentRunsUseIndependentNoise) {
   // 120 coordinates: independent directions have |cosine| above 0.5 with probability below 1e-8.
   const RunSpec spec = one_noisy_step();
   RunSpec other = spec;
@@ -52,7 +52,7 @@ TEST(Run, NoTwoDifferentRunsShareNoise) {
   EXPECT_LT(std::abs(cosine(step_of(spec), step_of(other))), 0.5);
 }
 
-TEST(Run, WhatLeavesTheRegionOfSimulatedRecordsIsAFailedRun) {
+TEST(Run, FailsOutsideRegionOfSimulatedRecords) {
   RunSpec spec;
   spec.algorithm = "ganesh-2023/stochastic-spider";
   spec.problem = "double-well";
@@ -65,14 +65,14 @@ TEST(Run, WhatLeavesTheRegionOfSimulatedRecordsIsAFailedRun) {
   EXPECT_THROW(compute_run(describe(spec)), InputError);
 }
 
-TEST(Run, AControlKeepsTheNoiseOfItsRun) {
+TEST(Run, NoDataControlKeepsNoiseForAnyDataSeed) {
   const RunSpec spec = one_noisy_step();
   RunSpec swapped = spec;
   swapped.data_seed = 99;
   EXPECT_EQ(compute_run(describe(spec)).at("point"), compute_run(describe(swapped)).at("point"));
 }
 
-TEST(Run, SettingsThatOverruleTheScheduleTakeItsPromiseBack) {
+TEST(Run, OverriddenScheduleLosesItsPromise) {
   RunSpec spec;
   spec.algorithm = "ganesh-2023/stochastic-spider";
   spec.problem = "cosine-saddle";
@@ -100,7 +100,7 @@ TEST(Run, PromisesFromEstimatedConstantsAreHeuristic) {
   EXPECT_NE(schedule.at("note").get<std::string>().find("estimates"), std::string::npos);
 }
 
-TEST(Run, ASettingAtItsDefaultIsNoPartOfTheDescription) {
+TEST(Run, DescriptionOmitsDefaultSettings) {
   RunSpec spec = one_noisy_step();
   const json bare = describe(spec);
   const auto family = find_problem(spec.problem);
@@ -109,13 +109,13 @@ TEST(Run, ASettingAtItsDefaultIsNoPartOfTheDescription) {
   EXPECT_EQ(describe(spec), bare);
 }
 
-TEST(Run, WhatIsComputedFromTheRecordsIsMarkedNotPrivate) {
+TEST(Run, MarksRecordDependentPartsAsNotPrivate) {
   const json result = compute_run(describe(one_noisy_step()));
   for (const char* part : {"start", "origin", "output", "evaluation_log"})
     EXPECT_EQ(result.at(part).at("private"), false) << part;
 }
 
-TEST(Release, HoldsWhatMayBePublishedAndIsNeverTheSameTwice) {
+TEST(Release, HoldsPublishablePartsWithFreshNoise) {
   int different = 0;
   for (const char* algorithm : {"avdiukhin-2024/dp-sgd",
                                 "arora-2023/tree-spider",
@@ -145,7 +145,7 @@ TEST(Release, HoldsWhatMayBePublishedAndIsNeverTheSameTwice) {
   EXPECT_GE(different, 3);  // two of them end where they start, at so few records
 }
 
-TEST(Release, RefusesDoorsThatEnforceNothingAndNoiseThatIsNotExact) {
+TEST(Release, RejectsUnenforcedDoorsAndInexactNoise) {
   RunSpec spec = one_noisy_step();
   EXPECT_THROW(compute_release(describe(spec)), InputError);  // no data
   spec.door = Door::enforced;
@@ -159,7 +159,7 @@ TEST(Release, RefusesDoorsThatEnforceNothingAndNoiseThatIsNotExact) {
   EXPECT_THROW(compute_release(describe(spec)), InputError);  // secret batches
 }
 
-TEST(Run, PrintedClippingOfTheMeanIsLabelledViolatedAndCostsMore) {
+TEST(Run, MeanClippingIsLabelledViolatedAndCostsMore) {
   RunSpec spec = one_noisy_step();
   spec.door = Door::enforced;
   const json sound = compute_run(describe(spec)).at("privacy");
@@ -180,7 +180,7 @@ RunSpec unclipped_run() {
   return spec;
 }
 
-TEST(Run, WithoutClippingIsConditionalAndClassRelative) {
+TEST(Run, UnclippedRunIsConditionalAndClassRelative) {
   const json d = describe(unclipped_run());
   EXPECT_EQ(d.at("door"), "no_clipping");
   const json result = compute_run(d);
@@ -195,7 +195,7 @@ TEST(Run, WithoutClippingIsConditionalAndClassRelative) {
 }
 
 // A class-relative statement is made where the ledger bears it out, and there alone.
-TEST(Run, WithoutClippingPromisesTheClassNothingThatCostMore) {
+TEST(Run, UnclippedRunMakesNoClassPromiseOverBudget) {
   RunSpec spec = unclipped_run();
   spec.schedule = "paper";
   spec.settings["noise_form"] = "naive";
@@ -204,7 +204,7 @@ TEST(Run, WithoutClippingPromisesTheClassNothingThatCostMore) {
   EXPECT_FALSE(privacy.contains("class_relative"));
 }
 
-TEST(Run, WithoutClippingIsViolatedOnceAGradientExceedsTheNominalBound) {
+TEST(Run, UnclippedRunIsViolatedIfGradientExceedsBound) {
   RunSpec spec = unclipped_run();
   spec.settings["bound"] = "given";
   spec.settings["clip"] = "0.5";
@@ -216,7 +216,7 @@ TEST(Run, WithoutClippingIsViolatedOnceAGradientExceedsTheNominalBound) {
   EXPECT_EQ(result.at("evaluation_log").at("first_violation"), 0);
 }
 
-TEST(Run, WithoutClippingPromisesTheClassNothingIfSettingsOverruleTheSchedule) {
+TEST(Run, UnclippedRunMakesNoClassPromiseOnOverriddenSchedule) {
   RunSpec spec = unclipped_run();
   spec.settings["steps"] = "3";
   const json privacy = compute_run(describe(spec)).at("privacy");
@@ -234,7 +234,7 @@ RunSpec scheduled_run() {
   return spec;
 }
 
-TEST(Run, WhatAnAlgorithmIsToldMovesItsScheduleAndNeitherJudgeNorGuarantee) {
+TEST(Run, ToldConstantChangesScheduleButNotGuarantee) {
   const json as_proved = compute_run(describe(scheduled_run()));
   RunSpec spec = scheduled_run();
   spec.problem_settings["told.suboptimality"] = "0.0625";
@@ -247,7 +247,7 @@ TEST(Run, WhatAnAlgorithmIsToldMovesItsScheduleAndNeitherJudgeNorGuarantee) {
   EXPECT_EQ(told.at("schedule").at("alpha"), 0.0) << "a belief promises nothing";
 }
 
-TEST(Run, TheTruthToldIsTheSameRun) {
+TEST(Run, TellingTrueConstantKeepsDescription) {
   RunSpec spec = scheduled_run();
   const json plain = describe(spec);
   spec.problem_settings["told.smoothness"] = "1";
@@ -256,7 +256,7 @@ TEST(Run, TheTruthToldIsTheSameRun) {
   EXPECT_NE(describe(spec), plain);
 }
 
-TEST(Run, RefusesToTellWhatIsNoConstant) {
+TEST(Run, RejectsInvalidToldConstants) {
   for (const auto& [name, value] : {std::pair{"told.suboptimality", "0"},
                                     std::pair{"told.suboptimality", "-1"},
                                     std::pair{"told.suboptimality", "nan"},
@@ -268,7 +268,7 @@ TEST(Run, RefusesToTellWhatIsNoConstant) {
   }
 }
 
-TEST(Run, IsScheduledAsItWillRunOrRefusedAsItWouldBe) {
+TEST(Run, ScheduledParametersMatchTheRun) {
   RunSpec spec = scheduled_run();
   EXPECT_EQ(json(scheduled_parameters(describe(spec))),
             compute_run(describe(spec)).at("algorithm").at("parameters"));

@@ -37,7 +37,7 @@ struct Square {
   }
 };
 
-TEST(RunJobs, ReturnsTheRunsInTheOrderOfTheJobs) {
+TEST(RunJobs, ReturnsRunsInJobOrder) {
   const TemporaryFolder folder;
   Store store(folder / "s.sqlite");
   Square square;
@@ -50,7 +50,7 @@ TEST(RunJobs, ReturnsTheRunsInTheOrderOfTheJobs) {
   EXPECT_EQ(square.calls, 50);
 }
 
-TEST(RunJobs, AnyNumberOfThreadsGivesTheSameBytes) {
+TEST(RunJobs, StoresSameBytesForAnyThreadCount) {
   const TemporaryFolder folder;
   Square square;
   std::string one;
@@ -62,7 +62,7 @@ TEST(RunJobs, AnyNumberOfThreadsGivesTheSameBytes) {
   }
 }
 
-TEST(RunJobs, AsManyJobsRunAtATimeAsThreadsAreAskedFor) {
+TEST(RunJobs, RunsAsManyJobsAtOnceAsThreads) {
   const TemporaryFolder folder;
   Store store(folder / "s.sqlite");
   std::latch all_here(4);  // with fewer than four threads nobody would get past it
@@ -89,7 +89,7 @@ TEST(RunJobs, AsManyJobsRunAtATimeAsThreadsAreAskedFor) {
   EXPECT_LE(most, 2);
 }
 
-TEST(RunJobs, StoredRunsAreNotComputedAgainAndFailedOnesOnlyIfAsked) {
+TEST(RunJobs, SkipsStoredRunsAndRetriesFailuresOnRequest) {
   const TemporaryFolder folder;
   Store store(folder / "s.sqlite");
   Square square;
@@ -106,7 +106,7 @@ TEST(RunJobs, StoredRunsAreNotComputedAgainAndFailedOnesOnlyIfAsked) {
   EXPECT_EQ(cured[11].result["square"], 121);
 }
 
-TEST(RunJobs, EqualJobsAreComputedOnce) {
+TEST(RunJobs, ComputesEqualJobsOnce) {
   const TemporaryFolder folder;
   Store store(folder / "s.sqlite");
   Square square;
@@ -117,7 +117,7 @@ TEST(RunJobs, EqualJobsAreComputedOnce) {
   EXPECT_EQ(runs[0].result, runs[2].result);
 }
 
-TEST(RunJobs, AJobSeesTheNumbersThatItsKeyCovers) {
+TEST(RunJobs, PassesCanonicalNumbersToJobs) {
   const TemporaryFolder folder;
   Store store(folder / "s.sqlite");
   const auto sign_of_zero = [](const json& d) -> json {
@@ -128,7 +128,7 @@ TEST(RunJobs, AJobSeesTheNumbersThatItsKeyCovers) {
   EXPECT_EQ(sign_of_zero({{"x", -0.0}}), true);
 }
 
-TEST(RunJobs, AFailureIsStoredWithItsReasonAndTheOthersGoOn) {
+TEST(RunJobs, StoresFailureReasonAndContinues) {
   const TemporaryFolder folder;
   Store store(folder / "s.sqlite");
   const std::vector<StoredRun> runs = run_jobs(store, seeds(3), [](const json& d) -> json {
@@ -142,7 +142,7 @@ TEST(RunJobs, AFailureIsStoredWithItsReasonAndTheOthersGoOn) {
   EXPECT_EQ(store.counts().failed, 2U);
 }
 
-TEST(RunJobs, ABadInputStopsEverythingWithItsLineAndLosesNoFinishedRun) {
+TEST(RunJobs, StopsOnBadInputAndKeepsFinishedRuns) {
   const TemporaryFolder folder;
   Store store(folder / "s.sqlite");
   std::atomic<int> calls{0};
@@ -158,7 +158,7 @@ TEST(RunJobs, ABadInputStopsEverythingWithItsLineAndLosesNoFinishedRun) {
   EXPECT_LT(calls, 500);
 }
 
-TEST(RunJobs, ABadDescriptionIsRefusedBeforeWorkStarts) {
+TEST(RunJobs, RejectsBadDescriptionBeforeWork) {
   const TemporaryFolder folder;
   Store store(folder / "s.sqlite");
   Square square;
@@ -169,7 +169,7 @@ TEST(RunJobs, ABadDescriptionIsRefusedBeforeWorkStarts) {
   EXPECT_EQ(square.calls, 0);
 }
 
-TEST(RunJobs, ProvenanceHasSeedNumbersVersionStartAndTime) {
+TEST(RunJobs, RecordsProvenanceOfEachRun) {
   const TemporaryFolder folder;
   Store store(folder / "s.sqlite");
   run_jobs(store, {{{"seed", 7}, {"numbers_version", {{"spider", 2}}}}}, [](const json&) -> json {
@@ -185,7 +185,7 @@ TEST(RunJobs, ProvenanceHasSeedNumbersVersionStartAndTime) {
   });
 }
 
-TEST(RunJobs, CtrlCStoresTheRunsInProgressAndSaysHowToGoOn) {
+TEST(RunJobs, CtrlCStoresRunsInProgressAndExplainsResuming) {
   const TemporaryFolder folder;
   Store store(folder / "s.sqlite");
   Square square;
@@ -207,7 +207,7 @@ TEST(RunJobs, CtrlCStoresTheRunsInProgressAndSaysHowToGoOn) {
   EXPECT_EQ(square.calls, 40);
 }
 
-TEST(RunJobs, ProgressCountsWhatWasStoredWhatFailedAndWhatIsDone) {
+TEST(RunJobs, ProgressCountsStoredFailedAndDoneRuns) {
   const TemporaryFolder folder;
   Store store(folder / "s.sqlite");
   Square square;

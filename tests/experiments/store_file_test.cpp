@@ -33,13 +33,13 @@ class OrdinaryUser {
 constexpr fs::perms everyone_reads{0444};
 constexpr fs::perms everyone_reads_and_enters{0555};
 
-TEST(StoreFile, FoldersOnTheWayAreMade) {
+TEST(StoreFile, CreatesParentFolders) {
   const TemporaryFolder folder;
   { const Store store(folder.path() / "out" / "deep" / "s.sqlite"); }
   EXPECT_TRUE(fs::exists(folder.path() / "out" / "deep" / "s.sqlite"));
 }
 
-TEST(StoreFile, AnotherVersionIsRefusedInOneLineThatNamesBoth) {
+TEST(StoreFile, RejectsOtherVersionNamingBoth) {
   const TemporaryFolder folder;
   const fs::path file = folder / "s.sqlite";
   { const Store store(file); }
@@ -54,7 +54,7 @@ TEST(StoreFile, AnotherVersionIsRefusedInOneLineThatNamesBoth) {
   EXPECT_EQ(refusal_of([&] { Store{file}; }), "");
 }
 
-TEST(StoreFile, AStoreWithoutDigestsIsReadAndBroughtUpByWriting) {
+TEST(StoreFile, ReadsAndUpgradesStoreWithoutDigests) {
   const TemporaryFolder folder;
   const fs::path file = folder / "s.sqlite";
   const StoredRun run = finished_run({{"seed", 1}}, {{"value", 0.5}});
@@ -70,7 +70,7 @@ TEST(StoreFile, AStoreWithoutDigestsIsReadAndBroughtUpByWriting) {
   EXPECT_NE(refusal_of([&] { Store(file).find(run.key); }).find("is damaged"), std::string::npos);
 }
 
-TEST(StoreFile, AFileOfSomebodyElseIsRefusedAndLeftAsItIs) {
+TEST(StoreFile, RejectsForeignFileAndLeavesItUntouched) {
   const TemporaryFolder folder;
   const fs::path text = folder / "notes.txt";
   std::ofstream(text) << std::string(5000, 'x');
@@ -89,7 +89,7 @@ TEST(StoreFile, AFileOfSomebodyElseIsRefusedAndLeftAsItIs) {
   }
 }
 
-TEST(StoreFile, AFileThatACrashLeftEmptyBecomesAStore) {
+TEST(StoreFile, TurnsEmptyFileIntoStore) {
   const TemporaryFolder folder;
   const fs::path file = folder / "s.sqlite";
   std::ofstream(file).close();
@@ -98,7 +98,7 @@ TEST(StoreFile, AFileThatACrashLeftEmptyBecomesAStore) {
   EXPECT_EQ(Store(file, Store::Access::read_only).counts().finished, 1U);
 }
 
-TEST(StoreFile, AFolderThatCannotBeWrittenIsRefused) {
+TEST(StoreFile, RejectsUnwritableFolder) {
   const TemporaryFolder folder;
   std::ofstream(folder / "file").close();
   EXPECT_NE(refusal_of([&] { Store(folder.path() / "file" / "s.sqlite"); }).find("cannot make"),
@@ -112,7 +112,7 @@ TEST(StoreFile, AFolderThatCannotBeWrittenIsRefused) {
   EXPECT_NE(refusal_of([&] { Store(folder / "s.sqlite"); }), "");
 }
 
-TEST(StoreFile, AFileThatCannotBeWrittenIsRefusedThoughItsFolderCan) {
+TEST(StoreFile, RejectsUnwritableFileInWritableFolder) {
   const TemporaryFolder folder;
   const fs::path file = folder / "s.sqlite";
   { const Store store(file); }
@@ -123,7 +123,7 @@ TEST(StoreFile, AFileThatCannotBeWrittenIsRefusedThoughItsFolderCan) {
   EXPECT_EQ(refusal_of([&] { Store(file, Store::Access::read_only); }), "");
 }
 
-TEST(StoreFile, AStoreInAFolderThatCannotBeWrittenCanBeRead) {
+TEST(StoreFile, ReadsStoreInUnwritableFolder) {
   const TemporaryFolder folder;
   const fs::path file = folder / "100%?#.sqlite";
   const StoredRun run = finished_run({{"seed", 1}}, 7);
@@ -134,7 +134,7 @@ TEST(StoreFile, AStoreInAFolderThatCannotBeWrittenCanBeRead) {
   EXPECT_EQ(Store(file, Store::Access::read_only).find(run.key).value().result, 7);
 }
 
-TEST(StoreFile, ReadingDoesNotCreateOrChange) {
+TEST(StoreFile, ReadOnlyAccessCreatesAndChangesNothing) {
   const TemporaryFolder folder;
   EXPECT_NE(refusal_of([&] {
               Store(folder / "none.sqlite", Store::Access::read_only);
@@ -151,7 +151,7 @@ TEST(StoreFile, ReadingDoesNotCreateOrChange) {
   EXPECT_EQ(contents(file), before);
 }
 
-TEST(StoreFile, AReaderSeesWhatAWriterHasStored) {
+TEST(StoreFile, ReaderSeesStoredRunsAtOnce) {
   const TemporaryFolder folder;
   Store writer(folder / "s.sqlite");
   const Store reader(folder / "s.sqlite", Store::Access::read_only);

@@ -24,7 +24,7 @@ const Provenance& here() {
   return p;
 }
 
-TEST(Store, ARunIsFoundByItsKeyAndByNoOther) {
+TEST(Store, FindsRunByItsKeyOnly) {
   const TemporaryFolder folder;
   Store store(folder / "s.sqlite");
   const StoredRun run = finished_run({{"seed", 1}}, {{"alpha", 0.25}});
@@ -37,7 +37,7 @@ TEST(Store, ARunIsFoundByItsKeyAndByNoOther) {
   EXPECT_FALSE(store.find(RunKey(json{{"seed", 2}})));
 }
 
-TEST(Store, ResultsComeBackBitForBit) {
+TEST(Store, RoundTripsResultsBitForBit) {
   const TemporaryFolder folder;
   Store writer(folder / "s.sqlite");
   const Store reader(folder / "s.sqlite", Store::Access::read_only);
@@ -60,7 +60,7 @@ TEST(Store, ResultsComeBackBitForBit) {
   }));
 }
 
-TEST(Store, AFailedRunKeepsItsReasonAndHasNoNumbers) {
+TEST(Store, FailedRunKeepsReasonAndHasNoNumbers) {
   const TemporaryFolder folder;
   Store store(folder / "s.sqlite");
   const StoredRun run = failed_run({{"seed", 1}}, "iterate 17 is not finite");
@@ -76,7 +76,7 @@ TEST(Store, AFailedRunKeepsItsReasonAndHasNoNumbers) {
                 ",iterate 17 is not finite,failed\r\n");
 }
 
-TEST(Store, AFailedRunIsReplacedAndAFinishedOneIsKept) {
+TEST(Store, ReplacesFailedRunAndKeepsFinishedOne) {
   const TemporaryFolder folder;
   Store store(folder / "s.sqlite");
   const StoredRun run = finished_run({{"seed", 1}}, {{"alpha", 1}});
@@ -96,7 +96,7 @@ TEST(Store, AFailedRunIsReplacedAndAFinishedOneIsKept) {
   EXPECT_EQ(store.find(run.key).value().result, run.result);
 }
 
-TEST(Store, AnExportIsAFunctionOfTheRunsAndNotOfTheirOrderOrProvenance) {
+TEST(Store, ExportIgnoresOrderAndProvenance) {
   const TemporaryFolder folder;
   Store forward(folder / "a.sqlite");
   Store backward(folder / "b.sqlite");
@@ -115,7 +115,7 @@ TEST(Store, AnExportIsAFunctionOfTheRunsAndNotOfTheirOrderOrProvenance) {
             exported_csv(backward, Detail::results_and_provenance));
 }
 
-TEST(Store, TheJsonExportIsJsonWithARunALine) {
+TEST(Store, ExportsJsonWithOneRunPerLine) {
   const TemporaryFolder folder;
   Store store(folder / "s.sqlite");
   EXPECT_EQ(json::parse(exported_json(store))["runs"], json::array());
@@ -132,7 +132,7 @@ TEST(Store, TheJsonExportIsJsonWithARunALine) {
   }
 }
 
-TEST(Store, TheCsvExportHasAColumnForEveryScalarAndQuotesWhatNeedsIt) {
+TEST(Store, ExportsCsvWithOneColumnPerScalar) {
   const TemporaryFolder folder;
   Store store(folder / "s.sqlite");
   const StoredRun a =
@@ -168,7 +168,7 @@ TEST(Store, MergedShardsEqualTheWhole) {
             exported_json(whole, Detail::results_and_provenance));
 }
 
-TEST(Store, AMergeWithADifferentOutcomeIsRefusedAndAddsNothing) {
+TEST(Store, RejectsMergeWithDifferentOutcome) {
   const TemporaryFolder folder;
   const StoredRun shared = finished_run({{"seed", 0}}, {{"alpha", 0.1}});
   const std::vector<StoredRun> conflicts{
@@ -189,7 +189,7 @@ TEST(Store, AMergeWithADifferentOutcomeIsRefusedAndAddsNothing) {
   }
 }
 
-TEST(Store, AMergeReportsDifferentBuilds) {
+TEST(Store, MergeReportsDifferentBuilds) {
   const TemporaryFolder folder;
   Store mine(folder / "a.sqlite");
   Store other(folder / "b.sqlite");
@@ -204,7 +204,7 @@ TEST(Store, AMergeReportsDifferentBuilds) {
   EXPECT_NE(builds[0], builds[1]);
 }
 
-TEST(Store, AMergeConflictBetweenDifferentBuildsNamesThem) {
+TEST(Store, MergeConflictNamesBothBuilds) {
   const TemporaryFolder folder;
   Store mine(folder / "a.sqlite");
   Store other(folder / "b.sqlite");
@@ -217,7 +217,7 @@ TEST(Store, AMergeConflictBetweenDifferentBuildsNamesThem) {
   EXPECT_NE(line.find(to_string(wide.build)), std::string::npos) << line;
 }
 
-TEST(Store, AStoreIsNotMergedWithItself) {
+TEST(Store, RejectsMergeWithItself) {
   const TemporaryFolder folder;
   Store store(folder / "s.sqlite");
   const Store again(folder.path() / "." / "s.sqlite");
@@ -225,7 +225,7 @@ TEST(Store, AStoreIsNotMergedWithItself) {
   EXPECT_NE(refusal_of([&] { store.merge(again); }), "");
 }
 
-TEST(Store, ARowThatIsNotWhatItsKeySaysIsRefused) {
+TEST(Store, RejectsDamagedRows) {
   const std::vector<std::string> damages{R"(UPDATE runs SET description = '{"seed":2}')",
                                          R"(UPDATE runs SET description = '{"se')",
                                          R"(UPDATE runs SET description = '[]')",

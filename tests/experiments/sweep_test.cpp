@@ -58,7 +58,7 @@ std::vector<double> grid(const std::string& name, const std::string& values) {
   return numbers;
 }
 
-TEST(SweepGrid, ALogarithmicRangeHasExactEndsAndEqualRatios) {
+TEST(SweepGrid, LogarithmicRangeHasExactEndsAndEqualRatios) {
   const auto v = grid("epsilon", "{ from = 0.1, to = 0.7, points = 6 }");
   ASSERT_EQ(v.size(), 6U);
   EXPECT_EQ(v.front(), 0.1);
@@ -67,7 +67,7 @@ TEST(SweepGrid, ALogarithmicRangeHasExactEndsAndEqualRatios) {
     EXPECT_NEAR(v[k + 1] / v[k], std::pow(7.0, 0.2), 1e-14);
 }
 
-TEST(SweepGrid, ALinearRangeHasExactEndsAndEqualDifferences) {
+TEST(SweepGrid, LinearRangeHasExactEndsAndEqualDifferences) {
   const auto v = grid("epsilon", "{ from = 0.7, to = 0.1, points = 5, spacing = \"linear\" }");
   ASSERT_EQ(v.size(), 5U);
   EXPECT_EQ(v.front(), 0.7);
@@ -75,7 +75,7 @@ TEST(SweepGrid, ALinearRangeHasExactEndsAndEqualDifferences) {
   for (std::size_t k = 0; k + 1 < v.size(); ++k) EXPECT_NEAR(v[k + 1] - v[k], -0.15, 1e-15);
 }
 
-TEST(SweepGrid, SizesAreIntegersAndEachOccursOnce) {
+TEST(SweepGrid, SizesAreDistinctIntegers) {
   EXPECT_EQ(grid("records", "{ from = 1000, to = 1e6, points = 4 }"),
             (std::vector<double>{1000, 10000, 100000, 1000000}));
   EXPECT_EQ(grid("dimension", "{ from = 2, to = 4, points = 20 }"), (std::vector<double>{2, 3, 4}));
@@ -83,7 +83,7 @@ TEST(SweepGrid, SizesAreIntegersAndEachOccursOnce) {
   for (const Coordinates& p : sweep.parts[0].axes[0]) EXPECT_TRUE(p[0].second.is_number_integer());
 }
 
-TEST(SweepGrid, CoordinatesOfOneAxisMoveTogetherAndAxesMultiplyWithTheLastFastest) {
+TEST(SweepGrid, MultipliesAxesWithLastAxisFastest) {
   const Sweep sweep =
       parsed(second_arm +
              part_with("[{ records = [100, 200], epsilon = [1, 2] }, { dimension = [2, 3, 4] }]"));
@@ -98,13 +98,13 @@ TEST(SweepGrid, CoordinatesOfOneAxisMoveTogetherAndAxesMultiplyWithTheLastFastes
   EXPECT_EQ(seen, expected);
 }
 
-TEST(SweepGrid, WithoutAnAxisThereIsOneCellAnArm) {
+TEST(SweepGrid, HasOneCellPerArmWithoutAxes) {
   const Sweep sweep = parsed(second_arm + part_with("[]"));
   EXPECT_EQ(cells_of(sweep, sweep.parts[0]).size(), 2U);
   EXPECT_EQ(jobs_of(sweep).size(), 6U);
 }
 
-TEST(SweepGrid, ScalesChooseValuesPointsSeedsAndParts) {
+TEST(SweepGrid, ScaleSelectsValuesPointsSeedsAndParts) {
   const std::string rest = R"(
 [[part]]
 name = "n"
@@ -135,7 +135,7 @@ axes = [{ dimension = [5] }]
   }
 }
 
-TEST(SweepCells, ADescriptionHoldsTheCoordinatesTheArmAndTheSeedOfBothKinds) {
+TEST(SweepCells, DescribeCoordinatesArmAndBothSeeds) {
   const Sweep sweep = parsed(second_arm + R"(
 [[part]]
 name = "p"
@@ -165,7 +165,7 @@ axes = [{ delta = [1e-7] }]
   EXPECT_EQ(cells_of(sweep, sweep.parts[1])[0].runs[0]["delta"], 1e-7);
 }
 
-TEST(SweepJobs, ARunOfTwoPartsIsOneJob) {
+TEST(SweepJobs, ListRunsSharedByTwoPartsOnce) {
   const Sweep sweep = parsed(R"(
 records = 300
 [[part]]
@@ -185,7 +185,7 @@ axes = [{ records = [300, 400] }]
       for (const json& run : cell.runs) EXPECT_TRUE(keys.contains(RunKey(run).hash()));
 }
 
-TEST(SweepJobs, ShardsOfAnyNumberShareTheJobsOutEvenly) {
+TEST(SweepJobs, SplitEvenlyIntoAnyNumberOfShards) {
   const auto jobs = jobs_of(parsed(part_with("[{ records = [100, 200, 300, 400] }]")));
   ASSERT_EQ(jobs.size(), 12U);
   for (std::size_t count = 1; count <= jobs.size() + 2; ++count) {
@@ -236,7 +236,7 @@ Slope only_slope(const Sweep& sweep, const Outcome& outcome) {
   return slopes.at(0);
 }
 
-TEST(SweepSlopes, AnExactPowerLawHasItsExponentAndIsAsClaimed) {
+TEST(SweepSlopes, RecoverExactPowerLawAsClaimed) {
   const Slope s = only_slope(parsed(four_sizes),
                              [](const json& d) { return finished_run(d, result_of(level_of(d))); });
   ASSERT_TRUE(s.fit);
@@ -248,7 +248,7 @@ TEST(SweepSlopes, AnExactPowerLawHasItsExponentAndIsAsClaimed) {
   for (const FitCell& c : s.cells) EXPECT_EQ(c.seeds, (std::vector<std::uint64_t>{0, 1, 2}));
 }
 
-TEST(SweepSlopes, ALevelThatThePlanSetsHasNoVerdict) {
+TEST(SweepSlopes, AreInconclusiveForLevelsSetByThePlan) {
   const auto verdict = [](const std::string& more) {
     std::string sizes = four_sizes;
     sizes.replace(sizes.find("claimed = -0.5"), 14, "claimed = -0.5" + more);
@@ -261,7 +261,7 @@ TEST(SweepSlopes, ALevelThatThePlanSetsHasNoVerdict) {
   EXPECT_EQ(verdict(", ends_at_alpha = true"), Verdict::inconclusive);
 }
 
-TEST(SweepSlopes, EveryArmAndEveryPointOfTheOtherAxesHasItsOwnSlope) {
+TEST(SweepSlopes, AreFittedPerArmAndSliceOfOtherAxes) {
   const Sweep sweep = parsed(second_arm + R"(
 [[part]]
 name = "p"
@@ -286,7 +286,7 @@ fit = [{ axis = "records" }, { axis = "records", arm = "second", metric = "outpu
   }
 }
 
-TEST(SweepSlopes, ACellThatIsNotThreeTimesBetterThanItsStartIsLeftOut) {
+TEST(SweepSlopes, OmitCellsNotThreeTimesBetterThanStart) {
   const double worst = level_of({{"seed", 1}, {"records", 100}});  // the median over seeds
   for (const double ratio : {2.99, 3.01}) {
     const Slope s = only_slope(parsed(four_sizes), [&](const json& d) {
@@ -302,7 +302,7 @@ TEST(SweepSlopes, ACellThatIsNotThreeTimesBetterThanItsStartIsLeftOut) {
   }
 }
 
-TEST(SweepSlopes, ASlopeSaysWhatItsRunsGuarantee) {
+TEST(SweepSlopes, ReportPrivacyLabelsOfCountedRuns) {
   const Slope s = only_slope(parsed(four_sizes), [&](const json& d) {
     const bool small = d.at("records") == 100;
     json result = result_of(level_of(d), small ? 0.0 : 1e9);  // the smallest cell does not count
@@ -314,7 +314,7 @@ TEST(SweepSlopes, ASlopeSaysWhatItsRunsGuarantee) {
   EXPECT_EQ(s.privacy, (std::set<std::string>{"conditional", "enforced"}));
 }
 
-TEST(SweepSlopes, AControlWithoutNoiseIsComparedSeedBySeedWithTheCellThatItRepeats) {
+TEST(SweepSlopes, CompareNoiselessControlSeedBySeed) {
   const std::string control = R"(
 [[arm]]
 name = "no noise"
@@ -347,7 +347,7 @@ seeds = 2
   EXPECT_TRUE(over_noiseless(Runs(fewer), without, slopes_of(Runs(fewer), without).at(0)).empty());
 }
 
-TEST(SweepSlopes, FailedRunsAreCountedAndACellOfOneValueIsLeftOut) {
+TEST(SweepSlopes, CountFailuresAndOmitSingleValueCells) {
   for (const int failures : {1, 2}) {
     const Slope s = only_slope(parsed(four_sizes), [&](const json& d) {
       if (d.at("records") == 400 && d.at("seed") < failures) return failed_run(d, "not_finite");
@@ -364,7 +364,7 @@ TEST(SweepSlopes, FailedRunsAreCountedAndACellOfOneValueIsLeftOut) {
   }
 }
 
-TEST(SweepSlopes, AZeroAndAMissingMetricLeaveTheirCellsOut) {
+TEST(SweepSlopes, OmitCellsWithZeroOrMissingMetric) {
   const Slope s = only_slope(parsed(four_sizes), [](const json& d) {
     json result = result_of(level_of(d));
     if (d.at("records") == 100 && d.at("seed") == 1) result["output"]["sosp_level"] = 0.0;
@@ -379,7 +379,7 @@ TEST(SweepSlopes, AZeroAndAMissingMetricLeaveTheirCellsOut) {
   EXPECT_EQ(s.verdict.reason, "2 of 4 cells count");
 }
 
-TEST(SweepSlopes, TooFewCommonSeedsAreAReasonAndNoError) {
+TEST(SweepSlopes, AreInconclusiveWithTooFewCommonSeeds) {
   const Slope s = only_slope(parsed(four_sizes), [](const json& d) {
     const bool late = d.at("records") > 400;
     if (d.at("seed") == (late ? 0 : 2)) return failed_run(d, "not_finite");
@@ -391,7 +391,7 @@ TEST(SweepSlopes, TooFewCommonSeedsAreAReasonAndNoError) {
   EXPECT_NE(s.verdict.reason.find("seed"), std::string::npos) << s.verdict.reason;
 }
 
-TEST(SweepTime, TheEstimateIsAPowerLawOfTheStoredTimes) {
+TEST(SweepTime, EstimatesByPowerLawOfStoredTimes) {
   const TemporaryFolder folder;
   const Sweep sweep = parsed(second_arm + part_with("[{ records = [100, 200, 800] }]"));
   const auto jobs = jobs_of(sweep);

@@ -84,7 +84,7 @@ bool names_a_source(const std::string& text) {
   return std::regex_search(text, known);
 }
 
-TEST(Citations, EveryErratumThatTheCodeNamesIsInTheErrata) {
+TEST(Citations, EveryCitedErratumExists) {
   const auto known = errata_ids(read(fs::path(DPSOSP_SOURCE_FOLDER) / "docs/errata.md"));
   ASSERT_GE(known.size(), 10U);
   std::size_t cited = 0;
@@ -96,7 +96,7 @@ TEST(Citations, EveryErratumThatTheCodeNamesIsInTheErrata) {
   EXPECT_GE(cited, 5U);
 }
 
-TEST(Citations, EverySourceIsASpecificationOrADatedPublication) {
+TEST(Citations, EverySourceIsSpecificationOrDatedPublication) {
   std::size_t stated = 0;
   for (const fs::path& file : sources())
     for (const std::string& source : stated_sources(read(file))) {
@@ -106,7 +106,7 @@ TEST(Citations, EverySourceIsASpecificationOrADatedPublication) {
   EXPECT_GE(stated, 20U);
 }
 
-TEST(Citations, AnErratumThatDoesNotExistAndASourceWithoutADateAreSeen) {
+TEST(Citations, DetectUnknownErratumAndUndatedSource) {
   const auto known = errata_ids("| id | where |\n|---|---|\n| X1 | here |\n| G12 | there |\n");
   EXPECT_EQ(known, (std::set<std::string>{"X1", "G12"}));
   EXPECT_EQ(

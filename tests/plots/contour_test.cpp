@@ -26,7 +26,7 @@ ContourMap bowl() {
   return map;
 }
 
-TEST(ContourMap, IsDrawnWithItsTitleItsLinesAndItsPoints) {
+TEST(ContourMap, DrawsTitleLinesAndPoints) {
   const ScratchFolder folder;
   const std::string svg = read_file(write_contour_map(bowl(), folder.path()));
   EXPECT_NE(svg.find("A bowl"), std::string::npos);
@@ -37,14 +37,14 @@ TEST(ContourMap, IsDrawnWithItsTitleItsLinesAndItsPoints) {
   EXPECT_GT(paths, 26U);  // at least one per level
 }
 
-TEST(ContourMap, AConstantIsDrawnToo) {
+TEST(ContourMap, DrawsConstantValues) {
   const ScratchFolder folder;
   ContourMap flat = bowl();
   flat.values.setConstant(2);
   EXPECT_NO_THROW(write_contour_map(flat, folder.path()));
 }
 
-TEST(ContourMap, SizesThatDifferAndValuesThatAreNotFiniteAreRefused) {
+TEST(ContourMap, RejectsMismatchedSizesAndNonFiniteValues) {
   const ScratchFolder folder;
   ContourMap map = bowl();
   map.values(3, 3) = std::numeric_limits<double>::quiet_NaN();

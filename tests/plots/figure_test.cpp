@@ -54,7 +54,7 @@ std::pair<double, double> range_in(const std::string& script, const std::string&
   return {std::stod(script.substr(begin)), std::stod(script.substr(colon + 1))};
 }
 
-TEST(Figure, ALogAxisRefusesWhatItCannotShow) {
+TEST(Figure, RejectsNonPositiveValuesOnLogAxis) {
   for (const Series& s : {Series{.label = "s", .x = {1, 2}, .y = {1, 0}},
                           Series{.label = "s", .x = {1, 2}, .y = {1, -1}},
                           Series{.label = "s", .x = {1}, .y = {1}, .low = {0}, .high = {2}}}) {
@@ -76,7 +76,7 @@ TEST(Figure, ALogAxisRefusesWhatItCannotShow) {
       "figure 'f', panel 1, series '': x[0] = 0, expected > 0 (and above 1e-300) on a log axis");
 }
 
-TEST(Figure, ValuesThatWouldVanishAreRefused) {
+TEST(Figure, RejectsValuesThatCannotBeDrawn) {
   EXPECT_NE(refusal(one_curve({.x = {1}, .y = {infinity}})), "");
   EXPECT_NE(refusal(one_curve({.x = {nan}, .y = {1}})), "");
   EXPECT_NE(refusal(one_curve({.x = {1}, .y = {1e305}})), "");
@@ -88,7 +88,7 @@ TEST(Figure, ValuesThatWouldVanishAreRefused) {
   EXPECT_EQ(refusal(figure), "");
 }
 
-TEST(Figure, LengthsBandsAndRangesAreChecked) {
+TEST(Figure, RejectsBadLengthsBandsStylesAndRanges) {
   EXPECT_NE(refusal(one_curve({.x = {1, 2}, .y = {1}})), "");
   EXPECT_NE(refusal(one_curve({.x = {1}, .y = {1}, .low = {1}})), "");
   EXPECT_NE(refusal(one_curve({.x = {1}, .y = {1}, .low = {2}, .high = {1}})), "");
@@ -100,7 +100,7 @@ TEST(Figure, LengthsBandsAndRangesAreChecked) {
   EXPECT_NE(refusal(figure), "");
 }
 
-TEST(Figure, ALabelAndItsStyleGoTogetherInAllPanels) {
+TEST(Figure, RequiresOneStylePerLabelAcrossPanels) {
   Figure figure = one_curve({.label = "a", .style = 1, .x = {1}, .y = {1}});
   figure.panels.push_back(figure.panels[0]);
   EXPECT_EQ(refusal(figure), "");
@@ -112,7 +112,7 @@ TEST(Figure, ALabelAndItsStyleGoTogetherInAllPanels) {
   EXPECT_EQ(refusal(figure), "");
 }
 
-TEST(Figure, ANanEndsAPieceOfTheCurve) {
+TEST(Figure, BreaksCurveAtNan) {
   const Series gap{.label = "s", .x = {1, 2, 3, 4, 5, 6}, .y = {1, 2, nan, nan, 5, 6}};
   EXPECT_EQ(blocks(gnuplot_data(one_curve(gap)))[0], "1 1\n2 2\n\n5 5\n6 6");
   const Series whole{.label = "s", .x = {1, 2, 3}, .y = {1, 2, 3}};
@@ -121,7 +121,7 @@ TEST(Figure, ANanEndsAPieceOfTheCurve) {
   EXPECT_EQ(blocks(gnuplot_data(one_curve(band)))[0], "1 1 0 2\n\n3 3 2 4");
 }
 
-TEST(Figure, APointWithoutNeighboursIsDrawnAsAPoint) {
+TEST(Figure, DrawsIsolatedPointsAsPoints) {
   Series s{.label = "s", .dashed = true, .x = {}, .y = {}};
   for (int i = 0; i < 100; ++i) {
     s.x.push_back(i);
@@ -132,7 +132,7 @@ TEST(Figure, APointWithoutNeighboursIsDrawnAsAPoint) {
   EXPECT_EQ(data[1], "50 50\n");
 }
 
-TEST(Figure, NoPieceOfDataIsLostOrAdded) {
+TEST(Figure, WritesEveryDataPointOnce) {
   EXPECT_TRUE(rc::check([](const std::vector<int>& draws, unsigned style) {
     Series s{.label = "s", .style = style % styles};
     std::size_t shown = 0;
@@ -149,7 +149,7 @@ TEST(Figure, NoPieceOfDataIsLostOrAdded) {
   }));
 }
 
-TEST(Figure, AMethodWithoutAnyResultIsInTheLegendAndNowhereElse) {
+TEST(Figure, ListsMethodWithoutResultsInLegendOnly) {
   Figure figure = one_curve({.label = "good", .style = 0, .x = {1, 2}, .y = {1, 2}});
   figure.panels[0].series.insert(figure.panels[0].series.begin(),
                                  {.label = "20 of 20 failed", .style = 1, .x = {1}, .y = {nan}});
@@ -161,7 +161,7 @@ TEST(Figure, AMethodWithoutAnyResultIsInTheLegendAndNowhereElse) {
   EXPECT_NO_THROW(write_figure(figure, scratch.path()));
 }
 
-TEST(Figure, TheRangeHoldsAllDataAndTheTicksAreInsideIt) {
+TEST(Figure, RangeContainsDataAndTicks) {
   EXPECT_TRUE(rc::check([](const std::vector<int>& draws, int exponent, bool log) {
     if (draws.empty()) return;
     const double scale = std::pow(10, exponent % 40);
@@ -190,7 +190,7 @@ TEST(Figure, TheRangeHoldsAllDataAndTheTicksAreInsideIt) {
   }));
 }
 
-TEST(Figure, TheLegendListsEachLabelOnceInTheOrderOfAppearance) {
+TEST(Figure, LegendListsEachLabelOnceInOrder) {
   const std::string script = gnuplot_script(sample_figure("figure-1-x", 1));
   std::size_t last = script.find("# legend");
   for (const char* label : {"'DP-RGDA'",
@@ -207,7 +207,7 @@ TEST(Figure, TheLegendListsEachLabelOnceInTheOrderOfAppearance) {
   }
 }
 
-TEST(Figure, SpecialCharactersReachThePicture) {
+TEST(Figure, EscapesSpecialCharactersInSvg) {
   Figure figure = one_curve({.label = "a_b & <c> 5 % 'q' {x} ~ @ \\", .x = {1, 2}, .y = {1, 2}});
   figure.title = "<T> & \"q\"";
   figure.alternative = "a < b";
@@ -219,7 +219,7 @@ TEST(Figure, SpecialCharactersReachThePicture) {
   EXPECT_EQ(count_of(svg, "<desc>a &lt; b</desc>"), 1U);
 }
 
-TEST(Figure, TheSameFigureGivesTheSameBytes) {
+TEST(Figure, WritesSameBytesForSameFigure) {
   const ScratchFolder a;
   const ScratchFolder b;
   const Figure figure = sample_figure("figure-1-x", 1);
@@ -237,7 +237,7 @@ TEST(Figure, TheSameFigureGivesTheSameBytes) {
   EXPECT_NE(read_file(first.png), read_file(other.png));
 }
 
-TEST(Figure, OnlyTheFilesOfTheFigureAreLeft) {
+TEST(Figure, LeavesOnlyItsOwnFiles) {
   const ScratchFolder scratch;
   write_figure(one_curve({.label = "s", .x = {1, 2}, .y = {1, 2}}), scratch.path());
   std::vector<std::string> names;
@@ -247,7 +247,7 @@ TEST(Figure, OnlyTheFilesOfTheFigureAreLeft) {
   EXPECT_EQ(names, (std::vector<std::string>{"f.dat", "f.gp", "f.pdf", "f.png", "f.svg"}));
 }
 
-TEST(Figure, AMissingGnuplotIsOneClearLineAndLeavesNothing) {
+TEST(Figure, ReportsMissingGnuplotAndLeavesNoFiles) {
   const ScratchFolder scratch;
   const Figure figure = one_curve({.label = "s", .x = {1, 2}, .y = {1, 2}});
   EXPECT_EQ(message_of([&] { write_figure(figure, scratch.path(), "no-such-gnuplot"); }),
@@ -256,14 +256,14 @@ TEST(Figure, AMissingGnuplotIsOneClearLineAndLeavesNothing) {
   EXPECT_TRUE(std::filesystem::is_empty(scratch.path()));
 }
 
-TEST(Figure, AMissingGnuplotIsNoticedBeforeTheWork) {
+TEST(Figure, DetectsMissingGnuplotInAdvance) {
   const ScratchFolder scratch;
   EXPECT_NO_THROW(require_gnuplot(scratch.path()));
   EXPECT_THROW(require_gnuplot(scratch.path(), "no-such-gnuplot"), InputError);
   EXPECT_TRUE(std::filesystem::is_empty(scratch.path()));
 }
 
-TEST(Figure, OneThatIsCutOffIsRefusedAndTheOldOneIsKept) {
+TEST(Figure, RejectsTruncatedOutputAndKeepsOldFiles) {
   const ScratchFolder scratch;
   const Figure figure = one_curve({.label = "s", .x = {1, 2}, .y = {1, 2}});
   const FigureFiles old = write_figure(figure, scratch.path() / "figures");
@@ -285,7 +285,7 @@ TEST(Figure, OneThatIsCutOffIsRefusedAndTheOldOneIsKept) {
   }
 }
 
-TEST(Figure, AGnuplotThatFailsIsReported) {
+TEST(Figure, ReportsGnuplotFailure) {
   const ScratchFolder scratch;
   const Figure figure = one_curve({.label = "s", .x = {1, 2}, .y = {1, 2}});
   for (const char* program : {"false", "true"}) {

@@ -15,7 +15,7 @@ std::ptrdiff_t entries(const fs::path& folder) {
   return std::distance(fs::directory_iterator(folder), fs::directory_iterator());
 }
 
-TEST(Files, AWrittenFileReadsBackAndLeavesNothingBesideIt) {
+TEST(Files, RoundTripsContentAndLeavesNoOtherFiles) {
   const ScratchFolder scratch;
   const fs::path file = scratch.path() / "a.txt";
   for (const std::string& content :
@@ -26,7 +26,7 @@ TEST(Files, AWrittenFileReadsBackAndLeavesNothingBesideIt) {
   }
 }
 
-TEST(Files, AFailedWriteLeavesNothingBehind) {
+TEST(Files, LeavesNothingAfterFailedWrite) {
   const ScratchFolder scratch;
   const fs::path occupied = scratch.path() / "occupied";
   fs::create_directories(occupied / "inside");
@@ -35,14 +35,14 @@ TEST(Files, AFailedWriteLeavesNothingBehind) {
   EXPECT_THROW(write_file(scratch.path() / "missing" / "a.txt", "x"), InputError);
 }
 
-TEST(Files, AFolderIsMadeWithItsParents) {
+TEST(Files, CreatesFolderWithItsParents) {
   const ScratchFolder scratch;
   ensure_writable_folder(scratch.path() / "a" / "b");
   EXPECT_TRUE(fs::is_directory(scratch.path() / "a" / "b"));
   EXPECT_EQ(entries(scratch.path() / "a" / "b"), 0);
 }
 
-TEST(Files, AFolderThatCannotBeWrittenIsOneLine) {
+TEST(Files, RejectsUnwritableFolderInOneLine) {
   const ScratchFolder scratch;
   write_file(scratch.path() / "file", "x");
   for (const fs::path& folder : {scratch.path() / "file", scratch.path() / "file" / "below"}) {
@@ -52,7 +52,7 @@ TEST(Files, AFolderThatCannotBeWrittenIsOneLine) {
   }
 }
 
-TEST(Files, AnIdIsAPortableFileStem) {
+TEST(Files, AcceptsOnlyPortableFileStemsAsIds) {
   EXPECT_NO_THROW(check_id("table", "xu-2026_table.2"));
   for (const char* id : {"", "../up", "a b", "-flag", ".hidden", "a/b", "é", "a\"b"})
     EXPECT_THROW(check_id("table", id), InputError) << id;

@@ -17,7 +17,7 @@ std::string nasty(const std::vector<int>& picks) {
   return text;
 }
 
-TEST(Markup, SpecialCharactersAreLiteralInEveryBackEnd) {
+TEST(Markup, EscapesSpecialCharactersInEveryBackEnd) {
   const std::string text = "a|b & c<d> 5 % not_finite \"q\" 'p'\nx";
   EXPECT_EQ(html_text(text), "a|b &amp; c&lt;d&gt; 5 % not_finite &quot;q&quot; &#39;p&#39; x");
   EXPECT_EQ(markdown_text(text), "a\\|b &amp; c&lt;d&gt; 5 % not\\_finite \"q\" 'p'<br>x");
@@ -27,7 +27,7 @@ TEST(Markup, SpecialCharactersAreLiteralInEveryBackEnd) {
   EXPECT_EQ(plain_text(text), text);
 }
 
-TEST(Markup, ASubscriptIsSetInEveryBackEnd) {
+TEST(Markup, RendersSubscriptsInEveryBackEnd) {
   EXPECT_EQ(html_text("λ_{min}"), "λ<sub>min</sub>");
   EXPECT_EQ(markdown_text("λ_{min}"), "λ<sub>min</sub>");
   EXPECT_EQ(latex_text("λ_{min}"), "$\\lambda_{\\min}$");
@@ -36,7 +36,7 @@ TEST(Markup, ASubscriptIsSetInEveryBackEnd) {
   EXPECT_EQ(html_attribute("10^{a b} \"<\""), "10^{a b} &quot;&lt;&quot;");
 }
 
-TEST(Markup, LatexMathStandsTogetherAndApartFromText) {
+TEST(Markup, GroupsAdjacentMathInLatex) {
   EXPECT_EQ(latex_text("‖∇Φ(x_{t})‖"), "$\\Vert\\nabla\\Phi$($x_{t}$)$\\Vert$");
   EXPECT_EQ(latex_text("10^{−6}"), "$10^{-6}$");
   EXPECT_EQ(latex_text("Φ_{a_b}"), "$\\Phi_{a\\_b}$");
@@ -44,13 +44,13 @@ TEST(Markup, LatexMathStandsTogetherAndApartFromText) {
   EXPECT_EQ(latex_text("_{t}"), "${}_{t}$");
 }
 
-TEST(Markup, AnUnclosedScriptIsLiteral) {
+TEST(Markup, TreatsUnclosedScriptAsLiteral) {
   EXPECT_EQ(html_text("x_{t"), "x_{t");
   EXPECT_EQ(latex_text("x_{t"), "x\\_\\{t");
   EXPECT_EQ(gnuplot_text("x_{t"), "'x\\_\\{t'");
 }
 
-TEST(Markup, NoTextBreaksHtml) {
+TEST(Markup, KeepsHtmlWellFormedForAnyText) {
   EXPECT_TRUE(rc::check([](const std::vector<int>& picks) {
     const std::string text = nasty(picks);
     RC_ASSERT(markup_fault("<p title=\"" + html_attribute(text) + "\">" + html_text(text) +
@@ -61,7 +61,7 @@ TEST(Markup, NoTextBreaksHtml) {
   EXPECT_NE(markup_fault("<p title=\"a\"b\"></p>"), "");
 }
 
-TEST(Markup, NoTextBreaksLatex) {
+TEST(Markup, KeepsLatexValidForAnyText) {
   EXPECT_TRUE(rc::check([](const std::vector<int>& picks) {
     RC_ASSERT(latex_fault(latex_text(nasty(picks))) == "");
   }));
@@ -70,7 +70,7 @@ TEST(Markup, NoTextBreaksLatex) {
   EXPECT_NE(latex_fault("5 $"), "");
 }
 
-TEST(Markup, NoTextLeavesAMarkdownCell) {
+TEST(Markup, KeepsAnyTextInsideMarkdownCell) {
   EXPECT_TRUE(rc::check([](const std::vector<int>& picks) {
     const std::string text = markdown_text(nasty(picks));
     RC_ASSERT(text.find('\n') == std::string::npos);
@@ -84,7 +84,7 @@ TEST(Markup, NoTextLeavesAMarkdownCell) {
   }));
 }
 
-TEST(Markup, NoTextLeavesAGnuplotString) {
+TEST(Markup, KeepsAnyTextInsideGnuplotString) {
   EXPECT_TRUE(rc::check([](const std::vector<int>& picks) {
     const std::string text = gnuplot_text(nasty(picks));
     RC_ASSERT(text.find('\n') == std::string::npos);

@@ -12,7 +12,7 @@
 namespace dpsosp::plots::number_test {
 namespace {
 
-TEST(Number, SignificantDigitsKeepTheirTrailingZeros) {
+TEST(Number, KeepsTrailingZeros) {
   EXPECT_EQ(plain_number(13.7046, {.digits = 6}), "13.7046");
   EXPECT_EQ(plain_number(13.7, {.digits = 4}), "13.70");
   EXPECT_EQ(plain_number(1234, {.digits = 4}), "1234");
@@ -21,13 +21,13 @@ TEST(Number, SignificantDigitsKeepTheirTrailingZeros) {
   EXPECT_EQ(plain_number(-4.8504e-2, {.digits = 5, .scientific = true}), "-4.8504e-2");
 }
 
-TEST(Number, EveryBackEndWritesThePowerOfTenItsOwnWay) {
+TEST(Number, WritesPowersOfTenForEachBackEnd) {
   EXPECT_EQ(html_number(-9e-5, {.digits = 2}), "−9.0×10<sup>−5</sup>");
   EXPECT_EQ(latex_number(-9e-5, {.digits = 2}), "-9.0\\times10^{-5}");
   EXPECT_EQ(html_number(-0.5, {.digits = 2}), "−0.50");
 }
 
-TEST(Number, WhatIsShownIsWithinHalfAUnitOfTheLastDigit) {
+TEST(Number, RoundsWithinHalfUnitOfLastDigit) {
   EXPECT_TRUE(rc::check([](double value, unsigned pick, bool scientific) {
     if (!std::isfinite(value) || value == 0) return;
     const int digits = 1 + static_cast<int>(pick % 17);
@@ -39,7 +39,7 @@ TEST(Number, WhatIsShownIsWithinHalfAUnitOfTheLastDigit) {
   }));
 }
 
-TEST(Number, WhatIsNotFiniteIsNeverWritten) {
+TEST(Number, RejectsNonFiniteValuesAndZeroDigits) {
   EXPECT_THROW(plain_number(std::nan(""), {}), InputError);
   EXPECT_THROW(html_number(std::numeric_limits<double>::infinity(), {}), InputError);
   EXPECT_THROW(latex_number(1, {.digits = 0}), InputError);

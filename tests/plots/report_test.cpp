@@ -91,14 +91,14 @@ class WrittenReport : public testing::Test {
   inline static fs::path index_;
 };
 
-TEST_F(WrittenReport, EveryRelativeLinkLeadsToAFileOrAnchor) {
+TEST_F(WrittenReport, ResolvesEveryRelativeLink) {
   EXPECT_EQ(index_, folder() / "index.html");
   ASSERT_EQ(pages(folder()).size(), 3U);
   for (const fs::path& page : pages(folder()))
     EXPECT_EQ(broken_links(page), std::vector<std::string>{}) << page;
 }
 
-TEST_F(WrittenReport, EveryFileIsReachableByALink) {
+TEST_F(WrittenReport, LinksToEveryFile) {
   std::map<std::string, std::string> files = contents(folder());
   files.erase("index.html");
   for (const fs::path& page : pages(folder())) {
@@ -112,7 +112,7 @@ TEST_F(WrittenReport, EveryFileIsReachableByALink) {
   for (const auto& [name, content] : files) ADD_FAILURE() << name;
 }
 
-TEST_F(WrittenReport, ALinkWithoutItsFileIsNoticed) {
+TEST_F(WrittenReport, LinkCheckDetectsMissingFile) {
   const ScratchFolder other;
   fs::copy(folder(), other.path(), fs::copy_options::recursive);
   fs::remove(other.path() / "xu-2026-table-2" / "table-2.csv");
@@ -120,7 +120,7 @@ TEST_F(WrittenReport, ALinkWithoutItsFileIsNoticed) {
             std::vector<std::string>{"table-2.csv"});
 }
 
-TEST_F(WrittenReport, PagesAreWellFormedAndLoadNothingFromElsewhere) {
+TEST_F(WrittenReport, HasWellFormedSelfContainedPages) {
   for (const fs::path& page : pages(folder())) {
     const std::string html = read_file(page);
     EXPECT_EQ(markup_fault(html), "") << page;
@@ -132,7 +132,7 @@ TEST_F(WrittenReport, PagesAreWellFormedAndLoadNothingFromElsewhere) {
   EXPECT_EQ(count_of(read_file(folder() / "style.css"), "url("), 0U);
 }
 
-TEST_F(WrittenReport, HeadingsGoDownOneLevelAtATime) {
+TEST_F(WrittenReport, HeadingsDescendOneLevelAtATime) {
   for (const fs::path& page : pages(folder())) {
     const std::string html = read_file(page);
     EXPECT_EQ(count_of(html, "<h1>"), 1U);
@@ -147,7 +147,7 @@ TEST_F(WrittenReport, HeadingsGoDownOneLevelAtATime) {
   }
 }
 
-TEST_F(WrittenReport, TextsAreEscapedAndShown) {
+TEST_F(WrittenReport, EscapesAndShowsTexts) {
   const std::string index = read_file(index_);
   EXPECT_EQ(count_of(index, "Table 1: rates for SOSP, n &lt; d &amp; &quot;n &gt; d&quot;</a>"),
             1U);
@@ -161,7 +161,7 @@ TEST_F(WrittenReport, TextsAreEscapedAndShown) {
   EXPECT_LT(page.find("What the paper says"), page.find("Where this differs, and why"));
 }
 
-TEST_F(WrittenReport, TheSameReportGivesTheSameBytes) {
+TEST_F(WrittenReport, WritesSameBytesForSameReport) {
   const ScratchFolder other;
   write_report(report(), other.path());
   const auto first = contents(folder());
@@ -170,7 +170,7 @@ TEST_F(WrittenReport, TheSameReportGivesTheSameBytes) {
   for (const auto& [name, content] : first) EXPECT_TRUE(content == second.at(name)) << name;
 }
 
-TEST(Report, IsRefusedBeforeAnythingIsWritten) {
+TEST(Report, RejectsBadInputBeforeWriting) {
   const ScratchFolder scratch;
   const fs::path folder = scratch.path() / "report";
   const auto refused = [&](const Report& report) {
@@ -193,7 +193,7 @@ TEST(Report, IsRefusedBeforeAnythingIsWritten) {
   EXPECT_EQ(refused(small_report()), "");
 }
 
-TEST(Report, AFolderThatCannotBeWrittenIsOneLine) {
+TEST(Report, RejectsUnwritableFolderInOneLine) {
   const ScratchFolder scratch;
   write_file(scratch.path() / "file", "x");
   const std::string message =

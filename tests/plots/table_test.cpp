@@ -27,7 +27,7 @@ std::vector<std::string> all_back_ends(const Table& table) {
   return {to_markdown(table), to_latex(table), to_csv(table), to_html(table)};
 }
 
-TEST(Table, MedianAndRangeAreThoseOfTheFinishedRuns) {
+TEST(Table, SpreadUsesFinishedRunsOnly) {
   const std::vector<double> odd{3, 1, 2};
   const Spread three = spread_of(odd, 2, "not_finite");
   EXPECT_EQ(three.median, 2);
@@ -40,7 +40,7 @@ TEST(Table, MedianAndRangeAreThoseOfTheFinishedRuns) {
   EXPECT_THROW(spread_of(std::vector<double>{1, nan}), InputError);
 }
 
-TEST(Table, HalfOfTheRunsLieOnEitherSideOfTheMedian) {
+TEST(Table, MedianSplitsRunsInHalf) {
   EXPECT_TRUE(rc::check([](const std::vector<int>& draws) {
     if (draws.empty()) return;
     const std::vector<double> values(draws.begin(), draws.end());
@@ -55,7 +55,7 @@ TEST(Table, HalfOfTheRunsLieOnEitherSideOfTheMedian) {
   }));
 }
 
-TEST(Table, ASpreadShowsMedianRangeAndFailures) {
+TEST(Table, ShowsMedianRangeAndFailures) {
   const Table table = one_cell({.content = Spread{.median = 1.31,
                                                   .low = 0.7,
                                                   .high = 2.4,
@@ -84,7 +84,7 @@ TEST(Table, ASpreadShowsMedianRangeAndFailures) {
     EXPECT_EQ(count_of(text, "favourable selection"), 1U);
 }
 
-TEST(Table, WhereEveryRunFailedNoNumberIsShown) {
+TEST(Table, ShowsNoNumberIfEveryRunFailed) {
   // The statistics of a cell without a finished run are undefined; a back end that showed them
   // would print 777.
   Spread failed{
@@ -99,13 +99,13 @@ TEST(Table, WhereEveryRunFailedNoNumberIsShown) {
     EXPECT_GE(count_of(text, "777"), 3U) << text;
 }
 
-TEST(Table, AFailureWithoutItsStatusIsRefused) {
+TEST(Table, RejectsFailureWithoutStatus) {
   EXPECT_EQ(message_of([] { check(one_cell({.content = Spread{.count = 3, .failed = 1}})); }),
             "table 't', row 'm', column 'Φ: ours': failure = '', expected the status of the runs "
             "that failed");
 }
 
-TEST(Table, WhatIsNotFiniteOrOutOfOrderIsRefused) {
+TEST(Table, RejectsNonFiniteAndInconsistentCells) {
   EXPECT_EQ(message_of([] { check(one_cell({.content = Number{nan}})); }),
             "table 't', row 'm', column 'Φ: ours': value = nan, expected a finite number");
   const auto refused = [](Cell cell) {
@@ -123,7 +123,7 @@ TEST(Table, WhatIsNotFiniteOrOutOfOrderIsRefused) {
   EXPECT_THROW(check(table), InputError);
 }
 
-TEST(Table, CsvReturnsEveryTextAndEveryBitOfANumber) {
+TEST(Table, CsvRoundTripsTextsAndNumbers) {
   EXPECT_TRUE(rc::check([](const std::string& text, double value) {
     Table table = one_cell({.content = text});
     table.column_groups[0].columns.emplace_back("value");
@@ -138,7 +138,7 @@ TEST(Table, CsvReturnsEveryTextAndEveryBitOfANumber) {
   }));
 }
 
-TEST(Table, CsvRowsAreAsLongAsTheHeader) {
+TEST(Table, CsvRowsMatchHeaderLength) {
   const auto rows = read_csv(to_csv(sample_table()));
   ASSERT_EQ(rows.size(), 10U);
   for (const auto& row : rows) EXPECT_EQ(row.size(), rows[0].size());
@@ -148,14 +148,14 @@ TEST(Table, CsvRowsAreAsLongAsTheHeader) {
   EXPECT_EQ(rows[1].back(), "outside-theory");
 }
 
-TEST(Table, CsvKeepsLabelsBesideANumberInAColumnOfTheirOwn) {
+TEST(Table, CsvPutsLabelsInTheirOwnColumn) {
   const auto rows = read_csv(
       to_csv(one_cell({.content = Number{2}, .labels = {{"conditional", Tone::caution}, {"x"}}})));
   EXPECT_EQ(rows[0], (std::vector<std::string>{"Method", "Φ: ours", "Φ: ours labels"}));
   EXPECT_EQ(rows[1], (std::vector<std::string>{"m", "2", "conditional; x"}));
 }
 
-TEST(Table, EveryMarkdownRowHasTheSameNumberOfCells) {
+TEST(Table, MarkdownRowsHaveEqualCellCounts) {
   Table table = sample_table();
   table.row_groups[0].rows[0].label = "a|b\nc";
   std::string rest = to_markdown(table);
@@ -170,7 +170,7 @@ TEST(Table, EveryMarkdownRowHasTheSameNumberOfCells) {
   EXPECT_EQ(rows, 13U);
 }
 
-TEST(Table, EveryLatexRowSpansAllColumns) {
+TEST(Table, LatexRowsSpanAllColumns) {
   Table table = sample_table();
   table.caption += " a_b & 5 % {x} #1 $ ~ ^ \\ < | \"";
   table.row_groups[0].rows[0].label = "[bracketed] & \\";
@@ -192,7 +192,7 @@ TEST(Table, EveryLatexRowSpansAllColumns) {
   EXPECT_EQ(count_of(latex, "$\\lambda_{\\min}$"), 2U);
 }
 
-TEST(Table, HtmlIsWellFormedAndItsHeadersSayWhatTheyHead) {
+TEST(Table, HtmlIsWellFormedWithScopedHeaders) {
   const std::string html = to_html(sample_table());
   EXPECT_EQ(markup_fault(html), "");
   EXPECT_EQ(count_of(html, "<caption>"), 1U);
@@ -203,7 +203,7 @@ TEST(Table, HtmlIsWellFormedAndItsHeadersSayWhatTheyHead) {
   EXPECT_EQ(count_of(html, "<td"), 9U * 14U);
 }
 
-TEST(Table, RowsColumnsAndLabelsKeepTheirOrder) {
+TEST(Table, KeepsOrderOfRowsColumnsAndLabels) {
   for (const std::string& text : all_back_ends(sample_table())) {
     std::size_t last = 0;
     for (const char* name : {"as-published", "ledgered", "where-it-works", "privacy", "utility"}) {
@@ -221,7 +221,7 @@ TEST(Table, RowsColumnsAndLabelsKeepTheirOrder) {
   }
 }
 
-TEST(Table, TheSameTableGivesTheSameBytes) {
+TEST(Table, WritesSameBytesForSameTable) {
   EXPECT_EQ(all_back_ends(sample_table()), all_back_ends(sample_table()));
   Table other = sample_table();
   std::get<Number>(other.row_groups[0].rows[0].cells[0].content).value += 0.01;

@@ -96,7 +96,7 @@ double charged_epsilon(const BatchPolicy& policy, double ratio) {
   return epsilon_of({&event, 1}, Adjacency::replace_one, delta).epsilon;
 }
 
-TEST(Audit, AGradientOfAllRecordsKeepsItsChargeAndHalfTheNoiseIsCaught) {
+TEST(Audit, ConfirmsFullBatchChargeAndDetectsHalvedNoise) {
   const double charged = charged_epsilon(BatchPolicy::all(), 1.0);
   const double audited = audit<House>({}, 1.0);
   EXPECT_LE(audited, charged);
@@ -105,7 +105,7 @@ TEST(Audit, AGradientOfAllRecordsKeepsItsChargeAndHalfTheNoiseIsCaught) {
   EXPECT_GT((audit<House>({.ratio = 0.5}, 1.0)), charged);  // planted
 }
 
-TEST(Audit, SampledBatchesKeepTheirAmplifiedChargeAndAQuarterOfTheNoiseIsCaught) {
+TEST(Audit, ConfirmsAmplifiedChargeAndDetectsQuarteredNoise) {
   for (const BatchPolicy& policy : {BatchPolicy::sample(4), BatchPolicy::poisson(0.5)}) {
     const double charged = charged_epsilon(policy, 1.0);
     EXPECT_LT(charged, charged_epsilon(BatchPolicy::all(), 0.7));
@@ -114,7 +114,7 @@ TEST(Audit, SampledBatchesKeepTheirAmplifiedChargeAndAQuarterOfTheNoiseIsCaught)
   }
 }
 
-TEST(Audit, AMissingClipIsCaught) {
+TEST(Audit, DetectsMissingClip) {
   const double claimed = charged_epsilon(BatchPolicy::all(), 1.0);
   const Attack far{.norm = 100.0 * C};
   EXPECT_LE((audit<House>(far, 1.0)), claimed);
@@ -122,7 +122,7 @@ TEST(Audit, AMissingClipIsCaught) {
             claimed);
 }
 
-TEST(Audit, ClippingTheMeanWithTheNoiseOfPerRecordClippingIsCaught) {
+TEST(Audit, DetectsClippingOfMeanInsteadOfRecords) {
   const double claimed = charged_epsilon(BatchPolicy::all(), 1.0);
   const Attack far{.norm = 100.0 * C, .others = C};
   EXPECT_LE((audit<House>(far, 1.0)), claimed);

@@ -24,7 +24,7 @@ Vector ask_all(Curator& curator, const GradientQuery& q = query) {
   return ask(curator, Kind::gradient, curator.draw(BatchPolicy::all()), q);
 }
 
-TEST(Child, ItsSliceIsReservedAtOnceAndNeverExceeded) {
+TEST(Child, ReservesSliceAtOnceAndNeverExceedsIt) {
   House house(some_data(), {.seed = 1}, zcdp_rule(2.0));
   Curator child = house.curator.child({"half", 0.5});
   EXPECT_DOUBLE_EQ(house.curator.remaining().share, 0.5);  // before the child has asked anything
@@ -37,7 +37,7 @@ TEST(Child, ItsSliceIsReservedAtOnceAndNeverExceeded) {
   for (const double rho : zcdp_by_record(house.curator.ledger(), n)) EXPECT_DOUBLE_EQ(rho, 2.0);
 }
 
-TEST(Child, SlicesOfTheSameRecordsAddAndOfDisjointRecordsDoNot) {
+TEST(Child, AddsSlicesOfSameRecordsOnly) {
   House house(some_data());
   house.curator.child({"a", 0.75, RecordRange{0, 6}});
   house.curator.child({"b", 0.75, RecordRange{6, 12}});
@@ -47,7 +47,7 @@ TEST(Child, SlicesOfTheSameRecordsAddAndOfDisjointRecordsDoNot) {
   EXPECT_THROW(house.curator.child({"e", 1e-6, RecordRange{0, 1}}), BudgetExhausted);
 }
 
-TEST(Child, EqualSlicesSpendTheWholeBudget) {
+TEST(Child, SpendsWholeBudgetInEqualSlices) {
   for (const int parts : {3, 7, 10, 49}) {
     House house(some_data(), {.seed = 1}, zcdp_rule(0.1));
     for (int k = 0; k < parts; ++k) ASSERT_NO_THROW(house.curator.child({"part", 1.0 / parts}));
@@ -55,7 +55,7 @@ TEST(Child, EqualSlicesSpendTheWholeBudget) {
   }
 }
 
-TEST(Child, ReadsItsRangeAloneAndIsChargedThere) {
+TEST(Child, ReadsAndChargesItsRangeAlone) {
   House house(some_data());
   Curator child = house.curator.child({"c", 0.5, RecordRange{3, 9}});
   Curator grandchild = child.child({"g", 0.5, RecordRange{2, 5}});  // records 5, 6, 7 of the root
@@ -73,7 +73,7 @@ TEST(Child, ReadsItsRangeAloneAndIsChargedThere) {
   EXPECT_EQ(house.curator.ledger().entries().front().scope, "/c/g/");
 }
 
-TEST(Child, ItsSensitivityIsThatOfItsOwnNumberOfRecords) {
+TEST(Child, UsesItsOwnRecordCountInSensitivity) {
   const Places places;
   Data data(d + d2, n), neighbour(d + d2, n);
   set_record(data, 4, Vector::Unit(d + d2, 0) * C, places);
@@ -85,7 +85,7 @@ TEST(Child, ItsSensitivityIsThatOfItsOwnNumberOfRecords) {
   EXPECT_NEAR(a.curator.ledger().entries().front().sensitivity_high, 2.0 * C / 3.0, 1e-15);
 }
 
-TEST(Child, SiblingsParentsAndGrandchildrenNeverShareNoise) {
+TEST(Child, NeverSharesNoiseWithParentOrSiblings) {
   House house(Data(d + d2, n));
   std::vector<Vector> releases;
   Curator a = house.curator.child({"same name", 0.2});
@@ -98,7 +98,7 @@ TEST(Child, SiblingsParentsAndGrandchildrenNeverShareNoise) {
       for (Index k = 0; k < d; ++k) EXPECT_NE(releases[i][k], releases[j][k]);
 }
 
-TEST(Child, ItsNoiseAndCoinsDoNotDependOnWhenSiblingsAsk) {
+TEST(Child, DrawsSameNoiseInAnyOrderOfSiblings) {
   const auto releases = [](bool a_first) {
     House house(some_data());
     Curator a = house.curator.child({"a", 0.3});
@@ -117,7 +117,7 @@ TEST(Child, ItsNoiseAndCoinsDoNotDependOnWhenSiblingsAsk) {
   for (std::size_t k = 0; k < 3; ++k) EXPECT_TRUE(same_bits(first[k], second[k]));
 }
 
-TEST(Child, CarriesTheFactsItWasGiven) {
+TEST(Child, CarriesGivenFacts) {
   House house(some_data());
   const Vector start = Vector::Constant(d, 3.0);
   Curator child = house.curator.child({"warm", 0.5, {}, start, 0.25});
@@ -127,7 +127,7 @@ TEST(Child, CarriesTheFactsItWasGiven) {
   EXPECT_EQ(house.curator.facts().initial_point, Vector::Zero(d));
 }
 
-TEST(Child, BadSpecificationsAreRefusedAndReserveNothing) {
+TEST(Child, RejectsBadSpecificationsWithoutReserving) {
   House house(some_data());
   for (const double share : {0.0, -0.5, 1.5, std::nan("")})
     EXPECT_THROW(house.curator.child({"c", share}), InputError);
@@ -138,7 +138,7 @@ TEST(Child, BadSpecificationsAreRefusedAndReserveNothing) {
   EXPECT_EQ(house.curator.remaining().share, 1.0);
 }
 
-TEST(Child, ItsFreshRecordsAreCountedApartAndChargedTogether) {
+TEST(Child, CountsFreshRecordsSeparatelyButChargesThemJointly) {
   House house(some_data(), {.seed = 1}, zcdp_rule(1.0));
   ask(house.curator, Kind::gradient, house.curator.draw(BatchPolicy::fresh(6)), query);
   Curator used = house.curator.child({"used", 0.5, RecordRange{0, 6}});

@@ -54,7 +54,7 @@ void expect_no_trace(const std::function<void(Curator&, VectorRef)>& attempt) {
   }
 }
 
-TEST(Refusal, AnOverBudgetQueryOfAnyKindLeavesNoTrace) {
+TEST(Refusal, OverBudgetQueryLeavesNoTrace) {
   const GradientQuery dear{C, Noise::sensitivity_ratio(0.5)};  // 2 of the 0.7 that are left
   const Places at;
   expect_no_trace<BudgetExhausted>([&](Curator& c, VectorRef out) {
@@ -72,7 +72,7 @@ TEST(Refusal, AnOverBudgetQueryOfAnyKindLeavesNoTrace) {
       [&](Curator& c, VectorRef) { c.draw(BatchPolicy::fresh(n)), c.draw(BatchPolicy::fresh(1)); });
 }
 
-TEST(Refusal, ASecretBatchIsStillUnaskedAfterARefusal) {
+TEST(Refusal, LeavesSecretBatchUnused) {
   House house(some_data(), {.seed = 3}, zcdp_rule(1.0));
   const Batch batch = house.curator.draw(BatchPolicy::sample(4));
   EXPECT_THROW(ask(house.curator, Kind::gradient, batch, {C, Noise::sensitivity_ratio(0.1)}),
@@ -125,7 +125,7 @@ TEST(Refusal, BadLimitsAndNoiseLeaveNoTrace) {
   });
 }
 
-TEST(Batches, OfAnotherCuratorAreRefused) {
+TEST(Batches, AreRejectedByOtherCurators) {
   // A parent's batch reaches records that a child never paid for; a child's sample has a higher
   // rate than the parent would charge; another data set has other indices.
   House house(some_data()), other(some_data(9));
@@ -158,14 +158,14 @@ TEST(Batches, OfAnotherCuratorAreRefused) {
   EXPECT_NO_THROW(house.curator.gradient(at.to(), taken, query, out));
 }
 
-TEST(Batches, StayWithACuratorThatMoves) {
+TEST(Batches, StayValidWhenCuratorMoves) {
   House house(some_data());
   const Batch batch = house.curator.draw(BatchPolicy::sample(4));
   Curator moved = std::move(house.curator);
   EXPECT_NO_THROW(ask(moved, Kind::gradient, batch, query));
 }
 
-TEST(Batches, CopiesOfASecretHandleAreTheSameBatch) {
+TEST(Batches, CopiesOfSecretHandleAreSameBatch) {
   for (const BatchPolicy& policy : {BatchPolicy::sample(4), BatchPolicy::poisson(0.4)}) {
     House house(some_data());
     const Batch batch = house.curator.draw(policy);
@@ -177,7 +177,7 @@ TEST(Batches, CopiesOfASecretHandleAreTheSameBatch) {
   }
 }
 
-TEST(Batches, SecretCoinsThatAnswerSeveralQueriesDoNotAmplify) {
+TEST(Batches, SecretCoinsForSeveralQueriesDoNotAmplify) {
   for (const BatchPolicy& policy : {BatchPolicy::sample(4), BatchPolicy::poisson(0.4)}) {
     House house(some_data());
     const Batch batch = house.curator.draw(policy, BatchUse::several_queries);
@@ -190,7 +190,7 @@ TEST(Batches, SecretCoinsThatAnswerSeveralQueriesDoNotAmplify) {
   }
 }
 
-TEST(Batches, FreshOnesNeverShareARecordAndEnd) {
+TEST(Batches, FreshBatchesAreDisjointAndRunOut) {
   House house(some_data());
   std::set<Index> used;
   for (const Index size : {5, 1, 4}) {
@@ -205,7 +205,7 @@ TEST(Batches, FreshOnesNeverShareARecordAndEnd) {
   EXPECT_THROW(house.curator.draw(BatchPolicy::fresh(1)), DataExhausted);
 }
 
-TEST(Batches, SizesAndRatesOutOfRangeAreRefused) {
+TEST(Batches, RejectSizesAndRatesOutOfRange) {
   House house(some_data());
   for (const Index size : {Index{0}, Index{-1}, n + 1}) {
     EXPECT_THROW(house.curator.draw(BatchPolicy::sample(size)), InputError);
@@ -215,7 +215,7 @@ TEST(Batches, SizesAndRatesOutOfRangeAreRefused) {
     EXPECT_THROW(house.curator.draw(BatchPolicy::poisson(rate)), InputError);
 }
 
-TEST(Curator, PublicBatchesAreChargedToTheirMembersAndSecretOnesToEveryone) {
+TEST(Curator, ChargesPublicBatchesToMembersAndSecretOnesToAll) {
   for (const BatchPolicy& policy : policies) {
     House house(some_data());
     ask(house.curator, Kind::gradient, house.curator.draw(policy), query);
@@ -230,7 +230,7 @@ TEST(Curator, PublicBatchesAreChargedToTheirMembersAndSecretOnesToEveryone) {
   }
 }
 
-TEST(Curator, IfTheRecordsThrowNothingIsReleasedAndFilterAndLedgerAgree) {
+TEST(Curator, ReleasesNothingWhenRecordsThrow) {
   House house(some_data(), {.seed = 1}, zcdp_rule(1.0));
   const Vector sentinel = Vector::Constant(d, 5.0);
   Vector out = sentinel;
@@ -247,7 +247,7 @@ TEST(Curator, IfTheRecordsThrowNothingIsReleasedAndFilterAndLedgerAgree) {
   EXPECT_NEAR(house.curator.remaining().share, 1.0 - listed, 1e-15);
 }
 
-TEST(Curator, TheSameKeyGivesTheSameBitsAndAnotherRunOthers) {
+TEST(Curator, GivesSameBitsForSameKeyOnly) {
   for (const BatchPolicy& policy : policies) {
     House a(some_data(), {.seed = 4, .run = 1}), b(some_data(), {.seed = 4, .run = 1});
     House c(some_data(), {.seed = 4, .run = 2});
@@ -267,7 +267,7 @@ TEST(Curator, TheSameKeyGivesTheSameBitsAndAnotherRunOthers) {
   }
 }
 
-TEST(Curator, DrawingABatchDoesNotShiftTheNoise) {
+TEST(Curator, DrawingBatchesDoesNotShiftNoise) {
   House a(some_data()), b(some_data());
   for (int k = 0; k < 3; ++k) a.curator.draw(BatchPolicy::sample(3));
   const Vector from_a = ask(a.curator, Kind::gradient, a.curator.draw(BatchPolicy::all()), query);
@@ -275,7 +275,7 @@ TEST(Curator, DrawingABatchDoesNotShiftTheNoise) {
   EXPECT_TRUE(same_bits(from_a, from_b));
 }
 
-TEST(Curator, CoinsAndNoiseComeFromStreamsOfTheirOwn) {
+TEST(Curator, UsesSeparateStreamsForCoinsAndNoise) {
   // one stream for both would let the released noise tell who was sampled
   const StreamKey key{.seed = 8, .run = 3};
   House house(Data(d + d2, n), key);
@@ -293,19 +293,19 @@ TEST(Curator, CoinsAndNoiseComeFromStreamsOfTheirOwn) {
   }
 }
 
-TEST(Curator, ASoundOneIsLabelledEnforced) {
+TEST(Curator, LabelsSoundCuratorAsEnforced) {
   House house(some_data());
   EXPECT_EQ(house.curator.label(), PrivacyLabel::enforced);
   EXPECT_EQ(house.curator.child({"part", 0.5}).label(), PrivacyLabel::enforced);
 }
 
-TEST(Curator, RefusesRecordsThatAreNotAsManyAsThePublicFactsSay) {
+TEST(Curator, RejectsRecordCountThatContradictsFacts) {
   const PublicFacts facts = facts_of(n + 1);
   const ListRecords records(some_data(), d);
   EXPECT_THROW(Curator(facts, records, zcdp_rule(1.0), {}), InputError);
 }
 
-TEST(LocalDuals, OneRecordsDualIsAFunctionOfThatRecordAlone) {
+TEST(LocalDuals, DependOnTheirOwnRecordAlone) {
   // Without y, record i answers with its own maximiser; replacing record j leaves what record i
   // contributes as it was. One record per fresh batch shows each contribution by itself.
   constexpr Index records = 6;

@@ -136,7 +136,7 @@ double circle_loss(ConstVectorRef w) {
   return 0.0;
 }
 
-TEST(ExponentialMechanism, DrawsFromTheLawOfThePublishedVectors) {
+TEST(ExponentialMechanism, DrawsFromPublishedDistribution) {
   Lab lab(2, 40, [](ConstVectorRef w, Index) { return circle_loss(w); });
   EXPECT_DOUBLE_EQ(lab.mechanism.range(1.0, 1.0), 0.1);  // 2LD/n with LD = 2
   const Vector paper{{.4846762, .2939710, .1783024, .0397846, .0032657}};
@@ -165,7 +165,7 @@ Vector log_law(const std::vector<Vector>& sums, Index n, double lambda) {
   return softmin(scores, lambda).array().log();
 }
 
-TEST(ExponentialMechanism, TheTwoPointExampleHasTheLogRatiosOfItsVector) {
+TEST(ExponentialMechanism, MatchesLogRatiosOfTwoPointExample) {
   constexpr Index n = 10;
   Vector x = Vector::Ones(n);
   const auto loss = [&](ConstVectorRef w, Index i) { return x[i] * w[0]; };
@@ -210,7 +210,7 @@ Attack exchange(const Matrix& points, const Matrix& losses, const Vector& other,
   return {ratios.cwiseAbs().maxCoeff(), ratios.maxCoeff() - ratios.minCoeff()};
 }
 
-TEST(ExponentialMechanism, NoRecordMovesALogRatioByMoreThanItsEpsilon) {
+TEST(ExponentialMechanism, BoundsLogRatiosOfNeighboursByEpsilon) {
   constexpr Index n = 7, count = 6;
   constexpr double epsilon = 0.8;
   Stream stream({.seed = 3});
@@ -244,7 +244,7 @@ TEST(ExponentialMechanism, NoRecordMovesALogRatioByMoreThanItsEpsilon) {
   EXPECT_GT(worst_range, 0.9 * epsilon);
 }
 
-TEST(ExponentialMechanism, VerticesHaveTheRangeThatIsCharged) {
+TEST(ExponentialMechanism, ChargesAttainedRangeForVertices) {
   constexpr Index n = 5;
   constexpr double epsilon = 0.6, G = 0.7, radius = 2.0;
   Stream stream({.seed = 4});
@@ -272,7 +272,7 @@ TEST(ExponentialMechanism, VerticesHaveTheRangeThatIsCharged) {
   EXPECT_NEAR(worst, epsilon, 1e-9);  // attained by opposite axes
 }
 
-TEST(ExponentialMechanism, VerticesAreDrawnFromTheirLawInBothForms) {
+TEST(ExponentialMechanism, DrawsVerticesFromTheirDistributionInBothForms) {
   constexpr Index n = 5;
   Lab lab(2, n, [](ConstVectorRef, Index) { return 0.0; });
   lab.records.slope = Matrix{{0.1, 0.3, -0.2, 0.4, 0.1}, {0.5, 0.1, 0.3, -0.2, 0.0}};
@@ -287,7 +287,7 @@ TEST(ExponentialMechanism, VerticesAreDrawnFromTheirLawInBothForms) {
   EXPECT_GT(fit(law, 40000, [&] { return lab.mechanism.choose_l1_vertex(1.5, at, 1, 0.9); }), 1e-4);
 }
 
-TEST(ExponentialMechanism, AProductGridHasTheLawOfTheEnumeratedNet) {
+TEST(ExponentialMechanism, ProductGridMatchesEnumeratedNet) {
   const auto family = find_problem("ripple-location");
   const Problem problem = family->make({.records = 60, .dimension = 2});
   const PublicFacts& facts = problem.facts;
@@ -326,7 +326,7 @@ TEST(ExponentialMechanism, AProductGridHasTheLawOfTheEnumeratedNet) {
       1e-4);
 }
 
-TEST(ExponentialMechanism, AProductGridIsChargedWhatOneRecordCanMoveItsScores) {
+TEST(ExponentialMechanism, ProductGridChargeCoversAnyOneRecord) {
   const Problem problem = find_problem("separable-pl")->make({.records = 50, .dimension = 3});
   const Records& records = *problem.extremes;
   PublicFacts facts = problem.facts;
@@ -360,7 +360,7 @@ TEST(ExponentialMechanism, AProductGridIsChargedWhatOneRecordCanMoveItsScores) {
     }
 }
 
-TEST(ExponentialMechanism, ChoosesTheBestWithoutNoiseAndAnyWithoutData) {
+TEST(ExponentialMechanism, ChoosesBestWithoutNoiseAndUniformlyWithoutData) {
   const PublicFacts facts = facts_of(2, 40);
   const auto loss = [](ConstVectorRef w, Index) { return 1.0 - circle_loss(w); };
   const ScoredRecords records(40, loss);
@@ -380,7 +380,7 @@ TEST(ExponentialMechanism, ChoosesTheBestWithoutNoiseAndAnyWithoutData) {
   EXPECT_EQ(mean.ledger().entries().back().event, Event{ExponentialEvent{20.0}});
 }
 
-TEST(ExponentialMechanism, PointsAtTheCentreAreChosenUniformlyForNothing) {
+TEST(ExponentialMechanism, ChargesNothingForPointsAtCentre) {
   Lab lab(2, 10, [](ConstVectorRef, Index) { return 1.0; });
   const Matrix same = Matrix::Ones(2, 3);
   EXPECT_GT(fit(Vector::Constant(3, 1.0 / 3),
@@ -391,7 +391,7 @@ TEST(ExponentialMechanism, PointsAtTheCentreAreChosenUniformlyForNothing) {
   EXPECT_TRUE(lab.records.sums.empty());
 }
 
-TEST(ExponentialMechanism, IsChargedToThePureAccountAndElseAsBoundedRange) {
+TEST(ExponentialMechanism, ChargesPureAccountFirstThenBoundedRange) {
   const FilterRule rule{Calibrator::cks, {}, 0.5 * 0.5 / 8, 0.7};
   Lab lab(
       2, 40, [](ConstVectorRef w, Index) { return circle_loss(w); }, rule);
@@ -407,7 +407,7 @@ TEST(ExponentialMechanism, IsChargedToThePureAccountAndElseAsBoundedRange) {
   EXPECT_FALSE(lab.curator.ledger().entries()[1].pure);
 }
 
-TEST(ExponentialMechanism, ARefusalLeavesNoTrace) {
+TEST(ExponentialMechanism, RefusalLeavesNoTrace) {
   const auto loss = [](ConstVectorRef w, Index) { return circle_loss(w); };
   const FilterRule rule{Calibrator::cks, {}, 0.0, 10.0};
   std::vector<std::vector<Index>> chosen;
@@ -428,7 +428,7 @@ TEST(ExponentialMechanism, ARefusalLeavesNoTrace) {
   EXPECT_EQ(chosen[0], chosen[1]);
 }
 
-TEST(ExponentialMechanism, TheNoiseOfAPointBelongsToItsIndex) {
+TEST(ExponentialMechanism, TiesNoiseToPointIndex) {
   // A point that cannot win is put in front or taken away at the end: the others keep their noise.
   const auto loss = [](ConstVectorRef w, Index) { return w.norm() > 1.5 ? 1e3 : 0.0; };
   Matrix points(2, 4);
@@ -446,7 +446,7 @@ TEST(ExponentialMechanism, TheNoiseOfAPointBelongsToItsIndex) {
   }
 }
 
-TEST(ExponentialMechanism, RefusesWhatHasNoMeaning) {
+TEST(ExponentialMechanism, RejectsInvalidArguments) {
   Lab lab(2, 10, [](ConstVectorRef, Index) { return 0.0; });
   const Vector zero = Vector::Zero(2);
   for (const double bad : {0.0, -1.0, std::nan(""), HUGE_VAL}) {
@@ -469,7 +469,7 @@ TEST(ExponentialMechanism, RefusesWhatHasNoMeaning) {
 
 // The printed proof takes losses to lie in [−LD, LD], which no Lipschitz constant gives
 // (docs/errata.md, W5): without a centre one record could move every score by anything.
-TEST(ExponentialMechanism, ConstantsOfARecordsLossChangeNothing) {
+TEST(ExponentialMechanism, IgnoresConstantOffsetsOfLosses) {
   std::vector<std::vector<Index>> chosen;
   for (const double offset : {0.0, 1024.0}) {
     Lab lab(2, 40, [&](ConstVectorRef w, Index i) {
@@ -483,7 +483,7 @@ TEST(ExponentialMechanism, ConstantsOfARecordsLossChangeNothing) {
   EXPECT_EQ(chosen[0], chosen[1]);
 }
 
-TEST(Gumbel, HasItsLawAndTwoWordsADraw) {
+TEST(Gumbel, FollowsItsDistributionWithTwoWordsPerDraw) {
   Stream stream({.seed = 20});
   constexpr Index draws = 200000, cells = 40;
   const Vector law = Vector::Constant(cells, 1.0 / cells);
@@ -502,7 +502,7 @@ TEST(Gumbel, HasItsLawAndTwoWordsADraw) {
   EXPECT_NEAR(beyond, expected, 5 * std::sqrt(expected));
 }
 
-TEST(Gumbel, SkippingWordsIsDrawingThem) {
+TEST(StreamSkip, EqualsDrawingWords) {
   for (const std::uint64_t first : {0U, 1U, 3U, 4U})
     for (const std::uint64_t skipped : {0U, 1U, 2U, 4U, 5U, 11U}) {
       Stream drawn({.seed = 21}), jumped({.seed = 21});
@@ -513,7 +513,7 @@ TEST(Gumbel, SkippingWordsIsDrawingThem) {
     }
 }
 
-TEST(Net, CoversItsSetAndCountsItsPoints) {
+TEST(Net, CoversItsSetAndCountsPoints) {
   Stream stream({.seed = 6});
   for (const Index d : {1, 2, 3}) {
     const Vector centre = Vector::Constant(d, 0.3);
@@ -542,7 +542,7 @@ TEST(Net, CoversItsSetAndCountsItsPoints) {
   }
 }
 
-TEST(Net, HasTheSizesOfThePublishedTable) {
+TEST(Net, MatchesPublishedSizes) {
   // cube of side 2, radius 2 d/(eps_A n) or sqrt(4 d/(eps_A n)), eps_A = eps/2
   const auto points = [](double d, double epsilon_n, bool smooth) {
     const double per = d / (epsilon_n / 2);

@@ -17,7 +17,7 @@ namespace {
 
 using namespace testing;
 
-TEST(RangeFilter, KnowsTheVectorsOfDisjointBatchesAndOfARefusal) {
+TEST(RangeFilter, MatchesReferenceGrantsAndRefusals) {
   RangeFilter filter({0, 20}, 0.5);
   EXPECT_TRUE(filter.try_charge({{{0, 10}, 0.3}}));
   EXPECT_TRUE(filter.try_charge({{{10, 20}, 0.3}}));
@@ -31,7 +31,7 @@ TEST(RangeFilter, KnowsTheVectorsOfDisjointBatchesAndOfARefusal) {
   EXPECT_NEAR(other.remaining(), 0.0, 1e-16);
 }
 
-TEST(RangeFilter, GrantsExactlyWhatABruteForcePerRecordGrants) {
+TEST(RangeFilter, MatchesBruteForcePerRecord) {
   EXPECT_TRUE(rc::check([](std::uint64_t seed) {
     Stream stream({.seed = seed});
     constexpr Index n = 9;
@@ -57,7 +57,7 @@ TEST(RangeFilter, GrantsExactlyWhatABruteForcePerRecordGrants) {
   }));
 }
 
-TEST(RangeFilter, NeverOverspendsOnARecordUnderGreedyAdaptiveCharges) {
+TEST(RangeFilter, NeverOverspendsUnderGreedyAdaptiveCharges) {
   EXPECT_TRUE(rc::check([](std::uint64_t seed) {
     Stream stream({.seed = seed});
     constexpr double capacity = 0.7;
@@ -91,7 +91,7 @@ TEST(RangeFilter, SpendsEqualSlicesEntirely) {
     }
 }
 
-TEST(Budget, ASpentZcdpFilterIsTheEpsilonAskedFor) {
+TEST(Budget, SpentFilterMatchesRequestedEpsilon) {
   // The curator's own refusals against the exact conversion: spending all of it gives epsilon.
   for (const double epsilon : {0.1, 1.0, 8.0}) {
     const FilterRule rule = filter_rule({epsilon, 1e-6}, Calibrator::exact_gaussian);
@@ -107,7 +107,7 @@ TEST(Budget, ASpentZcdpFilterIsTheEpsilonAskedFor) {
   }
 }
 
-TEST(Budget, TheRuleAtAFixedOrderSolvesTheConversion) {
+TEST(Budget, FixedOrderRuleSolvesConversion) {
   const FilterRule rule = filter_rule({1.0, 1e-5}, Calibrator::rdp, 12.0);
   const double epsilon = rule.capacity + std::log(11.0 / 12.0) - std::log(1e-5 * 12.0) / 11.0;
   EXPECT_NEAR(epsilon, 1.0, 1e-14);
@@ -136,7 +136,7 @@ void expect_plan_is_granted_and_no_more(const std::vector<PlannedQuery>& plan,
   for (const PlannedQuery& q : plan) EXPECT_THROW(once(q), BudgetExhausted);
 }
 
-TEST(Budget, ACalibratedPlanIsGrantedAndOneQueryMoreIsRefused) {
+TEST(Budget, GrantsCalibratedPlanAndNoFurtherQuery) {
   const PlannedQuery all{BatchPolicy::all(), 7};
   const PlannedQuery sample{BatchPolicy::sample(20), 40};
   const PlannedQuery poisson{BatchPolicy::poisson(0.1), 60};
@@ -151,7 +151,7 @@ TEST(Budget, ACalibratedPlanIsGrantedAndOneQueryMoreIsRefused) {
       expect_plan_is_granted_and_no_more(plan, calibrator);
 }
 
-TEST(Budget, RoundingNeverCostsAPlanItsLastQuery) {
+TEST(Budget, RoundingNeverRefusesLastQuery) {
   EXPECT_TRUE(rc::check([](std::uint64_t seed) {
     Stream stream({.seed = seed});
     const PrivacyBudget budget{std::exp(7.0 * stream.uniform() - 4.0),
@@ -170,7 +170,7 @@ TEST(Budget, RoundingNeverCostsAPlanItsLastQuery) {
   }));
 }
 
-TEST(Budget, RefusesPlansAndTargetsWithoutMeaning) {
+TEST(Budget, RejectsInvalidPlansAndTargets) {
   const PlannedQuery negative{BatchPolicy::all(), -1};
   const std::vector<PlannedQuery> mixed{{BatchPolicy::all(), 10}, negative};
   for (const Calibrator calibrator : {Calibrator::cks, Calibrator::rdp}) {
@@ -184,7 +184,7 @@ TEST(Budget, RefusesPlansAndTargetsWithoutMeaning) {
   EXPECT_THROW(filter_rule({1.0, 1.0}, Calibrator::cks), InputError);
 }
 
-TEST(FilterRule, ChargesSamplesInFullWithoutRdpAndAmplifiedWithIt) {
+TEST(FilterRule, AmplifiesSamplesOnlyUnderRdp) {
   const double ratio = 2.0;
   const Event sample = FixedSizeGaussianEvent{0.01, ratio};
   const Event poisson = PoissonGaussianEvent{0.01, 2.0 * ratio};  // std of the sum over C

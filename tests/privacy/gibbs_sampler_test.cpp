@@ -77,18 +77,18 @@ double quadrature(const std::function<double(double)>& g) {
   return top / bottom;
 }
 
-TEST(AlternateSampler, TheTargetOfTheBiasTestHasItsPublishedMoments) {
+TEST(AlternateSampler, BiasTestTargetHasPublishedMoments) {
   EXPECT_NEAR(quadrature([](double x) { return x; }), bias_mean, 5e-5);
   EXPECT_NEAR(quadrature([](double x) { return x * x; }), bias_second, 5e-5);
 }
 
-TEST(AlternateSampler, ExactStepsHaveTheRightLawAtALargeStep) {
+TEST(AlternateSampler, ExactStepsMatchMomentsAtLargeStep) {
   const Moments m = chain(GibbsMethod::exact, 0.02, 200000);
   EXPECT_NEAR(m.mean, bias_mean, 0.02);
   EXPECT_NEAR(m.second, bias_second, 0.01);
 }
 
-TEST(AlternateSampler, StochasticStepsAreBiasedAtALargeStepAndRightAtASmallOne) {
+TEST(AlternateSampler, StochasticStepsAreBiasedAtLargeStepOnly) {
   const Moments large = chain(GibbsMethod::stochastic, 0.02, 300000);
   EXPECT_NEAR(large.out_of_range, 0.17, 0.01);
   EXPECT_NEAR(large.mean, -0.262, 0.04);
@@ -101,7 +101,7 @@ TEST(AlternateSampler, StochasticStepsAreBiasedAtALargeStepAndRightAtASmallOne) 
   EXPECT_NEAR(small.second, bias_second, 0.02);
 }
 
-TEST(AlternateSampler, RejectionDrawsIndependentlyFromTheLaw) {
+TEST(AlternateSampler, RejectionDrawsFromTarget) {
   AlternateSampler sampler(
       {.inverse_temperature = 1, .regularizer = 0.5, .domain = Domain::box(1), .bound = 2});
   Sines loss;
@@ -118,7 +118,7 @@ TEST(AlternateSampler, RejectionDrawsIndependentlyFromTheLaw) {
   EXPECT_NEAR(second / draws, bias_second, 5 * 0.4 / 200);
 }
 
-TEST(AlternateSampler, TheEstimatorHasTheMeanAndTheCostOfItsDerivation) {
+TEST(AlternateSampler, EstimatorHasDerivedMeanAndCost) {
   for (const auto& [from, to] : {std::pair{0.3, -0.2}, std::pair{-0.8, 0.1}}) {
     AlternateSampler sampler({.inverse_temperature = 0.4,
                               .regularizer = 0.5,
@@ -143,7 +143,7 @@ TEST(AlternateSampler, TheEstimatorHasTheMeanAndTheCostOfItsDerivation) {
   }
 }
 
-TEST(AlternateSampler, TheLawOnABallAndInABoxOfTwoDimensions) {
+TEST(AlternateSampler, MatchesMomentsOnBallAndBox) {
   // linear tilt, so that both moments follow from a sum over a fine grid
   class Tilt final : public SampledLoss {
    public:
@@ -189,7 +189,7 @@ TEST(AlternateSampler, TheLawOnABallAndInABoxOfTwoDimensions) {
   }
 }
 
-TEST(TruncatedNormal, HasItsMeanWhereverTheIntervalIs) {
+TEST(TruncatedNormal, MatchesMeanForAnyInterval) {
   Stream stream({.seed = 16});
   struct Case {
     double mean, deviation, low, high;
@@ -226,7 +226,7 @@ TEST(TruncatedNormal, HasItsMeanWhereverTheIntervalIs) {
   }
 }
 
-TEST(GibbsSampler, TheRoundsOfThePublishedExampleAreNeeded) {
+TEST(GibbsSampler, RoundsMatchPublishedExample) {
   const double beta = 1.42546, mu = 0.701529;
   EXPECT_NEAR(alternating_rounds(beta, mu, 2.0, 0.0205236, 1e-6), 12974, 3);
 }
@@ -254,7 +254,7 @@ struct Lab {
   Curator curator;
 };
 
-TEST(GibbsSampler, ChargesItsBoundedRangeAndItsInexactness) {
+TEST(GibbsSampler, ChargesBoundedRangeAndSamplingError) {
   const FilterRule rule = filter_rule({1.0, 1e-6}, Calibrator::cks, {}, 0.5, 1e-7);
   Lab lab(rule, "multi-well", 20000);
   const Batch all = lab.curator.draw(BatchPolicy::all());
@@ -286,7 +286,7 @@ TEST(GibbsSampler, ChargesItsBoundedRangeAndItsInexactness) {
   EXPECT_LE(lab.curator.ledger().spent(1e-6).epsilon, 1.0);
 }
 
-TEST(GibbsSampler, ARefusalLeavesNoTrace) {
+TEST(GibbsSampler, RefusalLeavesNoTrace) {
   Lab lab({Calibrator::cks, {}, 0.0, 1e-9});
   GibbsSampler sampler(lab.curator, lab.curator.draw(BatchPolicy::all()), lab.spec());
   Vector x = Vector::Constant(2, 42.0);
@@ -296,7 +296,7 @@ TEST(GibbsSampler, ARefusalLeavesNoTrace) {
   EXPECT_EQ(lab.log.contributions, 0);
 }
 
-TEST(GibbsSampler, RefusesRoundsThatDoNotMixAndLawsItCannotDraw) {
+TEST(GibbsSampler, RejectsTooFewRoundsAndUnsupportedSpecs) {
   Lab lab({Calibrator::cks, {}, 1e9});
   const Batch all = lab.curator.draw(BatchPolicy::all());
   GibbsSpec few = lab.spec(GibbsMethod::exact);
@@ -320,7 +320,7 @@ TEST(GibbsSampler, RefusesRoundsThatDoNotMixAndLawsItCannotDraw) {
   EXPECT_THROW(GibbsSampler(lab.curator, all, sure), InputError);
 }
 
-TEST(GibbsSampler, WithoutDataItDrawsFromTheRegulariserAlone) {
+TEST(GibbsSampler, DrawsFromRegulariserAloneWithoutData) {
   const Problem problem = find_problem("multi-well")->make({.records = 50, .dimension = 1});
   UnsoundCurator curator(problem.facts, *problem.records, {.seed = 4}, {.no_data = true});
   GibbsSampler sampler(

@@ -43,7 +43,7 @@ Vector noise_of(std::uint64_t draws_before, double deviation) {
   return out;
 }
 
-TEST(HessianStream, AProductIsTheMeanHessianTimesVPlusItsNoise) {
+TEST(HessianStream, ProductIsMeanHessianProductPlusNoise) {
   HessianHouse house(saddle());
   HessianStream stream(house.curator);
   const Vector x = vector(0.3, -0.4, 2.0), x1 = vector(0.5, -0.4, 1.5), v = vector(1, -2, 0.5);
@@ -59,7 +59,7 @@ TEST(HessianStream, AProductIsTheMeanHessianTimesVPlusItsNoise) {
   EXPECT_LT((out - expected - noise_of(1, s)).norm(), 1e-12);
 }
 
-TEST(HessianStream, ACopyIsTheEstimateOfItsMoment) {
+TEST(HessianStream, CopyKeepsItsEstimate) {
   HessianHouse house(saddle());
   HessianStream stream(house.curator);
   const Vector x = vector(0.3, -0.4, 2.0), v = vector(1, 0, 0);
@@ -72,7 +72,7 @@ TEST(HessianStream, ACopyIsTheEstimateOfItsMoment) {
   EXPECT_LT((out - expected - noise_of(0, s)).norm(), 1e-12);
 }
 
-TEST(HessianStream, EveryRecordPaysForEveryGroupItIsIn) {
+TEST(HessianStream, ChargesEachRecordForAllItsGroups) {
   HessianHouse house(saddle());
   HessianStream stream(house.curator);
   const Vector x = vector(0.3, -0.4, 2.0), x1 = vector(0.5, -0.4, 1.5), v = vector(3, 0, 4);
@@ -89,7 +89,7 @@ TEST(HessianStream, EveryRecordPaysForEveryGroupItIsIn) {
   }
 }
 
-TEST(HessianStream, ExchangingTheRecordsOneByOneMovesAProductByAtMostItsSensitivity) {
+TEST(HessianStream, OneRecordMovesProductByAtMostSensitivity) {
   const Vector v = vector(1, -2, 0.5);
   Stream points({.seed = 5});
   for (int trial = 0; trial < 40; ++trial) {
@@ -113,7 +113,7 @@ TEST(HessianStream, ExchangingTheRecordsOneByOneMovesAProductByAtMostItsSensitiv
   }
 }
 
-TEST(HessianStream, AProductWithZeroIsFreeAndStillDrawsItsNoise) {
+TEST(HessianStream, ProductWithZeroIsFreeButStillNoisy) {
   HessianHouse house(saddle());
   HessianStream stream(house.curator);
   stream.refresh(Point(vector(1, 1, 1)), house.curator.draw(BatchPolicy::all()), 1);
@@ -124,7 +124,7 @@ TEST(HessianStream, AProductWithZeroIsFreeAndStillDrawsItsNoise) {
   EXPECT_TRUE(house.curator.ledger().entries().empty());
 }
 
-TEST(HessianStream, AProductBeyondTheBudgetLeavesNoTrace) {
+TEST(HessianStream, OverBudgetProductLeavesNoTrace) {
   HessianHouse house(saddle(), zcdp_rule(0.01));
   HessianStream stream(house.curator);
   stream.refresh(Point(vector(1, 1, 1)), house.curator.draw(BatchPolicy::all()), 1);
@@ -167,7 +167,7 @@ class OddRecords final : public Records {
   double bound_;
 };
 
-TEST(HessianStream, ARecordWhoseBoundIsNotFiniteCountsAsZero) {
+TEST(HessianStream, CountsRecordsWithNonFiniteBoundAsZero) {
   const PublicFacts facts = saddle().facts;
   const Vector v = vector(1, -2, 0.5);
   for (const double bound :
@@ -183,7 +183,7 @@ TEST(HessianStream, ARecordWhoseBoundIsNotFiniteCountsAsZero) {
 }
 
 // The squares of these entries overflow, and so would the sensitivity of the product.
-TEST(HessianStream, RefusesAVectorBeyondTheRangeOfItsCharges) {
+TEST(HessianStream, RejectsVectorsWhoseChargeOverflows) {
   HessianHouse house(saddle());
   for (const HessianMode mode : {HessianMode::dense, HessianMode::lazy}) {
     HessianStream stream(house.curator, mode);
@@ -196,7 +196,7 @@ TEST(HessianStream, RefusesAVectorBeyondTheRangeOfItsCharges) {
   EXPECT_EQ(house.curator.ledger().queries(), 0);
 }
 
-TEST(HessianStream, AVectorWhoseSquaresUnderflowIsChargedItsLength) {
+TEST(HessianStream, ChargesVectorsWhoseSquaresUnderflow) {
   HessianHouse house(saddle());
   HessianStream stream(house.curator);
   stream.refresh(Point(vector(1, 1, 1)), house.curator.draw(BatchPolicy::all()), 1e150);
@@ -207,7 +207,7 @@ TEST(HessianStream, AVectorWhoseSquaresUnderflowIsChargedItsLength) {
   EXPECT_NEAR(zcdp_by_record(house.curator.ledger(), n)[0] / (0.5 * ratio * ratio), 1.0, 1e-9);
 }
 
-TEST(HessianStream, WithoutClippingAGroupOfLimitZeroIsReadAndListed) {
+TEST(HessianStream, ReadsAndListsZeroLimitGroupsWithoutClipping) {
   const Problem problem = saddle();
   const Vector x = vector(0.3, -0.4, 2.0), v = vector(1, -2, 0.5);
   for (const bool no_data : {false, true}) {
@@ -226,7 +226,7 @@ TEST(HessianStream, WithoutClippingAGroupOfLimitZeroIsReadAndListed) {
   }
 }
 
-TEST(HessianStream, BadInputIsRefused) {
+TEST(HessianStream, RejectsBadInput) {
   HessianHouse house(saddle());
   HessianStream stream(house.curator);
   Vector out(3), small(2);

@@ -25,12 +25,12 @@ LedgerEntry entry(const Event& event, RecordRange range, std::int64_t count = 1)
 }
 Event zcdp_event(double rho) { return GaussianEvent{1.0 / std::sqrt(2.0 * rho)}; }
 
-TEST(Ledger, AnEmptyOneHasSpentNothing) {
+TEST(Ledger, SpendsNothingWhenEmpty) {
   EXPECT_EQ(Ledger().spent(delta).epsilon, 0.0);
   EXPECT_EQ(Ledger().queries(), 0);
 }
 
-TEST(Ledger, SampledQueriesNeverCostMoreThanTheSameWithPublicCoins) {
+TEST(Ledger, ChargesSampledQueriesAtMostAsWithPublicCoins) {
   // At large rates the exact Gaussian accountant beats the amplified Renyi bound.
   for (const double rate : {0.05, 0.5, 0.95, 1.0}) {
     Ledger fixed, poisson, open;
@@ -46,7 +46,7 @@ TEST(Ledger, SampledQueriesNeverCostMoreThanTheSameWithPublicCoins) {
   }
 }
 
-TEST(Ledger, DisjointRangesComposeInParallelAndOverlapsAdd) {
+TEST(Ledger, ComposesDisjointRangesInParallelAndAddsOverlaps) {
   // {0..9} and {10..19} at ρ = 0.3, then everybody at 0.2: the dearest record has paid 0.5
   Ledger ledger;
   ledger.append(entry(zcdp_event(0.3), {0, 10}));
@@ -60,14 +60,14 @@ TEST(Ledger, DisjointRangesComposeInParallelAndOverlapsAdd) {
               1e-12);
 }
 
-TEST(Ledger, MixedMechanismsAdd) {
+TEST(Ledger, AddsMixedMechanisms) {
   Ledger ledger;
   ledger.append(entry(zcdp_event(0.02), {0, 4}));
   ledger.append(entry(ExponentialEvent{0.5}, {2, 9}));
   EXPECT_NEAR(ledger.spent(1e-6, by_zcdp).epsilon, 1.49131833353, 1e-9);  // ρ = 0.05125
 }
 
-TEST(Ledger, TheTotalIsTheDearestRecordOfABruteForce) {
+TEST(Ledger, TotalMatchesBruteForceOverRecords) {
   EXPECT_TRUE(rc::check([](std::uint64_t seed) {
     Stream stream({.seed = seed});
     constexpr Index n = 8;
@@ -92,7 +92,7 @@ TEST(Ledger, TheTotalIsTheDearestRecordOfABruteForce) {
   }));
 }
 
-TEST(Ledger, AdjacentEqualFreshBatchesAreOneRowAndAsManyQueries) {
+TEST(Ledger, MergesAdjacentFreshBatchesAndCountsQueries) {
   const auto fresh = [](Index begin, std::int64_t count = 1) {
     LedgerEntry e = entry(GaussianEvent{2.0}, {begin, begin + 5}, count);
     e.policy = BatchPolicy::fresh(5);
@@ -113,7 +113,7 @@ TEST(Ledger, AdjacentEqualFreshBatchesAreOneRowAndAsManyQueries) {
   EXPECT_EQ(ledger.queries(), 6);
 }
 
-TEST(Ledger, MergingKeepsTheDearerEventTheRangesAndTheCount) {
+TEST(Ledger, MergingKeepsCostlierEventRangesAndCount) {
   Ledger ledger;
   LedgerEntry first = entry(GaussianEvent{2.0}, {0, 5});
   LedgerEntry second = entry(GaussianEvent{2.0 * (1 - 4e-16)}, {0, 5}, 2);
@@ -131,7 +131,7 @@ TEST(Ledger, MergingKeepsTheDearerEventTheRangesAndTheCount) {
   EXPECT_EQ(merged.deviation_high, 14.0);
 }
 
-TEST(Ledger, WhatDiffersInMoreThanScaleIsNotMerged) {
+TEST(Ledger, DoesNotMergeDifferentEntries) {
   const LedgerEntry base = entry(GaussianEvent{2.0}, {0, 5});
   std::vector<LedgerEntry> others(7, base);
   others[0].scope = "/child/";
@@ -149,7 +149,7 @@ TEST(Ledger, WhatDiffersInMoreThanScaleIsNotMerged) {
   }
 }
 
-TEST(Ledger, ACreepOfTinyStepsIsNeverUndercharged) {
+TEST(Ledger, NeverUnderchargesManyTinyDifferences) {
   // every step is within the merging tolerance of the last one, their sum is not
   for (const double step : {-0.9e-12, 0.9e-12}) {
     Ledger ledger;
@@ -163,7 +163,7 @@ TEST(Ledger, ACreepOfTinyStepsIsNeverUndercharged) {
   }
 }
 
-TEST(Ledger, AQueryWithoutFiniteCostMakesTheTotalInfinite) {
+TEST(Ledger, ReportsInfiniteTotalForQueryWithoutFiniteCost) {
   Ledger ledger;
   ledger.append(entry(GaussianEvent{2.0}, {0, 5}));
   LedgerEntry costless = entry(GaussianEvent{1.0}, {0, 5});
@@ -178,7 +178,7 @@ struct Member {
   Index begin, end;
 };
 
-TEST(Ledger, ARandomSessionWithChildrenCostsEachRecordWhatABruteForceSays) {
+TEST(Ledger, MatchesBruteForceInSessionsWithChildren) {
   EXPECT_TRUE(rc::check([](std::uint64_t seed) {
     Stream stream({.seed = seed});
     constexpr Index n = 24;

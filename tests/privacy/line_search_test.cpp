@@ -38,7 +38,7 @@ struct Search {
   LineSearch search;
 };
 
-TEST(LineSearch, AcceptsADecreaseAndNeitherLessNorARise) {
+TEST(LineSearch, AcceptsSufficientDecreaseOnly) {
   // s = 2·1·2/400 = 0.01; all noise together is below 0.5 but for e^-12
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
     Search s(slopes(1, 1), 1e9, seed);
@@ -49,7 +49,7 @@ TEST(LineSearch, AcceptsADecreaseAndNeitherLessNorARise) {
   }
 }
 
-TEST(LineSearch, IsChargedOnceWhenItOpensAndEndsWithTheFirstYes) {
+TEST(LineSearch, ChargesOnceAndEndsAtFirstAcceptance) {
   Search s(slopes(1, 1));
   EXPECT_DOUBLE_EQ(s.search.sensitivity(), 0.01);
   for (int k = 0; k < 9; ++k) EXPECT_FALSE(s.search.decreases(at(1), 1));
@@ -64,7 +64,7 @@ TEST(LineSearch, IsChargedOnceWhenItOpensAndEndsWithTheFirstYes) {
 
 // A record moves the mean by 2G‖x − y‖/n at most, 100 times beyond the limit too, and that is
 // reached: the least decrease that is refused without noise shows the mean.
-TEST(LineSearch, ReplacingOneRecordMovesTheDecreaseByAtMostTheSensitivity) {
+TEST(LineSearch, OneRecordMovesDecreaseByAtMostSensitivity) {
   const auto decrease = [](double odd, double distance) {
     double low = -5, high = 5;
     while (high - low > 1e-12) {
@@ -86,7 +86,7 @@ TEST(LineSearch, ReplacingOneRecordMovesTheDecreaseByAtMostTheSensitivity) {
 
 // A single record, exchanged at will: on every k the probability that the k-th answer is the first
 // yes may differ by the factor e^ε at most.
-TEST(LineSearch, FirstYesesOfNeighboursDifferByTheFactorOfEpsilonAtMost) {
+TEST(LineSearch, FirstAcceptanceSatisfiesEpsilonBound) {
   constexpr int runs = 40000, questions = 4;
   std::vector<std::vector<double>> first(2, std::vector<double>(questions + 1, 0.0));
   for (int world = 0; world < 2; ++world)
@@ -105,7 +105,7 @@ TEST(LineSearch, FirstYesesOfNeighboursDifferByTheFactorOfEpsilonAtMost) {
   }
 }
 
-TEST(LineSearch, ARefusalLeavesNoTrace) {
+TEST(LineSearch, RefusalLeavesNoTrace) {
   QuadraticHouse house(slopes(1, 1), {.seed = 1}, zcdp_rule(0.4));  // ε = 1 costs 1/2
   const Batch all = house.curator.draw(BatchPolicy::all());
   EXPECT_THROW(LineSearch(house.curator, all, at(0), spec), BudgetExhausted);
@@ -129,7 +129,7 @@ TEST(LineSearch, ARefusalLeavesNoTrace) {
       InputError);
 }
 
-TEST(LineSearch, QuestionsBeyondItsReachAreRefusedAndPointsThatAreNotFiniteDenied) {
+TEST(LineSearch, RejectsPointsBeyondReachAndDeniesNonFiniteOnes) {
   Search s(slopes(1, 1));
   EXPECT_THROW(s.search.decreases(at(-2.1), 0), InputError);
   EXPECT_THROW(s.search.decreases(Vector::Zero(3), 0), InputError);
@@ -138,7 +138,7 @@ TEST(LineSearch, QuestionsBeyondItsReachAreRefusedAndPointsThatAreNotFiniteDenie
   EXPECT_EQ(s.search.questions(), 1);
 }
 
-TEST(LineSearch, DeparturesDoWhatTheySay) {
+TEST(LineSearch, FollowsDepartures) {
   const auto decreases = [](const UnsoundCurator::Departures& departures, double by) {
     UnsoundQuadraticHouse house(slopes(5, 5), departures);
     LineSearch search(house.curator, house.curator.draw(BatchPolicy::all()), at(0), spec);
@@ -165,7 +165,7 @@ StationaritySpec ganesh(SelectionScales scales) {
           .failure = 0.1};
 }
 
-TEST(PrintedSelection, OfGaneshHasItsScalesOffsetsAndTrueCost) {
+TEST(PrintedSelection, MatchesGaneshScalesOffsetsAndTrueCost) {
   const auto printed = plan_stationarity(ganesh(SelectionScales::zero_out), 5000);
   ASSERT_EQ(printed.size(), 2U);
   EXPECT_NEAR(printed[0].threshold_scale(), 0.0008, 1e-15);
@@ -188,7 +188,7 @@ TEST(PrintedSelection, OfGaneshHasItsScalesOffsetsAndTrueCost) {
 }
 
 // avdiukhin-2024 notes, 8 (vector 14): G = 2.616, M = 2, α = 0.1, ρ = 1.539600718, n = 20000.
-TEST(Selection, HasTheNumbersOfAvdiukhinsVector14) {
+TEST(StationarityPlan, MatchesAvdiukhinVector14) {
   const double rho = 1.539600718, alpha = 0.1;
   const StationaritySpec one{.epsilon = 1,
                              .gradient_scale = alpha,
@@ -233,7 +233,7 @@ const Vector minimum = Vector::Zero(3);
 const Vector saddle_point = std::acos(-1.0) * Vector::Unit(3, 0);
 const Vector slope_point = Vector::Constant(3, std::acos(0.0));
 
-TEST(PrintedSelection, AcceptsAMinimumAndNeitherASaddleNorASlope) {
+TEST(PrintedSelection, AcceptsMinimumButNotSaddleOrSlope) {
   for (const SelectionForm form : {SelectionForm::two_tests, SelectionForm::independent})
     for (const SelectionScales scales : {SelectionScales::zero_out, SelectionScales::replace_one})
       for (std::uint64_t seed = 0; seed < 20; ++seed) {
@@ -244,7 +244,7 @@ TEST(PrintedSelection, AcceptsAMinimumAndNeitherASaddleNorASlope) {
       }
 }
 
-TEST(PrintedSelection, IsChargedItsTrueCost) {
+TEST(PrintedSelection, ChargesTrueCost) {
   const auto total = [](SelectionForm form, SelectionScales scales, int questions) {
     Selected s(printed_spec(form, scales), saddle_point);
     for (int k = 1; k < questions; ++k) s.test.accepts(saddle_point);
@@ -264,7 +264,7 @@ TEST(PrintedSelection, IsChargedItsTrueCost) {
   EXPECT_DOUBLE_EQ(total(SelectionForm::independent, SelectionScales::replace_one, 5), 10);
 }
 
-TEST(PrintedSelection, OfTheIndependentFormIsRefusedQuestionByQuestion) {
+TEST(PrintedSelection, IndependentFormIsRefusedPerQuestion) {
   const StationaritySpec spec1 =
       printed_spec(SelectionForm::independent, SelectionScales::replace_one);
   const double cost = 2 * zcdp_rule(1).charge(LaplaceEvent{1});
@@ -275,14 +275,14 @@ TEST(PrintedSelection, OfTheIndependentFormIsRefusedQuestionByQuestion) {
   EXPECT_EQ(s.test.questions(), 1);
 }
 
-TEST(PrintedSelection, TheTwoTestsEndWithTheFirstYesAndTheIndependentOneDoesNot) {
+TEST(PrintedSelection, OnlyTwoTestFormEndsAtFirstAcceptance) {
   Selected two(printed_spec(SelectionForm::two_tests, SelectionScales::replace_one), minimum);
   EXPECT_THROW(two.test.accepts(minimum), InputError);
   Selected many(printed_spec(SelectionForm::independent, SelectionScales::replace_one), minimum);
   EXPECT_TRUE(many.test.accepts(minimum));
 }
 
-TEST(PrintedSelection, BadSpecsAreRefused) {
+TEST(PrintedSelection, RejectsBadSpecs) {
   StationaritySpec none = ganesh(SelectionScales::zero_out), certain = none;
   none.candidates = 0;
   EXPECT_THROW(plan_stationarity(none, 10), InputError);

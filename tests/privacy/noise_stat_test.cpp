@@ -56,7 +56,7 @@ double deviation_charged(const LedgerEntry& entry) {
   return std::get<PoissonGaussianEvent>(*entry.event).noise_multiplier * C / size;
 }
 
-TEST(NoiseStatistics, EveryQueryDrawsTheNoiseThatItsChargePaysFor) {
+TEST(NoiseStatistics, QueriesDrawChargedNoise) {
   const std::array policies{
       BatchPolicy::all(), BatchPolicy::fresh(4), BatchPolicy::sample(4), BatchPolicy::poisson(0.4)};
   std::uint64_t seed = 100;
@@ -83,7 +83,7 @@ TEST(NoiseStatistics, EveryQueryDrawsTheNoiseThatItsChargePaysFor) {
         }
 }
 
-TEST(NoiseStatistics, AChildDrawsTheNoiseThatItsChargePaysFor) {
+TEST(NoiseStatistics, ChildDrawsChargedNoise) {
   House house(Data(d + d2, n), {.seed = 7});
   Curator child = house.curator.child({"c", 0.5, RecordRange{2, 6}});
   const Batch batch = child.draw(BatchPolicy::all());
@@ -95,7 +95,7 @@ TEST(NoiseStatistics, AChildDrawsTheNoiseThatItsChargePaysFor) {
   expect_normal_and_half_of_it_caught(sample, 2.0 * 2.0 * C / 4.0);
 }
 
-TEST(NoiseStatistics, AReleaseThatChargesNothingIsStillNoise) {
+TEST(NoiseStatistics, FreeReleaseIsStillNoisy) {
   House house(Data(d + d2, n), {.seed = 8});
   const Places at;
   const Batch batch = house.curator.draw(BatchPolicy::all());
@@ -131,7 +131,7 @@ std::array<std::vector<double>, leaves + 1> tree_noise(std::size_t trees) {
   return noise;
 }
 
-TEST(NoiseStatistics, EveryNodeOfTheTreeHasTheNoiseOfOneNode) {
+TEST(NoiseStatistics, TreeNodesHaveStatedDeviation) {
   const auto noise = tree_noise(10'000);
   for (std::size_t t = 1; t <= leaves; ++t) {
     const auto first =
@@ -142,7 +142,7 @@ TEST(NoiseStatistics, EveryNodeOfTheTreeHasTheNoiseOfOneNode) {
   }
 }
 
-TEST(NoiseStatistics, PrefixesHavePopcountVarianceAndTheCovarianceOfSharedNodes) {
+TEST(NoiseStatistics, PrefixesHaveCovarianceOfSharedNodes) {
   const auto noise = tree_noise(20'000);
   const auto count = static_cast<double>(noise[1].size());
   const auto z_score = [&](std::size_t s, std::size_t t, double shared) {

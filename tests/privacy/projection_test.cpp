@@ -70,7 +70,7 @@ Vector mean_gradient(Curator& curator, ConstVectorRef w, double limit) {
   return out;
 }
 
-TEST(Projection, ByAnOrthogonalMatrixIsARotationOfTheParameters) {
+TEST(Projection, OrthogonalMapRotatesParameters) {
   const Matrix rotation = orthogonal(1);
   const auto records = logistic(data(2));
   const auto turned = records->projected(rotation, 2.0);
@@ -97,7 +97,7 @@ TEST(Projection, ByAnOrthogonalMatrixIsARotationOfTheParameters) {
   }
 }
 
-TEST(Projection, KeepsLossesAndGradientsWhereNothingIsCapped) {
+TEST(Projection, KeepsGradientsWhenNothingIsCapped) {
   const Matrix map = normals(3, d, 7, 0.3);
   const auto records = data(2);
   ASSERT_LE((map * records->features).colwise().norm().maxCoeff(), 2.0);
@@ -111,7 +111,7 @@ TEST(Projection, KeepsLossesAndGradientsWhereNothingIsCapped) {
   EXPECT_LE((map * a - b).norm(), 1e-12);
 }
 
-TEST(Projection, OfSimulatedRecordsProjectsTheirAtoms) {
+TEST(Projection, ProjectsAtomsOfSimulatedRecords) {
   const auto atoms = data(5);
   const GlmModel model{"logistic", logistic_loss(), 0};
   const Matrix map = normals(4, d, 6, 3.0);
@@ -134,7 +134,7 @@ TEST(Projection, OfSimulatedRecordsProjectsTheirAtoms) {
 
 // Maps that stretch a thousandfold, records far beyond their bound: a release moves by at most
 // twice the limit over n, and the search comes near it; a record's own share is capped.
-TEST(Projection, EveryMapIsPrivate) {
+TEST(Projection, KeepsSensitivityBoundForEveryMap) {
   const UnsoundCurator::Departures no_noise{.no_noise = true};
   const UnsoundCurator::Departures exact{.no_noise = true, .no_clipping = true};
   const PublicFacts f = facts();
@@ -173,7 +173,7 @@ TEST(Projection, EveryMapIsPrivate) {
     }
 }
 
-TEST(Projection, SharesLedgerBudgetAndRangesWithItsParent) {
+TEST(Projection, SharesLedgerBudgetAndRangesWithParent) {
   const PublicFacts f = facts();
   const auto records = logistic(data(2));
   const FilterRule rule{Calibrator::cks, {}, 1.0};
@@ -194,7 +194,7 @@ TEST(Projection, SharesLedgerBudgetAndRangesWithItsParent) {
   EXPECT_DOUBLE_EQ(e.sensitivity_high, 2.0 / 10);
 }
 
-TEST(Projection, OfAProjectionReadsTheProjectedFeatures) {
+TEST(Projection, ComposesWithAnotherProjection) {
   const PublicFacts f = facts();
   const auto records = logistic(data(2));
   UnsoundCurator parent(f, *records, {.seed = 1}, {.no_noise = true});
@@ -209,7 +209,7 @@ TEST(Projection, OfAProjectionReadsTheProjectedFeatures) {
   EXPECT_EQ(mean_gradient(inner, v, 9), mean_gradient(same, v, 9));
 }
 
-TEST(Projection, ScalesThePublicFacts) {
+TEST(Projection, ScalesPublicFacts) {
   PublicFacts f = facts();
   const PublicFacts p = projected_facts(f, 3, 2.0);
   const Constants &a = f.constants, &b = p.constants;
@@ -227,7 +227,7 @@ TEST(Projection, ScalesThePublicFacts) {
 }
 
 // The smoothness of projected records reaches M·cap², so 2M·x_max would be too small.
-TEST(Projection, SmoothnessGrowsWithTheSquareOfTheCap) {
+TEST(Projection, SmoothnessGrowsWithSquareOfCap) {
   const PublicFacts f = facts();
   auto one = std::make_shared<GlmData>();
   one->features = Vector::Unit(d, 0);
@@ -241,7 +241,7 @@ TEST(Projection, SmoothnessGrowsWithTheSquareOfTheCap) {
   EXPECT_GT(curvature[0], 1.9 * 2 * M);
 }
 
-TEST(Projection, IsRefusedWhereItMeansNothing) {
+TEST(Projection, RejectsInvalidMapsAndUnsupportedRecords) {
   const PublicFacts f = facts();
   const auto records = logistic(data(2));
   Curator parent(f, *records, {Calibrator::cks, {}, 1.0}, {.seed = 1});
@@ -259,7 +259,7 @@ TEST(Projection, IsRefusedWhereItMeansNothing) {
 }
 
 // ε for pure mechanisms in place of (ε, δ): for records that answer nothing else.
-TEST(PureChild, TakesTheWholeBudgetOfItsRecordsOrNone) {
+TEST(PureChild, TakesWholeBudgetOfItsRecordsOrNone) {
   const PublicFacts f = facts();
   const auto records = logistic(data(2));
   Curator parent(f, *records, filter_rule({1.5, 1e-6}, Calibrator::cks), {.seed = 1});
@@ -284,7 +284,7 @@ TEST(PureChild, TakesTheWholeBudgetOfItsRecordsOrNone) {
   EXPECT_EQ(nothing.remaining().pure_share, 0.0);
 }
 
-TEST(Projection, GlmFamiliesStateTheirFeatureBound) {
+TEST(Projection, GlmFamiliesStateFeatureBound) {
   const InstanceSpec spec{.records = 20, .dimension = 6, .seed = 1};
   for (const std::string name : {"glm-sigmoid", "glm-welsch", "glm-tukey"})
     EXPECT_EQ(find_problem(name)->make(spec).facts.feature_bound, 1.0) << name;

@@ -20,7 +20,7 @@ using Account = RangeFilter::Account;
 
 constexpr PrivacyBudget budget{1.0, 1e-6};
 
-TEST(PureAccount, TheRuleGivesTheOtherAccountTheRestOfTheBudget) {
+TEST(PureAccount, RuleSplitsBudgetBetweenAccounts) {
   for (const Calibrator calibrator :
        {Calibrator::bun_steinke, Calibrator::cks, Calibrator::exact_gaussian}) {
     const FilterRule plain = filter_rule(budget, calibrator);
@@ -44,7 +44,7 @@ TEST(PureAccount, TheRuleGivesTheOtherAccountTheRestOfTheBudget) {
     EXPECT_THROW(filter_rule(budget, Calibrator::cks, {}, 0.1, bad), InputError);
 }
 
-TEST(PureAccount, IsChargedInOrderOfArrivalWhileItHasRoomAndTheOtherAccountAfterIt) {
+TEST(PureAccount, IsChargedBeforeOtherAccount) {
   RangeFilter filter({0, 10}, 0.1, 1.0);
   EXPECT_EQ(filter.try_pure({{0, 10}, 0.08}, 0.4), Account::pure);
   EXPECT_EQ(filter.try_pure({{0, 5}, 0.08}, 0.4), Account::pure);
@@ -59,7 +59,7 @@ TEST(PureAccount, IsChargedInOrderOfArrivalWhileItHasRoomAndTheOtherAccountAfter
   EXPECT_EQ(none.try_pure({{0, 10}, 0.08}, 0.4), Account::zcdp);
 }
 
-TEST(PureAccount, ARefusalLeavesEveryAccountAsItWas) {
+TEST(PureAccount, RefusalLeavesAccountsUnchanged) {
   RangeFilter filter({0, 4}, 1.0, 1.0, 1e-7);
   EXPECT_FALSE(filter.try_slice({{1, 3}, 0.5, 0.5, 2e-7}));
   EXPECT_FALSE(filter.try_slice({{1, 3}, 0.5, 1.5, 0.0}));
@@ -83,7 +83,7 @@ double delta_response_first(double epsilon, double e1, std::array<double, 2> mu)
   return worst;
 }
 
-TEST(PureAccount, InterleavedWithAdaptiveGaussiansItCostsItsEpsilonAndNoMore) {
+TEST(PureAccount, CostsItsEpsilonAmongAdaptiveGaussians) {
   const FilterRule rule = filter_rule(budget, Calibrator::exact_gaussian, {}, 0.4);
   const double most = std::sqrt(2 * rule.capacity);
   for (const double first : {0.0, 0.3, 0.7, 1.0})
@@ -99,7 +99,7 @@ LedgerEntry entry(const Event& event, bool pure, double delta_extra = 0.0) {
   return {"/", "q", BatchPolicy::all(), event, {0, 4}, 1, 1, 1, 1, 1, pure, delta_extra};
 }
 
-TEST(PureAccount, WhatIsSpentNeverExceedsTheGuarantee) {
+TEST(PureAccount, NeverExceedsGuarantee) {
   EXPECT_TRUE(rc::check([](std::uint64_t seed) {
     Stream stream({.seed = seed});
     const PrivacyBudget whole{std::exp(4.0 * stream.uniform() - 3.0),
@@ -132,7 +132,7 @@ TEST(PureAccount, WhatIsSpentNeverExceedsTheGuarantee) {
   }));
 }
 
-TEST(PureAccount, TheBasicRuleAddsPureEpsilonsToTheBestOfTheRest) {
+TEST(PureAccount, AddsPureEpsilonsToBestOfRest) {
   Ledger ledger;
   ledger.append(entry(GaussianEvent{8.0}, false));
   for (int k = 0; k < 3; ++k) ledger.append(entry(ExponentialEvent{0.5}, true));
@@ -151,7 +151,7 @@ TEST(PureAccount, TheBasicRuleAddsPureEpsilonsToTheBestOfTheRest) {
   EXPECT_LT(many.spent(1e-6).epsilon, 3.0 + 1.5);
 }
 
-TEST(PureAccount, InexactReleasesPayTheirDelta) {
+TEST(PureAccount, ChargesDeltaOfInexactReleases) {
   Ledger exact, inexact;
   exact.append(entry(GaussianEvent{6.0}, false));
   inexact.append(entry(GaussianEvent{6.0}, false, 1e-7));

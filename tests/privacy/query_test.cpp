@@ -42,7 +42,7 @@ double moved(const Data& data,
   return (from_a - from_b).norm();
 }
 
-TEST(Sensitivity, ReplacingOneRecordMovesAReleaseByAtMostThePlannedSensitivity) {
+TEST(Sensitivity, BoundsEffectOfOneRecord) {
   EXPECT_TRUE(rc::check([](std::uint64_t seed, std::uint8_t index, std::uint8_t which) {
     Stream stream({.seed = seed});
     const Data data = random_data(n, C, stream);
@@ -59,7 +59,7 @@ TEST(Sensitivity, ReplacingOneRecordMovesAReleaseByAtMostThePlannedSensitivity) 
   }));
 }
 
-TEST(Sensitivity, OppositeRecordsAtTheLimitAttainItForEveryQueryPolicyAndBlock) {
+TEST(Sensitivity, IsAttainedByOppositeRecords) {
   const Places places;
   for (const Kind kind : kinds)
     for (const BatchPolicy& policy : policies)
@@ -79,7 +79,7 @@ TEST(Sensitivity, OppositeRecordsAtTheLimitAttainItForEveryQueryPolicyAndBlock) 
       }
 }
 
-TEST(Sensitivity, ARecordOutsideTheBatchMovesNothing) {
+TEST(Sensitivity, RecordOutsideBatchMovesNothing) {
   Stream stream({.seed = 3});
   const Data data = random_data(n, C, stream);
   const GradientQuery query{C, Noise::sensitivity_ratio(1.0), Block::joint};
@@ -96,7 +96,7 @@ TEST(Sensitivity, ARecordOutsideTheBatchMovesNothing) {
   }
 }
 
-TEST(Sensitivity, APoissonSumIsDividedByThePublicExpectedSize) {
+TEST(Sensitivity, DividesPoissonSumByExpectedSize) {
   Data data(d + d2, n);
   data.offset.row(0).setOnes();
   House house(data, {.seed = 1}, zcdp_rule(1e100));
@@ -112,7 +112,7 @@ TEST(Sensitivity, APoissonSumIsDividedByThePublicExpectedSize) {
   EXPECT_GT(sizes.size(), 3U);  // the realised size would give the same mean every time
 }
 
-TEST(Sensitivity, ARecordWithoutAFiniteContributionCountsAsZero) {
+TEST(Sensitivity, CountsNonFiniteContributionsAsZero) {
   Stream stream({.seed = 4});
   const Data clean = random_data(n, C, stream);
   Data zeroed = clean;
@@ -132,7 +132,7 @@ TEST(Sensitivity, ARecordWithoutAFiniteContributionCountsAsZero) {
   }
 }
 
-TEST(Sensitivity, AtAPointThatIsNotFiniteAReleaseIsNoiseAlone) {
+TEST(Sensitivity, NonFinitePointReleasesNoiseAlone) {
   Stream stream({.seed = 5});
   const GradientQuery query{C, Noise::sensitivity_ratio(1.0)};
   for (const double wild : {std::nan(""), HUGE_VAL}) {
@@ -147,7 +147,7 @@ TEST(Sensitivity, AtAPointThatIsNotFiniteAReleaseIsNoiseAlone) {
   }
 }
 
-TEST(Sensitivity, WithLimitZeroNothingIsReadAndNothingIsCharged) {
+TEST(Sensitivity, ZeroLimitReadsAndChargesNothing) {
   Stream stream({.seed = 6});
   House house(random_data(n, 1e-170, stream));  // their squares underflow, so no clipping acts
   const GradientQuery query{0.0, Noise::standard_deviation(0.0)};
@@ -158,7 +158,7 @@ TEST(Sensitivity, WithLimitZeroNothingIsReadAndNothingIsCharged) {
   EXPECT_TRUE(house.curator.ledger().entries().empty());
 }
 
-TEST(Sensitivity, WhereThePointsCoincideNothingIsReadOrChargedAndNoiseIsStillAdded) {
+TEST(Sensitivity, CoincidingPointsReadNothingButAddNoise) {
   Stream stream({.seed = 7});
   House house(random_data(n, C, stream)), empty(Data(d + d2, n));
   const Places places;
@@ -172,7 +172,7 @@ TEST(Sensitivity, WhereThePointsCoincideNothingIsReadOrChargedAndNoiseIsStillAdd
   EXPECT_TRUE(same_bits(out, expected));
 }
 
-TEST(GaussianPlan, ChargesWhatTheNoiseBuysForEveryPolicy) {
+TEST(GaussianPlan, ChargesStatedNoiseForEveryPolicy) {
   constexpr Index records = 1000;
   const auto plan = [](const BatchPolicy& policy, BatchUse use) {
     return plan_gaussian(policy, use, records, 3.0, Noise::standard_deviation(0.5));
@@ -197,7 +197,7 @@ TEST(GaussianPlan, ChargesWhatTheNoiseBuysForEveryPolicy) {
   }
 }
 
-TEST(GaussianPlan, RefusesLimitsAndNoiseThatGuaranteeNothing) {
+TEST(GaussianPlan, RejectsInvalidLimitsAndNoise) {
   const auto plan = [](double limit, double noise) {
     plan_gaussian(
         BatchPolicy::all(), BatchUse::one_query, 10, limit, Noise::sensitivity_ratio(noise));

@@ -59,7 +59,7 @@ Vector adversarial(Index entries, double limit, Stream& stream) {
   return v;
 }
 
-TEST(Release, NoRecordMovesItByMoreThanItsSensitivity) {
+TEST(Release, OneRecordMovesItByAtMostSensitivity) {
   double attained = 0;
   rc::check([&](std::uint32_t seed) {
     Stream stream({.seed = seed});
@@ -87,7 +87,7 @@ TEST(Release, NoRecordMovesItByMoreThanItsSensitivity) {
   EXPECT_GT(attained, 0.9999);
 }
 
-TEST(Release, ASumDoesNotDependOnTheOrderOfRecords) {
+TEST(Release, DoesNotDependOnRecordOrder) {
   Stream stream({.seed = 3});
   Data data = random_data(500, 1.0, stream);
   Data turned = data;
@@ -103,7 +103,7 @@ TEST(Release, ASumDoesNotDependOnTheOrderOfRecords) {
   }
 }
 
-TEST(Release, IsTheClippedMeanAndNoiseOfItsDeviation) {
+TEST(Release, IsClippedMeanPlusStatedNoise) {
   Stream stream({.seed = 4});
   const Data data = random_data(50, 1.0, stream);
   House seeded(data, {.seed = 1});
@@ -152,7 +152,7 @@ class Unclipped final : public Records {
   double size_;
 };
 
-TEST(Release, AContributionBeyondItsLimitCountsAsZeroWhateverTheProblemSays) {
+TEST(Release, CountsContributionsBeyondLimitAsZero) {
   const auto answer = [](double size) {
     PublicFacts facts = facts_of(4);
     facts.dual_kind = DualKind::none;
@@ -176,7 +176,7 @@ TEST(Release, AContributionBeyondItsLimitCountsAsZeroWhateverTheProblemSays) {
   EXPECT_EQ(answer(std::numeric_limits<double>::quiet_NaN()), without);
 }
 
-TEST(Release, NothingComesFromTheSeedAndEverythingFromTheWords) {
+TEST(Release, DrawsNoiseFromWordsAndNotFromSeed) {
   Stream stream({.seed = 5});
   const Data data = random_data(20, 1.0, stream);
   const auto release = [&](std::uint64_t words, std::uint64_t seed) {
@@ -194,7 +194,7 @@ TEST(Release, NothingComesFromTheSeedAndEverythingFromTheWords) {
   EXPECT_GT((release(1, 1) - release(2, 1)).cwiseAbs().minCoeff(), 1e-6);
 }
 
-TEST(Release, IsChargedTheZcdpOfItsGaussianAndListedAsThat) {
+TEST(Release, ChargesAndListsZcdpOfItsGaussian) {
   Stream stream({.seed = 6});
   ReleaseHouse house(random_data(20, 1.0, stream));
   ask_all(house, Kind::gradient, {1.0, Noise::sensitivity_ratio(2.0)});
@@ -207,7 +207,7 @@ TEST(Release, IsChargedTheZcdpOfItsGaussianAndListedAsThat) {
   EXPECT_THROW(ask_all(filled, Kind::gradient, query), BudgetExhausted);
 }
 
-TEST(Release, OfATreeHasThePrefixSumsAndTheNoiseOfItsNodes) {
+TEST(Release, TreeMatchesPrefixSumsAndNodeNoise) {
   Stream stream({.seed = 7});
   const Data data = random_data(40, 1.0, stream);
   constexpr double sigma = 0.25;
@@ -244,7 +244,7 @@ TEST(Release, OfATreeHasThePrefixSumsAndTheNoiseOfItsNodes) {
   EXPECT_LT((second - expected).cwiseAbs().maxCoeff(), 6 * 2 * std::sqrt(2.0 / (d * runs)));
 }
 
-TEST(Release, ALeafWhoseRecordsThrowLeavesTheTreeAsItWas) {
+TEST(Release, ThrowingLeafLeavesTreeUnchanged) {
   Stream stream({.seed = 10});
   ReleaseHouse house(random_data(8, 1.0, stream));
   TreeStream tree(house.curator, 0.25, 4);
@@ -263,7 +263,7 @@ TEST(Release, ALeafWhoseRecordsThrowLeavesTheTreeAsItWas) {
   EXPECT_LT(out.norm(), 1 + 0.25 * 6);
 }
 
-TEST(Release, EqualQueriesAreOneRowOfTheLedger) {
+TEST(Release, MergesEqualQueriesInLedger) {
   Stream stream({.seed = 11});
   ReleaseHouse house(random_data(4, 1.0, stream));
   for (int k = 0; k < 100; ++k)
@@ -300,7 +300,7 @@ struct Curved {
   std::unique_ptr<UnsoundCurator> bare;
 };
 
-TEST(Release, OfAHessianIsTheWeighedMeanAndGoe) {
+TEST(Release, HessianIsMeanPlusGoeNoise) {
   const Vector origin = Vector::Zero(d);
   const Point x(origin);
   constexpr int runs = 20'000;
@@ -325,7 +325,7 @@ TEST(Release, OfAHessianIsTheWeighedMeanAndGoe) {
   EXPECT_LT(mean.cwiseAbs().maxCoeff(), 6 * std::numbers::sqrt2 / std::sqrt(runs));
 }
 
-TEST(Release, OfProductsAndCombinationsReadsWhatTheSeededDoorReads) {
+TEST(Release, ProductsAndCombinationsMatchSeededCurator) {
   const Vector here = Vector::Constant(d, 0.3), there = Vector::Constant(d, -0.2);
   const Point x(here), before(there);
   const Vector v = Vector::LinSpaced(d, -1, 2);
@@ -348,7 +348,7 @@ TEST(Release, OfProductsAndCombinationsReadsWhatTheSeededDoorReads) {
     EXPECT_TRUE(std::holds_alternative<ZcdpEvent>(*entry.event)) << entry.query;
 }
 
-TEST(Release, OfAHessianStreamReadsWhatTheSeededDoorReads) {
+TEST(Release, HessianStreamMatchesSeededCurator) {
   constexpr double deviation = 1e-3;
   for (const char* name : {"cosine-saddle", "phase-retrieval"}) {
     const Problem problem = find_problem(name)->make({.records = 40, .dimension = d, .seed = 3});
@@ -385,7 +385,7 @@ TEST(Release, OfAHessianStreamReadsWhatTheSeededDoorReads) {
   }
 }
 
-TEST(Release, RefusesWhatHasNoExactNoise) {
+TEST(Release, RejectsQueriesWithoutExactNoise) {
   Stream stream({.seed = 9});
   ReleaseHouse house(random_data(20, 1.0, stream));
   Curator& curator = house.curator;

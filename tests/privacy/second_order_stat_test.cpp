@@ -52,7 +52,7 @@ double charged_deviation(const Curator& curator) {
   return std::get<GaussianEvent>(*entry.event).noise_multiplier * entry.sensitivity_high;
 }
 
-TEST(SecondOrderNoise, OfAHessianIsGoeOfTheDeviationThatIsCharged) {
+TEST(SecondOrderNoise, HessianDrawsChargedGoe) {
   for (const Noise& noise : {Noise::sensitivity_ratio(1.7), Noise::standard_deviation(0.3)}) {
     QuadraticHouse house(nothing(), {.seed = 21});
     const Batch all = house.curator.draw(BatchPolicy::all());
@@ -74,7 +74,7 @@ TEST(SecondOrderNoise, OfAHessianIsGoeOfTheDeviationThatIsCharged) {
   }
 }
 
-TEST(SecondOrderNoise, OfAProductAndOfACombinationIsTheDeviationThatIsCharged) {
+TEST(SecondOrderNoise, ProductAndCombinationDrawChargedNoise) {
   const Vector x = Vector::Ones(dim), y = Vector::Zero(dim);
   for (const Noise& noise : {Noise::sensitivity_ratio(1.7), Noise::standard_deviation(0.3)})
     for (const bool product : {true, false}) {
@@ -105,7 +105,7 @@ void expect_frequency(int yes, double expected) {
   EXPECT_NEAR(static_cast<double>(yes) / runs, expected, 6 * error);
 }
 
-TEST(SecondOrderNoise, OfALineSearchHasTheScalesThatItsChargePaysFor) {
+TEST(SecondOrderNoise, LineSearchDrawsChargedScales) {
   for (const double decrease : {-0.5, 0.2, 1.5}) {
     int yes = 0;
     double s = 0;
@@ -124,7 +124,7 @@ TEST(SecondOrderNoise, OfALineSearchHasTheScalesThatItsChargePaysFor) {
 }
 
 // At Hessian and gradient zero: both thresholds are met but for the noise, each with its own.
-TEST(SecondOrderNoise, OfPrintedSelectionsHasTheScalesThatTheirChargesPayFor) {
+TEST(SecondOrderNoise, PrintedSelectionsDrawChargedScales) {
   for (const SelectionForm form : {SelectionForm::two_tests, SelectionForm::independent})
     for (const SelectionScales scales : {SelectionScales::zero_out, SelectionScales::replace_one}) {
       const StationaritySpec spec{.epsilon = 8,

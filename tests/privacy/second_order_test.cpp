@@ -62,7 +62,7 @@ double zcdp_of(const LedgerEntry& entry) {
   return 1.0 / (2.0 * z * z);
 }
 
-TEST(HessianQueries, WithoutNoiseGiveTheHessianOfTheProblem) {
+TEST(HessianQueries, ReturnExactHessianWithoutNoise) {
   for (const char* name : {"cosine-saddle", "phase-retrieval", "glm-logistic"}) {
     const Problem p = find_problem(name)->make({.records = 60, .dimension = 5});
     UnsoundCurator curator(
@@ -82,7 +82,7 @@ TEST(HessianQueries, WithoutNoiseGiveTheHessianOfTheProblem) {
   }
 }
 
-TEST(HessianQueries, MatricesAreSymmetricAndNoiseOfTheDiagonalIsTwiceTheVariance) {
+TEST(HessianQueries, AddSymmetricNoiseWithDoubledDiagonalVariance) {
   const HessianQuery query{.limit = M, .rank = 0, .noise = Noise::standard_deviation(0.3)};
   Quadratics zero = some();
   for (Matrix& h : zero.hessians) h.setZero();
@@ -96,7 +96,7 @@ TEST(HessianQueries, MatricesAreSymmetricAndNoiseOfTheDiagonalIsTwiceTheVariance
 }
 
 // privacy-accounting notes, 3: d = 4, M = 1, b = 100, s = 0.5 costs 0.0016.
-TEST(HessianQueries, CostTheSquaredSensitivityOverFourVariances) {
+TEST(HessianQueries, CostSquaredSensitivityOverFourVariances) {
   Stream stream({.seed = 5});
   QuadraticHouse house(random_quadratics(100, 4, 4, 1.0, stream));
   ask_hessian(house.curator,
@@ -114,7 +114,7 @@ TEST(HessianQueries, CostTheSquaredSensitivityOverFourVariances) {
   EXPECT_NEAR(zcdp_of(one.curator.ledger().entries().front()), 0.0004, 1e-15);
 }
 
-TEST(HessianQueries, ANoiseRatioCostsTheSameAsOfAnyOtherQuery) {
+TEST(HessianQueries, CostSameAsOtherQueriesAtSameNoiseRatio) {
   for (const BatchPolicy& policy : policies) {
     QuadraticHouse house(some());
     ask_hessian(
@@ -126,7 +126,7 @@ TEST(HessianQueries, ANoiseRatioCostsTheSameAsOfAnyOtherQuery) {
   }
 }
 
-TEST(HessianQueries, SecretBatchesAreChargedToEveryoneInFullAndAnswerOnce) {
+TEST(HessianQueries, ChargeSecretBatchesInFullAndAnswerOnce) {
   for (const BatchPolicy& policy : {BatchPolicy::sample(4), BatchPolicy::poisson(0.4)}) {
     QuadraticHouse house(some());
     const Batch batch = house.curator.draw(policy);
@@ -153,7 +153,7 @@ double moved(const Quadratics& data, const Quadratics& neighbour, std::uint64_t 
   return (ask(a.curator) - ask(b.curator)).norm();
 }
 
-TEST(SecondOrderSensitivity, ReplacingOneRecordMovesAReleaseByAtMostThePlannedSensitivity) {
+TEST(SecondOrderSensitivity, BoundsEffectOfOneRecord) {
   EXPECT_TRUE(rc::check([](std::uint64_t seed, std::uint8_t index, std::uint8_t which) {
     Stream stream({.seed = seed});
     const Index rank = 1 + which / 4 % dim;
@@ -178,7 +178,7 @@ TEST(SecondOrderSensitivity, ReplacingOneRecordMovesAReleaseByAtMostThePlannedSe
   }));
 }
 
-TEST(SecondOrderSensitivity, OppositeRecordsAtTheLimitAttainIt) {
+TEST(SecondOrderSensitivity, IsAttainedByOppositeRecords) {
   const Noise noise = Noise::sensitivity_ratio(1);
   for (const BatchPolicy& policy : policies)
     for (const double scale : {1.0, 100.0})
@@ -212,7 +212,7 @@ TEST(SecondOrderSensitivity, OppositeRecordsAtTheLimitAttainIt) {
 }
 
 // What the neighbours above reach is what the ledger lists and the charge pays for.
-TEST(SecondOrderSensitivity, IsWhatIsChargedForOfEveryQuery) {
+TEST(SecondOrderSensitivity, IsListedAndChargedForEveryQuery) {
   const Noise noise = Noise::standard_deviation(0.3);
   for (const BatchPolicy& policy : policies) {
     const double b = size_of(policy);
@@ -233,7 +233,7 @@ TEST(SecondOrderSensitivity, IsWhatIsChargedForOfEveryQuery) {
   }
 }
 
-TEST(HessianQueries, ARankThatTheRecordsDoNotProveIsRefused) {
+TEST(HessianQueries, RejectUnprovedRank) {
   const Noise noise = Noise::sensitivity_ratio(1);
   const auto asks = [&](Index proved, Index claimed) {
     Quadratics data = some();
@@ -249,7 +249,7 @@ TEST(HessianQueries, ARankThatTheRecordsDoNotProveIsRefused) {
   for (const Index claimed : {Index{-1}, dim + 1}) EXPECT_THROW(asks(2, claimed), InputError);
 }
 
-TEST(HessianQueries, RecordsOfOneProductProveRankOneAndARegulariserTakesItBack) {
+TEST(HessianQueries, ProveRankOneForUnregularisedProducts) {
   for (const auto& [name, rank] : {std::pair{"phase-retrieval", Index{1}},
                                    std::pair{"glm-logistic", Index{0}},
                                    std::pair{"cosine-saddle", Index{0}}})
@@ -271,7 +271,7 @@ TEST(HessianQueries, RecordsOfOneProductProveRankOneAndARegulariserTakesItBack) 
   EXPECT_LT((eigenvalues.sum() - eigenvalues.maxCoeff()) / eigenvalues.maxCoeff(), 1e-12);
 }
 
-TEST(HessianQueries, AProductWithZeroIsFreeAndStillDrawsItsNoise) {
+TEST(HessianQueries, ProductWithZeroIsFreeButStillNoisy) {
   QuadraticHouse house(some());
   const HessianProductQuery query{M, Noise::standard_deviation(0.3)};
   const Vector first = ask_product(house.curator, BatchPolicy::all(), query, Vector::Zero(dim));
@@ -282,7 +282,7 @@ TEST(HessianQueries, AProductWithZeroIsFreeAndStillDrawsItsNoise) {
   EXPECT_TRUE(house.curator.ledger().entries().empty());
 }
 
-TEST(HessianQueries, ARecordWithoutAFiniteHessianCountsAsZero) {
+TEST(HessianQueries, CountNonFiniteHessiansAsZero) {
   const Noise noise = Noise::sensitivity_ratio(1);
   Quadratics zeroed = some();
   zeroed.hessians[2].setZero();
@@ -297,7 +297,7 @@ TEST(HessianQueries, ARecordWithoutAFiniteHessianCountsAsZero) {
   }
 }
 
-TEST(Combination, IsTheGradientAtOneAndTheDifferenceAtZero) {
+TEST(Combination, EqualsGradientAtOneAndDifferenceAtZero) {
   const Noise noise = Noise::standard_deviation(0.2);
   for (const BatchPolicy& policy : policies) {
     const auto gradient = [&](Curator& c) {
@@ -320,7 +320,7 @@ TEST(Combination, IsTheGradientAtOneAndTheDifferenceAtZero) {
   }
 }
 
-TEST(Combination, ReadsOneBatchForBothAndIsAmplifiedAsOneQuery) {
+TEST(Combination, ReadsOneBatchAndIsAmplifiedAsOneQuery) {
   const Noise noise = Noise::sensitivity_ratio(2);
   QuadraticHouse house(some()), plain(some());
   ask_combination(house.curator, 0.3, BatchPolicy::sample(4), {0.9, 0.1, noise});
@@ -330,7 +330,7 @@ TEST(Combination, ReadsOneBatchForBothAndIsAmplifiedAsOneQuery) {
   EXPECT_EQ(*house.curator.ledger().entries()[0].event, *plain.curator.ledger().entries()[0].event);
 }
 
-TEST(Combination, AtASinglePointIsTheGradientTimesGamma) {
+TEST(Combination, EqualsGammaTimesGradientAtSinglePoint) {
   UnsoundQuadraticHouse house(some(), {.no_noise = true});
   Vector out(dim), gradient(dim);
   const Batch all = house.curator.draw(BatchPolicy::all());
@@ -383,7 +383,7 @@ TEST(SecondOrderRefusal, LeavesNoTrace) {
     }
 }
 
-TEST(SecondOrderRefusal, OfBatchesOfAnotherCuratorAndOfShapes) {
+TEST(SecondOrderRefusal, RejectsForeignBatchesAndBadShapes) {
   const Noise fair = Noise::sensitivity_ratio(5);
   QuadraticHouse house(some()), other(some());
   Matrix out(dim, dim), small(dim, dim - 1);
@@ -412,7 +412,7 @@ TEST(SecondOrderRefusal, OfBatchesOfAnotherCuratorAndOfShapes) {
                InputError);
 }
 
-TEST(SecondOrderDepartures, DoWhatTheySayAndTheLedgerShowsTheTrueCost) {
+TEST(SecondOrderDepartures, TakeEffectAndAreChargedTrueCost) {
   const Noise noise = Noise::sensitivity_ratio(2);
   const Quadratics data = some();
   Matrix clipped = Matrix::Zero(dim, dim), whole = Matrix::Zero(dim, dim);
@@ -447,7 +447,7 @@ TEST(SecondOrderDepartures, DoWhatTheySayAndTheLedgerShowsTheTrueCost) {
   EXPECT_NEAR(zcdp_of(mean.curator.ledger().entries()[0]), n * n / 8.0, 1e-10);
 }
 
-TEST(HessianQueries, WithoutClippingALimitOfZeroIsReadAndListed) {
+TEST(HessianQueries, ReadAndListZeroLimitWithoutClipping) {
   UnsoundQuadraticHouse house(some(), {.no_noise = true, .no_clipping = true});
   EXPECT_GT(ask_hessian(house.curator, BatchPolicy::all(), {0, 0, {}}).norm(), 0);
   EXPECT_GT(ask_product(house.curator, BatchPolicy::all(), {0, {}}).norm(), 0);

@@ -37,7 +37,7 @@ struct SimulatedHouse {
 
 constexpr Index huge = 10'000'000'000'000'000;
 
-TEST(SimulatedRecords, AnswerFreshBatchesOfAnySizeUntilTheDataEnd) {
+TEST(SimulatedRecords, AnswerFreshBatchesUntilDataEnd) {
   SimulatedHouse house(huge);
   for (int k = 0; k < 4; ++k)
     EXPECT_TRUE(
@@ -45,14 +45,14 @@ TEST(SimulatedRecords, AnswerFreshBatchesOfAnySizeUntilTheDataEnd) {
   EXPECT_THROW(house.curator.draw(BatchPolicy::fresh(1)), DataExhausted);
 }
 
-TEST(SimulatedRecords, AnswerAllRecordsAgainAndAgain) {
+TEST(SimulatedRecords, AnswerFullBatchesRepeatedly) {
   SimulatedHouse house(huge, "whole");
   house.ask(house.curator, house.curator.draw(BatchPolicy::all()));
   house.ask(house.curator, house.curator.draw(BatchPolicy::all()));
   EXPECT_EQ(house.curator.ledger().entries().size(), 1U);  // one kind of query, counted twice
 }
 
-TEST(SimulatedRecords, CannotBeReadWholeAndByFreshBatches) {
+TEST(SimulatedRecords, RejectMixingFullAndFreshBatches) {
   SimulatedHouse fresh_first(1000);
   fresh_first.curator.draw(BatchPolicy::fresh(10));
   EXPECT_THROW(fresh_first.curator.draw(BatchPolicy::all()), InputError);
@@ -63,7 +63,7 @@ TEST(SimulatedRecords, CannotBeReadWholeAndByFreshBatches) {
   EXPECT_NO_THROW(all_first.curator.draw(BatchPolicy::all()));
 }
 
-TEST(SimulatedRecords, CutDifferentlyByACuratorAndItsChildAreRefused) {
+TEST(SimulatedRecords, RejectDifferentCutsByCuratorAndChild) {
   SimulatedHouse house(1000);
   Curator child = house.curator.child({"all", 0.1});
   child.draw(BatchPolicy::fresh(100));
@@ -79,7 +79,7 @@ TEST(SimulatedRecords, CutDifferentlyByACuratorAndItsChildAreRefused) {
   }
 }
 
-TEST(SimulatedRecords, HalvesMayBeReadInTheirOwnWays) {
+TEST(SimulatedRecords, AllowDifferentReadsOfDisjointHalves) {
   SimulatedHouse house(1000);
   Curator first = house.curator.child({"first", 0.5, RecordRange{0, 500}});
   Curator second = house.curator.child({"second", 0.5, RecordRange{500, 1000}});
@@ -87,13 +87,13 @@ TEST(SimulatedRecords, HalvesMayBeReadInTheirOwnWays) {
   for (int k = 0; k < 3; ++k) house.ask(second, second.draw(BatchPolicy::fresh(100)));
 }
 
-TEST(SimulatedRecords, HaveNoSampledBatches) {
+TEST(SimulatedRecords, RejectSampledBatches) {
   SimulatedHouse house(huge);
   EXPECT_THROW(house.curator.draw(BatchPolicy::sample(10)), InputError);
   EXPECT_THROW(house.curator.draw(BatchPolicy::poisson(1e-15)), InputError);
 }
 
-TEST(SimulatedRecords, RefuseALimitThatWouldClip) {
+TEST(SimulatedRecords, RejectLimitsThatWouldClip) {
   SimulatedHouse house(1000);
   const Batch batch = house.curator.draw(BatchPolicy::fresh(10), BatchUse::several_queries);
   EXPECT_THROW(house.ask(house.curator, batch, 0.01), InputError);

@@ -42,7 +42,7 @@ const Vector minimum = Vector::Zero(3);
 const Vector saddle_point = std::numbers::pi * Vector::Unit(3, 0);
 const Vector slope_point = Vector::Constant(3, std::numbers::pi / 2);
 
-TEST(StationarityTest, AcceptsAMinimumAndNeitherASaddleNorASlope) {
+TEST(StationarityTest, AcceptsMinimumButNotSaddleOrSlope) {
   // s = max(2 G/(n α), 2/(n β)) = 0.0087; all Laplace noise together is below 1/2 but for e^-14
   int accepted = 0, wrong = 0;
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
@@ -56,7 +56,7 @@ TEST(StationarityTest, AcceptsAMinimumAndNeitherASaddleNorASlope) {
   EXPECT_EQ(accepted, 200);
 }
 
-TEST(StationarityTest, ItsSensitivityIsTheLargerOfTheTwo) {
+TEST(StationarityTest, UsesLargerOfTwoSensitivities) {
   StationaryHouse house;
   EXPECT_DOUBLE_EQ(house.open().sensitivity(), 2 * G / (n * 0.2));
   StationaritySpec curved = spec;
@@ -64,7 +64,7 @@ TEST(StationarityTest, ItsSensitivityIsTheLargerOfTheTwo) {
   EXPECT_DOUBLE_EQ(house.open(curved).sensitivity(), 2 / (n * 0.01));
 }
 
-TEST(StationarityTest, IsChargedOnceWhateverTheNumberOfQuestions) {
+TEST(StationarityTest, ChargesOnceForAnyNumberOfQuestions) {
   StationaryHouse house;
   StationarityTest test = house.open();
   for (int k = 0; k < 10; ++k) test.accepts(saddle_point);
@@ -75,7 +75,7 @@ TEST(StationarityTest, IsChargedOnceWhateverTheNumberOfQuestions) {
   EXPECT_EQ(test.questions(), 10);
 }
 
-TEST(StationarityTest, EndsWithTheFirstYes) {
+TEST(StationarityTest, EndsAtFirstAcceptance) {
   StationaryHouse house;
   StationarityTest test = house.open();
   while (!test.accepts(minimum)) {
@@ -83,7 +83,7 @@ TEST(StationarityTest, EndsWithTheFirstYes) {
   EXPECT_THROW(test.accepts(minimum), InputError);
 }
 
-TEST(StationarityTest, ThatTheBudgetDoesNotHoldIsNotOpened) {
+TEST(StationarityTest, DoesNotOpenBeyondBudget) {
   StationaryHouse house(1, 0.4);  // ε = 1 costs 1/2
   EXPECT_THROW(house.open(), BudgetExhausted);
   EXPECT_TRUE(house.curator.ledger().entries().empty());
@@ -91,7 +91,7 @@ TEST(StationarityTest, ThatTheBudgetDoesNotHoldIsNotOpened) {
 
 // A single record, exchanged at will, and all questions at one point: the probability that the k-th
 // is the first yes may differ by the factor e^ε at most, on every k.
-TEST(StationarityTest, FirstYesesOfNeighboursDifferByTheFactorOfEpsilonAtMost) {
+TEST(StationarityTest, FirstAcceptanceSatisfiesEpsilonBound) {
   constexpr int runs = 40000, questions = 4;
   std::vector<std::vector<double>> first(2, std::vector<double>(questions + 1, 0.0));
   for (int world = 0; world < 2; ++world)
@@ -132,7 +132,7 @@ TEST(StationarityTest, CannotBeCopied) {
   EXPECT_FALSE(std::is_move_assignable_v<StationarityTest>);
 }
 
-TEST(StationarityTest, APointThatIsNotFiniteIsNotAccepted) {
+TEST(StationarityTest, DeniesNonFinitePoints) {
   StationaryHouse house;
   StationarityTest test = house.open();
   for (const double bad :
@@ -141,7 +141,7 @@ TEST(StationarityTest, APointThatIsNotFiniteIsNotAccepted) {
   EXPECT_EQ(test.questions(), 2);
 }
 
-TEST(StationarityTest, DeparturesDoWhatTheySayAndTheLedgerShowsTheTrueCost) {
+TEST(StationarityTest, FollowsDeparturesAndChargesTrueCost) {
   const Problem problem = find_problem("cosine-saddle")->make({.records = n, .dimension = 3});
   const auto ask = [&](const UnsoundCurator::Departures& departures, const Vector& x) {
     UnsoundCurator curator(problem.facts, *problem.records, {.seed = 1}, departures);
@@ -162,7 +162,7 @@ TEST(StationarityTest, DeparturesDoWhatTheySayAndTheLedgerShowsTheTrueCost) {
 
 // The first answer is yes with the probability of two Laplace draws of the charged scales, 2s/ε for
 // the threshold and 4s/ε for the question.
-TEST(StationarityTest, ItsNoiseHasTheScalesThatItsChargePaysFor) {
+TEST(StationarityTest, DrawsChargedNoiseScales) {
   constexpr Index records = 60;
   constexpr int runs = 20000;
   const Vector x = minimum;
@@ -192,7 +192,7 @@ TEST(StationarityTest, ItsNoiseHasTheScalesThatItsChargePaysFor) {
   }
 }
 
-TEST(StationarityTest, BadInputIsRefused) {
+TEST(StationarityTest, RejectsBadInput) {
   StationaryHouse house;
   for (double StationaritySpec::*field : {&StationaritySpec::epsilon,
                                           &StationaritySpec::gradient_scale,

@@ -30,7 +30,7 @@ Vector push(TreeStream& tree, const Batch& batch, double limit = C, Kind kind = 
   return out;
 }
 
-TEST(TreeNodes, AreTheVectorsOfTheCorrectedDecomposition) {
+TEST(TreeNodes, MatchCorrectedDecomposition) {
   EXPECT_EQ(tree_nodes(1), (Nodes{{1, 1}}));
   EXPECT_EQ(tree_nodes(2), (Nodes{{1, 2}}));
   EXPECT_EQ(tree_nodes(3), (Nodes{{1, 2}, {3, 3}}));
@@ -41,7 +41,7 @@ TEST(TreeNodes, AreTheVectorsOfTheCorrectedDecomposition) {
   EXPECT_EQ(tree_nodes(8), (Nodes{{1, 8}}));  // the printed loop gives (1,4), (5,6), (7,7)
 }
 
-TEST(TreeNodes, CoverEveryPrefixOnceWithPopcountNodes) {
+TEST(TreeNodes, CoverEachPrefixOnceWithPopcountNodes) {
   for (std::int64_t t = 1; t <= 3000; ++t) {
     std::int64_t covered = 0;
     for (const auto& [first, last] : tree_nodes(t)) {
@@ -56,7 +56,7 @@ TEST(TreeNodes, CoverEveryPrefixOnceWithPopcountNodes) {
   }
 }
 
-TEST(Tree, ItsSumIsThePrefixSumOfClippedMeans) {
+TEST(Tree, SumsClippedMeansOfPrefix) {
   Stream stream({.seed = 2});
   House house(random_data(40, C, stream), {.seed = 1}, zcdp_rule(1e100));
   TreeStream tree(house.curator, 1e-9, 64);
@@ -69,7 +69,7 @@ TEST(Tree, ItsSumIsThePrefixSumOfClippedMeans) {
   }
 }
 
-TEST(Tree, TheNoiseOfALeafIsTheSumOfItsNodesAndAPowerOfTwoSharesNone) {
+TEST(Tree, LeafNoiseIsSumOfNodeNoise) {
   House house(Data(d + d2, 40));
   TreeStream tree(house.curator, 2.0, 32);
   std::vector<Vector> out{Vector::Zero(d)};
@@ -86,7 +86,7 @@ TEST(Tree, TheNoiseOfALeafIsTheSumOfItsNodesAndAPowerOfTwoSharesNone) {
   }
 }
 
-TEST(Tree, RestartingForgetsTheSum) {
+TEST(Tree, RestartForgetsSum) {
   Data data(d + d2, 4);
   for (Index i = 0; i < 4; ++i) set_record(data, i, Vector::Unit(d + d2, 0) * 0.5, at);
   House house(data, {.seed = 1}, zcdp_rule(1e100));
@@ -113,7 +113,7 @@ std::vector<long> leaf_charges(Index leaves) {
   return charges;
 }
 
-TEST(Tree, ALeafPaysForTheNodesAboveIt) {
+TEST(Tree, LeafPaysForNodesAboveIt) {
   EXPECT_EQ(leaf_charges(8), (std::vector<long>{4, 3, 3, 2, 3, 2, 2, 1}));
   EXPECT_EQ(leaf_charges(5), (std::vector<long>{3, 2, 2, 1, 1}));
   EXPECT_EQ(leaf_charges(10), (std::vector<long>{4, 3, 3, 2, 3, 2, 2, 1, 2, 1}));
@@ -121,7 +121,7 @@ TEST(Tree, ALeafPaysForTheNodesAboveIt) {
     EXPECT_EQ(leaf_charges(leaves).front(), std::bit_width(static_cast<std::uint64_t>(leaves)));
 }
 
-TEST(Tree, ARecordUnderEveryLeafPaysTheSquareOfTheSumAtEachNode) {
+TEST(Tree, RecordUnderEveryLeafPaysSquaredNodeSums) {
   constexpr Index n = 10;
   constexpr double sigma = 0.7;
   House house(Data(d + d2, n));
@@ -135,7 +135,7 @@ TEST(Tree, ARecordUnderEveryLeafPaysTheSquareOfTheSumAtEachNode) {
     EXPECT_NEAR(rho, expected, 1e-12 * expected);
 }
 
-TEST(Tree, RestartingPaysAnewForATreeOfFreshNodes) {
+TEST(Tree, RestartDrawsAndChargesFreshNodes) {
   House house(Data(d + d2, 4));
   TreeStream tree(house.curator, 1.0, 2);
   std::vector<Vector> first, second;
@@ -151,7 +151,7 @@ TEST(Tree, RestartingPaysAnewForATreeOfFreshNodes) {
 
 /// The transcript of a tree is its nodes. With the same noise on both sides a node's release moves
 /// by the difference of what is under it; Σ ‖moved‖²/(2σ²) is what the neighbour costs.
-TEST(Tree, NoNeighbourCostsMoreThanItsRecordIsCharged) {
+TEST(Tree, ChargeCoversAnyNeighbour) {
   EXPECT_TRUE(rc::check([](std::uint64_t seed) {
     Stream stream({.seed = seed});
     constexpr Index n = 12;
@@ -205,7 +205,7 @@ TEST(Tree, NoNeighbourCostsMoreThanItsRecordIsCharged) {
   }));
 }
 
-TEST(Tree, RefusesSecretMembershipAndSettingsWithoutMeaning) {
+TEST(Tree, RejectsSecretBatchesAndInvalidSettings) {
   House house(Data(d + d2, 8));
   TreeStream tree(house.curator, 1.0, 4);
   for (const BatchPolicy& policy : {BatchPolicy::sample(3), BatchPolicy::poisson(0.5)})
@@ -217,7 +217,7 @@ TEST(Tree, RefusesSecretMembershipAndSettingsWithoutMeaning) {
   EXPECT_TRUE(house.records.read.empty());
 }
 
-TEST(Tree, AnotherBlockInTheMiddleOfATreeIsRefused) {
+TEST(Tree, RejectsBlockChangeWithinTree) {
   House house(Data(d + d2, 8));
   TreeStream tree(house.curator, 1.0, 4);
   push(tree, house.curator.draw(BatchPolicy::all()));
@@ -228,7 +228,7 @@ TEST(Tree, AnotherBlockInTheMiddleOfATreeIsRefused) {
   EXPECT_EQ(tree.leaves(), 1);
 }
 
-TEST(Tree, ARefusedPushLeavesTheTreeAsItWas) {
+TEST(Tree, RefusedPushLeavesTreeUnchanged) {
   House house(Data(d + d2, 8), {.seed = 1}, zcdp_rule(0.4));
   House control(Data(d + d2, 8), {.seed = 1}, zcdp_rule(0.4));
   TreeStream tree(house.curator, 1.0, 4), same(control.curator, 1.0, 4);

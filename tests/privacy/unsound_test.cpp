@@ -32,7 +32,7 @@ double multiplier(const Curator& curator) {
   return std::get<GaussianEvent>(*curator.ledger().entries().back().event).noise_multiplier;
 }
 
-TEST(Unsound, LabelsSayWhatIsMissing) {
+TEST(Unsound, LabelsMatchDepartures) {
   const auto label = [](const Departures& departures) {
     return UnsoundHouse(far_records(1.0), departures).curator.label();
   };
@@ -45,7 +45,7 @@ TEST(Unsound, LabelsSayWhatIsMissing) {
   EXPECT_EQ(label({}), PrivacyLabel::violated);  // no filter: as much as is asked for
 }
 
-TEST(Unsound, WithoutADepartureTheBitsAreThoseOfTheSoundDoor) {
+TEST(Unsound, MatchesSoundCuratorBitsWithoutDepartures) {
   Stream stream({.seed = 3});
   const Data data = random_data(n, C, stream);
   House sound(data);
@@ -57,13 +57,13 @@ TEST(Unsound, WithoutADepartureTheBitsAreThoseOfTheSoundDoor) {
                   ask(unsound.curator, Kind::gradient, unsound.curator.draw(policy), query)));
 }
 
-TEST(Unsound, WithoutNoiseTheReleaseIsTheClippedMeanAndItsCostIsInfinite) {
+TEST(Unsound, ReleasesClippedMeanAtInfiniteCostWithoutNoise) {
   UnsoundHouse house(far_records(5.0), {.no_noise = true});
   EXPECT_NEAR((ask_all(house.curator) - Vector::Unit(d, 0) * C).norm(), 0.0, 1e-15);
   EXPECT_EQ(house.curator.ledger().spent(1e-6).epsilon, std::numeric_limits<double>::infinity());
 }
 
-TEST(Unsound, WithoutNoiseTheCostIsInfiniteWhateverTheLimit) {
+TEST(Unsound, ChargesInfiniteCostForZeroLimitWithoutNoise) {
   const Departures departures{.no_noise = true, .no_clipping = true};
   const GradientQuery unlimited{0.0, {}};
   UnsoundHouse house(far_records(5.0), departures), with_tree(far_records(5.0), departures);
@@ -80,24 +80,24 @@ TEST(Unsound, WithoutNoiseTheCostIsInfiniteWhateverTheLimit) {
             std::numeric_limits<double>::infinity());
 }
 
-TEST(Unsound, PrintedNoiseOfZeroReleasesTheBareMeanAtInfiniteCost) {
+TEST(Unsound, ReleasesBareMeanAtInfiniteCostForZeroNoise) {
   UnsoundHouse house(far_records(5.0), {});
   EXPECT_NEAR(ask_all(house.curator, {C, Noise::standard_deviation(0.0)})[0], C, 1e-15);
   EXPECT_EQ(house.curator.ledger().spent(1e-6).epsilon, std::numeric_limits<double>::infinity());
 }
 
-TEST(Unsound, WithoutClippingARecordGoesInWhole) {
+TEST(Unsound, UsesWholeRecordsWithoutClipping) {
   UnsoundHouse house(far_records(5.0), {.no_noise = true, .no_clipping = true});
   EXPECT_NEAR((ask_all(house.curator) - Vector::Unit(d, 0) * 5.0).norm(), 0.0, 1e-14);
 }
 
-TEST(Unsound, WithoutDataNothingIsRead) {
+TEST(Unsound, ReadsNothingWithoutData) {
   UnsoundHouse house(far_records(5.0), {.no_noise = true, .no_data = true});
   EXPECT_EQ(ask_all(house.curator), Vector::Zero(d));
   EXPECT_TRUE(house.records.read.empty());
 }
 
-TEST(Unsound, ClippingTheMeanIsChargedWithAMeanThatMovesByTwiceTheLimit) {
+TEST(Unsound, ChargesMeanClippingForMoveOfTwiceLimit) {
   // one record of n at ±1000 C decides the direction of the mean: sensitivity 2C, not 2C/n
   Data data = far_records(1.0), neighbour = far_records(1.0);
   set_record(data, 0, Vector::Unit(d + d2, 0) * 1000.0, at);
@@ -109,7 +109,7 @@ TEST(Unsound, ClippingTheMeanIsChargedWithAMeanThatMovesByTwiceTheLimit) {
   EXPECT_NEAR(a.curator.ledger().entries().back().sensitivity_high, moved, 1e-12);
 }
 
-TEST(Unsound, DividingByTheRealisedSizeIsChargedWithABatchOfOne) {
+TEST(Unsound, ChargesRealisedDivisorAsBatchOfOne) {
   const Departures departures{.realised_divisor = true};
   const BatchPolicy policy = BatchPolicy::poisson(0.1);
   UnsoundHouse house(far_records(1.0), departures), empty(Data(d + d2, n), departures);
@@ -126,7 +126,7 @@ TEST(Unsound, DividingByTheRealisedSizeIsChargedWithABatchOfOne) {
   EXPECT_NEAR(multiplier(house.curator), 1.0 / 5.0, 1e-12);
 }
 
-TEST(Unsound, TheTreeFollowsTheDepartures) {
+TEST(Unsound, TreeFollowsDepartures) {
   const auto leaf = [](const Departures& departures) {
     UnsoundHouse house(far_records(5.0), departures);
     TreeStream tree(house.curator, 1.0, 2);
@@ -142,7 +142,7 @@ TEST(Unsound, TheTreeFollowsTheDepartures) {
   EXPECT_NEAR(leaf({.clip_batch_mean = true}).second, 1.0 / (2.0 * C), 1e-12);
 }
 
-TEST(Unsound, NothingIsEverRefusedForTheBudget) {
+TEST(Unsound, NeverRefusesForBudget) {
   UnsoundHouse house(far_records(1.0), {});
   Curator child = house.curator.child({"c", 0.5});
   for (int k = 0; k < 1000; ++k)

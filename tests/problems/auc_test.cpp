@@ -26,7 +26,7 @@ std::shared_ptr<const AucData> vector_data() {  // xu-2026 notes, 9.9
   return std::make_shared<const AucData>(data);
 }
 
-TEST(Auc, ValueGradientProductAndDualMeetTheVector) {
+TEST(Auc, ValueGradientProductAndDualMatchReference) {
   const auto data = vector_data();
   const auto phi = auc_value(data, Vector::Constant(4, 0.25));
   const Vector x{{0.4, -0.7, 0.3, 0.6}};
@@ -51,7 +51,7 @@ double loss(const Vector& z, double label, double p, const Vector& x, double y) 
          2 * (1 + y) * (positive ? -(1 - p) * h : p * h) - p * (1 - p) * y * y;
 }
 
-TEST(Auc, EveryRecordsGradientIsThatOfTheLossAsSpecified) {
+TEST(Auc, RecordGradientsMatchSpecifiedLoss) {
   AucData data{.features = Matrix(2, 3), .labels = Vector{{1, -1, 1}}, .prior = 0.3};
   data.features << 0.6, -0.2, 0,  //
       0.3, 0.9, 0;                // the last has no features
@@ -81,7 +81,7 @@ TEST(Auc, EveryRecordsGradientIsThatOfTheLossAsSpecified) {
   }
 }
 
-TEST(Auc, TheValueIsTheMaximumOverTheDual) {
+TEST(Auc, ValueIsMaximumOverDual) {
   const auto data = vector_data();
   const auto phi = auc_value(data, Vector::Constant(4, 0.25));
   const Vector x{{0.4, -0.7, 0.3, 0.6}};
@@ -95,7 +95,7 @@ TEST(Auc, TheValueIsTheMaximumOverTheDual) {
   EXPECT_NEAR(phi->value(x), largest, 1e-8);
 }
 
-TEST(Auc, OfTheThresholdsTheClassMeansAreTheBest) {
+TEST(Auc, ClassMeansAreOptimalThresholds) {
   const auto data = vector_data();
   const auto phi = auc_value(data, Vector::Constant(4, 0.25));
   Vector x{{0.4, -0.7, 0, 0}};
@@ -109,7 +109,7 @@ TEST(Auc, OfTheThresholdsTheClassMeansAreTheBest) {
 /// Data sets of two values with random shares, features on the unit sphere.
 class AucOnTwoValues : public testing::TestWithParam<double> {};
 
-TEST_P(AucOnTwoValues, TheConstantsOfTheValueHold) {
+TEST_P(AucOnTwoValues, ValueConstantsHold) {
   Auc family;
   family.prior = GetParam();
   const Constants c = family.make({.records = 10, .dimension = 4}).facts.constants;
@@ -144,7 +144,7 @@ TEST_P(AucOnTwoValues, TheConstantsOfTheValueHold) {
 }
 INSTANTIATE_TEST_SUITE_P(Priors, AucOnTwoValues, testing::Values(0.1, 0.5, 0.8));
 
-TEST(Auc, ASharedDualIsNeeded) {
+TEST(Auc, RequiresSharedDual) {
   const Problem p = Auc().make({.records = 3});
   Vector g = Vector::Zero(12);
   EXPECT_THROW(p.records->add_gradients(
@@ -152,7 +152,7 @@ TEST(Auc, ASharedDualIsNeeded) {
                InputError);
 }
 
-TEST(Auc, SettingsThatMakeNoInstanceAreRefused) {
+TEST(Auc, RejectsInvalidSettings) {
   const auto refused = [](auto change, Index dimension = 12) {
     Auc family;
     change(family);
@@ -166,7 +166,7 @@ TEST(Auc, SettingsThatMakeNoInstanceAreRefused) {
   refused([](Auc&) {}, 2);
 }
 
-TEST(Auc, TheNumberOfPositivesIsBinomialHoweverRecordsAreDrawn) {
+TEST(Auc, PositiveCountIsBinomialForEverySampling) {
   for (const Sampling sampling : {Sampling::independent, Sampling::whole, Sampling::stream}) {
     constexpr Index n = 20;
     const auto count = [&](std::uint64_t seed, Index begin, Index end) {

@@ -86,7 +86,7 @@ std::vector<Vector> critical_points(const Problem& p, int starts) {
   return found;
 }
 
-TEST(Staircase, APerturbedDescentPassesAsManySaddlesAsTheSettingSays) {
+TEST(Staircase, PerturbedDescentPassesConfiguredSaddles) {
   for (const double gamma : {0.5, 1.0, 2.0})
     for (const Index K : {1, 2, 3, 5, 8}) {
       Staircase family;
@@ -110,7 +110,7 @@ TEST(Staircase, APerturbedDescentPassesAsManySaddlesAsTheSettingSays) {
     }
 }
 
-TEST(Staircase, EscapesCostAboutTheSameAtEveryStage) {
+TEST(Staircase, EscapeCostIsEvenAcrossStages) {
   Staircase family;
   const double eta = 1 / untilted(family, 10).facts.constants[constant::smoothness];
   const auto steps = [&](Index K) {
@@ -124,7 +124,7 @@ TEST(Staircase, EscapesCostAboutTheSameAtEveryStage) {
   EXPECT_GT(ten, 3.5 * two);
 }
 
-TEST(Staircase, TheMinimumIsTheClosedForm) {
+TEST(Staircase, MinimumMatchesClosedForm) {
   Staircase family;
   family.gamma = 1.5;
   family.step = 0.7;
@@ -139,7 +139,7 @@ TEST(Staircase, TheMinimumIsTheClosedForm) {
   for (Index i = 0; i < 5; ++i) EXPECT_NEAR(curvature[i], 2 * std::log(2.5), 1e-13);
 }
 
-TEST(Staircase, EveryCriticalPointIsAStrictSaddleOrAGlobalMinimum) {
+TEST(Staircase, CriticalPointsAreStrictSaddlesOrGlobalMinima) {
   Staircase family;
   family.saddles = 4;
   const Problem p = untilted(family, 5);
@@ -154,7 +154,7 @@ TEST(Staircase, EveryCriticalPointIsAStrictSaddleOrAGlobalMinimum) {
   EXPECT_GE(minima, 5);
 }
 
-TEST(Octopus, EveryCriticalPointIsAStrictSaddleOrAGlobalMinimum) {
+TEST(Octopus, CriticalPointsAreStrictSaddlesOrGlobalMinima) {
   Octopus family;
   const Problem p = untilted(family, 3);
   const double minimum = p.population->value(p.landmarks.back().point);
@@ -188,7 +188,7 @@ double published_octopus(const Vector& x, Index i, double L, double gamma, doubl
   return value;
 }
 
-TEST(Octopus, OnTheTubeItIsThePublishedFunction) {
+TEST(Octopus, MatchesPublishedFunctionOnTube) {
   Octopus family;
   family.contraction = 1.3;
   family.gamma = 0.4;
@@ -222,7 +222,7 @@ std::vector<double> passing_times(const Problem& p, double tau, double eta, Inde
   return times;
 }
 
-TEST(Octopus, PlainDescentNeedsGeometricallyManyStepsAndAPerturbationRemovesThem) {
+TEST(Octopus, PerturbationRemovesGeometricDescentTime) {
   Octopus family;
   family.gamma = family.contraction;
   const double eta = 0.02;
@@ -245,7 +245,7 @@ TEST(Octopus, PlainDescentNeedsGeometricallyManyStepsAndAPerturbationRemovesThem
   EXPECT_LT(many.steps - 3000, 5 * (few.steps - 3000));  // linear in d
 }
 
-TEST(Octopus, PlainDescentSlowsWithTheRatioOfTheCurvatures) {
+TEST(Octopus, PlainDescentSlowsWithCurvatureRatio) {
   Octopus family;
   family.gamma = 0.25;
   const Problem p = untilted(family, 4);
@@ -270,7 +270,7 @@ void expect_bounds(const Problem& p, double size, double share) {
         testing_search::largest_hessian_slope(F, p.facts.domain, size));
 }
 
-TEST(Staircase, ItsBoundsHoldAndAreNotLooseAtSeveralSettings) {
+TEST(Staircase, BoundsHoldAndAreNearlyTight) {
   for (const double gamma : {0.3, 1.0, 4.0})
     for (const double step : {0.5, 2.0}) {
       Staircase family;
@@ -280,7 +280,7 @@ TEST(Staircase, ItsBoundsHoldAndAreNotLooseAtSeveralSettings) {
     }
 }
 
-TEST(Octopus, ItsBoundsHoldAndAreNotLooseAtSeveralSettings) {
+TEST(Octopus, BoundsHoldAndAreNearlyTight) {
   for (const double gamma : {0.2, 1.0})
     for (const double tube : {0.5, 2.0}) {
       Octopus family;
@@ -290,7 +290,7 @@ TEST(Octopus, ItsBoundsHoldAndAreNotLooseAtSeveralSettings) {
     }
 }
 
-TEST(Chains, OneCoordinateIsADoubleWell) {
+TEST(Chains, AreDoubleWellsInOneDimension) {
   Staircase stairs;
   stairs.saddles = 1;
   const Problem p = untilted(stairs, 1), q = [] {
@@ -304,7 +304,7 @@ TEST(Chains, OneCoordinateIsADoubleWell) {
   }
 }
 
-TEST(Chains, SettingsThatMakeNoChainAreRefused) {
+TEST(Chains, RejectInvalidSettings) {
   Staircase stairs;
   stairs.saddles = 11;
   EXPECT_THROW(stairs.make({.records = 2}), InputError);
@@ -323,7 +323,7 @@ TEST(Chains, SettingsThatMakeNoChainAreRefused) {
   }
 }
 
-TEST(Chains, BoundsThatOverflowAreRefused) {  // once 0 and called proved
+TEST(Chains, RejectOverflowingBounds) {  // once 0 and called proved
   Octopus octopus;
   octopus.tube = 1e-100;
   EXPECT_THROW(octopus.make({.records = 2}), InputError);
@@ -335,7 +335,7 @@ TEST(Chains, BoundsThatOverflowAreRefused) {  // once 0 and called proved
   EXPECT_THROW(chain.make({.records = 2}), InputError);
 }
 
-TEST(Staircase, TheWidestBoxStillHasTightBounds) {
+TEST(Staircase, KeepsTightBoundsOnWidestBox) {
   Staircase wide, usual;
   wide.half_width = 100;
   const auto smoothness = [](const Staircase& family) {

@@ -16,7 +16,7 @@ namespace {
 
 constexpr double unlimited = std::numeric_limits<double>::infinity();
 
-TEST(CosineMinimax, AGeometricCouplingMeetsTheVector) {  // xu-2026 notes, 9.7: c = (2, 1.5)
+TEST(CosineMinimax, GeometricCouplingMatchesReference) {  // xu-2026 notes, 9.7: c = (2, 1.5)
   CosineMinimax family;
   family.coupled = family.free = 2;
   family.coupling_ratio = 0.75;
@@ -34,7 +34,7 @@ TEST(CosineMinimax, AGeometricCouplingMeetsTheVector) {  // xu-2026 notes, 9.7: 
   EXPECT_LT((h - Vector{{4, 3, 2.25}}).norm(), 1e-14);  // c² = 4, 4·0.75, 4·0.75²
 }
 
-TEST(CosineMinimax, TheConstantsOfTheDefaultSettingsStayWhatTheyWere) {
+TEST(CosineMinimax, KeepsConstantsOfDefaultSettings) {
   const PublicFacts facts = CosineMinimax().make({.records = 10}).facts;
   const Constants& c = facts.constants;
   EXPECT_EQ(c[constant::lipschitz], 4.0);
@@ -47,7 +47,7 @@ TEST(CosineMinimax, TheConstantsOfTheDefaultSettingsStayWhatTheyWere) {
   EXPECT_EQ(facts.domain.kind, Domain::Kind::everywhere);
 }
 
-TEST(CosineMinimax, TheSuboptimalityIsExactFromEveryStart) {
+TEST(CosineMinimax, SuboptimalityIsExactFromEveryStart) {
   for (const auto start : {StartOption::Kind::random, StartOption::Kind::far}) {
     CosineMinimax family;
     family.start.kind = start;
@@ -60,7 +60,7 @@ TEST(CosineMinimax, TheSuboptimalityIsExactFromEveryStart) {
   }
 }
 
-TEST(CosineMinimax, InABoxTheGradientBoundHoldsAndIsNearlyMet) {
+TEST(CosineMinimax, GradientBoundInBoxIsNearlyTight) {
   CosineMinimax family;
   family.half_width = 4;
   family.coupling_ratio = 0.6;
@@ -83,7 +83,7 @@ TEST(CosineMinimax, InABoxTheGradientBoundHoldsAndIsNearlyMet) {
   EXPECT_GE(largest, 0.95 * G.value);
 }
 
-TEST(CosineMinimax, SignSumsAreBinomialHoweverRecordsAreDrawn) {
+TEST(CosineMinimax, SignSumsAreBinomialForEverySampling) {
   constexpr Index n = 14;
   for (const Sampling sampling : {Sampling::independent, Sampling::whole, Sampling::stream}) {
     CosineMinimax family;
@@ -122,7 +122,7 @@ TEST(CosineMinimax, SignSumsAreBinomialHoweverRecordsAreDrawn) {
   }
 }
 
-TEST(CosineMinimax, SimulatedBlocksAgreeWithEachOther) {
+TEST(CosineMinimax, SimulatedBlocksAgree) {
   CosineMinimax family;
   family.sampling = Sampling::stream;
   const Problem p = family.make({.records = 1'000'000});
@@ -140,7 +140,7 @@ TEST(CosineMinimax, SimulatedBlocksAgreeWithEachOther) {
   EXPECT_THROW(p.records->add_gradients(Point(x, y), Block::x, batch, 0.1, gx), InputError);
 }
 
-TEST(CosineMinimax, SettingsThatMakeNoInstanceAreRefused) {
+TEST(CosineMinimax, RejectsInvalidSettings) {
   const auto refused = [](auto change) {
     CosineMinimax family;
     change(family);

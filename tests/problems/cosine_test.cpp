@@ -12,7 +12,7 @@
 namespace dpsosp::cosine_test {
 namespace {
 
-TEST(CosineMinimax, ValueGradientAndCurvatureMeetTheVector) {  // xu-2026 notes, 9.7
+TEST(CosineMinimax, ValueGradientAndCurvatureMatchReference) {  // xu-2026 notes, 9.7
   const auto phi =
       cosine_minimax_value(Vector{{2, 1.5}}, 1.0, 0.5, Vector::Zero(2), Vector::Zero(4));
   const Vector x{{0.3, -0.2, 1, -2}};
@@ -41,7 +41,7 @@ TEST(CosineMinimax, RecordsAreCentredAndInTheUnitBall) {
   EXPECT_EQ(report.clipped, 0);  // ‖(s, e)‖ ≤ √2
 }
 
-TEST(CosineSaddle, TheStartIsAStrictSaddleOfThePopulation) {
+TEST(CosineSaddle, StartsAtStrictSaddleOfPopulation) {
   const Problem p = CosineSaddle().make({.records = 100});
   Vector g(10);
   p.population->gradient(p.facts.initial_point, g);
@@ -50,7 +50,7 @@ TEST(CosineSaddle, TheStartIsAStrictSaddleOfThePopulation) {
   EXPECT_NEAR(F.lambda_min(p.facts.initial_point), -std::cos(0.5), 1e-14);
 }
 
-TEST(CosineSaddle, LambdaMinMeetsADenseEigenSolve) {
+TEST(CosineSaddle, LambdaMinMatchesDenseEigensolve) {
   const Problem p = CosineSaddle().make({.records = 100});
   const auto& F = dynamic_cast<const DiagonalObjective&>(*p.empirical);
   for (std::uint64_t seed = 0; seed < 10; ++seed) {
@@ -62,7 +62,7 @@ TEST(CosineSaddle, LambdaMinMeetsADenseEigenSolve) {
   }
 }
 
-TEST(CosineSaddle, ItsLipschitzConstantIsTight) {
+TEST(CosineSaddle, LipschitzConstantIsTight) {
   // attained where x_j − s z_j = π/2 for all j: one record, z known from its gradient at 0
   CosineSaddle family;
   const Problem p = family.make({.records = 1, .dimension = 6});

@@ -17,7 +17,7 @@ namespace {
 using testing_search::gradient_norm;
 constexpr double unlimited = std::numeric_limits<double>::infinity();
 
-TEST(MultiWell, TheMinimumOverTheBoxIsTheClosedForm) {
+TEST(MultiWell, MinimumMatchesClosedForm) {
   for (const Index d : {1, 2, 3, 4}) {
     MultiWell family;
     const Problem p = family.make({.records = 2, .dimension = d});
@@ -36,14 +36,14 @@ TEST(MultiWell, TheMinimumOverTheBoxIsTheClosedForm) {
   EXPECT_GE(lowest, -0.5);
 }
 
-TEST(MultiWell, AStartAtTheMinimumHasNoGap) {
+TEST(MultiWell, HasZeroGapIfStartIsMinimum) {
   MultiWell family;
   family.wells = 5;  // the third well is at 0, the start
   const Problem p = family.make({.records = 2, .dimension = 3});
   EXPECT_EQ(p.facts.constants[constant::suboptimality], 0.0);  // rounding made it -3.3e-16
 }
 
-TEST(MultiWell, ABowlLostToRoundingHasNoSaddle) {
+TEST(MultiWell, OmitsSaddleIfBowlIsLostToRounding) {
   MultiWell family;
   for (const double bowl : {1e-100, 1e-9}) {
     family.bowl = bowl;
@@ -57,7 +57,7 @@ TEST(MultiWell, ABowlLostToRoundingHasNoSaddle) {
   }
 }
 
-TEST(MultiWell, EveryCoordinateHasAsManyLocalMinimaAsTheSettingSays) {
+TEST(MultiWell, HasConfiguredNumberOfLocalMinima) {
   for (const Index m : {1, 2, 5, 8}) {
     MultiWell family;
     family.wells = m;
@@ -75,7 +75,7 @@ TEST(MultiWell, EveryCoordinateHasAsManyLocalMinimaAsTheSettingSays) {
   }
 }
 
-TEST(MultiWell, TheDeepestWellIsDeeperByTheGapAndTheBowl) {
+TEST(MultiWell, DeepestWellIsDeeperByTheGap) {
   MultiWell family;
   family.bowl = 0;
   const Problem p = family.make({.records = 2, .dimension = 1});
@@ -85,7 +85,7 @@ TEST(MultiWell, TheDeepestWellIsDeeperByTheGapAndTheBowl) {
   EXPECT_EQ(p.landmarks.size(), 2U);  // no strict saddle without a bowl
 }
 
-TEST(MultiWell, ItsConstantsAreReachedAndTheLipschitzConstantIsFreeOfTheDimension) {
+TEST(MultiWell, ConstantsAreTightAndLipschitzIsDimensionFree) {
   double first = 0;
   for (const Index d : {1, 4}) {
     MultiWell family;
@@ -107,7 +107,7 @@ TEST(MultiWell, ItsConstantsAreReachedAndTheLipschitzConstantIsFreeOfTheDimensio
   }
 }
 
-TEST(MultiWell, ABowlThatSwallowsWellsIsRefused) {
+TEST(MultiWell, RejectsInvalidSettings) {
   MultiWell family;
   family.bowl = 2;
   EXPECT_THROW(family.make({.records = 2}), InputError);
@@ -119,7 +119,7 @@ TEST(MultiWell, ABowlThatSwallowsWellsIsRefused) {
   EXPECT_THROW(family.make({.records = 2}), InputError);
 }
 
-TEST(Coins, ACandidatesLossIsItsFrequencyLessOne) {
+TEST(Coins, CandidateLossIsFrequencyMinusOne) {
   Coins family;
   family.amplitude = 2;
   const Problem p = family.make({.records = 37, .data_seed = 5});
@@ -142,7 +142,7 @@ TEST(Coins, ACandidatesLossIsItsFrequencyLessOne) {
   }
 }
 
-TEST(Coins, ThePlantedCoinHasTheBiasOfTheLowerBound) {
+TEST(Coins, PlantedCoinHasBiasOfLowerBound) {
   Coins family;
   EXPECT_NEAR(family.planted_probability(16, 10000), 0.5 - std::sqrt(std::log(16.0) / 1e4), 1e-15);
   EXPECT_EQ(family.planted_probability(16, 1), 0.0);
@@ -155,7 +155,7 @@ TEST(Coins, ThePlantedCoinHasTheBiasOfTheLowerBound) {
                 1e-15);
 }
 
-TEST(Coins, SelectingTheSmallestFrequencyCostsTheRateOfTheLowerBound) {
+TEST(Coins, SmallestFrequencyAttainsLowerBoundRate) {
   // with bias c = 0.35 the best selector fails often, and each failure costs c √(ln k/n)
   Coins family;
   family.bias = 0.35;
@@ -178,7 +178,7 @@ TEST(Coins, SelectingTheSmallestFrequencyCostsTheRateOfTheLowerBound) {
   }
 }
 
-TEST(Coins, DifferencesAcrossTwoCellsClipEveryRecordByItself) {
+TEST(Coins, ClipDifferencesAcrossCellsPerRecord) {
   Coins family;
   const Problem p = family.make({.records = 200, .data_seed = 1});
   const Matrix points = family.candidate_points(2);
@@ -211,7 +211,7 @@ double tails(const Coins& family, const Problem& p, Index j, Index begin, Index 
   return g.norm() / one.norm() * share;
 }
 
-TEST(Coins, SimulatedSumsHaveTheLawOfRealRecords) {
+TEST(Coins, SimulatedSumsMatchLawOfRealRecords) {
   // Means, variances and covariances of the tails of two coins in two disjoint batches, to six
   // standard errors: below 3e-9 each for a false alarm.
   constexpr int sets = 4000;
@@ -246,7 +246,7 @@ TEST(Coins, SimulatedSumsHaveTheLawOfRealRecords) {
   }
 }
 
-TEST(Coins, SimulatedDifferencesUseTheSameCountsAsTheGradients) {
+TEST(Coins, SimulatedDifferencesMatchGradients) {
   Coins family;
   family.sampling = Sampling::whole;
   const Problem p = family.make({.records = 1000000000000, .data_seed = 2});
@@ -264,7 +264,7 @@ TEST(Coins, SimulatedDifferencesUseTheSameCountsAsTheGradients) {
   EXPECT_THROW(p.records->add_gradients(Point(x), Block::x, all, 0.1, a), InputError);
 }
 
-TEST(Coins, SizesThatMakeNoSelectionAreRefused) {
+TEST(Coins, RejectInvalidSizes) {
   Coins family;
   family.per_axis = 1;
   EXPECT_THROW(family.make({.records = 10}), InputError);

@@ -65,14 +65,14 @@ std::string idx(std::initializer_list<unsigned char> shape, const std::string& e
   return bytes + entries;
 }
 
-TEST(IdxFiles, AreReadWithTheLastDimensionFastest) {
+TEST(IdxReader, ReadsLastDimensionFastest) {
   const DataFolder folder;
   const IdxArray array = read_idx(folder.write("a", idx({2, 3}, "abcdef")), 2);
   EXPECT_EQ(array.shape, (std::vector<Index>{2, 3}));
   EXPECT_EQ(std::string(array.values.begin(), array.values.end()), "abcdef");
 }
 
-TEST(IdxFiles, OfAnotherKindOrLengthAreRefusedInOneLine) {
+TEST(IdxReader, RejectsOtherFormatsAndLengthsInOneLine) {
   const DataFolder folder;
   const auto refusal = [&](const std::string& bytes, std::size_t dimensions) {
     const fs::path file = folder.write("a", bytes);
@@ -100,7 +100,7 @@ TEST(IdxFiles, OfAnotherKindOrLengthAreRefusedInOneLine) {
   EXPECT_NE(message([&] { read_idx(folder.path(), 1); }).find("cannot be read"), std::string::npos);
 }
 
-TEST(CsvFiles, GiveTheNamedColumnsInTheirOrder) {
+TEST(CsvReader, ReturnsNamedColumnsInOrder) {
   const DataFolder folder;
   for (const std::string end : {"\n", "\r\n"}) {
     const fs::path file = folder.write("t.csv", "a,b,c" + end + "1,2,3" + end + "-4,5e-1,6" + end);
@@ -110,7 +110,7 @@ TEST(CsvFiles, GiveTheNamedColumnsInTheirOrder) {
   EXPECT_EQ(read_csv(folder.write("t.csv", "a\n"), {"a"}).rows(), 0);
 }
 
-TEST(CsvFiles, AreRefusedWithFileAndLine) {
+TEST(CsvReader, RejectsBadFileNamingItsLine) {
   const DataFolder folder;
   const auto refusal = [&](const std::string& text) {
     const fs::path file = folder.write("t.csv", text);
@@ -127,7 +127,7 @@ TEST(CsvFiles, AreRefusedWithFileAndLine) {
               ", line 3: b = '" + cell + "', expected a number");
 }
 
-TEST(DataFamilies, SayWhatIsMissingAndKeepTheirPublicFacts) {
+TEST(DataFamilies, ReportMissingFilesAndKeepPublicFacts) {
   const DataFolder folder;
   const std::string mnist = (folder.path() / "mnist/train-images-idx3-ubyte").string() +
                             " is missing; fetch it with ./run data";
@@ -138,7 +138,7 @@ TEST(DataFamilies, SayWhatIsMissingAndKeepTheirPublicFacts) {
   EXPECT_NE(RandhieGlm().missing().find("randhie.csv is missing"), std::string::npos);
 }
 
-TEST(DataFamilies, RefuseSettingsBeforeTheyLookForFiles) {
+TEST(DataFamilies, RejectBadSettingsBeforeReadingFiles) {
   const DataFolder folder;
   const auto refused = [](auto family, Index n, const std::string& word, auto&& change) {
     change(family);
@@ -156,7 +156,7 @@ TEST(DataFamilies, RefuseSettingsBeforeTheyLookForFiles) {
   refused(RandhieGlm(), 20191, "at most 20190", [](auto&) {});
 }
 
-TEST(DataFamilies, RefuseFilesOfAnotherSize) {
+TEST(DataFamilies, RejectFilesOfOtherSize) {
   const DataFolder folder;
   folder.write("mnist/train-images-idx3-ubyte", idx({1, 2, 2}, "abcd"));
   folder.write("mnist/train-labels-idx1-ubyte", idx({1}, "a"));
@@ -168,7 +168,7 @@ TEST(DataFamilies, RefuseFilesOfAnotherSize) {
             std::string::npos);
 }
 
-TEST(DataFolderChoice, IsTheVariableOrDataHere) {
+TEST(DataFolderChoice, UsesVariableOrLocalDataFolder) {
   const DataFolder folder;
   EXPECT_EQ(data_folder(), folder.path());
   setenv("DPSOSP_DATA", "", 1);
@@ -183,7 +183,7 @@ double feature_length(const Problem& p, Index i, double slope) {
   return g.norm() / slope;
 }
 
-TEST(Mnist, HasItsDigitsAndFeaturesInTheUnitBall) {
+TEST(Mnist, HasKnownDigitsAndBoundedFeatures) {
   MnistGlm family;
   if (const std::string missing = family.missing(); !missing.empty()) GTEST_SKIP() << missing;
   family.permuted = false;
@@ -208,7 +208,7 @@ TEST(Mnist, HasItsDigitsAndFeaturesInTheUnitBall) {
   EXPECT_NEAR(mean[784] * std::sqrt(2.0), 0.125 * (1 - 2 * ones), 1e-12);
 }
 
-TEST(Mnist, AnotherDataSeedPermutesTheRecords) {
+TEST(Mnist, DataSeedPermutesRecords) {
   MnistGlm family;
   if (const std::string missing = family.missing(); !missing.empty()) GTEST_SKIP() << missing;
   const Vector w = Vector::Constant(785, 0.1);
@@ -219,7 +219,7 @@ TEST(Mnist, AnotherDataSeedPermutesTheRecords) {
   EXPECT_EQ(value(1), value(1));
 }
 
-TEST(Randhie, HasItsShareOfVisitsAndFeaturesInTheUnitBall) {
+TEST(Randhie, HasKnownVisitShareAndBoundedFeatures) {
   RandhieGlm family;
   if (const std::string missing = family.missing(); !missing.empty()) GTEST_SKIP() << missing;
   const Problem p = family.make({.records = 20190});

@@ -15,7 +15,7 @@ namespace {
 
 constexpr double unlimited = std::numeric_limits<double>::infinity();
 
-TEST(AtomCounts, AddUpAndRepeat) {
+TEST(AtomCounts, SumToBatchSizeAndRepeat) {
   for (const Index size : {Index{0}, Index{1}, Index{1000}, Index{10'000'000'000'000'000}}) {
     const auto counts = atom_counts(7, 3, 11, size);
     EXPECT_EQ(std::accumulate(counts.begin(), counts.end(), Index{0}), size);
@@ -26,7 +26,7 @@ TEST(AtomCounts, AddUpAndRepeat) {
   EXPECT_EQ(atom_counts(1, 3, 0, 9), std::vector<Index>{9});
 }
 
-TEST(AtomCounts, HaveTheMomentsOfAMultinomialLaw) {
+TEST(AtomCounts, HaveMultinomialMoments) {
   constexpr Index atoms = 5, size = 40, repeats = 4000;
   Matrix counts(atoms, repeats), next(atoms, repeats);
   for (Index r = 0; r < repeats; ++r) {
@@ -73,7 +73,7 @@ Matrix sums(Sampling sampling, Index repeats) {
   return all;
 }
 
-TEST(SimulatedGlm, ClippedSumsOfSuccessiveBatchesHaveTheLawOfRecordsInMemory) {
+TEST(SimulatedGlm, ClippedSumsMatchLawOfRecordsInMemory) {
   constexpr Index repeats = 2000;
   const Matrix simulated = sums(Sampling::stream, repeats);
   const Matrix stored = sums(Sampling::independent, repeats);
@@ -90,7 +90,7 @@ TEST(SimulatedGlm, ClippedSumsOfSuccessiveBatchesHaveTheLawOfRecordsInMemory) {
   }
 }
 
-TEST(SimulatedGlm, AWholeDataSetAnswersForItsOwnObjective) {
+TEST(SimulatedGlm, WholeDataSetSumsMatchItsObjective) {
   GlmLogistic family;
   family.sampling = Sampling::whole;
   family.support = 50;
@@ -113,7 +113,7 @@ TEST(SimulatedGlm, AWholeDataSetAnswersForItsOwnObjective) {
   EXPECT_LT((sum / static_cast<double>(n) - expected).norm(), 1e-5);
 }
 
-TEST(SimulatedGlm, ClipsEveryRecordAndCountsThem) {
+TEST(SimulatedGlm, ClipsAndCountsEveryRecord) {
   GlmSigmoid family;
   family.sampling = Sampling::whole;
   family.support = 9;
@@ -127,7 +127,7 @@ TEST(SimulatedGlm, ClipsEveryRecordAndCountsThem) {
   EXPECT_LE(sum.norm(), 1e-6 * n * (1 + 1e-12));
 }
 
-TEST(SimulatedGlm, RefusesListsAndPartsOfAWhole) {
+TEST(SimulatedGlm, RejectsListsAndPartsOfWholeDataSet) {
   GlmSigmoid family;
   family.sampling = Sampling::whole;
   EXPECT_THROW(family.make({.records = 100}), InputError);  // a continuous law

@@ -38,7 +38,7 @@ std::vector<NamedLoss> losses() {
           {"tukey", tukey_loss(2.5), {-2, 0, 5}}};
 }
 
-TEST(ScalarLosses, MeetTheVectors) {  // lowy-2024 notes, 8
+TEST(ScalarLosses, MatchReferenceValues) {  // lowy-2024 notes, 8
   const auto s = sigmoid_square_loss();
   const double t = 0.6 - 2 * 0.8;
   EXPECT_NEAR(at(*s, 0, t, 0.3), 4.823176533e-4, 1e-13);
@@ -55,7 +55,7 @@ TEST(ScalarLosses, MeetTheVectors) {  // lowy-2024 notes, 8
   EXPECT_NEAR(at(*k, 2, 1, 0), -0.1875, 1e-15);
 }
 
-TEST(ScalarLosses, BoundsAreThePublishedOnes) {
+TEST(ScalarLosses, BoundsMatchPublishedValues) {
   EXPECT_NEAR(sigmoid_square_loss()->bound(1).value, 4.0 / 27, 1e-15);
   EXPECT_NEAR(sigmoid_square_loss()->bound(2).value, 0.07703, 1e-5);
   EXPECT_NEAR(sigmoid_square_loss()->bound(3).value, 0.10101, 1e-5);
@@ -65,7 +65,7 @@ TEST(ScalarLosses, BoundsAreThePublishedOnes) {
   EXPECT_NEAR(tukey_loss(2)->bound(3).value, 4, 1e-15);
 }
 
-TEST(ScalarLosses, EachDerivativeIsTheSlopeOfTheOneBefore) {
+TEST(ScalarLosses, DerivativesMatchFiniteDifferences) {
   for (const NamedLoss& l : losses())
     for (const double y : l.labels)
       for (double t = -6; t <= 6; t += 0.137)
@@ -77,7 +77,7 @@ TEST(ScalarLosses, EachDerivativeIsTheSlopeOfTheOneBefore) {
         }
 }
 
-TEST(ScalarLosses, BoundsHoldAndAreReachedOnAFineGrid) {
+TEST(ScalarLosses, BoundsAreTightOnFineGrid) {
   for (const NamedLoss& l : losses()) {
     std::array<double, 3> largest{};
     const double h = 1e-3;
@@ -98,7 +98,7 @@ TEST(ScalarLosses, BoundsHoldAndAreReachedOnAFineGrid) {
   }
 }
 
-TEST(ScalarLosses, StayFiniteFarOut) {
+TEST(ScalarLosses, StayFiniteAtLargeArguments) {
   for (const NamedLoss& l : losses())
     for (const double t : {-1e5, -800.0, 800.0, 1e5})
       for (const int order : {0, 1, 2}) {
@@ -133,7 +133,7 @@ TEST(Quadrature, IsExactForPolynomials) {
   EXPECT_THROW(gauss_jacobi(3, -1), InputError);
 }
 
-TEST(PlaneRule, HasTheMomentsOfTheLaws) {
+TEST(PlaneRule, MatchesMomentsOfFeatureLaws) {
   using Kind = FeatureLaw::Kind;
   for (const Index d : {1, 2, 3, 4, 10, 300}) {
     const auto m = static_cast<double>(d);
@@ -178,7 +178,7 @@ double one_coordinate_mean(double power, double delta, const Function& phi) {
   return sum / mass;
 }
 
-TEST(GlmPopulation, OfRobustRegressionIsAnIntegralOverOneCoordinate) {
+TEST(GlmPopulation, RobustRegressionMatchesOneDimensionalIntegral) {
   for (const auto kind : {FeatureLaw::Kind::ball, FeatureLaw::Kind::sphere})
     for (const Index d : {5, 20}) {
       GlmWelsch family;
@@ -203,7 +203,7 @@ TEST(GlmPopulation, OfRobustRegressionIsAnIntegralOverOneCoordinate) {
     }
 }
 
-TEST(GlmPopulation, OfANarrowLossOrAWideDomainIsAsExactOrIsNotGiven) {
+TEST(GlmPopulation, IsExactOrOmittedForNarrowLossAndWideDomain) {
   GlmWelsch family;
   family.features.kind = FeatureLaw::Kind::ball;
   family.noise = family.outliers = 0;
@@ -228,7 +228,7 @@ TEST(GlmPopulation, OfANarrowLossOrAWideDomainIsAsExactOrIsNotGiven) {
   EXPECT_EQ(wide.make({.records = 1}).population, nullptr);
 }
 
-TEST(GlmPopulation, KeepsItsSecondDerivativesBesideTheLineOfThePlanted) {
+TEST(GlmPopulation, HessianIsContinuousNearPlantedLine) {
   // on the line through w*, every direction orthogonal to it has one curvature
   for (const Index d : {2, 3, 10}) {
     const Problem p = GlmSigmoid().make({.records = 1, .dimension = d});
@@ -254,7 +254,7 @@ std::shared_ptr<const GlmData> few_records(Index d) {
   return data;
 }
 
-TEST(GlmRecords, ClipEveryRecordAsItsExplicitVectorSays) {
+TEST(GlmRecords, ClipLikeExplicitGradients) {
   for (const double lambda : {0.0, 0.3})
     for (const Index d : {1, 4}) {
       const auto data = few_records(d);
@@ -310,7 +310,7 @@ TEST(GlmSigmoid, QuasarConvexityIsSharpForOneRecord) {
   EXPECT_EQ(sigmoid_quasar_convexity(1), 1);
 }
 
-TEST(GlmSigmoid, ThePopulationIsPlAndQuasarConvexOnTheDomain) {
+TEST(GlmSigmoid, PopulationIsPlAndQuasarConvex) {
   const Problem p = GlmSigmoid().make({.records = 1});
   const double mu = p.facts.constants[constant::pl];
   const double q = p.facts.constants[constant::quasar_convexity];
@@ -333,7 +333,7 @@ TEST(GlmSigmoid, ThePopulationIsPlAndQuasarConvexOnTheDomain) {
   EXPECT_LE(least, mu * 1.05);
 }
 
-TEST(GlmSigmoid, BinaryLabelsKeepThePlantedMinimiser) {
+TEST(GlmSigmoid, BinaryLabelsKeepPlantedMinimiser) {
   GlmSigmoid family;
   family.labels = GlmSigmoid::Labels::binary;
   const Problem p = family.make({.records = 50});
@@ -358,7 +358,7 @@ double least_eigenvalue(const Objective& F, const Vector& x) {
   return least;
 }
 
-TEST(GlmRobust, OpposedSignalsMakeTheOriginAStrictSaddle) {
+TEST(GlmRobust, OpposedSignalsMakeOriginStrictSaddle) {
   GlmWelsch welsch;
   GlmTukey tukey;
   for (GlmRobust* family : std::array<GlmRobust*, 2>{&welsch, &tukey}) {
@@ -381,7 +381,7 @@ TEST(GlmRobust, OpposedSignalsMakeTheOriginAStrictSaddle) {
   }
 }
 
-TEST(GlmRobust, WithoutNoiseThePlantedFitsEveryRecord) {
+TEST(GlmRobust, PlantedPointFitsNoiselessRecords) {
   GlmTukey family;
   family.noise = 0;
   family.outliers = 0;
@@ -399,7 +399,7 @@ TEST(GlmRobust, LowRankFeaturesLeaveDirectionsFlat) {
   EXPECT_EQ((sigma.array() > 1e-10 * sigma[0]).count(), 5);
 }
 
-TEST(GlmLogistic, TheRegularisersDerivativesAreItsOwn) {
+TEST(GlmLogistic, RegulariserDerivativesMatchFiniteDifferences) {
   const double h = 1e-5;
   for (double u = -3; u <= 3; u += 0.17) {
     Vector slope = Vector::Zero(1), curvature = Vector::Zero(1), ahead = slope, behind = slope;
@@ -415,7 +415,7 @@ TEST(GlmLogistic, TheRegularisersDerivativesAreItsOwn) {
   }
 }
 
-TEST(GlmFamilies, RefuseWhatMakesNoInstance) {
+TEST(GlmFamilies, RejectInvalidSettings) {
   const auto refused = [](auto family, auto&& change) {
     change(family);
     EXPECT_THROW(family.make({.records = 10}), InputError);
@@ -434,7 +434,7 @@ TEST(GlmFamilies, RefuseWhatMakesNoInstance) {
 
 // Squares of such features underflow, so that a norm reads 0 and clips nothing, or overflow, so
 // that one record decides how all others are added up.
-TEST(GlmRecords, BeyondTheRangeOfNormsContributeNothing) {
+TEST(GlmRecords, LimitInfluenceOfExtremeRecord) {
   struct Extreme {
     double feature, label;
   };

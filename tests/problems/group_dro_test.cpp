@@ -44,7 +44,7 @@ Vector group_losses(const GroupDroData& data,
   return sum.cwiseQuotient(size);
 }
 
-TEST(GroupDro, TheValueIsTheClosedForm) {
+TEST(GroupDro, ValueMatchesClosedForm) {
   const auto data = small_data();
   const std::vector<std::int32_t> values{0, 3, 1, 4, 2, 5};
   const auto phi = group_dro_value(data, Vector::Constant(6, 1.0 / 3));
@@ -53,7 +53,7 @@ TEST(GroupDro, TheValueIsTheClosedForm) {
   EXPECT_NEAR(phi->value(x), l.mean() + l.squaredNorm() / 3, 1e-15);
 }
 
-TEST(GroupDro, TheRecordsOfUnevenGroupsAverageToTheObjective) {
+TEST(GroupDro, UnevenGroupRecordsAverageToObjective) {
   const auto data = small_data();
   const std::vector<std::int32_t> values{0, 3, 1, 4, 0};  // groups of 3 and 2
   const auto records = group_dro_records(data, values);
@@ -71,7 +71,7 @@ TEST(GroupDro, TheRecordsOfUnevenGroupsAverageToTheObjective) {
   EXPECT_LT(joint.tail(2).norm(), 1e-14);  // y is the maximiser
 }
 
-TEST(GroupDro, EveryRecordsGradientIsThatOfItsLoss) {
+TEST(GroupDro, RecordGradientsMatchLoss) {
   const auto data = small_data();
   const std::vector<std::int32_t> values{0, 3, 2, 4, 1};
   const auto records = group_dro_records(data, values);
@@ -93,7 +93,7 @@ TEST(GroupDro, EveryRecordsGradientIsThatOfItsLoss) {
   }
 }
 
-TEST(GroupDro, TheInequalitiesOfItsProofsHold) {
+TEST(GroupDro, ProofInequalitiesHold) {
   for (double r = 0; r < 12; r += 1e-5) {
     const double e = std::exp(-0.5 * r * r);
     const double third = std::abs((r * r * r - 3 * r) * e);
@@ -104,7 +104,7 @@ TEST(GroupDro, TheInequalitiesOfItsProofsHold) {
 }
 
 /// One group, so k = 1/μ, with data on a line: three residuals with random shares.
-TEST(GroupDro, TheConstantsOfTheValueHoldForRandomDataSets) {
+TEST(GroupDro, ValueConstantsHoldForRandomDataSets) {
   for (const double mu : {0.4, 1.0, 3.0}) {
     GroupDro family;
     family.groups = 1;
@@ -137,7 +137,7 @@ TEST(GroupDro, TheConstantsOfTheValueHoldForRandomDataSets) {
   }
 }
 
-TEST(GroupDro, TheOriginIsAStrictSaddleOfThePopulation) {
+TEST(GroupDro, OriginIsStrictSaddleOfPopulation) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     const Problem p = GroupDro().make({.records = 4, .data_seed = seed});
     Vector g(10);
@@ -151,7 +151,7 @@ TEST(GroupDro, TheOriginIsAStrictSaddleOfThePopulation) {
   }
 }
 
-TEST(GroupDro, ASharedDualIsNeeded) {
+TEST(GroupDro, RequiresSharedDual) {
   const Problem p = GroupDro().make({.records = 3});
   Vector g = Vector::Zero(10);
   EXPECT_THROW(p.records->add_gradients(
@@ -159,7 +159,7 @@ TEST(GroupDro, ASharedDualIsNeeded) {
                InputError);
 }
 
-TEST(GroupDro, SettingsThatMakeNoInstanceAreRefused) {
+TEST(GroupDro, RejectsInvalidSettings) {
   const auto refused = [](auto change) {
     GroupDro family;
     change(family);
@@ -172,7 +172,7 @@ TEST(GroupDro, SettingsThatMakeNoInstanceAreRefused) {
   refused([](GroupDro& f) { f.disagreement = unlimited; });
 }
 
-TEST(GroupDro, TheSignsOfAGroupAreFairHoweverRecordsAreDrawn) {
+TEST(GroupDro, GroupSignsAreFairForEverySampling) {
   for (const Sampling sampling : {Sampling::independent, Sampling::whole, Sampling::stream}) {
     constexpr Index n = 25;
     // records of the second of two groups with the sign of θ, from the gradient at the origin

@@ -46,7 +46,7 @@ const Landmark& landmark(const Problem& p, const std::string& name, Landmark::Of
 
 constexpr auto population = Landmark::Of::population;
 
-TEST(MatrixSensing, ThePopulationHasTheCriticalPointsThatItStates) {
+TEST(MatrixSensing, PopulationHasStatedCriticalPoints) {
   MatrixSensing family;
   family.rows = 5;
   family.cols = 4;
@@ -65,7 +65,7 @@ TEST(MatrixSensing, ThePopulationHasTheCriticalPointsThatItStates) {
   EXPECT_NEAR(p.population->value(truncated), sigma[2] * sigma[2] / 40 + 0.5 * 0.01 * 0.01, 1e-13);
 }
 
-TEST(MatrixSensing, AnyShapeAndRankMakesAnInstance) {
+TEST(MatrixSensing, AcceptsAnyShapeAndRank) {
   for (const auto& [rows, cols, rank] :
        {std::array<Index, 3>{1, 1, 1}, {1, 4, 2}, {3, 1, 5}, {2, 3, 7}})
     for (const Design design : {Design::gaussian, Design::sphere}) {
@@ -83,7 +83,7 @@ TEST(MatrixSensing, AnyShapeAndRankMakesAnInstance) {
     }
 }
 
-TEST(MatrixSensing, OnTheSphereEveryMeasurementHasUnitLength) {
+TEST(MatrixSensing, SphereMeasurementsHaveUnitLength) {
   // at U = u e, V = v e the gradient of record i is y_i (A v, Aᵀ u): with p = q = 1 it is ±y
   MatrixSensing family;
   family.rows = family.cols = family.rank = 1;
@@ -98,7 +98,7 @@ TEST(MatrixSensing, OnTheSphereEveryMeasurementHasUnitLength) {
   }
 }
 
-TEST(MatrixSensing, StartsAreWhatTheirNamesSay) {
+TEST(MatrixSensing, StartsMatchTheirNames) {
   MatrixSensing family;
   family.start.kind = StartOption::Kind::saddle;
   EXPECT_EQ(family.make({.records = 2}).facts.initial_point, Vector::Zero(120));
@@ -136,7 +136,7 @@ class SymmetricRecords : public testing::Test {
   SymmetricSensingData data;
 };
 
-TEST_F(SymmetricRecords, MeetTheFormulasWithAndWithoutClipping) {
+TEST_F(SymmetricRecords, MatchFormulasWithAndWithoutClipping) {
   const auto records = symmetric_sensing_records(data);
   const Vector x = normal_vector(p * r, 1), x0 = normal_vector(p * r, 2);
   for (const double limit : {unlimited, 2.0}) {
@@ -153,7 +153,7 @@ TEST_F(SymmetricRecords, MeetTheFormulasWithAndWithoutClipping) {
   }
 }
 
-TEST_F(SymmetricRecords, TheirObjectiveIsAQuarterOfTheMeanSquaredResidual) {
+TEST_F(SymmetricRecords, ObjectiveIsQuarterMeanSquaredResidual) {
   const auto F = symmetric_sensing_objective(data);
   const Vector x = normal_vector(p * r, 1);
   const Matrix U = x.reshaped(p, r);
@@ -168,7 +168,7 @@ TEST_F(SymmetricRecords, TheirObjectiveIsAQuarterOfTheMeanSquaredResidual) {
   EXPECT_LT((g - mean).norm(), 1e-12);
 }
 
-TEST_F(SymmetricRecords, TheSpectralBoundLiesBetweenTheNorms) {
+TEST_F(SymmetricRecords, SpectralBoundLiesBetweenNorms) {
   // at U = 0 a record's Hessian is −b A, weighed by |b| times the bound
   const auto records = symmetric_sensing_records(data);
   const Vector zero = Vector::Zero(p * r), v = normal_vector(p * r, 3);
@@ -183,7 +183,7 @@ TEST_F(SymmetricRecords, TheSpectralBoundLiesBetweenTheNorms) {
   }
 }
 
-TEST(MatrixSensingSymmetric, ThePopulationIsMfWithItsSpectrumAndSaddles) {
+TEST(MatrixSensingSymmetric, PopulationHasStatedSpectrumAndSaddles) {
   MatrixSensingSymmetric family;
   family.rows = 6;
   family.rank = 4;
@@ -204,7 +204,7 @@ TEST(MatrixSensingSymmetric, ThePopulationIsMfWithItsSpectrumAndSaddles) {
   EXPECT_TRUE(p.facts.domain.contains(planted));
 }
 
-TEST(MatrixSensingSymmetric, WithFewerColumnsThanPlantedTheBestTruncationIsTheMinimiser) {
+TEST(MatrixSensingSymmetric, BestTruncationIsMinimiserAtLowerRank) {
   MatrixSensingSymmetric family;
   family.rows = 5;
   family.rank = 1;
@@ -216,7 +216,7 @@ TEST(MatrixSensingSymmetric, WithFewerColumnsThanPlantedTheBestTruncationIsTheMi
   EXPECT_NEAR(lambda_min(*p.population, best), 0.5, 1e-13);  // σ_1 − σ_2
 }
 
-TEST(MatrixSensingSymmetric, ItsConstantsAreAttainedByARankOneMeasurement) {
+TEST(MatrixSensingSymmetric, RankOneMeasurementAttainsConstants) {
   for (const RecordScale scale : {RecordScale::unit, RecordScale::isotropic}) {
     MatrixSensingSymmetric family;
     family.record_scale = scale;
@@ -238,7 +238,7 @@ TEST(MatrixSensingSymmetric, ItsConstantsAreAttainedByARankOneMeasurement) {
   }
 }
 
-TEST(MatrixSensingSymmetric, LabelsOfTheBoundedDesignStayInTheRangeOfTheProof) {
+TEST(MatrixSensingSymmetric, BoundedDesignLabelsStayInProvedRange) {
   // at U = 0 a record's Hessian is −b A, and its bound |b|‖A‖
   MatrixSensingSymmetric family;
   family.rows = 2;
@@ -258,7 +258,7 @@ TEST(MatrixSensingSymmetric, LabelsOfTheBoundedDesignStayInTheRangeOfTheProof) {
   EXPECT_GE(largest, 0.9 * bound * 2);
 }
 
-TEST(MatrixSensingSymmetric, BadSettingsAreRefusedInOneLine) {
+TEST(MatrixSensingSymmetric, RejectsInvalidSettings) {
   const auto refused = [](auto change) {
     MatrixSensingSymmetric family;
     change(family);
@@ -275,7 +275,7 @@ TEST(MatrixSensingSymmetric, BadSettingsAreRefusedInOneLine) {
   EXPECT_THROW(MatrixSensingSymmetric().make({.records = 3, .dimension = 17}), InputError);
 }
 
-TEST(CovarianceGan, ValueGradientAndHessianMeetTheVector) {  // xu-2026 notes, 9.8
+TEST(CovarianceGan, ValueGradientAndHessianMatchReference) {  // xu-2026 notes, 9.8
   const auto phi = covariance_gan_value(Matrix{{2, 0.5}, {0.5, 1}}, 1, 0.5);
   const Vector x{{0.3, -0.4}};
   EXPECT_NEAR(phi->value(x), 5.1225, 1e-13);
@@ -288,7 +288,7 @@ TEST(CovarianceGan, ValueGradientAndHessianMeetTheVector) {  // xu-2026 notes, 9
   EXPECT_NEAR(lambda_min(*phi, Vector::Zero(2)), -8.8284271247, 1e-9);
 }
 
-TEST(CovarianceGan, RecordsMeetTheFormulasInEveryBlock) {
+TEST(CovarianceGan, JointRecordGradientsMatchFormulas) {
   constexpr Index p = 3, r = 2, m = 6, n = 20;
   constexpr double mu = 0.7;
   Matrix z(p, n);
@@ -317,7 +317,7 @@ TEST(CovarianceGan, RecordsMeetTheFormulasInEveryBlock) {
   }
 }
 
-TEST(CovarianceGan, GivenTheDualTheGradientInXIsFreeOfTheRecords) {
+TEST(CovarianceGan, GradientInXIgnoresRecordsAtFixedDual) {
   const Problem a = CovarianceGan().make({.records = 40, .data_seed = 1});
   const Problem b = CovarianceGan().make({.records = 40, .data_seed = 2});
   const Vector x = normal_vector(12, 1), y = normal_vector(21, 2), x0 = normal_vector(12, 3);
@@ -337,7 +337,7 @@ TEST(CovarianceGan, GivenTheDualTheGradientInXIsFreeOfTheRecords) {
   EXPECT_THROW(a.records->add_gradients(Point(x), Block::x, BatchView(0, 1), 1.0, out), InputError);
 }
 
-TEST(CovarianceGan, AtTheMaximiserTheRecordsGiveTheGradientOfTheValue) {
+TEST(CovarianceGan, RecordsAtMaximiserGiveValueGradient) {
   CovarianceGan family;
   family.strong_concavity = 0.3;
   const Problem p = family.make({.records = 25});
@@ -353,7 +353,7 @@ TEST(CovarianceGan, AtTheMaximiserTheRecordsGiveTheGradientOfTheValue) {
   EXPECT_NEAR(p.empirical->value(x), 0.5 * 0.3 * y.squaredNorm(), 1e-12);
 }
 
-TEST(CovarianceGan, TheValuesConstantsAreAttainedAtRankOne) {
+TEST(CovarianceGan, ValueConstantsAreAttainedAtRankOne) {
   const Problem p = CovarianceGan().make({.records = 3});
   const double R = p.facts.domain.radius;
   const Constants& c = p.facts.constants;
@@ -379,7 +379,7 @@ TEST(CovarianceGan, TheValuesConstantsAreAttainedAtRankOne) {
               1e-12 * Z_squared);
 }
 
-TEST(CovarianceGan, TheMinimumIsTheTailOfTheSpectrum) {
+TEST(CovarianceGan, MinimumIsTailOfSpectrum) {
   CovarianceGan family;
   family.rows = 5;
   family.floor = 0.3;

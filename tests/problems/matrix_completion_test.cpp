@@ -65,7 +65,7 @@ Vector gradient(const CompletionData& m, Index i, const Vector& x) {
   return g;
 }
 
-TEST(MatrixCompletion, RecordsMeetTheFormulasWithAndWithoutClipping) {
+TEST(MatrixCompletion, RecordsMatchFormulasWithAndWithoutClipping) {
   const CompletionData m = small_data();
   const auto records = completion_records(m);
   const Vector x = normal_vector(10, 1), x0 = normal_vector(10, 2);
@@ -88,7 +88,7 @@ TEST(MatrixCompletion, RecordsMeetTheFormulasWithAndWithoutClipping) {
   EXPECT_NEAR(difference, expected, 1e-12);
 }
 
-TEST(MatrixCompletion, TheObjectiveIsTheMeanLossWithCellsSeenTwiceAndNever) {
+TEST(MatrixCompletion, ObjectiveIsMeanLossForRepeatedAndUnseenCells) {
   const CompletionData m = small_data();
   const auto F = completion_objective(m);
   const Vector x = normal_vector(10, 1);
@@ -103,7 +103,7 @@ TEST(MatrixCompletion, TheObjectiveIsTheMeanLossWithCellsSeenTwiceAndNever) {
   EXPECT_LT((g - mean_gradient).norm(), 1e-13);
 }
 
-TEST(MatrixCompletion, ThePopulationIsTheAverageOverAllCellsAndSigns) {
+TEST(MatrixCompletion, PopulationAveragesAllCellsAndSigns) {
   MatrixCompletion family;
   family.rows = 3;
   family.cols = 2;
@@ -127,7 +127,7 @@ TEST(MatrixCompletion, ThePopulationIsTheAverageOverAllCellsAndSigns) {
   EXPECT_LT((g - h).norm(), 1e-13);
 }
 
-TEST(MatrixCompletion, ThePopulationHasItsSpectrumAndSaddles) {
+TEST(MatrixCompletion, PopulationHasStatedSpectrumAndSaddles) {
   for (const RecordScale scale : {RecordScale::unit, RecordScale::isotropic}) {
     MatrixCompletion family;
     family.rows = 5;
@@ -150,7 +150,7 @@ TEST(MatrixCompletion, ThePopulationHasItsSpectrumAndSaddles) {
   }
 }
 
-TEST(MatrixCompletion, ItsConstantsAreNearlyAttainedAtEqualFactors) {
+TEST(MatrixCompletion, ConstantsAreNearlyAttainedAtEqualFactors) {
   MatrixCompletion family;
   for (const double balance : {0.0, 0.5}) {
     family.balance = balance;
@@ -189,7 +189,7 @@ MatrixCompletion small_family(Sampling sampling) {
   return family;
 }
 
-TEST(SimulatedCompletion, DifferencesAndProductsBelongToTheSameRecordsAsGradients) {
+TEST(SimulatedCompletion, DifferencesAndProductsMatchGradients) {
   const Problem p = small_family(Sampling::stream).make({.records = 1000000});
   const Vector x = normal_vector(5, 1, 0.4), x0 = normal_vector(5, 2, 0.4);
   const Vector v = normal_vector(5, 3).normalized();
@@ -214,7 +214,7 @@ TEST(SimulatedCompletion, DifferencesAndProductsBelongToTheSameRecordsAsGradient
   EXPECT_NEAR(up / (2 * h), gradient_at(x).dot(v), 1e-5 * (1 + gradient_at(x).norm()));
 }
 
-TEST(SimulatedCompletion, TheWholeDataSetHasTheEmpiricalObjectiveOfItsSums) {
+TEST(SimulatedCompletion, WholeDataSetSumsMatchItsObjective) {
   constexpr Index n = 1'000'000'000'000;
   const Problem p = small_family(Sampling::whole).make({.records = n});
   const Vector x = normal_vector(5, 1, 0.4);
@@ -231,7 +231,7 @@ TEST(SimulatedCompletion, TheWholeDataSetHasTheEmpiricalObjectiveOfItsSums) {
                InputError);
 }
 
-TEST(SimulatedCompletion, ALimitThatCouldClipIsRefusedAndTheProvedBoundsAreNot) {
+TEST(SimulatedCompletion, RejectsOnlyLimitsThatCouldClip) {
   const Problem p = small_family(Sampling::stream).make({.records = 1000});
   const Constants& c = p.facts.constants;
   const BatchView batch(0, 10);
@@ -297,7 +297,7 @@ std::array<std::vector<double>, 5> projections(const Problem& p, Index batch, In
   return samples;
 }
 
-TEST(SimulatedCompletion, BatchSumsHaveTheLawOfRealRecords) {
+TEST(SimulatedCompletion, BatchSumsMatchLawOfRealRecords) {
   for (const Index batch : {1, 7}) {
     constexpr Index pairs = 5000;
     const Index n = 2 * pairs * batch;
@@ -312,7 +312,7 @@ TEST(SimulatedCompletion, BatchSumsHaveTheLawOfRealRecords) {
   }
 }
 
-TEST(MatrixCompletion, BadSettingsAreRefused) {
+TEST(MatrixCompletion, RejectsInvalidSettings) {
   const auto refused = [](auto change) {
     MatrixCompletion family;
     change(family);

@@ -79,7 +79,7 @@ double rounding(const Vector& sum, double weight) {
   return 64 * std::numeric_limits<double>::epsilon() * (sum.norm() + weight);
 }
 
-TEST_P(MatrixSensingSums, MeetTheFormulasInEveryBlockForRangesAndLists) {
+TEST_P(MatrixSensingSums, MatchFormulasForRangesAndLists) {
   std::vector<Index> list;
   for (Index i = 0; i < n; ++i)
     if (i % 5 < 2) list.push_back(i);
@@ -112,7 +112,7 @@ TEST_P(MatrixSensingSums, MeetTheFormulasInEveryBlockForRangesAndLists) {
         }
 }
 
-TEST_P(MatrixSensingSums, OneWrongEntryOfOneRecordIsSeen) {  // negative control of the tolerance
+TEST_P(MatrixSensingSums, ToleranceDetectsOneWrongRecord) {  // negative control of the tolerance
   Vector sum = Vector::Zero(x.size()), expected = Vector::Zero(x.size());
   records->add_gradients(Point(x), Block::x, BatchView(0, n), unlimited, sum);
   double weight = 0;

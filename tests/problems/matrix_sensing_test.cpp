@@ -46,7 +46,7 @@ class SmallInstance : public testing::Test {
   const Vector y{{0.1, -0.2, 0.3}};
 };
 
-TEST_F(SmallInstance, ValueGradientAndHessianMeetTheVector) {
+TEST_F(SmallInstance, ValueGradientAndHessianMatchReference) {
   EXPECT_NEAR(value->value(x), 0.61375, 1e-14);
   Vector g(4);
   value->gradient(x, g);
@@ -61,7 +61,7 @@ TEST_F(SmallInstance, ValueGradientAndHessianMeetTheVector) {
   EXPECT_NEAR(symmetric_eigen(at_origin).values[0], -0.8440825170, 1e-9);
 }
 
-TEST_F(SmallInstance, BothBlocksOfTheMinimaxGradientMeetTheVector) {
+TEST_F(SmallInstance, BothGradientBlocksMatchReference) {
   const Vector expected{
       {0.08, -0.04, 0.0833333333, 0.0833333333, -0.3666666667, -0.05, 0.4333333333}};
   Vector joint = Vector::Zero(7), gx = Vector::Zero(4), gy = Vector::Zero(3);
@@ -73,7 +73,7 @@ TEST_F(SmallInstance, BothBlocksOfTheMinimaxGradientMeetTheVector) {
   EXPECT_LT((gy / 3 - expected.tail(3)).norm(), 1e-9);
 }
 
-TEST_F(SmallInstance, ClippingIsPerRecordNotOfTheMean) {
+TEST_F(SmallInstance, ClipsRecordsNotTheirMean) {
   Vector g = Vector::Zero(4);
   records->add_gradients(Point(x, y), Block::x, BatchView(0, 3), 0.05, g);
   EXPECT_LT((g / 3 - Vector{{0.0050107112, 0.0007894367, 0.0222942140, -0.0053771159}}).norm(),
@@ -83,7 +83,7 @@ TEST_F(SmallInstance, ClippingIsPerRecordNotOfTheMean) {
             0.01);  // what clipping the mean would give
 }
 
-TEST_F(SmallInstance, WithoutADualEachRecordUsesItsOwnMaximiser) {
+TEST_F(SmallInstance, RecordsUseTheirMaximiserWithoutDual) {
   Vector local = Vector::Zero(4), expected(4);
   records->add_gradients(Point(x), Block::x, BatchView(0, 3), unlimited, local);
   value->gradient(x, expected);
@@ -93,7 +93,7 @@ TEST_F(SmallInstance, WithoutADualEachRecordUsesItsOwnMaximiser) {
                InputError);
 }
 
-TEST(MatrixSensing, RecordsAHundredTimesBeyondTheLimitAreStillClipped) {
+TEST(MatrixSensing, ClipsRecordsFarBeyondLimit) {
   auto data = std::make_shared<MatrixSensingData>();
   data->rows = 3;
   data->cols = 2;
@@ -110,7 +110,7 @@ TEST(MatrixSensing, RecordsAHundredTimesBeyondTheLimitAreStillClipped) {
   EXPECT_LE(g.norm(), 10 * (1 + 1e-12));
 }
 
-TEST(MatrixSensing, ARecordWhoseGradientCancelsCannotDrownTheOthers) {
+TEST(MatrixSensing, CancellingRecordDoesNotDrownOthers) {
   // A = (1e20, -1e20) has A V = 0 and, at U = 0, no gradient in V: it contributes nothing, and must
   // change nothing.
   auto data = std::make_shared<MatrixSensingData>();
@@ -127,7 +127,7 @@ TEST(MatrixSensing, ARecordWhoseGradientCancelsCannotDrownTheOthers) {
   EXPECT_LE((sum - neighbour).norm(), 2.0 * (1 + 1e-12));
 }
 
-TEST(MatrixSensing, AtGaussianPointsTheThreeMetricsScaleAsSection62Says) {
+TEST(MatrixSensing, MetricsAtGaussianPointsMatchSection62) {
   // xu-2026 notes, 9.11: X* = 0, x ~ N(0, I): means over 200 instances; four standard errors.
   MatrixSensing family;
   family.planted_norm = 1e-9;
@@ -152,7 +152,7 @@ TEST(MatrixSensing, AtGaussianPointsTheThreeMetricsScaleAsSection62Says) {
   EXPECT_NEAR(curvatures, -0.0547, 0.0039 * four_errors);
 }
 
-TEST(MatrixSensing, StartingPointsMeetSection61) {
+TEST(MatrixSensing, StartingPointsMatchSection61) {
   // xu-2026 notes, 6.1: medians over 20 data sets. E Phi(0) = 3/2 without rescaling, and the
   // printed sd 0.4 makes 0.4 about three standard errors of a median of 20.
   const auto medians = [](PlantedScale scale) {
@@ -178,7 +178,7 @@ TEST(MatrixSensing, StartingPointsMeetSection61) {
   EXPECT_NEAR(unit_gradient, 0.0010, 0.0002);
 }
 
-TEST(MatrixSensing, ADimensionThatDoesNotFitIsRefusedWithTheOneThatWould) {
+TEST(MatrixSensing, RejectsWrongDimensionNamingTheRightOne) {
   try {
     MatrixSensing().make({.records = 10, .dimension = 100});
     FAIL();

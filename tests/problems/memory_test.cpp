@@ -42,7 +42,7 @@ class EveryProblemsHeap : public ::testing::TestWithParam<std::string> {
   std::unique_ptr<ProblemFamily> family_;
 };
 
-TEST_P(EveryProblemsHeap, ASumAllocatesNothingPerRecord) {
+TEST_P(EveryProblemsHeap, SumsAllocateNothingPerRecord) {
   const tbb::global_control one_thread(tbb::global_control::max_allowed_parallelism, 1);
   const Problem p = family_->make({.records = 256});
   const Vector x = p.facts.initial_point;
@@ -65,7 +65,7 @@ TEST_P(EveryProblemsHeap, ASumAllocatesNothingPerRecord) {
   }
 }
 
-TEST_P(EveryProblemsHeap, RecordsInMemoryTakeSpaceInProportionToTheirNumber) {
+TEST_P(EveryProblemsHeap, GrowsLinearlyWithRecordsInMemory) {
   size_of(1000);  // what is made once
   const auto by_record = [&](Index n) {
     return (static_cast<double>(size_of(2 * n)) - static_cast<double>(size_of(n))) /
@@ -76,7 +76,7 @@ TEST_P(EveryProblemsHeap, RecordsInMemoryTakeSpaceInProportionToTheirNumber) {
   RecordProperty("bytes_per_record", std::to_string(large));
 }
 
-TEST_P(EveryProblemsHeap, SimulatedRecordsTakeNoSpaceOfTheirOwn) {
+TEST_P(EveryProblemsHeap, DoesNotGrowWithSimulatedRecords) {
   for (const std::string sampling : {"whole", "stream"}) {
     if (!simulate(sampling)) return;  // the family has none
     size_of(1000);

@@ -41,7 +41,7 @@ Vector normal_vector(Index size, std::uint64_t seed, double spread = 1.0) {
 const Matrix a{{1, 0, 1, 1}, {0, 1, 1, -1}};
 const Vector b{{1, 0.25, 2.25, 0.25}};
 
-TEST(RobustPhaseRetrieval, ValueGradientAndHessianMeetTheVector) {
+TEST(RobustPhaseRetrieval, ValueGradientAndHessianMatchReference) {
   const auto phi = robust_phase_value(a, b);
   const Vector x{{0.2, 0.1}};
   EXPECT_NEAR(phi->value(x), 0.7128, 1e-14);
@@ -54,7 +54,7 @@ TEST(RobustPhaseRetrieval, ValueGradientAndHessianMeetTheVector) {
   EXPECT_NEAR(phi->value(Vector{{1, 0.5}}), 0.0, 1e-15);
 }
 
-TEST(RobustPhaseRetrieval, RecordsMeetTheFormulasInEveryBlock) {
+TEST(RobustPhaseRetrieval, RecordsMatchFormulasWithAndWithoutDual) {
   const auto records = robust_phase_records(a, b);
   const Vector x{{0.3, -0.7}}, y{{0.5, -1, 0.25, 2}}, none;
   for (const double limit : {unlimited, 0.4})
@@ -81,7 +81,7 @@ TEST(RobustPhaseRetrieval, RecordsMeetTheFormulasInEveryBlock) {
                InputError);
 }
 
-TEST(RobustPhaseRetrieval, WithoutADualTheRecordsAverageToTheGradientOfTheValue) {
+TEST(RobustPhaseRetrieval, RecordsWithoutDualAverageToValueGradient) {
   const Vector x{{0.2, 0.1}};
   Vector sum = Vector::Zero(2), moved = sum, at_zero = sum;
   const Vector previous{{-0.4, 0.3}};
@@ -94,7 +94,7 @@ TEST(RobustPhaseRetrieval, WithoutADualTheRecordsAverageToTheGradientOfTheValue)
   EXPECT_LT((moved - (sum - at_zero)).norm(), 1e-13);
 }
 
-TEST(RobustPhaseRetrieval, ThePopulationIsTwiceThatOfTheIntensityLoss) {
+TEST(RobustPhaseRetrieval, PopulationIsTwiceIntensityPopulation) {
   const Problem minimax = RobustPhaseRetrieval().make({.records = 5, .data_seed = 4});
   const Problem plain = PhaseRetrieval().make({.records = 5, .data_seed = 4});
   const Vector x = normal_vector(10, 1, 0.4);
@@ -103,7 +103,7 @@ TEST(RobustPhaseRetrieval, ThePopulationIsTwiceThatOfTheIntensityLoss) {
   EXPECT_NEAR(lambda_min(*minimax.population, Vector::Zero(10)), -6 * 10.0 / 12, 1e-13);
 }
 
-TEST(RobustPhaseRetrieval, JointSmoothnessBoundsEveryPairOfTheMaximisersRange) {
+TEST(RobustPhaseRetrieval, JointSmoothnessIsTightOverMaximiserRange) {
   const Problem p = RobustPhaseRetrieval().make({.records = 1});
   const double T = p.facts.domain.radius * std::sqrt(10.0), s = 0.1;
   const double range = std::max(T * T + s, 10.0 + s);
@@ -116,7 +116,7 @@ TEST(RobustPhaseRetrieval, JointSmoothnessBoundsEveryPairOfTheMaximisersRange) {
   EXPECT_NEAR(p.facts.constants[constant::joint_smoothness], largest, 1e-12 * largest);
 }
 
-TEST(PhaseRetrieval, TheIntensityHasTheSaddlesOfTheTheory) {
+TEST(PhaseRetrieval, IntensityPopulationHasPredictedSaddles) {
   for (const Design design : {Design::gaussian, Design::sphere})
     for (const Index d : {2, 7}) {
       PhaseRetrieval family;
@@ -145,7 +145,7 @@ TEST(PhaseRetrieval, TheIntensityHasTheSaddlesOfTheTheory) {
     }
 }
 
-TEST(PhaseRetrieval, InOneDimensionTheAverageOverBothSignsIsExact) {
+TEST(PhaseRetrieval, PopulationIsExactInOneDimension) {
   for (const PhaseLoss loss : {PhaseLoss::intensity, PhaseLoss::amplitude}) {
     PhaseRetrieval family;
     family.loss = loss;
@@ -161,7 +161,7 @@ TEST(PhaseRetrieval, InOneDimensionTheAverageOverBothSignsIsExact) {
 }
 
 /// The amplitude population of one signal, by one quadrature and by one of four times the nodes.
-TEST(PhaseRetrieval, TheQuadratureOfTheAmplitudeHasConverged) {
+TEST(PhaseRetrieval, AmplitudeQuadratureHasConverged) {
   for (const Design design : {Design::gaussian, Design::sphere})
     for (const Index d : {2, 3, 10, 100}) {
       PhaseRetrieval family;
@@ -184,7 +184,7 @@ TEST(PhaseRetrieval, TheQuadratureOfTheAmplitudeHasConverged) {
     }
 }
 
-TEST(PhaseRetrieval, TheAmplitudesDerivativesMeetFiniteDifferencesOnAndOffTheAxis) {
+TEST(PhaseRetrieval, AmplitudeDerivativesMatchFiniteDifferences) {
   for (const Design design : {Design::gaussian, Design::sphere})
     for (const Index d : {1, 2, 3, 6}) {
       PhaseRetrieval family;
@@ -213,7 +213,7 @@ TEST(PhaseRetrieval, TheAmplitudesDerivativesMeetFiniteDifferencesOnAndOffTheAxi
     }
 }
 
-TEST(PhaseRetrieval, TheAmplitudePopulationIsTheMeanOfItsRecords) {
+TEST(PhaseRetrieval, AmplitudePopulationIsMeanOfRecords) {
   for (const Design design : {Design::gaussian, Design::sphere}) {
     PhaseRetrieval family;
     family.loss = PhaseLoss::amplitude;
@@ -237,7 +237,7 @@ TEST(PhaseRetrieval, TheAmplitudePopulationIsTheMeanOfItsRecords) {
   }
 }
 
-TEST(PhaseRetrieval, TheAmplitudesPopulationKeepsTheGeometry) {
+TEST(PhaseRetrieval, AmplitudePopulationKeepsSaddlesAndMinima) {
   PhaseRetrieval family;
   family.loss = PhaseLoss::amplitude;
   family.label_noise = 0.0;
@@ -272,7 +272,7 @@ GridBounds grid_bounds(PhaseLoss loss, double e, double T, double lowest, double
   return g;
 }
 
-TEST(PhaseRetrieval, TheConstantsAreTheSupremaOverTheRange) {
+TEST(PhaseRetrieval, ConstantsAreSupremaOverRange) {
   for (const PhaseLoss loss : {PhaseLoss::intensity, PhaseLoss::amplitude})
     for (const double e : {0.4, 1.3})
       for (const double factor : {1.0, 1.1, 3.0})
@@ -295,7 +295,7 @@ TEST(PhaseRetrieval, TheConstantsAreTheSupremaOverTheRange) {
         }
 }
 
-TEST(PhaseRetrieval, RecordsMeetTheFormulas) {
+TEST(PhaseRetrieval, AmplitudeRecordsMatchFormulas) {
   const PhaseData amplitude{
       .measurements = a, .labels = b, .loss = PhaseLoss::amplitude, .smoothing = 0.3};
   const auto records = phase_records(std::make_shared<PhaseData>(amplitude));
@@ -312,7 +312,7 @@ TEST(PhaseRetrieval, RecordsMeetTheFormulas) {
   }
 }
 
-TEST(PhaseRetrieval, ARecordWithoutAMeasurementContributesNothing) {
+TEST(PhaseRetrieval, ZeroMeasurementsContributeNothing) {
   const auto records = phase_records(std::make_shared<PhaseData>(
       PhaseData{.measurements = Matrix::Zero(2, 3), .labels = Vector{{1, 0, -1}}}));
   const Vector x{{0.3, -0.7}};
@@ -323,7 +323,7 @@ TEST(PhaseRetrieval, ARecordWithoutAMeasurementContributesNothing) {
   EXPECT_EQ(Hv, Vector::Zero(2));
 }
 
-TEST(PhaseRetrieval, BadSettingsAreRefused) {
+TEST(PhaseRetrieval, RejectsInvalidSettings) {
   const auto refused = [](auto change) {
     PhaseRetrieval family;
     family.loss = PhaseLoss::amplitude;

@@ -19,7 +19,7 @@ Problem untilted(LandscapeFamily& family, Index dimension) {
   return family.make({.records = 2, .dimension = dimension});
 }
 
-TEST(QuarticSaddle, TheSpectrumAtTheSaddleIsTheChosenOne) {
+TEST(QuarticSaddle, SaddleHasChosenSpectrum) {
   for (const Index rotation : {0, 5}) {
     QuarticSaddle family;
     family.negative = 3;
@@ -35,7 +35,7 @@ TEST(QuarticSaddle, TheSpectrumAtTheSaddleIsTheChosenOne) {
   }
 }
 
-TEST(QuarticSaddle, AllSignsOfTheWellsAreGlobalMinima) {
+TEST(QuarticSaddle, EverySignedWellIsGlobalMinimum) {
   QuarticSaddle family;
   family.negative = 3;
   family.gamma = 0.6;
@@ -51,7 +51,7 @@ TEST(QuarticSaddle, AllSignsOfTheWellsAreGlobalMinima) {
   EXPECT_NEAR(p.facts.constants[constant::suboptimality], 3 * 0.36 / 8, 1e-15);
 }
 
-TEST(QuarticSaddle, ARotationIsOrthogonalPublicAndMovesTheLandmarksAlong) {
+TEST(QuarticSaddle, RotationMovesLandmarksAndKeepsConstants) {
   QuarticSaddle plain, turned, other;
   turned.rotation = 3;
   other.rotation = 4;
@@ -69,7 +69,7 @@ TEST(QuarticSaddle, ARotationIsOrthogonalPublicAndMovesTheLandmarksAlong) {
     EXPECT_EQ(p.facts.constants[name], q.facts.constants[name]) << name;
 }
 
-TEST(QuarticSaddle, ItsConstantsAreReachedAtSeveralSettings) {
+TEST(QuarticSaddle, ConstantsAreTightAtSeveralSettings) {
   for (const Index rotation : {0, 2})
     for (const double radius : {1.6, 3.0}) {
       QuarticSaddle family;
@@ -89,7 +89,7 @@ TEST(QuarticSaddle, ItsConstantsAreReachedAtSeveralSettings) {
     }
 }
 
-TEST(QuarticSaddle, OneDimensionAndAllNegativeDirectionsAreAllowed) {
+TEST(QuarticSaddle, AllowsOneDimensionAndAllNegativeDirections) {
   QuarticSaddle family;
   family.negative = 1;
   EXPECT_NO_THROW(untilted(family, 1));
@@ -102,7 +102,7 @@ TEST(QuarticSaddle, OneDimensionAndAllNegativeDirectionsAreAllowed) {
   EXPECT_THROW(untilted(family, 10), InputError);
 }
 
-TEST(Ramp, TheSlopeFollowsFromTheNumberOfSteps) {
+TEST(Ramp, SlopeFollowsFromStepCount) {
   Ramp family;
   family.smoothness = 2;
   family.drop = 3;
@@ -118,7 +118,7 @@ TEST(Ramp, TheSlopeFollowsFromTheNumberOfSteps) {
   EXPECT_NEAR(p.facts.constants[constant::hessian_lipschitz], 0.8586501 * 4 / 0.1, 1e-5);
 }
 
-TEST(Ramp, TStepsOfOneOverTwiceTheSmoothnessCoverHalfOfIt) {
+TEST(Ramp, ConfiguredStepsCoverHalfTheRamp) {
   for (const Index T : {100, 1000, 10000}) {
     Ramp family;
     family.steps = T;
@@ -134,7 +134,7 @@ TEST(Ramp, TStepsOfOneOverTwiceTheSmoothnessCoverHalfOfIt) {
   }
 }
 
-TEST(Ramp, ItsConstantsAreReached) {
+TEST(Ramp, ConstantsAreTight) {
   Ramp family;
   family.smoothness = 3;
   const Problem p = untilted(family, 3);
@@ -149,13 +149,13 @@ TEST(Ramp, ItsConstantsAreReached) {
               0.01 * c[constant::hessian_lipschitz]);
 }
 
-TEST(Ramp, ConstantsThatUnderflowAreRefused) {
+TEST(Ramp, RejectsUnderflowingConstants) {
   Ramp family;
   family.smoothness = 1e-300;  // β²/α underflows
   EXPECT_THROW(family.make({.records = 2}), InputError);
 }
 
-TEST(Ramp, TheValueNearTheMinimumLosesNoDigits) {
+TEST(Ramp, ValueIsAccurateNearMinimum) {
   Ramp family;
   const Problem p = untilted(family, 1);
   const Vector x = Vector::Constant(1, 1e-9);

@@ -32,7 +32,7 @@ Vector gradient(const Objective& f, const Vector& x) {
   return g;
 }
 
-TEST(OrthogonalTensor, AllThreeToTheDCriticalPointsHaveTheStatedSpectrum) {
+TEST(OrthogonalTensor, EveryCriticalPointHasStatedSpectrum) {
   constexpr Index d = 4;
   for (const double beta : {1.3, 2.0, 7.0}) {
     OrthogonalTensor family;
@@ -68,7 +68,7 @@ TEST(OrthogonalTensor, AllThreeToTheDCriticalPointsHaveTheStatedSpectrum) {
   }
 }
 
-TEST(OrthogonalTensor, ARecordsGradientIsThatOfItsLoss) {
+TEST(OrthogonalTensor, RecordGradientsMatchLoss) {
   const Problem p = OrthogonalTensor().make({.records = 1, .dimension = 3});
   const Vector x{{0.5, -0.4, 0.8}};
   for (Index j = 0; j < 3; ++j) {
@@ -86,7 +86,7 @@ TEST(OrthogonalTensor, ARecordsGradientIsThatOfItsLoss) {
   }
 }
 
-TEST(OrthogonalTensor, ARotationOfTheBasisRotatesEverything) {
+TEST(OrthogonalTensor, BasisRotationRotatesEverything) {
   OrthogonalTensor rotated;
   rotated.basis = OrthogonalTensor::Basis::rotated;
   rotated.basis_seed = 4;
@@ -108,7 +108,7 @@ TEST(OrthogonalTensor, ARotationOfTheBasisRotatesEverything) {
   EXPECT_NEAR(sum_a.norm(), sum_b.norm(), 1e-13);
 }
 
-TEST(OrthogonalTensor, BalancedRecordsHaveThePopulationsObjective) {
+TEST(OrthogonalTensor, BalancedRecordsMatchPopulation) {
   const Problem p = OrthogonalTensor().make({.records = 70, .dimension = 7, .data_seed = 3});
   Stream stream({.seed = 1});
   Vector x(7);
@@ -132,7 +132,7 @@ Index count_of_first(const Problem& p, Index begin, Index end) {
   return static_cast<Index>(std::lround((common - g[0]) / (static_cast<double>(d) * 0.125)));
 }
 
-TEST(OrthogonalTensor, CountsAreMultinomialHoweverRecordsAreDrawn) {
+TEST(OrthogonalTensor, CountsAreMultinomialForEverySampling) {
   constexpr Index n = 12, d = 3;
   for (const Sampling sampling : {Sampling::independent, Sampling::whole, Sampling::stream}) {
     OrthogonalTensor family;
@@ -153,7 +153,7 @@ TEST(OrthogonalTensor, CountsAreMultinomialHoweverRecordsAreDrawn) {
   }
 }
 
-TEST(OrthogonalTensor, SimulatedRecordsAreClippedOneByOne) {
+TEST(OrthogonalTensor, ClipsSimulatedRecordsOneByOne) {
   OrthogonalTensor family;
   family.sampling = Sampling::stream;
   constexpr Index n = 1'000'000'000'000;
@@ -181,7 +181,7 @@ TEST(OrthogonalTensor, SimulatedRecordsAreClippedOneByOne) {
               1.0);
 }
 
-TEST(OrthogonalTensor, SettingsThatMakeNoInstanceAreRefused) {
+TEST(OrthogonalTensor, RejectsInvalidSettings) {
   const auto refused = [](auto change, Index d = 10) {
     OrthogonalTensor family;
     change(family);
@@ -201,7 +201,7 @@ double ica_population(const Vector& x) {
          0.5 * x.squaredNorm();
 }
 
-TEST(TensorIca, OverAllSignVectorsTheMeanIsThePopulation) {
+TEST(TensorIca, MeanOverSignVectorsIsPopulation) {
   constexpr Index d = 4;
   auto signs = std::make_shared<Matrix>(d, 16);
   for (Index i = 0; i < 16; ++i)
@@ -219,7 +219,7 @@ TEST(TensorIca, OverAllSignVectorsTheMeanIsThePopulation) {
   }
 }
 
-TEST(TensorIca, OverUniformSourcesTheMeanIsThePopulation) {
+TEST(TensorIca, MeanOverUniformSourcesIsPopulation) {
   // Gauss-Legendre with three nodes has the moments up to the fifth; its weights are 5 : 8 : 5
   constexpr Index d = 2;
   const double outer = std::sqrt(3.0) * std::sqrt(0.6);
@@ -237,7 +237,7 @@ TEST(TensorIca, OverUniformSourcesTheMeanIsThePopulation) {
   }
 }
 
-TEST(TensorIca, APlantedMixingHasTheIdentitysSpectrum) {
+TEST(TensorIca, PlantedMixingHasIdentitySpectrum) {
   const Problem p = TensorIca().make({.records = 3, .data_seed = 8});
   std::size_t minimisers = 0;
   for (const Landmark& l : p.landmarks) {
@@ -252,7 +252,7 @@ TEST(TensorIca, APlantedMixingHasTheIdentitysSpectrum) {
   EXPECT_EQ(p.facts.initial_point, Vector::Zero(6));
 }
 
-TEST(TensorIca, ARecordsGradientIsThatOfItsLoss) {
+TEST(TensorIca, RecordGradientsMatchLoss) {
   const auto observed = std::make_shared<Matrix>(Matrix{{1.0, 0.0}, {-2.0, 0.0}, {0.5, 0.0}});
   const TensorIcaLoss loss{.excess = 1.2, .quartic = -0.5, .gamma = 1};
   const auto records = tensor_ica_records(loss, observed);
@@ -272,7 +272,7 @@ TEST(TensorIca, ARecordsGradientIsThatOfItsLoss) {
   }
 }
 
-TEST(TensorIca, ObservationsAreAsLongAsTheProofsAllow) {
+TEST(TensorIca, ObservationsStayWithinProvedLength) {
   for (const auto source : {TensorIca::Source::signs, TensorIca::Source::uniform}) {
     TensorIca family;
     family.source = source;
@@ -299,7 +299,7 @@ TEST(TensorIca, ObservationsAreAsLongAsTheProofsAllow) {
   }
 }
 
-TEST(TensorIca, SettingsThatMakeNoInstanceAreRefused) {
+TEST(TensorIca, RejectsInvalidSettings) {
   const auto refused = [](auto change, Index d = 6) {
     TensorIca family;
     change(family);

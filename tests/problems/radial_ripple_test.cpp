@@ -63,7 +63,7 @@ Extremes on_grid(const RadialRipple& f, const Objective& F) {
   return e;
 }
 
-TEST(RadialRipple, ValueGradientAndHessianMeetTheVectors) {  // lowy-2024 notes, 8
+TEST(RadialRipple, ValueGradientAndHessianMatchReference) {  // lowy-2024 notes, 8
   const Vector w{{0.3, 0.4}}, v{{1, 0}};
   Vector g(2), Hv(2);
   const Problem square = RadialRipple().make({.records = 2, .dimension = 2});
@@ -80,7 +80,7 @@ TEST(RadialRipple, ValueGradientAndHessianMeetTheVectors) {  // lowy-2024 notes,
   EXPECT_LT((Hv - Vector{{0.0206106658, -0.1091685784}}).norm(), 1e-10);
 }
 
-TEST(RadialRipple, ConstantsAreAtLeastAsGoodAsTheSources) {
+TEST(RadialRipple, ConstantsAreNoWorseThanPublished) {
   const Constants a = RadialRipple().make({.records = 2}).facts.constants;
   EXPECT_NEAR(a[constant::smoothness], 1.50635, 1e-5);
   EXPECT_LE(a[constant::lipschitz], 0.96833);
@@ -96,7 +96,7 @@ TEST(RadialRipple, ConstantsAreAtLeastAsGoodAsTheSources) {
   EXPECT_FALSE(a.contains(constant::hessian_lipschitz));
 }
 
-TEST(RadialRipple, EveryConstantIsTheExtremeValueOnAGrid) {
+TEST(RadialRipple, ConstantsMatchExtremesOnGrid) {
   for (const RadialRipple& family : shapes()) {
     SCOPED_TRACE(testing::Message() << family.power << ' ' << family.amplitude << ' '
                                     << family.frequency << ' ' << family.radius);
@@ -115,7 +115,7 @@ TEST(RadialRipple, EveryConstantIsTheExtremeValueOnAGrid) {
   }
 }
 
-TEST(RadialRipple, BeyondTheRadiusItIsLinearAndStillQuasarConvex) {
+TEST(RadialRipple, IsLinearAndQuasarConvexBeyondRadius) {
   for (const RadialRipple& family : shapes()) {
     const Problem p = family.make({.records = 2, .dimension = 3});
     const Vector direction = Vector{{1, -2, 0.5}}.normalized();
@@ -134,7 +134,7 @@ TEST(RadialRipple, BeyondTheRadiusItIsLinearAndStillQuasarConvex) {
   }
 }
 
-TEST(RadialRipple, ItIsConvexExactlyWhenTheFormulaSaysSo) {
+TEST(RadialRipple, IsConvexExactlyWhenFormulaSaysSo) {
   int convex = 0;
   for (const RadialRipple& f : shapes()) {
     const Problem p = f.make({.records = 2, .dimension = 1});
@@ -154,7 +154,7 @@ TEST(RadialRipple, ItIsConvexExactlyWhenTheFormulaSaysSo) {
   EXPECT_LT(convex, 32);
 }
 
-TEST(RadialRipple, TheOriginIsTheMinimumAndHasAGradient) {
+TEST(RadialRipple, OriginIsMinimumWithFiniteGradient) {
   for (const RadialRipple& family : {RadialRipple(), quartic()}) {
     const Problem p = family.make({.records = 2, .dimension = 4});
     Vector g(4), Hv(4);
@@ -169,7 +169,7 @@ TEST(RadialRipple, TheOriginIsTheMinimumAndHasAGradient) {
   }
 }
 
-TEST(RadialRipple, ConstantsOfTheLandscapeAreStatedWhereTheRecordsCancel) {
+TEST(RadialRipple, StatesLandscapeConstantsOnlyIfRecordsCancel) {
   for (const auto& [sampling, stated] : {std::pair{Sampling::balanced, true},
                                          {Sampling::stream, true},
                                          {Sampling::independent, false},
@@ -182,7 +182,7 @@ TEST(RadialRipple, ConstantsOfTheLandscapeAreStatedWhereTheRecordsCancel) {
   }
 }
 
-TEST(RadialRipple, ARippleThatMakesItFallIsRefused) {
+TEST(RadialRipple, RejectsInvalidSettings) {
   RadialRipple steep;
   steep.amplitude = 2 / std::sqrt(20.0) + 1e-9;
   EXPECT_THROW(steep.make({.records = 2}), InputError);

@@ -19,7 +19,7 @@ Problem untilted(ResistingChain family) {
   return family.make({.records = 2, .dimension = family.length + 2});
 }
 
-TEST(ResistingChain, ItsValueIsThePublishedFormula) {
+TEST(ResistingChain, ValueMatchesPublishedFormula) {
   ResistingChain family;
   family.length = 5;
   const Problem p = untilted(family);
@@ -39,7 +39,7 @@ TEST(ResistingChain, ItsValueIsThePublishedFormula) {
   }
 }
 
-TEST(ResistingChain, AGradientStepDiscoversOneCoordinateAtMost) {
+TEST(ResistingChain, GradientStepRevealsAtMostOneCoordinate) {
   ResistingChain family;
   const Problem p = untilted(family);
   const double s = family.units().scale;
@@ -62,7 +62,7 @@ TEST(ResistingChain, AGradientStepDiscoversOneCoordinateAtMost) {
   }
 }
 
-TEST(ResistingChain, TheGradientIsLargeUntilTheLastLinkMoves) {
+TEST(ResistingChain, GradientStaysLargeUntilLastLinkMoves) {
   ResistingChain family;
   for (const Index T : {1, 2, 5, 10}) {
     family.length = T;
@@ -80,7 +80,7 @@ TEST(ResistingChain, TheGradientIsLargeUntilTheLastLinkMoves) {
   }
 }
 
-TEST(ResistingChain, TheInfimumIsApproachedAndWithinTheSourcesBound) {
+TEST(ResistingChain, InfimumIsApproachedWithinPublishedBound) {
   ResistingChain family;
   const Problem p = untilted(family);
   const auto [s, a, slope] = family.units();
@@ -95,7 +95,7 @@ TEST(ResistingChain, TheInfimumIsApproachedAndWithinTheSourcesBound) {
   EXPECT_NEAR(far, start - gap, 1e-6);
 }
 
-TEST(ResistingChain, SmoothnessAndHessianConstantAreTheSettingsAndReached) {
+TEST(ResistingChain, ConstantsMatchSettingsAndAreNearlyReached) {
   for (const double rho : {1.0, 26.0, 400.0}) {
     ResistingChain family;
     family.smoothness = 2.5;
@@ -116,13 +116,13 @@ TEST(ResistingChain, SmoothnessAndHessianConstantAreTheSettingsAndReached) {
   }
 }
 
-TEST(ResistingChain, ItsUnscaledBoundsAreBelowThoseOfTheSource) {
+TEST(ResistingChain, UnscaledBoundsAreBelowPublishedOnes) {
   const auto [s, a, slope] = ResistingChain().units();
   EXPECT_LE(s * s / a, 152);  // ℓ₁, for M = 1
   EXPECT_LE(slope, 23);
 }
 
-TEST(ResistingChain, ARotationHidesTheCoordinatesAndChangesNothingElse) {
+TEST(ResistingChain, RotationOnlyHidesCoordinates) {
   ResistingChain plain;
   ResistingChain turned;
   turned.rotation = 7;
@@ -135,7 +135,7 @@ TEST(ResistingChain, ARotationHidesTheCoordinatesAndChangesNothingElse) {
   EXPECT_GT(h.cwiseAbs().minCoeff(), 0);
 }
 
-TEST(ResistingChain, SettingsThatMakeNoChainAreRefused) {
+TEST(ResistingChain, RejectsInvalidSettings) {
   ResistingChain family;
   family.length = 11;
   EXPECT_THROW(family.make({.records = 2}), InputError);

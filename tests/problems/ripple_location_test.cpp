@@ -50,7 +50,7 @@ const Landmark* find(const Problem& p, Landmark::Kind kind, Landmark::Of of) {
   return found == p.landmarks.end() ? nullptr : &*found;
 }
 
-TEST(RippleLocation, ValueGradientAndCurvatureMeetTheVector) {  // lowy-2024 notes, 8
+TEST(RippleLocation, ValueGradientAndCurvatureMatchReference) {  // lowy-2024 notes, 8
   const Problem p = with_record(RippleLocation(), Vector{{1, -1}});
   const Vector w{{0.5, -0.25}};
   EXPECT_NEAR(p.empirical->value(w), 0.2599797512, 1e-10);
@@ -63,7 +63,7 @@ TEST(RippleLocation, ValueGradientAndCurvatureMeetTheVector) {  // lowy-2024 not
   EXPECT_LT((h - Vector{{-0.1672741595, -1.798916805}}).norm(), 1e-9);
 }
 
-TEST(RippleLocation, ConstantsMeetTheVectorOrImproveOnIt) {
+TEST(RippleLocation, ConstantsMatchOrImproveOnReference) {
   const Constants c = RippleLocation().make({.records = 1, .dimension = 9}).facts.constants;
   EXPECT_NEAR(c[constant::lipschitz], 1.62831853, 1e-8);
   EXPECT_NEAR(c[constant::smoothness], 4.94784176, 1e-8);
@@ -71,7 +71,7 @@ TEST(RippleLocation, ConstantsMeetTheVectorOrImproveOnIt) {
   EXPECT_NEAR(c[constant::hessian_lipschitz] / 3, 25.4512, 1e-4);
 }
 
-TEST(RippleLocation, TheHessianLipschitzConstantIsTheSupremumOfTheThirdDerivative) {
+TEST(RippleLocation, HessianLipschitzConstantIsTight) {
   for (const auto& [A, omega] :
        {std::array{0.1, 2 * pi}, {0.0, 7.0}, {0.004, 3 * pi}, {0.3, 3.0}}) {
     RippleLocation family;
@@ -90,7 +90,7 @@ TEST(RippleLocation, TheHessianLipschitzConstantIsTheSupremumOfTheThirdDerivativ
   }
 }
 
-TEST(RippleLocation, ConstantsAndDiameterDoNotDependOnTheDimension) {
+TEST(RippleLocation, ConstantsHaveExpectedDimensionDependence) {
   const PublicFacts one = RippleLocation().make({.records = 1, .dimension = 1}).facts;
   const PublicFacts many = RippleLocation().make({.records = 1, .dimension = 64}).facts;
   for (const auto name : {constant::lipschitz, constant::smoothness, constant::suboptimality})
@@ -102,7 +102,7 @@ TEST(RippleLocation, ConstantsAndDiameterDoNotDependOnTheDimension) {
   EXPECT_NEAR(one.domain.diameter(1), 4, 1e-12);
 }
 
-TEST(RippleLocation, TheLipschitzConstantIsApproachedFarOutAndItsShareInTheBoxIsAsStated) {
+TEST(RippleLocation, LipschitzConstantIsApproachedFarOut) {
   const Problem p = RippleLocation().make({.records = 1, .dimension = 1});
   const double G = p.facts.constants[constant::lipschitz];
   const auto norm_at = [&](double u) {
@@ -118,7 +118,7 @@ TEST(RippleLocation, TheLipschitzConstantIsApproachedFarOutAndItsShareInTheBoxIs
   EXPECT_NEAR(inside, 1.5422, 1e-4);
 }
 
-TEST(RippleLocation, NoGridHasALowerValueThanTheMinimum) {
+TEST(RippleLocation, GridFindsNoValueBelowMinimum) {
   for (const auto& [A, omega, width] :
        {std::array{0.1, 2 * pi, 2.0}, {0.5, 5.0, 2.5}, {0.05, 20.0, 1.5}})
     for (std::uint64_t data_seed = 0; data_seed < 20; ++data_seed) {
@@ -140,7 +140,7 @@ TEST(RippleLocation, NoGridHasALowerValueThanTheMinimum) {
     }
 }
 
-TEST(RippleLocation, TheSaddleIsALocalMaximumOfItsCoordinate) {
+TEST(RippleLocation, SaddleIsMaximumInOneCoordinate) {
   const Problem p = RippleLocation().make({.records = 500, .dimension = 3, .data_seed = 4});
   const Landmark* saddle = find(p, Landmark::Kind::strict_saddle, Landmark::Of::empirical);
   ASSERT_NE(saddle, nullptr);
@@ -152,7 +152,7 @@ TEST(RippleLocation, TheSaddleIsALocalMaximumOfItsCoordinate) {
   EXPECT_GT(h.tail(2).minCoeff(), 0.5);
 }
 
-TEST(RippleLocation, WithoutARippleThereIsNoSaddle) {
+TEST(RippleLocation, HasNoSaddleWithoutRipple) {
   RippleLocation family;
   family.amplitude = 0;
   const Problem p = family.make({.records = 10});
@@ -161,14 +161,14 @@ TEST(RippleLocation, WithoutARippleThereIsNoSaddle) {
   EXPECT_THROW(family.make({.records = 10}), InputError);
 }
 
-TEST(RippleLocation, OneRecordIsItsOwnMinimum) {
+TEST(RippleLocation, SingleRecordIsItsOwnMinimum) {
   const Problem p = RippleLocation().make({.records = 1, .dimension = 5, .data_seed = 9});
   const Landmark* best = find(p, Landmark::Kind::minimiser, Landmark::Of::empirical);
   EXPECT_NEAR(p.empirical->value(best->point), 0, 1e-15);
   EXPECT_LT((best->point * std::sqrt(5.0) - record(p, 0)).norm(), 1e-9);
 }
 
-TEST(RippleLocation, TheGapIsAttainedWhereAllRecordsAreFarFromTheStart) {
+TEST(RippleLocation, GapIsAttainedByRecordsFarFromStart) {
   const Problem p = with_record(RippleLocation(), Vector{{-1, -1}});  // start: u = 1.9
   const Landmark* best = find(p, Landmark::Kind::minimiser, Landmark::Of::empirical);
   const double gap = p.empirical->value(p.facts.initial_point) - p.empirical->value(best->point);
@@ -176,7 +176,7 @@ TEST(RippleLocation, TheGapIsAttainedWhereAllRecordsAreFarFromTheStart) {
   EXPECT_NEAR(gap, phi(2.9), 1e-12);
 }
 
-TEST(RippleLocation, PerRecordNormsAreThoseOfTheFormula) {
+TEST(RippleLocation, RecordNormsMatchFormula) {
   const Problem p = RippleLocation().make({.records = 40, .dimension = 4});
   Vector x(4);
   Stream({.seed = 3}).fill_normal(0.5, x);
@@ -191,7 +191,7 @@ TEST(RippleLocation, PerRecordNormsAreThoseOfTheFormula) {
   }
 }
 
-TEST(RippleLocation, TheLawIsPublicAndChangesWithItsSeedAlone) {
+TEST(RippleLocation, LawDependsOnItsSeedAlone) {
   RippleLocation family;
   const auto saddle_of = [&](std::uint64_t data_seed) {
     const Problem p = family.make({.records = 30, .data_seed = data_seed});
@@ -203,7 +203,7 @@ TEST(RippleLocation, TheLawIsPublicAndChangesWithItsSeedAlone) {
   EXPECT_NE(first, saddle_of(1));
 }
 
-TEST(RippleLocation, SettingsWithoutAProvedMinimumAreRefused) {
+TEST(RippleLocation, RejectsSettingsWithoutProvedMinimum) {
   RippleLocation narrow, flat, odd;
   narrow.half_width = 1.9;  // the minimiser could be outside
   flat.frequency = 0;

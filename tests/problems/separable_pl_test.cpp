@@ -100,19 +100,19 @@ bool positive_on(double mu, Interval s, Interval t) {
 /// The minimiser of κ(t) − ct for c ≤ ½ is in [0, 0.06263], as κ′(0.06263) > ½ and κ′ rises there.
 constexpr double farthest_minimiser = 0.06263;
 
-TEST(SeparablePl, TheConstantOfTheLandscapeIsCertifiedByIntervals) {
+TEST(SeparablePl, IntervalsCertifyCentredConstant) {
   EXPECT_TRUE(positive_on(SeparablePl::pl_centred, {0, 0}, {0.8, 3}));  // κ is even
   EXPECT_FALSE(positive_on(0.1756, {0, 0}, {0.8, 3}));
 }
 
-TEST(SeparablePl, TheConstantUnderTiltsIsCertifiedByIntervals) {
+TEST(SeparablePl, IntervalsCertifyTiltedConstant) {
   EXPECT_GT(kappa_slope(farthest_minimiser), SeparablePl::certified_tilt);
   const Interval s{0, farthest_minimiser};  // c < 0 mirrors this
   EXPECT_TRUE(positive_on(SeparablePl::pl_tilted, s, {0.85, 4}));
   EXPECT_TRUE(positive_on(SeparablePl::pl_tilted, s, {-4, -0.85}));
 }
 
-TEST(SeparablePl, TheConstantUnderTiltsIsSharp) {
+TEST(SeparablePl, TiltedConstantIsSharp) {
   double s = 0.05;  // κ′(s) = ½
   for (int i = 0; i < 50; ++i) s += (0.5 - kappa_slope(s)) / 8;
   const double t = 2.1947;
@@ -123,7 +123,7 @@ TEST(SeparablePl, TheConstantUnderTiltsIsSharp) {
   EXPECT_FALSE(positive_on(0.0956, {s, s}, {2, 2.4}));
 }
 
-TEST(SeparablePl, TheWrittenPartsOfTheProofsHold) {
+TEST(SeparablePl, ProofInequalitiesHold) {
   const auto curvature = [](double t) { return 2 + 6 * std::cos(2 * t); };
   EXPECT_GE(curvature(0.8), 1.82);
   EXPECT_GE(1.82 * 1.82, 2 * SeparablePl::pl_centred * 4);
@@ -136,7 +136,7 @@ TEST(SeparablePl, TheWrittenPartsOfTheProofsHold) {
               2 * SeparablePl::pl_tilted * (t * t + 3 + 0.5 * (t + 0.07)));
 }
 
-TEST(SeparablePl, ACoordinateMeetsTheVector) {  // lowy-2024 notes, 8: t = 1, c = ½
+TEST(SeparablePl, CoordinateMatchesReference) {  // lowy-2024 notes, 8: t = 1, c = ½
   const auto p = SeparablePl().make({.records = 2, .dimension = 1});
   const auto tilted_down =
       tilted(std::shared_ptr<const Objective>(
@@ -151,7 +151,7 @@ TEST(SeparablePl, ACoordinateMeetsTheVector) {  // lowy-2024 notes, 8: t = 1, c 
   EXPECT_NEAR(Hv[0], -0.4968810193, 1e-10);
 }
 
-TEST(SeparablePl, TheWorstDataSetMeetsTheTiltedConstant) {
+TEST(SeparablePl, WorstDataSetAttainsTiltedConstant) {
   SeparablePl family;
   family.sampling = Sampling::independent;  // one record: every |c| is ½
   const Problem p = family.make({.records = 1, .dimension = 3});
@@ -175,7 +175,7 @@ TEST(SeparablePl, TheWorstDataSetMeetsTheTiltedConstant) {
   EXPECT_LT(ratio, 1.001 * mu);
 }
 
-TEST(SeparablePl, ALargerTiltHasNoCertifiedConstant) {
+TEST(SeparablePl, StatesNoConstantForLargerTilt) {
   SeparablePl family;
   family.tilt = 0.6;
   EXPECT_TRUE(family.make({.records = 4}).facts.constants.contains(constant::pl));  // balanced
@@ -183,7 +183,7 @@ TEST(SeparablePl, ALargerTiltHasNoCertifiedConstant) {
   EXPECT_FALSE(family.make({.records = 4}).facts.constants.contains(constant::pl));
 }
 
-TEST(SeparablePl, TheLipschitzConstantIsTheLargestSlopeOfTheBox) {
+TEST(SeparablePl, LipschitzConstantIsLargestSlopeInBox) {
   for (const double width : {0.3, 0.9, 1.2, 3.0, 3.9, 4.2, 5.5, 11.0}) {
     SeparablePl family;
     family.half_width = width;
@@ -196,7 +196,7 @@ TEST(SeparablePl, TheLipschitzConstantIsTheLargestSlopeOfTheBox) {
   }
 }
 
-TEST(SeparablePl, TheStationaryPointIsUniqueUpToTheStatedTilt) {
+TEST(SeparablePl, StationaryPointIsUniqueUpToStatedTilt) {
   for (const double c : {0.0, 0.5, 1.54, 1.55}) {
     int zeros = 0;
     for (double t = -5; t < 5; t += 1e-3)

@@ -42,7 +42,7 @@ double whole(const Records& records,
 
 class SeparableFamily : public testing::TestWithParam<std::string> {};
 
-TEST_P(SeparableFamily, ItsCoordinatesAddUpToTheLoss) {
+TEST_P(SeparableFamily, CoordinatesSumToLoss) {
   for (const std::string sampling : {"independent", "whole", "stream"}) {
     const auto family = find_problem(GetParam());
     Fields fields = family->fields();
@@ -66,7 +66,7 @@ TEST_P(SeparableFamily, ItsCoordinatesAddUpToTheLoss) {
   }
 }
 
-TEST_P(SeparableFamily, ClampsEveryRecordOnItsOwn) {
+TEST_P(SeparableFamily, ClampsEachRecordSeparately) {
   const Problem problem = find_problem(GetParam())->make({.records = 30, .dimension = 3});
   const Records& records = *problem.records;
   Stream stream({.seed = 3});
@@ -111,7 +111,7 @@ INSTANTIATE_TEST_SUITE_P(Zoo,
                          });
 
 // Where the facts call a problem separable, G/√d bounds every coordinate's slope on the domain.
-TEST(Separable, TheFactsPromiseTheSameSlopeInEveryCoordinate) {
+TEST(Separable, FactsBoundSlopeOfEveryCoordinate) {
   for (const std::string name :
        {"ripple-location", "separable-pl", "multi-well", "cosine-saddle"}) {
     const Problem problem = find_problem(name)->make({.records = 50, .dimension = 4});
@@ -141,7 +141,7 @@ TEST(Separable, TheFactsPromiseTheSameSlopeInEveryCoordinate) {
     EXPECT_FALSE(find_problem(name)->make({.records = 10, .dimension = 4}).facts.separable) << name;
 }
 
-TEST(Separable, OtherFamiliesRefuse) {
+TEST(Separable, OtherFamiliesRejectCoordinateQueries) {
   const Problem problem = find_problem("radial-ripple")->make({.records = 10, .dimension = 2});
   EXPECT_FALSE(problem.facts.separable);
   EXPECT_FALSE(problem.records->separable());

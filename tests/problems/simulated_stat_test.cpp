@@ -204,7 +204,7 @@ double pair_chi_square(const std::vector<double>& sample) {
   return statistic;
 }
 
-TEST_P(SimulatedFamily, BatchSumsHaveTheLawOfSumsOfRecords) {
+TEST_P(SimulatedFamily, BatchSumsMatchLawOfStoredRecords) {
   const Problem stored = make("independent", batch * batches);
   const Problem drawn = make("stream", batch * batches);
   const Vector centre = sum(stored, 0, batch * batches) / static_cast<double>(batches);
@@ -220,7 +220,7 @@ TEST_P(SimulatedFamily, BatchSumsHaveTheLawOfSumsOfRecords) {
   EXPECT_LT(std::abs(variance_difference(a.loss, b.loss)), normal_1e9);
 }
 
-TEST_P(SimulatedFamily, TheComparisonSeesBatchesOfOtherSizesAndOtherSpreads) {
+TEST_P(SimulatedFamily, ComparisonDetectsOtherSizesAndSpreads) {
   const Problem drawn = make("stream", 2 * batch * batches);
   const Vector centre = Vector::Zero(drawn.facts.dimension);
   std::vector<double> sums = answers(drawn, batch, centre).along, wider = sums;
@@ -233,7 +233,7 @@ TEST_P(SimulatedFamily, TheComparisonSeesBatchesOfOtherSizesAndOtherSpreads) {
   EXPECT_GT(two_sample(sums, answers(drawn, 2 * batch, centre).along), kolmogorov_1e9);
 }
 
-TEST_P(SimulatedFamily, SumsAverageToThePopulation) {
+TEST_P(SimulatedFamily, SumsAverageToPopulation) {
   const Problem drawn = make("stream", batch * batches);
   if (!drawn.population) return;
   const auto at = probe(drawn.facts);
@@ -262,7 +262,7 @@ TEST_P(SimulatedFamily, SuccessiveDisjointBatchesAreIndependent) {
   EXPECT_LT(pair_chi_square(a.first), 48.0);
 }
 
-TEST_P(SimulatedFamily, TwoHalvesAddUpInLawToTheWhole) {
+TEST_P(SimulatedFamily, HalvesSumToLawOfWhole) {
   // one data set, since some families plant what they hide by its seed
   const Problem drawn = make("stream", 4 * batch * batches);
   const auto at = probe(drawn.facts);
@@ -276,7 +276,7 @@ TEST_P(SimulatedFamily, TwoHalvesAddUpInLawToTheWhole) {
   EXPECT_LT(two_sample(halves, wholes), kolmogorov_1e9);
 }
 
-TEST_P(SimulatedFamily, WholeDataSetsHaveTheLawOfDataSetsInMemory) {
+TEST_P(SimulatedFamily, WholeDataSetsMatchLawOfDataSetsInMemory) {
   std::vector<double> stored, drawn;
   for (std::uint64_t data_seed = 0; data_seed < 300; ++data_seed) {
     const Problem a = make("independent", batch, data_seed), b = make("whole", batch, data_seed);
@@ -288,7 +288,7 @@ TEST_P(SimulatedFamily, WholeDataSetsHaveTheLawOfDataSetsInMemory) {
   EXPECT_LT(two_sample(stored, drawn), kolmogorov_1e9);
 }
 
-TEST_P(SimulatedFamily, AWholeDataSetIsTheMeanThatItsObjectiveHas) {
+TEST_P(SimulatedFamily, WholeDataSetSumsMatchItsObjective) {
   for (const Index n : {Index{1}, Index{7}, Index{100'000}, Index{10'000'000'000'000'000}}) {
     const Problem p = make("whole", n);
     ASSERT_NE(p.empirical, nullptr);
@@ -306,7 +306,7 @@ TEST_P(SimulatedFamily, AWholeDataSetIsTheMeanThatItsObjectiveHas) {
   }
 }
 
-TEST_P(SimulatedFamily, ARangeHasOneSumWhateverElseIsAsked) {
+TEST_P(SimulatedFamily, RangeSumsIgnoreOtherQueries) {
   const Problem p = make("stream", 1000), again = make("stream", 1000);
   const Problem other = make("stream", 1000, 6);
   const Vector first = sum(p, 100, 300);
@@ -318,7 +318,7 @@ TEST_P(SimulatedFamily, ARangeHasOneSumWhateverElseIsAsked) {
   EXPECT_NE(first, sum(other, 100, 300));
 }
 
-TEST_P(SimulatedFamily, OneAndTheSameDataSetAnswersEveryPoint) {
+TEST_P(SimulatedFamily, DifferencesMatchGradientsOfSameData) {
   // ∇f(x) − ∇f(x′) of one batch, asked as a difference and as two sums
   const Problem p = make("stream", 5000);
   const auto at = probe(p.facts);
@@ -331,7 +331,7 @@ TEST_P(SimulatedFamily, OneAndTheSameDataSetAnswersEveryPoint) {
   EXPECT_LT((a - b - moved).norm(), 1e-12 * (1 + a.norm() + b.norm()));
 }
 
-TEST_P(SimulatedFamily, TenToTheSixteenRecordsAnswerInMicroseconds) {
+TEST_P(SimulatedFamily, AnswersForHugeDataSetsInMicroseconds) {
   constexpr Index n = 10'000'000'000'000'000;
   for (const char* sampling : {"whole", "stream"}) {
     const Problem p = make(sampling, n);

@@ -36,7 +36,7 @@ Vector mean_of(const Problem& p) {
   return g;
 }
 
-TEST(TrigRadial, ValueAndGradientMeetTheVector) {  // lowy-2024 notes, 8
+TEST(TrigRadial, ValueAndGradientMatchReference) {  // lowy-2024 notes, 8
   Problem p = TrigRadial().make({.records = 1, .dimension = 2});
   const auto f =
       tilted(std::shared_ptr<const Objective>(p.population.release()), Vector{{0.1, -0.2}});
@@ -47,7 +47,7 @@ TEST(TrigRadial, ValueAndGradientMeetTheVector) {  // lowy-2024 notes, 8
   EXPECT_LT((g - Vector{{0.6838531635, 0.3838531635}}).norm(), 1e-10);
 }
 
-TEST(TrigRadial, ConstantsAreTheExtremeValuesOnAGrid) {
+TEST(TrigRadial, ConstantsMatchExtremesOnGrid) {
   for (const double R : {0.05, 0.5, 1.0, 1.25, 1.26, 1.6, 2.0, 3.0}) {
     TrigRadial family;
     family.radius = R;
@@ -76,14 +76,14 @@ TEST(TrigRadial, ConstantsAreTheExtremeValuesOnAGrid) {
   }
 }
 
-TEST(TrigRadial, TheConstantsOfThePublishedExperimentAreExact) {
+TEST(TrigRadial, PublishedExperimentHasExactConstants) {
   const Constants c = published().make({.records = 100}).facts.constants;
   EXPECT_NEAR(c[constant::lipschitz], 2.54173, 1e-5);  // the script uses 5
   EXPECT_NEAR(c[constant::smoothness], 6.4008, 1e-4);  // the script uses 6: too small
   EXPECT_NEAR(c[constant::hessian_lipschitz], 30.6137, 1e-4);
 }
 
-TEST(TrigRadial, TheHessianHasTheClosedFormEigenvalues) {
+TEST(TrigRadial, HessianHasClosedFormEigenvalues) {
   const Problem p = TrigRadial().make({.records = 4, .dimension = 5});
   Vector x(5), Hv(5);
   Stream({.seed = 4}).fill_ball(2, x);
@@ -99,7 +99,7 @@ TEST(TrigRadial, TheHessianHasTheClosedFormEigenvalues) {
   EXPECT_NEAR(least, -3.148, 1e-3);
 }
 
-TEST(TrigRadial, TheSphereOfAreaPiIsStationaryAndFlat) {
+TEST(TrigRadial, SphereOfSquaredRadiusPiIsStationaryAndFlat) {
   const Problem p = TrigRadial().make({.records = 4, .dimension = 5});
   Vector x(5), g(5), Hv(5);
   Stream({.seed = 5}).fill_normal(1, x);
@@ -110,7 +110,7 @@ TEST(TrigRadial, TheSphereOfAreaPiIsStationaryAndFlat) {
   EXPECT_LT(Hv.norm(), 1e-14);
 }
 
-TEST(TrigRadial, TheMinimumOverTheBallIsFoundOrOnItsEdge) {
+TEST(TrigRadial, FindsMinimumUnlessOnBallBoundary) {
   int inner = 0, edge = 0;
   for (std::uint64_t data_seed = 0; data_seed < 60; ++data_seed) {
     const Index n = 1 + static_cast<Index>(data_seed % 6) * 10;
@@ -139,7 +139,7 @@ TEST(TrigRadial, TheMinimumOverTheBallIsFoundOrOnItsEdge) {
   EXPECT_GT(edge, 0);
 }
 
-TEST(TrigRadial, TheEmpiricalSaddleIsStrict) {
+TEST(TrigRadial, EmpiricalSaddleIsStrict) {
   const Problem p = published().make({.records = 100});
   const Landmark* saddle = find(p, Landmark::Kind::strict_saddle, Landmark::Of::empirical);
   ASSERT_NE(saddle, nullptr);
@@ -170,7 +170,7 @@ TEST(TrigRadial, BallRecordsAreUniform) {
   EXPECT_LT(mean_of(p).cwiseAbs().maxCoeff() * std::sqrt((d + 2.0) * n), 5.5);
 }
 
-TEST(TrigRadial, TheGapIsAttainedByRecordsAlongTheStart) {
+TEST(TrigRadial, GapIsAttainedByRecordsAlongStart) {
   const PublicFacts facts = published().make({.records = 3, .dimension = 6, .seed = 8}).facts;
   const double r0 = facts.initial_point.norm();
   const auto g = [](double r) { return 0.5 * (r * r + std::sin(r * r)); };
@@ -179,7 +179,7 @@ TEST(TrigRadial, TheGapIsAttainedByRecordsAlongTheStart) {
   EXPECT_NEAR(facts.constants[constant::suboptimality], g(r0) + r0 - least, 1e-7);
 }
 
-TEST(TrigRadial, TheStartIsUniformInTheBallAndPublic) {
+TEST(TrigRadial, StartIsUniformInBall) {
   double inside = 0;
   for (std::uint64_t seed = 0; seed < 400; ++seed) {
     const PublicFacts facts = TrigRadial().make({.records = 1, .dimension = 2, .seed = seed}).facts;
@@ -189,7 +189,7 @@ TEST(TrigRadial, TheStartIsUniformInTheBallAndPublic) {
   EXPECT_LT(std::abs(inside - 200), 5.3 * 10);
 }
 
-TEST(TrigRadial, SumsOfBallPointsAreNotSimulated) {
+TEST(TrigRadial, RejectsSimulationOfBallRecords) {
   TrigRadial family = published();
   family.sampling = Sampling::whole;
   EXPECT_THROW(family.make({.records = 10}), InputError);

@@ -82,7 +82,7 @@ TEST(HessianWeights, HoldAtClosePairsAndFarPoints) {
   expect_weights_hold(PhaseRetrieval().make({.records = 7}), 1e-10, 1e60);
 }
 
-TEST(OrthogonalTensor, ARecordWhoseGradientNearlyCancelsIsClipped) {
+TEST(OrthogonalTensor, ClipsRecordWithNearlyCancellingGradient) {
   OrthogonalTensor family;
   family.penalty = 10 * (1 + 1e-6);
   const Problem p = family.make({.records = 10});
@@ -97,7 +97,7 @@ TEST(OrthogonalTensor, ARecordWhoseGradientNearlyCancelsIsClipped) {
   }
 }
 
-TEST(GroupDro, ConstantsCoverRecordsOfEveryGroupIfThereAreFewerRecordsThanGroups) {
+TEST(GroupDro, ConstantsCoverGroupsWithoutRecords) {
   GroupDro family;
   family.groups = 3;
   const Problem p = family.make({.records = 1});
@@ -114,7 +114,7 @@ TEST(GroupDro, ConstantsCoverRecordsOfEveryGroupIfThereAreFewerRecordsThanGroups
   EXPECT_LE(largest, p.facts.constants[constant::lipschitz]);
 }
 
-TEST(CovarianceGan, NoLandmarkLiesOutsideTheDomain) {
+TEST(CovarianceGan, LandmarksLieInsideDomain) {
   CovarianceGan family;
   family.domain_factor = 1;
   for (std::uint64_t seed = 0; seed < 10; ++seed) {
@@ -124,7 +124,7 @@ TEST(CovarianceGan, NoLandmarkLiesOutsideTheDomain) {
   }
 }
 
-TEST(Settings, ThatOverflowMakeNoInstance) {
+TEST(ProblemFamilies, RejectOverflowingSettings) {
   const auto refused = [](auto family, auto setting) {
     for (const double value : {unlimited, 1e200}) {
       family.*setting = value;

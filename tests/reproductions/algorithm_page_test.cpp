@@ -16,12 +16,12 @@ namespace {
 
 const std::filesystem::path docs = DPSOSP_DOCS;
 
-TEST(AlgorithmPage, TheCommittedPageIsWhatTheCodeWrites) {
+TEST(AlgorithmPage, CommittedPageMatchesGeneratedPage) {
   EXPECT_EQ(plots::read_file(docs / "algorithms.md"), algorithm_page())
       << "write it again: dpsosp list algorithms --document docs";
 }
 
-TEST(AlgorithmPage, EveryEntryOfATableRunsOrSaysWhyItDoesNot) {
+TEST(AlgorithmPage, TableEntriesNameAlgorithmsOrGiveReason) {
   std::map<std::string, int> entries;
   for (const PrintedTable& table : reproductions().tables)
     for (const TableEntry& entry : table.entries) {
@@ -46,7 +46,7 @@ TEST(AlgorithmPage, EveryEntryOfATableRunsOrSaysWhyItDoesNot) {
   EXPECT_EQ(entries.size(), 6);
 }
 
-TEST(PrintedTables, AnEntryIsMeasuredFirstByAnAlgorithmThatItNames) {
+TEST(PrintedTables, MeasureEachEntryFirstByAnAlgorithmItNames) {
   const Study study{reproductions().catalogue, Scale::smoke};
   for (const PrintedTable& table : reproductions().tables)
     for (const TableEntry& entry : table.entries) {
@@ -60,7 +60,7 @@ TEST(PrintedTables, AnEntryIsMeasuredFirstByAnAlgorithmThatItNames) {
     }
 }
 
-TEST(QuickRuns, AreOneForEveryAlgorithmAtAGuaranteedEpsilon) {
+TEST(QuickRuns, CoverEveryAlgorithmOnce) {
   std::set<std::string> keys;
   for (const QuickRun& run : quick_runs()) {
     EXPECT_TRUE(keys.insert(run.spec.algorithm).second) << run.spec.algorithm;
@@ -72,7 +72,7 @@ TEST(QuickRuns, AreOneForEveryAlgorithmAtAGuaranteedEpsilon) {
   EXPECT_EQ(keys.size(), algorithm_registry().size());
 }
 
-TEST(QuickRuns, AreTheCommandsThatTheyPrint) {
+TEST(QuickRuns, PrintTheirCommands) {
   RunSpec spec;
   spec.algorithm = "a/b";
   spec.problem = "p";

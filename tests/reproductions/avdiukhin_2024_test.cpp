@@ -23,7 +23,7 @@ json escape_time(double records, std::int64_t runs = 100) {
                        {{"records", records}, {"dimension", 10}, {"runs", runs}});
 }
 
-TEST(QuadraticEscape, IsLinearInTheNoiseAndGrowsByOnePlusTheCurvatureAStep) {
+TEST(QuadraticEscape, ScalesWithNoiseAndGrowsWithCurvature) {
   const json once = quadratic_escape(0.05), twice = quadratic_escape(0.1);
   for (std::size_t k = 0; k < 3; ++k) {
     const double a = once.at("deviations")[k];
@@ -36,7 +36,7 @@ TEST(QuadraticEscape, IsLinearInTheNoiseAndGrowsByOnePlusTheCurvatureAStep) {
   EXPECT_NEAR(ratio / std::pow(1.1, 40), 1.0, 0.05);
 }
 
-TEST(EscapeTime, GrowsByHalfTheLogarithmOfTheNoise) {
+TEST(EscapeTime, GrowsWithLogarithmOfInverseNoise) {
   const json few = escape_time(1e4, 400), many = escape_time(1e8, 400);
   const double quieter = std::log(few.at("noise").get<double>() / many.at("noise").get<double>());
   EXPECT_NEAR(quieter, 0.5 * std::log(1e4), 0.02);
@@ -45,7 +45,7 @@ TEST(EscapeTime, GrowsByHalfTheLogarithmOfTheNoise) {
   EXPECT_NEAR(later, quieter * 0.1 / std::log(1.1), 0.1 * quieter);
 }
 
-TEST(EscapeTime, IsAFunctionOfParametersAndSeed) {
+TEST(EscapeTime, DependsOnParametersAndSeedOnly) {
   EXPECT_EQ(escape_time(1e4), escape_time(1e4));
   EXPECT_NE(quadratic_escape(0.05, 0), quadratic_escape(0.05, 1));
 }
@@ -56,7 +56,7 @@ json clipping_apart(double share) {
       {{"problem", "double-well"}, {"records", 2000}, {"deviation", 1}, {"share", share}});
 }
 
-TEST(ClippingApart, IsOneStepAfterTheFirstLongerGradient) {
+TEST(ClippedAndUnclippedRuns, PartOneStepAfterFirstViolation) {
   const json low = clipping_apart(0.5);
   EXPECT_GE(low.at("first_violation"), 0);
   EXPECT_EQ(low.at("parted").get<int>(), low.at("first_violation").get<int>() + 1);
@@ -66,7 +66,7 @@ TEST(ClippingApart, IsOneStepAfterTheFirstLongerGradient) {
   EXPECT_GT(proved.at("iterates"), 5);
 }
 
-TEST(IndependentTests, CostFourTimesTheirEpsilonACandidate) {
+TEST(IndependentTests, CostFourEpsilonPerCandidate) {
   for (const int candidates : {1, 7}) {
     const json r = compute_probe("avdiukhin-2024/independent-tests",
                                  {{"epsilon", 0.1}, {"candidates", candidates}});
@@ -75,7 +75,7 @@ TEST(IndependentTests, CostFourTimesTheirEpsilonACandidate) {
   }
 }
 
-TEST(SameEstimator, TakesTheSameStepsAndIsNotZero) {
+TEST(SameEstimator, YieldsIdenticalNonzeroSteps) {
   const json r = compute_probe("xu-2026/same-estimator", {{"steps", 35}, {"period", 10}});
   EXPECT_EQ(r.at("steps"), 35);
   EXPECT_EQ(r.at("points"), 0.0);
@@ -84,7 +84,7 @@ TEST(SameEstimator, TakesTheSameStepsAndIsNotZero) {
 }
 
 // Facts that follow from the formulas alone, of claims that need no run.
-TEST(PrintedClaims, FailWhereAnErratumSaysSo) {
+TEST(PrintedClaims, FailWhereErrataSaySo) {
   for (const char* claim : {"avdiukhin-2024/theorem-1.1-gradients",
                             "avdiukhin-2024/lemma-3.2-units",
                             "avdiukhin-2024/theorem-3.3",
@@ -101,13 +101,13 @@ TEST(PrintedClaims, FailWhereAnErratumSaysSo) {
   }
 }
 
-TEST(PrintedClaims, HoldInTheAdjacencyAndTheRangeThatTheirTheoremNames) {
+TEST(PrintedClaims, HoldInStatedAdjacencyAndRange) {
   const Finding f = finding_by_formulas("avdiukhin-2024/theorem-3.1");
   EXPECT_EQ(f.verdict, Verdict::holds) << f.measured;
   EXPECT_NE(f.measured.find("costs 0.0588, "), std::string::npos) << f.measured;  // 0.059
 }
 
-TEST(PrintedClaims, NameAClaimOfTheRegister) {
+TEST(PrintedClaims, PredicatesNameRegisteredClaims) {
   const ClaimSet& all = reproductions().claims;
   for (const PredicateEntry& p : all.predicates)
     EXPECT_NE(std::ranges::find(all.claims, p.claim, &Claim::id), all.claims.end()) << p.claim;

@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-TEST(GaneshProbes, ACancellingErrorHoldsTheSaddleThatAFrozenOneLeaves) {
+TEST(GaneshProbes, EscapesSaddleUnlessErrorIsAdversarial) {
   json p{{"dimension", 16}, {"gamma", 0.01}, {"curvature", 0.2}, {"adversarial", false}};
   int left = 0, held = 0;
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
@@ -27,7 +27,7 @@ TEST(GaneshProbes, ACancellingErrorHoldsTheSaddleThatAFrozenOneLeaves) {
 }
 
 // ‖g‖²/2 − ⟨∇F, g⟩ = (‖e‖² − ‖∇F‖²)/2 bounds the change of an M-smooth F over a step 1/M.
-TEST(GaneshProbes, AStepLowersFByFifteenThirtySecondsOfTheSquaredGradient) {
+TEST(GaneshProbes, StepMeetsRepairedDescentBound) {
   for (const char* problem : {"cosine-saddle", "double-well"})
     EXPECT_LE(compute_probe("ganesh-2023/descent", {{"problem", problem}, {"pairs", 400}})
                   .at("repaired")
@@ -35,7 +35,7 @@ TEST(GaneshProbes, AStepLowersFByFifteenThirtySecondsOfTheSquaredGradient) {
               3.0 / 32 - 15.0 / 32 + 1e-12);
 }
 
-TEST(GaneshProbes, FourTimesTheRecordsHalveTheGaps) {
+TEST(GaneshProbes, GapsHalveWithFourTimesTheRecords) {
   json p{{"dimension", 10}, {"records", 1000}, {"draws", 2000}};
   const json few = compute_probe("ganesh-2023/concentration", p);
   p["records"] = 4000;
@@ -45,7 +45,7 @@ TEST(GaneshProbes, FourTimesTheRecordsHalveTheGaps) {
     EXPECT_NEAR(many.at(gap).get<double>() / few.at(gap).get<double>(), 0.5, 0.05) << gap;
 }
 
-TEST(GaneshProbes, AmongFairCoinsEveryOneIsTheSmallestEquallyOften) {
+TEST(GaneshProbes, SelectsAmongFairCoinsUniformly) {
   for (const int k : {2, 8}) {
     const double draws = 4000, p = (k - 1.0) / k;
     const double wrong =
@@ -56,7 +56,7 @@ TEST(GaneshProbes, AmongFairCoinsEveryOneIsTheSmallestEquallyOften) {
   }
 }
 
-TEST(GaneshProbes, TheNetsExcessFallsAsOneOverEpsilonOrFasterAndStaysBelowItsBound) {
+TEST(GaneshProbes, NetExcessFallsWithEpsilonAndStaysBelowBound) {
   json p{{"dimension", 1}, {"records", 1000}, {"epsilon", 1}};
   const json one = compute_probe("ganesh-2023/net", p);
   p["epsilon"] = 4;
@@ -66,7 +66,7 @@ TEST(GaneshProbes, TheNetsExcessFallsAsOneOverEpsilonOrFasterAndStaysBelowItsBou
   EXPECT_GT(four.at("points").get<int>(), 3 * one.at("points").get<int>());
 }
 
-TEST(GaneshProbes, AnExactRoundContractsTheDivergenceAsTheSobolevConstantAllows) {
+TEST(GaneshProbes, ExactRoundsContractDivergenceAsClaimed) {
   const json r =
       compute_probe("ganesh-2023/divergence", {{"cells", 120}, {"rounds", 10}, {"exponent", 2.0}});
   EXPECT_LE(r.at("largest_ratio").get<double>(), r.at("claimed_ratio").get<double>());
@@ -74,7 +74,7 @@ TEST(GaneshProbes, AnExactRoundContractsTheDivergenceAsTheSobolevConstantAllows)
   EXPECT_LT(r.at("last").get<double>(), r.at("first").get<double>());
 }
 
-TEST(GaneshProbes, ShortStepsOfTheSamplerKeepTheTargetAndLongOnesDoNot) {
+TEST(GaneshProbes, SamplerKeepsTargetForShortStepsOnly) {
   const json fine = compute_probe("ganesh-2023/sampler",
                                   {{"scaled_step", 0.01}, {"chains", 4000}, {"rounds", 20}});
   const json coarse = compute_probe("ganesh-2023/sampler",
@@ -85,7 +85,7 @@ TEST(GaneshProbes, ShortStepsOfTheSamplerKeepTheTargetAndLongOnesDoNot) {
 }
 
 // A claim and its repaired form do not both fail, and what is printed too small costs too much.
-TEST(GaneshPredicates, TheErrataFailAsPrintedAndTheirRepairsHold) {
+TEST(GaneshPredicates, PrintedErrataFailAndRepairsHold) {
   for (const char* repaired : {"ganesh-2023/3-repaired", "ganesh-2023/11-repaired"})
     EXPECT_EQ(finding_of(repaired, Scale::smoke).verdict, Verdict::holds)
         << finding_of(repaired, Scale::smoke).measured;
@@ -101,7 +101,7 @@ TEST(GaneshPredicates, TheErrataFailAsPrintedAndTheirRepairsHold) {
         << printed << ": " << finding_of(printed, Scale::smoke).measured;
 }
 
-TEST(GaneshPredicates, EveryFindingOfAProbeSaysWhatWasMeasured) {
+TEST(GaneshPredicates, ProbeFindingsStateMeasurements) {
   for (const char* claim : {"ganesh-2023/2",
                             "ganesh-2023/3",
                             "ganesh-2023/6",

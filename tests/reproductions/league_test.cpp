@@ -21,7 +21,7 @@ using nlohmann::json;
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-TEST(League, EveryPrivateAlgorithmEntersOrIsLeftOutWithAReason) {
+TEST(League, EntersOrExcludesEveryPrivateAlgorithm) {
   std::set<std::string> out;
   for (const auto& [key, why] : left_out()) {
     EXPECT_FALSE(why.empty()) << key;
@@ -55,7 +55,7 @@ Contender start_of(const std::vector<Contender>& all) {
   return {.name = "start", .levels = {all.front().levels.size(), std::vector<double>(3, 1.0)}};
 }
 
-RC_GTEST_PROP(League, ProfilesRiseFromTheCellsWonToTheCellsRun, ()) {
+RC_GTEST_PROP(League, ProfilesRiseFromCellsWonToCellsRun, ()) {
   const auto all = contenders();
   for (const Standing& s : standings(all, start_of(all))) {
     const auto curve = profile(all, s.contender, 1e9);
@@ -67,7 +67,7 @@ RC_GTEST_PROP(League, ProfilesRiseFromTheCellsWonToTheCellsRun, ()) {
   }
 }
 
-RC_GTEST_PROP(League, StandingsDoNotDependOnTheUnitOfLevels, ()) {
+RC_GTEST_PROP(League, StandingsAreScaleInvariant, ()) {
   const auto all = contenders();
   auto scaled = all;
   Contender start = start_of(all), scaled_start = start;
@@ -85,7 +85,7 @@ RC_GTEST_PROP(League, StandingsDoNotDependOnTheUnitOfLevels, ()) {
   }
 }
 
-TEST(League, WhoDoesNotRunHasDoneNothing) {
+TEST(League, AbsentAlgorithmScoresAsTheStart) {
   const Contender start{.name = "start", .levels = {{1, 1}, {1, 1}}};
   const Contender good{.name = "good", .levels = {{0.1, 0.1}, {0.1, 0.1}}};
   const Contender absent{.name = "absent", .levels = {{0.05, 0.05}, {}}};
@@ -99,13 +99,13 @@ TEST(League, WhoDoesNotRunHasDoneNothing) {
   }
 }
 
-TEST(League, WhoEndsWhereItStartedHasDoneNothing) {
+TEST(League, CountsUnimprovedCellsAsUseless) {
   const Contender start{.name = "start", .levels = {{1}, {1}, {1}}};
   const Contender c{.name = "c", .levels = {{1}, {0.995}, {0.5}}};
   EXPECT_EQ(standings({c}, start).front().useless, 2u);
 }
 
-TEST(League, AFailedCandidateIsNotChosen) {
+TEST(League, SkipsFailedCandidates) {
   EXPECT_EQ(choose({{3, 3}, {nan, 0.1}, {}, {2, 2}, {2, 2}}), 3u);
   EXPECT_EQ(choose({{nan}, {}}), 0u);
 }
@@ -142,7 +142,7 @@ std::size_t told(const json& job) {
 
 bool is_tuning(const json& job) { return job.at("problem_settings").contains("wells"); }
 
-TEST(League, WhatIsToldIsChosenByTheTuningInstancesAlone) {
+TEST(League, TunesOnTuningInstancesAlone) {
   const Board& board = escape();
   // Everybody does best with the third factor on the instances for tuning, and on the board with
   // the second or the fourth.
@@ -159,7 +159,7 @@ TEST(League, WhatIsToldIsChosenByTheTuningInstancesAlone) {
   }
 }
 
-TEST(League, IsDecidedByOutputsAndAtTheScheduleAsItIs) {
+TEST(League, ScoresOutputsAtUntunedSchedule) {
   const Board& board = escape();
   const Pretended p(board, [](const json& job) { return told(job) == 0 ? 0.5 : 0.1; });
   const Played played = play(p.runs(), board, study_at(Scale::smoke));
@@ -171,7 +171,7 @@ TEST(League, IsDecidedByOutputsAndAtTheScheduleAsItIs) {
   EXPECT_EQ(level_at(played.start, 0), 1.0);
 }
 
-TEST(League, EveryRunOfABoardIsOfOneCalibratorAndOneDelta) {
+TEST(League, RunsShareOneCalibratorAndDelta) {
   for (const Board* board : {&benign(), &descent(), &escape()})
     for (const json& job : jobs_of(*board, study_at(Scale::smoke))) {
       EXPECT_EQ(job.at("calibrator"), "cks");
@@ -180,7 +180,7 @@ TEST(League, EveryRunOfABoardIsOfOneCalibratorAndOneDelta) {
     }
 }
 
-TEST(League, NoTuningInstanceIsOnTheBoard) {
+TEST(League, KeepsTuningInstancesOffTheBoard) {
   for (const Board* board : {&benign(), &descent(), &escape(), &real_data()})
     EXPECT_FALSE(board->ground.problem == board->tuning.problem &&
                  board->ground.settings == board->tuning.settings)

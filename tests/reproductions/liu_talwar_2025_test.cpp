@@ -29,7 +29,7 @@ json escapes(const std::string& method, const std::string& error, double ratio) 
 }
 
 // Claim 14: the adversary holds a running estimate for ever, and cannot hold a frozen one.
-TEST(LiuTalwarProbes, TheAdversaryHoldsRunningEstimatesAlone) {
+TEST(LiuTalwarProbes, AdversaryStopsRunningEstimatesOnly) {
   EXPECT_EQ(escapes("isotropic", "adversarial", 2).at("left"), 0);
   EXPECT_EQ(escapes("hessian_power", "adversarial", 2).at("left"), 40);
   EXPECT_GE(escapes("isotropic", "none", 2).at("left"), 38);
@@ -37,7 +37,7 @@ TEST(LiuTalwarProbes, TheAdversaryHoldsRunningEstimatesAlone) {
 
 // Lemma 3.8: leaving a saddle along its curvature lowers F, by more the steeper it is; and the
 // frozen model stays within Lemma 3.5's bound.
-TEST(LiuTalwarProbes, EscapesLowerTheObjectiveWithinTheModelsBound) {
+TEST(LiuTalwarProbes, EscapesLowerObjectiveWithinModelBound) {
   const json flat = escapes("hessian_power", "none", 1),
              steep = escapes("hessian_power", "none", 3);
   EXPECT_LT(flat.at("change"), 0);
@@ -50,14 +50,14 @@ TEST(LiuTalwarProbes, EscapesLowerTheObjectiveWithinTheModelsBound) {
   }
 }
 
-TEST(LiuTalwarProbes, CoupledEscapesPartExactlyByPowersOfTheHessian) {
+TEST(LiuTalwarProbes, CoupledEscapesDivergeByHessianPowers) {
   const json r =
       probe("coupling", {{"gamma", 0.04}, {"offset", 1}, {"steps", 60}, {"hessians", 5}});
   EXPECT_LE(r.at("largest_relative_error"), 1e-9);
   EXPECT_GE(r.at("least_growth_over_bound"), 1 - 1e-9);
 }
 
-TEST(LiuTalwarProbes, TreeNoiseHasTheCovarianceOfCommonNodes) {
+TEST(LiuTalwarProbes, TreeNoiseHasCovarianceOfCommonNodes) {
   const json r = probe("tree-noise",
                        {{"leaves", 16}, {"trees", 1000}, {"dimension", 3}, {"covariance", true}});
   EXPECT_LE(r.at("worst_standard_errors"), 5);
@@ -78,13 +78,13 @@ TEST(LiuTalwarProbes, OracleErrorsHalveWithFourTimesTheBatch) {
 }
 
 // Lemma 3.2, with 1/6 for its 1/16; no step can gain more than |g|²/(2M) by much.
-TEST(LiuTalwarProbes, InexactStepsDescendAsTheLemmaSays) {
+TEST(LiuTalwarProbes, InexactStepsMeetDescentLemma) {
   const json r = probe("descent", {{"problem", "cosine-saddle"}, {"gamma", 0.1}, {"pairs", 2000}});
   EXPECT_EQ(r.at("above_sixth"), 0);
   EXPECT_GT(r.at("largest_change"), -0.4) << "the points near saddles are the hard ones";
 }
 
-TEST(LiuTalwarProbes, ARampTakesFourTimesTheStepsAtHalfTheSlope) {
+TEST(LiuTalwarProbes, RampTakesFourTimesTheStepsAtHalfTheSlope) {
   const auto steps = [](double gamma, double drop) {
     return probe("ramp-steps", {{"gamma", gamma}, {"drop", drop}}).at("steps").get<double>();
   };
@@ -93,7 +93,7 @@ TEST(LiuTalwarProbes, ARampTakesFourTimesTheStepsAtHalfTheSlope) {
 }
 
 // Of tree and adaptive batches, each without the other keeps 3/7.
-TEST(LiuTalwarProbes, OnlyTreeAndAdaptiveBatchesTogetherHaveTheRate) {
+TEST(LiuTalwarProbes, OnlyTreeWithAdaptiveBatchesReachesTheRate) {
   const auto slope = [](const std::string& variant) {
     const auto alpha =
         probe(
@@ -108,7 +108,7 @@ TEST(LiuTalwarProbes, OnlyTreeAndAdaptiveBatchesTogetherHaveTheRate) {
 }
 
 // The grid's supremum is at least the gap anywhere, and falls as 1/√n.
-TEST(LiuTalwarProbes, TheUniformGapFallsAsTheRootOfTheRecords) {
+TEST(LiuTalwarProbes, UniformGapFallsAsInverseRootOfRecords) {
   const auto gap = [](int records) {
     return probe("uniform-gap", {{"records", records}, {"dimension", 10}}).at("gap").get<double>();
   };
@@ -116,7 +116,7 @@ TEST(LiuTalwarProbes, TheUniformGapFallsAsTheRootOfTheRecords) {
 }
 
 // Equation (9): the first α-SOSP comes before the plan's steps and records are spent.
-TEST(LiuTalwarProbes, APrivateRunFindsItsPointWithinThePlannedPath) {
+TEST(LiuTalwarProbes, PrivateRunSolvesWithinPlannedPath) {
   const json r = probe(
       "path-length",
       {{"problem", "cosine-saddle"}, {"records", 100000000}, {"dimension", 4}, {"epsilon", 0.01}});

@@ -21,7 +21,7 @@ using nlohmann::json;
 
 // The log-ratios of two data sets fill an interval that holds 0 and is as long as λ times the range
 // of the scores' difference.
-TEST(LowyProbes, TheLogRatiosOfTheMechanismFillAnIntervalAsLongAsTheScoresMove) {
+TEST(LowyProbes, MechanismLogRatiosSpanScoreRange) {
   for (const int d : {1, 2}) {
     const json r = compute_probe("lowy-2024/exact-exponential-mechanism",
                                  {{"dimension", d}, {"pairs", 10}, {"records", 5}});
@@ -35,7 +35,7 @@ TEST(LowyProbes, TheLogRatiosOfTheMechanismFillAnIntervalAsLongAsTheScoresMove) 
 }
 
 // A sum of n rows of norm 1, projected to k: its length changes by a relative 1/√k.
-TEST(LowyProbes, AProjectionsDeviationFallsAsTheRootOfItsDimension) {
+TEST(LowyProbes, ProjectionDeviationFallsAsInverseRootOfDimension) {
   const auto median_at = [](int k) {
     std::vector<double> v =
         compute_probe("lowy-2024/projection-deviation",
@@ -51,7 +51,7 @@ TEST(LowyProbes, AProjectionsDeviationFallsAsTheRootOfItsDimension) {
 }
 
 // Without the cap a stretched map moves a gradient by more than is charged, unless it is clipped.
-TEST(LowyProbes, TheCapBoundsWhatAStretchedMapMoves) {
+TEST(LowyProbes, CapBoundsSensitivityOfStretchedMap) {
   const auto moved = [](double cap) {
     return compute_probe("lowy-2024/projected-sensitivity",
                          {{"stretch", 100}, {"cap", cap}, {"maps", 2}});
@@ -64,7 +64,7 @@ TEST(LowyProbes, TheCapBoundsWhatAStretchedMapMoves) {
   EXPECT_GT(free.at("capped"), 10);
 }
 
-TEST(LowyProbes, AProjectionHasTheScheduleOfItsDimension) {
+TEST(LowyProbes, ProjectedRunUsesScheduleOfItsDimension) {
   const auto at = [](int k) {
     return compute_probe("lowy-2024/projection-size",
                          {{"rank", 3},
@@ -82,7 +82,7 @@ TEST(LowyProbes, AProjectionHasTheScheduleOfItsDimension) {
   EXPECT_LT(many.at("mean_gradient").get<double>(), many.at("start").get<double>());
 }
 
-TEST(LowyProbes, DpSpiderKeepsItsPromiseFromAnyExcess) {
+TEST(LowyProbes, DpSpiderMeetsItsPromiseFromAnyExcess) {
   double before = 0;
   for (const double psi : {1e-3, 1e-2, 1e-1}) {
     double squares = 0, promise = 0;
@@ -99,7 +99,7 @@ TEST(LowyProbes, DpSpiderKeepsItsPromiseFromAnyExcess) {
   }
 }
 
-TEST(LowyProbes, TheMechanismsTailIsCountedAgainstItsBound) {
+TEST(LowyProbes, MechanismTailStaysBelowItsBound) {
   const json r = compute_probe("lowy-2024/exponential-mechanism-tail",
                                {{"dimension", 2}, {"records", 10000}, {"seeds", 5}});
   EXPECT_EQ(r.at("above"), 0);
@@ -108,7 +108,7 @@ TEST(LowyProbes, TheMechanismsTailIsCountedAgainstItsBound) {
   EXPECT_DOUBLE_EQ(r.at("failure"), std::sqrt(2.0) / 2e4);
 }
 
-TEST(LowyProbes, TuningNeverLosesOnItsOwnInstances) {
+TEST(LowyProbes, TuningImprovesOnItsOwnInstances) {
   const auto mean_train = [](json parameters) {
     const std::vector<double> v =
         compute_probe("lowy-2024/published-experiment", std::move(parameters)).at("train");
@@ -127,7 +127,7 @@ TEST(LowyProbes, TuningNeverLosesOnItsOwnInstances) {
   EXPECT_LE(from_json_number(r.at("spent")), 8 * (1 + 1e-9));
 }
 
-TEST(LowyClaims, FormulasDecideWhatNeedsNoRun) {
+TEST(LowyClaims, FormulasDecideClaimsThatNeedNoRun) {
   EXPECT_EQ(finding_by_formulas("lowy-2024/introduction-glm").verdict, Verdict::fails);
   EXPECT_EQ(finding_by_formulas("lowy-2024/c15").verdict, Verdict::holds);
   EXPECT_NEAR(*finding_by_formulas("lowy-2024/c15").value, -3.0 / 7, 1e-3);
@@ -144,7 +144,7 @@ TEST(LowyClaims, FormulasDecideWhatNeedsNoRun) {
   EXPECT_LE(*noise.value, 17.0 / 8);
 }
 
-TEST(LowyClaims, ACrossingCountsOnlyAwayFromTheStart) {
+TEST(LowyClaims, CountsCrossingOnlyAwayFromStart) {
   const auto verdict = [](double level) {
     return finding_of("lowy-2024/c5", Scale::quick, [&](const json& job) {
       const double over = 50 * job.at("dimension").get<double>() / job.at("records").get<double>();
@@ -162,7 +162,7 @@ TEST(LowyClaims, ACrossingCountsOnlyAwayFromTheStart) {
   EXPECT_EQ(verdict(0.9).verdict, Verdict::inconclusive);
 }
 
-TEST(LowyClaims, ADeviationIsBoundedFromAboveAlone) {
+TEST(LowyClaims, BoundsDeviationFromAboveOnly) {
   const auto verdict = [](double others) {
     return finding_of("lowy-2024/c14", Scale::quick, [&](const json& job) {
       const bool small = job.at("parameters").at("projected") == 4;
@@ -174,7 +174,7 @@ TEST(LowyClaims, ADeviationIsBoundedFromAboveAlone) {
   EXPECT_FALSE(verdict(1.1).reason.empty());
 }
 
-TEST(LowyClaims, APromiseNoBetterThanTheStartShowsNothing) {
+TEST(LowyClaims, IsInconclusiveIfPromiseIsNoBetterThanStart) {
   const auto verdict = [](double promise, double reached) {
     return finding_of("lowy-2024/c8", Scale::quick, [&](const json&) {
       return json{{"minimum", 0},
@@ -188,7 +188,7 @@ TEST(LowyClaims, APromiseNoBetterThanTheStartShowsNothing) {
   EXPECT_EQ(verdict(0.3, 0.35).verdict, Verdict::fails);
 }
 
-TEST(LowyClaims, TheWarmStartFailsOnlyWhereItIsSignificantlyWorse) {
+TEST(LowyClaims, WarmStartFailsOnlyIfSignificantlyWorse) {
   // ratios of the warm start to the others: at ε = 1, and elsewhere
   const auto verdict = [](double at_one, double elsewhere) {
     return finding_of("lowy-2024/c17", Scale::quick, [&](const json& job) {
@@ -209,7 +209,7 @@ TEST(LowyClaims, TheWarmStartFailsOnlyWhereItIsSignificantlyWorse) {
   EXPECT_NE(even.measured.find("12 of 14"), std::string::npos) << even.measured;
 }
 
-TEST(LowyClaims, APopulationSlopeCountsOnlyWhereTheSecondStageActs) {
+TEST(LowyClaims, CountsPopulationSlopeOnlyIfSecondStageActs) {
   const auto verdict = [](int steps, double quiet) {
     return finding_of("lowy-2024/c13", Scale::quick, [&](const json& job) {
       const double level = 1 / std::sqrt(job.at("records").get<double>());
@@ -228,20 +228,20 @@ TEST(LowyClaims, APopulationSlopeCountsOnlyWhereTheSecondStageActs) {
   EXPECT_NE(verdict(100, 0.1).measured, verdict(100, 0.9).measured);
 }
 
-TEST(MetricOfATrace, ItsFirstRowHasTheWeightOfOneIterateWhereverItStands) {
+TEST(TraceMetric, WeighsFirstRowAsOneIterate) {
   const json run{{"minimum", 0.5}, {"trace", {{100, 2.0, 1.0, 0, 0}, {103, 4.0, 3.0, 0, 0}}}};
   EXPECT_DOUBLE_EQ(*metric_of(run, "trace.mean_gradient_norm"), (1.0 + 3 * 3.0) / 4);
   EXPECT_DOUBLE_EQ(*metric_of(run, "trace.mean_excess_risk"), (2.0 + 3 * 4.0) / 4 - 0.5);
 }
 
-TEST(Contour, FindsWhereAPowerLawCrossesOne) {
+TEST(Contour, FindsCrossingOfPowerLaw) {
   const std::vector<double> records{100, 1000, 10000, 100000};
   std::vector<double> ratio;
   for (const double n : records) ratio.push_back(std::pow(n / 3000, -0.3));
   EXPECT_NEAR(*crossing(records, ratio), 3000, 1e-6);
 }
 
-TEST(Contour, HasNoCrossingWhereTheRatioEndsAboveOneOrNeverReachesIt) {
+TEST(Contour, ReturnsLastCrossingOrNone) {
   EXPECT_FALSE(crossing({1, 2, 3}, {0.5, 0.9, 1.1}));
   EXPECT_FALSE(crossing({1, 2, 3}, {0.5, 0.9, 0.8}));
   // the last crossing counts

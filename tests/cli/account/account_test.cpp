@@ -30,7 +30,7 @@ std::vector<std::string> split(const std::string& text, char separator) {
   return parts;
 }
 
-TEST(AccountCommand, PrintsTheEpsilonOfTheReferenceRowFirst) {
+TEST(AccountCommand, PrintsReferenceEpsilonFirst) {
   const Result r = account(
       "--mechanism gaussian --noise-multiplier 1 --sampling poisson --rate 0.01 --steps 10000 "
       "--delta 1e-5 --adjacency add_remove --accountant rdp");
@@ -39,7 +39,7 @@ TEST(AccountCommand, PrintsTheEpsilonOfTheReferenceRowFirst) {
   EXPECT_TRUE(r.out.starts_with("epsilon 6.712738298 at delta 1e-05\n")) << r.out;
 }
 
-TEST(AccountCommand, JsonHoldsTheSameNumbers) {
+TEST(AccountCommand, PrintsReferenceNumbersAsJson) {
   const Result r = account(
       "--mechanism gaussian --noise-multiplier 1 --sampling poisson --rate 0.01 --steps 10000 "
       "--delta 1e-5 --adjacency add_remove --accountant rdp --json");
@@ -50,7 +50,7 @@ TEST(AccountCommand, JsonHoldsTheSameNumbers) {
   EXPECT_EQ(json.at("accountant"), "rdp");
 }
 
-TEST(AccountCommand, PldPrintsBothBoundsAndCalibratesFromTheSafeSide) {
+TEST(AccountCommand, PldPrintsBothBoundsAndCalibratesConservatively) {
   const std::string sampled =
       "--mechanism gaussian --sampling poisson --rate 0.01 --steps 1000 --delta 1e-5 ";
   const Result r = account(sampled + "--noise-multiplier 2 --accountant pld --json");
@@ -83,7 +83,7 @@ double first_number(const std::string& options) {
   return std::stod(words.at(1));
 }
 
-TEST(AccountCommand, NoiseMultiplierCountsClipNormsAndSensitivityRatioSensitivities) {
+TEST(AccountCommand, ConvertsNoiseMultiplierToSensitivityRatio) {
   for (const char* sampling :
        {"", " --sampling poisson --rate 0.1", " --sampling fixed --rate 0.1"}) {
     const std::string rest =
@@ -99,7 +99,7 @@ TEST(AccountCommand, NoiseMultiplierCountsClipNormsAndSensitivityRatioSensitivit
   EXPECT_EQ(first_number("--mechanism laplace --eps0 0.5 --accountant pure"), 0.5);
 }
 
-TEST(AccountCommand, EveryMechanismAnswers) {
+TEST(AccountCommand, MatchesReferenceForEachMechanism) {
   EXPECT_NEAR(
       first_number("--mechanism zcdp --rho 0.5 --delta 1e-6 --accountant zcdp"), 5.221534445, 1e-8);
   EXPECT_NEAR(
@@ -117,7 +117,7 @@ TEST(AccountCommand, EveryMechanismAnswers) {
       first_number("--mechanism gaussian --sensitivity-ratio 1 --epsilon 1"), 0.1269367375, 1e-9);
 }
 
-TEST(AccountCommand, CalibrationMeetsTheReference) {
+TEST(AccountCommand, CalibrationMatchesReference) {
   const double z = first_number(
       "--mechanism gaussian --sampling poisson --rate 0.1 --steps 200 --delta 1e-5 --adjacency "
       "add_remove "
@@ -129,7 +129,7 @@ TEST(AccountCommand, CalibrationMeetsTheReference) {
               1e-14);
 }
 
-TEST(AccountCommand, BadInputIsOneLineAndCodeTwo) {
+TEST(AccountCommand, RejectsBadInputWithCodeTwo) {
   const std::string good = "--mechanism gaussian --noise-multiplier 1 --delta 1e-5 ";
   const std::string noise = "--mechanism gaussian --delta 1e-5 ";
   const std::vector<std::pair<std::string, std::string>> bad{
@@ -173,7 +173,7 @@ TEST(AccountCommand, BadInputIsOneLineAndCodeTwo) {
   }
 }
 
-TEST(AccountCommand, WhatNoProofCoversIsRefusedWithCodeThree) {
+TEST(AccountCommand, RejectsUnprovedCasesWithCodeThree) {
   const std::string good = "--mechanism gaussian --noise-multiplier 1 --delta 1e-5 ";
   const std::string sampled = good + "--sampling poisson --rate 0.1 ";
   expect_one_error_line(account(good + "--accountant pld --sampling fixed --rate 0.1"),
@@ -202,7 +202,7 @@ TEST(AccountCommand, WhatNoProofCoversIsRefusedWithCodeThree) {
 
 const std::string kReference = DPSOSP_TEST_DATA "/accounting_vectors.csv";
 
-TEST(AccountBatch, EveryReferenceRowIsOkAndInTolerance) {
+TEST(AccountBatch, MatchesEveryReferenceRow) {
   const Result r = account_batch(kReference);
   ASSERT_EQ(r.code, 0) << r.err;
   const std::vector<std::string> given = lines(contents(kReference));
@@ -240,7 +240,7 @@ const std::string kHeader =
     "id,mechanism,accountant,conversion,adjacency,solve_for,sigma,q,steps,delta,eps0,rho,order,"
     "order_grid,epsilon\n";
 
-TEST(AccountBatch, TheAnswerColumnMayBeEmptyAndLinesMayEndInCarriageReturns) {
+TEST(AccountBatch, AcceptsEmptyAnswersAndCarriageReturns) {
   const Result r = batch_of(
       kHeader + "a,gaussian,analytic_gaussian,balle_wang,any,epsilon,1,1,1,1e-05,,,,,\r\n");
   EXPECT_EQ(r.code, 0) << r.err;
@@ -248,13 +248,13 @@ TEST(AccountBatch, TheAnswerColumnMayBeEmptyAndLinesMayEndInCarriageReturns) {
   EXPECT_NE(r.out.find(",ok\n"), std::string::npos);
 }
 
-TEST(AccountBatch, ReplaceOnePoissonRowsAreMeasuredInTwiceTheClipNorm) {
+TEST(AccountBatch, ReplaceOnePoissonRowsUseTwiceTheClipNorm) {
   const Result r =
       batch_of(kHeader + "a,poisson_gaussian,rdp,none,replace_one,rdp,1,0.01,1,,,,2,,\n");
   EXPECT_NE(r.out.find(",0.00012846815"), std::string::npos) << r.out;
 }
 
-TEST(AccountBatch, AMalformedFileIsOneLineAndCodeTwoBeforeAnythingIsPrinted) {
+TEST(AccountBatch, RejectsMalformedFileWithCodeTwo) {
   const std::string good = "a,gaussian,zcdp,cks,any,epsilon,1,1,1,1e-05,,,,,\n";
   const std::vector<std::pair<std::string, std::string>> bad{
       {"", "empty"},

@@ -17,11 +17,11 @@ constexpr auto kReplaceOne = Adjacency::replace_one;
 
 AccountOptions with(Accountant accountant) { return {.accountant = accountant}; }
 
-TEST(Accountant, GaussianChargeIsSensitivityOverNoiseSquaredOverTwo) {
+TEST(Accountant, ChargesHalfSquaredSensitivityRatioForGaussian) {
   EXPECT_DOUBLE_EQ(zcdp(GaussianEvent{0.1 / 0.02}).value(), 0.02);
 }
 
-TEST(Accountant, HessianNoiseOfTheOrthogonalEnsembleCostsHalf) {
+TEST(Accountant, ChargesHalfForGoeHessianNoise) {
   const double frobenius = 2 * 1.0 * std::sqrt(4.0) / 100;  // 2M√d/b
   const double sigma = 0.5;
   const double upper = zcdp(GaussianEvent{sigma / frobenius}).value();
@@ -29,13 +29,13 @@ TEST(Accountant, HessianNoiseOfTheOrthogonalEnsembleCostsHalf) {
   EXPECT_DOUBLE_EQ(zcdp(GaussianEvent{std::sqrt(2.0) * sigma / frobenius}).value(), upper / 2);
 }
 
-TEST(Accountant, AMixtureOfGaussianAndExponentialMeetsTheKnownValue) {
+TEST(Accountant, MatchesKnownValueForGaussianExponentialMixture) {
   const Ledger ledger{{GaussianEvent{1 / std::sqrt(2 * 0.02)}}, {ExponentialEvent{0.5}}};
   const Guarantee g = epsilon_of(ledger, kReplaceOne, 1e-6, with(Accountant::zcdp));
   EXPECT_TRUE(relative(g.epsilon, 1.49131833353, 1e-11));
 }
 
-TEST(Accountant, BestOfIsTheLeastThatApplies) {
+TEST(Accountant, BestOfReturnsSmallestApplicableBound) {
   const Ledger gaussian{{GaussianEvent{4}, 10}};
   EXPECT_EQ(epsilon_of(gaussian, kReplaceOne, 1e-6).accountant, "analytic");
   EXPECT_EQ(epsilon_of(gaussian, kReplaceOne, 1e-6).epsilon,
@@ -55,7 +55,7 @@ TEST(Accountant, BestOfIsTheLeastThatApplies) {
   EXPECT_EQ(epsilon_of(sampled, kReplaceOne, 1e-6).accountant, "rdp");
 }
 
-TEST(Accountant, TightestIsTheLeastOfBestOfAndPld) {
+TEST(Accountant, TightestReturnsSmallerOfBestOfAndPld) {
   const auto tightest = [](const Ledger& ledger) {
     return epsilon_of(ledger, kReplaceOne, 1e-6, with(Accountant::tightest));
   };
@@ -69,7 +69,7 @@ TEST(Accountant, TightestIsTheLeastOfBestOfAndPld) {
   EXPECT_EQ(tightest({{ExponentialEvent{0.1}, 1000}}).accountant, "zcdp");
 }
 
-TEST(Accountant, WhatCannotBeProvedIsRefused) {
+TEST(Accountant, RejectsUnprovableCombinations) {
   const Ledger sampled{{PoissonGaussianEvent{0.01, 1}, 100}};
   const Ledger fixed{{FixedSizeGaussianEvent{0.01, 1}, 100}};
   const Ledger gaussian{{GaussianEvent{1}}};
@@ -85,7 +85,7 @@ TEST(Accountant, WhatCannotBeProvedIsRefused) {
   EXPECT_THROW(epsilon_of(mixed, kReplaceOne, 1e-6, with(Accountant::analytic)), UnsupportedError);
 }
 
-TEST(Accountant, AnEmptyLedgerCostsNothing) {
+TEST(Accountant, ChargesNothingForEmptyLedger) {
   for (const Accountant each : {Accountant::zcdp,
                                 Accountant::rdp,
                                 Accountant::analytic,
@@ -96,7 +96,7 @@ TEST(Accountant, AnEmptyLedgerCostsNothing) {
     EXPECT_EQ(epsilon_of({}, kReplaceOne, 1e-6, with(each)).epsilon, 0);
 }
 
-TEST(Accountant, SplittingACountChangesNothing) {
+TEST(Accountant, IgnoresHowCountsAreSplit) {
   const Ledger whole{{PoissonGaussianEvent{0.02, 1.5}, 700}};
   const Ledger parts{{PoissonGaussianEvent{0.02, 1.5}, 300},
                      {PoissonGaussianEvent{0.02, 1.5}, 400}};
@@ -105,7 +105,7 @@ TEST(Accountant, SplittingACountChangesNothing) {
                        1e-14));
 }
 
-TEST(Accountant, EpsilonGrowsWithStepsAndRateAndFallsWithNoiseAndDelta) {
+TEST(Accountant, EpsilonIsMonotoneInStepsRateNoiseAndDelta) {
   EXPECT_TRUE(
       rc::check([](std::uint16_t raw_rate, std::uint16_t raw_noise, std::uint16_t raw_steps) {
         const double rate = log_uniform(raw_rate, 1e-4, 0.5);
@@ -127,7 +127,7 @@ TEST(Accountant, EpsilonGrowsWithStepsAndRateAndFallsWithNoiseAndDelta) {
       }));
 }
 
-TEST(Accountant, OrderChangesNothingAndReplacingARecordNeverCostsLessThanRemovingIt) {
+TEST(Accountant, ReplaceOneCostsAtLeastAddRemoveInAnyOrder) {
   EXPECT_TRUE(rc::check([](const std::vector<std::uint32_t>& raw, std::uint16_t raw_delta) {
     Ledger ledger;
     for (const std::uint32_t r : raw) {
@@ -157,7 +157,7 @@ TEST(Accountant, OrderChangesNothingAndReplacingARecordNeverCostsLessThanRemovin
 }
 
 // Of Gaussians the exact value is known, and every accountant that serves them must stay above it.
-TEST(Accountant, NoneIsBelowTheExactGaussian) {
+TEST(Accountant, StaysAboveExactGaussian) {
   EXPECT_TRUE(rc::check([](std::uint16_t raw_mu, std::uint16_t raw_delta, std::uint8_t raw_count) {
     const double mu = log_uniform(raw_mu, 1e-4, 40);
     const double delta = log_uniform(raw_delta, 1e-30, 0.5);
@@ -171,7 +171,7 @@ TEST(Accountant, NoneIsBelowTheExactGaussian) {
 
 // Laplace noise is one pure mechanism, so whatever is proved for all of them costs at least as
 // much.
-TEST(Accountant, NoneChargesLaplaceMoreThanAnyPureMechanismOrThanTheSumOfEpsilons) {
+TEST(Accountant, ChargesLaplaceAtMostAsPureMechanism) {
   EXPECT_TRUE(rc::check([](std::uint16_t raw_epsilon, std::uint16_t raw_count) {
     const double epsilon = log_uniform(raw_epsilon, 1e-3, 3);
     const int count = 1 + raw_count % 300;
@@ -187,7 +187,7 @@ TEST(Accountant, NoneChargesLaplaceMoreThanAnyPureMechanismOrThanTheSumOfEpsilon
   }));
 }
 
-TEST(Accountant, ExtremesStayFinite) {
+TEST(Accountant, StaysFiniteAtExtremes) {
   for (const double rate : {1e-8, 1e-3, 1.0})
     for (const double noise : {0.03, 1.0, 1e4})
       for (const std::int64_t steps : {std::int64_t{1}, std::int64_t{1000000000}})
@@ -200,7 +200,7 @@ TEST(Accountant, ExtremesStayFinite) {
           }
 }
 
-TEST(Accountant, BadInputIsRefused) {
+TEST(Accountant, RejectsBadInput) {
   const Ledger ledger{{GaussianEvent{1}}};
   EXPECT_THROW(epsilon_of(ledger, kReplaceOne, 0), InputError);
   EXPECT_THROW(epsilon_of(ledger, kReplaceOne, 1), InputError);
@@ -215,7 +215,7 @@ TEST(Accountant, BadInputIsRefused) {
       InputError);
 }
 
-TEST(Tree, DepthIsTheNumberOfNodesAboveALeaf) {
+TEST(Tree, DepthCountsNodesAboveLeaf) {
   for (const auto& [leaves, depth] :
        {std::pair{1, 1}, {2, 2}, {3, 2}, {4, 3}, {7, 3}, {8, 4}, {100000, 17}})
     EXPECT_EQ(tree_depth(leaves), depth) << leaves;

@@ -23,7 +23,7 @@ EventFamily poisson(double rate, int steps) {
 }
 
 // avdiukhin-2024 notes, 3.2: n = 50000, B = 512, 24 epochs
-TEST(Calibration, MeetsTheNoiseMultipliersOfAvdiukhin) {
+TEST(Calibration, MatchesAvdiukhinNoiseMultipliers) {
   AccountOptions options{.accountant = Accountant::rdp, .orders = integer_orders(2, 64)};
   for (const double order : {72, 80, 96, 128, 160, 192, 256, 320, 384, 512})
     options.orders.push_back(order);
@@ -52,7 +52,7 @@ TEST(Calibration, MeetsTheNoiseMultipliersOfAvdiukhin) {
     }
 }
 
-TEST(Calibration, ReturnsTheEndThatMeetsTheTarget) {
+TEST(Calibration, ReturnsSmallestNoiseThatMeetsTarget) {
   for (const double epsilon : {0.05, 0.5, 3.0, 30.0}) {
     const EventFamily family = poisson(0.02, 500);
     const double z = smallest_noise_multiplier(family, Adjacency::replace_one, epsilon, 1e-6);
@@ -61,7 +61,7 @@ TEST(Calibration, ReturnsTheEndThatMeetsTheTarget) {
   }
 }
 
-TEST(Calibration, NeverOvershootsWhateverIsComposed) {
+TEST(Calibration, NeverExceedsTargetForAnyComposition) {
   EXPECT_TRUE(rc::check([](std::uint16_t raw_epsilon,
                            std::uint16_t raw_delta,
                            std::uint16_t raw_rate,
@@ -86,7 +86,7 @@ TEST(Calibration, NeverOvershootsWhateverIsComposed) {
   }));
 }
 
-TEST(Calibration, OfAPlanFitsItsFilterToTheLastQuery) {
+TEST(Calibration, FitsWholePlanIntoFilter) {
   EXPECT_TRUE(rc::check([](std::uint16_t raw_epsilon,
                            std::uint16_t raw_delta,
                            std::uint16_t raw_batch,
@@ -121,13 +121,13 @@ TEST(Calibration, OfAPlanFitsItsFilterToTheLastQuery) {
   }));
 }
 
-TEST(Calibration, OfAPlanRefusesAnEpsilonThatRenyiOrdersCannotProve) {
+TEST(Calibration, RejectsEpsilonBelowReachOfRenyiOrders) {
   const std::vector<PlannedQuery> plan{{BatchPolicy::sample(10), 5}};
   EXPECT_THROW(calibrate_common_noise(plan, 1000, {1e-3, 1e-12}, Calibrator::rdp), InputError);
   EXPECT_NO_THROW(calibrate_common_noise(plan, 1000, {1e-3, 1e-12}, Calibrator::cks));
 }
 
-TEST(Calibration, OfOneGaussianIsTheAnalyticMechanism) {
+TEST(Calibration, MatchesAnalyticMechanismForOneGaussian) {
   const double z = smallest_noise_multiplier(
       [](double x) { return std::vector<CountedEvent>{{GaussianEvent{x}}}; },
       Adjacency::replace_one,
@@ -136,7 +136,7 @@ TEST(Calibration, OfOneGaussianIsTheAnalyticMechanism) {
   EXPECT_TRUE(relative(z, 1 / gaussian_mu_for(1, 1e-5), 1e-12));
 }
 
-TEST(Calibration, ImpossibleTargetsAreRefused) {
+TEST(Calibration, RejectsImpossibleTargets) {
   EXPECT_THROW(smallest_noise_multiplier(poisson(0.1, 10), Adjacency::replace_one, 0, 1e-5),
                InputError);
   const EventFamily deaf = [](double) { return std::vector<CountedEvent>{{PureEvent{1}}}; };
@@ -144,7 +144,7 @@ TEST(Calibration, ImpossibleTargetsAreRefused) {
   EXPECT_THROW(smallest_noise_multiplier(deaf, Adjacency::replace_one, 2, 1e-5), InputError);
 }
 
-TEST(Calibration, RefusalOfTheAccountantPasses) {
+TEST(Calibration, PropagatesAccountantError) {
   EXPECT_THROW(
       smallest_noise_multiplier(
           poisson(0.1, 10), Adjacency::replace_one, 1, 1e-5, {.accountant = Accountant::zcdp}),
@@ -152,7 +152,7 @@ TEST(Calibration, RefusalOfTheAccountantPasses) {
 }
 
 // xu-2026 notes, 9.2, at (2, 1e-6)
-TEST(AdvancedComposition, MeetsTheKnownNoiseMultipliers) {
+TEST(AdvancedComposition, MatchesKnownNoiseMultipliers) {
   EXPECT_TRUE(relative(advanced_noise_multiplier(2, 1e-6, 400), 369.4297, 5e-7));
   EXPECT_TRUE(relative(advanced_noise_multiplier(2, 1e-6, 440), 388.3420, 5e-7));
   EXPECT_TRUE(relative(advanced_noise_multiplier(2, 1e-6, 2040), 866.2219, 5e-7));
@@ -163,7 +163,7 @@ TEST(AdvancedComposition, MeetsTheKnownNoiseMultipliers) {
   EXPECT_THROW(advanced_noise_multiplier(2, 1e-6, 0), InputError);
 }
 
-TEST(AdvancedComposition, CostsSixTimesTheNoiseOfZcdp) {
+TEST(AdvancedComposition, NeedsSixTimesNoiseOfZcdp) {
   const double rho = rho_for(2, 1e-6, Conversion::bs);
   EXPECT_TRUE(relative(rho, 0.06757388167, 1e-9));
   const std::pair<int, double> rows[] = {
@@ -173,7 +173,7 @@ TEST(AdvancedComposition, CostsSixTimesTheNoiseOfZcdp) {
   EXPECT_GT(advanced_noise_multiplier(2, 1e-6, 400), 6 * 54.4033);
 }
 
-TEST(Calibration, MeetsTheSampledNoiseMultipliersOfXu) {
+TEST(Calibration, MatchesXuSampledNoiseMultipliers) {
   AccountOptions options{.accountant = Accountant::rdp, .conversion = Conversion::bs};
   options.orders = {2,  3,  4,  5,  6,  8,  10, 12, 14,  16,  18,
                     20, 24, 28, 32, 40, 48, 64, 96, 128, 192, 256};

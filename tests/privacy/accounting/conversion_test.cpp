@@ -12,7 +12,7 @@
 namespace dpsosp::conversion_test {
 namespace {
 
-TEST(Conversion, ZcdpToEpsilonMeetsKnownValues) {
+TEST(Conversion, ZcdpToEpsilonMatchesKnownValues) {
   struct Row {
     double rho, delta, bs, cks, order, exact;
   };
@@ -29,7 +29,7 @@ TEST(Conversion, ZcdpToEpsilonMeetsKnownValues) {
   }
 }
 
-TEST(Conversion, BudgetsInvertToKnownValues) {
+TEST(Conversion, BudgetToZcdpMatchesKnownValues) {
   struct Row {
     double epsilon, delta, bs, cks, exact;
   };
@@ -46,7 +46,7 @@ TEST(Conversion, BudgetsInvertToKnownValues) {
   }
 }
 
-TEST(Conversion, ZcdpToDeltaMeetsKnownValues) {
+TEST(Conversion, ZcdpToDeltaMatchesKnownValues) {
   EXPECT_TRUE(relative(delta_from_rho(0.1, 2), 4.32521086909e-6, 1e-11));
   EXPECT_TRUE(relative(delta_from_rho(0.5, 4), 1.95795416958e-4, 1e-11));
   EXPECT_TRUE(relative(delta_from_rho(0.01, 0.5), 3.50587806005e-5, 1e-11));
@@ -59,7 +59,7 @@ Case a_case(std::uint16_t raw_rho, std::uint16_t raw_delta) {
   return {log_uniform(raw_rho, 1e-6, 50), log_uniform(raw_delta, 1e-12, 0.1)};
 }
 
-TEST(Conversion, ExactGaussianIsBelowCksIsBelowBunSteinke) {
+TEST(Conversion, OrdersExactGaussianBelowCksBelowBunSteinke) {
   EXPECT_TRUE(rc::check([](std::uint16_t raw_rho, std::uint16_t raw_delta) {
     const auto [rho, delta] = a_case(raw_rho, raw_delta);
     const double cks = epsilon_from_rho(rho, delta, Conversion::cks).epsilon;
@@ -68,7 +68,7 @@ TEST(Conversion, ExactGaussianIsBelowCksIsBelowBunSteinke) {
   }));
 }
 
-TEST(Conversion, TheCksOrderIsAMinimum) {
+TEST(Conversion, CksOrderMinimisesEpsilon) {
   EXPECT_TRUE(rc::check([](std::uint16_t raw_rho, std::uint16_t raw_delta) {
     const auto [rho, delta] = a_case(raw_rho, raw_delta);
     const Converted best = epsilon_from_rho(rho, delta, Conversion::cks);
@@ -83,7 +83,7 @@ TEST(Conversion, TheCksOrderIsAMinimum) {
   }));
 }
 
-TEST(Conversion, DeltaAndEpsilonOfCksInvertEachOther) {
+TEST(Conversion, CksDeltaAndEpsilonAreInverse) {
   EXPECT_TRUE(rc::check([](std::uint16_t raw_rho, std::uint16_t raw_delta) {
     const auto [rho, delta] = a_case(raw_rho, raw_delta);
     const double epsilon = epsilon_from_rho(rho, delta, Conversion::cks).epsilon;
@@ -91,7 +91,7 @@ TEST(Conversion, DeltaAndEpsilonOfCksInvertEachOther) {
   }));
 }
 
-TEST(Conversion, TheLargestRhoMeetsItsTargetAndALittleMoreDoesNot) {
+TEST(Conversion, ReturnsLargestRhoThatMeetsTarget) {
   for (const Conversion conversion : {Conversion::bs, Conversion::bs_sqrtpi, Conversion::cks})
     for (const double epsilon : {1e-3, 0.1, 1.0, 10.0})
       for (const double delta : {1e-10, 1e-5, 0.1}) {
@@ -101,7 +101,7 @@ TEST(Conversion, TheLargestRhoMeetsItsTargetAndALittleMoreDoesNot) {
       }
 }
 
-TEST(Conversion, BunSteinkeIsTheGridFormulaAtItsBestOrder) {
+TEST(Conversion, BunSteinkeEqualsGridFormulaAtBestOrder) {
   const double rho = 0.3;
   const double delta = 1e-6;
   const double order = 1 + std::sqrt(-std::log(delta) / rho);
@@ -111,7 +111,7 @@ TEST(Conversion, BunSteinkeIsTheGridFormulaAtItsBestOrder) {
                        1e-13));
 }
 
-TEST(Conversion, ADivergenceBelowDeltaSquaredCostsNothing) {
+TEST(Conversion, ChargesNothingBelowDeltaSquared) {
   const double order = 2;
   for (const auto& [bound, is_zero] : {std::pair{0.99e-4, true}, {1.02e-4, false}}) {
     const double epsilon =
@@ -120,7 +120,7 @@ TEST(Conversion, ADivergenceBelowDeltaSquaredCostsNothing) {
   }
 }
 
-TEST(Conversion, BadArgumentsAreRefused) {
+TEST(Conversion, RejectsBadArguments) {
   const double order = 2;
   const double bound = 1;
   EXPECT_THROW(epsilon_from_rho(-1, 1e-5, Conversion::cks), InputError);

@@ -15,7 +15,7 @@
 namespace dpsosp::filter_test {
 namespace {
 
-TEST(Filter, RefusesAnOverdraftAndGrantsWhatStillFits) {
+TEST(Filter, RefusesOverdraftAndGrantsWhatFits) {
   PrivacyFilter filter(0.5);
   EXPECT_TRUE(filter.try_charge(0.2));
   EXPECT_TRUE(filter.try_charge(0.2));
@@ -26,7 +26,7 @@ TEST(Filter, RefusesAnOverdraftAndGrantsWhatStillFits) {
   EXPECT_EQ(filter.remaining(), 0);
 }
 
-TEST(Filter, OneFilterPerIndexComposesDisjointBatchesInParallel) {
+TEST(Filter, ComposesDisjointBatchesInParallel) {
   std::vector<PrivacyFilter> records(20, PrivacyFilter(1));
   const auto charge = [&](int first, int last, double rho) {
     for (int i = first; i < last; ++i)
@@ -40,7 +40,7 @@ TEST(Filter, OneFilterPerIndexComposesDisjointBatchesInParallel) {
   EXPECT_DOUBLE_EQ(highest, 0.5);
 }
 
-TEST(Filter, ACapacityInEqualSlicesIsSpentEntirelyAndNotExceeded) {
+TEST(Filter, SpendsEqualSlicesEntirely) {
   EXPECT_TRUE(rc::check([](std::uint16_t raw_capacity, std::uint16_t raw_steps) {
     const double capacity = log_uniform(raw_capacity, 1e-6, 10);
     const int steps = 1 + raw_steps % 20000;
@@ -53,7 +53,7 @@ TEST(Filter, ACapacityInEqualSlicesIsSpentEntirelyAndNotExceeded) {
 }
 
 // What the compensation is for: a plain sum loses every one of these charges.
-TEST(Filter, ChargesBelowTheLastPlaceOfTheSumAreNotLost) {
+TEST(Filter, KeepsChargesBelowRoundingError) {
   PrivacyFilter filter(2);
   double plain = 1;
   ASSERT_TRUE(filter.try_charge(1));
@@ -65,7 +65,7 @@ TEST(Filter, ChargesBelowTheLastPlaceOfTheSumAreNotLost) {
   EXPECT_DOUBLE_EQ(filter.spent(), 1 + 1e-11);
 }
 
-TEST(Filter, BadChargesAreRefusedLoudly) {
+TEST(Filter, RejectsBadCharges) {
   PrivacyFilter filter(1);
   EXPECT_THROW(filter.try_charge(-0.1), InputError);
   EXPECT_THROW(filter.try_charge(std::nan("")), InputError);

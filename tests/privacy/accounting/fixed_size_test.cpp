@@ -10,7 +10,7 @@
 namespace dpsosp::fixed_size_test {
 namespace {
 
-TEST(FixedSize, RdpMeetsKnownValues) {
+TEST(FixedSize, RdpMatchesKnownValues) {
   struct Row {
     double rate, noise, order, rdp;
   };
@@ -51,7 +51,7 @@ double by_alternating_sums(int order, double rate, double noise) {
   return static_cast<double>(Wide(log(1 + sum) / (order - 1)));
 }
 
-TEST(FixedSize, AgreesWithTheAlternatingSumsInExtendedPrecision) {
+TEST(FixedSize, MatchesAlternatingSumsInExtendedPrecision) {
   for (const double noise : {0.25, 0.3, 1.0, 4.0, 50.0, 1000.0})
     for (const double rate : {0.001, 0.1, 1.0})
       for (const int order : {2, 3, 5, 17, 40})
@@ -61,7 +61,7 @@ TEST(FixedSize, AgreesWithTheAlternatingSumsInExtendedPrecision) {
             << noise << ' ' << rate << ' ' << order;
 }
 
-TEST(FixedSize, ComposedEpsilonMeetsTheKnownValue) {
+TEST(FixedSize, ComposedEpsilonMatchesKnownValue) {
   const CountedEvent event{FixedSizeGaussianEvent{0.01, 1, FixedSizeBound::forward_difference},
                            1000};
   const AccountOptions options{.accountant = Accountant::rdp, .orders = integer_orders(2, 64)};
@@ -70,7 +70,7 @@ TEST(FixedSize, ComposedEpsilonMeetsTheKnownValue) {
   EXPECT_EQ(g.order, 6);
 }
 
-TEST(FixedSize, ClosedFormMeetsTheValuesOfLowy) {
+TEST(FixedSize, ClosedFormMatchesLowyValues) {
   struct Row {
     double order, rdp;
   };
@@ -92,13 +92,13 @@ TEST(FixedSize, ClosedFormMeetsTheValuesOfLowy) {
   EXPECT_EQ(cks.order, 13);
 }
 
-TEST(FixedSize, FormulaAloneExceedsTheUnsampledBoundAndTheChargeDoesNot) {
+TEST(FixedSize, CapsChargeAtUnsampledBound) {
   EXPECT_TRUE(relative(fixed_size_gaussian_rdp(4, 1, 2), 0.961834, 1e-6));
   for (const double order : {1.5, 2.0, 4.0, 33.0, 300.0})
     EXPECT_DOUBLE_EQ(rdp(FixedSizeGaussianEvent{1, 2}, order, Adjacency::replace_one), order / 8);
 }
 
-TEST(FixedSize, ForwardDifferencesNeverRaiseTheClosedFormAndStayAbovePoisson) {
+TEST(FixedSize, ForwardDifferencesLieBetweenPoissonAndClosedForm) {
   EXPECT_TRUE(
       rc::check([](std::uint16_t raw_rate, std::uint16_t raw_noise, std::uint8_t raw_order) {
         const double rate = log_uniform(raw_rate, 1e-5, 1);
@@ -110,7 +110,7 @@ TEST(FixedSize, ForwardDifferencesNeverRaiseTheClosedFormAndStayAbovePoisson) {
       }));
 }
 
-TEST(FixedSize, ChargeIsTheLeastOfThreeBounds) {
+TEST(FixedSize, ChargesSmallestOfThreeBounds) {
   int weak = 0;
   for (const double noise : {0.5, 2.0, 8.0})
     for (const double rate : {0.01, 0.1, 0.9})
@@ -152,7 +152,7 @@ TEST(FixedSize, CurveEqualsItsPoints) {
     EXPECT_TRUE(relative(rdp(event, orders[i], Adjacency::replace_one), curve[i], 1e-11));
 }
 
-TEST(FixedSize, AnotherRelationThanReplaceOneIsRefused) {
+TEST(FixedSize, RejectsRelationsOtherThanReplaceOne) {
   const Event event = FixedSizeGaussianEvent{0.01, 1};
   EXPECT_THROW(rdp(event, 2, Adjacency::add_remove), UnsupportedError);
   EXPECT_THROW(rdp(event, 2, Adjacency::zero_out), UnsupportedError);

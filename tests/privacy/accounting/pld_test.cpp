@@ -86,7 +86,7 @@ Profile laplace(double e) {
   };
 }
 
-TEST(Pld, OfGaussiansHoldsTheExactValue) {
+TEST(Pld, BracketsExactValueForGaussians) {
   EXPECT_TRUE(rc::check([](std::uint16_t raw_mu, std::uint16_t raw_delta, std::uint8_t parts) {
     const double mu = log_uniform(raw_mu, 1e-3, 1000);
     const double delta = log_uniform(raw_delta, 1e-90, 0.3);
@@ -101,7 +101,7 @@ TEST(Pld, OfGaussiansHoldsTheExactValue) {
   }));
 }
 
-TEST(Pld, OfOnePoissonReleaseHoldsTheExactValueOfTheDearerDirection) {
+TEST(Pld, BracketsExactValueForOnePoissonRelease) {
   for (const double rate : {1e-4, 0.05, 0.7})
     for (const double noise : {0.5, 2.0})
       for (const double delta : {1e-3 * rate, 1e-9 * rate}) {
@@ -117,7 +117,7 @@ TEST(Pld, OfOnePoissonReleaseHoldsTheExactValueOfTheDearerDirection) {
       }
 }
 
-TEST(Pld, OfOnePureReleaseHoldsTheExactValue) {
+TEST(Pld, BracketsExactValueForOnePureRelease) {
   for (const double e : {1e-4, 0.1, 1.0, 30.0, 1e3})
     for (const double share : {1e-2, 1e-6}) {
       const double delta = share * std::tanh(e / 4);  // of the total variation, about
@@ -130,7 +130,7 @@ TEST(Pld, OfOnePureReleaseHoldsTheExactValue) {
 }
 
 // No loss of range e, from t − e to t, has more than the pair of the exponential mechanism.
-TEST(Pld, TheExponentialMechanismCoversEveryTwoPointLossOfItsRange) {
+TEST(Pld, CoversTwoPointLossesOfExponentialMechanism) {
   for (const double e : {0.1, 1.0, 4.0})
     for (const double delta : {1e-2, 1e-5}) {
       double worst = 0;
@@ -146,7 +146,7 @@ TEST(Pld, TheExponentialMechanismCoversEveryTwoPointLossOfItsRange) {
 }
 
 // k-fold randomised response: the loss is (2j − k)e with binomial j.
-TEST(Pld, OfPureReleasesHoldsTheExactBinomialSum) {
+TEST(Pld, BracketsBinomialSumForPureReleases) {
   for (const auto& [e, k] :
        {std::pair{0.5, 2}, {0.1, 40}, {0.02, 1000}, {1.0, 1000}, {0.003, 20000}})
     for (const double delta : {1e-2, 1e-6, 1e-15, 1e-40}) {
@@ -167,7 +167,7 @@ TEST(Pld, OfPureReleasesHoldsTheExactBinomialSum) {
 }
 
 // δ of two releases is the mean of the second's profile at ε less the first one's loss.
-TEST(Pld, OfTwoDifferentReleasesHoldsTheSumOverTheFirst) {
+TEST(Pld, BracketsExactValueForTwoDifferentReleases) {
   const double e = 0.8;
   const Profile sampled = mixtures(0.2, 0.9, 1, -1);
   const auto with_laplace = [&](const Profile& second) {
@@ -190,7 +190,7 @@ TEST(Pld, OfTwoDifferentReleasesHoldsTheSumOverTheFirst) {
   }
 }
 
-TEST(Pld, TightensToTheToleranceAndBothEndsMoveInwards) {
+TEST(Pld, NarrowsBoundsToTolerance) {
   const Ledger ledger{{PoissonGaussianEvent{0.02, 1.1}, 500}, {LaplaceEvent{0.05}, 3}};
   LossBounds coarse{.epsilon = INFINITY, .lower = 0, .points = 0, .resolved = false};
   for (const double tolerance : {0.1, 1e-2, 1e-3, 1e-4}) {
@@ -227,7 +227,7 @@ Ledger random_ledger(const std::vector<std::uint16_t>& raw) {
   return ledger;
 }
 
-TEST(Pld, IsBelowEveryOtherAccountantButForItsWidthAndNeverBelowTheExactGaussian) {
+TEST(Pld, LiesBetweenExactGaussianAndOtherAccountants) {
   EXPECT_TRUE(rc::check([](const std::vector<std::uint16_t>& raw, std::uint16_t raw_delta) {
     const Ledger ledger = random_ledger(raw);
     const double delta = log_uniform(raw_delta, 1e-12, 1e-2);
@@ -244,7 +244,7 @@ TEST(Pld, IsBelowEveryOtherAccountantButForItsWidthAndNeverBelowTheExactGaussian
   }));
 }
 
-TEST(Pld, DoesNotDependOnOrderOrOnHowStepsAreGrouped) {
+TEST(Pld, IgnoresOrderAndGroupingOfSteps) {
   EXPECT_TRUE(rc::check([](const std::vector<std::uint16_t>& raw) {
     const Ledger ledger = random_ledger(raw);
     Ledger other;
@@ -261,7 +261,7 @@ TEST(Pld, DoesNotDependOnOrderOrOnHowStepsAreGrouped) {
 
 // Monotonicity, as far as intervals show it: the larger one's upper end is not below the other's
 // lower end.
-TEST(Pld, GrowsWithStepsRateAndFromAddRemoveToReplaceOneAndFallsWithNoiseAndDelta) {
+TEST(Pld, IsMonotoneInStepsRateNoiseDeltaAndAdjacency) {
   EXPECT_TRUE(
       rc::check([](std::uint16_t raw_rate, std::uint16_t raw_noise, std::uint16_t raw_steps) {
         const double rate = log_uniform(raw_rate, 1e-2, 0.5);
@@ -284,7 +284,7 @@ TEST(Pld, GrowsWithStepsRateAndFromAddRemoveToReplaceOneAndFallsWithNoiseAndDelt
       }));
 }
 
-TEST(Pld, ReplaceOneLiesBelowTheRenyiBoundByWhatTheTriangleInequalityCosts) {
+TEST(Pld, ReplaceOneIsTighterThanRenyiBound) {
   const Ledger ledger{{PoissonGaussianEvent{0.01, 2}, 1000}};
   const LossBounds b = bounds(ledger, 1e-5);
   const double rdp =
@@ -293,7 +293,7 @@ TEST(Pld, ReplaceOneLiesBelowTheRenyiBoundByWhatTheTriangleInequalityCosts) {
   EXPECT_GT(b.lower, 0.8 * rdp);
 }
 
-TEST(Pld, ExtremesAreServedInBoundedTime) {
+TEST(Pld, HandlesExtremesInBoundedTime) {
   struct Case {
     Event event;
     std::int64_t count;
@@ -323,7 +323,7 @@ TEST(Pld, ExtremesAreServedInBoundedTime) {
   }
 }
 
-TEST(Pld, ALatticeAtItsCapIsLooseButSaysSoAndHolds) {
+TEST(Pld, ReportsUnresolvedBoundsAtGridCap) {
   const LossBounds b = bounds({{PoissonGaussianEvent{1e-8, 0.5}, 1000000000}}, 1e-5);
   EXPECT_FALSE(b.resolved);
   EXPECT_GT(b.epsilon, b.lower);
@@ -331,7 +331,7 @@ TEST(Pld, ALatticeAtItsCapIsLooseButSaysSoAndHolds) {
 }
 
 // Losses so wide that a sketch of them sees nothing: the largest loss is nearly epsilon.
-TEST(Pld, OfAVeryWideLossIsNotZero) {
+TEST(Pld, NeverReturnsZeroForWideLosses) {
   for (const auto& [event, delta, exact] :
        {std::tuple<Event, double, double>{ExponentialEvent{40000}, 1e-6, 39999.998},
         {ExponentialEvent{12000}, 0.1, 11999.24},
@@ -349,7 +349,7 @@ TEST(Pld, OfAVeryWideLossIsNotZero) {
   }
 }
 
-TEST(Pld, WhatNeedsTooManyPointsIsRefusedAndBestAnswers) {
+TEST(Pld, TightestAnswersWhenPldNeedsTooManyPoints) {
   const Ledger ledgers[] = {{{LaplaceEvent{1.24588e-09}, 149385456}},
                             {{LaplaceEvent{9.6e-22}, 3}},
                             {{GaussianEvent{1}}, {PureEvent{1e-6}}},
@@ -362,12 +362,12 @@ TEST(Pld, WhatNeedsTooManyPointsIsRefusedAndBestAnswers) {
   }
 }
 
-TEST(Pld, RecoversFromAFirstStepThatIsTooCoarse) {
+TEST(Pld, RecoversFromTooCoarseFirstStep) {
   const Ledger ledger{{PoissonGaussianEvent{0.9, 0.5}, 500}};
   EXPECT_LT(pld_bounds(ledger, Adjacency::replace_one, 1e-6, 0.01).epsilon, 2200);
 }
 
-TEST(Pld, IsTheSameFromManyThreadsAtOnce) {
+TEST(Pld, ReturnsSameResultFromManyThreads) {
   const auto answer = [](int k) {
     return coarse_bounds({{PoissonGaussianEvent{0.1 + 0.01 * k, 2.0}, 10 + k}, {LaplaceEvent{0.5}}},
                          Adjacency::replace_one,
@@ -387,7 +387,7 @@ TEST(Pld, IsTheSameFromManyThreadsAtOnce) {
 }
 
 // delta is below the probability of the largest loss, so epsilon is nearly their sum.
-TEST(Pld, OfFewPureReleasesIsAtMostTheSumOfTheirEpsilons) {
+TEST(Pld, ChargesFewPureReleasesAtMostSumOfEpsilons) {
   const double e = 1e-3 * std::pow(3000, 3786 / 65535.0);
   EXPECT_TRUE(brackets(bounds({{PureEvent{e}, 11}}, 1e-6),
                        11 * e + std::log1p(-1e-6 * std::pow(1 + std::exp(-e), 11))));
@@ -398,14 +398,14 @@ TEST(Pld, OfFewPureReleasesIsAtMostTheSumOfTheirEpsilons) {
   }
 }
 
-TEST(Pld, WhatCostsNothingIsFree) {
+TEST(Pld, ChargesNothingForFreeEvents) {
   EXPECT_EQ(bounds({}, 1e-6).epsilon, 0);
   const Ledger free{{LaplaceEvent{0}, 5}, {PoissonGaussianEvent{0, 1}, 7}, {PureEvent{0}}};
   EXPECT_EQ(bounds(free, 1e-6).epsilon, 0);
   EXPECT_EQ(bounds({{GaussianEvent{1e6}}}, 1e-3).epsilon, 0);  // total variation below delta
 }
 
-TEST(Pld, WhatHasNoProvedPairOrCannotBeResolvedIsRefused) {
+TEST(Pld, RejectsUnsupportedAndUnresolvableEvents) {
   const auto refuses = [](const Event& event, std::int64_t count, double delta) {
     EXPECT_THROW(bounds({{event, count}}, delta), UnsupportedError);
   };
@@ -420,7 +420,7 @@ TEST(Pld, WhatHasNoProvedPairOrCannotBeResolvedIsRefused) {
   EXPECT_THROW(pld_bounds({}, Adjacency::add_remove, 1e-6, 0), InputError);
 }
 
-TEST(Pld, CalibratedNoiseMeetsItsTargetAndLittleLessDoesNot) {
+TEST(Pld, CalibratedNoiseBarelyMeetsTarget) {
   for (const double epsilon : {0.3, 2.0, 20.0}) {
     const EventFamily family = [](double z) {
       return Ledger{{PoissonGaussianEvent{0.02, z}, 300}, {GaussianEvent{10 * z}, 2}};

@@ -14,7 +14,7 @@ AccountOptions cks_on(std::vector<double> orders) {
       .accountant = Accountant::rdp, .conversion = Conversion::cks, .orders = std::move(orders)};
 }
 
-TEST(Poisson, RdpMeetsKnownValuesAtIntegerOrders) {
+TEST(Poisson, RdpMatchesKnownValuesAtIntegerOrders) {
   struct Row {
     double rate, noise, order, rdp;
   };
@@ -28,7 +28,7 @@ TEST(Poisson, RdpMeetsKnownValuesAtIntegerOrders) {
     EXPECT_TRUE(relative(poisson_gaussian_rdp(r.order, r.rate, r.noise), r.rdp, 1e-11));
 }
 
-TEST(Poisson, RdpAtFractionalOrdersKeepsTheSignOfTheSeries) {
+TEST(Poisson, RdpKeepsSeriesSignsAtFractionalOrders) {
   struct Row {
     double rate, noise, order, rdp, sign_dropped;
   };
@@ -45,7 +45,7 @@ TEST(Poisson, RdpAtFractionalOrdersKeepsTheSignOfTheSeries) {
 }
 
 // The finite sum at integers and the integral between them are separate code.
-TEST(Poisson, TheIntegralAndTheFiniteSumAgreeNextToAnInteger) {
+TEST(Poisson, IntegralAndFiniteSumAgreeNearIntegers) {
   EXPECT_TRUE(
       rc::check([](std::uint16_t raw_rate, std::uint16_t raw_noise, std::uint8_t raw_order) {
         const double rate = log_uniform(raw_rate, 1e-6, 0.999);
@@ -59,7 +59,7 @@ TEST(Poisson, TheIntegralAndTheFiniteSumAgreeNextToAnInteger) {
       }));
 }
 
-TEST(Poisson, LogMomentIsConvexInTheOrder) {
+TEST(Poisson, LogMomentIsConvexInOrder) {
   EXPECT_TRUE(
       rc::check([](std::uint16_t raw_rate, std::uint16_t raw_noise, std::uint16_t raw_order) {
         const double rate = log_uniform(raw_rate, 1e-6, 1);
@@ -89,7 +89,7 @@ TEST(Poisson, RdpFallsWithNoiseAndGrowsWithRateAndOrder) {
 }
 
 // Below noise 0.1 fractional orders use the chord between integers.
-TEST(Poisson, TheChordOfVeryLowNoiseIsAnUpperBoundThatMeetsTheIntegers) {
+TEST(Poisson, ChordBoundsRdpAtVeryLowNoise) {
   for (const double order : {1.1, 2.5, 7.9}) {
     const double exact = poisson_gaussian_rdp(order, 0.01, 0.1);
     EXPECT_GT(poisson_gaussian_rdp(order, 0.01, std::nextafter(0.1, 0.0)), exact);
@@ -99,7 +99,7 @@ TEST(Poisson, TheChordOfVeryLowNoiseIsAnUpperBoundThatMeetsTheIntegers) {
       poisson_gaussian_rdp(3 - 1e-12, 0.01, 0.05), poisson_gaussian_rdp(3, 0.01, 0.05), 1e-10));
 }
 
-TEST(Poisson, RateZeroIsFreeAndRateOneIsTheGaussian) {
+TEST(Poisson, RateZeroIsFreeAndRateOneEqualsGaussian) {
   for (const double order : {1.3, 2.0, 7.7, 64.0}) {
     EXPECT_EQ(poisson_gaussian_rdp(order, 0, 2), 0);
     EXPECT_DOUBLE_EQ(poisson_gaussian_rdp(order, 1, 2), order / 8);
@@ -107,7 +107,7 @@ TEST(Poisson, RateZeroIsFreeAndRateOneIsTheGaussian) {
   }
 }
 
-TEST(Poisson, ComposedEpsilonMeetsKnownValues) {
+TEST(Poisson, ComposedEpsilonMatchesKnownValues) {
   struct Row {
     double rate, noise;
     int steps;
@@ -125,7 +125,7 @@ TEST(Poisson, ComposedEpsilonMeetsKnownValues) {
   }
 }
 
-TEST(PoissonReplaceOne, MeetsKnownValues) {
+TEST(PoissonReplaceOne, MatchesKnownValues) {
   EXPECT_TRUE(relative(weak_triangle_rdp(2, 0.01, 2), 0.000128468159, 1e-8));
   EXPECT_TRUE(relative(weak_triangle_rdp(4, 0.01, 2), 0.000236015156, 1e-8));
   EXPECT_TRUE(relative(weak_triangle_rdp(8, 0.01, 2), 0.000476629112, 1e-8));
@@ -154,7 +154,7 @@ double opposite_records(double order, double rate, double noise) {
   return std::log1p(sum) / (order - 1);
 }
 
-TEST(PoissonReplaceOne, IsAboveTheExactDivergenceOfOppositeRecords) {
+TEST(PoissonReplaceOne, BoundsExactDivergenceOfOppositeRecords) {
   EXPECT_TRUE(relative(opposite_records(2, 0.01, 2), 0.000100726015, 1e-8));
   EXPECT_TRUE(relative(opposite_records(8, 0.01, 2), 0.000403165248, 1e-8));
   for (const double rate : {0.001, 0.01, 0.1, 0.5, 0.99})
@@ -168,24 +168,24 @@ TEST(PoissonReplaceOne, IsAboveTheExactDivergenceOfOppositeRecords) {
 }
 
 // At the same noise over clip norm the add/remove formula is too small under replace-one.
-TEST(PoissonReplaceOne, IsNotTheAddRemoveFormulaAtTheSameNoise) {
+TEST(PoissonReplaceOne, ExceedsAddRemoveFormulaAtSameNoise) {
   EXPECT_LT(rdp(PoissonGaussianEvent{0.01, 2}, 2, Adjacency::add_remove),
             opposite_records(2, 0.01, 2));
 }
 
-TEST(PoissonReplaceOne, IsCappedByTheUnsampledGaussian) {
+TEST(PoissonReplaceOne, IsCappedByUnsampledGaussian) {
   for (const double order : {1.2, 2.0, 16.0, 1024.0})
     for (const double rate : {0.5, 1.0})
       EXPECT_LE(rdp(PoissonGaussianEvent{rate, 1}, order, Adjacency::replace_one), 2 * order);
   EXPECT_GT(weak_triangle_rdp(2, 0.99, 1), 4);  // the cap is needed
 }
 
-TEST(Poisson, ZeroOutIsAddRemove) {
+TEST(Poisson, ZeroOutEqualsAddRemove) {
   const Event event = PoissonGaussianEvent{0.02, 1.3};
   EXPECT_EQ(rdp(event, 6.5, Adjacency::zero_out), rdp(event, 6.5, Adjacency::add_remove));
 }
 
-TEST(Poisson, BadArgumentsAreRefused) {
+TEST(Poisson, RejectsBadArguments) {
   EXPECT_THROW(poisson_gaussian_rdp(1, 0.1, 1), InputError);
   EXPECT_THROW(poisson_gaussian_rdp(2, -0.1, 1), InputError);
   EXPECT_THROW(poisson_gaussian_rdp(2, 1.1, 1), InputError);

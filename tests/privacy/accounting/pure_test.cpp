@@ -10,7 +10,7 @@
 namespace dpsosp::pure_test {
 namespace {
 
-TEST(Pure, RdpMeetsKnownValues) {
+TEST(Pure, RdpMatchesKnownValues) {
   EXPECT_TRUE(relative(laplace_rdp(2, 1), 0.61912363, 1e-8));
   EXPECT_TRUE(relative(pure_rdp(2, 1), 0.7353256641, 1e-10));
   EXPECT_TRUE(relative(pure_rdp(4, 0.5), 0.3518911447, 1e-10));
@@ -32,7 +32,7 @@ TEST(Pure, BoundIsAttainedByRandomisedResponse) {
 }
 
 // Losses t and t − ε: the extreme pairs of a mechanism whose loss has range ε.
-TEST(Exponential, BoundHoldsForEveryTwoPointLossOfThatRange) {
+TEST(Exponential, BoundHoldsForAllTwoPointLosses) {
   for (const double epsilon : {0.1, 1.0, 3.0})
     for (const double order : {1.2, 2.0, 5.0, 20.0}) {
       double highest = 0;
@@ -46,12 +46,12 @@ TEST(Exponential, BoundHoldsForEveryTwoPointLossOfThatRange) {
     }
 }
 
-TEST(Exponential, TheTwoFormsOfTheDivergenceMeetWhereTheyChange) {
+TEST(Exponential, DivergenceIsContinuousAtFormulaSwitch) {
   EXPECT_TRUE(relative(exponential_rdp(1.5, 0.05 - 1e-12), exponential_rdp(1.5, 0.05), 1e-10));
   EXPECT_EQ(exponential_rdp(2, 800), 800);  // e^800 overflows, the bound does not
 }
 
-TEST(Pure, BoundsAreOrderedAndBelowTheirZcdpLines) {
+TEST(Pure, BoundsAreOrderedAndBelowZcdp) {
   EXPECT_TRUE(rc::check([](std::uint16_t raw_epsilon, std::uint16_t raw_order) {
     const double epsilon = log_uniform(raw_epsilon, 1e-6, 100);
     const double order = 1 + log_uniform(raw_order, 0.01, 1000);
@@ -75,7 +75,7 @@ TEST(Pure, EpsilonZeroIsFree) {
     EXPECT_EQ(rdp(event, 3, Adjacency::replace_one), 0);
 }
 
-TEST(Exponential, MechanismMeetsItsKnownProbabilitiesAndCharge) {
+TEST(Exponential, MatchesKnownProbabilitiesAndCharge) {
   const std::array scores{0.0, 1.0, 2.0};
   double sum = 0;
   for (const double u : scores) sum += std::exp(u / 2);

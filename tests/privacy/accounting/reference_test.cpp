@@ -109,7 +109,7 @@ double answer(const Row& row) {
   return guarantee(row).epsilon;
 }
 
-TEST(Reference, EveryRowIsMetWithinItsTolerance) {
+TEST(AccountingReference, MatchesEveryRowWithinTolerance) {
   int met = 0;
   for (const Row& row : rows()) {
     SCOPED_TRACE(row.at("id"));
@@ -121,7 +121,7 @@ TEST(Reference, EveryRowIsMetWithinItsTolerance) {
 }
 
 // No bound may lie below a proved lower bound.
-TEST(Reference, NoPldAnswerIsBelowTheProvedLowerBoundNorItsOwnLowerBoundAboveTheKnownUpper) {
+TEST(AccountingReference, PldBoundsAgreeWithProvedBounds) {
   int looked_at = 0;
   for (const Row& row : rows()) {
     if (!row.is("accountant", "pld") || row.at("epsilon_lower").empty()) continue;
@@ -135,7 +135,7 @@ TEST(Reference, NoPldAnswerIsBelowTheProvedLowerBoundNorItsOwnLowerBoundAboveThe
 }
 
 // The tolerances are tight enough to notice noise that is off by one in ten thousand.
-TEST(Reference, ASlightlyWrongNoiseIsNoticedInEverySampledRow) {
+TEST(AccountingReference, DetectsSlightlyWrongNoiseInEverySampledRow) {
   int noticed = 0;
   int looked_at = 0;
   for (Row row : rows()) {
