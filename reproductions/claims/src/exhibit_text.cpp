@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/claims/exhibit_text.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "dpsosp/core/errors.hpp"
+#include "dpsosp/experiments/toml_reader.hpp"
+
+namespace dpsosp {
+namespace {
+
+std::string text_at(const TomlTable& table, const char* name) {
+  return table.has(name) ? table.at(name).text() : "";
+}
+
+std::vector<std::string> paragraphs_at(const TomlTable& table, const char* name) {
+  std::vector<std::string> paragraphs;
+  if (table.has(name))
+    for (const TomlNode& node : table.at(name).array()) paragraphs.push_back(node.text());
+  return paragraphs;
+}
+
+std::vector<ExhibitText::Item> items_at(const TomlTable& table, const char* name) {
+  std::vector<ExhibitText::Item> items;
+  if (!table.has(name)) return items;
+  for (const TomlNode& node : table.at(name).array()) {
+    const TomlTable t = node.table();
+    t.allow({"id", "title", "caption", "notes"});
+    items.push_back({.id = t.at("id").text(),
+                     .title = text_at(t, "title"),
+                     .caption = text_at(t, "caption"),
+                     .notes = paragraphs_at(t, "notes")});
+  }
+  return items;
+}
+
+void put_first(std::vector<std::string>& list, const std::vector<std::string>& first) {
+  list.insert(list.begin(), first.begin(), first.end());
+}
+
+/// Fills the titles and captions that are empty. `shown` is a table or a figure.
+template <class Shown>
+void add_words(Shown& shown, const std::vector<ExhibitText::Item>& items) {
+  const auto item = std::ranges::find(items, shown.id, &ExhibitText::Item::id);
+  if (item == items.end()) return;
+  if (shown.title.empty()) shown.title = item->title;
+  if (shown.caption.empty()) shown.caption = item->caption;
+  if constexpr (requires { shown.notes; }) put_first(shown.notes, item->notes);
+}
+
+void add_words(plots::Exhibit& exhibit, const ExhibitText& text) {
+  exhibit.id = text.id;
+  std::ranges::replace(exhibit.id, '/', '-');
+  exhibit.paper = text.paper;
+  exhibit.title = text.heading;
+  put_first(exhibit.paper_says, text.paper_says);
+  put_first(exhibit.differences, text.differences);
+  for (plots::Table& table : exhibit.tables) add_words(table, text.tables);
+  for (plots::Figure& figure : exhibit.figures) add_words(figure, text.figures);
+}
+
+}  // namespace
+
+std::vector<ExhibitText> parse_exhibits(const Texts& texts) {
+  const TomlDocument document(texts.exhibits, fmt::format("{}/exhibits.toml", texts.key));
+  document.root().allow({"exhibit"});
+  std::vector<ExhibitText> list;
+  for (const TomlNode& node : document.root().at("exhibit").array()) {
+    const TomlTable t = node.table();
+    t.allow({"id", "title", "heading", "paper", "paper_says", "differences", "table", "figure"});
+    ExhibitText e;
+    e.id = t.at("id").text();
+    e.title = t.at("title").text();
+    e.heading = t.has("heading") ? t.at("heading").text() : e.title;
+    e.paper = t.at("paper").text();
+    e.paper_says = paragraphs_at(t, "paper_says");
+    e.differences = paragraphs_at(t, "differences");
+    e.tables = items_at(t, "table");
+    e.figures = items_at(t, "figure");
+    list.push_back(std::move(e));
+  }
+  return list;
+}
+
+ExhibitEntry exhibit_entry(
+    const Texts& texts,
+    std::string_view id,
+    std::function<std::vector<nlohmann::json>(const Study& study)> jobs,
+    std::function<plots::Exhibit(const Runs& runs, const Study& study)> render) {
+  std::vector<std::string> ids;
+  for (ExhibitText& text : parse_exhibits(texts)) {
+    if (text.id == id)
+      return {text.id,
+              text.title,
+              text.paper,
+              std::move(jobs),
+              [text, render = std::move(render)](const Runs& runs, const Study& study) {
+                plots::Exhibit exhibit = render(runs, study);
+                add_words(exhibit, text);
+                return exhibit;
+              }};
+    ids.push_back(text.id);
+  }
+  reject_unknown("exhibit", std::string(id), ids);
+}
+
+}  // namespace dpsosp
