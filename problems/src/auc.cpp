@@ -301,7 +301,7 @@ ProblemNotes Auc::notes() const {
           "D/(p(1−p)), Φ = mean of the squares + 2D + D²/(p(1−p)). The label is + with "
           "probability p, the feature uniform on as many hidden points a class as `points` says, "
           "drawn around ±c in the unit ball: the population objective is exact.",
-      .source = "xu-2026, zoo entry 8.2",
+      .source = "xu-2026 notes, 8.2",
       .critical_points =
           "Not known in closed form. Given w the best a and b are the classes' means of h, in (0, "
           "1)."};

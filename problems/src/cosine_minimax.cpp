@@ -245,7 +245,7 @@ ProblemNotes CosineMinimax::notes() const {
           "Φ(x) = ‖c ∘ x_{1..m} + ē‖²/(2μ) + γ Σ_j cos x_j + s̄ᵀx; population ē = s̄ = 0. "
           "`balanced`: e, s uniform in unit balls, then centred, so Φ is the population's. "
           "Otherwise e ∈ {±1}^m/√m, s ∈ {±1}^{m+k}/√(m+k): sums are binomials.",
-      .source = "xu-2026, zoo entry 8.3",
+      .source = "xu-2026 notes, 8.3",
       .critical_points =
           "The Hessian of Φ is diagonal, c_j²/μ − γ cos x_j for j ≤ m and −γ cos x_j beyond. With "
           "ē = s̄ = 0 and c_j²/μ > γ the origin is a strict saddle with λ_min = −γ and the minima "

@@ -300,7 +300,7 @@ ProblemNotes CosineSaddle::notes() const {
               "= (1/n) Σ_i e^{i s z_ij}: F(x) = Σ_j a (1 − R_j cos(x_j − φ_j)); population F(x) = "
               "Σ_j a (1 − cos s cos x_j). Batch sums depend on Σ z alone, a binomial a "
               "coordinate.",
-          .source = "liu-talwar-2025, section 5 (virtual records family)",
+          .source = "liu-talwar-2025 notes, 5 (virtual records family)",
           .critical_points =
               "The Hessian is diagonal, a R_j cos(x_j − φ_j), and every critical point has "
               "x_j − φ_j ∈ πZ: minima (all even multiples), maxima, and strict saddles with "

@@ -167,7 +167,7 @@ ProblemNotes CovarianceGan::notes() const {
           "Φ(U) = ‖S − UUᵀ‖_F²/(2μ); population: S* for S. y is the lower triangle of Y, "
           "isometrically. z = S*^{1/2}a, a uniform on ‖a‖ = √p or N(0, I). Given Y, "
           "∇_U f = −2YU is the same for every record. Domain ‖U‖_F ≤ R.",
-      .source = "xu-2026, zoo entry 8.4",
+      .source = "xu-2026 notes, 8.4",
       .critical_points =
           "With σ_1 ≥ σ_2 ≥ … the eigenvalues of S, or of S* for the population: the origin is a "
           "strict saddle with λ_min = −2σ_1/μ; the truncation of S at a rank j < r is one with "

@@ -60,7 +60,7 @@ ProblemNotes DoubleWell::notes() const {
   return {
       .group = "Landscapes with known saddles",
       .formula = "F(x) = Σ_{j≤k} φ(x_j) + ½ Σ_{j>k} x_j², φ(u) = ½u² − 2 ln cosh u.",
-      .source = "avdiukhin-2024, section 6 (DW)",
+      .source = "avdiukhin-2024 notes, 6 (DW)",
       .critical_points =
           "Each of the k coordinates is at 0 or at ±u*, u* = 2 tanh u* ≈ 1.9150080, and the "
           "others are at 0. Any zero among the k makes a strict saddle with λ_min = φ″(0) = −1; "

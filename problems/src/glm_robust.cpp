@@ -75,7 +75,7 @@ ProblemNotes GlmWelsch::notes() const {
   return {
       .group = "Generalised linear models",
       .formula = formula,
-      .source = "lowy-2024, section 6 (Z4)",
+      .source = "lowy-2024 notes, 6 (Z4)",
       .critical_points =
           "`opposed` = 0: w* minimises the population objective, for E φ(δ − e) is least at "
           "δ = 0 when e has a symmetric unimodal law; F flattens far from it. `opposed` = 1/2: F "
@@ -140,7 +140,7 @@ ProblemNotes GlmTukey::notes() const {
   return {
       .group = "Generalised linear models",
       .formula = formula,
-      .source = "lowy-2024, section 6 (Z4)",
+      .source = "lowy-2024 notes, 6 (Z4)",
       .critical_points =
           "`opposed` = 1/2: atoms come in pairs (x, ±y), F is even, the origin is stationary and "
           "by default a strict saddle between minimisers near ±w*. Without noise, w* has "

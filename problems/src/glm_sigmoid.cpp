@@ -61,7 +61,7 @@ ProblemNotes GlmSigmoid::notes() const {
           "P(y = 1) = s(⟨w*, x⟩), exchanged with probability `flips` (`binary`). With `support` = "
           "K the law is uniform on K such atoms. Population objective: the atoms' mean, or a "
           "quadrature over the plane of w and w*.",
-      .source = "lowy-2024, section 6 (Z3)",
+      .source = "lowy-2024 notes, 6 (Z3)",
       .critical_points =
           "Realisable: w* has F = 0 and is the only stationary point on ‖w‖ ≤ B if the features "
           "span R^d; the Hessian is indefinite where a record has (y − s)s″ > s′². Binary: w* "

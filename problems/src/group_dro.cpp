@@ -251,7 +251,7 @@ ProblemNotes GroupDro::notes() const {
           "weight n/n_g. Records: a uniform on hidden points of the unit sphere, b = ±a·θ_g with "
           "a fair sign; the population objective is exact, and batch sums depend on multinomials "
           "alone.",
-      .source = "xu-2026, zoo entry 8.2, group-DRO variant",
+      .source = "xu-2026 notes, 8.2, group-DRO variant",
       .critical_points =
           "The population's origin: every l_g is even in x. Its Hessian there is Σ_g (1/G + "
           "l_g/μ) mean (1 − b²)e^{−b²/2} aaᵀ, negative along directions in which the typical |b| "

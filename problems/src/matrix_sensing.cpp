@@ -182,7 +182,7 @@ ProblemNotes MatrixSensing::notes() const {
               "N(0, 1/(pq)) entries (or uniform on the unit sphere), b_i = ⟨A_i, X*⟩ + N(0, s²); "
               "y_i* = ⟨A_i, UVᵀ⟩ − b_i and Φ(x) = (1/2n) Σ_i (⟨A_i, UVᵀ⟩ − b_i)². Population: "
               "Φ(x) = ‖UVᵀ − X*‖_F²/(2pq) + s²/2. The dual is per record.",
-          .source = "xu-2026, section 5 and zoo entry 8.1",
+          .source = "xu-2026, Section 5; xu-2026 notes, 8.1",
           .critical_points =
               "Population, with σ_1 ≥ σ_2 ≥ … the singular values of X*: the origin is a strict "
               "saddle with λ_min = −σ_1/(pq); the balanced truncation of X* at a rank j below that "

@@ -231,7 +231,7 @@ ProblemNotes MatrixSensingSymmetric::notes() const {
               "f(U; A, b) = ¼ (⟨A, UUᵀ⟩ − b)², b = ⟨A, Y*⟩ ± s, A uniform on the sphere ‖A‖_F = L "
               "of R^{p×p} or with N(0, L²/p²) entries, L = p (or 1: `record_scale` = unit). "
               "Population: F(U) = (L²/p²) ¼‖UUᵀ − Y*‖_F² + s²/4. Domain ‖U‖_F ≤ R.",
-          .source = "avdiukhin-2024, section 6 (MF)",
+          .source = "avdiukhin-2024 notes, 6 (MF)",
           .critical_points =
               "Population, in units of L²/p², σ_1 ≥ σ_2 ≥ … the eigenvalues of Y*: the origin is a "
               "strict saddle with λ_min = −σ_1; a truncation of Y* at a rank j below min(r, r*) is "

@@ -100,7 +100,7 @@ ProblemNotes MultiWell::notes() const {
           "− (u − p_i)²/r²)⁴₊, r = h/m, p_i = −h + (2i − 1)r, δ_i = δ at the deepest well p_* and "
           "δ − gap at the others. F is C³.",
       .source =
-          "constructed for exponential mechanisms, as ganesh-2023, section 5, needs: Lipschitz "
+          "constructed for exponential mechanisms, as ganesh-2023, Section 5, needs: Lipschitz "
           "losses on a bounded set, minimum known",
       .critical_points =
           "The supports of the bumps are disjoint and the bowl is not negative, so φ ≥ −δ with "

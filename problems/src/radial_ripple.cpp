@@ -133,7 +133,7 @@ ProblemNotes RadialRipple::notes() const {
           "landscape F, so they are stated where the records' mean is zero (`balanced`, `stream`). "
           "The Hessian jumps at r = R, and at 0 for p = 2: no Hessian-Lipschitz constant exists, "
           "and second-order methods have nothing to go by.",
-      .source = "lowy-2024, section 6, Z2",
+      .source = "lowy-2024 notes, 6, Z2",
       .critical_points =
           "0 alone, the minimum, F* = 0. F is convex only if p(p−1) ≥ a √((p(p−1)−b²)² + "
           "b²(2p−1)²). The standard start has length 0.9 R."};

@@ -314,7 +314,7 @@ ProblemNotes RippleLocation::notes() const {
           "− k) with the records' frequencies p_jk, the population objective with the law's. Batch "
           "sums depend on the counts of the three values alone, trinomial in every coordinate. "
           "Lipschitz constant, smoothness and diameter do not depend on d.",
-      .source = "lowy-2024, section 6, Z1",
+      .source = "lowy-2024 notes, 6, Z1",
       .critical_points =
           "Every coordinate has a local minimum and maximum in most periods of the ripple. The "
           "global minimum is found a coordinate at a time by branch and bound; a saddle moves the "

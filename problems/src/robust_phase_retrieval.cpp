@@ -132,7 +132,7 @@ ProblemNotes RobustPhaseRetrieval::notes() const {
           "Φ(x) = (1/2n) Σ_i r_i², twice the intensity loss of `phase-retrieval`, whose records "
           "these are: b = (aᵀx*)² ± s, a uniform on ‖a‖ = √d or N(0, I). The dual is per "
           "record. Domain ‖x‖ ≤ R.",
-      .source = "xu-2026, zoo entry 8.5",
+      .source = "xu-2026 notes, 8.5",
       .critical_points =
           "∇²Φ(0) = −(2/n) Σ_i b_i a_i a_iᵀ: a strict saddle wherever Σ_i b_i‖a_i‖² > 0. "
           "Population, κ = 1 (Gaussian) or d/(d + 2) (sphere): λ_min(0) = −6κ‖x*‖²; the points "

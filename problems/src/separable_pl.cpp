@@ -65,7 +65,7 @@ ProblemNotes SeparablePl::notes() const {
           "(2016). A record adds ⟨z, x⟩ with z_j = ±X/√d, so a coordinate of the empirical "
           "objective is κ(u) + c u with |c| ≤ X; X = ½ by default. The PL constant does not depend "
           "on d.",
-      .source = "lowy-2024, section 6, Z5",
+      .source = "lowy-2024 notes, 6, Z5",
       .critical_points =
           "One stationary point, the minimum: 0 for F, and near it for the empirical objective of "
           "independent records as long as |c| < 1.544. κ″ = 2 + 6 cos 2t is down to −4, so F is "

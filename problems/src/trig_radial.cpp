@@ -166,7 +166,7 @@ ProblemNotes TrigRadial::notes() const {
           "another data seed gives. F(x) = ½(‖x‖² + sin ‖x‖²) + ⟨z̄, x⟩; the population objective "
           "has z̄ = 0. The published script uses L = 5 and β = 6; the exact values are 2.5417 and "
           "6.4008.",
-      .source = "lowy-2024, section 6, Z6, and claim C17",
+      .source = "lowy-2024 notes, 6, Z6, and claim C17",
       .critical_points =
           "Population: 0, the minimum, and the sphere ‖x‖² = π, where the whole Hessian vanishes. "
           "Empirical: all on the line of z̄, where r(1 + cos r²) = ‖z̄‖; for small ‖z̄‖ a minimum "

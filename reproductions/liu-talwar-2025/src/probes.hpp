@@ -10,7 +10,7 @@
 /// headers, whose Point is another one than that of sweeps.
 namespace dpsosp::liu_talwar_2025_probe {
 
-/// A setting of the driver that the specification's section 5 predicts the exponents of.
+/// A setting of the driver whose exponents liu-talwar-2025 notes, 5 predict.
 struct Ablation {
   std::string name;
   std::string what;

@@ -33,7 +33,7 @@ std::string_view to_string(Setting setting) {
   return "where-it-works";
 }
 
-// xu-2026, sections 5.1 to 5.3: what the paper prints, and the stated guesses where it is silent.
+// xu-2026 notes, 5: what the paper prints, and the stated guesses where it is silent.
 const std::vector<Method>& methods() {
   static const std::map<std::string, std::string> rgda{{"alpha", "0.1"},
                                                        {"descent_step", "0.2"},
