@@ -12,6 +12,7 @@
 
 #include "commands.hpp"
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/experiments/provenance.hpp"
 #include "dpsosp/experiments/runner.hpp"
 #include "dpsosp/privacy/accounting/event.hpp"
 
@@ -32,7 +33,7 @@ constexpr std::array commands{
             "gradient norm, smallest eigenvalue and sosp_level of a point",
             dpsosp::certify_command},
     Command{"check",
-            "derivatives, records, clipping and every proved constant of a problem",
+            "the contract of a problem or an algorithm: derivatives, clipping, constants, budget",
             dpsosp::check_command},
     Command{"fit", "slopes of a sweep with intervals and verdicts", dpsosp::fit_command},
     Command{"info", "version, compiler, processor, libraries", dpsosp::info_command},
@@ -49,7 +50,7 @@ void print_usage(std::ostream& out) {
   for (const Command& c : commands) {
     out << "  " << c.name << std::string(12 - c.name.size(), ' ') << c.summary << '\n';
   }
-  out << "\ndpsosp COMMAND --help lists the options of a command.\n"
+  out << "\ndpsosp COMMAND --help lists the options of a command; dpsosp --version prints the version.\n"
          "Exit codes: 0 fine, 1 a run or a check failed, 2 bad input, 3 refused because no proof "
          "covers it,\n"
          "130 interrupted.\n";
@@ -60,7 +61,11 @@ int dispatch(const std::vector<std::string>& words) {
     print_usage(std::cerr);
     return 2;
   }
-  if (words[0] == "--help" || words[0] == "help") {
+  if (words[0] == "--version") {
+    std::cout << "dpsosp " << dpsosp::provenance().build.program_version << '\n';
+    return 0;
+  }
+  if (words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
     print_usage(std::cout);
     return 0;
   }

@@ -21,7 +21,9 @@ po::variables_map parse_options(std::string_view command,
   if (*positional != '\0') words.add(positional, -1);
   try {
     po::variables_map map;
-    po::store(po::command_line_parser(arguments)
+    std::vector<std::string> words_given = arguments;
+    std::ranges::replace(words_given, "-h", "--help");
+    po::store(po::command_line_parser(words_given)
                   .options(options)
                   .positional(words)
                   .style(style::allow_long | style::long_allow_next | style::long_allow_adjacent)

@@ -1,16 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 include(CMakePackageConfigHelpers)
 get_property(modules GLOBAL PROPERTY DPSOSP_MODULES)
-# An include root a module, as in the tree: what a consumer does not link, it does not find.
+# An include root a module, as in the tree: what a consumer does not link, it does not find. Two
+# export sets, so that an author of an algorithm needs none of the run engine's libraries.
 foreach(module ${modules})
-  install(TARGETS ${module} EXPORT dpsospTargets
+  string(REGEX REPLACE "^dpsosp_" "" name ${module})
+  get_property(folder GLOBAL PROPERTY DPSOSP_FOLDER_${name})
+  set(export dpsospTargets)
+  if(folder MATCHES "^(plots|experiments|checks|audit|reproductions)")
+    set(export dpsospExperimentsTargets)
+  endif()
+  install(TARGETS ${module} EXPORT ${export}
     FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/dpsosp/${module})
 endforeach()
 install(TARGETS dpsosp)
-install(EXPORT dpsospTargets NAMESPACE dpsosp:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/dpsosp)
-configure_package_config_file(cmake/dpsospConfig.cmake.in dpsospConfig.cmake
-  INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/dpsosp)
+set(package ${CMAKE_INSTALL_LIBDIR}/cmake/dpsosp)
+foreach(export dpsospTargets dpsospExperimentsTargets)
+  install(EXPORT ${export} NAMESPACE dpsosp:: DESTINATION ${package})
+endforeach()
+configure_package_config_file(cmake/dpsospConfig.cmake.in dpsospConfig.cmake INSTALL_DESTINATION ${package})
 write_basic_package_version_file(dpsospConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/dpsospConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/dpsospConfigVersion.cmake
   cmake/FindFFTW3.cmake
-  DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/dpsosp)
+  DESTINATION ${package})

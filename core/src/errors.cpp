@@ -60,9 +60,15 @@ void reject(std::string_view where,
 }
 
 std::string nearest(std::string_view word, std::span<const std::string> candidates) {
-  const auto best = std::ranges::min_element(
-      candidates, {}, [&](const std::string& c) { return edit_distance(word, c); });
-  return best == candidates.end() ? std::string{} : *best;
+  const auto distance = [&](const std::string& candidate) {
+    const std::size_t whole = edit_distance(word, candidate);
+    const std::size_t last = edit_distance(word, candidate.substr(candidate.find_last_of("/.") + 1));
+    const bool begins = word.size() >= 3 && candidate.starts_with(word);
+    return std::min({whole, last, begins ? std::size_t{1} : whole});
+  };
+  const auto best = std::ranges::min_element(candidates, {}, distance);
+  const std::size_t most = std::max<std::size_t>(2, word.size() / 2);
+  return best == candidates.end() || distance(*best) > most ? std::string{} : *best;
 }
 
 void reject_unknown(std::string_view kind,

@@ -36,5 +36,27 @@ TEST(Errors, EscapesControlCharactersInMessages) {
 
 TEST(Errors, ReturnsEmptyNearestNameWithoutCandidates) { EXPECT_EQ(nearest("x", {}), ""); }
 
+TEST(Errors, FindsNearestNameByLastPartAndByBeginning) {
+  const std::vector<std::string> keys{"reference/spider", "wang-ye-xu-2017/dp-gd", "league/benign"};
+  EXPECT_EQ(nearest("dp-gd", keys), "wang-ye-xu-2017/dp-gd");
+  EXPECT_EQ(nearest("dp-dg", keys), "wang-ye-xu-2017/dp-gd");
+  EXPECT_EQ(nearest("league", keys), "league/benign");
+}
+
+TEST(Errors, SuggestsNothingFarFromEveryName) {
+  const std::vector<std::string> keys{"zhou-2020", "lowy-2024-ramp"};
+  EXPECT_EQ(nearest("nope", keys), "");
+  EXPECT_THROW(
+      {
+        try {
+          reject_unknown("sweep", "nope", keys);
+        } catch (const InputError& e) {
+          EXPECT_STREQ(e.what(), "unknown sweep 'nope'");
+          throw;
+        }
+      },
+      InputError);
+}
+
 }  // namespace
 }  // namespace dpsosp::errors_test

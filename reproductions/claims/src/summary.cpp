@@ -30,7 +30,7 @@ plots::Exhibit all_claims(const ClaimSet& claims, const Runs& runs, const Study&
       "What a claim says is told in our words, with its place in the paper. A slope is as claimed "
       "where it lies within 0.05 of the claimed exponent with a 95 % interval of half-width at "
       "most 0.05, no drift over the range and no cell a factor of 1.5 off the line; claims "
-      "without a slope hold or fail by the rule that experiments/claims.toml states. Those "
+      "without a slope hold or fail by the rule that its claims.toml states. Those "
       "that formulas alone decide, without a run, are counted apart."};
   e.tables = {claims_summary_table(claims, findings),
               claims_table(claims, findings),

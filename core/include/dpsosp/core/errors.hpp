@@ -25,10 +25,13 @@ class InputError : public std::runtime_error {
                          double value,
                          std::string_view expected);
 
-/// The candidate with the smallest edit distance to `word`; empty if there is no candidate.
+/// The candidate nearest to `word` in edit distance, where a candidate may also be met by its last
+/// part ("dp-gd" for "wang-ye-xu-2017/dp-gd") or by its beginning; empty if none is nearer than
+/// half the length of `word`.
 std::string nearest(std::string_view word, std::span<const std::string> candidates);
 
-/// Throws InputError "unknown KIND 'WORD'; did you mean 'NEAREST'?".
+/// Throws InputError "unknown KIND 'WORD'; did you mean 'NEAREST'?", without the question where
+/// no candidate is near.
 [[noreturn]] void reject_unknown(std::string_view kind,
                                  std::string_view word,
                                  std::span<const std::string> candidates);
