@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "dpsosp/claims/exhibit_text.hpp"
 #include "dpsosp/claims/printed_table.hpp"
 #include "dpsosp/experiments/json_number.hpp"
 #include "dpsosp/experiments/metric.hpp"
@@ -14,14 +15,13 @@
 #include "dpsosp/experiments/sweep_report.hpp"
 #include "gradients.hpp"
 #include "parts.hpp"
+#include "texts.hpp"
 
 namespace dpsosp {
 namespace {
 
 using nlohmann::json;
 using namespace avdiukhin_2024_exhibit;
-
-constexpr std::string_view paper_name = "Avdiukhin, Dinitz, Fan, Yaroslavtsev 2024";
 
 plots::Cell number_cell(double value, int digits = 3) {
   plots::Cell c;
@@ -67,12 +67,6 @@ std::string row_label(const Sweep& sweep, const Cell& cell) {
 plots::Table share_table(const Runs& runs, const Sweep& sweep) {
   plots::Table t;
   t.id = "share-solved";
-  t.title = "Iterates that are α-SOSPs";
-  t.caption =
-      "Share of up to 200 iterates, evenly spread over the run, with sosp_level at most the "
-      "schedule's α. Theorem 3.4 claims at least one half. Where α is 1/ρ = 0.65 or more the "
-      "saddle "
-      "itself is an α-SOSP and the share says nothing.";
   t.row_header = "algorithm and cell";
   t.column_groups.push_back({"", {"solved α", "share", "least of the seeds", "T·B"}});
   for (const auto& [part, cell] : cells_in(sweep, {"n", "batches", "paper-schedule"})) {
@@ -107,11 +101,6 @@ plots::Table share_table(const Runs& runs, const Sweep& sweep) {
 plots::Figure share_figure(const Runs& runs, const Sweep& sweep) {
   plots::Figure f;
   f.id = "share-and-calls";
-  f.title = "Share of α-SOSPs among the iterates, and gradients spent";
-  f.caption =
-      "Left: the least share over seeds, against n at ε = 4. Right: per-record gradients of a run "
-      "against the median sosp_level of its iterates; the dashed line has the exponent −4 of "
-      "Theorem 1.1.";
   f.columns = 2;
   plots::Panel share, calls;
   share.title = "least share over seeds";
@@ -155,23 +144,6 @@ plots::Exhibit rates(const Runs& runs, const Study& study) {
   const Sweep sweep = rate_sweep(study);
   const std::vector<Slope> slopes = slopes_of(runs, sweep);
   plots::Exhibit e;
-  e.id = "avdiukhin-2024-rates";
-  e.paper = paper_name;
-  e.title = "Theorems 3.4 and 3.5: rate, share of the iterates, oracle calls";
-  e.paper_says = {
-      "With and without clipping, at least half of the iterates of noisy SGD are α-SOSPs with α of "
-      "order d^{1/4}/√(nε), after of order σ²/α⁴ per-record gradients, free of the dimension."};
-  e.differences = {
-      "The practical schedule is that of the bound on the mean gradient, with the noise of an "
-      "accountant, and C from the proved bound; both algorithms take the same C. Noise is for full "
-      "batches except in part batches. Its privacy is enforced for DP-SGD and conditional for "
-      "noisy "
-      "SGD.",
-      "The paper's schedule is run as printed (k_{T} = 64, C of Lemma 3.2, its condition on the "
-      "step) and repaired (k_{T} = max(64, 32 c_{I}/c_{F}), proved C); its α is far above what is "
-      "reached.",
-      "sosp_level of 1/ρ = 0.65 at the start is the curvature of the saddle. The metric is the "
-      "median over the iterates looked at: half of them are at least as good."};
   int judged = 0, met = 0;
   for (const Slope& s : slopes) {
     if (!s.request.claimed || s.request.metric == "schedule.alpha") continue;
@@ -196,12 +168,6 @@ plots::Exhibit rates(const Runs& runs, const Study& study) {
 plots::Table bound_table(const Runs& runs, const Sweep& sweep) {
   plots::Table t;
   t.id = "bound";
-  t.title = "The bound C and the gradients met";
-  t.caption =
-      "Longest gradient of a single record over the run, against the C that the noise is for. "
-      "Printed is the C of Lemma 3.2 with c = 1 at the run's n, T and δ. Violations count "
-      "gradients "
-      "above C, over all steps and seeds.";
   t.row_header = "algorithm and cell";
   t.column_groups.push_back(
       {"", {"T", "longest gradient", "C of the noise", "printed C", "violations", "label"}});
@@ -238,25 +204,12 @@ plots::Table bound_table(const Runs& runs, const Sweep& sweep) {
     row.cells[1].content = plots::spread_of(longest, 0, "", {.digits = 4});
     add_row(t, *part, std::move(row));
   }
-  t.notes.push_back(
-      "2 √(L f_{max}) + σ_{∞} = 2.616 here. At C = 0.6 both algorithms add the noise of that "
-      "bound: "
-      "clipping keeps the promise and shortens gradients, leaving it out keeps the gradients and "
-      "breaks the promise.");
   return t;
 }
 
 plots::Table delta_table() {
   plots::Table t;
   t.id = "delta";
-  t.title = "What (ε, 2δ) really is";
-  t.caption =
-      "A mechanism that is (ε, δ)-DP but for an event of probability δ_{E} = δ. Reached is the δ "
-      "of "
-      "the extremal pair of laws, computed; proved is δ + (1 + e^{ε}) δ_{E}. The last column is "
-      "the "
-      "δ_{E} with which (ε, δ/2) noise gives (ε, δ) for data sets of a class on which the bound "
-      "holds.";
   t.row_header = "ε, δ";
   t.column_groups.push_back(
       {"", {"the paper's 2δ", "reached", "proved", "over the paper's", "δ_{E} for δ in all"}});
@@ -276,19 +229,12 @@ plots::Table delta_table() {
       group.rows.push_back(std::move(row));
     }
   t.row_groups.push_back(std::move(group));
-  t.notes.push_back(
-      "A δ above 1 is no statement at all and is shown as 1. The event is about all records and "
-      "steps, and both data sets: one record outside the class voids the guarantee.");
   return t;
 }
 
 plots::Figure bound_figure(const Runs& runs, const Sweep& sweep) {
   plots::Figure f;
   f.id = "gradients-met";
-  f.title = "Longest gradient of a record against the bounds";
-  f.caption =
-      "Noisy SGD, practical schedule, part n. The line is the median over seeds of the longest "
-      "gradient met in a run, its band the range.";
   f.columns = 1;
   plots::Panel p;
   p.x = {.label = "steps T", .scale = plots::Scale::log};
@@ -322,21 +268,6 @@ plots::Figure bound_figure(const Runs& runs, const Sweep& sweep) {
 plots::Exhibit no_clipping(const Runs& runs, const Study& study) {
   const Sweep sweep = rate_sweep(study);
   plots::Exhibit e;
-  e.id = "avdiukhin-2024-no-clipping";
-  e.paper = paper_name;
-  e.title = "Lemma 3.2 and Theorem 3.3: SGD without clipping";
-  e.paper_says = {
-      "With probability 1 − δ no gradient along noisy SGD exceeds C = 2√(L f_{max}) + c (L "
-      "√ln(T/δ) + σ √ln(nT) + √(σ ln(1/δ))), so that the algorithm is (ε, 2δ)-DP without "
-      "clipping."};
-  e.differences = {
-      "The printed C has no consistent units and no term for the privacy noise. The C of the noise "
-      "here is a bound with explicit constants, proved for runs on this landscape.",
-      "Conditioning on the event is not a valid step: the argument gives (ε, δ + (1 + e^{ε}) "
-      "δ_{E}), for data sets of a class on which the bound holds, and no more can be had, as the "
-      "extremal pair shows.",
-      "Gradients met are functions of the records: no private algorithm may look at them, and no "
-      "restart may depend on them."};
   e.tables = {bound_table(runs, sweep), delta_table(), controls_table(runs, sweep, "controls")};
   if (plots::Figure f = bound_figure(runs, sweep); !f.panels.empty())
     e.figures.push_back(std::move(f));
@@ -357,18 +288,9 @@ plots::Exhibit no_clipping(const Runs& runs, const Study& study) {
 }  // namespace
 
 std::vector<ExhibitEntry> avdiukhin_2024_exhibits() {
-  return {
-      {"avdiukhin-2024/rates",
-       "Rate, share of the iterates and oracle calls",
-       std::string(paper_name),
-       rate_jobs,
-       rates},
-      {"avdiukhin-2024/no-clipping",
-       "The bound without clipping, and its (ε, 2δ)",
-       std::string(paper_name),
-       rate_jobs,
-       no_clipping},
-  };
+  const Texts& texts = avdiukhin_2024_texts();
+  return {exhibit_entry(texts, "avdiukhin-2024/rates", rate_jobs, rates),
+          exhibit_entry(texts, "avdiukhin-2024/no-clipping", rate_jobs, no_clipping)};
 }
 
 }  // namespace dpsosp

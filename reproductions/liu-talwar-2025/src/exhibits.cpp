@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "dpsosp/claims/exhibit_text.hpp"
 #include "dpsosp/claims/judging.hpp"
 #include "dpsosp/claims/printed_table.hpp"
 #include "dpsosp/experiments/json_number.hpp"
@@ -24,7 +25,6 @@ using nlohmann::json;
 using namespace liu_talwar_2025_claims;
 using liu_talwar_2025_probe::ablations;
 
-constexpr std::string_view paper = "Liu, Talwar 2025: adaptive batch size";
 constexpr std::string_view tao_sweep = "tao-2025-ada-dp-spider";
 constexpr std::string_view bounded_sweep = "liu-talwar-2025-bounded-domain";
 constexpr std::size_t guide_style = plots::styles - 1;
@@ -104,11 +104,6 @@ std::vector<json> rates_jobs(const Study& study) {
 plots::Table controls_table(const Runs& runs, const Study& study) {
   plots::Table t;
   t.id = "controls";
-  t.title = "Controls";
-  t.caption =
-      "Median [smallest, largest] over seeds of the start, of runs without noise (ε = ∞) and of "
-      "runs whose records contribute nothing (noise only), at n = 1e10, d = 16, with the schedule "
-      "of ε = 1e-4.";
   t.row_header = "run";
   t.column_groups.push_back({"sosp_level", {"start", "best iterate", "output"}});
   for (const std::string_view name : {main_sweep, tao_sweep}) {
@@ -128,14 +123,6 @@ plots::Table controls_table(const Runs& runs, const Study& study) {
 plots::Figure rates_figure(const Runs& runs, const Study& study) {
   plots::Figure f;
   f.id = "levels";
-  f.title = "Levels of the adaptive batches and of Ada-DP-SPIDER";
-  f.caption =
-      "sosp_level by the population: of the best iterate for the adaptive batches, of the output "
-      "for Ada-DP-SPIDER, as their theorems have it. Lines are medians over seeds, bands run from "
-      "the smallest to the largest seed; dashed: the accuracy that the schedule solved for, and "
-      "guide lines at the claimed exponents. Records go to "
-      "the first three panels at ε = 1e-4 (n = 1e11, d = 16 where they stand still), to the last "
-      "one at ε = 64.";
   f.columns = 2;
   const Sweep adaptive = study.sweep(main_sweep), tao = study.sweep(tao_sweep);
   struct Shown {
@@ -204,28 +191,6 @@ plots::Figure rates_figure(const Runs& runs, const Study& study) {
 
 plots::Exhibit rates(const Runs& runs, const Study& study) {
   plots::Exhibit e;
-  e.id = "liu-talwar-2025-rates";
-  e.paper = std::string(paper);
-  e.title = "The introduction's comparison of rates";
-  e.paper_says = {
-      "Adaptive batches and the tree mechanism give population second-order stationary points the "
-      "rate n^{-1/3} + (√d/(nε))^{1/2}, which was known for first-order ones alone; earlier "
-      "second-order methods had (√d/(nε))^{3/7} (with a proof that does not hold) and "
-      "(√d/(nε))^{2/5}."};
-  e.differences = {
-      "The private part leads only where √d/ε exceeds n^{1/3}, so that runs of affordable length "
-      "have ε = 1e-4 at n = 4e9 to 4e11. Records are drawn from the exact law of their "
-      "batch sums.",
-      "κ is a quarter of G, not G: the number of ledger lines of a run grows with κ. Any fixed "
-      "share gives the same exponents; the level is 1.5 times that of κ = G.",
-      "The least level is that of at most 200 recorded iterates: every step of the shortest runs "
-      "is "
-      "looked at, one in sixty of the longest, which may flatten its slope (not tested). The "
-      "median over the "
-      "recorded iterates stands beside it.",
-      "δ moves with ε on the axis of ε, a hundredth of it.",
-      "Noise and batches are those of the repaired schedule: the printed noise is not (ε, δ)-DP, "
-      "and the printed τ costs the rate (see the ablation)."};
   e.tables = {printed_table(runs, study, introduction(), "rates"), controls_table(runs, study)};
   int judged = 0, met = 0;
   for (const std::string_view name : {main_sweep, tao_sweep, bounded_sweep}) {
@@ -276,21 +241,8 @@ std::vector<json> ablation_jobs(const Study& study) {
 
 plots::Exhibit ablation(const Runs& runs, const Study& study) {
   plots::Exhibit e;
-  e.id = "liu-talwar-2025-ablation";
-  e.paper = std::string(paper);
-  e.title = "What tree, adaptive batches, drift and escape each contribute";
-  e.paper_says = {
-      "The paper credits its rate to three changes: noise from the tree mechanism, batches in "
-      "proportion to the step, and a drift that adds up step lengths. The exponents of partial "
-      "changes below were derived for this suite, not by the paper."};
-
   plots::Table t;
   t.id = "variants";
-  t.title = "Exponents in n of seven settings of one driver";
-  t.caption =
-      "Predicted by worst-case calculus; solved: slope of the schedule's α over n = 1e10..1e14 at "
-      "d = 16, unit constants (ε = 1e-4, and without privacy); measured: best iterate of private "
-      "runs with its 95 % interval.";
   t.row_header = "variant";
   t.column_groups = {{"", {"what it is"}},
                      {"private part", {"predicted", "solved", "measured"}},
@@ -301,7 +253,6 @@ plots::Exhibit ablation(const Runs& runs, const Study& study) {
     if (s.part == "n") slopes.push_back(std::move(s));
   plots::Figure f;
   f.id = "ablation";
-  f.title = "Solved accuracies and escapes";
   f.caption = fmt::format(
       "First two panels: the α that each variant's schedule solves for at d = 16 and unit "
       "constants. Last two: share of {} escapes that leave a ball of radius √(α/ρ) around a "
@@ -427,10 +378,6 @@ plots::Series probe_curve(const Runs& runs,
 plots::Figure claims_figure(const Runs& runs, const Study& study) {
   plots::Figure f;
   f.id = "lemmas";
-  f.title = "Lemmas, measured";
-  f.caption =
-      "Solid: measured by probes without a private run around them. Dashed: the exponent or the "
-      "bound of the paper's statement, through the first point.";
   const auto panel = [](std::string title, std::string x, std::string y) {
     return plots::Panel{.title = std::move(title),
                         .x = {.label = std::move(x), .scale = plots::Scale::log},
@@ -477,12 +424,8 @@ plots::Figure claims_figure(const Runs& runs, const Study& study) {
 
 plots::Exhibit claims_exhibit(const Runs& runs, const Study& study) {
   plots::Exhibit e;
-  e.id = "liu-talwar-2025-claims";
-  e.paper = std::string(paper);
-  e.title = "Lemmas and statements, one by one";
   plots::Table t;
   t.id = "claims";
-  t.title = "Claims judged by a rule";
   t.row_header = "claim";
   t.column_groups.push_back({"", {"place", "the paper says", "holds if", "measured", "verdict"}});
   plots::RowGroup group;
@@ -513,21 +456,10 @@ plots::Exhibit claims_exhibit(const Runs& runs, const Study& study) {
 }  // namespace
 
 std::vector<ExhibitEntry> liu_talwar_2025_exhibits() {
-  return {{"liu-talwar-2025/rates",
-           "The introduction's comparison of rates",
-           std::string(paper),
-           rates_jobs,
-           rates},
-          {"liu-talwar-2025/ablation",
-           "What tree, adaptive batches, drift and escape each contribute",
-           std::string(paper),
-           ablation_jobs,
-           ablation},
-          {"liu-talwar-2025/claims",
-           "Lemmas and statements, one by one",
-           std::string(paper),
-           claims_jobs,
-           claims_exhibit}};
+  const Texts& texts = liu_talwar_2025_texts();
+  return {exhibit_entry(texts, "liu-talwar-2025/rates", rates_jobs, rates),
+          exhibit_entry(texts, "liu-talwar-2025/ablation", ablation_jobs, ablation),
+          exhibit_entry(texts, "liu-talwar-2025/claims", claims_jobs, claims_exhibit)};
 }
 
 }  // namespace dpsosp
