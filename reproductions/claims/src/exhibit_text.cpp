@@ -37,6 +37,17 @@ std::vector<ExhibitText::Item> items_at(const TomlTable& table, const char* name
   return items;
 }
 
+/// Adds paragraphs and items: those of an exhibit after those of every exhibit.
+void add_own(ExhibitText& text, const TomlTable& t) {
+  const auto append = [](auto& list, const auto& own) {
+    list.insert(list.end(), own.begin(), own.end());
+  };
+  append(text.paper_says, paragraphs_at(t, "paper_says"));
+  append(text.differences, paragraphs_at(t, "differences"));
+  append(text.tables, items_at(t, "table"));
+  append(text.figures, items_at(t, "figure"));
+}
+
 void put_first(std::vector<std::string>& list, const std::vector<std::string>& first) {
   list.insert(list.begin(), first.begin(), first.end());
 }
@@ -66,20 +77,24 @@ void add_words(plots::Exhibit& exhibit, const ExhibitText& text) {
 
 std::vector<ExhibitText> parse_exhibits(const Texts& texts) {
   const TomlDocument document(texts.exhibits, fmt::format("{}/exhibits.toml", texts.key));
-  document.root().allow({"exhibit"});
+  document.root().allow({"every", "exhibit"});
+  ExhibitText every;
+  if (document.root().has("every")) {
+    const TomlTable t = document.root().at("every").table();
+    t.allow({"paper", "paper_says", "differences", "table", "figure"});
+    every.paper = text_at(t, "paper");
+    add_own(every, t);
+  }
   std::vector<ExhibitText> list;
   for (const TomlNode& node : document.root().at("exhibit").array()) {
     const TomlTable t = node.table();
     t.allow({"id", "title", "heading", "paper", "paper_says", "differences", "table", "figure"});
-    ExhibitText e;
+    ExhibitText e = every;
     e.id = t.at("id").text();
     e.title = t.at("title").text();
     e.heading = t.has("heading") ? t.at("heading").text() : e.title;
-    e.paper = t.at("paper").text();
-    e.paper_says = paragraphs_at(t, "paper_says");
-    e.differences = paragraphs_at(t, "differences");
-    e.tables = items_at(t, "table");
-    e.figures = items_at(t, "figure");
+    if (every.paper.empty() || t.has("paper")) e.paper = t.at("paper").text();
+    add_own(e, t);
     list.push_back(std::move(e));
   }
   return list;

@@ -122,12 +122,6 @@ const Extent& Board::extent(const Study& study) const {
 const Board& benign() {
   static const Board board{
       .id = "benign",
-      .title = "Benign: cosine saddle, started at the saddle",
-      .about =
-          "cosine-saddle in 10 dimensions, from its saddle: half of the directions lead out, all "
-          "saddles are strict, and every constant is proved and tight. The methods that read all "
-          "records meet one data set, whose sums are drawn by their exact law; those that read "
-          "each record once meet a stream of the same law and are judged by the population.",
       .ground = {.problem = "cosine-saddle",
                  .settings = {{"sampling", "whole"}},
                  .fresh = {{"sampling", "stream"}},
@@ -151,12 +145,6 @@ const Board& benign() {
 const Board& descent() {
   static const Board board{
       .id = "descent",
-      .title = "Worst case for descent: the ramp",
-      .about =
-          "ramp in 10 dimensions: a slope of norm 0.1 that ends ten units from the start, so that "
-          "a method needs the number of steps that first-order stationarity costs in the worst "
-          "case. It was chosen over resisting-chain, whose start is only five times as steep as "
-          "what perturbed gradient descent without privacy ends at. There are no saddles.",
       .ground = {.problem = "ramp",
                  .settings = {{"sampling", "whole"}},
                  .fresh = {{"sampling", "stream"}},
@@ -180,15 +168,6 @@ const Board& descent() {
 const Board& escape() {
   static const Board board{
       .id = "escape",
-      .title = "Worst case for escaping: one way out of a saddle",
-      .about =
-          "double-well in 10 dimensions on |x_{j}| ≤ 2, from the saddle: the gradient is 0 and "
-          "one direction of ten leads out. It was chosen over staircase and octopus, whose "
-          "Hessians change so fast (ρ = 89 and 91) that their saddles have a sosp_level of 0.011 "
-          "and the noise of every method at these sizes is above it. The records are kept and "
-          "clipped "
-          "one by one, not drawn by the law of their sums, because small budgets drive methods out "
-          "of the box on which the constants are proved.",
       .ground = {.problem = "double-well",
                  .settings = {{"half_width", "2"}},
                  .fresh = {{"half_width", "2"}},
@@ -220,13 +199,6 @@ const Board& escape() {
 const Board& real_data() {
   static const Board board{
       .id = "real-data",
-      .title = "Real data: MNIST, one digit against the rest",
-      .about =
-          "mnist-glm: the digit 8 against the rest by the logistic loss with the bounded "
-          "regulariser at λ = 0.01, d = 785, from w = 0; n images are drawn by the seed. The "
-          "sigmoid with the squared error was not taken: it is flat far away, so that noise alone "
-          "lowers its gradient. Nothing is known of the saddles; a method that builds a Hessian is "
-          "refused above 512 dimensions, and a net has too many points in 785.",
       .ground = {.problem = "mnist-glm",
                  .settings = {{"loss", "logistic"}, {"regulariser", "0.01"}},
                  .fresh = {{"loss", "logistic"}, {"regulariser", "0.01"}},

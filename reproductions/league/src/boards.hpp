@@ -46,9 +46,7 @@ struct Extent {
 };
 
 struct Board {
-  std::string id;
-  std::string title;
-  std::string about;  ///< one paragraph: the problem, and why it
+  std::string id;  ///< of its exhibit, league/ID
   Ground ground;
   Ground tuning;             ///< public synthetic instances, none of them on the board
   std::string about_tuning;  ///< which, in words

@@ -3,9 +3,11 @@
 
 #include <fmt/format.h>
 
+#include "dpsosp/claims/exhibit_text.hpp"
 #include "dpsosp/experiments/study.hpp"
 #include "dpsosp/reproductions/league.hpp"
 #include "tables.hpp"
+#include "texts.hpp"
 
 namespace dpsosp {
 namespace {
@@ -34,15 +36,6 @@ plots::Label verdict(const Played& played) {
 
 plots::Exhibit render(const Runs& runs, const Study& study, const Board& board) {
   plots::Exhibit e;
-  e.id = "league-" + board.id;
-  e.paper = "League";
-  e.title = board.title;
-  e.paper_says = {
-      "No paper compares these methods by running them. Here all private algorithms of the suite "
-      "minimise the same functions with the same guarantee (ε, 10^{-6}) for replaced records, "
-      "calibrated by one conversion (cks), with the schedule `practical`, and are judged by the "
-      "sosp_level of what they release, never by a better iterate on the way.",
-      board.about};
   if (const std::string missing = missing_data(board); !missing.empty()) {
     e.verdict = {"not run: " + missing, plots::Tone::caution};
     return e;
@@ -51,10 +44,9 @@ plots::Exhibit render(const Runs& runs, const Study& study, const Board& board) 
   const Tuned tuned = play_tuned(runs, board, study);
   e.verdict = verdict(played);
   e.differences = {board.limits};
-  e.tables = {winners_table(played, "winners", "Who is ahead"), standings_table(played)};
+  e.tables = {winners_table(played, "winners"), standings_table(played)};
   if (!tuned.board.places.empty()) {
-    e.tables.push_back(
-        winners_table(tuned.board, "winners-tuned", "Who is ahead with tuned schedules"));
+    e.tables.push_back(winners_table(tuned.board, "winners-tuned"));
     e.tables.push_back(tuned_table(played, tuned, board));
   }
   e.tables.push_back(levels_table(played));
@@ -66,17 +58,18 @@ plots::Exhibit render(const Runs& runs, const Study& study, const Board& board) 
 
 template <const Board& (*board)()>
 ExhibitEntry entry() {
-  return {"league/" + board().id,
-          board().title,
-          "League",
-          [](const Study& study) { return league::jobs_of(board(), study); },
-          [](const Runs& runs, const Study& study) { return render(runs, study, board()); }};
+  return exhibit_entry(
+      league_texts(),
+      "league/" + board().id,
+      [](const Study& study) { return jobs_of(board(), study); },
+      [](const Runs& runs, const Study& study) { return render(runs, study, board()); });
 }
 
 }  // namespace
 
-std::vector<ExhibitEntry> league_exhibits() {
-  return {entry<benign>(), entry<descent>(), entry<escape>(), entry<real_data>()};
+Reproduction league_reproduction() {
+  return {.texts = league_texts(),
+          .exhibits = {entry<benign>(), entry<descent>(), entry<escape>(), entry<real_data>()}};
 }
 
 }  // namespace dpsosp

@@ -202,13 +202,9 @@ Tuned play_tuned(const Runs& runs, const Board& board, const Study& study) {
   return tuned;
 }
 
-plots::Table winners_table(const Played& played, std::string id, std::string title) {
+plots::Table winners_table(const Played& played, std::string id) {
   plots::Table t;
   t.id = std::move(id);
-  t.title = std::move(title);
-  t.caption =
-      "At every n and ε the algorithm whose released output has the lowest median sosp_level, with "
-      "that level, and the next one, with its ratio to it. The start is what doing nothing costs.";
   t.row_header = "n";
   t.column_groups.push_back({"", {"start"}});
   for (const double epsilon : epsilons_of(played))
@@ -247,17 +243,6 @@ plots::Table winners_table(const Played& played, std::string id, std::string tit
 plots::Table standings_table(const Played& played) {
   plots::Table t;
   t.id = "standings";
-  t.title = "Standings over the whole grid";
-  t.caption =
-      "Ratio: geometric mean over the grid of the median level over the best median there; where "
-      "an algorithm did not run it counts as doing nothing. No better than the start: cells in "
-      "which "
-      "the median is not even 1 % below it. F rose: cells in which the median value of the outputs "
-      "is "
-      "above that of the start. Against the leader: median of the "
-      "ratio of levels over all pairs of the same cell and seed, 95 % interval, and p of a "
-      "two-sided sign-flip test, adjusted by Holm over the table. The pairs are taken as "
-      "independent, and the leader is leader by the same runs, which flatters its lead.";
   t.row_header = "algorithm";
   t.column_groups.push_back({"",
                              {"ratio to the best",
@@ -323,12 +308,6 @@ plots::Table standings_table(const Played& played) {
 plots::Table levels_table(const Played& played) {
   plots::Table t;
   t.id = "levels";
-  t.title = "sosp_level of the released output";
-  t.caption =
-      "Median [smallest, largest] over seeds, in the order of the standings. Bold: the lowest "
-      "median of its column. F rose: the median value of the outputs is above that of the start, "
-      "so "
-      "that a low level means a flat place and no descent.";
   t.row_header = "algorithm";
   const std::vector<double> best = best_levels(played.contenders);
   for (const double epsilon : epsilons_of(played)) {
@@ -364,7 +343,6 @@ plots::Table tuned_table(const Played& as_scheduled, const Tuned& tuned, const B
   const Played& played = tuned.board;
   plots::Table t;
   t.id = "tuned";
-  t.title = "With tuned schedules";
   std::vector<std::string> labels;
   for (const Candidate& c : candidates()) labels.push_back(c.label);
   t.caption = fmt::format(
@@ -443,10 +421,6 @@ plots::Table controls_table(const Runs& runs, const Board& board, const Study& s
   plots::Table t;
   t.id = "controls";
   t.title = fmt::format("Controls at {}", to_text(place));
-  t.caption =
-      "sosp_level of the released output: as run, with the same schedule but without its noise "
-      "(ε = ∞), and with its noise but records that contribute zero. Median [smallest, largest] "
-      "over seeds.";
   t.row_header = "algorithm";
   t.column_groups.push_back({"", {"as run", "ε = ∞", "noise only", "start"}});
   plots::RowGroup group;
@@ -469,7 +443,6 @@ plots::Table controls_table(const Runs& runs, const Board& board, const Study& s
 plots::Table absent_table(const Played& played) {
   plots::Table t;
   t.id = "absent";
-  t.title = "Who did not run, and why";
   t.row_header = "algorithm";
   t.column_groups.push_back({"", {"cells", "why"}});
   plots::RowGroup group;
@@ -498,7 +471,6 @@ plots::Table absent_table(const Played& played) {
 plots::Figure levels_figure(const Played& played) {
   plots::Figure f;
   f.id = "figure-levels";
-  f.title = "sosp_level of the released output against n";
   f.caption = fmt::format(
       "The first {} of the standings and the start (dashed): medians over seeds, for the first {} "
       "with bands from the smallest to the largest seed.",
@@ -542,7 +514,6 @@ plots::Figure levels_figure(const Played& played) {
 plots::Figure profiles_figure(const Played& played, const Tuned& tuned) {
   plots::Figure f;
   f.id = "figure-profiles";
-  f.title = "Performance profiles";
   f.caption = fmt::format(
       "Share of the cells in which the median sosp_level is within a factor τ of the best one: "
       "the first {} of the standings as scheduled, and in the same colours after tuning, over the "

@@ -36,7 +36,7 @@ struct Tuned {
 };
 Tuned play_tuned(const Runs& runs, const Board& board, const Study& study);
 
-plots::Table winners_table(const Played& played, std::string id, std::string title);
+plots::Table winners_table(const Played& played, std::string id);
 plots::Table standings_table(const Played& played);
 plots::Table levels_table(const Played& played);
 plots::Table tuned_table(const Played& as_scheduled, const Tuned& tuned, const Board& board);

@@ -20,7 +20,7 @@ const Collection& reproductions() {
       liu_talwar_2025_reproduction(),
       xu_2026_reproduction(),
       baselines_reproduction(),
-      {.texts = {}, .exhibits = league_exhibits()},
+      league_reproduction(),
       {.texts = {}, .probes = audit_probes(), .exhibits = audit_exhibits()},
   });
   return all;

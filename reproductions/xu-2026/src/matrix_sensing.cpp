@@ -101,14 +101,7 @@ std::vector<json> xu_2026_jobs(const Study& study) {
 
 plots::Exhibit xu_2026_table_2(const Runs& runs, const Study& study) {
   plots::Exhibit e;
-  e.id = "xu-2026-table-2";
-  e.paper = "Xu, Tao, Ding, Fan, Wang 2026";
-  e.title = "Table 2: matrix sensing";
   e.verdict = verdict(runs, study);
-  e.paper_says = {
-      "At (ε, δ) = (2, 10^{-6}) on matrix sensing with n = 400, DP-RGDA beats Sto-SPIDER and "
-      "Ada-DP-SPIDER under the same budget in function value, gradient norm and smallest "
-      "eigenvalue; PrivateDiff has comparable curvature. One run, seed 0, values at t = 399."};
   e.differences = table_findings(runs, study);
   e.tables = {main_table(runs, study),
               privacy_table(runs, study),
@@ -119,14 +112,7 @@ plots::Exhibit xu_2026_table_2(const Runs& runs, const Study& study) {
 
 plots::Exhibit xu_2026_figure_1(const Runs& runs, const Study& study) {
   plots::Exhibit e;
-  e.id = "xu-2026-figure-1";
-  e.paper = "Xu, Tao, Ding, Fan, Wang 2026";
-  e.title = "Figure 1 (a)-(c): matrix sensing along the run";
   e.verdict = verdict(runs, study);
-  e.paper_says = {
-      "Four curves over 400 iterations; the caption names DP-SGDA as the single-loop baseline "
-      "where "
-      "text and table have PrivateDiff. Both are drawn here."};
   e.differences = figure_findings(runs, study);
   for (const Setting s : settings) e.figures.push_back(figure_of(runs, s, study));
   return e;

@@ -60,13 +60,6 @@ void append_settings(std::vector<Cell>& cells,
 plots::Table main_table(const Runs& runs, const Study& study) {
   plots::Table t;
   t.id = "table-2";
-  t.title = "Matrix sensing at t = 399: median [smallest, largest] over seeds";
-  t.caption =
-      "p = q = 20, rank 3, (ε, δ) = (2, 10^{-6}). The published column is one run with seed 0; "
-      "ours "
-      "are medians with ranges. Φ and ‖∇Φ‖ are exact, λ_{min} is a Lanczos estimate along the run "
-      "and a "
-      "dense solve at x_{0}, x = 0 and certified points. None of the metrics is private.";
   t.row_header = "Method";
   t.column_groups.push_back({"published", metric_labels});
   for (const Setting s : settings)
@@ -142,11 +135,6 @@ plots::Table main_table(const Runs& runs, const Study& study) {
 plots::Table privacy_table(const Runs& runs, const Study& study) {
   plots::Table t;
   t.id = "privacy";
-  t.title = "What the noise guarantees";
-  t.caption =
-      "z is the standard deviation of the noise over the replace-one sensitivity of a query. The "
-      "guarantee is the filter's budget, fixed before the run; spent is what the ledger's queries "
-      "add up to at δ = 10^{-6} by the tightest accountant that applies (median over seeds).";
   t.row_header = "Method";
   for (const Setting s : settings)
     t.column_groups.push_back(
@@ -196,10 +184,6 @@ plots::Table privacy_table(const Runs& runs, const Study& study) {
 plots::Table swap_table(const Runs& runs, const Study& study) {
   plots::Table t;
   t.id = "data-swap";
-  t.title = "Control: the whole data set exchanged, noise and start kept";
-  t.caption =
-      "A method that uses its data must answer differently on an unrelated data set. x_{T} and "
-      "x′_{T} are the two outputs; identical means equal in every bit.";
   t.row_header = "Method";
   for (const Setting s : settings)
     t.column_groups.push_back(
@@ -230,13 +214,6 @@ plots::Table swap_table(const Runs& runs, const Study& study) {
 plots::Table fingerprint_table(const Runs& runs, const Study& study) {
   plots::Table t;
   t.id = "fingerprint";
-  t.title = "Every published row has the fingerprint of a Gaussian point";
-  t.caption =
-      "Φ is homogeneous of degree 4 at X* = 0, so x ~ N(0, s² I) gives Φ ~ s^{4}, ‖∇Φ‖ ~ s^{3}, "
-      "λ_{min} ~ s^{2}: two ratios do not depend on s. Over 200 instances with b = 0, which a test "
-      "of this "
-      "suite measures, they are 0.461 ± 0.014 "
-      "and −0.0547 ± 0.0039 (one standard deviation).";
   t.row_header = "Method";
   t.column_groups.push_back({"published", {"‖∇Φ‖ / Φ^{3/4}", "λ_{min} / Φ^{1/2}"}});
   t.column_groups.push_back({"as-published", {"‖∇Φ‖ / Φ^{3/4}", "λ_{min} / Φ^{1/2}"}});

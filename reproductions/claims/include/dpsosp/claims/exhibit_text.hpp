@@ -10,7 +10,8 @@
 
 namespace dpsosp {
 
-/// What the page of an exhibit says, from the exhibits.toml of its reproduction.
+/// What the page of an exhibit says, from the exhibits.toml of its reproduction: its [[exhibit]],
+/// after [every], the words that all exhibits of the file have.
 struct ExhibitText {
   std::string id;       ///< "xu-2026/table-2"
   std::string title;    ///< in lists

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <vector>
-
-#include "dpsosp/experiments/exhibit.hpp"
+#include "dpsosp/claims/reproduction.hpp"
 
 namespace dpsosp {
 
 /// Every private algorithm on the same problems with the same guarantee, a board an exhibit.
-std::vector<ExhibitEntry> league_exhibits();
+Reproduction league_reproduction();
 
 }  // namespace dpsosp
