@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <filesystem>
+#include <regex>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "../cli/program.hpp"
+
+// What README.md lists is what the program and the tree have, and links lead to files.
+namespace dpsosp {
+namespace {
+
+namespace fs = std::filesystem;
+using Names = std::set<std::string>;
+
+fs::path source(const std::string& name) { return fs::path(DPSOSP_SOURCE_FOLDER) / name; }
+
+/// The lines below a heading, up to the next heading of any level.
+std::string section(const std::string& markdown, const std::string& heading) {
+  std::string text;
+  bool inside = false;
+  for (const std::string& line : lines(markdown)) {
+    if (line.starts_with('#')) inside = line == heading;
+    if (inside) text += line + '\n';
+  }
+  return text;
+}
+
+Names matches(const std::string& text, const char* pattern) {
+  Names found;
+  const std::regex expression(pattern);
+  for (std::sregex_iterator m(text.begin(), text.end(), expression), end; m != end; ++m)
+    found.insert((*m)[1]);
+  return found;
+}
+
+/// Words in backticks.
+Names quoted(const std::string& text) { return matches(text, R"(`([^`]+)`)"); }
+
+/// The first cell of each row, where it begins with a word in backticks.
+Names quoted_rows(const std::string& text) { return matches("\n" + text, R"(\n\| `([^`]+)` *\|)"); }
+
+/// The folders of a map: rows that begin with a link to "NAME/".
+Names mapped_folders(const std::string& text) {
+  return matches("\n" + text, R"(\n\| \[([^\]/]+)/\]\()");
+}
+
+/// The folders of the repository; hidden ones, and those that .gitignore names, are left out.
+Names top_folders() {
+  static const Names ignored{"build", "data", "out"};
+  Names folders;
+  for (const auto& entry : fs::directory_iterator(DPSOSP_SOURCE_FOLDER)) {
+    const std::string name = entry.path().filename().string();
+    if (entry.is_directory() && !name.starts_with('.') && !ignored.contains(name))
+      folders.insert(name);
+  }
+  return folders;
+}
+
+Result program(const std::vector<std::string>& arguments) {
+  return run_program(DPSOSP_PROGRAM, arguments);
+}
+
+/// The names that `dpsosp list WHAT --json` prints.
+Names listed(const std::string& what) {
+  const Result result = program({"list", what, "--json"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  Names names;
+  for (const auto& entry : nlohmann::json::parse(result.out)) names.insert(entry.at("name"));
+  return names;
+}
+
+/// Targets of links and pictures, without anchors; code and addresses are left out.
+std::vector<std::string> relative_links(const std::string& markdown) {
+  static const std::regex link(R"(\]\(([^)#\s]+)(#[^)\s]*)?\))");
+  std::string prose;
+  bool code = false;
+  for (const std::string& line : lines(markdown)) {
+    if (line.starts_with("```")) code = !code;
+    if (!code && !line.starts_with("    ")) prose += line + '\n';
+  }
+  prose = std::regex_replace(prose, std::regex("`[^`\n]*`"), "");
+  std::vector<std::string> targets;
+  for (std::sregex_iterator m(prose.begin(), prose.end(), link), end; m != end; ++m)
+    if ((*m)[1].str().find(':') == std::string::npos) targets.push_back((*m)[1]);
+  return targets;
+}
+
+std::string readme() { return contents(source("README.md")); }
+
+TEST(Readme, MapNamesEveryFolder) {
+  const Names mapped = mapped_folders(section(readme(), "## Where things live"));
+  EXPECT_GE(mapped.size(), 10U);
+  EXPECT_EQ(mapped, top_folders());
+}
+
+TEST(Readme, ListsExhibitsOfProgram) {
+  const Names exhibits = quoted_rows(section(readme(), "### Exhibits"));
+  EXPECT_FALSE(exhibits.empty());
+  EXPECT_EQ(exhibits, listed("exhibits"));
+}
+
+TEST(Readme, ListsAlgorithmsOfProgram) {
+  Names keys = quoted(section(readme(), "### Algorithms"));
+  std::erase_if(keys, [](const std::string& k) { return k.find('/') == std::string::npos; });
+  EXPECT_FALSE(keys.empty());
+  EXPECT_EQ(keys, listed("algorithms"));
+}
+
+TEST(Readme, ListsProblemsOfProgram) {
+  const Names problems = quoted(section(readme(), "### Problems"));
+  EXPECT_FALSE(problems.empty());
+  EXPECT_EQ(problems, listed("problems"));
+}
+
+TEST(Readme, ListsCommandsOfProgram) {
+  Names commands = quoted_rows(section(readme(), "### Commands"));
+  commands.erase("./run dpsosp …");  // head of the table
+  const Result help = program({"--help"});
+  EXPECT_EQ(help.code, 0) << help.err;
+  EXPECT_FALSE(commands.empty());
+  EXPECT_EQ(commands, matches("\n" + help.out, R"(\n  ([a-z]+)  +)"));
+}
+
+TEST(Readme, CommandsOfFindingsNameExhibitsOfProgram) {
+  const Names exhibits = listed("exhibits");
+  int named = 0;
+  for (const std::string& command :
+       matches(readme(), R"(\n    \./run reproduce((?: [a-z0-9.-]+/[a-z0-9.-]+)+))"))
+    for (const std::string& exhibit : words(command)) {
+      EXPECT_TRUE(exhibits.contains(exhibit)) << exhibit;
+      ++named;
+    }
+  EXPECT_GE(named, 1);
+}
+
+TEST(Documents, RelativeLinksResolveToFiles) {
+  std::vector<fs::path> pages{source("README.md")};
+  for (const auto& entry : fs::recursive_directory_iterator(source("docs")))
+    if (entry.path().extension() == ".md") pages.push_back(entry.path());
+  std::size_t links = 0;
+  for (const fs::path& page : pages)
+    for (const std::string& target : relative_links(contents(page))) {
+      EXPECT_TRUE(fs::exists(page.parent_path() / target)) << page << " links " << target;
+      ++links;
+    }
+  EXPECT_GE(links, 20U);
+}
+
+TEST(Documents, LinksAndTablesAreReadAsWritten) {
+  EXPECT_EQ(relative_links("[a](b.md) ![c](d/e.svg) [f](g.md#h) [i](#j) [k](https://l.org/m)\n"
+                           "`[n](o)`\n    [p](q)\n```\n[r](s)\n```\n"),
+            (std::vector<std::string>{"b.md", "d/e.svg", "g.md"}));
+  const std::string page =
+      "## A\n| `x` | `no` |\n### B\n| `y/z` | text |\n| [core/](core) | `w` |\n| [a](docs/a.md) | "
+      "|\n"
+      "## C\n| `v` | |\n";
+  EXPECT_EQ(quoted_rows(section(page, "## A")), Names{"x"});
+  EXPECT_EQ(quoted_rows(section(page, "### B")), Names{"y/z"});
+  EXPECT_EQ(mapped_folders(section(page, "### B")), Names{"core"});
+  EXPECT_TRUE(section(page, "## D").empty());
+}
+
+}  // namespace
+}  // namespace dpsosp
