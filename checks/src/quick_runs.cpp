@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dpsosp/checks/algorithm_check.hpp"
 
+#include <algorithm>
+
+#include "dpsosp/algorithms/registry.hpp"
+
 namespace dpsosp {
 namespace {
 
@@ -67,10 +71,9 @@ RunSpec minimax(std::string algorithm, std::string problem, Index records) {
   return spec;
 }
 
-}  // namespace
-
-const std::vector<QuickRun>& quick_runs() {
-  static const std::vector<QuickRun> runs{
+/// Runs that show an algorithm at work; where none is listed, one on the cosine saddle is taken.
+std::vector<QuickRun> chosen_runs() {
+  return {
       {minimax("xu-2026/dp-rgda", "cosine-minimax", 100000)},
       {from_saddle("ganesh-2023/stochastic-spider", 50000)},
       {at("ganesh-2023/exponential-mechanism", "multi-well", 10000, 2)},
@@ -123,6 +126,21 @@ const std::vector<QuickRun>& quick_runs() {
       {at("reference/spider", "cosine-saddle", 2000, 10, {{"start", "random"}})},
       {from_saddle("reference/perturbed-gd", 2000)},
   };
+}
+
+}  // namespace
+
+const std::vector<QuickRun>& quick_runs() {
+  static const std::vector<QuickRun> runs = [] {
+    const std::vector<QuickRun> chosen = chosen_runs();
+    std::vector<QuickRun> all;
+    for (const AlgorithmEntry& entry : algorithm_registry()) {
+      const auto of_entry = [&](const QuickRun& run) { return run.spec.algorithm == entry.key; };
+      const auto found = std::ranges::find_if(chosen, of_entry);
+      all.push_back(found != chosen.end() ? *found : QuickRun{from_anywhere(entry.key, 100000)});
+    }
+    return all;
+  }();
   return runs;
 }
 

@@ -189,7 +189,8 @@ const AlgorithmCard& AdaDpSpider::card() const {
       .population = Exponents{-0.4, 0.2, -0.4},
       .sampling = -1.0 / 3,
       .operations = "gradient and gradient difference",
-      .output_rule = "the near-stationary point that no escape left; at the end the last iterate"};
+      .output_rule = "the near-stationary point that no escape left; at the end the last iterate",
+      .single_pass = true};
   return card;
 }
 

@@ -239,7 +239,8 @@ const AlgorithmCard& TreeSpider::card() const {
       .population = Exponents{-0.5, 0.25, -0.5},
       .sampling = -1.0 / 3,
       .operations = "gradient and gradient difference on fresh batches",
-      .output_rule = "the first leaf with a short estimate; else a uniformly random one"};
+      .output_rule = "the first leaf with a short estimate; else a uniformly random one",
+      .single_pass = true};
   return card;
 }
 

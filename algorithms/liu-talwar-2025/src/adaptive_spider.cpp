@@ -76,7 +76,8 @@ const AlgorithmCard& AdaptiveSpider::card() const {
           "privately selected on held-out records among failed escapes, random iterates, last and "
           "start; else the last",
       .printed = "one escape a refresh (tau below 1, rounded up)",
-      .utility = Utility::repaired};
+      .utility = Utility::repaired,
+      .single_pass = true};
   return card;
 }
 

@@ -152,7 +152,8 @@ const AlgorithmCard& WarmPopulation::card() const {
       .sampling = -0.5,
       .operations = "losses, gradient and gradient difference",
       .output_rule = "of the second stage",
-      .printed = "both stages read all records, at half of epsilon each"};
+      .printed = "both stages read all records, at half of epsilon each",
+      .single_pass = true};
   return card;
 }
 

@@ -47,14 +47,6 @@ double planned_steps(const std::map<std::string, std::string>& parameters) {
   return steps;
 }
 
-bool reads_records_once(const std::string& algorithm) {
-  constexpr std::array<std::string_view, 4> keys{"liu-talwar-2025/adaptive-spider",
-                                                 "lowy-2024/warm-population",
-                                                 "tao-2025/ada-dp-spider",
-                                                 "arora-2023/tree-spider"};
-  return std::ranges::find(keys, algorithm) != keys.end();
-}
-
 const std::vector<double> three_epsilons{0.1, 1, 10};
 const std::vector<double> five_epsilons{0.1, 0.3, 1, 3, 10};
 const std::vector<Index> seven_sizes{1000, 3000, 10000, 30000, 100000, 300000, 1000000};
@@ -266,7 +258,7 @@ Trial trial(const Ground& ground,
             const Candidate& candidate,
             Door door) {
   RunSpec spec;
-  const bool once = reads_records_once(algorithm);
+  const bool once = find_algorithm(algorithm)->card().single_pass;
   spec.algorithm = algorithm;
   spec.problem = ground.problem;
   spec.problem_settings = once ? ground.fresh : ground.settings;

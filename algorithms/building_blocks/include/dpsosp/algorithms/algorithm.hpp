@@ -97,7 +97,9 @@ struct AlgorithmCard {
   /// authors' script.
   PrivacyLabel printed_privacy = PrivacyLabel::enforced;
   Utility utility = Utility::heuristic;  ///< of the practical schedule where its premises hold
-  bool needs_dual = false;               ///< runs on minimax problems alone
+  bool needs_dual = false;               ///< runs on minimax problems only
+  /// Reads each record once, in fresh batches; the league gives it records drawn as a stream.
+  bool single_pass = false;
   /// "KEY: why" of the algorithm whose iterates it has without noise and clipping, with full
   /// batches, at both practical schedules; empty if there is none.
   std::string same_without_noise;
