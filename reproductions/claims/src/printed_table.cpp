@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "dpsosp/claims/cells.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/experiments/metric.hpp"
 #include "dpsosp/experiments/sweep_report.hpp"
@@ -52,13 +53,8 @@ std::vector<plots::Cell> reference_cells(const Runs& runs,
       const std::string& name = sweep.arms[cell.arm].name;
       if (name != arm && name != fmt::format("{}, reference", arm)) continue;
       std::vector<plots::Cell> cells;
-      for (const char* metric : {"output.sosp_level", "records_used", "evaluations"}) {
-        const CellMetric m = measure(runs, cell, metric);
-        plots::Cell c = plots::text_cell("–");
-        if (!m.values.empty() || m.failed > 0)
-          c.content = plots::spread_of(m.values, m.failed, m.failure, {.digits = 3});
-        cells.push_back(std::move(c));
-      }
+      for (const char* metric : {"output.sosp_level", "records_used", "evaluations"})
+        cells.push_back(spread_cell(measure(runs, cell, metric)));
       return cells;
     }
   }
@@ -257,13 +253,7 @@ plots::Table controls_table(const Runs& runs, const Sweep& sweep, std::string id
     plots::Row row{.label = sweep.arms[cell.arm].name};
     if (!cell.at.empty()) row.label += fmt::format(", {}", to_text(cell.at));
     for (const auto& [unused, columns] : groups)
-      for (const Column& column : columns) {
-        const CellMetric m = values(cell, column);
-        plots::Cell c = plots::text_cell("–");
-        if (!m.values.empty() || m.failed > 0)
-          c.content = plots::spread_of(m.values, m.failed, m.failure, {.digits = 3});
-        row.cells.push_back(std::move(c));
-      }
+      for (const Column& column : columns) row.cells.push_back(spread_cell(values(cell, column)));
     rows.rows.push_back(std::move(row));
   }
   t.row_groups.push_back(std::move(rows));

@@ -18,14 +18,6 @@ constexpr std::string_view metric = "trace.mean_gradient_norm";
 plots::Figure figure(const std::vector<RatioCurve>& curves) {
   plots::Figure f;
   f.id = "contour";
-  f.title = "Warm start over DP-SPIDER";
-  f.caption =
-      "Left: ratio of the gradient norms, median and range over seeds; below 1 the warm start is "
-      "better. Right: the n at which the ratio falls below 1, measured and of the schedules' α, "
-      "and "
-      "lines n = c d: d = εn as claimed (c = 1) and through the first crossing. A measured "
-      "crossing "
-      "lies between cells where both methods are at most a third of their start.";
   f.columns = 2;
   plots::Panel ratio, crossings;
   ratio.title = "ratio at ε = 1";
@@ -131,18 +123,8 @@ std::optional<double> crossing(const std::vector<double>& records,
 plots::Exhibit contour_exhibit(const Runs& runs, const Study& study) {
   const std::vector<RatioCurve> curves = ratio_curves(runs, study);
   plots::Exhibit e;
-  e.id = "lowy-2024-contour";
-  e.paper = "Lowy, Ullman, Wright 2024";
-  e.title = "Where a warm start beats DP-SPIDER: n against d";
-  e.paper_says = {
-      "After Corollary 4.3: the warm start by the exponential mechanism improves on DP-SPIDER "
-      "where d < nε, up to constants."};
-  e.differences = {
-      "Constants are ours: the schedules' bounds, a third of ε for the first stage. The fallback "
-      "to DP-SPIDER alone is off, which would cut the ratio at 1."};
   plots::Table t;
   t.id = "crossings";
-  t.title = "The n from which the warm start is better";
   t.row_header = "d";
   t.column_groups.push_back(
       {"", {"n at ratio 1", "n at ratio 1, promised", "promised n/d", "ratio at the largest n"}});

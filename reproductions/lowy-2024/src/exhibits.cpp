@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "contour.hpp"
+#include "dpsosp/claims/exhibit_text.hpp"
 #include "dpsosp/claims/printed_table.hpp"
 #include "dpsosp/experiments/study.hpp"
 #include "parts.hpp"
@@ -17,7 +18,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::string_view paper = "Lowy, Ullman, Wright 2024";
 const PrintedTable& figure_1() {
   static const PrintedTable t = printed_table_of(lowy_2024_texts(), "Figure 1");
   return t;
@@ -28,8 +28,6 @@ plots::Table evaluated_rates() {
   constexpr double d = 16, epsilon = 1;
   plots::Table t;
   t.id = "evaluated";
-  t.title = "The printed rates as numbers";
-  t.caption = "Constants 1, no logarithms, d = r = 16, ε = 1; a rate above 1 reads 1.";
   t.row_header = "class";
   plots::RowGroup group;
   struct Rates {
@@ -83,24 +81,7 @@ std::vector<json> figure_1_jobs(const Study& study) {
 }
 
 plots::Exhibit figure_1_exhibit(const Runs& runs, const Study& study) {
-  plots::Exhibit e =
-      printed_table_exhibit(runs, study, figure_1(), "lowy-2024-figure-1", std::string(paper));
-  e.title = "Figure 1: rates of stationarity";
-  e.paper_says = {
-      "A private risk minimiser before a private finder of stationary points improves the best "
-      "rates: of non-convex empirical risks where d < nε, of quasar-convex and KL* ones to the "
-      "lower bound, of population risks where d/(εn) + √(d/n) < 1, of generalised linear models "
-      "where r < nε."};
-  e.differences = {
-      "The figure's exponents are of second-order points. Measured are, by the metric of each row, "
-      "second-order points, with Stochastic Spider as the finder, and first-order ones, with "
-      "DP-SPIDER or tree-SPIDER. The second-order proof is disputed: Liu and Talwar "
-      "(2025) void the escape behind the population rate with the power 3/7 and replace it by "
-      "n^{-1/3} + (√d/(εn))^{1/2}.",
-      "Empirical slopes are of the gradient norm averaged over the second stage's iterates, one of "
-      "which is released at random; population slopes of the point returned.",
-      "Warm starts run with fallback = false: by default the schedule leaves the first stage out "
-      "where that promises more."};
+  plots::Exhibit e = printed_table_exhibit(runs, study, figure_1());
   e.tables.insert(e.tables.begin() + 1, evaluated_rates());
   return e;
 }
@@ -108,21 +89,16 @@ plots::Exhibit figure_1_exhibit(const Runs& runs, const Study& study) {
 }  // namespace
 
 std::vector<ExhibitEntry> lowy_2024_exhibits() {
-  return {{"lowy-2024/figure-1",
-           "Figure 1: printed rates and measured exponents",
-           std::string(paper),
-           figure_1_jobs,
-           figure_1_exhibit},
-          {"lowy-2024/contour",
-           "Where a warm start beats DP-SPIDER: n against d",
-           std::string(paper),
-           lowy_2024_exhibit::contour_jobs,
-           lowy_2024_exhibit::contour_exhibit},
-          {"lowy-2024/claim-c17",
-           "The experiment of the published version",
-           std::string(paper),
-           lowy_2024_exhibit::published_jobs,
-           lowy_2024_exhibit::published_exhibit}};
+  const Texts& texts = lowy_2024_texts();
+  return {exhibit_entry(texts, "lowy-2024/figure-1", figure_1_jobs, figure_1_exhibit),
+          exhibit_entry(texts,
+                        "lowy-2024/contour",
+                        lowy_2024_exhibit::contour_jobs,
+                        lowy_2024_exhibit::contour_exhibit),
+          exhibit_entry(texts,
+                        "lowy-2024/claim-c17",
+                        lowy_2024_exhibit::published_jobs,
+                        lowy_2024_exhibit::published_exhibit)};
 }
 
 }  // namespace dpsosp

@@ -116,8 +116,6 @@ plots::Table table(const Runs& runs, const Study& study, PublishedSetting settin
 plots::Table control_table(const Runs& runs, const Study& study) {
   plots::Table t;
   t.id = "controls";
-  t.title = "Controls, the script's step sizes";
-  t.caption = "Mean train gradient norm with ε = ∞ and of noise alone, at the settings of ε = 1.";
   t.row_header = "method";
   t.column_groups.push_back({"", {"start", "ε = ∞", "noise only", "private, ε = 1"}});
   plots::RowGroup group;
@@ -140,10 +138,6 @@ plots::Table control_table(const Runs& runs, const Study& study) {
 plots::Figure figure(const Runs& runs, const Study& study) {
   plots::Figure f;
   f.id = "gradient-norms";
-  f.title = "Gradient norm of the last iterate against ε";
-  f.caption =
-      "Means over seeds on the train records, bands from the lower to the upper quartile; dashed: "
-      "the means on the test records.";
   f.columns = 2;
   for (const PublishedSetting setting : settings) {
     if (!at_scale(setting, study)) continue;
@@ -211,21 +205,6 @@ PublishedCell published_cell(const Runs& runs,
 
 plots::Exhibit published_exhibit(const Runs& runs, const Study& study) {
   plots::Exhibit e;
-  e.id = "lowy-2024-claim-c17";
-  e.paper = "Lowy, Ullman, Wright 2024";
-  e.title = "The experiment of the published version";
-  e.paper_says = {
-      "On a synthetic non-convex loss with n = d = 100 and T = 100 the warm start has smaller "
-      "train "
-      "and test gradients than DP-SGD and DP-SPIDER over a range of ε."};
-  e.differences = {
-      "As the script: its noise, empty Poisson batches drawn anew, means over the realised batch. "
-      "The ledger says what that costs under replace-one, which is not ε. Accounted noise: divided "
-      "by the expected batch, noise by this suite's Rényi accountant.",
-      "Tuned: step sizes {5e-2, 2.5e-2, 5e-3, 2.5e-3, 1e-3, 5e-4}, periods {5, 25, 100}, step "
-      "sizes "
-      "of the warm start {5e-2, 5e-3, 5e-4}, by the mean train gradient over public instances that "
-      "no seed uses; the script tunes on extra data outside its ledger, over more values."};
   int better = 0, compared = 0;
   for (const PublishedSetting setting : settings) {
     if (!at_scale(setting, study)) continue;

@@ -69,7 +69,7 @@ std::vector<plots::Figure> slopes_figures(const Runs& runs,
 plots::Exhibit printed_table_exhibit(const Runs& runs,
                                      const Study& study,
                                      const PrintedTable& table,
-                                     std::string id,
-                                     std::string paper);
+                                     std::string id = "",
+                                     std::string paper = "");
 
 }  // namespace dpsosp
