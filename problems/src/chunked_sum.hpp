@@ -1,42 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
-#include <vector>
+#include <functional>
 
-#include <tbb/blocked_range.h>
-#include <tbb/parallel_for.h>
-
-#include "dpsosp/core/loop_order.hpp"
 #include "dpsosp/problems/records.hpp"
 
 namespace dpsosp {
 
-/// Records in one chunk. Part of every number: a chunk is summed in order, then chunks in order.
-inline constexpr Index chunk_size = 256;
+/// Adds to `partial` the sum over the positions [first, last) of a batch.
+using SumChunk = std::function<ClipReport(Index first, Index last, VectorRef partial)>;
 
-/// Sums `sum_chunk(first, last, partial) -> ClipReport` over positions [0, count) of a batch in
-/// chunks, on as many threads as the caller's arena has, with the same bits for any number.
-template <class SumChunk>
-ClipReport chunked_sum(Index count, VectorRef out, const SumChunk& sum_chunk) {
-  const Index chunks = (count + chunk_size - 1) / chunk_size;
-  if (chunks <= 1) return count > 0 ? sum_chunk(Index{0}, count, out) : ClipReport{};
-  Matrix partial = Matrix::Zero(out.size(), chunks);
-  std::vector<ClipReport> reports(static_cast<std::size_t>(chunks));
-  const auto sum_range = [&](const tbb::blocked_range<Index>& r) {
-    for (Index c = r.begin(); c < r.end(); ++c)
-      reports[static_cast<std::size_t>(c)] =
-          sum_chunk(c * chunk_size, std::min(count, (c + 1) * chunk_size), partial.col(c));
-  };
-  LoopOrder order;
-  tbb::parallel_for(tbb::blocked_range<Index>(0, chunks), order.of(sum_range));
-  order.join();
-  ClipReport total;
-  for (Index c = 0; c < chunks; ++c) {
-    out += partial.col(c);
-    total.merge(reports[static_cast<std::size_t>(c)]);
-  }
-  return total;
-}
+/// out += the sum over positions [0, count) of a batch, in chunks of 256 positions, on as many
+/// threads as the caller's arena has. The bits are the same for any number of threads: a chunk is
+/// summed in order, then the chunks in order. Its source is the only one here that includes oneTBB.
+ClipReport chunked_sum(Index count, VectorRef out, const SumChunk& sum_chunk);
 
 }  // namespace dpsosp

@@ -5,8 +5,6 @@
 #include <cmath>
 #include <numbers>
 
-#include <fmt/format.h>
-
 #include "dpsosp/core/errors.hpp"
 
 namespace dpsosp {

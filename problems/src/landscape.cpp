@@ -5,8 +5,6 @@
 #include <cmath>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "check_constants.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/problems/diagonal_objective.hpp"

@@ -3,8 +3,6 @@
 
 #include <cmath>
 
-#include <fmt/format.h>
-
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/problems/diagonal_objective.hpp"
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <set>
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "dpsosp/algorithms/registry.hpp"

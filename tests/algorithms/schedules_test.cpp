@@ -4,7 +4,6 @@
 #include <cmath>
 #include <map>
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "digits.hpp"

@@ -3,8 +3,6 @@
 
 #include <cmath>
 
-#include <fmt/format.h>
-
 namespace dpsosp::baselines {
 
 void prox_gradient(

@@ -3,8 +3,6 @@
 
 #include <cmath>
 
-#include <fmt/format.h>
-
 #include "dpsosp/core/errors.hpp"
 
 namespace dpsosp::baselines {
