@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "dpsosp/experiments/runs.hpp"
-#include "dpsosp/experiments/scale.hpp"
+#include "dpsosp/experiments/study.hpp"
 #include "dpsosp/experiments/store.hpp"
 #include "dpsosp/plots/table.hpp"
 
