@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "dpsosp/experiments/runs.hpp"
-#include "dpsosp/experiments/study.hpp"
 #include "dpsosp/experiments/store.hpp"
+#include "dpsosp/experiments/study.hpp"
 #include "dpsosp/plots/table.hpp"
 
 namespace dpsosp {
