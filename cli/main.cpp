@@ -50,7 +50,8 @@ void print_usage(std::ostream& out) {
   for (const Command& c : commands) {
     out << "  " << c.name << std::string(12 - c.name.size(), ' ') << c.summary << '\n';
   }
-  out << "\ndpsosp COMMAND --help lists the options of a command; dpsosp --version prints the version.\n"
+  out << "\ndpsosp COMMAND --help lists the options of a command; dpsosp --version prints the "
+         "version.\n"
          "Exit codes: 0 fine, 1 a run or a check failed, 2 bad input, 3 refused because no proof "
          "covers it,\n"
          "130 interrupted.\n";

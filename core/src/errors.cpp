@@ -62,7 +62,8 @@ void reject(std::string_view where,
 std::string nearest(std::string_view word, std::span<const std::string> candidates) {
   const auto distance = [&](const std::string& candidate) {
     const std::size_t whole = edit_distance(word, candidate);
-    const std::size_t last = edit_distance(word, candidate.substr(candidate.find_last_of("/.") + 1));
+    const std::size_t last =
+        edit_distance(word, candidate.substr(candidate.find_last_of("/.") + 1));
     const bool begins = word.size() >= 3 && candidate.starts_with(word);
     return std::min({whole, last, begins ? std::size_t{1} : whole});
   };
