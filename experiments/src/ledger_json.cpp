@@ -10,6 +10,7 @@
 #include <variant>
 
 #include "dpsosp/experiments/json_number.hpp"
+#include "dpsosp/privacy/ledger.hpp"
 
 namespace dpsosp {
 namespace {

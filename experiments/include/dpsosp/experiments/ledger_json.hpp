@@ -3,9 +3,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "dpsosp/privacy/ledger.hpp"
-
 namespace dpsosp {
+
+class Ledger;
 
 /// The ledger for results: queries of one kind (scope, query, batch, records, event) in one row, in
 /// the order of their first; with more than `limit` kinds the first ones and how many follow.
