@@ -36,20 +36,6 @@ void check(const PrivacyBudget& budget) {
     reject("privacy budget", "delta", budget.delta, "in (0, 1)");
 }
 
-std::string_view to_string(Calibrator calibrator) {
-  switch (calibrator) {
-    case Calibrator::bun_steinke:
-      return "bun-steinke";
-    case Calibrator::cks:
-      return "cks";
-    case Calibrator::exact_gaussian:
-      return "exact-gaussian";
-    case Calibrator::rdp:
-      break;
-  }
-  return "rdp";
-}
-
 double zcdp_budget(const PrivacyBudget& budget, Calibrator calibrator) {
   check(budget);
   switch (calibrator) {

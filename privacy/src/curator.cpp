@@ -30,20 +30,6 @@ PrivacyLabel label_of(bool sound, bool no_noise, bool no_data, bool no_clipping)
 
 }  // namespace
 
-std::string_view to_string(PrivacyLabel label) {
-  switch (label) {
-    case PrivacyLabel::enforced:
-      return "enforced";
-    case PrivacyLabel::conditional:
-      return "conditional";
-    case PrivacyLabel::violated:
-      return "violated";
-    case PrivacyLabel::none:
-      break;
-  }
-  return "none";
-}
-
 Curator::Own::Own(PublicFacts facts_,
                   std::string scope_,
                   RecordRange range_,

@@ -9,66 +9,6 @@
 
 namespace dpsosp {
 
-std::string_view to_string(Status status) {
-  switch (status) {
-    case Status::steps_done:
-      return "steps_done";
-    case Status::certified:
-      return "certified";
-    case Status::budget:
-      return "budget";
-    case Status::data:
-      return "data";
-    case Status::cap:
-      return "cap";
-    case Status::not_finite:
-      break;
-  }
-  return "not_finite";
-}
-
-std::string_view to_string(Utility utility) {
-  switch (utility) {
-    case Utility::proved:
-      return "proved";
-    case Utility::repaired:
-      return "repaired";
-    case Utility::disputed:
-      return "disputed";
-    case Utility::heuristic:
-      return "heuristic";
-    case Utility::outside_theory:
-      return "outside-theory";
-    case Utility::vacuous:
-      break;
-  }
-  return "vacuous";
-}
-
-std::string_view to_string(Source source) {
-  switch (source) {
-    case Source::full_text:
-      return "full text";
-    case Source::reconstructed:
-      return "reconstructed";
-    case Source::derived:
-      break;
-  }
-  return "derived";
-}
-
-std::string_view to_string(Metric metric) {
-  switch (metric) {
-    case Metric::gradient_norm:
-      return "gradient_norm";
-    case Metric::sosp_level:
-      return "sosp_level";
-    case Metric::excess_risk:
-      break;
-  }
-  return "excess_risk";
-}
-
 std::vector<PlannedQuery> Algorithm::plan(const PublicFacts&) const { return {}; }
 
 void Algorithm::set_common_noise(double) {

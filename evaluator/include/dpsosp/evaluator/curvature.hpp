@@ -5,6 +5,7 @@
 
 #include "dpsosp/core/stream.hpp"
 #include "dpsosp/core/vector.hpp"
+#include "dpsosp/core/words.hpp"
 #include "dpsosp/evaluator/status.hpp"
 #include "dpsosp/problems/objective.hpp"
 
@@ -13,6 +14,13 @@ namespace dpsosp {
 enum class CurvatureMethod {
   dense,    ///< d products and a dense eigen-solve
   lanczos,  ///< products with Krylov vectors
+};
+
+template <>
+struct Words<CurvatureMethod> {
+  static constexpr std::string_view kind = "curvature method";
+  static constexpr WordList<CurvatureMethod, 2> list{
+      {{CurvatureMethod::dense, "dense"}, {CurvatureMethod::lanczos, "lanczos"}}};
 };
 
 struct CurvatureOptions {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "dpsosp/core/vector.hpp"
+#include "dpsosp/core/words.hpp"
 #include "dpsosp/privacy/accounting/accountant.hpp"
 #include "dpsosp/privacy/batch.hpp"
 
@@ -27,7 +28,16 @@ enum class Calibrator {
   exact_gaussian,  ///< Gaussian differential privacy; refuses any but unsampled Gaussian queries
   rdp,  ///< Rényi at one order fixed in advance, CKS conversion; needed by amplification
 };
-std::string_view to_string(Calibrator calibrator);
+
+template <>
+struct Words<Calibrator> {
+  static constexpr std::string_view kind = "calibrator";
+  static constexpr WordList<Calibrator, 4> list{{{Calibrator::bun_steinke, "bun-steinke"},
+                                                 {Calibrator::cks, "cks"},
+                                                 {Calibrator::exact_gaussian, "exact-gaussian"},
+                                                 {Calibrator::rdp, "rdp"}}};
+};
+inline std::string_view to_string(Calibrator calibrator) { return word_of(calibrator); }
 
 /// What a privacy filter adds up and where it stops. Fixed before the run.
 struct FilterRule {

@@ -54,7 +54,16 @@ enum class PrivacyLabel {
   violated,     ///< the published noise does not give the published guarantee
   none,         ///< no privacy: no noise, or reference line
 };
-std::string_view to_string(PrivacyLabel label);
+
+template <>
+struct Words<PrivacyLabel> {
+  static constexpr std::string_view kind = "privacy label";
+  static constexpr WordList<PrivacyLabel, 4> list{{{PrivacyLabel::enforced, "enforced"},
+                                                   {PrivacyLabel::conditional, "conditional"},
+                                                   {PrivacyLabel::violated, "violated"},
+                                                   {PrivacyLabel::none, "none"}}};
+};
+inline std::string_view to_string(PrivacyLabel label) { return word_of(label); }
 
 /// Public counts that an algorithm may plan with.
 struct Remaining {

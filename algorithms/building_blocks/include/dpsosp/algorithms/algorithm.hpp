@@ -11,6 +11,7 @@
 #include "dpsosp/core/public_facts.hpp"
 #include "dpsosp/core/settings.hpp"
 #include "dpsosp/core/stream.hpp"
+#include "dpsosp/core/words.hpp"
 #include "dpsosp/privacy/budget.hpp"
 #include "dpsosp/privacy/curator.hpp"
 
@@ -25,7 +26,18 @@ enum class Status {
   cap,         ///< the paper's cap on refreshes; a normal end
   not_finite,  ///< an iterate is not finite: a failed run, `point` means nothing
 };
-std::string_view to_string(Status status);
+
+template <>
+struct Words<Status> {
+  static constexpr std::string_view kind = "status";
+  static constexpr WordList<Status, 6> list{{{Status::steps_done, "steps_done"},
+                                             {Status::certified, "certified"},
+                                             {Status::budget, "budget"},
+                                             {Status::data, "data"},
+                                             {Status::cap, "cap"},
+                                             {Status::not_finite, "not_finite"}}};
+};
+inline std::string_view to_string(Status status) { return word_of(status); }
 
 struct Outcome {
   Vector point;  ///< by the algorithm's output rule
@@ -46,11 +58,37 @@ class Observer {
 };
 
 enum class Variant { printed, repaired };
+
+template <>
+struct Words<Variant> {
+  static constexpr std::string_view kind = "variant";
+  static constexpr WordList<Variant, 2> list{
+      {{Variant::printed, "printed"}, {Variant::repaired, "repaired"}}};
+};
+
 enum class Schedule { paper, practical };
+
+template <>
+struct Words<Schedule> {
+  static constexpr std::string_view kind = "schedule";
+  static constexpr WordList<Schedule, 2> list{
+      {{Schedule::paper, "paper"}, {Schedule::practical, "practical"}}};
+};
 
 /// What is known of the utility of a run's parameters.
 enum class Utility { proved, repaired, disputed, heuristic, outside_theory, vacuous };
-std::string_view to_string(Utility utility);
+
+template <>
+struct Words<Utility> {
+  static constexpr std::string_view kind = "utility label";
+  static constexpr WordList<Utility, 6> list{{{Utility::proved, "proved"},
+                                              {Utility::repaired, "repaired"},
+                                              {Utility::disputed, "disputed"},
+                                              {Utility::heuristic, "heuristic"},
+                                              {Utility::outside_theory, "outside-theory"},
+                                              {Utility::vacuous, "vacuous"}}};
+};
+inline std::string_view to_string(Utility utility) { return word_of(utility); }
 
 /// Exponents of a rate n^n · d^d · ε^epsilon.
 struct Exponents {
@@ -65,7 +103,15 @@ enum class Source {
   reconstructed,  ///< theorem statements or a secondary account; the body is assembled from them
   derived,        ///< from the claimed rate alone
 };
-std::string_view to_string(Source source);
+
+template <>
+struct Words<Source> {
+  static constexpr std::string_view kind = "source";
+  static constexpr WordList<Source, 3> list{{{Source::full_text, "full text"},
+                                             {Source::reconstructed, "reconstructed"},
+                                             {Source::derived, "derived"}}};
+};
+inline std::string_view to_string(Source source) { return word_of(source); }
 
 /// What a claim is measured by.
 enum class Metric {
@@ -73,7 +119,15 @@ enum class Metric {
   sosp_level,     ///< second-order claims
   excess_risk,    ///< F − min F
 };
-std::string_view to_string(Metric metric);
+
+template <>
+struct Words<Metric> {
+  static constexpr std::string_view kind = "metric";
+  static constexpr WordList<Metric, 3> list{{{Metric::gradient_norm, "gradient_norm"},
+                                             {Metric::sosp_level, "sosp_level"},
+                                             {Metric::excess_risk, "excess_risk"}}};
+};
+inline std::string_view to_string(Metric metric) { return word_of(metric); }
 
 /// What an algorithm is and claims.
 struct AlgorithmCard {
