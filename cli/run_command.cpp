@@ -8,8 +8,7 @@
 #include "choices.hpp"
 #include "commands.hpp"
 #include "dpsosp/core/errors.hpp"
-#include "dpsosp/experiments/json_number.hpp"
-#include "dpsosp/experiments/run.hpp"
+#include "dpsosp/experiments/run_json.hpp"
 #include "options.hpp"
 
 namespace dpsosp {
@@ -88,90 +87,105 @@ void read_instance(const po::variables_map& map, std::string_view command, RunSp
   }
 }
 
-std::string number(const json& value) { return fmt::format("{:.6g}", from_json_number(value)); }
+std::string number(double value) { return fmt::format("{:.6g}", value); }
 
-std::string certificate_text(const json& c) {
+std::string certificate_text(const Certificate& c) {
   std::string text = fmt::format("value {}, gradient norm {}, lambda_min {} (at least {})",
-                                 number(c["value"]),
-                                 number(c["gradient_norm"]),
-                                 number(c["lambda_min"]),
-                                 number(c["lambda_min_lower"]));
-  if (c.contains("sosp_level")) text += fmt::format(", sosp_level {}", number(c["sosp_level"]));
-  if (!c["in_region"].get<bool>()) text += "; outside the region where the constants are stated";
+                                 number(c.value),
+                                 number(c.gradient_norm),
+                                 number(c.lambda_min),
+                                 number(c.lambda_min_lower));
+  if (c.sosp_level) text += fmt::format(", sosp_level {}", number(*c.sosp_level));
+  if (!c.in_region) text += "; outside the region where the constants are stated";
   return text;
 }
 
-/// The lines of a run that its release has too.
-std::string released_text(const json& r) {
-  const json& a = r["algorithm"];
-  const json& p = r["privacy"];
-  std::string out = fmt::format("run          {} after {} steps; {}\n",
-                                a["status"].get<std::string>(),
-                                a["steps"].get<Index>(),
-                                a["counts"].dump());
-  const double alpha = from_json_number(r["schedule"]["alpha"]);
-  const std::string note = r["schedule"]["note"];
-  out += fmt::format("utility      {}; {}{}\n",
-                     r["schedule"]["utility"].get<std::string>(),
-                     alpha > 0 ? fmt::format("promised alpha {:.6g}", alpha) : "no alpha promised",
-                     note.empty() ? "" : "; " + note);
-  out += fmt::format(
+std::string utility_text(const ScheduleResult& s) {
+  return fmt::format(
+      "utility      {}; {}{}\n",
+      to_string(s.utility),
+      s.alpha > 0 ? fmt::format("promised alpha {}", number(s.alpha)) : "no alpha promised",
+      s.note.empty() ? "" : "; " + s.note);
+}
+
+std::string privacy_text(const PrivacyResult& p) {
+  std::string out = fmt::format(
       "privacy      {}: epsilon {} at delta {}, replace_one; spent {} ({}) in {} queries\n",
-      p["label"].get<std::string>(),
-      number(p["guarantee"]),
-      number(p["delta"]),
-      number(p["spent"]),
-      p["spent_accountant"].get<std::string>(),
-      p["queries"].get<std::int64_t>());
-  if (p.contains("nominal"))
+      to_string(p.label),
+      number(p.guarantee),
+      number(p.delta),
+      number(p.spent),
+      p.spent_accountant,
+      p.queries);
+  if (p.nominal)
     out += fmt::format(
         "             nominal epsilon {} while no gradient and no Hessian exceeds its bound{}\n",
-        number(p["nominal"]),
-        p.contains("class_relative")
-            ? fmt::format("; epsilon {} at delta {} for data sets of the stated class",
-                          number(p["class_relative"]["epsilon"]),
-                          number(p["class_relative"]["delta"]))
-            : "");
-  for (const json& e : p["ledger"]["entries"])
+        number(*p.nominal),
+        p.class_relative ? fmt::format("; epsilon {} at delta {} for data sets of the stated class",
+                                       number(p.class_relative->epsilon),
+                                       number(p.class_relative->delta))
+                         : "");
+  for (const json& e : json(p.ledger)["entries"])
     out += fmt::format("ledger       {} x {} on batch {}: {}\n",
                        e["count"].get<std::int64_t>(),
                        e["query"].get<std::string>(),
                        e["batch"].get<std::string>(),
                        e["event"].dump());
-  if (p["ledger"].contains("further_entries"))
-    out += fmt::format("ledger       and {} further entries\n",
-                       p["ledger"]["further_entries"].get<std::size_t>());
+  if (p.ledger.further > 0)
+    out += fmt::format("ledger       and {} further entries\n", p.ledger.further);
   return out;
 }
 
-std::string release_text(const json& r) {
-  std::string point = r["point"].dump();
-  if (r["point"].size() > 8) point = fmt::format("{} numbers, with --json", r["point"].size());
-  return fmt::format("output       {}\n", point) + released_text(r) +
-         fmt::format("noise        {}\n", r["privacy"]["noise"].get<std::string>());
+/// The lines of a run that its release has too.
+template <class Result>
+std::string released_text(const Result& r) {
+  return fmt::format("run          {} after {} steps; {}\n",
+                     to_string(r.algorithm.status),
+                     r.algorithm.steps,
+                     json(r.algorithm.counts).dump()) +
+         utility_text(r.schedule) + privacy_text(r.privacy);
 }
 
-std::string as_text(const json& r) {
-  std::string out = fmt::format("output       {}\n", certificate_text(r["output"]));
-  out += fmt::format("start        {}\n", certificate_text(r["start"]));
-  if (r.contains("best"))
+std::string as_text(const Release& r) {
+  const std::string point = r.point.size() > 8
+                                ? fmt::format("{} numbers, with --json", r.point.size())
+                                : json(r.point).dump();
+  return fmt::format("output       {}\n", point) + released_text(r) +
+         fmt::format("noise        {}\n", r.privacy.noise);
+}
+
+std::string as_text(const RunResult& r) {
+  std::string out = fmt::format("output       {}\n", certificate_text(r.output));
+  out += fmt::format("start        {}\n", certificate_text(r.start));
+  if (r.best)
     out += fmt::format("best iterate t = {}, sosp_level {} (not released)\n",
-                       r["best"][0].get<Index>(),
-                       number(r["best"][4]));
+                       r.best->t,
+                       number(r.best->sosp_level));
   out += released_text(r);
-  const json& log = r["evaluation_log"];
+  const EvaluationLog& log = r.evaluation_log;
   out += fmt::format(
       "not private  {} of {:.6g} contributions clipped; the certificates are exact functions of "
       "the "
       "records too\n",
-      log["clipped"].get<std::int64_t>(),
-      log["contributions"].get<double>());
-  if (log.contains("violations"))
+      log.clipped,
+      log.contributions);
+  if (log.unclipped)
     out +=
         fmt::format("             {} gradients above the nominal bound, the longest {} times it\n",
-                    log["violations"].get<std::int64_t>(),
-                    number(log["largest_norm_over_nominal"]));
+                    log.unclipped->violations,
+                    number(log.unclipped->largest_norm_over_nominal));
   return out;
+}
+
+void print(const auto& result, const RunDescription& description, bool as_json) {
+  if (!as_json) {
+    std::cout << as_text(result);
+    return;
+  }
+  json j = result;
+  if (j.contains("trace")) j["trace_columns"] = trace_columns;
+  j["description"] = description;
+  std::cout << j.dump(2) << '\n';
 }
 
 }  // namespace
@@ -188,9 +202,9 @@ int run_command(const Arguments& arguments) {
   read_instance(map, "run", spec);
   spec.epsilon = real(map, "run", "epsilon", "a number > 0");
   spec.delta = real(map, "run", "delta", "a number in (0, 1)");
-  spec.variant = map["variant"].as<std::string>();
-  spec.schedule = map["schedule"].as<std::string>();
-  spec.calibrator = map["calibrator"].as<std::string>();
+  spec.variant = from_word<Variant>(map["variant"].as<std::string>());
+  spec.schedule = from_word<Schedule>(map["schedule"].as<std::string>());
+  spec.calibrator = from_word<Calibrator>(map["calibrator"].as<std::string>());
   spec.observations = integer(map, "run", "observations", 0);
   const auto threads = static_cast<std::size_t>(integer(map, "run", "threads", 1));
   if (map.count("trace") != 0 && (map.count("json") == 0 || spec.observations == 0))
@@ -199,16 +213,16 @@ int run_command(const Arguments& arguments) {
   if (release && spec.observations != 0)
     throw InputError("run: --release with --observations; a trace is not private");
 
-  const json description = describe(spec);
+  const bool as_json = map.count("json") != 0;
+  const RunDescription description = describe(spec);
   const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
-  json result = release ? compute_release(description) : compute_run(description);
-  if (map.count("json") == 0) {
-    std::cout << (release ? release_text(result) : as_text(result));
+  if (release) {
+    print(compute_release(description), description, as_json);
     return 0;
   }
-  if (map.count("trace") == 0) result.erase("trace");
-  result["description"] = description;
-  std::cout << result.dump(2) << '\n';
+  RunResult result = compute_run(description);
+  if (map.count("trace") == 0) result.trace.reset();
+  print(result, description, as_json);
   return 0;
 }
 
@@ -228,14 +242,8 @@ int certify_command(const Arguments& arguments) {
     throw InputError(
         fmt::format("certify: --set {}, expected problem.name=value; no algorithm runs here",
                     spec.settings.begin()->first));
-  const json c = certify_point(spec.problem,
-                               spec.problem_settings,
-                               spec.records,
-                               spec.dimension,
-                               spec.seed,
-                               spec.data_seed,
-                               map["point"].as<std::string>());
-  std::cout << (map.count("json") != 0 ? c.dump(2) : certificate_text(c)) << '\n';
+  const Certificate c = certify_point(spec, map["point"].as<std::string>());
+  std::cout << (map.count("json") != 0 ? json(c).dump(2) : certificate_text(c)) << '\n';
   return 0;
 }
 

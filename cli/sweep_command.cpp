@@ -9,7 +9,7 @@
 #include "commands.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/experiments/progress.hpp"
-#include "dpsosp/experiments/run.hpp"
+#include "dpsosp/experiments/run_json.hpp"
 #include "dpsosp/experiments/runner.hpp"
 #include "dpsosp/experiments/sweep_report.hpp"
 #include "dpsosp/plots/files.hpp"
@@ -107,13 +107,13 @@ void print_plan(const Sweep& sweep,
 Compute with_place(const Sweep& sweep) {
   return [&sweep](const json& description) {
     try {
-      return compute_run(description);
+      return compute_described_run(description);
     } catch (const UnsupportedError&) {
       throw;
     } catch (const InputError& e) {
       for (const Part& part : sweep.parts)
         for (const Cell& cell : cells_of(sweep, part))
-          if (std::ranges::find(cell.runs, description) != cell.runs.end())
+          if (std::ranges::find(cell.runs, description.get<RunDescription>()) != cell.runs.end())
             throw InputError(
                 fmt::format("sweep {}: {}: {}", sweep.name, place_of(sweep, part, cell), e.what()));
       throw;

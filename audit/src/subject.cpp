@@ -8,7 +8,7 @@
 
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/experiments/json_number.hpp"
-#include "dpsosp/experiments/ledger_json.hpp"
+#include "dpsosp/experiments/run_json.hpp"
 
 namespace dpsosp::audit {
 namespace {
@@ -44,7 +44,7 @@ Shown run(const Subject& subject, Curator& curator, std::uint64_t seed) {
   const Remaining left = curator.remaining();
   result["remaining"] = {left.share, left.fresh_records, left.pure_share};
   result["queries"] = curator.ledger().queries();
-  result["ledger"] = ledger_json(curator.ledger());
+  result["ledger"] = summary_of(curator.ledger());
   return {std::move(result), std::move(observer.seen)};
 }
 

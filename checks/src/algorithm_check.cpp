@@ -7,15 +7,13 @@
 #include <limits>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "dpsosp/algorithms/registry.hpp"
 #include "dpsosp/core/errors.hpp"
-#include "dpsosp/experiments/json_number.hpp"
+#include "dpsosp/experiments/metric.hpp"
+#include "dpsosp/experiments/run_json.hpp"
 
 namespace dpsosp {
-
-using nlohmann::json;
 
 const QuickRun& quick_run(std::string_view algorithm) {
   const auto& runs = quick_runs();
@@ -34,9 +32,13 @@ std::string command_of(const RunSpec& spec) {
                                  spec.records);
   if (spec.dimension) text += fmt::format(" --dimension {}", *spec.dimension);
   text += fmt::format(" --epsilon {} --delta {}", spec.epsilon, spec.delta);
-  if (spec.variant != "repaired") text += " --variant " + spec.variant;
-  if (spec.schedule != "practical") text += " --schedule " + spec.schedule;
-  if (spec.calibrator != "cks") text += " --calibrator " + spec.calibrator;
+  const RunSpec usual;
+  const auto add_word = [&](const char* option, auto value, auto standard) {
+    if (value != standard) text += fmt::format(" --{} {}", option, word_of(value));
+  };
+  add_word("variant", spec.variant, usual.variant);
+  add_word("schedule", spec.schedule, usual.schedule);
+  add_word("calibrator", spec.calibrator, usual.calibrator);
   for (const auto& [name, value] : spec.problem_settings)
     text += fmt::format(" --set problem.{}={}", name, value);
   for (const auto& [name, value] : spec.settings) text += fmt::format(" --set {}={}", name, value);
@@ -50,38 +52,37 @@ AlgorithmCheck check_algorithm(std::string_view algorithm) {
   AlgorithmCheck check;
   check.algorithm = algorithm;
   check.command = command_of(spec);
-  const json description = describe(spec);
+  const RunDescription description = describe(spec);
   const auto begin = std::chrono::steady_clock::now();
-  const json run = compute_run(description);
+  const RunResult run = compute_run(description);
   check.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   const AlgorithmCard& card = find_algorithm(algorithm)->card();
-  check.metric = card.metric == Metric::excess_risk        ? "value"
-                 : run.at("output").contains("sosp_level") ? "sosp_level"
-                                                           : "gradient_norm";
-  check.start = from_json_number(run.at("start").at(check.metric));
-  check.output = from_json_number(run.at("output").at(check.metric));
-  const json& privacy = run.at("privacy");
-  const std::string label = privacy.at("label");
-  check.guarantee = label == to_string(PrivacyLabel::enforced)
-                        ? privacy.at("guarantee").get<double>()
-                        : std::numeric_limits<double>::infinity();
-  check.spent = from_json_number(privacy.at("spent"));
+  check.metric = card.metric == Metric::excess_risk ? "value"
+                 : run.output.sosp_level            ? "sosp_level"
+                                                    : "gradient_norm";
+  check.start = metric_of(run, "start." + check.metric).value();
+  check.output = metric_of(run, "output." + check.metric).value();
+  const PrivacyLabel label = run.privacy.label;
+  check.guarantee = label == PrivacyLabel::enforced ? run.privacy.guarantee
+                                                    : std::numeric_limits<double>::infinity();
+  check.spent = run.privacy.spent;
 
   const auto line = [&](std::string property, bool passed, std::string detail) {
     check.lines.push_back({std::move(property), passed, std::move(detail)});
   };
-  const std::string status = run.at("algorithm").at("status");
-  line("ends normally", status != "not_finite", status);
+  line("ends normally",
+       run.algorithm.status != Status::not_finite,
+       std::string(to_string(run.algorithm.status)));
   line("its output is better than its start",
        check.output < check.start,
        fmt::format("{} {:.4g} from {:.4g}", check.metric, check.output, check.start));
-  line("its label is that of its card", label == to_string(card.privacy), label);
-  if (label == to_string(PrivacyLabel::enforced))
+  line("its label is that of its card", label == card.privacy, std::string(to_string(label)));
+  if (label == PrivacyLabel::enforced)
     line("spends no more than it guarantees",
          check.spent <= check.guarantee * (1 + 1e-9),
          fmt::format("epsilon {:.6g} of {:.6g}", check.spent, check.guarantee));
   line("the same key gives the same bits",
-       compute_run(description) == run,
+       nlohmann::json(compute_run(description)) == nlohmann::json(run),
        "two runs compared, output and ledger");
   line("takes less than a minute", check.seconds < 60, fmt::format("{:.2f} s", check.seconds));
   return check;

@@ -9,113 +9,148 @@
 
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/experiments/fit.hpp"
-#include "dpsosp/experiments/json_number.hpp"
 
 namespace dpsosp {
 namespace {
-
-using nlohmann::json;
-
-// Columns of a trace row.
-constexpr std::size_t value_column = 1;
-constexpr std::size_t gradient_norm_column = 2;
-constexpr std::size_t sosp_level_column = 4;
 
 std::optional<double> finite(double value) {
   if (!std::isfinite(value)) return {};
   return value;
 }
 
-std::optional<double> at(const json& result, const json::json_pointer& place) {
-  if (!result.contains(place)) return {};
-  const json& value = result.at(place);
-  if (value.is_boolean() || value.is_null() || value.is_structured()) return {};
-  if (value.is_string()) {  // a parameter as text
-    try {
-      std::size_t used = 0;
-      const std::string text = value;
-      const double number = std::stod(text, &used);
-      return used == text.size() ? finite(number) : std::nullopt;
-    } catch (const std::logic_error&) {
-      return {};
-    }
-  }
-  return finite(from_json_number(value));
+std::optional<double> finite(std::optional<double> value) {
+  return value ? finite(*value) : std::nullopt;
 }
 
-std::vector<double> column(const json& result, std::size_t k) {
+/// A parameter that is a number.
+std::optional<double> number_in(const std::string& text) {
+  try {
+    std::size_t used = 0;
+    const double number = std::stod(text, &used);
+    return used == text.size() ? finite(number) : std::nullopt;
+  } catch (const std::logic_error&) {
+    return {};
+  }
+}
+
+const std::vector<TraceRow>& trace_of(const RunResult& result) {
+  static const std::vector<TraceRow> none;
+  return result.trace ? *result.trace : none;
+}
+
+std::vector<double> column(const RunResult& result, double TraceRow::*quantity) {
   std::vector<double> values;
-  if (result.contains("trace"))
-    for (const json& row : result["trace"]) values.push_back(from_json_number(row.at(k)));
+  for (const TraceRow& row : trace_of(result)) values.push_back(row.*quantity);
   return values;
 }
 
 /// Every row stands for the iterates since the row before it, so that the first, which may come
 /// after an earlier stage, has the weight of one iterate and not of a whole stride.
-std::optional<double> mean_over_iterates(const json& result, std::size_t k) {
-  if (!result.contains("trace") || result["trace"].empty()) return {};
-  double sum = 0, weight = 0, before = result["trace"].front().at(0).get<double>() - 1;
-  for (const json& row : result["trace"]) {
-    const double t = row.at(0).get<double>();
-    sum += (t - before) * from_json_number(row.at(k));
+std::optional<double> mean_over_iterates(const RunResult& result, double TraceRow::*quantity) {
+  const std::vector<TraceRow>& trace = trace_of(result);
+  if (trace.empty()) return {};
+  double sum = 0, weight = 0, before = static_cast<double>(trace.front().t) - 1;
+  for (const TraceRow& row : trace) {
+    const auto t = static_cast<double>(row.t);
+    sum += (t - before) * row.*quantity;
     weight += t - before;
     before = t;
   }
   return finite(sum / weight);
 }
 
-std::optional<double> mean_gradient_norm(const json& result) {
-  return mean_over_iterates(result, gradient_norm_column);
+std::optional<double> mean_gradient_norm(const RunResult& result) {
+  return mean_over_iterates(result, &TraceRow::gradient_norm);
 }
 
-std::optional<double> mean_excess_risk(const json& result) {
-  const auto mean = mean_over_iterates(result, value_column);
-  const auto least = at(result, json::json_pointer("/minimum"));
+std::optional<double> mean_excess_risk(const RunResult& result) {
+  const auto mean = mean_over_iterates(result, &TraceRow::value);
+  const auto least = finite(result.minimum);
   if (!mean || !least) return {};
   return *mean - *least;
 }
 
-std::optional<double> median_sosp_level(const json& result) {
-  return finite(median(column(result, sosp_level_column)));
+std::optional<double> median_sosp_level(const RunResult& result) {
+  return finite(median(column(result, &TraceRow::sosp_level)));
 }
 
-std::optional<double> fraction_solved(const json& result) {
-  const auto alpha = at(result, json::json_pointer("/schedule/alpha"));
-  const auto values = column(result, sosp_level_column);
-  if (!alpha || *alpha <= 0 || values.empty()) return {};
+std::optional<double> solved_alpha(const RunResult& result) {
+  const auto alpha = finite(result.schedule.alpha);
+  return alpha && *alpha > 0 ? alpha : std::nullopt;
+}
+
+std::optional<double> fraction_solved(const RunResult& result) {
+  const auto alpha = solved_alpha(result);
+  const auto values = column(result, &TraceRow::sosp_level);
+  if (!alpha || values.empty()) return {};
   return static_cast<double>(std::ranges::count_if(values, [&](double v) { return v <= *alpha; })) /
          static_cast<double>(values.size());
 }
 
-std::optional<double> solved_alpha(const json& result) {
-  const auto alpha = at(result, json::json_pointer("/schedule/alpha"));
-  return alpha && *alpha > 0 ? alpha : std::nullopt;
+std::optional<double> best_level(const RunResult& result) {
+  return result.best ? finite(result.best->sosp_level) : std::nullopt;
 }
 
-template <const char* Place>
-std::optional<double> number_at(const json& result) {
-  return at(result, json::json_pointer(Place));
+std::optional<double> median_error(const RunResult& result) {
+  const auto& errors = result.evaluation_log.estimate_error;
+  return errors ? finite(errors->median) : std::nullopt;
 }
-constexpr char best_level[] = "/best/4";
-constexpr char median_error[] = "/evaluation_log/estimate_error/median";
-constexpr char largest_error[] = "/evaluation_log/estimate_error/largest";
-constexpr char steps[] = "/algorithm/steps";
-constexpr char records_used[] = "/algorithm/records_used";
-constexpr char evaluations[] = "/evaluation_log/contributions";
-constexpr char spent[] = "/privacy/spent";
+
+std::optional<double> largest_error(const RunResult& result) {
+  const auto& errors = result.evaluation_log.estimate_error;
+  return errors ? finite(errors->largest) : std::nullopt;
+}
+
+std::optional<double> steps(const RunResult& result) {
+  return static_cast<double>(result.algorithm.steps);
+}
+
+std::optional<double> records_used(const RunResult& result) {
+  return static_cast<double>(result.algorithm.records_used);
+}
+
+std::optional<double> evaluations(const RunResult& result) {
+  return finite(result.evaluation_log.contributions);
+}
+
+std::optional<double> spent(const RunResult& result) { return finite(result.privacy.spent); }
+
+/// A point of the result, and the least value of the objective that it is judged by.
+struct Judged {
+  const Certificate* point = nullptr;  ///< null: the run has none
+  std::optional<double> minimum;
+};
+
+Judged empirical_output(const RunResult& r) { return {&r.output, r.minimum}; }
+Judged empirical_start(const RunResult& r) { return {&r.start, r.minimum}; }
+Judged population_output(const RunResult& r) {
+  if (!r.population) return {};
+  return {&r.population->output, r.population->minimum};
+}
+Judged population_start(const RunResult& r) {
+  if (!r.population) return {};
+  return {&r.population->start, r.population->minimum};
+}
+
+std::optional<double> level(const Judged& j) { return finite(j.point->sosp_level); }
+std::optional<double> gradient_norm(const Judged& j) { return finite(j.point->gradient_norm); }
+std::optional<double> lambda_min(const Judged& j) { return finite(j.point->lambda_min); }
+std::optional<double> value(const Judged& j) { return finite(j.point->value); }
+std::optional<double> excess_risk(const Judged& j) {
+  const auto reached = value(j), least = finite(j.minimum);
+  if (!reached || !least) return {};
+  return *reached - *least;
+}
 
 struct Named {
   std::string_view name;
   std::string_view label;
   std::string_view of_points;  ///< the same at the start; empty: not of points
-  std::optional<double> (*value)(const json& result);
+  std::optional<double> (*value)(const RunResult& result);
 };
 
 constexpr std::array derived{
-    Named{"best.sosp_level",
-          "sosp_level of the best iterate",
-          "start.sosp_level",
-          number_at<best_level>},
+    Named{"best.sosp_level", "sosp_level of the best iterate", "start.sosp_level", best_level},
     Named{"trace.mean_gradient_norm",
           "gradient norm, mean over iterates",
           "start.gradient_norm",
@@ -130,28 +165,35 @@ constexpr std::array derived{
           median_sosp_level},
     Named{"trace.fraction_solved", "share of iterates that are α-SOSPs", "", fraction_solved},
     Named{"schedule.alpha", "solved α", "", solved_alpha},
-    Named{"estimate.median", "error of the gradient estimate, median", "", number_at<median_error>},
-    Named{"estimate.largest",
-          "error of the gradient estimate, largest",
-          "",
-          number_at<largest_error>},
-    Named{"steps", "steps", "", number_at<steps>},
-    Named{"records_used", "records used", "", number_at<records_used>},
-    Named{"evaluations", "per-record evaluations", "", number_at<evaluations>},
-    Named{"privacy.spent", "ε spent", "", number_at<spent>},
+    Named{"estimate.median", "error of the gradient estimate, median", "", median_error},
+    Named{"estimate.largest", "error of the gradient estimate, largest", "", largest_error},
+    Named{"steps", "steps", "", steps},
+    Named{"records_used", "records used", "", records_used},
+    Named{"evaluations", "per-record evaluations", "", evaluations},
+    Named{"privacy.spent", "ε spent", "", spent},
 };
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 4> points{
-    {{"output", "output"},
-     {"start", "start"},
-     {"population.output", "output, population"},
-     {"population.start", "start, population"}}};
-constexpr std::array<std::pair<std::string_view, std::string_view>, 5> quantities{
-    {{"sosp_level", "sosp_level"},
-     {"gradient_norm", "gradient norm"},
-     {"lambda_min", "λ_{min}"},
-     {"value", "value"},
-     {"excess_risk", "excess risk"}}};
+struct NamedPoint {
+  std::string_view name;
+  std::string_view label;
+  Judged (*point)(const RunResult& result);
+};
+constexpr std::array points{
+    NamedPoint{"output", "output", empirical_output},
+    NamedPoint{"start", "start", empirical_start},
+    NamedPoint{"population.output", "output, population", population_output},
+    NamedPoint{"population.start", "start, population", population_start}};
+
+struct NamedQuantity {
+  std::string_view name;
+  std::string_view label;
+  std::optional<double> (*quantity)(const Judged& judged);
+};
+constexpr std::array quantities{NamedQuantity{"sosp_level", "sosp_level", level},
+                                NamedQuantity{"gradient_norm", "gradient norm", gradient_norm},
+                                NamedQuantity{"lambda_min", "λ_{min}", lambda_min},
+                                NamedQuantity{"value", "value", value},
+                                NamedQuantity{"excess_risk", "excess risk", excess_risk}};
 
 /// A metric name taken apart: "population.output" and "value", or "counts" and "refreshes".
 struct Parts {
@@ -163,17 +205,11 @@ Parts split(std::string_view name) {
   return {name.substr(0, dot), name.substr(dot + 1)};
 }
 
-const Named* derived_metric(std::string_view name) {
-  const auto found = std::ranges::find(derived, name, &Named::name);
-  return found == derived.end() ? nullptr : &*found;
-}
-
-template <std::size_t N>
-std::string_view label_in(const std::array<std::pair<std::string_view, std::string_view>, N>& names,
-                          std::string_view name) {
-  for (const auto& [key, label] : names)
-    if (key == name) return label;
-  return {};
+/// The entry of that name; null if there is none.
+template <class Entry, std::size_t N>
+const Entry* named(const std::array<Entry, N>& entries, std::string_view name) {
+  const auto found = std::ranges::find(entries, name, &Entry::name);
+  return found == entries.end() ? nullptr : &*found;
 }
 
 /// "counts.NAME" and "parameters.NAME"; NAME may hold dots, since stages prefix theirs.
@@ -183,44 +219,44 @@ bool is_free(std::string_view name) {
   return false;
 }
 
+std::optional<double> free_metric(const AlgorithmResult& result, std::string_view name) {
+  const auto dot = name.find('.');
+  const std::string key(name.substr(dot + 1));
+  if (name.starts_with("counts.")) {
+    const auto found = result.counts.find(key);
+    if (found == result.counts.end()) return {};
+    return static_cast<double>(found->second);
+  }
+  const auto found = result.parameters.find(key);
+  return found == result.parameters.end() ? std::nullopt : number_in(found->second);
+}
+
 }  // namespace
 
 void check_metric(std::string_view name) {
   const Parts p = split(name);
-  if (derived_metric(name) != nullptr || is_free(name) ||
-      (!label_in(points, p.head).empty() && !label_in(quantities, p.tail).empty()))
+  if (named(derived, name) != nullptr || is_free(name) ||
+      (named(points, p.head) != nullptr && named(quantities, p.tail) != nullptr))
     return;
   std::vector<std::string> names;
   for (const Named& n : derived) names.emplace_back(n.name);
-  for (const auto& [point, unused] : points)
-    for (const auto& [quantity, unused_too] : quantities)
-      names.push_back(fmt::format("{}.{}", point, quantity));
+  for (const NamedPoint& point : points)
+    for (const NamedQuantity& quantity : quantities)
+      names.push_back(fmt::format("{}.{}", point.name, quantity.name));
   reject_unknown("metric", name, names);
 }
 
-std::optional<double> metric_of(const json& result, std::string_view name) {
+std::optional<double> metric_of(const RunResult& result, std::string_view name) {
   check_metric(name);
-  if (const Named* n = derived_metric(name)) return n->value(result);
+  if (const Named* n = named(derived, name)) return n->value(result);
+  if (is_free(name)) return free_metric(result.algorithm, name);
   const Parts p = split(name);
-  if (is_free(name)) {
-    const auto dot = name.find('.');
-    json::json_pointer place("/algorithm");
-    return at(result, place / std::string(name.substr(0, dot)) / std::string(name.substr(dot + 1)));
-  }
-  std::string place = "/" + std::string(p.head);
-  std::ranges::replace(place, '.', '/');
-  if (p.tail != "excess_risk")
-    return at(result, json::json_pointer(place + "/" + std::string(p.tail)));
-  const auto value = at(result, json::json_pointer(place + "/value"));
-  const auto least =
-      at(result,
-         json::json_pointer(p.head.starts_with("population") ? "/population/minimum" : "/minimum"));
-  if (!value || !least) return {};
-  return *value - *least;
+  const Judged judged = named(points, p.head)->point(result);
+  return judged.point == nullptr ? std::nullopt : named(quantities, p.tail)->quantity(judged);
 }
 
-std::optional<double> start_metric(const json& result, std::string_view name) {
-  if (const Named* n = derived_metric(name))
+std::optional<double> start_metric(const RunResult& result, std::string_view name) {
+  if (const Named* n = named(derived, name))
     return n->of_points.empty() ? std::nullopt : metric_of(result, n->of_points);
   const Parts p = split(name);
   if (p.head == "output") return metric_of(result, fmt::format("start.{}", p.tail));
@@ -231,10 +267,11 @@ std::optional<double> start_metric(const json& result, std::string_view name) {
 
 std::string metric_label(std::string_view name) {
   check_metric(name);
-  if (const Named* n = derived_metric(name)) return std::string(n->label);
+  if (const Named* n = named(derived, name)) return std::string(n->label);
   const Parts p = split(name);
   if (is_free(name)) return std::string(name.substr(name.find('.') + 1));
-  return fmt::format("{} of the {}", label_in(quantities, p.tail), label_in(points, p.head));
+  return fmt::format(
+      "{} of the {}", named(quantities, p.tail)->label, named(points, p.head)->label);
 }
 
 }  // namespace dpsosp

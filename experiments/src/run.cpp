@@ -8,29 +8,26 @@
 
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/evaluator/trace.hpp"
-#include "dpsosp/experiments/json_number.hpp"
 #include "dpsosp/experiments/runner.hpp"
 #include "dpsosp/privacy/release_curator.hpp"
 #include "dpsosp/privacy/unsound_curator.hpp"
-#include "run_json.hpp"
+#include "run_parts.hpp"
 #include "run_setup.hpp"
 
 namespace dpsosp {
 namespace {
 
-using nlohmann::json;
-
 constexpr Index stored_point_limit = 4096;  // a longer output is not stored with the result
 
-Curator open_door(const Setup& s, const StreamKey& key, ClipLog& log) {
+Curator open_door(const Setup& s, Door door, const StreamKey& key, ClipLog& log) {
   const PublicFacts& facts = s.told;
-  if (s.door == Door::enforced) return {facts, *s.problem.records, s.scheduled.rule, key, &log};
+  if (door == Door::enforced) return {facts, *s.problem.records, s.scheduled.rule, key, &log};
   UnsoundCurator::Departures departures;
-  departures.no_noise = s.door == Door::no_noise || s.door == Door::not_private;
-  departures.no_data = s.door == Door::no_data;
-  departures.no_clipping = s.door == Door::not_private || s.door == Door::no_clipping;
-  departures.clip_batch_mean = s.door == Door::batch_mean_clip;
-  departures.realised_divisor = departures.resample_empty = s.door == Door::script;
+  departures.no_noise = door == Door::no_noise || door == Door::not_private;
+  departures.no_data = door == Door::no_data;
+  departures.no_clipping = door == Door::not_private || door == Door::no_clipping;
+  departures.clip_batch_mean = door == Door::batch_mean_clip;
+  departures.realised_divisor = departures.resample_empty = door == Door::script;
   return UnsoundCurator(facts, *s.problem.records, key, departures, &log);
 }
 
@@ -46,8 +43,8 @@ class Recorder final : public Observer {
   }
   TraceRecorder trace;
 
-  /// ‖g_t − ∇F(x_t)‖ over the steps that were kept: count, median, max; null without estimates.
-  json estimate_errors(const Objective& objective) const {
+  /// None without estimates.
+  std::optional<EstimateErrors> estimate_errors(const Objective& objective) const {
     std::vector<double> errors;
     const Index d = objective.dimension();
     Vector gradient(d);
@@ -55,11 +52,10 @@ class Recorder final : public Observer {
       objective.gradient(pair.head(d), gradient);
       errors.push_back((pair.tail(d) - gradient).norm());
     }
-    if (errors.empty()) return nullptr;
+    if (errors.empty()) return {};
     std::ranges::sort(errors);
-    return {{"seen", errors.size()},
-            {"median", to_json_number(errors[errors.size() / 2])},
-            {"largest", to_json_number(errors.back())}};
+    return EstimateErrors{
+        .seen = errors.size(), .median = errors[errors.size() / 2], .largest = errors.back()};
   }
 
  private:
@@ -88,78 +84,78 @@ Outcome run_algorithm(const Setup& s, Curator& curator, StreamKey key, Observer&
   return outcome;
 }
 
+EvaluationLog evaluation_log(const ClipLog& log, Door door) {
+  EvaluationLog seen{.contributions = log.contributions,
+                     .clipped = log.clipped,
+                     .largest_norm_over_limit = log.largest_norm,
+                     .estimate_error = {},
+                     .estimates_out_of_range = {},
+                     .unclipped = {}};
+  if (log.estimates > 0)
+    seen.estimates_out_of_range =
+        static_cast<double>(log.out_of_range) / static_cast<double>(log.estimates);
+  if (door == Door::no_clipping)
+    seen.unclipped = {.violations = log.violations,
+                      .largest_norm_over_nominal = log.largest_over_nominal,
+                      .first_violation = log.first_violation,
+                      .unseen = log.unseen};
+  return seen;
+}
+
 std::vector<double> entries_of(const Vector& point) { return {point.begin(), point.end()}; }
 
 }  // namespace
 
-json compute_run(const json& d) {
+RunResult compute_run(const RunDescription& d) {
   const Setup s = set_up(d);
   const PublicFacts& facts = s.problem.facts;
-  const std::uint64_t seed = d.at("seed");
+  const Objective& objective = s.problem.objective();
   ClipLog log;
   const StreamKey key = key_of(d);
-  Curator curator = open_door(s, key, log);
-  const Index observations = d.at("observations");
+  Curator curator = open_door(s, d.door, key, log);
   ObservationPlan plan;
-  plan.uniform = std::max<Index>(2, observations);
+  plan.uniform = std::max<Index>(2, d.observations);
   plan.per_decade = 0;
   Recorder recorder(plan, facts.dimension);
   const Outcome outcome = run_algorithm(s, curator, key, recorder);
 
-  const json start = certificate_json(s.problem, facts.initial_point, seed);
-  json result{{"algorithm", algorithm_json(s, outcome, curator.ledger())},
-              {"schedule", schedule_json(s.scheduled)},
-              {"privacy", privacy_json(curator, d, s.scheduled, log)},
-              {"start", start},
-              {"origin",
-               facts.initial_point.isZero(0.0)
-                   ? start
-                   : certificate_json(s.problem, Vector::Zero(facts.dimension), seed)},
-              {"output", certificate_json(s.problem, outcome.point, seed)},
-              {"minimum", minimum_json(s.problem, s.problem.objective())},
-              {"evaluation_log",
-               {{"private", false},
-                {"contributions", log.contributions},
-                {"clipped", log.clipped},
-                {"largest_norm_over_limit", to_json_number(log.largest_norm)}}}};
+  RunResult r;
+  r.algorithm = algorithm_result(s, outcome, curator.ledger());
+  r.schedule = schedule_result(s.scheduled);
+  r.privacy = privacy_result(curator, d, s.scheduled, log);
+  r.start = certificate_of(s.problem, objective, facts.initial_point, d.seed);
+  r.origin = facts.initial_point.isZero(0.0)
+                 ? r.start
+                 : certificate_of(s.problem, objective, Vector::Zero(facts.dimension), d.seed);
+  r.output = certificate_of(s.problem, objective, outcome.point, d.seed);
+  r.minimum = minimum_of(s.problem, objective);
+  r.evaluation_log = evaluation_log(log, d.door);
+  r.evaluation_log.estimate_error = recorder.estimate_errors(objective);
   if (s.problem.empirical && s.problem.population) {
     const Objective& population = *s.problem.population;
-    result["population"] = {
-        {"start", certificate_json(s.problem, population, facts.initial_point, seed)},
-        {"output", certificate_json(s.problem, population, outcome.point, seed)},
-        {"minimum", minimum_json(s.problem, population)}};
+    r.population = {.start = certificate_of(s.problem, population, facts.initial_point, d.seed),
+                    .output = certificate_of(s.problem, population, outcome.point, d.seed),
+                    .minimum = minimum_of(s.problem, population)};
   }
-  if (json errors = recorder.estimate_errors(s.problem.objective()); !errors.is_null())
-    result["evaluation_log"]["estimate_error"] = std::move(errors);
-  if (log.estimates > 0)
-    result["evaluation_log"]["estimates_out_of_range"] =
-        static_cast<double>(log.out_of_range) / static_cast<double>(log.estimates);
-  if (s.door == Door::no_clipping) {
-    json& seen = result["evaluation_log"];
-    seen["violations"] = log.violations;
-    seen["largest_norm_over_nominal"] = to_json_number(log.largest_over_nominal);
-    seen["first_violation"] = log.first_violation;
-    seen["unseen"] = log.unseen;
-  }
-  if (facts.dimension <= stored_point_limit) result["point"] = entries_of(outcome.point);
-  if (observations > 0) {
+  if (facts.dimension <= stored_point_limit) r.point = entries_of(outcome.point);
+  if (d.observations > 0) {
     const auto trace =
-        recorder.trace.evaluate(s.problem.objective(),
+        recorder.trace.evaluate(objective,
                                 hessian_lipschitz(facts),
-                                {.key = {.seed = seed, .purpose = Purpose::evaluation}});
-    result["trace"] = trace_json(trace);
-    if (const auto k = best(trace)) result["best"] = result["trace"][*k];
+                                {.key = {.seed = d.seed, .purpose = Purpose::evaluation}});
+    r.trace = trace_rows(trace);
+    if (const auto k = best(trace)) r.best = (*r.trace)[*k];
   }
-  return result;
+  return r;
 }
 
-json compute_release(const json& d) {
+Release compute_release(const RunDescription& d) {
   const Setup s = set_up(d);
-  if (s.door != Door::enforced)
+  if (d.door != Door::enforced)
     throw InputError(
         fmt::format("release: {} as described runs behind the door `{}`, which enforces no privacy",
-                    d.at("algorithm").get<std::string>(),
-                    name_of(s.door)));
+                    d.algorithm,
+                    word_of(d.door)));
   ClipLog log;
   const StreamKey key = key_of(d);
   ReleaseCurator curator(
@@ -176,34 +172,25 @@ json compute_release(const json& d) {
                       curator.ledger().queries()));
     }
   }();
-  json result{{"algorithm", algorithm_json(s, outcome, curator.ledger())},
-              {"schedule", schedule_json(s.scheduled)},
-              {"privacy", privacy_json(curator, d, s.scheduled, log)},
-              {"point", entries_of(outcome.point)}};
-  result["privacy"]["noise"] = "discrete Gaussian, system entropy";
-  return result;
+  Release r{.algorithm = algorithm_result(s, outcome, curator.ledger()),
+            .schedule = schedule_result(s.scheduled),
+            .privacy = privacy_result(curator, d, s.scheduled, log),
+            .point = entries_of(outcome.point)};
+  r.privacy.noise = "discrete Gaussian, system entropy";
+  return r;
 }
 
-json certify_point(const std::string& problem,
-                   const std::map<std::string, std::string>& problem_settings,
-                   Index records,
-                   std::optional<Index> dimension,
-                   std::uint64_t seed,
-                   std::uint64_t data_seed,
-                   const std::string& point) {
-  const auto family = make_family(problem, problem_settings);
-  const Problem p = family->make({.records = records == 0 ? family->default_records() : records,
-                                  .dimension = dimension,
-                                  .seed = seed,
-                                  .data_seed = data_seed});
+Certificate certify_point(const RunSpec& spec, const std::string& point) {
+  const auto family = make_family(spec.problem, spec.problem_settings);
+  const Problem p = family->make(instance_of(spec, *family));
   Vector x = p.facts.initial_point;
   if (point == "origin") {
     x.setZero();
   } else if (point != "initial") {
     std::vector<double> entries;
     try {
-      entries = json::parse(point).get<std::vector<double>>();
-    } catch (const json::exception&) {
+      entries = nlohmann::json::parse(point).get<std::vector<double>>();
+    } catch (const nlohmann::json::exception&) {
       throw InputError("certify: point = " + point +
                        ", expected initial, origin or a JSON array of numbers");
     }
@@ -211,10 +198,10 @@ json certify_point(const std::string& problem,
       reject("certify",
              "point",
              fmt::format("{} numbers", entries.size()),
-             fmt::format("{} numbers, the dimension of {}", p.facts.dimension, problem));
+             fmt::format("{} numbers, the dimension of {}", p.facts.dimension, spec.problem));
     x = Eigen::Map<const Vector>(entries.data(), std::ssize(entries));
   }
-  return certificate_json(p, x, seed);
+  return certificate_of(p, p.objective(), x, spec.seed);
 }
 
 }  // namespace dpsosp

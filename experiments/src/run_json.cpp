@@ -1,151 +1,368 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "run_json.hpp"
+#include "dpsosp/experiments/run_json.hpp"
 
-#include <algorithm>
 #include <cmath>
-#include <limits>
+#include <cstdint>
+#include <string>
+#include <utility>
 
-#include <fmt/format.h>
-
-#include "dpsosp/evaluator/certificate.hpp"
 #include "dpsosp/experiments/json_number.hpp"
-#include "dpsosp/experiments/ledger_json.hpp"
-#include "dpsosp/experiments/runner.hpp"
 
 namespace dpsosp {
 namespace {
 
 using nlohmann::json;
 
-/// Records that any query was charged to, as far as the ledger tells.
-Index records_used(const Ledger& ledger) {
-  std::vector<RecordRange> ranges;
-  for (const LedgerEntry& e : ledger.entries()) ranges.push_back(e.charged);
-  std::ranges::sort(ranges, {}, &RecordRange::begin);
-  Index used = 0, end = 0;
-  for (const RecordRange& r : ranges) {
-    used += std::max<Index>(0, r.end - std::max(end, r.begin));
-    end = std::max(end, r.end);
+constexpr const char* no_schedule = "none";
+constexpr const char* no_finite_cost = "no finite cost";
+constexpr const char* pure_account = "pure";
+
+double number(const json& j, const char* key) { return from_json_number(j.at(key)); }
+
+std::optional<double> optional_number(const json& j, const char* key) {
+  if (!j.contains(key) || j[key].is_null()) return {};
+  return number(j, key);
+}
+
+json optional_json(const std::optional<double>& value) {
+  return value ? to_json_number(*value) : json(nullptr);
+}
+
+/// As the text of a run's key has it: integers in full.
+json key_number(double value) {
+  if (value == std::floor(value) && std::abs(value) < 0x1p63)
+    return static_cast<std::int64_t>(value);
+  return to_json_number(value);
+}
+
+template <class Enum>
+Enum word(const json& j, const char* key) {
+  return from_word<Enum>(j.at(key).get<std::string>());
+}
+
+json interval_json(const std::pair<double, double>& interval) {
+  return {to_json_number(interval.first), to_json_number(interval.second)};
+}
+
+std::pair<double, double> interval(const json& j) {
+  return {from_json_number(j.at(0)), from_json_number(j.at(1))};
+}
+
+json to_json(const LedgerRow& row) {
+  json event = no_finite_cost;
+  if (!row.event.empty()) {
+    event = {{"kind", row.event}};
+    for (const auto& [name, value] : row.event_parameters) event[name] = to_json_number(value);
   }
-  return used;
+  json j{{"scope", row.scope},
+         {"query", row.query},
+         {"batch", row.batch},
+         {"count", row.count},
+         {"records", {row.records_begin, row.records_end}},
+         {"event", std::move(event)},
+         {"sensitivity", interval_json(row.sensitivity)},
+         {"deviation", interval_json(row.deviation)}};
+  if (row.batch_sizes.second > 0) j["batch_sizes"] = row.batch_sizes;
+  if (row.pure) j["account"] = pure_account;
+  if (row.delta_extra > 0) j["delta_extra"] = row.delta_extra;
+  return j;
+}
+
+LedgerRow ledger_row(const json& j) {
+  LedgerRow row{.scope = j.at("scope"),
+                .query = j.at("query"),
+                .batch = j.at("batch"),
+                .count = j.at("count"),
+                .event = {},
+                .event_parameters = {},
+                .records_begin = j.at("records").at(0),
+                .records_end = j.at("records").at(1),
+                .sensitivity = interval(j.at("sensitivity")),
+                .deviation = interval(j.at("deviation")),
+                .pure = j.value("account", "") == pure_account,
+                .delta_extra = j.value("delta_extra", 0.0)};
+  if (j.contains("batch_sizes")) j["batch_sizes"].get_to(row.batch_sizes);
+  if (const json& event = j.at("event"); event != no_finite_cost) {
+    row.event = event.at("kind");
+    for (const auto& [name, value] : event.items())
+      if (name != "kind") row.event_parameters[name] = from_json_number(value);
+  }
+  return row;
+}
+
+json to_json(const AlgorithmResult& a) {
+  return {{"status", to_string(a.status)},
+          {"steps", a.steps},
+          {"counts", a.counts},
+          {"records_used", a.records_used},
+          {"parameters", a.parameters}};
+}
+
+AlgorithmResult algorithm_result(const json& j) {
+  return {.status = word<Status>(j, "status"),
+          .steps = j.at("steps"),
+          .counts = j.at("counts"),
+          .records_used = j.at("records_used"),
+          .parameters = j.at("parameters")};
+}
+
+json to_json(const ScheduleResult& s) {
+  return {{"alpha", to_json_number(s.alpha)}, {"utility", to_string(s.utility)}, {"note", s.note}};
+}
+
+ScheduleResult schedule_result(const json& j) {
+  return {
+      .alpha = number(j, "alpha"), .utility = word<Utility>(j, "utility"), .note = j.at("note")};
+}
+
+json to_json(const FilterResult& f) {
+  json j{{"calibrator", to_string(f.calibrator)}, {"capacity", f.capacity}};
+  if (f.order) j["order"] = *f.order;
+  if (f.pure_capacity > 0) j["pure_capacity"] = f.pure_capacity;
+  if (f.delta_extra > 0) j["delta_extra"] = f.delta_extra;
+  return j;
+}
+
+FilterResult filter_result(const json& j) {
+  return {.calibrator = word<Calibrator>(j, "calibrator"),
+          .capacity = number(j, "capacity"),
+          .order = optional_number(j, "order"),
+          .pure_capacity = j.value("pure_capacity", 0.0),
+          .delta_extra = j.value("delta_extra", 0.0)};
+}
+
+json to_json(const PrivacyResult& p) {
+  json j{{"label", to_string(p.label)},
+         {"adjacency", "replace_one"},
+         {"guarantee", key_number(p.guarantee)},
+         {"delta", p.delta},
+         {"spent", to_json_number(p.spent)},
+         {"spent_accountant", p.spent_accountant},
+         {"queries", p.queries},
+         {"ledger", p.ledger}};
+  if (p.filter) j["filter"] = to_json(*p.filter);
+  if (p.nominal) j["nominal"] = to_json_number(*p.nominal);
+  if (p.class_relative)
+    j["class_relative"] = {{"epsilon", key_number(p.class_relative->epsilon)},
+                           {"delta", p.class_relative->delta},
+                           {"bound_failure", p.class_relative->bound_failure}};
+  if (!p.noise.empty()) j["noise"] = p.noise;
+  return j;
+}
+
+PrivacyResult privacy_result(const json& j) {
+  PrivacyResult p{.label = word<PrivacyLabel>(j, "label"),
+                  .guarantee = number(j, "guarantee"),
+                  .delta = number(j, "delta"),
+                  .spent = number(j, "spent"),
+                  .spent_accountant = j.at("spent_accountant"),
+                  .queries = j.at("queries"),
+                  .ledger = j.at("ledger"),
+                  .filter = {},
+                  .nominal = optional_number(j, "nominal"),
+                  .class_relative = {},
+                  .noise = j.value("noise", "")};
+  if (j.contains("filter")) p.filter = filter_result(j["filter"]);
+  if (j.contains("class_relative")) {
+    const json& c = j["class_relative"];
+    p.class_relative = {.epsilon = number(c, "epsilon"),
+                        .delta = number(c, "delta"),
+                        .bound_failure = number(c, "bound_failure")};
+  }
+  return p;
+}
+
+json to_json(const EvaluationLog& log) {
+  json j{{"private", false},
+         {"contributions", log.contributions},
+         {"clipped", log.clipped},
+         {"largest_norm_over_limit", to_json_number(log.largest_norm_over_limit)}};
+  if (log.estimate_error)
+    j["estimate_error"] = {{"seen", log.estimate_error->seen},
+                           {"median", to_json_number(log.estimate_error->median)},
+                           {"largest", to_json_number(log.estimate_error->largest)}};
+  if (log.estimates_out_of_range) j["estimates_out_of_range"] = *log.estimates_out_of_range;
+  if (log.unclipped) {
+    j["violations"] = log.unclipped->violations;
+    j["largest_norm_over_nominal"] = to_json_number(log.unclipped->largest_norm_over_nominal);
+    j["first_violation"] = log.unclipped->first_violation;
+    j["unseen"] = log.unclipped->unseen;
+  }
+  return j;
+}
+
+EvaluationLog evaluation_log(const json& j) {
+  EvaluationLog log{.contributions = number(j, "contributions"),
+                    .clipped = j.at("clipped"),
+                    .largest_norm_over_limit = number(j, "largest_norm_over_limit"),
+                    .estimate_error = {},
+                    .estimates_out_of_range = optional_number(j, "estimates_out_of_range"),
+                    .unclipped = {}};
+  if (j.contains("estimate_error")) {
+    const json& e = j["estimate_error"];
+    log.estimate_error = {
+        .seen = e.at("seen"), .median = number(e, "median"), .largest = number(e, "largest")};
+  }
+  if (j.contains("violations"))
+    log.unclipped = {.violations = j["violations"],
+                     .largest_norm_over_nominal = number(j, "largest_norm_over_nominal"),
+                     .first_violation = j.at("first_violation"),
+                     .unseen = number(j, "unseen")};
+  return log;
 }
 
 }  // namespace
 
-json algorithm_json(const Setup& s, const Outcome& outcome, const Ledger& ledger) {
-  return {{"status", to_string(outcome.status)},
-          {"steps", outcome.steps},
-          {"counts", outcome.counts},
-          {"records_used", records_used(ledger)},
-          {"parameters", values_of(s.algorithm->fields())}};
+void to_json(json& j, const RunDescription& d) {
+  j = {{"algorithm", d.algorithm},
+       {"problem", d.problem},
+       {"settings", d.settings},
+       {"problem_settings", d.problem_settings},
+       {"records", d.records},
+       {"epsilon", d.epsilon},
+       {"delta", d.delta},
+       {"calibrator", word_of(d.calibrator)},
+       {"variant", word_of(d.variant)},
+       {"schedule", d.noise == NoiseRule::schedule ? word_of(d.schedule) : no_schedule},
+       {"noise", word_of(d.noise)},
+       {"noise_queries", d.noise_queries},
+       {"door", word_of(d.door)},
+       {"seed", d.seed},
+       {"data_seed", d.data_seed},
+       {"observations", d.observations},
+       {"numbers_version",
+        {{"algorithm", d.algorithm_numbers_version}, {"problem", d.problem_numbers_version}}}};
+  if (d.dimension) j["dimension"] = *d.dimension;
 }
 
-json schedule_json(const Scheduled& scheduled) {
-  return {{"alpha", to_json_number(scheduled.alpha)},
-          {"utility", to_string(scheduled.utility)},
-          {"note", scheduled.note}};
+void from_json(const json& j, RunDescription& d) {
+  d = RunDescription();
+  d.algorithm = j.at("algorithm");
+  d.problem = j.at("problem");
+  d.settings = j.at("settings");
+  d.problem_settings = j.at("problem_settings");
+  d.records = j.at("records");
+  if (j.contains("dimension")) d.dimension = j["dimension"].get<Index>();
+  d.epsilon = j.at("epsilon");
+  d.delta = j.at("delta");
+  d.calibrator = word<Calibrator>(j, "calibrator");
+  d.variant = word<Variant>(j, "variant");
+  d.noise = word<NoiseRule>(j, "noise");
+  if (d.noise == NoiseRule::schedule) d.schedule = word<Schedule>(j, "schedule");
+  d.noise_queries = j.at("noise_queries");
+  d.door = word<Door>(j, "door");
+  d.seed = j.at("seed");
+  d.data_seed = j.at("data_seed");
+  d.observations = j.at("observations");
+  d.algorithm_numbers_version = j.at("numbers_version").at("algorithm");
+  d.problem_numbers_version = j.at("numbers_version").at("problem");
 }
 
-json privacy_json(const Curator& curator,
-                  const json& d,
-                  const Scheduled& scheduled,
-                  const ClipLog& log) {
-  // An unclipped run that met a longer gradient than its noise is for has no guarantee.
-  const PrivacyLabel label = log.violations > 0 ? PrivacyLabel::violated : curator.label();
-  const double delta = d.at("delta");
-  const Guarantee spent = curator.ledger().spent(delta);
-  json j{{"label", to_string(label)},
-         {"adjacency", "replace_one"},
-         {"delta", delta},
-         {"spent", to_json_number(spent.epsilon)},
-         {"spent_accountant", spent.accountant},
-         {"queries", curator.ledger().queries()},
-         {"ledger", ledger_json(curator.ledger())}};
-  const bool filtered = d.at("door") == "enforced";
-  if (label == PrivacyLabel::enforced || (label == PrivacyLabel::conditional && filtered)) {
-    // The filter's budget, fixed before the run; under `conditional` as far as its assumption
-    // holds.
-    j["guarantee"] = d.at("epsilon");
-    j["filter"] = {{"calibrator", to_string(scheduled.rule.calibrator)},
-                   {"capacity", scheduled.rule.capacity}};
-    if (scheduled.rule.order) j["filter"]["order"] = *scheduled.rule.order;
-    if (scheduled.rule.pure_capacity > 0)
-      j["filter"]["pure_capacity"] = scheduled.rule.pure_capacity;
-    if (scheduled.rule.delta_extra > 0) j["filter"]["delta_extra"] = scheduled.rule.delta_extra;
-  } else {
-    j["guarantee"] = "inf";
-  }
-  if (label == PrivacyLabel::conditional) {
-    j["nominal"] = j["spent"];  // epsilon, while no gradient is longer than the nominal bound
-    // Of a stated class of data sets, where what was spent at the rest of delta is what was asked.
-    const double rest =
-        delta - (1.0 + std::exp(d.at("epsilon").get<double>())) * scheduled.bound_failure;
-    if (scheduled.bound_failure > 0 && rest > 0 &&
-        curator.ledger().spent(rest).epsilon <= d.at("epsilon").get<double>() * (1 + 1e-9))
-      j["class_relative"] = {{"epsilon", d.at("epsilon")},
-                             {"delta", delta},
-                             {"bound_failure", scheduled.bound_failure}};
-  }
-  return j;
+void to_json(json& j, const LedgerSummary& ledger) {
+  j = {{"entries", json::array()}};
+  for (const LedgerRow& row : ledger.rows) j["entries"].push_back(to_json(row));
+  if (ledger.further > 0) j["further_entries"] = ledger.further;
 }
 
-std::optional<double> hessian_lipschitz(const PublicFacts& facts) {
-  if (!facts.constants.contains(constant::hessian_lipschitz)) return {};
-  return facts.constants[constant::hessian_lipschitz];
+void from_json(const json& j, LedgerSummary& ledger) {
+  ledger = LedgerSummary();
+  for (const json& row : j.at("entries")) ledger.rows.push_back(ledger_row(row));
+  ledger.further = j.value("further_entries", std::size_t{0});
 }
 
-json certificate_json(const Problem& problem,
-                      const Objective& objective,
-                      ConstVectorRef x,
-                      std::uint64_t seed) {
-  CertificateOptions options;
-  options.hessian_lipschitz = hessian_lipschitz(problem.facts);
-  options.in_region = problem.in_region(x);
-  options.key.seed = seed;
-  const Certificate c = certify(objective, x, options);
-  if (c.status != EvaluationStatus::ok)
-    throw RunFailed(fmt::format("certificate: {}", to_string(c.status)));
-  json j{{"private", false},
-         {"value", to_json_number(c.value)},
-         {"gradient_norm", to_json_number(c.gradient_norm)},
-         {"lambda_min", to_json_number(c.lambda_min)},
-         {"residual", to_json_number(c.residual)},
-         {"lambda_min_lower", to_json_number(c.lambda_min_lower)},
-         {"failure_probability", c.failure_probability},
-         {"method", c.method == CurvatureMethod::dense ? "dense" : "lanczos"},
-         {"products", c.products},
-         {"in_region", c.in_region}};
+void to_json(json& j, const Certificate& c) {
+  j = {{"private", false},
+       {"value", to_json_number(c.value)},
+       {"gradient_norm", to_json_number(c.gradient_norm)},
+       {"lambda_min", to_json_number(c.lambda_min)},
+       {"residual", to_json_number(c.residual)},
+       {"lambda_min_lower", to_json_number(c.lambda_min_lower)},
+       {"failure_probability", c.failure_probability},
+       {"method", word_of(c.method)},
+       {"products", c.products},
+       {"in_region", c.in_region}};
   if (c.sosp_level) j["sosp_level"] = to_json_number(*c.sosp_level);
   if (c.sosp_level_upper) j["sosp_level_upper"] = to_json_number(*c.sosp_level_upper);
-  return j;
 }
 
-json certificate_json(const Problem& problem, ConstVectorRef x, std::uint64_t seed) {
-  return certificate_json(problem, problem.objective(), x, seed);
+void from_json(const json& j, Certificate& c) {
+  c = Certificate();
+  c.value = number(j, "value");
+  c.gradient_norm = number(j, "gradient_norm");
+  c.lambda_min = number(j, "lambda_min");
+  c.residual = number(j, "residual");
+  c.lambda_min_lower = number(j, "lambda_min_lower");
+  c.failure_probability = number(j, "failure_probability");
+  c.method = word<CurvatureMethod>(j, "method");
+  c.products = j.at("products");
+  c.in_region = j.at("in_region");
+  c.sosp_level = optional_number(j, "sosp_level");
+  c.sosp_level_upper = optional_number(j, "sosp_level_upper");
 }
 
-json trace_json(const std::vector<TracePoint>& trace) {
-  json rows = json::array();
-  for (const TracePoint& p : trace) {
-    if (p.status != EvaluationStatus::ok)
-      throw RunFailed(fmt::format("trace at t = {}: {}", p.t, to_string(p.status)));
-    rows.push_back(
-        {p.t,
-         to_json_number(p.value),
-         to_json_number(p.gradient_norm),
-         to_json_number(p.lambda_min),
-         to_json_number(p.sosp_level.value_or(std::numeric_limits<double>::quiet_NaN()))});
+void to_json(json& j, const TraceRow& row) {
+  j = {row.t,
+       to_json_number(row.value),
+       to_json_number(row.gradient_norm),
+       to_json_number(row.lambda_min),
+       to_json_number(row.sosp_level)};
+}
+
+void from_json(const json& j, TraceRow& row) {
+  row = {.t = j.at(0),
+         .value = from_json_number(j.at(1)),
+         .gradient_norm = from_json_number(j.at(2)),
+         .lambda_min = from_json_number(j.at(3)),
+         .sosp_level = from_json_number(j.at(4))};
+}
+
+void to_json(json& j, const RunResult& r) {
+  j = {{"algorithm", to_json(r.algorithm)},
+       {"schedule", to_json(r.schedule)},
+       {"privacy", to_json(r.privacy)},
+       {"start", r.start},
+       {"origin", r.origin},
+       {"output", r.output},
+       {"minimum", optional_json(r.minimum)},
+       {"evaluation_log", to_json(r.evaluation_log)}};
+  if (r.population)
+    j["population"] = {{"start", r.population->start},
+                       {"output", r.population->output},
+                       {"minimum", optional_json(r.population->minimum)}};
+  if (r.point) j["point"] = *r.point;
+  if (r.trace) j["trace"] = *r.trace;
+  if (r.best) j["best"] = *r.best;
+}
+
+void from_json(const json& j, RunResult& r) {
+  r = RunResult();
+  r.algorithm = algorithm_result(j.at("algorithm"));
+  r.schedule = schedule_result(j.at("schedule"));
+  r.privacy = privacy_result(j.at("privacy"));
+  r.start = j.at("start");
+  r.origin = j.at("origin");
+  r.output = j.at("output");
+  r.minimum = optional_number(j, "minimum");
+  r.evaluation_log = evaluation_log(j.at("evaluation_log"));
+  if (j.contains("population")) {
+    const json& p = j["population"];
+    r.population = {
+        .start = p.at("start"), .output = p.at("output"), .minimum = optional_number(p, "minimum")};
   }
-  return rows;
+  if (j.contains("point")) r.point = j["point"].get<std::vector<double>>();
+  if (j.contains("trace")) r.trace = j["trace"].get<std::vector<TraceRow>>();
+  if (j.contains("best")) r.best = j["best"].get<TraceRow>();
 }
 
-json minimum_json(const Problem& problem, const Objective& objective) {
-  const auto of =
-      &objective == problem.population.get() ? Landmark::Of::population : Landmark::Of::empirical;
-  for (const Landmark& l : problem.landmarks)
-    if (l.kind == Landmark::Kind::minimiser && l.of == of)
-      return to_json_number(objective.value(l.point));
-  return nullptr;
+void to_json(json& j, const Release& release) {
+  j = {{"algorithm", to_json(release.algorithm)},
+       {"schedule", to_json(release.schedule)},
+       {"privacy", to_json(release.privacy)},
+       {"point", release.point}};
+}
+
+json compute_described_run(const json& description) {
+  return compute_run(description.get<RunDescription>());
 }
 
 }  // namespace dpsosp

@@ -11,54 +11,12 @@
 
 #include "dpsosp/algorithms/registry.hpp"
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/experiments/run_json.hpp"
 #include "dpsosp/experiments/run_key.hpp"
-#include "dpsosp/experiments/runner.hpp"
 #include "dpsosp/privacy/accounting/advanced_composition.hpp"
 
 namespace dpsosp {
 namespace {
-
-using nlohmann::json;
-
-template <class Enum, std::size_t N>
-using Names = std::array<std::pair<Enum, std::string_view>, N>;
-
-template <class Enum, std::size_t N>
-Enum named(std::string_view kind, const Names<Enum, N>& names, const std::string& text) {
-  std::vector<std::string> candidates;
-  for (const auto& [value, name] : names) {
-    if (name == text) return value;
-    candidates.emplace_back(name);
-  }
-  reject_unknown(kind, text, candidates);
-}
-
-template <class Enum, std::size_t N>
-std::string_view name_in(const Names<Enum, N>& names, Enum value) {
-  for (const auto& [v, name] : names)
-    if (v == value) return name;
-  return {};
-}
-
-constexpr Names<Calibrator, 4> calibrators{{{Calibrator::bun_steinke, "bun-steinke"},
-                                            {Calibrator::cks, "cks"},
-                                            {Calibrator::exact_gaussian, "exact-gaussian"},
-                                            {Calibrator::rdp, "rdp"}}};
-constexpr Names<Variant, 2> variants{
-    {{Variant::printed, "printed"}, {Variant::repaired, "repaired"}}};
-constexpr Names<Schedule, 2> schedules{
-    {{Schedule::paper, "paper"}, {Schedule::practical, "practical"}}};
-constexpr Names<NoiseRule, 4> noise_rules{{{NoiseRule::schedule, "schedule"},
-                                           {NoiseRule::calibrated, "calibrated"},
-                                           {NoiseRule::advanced, "advanced"},
-                                           {NoiseRule::none, "none"}}};
-constexpr Names<Door, 7> doors{{{Door::enforced, "enforced"},
-                                {Door::no_noise, "no_noise"},
-                                {Door::no_data, "no_data"},
-                                {Door::not_private, "not_private"},
-                                {Door::batch_mean_clip, "batch_mean_clip"},
-                                {Door::no_clipping, "no_clipping"},
-                                {Door::script, "script"}}};
 
 /// What algorithms are told of public constants, as factors on them: a schedule that is tuned. The
 /// result is judged by the true ones, and privacy rests on none of them, since records are clipped
@@ -138,62 +96,47 @@ void qualify(Scheduled& scheduled, bool overruled, const PublicFacts& facts) {
 }
 
 /// Schedule, settings and noise of an algorithm on a problem.
-Scheduled prepare(Algorithm& algorithm, const json& d, const PublicFacts& facts) {
-  const PrivacyBudget budget{d.at("epsilon"), d.at("delta")};
-  const auto calibrator = named("calibrator", calibrators, d.at("calibrator"));
-  const auto rule = named("noise rule", noise_rules, d.at("noise"));
-  const std::map<std::string, std::string> settings = d.at("settings");
-  algorithm.set_variant(named("variant", variants, d.at("variant")));
-  if (rule == NoiseRule::schedule) {
+Scheduled prepare(Algorithm& algorithm, const RunDescription& d, const PublicFacts& facts) {
+  const PrivacyBudget budget{d.epsilon, d.delta};
+  algorithm.set_variant(d.variant);
+  apply_settings(algorithm, d.settings);
+  if (d.noise == NoiseRule::schedule) {
     // Settings decide what a schedule plans for (the release of the dual, streams), so they come
     // first; and they overrule its numbers, so they come again.
-    apply_settings(algorithm, settings);
-    const auto kind = named("schedule", schedules, d.at("schedule"));
-    Scheduled scheduled = algorithm.schedule(kind, facts, budget, calibrator);
+    Scheduled scheduled = algorithm.schedule(d.schedule, facts, budget, d.calibrator);
     const auto planned = values_of(algorithm.fields());
-    apply_settings(algorithm, settings);
+    apply_settings(algorithm, d.settings);
     algorithm.check(facts);
-    const bool told = std::ranges::any_of(d.at("problem_settings").items(), [](const auto& item) {
-      return item.key().starts_with(Told::prefix);
-    });
+    const bool told = std::ranges::any_of(
+        d.problem_settings, [](const auto& item) { return item.first.starts_with(Told::prefix); });
     qualify(scheduled, told || values_of(algorithm.fields()) != planned, facts);
     return scheduled;
   }
-  apply_settings(algorithm, settings);
   algorithm.check(facts);
   Scheduled scheduled;
   scheduled.note = "settings of the exhibit, no schedule";
-  if (rule == NoiseRule::none) return scheduled;
+  if (d.noise == NoiseRule::none) return scheduled;
   const auto plan = algorithm.plan(facts);
-  if (rule == NoiseRule::calibrated) {
-    const CalibratedNoise noise = calibrate_common_noise(plan, facts.records, budget, calibrator);
+  if (d.noise == NoiseRule::calibrated) {
+    const CalibratedNoise noise = calibrate_common_noise(plan, facts.records, budget, d.calibrator);
     algorithm.set_common_noise(noise.sensitivity_ratio);
     scheduled.rule = noise.rule;
     return scheduled;
   }
-  std::int64_t queries = d.at("noise_queries");
+  std::int64_t queries = d.noise_queries;
   if (queries == 0)
     for (const PlannedQuery& q : plan) queries += q.count;
   algorithm.set_common_noise(advanced_noise_multiplier(budget.epsilon, budget.delta, queries));
-  scheduled.rule = filter_rule(budget, calibrator);
+  scheduled.rule = filter_rule(budget, d.calibrator);
   return scheduled;
 }
 
-InstanceSpec instance_of(const json& d) {
-  std::optional<Index> dimension;
-  if (d.contains("dimension")) dimension = d.at("dimension").get<Index>();
-  return {.records = d.at("records"),
-          .dimension = dimension,
-          .seed = d.at("seed"),
-          .data_seed = d.at("data_seed")};
-}
-
 /// What the algorithm of a run is told of the problem's facts.
-PublicFacts facts_told(const json& d, const PublicFacts& facts) {
-  return facts_told(facts, told_of(d.at("problem"), d.at("problem_settings")));
+PublicFacts facts_told(const RunDescription& d, const PublicFacts& facts) {
+  return facts_told(facts, told_of(d.problem, d.problem_settings));
 }
 
-Scheduled prepare_on(Algorithm& algorithm, const json& d, const PublicFacts& facts) {
+Scheduled prepare_on(Algorithm& algorithm, const RunDescription& d, const PublicFacts& facts) {
   try {
     return prepare(algorithm, d, facts);
   } catch (const MissingConstant& missing) {
@@ -201,9 +144,23 @@ Scheduled prepare_on(Algorithm& algorithm, const json& d, const PublicFacts& fac
         fmt::format("{}: problem {} states no `{}`; choose a problem that does, or set the "
                     "parameters and a noise rule by hand",
                     algorithm.card().key,
-                    d.at("problem").get<std::string>(),
+                    d.problem,
                     missing.name()));
   }
+}
+
+/// What answers the run that is asked for.
+Door door_for(const RunSpec& spec, const AlgorithmCard& card) {
+  const bool unsound_needed = !card.is_private() || spec.noise == NoiseRule::none;
+  const bool clips = card.privacy == PrivacyLabel::enforced;
+  Door door = spec.door;
+  if (unsound_needed && door == Door::enforced) door = clips ? Door::no_noise : Door::not_private;
+  if (!clips && door == Door::enforced) door = Door::no_clipping;
+  if (!clips && door == Door::no_noise) door = Door::not_private;
+  if (door == Door::enforced && spec.variant == Variant::printed &&
+      card.printed_privacy == PrivacyLabel::violated)
+    door = Door::script;
+  return door;
 }
 
 }  // namespace
@@ -217,80 +174,54 @@ std::unique_ptr<ProblemFamily> make_family(const std::string& name,
   return family;
 }
 
-Setup set_up(const json& d) {
+InstanceSpec instance_of(const RunSpec& spec, const ProblemFamily& family) {
+  return {.records = spec.records == 0 ? family.default_records() : spec.records,
+          .dimension = spec.dimension,
+          .seed = spec.seed,
+          .data_seed = spec.data_seed};
+}
+
+Setup set_up(const RunDescription& d) {
   Setup s;
-  const auto family = make_family(d.at("problem"), d.at("problem_settings"));
-  s.problem = family->make(instance_of(d));
+  const auto family = make_family(d.problem, d.problem_settings);
+  s.problem = family->make(instance_of(d, *family));
   s.told = facts_told(d, s.problem.facts);
-  s.algorithm = find_algorithm(d.at("algorithm").get<std::string>());
-  s.door = named("door", doors, d.at("door"));
+  s.algorithm = find_algorithm(d.algorithm);
   s.scheduled = prepare_on(*s.algorithm, d, s.told);
   return s;
 }
 
-StreamKey key_of(const json& d) {
-  json shared = d;
+StreamKey key_of(const RunDescription& d) {
+  nlohmann::json shared = d;
   for (const char* name : {"data_seed", "door", "observations", "seed"}) shared.erase(name);
   const std::string hash = RunKey(shared).hash();
-  return {.seed = d.at("seed"),
+  return {.seed = d.seed,
           .run = static_cast<std::uint32_t>(std::stoul(hash.substr(0, 8), nullptr, 16)),
           .path = std::stoull(hash.substr(8, 16), nullptr, 16)};
 }
 
-std::string_view name_of(Door door) { return name_in(doors, door); }
-
-Door door_of(const std::string& text) { return named("door", doors, text); }
-
-json describe(const RunSpec& spec) {
+RunDescription describe(const RunSpec& spec) {
   const auto family = make_family(spec.problem, spec.problem_settings);
   const auto algorithm = find_algorithm(spec.algorithm);
   check(PrivacyBudget{spec.epsilon, spec.delta});
-  named("calibrator", calibrators, spec.calibrator);
-  named("variant", variants, spec.variant);
-  if (spec.noise == NoiseRule::schedule) named("schedule", schedules, spec.schedule);
   if (spec.observations != 0 && spec.observations < 2)
     reject("run", "observations", static_cast<double>(spec.observations), "0 or at least 2");
   apply_settings(*algorithm, spec.settings);
-  const bool unsound_needed = !algorithm->card().is_private() || spec.noise == NoiseRule::none;
-  Door door = spec.door;
-  const bool clips = algorithm->card().privacy == PrivacyLabel::enforced;
-  if (unsound_needed && door == Door::enforced) door = clips ? Door::no_noise : Door::not_private;
-  if (!clips && door == Door::enforced) door = Door::no_clipping;
-  if (!clips && door == Door::no_noise) door = Door::not_private;
-  if (door == Door::enforced && spec.variant == "printed" &&
-      algorithm->card().printed_privacy == PrivacyLabel::violated)
-    door = Door::script;
-  json d{
-      {"algorithm", spec.algorithm},
-      {"problem", spec.problem},
-      {"settings", spec.settings},
-      {"problem_settings", changed_settings(*family, told_of(spec.problem, spec.problem_settings))},
-      {"records", spec.records == 0 ? family->default_records() : spec.records},
-      {"epsilon", spec.epsilon},
-      {"delta", spec.delta},
-      {"calibrator", spec.calibrator},
-      {"variant", spec.variant},
-      {"schedule", spec.noise == NoiseRule::schedule ? spec.schedule : "none"},
-      {"noise", name_in(noise_rules, spec.noise)},
-      {"noise_queries", spec.noise_queries},
-      {"door", name_in(doors, door)},
-      {"seed", spec.seed},
-      {"data_seed", spec.data_seed},
-      {"observations", spec.observations},
-      {"numbers_version",
-       {{"algorithm", algorithm->card().numbers_version}, {"problem", family->numbers_version()}}}};
-  if (spec.dimension) d["dimension"] = *spec.dimension;
-  check_records(spec.problem, d.at("records"));
+  RunDescription d{spec};
+  d.door = door_for(spec, algorithm->card());
+  d.problem_settings = changed_settings(*family, told_of(spec.problem, spec.problem_settings));
+  d.records = instance_of(spec, *family).records;
+  d.algorithm_numbers_version = algorithm->card().numbers_version;
+  d.problem_numbers_version = family->numbers_version();
+  check_records(d.problem, d.records);
   return d;
 }
 
-std::map<std::string, std::string> scheduled_parameters(const json& d) {
-  const auto family = make_family(d.at("problem"), d.at("problem_settings"));
-  const auto algorithm = find_algorithm(d.at("algorithm").get<std::string>());
-  prepare_on(*algorithm, d, facts_told(d, family->facts(instance_of(d))));
+std::map<std::string, std::string> scheduled_parameters(const RunDescription& d) {
+  const auto family = make_family(d.problem, d.problem_settings);
+  const auto algorithm = find_algorithm(d.algorithm);
+  prepare_on(*algorithm, d, facts_told(d, family->facts(instance_of(d, *family))));
   return values_of(algorithm->fields());
 }
-
-void check_run(const json& d) { scheduled_parameters(d); }
 
 }  // namespace dpsosp

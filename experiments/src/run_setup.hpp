@@ -4,9 +4,6 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <string_view>
-
-#include <nlohmann/json.hpp>
 
 #include "dpsosp/algorithms/algorithm.hpp"
 #include "dpsosp/core/stream.hpp"
@@ -21,20 +18,20 @@ struct Setup {
   PublicFacts told;  ///< what the algorithm sees
   std::unique_ptr<Algorithm> algorithm;
   Scheduled scheduled;
-  Door door;
 };
 
 /// \throws InputError
-Setup set_up(const nlohmann::json& description);
+Setup set_up(const RunDescription& description);
 
 /// The random numbers of a run: those of its seed and its description. Controls (records exchanged,
 /// no data, no noise) keep them, so that they differ from the run in that alone.
-StreamKey key_of(const nlohmann::json& description);
-
-std::string_view name_of(Door door);
+StreamKey key_of(const RunDescription& description);
 
 /// A family with its settings, those of what algorithms are told left out. \throws InputError
 std::unique_ptr<ProblemFamily> make_family(const std::string& name,
                                            const std::map<std::string, std::string>& settings);
+
+/// The data of the problem that the run is on.
+InstanceSpec instance_of(const RunSpec& spec, const ProblemFamily& family);
 
 }  // namespace dpsosp

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/experiments/run_json.hpp"
 
 namespace dpsosp {
 
@@ -36,6 +37,32 @@ const StoredRun& Runs::at(const nlohmann::json& description) const {
   if (found == by_hash_.end())
     throw InputError("a run that is to be shown is not among those computed");
   return *found->second;
+}
+
+const StoredRun& Runs::at(const RunDescription& description) const {
+  return at(nlohmann::json(description));
+}
+
+const RunResult* Runs::result(const StoredRun& run) const {
+  if (run.status != RunStatus::finished) return nullptr;
+  const auto known = results_.find(&run);
+  if (known != results_.end()) return &known->second;
+  const auto refuse = [&](const char* what) {
+    throw InputError(fmt::format(
+        "run {}: what is stored is no result of this program: {}", run.key.hash(), what));
+  };
+  try {
+    return &results_.emplace(&run, run.result.get<RunResult>()).first->second;
+  } catch (const nlohmann::json::exception& e) {
+    refuse(e.what());
+  } catch (const InputError& e) {
+    refuse(e.what());
+  }
+  return nullptr;
+}
+
+const RunResult* Runs::result(const RunDescription& description) const {
+  return result(at(description));
 }
 
 }  // namespace dpsosp

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "dpsosp/core/errors.hpp"
-#include "dpsosp/experiments/run.hpp"
+#include "dpsosp/experiments/run_json.hpp"
 
 namespace dpsosp {
 namespace {
@@ -30,7 +30,7 @@ bool Catalogue::has_sweep(std::string_view name) const {
 }
 
 nlohmann::json Catalogue::compute(const nlohmann::json& description) const {
-  if (!description.contains("probe")) return compute_run(description);
+  if (!description.contains("probe")) return compute_described_run(description);
   return named("probe", probes, description.at("probe").get<std::string>())
       .compute(description.at("parameters"), description.at("seed"));
 }

@@ -11,6 +11,8 @@
 
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/experiments/metric.hpp"
+#include "dpsosp/experiments/run_json.hpp"
+#include "dpsosp/experiments/run_key.hpp"
 #include "dpsosp/privacy/accounting/conversion.hpp"
 
 namespace dpsosp {
@@ -63,27 +65,9 @@ Coordinates without(const Coordinates& point, const Coordinates& moving) {
   return rest;
 }
 
-/// What `read` finds in a stored result. \throws InputError if that is none of compute_run
-template <class Read>
-auto from_result(const StoredRun& run, const Read& read) {
-  try {
-    return read(run.result);
-  } catch (const json::exception& e) {
-    throw InputError(fmt::format(
-        "run {}: what is stored is no result of this program: {}", run.key.hash(), e.what()));
-  }
-}
-
 void add_labels(const Runs& runs, const Cell& cell, std::set<std::string>& labels) {
-  for (const json& run : cell.runs)
-    if (const StoredRun& stored = runs.at(run); stored.status == RunStatus::finished)
-      labels.insert(from_result(stored, [](const json& result) {
-        return result.at("privacy").at("label").get<std::string>();
-      }));
-}
-
-std::optional<double> metric_in(const StoredRun& run, std::string_view metric) {
-  return from_result(run, [&](const json& result) { return metric_of(result, metric); });
+  for (const RunDescription& d : cell.runs)
+    if (const RunResult* result = runs.result(d)) labels.emplace(to_string(result->privacy.label));
 }
 
 /// The cells of one arm that differ along one axis only, and the slope through them.
@@ -176,13 +160,14 @@ std::vector<Cell> cells_of(const Sweep& sweep, const Part& part) {
       RunSpec spec = sweep.arms[arm].spec;
       for (const auto& [name, value] : at) set_coordinate(spec, name, value);
       Cell cell{.arm = arm, .at = std::move(at), .runs = {}};
-      for (std::uint64_t seed = 0; seed < part.seeds; ++seed) {
-        spec.seed = spec.data_seed = seed;
-        try {
-          cell.runs.push_back(describe(spec));
-        } catch (const InputError& e) {
-          throw InputError(fmt::format("{}: {}", place_of(sweep, part, cell), e.what()));
+      try {
+        RunDescription d = describe(spec);
+        for (d.seed = 0; d.seed < part.seeds; ++d.seed) {
+          d.data_seed = d.seed;
+          cell.runs.push_back(d);
         }
+      } catch (const InputError& e) {
+        throw InputError(fmt::format("{}: {}", place_of(sweep, part, cell), e.what()));
       }
       cells.push_back(std::move(cell));
     }
@@ -201,8 +186,8 @@ std::vector<json> jobs_of(const Sweep& sweep) {
   std::vector<json> jobs;
   std::set<std::string> seen;
   for (const Part& part : sweep.parts)
-    for (Cell& cell : cells_of(sweep, part))
-      for (json& run : cell.runs)
+    for (const Cell& cell : cells_of(sweep, part))
+      for (json run : cell.runs)
         if (seen.insert(RunKey(run).hash()).second) jobs.push_back(std::move(run));
   return jobs;
 }
@@ -215,12 +200,13 @@ std::vector<json> of_shard(const std::vector<json>& jobs, std::size_t index, std
 
 CellMetric measure(const Runs& runs, const Cell& cell, std::string_view metric) {
   CellMetric m;
-  for (const json& description : cell.runs) {
-    const StoredRun& run = runs.at(description);
-    if (run.status == RunStatus::failed) {
+  for (const RunDescription& d : cell.runs) {
+    const StoredRun& run = runs.at(d);
+    const RunResult* result = runs.result(run);
+    if (result == nullptr) {
       if (m.failed++ == 0) m.failure = run.reason;
-    } else if (const auto value = metric_in(run, metric)) {
-      m.seeds.push_back(description.at("seed"));
+    } else if (const auto value = metric_of(*result, metric)) {
+      m.seeds.push_back(d.seed);
       m.values.push_back(*value);
     } else {
       ++m.missing;
@@ -231,13 +217,9 @@ CellMetric measure(const Runs& runs, const Cell& cell, std::string_view metric) 
 
 std::optional<double> measure_start(const Runs& runs, const Cell& cell, std::string_view metric) {
   std::vector<double> values;
-  for (const json& description : cell.runs) {
-    const StoredRun& run = runs.at(description);
-    if (run.status == RunStatus::failed) continue;
-    const auto value =
-        from_result(run, [&](const json& result) { return start_metric(result, metric); });
-    if (value) values.push_back(*value);
-  }
+  for (const RunDescription& d : cell.runs)
+    if (const RunResult* result = runs.result(d))
+      if (const auto value = start_metric(*result, metric)) values.push_back(*value);
   if (values.empty()) return {};
   return median(std::move(values));
 }
@@ -252,8 +234,8 @@ SlopeVerdict judge(const Slope& slope, ClaimedExponent claimed) {
 
 double abscissa(const Cell& cell, const FitRequest& request) {
   if (!request.in_noise) return coordinate(cell.at, request.axis).value();
-  const json& run = cell.runs.front();
-  return std::sqrt(rho_for(run.at("epsilon"), run.at("delta"), Conversion::cks));
+  const RunDescription& run = cell.runs.front();
+  return std::sqrt(rho_for(run.epsilon, run.delta, Conversion::cks));
 }
 
 bool is_rate(const FitRequest& request) {
@@ -300,11 +282,12 @@ std::vector<double> over_noiseless(const Runs& runs, const Sweep& sweep, const S
       Part wanted = part;
       std::erase_if(wanted.arms, [&](std::size_t arm) { return !arm_matters(part, arm); });
       for (const Cell& cell : cells_of(sweep, wanted))
-        for (json description : cell.runs) {
-          const StoredRun& run = runs.at(description);
-          if (run.status == RunStatus::failed) continue;
-          const auto value = metric_of(run.result, slope.request.metric);
+        for (const RunDescription& run : cell.runs) {
+          const RunResult* result = runs.result(run);
+          if (result == nullptr) continue;
+          const auto value = metric_of(*result, slope.request.metric);
           if (!value) continue;
+          json description = run;
           description.erase("door");
           for (const char* name : {"records", "epsilon", "delta"})  // grids end in rounding
             description[name] = fmt::format("{:.9g}", description[name].get<double>());

@@ -175,10 +175,13 @@ void read_spec(const TomlTable& t, Scale scale, RunSpec& spec) {
   if (given("dimension")) spec.dimension = at("dimension").integer(1);
   if (given("epsilon")) spec.epsilon = epsilon_of(at("epsilon"));
   if (given("delta")) spec.delta = delta_of(at("delta"));
-  if (given("calibrator")) spec.calibrator = at("calibrator").text();
-  if (given("variant")) spec.variant = at("variant").text();
-  if (given("schedule")) spec.schedule = at("schedule").text();
-  if (given("door")) spec.door = at("door").checked([&] { return door_of(at("door").text()); });
+  const auto read_word = [&]<class Enum>(const char* key, Enum& value) {
+    if (given(key)) value = at(key).checked([&] { return from_word<Enum>(at(key).text()); });
+  };
+  read_word("calibrator", spec.calibrator);
+  read_word("variant", spec.variant);
+  read_word("schedule", spec.schedule);
+  read_word("door", spec.door);
   if (given("observations")) spec.observations = at("observations").integer(0);
   if (given("settings")) read_settings(t.at("settings"), spec.settings);
   if (given("problem_settings")) read_settings(t.at("problem_settings"), spec.problem_settings);
@@ -293,7 +296,7 @@ std::vector<Axis> axes_of(const TomlNode& node, Scale scale) {
 /// Larger data are left to the runs: to make them here would take long.
 void check_smallest(const Sweep& sweep, const Part& part, const std::vector<Cell>& cells) {
   std::map<std::string, const Cell*> smallest;
-  const auto records = [](const Cell& c) { return c.runs.front().at("records").get<double>(); };
+  const auto records = [](const Cell& c) { return static_cast<double>(c.runs.front().records); };
   for (const Cell& c : cells) {
     Coordinates rest = c.at;
     std::erase_if(rest, [](const auto& moved) { return moved.first == "records"; });
@@ -301,10 +304,11 @@ void check_smallest(const Sweep& sweep, const Part& part, const std::vector<Cell
     if (least == nullptr || records(c) < records(*least)) least = &c;
   }
   for (const auto& [unused, cell] : smallest) {
-    if (records(*cell) * cell->runs.front().value("dimension", usual_dimension) > small_data)
-      continue;
+    const RunDescription& run = cell->runs.front();
+    const double dimension = run.dimension ? static_cast<double>(*run.dimension) : usual_dimension;
+    if (records(*cell) * dimension > small_data) continue;
     try {
-      check_run(cell->runs.front());
+      scheduled_parameters(run);
     } catch (const InputError& e) {
       throw InputError(fmt::format("{}: {}", place_of(sweep, part, *cell), e.what()));
     }

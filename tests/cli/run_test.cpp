@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "dpsosp/experiments/run.hpp"
+#include "dpsosp/experiments/run_json.hpp"
 #include "dpsosp/experiments/runner.hpp"
 #include "dpsosp/experiments/store.hpp"
 #include "program.hpp"
@@ -115,6 +115,7 @@ TEST(RunCommand, PrintsTraceOnRequest) {
   const json r = answer(rgda + " --records 60 --observations 4 --trace");
   ASSERT_TRUE(r.contains("trace"));
   EXPECT_GE(r["trace"].size(), 2U);
+  EXPECT_EQ(r["trace_columns"].size(), 5U);
   for (const json& row : r["trace"]) EXPECT_EQ(row.size(), 5U);
 }
 
@@ -240,7 +241,7 @@ TEST(RunCommand, FailsInOneLineOnOverflowAndStoresFailure) {
   spec.settings = {{"step_size", "1e200"}};
   spec.records = 60;
   spec.observations = 0;
-  const auto runs = run_jobs(store, {describe(spec)}, compute_run);
+  const auto runs = run_jobs(store, {describe(spec)}, compute_described_run);
   ASSERT_EQ(runs.size(), 1U);
   EXPECT_EQ(runs[0].status, RunStatus::failed);
   EXPECT_NE(runs[0].reason.find("is not finite"), std::string::npos) << runs[0].reason;

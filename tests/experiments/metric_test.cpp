@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dpsosp/experiments/metric.hpp"
 
+#include <limits>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -10,23 +11,35 @@
 namespace dpsosp::metric_test {
 namespace {
 
-using nlohmann::json;
+Certificate certificate(double level, double gradient_norm, double lambda_min, double value) {
+  Certificate c;
+  c.sosp_level = level;
+  c.gradient_norm = gradient_norm;
+  c.lambda_min = lambda_min;
+  c.value = value;
+  return c;
+}
 
 /// A result with a number of its own in every place that a metric reads.
-json result() {
-  return json::parse(R"({
-    "algorithm": {"steps": 11, "records_used": 12, "counts": {"refreshes": 13, "stage1.steps": 14},
-                  "parameters": {"step_size": "0.25", "sampling": "whole", "radius": "inf"}},
-    "schedule": {"alpha": 0.5, "utility": "", "note": ""},
-    "privacy": {"spent": 0.75},
-    "start": {"sosp_level": 8, "gradient_norm": 9, "lambda_min": -3, "value": 20},
-    "output": {"sosp_level": 1, "gradient_norm": 2, "lambda_min": -1, "value": 6},
-    "minimum": 5.5,
-    "population": {"start": {"value": 21}, "output": {"value": 7}, "minimum": null},
-    "best": [4, 3, 2, 1, 0.625],
-    "trace": [[0, 20, 9, -3, 8], [4, 9, 5, -2, 0.5], [10, 6, 2, -1, 0.25]],
-    "evaluation_log": {"contributions": 15, "estimate_error": {"median": 0.1, "largest": 0.4}}
-  })");
+RunResult result() {
+  RunResult r;
+  r.algorithm = {.steps = 11,
+                 .counts = {{"refreshes", 13}, {"stage1.steps", 14}},
+                 .records_used = 12,
+                 .parameters = {{"step_size", "0.25"}, {"sampling", "whole"}, {"radius", "inf"}}};
+  r.schedule.alpha = 0.5;
+  r.privacy.spent = 0.75;
+  r.start = certificate(8, 9, -3, 20);
+  r.output = certificate(1, 2, -1, 6);
+  r.minimum = 5.5;
+  r.population.emplace();
+  r.population->start.value = 21;
+  r.population->output.value = 7;
+  r.best = TraceRow{4, 3, 2, 1, 0.625};
+  r.trace = {TraceRow{0, 20, 9, -3, 8}, TraceRow{4, 9, 5, -2, 0.5}, TraceRow{10, 6, 2, -1, 0.25}};
+  r.evaluation_log.contributions = 15;
+  r.evaluation_log.estimate_error = EstimateErrors{.seen = 2, .median = 0.1, .largest = 0.4};
+  return r;
 }
 
 TEST(Metric, ReadsValueOfEveryName) {
@@ -67,7 +80,7 @@ TEST(Metric, ReadsValueOfEveryName) {
 }
 
 TEST(Metric, ReturnsNothingIfAbsentNullOrNonFinite) {
-  json r = result();
+  RunResult r = result();
   for (const char* name : {"population.output.excess_risk",  // the minimum is null
                            "population.output.sosp_level",
                            "parameters.sampling",
@@ -75,9 +88,9 @@ TEST(Metric, ReturnsNothingIfAbsentNullOrNonFinite) {
                            "parameters.none",
                            "counts.none"})
     EXPECT_FALSE(metric_of(r, name)) << name;
-  r["output"]["value"] = "nan";
-  r["schedule"]["alpha"] = "inf";
-  r["trace"] = json::array();
+  r.output.value = Certificate::unknown;
+  r.schedule.alpha = std::numeric_limits<double>::infinity();
+  r.trace->clear();
   for (const char* name : {"output.value",
                            "output.excess_risk",
                            "schedule.alpha",
@@ -85,8 +98,9 @@ TEST(Metric, ReturnsNothingIfAbsentNullOrNonFinite) {
                            "trace.mean_gradient_norm",
                            "trace.median_sosp_level"})
     EXPECT_FALSE(metric_of(r, name)) << name;
-  for (const char* name : {"output.value", "steps", "trace.mean_gradient_norm", "best.sosp_level"})
-    EXPECT_FALSE(metric_of(json::object(), name)) << name;
+  for (const char* name :
+       {"output.value", "trace.mean_gradient_norm", "best.sosp_level", "estimate.median"})
+    EXPECT_FALSE(metric_of(RunResult(), name)) << name;
 }
 
 TEST(Metric, StartMetricReadsSameQuantityAtStart) {

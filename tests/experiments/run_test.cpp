@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "dpsosp/experiments/run.hpp"
+#include "dpsosp/experiments/run_json.hpp"
 #include "dpsosp/experiments/runner.hpp"
 #include "dpsosp/problems/problem.hpp"
 
 #include <cmath>
+#include <limits>
+#include <set>
+#include <string>
 
 #include <gtest/gtest.h>
 
@@ -27,11 +30,10 @@ RunSpec one_noisy_step() {
 }
 
 Vector step_of(const RunSpec& spec) {
-  const json result = compute_run(describe(spec));
-  const auto point = result.at("point").get<std::vector<double>>();
+  const auto point = compute_run(describe(spec)).point.value();
   RunSpec still = spec;
   still.settings["step_size"] = "1e-300";
-  const auto start = compute_run(describe(still)).at("point").get<std::vector<double>>();
+  const auto start = compute_run(describe(still)).point.value();
   const auto n = static_cast<Index>(point.size());
   return Eigen::Map<const Vector>(point.data(), n) - Eigen::Map<const Vector>(start.data(), n);
 }
@@ -69,7 +71,7 @@ TEST(Run, NoDataControlKeepsNoiseForAnyDataSeed) {
   const RunSpec spec = one_noisy_step();
   RunSpec swapped = spec;
   swapped.data_seed = 99;
-  EXPECT_EQ(compute_run(describe(spec)).at("point"), compute_run(describe(swapped)).at("point"));
+  EXPECT_EQ(compute_run(describe(spec)).point, compute_run(describe(swapped)).point);
 }
 
 TEST(Run, OverriddenScheduleLosesItsPromise) {
@@ -78,12 +80,11 @@ TEST(Run, OverriddenScheduleLosesItsPromise) {
   spec.problem = "cosine-saddle";
   spec.records = 2000;
   spec.observations = 0;
-  const json planned = compute_run(describe(spec)).at("schedule");
-  EXPECT_GT(planned.at("alpha").get<double>(), 0.0);
+  EXPECT_GT(compute_run(describe(spec)).schedule.alpha, 0.0);
   spec.settings["steps"] = "3";
-  const json overruled = compute_run(describe(spec)).at("schedule");
-  EXPECT_EQ(overruled.at("alpha"), 0.0);
-  EXPECT_EQ(overruled.at("utility"), "heuristic");
+  const ScheduleResult overruled = compute_run(describe(spec)).schedule;
+  EXPECT_EQ(overruled.alpha, 0.0);
+  EXPECT_EQ(overruled.utility, Utility::heuristic);
 }
 
 TEST(Run, PromisesFromEstimatedConstantsAreHeuristic) {
@@ -94,15 +95,15 @@ TEST(Run, PromisesFromEstimatedConstantsAreHeuristic) {
   spec.records = 5000;
   spec.epsilon = 2.0;
   spec.observations = 0;
-  const json schedule = compute_run(describe(spec)).at("schedule");
-  EXPECT_GT(schedule.at("alpha").get<double>(), 0.0);
-  EXPECT_EQ(schedule.at("utility"), "heuristic");
-  EXPECT_NE(schedule.at("note").get<std::string>().find("estimates"), std::string::npos);
+  const ScheduleResult schedule = compute_run(describe(spec)).schedule;
+  EXPECT_GT(schedule.alpha, 0.0);
+  EXPECT_EQ(schedule.utility, Utility::heuristic);
+  EXPECT_NE(schedule.note.find("estimates"), std::string::npos);
 }
 
 TEST(Run, DescriptionOmitsDefaultSettings) {
   RunSpec spec = one_noisy_step();
-  const json bare = describe(spec);
+  const RunDescription bare = describe(spec);
   const auto family = find_problem(spec.problem);
   for (const auto& [name, text] : values_of(family->fields()))
     if (!spec.problem_settings.contains(name)) spec.problem_settings[name] = text;
@@ -110,7 +111,7 @@ TEST(Run, DescriptionOmitsDefaultSettings) {
 }
 
 TEST(Run, MarksRecordDependentPartsAsNotPrivate) {
-  const json result = compute_run(describe(one_noisy_step()));
+  const json result = compute_described_run(describe(one_noisy_step()));
   for (const char* part : {"start", "origin", "output", "evaluation_log"})
     EXPECT_EQ(result.at(part).at("private"), false) << part;
 }
@@ -129,18 +130,16 @@ TEST(Release, HoldsPublishablePartsWithFreshNoise) {
     spec.dimension = 3;
     spec.epsilon = 4;
     spec.observations = 0;
-    const json one = compute_release(describe(spec));
-    ASSERT_EQ(one.size(), 4U) << algorithm;
-    different += one.at("point") != compute_release(describe(spec)).at("point") ? 1 : 0;
-    const json& privacy = one.at("privacy");
-    EXPECT_EQ(privacy.at("label"), "enforced");
-    EXPECT_EQ(privacy.at("noise"), "discrete Gaussian, system entropy");
-    EXPECT_EQ(privacy.at("spent_accountant"), "zcdp") << algorithm;
-    EXPECT_LE(privacy.at("spent").get<double>(), 4 * (1 + 1e-9)) << algorithm;
-    for (const json& entry : privacy.at("ledger").at("entries"))
-      EXPECT_EQ(entry.at("event").at("kind"), "zcdp") << algorithm;
-    const json& schedule = one.at("schedule");
-    EXPECT_EQ(schedule, compute_run(describe(spec)).at("schedule")) << algorithm;
+    const Release one = compute_release(describe(spec));
+    ASSERT_EQ(json(one).size(), 4U) << algorithm;
+    different += one.point != compute_release(describe(spec)).point ? 1 : 0;
+    const PrivacyResult& privacy = one.privacy;
+    EXPECT_EQ(privacy.label, PrivacyLabel::enforced);
+    EXPECT_EQ(privacy.noise, "discrete Gaussian, system entropy");
+    EXPECT_EQ(privacy.spent_accountant, "zcdp") << algorithm;
+    EXPECT_LE(privacy.spent, 4 * (1 + 1e-9)) << algorithm;
+    for (const LedgerRow& row : privacy.ledger.rows) EXPECT_EQ(row.event, "zcdp") << algorithm;
+    EXPECT_EQ(one.schedule, compute_run(describe(spec)).schedule) << algorithm;
   }
   EXPECT_GE(different, 3);  // two of them end where they start, at so few records
 }
@@ -150,11 +149,11 @@ TEST(Release, RejectsUnenforcedDoorsAndInexactNoise) {
   EXPECT_THROW(compute_release(describe(spec)), InputError);  // no data
   spec.door = Door::enforced;
   EXPECT_NO_THROW(compute_release(describe(spec)));
-  spec.calibrator = "exact-gaussian";
+  spec.calibrator = Calibrator::exact_gaussian;
   EXPECT_THROW(compute_release(describe(spec)), InputError);
   spec = RunSpec{.algorithm = "abadi-2016/dp-sgd", .problem = "cosine-saddle", .records = 600};
   spec.settings = {{"rate", "0.1"}};
-  spec.calibrator = "rdp";
+  spec.calibrator = Calibrator::rdp;
   spec.noise = NoiseRule::calibrated;
   EXPECT_THROW(compute_release(describe(spec)), InputError);  // secret batches
 }
@@ -162,12 +161,12 @@ TEST(Release, RejectsUnenforcedDoorsAndInexactNoise) {
 TEST(Run, MeanClippingIsLabelledViolatedAndCostsMore) {
   RunSpec spec = one_noisy_step();
   spec.door = Door::enforced;
-  const json sound = compute_run(describe(spec)).at("privacy");
+  const PrivacyResult sound = compute_run(describe(spec)).privacy;
   spec.door = Door::batch_mean_clip;
-  const json printed = compute_run(describe(spec)).at("privacy");
-  EXPECT_EQ(sound.at("label"), "enforced");
-  EXPECT_EQ(printed.at("label"), "violated");
-  EXPECT_GT(printed.at("spent").get<double>(), 10.0 * sound.at("spent").get<double>());
+  const PrivacyResult printed = compute_run(describe(spec)).privacy;
+  EXPECT_EQ(sound.label, PrivacyLabel::enforced);
+  EXPECT_EQ(printed.label, PrivacyLabel::violated);
+  EXPECT_GT(printed.spent, 10.0 * sound.spent);
 }
 
 RunSpec unclipped_run() {
@@ -181,47 +180,129 @@ RunSpec unclipped_run() {
 }
 
 TEST(Run, UnclippedRunIsConditionalAndClassRelative) {
-  const json d = describe(unclipped_run());
-  EXPECT_EQ(d.at("door"), "no_clipping");
-  const json result = compute_run(d);
-  const json& privacy = result.at("privacy");
-  EXPECT_EQ(privacy.at("label"), "conditional");
-  EXPECT_EQ(privacy.at("guarantee"), "inf");
-  EXPECT_LE(privacy.at("nominal").get<double>(), 1.0);
-  EXPECT_EQ(privacy.at("class_relative").at("epsilon"), 1.0);
-  EXPECT_EQ(privacy.at("class_relative").at("delta"), 1e-6);
-  EXPECT_EQ(result.at("evaluation_log").at("violations"), 0);
-  EXPECT_LT(result.at("evaluation_log").at("largest_norm_over_nominal").get<double>(), 1.0);
+  const RunDescription d = describe(unclipped_run());
+  EXPECT_EQ(d.door, Door::no_clipping);
+  const RunResult result = compute_run(d);
+  const PrivacyResult& privacy = result.privacy;
+  EXPECT_EQ(privacy.label, PrivacyLabel::conditional);
+  EXPECT_EQ(privacy.guarantee, std::numeric_limits<double>::infinity());
+  EXPECT_LE(privacy.nominal.value(), 1.0);
+  EXPECT_EQ(privacy.class_relative.value().epsilon, 1.0);
+  EXPECT_EQ(privacy.class_relative.value().delta, 1e-6);
+  EXPECT_EQ(result.evaluation_log.unclipped.value().violations, 0);
+  EXPECT_LT(result.evaluation_log.unclipped.value().largest_norm_over_nominal, 1.0);
 }
 
 // A class-relative statement is made where the ledger bears it out, and there alone.
 TEST(Run, UnclippedRunMakesNoClassPromiseOverBudget) {
   RunSpec spec = unclipped_run();
-  spec.schedule = "paper";
+  spec.schedule = Schedule::paper;
   spec.settings["noise_form"] = "naive";
-  const json privacy = compute_run(describe(spec)).at("privacy");
-  EXPECT_GT(privacy.at("nominal").get<double>(), 1.0);
-  EXPECT_FALSE(privacy.contains("class_relative"));
+  const PrivacyResult privacy = compute_run(describe(spec)).privacy;
+  EXPECT_GT(privacy.nominal.value(), 1.0);
+  EXPECT_FALSE(privacy.class_relative);
 }
 
 TEST(Run, UnclippedRunIsViolatedIfGradientExceedsBound) {
   RunSpec spec = unclipped_run();
   spec.settings["bound"] = "given";
   spec.settings["clip"] = "0.5";
-  const json result = compute_run(describe(spec));
-  EXPECT_EQ(result.at("privacy").at("label"), "violated");
-  EXPECT_FALSE(result.at("privacy").contains("nominal"));
-  EXPECT_FALSE(result.at("privacy").contains("class_relative"));
-  EXPECT_GT(result.at("evaluation_log").at("violations"), 0);
-  EXPECT_EQ(result.at("evaluation_log").at("first_violation"), 0);
+  const RunResult result = compute_run(describe(spec));
+  EXPECT_EQ(result.privacy.label, PrivacyLabel::violated);
+  EXPECT_FALSE(result.privacy.nominal);
+  EXPECT_FALSE(result.privacy.class_relative);
+  EXPECT_GT(result.evaluation_log.unclipped.value().violations, 0);
+  EXPECT_EQ(result.evaluation_log.unclipped.value().first_violation, 0);
 }
 
 TEST(Run, UnclippedRunMakesNoClassPromiseOnOverriddenSchedule) {
   RunSpec spec = unclipped_run();
   spec.settings["steps"] = "3";
-  const json privacy = compute_run(describe(spec)).at("privacy");
-  EXPECT_EQ(privacy.at("label"), "conditional");
-  EXPECT_FALSE(privacy.contains("class_relative"));
+  const PrivacyResult privacy = compute_run(describe(spec)).privacy;
+  EXPECT_EQ(privacy.label, PrivacyLabel::conditional);
+  EXPECT_FALSE(privacy.class_relative);
+}
+
+// Every part that a result may have, over these runs: population, estimates, clipping of none,
+// trace.
+TEST(RunJson, ReadsBackWhatItWrites) {
+  std::set<std::string> parts;
+  const auto check = [&](const RunSpec& spec) {
+    const RunDescription d = describe(spec);
+    EXPECT_EQ(json(d).get<RunDescription>(), d);
+    const json written = compute_run(d);
+    const std::string text = written.dump();
+    EXPECT_EQ(json(json::parse(text).get<RunResult>()).dump(), text);
+    for (const auto& [part, value] : written.items()) parts.insert(part);
+    for (const char* part : {"filter", "nominal", "class_relative"})
+      if (written["privacy"].contains(part)) parts.insert(part);
+    for (const char* part : {"estimate_error", "violations", "estimates_out_of_range"})
+      if (written["evaluation_log"].contains(part)) parts.insert(part);
+  };
+  RunSpec spec = one_noisy_step();
+  spec.door = Door::enforced;
+  spec.observations = 4;
+  spec.dimension.reset();
+  check(spec);
+  check(unclipped_run());
+  spec = {.algorithm = "ganesh-2023/stochastic-spider", .problem = "cosine-saddle"};
+  spec.records = 2000;
+  spec.dimension = 4;
+  spec.data_seed = 3;
+  check(spec);
+  for (const char* part : {"algorithm",
+                           "schedule",
+                           "privacy",
+                           "start",
+                           "origin",
+                           "output",
+                           "evaluation_log",
+                           "point",
+                           "trace",
+                           "best",
+                           "population",
+                           "filter",
+                           "nominal",
+                           "class_relative",
+                           "estimate_error",
+                           "violations"})
+    EXPECT_TRUE(parts.contains(part)) << part;
+}
+
+TEST(RunJson, WritesWhatIsNotFinite) {
+  RunResult r;
+  r.output.sosp_level = std::numeric_limits<double>::infinity();
+  r.privacy.ledger.rows = {LedgerRow{.scope = "/", .query = "q", .batch = "all", .count = 2},
+                           LedgerRow{.scope = "/",
+                                     .query = "q",
+                                     .batch = "fresh",
+                                     .count = 1,
+                                     .event = "gaussian",
+                                     .event_parameters = {{"sensitivity_ratio", 0.5}},
+                                     .records_end = 7,
+                                     .batch_sizes = {1, 2},
+                                     .pure = true,
+                                     .delta_extra = 1e-9}};
+  r.privacy.ledger.further = 3;
+  const json written = json::parse(json(r).dump());
+  EXPECT_EQ(written["output"]["sosp_level"], "inf");
+  EXPECT_EQ(written["output"]["value"], "nan");
+  EXPECT_EQ(written["privacy"]["ledger"]["entries"][0]["event"], "no finite cost");
+  EXPECT_EQ(written.get<RunResult>().privacy, r.privacy);
+}
+
+TEST(RunJson, RejectsWhatIsNoResult) {
+  const json good = RunResult();
+  for (const auto& [place, value] : {std::pair<const char*, json>{"/algorithm/status", "done"},
+                                     {"/algorithm/steps", "many"},
+                                     {"/privacy", json::array()},
+                                     {"/output/value", nullptr},
+                                     {"/output/method", 3}}) {
+    json bad = good;
+    bad[json::json_pointer(place)] = value;
+    EXPECT_ANY_THROW(bad.get<RunResult>()) << place;
+  }
+  EXPECT_NO_THROW(good.get<RunResult>());
 }
 
 RunSpec scheduled_run() {
@@ -235,21 +316,21 @@ RunSpec scheduled_run() {
 }
 
 TEST(Run, ToldConstantChangesScheduleButNotGuarantee) {
-  const json as_proved = compute_run(describe(scheduled_run()));
+  const RunResult as_proved = compute_run(describe(scheduled_run()));
   RunSpec spec = scheduled_run();
   spec.problem_settings["told.suboptimality"] = "0.0625";
-  const json told = compute_run(describe(spec));
-  EXPECT_LT(told.at("algorithm").at("steps"), as_proved.at("algorithm").at("steps"));
-  EXPECT_EQ(told.at("start"), as_proved.at("start"));
-  EXPECT_EQ(told.at("privacy").at("label"), "enforced");
-  EXPECT_LE(told.at("privacy").at("spent").get<double>(), spec.epsilon);
-  EXPECT_GT(as_proved.at("schedule").at("alpha").get<double>(), 0.0);
-  EXPECT_EQ(told.at("schedule").at("alpha"), 0.0) << "a belief promises nothing";
+  const RunResult told = compute_run(describe(spec));
+  EXPECT_LT(told.algorithm.steps, as_proved.algorithm.steps);
+  EXPECT_EQ(json(told.start), json(as_proved.start));
+  EXPECT_EQ(told.privacy.label, PrivacyLabel::enforced);
+  EXPECT_LE(told.privacy.spent, spec.epsilon);
+  EXPECT_GT(as_proved.schedule.alpha, 0.0);
+  EXPECT_EQ(told.schedule.alpha, 0.0) << "a belief promises nothing";
 }
 
 TEST(Run, TellingTrueConstantKeepsDescription) {
   RunSpec spec = scheduled_run();
-  const json plain = describe(spec);
+  const RunDescription plain = describe(spec);
   spec.problem_settings["told.smoothness"] = "1";
   EXPECT_EQ(describe(spec), plain);
   spec.problem_settings["told.smoothness"] = "2";
@@ -270,8 +351,7 @@ TEST(Run, RejectsInvalidToldConstants) {
 
 TEST(Run, ScheduledParametersMatchTheRun) {
   RunSpec spec = scheduled_run();
-  EXPECT_EQ(json(scheduled_parameters(describe(spec))),
-            compute_run(describe(spec)).at("algorithm").at("parameters"));
+  EXPECT_EQ(scheduled_parameters(describe(spec)), compute_run(describe(spec)).algorithm.parameters);
   spec.algorithm = "menart-2024/kl-spider";  // cosine-saddle states no KL constants
   EXPECT_THROW(scheduled_parameters(describe(spec)), InputError);
   EXPECT_THROW(compute_run(describe(spec)), InputError);

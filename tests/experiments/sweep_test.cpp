@@ -162,7 +162,7 @@ axes = [{ delta = [1e-7] }]
     EXPECT_EQ(d["seed"], seed);
     EXPECT_EQ(d["data_seed"], seed);
   }
-  EXPECT_EQ(cells_of(sweep, sweep.parts[1])[0].runs[0]["delta"], 1e-7);
+  EXPECT_EQ(cells_of(sweep, sweep.parts[1])[0].runs[0].delta, 1e-7);
 }
 
 TEST(SweepJobs, ListRunsSharedByTwoPartsOnce) {
@@ -182,7 +182,7 @@ axes = [{ records = [300, 400] }]
   EXPECT_EQ(keys.size(), jobs.size());
   for (const Part& part : sweep.parts)
     for (const Cell& cell : cells_of(sweep, part))
-      for (const json& run : cell.runs) EXPECT_TRUE(keys.contains(RunKey(run).hash()));
+      for (const RunDescription& run : cell.runs) EXPECT_TRUE(keys.contains(RunKey(run).hash()));
 }
 
 TEST(SweepJobs, SplitEvenlyIntoAnyNumberOfShards) {
@@ -211,10 +211,12 @@ std::vector<StoredRun> made_up(const Sweep& sweep, const Outcome& outcome) {
   return runs;
 }
 
-json result_of(double level, double start = 1e9) {
-  return {{"output", {{"sosp_level", level}}},
-          {"start", {{"sosp_level", start}}},
-          {"privacy", {{"label", "enforced"}}}};
+RunResult result_of(double level, double start = 1e9) {
+  RunResult r;
+  r.output.sosp_level = level;
+  r.start.sosp_level = start;
+  r.privacy.label = PrivacyLabel::enforced;
+  return r;
 }
 
 /// n^{-1/2} in every run, to within a factor that depends on the seed alone.
@@ -271,8 +273,8 @@ fit = [{ axis = "records" }, { axis = "records", arm = "second", metric = "outpu
   const auto runs = made_up(sweep, [](const json& d) {
     const bool first = d.at("algorithm") == "arora-2023/dp-spider";
     const double exponent = (first ? -0.1 : -0.2) * d.at("dimension").get<double>();
-    json result = result_of(std::pow(d.at("records").get<double>(), exponent));
-    result["output"]["value"] = 1.0;
+    RunResult result = result_of(std::pow(d.at("records").get<double>(), exponent));
+    result.output.value = 1.0;
     return finished_run(d, result);
   });
   const auto slopes = slopes_of(Runs(runs), sweep);
@@ -305,10 +307,10 @@ TEST(SweepSlopes, OmitCellsNotThreeTimesBetterThanStart) {
 TEST(SweepSlopes, ReportPrivacyLabelsOfCountedRuns) {
   const Slope s = only_slope(parsed(four_sizes), [&](const json& d) {
     const bool small = d.at("records") == 100;
-    json result = result_of(level_of(d), small ? 0.0 : 1e9);  // the smallest cell does not count
-    result["privacy"]["label"] = small                    ? "violated"
-                                 : d.at("records") == 400 ? "conditional"
-                                                          : "enforced";
+    RunResult result = result_of(level_of(d), small ? 0.0 : 1e9);  // the smallest cell is left out
+    result.privacy.label = small                    ? PrivacyLabel::violated
+                           : d.at("records") == 400 ? PrivacyLabel::conditional
+                                                    : PrivacyLabel::enforced;
     return finished_run(d, result);
   });
   EXPECT_EQ(s.privacy, (std::set<std::string>{"conditional", "enforced"}));
@@ -366,9 +368,9 @@ TEST(SweepSlopes, CountFailuresAndOmitSingleValueCells) {
 
 TEST(SweepSlopes, OmitCellsWithZeroOrMissingMetric) {
   const Slope s = only_slope(parsed(four_sizes), [](const json& d) {
-    json result = result_of(level_of(d));
-    if (d.at("records") == 100 && d.at("seed") == 1) result["output"]["sosp_level"] = 0.0;
-    if (d.at("records") == 400 && d.at("seed") == 1) result["output"].erase("sosp_level");
+    RunResult result = result_of(level_of(d));
+    if (d.at("records") == 100 && d.at("seed") == 1) result.output.sosp_level = 0.0;
+    if (d.at("records") == 400 && d.at("seed") == 1) result.output.sosp_level.reset();
     return finished_run(d, result);
   });
   EXPECT_EQ(s.left_out,

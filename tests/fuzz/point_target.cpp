@@ -8,7 +8,11 @@ namespace dpsosp::fuzz {
 
 void read(std::string_view input) {
   try {
-    certify_point("double-well", {}, 10, 2, 1, 1, std::string(input));
+    RunSpec spec;
+    spec.problem = "double-well";
+    spec.records = 10;
+    spec.dimension = 2;
+    certify_point(spec, std::string(input));
   } catch (const InputError& e) {
     check_refusal(e.what());
   }

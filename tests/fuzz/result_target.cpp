@@ -9,6 +9,7 @@
 #include <SQLiteCpp/SQLiteCpp.h>
 
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/experiments/run_json.hpp"
 #include "dpsosp/experiments/sweep_report.hpp"
 #include "fuzz_target.hpp"
 
@@ -107,6 +108,7 @@ std::vector<std::string> seeds() {
           R"("best":[0,1,2,3,0.25],"trace":[[0,1,2,0,3],[1,0.5,1,0,"inf"]],"minimum":0,)"
           R"("population":{"output":{"value":1.5},"minimum":"nan"},"schedule":{"alpha":0.5},)"
           R"("algorithm":{"parameters":{"batch":"12"},"steps":3}})",
+          nlohmann::json(RunResult()).dump(),
           "null",
           R"({"algorithm":{},"problem":"b","records":10,"epsilon":1})",
           R"({"privacy":{"label":[]},"output":{"sosp_level":1},"start":{"sosp_level":9}})",

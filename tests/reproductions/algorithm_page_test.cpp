@@ -79,7 +79,7 @@ TEST(QuickRuns, PrintTheirCommands) {
   spec.records = 10;
   spec.dimension = 3;
   spec.epsilon = 0.5;
-  spec.schedule = "paper";
+  spec.schedule = Schedule::paper;
   spec.settings = {{"steps", "7"}};
   spec.problem_settings = {{"start", "random"}};
   EXPECT_EQ(command_of(spec),

@@ -110,6 +110,16 @@ TEST(League, SkipsFailedCandidates) {
   EXPECT_EQ(choose({{nan}, {}}), 0u);
 }
 
+RunResult result_at(double level) {
+  RunResult r;
+  r.output.sosp_level = level;
+  r.output.value = 0;
+  r.start.sosp_level = r.start.value = 1;
+  r.best = TraceRow{.sosp_level = 1e-9};
+  r.privacy.spent = 0.5;
+  return r;
+}
+
 /// Results that say what the test wants, for every run of a board.
 class Pretended {
  public:
@@ -120,10 +130,7 @@ class Pretended {
       stored_.push_back({.key = RunKey(job),
                          .status = RunStatus::finished,
                          .reason = "",
-                         .result = {{"output", {{"sosp_level", at}, {"value", 0.0}}},
-                                    {"start", {{"sosp_level", 1.0}, {"value", 1.0}}},
-                                    {"best", {0, 0.0, 0.0, 0.0, 1e-9}},
-                                    {"privacy", {{"spent", 0.5}}}}});
+                         .result = result_at(at)});
     }
   }
   Runs runs() const { return Runs(stored_); }

@@ -10,6 +10,7 @@
 #include "dpsosp/claims/claims.hpp"
 #include "dpsosp/experiments/json_number.hpp"
 #include "dpsosp/experiments/metric.hpp"
+#include "dpsosp/experiments/run_json.hpp"
 #include "dpsosp/experiments/run_key.hpp"
 #include "findings.hpp"
 
@@ -146,13 +147,15 @@ TEST(LowyClaims, FormulasDecideClaimsThatNeedNoRun) {
 
 TEST(LowyClaims, CountsCrossingOnlyAwayFromStart) {
   const auto verdict = [](double level) {
-    return finding_of("lowy-2024/c5", Scale::quick, [&](const json& job) {
+    return finding_of("lowy-2024/c5", Scale::quick, [&](const json& job) -> json {
       const double over = 50 * job.at("dimension").get<double>() / job.at("records").get<double>();
       const bool warm = job.at("algorithm") == "lowy-2024/warm-exponential";
       const double at = level * (warm ? std::pow(over, 0.3) : 1);
-      return json{{"start", {{"gradient_norm", 1}}},
-                  {"trace", {{0, 0, at, 0, 0}}},
-                  {"schedule", {{"alpha", at}}}};
+      RunResult r;
+      r.start.gradient_norm = 1;
+      r.trace = {TraceRow{.t = 0, .gradient_norm = at}};
+      r.schedule.alpha = at;
+      return r;
     });
   };
   const Finding away = verdict(0.1);
@@ -176,11 +179,13 @@ TEST(LowyClaims, BoundsDeviationFromAboveOnly) {
 
 TEST(LowyClaims, IsInconclusiveIfPromiseIsNoBetterThanStart) {
   const auto verdict = [](double promise, double reached) {
-    return finding_of("lowy-2024/c8", Scale::quick, [&](const json&) {
-      return json{{"minimum", 0},
-                  {"start", {{"value", 1.0}}},
-                  {"output", {{"value", reached}}},
-                  {"schedule", {{"alpha", promise}}}};
+    return finding_of("lowy-2024/c8", Scale::quick, [&](const json&) -> json {
+      RunResult r;
+      r.minimum = 0;
+      r.start.value = 1;
+      r.output.value = reached;
+      r.schedule.alpha = promise;
+      return r;
     });
   };
   EXPECT_EQ(verdict(0.4, 0.1).verdict, Verdict::inconclusive);
@@ -211,15 +216,17 @@ TEST(LowyClaims, WarmStartFailsOnlyIfSignificantlyWorse) {
 
 TEST(LowyClaims, CountsPopulationSlopeOnlyIfSecondStageActs) {
   const auto verdict = [](int steps, double quiet) {
-    return finding_of("lowy-2024/c13", Scale::quick, [&](const json& job) {
+    return finding_of("lowy-2024/c13", Scale::quick, [&](const json& job) -> json {
       const double level = 1 / std::sqrt(job.at("records").get<double>());
-      const json point{{"gradient_norm", level * (job.at("door") == "no_noise" ? quiet : 1)},
-                       {"sosp_level", level}};
-      return json{{"start", {{"gradient_norm", 1}, {"sosp_level", 1}}},
-                  {"output", point},
-                  {"schedule", {{"alpha", level}}},
-                  {"privacy", {{"label", "enforced"}}},
-                  {"algorithm", {{"steps", steps}}}};
+      RunResult r;
+      r.start.gradient_norm = 1;
+      r.start.sosp_level = 1;
+      r.output.gradient_norm = level * (job.at("door") == "no_noise" ? quiet : 1);
+      r.output.sosp_level = level;
+      r.schedule.alpha = level;
+      r.privacy.label = PrivacyLabel::enforced;
+      r.algorithm.steps = steps;
+      return r;
     });
   };
   EXPECT_EQ(verdict(100, 0.1).verdict, Verdict::as_claimed) << verdict(100, 0.1).reason;
@@ -229,7 +236,10 @@ TEST(LowyClaims, CountsPopulationSlopeOnlyIfSecondStageActs) {
 }
 
 TEST(TraceMetric, WeighsFirstRowAsOneIterate) {
-  const json run{{"minimum", 0.5}, {"trace", {{100, 2.0, 1.0, 0, 0}, {103, 4.0, 3.0, 0, 0}}}};
+  RunResult run;
+  run.minimum = 0.5;
+  run.trace = {TraceRow{.t = 100, .value = 2, .gradient_norm = 1},
+               TraceRow{.t = 103, .value = 4, .gradient_norm = 3}};
   EXPECT_DOUBLE_EQ(*metric_of(run, "trace.mean_gradient_norm"), (1.0 + 3 * 3.0) / 4);
   EXPECT_DOUBLE_EQ(*metric_of(run, "trace.mean_excess_risk"), (2.0 + 3 * 4.0) / 4 - 0.5);
 }

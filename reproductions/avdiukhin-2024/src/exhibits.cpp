@@ -177,17 +177,15 @@ plots::Table bound_table(const Runs& runs, const Sweep& sweep) {
     double steps = 0, nominal = 0, printed = 0, violations = 0;
     std::map<std::string, int> labels;
     bool clips = false;
-    for (const json& run : cell.runs) {
-      const StoredRun& stored = runs.at(run);
-      if (stored.status != RunStatus::finished) continue;
-      const Gradients g = gradients_met(stored.result, run);
+    for (const FinishedRun& run : finished(runs, cell.runs)) {
+      const Gradients g = gradients_met(run);
       longest.push_back(g.longest);
       steps = g.steps;
       nominal = g.nominal;
       printed = g.lemma_3_2;
       violations += g.violations;
       clips = g.clips;
-      ++labels[stored.result.at("privacy").at("label").get<std::string>()];
+      ++labels[std::string(to_string(run.result->privacy.label))];
     }
     plots::Row row{.label = row_label(sweep, cell)};
     if (longest.empty()) continue;
@@ -246,11 +244,10 @@ plots::Figure bound_figure(const Runs& runs, const Sweep& sweep) {
     if (sweep.arms[cell.arm].name != "noisy SGD") continue;
     std::vector<double> longest;
     Gradients g{};
-    for (const json& run : cell.runs)
-      if (const StoredRun& stored = runs.at(run); stored.status == RunStatus::finished) {
-        g = gradients_met(stored.result, run);
-        longest.push_back(g.longest);
-      }
+    for (const FinishedRun& run : finished(runs, cell.runs)) {
+      g = gradients_met(run);
+      longest.push_back(g.longest);
+    }
     if (longest.empty()) continue;
     for (plots::Series* s : {&met, &proved, &printed}) s->x.push_back(g.steps);
     met.low.push_back(std::ranges::min(longest));
@@ -273,9 +270,8 @@ plots::Exhibit no_clipping(const Runs& runs, const Study& study) {
     e.figures.push_back(std::move(f));
   double violations = 0;
   for (const auto& [part, cell] : cells_in(sweep, {"n", "batches", "paper-schedule"}))
-    for (const json& run : cell.runs)
-      if (const StoredRun& stored = runs.at(run); stored.status == RunStatus::finished)
-        violations += gradients_met(stored.result, run).violations;
+    for (const FinishedRun& run : finished(runs, cell.runs))
+      violations += gradients_met(run).violations;
   e.verdict = {
       fmt::format("{:.0f} gradients above C where C is proved or printed; (ε, 2δ) fails: {:.3g} "
                   "against 0.02 at ε = 1, δ = 0.01",

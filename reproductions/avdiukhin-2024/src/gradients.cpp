@@ -6,12 +6,10 @@
 #include <cmath>
 #include <string>
 
-#include "dpsosp/experiments/json_number.hpp"
+#include "dpsosp/experiments/metric.hpp"
 #include "dpsosp/experiments/study.hpp"
 
 namespace dpsosp::avdiukhin_2024_exhibit {
-
-using nlohmann::json;
 
 namespace {
 
@@ -35,19 +33,19 @@ double saddle_level() { return 1.0 / rho; }
 
 double first_bound() { return 2.0 * std::sqrt(gap) + deviation; }
 
-Gradients gradients_met(const json& result, const json& description) {
-  const json& log = result.at("evaluation_log");
-  const json& algorithm = result.at("algorithm");
+Gradients gradients_met(const FinishedRun& run) {
+  const RunResult& result = *run.result;
+  const EvaluationLog& log = result.evaluation_log;
   Gradients g{};
-  g.steps = algorithm.at("steps");
-  g.nominal = std::stod(algorithm.at("parameters").at("clip").get<std::string>());
-  g.clips = !log.contains("violations");
-  g.violations = g.clips ? log.at("clipped").get<double>() : log.at("violations").get<double>();
-  g.longest = g.nominal * from_json_number(log.at(g.clips ? "largest_norm_over_limit"
-                                                          : "largest_norm_over_nominal"));
-  const double dimension = description.value("dimension", 10.0);
-  g.lemma_3_2 = avdiukhin_2024::lemma_3_2_bound(
-      well_numbers(description.at("records"), dimension), g.steps, description.at("delta"));
+  g.steps = static_cast<double>(result.algorithm.steps);
+  g.nominal = metric_of(result, "parameters.clip").value();
+  g.clips = !log.unclipped;
+  g.violations = static_cast<double>(g.clips ? log.clipped : log.unclipped->violations);
+  g.longest = g.nominal *
+              (g.clips ? log.largest_norm_over_limit : log.unclipped->largest_norm_over_nominal);
+  const auto n = static_cast<double>(run.run->records);
+  const auto d = static_cast<double>(run.run->dimension.value_or(10));
+  g.lemma_3_2 = avdiukhin_2024::lemma_3_2_bound(well_numbers(n, d), g.steps, run.run->delta);
   return g;
 }
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <nlohmann/json.hpp>
-
 #include "dpsosp/avdiukhin_2024/theory.hpp"
+#include "dpsosp/claims/judging.hpp"
 #include "dpsosp/experiments/study.hpp"
 
 /// What the exhibits and the claims of avdiukhin-2024 share: its sweep on the double well, and the
@@ -27,8 +26,8 @@ struct Gradients {
   double violations;  ///< gradients above `nominal`; of clipped runs those that were shortened
   bool clips;
 };
-/// \param result, description  of a finished run of the sweep
-Gradients gradients_met(const nlohmann::json& result, const nlohmann::json& description);
+/// Of a finished run of the sweep.
+Gradients gradients_met(const FinishedRun& run);
 
 /// Least δ with which two laws are (ε, δ)-close, of a pair that is (ε, δ)-close after moving mass
 /// `failure` in each: the worst such pair.

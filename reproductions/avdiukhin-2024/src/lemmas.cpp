@@ -12,7 +12,7 @@
 #include "dpsosp/claims/judging.hpp"
 #include "dpsosp/experiments/json_number.hpp"
 #include "dpsosp/experiments/metric.hpp"
-#include "dpsosp/experiments/run.hpp"
+#include "dpsosp/experiments/run_json.hpp"
 #include "dpsosp/experiments/study.hpp"
 #include "gradients.hpp"
 #include "parts.hpp"
@@ -150,7 +150,7 @@ Finding clipping_is_inactive(const Runs& runs, const Study& study) {
 
 constexpr double selection_candidates = 6, selection_failure = 0.05;
 
-std::vector<json> selection_jobs(const Study& study) {
+std::vector<RunDescription> selection_runs(const Study& study) {
   RunSpec spec;
   spec.algorithm = "avdiukhin-2024/dp-sgd";
   spec.problem = "double-well";
@@ -163,29 +163,32 @@ std::vector<json> selection_jobs(const Study& study) {
                    {"deviation", "1"},
                    {"largest_deviation", "1"}};
   spec.observations = 0;
-  std::vector<json> jobs;
+  std::vector<RunDescription> runs;
   for (spec.seed = 0; spec.seed < (study.scale == Scale::full    ? 200U
                                    : study.scale == Scale::quick ? 40U
                                                                  : 5U);
        ++spec.seed) {
     spec.data_seed = spec.seed;
-    jobs.push_back(describe(spec));
+    runs.push_back(describe(spec));
   }
-  return jobs;
+  return runs;
+}
+
+std::vector<json> selection_jobs(const Study& study) {
+  const auto runs = selection_runs(study);
+  return {runs.begin(), runs.end()};
 }
 
 Finding section_3_4(const Runs& runs, const Study& study) {
   int count = 0, none = 0, far = 0;
   double needed = 0, records = 0, worst = 0;
-  for (const json& job : selection_jobs(study)) {
-    const StoredRun& stored = runs.at(job);
-    if (stored.status != RunStatus::finished) continue;
-    const json& r = stored.result;
+  for (const FinishedRun& run : finished(runs, selection_runs(study))) {
+    const RunResult& r = *run.result;
     const auto parameter = [&](const char* name) {
       return *metric_of(r, fmt::format("parameters.{}", name));
     };
     const double alpha = parameter("selection_alpha"), rho = 1.0 / saddle_level();
-    records = job.at("records");
+    records = static_cast<double>(run.run->records);
     needed = std::max(needed,
                       32.0 *
                           std::max(parameter("clip") / alpha,
@@ -238,7 +241,7 @@ Finding section_3_4_privacy(const Runs& runs, const Study& study) {
                  "every question has two tests, and each has half the noise of replace-one");
 }
 
-std::vector<json> appendix_c_jobs(const Study& study) {
+std::vector<RunDescription> appendix_c_runs(const Study& study) {
   RunSpec spec;
   spec.algorithm = "avdiukhin-2024/noisy-sgd";
   spec.problem = "phase-retrieval";
@@ -246,25 +249,28 @@ std::vector<json> appendix_c_jobs(const Study& study) {
   spec.records = 10000;
   spec.dimension = 2;
   spec.epsilon = 8;
-  spec.calibrator = "rdp";
+  spec.calibrator = Calibrator::rdp;
   spec.door = Door::no_clipping;
-  std::vector<json> jobs;
+  std::vector<RunDescription> runs;
   for (spec.seed = 0; spec.seed < (study.scale == Scale::full ? 20U : 3U); ++spec.seed) {
     spec.data_seed = spec.seed;
-    jobs.push_back(describe(spec));
+    runs.push_back(describe(spec));
   }
-  return jobs;
+  return runs;
+}
+
+std::vector<json> appendix_c_jobs(const Study& study) {
+  const auto runs = appendix_c_runs(study);
+  return {runs.begin(), runs.end()};
 }
 
 Finding appendix_c(const Runs& runs, const Study& study) {
   int count = 0, kept = 0;
   double least = 1.0, promise = 0, start = std::numeric_limits<double>::infinity();
-  for (const json& job : appendix_c_jobs(study)) {
-    const StoredRun& stored = runs.at(job);
-    if (stored.status != RunStatus::finished) continue;
-    const double share = *metric_of(stored.result, "trace.fraction_solved");
-    promise = std::max(promise, *metric_of(stored.result, "schedule.alpha"));
-    start = std::min(start, *metric_of(stored.result, "start.sosp_level"));
+  for (const FinishedRun& run : finished(runs, appendix_c_runs(study))) {
+    const double share = *metric_of(*run.result, "trace.fraction_solved");
+    promise = std::max(promise, *metric_of(*run.result, "schedule.alpha"));
+    start = std::min(start, *metric_of(*run.result, "start.sosp_level"));
     ++count;
     least = std::min(least, share);
     kept += share >= 0.5;

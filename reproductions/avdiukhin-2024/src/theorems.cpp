@@ -9,7 +9,6 @@
 #include <fmt/ranges.h>
 
 #include "dpsosp/claims/judging.hpp"
-#include "dpsosp/experiments/json_number.hpp"
 #include "dpsosp/experiments/metric.hpp"
 #include "dpsosp/experiments/study.hpp"
 #include "dpsosp/experiments/sweep.hpp"
@@ -108,12 +107,11 @@ Finding theorem_3_1_repaired(const Runs& runs, const Study& study) {
            rate_sweep(study),
            "DP-SGD",
            {"n", "d", "epsilon"},
-           [&](const Part&, const json& d, const json& r) {
-             const json& p = r.at("privacy");
-             const double share = from_json_number(p.at("spent")) / d.at("epsilon").get<double>();
+           [&](const Part&, const RunDescription& d, const RunResult& r) {
+             const double share = r.privacy.spent / d.epsilon;
              worst = std::max(worst, share);
              ++count;
-             kept += p.at("label") == "enforced" && share <= 1.0 + 1e-9;
+             kept += r.privacy.label == PrivacyLabel::enforced && share <= 1.0 + 1e-9;
            });
   if (count == 0) return nothing_ran();
   return finding(
@@ -133,8 +131,8 @@ Finding lemma_3_2(const Runs& runs, const Study& study) {
            rate_sweep(study),
            "noisy SGD",
            {"n", "d", "epsilon"},
-           [&](const Part& part, const json& d, const json& r) {
-             const Gradients g = gradients_met(r, d);
+           [&](const Part& part, const RunDescription& d, const RunResult& r) {
+             const Gradients g = gradients_met({&d, &r});
              ++count;
              worst = std::max(worst, g.longest / g.lemma_3_2);
              least = std::min(least, g.longest);
@@ -181,11 +179,11 @@ Finding lemma_3_2_repaired(const Runs& runs, const Study& study) {
            rate_sweep(study),
            "noisy SGD",
            {"n", "d", "epsilon"},
-           [&](const Part&, const json& d, const json& r) {
-             const Gradients g = gradients_met(r, d);
+           [&](const Part&, const RunDescription& d, const RunResult& r) {
+             const Gradients g = gradients_met({&d, &r});
              ++count;
              worst = std::max(worst, g.longest / g.nominal);
-             kept += g.violations == 0 && r.at("privacy").at("label") == "conditional";
+             kept += g.violations == 0 && r.privacy.label == PrivacyLabel::conditional;
            });
   if (count == 0) return nothing_ran();
   Numbers n = well_numbers(1e5, 10);
@@ -229,15 +227,13 @@ Finding theorem_3_3_repaired(const Runs& runs, const Study& study) {
            rate_sweep(study),
            "noisy SGD",
            {"n", "d", "epsilon"},
-           [&](const Part&, const json& d, const json& r) {
+           [&](const Part&, const RunDescription& d, const RunResult& r) {
              ++count;
-             const json& p = r.at("privacy");
-             if (!p.contains("class_relative")) return;
-             const double delta = d.at("delta"), epsilon = d.at("epsilon");
-             const double failure = p.at("class_relative").at("bound_failure");
-             stated +=
-                 std::abs(class_relative_delta({.epsilon = epsilon, .delta = delta / 2}, failure) -
-                          delta) <= 1e-9 * delta;
+             if (!r.privacy.class_relative) return;
+             const double failure = r.privacy.class_relative->bound_failure;
+             stated += std::abs(class_relative_delta({.epsilon = d.epsilon, .delta = d.delta / 2},
+                                                     failure) -
+                                d.delta) <= 1e-9 * d.delta;
            });
   if (count == 0) return nothing_ran();
   return finding(
@@ -253,7 +249,7 @@ Finding theorem_3_4_share(const Runs& runs, const Study& study) {
            rate_sweep(study),
            "",
            {"n", "paper-schedule"},
-           [&](const Part&, const json&, const json& r) {
+           [&](const Part&, const RunDescription&, const RunResult& r) {
              const auto alpha = metric_of(r, "schedule.alpha");
              const auto share = metric_of(r, "trace.fraction_solved");
              const auto start = start_metric(r, "output.sosp_level");
@@ -320,18 +316,26 @@ Finding noise_is_needed(const Runs& runs, const Study& study) {
   int still = 0, quiet = 0, below = 0, noisy = 0;
   double off = 0;
   for (const char* arm : {"noisy SGD, epsilon = infinity", "DP-SGD, epsilon = infinity"})
-    each_run(
-        runs, rate_sweep(study), arm, {"controls"}, [&](const Part&, const json&, const json& r) {
-          const double distance = std::abs(*metric_of(r, "output.sosp_level") - saddle_level());
-          off = std::max(off, distance);
-          ++quiet;
-          still += distance <= 1e-9;
-        });
+    each_run(runs,
+             rate_sweep(study),
+             arm,
+             {"controls"},
+             [&](const Part&, const RunDescription&, const RunResult& r) {
+               const double distance =
+                   std::abs(*metric_of(r, "output.sosp_level") - saddle_level());
+               off = std::max(off, distance);
+               ++quiet;
+               still += distance <= 1e-9;
+             });
   for (const char* arm : {"noisy SGD", "DP-SGD"})
-    each_run(runs, rate_sweep(study), arm, {"n"}, [&](const Part&, const json&, const json& r) {
-      ++noisy;
-      below += *metric_of(r, "output.sosp_level") < *metric_of(r, "schedule.alpha");
-    });
+    each_run(runs,
+             rate_sweep(study),
+             arm,
+             {"n"},
+             [&](const Part&, const RunDescription&, const RunResult& r) {
+               ++noisy;
+               below += *metric_of(r, "output.sosp_level") < *metric_of(r, "schedule.alpha");
+             });
   if (quiet == 0 || noisy == 0) return nothing_ran();
   return finding(
       still == quiet && below == noisy,

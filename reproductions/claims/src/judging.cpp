@@ -30,12 +30,11 @@ Finding nothing_ran() { return {.verdict = Verdict::inconclusive, .reason = "no 
 
 std::vector<json> no_jobs(const Study&) { return {}; }
 
-std::vector<FinishedRun> finished(const Runs& runs, const std::vector<json>& descriptions) {
+std::vector<FinishedRun> finished(const Runs& runs,
+                                  const std::vector<RunDescription>& descriptions) {
   std::vector<FinishedRun> all;
-  for (const json& d : descriptions) {
-    const StoredRun& run = runs.at(d);
-    if (run.status == RunStatus::finished) all.push_back({&d, &run.result});
-  }
+  for (const RunDescription& d : descriptions)
+    if (const RunResult* result = runs.result(d)) all.push_back({&d, result});
   return all;
 }
 
@@ -51,7 +50,8 @@ void each_run(
     const Sweep& sweep,
     std::string_view arm,
     const std::vector<std::string_view>& parts,
-    const std::function<void(const Part&, const json& description, const json& result)>& visit) {
+    const std::function<
+        void(const Part&, const RunDescription& description, const RunResult& result)>& visit) {
   for (const Part& part : sweep.parts) {
     if (std::ranges::find(parts, part.name) == parts.end()) continue;
     for (const Cell& cell : cells_of(sweep, part)) {
@@ -78,7 +78,7 @@ std::vector<json> sweep_jobs(const std::vector<std::string_view>& names, const S
   return jobs;
 }
 
-bool says_something(const json& result, std::string_view metric, double promise) {
+bool says_something(const RunResult& result, std::string_view metric, double promise) {
   const auto start = start_metric(result, metric);
   return start && start_over_result * promise < *start;
 }

@@ -11,7 +11,7 @@
 #include <fmt/ranges.h>
 
 #include "dpsosp/claims/judging.hpp"
-#include "dpsosp/experiments/run.hpp"
+#include "dpsosp/experiments/run_json.hpp"
 #include "dpsosp/ganesh_2023/exponential_sampler.hpp"
 #include "dpsosp/problems/problem.hpp"
 #include "parts.hpp"
@@ -136,8 +136,8 @@ Finding gibbs_stability(const Runs&, const Study&) {
           .value = slope};
 }
 
-std::vector<json> langevin_jobs_at(double n) {
-  std::vector<json> jobs;
+std::vector<RunDescription> langevin_runs_at(double n) {
+  std::vector<RunDescription> runs;
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     RunSpec spec;
     spec.algorithm = "wang-chen-xu-2019/dp-gld";
@@ -146,15 +146,15 @@ std::vector<json> langevin_jobs_at(double n) {
     spec.records = static_cast<Index>(n);
     spec.dimension = 4;
     spec.seed = spec.data_seed = seed;
-    jobs.push_back(describe(spec));
+    runs.push_back(describe(spec));
   }
-  return jobs;
+  return runs;
 }
 constexpr std::array langevin_records{1e3, 1e4, 1e5, 1e6};
 std::vector<json> langevin_jobs(const Study&) {
   std::vector<json> jobs;
   for (const double n : langevin_records)
-    for (json& job : langevin_jobs_at(n)) jobs.push_back(std::move(job));
+    for (const RunDescription& run : langevin_runs_at(n)) jobs.emplace_back(run);
   return jobs;
 }
 
@@ -167,7 +167,7 @@ Finding langevin(const Runs& runs, const Study&) {
   std::vector<double> scaled;
   std::vector<std::string> words;
   for (const double n : langevin_records) {
-    const auto risk = values_of(finished(runs, langevin_jobs_at(n)), "output.excess_risk");
+    const auto risk = values_of(finished(runs, langevin_runs_at(n)), "output.excess_risk");
     if (risk.empty()) return {.verdict = Verdict::inconclusive, .reason = "no run finished"};
     scaled.push_back(mean(risk) * std::log(n) / 4.0);
     words.push_back(
@@ -181,27 +181,27 @@ Finding langevin(const Runs& runs, const Study&) {
                            "no finite one is proved; the printed rate needs one that grows with n"};
 }
 
-std::vector<json> exponential_jobs_at(double n) {
-  std::vector<json> jobs;
+std::vector<RunDescription> exponential_runs_at(double n) {
+  std::vector<RunDescription> runs;
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     RunSpec spec;
     spec.algorithm = "ganesh-2023/exponential-mechanism";
     spec.problem = "multi-well";
     spec.problem_settings = {{"sampling", "whole"}};
     spec.settings = {{"method", "rejection"}};
-    spec.schedule = "paper";
+    spec.schedule = Schedule::paper;
     spec.records = static_cast<Index>(n);
     spec.dimension = 1;
     spec.seed = spec.data_seed = seed;
-    jobs.push_back(describe(spec));
+    runs.push_back(describe(spec));
   }
-  return jobs;
+  return runs;
 }
 constexpr std::array exponential_records{1e2, 1e4, 1e6, 1e8};
 std::vector<json> exponential_jobs(const Study&) {
   std::vector<json> jobs;
   for (const double n : exponential_records)
-    for (json& job : exponential_jobs_at(n)) jobs.push_back(std::move(job));
+    for (const RunDescription& run : exponential_runs_at(n)) jobs.emplace_back(run);
   return jobs;
 }
 
@@ -215,7 +215,7 @@ Finding exponential_risk(const Runs& runs, const Study&) {
   std::vector<std::string> words;
   for (const double n : exponential_records) {
     const std::vector<double> risks =
-        values_of(finished(runs, exponential_jobs_at(n)), "population.output.excess_risk");
+        values_of(finished(runs, exponential_runs_at(n)), "population.output.excess_risk");
     const double beta = ganesh_2023::inverse_temperature_of(
         ganesh_2023::BetaMode::printed, n, 1, G, D, {.epsilon = 1, .delta = run_delta}, 12);
     const double mu = ganesh_2023::printed_regularizer(beta, 1, D);

@@ -13,8 +13,8 @@
 #include <fmt/ranges.h>
 
 #include "dpsosp/claims/judging.hpp"
-#include "dpsosp/experiments/json_number.hpp"
 #include "dpsosp/experiments/metric.hpp"
+#include "dpsosp/experiments/run_json.hpp"
 #include "dpsosp/experiments/study.hpp"
 #include "dpsosp/experiments/sweep.hpp"
 #include "dpsosp/privacy/stationarity_test.hpp"
@@ -29,13 +29,12 @@ using nlohmann::json;
 constexpr const char* spider_sweep = "ganesh-2023-stochastic-spider";
 
 /// Public facts of the problem that a description of a run names.
-PublicFacts facts_of(const json& description) {
-  const auto family = find_problem(description.at("problem").get<std::string>());
+PublicFacts facts_of(const RunDescription& run) {
+  const auto family = find_problem(run.problem);
   Fields fields = family->fields();
-  for (const auto& [name, value] : description.at("problem_settings").items())
-    set_field(fields, family->name(), name, value.get<std::string>());
-  return family->facts({.records = description.at("records"),
-                        .dimension = description.at("dimension").get<Index>()});
+  for (const auto& [name, text] : run.problem_settings)
+    set_field(fields, family->name(), name, text);
+  return family->facts({.records = run.records, .dimension = run.dimension});
 }
 
 /// Laplace scale of a question of the scalar selection on n records at unit constants.
@@ -62,7 +61,7 @@ std::vector<Cell> empirical_cells(const Study& study, std::string_view only = {}
 }
 
 struct SpiderRun {
-  const json* result;
+  const RunResult* result;
   Constants numbers;
 
   double metric(std::string_view name) const { return metric_of(*result, name).value(); }
@@ -72,11 +71,9 @@ struct SpiderRun {
 std::vector<SpiderRun> spider_runs(const Runs& runs, const Cell& cell) {
   std::vector<SpiderRun> all;
   std::optional<Constants> numbers;
-  for (const json& description : cell.runs) {
-    const StoredRun& run = runs.at(description);
-    if (run.status != RunStatus::finished) continue;
-    if (!numbers) numbers = facts_of(description).constants;
-    all.push_back({&run.result, *numbers});
+  for (const FinishedRun& r : finished(runs, cell.runs)) {
+    if (!numbers) numbers = facts_of(*r.run).constants;
+    all.push_back({r.result, *numbers});
   }
   return all;
 }
@@ -103,13 +100,13 @@ Finding population_risk(const Runs& runs, const Study& study) {
   for (const Cell& cell : population_risk_cells(study)) {
     const CellMetric m = measure(runs, cell, "population.output.excess_risk");
     if (m.values.empty()) continue;
-    const json& run = cell.runs.front();
+    const RunDescription& run = cell.runs.front();
     const PublicFacts facts = facts_of(run);
-    const auto n = run.at("records").get<double>(), epsilon = run.at("epsilon").get<double>();
+    const auto n = static_cast<double>(run.records);
     const auto d = static_cast<double>(facts.dimension);
     const double diameter = 2.0 * median(measure(runs, cell, "parameters.domain_radius").values);
-    const double bound =
-        facts.constants[constant::lipschitz] * diameter * (d / (n * epsilon) + std::sqrt(d / n));
+    const double bound = facts.constants[constant::lipschitz] * diameter *
+                         (d / (n * run.epsilon) + std::sqrt(d / n));
     largest = std::max(largest, median(m.values) / bound);
     least = std::min(least, median(m.values) / bound);
     ++cells;
@@ -124,7 +121,7 @@ Finding population_risk(const Runs& runs, const Study& study) {
 std::vector<json> spider_empirical_jobs(const Study& study) {
   std::vector<json> jobs;
   for (const Cell& c : empirical_cells(study))
-    for (const json& run : c.runs) jobs.push_back(run);
+    jobs.insert(jobs.end(), c.runs.begin(), c.runs.end());
   return jobs;
 }
 
@@ -166,9 +163,9 @@ Finding spider_benign_escape(const Runs& runs, const Study& study) {
     for (const SpiderRun& r : spider_runs(runs, cell)) {
       const double alpha = r.metric("schedule.alpha");
       // Only from where an escape is due at once.
-      if (from_json_number(r.result->at("start").at("gradient_norm")) > alpha) continue;
-      const double drop = r.metric("start.value") - from_json_number(r.result->at("best").at(1));
-      const double curvature = from_json_number(r.result->at("best").at(3));
+      if (r.result->start.gradient_norm > alpha) continue;
+      const double drop = r.metric("start.value") - r.result->best.value().value;
+      const double curvature = r.result->best.value().lambda_min;
       left += drop >= std::pow(alpha, 1.5) /
                           (4.0 * std::sqrt(r.numbers[constant::hessian_lipschitz])) &&
               curvature >= -std::sqrt(r.numbers[constant::hessian_lipschitz] * alpha);
@@ -190,7 +187,7 @@ Finding spider_refresh_count(const Runs& runs, const Study& study) {
           largest,
           r.metric("counts.refreshes") / (1.0 + 4.0 * r.numbers[constant::suboptimality] /
                                                     (r.numbers[constant::smoothness] * kappa)));
-      capped += r.result->at("algorithm").at("status") == "cap";
+      capped += r.result->algorithm.status == Status::cap;
       ++all;
     }
   return {
@@ -206,11 +203,10 @@ Finding spider_budget_kept(const Runs& runs, const Study& study) {
   double largest = 0;
   for (const Cell& cell : empirical_cells(study))
     for (const SpiderRun& r : spider_runs(runs, cell)) {
-      const json& privacy = r.result->at("privacy");
-      const double granted = from_json_number(privacy.at("guarantee"));
-      const double share = r.metric("privacy.spent") / granted;
+      const PrivacyResult& privacy = r.result->privacy;
+      const double share = privacy.spent / privacy.guarantee;
       largest = std::max(largest, share);
-      kept += share <= 1.0 + 1e-12 && privacy.at("label") == "enforced";
+      kept += share <= 1.0 + 1e-12 && privacy.label == PrivacyLabel::enforced;
       ++all;
     }
   return {
@@ -228,7 +224,7 @@ Finding spider_selection_cost(const Runs& runs, const Study& study) {
   for (const Cell& cell : empirical_cells(study, "n"))
     for (const SpiderRun& r : spider_runs(runs, cell)) {
       ++all;
-      if (r.result->at("algorithm").at("status") != "certified") continue;
+      if (r.result->algorithm.status != Status::certified) continue;
       ++accepted;
       const double level = r.metric("output.sosp_level");
       worst = std::max(worst, level / r.metric("schedule.alpha"));

@@ -267,7 +267,6 @@ Trial trial(const Ground& ground,
   spec.records = place.records;
   spec.dimension = ground.dimension;
   spec.epsilon = place.epsilon;
-  spec.calibrator = "cks";
   spec.door = door;
   spec.observations = 0;  // outputs alone count
 
@@ -321,9 +320,7 @@ std::string missing_data(const Board& board) {
 std::vector<json> jobs_of(const Board& board, const Study& study) {
   if (!missing_data(board).empty()) return {};
   std::vector<json> jobs;
-  const auto add = [&](Trial t) {
-    for (json& run : t.runs) jobs.push_back(std::move(run));
-  };
+  const auto add = [&](const Trial& t) { jobs.insert(jobs.end(), t.runs.begin(), t.runs.end()); };
   const Extent& extent = board.extent(study);
   for (const std::string& key : entrants()) {
     for (const Place& p : extent.places) add(trial(board.ground, key, p, extent.seeds, study));

@@ -37,10 +37,9 @@ plots::Cell number_cell(double value, int digits = 3) {
 /// A metric of every run of a trial, NaN of failed ones.
 std::vector<double> values(const Runs& runs, const Trial& t, const char* name) {
   std::vector<double> list;
-  for (const json& description : t.runs) {
-    const StoredRun& run = runs.at(description);
-    list.push_back(run.status == RunStatus::finished ? metric_of(run.result, name).value_or(nan)
-                                                     : nan);
+  for (const RunDescription& d : t.runs) {
+    const RunResult* result = runs.result(d);
+    list.push_back(result != nullptr ? metric_of(*result, name).value_or(nan) : nan);
   }
   return list;
 }

@@ -30,7 +30,7 @@ using liu_talwar_2025_probe::ablations;
 /// Finished runs of the arms of the parts with these names, cell by cell.
 struct CellRuns {
   std::string where;
-  std::vector<const json*> results;
+  std::vector<const RunResult*> results;
 };
 std::vector<CellRuns> results_of(const Runs& runs,
                                  const Study& study,
@@ -62,7 +62,7 @@ Finding estimate_finding(const Runs& runs, const Study& study) {
   double largest = 0, low = std::numeric_limits<double>::infinity(), high = 0;
   for (const CellRuns& c : adaptive_runs(runs, study)) {
     std::vector<double> ratios;
-    for (const json* r : c.results) {
+    for (const RunResult* r : c.results) {
       const auto error = metric_of(*r, "estimate.largest"), alpha = metric_of(*r, "schedule.alpha");
       if (error && alpha) ratios.push_back(*error / *alpha);
     }
@@ -90,7 +90,7 @@ Solved solved_share(const Runs& runs, const Study& study) {
   double solved = 0;
   Solved s;
   for (const CellRuns& c : adaptive_runs(runs, study))
-    for (const json* r : c.results) {
+    for (const RunResult* r : c.results) {
       const auto best = metric_of(*r, "best.sosp_level"), alpha = metric_of(*r, "schedule.alpha");
       if (!alpha || !says_something(*r, "best.sosp_level", *alpha)) {
         ++s.left_out;
@@ -193,7 +193,7 @@ Finding data_finding(const Runs& runs, const Study& study) {
   const double at_small = slope(1e-4), at_large = slope(100);
   int out_of_records = 0;
   for (const CellRuns& c : adaptive_runs(runs, study))
-    for (const json* r : c.results) out_of_records += r->at("algorithm").at("status") == "data";
+    for (const RunResult* r : c.results) out_of_records += r->algorithm.status == Status::data;
   const Solved solved = solved_share(runs, study);
   if (solved.runs == 0)
     return {.verdict = Verdict::inconclusive, .reason = std::string(no_better_than_start)};
@@ -232,7 +232,7 @@ Finding repaired_refreshes_finding(const Runs& runs, const Study& study) {
   Finding f = refreshes_finding(true);
   double worst = 0;
   for (const CellRuns& c : adaptive_runs(runs, study))
-    for (const json* r : c.results) {
+    for (const RunResult* r : c.results) {
       const auto value = [&](const char* name) { return metric_of(*r, name).value(); };
       // Of quartic-saddle with γ = 2: B = γ²/4, and the schedule's own M and ρ.
       constexpr double B = 1;
@@ -255,13 +255,8 @@ Finding ledger_finding(const Runs& runs, const Study& study) {
   for (const Part& part : sweep.parts)
     for (const Cell& cell : cells_of(sweep, part)) {
       if (!is_private_arm(sweep.arms[cell.arm].name)) continue;
-      for (const json& description : cell.runs) {
-        const StoredRun& run = runs.at(description);
-        if (run.status == RunStatus::finished)
-          most = std::max(most,
-                          metric_of(run.result, "privacy.spent").value() /
-                              description.at("epsilon").get<double>());
-      }
+      for (const FinishedRun& r : finished(runs, cell.runs))
+        most = std::max(most, r.result->privacy.spent / r.run->epsilon);
     }
   // The dearest record of a full tree, and of a Hessian batch that answers every product at Ξ.
   double least = 1, highest = 0;
@@ -301,11 +296,11 @@ Finding direct_fix_finding(const Runs& runs, const Study& study) {
   const double rho = 12;  // of quartic-saddle at its default radius
   for (const CellRuns& c :
        results_of(runs, study, ablation_sweep, [](const auto& arm) { return arm == "V1"; }))
-    for (const json* r : c.results) {
-      const double lambda = from_json_number(r->at("best").at(3));
+    for (const RunResult* r : c.results) {
+      const double lambda = r->best.value().lambda_min;
       const double alpha = metric_of(*r, "schedule.alpha").value();
       const double weaker = -std::sqrt(rho) * std::pow(16, 0.2) * std::pow(alpha, 0.4);
-      if (from_json_number(r->at("start").at("lambda_min")) >= weaker) {
+      if (r->start.lambda_min >= weaker) {
         ++vacuous;
         continue;
       }

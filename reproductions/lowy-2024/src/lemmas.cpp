@@ -149,8 +149,9 @@ Finding c14_projection(const Runs& runs, const Study& study) {
   std::vector<std::string> cells;
   for (const int k : projected_dimensions(study)) {
     values.emplace_back();
-    for (const FinishedRun& r : finished(runs, c14_projection_cell(study, k)))
-      values.back().push_back(r.result->at("mean_gradient"));
+    for (const json& job : c14_projection_cell(study, k))
+      if (const StoredRun& run = runs.at(job); run.status == RunStatus::finished)
+        values.back().push_back(run.result.at("mean_gradient"));
     if (values.back().empty())
       return {.verdict = Verdict::inconclusive, .reason = "no run finished"};
     medians.push_back(median(values.back()));

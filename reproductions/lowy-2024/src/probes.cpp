@@ -12,7 +12,7 @@
 #include "dpsosp/core/stream.hpp"
 #include "dpsosp/experiments/json_number.hpp"
 #include "dpsosp/experiments/metric.hpp"
-#include "dpsosp/experiments/run.hpp"
+#include "dpsosp/experiments/run_json.hpp"
 #include "dpsosp/experiments/runner.hpp"
 #include "dpsosp/lowy_2024/exponential_warm_start.hpp"
 #include "dpsosp/privacy/net.hpp"
@@ -33,7 +33,6 @@ constexpr Index published_records = 100, published_dimension = 100, test_records
 constexpr std::uint64_t test_data = 1'000'000, tuning_instances = 2'000'000;  // added to the seed
 
 RunSpec published_run(const json& parameters, const Settings& settings, std::uint64_t seed) {
-  const std::string variant = parameters.at("variant");
   RunSpec spec;
   spec.algorithm = "lowy-2024/published-experiment";
   spec.problem = "trig-radial";
@@ -42,19 +41,15 @@ RunSpec published_run(const json& parameters, const Settings& settings, std::uin
   spec.dimension = published_dimension;
   spec.epsilon = parameters.at("epsilon");
   spec.delta = std::pow(static_cast<double>(published_records), -1.5);
-  spec.calibrator = "rdp";
-  spec.variant = variant;
-  spec.schedule = variant == "printed" ? "paper" : "practical";
+  spec.calibrator = Calibrator::rdp;
+  spec.variant = from_word<Variant>(parameters.at("variant"));
+  spec.schedule = spec.variant == Variant::printed ? Schedule::paper : Schedule::practical;
   spec.settings = settings;
   spec.settings["stage"] = parameters.at("stage");
-  if (parameters.contains("door")) spec.door = door_of(parameters.at("door"));
+  if (parameters.contains("door")) spec.door = from_word<Door>(parameters.at("door"));
   spec.seed = spec.data_seed = seed;
   spec.observations = 0;
   return spec;
-}
-
-double gradient_norm(const json& certificate) {
-  return from_json_number(certificate.at("gradient_norm"));
 }
 
 /// The settings that a grid of step sizes, periods and warm steps offers to a method.
@@ -94,8 +89,8 @@ json published_experiment(const json& parameters, std::uint64_t) {
       double sum = 0;
       for (int k = 0; k < instances; ++k) {
         const std::uint64_t instance = tuning_instances + static_cast<std::uint64_t>(k);
-        sum += gradient_norm(
-            compute_run(describe(published_run(parameters, candidate, instance))).at("output"));
+        sum += compute_run(describe(published_run(parameters, candidate, instance)))
+                   .output.gradient_norm;
       }
       if (sum < least) {
         least = sum;
@@ -108,18 +103,14 @@ json published_experiment(const json& parameters, std::uint64_t) {
   const int seeds = parameters.at("seeds");
   for (int k = 0; k < seeds; ++k) {
     const auto seed = static_cast<std::uint64_t>(k);
-    const json run = compute_run(describe(published_run(parameters, settings, seed)));
-    result["train"].push_back(gradient_norm(run.at("output")));
-    const json test = certify_point("trig-radial",
-                                    {{"law", "ball"}},
-                                    test_records,
-                                    published_dimension,
-                                    seed,
-                                    seed + test_data,
-                                    run.at("point").dump());
-    result["test"].push_back(gradient_norm(test));
-    start += gradient_norm(run.at("start")) / seeds;
-    spent = std::max(spent, from_json_number(run.at("privacy").at("spent")));
+    RunSpec spec = published_run(parameters, settings, seed);
+    const RunResult run = compute_run(describe(spec));
+    result["train"].push_back(run.output.gradient_norm);
+    spec.records = test_records;
+    spec.data_seed = seed + test_data;
+    result["test"].push_back(certify_point(spec, json(run.point.value()).dump()).gradient_norm);
+    start += run.start.gradient_norm / seeds;
+    spent = std::max(spent, run.privacy.spent);
   }
   result["start"] = start;
   result["spent"] = to_json_number(spent);
@@ -273,7 +264,7 @@ json exponential_mechanism_tail(const json& parameters, std::uint64_t) {
   spec.problem_settings = {{"sampling", "whole"}};
   spec.records = parameters.at("records");
   spec.dimension = parameters.at("dimension").get<Index>();
-  spec.schedule = "paper";
+  spec.schedule = Schedule::paper;
   spec.observations = 0;
   const int seeds = parameters.at("seeds");
   const auto n = static_cast<double>(spec.records), d = static_cast<double>(*spec.dimension);
@@ -283,7 +274,7 @@ json exponential_mechanism_tail(const json& parameters, std::uint64_t) {
   double largest = 0;
   for (int k = 0; k < seeds; ++k) {
     spec.seed = spec.data_seed = static_cast<std::uint64_t>(k);
-    const json result = compute_run(describe(spec));
+    const RunResult result = compute_run(describe(spec));
     const double psi = lowy_2024::paper_excess_risk(
         epsilon, n, d, metric_of(result, "parameters.lipschitz").value(), 2 * half_width);
     const double share = metric_of(result, "output.excess_risk").value() / psi;

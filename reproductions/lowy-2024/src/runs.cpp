@@ -13,9 +13,8 @@
 #include <fmt/ranges.h>
 
 #include "dpsosp/claims/judging.hpp"
-#include "dpsosp/experiments/json_number.hpp"
 #include "dpsosp/experiments/metric.hpp"
-#include "dpsosp/experiments/run.hpp"
+#include "dpsosp/experiments/run_json.hpp"
 #include "dpsosp/experiments/study.hpp"
 #include "dpsosp/experiments/sweep.hpp"
 #include "parts.hpp"
@@ -37,10 +36,10 @@ RunSpec radial(std::string algorithm, Index n, Index d) {
 
 constexpr std::array<const char*, 4> amplitudes{"0.1", "0.2", "0.3", "0.4"};
 
-std::vector<json> c6_quasar_cell(const Study& study, const char* amplitude) {
+std::vector<RunDescription> c6_quasar_cell(const Study& study, const char* amplitude) {
   RunSpec spec = radial("lowy-2024/quasar-dp-sgd", study.scale == Scale::smoke ? 2000 : 10000, 16);
   spec.problem_settings["amplitude"] = amplitude;
-  std::vector<json> jobs;
+  std::vector<RunDescription> jobs;
   const std::uint64_t seeds = study.scale == Scale::smoke   ? 2
                               : study.scale == Scale::quick ? 6
                                                             : 20;
@@ -54,7 +53,7 @@ std::vector<json> c6_quasar_cell(const Study& study, const char* amplitude) {
 std::vector<json> c6_quasar_jobs(const Study& study) {
   std::vector<json> jobs;
   for (const char* a : amplitudes)
-    for (json& job : c6_quasar_cell(study, a)) jobs.push_back(std::move(job));
+    for (const RunDescription& run : c6_quasar_cell(study, a)) jobs.emplace_back(run);
   return jobs;
 }
 
@@ -75,11 +74,11 @@ Finding c6_quasar(const Runs& runs, const Study& study) {
 
 constexpr std::array<const char*, 2> failures{"0.2", "0.05"};
 
-std::vector<json> c8_cell(const Study& study, const char* failure) {
+std::vector<RunDescription> c8_cell(const Study& study, const char* failure) {
   RunSpec spec = radial("lowy-2024/quasar-dp-sgd", study.scale == Scale::smoke ? 1000 : 5000, 8);
   spec.settings = {{"boosted", "true"}, {"failure", failure}};
   spec.observations = 0;
-  std::vector<json> jobs;
+  std::vector<RunDescription> jobs;
   const std::uint64_t seeds = study.scale == Scale::smoke   ? 3
                               : study.scale == Scale::quick ? 60
                                                             : 200;
@@ -93,7 +92,7 @@ std::vector<json> c8_cell(const Study& study, const char* failure) {
 std::vector<json> c8_jobs(const Study& study) {
   std::vector<json> jobs;
   for (const char* z : failures)
-    for (json& job : c8_cell(study, z)) jobs.push_back(std::move(job));
+    for (const RunDescription& run : c8_cell(study, z)) jobs.emplace_back(run);
   return jobs;
 }
 
@@ -134,14 +133,18 @@ Finding c8(const Runs& runs, const Study& study) {
   return f;
 }
 
-std::vector<json> c9_printed_jobs(const Study&) {
+RunDescription unmoved() {
   RunSpec spec = radial("menart-2024/kl-spider", 1000000, 16);
   spec.settings = {{"handover", "previous"}};
-  return {describe(spec)};
+  return describe(spec);
 }
 
-Finding c9_printed(const Runs& runs, const Study& study) {
-  const json& r = runs.at(c9_printed_jobs(study).front()).result;
+std::vector<json> c9_printed_jobs(const Study&) { return {unmoved()}; }
+
+Finding c9_printed(const Runs& runs, const Study&) {
+  const RunResult* result = runs.result(unmoved());
+  if (result == nullptr) return nothing_ran();
+  const RunResult& r = *result;
   const double start = metric_of(r, "start.value").value();
   const double end = metric_of(r, "output.value").value();
   return {.verdict = holds_if(start != end),
@@ -151,47 +154,44 @@ Finding c9_printed(const Runs& runs, const Study& study) {
                                   metric_of(r, "steps").value_or(0))};
 }
 
-json reused(const Study&) {
+RunDescription reused() {
   RunSpec spec;
   spec.algorithm = "lowy-2024/warm-population";
   spec.problem = "ripple-location";
   spec.records = 100000;
   spec.dimension = 1;
-  spec.variant = "printed";
+  spec.variant = Variant::printed;
   return describe(spec);
 }
 
 /// Length of the overlap of the records that the first stage's queries read and those of the
 /// second.
-Index records_in_both_stages(const json& privacy) {
+Index records_in_both_stages(const LedgerSummary& ledger) {
   Index first_end = 0, second_begin = std::numeric_limits<Index>::max(), second_end = 0;
-  for (const json& e : privacy.at("ledger").at("entries")) {
-    const Index begin = e.at("records").at(0), end = e.at("records").at(1);
-    if (e.at("scope") == "/first/") {
-      first_end = std::max(first_end, end);
+  for (const LedgerRow& row : ledger.rows) {
+    if (row.scope == "/first/") {
+      first_end = std::max(first_end, row.records_end);
     } else {
-      second_begin = std::min(second_begin, begin);
-      second_end = std::max(second_end, end);
+      second_begin = std::min(second_begin, row.records_begin);
+      second_end = std::max(second_end, row.records_end);
     }
   }
   return std::max<Index>(0, std::min(first_end, second_end) - second_begin);
 }
 
-std::vector<json> c13_privacy_jobs(const Study& study) { return {reused(study)}; }
+std::vector<json> c13_privacy_jobs(const Study&) { return {reused()}; }
 
-Finding c13_privacy(const Runs& runs, const Study& study) {
-  const json d = reused(study);
+Finding c13_privacy(const Runs& runs, const Study&) {
+  const RunDescription d = reused();
   const StoredRun& run = runs.at(d);
-  if (run.status != RunStatus::finished)
-    return {.verdict = Verdict::inconclusive, .reason = run.reason};
-  const double spent = from_json_number(run.result.at("privacy").at("spent"));
-  const Index shared = records_in_both_stages(run.result.at("privacy"));
+  const RunResult* result = runs.result(run);
+  if (result == nullptr) return {.verdict = Verdict::inconclusive, .reason = run.reason};
+  const double spent = result->privacy.spent;
+  const Index shared = records_in_both_stages(result->privacy.ledger);
   return {
-      .verdict = holds_if(spent <= d.at("epsilon").get<double>() * (1 + rounding) && shared == 0),
-      .measured = fmt::format("spent {:.4f} of ε = 1; {} of the {} records in both stages",
-                              spent,
-                              shared,
-                              d.at("records").get<Index>()),
+      .verdict = holds_if(spent <= d.epsilon * (1 + rounding) && shared == 0),
+      .measured = fmt::format(
+          "spent {:.4f} of ε = 1; {} of the {} records in both stages", spent, shared, d.records),
       .reason = shared > 0 ? "the second stage's samples are among those that its start was "
                              "computed from"
                            : ""};
@@ -271,11 +271,10 @@ Finding c13_privacy_repaired(const Runs& runs, const Study& study) {
   int counted = 0, overlapping = 0, over = 0;
   for (const Cell& cell : arm_cells(study.sweep("lowy-2024-population"), "n", "warm start"))
     for (const FinishedRun& r : finished(runs, cell.runs)) {
-      const json& privacy = r.result->at("privacy");
+      const PrivacyResult& privacy = r.result->privacy;
       ++counted;
-      overlapping += records_in_both_stages(privacy) > 0;
-      over += from_json_number(privacy.at("spent")) >
-              r.run->at("epsilon").get<double>() * (1 + rounding);
+      overlapping += records_in_both_stages(privacy.ledger) > 0;
+      over += privacy.spent > r.run->epsilon * (1 + rounding);
     }
   if (counted == 0) return {.verdict = Verdict::inconclusive, .reason = "no run finished"};
   return {.verdict = holds_if(overlapping == 0 && over == 0),
@@ -283,7 +282,7 @@ Finding c13_privacy_repaired(const Runs& runs, const Study& study) {
               "{} runs: {} with a record in both stages, {} above ε", counted, overlapping, over)};
 }
 
-std::vector<json> c16_glm_jobs(const Study& study) {
+std::vector<RunDescription> c16_glm_runs(const Study& study) {
   RunSpec spec;
   spec.algorithm = "lowy-2024/warm-glm";
   spec.problem = "glm-sigmoid";
@@ -292,7 +291,7 @@ std::vector<json> c16_glm_jobs(const Study& study) {
   spec.settings = {{"rank", "3"}, {"fallback", "false"}, {"finder", "stochastic_spider"}};
   spec.dimension = 400;
   spec.epsilon = 4;
-  std::vector<json> jobs;
+  std::vector<RunDescription> jobs;
   for (const Index n : {1000, 3000, 10000})
     for (std::uint64_t seed = 0; seed < (study.scale == Scale::full ? 20U : 3U); ++seed) {
       if (study.scale == Scale::smoke && n > 1000) continue;
@@ -303,10 +302,15 @@ std::vector<json> c16_glm_jobs(const Study& study) {
   return jobs;
 }
 
+std::vector<json> c16_glm_jobs(const Study& study) {
+  const auto runs = c16_glm_runs(study);
+  return {runs.begin(), runs.end()};
+}
+
 Finding c16_glm(const Runs& runs, const Study& study) {
   int counted = 0, above = 0, vacuous = 0;
   double largest = 0;
-  for (const FinishedRun& r : finished(runs, c16_glm_jobs(study))) {
+  for (const FinishedRun& r : finished(runs, c16_glm_runs(study))) {
     const auto curvature = metric_of(*r.result, "output.lambda_min");
     const auto promise = metric_of(*r.result, "schedule.alpha");
     if (!curvature || !promise) continue;

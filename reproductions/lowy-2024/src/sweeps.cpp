@@ -13,8 +13,8 @@
 
 #include "contour.hpp"
 #include "dpsosp/claims/judging.hpp"
-#include "dpsosp/experiments/json_number.hpp"
 #include "dpsosp/experiments/metric.hpp"
+#include "dpsosp/experiments/run_json.hpp"
 #include "dpsosp/experiments/study.hpp"
 #include "dpsosp/experiments/sweep.hpp"
 #include "dpsosp/ganesh_2023/exponential_sampler.hpp"
@@ -31,13 +31,12 @@ struct ArmOfPart {
 };
 
 /// E‖∇F‖² over a uniform output: over the iterates looked at, a row for those since the row before.
-double mean_square_gradient(const json& result) {
-  const json& trace = result.at("trace");
-  double sum = 0, before = trace.front().at(0).get<double>() - 1;
+double mean_square_gradient(const std::vector<TraceRow>& trace) {
+  double sum = 0, before = static_cast<double>(trace.front().t) - 1;
   const double first = before;
-  for (const json& row : trace) {
-    const double t = row.at(0).get<double>(), g = from_json_number(row.at(2));
-    sum += (t - before) * g * g;
+  for (const TraceRow& row : trace) {
+    const auto t = static_cast<double>(row.t);
+    sum += (t - before) * row.gradient_norm * row.gradient_norm;
     before = t;
   }
   return sum / (before - first);
@@ -62,7 +61,8 @@ Finding c2(const Runs& runs, const Study& study) {
           const auto promise = values_of(all, "schedule.alpha");
           if (all.empty() || promise.size() != all.size()) continue;
           std::vector<double> squares;
-          for (const FinishedRun& r : all) squares.push_back(mean_square_gradient(*r.result));
+          for (const FinishedRun& r : all)
+            squares.push_back(mean_square_gradient(r.result->trace.value()));
           const double bound = promise.front() * promise.front();
           ++cells;
           broken += mean(squares) > bound + 3 * standard_error(squares);
@@ -134,12 +134,12 @@ Finding warm_privacy(const Runs& runs, const Study& study) {
   double largest = 0;
   for (const std::string_view name : warm_sweeps)
     for (const json& job : jobs_of(study.sweep(name))) {
-      const StoredRun& run = runs.at(job);
-      if (run.status != RunStatus::finished || job.at("door") != "enforced" ||
-          !job.at("algorithm").get<std::string>().starts_with("lowy-2024/warm-"))
+      const auto run = job.get<RunDescription>();
+      const RunResult* result = runs.result(run);
+      if (result == nullptr || run.door != Door::enforced ||
+          !run.algorithm.starts_with("lowy-2024/warm-"))
         continue;
-      const double share =
-          from_json_number(run.result.at("privacy").at("spent")) / job.at("epsilon").get<double>();
+      const double share = result->privacy.spent / run.epsilon;
       ++counted;
       broken += share > 1 + rounding;
       largest = std::max(largest, share);
@@ -207,9 +207,9 @@ Finding c11(const Runs& runs, const Study& study) {
       FitCell c{.x = coordinate(cell.at, "records").value()};
       for (const FinishedRun& r : finished(runs, cell.runs)) {
         const double unit = metric_of(*r.result, "parameters.second.clip_refresh").value() *
-                            std::sqrt(r.run->at("dimension").get<double>()) /
-                            (r.run->at("epsilon").get<double>() * c.x);
-        c.seeds.push_back(r.run->at("seed"));
+                            std::sqrt(static_cast<double>(r.run->dimension.value())) /
+                            (r.run->epsilon * c.x);
+        c.seeds.push_back(r.run->seed);
         c.values.push_back(metric_of(*r.result, "trace.mean_gradient_norm").value() / unit);
       }
       if (c.values.empty()) continue;
@@ -282,8 +282,9 @@ Finding c12_bound(const Runs& runs, const Study& study) {
         const double L = metric_of(*r.result, "parameters.lipschitz").value();
         const double lambda = metric_of(*r.result, "parameters.inverse_temperature").value();
         const double rad = metric_of(*r.result, "parameters.net_radius").value();
-        const double n = r.run->at("records"), d = r.run->at("dimension");
-        const double D = r.run->at("epsilon").get<double>() * n / (2 * L * lambda);
+        const auto n = static_cast<double>(r.run->records);
+        const auto d = static_cast<double>(r.run->dimension.value());
+        const double D = r.run->epsilon * n / (2 * L * lambda);
         // cells of side 2 rad/√d over a box of side D/√d
         const double log_net = d * std::log(std::ceil(D / (2 * rad)));
         const double psi = lowy_2024::population_excess(log_net, lambda, L * rad, L, D, n, failure);
@@ -325,7 +326,7 @@ Finding c19(const Runs& runs, const Study& study) {
     for (const FinishedRun& r : finished(runs, cell.runs)) {
       const double at = metric_of(*r.result, "trace.mean_gradient_norm").value();
       least = std::min(least, at / metric_of(*r.result, "start.gradient_norm").value());
-      c.seeds.push_back(r.run->at("seed"));
+      c.seeds.push_back(r.run->seed);
       c.values.push_back(at);
     }
     cells.push_back(std::move(c));

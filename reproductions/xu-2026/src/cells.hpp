@@ -20,8 +20,8 @@ struct Metrics {
 
 /// All seeds of one method in one setting under one control.
 struct CellRuns {
-  std::vector<nlohmann::json> finished;  ///< results
-  std::vector<std::uint64_t> seeds;      ///< of the finished runs
+  std::vector<const RunResult*> finished;
+  std::vector<std::uint64_t> seeds;  ///< of the finished runs
   Index failed = 0;
   std::string failure;  ///< how they failed
 
@@ -32,17 +32,17 @@ CellRuns cell(
 
 /// At the last iterate that was looked at, t = 399 of 400 steps; of a run that certified a point
 /// and ended earlier, at that point.
-Metrics at_end(const nlohmann::json& result);
-bool ended_early(const nlohmann::json& result);
-/// Column 1, 2 or 3 of the trace at the last time seen up to t.
-double seen_at(const nlohmann::json& result, double t, std::size_t column);
-Metrics from_certificate(const nlohmann::json& certificate);
+Metrics at_end(const RunResult& result);
+bool ended_early(const RunResult& result);
+/// A column of the trace at the last time seen up to t.
+double seen_at(const RunResult& result, double t, double TraceRow::*column);
+Metrics metrics_of(const Certificate& certificate);
 
 /// One value a finished run, as a table cell; "not run" where nothing was.
-plots::Cell spread_cell(const CellRuns& runs, double (*value)(const nlohmann::json& result));
+plots::Cell spread_cell(const CellRuns& runs, double (*value)(const RunResult& result));
 
 /// One number of a finished run's result.
-using Value = double (*)(const nlohmann::json& result);
+using Value = double (*)(const RunResult& result);
 /// Φ, ‖∇Φ‖, λ_min at the end, at x₀ and at x = 0.
 extern const std::array<Value, 3> at_the_end;
 extern const std::array<Value, 3> at_the_start;
@@ -51,7 +51,7 @@ extern const std::array<Value, 3> at_the_origin;
 /// Median over the finished runs; NaN if there is none.
 double median_of(const CellRuns& runs, Value value);
 /// A numeric parameter of the run's algorithm; NaN if it has none of that name.
-double parameter(const nlohmann::json& result, const std::string& name);
+double parameter(const RunResult& result, const std::string& name);
 /// Runs that halved both Φ and the negative curvature of the origin.
 std::int64_t escaped(const CellRuns& runs);
 /// How the published numbers lie to our ranges over seeds.

@@ -9,17 +9,14 @@
 
 #include "cells.hpp"
 #include "dpsosp/experiments/fit.hpp"
-#include "dpsosp/experiments/json_number.hpp"
 #include "dpsosp/experiments/study.hpp"
 #include "settings.hpp"
 
 namespace dpsosp::xu_2026_exhibit {
 
-using nlohmann::json;
-
 namespace {
 
-double level(const json& certificate) { return from_json_number(certificate.at("sosp_level")); }
+double level(const Certificate& c) { return c.sosp_level.value(); }
 
 std::string covered(const Runs& runs, const Study& study) {
   const Coverage c = coverage(runs, Setting::as_published, study);
@@ -98,7 +95,8 @@ std::string leaves_saddle(const Runs& runs, const Study& study) {
 
 std::string no_sosp_yet(const Runs& runs, const Study& study) {
   const CellRuns c = cell(runs, repaired_rgda(), Setting::where_it_works, Control::none, study);
-  const auto certified = std::ranges::count_if(c.finished, ended_early);
+  const auto certified =
+      std::ranges::count_if(c.finished, [](const RunResult* r) { return ended_early(*r); });
   return fmt::format(
       "where-it-works is about leaving the saddle, not about reaching the target: at α = 0.01, {} "
       "of {} runs "
@@ -109,8 +107,8 @@ std::string no_sosp_yet(const Runs& runs, const Study& study) {
       "step length and noise balance.",
       certified,
       c.finished.size(),
-      median_of(c, [](const json& r) { return level(r.at("start")); }),
-      median_of(c, [](const json& r) { return level(r.at("output")); }),
+      median_of(c, [](const RunResult& r) { return level(r.start); }),
+      median_of(c, [](const RunResult& r) { return level(r.output); }),
       median_of(c, at_the_start[1]),
       median_of(c, at_the_end[1]));
 }
@@ -155,13 +153,12 @@ std::string noise_needed(const Runs& runs, const Study& study) {
   double low = std::numeric_limits<double>::infinity(), high = 0.0;
   for (const Method& m : methods()) {
     if (!is_private(m) || m.clips_batch_mean) continue;
-    for (const json& r : cell(runs, m, Setting::as_published, Control::none, study).finished) {
-      const double spent = from_json_number(r.at("privacy").at("spent"));
-      low = std::min(low, spent);
-      high = std::max(high, spent);
+    for (const RunResult* r : cell(runs, m, Setting::as_published, Control::none, study).finished) {
+      low = std::min(low, r->privacy.spent);
+      high = std::max(high, r->privacy.spent);
     }
   }
-  const Value z = [](const json& r) { return parameter(r, "refresh_noise"); };
+  const Value z = [](const RunResult& r) { return parameter(r, "refresh_noise"); };
   return fmt::format(
       "Advanced composition over all queries asks {} for z = {:.4g}, standard deviation over "
       "sensitivity; with Poisson batches and a refresh at every step our accountant proves the "
@@ -177,13 +174,13 @@ std::string noise_needed(const Runs& runs, const Study& study) {
 }
 
 /// Exponent in t of a column of the traces' median from a quarter of the run to its end.
-double growth(const CellRuns& c, std::size_t column) {
+double growth(const CellRuns& c, double TraceRow::*column) {
   if (c.finished.empty()) return std::numeric_limits<double>::quiet_NaN();
-  const double last = c.finished.front().at("trace").back().at(0);
+  const auto last = static_cast<double>(c.finished.front()->trace.value().back().t);
   const double first = std::floor(0.25 * (last + 1));
   const auto at = [&](double t) {
     std::vector<double> values;
-    for (const json& r : c.finished) values.push_back(std::abs(seen_at(r, t, column)));
+    for (const RunResult* r : c.finished) values.push_back(std::abs(seen_at(*r, t, column)));
     return median(std::move(values));
   };
   return std::log(at(last) / at(first)) / std::log(last / first);
@@ -209,9 +206,9 @@ std::vector<std::string> figure_findings(const Runs& runs, const Study& study) {
           "From a quarter of the run to its end, Φ, ‖∇Φ‖ and |λ_{{min}}| of printed DP-RGDA grow "
           "as t^{{{:.2f}}}, t^{{{:.2f}}} and t^{{{:.2f}}}; a random walk from the origin of a "
           "problem with X* = 0 gives 2, 3/2 and 1.",
-          growth(c, 1),
-          growth(c, 2),
-          growth(c, 3)),
+          growth(c, &TraceRow::value),
+          growth(c, &TraceRow::gradient_norm),
+          growth(c, &TraceRow::lambda_min)),
       leaves_saddle(runs, study),
       no_sosp_yet(runs, study)};
 }

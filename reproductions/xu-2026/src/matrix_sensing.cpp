@@ -9,7 +9,7 @@
 
 #include "cells.hpp"
 #include "dpsosp/experiments/fit.hpp"
-#include "dpsosp/experiments/json_number.hpp"
+#include "dpsosp/experiments/run_json.hpp"
 #include "dpsosp/experiments/study.hpp"
 #include "findings.hpp"
 #include "settings.hpp"
@@ -26,15 +26,15 @@ constexpr std::array controls{Control::none, Control::no_noise, Control::no_data
 
 /// Median and range over seeds of one column of the traces. A run that ended earlier stays where it
 /// ended.
-plots::Series curve(const CellRuns& c, std::size_t column) {
+plots::Series curve(const CellRuns& c, double TraceRow::*column) {
   plots::Series s;
   if (c.finished.empty()) return s;
   const auto longest = std::ranges::max_element(
-      c.finished, {}, [](const json& r) { return r.at("algorithm").at("steps").get<Index>(); });
-  for (const json& row : longest->at("trace")) {
-    const double t = row.at(0).get<double>();
+      c.finished, {}, [](const RunResult* r) { return r->algorithm.steps; });
+  for (const TraceRow& row : (*longest)->trace.value()) {
+    const auto t = static_cast<double>(row.t);
     std::vector<double> values;
-    for (const json& r : c.finished) values.push_back(seen_at(r, t, column));
+    for (const RunResult* r : c.finished) values.push_back(seen_at(*r, t, column));
     s.x.push_back(t);
     s.low.push_back(std::ranges::min(values));
     s.high.push_back(std::ranges::max(values));
@@ -59,6 +59,7 @@ plots::Figure figure_of(const Runs& runs, Setting setting, const Study& study) {
                         seeds(setting, Control::none, printed_rgda(), study))
           : "");
   const std::array<std::string, 3> axis_labels{"Φ(x_{t})", "‖∇Φ(x_{t})‖", "λ_{min}(x_{t})"};
+  constexpr std::array columns{&TraceRow::value, &TraceRow::gradient_norm, &TraceRow::lambda_min};
   const std::array<std::string, 3> titles{"(a) value", "(b) gradient norm", "(c) curvature"};
   for (std::size_t k = 0; k < 3; ++k) {
     plots::Panel p;
@@ -70,7 +71,7 @@ plots::Figure figure_of(const Runs& runs, Setting setting, const Study& study) {
       const Method& method = methods()[m];
       if (!is_run(setting, Control::none, method) || method.clips_batch_mean) continue;
       const CellRuns c = cell(runs, method, setting, Control::none, study);
-      plots::Series s = curve(c, k + 1);
+      plots::Series s = curve(c, columns[k]);
       s.label = method.label;
       s.style = m;
       s.dashed = method.algorithm.starts_with("reference/");

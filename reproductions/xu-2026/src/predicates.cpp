@@ -15,9 +15,8 @@
 #include "cells.hpp"
 #include "dpsosp/claims/judging.hpp"
 #include "dpsosp/experiments/fit.hpp"
-#include "dpsosp/experiments/json_number.hpp"
 #include "dpsosp/experiments/metric.hpp"
-#include "dpsosp/experiments/run.hpp"
+#include "dpsosp/experiments/run_json.hpp"
 #include "dpsosp/experiments/study.hpp"
 #include "dpsosp/experiments/sweep.hpp"
 #include "dpsosp/privacy/accounting/gaussian.hpp"
@@ -46,22 +45,25 @@ const std::vector<std::string_view> all_parts{"n",
 Finding x8(const Runs& runs, const Study& study) {
   int count = 0, kept = 0;
   std::int64_t escapes = 0, breaks = 0;
-  each_run(runs, rgda_sweep(study), "", all_parts, [&](const Part&, const json&, const json& r) {
-    const json& algorithm = r.at("algorithm");
-    ++count;
-    escapes += algorithm.at("counts").at("escapes").get<std::int64_t>();
-    breaks += algorithm.at("counts").at("breaks").get<std::int64_t>();
-    std::int64_t gradients = 0, differences = 0, others = 0;
-    for (const json& e : r.at("privacy").at("ledger").at("entries")) {
-      std::int64_t& of_kind = e.at("query") == "gradient"              ? gradients
-                              : e.at("query") == "gradient_difference" ? differences
-                                                                       : others;
-      of_kind += e.at("count").get<std::int64_t>();
-    }
-    const std::int64_t refreshes = algorithm.at("counts").at("refreshes");
-    kept += gradients == refreshes && others == 0 &&
-            differences <= algorithm.at("steps").get<std::int64_t>() - refreshes;
-  });
+  each_run(runs,
+           rgda_sweep(study),
+           "",
+           all_parts,
+           [&](const Part&, const RunDescription&, const RunResult& r) {
+             ++count;
+             escapes += r.algorithm.counts.at("escapes");
+             breaks += r.algorithm.counts.at("breaks");
+             std::int64_t gradients = 0, differences = 0, others = 0;
+             for (const LedgerRow& row : r.privacy.ledger.rows) {
+               std::int64_t& of_kind = row.query == "gradient"              ? gradients
+                                       : row.query == "gradient_difference" ? differences
+                                                                            : others;
+               of_kind += row.count;
+             }
+             const std::int64_t refreshes = r.algorithm.counts.at("refreshes");
+             kept += gradients == refreshes && others == 0 &&
+                     differences <= r.algorithm.steps - refreshes;
+           });
   if (count == 0) return nothing_ran();
   return finding(kept == count,
                  fmt::format("{} of {} runs have at most one gradient query a step and no other; "
@@ -75,10 +77,14 @@ Finding x8(const Runs& runs, const Study& study) {
 Finding x1_printed(const Runs& runs, const Study& study) {
   const std::vector<std::string_view> parts{"printed"};
   int count = 0, moved = 0;
-  each_run(runs, rgda_sweep(study), "", parts, [&](const Part&, const json&, const json& r) {
-    ++count;
-    moved += r.at("algorithm").at("counts").at("dual_kept") < r.at("algorithm").at("steps");
-  });
+  each_run(runs,
+           rgda_sweep(study),
+           "",
+           parts,
+           [&](const Part&, const RunDescription&, const RunResult& r) {
+             ++count;
+             moved += r.algorithm.counts.at("dual_kept") < r.algorithm.steps;
+           });
   if (count == 0) return nothing_ran();
   return finding(moved == count,
                  fmt::format("the dual changes in {} of {} runs", moved, count),
@@ -95,13 +101,16 @@ Finding x1_privacy(const Runs&, const Study&) {
 Finding x1_privacy_repaired(const Runs& runs, const Study& study) {
   int count = 0, kept = 0;
   double worst = 0;
-  each_run(runs, rgda_sweep(study), "", all_parts, [&](const Part&, const json& d, const json& r) {
-    const json& p = r.at("privacy");
-    const double share = from_json_number(p.at("spent")) / d.at("epsilon").get<double>();
-    ++count;
-    worst = std::max(worst, share);
-    kept += p.at("label") == "enforced" && share <= 1.0 + 1e-9;
-  });
+  each_run(runs,
+           rgda_sweep(study),
+           "",
+           all_parts,
+           [&](const Part&, const RunDescription& d, const RunResult& r) {
+             const double share = r.privacy.spent / d.epsilon;
+             ++count;
+             worst = std::max(worst, share);
+             kept += r.privacy.label == PrivacyLabel::enforced && share <= 1.0 + 1e-9;
+           });
   if (count == 0) return nothing_ran();
   return finding(
       kept == count,
@@ -139,9 +148,8 @@ Finding x3(const Runs& runs, const Study& study) {
     for (const Cell& cell : arm_cells(sweep, part, "empirical")) {
       std::vector<double> shares;
       for (const FinishedRun& r : finished(runs, cell.runs))
-        shares.push_back(
-            from_json_number(r.result->at("evaluation_log").at("estimate_error").at("largest")) /
-            from_json_number(r.result->at("schedule").at("alpha")));
+        shares.push_back(r.result->evaluation_log.estimate_error.value().largest /
+                         r.result->schedule.alpha);
       if (shares.empty()) continue;
       least = std::min(least, dpsosp::median(shares));
       most = std::max(most, dpsosp::median(shares));
@@ -159,13 +167,16 @@ Finding x3(const Runs& runs, const Study& study) {
 
 Finding x4(const Runs& runs, const Study& study) {
   int certified = 0, wrong = 0;
-  each_run(runs, rgda_sweep(study), "", all_parts, [&](const Part&, const json&, const json& r) {
-    if (r.at("algorithm").at("status") != "certified") return;
-    constexpr double rho = 0.5;  // gamma of cosine-minimax
-    const double alpha = from_json_number(r.at("schedule").at("alpha"));
-    ++certified;
-    wrong += from_json_number(r.at("output").at("lambda_min")) < -std::sqrt(rho * alpha);
-  });
+  each_run(runs,
+           rgda_sweep(study),
+           "",
+           all_parts,
+           [&](const Part&, const RunDescription&, const RunResult& r) {
+             if (r.algorithm.status != Status::certified) return;
+             constexpr double rho = 0.5;  // gamma of cosine-minimax
+             ++certified;
+             wrong += r.output.lambda_min < -std::sqrt(rho * r.schedule.alpha);
+           });
   if (certified == 0) return nothing_ran();
   constexpr double allowed = 0.05, level = 1e-3;
   double tail = 0;  // Pr[at least `wrong` of them] at 5 %
@@ -216,8 +227,8 @@ Finding x5_progress(const Runs& runs, const Study& study) {
     const auto found = std::ranges::find(ours.seeds, noise.seeds[k]);
     if (found == ours.seeds.end()) continue;
     with.push_back(
-        at_the_end[0](ours.finished[static_cast<std::size_t>(found - ours.seeds.begin())]));
-    without.push_back(at_the_end[0](noise.finished[k]));
+        at_the_end[0](*ours.finished[static_cast<std::size_t>(found - ours.seeds.begin())]));
+    without.push_back(at_the_end[0](*noise.finished[k]));
   }
   const PairedComparison c = compare("data against noise alone", with, without);
   const std::string measured = fmt::format(
@@ -252,10 +263,10 @@ Finding x5_data(const Runs& runs, const Study& study) {
 
 Finding figure_1(const Runs& runs, const Study& study) {
   if (auto f = too_short(study)) return *f;
-  const auto middle = [&](const Method& m, double t, std::size_t column) {
+  const auto middle = [&](const Method& m, double t, double TraceRow::*column) {
     std::vector<double> values;
-    for (const json& r : cell(runs, m, Setting::as_published, Control::none, study).finished)
-      values.push_back(seen_at(r, t, column));
+    for (const RunResult* r : cell(runs, m, Setting::as_published, Control::none, study).finished)
+      values.push_back(seen_at(*r, t, column));
     return values.empty() ? std::nan("") : median(values);
   };
   const auto value_at_end = [&](const Method& m) {
@@ -264,10 +275,11 @@ Finding figure_1(const Runs& runs, const Study& study) {
   int kept = 0, all = 0;
   for (const double t : {100.0, 200.0, 300.0, 399.0})
     for (const Method* other : {&sto_spider(), &ada_dp_spider()})
-      for (const std::size_t column : {1UL, 2UL, 3UL}) {
+      for (double TraceRow::*const column :
+           {&TraceRow::value, &TraceRow::gradient_norm, &TraceRow::lambda_min}) {
         const double ours = middle(printed_rgda(), t, column), theirs = middle(*other, t, column);
         ++all;
-        kept += column == 3 ? ours > theirs : ours < theirs;
+        kept += column == &TraceRow::lambda_min ? ours > theirs : ours < theirs;
       }
   return finding(
       kept == all,
@@ -355,7 +367,7 @@ constexpr std::array equal_steps{EqualSteps{"DP-RGDA", "10", true},
                                  EqualSteps{"Sto-SPIDER", "18", false},
                                  EqualSteps{"Ada-DP-SPIDER", "1", false}};
 
-std::vector<json> equal_steps_cell(const EqualSteps& method, const Study& study) {
+std::vector<RunDescription> equal_steps_cell(const EqualSteps& method, const Study& study) {
   constexpr Index n = 12800;
   RunSpec spec;
   spec.algorithm = "xu-2026/dp-rgda";
@@ -373,21 +385,21 @@ std::vector<json> equal_steps_cell(const EqualSteps& method, const Study& study)
   spec.settings["refresh_batch"] = fmt::format("{}", n / 2);
   spec.settings["increment_batch"] = fmt::format("{}", n / 8);
   spec.noise = NoiseRule::calibrated;
-  spec.calibrator = "rdp";
+  spec.calibrator = Calibrator::rdp;
   spec.observations = 0;
-  std::vector<json> jobs;
+  std::vector<RunDescription> runs;
   for (spec.seed = 0; spec.seed < 20; ++spec.seed) {
     spec.data_seed = spec.seed;
-    jobs.push_back(describe(spec));
+    runs.push_back(describe(spec));
   }
-  return jobs;
+  return runs;
 }
 
 std::vector<json> x6_jobs(const Study& study) {
   std::vector<json> jobs;
   if (study.scale == Scale::smoke) return jobs;  // a minute
   for (const EqualSteps& method : equal_steps)
-    for (json& job : equal_steps_cell(method, study)) jobs.push_back(std::move(job));
+    for (const RunDescription& run : equal_steps_cell(method, study)) jobs.emplace_back(run);
   return jobs;
 }
 
@@ -398,10 +410,10 @@ Finding x6(const Runs& runs, const Study& study) {
   std::vector<std::string> medians;
   for (const EqualSteps& method : equal_steps) {
     values.emplace_back();
-    for (const json& job : equal_steps_cell(method, study)) {
-      const StoredRun& stored = runs.at(job);
-      if (stored.status != RunStatus::finished) return nothing_ran();
-      values.back().push_back(*metric_of(stored.result, "output.value"));
+    for (const RunDescription& run : equal_steps_cell(method, study)) {
+      const RunResult* result = runs.result(run);
+      if (result == nullptr) return nothing_ran();
+      values.back().push_back(result->output.value);
     }
     medians.push_back(fmt::format("{} {:.3g}", method.label, dpsosp::median(values.back())));
   }

@@ -11,7 +11,7 @@ constexpr std::uint64_t swapped_data = 1'000'003;  // added to the seed of the r
 
 bool is_reference(const Method& m) { return m.algorithm == "reference/gradient-descent-ascent"; }
 bool is_repaired_rgda(const Method& m) {
-  return m.algorithm == "xu-2026/dp-rgda" && m.variant == "repaired";
+  return m.algorithm == "xu-2026/dp-rgda" && m.variant == Variant::repaired;
 }
 
 Index records(Setting setting, const Study& study) {
@@ -50,13 +50,13 @@ const std::vector<Method>& methods() {
   static const std::vector<Method> all{
       {"DP-RGDA (printed)",
        "xu-2026/dp-rgda",
-       "printed",
+       Variant::printed,
        rgda,
        Published{0.9119, 0.4251, -4.8504e-2}},
-      {"DP-RGDA (repaired)", "xu-2026/dp-rgda", "repaired", rgda, {}},
+      {"DP-RGDA (repaired)", "xu-2026/dp-rgda", Variant::repaired, rgda, {}},
       {"Sto-SPIDER",
        "ganesh-2023/stochastic-spider",
-       "repaired",
+       Variant::repaired,
        {{"step_size", "0.005"},
         {"refresh", "drift"},
         {"drift_threshold", "0.7"},
@@ -66,7 +66,7 @@ const std::vector<Method>& methods() {
        Published{13.7046, 3.4505, -2.1862e-1}},
       {"Ada-DP-SPIDER",
        "tao-2025/ada-dp-spider",
-       "repaired",
+       Variant::repaired,
        {{"step_size", "0.02"},
         {"drift_threshold", "0.01"},
         {"chi", "0"},
@@ -76,20 +76,25 @@ const std::vector<Method>& methods() {
        Published{8.0751, 2.2753, -1.4378e-1}},
       {"PrivateDiff",
        "zhang-2025/private-diff",
-       "repaired",
+       Variant::repaired,
        {{"step_size", "0.0125"}, {"period", "1"}, {"ascent", "local"}, {"clip_restart", "1"}},
        Published{0.6546, 0.3344, -4.3622e-2}},
       {"DP-SGDA",
        "yang-2022/dp-sgda",
-       "printed",
+       Variant::printed,
        {{"step_size", "0.0125"}, {"ascent_step", "0.8"}, {"clip", "1"}},
        {}},
       {"Gradient descent ascent",
        "reference/gradient-descent-ascent",
-       "repaired",
+       Variant::repaired,
        {{"step_size", "0.2"}, {"ascent_step", "0.8"}},
        {}},
-      {"DP-RGDA (printed, batch mean clipped)", "xu-2026/dp-rgda", "printed", rgda, {}, true},
+      {"DP-RGDA (printed, batch mean clipped)",
+       "xu-2026/dp-rgda",
+       Variant::printed,
+       rgda,
+       {},
+       true},
   };
   return all;
 }
@@ -119,7 +124,7 @@ std::uint64_t seeds(Setting setting, Control control, const Method& method, cons
   return control == Control::no_noise || control == Control::no_data ? 5 : 20;
 }
 
-nlohmann::json describe_run(const Method& method,
+RunDescription describe_run(const Method& method,
                             Setting setting,
                             Control control,
                             std::uint64_t seed,
@@ -160,15 +165,14 @@ nlohmann::json describe_run(const Method& method,
   if (setting == Setting::as_published) {
     spec.settings["sampling"] = "sample";
     spec.noise = NoiseRule::advanced;
-    spec.calibrator = "cks";
     // 40 refreshes of u and v and 2000 increments of both, as the paper counts oracle calls.
-    if (method.algorithm == "xu-2026/dp-rgda" && method.variant == "printed")
+    if (method.algorithm == "xu-2026/dp-rgda" && method.variant == Variant::printed)
       spec.noise_queries = 4080;
   } else {
     spec.settings["sampling"] = "poisson";
     spec.noise = NoiseRule::calibrated;
-    spec.calibrator = "rdp";
-    if (method.variant == "printed" && method.algorithm == "xu-2026/dp-rgda")
+    spec.calibrator = Calibrator::rdp;
+    if (method.variant == Variant::printed && method.algorithm == "xu-2026/dp-rgda")
       spec.settings["streams"] = "joint";  // one query of (u, v), so that sampling amplifies
   }
   if (method.clips_batch_mean) spec.door = Door::batch_mean_clip;

@@ -32,7 +32,7 @@ struct Published {
 struct Method {
   std::string label;
   std::string algorithm;
-  std::string variant;
+  Variant variant;
   std::map<std::string, std::string> settings;  ///< beside batches and steps
   std::optional<Published> published;           ///< one run, seed 0
   bool clips_batch_mean = false;                ///< Algorithm 3 to the letter; not private
@@ -53,7 +53,7 @@ enum class Control {
 };
 
 /// The description of one run.
-nlohmann::json describe_run(
+RunDescription describe_run(
     const Method& method, Setting setting, Control control, std::uint64_t seed, const Study& study);
 
 /// How many seeds a cell has.

@@ -8,13 +8,11 @@
 
 #include "cells.hpp"
 #include "dpsosp/experiments/fit.hpp"
-#include "dpsosp/experiments/json_number.hpp"
 #include "dpsosp/experiments/study.hpp"
 #include "settings.hpp"
 
 namespace dpsosp::xu_2026_exhibit {
 
-using nlohmann::json;
 using plots::Cell;
 using plots::text_cell;
 
@@ -48,7 +46,8 @@ void append_settings(std::vector<Cell>& cells,
   for (const Setting s : settings) {
     const CellRuns c = cell(runs, m, s, control, study);
     for (const Value v : values) cells.push_back(spread_cell(c, v));
-    const auto certified = std::ranges::count_if(c.finished, ended_early);
+    const auto certified =
+        std::ranges::count_if(c.finished, [](const RunResult* r) { return ended_early(*r); });
     if (certified > 0 && values == at_the_end)
       cells[cells.size() - 3].labels.push_back(
           {fmt::format("{} of {} ended certified", certified, c.finished.size())});
@@ -97,9 +96,7 @@ plots::Table main_table(const Runs& runs, const Study& study) {
   group("ε = ∞ (clipping, no noise)", Control::no_noise);
   group("Noise only (every record contributes zero)", Control::no_data);
   const CellRuns large = cell(runs, repaired_rgda(), Setting::where_it_works, Control::none, study);
-  const Value start_level = [](const json& r) {
-    return from_json_number(r.at("start").at("sosp_level"));
-  };
+  const Value start_level = [](const RunResult& r) { return r.start.sosp_level.value(); };
   t.notes.push_back(fmt::format(
       "as-published: n = 400, ‖X*‖_{{F}} = 1, batches of 200 and 50 without replacement, noise by "
       "advanced composition over all queries. ledgered: the same with Poisson batches of the same "
@@ -150,29 +147,29 @@ plots::Table privacy_table(const Runs& runs, const Study& study) {
           row.cells.push_back(text_cell(c.empty() ? "not run" : c.failure));
         continue;
       }
-      const json& privacy = c.finished.front().at("privacy");
-      const std::string label = privacy.at("label");
+      const PrivacyResult& privacy = c.finished.front()->privacy;
+      const bool enforced = privacy.label == PrivacyLabel::enforced;
       Cell label_cell;
-      label_cell.labels = {{label, label == "enforced" ? plots::Tone::good : plots::Tone::bad}};
+      label_cell.labels = {
+          {std::string(to_string(privacy.label)), enforced ? plots::Tone::good : plots::Tone::bad}};
       row.cells.push_back(std::move(label_cell));
-      if (label == "none") {
+      if (privacy.label == PrivacyLabel::none) {
         row.cells.push_back(text_cell("0"));
-        row.cells.push_back(count_cell(privacy.at("queries")));
+        row.cells.push_back(count_cell(static_cast<double>(privacy.queries)));
         row.cells.push_back(text_cell("∞"));
         row.cells.push_back(text_cell("∞"));
         continue;
       }
-      double z = parameter(c.finished.front(), "refresh_noise");
-      if (std::isnan(z)) z = parameter(c.finished.front(), "noise");
+      double z = parameter(*c.finished.front(), "refresh_noise");
+      if (std::isnan(z)) z = parameter(*c.finished.front(), "noise");
       row.cells.push_back(number_cell(z));
       std::vector<double> spent, queries;
-      for (const json& r : c.finished) {
-        spent.push_back(from_json_number(r.at("privacy").at("spent")));
-        queries.push_back(r.at("privacy").at("queries"));
+      for (const RunResult* r : c.finished) {
+        spent.push_back(r->privacy.spent);
+        queries.push_back(static_cast<double>(r->privacy.queries));
       }
       row.cells.push_back(count_cell(median(queries)));
-      row.cells.push_back(label == "enforced" ? number_cell(privacy.at("guarantee"), 3)
-                                              : text_cell("none"));
+      row.cells.push_back(enforced ? number_cell(privacy.guarantee, 3) : text_cell("none"));
       row.cells.push_back(number_cell(median(spent), 3));
     }
     g.rows.push_back(std::move(row));
@@ -226,11 +223,11 @@ plots::Table fingerprint_table(const Runs& runs, const Study& study) {
         number_cell(m.published->gradient_norm / std::pow(m.published->value, 0.75), 3));
     row.cells.push_back(number_cell(m.published->lambda_min / std::sqrt(m.published->value), 3));
     const CellRuns c = cell(runs, m, Setting::as_published, Control::none, study);
-    row.cells.push_back(spread_cell(c, [](const json& r) {
+    row.cells.push_back(spread_cell(c, [](const RunResult& r) {
       return at_end(r).gradient_norm / std::pow(at_end(r).value, 0.75);
     }));
     row.cells.push_back(spread_cell(
-        c, [](const json& r) { return at_end(r).lambda_min / std::sqrt(at_end(r).value); }));
+        c, [](const RunResult& r) { return at_end(r).lambda_min / std::sqrt(at_end(r).value); }));
     g.rows.push_back(std::move(row));
   }
   t.row_groups.push_back(std::move(g));

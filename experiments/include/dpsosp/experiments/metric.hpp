@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include <nlohmann/json.hpp>
+#include "dpsosp/experiments/run_result.hpp"
 
 namespace dpsosp {
 
@@ -25,14 +25,14 @@ namespace dpsosp {
 ///   counts.NAME, parameters.NAME   of the algorithm
 /// \return the number; none where the run has no such number or it is not finite
 /// \throws InputError for a name that is none of these
-std::optional<double> metric_of(const nlohmann::json& result, std::string_view name);
+std::optional<double> metric_of(const RunResult& result, std::string_view name);
 
 /// \throws InputError for an unknown name, with the nearest
 void check_metric(std::string_view name);
 
 /// The metric's value at the initial point, where the metric is of a point or of points: what a
 /// result must be better than.
-std::optional<double> start_metric(const nlohmann::json& result, std::string_view name);
+std::optional<double> start_metric(const RunResult& result, std::string_view name);
 
 /// For axes and table headings: "sosp_level of the output".
 std::string metric_label(std::string_view name);

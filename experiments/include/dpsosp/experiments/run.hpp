@@ -5,11 +5,14 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
+#include "dpsosp/algorithms/algorithm.hpp"
 #include "dpsosp/core/vector.hpp"
+#include "dpsosp/core/words.hpp"
+#include "dpsosp/experiments/run_result.hpp"
+#include "dpsosp/privacy/budget.hpp"
 
 namespace dpsosp {
 
@@ -33,10 +36,28 @@ enum class Door {
            ///< the realised batch
 };
 
-/// \throws InputError for an unknown word
-Door door_of(const std::string& text);
+template <>
+struct Words<NoiseRule> {
+  static constexpr std::string_view kind = "noise rule";
+  static constexpr WordList<NoiseRule, 4> list{{{NoiseRule::schedule, "schedule"},
+                                                {NoiseRule::calibrated, "calibrated"},
+                                                {NoiseRule::advanced, "advanced"},
+                                                {NoiseRule::none, "none"}}};
+};
 
-/// Everything that decides the numbers of one private run.
+template <>
+struct Words<Door> {
+  static constexpr std::string_view kind = "door";
+  static constexpr WordList<Door, 7> list{{{Door::enforced, "enforced"},
+                                           {Door::no_noise, "no_noise"},
+                                           {Door::no_data, "no_data"},
+                                           {Door::not_private, "not_private"},
+                                           {Door::batch_mean_clip, "batch_mean_clip"},
+                                           {Door::no_clipping, "no_clipping"},
+                                           {Door::script, "script"}}};
+};
+
+/// A private run as it is asked for.
 struct RunSpec {
   std::string algorithm;                        ///< registry key
   std::string problem;                          ///< registry name
@@ -48,56 +69,57 @@ struct RunSpec {
   std::optional<Index> dimension;
   double epsilon = 1.0;
   double delta = 1e-6;
-  std::string calibrator = "cks";      ///< bun-steinke, cks, exact-gaussian, rdp
-  std::string variant = "repaired";    ///< printed, repaired
-  std::string schedule = "practical";  ///< paper, practical; "none" with another noise rule
+  Calibrator calibrator = Calibrator::cks;
+  Variant variant = Variant::repaired;
+  Schedule schedule = Schedule::practical;  ///< of NoiseRule::schedule
   NoiseRule noise = NoiseRule::schedule;
   std::int64_t noise_queries = 0;  ///< of NoiseRule::advanced; 0: as many as the run plans
   Door door = Door::enforced;
   std::uint64_t seed = 0;
   std::uint64_t data_seed = 0;
   Index observations = 200;  ///< uniform points of the trace; 0: none
+
+  bool operator==(const RunSpec&) const = default;
 };
 
-/// The description of a run: canonical, complete, with the numbers versions of what it uses.
+/// Everything that decides the numbers of one private run: a RunSpec with nothing left open. The
+/// number of records is known, the door is the one that the algorithm needs, and of the problem's
+/// settings those are listed that differ from its defaults. Its JSON (run_json.hpp) is the run's
+/// description in a store.
+struct RunDescription : RunSpec {
+  int algorithm_numbers_version = 1;
+  int problem_numbers_version = 1;
+
+  bool operator==(const RunDescription&) const = default;
+};
+
 /// \throws InputError for anything unknown or out of range, before any work
-nlohmann::json describe(const RunSpec& spec);
+RunDescription describe(const RunSpec& spec);
 
-/// Refuses what compute_run would refuse of sizes, settings and schedule; makes no step. Costs what
-/// the problem's public facts cost. \throws InputError
-void check_run(const nlohmann::json& description);
-/// The same, and returns the parameters with which the run would start, as its result has them.
-std::map<std::string, std::string> scheduled_parameters(const nlohmann::json& description);
+/// The parameters with which the run would start, as its result has them. Makes no step, and costs
+/// what the problem's public facts cost.
+/// \throws InputError for what compute_run would refuse of sizes, settings and schedule
+std::map<std::string, std::string> scheduled_parameters(const RunDescription& description);
 
-/// Runs what `describe` made. The result has the keys
-///   algorithm: status, steps, counts, records_used, parameters;   schedule: alpha, utility, note;
-///   privacy: label, guarantee, delta, spent, accountant, adjacency, ledger;
-///   start, origin, output: certificates;   minimum: min F, or null;   point;
-///     best: a row of the trace;   trace: rows [t, value, ‖∇‖, λ_min, sosp_level];
-///   population: start, output and minimum by the population objective, where both are known;
-///   evaluation_log: per-record vectors summed (contributions), clip counts, of methods that keep
-///   an
-///     estimate its error ‖g_t − ∇F(x_t)‖ over up to 200 steps, and of unclipped runs the gradients
-///     above the nominal bound.
-/// Certificates, trace, best and evaluation_log are functions of the records: not private, and so
-/// marked. Random numbers are keyed by the seed and the description, so no two different runs share
-/// noise; only controls (door, data_seed) keep that of the run they control.
+/// Random numbers are keyed by the seed and the description, so no two different runs share noise;
+/// only controls (door, data_seed) keep that of the run they control.
 /// \throws RunFailed if an iterate is not finite, InputError
-nlohmann::json compute_run(const nlohmann::json& description);
+RunResult compute_run(const RunDescription& description);
 
-/// Runs what `describe` made behind the door for releases (release_curator.hpp), with noise that
-/// nobody can draw again, and returns what may be published and nothing else: the keys algorithm,
-/// schedule, privacy (with `noise`) and point of compute_run. \throws as compute_run, and
-/// InputError where the algorithm asks for what has no exact noise
-nlohmann::json compute_release(const nlohmann::json& description);
+/// What of a run may be published.
+struct Release {
+  AlgorithmResult algorithm;
+  ScheduleResult schedule;
+  PrivacyResult privacy;
+  std::vector<double> point;
+};
 
-/// A certificate of a point of a problem, as in the results of runs.
-nlohmann::json certify_point(const std::string& problem,
-                             const std::map<std::string, std::string>& problem_settings,
-                             Index records,
-                             std::optional<Index> dimension,
-                             std::uint64_t seed,
-                             std::uint64_t data_seed,
-                             const std::string& point);
+/// Runs behind the door for releases (release_curator.hpp), with noise that nobody can draw again.
+/// \throws as compute_run, and InputError where the algorithm asks for what has no exact noise
+Release compute_release(const RunDescription& description);
+
+/// The certificate of a point of the problem that `spec` names, of its sizes and seeds.
+/// \param point  initial, origin, or a JSON array of d numbers
+Certificate certify_point(const RunSpec& spec, const std::string& point);
 
 }  // namespace dpsosp

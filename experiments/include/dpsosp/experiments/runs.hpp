@@ -8,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "dpsosp/experiments/run_json.hpp"
 #include "dpsosp/experiments/store.hpp"
 
 namespace dpsosp {
@@ -25,9 +26,15 @@ class Runs {
   explicit Runs(const std::vector<StoredRun>& runs);
   /// \throws InputError if the run is not among them.
   const StoredRun& at(const nlohmann::json& description) const;
+  const StoredRun& at(const RunDescription& description) const;
+  /// The result of one of these runs that finished; null if it failed. Read once, not from several
+  /// threads. \throws InputError if what is stored is no result of compute_run
+  const RunResult* result(const StoredRun& run) const;
+  const RunResult* result(const RunDescription& description) const;
 
  private:
   std::map<std::string, const StoredRun*> by_hash_;
+  mutable std::map<const StoredRun*, RunResult> results_;
 };
 
 }  // namespace dpsosp

@@ -80,7 +80,7 @@ Sweep read_sweep(const std::filesystem::path& file, Scale scale);
 struct Cell {
   std::size_t arm;
   Coordinates at;
-  std::vector<nlohmann::json> runs;  ///< descriptions, one a seed
+  std::vector<RunDescription> runs;  ///< one a seed
 };
 /// Cells in the order arms, then axes with the last moving fastest. \throws InputError
 std::vector<Cell> cells_of(const Sweep& sweep, const Part& part);

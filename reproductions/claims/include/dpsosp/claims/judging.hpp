@@ -24,22 +24,21 @@ Finding nothing_ran();
 std::vector<nlohmann::json> no_jobs(const Study&);
 
 struct FinishedRun {
-  const nlohmann::json* run;  ///< its description
-  const nlohmann::json* result;
+  const RunDescription* run;
+  const RunResult* result;
 };
 std::vector<FinishedRun> finished(const Runs& runs,
-                                  const std::vector<nlohmann::json>& descriptions);
+                                  const std::vector<RunDescription>& descriptions);
 /// Of the runs that have the metric.
 std::vector<double> values_of(const std::vector<FinishedRun>& runs, std::string_view metric);
 
 /// Every finished run of an arm, of all arms if it is empty, in the parts named.
-void each_run(
-    const Runs& runs,
-    const Sweep& sweep,
-    std::string_view arm,
-    const std::vector<std::string_view>& parts,
-    const std::function<
-        void(const Part&, const nlohmann::json& description, const nlohmann::json& result)>& visit);
+void each_run(const Runs& runs,
+              const Sweep& sweep,
+              std::string_view arm,
+              const std::vector<std::string_view>& parts,
+              const std::function<void(
+                  const Part&, const RunDescription& description, const RunResult& result)>& visit);
 
 /// Cells of one arm of a part; none where the scale does not have the part.
 std::vector<Cell> arm_cells(const Sweep& sweep, std::string_view part, std::string_view arm);
@@ -52,7 +51,7 @@ std::vector<nlohmann::json> sweep_jobs(const std::vector<std::string_view>& name
                                        const Study& study);
 
 /// Whether the promise says more than the start, so that a run below it shows something.
-bool says_something(const nlohmann::json& result, std::string_view metric, double promise);
+bool says_something(const RunResult& result, std::string_view metric, double promise);
 inline constexpr std::string_view no_better_than_start = "the promise is no better than the start";
 
 /// From `from` to `to` in equal ratios.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "dpsosp/experiments/ledger_json.hpp"
+#include "dpsosp/experiments/ledger_summary.hpp"
 
 #include <algorithm>
 #include <array>
@@ -9,44 +9,37 @@
 #include <utility>
 #include <variant>
 
-#include "dpsosp/experiments/json_number.hpp"
 #include "dpsosp/privacy/ledger.hpp"
 
 namespace dpsosp {
 namespace {
 
-using nlohmann::json;
+/// What of an event a result says.
+struct Stated {
+  std::string event;
+  std::map<std::string, double> parameters;
+};
 
-struct EventJson {
-  json operator()(const GaussianEvent& e) const {
-    return {{"kind", "gaussian"}, {"sensitivity_ratio", to_json_number(e.noise_multiplier)}};
+struct StatedEvent {
+  Stated operator()(const GaussianEvent& e) const {
+    return {"gaussian", {{"sensitivity_ratio", e.noise_multiplier}}};
   }
-  json operator()(const PoissonGaussianEvent& e) const {
-    return {{"kind", "poisson_gaussian"},
-            {"rate", e.rate},
-            {"noise_multiplier", to_json_number(e.noise_multiplier)}};
+  Stated operator()(const PoissonGaussianEvent& e) const {
+    return {"poisson_gaussian", {{"rate", e.rate}, {"noise_multiplier", e.noise_multiplier}}};
   }
-  json operator()(const FixedSizeGaussianEvent& e) const {
-    return {{"kind", "fixed_size_gaussian"},
-            {"rate", e.rate},
-            {"sensitivity_ratio", to_json_number(e.noise_multiplier)}};
+  Stated operator()(const FixedSizeGaussianEvent& e) const {
+    return {"fixed_size_gaussian", {{"rate", e.rate}, {"sensitivity_ratio", e.noise_multiplier}}};
   }
-  json operator()(const LaplaceEvent& e) const {
-    return {{"kind", "laplace"}, {"epsilon", to_json_number(e.epsilon)}};
+  Stated operator()(const LaplaceEvent& e) const { return {"laplace", {{"epsilon", e.epsilon}}}; }
+  Stated operator()(const PureEvent& e) const { return {"pure", {{"epsilon", e.epsilon}}}; }
+  Stated operator()(const ExponentialEvent& e) const {
+    return {"exponential", {{"epsilon", e.epsilon}}};
   }
-  json operator()(const PureEvent& e) const {
-    return {{"kind", "pure"}, {"epsilon", to_json_number(e.epsilon)}};
-  }
-  json operator()(const ExponentialEvent& e) const {
-    return {{"kind", "exponential"}, {"epsilon", to_json_number(e.epsilon)}};
-  }
-  json operator()(const ZcdpEvent& e) const {
-    return {{"kind", "zcdp"}, {"rho", to_json_number(e.rho)}};
-  }
+  Stated operator()(const ZcdpEvent& e) const { return {"zcdp", {{"rho", e.rho}}}; }
 };
 
 /// Grows with what an event costs.
-struct Dearness {
+struct CostOrder {
   double operator()(const GaussianEvent& e) const { return 1.0 / e.noise_multiplier; }
   double operator()(const PoissonGaussianEvent& e) const { return e.rate / e.noise_multiplier; }
   double operator()(const FixedSizeGaussianEvent& e) const { return e.rate / e.noise_multiplier; }
@@ -94,9 +87,9 @@ auto row_key(const LedgerEntry& e) {
 
 }  // namespace
 
-json ledger_json(const Ledger& ledger, std::size_t limit) {
+LedgerSummary summary_of(const Ledger& ledger, std::size_t limit) {
   struct Row {
-    LedgerEntry entry;  // of a fresh batch, with the dearest event
+    LedgerEntry entry;  // of a fresh batch, with the event of largest cost
     std::int64_t queries;
     Index least, most;  // batch sizes
   };
@@ -113,7 +106,7 @@ json ledger_json(const Ledger& ledger, std::size_t limit) {
     row.least = std::min(row.least, e.policy.size);
     row.most = std::max(row.most, e.policy.size);
     LedgerEntry& k = row.entry;
-    if (e.event && std::visit(Dearness{}, *e.event) > std::visit(Dearness{}, *k.event))
+    if (e.event && std::visit(CostOrder{}, *e.event) > std::visit(CostOrder{}, *k.event))
       k.event = e.event;
     k.charged = {std::min(k.charged.begin, e.charged.begin),
                  std::max(k.charged.end, e.charged.end)};
@@ -122,25 +115,26 @@ json ledger_json(const Ledger& ledger, std::size_t limit) {
     k.deviation_low = std::min(k.deviation_low, e.deviation_low);
     k.deviation_high = std::max(k.deviation_high, e.deviation_high);
   }
-  json out_rows = json::array();
+  LedgerSummary summary;
   for (std::size_t k = 0; k < std::min(limit, rows.size()); ++k) {
     const LedgerEntry& e = rows[k].entry;
-    out_rows.push_back(
-        {{"scope", e.scope},
-         {"query", e.query},
-         {"batch", to_string(e.policy.kind)},
-         {"count", rows[k].queries},
-         {"records", {e.charged.begin, e.charged.end}},
-         {"event", e.event ? std::visit(EventJson{}, *e.event) : json("no finite cost")},
-         {"sensitivity", {to_json_number(e.sensitivity_low), to_json_number(e.sensitivity_high)}},
-         {"deviation", {to_json_number(e.deviation_low), to_json_number(e.deviation_high)}}});
-    if (rows[k].most > 0) out_rows.back()["batch_sizes"] = {rows[k].least, rows[k].most};
-    if (e.pure) out_rows.back()["account"] = "pure";
-    if (e.delta_extra > 0) out_rows.back()["delta_extra"] = e.delta_extra;
+    const Stated stated = e.event ? std::visit(StatedEvent{}, *e.event) : Stated{};
+    summary.rows.push_back({.scope = e.scope,
+                            .query = e.query,
+                            .batch = std::string(to_string(e.policy.kind)),
+                            .count = rows[k].queries,
+                            .event = stated.event,
+                            .event_parameters = stated.parameters,
+                            .records_begin = e.charged.begin,
+                            .records_end = e.charged.end,
+                            .sensitivity = {e.sensitivity_low, e.sensitivity_high},
+                            .deviation = {e.deviation_low, e.deviation_high},
+                            .batch_sizes = {rows[k].least, rows[k].most},
+                            .pure = e.pure,
+                            .delta_extra = e.delta_extra});
   }
-  json out{{"entries", std::move(out_rows)}};
-  if (rows.size() > limit) out["further_entries"] = rows.size() - limit;
-  return out;
+  summary.further = rows.size() - summary.rows.size();
+  return summary;
 }
 
 }  // namespace dpsosp
