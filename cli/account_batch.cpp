@@ -6,9 +6,13 @@
 #include <fstream>
 #include <map>
 #include <optional>
+#include <span>
+#include <sstream>
+#include <string_view>
 
 #include <fmt/format.h>
 
+#include "dpsosp/core/csv.hpp"
 #include "dpsosp/privacy/accounting/accountant.hpp"
 #include "dpsosp/privacy/accounting/calibration.hpp"
 #include "dpsosp/privacy/accounting/gaussian.hpp"
@@ -73,16 +77,6 @@ const std::vector<std::string> kNeeded{"mechanism",
                                        "order",
                                        "order_grid",
                                        "epsilon"};
-
-std::vector<std::string> split(std::string_view line) {
-  std::vector<std::string> fields;
-  while (true) {
-    const std::size_t comma = line.find(',');
-    fields.emplace_back(line.substr(0, comma));
-    if (comma == std::string_view::npos) return fields;
-    line.remove_prefix(comma + 1);
-  }
-}
 
 // One line of the file, read and checked; answer() computes what it asks for.
 class Row {
@@ -223,12 +217,10 @@ double Row::answer() const try {
   throw InputError(what.starts_with(where_) ? what : fmt::format("{}: {}", where_, what));
 }
 
-std::vector<std::string> read_header(const std::string& path, const std::string& line) {
-  std::vector<std::string> columns = split(line);
+void check_header(const std::string& path, const std::vector<std::string>& columns) {
   for (const std::string& name : kNeeded)
     if (std::ranges::find(columns, name) == columns.end())
       throw InputError(fmt::format("{}, line 1: column '{}' is missing", path, name));
-  return columns;
 }
 
 }  // namespace
@@ -236,35 +228,33 @@ std::vector<std::string> read_header(const std::string& path, const std::string&
 std::string account_batch(const std::string& path) {
   std::ifstream file(path);
   if (!file) throw InputError(fmt::format("account: cannot read '{}'", path));
-  const auto next = [&file](std::string& line) {
-    if (!std::getline(file, line)) return false;
-    if (line.ends_with('\r')) line.pop_back();
-    return true;
-  };
-  std::string line;
-  if (!next(line)) throw InputError(fmt::format("{}: empty, expected a header line", path));
-  const std::vector<std::string> columns = read_header(path, line);
-  std::string out = line + ",answer,status\n";
+  std::ostringstream content;
+  content << file.rdbuf();
+  const std::string text = content.str();
+  const std::vector<CsvRow> table = read_csv_text(path, text);
+  if (table.empty()) throw InputError(fmt::format("{}: empty, expected a header line", path));
+  const std::vector<std::string>& columns = table.front().fields;
+  check_header(path, columns);
+  std::string out = fmt::format("{},answer,status\n", table.front().text);
 
-  std::vector<std::pair<std::string, Row>> rows;
-  for (int number = 2; next(line); ++number) {
-    if (line.empty()) continue;
-    const std::string where = fmt::format("{}, line {}", path, number);
-    const std::vector<std::string> fields = split(line);
-    if (fields.size() != columns.size())
+  std::vector<std::pair<std::string_view, Row>> rows;
+  for (const CsvRow& line : std::span(table).subspan(1)) {
+    if (line.text.empty()) continue;
+    const std::string where = fmt::format("{}, line {}", path, line.line);
+    if (line.fields.size() != columns.size())
       throw InputError(
-          fmt::format("{}: {} fields, expected {}", where, fields.size(), columns.size()));
+          fmt::format("{}: {} fields, expected {}", where, line.fields.size(), columns.size()));
     std::map<std::string, std::string> by_column;
-    for (std::size_t i = 0; i < columns.size(); ++i) by_column[columns[i]] = fields[i];
-    rows.emplace_back(line, Row(where, std::move(by_column)));
+    for (std::size_t i = 0; i < columns.size(); ++i) by_column[columns[i]] = line.fields[i];
+    rows.emplace_back(line.text, Row(where, std::move(by_column)));
   }
-  for (const auto& [text, row] : rows) {
+  for (const auto& [written, row] : rows) {
     try {
-      out += fmt::format("{},{},ok\n", text, row.answer());
+      out += fmt::format("{},{},ok\n", written, row.answer());
     } catch (const UnsupportedError& error) {
       std::string why = error.what();
       std::ranges::replace(why, ',', ';');
-      out += fmt::format("{},,unsupported: {}\n", text, why);
+      out += fmt::format("{},,unsupported: {}\n", written, why);
     }
   }
   return out;

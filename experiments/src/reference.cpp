@@ -7,10 +7,10 @@
 #include <map>
 #include <optional>
 #include <regex>
-#include <utility>
 
 #include <fmt/format.h>
 
+#include "dpsosp/core/csv.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/plots/files.hpp"
 
@@ -22,46 +22,11 @@ namespace fs = std::filesystem;
 constexpr double relative_tolerance = 1e-6;
 constexpr std::size_t longest_field = 4000;  // std::regex goes as deep as a text is long
 
-using CsvRow = std::vector<std::string>;
-
-/// RFC 4180.
-std::vector<CsvRow> parse_csv(const std::string& text) {
-  std::vector<CsvRow> rows;
-  CsvRow row;
-  std::string field;
-  bool quoted = false;
-  for (std::size_t k = 0; k < text.size(); ++k) {
-    const char c = text[k];
-    if (quoted) {
-      if (c != '"')
-        field += c;
-      else if (k + 1 < text.size() && text[k + 1] == '"')
-        field += text[++k];
-      else
-        quoted = false;
-    } else if (c == '"') {
-      quoted = true;
-    } else if (c == ',') {
-      row.push_back(std::exchange(field, {}));
-    } else if (c == '\n') {
-      row.push_back(std::exchange(field, {}));
-      rows.push_back(std::exchange(row, {}));
-    } else if (c != '\r') {
-      field += c;
-    }
-  }
-  if (!field.empty() || !row.empty()) {
-    row.push_back(field);
-    rows.push_back(row);
-  }
-  return rows;
-}
-
 /// A table by names: the cells of a row under its label, those of a column under its heading.
 struct Table {
-  CsvRow columns;
+  std::vector<std::string> columns;
   std::vector<std::string> rows;
-  std::map<std::string, CsvRow> cells;
+  std::map<std::string, std::vector<std::string>> cells;
 
   /// None where the column is absent.
   std::optional<std::size_t> column(const std::string& name) const {
@@ -87,22 +52,24 @@ std::string unused_name(const std::string& name, std::map<std::string, int>& tak
 }
 
 Table read_table(const fs::path& file) {
-  const std::vector<CsvRow> rows = parse_csv(plots::read_file(file));
+  const std::string text = plots::read_file(file);
+  const std::vector<CsvRow> rows = read_csv_text(file.string(), text);
   if (rows.empty())
     throw InputError(fmt::format("{}: expected a table, it is empty", file.string()));
+  const std::vector<std::string>& header = rows[0].fields;
   Table t;
-  const std::size_t labels = rows[0][0] == "group" && rows[0].size() > 1 ? 2 : 1;
+  const std::size_t labels = header[0] == "group" && header.size() > 1 ? 2 : 1;
   std::map<std::string, int> columns, names;
-  for (std::size_t k = 0; k < rows[0].size(); ++k)
-    t.columns.push_back(unused_name(rows[0][k], columns));
+  for (const std::string& name : header) t.columns.push_back(unused_name(name, columns));
   for (std::size_t k = 1; k < rows.size(); ++k) {
-    if (rows[k].size() != rows[0].size())
+    const std::vector<std::string>& fields = rows[k].fields;
+    if (fields.size() != header.size())
       throw InputError(fmt::format("{}: row {} has {} fields, expected {} as in the header",
                                    file.string(),
                                    k + 1,
-                                   rows[k].size(),
-                                   rows[0].size()));
-    for (const std::string& field : rows[k])
+                                   fields.size(),
+                                   header.size()));
+    for (const std::string& field : fields)
       if (field.size() > longest_field)
         throw InputError(fmt::format("{}: row {} has a field of {} characters, expected at most {}",
                                      file.string(),
@@ -110,9 +77,9 @@ Table read_table(const fs::path& file) {
                                      field.size(),
                                      longest_field));
     const std::string label =
-        labels == 2 && !rows[k][0].empty() ? rows[k][0] + ", " + rows[k][1] : rows[k][labels - 1];
+        labels == 2 && !fields[0].empty() ? fields[0] + ", " + fields[1] : fields[labels - 1];
     t.rows.push_back(unused_name(label, names));
-    t.cells[t.rows.back()] = rows[k];
+    t.cells[t.rows.back()] = fields;
   }
   return t;
 }

@@ -7,10 +7,11 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
-#include <string_view>
+#include <span>
 
 #include <fmt/format.h>
 
+#include "dpsosp/core/csv.hpp"
 #include "dpsosp/core/errors.hpp"
 
 namespace dpsosp {
@@ -21,23 +22,6 @@ std::ifstream open(const std::filesystem::path& file) {
   if (!in || !std::filesystem::is_regular_file(file))
     throw InputError(fmt::format("{}: cannot be read", file.string()));
   return in;
-}
-
-std::vector<std::string_view> split(std::string_view line) {
-  std::vector<std::string_view> cells;
-  while (true) {
-    const std::size_t comma = line.find(',');
-    cells.push_back(line.substr(0, comma));
-    if (comma == std::string_view::npos) return cells;
-    line.remove_prefix(comma + 1);
-  }
-}
-
-/// The next line without its end; false at the end of the file.
-bool next_line(std::istream& in, std::string& line) {
-  if (!std::getline(in, line)) return false;
-  if (line.ends_with('\r')) line.pop_back();
-  return true;
 }
 
 }  // namespace
@@ -81,10 +65,11 @@ IdxArray read_idx(const std::filesystem::path& file, std::size_t dimensions) {
 
 Matrix read_csv(const std::filesystem::path& file, const std::vector<std::string>& columns) {
   std::ifstream in = open(file);
-  std::string line;
-  if (!next_line(in, line)) throw InputError(fmt::format("{}: is empty", file.string()));
-  const std::vector<std::string_view> names = split(line);
-  const std::size_t width = names.size();
+  const std::string text(std::istreambuf_iterator<char>(in), {});
+  std::vector<CsvRow> table = read_csv_text(file.string(), text);
+  if (table.empty()) throw InputError(fmt::format("{}: is empty", file.string()));
+  if (table.size() > 1 && table.back().text.empty()) table.pop_back();
+  const std::vector<std::string>& names = table.front().fields;
   std::vector<std::size_t> places;
   for (const std::string& column : columns) {
     const auto found = std::ranges::find(names, column);
@@ -93,19 +78,24 @@ Matrix read_csv(const std::filesystem::path& file, const std::vector<std::string
     places.push_back(static_cast<std::size_t>(found - names.begin()));
   }
   std::vector<double> values;
-  for (Index row = 2; next_line(in, line); ++row) {
-    if (line.empty() && in.peek() == std::istream::traits_type::eof()) break;
-    const std::vector<std::string_view> cells = split(line);
-    if (cells.size() != width)
-      throw InputError(fmt::format(
-          "{}, line {}: {} cells, expected {}", file.string(), row, cells.size(), width));
+  for (const CsvRow& row : std::span(table).subspan(1)) {
+    const std::vector<std::string>& cells = row.fields;
+    if (cells.size() != names.size())
+      throw InputError(fmt::format("{}, line {}: {} cells, expected {}",
+                                   file.string(),
+                                   row.line,
+                                   cells.size(),
+                                   names.size()));
     for (std::size_t k = 0; k < places.size(); ++k) {
-      const std::string_view cell = cells[places[k]];
+      const std::string& cell = cells[places[k]];
       double value = 0;
       const auto [stop, status] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
       if (status != std::errc{} || stop != cell.data() + cell.size() || !std::isfinite(value))
-        throw InputError(fmt::format(
-            "{}, line {}: {} = '{}', expected a number", file.string(), row, columns[k], cell));
+        throw InputError(fmt::format("{}, line {}: {} = '{}', expected a number",
+                                     file.string(),
+                                     row.line,
+                                     columns[k],
+                                     cell));
       values.push_back(value);
     }
   }

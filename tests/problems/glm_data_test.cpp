@@ -108,6 +108,7 @@ TEST(CsvReader, ReturnsNamedColumnsInOrder) {
   }
   EXPECT_EQ(read_csv(folder.write("t.csv", "a\n7"), {"a"}), (Matrix{{7}}));  // no last line end
   EXPECT_EQ(read_csv(folder.write("t.csv", "a\n"), {"a"}).rows(), 0);
+  EXPECT_EQ(read_csv(folder.write("t.csv", "\"a\",b\n\"1\",\"x,y\"\n"), {"a"}), (Matrix{{1}}));
 }
 
 TEST(CsvReader, RejectsBadFileNamingItsLine) {

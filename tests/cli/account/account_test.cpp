@@ -248,6 +248,14 @@ TEST(AccountBatch, AcceptsEmptyAnswersAndCarriageReturns) {
   EXPECT_NE(r.out.find(",ok\n"), std::string::npos);
 }
 
+TEST(AccountBatch, KeepsQuotedFieldsAsWritten) {
+  const std::string row =
+      "\"a, b\",gaussian,analytic_gaussian,balle_wang,any,epsilon,1,1,1,1e-05,,,,,";
+  const Result r = batch_of(kHeader + row + "\n");
+  EXPECT_EQ(r.code, 0) << r.err;
+  EXPECT_NE(r.out.find(row + ",4.37717809568"), std::string::npos) << r.out;
+}
+
 TEST(AccountBatch, ReplaceOnePoissonRowsUseTwiceTheClipNorm) {
   const Result r =
       batch_of(kHeader + "a,poisson_gaussian,rdp,none,replace_one,rdp,1,0.01,1,,,,2,,\n");
