@@ -272,7 +272,7 @@ Scheduled paper(Premises& s, std::string_view key) {
     const auto C = proved_bound(s.n, run, 2.0 * p.noise / s.divisor());
     if (C) p.clip = *C;
     if (!C) made.bound_failure = 0.0;
-    if (!C) made.note += "; no gradient bound is proved at that noise";
+    if (!C) made.add_note("no gradient bound is proved at that noise");
   }
   return made;
 }

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/format.h>
-
 #include "dpsosp/avdiukhin_2024/minibatch_sgd.hpp"
-#include "dpsosp/core/errors.hpp"
 
 namespace dpsosp::avdiukhin_2024 {
 
@@ -76,11 +73,7 @@ void MinibatchSgd::check(const PublicFacts& facts) const {
   positive("steps", p.steps);
   positive("step_size", p.step_size);
   positive("clip", p.clip);
-  if (p.sampling != Sampling::all && !(p.batch >= 1 && p.batch <= facts.records))
-    reject(key,
-           "batch",
-           static_cast<double>(p.batch),
-           fmt::format("in [1, records] with records = {}", facts.records));
+  require_batch(key, "batch", p.sampling, p.batch, facts.records);
   require_not_negative(key, "noise", p.noise);
   p.selection.check(key);
   if (p.selection.on()) facts.constants.at(constant::hessian_lipschitz);  // scales the curvature

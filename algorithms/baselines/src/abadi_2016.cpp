@@ -112,14 +112,14 @@ Scheduled Abadi2016::schedule(Schedule kind,
         p.step_size * q.M <= 1.0
             ? "alpha is the bound of a uniform iterate; the last one is returned"
             : "the step is longer than 1/M";
-    s.note += (s.note.empty() ? "" : "; ") + bound;
+    s.add_note(bound);
     if (s.alpha > 0) mark_vacuous(s, q.G);
     return s;
   }
   p.step_size = 0.01 * q.G / q.M;
   p.damping = 1e-8 * q.G;
   p.moment_floor = sd * sd / 100.0;
-  s.note += s.note.empty() ? "no bound is known for the step" : "; no bound is known for the step";
+  s.add_note("no bound is known for the step");
   return s;
 }
 

@@ -216,8 +216,7 @@ void DpFrankWolfe::check(const PublicFacts& facts) const {
   require_positive(key, "radius", p.radius);
   require_positive(key, "clip", p.clip);
   require_not_negative(key, "noise", p.noise);
-  if (p.sampling != Sampling::all && !(p.batch >= 1 && p.batch <= facts.records))
-    reject(key, "batch", static_cast<double>(p.batch), "in [1, records]");
+  require_batch(key, "batch", p.sampling, p.batch, facts.records);
   require_positive(key, "vertex_epsilon", p.vertex_epsilon);
   const bool by_choice = p.linear_oracle == LinearOracle::exponential;
   if (by_choice && p.set != FrankWolfeSet::l1_ball)

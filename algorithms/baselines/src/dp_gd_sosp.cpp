@@ -178,11 +178,10 @@ Scheduled DpGdSosp::schedule(Schedule kind,
   p.selection_epsilon = std::sqrt(2.0 * selecting) * (1.0 - 1e-13);  // costs ε²/2
   s.alpha = 4.0 * p.alpha;  // accepted: ‖∇F‖ ≤ 2α and λ_min ≥ −2 sqrt(ρα)
   if (kind == Schedule::paper)
-    s.note += std::string(s.note.empty() ? "" : "; ") +
-              "alpha by the claimed rate with constant 1; noise by the accountant";
+    s.add_note("alpha by the claimed rate with constant 1; noise by the accountant");
   if (p.printed_horizon && q.rho > q.M) {
     s.utility = Utility::disputed;
-    s.note += std::string(s.note.empty() ? "" : "; ") + "the printed horizon is too short (B1)";
+    s.add_note("the printed horizon is too short (B1)");
   }
   mark_vacuous(s, q.G);
   return s;

@@ -103,8 +103,7 @@ void DpSgda::check(const PublicFacts& facts) const {
   check_descent_ascent(card().key, facts, p.steps, p.step_size, p.ascent_step, p.local_dual);
   require_positive(card().key, "clip", p.clip);
   require_not_negative(card().key, "noise", p.noise);
-  if (p.sampling != Sampling::all && !(p.batch >= 1 && p.batch <= facts.records))
-    reject(card().key, "batch", static_cast<double>(p.batch), "in [1, records]");
+  require_batch(card().key, "batch", p.sampling, p.batch, facts.records);
 }
 
 }  // namespace dpsosp::baselines

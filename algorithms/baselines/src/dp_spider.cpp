@@ -4,12 +4,23 @@
 #include <algorithm>
 #include <cmath>
 
-#include <fmt/format.h>
-
 #include "dpsosp/algorithms/spider.hpp"
-#include "dpsosp/core/errors.hpp"
 
 namespace dpsosp::baselines {
+namespace {
+
+SpiderOracleParameters oracle_of(const DpSpiderParameters& p) {
+  return {.sampling = p.sampling,
+          .refresh_batch = p.refresh_batch,
+          .increment_batch = p.increment_batch,
+          .clip_refresh = p.clip_refresh,
+          .increment_clip = IncrementClip::capped,  // min(β‖w − w′‖, 2L)
+          .clip_increment = p.clip_increment,
+          .refresh_noise = p.refresh_noise,
+          .increment_noise = p.increment_noise};
+}
+
+}  // namespace
 
 // The driver of building_blocks with a refresh every q steps, Gaussian noise in proportion to the
 // sensitivities, and no escape (baselines notes, 8.1).
@@ -23,14 +34,7 @@ Outcome DpSpider::run(Curator& curator, Stream stream, Observer& observer) const
   driver.period = p.period;
   driver.output = p.output;
   driver.escape.kind = EscapeKind::none;
-  driver.oracle = {.sampling = p.sampling,
-                   .refresh_batch = p.refresh_batch,
-                   .increment_batch = p.increment_batch,
-                   .clip_refresh = p.clip_refresh,
-                   .increment_clip = IncrementClip::capped,  // min(β‖w − w′‖, 2L)
-                   .clip_increment = p.clip_increment,
-                   .refresh_noise = p.refresh_noise,
-                   .increment_noise = p.increment_noise};
+  driver.oracle = oracle_of(p);
   return run_spider(driver, curator, stream, observer);
 }
 
@@ -209,19 +213,7 @@ void DpSpider::check(const PublicFacts& facts) const {
   require_positive(key, "steps", p.steps);
   require_positive(key, "period", p.period);
   require_positive(key, "step_size", p.step_size);
-  const auto batch = [&](std::string_view name, Index size) {
-    if (p.sampling != Sampling::all && !(size >= 1 && size <= facts.records))
-      reject(key,
-             name,
-             static_cast<double>(size),
-             fmt::format("in [1, records] with records = {}", facts.records));
-  };
-  batch("refresh_batch", p.refresh_batch);
-  batch("increment_batch", p.increment_batch);
-  require_positive(key, "clip_refresh", p.clip_refresh);
-  require_positive(key, "clip_increment", p.clip_increment);
-  require_not_negative(key, "refresh_noise", p.refresh_noise);
-  require_not_negative(key, "increment_noise", p.increment_noise);
+  oracle_of(p).check(key, facts.records);
 }
 
 }  // namespace dpsosp::baselines

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include <fmt/format.h>
-
 #include "dpsosp/core/errors.hpp"
 
 namespace dpsosp::baselines {
@@ -155,11 +153,7 @@ void DpSrm::check(const PublicFacts& facts) const {
   require_positive(key, "step_divisor", p.step_divisor);
   require_positive(key, "smoothness", p.smoothness);
   if (!(p.momentum > 0 && p.momentum <= 1)) reject(key, "momentum", p.momentum, "in (0, 1]");
-  if (p.sampling != Sampling::all && !(p.batch >= 1 && p.batch <= facts.records))
-    reject(key,
-           "batch",
-           static_cast<double>(p.batch),
-           fmt::format("in [1, records] with records = {}", facts.records));
+  require_batch(key, "batch", p.sampling, p.batch, facts.records);
   require_positive(key, "clip", p.clip);
   require_positive(key, "clip_difference", p.clip_difference);
   require_not_negative(key, "refresh_noise", p.refresh_noise);

@@ -3,10 +3,7 @@
 
 #include <cmath>
 
-#include <fmt/format.h>
-
 #include "dpsosp/algorithms/trust_region.hpp"
-#include "dpsosp/core/errors.hpp"
 
 namespace dpsosp::baselines {
 namespace {
@@ -14,8 +11,6 @@ namespace {
 constexpr double gradient_tolerance = 1.0 / 12;  // ‖g − ∇F‖ over α
 constexpr double hessian_tolerance = 1.0 / 6;    // ‖H − ∇²F‖ over sqrt(ρα)
 constexpr double promise = 4.7;                  // sosp_level of the output over α
-
-double rank_or(Index rank, double d) { return rank == 0 ? d : static_cast<double>(rank); }
 
 }  // namespace
 
@@ -30,8 +25,7 @@ double DpTrustRegionParameters::exit_multiplier() const {
 // Steps of baselines notes, 5.
 Outcome DpTrustRegion::run(Curator& curator, Stream, Observer& observer) const {
   const DpTrustRegionParameters& p = parameters;
-  const Index n = curator.facts().records;
-  const BatchPolicy policy = batch_policy(p.sampling, p.batch, n);
+  const BatchPolicy policy = p.policy(curator.facts().records);
   const double root =
       p.repeated_root ? std::sqrt(static_cast<double>(curator.facts().dimension)) : 1.0;
   const GradientQuery gradient{p.clip, Noise::sensitivity_ratio(p.gradient_noise)};
@@ -67,7 +61,7 @@ double trust_region_horizon(double rho, double B, double alpha) {
 }
 
 double DpTrustRegion::min_alpha(const ProblemNumbers& q, double rho_zcdp) const {
-  const double rank = rank_or(parameters.hessian_rank, q.d);
+  const double rank = parameters.rank_or(q.d);
   const double root = parameters.repeated_root ? std::sqrt(q.d) : 1.0;
   return smallest_alpha(1e-12 * q.G, 1e9 * q.G, [&](double alpha) {
     const double T = std::ceil(trust_region_horizon(q.rho, q.B, alpha));
@@ -103,12 +97,10 @@ Scheduled DpTrustRegion::schedule(Schedule kind,
   s.alpha = promise * p.alpha;
   if (p.radius_rule == RadiusRule::printed && q.rho != p.alpha) {
     s.utility = Utility::disputed;
-    s.note += std::string(s.note.empty() ? "" : "; ") +
-              "the printed radius alpha/rho does not have this horizon";
+    s.add_note("the printed radius alpha/rho does not have this horizon");
   }
   if (kind == Schedule::paper)
-    s.note += std::string(s.note.empty() ? "" : "; ") +
-              "alpha by the claimed rate with constant 1; noise by the accountant";
+    s.add_note("alpha by the claimed rate with constant 1; noise by the accountant");
   mark_vacuous(s, q.G);
   return s;
 }
@@ -133,28 +125,19 @@ const AlgorithmCard& DpTrustRegion::card() const {
 
 Fields DpTrustRegion::fields() {
   DpTrustRegionParameters& p = parameters;
-  return {
+  Fields fields{
       field("steps", p.steps, "T"),
       field("alpha", p.alpha, "alpha: radius sqrt(alpha/rho_H), exit at sqrt(rho_H alpha)"),
       field("hessian_lipschitz", p.hessian_lipschitz, "rho_H"),
       field("radius_rule",
             p.radius_rule,
             {{RadiusRule::root, "root"}, {RadiusRule::printed, "printed"}},
-            "sqrt(alpha/rho_H), or alpha/rho_H"),
-      sampling_field(p.sampling),
-      field("batch", p.batch, "b: records of a query"),
-      field("clip", p.clip, "G: per-record clip of gradients"),
-      field("hessian_limit", p.hessian_limit, "M: per-record limit of Hessians"),
-      field(
-          "hessian_rank", p.hessian_rank, "of a record's Hessian, if the records prove it; 0 = d"),
-      field("gradient_noise",
-            p.gradient_noise,
-            "std / sensitivity of gradients; 0 = no noise, unsound door only"),
-      field("hessian_noise",
-            p.hessian_noise,
-            "std / sensitivity of Hessians; 0 = no noise, unsound door only"),
-      field("repeated_root", p.repeated_root, "Hessian noise times sqrt(d) once more"),
-      field("target", p.target, "alpha of the schedule; 0 = the smallest in reach")};
+            "sqrt(alpha/rho_H), or alpha/rho_H")};
+  p.add_fields(fields, "gradients", "Hessians");
+  fields.push_back(
+      field("repeated_root", p.repeated_root, "Hessian noise times sqrt(d) once more"));
+  fields.push_back(field("target", p.target, "alpha of the schedule; 0 = the smallest in reach"));
+  return fields;
 }
 
 void DpTrustRegion::set_variant(Variant variant) {
@@ -168,9 +151,7 @@ void DpTrustRegion::set_common_noise(double sensitivity_ratio) {
 }
 
 std::vector<PlannedQuery> DpTrustRegion::plan(const PublicFacts& facts) const {
-  const DpTrustRegionParameters& p = parameters;
-  const BatchPolicy policy = batch_policy(p.sampling, p.batch, facts.records);
-  return {{policy, p.steps}, {policy, p.steps, BatchUse::several_queries}};
+  return parameters.plan(facts.records, parameters.steps, parameters.steps);
 }
 
 void DpTrustRegion::check(const PublicFacts& facts) const {
@@ -180,20 +161,7 @@ void DpTrustRegion::check(const PublicFacts& facts) const {
   require_positive(key, "steps", p.steps);
   require_positive(key, "alpha", p.alpha);
   require_positive(key, "hessian_lipschitz", p.hessian_lipschitz);
-  if (p.sampling != Sampling::all && !(p.batch >= 1 && p.batch <= facts.records))
-    reject(key,
-           "batch",
-           static_cast<double>(p.batch),
-           fmt::format("in [1, records] with records = {}", facts.records));
-  require_positive(key, "clip", p.clip);
-  require_positive(key, "hessian_limit", p.hessian_limit);
-  if (!(p.hessian_rank >= 0 && p.hessian_rank <= facts.dimension))
-    reject(key,
-           "hessian_rank",
-           static_cast<double>(p.hessian_rank),
-           "0 or a rank up to the dimension");
-  require_not_negative(key, "gradient_noise", p.gradient_noise);
-  require_not_negative(key, "hessian_noise", p.hessian_noise);
+  p.check(key, facts);
   require_not_negative(key, "target", p.target);
 }
 

@@ -133,7 +133,7 @@ Scheduled MomentumAggregation::schedule(Schedule kind,
       q.B / (p.step_size * static_cast<double>(p.steps)) + 2.0 * error + q.M * p.step_size / 2.0;
   if (p.momentum < 1.0) {
     s.utility = Utility::heuristic;
-    s.note += s.note.empty() ? "the bound is for gamma = 1" : "; the bound is for gamma = 1";
+    s.add_note("the bound is for gamma = 1");
   }
   mark_vacuous(s, q.G);
   return s;

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "dpsosp/core/errors.hpp"
-
 namespace dpsosp::baselines {
 
 void DescentParameters::add_fields(Fields& fields) {
@@ -23,8 +21,7 @@ void DescentParameters::check(std::string_view owner, Index records) const {
   require_positive(owner, "step_size", step_size);
   require_positive(owner, "clip", clip);
   require_not_negative(owner, "noise", noise);
-  if (sampling != Sampling::all && !(batch >= 1 && batch <= records))
-    reject(owner, "batch", static_cast<double>(batch), "in [1, records]");
+  require_batch(owner, "batch", sampling, batch, records);
 }
 
 Outcome noisy_descent(Curator& curator,

@@ -189,8 +189,7 @@ void PrivateDiff::check(const PublicFacts& facts) const {
   require_not_negative(key, "noise", p.noise);
   require_not_negative(key, "dual_noise", p.dual_noise);
   require_not_negative(key, "released_dual_deviation", p.released_dual_deviation);
-  if (p.sampling != Sampling::all && !(p.batch >= 1 && p.batch <= facts.records))
-    reject(key, "batch", static_cast<double>(p.batch), "in [1, records]");
+  require_batch(key, "batch", p.sampling, p.batch, facts.records);
   if (p.ascent == AscentRule::local && facts.dual_kind != DualKind::per_record)
     reject(key, "ascent", "local", "queried: the dual of this problem is shared by its records");
 }

@@ -23,7 +23,7 @@ class Asker {
       : curator_(curator),
         p_(p),
         stream_(stream),
-        policy_(batch_policy(p.sampling, p.batch, curator.facts().records)),
+        policy_(p.policy(curator.facts().records)),
         hessian_(p.curvature == CurvatureRule::dense ? curator.facts().dimension : 0,
                  p.curvature == CurvatureRule::dense ? curator.facts().dimension : 0),
         product_(curator.facts().dimension) {}

@@ -34,7 +34,7 @@ double ShortSteps::min_alpha(const ProblemNumbers& q, double rho_zcdp) const {
   ShortStepsParameters& p = trial.parameters;
   p.hessian_lipschitz = q.rho;
   p.smoothness = q.M;
-  const double rank = p.hessian_rank == 0 ? q.d : static_cast<double>(p.hessian_rank);
+  const double rank = p.rank_or(q.d);
   return smallest_alpha(1e-12 * q.G, 1e9 * q.G, [&](double alpha) {
     p.alpha = alpha;
     const double eg = p.gradient_threshold(), eH = p.curvature_threshold();
@@ -83,15 +83,12 @@ Scheduled ShortSteps::schedule(Schedule kind,
   p.hessian_noise = z.hessian;
   p.search_epsilon = z.epsilon;
   s.alpha = p.alpha;
-  const auto add = [&](std::string_view text) {
-    s.note += (s.note.empty() ? "" : "; ") + std::string(text);
-  };
-  if (kind == Schedule::paper) add("alpha by the claimed rate with constant 1");
+  if (kind == Schedule::paper) s.add_note("alpha by the claimed rate with constant 1");
   if (p.two_phase) {
-    add("the second phase has less than the whole budget that alpha is computed from");
+    s.add_note("the second phase has less than the whole budget that alpha is computed from");
   }
   if (p.step_rule == StepRule::line_search || p.curvature == CurvatureRule::products) {
-    add("errors of the line search or of the power method are not part of the tolerances");
+    s.add_note("errors of the line search or of the power method are not part of the tolerances");
   }
   mark_vacuous(s, q.G);
   return s;
@@ -116,23 +113,13 @@ const AlgorithmCard& ShortSteps::card() const {
 
 Fields ShortSteps::fields() {
   ShortStepsParameters& p = parameters;
-  return {
+  Fields fields{
       field("steps", p.steps, "T; of the second phase if there are two"),
       field("alpha", p.alpha, "alpha: e_g = alpha/(1 + c1), e_H = sqrt(rho_H alpha)/(1 + c)"),
       field("hessian_lipschitz", p.hessian_lipschitz, "rho_H"),
-      field("smoothness", p.smoothness, "M: the gradient step is 1/M"),
-      sampling_field(p.sampling),
-      field("batch", p.batch, "b: records of a query"),
-      field("clip", p.clip, "G: per-record clip of gradients, slope limit of losses"),
-      field("hessian_limit", p.hessian_limit, "M: per-record limit of Hessians"),
-      field(
-          "hessian_rank", p.hessian_rank, "of a record's Hessian, if the records prove it; 0 = d"),
-      field("gradient_noise",
-            p.gradient_noise,
-            "std / sensitivity of gradients; 0 = no noise, unsound door only"),
-      field("hessian_noise",
-            p.hessian_noise,
-            "std / sensitivity of Hessians or products; 0 = no noise, unsound door only"),
+      field("smoothness", p.smoothness, "M: the gradient step is 1/M")};
+  p.add_fields(fields, "gradients, slope limit of losses", "Hessians or products");
+  const Fields own{
       field("curvature",
             p.curvature,
             {{CurvatureRule::dense, "dense"}, {CurvatureRule::products, "products"}},
@@ -154,6 +141,8 @@ Fields ShortSteps::fields() {
       field("two_phase", p.two_phase, "sqrt(T) steps on 3/4 of the budget, then T on the rest"),
       field("budget", p.budget, "zCDP that two phases share"),
       field("target", p.target, "alpha of the schedule; 0 = the smallest in reach")};
+  fields.insert(fields.end(), own.begin(), own.end());
+  return fields;
 }
 
 // Both variants are the same: the errors are in the authors' code (docs/errata.md, B5 to B7).
@@ -165,12 +154,11 @@ void ShortSteps::set_common_noise(double sensitivity_ratio) {
 
 std::vector<PlannedQuery> ShortSteps::plan(const PublicFacts& facts) const {
   const ShortStepsParameters& p = parameters;
-  const BatchPolicy policy = batch_policy(p.sampling, p.batch, facts.records);
   const auto first =
       p.two_phase ? static_cast<Index>(std::floor(std::sqrt(static_cast<double>(p.steps)))) : 0;
   const Index steps = p.steps + first;
   const Index products = p.curvature == CurvatureRule::products ? p.power_iterations : 1;
-  return {{policy, steps}, {policy, steps * products, BatchUse::several_queries}};
+  return p.plan(facts.records, steps, steps * products);
 }
 
 void ShortSteps::check(const PublicFacts& facts) const {
@@ -185,25 +173,12 @@ void ShortSteps::check(const PublicFacts& facts) const {
   require_positive(key, "alpha", p.alpha);
   require_positive(key, "hessian_lipschitz", p.hessian_lipschitz);
   require_positive(key, "smoothness", p.smoothness);
-  if (p.sampling != Sampling::all && !(p.batch >= 1 && p.batch <= facts.records))
-    reject(key,
-           "batch",
-           static_cast<double>(p.batch),
-           fmt::format("in [1, records] with records = {}", facts.records));
+  p.check(key, facts);
   if (p.step_rule == StepRule::line_search &&
       (p.sampling == Sampling::sample || p.sampling == Sampling::poisson))
     throw InputError(key +
                      ": step_rule = line_search asks one batch many questions, which secret coins "
                      "do not allow; set sampling = all or fresh");
-  require_positive(key, "clip", p.clip);
-  require_positive(key, "hessian_limit", p.hessian_limit);
-  if (!(p.hessian_rank >= 0 && p.hessian_rank <= facts.dimension))
-    reject(key,
-           "hessian_rank",
-           static_cast<double>(p.hessian_rank),
-           "0 or a rank up to the dimension");
-  require_not_negative(key, "gradient_noise", p.gradient_noise);
-  require_not_negative(key, "hessian_noise", p.hessian_noise);
   require_positive(key, "power_iterations", p.power_iterations);
   require_positive(key, "search_epsilon", p.search_epsilon);
   if (!(p.search_start > 1 && std::isfinite(p.search_start)))

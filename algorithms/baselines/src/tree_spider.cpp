@@ -203,8 +203,7 @@ void TreeSpider::check(const PublicFacts& facts) const {
   require_positive(key, "clip_refresh", p.clip_refresh);
   require_positive(key, "clip_increment", p.clip_increment);
   require_not_negative(key, "noise", p.noise);
-  if (p.sampling != Sampling::all && !(p.batch >= 1 && p.batch <= facts.records))
-    reject(key, "batch", static_cast<double>(p.batch), "in [1, records]");
+  require_batch(key, "batch", p.sampling, p.batch, facts.records);
 }
 
 Fields TreeSpider::fields() {

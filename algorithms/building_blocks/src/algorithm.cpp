@@ -9,6 +9,11 @@
 
 namespace dpsosp {
 
+void Scheduled::add_note(std::string_view text) {
+  if (!note.empty() && !text.empty()) note += "; ";
+  note += text;
+}
+
 std::vector<PlannedQuery> Algorithm::plan(const PublicFacts&) const { return {}; }
 
 void Algorithm::set_common_noise(double) {

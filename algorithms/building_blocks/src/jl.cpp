@@ -107,16 +107,14 @@ Scheduled JlMethod::schedule(Schedule kind,
   jl.projected_dimension = k < facts.dimension ? k : 0;
   Scheduled s = base_->schedule(kind, base_facts(facts), budget, calibrator);
   if (jl.projected_dimension == 0) {
-    s.note += s.note.empty() ? "" : "; ";
-    s.note += fmt::format("k = {} is no smaller than d: nothing is projected", k);
+    s.add_note(fmt::format("k = {} is no smaller than d: nothing is projected", k));
     return s;
   }
   if (!by_rank && s.alpha > 0) s.alpha += slack / std::sqrt(static_cast<double>(k));
   s.excess_risk = 0;  // in R^k
   if (s.utility == Utility::proved || s.utility == Utility::repaired)
     s.utility = Utility::heuristic;
-  s.note += s.note.empty() ? "" : "; ";
-  s.note += "constants of the projection are not the proof's";
+  s.add_note("constants of the projection are not the proof's");
   return s;
 }
 

@@ -26,6 +26,41 @@ void require_second_order(const AlgorithmCard& card,
            fmt::format("<= {}: Hessians are dense", largest_dimension));
 }
 
+void SecondOrderQueries::add_fields(Fields& fields,
+                                    std::string_view clipped,
+                                    std::string_view hessians) {
+  const auto noise_of = [](std::string_view what) {
+    return fmt::format("std / sensitivity of {}; 0 = no noise, unsound door only", what);
+  };
+  fields.push_back(sampling_field(sampling));
+  fields.push_back(field("batch", batch, "b: records of a query"));
+  fields.push_back(field("clip", clip, fmt::format("G: per-record clip of {}", clipped)));
+  fields.push_back(field("hessian_limit", hessian_limit, "M: per-record limit of Hessians"));
+  fields.push_back(
+      field("hessian_rank", hessian_rank, "of a record's Hessian, if the records prove it; 0 = d"));
+  fields.push_back(field("gradient_noise", gradient_noise, noise_of("gradients")));
+  fields.push_back(field("hessian_noise", hessian_noise, noise_of(hessians)));
+}
+
+void SecondOrderQueries::check(std::string_view owner, const PublicFacts& facts) const {
+  require_batch(owner, "batch", sampling, batch, facts.records);
+  require_positive(owner, "clip", clip);
+  require_positive(owner, "hessian_limit", hessian_limit);
+  if (!(hessian_rank >= 0 && hessian_rank <= facts.dimension))
+    reject(owner,
+           "hessian_rank",
+           static_cast<double>(hessian_rank),
+           "0 or a rank up to the dimension");
+  require_not_negative(owner, "gradient_noise", gradient_noise);
+  require_not_negative(owner, "hessian_noise", hessian_noise);
+}
+
+std::vector<PlannedQuery> SecondOrderQueries::plan(Index records,
+                                                   Index gradients,
+                                                   Index hessians) const {
+  return {{policy(records), gradients}, {policy(records), hessians, BatchUse::several_queries}};
+}
+
 double gradient_noise_norm(double deviation, double d) { return deviation * std::sqrt(d); }
 double hessian_noise_norm(double deviation, double d) { return 2.0 * deviation * std::sqrt(d); }
 double hessian_noise_tail(double deviation, double failure) {

@@ -25,6 +25,15 @@ BatchPolicy batch_policy(Sampling sampling, Index size, Index records) {
   return BatchPolicy::poisson(static_cast<double>(size) / static_cast<double>(records));
 }
 
+void require_batch(
+    std::string_view owner, std::string_view name, Sampling sampling, Index size, Index records) {
+  if (sampling != Sampling::all && !(size >= 1 && size <= records))
+    reject(owner,
+           name,
+           static_cast<double>(size),
+           fmt::format("in [1, records] with records = {}", records));
+}
+
 Index adaptive_batch(double rate, double move) {
   return static_cast<Index>(std::min(1e18, std::max(1.0, std::ceil(rate * move))));
 }
@@ -61,15 +70,8 @@ void SpiderOracleParameters::add_fields(Fields& fields) {
 }
 
 void SpiderOracleParameters::check(std::string_view owner, Index records) const {
-  const auto batch = [&](std::string_view name, Index size) {
-    if (sampling != Sampling::all && !(size >= 1 && size <= records))
-      reject(owner,
-             name,
-             static_cast<double>(size),
-             fmt::format("in [1, records] with records = {}", records));
-  };
-  batch("refresh_batch", refresh_batch);
-  batch("increment_batch", increment_batch);
+  require_batch(owner, "refresh_batch", sampling, refresh_batch, records);
+  require_batch(owner, "increment_batch", sampling, increment_batch, records);
   require_positive(owner, "clip_refresh", clip_refresh);
   require_positive(owner, "clip_increment", clip_increment);
   require_not_negative(owner, "refresh_noise", refresh_noise);

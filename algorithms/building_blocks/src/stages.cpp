@@ -35,6 +35,24 @@ void add_stage_counts(Outcome& whole, std::string_view prefix, const Outcome& st
     whole.counts[fmt::format("{}.{}", prefix, name)] = count;
 }
 
+void run_last_stage(Outcome& whole,
+                    std::string_view prefix,
+                    const Algorithm& stage,
+                    Curator& curator,
+                    const ChildSpec& spec,
+                    Stream stream,
+                    Observer& observer) try {
+  Curator rest = curator.child(spec);
+  LaterStage later(observer, whole.steps);
+  Outcome outcome = stage.run(rest, stream, later);
+  add_stage_counts(whole, prefix, outcome);
+  whole.point = std::move(outcome.point);
+  whole.status = outcome.status;
+  whole.steps += outcome.steps;
+} catch (const Refused& refusal) {
+  whole.status = status_of(refusal);
+}
+
 Stream stage_stream(const Stream& stream, std::uint64_t k) { return Stream(stream.key().child(k)); }
 
 }  // namespace dpsosp

@@ -62,13 +62,11 @@ Scheduled DiscreteExponential::schedule(Schedule kind,
   if (facts.domain.kind ==
       Domain::Kind::everywhere) {  // the set is the search's, not the problem's
     s.utility = std::max(s.utility, Utility::heuristic);
-    s.note += s.note.empty() ? "" : "; ";
-    s.note += "excess over the best point of |x| <= domain_radius, not of R^d";
+    s.add_note("excess over the best point of |x| <= domain_radius, not of R^d");
   }
   s.alpha = s.excess_risk;
   if (enlarged) {
-    s.note += s.note.empty() ? "" : "; ";
-    s.note += fmt::format("the net is coarsened to {} points", search.largest_net);
+    s.add_note(fmt::format("the net is coarsened to {} points", search.largest_net));
   }
   mark_vacuous(s, G * D, "range G D of a loss");
   return s;

@@ -184,11 +184,11 @@ Scheduled ExponentialSampler::schedule(Schedule kind,
   s.note = fmt::format("beta G D = {:.4g} spends epsilon = {:.4g}", exponent, 2.0 * exponent / n);
   if (alternates) {
     const double sobolev = sobolev_constant(p.inverse_temperature, p.regularizer, G, D);
-    s.note += fmt::format(
-        "; Theorem 5.1 with C_LSI = {:.4g} would print epsilon = {:.4g}; no proof bounds the "
+    s.add_note(fmt::format(
+        "Theorem 5.1 with C_LSI = {:.4g} would print epsilon = {:.4g}; no proof bounds the "
         "stochastic method's error: privacy is conditional",
         sobolev,
-        theorem_5_1_epsilon(p.inverse_temperature, sobolev, G, n, budget.delta));
+        theorem_5_1_epsilon(p.inverse_temperature, sobolev, G, n, budget.delta)));
   }
   mark_vacuous(s, G * D, "range G D of a loss");
   return s;

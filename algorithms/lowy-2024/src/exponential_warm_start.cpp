@@ -131,20 +131,17 @@ Scheduled ExponentialWarmStart::schedule(Schedule kind,
     if (p.excess_rule == ExcessRule::laplace) s.note = "psi is the excess of smooth wells";
   }
   if (kind == Schedule::practical && p.interior_minimiser) {
-    s.note += s.note.empty() ? "" : "; ";
-    s.note += "takes the minimiser over the set to be a stationary point (interior_minimiser)";
+    s.add_note("takes the minimiser over the set to be a stationary point (interior_minimiser)");
     s.utility = std::max(s.utility, Utility::heuristic);  // nothing checks this premise
   }
   if (enlarged) {
     s.excess_risk = std::max(s.excess_risk, excess_risk(facts));
-    s.note += s.note.empty() ? "" : "; ";
-    s.note += fmt::format("the net is coarsened to {} points", p.search.largest_net);
+    s.add_note(fmt::format("the net is coarsened to {} points", p.search.largest_net));
   }
   if (facts.domain.kind ==
       Domain::Kind::everywhere) {  // the problem has no domain: the search set is a setting
     s.utility = std::max(s.utility, Utility::heuristic);
-    s.note += s.note.empty() ? "" : "; ";
-    s.note += "excess over the best point of |x| <= domain_radius, not of R^d";
+    s.add_note("excess over the best point of |x| <= domain_radius, not of R^d");
   }
   s.alpha = s.excess_risk;
   mark_vacuous(s, L * D, "range L D of a loss");

@@ -231,11 +231,7 @@ void QuasarDpSgd::check(const PublicFacts& facts) const {
   refuse_shared_dual(card(), facts);
   require_positive(key, "steps", p.steps);
   require_positive(key, "step_size", p.step_size);
-  if (p.sampling != Sampling::all && !(p.batch >= 1 && p.batch <= facts.records))
-    reject(key,
-           "batch",
-           static_cast<double>(p.batch),
-           fmt::format("in [1, records] with records = {}", facts.records));
+  require_batch(key, "batch", p.sampling, p.batch, facts.records);
   require_positive(key, "clip", p.clip);
   require_not_negative(key, "noise", p.noise);
   require_positive(key, "radius", p.radius);

@@ -70,24 +70,13 @@ Outcome WarmPopulation::run(Curator& curator, Stream stream, Observer& observer)
   }
   Outcome whole{outcome.point, outcome.status, outcome.steps, {}};
   if (outcome.status == Status::not_finite) return whole;
-  try {
-    spec = {"second", p.second_slice};
-    spec.range = half(curator.facts(), 1);
-    if (p.reuse) spec.pure_share = 0.0;
-    spec.initial_point = outcome.point;
-    spec.suboptimality = p.warm_excess;
-    Curator rest = curator.child(spec);
-    LaterStage later(observer, outcome.steps);
-    // step 3: w_priv ← B on X₂ from w₀, told ψ
-    outcome = second().run(rest, stage_stream(stream, 1), later);
-  } catch (const Refused& refusal) {
-    whole.status = status_of(refusal);
-    return whole;
-  }
-  add_stage_counts(whole, "second", outcome);
-  whole.point = std::move(outcome.point);
-  whole.status = outcome.status;
-  whole.steps += outcome.steps;
+  spec = {"second", p.second_slice};
+  spec.range = half(curator.facts(), 1);
+  if (p.reuse) spec.pure_share = 0.0;
+  spec.initial_point = outcome.point;
+  spec.suboptimality = p.warm_excess;
+  // step 3: w_priv ← B on X₂ from w₀, told ψ
+  run_last_stage(whole, "second", second(), curator, spec, stage_stream(stream, 1), observer);
   return whole;  // step 4
 }
 
@@ -128,12 +117,11 @@ Scheduled WarmPopulation::schedule(Schedule kind,
   p.second_slice = std::min(1.0, b.rule.capacity / s.rule.capacity);
   s.alpha = b.alpha;
   s.utility = std::max(a.utility, b.utility);
-  for (const std::string& note : {a.note, b.note})
-    if (!note.empty()) s.note += (s.note.empty() ? "" : "; ") + note;
+  s.add_note(a.note);
+  s.add_note(b.note);
   if (p.reuse) {
     s.utility = std::max(s.utility, Utility::disputed);
-    s.note += s.note.empty() ? "" : "; ";
-    s.note += "both stages read the same records: the second stage's analysis does not hold";
+    s.add_note("both stages read the same records: the second stage's analysis does not hold");
   }
   return s;
 }

@@ -60,23 +60,12 @@ Outcome WarmStart::run(Curator& curator, Stream stream, Observer& observer) cons
   Outcome whole{outcome.point, outcome.status, outcome.steps, {}};
   add_stage_counts(whole, "first", outcome);
   if (outcome.status == Status::not_finite) return whole;
-  try {
-    spec = {"second", p.second_slice};
-    if (pure_) spec.pure_share = 0.0;
-    spec.initial_point = outcome.point;
-    spec.suboptimality = p.warm_excess;
-    Curator rest = curator.child(spec);
-    LaterStage later(observer, outcome.steps);
-    // step 3: w_priv ← B from w₀, told ψ
-    outcome = second().run(rest, stage_stream(stream, 1), later);
-  } catch (const Refused& refusal) {
-    whole.status = status_of(refusal);
-    return whole;
-  }
-  add_stage_counts(whole, "second", outcome);
-  whole.point = std::move(outcome.point);
-  whole.status = outcome.status;
-  whole.steps += outcome.steps;
+  spec = {"second", p.second_slice};
+  if (pure_) spec.pure_share = 0.0;
+  spec.initial_point = outcome.point;
+  spec.suboptimality = p.warm_excess;
+  // step 3: w_priv ← B from w₀, told ψ
+  run_last_stage(whole, "second", second(), curator, spec, stage_stream(stream, 1), observer);
   return whole;  // step 4
 }
 
@@ -120,8 +109,8 @@ Scheduled WarmStart::schedule_warm(Schedule kind,
   whole.utility = std::max(a.utility, b.utility);
   if (p.finder == Finder::stochastic_spider)  // its escape is disputed; ψ holds in expectation
     whole.utility = std::max(whole.utility, Utility::disputed);
-  for (const std::string& note : {a.note, b.note})
-    if (!note.empty()) whole.note += (whole.note.empty() ? "" : "; ") + note;
+  whole.add_note(a.note);
+  whole.add_note(b.note);
   return whole;
 }
 
@@ -138,10 +127,9 @@ Scheduled WarmStart::schedule(Schedule kind,
   if (!(cold.alpha > 0 && cold.alpha <= warm.alpha))  // B has the cold parameters: set them anew
     return schedule_warm(kind, facts, budget, calibrator);
   p.warm = false;
-  cold.note += cold.note.empty() ? "" : "; ";
-  cold.note += fmt::format("no warm start: it would promise {:.4g}, the second stage alone {:.4g}",
-                           warm.alpha,
-                           cold.alpha);
+  cold.add_note(fmt::format("no warm start: it would promise {:.4g}, the second stage alone {:.4g}",
+                            warm.alpha,
+                            cold.alpha));
   return cold;
 }
 

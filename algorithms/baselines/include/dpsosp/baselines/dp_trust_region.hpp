@@ -2,7 +2,6 @@
 #pragma once
 
 #include "dpsosp/algorithms/second_order.hpp"
-#include "dpsosp/algorithms/spider_oracle.hpp"
 
 namespace dpsosp::baselines {
 
@@ -15,18 +14,11 @@ enum class RadiusRule {
 /// | baselines notes, 5 | field | unit |
 /// | T, α, ρ_H | steps, alpha, hessian_lipschitz | |
 /// | s_g, s_H | gradient_noise, hessian_noise | std / sensitivity |
-struct DpTrustRegionParameters {
+struct DpTrustRegionParameters : SecondOrderQueries {
   Index steps = 100;   ///< T
   double alpha = 0.1;  ///< α: radius sqrt(α/ρ_H), stops at a multiplier ≤ sqrt(ρ_H α)
   double hessian_lipschitz = 1.0;  ///< ρ_H
   RadiusRule radius_rule = RadiusRule::root;
-  Sampling sampling = Sampling::all;
-  Index batch = 0;             ///< b; not used with Sampling::all
-  double clip = 1.0;           ///< G
-  double hessian_limit = 1.0;  ///< M
-  Index hessian_rank = 0;      ///< r of a record's Hessian; 0 = d
-  double gradient_noise = 0.0;
-  double hessian_noise = 0.0;
   bool repeated_root = false;  ///< Hessian noise times a second √d, as the reference code has it
   double target = 0.0;         ///< α that the schedule aims at; 0: the smallest in reach
 

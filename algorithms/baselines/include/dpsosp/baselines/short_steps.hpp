@@ -2,7 +2,6 @@
 #pragma once
 
 #include "dpsosp/algorithms/second_order.hpp"
-#include "dpsosp/algorithms/spider_oracle.hpp"
 
 namespace dpsosp::baselines {
 
@@ -23,18 +22,12 @@ enum class CurvatureRule {
 /// | c₁, c₂, c | gradient_error, step_error, hessian_error | of the tolerances |
 /// | s_g, s_H | gradient_noise, hessian_noise | std / sensitivity |
 /// | b, β_g, β_H, c_g, c_H | search_* | |
-struct ShortStepsParameters {
+/// `clip` is the slope limit of losses too, and `hessian_noise` that of each product.
+struct ShortStepsParameters : SecondOrderQueries {
   Index steps = 200;               ///< T
   double alpha = 0.1;              ///< e_g = α/(1 + c₁), e_H = sqrt(ρ_H α)/(1 + c)
   double hessian_lipschitz = 1.0;  ///< ρ_H
   double smoothness = 1.0;         ///< M: step 1/M
-  Sampling sampling = Sampling::all;
-  Index batch = 0;             ///< b; not used with Sampling::all
-  double clip = 1.0;           ///< G: per-record clip of gradients, slope limit of losses
-  double hessian_limit = 1.0;  ///< M: per-record limit of Hessians
-  Index hessian_rank = 0;      ///< r of a record's Hessian; 0 = d
-  double gradient_noise = 0.0;
-  double hessian_noise = 0.0;  ///< of Hessians, or of each product
   CurvatureRule curvature = CurvatureRule::dense;
   Index power_iterations = 20;  ///< k products in a power method
   StepRule step_rule = StepRule::fixed;

@@ -173,6 +173,9 @@ struct Scheduled {
   /// δ_E: probability at most with which an unclipped run leaves its gradient bound, whatever the
   /// data set of a stated class; 0 if that is not proved.
   double bound_failure = 0.0;
+
+  /// Appends `text`, if there is any, to `note`, after a semicolon if that says something already.
+  void add_note(std::string_view text);
 };
 
 /// One algorithm with its parameters. A run is a function of parameters, curator and stream.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dpsosp/algorithms/scheduling.hpp"
+#include "dpsosp/algorithms/spider_oracle.hpp"
 #include "dpsosp/privacy/stationarity_test.hpp"
 
 namespace dpsosp {
@@ -11,6 +12,28 @@ namespace dpsosp {
 void require_second_order(const AlgorithmCard& card,
                           const PublicFacts& facts,
                           Index largest_dimension = StationarityTest::largest_dimension);
+
+/// How gradients and Hessians of the iterates are asked for.
+struct SecondOrderQueries {
+  Sampling sampling = Sampling::all;
+  Index batch = 0;              ///< b; not used with Sampling::all
+  double clip = 1.0;            ///< G: per-record clip of gradients
+  double hessian_limit = 1.0;   ///< M: per-record limit of Hessians
+  Index hessian_rank = 0;       ///< r of a record's Hessian; 0 = d
+  double gradient_noise = 0.0;  ///< std / sensitivity
+  double hessian_noise = 0.0;   ///< std / sensitivity
+
+  /// \param clipped   what is clipped at G, in words
+  /// \param hessians  what has the noise of Hessians, in words
+  void add_fields(Fields& fields, std::string_view clipped, std::string_view hessians);
+  void check(std::string_view owner, const PublicFacts& facts) const;
+  BatchPolicy policy(Index records) const { return batch_policy(sampling, batch, records); }
+  /// `gradients` gradients and `hessians` Hessians, each of a batch of its own.
+  std::vector<PlannedQuery> plan(Index records, Index gradients, Index hessians) const;
+  double rank_or(double d) const {
+    return hessian_rank == 0 ? d : static_cast<double>(hessian_rank);
+  }
+};
 
 /// E‖N(0, s² I_d)‖ ≤ s √d, which tolerances of gradients are compared with.
 double gradient_noise_norm(double deviation, double d);

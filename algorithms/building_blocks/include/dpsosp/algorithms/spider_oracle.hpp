@@ -14,6 +14,10 @@ enum class Sampling { all, fresh, sample, poisson };
 /// The policy of a batch of (expected) size `size` out of `records`.
 BatchPolicy batch_policy(Sampling sampling, Index size, Index records);
 
+/// Refuses a size that is not in [1, records], if batches have one. \throws InputError
+void require_batch(
+    std::string_view owner, std::string_view name, Sampling sampling, Index size, Index records);
+
 /// max(1, ⌈rate · move⌉), at most 10¹⁸: the size of an adaptive batch.
 Index adaptive_batch(double rate, double move);
 

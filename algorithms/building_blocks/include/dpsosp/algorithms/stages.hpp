@@ -22,6 +22,16 @@ void check_stage(std::string_view owner,
 /// Adds the counts of a stage under the names PREFIX.NAME.
 void add_stage_counts(Outcome& whole, std::string_view prefix, const Outcome& stage);
 
+/// Runs the last stage on the child `spec`. Its iterates follow those of `whole`, and its output
+/// is that of `whole`; if it is refused, only the status changes.
+void run_last_stage(Outcome& whole,
+                    std::string_view prefix,
+                    const Algorithm& stage,
+                    Curator& curator,
+                    const ChildSpec& spec,
+                    Stream stream,
+                    Observer& observer);
+
 /// The random stream of stage number k of a run whose stream is `stream`.
 Stream stage_stream(const Stream& stream, std::uint64_t k);
 
