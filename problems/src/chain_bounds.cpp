@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 #include <vector>
 
 namespace dpsosp {
@@ -114,6 +115,21 @@ ChainBounds chain_bounds(const ChainCurves& curves) {
     return smallest(w.first / std::sqrt(q.second), [&](double l) { return third(k, l); });
   });
   return bounds;
+}
+
+void set_chain_constants(Constants& constants,
+                         const ChainBounds& bounds,
+                         Index d,
+                         const ChainBounds& shares) {
+  const auto set = [&](std::string_view name, double value, const char* proof, double share) {
+    constants.set(name, {value, Origin::proved, "the domain", proof, share});
+  };
+  set(constant::lipschitz,
+      bounds.slope * std::sqrt(static_cast<double>(d)),
+      chain_slope_proof,
+      shares.slope);
+  set(constant::smoothness, bounds.curvature, chain_curvature_proof, shares.curvature);
+  set(constant::hessian_lipschitz, bounds.third, chain_third_proof, shares.third);
 }
 
 const char* const chain_slope_proof =

@@ -4,6 +4,7 @@
 #include <functional>
 #include <vector>
 
+#include "dpsosp/core/public_facts.hpp"
 #include "jet.hpp"
 
 namespace dpsosp {
@@ -26,6 +27,13 @@ struct ChainBounds {
   double third = 0;      ///< of ‖D³F‖, which is F's Hessian-Lipschitz constant
 };
 ChainBounds chain_bounds(const ChainCurves& curves);
+
+/// Sets the three constants, which hold on the domain of a chain in R^d.
+/// \param shares  attained, of each
+void set_chain_constants(Constants& constants,
+                         const ChainBounds& bounds,
+                         Index d,
+                         const ChainBounds& shares);
 
 /// How the three are proved, in Markdown; the same text for every chain.
 extern const char* const chain_slope_proof;

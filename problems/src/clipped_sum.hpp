@@ -5,13 +5,14 @@
 #include <span>
 
 #include "chunked_sum.hpp"
+#include "weigh_repeated.hpp"
 
 namespace dpsosp {
 
-/// out += Σ clip(v_i) over the batch, where `contribution(i, v)` overwrites v ∈ R^{out.size()} with
-/// record i's vector. One scratch vector a chunk.
+/// out += Σ min(1, limit/u_i) v_i, where `contribution(i, v)` overwrites v with record i's vector
+/// and returns u_i, the bound it is weighed by. One scratch vector a chunk.
 template <class Contribution>
-ClipReport clipped_sum(const BatchView& batch,
+ClipReport weighed_sum(const BatchView& batch,
                        double limit,
                        VectorRef out,
                        const Contribution& contribution) {
@@ -19,10 +20,23 @@ ClipReport clipped_sum(const BatchView& batch,
     Vector v(partial.size());
     ClipReport report;
     for (Index k = first; k < last; ++k) {
-      contribution(batch[k], v);
-      partial += report.weigh(v.norm(), limit) * v;
+      const double bound = contribution(batch[k], v);
+      partial += report.weigh(bound, limit) * v;
     }
     return report;
+  });
+}
+
+/// out += Σ clip(v_i) over the batch, where `contribution(i, v)` overwrites v ∈ R^{out.size()} with
+/// record i's vector.
+template <class Contribution>
+ClipReport clipped_sum(const BatchView& batch,
+                       double limit,
+                       VectorRef out,
+                       const Contribution& contribution) {
+  return weighed_sum(batch, limit, out, [&](Index i, Vector& v) {
+    contribution(i, v);
+    return v.norm();
   });
 }
 
@@ -65,32 +79,10 @@ ClipReport clamped_coordinate_sum(std::span<const CountedValue> records,
     for (const auto& [z, count] : records) {
       if (count == 0) continue;
       const double c = difference(values[k], z);
-      ClipReport one;
-      const double weight = one.weigh(std::abs(c) / move, limit);
-      one.clipped *= count;
-      report.merge(one);
-      out[k] += (weight * static_cast<double>(count)) * c;
+      out[k] += weigh_repeated(report, std::abs(c) / move, limit, count) * c;
     }
   }
   return report;
-}
-
-/// out += Σ min(1, limit/u_i) v_i, where `contribution(i, v)` overwrites v with record i's vector
-/// and returns u_i, the bound it is weighed by.
-template <class Contribution>
-ClipReport weighed_sum(const BatchView& batch,
-                       double limit,
-                       VectorRef out,
-                       const Contribution& contribution) {
-  return chunked_sum(batch.size(), out, [&](Index first, Index last, VectorRef partial) {
-    Vector v(partial.size());
-    ClipReport report;
-    for (Index k = first; k < last; ++k) {
-      const double bound = contribution(batch[k], v);
-      partial += report.weigh(bound, limit) * v;
-    }
-    return report;
-  });
 }
 
 }  // namespace dpsosp

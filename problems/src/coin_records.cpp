@@ -8,6 +8,7 @@
 #include "bump.hpp"
 #include "dpsosp/core/stream.hpp"
 #include "dpsosp/problems/problem.hpp"
+#include "weigh_repeated.hpp"
 
 namespace dpsosp {
 namespace {
@@ -132,11 +133,7 @@ class StoredCoins final : public CoinRecords {
   /// `count` records with the same contribution.
   static void add(Index count, const Share& share, double limit, VectorRef out, ClipReport& total) {
     if (count == 0) return;
-    ClipReport report;
-    const double weight = report.weigh(share.bound, limit);
-    report.clipped *= count;
-    out += (static_cast<double>(count) * weight) * share.v;
-    total.merge(report);
+    out += weigh_repeated(total, share.bound, limit, count) * share.v;
   }
 
   ClipReport add_one(const BatchView& batch,

@@ -12,6 +12,8 @@
 #include "chunked_sum.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/stream.hpp"
+#include "fixed_dimension.hpp"
+#include "weigh_repeated.hpp"
 
 namespace dpsosp {
 namespace {
@@ -69,9 +71,7 @@ class CosineMinimaxRecords : public Records {
     Vector difference(dx + dy);
     difference << (x_to - x_from).head(dx), (y_to - y_from).head(dy);
     ClipReport report;
-    const double weight = report.weigh(difference.norm(), limit);
-    report.clipped *= batch.size();
-    out += (weight * static_cast<double>(batch.size())) * difference;
+    out += weigh_repeated(report, difference.norm(), limit, batch.size()) * difference;
     return report;
   }
 
@@ -290,11 +290,8 @@ Problem CosineMinimax::make(const InstanceSpec& spec) const {
   if (half_width != 0 && !(half_width >= std::numbers::pi && std::isfinite(half_width)))
     reject(name(), "half_width", half_width, "0, or >= pi");
   const Index d = coupled + free;
-  if (spec.dimension && *spec.dimension != d)
-    reject(name(),
-           "dimension",
-           static_cast<double>(*spec.dimension),
-           fmt::format("coupled + free = {}; set problem.coupled and problem.free", d));
+  check_fixed_dimension(
+      name(), spec, d, fmt::format("coupled + free = {}; set problem.coupled and problem.free", d));
 
   Problem problem;
   PublicFacts& facts = problem.facts;

@@ -10,7 +10,9 @@
 
 #include "chunked_sum.hpp"
 #include "dpsosp/core/errors.hpp"
+#include "fixed_dimension.hpp"
 #include "low_rank.hpp"
+#include "weigh_repeated.hpp"
 
 namespace dpsosp {
 namespace {
@@ -101,9 +103,7 @@ class CovarianceGanRecords final : public Records {
                               VectorRef out) {
     if (batch.size() == 0) return {};
     ClipReport report;
-    const double weight = report.weigh(v.norm(), limit);
-    report.clipped *= batch.size();
-    out += (weight * static_cast<double>(batch.size())) * v;
+    out += weigh_repeated(report, v.norm(), limit, batch.size()) * v;
     return report;
   }
 
@@ -194,23 +194,14 @@ Fields CovarianceGan::fields() {
 Problem CovarianceGan::make(const InstanceSpec& spec) const {
   check_records(name(), spec.records);
   if (rows < 1) reject(name(), "rows", static_cast<double>(rows), ">= 1");
-  if (rank < 1) reject(name(), "rank", static_cast<double>(rank), ">= 1");
-  if (planted_rank < 1 || planted_rank > rows)
-    reject(name(), "planted_rank", static_cast<double>(planted_rank), "in [1, rows]");
-  if (!(planted_norm > 0)) reject(name(), "planted_norm", planted_norm, "> 0");
-  if (!(condition >= 1)) reject(name(), "condition", condition, ">= 1");
+  check_planted(name(), rank, planted_rank, rows, "rows", planted_norm, condition);
   if (!(floor >= 0 && floor <= planted_norm / condition))
     reject(name(), "floor", floor, "in [0, planted_norm / condition]");
   if (!(strong_concavity > 0)) reject(name(), "strong_concavity", strong_concavity, "> 0");
-  if (!(domain_factor >= 1))
-    reject(name(), "domain_factor", domain_factor, ">= 1, so that the minimisers are inside");
-  if (!(initial_spread >= 0)) reject(name(), "initial_spread", initial_spread, ">= 0");
+  check_around_origin(name(), domain_factor, initial_spread);
   const Index d = rows * rank;
-  if (spec.dimension && *spec.dimension != d)
-    reject(name(),
-           "dimension",
-           static_cast<double>(*spec.dimension),
-           fmt::format("rows rank = {}; set problem.rows and problem.rank", d));
+  check_fixed_dimension(
+      name(), spec, d, fmt::format("rows rank = {}; set problem.rows and problem.rank", d));
 
   Vector spectrum = Vector::Constant(rows, floor);
   spectrum.head(planted_rank) = geometric_spectrum(planted_rank, planted_norm, condition);
@@ -232,12 +223,11 @@ Problem CovarianceGan::make(const InstanceSpec& spec) const {
   const Index fitted = std::min(rank, rows);
   const double radius = domain_factor * std::sqrt(spectrum.head(fitted).sum());
   facts.domain = Domain::ball(radius);
-  Starts starts{.standard = Vector(d),
-                .saddle = Vector::Zero(d),
-                .random_spread = std::sqrt(planted_norm / p),
-                .far_radius = radius};
-  Stream({.seed = spec.seed, .purpose = Purpose::initial_point})
-      .fill_normal(initial_spread, starts.standard);
+  const Starts starts = starts_around_origin(d,
+                                             {.spread = initial_spread,
+                                              .random_spread = std::sqrt(planted_norm / p),
+                                              .far_radius = radius},
+                                             spec.seed);
   facts.initial_point = start.pick(name(), starts, facts.domain, spec.seed);
   facts.initial_dual = Vector::Zero(facts.dual_dimension);
   const double sample_squared = design == Design::sphere ? p * planted_norm : 2 * planted_norm;

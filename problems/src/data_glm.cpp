@@ -10,6 +10,7 @@
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/stream.hpp"
 #include "dpsosp/problems/data_files.hpp"
+#include "fixed_dimension.hpp"
 
 namespace dpsosp {
 namespace {
@@ -62,11 +63,7 @@ PublicFacts DataGlmFamily::public_facts(const InstanceSpec& spec, const ScalarLo
   check_settings();
   if (!(radius > 0)) reject(name(), "radius", radius, "> 0, or inf");
   const Index d = raw_features() + (bias ? 1 : 0);
-  if (spec.dimension && *spec.dimension != d)
-    reject(name(),
-           "dimension",
-           static_cast<double>(*spec.dimension),
-           fmt::format("{}, the number of features", d));
+  check_fixed_dimension(name(), spec, d, fmt::format("{}, the number of features", d));
 
   PublicFacts facts;
   facts.name = name();

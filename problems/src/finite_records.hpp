@@ -8,6 +8,7 @@
 
 #include "dpsosp/problems/records.hpp"
 #include "dpsosp/problems/sampling.hpp"
+#include "weigh_repeated.hpp"
 
 namespace dpsosp {
 
@@ -60,11 +61,7 @@ ClipReport clipped_sum_over_values(const std::vector<Index>& counts,
   for (std::size_t k = 0; k < counts.size(); ++k) {
     if (counts[k] == 0) continue;
     contribution(static_cast<Index>(k), v);
-    ClipReport one;
-    const double weight = one.weigh(v.norm(), limit);
-    one.clipped *= counts[k];
-    report.merge(one);
-    out += (weight * static_cast<double>(counts[k])) * v;
+    out += weigh_repeated(report, v.norm(), limit, counts[k]) * v;
   }
   return report;
 }

@@ -10,6 +10,7 @@
 #include "dpsosp/core/stream.hpp"
 #include "dpsosp/problems/glm.hpp"
 #include "dpsosp/problems/problem.hpp"
+#include "weigh_repeated.hpp"
 
 namespace dpsosp {
 namespace {
@@ -85,10 +86,10 @@ class GlmSum {
         const auto x = data_->features.col(i);
         const double c = slopes[k - first];
         if (common.size() == 0) {
-          partial += (c * weigh(report, std::abs(c) * lengths_[i], limit, times)) * x;
+          partial += (c * weigh_repeated(report, std::abs(c) * lengths_[i], limit, times)) * x;
         } else {  // the vector itself: ‖cx‖² + 2c⟨x, r⟩ + ‖r‖² could cancel
           v = common + c * x;
-          partial += weigh(report, v.norm(), limit, times) * v;
+          partial += weigh_repeated(report, v.norm(), limit, times) * v;
         }
       }
       return report;
@@ -112,7 +113,7 @@ class GlmSum {
         const Index times = count(counts, batch[k]);
         if (times == 0) continue;
         const double c = differences[k - first] + common;
-        partial[0] += weigh(report, std::abs(c), limit, times) * c;
+        partial[0] += weigh_repeated(report, std::abs(c), limit, times) * c;
       }
       return report;
     });
@@ -139,8 +140,8 @@ class GlmSum {
         if (times == 0) continue;
         const auto x = data_->features.col(i);
         const double c = curvatures[k - first];
-        const double weight =
-            weigh(report, std::abs(c) * lengths_[i] * lengths_[i] + common_bound, limit, times);
+        const double weight = weigh_repeated(
+            report, std::abs(c) * lengths_[i] * lengths_[i] + common_bound, limit, times);
         partial += (weight * c * x.dot(v)) * x;
         if (common.size() > 0) partial += weight * common;
       }
@@ -151,14 +152,6 @@ class GlmSum {
  private:
   static Index count(const Counts* counts, Index i) {
     return counts != nullptr ? (*counts)[static_cast<std::size_t>(i)] : 1;
-  }
-
-  /// Counts a contribution that `times` records make; returns times·min(1, limit/norm).
-  static double weigh(ClipReport& report, double norm, double limit, Index times) {
-    const Index before = report.clipped;
-    const double weight = report.weigh(norm, limit);
-    if (report.clipped > before) report.clipped += times - 1;
-    return weight * static_cast<double>(times);
   }
 
   /// What the regulariser adds to every record, less that at `previous`; empty without one.

@@ -14,6 +14,7 @@
 #include "dpsosp/core/stream.hpp"
 #include "dpsosp/problems/diagonal_objective.hpp"
 #include "dpsosp/problems/problem.hpp"
+#include "weigh_repeated.hpp"
 
 namespace dpsosp {
 namespace {
@@ -124,9 +125,7 @@ class TiltedRecords : public Records {
                                double limit,
                                VectorRef out) {
     ClipReport report;
-    const double weight = report.weigh(bound, limit);
-    report.clipped *= batch.size();
-    out += (weight * static_cast<double>(batch.size())) * contribution;
+    out += weigh_repeated(report, bound, limit, batch.size()) * contribution;
     return report;
   }
 

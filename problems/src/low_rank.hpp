@@ -1,14 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "dpsosp/core/stream.hpp"
 #include "dpsosp/problems/problem.hpp"
+#include "dpsosp/problems/start.hpp"
 
 namespace dpsosp {
+
+/// Refuses a rank below 1, a planted rank that is not in [1, most], a norm that is not positive and
+/// a condition number below 1.
+void check_planted(std::string_view problem,
+                   Index rank,
+                   Index planted_rank,
+                   Index most,
+                   std::string_view most_in_words,
+                   double planted_norm,
+                   double condition);
+/// Refuses a domain that the minimisers are not inside, and a negative spread.
+void check_around_origin(std::string_view problem, double domain_factor, double initial_spread);
+/// N(0, spread²) entries as in the sources, and the origin, which is the saddle.
+struct StartScales {
+  double spread, random_spread, far_radius;
+};
+Starts starts_around_origin(Index d, const StartScales& scales, std::uint64_t seed);
 
 /// Σ = (largest, …, largest/condition), a geometric sequence of `count` values.
 Vector geometric_spectrum(Index count, double largest, double condition);

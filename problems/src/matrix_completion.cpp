@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "dpsosp/core/errors.hpp"
+#include "fixed_dimension.hpp"
 #include "low_rank.hpp"
 #include "matrix_completion_records.hpp"
 
@@ -99,25 +100,20 @@ Problem MatrixCompletion::make(const InstanceSpec& spec) const {
   check_records(name(), spec.records);
   if (rows < 1) reject(name(), "rows", static_cast<double>(rows), ">= 1");
   if (cols < 1) reject(name(), "cols", static_cast<double>(cols), ">= 1");
-  if (rank < 1) reject(name(), "rank", static_cast<double>(rank), ">= 1");
-  if (planted_rank < 1 || planted_rank > std::min(rows, cols))
-    reject(name(), "planted_rank", static_cast<double>(planted_rank), "in [1, min(rows, cols)]");
-  if (!(planted_norm > 0)) reject(name(), "planted_norm", planted_norm, "> 0");
-  if (!(condition >= 1)) reject(name(), "condition", condition, ">= 1");
+  check_planted(
+      name(), rank, planted_rank, std::min(rows, cols), "min(rows, cols)", planted_norm, condition);
   if (!(label_noise >= 0)) reject(name(), "label_noise", label_noise, ">= 0");
   if (!(balance >= 0)) reject(name(), "balance", balance, ">= 0");
-  if (!(domain_factor >= 1))
-    reject(name(), "domain_factor", domain_factor, ">= 1, so that the minimisers are inside");
-  if (!(initial_spread >= 0)) reject(name(), "initial_spread", initial_spread, ">= 0");
+  check_around_origin(name(), domain_factor, initial_spread);
   const auto cells = static_cast<double>(rows * cols);
   const double unit = record_scale == RecordScale::unit ? 1 / cells : 1.0;
   const CompletionShape shape{rows, cols, rank, unit * cells, unit * balance};
   const Index d = shape.dimension();
-  if (spec.dimension && *spec.dimension != d)
-    reject(name(),
-           "dimension",
-           static_cast<double>(*spec.dimension),
-           fmt::format("(rows + cols) rank = {}; set problem.rows, problem.cols, problem.rank", d));
+  check_fixed_dimension(
+      name(),
+      spec,
+      d,
+      fmt::format("(rows + cols) rank = {}; set problem.rows, problem.cols, problem.rank", d));
 
   const Vector spectrum = geometric_spectrum(planted_rank, planted_norm, condition);
   const StreamKey key{.seed = spec.data_seed, .purpose = Purpose::data};
@@ -133,13 +129,12 @@ Problem MatrixCompletion::make(const InstanceSpec& spec) const {
   facts.records = spec.records;
   const double radius = domain_factor * std::sqrt(2 * spectrum.sum());
   facts.domain = Domain::ball(radius);
-  Starts starts{
-      .standard = Vector(d),
-      .saddle = Vector::Zero(d),
-      .random_spread = std::sqrt(planted_norm / static_cast<double>(std::max(rows, cols))),
-      .far_radius = radius};
-  Stream({.seed = spec.seed, .purpose = Purpose::initial_point})
-      .fill_normal(initial_spread, starts.standard);
+  const Starts starts = starts_around_origin(
+      d,
+      {.spread = initial_spread,
+       .random_spread = std::sqrt(planted_norm / static_cast<double>(std::max(rows, cols))),
+       .far_radius = radius},
+      spec.seed);
   facts.initial_point = start.pick(name(), starts, facts.domain, spec.seed);
   const double largest_value = planted_norm + label_noise;
   facts.constants = proved_constants(shape, radius, largest_value);

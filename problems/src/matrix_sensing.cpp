@@ -10,6 +10,7 @@
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/factorisation.hpp"
 #include "dpsosp/core/stream.hpp"
+#include "fixed_dimension.hpp"
 #include "low_rank.hpp"
 
 namespace dpsosp {
@@ -223,11 +224,11 @@ Problem MatrixSensing::make(const InstanceSpec& spec) const {
   if (!(label_noise >= 0)) reject(name(), "label_noise", label_noise, ">= 0");
   if (!(initial_spread >= 0)) reject(name(), "initial_spread", initial_spread, ">= 0");
   const Index d = (rows + cols) * rank;
-  if (spec.dimension && *spec.dimension != d)
-    reject(name(),
-           "dimension",
-           static_cast<double>(*spec.dimension),
-           fmt::format("(rows + cols) rank = {}; set problem.rows, problem.cols, problem.rank", d));
+  check_fixed_dimension(
+      name(),
+      spec,
+      d,
+      fmt::format("(rows + cols) rank = {}; set problem.rows, problem.cols, problem.rank", d));
 
   const StreamKey data_key{.seed = spec.data_seed, .purpose = Purpose::data};
   auto data = std::make_shared<MatrixSensingData>();
@@ -248,12 +249,11 @@ Problem MatrixSensing::make(const InstanceSpec& spec) const {
   facts.dual_kind = DualKind::per_record;
   facts.dual_dimension = spec.records;
   facts.constants = estimated_constants(*this, spec.records);
-  Starts starts{.standard = Vector(d),
-                .saddle = Vector::Zero(d),
-                .random_spread = 1.0,
-                .far_radius = 3 * std::sqrt(static_cast<double>(d))};
-  Stream({.seed = spec.seed, .purpose = Purpose::initial_point})
-      .fill_normal(initial_spread, starts.standard);
+  const Starts starts = starts_around_origin(d,
+                                             {.spread = initial_spread,
+                                              .random_spread = 1.0,
+                                              .far_radius = 3 * std::sqrt(static_cast<double>(d))},
+                                             spec.seed);
   facts.initial_point = start.pick(name(), starts, facts.domain, spec.seed);
   facts.initial_dual = Vector::Zero(spec.records);
   check_finite(facts);

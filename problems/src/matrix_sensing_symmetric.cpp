@@ -10,6 +10,7 @@
 #include "clipped_sum.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/problems/matrix_sensing.hpp"
+#include "fixed_dimension.hpp"
 #include "low_rank.hpp"
 
 namespace dpsosp {
@@ -257,21 +258,12 @@ Fields MatrixSensingSymmetric::fields() {
 Problem MatrixSensingSymmetric::make(const InstanceSpec& spec) const {
   check_records(name(), spec.records);
   if (rows < 1) reject(name(), "rows", static_cast<double>(rows), ">= 1");
-  if (rank < 1) reject(name(), "rank", static_cast<double>(rank), ">= 1");
-  if (planted_rank < 1 || planted_rank > rows)
-    reject(name(), "planted_rank", static_cast<double>(planted_rank), "in [1, rows]");
-  if (!(planted_norm > 0)) reject(name(), "planted_norm", planted_norm, "> 0");
-  if (!(condition >= 1)) reject(name(), "condition", condition, ">= 1");
+  check_planted(name(), rank, planted_rank, rows, "rows", planted_norm, condition);
   if (!(label_noise >= 0)) reject(name(), "label_noise", label_noise, ">= 0");
-  if (!(domain_factor >= 1))
-    reject(name(), "domain_factor", domain_factor, ">= 1, so that the minimisers are inside");
-  if (!(initial_spread >= 0)) reject(name(), "initial_spread", initial_spread, ">= 0");
+  check_around_origin(name(), domain_factor, initial_spread);
   const Index d = rows * rank;
-  if (spec.dimension && *spec.dimension != d)
-    reject(name(),
-           "dimension",
-           static_cast<double>(*spec.dimension),
-           fmt::format("rows rank = {}; set problem.rows and problem.rank", d));
+  check_fixed_dimension(
+      name(), spec, d, fmt::format("rows rank = {}; set problem.rows and problem.rank", d));
 
   const auto p = static_cast<double>(rows);
   const Vector spectrum = geometric_spectrum(planted_rank, planted_norm, condition);
@@ -293,12 +285,11 @@ Problem MatrixSensingSymmetric::make(const InstanceSpec& spec) const {
   facts.records = spec.records;
   const double radius = domain_factor * std::sqrt(spectrum.sum());
   facts.domain = Domain::ball(radius);
-  Starts starts{.standard = Vector(d),
-                .saddle = Vector::Zero(d),
-                .random_spread = std::sqrt(planted_norm / p),
-                .far_radius = radius};
-  Stream({.seed = spec.seed, .purpose = Purpose::initial_point})
-      .fill_normal(initial_spread, starts.standard);
+  const Starts starts = starts_around_origin(d,
+                                             {.spread = initial_spread,
+                                              .random_spread = std::sqrt(planted_norm / p),
+                                              .far_radius = radius},
+                                             spec.seed);
   facts.initial_point = start.pick(name(), starts, facts.domain, spec.seed);
   const Sizes sizes{p, norm, radius, norm * spectrum.norm() + label_noise};
   facts.constants = design == Design::sphere

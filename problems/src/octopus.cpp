@@ -123,16 +123,8 @@ Landscape Octopus::landscape(Index d) const {
                  .saddle = Vector::Zero(d),
                  .random_spread = tube / (std::exp(1.0) * std::sqrt(3.0)),
                  .far_radius = 6 * tube};
-  made.constants.set(constant::lipschitz,
-                     {bounds.slope * std::sqrt(static_cast<double>(d)),
-                      Origin::proved,
-                      "the domain",
-                      chain_slope_proof,
-                      0.83});
-  made.constants.set(constant::smoothness,
-                     {bounds.curvature, Origin::proved, "the domain", chain_curvature_proof, 0.84});
-  made.constants.set(constant::hessian_lipschitz,
-                     {bounds.third, Origin::proved, "the domain", chain_third_proof, 0.976});
+  set_chain_constants(
+      made.constants, bounds, d, {.slope = 0.83, .curvature = 0.84, .third = 0.976});
   made.minimum = -static_cast<double>(d) * tube * tube * (37 * contraction + 13 * gamma) / 6;
 
   Vector reached = Vector::Zero(d);

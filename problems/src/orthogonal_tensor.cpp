@@ -12,6 +12,7 @@
 #include "dpsosp/core/stream.hpp"
 #include "finite_records.hpp"
 #include "quartic.hpp"
+#include "weigh_repeated.hpp"
 
 namespace dpsosp {
 namespace {
@@ -20,7 +21,7 @@ namespace {
 class ComponentRecords final : public Records {
  public:
   ComponentRecords(Matrix basis, double beta, std::unique_ptr<const Multiplicity> multiplicity)
-      : basis_(std::move(basis)), beta_(beta), multiplicity_(std::move(multiplicity)) {}
+      : basis_(std::move(basis)), radial_{beta, beta - 1}, multiplicity_(std::move(multiplicity)) {}
 
   Index size() const override { return multiplicity_->size(); }
   bool simulated() const override { return multiplicity_->simulated(); }
@@ -32,8 +33,7 @@ class ComponentRecords final : public Records {
                            VectorRef out) const override {
     check_minimisation("orthogonal-tensor", block);
     const Vector u = in_basis(basis_, point.x);
-    const double c = slope(point.x);
-    return sum(own(u), c * u, batch, limit, out);
+    return sum(own(u), radial_.slope(point.x) * u, batch, limit, out);
   }
 
   ClipReport add_gradient_differences(const Point& point,
@@ -45,8 +45,11 @@ class ComponentRecords final : public Records {
     check_minimisation("orthogonal-tensor", block);
     const Vector to = in_basis(basis_, point.x);
     const Vector from = in_basis(basis_, previous.x);
-    return sum(
-        own(to) - own(from), slope(point.x) * to - slope(previous.x) * from, batch, limit, out);
+    return sum(own(to) - own(from),
+               radial_.slope(point.x) * to - radial_.slope(previous.x) * from,
+               batch,
+               limit,
+               out);
   }
 
   ClipReport add_loss_differences(const Point& point,
@@ -57,7 +60,7 @@ class ComponentRecords final : public Records {
     const Vector to = in_basis(basis_, point.x);
     const Vector from = in_basis(basis_, centre.x);
     const double components = static_cast<double>(to.size());
-    const double common = radial(point.x) - radial(centre.x);
+    const double common = radial_.value(point.x) - radial_.value(centre.x);
     const Vector own =
         -0.25 * components * (to.array().square().square() - from.array().square().square());
     const std::vector<Index> counts = multiplicity_->of(batch);
@@ -78,13 +81,13 @@ class ComponentRecords final : public Records {
                                   VectorRef out) const override {
     const Vector u = in_basis(basis_, point.x);
     const Vector bend = own_bend(u);
-    const double c = slope(point.x);
+    const double c = radial_.slope(point.x);
     const double squared = u.squaredNorm();
     const Vector beside = norms_beside(u);
     return sum_products(
-        bend, c * v + (2 * beta_ * point.x.dot(v)) * point.x, v, batch, limit, out, [&](Index j) {
+        bend, radial_.hessian_product(point.x, v), v, batch, limit, out, [&](Index j) {
           return shifted_norm(c,
-                              {.alpha = 2 * beta_,
+                              {.alpha = 2 * radial_.b,
                                .p_squared = squared,
                                .beta = bend[j],
                                .q_squared = 1,
@@ -102,7 +105,7 @@ class ComponentRecords final : public Records {
                                              VectorRef out) const override {
     const Vector bend =
         own_bend(in_basis(basis_, point.x)) - own_bend(in_basis(basis_, previous.x));
-    const RadialChange radial_change(beta_, point.x, previous.x);
+    const RadialChange radial_change(radial_.b, point.x, previous.x);
     const double common = radial_change.norm();
     return sum_products(bend, radial_change.product(v), v, batch, limit, out, [&](Index j) {
       return std::abs(bend[j]) + common;
@@ -110,11 +113,6 @@ class ComponentRecords final : public Records {
   }
 
  private:
-  /// β‖x‖⁴/4 − (β−1)‖x‖²/2.
-  double radial(ConstVectorRef x) const {
-    const double squared = x.squaredNorm();
-    return (0.25 * beta_ * squared - 0.5 * (beta_ - 1)) * squared;
-  }
   /// The norm of u without its coordinate j, for every j; a difference ‖u‖² − u_j² would cancel.
   static Vector norms_beside(const Vector& u) {
     Vector squares = Vector::Zero(u.size());
@@ -136,12 +134,7 @@ class ComponentRecords final : public Records {
   static double weigh(
       double norm, double limit, const std::vector<Index>& counts, Index j, ClipReport& report) {
     const Index count = counts[static_cast<std::size_t>(j)];
-    if (count == 0) return 0;
-    ClipReport one;
-    const double weight = one.weigh(norm, limit);
-    one.clipped *= count;
-    report.merge(one);
-    return weight * static_cast<double>(count);
+    return count == 0 ? 0.0 : weigh_repeated(report, norm, limit, count);
   }
 
   /// Record j contributes bend_j (a_j·v) a_j + common, weighed by bound(j).
@@ -167,7 +160,6 @@ class ComponentRecords final : public Records {
   }
 
   Vector own(const Vector& u) const { return -static_cast<double>(u.size()) * u.array().cube(); }
-  double slope(ConstVectorRef x) const { return beta_ * x.squaredNorm() - (beta_ - 1); }
 
   /// \param own     t ∈ R^d.
   /// \param common  p in the basis.
@@ -193,7 +185,7 @@ class ComponentRecords final : public Records {
   }
 
   Matrix basis_;
-  double beta_;
+  RadialPart radial_;
   std::unique_ptr<const Multiplicity> multiplicity_;
 };
 
@@ -205,10 +197,10 @@ std::unique_ptr<const Multiplicity> every_component(Index d) {
 
 /// min over ‖x‖ ≤ R of (β−w)‖x‖⁴/4 − (β−1)‖x‖²/2, which no data set with weights ≤ w can undercut.
 double lowest_value(double weight, double beta, double radius) {
-  const double gamma = beta - 1;
+  const RadialPart radial{beta - weight, beta - 1};
   const double squared =
-      beta > weight ? std::min(gamma / (beta - weight), radius * radius) : radius * radius;
-  return (0.25 * (beta - weight) * squared - 0.5 * gamma) * squared;
+      beta > weight ? std::min(radial.gamma / radial.b, radius * radius) : radius * radius;
+  return radial.of_squared(squared);
 }
 
 }  // namespace
@@ -253,10 +245,7 @@ Fields OrthogonalTensor::fields() {
 Problem OrthogonalTensor::make(const InstanceSpec& spec) const {
   check_records(name(), spec.records);
   const Index d = check_dimension(name(), spec, 10, 2);
-  constexpr double heaviest_penalty = 1e8;  // beyond it, beta r^2 - (beta - 1) has no digits left
-  if (!(penalty > 1 && penalty <= heaviest_penalty))
-    reject(name(), "penalty", penalty, "in (1, 1e8]");
-  if (!(radius >= 1 && std::isfinite(radius))) reject(name(), "radius", radius, ">= 1");
+  check_quartic(name(), penalty, radius);
   if (saddle_components < 2 || saddle_components > d)
     reject(name(),
            "saddle_components",
@@ -356,17 +345,11 @@ Problem OrthogonalTensor::make(const InstanceSpec& spec) const {
   problem.population = std::make_unique<Quartic>(population);
   problem.extremes = std::make_unique<ComponentRecords>(axes, penalty, every_component(d));
   problem.records = std::make_unique<ComponentRecords>(axes, penalty, std::move(multiplicity));
-  problem.slice =
-      Slice{"F over the plane of two components: four minimisers, four saddles and a maximum",
-            Vector::Zero(d),
-            from_basis(axes, Vector::Unit(d, 0)),
-            from_basis(axes, Vector::Unit(d, 1)),
-            -radius,
-            radius,
-            -radius,
-            radius,
-            "along a₁",
-            "along a₂"};
+  problem.slice = component_slice(
+      "F over the plane of two components: four minimisers, four saddles and a maximum",
+      axes,
+      d,
+      radius);
   return problem;
 }
 

@@ -2,8 +2,12 @@
 #include "phase_link.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numbers>
 #include <utility>
+
+#include "dpsosp/core/errors.hpp"
+#include "low_rank.hpp"
 
 namespace dpsosp {
 namespace {
@@ -65,11 +69,65 @@ PhaseBounds amplitude_bounds(double T, double e, double lowest, double highest) 
 
 }  // namespace
 
-PhaseBounds phase_bounds(const PhaseLink& link, double reach, double lowest, double highest) {
+void add_phase_fields(Fields& fields, PhaseSettings& p) {
+  fields.push_back(field("signal_norm", p.signal_norm, "norm of x*"));
+  fields.push_back(field("label_noise", p.label_noise, "s; a label is off by s either way"));
+  fields.push_back(field("domain_factor", p.domain_factor, "radius of the domain over ||x*||"));
+  fields.push_back(field("initial_spread", p.initial_spread, "standard deviation of x0"));
+  fields.push_back(design_field(p.design));
+  p.start.add_fields(fields);
+}
+
+void check_phase(std::string_view problem, const PhaseSettings& p) {
+  if (!(p.signal_norm > 0)) reject(problem, "signal_norm", p.signal_norm, "> 0");
+  if (!(p.label_noise >= 0)) reject(problem, "label_noise", p.label_noise, ">= 0");
+  check_around_origin(problem, p.domain_factor, p.initial_spread);
+}
+
+PublicFacts phase_facts(std::string_view problem,
+                        const PhaseSettings& p,
+                        Index d,
+                        const InstanceSpec& spec) {
+  PublicFacts facts;
+  facts.name = problem;
+  facts.dimension = d;
+  facts.records = spec.records;
+  facts.domain = Domain::ball(p.radius());
+  const Starts starts =
+      starts_around_origin(d,
+                           {.spread = p.initial_spread,
+                            .random_spread = p.signal_norm / std::sqrt(static_cast<double>(d)),
+                            .far_radius = p.radius()},
+                           spec.seed);
+  facts.initial_point = p.start.pick(problem, starts, facts.domain, spec.seed);
+  return facts;
+}
+
+PhaseRegion::PhaseRegion(const PhaseSettings& p, Index d)
+    : bounded(p.design == Design::sphere),
+      norm(std::sqrt(static_cast<double>(d))),
+      reach(bounded ? norm * p.radius() : p.radius()),
+      lowest(-p.label_noise),
+      highest((bounded ? static_cast<double>(d) : 1.0) * (p.signal_norm * p.signal_norm) +
+              p.label_noise),
+      in_words(bounded ? "the domain; ‖a‖ ≤ √d, −s ≤ b ≤ b_max"
+                       : "the domain, a typical record: |aᵀx| = ‖x‖, ‖a‖ = √d") {}
+
+Constant PhaseRegion::constant(double value, const std::string& proof) const {
+  return bounded ? Constant{value, Origin::proved, in_words, proof, 1.0}
+                 : Constant{value, Origin::estimated, in_words};
+}
+
+PhaseBounds phase_bounds(const PhaseLink& link, const PhaseRegion& r) {
   const PhaseBounds b = link.loss == PhaseLoss::intensity
-                            ? intensity_bounds(reach, lowest, highest)
-                            : amplitude_bounds(reach, link.e, lowest, highest);
+                            ? intensity_bounds(r.reach, r.lowest, r.highest)
+                            : amplitude_bounds(r.reach, link.e, r.lowest, r.highest);
   return {link.scale * b.slope, link.scale * b.curvature, link.scale * b.third};
+}
+
+double intensity_excess(const Vector& x, double signal_norm) {
+  const double squared = x.squaredNorm(), signal_squared = signal_norm * signal_norm;
+  return 0.75 * std::pow(squared - signal_squared, 2) + signal_squared * squared;
 }
 
 std::unique_ptr<const Objective> intensity_population(Vector signal,
@@ -90,18 +148,15 @@ Vector orthogonal_direction(const Vector& signal) {
   return (axis - (signal[smallest] / signal.squaredNorm()) * signal).normalized();
 }
 
-PhaseInstance draw_phase_instance(const PhaseLaw& law) {
-  const StreamKey key{.seed = law.data_seed, .purpose = Purpose::data};
-  PhaseInstance made{Vector(law.dimension), Matrix(law.dimension, law.records), {}};
+PhaseInstance draw_phase_instance(const PhaseSettings& p, Index d, const InstanceSpec& spec) {
+  const StreamKey key{.seed = spec.data_seed, .purpose = Purpose::data};
+  PhaseInstance made{Vector(d), Matrix(d, spec.records), {}};
   Stream(key.child(0)).fill_normal(1.0, made.signal);
-  made.signal *= law.signal_norm / made.signal.norm();
-  draw_design(law.design,
-              std::sqrt(static_cast<double>(law.dimension)),
-              Stream(key.child(1)),
-              made.measurements);
+  made.signal *= p.signal_norm / made.signal.norm();
+  draw_design(p.design, std::sqrt(static_cast<double>(d)), Stream(key.child(1)), made.measurements);
   made.labels = (made.measurements.transpose() * made.signal).cwiseAbs2();
   Stream signs(key.child(2));
-  for (double& b : made.labels) b += signs.bernoulli(0.5) ? law.noise : -law.noise;
+  for (double& b : made.labels) b += signs.bernoulli(0.5) ? p.label_noise : -p.label_noise;
   return made;
 }
 
@@ -139,11 +194,11 @@ std::optional<Slice> phase_slice(const Vector& signal) {
       "orthogonal to x*"};
 }
 
-PhaseData extreme_phase_data(Index dimension, double norm, double lowest, double highest) {
+PhaseData extreme_phase_data(Index dimension, const PhaseRegion& r) {
   PhaseData corners{.measurements = Matrix::Zero(dimension, 4), .labels = Vector(4)};
-  corners.measurements.row(0).head(2).setConstant(norm);
-  corners.measurements.rightCols(2).setConstant(norm / std::sqrt(static_cast<double>(dimension)));
-  corners.labels << lowest, highest, lowest, highest;
+  corners.measurements.row(0).head(2).setConstant(r.norm);
+  corners.measurements.rightCols(2).setConstant(r.norm / std::sqrt(static_cast<double>(dimension)));
+  corners.labels << r.lowest, r.highest, r.lowest, r.highest;
   return corners;
 }
 

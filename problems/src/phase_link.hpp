@@ -3,6 +3,10 @@
 
 #include <cmath>
 #include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "dpsosp/core/stream.hpp"
 #include "dpsosp/problems/phase_retrieval.hpp"
@@ -35,13 +39,6 @@ struct PhaseLink {
   double root(double b) const { return std::sqrt(b + e * e); }
 };
 
-/// Exact suprema of |φ′|, |φ″| and |φ‴| over |t| ≤ reach and lowest ≤ b ≤ highest, where
-/// lowest ≤ 0 ≤ highest.
-struct PhaseBounds {
-  double slope, curvature, third;
-};
-PhaseBounds phase_bounds(const PhaseLink& link, double reach, double lowest, double highest);
-
 /// E φ(aᵀx; (aᵀx*)² ± s), isotropic: in closed form, or by quadrature over the plane of x and x*.
 std::unique_ptr<const Objective> intensity_population(Vector signal,
                                                       Design design,
@@ -57,25 +54,52 @@ std::unique_ptr<const Objective> amplitude_population(Vector signal, const Ampli
 /// A unit vector orthogonal to `signal`, d ≥ 2.
 Vector orthogonal_direction(const Vector& signal);
 
-/// What phase problems share: ‖a‖ = √d measurements, x*, labels.
+void add_phase_fields(Fields& fields, PhaseSettings& settings);
+/// \throws InputError on settings that make no instance
+void check_phase(std::string_view problem, const PhaseSettings& settings);
+/// The facts of a minimisation problem: all but its constants.
+PublicFacts phase_facts(std::string_view problem,
+                        const PhaseSettings& settings,
+                        Index dimension,
+                        const InstanceSpec& spec);
+
+/// x*, ‖a‖ = √d measurements, labels.
 struct PhaseInstance {
   Vector signal;
   Matrix measurements;
   Vector labels;
 };
-struct PhaseLaw {
-  Index dimension, records;
-  double signal_norm, noise;
-  Design design;
-  std::uint64_t data_seed;
+PhaseInstance draw_phase_instance(const PhaseSettings& settings,
+                                  Index dimension,
+                                  const InstanceSpec& spec);
+
+/// |t| ≤ reach and lowest ≤ b ≤ highest, lowest ≤ 0 ≤ highest: of every record in the domain if a
+/// is on the sphere, else of a typical one.
+struct PhaseRegion {
+  PhaseRegion(const PhaseSettings& settings, Index dimension);
+  /// With a tight proof, or an estimate where `bounded` is false.
+  Constant constant(double value, const std::string& proof) const;
+
+  bool bounded;
+  double norm;  ///< √d
+  double reach, lowest, highest;
+  std::string in_words;
 };
-PhaseInstance draw_phase_instance(const PhaseLaw& law);
+
+/// Exact suprema of |φ′|, |φ″| and |φ‴| over the region.
+struct PhaseBounds {
+  double slope, curvature, third;
+};
+PhaseBounds phase_bounds(const PhaseLink& link, const PhaseRegion& region);
+
+/// At least the intensity loss's population at x, less its minimum: κ ≤ 1 and ‖x_⊥‖ ≤ ‖x‖.
+double intensity_excess(const Vector& x, double signal_norm);
 
 /// Landmarks of the intensity loss: the origin, the saddle orthogonal to x*, ±x*.
 std::vector<Landmark> intensity_landmarks(const PhaseInstance& instance);
 /// The plane of x* and an orthogonal direction; none for d = 1.
 std::optional<Slice> phase_slice(const Vector& signal);
-/// Corners of ‖a‖ = norm and the labels' range, as measurements and labels.
-PhaseData extreme_phase_data(Index dimension, double norm, double lowest, double highest);
+/// Corners of ‖a‖ = √d and the labels' range, as measurements and labels.
+PhaseData extreme_phase_data(Index dimension, const PhaseRegion& region);
 
 }  // namespace dpsosp

@@ -137,45 +137,34 @@ class PhaseObjective final : public Objective {
   PhaseLink link_;
 };
 
-Constants constants_of(const PhaseLink& link,
-                       Design design,
-                       const PhaseBounds& bound,
-                       double norm) {
+Constants constants_of(const PhaseLink& link, const PhaseRegion& region) {
   const bool intensity = link.loss == PhaseLoss::intensity;
-  const Origin origin = design == Design::sphere ? Origin::proved : Origin::estimated;
-  const std::string region = design == Design::sphere
-                                 ? "the domain; ‖a‖ ≤ √d, −s ≤ b ≤ b_max"
-                                 : "the domain, a typical record: |aᵀx| = ‖x‖, ‖a‖ = √d";
-  const auto make = [&](double value, std::string proof) {
-    Constant c{value, origin, region};
-    if (origin == Origin::proved) {
-      c.proof = std::move(proof);
-      c.attained = 1.0;
-    }
-    return c;
-  };
+  const PhaseBounds bound = phase_bounds(link, region);
+  const double norm = region.norm;
   const std::string range = "|t| ≤ T = R√d and −s ≤ b ≤ b_max = d‖x*‖² + s, attained with a ∥ x.";
   Constants c;
-  c.set(
-      constant::lipschitz,
-      make(norm * bound.slope,
-           (intensity ? "∇f = φ′(t)a, φ′ = t³ − bt: at most T³ + sT, and b_max^{3/2}·2/(3√3) at "
-                        "3t² = b_max if that is in reach; "
-                      : "∇f = φ′(t)a, φ′ = t(1 − c/h), h = √(t² + e²), c = √(b + e²): monotone in "
-                        "c; extreme at t = T for the smallest c ≤ e, at h³ = ce² for the "
-                        "largest; ") +
-               range));
+  c.set(constant::lipschitz,
+        region.constant(
+            norm * bound.slope,
+            (intensity ? "∇f = φ′(t)a, φ′ = t³ − bt: at most T³ + sT, and b_max^{3/2}·2/(3√3) at "
+                         "3t² = b_max if that is in reach; "
+                       : "∇f = φ′(t)a, φ′ = t(1 − c/h), h = √(t² + e²), c = √(b + e²): monotone in "
+                         "c; extreme at t = T for the smallest c ≤ e, at h³ = ce² for the "
+                         "largest; ") +
+                range));
   c.set(constant::smoothness,
-        make(norm * norm * bound.curvature,
-             (intensity ? "∇²f = φ″(t)aaᵀ, φ″ = 3t² − b ∈ [−b_max, 3T² + s]; "
-                        : "∇²f = φ″(t)aaᵀ, φ″ = 1 − ce²/h³, from 1 − c/e at t = 0 and the largest "
-                          "c up to t = T and the smallest; ") +
-                 range));
+        region.constant(
+            norm * norm * bound.curvature,
+            (intensity ? "∇²f = φ″(t)aaᵀ, φ″ = 3t² − b ∈ [−b_max, 3T² + s]; "
+                       : "∇²f = φ″(t)aaᵀ, φ″ = 1 − ce²/h³, from 1 − c/e at t = 0 and the largest "
+                         "c up to t = T and the smallest; ") +
+                range));
   c.set(constant::hessian_lipschitz,
-        make(norm * norm * norm * bound.third,
-             (intensity ? "|φ‴| = 6|t| ≤ 6T, times ‖a‖³; "
-                        : "φ‴ = 3ce²t/h⁵, largest at t = e/2 and the largest c, times ‖a‖³; ") +
-                 range));
+        region.constant(
+            norm * norm * norm * bound.third,
+            (intensity ? "|φ‴| = 6|t| ≤ 6T, times ‖a‖³; "
+                       : "φ‴ = 3ce²t/h⁵, largest at t = e/2 and the largest c, times ‖a‖³; ") +
+                range));
   return c;
 }
 
@@ -244,71 +233,39 @@ Fields PhaseRetrieval::fields() {
                       loss,
                       {{PhaseLoss::intensity, "intensity"}, {PhaseLoss::amplitude, "amplitude"}},
                       "squares, or smoothed absolute values"),
-                field("smoothing", smoothing, "e of the amplitude loss"),
-                field("signal_norm", signal_norm, "norm of x*"),
-                field("label_noise", label_noise, "s; a label is off by s either way"),
-                field("domain_factor", domain_factor, "radius of the domain over ||x*||"),
-                field("initial_spread", initial_spread, "standard deviation of x0"),
-                design_field(design)};
-  start.add_fields(fields);
+                field("smoothing", smoothing, "e of the amplitude loss")};
+  add_phase_fields(fields, *this);
   return fields;
 }
 
 Problem PhaseRetrieval::make(const InstanceSpec& spec) const {
   check_records(name(), spec.records);
   const Index d = check_dimension(name(), spec, 10);
-  if (!(signal_norm > 0)) reject(name(), "signal_norm", signal_norm, "> 0");
-  if (!(label_noise >= 0)) reject(name(), "label_noise", label_noise, ">= 0");
-  if (!(domain_factor >= 1))
-    reject(name(), "domain_factor", domain_factor, ">= 1, so that the minimisers are inside");
-  if (!(initial_spread >= 0)) reject(name(), "initial_spread", initial_spread, ">= 0");
-  const double radius = domain_factor * signal_norm;
+  check_phase(name(), *this);
   const bool intensity = loss == PhaseLoss::intensity;
   if (!intensity) {
     constexpr double finest = 15;
-    if (!(smoothing >= radius / finest))
+    if (!(smoothing >= radius() / finest))
       reject(name(),
              "smoothing",
              smoothing,
-             fmt::format(">= {:.4g}, what the quadrature resolves", radius / finest));
+             fmt::format(">= {:.4g}, what the quadrature resolves", radius() / finest));
     if (!(label_noise <= smoothing * smoothing))
       reject(name(), "label_noise", label_noise, "<= smoothing^2 under loss = amplitude");
   }
 
-  PhaseInstance instance =
-      draw_phase_instance({d, spec.records, signal_norm, label_noise, design, spec.data_seed});
+  PhaseInstance instance = draw_phase_instance(*this, d, spec);
   Problem problem;
   PublicFacts& facts = problem.facts;
-  facts.name = name();
-  facts.dimension = d;
-  facts.records = spec.records;
-  facts.domain = Domain::ball(radius);
-  const auto size = static_cast<double>(d);
-  const double norm = std::sqrt(size);
-  Starts starts{.standard = Vector(d),
-                .saddle = Vector::Zero(d),
-                .random_spread = signal_norm / norm,
-                .far_radius = radius};
-  Stream({.seed = spec.seed, .purpose = Purpose::initial_point})
-      .fill_normal(initial_spread, starts.standard);
-  facts.initial_point = start.pick(name(), starts, facts.domain, spec.seed);
-
-  const PhaseLink link{loss, smoothing, 1.0};
-  const double signal_squared = signal_norm * signal_norm;
-  const bool bounded = design == Design::sphere;
-  const double highest = (bounded ? size : 1.0) * signal_squared + label_noise;
-  facts.constants =
-      constants_of(link,
-                   design,
-                   phase_bounds(link, bounded ? norm * radius : radius, -label_noise, highest),
-                   norm);
-  const double start_squared = facts.initial_point.squaredNorm();
-  facts.constants.set(constant::suboptimality,
-                      {intensity ? 0.75 * std::pow(start_squared - signal_squared, 2) +
-                                       signal_squared * start_squared
-                                 : 0.5 * (start_squared + signal_squared),
-                       Origin::estimated,
-                       "initial point, of the population"});
+  facts = phase_facts(name(), *this, d, spec);
+  const PhaseRegion region(*this, d);
+  facts.constants = constants_of({loss, smoothing, 1.0}, region);
+  facts.constants.set(
+      constant::suboptimality,
+      {intensity ? intensity_excess(facts.initial_point, signal_norm)
+                 : 0.5 * (facts.initial_point.squaredNorm() + signal_norm * signal_norm),
+       Origin::estimated,
+       "initial point, of the population"});
 
   check_finite(facts);
   if (intensity) {
@@ -316,7 +273,7 @@ Problem PhaseRetrieval::make(const InstanceSpec& spec) const {
     problem.landmarks = intensity_landmarks(instance);
   } else {
     problem.population =
-        amplitude_population(instance.signal, {smoothing, label_noise, design, radius});
+        amplitude_population(instance.signal, {smoothing, label_noise, design, radius()});
     problem.landmarks = amplitude_landmarks(*problem.population, instance.signal, label_noise);
   }
   problem.slice = phase_slice(instance.signal);
@@ -325,8 +282,7 @@ Problem PhaseRetrieval::make(const InstanceSpec& spec) const {
     data.smoothing = smoothing;
     return std::make_shared<const PhaseData>(std::move(data));
   };
-  if (bounded)
-    problem.extremes = phase_records(with_loss(extreme_phase_data(d, norm, -label_noise, highest)));
+  if (region.bounded) problem.extremes = phase_records(with_loss(extreme_phase_data(d, region)));
   auto data = with_loss(
       {.measurements = std::move(instance.measurements), .labels = std::move(instance.labels)});
   problem.empirical = phase_objective(data);

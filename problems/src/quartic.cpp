@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/factorisation.hpp"
 
 namespace dpsosp {
@@ -46,6 +47,13 @@ QuarticBounds quartic_bounds(double w, double b, double gamma, double radius) {
   return bounds;
 }
 
+void check_quartic(std::string_view problem, double penalty, double radius) {
+  constexpr double heaviest_penalty = 1e8;  // beyond it, beta r^2 - (beta - 1) has no digits left
+  if (!(penalty > 1 && penalty <= heaviest_penalty))
+    reject(problem, "penalty", penalty, "in (1, 1e8]");
+  if (!(radius >= 1 && std::isfinite(radius))) reject(problem, "radius", radius, ">= 1");
+}
+
 QuarticBounds either(const QuarticBounds& first, const QuarticBounds& second) {
   return {std::max(first.gradient, second.gradient),
           std::max(first.hessian, second.hessian),
@@ -77,22 +85,19 @@ Quartic::Quartic(Matrix basis, Vector weights, double beta)
     : basis_(std::move(basis)), weights_(std::move(weights)), beta_(beta) {}
 
 double Quartic::value(ConstVectorRef x) const {
-  const double squared = x.squaredNorm();
   const Vector u = in_basis(basis_, x);
-  return -0.25 * weights_.dot(u.array().square().square().matrix()) +
-         (0.25 * beta_ * squared - 0.5 * (beta_ - 1)) * squared;
+  return -0.25 * weights_.dot(u.array().square().square().matrix()) + radial().value(x);
 }
 
 void Quartic::gradient(ConstVectorRef x, VectorRef out) const {
   const Vector u = in_basis(basis_, x);
-  out = (beta_ * x.squaredNorm() - (beta_ - 1)) * x -
-        from_basis(basis_, weights_.array() * u.array().cube());
+  out = radial().slope(x) * x - from_basis(basis_, weights_.array() * u.array().cube());
 }
 
 void Quartic::hessian_product(ConstVectorRef x, ConstVectorRef v, VectorRef out) const {
   const Vector u = in_basis(basis_, x);
   const Vector along = in_basis(basis_, v);
-  out = (beta_ * x.squaredNorm() - (beta_ - 1)) * v + (2 * beta_ * x.dot(v)) * x -
+  out = radial().hessian_product(x, v) -
         from_basis(basis_, 3 * weights_.array() * u.array().square() * along.array());
 }
 
@@ -143,6 +148,19 @@ Vector in_basis(const Matrix& basis, ConstVectorRef x) {
 
 Vector from_basis(const Matrix& basis, ConstVectorRef u) {
   return basis.size() == 0 ? Vector(u) : Vector(basis * u);
+}
+
+Slice component_slice(std::string caption, const Matrix& basis, Index d, double radius) {
+  return {std::move(caption),
+          Vector::Zero(d),
+          from_basis(basis, Vector::Unit(d, 0)),
+          from_basis(basis, Vector::Unit(d, 1)),
+          -radius,
+          radius,
+          -radius,
+          radius,
+          "along a₁",
+          "along a₂"};
 }
 
 Matrix random_basis(Index d, StreamKey key) {

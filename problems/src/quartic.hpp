@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "dpsosp/core/stream.hpp"
@@ -19,6 +21,23 @@ struct QuarticBounds {
 QuarticBounds quartic_bounds(double w, double b, double gamma, double radius);
 /// The larger of each.
 QuarticBounds either(const QuarticBounds& first, const QuarticBounds& second);
+
+/// Refuses a penalty β that is not in (1, 1e8] and a radius R below 1.
+void check_quartic(std::string_view problem, double penalty, double radius);
+
+/// The part (b/4)‖x‖⁴ − (γ/2)‖x‖² of a quartic.
+struct RadialPart {
+  double b = 0;
+  double gamma = 0;
+
+  double of_squared(double squared) const { return (0.25 * b * squared - 0.5 * gamma) * squared; }
+  double value(ConstVectorRef x) const { return of_squared(x.squaredNorm()); }
+  /// The gradient is slope(x) x.
+  double slope(ConstVectorRef x) const { return b * x.squaredNorm() - gamma; }
+  Vector hessian_product(ConstVectorRef x, ConstVectorRef v) const {
+    return slope(x) * v + (2 * b * x.dot(v)) * x;
+  }
+};
 
 /// Operator norm of s I + α p pᵀ + β q qᵀ on R^d, d ≥ 3; an upper bound for d ≤ 2. Nothing cancels
 /// in it, if nothing did in its arguments, nor does a product of more than two squares overflow.
@@ -71,6 +90,8 @@ class Quartic final : public Objective {
   std::vector<Landmark> landmarks(Landmark::Of of) const;
 
  private:
+  RadialPart radial() const { return {beta_, beta_ - 1}; }
+
   Matrix basis_;
   Vector weights_;
   double beta_;
@@ -79,6 +100,9 @@ class Quartic final : public Objective {
 /// Coordinates a_j·x, and Σ_j u_j a_j.
 Vector in_basis(const Matrix& basis, ConstVectorRef x);
 Vector from_basis(const Matrix& basis, ConstVectorRef u);
+
+/// The plane of the first two of the columns, d ≥ 2, in the ball of radius R.
+Slice component_slice(std::string caption, const Matrix& basis, Index dimension, double radius);
 
 /// Orthonormal columns, from the QR decomposition of a Gaussian matrix; Haar distributed.
 Matrix random_basis(Index dimension, StreamKey key);

@@ -83,38 +83,31 @@ class RobustPhaseRecords final : public Records {
 /// Φ_i = ½ r_i² is twice the intensity loss.
 constexpr double value_scale = 2.0;
 
-Constants constants_of(Design design, double norm, double radius, double noise, double highest) {
-  const bool bounded = design == Design::sphere;
-  const double reach = bounded ? norm * radius : radius;  // T
-  const PhaseBounds bound =
-      phase_bounds({PhaseLoss::intensity, 0, value_scale}, reach, -noise, highest);
-  const std::string region = bounded ? "the domain; ‖a‖ ≤ √d, −s ≤ b ≤ b_max"
-                                     : "the domain, a typical record: |aᵀx| = ‖x‖, ‖a‖ = √d";
-  const auto of_value = [&](double value, const std::string& proof) {
-    return bounded ? Constant{value, Origin::proved, region, proof, 1.0}
-                   : Constant{value, Origin::estimated, region};
-  };
+Constants constants_of(const PhaseRegion& region) {
+  const PhaseBounds bound = phase_bounds({PhaseLoss::intensity, 0, value_scale}, region);
+  const double norm = region.norm, reach = region.reach;
   const std::string range =
       " |t| ≤ T = R√d and −s ≤ b ≤ b_max = d‖x*‖² + s, attained with a ∥ x "
       "by a data set of equal records.";
   Constants c;
   c.set(constant::smoothness,
-        of_value(
+        region.constant(
             norm * norm * bound.curvature,
             "∇²Φ is the mean of 2(3t² − b)aaᵀ, of norm at most 2d max(3T² + s, b_max)." + range));
   c.set(constant::hessian_lipschitz,
-        of_value(norm * norm * norm * bound.third,
-                 "∇³Φ is the mean of 12t a⊗a⊗a, of norm at most 12Td^{3/2}." + range));
+        region.constant(norm * norm * norm * bound.third,
+                        "∇³Φ is the mean of 12t a⊗a⊗a, of norm at most 12Td^{3/2}." + range));
   // [[2y aaᵀ, 2ta], [2taᵀ, −1]] at y = −Y, |t| = T
-  const double dual = std::max(reach * reach + noise, highest);
+  const double dual = std::max(reach * reach - region.lowest, region.highest);
   const double stretch = 2 * dual * norm * norm;
-  const std::string own_dual = region + "; |y_i| ≤ max(T² + s, b_max), the maximisers' range";
+  const std::string own_dual =
+      region.in_words + "; |y_i| ≤ max(T² + s, b_max), the maximisers' range";
   c.set(constant::joint_smoothness,
         {(stretch + 1) / 2 + std::hypot((stretch - 1) / 2, 2 * reach * norm),
          Origin::estimated,
          own_dual});
   c.set(constant::lipschitz,
-        {norm * bound.slope, Origin::estimated, region + "; y_i its own maximiser"});
+        {norm * bound.slope, Origin::estimated, region.in_words + "; y_i its own maximiser"});
   return c;
 }
 
@@ -141,60 +134,33 @@ ProblemNotes RobustPhaseRetrieval::notes() const {
 }
 
 Fields RobustPhaseRetrieval::fields() {
-  Fields fields{field("signal_norm", signal_norm, "norm of x*"),
-                field("label_noise", label_noise, "s; a label is off by s either way"),
-                field("domain_factor", domain_factor, "radius of the domain over ||x*||"),
-                field("initial_spread", initial_spread, "standard deviation of x0"),
-                design_field(design)};
-  start.add_fields(fields);
+  Fields fields;
+  add_phase_fields(fields, *this);
   return fields;
 }
 
 Problem RobustPhaseRetrieval::make(const InstanceSpec& spec) const {
   check_records(name(), spec.records);
   const Index d = check_dimension(name(), spec, 10);
-  if (!(signal_norm > 0)) reject(name(), "signal_norm", signal_norm, "> 0");
-  if (!(label_noise >= 0)) reject(name(), "label_noise", label_noise, ">= 0");
-  if (!(domain_factor >= 1))
-    reject(name(), "domain_factor", domain_factor, ">= 1, so that the minimisers are inside");
-  if (!(initial_spread >= 0)) reject(name(), "initial_spread", initial_spread, ">= 0");
+  check_phase(name(), *this);
 
-  PhaseInstance instance =
-      draw_phase_instance({d, spec.records, signal_norm, label_noise, design, spec.data_seed});
+  PhaseInstance instance = draw_phase_instance(*this, d, spec);
   Problem problem;
   PublicFacts& facts = problem.facts;
-  facts.name = name();
-  facts.dimension = d;
-  facts.records = spec.records;
+  facts = phase_facts(name(), *this, d, spec);
   facts.dual_kind = DualKind::per_record;
   facts.dual_dimension = spec.records;
-  const auto size = static_cast<double>(d);
-  const double norm = std::sqrt(size);
-  const double radius = domain_factor * signal_norm;
-  facts.domain = Domain::ball(radius);
-  Starts starts{.standard = Vector(d),
-                .saddle = Vector::Zero(d),
-                .random_spread = signal_norm / norm,
-                .far_radius = radius};
-  Stream({.seed = spec.seed, .purpose = Purpose::initial_point})
-      .fill_normal(initial_spread, starts.standard);
-  facts.initial_point = start.pick(name(), starts, facts.domain, spec.seed);
   facts.initial_dual = Vector::Zero(spec.records);
-
-  const double signal_squared = signal_norm * signal_norm;
-  const bool bounded = design == Design::sphere;
-  const double highest = (bounded ? size : 1.0) * signal_squared + label_noise;
-  facts.constants = constants_of(design, norm, radius, label_noise, highest);
+  const PhaseRegion region(*this, d);
+  facts.constants = constants_of(region);
   facts.constants.set(constant::strong_concavity,
                       {1.0 / static_cast<double>(spec.records),
                        Origin::proved,
                        "everywhere",
                        "∇²_yy f = −I/n.",
                        1.0});
-  const double start_squared = facts.initial_point.squaredNorm();
   facts.constants.set(constant::suboptimality,
-                      {value_scale * (0.75 * std::pow(start_squared - signal_squared, 2) +
-                                      signal_squared * start_squared),
+                      {value_scale * intensity_excess(facts.initial_point, signal_norm),
                        Origin::estimated,
                        "initial point, of the population"});
 
@@ -202,8 +168,8 @@ Problem RobustPhaseRetrieval::make(const InstanceSpec& spec) const {
   problem.population = intensity_population(instance.signal, design, label_noise, value_scale);
   problem.landmarks = intensity_landmarks(instance);
   problem.slice = phase_slice(instance.signal);
-  if (bounded) {
-    PhaseData corners = extreme_phase_data(d, norm, -label_noise, highest);
+  if (region.bounded) {
+    PhaseData corners = extreme_phase_data(d, region);
     problem.extremes =
         robust_phase_records(std::move(corners.measurements), std::move(corners.labels));
   }

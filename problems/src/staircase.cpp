@@ -105,16 +105,7 @@ Landscape Staircase::landscape(Index d) const {
                  .saddle = Vector::Zero(d),
                  .random_spread = step,
                  .far_radius = end};
-  made.constants.set(constant::lipschitz,
-                     {bounds.slope * std::sqrt(static_cast<double>(d)),
-                      Origin::proved,
-                      "the domain",
-                      chain_slope_proof,
-                      1.0});
-  made.constants.set(constant::smoothness,
-                     {bounds.curvature, Origin::proved, "the domain", chain_curvature_proof, 0.83});
-  made.constants.set(constant::hessian_lipschitz,
-                     {bounds.third, Origin::proved, "the domain", chain_third_proof, 0.885});
+  set_chain_constants(made.constants, bounds, d, {.slope = 1, .curvature = 0.83, .third = 0.885});
   const auto k = static_cast<double>(saddles);
   made.minimum = -k * 0.5 * width * width * (gamma - std::log1p(gamma));
 

@@ -6,17 +6,18 @@
 #include <utility>
 
 #include "clipped_sum.hpp"
-#include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/stream.hpp"
 #include "quartic.hpp"
 
 namespace dpsosp {
 namespace {
 
+RadialPart radial_part(const TensorIcaLoss& loss) { return {loss.quartic, loss.gamma}; }
+
 class IcaRecords final : public Records {
  public:
   IcaRecords(TensorIcaLoss loss, std::shared_ptr<const Matrix> observed)
-      : loss_(loss), observed_(std::move(observed)) {}
+      : excess_(loss.excess), radial_(radial_part(loss)), observed_(std::move(observed)) {}
 
   Index size() const override { return observed_->cols(); }
 
@@ -26,7 +27,7 @@ class IcaRecords final : public Records {
                            double limit,
                            VectorRef out) const override {
     check_minimisation("tensor-ica", block);
-    const Vector common = slope(point.x) * point.x;
+    const Vector common = radial_.slope(point.x) * point.x;
     return clipped_sum(batch, limit, out, [&](Index i, Vector& v) {
       const auto y = observed_->col(i);
       v = own(y.dot(point.x)) * y + common;
@@ -40,7 +41,7 @@ class IcaRecords final : public Records {
                                       double limit,
                                       VectorRef out) const override {
     check_minimisation("tensor-ica", block);
-    const Vector common = slope(point.x) * point.x - slope(previous.x) * previous.x;
+    const Vector common = radial_.slope(point.x) * point.x - radial_.slope(previous.x) * previous.x;
     return clipped_sum(batch, limit, out, [&](Index i, Vector& v) {
       const auto y = observed_->col(i);
       v = (own(y.dot(point.x)) - own(y.dot(previous.x))) * y + common;
@@ -52,7 +53,7 @@ class IcaRecords final : public Records {
                                   const BatchView& batch,
                                   double limit,
                                   double& out) const override {
-    const double common = radial(point.x) - radial(centre.x);
+    const double common = radial_.value(point.x) - radial_.value(centre.x);
     return clamped_sum(batch, limit, out, [&](Index i) {
       const auto y = observed_->col(i);
       return 0.25 *
@@ -68,9 +69,9 @@ class IcaRecords final : public Records {
                                   const BatchView& batch,
                                   double limit,
                                   VectorRef out) const override {
-    const double c = slope(point.x);
+    const double c = radial_.slope(point.x);
     const double squared = point.x.squaredNorm();
-    const Vector common = c * v + (2 * loss_.quartic * point.x.dot(v)) * point.x;
+    const Vector common = radial_.hessian_product(point.x, v);
     return weighed_sum(batch, limit, out, [&](Index i, Vector& product) {
       const auto y = observed_->col(i);
       const double t = y.dot(point.x);
@@ -78,7 +79,7 @@ class IcaRecords final : public Records {
       const double y_squared = y.squaredNorm();
       const double beside = y_squared > 0 ? (point.x - (t / y_squared) * y).norm() : 0.0;
       return shifted_norm(c,
-                          {.alpha = 2 * loss_.quartic,
+                          {.alpha = 2 * radial_.b,
                            .p_squared = squared,
                            .beta = bend(t),
                            .q_squared = y_squared,
@@ -94,7 +95,7 @@ class IcaRecords final : public Records {
                                              const BatchView& batch,
                                              double limit,
                                              VectorRef out) const override {
-    const RadialChange radial_change(loss_.quartic, point.x, previous.x);
+    const RadialChange radial_change(radial_.b, point.x, previous.x);
     const Vector common = radial_change.product(v);
     const double common_norm = radial_change.norm();
     return weighed_sum(batch, limit, out, [&](Index i, Vector& product) {
@@ -106,42 +107,35 @@ class IcaRecords final : public Records {
   }
 
  private:
-  /// b‖x‖⁴/4 − γ‖x‖²/2.
-  double radial(ConstVectorRef x) const {
-    const double squared = x.squaredNorm();
-    return (0.25 * loss_.quartic * squared - 0.5 * loss_.gamma) * squared;
-  }
   /// Of y yᵀ in a record's Hessian.
-  double bend(double t) const { return 3 * t * t / loss_.excess; }
-  double own(double t) const { return t * t * t / loss_.excess; }
-  double slope(ConstVectorRef x) const { return loss_.quartic * x.squaredNorm() - loss_.gamma; }
+  double bend(double t) const { return 3 * t * t / excess_; }
+  double own(double t) const { return t * t * t / excess_; }
 
-  TensorIcaLoss loss_;
+  double excess_;
+  RadialPart radial_;
   std::shared_ptr<const Matrix> observed_;
 };
 
 class IcaObjective final : public Objective {
  public:
   IcaObjective(TensorIcaLoss loss, std::shared_ptr<const Matrix> observed)
-      : loss_(loss), observed_(std::move(observed)) {}
+      : excess_(loss.excess), radial_(radial_part(loss)), observed_(std::move(observed)) {}
 
   Index dimension() const override { return observed_->rows(); }
   double value(ConstVectorRef x) const override {
-    const double squared = x.squaredNorm();
     const Vector t = observed_->transpose() * x;
-    return t.array().square().square().mean() / (4 * loss_.excess) +
-           (0.25 * loss_.quartic * squared - 0.5 * loss_.gamma) * squared;
+    return t.array().square().square().mean() / (4 * excess_) + radial_.value(x);
   }
   void gradient(ConstVectorRef x, VectorRef out) const override {
     const Vector t = observed_->transpose() * x;
-    out = (loss_.quartic * x.squaredNorm() - loss_.gamma) * x;
-    out += mean(t.array().cube()) / loss_.excess;
+    out = radial_.slope(x) * x;
+    out += mean(t.array().cube()) / excess_;
   }
   void hessian_product(ConstVectorRef x, ConstVectorRef v, VectorRef out) const override {
     const Vector t = observed_->transpose() * x;
     const Vector along = observed_->transpose() * v;
-    out = (loss_.quartic * x.squaredNorm() - loss_.gamma) * v + (2 * loss_.quartic * x.dot(v)) * x;
-    out += mean(t.array().square() * along.array()) * (3 / loss_.excess);
+    out = radial_.hessian_product(x, v);
+    out += mean(t.array().square() * along.array()) * (3 / excess_);
   }
 
  private:
@@ -150,7 +144,8 @@ class IcaObjective final : public Objective {
     return *observed_ * weights / static_cast<double>(observed_->cols());
   }
 
-  TensorIcaLoss loss_;
+  double excess_;
+  RadialPart radial_;
   std::shared_ptr<const Matrix> observed_;
 };
 
@@ -215,10 +210,7 @@ Fields TensorIca::fields() {
 Problem TensorIca::make(const InstanceSpec& spec) const {
   check_records(name(), spec.records);
   const Index d = check_dimension(name(), spec, 6, 2);
-  constexpr double heaviest_penalty = 1e8;  // beyond it, beta r^2 - (beta - 1) has no digits left
-  if (!(penalty > 1 && penalty <= heaviest_penalty))
-    reject(name(), "penalty", penalty, "in (1, 1e8]");
-  if (!(radius >= 1 && std::isfinite(radius))) reject(name(), "radius", radius, ">= 1");
+  check_quartic(name(), penalty, radius);
 
   const auto entries = static_cast<double>(d);
   const bool of_signs = source == Source::signs;
@@ -284,19 +276,18 @@ Problem TensorIca::make(const InstanceSpec& spec) const {
                        "an end of s² ∈ [0, 1]: 6R max(|b|, |W + b|).",
                        1.0});
   // No record undercuts (b/4)r⁴ − (γ/2)r², nor exceeds it at x₀ by more than W r⁴/4.
-  const auto radial = [&](double squared) {
-    return (0.25 * loss.quartic * squared - 0.5 * loss.gamma) * squared;
-  };
-  double lowest = radial(radius * radius);
-  if (loss.quartic > 0) lowest = radial(std::min(radius * radius, loss.gamma / loss.quartic));
+  const RadialPart radial = radial_part(loss);
+  double lowest = radial.of_squared(radius * radius);
+  if (radial.b > 0) lowest = radial.of_squared(std::min(radius * radius, radial.gamma / radial.b));
   const double squared_start = facts.initial_point.squaredNorm();
-  facts.constants.set(constant::suboptimality,
-                      {radial(squared_start) - 0.25 * w * squared_start * squared_start - lowest,
-                       Origin::proved,
-                       "the domain, from the initial point",
-                       "0 ≤ (x·y)⁴ ≤ B⁴r⁴, so g(r) = (b/4)r⁴ − (γ/2)r² ≤ F ≤ g(r) + B⁴r⁴/(4|κ|) "
-                       "for every data set.",
-                       1.0});
+  facts.constants.set(
+      constant::suboptimality,
+      {radial.of_squared(squared_start) - 0.25 * w * squared_start * squared_start - lowest,
+       Origin::proved,
+       "the domain, from the initial point",
+       "0 ≤ (x·y)⁴ ≤ B⁴r⁴, so g(r) = (b/4)r⁴ − (γ/2)r² ≤ F ≤ g(r) + B⁴r⁴/(4|κ|) "
+       "for every data set.",
+       1.0});
 
   check_finite(facts);
   problem.population = std::make_unique<Quartic>(population);
@@ -308,17 +299,11 @@ Problem TensorIca::make(const InstanceSpec& spec) const {
   problem.extreme_objectives.push_back(tensor_ica_objective(loss, corners));
   problem.empirical = tensor_ica_objective(loss, observed);
   problem.records = tensor_ica_records(loss, std::move(observed));
-  problem.slice =
-      Slice{"F over the plane of two hidden components: four minimisers, four saddles, a maximum",
-            Vector::Zero(d),
-            from_basis(axes, Vector::Unit(d, 0)),
-            from_basis(axes, Vector::Unit(d, 1)),
-            -radius,
-            radius,
-            -radius,
-            radius,
-            "along a₁",
-            "along a₂"};
+  problem.slice = component_slice(
+      "F over the plane of two hidden components: four minimisers, four saddles, a maximum",
+      axes,
+      d,
+      radius);
   return problem;
 }
 

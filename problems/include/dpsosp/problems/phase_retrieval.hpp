@@ -14,13 +14,25 @@ enum class PhaseLoss {
   amplitude,  ///< ½ (√(t² + e²) − √(b + e²))²
 };
 
+/// What problems of phase retrieval have in common: x*, uniform on a sphere, labels, and the start.
+struct PhaseSettings {
+  double signal_norm = 1.0;    ///< ‖x*‖
+  double label_noise = 0.1;    ///< s
+  double domain_factor = 1.5;  ///< radius of the domain over ‖x*‖
+  double initial_spread = 0.1;
+  Design design = Design::sphere;
+  StartOption start;
+
+  double radius() const { return domain_factor * signal_norm; }
+};
+
 /// Recovery of x* ∈ R^d up to its sign from b = (aᵀx*)² ± s, each sign with probability ½.
 ///
 ///   f(x; a, b) = ¼ (t² − b)²  or  ½ (√(t² + e²) − √(b + e²))²,  t = aᵀx.
 ///
 /// a has N(0, 1) entries or is uniform on the sphere ‖a‖ = √d; x* is uniform on the sphere of
 /// radius `signal_norm`.
-class PhaseRetrieval final : public ProblemFamily {
+class PhaseRetrieval final : public ProblemFamily, public PhaseSettings {
  public:
   std::string_view name() const override { return "phase-retrieval"; }
   std::string_view summary() const override;
@@ -31,13 +43,7 @@ class PhaseRetrieval final : public ProblemFamily {
   Problem make(const InstanceSpec& spec) const override;
 
   PhaseLoss loss = PhaseLoss::intensity;
-  double smoothing = 0.5;      ///< e, of the amplitude loss
-  double signal_norm = 1.0;    ///< ‖x*‖
-  double label_noise = 0.1;    ///< s
-  double domain_factor = 1.5;  ///< radius of the domain over ‖x*‖
-  double initial_spread = 0.1;
-  Design design = Design::sphere;
-  StartOption start;
+  double smoothing = 0.5;  ///< e, of the amplitude loss
 };
 
 /// Measurements, labels and a loss φ(aᵀx; b), multiplied by `scale`.

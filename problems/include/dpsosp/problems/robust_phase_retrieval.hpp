@@ -3,9 +3,7 @@
 
 #include <memory>
 
-#include "dpsosp/problems/design.hpp"
-#include "dpsosp/problems/problem.hpp"
-#include "dpsosp/problems/start.hpp"
+#include "dpsosp/problems/phase_retrieval.hpp"
 
 namespace dpsosp {
 
@@ -15,7 +13,7 @@ namespace dpsosp {
 ///   Φ(x) = (1/2n) Σ_i r_i²,
 ///
 /// with the records of phase-retrieval: b = (aᵀx*)² ± s. \source xu-2026 notes, 8.5
-class RobustPhaseRetrieval final : public ProblemFamily {
+class RobustPhaseRetrieval final : public ProblemFamily, public PhaseSettings {
  public:
   std::string_view name() const override { return "robust-phase-retrieval"; }
   std::string_view summary() const override;
@@ -24,13 +22,6 @@ class RobustPhaseRetrieval final : public ProblemFamily {
   Fields fields() override;
   int numbers_version() const override { return 1; }
   Problem make(const InstanceSpec& spec) const override;
-
-  double signal_norm = 1.0;    ///< ‖x*‖
-  double label_noise = 0.1;    ///< s
-  double domain_factor = 1.5;  ///< radius of the domain over ‖x*‖
-  double initial_spread = 0.1;
-  Design design = Design::sphere;
-  StartOption start;
 };
 
 /// \param measurements  d × n, column i is a_i.
