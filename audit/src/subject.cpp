@@ -48,6 +48,28 @@ Shown run(const Subject& subject, Curator& curator, std::uint64_t seed) {
   return {std::move(result), std::move(observer.seen)};
 }
 
+/// A run on `records` whose answers pass through `auditor`.
+struct Watched {
+  Shown shown;
+  Ledger ledger;
+};
+Watched watch(const Subject& subject,
+              Auditor& auditor,
+              const Neighbour& records,
+              std::uint64_t seed,
+              Plant bug) {
+  Planted planted(bug, auditor, records, seed);
+  ClipLog log;
+  AuditedCurator curator(subject.problem.facts,
+                         planted.records(),
+                         subject.rule,
+                         {.seed = seed, .run = subject.stream},
+                         planted.auditor(),
+                         log);
+  Shown shown = run(subject, curator, seed);
+  return {std::move(shown), curator.ledger()};
+}
+
 }  // namespace
 
 bool Shown::operator==(const Shown& other) const {
@@ -56,16 +78,8 @@ bool Shown::operator==(const Shown& other) const {
 
 Recorded record(const Subject& subject, const Neighbour& records, std::uint64_t seed, Plant bug) {
   Recorder recorder(records);
-  Planted planted(bug, recorder, records, seed);
-  ClipLog log;
-  AuditedCurator curator(subject.problem.facts,
-                         planted.records(),
-                         subject.rule,
-                         {.seed = seed, .run = subject.stream},
-                         planted.auditor(),
-                         log);
-  Shown shown = run(subject, curator, seed);
-  return {std::move(recorder.transcript), std::move(shown), curator.ledger()};
+  Watched watched = watch(subject, recorder, records, seed, bug);
+  return {std::move(recorder.transcript), std::move(watched.shown), std::move(watched.ledger)};
 }
 
 Replayed replay(const Subject& subject,
@@ -74,15 +88,7 @@ Replayed replay(const Subject& subject,
                 std::uint64_t seed,
                 Plant bug) {
   Replayer replayer(recorded.transcript, records);
-  Planted planted(bug, replayer, records, seed);
-  ClipLog log;
-  AuditedCurator curator(subject.problem.facts,
-                         planted.records(),
-                         subject.rule,
-                         {.seed = seed, .run = subject.stream},
-                         planted.auditor(),
-                         log);
-  Shown shown = run(subject, curator, seed);
+  Watched watched = watch(subject, replayer, records, seed, bug);
   std::string difference = replayer.difference();
   if (difference.empty() && !replayer.complete())
     difference = fmt::format("fewer questions: {} is not asked",
@@ -90,7 +96,7 @@ Replayed replay(const Subject& subject,
   return {std::move(replayer.answers),
           std::move(difference),
           replayer.charge_difference(),
-          std::move(shown)};
+          std::move(watched.shown)};
 }
 
 }  // namespace dpsosp::audit

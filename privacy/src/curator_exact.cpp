@@ -2,7 +2,6 @@
 // Sums of a release. Records are read one by one, so that the length of each can be checked.
 #include "curator_exact.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -12,9 +11,24 @@
 namespace dpsosp {
 namespace {
 
-void merge(ClipReport& total, const ClipReport& one) {
-  total.clipped += one.clipped;
-  total.largest_norm = std::max(total.largest_norm, one.largest_norm);
+/// Adds weight · v_i of each record to `sum`, a vector of length at most `reach`, where
+/// `contribution(record, v)` adds v_i, clipped, to v. `v` is scratch.
+template <class Contribution>
+ClipReport sum_exactly(const BatchView& view,
+                       double weight,
+                       double reach,
+                       Vector& v,
+                       LatticeVector& sum,
+                       const Contribution& contribution) {
+  v.resize(sum.size());
+  ClipReport report;
+  for (Index k = 0; k < view.size(); ++k) {
+    v.setZero();
+    report.merge(contribution(BatchView(view[k], view[k] + 1), v));
+    v *= weight;
+    sum.add(v, reach);
+  }
+  return report;
 }
 
 }  // namespace
@@ -44,19 +58,13 @@ void Curator::read_gradients_exactly(const Point& point,
   if (query.limit == 0 || !finite(point) || (previous != nullptr && !finite(*previous))) return;
   const Records& records = *own_->records;
   const BatchView view = members_of(batch);
-  Vector& one = own_->work;
-  one.resize(sum.size());
-  ClipReport report;
-  for (Index k = 0; k < view.size(); ++k) {
-    const BatchView record(view[k], view[k] + 1);
-    one.setZero();
-    merge(report,
-          previous == nullptr ? records.add_gradients(point, query.block, record, query.limit, one)
-                              : records.add_gradient_differences(
-                                    point, *previous, query.block, record, query.limit, one));
-    one *= weight;
-    sum.add(one, weight * query.limit);
-  }
+  const ClipReport report = sum_exactly(
+      view, weight, weight * query.limit, own_->work, sum, [&](const BatchView& record, Vector& v) {
+        return previous == nullptr
+                   ? records.add_gradients(point, query.block, record, query.limit, v)
+                   : records.add_gradient_differences(
+                         point, *previous, query.block, record, query.limit, v);
+      });
   note_clipping(report, view.size(), query.limit);
 }
 
@@ -72,19 +80,12 @@ void Curator::read_products_exactly(const Vector& point,
   const double weight = 1.0 / batch.policy_.divisor(own_->facts.records);
   const double reach = weight * limit * v.stableNorm();
   const Point here(point), there(previous);
-  Vector& one = own_->work;
-  one.resize(sum.size());
-  ClipReport report;
-  for (Index k = 0; k < view.size(); ++k) {
-    const BatchView record(view[k], view[k] + 1);
-    one.setZero();
-    merge(report,
-          previous.size() == 0
-              ? records.add_hessian_products(here, v, record, limit, one)
-              : records.add_hessian_difference_products(here, there, v, record, limit, one));
-    one *= weight;
-    sum.add(one, reach);
-  }
+  const ClipReport report = sum_exactly(
+      view, weight, reach, own_->work, sum, [&](const BatchView& record, Vector& product) {
+        return previous.size() == 0 ? records.add_hessian_products(here, v, record, limit, product)
+                                    : records.add_hessian_difference_products(
+                                          here, there, v, record, limit, product);
+      });
   note_clipping(report, view.size(), limit);
 }
 
@@ -111,8 +112,7 @@ void Curator::hessian_exactly(const Vector& point,
       const BatchView record(view[k], view[k] + 1);
       for (Index j = 0; j < d; ++j) {
         column.setZero();
-        merge(
-            report,
+        report.merge(
             records.add_hessian_products(Point(point), Vector::Unit(d, j), record, limit, column));
         hessian.col(j) = weight * column;
       }
