@@ -91,8 +91,7 @@ void qualify(Scheduled& scheduled, bool overruled, const PublicFacts& facts) {
   scheduled.bound_failure = 0.0;
   if (scheduled.utility == Utility::proved || scheduled.utility == Utility::repaired)
     scheduled.utility = Utility::heuristic;
-  scheduled.note += scheduled.note.empty() ? "" : "; ";
-  scheduled.note += "constants of the problem are estimates";
+  scheduled.add_note("constants of the problem are estimates");
 }
 
 /// Schedule, settings and noise of an algorithm on a problem.
