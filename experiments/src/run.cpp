@@ -152,10 +152,9 @@ RunResult compute_run(const RunDescription& d) {
 Release compute_release(const RunDescription& d) {
   const Setup s = set_up(d);
   if (d.door != Door::enforced)
-    throw InputError(
-        fmt::format("release: {} as described runs behind the door `{}`, which enforces no privacy",
-                    d.algorithm,
-                    word_of(d.door)));
+    throw InputError(fmt::format("release: {} needs the door `{}`, which does not enforce privacy",
+                                 d.algorithm,
+                                 word_of(d.door)));
   ClipLog log;
   const StreamKey key = key_of(d);
   ReleaseCurator curator(
@@ -166,7 +165,7 @@ Release compute_release(const RunDescription& d) {
       return run_algorithm(s, curator, key, unseen);
     } catch (const RunFailed& e) {
       throw RunFailed(
-          fmt::format("{} (after {} queries; what they cost is spent, although nothing "
+          fmt::format("{} (after {} queries; their privacy cost is spent although nothing "
                       "is released)",
                       e.what(),
                       curator.ledger().queries()));
