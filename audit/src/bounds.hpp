@@ -29,7 +29,7 @@ double gaussian_mu_of(const ErrorRates& rates);
 double epsilon_of_rates(const ErrorRates& rates, double delta);
 
 /// The claim of a list of charges: ε at every δ, or exactly μ where all are unsampled Gaussians.
-/// Remembers what it accounted, so one thread at a time.
+/// Caches results, so it is not thread-safe.
 class Claim {
  public:
   explicit Claim(std::vector<CountedEvent> events);

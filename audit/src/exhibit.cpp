@@ -37,9 +37,9 @@ plots::Table algorithms_table(const Runs& runs, const AuditJobs& jobs, Verdicts&
       "Replay: runs on neighbouring data sets, the second with the releases of the first. "
       "Statistical attack: runs of a small instance on two data sets that differ in one record, "
       "told apart by their likelihood ratio, with error rates at confidence 0.999 a row. Audited: "
-      "epsilon of what was charged with the most noise that the error rates rule out. Direct: "
-      "the lower bound by the error rates alone, at most 5.57 from 4000 runs a side. Power: how "
-      "often the same attack contradicts the charges where all noise is 1.25 times too small, over "
+      "epsilon of the charges with the most noise that the error rates rule out. Direct: lower "
+      "bound from the error rates alone, at most 5.57 from 4000 runs a side. Power: how often the "
+      "same attack contradicts the charges where all noise is 1.25 times too small, over "
       "100 resamples of one set of runs. Adjacency: replace one.";
   t.row_header = "algorithm";
   t.column_groups = {
@@ -55,10 +55,10 @@ plots::Table algorithms_table(const Runs& runs, const AuditJobs& jobs, Verdicts&
       "charges are of fixed-size samples or depend on releases, a curve that the instance does not "
       "attain. There, sensitivities are checked by replay, and the law of choices, noise and "
       "samples by goodness of fit.",
-      "The audited value is a lower bound of the run's epsilon as far as its noise is of the "
-      "charged kind, of whatever size; the direct one always is.",
-      "avdiukhin-2024/noisy-sgd is attacked behind the door that clips; its own door does not, and "
-      "its label is conditional."};
+      "The audited value is a lower bound of the run's epsilon if its noise has the charged "
+      "distribution at any scale. The direct value is a lower bound without that condition.",
+      "avdiukhin-2024/noisy-sgd is attacked with clipping. Its own runs do not clip, and their "
+      "label is conditional."};
   plots::RowGroup group;
   for (const AuditJobs::OfAlgorithm& a : jobs.algorithms) {
     ++verdicts.audited;
@@ -145,9 +145,9 @@ plots::Exhibit render(const Runs& runs, const Study& study) {
   e.paper = "All papers";
   e.title = "Privacy claims under attack";
   e.paper_says = {
-      "Every algorithm claims (epsilon, delta)-differential privacy. Two attackers try to "
-      "contradict it, and bugs are planted to show that the attackers bite. docs/privacy.md says "
-      "what is attacked and how."};
+      "Every algorithm claims (epsilon, delta)-differential privacy. Two attacks try to "
+      "contradict it, and bugs are planted to show that the attacks detect violations. "
+      "docs/privacy.md says what is attacked and how."};
   e.tables = {algorithms_table(runs, jobs, verdicts), plants_table(runs, jobs, verdicts)};
   const bool good = verdicts.falsified == 0 && verdicts.missed == 0;
   e.verdict = {fmt::format("{} of {} claims falsified; {} of {} planted bugs caught",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Audits as jobs: described, computed anywhere, and told again from what is stored.
+// Audits as jobs: described, computed anywhere, and restored from the store.
 #include <algorithm>
 
 #include "dpsosp/algorithms/registry.hpp"

@@ -20,7 +20,7 @@ enum class Membership {
   out  ///< never a member, likewise
 };
 
-/// A question to the records, as far as it can be told from outside.
+/// A question to the records, as far as it can be seen from outside.
 struct Asked {
   std::uint64_t fingerprint = 0;             ///< of kind, points, vectors and members
   std::optional<std::vector<Index>> secret;  ///< members, where membership is secret
@@ -36,7 +36,7 @@ class Neighbour final : public Records {
             Membership membership = Membership::as_drawn);
 
   /// The first question since the last call; a record that is not finite makes the curator ask
-  /// again, one by one, which nobody sees.
+  /// again, one by one, which is not visible in its answer.
   Asked take_asked() const;
   /// First records of all public batches that were read, other than the whole.
   std::vector<Index> batches_read() const { return {log_->batches.begin(), log_->batches.end()}; }

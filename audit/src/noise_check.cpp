@@ -35,7 +35,7 @@ double tail(double chi_squared, std::int64_t degrees) {
                         boost::math::cdf(boost::math::complement(law, chi_squared)));
 }
 
-constexpr Index most_entries = 16;             // looked at one by one
+constexpr Index most_entries = 16;             // tested one by one
 constexpr std::int64_t least_products = 1000;  // whose sum is normal enough
 
 /// The upper triangle of symmetric noise, each entry over its own deviation.

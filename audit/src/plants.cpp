@@ -22,7 +22,7 @@ bool is_gaussian(Kind kind) {
   return kind == Kind::vector || kind == Kind::matrix || kind == Kind::prefix;
 }
 
-/// What data and door of one planted run tell each other.
+/// State shared by the records and the auditor of a planted run.
 struct Shared {
   Plant bug = Plant::none;
   BatchPolicy policy;      // of the last charge

@@ -12,7 +12,7 @@
 
 namespace dpsosp::audit {
 
-/// A bug that an audit must find. All of them live here, between the sound door and the auditor.
+/// A bug that an audit must find. It acts between the sound curator and the auditor.
 enum class Plant {
   none,
   noise_over_1_25,         ///< all noise 1.25 times too small: what power is measured by
@@ -47,7 +47,7 @@ const std::vector<PlantEntry>& plant_registry();
 /// \throws InputError for an unknown name
 const PlantEntry& find_plant(std::string_view name);
 
-/// Records and auditor with the bug between them and the curator.
+/// Records and auditor, with the bug between them and the curator.
 class Planted {
  public:
   /// \param seed  of the run, for bugs that draw

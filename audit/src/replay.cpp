@@ -28,7 +28,7 @@ struct Pair {
   std::shared_ptr<const Records> one, two;
 };
 
-/// Records that an attacker looks at: first, middle and last, and one of each of some batches that
+/// Records that an attacker tries: first, middle and last, and one of each of some batches that
 /// a first run reads, which are not all charged alike.
 std::vector<Index> places_of(const Subject& subject) {
   constexpr std::size_t most = 8;
@@ -78,7 +78,7 @@ std::vector<Pair> pairs_of(const Subject& subject) {
   return pairs;
 }
 
-/// Failures of one property: the first one is told.
+/// Failures of one property: their number, and the first one in words.
 class Failures {
  public:
   void see(const std::string& complaint, const std::string& where) {
@@ -119,7 +119,7 @@ class ReplayAttack {
     batches.see(batches_.complaint(), "all instances");
     const std::string compared = fmt::format("{} answers", result_.answers);
     return {questions_.line("the same releases lead to the same questions", compared),
-            charges_.line("and to the same charges", compared),
+            charges_.line("the same releases lead to the same charges", compared),
             moves_.line("an answer moves by no more than is charged for",
                         fmt::format("up to {:.4f} of it", result_.attained)),
             spent_.line("the charges add up to no more than the claimed epsilon",
@@ -155,7 +155,7 @@ class ReplayAttack {
     Sensitivity(first.transcript, pair.place, [&](double moved, double allowed, std::size_t k) {
       const double rounding = 1e-13 * (1.0 + first.transcript[k].answer.norm());
       if (!(moved <= allowed * (1 + 1e-9) + rounding))
-        moves_.see(fmt::format("{} moves by {:.6g}, {:.6g} is paid for",
+        moves_.see(fmt::format("{} moves by {:.6g}, the charge allows {:.6g}",
                                place_of(first.transcript, k),
                                moved,
                                allowed),

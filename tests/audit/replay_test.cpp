@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Record and replay on every algorithm, and that it bites.
+// Record and replay on every algorithm, and on planted bugs.
 #include <algorithm>
 
 #include <gtest/gtest.h>

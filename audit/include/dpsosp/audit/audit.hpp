@@ -12,13 +12,13 @@
 #include "dpsosp/core/vector.hpp"
 #include "dpsosp/experiments/study.hpp"
 
-/// Attacks on privacy claims. Every registered algorithm runs behind the sound door, on data sets
-/// that differ in one record; adjacency is replace-one.
+/// Attacks on privacy claims. Every registered algorithm runs with the sound curator, on data
+/// sets that differ in one record; adjacency is replace-one.
 namespace dpsosp {
 
 /// Record and replay: a run on one data set, and the same run on the other with every released
-/// value replaced by that of the first. Goodness of fit looks at noise, choices and secret batches,
-/// with false alarms of probability 1e-9 each; random numbers are fixed.
+/// value replaced by that of the first. Noise, choices and secret batches are tested for goodness
+/// of fit, with false alarms of probability 1e-9 each; random numbers are fixed.
 struct ReplayAudit {
   std::string algorithm;
   Index instances = 0;  ///< problems, variants and ways of drawing batches
@@ -59,11 +59,11 @@ struct StatisticalAudit {
   std::string instance;
   Index runs = 0;
   double claimed = 0;    ///< ε, the filter's budget
-  double accounted = 0;  ///< ε of the charges to the record that is exchanged, of the dearest run
+  double accounted = 0;  ///< ε of the charges to the exchanged record, of the costliest run
   /// ε of these charges with the most noise that the error rates rule out: a lower bound of the
-  /// run's ε as far as its noise is of the charged kind, of whatever size.
+  /// run's ε if its noise has the charged distribution at any scale.
   double audited = 0;
-  double direct = 0;       ///< lower bound of ε at δ by the error rates alone, whatever the noise
+  double direct = 0;  ///< lower bound of ε at δ from the error rates alone, whatever the noise
   bool falsified = false;  ///< the error rates, or the law of choices, contradict the charges
   /// Probability that the same attack falsifies the claim where all noise is 1.25 times too small;
   /// negative: not measured.
@@ -76,7 +76,7 @@ StatisticalAudit audit_statistics(std::string_view algorithm,
                                   const StatisticalOptions& options,
                                   std::string_view plant = {});
 
-/// A bug that is planted to show that the attacks bite.
+/// A bug planted as a negative control of the attacks.
 struct AuditPlant {
   std::string name;
   std::string wrong;  ///< what is wrong
