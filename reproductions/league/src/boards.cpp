@@ -65,8 +65,8 @@ Extent simulated_full() {
 }
 Extent small() { return {at_one({1000}), 2, at_one({1000}), 1}; }
 
-/// Where the origin is a minimiser. Without a bounded domain around the start these search one
-/// around the origin, so that their search set would give the answer away.
+/// Where the origin is a minimiser. Without a bounded domain around the start these search a set
+/// that is centred at the origin, so that the comparison would be unfair.
 std::map<std::string, std::string> searchers_of_the_origin() {
   std::map<std::string, std::string> unfit;
   for (const char* key : {"ganesh-2023/exponential-mechanism",
@@ -75,8 +75,8 @@ std::map<std::string, std::string> searchers_of_the_origin() {
                           "lowy-2024/warm-exponential",
                           "lowy-2024/warm-population"})
     unfit[key] =
-        "searches a set around the origin, which is a minimiser here: the set would give the "
-        "answer away";
+        "its search set is centred at the origin, which is a minimiser here, so the comparison "
+        "would be unfair";
   return unfit;
 }
 std::map<std::string, std::string> unfit_without_domain() {
@@ -203,7 +203,7 @@ const Board& real_data() {
                  .dimension = 785},
       .about_tuning =
           "glm-logistic in 785 dimensions with the same regulariser and radius, synthetic features "
-          "and labels; no image is looked at",
+          "and labels; no image is used",
       .smoke = {at_one({200}), 1, {}, 1},
       .quick = {.places = {{1000, 0.1}, {1000, 1}, {4000, 1}, {1000, 10}},
                 .seeds = 2,
@@ -238,9 +238,9 @@ const std::vector<std::pair<std::string, std::string>>& left_out() {
   static const std::vector<std::pair<std::string, std::string>> list{
       {"avdiukhin-2024/noisy-sgd", "its guarantee rests on an assumption that nothing enforces"},
       {"lowy-2024/published-experiment", "its step sizes were tuned by hand on the data it shows"},
-      {"xu-2026/dp-rgda", "runs on minimax problems alone"},
-      {"zhang-2025/private-diff", "runs on minimax problems alone"},
-      {"yang-2022/dp-sgda", "runs on minimax problems alone"}};
+      {"xu-2026/dp-rgda", "runs on minimax problems only"},
+      {"zhang-2025/private-diff", "runs on minimax problems only"},
+      {"yang-2022/dp-sgda", "runs on minimax problems only"}};
   return list;
 }
 

@@ -15,7 +15,7 @@
 #include "dpsosp/experiments/run.hpp"
 #include "dpsosp/experiments/study.hpp"
 
-/// Every private algorithm on the same problems at the same ε: who meets whom where.
+/// The comparisons of all private algorithms on the same problems at the same ε.
 namespace dpsosp::league {
 
 using Settings = std::map<std::string, std::string>;
@@ -65,8 +65,8 @@ const Board& real_data();
 const std::vector<std::string>& entrants();
 const std::vector<std::pair<std::string, std::string>>& left_out();
 
-/// What a schedule is told of B when it is tuned: the same few factors for everybody. The first
-/// is 1, the schedule as it is.
+/// What a schedule is told of B when it is tuned: the same few factors for every algorithm. The
+/// first is 1, the schedule as it is.
 struct Candidate {
   std::string label;
   double suboptimality = 1.0;

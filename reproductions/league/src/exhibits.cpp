@@ -24,8 +24,8 @@ plots::Label verdict(const Played& played) {
     ran += places > 0;
     worse += places > 0 && 2 * s.useless > places;
   }
-  return {fmt::format("{} leads; in {} of {} cells nobody is better than the start; {} of {} "
-                      "algorithms are no better than it in most of their cells",
+  return {fmt::format("{} leads; in {} of {} cells no algorithm improves on the start; {} of {} "
+                      "algorithms do not improve on it in most of their cells",
                       played.contenders[played.table.front().contender].name,
                       nobody,
                       best.size(),

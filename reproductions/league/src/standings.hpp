@@ -8,7 +8,7 @@
 
 #include "dpsosp/experiments/fit.hpp"
 
-/// Who is ahead, from levels alone; lower is better.
+/// Ranking by levels; lower is better.
 namespace dpsosp::league {
 
 /// What one contender reached: levels[place][seed]. A place without values: it did not run there.
@@ -18,22 +18,22 @@ struct Contender {
   std::vector<std::vector<double>> levels;
 };
 
-/// An algorithm that does not end below this share of the start's level has done nothing.
+/// An algorithm whose level is not below this share of the start's counts as not improving.
 inline constexpr double share_of_start = 0.99;
 
 /// Median over seeds; infinite where it did not run or any run failed.
 double level_at(const Contender& c, std::size_t place);
 
-/// Smallest median of any contender at every place; infinite where nobody ran.
+/// Smallest median of any contender at every place; infinite where none ran.
 std::vector<double> best_levels(const std::vector<Contender>& contenders);
 
 struct Standing {
   std::size_t contender = 0;
   std::size_t wins = 0;  ///< places where its median is the best
-  /// Geometric mean over places of its median over the best one. Where it has none it counts as
-  /// doing nothing: the start's median stands in.
+  /// Geometric mean over places of its median over the best one. A place without a median counts
+  /// with the median of the start.
   double ratio = 1;
-  std::size_t useless = 0;  ///< places where it ran and did nothing, or worse
+  std::size_t useless = 0;  ///< places where it ran and did not improve
   std::size_t absent = 0;   ///< places without a median
   /// Its levels over the leader's, all places and seeds that both have.
   PairedComparison against_leader;

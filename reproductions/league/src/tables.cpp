@@ -254,7 +254,7 @@ plots::Table standings_table(const Played& played) {
       {"against the leader", {"ratio", "95 % interval", "pairs", "p (Holm)"}});
   const std::string cells = fmt::format("{}", played.places.size());
   plots::RowGroup group;
-  // Doing nothing stands where its ratio puts it.
+  // The start is ranked by its ratio, like an algorithm.
   const std::vector<double> best = best_levels(played.contenders);
   double sum = 0;
   std::size_t places = 0;
@@ -267,7 +267,7 @@ plots::Table standings_table(const Played& played) {
   const double nothing = places == 0 ? nan : std::exp(sum / static_cast<double>(places));
   bool shown = false;
   const auto show_start = [&] {
-    plots::Row row{.label = "start: doing nothing"};
+    plots::Row row{.label = "start"};
     row.cells.push_back(number_cell(nothing));
     while (row.cells.size() < 10) row.cells.push_back(plots::text_cell("–"));
     group.rows.push_back(std::move(row));
@@ -333,7 +333,7 @@ plots::Table levels_table(const Played& played) {
   t.row_groups.push_back(std::move(group));
   plots::RowGroup nothing;
   nothing.rows.push_back(row_of(played.start, {}));
-  nothing.rows.back().label = "start: doing nothing";
+  nothing.rows.back().label = "start";
   t.row_groups.push_back(std::move(nothing));
   return t;
 }
@@ -403,7 +403,7 @@ plots::Table tuned_table(const Played& as_scheduled, const Tuned& tuned, const B
         plots::text_cell(k == 0 || against.pairs == 0 ? "–" : p_text(against.adjusted_p));
     group.rows.push_back(std::move(row));
   }
-  plots::Row row{.label = "start: doing nothing"};
+  plots::Row row{.label = "start"};
   for (int k = 0; k < 4; ++k) row.cells.push_back(plots::text_cell("–"));
   for (const double epsilon : epsilons_of(played))
     for (std::size_t p = 0; p < played.places.size(); ++p)
