@@ -87,7 +87,7 @@ plots::Table share_table(const Runs& runs, const Sweep& sweep) {
                    number_cell(least),
                    number_cell(median(calls.values))};
       if (solved >= saddle_level())
-        row.cells[2].labels.push_back({"says nothing", plots::Tone::neutral});
+        row.cells[2].labels.push_back({"uninformative", plots::Tone::neutral});
       else
         row.cells[2].labels.push_back(least >= 0.5
                                           ? plots::Label{"at least half", plots::Tone::good}

@@ -11,7 +11,7 @@ namespace dpsosp::avdiukhin_2024_exhibit {
 
 Sweep rate_sweep(const Study& study);
 
-/// The problem's numbers: L, f_max, σ as the sweep's arms are told.
+/// The problem's numbers L, f_max and σ, as the arms of the sweep get them.
 avdiukhin_2024::Numbers well_numbers(double records, double dimension);
 /// 1/ρ: sosp_level of the saddle.
 double saddle_level();

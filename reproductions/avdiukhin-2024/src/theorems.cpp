@@ -263,11 +263,11 @@ Finding theorem_3_4_share(const Runs& runs, const Study& study) {
            });
   if (count == 0)
     return {.verdict = Verdict::inconclusive,
-            .measured = fmt::format("{} runs say nothing", empty),
+            .measured = fmt::format("{} runs are uninformative", empty),
             .reason = "the promise is no better than the start"};
   return finding(
       kept == count,
-      fmt::format("at least {:.3g} of the iterates in each of {} runs; {} more say nothing",
+      fmt::format("at least {:.3g} of the iterates in each of {} runs; {} more are uninformative",
                   least,
                   count,
                   empty),

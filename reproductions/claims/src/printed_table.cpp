@@ -160,7 +160,7 @@ plots::Table printed_table(const Runs& runs,
       "Printed rates beside measured exponents: slope [95 % interval over seeds] and the verdict "
       "against the claimed exponent in brackets. Level, records and evaluations are medians "
       "[range] "
-      "at the common reference point, where the sweep has one. Timings stand in timings.csv.";
+      "at the common reference point, where the sweep has one. Timings are in timings.csv.";
   t.row_header = "row";
   t.column_groups.push_back({"printed", {"column", "rate"}});
   t.column_groups.push_back({"measured", {"algorithm", "metric", "n", "d", "ε"}});

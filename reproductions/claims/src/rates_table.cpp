@@ -34,7 +34,7 @@ plots::Table rates_table(const Runs& runs, const Study& study) {
       "Slope of the logarithm of the metric on the logarithm of the axis, 95 % interval over "
       "seeds. Where a method has two metrics on an axis, the claim is about the first. Drift: "
       "change of the slope over the range, * where its 95 % interval excludes 0. √ρ(ε): the "
-      "exponent in the noise that ε buys, since a claimed 1/ε stands for sqrt(ln(1/δ))/ε. Over "
+      "exponent in the noise that ε allows, since a claimed 1/ε stands for sqrt(ln(1/δ))/ε. Over "
       "ε = ∞: the metric over that of the same run without noise, median [smallest, largest] over "
       "seeds where a control repeats the cell; near 1, the slope is that of sampling or of the "
       "schedule and not of noise. Each algorithm's own pages show the runs.";

@@ -27,11 +27,11 @@ plots::Exhibit all_claims(const ClaimSet& claims, const Runs& runs, const Study&
   e.paper = "All papers";
   e.title = "Every claim and its verdict";
   e.paper_says = {
-      "What a claim says is told in our words, with its place in the paper. A slope is as claimed "
+      "Claims are paraphrased, with their place in the paper. A slope is as claimed "
       "where it lies within 0.05 of the claimed exponent with a 95 % interval of half-width at "
       "most 0.05, no drift over the range and no cell a factor of 1.5 off the line; claims "
-      "without a slope hold or fail by the rule that its claims.toml states. Those "
-      "that formulas alone decide, without a run, are counted apart."};
+      "without a slope hold or fail by the rule that its claims.toml states. Claims "
+      "decided by formulas, without runs, are counted separately."};
   e.tables = {claims_summary_table(claims, findings),
               claims_table(claims, findings),
               rates_table(runs, study)};

@@ -227,8 +227,8 @@ Finding against_liu_talwar(const Runs&, const Study&) {
                                   fmt::join(words, "; ")),
           .reason = as_said == places
                         ? ""
-                        : fmt::format("{} of {} as said with unit constants, of which the "
-                                      "claim, one of order, says nothing",
+                        : fmt::format("{} of {} as said with unit constants; the claim is "
+                                      "one of order and states no constants",
                                       as_said,
                                       places)};
 }

@@ -316,7 +316,7 @@ Vector shortened(const Vector& v, double limit) {
 
 /// Escapes from a strict saddle of curvature −λ: Algorithm 2, or one isotropic kick followed by
 /// gradient steps. The estimates err by at most γ and ϰ = √(ργ)/2: not at all (`none`), by a random
-/// vector and matrix that stand still (`benign`), or against the escape (`adversarial`): a frozen
+/// vector and matrix that stay fixed (`benign`), or against the escape (`adversarial`): a frozen
 /// pair by the gradient's last direction and by +ϰ on every curvature; a running estimate by
 /// whatever sends the next iterate back to the saddle, as far as γ allows.
 json escapes(const json& p, std::uint64_t seed) {

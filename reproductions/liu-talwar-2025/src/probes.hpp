@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-/// What the probes of liu-talwar-2025 share with its claims and exhibits; free of the algorithms'
-/// headers, whose Point is another one than that of sweeps.
+/// What the probes of liu-talwar-2025 share with its claims and exhibits. Includes no algorithm
+/// header, because their Point conflicts with that of sweeps.
 namespace dpsosp::liu_talwar_2025_probe {
 
 /// A setting of the driver whose exponents liu-talwar-2025 notes, 5 predict.

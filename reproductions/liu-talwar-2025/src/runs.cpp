@@ -258,7 +258,7 @@ Finding ledger_finding(const Runs& runs, const Study& study) {
       for (const FinishedRun& r : finished(runs, cell.runs))
         most = std::max(most, r.result->privacy.spent / r.run->epsilon);
     }
-  // The dearest record of a full tree, and of a Hessian batch that answers every product at Ξ.
+  // The most charged record of a full tree, and of a Hessian batch that answers every product at Ξ.
   double least = 1, highest = 0;
   for (const double alpha : {0.05, 0.01, 0.001}) {
     const auto [leaf, products] = liu_talwar_2025_probe::planned_costs(alpha, 1e-4);

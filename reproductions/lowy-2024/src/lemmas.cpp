@@ -143,7 +143,7 @@ std::vector<json> c14_projection_jobs(const Study& study) {
 
 Finding c14_projection(const Runs& runs, const Study& study) {
   if (study.scale == Scale::smoke)
-    return {.verdict = Verdict::inconclusive, .reason = "runs at scale quick or full alone"};
+    return {.verdict = Verdict::inconclusive, .reason = "runs only at scale quick or full"};
   std::vector<std::vector<double>> values;
   std::vector<double> medians;
   std::vector<std::string> cells;

@@ -326,12 +326,12 @@ Finding c16_glm(const Runs& runs, const Study& study) {
   }
   if (counted == 0)
     return {.verdict = Verdict::inconclusive,
-            .measured = fmt::format("{} runs say nothing", vacuous),
+            .measured = fmt::format("{} runs are uninformative", vacuous),
             .reason = std::string(vacuous > 0 ? no_better_than_start : "no run finished")};
   return {
       .verdict = holds_if(above <= 0.05 * counted),
       .measured = fmt::format("{} runs, {} above; largest curvature part {:.2g} of the promise; "
-                              "{} more say nothing",
+                              "{} more are uninformative",
                               counted,
                               above,
                               largest,

@@ -30,7 +30,7 @@ struct ArmOfPart {
   std::string_view sweep, part, arm;
 };
 
-/// E‖∇F‖² over a uniform output: over the iterates looked at, a row for those since the row before.
+/// E‖∇F‖² over a uniform output: over the recorded iterates, a row for those since the row before.
 double mean_square_gradient(const std::vector<TraceRow>& trace) {
   double sum = 0, before = static_cast<double>(trace.front().t) - 1;
   const double first = before;
@@ -144,13 +144,13 @@ Finding warm_privacy(const Runs& runs, const Study& study) {
       broken += share > 1 + rounding;
       largest = std::max(largest, share);
     }
-  return {.verdict = holds_if(broken == 0),
-          .measured =
-              fmt::format("{} runs, {} above ε; at most {:.4f} ε spent", counted, broken, largest),
-          .reason =
-              "the door refuses a child's query beyond its slice, so the total is what is left to "
-              "check",
-          .value = largest};
+  return {
+      .verdict = holds_if(broken == 0),
+      .measured =
+          fmt::format("{} runs, {} above ε; at most {:.4f} ε spent", counted, broken, largest),
+      .reason =
+          "the curator refuses a child's query beyond its slice, so only the total needs a check",
+      .value = largest};
 }
 
 std::vector<json> c5_jobs(const Study& study) { return lowy_2024_exhibit::contour_jobs(study); }
@@ -304,11 +304,11 @@ Finding c12_bound(const Runs& runs, const Study& study) {
     }
   if (cells == 0)
     return {.verdict = Verdict::inconclusive,
-            .measured = fmt::format("{} cells say nothing", vacuous),
+            .measured = fmt::format("{} cells are uninformative", vacuous),
             .reason = std::string(no_better_than_start)};
   return {.verdict = holds_if(broken == 0),
           .measured = fmt::format("{} cells, {} with more than 5 % of the seeds above ψ; largest "
-                                  "excess {:.2g} ψ; {} more cells say nothing",
+                                  "excess {:.2g} ψ; {} more cells are uninformative",
                                   cells,
                                   broken,
                                   largest,

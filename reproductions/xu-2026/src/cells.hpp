@@ -30,7 +30,7 @@ struct CellRuns {
 CellRuns cell(
     const Runs& runs, const Method& method, Setting setting, Control control, const Study& study);
 
-/// At the last iterate that was looked at, t = 399 of 400 steps; of a run that certified a point
+/// At the last recorded iterate, t = 399 of 400 steps; of a run that certified a point
 /// and ended earlier, at that point.
 Metrics at_end(const RunResult& result);
 bool ended_early(const RunResult& result);

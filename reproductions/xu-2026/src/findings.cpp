@@ -49,7 +49,7 @@ std::string worse_than_nothing(const Runs& runs, const Study& study) {
       "stays at 0, so its distance does not depend on how large the noise is.",
       start,
       best,
-      start < best ? ": every published row is worse than doing nothing" : "");
+      start < best ? ": every published row is worse than the start" : "");
 }
 
 std::string ignores_data(const Runs& runs, const Study& study) {
@@ -80,7 +80,8 @@ std::string leaves_saddle(const Runs& runs, const Study& study) {
       "DP-RGDA with noise that our accountant proves does it on {} of {} seeds in the setting "
       "where-it-works, with median Φ = {:.3g} from {:.3g} at the start, and on {} of {} at n = "
       "400. "
-      "The latter says nothing of the noise: its target α = 0.1 is met by x_{{0}}, and without "
+      "The latter is no evidence about the noise: its target α = 0.1 is met by x_{{0}}, and "
+      "without "
       "noise "
       "{} of {} leave. The two settings differ in n, in the scale of X* and in α.",
       escaped(large),

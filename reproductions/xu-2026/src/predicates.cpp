@@ -405,7 +405,7 @@ std::vector<json> x6_jobs(const Study& study) {
 
 Finding x6(const Runs& runs, const Study& study) {
   if (study.scale == Scale::smoke)
-    return {.verdict = Verdict::inconclusive, .reason = "runs at scale quick or full alone"};
+    return {.verdict = Verdict::inconclusive, .reason = "runs only at scale quick or full"};
   std::vector<std::vector<double>> values;
   std::vector<std::string> medians;
   for (const EqualSteps& method : equal_steps) {

@@ -119,7 +119,7 @@ bool is_run(Setting setting, Control control, const Method& method) {
 std::uint64_t seeds(Setting setting, Control control, const Method& method, const Study& study) {
   if (study.scale == Scale::smoke) return 2;
   if (study.scale == Scale::full) return 20;
-  if (setting == Setting::where_it_works)  // its runs are the dearest
+  if (setting == Setting::where_it_works)  // its runs take longest
     return control == Control::none && is_repaired_rgda(method) ? 20 : 3;
   return control == Control::no_noise || control == Control::no_data ? 5 : 20;
 }

@@ -101,7 +101,7 @@ plots::Table main_table(const Runs& runs, const Study& study) {
       "as-published: n = 400, ‖X*‖_{{F}} = 1, batches of 200 and 50 without replacement, noise by "
       "advanced composition over all queries. ledgered: the same with Poisson batches of the same "
       "expected size and the least noise with which this suite's accountant proves (2, 10^{{-6}}); "
-      "printed DP-RGDA asks for (u, v) in one query, so that sampling amplifies; Sto-SPIDER and "
+      "printed DP-RGDA queries (u, v) at once, so that sampling amplifies; Sto-SPIDER and "
       "Ada-DP-SPIDER carry noise for the worst case, a refresh at every step. where-it-works: as "
       "ledgered with n = 25600, batches of n/2 and n/8, X* not rescaled, and α = 0.01: the initial "
       "point has a median sosp_level of {:.2g}, so at α = 0.1 it is a solution already on most "
@@ -124,7 +124,7 @@ plots::Table main_table(const Runs& runs, const Study& study) {
                   seeds(Setting::as_published, Control::no_noise, repaired_rgda(), study),
                   study.scale == Scale::full
                       ? ""
-                      : " (20 at full scale); at n = 25600, where runs are the dearest, 3 for "
+                      : " (20 at full scale); at n = 25600, where runs take longest, 3 for "
                         "every method but repaired DP-RGDA, and 3 pairs of exchanged data"));
   return t;
 }

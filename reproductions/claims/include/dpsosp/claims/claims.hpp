@@ -94,7 +94,7 @@ std::vector<nlohmann::json> claim_jobs(const ClaimSet& set, const Study& study);
 /// axis is, `worse` where any is, else `inconclusive` where any is, else `better`.
 std::vector<Finding> find_claims(const ClaimSet& set, const Runs& runs, const Study& study);
 
-/// Counts by verdict and paper, and how many formulas alone decide; and one row a claim.
+/// Counts by verdict and paper, and how many are decided by formulas; and one row a claim.
 plots::Table claims_summary_table(const ClaimSet& set, const std::vector<Finding>& findings);
 plots::Table claims_table(const ClaimSet& set, const std::vector<Finding>& findings);
 /// \param findings  null: none yet
