@@ -110,7 +110,7 @@ po::options_description account_options() {
       ("rate", given(), "sampling rate in (0, 1]")
       ("fixed-size-bound", by_default("tightest"), "tightest or forward_difference")
       ("delta", given(), "delta of (epsilon, delta)-DP, in (0, 1)")
-      ("epsilon", given(), "target of --calibrate; beside a noise and without --delta, asks for delta")
+      ("epsilon", given(), "target of --calibrate; with a noise, delta is computed")
       ("calibrate", "find the least noise (largest eps0, largest rho) that meets --epsilon")
       ("adjacency", by_default("replace_one"), "replace_one, add_remove or zero_out")
       ("accountant", by_default("best"), "zcdp, rdp, analytic, pure, pld (privacy loss distributions), or best: the least of those that apply")
@@ -157,7 +157,9 @@ AccountRequest::AccountRequest(const po::variables_map& map)
   if (spends_delta || has(map, "delta"))
     delta = number(map, "delta", 1, false, "a number in (0, 1)");
   if (question == Question::delta && has(map, "delta"))
-    throw InputError("account: --epsilon, --delta and a noise leave nothing to ask; leave one out");
+    throw InputError(
+        "account: --epsilon, --delta and a noise are all given, expected two of them: the third is "
+        "computed");
 }
 
 void AccountRequest::read_amount(const po::variables_map& map) {

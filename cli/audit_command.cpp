@@ -72,9 +72,9 @@ void print_checks(const json& replay) {
 
 void print_terms(const json& attack) {
   fmt::print(
-      "epsilon at delta {:g}, replace one record, at confidence {:g} a row; audited: of the "
-      "charges with the most noise that the error rates rule out; direct: by the error rates "
-      "alone; power: against noise 1.25 times too small\n",
+      "epsilon at delta {:g}, replace one record, at confidence {:g} a row; audited: epsilon of "
+      "the charges with the most noise that the error rates rule out; direct: lower bound from the "
+      "error rates alone; power: against noise 1.25 times too small\n",
       attack.at("delta").get<double>(),
       attack.at("confidence").get<double>());
 }

@@ -19,7 +19,7 @@ int fit_command(const Arguments& arguments);      ///< slopes of a sweep from it
 int info_command(const Arguments& arguments);     ///< version, compiler, processor, libraries
 int list_command(const Arguments& arguments);     ///< algorithms, problems, exhibits
 int merge_command(const Arguments& arguments);    ///< stores of shards into one
-int report_command(const Arguments& arguments);   ///< the report again, from the store alone
+int report_command(const Arguments& arguments);   ///< the report again, only from the store
 int reproduce_command(const Arguments& arguments);  ///< tables and figures
 int run_command(const Arguments& arguments);        ///< one private run
 int sweep_command(const Arguments& arguments);      ///< a grid of runs from TOML

@@ -51,8 +51,8 @@ po::options_description run_options() {
       "points of the trace, for the best iterate; 0: none")("trace",
                                                             "print the trace too (with --json)")(
       "release",
-      "exact noise from the system's entropy instead of the seed's, which then decides public "
-      "coins alone; prints what may be published and nothing else, and never the same twice");
+      "draw exact noise from the system's entropy; the seed then decides only public random "
+      "choices. Prints only what may be published; no two releases are the same");
   return options;
 }
 
@@ -164,9 +164,8 @@ std::string as_text(const RunResult& r) {
   out += released_text(r);
   const EvaluationLog& log = r.evaluation_log;
   out += fmt::format(
-      "not private  {} of {:.6g} contributions clipped; the certificates are exact functions of "
-      "the "
-      "records too\n",
+      "not private  {} of {:.6g} contributions clipped; the certificates are also computed "
+      "from the records without noise\n",
       log.clipped,
       log.contributions);
   if (log.unclipped)

@@ -97,8 +97,8 @@ void print_plan(const Sweep& sweep,
         "; about {} on one core for {} others", duration_text(time.seconds), known);
   if (time.unknown > 0)
     std::cout << fmt::format(
-        "; no run like {} of the others is stored yet, so that their time is "
-        "not known",
+        "; the time of {} others is unknown, because no run of the same algorithm and problem is "
+        "stored",
         time.unknown);
   std::cout << '\n';
 }
@@ -206,11 +206,10 @@ int merge_command(const Arguments& arguments) {
   for (const std::string& name : names) {
     const MergeReport report = into.merge(Store(name, Store::Access::read_only));
     std::cout << fmt::format(
-        "{}: {} runs added, {} were there\n", name, report.added, report.identical);
+        "{}: {} runs added, {} already stored\n", name, report.added, report.identical);
     if (report.builds.size() > 1)
       std::cerr << fmt::format(
-          "merge: runs of {} different builds now stand in one store; bits may differ between "
-          "them\n",
+          "merge: the store now has runs of {} different builds, whose bits may differ\n",
           report.builds.size());
   }
   return 0;

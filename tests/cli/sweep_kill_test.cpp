@@ -21,8 +21,8 @@ TEST_F(SweepCrash, DryRunCountsAndEstimatesWithoutComputing) {
   const Result before = s.run("sweep", "--dry-run");
   EXPECT_EQ(before.code, 0) << before.err;
   EXPECT_EQ(lines(before.out).back(),
-            "26 cells, 78 runs, 0 of them stored; no run like 78 of the others is stored yet, so "
-            "that their time is not known");
+            "26 cells, 78 runs, 0 of them stored; the time of 78 others is unknown, because no run "
+            "of the same algorithm and problem is stored");
   EXPECT_EQ(lines(before.out).front(), "n: spider, records = 1000, dimension = 2: 3 runs");
   EXPECT_EQ(lines(before.out).size(), 27U);
   EXPECT_FALSE(std::filesystem::exists(s.out()));
