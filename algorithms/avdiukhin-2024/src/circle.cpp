@@ -88,7 +88,7 @@ Circle resolve_circle(const Numbers& n, const CircleSpec& spec, const BoundFunct
     // step 5
     if (std::abs(next - T) <= 1e-13 * next && std::abs(k_next - k_T) <= 1e-13 * k_T) break;
     if (!(next <= 1e15))
-      throw InputError("avdiukhin-2024: the paper's schedule asks for over 1e15 steps");
+      throw InputError("avdiukhin-2024: the paper's schedule needs over 1e15 steps");
     T = next;
     k_T = k_next;
   }

@@ -11,7 +11,7 @@ Fields MinibatchSgd::fields() {
       field("clip", p.clip, "C: bound of a record's gradient; nominal where nothing is clipped"),
       sampling_field(p.sampling),
       field("batch", p.batch, "B; set before a schedule it is kept"),
-      field("noise", p.noise, "Delta over 2C/B; 0 = no noise, unsound door only"),
+      field("noise", p.noise, "Delta over 2C/B; 0 = no noise, unsound curator only"),
       output_field(p.output),
       field("hessian_limit", p.hessian_limit, "M: bound of a record's Hessian in the selection"),
       field("bound",

@@ -122,7 +122,7 @@ const AlgorithmCard& DpFrankWolfe::card() const {
       .source = Source::derived,
       .guarantee =
           "Frank-Wolfe gap on the constraint set, empirical; it bounds the gradient norm "
-          "in the interior alone",
+          "only in the interior",
       .metric = Metric::gradient_norm,
       .rate = "(width/(n eps))^(1/2), in the Frank-Wolfe gap",
       .empirical = Exponents{-0.5, 0.25, -0.5},
@@ -149,7 +149,8 @@ Fields DpFrankWolfe::fields() {
             {{LinearOracle::gradient, "gradient"}, {LinearOracle::exponential, "exponential"}},
             "vertex from a noisy gradient, or by the exponential mechanism (l1_ball)"),
       field("clip", p.clip, "G: per-record clip"),
-      field("noise", p.noise, "std / sensitivity of a gradient; 0 = no noise, unsound door only"),
+      field(
+          "noise", p.noise, "std / sensitivity of a gradient; 0 = no noise, unsound curator only"),
       sampling_field(p.sampling),
       field("batch", p.batch, "b, of gradients"),
       field("vertex_epsilon", p.vertex_epsilon, "eps0 of one choice of a vertex"),

@@ -55,7 +55,7 @@ Fields DpSgda::fields() {
           sampling_field(p.sampling),
           field("batch", p.batch, "m"),
           field("clip", p.clip, "per-record clip of the joint gradient"),
-          field("noise", p.noise, "std / sensitivity; 0 = no noise, unsound door only")};
+          field("noise", p.noise, "std / sensitivity; 0 = no noise, unsound curator only")};
 }
 
 void DpSgda::set_variant(Variant variant) { parameters.local_dual = variant == Variant::repaired; }
@@ -86,7 +86,7 @@ Scheduled DpSgda::schedule(Schedule,
               .utility = Utility::heuristic,
               .note = {}};
   const double steps = std::ceil(n / G * std::sqrt(L * F0 * s.rule.capacity / d));
-  if (!(steps < 1e15)) throw InputError("yang-2022/dp-sgda: the schedule asks for over 1e15 steps");
+  if (!(steps < 1e15)) throw InputError("yang-2022/dp-sgda: the schedule needs over 1e15 steps");
   p.steps = std::max<Index>(1, static_cast<Index>(steps));
   p.step_size = 1.0 / L;
   p.ascent_step = 1.0 / c[constant::joint_smoothness];

@@ -104,7 +104,7 @@ const AlgorithmCard& DpSrm::card() const {
       .guarantee = "FOSP, empirical",
       .metric = Metric::gradient_norm,
       .statistic = "uniformly random iterate",
-      .rate = "(sqrt(d)/(n eps))^(2/3); for n eps >~ d^2 alone",
+      .rate = "(sqrt(d)/(n eps))^(2/3); only for n eps >~ d^2",
       .empirical = Exponents{-2.0 / 3, 1.0 / 3, -2.0 / 3},
       .operations = "gradient, and combination of gradient and gradient difference",
       .output_rule = "a uniformly random iterate",
@@ -125,10 +125,10 @@ Fields DpSrm::fields() {
           field("clip_difference", p.clip_difference, "C2: per-record clip of differences"),
           field("refresh_noise",
                 p.refresh_noise,
-                "std / sensitivity of the first gradient; 0 = no noise, unsound door only"),
+                "std / sensitivity of the first gradient; 0 = no noise, unsound curator only"),
           field("noise",
                 p.noise,
-                "std / sensitivity of the combinations; 0 = no noise, unsound door only"),
+                "std / sensitivity of the combinations; 0 = no noise, unsound curator only"),
           output_field(p.output),
           field("rate_constant", p.rate_constant, "C of zeta")};
 }

@@ -108,7 +108,7 @@ KlNumbers kl_numbers(const KlProblem& p, double zcdp, const KlConstants& c) {
   Index high = 1;
   while (!reached(high)) {
     if (high > Index{1} << 50)
-      throw InputError("menart-2024/kl-spider: the schedule asks for over 1e15 stages");
+      throw InputError("menart-2024/kl-spider: the schedule needs over 1e15 stages");
     high *= 2;
   }
   Index low = high / 2;  // not reached, or 0

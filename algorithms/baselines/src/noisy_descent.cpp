@@ -12,7 +12,7 @@ void DescentParameters::add_fields(Fields& fields) {
   fields.push_back(sampling_field(sampling));
   fields.push_back(field("batch", batch, "b: (expected) records in a batch"));
   fields.push_back(field("clip", clip, "G: per-record clip of gradients"));
-  fields.push_back(field("noise", noise, "std / sensitivity; 0 = no noise, unsound door only"));
+  fields.push_back(field("noise", noise, "std / sensitivity; 0 = no noise, unsound curator only"));
   fields.push_back(output_field(output));
 }
 

@@ -105,11 +105,10 @@ Fields PrivateDiff::fields() {
       field("clip_restart", p.clip_restart, "C1"),
       field("clip_slope", p.clip_slope, "C2; 0 = no part that grows with the move"),
       field("clip_offset", p.clip_offset, "C3; 0 = no constant part"),
-      field(
-          "noise", p.noise, "std / sensitivity of the x queries; 0 = no noise, unsound door only"),
+      field("noise", p.noise, "std / sensitivity of x queries; 0 = no noise, unsound curator only"),
       field("dual_noise",
             p.dual_noise,
-            "std / sensitivity of the y queries; 0 = no noise, unsound door only"),
+            "std / sensitivity of y queries; 0 = no noise, unsound curator only"),
       field("released_dual_deviation",
             p.released_dual_deviation,
             "s_y of the printed form; 0 = none"),
@@ -153,7 +152,7 @@ Scheduled PrivateDiff::schedule(Schedule,
   s.alpha = std::cbrt(G * L * c[constant::suboptimality] * abar * abar);
   const double steps = std::ceil(4.0 * L * c[constant::suboptimality] / (s.alpha * s.alpha));
   if (!(steps < 1e15))
-    throw InputError("zhang-2025/private-diff: the schedule asks for over 1e15 steps");
+    throw InputError("zhang-2025/private-diff: the schedule needs over 1e15 steps");
   p.steps = std::max<Index>(1, static_cast<Index>(steps));
   p.period = std::max<Index>(1, static_cast<Index>(std::cbrt(steps)));
   p.step_size = 1.0 / (2.0 * L);

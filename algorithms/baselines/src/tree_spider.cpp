@@ -221,7 +221,7 @@ Fields TreeSpider::fields() {
       field("batch", p.batch, "b: records of a root, b/2^k of a right child at depth k"),
       field("clip_refresh", p.clip_refresh, "G: per-record clip of gradients"),
       field("clip_increment", p.clip_increment, "M: differences are clipped at M times the move"),
-      field("noise", p.noise, "std / sensitivity; 0 = no noise, unsound door only")};
+      field("noise", p.noise, "std / sensitivity; 0 = no noise, unsound curator only")};
 }
 
 const AlgorithmCard& TreeSpider::card() const {

@@ -14,7 +14,7 @@ namespace {
 
 Index checked_count(std::string_view owner, std::string_view what, double value) {
   if (!(value <= 1e15))
-    throw InputError(fmt::format("{}: the schedule asks for over 1e15 {}", owner, what));
+    throw InputError(fmt::format("{}: the schedule needs over 1e15 {}", owner, what));
   return std::max<Index>(1, static_cast<Index>(value));
 }
 

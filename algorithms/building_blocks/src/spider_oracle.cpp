@@ -63,10 +63,11 @@ void SpiderOracleParameters::add_fields(Fields& fields) {
   fields.push_back(field("clip_increment", clip_increment, "C_u: per-record clip of differences"));
   fields.push_back(field("refresh_noise",
                          refresh_noise,
-                         "z1: std / sensitivity of refreshes; 0 = no noise, unsound door only"));
-  fields.push_back(field("increment_noise",
-                         increment_noise,
-                         "z2: std / sensitivity of increments; 0 = no noise, unsound door only"));
+                         "z1: std / sensitivity of refreshes; 0 = no noise, unsound curator only"));
+  fields.push_back(
+      field("increment_noise",
+            increment_noise,
+            "z2: std / sensitivity of increments; 0 = no noise, unsound curator only"));
 }
 
 void SpiderOracleParameters::check(std::string_view owner, Index records) const {

@@ -17,7 +17,7 @@ const AlgorithmCard& DiscreteExponential::card() const {
       .title = "Discrete exponential mechanism",
       .paper = "Ganesh, Liu, Oh, Thakurta 2023",
       .place = "Theorem 5.8",
-      .guarantee = "excess risk, empirical or population; Lipschitz losses alone",
+      .guarantee = "excess risk, empirical or population; Lipschitz losses only",
       .metric = Metric::excess_risk,
       .rate = "d/(n eps) empirical; d/(n eps) + sqrt(d/n) population",
       .empirical = Exponents{-1.0, 1.0, -1.0},

@@ -101,7 +101,7 @@ const AlgorithmCard& ExponentialSampler::card() const {
       .title = "Exponential mechanism with a regulariser",
       .paper = "Ganesh, Liu, Oh, Thakurta 2023",
       .place = "Theorems 5.6 and 5.7",
-      .guarantee = "excess risk, empirical or population; Lipschitz losses alone",
+      .guarantee = "excess risk, empirical or population; Lipschitz losses only",
       .metric = Metric::excess_risk,
       .rate = "d loglog(n)/(eps log(n)) in polynomial time; no power of n",
       .empirical = {},

@@ -18,8 +18,8 @@ constexpr double a = 2.0;  // replace-one
 
 double square(double x) { return x * x; }
 
-/// A batch that a sensitivity asks for is rounded up exactly, so that no charge exceeds its share.
-/// One that accuracy asks for may lie 1e-9 above an integer and is then that integer.
+/// A batch that a sensitivity requires is rounded up exactly, so that no charge exceeds its share.
+/// One that accuracy requires may lie 1e-9 above an integer and is then that integer.
 double batch_for(double by_sensitivity, double by_accuracy) {
   return std::max({1.0, std::ceil(by_sensitivity), std::ceil(by_accuracy - 1e-9)});
 }
@@ -185,12 +185,12 @@ Scheduled AdaptiveSpider::schedule(Schedule kind,
   check_problem(facts);
   if (p.noise == SpiderNoise::gaussian_fixed && p.batch == SpiderBatch::fixed)
     throw InputError(fmt::format(
-        "{}: noise = gaussian_fixed has a schedule with batch_rule = adaptive alone; with fixed "
+        "{}: noise = gaussian_fixed has a schedule only with batch_rule = adaptive; with fixed "
         "batches set noise = gaussian_proportional",
         key));
   if (p.drift_kind == DriftKind::quadratic && p.batch == SpiderBatch::adaptive)
     throw InputError(fmt::format(
-        "{}: drift = quadratic has a schedule with batch_rule = fixed alone: an epoch's path is "
+        "{}: drift = quadratic has a schedule only with batch_rule = fixed: an epoch's path is "
         "bounded by the linear drift",
         key));
   const ProblemNumbers f = numbers_of(facts);

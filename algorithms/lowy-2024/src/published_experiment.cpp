@@ -112,8 +112,8 @@ const AlgorithmCard& PublishedExperiment::card() const {
 
 Fields PublishedExperiment::fields() {
   PublishedExperimentParameters& p = parameters;
-  const std::string accounted = ": std / sensitivity; 0 = no noise, unsound door only";
-  const std::string of_script = ": std of the script; 0 = no noise, unsound door only";
+  const std::string accounted = ": std / sensitivity; 0 = no noise, unsound curator only";
+  const std::string of_script = ": std of the script; 0 = no noise, unsound curator only";
   return {field("stage",
                 p.stage,
                 {{PublishedStage::dp_sgd, "dp_sgd"},

@@ -191,7 +191,7 @@ Fields QuasarDpSgd::fields() {
           sampling_field(p.sampling),
           field("batch", p.batch, "b: records in a batch"),
           field("clip", p.clip, "L: per-record clip of gradients"),
-          field("noise", p.noise, "std / sensitivity; 0 = no noise, unsound door only"),
+          field("noise", p.noise, "std / sensitivity; 0 = no noise, unsound curator only"),
           field("confinement",
                 p.confinement,
                 {{Confinement::none, "none"},

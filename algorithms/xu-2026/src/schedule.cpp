@@ -11,7 +11,7 @@ namespace dpsosp::xu_2026 {
 namespace {
 
 Index to_index(double value) {
-  if (!(value < 1e15)) throw InputError("xu-2026/dp-rgda: the schedule asks for over 1e15 steps");
+  if (!(value < 1e15)) throw InputError("xu-2026/dp-rgda: the schedule needs over 1e15 steps");
   return static_cast<Index>(value);
 }
 

@@ -11,7 +11,7 @@ namespace dpsosp::avdiukhin_2024 {
 /// What happens to a gradient longer than C.
 enum class GradientPolicy {
   clip,  ///< Algorithm 1: it is shortened to C
-  none,  ///< Algorithm 2: it stays as it is and C is nominal; needs the unsound door
+  none,  ///< Algorithm 2: it stays as it is and C is nominal; needs the unsound curator
 };
 
 /// Where a schedule takes C from.

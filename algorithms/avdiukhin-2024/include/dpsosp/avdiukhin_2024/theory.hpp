@@ -105,7 +105,7 @@ struct CircleSpec {
   TheoremConstants constants = TheoremConstants::paper;
   double delta = 1e-6;        ///< δ in the logarithm of the strict form
   double rho = 0.0;           ///< ρ; for the corrected constants alone
-  bool lemma_step = false;    ///< η ≤ ℓ/(σ√T), which Lemma 3.2 asks for
+  bool lemma_step = false;    ///< η ≤ ℓ/(σ√T), which Lemma 3.2 requires
   double length = 1.0;        ///< ℓ
   bool strict_noise = false;  ///< Δ² ≥ ln(T/δ) σ²/B in place of Δ² ≥ σ²/B
 };

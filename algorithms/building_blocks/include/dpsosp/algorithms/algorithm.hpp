@@ -138,7 +138,7 @@ struct AlgorithmCard {
   Source source = Source::full_text;
   std::string guarantee;  ///< FOSP, SOSP or excess risk; empirical or population
   Metric metric = Metric::sosp_level;
-  std::string statistic = "output";     ///< of which point the claim speaks
+  std::string statistic = "output";     ///< the point that the claim is about
   std::string rate;                     ///< claimed, in symbols; logarithms dropped
   std::optional<Exponents> empirical;   ///< claimed, leading private term
   std::optional<Exponents> population;  ///< claimed, leading private term

@@ -21,7 +21,7 @@ struct ProblemNumbers {
 ProblemNumbers numbers_of(const PublicFacts& facts, bool hessian_lipschitz_needed = true);
 
 /// ⌈value⌉ as a count, at least 1; values within 1e-9 above an integer are that integer.
-/// \throws InputError "OWNER: the schedule asks for over 1e15 WHAT"
+/// \throws InputError "OWNER: the schedule needs over 1e15 WHAT"
 Index count_of(std::string_view owner, std::string_view what, double value);
 /// ⌊value⌋ as a count, at least 1. \throws InputError as count_of
 Index floor_of(std::string_view owner, std::string_view what, double value);
