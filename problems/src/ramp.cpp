@@ -49,7 +49,7 @@ ProblemNotes Ramp::notes() const {
           .formula =
               "F(x) = α(√(x_1² + s²) − s), s = α/β, x₀ = (Δ/α, 0, …, 0); with `steps` = T, α = "
               "√(βΔ/T). Steps of 1/(2β) need about 2T to cover the ramp, on which ‖∇F‖ ≈ α.",
-          .source = "lowy-2024, zoo entry Z7",
+          .source = "lowy-2024 notes, 6.7",
           .critical_points = "F is convex; the minima are x_1 = 0, F* = 0. No saddles."};
 }
 

@@ -92,7 +92,7 @@ TEST(OrthogonalTensor, BasisRotationRotatesEverything) {
   rotated.basis_seed = 4;
   const Problem a = OrthogonalTensor().make({.records = 50, .dimension = 5, .data_seed = 1});
   const Problem b = rotated.make({.records = 50, .dimension = 5, .data_seed = 1});
-  // the basis, from the records: −d u³ a_j + (β|x|² − β + 1) x at x = 0 says nothing, so at points
+  // the basis, from the records: −d u³ a_j + (β|x|² − β + 1) x at x = 0 shows nothing, so at points
   Vector u(5), x = b.facts.initial_point;
   Stream({.seed = 2}).fill_normal(0.3, u);
   EXPECT_NEAR(a.facts.initial_point.norm(), x.norm(), 1e-15);

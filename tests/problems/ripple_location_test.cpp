@@ -26,7 +26,7 @@ double phi_slope(double t, double A = 0.1, double omega = 2 * pi) {
   return t / std::sqrt(1 + t * t) + A * omega * std::sin(omega * t);
 }
 
-/// Records of an instance, told by their gradients at 0: −φ′(z_j)/√d is monotone in z_j.
+/// Records of an instance, recovered from their gradients at 0: −φ′(z_j)/√d is monotone in z_j.
 Vector record(const Problem& p, Index i) {
   const Index d = p.facts.dimension;
   const Vector zero = Vector::Zero(d);

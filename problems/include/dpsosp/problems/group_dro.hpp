@@ -46,7 +46,7 @@ class GroupDro final : public ProblemFamily {
   StartOption start;
 };
 
-/// Values that records take; the values of a group stand together, as many for each.
+/// Values that records take; those of a group are contiguous, as many for each.
 struct GroupDroData {
   Index groups = 1;
   Matrix features;  ///< d × V, value v belongs to group v / (V / groups)

@@ -7,7 +7,7 @@ namespace dpsosp {
 
 /// F(x) = α(√(x_1² + s²) − s), s = α/β: gradient norm close to α all the way from x_1 = Δ/α down
 /// to the minimum, so that a descent with steps of 1/(2β) is still on the ramp after T = βΔ/α².
-/// \source lowy-2024 notes, 6 (Z7).
+/// \source lowy-2024 notes, 6.7
 class Ramp final : public LandscapeFamily {
  public:
   std::string_view name() const override { return "ramp"; }

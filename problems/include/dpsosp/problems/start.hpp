@@ -27,7 +27,7 @@ class StartOption {
   double near_radius = 1e-3;  ///< distance of `near_saddle` from the saddle
 
   void add_fields(Fields& fields);
-  /// x₀, projected onto the domain. \throws InputError if the family knows no saddle
+  /// x₀, projected onto the domain. \throws InputError if the family has no known saddle
   Vector pick(std::string_view problem,
               const Starts& starts,
               const Domain& domain,
