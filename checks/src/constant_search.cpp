@@ -309,7 +309,7 @@ double largest_gap(const Problem& problem, std::uint64_t seed) {
   return largest;
 }
 
-/// A global minimiser that theory knows, with the objective that it minimises.
+/// A global minimiser in closed form, with the objective that it minimises.
 struct KnownMinimum {
   const Objective* objective;
   Vector point;

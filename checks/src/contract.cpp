@@ -337,7 +337,7 @@ CheckLine check_landmarks(const Problem& p, std::uint64_t seed) {
               1e-9 * (1 + std::abs(value)),
               where + ", lower point found");
   }
-  return worst.line("landmarks are what theory says");
+  return worst.line("landmarks are stationary points of the stated kind");
 }
 
 /// Whether the family's settings make an instance of n records.

@@ -36,7 +36,7 @@ plots::Report frame(const Store& store, Scale scale) {
   report.title = "dpsosp: tables and figures regenerated";
   report.introduction.push_back(
       "Differentially private algorithms that look for second-order stationary points, run as "
-      "published and as repaired. Measured values stand beside the published ones; where they "
+      "published and as repaired. Measured values are shown beside the published ones; where they "
       "differ, the page says how and why. Adjacency is replace-one throughout.");
   report.introduction.push_back(
       "Labels of privacy: enforced (clipping, noise and filter hold whatever the records are), "

@@ -26,7 +26,7 @@ constexpr double most_runs = 1e6;  // of a part
 constexpr double usual_dimension = 100;
 constexpr double small_data = 1e6;  // records times dimension that take milliseconds to make
 
-/// What stands at this scale: the value itself, or that of a table {smoke = …, quick = …, full =
+/// What applies at this scale: the value itself, or that of a table {smoke = …, quick = …, full =
 /// …}.
 TomlNode at_scale(const TomlNode& node, Scale scale) {
   if (!node.is_table()) return node;

@@ -161,7 +161,7 @@ plots::Panel slopes_panel(const Runs& runs,
     for (const std::size_t arm : part.arms) {
       if (!request.arm.empty() && request.arm != sweep.arms[arm].name) continue;
       plots::Series s, alpha;
-      std::vector<double> at;  // where its points stand on the fit's axis
+      std::vector<double> at;  // positions of its points on the fit's axis
       s.label = sweep.arms[arm].name;
       s.style = style_of(sweep, arm);
       alpha.label = s.label + ", solved α";

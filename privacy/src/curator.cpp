@@ -392,7 +392,7 @@ void Curator::note_violations(
     const Index longer = add(unused).clipped;
     if (longer > 0 && log->first_violation < 0) log->first_violation = log->queries - 1;
     log->violations += longer;
-  } catch (const InputError&) {  // simulated: a record may be longer, and none can be looked at
+  } catch (const InputError&) {  // simulated: a record may be longer, and none can be inspected
     log->unseen += static_cast<double>(contributions);
   }
 }

@@ -45,7 +45,7 @@ ReleaseCurator::ReleaseCurator(const PublicFacts& facts,
         "release: calibrator = exact-gaussian, expected cks, bun-steinke or rdp; a discrete "
         "Gaussian has the zCDP of a Gaussian, not its exact curve");
   if (records.simulated())
-    throw InputError("release: simulated records are nobody's; use real records");
+    throw InputError("release: the records are simulated, expected records in memory");
 }
 
 void Curator::read_gradients_exactly(const Point& point,

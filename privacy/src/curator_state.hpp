@@ -42,8 +42,8 @@ struct Curator::Shared {
   void refuse_if_exact(std::string_view query) const {
     if (words)
       throw InputError(fmt::format(
-          "{}: a release has exact noise for Gaussian queries on public batches alone; choose an "
-          "algorithm that asks nothing else",
+          "{}: a release has exact noise only for Gaussian queries on public batches; choose an "
+          "algorithm with no other queries",
           query));
   }
 
@@ -75,7 +75,7 @@ struct Curator::Question {
   double isotropic = 1.0;     ///< deviation in every direction over that of the plan; √2 of GOE
   bool clipped_mean = false;  ///< a departure clips the mean of this query, not each record
   bool still = false;         ///< the answer is zero whatever the records are
-  bool reads = true;          ///< the records are looked at
+  bool reads = true;          ///< the records are read
 };
 
 /// What a curator has of its own.

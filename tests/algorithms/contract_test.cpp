@@ -44,7 +44,7 @@ bool is_called(const Field& f, const std::string& name) {
   return f.name == name || f.name.ends_with("." + name);
 }
 
-/// Whether a field is there and knows the choice.
+/// Whether the algorithm has the field and the field has the choice.
 bool offers(Algorithm& algorithm, const std::string& name, const std::string& choice) {
   for (const Field& f : algorithm.fields())
     if (f.name == name) return std::ranges::count(f.choices, choice) > 0;

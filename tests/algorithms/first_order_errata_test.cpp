@@ -57,7 +57,7 @@ TEST(FirstOrderErrata, ZhouPopulationBoundStaysAboveCubeRoot) {
         EXPECT_GE(zhou_2020_population_bound(n, d, epsilon), cube_root);
       const double printed = std::sqrt(std::sqrt(d) / (n * 1.0));  // ε = 1
       EXPECT_LT(printed, cube_root);
-      EXPECT_GT(zhou_2020_population_bound(n, d, 1.0), 1.0);  // and then it says nothing
+      EXPECT_GT(zhou_2020_population_bound(n, d, 1.0), 1.0);  // vacuous
     }
   // the promise that a run makes is the repaired one
   const Problem p = test::small_problem("cosine-saddle", 1000);

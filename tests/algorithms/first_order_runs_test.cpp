@@ -136,7 +136,7 @@ TEST(AdaptiveSteps, AdamStepsMatchStartAndNoiseCorrections) {
 }
 
 TEST(DpSgd, DividesByExpectedBatchAndKeepsEmptyBatches) {
-  // q n = 1: a step is −η c times the number of records that joined, nobody one time in three.
+  // q n = 1: a step is −η c times the number of records that joined, none one time in three.
   const PublicFacts facts = plain_facts(10, 1);
   const test::ScriptedRecords records(
       10, [](std::size_t, const Point&, Block) -> Vector { return Vector::Constant(1, 2.0); });

@@ -130,7 +130,7 @@ TEST(LiuTalwarSchedule, PracticalScheduleMatchesReferenceValues) {
   EXPECT_EQ(adaptive_batch(s.hessian_batch_rate, 0.02), 266);
   expect_digits(s.refreshes, 58.888544, 1e-7);
   expect_digits(s.records, 5.03915e6, 1e-5);
-  // the dearest records: leaf 1 in L nodes, and a Hessian record in τΓ products at Ξ
+  // the most charged records: leaf 1 in L nodes, and a Hessian record in τΓ products at Ξ
   const double leaf = 2.0 / s.refresh_batch;
   expect_digits(11 * leaf * leaf / (2 * s.tree_deviation * s.tree_deviation), 0.01746877, 1e-6);
   const double product = 2.0 / s.hessian_batch * s.escape_radius;
@@ -484,7 +484,8 @@ TEST(HessianPowerEscape, DenseAndLazyModesAgreeToRounding) {
   EXPECT_LT((dense.outcome.point - lazy.outcome.point).norm(), 1e-9);
 }
 
-// No record pays more than its zCDP, and the dearest one nearly as much. liu-talwar-2025 notes, 4
+// No record pays more than its zCDP, and the most charged one nearly as much. liu-talwar-2025
+// notes, 4
 TEST(LiuTalwarRun, ChargesNoRecordAboveBudget) {
   const Problem problem = at_the_saddle(300000);
   for (const SpiderNoise noise :

@@ -153,7 +153,7 @@ Report sample_report() {
   minimax.paper_says = {"“DP-RGDA achieves a lower Φ(x_{t}) than Sto-SPIDER & Ada-DP-SPIDER.”",
                         "One run, seed 0, (ε, δ) = (2, 10^{−6}), n = 400."};
   minimax.differences = {
-      "The paper prints one run; here 20 seeds stand beside it, because a single seed is not a "
+      "The paper prints one run; here 20 seeds are shown beside it, because a single seed is not a "
       "result.",
       "The rescaling of X* is not stated. ‖X*‖_{F} = 1 is the closest fit."};
   minimax.tables = {sample_table()};
@@ -199,7 +199,7 @@ Report sample_report() {
   spider.figures = {slope};
   return {
       .title = "dpsosp: private second-order stationary points",
-      .introduction = {"Every exhibit stands beside what its paper says."},
+      .introduction = {"Every exhibit is shown beside what its paper says."},
       .provenance = {{"version", "0.1.0"}, {"compiler", "g++ 12.2.0, -O3"}, {"seeds", "0 … 19"}},
       .exhibits = {spider, minimax}};
 }

@@ -47,7 +47,7 @@ TEST(Ledger, ChargesSampledQueriesAtMostAsWithPublicCoins) {
 }
 
 TEST(Ledger, ComposesDisjointRangesInParallelAndAddsOverlaps) {
-  // {0..9} and {10..19} at ρ = 0.3, then everybody at 0.2: the dearest record has paid 0.5
+  // {0..9} and {10..19} at ρ = 0.3, then everybody at 0.2: the most charged record has paid 0.5
   Ledger ledger;
   ledger.append(entry(zcdp_event(0.3), {0, 10}));
   ledger.append(entry(zcdp_event(0.3), {10, 20}));

@@ -30,7 +30,7 @@ void SecondOrderQueries::add_fields(Fields& fields,
                                     std::string_view clipped,
                                     std::string_view hessians) {
   const auto noise_of = [](std::string_view what) {
-    return fmt::format("std / sensitivity of {}; 0 = no noise, unsound door only", what);
+    return fmt::format("std / sensitivity of {}; 0 = no noise, unsound curator only", what);
   };
   fields.push_back(sampling_field(sampling));
   fields.push_back(field("batch", batch, "b: records of a query"));

@@ -83,7 +83,7 @@ struct FitOptions {
 ///   Bootstrap Methods and their Application, section 3.8 (hierarchical data)
 SlopeFit fit_slope(std::span<const FitCell> cells, const FitOptions& options = {});
 
-/// How a measurement stands to a claim.
+/// Result of comparing a measurement with a claim.
 enum class Verdict {
   as_claimed,  ///< slope within 0.05, half-width at most 0.05, no drift, a power law
   better_than_claimed,

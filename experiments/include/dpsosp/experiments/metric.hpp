@@ -13,11 +13,11 @@ namespace dpsosp {
 /// One number of a run's result by its name:
 ///   output.X, start.X, population.output.X, population.start.X
 ///     with X = sosp_level, gradient_norm, lambda_min, value, or excess_risk = value − min F;
-///   best.sosp_level                the lowest among the iterates looked at; not released
-///   trace.mean_gradient_norm       over the iterates looked at: the mean over a uniform output
+///   best.sosp_level                the lowest among the recorded iterates; not released
+///   trace.mean_gradient_norm       over the recorded iterates: the mean over a uniform output
 ///   trace.mean_excess_risk         the same of value − min F
-///   trace.median_sosp_level        over the iterates looked at
-///   trace.fraction_solved          share of the iterates looked at with sosp_level at most solved
+///   trace.median_sosp_level        over the recorded iterates
+///   trace.fraction_solved          share of the recorded iterates with sosp_level at most solved
 ///   α schedule.alpha                 solved accuracy; absent where none is promised
 ///   estimate.median, estimate.largest   error ‖g_t − ∇F(x_t)‖ of the method's own estimate
 ///   steps, records_used, evaluations    the last: per-record vectors summed

@@ -24,7 +24,7 @@ enum class NoiseRule {
   none,        ///< no noise: epsilon = infinity
 };
 
-/// What the run is answered by. Everything but `enforced` needs the unsound door.
+/// The curator that answers the run. Every value except `enforced` uses the unsound curator.
 enum class Door {
   enforced,
   no_noise,         ///< epsilon = infinity, per-record clipping as usual
@@ -114,8 +114,8 @@ struct Release {
   std::vector<double> point;
 };
 
-/// Runs behind the door for releases (release_curator.hpp), with noise that nobody can draw again.
-/// \throws as compute_run, and InputError where the algorithm asks for what has no exact noise
+/// Runs with a ReleaseCurator, whose noise cannot be reproduced. \throws as compute_run, and
+/// InputError where a query of the algorithm has no exact noise
 Release compute_release(const RunDescription& description);
 
 /// The certificate of a point of the problem that `spec` names, of its sizes and seeds.

@@ -40,14 +40,14 @@ struct RunCounts {
 struct MergeReport {
   std::size_t added = 0;
   std::size_t identical = 0;
-  /// The builds whose runs now stand in one store; more than one deserves a warning.
+  /// The builds whose runs are now in the store; more than one deserves a warning.
   std::vector<Build> builds;
 };
 
 /// What to put beside the results in an export.
 enum class Detail { results, results_and_provenance };
 
-/// The results of runs in one SQLite file. A run stands in it once, whole (result and provenance)
+/// The results of runs in one SQLite file. A run is in it once, whole (result and provenance)
 /// or not at all, whatever moment the program dies at. The file may be used by several threads and
 /// several processes at a time. Writes survive the death of the program at once, and a power cut
 /// up to the last few runs (WAL, synchronous = NORMAL).

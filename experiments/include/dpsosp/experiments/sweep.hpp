@@ -109,7 +109,7 @@ std::optional<double> measure_start(const Runs& runs, const Cell& cell, std::str
 struct Slope {
   std::string part;
   std::string arm;
-  Coordinates slice;  ///< the coordinates that stand still
+  Coordinates slice;  ///< the coordinates that are fixed
   FitRequest request;
   std::vector<FitCell> cells;         ///< that count
   std::vector<std::string> left_out;  ///< cells that do not count, each with why
@@ -121,7 +121,7 @@ struct Slope {
 /// The verdict on what was measured. `inconclusive` where there is no slope, with why.
 SlopeVerdict judge(const Slope& slope, ClaimedExponent claimed);
 
-/// Where a cell stands on the axis of a fit.
+/// The position of a cell on the axis of a fit.
 double abscissa(const Cell& cell, const FitRequest& request);
 
 /// A claimed exponent of something measured, not of the schedule's own promise.

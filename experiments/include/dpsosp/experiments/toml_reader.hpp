@@ -12,8 +12,8 @@
 // A key that begins with a wrong character fails an assertion of toml++ 3.3, which refuses it right
 // after in one line.
 #define TOML_ASSERT(expression) static_assert(true)
-// toml++ 3.3 promises the compiler that no letter like U+00E9 stands where white space may, so what
-// one does there is undefined. It is no white space.
+// toml++ 3.3 marks a non-ASCII letter (such as U+00E9) in place of white space as unreachable,
+// which is undefined behaviour. Here it is treated as not white space.
 #include <toml++/impl/preprocessor.h>
 #undef TOML_UNREACHABLE
 #define TOML_UNREACHABLE return false

@@ -67,7 +67,7 @@ inline std::string_view to_string(PrivacyLabel label) { return word_of(label); }
 
 /// Public counts that an algorithm may plan with.
 struct Remaining {
-  double share;         ///< of this curator's budget, in [0, 1], of the dearest record
+  double share;         ///< of this curator's budget, in [0, 1], of the most charged record
   Index fresh_records;  ///< never used by a fresh batch of this curator
   double pure_share;    ///< the same as `share`, of the pure account; 0 without one
 };
@@ -103,7 +103,7 @@ struct ClipLog {
   std::int64_t violations = 0;        ///< contributions longer than the nominal limit
   double largest_over_nominal = 0.0;  ///< norm of the longest contribution met, over that limit
   std::int64_t first_violation = -1;  ///< number of the query with the first of them; -1: none
-  double unseen = 0;  ///< contributions that might be longer and cannot be looked at
+  double unseen = 0;  ///< contributions that might be longer and cannot be inspected
 };
 
 /// The trusted party that holds the records. Every access to data goes through one of its queries:

@@ -35,7 +35,7 @@ struct LedgerEntry {
 ///
 /// Scopes compose by the record ranges they charge: what falls on the same record adds
 /// (sequential), what falls on disjoint ranges does not (parallel); the total is that of the
-/// dearest record. \source privacy-accounting notes, 2
+/// most charged record. \source privacy-accounting notes, 2
 class Ledger {
  public:
   /// Adds an entry; merges it into the last one if they differ in scale alone.
@@ -45,7 +45,8 @@ class Ledger {
   /// Number of queries, merged ones counted.
   std::int64_t queries() const;
 
-  /// ε at δ of everything listed: the dearest record by the tightest accountant that applies to it
+  /// ε at δ of everything listed: the most charged record by the tightest accountant that applies
+  /// to it
   /// (`basic`: epsilons of pure releases, and the rest by the best of the others);
   /// 0 for an empty ledger, infinity where an entry has no finite cost. A guarantee only if every
   /// charge was fixed in advance; otherwise the filter's budget is the guarantee and this is what
