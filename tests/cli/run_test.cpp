@@ -75,7 +75,7 @@ TEST(RunCommand, ReleasePrintsOnlyPrivateResults) {
       "1000 --dimension 2 --epsilon 1 --delta 1e-6");
   EXPECT_NE(selected.code, 0);
   EXPECT_EQ(selected.out, "");
-  EXPECT_NE(selected.err.find("exact noise for Gaussian queries"), std::string::npos);
+  EXPECT_NE(selected.err.find("exact noise only for Gaussian queries"), std::string::npos);
 }
 
 TEST(RunCommand, JsonHasEveryKeyAndSpendsWithinGuarantee) {

@@ -143,7 +143,7 @@ TEST(AccountCommand, RejectsBadInputWithCodeTwo) {
       {good + "--sampling poisson", "--rate is missing"},
       {good + "--rate 0.1", "--rate is for"},
       {good + "--eps0 0.1", "--eps0 is for"},
-      {good + "--epsilon 1", "leave one out"},
+      {good + "--epsilon 1", "expected two of them"},
       {good + "--epsilon 1 --calibrate", "--noise-multiplier"},
       {good + "--sensitivity-ratio 1", "expected one"},
       {good + "--adjacency add", "did you mean 'add_remove'"},
