@@ -46,7 +46,7 @@ Sweep the_sweep(const po::variables_map& map, std::string_view command) {
   Sweep sweep =
       study.catalogue.has_sweep(name) || (!std::filesystem::exists(file) && !file.has_extension())
           ? study.sweep(name)
-          : read_sweep(file, scale);
+          : read_sweep(file, scale, study.catalogue.exponents);
   if (sweep.parts.empty())
     throw InputError(fmt::format("{}: {} has no part at scale {}, expected another --scale",
                                  command,

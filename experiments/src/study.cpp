@@ -37,7 +37,7 @@ nlohmann::json Catalogue::compute(const nlohmann::json& description) const {
 
 Sweep Study::sweep(std::string_view name) const {
   const BuiltInSweep& s = named("sweep", catalogue.sweeps, name);
-  return parse_sweep(s.toml, std::string(name), scale);
+  return parse_sweep(s.toml, std::string(name), scale, catalogue.exponents);
 }
 
 nlohmann::json Study::probe(std::string_view name,

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <map>
 #include <set>
+#include <span>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -225,9 +226,52 @@ void check_fit_axis(const TomlNode& node, const Part& part) {
               "{} = {}, expected numbers > 0 where a slope is fitted", name, value.dump()));
 }
 
-FitRequest fit_of(const TomlNode& node, const Part& part, const Sweep& sweep) {
+/// The exponent that the claim states on the fit's axis; where it states several there, that of the
+/// fit's part and arm.
+ClaimedExponent exponent_of(const TomlNode& claim,
+                            const FitRequest& fit,
+                            const Part& part,
+                            const Sweep& sweep,
+                            std::span<const StatedExponent> stated) {
+  const auto fitted = [&](const std::string& arm) {
+    return fit.arm.empty()
+               ? std::ranges::any_of(part.arms, [&](auto a) { return sweep.arms[a].name == arm; })
+               : arm == fit.arm;
+  };
+  const auto add = [](auto& list, const auto& value) {
+    if (std::ranges::find(list, value) == list.end()) list.push_back(value);
+  };
+  const std::string id = claim.text();
+  std::vector<std::string> claims, axes;
+  std::vector<ClaimedExponent> anywhere, here;
+  for (const StatedExponent& e : stated) {
+    add(claims, e.claim);
+    if (e.claim != id) continue;
+    add(axes, e.axis);
+    if (e.axis != fit.axis) continue;
+    add(anywhere, e.exponent);
+    if (e.part == part.name && fitted(e.arm)) add(here, e.exponent);
+  }
+  if (axes.empty()) claim.checked([&] { reject_unknown("slope claim", id, claims); });
+  if (anywhere.empty())
+    claim.fail(fmt::format(
+        "claim {} states no exponent on {}, only on {}", id, fit.axis, fmt::join(axes, ", ")));
+  if (anywhere.size() == 1) return anywhere.front();
+  if (here.size() == 1) return here.front();
+  claim.fail(fmt::format(
+      "claim {} states {} exponents on {} and {} of them for this part and arm, expected one",
+      id,
+      anywhere.size(),
+      fit.axis,
+      here.empty() ? "none" : "several"));
+}
+
+FitRequest fit_of(const TomlNode& node,
+                  const Part& part,
+                  const Sweep& sweep,
+                  std::span<const StatedExponent> stated) {
   TomlTable t = node.table();
-  t.allow({"axis", "unit", "metric", "arm", "claimed", "reference", "ends_at_alpha"});
+  t.allow({"axis", "unit", "metric", "arm", "claim", "claimed", "reference", "ends_at_alpha"});
   FitRequest f;
   f.axis = t.at("axis").text();
   f.metric = t.has("metric") ? t.at("metric").text() : sweep.metric;
@@ -245,6 +289,11 @@ FitRequest fit_of(const TomlNode& node, const Part& part, const Sweep& sweep) {
       t.at("arm").refuse("an arm of part " + part.name);
   }
   if (t.has("claimed")) f.claimed = std::make_from_tuple<ClaimedExponent>(t.at("claimed").range());
+  if (t.has("claim")) {
+    if (f.claimed) node.fail("claim and claimed in one fit, expected one of them");
+    f.claim = t.at("claim").text();
+    f.claimed = exponent_of(t.at("claim"), f, part, sweep, stated);
+  }
   if (t.has("ends_at_alpha")) f.ends_at_alpha = t.at("ends_at_alpha").boolean();
   if (t.has("reference")) f.reference = t.at("reference").number();
   return f;
@@ -330,7 +379,11 @@ void check_cells(const TomlNode& axes, const Sweep& sweep, Part part, bool try_r
 }
 
 /// \param try_runs  also refuse what only a run would refuse
-Sweep parse(std::string_view toml, const std::string& source, Scale scale, bool try_runs) {
+Sweep parse(std::string_view toml,
+            const std::string& source,
+            Scale scale,
+            std::span<const StatedExponent> stated,
+            bool try_runs) {
   const TomlDocument document(toml, source);
   TomlTable top = document.root();
   std::vector<std::string> names = spec_names;
@@ -372,7 +425,8 @@ Sweep parse(std::string_view toml, const std::string& source, Scale scale, bool 
     if (t.has("note")) part.note = t.at("note").text();
     check_cells(t.at("axes"), sweep, part, try_runs);
     if (t.has("fit"))
-      for (const TomlNode& fit : t.at("fit").array()) part.fits.push_back(fit_of(fit, part, sweep));
+      for (const TomlNode& fit : t.at("fit").array())
+        part.fits.push_back(fit_of(fit, part, sweep, stated));
     sweep.parts.push_back(std::move(part));
   }
   if (parts.empty()) top.at("part").refuse("at least one [[part]]");
@@ -381,11 +435,16 @@ Sweep parse(std::string_view toml, const std::string& source, Scale scale, bool 
 
 }  // namespace
 
-Sweep parse_sweep(std::string_view toml, const std::string& source, Scale scale) {
-  return parse(toml, source, scale, false);
+Sweep parse_sweep(std::string_view toml,
+                  const std::string& source,
+                  Scale scale,
+                  std::span<const StatedExponent> stated) {
+  return parse(toml, source, scale, stated, false);
 }
 
-Sweep read_sweep(const std::filesystem::path& file, Scale scale) {
+Sweep read_sweep(const std::filesystem::path& file,
+                 Scale scale,
+                 std::span<const StatedExponent> stated) {
   const auto refuse = [&](std::string_view what) {
     throw InputError(fmt::format("sweep: {} {}, expected a TOML file", file.string(), what));
   };
@@ -396,7 +455,7 @@ Sweep read_sweep(const std::filesystem::path& file, Scale scale) {
   std::ostringstream text;
   text << in.rdbuf();
   if (!in) refuse("cannot be read");
-  Sweep sweep = parse(text.view(), file.string(), scale, true);
+  Sweep sweep = parse(text.view(), file.string(), scale, stated, true);
   sweep.name = file.stem().string();
   return sweep;
 }

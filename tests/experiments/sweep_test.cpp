@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include "dpsosp/core/errors.hpp"
 #include "dpsosp/experiments/run_key.hpp"
 #include "dpsosp/experiments/sweep_report.hpp"
 #include "temporary_folder.hpp"
@@ -261,6 +262,53 @@ TEST(SweepSlopes, AreInconclusiveForLevelsSetByThePlan) {
   EXPECT_EQ(verdict(""), Verdict::as_claimed);
   EXPECT_EQ(verdict(", ends_at_alpha = false"), Verdict::as_claimed);
   EXPECT_EQ(verdict(", ends_at_alpha = true"), Verdict::inconclusive);
+}
+
+const std::vector<StatedExponent> stated{
+    {"p/one", "records", -0.5, "elsewhere", "another"},
+    {"p/two", "records", -1, "p", "first"},
+    {"p/two", "records", {-2, -1.5}, "p", "second"},
+    {"p/two", "records", -3, "elsewhere", "first"},
+    {"p/two", "dimension", 1, "p", "first"},
+};
+
+/// The only fit of a part "p" of both arms.
+FitRequest only_fit(const std::string& more) {
+  const std::string part = "[[part]]\nname = \"p\"\naxes = [{ records = [100, 400] }]\n";
+  const std::string fit = "fit = [{ axis = \"records\", " + more + " }]\n";
+  return parse_sweep(head + second_arm + part + fit, "test", Scale::quick, stated)
+      .parts.at(0)
+      .fits.at(0);
+}
+
+TEST(SweepFit, HasTheExponentOfItsClaim) {
+  const FitRequest anywhere = only_fit(R"(claim = "p/one")");
+  EXPECT_EQ(anywhere.claim, "p/one");
+  EXPECT_EQ(anywhere.claimed, ClaimedExponent(-0.5));
+  EXPECT_EQ(only_fit(R"(claim = "p/two", arm = "first")").claimed, ClaimedExponent(-1));
+  EXPECT_EQ(only_fit(R"(claim = "p/two", arm = "second")").claimed, ClaimedExponent(-2, -1.5));
+  EXPECT_EQ(only_fit("claimed = -0.5").claim, "");
+}
+
+TEST(SweepFit, RefusesClaimsThatStateNoOneExponent) {
+  const auto refusal = [](const std::string& more) -> std::string {
+    try {
+      only_fit(more);
+    } catch (const InputError& e) {
+      return e.what();
+    }
+    return "accepted";
+  };
+  EXPECT_EQ(refusal(R"(claim = "p/on")"),
+            "test:20: unknown slope claim 'p/on'; did you mean 'p/one'?");
+  EXPECT_EQ(refusal(R"(claim = "p/two")"),
+            "test:20: claim p/two states 3 exponents on records and several of them for this part "
+            "and arm, expected one");
+  EXPECT_EQ(refusal(R"(claim = "p/one", claimed = -0.5)"),
+            "test:20: claim and claimed in one fit, expected one of them");
+  EXPECT_THROW(parsed(part_with("[{ records = [1, 2] }]") +
+                      R"(fit = [{ axis = "records", claim = "p/one" }])"),
+               InputError);
 }
 
 TEST(SweepSlopes, AreFittedPerArmAndSliceOfOtherAxes) {

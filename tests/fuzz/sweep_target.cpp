@@ -8,7 +8,7 @@ namespace dpsosp::fuzz {
 
 void read(std::string_view input) {
   try {
-    parse_sweep(input, "input", Scale::quick);
+    parse_sweep(input, "input", Scale::quick, reproductions().catalogue.exponents);
   } catch (const InputError& e) {
     check_refusal(e.what());
   }

@@ -31,6 +31,9 @@ Collection collect(const std::vector<Reproduction>& reproductions) {
       append(all.claims.claims, parse_claims(r.texts.claims, folder + "/claims.toml"));
     if (!r.texts.tables.empty()) append(all.tables, parse_tables(r.texts));
   }
+  for (const Claim& c : all.claims.claims)
+    for (const ClaimedSlope& s : c.slopes)
+      all.catalogue.exponents.push_back({c.id, s.axis, s.exponent, s.part, s.arm});
   // In the order of their file names, whichever paper they belong to.
   std::ranges::sort(all.catalogue.sweeps, {}, [](const BuiltInSweep& s) {
     return std::string(s.name) + ".toml";

@@ -108,6 +108,7 @@ struct ClaimedExponent {
   double high = 0;
   ClaimedExponent(double exponent) : low(exponent), high(exponent) {}  // a number is a claim
   ClaimedExponent(double from, double to) : low(from), high(to) {}
+  bool operator==(const ClaimedExponent&) const = default;
 };
 /// "-0.667", "-1.333 to -1.000".
 std::string to_text(ClaimedExponent claimed);

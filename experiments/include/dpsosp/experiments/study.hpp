@@ -27,6 +27,7 @@ struct BuiltInSweep {
 /// What there is to reproduce. The engine is handed it, and so names no paper.
 struct Catalogue {
   std::vector<BuiltInSweep> sweeps;
+  std::vector<StatedExponent> exponents;  ///< of the claims that fits of sweeps name
   std::vector<ProbeEntry> probes;
   std::vector<ExhibitEntry> exhibits;
   /// Fills the first page of a report of all exhibits, and writes what goes beside it into `out`.

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -36,11 +37,21 @@ std::optional<double> coordinate(const Coordinates& point, std::string_view name
 /// The points of one axis; several coordinates where they move together.
 using Axis = std::vector<Coordinates>;
 
+/// An exponent that a claim states for a slope. A fit that names the claim is judged by it.
+struct StatedExponent {
+  std::string claim;  ///< its id
+  std::string axis;
+  ClaimedExponent exponent{0};
+  std::string part;  ///< where a sweep measures it
+  std::string arm;
+};
+
 /// A slope that is asked for.
 struct FitRequest {
   std::string axis;                        ///< a coordinate with numbers
   std::string metric;                      ///< see metric.hpp
   std::string arm;                         ///< of this arm alone; empty: of every arm
+  std::string claim;                       ///< that states `claimed`; empty: the sweep does
   std::optional<ClaimedExponent> claimed;  ///< none: the slope is shown and not judged
   std::optional<double> reference;         ///< slope measured by an independent program
   /// Of axis epsilon alone: x is what noise goes by, √ρ of the zCDP that (ε, δ) converts to. Rates
@@ -69,12 +80,19 @@ struct Sweep {
   std::vector<Part> parts;  ///< those of the scale it was read for
 };
 
-/// Reads a sweep. \param source  for messages: the file's name
+/// Reads a sweep.
+/// \param source  for messages: the file's name
+/// \param stated  the exponents of the claims that fits may name
 /// \throws InputError "SOURCE:LINE: …" in one line for anything unknown, missing or out of range
-Sweep parse_sweep(std::string_view toml, const std::string& source, Scale scale);
+Sweep parse_sweep(std::string_view toml,
+                  const std::string& source,
+                  Scale scale,
+                  std::span<const StatedExponent> stated = {});
 /// Reads a file; the sweep's name is the file's without its ending. Refuses also settings that only
 /// a run would refuse, where the data are small.
-Sweep read_sweep(const std::filesystem::path& file, Scale scale);
+Sweep read_sweep(const std::filesystem::path& file,
+                 Scale scale,
+                 std::span<const StatedExponent> stated = {});
 
 /// One point of a part for one arm.
 struct Cell {
