@@ -22,16 +22,16 @@ bool is_gaussian(Kind kind) {
   return kind == Kind::vector || kind == Kind::matrix || kind == Kind::prefix;
 }
 
+}  // namespace
+
 /// State shared by the records and the auditor of a planted run.
-struct Shared {
+struct Planted::Shared {
   Plant bug = Plant::none;
   BatchPolicy policy;      // of the last charge
   RecordRange drawn_from;  // likewise
   double gradient_limit = 0.0;
   Index secret_size = 0;
 };
-
-}  // namespace
 
 const std::vector<PlantEntry>& plant_registry() {
   static const std::vector<PlantEntry> all{

@@ -57,6 +57,7 @@ class Planted {
   Auditor& auditor();
 
  private:
+  struct Shared;
   class Door;
   class Data;
   Auditor& auditor_;

@@ -12,6 +12,8 @@
 namespace dpsosp::audit {
 namespace {
 
+using Kind = AuditedAnswer::Kind;
+
 bool same(const LedgerEntry& a, const LedgerEntry& b) {
   const auto key = [](const LedgerEntry& e) {
     return std::tie(e.scope,
@@ -28,8 +30,7 @@ bool same(const LedgerEntry& a, const LedgerEntry& b) {
   return key(a) == key(b);
 }
 
-std::string_view name_of(AuditedAnswer::Kind kind) {
-  using Kind = AuditedAnswer::Kind;
+std::string_view name_of(Kind kind) {
   switch (kind) {
     case Kind::vector:
       return "vector";

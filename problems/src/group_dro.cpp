@@ -202,7 +202,7 @@ bool bends_down_at_origin(const Objective& F, double M, Stream stream) {
 }
 
 /// One unit feature with labels at which φ′, φ″ and φ‴ are extreme, in every group.
-constexpr Index corners = 8;
+constexpr Index corners_per_group = 8;
 std::shared_ptr<const GroupDroData> corner_data(const GroupDro& family, Index d) {
   const Vector diagonal = Vector::Constant(d, 1 / std::sqrt(static_cast<double>(d)));
   const Vector labels{{0, 1, -1, 0.7420, -0.7420, 1.7321, 3, -3}};
@@ -217,8 +217,9 @@ std::shared_ptr<const GroupDroData> corner_data(const GroupDro& family, Index d)
 /// A record of every corner in every group.
 std::vector<std::int32_t> corner_values(Index groups) {
   std::vector<std::int32_t> values;
-  for (Index k = 0; k < corners; ++k)
-    for (Index g = 0; g < groups; ++g) values.push_back(static_cast<std::int32_t>(g * corners + k));
+  for (Index k = 0; k < corners_per_group; ++k)
+    for (Index g = 0; g < groups; ++g)
+      values.push_back(static_cast<std::int32_t>(g * corners_per_group + k));
   return values;
 }
 
@@ -388,7 +389,7 @@ Problem GroupDro::make(const InstanceSpec& spec) const {
   problem.extremes = group_dro_records(at_corners, corner_values(groups));
   for (const Index k : {0, 1, 6})  // all records alike
     problem.extreme_objectives.push_back(
-        group_dro_value(at_corners, Vector::Unit(corners, k).replicate(groups, 1)));
+        group_dro_value(at_corners, Vector::Unit(corners_per_group, k).replicate(groups, 1)));
   problem.records = std::make_unique<GroupDroRecords>(data, std::move(multiplicity));
   return problem;
 }
