@@ -109,7 +109,7 @@ TEST(PrintedClaims, HoldInStatedAdjacencyAndRange) {
 
 TEST(PrintedClaims, PredicatesNameRegisteredClaims) {
   const ClaimSet& all = reproductions().claims;
-  for (const PredicateEntry& p : all.predicates)
+  for (const Predicate& p : all.predicates)
     EXPECT_NE(std::ranges::find(all.claims, p.claim, &Claim::id), all.claims.end()) << p.claim;
 }
 

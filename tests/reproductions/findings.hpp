@@ -30,15 +30,15 @@ inline Finding finding_of(std::string_view claim,
                           Scale scale,
                           const std::function<nlohmann::json(const nlohmann::json& job)>& result) {
   const auto& predicates = reproductions().claims.predicates;
-  const auto entry = std::ranges::find(predicates, claim, &PredicateEntry::claim);
+  const auto entry = std::ranges::find(predicates, claim, &Predicate::claim);
   if (entry == predicates.end()) {
     ADD_FAILURE() << claim << " has no code";
     return {};
   }
   std::vector<StoredRun> stored;
-  for (const nlohmann::json& job : entry->jobs(study_at(scale)))
+  for (const nlohmann::json& job : jobs_of(*entry, study_at(scale)))
     stored.push_back({.key = RunKey(job), .reason = "", .result = result(job)});
-  return entry->find(Runs(stored), study_at(scale));
+  return judge(*entry, Runs(stored), study_at(scale));
 }
 
 /// The verdict on jobs that are computed here.

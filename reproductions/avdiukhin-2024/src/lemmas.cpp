@@ -292,14 +292,14 @@ Finding appendix_c(const Runs& runs, const Study& study) {
 
 }  // namespace
 
-std::vector<PredicateEntry> avdiukhin_2024_lemma_predicates() {
+std::vector<Predicate> avdiukhin_2024_lemma_predicates() {
   return {
-      {"avdiukhin-2024/escape-time", escape_jobs, escape_time},
-      {"avdiukhin-2024/clipping-is-inactive", clipping_jobs, clipping_is_inactive},
-      {"avdiukhin-2024/section-3.4", selection_jobs, section_3_4},
-      {"avdiukhin-2024/section-3.4-privacy", independent_jobs, section_3_4_privacy},
-      {"avdiukhin-2024/lemma-b.8", lemma_b8_jobs, lemma_b8},
-      {"avdiukhin-2024/appendix-c", appendix_c_jobs, appendix_c},
+      judged_by("avdiukhin-2024/escape-time", escape_jobs, escape_time),
+      judged_by("avdiukhin-2024/clipping-is-inactive", clipping_jobs, clipping_is_inactive),
+      judged_by("avdiukhin-2024/section-3.4", selection_jobs, section_3_4),
+      judged_by("avdiukhin-2024/section-3.4-privacy", independent_jobs, section_3_4_privacy),
+      judged_by("avdiukhin-2024/lemma-b.8", lemma_b8_jobs, lemma_b8),
+      judged_by("avdiukhin-2024/appendix-c", appendix_c_jobs, appendix_c),
   };
 }
 

@@ -8,8 +8,8 @@
 /// The parts of the reproduction, a source file each.
 namespace dpsosp {
 
-std::vector<PredicateEntry> avdiukhin_2024_lemma_predicates();
-std::vector<PredicateEntry> avdiukhin_2024_theorem_predicates();
+std::vector<Predicate> avdiukhin_2024_lemma_predicates();
+std::vector<Predicate> avdiukhin_2024_theorem_predicates();
 std::vector<ProbeEntry> avdiukhin_2024_probes();
 std::vector<ExhibitEntry> avdiukhin_2024_exhibits();
 

@@ -366,21 +366,21 @@ Finding theorem_3_5_gap(const Runs&, const Study&) {
 
 }  // namespace
 
-std::vector<PredicateEntry> avdiukhin_2024_theorem_predicates() {
+std::vector<Predicate> avdiukhin_2024_theorem_predicates() {
   return {
-      {"avdiukhin-2024/theorem-1.1-gradients", no_jobs, theorem_1_1},
-      {"avdiukhin-2024/theorem-3.1", no_jobs, theorem_3_1},
-      {"avdiukhin-2024/theorem-3.1-repaired", sweep_jobs, theorem_3_1_repaired},
-      {"avdiukhin-2024/lemma-3.2", sweep_jobs, lemma_3_2},
-      {"avdiukhin-2024/lemma-3.2-units", no_jobs, lemma_3_2_units},
-      {"avdiukhin-2024/lemma-3.2-repaired", sweep_jobs, lemma_3_2_repaired},
-      {"avdiukhin-2024/theorem-3.3", no_jobs, theorem_3_3},
-      {"avdiukhin-2024/theorem-3.3-repaired", sweep_jobs, theorem_3_3_repaired},
-      {"avdiukhin-2024/theorem-3.4", sweep_jobs, theorem_3_4_share},
-      {"avdiukhin-2024/theorem-3.4-constants", no_jobs, theorem_3_4_constants},
-      {"avdiukhin-2024/theorem-3.4-noise", no_jobs, theorem_3_4_noise},
-      {"avdiukhin-2024/noise-is-needed", sweep_jobs, noise_is_needed},
-      {"avdiukhin-2024/theorem-3.5-gap", no_jobs, theorem_3_5_gap},
+      judged_by("avdiukhin-2024/theorem-1.1-gradients", no_jobs, theorem_1_1),
+      judged_by("avdiukhin-2024/theorem-3.1", no_jobs, theorem_3_1),
+      judged_by("avdiukhin-2024/theorem-3.1-repaired", sweep_jobs, theorem_3_1_repaired),
+      judged_by("avdiukhin-2024/lemma-3.2", sweep_jobs, lemma_3_2),
+      judged_by("avdiukhin-2024/lemma-3.2-units", no_jobs, lemma_3_2_units),
+      judged_by("avdiukhin-2024/lemma-3.2-repaired", sweep_jobs, lemma_3_2_repaired),
+      judged_by("avdiukhin-2024/theorem-3.3", no_jobs, theorem_3_3),
+      judged_by("avdiukhin-2024/theorem-3.3-repaired", sweep_jobs, theorem_3_3_repaired),
+      judged_by("avdiukhin-2024/theorem-3.4", sweep_jobs, theorem_3_4_share),
+      judged_by("avdiukhin-2024/theorem-3.4-constants", no_jobs, theorem_3_4_constants),
+      judged_by("avdiukhin-2024/theorem-3.4-noise", no_jobs, theorem_3_4_noise),
+      judged_by("avdiukhin-2024/noise-is-needed", sweep_jobs, noise_is_needed),
+      judged_by("avdiukhin-2024/theorem-3.5-gap", no_jobs, theorem_3_5_gap),
   };
 }
 

@@ -117,9 +117,9 @@ class Slopes {
 };
 
 /// Names what findings rest on.
-class Evidence {
+class RestsOn {
  public:
-  explicit Evidence(const Study& study) {
+  explicit RestsOn(const Study& study) {
     for (const BuiltInSweep& s : study.catalogue.sweeps)
       for (const json& job : jobs_of(study.sweep(s.name))) sweep_of_[RunKey(job).hash()] = s.name;
   }
@@ -212,8 +212,8 @@ Finding slope_finding(const Claim& claim, Slopes& slopes, const Study& study) {
   return f;
 }
 
-const PredicateEntry* predicate(const ClaimSet& set, const std::string& claim) {
-  const auto found = std::ranges::find(set.predicates, claim, &PredicateEntry::claim);
+const Predicate* predicate_of(const ClaimSet& set, const std::string& claim) {
+  const auto found = std::ranges::find(set.predicates, claim, &Predicate::claim);
   return found == set.predicates.end() ? nullptr : &*found;
 }
 
@@ -244,8 +244,8 @@ std::vector<json> claim_jobs(const ClaimSet& set, const Study& study) {
     for (const ClaimedSlope& s : c.slopes)
       if (study.catalogue.has_sweep(s.sweep) && sweeps.insert(s.sweep).second)
         for (json& job : jobs_of(study.sweep(s.sweep))) jobs.push_back(std::move(job));
-    if (const PredicateEntry* p = predicate(set, c.id))
-      for (json& job : p->jobs(study)) jobs.push_back(std::move(job));
+    if (const Predicate* p = predicate_of(set, c.id))
+      for (json& job : jobs_of(*p, study)) jobs.push_back(std::move(job));
   }
   return jobs;
 }
@@ -253,15 +253,15 @@ std::vector<json> claim_jobs(const ClaimSet& set, const Study& study) {
 std::vector<Finding> find_claims(const ClaimSet& set, const Runs& runs, const Study& study) {
   std::vector<Finding> findings;
   Slopes slopes(runs, study);
-  const Evidence evidence(study);
+  const RestsOn rests_on(study);
   for (const Claim& c : set.claims) {
     Finding f;
     if (c.kind == Claim::Kind::slope) {
       f = slope_finding(c, slopes, study);
-      evidence.name(f, jobs_of_slopes(c, study));
-    } else if (const PredicateEntry* p = predicate(set, c.id)) {
-      f = p->find(runs, study);
-      evidence.name(f, p->jobs(study));
+      rests_on.name(f, jobs_of_slopes(c, study));
+    } else if (const Predicate* p = predicate_of(set, c.id)) {
+      f = judge(*p, runs, study);
+      rests_on.name(f, jobs_of(*p, study));
     } else if (c.kind == Claim::Kind::unreachable) {
       f = {.verdict = Verdict::not_reachable, .measured = "needs " + c.needs, .reason = c.why};
     } else {

@@ -235,18 +235,18 @@ Finding against_liu_talwar(const Runs&, const Study&) {
 
 }  // namespace
 
-std::vector<PredicateEntry> ganesh_2023_formula_predicates() {
+std::vector<Predicate> ganesh_2023_formula_predicates() {
   return {
-      {"ganesh-2023/table-2-tran-cutkosky-2022-gradients", no_jobs, gradients_evaluated},
-      {"ganesh-2023/5", no_jobs, cap_covers_escapes},
-      {"ganesh-2023/6-privacy", no_jobs, selection_privacy},
-      {"ganesh-2023/7-fresh", no_jobs, fresh_rate},
-      {"ganesh-2023/7-privacy", no_jobs, empirical_privacy},
-      {"ganesh-2023/9-fresh", no_jobs, fresh_population},
-      {"ganesh-2023/9-privacy", no_jobs, population_privacy},
-      {"ganesh-2023/13-privacy", no_jobs, risk_privacy},
-      {"ganesh-2023/15-rounds", no_jobs, rounds_of_units},
-      {"ganesh-2023/18", no_jobs, against_liu_talwar},
+      judged_by("ganesh-2023/table-2-tran-cutkosky-2022-gradients", no_jobs, gradients_evaluated),
+      judged_by("ganesh-2023/5", no_jobs, cap_covers_escapes),
+      judged_by("ganesh-2023/6-privacy", no_jobs, selection_privacy),
+      judged_by("ganesh-2023/7-fresh", no_jobs, fresh_rate),
+      judged_by("ganesh-2023/7-privacy", no_jobs, empirical_privacy),
+      judged_by("ganesh-2023/9-fresh", no_jobs, fresh_population),
+      judged_by("ganesh-2023/9-privacy", no_jobs, population_privacy),
+      judged_by("ganesh-2023/13-privacy", no_jobs, risk_privacy),
+      judged_by("ganesh-2023/15-rounds", no_jobs, rounds_of_units),
+      judged_by("ganesh-2023/18", no_jobs, against_liu_talwar),
   };
 }
 

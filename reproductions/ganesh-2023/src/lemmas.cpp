@@ -286,17 +286,17 @@ Finding coins(const Runs& runs, const Study& study) {
 
 }  // namespace
 
-std::vector<PredicateEntry> ganesh_2023_lemma_predicates() {
+std::vector<Predicate> ganesh_2023_lemma_predicates() {
   return {
-      {"ganesh-2023/2", escape_jobs, adversarial_escape},
-      {"ganesh-2023/3", descent_jobs, descent_printed},
-      {"ganesh-2023/3-repaired", descent_jobs, descent_repaired},
-      {"ganesh-2023/6", selection_jobs, selection_accuracy},
-      {"ganesh-2023/8", concentration_jobs, concentration},
-      {"ganesh-2023/14", sampler_jobs, sampler},
-      {"ganesh-2023/15", divergence_jobs, divergence},
-      {"ganesh-2023/16-net", net_jobs, net},
-      {"ganesh-2023/17", coin_jobs, coins},
+      judged_by("ganesh-2023/2", escape_jobs, adversarial_escape),
+      judged_by("ganesh-2023/3", descent_jobs, descent_printed),
+      judged_by("ganesh-2023/3-repaired", descent_jobs, descent_repaired),
+      judged_by("ganesh-2023/6", selection_jobs, selection_accuracy),
+      judged_by("ganesh-2023/8", concentration_jobs, concentration),
+      judged_by("ganesh-2023/14", sampler_jobs, sampler),
+      judged_by("ganesh-2023/15", divergence_jobs, divergence),
+      judged_by("ganesh-2023/16-net", net_jobs, net),
+      judged_by("ganesh-2023/17", coin_jobs, coins),
   };
 }
 

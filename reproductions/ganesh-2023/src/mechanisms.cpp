@@ -246,13 +246,13 @@ Finding exponential_risk(const Runs& runs, const Study&) {
 
 }  // namespace
 
-std::vector<PredicateEntry> ganesh_2023_mechanism_predicates() {
+std::vector<Predicate> ganesh_2023_mechanism_predicates() {
   return {
-      {"ganesh-2023/table-1-dp-gld", langevin_jobs, langevin},
-      {"ganesh-2023/11", no_jobs, gibbs_printed},
-      {"ganesh-2023/11-repaired", no_jobs, gibbs_repaired},
-      {"ganesh-2023/12", no_jobs, gibbs_stability},
-      {"ganesh-2023/13", exponential_jobs, exponential_risk},
+      judged_by("ganesh-2023/table-1-dp-gld", langevin_jobs, langevin),
+      judged_by("ganesh-2023/11", no_jobs, gibbs_printed),
+      judged_by("ganesh-2023/11-repaired", no_jobs, gibbs_repaired),
+      judged_by("ganesh-2023/12", no_jobs, gibbs_stability),
+      judged_by("ganesh-2023/13", exponential_jobs, exponential_risk),
   };
 }
 

@@ -253,14 +253,14 @@ Finding spider_selection_cost(const Runs& runs, const Study& study) {
 
 }  // namespace
 
-std::vector<PredicateEntry> ganesh_2023_run_predicates() {
+std::vector<Predicate> ganesh_2023_run_predicates() {
   return {
-      {"ganesh-2023/1", spider_empirical_jobs, spider_estimator_error},
-      {"ganesh-2023/2-benign", spider_empirical_jobs, spider_benign_escape},
-      {"ganesh-2023/4", spider_empirical_jobs, spider_refresh_count},
-      {"ganesh-2023/7-privacy-repaired", spider_empirical_jobs, spider_budget_kept},
-      {"ganesh-2023/10", spider_empirical_jobs, spider_selection_cost},
-      {"ganesh-2023/16-population", population_risk_jobs, population_risk},
+      judged_by("ganesh-2023/1", spider_empirical_jobs, spider_estimator_error),
+      judged_by("ganesh-2023/2-benign", spider_empirical_jobs, spider_benign_escape),
+      judged_by("ganesh-2023/4", spider_empirical_jobs, spider_refresh_count),
+      judged_by("ganesh-2023/7-privacy-repaired", spider_empirical_jobs, spider_budget_kept),
+      judged_by("ganesh-2023/10", spider_empirical_jobs, spider_selection_cost),
+      judged_by("ganesh-2023/16-population", population_risk_jobs, population_risk),
   };
 }
 

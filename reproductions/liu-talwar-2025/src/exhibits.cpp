@@ -341,18 +341,18 @@ const std::vector<Claim>& own_claims() {
 }
 
 /// In the order of the claims.
-std::vector<PredicateEntry> own_predicates() {
+std::vector<Predicate> own_predicates() {
   const auto all = liu_talwar_2025_predicates();
-  std::vector<PredicateEntry> own;
+  std::vector<Predicate> own;
   for (const Claim& c : own_claims())
-    if (const auto found = std::ranges::find(all, c.id, &PredicateEntry::claim); found != all.end())
+    if (const auto found = std::ranges::find(all, c.id, &Predicate::claim); found != all.end())
       own.push_back(*found);
   return own;
 }
 
 std::vector<json> claims_jobs(const Study& study) {
   std::vector<json> jobs;
-  for (const PredicateEntry& p : own_predicates()) add(jobs, p.jobs(study));
+  for (const Predicate& p : own_predicates()) add(jobs, jobs_of(p, study));
   return jobs;
 }
 
@@ -430,9 +430,9 @@ plots::Exhibit claims_exhibit(const Runs& runs, const Study& study) {
   t.column_groups.push_back({"", {"place", "the paper says", "holds if", "measured", "verdict"}});
   plots::RowGroup group;
   int held = 0, failed = 0, open = 0;
-  for (const PredicateEntry& p : own_predicates()) {
+  for (const Predicate& p : own_predicates()) {
     const auto claim = std::ranges::find(own_claims(), p.claim, &Claim::id);
-    const Finding found = p.find(runs, study);
+    const Finding found = judge(p, runs, study);
     held += found.verdict == Verdict::holds;
     failed += found.verdict == Verdict::fails;
     open += found.verdict == Verdict::inconclusive;

@@ -334,19 +334,19 @@ Finding frozen_pair_finding(const Runs& runs, const Study& study) {
 
 }  // namespace
 
-std::vector<PredicateEntry> liu_talwar_2025_lemma_predicates() {
+std::vector<Predicate> liu_talwar_2025_lemma_predicates() {
   return {
-      {"liu-talwar-2025/1", tree_jobs, tree_finding},
-      {"liu-talwar-2025/1-printed", no_jobs, printed_tree_finding},
-      {"liu-talwar-2025/1-privacy", no_jobs, printed_noise_finding},
-      {"liu-talwar-2025/1-privacy-tree", no_jobs, tree_privacy_finding},
-      {"liu-talwar-2025/2", descent_jobs, descent_finding},
-      {"liu-talwar-2025/3", oracle_jobs, oracle_finding},
-      {"liu-talwar-2025/5", model_jobs, model_finding},
-      {"liu-talwar-2025/6", coupling_jobs, coupling_finding},
-      {"liu-talwar-2025/7", escape_jobs, escape_finding},
-      {"liu-talwar-2025/7-constants", no_jobs, radius_finding},
-      {"liu-talwar-2025/14", frozen_pair_jobs, frozen_pair_finding},
+      judged_by("liu-talwar-2025/1", tree_jobs, tree_finding),
+      judged_by("liu-talwar-2025/1-printed", no_jobs, printed_tree_finding),
+      judged_by("liu-talwar-2025/1-privacy", no_jobs, printed_noise_finding),
+      judged_by("liu-talwar-2025/1-privacy-tree", no_jobs, tree_privacy_finding),
+      judged_by("liu-talwar-2025/2", descent_jobs, descent_finding),
+      judged_by("liu-talwar-2025/3", oracle_jobs, oracle_finding),
+      judged_by("liu-talwar-2025/5", model_jobs, model_finding),
+      judged_by("liu-talwar-2025/6", coupling_jobs, coupling_finding),
+      judged_by("liu-talwar-2025/7", escape_jobs, escape_finding),
+      judged_by("liu-talwar-2025/7-constants", no_jobs, radius_finding),
+      judged_by("liu-talwar-2025/14", frozen_pair_jobs, frozen_pair_finding),
   };
 }
 

@@ -8,10 +8,10 @@
 /// The parts of the reproduction, a source file each.
 namespace dpsosp {
 
-std::vector<PredicateEntry> liu_talwar_2025_lemma_predicates();
-std::vector<PredicateEntry> liu_talwar_2025_run_predicates();
+std::vector<Predicate> liu_talwar_2025_lemma_predicates();
+std::vector<Predicate> liu_talwar_2025_run_predicates();
 /// Both together.
-std::vector<PredicateEntry> liu_talwar_2025_predicates();
+std::vector<Predicate> liu_talwar_2025_predicates();
 std::vector<ProbeEntry> liu_talwar_2025_probes();
 std::vector<ExhibitEntry> liu_talwar_2025_exhibits();
 

@@ -6,7 +6,7 @@
 
 namespace dpsosp {
 
-std::vector<PredicateEntry> liu_talwar_2025_predicates() {
+std::vector<Predicate> liu_talwar_2025_predicates() {
   return joined({liu_talwar_2025_lemma_predicates(), liu_talwar_2025_run_predicates()});
 }
 

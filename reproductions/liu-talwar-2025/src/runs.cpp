@@ -366,19 +366,19 @@ Finding statistical_finding(const Runs& runs, const Study& study) {
 
 }  // namespace
 
-std::vector<PredicateEntry> liu_talwar_2025_run_predicates() {
+std::vector<Predicate> liu_talwar_2025_run_predicates() {
   return {
-      {"liu-talwar-2025/introduction-direct-fix", direct_fix_jobs, direct_fix_finding},
-      {"liu-talwar-2025/4", main_jobs, estimate_finding},
-      {"liu-talwar-2025/8", iteration_jobs, iteration_finding},
-      {"liu-talwar-2025/9", path_jobs, path_finding},
-      {"liu-talwar-2025/10", data_jobs, data_finding},
-      {"liu-talwar-2025/10-refreshes", no_jobs, printed_refreshes_finding},
-      {"liu-talwar-2025/10-refreshes-repaired", main_jobs, repaired_refreshes_finding},
-      {"liu-talwar-2025/11", main_jobs, ledger_finding},
-      {"liu-talwar-2025/13", gap_jobs, gap_finding},
-      {"liu-talwar-2025/ablation-private", private_jobs, private_finding},
-      {"liu-talwar-2025/ablation-statistical", statistical_jobs, statistical_finding},
+      judged_by("liu-talwar-2025/introduction-direct-fix", direct_fix_jobs, direct_fix_finding),
+      judged_by("liu-talwar-2025/4", main_jobs, estimate_finding),
+      judged_by("liu-talwar-2025/8", iteration_jobs, iteration_finding),
+      judged_by("liu-talwar-2025/9", path_jobs, path_finding),
+      judged_by("liu-talwar-2025/10", data_jobs, data_finding),
+      judged_by("liu-talwar-2025/10-refreshes", no_jobs, printed_refreshes_finding),
+      judged_by("liu-talwar-2025/10-refreshes-repaired", main_jobs, repaired_refreshes_finding),
+      judged_by("liu-talwar-2025/11", main_jobs, ledger_finding),
+      judged_by("liu-talwar-2025/13", gap_jobs, gap_finding),
+      judged_by("liu-talwar-2025/ablation-private", private_jobs, private_finding),
+      judged_by("liu-talwar-2025/ablation-statistical", statistical_jobs, statistical_finding),
   };
 }
 

@@ -12,7 +12,6 @@
 namespace dpsosp::lowy_2024_exhibit {
 namespace {
 
-constexpr std::string_view sweep_name = "lowy-2024-contour";
 constexpr std::string_view metric = "trace.mean_gradient_norm";
 
 plots::Figure figure(const std::vector<RatioCurve>& curves) {
@@ -68,11 +67,11 @@ plots::Figure figure(const std::vector<RatioCurve>& curves) {
 }  // namespace
 
 std::vector<nlohmann::json> contour_jobs(const Study& study) {
-  return jobs_of(study.sweep(sweep_name));
+  return jobs_of(study.sweep(contour_sweep));
 }
 
 std::vector<RatioCurve> ratio_curves(const Runs& runs, const Study& study) {
-  const Sweep sweep = study.sweep(sweep_name);
+  const Sweep sweep = study.sweep(contour_sweep);
   const std::vector<Cell> cells = cells_of(sweep, sweep.parts.front());
   std::vector<RatioCurve> curves;
   const std::size_t half = cells.size() / 2;  // first all cells of the warm start
@@ -147,7 +146,7 @@ plots::Exhibit contour_exhibit(const Runs& runs, const Study& study) {
   }
   t.row_groups.push_back(std::move(group));
   e.tables.push_back(std::move(t));
-  const Sweep sweep = study.sweep(sweep_name);
+  const Sweep sweep = study.sweep(contour_sweep);
   e.tables.push_back(cells_table(runs, sweep, sweep.parts.front(), "cells"));
   e.figures.push_back(figure(curves));
   e.verdict = {

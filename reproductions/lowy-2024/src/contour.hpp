@@ -11,6 +11,8 @@
 namespace dpsosp::lowy_2024_exhibit {
 
 std::vector<nlohmann::json> contour_jobs(const Study& study);
+inline constexpr const char* contour_sweep = "lowy-2024-contour";
+
 plots::Exhibit contour_exhibit(const Runs& runs, const Study& study);
 
 /// Medians over seeds at one d, by rising n.

@@ -183,16 +183,16 @@ Finding c9_privacy(const Runs&, const Study&) {
 
 }  // namespace
 
-std::vector<PredicateEntry> lowy_2024_formula_predicates() {
+std::vector<Predicate> lowy_2024_formula_predicates() {
   return {
-      {"lowy-2024/introduction-glm", no_jobs, introduction_glm},
-      {"lowy-2024/c1-period", no_jobs, c1_period},
-      {"lowy-2024/c3-tail-printed", no_jobs, c3_tail_printed},
-      {"lowy-2024/c6-batch", no_jobs, c6_batch},
-      {"lowy-2024/c9-privacy", no_jobs, c9_privacy},
-      {"lowy-2024/section-6-example", no_jobs, section_6_example},
-      {"lowy-2024/corollary-e.4", no_jobs, corollary_e4},
-      {"lowy-2024/c15", no_jobs, c15},
+      judged_by("lowy-2024/introduction-glm", no_jobs, introduction_glm),
+      judged_by("lowy-2024/c1-period", no_jobs, c1_period),
+      judged_by("lowy-2024/c3-tail-printed", no_jobs, c3_tail_printed),
+      judged_by("lowy-2024/c6-batch", no_jobs, c6_batch),
+      judged_by("lowy-2024/c9-privacy", no_jobs, c9_privacy),
+      judged_by("lowy-2024/section-6-example", no_jobs, section_6_example),
+      judged_by("lowy-2024/corollary-e.4", no_jobs, corollary_e4),
+      judged_by("lowy-2024/c15", no_jobs, c15),
   };
 }
 

@@ -266,15 +266,15 @@ std::vector<json> published_claim_jobs(const Study& study) {
 
 }  // namespace
 
-std::vector<PredicateEntry> lowy_2024_lemma_predicates() {
+std::vector<Predicate> lowy_2024_lemma_predicates() {
   return {
-      {"lowy-2024/c3", c3_jobs, c3},
-      {"lowy-2024/c3-bound", c3_bound_jobs, c3_bound},
-      {"lowy-2024/c14", c14_jobs, c14},
-      {"lowy-2024/c14-projection", c14_projection_jobs, c14_projection},
-      {"lowy-2024/c14-privacy", c14_privacy_jobs, c14_privacy},
-      {"lowy-2024/c17", published_claim_jobs, c17},
-      {"lowy-2024/c17-privacy", published_claim_jobs, c17_privacy},
+      judged_by("lowy-2024/c3", c3_jobs, c3),
+      judged_by("lowy-2024/c3-bound", c3_bound_jobs, c3_bound),
+      judged_by("lowy-2024/c14", c14_jobs, c14),
+      judged_by("lowy-2024/c14-projection", c14_projection_jobs, c14_projection),
+      judged_by("lowy-2024/c14-privacy", c14_privacy_jobs, c14_privacy),
+      judged_by("lowy-2024/c17", published_claim_jobs, c17),
+      judged_by("lowy-2024/c17-privacy", published_claim_jobs, c17_privacy),
   };
 }
 

@@ -341,16 +341,16 @@ Finding c16_glm(const Runs& runs, const Study& study) {
 
 }  // namespace
 
-std::vector<PredicateEntry> lowy_2024_run_predicates() {
+std::vector<Predicate> lowy_2024_run_predicates() {
   return {
-      {"lowy-2024/c6-quasar", c6_quasar_jobs, c6_quasar},
-      {"lowy-2024/c8", c8_jobs, c8},
-      {"lowy-2024/c9-printed", c9_printed_jobs, c9_printed},
-      {"lowy-2024/c13", population_jobs, c13},
-      {"lowy-2024/c13-second-order", population_jobs, c13_second_order},
-      {"lowy-2024/c13-privacy", c13_privacy_jobs, c13_privacy},
-      {"lowy-2024/c13-privacy-repaired", population_jobs, c13_privacy_repaired},
-      {"lowy-2024/c16-glm", c16_glm_jobs, c16_glm},
+      judged_by("lowy-2024/c6-quasar", c6_quasar_jobs, c6_quasar),
+      judged_by("lowy-2024/c8", c8_jobs, c8),
+      judged_by("lowy-2024/c9-printed", c9_printed_jobs, c9_printed),
+      judged_by("lowy-2024/c13", population_jobs, c13),
+      judged_by("lowy-2024/c13-second-order", population_jobs, c13_second_order),
+      judged_by("lowy-2024/c13-privacy", c13_privacy_jobs, c13_privacy),
+      judged_by("lowy-2024/c13-privacy-repaired", population_jobs, c13_privacy_repaired),
+      judged_by("lowy-2024/c16-glm", c16_glm_jobs, c16_glm),
   };
 }
 

@@ -26,10 +26,6 @@ namespace {
 
 using nlohmann::json;
 
-struct ArmOfPart {
-  std::string_view sweep, part, arm;
-};
-
 /// E‖∇F‖² over a uniform output: over the recorded iterates, a row for those since the row before.
 double mean_square_gradient(const std::vector<TraceRow>& trace) {
   double sum = 0, before = static_cast<double>(trace.front().t) - 1;
@@ -42,23 +38,16 @@ double mean_square_gradient(const std::vector<TraceRow>& trace) {
   return sum / (before - first);
 }
 
-constexpr std::array<std::string_view, 3> bound_sweeps{
-    "arora-2023-dp-spider", "lowy-2024-warm-exponential", "lowy-2024-warm-quasar"};
-
-std::vector<json> c2_jobs(const Study& study) {
-  return sweep_jobs({bound_sweeps.begin(), bound_sweeps.end()}, study);
-}
-
-Finding c2(const Runs& runs, const Study& study) {
+Finding c2(const Evidence& e) {
   int cells = 0, broken = 0;
   double least = std::numeric_limits<double>::infinity(), largest = 0;
-  for (const std::string_view name : bound_sweeps) {
-    const Sweep sweep = study.sweep(name);
+  for (const char* sweep :
+       {"arora-2023-dp-spider", "lowy-2024-warm-exponential", "lowy-2024-warm-quasar"})
     for (const char* part : {"n", "d", "epsilon"})
       for (const char* arm : {"DP-SPIDER", "warm start"})
-        for (const Cell& cell : arm_cells(sweep, part, arm)) {
-          const auto all = finished(runs, cell.runs);
-          const auto promise = values_of(all, "schedule.alpha");
+        for (const JudgedCell* cell : e.of(sweep, part, arm)) {
+          const auto all = cell->finished();
+          const auto promise = cell->metric("schedule.alpha");
           if (all.empty() || promise.size() != all.size()) continue;
           std::vector<double> squares;
           for (const FinishedRun& r : all)
@@ -69,7 +58,6 @@ Finding c2(const Runs& runs, const Study& study) {
           least = std::min(least, std::sqrt(mean(squares) / bound));
           largest = std::max(largest, std::sqrt(mean(squares) / bound));
         }
-  }
   if (cells == 0) return {.reason = "no cell at this scale"};
   return {.verdict = holds_if(broken == 0),
           .measured = fmt::format("{} cells, {} above the bound; root mean square gradient over "
@@ -81,32 +69,28 @@ Finding c2(const Runs& runs, const Study& study) {
           .value = largest};
 }
 
-constexpr std::array<double, 5> excesses{1e-3, 3.162e-3, 1e-2, 3.162e-2, 1e-1};
-
-std::vector<json> c2_excess_jobs(const Study& study) {
-  std::vector<json> jobs;
-  for (const double psi : excesses)
-    for (std::uint64_t seed = 0; seed < (study.scale == Scale::smoke ? 2U : 6U); ++seed)
-      jobs.push_back(
-          study.probe("lowy-2024/start-at-excess",
-                      {{"excess", psi}, {"records", study.scale == Scale::smoke ? 10000 : 100000}},
-                      seed));
-  return jobs;
+std::vector<JobCell> c2_excess_cells(const Study& study) {
+  std::vector<JobCell> cells;
+  const bool smoke = study.scale == Scale::smoke;
+  for (const double psi : {1e-3, 3.162e-3, 1e-2, 3.162e-2, 1e-1})
+    cells.push_back(probe_cell(study,
+                               "lowy-2024/start-at-excess",
+                               {{"excess", psi}, {"records", smoke ? 10000 : 100000}},
+                               {{"psi", psi}},
+                               smoke ? 2 : 6));
+  return cells;
 }
 
-Finding c2_excess(const Runs& runs, const Study& study) {
+Finding c2_excess(const Evidence& e) {
   std::vector<FitCell> measured;
-  std::vector<double> psi(excesses.begin(), excesses.end()), promised;
-  const auto jobs = c2_excess_jobs(study);
-  for (std::size_t k = 0; k < jobs.size(); ++k) {
-    const json& result = runs.at(jobs[k]).result;
-    const double x = result.at("excess");
-    if (measured.empty() || measured.back().x != x) {
-      measured.push_back({.x = x});
-      promised.push_back(result.at("promise"));
-    }
-    measured.back().seeds.push_back(jobs[k].at("seed"));
-    measured.back().values.push_back(result.at("mean_gradient"));
+  std::vector<double> psi, promised;
+  for (const JudgedCell& cell : e.cells) {
+    if (!cell.all_finished()) return nothing_ran();
+    psi.push_back(cell.number_at("psi"));
+    promised.push_back(cell.numbers("promise").front());
+    FitCell c{.x = psi.back(), .values = cell.numbers("mean_gradient")};
+    for (const json& job : cell.cell().jobs) c.seeds.push_back(job.at("seed"));
+    measured.push_back(std::move(c));
   }
   const double of_promise = log_slope(psi, promised);
   const SlopeFit fit = fit_slope(measured);
@@ -122,24 +106,13 @@ Finding c2_excess(const Runs& runs, const Study& study) {
       .interval = fit.interval};
 }
 
-constexpr std::array<std::string_view, 3> warm_sweeps{
-    "lowy-2024-warm-exponential", "lowy-2024-warm-quasar", "lowy-2024-warm-kl"};
-
-std::vector<json> warm_jobs(const Study& study) {
-  return sweep_jobs({warm_sweeps.begin(), warm_sweeps.end()}, study);
-}
-
-Finding warm_privacy(const Runs& runs, const Study& study) {
+Finding warm_privacy(const Evidence& e) {
   int counted = 0, broken = 0;
   double largest = 0;
-  for (const std::string_view name : warm_sweeps)
-    for (const json& job : jobs_of(study.sweep(name))) {
-      const auto run = job.get<RunDescription>();
-      const RunResult* result = runs.result(run);
-      if (result == nullptr || run.door != Door::enforced ||
-          !run.algorithm.starts_with("lowy-2024/warm-"))
-        continue;
-      const double share = result->privacy.spent / run.epsilon;
+  for (const JudgedCell& cell : e.cells)
+    for (const auto& [run, result] : cell.finished()) {
+      if (run->door != Door::enforced || !run->algorithm.starts_with("lowy-2024/warm-")) continue;
+      const double share = result->privacy.spent / run->epsilon;
       ++counted;
       broken += share > 1 + rounding;
       largest = std::max(largest, share);
@@ -153,13 +126,11 @@ Finding warm_privacy(const Runs& runs, const Study& study) {
       .value = largest};
 }
 
-std::vector<json> c5_jobs(const Study& study) { return lowy_2024_exhibit::contour_jobs(study); }
-
-Finding c5(const Runs& runs, const Study& study) {
+Finding c5(const Evidence& e) {
   std::vector<double> d, n, promised_d, promised_n;
   std::vector<std::string> cells;
   bool stays = true;
-  for (const auto& curve : lowy_2024_exhibit::ratio_curves(runs, study)) {
+  for (const auto& curve : lowy_2024_exhibit::ratio_curves(e.runs, e.study)) {
     const auto at = lowy_2024_exhibit::crossing(curve.moved_records, curve.moved_ratio);
     if (const auto promised = lowy_2024_exhibit::crossing(curve.records, curve.promised)) {
       promised_d.push_back(curve.dimension);
@@ -193,7 +164,7 @@ Finding c5(const Runs& runs, const Study& study) {
   return f;
 }
 
-Finding c11(const Runs& runs, const Study& study) {
+Finding c11(const Evidence& e) {
   struct Arm {
     std::string_view sweep, arm;
   };
@@ -203,9 +174,9 @@ Finding c11(const Runs& runs, const Study& study) {
                       Arm{"lowy-2024-warm-kl", "warm start, k = 2"},
                       Arm{"lowy-2024-warm-kl", "warm start, k = 4/3"}}) {
     std::vector<FitCell> cells;
-    for (const Cell& cell : arm_cells(study.sweep(a.sweep), "n", a.arm)) {
-      FitCell c{.x = coordinate(cell.at, "records").value()};
-      for (const FinishedRun& r : finished(runs, cell.runs)) {
+    for (const JudgedCell* cell : e.of(a.sweep, "n", a.arm)) {
+      FitCell c{.x = cell->number_at("records")};
+      for (const FinishedRun& r : cell->finished()) {
         const double unit = metric_of(*r.result, "parameters.second.clip_refresh").value() *
                             std::sqrt(static_cast<double>(r.run->dimension.value())) /
                             (r.run->epsilon * c.x);
@@ -230,24 +201,14 @@ Finding c11(const Runs& runs, const Study& study) {
           .value = least};
 }
 
-std::vector<json> c11_jobs(const Study& study) {
-  return sweep_jobs({"lowy-2024-warm-quasar", "lowy-2024-warm-kl"}, study);
-}
-
-std::vector<json> c9_floor_jobs(const Study& study) {
-  return sweep_jobs({"menart-2024-kl-spider"}, study);
-}
-
-Finding c9_floor(const Runs& runs, const Study& study) {
+Finding c9_floor(const Evidence& e) {
   int cells = 0, broken = 0;
   double worst = 0;
-  const Sweep sweep = study.sweep("menart-2024-kl-spider");
   for (const char* part : {"n", "d"})
     for (const char* arm : {"KL-SPIDER, k = 2", "KL-SPIDER, k = 4/3"})
-      for (const Cell& cell : arm_cells(sweep, part, arm)) {
-        const auto all = finished(runs, cell.runs);
-        const auto excess = values_of(all, "output.excess_risk");
-        const auto target = values_of(all, "schedule.alpha");
+      for (const JudgedCell* cell : e.of("menart-2024-kl-spider", part, arm)) {
+        const auto excess = cell->metric("output.excess_risk");
+        const auto target = cell->metric("schedule.alpha");
         if (excess.empty() || target.size() != excess.size()) continue;
         std::size_t above = 0;
         for (std::size_t k = 0; k < excess.size(); ++k) {
@@ -266,19 +227,15 @@ Finding c9_floor(const Runs& runs, const Study& study) {
           .value = worst};
 }
 
-std::vector<json> c12_jobs(const Study& study) {
-  return sweep_jobs({"lowy-2024-exponential-mechanism-population"}, study);
-}
-
-Finding c12_bound(const Runs& runs, const Study& study) {
+Finding c12_bound(const Evidence& e) {
   constexpr double failure = 0.05;
   int cells = 0, broken = 0, vacuous = 0;
   double largest = 0;
-  const Sweep sweep = study.sweep("lowy-2024-exponential-mechanism-population");
   for (const char* part : {"n", "d"})
-    for (const Cell& cell : arm_cells(sweep, part, "exponential mechanism")) {
+    for (const JudgedCell* cell :
+         e.of("lowy-2024-exponential-mechanism-population", part, "exponential mechanism")) {
       std::size_t above = 0, counted = 0;
-      for (const FinishedRun& r : finished(runs, cell.runs)) {
+      for (const FinishedRun& r : cell->finished()) {
         const double L = metric_of(*r.result, "parameters.lipschitz").value();
         const double lambda = metric_of(*r.result, "parameters.inverse_temperature").value();
         const double rad = metric_of(*r.result, "parameters.net_radius").value();
@@ -316,14 +273,12 @@ Finding c12_bound(const Runs& runs, const Study& study) {
           .value = largest};
 }
 
-std::vector<json> c19_jobs(const Study& study) { return sweep_jobs({"lowy-2024-ramp"}, study); }
-
-Finding c19(const Runs& runs, const Study& study) {
+Finding c19(const Evidence& e) {
   std::vector<FitCell> cells;
   double least = 1;
-  for (const Cell& cell : arm_cells(study.sweep("lowy-2024-ramp"), "n", "DP-SPIDER")) {
-    FitCell c{.x = coordinate(cell.at, "records").value()};
-    for (const FinishedRun& r : finished(runs, cell.runs)) {
+  for (const JudgedCell* cell : e.of("lowy-2024-ramp", "n", "DP-SPIDER")) {
+    FitCell c{.x = cell->number_at("records")};
+    for (const FinishedRun& r : cell->finished()) {
       const double at = metric_of(*r.result, "trace.mean_gradient_norm").value();
       least = std::min(least, at / metric_of(*r.result, "start.gradient_norm").value());
       c.seeds.push_back(r.run->seed);
@@ -342,16 +297,20 @@ Finding c19(const Runs& runs, const Study& study) {
 
 }  // namespace
 
-std::vector<PredicateEntry> lowy_2024_sweep_predicates() {
+std::vector<Predicate> lowy_2024_sweep_predicates() {
   return {
-      {"lowy-2024/c2", c2_jobs, c2},
-      {"lowy-2024/c2-excess", c2_excess_jobs, c2_excess},
-      {"lowy-2024/theorem-3.2-privacy", warm_jobs, warm_privacy},
-      {"lowy-2024/c5", c5_jobs, c5},
-      {"lowy-2024/c9-floor", c9_floor_jobs, c9_floor},
-      {"lowy-2024/c11", c11_jobs, c11},
-      {"lowy-2024/c12-bound", c12_jobs, c12_bound},
-      {"lowy-2024/c19", c19_jobs, c19},
+      on_sweeps("lowy-2024/c2",
+                {"arora-2023-dp-spider", "lowy-2024-warm-exponential", "lowy-2024-warm-quasar"},
+                c2),
+      {"lowy-2024/c2-excess", c2_excess_cells, c2_excess},
+      on_sweeps("lowy-2024/theorem-3.2-privacy",
+                {"lowy-2024-warm-exponential", "lowy-2024-warm-quasar", "lowy-2024-warm-kl"},
+                warm_privacy),
+      on_sweeps("lowy-2024/c5", {lowy_2024_exhibit::contour_sweep}, c5),
+      on_sweeps("lowy-2024/c9-floor", {"menart-2024-kl-spider"}, c9_floor),
+      on_sweeps("lowy-2024/c11", {"lowy-2024-warm-quasar", "lowy-2024-warm-kl"}, c11),
+      on_sweeps("lowy-2024/c12-bound", {"lowy-2024-exponential-mechanism-population"}, c12_bound),
+      on_sweeps("lowy-2024/c19", {"lowy-2024-ramp"}, c19),
   };
 }
 

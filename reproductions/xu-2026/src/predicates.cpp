@@ -437,23 +437,23 @@ Finding x6(const Runs& runs, const Study& study) {
 
 }  // namespace
 
-std::vector<PredicateEntry> xu_2026_predicates() {
+std::vector<Predicate> xu_2026_predicates() {
   return {
-      {"xu-2026/x8", rgda_jobs, x8},
-      {"xu-2026/x1-printed", rgda_jobs, x1_printed},
-      {"xu-2026/x1-privacy", no_jobs, x1_privacy},
-      {"xu-2026/x1-privacy-repaired", rgda_jobs, x1_privacy_repaired},
-      {"xu-2026/definition-3", no_jobs, definition_3},
-      {"xu-2026/x2-privacy", no_jobs, x2_privacy},
-      {"xu-2026/x3", rgda_jobs, x3},
-      {"xu-2026/x4", rgda_jobs, x4},
-      {"xu-2026/x9", x9_jobs, x9},
-      {"xu-2026/x5", xu_2026_jobs, x5},
-      {"xu-2026/x5-progress", xu_2026_jobs, x5_progress},
-      {"xu-2026/x5-data", xu_2026_jobs, x5_data},
-      {"xu-2026/figure-1", xu_2026_jobs, figure_1},
-      {"xu-2026/x6", x6_jobs, x6},
-      {"xu-2026/x7", x7_jobs, x7},
+      judged_by("xu-2026/x8", rgda_jobs, x8),
+      judged_by("xu-2026/x1-printed", rgda_jobs, x1_printed),
+      judged_by("xu-2026/x1-privacy", no_jobs, x1_privacy),
+      judged_by("xu-2026/x1-privacy-repaired", rgda_jobs, x1_privacy_repaired),
+      judged_by("xu-2026/definition-3", no_jobs, definition_3),
+      judged_by("xu-2026/x2-privacy", no_jobs, x2_privacy),
+      judged_by("xu-2026/x3", rgda_jobs, x3),
+      judged_by("xu-2026/x4", rgda_jobs, x4),
+      judged_by("xu-2026/x9", x9_jobs, x9),
+      judged_by("xu-2026/x5", xu_2026_jobs, x5),
+      judged_by("xu-2026/x5-progress", xu_2026_jobs, x5_progress),
+      judged_by("xu-2026/x5-data", xu_2026_jobs, x5_data),
+      judged_by("xu-2026/figure-1", xu_2026_jobs, figure_1),
+      judged_by("xu-2026/x6", x6_jobs, x6),
+      judged_by("xu-2026/x7", x7_jobs, x7),
   };
 }
 

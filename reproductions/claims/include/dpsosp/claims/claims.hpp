@@ -9,6 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "dpsosp/claims/predicate.hpp"
 #include "dpsosp/experiments/fit.hpp"
 #include "dpsosp/experiments/runs.hpp"
 #include "dpsosp/experiments/study.hpp"
@@ -30,7 +31,7 @@ struct ClaimedSlope {
 struct Claim {
   enum class Kind {
     slope,        ///< judged by the slopes of sweeps
-    predicate,    ///< judged by code, see PredicateEntry
+    predicate,    ///< judged by code, see Predicate
     unreachable,  ///< no affordable run shows it
     later,        ///< its exhibit is not written yet
   };
@@ -54,25 +55,6 @@ std::string_view to_string(Claim::Kind kind);
 /// \throws InputError with the line if the text is wrong
 std::vector<Claim> parse_claims(std::string_view toml, const std::string& source);
 
-/// What was measured of a claim.
-struct Finding {
-  Verdict verdict = Verdict::not_measured;
-  std::string measured;  ///< the numbers, in a few words
-  std::string reason;    ///< why inconclusive, or in which way it fails; may be empty
-  std::optional<double> value;
-  std::optional<Interval> interval;
-  std::vector<std::string>
-      runs{};              ///< keys of the runs that it rests on, each once; none: formulas
-  std::string rests_on{};  ///< the same in words: "formulas", "120 runs of zhou-2020"
-};
-
-/// The code that judges one predicate.
-struct PredicateEntry {
-  std::string claim;
-  std::vector<nlohmann::json> (*jobs)(const Study& study);  ///< runs and probes that it needs
-  Finding (*find)(const Runs& runs, const Study& study);
-};
-
 /// Lists put together: of what several source files bring.
 template <class T>
 std::vector<T> joined(std::initializer_list<std::vector<T>> lists) {
@@ -84,7 +66,7 @@ std::vector<T> joined(std::initializer_list<std::vector<T>> lists) {
 /// Claims, and the code that judges those which are predicates.
 struct ClaimSet {
   std::vector<Claim> claims;
-  std::vector<PredicateEntry> predicates;
+  std::vector<Predicate> predicates;
 };
 
 /// The jobs of every claim at this scale; sweeps and predicates.

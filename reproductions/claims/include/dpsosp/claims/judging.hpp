@@ -23,10 +23,6 @@ Finding nothing_ran();
 /// Of a claim that formulas decide.
 std::vector<nlohmann::json> no_jobs(const Study&);
 
-struct FinishedRun {
-  const RunDescription* run;
-  const RunResult* result;
-};
 std::vector<FinishedRun> finished(const Runs& runs,
                                   const std::vector<RunDescription>& descriptions);
 /// Of the runs that have the metric.

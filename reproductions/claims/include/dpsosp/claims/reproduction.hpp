@@ -13,7 +13,7 @@ namespace dpsosp {
 struct Reproduction {
   Texts texts;
   std::vector<ProbeEntry> probes{};
-  std::vector<PredicateEntry> predicates{};
+  std::vector<Predicate> predicates{};
   std::vector<ExhibitEntry> exhibits{};
 };
 

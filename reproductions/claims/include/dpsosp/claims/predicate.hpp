@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "dpsosp/experiments/fit.hpp"
+#include "dpsosp/experiments/runs.hpp"
+#include "dpsosp/experiments/study.hpp"
+
+/// The code that judges a claim which is no slope: the jobs that it rests on, cell by cell, and
+/// what their results say. The cells are stated once; the judge is handed them with their results.
+namespace dpsosp {
+
+/// What was measured of a claim.
+struct Finding {
+  Verdict verdict = Verdict::not_measured;
+  std::string measured;  ///< the numbers, in a few words
+  std::string reason;    ///< why inconclusive, or in which way it fails; may be empty
+  std::optional<double> value;
+  std::optional<Interval> interval;
+  std::vector<std::string>
+      runs{};              ///< keys of the runs that it rests on, each once; none: formulas
+  std::string rests_on{};  ///< the same in words: "formulas", "120 runs of zhou-2020"
+};
+
+/// Jobs of one setting, usually one a seed: runs or probes.
+struct JobCell {
+  Coordinates at;  ///< what sets the setting apart; may be empty
+  std::vector<nlohmann::json> jobs;
+  std::string sweep{}, part{}, arm{};  ///< of a sweep's cell
+};
+
+/// A cell of runs that differ in their seed alone: 0, 1, …, seeds − 1.
+JobCell seeded_cell(RunSpec spec, std::uint64_t seeds, Coordinates at = {});
+/// A cell of one probe, or of one a seed.
+JobCell probe_cell(const Study& study,
+                   std::string_view probe,
+                   const nlohmann::json& parameters,
+                   Coordinates at = {},
+                   std::uint64_t seeds = 1);
+/// Every cell of a built-in sweep.
+std::vector<JobCell> sweep_cells(const Study& study, std::string_view sweep);
+
+struct FinishedRun {
+  const RunDescription* run;
+  const RunResult* result;
+};
+
+/// A cell and what came of its jobs.
+class JudgedCell {
+ public:
+  JudgedCell(const JobCell& cell, const Runs& runs);
+
+  const JobCell& cell() const { return *cell_; }
+  /// A coordinate: its number, or its text. \throws InputError if it has none of that name
+  double number_at(std::string_view name) const;
+  std::string text_at(std::string_view name) const;
+
+  /// Of every job, in their order.
+  const std::vector<const StoredRun*>& stored() const { return stored_; }
+  bool all_finished() const;
+  /// Of runs: those that finished.
+  std::vector<FinishedRun> finished() const;
+  /// Of the finished runs that have the metric.
+  std::vector<double> metric(std::string_view name) const;
+  /// Of finished probes: one number of each result; of a truth value 1 or 0.
+  std::vector<double> numbers(std::string_view name) const;
+
+ private:
+  const JobCell* cell_;
+  std::vector<const StoredRun*> stored_;
+  std::vector<RunDescription> descriptions_;  // of the finished runs; probes have none
+  std::vector<const RunResult*> results_;     // likewise
+};
+
+/// What a predicate is judged by.
+struct Evidence {
+  const std::vector<JudgedCell>& cells;
+  const Runs& runs;
+  const Study& study;
+
+  /// The cells of one sweep; of one part or arm where they are named.
+  std::vector<const JudgedCell*> of(std::string_view sweep,
+                                    std::string_view part = {},
+                                    std::string_view arm = {}) const;
+  /// The finished runs of these parts, of one arm where it is named.
+  std::vector<FinishedRun> finished(std::string_view sweep,
+                                    std::initializer_list<std::string_view> parts,
+                                    std::string_view arm = {}) const;
+};
+
+struct Predicate {
+  std::string claim;
+  std::function<std::vector<JobCell>(const Study&)> cells;
+  std::function<Finding(const Evidence&)> judge;
+};
+
+/// Of a claim that formulas decide.
+Predicate by_formulas(std::string claim, Finding (*judge)());
+/// Of a claim that rests on every run of built-in sweeps.
+Predicate on_sweeps(std::string claim,
+                    std::vector<std::string> sweeps,
+                    std::function<Finding(const Evidence&)> judge);
+
+/// Until its cells are stated.
+Predicate judged_by(std::string claim,
+                    std::vector<nlohmann::json> (*jobs)(const Study&),
+                    Finding (*find)(const Runs&, const Study&));
+
+/// The jobs of all its cells.
+std::vector<nlohmann::json> jobs_of(const Predicate& predicate, const Study& study);
+Finding judge(const Predicate& predicate, const Runs& runs, const Study& study);
+
+}  // namespace dpsosp

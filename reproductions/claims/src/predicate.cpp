@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/claims/predicate.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "dpsosp/core/errors.hpp"
+#include "dpsosp/experiments/json_number.hpp"
+#include "dpsosp/experiments/metric.hpp"
+#include "dpsosp/experiments/sweep.hpp"
+
+namespace dpsosp {
+
+using nlohmann::json;
+
+JobCell seeded_cell(RunSpec spec, std::uint64_t seeds, Coordinates at) {
+  JobCell cell{.at = std::move(at), .jobs = {}};
+  RunDescription d = describe(spec);
+  for (d.seed = 0; d.seed < seeds; ++d.seed) {
+    d.data_seed = d.seed;
+    cell.jobs.emplace_back(d);
+  }
+  return cell;
+}
+
+JobCell probe_cell(const Study& study,
+                   std::string_view probe,
+                   const json& parameters,
+                   Coordinates at,
+                   std::uint64_t seeds) {
+  JobCell cell{.at = std::move(at), .jobs = {}};
+  for (std::uint64_t seed = 0; seed < seeds; ++seed)
+    cell.jobs.push_back(study.probe(probe, parameters, seed));
+  return cell;
+}
+
+std::vector<JobCell> sweep_cells(const Study& study, std::string_view name) {
+  const Sweep sweep = study.sweep(name);
+  std::vector<JobCell> cells;
+  for (const Part& part : sweep.parts)
+    for (const Cell& cell : cells_of(sweep, part))
+      cells.push_back({.at = cell.at,
+                       .jobs = {cell.runs.begin(), cell.runs.end()},
+                       .sweep = sweep.name,
+                       .part = part.name,
+                       .arm = sweep.arms[cell.arm].name});
+  return cells;
+}
+
+JudgedCell::JudgedCell(const JobCell& cell, const Runs& runs) : cell_(&cell) {
+  for (const json& job : cell.jobs) {
+    const StoredRun& run = runs.at(job);
+    stored_.push_back(&run);
+    if (job.contains("probe") || run.status != RunStatus::finished) continue;
+    descriptions_.push_back(job.get<RunDescription>());
+    results_.push_back(runs.result(run));
+  }
+}
+
+double JudgedCell::number_at(std::string_view name) const {
+  const auto number = coordinate(cell_->at, name);
+  if (!number) throw InputError(fmt::format("a cell of a predicate has no number {}", name));
+  return *number;
+}
+
+std::string JudgedCell::text_at(std::string_view name) const {
+  for (const auto& [key, value] : cell_->at)
+    if (key == name) return value.get<std::string>();
+  throw InputError(fmt::format("a cell of a predicate has no {}", name));
+}
+
+bool JudgedCell::all_finished() const {
+  return std::ranges::all_of(
+      stored_, [](const StoredRun* run) { return run->status == RunStatus::finished; });
+}
+
+std::vector<double> JudgedCell::numbers(std::string_view name) const {
+  std::vector<double> values;
+  for (const StoredRun* run : stored_) {
+    if (run->status != RunStatus::finished) continue;
+    const json& value = run->result.at(std::string(name));
+    values.push_back(value.is_boolean() ? static_cast<double>(value.get<bool>())
+                                        : from_json_number(value));
+  }
+  return values;
+}
+
+std::vector<FinishedRun> JudgedCell::finished() const {
+  std::vector<FinishedRun> runs;
+  for (std::size_t k = 0; k < results_.size(); ++k)
+    runs.push_back({&descriptions_[k], results_[k]});
+  return runs;
+}
+
+std::vector<double> JudgedCell::metric(std::string_view name) const {
+  std::vector<double> values;
+  for (const FinishedRun& r : finished())
+    if (const auto value = metric_of(*r.result, name)) values.push_back(*value);
+  return values;
+}
+
+std::vector<const JudgedCell*> Evidence::of(std::string_view sweep,
+                                            std::string_view part,
+                                            std::string_view arm) const {
+  std::vector<const JudgedCell*> found;
+  for (const JudgedCell& c : cells)
+    if (c.cell().sweep == sweep && (part.empty() || c.cell().part == part) &&
+        (arm.empty() || c.cell().arm == arm))
+      found.push_back(&c);
+  return found;
+}
+
+std::vector<FinishedRun> Evidence::finished(std::string_view sweep,
+                                            std::initializer_list<std::string_view> parts,
+                                            std::string_view arm) const {
+  std::vector<FinishedRun> all;
+  for (const JudgedCell* c : of(sweep, {}, arm)) {
+    if (std::ranges::find(parts, c->cell().part) == parts.end()) continue;
+    const auto of_cell = c->finished();
+    all.insert(all.end(), of_cell.begin(), of_cell.end());
+  }
+  return all;
+}
+
+Predicate by_formulas(std::string claim, Finding (*judge)()) {
+  return {.claim = std::move(claim),
+          .cells = [](const Study&) { return std::vector<JobCell>(); },
+          .judge = [judge](const Evidence&) { return judge(); }};
+}
+
+Predicate on_sweeps(std::string claim,
+                    std::vector<std::string> sweeps,
+                    std::function<Finding(const Evidence&)> judge) {
+  return {.claim = std::move(claim),
+          .cells =
+              [sweeps = std::move(sweeps)](const Study& study) {
+                std::vector<JobCell> cells;
+                for (const std::string& name : sweeps)
+                  for (JobCell& cell : sweep_cells(study, name)) cells.push_back(std::move(cell));
+                return cells;
+              },
+          .judge = std::move(judge)};
+}
+
+Predicate judged_by(std::string claim,
+                    std::vector<json> (*jobs)(const Study&),
+                    Finding (*find)(const Runs&, const Study&)) {
+  return {.claim = std::move(claim),
+          .cells =
+              [jobs](const Study& study) {
+                return std::vector{JobCell{{}, jobs(study)}};
+              },
+          .judge = [find](const Evidence& e) { return find(e.runs, e.study); }};
+}
+
+std::vector<json> jobs_of(const Predicate& predicate, const Study& study) {
+  std::vector<json> jobs;
+  for (JobCell& cell : predicate.cells(study))
+    for (json& job : cell.jobs) jobs.push_back(std::move(job));
+  return jobs;
+}
+
+Finding judge(const Predicate& predicate, const Runs& runs, const Study& study) {
+  const std::vector<JobCell> cells = predicate.cells(study);
+  std::vector<JudgedCell> judged;
+  for (const JobCell& cell : cells) judged.emplace_back(cell, runs);
+  return predicate.judge({judged, runs, study});
+}
+
+}  // namespace dpsosp
