@@ -2,6 +2,7 @@
 #include "dpsosp/claims/predicate.hpp"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -110,6 +111,15 @@ std::vector<const JudgedCell*> Evidence::of(std::string_view sweep,
         (arm.empty() || c.cell().arm == arm))
       found.push_back(&c);
   return found;
+}
+
+std::vector<FinishedRun> Evidence::finished() const {
+  std::vector<FinishedRun> all;
+  std::set<const RunResult*> seen;
+  for (const JudgedCell& c : cells)
+    for (const FinishedRun& r : c.finished())
+      if (seen.insert(r.result).second) all.push_back(r);
+  return all;
 }
 
 std::vector<FinishedRun> Evidence::finished(std::string_view sweep,

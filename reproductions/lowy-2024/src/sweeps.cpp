@@ -109,14 +109,13 @@ Finding c2_excess(const Evidence& e) {
 Finding warm_privacy(const Evidence& e) {
   int counted = 0, broken = 0;
   double largest = 0;
-  for (const JudgedCell& cell : e.cells)
-    for (const auto& [run, result] : cell.finished()) {
-      if (run->door != Door::enforced || !run->algorithm.starts_with("lowy-2024/warm-")) continue;
-      const double share = result->privacy.spent / run->epsilon;
-      ++counted;
-      broken += share > 1 + rounding;
-      largest = std::max(largest, share);
-    }
+  for (const auto& [run, result] : e.finished()) {
+    if (run->door != Door::enforced || !run->algorithm.starts_with("lowy-2024/warm-")) continue;
+    const double share = result->privacy.spent / run->epsilon;
+    ++counted;
+    broken += share > 1 + rounding;
+    largest = std::max(largest, share);
+  }
   return {
       .verdict = holds_if(broken == 0),
       .measured =

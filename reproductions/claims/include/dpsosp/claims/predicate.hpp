@@ -91,6 +91,8 @@ struct Evidence {
   std::vector<const JudgedCell*> of(std::string_view sweep,
                                     std::string_view part = {},
                                     std::string_view arm = {}) const;
+  /// Every finished run, each once: parts of a sweep may share runs.
+  std::vector<FinishedRun> finished() const;
   /// The finished runs of these parts, of one arm where it is named.
   std::vector<FinishedRun> finished(std::string_view sweep,
                                     std::initializer_list<std::string_view> parts,
