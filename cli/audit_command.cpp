@@ -171,7 +171,7 @@ int audit_command(const Arguments& arguments) {
       std::cout << fmt::format("  {:<23} {}; in {}\n", plant.name, plant.wrong, plant.host);
     return 0;
   }
-  const Scale scale = scale_of(map["scale"].as<std::string>());
+  const Scale scale = from_word<Scale>(map["scale"].as<std::string>());
   const bool as_json = map.count("json") != 0;
   if ((map.count("all") != 0) == (map.count("algorithm") != 0))
     throw InputError("audit: expected --algorithm KEY (dpsosp list algorithms) or --all");

@@ -169,7 +169,7 @@ std::string counts_text(const std::vector<std::string>& all) {
 }
 
 int list_claims(const po::variables_map& map) {
-  const Scale scale = scale_of(map["scale"].as<std::string>());
+  const Scale scale = from_word<Scale>(map["scale"].as<std::string>());
   std::optional<std::vector<Finding>> findings;
   if (map.count("out") != 0)
     findings = findings_in(out_folder(map, "list") / "store.sqlite", scale);

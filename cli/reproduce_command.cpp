@@ -33,7 +33,7 @@ po::options_description options_of(const char* title) {
 ReproduceOptions read(const po::variables_map& map, std::string_view command) {
   ReproduceOptions o;
   if (map.count("exhibit") != 0) o.exhibits = map["exhibit"].as<std::vector<std::string>>();
-  o.scale = scale_of(map["scale"].as<std::string>());
+  o.scale = from_word<Scale>(map["scale"].as<std::string>());
   o.out = out_folder(map, command);
   o.quiet = map.count("quiet") != 0;
   return o;

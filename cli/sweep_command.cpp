@@ -39,7 +39,7 @@ Sweep the_sweep(const po::variables_map& map, std::string_view command) {
     throw InputError(
         fmt::format("{}: expected one sweep, a TOML file or a built-in name", command));
   const std::string name = map["file"].as<std::vector<std::string>>().front();
-  const Scale scale = scale_of(map["scale"].as<std::string>());
+  const Scale scale = from_word<Scale>(map["scale"].as<std::string>());
   const Study study{reproductions().catalogue, scale};
   // A name that is neither a file nor looks like one is refused with the nearest built-in one.
   const std::filesystem::path file(name);

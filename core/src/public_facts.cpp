@@ -10,30 +10,6 @@
 
 namespace dpsosp {
 
-std::string_view to_string(Origin origin) {
-  switch (origin) {
-    case Origin::proved:
-      return "proved";
-    case Origin::clipped:
-      return "clipped";
-    case Origin::estimated:
-      break;
-  }
-  return "estimated";
-}
-
-std::string_view to_string(DualKind kind) {
-  switch (kind) {
-    case DualKind::shared:
-      return "shared";
-    case DualKind::per_record:
-      return "per_record";
-    case DualKind::none:
-      break;
-  }
-  return "none";
-}
-
 bool Domain::contains(ConstVectorRef x) const {
   constexpr double slack = 1 + 1e-12;  // a projected point may be an ulp outside
   if (kind == Kind::ball) return x.norm() <= radius * slack;

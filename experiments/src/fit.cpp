@@ -413,28 +413,6 @@ SlopeFit fit_slope(std::span<const FitCell> cells, const FitOptions& options) {
   return fit;
 }
 
-std::string_view to_string(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::as_claimed:
-      return "as claimed";
-    case Verdict::better_than_claimed:
-      return "better than claimed";
-    case Verdict::worse_than_claimed:
-      return "worse than claimed";
-    case Verdict::inconclusive:
-      return "inconclusive";
-    case Verdict::not_reachable:
-      return "not reachable here";
-    case Verdict::holds:
-      return "holds";
-    case Verdict::fails:
-      return "fails";
-    case Verdict::not_measured:
-      return "not measured";
-  }
-  throw std::logic_error("to_string: unknown verdict");
-}
-
 std::string to_text(ClaimedExponent claimed) {
   const std::string high = fmt::format("{:+.3f}", claimed.high);
   return claimed.low == claimed.high ? high : fmt::format("{:+.3f} to {}", claimed.low, high);

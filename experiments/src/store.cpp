@@ -89,10 +89,6 @@ Build build_from(SQLite::Statement& row, int first) {
 
 }  // namespace
 
-std::string_view to_string(RunStatus status) {
-  return status == RunStatus::finished ? "finished" : "failed";
-}
-
 class Store::Database {
  public:
   Database(const fs::path& file, Access access) : file_(file) {

@@ -326,7 +326,7 @@ bool on_scale(const TomlTable& t, Scale scale) {
   if (scales.empty()) t.at("scales").refuse("some of smoke, quick, full");
   bool on = false;
   for (const TomlNode& item : scales)
-    item.checked([&] { on = scale_of(item.text()) == scale || on; });
+    item.checked([&] { on = from_word<Scale>(item.text()) == scale || on; });
   return on;
 }
 

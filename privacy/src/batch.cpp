@@ -16,18 +16,4 @@ double BatchPolicy::divisor(Index records) const {
   return static_cast<double>(size);
 }
 
-std::string_view to_string(BatchPolicy::Kind kind) {
-  switch (kind) {
-    case BatchPolicy::Kind::all:
-      return "all";
-    case BatchPolicy::Kind::fresh:
-      return "fresh";
-    case BatchPolicy::Kind::sample:
-      return "sample";
-    case BatchPolicy::Kind::poisson:
-      break;
-  }
-  return "poisson";
-}
-
 }  // namespace dpsosp

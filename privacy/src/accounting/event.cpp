@@ -34,18 +34,6 @@ struct Check {
 
 }  // namespace
 
-std::string_view name_of(Adjacency adjacency) {
-  switch (adjacency) {
-    case Adjacency::replace_one:
-      return "replace_one";
-    case Adjacency::add_remove:
-      return "add_remove";
-    case Adjacency::zero_out:
-      return "zero_out";
-  }
-  return {};
-}
-
 void check(const Event& event) { std::visit(Check{}, event); }
 
 void check(const CountedEvent& event) {

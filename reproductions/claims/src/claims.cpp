@@ -22,11 +22,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::array<std::pair<Claim::Kind, std::string_view>, 4> kinds{
-    {{Claim::Kind::slope, "slope"},
-     {Claim::Kind::predicate, "predicate"},
-     {Claim::Kind::unreachable, "unreachable"},
-     {Claim::Kind::later, "later"}}};
 constexpr const char* formulas = "formulas";
 
 Claim claim_of(const TomlNode& node) {
@@ -51,18 +46,15 @@ Claim claim_of(const TomlNode& node) {
   c.says = t.at("says").text();
   c.measure = text("measure");
   c.expected = text("expected");
-  const std::string kind = t.at("kind").text();
-  const auto found = std::ranges::find(kinds, kind, &decltype(kinds)::value_type::second);
-  if (found == kinds.end())
-    t.at("kind").fail("kind = '" + kind + "', expected slope, predicate, unreachable or later");
-  c.kind = found->first;
+  c.kind = t.at("kind").checked([&] { return from_word<Claim::Kind>(t.at("kind").text()); });
   c.holds_if = text("holds_if");
   c.why = text("why");
   c.needs = text("needs");
   c.instead = text("instead");
   c.reference = text("reference");
   const auto required = [&](const char* name) {
-    if (!t.has(name)) node.fail(fmt::format("{} is missing in a claim of kind {}", name, kind));
+    if (!t.has(name))
+      node.fail(fmt::format("{} is missing in a claim of kind {}", name, to_string(c.kind)));
   };
   switch (c.kind) {
     case Claim::Kind::slope:
@@ -218,12 +210,6 @@ const Predicate* predicate_of(const ClaimSet& set, const std::string& claim) {
 }
 
 }  // namespace
-
-std::string_view to_string(Claim::Kind kind) {
-  for (const auto& [k, name] : kinds)
-    if (k == kind) return name;
-  return {};
-}
 
 std::vector<Claim> parse_claims(std::string_view toml, const std::string& source) {
   const TomlDocument document(toml, source);

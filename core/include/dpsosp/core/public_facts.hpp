@@ -7,6 +7,7 @@
 
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/vector.hpp"
+#include "dpsosp/core/words.hpp"
 
 namespace dpsosp {
 
@@ -16,7 +17,14 @@ enum class Origin {
   clipped,    ///< enforced by the curator's per-record clipping
   estimated,  ///< from the data's distribution or a calculation; never makes privacy `enforced`
 };
-std::string_view to_string(Origin origin);
+
+template <>
+struct Words<Origin> {
+  static constexpr std::string_view kind = "origin";
+  static constexpr WordList<Origin, 3> list{
+      {{Origin::proved, "proved"}, {Origin::clipped, "clipped"}, {Origin::estimated, "estimated"}}};
+};
+inline std::string_view to_string(Origin origin) { return word_of(origin); }
 
 /// The value of a named bound. `attained` is the share of it that the adversarial search of
 /// `dpsosp check` reaches at the family's default settings and seed 0: a bound is tight from
@@ -82,7 +90,15 @@ enum class DualKind {
   shared,      ///< y ∈ R^{d₂} couples all records
   per_record,  ///< coordinate i of y ∈ R^n belongs to record i
 };
-std::string_view to_string(DualKind kind);
+
+template <>
+struct Words<DualKind> {
+  static constexpr std::string_view kind = "dual";
+  static constexpr WordList<DualKind, 3> list{{{DualKind::none, "none"},
+                                               {DualKind::shared, "shared"},
+                                               {DualKind::per_record, "per_record"}}};
+};
+inline std::string_view to_string(DualKind kind) { return word_of(kind); }
 
 /// Where the constants are stated to hold, and what projected methods and exponential mechanisms
 /// are confined to: all of R^d, ‖x‖ ≤ radius, or |x_j| ≤ radius for every j.

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "dpsosp/core/words.hpp"
+
 /// Exponents: the slope of the logarithm of a metric on the logarithm of an axis, over seeds.
 namespace dpsosp {
 
@@ -94,7 +96,20 @@ enum class Verdict {
   fails,
   not_measured,  ///< nothing here measures it yet
 };
-std::string_view to_string(Verdict verdict);  ///< "as claimed", …
+
+template <>
+struct Words<Verdict> {
+  static constexpr std::string_view kind = "verdict";
+  static constexpr WordList<Verdict, 8> list{{{Verdict::as_claimed, "as claimed"},
+                                              {Verdict::better_than_claimed, "better than claimed"},
+                                              {Verdict::worse_than_claimed, "worse than claimed"},
+                                              {Verdict::inconclusive, "inconclusive"},
+                                              {Verdict::not_reachable, "not reachable here"},
+                                              {Verdict::holds, "holds"},
+                                              {Verdict::fails, "fails"},
+                                              {Verdict::not_measured, "not measured"}}};
+};
+inline std::string_view to_string(Verdict verdict) { return word_of(verdict); }
 
 struct SlopeVerdict {
   Verdict verdict = Verdict::inconclusive;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <string>
 #include <string_view>
+
+#include "dpsosp/core/words.hpp"
 
 namespace dpsosp {
 
@@ -12,8 +13,12 @@ enum class Scale {
   quick,  ///< minutes on two cores: the numbers of the report
   full,   ///< every axis, range, seed and control
 };
-/// \throws InputError for an unknown word
-Scale scale_of(const std::string& text);
-std::string_view to_string(Scale scale);
+template <>
+struct Words<Scale> {
+  static constexpr std::string_view kind = "scale";
+  static constexpr WordList<Scale, 3> list{
+      {{Scale::smoke, "smoke"}, {Scale::quick, "quick"}, {Scale::full, "full"}}};
+};
+inline std::string_view to_string(Scale scale) { return word_of(scale); }
 
 }  // namespace dpsosp

@@ -13,6 +13,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "dpsosp/core/words.hpp"
 #include "dpsosp/experiments/provenance.hpp"
 #include "dpsosp/experiments/run_key.hpp"
 
@@ -22,7 +23,14 @@ enum class RunStatus {
   finished,  ///< `result` holds the run's numbers
   failed,    ///< the run has no numbers; `reason` says why
 };
-std::string_view to_string(RunStatus status);
+
+template <>
+struct Words<RunStatus> {
+  static constexpr std::string_view kind = "status";
+  static constexpr WordList<RunStatus, 2> list{
+      {{RunStatus::finished, "finished"}, {RunStatus::failed, "failed"}}};
+};
+inline std::string_view to_string(RunStatus status) { return word_of(status); }
 
 /// A run as it is stored.
 struct StoredRun {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "dpsosp/core/vector.hpp"
+#include "dpsosp/core/words.hpp"
 
 namespace dpsosp {
 
@@ -30,7 +31,16 @@ struct BatchPolicy {
   double divisor(Index records) const;
   bool operator==(const BatchPolicy&) const = default;
 };
-std::string_view to_string(BatchPolicy::Kind kind);
+
+template <>
+struct Words<BatchPolicy::Kind> {
+  static constexpr std::string_view kind = "batch";
+  static constexpr WordList<BatchPolicy::Kind, 4> list{{{BatchPolicy::Kind::all, "all"},
+                                                        {BatchPolicy::Kind::fresh, "fresh"},
+                                                        {BatchPolicy::Kind::sample, "sample"},
+                                                        {BatchPolicy::Kind::poisson, "poisson"}}};
+};
+inline std::string_view to_string(BatchPolicy::Kind kind) { return word_of(kind); }
 
 /// Records [begin, end).
 struct RecordRange {

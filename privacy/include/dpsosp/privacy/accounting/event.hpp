@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/words.hpp"
 
 namespace dpsosp {
 
@@ -15,7 +16,15 @@ enum class Adjacency {
   add_remove,   ///< one record more or less
   zero_out      ///< one record's contribution is replaced by zero; the count stays
 };
-std::string_view name_of(Adjacency adjacency);
+
+template <>
+struct Words<Adjacency> {
+  static constexpr std::string_view kind = "adjacency";
+  static constexpr WordList<Adjacency, 3> list{{{Adjacency::replace_one, "replace_one"},
+                                                {Adjacency::add_remove, "add_remove"},
+                                                {Adjacency::zero_out, "zero_out"}}};
+};
+inline std::string_view name_of(Adjacency adjacency) { return word_of(adjacency); }
 
 /// The accountant has no proof for the events it was asked about; the message says why.
 class UnsupportedError : public InputError {

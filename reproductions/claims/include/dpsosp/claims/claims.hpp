@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "dpsosp/claims/predicate.hpp"
+#include "dpsosp/core/words.hpp"
 #include "dpsosp/experiments/fit.hpp"
 #include "dpsosp/experiments/runs.hpp"
 #include "dpsosp/experiments/study.hpp"
@@ -48,7 +49,16 @@ struct Claim {
   std::string instead;    ///< of an unreachable claim: the claim below it that is tested
   std::string reference;  ///< what an independent program found
 };
-std::string_view to_string(Claim::Kind kind);
+
+template <>
+struct Words<Claim::Kind> {
+  static constexpr std::string_view kind = "kind of claim";
+  static constexpr WordList<Claim::Kind, 4> list{{{Claim::Kind::slope, "slope"},
+                                                  {Claim::Kind::predicate, "predicate"},
+                                                  {Claim::Kind::unreachable, "unreachable"},
+                                                  {Claim::Kind::later, "later"}}};
+};
+inline std::string_view to_string(Claim::Kind kind) { return word_of(kind); }
 
 /// The claims of a paper's claims.toml, in the file's order.
 /// \param source  for messages: the file's name
