@@ -21,8 +21,6 @@
 namespace dpsosp {
 namespace {
 
-using nlohmann::json;
-
 constexpr double delta = 1e-6;
 
 ProblemNumbers unit_problem(double n, double d) {
@@ -31,7 +29,7 @@ ProblemNumbers unit_problem(double n, double d) {
 
 double phi_of(double epsilon) { return rho_for(epsilon, delta, Conversion::bs); }
 
-Finding cap_covers_escapes(const Runs&, const Study&) {
+Finding cap_covers_escapes() {
   bool covered = true;
   std::vector<std::string> words;
   for (const double n : {1e4, 1e6, 1e8}) {
@@ -44,7 +42,7 @@ Finding cap_covers_escapes(const Runs&, const Study&) {
   return {.verdict = holds_if(covered), .measured = fmt::format("{}", fmt::join(words, "; "))};
 }
 
-Finding fresh_rate(const Runs&, const Study&) {
+Finding fresh_rate() {
   std::vector<double> n, alpha;
   for (double x = 1e10; x <= 1.1e13; x *= 10) {
     n.push_back(x);
@@ -58,7 +56,7 @@ Finding fresh_rate(const Runs&, const Study&) {
           .value = slope};
 }
 
-Finding fresh_population(const Runs&, const Study&) {
+Finding fresh_population() {
   const auto slope = [](double epsilon) {
     std::vector<double> n, alpha;
     for (double x = 1e12; x <= 1.1e16; x *= 10) {
@@ -83,7 +81,7 @@ Finding fresh_population(const Runs&, const Study&) {
 /// Replace-one zCDP of a query of sensitivity 2c/b with noise of deviation σ.
 double charge(double c, double b, double sigma) { return std::pow(2.0 * c / b / sigma, 2) / 2.0; }
 
-Finding empirical_privacy(const Runs&, const Study&) {
+Finding empirical_privacy() {
   const double n = 1e6, phi = 0.02, T = 1e5, T1 = 400;
   const auto spent = [&](double factor) {
     return T1 * charge(1, n, factor * std::sqrt(T1) / (n * std::sqrt(phi))) +
@@ -106,7 +104,7 @@ Finding empirical_privacy(const Runs&, const Study&) {
                     : ""};
 }
 
-Finding population_privacy(const Runs&, const Study&) {
+Finding population_privacy() {
   const double phi = 0.02;
   const auto t = ganesh_2023::theorem_4_6_at(unit_problem(1e8, 16), phi, 0.02, 0.02);
   const double first = charge(1, t.refresh_batch, t.refresh_deviation) / phi;
@@ -124,7 +122,7 @@ Finding population_privacy(const Runs&, const Study&) {
                         : ""};
 }
 
-Finding selection_privacy(const Runs&, const Study&) {
+Finding selection_privacy() {
   double total = 0;
   for (const ThresholdTest& t : plan_stationarity({.epsilon = 1,
                                 .gradient_scale = 0.1,
@@ -148,7 +146,7 @@ Finding selection_privacy(const Runs&, const Study&) {
                     : ""};
 }
 
-Finding risk_privacy(const Runs&, const Study&) {
+Finding risk_privacy() {
   double largest = 0;
   for (const double epsilon : {0.5, 1.0, 4.0})
     for (const double d : {1.0, 2.0, 4.0})
@@ -161,7 +159,7 @@ Finding risk_privacy(const Runs&, const Study&) {
           .measured = fmt::format("2 beta G D/n is at most {:.4f} epsilon", largest)};
 }
 
-Finding rounds_of_units(const Runs&, const Study&) {
+Finding rounds_of_units() {
   // Printed: C_LSI/(h G D) (βGD + 2 ln(1/δ)), with h = 1/((βG)² ln(2T/δ)) and T itself in h; with f
   // ten times as large G is, and β a tenth, so that βG and h stay.
   const auto rounds = [](double G) {
@@ -176,7 +174,7 @@ Finding rounds_of_units(const Runs&, const Study&) {
           .value = ratio};
 }
 
-Finding gradients_evaluated(const Runs&, const Study&) {
+Finding gradients_evaluated() {
   // T = M B/α² with α = (sqrt(68 d G M B/R_t)/n)^{2/3}, R_t two thirds of the zCDP of ε, here its
   // small-ε form ε²/(4 ln(1/δ)): the claim is about orders, not about one conversion.
   const auto total = [](double n, double d, double epsilon) {
@@ -200,7 +198,7 @@ Finding gradients_evaluated(const Runs&, const Study&) {
           "by the schedule's formulas n^{:.3f}, d^{:.3f}, eps^{:.3f}", in_n, in_d, in_epsilon)};
 }
 
-Finding against_liu_talwar(const Runs&, const Study&) {
+Finding against_liu_talwar() {
   const double d = 16;
   int as_said = 0, places = 0;
   std::vector<std::string> words;
@@ -237,16 +235,16 @@ Finding against_liu_talwar(const Runs&, const Study&) {
 
 std::vector<Predicate> ganesh_2023_formula_predicates() {
   return {
-      judged_by("ganesh-2023/table-2-tran-cutkosky-2022-gradients", no_jobs, gradients_evaluated),
-      judged_by("ganesh-2023/5", no_jobs, cap_covers_escapes),
-      judged_by("ganesh-2023/6-privacy", no_jobs, selection_privacy),
-      judged_by("ganesh-2023/7-fresh", no_jobs, fresh_rate),
-      judged_by("ganesh-2023/7-privacy", no_jobs, empirical_privacy),
-      judged_by("ganesh-2023/9-fresh", no_jobs, fresh_population),
-      judged_by("ganesh-2023/9-privacy", no_jobs, population_privacy),
-      judged_by("ganesh-2023/13-privacy", no_jobs, risk_privacy),
-      judged_by("ganesh-2023/15-rounds", no_jobs, rounds_of_units),
-      judged_by("ganesh-2023/18", no_jobs, against_liu_talwar),
+      by_formulas("ganesh-2023/table-2-tran-cutkosky-2022-gradients", gradients_evaluated),
+      by_formulas("ganesh-2023/5", cap_covers_escapes),
+      by_formulas("ganesh-2023/6-privacy", selection_privacy),
+      by_formulas("ganesh-2023/7-fresh", fresh_rate),
+      by_formulas("ganesh-2023/7-privacy", empirical_privacy),
+      by_formulas("ganesh-2023/9-fresh", fresh_population),
+      by_formulas("ganesh-2023/9-privacy", population_privacy),
+      by_formulas("ganesh-2023/13-privacy", risk_privacy),
+      by_formulas("ganesh-2023/15-rounds", rounds_of_units),
+      by_formulas("ganesh-2023/18", against_liu_talwar),
   };
 }
 

@@ -11,15 +11,13 @@
 #include <fmt/ranges.h>
 
 #include "dpsosp/claims/judging.hpp"
-#include "dpsosp/experiments/run_json.hpp"
+#include "dpsosp/experiments/run.hpp"
 #include "dpsosp/ganesh_2023/exponential_sampler.hpp"
 #include "dpsosp/problems/problem.hpp"
 #include "parts.hpp"
 
 namespace dpsosp {
 namespace {
-
-using nlohmann::json;
 
 constexpr double run_delta = 1e-6;
 
@@ -65,7 +63,7 @@ OneDimension multi_well(std::size_t cells) {
 
 constexpr std::array exponents{1.0, 2.0, 5.0, 10.0, 100.0};
 
-Finding gibbs_printed(const Runs&, const Study&) {
+Finding gibbs_printed() {
   // f = Gx on [-D/2, D/2] in units of GD: E - min = 1/b - 1/(e^b - 1), b = βGD.
   bool below = true;
   std::vector<std::string> words;
@@ -78,7 +76,7 @@ Finding gibbs_printed(const Runs&, const Study&) {
   return {.verdict = holds_if(below), .measured = fmt::format("{}", fmt::join(words, "; "))};
 }
 
-Finding gibbs_repaired(const Runs&, const Study&) {
+Finding gibbs_repaired() {
   double largest = 0;
   for (const double b : exponents)
     largest = std::max(largest, (1.0 - b / std::expm1(b)) / (2.0 + std::log(b)));
@@ -102,7 +100,7 @@ Finding gibbs_repaired(const Runs&, const Study&) {
       .value = largest};
 }
 
-Finding gibbs_stability(const Runs&, const Study&) {
+Finding gibbs_stability() {
   const OneDimension f = multi_well(2000);
   // Per-record losses are steeper than F by the records' own slope, 1.
   const double D = 2.0 * f.half_width, G = f.slope() + 1.0, beta = 4.0 / (G * D);
@@ -136,26 +134,18 @@ Finding gibbs_stability(const Runs&, const Study&) {
           .value = slope};
 }
 
-std::vector<RunDescription> langevin_runs_at(double n) {
-  std::vector<RunDescription> runs;
-  for (std::uint64_t seed = 0; seed < 20; ++seed) {
-    RunSpec spec;
-    spec.algorithm = "wang-chen-xu-2019/dp-gld";
-    spec.problem = "ripple-location";
-    spec.problem_settings = {{"sampling", "whole"}};
+std::vector<JobCell> langevin_cells(const Study&) {
+  RunSpec spec;
+  spec.algorithm = "wang-chen-xu-2019/dp-gld";
+  spec.problem = "ripple-location";
+  spec.problem_settings = {{"sampling", "whole"}};
+  spec.dimension = 4;
+  std::vector<JobCell> cells;
+  for (const double n : {1e3, 1e4, 1e5, 1e6}) {
     spec.records = static_cast<Index>(n);
-    spec.dimension = 4;
-    spec.seed = spec.data_seed = seed;
-    runs.push_back(describe(spec));
+    cells.push_back(seeded_cell(spec, 20, {{"records", n}}));
   }
-  return runs;
-}
-constexpr std::array langevin_records{1e3, 1e4, 1e5, 1e6};
-std::vector<json> langevin_jobs(const Study&) {
-  std::vector<json> jobs;
-  for (const double n : langevin_records)
-    for (const RunDescription& run : langevin_runs_at(n)) jobs.emplace_back(run);
-  return jobs;
+  return cells;
 }
 
 /// Whether risk · ln n (over what else the law has) grows by at most a fifth: it falls as 1/ln n.
@@ -163,12 +153,13 @@ bool follows_logarithm(const std::vector<double>& scaled) {
   return std::ranges::max(scaled) <= 1.2 * scaled.front();
 }
 
-Finding langevin(const Runs& runs, const Study&) {
+Finding langevin(const Evidence& e) {
   std::vector<double> scaled;
   std::vector<std::string> words;
-  for (const double n : langevin_records) {
-    const auto risk = values_of(finished(runs, langevin_runs_at(n)), "output.excess_risk");
-    if (risk.empty()) return {.verdict = Verdict::inconclusive, .reason = "no run finished"};
+  for (const JudgedCell& cell : e.cells) {
+    const double n = cell.number_at("records");
+    const auto risk = cell.metric("output.excess_risk");
+    if (risk.empty()) return nothing_ran();
     scaled.push_back(mean(risk) * std::log(n) / 4.0);
     words.push_back(
         fmt::format("n = {:g}: risk {:.3f}, scaled {:.3f}", n, mean(risk), scaled.back()));
@@ -181,31 +172,23 @@ Finding langevin(const Runs& runs, const Study&) {
                            "no finite one is proved; the printed rate needs one that grows with n"};
 }
 
-std::vector<RunDescription> exponential_runs_at(double n) {
-  std::vector<RunDescription> runs;
-  for (std::uint64_t seed = 0; seed < 200; ++seed) {
-    RunSpec spec;
-    spec.algorithm = "ganesh-2023/exponential-mechanism";
-    spec.problem = "multi-well";
-    spec.problem_settings = {{"sampling", "whole"}};
-    spec.settings = {{"method", "rejection"}};
-    spec.schedule = Schedule::paper;
+std::vector<JobCell> exponential_cells(const Study&) {
+  RunSpec spec;
+  spec.algorithm = "ganesh-2023/exponential-mechanism";
+  spec.problem = "multi-well";
+  spec.problem_settings = {{"sampling", "whole"}};
+  spec.settings = {{"method", "rejection"}};
+  spec.schedule = Schedule::paper;
+  spec.dimension = 1;
+  std::vector<JobCell> cells;
+  for (const double n : {1e2, 1e4, 1e6, 1e8}) {
     spec.records = static_cast<Index>(n);
-    spec.dimension = 1;
-    spec.seed = spec.data_seed = seed;
-    runs.push_back(describe(spec));
+    cells.push_back(seeded_cell(spec, 200, {{"records", n}}));
   }
-  return runs;
-}
-constexpr std::array exponential_records{1e2, 1e4, 1e6, 1e8};
-std::vector<json> exponential_jobs(const Study&) {
-  std::vector<json> jobs;
-  for (const double n : exponential_records)
-    for (const RunDescription& run : exponential_runs_at(n)) jobs.emplace_back(run);
-  return jobs;
+  return cells;
 }
 
-Finding exponential_risk(const Runs& runs, const Study&) {
+Finding exponential_risk(const Evidence& e) {
   const PublicFacts facts = find_problem("multi-well")->facts({.records = 100, .dimension = 1});
   const double G = facts.constants[constant::lipschitz], D = facts.domain.diameter(1);
   const OneDimension f = multi_well(20000);
@@ -213,9 +196,9 @@ Finding exponential_risk(const Runs& runs, const Study&) {
   bool below = true, agree = true;
   std::vector<double> scaled;
   std::vector<std::string> words;
-  for (const double n : exponential_records) {
-    const std::vector<double> risks =
-        values_of(finished(runs, exponential_runs_at(n)), "population.output.excess_risk");
+  for (const JudgedCell& cell : e.cells) {
+    const double n = cell.number_at("records");
+    const auto risks = cell.metric("population.output.excess_risk");
     const double beta = ganesh_2023::inverse_temperature_of(
         ganesh_2023::BetaMode::printed, n, 1, G, D, {.epsilon = 1, .delta = run_delta}, 12);
     const double mu = ganesh_2023::printed_regularizer(beta, 1, D);
@@ -248,11 +231,11 @@ Finding exponential_risk(const Runs& runs, const Study&) {
 
 std::vector<Predicate> ganesh_2023_mechanism_predicates() {
   return {
-      judged_by("ganesh-2023/table-1-dp-gld", langevin_jobs, langevin),
-      judged_by("ganesh-2023/11", no_jobs, gibbs_printed),
-      judged_by("ganesh-2023/11-repaired", no_jobs, gibbs_repaired),
-      judged_by("ganesh-2023/12", no_jobs, gibbs_stability),
-      judged_by("ganesh-2023/13", exponential_jobs, exponential_risk),
+      {"ganesh-2023/table-1-dp-gld", langevin_cells, langevin},
+      by_formulas("ganesh-2023/11", gibbs_printed),
+      by_formulas("ganesh-2023/11-repaired", gibbs_repaired),
+      by_formulas("ganesh-2023/12", gibbs_stability),
+      {"ganesh-2023/13", exponential_cells, exponential_risk},
   };
 }
 

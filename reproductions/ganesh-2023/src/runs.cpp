@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <limits>
 #include <map>
 #include <optional>
@@ -14,17 +15,13 @@
 
 #include "dpsosp/claims/judging.hpp"
 #include "dpsosp/experiments/metric.hpp"
-#include "dpsosp/experiments/run_json.hpp"
 #include "dpsosp/experiments/study.hpp"
-#include "dpsosp/experiments/sweep.hpp"
 #include "dpsosp/privacy/stationarity_test.hpp"
 #include "dpsosp/problems/problem.hpp"
 #include "parts.hpp"
 
 namespace dpsosp {
 namespace {
-
-using nlohmann::json;
 
 constexpr const char* spider_sweep = "ganesh-2023-stochastic-spider";
 
@@ -49,14 +46,13 @@ double selection_scale(double n, double epsilon) {
       .question_scale();
 }
 
-/// The parts of the sweep that measure the empirical theorem; `only` of one.
-std::vector<Cell> empirical_cells(const Study& study, std::string_view only = {}) {
-  const Sweep sweep = study.sweep(spider_sweep);
-  std::vector<Cell> cells;
-  for (const Part& part : sweep.parts)
-    if (only.empty() ? part.name == "n" || part.name == "d" || part.name == "epsilon"
-                     : part.name == only)
-      for (Cell& c : cells_of(sweep, part)) cells.push_back(std::move(c));
+std::vector<JobCell> cells_of_parts(const Study& study,
+                                    std::string_view sweep,
+                                    std::initializer_list<std::string_view> parts) {
+  std::vector<JobCell> cells = sweep_cells(study, sweep);
+  std::erase_if(cells, [&](const JobCell& cell) {
+    return std::ranges::find(parts, cell.part) == parts.end();
+  });
   return cells;
 }
 
@@ -67,80 +63,64 @@ struct SpiderRun {
   double metric(std::string_view name) const { return metric_of(*result, name).value(); }
 };
 
-/// The finished runs of a cell with the constants of their problem, which all of them share.
-std::vector<SpiderRun> spider_runs(const Runs& runs, const Cell& cell) {
+/// The finished runs with the constants of their problem, which those of a cell share.
+std::vector<SpiderRun> spider_runs(const Evidence& e, std::string_view part = {}) {
   std::vector<SpiderRun> all;
-  std::optional<Constants> numbers;
-  for (const FinishedRun& r : finished(runs, cell.runs)) {
-    if (!numbers) numbers = facts_of(*r.run).constants;
-    all.push_back({r.result, *numbers});
+  for (const JudgedCell* cell : e.of(spider_sweep, part)) {
+    std::optional<Constants> numbers;
+    for (const auto& [run, result] : cell->finished()) {
+      if (!numbers) numbers = facts_of(*run).constants;
+      all.push_back({result, *numbers});
+    }
   }
   return all;
 }
 
-std::vector<Cell> population_risk_cells(const Study& study) {
-  const Sweep sweep = study.sweep("ganesh-2023-excess-risk");
-  std::vector<Cell> cells;
-  for (const Part& part : sweep.parts)
-    if (part.name == "population-n" || part.name == "population-d")
-      for (Cell& c : cells_of(sweep, part)) cells.push_back(std::move(c));
-  return cells;
+std::vector<JobCell> population_risk_cells(const Study& study) {
+  return cells_of_parts(study, "ganesh-2023-excess-risk", {"population-n", "population-d"});
 }
 
-std::vector<json> population_risk_jobs(const Study& study) {
-  std::vector<json> jobs;
-  for (const Cell& c : population_risk_cells(study))
-    jobs.insert(jobs.end(), c.runs.begin(), c.runs.end());
-  return jobs;
-}
-
-Finding population_risk(const Runs& runs, const Study& study) {
+Finding population_risk(const Evidence& e) {
   double largest = 0, least = std::numeric_limits<double>::infinity();
   int cells = 0;
-  for (const Cell& cell : population_risk_cells(study)) {
-    const CellMetric m = measure(runs, cell, "population.output.excess_risk");
-    if (m.values.empty()) continue;
-    const RunDescription& run = cell.runs.front();
+  for (const JudgedCell& cell : e.cells) {
+    const auto risks = cell.metric("population.output.excess_risk");
+    if (risks.empty()) continue;
+    const RunDescription& run = *cell.finished().front().run;
     const PublicFacts facts = facts_of(run);
     const auto n = static_cast<double>(run.records);
     const auto d = static_cast<double>(facts.dimension);
-    const double diameter = 2.0 * median(measure(runs, cell, "parameters.domain_radius").values);
+    const double diameter = 2.0 * median(cell.metric("parameters.domain_radius"));
     const double bound = facts.constants[constant::lipschitz] * diameter *
                          (d / (n * run.epsilon) + std::sqrt(d / n));
-    largest = std::max(largest, median(m.values) / bound);
-    least = std::min(least, median(m.values) / bound);
+    largest = std::max(largest, median(risks) / bound);
+    least = std::min(least, median(risks) / bound);
     ++cells;
   }
-  if (cells == 0) return {.verdict = Verdict::inconclusive, .reason = "no run finished"};
+  if (cells == 0) return nothing_ran();
   return {.verdict = holds_if(largest <= 1.0),
           .measured = fmt::format(
               "median risk over bound from {:.3g} to {:.3g} in {} cells", least, largest, cells)};
 }
 
-/// The runs that are about Theorem 4.2: parts n, d and epsilon.
-std::vector<json> spider_empirical_jobs(const Study& study) {
-  std::vector<json> jobs;
-  for (const Cell& c : empirical_cells(study))
-    jobs.insert(jobs.end(), c.runs.begin(), c.runs.end());
-  return jobs;
+/// The runs that are about Theorem 4.2.
+std::vector<JobCell> spider_empirical_cells(const Study& study) {
+  return cells_of_parts(study, spider_sweep, {"n", "d", "epsilon"});
 }
 
-Finding spider_estimator_error(const Runs& runs, const Study& study) {
+Finding spider_estimator_error(const Evidence& e) {
   double largest = 0;
   std::map<std::string, std::pair<double, double>> spread;
-  const Sweep sweep = study.sweep(spider_sweep);
-  for (const Part& part : sweep.parts) {
-    if (part.name != "n" && part.name != "d" && part.name != "epsilon") continue;
-    for (const Cell& cell : cells_of(sweep, part)) {
-      std::vector<double> ratios;
-      for (const SpiderRun& r : spider_runs(runs, cell))
-        ratios.push_back(r.metric("estimate.largest") / r.metric("schedule.alpha"));
-      if (ratios.empty()) continue;
-      largest = std::max(largest, std::ranges::max(ratios));
-      const double middle = median(ratios);
-      auto [at, fresh] = spread.try_emplace(part.name, middle, middle);
-      at->second = {std::min(at->second.first, middle), std::max(at->second.second, middle)};
-    }
+  for (const JudgedCell& cell : e.cells) {
+    std::vector<double> ratios;
+    for (const FinishedRun& r : cell.finished())
+      ratios.push_back(metric_of(*r.result, "estimate.largest").value() /
+                       metric_of(*r.result, "schedule.alpha").value());
+    if (ratios.empty()) continue;
+    largest = std::max(largest, std::ranges::max(ratios));
+    const double middle = median(ratios);
+    auto [at, fresh] = spread.try_emplace(cell.cell().part, middle, middle);
+    at->second = {std::min(at->second.first, middle), std::max(at->second.second, middle)};
   }
   std::vector<std::string> words;
   bool flat = true;
@@ -157,39 +137,37 @@ Finding spider_estimator_error(const Runs& runs, const Study& study) {
                                   : "not flat"};
 }
 
-Finding spider_benign_escape(const Runs& runs, const Study& study) {
+Finding spider_benign_escape(const Evidence& e) {
   int left = 0, all = 0;
-  for (const Cell& cell : empirical_cells(study, "n"))
-    for (const SpiderRun& r : spider_runs(runs, cell)) {
-      const double alpha = r.metric("schedule.alpha");
-      // Only from where an escape is due at once.
-      if (r.result->start.gradient_norm > alpha) continue;
-      const double drop = r.metric("start.value") - r.result->best.value().value;
-      const double curvature = r.result->best.value().lambda_min;
-      left += drop >= std::pow(alpha, 1.5) /
-                          (4.0 * std::sqrt(r.numbers[constant::hessian_lipschitz])) &&
-              curvature >= -std::sqrt(r.numbers[constant::hessian_lipschitz] * alpha);
-      ++all;
-    }
+  for (const SpiderRun& r : spider_runs(e, "n")) {
+    const double alpha = r.metric("schedule.alpha");
+    // Only from where an escape is due at once.
+    if (r.result->start.gradient_norm > alpha) continue;
+    const double drop = r.metric("start.value") - r.result->best.value().value;
+    const double curvature = r.result->best.value().lambda_min;
+    left +=
+        drop >= std::pow(alpha, 1.5) / (4.0 * std::sqrt(r.numbers[constant::hessian_lipschitz])) &&
+        curvature >= -std::sqrt(r.numbers[constant::hessian_lipschitz] * alpha);
+    ++all;
+  }
   if (all == 0)
     return {.verdict = Verdict::inconclusive, .reason = "no run started where an escape is due"};
   return {.verdict = holds_if(left >= 0.95 * all),
           .measured = fmt::format("{} of {} runs left the saddle with the decrease", left, all)};
 }
 
-Finding spider_refresh_count(const Runs& runs, const Study& study) {
+Finding spider_refresh_count(const Evidence& e) {
   double largest = 0;
   int capped = 0, all = 0;
-  for (const Cell& cell : empirical_cells(study))
-    for (const SpiderRun& r : spider_runs(runs, cell)) {
-      const double kappa = r.metric("parameters.drift_threshold");
-      largest = std::max(
-          largest,
-          r.metric("counts.refreshes") / (1.0 + 4.0 * r.numbers[constant::suboptimality] /
-                                                    (r.numbers[constant::smoothness] * kappa)));
-      capped += r.result->algorithm.status == Status::cap;
-      ++all;
-    }
+  for (const SpiderRun& r : spider_runs(e)) {
+    const double kappa = r.metric("parameters.drift_threshold");
+    largest = std::max(
+        largest,
+        r.metric("counts.refreshes") / (1.0 + 4.0 * r.numbers[constant::suboptimality] /
+                                                  (r.numbers[constant::smoothness] * kappa)));
+    capped += r.result->algorithm.status == Status::cap;
+    ++all;
+  }
   return {
       .verdict = holds_if(largest <= 1.0 && capped == 0),
       .measured = fmt::format("at most {:.3f} of 1 + 4 B/(M kappa) over {} runs; {} end at the cap",
@@ -198,17 +176,16 @@ Finding spider_refresh_count(const Runs& runs, const Study& study) {
                               capped)};
 }
 
-Finding spider_budget_kept(const Runs& runs, const Study& study) {
+Finding spider_budget_kept(const Evidence& e) {
   int all = 0, kept = 0;
   double largest = 0;
-  for (const Cell& cell : empirical_cells(study))
-    for (const SpiderRun& r : spider_runs(runs, cell)) {
-      const PrivacyResult& privacy = r.result->privacy;
-      const double share = privacy.spent / privacy.guarantee;
-      largest = std::max(largest, share);
-      kept += share <= 1.0 + 1e-12 && privacy.label == PrivacyLabel::enforced;
-      ++all;
-    }
+  for (const SpiderRun& r : spider_runs(e)) {
+    const PrivacyResult& privacy = r.result->privacy;
+    const double share = privacy.spent / privacy.guarantee;
+    largest = std::max(largest, share);
+    kept += share <= 1.0 + 1e-12 && privacy.label == PrivacyLabel::enforced;
+    ++all;
+  }
   return {
       .verdict = holds_if(kept == all && all > 0),
       .measured = fmt::format("{} of {} runs enforced and within; at most {:.3f} of epsilon spent",
@@ -217,19 +194,18 @@ Finding spider_budget_kept(const Runs& runs, const Study& study) {
                               largest)};
 }
 
-Finding spider_selection_cost(const Runs& runs, const Study& study) {
+Finding spider_selection_cost(const Evidence& e) {
   int accepted = 0, all = 0;
   double worst = 0;
   std::vector<double> ratios;
-  for (const Cell& cell : empirical_cells(study, "n"))
-    for (const SpiderRun& r : spider_runs(runs, cell)) {
-      ++all;
-      if (r.result->algorithm.status != Status::certified) continue;
-      ++accepted;
-      const double level = r.metric("output.sosp_level");
-      worst = std::max(worst, level / r.metric("schedule.alpha"));
-      ratios.push_back(level / r.metric("best.sosp_level"));
-    }
+  for (const SpiderRun& r : spider_runs(e, "n")) {
+    ++all;
+    if (r.result->algorithm.status != Status::certified) continue;
+    ++accepted;
+    const double level = r.metric("output.sosp_level");
+    worst = std::max(worst, level / r.metric("schedule.alpha"));
+    ratios.push_back(level / r.metric("best.sosp_level"));
+  }
   // The scale of the selection at ε = sqrt(φ): a formula in n and φ.
   const auto noise = [](double n, double phi) { return selection_scale(n, std::sqrt(phi)); };
   const double in_n =
@@ -255,12 +231,12 @@ Finding spider_selection_cost(const Runs& runs, const Study& study) {
 
 std::vector<Predicate> ganesh_2023_run_predicates() {
   return {
-      judged_by("ganesh-2023/1", spider_empirical_jobs, spider_estimator_error),
-      judged_by("ganesh-2023/2-benign", spider_empirical_jobs, spider_benign_escape),
-      judged_by("ganesh-2023/4", spider_empirical_jobs, spider_refresh_count),
-      judged_by("ganesh-2023/7-privacy-repaired", spider_empirical_jobs, spider_budget_kept),
-      judged_by("ganesh-2023/10", spider_empirical_jobs, spider_selection_cost),
-      judged_by("ganesh-2023/16-population", population_risk_jobs, population_risk),
+      {"ganesh-2023/1", spider_empirical_cells, spider_estimator_error},
+      {"ganesh-2023/2-benign", spider_empirical_cells, spider_benign_escape},
+      {"ganesh-2023/4", spider_empirical_cells, spider_refresh_count},
+      {"ganesh-2023/7-privacy-repaired", spider_empirical_cells, spider_budget_kept},
+      {"ganesh-2023/10", spider_empirical_cells, spider_selection_cost},
+      {"ganesh-2023/16-population", population_risk_cells, population_risk},
   };
 }
 
