@@ -36,7 +36,7 @@ plots::Cell spread_cell(const CellMetric& m) {
   return c;
 }
 
-std::vector<json> rate_jobs(const Study& study) { return jobs_of(rate_sweep(study)); }
+std::vector<json> rate_jobs(const Study& study) { return jobs_of(study.sweep(rate_sweep)); }
 
 const Part* part_of(const Sweep& sweep, std::string_view name) {
   const auto found = std::ranges::find(sweep.parts, name, &Part::name);
@@ -141,7 +141,7 @@ plots::Figure share_figure(const Runs& runs, const Sweep& sweep) {
 }
 
 plots::Exhibit rates(const Runs& runs, const Study& study) {
-  const Sweep sweep = rate_sweep(study);
+  const Sweep sweep = study.sweep(rate_sweep);
   const std::vector<Slope> slopes = slopes_of(runs, sweep);
   plots::Exhibit e;
   int judged = 0, met = 0;
@@ -263,7 +263,7 @@ plots::Figure bound_figure(const Runs& runs, const Sweep& sweep) {
 }
 
 plots::Exhibit no_clipping(const Runs& runs, const Study& study) {
-  const Sweep sweep = rate_sweep(study);
+  const Sweep sweep = study.sweep(rate_sweep);
   plots::Exhibit e;
   e.tables = {bound_table(runs, sweep), delta_table(), controls_table(runs, sweep, "controls")};
   if (plots::Figure f = bound_figure(runs, sweep); !f.panels.empty())

@@ -7,7 +7,6 @@
 #include <string>
 
 #include "dpsosp/experiments/metric.hpp"
-#include "dpsosp/experiments/study.hpp"
 
 namespace dpsosp::avdiukhin_2024_exhibit {
 
@@ -18,8 +17,6 @@ constexpr double gap = 0.6530477748538477;                // −F* of one well
 constexpr double deviation = 1.0;                         // every record's own gradient
 
 }  // namespace
-
-Sweep rate_sweep(const Study& study) { return study.sweep("avdiukhin-2024-rate"); }
 
 avdiukhin_2024::Numbers well_numbers(double records, double dimension) {
   return {.records = records,

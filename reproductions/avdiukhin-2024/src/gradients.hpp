@@ -3,13 +3,12 @@
 
 #include "dpsosp/avdiukhin_2024/theory.hpp"
 #include "dpsosp/claims/judging.hpp"
-#include "dpsosp/experiments/study.hpp"
 
 /// What the exhibits and the claims of avdiukhin-2024 share: its sweep on the double well, and the
 /// bound of Lemma 3.2 against the gradients of a run.
 namespace dpsosp::avdiukhin_2024_exhibit {
 
-Sweep rate_sweep(const Study& study);
+inline constexpr const char* rate_sweep = "avdiukhin-2024-rate";
 
 /// The problem's numbers L, f_max and σ, as the arms of the sweep get them.
 avdiukhin_2024::Numbers well_numbers(double records, double dimension);

@@ -10,9 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "dpsosp/claims/judging.hpp"
-#include "dpsosp/experiments/json_number.hpp"
 #include "dpsosp/experiments/metric.hpp"
-#include "dpsosp/experiments/run_json.hpp"
 #include "dpsosp/experiments/study.hpp"
 #include "gradients.hpp"
 #include "parts.hpp"
@@ -24,23 +22,23 @@ using nlohmann::json;
 using namespace avdiukhin_2024;
 using namespace avdiukhin_2024_exhibit;
 
-std::vector<json> escape_jobs(const Study& study) {
-  std::vector<json> jobs;
+std::vector<JobCell> escape_cells(const Study& study) {
+  std::vector<JobCell> cells;
   for (const double records : log_grid(1e3, 1e5, 5))
-    jobs.push_back(study.probe("avdiukhin-2024/escape-time",
-                               {{"records", records},
-                                {"dimension", 10},
-                                {"runs", study.scale == Scale::smoke ? 5 : 200}}));
-  return jobs;
+    cells.push_back(probe_cell(
+        study,
+        "avdiukhin-2024/escape-time",
+        {{"records", records}, {"dimension", 10}, {"runs", study.scale == Scale::smoke ? 5 : 200}},
+        {{"records", records}}));
+  return cells;
 }
 
-Finding escape_time(const Runs& runs, const Study& study) {
+Finding logarithmic_escape(const Evidence& e) {
   std::vector<double> x, y;
-  for (const json& job : escape_jobs(study)) {
-    const StoredRun& stored = runs.at(job);
-    if (stored.status != RunStatus::finished) return nothing_ran();
-    x.push_back(std::log(job.at("parameters").at("records").get<double>()));
-    y.push_back(stored.result.at("mean_time"));
+  for (const JudgedCell& cell : e.cells) {
+    if (!cell.all_finished()) return nothing_ran();
+    x.push_back(std::log(cell.number_at("records")));
+    y.push_back(cell.numbers("mean_time").front());
   }
   const auto count = static_cast<double>(x.size());
   double mx = 0, my = 0, xy = 0, xx = 0;
@@ -67,16 +65,17 @@ Finding escape_time(const Runs& runs, const Study& study) {
 
 constexpr std::array escape_steps_seen{1, 10, 20, 50};
 
-std::vector<json> lemma_b8_jobs(const Study& study) {
-  return {study.probe("avdiukhin-2024/quadratic-escape",
-                      {{"step_times_curvature", 0.1},
-                       {"noise", 0.05},
-                       {"runs", 4000},
-                       {"steps", escape_steps_seen}})};
+std::vector<JobCell> lemma_b8_cells(const Study& study) {
+  return {probe_cell(study,
+                     "avdiukhin-2024/quadratic-escape",
+                     {{"step_times_curvature", 0.1},
+                      {"noise", 0.05},
+                      {"runs", 4000},
+                      {"steps", escape_steps_seen}})};
 }
 
-Finding lemma_b8(const Runs& runs, const Study& study) {
-  const StoredRun& stored = runs.at(lemma_b8_jobs(study).front());
+Finding lemma_b8(const Evidence& e) {
+  const StoredRun& stored = *e.cells.front().stored().front();
   if (stored.status != RunStatus::finished) return nothing_ran();
   double worst = 0;
   for (std::size_t k = 0; k < escape_steps_seen.size(); ++k) {
@@ -98,41 +97,43 @@ Finding lemma_b8(const Runs& runs, const Study& study) {
                              between ? "at t = 20..200" : "fails"));
 }
 
-struct Clipped {
-  const char* problem;
-  double deviation;  // 0: of the gradient bound
-  double share;      // of the proved C
-};
-constexpr std::array clipped_runs{Clipped{"double-well", 1.0, 1.0},
-                                  Clipped{"double-well", 1.0, 0.5},
-                                  Clipped{"glm-sigmoid", 0.0, 1.0},
-                                  Clipped{"glm-sigmoid", 0.0, 0.05}};
-
-std::vector<json> clipping_jobs(const Study& study) {
-  std::vector<json> jobs;
-  for (const Clipped& c : clipped_runs)
-    for (std::uint64_t seed = 0; seed < (study.scale == Scale::smoke ? 2U : 10U); ++seed) {
-      json parameters{{"problem", c.problem}, {"records", 10000}, {"share", c.share}};
-      if (c.deviation > 0) parameters["deviation"] = c.deviation;
-      jobs.push_back(study.probe("avdiukhin-2024/clipping-apart", parameters, seed));
-    }
-  return jobs;
+std::vector<JobCell> clipping_cells(const Study& study) {
+  struct Clipped {
+    const char* problem;
+    double deviation;  // 0: of the gradient bound
+    double share;      // of the proved C
+  };
+  std::vector<JobCell> cells;
+  for (const Clipped& c : {Clipped{"double-well", 1.0, 1.0},
+                           Clipped{"double-well", 1.0, 0.5},
+                           Clipped{"glm-sigmoid", 0.0, 1.0},
+                           Clipped{"glm-sigmoid", 0.0, 0.05}}) {
+    json parameters{{"problem", c.problem}, {"records", 10000}, {"share", c.share}};
+    if (c.deviation > 0) parameters["deviation"] = c.deviation;
+    cells.push_back(probe_cell(study,
+                               "avdiukhin-2024/clipping-apart",
+                               parameters,
+                               {{"problem", c.problem}, {"share", c.share}},
+                               study.scale == Scale::smoke ? 2 : 10));
+  }
+  return cells;
 }
 
-Finding clipping_is_inactive(const Runs& runs, const Study& study) {
+Finding clipping_is_inactive(const Evidence& e) {
   int count = 0, kept = 0, violated = 0, parted = 0, below = 0;
-  for (const json& job : clipping_jobs(study)) {
-    const StoredRun& stored = runs.at(job);
-    if (stored.status != RunStatus::finished) return nothing_ran();
-    const std::int64_t violation = stored.result.at("first_violation"),
-                       apart = stored.result.at("parted");
-    const bool proved = job.at("parameters").at("share") == 1.0;
-    ++count;
-    below += proved;
-    violated += violation >= 0;
-    parted += apart >= 0;
-    // x_t is made of the steps before t
-    kept += violation < 0 ? apart < 0 : !proved && (apart < 0 || apart > violation);
+  for (const JudgedCell& cell : e.cells) {
+    if (!cell.all_finished()) return nothing_ran();
+    const auto violations = cell.numbers("first_violation"), partings = cell.numbers("parted");
+    const bool proved = cell.number_at("share") == 1.0;
+    for (std::size_t k = 0; k < violations.size(); ++k) {
+      const double violation = violations[k], apart = partings[k];
+      ++count;
+      below += proved;
+      violated += violation >= 0;
+      parted += apart >= 0;
+      // x_t is made of the steps before t
+      kept += violation < 0 ? apart < 0 : !proved && (apart < 0 || apart > violation);
+    }
   }
   if (violated == 0)
     return {.verdict = Verdict::inconclusive, .reason = "no gradient was longer than C"};
@@ -150,7 +151,7 @@ Finding clipping_is_inactive(const Runs& runs, const Study& study) {
 
 constexpr double selection_candidates = 6, selection_failure = 0.05;
 
-std::vector<RunDescription> selection_runs(const Study& study) {
+std::vector<JobCell> selection_cells(const Study& study) {
   RunSpec spec;
   spec.algorithm = "avdiukhin-2024/dp-sgd";
   spec.problem = "double-well";
@@ -163,26 +164,16 @@ std::vector<RunDescription> selection_runs(const Study& study) {
                    {"deviation", "1"},
                    {"largest_deviation", "1"}};
   spec.observations = 0;
-  std::vector<RunDescription> runs;
-  for (spec.seed = 0; spec.seed < (study.scale == Scale::full    ? 200U
-                                   : study.scale == Scale::quick ? 40U
-                                                                 : 5U);
-       ++spec.seed) {
-    spec.data_seed = spec.seed;
-    runs.push_back(describe(spec));
-  }
-  return runs;
+  return {seeded_cell(spec,
+                      study.scale == Scale::full    ? 200
+                      : study.scale == Scale::quick ? 40
+                                                    : 5)};
 }
 
-std::vector<json> selection_jobs(const Study& study) {
-  const auto runs = selection_runs(study);
-  return {runs.begin(), runs.end()};
-}
-
-Finding section_3_4(const Runs& runs, const Study& study) {
+Finding section_3_4(const Evidence& e) {
   int count = 0, none = 0, far = 0;
   double needed = 0, records = 0, worst = 0;
-  for (const FinishedRun& run : finished(runs, selection_runs(study))) {
+  for (const FinishedRun& run : e.finished()) {
     const RunResult& r = *run.result;
     const auto parameter = [&](const char* name) {
       return *metric_of(r, fmt::format("parameters.{}", name));
@@ -223,16 +214,16 @@ Finding section_3_4(const Runs& runs, const Study& study) {
 constexpr double test_epsilon = 0.1;
 constexpr int tested = 10;
 
-std::vector<json> independent_jobs(const Study& study) {
-  return {study.probe("avdiukhin-2024/independent-tests",
-                      {{"epsilon", test_epsilon}, {"candidates", tested}})};
+std::vector<JobCell> independent_cells(const Study& study) {
+  return {probe_cell(study,
+                     "avdiukhin-2024/independent-tests",
+                     {{"epsilon", test_epsilon}, {"candidates", tested}})};
 }
 
-Finding section_3_4_privacy(const Runs& runs, const Study& study) {
-  const StoredRun& stored = runs.at(independent_jobs(study).front());
-  if (stored.status != RunStatus::finished) return nothing_ran();
-  const double added = stored.result.at("added"),
-               spent = from_json_number(stored.result.at("spent"));
+Finding section_3_4_privacy(const Evidence& e) {
+  const JudgedCell& cell = e.cells.front();
+  if (!cell.all_finished()) return nothing_ran();
+  const double added = cell.numbers("added").front(), spent = cell.numbers("spent").front();
   return finding(std::min(added, spent) <= test_epsilon + 1e-12,
                  fmt::format("{} candidates cost {:.4g} ε, by the ledger {:.4g} ε at δ = 1e-6",
                              tested,
@@ -241,7 +232,7 @@ Finding section_3_4_privacy(const Runs& runs, const Study& study) {
                  "every question has two tests, and each has half the noise of replace-one");
 }
 
-std::vector<RunDescription> appendix_c_runs(const Study& study) {
+std::vector<JobCell> appendix_c_cells(const Study& study) {
   RunSpec spec;
   spec.algorithm = "avdiukhin-2024/noisy-sgd";
   spec.problem = "phase-retrieval";
@@ -251,23 +242,13 @@ std::vector<RunDescription> appendix_c_runs(const Study& study) {
   spec.epsilon = 8;
   spec.calibrator = Calibrator::rdp;
   spec.door = Door::no_clipping;
-  std::vector<RunDescription> runs;
-  for (spec.seed = 0; spec.seed < (study.scale == Scale::full ? 20U : 3U); ++spec.seed) {
-    spec.data_seed = spec.seed;
-    runs.push_back(describe(spec));
-  }
-  return runs;
+  return {seeded_cell(spec, study.scale == Scale::full ? 20 : 3)};
 }
 
-std::vector<json> appendix_c_jobs(const Study& study) {
-  const auto runs = appendix_c_runs(study);
-  return {runs.begin(), runs.end()};
-}
-
-Finding appendix_c(const Runs& runs, const Study& study) {
+Finding appendix_c(const Evidence& e) {
   int count = 0, kept = 0;
   double least = 1.0, promise = 0, start = std::numeric_limits<double>::infinity();
-  for (const FinishedRun& run : finished(runs, appendix_c_runs(study))) {
+  for (const FinishedRun& run : e.finished()) {
     const double share = *metric_of(*run.result, "trace.fraction_solved");
     promise = std::max(promise, *metric_of(*run.result, "schedule.alpha"));
     start = std::min(start, *metric_of(*run.result, "start.sosp_level"));
@@ -294,12 +275,12 @@ Finding appendix_c(const Runs& runs, const Study& study) {
 
 std::vector<Predicate> avdiukhin_2024_lemma_predicates() {
   return {
-      judged_by("avdiukhin-2024/escape-time", escape_jobs, escape_time),
-      judged_by("avdiukhin-2024/clipping-is-inactive", clipping_jobs, clipping_is_inactive),
-      judged_by("avdiukhin-2024/section-3.4", selection_jobs, section_3_4),
-      judged_by("avdiukhin-2024/section-3.4-privacy", independent_jobs, section_3_4_privacy),
-      judged_by("avdiukhin-2024/lemma-b.8", lemma_b8_jobs, lemma_b8),
-      judged_by("avdiukhin-2024/appendix-c", appendix_c_jobs, appendix_c),
+      {"avdiukhin-2024/escape-time", escape_cells, logarithmic_escape},
+      {"avdiukhin-2024/clipping-is-inactive", clipping_cells, clipping_is_inactive},
+      {"avdiukhin-2024/section-3.4", selection_cells, section_3_4},
+      {"avdiukhin-2024/section-3.4-privacy", independent_cells, section_3_4_privacy},
+      {"avdiukhin-2024/lemma-b.8", lemma_b8_cells, lemma_b8},
+      {"avdiukhin-2024/appendix-c", appendix_c_cells, appendix_c},
   };
 }
 

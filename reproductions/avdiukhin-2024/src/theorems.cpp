@@ -20,8 +20,6 @@
 namespace dpsosp {
 namespace {
 
-using nlohmann::json;
-
 /// ε at δ = 0.01 of the noise of avdiukhin-2024, Theorem 3.1, with constant c₂ for a target ε:
 /// n = 50000, Poisson batches of 512, 2328 steps.
 double theorem_3_1_epsilon(double c2, double epsilon, Adjacency adjacency) {
@@ -42,8 +40,6 @@ double theorem_3_1_epsilon(double c2, double epsilon, Adjacency adjacency) {
 using namespace avdiukhin_2024;
 using namespace avdiukhin_2024_exhibit;
 
-std::vector<json> sweep_jobs(const Study& study) { return jobs_of(rate_sweep(study)); }
-
 /// T·B at the smallest budget that reaches α by Theorem 3.5, with Δ² = σ²/B.
 double oracle_calls(double alpha, double sigma, double dimension) {
   constexpr double batch = 1000.0, c_step = 1.0 / 128, k_steps = 64.0;
@@ -55,7 +51,7 @@ double oracle_calls(double alpha, double sigma, double dimension) {
   return target->steps * batch;
 }
 
-Finding theorem_1_1(const Runs&, const Study&) {
+Finding theorem_1_1() {
   const auto slope = [](const std::vector<double>& grid, const auto& calls) {
     std::vector<double> y;
     for (const double x : grid) y.push_back(calls(x));
@@ -73,7 +69,7 @@ Finding theorem_1_1(const Runs&, const Study&) {
       "the calls grow with the dimension");
 }
 
-Finding theorem_3_1(const Runs&, const Study&) {
+Finding theorem_3_1() {
   constexpr double premise = 2328.0 * 512 * 512 / (50000.0 * 50000.0);  // T B²/n²
   std::vector<std::string> texts;
   bool holds = true;
@@ -100,19 +96,15 @@ Finding theorem_3_1(const Runs&, const Study&) {
                  "c_{2} = 1 is too little noise");
 }
 
-Finding theorem_3_1_repaired(const Runs& runs, const Study& study) {
+Finding theorem_3_1_repaired(const Evidence& e) {
   int count = 0, kept = 0;
   double worst = 0;
-  each_run(runs,
-           rate_sweep(study),
-           "DP-SGD",
-           {"n", "d", "epsilon"},
-           [&](const Part&, const RunDescription& d, const RunResult& r) {
-             const double share = r.privacy.spent / d.epsilon;
-             worst = std::max(worst, share);
-             ++count;
-             kept += r.privacy.label == PrivacyLabel::enforced && share <= 1.0 + 1e-9;
-           });
+  for (const auto& [run, result] : e.finished(rate_sweep, {"n", "d", "epsilon"}, "DP-SGD")) {
+    const double share = result->privacy.spent / run->epsilon;
+    worst = std::max(worst, share);
+    ++count;
+    kept += result->privacy.label == PrivacyLabel::enforced && share <= 1.0 + 1e-9;
+  }
   if (count == 0) return nothing_ran();
   return finding(
       kept == count,
@@ -122,29 +114,27 @@ Finding theorem_3_1_repaired(const Runs& runs, const Study& study) {
                   worst));
 }
 
-Finding lemma_3_2(const Runs& runs, const Study& study) {
+Finding lemma_3_2(const Evidence& e) {
   double worst = 0, least = std::numeric_limits<double>::infinity(), most = 0;
   std::vector<double> first, last;
   double first_steps = std::numeric_limits<double>::infinity(), last_steps = 0;
   int count = 0;
-  each_run(runs,
-           rate_sweep(study),
-           "noisy SGD",
-           {"n", "d", "epsilon"},
-           [&](const Part& part, const RunDescription& d, const RunResult& r) {
-             const Gradients g = gradients_met({&d, &r});
-             ++count;
-             worst = std::max(worst, g.longest / g.lemma_3_2);
-             least = std::min(least, g.longest);
-             most = std::max(most, g.longest);
-             if (part.name != "n") return;
-             if (g.steps < first_steps) first.clear();
-             if (g.steps > last_steps) last.clear();
-             first_steps = std::min(first_steps, g.steps);
-             last_steps = std::max(last_steps, g.steps);
-             if (g.steps == first_steps) first.push_back(g.longest);
-             if (g.steps == last_steps) last.push_back(g.longest);
-           });
+  for (const FinishedRun& r : e.finished(rate_sweep, {"n", "d", "epsilon"}, "noisy SGD")) {
+    const Gradients g = gradients_met(r);
+    ++count;
+    worst = std::max(worst, g.longest / g.lemma_3_2);
+    least = std::min(least, g.longest);
+    most = std::max(most, g.longest);
+  }
+  for (const FinishedRun& r : e.finished(rate_sweep, {"n"}, "noisy SGD")) {
+    const Gradients g = gradients_met(r);
+    if (g.steps < first_steps) first.clear();
+    if (g.steps > last_steps) last.clear();
+    first_steps = std::min(first_steps, g.steps);
+    last_steps = std::max(last_steps, g.steps);
+    if (g.steps == first_steps) first.push_back(g.longest);
+    if (g.steps == last_steps) last.push_back(g.longest);
+  }
   if (count == 0) return nothing_ran();
   const double growth = median(last) / median(first);
   return finding(
@@ -160,7 +150,7 @@ Finding lemma_3_2(const Runs& runs, const Study& study) {
       worst > 1.0 ? "a gradient exceeds C" : "not flat in T");
 }
 
-Finding lemma_3_2_units(const Runs&, const Study&) {
+Finding lemma_3_2_units() {
   Numbers n = well_numbers(1e5, 10);
   const double C = lemma_3_2_bound(n, 1e4, 1e-5);
   n.smoothness *= 10;
@@ -172,19 +162,15 @@ Finding lemma_3_2_units(const Runs&, const Study&) {
                  "the terms have different units");
 }
 
-Finding lemma_3_2_repaired(const Runs& runs, const Study& study) {
+Finding lemma_3_2_repaired(const Evidence& e) {
   int count = 0, kept = 0;
   double worst = 0;
-  each_run(runs,
-           rate_sweep(study),
-           "noisy SGD",
-           {"n", "d", "epsilon"},
-           [&](const Part&, const RunDescription& d, const RunResult& r) {
-             const Gradients g = gradients_met({&d, &r});
-             ++count;
-             worst = std::max(worst, g.longest / g.nominal);
-             kept += g.violations == 0 && r.privacy.label == PrivacyLabel::conditional;
-           });
+  for (const FinishedRun& r : e.finished(rate_sweep, {"n", "d", "epsilon"}, "noisy SGD")) {
+    const Gradients g = gradients_met(r);
+    ++count;
+    worst = std::max(worst, g.longest / g.nominal);
+    kept += g.violations == 0 && r.result->privacy.label == PrivacyLabel::conditional;
+  }
   if (count == 0) return nothing_ran();
   Numbers n = well_numbers(1e5, 10);
   UnclippedRun run{
@@ -207,14 +193,14 @@ Finding lemma_3_2_repaired(const Runs& runs, const Study& study) {
                   ratio));
 }
 
-Finding theorem_3_3(const Runs&, const Study&) {
+Finding theorem_3_3() {
   const double reached = extremal_delta(1.0, 0.01, 0.01);
   return finding(reached <= 0.02 + 1e-12,
                  fmt::format("δ = {:.4g} against 0.02 at ε = 1", reached),
                  "e^{ε} δ is missing");
 }
 
-Finding theorem_3_3_repaired(const Runs& runs, const Study& study) {
+Finding theorem_3_3_repaired(const Evidence& e) {
   double off = 0;
   for (const double epsilon : {0.125, 1.0, 8.0}) {
     constexpr double delta = 1e-5;
@@ -223,18 +209,14 @@ Finding theorem_3_3_repaired(const Runs& runs, const Study& study) {
                             class_relative_delta({.epsilon = epsilon, .delta = delta}, delta)));
   }
   int count = 0, stated = 0;
-  each_run(runs,
-           rate_sweep(study),
-           "noisy SGD",
-           {"n", "d", "epsilon"},
-           [&](const Part&, const RunDescription& d, const RunResult& r) {
-             ++count;
-             if (!r.privacy.class_relative) return;
-             const double failure = r.privacy.class_relative->bound_failure;
-             stated += std::abs(class_relative_delta({.epsilon = d.epsilon, .delta = d.delta / 2},
-                                                     failure) -
-                                d.delta) <= 1e-9 * d.delta;
-           });
+  for (const auto& [run, result] : e.finished(rate_sweep, {"n", "d", "epsilon"}, "noisy SGD")) {
+    ++count;
+    if (!result->privacy.class_relative) continue;
+    const double failure = result->privacy.class_relative->bound_failure;
+    stated +=
+        std::abs(class_relative_delta({.epsilon = run->epsilon, .delta = run->delta / 2}, failure) -
+                 run->delta) <= 1e-9 * run->delta;
+  }
   if (count == 0) return nothing_ran();
   return finding(
       off <= 1e-12 && stated == count,
@@ -242,25 +224,21 @@ Finding theorem_3_3_repaired(const Runs& runs, const Study& study) {
           "the extremal pair is off by {:.1g}; {} of {} runs state it", off, stated, count));
 }
 
-Finding theorem_3_4_share(const Runs& runs, const Study& study) {
+Finding theorem_3_4_share(const Evidence& e) {
   int count = 0, kept = 0, empty = 0;
   double least = 1.0;
-  each_run(runs,
-           rate_sweep(study),
-           "",
-           {"n", "paper-schedule"},
-           [&](const Part&, const RunDescription&, const RunResult& r) {
-             const auto alpha = metric_of(r, "schedule.alpha");
-             const auto share = metric_of(r, "trace.fraction_solved");
-             const auto start = start_metric(r, "output.sosp_level");
-             if (!alpha || !share || !start || start_over_result * *alpha >= *start) {
-               ++empty;
-               return;
-             }
-             ++count;
-             least = std::min(least, *share);
-             kept += *share >= 0.5;
-           });
+  for (const FinishedRun& r : e.finished(rate_sweep, {"n", "paper-schedule"})) {
+    const auto alpha = metric_of(*r.result, "schedule.alpha");
+    const auto share = metric_of(*r.result, "trace.fraction_solved");
+    const auto start = start_metric(*r.result, "output.sosp_level");
+    if (!alpha || !share || !start || start_over_result * *alpha >= *start) {
+      ++empty;
+      continue;
+    }
+    ++count;
+    least = std::min(least, *share);
+    kept += *share >= 0.5;
+  }
   if (count == 0)
     return {.verdict = Verdict::inconclusive,
             .measured = fmt::format("{} runs are uninformative", empty),
@@ -283,7 +261,7 @@ double bucket_decrease(TheoremConstants constants) {
   return t.steps / t.escape_steps / 24.0 * t.escape_drop / n.gap;
 }
 
-Finding theorem_3_4_constants(const Runs&, const Study&) {
+Finding theorem_3_4_constants() {
   const double printed = bucket_decrease(TheoremConstants::paper);
   return finding(
       printed >= 1.0,
@@ -294,7 +272,7 @@ Finding theorem_3_4_constants(const Runs&, const Study&) {
       "k_{T} = 64 is too short");
 }
 
-Finding theorem_3_4_noise(const Runs&, const Study&) {
+Finding theorem_3_4_noise() {
   constexpr double allowed = 1e-5 / 1e4;  // δ/T
   const auto exceeds = [](double share) { return std::erfc(share / std::sqrt(2.0)); };
   double low = 1, high = 40;  // of Δ √B/σ
@@ -312,30 +290,21 @@ Finding theorem_3_4_noise(const Runs&, const Study&) {
       "the largest of T sampling errors has a logarithm");
 }
 
-Finding noise_is_needed(const Runs& runs, const Study& study) {
+Finding noise_is_needed(const Evidence& e) {
   int still = 0, quiet = 0, below = 0, noisy = 0;
   double off = 0;
   for (const char* arm : {"noisy SGD, epsilon = infinity", "DP-SGD, epsilon = infinity"})
-    each_run(runs,
-             rate_sweep(study),
-             arm,
-             {"controls"},
-             [&](const Part&, const RunDescription&, const RunResult& r) {
-               const double distance =
-                   std::abs(*metric_of(r, "output.sosp_level") - saddle_level());
-               off = std::max(off, distance);
-               ++quiet;
-               still += distance <= 1e-9;
-             });
+    for (const FinishedRun& r : e.finished(rate_sweep, {"controls"}, arm)) {
+      const double distance = std::abs(*metric_of(*r.result, "output.sosp_level") - saddle_level());
+      off = std::max(off, distance);
+      ++quiet;
+      still += distance <= 1e-9;
+    }
   for (const char* arm : {"noisy SGD", "DP-SGD"})
-    each_run(runs,
-             rate_sweep(study),
-             arm,
-             {"n"},
-             [&](const Part&, const RunDescription&, const RunResult& r) {
-               ++noisy;
-               below += *metric_of(r, "output.sosp_level") < *metric_of(r, "schedule.alpha");
-             });
+    for (const FinishedRun& r : e.finished(rate_sweep, {"n"}, arm)) {
+      ++noisy;
+      below += *metric_of(*r.result, "output.sosp_level") < *metric_of(*r.result, "schedule.alpha");
+    }
   if (quiet == 0 || noisy == 0) return nothing_ran();
   return finding(
       still == quiet && below == noisy,
@@ -348,7 +317,7 @@ Finding noise_is_needed(const Runs& runs, const Study& study) {
           noisy));
 }
 
-Finding theorem_3_5_gap(const Runs&, const Study&) {
+Finding theorem_3_5_gap() {
   std::vector<double> alpha;
   const std::vector<double> gaps = log_grid(0.1, 10, 5);
   for (const double gap : gaps) {
@@ -368,19 +337,19 @@ Finding theorem_3_5_gap(const Runs&, const Study&) {
 
 std::vector<Predicate> avdiukhin_2024_theorem_predicates() {
   return {
-      judged_by("avdiukhin-2024/theorem-1.1-gradients", no_jobs, theorem_1_1),
-      judged_by("avdiukhin-2024/theorem-3.1", no_jobs, theorem_3_1),
-      judged_by("avdiukhin-2024/theorem-3.1-repaired", sweep_jobs, theorem_3_1_repaired),
-      judged_by("avdiukhin-2024/lemma-3.2", sweep_jobs, lemma_3_2),
-      judged_by("avdiukhin-2024/lemma-3.2-units", no_jobs, lemma_3_2_units),
-      judged_by("avdiukhin-2024/lemma-3.2-repaired", sweep_jobs, lemma_3_2_repaired),
-      judged_by("avdiukhin-2024/theorem-3.3", no_jobs, theorem_3_3),
-      judged_by("avdiukhin-2024/theorem-3.3-repaired", sweep_jobs, theorem_3_3_repaired),
-      judged_by("avdiukhin-2024/theorem-3.4", sweep_jobs, theorem_3_4_share),
-      judged_by("avdiukhin-2024/theorem-3.4-constants", no_jobs, theorem_3_4_constants),
-      judged_by("avdiukhin-2024/theorem-3.4-noise", no_jobs, theorem_3_4_noise),
-      judged_by("avdiukhin-2024/noise-is-needed", sweep_jobs, noise_is_needed),
-      judged_by("avdiukhin-2024/theorem-3.5-gap", no_jobs, theorem_3_5_gap),
+      by_formulas("avdiukhin-2024/theorem-1.1-gradients", theorem_1_1),
+      by_formulas("avdiukhin-2024/theorem-3.1", theorem_3_1),
+      on_sweeps("avdiukhin-2024/theorem-3.1-repaired", {rate_sweep}, theorem_3_1_repaired),
+      on_sweeps("avdiukhin-2024/lemma-3.2", {rate_sweep}, lemma_3_2),
+      by_formulas("avdiukhin-2024/lemma-3.2-units", lemma_3_2_units),
+      on_sweeps("avdiukhin-2024/lemma-3.2-repaired", {rate_sweep}, lemma_3_2_repaired),
+      by_formulas("avdiukhin-2024/theorem-3.3", theorem_3_3),
+      on_sweeps("avdiukhin-2024/theorem-3.3-repaired", {rate_sweep}, theorem_3_3_repaired),
+      on_sweeps("avdiukhin-2024/theorem-3.4", {rate_sweep}, theorem_3_4_share),
+      by_formulas("avdiukhin-2024/theorem-3.4-constants", theorem_3_4_constants),
+      by_formulas("avdiukhin-2024/theorem-3.4-noise", theorem_3_4_noise),
+      on_sweeps("avdiukhin-2024/noise-is-needed", {rate_sweep}, noise_is_needed),
+      by_formulas("avdiukhin-2024/theorem-3.5-gap", theorem_3_5_gap),
   };
 }
 
