@@ -44,7 +44,7 @@ JlBalance jl_balance(const std::vector<double>& eps_n) {
   return b;
 }
 
-Finding introduction_glm(const Runs&, const Study&) {
+Finding introduction_glm() {
   const std::vector<double> m = decades(4, 12);
   const double slope = log_slope(m, jl_balance(m).value);
   return {.verdict = holds_if(std::abs(slope + 2.0 / 7) <= 0.01),
@@ -53,7 +53,7 @@ Finding introduction_glm(const Runs&, const Study&) {
           .value = slope};
 }
 
-Finding c15(const Runs&, const Study&) {
+Finding c15() {
   const std::vector<double> m = decades(4, 10);
   const JlBalance b = jl_balance(m);
   const double of_k = log_slope(m, b.k), of_value = log_slope(m, b.value);
@@ -69,7 +69,7 @@ Finding c15(const Runs&, const Study&) {
           .value = of_value};
 }
 
-Finding c1_period(const Runs&, const Study&) {
+Finding c1_period() {
   constexpr double n = 1e4, d = 10, epsilon = 1;
   const baselines::DpSpiderPaper p = baselines::dp_spider_paper(n, d, 1, 1, 1, {epsilon, delta});
   const double rho = rho_for(epsilon, delta, Conversion::bs);
@@ -83,7 +83,7 @@ Finding c1_period(const Runs&, const Study&) {
           .value = p.period / allowed};
 }
 
-Finding c3_tail_printed(const Runs&, const Study&) {
+Finding c3_tail_printed() {
   // Two points whose scores differ by g: the farther one has mass e^{−λg}/(1 + e^{−λg}), which
   // falls in g, so the worst g is the least that exceeds ln(N + t)/λ.
   double worst = 0, at = 0, mass_at = 0;
@@ -101,7 +101,7 @@ Finding c3_tail_printed(const Runs&, const Study&) {
           .value = worst};
 }
 
-Finding c6_batch(const Runs&, const Study&) {
+Finding c6_batch() {
   constexpr double d = 10;
   std::vector<std::string> cells;
   bool holds = true;
@@ -116,7 +116,7 @@ Finding c6_batch(const Runs&, const Study&) {
           .measured = fmt::format("batch printed, of batch needed: {}", fmt::join(cells, "; "))};
 }
 
-Finding section_6_example(const Runs&, const Study&) {
+Finding section_6_example() {
   const auto ratio = [](double a) {
     constexpr double k = 2;
     const double gamma2 = 1 / (2 * a);  // β = L = 1, β/μ = 1/a
@@ -143,7 +143,7 @@ Finding section_6_example(const Runs&, const Study&) {
       .value = worst};
 }
 
-Finding corollary_e4(const Runs&, const Study&) {
+Finding corollary_e4() {
   const auto third = [](double u) { return u / std::sqrt(u) * std::pow(u * u, 1.0 / 6) * u; };
   const auto fourth = [](double u) {
     return u / std::sqrt(u) * std::pow(u * u * u * u, 0.25) * std::pow(u, 3.0 / 14);
@@ -156,7 +156,7 @@ Finding corollary_e4(const Runs&, const Study&) {
                               fourth(10))};
 }
 
-Finding c9_privacy(const Runs&, const Study&) {
+Finding c9_privacy() {
   // radial-ripple with p = 4, a = 0.4, b = 6, c = 0.1 (k = 4/3), at n = 1e8: K and the T_j enter.
   constexpr double rho = 1;
   const baselines::KlProblem p{
@@ -185,14 +185,14 @@ Finding c9_privacy(const Runs&, const Study&) {
 
 std::vector<Predicate> lowy_2024_formula_predicates() {
   return {
-      judged_by("lowy-2024/introduction-glm", no_jobs, introduction_glm),
-      judged_by("lowy-2024/c1-period", no_jobs, c1_period),
-      judged_by("lowy-2024/c3-tail-printed", no_jobs, c3_tail_printed),
-      judged_by("lowy-2024/c6-batch", no_jobs, c6_batch),
-      judged_by("lowy-2024/c9-privacy", no_jobs, c9_privacy),
-      judged_by("lowy-2024/section-6-example", no_jobs, section_6_example),
-      judged_by("lowy-2024/corollary-e.4", no_jobs, corollary_e4),
-      judged_by("lowy-2024/c15", no_jobs, c15),
+      by_formulas("lowy-2024/introduction-glm", introduction_glm),
+      by_formulas("lowy-2024/c1-period", c1_period),
+      by_formulas("lowy-2024/c3-tail-printed", c3_tail_printed),
+      by_formulas("lowy-2024/c6-batch", c6_batch),
+      by_formulas("lowy-2024/c9-privacy", c9_privacy),
+      by_formulas("lowy-2024/section-6-example", section_6_example),
+      by_formulas("lowy-2024/corollary-e.4", corollary_e4),
+      by_formulas("lowy-2024/c15", c15),
   };
 }
 

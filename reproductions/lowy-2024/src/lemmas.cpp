@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -18,24 +17,31 @@ namespace {
 
 using nlohmann::json;
 
-std::vector<json> c3_jobs(const Study& study) {
-  std::vector<json> jobs;
-  for (const int d : {1, 2, 3})
-    jobs.push_back(study.probe(
-        "lowy-2024/exact-exponential-mechanism",
-        {{"dimension", d}, {"pairs", study.scale == Scale::smoke ? 5 : 100}, {"records", 20}}));
-  return jobs;
+bool all_finished(const Evidence& e) {
+  return std::ranges::all_of(e.cells, &JudgedCell::all_finished);
 }
 
-Finding c3(const Runs& runs, const Study& study) {
+std::vector<JobCell> c3_cells(const Study& study) {
+  std::vector<JobCell> cells;
+  for (const int d : {1, 2, 3})
+    cells.push_back(probe_cell(
+        study,
+        "lowy-2024/exact-exponential-mechanism",
+        {{"dimension", d}, {"pairs", study.scale == Scale::smoke ? 5 : 100}, {"records", 20}},
+        {{"dimension", d}}));
+  return cells;
+}
+
+Finding c3(const Evidence& e) {
+  if (!all_finished(e)) return nothing_ran();
   std::vector<std::string> cells;
   bool holds = true;
-  for (const json& job : c3_jobs(study)) {
-    const json& r = runs.at(job).result;
+  for (const JudgedCell& cell : e.cells) {
+    const json& r = cell.stored().front()->result;
     const double ratio = r.at("log_ratio_over_bound"), tail = r.at("tail_over_bound");
     holds = holds && ratio <= 1 + 1e-12 && tail <= 1;
-    cells.push_back(fmt::format("d = {}, {} points: log-ratio {:.3f} of its bound, tail {:.2g}",
-                                job.at("parameters").at("dimension").get<int>(),
+    cells.push_back(fmt::format("d = {:g}, {} points: log-ratio {:.3f} of its bound, tail {:.2g}",
+                                cell.number_at("dimension"),
                                 r.at("points").get<Index>(),
                                 ratio,
                                 tail));
@@ -43,21 +49,23 @@ Finding c3(const Runs& runs, const Study& study) {
   return {.verdict = holds_if(holds), .measured = fmt::format("{}", fmt::join(cells, "; "))};
 }
 
-std::vector<json> c3_bound_jobs(const Study& study) {
-  std::vector<json> jobs;
+std::vector<JobCell> c3_bound_cells(const Study& study) {
+  std::vector<JobCell> cells;
   for (const int d : {2, 16})
-    jobs.push_back(study.probe("lowy-2024/exponential-mechanism-tail",
-                               {{"dimension", d},
-                                {"records", 100000},
-                                {"seeds", study.scale == Scale::smoke ? 10 : 1000}}));
-  return jobs;
+    cells.push_back(probe_cell(
+        study,
+        "lowy-2024/exponential-mechanism-tail",
+        {{"dimension", d}, {"records", 100000}, {"seeds", study.scale == Scale::smoke ? 10 : 1000}},
+        {{"dimension", d}}));
+  return cells;
 }
 
-Finding c3_bound(const Runs& runs, const Study& study) {
+Finding c3_bound(const Evidence& e) {
+  if (!all_finished(e)) return nothing_ran();
   std::vector<std::string> cells;
   bool holds = true;
-  for (const json& job : c3_bound_jobs(study)) {
-    const json& r = runs.at(job).result;
+  for (const JudgedCell& cell : e.cells) {
+    const json& r = cell.stored().front()->result;
     const int above = r.at("above"), seeds = r.at("seeds");
     const double p = r.at("failure");
     // P[Bin(seeds, p) ≥ above], refused below 1e-3
@@ -67,8 +75,8 @@ Finding c3_bound(const Runs& runs, const Study& study) {
       term *= static_cast<double>(seeds - k) / (k + 1) * p / (1 - p);
     }
     holds = holds && tail >= 1e-3;
-    cells.push_back(fmt::format("d = {}: {} of {} above, largest {:.2g} of ψ",
-                                job.at("parameters").at("dimension").get<int>(),
+    cells.push_back(fmt::format("d = {:g}: {} of {} above, largest {:.2g} of ψ",
+                                cell.number_at("dimension"),
                                 above,
                                 seeds,
                                 r.at("largest").get<double>()));
@@ -76,25 +84,27 @@ Finding c3_bound(const Runs& runs, const Study& study) {
   return {.verdict = holds_if(holds), .measured = fmt::format("{}", fmt::join(cells, "; "))};
 }
 
-std::vector<json> c14_jobs(const Study& study) {
-  std::vector<json> jobs;
+std::vector<JobCell> c14_cells(const Study& study) {
+  std::vector<JobCell> cells;
   for (const int d : {100, 400, 1600})
     for (const int r : {5, 50, 200})
       for (const int k : {4, 16, 64, 256}) {
         if (r > d || (study.scale == Scale::smoke && (d > 100 || k > 16))) continue;
-        jobs.push_back(study.probe("lowy-2024/projection-deviation",
+        cells.push_back(probe_cell(study,
+                                   "lowy-2024/projection-deviation",
                                    {{"dimension", d},
                                     {"rank", r},
                                     {"projected", k},
                                     {"maps", study.scale == Scale::full ? 20 : 5}}));
       }
-  return jobs;
+  return cells;
 }
 
-Finding c14(const Runs& runs, const Study& study) {
+Finding c14(const Evidence& e) {
+  if (!all_finished(e)) return nothing_ran();
   std::vector<double> medians, all;
-  for (const json& job : c14_jobs(study)) {
-    const std::vector<double> scaled = runs.at(job).result.at("scaled");
+  for (const JudgedCell& cell : e.cells) {
+    const std::vector<double> scaled = cell.stored().front()->result.at("scaled");
     medians.push_back(median(scaled));
     all.insert(all.end(), scaled.begin(), scaled.end());
   }
@@ -113,49 +123,37 @@ Finding c14(const Runs& runs, const Study& study) {
       .value = std::ranges::max(all)};
 }
 
-/// From small to large.
-std::vector<int> projected_dimensions(const Study& study) {
-  if (study.scale == Scale::full) return {4, 8, 16, 32, 64, 128, 256, 512};
-  return {64, 256, 512};
-}
-
-std::vector<json> c14_projection_cell(const Study& study, int projected) {
-  std::vector<json> jobs;
-  for (std::uint64_t seed = 0; seed < (study.scale == Scale::full ? 20U : 2U); ++seed)
-    jobs.push_back(study.probe("lowy-2024/projection-size",
+/// By projected dimension, from small to large.
+std::vector<JobCell> c14_projection_cells(const Study& study) {
+  if (study.scale == Scale::smoke) return {};
+  const bool full = study.scale == Scale::full;
+  std::vector<JobCell> cells;
+  for (const int k :
+       full ? std::vector{4, 8, 16, 32, 64, 128, 256, 512} : std::vector{64, 256, 512})
+    cells.push_back(probe_cell(study,
+                               "lowy-2024/projection-size",
                                {{"rank", 50},
                                 {"support", 400},
                                 {"records", 100000},
                                 {"dimension", 1000},
-                                {"projected", projected},
+                                {"projected", k},
                                 {"epsilon", 1}},
-                               seed));
-  return jobs;
+                               {{"projected", k}},
+                               full ? 20 : 2));
+  return cells;
 }
 
-std::vector<json> c14_projection_jobs(const Study& study) {
-  std::vector<json> jobs;
-  if (study.scale == Scale::smoke) return jobs;
-  for (const int k : projected_dimensions(study))
-    for (json& job : c14_projection_cell(study, k)) jobs.push_back(std::move(job));
-  return jobs;
-}
-
-Finding c14_projection(const Runs& runs, const Study& study) {
-  if (study.scale == Scale::smoke)
+Finding c14_projection(const Evidence& e) {
+  if (e.cells.empty())
     return {.verdict = Verdict::inconclusive, .reason = "runs only at scale quick or full"};
   std::vector<std::vector<double>> values;
   std::vector<double> medians;
   std::vector<std::string> cells;
-  for (const int k : projected_dimensions(study)) {
-    values.emplace_back();
-    for (const json& job : c14_projection_cell(study, k))
-      if (const StoredRun& run = runs.at(job); run.status == RunStatus::finished)
-        values.back().push_back(run.result.at("mean_gradient"));
-    if (values.back().empty())
-      return {.verdict = Verdict::inconclusive, .reason = "no run finished"};
+  for (const JudgedCell& cell : e.cells) {
+    values.push_back(cell.numbers("mean_gradient"));
+    if (values.back().empty()) return nothing_ran();
     medians.push_back(median(values.back()));
-    cells.push_back(fmt::format("{}: {:.3g}", k, medians.back()));
+    cells.push_back(fmt::format("{:g}: {:.3g}", cell.number_at("projected"), medians.back()));
   }
   const auto least = static_cast<std::size_t>(std::ranges::min_element(medians) - medians.begin());
   const std::string measured =
@@ -179,38 +177,41 @@ Finding c14_projection(const Runs& runs, const Study& study) {
           .reason = holds ? "" : "an end does not exceed the least by 10 %"};
 }
 
-std::vector<json> c14_privacy_jobs(const Study& study) {
-  std::vector<json> jobs;
+std::vector<JobCell> c14_privacy_cells(const Study& study) {
+  std::vector<JobCell> cells;
   for (const double stretch : {10.0, 1000.0})
-    jobs.push_back(study.probe(
+    cells.push_back(probe_cell(
+        study,
         "lowy-2024/projected-sensitivity",
-        {{"stretch", stretch}, {"cap", 2}, {"maps", study.scale == Scale::smoke ? 2 : 20}}));
-  return jobs;
+        {{"stretch", stretch}, {"cap", 2}, {"maps", study.scale == Scale::smoke ? 2 : 20}},
+        {{"stretch", stretch}}));
+  return cells;
 }
 
-Finding c14_privacy(const Runs& runs, const Study& study) {
+Finding c14_privacy(const Evidence& e) {
+  if (!all_finished(e)) return nothing_ran();
   std::vector<std::string> cells;
   bool holds = true;
-  for (const json& job : c14_privacy_jobs(study)) {
-    const json& r = runs.at(job).result;
+  for (const JudgedCell& cell : e.cells) {
+    const json& r = cell.stored().front()->result;
     const double clipped = r.at("clipped"), capped = r.at("capped");
     holds = holds && clipped <= 1 + rounding && capped <= 1 + rounding;
     cells.push_back(fmt::format("stretched by {:g}: {:.4f} of the charge, {:.4f} without a clip",
-                                job.at("parameters").at("stretch").get<double>(),
+                                cell.number_at("stretch"),
                                 clipped,
                                 capped));
   }
   return {.verdict = holds_if(holds), .measured = fmt::format("{}", fmt::join(cells, "; "))};
 }
 
-Finding c17(const Runs& runs, const Study& study) {
+Finding c17(const Evidence& e) {
   using namespace lowy_2024_exhibit;
-  const bool tuned = study.scale != Scale::smoke;
+  const bool tuned = e.study.scale != Scale::smoke;
   const auto train = [&](const char* variant, const char* stage, double epsilon) {
-    return published_cell(runs, study, {variant, tuned}, stage, epsilon).train;
+    return published_cell(e.runs, e.study, {variant, tuned}, stage, epsilon).train;
   };
   std::vector<PairedComparison> comparisons, as_script;
-  for (const double epsilon : published_epsilons(study))
+  for (const double epsilon : published_epsilons(e.study))
     for (const char* stage : {"dp_sgd", "dp_spider"}) {
       const std::string name = fmt::format("ε = {:g} {}", epsilon, stage);
       comparisons.push_back(compare(
@@ -246,12 +247,12 @@ Finding c17(const Runs& runs, const Study& study) {
       .reason = rest.empty() ? "" : fmt::format("ratios to the others: {}", fmt::join(rest, ", "))};
 }
 
-Finding c17_privacy(const Runs& runs, const Study& study) {
+Finding c17_privacy(const Evidence& e) {
   using namespace lowy_2024_exhibit;
   std::vector<std::string> cells;
   double largest = 0;
   for (const char* stage : {"dp_sgd", "dp_spider", "warm_start"}) {
-    const double spent = published_cell(runs, study, {"printed", false}, stage, 1).spent;
+    const double spent = published_cell(e.runs, e.study, {"printed", false}, stage, 1).spent;
     largest = std::max(largest, spent);
     cells.push_back(fmt::format("{} {:.3g}", stage, spent));
   }
@@ -260,21 +261,21 @@ Finding c17_privacy(const Runs& runs, const Study& study) {
           .value = largest};
 }
 
-std::vector<json> published_claim_jobs(const Study& study) {
-  return lowy_2024_exhibit::published_jobs(study);
+std::vector<JobCell> published_cells(const Study& study) {
+  return {{.at = {}, .jobs = lowy_2024_exhibit::published_jobs(study)}};
 }
 
 }  // namespace
 
 std::vector<Predicate> lowy_2024_lemma_predicates() {
   return {
-      judged_by("lowy-2024/c3", c3_jobs, c3),
-      judged_by("lowy-2024/c3-bound", c3_bound_jobs, c3_bound),
-      judged_by("lowy-2024/c14", c14_jobs, c14),
-      judged_by("lowy-2024/c14-projection", c14_projection_jobs, c14_projection),
-      judged_by("lowy-2024/c14-privacy", c14_privacy_jobs, c14_privacy),
-      judged_by("lowy-2024/c17", published_claim_jobs, c17),
-      judged_by("lowy-2024/c17-privacy", published_claim_jobs, c17_privacy),
+      {"lowy-2024/c3", c3_cells, c3},
+      {"lowy-2024/c3-bound", c3_bound_cells, c3_bound},
+      {"lowy-2024/c14", c14_cells, c14},
+      {"lowy-2024/c14-projection", c14_projection_cells, c14_projection},
+      {"lowy-2024/c14-privacy", c14_privacy_cells, c14_privacy},
+      {"lowy-2024/c17", published_cells, c17},
+      {"lowy-2024/c17-privacy", published_cells, c17_privacy},
   };
 }
 

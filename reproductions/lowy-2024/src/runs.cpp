@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -22,8 +21,6 @@
 namespace dpsosp {
 namespace {
 
-using nlohmann::json;
-
 RunSpec radial(std::string algorithm, Index n, Index d) {
   RunSpec spec;
   spec.algorithm = std::move(algorithm);
@@ -34,76 +31,58 @@ RunSpec radial(std::string algorithm, Index n, Index d) {
   return spec;
 }
 
-constexpr std::array<const char*, 4> amplitudes{"0.1", "0.2", "0.3", "0.4"};
+std::uint64_t seeds_at(const Study& study,
+                       std::uint64_t smoke,
+                       std::uint64_t quick,
+                       std::uint64_t full) {
+  return study.scale == Scale::smoke ? smoke : study.scale == Scale::quick ? quick : full;
+}
 
-std::vector<RunDescription> c6_quasar_cell(const Study& study, const char* amplitude) {
+std::vector<JobCell> c6_quasar_cells(const Study& study) {
   RunSpec spec = radial("lowy-2024/quasar-dp-sgd", study.scale == Scale::smoke ? 2000 : 10000, 16);
-  spec.problem_settings["amplitude"] = amplitude;
-  std::vector<RunDescription> jobs;
-  const std::uint64_t seeds = study.scale == Scale::smoke   ? 2
-                              : study.scale == Scale::quick ? 6
-                                                            : 20;
-  for (spec.seed = 0; spec.seed < seeds; ++spec.seed) {
-    spec.data_seed = spec.seed;
-    jobs.push_back(describe(spec));
+  std::vector<JobCell> cells;
+  for (const char* a : {"0.1", "0.2", "0.3", "0.4"}) {
+    spec.problem_settings["amplitude"] = a;
+    cells.push_back(seeded_cell(spec, seeds_at(study, 2, 6, 20), {{"amplitude", a}}));
   }
-  return jobs;
+  return cells;
 }
 
-std::vector<json> c6_quasar_jobs(const Study& study) {
-  std::vector<json> jobs;
-  for (const char* a : amplitudes)
-    for (const RunDescription& run : c6_quasar_cell(study, a)) jobs.emplace_back(run);
-  return jobs;
-}
-
-Finding c6_quasar(const Runs& runs, const Study& study) {
+Finding c6_quasar(const Evidence& e) {
   std::vector<std::string> cells;
   bool holds = true;
-  for (const char* a : amplitudes) {
-    const auto all = finished(runs, c6_quasar_cell(study, a));
-    if (all.empty()) return {.verdict = Verdict::inconclusive, .reason = "no run finished"};
-    const double excess = mean(values_of(all, "trace.mean_excess_risk"));
-    const double bound = values_of(all, "schedule.alpha").front();
+  for (const JudgedCell& cell : e.cells) {
+    if (cell.finished().empty()) return nothing_ran();
+    const double excess = mean(cell.metric("trace.mean_excess_risk"));
+    const double bound = cell.metric("schedule.alpha").front();
     holds = holds && excess <= bound;
-    cells.push_back(fmt::format("a = {}: {:.2g} of {:.2g}", a, excess, bound));
+    cells.push_back(
+        fmt::format("a = {}: {:.2g} of {:.2g}", cell.text_at("amplitude"), excess, bound));
   }
   return {.verdict = holds_if(holds),
           .measured = fmt::format("mean excess, of its bound: {}", fmt::join(cells, "; "))};
 }
 
-constexpr std::array<const char*, 2> failures{"0.2", "0.05"};
-
-std::vector<RunDescription> c8_cell(const Study& study, const char* failure) {
+std::vector<JobCell> c8_cells(const Study& study) {
   RunSpec spec = radial("lowy-2024/quasar-dp-sgd", study.scale == Scale::smoke ? 1000 : 5000, 8);
-  spec.settings = {{"boosted", "true"}, {"failure", failure}};
   spec.observations = 0;
-  std::vector<RunDescription> jobs;
-  const std::uint64_t seeds = study.scale == Scale::smoke   ? 3
-                              : study.scale == Scale::quick ? 60
-                                                            : 200;
-  for (spec.seed = 0; spec.seed < seeds; ++spec.seed) {
-    spec.data_seed = spec.seed;
-    jobs.push_back(describe(spec));
+  std::vector<JobCell> cells;
+  for (const char* z : {"0.2", "0.05"}) {
+    spec.settings = {{"boosted", "true"}, {"failure", z}};
+    cells.push_back(seeded_cell(spec, seeds_at(study, 3, 60, 200), {{"failure", z}}));
   }
-  return jobs;
+  return cells;
 }
 
-std::vector<json> c8_jobs(const Study& study) {
-  std::vector<json> jobs;
-  for (const char* z : failures)
-    for (const RunDescription& run : c8_cell(study, z)) jobs.emplace_back(run);
-  return jobs;
-}
-
-Finding c8(const Runs& runs, const Study& study) {
+Finding c8(const Evidence& e) {
   std::vector<std::string> cells;
   int counted = 0;
   bool holds = true;
-  for (const char* z : failures) {
-    const auto all = finished(runs, c8_cell(study, z));
-    const auto excess = values_of(all, "output.excess_risk");
-    const auto bound = values_of(all, "schedule.alpha");
+  for (const JudgedCell& cell : e.cells) {
+    const std::string z = cell.text_at("failure");
+    const auto all = cell.finished();
+    const auto excess = cell.metric("output.excess_risk");
+    const auto bound = cell.metric("schedule.alpha");
     if (excess.empty() || bound.size() != excess.size())
       return {.verdict = Verdict::inconclusive, .reason = "no run finished with a bound"};
     if (!says_something(*all.front().result, "output.excess_risk", std::ranges::max(bound))) {
@@ -133,18 +112,16 @@ Finding c8(const Runs& runs, const Study& study) {
   return f;
 }
 
-RunDescription unmoved() {
+std::vector<JobCell> unmoved_cell(const Study&) {
   RunSpec spec = radial("menart-2024/kl-spider", 1000000, 16);
   spec.settings = {{"handover", "previous"}};
-  return describe(spec);
+  return {seeded_cell(spec, 1)};
 }
 
-std::vector<json> c9_printed_jobs(const Study&) { return {unmoved()}; }
-
-Finding c9_printed(const Runs& runs, const Study&) {
-  const RunResult* result = runs.result(unmoved());
-  if (result == nullptr) return nothing_ran();
-  const RunResult& r = *result;
+Finding c9_printed(const Evidence& e) {
+  const auto all = e.finished();
+  if (all.empty()) return nothing_ran();
+  const RunResult& r = *all.front().result;
   const double start = metric_of(r, "start.value").value();
   const double end = metric_of(r, "output.value").value();
   return {.verdict = holds_if(start != end),
@@ -154,14 +131,14 @@ Finding c9_printed(const Runs& runs, const Study&) {
                                   metric_of(r, "steps").value_or(0))};
 }
 
-RunDescription reused() {
+std::vector<JobCell> reused_cell(const Study&) {
   RunSpec spec;
   spec.algorithm = "lowy-2024/warm-population";
   spec.problem = "ripple-location";
   spec.records = 100000;
   spec.dimension = 1;
   spec.variant = Variant::printed;
-  return describe(spec);
+  return {seeded_cell(spec, 1)};
 }
 
 /// Length of the overlap of the records that the first stage's queries read and those of the
@@ -179,51 +156,45 @@ Index records_in_both_stages(const LedgerSummary& ledger) {
   return std::max<Index>(0, std::min(first_end, second_end) - second_begin);
 }
 
-std::vector<json> c13_privacy_jobs(const Study&) { return {reused()}; }
-
-Finding c13_privacy(const Runs& runs, const Study&) {
-  const RunDescription d = reused();
-  const StoredRun& run = runs.at(d);
-  const RunResult* result = runs.result(run);
-  if (result == nullptr) return {.verdict = Verdict::inconclusive, .reason = run.reason};
+Finding c13_privacy(const Evidence& e) {
+  const auto all = e.finished();
+  if (all.empty())
+    return {.verdict = Verdict::inconclusive, .reason = e.cells.front().stored().front()->reason};
+  const auto& [run, result] = all.front();
   const double spent = result->privacy.spent;
   const Index shared = records_in_both_stages(result->privacy.ledger);
-  return {
-      .verdict = holds_if(spent <= d.epsilon * (1 + rounding) && shared == 0),
-      .measured = fmt::format(
-          "spent {:.4f} of ε = 1; {} of the {} records in both stages", spent, shared, d.records),
-      .reason = shared > 0 ? "the second stage's samples are among those that its start was "
-                             "computed from"
-                           : ""};
+  return {.verdict = holds_if(spent <= run->epsilon * (1 + rounding) && shared == 0),
+          .measured = fmt::format("spent {:.4f} of ε = 1; {} of the {} records in both stages",
+                                  spent,
+                                  shared,
+                                  run->records),
+          .reason = shared > 0 ? "the second stage's samples are among those that its start was "
+                                 "computed from"
+                               : ""};
 }
 
-std::vector<json> population_jobs(const Study& study) {
-  return sweep_jobs({"lowy-2024-population"}, study);
-}
+constexpr const char* population_sweep = "lowy-2024-population";
 
 /// The warm start's slope in n, where the second stage adds something to the first.
 /// \param control  the arm without noise, shown beside it: about as good where the sampling of
 ///   records leads, as claimed for n > d/ε²
-Finding second_stage_slope(const Runs& runs,
-                           const Study& study,
+Finding second_stage_slope(const Evidence& e,
                            std::string_view arm,
                            std::string_view control,
                            std::string_view metric,
                            double claimed) {
-  const Sweep sweep = study.sweep("lowy-2024-population");
   double fewest = std::numeric_limits<double>::infinity();
   std::optional<double> quiet, noisy;
-  const auto controls = arm_cells(sweep, "controls", control);
-  const double control_records = coordinate(controls.front().at, "records").value();
-  if (const auto v = measure(runs, controls.front(), metric).values; !v.empty()) quiet = median(v);
-  for (const Cell& cell : arm_cells(sweep, "n", arm)) {
-    if (const auto v = measure(runs, cell, "steps").values; !v.empty())
-      fewest = std::min(fewest, median(v));
-    if (const auto v = measure(runs, cell, metric).values;
-        !v.empty() && coordinate(cell.at, "records") == control_records)
+  const JudgedCell& controlled = *e.of(population_sweep, "controls", control).front();
+  const double control_records = controlled.number_at("records");
+  if (const auto v = controlled.metric(metric); !v.empty()) quiet = median(v);
+  for (const JudgedCell* cell : e.of(population_sweep, "n", arm)) {
+    if (const auto v = cell->metric("steps"); !v.empty()) fewest = std::min(fewest, median(v));
+    if (const auto v = cell->metric(metric);
+        !v.empty() && cell->number_at("records") == control_records)
       noisy = median(v);
   }
-  const std::vector<Slope> slopes = slopes_of(runs, sweep);
+  const std::vector<Slope> slopes = slopes_of(e.runs, e.study.sweep(population_sweep));
   const auto slope = std::ranges::find_if(slopes, [&](const Slope& s) {
     return s.part == "n" && s.arm == arm && s.request.metric == metric;
   });
@@ -253,36 +224,32 @@ Finding second_stage_slope(const Runs& runs,
   return f;
 }
 
-Finding c13(const Runs& runs, const Study& study) {
-  return second_stage_slope(
-      runs, study, "warm start", "no noise", "output.gradient_norm", -1.0 / 2);
+Finding c13(const Evidence& e) {
+  return second_stage_slope(e, "warm start", "no noise", "output.gradient_norm", -1.0 / 2);
 }
 
-Finding c13_second_order(const Runs& runs, const Study& study) {
-  return second_stage_slope(runs,
-                            study,
+Finding c13_second_order(const Evidence& e) {
+  return second_stage_slope(e,
                             "warm start, Stochastic Spider",
                             "no noise, Stochastic Spider",
                             "output.sosp_level",
                             -1.0 / 2);
 }
 
-Finding c13_privacy_repaired(const Runs& runs, const Study& study) {
+Finding c13_privacy_repaired(const Evidence& e) {
   int counted = 0, overlapping = 0, over = 0;
-  for (const Cell& cell : arm_cells(study.sweep("lowy-2024-population"), "n", "warm start"))
-    for (const FinishedRun& r : finished(runs, cell.runs)) {
-      const PrivacyResult& privacy = r.result->privacy;
-      ++counted;
-      overlapping += records_in_both_stages(privacy.ledger) > 0;
-      over += privacy.spent > r.run->epsilon * (1 + rounding);
-    }
-  if (counted == 0) return {.verdict = Verdict::inconclusive, .reason = "no run finished"};
+  for (const auto& [run, result] : e.finished(population_sweep, {"n"}, "warm start")) {
+    ++counted;
+    overlapping += records_in_both_stages(result->privacy.ledger) > 0;
+    over += result->privacy.spent > run->epsilon * (1 + rounding);
+  }
+  if (counted == 0) return nothing_ran();
   return {.verdict = holds_if(overlapping == 0 && over == 0),
           .measured = fmt::format(
               "{} runs: {} with a record in both stages, {} above ε", counted, overlapping, over)};
 }
 
-std::vector<RunDescription> c16_glm_runs(const Study& study) {
+std::vector<JobCell> c16_glm_cells(const Study& study) {
   RunSpec spec;
   spec.algorithm = "lowy-2024/warm-glm";
   spec.problem = "glm-sigmoid";
@@ -291,26 +258,19 @@ std::vector<RunDescription> c16_glm_runs(const Study& study) {
   spec.settings = {{"rank", "3"}, {"fallback", "false"}, {"finder", "stochastic_spider"}};
   spec.dimension = 400;
   spec.epsilon = 4;
-  std::vector<RunDescription> jobs;
-  for (const Index n : {1000, 3000, 10000})
-    for (std::uint64_t seed = 0; seed < (study.scale == Scale::full ? 20U : 3U); ++seed) {
-      if (study.scale == Scale::smoke && n > 1000) continue;
-      spec.records = n;
-      spec.seed = spec.data_seed = seed;
-      jobs.push_back(describe(spec));
-    }
-  return jobs;
+  std::vector<JobCell> cells;
+  for (const Index n : {1000, 3000, 10000}) {
+    if (study.scale == Scale::smoke && n > 1000) continue;
+    spec.records = n;
+    cells.push_back(seeded_cell(spec, seeds_at(study, 3, 3, 20)));
+  }
+  return cells;
 }
 
-std::vector<json> c16_glm_jobs(const Study& study) {
-  const auto runs = c16_glm_runs(study);
-  return {runs.begin(), runs.end()};
-}
-
-Finding c16_glm(const Runs& runs, const Study& study) {
+Finding c16_glm(const Evidence& e) {
   int counted = 0, above = 0, vacuous = 0;
   double largest = 0;
-  for (const FinishedRun& r : finished(runs, c16_glm_runs(study))) {
+  for (const FinishedRun& r : e.finished()) {
     const auto curvature = metric_of(*r.result, "output.lambda_min");
     const auto promise = metric_of(*r.result, "schedule.alpha");
     if (!curvature || !promise) continue;
@@ -343,14 +303,14 @@ Finding c16_glm(const Runs& runs, const Study& study) {
 
 std::vector<Predicate> lowy_2024_run_predicates() {
   return {
-      judged_by("lowy-2024/c6-quasar", c6_quasar_jobs, c6_quasar),
-      judged_by("lowy-2024/c8", c8_jobs, c8),
-      judged_by("lowy-2024/c9-printed", c9_printed_jobs, c9_printed),
-      judged_by("lowy-2024/c13", population_jobs, c13),
-      judged_by("lowy-2024/c13-second-order", population_jobs, c13_second_order),
-      judged_by("lowy-2024/c13-privacy", c13_privacy_jobs, c13_privacy),
-      judged_by("lowy-2024/c13-privacy-repaired", population_jobs, c13_privacy_repaired),
-      judged_by("lowy-2024/c16-glm", c16_glm_jobs, c16_glm),
+      {"lowy-2024/c6-quasar", c6_quasar_cells, c6_quasar},
+      {"lowy-2024/c8", c8_cells, c8},
+      {"lowy-2024/c9-printed", unmoved_cell, c9_printed},
+      on_sweeps("lowy-2024/c13", {population_sweep}, c13),
+      on_sweeps("lowy-2024/c13-second-order", {population_sweep}, c13_second_order),
+      {"lowy-2024/c13-privacy", reused_cell, c13_privacy},
+      on_sweeps("lowy-2024/c13-privacy-repaired", {population_sweep}, c13_privacy_repaired),
+      {"lowy-2024/c16-glm", c16_glm_cells, c16_glm},
   };
 }
 
