@@ -9,7 +9,6 @@
 #include "dpsosp/claims/exhibit_text.hpp"
 #include "dpsosp/claims/judging.hpp"
 #include "dpsosp/claims/printed_table.hpp"
-#include "dpsosp/experiments/json_number.hpp"
 #include "dpsosp/experiments/metric.hpp"
 #include "dpsosp/experiments/study.hpp"
 #include "dpsosp/experiments/sweep_report.hpp"
@@ -25,8 +24,8 @@ using nlohmann::json;
 using namespace liu_talwar_2025_claims;
 using liu_talwar_2025_probe::ablations;
 
-constexpr std::string_view tao_sweep = "tao-2025-ada-dp-spider";
-constexpr std::string_view bounded_sweep = "liu-talwar-2025-bounded-domain";
+constexpr const char* tao_sweep = "tao-2025-ada-dp-spider";
+constexpr const char* bounded_sweep = "liu-talwar-2025-bounded-domain";
 constexpr std::size_t guide_style = plots::styles - 1;
 
 const PrintedTable& introduction() {
@@ -43,6 +42,10 @@ plots::Cell spread_cell(const CellMetric& m) {
 
 void add(std::vector<json>& jobs, std::vector<json> more) {
   for (json& job : more) jobs.push_back(std::move(job));
+}
+
+void add(std::vector<json>& jobs, const std::vector<JobCell>& cells) {
+  for (const JobCell& cell : cells) add(jobs, cell.jobs);
 }
 
 const Part& part_of(const Sweep& sweep, std::string_view name) {
@@ -92,6 +95,16 @@ plots::Series guide(const plots::Series& s, double exponent, std::string label, 
     g.y.push_back(s.y.front() * std::pow(x / s.x.front(), exponent));
   }
   return g;
+}
+
+plots::Series probe_curve(const Runs& runs,
+                          const std::vector<JobCell>& cells,
+                          std::string_view axis,
+                          const std::string& name,
+                          std::string label,
+                          std::size_t style) {
+  Curve c = curve_of(runs, cells, axis, name);
+  return {.label = std::move(label), .style = style, .x = std::move(c.x), .y = std::move(c.y)};
 }
 
 // ---------------------------------------------------------------------------------------- rates
@@ -225,7 +238,7 @@ constexpr EscapeCurve escape_curves[] = {
     {"hessian_power", "adversarial", "Hessian powers, adversarial error"},
     {"isotropic", "adversarial", "isotropic kick, adversarial error"}};
 
-ProbeSeries escape_series(const EscapeCurve& c, const Study& study) {
+std::vector<JobCell> escape_series(const EscapeCurve& c, const Study& study) {
   return escapes_by_curvature("quartic-saddle", c.method, c.error, 0.01, 16, study);
 }
 
@@ -235,7 +248,7 @@ std::vector<json> ablation_jobs(const Study& study) {
   for (const auto& v : ablations())
     for (const double epsilon : {small_epsilon, no_privacy})
       add(jobs, solved_alpha(study, v.name, epsilon).jobs);
-  for (const EscapeCurve& c : escape_curves) add(jobs, escape_series(c, study).jobs);
+  for (const EscapeCurve& c : escape_curves) add(jobs, escape_series(c, study));
   return jobs;
 }
 
@@ -272,10 +285,10 @@ plots::Exhibit ablation(const Runs& runs, const Study& study) {
     plots::Row row{.label = v.name};
     row.cells.push_back(plots::text_cell(v.what));
     const auto solved = [&](double epsilon, double predicted, plots::Panel& panel) {
-      const ProbeSeries s = solved_alpha(study, v.name, epsilon);
-      const auto alpha = runs.at(s.jobs[0]).result.at("alpha").get<std::vector<double>>();
-      panel.series.push_back({.label = v.name, .style = k, .x = s.x, .y = alpha});
-      const double slope = log_slope(s.x, alpha);
+      const JobCell cell = solved_alpha(study, v.name, epsilon);
+      const Curve found = solved_curve(JudgedCell(cell, runs), "records", "alpha");
+      panel.series.push_back({.label = v.name, .style = k, .x = found.x, .y = found.y});
+      const double slope = found.slope();
       ++all;
       near += std::abs(slope - predicted) <= slope_tolerance;
       row.cells.push_back(plots::text_cell(fmt::format("{:+.3f}", predicted)));
@@ -306,17 +319,17 @@ plots::Exhibit ablation(const Runs& runs, const Study& study) {
                     .y = {.label = "share of seeds", .range = {{-0.05, 1.05}}}};
   plots::Panel fall{.title = "mean change of F", .x = left.x, .y = {.label = "ΔF √ρ/α^{3/2}"}};
   for (std::size_t k = 0; k < std::size(escape_curves); ++k) {
-    const ProbeSeries s = escape_series(escape_curves[k], study);
-    plots::Series share{.label = escape_curves[k].label, .style = 7 + k, .x = s.x};
-    plots::Series change = share;
-    for (const json& job : s.jobs) {
-      const json& r = runs.at(job).result;
-      share.y.push_back(r.at("left").get<double>() / escape_seeds(study));
-      change.y.push_back(r.at("change").get<double>() / r.at("unit_decrease").get<double>());
-    }
+    const auto cells = escape_series(escape_curves[k], study);
+    const auto shown = [&](const char* name) {
+      return probe_curve(runs, cells, "curvature", name, escape_curves[k].label, 7 + k);
+    };
+    plots::Series share = shown("left"), change = shown("change");
+    const Curve unit = curve_of(runs, cells, "curvature", "unit_decrease");
+    for (double& y : share.y) y /= escape_seeds(study);
+    for (std::size_t j = 0; j < change.y.size(); ++j) change.y[j] /= unit.y[j];
     // Steep saddles fall by far more than the guarantee and would hide it.
-    for (std::size_t j = 0; j < s.x.size(); ++j)
-      if (s.x[j] > 1) change.y[j] = std::numeric_limits<double>::quiet_NaN();
+    for (std::size_t j = 0; j < change.x.size(); ++j)
+      if (change.x[j] > 1) change.y[j] = std::numeric_limits<double>::quiet_NaN();
     left.series.push_back(std::move(share));
     fall.series.push_back(std::move(change));
   }
@@ -356,25 +369,6 @@ std::vector<json> claims_jobs(const Study& study) {
   return jobs;
 }
 
-plots::Series probe_curve(const Runs& runs,
-                          const ProbeSeries& s,
-                          const char* name,
-                          std::string label,
-                          std::size_t style) {
-  plots::Series c{.label = std::move(label), .style = style, .x = s.x};
-  const std::size_t each = s.jobs.size() / s.x.size();
-  for (std::size_t k = 0; k < s.x.size(); ++k) {
-    std::vector<double> values;
-    for (std::size_t j = 0; j < each; ++j) {
-      const json& v = runs.at(s.jobs[k * each + j]).result.at(name);
-      if (!v.is_null()) values.push_back(from_json_number(v));
-    }
-    c.y.push_back(values.empty() ? std::numeric_limits<double>::quiet_NaN()
-                                 : median(std::move(values)));
-  }
-  return c;
-}
-
 plots::Figure claims_figure(const Runs& runs, const Study& study) {
   plots::Figure f;
   f.id = "lemmas";
@@ -384,39 +378,45 @@ plots::Figure claims_figure(const Runs& runs, const Study& study) {
                         .y = {.label = std::move(y), .scale = plots::Scale::log}};
   };
   plots::Panel tree = panel("Theorem 2.2: tree noise", "leaves Σ", "largest norm / σ√d");
-  const auto noise = probe_curve(runs, tree_noise(study), "mean_largest", "measured", 0);
+  const auto noise = probe_curve(runs, tree_noise(study), "leaves", "mean_largest", "measured", 0);
   plots::Series levels = dashed(noise, "√log_{2} Σ", 12);
   for (std::size_t k = 0; k < levels.x.size(); ++k) levels.y[k] = std::sqrt(std::log2(levels.x[k]));
   tree.series = {noise, levels};
 
   plots::Panel batch =
       panel("Lemma 3.11: batches", "records in the batch", "95 % quantile of error");
-  const ProbeSeries by_batch = oracle_errors_by_batch(study);
   for (std::size_t oracle = 0; oracle < 4; ++oracle) {
-    plots::Series s{.label = fmt::format("O{}", oracle + 1), .style = 1 + oracle, .x = by_batch.x};
-    for (const json& job : by_batch.jobs)
-      s.y.push_back(runs.at(job).result.at("quantiles").at(oracle));
+    plots::Series s = probe_curve(runs,
+                                  oracle_errors_by_batch(study),
+                                  "batch",
+                                  fmt::format("quantiles/{}", oracle),
+                                  fmt::format("O{}", oracle + 1),
+                                  1 + oracle);
     if (oracle == 0) batch.series.push_back(guide(s, -0.5, "exponent -1/2", 13));
     batch.series.push_back(std::move(s));
   }
 
-  const ProbeSeries by_alpha = escapes_by_alpha(study);
+  const std::vector<JobCell> by_alpha = escapes_by_alpha(study);
   plots::Panel steps = panel("Theorem 3.4: steps to leave", "α (F/X)", "steps");
-  const auto taken = probe_curve(runs, by_alpha, "steps", "measured", 0);
+  const auto taken = probe_curve(runs, by_alpha, "alpha", "steps", "measured", 0);
   steps.series = {
-      taken, dashed(probe_curve(runs, by_alpha, "allowed_steps", "", 0), "Γ of the schedule", 11)};
+      taken,
+      dashed(
+          probe_curve(runs, by_alpha, "alpha", "allowed_steps", "", 0), "Γ of the schedule", 11)};
   plots::Panel drop = panel("Theorem 3.4: decrease", "α (F/X)", "-ΔF (F)");
-  auto fallen = probe_curve(runs, by_alpha, "change", "measured", 0);
+  auto fallen = probe_curve(runs, by_alpha, "alpha", "change", "measured", 0);
   for (double& y : fallen.y) y = y < 0 ? -y : std::numeric_limits<double>::quiet_NaN();
   drop.series = {fallen};
   if (std::isfinite(fallen.y.front()))
     drop.series.push_back(guide(fallen, 1.5, "exponent 3/2", 10));
 
   plots::Panel ramp = panel("Proposition 3.10: ramp of slope 4γ", "γ (F/X)", "steps");
-  const auto walked = probe_curve(runs, ramp_steps_by_gamma(study), "steps", "measured", 0);
+  const auto walked =
+      probe_curve(runs, ramp_steps_by_gamma(study), "gamma", "steps", "measured", 0);
   ramp.series = {walked, guide(walked, -2, "exponent -2", 9)};
   plots::Panel gap = panel("Theorem C.1: uniform gap", "records n", "largest gradient gap (F/X)");
-  const auto gaps = probe_curve(runs, uniform_gap_by_records(study), "gap", "measured", 0);
+  const auto gaps =
+      probe_curve(runs, uniform_gap_by_records(study), "records", "gap", "measured", 0);
   gap.series = {gaps, guide(gaps, -0.5, "exponent -1/2", 13)};
   f.panels = {tree, batch, steps, drop, ramp, gap};
   return f;

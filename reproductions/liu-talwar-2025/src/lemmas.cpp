@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "dpsosp/claims/claims.hpp"
 #include "dpsosp/claims/judging.hpp"
 #include "dpsosp/experiments/study.hpp"
 #include "parts.hpp"
@@ -18,7 +19,6 @@
 namespace dpsosp {
 namespace {
 
-using nlohmann::json;
 using namespace liu_talwar_2025_claims;
 
 /// Epsilon of a zCDP cost at δ = 1e-6, by the bound that the paper's own conversion is.
@@ -26,38 +26,34 @@ double epsilon_of_zcdp(double rho) { return rho + 2 * std::sqrt(rho * std::log(1
 
 // ------------------------------------------------------------------------------ trees and privacy
 
-json covariance_job(const Study& study) {
-  return study.probe("liu-talwar-2025/tree-noise",
-                     {{"leaves", 64},
-                      {"trees", study.scale == Scale::smoke ? 200 : 4000},
-                      {"dimension", 4},
-                      {"covariance", true}});
+std::vector<JobCell> tree_cells(const Study& study) {
+  std::vector<JobCell> cells = tree_noise(study);
+  cells.push_back(probe_cell(study,
+                             "liu-talwar-2025/tree-noise",
+                             {{"leaves", 64},
+                              {"trees", study.scale == Scale::smoke ? 200 : 4000},
+                              {"dimension", 4},
+                              {"covariance", true}}));
+  return cells;
 }
 
-std::vector<json> tree_jobs(const Study& study) {
-  std::vector<json> jobs = tree_noise(study).jobs;
-  jobs.push_back(covariance_job(study));
-  return jobs;
-}
-
-Finding tree_finding(const Runs& runs, const Study& study) {
-  const ProbeSeries s = tree_noise(study);
-  const std::vector<double> largest = numbers(runs, s, "mean_largest");
-  const double worst = number(runs, covariance_job(study), "worst_standard_errors");
+Finding tree_finding(const Evidence& e) {
+  const Curve largest = curve_of(e.cells, "leaves", "mean_largest");
+  const double worst = number(e.cells.back(), "worst_standard_errors");
   double most = 0;
-  for (std::size_t k = 0; k < s.x.size(); ++k)
-    most = std::max(most, largest[k] / std::sqrt(std::log2(s.x[k])));
+  for (std::size_t k = 0; k < largest.x.size(); ++k)
+    most = std::max(most, largest.y[k] / std::sqrt(std::log2(largest.x[k])));
   return finding(
       worst <= 5 && most <= 2,
       fmt::format("covariance within {:.2g} standard errors of the common nodes; largest "
                   "norm over σ√d at most {:.2f} √log_{{2}} Σ for Σ = {:g}..{:g}",
                   worst,
                   most,
-                  s.x.front(),
-                  s.x.back()));
+                  largest.x.front(),
+                  largest.x.back()));
 }
 
-Finding printed_tree_finding(const Runs&, const Study&) {
+Finding printed_tree_finding() {
   std::vector<std::int64_t> missing;
   for (std::int64_t most = 1; most <= 64; ++most) {
     bool misses = false;
@@ -71,7 +67,7 @@ Finding printed_tree_finding(const Runs&, const Study&) {
                  fmt::format("an element is missed for Σ = {}", fmt::join(missing, ", ")));
 }
 
-Finding printed_noise_finding(const Runs&, const Study&) {
+Finding printed_noise_finding() {
   const auto [refresh, increment] = liu_talwar_2025_probe::printed_costs(0.05, 16, 1, 400, 0.02);
   return finding(epsilon_of_zcdp(refresh) <= 1 && epsilon_of_zcdp(increment) <= 1,
                  fmt::format("a record of the refresh pays {:.3g} of zCDP, ε = {:.2f}; one of an "
@@ -82,7 +78,7 @@ Finding printed_noise_finding(const Runs&, const Study&) {
                              epsilon_of_zcdp(increment)));
 }
 
-Finding tree_privacy_finding(const Runs&, const Study&) {
+Finding tree_privacy_finding() {
   double most = 0;
   for (const double leaves : {2.0, 16.0, 1024.0, 1048576.0})
     for (const double epsilon : {0.1, 1.0, 8.0}) {
@@ -96,22 +92,23 @@ Finding tree_privacy_finding(const Runs&, const Study&) {
 // -------------------------------------------------------------------------------- steps and
 // oracles
 
-std::vector<json> descent_jobs(const Study& study) {
-  std::vector<json> jobs;
+std::vector<JobCell> descent_cells(const Study& study) {
+  std::vector<JobCell> cells;
   for (const char* problem : {"cosine-saddle", "quartic-saddle", "double-well"})
-    jobs.push_back(study.probe("liu-talwar-2025/descent",
+    cells.push_back(probe_cell(study,
+                               "liu-talwar-2025/descent",
                                {{"problem", problem},
                                 {"gamma", 0.1},
                                 {"pairs", study.scale == Scale::smoke ? 500 : 10000}}));
-  return jobs;
+  return cells;
 }
 
-Finding descent_finding(const Runs& runs, const Study& study) {
+Finding descent_finding(const Evidence& e) {
   double sixth = 0, sixteenth = 0, largest = -1;
-  for (const json& job : descent_jobs(study)) {
-    sixth += number(runs, job, "above_sixth");
-    sixteenth += number(runs, job, "above_sixteenth");
-    largest = std::max(largest, number(runs, job, "largest_change"));
+  for (const JudgedCell& cell : e.cells) {
+    sixth += number(cell, "above_sixth");
+    sixteenth += number(cell, "above_sixteenth");
+    largest = std::max(largest, number(cell, "largest_change"));
   }
   return finding(sixth == 0,
                  fmt::format("{:g} pairs above −|g|²/(6M), {:g} above −|g|²/(16M); largest change "
@@ -121,22 +118,18 @@ Finding descent_finding(const Runs& runs, const Study& study) {
                              largest));
 }
 
-std::vector<json> oracle_jobs(const Study& study) {
+std::vector<JobCell> oracle_cells(const Study& study) {
   return joined({oracle_errors_by_batch(study), oracle_errors_by_distance(study)});
 }
 
-Finding oracle_finding(const Runs& runs, const Study& study) {
-  const auto slopes = [&](const ProbeSeries& s) {
-    std::vector<double> all;
-    for (std::size_t oracle = 0; oracle < 4; ++oracle) {
-      std::vector<double> y;
-      for (const json& job : s.jobs) y.push_back(runs.at(job).result.at("quantiles").at(oracle));
-      all.push_back(log_slope(s.x, y));
-    }
-    return all;
-  };
-  const std::vector<double> batch = slopes(oracle_errors_by_batch(study));
-  const std::vector<double> distance = slopes(oracle_errors_by_distance(study));
+Finding oracle_finding(const Evidence& e) {
+  if (!std::ranges::all_of(e.cells, &JudgedCell::all_finished)) return nothing_ran();
+  std::vector<double> batch, distance;
+  for (int oracle = 0; oracle < 4; ++oracle) {
+    const std::string quantile = fmt::format("quantiles/{}", oracle);
+    batch.push_back(curve_of(e.cells, "batch", quantile).slope());
+    distance.push_back(curve_of(e.cells, "distance", quantile).slope());
+  }
   const bool holds =
       std::ranges::all_of(batch, [](double s) { return std::abs(s + 0.5) <= 0.05; }) &&
       std::abs(distance[1] - 1) <= 0.05 && std::abs(distance[3] - 1) <= 0.05;
@@ -151,43 +144,42 @@ Finding oracle_finding(const Runs& runs, const Study& study) {
 
 // --------------------------------------------------------------------------------------- escapes
 
-std::vector<json> model_jobs(const Study& study) {
-  std::vector<json> jobs;
+std::vector<JobCell> model_cells(const Study& study) {
+  std::vector<JobCell> cells;
   for (const char* problem : {"quartic-saddle", "cosine-saddle"})
     for (const char* error : {"benign", "adversarial"})
-      for (const json& job :
-           escapes_by_curvature(problem, "hessian_power", error, 0.01, 16, study).jobs)
-        jobs.push_back(job);
-  return jobs;
+      for (JobCell& cell : escapes_by_curvature(problem, "hessian_power", error, 0.01, 16, study))
+        cells.push_back(std::move(cell));
+  return cells;
 }
 
-Finding model_finding(const Runs& runs, const Study& study) {
+Finding model_finding(const Evidence& e) {
   double worst = 0;
-  for (const json& job : model_jobs(study))
-    worst = std::max(worst, number(runs, job, "error_over_bound"));
+  for (const JudgedCell& cell : e.cells) worst = std::max(worst, number(cell, "error_over_bound"));
   return finding(
       worst <= 1 + 1e-9,
       fmt::format("error of the frozen model at most {:.2f} of the bound, over {} saddles "
                   "with {} escapes each",
                   worst,
-                  model_jobs(study).size(),
-                  escape_seeds(study)));
+                  e.cells.size(),
+                  escape_seeds(e.study)));
 }
 
-std::vector<json> coupling_jobs(const Study& study) {
-  std::vector<json> jobs;
+std::vector<JobCell> coupling_cells(const Study& study) {
+  std::vector<JobCell> cells;
   for (const double gamma : {0.01, 0.1})
-    jobs.push_back(
-        study.probe("liu-talwar-2025/coupling",
-                    {{"gamma", gamma}, {"offset", 1.0}, {"steps", 100}, {"hessians", 20}}));
-  return jobs;
+    cells.push_back(
+        probe_cell(study,
+                   "liu-talwar-2025/coupling",
+                   {{"gamma", gamma}, {"offset", 1.0}, {"steps", 100}, {"hessians", 20}}));
+  return cells;
 }
 
-Finding coupling_finding(const Runs& runs, const Study& study) {
+Finding coupling_finding(const Evidence& e) {
   double error = 0, growth = std::numeric_limits<double>::infinity();
-  for (const json& job : coupling_jobs(study)) {
-    error = std::max(error, number(runs, job, "largest_relative_error"));
-    growth = std::min(growth, number(runs, job, "least_growth_over_bound"));
+  for (const JudgedCell& cell : e.cells) {
+    error = std::max(error, number(cell, "largest_relative_error"));
+    growth = std::min(growth, number(cell, "least_growth_over_bound"));
   }
   return finding(
       error <= 1e-9 && growth >= 1 - 1e-9,
@@ -197,11 +189,11 @@ Finding coupling_finding(const Runs& runs, const Study& study) {
 }
 
 /// The curvature over √(ρα) at which half of the escapes leave, between two cells of the grid.
-double half_success(const Runs& runs, const ProbeSeries& s, int seeds) {
-  const std::vector<double> left = numbers(runs, s, "left");
-  for (std::size_t k = 1; k < s.x.size(); ++k) {
-    const double a = left[k - 1] / seeds, b = left[k] / seeds;
-    if (a < 0.5 && b >= 0.5) return s.x[k - 1] * std::pow(s.x[k] / s.x[k - 1], (0.5 - a) / (b - a));
+double half_success(const Curve& left, int seeds) {
+  for (std::size_t k = 1; k < left.x.size(); ++k) {
+    const double a = left.y[k - 1] / seeds, b = left.y[k] / seeds;
+    if (a < 0.5 && b >= 0.5)
+      return left.x[k - 1] * std::pow(left.x[k] / left.x[k - 1], (0.5 - a) / (b - a));
   }
   return std::numeric_limits<double>::quiet_NaN();
 }
@@ -209,60 +201,58 @@ double half_success(const Runs& runs, const ProbeSeries& s, int seeds) {
 constexpr double threshold_alphas[] = {1e-4, 1e-3, 1e-2, 1e-1};
 constexpr int threshold_dimensions[] = {4, 16, 64, 256};
 
-std::vector<json> escape_jobs(const Study& study) {
-  std::vector<ProbeSeries> all{
-      escapes_by_alpha(study),
-      escapes_by_curvature("cosine-saddle", "hessian_power", "benign", 0.01, 16, study)};
-  if (study.scale != Scale::smoke) {
-    for (const double alpha : threshold_alphas)
-      all.push_back(
-          escapes_by_curvature("quartic-saddle", "hessian_power", "adversarial", alpha, 16, study));
-    for (const int d : threshold_dimensions)
-      all.push_back(
-          escapes_by_curvature("quartic-saddle", "hessian_power", "adversarial", 0.01, d, study));
-  }
-  return joined(all);
+std::vector<JobCell> escape_cells(const Study& study) {
+  std::vector<JobCell> cells = joined({escapes_by_alpha(study),
+                                       escapes_by_curvature("cosine-saddle",
+                                                            "hessian_power",
+                                                            "benign",
+                                                            0.01,
+                                                            16,
+                                                            study,
+                                                            {{"problem", "cosine-saddle"}})});
+  if (study.scale == Scale::smoke) return cells;
+  const auto add = [&](double alpha, int dimension, const Coordinates& of) {
+    for (JobCell& cell : escapes_by_curvature(
+             "quartic-saddle", "hessian_power", "adversarial", alpha, dimension, study, of))
+      cells.push_back(std::move(cell));
+  };
+  for (const double alpha : threshold_alphas) add(alpha, 16, {{"threshold_alpha", alpha}});
+  for (const int d : threshold_dimensions) add(0.01, d, {{"threshold_dimension", d}});
+  return cells;
 }
 
-Finding escape_finding(const Runs& runs, const Study& study) {
-  const int seeds = escape_seeds(study);
-  const ProbeSeries s = escapes_by_alpha(study);
-  std::vector<double> steps = numbers(runs, s, "steps"), decrease = numbers(runs, s, "change");
-  const std::vector<double> left = numbers(runs, s, "left");
-  double least = std::ranges::min(left) / seeds;
-  for (std::size_t k = 0; k < s.x.size(); ++k) {
-    steps[k] /= std::log(1 / s.x[k]);
-    decrease[k] = -decrease[k];
+Finding escape_finding(const Evidence& e) {
+  const int seeds = escape_seeds(e.study);
+  Curve steps = curve_of(e.cells, "alpha", "steps"),
+        decrease = curve_of(e.cells, "alpha", "change");
+  for (std::size_t k = 0; k < steps.x.size(); ++k) {
+    steps.y[k] /= std::log(1 / steps.x[k]);
+    decrease.y[k] = -decrease.y[k];
   }
-  const ProbeSeries cosine =
-      escapes_by_curvature("cosine-saddle", "hessian_power", "benign", 0.01, 16, study);
+  const Curve cosine = curve_of(e.cells, "curvature", "left", {{"problem", "cosine-saddle"}});
   const auto one = std::ranges::find(cosine.x, 1.0) - cosine.x.begin();
-  const double on_cosine = numbers(runs, cosine, "left")[static_cast<std::size_t>(one)] / seeds;
-  least = std::min(least, on_cosine);
-  const bool falls = std::ranges::min(decrease) > 0;
-  if (study.scale == Scale::smoke)
+  const double least = std::min(std::ranges::min(curve_of(e.cells, "alpha", "left").y),
+                                cosine.y[static_cast<std::size_t>(one)]) /
+                       seeds;
+  const bool falls = std::ranges::min(decrease.y) > 0;
+  if (e.study.scale == Scale::smoke)
     return {.verdict = Verdict::inconclusive,
             .measured = fmt::format("at least {:.0f} % leave", 100 * least),
             .reason = "thresholds are not measured at this scale"};
-  const auto thresholds = [&](const auto& grid, const auto& series_at) {
-    std::vector<double> x, y;
+  const auto thresholds = [&](const char* of, const auto& grid) {
+    Curve c;
     for (const auto v : grid) {
-      x.push_back(static_cast<double>(v));
-      y.push_back(half_success(runs, series_at(v), seeds));
+      c.x.push_back(v);
+      c.y.push_back(half_success(curve_of(e.cells, "curvature", "left", {{of, v}}), seeds));
     }
-    return std::pair(x, y);
+    return c;
   };
-  auto [alphas, by_alpha] = thresholds(threshold_alphas, [&](double alpha) {
-    return escapes_by_curvature("quartic-saddle", "hessian_power", "adversarial", alpha, 16, study);
-  });
-  for (std::size_t k = 0; k < alphas.size(); ++k) by_alpha[k] *= std::sqrt(alphas[k]);
-  const auto [dimensions, by_dimension] = thresholds(threshold_dimensions, [&](int d) {
-    return escapes_by_curvature("quartic-saddle", "hessian_power", "adversarial", 0.01, d, study);
-  });
-  const double in_alpha = log_slope(alphas, by_alpha);
-  const double in_d = log_slope(dimensions, by_dimension);
-  const double step_slope = log_slope(s.x, steps);
-  const double drop_slope = falls ? log_slope(s.x, decrease) : std::nan("");
+  Curve by_alpha = thresholds("threshold_alpha", threshold_alphas);
+  for (std::size_t k = 0; k < by_alpha.x.size(); ++k) by_alpha.y[k] *= std::sqrt(by_alpha.x[k]);
+  const double in_alpha = by_alpha.slope();
+  const double in_d = thresholds("threshold_dimension", threshold_dimensions).slope();
+  const double step_slope = steps.slope();
+  const double drop_slope = falls ? decrease.slope() : std::nan("");
   std::vector<std::string> misses;
   const auto need = [&](bool ok, const char* what) {
     if (!ok) misses.emplace_back(what);
@@ -290,7 +280,7 @@ Finding escape_finding(const Runs& runs, const Study& study) {
   return f;
 }
 
-Finding radius_finding(const Runs&, const Study&) {
+Finding radius_finding() {
   std::vector<double> left;
   for (const double gamma : {0.1, 0.01, 0.001})  // Γ = M/√(ργ), unit constants
     left.push_back(std::sqrt(gamma) - 3 * gamma / std::sqrt(gamma));
@@ -300,20 +290,19 @@ Finding radius_finding(const Runs&, const Study&) {
 
 constexpr double frozen_ratio = 4;  // λ = 2√(ργ) with γ = α/4 is √(ρα); 4 leaves no doubt
 
-std::vector<json> frozen_pair_jobs(const Study& study) {
-  std::vector<json> jobs;
+std::vector<JobCell> frozen_pair_cells(const Study& study) {
+  std::vector<JobCell> cells;
   for (const char* method : {"isotropic", "hessian_power"})
     for (const char* error : {"adversarial", "benign"})
       for (const double ratio : {1.0, frozen_ratio})
-        jobs.push_back(escape_job("quartic-saddle", method, error, ratio, 0.01, 16, study));
-  return jobs;
+        cells.push_back(escape_cell("quartic-saddle", method, error, ratio, 0.01, 16, study));
+  return cells;
 }
 
-Finding frozen_pair_finding(const Runs& runs, const Study& study) {
-  const int seeds = escape_seeds(study);
+Finding frozen_pair_finding(const Evidence& e) {
   std::vector<double> share;
-  for (const json& job : frozen_pair_jobs(study))
-    share.push_back(number(runs, job, "left") / seeds);
+  for (const JudgedCell& cell : e.cells)
+    share.push_back(number(cell, "left") / escape_seeds(e.study));
   const bool holds = share[0] == 0 && share[1] == 0 &&
                      std::ranges::min(std::vector(share.begin() + 2, share.end())) >= 0.95;
   return finding(
@@ -336,17 +325,17 @@ Finding frozen_pair_finding(const Runs& runs, const Study& study) {
 
 std::vector<Predicate> liu_talwar_2025_lemma_predicates() {
   return {
-      judged_by("liu-talwar-2025/1", tree_jobs, tree_finding),
-      judged_by("liu-talwar-2025/1-printed", no_jobs, printed_tree_finding),
-      judged_by("liu-talwar-2025/1-privacy", no_jobs, printed_noise_finding),
-      judged_by("liu-talwar-2025/1-privacy-tree", no_jobs, tree_privacy_finding),
-      judged_by("liu-talwar-2025/2", descent_jobs, descent_finding),
-      judged_by("liu-talwar-2025/3", oracle_jobs, oracle_finding),
-      judged_by("liu-talwar-2025/5", model_jobs, model_finding),
-      judged_by("liu-talwar-2025/6", coupling_jobs, coupling_finding),
-      judged_by("liu-talwar-2025/7", escape_jobs, escape_finding),
-      judged_by("liu-talwar-2025/7-constants", no_jobs, radius_finding),
-      judged_by("liu-talwar-2025/14", frozen_pair_jobs, frozen_pair_finding),
+      {"liu-talwar-2025/1", tree_cells, tree_finding},
+      by_formulas("liu-talwar-2025/1-printed", printed_tree_finding),
+      by_formulas("liu-talwar-2025/1-privacy", printed_noise_finding),
+      by_formulas("liu-talwar-2025/1-privacy-tree", tree_privacy_finding),
+      {"liu-talwar-2025/2", descent_cells, descent_finding},
+      {"liu-talwar-2025/3", oracle_cells, oracle_finding},
+      {"liu-talwar-2025/5", model_cells, model_finding},
+      {"liu-talwar-2025/6", coupling_cells, coupling_finding},
+      {"liu-talwar-2025/7", escape_cells, escape_finding},
+      by_formulas("liu-talwar-2025/7-constants", radius_finding),
+      {"liu-talwar-2025/14", frozen_pair_cells, frozen_pair_finding},
   };
 }
 

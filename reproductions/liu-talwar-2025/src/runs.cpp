@@ -1,21 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "dpsosp/claims/claims.hpp"
 #include "dpsosp/claims/judging.hpp"
-#include "dpsosp/experiments/json_number.hpp"
 #include "dpsosp/experiments/metric.hpp"
 #include "dpsosp/experiments/study.hpp"
-#include "dpsosp/experiments/sweep.hpp"
 #include "parts.hpp"
 #include "probes.hpp"
 #include "series.hpp"
@@ -27,42 +24,26 @@ using nlohmann::json;
 using namespace liu_talwar_2025_claims;
 using liu_talwar_2025_probe::ablations;
 
-/// Finished runs of the arms of the parts with these names, cell by cell.
-struct CellRuns {
-  std::string where;
-  std::vector<const RunResult*> results;
-};
-std::vector<CellRuns> results_of(const Runs& runs,
-                                 const Study& study,
-                                 std::string_view name,
-                                 const std::function<bool(const std::string& arm)>& wanted) {
-  const Sweep sweep = study.sweep(name);
-  std::vector<CellRuns> all;
-  for (const Part& part : sweep.parts)
-    for (const Cell& cell : cells_of(sweep, part)) {
-      if (!wanted(sweep.arms[cell.arm].name)) continue;
-      CellRuns c{.where = fmt::format("{}, {}", part.name, to_text(cell.at)), .results = {}};
-      for (const FinishedRun& r : finished(runs, cell.runs)) c.results.push_back(r.result);
-      all.push_back(std::move(c));
-    }
-  return all;
-}
-
-bool is_private_arm(const std::string& arm) {
+bool is_private(const JudgedCell& cell) {
+  const std::string& arm = cell.cell().arm;
   return arm == "adaptive batches" || arm == "adaptive batches, large epsilon";
 }
 
-std::vector<CellRuns> adaptive_runs(const Runs& runs, const Study& study) {
-  return results_of(runs, study, main_sweep, is_private_arm);
+/// The finished runs of the main sweep's private arms, cell by cell.
+std::vector<FinishedRun> private_runs(const Evidence& e) {
+  std::vector<FinishedRun> all;
+  for (const JudgedCell* cell : e.of(main_sweep))
+    if (is_private(*cell))
+      for (const FinishedRun& r : cell->finished()) all.push_back(r);
+  return all;
 }
 
-std::vector<json> main_jobs(const Study& study) { return jobs_of(study.sweep(main_sweep)); }
-
-Finding estimate_finding(const Runs& runs, const Study& study) {
+Finding estimate_finding(const Evidence& e) {
   double largest = 0, low = std::numeric_limits<double>::infinity(), high = 0;
-  for (const CellRuns& c : adaptive_runs(runs, study)) {
+  for (const JudgedCell* cell : e.of(main_sweep)) {
+    if (!is_private(*cell)) continue;
     std::vector<double> ratios;
-    for (const RunResult* r : c.results) {
+    for (const auto& [run, r] : cell->finished()) {
       const auto error = metric_of(*r, "estimate.largest"), alpha = metric_of(*r, "schedule.alpha");
       if (error && alpha) ratios.push_back(*error / *alpha);
     }
@@ -86,41 +67,34 @@ struct Solved {
   double share = 0;  ///< whose best recorded iterate is an α-SOSP
   int left_out = 0;  ///< runs whose α does not
 };
-Solved solved_share(const Runs& runs, const Study& study) {
+Solved solved_share(const Evidence& e) {
   double solved = 0;
   Solved s;
-  for (const CellRuns& c : adaptive_runs(runs, study))
-    for (const RunResult* r : c.results) {
-      const auto best = metric_of(*r, "best.sosp_level"), alpha = metric_of(*r, "schedule.alpha");
-      if (!alpha || !says_something(*r, "best.sosp_level", *alpha)) {
-        ++s.left_out;
-        continue;
-      }
-      ++s.runs;
-      solved += best && *best <= *alpha;
+  for (const auto& [run, r] : private_runs(e)) {
+    const auto best = metric_of(*r, "best.sosp_level"), alpha = metric_of(*r, "schedule.alpha");
+    if (!alpha || !says_something(*r, "best.sosp_level", *alpha)) {
+      ++s.left_out;
+      continue;
     }
+    ++s.runs;
+    solved += best && *best <= *alpha;
+  }
   s.share = solved / std::max(s.runs, 1.0);
   return s;
 }
 
-ProbeSeries ramp_steps_by_drop(const Study& study) {
-  ProbeSeries s{.x = {0.5, 1, 2, 4}, .jobs = {}};
-  for (const double drop : s.x)
-    s.jobs.push_back(study.probe("liu-talwar-2025/ramp-steps", {{"gamma", 0.01}, {"drop", drop}}));
-  return s;
+std::vector<JobCell> iteration_cells(const Study& study) {
+  std::vector<JobCell> cells = ramp_steps_by_gamma(study);
+  for (const double drop : {0.5, 1.0, 2.0, 4.0})
+    cells.push_back(probe_cell(
+        study, "liu-talwar-2025/ramp-steps", {{"gamma", 0.01}, {"drop", drop}}, {{"drop", drop}}));
+  return joined({cells, sweep_cells(study, main_sweep)});
 }
 
-std::vector<json> iteration_jobs(const Study& study) {
-  std::vector<json> jobs = joined({ramp_steps_by_gamma(study), ramp_steps_by_drop(study)});
-  for (json& job : main_jobs(study)) jobs.push_back(std::move(job));
-  return jobs;
-}
-
-Finding iteration_finding(const Runs& runs, const Study& study) {
-  const ProbeSeries gamma = ramp_steps_by_gamma(study), drop = ramp_steps_by_drop(study);
-  const double in_gamma = log_slope(gamma.x, numbers(runs, gamma, "steps"));
-  const double in_drop = log_slope(drop.x, numbers(runs, drop, "steps"));
-  const Solved solved = solved_share(runs, study);
+Finding iteration_finding(const Evidence& e) {
+  const double in_gamma = curve_of(e.cells, "gamma", "steps").slope();
+  const double in_drop = curve_of(e.cells, "drop", "steps").slope();
+  const Solved solved = solved_share(e);
   if (solved.runs == 0)
     return {.verdict = Verdict::inconclusive, .reason = std::string(no_better_than_start)};
   return finding(
@@ -136,65 +110,72 @@ Finding iteration_finding(const Runs& runs, const Study& study) {
           solved.left_out));
 }
 
-std::vector<json> path_jobs(const Study& study) {
-  std::vector<json> jobs;
+/// A cell a seed, of a run on each problem.
+std::vector<JobCell> path_cells(const Study& study) {
+  std::vector<JobCell> cells;
   const std::uint64_t seeds = study.scale == Scale::smoke ? 2 : 20;
   for (std::uint64_t seed = 0; seed < seeds; ++seed) {
-    jobs.push_back(study.probe(
-        "liu-talwar-2025/path-length",
-        {{"problem", "cosine-saddle"}, {"records", 100000000}, {"dimension", 4}, {"epsilon", 0.01}},
-        seed));
-    jobs.push_back(study.probe(
-        "liu-talwar-2025/path-length",
-        {{"problem", "staircase"}, {"records", 1000000000}, {"dimension", 10}, {"epsilon", 1.0}},
-        seed));
+    const auto run = [&](const char* problem, Index records, int dimension, double epsilon) {
+      return study.probe("liu-talwar-2025/path-length",
+                         {{"problem", problem},
+                          {"records", records},
+                          {"dimension", dimension},
+                          {"epsilon", epsilon}},
+                         seed);
+    };
+    cells.push_back(
+        {.at = {},
+         .jobs = {run("cosine-saddle", 100000000, 4, 0.01), run("staircase", 1000000000, 10, 1)}});
   }
-  return jobs;
+  return cells;
 }
 
-Finding path_finding(const Runs& runs, const Study& study) {
+Finding path_finding(const Evidence& e) {
+  if (!std::ranges::all_of(e.cells, &JudgedCell::all_finished)) return nothing_ran();
+  int paths = 0;
   double worst = 0, unsolved = 0, share_of_steps = 0;
-  for (const json& job : path_jobs(study)) {
-    const json& r = runs.at(job).result;
-    unsolved += !r.at("solved").get<bool>();
-    worst = std::max(worst, r.at("path").get<double>() / r.at("bound").get<double>());
-    share_of_steps =
-        std::max(share_of_steps, r.at("steps").get<double>() / r.at("planned_steps").get<double>());
-  }
+  for (const JudgedCell& cell : e.cells)
+    for (const StoredRun* run : cell.stored()) {
+      const json& r = run->result;
+      const auto share = [&](const char* part, const char* whole) {
+        return r.at(part).get<double>() / r.at(whole).get<double>();
+      };
+      ++paths;
+      unsolved += !r.at("solved").get<bool>();
+      worst = std::max(worst, share("path", "bound"));
+      share_of_steps = std::max(share_of_steps, share("steps", "planned_steps"));
+    }
   return finding(
       unsolved == 0 && worst <= 1,
       fmt::format("path up to the first α-SOSP at most {:.3f} of 2BM/α over {} runs, {:g} "
                   "of them without one; at most {:.3f} of T steps",
                   worst,
-                  path_jobs(study).size(),
+                  paths,
                   unsolved,
                   share_of_steps));
 }
 
-ProbeSeries planned_records(const Study& study, double epsilon) {
-  ProbeSeries s{.x = {1e-4, 3e-4, 1e-3, 3e-3, 1e-2}, .jobs = {}};
-  s.jobs = {
-      study.probe("liu-talwar-2025/solved-schedule",
-                  {{"variant", "V4"}, {"epsilon", epsilon}, {"dimension", 16.0}, {"alpha", s.x}})};
-  return s;
+std::vector<JobCell> data_cells(const Study& study) {
+  std::vector<JobCell> cells;
+  for (const double epsilon : {1e-4, 100.0})
+    cells.push_back(probe_cell(study,
+                               "liu-talwar-2025/solved-schedule",
+                               {{"variant", "V4"},
+                                {"epsilon", epsilon},
+                                {"dimension", 16.0},
+                                {"alpha", {1e-4, 3e-4, 1e-3, 3e-3, 1e-2}}}));
+  return joined({cells, sweep_cells(study, main_sweep)});
 }
 
-std::vector<json> data_jobs(const Study& study) {
-  std::vector<json> jobs = joined({planned_records(study, 1e-4), planned_records(study, 100)});
-  for (json& job : main_jobs(study)) jobs.push_back(std::move(job));
-  return jobs;
-}
-
-Finding data_finding(const Runs& runs, const Study& study) {
-  const auto slope = [&](double epsilon) {
-    const ProbeSeries s = planned_records(study, epsilon);
-    return log_slope(s.x, runs.at(s.jobs[0]).result.at("records").get<std::vector<double>>());
-  };
-  const double at_small = slope(1e-4), at_large = slope(100);
+Finding data_finding(const Evidence& e) {
+  const JudgedCell &small = e.cells[0], &large = e.cells[1];
+  if (!small.all_finished() || !large.all_finished()) return nothing_ran();
+  const double at_small = solved_curve(small, "alpha", "records").slope();
+  const double at_large = solved_curve(large, "alpha", "records").slope();
   int out_of_records = 0;
-  for (const CellRuns& c : adaptive_runs(runs, study))
-    for (const RunResult* r : c.results) out_of_records += r->algorithm.status == Status::data;
-  const Solved solved = solved_share(runs, study);
+  for (const auto& [run, r] : private_runs(e))
+    out_of_records += r->algorithm.status == Status::data;
+  const Solved solved = solved_share(e);
   if (solved.runs == 0)
     return {.verdict = Verdict::inconclusive, .reason = std::string(no_better_than_start)};
   return finding(
@@ -226,38 +207,30 @@ Finding refreshes_finding(bool repaired) {
                   fmt::join(pairs, "; ")));
 }
 
-Finding printed_refreshes_finding(const Runs&, const Study&) { return refreshes_finding(false); }
-
-Finding repaired_refreshes_finding(const Runs& runs, const Study& study) {
+Finding repaired_refreshes_finding(const Evidence& e) {
   Finding f = refreshes_finding(true);
   double worst = 0;
-  for (const CellRuns& c : adaptive_runs(runs, study))
-    for (const RunResult* r : c.results) {
-      const auto value = [&](const char* name) { return metric_of(*r, name).value(); };
-      // Of quartic-saddle with γ = 2: B = γ²/4, and the schedule's own M and ρ.
-      constexpr double B = 1;
-      const double M = 1 / value("parameters.step_size");
-      const double rho = value("parameters.hessian_lipschitz");
-      const double alpha = value("schedule.alpha");
-      const double bound =
-          1 + 2 * B * M / (alpha * value("parameters.drift_threshold")) +
-          B * std::sqrt(rho) / (std::pow(alpha, 1.5) * value("parameters.escapes_per_refresh"));
-      worst = std::max(worst, value("counts.refreshes") / bound);
-    }
+  for (const auto& finished : private_runs(e)) {
+    const auto value = [&](const char* name) { return metric_of(*finished.result, name).value(); };
+    // Of quartic-saddle with γ = 2: B = γ²/4, and the schedule's own M and ρ.
+    constexpr double B = 1;
+    const double M = 1 / value("parameters.step_size");
+    const double rho = value("parameters.hessian_lipschitz");
+    const double alpha = value("schedule.alpha");
+    const double bound =
+        1 + 2 * B * M / (alpha * value("parameters.drift_threshold")) +
+        B * std::sqrt(rho) / (std::pow(alpha, 1.5) * value("parameters.escapes_per_refresh"));
+    worst = std::max(worst, value("counts.refreshes") / bound);
+  }
   f.measured += fmt::format("; refreshes of the runs at most {:.2f} of the plan", worst);
   if (worst > 1) f.verdict = Verdict::fails;
   return f;
 }
 
-Finding ledger_finding(const Runs& runs, const Study& study) {
+Finding ledger_finding(const Evidence& e) {
   double most = 0;
-  const Sweep sweep = study.sweep(main_sweep);
-  for (const Part& part : sweep.parts)
-    for (const Cell& cell : cells_of(sweep, part)) {
-      if (!is_private_arm(sweep.arms[cell.arm].name)) continue;
-      for (const FinishedRun& r : finished(runs, cell.runs))
-        most = std::max(most, r.result->privacy.spent / r.run->epsilon);
-    }
+  for (const auto& [run, r] : private_runs(e))
+    most = std::max(most, r->privacy.spent / run->epsilon);
   // The most charged record of a full tree, and of a Hessian batch that answers every product at Ξ.
   double least = 1, highest = 0;
   for (const double alpha : {0.05, 0.01, 0.001}) {
@@ -274,29 +247,23 @@ Finding ledger_finding(const Runs& runs, const Study& study) {
                   highest));
 }
 
-std::vector<json> gap_jobs(const Study& study) {
+std::vector<JobCell> gap_cells(const Study& study) {
   return joined({uniform_gap_by_records(study), uniform_gap_by_dimension(study)});
 }
 
-Finding gap_finding(const Runs& runs, const Study& study) {
-  const ProbeSeries n = uniform_gap_by_records(study), d = uniform_gap_by_dimension(study);
-  const double in_n = log_slope(n.x, medians(runs, n, "gap"));
-  const double in_d = log_slope(d.x, medians(runs, d, "gap"));
+Finding gap_finding(const Evidence& e) {
+  const double in_n = curve_of(e.cells, "records", "gap").slope();
+  const double in_d = curve_of(e.cells, "dimension", "gap").slope();
   return finding(std::abs(in_n + 0.5) <= 0.1 && in_d <= 0.6,
                  fmt::format("exponents {:+.3f} in n, {:+.3f} in d", in_n, in_d));
 }
 
-std::vector<json> direct_fix_jobs(const Study& study) {
-  return jobs_of(study.sweep(ablation_sweep));
-}
-
-Finding direct_fix_finding(const Runs& runs, const Study& study) {
+Finding direct_fix_finding(const Evidence& e) {
   double all = 0, weak = 0, strong = 0;
   int vacuous = 0;
   const double rho = 12;  // of quartic-saddle at its default radius
-  for (const CellRuns& c :
-       results_of(runs, study, ablation_sweep, [](const auto& arm) { return arm == "V1"; }))
-    for (const RunResult* r : c.results) {
+  for (const JudgedCell* cell : e.of(ablation_sweep, {}, "V1"))
+    for (const auto& [run, r] : cell->finished()) {
       const double lambda = r->best.value().lambda_min;
       const double alpha = metric_of(*r, "schedule.alpha").value();
       const double weaker = -std::sqrt(rho) * std::pow(16, 0.2) * std::pow(alpha, 0.4);
@@ -322,20 +289,21 @@ Finding direct_fix_finding(const Runs& runs, const Study& study) {
 
 // ------------------------------------------------------------------------------------- ablation
 
-std::vector<json> solved_jobs(const Study& study, double epsilon) {
-  std::vector<json> jobs;
-  for (const auto& v : ablations()) jobs.push_back(solved_alpha(study, v.name, epsilon).jobs[0]);
-  return jobs;
+/// The schedules of one ε, a cell a variant.
+std::vector<JobCell> solved_cells(const Study& study, double epsilon) {
+  std::vector<JobCell> cells;
+  for (const auto& v : ablations()) cells.push_back(solved_alpha(study, v.name, epsilon));
+  return cells;
 }
 
-Finding solved_finding(const Runs& runs, const Study& study, double epsilon) {
+Finding solved_finding(const Evidence& e, double epsilon) {
+  if (!std::ranges::all_of(e.cells, &JudgedCell::all_finished)) return nothing_ran();
   std::vector<std::string> slopes, misses, unclear;
   // Half the distance between the predictions, −1/2, −3/7, −2/5 and −1/3, −3/10, −2/7, at least.
   const double apart = epsilon < 1 ? 0.5 / 35 : 0.5 / 70;
-  for (const auto& v : ablations()) {
-    const ProbeSeries s = solved_alpha(study, v.name, epsilon);
-    const double slope =
-        log_slope(s.x, runs.at(s.jobs[0]).result.at("alpha").get<std::vector<double>>());
+  for (std::size_t k = 0; k < e.cells.size(); ++k) {
+    const auto& v = ablations()[k];
+    const double slope = solved_curve(e.cells[k], "records", "alpha").slope();
     const double predicted = epsilon < 1 ? v.private_exponent : v.statistical_exponent;
     slopes.push_back(fmt::format("{} {:+.3f} for {:+.3f}", v.name, slope, predicted));
     if (std::abs(slope - predicted) > slope_tolerance)
@@ -355,30 +323,27 @@ Finding solved_finding(const Runs& runs, const Study& study, double epsilon) {
   return f;
 }
 
-std::vector<json> private_jobs(const Study& study) { return solved_jobs(study, small_epsilon); }
-std::vector<json> statistical_jobs(const Study& study) { return solved_jobs(study, no_privacy); }
-Finding private_finding(const Runs& runs, const Study& study) {
-  return solved_finding(runs, study, small_epsilon);
-}
-Finding statistical_finding(const Runs& runs, const Study& study) {
-  return solved_finding(runs, study, no_privacy);
+Predicate solved_predicate(std::string claim, double epsilon) {
+  return {.claim = std::move(claim),
+          .cells = [epsilon](const Study& study) { return solved_cells(study, epsilon); },
+          .judge = [epsilon](const Evidence& e) { return solved_finding(e, epsilon); }};
 }
 
 }  // namespace
 
 std::vector<Predicate> liu_talwar_2025_run_predicates() {
   return {
-      judged_by("liu-talwar-2025/introduction-direct-fix", direct_fix_jobs, direct_fix_finding),
-      judged_by("liu-talwar-2025/4", main_jobs, estimate_finding),
-      judged_by("liu-talwar-2025/8", iteration_jobs, iteration_finding),
-      judged_by("liu-talwar-2025/9", path_jobs, path_finding),
-      judged_by("liu-talwar-2025/10", data_jobs, data_finding),
-      judged_by("liu-talwar-2025/10-refreshes", no_jobs, printed_refreshes_finding),
-      judged_by("liu-talwar-2025/10-refreshes-repaired", main_jobs, repaired_refreshes_finding),
-      judged_by("liu-talwar-2025/11", main_jobs, ledger_finding),
-      judged_by("liu-talwar-2025/13", gap_jobs, gap_finding),
-      judged_by("liu-talwar-2025/ablation-private", private_jobs, private_finding),
-      judged_by("liu-talwar-2025/ablation-statistical", statistical_jobs, statistical_finding),
+      on_sweeps("liu-talwar-2025/introduction-direct-fix", {ablation_sweep}, direct_fix_finding),
+      on_sweeps("liu-talwar-2025/4", {main_sweep}, estimate_finding),
+      {"liu-talwar-2025/8", iteration_cells, iteration_finding},
+      {"liu-talwar-2025/9", path_cells, path_finding},
+      {"liu-talwar-2025/10", data_cells, data_finding},
+      by_formulas("liu-talwar-2025/10-refreshes", [] { return refreshes_finding(false); }),
+      on_sweeps("liu-talwar-2025/10-refreshes-repaired", {main_sweep}, repaired_refreshes_finding),
+      on_sweeps("liu-talwar-2025/11", {main_sweep}, ledger_finding),
+      {"liu-talwar-2025/13", gap_cells, gap_finding},
+      solved_predicate("liu-talwar-2025/ablation-private", small_epsilon),
+      solved_predicate("liu-talwar-2025/ablation-statistical", no_privacy),
   };
 }
 

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "series.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -10,7 +13,6 @@
 #include "dpsosp/experiments/fit.hpp"
 #include "dpsosp/experiments/json_number.hpp"
 #include "dpsosp/experiments/study.hpp"
-#include "probes.hpp"
 
 namespace dpsosp {
 namespace liu_talwar_2025_claims {
@@ -24,144 +26,172 @@ std::vector<double> at_scale(const Study& study,
   return study.scale == Scale::smoke ? std::move(smoke) : std::move(rest);
 }
 
-ProbeSeries oracle_errors(std::vector<double> x, bool by_batch, const Study& study) {
-  ProbeSeries s{.x = std::move(x), .jobs = {}};
-  for (const double v : s.x)
-    s.jobs.push_back(study.probe("liu-talwar-2025/oracle-errors",
-                                 {{"batch", by_batch ? std::llround(v) : 10000},
-                                  {"distance", by_batch ? 0.01 : v},
-                                  {"draws", study.scale == Scale::smoke ? 50 : 500}}));
-  return s;
+JobCell oracle_errors(const Study& study, std::int64_t batch, double distance, Coordinates at) {
+  return probe_cell(
+      study,
+      "liu-talwar-2025/oracle-errors",
+      {{"batch", batch}, {"distance", distance}, {"draws", study.scale == Scale::smoke ? 50 : 500}},
+      std::move(at));
+}
+
+JobCell uniform_gap(const Study& study, double records, double dimension, Coordinates at) {
+  return probe_cell(study,
+                    "liu-talwar-2025/uniform-gap",
+                    {{"records", std::llround(records)}, {"dimension", std::llround(dimension)}},
+                    std::move(at),
+                    3);
 }
 
 }  // namespace
 
-json escape_job(std::string_view problem,
-                std::string_view method,
-                std::string_view error,
-                double ratio,
-                double alpha,
-                int dimension,
-                const Study& study) {
-  return study.probe("liu-talwar-2025/escapes",
-                     {{"problem", problem},
-                      {"method", method},
-                      {"error", error},
-                      {"ratio", ratio},
-                      {"alpha", alpha},
-                      {"dimension", dimension},
-                      {"error_over_alpha", 0.25},
-                      {"seeds", escape_seeds(study)}});
+JobCell solved_alpha(const Study& study, std::string_view variant, double epsilon) {
+  return probe_cell(study,
+                    "liu-talwar-2025/solved-schedule",
+                    {{"variant", variant},
+                     {"epsilon", epsilon},
+                     {"dimension", 16.0},
+                     {"records", {1e10, 1e11, 1e12, 1e13, 1e14}}});
 }
 
-ProbeSeries solved_alpha(const Study& study,
-                         std::string_view variant,
-                         double epsilon,
-                         double dimension) {
-  ProbeSeries s{.x = {1e10, 1e11, 1e12, 1e13, 1e14}, .jobs = {}};
-  s.jobs = {study.probe(
-      "liu-talwar-2025/solved-schedule",
-      {{"variant", variant}, {"epsilon", epsilon}, {"dimension", dimension}, {"records", s.x}})};
-  return s;
+std::vector<JobCell> tree_noise(const Study& study) {
+  std::vector<JobCell> cells;
+  for (const double leaves : at_scale(study, {16, 64}, {16, 64, 256, 1024, 4096}))
+    cells.push_back(probe_cell(
+        study,
+        "liu-talwar-2025/tree-noise",
+        {{"leaves", std::llround(leaves)}, {"trees", 20}, {"dimension", 4}, {"covariance", false}},
+        {{"leaves", leaves}}));
+  return cells;
 }
 
-ProbeSeries tree_noise(const Study& study) {
-  ProbeSeries s{.x = at_scale(study, {16, 64}, {16, 64, 256, 1024, 4096}), .jobs = {}};
-  for (const double leaves : s.x)
-    s.jobs.push_back(study.probe("liu-talwar-2025/tree-noise",
-                                 {{"leaves", std::llround(leaves)},
-                                  {"trees", 20},
-                                  {"dimension", 4},
-                                  {"covariance", false}}));
-  return s;
+std::vector<JobCell> oracle_errors_by_batch(const Study& study) {
+  std::vector<JobCell> cells;
+  for (const double batch : at_scale(study, {1e2, 1e3}, {1e2, 1e3, 1e4, 1e5, 1e6}))
+    cells.push_back(oracle_errors(study, std::llround(batch), 0.01, {{"batch", batch}}));
+  return cells;
 }
 
-ProbeSeries oracle_errors_by_batch(const Study& study) {
-  return oracle_errors(at_scale(study, {1e2, 1e3}, {1e2, 1e3, 1e4, 1e5, 1e6}), true, study);
+std::vector<JobCell> oracle_errors_by_distance(const Study& study) {
+  std::vector<JobCell> cells;
+  for (const double distance : at_scale(study, {1e-3, 1e-2}, {1e-3, 1e-2, 1e-1}))
+    cells.push_back(oracle_errors(study, 10000, distance, {{"distance", distance}}));
+  return cells;
 }
 
-ProbeSeries oracle_errors_by_distance(const Study& study) {
-  return oracle_errors(at_scale(study, {1e-3, 1e-2}, {1e-3, 1e-2, 1e-1}), false, study);
+JobCell escape_cell(std::string_view problem,
+                    std::string_view method,
+                    std::string_view error,
+                    double ratio,
+                    double alpha,
+                    int dimension,
+                    const Study& study,
+                    Coordinates at) {
+  return probe_cell(study,
+                    "liu-talwar-2025/escapes",
+                    {{"problem", problem},
+                     {"method", method},
+                     {"error", error},
+                     {"ratio", ratio},
+                     {"alpha", alpha},
+                     {"dimension", dimension},
+                     {"error_over_alpha", 0.25},
+                     {"seeds", escape_seeds(study)}},
+                    std::move(at));
 }
 
-ProbeSeries escapes_by_curvature(std::string_view problem,
-                                 std::string_view method,
-                                 std::string_view error,
-                                 double alpha,
-                                 int dimension,
-                                 const Study& study) {
-  ProbeSeries s{.x = at_scale(study, {0.5, 1, 2}, {0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1, 2, 4, 10}),
-                .jobs = {}};
-  for (const double ratio : s.x)
-    s.jobs.push_back(escape_job(problem, method, error, ratio, alpha, dimension, study));
-  return s;
+std::vector<JobCell> escapes_by_curvature(std::string_view problem,
+                                          std::string_view method,
+                                          std::string_view error,
+                                          double alpha,
+                                          int dimension,
+                                          const Study& study,
+                                          const Coordinates& of) {
+  std::vector<JobCell> cells;
+  for (const double ratio :
+       at_scale(study, {0.5, 1, 2}, {0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1, 2, 4, 10})) {
+    Coordinates at = of;
+    at.emplace_back("curvature", ratio);
+    cells.push_back(
+        escape_cell(problem, method, error, ratio, alpha, dimension, study, std::move(at)));
+  }
+  return cells;
 }
 
-ProbeSeries escapes_by_alpha(const Study& study) {
-  ProbeSeries s{.x = at_scale(study, {1e-2, 1e-1}, {1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1}),
-                .jobs = {}};
-  for (const double alpha : s.x)
-    s.jobs.push_back(escape_job("quartic-saddle", "hessian_power", "benign", 1, alpha, 16, study));
-  return s;
+std::vector<JobCell> escapes_by_alpha(const Study& study) {
+  std::vector<JobCell> cells;
+  for (const double alpha :
+       at_scale(study, {1e-2, 1e-1}, {1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1}))
+    cells.push_back(escape_cell(
+        "quartic-saddle", "hessian_power", "benign", 1, alpha, 16, study, {{"alpha", alpha}}));
+  return cells;
 }
 
-ProbeSeries ramp_steps_by_gamma(const Study& study) {
-  ProbeSeries s{.x = at_scale(study, {1e-2, 1e-1}, {1e-3, 3e-3, 1e-2, 3e-2, 1e-1}), .jobs = {}};
-  for (const double gamma : s.x)
-    s.jobs.push_back(study.probe("liu-talwar-2025/ramp-steps", {{"gamma", gamma}, {"drop", 1.0}}));
-  return s;
+std::vector<JobCell> ramp_steps_by_gamma(const Study& study) {
+  std::vector<JobCell> cells;
+  for (const double gamma : at_scale(study, {1e-2, 1e-1}, {1e-3, 3e-3, 1e-2, 3e-2, 1e-1}))
+    cells.push_back(probe_cell(study,
+                               "liu-talwar-2025/ramp-steps",
+                               {{"gamma", gamma}, {"drop", 1.0}},
+                               {{"gamma", gamma}}));
+  return cells;
 }
 
-ProbeSeries uniform_gap_by_records(const Study& study) {
-  ProbeSeries s{.x = at_scale(study, {100, 1000}, {100, 1000, 10000, 100000}), .jobs = {}};
-  for (const double n : s.x)
-    for (std::uint64_t seed = 0; seed < 3; ++seed)
-      s.jobs.push_back(study.probe(
-          "liu-talwar-2025/uniform-gap", {{"records", std::llround(n)}, {"dimension", 10}}, seed));
-  return s;
+std::vector<JobCell> uniform_gap_by_records(const Study& study) {
+  std::vector<JobCell> cells;
+  for (const double n : at_scale(study, {100, 1000}, {100, 1000, 10000, 100000}))
+    cells.push_back(uniform_gap(study, n, 10, {{"records", n}}));
+  return cells;
 }
 
-ProbeSeries uniform_gap_by_dimension(const Study& study) {
-  ProbeSeries s{.x = at_scale(study, {4, 16}, {4, 16, 64, 256}), .jobs = {}};
-  for (const double d : s.x)
-    for (std::uint64_t seed = 0; seed < 3; ++seed)
-      s.jobs.push_back(study.probe("liu-talwar-2025/uniform-gap",
-                                   {{"records", 10000}, {"dimension", std::llround(d)}},
-                                   seed));
-  return s;
+std::vector<JobCell> uniform_gap_by_dimension(const Study& study) {
+  std::vector<JobCell> cells;
+  for (const double d : at_scale(study, {4, 16}, {4, 16, 64, 256}))
+    cells.push_back(uniform_gap(study, 10000, d, {{"dimension", d}}));
+  return cells;
 }
 
 int escape_seeds(const Study& study) { return study.scale == Scale::smoke ? 20 : 200; }
 
-std::vector<json> joined(const std::vector<ProbeSeries>& all) {
-  std::vector<json> jobs;
-  for (const ProbeSeries& s : all) jobs.insert(jobs.end(), s.jobs.begin(), s.jobs.end());
-  return jobs;
+double number(const JudgedCell& cell, const std::string& name) {
+  const json::json_pointer at("/" + name);
+  std::vector<double> values;
+  for (const StoredRun* run : cell.stored()) {
+    if (run->status == RunStatus::failed || run->result.at(at).is_null())
+      return std::numeric_limits<double>::quiet_NaN();
+    values.push_back(from_json_number(run->result.at(at)));
+  }
+  return median(std::move(values));
 }
 
-/// One number of a probe's result; NaN where the probe failed or has none.
-double number(const Runs& runs, const json& job, const char* name) {
-  const StoredRun& run = runs.at(job);
-  if (run.status == RunStatus::failed || run.result.at(name).is_null())
-    return std::numeric_limits<double>::quiet_NaN();
-  return from_json_number(run.result.at(name));
+Curve curve_of(const std::vector<JudgedCell>& cells,
+               std::string_view axis,
+               const std::string& name,
+               const Coordinates& of) {
+  Curve c;
+  for (const JudgedCell& cell : cells) {
+    const Coordinates& at = cell.cell().at;
+    const auto x = coordinate(at, axis);
+    if (!x || !std::ranges::all_of(
+                  of, [&](const auto& fixed) { return std::ranges::find(at, fixed) != at.end(); }))
+      continue;
+    c.x.push_back(*x);
+    c.y.push_back(number(cell, name));
+  }
+  return c;
 }
 
-std::vector<double> numbers(const Runs& runs, const ProbeSeries& s, const char* name) {
-  std::vector<double> all;
-  for (const json& job : s.jobs) all.push_back(number(runs, job, name));
-  return all;
+Curve curve_of(const Runs& runs,
+               const std::vector<JobCell>& cells,
+               std::string_view axis,
+               const std::string& name) {
+  std::vector<JudgedCell> judged;
+  for (const JobCell& cell : cells) judged.emplace_back(cell, runs);
+  return curve_of(judged, axis, name);
 }
 
-/// The medians over the equally many jobs that every x has.
-std::vector<double> medians(const Runs& runs, const ProbeSeries& s, const char* name) {
-  const std::vector<double> all = numbers(runs, s, name);
-  const std::size_t each = all.size() / s.x.size();
-  std::vector<double> middle;
-  for (std::size_t k = 0; k < s.x.size(); ++k)
-    middle.push_back(median({all.begin() + static_cast<std::ptrdiff_t>(k * each),
-                             all.begin() + static_cast<std::ptrdiff_t>((k + 1) * each)}));
-  return middle;
+Curve solved_curve(const JudgedCell& cell, const char* given, const char* found) {
+  return {.x = cell.cell().jobs.front().at("parameters").at(given),
+          .y = cell.stored().front()->result.at(found)};
 }
 
 }  // namespace liu_talwar_2025_claims
