@@ -15,12 +15,11 @@ namespace dpsosp::xu_2026_exhibit {
 CellRuns cell(
     const Runs& runs, const Method& method, Setting setting, Control control, const Study& study) {
   CellRuns c;
-  if (!is_run(setting, control, method)) return c;
-  for (std::uint64_t seed = 0; seed < seeds(setting, control, method, study); ++seed) {
-    const StoredRun& run = runs.at(describe_run(method, setting, control, seed, study));
+  for (const RunDescription& description : runs_of(method, setting, control, study)) {
+    const StoredRun& run = runs.at(description);
     if (const RunResult* result = runs.result(run)) {
       c.finished.push_back(result);
-      c.seeds.push_back(seed);
+      c.seeds.push_back(description.seed);
     } else {
       ++c.failed;
       c.failure = run.reason.substr(0, run.reason.find(':'));

@@ -94,9 +94,8 @@ std::vector<json> xu_2026_jobs(const Study& study) {
   for (const Setting setting : settings)
     for (const Method& m : methods())
       for (const Control control : controls)
-        if (is_run(setting, control, m))
-          for (std::uint64_t seed = 0; seed < seeds(setting, control, m, study); ++seed)
-            jobs.push_back(describe_run(m, setting, control, seed, study));
+        for (const RunDescription& run : runs_of(m, setting, control, study))
+          jobs.emplace_back(run);
   return jobs;
 }
 

@@ -3,9 +3,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -15,10 +13,7 @@
 #include "cells.hpp"
 #include "dpsosp/claims/judging.hpp"
 #include "dpsosp/experiments/fit.hpp"
-#include "dpsosp/experiments/metric.hpp"
-#include "dpsosp/experiments/run_json.hpp"
 #include "dpsosp/experiments/study.hpp"
-#include "dpsosp/experiments/sweep.hpp"
 #include "dpsosp/privacy/accounting/gaussian.hpp"
 #include "matrix_sensing.hpp"
 #include "parts.hpp"
@@ -27,100 +22,86 @@
 namespace dpsosp {
 namespace {
 
-using nlohmann::json;
 using namespace xu_2026_exhibit;
 
-Sweep rgda_sweep(const Study& study) { return study.sweep("xu-2026-dp-rgda"); }
-std::vector<json> rgda_jobs(const Study& study) { return jobs_of(rgda_sweep(study)); }
+constexpr const char* rgda_sweep = "xu-2026-dp-rgda";
 
-const std::vector<std::string_view> empirical_parts{"n", "d", "epsilon"};
-const std::vector<std::string_view> all_parts{"n",
-                                              "d",
-                                              "epsilon",
-                                              "population-n",
-                                              "population-d",
-                                              "population-epsilon",
-                                              "population-large-epsilon"};
+/// Those of the parts that slopes are fitted to.
+std::vector<FinishedRun> fitted_runs(const Evidence& e) {
+  return e.finished(rgda_sweep,
+                    {"n",
+                     "d",
+                     "epsilon",
+                     "population-n",
+                     "population-d",
+                     "population-epsilon",
+                     "population-large-epsilon"});
+}
 
-Finding x8(const Runs& runs, const Study& study) {
-  int count = 0, kept = 0;
+Finding x8(const Evidence& e) {
+  const auto runs = fitted_runs(e);
+  std::size_t kept = 0;
   std::int64_t escapes = 0, breaks = 0;
-  each_run(runs,
-           rgda_sweep(study),
-           "",
-           all_parts,
-           [&](const Part&, const RunDescription&, const RunResult& r) {
-             ++count;
-             escapes += r.algorithm.counts.at("escapes");
-             breaks += r.algorithm.counts.at("breaks");
-             std::int64_t gradients = 0, differences = 0, others = 0;
-             for (const LedgerRow& row : r.privacy.ledger.rows) {
-               std::int64_t& of_kind = row.query == "gradient"              ? gradients
-                                       : row.query == "gradient_difference" ? differences
-                                                                            : others;
-               of_kind += row.count;
-             }
-             const std::int64_t refreshes = r.algorithm.counts.at("refreshes");
-             kept += gradients == refreshes && others == 0 &&
-                     differences <= r.algorithm.steps - refreshes;
-           });
-  if (count == 0) return nothing_ran();
-  return finding(kept == count,
+  for (const auto& [unused, r] : runs) {
+    escapes += r->algorithm.counts.at("escapes");
+    breaks += r->algorithm.counts.at("breaks");
+    std::int64_t gradients = 0, differences = 0, others = 0;
+    for (const LedgerRow& row : r->privacy.ledger.rows) {
+      std::int64_t& of_kind = row.query == "gradient"              ? gradients
+                              : row.query == "gradient_difference" ? differences
+                                                                   : others;
+      of_kind += row.count;
+    }
+    const std::int64_t refreshes = r->algorithm.counts.at("refreshes");
+    kept += gradients == refreshes && others == 0 && differences <= r->algorithm.steps - refreshes;
+  }
+  if (runs.empty()) return nothing_ran();
+  return finding(kept == runs.size(),
                  fmt::format("{} of {} runs have at most one gradient query a step and no other; "
                              "{} escapes, {} breaks",
                              kept,
-                             count,
+                             runs.size(),
                              escapes,
                              breaks));
 }
 
-Finding x1_printed(const Runs& runs, const Study& study) {
-  const std::vector<std::string_view> parts{"printed"};
-  int count = 0, moved = 0;
-  each_run(runs,
-           rgda_sweep(study),
-           "",
-           parts,
-           [&](const Part&, const RunDescription&, const RunResult& r) {
-             ++count;
-             moved += r.algorithm.counts.at("dual_kept") < r.algorithm.steps;
-           });
-  if (count == 0) return nothing_ran();
-  return finding(moved == count,
-                 fmt::format("the dual changes in {} of {} runs", moved, count),
+Finding x1_printed(const Evidence& e) {
+  const auto runs = e.finished(rgda_sweep, {"printed"});
+  if (runs.empty()) return nothing_ran();
+  const auto moved = std::ranges::count_if(runs, [](const FinishedRun& r) {
+    return r.result->algorithm.counts.at("dual_kept") < r.result->algorithm.steps;
+  });
+  return finding(moved == std::ssize(runs),
+                 fmt::format("the dual changes in {} of {} runs", moved, runs.size()),
                  "y_{t} is itself a candidate");
 }
 
-Finding x1_privacy(const Runs&, const Study&) {
+Finding x1_privacy() {
   const double epsilon = printed_rgda_epsilon();
   return finding(epsilon <= 2.0,
                  fmt::format("ε = {:.3g} against 2", epsilon),
                  "K, the second stream and the factor 2 are missing");
 }
 
-Finding x1_privacy_repaired(const Runs& runs, const Study& study) {
-  int count = 0, kept = 0;
+Finding x1_privacy_repaired(const Evidence& e) {
+  const auto runs = fitted_runs(e);
+  std::size_t kept = 0;
   double worst = 0;
-  each_run(runs,
-           rgda_sweep(study),
-           "",
-           all_parts,
-           [&](const Part&, const RunDescription& d, const RunResult& r) {
-             const double share = r.privacy.spent / d.epsilon;
-             ++count;
-             worst = std::max(worst, share);
-             kept += r.privacy.label == PrivacyLabel::enforced && share <= 1.0 + 1e-9;
-           });
-  if (count == 0) return nothing_ran();
+  for (const auto& [run, result] : runs) {
+    const double share = result->privacy.spent / run->epsilon;
+    worst = std::max(worst, share);
+    kept += result->privacy.label == PrivacyLabel::enforced && share <= 1.0 + rounding;
+  }
+  if (runs.empty()) return nothing_ran();
   return finding(
-      kept == count,
+      kept == runs.size(),
       fmt::format("{} of {} runs enforced and within the budget; at most {:.3g} of it spent",
                   kept,
-                  count,
+                  runs.size(),
                   worst));
 }
 
-Finding definition_3(const Runs&, const Study&) {
+Finding definition_3() {
   constexpr double delta = 1e-6;
   std::vector<std::string> texts;
   bool holds = true;
@@ -134,25 +115,24 @@ Finding definition_3(const Runs&, const Study&) {
                  "the factor 2 in the variance is missing");
 }
 
-Finding x2_privacy(const Runs&, const Study&) {
+Finding x2_privacy() {
   const double epsilon = lemma_8_epsilon();
   return finding(epsilon <= 2.0,
                  fmt::format("ε = {:.3g} against 2", epsilon),
                  "amplified and charged for one pass");
 }
 
-Finding x3(const Runs& runs, const Study& study) {
+Finding x3(const Evidence& e) {
   double least = std::numeric_limits<double>::infinity(), most = 0, largest = 0;
-  const Sweep sweep = rgda_sweep(study);
-  for (const std::string_view part : empirical_parts)
-    for (const Cell& cell : arm_cells(sweep, part, "empirical")) {
+  for (const char* part : {"n", "d", "epsilon"})
+    for (const JudgedCell* cell : e.of(rgda_sweep, part, "empirical")) {
       std::vector<double> shares;
-      for (const FinishedRun& r : finished(runs, cell.runs))
+      for (const FinishedRun& r : cell->finished())
         shares.push_back(r.result->evaluation_log.estimate_error.value().largest /
                          r.result->schedule.alpha);
       if (shares.empty()) continue;
-      least = std::min(least, dpsosp::median(shares));
-      most = std::max(most, dpsosp::median(shares));
+      least = std::min(least, median(shares));
+      most = std::max(most, median(shares));
       largest = std::max(largest, std::ranges::max(shares));
     }
   if (most == 0) return nothing_ran();
@@ -165,18 +145,14 @@ Finding x3(const Runs& runs, const Study& study) {
                  "its ratio to α is not flat");
 }
 
-Finding x4(const Runs& runs, const Study& study) {
+Finding x4(const Evidence& e) {
   int certified = 0, wrong = 0;
-  each_run(runs,
-           rgda_sweep(study),
-           "",
-           all_parts,
-           [&](const Part&, const RunDescription&, const RunResult& r) {
-             if (r.algorithm.status != Status::certified) return;
-             constexpr double rho = 0.5;  // gamma of cosine-minimax
-             ++certified;
-             wrong += r.output.lambda_min < -std::sqrt(rho * r.schedule.alpha);
-           });
+  for (const auto& [unused, r] : fitted_runs(e)) {
+    if (r->algorithm.status != Status::certified) continue;
+    constexpr double rho = 0.5;  // gamma of cosine-minimax
+    ++certified;
+    wrong += r->output.lambda_min < -std::sqrt(rho * r->schedule.alpha);
+  }
   if (certified == 0) return nothing_ran();
   constexpr double allowed = 0.05, level = 1e-3;
   double tail = 0;  // Pr[at least `wrong` of them] at 5 %
@@ -191,15 +167,7 @@ Finding x4(const Runs& runs, const Study& study) {
   return finding(tail >= level, measured, "more than 5 %");
 }
 
-/// The exhibit's runs are of 20 steps at scale smoke.
-std::optional<Finding> too_short(const Study& study) {
-  if (study.scale != Scale::smoke) return {};
-  return Finding{.verdict = Verdict::inconclusive,
-                 .reason = "needs runs of 400 steps: scale quick or full"};
-}
-
 Finding x5(const Runs& runs, const Study& study) {
-  if (auto f = too_short(study)) return *f;
   const Coverage c = coverage(runs, Setting::as_published, study);
   // A number of the same law lies outside the range of 20 others with probability 2/21.
   constexpr int expected_outside = 3;  // at most so many of 12 with probability 0.97
@@ -214,7 +182,6 @@ Finding x5(const Runs& runs, const Study& study) {
 }
 
 Finding x5_progress(const Runs& runs, const Study& study) {
-  if (auto f = too_short(study)) return *f;
   double best = printed_rgda().published->value;
   for (const Method& m : methods())
     if (m.published) best = std::min(best, m.published->value);
@@ -248,7 +215,6 @@ Finding x5_progress(const Runs& runs, const Study& study) {
 }
 
 Finding x5_data(const Runs& runs, const Study& study) {
-  if (auto f = too_short(study)) return *f;
   const Swap s = swap_of(runs, printed_rgda(), Setting::as_published, study);
   if (s.pairs == 0) return nothing_ran();
   const auto differ = std::ranges::count_if(s.distances, [](double d) { return d > 1e-3; });
@@ -262,7 +228,6 @@ Finding x5_data(const Runs& runs, const Study& study) {
 }
 
 Finding figure_1(const Runs& runs, const Study& study) {
-  if (auto f = too_short(study)) return *f;
   const auto middle = [&](const Method& m, double t, double TraceRow::*column) {
     std::vector<double> values;
     for (const RunResult* r : cell(runs, m, Setting::as_published, Control::none, study).finished)
@@ -301,16 +266,7 @@ Method half_step() {
   return m;
 }
 
-std::vector<json> x7_jobs(const Study& study) {
-  std::vector<json> jobs = xu_2026_jobs(study);
-  const Method m = half_step();
-  for (std::uint64_t seed = 0; seed < seeds(Setting::as_published, Control::none, m, study); ++seed)
-    jobs.push_back(describe_run(m, Setting::as_published, Control::none, seed, study));
-  return jobs;
-}
-
 Finding x7(const Runs& runs, const Study& study) {
-  if (auto f = too_short(study)) return *f;
   const auto curvature = [&](const Method& m) {
     return std::abs(
         median_of(cell(runs, m, Setting::as_published, Control::none, study), at_the_end[2]));
@@ -330,27 +286,46 @@ Finding x7(const Runs& runs, const Study& study) {
                  factor(ours) > 1.5 ? "not comparable" : "it is the step size that sets it");
 }
 
-std::vector<json> x9_jobs(const Study& study) {
-  std::vector<json> jobs;
-  for (std::uint64_t seed = 0; seed < (study.scale == Scale::smoke ? 2U : 10U); ++seed)
-    jobs.push_back(study.probe("xu-2026/same-estimator", {{"steps", 200}, {"period", 10}}, seed));
-  return jobs;
+/// Of a claim that rests on the runs of the exhibits, and on those of further methods as published.
+/// At scale smoke these have 20 steps.
+Predicate on_exhibits(std::string claim,
+                      Finding (*judge)(const Runs&, const Study&),
+                      std::vector<Method> further = {}) {
+  return {.claim = std::move(claim),
+          .cells =
+              [further = std::move(further)](const Study& study) {
+                std::vector<JobCell> cells{{.at = {}, .jobs = xu_2026_jobs(study)}};
+                for (const Method& m : further) {
+                  const auto runs = runs_of(m, Setting::as_published, Control::none, study);
+                  cells.push_back({.at = {}, .jobs = {runs.begin(), runs.end()}});
+                }
+                return cells;
+              },
+          .judge = [judge](const Evidence& e) -> Finding {
+            if (e.study.scale == Scale::smoke)
+              return {.verdict = Verdict::inconclusive,
+                      .reason = "needs runs of 400 steps: scale quick or full"};
+            return judge(e.runs, e.study);
+          }};
 }
 
-Finding x9(const Runs& runs, const Study& study) {
-  double points = 0, estimates = 0;
-  int count = 0;
-  for (const json& job : x9_jobs(study)) {
-    const StoredRun& stored = runs.at(job);
-    if (stored.status != RunStatus::finished) return nothing_ran();
-    ++count;
-    points = std::max(points, stored.result.at("points").get<double>());
-    estimates = std::max(estimates, stored.result.at("estimates").get<double>());
-  }
+std::vector<JobCell> x9_cells(const Study& study) {
+  return {probe_cell(study,
+                     "xu-2026/same-estimator",
+                     {{"steps", 200}, {"period", 10}},
+                     {},
+                     study.scale == Scale::smoke ? 2 : 10)};
+}
+
+Finding x9(const Evidence& e) {
+  const JudgedCell& cell = e.cells.front();
+  if (!cell.all_finished()) return nothing_ran();
+  const double points = std::ranges::max(cell.numbers("points"));
+  const double estimates = std::ranges::max(cell.numbers("estimates"));
   return finding(points <= 1e-12 && estimates <= 1e-12,
                  fmt::format("{} runs of 200 steps: estimates apart by at most {:.2g}, the points "
                              "that they lead to by {:.2g}",
-                             count,
+                             cell.stored().size(),
                              estimates,
                              points));
 }
@@ -367,7 +342,7 @@ constexpr std::array equal_steps{EqualSteps{"DP-RGDA", "10", true},
                                  EqualSteps{"Sto-SPIDER", "18", false},
                                  EqualSteps{"Ada-DP-SPIDER", "1", false}};
 
-std::vector<RunDescription> equal_steps_cell(const EqualSteps& method, const Study& study) {
+JobCell equal_steps_cell(const EqualSteps& method, const Study& study) {
   constexpr Index n = 12800;
   RunSpec spec;
   spec.algorithm = "xu-2026/dp-rgda";
@@ -387,39 +362,29 @@ std::vector<RunDescription> equal_steps_cell(const EqualSteps& method, const Stu
   spec.noise = NoiseRule::calibrated;
   spec.calibrator = Calibrator::rdp;
   spec.observations = 0;
-  std::vector<RunDescription> runs;
-  for (spec.seed = 0; spec.seed < 20; ++spec.seed) {
-    spec.data_seed = spec.seed;
-    runs.push_back(describe(spec));
-  }
-  return runs;
+  return seeded_cell(std::move(spec), 20, {{"method", method.label}});
 }
 
-std::vector<json> x6_jobs(const Study& study) {
-  std::vector<json> jobs;
-  if (study.scale == Scale::smoke) return jobs;  // a minute
-  for (const EqualSteps& method : equal_steps)
-    for (const RunDescription& run : equal_steps_cell(method, study)) jobs.emplace_back(run);
-  return jobs;
+std::vector<JobCell> x6_cells(const Study& study) {
+  std::vector<JobCell> cells;
+  if (study.scale == Scale::smoke) return cells;  // a minute
+  for (const EqualSteps& method : equal_steps) cells.push_back(equal_steps_cell(method, study));
+  return cells;
 }
 
-Finding x6(const Runs& runs, const Study& study) {
-  if (study.scale == Scale::smoke)
+Finding x6(const Evidence& e) {
+  if (e.cells.empty())
     return {.verdict = Verdict::inconclusive, .reason = "runs only at scale quick or full"};
   std::vector<std::vector<double>> values;
   std::vector<std::string> medians;
-  for (const EqualSteps& method : equal_steps) {
-    values.emplace_back();
-    for (const RunDescription& run : equal_steps_cell(method, study)) {
-      const RunResult* result = runs.result(run);
-      if (result == nullptr) return nothing_ran();
-      values.back().push_back(result->output.value);
-    }
-    medians.push_back(fmt::format("{} {:.3g}", method.label, dpsosp::median(values.back())));
+  for (const JudgedCell& cell : e.cells) {
+    if (!cell.all_finished()) return nothing_ran();
+    values.push_back(cell.metric("output.value"));
+    medians.push_back(fmt::format("{} {:.3g}", cell.text_at("method"), median(values.back())));
   }
   std::vector<PairedComparison> comparisons;
   for (const std::size_t other : {1UL, 2UL})
-    comparisons.push_back(compare(equal_steps[other].label, values[0], values[other]));
+    comparisons.push_back(compare(e.cells[other].text_at("method"), values[0], values[other]));
   adjust(comparisons);
   bool holds = true;
   std::vector<std::string> ratios;
@@ -439,21 +404,21 @@ Finding x6(const Runs& runs, const Study& study) {
 
 std::vector<Predicate> xu_2026_predicates() {
   return {
-      judged_by("xu-2026/x8", rgda_jobs, x8),
-      judged_by("xu-2026/x1-printed", rgda_jobs, x1_printed),
-      judged_by("xu-2026/x1-privacy", no_jobs, x1_privacy),
-      judged_by("xu-2026/x1-privacy-repaired", rgda_jobs, x1_privacy_repaired),
-      judged_by("xu-2026/definition-3", no_jobs, definition_3),
-      judged_by("xu-2026/x2-privacy", no_jobs, x2_privacy),
-      judged_by("xu-2026/x3", rgda_jobs, x3),
-      judged_by("xu-2026/x4", rgda_jobs, x4),
-      judged_by("xu-2026/x9", x9_jobs, x9),
-      judged_by("xu-2026/x5", xu_2026_jobs, x5),
-      judged_by("xu-2026/x5-progress", xu_2026_jobs, x5_progress),
-      judged_by("xu-2026/x5-data", xu_2026_jobs, x5_data),
-      judged_by("xu-2026/figure-1", xu_2026_jobs, figure_1),
-      judged_by("xu-2026/x6", x6_jobs, x6),
-      judged_by("xu-2026/x7", x7_jobs, x7),
+      on_sweeps("xu-2026/x8", {rgda_sweep}, x8),
+      on_sweeps("xu-2026/x1-printed", {rgda_sweep}, x1_printed),
+      by_formulas("xu-2026/x1-privacy", x1_privacy),
+      on_sweeps("xu-2026/x1-privacy-repaired", {rgda_sweep}, x1_privacy_repaired),
+      by_formulas("xu-2026/definition-3", definition_3),
+      by_formulas("xu-2026/x2-privacy", x2_privacy),
+      on_sweeps("xu-2026/x3", {rgda_sweep}, x3),
+      on_sweeps("xu-2026/x4", {rgda_sweep}, x4),
+      {"xu-2026/x9", x9_cells, x9},
+      on_exhibits("xu-2026/x5", x5),
+      on_exhibits("xu-2026/x5-progress", x5_progress),
+      on_exhibits("xu-2026/x5-data", x5_data),
+      on_exhibits("xu-2026/figure-1", figure_1),
+      {"xu-2026/x6", x6_cells, x6},
+      on_exhibits("xu-2026/x7", x7, {half_step()}),
   };
 }
 

@@ -124,11 +124,13 @@ std::uint64_t seeds(Setting setting, Control control, const Method& method, cons
   return control == Control::no_noise || control == Control::no_data ? 5 : 20;
 }
 
-RunDescription describe_run(const Method& method,
-                            Setting setting,
-                            Control control,
-                            std::uint64_t seed,
-                            const Study& study) {
+namespace {
+
+/// Of every seed.
+RunDescription description(const Method& method,
+                           Setting setting,
+                           Control control,
+                           const Study& study) {
   const Index n = records(setting, study);
   RunSpec spec;
   spec.algorithm = method.algorithm;
@@ -139,8 +141,6 @@ RunDescription describe_run(const Method& method,
   spec.records = n;
   spec.epsilon = 2.0;
   spec.delta = 1e-6;
-  spec.seed = seed;
-  spec.data_seed = control == Control::swapped ? seed + swapped_data : seed;
   spec.observations = control == Control::none ? 200 : 2;
   if (setting != Setting::where_it_works)
     spec.problem_settings = {{"planted_scale", "frobenius"}, {"planted_norm", "1"}};
@@ -179,6 +179,22 @@ RunDescription describe_run(const Method& method,
   if (control == Control::no_noise) spec.door = Door::no_noise;
   if (control == Control::no_data) spec.door = Door::no_data;
   return describe(spec);
+}
+
+}  // namespace
+
+std::vector<RunDescription> runs_of(const Method& method,
+                                    Setting setting,
+                                    Control control,
+                                    const Study& study) {
+  std::vector<RunDescription> runs;
+  if (!is_run(setting, control, method)) return runs;
+  RunDescription run = description(method, setting, control, study);
+  for (run.seed = 0; run.seed < seeds(setting, control, method, study); ++run.seed) {
+    run.data_seed = control == Control::swapped ? run.seed + swapped_data : run.seed;
+    runs.push_back(run);
+  }
+  return runs;
 }
 
 }  // namespace dpsosp::xu_2026_exhibit

@@ -52,9 +52,11 @@ enum class Control {
   swapped,   ///< the whole data set exchanged; noise, start and batches as before
 };
 
-/// The description of one run.
-RunDescription describe_run(
-    const Method& method, Setting setting, Control control, std::uint64_t seed, const Study& study);
+/// One a seed: 0, 1, …; none where the combination is not run.
+std::vector<RunDescription> runs_of(const Method& method,
+                                    Setting setting,
+                                    Control control,
+                                    const Study& study);
 
 /// How many seeds a cell has.
 std::uint64_t seeds(Setting setting, Control control, const Method& method, const Study& study);
