@@ -2,6 +2,7 @@
 #include <map>
 #include <set>
 
+#include "dpsosp/core/csv.hpp"
 #include "dpsosp/experiments/store.hpp"
 
 namespace dpsosp {
@@ -43,16 +44,6 @@ std::map<std::string, std::string> cells_of(const StoredRun& run,
   return cells;
 }
 
-std::string csv_cell(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) {
-    if (c == '"') quoted += '"';
-    quoted += c;
-  }
-  return quoted + '"';
-}
-
 }  // namespace
 
 void Store::export_json(std::ostream& out, Detail detail) const {
@@ -73,7 +64,7 @@ void Store::export_csv(std::ostream& out, Detail detail) const {
   const auto write_row = [&](const auto& cell) {
     const char* separator = "";
     for (const std::string& name : columns) {
-      out << separator << csv_cell(cell(name));
+      out << separator << csv_field(cell(name));
       separator = ",";
     }
     out << "\r\n";

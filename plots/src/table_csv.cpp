@@ -3,22 +3,13 @@
 
 #include <fmt/format.h>
 
+#include "dpsosp/core/csv.hpp"
 #include "dpsosp/plots/markup.hpp"
 #include "dpsosp/plots/table.hpp"
 #include "table_layout.hpp"
 
 namespace dpsosp::plots {
 namespace {
-
-std::string field(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"') out += '"';
-    out += c;
-  }
-  return out + "\"";
-}
 
 std::string exact(double value) { return fmt::format("{:.17g}", value); }
 
@@ -60,12 +51,13 @@ std::string spread_fields(const Cell& cell, const Layout& layout) {
   if (const auto* number = std::get_if<Number>(&cell.content))
     return exact(number->value) + ",,,,,";
   const auto* spread = std::get_if<Spread>(&cell.content);
-  if (spread == nullptr) return fmt::format(",,,,,{}", field(text_of(cell, layout)));
+  if (spread == nullptr) return fmt::format(",,,,,{}", csv_field(text_of(cell, layout)));
   const std::string values =
       has_median(*spread)
           ? fmt::format("{},{},{}", exact(spread->median), exact(spread->low), exact(spread->high))
           : ",,";
-  return fmt::format("{},{},{},{}", values, spread->count, spread->failed, field(spread->failure));
+  return fmt::format(
+      "{},{},{},{}", values, spread->count, spread->failed, csv_field(spread->failure));
 }
 
 std::string cell_fields(const Cell& cell, const Layout& layout) {
@@ -75,9 +67,9 @@ std::string cell_fields(const Cell& cell, const Layout& layout) {
   } else if (const auto* number = std::get_if<Number>(&cell.content)) {
     out = exact(number->value);
   } else {
-    out = field(text_of(cell, layout));
+    out = csv_field(text_of(cell, layout));
   }
-  if (layout.labels) out += fmt::format(",{}", field(label_text(cell)));
+  if (layout.labels) out += fmt::format(",{}", csv_field(label_text(cell)));
   return out;
 }
 
@@ -90,22 +82,22 @@ std::string to_csv(const Table& table) {
   const bool grouped = std::ranges::any_of(
       table.row_groups, [](const RowGroup& group) { return !group.label.empty(); });
   std::string out = grouped ? "group," : "";
-  out += field(plain_text(table.row_header));
+  out += csv_field(plain_text(table.row_header));
   for (std::size_t k = 0; k < names.size(); ++k) {
     const std::string name = plain_text(names[k]);
     if (layout[k].spread) {
       for (const char* part : {"median", "low", "high", "n", "failed", "note"})
-        out += fmt::format(",{}", field(fmt::format("{} {}", name, part)));
+        out += fmt::format(",{}", csv_field(fmt::format("{} {}", name, part)));
     } else {
-      out += fmt::format(",{}", field(name));
+      out += fmt::format(",{}", csv_field(name));
     }
-    if (layout[k].labels) out += fmt::format(",{}", field(name + " labels"));
+    if (layout[k].labels) out += fmt::format(",{}", csv_field(name + " labels"));
   }
   out += "\r\n";
   for (const RowGroup& group : table.row_groups) {
     for (const Row& row : group.rows) {
-      if (grouped) out += field(plain_text(group.label)) + ",";
-      out += field(plain_text(row.label));
+      if (grouped) out += csv_field(plain_text(group.label)) + ",";
+      out += csv_field(plain_text(row.label));
       for (std::size_t k = 0; k < names.size(); ++k)
         out += fmt::format(",{}", cell_fields(row.cells[k], layout[k]));
       out += "\r\n";

@@ -31,6 +31,12 @@ TEST(Csv, KeepsCommasQuotesAndLineEndsOfQuotedFields) {
   EXPECT_EQ(fields_of("5\" pipe,x\n"), (Fields{{"5\" pipe", "x"}})) << "not at the beginning";
 }
 
+TEST(Csv, ReadsBackTheFieldsThatItWrites) {
+  EXPECT_EQ(csv_field("two words"), "two words") << "no quotes where none are needed";
+  for (const std::string text : {"", "a,b", "\"", "5\" pipe", "a\nb", "a\r", "\"a\",\r\n"})
+    EXPECT_EQ(fields_of(csv_field(text) + ",x\r\n"), (Fields{{text, "x"}})) << text;
+}
+
 TEST(Csv, ReportsLineAndTextOfEachRow) {
   const std::string text = "h,i\r\n\"a\nb\",\"c\"\r\nd,e";
   const std::vector<CsvRow> rows = read_csv_text("t", text);

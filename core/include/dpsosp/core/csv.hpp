@@ -21,4 +21,7 @@ struct CsvRow {
 /// \throws InputError "WHERE, line N: ..." if a quoted field does not end
 std::vector<CsvRow> read_csv_text(std::string_view where, std::string_view text);
 
+/// A field as it is written: in quotes where it has to be.
+std::string csv_field(std::string_view text);
+
 }  // namespace dpsosp
