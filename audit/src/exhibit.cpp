@@ -13,12 +13,10 @@ namespace {
 using nlohmann::json;
 
 plots::Cell number_cell(const json& value, int digits = 3) {
-  plots::Cell c;
-  c.content = plots::Number{from_json_number(value), {.digits = digits}};
-  return c;
+  return plots::number_cell(from_json_number(value), digits);
 }
 
-plots::Cell count_cell(const json& value) { return plots::text_cell(value.dump()); }
+plots::Cell count_cell(const json& value) { return plots::count_cell(value.get<Index>()); }
 
 const json* result_of(const Runs& runs, const json& job) {
   const StoredRun& run = runs.at(job);

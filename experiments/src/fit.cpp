@@ -413,6 +413,14 @@ SlopeFit fit_slope(std::span<const FitCell> cells, const FitOptions& options) {
   return fit;
 }
 
+std::string to_text(Interval interval) {
+  return fmt::format("[{:+.3f}, {:+.3f}]", interval.low, interval.high);
+}
+
+std::string to_text(const SlopeFit& fit) {
+  return fmt::format("{:+.3f} {}", fit.slope, to_text(fit.interval));
+}
+
 std::string to_text(ClaimedExponent claimed) {
   const std::string high = fmt::format("{:+.3f}", claimed.high);
   return claimed.low == claimed.high ? high : fmt::format("{:+.3f} to {}", claimed.low, high);

@@ -24,24 +24,6 @@ using plots::Cell;
 
 constexpr std::size_t slope_digits = 3;
 
-plots::Cell number_cell(std::optional<double> value, int digits = 3) {
-  plots::Cell c;
-  if (value)
-    c.content = plots::Number{*value, {.digits = digits}};
-  else
-    c.content = std::string("–");
-  return c;
-}
-
-plots::Cell spread_cell(const CellMetric& m) {
-  plots::Cell c;
-  if (m.values.empty() && m.failed == 0)
-    c.content = std::string("–");
-  else
-    c.content = plots::spread_of(m.values, m.failed, m.failure, {.digits = 3});
-  return c;
-}
-
 std::string exponent_text(double e) { return fmt::format("{:+.{}f}", e, slope_digits); }
 
 /// Those that guide lines are drawn at.
@@ -237,10 +219,7 @@ std::string to_text(const Slope& s) {
                       s.request.metric,
                       s.request.in_noise ? "sqrt(rho(epsilon, delta))" : s.request.axis);
   if (s.fit) {
-    text += fmt::format("{} [{}, {}]",
-                        exponent_text(s.fit->slope),
-                        exponent_text(s.fit->interval.low),
-                        exponent_text(s.fit->interval.high));
+    text += to_text(*s.fit);
     if (s.fit->drifting) text += fmt::format(", drifts by {}", exponent_text(s.fit->drift));
   } else {
     text += "?";
@@ -311,6 +290,10 @@ plots::Label verdict_label(const SlopeVerdict& v) {
   return {std::string(to_string(v.verdict)), tone};
 }
 
+plots::Cell spread_cell(const CellMetric& metric) {
+  return plots::spread_cell(metric.values, metric.failed, metric.failure);
+}
+
 plots::Table slopes_table(const std::vector<Slope>& slopes, std::string id, std::string title) {
   plots::Table t;
   t.id = std::move(id);
@@ -345,8 +328,7 @@ plots::Table slopes_table(const std::vector<Slope>& slopes, std::string id, std:
         plots::text_cell(s.request.reference ? exponent_text(*s.request.reference) : "–"));
     if (s.fit) {
       row.cells.push_back(plots::text_cell(exponent_text(s.fit->slope)));
-      row.cells.push_back(plots::text_cell(fmt::format(
-          "[{}, {}]", exponent_text(s.fit->interval.low), exponent_text(s.fit->interval.high))));
+      row.cells.push_back(plots::text_cell(to_text(s.fit->interval)));
       row.cells.push_back(plots::text_cell(
           fmt::format("{}{}", exponent_text(s.fit->drift), s.fit->drifting ? ", drifts" : "")));
     } else {
@@ -391,14 +373,13 @@ plots::Table cells_table(const Runs& runs, const Sweep& sweep, const Part& part,
       plots::Row row;
       row.label = to_text(c.at);
       const auto middle = [&](const char* name) {
-        const CellMetric m = measure(runs, c, name);
-        return number_cell(m.values.empty() ? std::nullopt : std::optional(median(m.values)));
+        return plots::number_cell(median(measure(runs, c, name).values));
       };
       row.cells.push_back(middle("schedule.alpha"));
       row.cells.push_back(middle("estimate.median"));
       for (const std::string& m : metrics) row.cells.push_back(spread_cell(measure(runs, c, m)));
-      row.cells.push_back(
-          number_cell(metrics.empty() ? std::nullopt : measure_start(runs, c, metrics.front())));
+      const auto start = metrics.empty() ? std::nullopt : measure_start(runs, c, metrics.front());
+      row.cells.push_back(start ? plots::number_cell(*start) : plots::text_cell("–"));
       for (const char* name : {"steps", "records_used", "evaluations", "privacy.spent"})
         row.cells.push_back(middle(name));
       group.rows.push_back(std::move(row));

@@ -51,6 +51,20 @@ Cell text_cell(std::string text) {
   return c;
 }
 
+Cell number_cell(double value, int digits) {
+  if (!std::isfinite(value)) return text_cell("–");
+  Cell c;
+  c.content = Number{value, {.digits = digits}};
+  return c;
+}
+
+Cell spread_cell(std::span<const double> finished, Index failed, std::string failure, int digits) {
+  if (finished.empty() && failed == 0) return text_cell("–");
+  Cell c;
+  c.content = spread_of(finished, failed, std::move(failure), {.digits = digits});
+  return c;
+}
+
 Spread spread_of(std::span<const double> finished,
                  Index failed,
                  std::string failure,

@@ -322,6 +322,8 @@ TEST(Judge, AcceptsExponentWithinClaimedRange) {
   EXPECT_EQ(judge(fitted(-1.39, 0.01), either).verdict, Verdict::better_than_claimed);
   EXPECT_EQ(judge(fitted(-0.94, 0.01), either).verdict, Verdict::worse_than_claimed);
   EXPECT_EQ(to_text(either), "-1.333 to -1.000");
+  EXPECT_EQ(to_text(SlopeFit{.slope = -0.5, .interval = {-0.625, 0.25}}),
+            "-0.500 [-0.625, +0.250]");
   EXPECT_NE(refusal_of([] { judge(fitted(-0.5, 0.01), ClaimedExponent(-1, -2)); }), "");
 }
 

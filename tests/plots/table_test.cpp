@@ -40,6 +40,15 @@ TEST(Table, SpreadUsesFinishedRunsOnly) {
   EXPECT_THROW(spread_of(std::vector<double>{1, nan}), InputError);
 }
 
+TEST(Table, CellsWithoutAValueShowADash) {
+  for (const Cell& cell :
+       {number_cell(nan), number_cell(std::numeric_limits<double>::infinity()), spread_cell({})})
+    EXPECT_EQ(std::get<std::string>(cell.content), "–");
+  EXPECT_EQ(std::get<Number>(number_cell(0.5, 2).content).value, 0.5);
+  EXPECT_EQ(std::get<Spread>(spread_cell({}, 2, "not_finite").content).failed, 2);
+  EXPECT_EQ(std::get<std::string>(count_cell(12U).content), "12");
+}
+
 TEST(Table, MedianSplitsRunsInHalf) {
   EXPECT_TRUE(rc::check([](const std::vector<int>& draws) {
     if (draws.empty()) return;

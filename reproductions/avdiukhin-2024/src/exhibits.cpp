@@ -22,19 +22,7 @@ namespace {
 
 using nlohmann::json;
 using namespace avdiukhin_2024_exhibit;
-
-plots::Cell number_cell(double value, int digits = 3) {
-  plots::Cell c;
-  c.content = plots::Number{value, {.digits = digits}};
-  return c;
-}
-
-plots::Cell spread_cell(const CellMetric& m) {
-  plots::Cell c = plots::text_cell("–");
-  if (!m.values.empty() || m.failed > 0)
-    c.content = plots::spread_of(m.values, m.failed, m.failure, {.digits = 3});
-  return c;
-}
+using plots::number_cell;
 
 std::vector<json> rate_jobs(const Study& study) { return jobs_of(study.sweep(rate_sweep)); }
 
@@ -193,13 +181,12 @@ plots::Table bound_table(const Runs& runs, const Sweep& sweep) {
     for (const auto& [name, count] : labels)
       label += fmt::format("{}{} ({})", label.empty() ? "" : ", ", name, count);
     row.cells = {number_cell(steps),
-                 plots::text_cell(""),
+                 plots::spread_cell(longest, 0, "", 4),
                  number_cell(nominal, 4),
                  number_cell(printed, 4),
                  clips ? plots::text_cell(fmt::format("{:.0f} clipped", violations))
                        : plots::text_cell(fmt::format("{:.0f}", violations)),
                  plots::text_cell(label)};
-    row.cells[1].content = plots::spread_of(longest, 0, "", {.digits = 4});
     add_row(t, *part, std::move(row));
   }
   return t;

@@ -179,11 +179,9 @@ Finding slope_finding(const Claim& claim, Slopes& slopes, const Study& study) {
     const SlopeVerdict v = judge(*s, wanted.exponent);
     verdicts.push_back(v.verdict);
     if (!v.reason.empty()) reasons.push_back(fmt::format("{}: {}", name, v.reason));
-    measured.push_back(s->fit ? fmt::format("{} {:+.3f} [{:+.3f}, {:+.3f}] for {}: {}",
+    measured.push_back(s->fit ? fmt::format("{} {} for {}: {}",
                                             name,
-                                            s->fit->slope,
-                                            s->fit->interval.low,
-                                            s->fit->interval.high,
+                                            to_text(*s->fit),
                                             to_text(wanted.exponent),
                                             to_string(v.verdict))
                               : fmt::format("{}: no slope", name));
@@ -290,10 +288,10 @@ plots::Table claims_summary_table(const ClaimSet& set, const std::vector<Finding
     for (const Verdict v : verdicts) {
       const int count = counts[paper][v];
       sum += count;
-      r.cells.push_back(plots::text_cell(count == 0 ? "" : fmt::format("{}", count)));
+      r.cells.push_back(count == 0 ? plots::text_cell("") : plots::count_cell(count));
     }
-    r.cells.push_back(plots::text_cell(fmt::format("{}", sum)));
-    r.cells.push_back(plots::text_cell(fmt::format("{}", by_formulas[paper])));
+    r.cells.push_back(plots::count_cell(sum));
+    r.cells.push_back(plots::count_cell(by_formulas[paper]));
     group.rows.push_back(std::move(r));
   };
   std::vector<std::string> papers;

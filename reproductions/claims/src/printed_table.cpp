@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "dpsosp/claims/cells.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/experiments/metric.hpp"
 #include "dpsosp/experiments/sweep_report.hpp"
@@ -18,9 +17,6 @@ namespace {
 
 using nlohmann::json;
 
-/// "sampling" of fractions: −2/3 as −0.667.
-std::string with_sign(double e) { return fmt::format("{:+.3f}", e); }
-
 /// The measured slope of one axis, or why there is none.
 plots::Cell slope_cell(const std::vector<Slope>& slopes,
                        std::string_view arm,
@@ -30,11 +26,7 @@ plots::Cell slope_cell(const std::vector<Slope>& slopes,
   });
   if (found == slopes.end()) return plots::text_cell("–");
   const Slope& s = *found;
-  plots::Cell c = plots::text_cell(s.fit ? fmt::format("{} [{}, {}]",
-                                                       with_sign(s.fit->slope),
-                                                       with_sign(s.fit->interval.low),
-                                                       with_sign(s.fit->interval.high))
-                                         : s.verdict.reason);
+  plots::Cell c = plots::text_cell(s.fit ? to_text(*s.fit) : s.verdict.reason);
   if (s.request.claimed) {
     c.labels.push_back(verdict_label(s.verdict));
     c.labels.back().text += fmt::format(" ({})", to_text(*s.request.claimed));
@@ -143,10 +135,7 @@ std::vector<json> printed_table_jobs(const PrintedTable& table, const Study& stu
   return jobs;
 }
 
-plots::Table printed_table(const Runs& runs,
-                           const Study& study,
-                           const PrintedTable& table,
-                           std::string id) {
+plots::Table printed_table(const Runs& runs, const Study& study, const PrintedTable& table) {
   std::map<std::string, std::pair<Sweep, std::vector<Slope>>, std::less<>> sweeps;
   for (const std::string& name : sweeps_of_table(table)) {
     Sweep sweep = study.sweep(name);
@@ -154,7 +143,7 @@ plots::Table printed_table(const Runs& runs,
     sweeps.emplace(name, std::pair(std::move(sweep), std::move(slopes)));
   }
   plots::Table t;
-  t.id = std::move(id);
+  t.id = "rates";
   t.title = table.title();
   t.caption =
       "Printed rates beside measured exponents: slope [95 % interval over seeds] and the verdict "
@@ -271,13 +260,9 @@ std::vector<plots::Figure> slopes_figures(const Runs& runs,
 
 plots::Exhibit printed_table_exhibit(const Runs& runs,
                                      const Study& study,
-                                     const PrintedTable& table,
-                                     std::string id,
-                                     std::string paper) {
+                                     const PrintedTable& table) {
   plots::Exhibit e;
-  e.paper = std::move(paper);
-  e.title = table.title();
-  e.tables.push_back(printed_table(runs, study, table, "rates"));
+  e.tables.push_back(printed_table(runs, study, table));
   int judged = 0, met = 0;
   for (const std::string& name : sweeps_of_table(table)) {
     const Sweep sweep = study.sweep(name);
@@ -297,7 +282,6 @@ plots::Exhibit printed_table_exhibit(const Runs& runs,
     for (plots::Figure& figure : slopes_figures(runs, sweep, "figure-" + name))
       e.figures.push_back(std::move(figure));
   }
-  e.id = std::move(id);
   e.verdict = {fmt::format("{} of {} measured exponents as claimed or better", met, judged),
                met == judged ? plots::Tone::good : plots::Tone::caution};
   return e;

@@ -62,15 +62,11 @@ plots::Table rates_table(const Runs& runs, const Study& study) {
           plots::text_cell(axis_symbol(s.request)),
           plots::text_cell(to_text(*s.request.claimed)),
           plots::text_cell(s.fit ? fmt::format("{:+.3f}", s.fit->slope) : "–"),
-          plots::text_cell(
-              s.fit ? fmt::format("[{:+.3f}, {:+.3f}]", s.fit->interval.low, s.fit->interval.high)
-                    : "–"),
+          plots::text_cell(s.fit ? to_text(s.fit->interval) : "–"),
           plots::text_cell(
               s.fit ? fmt::format("{:+.2f}{}", s.fit->drift, s.fit->drifting ? "*" : "") : "–"),
-          plots::text_cell("–"),
+          plots::spread_cell(over_noiseless(runs, sweep, s), 0, "", 2),
           plots::text_cell(s.verdict.reason)};
-      if (const auto ratios = over_noiseless(runs, sweep, s); !ratios.empty())
-        row.cells[row.cells.size() - 2].content = plots::spread_of(ratios, 0, "", {.digits = 2});
       row.cells.back().labels.push_back(verdict_label(s.verdict));
       group.rows.push_back(std::move(row));
     }

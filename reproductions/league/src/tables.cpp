@@ -19,6 +19,7 @@ namespace dpsosp::league {
 namespace {
 
 using nlohmann::json;
+using plots::number_cell;
 
 constexpr const char* metric = "output.sosp_level";
 constexpr const char* start = "start.sosp_level";
@@ -26,13 +27,6 @@ constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t drawn = 6;   ///< curves that a figure shows beside the start
 constexpr std::size_t banded = 2;  ///< of these with a band
 constexpr double largest_factor = 100;
-
-plots::Cell number_cell(double value, int digits = 3) {
-  if (!std::isfinite(value)) return plots::text_cell("–");
-  plots::Cell c;
-  c.content = plots::Number{value, {.digits = digits}};
-  return c;
-}
 
 /// A metric of every run of a trial, NaN of failed ones.
 std::vector<double> values(const Runs& runs, const Trial& t, const char* name) {
@@ -49,10 +43,7 @@ plots::Cell spread_cell(const std::vector<double>& levels, std::string missing =
   std::vector<double> finished;
   std::ranges::copy_if(
       levels, std::back_inserter(finished), [](double v) { return std::isfinite(v); });
-  plots::Cell c;
-  c.content = plots::spread_of(
-      finished, std::ssize(levels) - std::ssize(finished), "failed", {.digits = 3});
-  return c;
+  return plots::spread_cell(finished, std::ssize(levels) - std::ssize(finished), "failed");
 }
 
 std::vector<double> epsilons_of(const Played& played) {
@@ -278,13 +269,12 @@ plots::Table standings_table(const Played& played) {
     if (s.absent == played.places.size()) continue;
     if (!shown && s.ratio > nothing) show_start();
     plots::Row row{.label = played.contenders[s.contender].name};
-    row.cells = {
-        number_cell(s.ratio),
-        plots::text_cell(fmt::format("{} of {}", s.wins, cells)),
-        plots::text_cell(fmt::format("{}", s.useless)),
-        plots::text_cell(fmt::format("{}", std::ranges::count(played.climbed[s.contender], true))),
-        plots::text_cell(fmt::format("{}", s.absent)),
-        number_cell(played.spent[s.contender], 2)};
+    row.cells = {number_cell(s.ratio),
+                 plots::text_cell(fmt::format("{} of {}", s.wins, cells)),
+                 plots::count_cell(s.useless),
+                 plots::count_cell(std::ranges::count(played.climbed[s.contender], true)),
+                 plots::count_cell(s.absent),
+                 number_cell(played.spent[s.contender], 2)};
     if (k == 0) {
       for (int i = 0; i < 4; ++i) row.cells.push_back(plots::text_cell(i == 0 ? "leader" : "–"));
     } else if (s.against_leader.pairs == 0) {
@@ -294,7 +284,7 @@ plots::Table standings_table(const Played& played) {
       row.cells.push_back(plots::text_cell(ratio_text(c.ratio)));
       row.cells.push_back(plots::text_cell(
           fmt::format("[{}, {}]", ratio_text(c.interval.low), ratio_text(c.interval.high))));
-      row.cells.push_back(plots::text_cell(fmt::format("{}", c.pairs)));
+      row.cells.push_back(plots::count_cell(c.pairs));
       row.cells.push_back(plots::text_cell(p_text(c.adjusted_p)));
     }
     group.rows.push_back(std::move(row));

@@ -33,13 +33,6 @@ const PrintedTable& introduction() {
   return t;
 }
 
-plots::Cell spread_cell(const CellMetric& m) {
-  if (m.values.empty() && m.failed == 0) return plots::text_cell("–");
-  plots::Cell c;
-  c.content = plots::spread_of(m.values, m.failed, m.failure, {.digits = 3});
-  return c;
-}
-
 void add(std::vector<json>& jobs, std::vector<json> more) {
   for (json& job : more) jobs.push_back(std::move(job));
 }
@@ -204,7 +197,7 @@ plots::Figure rates_figure(const Runs& runs, const Study& study) {
 
 plots::Exhibit rates(const Runs& runs, const Study& study) {
   plots::Exhibit e;
-  e.tables = {printed_table(runs, study, introduction(), "rates"), controls_table(runs, study)};
+  e.tables = {printed_table(runs, study, introduction()), controls_table(runs, study)};
   int judged = 0, met = 0;
   for (const std::string_view name : {main_sweep, tao_sweep, bounded_sweep}) {
     const Sweep sweep = study.sweep(name);
@@ -301,11 +294,7 @@ plots::Exhibit ablation(const Runs& runs, const Study& study) {
     });
     plots::Cell c = plots::text_cell("–");
     if (measured != slopes.end()) {
-      c = plots::text_cell(measured->fit ? fmt::format("{:+.3f} [{:+.3f}, {:+.3f}]",
-                                                       measured->fit->slope,
-                                                       measured->fit->interval.low,
-                                                       measured->fit->interval.high)
-                                         : measured->verdict.reason);
+      c = plots::text_cell(measured->fit ? to_text(*measured->fit) : measured->verdict.reason);
       c.labels.push_back(verdict_label(measured->verdict));
     }
     row.cells.push_back(std::move(c));

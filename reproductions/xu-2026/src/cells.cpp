@@ -46,15 +46,10 @@ double seen_at(const RunResult& result, double t, double TraceRow::*column) {
 Metrics metrics_of(const Certificate& c) { return {c.value, c.gradient_norm, c.lambda_min}; }
 
 plots::Cell spread_cell(const CellRuns& runs, double (*value)(const RunResult& result)) {
-  plots::Cell out;
-  if (runs.empty()) {
-    out.content = std::string("not run");
-    return out;
-  }
+  if (runs.empty()) return plots::text_cell("not run");
   std::vector<double> values;
   for (const RunResult* result : runs.finished) values.push_back(value(*result));
-  out.content = plots::spread_of(values, runs.failed, runs.failure, {.digits = 3});
-  return out;
+  return plots::spread_cell(values, runs.failed, runs.failure);
 }
 
 const std::array<Value, 3> at_the_end{[](const RunResult& r) { return at_end(r).value; },

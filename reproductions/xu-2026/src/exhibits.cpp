@@ -19,7 +19,7 @@ std::vector<nlohmann::json> table_1_jobs(const Study& study) {
 }
 
 plots::Exhibit render_table_1(const Runs& runs, const Study& study) {
-  return printed_table_exhibit(runs, study, table_1(), {}, {});
+  return printed_table_exhibit(runs, study, table_1());
 }
 
 }  // namespace

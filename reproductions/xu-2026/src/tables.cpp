@@ -14,26 +14,19 @@
 namespace dpsosp::xu_2026_exhibit {
 
 using plots::Cell;
+using plots::number_cell;
 using plots::text_cell;
 
 namespace {
 
 const std::vector<std::string> metric_labels{"Φ", "‖∇Φ‖", "λ_{min}"};
 
-Cell number_cell(double value, int digits = 4) {
-  Cell c;
-  c.content = plots::Number{value, {.digits = digits}};
-  return c;
-}
-
-Cell count_cell(double count) { return text_cell(fmt::format("{:.0f}", count)); }
-
 std::vector<Cell> published_cells(const Method& m) {
   if (!m.published)
     return {text_cell("not printed"), text_cell("not printed"), text_cell("not printed")};
-  return {number_cell(m.published->value),
-          number_cell(m.published->gradient_norm),
-          number_cell(m.published->lambda_min)};
+  return {number_cell(m.published->value, 4),
+          number_cell(m.published->gradient_norm, 4),
+          number_cell(m.published->lambda_min, 4)};
 }
 
 /// Appends the three metrics of a method in every setting.
@@ -155,22 +148,22 @@ plots::Table privacy_table(const Runs& runs, const Study& study) {
       row.cells.push_back(std::move(label_cell));
       if (privacy.label == PrivacyLabel::none) {
         row.cells.push_back(text_cell("0"));
-        row.cells.push_back(count_cell(static_cast<double>(privacy.queries)));
+        row.cells.push_back(plots::count_cell(privacy.queries));
         row.cells.push_back(text_cell("∞"));
         row.cells.push_back(text_cell("∞"));
         continue;
       }
       double z = parameter(*c.finished.front(), "refresh_noise");
       if (std::isnan(z)) z = parameter(*c.finished.front(), "noise");
-      row.cells.push_back(number_cell(z));
+      row.cells.push_back(number_cell(z, 4));
       std::vector<double> spent, queries;
       for (const RunResult* r : c.finished) {
         spent.push_back(r->privacy.spent);
         queries.push_back(static_cast<double>(r->privacy.queries));
       }
-      row.cells.push_back(count_cell(median(queries)));
-      row.cells.push_back(enforced ? number_cell(privacy.guarantee, 3) : text_cell("none"));
-      row.cells.push_back(number_cell(median(spent), 3));
+      row.cells.push_back(text_cell(fmt::format("{:.0f}", median(queries))));
+      row.cells.push_back(enforced ? number_cell(privacy.guarantee) : text_cell("none"));
+      row.cells.push_back(number_cell(median(spent)));
     }
     g.rows.push_back(std::move(row));
   }
@@ -199,8 +192,8 @@ plots::Table swap_table(const Runs& runs, const Study& study) {
       Cell identical = text_cell(fmt::format("{} of {}", s.identical, s.pairs));
       if (s.identical > 0) identical.labels = {{"ignores its data", plots::Tone::bad}};
       row.cells.push_back(std::move(identical));
-      row.cells.push_back(number_cell(median(s.distances), 3));
-      row.cells.push_back(number_cell(median(s.norms), 3));
+      row.cells.push_back(number_cell(median(s.distances)));
+      row.cells.push_back(number_cell(median(s.norms)));
     }
     g.rows.push_back(std::move(row));
   }
@@ -220,8 +213,8 @@ plots::Table fingerprint_table(const Runs& runs, const Study& study) {
     plots::Row row;
     row.label = m.label;
     row.cells.push_back(
-        number_cell(m.published->gradient_norm / std::pow(m.published->value, 0.75), 3));
-    row.cells.push_back(number_cell(m.published->lambda_min / std::sqrt(m.published->value), 3));
+        number_cell(m.published->gradient_norm / std::pow(m.published->value, 0.75)));
+    row.cells.push_back(number_cell(m.published->lambda_min / std::sqrt(m.published->value)));
     const CellRuns c = cell(runs, m, Setting::as_published, Control::none, study);
     row.cells.push_back(spread_cell(c, [](const RunResult& r) {
       return at_end(r).gradient_norm / std::pow(at_end(r).value, 0.75);

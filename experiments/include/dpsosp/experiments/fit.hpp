@@ -85,6 +85,9 @@ struct FitOptions {
 ///   Bootstrap Methods and their Application, section 3.8 (hierarchical data)
 SlopeFit fit_slope(std::span<const FitCell> cells, const FitOptions& options = {});
 
+std::string to_text(Interval interval);    ///< "[-0.700, -0.634]"
+std::string to_text(const SlopeFit& fit);  ///< "-0.667 [-0.700, -0.634]"
+
 /// Result of comparing a measurement with a claim.
 enum class Verdict {
   as_claimed,  ///< slope within 0.05, half-width at most 0.05, no drift, a power law

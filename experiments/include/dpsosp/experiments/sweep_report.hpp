@@ -36,6 +36,9 @@ std::string axis_symbol(std::string_view coordinate);
 /// The word of a verdict, with its tone.
 plots::Label verdict_label(const SlopeVerdict& verdict);
 
+/// Median and range over a cell's runs; a dash where there are none.
+plots::Cell spread_cell(const CellMetric& metric);
+
 /// One row a slope: claimed, reference, measured with interval, drift, verdict, cells that count.
 plots::Table slopes_table(const std::vector<Slope>& slopes, std::string id, std::string title);
 

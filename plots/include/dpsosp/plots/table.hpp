@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -55,6 +56,17 @@ struct Cell {
 };
 
 Cell text_cell(std::string text);
+/// A dash where the value is not finite.
+Cell number_cell(double value, int digits = 3);
+template <std::integral Count>
+Cell count_cell(Count count) {
+  return text_cell(std::to_string(count));
+}
+/// As spread_of has it; a dash where nothing ran.
+Cell spread_cell(std::span<const double> finished,
+                 Index failed = 0,
+                 std::string failure = "",
+                 int digits = 3);
 
 struct ColumnGroup {
   std::string label{};                 ///< empty: no heading above the columns

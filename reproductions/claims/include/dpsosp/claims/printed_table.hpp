@@ -50,10 +50,7 @@ std::vector<std::string> sweeps_of_table(const PrintedTable& table);
 /// Every printed entry with the measured exponents in n, d and ε (parts "n", "d", "epsilon" of its
 /// sweep), and of part "reference" the level, records and evaluations at the common point.
 /// Entries without an algorithm say why.
-plots::Table printed_table(const Runs& runs,
-                           const Study& study,
-                           const PrintedTable& table,
-                           std::string id);
+plots::Table printed_table(const Runs& runs, const Study& study, const PrintedTable& table);
 
 /// The part "controls" of a sweep: level at the start, of the output, over the iterates. Without
 /// rows where the sweep has no such part.
@@ -65,11 +62,9 @@ std::vector<plots::Figure> slopes_figures(const Runs& runs,
                                           const Sweep& sweep,
                                           const std::string& id);
 
-/// An exhibit of a printed table: that table, its slopes and figures sweep by sweep.
+/// What the exhibit of a printed table shows: the table, its slopes and figures sweep by sweep.
 plots::Exhibit printed_table_exhibit(const Runs& runs,
                                      const Study& study,
-                                     const PrintedTable& table,
-                                     std::string id = "",
-                                     std::string paper = "");
+                                     const PrintedTable& table);
 
 }  // namespace dpsosp
