@@ -9,7 +9,6 @@
 
 #include "dpsosp/claims/exhibit_text.hpp"
 #include "dpsosp/claims/printed_table.hpp"
-#include "dpsosp/experiments/json_number.hpp"
 #include "dpsosp/experiments/metric.hpp"
 #include "dpsosp/experiments/study.hpp"
 #include "dpsosp/experiments/sweep_report.hpp"

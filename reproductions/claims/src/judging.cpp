@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <numeric>
 #include <string>
 #include <string_view>
@@ -16,8 +15,6 @@
 
 namespace dpsosp {
 
-using nlohmann::json;
-
 Verdict holds_if(bool condition) { return condition ? Verdict::holds : Verdict::fails; }
 
 Finding finding(bool holds, std::string measured, std::string reason) {
@@ -27,8 +24,6 @@ Finding finding(bool holds, std::string measured, std::string reason) {
 }
 
 Finding nothing_ran() { return {.verdict = Verdict::inconclusive, .reason = "no run finished"}; }
-
-std::vector<json> no_jobs(const Study&) { return {}; }
 
 std::vector<FinishedRun> finished(const Runs& runs,
                                   const std::vector<RunDescription>& descriptions) {
@@ -45,22 +40,6 @@ std::vector<double> values_of(const std::vector<FinishedRun>& runs, std::string_
   return values;
 }
 
-void each_run(
-    const Runs& runs,
-    const Sweep& sweep,
-    std::string_view arm,
-    const std::vector<std::string_view>& parts,
-    const std::function<
-        void(const Part&, const RunDescription& description, const RunResult& result)>& visit) {
-  for (const Part& part : sweep.parts) {
-    if (std::ranges::find(parts, part.name) == parts.end()) continue;
-    for (const Cell& cell : cells_of(sweep, part)) {
-      if (!arm.empty() && sweep.arms[cell.arm].name != arm) continue;
-      for (const FinishedRun& r : finished(runs, cell.runs)) visit(part, *r.run, *r.result);
-    }
-  }
-}
-
 std::vector<Cell> arm_cells(const Sweep& sweep, std::string_view part, std::string_view arm) {
   std::vector<Cell> found;
   for (const Part& p : sweep.parts) {
@@ -69,13 +48,6 @@ std::vector<Cell> arm_cells(const Sweep& sweep, std::string_view part, std::stri
       if (sweep.arms[c.arm].name == arm) found.push_back(std::move(c));
   }
   return found;
-}
-
-std::vector<json> sweep_jobs(const std::vector<std::string_view>& names, const Study& study) {
-  std::vector<json> jobs;
-  for (const std::string_view name : names)
-    for (json& job : jobs_of(study.sweep(name))) jobs.push_back(std::move(job));
-  return jobs;
 }
 
 bool says_something(const RunResult& result, std::string_view metric, double promise) {

@@ -154,17 +154,6 @@ Predicate on_sweeps(std::string claim,
           .judge = std::move(judge)};
 }
 
-Predicate judged_by(std::string claim,
-                    std::vector<json> (*jobs)(const Study&),
-                    Finding (*find)(const Runs&, const Study&)) {
-  return {.claim = std::move(claim),
-          .cells =
-              [jobs](const Study& study) {
-                return std::vector{JobCell{{}, jobs(study)}};
-              },
-          .judge = [find](const Evidence& e) { return find(e.runs, e.study); }};
-}
-
 std::vector<json> jobs_of(const Predicate& predicate, const Study& study) {
   std::vector<json> jobs;
   for (JobCell& cell : predicate.cells(study))

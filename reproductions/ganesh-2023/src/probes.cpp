@@ -5,7 +5,6 @@
 #include <numeric>
 
 #include "dpsosp/core/stream.hpp"
-#include "dpsosp/experiments/json_number.hpp"
 #include "dpsosp/ganesh_2023/discrete_exponential.hpp"
 #include "dpsosp/ganesh_2023/stochastic_spider.hpp"
 #include "dpsosp/privacy/alternate_sampler.hpp"

@@ -11,7 +11,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "dpsosp/experiments/json_number.hpp"
 #include "dpsosp/experiments/metric.hpp"
 #include "dpsosp/experiments/study.hpp"
 

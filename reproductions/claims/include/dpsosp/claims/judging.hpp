@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,21 +19,10 @@ Verdict holds_if(bool condition);
 Finding finding(bool holds, std::string measured, std::string reason = "");
 Finding nothing_ran();
 
-/// Of a claim that formulas decide.
-std::vector<nlohmann::json> no_jobs(const Study&);
-
 std::vector<FinishedRun> finished(const Runs& runs,
                                   const std::vector<RunDescription>& descriptions);
 /// Of the runs that have the metric.
 std::vector<double> values_of(const std::vector<FinishedRun>& runs, std::string_view metric);
-
-/// Every finished run of an arm, of all arms if it is empty, in the parts named.
-void each_run(const Runs& runs,
-              const Sweep& sweep,
-              std::string_view arm,
-              const std::vector<std::string_view>& parts,
-              const std::function<void(
-                  const Part&, const RunDescription& description, const RunResult& result)>& visit);
 
 /// Cells of one arm of a part; none where the scale does not have the part.
 std::vector<Cell> arm_cells(const Sweep& sweep, std::string_view part, std::string_view arm);
@@ -42,9 +30,6 @@ std::vector<Cell> arm_cells(const Sweep& sweep, std::string_view part, std::stri
 double mean(const std::vector<double>& v);
 /// Of the mean; 0 for fewer than two values.
 double standard_error(const std::vector<double>& v);
-/// Every run of these built-in sweeps.
-std::vector<nlohmann::json> sweep_jobs(const std::vector<std::string_view>& names,
-                                       const Study& study);
 
 /// Whether the promise says more than the start, so that a run below it shows something.
 bool says_something(const RunResult& result, std::string_view metric, double promise);

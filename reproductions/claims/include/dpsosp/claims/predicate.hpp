@@ -112,11 +112,6 @@ Predicate on_sweeps(std::string claim,
                     std::vector<std::string> sweeps,
                     std::function<Finding(const Evidence&)> judge);
 
-/// Until its cells are stated.
-Predicate judged_by(std::string claim,
-                    std::vector<nlohmann::json> (*jobs)(const Study&),
-                    Finding (*find)(const Runs&, const Study&));
-
 /// The jobs of all its cells.
 std::vector<nlohmann::json> jobs_of(const Predicate& predicate, const Study& study);
 Finding judge(const Predicate& predicate, const Runs& runs, const Study& study);
