@@ -52,7 +52,8 @@ Cell text_cell(std::string text) {
 }
 
 Cell number_cell(double value, int digits) {
-  if (!std::isfinite(value)) return text_cell("–");
+  if (std::isnan(value)) return text_cell("–");
+  if (std::isinf(value)) return text_cell(value > 0 ? "∞" : "−∞");
   Cell c;
   c.content = Number{value, {.digits = digits}};
   return c;

@@ -33,13 +33,6 @@ std::vector<FinishedRun> finished(const Runs& runs,
   return all;
 }
 
-std::vector<double> values_of(const std::vector<FinishedRun>& runs, std::string_view metric) {
-  std::vector<double> values;
-  for (const FinishedRun& r : runs)
-    if (const auto v = metric_of(*r.result, metric)) values.push_back(*v);
-  return values;
-}
-
 std::vector<Cell> arm_cells(const Sweep& sweep, std::string_view part, std::string_view arm) {
   std::vector<Cell> found;
   for (const Part& p : sweep.parts) {

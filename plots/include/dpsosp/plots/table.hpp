@@ -56,7 +56,7 @@ struct Cell {
 };
 
 Cell text_cell(std::string text);
-/// A dash where the value is not finite.
+/// A dash for NaN, ∞ or −∞ in words for an infinite value.
 Cell number_cell(double value, int digits = 3);
 template <std::integral Count>
 Cell count_cell(Count count) {

@@ -21,8 +21,6 @@ Finding nothing_ran();
 
 std::vector<FinishedRun> finished(const Runs& runs,
                                   const std::vector<RunDescription>& descriptions);
-/// Of the runs that have the metric.
-std::vector<double> values_of(const std::vector<FinishedRun>& runs, std::string_view metric);
 
 /// Cells of one arm of a part; none where the scale does not have the part.
 std::vector<Cell> arm_cells(const Sweep& sweep, std::string_view part, std::string_view arm);
