@@ -125,7 +125,8 @@ std::string privacy_text(const PrivacyResult& p) {
                                        number(p.class_relative->epsilon),
                                        number(p.class_relative->delta))
                          : "");
-  for (const json& e : json(p.ledger)["entries"])
+  const json ledger = p.ledger;
+  for (const json& e : ledger["entries"])
     out += fmt::format("ledger       {} x {} on batch {}: {}\n",
                        e["count"].get<std::int64_t>(),
                        e["query"].get<std::string>(),
