@@ -13,6 +13,7 @@
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/stream.hpp"
 #include "fixed_dimension.hpp"
+#include "last.hpp"
 #include "weigh_repeated.hpp"
 
 namespace dpsosp {
@@ -148,7 +149,8 @@ class SimulatedTerms final : public CosineMinimaxRecords {
                            VectorRef out) const override {
     check_batch(batch);
     const auto [x_common, y_common] = common(point);
-    const auto [e, s] = sums(batch.begin(), batch.size());
+    const auto drawn = sums(batch.begin(), batch.size());
+    const auto& [e, s] = *drawn;
     const auto count = static_cast<double>(batch.size());
     double squared_bound = 0;
     if (block != Block::y) {
@@ -164,16 +166,18 @@ class SimulatedTerms final : public CosineMinimaxRecords {
   }
 
   /// Σ e and Σ s of records [begin, begin + size).
-  std::pair<Vector, Vector> sums(Index begin, Index size) const {
-    const StreamKey key = range_stream(spec_.data_seed, begin, size).key();
-    const auto draw = [size](Index dimension, Stream stream) {
-      Vector sum(dimension);
-      for (double& entry : sum)
-        entry = static_cast<double>(2 * stream.binomial(size, 0.5) - size) /
-                std::sqrt(static_cast<double>(dimension));
-      return sum;
-    };
-    return {draw(m_, Stream(key.child(0))), draw(d_, Stream(key.child(1)))};
+  std::shared_ptr<const std::pair<Vector, Vector>> sums(Index begin, Index size) const {
+    return drawn_.of(RangeKey(begin, size), [&] {
+      const StreamKey key = range_stream(spec_.data_seed, begin, size).key();
+      const auto draw = [size](Index dimension, Stream stream) {
+        Vector sum(dimension);
+        for (double& entry : sum)
+          entry = static_cast<double>(2 * stream.binomial(size, 0.5) - size) /
+                  std::sqrt(static_cast<double>(dimension));
+        return sum;
+      };
+      return std::pair(draw(m_, Stream(key.child(0))), draw(d_, Stream(key.child(1))));
+    });
   }
 
  private:
@@ -185,6 +189,7 @@ class SimulatedTerms final : public CosineMinimaxRecords {
   Index d_;
   Sampling sampling_;
   InstanceSpec spec_;
+  Last<RangeKey, std::pair<Vector, Vector>> drawn_;
 };
 
 /// Columns uniform in the unit ball, then centred and scaled so that all stay inside it.
@@ -382,7 +387,8 @@ Problem CosineMinimax::make(const InstanceSpec& spec) const {
     auto records =
         std::make_unique<SimulatedTerms>(couplings, strong_concavity, gamma, sampling, d, spec);
     if (sampling == Sampling::whole) {
-      const auto [e, s] = records->sums(0, spec.records);
+      const auto drawn = records->sums(0, spec.records);
+      const auto& [e, s] = *drawn;
       const auto n = static_cast<double>(spec.records);
       problem.empirical = value(e / n, s / n);
     }

@@ -10,6 +10,7 @@
 #include "clipped_sum.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/stream.hpp"
+#include "last.hpp"
 
 namespace dpsosp {
 
@@ -207,17 +208,20 @@ class SimulatedSigns final : public CosineSaddleRecords {
   Index size() const override { return spec_.records; }
   bool simulated() const override { return true; }
 
-  Vector sum_of_signs(Index begin, Index size) const {
-    Stream stream = range_stream(spec_.data_seed, begin, size);
-    Vector signs(d_);
-    for (double& entry : signs) entry = static_cast<double>(2 * stream.binomial(size, 0.5) - size);
-    return signs;
+  std::shared_ptr<const Vector> sum_of_signs(Index begin, Index size) const {
+    return drawn_.of(RangeKey(begin, size), [&] {
+      Stream stream = range_stream(spec_.data_seed, begin, size);
+      Vector signs(d_);
+      for (double& entry : signs)
+        entry = static_cast<double>(2 * stream.binomial(size, 0.5) - size);
+      return signs;
+    });
   }
 
  private:
   Index positive_signs(Index j, const BatchView& batch) const override {
     check_simulated_batch("cosine-saddle", sampling_, batch, spec_.records);
-    const double sum = sum_of_signs(batch.begin(), batch.size())[j];
+    const double sum = (*sum_of_signs(batch.begin(), batch.size()))[j];
     return (batch.size() + static_cast<Index>(sum)) / 2;
   }
   ClipReport sum(const Vector& sine,
@@ -232,7 +236,7 @@ class SimulatedSigns final : public CosineSaddleRecords {
                               limit,
                               amplitude() * std::sqrt(static_cast<double>(sine.size())));
     out += weight * (static_cast<double>(batch.size()) * sine -
-                     sum_of_signs(batch.begin(), batch.size()).cwiseProduct(cosine));
+                     sum_of_signs(batch.begin(), batch.size())->cwiseProduct(cosine));
     return {};
   }
 
@@ -247,7 +251,7 @@ class SimulatedSigns final : public CosineSaddleRecords {
                                                 limit,
                                                 amplitude() * static_cast<double>(odd.size()));
     out += weight * (static_cast<double>(batch.size()) * even -
-                     odd.dot(sum_of_signs(batch.begin(), batch.size())));
+                     odd.dot(*sum_of_signs(batch.begin(), batch.size())));
     return {};
   }
 
@@ -261,7 +265,7 @@ class SimulatedSigns final : public CosineSaddleRecords {
     const double weight = check_simulated_limit(
         "cosine-saddle", (even.cwiseAbs() + odd.cwiseAbs()).maxCoeff(), limit, amplitude());
     out += weight * (static_cast<double>(batch.size()) * even -
-                     sum_of_signs(batch.begin(), batch.size()).cwiseProduct(odd))
+                     sum_of_signs(batch.begin(), batch.size())->cwiseProduct(odd))
                         .cwiseProduct(v);
     return {};
   }
@@ -269,6 +273,7 @@ class SimulatedSigns final : public CosineSaddleRecords {
   Sampling sampling_;
   Index d_;
   InstanceSpec spec_;
+  Last<RangeKey, Vector> drawn_;
 };
 
 Matrix corner_signs(Index d) {
@@ -385,7 +390,7 @@ Problem CosineSaddle::make(const InstanceSpec& spec) const {
   if (simulated(sampling)) {
     auto records = std::make_unique<SimulatedSigns>(*this, d, spec);
     if (sampling == Sampling::whole)
-      use_means(records->sum_of_signs(0, spec.records) / static_cast<double>(spec.records));
+      use_means(*records->sum_of_signs(0, spec.records) / static_cast<double>(spec.records));
     problem.records = std::move(records);
   } else {
     Stream stream({.seed = spec.data_seed, .purpose = Purpose::data});

@@ -9,6 +9,7 @@
 
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/stream.hpp"
+#include "last.hpp"
 
 namespace dpsosp {
 namespace {
@@ -57,12 +58,17 @@ class SimulatedValues final : public Multiplicity {
   bool simulated() const override { return true; }
   std::vector<Index> of(const BatchView& batch) const override {
     check_simulated_batch(problem_, sampling_, batch, records_);
-    Stream stream = range_stream(data_seed_, batch.begin(), batch.size());
-    const Index end = batch.begin() + batch.size();
+    return *drawn_.of(RangeKey(batch.begin(), batch.size()),
+                      [&] { return counts_in(batch.begin(), batch.size()); });
+  }
+
+ private:
+  std::vector<Index> counts_in(Index begin, Index size) const {
+    Stream stream = range_stream(data_seed_, begin, size);
     std::vector<Index> counts;
     counts.reserve(static_cast<std::size_t>(strata_ * conditional_.size()));
     for (Index g = 0; g < strata_; ++g) {
-      Index left = stratum_size(end, strata_, g) - stratum_size(batch.begin(), strata_, g);
+      Index left = stratum_size(begin + size, strata_, g) - stratum_size(begin, strata_, g);
       for (const double probability : conditional_) {
         counts.push_back(left > 0 ? stream.binomial(left, probability) : 0);
         left -= counts.back();
@@ -71,13 +77,13 @@ class SimulatedValues final : public Multiplicity {
     return counts;
   }
 
- private:
   std::string problem_;
   Index strata_;
   Vector conditional_;  // of value v, given that it is none before v
   Index records_;
   Sampling sampling_;
   std::uint64_t data_seed_;
+  Last<RangeKey, std::vector<Index>> drawn_;
 };
 
 std::vector<std::int32_t> drawn_list(const FiniteLaw& law,

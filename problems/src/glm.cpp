@@ -6,6 +6,7 @@
 
 #include "chunked_sum.hpp"
 #include "dpsosp/problems/problem.hpp"
+#include "last.hpp"
 
 namespace dpsosp {
 namespace {
@@ -36,11 +37,17 @@ class GlmObjective final : public Objective {
 
   void hessian_product(ConstVectorRef w, ConstVectorRef v, VectorRef out) const override {
     out.setZero();
+    const auto curvature = curvature_.of(w, [&] {
+      Vector all(data_->labels.size()), unused = Vector::Zero(0);
+      over_chunks(unused, [&](Index first, Index count, VectorRef) {
+        all.segment(first, count) = weighted(2, w, first, count);
+      });
+      return all;
+    });
     over_chunks(out, [&](Index first, Index count, VectorRef partial) {
-      const Vector curvature = weighted(2, w, first, count);
-      for (Index k = 0; k < count; ++k) {
-        const auto x = data_->features.col(first + k);
-        partial += (curvature[k] * x.dot(v)) * x;
+      for (Index k = first; k < first + count; ++k) {
+        const auto x = data_->features.col(k);
+        partial += ((*curvature)[k] * x.dot(v)) * x;
       }
     });
     if (model_.regulariser > 0) {
@@ -74,6 +81,7 @@ class GlmObjective final : public Objective {
   GlmModel model_;
   std::shared_ptr<const GlmData> data_;
   Vector weights_;
+  Last<Vector, Vector> curvature_;  // weighted(2, w) of every record
 };
 
 }  // namespace

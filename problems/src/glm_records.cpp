@@ -10,6 +10,7 @@
 #include "dpsosp/core/stream.hpp"
 #include "dpsosp/problems/glm.hpp"
 #include "dpsosp/problems/problem.hpp"
+#include "last.hpp"
 #include "weigh_repeated.hpp"
 
 namespace dpsosp {
@@ -300,11 +301,14 @@ class GlmAtomRecords final : public AnyGlmRecords {
  private:
   Members members_of(const BatchView& batch) const override {
     check_simulated_batch(sum().model().problem, support_.sampling, batch, support_.records);
-    return {BatchView(0, sum().size()),
-            atom_counts(sum().size(), support_.data_seed, batch.begin(), batch.size())};
+    const auto counts = drawn_.of(RangeKey(batch.begin(), batch.size()), [&] {
+      return atom_counts(sum().size(), support_.data_seed, batch.begin(), batch.size());
+    });
+    return {BatchView(0, sum().size()), *counts};
   }
 
   GlmSupport support_;
+  Last<RangeKey, std::vector<Index>> drawn_;
 };
 
 }  // namespace

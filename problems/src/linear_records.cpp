@@ -14,6 +14,7 @@
 #include "dpsosp/core/stream.hpp"
 #include "dpsosp/problems/diagonal_objective.hpp"
 #include "dpsosp/problems/problem.hpp"
+#include "last.hpp"
 #include "weigh_repeated.hpp"
 
 namespace dpsosp {
@@ -217,18 +218,27 @@ class SimulatedTilts final : public TiltedRecords {
   }
 
   Vector sum_of_tilts(Index begin, Index size) const {
-    Stream stream = range_stream(spec_.data_seed, begin, size);
+    const auto plus = positive_tilts(begin, size);
     Vector sum(spec_.landscape->dimension());
-    for (double& entry : sum)
-      entry = spec_.entry * static_cast<double>(2 * stream.binomial(size, 0.5) - size);
+    for (Index j = 0; j < sum.size(); ++j)
+      sum[j] = spec_.entry * static_cast<double>(2 * (*plus)[j] - size);
     return sum;
   }
 
  private:
+  using Counts = Eigen::Vector<Index, Eigen::Dynamic>;
+
+  std::shared_ptr<const Counts> positive_tilts(Index begin, Index size) const {
+    return drawn_.of(RangeKey(begin, size), [&] {
+      Stream stream = range_stream(spec_.data_seed, begin, size);
+      Counts plus(spec_.landscape->dimension());
+      for (Index& count : plus) count = stream.binomial(size, 0.5);
+      return plus;
+    });
+  }
+
   std::vector<CountedValue> coordinate_tilts(Index j, const BatchView& batch) const override {
-    Stream stream = range_stream(spec_.data_seed, batch.begin(), batch.size());
-    for (Index k = 0; k < j; ++k) stream.binomial(batch.size(), 0.5);
-    const Index plus = stream.binomial(batch.size(), 0.5);
+    const Index plus = (*positive_tilts(batch.begin(), batch.size()))[j];
     return {{-spec_.entry, batch.size() - plus}, {spec_.entry, plus}};
   }
 
@@ -238,6 +248,7 @@ class SimulatedTilts final : public TiltedRecords {
   }
 
   LinearRecordsSpec spec_;
+  Last<RangeKey, Counts> drawn_;
 };
 
 /// d × n signs; balanced ones in cancelling pairs, a last odd column zero.

@@ -11,6 +11,7 @@
 #include "dpsosp/core/factorisation.hpp"
 #include "dpsosp/core/stream.hpp"
 #include "fixed_dimension.hpp"
+#include "last.hpp"
 #include "low_rank.hpp"
 
 namespace dpsosp {
@@ -62,7 +63,7 @@ class MatrixSensingValue final : public Objective {
 
   void gradient(ConstVectorRef x, VectorRef out) const override {
     out.setZero();
-    add_factor_gradient(shape_, residual_mean(x), Factors(shape_, x), out);
+    add_factor_gradient(shape_, *residual_mean(x), Factors(shape_, x), out);
   }
 
   void hessian_product(ConstVectorRef x, ConstVectorRef v, VectorRef out) const override {
@@ -73,7 +74,7 @@ class MatrixSensingValue final : public Objective {
     const Vector applied = second_moment_ * moved.reshaped();
     out.setZero();
     add_factor_gradient(shape_, applied.reshaped(shape_.rows, shape_.cols), at, out);
-    add_factor_gradient(shape_, residual_mean(x), along, out);
+    add_factor_gradient(shape_, *residual_mean(x), along, out);
   }
 
  private:
@@ -82,15 +83,18 @@ class MatrixSensingValue final : public Objective {
     return at.U * at.V.transpose();
   }
   /// G = (1/n) Σ res_i A_i.
-  Matrix residual_mean(ConstVectorRef x) const {
-    const Vector mean = second_moment_ * product(x).reshaped() - cross_moment_;
-    return mean.reshaped(shape_.rows, shape_.cols);
+  std::shared_ptr<const Matrix> residual_mean(ConstVectorRef x) const {
+    return residual_.of(x, [&]() -> Matrix {
+      const Vector mean = second_moment_ * product(x).reshaped() - cross_moment_;
+      return mean.reshaped(shape_.rows, shape_.cols);
+    });
   }
 
   MatrixSensingData shape_;  // sizes alone
   Matrix second_moment_;
   Vector cross_moment_;
   double label_moment_ = 0.0;
+  Last<Vector, Matrix> residual_;
 };
 
 Matrix planted_matrix(const MatrixSensing& family, Stream stream) {

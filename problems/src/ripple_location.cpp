@@ -13,6 +13,7 @@
 #include "clipped_sum.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/stream.hpp"
+#include "last.hpp"
 #include "ripple_objective.hpp"
 
 namespace dpsosp {
@@ -203,23 +204,25 @@ class SimulatedRipples final : public RippleRecords {
   bool simulated() const override { return true; }
 
   /// 3 × d.
-  Matrix counts(Index begin, Index size) const {
-    Stream stream = range_stream(spec_.data_seed, begin, size);
-    Matrix counts(3, law_.cols());
-    for (Index j = 0; j < law_.cols(); ++j) {
-      const Index plus = stream.binomial(size, law_(2, j));
-      const Index minus = stream.binomial(size - plus, law_(0, j) / (1 - law_(2, j)));
-      counts.col(j) << static_cast<double>(minus), static_cast<double>(size - plus - minus),
-          static_cast<double>(plus);
-    }
-    return counts;
+  std::shared_ptr<const Matrix> counts(Index begin, Index size) const {
+    return drawn_.of(RangeKey(begin, size), [&] {
+      Stream stream = range_stream(spec_.data_seed, begin, size);
+      Matrix counts(3, law_.cols());
+      for (Index j = 0; j < law_.cols(); ++j) {
+        const Index plus = stream.binomial(size, law_(2, j));
+        const Index minus = stream.binomial(size - plus, law_(0, j) / (1 - law_(2, j)));
+        counts.col(j) << static_cast<double>(minus), static_cast<double>(size - plus - minus),
+            static_cast<double>(plus);
+      }
+      return counts;
+    });
   }
 
  private:
   Index dimension() const override { return law_.cols(); }
   Eigen::Vector3d coordinate_counts(Index j, const BatchView& batch) const override {
     check_simulated_batch(family_name, sampling_, batch, spec_.records);
-    return counts(batch.begin(), batch.size()).col(j);
+    return counts(batch.begin(), batch.size())->col(j);
   }
   ClipReport sum(const Matrix& table,
                  const BatchView& batch,
@@ -254,12 +257,13 @@ class SimulatedRipples final : public RippleRecords {
   Vector totals(const Matrix& table, const BatchView& batch, double bound, double limit) const {
     check_simulated_batch(family_name, sampling_, batch, spec_.records);
     const double weight = check_simulated_limit(family_name, bound, limit, rounding_scale);
-    return weight * table.cwiseProduct(counts(batch.begin(), batch.size())).colwise().sum();
+    return weight * table.cwiseProduct(*counts(batch.begin(), batch.size())).colwise().sum();
   }
 
   Matrix law_;
   Sampling sampling_;
   InstanceSpec spec_;
+  Last<RangeKey, Matrix> drawn_;
 };
 
 /// P(z_j = k − 1), 3 × d.
@@ -424,7 +428,7 @@ Problem RippleLocation::make(const InstanceSpec& spec) const {
   if (simulated(sampling)) {
     auto records = std::make_unique<SimulatedRipples>(ripple, law, sampling, spec);
     if (sampling == Sampling::whole)
-      use_objective(records->counts(0, spec.records) / static_cast<double>(spec.records),
+      use_objective(*records->counts(0, spec.records) / static_cast<double>(spec.records),
                     Landmark::Of::empirical);
     problem.records = std::move(records);
   } else {
