@@ -119,7 +119,7 @@ class ReplayAttack {
     batches.see(batches_.complaint(), "all instances");
     const std::string compared = fmt::format("{} answers", result_.answers);
     return {questions_.line("the same releases lead to the same questions", compared),
-            charges_.line("the same releases lead to the same charges", compared),
+            charges_.line("and to the same charges", compared),
             moves_.line("an answer moves by no more than is charged for",
                         fmt::format("up to {:.4f} of it", result_.attained)),
             spent_.line("the charges add up to no more than the claimed epsilon",
