@@ -24,6 +24,17 @@ using nlohmann::json;
 
 constexpr const char* formulas = "formulas";
 
+/// Cells of one arm of a part; none where the scale does not have the part.
+std::vector<Cell> arm_cells(const Sweep& sweep, std::string_view part, std::string_view arm) {
+  std::vector<Cell> found;
+  for (const Part& p : sweep.parts) {
+    if (p.name != part) continue;
+    for (Cell& c : cells_of(sweep, p))
+      if (sweep.arms[c.arm].name == arm) found.push_back(std::move(c));
+  }
+  return found;
+}
+
 Claim claim_of(const TomlNode& node) {
   const TomlTable t = node.table();
   t.allow({"id",

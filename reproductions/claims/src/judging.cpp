@@ -33,16 +33,6 @@ std::vector<FinishedRun> finished(const Runs& runs,
   return all;
 }
 
-std::vector<Cell> arm_cells(const Sweep& sweep, std::string_view part, std::string_view arm) {
-  std::vector<Cell> found;
-  for (const Part& p : sweep.parts) {
-    if (p.name != part) continue;
-    for (Cell& c : cells_of(sweep, p))
-      if (sweep.arms[c.arm].name == arm) found.push_back(std::move(c));
-  }
-  return found;
-}
-
 bool says_something(const RunResult& result, std::string_view metric, double promise) {
   const auto start = start_metric(result, metric);
   return start && start_over_result * promise < *start;

@@ -22,9 +22,6 @@ Finding nothing_ran();
 std::vector<FinishedRun> finished(const Runs& runs,
                                   const std::vector<RunDescription>& descriptions);
 
-/// Cells of one arm of a part; none where the scale does not have the part.
-std::vector<Cell> arm_cells(const Sweep& sweep, std::string_view part, std::string_view arm);
-
 double mean(const std::vector<double>& v);
 /// Of the mean; 0 for fewer than two values.
 double standard_error(const std::vector<double>& v);
