@@ -59,6 +59,12 @@ function(dpsosp_modules_below folder out)
   set(${out} ${found} PARENT_SCOPE)
 endfunction()
 
+# dpsosp_simd_sources(FILES...): sources that Highway compiles once for each instruction set by
+# including them again.
+function(dpsosp_simd_sources)
+  set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+endfunction()
+
 # dpsosp_program(NAME SOURCES ... LIBRARIES ...)
 function(dpsosp_program name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LIBRARIES" ${ARGN})

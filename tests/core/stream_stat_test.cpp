@@ -3,6 +3,7 @@
 // deterministic; bounds are set for a false-alarm rate of 1e-6 had the seed been drawn at random.
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <functional>
 #include <vector>
@@ -129,6 +130,58 @@ TEST(StreamStatistics, SubsetsAreUniform) {
     for (std::size_t j = i + 1; j < 6; ++j)
       chi_square += std::pow(pairs[i][j] - draws / 15.0, 2) / (draws / 15.0);
   EXPECT_LT(chi_square, 57.0);  // χ²(14) exceeds 57 with probability 4e-7
+}
+
+TEST(StreamStatistics, BernoulliSubsetsHaveIndependentMembers) {
+  Stream stream({.seed = 21, .purpose = Purpose::sampling});
+  constexpr int draws = 200'000;
+  for (const double p : {0.02, 0.3, 0.7}) {
+    std::array<int, 32> counts{};
+    std::vector<Index> members;
+    for (int k = 0; k < draws; ++k) {
+      stream.bernoulli_subset(5, p, members);
+      std::size_t pattern = 0;
+      for (const Index i : members) pattern |= std::size_t{1} << i;
+      ++counts[pattern];
+    }
+    // patterns of fewer than five expected draws together
+    double chi_square = 0, rare = 0, rare_expected = 0;
+    for (std::size_t pattern = 0; pattern < 32; ++pattern) {
+      const int ones = std::popcount(pattern);
+      const double expected = draws * std::pow(p, ones) * std::pow(1 - p, 5 - ones);
+      if (expected >= 5) {
+        chi_square += std::pow(counts[pattern] - expected, 2) / expected;
+      } else {
+        rare += counts[pattern];
+        rare_expected += expected;
+      }
+    }
+    EXPECT_LT(chi_square, 91.0) << p;  // χ²(31) exceeds 91 with probability 1e-7
+    EXPECT_LT(rare, rare_expected + 6 * std::sqrt(rare_expected) + 6) << p;
+  }
+}
+
+TEST(StreamStatistics, BernoulliSubsetsOfManyTrialsHaveUniformGapsAndSizes) {
+  Stream stream({.seed = 22, .purpose = Purpose::sampling});
+  constexpr Index n = 100'000;
+  constexpr double p = 0.0026;
+  constexpr int draws = 2000;
+  std::vector<Index> members;
+  std::vector<double> gaps;
+  double size = 0, square = 0;
+  for (int k = 0; k < draws; ++k) {
+    stream.bernoulli_subset(n, p, members);
+    const auto m = static_cast<double>(members.size());
+    size += m;
+    square += m * m;
+    for (std::size_t j = 1; j < members.size(); j += 2)
+      gaps.push_back(
+          1 - std::pow(1 - p, static_cast<double>(members[j] - members[j - 1]) - stream.uniform()));
+  }
+  const double mean = size / draws, variance = square / draws - mean * mean;
+  EXPECT_NEAR(mean, n * p, 5.5 * std::sqrt(n * p / draws));
+  EXPECT_NEAR(variance / (n * p * (1 - p)), 1.0, 5.5 * std::sqrt(2.0 / draws));
+  EXPECT_LT(kolmogorov(gaps, [](double u) { return u; }), kolmogorov_1e6);
 }
 
 TEST(StreamStatistics, BallPointsAreUniform) {

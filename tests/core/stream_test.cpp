@@ -114,6 +114,31 @@ TEST(Stream, SubsetsAreAscendingDistinctAndInRange) {
   }));
 }
 
+TEST(Stream, SubsetsAreThoseOfFloydsAlgorithm) {
+  EXPECT_TRUE(
+      rc::check([](std::uint64_t seed, std::uint16_t raw_population, std::uint16_t raw_size) {
+        const Index population = 1 + raw_population % 3000;
+        const Index size = raw_size % (population + 1);
+        Stream stream({.seed = seed}), again({.seed = seed});
+        std::set<Index> expected;
+        for (Index top = population - size; top < population; ++top) {
+          const Index candidate = again.below(top + 1);
+          expected.insert(expected.contains(candidate) ? top : candidate);
+        }
+        RC_ASSERT(stream.subset(population, size) ==
+                  std::vector<Index>(expected.begin(), expected.end()));
+      }));
+}
+
+TEST(Stream, BernoulliSubsetsAreWholeAtOneAndEmptyAtZero) {
+  Stream stream({.seed = 4});
+  std::vector<Index> members;
+  stream.bernoulli_subset(5, 1.0, members);
+  EXPECT_EQ(members, (std::vector<Index>{0, 1, 2, 3, 4}));
+  stream.bernoulli_subset(5, 0.0, members);
+  EXPECT_TRUE(members.empty());
+}
+
 TEST(Stream, BallPointsLieInsideTheBall) {
   Stream stream({.seed = 9, .purpose = Purpose::algorithm});
   for (Index d : {1, 2, 30}) {

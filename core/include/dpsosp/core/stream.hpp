@@ -76,8 +76,13 @@ class Stream {
   /// to 2^62 trials; a few words each for any number of trials. Exact up to rounding: every
   /// acceptance probability is right to about 1e-13.
   Index binomial(Index trials, double probability);
-  /// Uniform `size`-subset of {0, …, population − 1}, ascending (Floyd's algorithm).
+  /// out = a uniform `size`-subset of {0, …, population − 1}, ascending, in O(size) (Floyd's
+  /// algorithm, a word each). Allocates nothing where out has a capacity of 3·size + 1.
+  void subset(Index population, Index size, std::vector<Index>& out);
   std::vector<Index> subset(Index population, Index size);
+  /// out = the successes among `population` independent trials, ascending, in O(out.size()): a
+  /// binomial number of them, and a uniform subset.
+  void bernoulli_subset(Index population, double probability, std::vector<Index>& out);
   /// out uniform in the ball of the given radius around 0.
   void fill_ball(double radius, VectorRef out);
 

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include <Random123/philox.h>
+
+#include "dpsosp/core/stream.hpp"
+
+namespace dpsosp {
+
+/// Words 4·block to 4·block + 3 of a key's stream.
+inline r123::Philox4x64::ctr_type philox_block(const StreamKey& key, std::uint64_t block) {
+  const r123::Philox4x64::ctr_type counter{
+      {block, 0, key.run, static_cast<std::uint64_t>(key.purpose)}};
+  return r123::Philox4x64{}(counter, r123::Philox4x64::key_type{{key.seed, key.path}});
+}
+
+/// The standard normal of a word: its sign is the last bit, its lower tail the first 52.
+inline double normal_of(std::uint64_t word) {
+  const double p = (static_cast<double>(word >> 12) + 0.5) * 0x1p-53;  // (0, 1/2), exact
+  const double z = normal_lower_quantile(p);
+  return (word & 1U) != 0 ? -z : z;
+}
+
+/// What normals are added to.
+enum class Onto { nothing, contents };
+
+/// out[j] = deviation · z_j, or out[j] += that, where z_j is what Stream::normal makes of word
+/// `position` + j of the key's stream. The same bits with every instruction set.
+void write_normals(
+    const StreamKey& key, std::uint64_t position, double deviation, VectorRef out, Onto onto);
+
+}  // namespace dpsosp
