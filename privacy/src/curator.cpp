@@ -46,6 +46,13 @@ Curator::Own::Own(PublicFacts facts_,
       choice(with_purpose(key_, Purpose::choice)),
       fresh_cursor(range_.begin) {}
 
+std::shared_ptr<Batch::Drawn> Curator::Own::drawn_handle() {
+  if (!drawn || drawn.use_count() > 1) drawn = std::make_shared<Batch::Drawn>();
+  drawn->answered = false;
+  drawn->members.clear();
+  return drawn;
+}
+
 double Curator::Own::charge_of(const Event& event) {
   if (!last_charged || !(last_charged->first == event))
     last_charged.emplace(event, rule.charge(event));
@@ -134,7 +141,7 @@ Batch Curator::draw(const BatchPolicy& policy, BatchUse use) {
   batch.policy_ = policy;
   batch.use_ = use;
   batch.drawn_by_ = own.identity;
-  batch.answered_ = std::make_shared<bool>(false);
+  batch.drawn_ = own.drawn_handle();
   if (policy.kind == BatchPolicy::Kind::fresh || policy.kind == BatchPolicy::Kind::sample)
     if (!(policy.size >= 1 && policy.size <= n))
       reject("batch",
@@ -142,8 +149,8 @@ Batch Curator::draw(const BatchPolicy& policy, BatchUse use) {
              static_cast<double>(policy.size),
              fmt::format("in [1, records] with records = {}", n));
   const bool simulated = own_->records->simulated();
-  const bool secret =
-      policy.kind == BatchPolicy::Kind::sample || policy.kind == BatchPolicy::Kind::poisson;
+  const bool secret = batch.secret();
+  std::vector<Index>& members = batch.drawn_->members;
   if (secret) shared_->refuse_if_exact(fmt::format("batch {}", to_string(policy.kind)));
   if (simulated && secret)
     throw InputError(fmt::format(
@@ -163,23 +170,16 @@ Batch Curator::draw(const BatchPolicy& policy, BatchUse use) {
       if (simulated) shared_->simulated.admit(policy, batch.range_, own.identity);
       own.fresh_cursor += policy.size;
       break;
-    case BatchPolicy::Kind::sample: {
-      auto members = own.sampling.subset(n, policy.size);
-      for (Index& i : members) i += own.range.begin;
-      batch.members_ = std::make_shared<const std::vector<Index>>(std::move(members));
+    case BatchPolicy::Kind::sample:
+      own.sampling.subset(n, policy.size, members);
       break;
-    }
-    case BatchPolicy::Kind::poisson: {
+    case BatchPolicy::Kind::poisson:
       if (!(policy.rate > 0 && policy.rate <= 1)) reject("batch", "rate", policy.rate, "in (0, 1]");
-      std::vector<Index> members;
-      do
-        for (Index i = own.range.begin; i < own.range.end; ++i)
-          if (own.sampling.bernoulli(policy.rate)) members.push_back(i);
+      do own.sampling.bernoulli_subset(n, policy.rate, members);
       while (members.empty() && shared_->departures.resample_empty);
-      batch.members_ = std::make_shared<const std::vector<Index>>(std::move(members));
       break;
-    }
   }
+  for (Index& i : members) i += own.range.begin;
   return batch;
 }
 
@@ -210,7 +210,7 @@ void Curator::check_query(const Point& point,
 }
 
 RecordRange Curator::charged_range(const Batch& batch) const {
-  return batch.members_ ? own_->range : batch.range_;
+  return batch.secret() ? own_->range : batch.range_;
 }
 
 void Curator::gradient(const Point& point,
@@ -273,7 +273,7 @@ void Curator::pay(Question& question) {
   const Departures& departures = shared_->departures;
   const Batch& batch = question.batch;
   GaussianPlan& plan = question.plan;
-  if (batch.members_ && batch.use_ == BatchUse::one_query && *batch.answered_)
+  if (batch.secret() && batch.use_ == BatchUse::one_query && batch.drawn_->answered)
     throw InputError(
         "batch: a secret batch drawn for one query was asked twice; draw it for several");
   const bool bare = plan.sensitivity > 0 && plan.standard_deviation == 0;
@@ -313,11 +313,11 @@ void Curator::pay(Question& question) {
                    plan.standard_deviation,
                    plan.standard_deviation,
                    1});
-  *batch.answered_ = true;
+  batch.drawn_->answered = true;
 }
 
 BatchView Curator::members_of(const Batch& batch) {
-  return batch.members_ ? BatchView(*batch.members_)
+  return batch.secret() ? BatchView(batch.drawn_->members)
                         : BatchView(batch.range_.begin, batch.range_.end);
 }
 

@@ -108,6 +108,10 @@ struct Curator::Own {
   Stream sampling;
   Stream choice;
   Index fresh_cursor;
+  /// For a new batch: the last one where no handle of it is left, so that a loop allocates once.
+  std::shared_ptr<Batch::Drawn> drawn_handle();
+  std::shared_ptr<Batch::Drawn> drawn;
+
   std::uint64_t children = 0;
   Vector work;
   Vector rest;  // of queries that read twice

@@ -62,7 +62,7 @@ ExponentialMechanism::ExponentialMechanism(Curator& curator, const Batch& batch)
   curator.shared_->refuse_if_exact(where);
   const Vector start = curator.own_->facts.initial_point;
   curator.check_query(Point(start), nullptr, batch, Block::x, curator.own_->facts.dimension);
-  if (batch.members_) throw InputError("exponential mechanism: a batch with secret membership");
+  if (batch.secret()) throw InputError("exponential mechanism: a batch with secret membership");
   size_ = batch.policy_.divisor(curator.own_->facts.records);
 }
 

@@ -80,7 +80,7 @@ GibbsSampler::GibbsSampler(Curator& curator, const Batch& batch, const GibbsSpec
   const PublicFacts& facts = curator.own_->facts;
   const Vector start = facts.initial_point;
   curator.check_query(Point(start), nullptr, batch, Block::x, facts.dimension);
-  if (batch.members_) throw InputError("gibbs sampler: a batch with secret membership");
+  if (batch.secret()) throw InputError("gibbs sampler: a batch with secret membership");
   if (curator.shared_->departures.clip_batch_mean)
     throw InputError("gibbs sampler: it has no form that clips the mean");
   if (spec.method == GibbsMethod::stochastic && curator.own_->records->simulated())

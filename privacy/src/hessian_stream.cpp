@@ -18,7 +18,7 @@ void HessianStream::check_group(const Point& point, const Batch& batch, double l
   if (!curator_->own_->records->has_second_order())
     throw InputError(
         fmt::format("hessian stream: {} answers no Hessian products", curator_->own_->facts.name));
-  if (batch.members_)
+  if (batch.secret())
     throw InputError("hessian stream: a batch with secret membership answers many products");
   if (!(limit == 0 || (limit >= 1e-150 && limit <= 1e150)))
     reject("hessian stream", "limit", limit, "0 or in [1e-150, 1e150]");

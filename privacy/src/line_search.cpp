@@ -37,7 +37,7 @@ ThresholdTest LineSearch::plan(const Curator& curator,
         fmt::format("line search: {} is a minimax problem and answers no losses", facts.name));
   curator.check_query(Point(from), nullptr, batch, Block::x, facts.dimension);
   if (!from.allFinite()) throw InputError("line search: it starts at a point that is not finite");
-  if (batch.members_) throw InputError("line search: a batch with secret membership");
+  if (batch.secret()) throw InputError("line search: a batch with secret membership");
   const double s = 2.0 * spec.loss_limit * spec.reach / batch.policy_.divisor(facts.records);
   return {.threshold = 0.0, .sensitivity = s, .true_sensitivity = s, .epsilon = spec.epsilon};
 }

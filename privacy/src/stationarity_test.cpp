@@ -75,7 +75,7 @@ StationarityTest::StationarityTest(Curator& curator,
            static_cast<double>(facts.dimension),
            fmt::format("<= {}: the eigenvalue is a dense solve", largest_dimension));
   curator.check_hessian(where, Point(facts.initial_point), batch);
-  if (batch.members_) throw InputError("stationarity test: a batch with secret membership");
+  if (batch.secret()) throw InputError("stationarity test: a batch with secret membership");
 
   tests_ = plan_stationarity(spec, batch.policy_.divisor(facts.records));
   if (curator.shared_->departures.clip_batch_mean) {  // a clipped mean moves by 2 G in any batch

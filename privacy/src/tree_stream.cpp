@@ -79,7 +79,7 @@ void TreeStream::push(const Point& point,
            "out",
            static_cast<double>(out.size()),
            fmt::format("{} entries, as in the first leaf", entries_));
-  if (batch.members_)
+  if (batch.secret())
     throw InputError("tree stream: a batch with secret membership is not amplified");
   if (leaves_ == max_leaves_)
     reject("tree stream",

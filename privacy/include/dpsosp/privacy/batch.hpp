@@ -72,12 +72,19 @@ class Batch {
   friend class SparseVector;
   friend class StationarityTest;
   friend class TreeStream;
+  /// What the copies of a handle share.
+  struct Drawn {
+    bool answered = false;
+    std::vector<Index> members;  // of secret batches
+  };
+  bool secret() const {
+    return policy_.kind == BatchPolicy::Kind::sample || policy_.kind == BatchPolicy::Kind::poisson;
+  }
   BatchPolicy policy_;
   BatchUse use_ = BatchUse::one_query;
-  std::shared_ptr<const void> drawn_by_;               // identity of the curator
-  std::shared_ptr<bool> answered_;                     // copies of a handle are the same batch
-  RecordRange range_;                                  // all and fresh: the members
-  std::shared_ptr<const std::vector<Index>> members_;  // sample and poisson
+  std::shared_ptr<const void> drawn_by_;  // identity of the curator
+  std::shared_ptr<Drawn> drawn_;
+  RecordRange range_;  // of public batches: the members
 };
 
 }  // namespace dpsosp
