@@ -6,29 +6,44 @@
 
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
 
 #include "dpsosp/core/loop_order.hpp"
 
 namespace dpsosp {
 namespace {
 
-constexpr Index chunk_size = 256;  // part of every number
+// Part of every number. Chunks are few, so that their sums need little memory, and not small, so
+// that handing one to a thread costs less than summing it.
+constexpr Index most_chunks = 64, least_positions = 256, least_entries = 16384;
+
+Index positions_in_chunk(Index count, Index entries) {
+  return std::max({least_positions,
+                   least_entries / std::max<Index>(entries, 1),
+                   (count + most_chunks - 1) / most_chunks});
+}
 
 }  // namespace
 
 ClipReport chunked_sum(Index count, VectorRef out, const SumChunk& sum_chunk) {
-  const Index chunks = (count + chunk_size - 1) / chunk_size;
+  const Index size = positions_in_chunk(count, out.size());
+  const Index chunks = (count + size - 1) / size;
   if (chunks <= 1) return count > 0 ? sum_chunk(Index{0}, count, out) : ClipReport{};
   Matrix partial = Matrix::Zero(out.size(), chunks);
   std::vector<ClipReport> reports(static_cast<std::size_t>(chunks));
   const auto sum_range = [&](const tbb::blocked_range<Index>& r) {
     for (Index c = r.begin(); c < r.end(); ++c)
       reports[static_cast<std::size_t>(c)] =
-          sum_chunk(c * chunk_size, std::min(count, (c + 1) * chunk_size), partial.col(c));
+          sum_chunk(c * size, std::min(count, (c + 1) * size), partial.col(c));
   };
-  LoopOrder order;
-  tbb::parallel_for(tbb::blocked_range<Index>(0, chunks), order.of(sum_range));
-  order.join();
+  const tbb::blocked_range<Index> all(0, chunks);
+  if (tbb::this_task_arena::max_concurrency() == 1) {
+    sum_range(all);
+  } else {
+    LoopOrder order;
+    tbb::parallel_for(all, order.of(sum_range));
+    order.join();
+  }
   ClipReport total;
   for (Index c = 0; c < chunks; ++c) {
     out += partial.col(c);

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dpsosp/problems/glm.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
 #include "chunked_sum.hpp"
+#include "dpsosp/core/rows.hpp"
 #include "dpsosp/problems/problem.hpp"
 #include "last.hpp"
 
@@ -20,35 +23,28 @@ class GlmObjective final : public Objective {
 
   double value(ConstVectorRef w) const override {
     Vector total = Vector::Zero(1);
-    over_chunks(total, [&](Index first, Index count, VectorRef partial) {
-      partial[0] += weighted(0, w, first, count).sum();
+    over_rows(total, [&](Index first, Rows rows, VectorRef partial) {
+      partial[0] += weighted(0, w, first, rows).sum();
     });
     return total[0] + ratio_penalty(model_.regulariser, w);
   }
 
   void gradient(ConstVectorRef w, VectorRef out) const override {
     out.setZero();
-    over_chunks(out, [&](Index first, Index count, VectorRef partial) {
-      const Vector slope = weighted(1, w, first, count);
-      for (Index k = 0; k < count; ++k) partial += slope[k] * data_->features.col(first + k);
+    over_rows(out, [&](Index first, Rows rows, VectorRef partial) {
+      add_rows(rows, weighted(1, w, first, rows), partial);
     });
     add_ratio_penalty_gradient(model_.regulariser, w, out);
   }
 
   void hessian_product(ConstVectorRef w, ConstVectorRef v, VectorRef out) const override {
     out.setZero();
-    const auto curvature = curvature_.of(w, [&] {
-      Vector all(data_->labels.size()), unused = Vector::Zero(0);
-      over_chunks(unused, [&](Index first, Index count, VectorRef) {
-        all.segment(first, count) = weighted(2, w, first, count);
-      });
-      return all;
-    });
-    over_chunks(out, [&](Index first, Index count, VectorRef partial) {
-      for (Index k = first; k < first + count; ++k) {
-        const auto x = data_->features.col(k);
-        partial += ((*curvature)[k] * x.dot(v)) * x;
-      }
+    const auto curvature = curvature_at(w);
+    over_rows(out, [&](Index first, Rows rows, VectorRef partial) {
+      Vector along(std::ssize(rows));
+      dot_rows(rows, v, along);
+      along.array() *= curvature->segment(first, along.size()).array();
+      add_rows(rows, along, partial);
     });
     if (model_.regulariser > 0) {
       Vector diagonal = Vector::Zero(w.size());
@@ -57,19 +53,43 @@ class GlmObjective final : public Objective {
     }
   }
 
+  void hessian(ConstVectorRef w, MatrixRef out) const override {
+    const Index d = w.size();
+    const auto curvature = curvature_at(w);
+    Vector sums = Vector::Zero(d * d);
+    over_rows(sums, [&](Index first, Rows rows, VectorRef partial) {
+      add_outer_products(rows, curvature->segment(first, std::ssize(rows)), partial.reshaped(d, d));
+    });
+    out = sums.reshaped(d, d).selfadjointView<Eigen::Lower>();
+    if (model_.regulariser > 0) {
+      Vector diagonal = Vector::Zero(d);
+      add_ratio_penalty_curvature(model_.regulariser, w, diagonal);
+      out.diagonal() += diagonal;
+    }
+  }
+
  private:
+  /// add(first, rows, partial) for all records, as many rows at a time as stay in a near cache.
   template <class Add>
-  void over_chunks(VectorRef out, const Add& add) const {
+  void over_rows(VectorRef out, const Add& add) const {
+    const Index at_a_time = rows_in_cache(dimension());
     chunked_sum(data_->labels.size(), out, [&](Index first, Index last, VectorRef partial) {
-      add(first, last - first, partial);
+      std::array<const double*, most_rows> rows;
+      for (Index k = first; k < last; k += at_a_time) {
+        const auto here = static_cast<std::size_t>(std::min(at_a_time, last - k));
+        for (std::size_t j = 0; j < here; ++j)
+          rows[j] = data_->features.col(k + static_cast<Index>(j)).data();
+        add(k, Rows(rows.data(), here), partial);
+      }
       return ClipReport{};
     });
   }
 
-  /// weights_i φ^(order)(⟨w, x_i⟩; y_i) of a chunk.
-  Vector weighted(int order, ConstVectorRef w, Index first, Index count) const {
+  /// weights_i φ^(order)(⟨w, x_i⟩; y_i) of records `first` and on.
+  Vector weighted(int order, ConstVectorRef w, Index first, Rows rows) const {
+    const Index count = std::ssize(rows);
     Vector t(count), out(count);
-    for (Index k = 0; k < count; ++k) t[k] = data_->features.col(first + k).dot(w);
+    dot_rows(rows, w, t);
     model_.loss->derivative(order, t, data_->labels.segment(first, count), out);
     if (weights_.size() > 0)
       out.array() *= weights_.segment(first, count).array();
@@ -78,10 +98,21 @@ class GlmObjective final : public Objective {
     return out;
   }
 
+  /// weighted(2, w) of every record.
+  std::shared_ptr<const Vector> curvature_at(ConstVectorRef w) const {
+    return curvature_.of(w, [&] {
+      Vector all(data_->labels.size()), unused = Vector::Zero(0);
+      over_rows(unused, [&](Index first, Rows rows, VectorRef) {
+        all.segment(first, std::ssize(rows)) = weighted(2, w, first, rows);
+      });
+      return all;
+    });
+  }
+
   GlmModel model_;
   std::shared_ptr<const GlmData> data_;
   Vector weights_;
-  Last<Vector, Vector> curvature_;  // weighted(2, w) of every record
+  Last<Vector, Vector> curvature_;
 };
 
 }  // namespace

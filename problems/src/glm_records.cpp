@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "chunked_sum.hpp"
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/rows.hpp"
 #include "dpsosp/core/stream.hpp"
 #include "dpsosp/problems/glm.hpp"
 #include "dpsosp/problems/problem.hpp"
@@ -35,6 +38,27 @@ std::shared_ptr<const GlmData> in_range(std::shared_ptr<const GlmData> data) {
   }
   return mended ? mended : data;
 }
+
+/// A few records at a time, and what is computed of each.
+struct Few {
+  using Numbers = Eigen::Map<Vector>;
+  struct Scratch {
+    std::array<const double*, most_rows> rows;
+    Eigen::Matrix<double, most_rows, 7> numbers;
+  };
+  Few(Scratch& scratch, Index count)
+      : rows(scratch.rows.data(), static_cast<std::size_t>(count)),
+        labels(scratch.numbers.col(0).data(), count),
+        scores(scratch.numbers.col(1).data(), count),
+        scores_before(scratch.numbers.col(2).data(), count),
+        values(scratch.numbers.col(3).data(), count),
+        values_before(scratch.numbers.col(4).data(), count),
+        along(scratch.numbers.col(5).data(), count),
+        weights(scratch.numbers.col(6).data(), count) {}
+
+  std::span<const double*> rows;  ///< their features
+  Numbers labels, scores, scores_before, values, values_before, along, weights;
+};
 
 /// Clipped sums over records, record i counted counts[i] times, or once without counts. What a
 /// record contributes is a multiple of x_i and a part that all records share.
@@ -77,22 +101,24 @@ class GlmSum {
                            VectorRef out) const {
     const Vector common = penalty(&add_ratio_penalty_gradient, point, previous);
     return chunked_sum(batch.size(), out, [&](Index first, Index last, VectorRef partial) {
-      const Vector slopes = derivatives(1, point, previous, batch, first, last);
       Vector v(common.size());
       ClipReport report;
-      for (Index k = first; k < last; ++k) {
-        const Index i = batch[k];
-        const Index times = count(counts, i);
-        if (times == 0) continue;
-        const auto x = data_->features.col(i);
-        const double c = slopes[k - first];
-        if (common.size() == 0) {
-          partial += (c * weigh_repeated(report, std::abs(c) * lengths_[i], limit, times)) * x;
-        } else {  // the vector itself: ‖cx‖² + 2c⟨x, r⟩ + ‖r‖² could cancel
-          v = common + c * x;
-          partial += weigh_repeated(report, v.norm(), limit, times) * v;
+      by_few(1, point, previous, batch, first, last, [&](Index k, Few& few) {
+        for (Index j = 0; j < few.labels.size(); ++j) {
+          const Index i = batch[k + j];
+          const Index times = count(counts, i);
+          const double c = few.values[j];
+          few.weights[j] = 0;
+          if (times == 0) continue;
+          if (common.size() == 0) {
+            few.weights[j] = c * weigh_repeated(report, std::abs(c) * lengths_[i], limit, times);
+          } else {  // the vector itself: ‖cx‖² + 2c⟨x, r⟩ + ‖r‖² could cancel
+            v = common + c * data_->features.col(i);
+            partial += weigh_repeated(report, v.norm(), limit, times) * v;
+          }
         }
-      }
+        if (common.size() == 0) add_rows(few.rows, few.weights, partial);
+      });
       return report;
     });
   }
@@ -108,14 +134,15 @@ class GlmSum {
         ratio_penalty(model_.regulariser, point.x) - ratio_penalty(model_.regulariser, centre.x);
     Eigen::Map<Vector> sum(&out, 1);
     return chunked_sum(batch.size(), sum, [&](Index first, Index last, VectorRef partial) {
-      const Vector differences = derivatives(0, point, &centre, batch, first, last);
       ClipReport report;
-      for (Index k = first; k < last; ++k) {
-        const Index times = count(counts, batch[k]);
-        if (times == 0) continue;
-        const double c = differences[k - first] + common;
-        partial[0] += weigh_repeated(report, std::abs(c), limit, times) * c;
-      }
+      by_few(0, point, &centre, batch, first, last, [&](Index k, Few& few) {
+        for (Index j = 0; j < few.labels.size(); ++j) {
+          const Index times = count(counts, batch[k + j]);
+          if (times == 0) continue;
+          const double c = few.values[j] + common;
+          partial[0] += weigh_repeated(report, std::abs(c), limit, times) * c;
+        }
+      });
       return report;
     });
   }
@@ -133,19 +160,22 @@ class GlmSum {
     const double common_bound = diagonal.size() > 0 ? diagonal.cwiseAbs().maxCoeff() : 0.0;
     const Vector common = diagonal.size() > 0 ? Vector(diagonal.cwiseProduct(v)) : Vector();
     return chunked_sum(batch.size(), out, [&](Index first, Index last, VectorRef partial) {
-      const Vector curvatures = derivatives(2, point, previous, batch, first, last);
       ClipReport report;
-      for (Index k = first; k < last; ++k) {
-        const Index i = batch[k];
-        const Index times = count(counts, i);
-        if (times == 0) continue;
-        const auto x = data_->features.col(i);
-        const double c = curvatures[k - first];
-        const double weight = weigh_repeated(
-            report, std::abs(c) * lengths_[i] * lengths_[i] + common_bound, limit, times);
-        partial += (weight * c * x.dot(v)) * x;
-        if (common.size() > 0) partial += weight * common;
-      }
+      by_few(2, point, previous, batch, first, last, [&](Index k, Few& few) {
+        dot_rows(few.rows, v, few.along);
+        for (Index j = 0; j < few.labels.size(); ++j) {
+          const Index i = batch[k + j];
+          const Index times = count(counts, i);
+          few.weights[j] = 0;
+          if (times == 0) continue;
+          const double c = few.values[j];
+          const double weight = weigh_repeated(
+              report, std::abs(c) * lengths_[i] * lengths_[i] + common_bound, limit, times);
+          few.weights[j] = weight * c * few.along[j];
+          if (common.size() > 0) partial += weight * common;
+        }
+        add_rows(few.rows, few.weights, partial);
+      });
       return report;
     });
   }
@@ -165,28 +195,34 @@ class GlmSum {
     return common;
   }
 
-  /// φ^(order)(⟨w, x_i⟩; y_i) of the batch's positions [first, last), less its value at `previous`.
-  Vector derivatives(int order,
-                     const Point& point,
-                     const Point* previous,
-                     const BatchView& batch,
-                     Index first,
-                     Index last) const {
-    const Index size = last - first;
-    Vector t(size), before(previous != nullptr ? size : 0), y(size), out(size);
-    for (Index k = 0; k < size; ++k) {
-      const Index i = batch[first + k];
-      const auto x = data_->features.col(i);
-      y[k] = data_->labels[i];
-      t[k] = x.dot(point.x);
-      if (previous != nullptr) before[k] = x.dot(previous->x);
+  /// use(k, few) for the positions [first, last), of which `few` holds those from k on, as many as
+  /// stay in a near cache. few.values are φ^(order)(⟨w, x_i⟩; y_i), less the values at `previous`.
+  template <class Use>
+  void by_few(int order,
+              const Point& point,
+              const Point* previous,
+              const BatchView& batch,
+              Index first,
+              Index last,
+              const Use& use) const {
+    thread_local Few::Scratch scratch;
+    const Index at_a_time = rows_in_cache(data_->features.rows());
+    for (Index k = first; k < last; k += at_a_time) {
+      Few few(scratch, std::min(at_a_time, last - k));
+      for (Index j = 0; j < few.labels.size(); ++j) {
+        const Index i = batch[k + j];
+        few.rows[static_cast<std::size_t>(j)] = data_->features.col(i).data();
+        few.labels[j] = data_->labels[i];
+      }
+      dot_rows(few.rows, point.x, few.scores);
+      model_.loss->derivative(order, few.scores, few.labels, few.values);
+      if (previous != nullptr) {
+        dot_rows(few.rows, previous->x, few.scores_before);
+        model_.loss->derivative(order, few.scores_before, few.labels, few.values_before);
+        few.values -= few.values_before;
+      }
+      use(k, few);
     }
-    model_.loss->derivative(order, t, y, out);
-    if (previous != nullptr) {
-      model_.loss->derivative(order, before, y, t);
-      out -= t;
-    }
-    return out;
   }
 
   GlmModel model_;

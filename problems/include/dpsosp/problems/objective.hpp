@@ -19,6 +19,8 @@ class Objective {
   virtual void gradient(ConstVectorRef x, VectorRef out) const = 0;
   /// out = ∇²F(x) v, exact; x, v and out have d entries; out does not alias v.
   virtual void hessian_product(ConstVectorRef x, ConstVectorRef v, VectorRef out) const = 0;
+  /// out = ∇²F(x), d × d: a product with each unit vector where a problem knows no shorter way.
+  virtual void hessian(ConstVectorRef x, MatrixRef out) const;
 };
 
 }  // namespace dpsosp
