@@ -4,10 +4,13 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/factorisation.hpp"
 #include "dpsosp/evaluator/hessian_operator.hpp"
 #include "dpsosp/evaluator/lanczos.hpp"
+#include "restarted_lanczos.hpp"
 
 namespace dpsosp {
 namespace {
@@ -26,14 +29,62 @@ void check(const CertificateOptions& o) {
     reject("certify", "key.purpose", "another purpose", "Purpose::evaluation");
 }
 
-EvaluationStatus dense(HessianOperator& hessian, Certificate& c) {
+/// λ_min by its place on the diagonal.
+EvaluationStatus diagonal(const Objective& objective, ConstVectorRef x, Certificate& c) {
+  Vector entries(x.size());
+  objective.hessian_diagonal(x, entries);
+  if (!entries.allFinite()) return EvaluationStatus::non_finite_hessian;
+  c.method = CurvatureMethod::diagonal;
+  c.lambda_min = entries.minCoeff();
+  c.residual = 0;
+  c.rounding_allowance =
+      8 * std::numeric_limits<double>::epsilon() * entries.lpNorm<Eigen::Infinity>();
+  c.lambda_min_lower = c.lambda_min - c.rounding_allowance;
+  return EvaluationStatus::ok;
+}
+
+/// Whether λ_min(A) ≥ bound, up to what is taken from it: Cholesky's factorisation is the proof.
+struct ProvenBound {
+  bool holds = false;
+  double value = 0;
+};
+ProvenBound prove_bound(const Matrix& a, double bound) {
+  const auto d = static_cast<double>(a.rows());
+  const double trace = a.trace() - d * bound;
+  const double rounding = (d + 2) * std::numeric_limits<double>::epsilon() * std::abs(trace);
+  Matrix shifted = a;
+  shifted.diagonal().array() -= bound - 2 * rounding;
+  return {positive_definite(std::move(shifted)), bound - 4 * rounding};
+}
+
+EvaluationStatus dense(HessianOperator& hessian,
+                       const CertificateOptions& options,
+                       Certificate& c) {
   c.method = CurvatureMethod::dense;
-  const DenseSpectrum s = dense_spectrum(hessian);
-  if (s.asymmetry > asymmetry_limit * s.norm) return EvaluationStatus::asymmetric_hessian;
-  c.lambda_min = s.lambda_min;
-  c.residual = s.residual;
-  c.rounding_allowance = s.rounding;
-  c.lambda_min_lower = s.lambda_min - s.rounding;
+  const Matrix& h = hessian.matrix();
+  if (hessian.asymmetry() > asymmetry_limit * hessian.norm())
+    return EvaluationStatus::asymmetric_hessian;
+  c.rounding_allowance = hessian.rounding();
+  if (h.rows() > dense_estimate_limit) {
+    // a Ritz value from above, and a proof that nothing is below
+    constexpr double tolerance = 1e-11;
+    const RestartedRitz ritz = restarted_lanczos(
+        hessian, {.tolerance = tolerance, .max_products = h.rows(), .key = options.key}, Vector());
+    if (ritz.converged) {
+      const ProvenBound lower = prove_bound(h, ritz.value - ritz.residual);
+      if (lower.holds) {
+        c.lambda_min = ritz.value;
+        c.residual = ritz.residual;
+        c.lambda_min_lower = lower.value - c.rounding_allowance;
+        return EvaluationStatus::ok;
+      }
+    }
+  }
+  const SymmetricEigen eigen = symmetric_eigen(h);
+  const auto v = eigen.vectors.col(0);
+  c.lambda_min = eigen.values[0];
+  c.residual = (h * v - c.lambda_min * v).stableNorm();
+  c.lambda_min_lower = c.lambda_min - c.rounding_allowance;
   return EvaluationStatus::ok;
 }
 
@@ -82,7 +133,8 @@ EvaluationStatus evaluate(const Objective& objective,
   c.gradient_norm = gradient.stableNorm();
   if (!std::isfinite(c.gradient_norm)) return EvaluationStatus::non_finite_gradient;
   try {
-    return x.size() <= options.dense_limit ? dense(hessian, c)
+    if (objective.diagonal()) return diagonal(objective, x, c);
+    return x.size() <= options.dense_limit ? dense(hessian, options, c)
                                            : bounded_lanczos(hessian, options, c);
   } catch (const HessianOperator::NonFinite&) {
     return EvaluationStatus::non_finite_hessian;

@@ -1,51 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dpsosp/evaluator/curvature.hpp"
 
-#include <algorithm>
-#include <cmath>
-
-#include <Spectra/SymEigsSolver.h>
+#include <utility>
 
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/factorisation.hpp"
 #include "dpsosp/evaluator/hessian_operator.hpp"
+#include "restarted_lanczos.hpp"
 
 namespace dpsosp {
 namespace {
-
-constexpr Index krylov_dimension = 24;
-constexpr double random_share = 0.1;  // of the warm start's length; see the header
-
-/// (2c I − H)/c, as Spectra asks for it.
-class ShiftedHessian {
- public:
-  using Scalar = double;
-  ShiftedHessian(HessianOperator& hessian, double scale) : hessian_(hessian), scale_(scale) {}
-  Index rows() const { return hessian_.dimension(); }
-  Index cols() const { return hessian_.dimension(); }
-  void perform_op(const double* in, double* out) const {
-    const Eigen::Map<const Vector> v(in, rows());
-    Eigen::Map<Vector> w(out, rows());
-    hessian_.apply(v, w);
-    w = 2 * v - w / scale_;
-  }
-
- private:
-  HessianOperator& hessian_;
-  double scale_;
-};
-
-/// Spectra hands out converged pairs only; this reads the best one there is.
-class RestartedLanczos : public Spectra::SymEigsSolver<ShiftedHessian> {
- public:
-  using SymEigsSolver::SymEigsSolver;
-  dpsosp::Vector best() const {
-    const auto& t = m_fac.matrix_H();
-    const SymmetricEigen eigen = tridiagonal_eigen(t.diagonal(), t.diagonal(-1));
-    const dpsosp::Vector v = m_fac.matrix_V() * eigen.vectors.col(t.cols() - 1);
-    return v.normalized();
-  }
-};
 
 void check(const Objective& objective, const CurvatureOptions& options, const Vector& warm_start) {
   if (!(options.tolerance >= 1e-13 && options.tolerance < 1))
@@ -62,46 +26,56 @@ void check(const Objective& objective, const CurvatureOptions& options, const Ve
            "0 or the dimension");
 }
 
-void dense(HessianOperator& hessian, CurvatureEstimate& estimate) {
-  DenseSpectrum s = dense_spectrum(hessian);
-  estimate.method = CurvatureMethod::dense;
-  if (s.asymmetry > asymmetry_limit * s.norm) {
-    estimate.status = EvaluationStatus::asymmetric_hessian;
-    return;
-  }
-  estimate.lambda_min = s.lambda_min;
-  estimate.residual = s.residual;
-  estimate.converged = true;
-  estimate.direction = std::move(s.direction);
+/// Whether the matrix costs less than the products that a restarted Lanczos method takes at least.
+bool pays_as_matrix(const Objective& objective) {
+  constexpr Index most = 2048;  // 32 MB
+  const Index d = objective.dimension();
+  return d <= dense_estimate_limit || (d <= most && objective.hessian_cost() <= krylov_dimension);
 }
 
-void restarted(HessianOperator& hessian,
-               const CurvatureOptions& options,
-               const Vector& warm_start,
-               CurvatureEstimate& estimate) {
-  estimate.method = CurvatureMethod::lanczos;
-  const Index d = hessian.dimension();
-  Vector v(d), w(d);
-  Stream(options.key).fill_normal(1.0, v);
-  v.normalize();
-  hessian.apply(v, w);
-  const double scale = w.stableNorm();
-  if (scale > 0) {  // H q = 0 for a random q only if H = 0
-    const double length = warm_start.size() == 0 ? 0.0 : warm_start.stableNorm();
-    if (std::isfinite(length) && length > 0) v = warm_start / length + random_share * v;
-    ShiftedHessian shifted(hessian, scale);
-    const Index m = std::min(krylov_dimension, d);
-    RestartedLanczos solver(shifted, 1, m);
-    solver.init(v.data());
-    const Index restarts = std::max<Index>(1, (options.max_products - m) / (m / 2));
-    solver.compute(Spectra::SortRule::LargestAlge, restarts, options.tolerance);
-    v = solver.best();
-    hessian.apply(v, w);
+void dense(HessianOperator& hessian, CurvatureEstimate& estimate) {
+  const SymmetricEigen eigen = symmetric_eigen(hessian.matrix());
+  const auto v = eigen.vectors.col(0);
+  estimate.method = CurvatureMethod::dense;
+  estimate.lambda_min = eigen.values[0];
+  estimate.residual = (hessian.matrix() * v - eigen.values[0] * v).stableNorm();
+  estimate.converged = true;
+  estimate.direction = v;
+}
+
+void diagonal(const Objective& objective, ConstVectorRef x, CurvatureEstimate& estimate) {
+  Vector entries(x.size());
+  objective.hessian_diagonal(x, entries);
+  if (!entries.allFinite()) throw HessianOperator::NonFinite{};
+  Index at = 0;
+  estimate.method = CurvatureMethod::diagonal;
+  estimate.lambda_min = entries.minCoeff(&at);
+  estimate.residual = 0;
+  estimate.converged = true;
+  estimate.direction = Vector::Unit(x.size(), at);
+}
+
+void estimate_at(HessianOperator& hessian,
+                 const Objective& objective,
+                 ConstVectorRef x,
+                 const CurvatureOptions& options,
+                 const Vector& warm_start,
+                 CurvatureEstimate& estimate) {
+  if (objective.diagonal()) return diagonal(objective, x, estimate);
+  if (pays_as_matrix(objective)) {
+    hessian.matrix();
+    if (hessian.asymmetry() > asymmetry_limit * hessian.norm()) {
+      estimate.status = EvaluationStatus::asymmetric_hessian;
+      return;
+    }
+    if (x.size() <= dense_estimate_limit) return dense(hessian, estimate);
   }
-  estimate.lambda_min = v.dot(w);
-  estimate.residual = (w - estimate.lambda_min * v).stableNorm();
-  estimate.converged = estimate.residual <= options.tolerance * (2 * scale - estimate.lambda_min);
-  estimate.direction = std::move(v);
+  RestartedRitz ritz = restarted_lanczos(hessian, options, warm_start);
+  estimate.method = CurvatureMethod::lanczos;
+  estimate.lambda_min = ritz.value;
+  estimate.residual = ritz.residual;
+  estimate.converged = ritz.converged;
+  estimate.direction = std::move(ritz.direction);
 }
 
 }  // namespace
@@ -118,10 +92,7 @@ CurvatureEstimate estimate_lambda_min(const Objective& objective,
     return estimate;
   }
   try {
-    if (x.size() <= dense_estimate_limit)
-      dense(hessian, estimate);
-    else
-      restarted(hessian, options, warm_start, estimate);
+    estimate_at(hessian, objective, x, options, warm_start, estimate);
   } catch (const HessianOperator::NonFinite&) {
     estimate = {.status = EvaluationStatus::non_finite_hessian};
   }

@@ -4,7 +4,6 @@
 #include <limits>
 
 #include "dpsosp/core/errors.hpp"
-#include "dpsosp/core/factorisation.hpp"
 
 namespace dpsosp {
 
@@ -18,32 +17,31 @@ HessianOperator::HessianOperator(const Objective& objective, ConstVectorRef x)
 }
 
 void HessianOperator::apply(ConstVectorRef v, VectorRef out) {
-  objective_.hessian_product(x_, v, out);
-  ++products_;
+  if (matrix_.size() > 0) {
+    out.noalias() = matrix_.selfadjointView<Eigen::Lower>() * v;
+  } else {
+    objective_.hessian_product(x_, v, out);
+    ++products_;
+  }
   if (!out.allFinite()) throw NonFinite{};
 }
 
-DenseSpectrum dense_spectrum(HessianOperator& hessian) {
-  const Index d = hessian.dimension();
+const Matrix& HessianOperator::matrix() {
+  if (matrix_.size() > 0) return matrix_;
+  const Index d = dimension();
   Matrix h(d, d);
-  Vector e = Vector::Zero(d);
-  for (Index j = 0; j < d; ++j) {
-    e[j] = 1;
-    hessian.apply(e, h.col(j));
-    e[j] = 0;
-  }
-  DenseSpectrum s;
-  s.norm = h.stableNorm();
-  s.asymmetry = 0.5 * (h - h.transpose()).stableNorm();
-  h = (0.5 * (h + h.transpose())).eval();
-  const SymmetricEigen eigen = symmetric_eigen(h);
-  s.lambda_min = eigen.values[0];
-  s.lambda_max = eigen.values[d - 1];
-  s.direction = eigen.vectors.col(0);
-  s.residual = (h * s.direction - s.lambda_min * s.direction).stableNorm();
-  s.rounding =
-      8 * static_cast<double>(d) * std::numeric_limits<double>::epsilon() * s.norm + s.asymmetry;
-  return s;
+  objective_.hessian(x_, h);
+  products_ += d;
+  if (!h.allFinite()) throw NonFinite{};
+  norm_ = h.stableNorm();
+  asymmetry_ = 0.5 * (h - h.transpose()).stableNorm();
+  matrix_ = 0.5 * (h + h.transpose());
+  return matrix_;
+}
+
+double HessianOperator::rounding() const {
+  return 8 * static_cast<double>(dimension()) * std::numeric_limits<double>::epsilon() * norm_ +
+         asymmetry_;
 }
 
 }  // namespace dpsosp

@@ -15,12 +15,13 @@ namespace {
 
 // Part of every number. Chunks are few, so that their sums need little memory, and not small, so
 // that handing one to a thread costs less than summing it.
-constexpr Index most_chunks = 64, least_positions = 256, least_entries = 16384;
+constexpr Index most_chunks = 64, most_partial_entries = Index{1} << 22;
+constexpr Index least_positions = 256, least_entries = 16384;
 
 Index positions_in_chunk(Index count, Index entries) {
-  return std::max({least_positions,
-                   least_entries / std::max<Index>(entries, 1),
-                   (count + most_chunks - 1) / most_chunks});
+  entries = std::max<Index>(entries, 1);
+  const Index chunks = std::clamp<Index>(most_partial_entries / entries, 2, most_chunks);
+  return std::max({least_positions, least_entries / entries, (count + chunks - 1) / chunks});
 }
 
 }  // namespace

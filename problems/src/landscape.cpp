@@ -27,6 +27,12 @@ class Tilted final : public Objective {
   void hessian_product(ConstVectorRef x, ConstVectorRef v, VectorRef out) const override {
     landscape_->hessian_product(x, v, out);
   }
+  void hessian(ConstVectorRef x, MatrixRef out) const override { landscape_->hessian(x, out); }
+  Index hessian_cost() const override { return landscape_->hessian_cost(); }
+  bool diagonal() const override { return landscape_->diagonal(); }
+  void hessian_diagonal(ConstVectorRef x, VectorRef out) const override {
+    landscape_->hessian_diagonal(x, out);
+  }
 
  private:
   std::shared_ptr<const Objective> landscape_;

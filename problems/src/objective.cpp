@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dpsosp/problems/objective.hpp"
 
+#include "dpsosp/core/errors.hpp"
+
 namespace dpsosp {
 
 void Objective::hessian(ConstVectorRef x, MatrixRef out) const {
@@ -10,6 +12,10 @@ void Objective::hessian(ConstVectorRef x, MatrixRef out) const {
     hessian_product(x, e, out.col(j));
     e[j] = 0;
   }
+}
+
+void Objective::hessian_diagonal(ConstVectorRef, VectorRef) const {
+  throw InputError("objective: the Hessian of this problem is not diagonal");
 }
 
 }  // namespace dpsosp

@@ -64,7 +64,7 @@ class Wells : public Objective {
     out = (weights_.array() * (3 * x.array().square() - 1) * v.array()).matrix() +
           coupling_ * u_.dot(v) * u_;
   }
-  Matrix hessian(ConstVectorRef x) const {
+  Matrix whole_hessian(ConstVectorRef x) const {
     return Matrix((weights_.array() * (3 * x.array().square() - 1)).matrix().asDiagonal()) +
            coupling_ * u_ * u_.transpose();
   }

@@ -25,7 +25,7 @@ struct CertificateOptions {
   std::optional<double> smoothness{};
   double failure_probability = 1e-6;  ///< of lambda_min_lower, above dense_limit; in [1e-9, 1)
   Index steps = 256;                  ///< k, Lanczos steps above dimension dense_limit; ≥ 1
-  Index dense_limit = 512;            ///< up to this dimension: d products and a dense solve
+  Index dense_limit = 512;            ///< up to this dimension: the whole matrix
   bool in_region = true;              ///< whether x is where ρ and M are stated to hold
   /// The start vector's stream. The probability is over this draw: x must not depend on it.
   StreamKey key{.purpose = Purpose::evaluation};
@@ -41,18 +41,21 @@ struct Certificate {
   double lambda_min = unknown;        ///< Ritz value: an upper bound on λ_min(∇²F(x))
   double residual = unknown;          ///< ‖H v − θ v‖: an eigenvalue is within this of θ
   double lambda_min_lower = unknown;  ///< ≤ λ_min except with failure_probability
-  double failure_probability = 0;     ///< 0 for a dense solve
+  double failure_probability = 0;     ///< 0 unless by Lanczos
   double rounding_allowance = 0;      ///< already subtracted from lambda_min_lower
   bool smoothness_contradicted =
       false;  ///< an eigenvalue above the stated M exists; M was not used
   bool in_region = true;
   CurvatureMethod method = CurvatureMethod::dense;
-  Index products = 0;                  ///< Hessian products used
+  Index products = 0;                  ///< Hessian products used; d for the whole matrix
   std::optional<double> sosp_level{};  ///< from the Ritz value: may be too low; absent without ρ
   std::optional<double> sosp_level_upper{};  ///< from lambda_min_lower: x is an SOSP at this level
 };
 
-/// The certificate of x. Dense up to `dense_limit`; beyond it, `steps` Lanczos steps with full
+/// The certificate of x. A diagonal Hessian answers itself. Up to `dense_limit` the whole matrix H
+/// is factored: a restarted Lanczos method gives a Ritz value θ with residual r, and Cholesky's
+/// factorisation of H − (θ − r)I proves that no eigenvalue is below θ − r, up to rounding; where it
+/// does not, all eigenvalues are computed. Beyond `dense_limit`, `steps` Lanczos steps with full
 /// reorthogonalisation from a fresh start uniform on the sphere, never restarted, never warm. Then
 ///   λ_min ≥ moment_lower_bound(T, w), and λ_min ≥ θ − (M − θ) chebyshev_gap(w, k) if M is given,
 /// w = start_weight(d, p), hold together except on one event of probability p: the start has too

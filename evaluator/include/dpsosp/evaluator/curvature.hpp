@@ -12,15 +12,17 @@
 namespace dpsosp {
 
 enum class CurvatureMethod {
-  dense,    ///< d products and a dense eigen-solve
-  lanczos,  ///< products with Krylov vectors
+  diagonal,  ///< the least entry of a diagonal Hessian
+  dense,     ///< the whole matrix, and its eigenvalues or a proof by Cholesky's factorisation
+  lanczos,   ///< products with Krylov vectors
 };
 
 template <>
 struct Words<CurvatureMethod> {
   static constexpr std::string_view kind = "curvature method";
-  static constexpr WordList<CurvatureMethod, 2> list{
-      {{CurvatureMethod::dense, "dense"}, {CurvatureMethod::lanczos, "lanczos"}}};
+  static constexpr WordList<CurvatureMethod, 3> list{{{CurvatureMethod::diagonal, "diagonal"},
+                                                      {CurvatureMethod::dense, "dense"},
+                                                      {CurvatureMethod::lanczos, "lanczos"}}};
 };
 
 struct CurvatureOptions {
@@ -37,17 +39,20 @@ struct CurvatureEstimate {
   double lambda_min = std::numeric_limits<double>::quiet_NaN();  ///< θ
   double residual = std::numeric_limits<double>::quiet_NaN();    ///< ‖H v − θ v‖
   bool converged = false;
-  Index products = 0;  ///< Hessian products used
+  Index products = 0;  ///< Hessian products used; d for the whole matrix
   CurvatureMethod method = CurvatureMethod::dense;
   Vector direction{};  ///< v, ‖v‖ = 1; the next call's warm start. Empty unless `ok`.
 };
 
-/// Below this dimension d products and a dense solve cost less than restarted Lanczos.
+/// Up to this dimension the matrix and a dense solve cost less than restarted Lanczos.
 inline constexpr Index dense_estimate_limit = 48;
 
-/// θ and v by implicitly restarted Lanczos (Spectra) on (2c I − H)/c, whose wanted eigenvalue is
-/// its largest and at least 1: c is at least λ_min, since ‖H q‖ ≥ λ_min where λ_min > 0. The shift
-/// keeps null vectors of H off zero, and the scale makes Spectra's absolute thresholds relative.
+/// A diagonal Hessian answers itself. Otherwise θ and v by a dense solve up to
+/// dense_estimate_limit, and beyond it by implicitly restarted Lanczos (Spectra) on (2c I − H)/c,
+/// whose wanted eigenvalue is its largest and at least 1: c is at least λ_min, since ‖H q‖ ≥ λ_min
+/// where λ_min > 0. The shift keeps null vectors of H off zero, and the scale makes Spectra's
+/// absolute thresholds relative. Products are taken with the whole matrix where the objective
+/// computes it for less than they cost.
 ///
 /// The start is the warm start plus a random vector of a tenth of its length. Every restart's
 /// filter has its roots at Ritz values, all above θ, so a component on an eigenvector below θ never

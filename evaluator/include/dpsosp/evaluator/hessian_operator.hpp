@@ -6,7 +6,7 @@
 
 namespace dpsosp {
 
-/// v ↦ H v with H = ∇²F(x) at a fixed x; counts its calls. Objective and x must outlive it.
+/// v ↦ H v with H = ∇²F(x) at a fixed x. Objective and x must outlive it.
 class HessianOperator {
  public:
   /// Thrown by `apply` and caught at the module's public functions, which return a status.
@@ -16,30 +16,30 @@ class HessianOperator {
   HessianOperator(const Objective& objective, ConstVectorRef x);
 
   Index dimension() const { return x_.size(); }
+  /// Hessian products so far; d for the whole matrix, whose own products cost nothing.
   Index products() const { return products_; }
   /// out = H v; allocates nothing itself. \throws NonFinite if a product has an entry that is not
   /// finite.
   void apply(ConstVectorRef v, VectorRef out);
 
+  /// The symmetric part of H, in O(d²) memory; from then on products are taken with it.
+  /// \throws NonFinite
+  const Matrix& matrix();
+  /// Of the matrix: ‖H‖_F, and ‖H − Hᵀ‖_F / 2 of what the objective gave.
+  double norm() const { return norm_; }
+  double asymmetry() const { return asymmetry_; }
+  /// How far an eigenvalue of `matrix` may be from that of H: 8 d ε ‖H‖_F, what the objective's
+  /// arithmetic is taken to be good for, and the asymmetry.
+  double rounding() const;
+
  private:
   const Objective& objective_;
   Eigen::Ref<const Vector> x_;
   Index products_ = 0;
+  Matrix matrix_;
+  double norm_ = 0;
+  double asymmetry_ = 0;
 };
-
-/// H by d products, and its eigenvalues.
-struct DenseSpectrum {
-  double lambda_min = 0;
-  double lambda_max = 0;
-  double residual = 0;  ///< ‖H v − λ_min v‖
-  double rounding = 0;  ///< |λ_min − exact| is at most this: 8 d ε ‖H‖_F, and the asymmetry
-  double norm = 0;      ///< ‖H‖_F
-  double asymmetry = 0;  ///< ‖H − Hᵀ‖_F / 2 of the products as they came
-  Vector direction;      ///< v, ‖v‖ = 1, d entries
-};
-/// O(d²) memory, O(d³) time. The symmetric part of what the products give is decomposed; the
-/// products themselves are taken to be exact up to rounding of the size 8 d ε ‖H‖_F.
-DenseSpectrum dense_spectrum(HessianOperator& hessian);
 
 /// Relative asymmetry above which it is not rounding.
 inline constexpr double asymmetry_limit = 1e-6;

@@ -8,8 +8,8 @@ namespace dpsosp {
 /// F with a diagonal Hessian, so that λ_min is known everywhere.
 class DiagonalObjective : public Objective {
  public:
-  /// out_j = ∂²F/∂x_j².
-  virtual void hessian_diagonal(ConstVectorRef x, VectorRef out) const = 0;
+  bool diagonal() const final { return true; }
+  void hessian_diagonal(ConstVectorRef x, VectorRef out) const override = 0;
   void hessian_product(ConstVectorRef x, ConstVectorRef v, VectorRef out) const final;
   double lambda_min(ConstVectorRef x) const;
 };

@@ -19,8 +19,16 @@ class Objective {
   virtual void gradient(ConstVectorRef x, VectorRef out) const = 0;
   /// out = ∇²F(x) v, exact; x, v and out have d entries; out does not alias v.
   virtual void hessian_product(ConstVectorRef x, ConstVectorRef v, VectorRef out) const = 0;
-  /// out = ∇²F(x), d × d: a product with each unit vector where a problem knows no shorter way.
+
+  /// out = ∇²F(x), d × d; a product with each unit vector unless the problem knows a shorter way.
   virtual void hessian(ConstVectorRef x, MatrixRef out) const;
+  /// About what `hessian` costs, in Hessian products.
+  virtual Index hessian_cost() const { return dimension(); }
+
+  /// Whether ∇²F(x) is diagonal at every x; then `hessian_diagonal` is answered.
+  virtual bool diagonal() const { return false; }
+  /// out_j = ∂²F/∂x_j². \throws InputError unless `diagonal`
+  virtual void hessian_diagonal(ConstVectorRef x, VectorRef out) const;
 };
 
 }  // namespace dpsosp
