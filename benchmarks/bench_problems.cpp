@@ -104,7 +104,7 @@ BENCHMARK(read_once)->Arg(256)->Arg(25600);
 
 void hessian_product(benchmark::State& state) {
   const Instance instance(1000);
-  const auto value = matrix_sensing_value(*instance.data);
+  const auto value = matrix_sensing_value(instance.data);
   Vector out(instance.x.size());
   for (auto _ : state) {
     value->hessian_product(instance.x, instance.previous, out);

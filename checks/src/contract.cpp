@@ -128,6 +128,25 @@ CheckLine check_hessians(const Problem& p, std::uint64_t seed) {
   return worst.line("Hessian products meet finite differences, are linear and symmetric");
 }
 
+CheckLine check_matrices(const Problem& p, std::uint64_t seed) {
+  Worst worst;
+  for (const auto& [name, F] : objectives(p)) {
+    const Index d = F->dimension();
+    Matrix H(d, d);
+    Vector Hv(d), diagonal(d);
+    for (const Vector& x : probe_points(p, seed, 4)) {
+      const Vector v = random_direction(d, seed + 12);
+      F->hessian_product(x, v, Hv);
+      F->hessian(x, H);
+      worst.see((H * v - Hv).norm(), 1e-11 * (1 + H.norm()), name);
+      if (!F->diagonal()) continue;
+      F->hessian_diagonal(x, diagonal);
+      worst.see((diagonal.cwiseProduct(v) - Hv).norm(), 1e-11 * (1 + H.norm()), name);
+    }
+  }
+  return worst.line("Hessians as matrices, and as diagonals where they are, give the products");
+}
+
 /// The mean of ∇_x f at x over a range of the records, duals at the maximisers of that range.
 Vector mean_gradient(const Problem& p, ConstVectorRef x, const BatchView& range) {
   const auto n = static_cast<double>(range.size());
@@ -467,6 +486,7 @@ std::vector<CheckLine> check_contract(const FamilyFactory& factory, const CheckO
   return {check_facts(*family, p),
           check_gradients(p, seed),
           check_hessians(p, seed),
+          check_matrices(p, seed),
           check_average(p, seed),
           differences.line("gradient differences are differences of gradients"),
           clipping.line("each record is clipped to the limit, from up to 100 times beyond it"),

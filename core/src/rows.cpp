@@ -14,38 +14,11 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "partial_sums-inl.hpp"
+
 HWY_BEFORE_NAMESPACE();
 namespace dpsosp::HWY_NAMESPACE {
 namespace {
-
-namespace hn = hwy::HWY_NAMESPACE;
-
-constexpr std::size_t partial_sums = 8;  // part of every number
-using Tag = hn::CappedTag<double, partial_sums>;
-using V = hn::Vec<Tag>;
-constexpr Tag tag;
-constexpr std::size_t lanes = hn::MaxLanes(tag);
-constexpr std::size_t parts = partial_sums / lanes;
-
-double total(const std::array<V, parts>& sums) {
-  HWY_ALIGN std::array<double, partial_sums> s;
-  for (std::size_t part = 0; part < parts; ++part)
-    hn::Store(sums[part], tag, s.data() + part * lanes);
-  return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
-}
-
-// The first `count` entries, the others 0; count ≤ lanes.
-HWY_INLINE V load_first(const double* from, std::size_t count) {
-  if (count == 0) return hn::Zero(tag);
-  if (count == lanes) return hn::LoadU(tag, from);
-#if HWY_MEM_OPS_MIGHT_FAULT  // masked loads read what they mask
-  HWY_ALIGN std::array<double, lanes> entries{};
-  std::copy_n(from, count, entries.begin());
-  return hn::Load(tag, entries.data());
-#else
-  return hn::MaskedLoad(hn::FirstN(tag, count), tag, from);
-#endif
-}
 
 // out[k] = ⟨rows[k], w⟩ for `count` rows, while the rows after them are fetched.
 template <std::size_t count>
@@ -54,15 +27,14 @@ void dot_some(const double* const* rows,
               const double* w,
               std::size_t d,
               double* out) {
-  std::array<std::array<V, parts>, count> sums;
-  for (auto& row : sums)
-    for (V& sum : row) sum = hn::Zero(tag);
+  std::array<PartialSums, count> sums;
+  for (PartialSums& row : sums) row = zero_sums();
   std::size_t j = 0;
   for (; j + partial_sums <= d; j += partial_sums) {
     for (std::size_t k = 0; k < count; ++k) hwy::Prefetch(next[k] + j);
     for (std::size_t part = 0; part < parts; ++part) {
       const std::size_t at = j + part * lanes;
-      const V here = hn::LoadU(tag, w + at);
+      const Lanes here = hn::LoadU(tag, w + at);
       for (std::size_t k = 0; k < count; ++k)
         sums[k][part] = hn::Add(sums[k][part], hn::Mul(here, hn::LoadU(tag, rows[k] + at)));
     }
@@ -72,7 +44,7 @@ void dot_some(const double* const* rows,
     for (std::size_t part = 0; part < parts; ++part) {
       const std::size_t at = std::min(d, j + part * lanes);
       const std::size_t left = std::min(lanes, d - at);
-      const V here = load_first(w + at, left);
+      const Lanes here = load_first(w + at, left);
       for (std::size_t k = 0; k < count; ++k)
         sums[k][part] = hn::Add(sums[k][part], hn::Mul(here, load_first(rows[k] + at, left)));
     }
@@ -87,16 +59,17 @@ void dot_all(Rows rows, const double* w, std::size_t d, double* out) {
     const bool more = k + 2 * group <= rows.size();
     dot_some<group>(&rows[k], &rows[more ? k + group : k], w, d, out + k);
   }
+  for (; k + 2 <= rows.size(); k += 2) dot_some<2>(&rows[k], &rows[k], w, d, out + k);
   for (; k < rows.size(); ++k) dot_some<1>(&rows[k], &rows[k], w, d, out + k);
 }
 
 template <std::size_t count>
 void add_some(const double* const* rows, const double* weights, std::size_t d, double* out) {
-  std::array<V, count> c;
+  std::array<Lanes, count> c;
   for (std::size_t k = 0; k < count; ++k) c[k] = hn::Set(tag, weights[k]);
   std::size_t j = 0;
   for (; j + lanes <= d; j += lanes) {
-    V sum = hn::LoadU(tag, out + j);
+    Lanes sum = hn::LoadU(tag, out + j);
     for (std::size_t k = 0; k < count; ++k)
       sum = hn::Add(sum, hn::Mul(c[k], hn::LoadU(tag, rows[k] + j)));
     hn::StoreU(sum, tag, out + j);
@@ -118,20 +91,20 @@ template <std::size_t width>
 void outer_strip(Rows rows, const double* weights, std::size_t d, std::size_t column, double* out) {
   std::size_t i = column;
   for (; i + lanes <= d; i += lanes) {
-    std::array<V, width> sums;
+    std::array<Lanes, width> sums;
     for (std::size_t c = 0; c < width; ++c) sums[c] = hn::LoadU(tag, out + (column + c) * d + i);
     for (std::size_t k = 0; k < rows.size(); ++k) {
-      const V scaled = hn::Mul(hn::Set(tag, weights[k]), hn::LoadU(tag, rows[k] + i));
+      const Lanes scaled = hn::Mul(hn::Set(tag, weights[k]), hn::LoadU(tag, rows[k] + i));
       for (std::size_t c = 0; c < width; ++c)
         sums[c] = hn::Add(sums[c], hn::Mul(scaled, hn::Set(tag, rows[k][column + c])));
     }
     for (std::size_t c = 0; c < width; ++c) hn::StoreU(sums[c], tag, out + (column + c) * d + i);
   }
   if (i == d) return;
-  std::array<V, width> sums;
+  std::array<Lanes, width> sums;
   for (std::size_t c = 0; c < width; ++c) sums[c] = load_first(out + (column + c) * d + i, d - i);
   for (std::size_t k = 0; k < rows.size(); ++k) {
-    const V scaled = hn::Mul(hn::Set(tag, weights[k]), load_first(rows[k] + i, d - i));
+    const Lanes scaled = hn::Mul(hn::Set(tag, weights[k]), load_first(rows[k] + i, d - i));
     for (std::size_t c = 0; c < width; ++c)
       sums[c] = hn::Add(sums[c], hn::Mul(scaled, hn::Set(tag, rows[k][column + c])));
   }

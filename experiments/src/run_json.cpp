@@ -231,7 +231,9 @@ void to_json(json& j, const RunDescription& d) {
        {"data_seed", d.data_seed},
        {"observations", d.observations},
        {"numbers_version",
-        {{"algorithm", d.algorithm_numbers_version}, {"problem", d.problem_numbers_version}}}};
+        {{"algorithm", d.algorithm_numbers_version},
+         {"library", d.library_numbers_version},
+         {"problem", d.problem_numbers_version}}}};
   if (d.dimension) j["dimension"] = *d.dimension;
 }
 
@@ -255,6 +257,7 @@ void from_json(const json& j, RunDescription& d) {
   d.data_seed = j.at("data_seed");
   d.observations = j.at("observations");
   d.algorithm_numbers_version = j.at("numbers_version").at("algorithm");
+  d.library_numbers_version = j.at("numbers_version").value("library", 1);
   d.problem_numbers_version = j.at("numbers_version").at("problem");
 }
 

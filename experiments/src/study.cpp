@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/numbers_version.hpp"
 #include "dpsosp/experiments/run_json.hpp"
 
 namespace dpsosp {
@@ -46,7 +47,9 @@ nlohmann::json Study::probe(std::string_view name,
   return {{"probe", name},
           {"parameters", std::move(parameters)},
           {"seed", seed},
-          {"numbers_version", named("probe", catalogue.probes, name).numbers_version}};
+          {"numbers_version",
+           {{"library", library_numbers_version},
+            {"probe", named("probe", catalogue.probes, name).numbers_version}}}};
 }
 
 }  // namespace dpsosp

@@ -2,13 +2,18 @@
 #include "dpsosp/problems/matrix_sensing.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
+#include "chunked_sum.hpp"
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/factor_products.hpp"
 #include "dpsosp/core/factorisation.hpp"
+#include "dpsosp/core/rows.hpp"
 #include "dpsosp/core/stream.hpp"
 #include "fixed_dimension.hpp"
 #include "last.hpp"
@@ -39,26 +44,41 @@ void add_factor_gradient(const MatrixSensingData& m,
   out_V.noalias() += G.transpose() * at.U;
 }
 
-/// Φ through its sufficient statistics, at a cost independent of n:
-/// Φ = ½ mᵀ S m − cᵀ m + ½ t with m = vec(UVᵀ), S = (1/n) Σ a_i a_iᵀ, c = (1/n) Σ b_i a_i, a_i =
-/// vec A_i.
+/// Φ through its moments: Φ = ½ mᵀ S m − cᵀ m + ½ t with m = vec(UVᵀ), S = (1/n) Σ a_i a_iᵀ,
+/// c = (1/n) Σ b_i a_i, a_i = vec A_i. S is kept where that is smaller than the records, so that
+/// the cost does not depend on n; otherwise products with it read the records once.
 class MatrixSensingValue final : public Objective {
  public:
-  explicit MatrixSensingValue(const MatrixSensingData& m)
-      : shape_{m.rows, m.cols, m.rank, {}, {}}, second_moment_(m.rows * m.cols, m.rows * m.cols) {
-    const double n = static_cast<double>(m.labels.size());
-    second_moment_.setZero();
-    second_moment_.selfadjointView<Eigen::Lower>().rankUpdate(m.measurements, 1.0 / n);
+  explicit MatrixSensingValue(std::shared_ptr<const MatrixSensingData> data)
+      : shape_{data->rows, data->cols, data->rank, {}, {}}, records_(data->labels.size()) {
+    const double n = static_cast<double>(records_);
+    cross_moment_ = data->measurements * data->labels / n;
+    label_moment_ = data->labels.squaredNorm() / n;
+    const Index entries = shape_.rows * shape_.cols;
+    constexpr Index most_entries = 1024;
+    if (entries > most_entries || entries > records_) {
+      data_ = std::move(data);
+      return;
+    }
+    second_moment_ = Matrix::Zero(entries, entries);
+    const Vector weights = Vector::Constant(records_, 1.0 / n);
+    std::vector<const double*> rows;
+    for (Index i = 0; i < records_; ++i) rows.push_back(data->measurements.col(i).data());
+    const Index few = rows_in_cache(entries);
+    for (Index i = 0; i < records_; i += few) {
+      const Index here = std::min(few, records_ - i);
+      add_outer_products(Rows(&rows[static_cast<std::size_t>(i)], static_cast<std::size_t>(here)),
+                         weights.head(here),
+                         second_moment_);
+    }
     second_moment_.triangularView<Eigen::StrictlyUpper>() = second_moment_.transpose();
-    cross_moment_ = m.measurements * m.labels / n;
-    label_moment_ = m.labels.squaredNorm() / n;
   }
 
   Index dimension() const override { return (shape_.rows + shape_.cols) * shape_.rank; }
 
   double value(ConstVectorRef x) const override {
     const Vector m = product(x).reshaped();
-    return 0.5 * m.dot(second_moment_ * m) - cross_moment_.dot(m) + 0.5 * label_moment_;
+    return 0.5 * m.dot(applied(m)) - cross_moment_.dot(m) + 0.5 * label_moment_;
   }
 
   void gradient(ConstVectorRef x, VectorRef out) const override {
@@ -71,10 +91,29 @@ class MatrixSensingValue final : public Objective {
     const Factors at(shape_, x);
     const Factors along(shape_, v);
     const Matrix moved = along.U * at.V.transpose() + at.U * along.V.transpose();
-    const Vector applied = second_moment_ * moved.reshaped();
+    const Vector change = applied(moved.reshaped());
     out.setZero();
-    add_factor_gradient(shape_, applied.reshaped(shape_.rows, shape_.cols), at, out);
+    add_factor_gradient(shape_, change.reshaped(shape_.rows, shape_.cols), at, out);
     add_factor_gradient(shape_, *residual_mean(x), along, out);
+  }
+
+  /// JᵀSJ with the columns (A V, Aᵀ U) of Jᵀ, and G beside the diagonal.
+  void hessian(ConstVectorRef x, MatrixRef out) const override {
+    if (data_)
+      add_record_outer_products(x, out);
+    else
+      contract_second_moment(x, out);
+    const Matrix& G = *residual_mean(x);
+    const Index p = shape_.rows, q = shape_.cols, half = p * shape_.rank;
+    for (Index a = 0; a < shape_.rank; ++a) {
+      out.block(a * p, half + a * q, p, q) += G;
+      out.block(half + a * q, a * p, q, p) += G.transpose();
+    }
+  }
+  Index hessian_cost() const override {
+    const Index d = dimension();
+    if (data_) return 1 + d * d / (15 * shape_.rows * shape_.cols);
+    return 1 + d / std::max(shape_.rows, shape_.cols);
   }
 
  private:
@@ -82,15 +121,76 @@ class MatrixSensingValue final : public Objective {
     const Factors at(shape_, x);
     return at.U * at.V.transpose();
   }
+  /// S m.
+  Vector applied(const Vector& m) const {
+    if (!data_) return second_moment_ * m;
+    Vector sum = Vector::Zero(m.size());
+    over_records(sum, [&](Rows rows, VectorRef partial) {
+      Vector weights(std::ssize(rows));
+      dot_rows(rows, m, weights);
+      weights /= static_cast<double>(records_);
+      add_rows(rows, weights, partial);
+    });
+    return sum;
+  }
   /// G = (1/n) Σ res_i A_i.
   std::shared_ptr<const Matrix> residual_mean(ConstVectorRef x) const {
     return residual_.of(x, [&]() -> Matrix {
-      const Vector mean = second_moment_ * product(x).reshaped() - cross_moment_;
+      const Vector mean = applied(product(x).reshaped()) - cross_moment_;
       return mean.reshaped(shape_.rows, shape_.cols);
     });
   }
+  /// add(rows, partial) for all records, a few at a time.
+  template <class Add>
+  void over_records(VectorRef out, const Add& add) const {
+    const Index few = rows_in_cache(shape_.rows * shape_.cols);
+    chunked_sum(records_, out, [&](Index first, Index last, VectorRef partial) {
+      std::array<const double*, most_rows> rows;
+      for (Index k = first; k < last; k += few) {
+        const auto here = static_cast<std::size_t>(std::min(few, last - k));
+        for (std::size_t j = 0; j < here; ++j)
+          rows[j] = data_->measurements.col(k + static_cast<Index>(j)).data();
+        add(Rows(rows.data(), here), partial);
+      }
+      return ClipReport{};
+    });
+  }
+
+  FactorProducts products_at(ConstVectorRef x) const {
+    FactorProducts products(shape_.rows, shape_.cols, shape_.rank);
+    products.set(x);
+    return products;
+  }
+  void contract_second_moment(ConstVectorRef x, MatrixRef out) const {
+    FactorProducts products = products_at(x);
+    Matrix half(x.size(), second_moment_.cols());  // JᵀS
+    for (Index e = 0; e < half.cols(); ++e)
+      products.apply(second_moment_.col(e).data(), half.col(e));
+    const Matrix other = half.transpose();
+    for (Index c = 0; c < other.cols(); ++c) products.apply(other.col(c).data(), out.col(c));
+  }
+  void add_record_outer_products(ConstVectorRef x, MatrixRef out) const {
+    const Index d = x.size();
+    Vector sums = Vector::Zero(d * d);
+    over_records(sums, [&](Rows rows, VectorRef partial) {
+      FactorProducts products = products_at(x);
+      Matrix jacobian(d, std::ssize(rows));
+      std::array<const double*, most_rows> columns;
+      for (std::size_t k = 0; k < rows.size(); ++k) {
+        auto column = jacobian.col(static_cast<Index>(k));
+        products.apply(rows[k], column);
+        columns[k] = column.data();
+      }
+      add_outer_products(Rows(columns.data(), rows.size()),
+                         Vector::Constant(std::ssize(rows), 1.0 / static_cast<double>(records_)),
+                         partial.reshaped(d, d));
+    });
+    out = sums.reshaped(d, d).selfadjointView<Eigen::Lower>();
+  }
 
   MatrixSensingData shape_;  // sizes alone
+  Index records_;
+  std::shared_ptr<const MatrixSensingData> data_;  // where S is not kept
   Matrix second_moment_;
   Vector cross_moment_;
   double label_moment_ = 0.0;
@@ -270,7 +370,7 @@ Problem MatrixSensing::make(const InstanceSpec& spec) const {
     };
     return squared_norm(at.U) + squared_norm(at.V) <= limit;
   };
-  problem.empirical = matrix_sensing_value(*data);
+  problem.empirical = matrix_sensing_value(data);
   problem.population = factored_objective(
       {.target = planted,
        .weights = Matrix::Constant(rows, cols, 1.0 / static_cast<double>(rows * cols)),
@@ -287,8 +387,9 @@ Problem MatrixSensing::make(const InstanceSpec& spec) const {
   return problem;
 }
 
-std::unique_ptr<const Objective> matrix_sensing_value(const MatrixSensingData& data) {
-  return std::make_unique<MatrixSensingValue>(data);
+std::unique_ptr<const Objective> matrix_sensing_value(
+    std::shared_ptr<const MatrixSensingData> data) {
+  return std::make_unique<MatrixSensingValue>(std::move(data));
 }
 
 }  // namespace dpsosp

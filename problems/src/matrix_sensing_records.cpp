@@ -1,83 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <array>
 #include <cmath>
-#include <cstddef>
 #include <utility>
 
 #include "chunked_sum.hpp"
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/factor_products.hpp"
+#include "dpsosp/core/rows.hpp"
 #include "dpsosp/problems/matrix_sensing.hpp"
 
 namespace dpsosp {
 namespace {
-
-/// (A V, Aᵀ U) for `columns` columns of the factors; overwrites both outputs.
-/// \param A  p × q; U, left: p × columns; V, right: q × columns; all column-major.
-template <std::size_t columns>
-void multiply_factors(const double* A,
-                      Index p,
-                      Index q,
-                      const double* U,
-                      const double* V,
-                      double* left,
-                      double* right) {
-  using Four = Eigen::Array4d;
-  using Two = Eigen::Array2d;
-  constexpr auto r = static_cast<Index>(columns);
-  const Index in_fours = p / 4 * 4;
-  for (Index i = 0; i < in_fours; i += 4) {
-    Four sums[columns];
-    for (Four& s : sums) s.setZero();
-    for (Index k = 0; k < q; ++k) {
-      const Four a = Eigen::Map<const Four>(A + k * p + i);
-      for (Index j = 0; j < r; ++j) sums[j] += V[k + j * q] * a;
-    }
-    for (Index j = 0; j < r; ++j) Eigen::Map<Four>(left + j * p + i) = sums[j];
-  }
-  for (Index i = in_fours; i < p; ++i)
-    for (Index j = 0; j < r; ++j) {
-      double sum = 0;
-      for (Index k = 0; k < q; ++k) sum += V[k + j * q] * A[k * p + i];
-      left[j * p + i] = sum;
-    }
-  const Index in_twos = p / 2 * 2;
-  for (Index k = 0; k < q; ++k, A += p) {
-    Two sums[columns];
-    for (Two& s : sums) s.setZero();
-    for (Index i = 0; i < in_twos; i += 2) {
-      const Two a = Eigen::Map<const Two>(A + i);
-      for (Index j = 0; j < r; ++j) sums[j] += a * Eigen::Map<const Two>(U + j * p + i);
-    }
-    for (Index j = 0; j < r; ++j)
-      right[k + j * q] = sums[j].sum() + (in_twos < p ? A[p - 1] * U[j * p + p - 1] : 0.0);
-  }
-}
-
-/// out = (vec A V, vec Aᵀ U) for factors (U, V) = `at` of any rank, four columns at a time.
-void factor_gradient(const MatrixSensingData& m, const double* A, const Vector& at, VectorRef out) {
-  const double* U = at.data();
-  const double* V = U + m.rows * m.rank;
-  double* left = out.data();
-  double* right = left + m.rows * m.rank;
-  for (Index j = 0; j < m.rank; j += 4) {
-    const auto multiply = [&](auto kernel) {
-      kernel(
-          A, m.rows, m.cols, U + j * m.rows, V + j * m.cols, left + j * m.rows, right + j * m.cols);
-    };
-    switch (m.rank - j) {
-      case 1:
-        multiply(multiply_factors<1>);
-        break;
-      case 2:
-        multiply(multiply_factors<2>);
-        break;
-      case 3:
-        multiply(multiply_factors<3>);
-        break;
-      default:
-        multiply(multiply_factors<4>);
-    }
-  }
-}
 
 class MatrixSensingRecords final : public Records {
  public:
@@ -112,9 +45,6 @@ class MatrixSensingRecords final : public Records {
       const Eigen::Map<const Matrix> V(p.x.data() + m.rows * m.rank, m.cols, m.rank);
       product = (U * V.transpose()).reshaped();
     }
-    double residual(const MatrixSensingData& m, Index i) const {
-      return m.measurements.col(i).dot(product) - m.labels[i];
-    }
     double dual(double residual, Index i) const { return point.has_dual() ? point.y[i] : residual; }
 
     const Point& point;
@@ -132,11 +62,11 @@ class MatrixSensingRecords final : public Records {
     const End to(*data_, point);
     if (previous == nullptr)
       return chunked_sum(batch.size(), out, [&](Index first, Index last, VectorRef partial) {
-        return sum_chunk(to, nullptr, block, batch, first, last, limit, partial);
+        return add_gradients(to, block, batch, first, last, limit, partial);
       });
     const End from(*data_, *previous);
     return chunked_sum(batch.size(), out, [&](Index first, Index last, VectorRef partial) {
-      return sum_chunk(to, &from, block, batch, first, last, limit, partial);
+      return add_differences(to, from, block, batch, first, last, limit, partial);
     });
   }
 
@@ -147,49 +77,79 @@ class MatrixSensingRecords final : public Records {
     for (Index e = 0; e < record.size(); e += cache_line) __builtin_prefetch(record.data() + e);
   }
 
-  ClipReport sum_chunk(const End& to,
-                       const End* from,
-                       Block block,
-                       const BatchView& batch,
-                       Index first,
-                       Index last,
-                       double limit,
-                       VectorRef out) const {
+  ClipReport add_gradients(const End& at,
+                           Block block,
+                           const BatchView& batch,
+                           Index first,
+                           Index last,
+                           double limit,
+                           VectorRef out) const {
     const MatrixSensingData& m = *data_;
-    const bool in_x = block != Block::y;
-    const bool in_y = block != Block::x;
-    const Index d = (m.rows + m.cols) * m.rank;
-    const Index y_offset = in_x ? d : 0;
-    Vector scaled(d);  // c_i x, or c_i x − c′_i x′: ∇_x f_i is linear in it
-    Vector contribution(d);
+    FactorProducts products(m.rows, m.cols, m.rank);
+    products.set(at.point.x);
+    Contribution one(m, block);
     ClipReport report;
     for (Index k = first; k < last; ++k) {
       const Index i = batch[k];
       if (k + 1 < last) prefetch(batch[k + 1]);
-      const double residual_to = to.residual(m, i);
-      const double c_to = to.dual(residual_to, i);
-      double y_part = residual_to - c_to;
-      if (in_x) scaled = c_to * to.point.x;
-      if (from != nullptr) {
-        const double residual_from = from->residual(m, i);
-        const double c_from = from->dual(residual_from, i);
-        y_part -= residual_from - c_from;
-        if (in_x) scaled -= c_from * from->point.x;
-      }
-      double squared = 0.0;
-      if (in_x) {
-        factor_gradient(m, m.measurements.col(i).data(), scaled, contribution);
-        squared += contribution.squaredNorm();
-      }
-      if (in_y) squared += y_part * y_part;
-      const double weight = report.weigh(std::sqrt(squared), limit);
-      // The clipped vector itself: a sum of weighted A_i, multiplied by V and U at the end, would
-      // let a record whose product cancels drown the others.
-      if (in_x) out.head(d) += weight * contribution;
-      if (in_y) out[y_offset + i] += weight * y_part;
+      products.apply(m.measurements.col(i).data(), one.x);
+      const double residual = products.inner_product(one.x) - m.labels[i];
+      const double c = at.dual(residual, i);
+      one.add_clipped(c, residual - c, i, limit, report, out);
     }
     return report;
   }
+
+  ClipReport add_differences(const End& to,
+                             const End& from,
+                             Block block,
+                             const BatchView& batch,
+                             Index first,
+                             Index last,
+                             double limit,
+                             VectorRef out) const {
+    const MatrixSensingData& m = *data_;
+    Contribution one(m, block);
+    const std::array<const double*, 2> ends{to.product.data(), from.product.data()};
+    FactorProducts products(m.rows, m.cols, m.rank);
+    Vector factors(one.x.size()), residuals(2);
+    ClipReport report;
+    for (Index k = first; k < last; ++k) {
+      const Index i = batch[k];
+      if (k + 1 < last) prefetch(batch[k + 1]);
+      const double* A = m.measurements.col(i).data();
+      dot_rows(ends, m.measurements.col(i), residuals);
+      const double residual_to = residuals[0] - m.labels[i];
+      const double residual_from = residuals[1] - m.labels[i];
+      const double c_to = to.dual(residual_to, i), c_from = from.dual(residual_from, i);
+      if (one.in_x) {  // (A_i V, A_iᵀ U) is linear in (U, V)
+        factors = c_to * to.point.x - c_from * from.point.x;
+        products.set(factors);
+        products.apply(A, one.x);
+      }
+      one.add_clipped(1.0, (residual_to - c_to) - (residual_from - c_from), i, limit, report, out);
+    }
+    return report;
+  }
+
+  /// What a record adds: a multiple of `x` in the primal block, an entry in the dual block.
+  struct Contribution {
+    Contribution(const MatrixSensingData& m, Block block)
+        : in_x(block != Block::y), in_y(block != Block::x), x((m.rows + m.cols) * m.rank) {}
+
+    // The clipped vector itself: a sum of weighted A_i, multiplied by V and U at the end, would let
+    // a record whose product cancels drown the others.
+    void add_clipped(
+        double c, double y, Index i, double limit, ClipReport& report, VectorRef out) const {
+      const double squared = (in_x ? c * c * x.squaredNorm() : 0.0) + (in_y ? y * y : 0.0);
+      const double weight = report.weigh(std::sqrt(squared), limit);
+      if (in_x) out.head(x.size()) += (weight * c) * x;
+      if (in_y) out[(in_x ? x.size() : 0) + i] += weight * y;
+    }
+
+    bool in_x, in_y;
+    Vector x;
+  };
 
   std::shared_ptr<const MatrixSensingData> data_;
 };

@@ -133,7 +133,8 @@ class SymmetricSensingRecords final : public Records {
 class SymmetricSensingObjective final : public Objective {
  public:
   explicit SymmetricSensingObjective(const SymmetricSensingData& m)
-      : two_factors_(matrix_sensing_value({m.rows, m.rows, m.rank, m.measurements, m.labels})) {}
+      : two_factors_(matrix_sensing_value(std::make_shared<const MatrixSensingData>(
+            MatrixSensingData{m.rows, m.rows, m.rank, m.measurements, m.labels}))) {}
 
   Index dimension() const override { return two_factors_->dimension() / 2; }
   double value(ConstVectorRef x) const override { return 0.5 * two_factors_->value(twice(x)); }
@@ -147,6 +148,14 @@ class SymmetricSensingObjective final : public Objective {
     two_factors_->hessian_product(twice(x), twice(v), both);
     out = 0.5 * (both.head(x.size()) + both.tail(x.size()));
   }
+  void hessian(ConstVectorRef x, MatrixRef out) const override {
+    const Index d = x.size();
+    Matrix both(2 * d, 2 * d);
+    two_factors_->hessian(twice(x), both);
+    out = 0.5 * (both.topLeftCorner(d, d) + both.topRightCorner(d, d) +
+                 both.bottomLeftCorner(d, d) + both.bottomRightCorner(d, d));
+  }
+  Index hessian_cost() const override { return two_factors_->hessian_cost(); }
 
  private:
   static Vector twice(ConstVectorRef x) { return x.replicate(2, 1); }

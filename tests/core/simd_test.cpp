@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 #include <hwy/highway.h>
 
+#include "dpsosp/core/factor_products.hpp"
 #include "dpsosp/core/rows.hpp"
 #include "dpsosp/core/stream.hpp"
 
@@ -153,6 +154,44 @@ TEST_P(RowSums, OuterProductsAreThoseOfEigenAndTheSameUnderEachSet) {
     expected += weights[static_cast<Index>(k)] * column(k) * column(k).transpose();
   const Vector lower = Matrix(expected.triangularView<Eigen::Lower>()).reshaped();
   EXPECT_LT((found[0].second - lower).norm(), 1e-13 * lower.norm());
+  for (const auto& [set, out] : found) expect_same_bits(out, found[0].second, set);
+}
+
+struct Shape {
+  Index rows, cols, rank;
+};
+class FactorProduct : public ::testing::TestWithParam<Shape> {};
+INSTANTIATE_TEST_SUITE_P(,
+                         FactorProduct,
+                         ::testing::Values(Shape{1, 1, 1},
+                                           Shape{7, 3, 2},
+                                           Shape{20, 20, 3},
+                                           Shape{16, 5, 4},
+                                           Shape{9, 8, 5},
+                                           Shape{33, 17, 9}));
+
+TEST_P(FactorProduct, IsThatOfEigenAndTheSameUnderEachSet) {
+  const auto [p, q, r] = GetParam();
+  Matrix A(p, q), U(p, r), V(q, r);
+  Stream stream({.seed = 11});
+  stream.fill_normal(1.0, A.reshaped());
+  stream.fill_normal(1.0, U.reshaped());
+  stream.fill_normal(1.0, V.reshaped());
+  Vector factors((p + q) * r), expected((p + q) * r);
+  factors << U.reshaped(), V.reshaped();
+  expected << (A * V).reshaped(), (A.transpose() * U).reshaped();
+  const auto found = under_each_set([&, p = p, q = q, r = r] {
+    FactorProducts products(p, q, r);
+    products.set(Vector::Ones(factors.size()));
+    products.set(factors);
+    Vector out(factors.size());
+    products.apply(A.data(), out);
+    EXPECT_NEAR(products.inner_product(out),
+                A.cwiseProduct(U * V.transpose()).sum(),
+                1e-12 * A.norm() * U.norm() * V.norm());
+    return out;
+  });
+  EXPECT_LT((found[0].second - expected).norm(), 1e-14 * A.norm() * factors.norm());
   for (const auto& [set, out] : found) expect_same_bits(out, found[0].second, set);
 }
 

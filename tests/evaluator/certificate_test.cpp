@@ -7,6 +7,8 @@
 #include <rapidcheck.h>
 
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/evaluator/curvature.hpp"
+#include "dpsosp/problems/problem.hpp"
 #include "test_objectives.hpp"
 
 namespace dpsosp::certificate_test {
@@ -79,6 +81,52 @@ TEST(Certificate, BoundCoversSaddleMissedByRitzValue) {
   EXPECT_EQ(*c.sosp_level, 0.0);
   EXPECT_LE(c.lambda_min_lower, -1e-3);
   EXPECT_GE(*c.sosp_level_upper, 1e-6);
+}
+
+TEST(Certificate, WholeMatrixBoundsEveryKindOfSpectrum) {
+  const auto certain = [](const Vector& spectrum, const char* which) {
+    for (const double scale : {1e-9, 1.0, 1e9}) {
+      const Quadratic f(scale * spectrum);
+      const Certificate c = certify(f, Vector::Zero(spectrum.size()), {.hessian_lipschitz = 1.0});
+      const double norm = scale * spectrum.norm(), exact = scale * spectrum.minCoeff();
+      EXPECT_EQ(c.method, CurvatureMethod::dense) << which;
+      EXPECT_LE(c.lambda_min_lower, exact) << which;
+      EXPECT_GE(c.lambda_min_lower, exact - 1e-9 * norm) << which;
+      EXPECT_NEAR(c.lambda_min, exact, 1e-9 * norm) << which;
+      EXPECT_EQ(c.failure_probability, 0.0) << which;
+    }
+  };
+  for (const Index d : {49, 130, 300}) {
+    Vector spectrum = Vector::LinSpaced(d, -1.0, 3.0);
+    certain(spectrum, "a saddle");
+    certain(Vector::LinSpaced(d, 1e-3, 3.0), "a minimiser");
+    spectrum = Vector::LinSpaced(d, 0.0, 1.0).array().cube();
+    certain(spectrum, "a cluster at zero");
+    spectrum.head(d / 2).setZero();
+    certain(spectrum, "half of the eigenvalues zero");
+    spectrum[d / 2] = -1e-12;
+    certain(spectrum, "a negative eigenvalue beside a cluster");
+    certain(Vector::Constant(d, -2.0), "one eigenvalue");
+    certain(Vector::Zero(d), "zero");
+    certain(-Vector::LinSpaced(d, 1.0, 4.0), "a maximiser");
+  }
+}
+
+TEST(Certificate, DiagonalHessianAnswersItself) {
+  const auto problem = find_problem("quartic-saddle")->make({.records = 50, .dimension = 700});
+  const Vector x = random_vector(700, 4, 1);
+  const Certificate c = certify(*problem.empirical, x, {.hessian_lipschitz = 1.0});
+  EXPECT_EQ(c.method, CurvatureMethod::diagonal);
+  double least = INFINITY;
+  Vector product(700);
+  for (Index j = 0; j < 700; ++j) {
+    problem.empirical->hessian_product(x, Vector::Unit(700, j), product);
+    least = std::min(least, product[j]);
+  }
+  EXPECT_EQ(c.lambda_min, least);
+  EXPECT_LE(c.lambda_min_lower, least);
+  EXPECT_GE(c.lambda_min_lower, least - 1e-13 * (1 + std::abs(least)));
+  EXPECT_EQ(estimate_lambda_min(*problem.empirical, x).lambda_min, least);
 }
 
 TEST(Certificate, DenseAndLanczosAgree) {

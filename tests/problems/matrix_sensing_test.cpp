@@ -24,6 +24,46 @@ Matrix dense_hessian(const Objective& f, ConstVectorRef x) {
   return H;
 }
 
+/// `n` drawn measurements of a p × q matrix.
+std::shared_ptr<const MatrixSensingData> drawn_data(Index p, Index q, Index r, Index n) {
+  auto data = std::make_shared<MatrixSensingData>();
+  data->rows = p;
+  data->cols = q;
+  data->rank = r;
+  data->measurements.resize(p * q, n);
+  data->labels.resize(n);
+  Stream stream({.seed = 5, .purpose = Purpose::data});
+  stream.fill_normal(1.0, data->measurements.reshaped());
+  stream.fill_normal(1.0, data->labels);
+  return data;
+}
+
+TEST(MatrixSensing, ObjectiveIsMeanOfRecordsWithMomentsKeptAndWithout) {
+  for (const Index n : {11, 12, 13, 300}) {  // from pq = 12 records on the moments are kept
+    const auto data = drawn_data(4, 3, 2, n);
+    const auto value = matrix_sensing_value(data);
+    Vector x(14), v(14), found(14), difference(14);
+    Stream stream({.seed = 6});
+    stream.fill_normal(1.0, x);
+    stream.fill_normal(1.0, v);
+    const auto residuals = [&](const Vector& at) {
+      const Matrix product = at.head(8).reshaped(4, 2) * at.tail(6).reshaped(3, 2).transpose();
+      return Vector(data->measurements.transpose() * product.reshaped() - data->labels);
+    };
+    EXPECT_NEAR(value->value(x), 0.5 * residuals(x).squaredNorm() / static_cast<double>(n), 1e-10);
+    Vector sum = Vector::Zero(14);
+    matrix_sensing_records(data)->add_gradients(
+        Point(x), Block::x, BatchView(0, n), unlimited, sum);
+    value->gradient(x, found);
+    EXPECT_LT((found - sum / static_cast<double>(n)).norm(), 1e-11 * (1 + found.norm()));
+    Matrix H(14, 14);
+    value->hessian(x, H);
+    value->hessian_product(x, v, found);
+    EXPECT_LT((H * v - found).norm(), 1e-11 * H.norm()) << n;
+    EXPECT_LT((H - dense_hessian(*value, x)).norm(), 1e-11 * H.norm()) << n;
+  }
+}
+
 // xu-2026 notes, 9.3
 class SmallInstance : public testing::Test {
  protected:
@@ -37,7 +77,7 @@ class SmallInstance : public testing::Test {
         1, 0, -1;
     data->labels = Vector{{1, 0.5, -1}};
     records = matrix_sensing_records(data);
-    value = matrix_sensing_value(*data);
+    value = matrix_sensing_value(data);
   }
   std::shared_ptr<MatrixSensingData> data = std::make_shared<MatrixSensingData>();
   std::unique_ptr<const Records> records;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "dpsosp/algorithms/algorithm.hpp"
+#include "dpsosp/core/numbers_version.hpp"
 #include "dpsosp/core/vector.hpp"
 #include "dpsosp/core/words.hpp"
 #include "dpsosp/experiments/run_result.hpp"
@@ -88,6 +89,7 @@ struct RunSpec {
 /// description in a store.
 struct RunDescription : RunSpec {
   int algorithm_numbers_version = 1;
+  int library_numbers_version = dpsosp::library_numbers_version;
   int problem_numbers_version = 1;
 
   bool operator==(const RunDescription&) const = default;

@@ -55,6 +55,7 @@ struct MatrixSensingData {
 };
 std::unique_ptr<const Records> matrix_sensing_records(
     std::shared_ptr<const MatrixSensingData> data);
-std::unique_ptr<const Objective> matrix_sensing_value(const MatrixSensingData& data);
+std::unique_ptr<const Objective> matrix_sensing_value(
+    std::shared_ptr<const MatrixSensingData> data);
 
 }  // namespace dpsosp
