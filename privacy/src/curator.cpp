@@ -296,7 +296,7 @@ void Curator::pay(Question& question) {
   const RecordRange charged = charged_range(batch);
 
   if (plan.event && !departures.no_filter &&
-      !own.filter.try_charge({{charged, own.charge_of(*plan.event)}}))
+      !own.filter.try_slice({charged, own.charge_of(*plan.event)}))
     throw BudgetExhausted(
         fmt::format("{} refused: its charge exceeds the privacy budget", question.name));
 

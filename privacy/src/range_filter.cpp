@@ -21,8 +21,8 @@ RangeFilter::RangeFilter(RecordRange range,
 void RangeFilter::split(Index at) {
   if (at >= end_) return;
   const auto after = segments_.upper_bound(at);
-  const Accounts history = std::prev(after)->second;
-  segments_.emplace(at, history);
+  const auto containing = std::prev(after);
+  if (containing->first != at) segments_.emplace_hint(after, at, containing->second);
 }
 
 /// Neighbours of the same history are one segment: a single pass stays two segments long.
@@ -45,19 +45,25 @@ bool RangeFilter::try_slices(std::span<const Slice> slices) {
     split(s.range.end);
   }
   // Tried on copies first: either every charge is granted or none is.
-  std::map<Index, Accounts> tried;
+  tried_.clear();
+  const auto copy_of = [&](Segments::iterator segment) -> Accounts& {
+    if (slices.size() > 1)  // the segments of one slice are distinct
+      for (Tried& t : tried_)
+        if (t.segment == segment) return t.accounts;
+    return tried_.emplace_back(segment, segment->second).accounts;
+  };
   for (const Slice& slice : slices)
     for (auto s = segments_.find(slice.range.begin);
          s != segments_.end() && s->first < slice.range.end;
          ++s) {
-      Accounts& accounts = tried.try_emplace(s->first, s->second).first->second;
+      Accounts& accounts = copy_of(s);
       if (slice.amount == std::numeric_limits<double>::infinity()) return false;
       if (!accounts.zcdp.try_charge(slice.amount)) return false;
       if (slice.pure != 0 && !accounts.pure.try_charge(slice.pure)) return false;
       if (slice.delta_extra != 0 && !accounts.delta_extra.try_charge(slice.delta_extra))
         return false;
     }
-  for (auto& [begin, accounts] : tried) segments_.at(begin) = accounts;
+  for (const Tried& t : tried_) t.segment->second = t.accounts;
   for (const Slice& s : slices) {
     merge(s.range.begin);
     merge(s.range.end);

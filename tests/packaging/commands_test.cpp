@@ -185,13 +185,13 @@ const std::vector<Instead> instead{
      "--benchmark_enable_random_interleaving=true --benchmark_report_aggregates_only=true "
      "--benchmark_list_tests",
      minutes},
-    {"python3 benchmarks/numpy_baseline.py",
+    {"./run benchmark peers",
      "! command -v python3 || python3 -c \"import ast; "
-     "ast.parse(open('benchmarks/numpy_baseline.py').read())\"",
+     "ast.parse(open('benchmarks/peers.py').read())\"",
      optional},
-    {"python3 benchmarks/numpy_glm_baseline.py",
+    {"./run benchmark peers --filter glm_step --rounds 3",
      "! command -v python3 || python3 -c \"import ast; "
-     "ast.parse(open('benchmarks/numpy_glm_baseline.py').read())\"",
+     "ast.parse(open('benchmarks/compare.py').read())\"",
      optional},
 };
 

@@ -58,8 +58,15 @@ class RangeFilter {
   void merge(Index at);
   bool try_slices(std::span<const Slice> slices);
 
+  using Segments = std::map<Index, Accounts>;  // by first record
+  struct Tried {
+    Tried(Segments::iterator at, const Accounts& copy) : segment(at), accounts(copy) {}
+    Segments::iterator segment;
+    Accounts accounts;
+  };
   Index end_;
-  std::map<Index, Accounts> segments_;  // by first record
+  Segments segments_;
+  std::vector<Tried> tried_;  // of the last charge; kept for its memory
 };
 
 }  // namespace dpsosp

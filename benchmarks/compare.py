@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Ratios of bench_speed to what NumPy, SciPy and PyTorch take for the same work.
+
+Each round times ours and every peer once, one after another, so that a slow minute of a shared
+machine meets all of them. A ratio is the peer's CPU time over ours in the same round: above 1 ours
+is faster. Prints a Markdown table of medians with the range over the rounds, and writes it with the
+times behind it to --out.
+"""
+import argparse
+import csv
+import json
+import pathlib
+import statistics
+import subprocess
+import sys
+import time
+
+import peers  # first: sets the number of threads
+
+import numpy
+import scipy
+
+READS = ("glm_step", "random_rows")  # work and the probe that bounds it
+
+
+def ours(program, name):
+    """CPU seconds of one iteration of that benchmark."""
+    text = subprocess.run(
+        [program, f"--benchmark_filter=^{name}$", "--benchmark_format=json",
+         "--benchmark_min_time=0.3"],
+        check=True, capture_output=True, text=True).stdout
+    (row,) = json.loads(text)["benchmarks"]
+    return row["cpu_time"] * {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}[row["time_unit"]]
+
+
+def seconds(work, at_least=0.3):
+    """Median CPU seconds of one call; the first call is not counted where it is not the only one."""
+    times = []
+    while sum(times) < at_least:
+        start = time.process_time()
+        work()
+        times.append(time.process_time() - start)
+    return statistics.median(times[1:] or times)
+
+
+def number(value):
+    return f"{value:.3g}" if value < 100 else f"{value:.0f}"
+
+
+def span(values):
+    return f"{number(statistics.median(values))} ({number(min(values))} to {number(max(values))})"
+
+
+def duration(value):
+    for unit, scale in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
+        if value >= scale:
+            return f"{number(value / scale)} {unit}"
+    return f"{number(value / 1e-9)} ns"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--program", default="build/release/bin/bench_speed")
+    parser.add_argument("--filter", default="", help="names that contain this")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--out", default="out/speed", help="folder")
+    options = parser.parse_args()
+    if options.rounds < 1:
+        parser.error("--rounds: expected 1 or more")
+    names = [name for name in peers.PEERS if options.filter in name]
+    if not names:
+        parser.error(f"--filter: no name contains {options.filter!r}; names: {', '.join(peers.PEERS)}")
+
+    rows, times = [], []
+    for name in names:
+        works = {label: prepare() for label, prepare in peers.PEERS[name].items()}
+        probe = name.replace(*READS) if name.startswith(READS[0]) else None
+        measured = {label: [] for label in ["ours", *works, *(["limit"] if probe else [])]}
+        for round_ in range(options.rounds):
+            measured["ours"].append(ours(options.program, name))
+            if probe:
+                measured["limit"].append(ours(options.program, probe))
+            for label, work in works.items():
+                measured[label].append(seconds(work))
+        for label, values in measured.items():
+            times += [(name, label, round_, value) for round_, value in enumerate(values)]
+        for label in works:
+            ratios = [p / o for p, o in zip(measured[label], measured["ours"])]
+            share = ""
+            if probe:
+                share = span([100 * l / o for l, o in zip(measured["limit"], measured["ours"])])
+            rows.append((name, label, duration(statistics.median(measured["ours"])),
+                         duration(statistics.median(measured[label])), span(ratios), share))
+            print(" | ".join(rows[-1]), file=sys.stderr, flush=True)
+
+    provenance = (f"NumPy {numpy.__version__}, SciPy {scipy.__version__}, OPENBLAS_CORETYPE unset, "
+                  f"{options.rounds} rounds, one thread, CPU time")
+    table = ["| work | peer | ours | peer | peer : ours, median (range) | % of reading random rows |",
+             "|---|---|---|---|---|---|"]
+    table += ["| " + " | ".join(row) + " |" for row in rows]
+    text = "\n".join([provenance, "", *table, ""])
+    print(text)
+    out = pathlib.Path(options.out)
+    out.mkdir(parents=True, exist_ok=True)
+    (out / "speed.md").write_text(text)
+    with open(out / "speed.csv", "w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(("work", "who", "round", "seconds"))
+        writer.writerows(times)
+
+
+if __name__ == "__main__":
+    main()
