@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dpsosp/problems/glm_loss.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <numbers>
@@ -11,21 +12,25 @@ namespace dpsosp {
 namespace {
 
 /// s(t) and s′(t), without cancellation on either side.
+template <class Numbers>
 struct Sigmoid {
   explicit Sigmoid(ConstVectorRef t) : e((-t.array().abs()).exp()) {
     value = (t.array() >= 0).select(1 / (1 + e), e / (1 + e));
     slope = e / (1 + e).square();
   }
   /// s″ = s′(1 − 2s).
-  Eigen::ArrayXd curvature() const { return slope * (1 - 2 * value); }
+  Numbers curvature() const { return slope * (1 - 2 * value); }
 
-  Eigen::ArrayXd e, value, slope;
+  Numbers e, value, slope;
 };
 
 class SigmoidSquare final : public ScalarLoss {
  public:
-  void derivative(int order, ConstVectorRef t, ConstVectorRef y, VectorRef out) const override {
-    const Sigmoid s(t);
+  void derivative_of_few(int order,
+                         ConstVectorRef t,
+                         ConstVectorRef y,
+                         VectorRef out) const override {
+    const Sigmoid<FewNumbers> s(t);
     const auto residual = s.value - y.array();
     if (order == 0)
       out = 0.5 * residual.square();
@@ -69,8 +74,11 @@ class SigmoidSquare final : public ScalarLoss {
 
 class Logistic final : public ScalarLoss {
  public:
-  void derivative(int order, ConstVectorRef t, ConstVectorRef y, VectorRef out) const override {
-    const Sigmoid s(t);
+  void derivative_of_few(int order,
+                         ConstVectorRef t,
+                         ConstVectorRef y,
+                         VectorRef out) const override {
+    const Sigmoid<FewNumbers> s(t);
     if (order == 0)
       out = t.array().max(0.0) + s.e.log1p() - y.array() * t.array();
     else if (order == 1)
@@ -101,9 +109,12 @@ class Welsch final : public ScalarLoss {
  public:
   explicit Welsch(double scale) : c_(scale) {}
 
-  void derivative(int order, ConstVectorRef t, ConstVectorRef y, VectorRef out) const override {
-    const Eigen::ArrayXd u = (t.array() - y.array()) / c_;
-    const Eigen::ArrayXd square = u.square();
+  void derivative_of_few(int order,
+                         ConstVectorRef t,
+                         ConstVectorRef y,
+                         VectorRef out) const override {
+    const FewNumbers u = (t.array() - y.array()) / c_;
+    const FewNumbers square = u.square();
     if (order == 0)
       out = -0.5 * c_ * c_ * (-square).expm1();
     else if (order == 1)
@@ -138,9 +149,12 @@ class Tukey final : public ScalarLoss {
  public:
   explicit Tukey(double scale) : c_(scale) {}
 
-  void derivative(int order, ConstVectorRef t, ConstVectorRef y, VectorRef out) const override {
-    const Eigen::ArrayXd u = (t.array() - y.array()) / c_;
-    const Eigen::ArrayXd inside = (1 - u.square()).max(0.0);
+  void derivative_of_few(int order,
+                         ConstVectorRef t,
+                         ConstVectorRef y,
+                         VectorRef out) const override {
+    const FewNumbers u = (t.array() - y.array()) / c_;
+    const FewNumbers inside = (1 - u.square()).max(0.0);
     if (order == 0)
       out = c_ * c_ / 6 * (1 - inside.cube());
     else if (order == 1)
@@ -170,6 +184,14 @@ class Tukey final : public ScalarLoss {
 };
 
 }  // namespace
+
+void ScalarLoss::derivative(int order, ConstVectorRef t, ConstVectorRef y, VectorRef out) const {
+  for (Index first = 0; first < t.size(); first += few) {
+    const Index here = std::min(few, t.size() - first);
+    derivative_of_few(
+        order, t.segment(first, here), y.segment(first, here), out.segment(first, here));
+  }
+}
 
 std::shared_ptr<const ScalarLoss> sigmoid_square_loss() {
   return std::make_shared<SigmoidSquare>();

@@ -16,7 +16,7 @@ class ScalarLoss {
   virtual ~ScalarLoss() = default;
 
   /// out_i = φ^(order)(t_i; y_i) in t, order ∈ {0, 1, 2}; t, y and out have the same size.
-  virtual void derivative(int order, ConstVectorRef t, ConstVectorRef y, VectorRef out) const = 0;
+  void derivative(int order, ConstVectorRef t, ConstVectorRef y, VectorRef out) const;
 
   /// sup |φ^(order)| over every t ∈ R and every label of the loss's range, order ∈ {1, 2, 3}; for
   /// order 3 the smallest Lipschitz constant of φ″. `why` proves it, in Markdown.
@@ -28,6 +28,17 @@ class ScalarLoss {
 
   /// sup φ(t; y) over |t| ≤ reach and every label of the range; ≥ the loss at such a point.
   virtual Bound largest(double reach) const = 0;
+
+ private:
+  /// The same for at most `few` scores, so that what an implementation needs fits on the stack.
+  virtual void derivative_of_few(int order,
+                                 ConstVectorRef t,
+                                 ConstVectorRef y,
+                                 VectorRef out) const = 0;
+
+ protected:
+  static constexpr Index few = 256;
+  using FewNumbers = Eigen::Array<double, Eigen::Dynamic, 1, Eigen::ColMajor, few, 1>;
 };
 
 /// ½(s(t) − y)², s(t) = 1/(1 + e^{−t}), y ∈ [0, 1].
