@@ -123,14 +123,13 @@ bool Stream::bernoulli(double probability) {
 
 void Stream::subset(Index population, Index size, std::vector<Index>& out) {
   // A table in ascending order: a value stands at its share of `slots` or as soon after it as the
-  // order allows. Half of the slots stay empty, so looking up and inserting take O(1).
+  // order allows. Three of four slots stay empty, so looking up and inserting take O(1).
   constexpr Index empty = -1;
-  const Index slots = 2 * size;
+  const Index slots = 4 * size;
   out.assign(static_cast<std::size_t>(slots + size + 1), empty);
-  const auto place_of = [&](Index value) {
-    const auto home =
-        static_cast<Wide>(value) * static_cast<Wide>(slots) / static_cast<Wide>(population);
-    auto place = out.begin() + static_cast<std::ptrdiff_t>(home);
+  const double share = static_cast<double>(slots) / static_cast<double>(population);
+  const auto place_of = [&](Index value) {  // any monotone map to 0, …, slots would do
+    auto place = out.begin() + static_cast<std::ptrdiff_t>(static_cast<double>(value) * share);
     while (*place != empty && *place < value) ++place;
     return place;
   };
@@ -140,7 +139,12 @@ void Stream::subset(Index population, Index size, std::vector<Index>& out) {
     if (*place == value) place = place_of(value = top);
     for (; value != empty; ++place) std::swap(value, *place);
   }
-  std::erase(out, empty);
+  std::size_t kept = 0;
+  for (const Index value : out) {  // without a branch that no processor predicts
+    out[kept] = value;
+    kept += value != empty ? 1 : 0;
+  }
+  out.resize(kept);
 }
 
 std::vector<Index> Stream::subset(Index population, Index size) {

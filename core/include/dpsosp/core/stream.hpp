@@ -77,7 +77,7 @@ class Stream {
   /// acceptance probability is right to about 1e-13.
   Index binomial(Index trials, double probability);
   /// out = a uniform `size`-subset of {0, …, population − 1}, ascending, in O(size) (Floyd's
-  /// algorithm, a word each). Allocates nothing where out has a capacity of 3·size + 1.
+  /// algorithm, a word each). Allocates nothing where out has a capacity of 5·size + 1.
   void subset(Index population, Index size, std::vector<Index>& out);
   std::vector<Index> subset(Index population, Index size);
   /// out = the successes among `population` independent trials, ascending, in O(out.size()): a
