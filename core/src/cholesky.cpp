@@ -7,7 +7,8 @@ namespace dpsosp {
 
 bool positive_definite(Matrix a) {
   const Eigen::LLT<Eigen::Ref<Matrix>, Eigen::Lower> factors(a);
-  return factors.info() == Eigen::Success;
+  // NaN passes for a positive pivot
+  return factors.info() == Eigen::Success && a.diagonal().allFinite();
 }
 
 }  // namespace dpsosp

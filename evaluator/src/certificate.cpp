@@ -37,8 +37,7 @@ EvaluationStatus diagonal(const Objective& objective, ConstVectorRef x, Certific
   c.method = CurvatureMethod::diagonal;
   c.lambda_min = entries.minCoeff();
   c.residual = 0;
-  c.rounding_allowance =
-      8 * std::numeric_limits<double>::epsilon() * entries.lpNorm<Eigen::Infinity>();
+  c.rounding_allowance = rounding_of_hessian(x.size(), entries.stableNorm());
   c.lambda_min_lower = c.lambda_min - c.rounding_allowance;
   return EvaluationStatus::ok;
 }
@@ -52,6 +51,7 @@ ProvenBound prove_bound(const Matrix& a, double bound) {
   const auto d = static_cast<double>(a.rows());
   const double trace = a.trace() - d * bound;
   const double rounding = (d + 2) * std::numeric_limits<double>::epsilon() * std::abs(trace);
+  if (!std::isfinite(rounding)) return {};
   Matrix shifted = a;
   shifted.diagonal().array() -= bound - 2 * rounding;
   return {positive_definite(std::move(shifted)), bound - 4 * rounding};

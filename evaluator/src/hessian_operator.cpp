@@ -40,8 +40,11 @@ const Matrix& HessianOperator::matrix() {
 }
 
 double HessianOperator::rounding() const {
-  return 8 * static_cast<double>(dimension()) * std::numeric_limits<double>::epsilon() * norm_ +
-         asymmetry_;
+  return rounding_of_hessian(dimension(), norm_) + asymmetry_;
+}
+
+double rounding_of_hessian(Index dimension, double norm) {
+  return 8 * static_cast<double>(dimension) * std::numeric_limits<double>::epsilon() * norm;
 }
 
 }  // namespace dpsosp

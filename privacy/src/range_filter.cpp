@@ -64,6 +64,7 @@ bool RangeFilter::try_slices(std::span<const Slice> slices) {
         return false;
     }
   for (const Tried& t : tried_) t.segment->second = t.accounts;
+  tried_.clear();  // a copy of this filter must not refer to its segments
   for (const Slice& s : slices) {
     merge(s.range.begin);
     merge(s.range.end);

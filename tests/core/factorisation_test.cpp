@@ -123,6 +123,7 @@ TEST(Factorisation, CholeskyDecidesTheSignOfTheLeastEigenvalue) {
       EXPECT_EQ(positive_definite(a), least > 0) << d << " " << least;
     }
     EXPECT_FALSE(positive_definite(Matrix::Zero(d, d)));
+    EXPECT_FALSE(positive_definite(Matrix::Constant(d, d, std::nan(""))));
   }
 }
 

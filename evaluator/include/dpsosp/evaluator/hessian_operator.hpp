@@ -28,8 +28,8 @@ class HessianOperator {
   /// Of the matrix: ‖H‖_F, and ‖H − Hᵀ‖_F / 2 of what the objective gave.
   double norm() const { return norm_; }
   double asymmetry() const { return asymmetry_; }
-  /// How far an eigenvalue of `matrix` may be from that of H: 8 d ε ‖H‖_F, what the objective's
-  /// arithmetic is taken to be good for, and the asymmetry.
+  /// How far an eigenvalue of `matrix` may be from that of H: `rounding_of_hessian`, and the
+  /// asymmetry.
   double rounding() const;
 
  private:
@@ -40,6 +40,10 @@ class HessianOperator {
   double norm_ = 0;
   double asymmetry_ = 0;
 };
+
+/// 8 d ε ‖H‖_F, what an objective's arithmetic is taken to be good for. An entry that is a small
+/// difference of large terms may be worse, and so may denormal numbers.
+double rounding_of_hessian(Index dimension, double norm);
 
 /// Relative asymmetry above which it is not rounding.
 inline constexpr double asymmetry_limit = 1e-6;
