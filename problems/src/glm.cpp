@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dpsosp/problems/glm.hpp"
 
-#include <algorithm>
-#include <array>
 #include <cmath>
 #include <utility>
 
-#include "chunked_sum.hpp"
 #include "dpsosp/core/rows.hpp"
 #include "dpsosp/problems/problem.hpp"
 #include "last.hpp"
+#include "over_columns.hpp"
 
 namespace dpsosp {
 namespace {
@@ -23,7 +21,7 @@ class GlmObjective final : public Objective {
 
   double value(ConstVectorRef w) const override {
     Vector total = Vector::Zero(1);
-    over_rows(total, [&](Index first, Rows rows, VectorRef partial) {
+    over_columns(data_->features, total, [&](Index first, Rows rows, VectorRef partial) {
       partial[0] += weighted(0, w, first, rows).sum();
     });
     return total[0] + ratio_penalty(model_.regulariser, w);
@@ -31,7 +29,7 @@ class GlmObjective final : public Objective {
 
   void gradient(ConstVectorRef w, VectorRef out) const override {
     out.setZero();
-    over_rows(out, [&](Index first, Rows rows, VectorRef partial) {
+    over_columns(data_->features, out, [&](Index first, Rows rows, VectorRef partial) {
       add_rows(rows, weighted(1, w, first, rows), partial);
     });
     add_ratio_penalty_gradient(model_.regulariser, w, out);
@@ -40,7 +38,7 @@ class GlmObjective final : public Objective {
   void hessian_product(ConstVectorRef w, ConstVectorRef v, VectorRef out) const override {
     out.setZero();
     const auto curvature = curvature_at(w);
-    over_rows(out, [&](Index first, Rows rows, VectorRef partial) {
+    over_columns(data_->features, out, [&](Index first, Rows rows, VectorRef partial) {
       Vector along(std::ssize(rows));
       dot_rows(rows, v, along);
       along.array() *= curvature->segment(first, along.size()).array();
@@ -57,7 +55,7 @@ class GlmObjective final : public Objective {
     const Index d = w.size();
     const auto curvature = curvature_at(w);
     Vector sums = Vector::Zero(d * d);
-    over_rows(sums, [&](Index first, Rows rows, VectorRef partial) {
+    over_columns(data_->features, sums, [&](Index first, Rows rows, VectorRef partial) {
       add_outer_products(rows, curvature->segment(first, std::ssize(rows)), partial.reshaped(d, d));
     });
     out = sums.reshaped(d, d).selfadjointView<Eigen::Lower>();
@@ -71,22 +69,6 @@ class GlmObjective final : public Objective {
   Index hessian_cost() const override { return 1 + dimension() / 15; }
 
  private:
-  /// add(first, rows, partial) for all records, as many rows at a time as stay in a near cache.
-  template <class Add>
-  void over_rows(VectorRef out, const Add& add) const {
-    const Index at_a_time = rows_in_cache(dimension());
-    chunked_sum(data_->labels.size(), out, [&](Index first, Index last, VectorRef partial) {
-      std::array<const double*, most_rows> rows;
-      for (Index k = first; k < last; k += at_a_time) {
-        const auto here = static_cast<std::size_t>(std::min(at_a_time, last - k));
-        for (std::size_t j = 0; j < here; ++j)
-          rows[j] = data_->features.col(k + static_cast<Index>(j)).data();
-        add(k, Rows(rows.data(), here), partial);
-      }
-      return ClipReport{};
-    });
-  }
-
   /// weights_i φ^(order)(⟨w, x_i⟩; y_i) of records `first` and on.
   Vector weighted(int order, ConstVectorRef w, Index first, Rows rows) const {
     const Index count = std::ssize(rows);
@@ -104,7 +86,7 @@ class GlmObjective final : public Objective {
   std::shared_ptr<const Vector> curvature_at(ConstVectorRef w) const {
     return curvature_.of(w, [&] {
       Vector all(data_->labels.size()), unused = Vector::Zero(0);
-      over_rows(unused, [&](Index first, Rows rows, VectorRef) {
+      over_columns(data_->features, unused, [&](Index first, Rows rows, VectorRef) {
         all.segment(first, std::ssize(rows)) = weighted(2, w, first, rows);
       });
       return all;

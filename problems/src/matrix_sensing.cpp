@@ -9,7 +9,6 @@
 
 #include <fmt/format.h>
 
-#include "chunked_sum.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/factor_products.hpp"
 #include "dpsosp/core/factorisation.hpp"
@@ -18,6 +17,7 @@
 #include "fixed_dimension.hpp"
 #include "last.hpp"
 #include "low_rank.hpp"
+#include "over_columns.hpp"
 
 namespace dpsosp {
 namespace {
@@ -125,7 +125,7 @@ class MatrixSensingValue final : public Objective {
   Vector applied(const Vector& m) const {
     if (!data_) return second_moment_ * m;
     Vector sum = Vector::Zero(m.size());
-    over_records(sum, [&](Rows rows, VectorRef partial) {
+    over_columns(data_->measurements, sum, [&](Index, Rows rows, VectorRef partial) {
       Vector weights(std::ssize(rows));
       dot_rows(rows, m, weights);
       weights /= static_cast<double>(records_);
@@ -138,21 +138,6 @@ class MatrixSensingValue final : public Objective {
     return residual_.of(x, [&]() -> Matrix {
       const Vector mean = applied(product(x).reshaped()) - cross_moment_;
       return mean.reshaped(shape_.rows, shape_.cols);
-    });
-  }
-  /// add(rows, partial) for all records, a few at a time.
-  template <class Add>
-  void over_records(VectorRef out, const Add& add) const {
-    const Index few = rows_in_cache(shape_.rows * shape_.cols);
-    chunked_sum(records_, out, [&](Index first, Index last, VectorRef partial) {
-      std::array<const double*, most_rows> rows;
-      for (Index k = first; k < last; k += few) {
-        const auto here = static_cast<std::size_t>(std::min(few, last - k));
-        for (std::size_t j = 0; j < here; ++j)
-          rows[j] = data_->measurements.col(k + static_cast<Index>(j)).data();
-        add(Rows(rows.data(), here), partial);
-      }
-      return ClipReport{};
     });
   }
 
@@ -172,7 +157,7 @@ class MatrixSensingValue final : public Objective {
   void add_record_outer_products(ConstVectorRef x, MatrixRef out) const {
     const Index d = x.size();
     Vector sums = Vector::Zero(d * d);
-    over_records(sums, [&](Rows rows, VectorRef partial) {
+    over_columns(data_->measurements, sums, [&](Index, Rows rows, VectorRef partial) {
       FactorProducts products = products_at(x);
       Matrix jacobian(d, std::ssize(rows));
       std::array<const double*, most_rows> columns;
