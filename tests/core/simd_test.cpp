@@ -19,9 +19,9 @@ namespace {
 /// What `compute` gives under every instruction set of this processor, by its name.
 std::vector<std::pair<std::string, Vector>> under_each_set(const std::function<Vector()>& compute) {
   std::vector<std::pair<std::string, Vector>> found;
-  for (const auto target : {HWY_EMU128, HWY_SSE4, HWY_AVX2, HWY_AVX3}) {
+  for (const auto target : {HWY_STATIC_TARGET, HWY_SSE4, HWY_AVX2, HWY_AVX3}) {
     hwy::SetSupportedTargetsForTest(0);
-    if ((hwy::SupportedTargets() & target) == 0 && target != HWY_EMU128) continue;
+    if ((hwy::SupportedTargets() & target) == 0 && target != HWY_STATIC_TARGET) continue;
     hwy::SetSupportedTargetsForTest(target);
     found.emplace_back(hwy::TargetName(target), compute());
   }

@@ -135,7 +135,10 @@ TEST(Certificate, DiagonalHessianAnswersItself) {
   }
   EXPECT_EQ(c.lambda_min, least);
   EXPECT_LE(c.lambda_min_lower, least);
-  EXPECT_GE(c.lambda_min_lower, least - 1e-10 * (1 + std::abs(least)));
+  EXPECT_GE(c.lambda_min_lower, least - 1.001 * c.rounding_allowance);
+  Vector entries(700);
+  problem.empirical->hessian_diagonal(x, entries);
+  EXPECT_NEAR(c.rounding_allowance, 8 * 700 * 2.220446049250313e-16 * entries.norm(), 1e-15);
   EXPECT_EQ(estimate_lambda_min(*problem.empirical, x).lambda_min, least);
 }
 
