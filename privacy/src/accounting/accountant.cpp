@@ -51,15 +51,22 @@ std::optional<double> total(std::span<const CountedEvent> events, const Cost& co
   throw UnsupportedError(fmt::format("accountant {}: {}", name_of(accountant), why));
 }
 
+std::vector<double> composed_curve(std::span<const CountedEvent> events,
+                                   Adjacency adjacency,
+                                   std::span<const double> orders) {
+  std::vector<double> sum(orders.size(), 0.0);
+  for (const CountedEvent& e : events) {
+    const std::vector<double> one = rdp_curve(e.event, orders, adjacency);
+    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += static_cast<double>(e.count) * one[i];
+  }
+  return sum;
+}
+
 Guarantee by_rdp(std::span<const CountedEvent> events,
                  Adjacency adjacency,
                  double delta,
                  const AccountOptions& options) {
-  std::vector<double> sum(options.orders.size(), 0.0);
-  for (const CountedEvent& e : events) {
-    const std::vector<double> one = rdp_curve(e.event, options.orders, adjacency);
-    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += static_cast<double>(e.count) * one[i];
-  }
+  const std::vector<double> sum = composed_curve(events, adjacency, options.orders);
   const Converted c = epsilon_from_rdp(options.orders, sum, delta, options.conversion);
   return {c.epsilon, "rdp", c.order};
 }
@@ -181,6 +188,22 @@ Guarantee epsilon_of(std::span<const CountedEvent> events,
   for (const CountedEvent& e : events) check(e);
   if (options.accountant != Accountant::pure || delta != 0) expect_delta("epsilon_of", delta);
   return by(options.accountant, events, adjacency, delta, options);
+}
+
+std::vector<double> orders_that_prove(double epsilon,
+                                      std::span<const CountedEvent> events,
+                                      Adjacency adjacency,
+                                      double delta,
+                                      const AccountOptions& options) {
+  for (const CountedEvent& e : events) check(e);
+  const std::vector<double> sum = composed_curve(events, adjacency, options.orders);
+  std::vector<double> proving;
+  for (std::size_t i = 0; i < sum.size(); ++i) {
+    const double order = options.orders[i];
+    if (epsilon_from_rdp({&order, 1}, {&sum[i], 1}, delta, options.conversion).epsilon <= epsilon)
+      proving.push_back(order);
+  }
+  return proving;
 }
 
 }  // namespace dpsosp

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dpsosp/privacy/accounting/calibration.hpp"
 
+#include <utility>
+
 #include "numeric.hpp"
 
 namespace dpsosp {
@@ -11,8 +13,14 @@ double smallest_noise_multiplier(const EventFamily& events,
                                  double delta,
                                  const AccountOptions& options) {
   expect_positive("smallest_noise_multiplier", "epsilon", epsilon);
+  AccountOptions narrowed = options;
   const auto enough = [&](double z) {
-    return epsilon_of(events(z), adjacency, delta, options).epsilon <= epsilon;
+    if (options.accountant != Accountant::rdp)
+      return epsilon_of(events(z), adjacency, delta, options).epsilon <= epsilon;
+    std::vector<double> proving = orders_that_prove(epsilon, events(z), adjacency, delta, narrowed);
+    if (proving.empty()) return false;
+    narrowed.orders = std::move(proving);  // no other order proves it with the less noise to come
+    return true;
   };
   double yes = 1;
   while (!enough(yes)) {

@@ -61,6 +61,25 @@ TEST(Calibration, ReturnsSmallestNoiseThatMeetsTarget) {
   }
 }
 
+TEST(Calibration, OfRenyiOrdersAgreesWithBisectionOverAllOrders) {
+  const AccountOptions options{.accountant = Accountant::rdp};
+  const auto fixed = [](double z) {
+    return std::vector<CountedEvent>{
+        {FixedSizeGaussianEvent{.rate = 0.01, .noise_multiplier = z}, 300}};
+  };
+  for (const EventFamily& family :
+       {poisson(0.02, 500), poisson(0.3, 7), poisson(1e-4, 100000), EventFamily(fixed)})
+    for (const double epsilon : {0.2, 1.0, 8.0, 50.0}) {
+      const auto proves = [&](double z) {
+        return epsilon_of(family(z), Adjacency::replace_one, 1e-6, options).epsilon <= epsilon;
+      };
+      const double z =
+          smallest_noise_multiplier(family, Adjacency::replace_one, epsilon, 1e-6, options);
+      EXPECT_TRUE(proves(z)) << epsilon;
+      EXPECT_FALSE(proves(z * (1 - 1e-13))) << epsilon;
+    }
+}
+
 TEST(Calibration, NeverExceedsTargetForAnyComposition) {
   EXPECT_TRUE(rc::check([](std::uint16_t raw_epsilon,
                            std::uint16_t raw_delta,

@@ -60,4 +60,11 @@ Guarantee epsilon_of(std::span<const CountedEvent> events,
                      double delta,
                      const AccountOptions& options = {});
 
+/// Those of options.orders at which the events' Rényi bounds prove (epsilon, delta)-DP.
+std::vector<double> orders_that_prove(double epsilon,
+                                      std::span<const CountedEvent> events,
+                                      Adjacency adjacency,
+                                      double delta,
+                                      const AccountOptions& options);
+
 }  // namespace dpsosp
