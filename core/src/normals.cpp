@@ -14,6 +14,8 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "philox-inl.hpp"
+
 HWY_BEFORE_NAMESPACE();
 namespace dpsosp::HWY_NAMESPACE {
 namespace {
@@ -83,9 +85,14 @@ void normals_of(const std::uint64_t* words, std::size_t count, double* z) {
     const DoubleV centre =
         hn::Div(hn::Mul(q, horner(qs::centre_top, r)), horner(qs::centre_bottom, r));
     hn::StoreU(with_sign_of(word, centre), d, z + j);
-    const auto in_tail = hn::RebindMask(dw, hn::Lt(q, hn::Set(d, -qs::centre_half_width)));
-    hn::CompressStore(hn::Iota(dw, j), in_tail, dw, tail_places.data() + tails);
-    tails += hn::CompressStore(word, in_tail, dw, tail_words.data() + tails);
+    const auto in_tail = hn::Lt(q, hn::Set(d, -qs::centre_half_width));
+    std::array<std::uint8_t, 8> bits{};
+    hn::StoreMaskBits(d, in_tail, bits.data());
+    for (std::size_t k = 0; k < lanes; ++k) {
+      tail_places[tails] = j + k;
+      tail_words[tails] = words[j + k];
+      tails += (bits[0] >> k) & 1U;
+    }
   }
   if (tails == 0) return;
   std::fill_n(tail_words.begin() + static_cast<std::ptrdiff_t>(tails), lanes, 0);
@@ -110,16 +117,13 @@ void write(const StreamKey& key,
            double* out,
            std::size_t count,
            Onto onto) {
-  HWY_ALIGN std::array<std::uint64_t, chunk + padding> words;
+  HWY_ALIGN std::array<std::uint64_t, chunk + 4 * group_blocks + padding> words;
   HWY_ALIGN std::array<double, chunk + padding> z;
   while (count > 0) {
     const std::size_t slot = position % 4;
     const std::size_t here = std::min(count, chunk - slot);
     const std::size_t blocks = (slot + here + 3) / 4;
-    for (std::size_t b = 0; b < blocks; ++b) {
-      const auto block = philox_block(key, position / 4 + b);
-      std::copy(block.begin(), block.end(), words.data() + 4 * b);
-    }
+    philox_words(key, position / 4, blocks, words.data());
     std::fill_n(words.data() + 4 * blocks, hn::Lanes(d), 0);
     normals_of(words.data() + slot, here, z.data());
     if (onto == Onto::nothing)

@@ -3,18 +3,9 @@
 
 #include <cstdint>
 
-#include <Random123/philox.h>
-
 #include "dpsosp/core/stream.hpp"
 
 namespace dpsosp {
-
-/// Words 4·block to 4·block + 3 of a key's stream.
-inline r123::Philox4x64::ctr_type philox_block(const StreamKey& key, std::uint64_t block) {
-  const r123::Philox4x64::ctr_type counter{
-      {block, 0, key.run, static_cast<std::uint64_t>(key.purpose)}};
-  return r123::Philox4x64{}(counter, r123::Philox4x64::key_type{{key.seed, key.path}});
-}
 
 /// The standard normal of a word: its sign is the last bit, its lower tail the first 52.
 inline double normal_of(std::uint64_t word) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "normals.hpp"
+#include "philox.hpp"
 #include "quantile_series.hpp"
 
 namespace dpsosp {
@@ -58,20 +59,23 @@ StreamKey StreamKey::child(std::uint64_t index) const {
 }
 
 void Stream::refill() {
-  const auto block = philox_block(key_, position_ / 4);
-  std::copy(block.begin(), block.end(), block_.begin());
+  // Twice as many words each time in a row: a stream that is asked for few computes few.
+  const bool in_a_row = ahead_size_ > 0 && position_ == ahead_from_ + ahead_size_;
+  ahead_size_ = in_a_row ? std::min(2 * ahead_size_, most_ahead) : 4;
+  ahead_from_ = position_ / 4 * 4;
+  if (ahead_size_ == 4) {
+    const auto block = philox_block(key_, position_ / 4);
+    for (std::size_t k = 0; k < 4; ++k) ahead_[k] = block[k];
+  } else {
+    write_words(key_, position_ / 4, ahead_size_ / 4, ahead_.data());
+  }
 }
 
-void Stream::skip(std::uint64_t words) {
-  position_ += words;
-  if (position_ % 4 != 0) refill();
-}
+void Stream::skip(std::uint64_t words) { position_ += words; }
 
 std::uint64_t Stream::bits() {
-  const std::uint64_t slot = position_ % 4;
-  if (slot == 0) refill();
-  ++position_;
-  return block_[slot];
+  if (position_ - ahead_from_ >= ahead_size_) refill();
+  return ahead_[position_++ - ahead_from_];
 }
 
 double Stream::uniform() { return (static_cast<double>(bits() >> 12) + 0.5) * 0x1p-52; }

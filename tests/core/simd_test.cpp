@@ -36,6 +36,31 @@ void expect_same_bits(const Vector& a, const Vector& b, const std::string& where
         << where << ", entry " << j;
 }
 
+TEST(Words, DrawnInARowOrAfterSkipsAreThoseOfTheirPositions) {
+  static constexpr std::uint64_t many = 1000;
+  const StreamKey key{.seed = 2, .run = 7, .purpose = Purpose::data, .path = 11};
+  const auto in_a_row = under_each_set([&] {
+    Stream stream(key);
+    Vector words(many);
+    for (double& w : words) w = std::bit_cast<double>(stream.bits());
+    return words;
+  });
+  for (const auto& [set, words] : in_a_row)
+    for (std::uint64_t j = 0; j < many; ++j) {
+      Stream alone(key);
+      alone.skip(j);
+      ASSERT_EQ(std::bit_cast<std::uint64_t>(words[static_cast<Index>(j)]), alone.bits())
+          << set << ", word " << j;
+    }
+  const Vector& words = in_a_row.front().second;
+  Stream stream(key), choice({.seed = 3});
+  while (stream.position() + 200 < many) {
+    if (choice.bernoulli(0.1)) stream.skip(static_cast<std::uint64_t>(choice.below(100)));
+    const auto at = static_cast<Index>(stream.position());
+    ASSERT_EQ(std::bit_cast<std::uint64_t>(words[at]), stream.bits()) << at;
+  }
+}
+
 TEST(Normals, FilledAtOnceHaveBitsOfNormalsOneByOne) {
   static constexpr Index many = 1 << 16;
   for (const auto& [set, all] : under_each_set([] {

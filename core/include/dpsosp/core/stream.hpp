@@ -43,7 +43,7 @@ struct StreamKey {
 /// floating-point noise reproduces results; it is not a defence against attacks on floating point.
 class Stream {
  public:
-  explicit Stream(StreamKey key) : key_(key) {}
+  explicit Stream(StreamKey key) : key_(key) {}  // NOLINT(*-member-init): ahead_ is written first
 
   const StreamKey& key() const { return key_; }
   /// Number of 64-bit words drawn so far.
@@ -89,9 +89,12 @@ class Stream {
  private:
   void refill();
 
+  static constexpr std::size_t most_ahead = 64;  // words
   StreamKey key_;
   std::uint64_t position_ = 0;
-  std::array<std::uint64_t, 4> block_{};
+  std::uint64_t ahead_from_ = 0;  // position of ahead_[0]
+  std::size_t ahead_size_ = 0;
+  std::array<std::uint64_t, 2 * most_ahead> ahead_;  // the rest is room to write in
 };
 
 /// Φ^{-1}(p) for p in (0, 1/2], from IEEE operations alone.
