@@ -58,14 +58,16 @@ void Progress::start(std::size_t total, std::size_t stored, std::size_t failed) 
   stored_ = stored;
   failed_ = failed;
   done_ = stored;
+  work_ = {};
   shown_done_ = total + 1;
   started_ = clock_();
   show(true);
 }
 
-void Progress::advance(bool failed) {
+void Progress::advance(bool failed, const Work& work) {
   const std::scoped_lock lock(mutex_);
   ++done_;
+  work_ = work;
   if (failed) ++failed_;
   show(false);
 }
@@ -108,10 +110,12 @@ std::string Progress::state(double now) const {
   if (computed > 0 && elapsed > 0)
     text += fmt::format(", {:.3g}/s", static_cast<double>(computed) / elapsed);
   text += fmt::format(", {} elapsed", duration_text(elapsed));
-  if (computed > 0 && done_ < total_)
-    text += fmt::format(", {} left",
-                        duration_text(elapsed * static_cast<double>(total_ - done_) /
-                                      static_cast<double>(computed)));
+  if (computed > 0 && done_ < total_) {
+    const double left = work_.done > 0
+                            ? work_.left / work_.done
+                            : static_cast<double>(total_ - done_) / static_cast<double>(computed);
+    text += fmt::format(", {} left", duration_text(elapsed * left));
+  }
   return text;
 }
 

@@ -79,6 +79,12 @@ Provenance provenance() {
           .started = ""};
 }
 
+double thread_cpu_seconds() {
+  timespec used{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
+}
+
 std::string utc_now() {
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
 }
@@ -102,7 +108,8 @@ void to_json(nlohmann::json& out, const Provenance& p) {
          {"numbers_version", p.numbers_version},
          {"seed", p.seed},
          {"started", p.started},
-         {"wall_seconds", p.wall_seconds}};
+         {"wall_seconds", p.wall_seconds},
+         {"cpu_seconds", p.cpu_seconds}};
 }
 
 }  // namespace dpsosp

@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <csignal>
 #include <exception>
+#include <iterator>
 #include <mutex>
 #include <optional>
 #include <stop_token>
@@ -21,6 +22,7 @@
 
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/loop_order.hpp"
+#include "job_queue.hpp"
 
 namespace dpsosp {
 namespace {
@@ -101,13 +103,27 @@ class FirstError {
   std::atomic<bool> any_{false};
 };
 
-/// Computes one run, stores it and returns its status.
-RunStatus run_one(Store& store, const RunKey& key, const Compute& compute, Provenance provenance) {
+/// What jobs of like cost have in common: all but their seeds.
+std::string kind_of(const RunKey& key) {
+  json description = key.description();
+  description.erase("seed");
+  description.erase("data_seed");
+  return description.dump();
+}
+
+struct Done {
+  RunStatus status;
+  std::optional<double> cpu_seconds;  // none where another process has computed it
+};
+
+/// Computes one run and stores it.
+Done run_one(Store& store, const RunKey& key, const Compute& compute, Provenance provenance) {
   const json description = key.description();
   provenance.numbers_version = field_text(description, "numbers_version");
   provenance.seed = field_text(description, "seed");
   provenance.started = utc_now();
   const auto start = std::chrono::steady_clock::now();
+  const double cpu_start = thread_cpu_seconds();
   StoredRun run{.key = key, .status = RunStatus::finished, .reason = "", .result = nullptr};
   const auto failed = [&run](std::string reason) {
     run.status = RunStatus::failed;
@@ -124,8 +140,9 @@ RunStatus run_one(Store& store, const RunKey& key, const Compute& compute, Prove
   }
   provenance.wall_seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  provenance.cpu_seconds = thread_cpu_seconds() - cpu_start;
   store.put(run, provenance);
-  return run.status;
+  return {run.status, provenance.cpu_seconds};
 }
 
 /// The status of a run that need not be computed.
@@ -169,17 +186,23 @@ std::vector<StoredRun> run_jobs(Store& store,
 
   const Provenance origin = pending.empty() ? Provenance{} : provenance();
   FirstError error;
-  std::atomic<std::size_t> next{0};
+  std::vector<std::string> kinds;
+  std::ranges::transform(
+      pending, std::back_inserter(kinds), [](const RunKey* key) { return kind_of(*key); });
+  JobQueue queue(kinds);
   const auto work = [&](int) {
-    for (std::size_t k = next++; k < pending.size(); k = next++) {
-      if (error.any() || interrupted) return;
+    while (!error.any() && !interrupted) {
+      const std::optional<std::size_t> k = queue.next();
+      if (!k) return;
       try {
         // Another process may have stored it since.
-        std::optional<RunStatus> status = settled(store, *pending[k], options.retry_failed);
-        if (!status) status = run_one(store, *pending[k], compute, origin);
-        progress.advance(status == RunStatus::failed);
+        const std::optional<RunStatus> stored = settled(store, *pending[*k], options.retry_failed);
+        const Done done =
+            stored ? Done{*stored, std::nullopt} : run_one(store, *pending[*k], compute, origin);
+        queue.finished(*k, done.cpu_seconds);
+        progress.advance(done.status == RunStatus::failed, queue.work());
       } catch (...) {
-        error.keep(k, std::current_exception());
+        error.keep(*k, std::current_exception());
       }
     }
   };

@@ -25,7 +25,8 @@ using nlohmann::json;
 namespace fs = std::filesystem;
 
 constexpr int application_id = 0x64707370;  // "dpsp"; makes file(1) and us know the format
-constexpr int schema_version = 2;  // 1 had no digests; it is read, and brought up by writing
+// 1 had no digests, 2 no CPU seconds; both are read, and brought up by writing
+constexpr int schema_version = 3;
 constexpr int busy_milliseconds =
     60000;  // longer than another process needs to merge a large store
 
@@ -48,7 +49,8 @@ constexpr const char* schema = R"(
     numbers_version TEXT NOT NULL,
     seed TEXT NOT NULL,
     started TEXT NOT NULL,
-    wall_seconds REAL NOT NULL) STRICT;)";
+    wall_seconds REAL NOT NULL,
+    cpu_seconds REAL NOT NULL) STRICT;)";
 
 /// A URI that opens the file without the side files that WAL needs.
 std::string immutable_uri(const fs::path& file) {
@@ -129,13 +131,14 @@ class Store::Database {
   }
 
   /// Of a query: the digest, or nothing where the store has none.
-  std::string_view digest_column() const { return has_digests_ ? "digest" : "''"; }
+  std::string_view digest_column() const { return version_ >= 2 ? "digest" : "''"; }
+  std::string_view cpu_column() const { return version_ >= 3 ? "cpu_seconds" : "wall_seconds"; }
 
   /// The run in columns first … first + 3 (status, reason, result, digest).
   StoredRun run_from(SQLite::Statement& row, const RunKey& key, int first) const {
     const std::string status = row.getColumn(first), reason = row.getColumn(first + 1),
                       result = row.getColumn(first + 2);
-    if (has_digests_ &&
+    if (version_ >= 2 &&
         row.getColumn(first + 3).getString() != digest_of(key.hash(), status, reason, result))
       damaged(key.hash());
     return {.key = key,
@@ -175,7 +178,7 @@ class Store::Database {
                  digest_of(run.key.hash(), status, run.reason, result));
     row.exec();
     SQLite::Statement origin(
-        db, "INSERT OR REPLACE INTO provenance VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+        db, "INSERT OR REPLACE INTO provenance VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     SQLite::bind(origin,
                  run.key.hash(),
                  p.build.program_version,
@@ -187,7 +190,8 @@ class Store::Database {
                  p.numbers_version,
                  p.seed,
                  p.started,
-                 p.wall_seconds);
+                 p.wall_seconds,
+                 p.cpu_seconds);
     origin.exec();
   }
 
@@ -252,7 +256,7 @@ class Store::Database {
                       file_.string(),
                       version,
                       schema_version));
-    has_digests_ = version > 1;
+    version_ = version;
     return Content::ours;
   }
 
@@ -296,15 +300,24 @@ class Store::Database {
       connection_->exec(schema);
       connection_->exec(fmt::format("PRAGMA application_id = {}", application_id));
       connection_->exec(fmt::format("PRAGMA user_version = {}", schema_version));
-      has_digests_ = true;
-    } else if (!has_digests_) {
-      add_digests(*connection_);
+      version_ = schema_version;
+    } else {
+      bring_up(*connection_);
     }
     transaction.commit();
   }
 
-  /// Makes a store of version 1 one of this version.
-  void add_digests(SQLite::Database& db) {
+  /// Makes a store of an older version one of this version.
+  void bring_up(SQLite::Database& db) {
+    if (version_ == schema_version) return;
+    if (version_ < 2) add_digests(db);
+    db.exec("ALTER TABLE provenance ADD COLUMN cpu_seconds REAL NOT NULL DEFAULT 0");
+    db.exec("UPDATE provenance SET cpu_seconds = wall_seconds");
+    db.exec(fmt::format("PRAGMA user_version = {}", schema_version));
+    version_ = schema_version;
+  }
+
+  static void add_digests(SQLite::Database& db) {
     db.exec("ALTER TABLE runs ADD COLUMN digest TEXT NOT NULL DEFAULT ''");
     SQLite::Statement row(db, "SELECT key, status, reason, result FROM runs");
     SQLite::Statement update(db, "UPDATE runs SET digest = ? WHERE key = ?");
@@ -315,8 +328,6 @@ class Store::Database {
       update.exec();
       update.reset();
     }
-    db.exec(fmt::format("PRAGMA user_version = {}", schema_version));
-    has_digests_ = true;
   }
 
   void open_for_reading() {
@@ -345,7 +356,7 @@ class Store::Database {
 
   fs::path file_;
   std::unique_ptr<SQLite::Database> connection_;
-  bool has_digests_ = true;
+  int version_ = schema_version;
   std::mutex mutex_;
 };
 
@@ -393,9 +404,10 @@ void Store::each(const std::function<void(const StoredRun&, const Provenance&)>&
         db,
         fmt::format("SELECT runs.key, description, status, reason, result, {}, program_version, "
                     "binary, compiler, flags, instruction_set, cpu, numbers_version, seed, "
-                    "started, wall_seconds "
+                    "started, wall_seconds, {} "
                     "FROM runs JOIN provenance ON provenance.key = runs.key ORDER BY runs.key",
-                    database_->digest_column()));
+                    database_->digest_column(),
+                    database_->cpu_column()));
     while (row.executeStep()) {
       const RunKey key = database_->key_from(row);
       visit(database_->run_from(row, key, 2),
@@ -404,7 +416,8 @@ void Store::each(const std::function<void(const StoredRun&, const Provenance&)>&
              .numbers_version = row.getColumn(12),
              .seed = row.getColumn(13),
              .started = row.getColumn(14),
-             .wall_seconds = row.getColumn(15)});
+             .wall_seconds = row.getColumn(15),
+             .cpu_seconds = row.getColumn(16)});
     }
   });
 }

@@ -193,8 +193,8 @@ TimeEstimate estimate_time(const std::vector<json>& jobs, const std::filesystem:
     Store(file, Store::Access::read_only).each([&](const StoredRun& run, const Provenance& p) {
       stored.insert(run.key.hash());
       const auto kind = kind_and_size(run.key.description());
-      if (kind && p.wall_seconds > 0)
-        seen[kind->first].emplace_back(kind->second, std::log(p.wall_seconds));
+      if (kind && p.cpu_seconds > 0)
+        seen[kind->first].emplace_back(kind->second, std::log(p.cpu_seconds));
     });
   std::map<std::string, Size> laws;
   for (const auto& [kind, runs] : seen) laws[kind] = time_law(runs);
@@ -436,10 +436,10 @@ std::vector<std::filesystem::path> write_sweep_tables(const Store& store,
 
   std::set<std::string> wanted;
   for (const json& job : jobs_of(sweep)) wanted.insert(RunKey(job).hash());
-  std::string timings = "run,wall_seconds\r\n";
+  std::string timings = "run,cpu_seconds\r\n";
   store.each([&](const StoredRun& run, const Provenance& p) {
     if (wanted.contains(run.key.hash()))
-      timings += fmt::format("{},{}\r\n", run.key.hash(), p.wall_seconds);
+      timings += fmt::format("{},{}\r\n", run.key.hash(), p.cpu_seconds);
   });
   write("timings.csv", timings);
   return files;

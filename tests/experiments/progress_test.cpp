@@ -77,6 +77,14 @@ TEST(Progress, OverwritesOneLineOnTerminal) {
   EXPECT_EQ(w.written, expected);
 }
 
+TEST(Progress, TellsTimeLeftByWorkNotByRuns) {
+  Watched w(ProgressStyle::lines);
+  w.progress.start(100, 0, 0);
+  w.now += 60;
+  for (int k = 0; k < 90; ++k) w.progress.advance(false, {.done = 30, .left = 300});
+  EXPECT_EQ(w.written.back(), "90/100 runs, 1.5/s, 1m00s elapsed, 10m00s left\n");
+}
+
 TEST(Progress, TruncatesLiveLineToTerminalWidth) {
   Watched w(ProgressStyle::live, 24);
   w.progress.start(1000000, 900000, 800000);

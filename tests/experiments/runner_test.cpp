@@ -181,6 +181,8 @@ TEST(RunJobs, RecordsProvenanceOfEachRun) {
     EXPECT_EQ(p.numbers_version, R"({"spider":2})");
     EXPECT_EQ(p.started.size(), 20U);
     EXPECT_GE(p.wall_seconds, 0.02);
+    EXPECT_GE(p.wall_seconds, p.cpu_seconds);
+    EXPECT_GT(p.cpu_seconds, 0);
     EXPECT_EQ(p.build, provenance().build);
   });
 }

@@ -43,14 +43,14 @@ TEST(StoreFile, RejectsOtherVersionNamingBoth) {
   const TemporaryFolder folder;
   const fs::path file = folder / "s.sqlite";
   { const Store store(file); }
-  SQLite::Database(file, SQLite::OPEN_READWRITE).exec("PRAGMA user_version = 3");
+  SQLite::Database(file, SQLite::OPEN_READWRITE).exec("PRAGMA user_version = 4");
   for (const auto access : {Store::Access::read_write, Store::Access::read_only})
     EXPECT_EQ(
         refusal_of([&] { Store(file, access); }),
         "store: " + file.string() +
-            " has version 3, this program writes version 2; use the program that wrote it, or "
+            " has version 4, this program writes version 3; use the program that wrote it, or "
             "start a new store");
-  SQLite::Database(file, SQLite::OPEN_READWRITE).exec("PRAGMA user_version = 2");
+  SQLite::Database(file, SQLite::OPEN_READWRITE).exec("PRAGMA user_version = 3");
   EXPECT_EQ(refusal_of([&] { Store{file}; }), "");
 }
 
@@ -60,14 +60,33 @@ TEST(StoreFile, ReadsAndUpgradesStoreWithoutDigests) {
   const StoredRun run = finished_run({{"seed", 1}}, {{"value", 0.5}});
   Store(file).put(run, provenance());
   SQLite::Database(file, SQLite::OPEN_READWRITE)
-      .exec("ALTER TABLE runs DROP COLUMN digest; PRAGMA user_version = 1");
+      .exec(
+          "ALTER TABLE runs DROP COLUMN digest; ALTER TABLE provenance DROP COLUMN cpu_seconds; "
+          "PRAGMA user_version = 1");
   EXPECT_EQ(Store(file, Store::Access::read_only).find(run.key).value().result, run.result);
   Store(file).put(finished_run({{"seed", 2}}, 2), provenance());
   SQLite::Database db(file, SQLite::OPEN_READWRITE);
-  EXPECT_EQ(db.execAndGet("PRAGMA user_version").getInt(), 2);
+  EXPECT_EQ(db.execAndGet("PRAGMA user_version").getInt(), 3);
   EXPECT_EQ(Store(file).find(run.key).value().result, run.result);
   db.exec("UPDATE runs SET result = replace(result, '0.5', '0.4')");
   EXPECT_NE(refusal_of([&] { Store(file).find(run.key); }).find("is damaged"), std::string::npos);
+}
+
+TEST(StoreFile, TakesWallSecondsForCpuSecondsOfOlderStore) {
+  const TemporaryFolder folder;
+  const fs::path file = folder / "s.sqlite";
+  Store(file).put(finished_run({{"seed", 1}}, 1), Provenance{.wall_seconds = 7, .cpu_seconds = 5});
+  const auto cpu_seconds = [&](Store::Access access) {
+    double seen = 0;
+    Store(file, access).each([&](const StoredRun&, const Provenance& p) { seen = p.cpu_seconds; });
+    return seen;
+  };
+  EXPECT_EQ(cpu_seconds(Store::Access::read_only), 5);
+  SQLite::Database(file, SQLite::OPEN_READWRITE)
+      .exec("ALTER TABLE provenance DROP COLUMN cpu_seconds; PRAGMA user_version = 2");
+  EXPECT_EQ(cpu_seconds(Store::Access::read_only), 7);
+  EXPECT_EQ(cpu_seconds(Store::Access::read_write), 7);
+  EXPECT_EQ(SQLite::Database(file).execAndGet("PRAGMA user_version").getInt(), 3);
 }
 
 TEST(StoreFile, RejectsForeignFileAndLeavesItUntouched) {

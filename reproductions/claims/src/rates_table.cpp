@@ -78,7 +78,7 @@ plots::Table rates_table(const Runs& runs, const Study& study) {
 std::string rate_timings(const Store& store, const Study& study) {
   std::map<std::string, double> seconds;
   store.each([&](const StoredRun& run, const Provenance& p) {
-    seconds.emplace(run.key.hash(), p.wall_seconds);
+    seconds.emplace(run.key.hash(), p.cpu_seconds);
   });
   std::string csv = "sweep,part,arm,cell,runs,median_seconds,total_seconds\r\n";
   for (const std::string& name : rate_sweeps(study)) {

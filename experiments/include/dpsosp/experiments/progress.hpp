@@ -15,6 +15,12 @@ enum class ProgressStyle {
   live,   ///< one line that is written over
 };
 
+/// CPU seconds of the runs that were computed and of those to come.
+struct Work {
+  double done = 0;
+  double left = 0;
+};
+
 /// `live` if standard error is a terminal, else `lines`; `quiet` if asked.
 ProgressStyle progress_style(bool quiet);
 
@@ -35,7 +41,8 @@ class Progress {
   /// \param failed  how many of the stored ones failed.
   void start(std::size_t total, std::size_t stored, std::size_t failed);
   /// One more run is done.
-  void advance(bool failed);
+  /// \param work  tells the time left; without it, every run counts alike
+  void advance(bool failed, const Work& work = {});
   /// Some time has passed. Call it about once a second, so that a long run does not look dead.
   void tick();
   /// No more runs will come; shows the last state.
@@ -54,6 +61,7 @@ class Progress {
   std::size_t stored_ = 0;
   std::size_t failed_ = 0;
   std::size_t done_ = 0;
+  Work work_;
   std::size_t shown_done_ = 0;
   std::size_t shown_tenth_ = 0;
   double started_ = 0;

@@ -27,11 +27,15 @@ struct Provenance {
   std::string seed;             ///< JSON text of the description's seed; may be empty
   std::string started;          ///< UTC, 2026-01-31T23:59:59Z
   double wall_seconds = 0;
+  double cpu_seconds = 0;  ///< of the thread that led the run
 };
 
 /// The running program on this machine; the fields of a run are left empty.
 /// Reads files of the system: call it once and copy the result.
 Provenance provenance();
+
+/// CPU seconds that the calling thread has used.
+double thread_cpu_seconds();
 
 /// "2026-01-31T23:59:59Z"
 std::string utc_now();
