@@ -12,6 +12,7 @@
 
 #include "commands.hpp"
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/memory.hpp"
 #include "dpsosp/experiments/provenance.hpp"
 #include "dpsosp/experiments/runner.hpp"
 #include "dpsosp/privacy/accounting/event.hpp"
@@ -94,6 +95,7 @@ int written(int code) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  dpsosp::keep_freed_memory();
   try {
     return written(dispatch({argv + 1, argv + argc}));
   } catch (const dpsosp::UnsupportedError& error) {

@@ -95,7 +95,8 @@ void normals_of(const std::uint64_t* words, std::size_t count, double* z) {
     }
   }
   if (tails == 0) return;
-  std::fill_n(tail_words.begin() + static_cast<std::ptrdiff_t>(tails), lanes, 0);
+  constexpr std::uint64_t harmless = std::uint64_t{1} << 63;  // 0 would look like a far tail
+  std::fill_n(tail_words.begin() + static_cast<std::ptrdiff_t>(tails), lanes, harmless);
   HWY_ALIGN std::array<double, HWY_MAX_BYTES / sizeof(double)> found;
   for (std::size_t j = 0; j < tails; j += lanes) {
     const WordV word = hn::Load(dw, tail_words.data() + j);
@@ -117,7 +118,7 @@ void write(const StreamKey& key,
            double* out,
            std::size_t count,
            Onto onto) {
-  HWY_ALIGN std::array<std::uint64_t, chunk + 4 * group_blocks + padding> words;
+  HWY_ALIGN std::array<std::uint64_t, chunk + 4 * most_blocks_together + padding> words;
   HWY_ALIGN std::array<double, chunk + padding> z;
   while (count > 0) {
     const std::size_t slot = position % 4;

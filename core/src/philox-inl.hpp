@@ -49,9 +49,8 @@ HWY_INLINE void multiply(PhiloxV x, PhiloxV& high, PhiloxV& low) {
   low = hn::Or(hn::ShiftLeft<32>(right), hn::And(first, lower_half));
 }
 
-/// Vectors of counters whose chains of products overlap.
-constexpr std::size_t chains = 2;
-
+/// `chains` vectors of counters, whose products overlap.
+template <std::size_t chains>
 HWY_INLINE void philox_group(const StreamKey& key, std::uint64_t first, std::uint64_t* words) {
   std::array<std::array<PhiloxV, 4>, chains> c;
   for (std::size_t j = 0; j < chains; ++j)
@@ -79,23 +78,22 @@ HWY_INLINE void philox_group(const StreamKey& key, std::uint64_t first, std::uin
         c[j][0], c[j][1], c[j][2], c[j][3], philox_tag, words + 4 * philox_lanes * j);
 }
 
-constexpr std::size_t group_blocks = chains * philox_lanes;
-static_assert(group_blocks <= most_blocks_together);
-constexpr std::size_t group_pays = 5;  // blocks
-#else
-constexpr std::size_t group_blocks = 1, group_pays = 2;
-HWY_INLINE void philox_group(const StreamKey&, std::uint64_t, std::uint64_t*) {}
+static_assert(2 * philox_lanes <= most_blocks_together);
 #endif
 
-/// Writes the words of `blocks` blocks from block `first` on, and spoils up to 4·(group_blocks − 1)
-/// words beyond them.
+/// Writes the words of `blocks` blocks from block `first` on, and spoils up to
+/// 4·(most_blocks_together − 1) words beyond them.
 HWY_INLINE void philox_words(const StreamKey& key,
                              std::uint64_t first,
                              std::size_t blocks,
                              std::uint64_t* words) {
   std::size_t b = 0;
-  if (group_blocks > 1)
-    for (; b + group_pays <= blocks; b += group_blocks) philox_group(key, first + b, words + 4 * b);
+#if HWY_TARGET == HWY_AVX3
+  constexpr std::size_t pays = 3;  // blocks in a vector
+  for (; b + philox_lanes + pays <= blocks; b += 2 * philox_lanes)
+    philox_group<2>(key, first + b, words + 4 * b);
+  for (; b + pays <= blocks; b += philox_lanes) philox_group<1>(key, first + b, words + 4 * b);
+#endif
   for (; b < blocks; ++b) {
     const auto block = philox_block(key, first + b);
     for (std::size_t k = 0; k < 4; ++k) words[4 * b + k] = block[k];  // copied whole, a call each

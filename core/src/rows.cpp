@@ -20,13 +20,25 @@ HWY_BEFORE_NAMESPACE();
 namespace dpsosp::HWY_NAMESPACE {
 namespace {
 
-// out[k] = ⟨rows[k], w⟩ for `count` rows, while the rows after them are fetched.
-template <std::size_t count>
-void dot_some(const double* const* rows,
+struct Product {
+  Lanes operator()(Lanes w, Lanes entry) const { return hn::Mul(w, entry); }
+};
+
+struct SquareOfSum {
+  Lanes operator()(Lanes w, Lanes entry) const {
+    const Lanes sum = hn::Add(w, entry);
+    return hn::Mul(sum, sum);
+  }
+};
+
+// out[k] = Σ_j term(w[j], rows[k][j]) for `count` rows, while the rows after them are fetched.
+template <class Term, std::size_t count>
+void sum_some(const double* const* rows,
               const double* const* next,
               const double* w,
               std::size_t d,
               double* out) {
+  const Term term;
   std::array<PartialSums, count> sums;
   for (PartialSums& row : sums) row = zero_sums();
   std::size_t j = 0;
@@ -36,7 +48,7 @@ void dot_some(const double* const* rows,
       const std::size_t at = j + part * lanes;
       const Lanes here = hn::LoadU(tag, w + at);
       for (std::size_t k = 0; k < count; ++k)
-        sums[k][part] = hn::Add(sums[k][part], hn::Mul(here, hn::LoadU(tag, rows[k] + at)));
+        sums[k][part] = hn::Add(sums[k][part], term(here, hn::LoadU(tag, rows[k] + at)));
     }
   }
   if (j < d) {
@@ -46,21 +58,30 @@ void dot_some(const double* const* rows,
       const std::size_t left = std::min(lanes, d - at);
       const Lanes here = load_first(w + at, left);
       for (std::size_t k = 0; k < count; ++k)
-        sums[k][part] = hn::Add(sums[k][part], hn::Mul(here, load_first(rows[k] + at, left)));
+        sums[k][part] = hn::Add(sums[k][part], term(here, load_first(rows[k] + at, left)));
     }
   }
   for (std::size_t k = 0; k < count; ++k) out[k] = total(sums[k]);
 }
 
-void dot_all(Rows rows, const double* w, std::size_t d, double* out) {
+template <class Term>
+void sum_all(Rows rows, const double* w, std::size_t d, double* out) {
   constexpr std::size_t group = 4;
   std::size_t k = 0;
   for (; k + group <= rows.size(); k += group) {
     const bool more = k + 2 * group <= rows.size();
-    dot_some<group>(&rows[k], &rows[more ? k + group : k], w, d, out + k);
+    sum_some<Term, group>(&rows[k], &rows[more ? k + group : k], w, d, out + k);
   }
-  for (; k + 2 <= rows.size(); k += 2) dot_some<2>(&rows[k], &rows[k], w, d, out + k);
-  for (; k < rows.size(); ++k) dot_some<1>(&rows[k], &rows[k], w, d, out + k);
+  for (; k + 2 <= rows.size(); k += 2) sum_some<Term, 2>(&rows[k], &rows[k], w, d, out + k);
+  for (; k < rows.size(); ++k) sum_some<Term, 1>(&rows[k], &rows[k], w, d, out + k);
+}
+
+void dot_all(Rows rows, const double* w, std::size_t d, double* out) {
+  sum_all<Product>(rows, w, d, out);
+}
+
+void shifted_square_norms(Rows rows, const double* shift, std::size_t d, double* out) {
+  sum_all<SquareOfSum>(rows, shift, d, out);
 }
 
 template <std::size_t count>
@@ -130,6 +151,7 @@ HWY_AFTER_NAMESPACE();
 namespace dpsosp {
 
 HWY_EXPORT(dot_all);
+HWY_EXPORT(shifted_square_norms);
 HWY_EXPORT(add_all);
 HWY_EXPORT(outer_all);
 
@@ -137,6 +159,12 @@ void dot_rows(Rows rows, ConstVectorRef w, VectorRef out) {
   choose_instruction_set();
   HWY_DYNAMIC_DISPATCH(dot_all)
   (rows, w.data(), static_cast<std::size_t>(w.size()), out.data());
+}
+
+void squared_norms_of_shifted_rows(Rows rows, ConstVectorRef shift, VectorRef out) {
+  choose_instruction_set();
+  HWY_DYNAMIC_DISPATCH(shifted_square_norms)
+  (rows, shift.data(), static_cast<std::size_t>(shift.size()), out.data());
 }
 
 void add_rows(Rows rows, ConstVectorRef weights, VectorRef out) {

@@ -4,13 +4,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <utility>
 
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/factorisation.hpp"
 #include "dpsosp/evaluator/hessian_operator.hpp"
 #include "dpsosp/evaluator/lanczos.hpp"
-#include "restarted_lanczos.hpp"
+#include "least_eigenpair.hpp"
 
 namespace dpsosp {
 namespace {
@@ -42,21 +41,6 @@ EvaluationStatus diagonal(const Objective& objective, ConstVectorRef x, Certific
   return EvaluationStatus::ok;
 }
 
-/// Whether λ_min(A) ≥ bound, up to what is taken from it: Cholesky's factorisation is the proof.
-struct ProvenBound {
-  bool holds = false;
-  double value = 0;
-};
-ProvenBound prove_bound(const Matrix& a, double bound) {
-  const auto d = static_cast<double>(a.rows());
-  const double trace = a.trace() - d * bound;
-  const double rounding = (d + 2) * std::numeric_limits<double>::epsilon() * std::abs(trace);
-  if (!std::isfinite(rounding)) return {};
-  Matrix shifted = a;
-  shifted.diagonal().array() -= bound - 2 * rounding;
-  return {positive_definite(std::move(shifted)), bound - 4 * rounding};
-}
-
 EvaluationStatus dense(HessianOperator& hessian,
                        const CertificateOptions& options,
                        Certificate& c) {
@@ -65,19 +49,12 @@ EvaluationStatus dense(HessianOperator& hessian,
   if (hessian.asymmetry() > asymmetry_limit * hessian.norm())
     return EvaluationStatus::asymmetric_hessian;
   c.rounding_allowance = hessian.rounding();
-  if (h.rows() > dense_estimate_limit) {
-    // a Ritz value from above, and a proof that nothing is below
-    constexpr double tolerance = 1e-11;
-    const RestartedRitz ritz = restarted_lanczos(
-        hessian, {.tolerance = tolerance, .max_products = h.rows(), .key = options.key}, Vector());
-    if (ritz.converged) {
-      const ProvenBound lower = prove_bound(h, ritz.value - ritz.residual);
-      if (lower.holds) {
-        c.lambda_min = ritz.value;
-        c.residual = ritz.residual;
-        c.lambda_min_lower = lower.value - c.rounding_allowance;
-        return EvaluationStatus::ok;
-      }
+  if (h.rows() > few_eigenvalues && hessian.norm() > 0) {
+    if (const auto least = least_eigenpair(hessian, options.key)) {
+      c.lambda_min = least->value;
+      c.residual = least->residual;
+      c.lambda_min_lower = least->lower - c.rounding_allowance;
+      return EvaluationStatus::ok;
     }
   }
   const SymmetricEigen eigen = symmetric_eigen(h);

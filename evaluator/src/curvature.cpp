@@ -6,6 +6,7 @@
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/factorisation.hpp"
 #include "dpsosp/evaluator/hessian_operator.hpp"
+#include "least_eigenpair.hpp"
 #include "restarted_lanczos.hpp"
 
 namespace dpsosp {
@@ -26,6 +27,8 @@ void check(const Objective& objective, const CurvatureOptions& options, const Ve
            "0 or the dimension");
 }
 
+constexpr Index factored_dimension = 512;  // beyond it products cost less than Cholesky's factors
+
 /// Whether the matrix costs less than the products that a restarted Lanczos method takes at least.
 bool pays_as_matrix(const Objective& objective) {
   constexpr Index most = 2048;  // 32 MB
@@ -33,14 +36,33 @@ bool pays_as_matrix(const Objective& objective) {
   return d <= dense_estimate_limit || (d <= most && objective.hessian_cost() <= krylov_dimension);
 }
 
-void dense(HessianOperator& hessian, CurvatureEstimate& estimate) {
+void all_eigenvalues(HessianOperator& hessian, CurvatureEstimate& estimate) {
   const SymmetricEigen eigen = symmetric_eigen(hessian.matrix());
   const auto v = eigen.vectors.col(0);
-  estimate.method = CurvatureMethod::dense;
   estimate.lambda_min = eigen.values[0];
   estimate.residual = (hessian.matrix() * v - eigen.values[0] * v).stableNorm();
-  estimate.converged = true;
   estimate.direction = v;
+}
+
+/// From the whole matrix. \return whether it is worth it or came to an end
+bool dense(HessianOperator& hessian,
+           const CurvatureOptions& options,
+           const Vector& warm_start,
+           CurvatureEstimate& estimate) {
+  estimate.method = CurvatureMethod::dense;
+  estimate.converged = true;
+  const Index d = hessian.dimension();
+  if (d > few_eigenvalues && d <= factored_dimension && hessian.norm() > 0) {
+    if (auto least = least_eigenpair(hessian, options.key, warm_start)) {
+      estimate.lambda_min = least->value;
+      estimate.residual = least->residual;
+      estimate.direction = std::move(least->direction);
+      return true;
+    }
+  }
+  if (d > dense_estimate_limit) return false;
+  all_eigenvalues(hessian, estimate);
+  return true;
 }
 
 void diagonal(const Objective& objective, ConstVectorRef x, CurvatureEstimate& estimate) {
@@ -68,7 +90,7 @@ void estimate_at(HessianOperator& hessian,
       estimate.status = EvaluationStatus::asymmetric_hessian;
       return;
     }
-    if (x.size() <= dense_estimate_limit) return dense(hessian, estimate);
+    if (dense(hessian, options, warm_start, estimate)) return;
   }
   RestartedRitz ritz = restarted_lanczos(hessian, options, warm_start);
   estimate.method = CurvatureMethod::lanczos;

@@ -34,7 +34,11 @@ bool sum_of_squares_within(const LanczosFactorization& f, double lambda, double 
 }  // namespace
 
 LanczosFactorization lanczos(HessianOperator& hessian, ConstVectorRef start, Index steps) {
-  const Index d = hessian.dimension();
+  return lanczos([&](ConstVectorRef v, VectorRef out) { hessian.apply(v, out); }, start, steps);
+}
+
+LanczosFactorization lanczos(const LinearMap& map, ConstVectorRef start, Index steps) {
+  const Index d = start.size();
   const Index k = std::min(steps, d);
   LanczosFactorization f{
       .diagonal = Vector::Zero(k), .off_diagonal = Vector::Zero(k), .basis = Matrix(d, k)};
@@ -46,7 +50,7 @@ LanczosFactorization lanczos(HessianOperator& hessian, ConstVectorRef start, Ind
   while (done < k) {
     const Index j = done++;
     const auto v = f.basis.leftCols(j + 1);
-    hessian.apply(f.basis.col(j), w);
+    map(f.basis.col(j), w);
     h.head(j + 1).noalias() = v.transpose() * w;
     f.diagonal[j] = h[j];
     if (j > 0) squares += std::pow(h[j - 1] - f.off_diagonal[j - 1], 2);

@@ -46,18 +46,25 @@ class RestartedLanczos : public Spectra::SymEigsSolver<ShiftedHessian> {
 
 }  // namespace
 
+Vector lanczos_start(Index dimension, const StreamKey& key, const Vector& warm_start) {
+  Vector v(dimension);
+  Stream(key).fill_normal(1.0, v);
+  v.normalize();
+  const double length = warm_start.size() == 0 ? 0.0 : warm_start.stableNorm();
+  if (std::isfinite(length) && length > 0) v = warm_start / length + random_share * v;
+  return v;
+}
+
 RestartedRitz restarted_lanczos(HessianOperator& hessian,
                                 const CurvatureOptions& options,
                                 const Vector& warm_start) {
   const Index d = hessian.dimension();
   Vector v(d), w(d);
-  Stream(options.key).fill_normal(1.0, v);
-  v.normalize();
+  v = lanczos_start(d, options.key, {});
   hessian.apply(v, w);
   const double scale = w.stableNorm();
   if (scale > 0) {  // H q = 0 for a random q only if H = 0
-    const double length = warm_start.size() == 0 ? 0.0 : warm_start.stableNorm();
-    if (std::isfinite(length) && length > 0) v = warm_start / length + random_share * v;
+    v = lanczos_start(d, options.key, warm_start);
     ShiftedHessian shifted(hessian, scale);
     const Index m = std::min(krylov_dimension, d);
     RestartedLanczos solver(shifted, 1, m);

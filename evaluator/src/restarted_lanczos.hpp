@@ -16,6 +16,10 @@ struct RestartedRitz {
   Vector direction;  ///< v, ‖v‖ = 1
 };
 
+/// A random direction, to which the direction of a warm start with finite length > 0 adds ten times
+/// as much: what a warm start lacks must not stay hidden.
+Vector lanczos_start(Index dimension, const StreamKey& key, const Vector& warm_start);
+
 /// By implicitly restarted Lanczos (Spectra); see estimate_lambda_min. \throws
 /// HessianOperator::NonFinite
 RestartedRitz restarted_lanczos(HessianOperator& hessian,

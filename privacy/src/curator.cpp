@@ -12,6 +12,7 @@
 #include "curator_exact.hpp"
 #include "curator_state.hpp"
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/finite.hpp"
 #include "dpsosp/problems/records.hpp"
 
 namespace dpsosp {
@@ -328,7 +329,7 @@ void Curator::read_mean(const Point& point,
                         double divisor) {
   const Departures& departures = shared_->departures;
   const bool unclipped = departures.no_clipping || departures.clip_batch_mean;
-  const auto finite = [](const Point& p) { return p.x.allFinite() && p.y.allFinite(); };
+  const auto finite = [](const Point& p) { return all_finite(p.x) && all_finite(p.y); };
   if (departures.no_data || (query.limit == 0 && !unclipped)) return;
   if (!finite(point) || (previous != nullptr && !finite(*previous))) return;  // all count as 0
   const double limit = unclipped ? std::numeric_limits<double>::infinity() : query.limit;
@@ -344,7 +345,7 @@ void Curator::read_mean(const Point& point,
   };
   Vector& mean = own_->work;
   const ClipReport report = add(view, mean);
-  if (!mean.allFinite()) add_finite_one_by_one(view, add, mean);
+  if (!all_finite(mean)) add_finite_one_by_one(view, add, mean);
   mean /= departures.realised_divisor ? std::max(1.0, static_cast<double>(view.size())) : divisor;
   if (departures.clip_batch_mean && mean.norm() > query.limit) mean *= query.limit / mean.norm();
   note_clipping(report, view.size(), limit);
@@ -365,7 +366,7 @@ double Curator::read_loss_difference(ConstVectorRef point,
   const BatchView view(batch.range_.begin, batch.range_.end);
   Vector sum = Vector::Zero(1);
   const ClipReport report = add(view, sum);
-  if (!sum.allFinite()) add_finite_one_by_one(view, add, sum);
+  if (!all_finite(sum)) add_finite_one_by_one(view, add, sum);
   note_clipping(report, view.size(), limit);
   return sum[0] / batch.policy_.divisor(own_->facts.records);
 }
@@ -405,7 +406,7 @@ void Curator::read_hessian(const Vector& point,
   if (shared_->departures.no_data) return;
   const double nominal = limit;
   if (shared_->departures.no_clipping) limit = std::numeric_limits<double>::infinity();
-  if (limit == 0 || !point.allFinite() || !previous.allFinite() || !v.allFinite()) return;
+  if (limit == 0 || !all_finite(point) || !all_finite(previous) || !all_finite(v)) return;
   const Records& records = *own_->records;
   const auto add = [&](const BatchView& members, Vector& sum) {
     return previous.size() == 0 ? records.add_hessian_products(Point(point), v, members, limit, sum)
@@ -415,7 +416,7 @@ void Curator::read_hessian(const Vector& point,
   const BatchView view = members_of(batch);
   Vector sum = Vector::Zero(v.size());
   const ClipReport report = add(view, sum);
-  if (!sum.allFinite()) add_finite_one_by_one(view, add, sum);
+  if (!all_finite(sum)) add_finite_one_by_one(view, add, sum);
   const bool realised = shared_->departures.realised_divisor;
   own_->work += sum / (realised ? std::max(1.0, static_cast<double>(view.size()))
                                 : batch.policy_.divisor(own_->facts.records));
@@ -463,7 +464,7 @@ Curator Curator::child(const ChildSpec& spec) {
            fmt::format("{} entries", facts.dimension));
   std::shared_ptr<const Records> projected = own.projected;
   if (spec.projection) {
-    if (!spec.projection->map.allFinite())
+    if (!all_finite(spec.projection->map))
       throw InputError("child curator: the projection has an entry that is not finite");
     projected = own.records->projected(spec.projection->map, facts.feature_bound);
   }

@@ -11,6 +11,7 @@
 
 #include "dpsosp/core/discrete_gaussian.hpp"
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/finite.hpp"
 #include "dpsosp/privacy/accounting/accountant.hpp"
 #include "dpsosp/privacy/audited_curator.hpp"
 #include "dpsosp/privacy/curator.hpp"
@@ -127,7 +128,7 @@ void Curator::add_finite_one_by_one(const BatchView& view, const Add& add, Vecto
   for (Index k = 0; k < view.size(); ++k) {
     one.setZero();
     add(BatchView(view[k], view[k] + 1), one);
-    if (one.allFinite()) sum += one;
+    if (all_finite(one)) sum += one;
   }
 }
 

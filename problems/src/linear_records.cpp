@@ -2,6 +2,7 @@
 #include "linear_records.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <utility>
@@ -11,6 +12,7 @@
 
 #include "clipped_sum.hpp"
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/rows.hpp"
 #include "dpsosp/core/stream.hpp"
 #include "dpsosp/problems/diagonal_objective.hpp"
 #include "dpsosp/problems/problem.hpp"
@@ -154,7 +156,28 @@ class StoredTilts final : public TiltedRecords {
                            VectorRef out) const override {
     check_batch(block, batch);
     const Vector common = landscape_gradient(point);
-    return clipped_sum(batch, limit, out, [&](Index i, Vector& v) { v = common + tilts_.col(i); });
+    const Index at_a_time = rows_in_cache(common.size());
+    return chunked_sum(batch.size(), out, [&](Index first, Index last, VectorRef partial) {
+      std::array<const double*, most_rows> rows;
+      std::array<double, most_rows> numbers;  // squared norms, then weights
+      ClipReport report;
+      double weight = 0;
+      for (Index k = first; k < last; k += at_a_time) {
+        const Index here = std::min(at_a_time, last - k);
+        const Rows tilts(rows.data(), static_cast<std::size_t>(here));
+        Eigen::Map<Vector> of_rows(numbers.data(), here);
+        for (Index j = 0; j < here; ++j)
+          rows[static_cast<std::size_t>(j)] = tilts_.col(batch[k + j]).data();
+        squared_norms_of_shifted_rows(tilts, common, of_rows);
+        for (double& number : of_rows) {
+          number = report.weigh(std::sqrt(number), limit);
+          weight += number;
+        }
+        add_rows(tilts, of_rows, partial);
+      }
+      partial += weight * common;
+      return report;
+    });
   }
 
   ClipReport add_loss_differences(const Point& point,

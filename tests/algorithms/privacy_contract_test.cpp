@@ -73,7 +73,8 @@ UnsoundCurator::Departures door(const Case& c) {
 /// records cancel. (Other methods are set to sampled batches above.)
 bool sees_the_mean_alone(const Case& c) {
   return c.problem == "double-well" && (c.algorithm == "reference/perturbed-gd" ||
-                                        c.algorithm == "lowy-2024/published-experiment");
+                                        c.algorithm == "lowy-2024/published-experiment" ||
+                                        c.algorithm == "wang-chen-xu-2019/dp-gd");
 }
 
 /// A method whose data are losses, for a choice of its one point.

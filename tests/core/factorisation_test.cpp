@@ -110,22 +110,5 @@ TEST(SymmetricSolve, SolvesTheSystem) {
   EXPECT_LT((symmetric_solve(a, a * x) - x).norm(), 1e-9);
 }
 
-TEST(Factorisation, CholeskyDecidesTheSignOfTheLeastEigenvalue) {
-  Stream stream({.seed = 9});
-  for (const Index d : {1, 2, 7, 60, 200}) {
-    Matrix g(d, d);
-    stream.fill_normal(1.0, g.reshaped());
-    const Matrix q = full_qr(g).q;
-    for (const double least : {-1.0, -1e-9, 1e-9, 1.0}) {
-      Vector spectrum = Vector::LinSpaced(d, 1.0, 2.0);
-      spectrum[0] = least;
-      const Matrix a = q * spectrum.asDiagonal() * q.transpose();
-      EXPECT_EQ(positive_definite(a), least > 0) << d << " " << least;
-    }
-    EXPECT_FALSE(positive_definite(Matrix::Zero(d, d)));
-    EXPECT_FALSE(positive_definite(Matrix::Constant(d, d, std::nan(""))));
-  }
-}
-
 }  // namespace
 }  // namespace dpsosp::factorisation_test

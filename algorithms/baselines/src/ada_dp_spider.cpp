@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/finite.hpp"
 
 namespace dpsosp::baselines {
 namespace {
@@ -73,10 +74,10 @@ Outcome AdaDpSpider::run(Curator& curator, Stream, Observer& observer) const {
   try {
     while (true) {
       const Vector& g = oracle(x);  // step 5
-      if (!g.allFinite()) return outcome(x, Status::not_finite);
+      if (!all_finite(g)) return outcome(x, Status::not_finite);
       if (p.chi == 0 || g.norm() > 3.0 * p.chi) {  // step 6
         x -= p.step_size * g;
-        if (!x.allFinite()) return outcome(x, Status::not_finite);
+        if (!all_finite(x)) return outcome(x, Status::not_finite);
         continue;
       }
       const Vector x_near = x;  // step 7: w̃, near-stationary
@@ -85,7 +86,7 @@ Outcome AdaDpSpider::run(Curator& curator, Stream, Observer& observer) const {
         x = x_near;  // step 8
         for (Index tau = 0; tau < p.escape_steps && !escaped; ++tau) {
           x -= p.step_size * oracle(x);
-          if (!x.allFinite()) return outcome(x, Status::not_finite);
+          if (!all_finite(x)) return outcome(x, Status::not_finite);
           escaped = (x - x_near).norm() >= p.escape_radius;
         }
       }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dpsosp/baselines/noisy_descent.hpp"
+#include "dpsosp/core/finite.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -45,7 +46,7 @@ Outcome noisy_descent(Curator& curator,
     if (measure) measure(x, g, measured);
     output.visit(t, x, measure ? measured : g);
     step(t, g, x);  // step 3
-    if (!x.allFinite()) return {x, Status::not_finite, t + 1, {}};
+    if (!all_finite(x)) return {x, Status::not_finite, t + 1, {}};
   }
   return {output.point(x), Status::steps_done, p.steps, {}};  // step 4
 }

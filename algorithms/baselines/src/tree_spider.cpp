@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/finite.hpp"
 
 namespace dpsosp::baselines {
 namespace {
@@ -74,7 +75,7 @@ Outcome TreeSpider::run(Curator& curator, Stream stream, Observer& observer) con
     if (p.alpha > 0 && length <= 2.0 * p.alpha) return {x, Status::certified, t + 1, {}};  // step 6
     // step 7; dev: also after the last leaf, so that its next point starts the next round
     if (length > 0) x -= step / length * v[D];
-    if (!x.allFinite()) return {x, Status::not_finite, t + 1, {}};
+    if (!all_finite(x)) return {x, Status::not_finite, t + 1, {}};
   }
   return {output.point(x), Status::steps_done, p.steps, {}};  // step 8
 }

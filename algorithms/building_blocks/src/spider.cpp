@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/finite.hpp"
 #include "dpsosp/privacy/tree_stream.hpp"
 
 namespace dpsosp {
@@ -139,7 +140,7 @@ Outcome run_spider(const SpiderParameters& p,
     }
     x_prev = x;
     x -= p.step_size * step;  // step 12
-    if (!x.allFinite()) return outcome(Status::not_finite, t + 1);
+    if (!all_finite(x)) return outcome(Status::not_finite, t + 1);
     // step 13
     drift += p.drift_kind == DriftKind::quadratic ? (x - x_prev).squaredNorm()
                                                   : p.oracle.clip_increment * (x - x_prev).norm();

@@ -61,11 +61,4 @@ Vector least_squares(const Matrix& a, const Vector& b);
 /// with pivots. The upper triangle is not read.
 Vector symmetric_solve(const Matrix& a, const Vector& b);
 
-/// Whether Cholesky's factorisation of a symmetric d × d matrix comes to its end, with finite
-/// numbers. If it does, λ_min > −(d + 2) ε trace(A). The upper triangle is not read.
-/// \source Higham (2002), Accuracy and Stability of Numerical Algorithms, theorem 10.3: factors are
-/// those of A + E, |E| ≤ γ |R|ᵀ|R| with γ = (d + 1)ε/(1 − (d + 1)ε), and ‖ |R|ᵀ|R| ‖ ≤ ‖R‖_F²,
-/// which is trace(A + E).
-bool positive_definite(Matrix a);
-
 }  // namespace dpsosp

@@ -6,6 +6,7 @@ namespace dpsosp {
 /// Raised by every change of what all problems and algorithms rest on (streams, sums, batches,
 /// evaluation) that moves a number. Part of a run's description, not of its random streams.
 /// 2: Poisson batches by their size; sums in eight parts; Hessians as matrices.
-inline constexpr int library_numbers_version = 2;
+/// 3: least eigenvalues by inverse Lanczos; gradients of tilted records summed in eight parts.
+inline constexpr int library_numbers_version = 3;
 
 }  // namespace dpsosp

@@ -15,6 +15,9 @@ using Rows = std::span<const double* const>;
 /// out[k] = ⟨rows[k], w⟩; w has d entries, out as many as there are rows.
 void dot_rows(Rows rows, ConstVectorRef w, VectorRef out);
 
+/// out[k] = ‖rows[k] + shift‖²; shift has d entries.
+void squared_norms_of_shifted_rows(Rows rows, ConstVectorRef shift, VectorRef out);
+
 /// out += Σ_k weights[k] rows[k]; out has d entries, weights as many as there are rows.
 void add_rows(Rows rows, ConstVectorRef weights, VectorRef out);
 

@@ -53,10 +53,11 @@ struct Certificate {
 };
 
 /// The certificate of x. A diagonal Hessian answers itself. Up to `dense_limit` the whole matrix H
-/// is factored: a restarted Lanczos method gives a Ritz value θ with residual r, and Cholesky's
-/// factorisation of H − (θ − r)I proves that no eigenvalue is below θ − r, up to rounding; where it
-/// does not, all eigenvalues are computed. Beyond `dense_limit`, `steps` Lanczos steps with full
-/// reorthogonalisation from a fresh start uniform on the sphere, never restarted, never warm. Then
+/// is factored: Lanczos steps with H and with (H − sI)⁻¹ give a Ritz value θ with residual r, and
+/// Cholesky's factorisation of H − (θ − r)I proves that no eigenvalue is below θ − r, up to
+/// rounding; where it does not, all eigenvalues are computed. Beyond `dense_limit`, `steps` Lanczos
+/// steps with full reorthogonalisation from a fresh start uniform on the sphere, never restarted,
+/// never warm. Then
 ///   λ_min ≥ moment_lower_bound(T, w), and λ_min ≥ θ − (M − θ) chebyshev_gap(w, k) if M is given,
 /// w = start_weight(d, p), hold together except on one event of probability p: the start has too
 /// little weight on one fixed unit eigenvector of λ_min. lambda_min_lower is the larger of the two

@@ -47,14 +47,15 @@ struct CurvatureEstimate {
 /// Up to this dimension the matrix and a dense solve cost less than restarted Lanczos.
 inline constexpr Index dense_estimate_limit = 48;
 
-/// A diagonal Hessian answers itself. Otherwise θ and v by a dense solve up to
-/// dense_estimate_limit, and beyond it by implicitly restarted Lanczos (Spectra) on (2c I − H)/c,
+/// A diagonal Hessian answers itself. Up to dense_estimate_limit, and up to dimension 512 where the
+/// objective computes its matrix for less than products cost, θ and v come from the matrix, as in
+/// certify. Otherwise they come by implicitly restarted Lanczos (Spectra) on (2c I − H)/c,
 /// whose wanted eigenvalue is its largest and at least 1: c is at least λ_min, since ‖H q‖ ≥ λ_min
 /// where λ_min > 0. The shift keeps null vectors of H off zero, and the scale makes Spectra's
-/// absolute thresholds relative. Products are taken with the whole matrix where the objective
-/// computes it for less than they cost.
+/// absolute thresholds relative. Products are taken with the whole matrix up to dimension 2048
+/// where it costs less.
 ///
-/// The start is the warm start plus a random vector of a tenth of its length. Every restart's
+/// Lanczos starts at the warm start plus a random vector of a tenth of its length. Every restart's
 /// filter has its roots at Ritz values, all above θ, so a component on an eigenvector below θ never
 /// shrinks relative to the one of v: if λ_min is missed by ε, the residual is at least about 0.1
 /// |g|/√d · ε for a normal g, and the stopping rule refuses ε above 10 √d · tolerance · 3‖H‖ / |g|.

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
+
 #include "dpsosp/core/vector.hpp"
 #include "dpsosp/evaluator/hessian_operator.hpp"
 
 namespace dpsosp {
+
+/// (v, w) ↦ w = H v for a symmetric H; w must not be v.
+using LinearMap = std::function<void(ConstVectorRef, VectorRef)>;
 
 /// k steps of Lanczos without restart: H V = V T + β_k v_{k+1} e_kᵀ, Vᵀ V = I, V e_1 = b.
 struct LanczosFactorization {
@@ -19,6 +24,7 @@ struct LanczosFactorization {
 /// is the exact projection of a matrix within rounding of H. Ends before `steps` if the Krylov
 /// space is invariant to within rounding; then no further step could change T. \param start d
 /// entries, not zero. \param steps 1 ≤ steps. Memory d · min(steps, d) doubles.
+LanczosFactorization lanczos(const LinearMap& map, ConstVectorRef start, Index steps);
 LanczosFactorization lanczos(HessianOperator& hessian, ConstVectorRef start, Index steps);
 
 /// The smallest and largest eigenvalue of T, and the Ritz vector of the smallest.
