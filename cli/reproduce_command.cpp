@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
+#include <optional>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -9,7 +10,9 @@
 #include "choices.hpp"
 #include "commands.hpp"
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/experiments/costs.hpp"
 #include "dpsosp/experiments/exhibit.hpp"
+#include "dpsosp/experiments/progress.hpp"
 #include "dpsosp/experiments/reference.hpp"
 #include "dpsosp/reproductions/reproductions.hpp"
 #include "options.hpp"
@@ -80,6 +83,27 @@ int print_check(const std::filesystem::path& reference,
   return check.differences.empty() ? 0 : 1;
 }
 
+/// Prints runs, processor time and disk of each exhibit, as far as they are still to come.
+int print_plan(const ReproduceOptions& options) {
+  const std::filesystem::path file = options.out / "store.sqlite";
+  std::optional<Store> store;
+  if (std::filesystem::exists(file)) store.emplace(file, Store::Access::read_only);
+  const auto costs = planned_costs(reproductions().catalogue, options, store ? &*store : nullptr);
+  std::cout << fmt::format(
+      "{:<28}{:>8}{:>8}{:>12}{:>10}\n", "exhibit", "runs", "stored", "CPU", "disk");
+  for (const ExhibitCost& c : costs)
+    std::cout << fmt::format("{:<28}{:>8}{:>8}{:>12}{:>10}\n",
+                             c.exhibit,
+                             c.runs,
+                             c.stored,
+                             c.cpu_seconds > 0 ? duration_text(c.cpu_seconds) : "-",
+                             c.cpu_seconds > 0 ? fmt::format("{:.1f} MB", c.megabytes) : "-");
+  std::cout << "A run that several exhibits need counts in each of them, and once in all.\n";
+  if (options.scale == Scale::full)
+    std::cout << "Times at full are those of runs at quick; larger cells cost more.\n";
+  return 0;
+}
+
 /// Prints the path of the report that was written.
 int print_place(const std::filesystem::path& report) {
   std::cout << "report: " << report.string() << '\n';
@@ -93,6 +117,7 @@ int reproduce_command(const Arguments& arguments) {
   options.add_options()(
       "threads", po::value<std::string>(), "runs at a time; default: all processors")(
       "retry-failed", "compute failed runs again")(
+      "dry-run", "print runs, processor time and disk of each exhibit; compute nothing")(
       "check",
       po::value<std::string>(),
       "compare the tables with those in this folder, results; print what differs");
@@ -104,6 +129,7 @@ int reproduce_command(const Arguments& arguments) {
   ReproduceOptions o = read(map, "reproduce");
   o.retry_failed = map.count("retry-failed") != 0;
   o.threads = threads(map, "reproduce");
+  if (map.count("dry-run") != 0) return print_plan(o);
   if (map.count("check") == 0) return print_place(reproduce(reproductions().catalogue, o));
   const std::filesystem::path reference = map["check"].as<std::string>();
   const Checkable exhibits = checkable(reference, o.exhibits);  // before any work

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/experiments/costs.hpp"
 #include "dpsosp/experiments/progress.hpp"
 #include "dpsosp/experiments/runner.hpp"
 #include "dpsosp/experiments/study.hpp"
@@ -14,22 +15,6 @@
 
 namespace dpsosp {
 namespace {
-
-std::vector<const ExhibitEntry*> chosen_exhibits(const Catalogue& catalogue,
-                                                 const std::vector<std::string>& ids) {
-  std::vector<const ExhibitEntry*> chosen;
-  std::vector<std::string> names;
-  for (const ExhibitEntry& e : catalogue.exhibits) {
-    names.push_back(e.id);
-    if (ids.empty()) chosen.push_back(&e);
-  }
-  for (const std::string& id : ids) {
-    const auto found = std::ranges::find(catalogue.exhibits, id, &ExhibitEntry::id);
-    if (found == catalogue.exhibits.end()) reject_unknown("exhibit", id, names);
-    if (std::ranges::find(chosen, &*found) == chosen.end()) chosen.push_back(&*found);
-  }
-  return chosen;
-}
 
 plots::Report frame(const Store& store, Scale scale) {
   plots::Report report;
@@ -56,6 +41,22 @@ plots::Report frame(const Store& store, Scale scale) {
 }
 
 }  // namespace
+
+std::vector<const ExhibitEntry*> chosen_exhibits(const Catalogue& catalogue,
+                                                 const std::vector<std::string>& ids) {
+  std::vector<const ExhibitEntry*> chosen;
+  std::vector<std::string> names;
+  for (const ExhibitEntry& e : catalogue.exhibits) {
+    names.push_back(e.id);
+    if (ids.empty()) chosen.push_back(&e);
+  }
+  for (const std::string& id : ids) {
+    const auto found = std::ranges::find(catalogue.exhibits, id, &ExhibitEntry::id);
+    if (found == catalogue.exhibits.end()) reject_unknown("exhibit", id, names);
+    if (std::ranges::find(chosen, &*found) == chosen.end()) chosen.push_back(&*found);
+  }
+  return chosen;
+}
 
 std::filesystem::path reproduce(const Catalogue& catalogue, const ReproduceOptions& options) {
   if (options.threads < 1) reject("reproduce", "threads", options.threads, ">= 1");
@@ -87,8 +88,11 @@ std::filesystem::path reproduce(const Catalogue& catalogue, const ReproduceOptio
   const Runs lookup(runs);
   plots::Report report = frame(store, options.scale);
   for (const ExhibitEntry* e : chosen) report.exhibits.push_back(e->render(lookup, study));
-  if (options.exhibits.empty() && catalogue.summarise)
-    catalogue.summarise(report, store, study, options.out);
+  if (options.exhibits.empty()) {
+    if (catalogue.summarise) catalogue.summarise(report, store, study, options.out);
+    plots::write_file(options.out / "costs.csv",
+                      costs_csv(measured_costs(store, study), options.scale));
+  }
   return plots::write_report(report, folder);
 }
 

@@ -118,14 +118,14 @@ double unit_of(const std::string& text) {
 }
 
 /// A text taken apart: its words, with each number replaced by a mark, and the numbers.
-struct Words {
+struct TextParts {
   std::string text;
   std::vector<std::string> numbers;
 };
-Words words_of(std::string text) {
+TextParts words_of(std::string text) {
   std::ranges::replace(text, '\x01', '\x02');  // the mark stands for numbers alone
   static const std::regex pattern(number_pattern);
-  Words w;
+  TextParts w;
   auto rest = text.begin();
   for (std::sregex_iterator m(text.begin(), text.end(), pattern), end; m != end; ++m) {
     if (!number(m->str())) continue;  // beyond all doubles
@@ -147,7 +147,7 @@ double half_width(const std::string& low, const std::string& high) {
 }
 
 /// Whether the numbers k, k + 1, k + 2 are a slope with its interval: "a [b, c]".
-bool is_slope(const Words& w, std::size_t k) {
+bool is_slope(const TextParts& w, std::size_t k) {
   if (k + 2 >= w.numbers.size()) return false;
   std::size_t place = 0;
   for (std::size_t i = 0; i < k; ++i) place = w.text.find('\x01', place) + 1;
@@ -156,7 +156,7 @@ bool is_slope(const Words& w, std::size_t k) {
 }
 
 bool same_text(const std::string& fresh, const std::string& reference) {
-  const Words a = words_of(fresh), b = words_of(reference);
+  const TextParts a = words_of(fresh), b = words_of(reference);
   if (a.text != b.text) return false;
   for (std::size_t k = 0; k < a.numbers.size(); ++k) {
     if (is_slope(a, k)) {
@@ -174,7 +174,7 @@ bool same_text(const std::string& fresh, const std::string& reference) {
 
 /// "[b, c]".
 std::optional<double> half_width(const std::string& interval) {
-  const Words w = words_of(interval);
+  const TextParts w = words_of(interval);
   if (w.text != "[\x01, \x01]") return {};
   return half_width(w.numbers[0], w.numbers[1]);
 }

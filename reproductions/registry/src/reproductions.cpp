@@ -9,20 +9,25 @@
 #include "dpsosp/reproductions/liu_talwar_2025.hpp"
 #include "dpsosp/reproductions/lowy_2024.hpp"
 #include "dpsosp/reproductions/xu_2026.hpp"
+#include "measured_costs.hpp"
 
 namespace dpsosp {
 
 const Collection& reproductions() {
-  static const Collection all = collect({
-      ganesh_2023_reproduction(),
-      avdiukhin_2024_reproduction(),
-      lowy_2024_reproduction(),
-      liu_talwar_2025_reproduction(),
-      xu_2026_reproduction(),
-      baselines_reproduction(),
-      league_reproduction(),
-      {.texts = {}, .probes = audit_probes(), .exhibits = audit_exhibits()},
-  });
+  static const Collection all = [] {
+    Collection c = collect({
+        ganesh_2023_reproduction(),
+        avdiukhin_2024_reproduction(),
+        lowy_2024_reproduction(),
+        liu_talwar_2025_reproduction(),
+        xu_2026_reproduction(),
+        baselines_reproduction(),
+        league_reproduction(),
+        {.texts = {}, .probes = audit_probes(), .exhibits = audit_exhibits()},
+    });
+    c.catalogue.costs = measured_costs_text;
+    return c;
+  }();
   return all;
 }
 

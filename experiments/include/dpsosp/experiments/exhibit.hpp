@@ -39,7 +39,12 @@ struct ReproduceOptions {
   bool from_store = false;  ///< compute nothing; refuse if a run is missing
 };
 
-/// Computes what the store lacks, then writes the report.
+/// The exhibits of these ids, all if there are none. \throws InputError with the nearest id
+std::vector<const ExhibitEntry*> chosen_exhibits(const Catalogue& catalogue,
+                                                 const std::vector<std::string>& ids);
+
+/// Computes what the store lacks, then writes the report; for a report of all exhibits also
+/// out/costs.csv, what each cost.
 /// \return the report's first page
 std::filesystem::path reproduce(const Catalogue& catalogue, const ReproduceOptions& options);
 

@@ -30,6 +30,7 @@ struct Catalogue {
   std::vector<StatedExponent> exponents;  ///< of the claims that fits of sweeps name
   std::vector<ProbeEntry> probes;
   std::vector<ExhibitEntry> exhibits;
+  std::string_view costs;  ///< measured costs of the exhibits' runs, as costs_csv writes them
   /// Fills the first page of a report of all exhibits, and writes what goes beside it into `out`.
   std::function<void(plots::Report& report,
                      const Store& store,

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dpsosp/experiments/exhibit.hpp"
+#include "dpsosp/experiments/store.hpp"
+#include "dpsosp/experiments/study.hpp"
+
+namespace dpsosp {
+
+/// What the runs of an exhibit cost. A run that several exhibits need counts in each of them.
+struct ExhibitCost {
+  std::string exhibit;     ///< id; "all", in which every run counts once
+  std::size_t runs = 0;    ///< stored or not
+  std::size_t stored = 0;  ///< of them
+  double cpu_seconds = 0;  ///< measured: of the stored runs; planned: of the others, estimated
+  double megabytes = 0;    ///< of the store, likewise
+};
+
+/// Of every exhibit of the catalogue that has runs, then of all.
+std::vector<ExhibitCost> measured_costs(const Store& store, const Study& study);
+
+/// A row for each: exhibit, scale, runs, cpu_seconds, megabytes.
+std::string costs_csv(const std::vector<ExhibitCost>& costs, Scale scale);
+
+/// What is still to compute, by catalogue.costs: a run is taken to cost the mean of its exhibit at
+/// the same scale, or at quick where the full scale was not measured.
+/// \param store  null for none
+/// \throws InputError for an unknown exhibit
+std::vector<ExhibitCost> planned_costs(const Catalogue& catalogue,
+                                       const ReproduceOptions& options,
+                                       const Store* store);
+
+}  // namespace dpsosp
