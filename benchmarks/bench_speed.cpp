@@ -10,6 +10,7 @@
 #include <benchmark/benchmark.h>
 #include <tbb/global_control.h>
 
+#include "dpsosp/core/memory.hpp"
 #include "dpsosp/core/stream.hpp"
 #include "dpsosp/evaluator/certificate.hpp"
 #include "dpsosp/evaluator/curvature.hpp"
@@ -22,6 +23,7 @@
 namespace dpsosp {
 namespace {
 
+const bool memory_kept = (keep_freed_memory(), true);  // as the program does
 const tbb::global_control one_thread(tbb::global_control::max_allowed_parallelism, 1);
 
 // Noise and batches.
@@ -242,6 +244,59 @@ void sweep_cell(benchmark::State& state) {
 BENCHMARK(sweep_cell);
 
 // The machine.
+
+void multiply_add(benchmark::State& state) {  // what the compiler makes of it for this machine
+  constexpr Index chains = 64;
+  Vector a = Vector::Constant(chains, 0.5), b = Vector::Constant(chains, 0.25);
+  for (auto _ : state) {
+    for (int k = 0; k < 1000; ++k) a.array() = a.array() * 0.5 + b.array();
+    benchmark::DoNotOptimize(a.data());
+  }
+  state.counters["flops"] =
+      benchmark::Counter(2000.0 * chains, benchmark::Counter::kIsIterationInvariantRate);
+}
+BENCHMARK(multiply_add);
+
+// Cost against size, one decade and more; the argument is the size.
+
+void scale_n(benchmark::State& state) {  // clipped gradients of n records, d = 32
+  const Glm& problem = glm(32, state.range(0));
+  const Point w(problem.w);
+  Vector out = Vector::Zero(problem.w.size());
+  for (auto _ : state) {
+    problem.records->add_gradients(w, Block::x, BatchView(0, state.range(0)), 0.05, out);
+    benchmark::DoNotOptimize(out.data());
+  }
+}
+BENCHMARK(scale_n)->RangeMultiplier(4)->Range(1024, 1 << 20);
+
+void scale_d(benchmark::State& state) {  // clipped gradients of 4096 records
+  const Glm& problem = glm(state.range(0), 4096);
+  const Point w(problem.w);
+  Vector out = Vector::Zero(problem.w.size());
+  for (auto _ : state) {
+    problem.records->add_gradients(w, Block::x, BatchView(0, 4096), 0.05, out);
+    benchmark::DoNotOptimize(out.data());
+  }
+}
+BENCHMARK(scale_d)->RangeMultiplier(4)->Range(16, 16384);
+
+void scale_T(benchmark::State& state) {  // steps of noisy SGD, no certificate but two
+  const RunDescription d = describe({.algorithm = "avdiukhin-2024/dp-sgd",
+                                     .problem = "double-well",
+                                     .settings = {{"steps", std::to_string(state.range(0))},
+                                                  {"batch", "64"},
+                                                  {"sampling", "sample"},
+                                                  {"noise", "100000"}},
+                                     .records = 10000,
+                                     .dimension = 16,
+                                     .observations = 0});
+  for (auto _ : state) {
+    const RunResult result = compute_run(d);
+    benchmark::DoNotOptimize(&result);
+  }
+}
+BENCHMARK(scale_T)->RangeMultiplier(4)->Range(1024, 1 << 18);
 
 void triad(benchmark::State& state) {
   Vector a(20000000), b = Vector::Ones(a.size()), c = Vector::Ones(a.size());

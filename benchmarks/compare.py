@@ -10,10 +10,12 @@ times behind it to --out.
 import argparse
 import csv
 import json
+import os
 import pathlib
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 
 import peers  # first: sets the number of threads
@@ -22,6 +24,11 @@ import numpy
 import scipy
 
 READS = ("glm_step", "random_rows")  # work and the probe that bounds it
+
+# Cost against size: the benchmark, what its argument is, and the exponent of the arithmetic count.
+SCALES = (("scale_n", "records n", 1), ("scale_d", "dimension d", 1), ("scale_T", "steps T", 1))
+SWEEP = "reproductions/liu-talwar-2025/sweeps/liu-talwar-2025-adaptive-spider.toml"
+MEMORY = (100000, 1000)  # n, d of a generalised linear model
 
 
 def ours(program, name):
@@ -32,6 +39,41 @@ def ours(program, name):
         check=True, capture_output=True, text=True).stdout
     (row,) = json.loads(text)["benchmarks"]
     return row["cpu_time"] * {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}[row["time_unit"]]
+
+
+def family(program, name):
+    """Argument and CPU seconds of every size of a benchmark."""
+    text = subprocess.run(
+        [program, f"--benchmark_filter=^{name}/", "--benchmark_format=json",
+         "--benchmark_min_time=0.2"],
+        check=True, capture_output=True, text=True).stdout
+    scale = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
+    return [(int(row["name"].rsplit("/", 1)[1]), row["cpu_time"] * scale[row["time_unit"]])
+            for row in json.loads(text)["benchmarks"]]
+
+
+def threads_of(dpsosp):
+    """Wall seconds of a sweep for 1, 2, 4, ... threads, up to the processors there are."""
+    at_a_time = 1
+    while at_a_time <= os.cpu_count():
+        with tempfile.TemporaryDirectory() as folder:
+            start = time.monotonic()
+            subprocess.run([dpsosp, "sweep", SWEEP, "--scale", "smoke", "--quiet", "--threads",
+                            str(at_a_time), "--out", folder], check=True, capture_output=True)
+            yield at_a_time, time.monotonic() - start
+        at_a_time *= 2
+
+
+def memory(dpsosp):
+    """Peak memory of a run over that of its features and labels."""
+    n, d = MEMORY
+    command = [dpsosp, "run", "--algorithm", "avdiukhin-2024/dp-sgd", "--problem", "glm-sigmoid",
+               "--records", str(n), "--dimension", str(d), "--set", "steps=5"]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    if status != 0:
+        sys.exit(f"compare: {' '.join(command)} failed")
+    return usage.ru_maxrss * 1024 / (8 * n * (d + 1))
 
 
 def seconds(work, at_least=0.3):
@@ -62,7 +104,9 @@ def duration(value):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--program", default="build/release/bin/bench_speed")
-    parser.add_argument("--filter", default="", help="names that contain this")
+    parser.add_argument("--dpsosp", default="build/release/bin/dpsosp")
+    parser.add_argument("--filter", default="",
+                        help="names that contain this; without it, also cost against size")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--out", default="out/speed", help="folder")
     options = parser.parse_args()
@@ -104,10 +148,23 @@ def main():
     out = pathlib.Path(options.out)
     out.mkdir(parents=True, exist_ok=True)
     (out / "speed.md").write_text(text)
-    with open(out / "speed.csv", "w", newline="") as file:
+    write(out / "speed.csv", ("work", "who", "round", "seconds"), times)
+    if options.filter:
+        return
+    scaling = [(axis, exponent, x, value) for name, axis, exponent in SCALES
+               for x, value in family(options.program, name)]
+    scaling += [("threads", -1, x, value) for x, value in threads_of(options.dpsosp)]
+    write(out / "scaling.csv", ("axis", "exponent", "size", "seconds"), scaling)
+    limits = [(name, ours(options.program, name)) for name in ("triad", "multiply_add")]
+    limits.append(("memory", memory(options.dpsosp)))
+    write(out / "limits.csv", ("name", "value"), limits)
+
+
+def write(path, header, rows):
+    with open(path, "w", newline="") as file:
         writer = csv.writer(file)
-        writer.writerow(("work", "who", "round", "seconds"))
-        writer.writerows(times)
+        writer.writerow(header)
+        writer.writerows(rows)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// speed_page IN OUT: a page of the tables and figures of compare.py's speed.csv, scaling.csv and
+// limits.csv in IN.
+#include <algorithm>
+#include <cmath>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "dpsosp/core/csv.hpp"
+#include "dpsosp/core/errors.hpp"
+#include "dpsosp/experiments/provenance.hpp"
+#include "dpsosp/plots/report.hpp"
+
+namespace dpsosp {
+namespace {
+
+using Rows = std::vector<std::vector<std::string>>;
+
+/// Without the header.
+Rows rows_of(const std::filesystem::path& file) {
+  std::ifstream in(file);
+  if (!in) throw InputError(fmt::format("speed_page: there is no file {}", file.string()));
+  std::stringstream text;
+  text << in.rdbuf();
+  const std::string table = text.str();
+  Rows rows;
+  for (const CsvRow& row : read_csv_text(file.string(), table))
+    if (row.line > 1 && row.fields.size() > 1) rows.push_back(row.fields);
+  return rows;
+}
+
+struct Work {
+  std::vector<std::string> who;  // in the order of the file
+  std::map<std::string, std::vector<double>> seconds;
+};
+
+plots::Table ratios(const Rows& rows) {
+  std::vector<std::string> order;
+  std::map<std::string, Work> works;
+  for (const auto& row : rows) {
+    if (std::ranges::find(order, row.at(0)) == order.end()) order.push_back(row[0]);
+    Work& work = works[row[0]];
+    if (!work.seconds.contains(row.at(1))) work.who.push_back(row[1]);
+    work.seconds[row[1]].push_back(std::stod(row.at(3)));
+  }
+  plots::Table t;
+  t.id = "ratios";
+  t.title = "Time of others over ours";
+  t.caption =
+      "CPU time of NumPy, SciPy and PyTorch for the same work over ours, one thread, round by "
+      "round "
+      "in one run: above 1, ours is faster. Limit: the time of reading as many random rows, in % "
+      "of "
+      "ours.";
+  t.row_header = "Work, against";
+  t.column_groups = {{"", {"peer : ours", "% of limit"}}};
+  t.row_groups = {{}};
+  for (const std::string& name : order) {
+    const Work& work = works[name];
+    const auto over_ours = [&](const std::string& who, double factor) {
+      std::vector<double> found;
+      const auto &theirs = work.seconds.at(who), &ours = work.seconds.at("ours");
+      for (std::size_t k = 0; k < theirs.size(); ++k) found.push_back(factor * theirs[k] / ours[k]);
+      return plots::spread_cell(found);
+    };
+    for (const std::string& who : work.who) {
+      if (who == "ours" || who == "limit") continue;
+      t.row_groups[0].rows.push_back(
+          {.label = fmt::format("{}, {}", name, who),
+           .cells = {over_ours(who, 1),
+                     work.seconds.contains("limit") ? over_ours("limit", 100) : plots::Cell{}}});
+    }
+  }
+  return t;
+}
+
+/// Least squares in logarithms.
+double exponent(const plots::Series& s) {
+  double x = 0, y = 0, xx = 0, xy = 0;
+  const auto n = static_cast<double>(s.x.size());
+  for (std::size_t k = 0; k < s.x.size(); ++k) {
+    const double u = std::log(s.x[k]), v = std::log(s.y[k]);
+    x += u, y += v, xx += u * u, xy += u * v;
+  }
+  return (n * xy - x * y) / (n * xx - x * x);
+}
+
+plots::Figure scaling(const Rows& rows) {
+  plots::Figure figure;
+  figure.id = "scaling";
+  figure.title = "Cost against size";
+  figure.caption =
+      "Seconds against records (clipped gradients, d = 32), dimension (clipped gradients of 4096 "
+      "records), steps (noisy SGD, d = 16, batches of 64) and threads (a sweep, wall time). "
+      "Dashed: "
+      "the exponent of the arithmetic count. The fit over all points is in each title.";
+  figure.columns = 2;
+  for (const auto& row : rows) {
+    const std::string& axis = row.at(0);
+    if (figure.panels.empty() || figure.panels.back().x.label != axis) {
+      plots::Panel panel;
+      panel.x = {.label = axis, .scale = plots::Scale::log};
+      panel.y = {.label = "seconds", .scale = plots::Scale::log};
+      panel.series = {{.label = "measured", .style = 0},
+                      {.label = "arithmetic", .style = 1, .dashed = true}};
+      figure.panels.push_back(std::move(panel));
+    }
+    plots::Panel& panel = figure.panels.back();
+    plots::Series &measured = panel.series[0], &count = panel.series[1];
+    measured.x.push_back(std::stod(row.at(2)));
+    measured.y.push_back(std::stod(row.at(3)));
+    count.x.push_back(measured.x.back());
+    count.y.push_back(measured.y.front() *
+                      std::pow(measured.x.back() / measured.x.front(), std::stod(row.at(1))));
+    panel.title = measured.x.size() > 1
+                      ? fmt::format("{}: {:.2f}, arithmetic {}", axis, exponent(measured), row[1])
+                      : axis;
+  }
+  return figure;
+}
+
+plots::Table limits(const Rows& rows) {
+  plots::Table t;
+  t.id = "limits";
+  t.title = "The machine, and memory";
+  t.row_header = "Probe";
+  t.column_groups = {{"", {"value"}}};
+  t.row_groups = {{}};
+  const auto add = [&](std::string label, double value) {
+    t.row_groups[0].rows.push_back(
+        {.label = std::move(label), .cells = {plots::number_cell(value)}});
+  };
+  for (const auto& row : rows) {
+    const double value = std::stod(row.at(1));
+    if (row[0] == "triad") add("a = b + 3c on 480 MB, GB/s", 0.48 / value);
+    if (row[0] == "multiply_add")
+      add("multiply and add in cache as compiled, GFLOP/s", 128e-6 / value);
+    if (row[0] == "memory") add("peak memory over that of the records, n = 10⁵, d = 1000", value);
+  }
+  return t;
+}
+
+int write_page(const std::filesystem::path& in, const std::filesystem::path& out) {
+  plots::Report report;
+  report.title = "dpsosp: speed";
+  report.introduction = {
+      "Ratios within one run; times of different runs or machines do not compare."};
+  const Provenance here = provenance();
+  report.provenance = {{"computed by", to_string(here.build)}, {"processor", here.cpu}};
+  plots::Exhibit page{.id = "speed", .paper = "The program", .title = "Speed"};
+  page.tables = {ratios(rows_of(in / "speed.csv")), limits(rows_of(in / "limits.csv"))};
+  page.figures = {scaling(rows_of(in / "scaling.csv"))};
+  report.exhibits = {std::move(page)};
+  std::cout << "page: " << plots::write_report(report, out).string() << '\n';
+  return 0;
+}
+
+}  // namespace
+}  // namespace dpsosp
+
+int main(int argc, char** argv) {
+  try {
+    if (argc != 3) throw dpsosp::InputError("usage: speed_page IN OUT");
+    return dpsosp::write_page(argv[1], argv[2]);
+  } catch (const std::exception& e) {
+    std::cerr << e.what() << '\n';
+    return 2;
+  }
+}
