@@ -27,7 +27,7 @@ READS = ("glm_step", "random_rows")  # work and the probe that bounds it
 
 # Cost against size: the benchmark, what its argument is, and the exponent of the arithmetic count.
 SCALES = (("scale_n", "records n", 1), ("scale_d", "dimension d", 1), ("scale_T", "steps T", 1))
-SWEEP = "reproductions/liu-talwar-2025/sweeps/liu-talwar-2025-adaptive-spider.toml"
+SWEEP = "reproductions/baselines/sweeps/wang-2023-dp-srm.toml"
 MEMORY = (100000, 1000)  # n, d of a generalised linear model
 
 
@@ -58,7 +58,7 @@ def threads_of(dpsosp):
     while at_a_time <= os.cpu_count():
         with tempfile.TemporaryDirectory() as folder:
             start = time.monotonic()
-            subprocess.run([dpsosp, "sweep", SWEEP, "--scale", "smoke", "--quiet", "--threads",
+            subprocess.run([dpsosp, "sweep", SWEEP, "--scale", "quick", "--quiet", "--threads",
                             str(at_a_time), "--out", folder], check=True, capture_output=True)
             yield at_a_time, time.monotonic() - start
         at_a_time *= 2
@@ -68,7 +68,8 @@ def memory(dpsosp):
     """Peak memory of a run over that of its features and labels."""
     n, d = MEMORY
     command = [dpsosp, "run", "--algorithm", "avdiukhin-2024/dp-sgd", "--problem", "glm-sigmoid",
-               "--records", str(n), "--dimension", str(d), "--set", "steps=5"]
+               "--records", str(n), "--dimension", str(d), "--epsilon", "1", "--delta", "1e-6",
+               "--set", "steps=5"]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
     if status != 0:

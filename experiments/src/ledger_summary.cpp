@@ -102,7 +102,7 @@ LedgerSummary summary_of(const Ledger& ledger, std::size_t limit) {
       continue;
     }
     Row& row = rows[place->second];
-    row.queries += e.queries();
+    row.queries = add_counts(row.queries, e.queries());
     row.least = std::min(row.least, e.policy.size);
     row.most = std::max(row.most, e.policy.size);
     LedgerEntry& k = row.entry;

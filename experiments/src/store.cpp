@@ -25,7 +25,8 @@ using nlohmann::json;
 namespace fs = std::filesystem;
 
 constexpr int application_id = 0x64707370;  // "dpsp"; makes file(1) and us know the format
-// 1 had no digests, 2 no CPU seconds; both are read, and brought up by writing
+// 1 had no digests, 2 none of provenance and no CPU seconds; both are read, and brought up by
+// writing
 constexpr int schema_version = 3;
 constexpr int busy_milliseconds =
     60000;  // longer than another process needs to merge a large store
@@ -50,7 +51,8 @@ constexpr const char* schema = R"(
     seed TEXT NOT NULL,
     started TEXT NOT NULL,
     wall_seconds REAL NOT NULL,
-    cpu_seconds REAL NOT NULL) STRICT;)";
+    cpu_seconds REAL NOT NULL,
+    digest TEXT NOT NULL) STRICT;)";
 
 /// A URI that opens the file without the side files that WAL needs.
 std::string immutable_uri(const fs::path& file) {
@@ -74,6 +76,22 @@ std::string digest_of(const std::string& key,
                       const std::string& reason,
                       const std::string& result) {
   return sha256(fmt::format("{}\n{}\n{}\n{}", key, status, reason, result));
+}
+
+std::string digest_of(const std::string& key, const Provenance& p) {
+  return sha256(fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}",
+                            key,
+                            p.build.program_version,
+                            p.build.binary,
+                            p.build.compiler,
+                            p.build.flags,
+                            p.build.instruction_set,
+                            p.cpu,
+                            p.numbers_version,
+                            p.seed,
+                            p.started,
+                            p.wall_seconds,
+                            p.cpu_seconds));
 }
 
 bool same_outcome(const StoredRun& a, const StoredRun& b) {
@@ -131,8 +149,28 @@ class Store::Database {
   }
 
   /// Of a query: the digest, or nothing where the store has none.
-  std::string_view digest_column() const { return version_ >= 2 ? "digest" : "''"; }
-  std::string_view cpu_column() const { return version_ >= 3 ? "cpu_seconds" : "wall_seconds"; }
+  std::string_view digest_column() const { return version_ >= 2 ? "runs.digest" : "''"; }
+  /// Of a query: the columns of provenance, and its digest or nothing.
+  std::string_view provenance_columns() const {
+    return version_ >= 3
+               ? "program_version, binary, compiler, flags, instruction_set, cpu, numbers_version, "
+                 "seed, started, wall_seconds, cpu_seconds, provenance.digest"
+               : "program_version, binary, compiler, flags, instruction_set, cpu, numbers_version, "
+                 "seed, started, wall_seconds, wall_seconds, ''";
+  }
+
+  /// From those columns, `first` and on. \throws InputError if they are not what was stored
+  Provenance provenance_from(SQLite::Statement& row, int first, const std::string& hash) const {
+    Provenance p{.build = build_from(row, first),
+                 .cpu = row.getColumn(first + 5),
+                 .numbers_version = row.getColumn(first + 6),
+                 .seed = row.getColumn(first + 7),
+                 .started = row.getColumn(first + 8),
+                 .wall_seconds = row.getColumn(first + 9),
+                 .cpu_seconds = row.getColumn(first + 10)};
+    if (version_ >= 3 && row.getColumn(first + 11).getString() != digest_of(hash, p)) damaged(hash);
+    return p;
+  }
 
   /// The run in columns first … first + 3 (status, reason, result, digest).
   StoredRun run_from(SQLite::Statement& row, const RunKey& key, int first) const {
@@ -178,7 +216,7 @@ class Store::Database {
                  digest_of(run.key.hash(), status, run.reason, result));
     row.exec();
     SQLite::Statement origin(
-        db, "INSERT OR REPLACE INTO provenance VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+        db, "INSERT OR REPLACE INTO provenance VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     SQLite::bind(origin,
                  run.key.hash(),
                  p.build.program_version,
@@ -191,7 +229,8 @@ class Store::Database {
                  p.seed,
                  p.started,
                  p.wall_seconds,
-                 p.cpu_seconds);
+                 p.cpu_seconds,
+                 digest_of(run.key.hash(), p));
     origin.exec();
   }
 
@@ -311,10 +350,23 @@ class Store::Database {
   void bring_up(SQLite::Database& db) {
     if (version_ == schema_version) return;
     if (version_ < 2) add_digests(db);
-    db.exec("ALTER TABLE provenance ADD COLUMN cpu_seconds REAL NOT NULL DEFAULT 0");
-    db.exec("UPDATE provenance SET cpu_seconds = wall_seconds");
+    add_provenance_digests(db);
     db.exec(fmt::format("PRAGMA user_version = {}", schema_version));
     version_ = schema_version;
+  }
+
+  void add_provenance_digests(SQLite::Database& db) const {
+    db.exec("ALTER TABLE provenance ADD COLUMN cpu_seconds REAL NOT NULL DEFAULT 0");
+    db.exec("ALTER TABLE provenance ADD COLUMN digest TEXT NOT NULL DEFAULT ''");
+    SQLite::Statement row(db, fmt::format("SELECT key, {} FROM provenance", provenance_columns()));
+    SQLite::Statement update(db, "UPDATE provenance SET cpu_seconds = ?, digest = ? WHERE key = ?");
+    while (row.executeStep()) {
+      const std::string key = row.getColumn(0);
+      const Provenance p = provenance_from(row, 1, key);
+      SQLite::bind(update, p.cpu_seconds, digest_of(key, p), key);
+      update.exec();
+      update.reset();
+    }
   }
 
   static void add_digests(SQLite::Database& db) {
@@ -402,22 +454,13 @@ void Store::each(const std::function<void(const StoredRun&, const Provenance&)>&
   database_->guarded([&](SQLite::Database& db) {
     SQLite::Statement row(
         db,
-        fmt::format("SELECT runs.key, description, status, reason, result, {}, program_version, "
-                    "binary, compiler, flags, instruction_set, cpu, numbers_version, seed, "
-                    "started, wall_seconds, {} "
+        fmt::format("SELECT runs.key, description, status, reason, result, {}, {} "
                     "FROM runs JOIN provenance ON provenance.key = runs.key ORDER BY runs.key",
                     database_->digest_column(),
-                    database_->cpu_column()));
+                    database_->provenance_columns()));
     while (row.executeStep()) {
       const RunKey key = database_->key_from(row);
-      visit(database_->run_from(row, key, 2),
-            {.build = build_from(row, 6),
-             .cpu = row.getColumn(11),
-             .numbers_version = row.getColumn(12),
-             .seed = row.getColumn(13),
-             .started = row.getColumn(14),
-             .wall_seconds = row.getColumn(15),
-             .cpu_seconds = row.getColumn(16)});
+      visit(database_->run_from(row, key, 2), database_->provenance_from(row, 6, key.hash()));
     }
   });
 }
@@ -434,12 +477,15 @@ RunCounts Store::counts() const {
 }
 
 std::vector<Build> Store::builds() const {
-  return database_->guarded([](SQLite::Database& db) {
+  return database_->guarded([this](SQLite::Database& db) {
     std::vector<Build> found;
     SQLite::Statement row(db,
-                          "SELECT DISTINCT program_version, binary, compiler, flags, "
-                          "instruction_set FROM provenance ORDER BY 1, 2, 3, 4, 5");
-    while (row.executeStep()) found.push_back(build_from(row, 0));
+                          fmt::format("SELECT key, {} FROM provenance ORDER BY 2, 3, 4, 5, 6",
+                                      database_->provenance_columns()));
+    while (row.executeStep()) {
+      const Provenance p = database_->provenance_from(row, 1, row.getColumn(0));
+      if (found.empty() || !(found.back() == p.build)) found.push_back(p.build);
+    }
     return found;
   });
 }

@@ -104,10 +104,10 @@ void Ledger::append(LedgerEntry entry) {
       last.deviation_low = std::min(last.deviation_low, entry.deviation_low);
       last.deviation_high = std::max(last.deviation_high, entry.deviation_high);
       if (again) {
-        last.count += entry.count;
+        last.count = add_counts(last.count, entry.count);
       } else {
         last.charged.end = entry.charged.end;
-        last.batches += entry.batches;
+        last.batches = add_counts(last.batches, entry.batches);
       }
       return;
     }
@@ -117,7 +117,7 @@ void Ledger::append(LedgerEntry entry) {
 
 std::int64_t Ledger::queries() const {
   std::int64_t total = 0;
-  for (const LedgerEntry& e : entries_) total += e.queries();
+  for (const LedgerEntry& e : entries_) total = add_counts(total, e.queries());
   return total;
 }
 
@@ -158,7 +158,7 @@ std::vector<Ledger::History> Ledger::record_histories() const {
       } else {
         CountedEvent& counted = history.events[same->second].counted;
         counted.event = *merged(counted.event, *entry.event);
-        counted.count += entry.count;
+        counted.count = add_counts(counted.count, entry.count);
       }
       history.delta_extra += static_cast<double>(entry.count) * entry.delta_extra;
     }

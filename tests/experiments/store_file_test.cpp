@@ -62,6 +62,7 @@ TEST(StoreFile, ReadsAndUpgradesStoreWithoutDigests) {
   SQLite::Database(file, SQLite::OPEN_READWRITE)
       .exec(
           "ALTER TABLE runs DROP COLUMN digest; ALTER TABLE provenance DROP COLUMN cpu_seconds; "
+          "ALTER TABLE provenance DROP COLUMN digest; "
           "PRAGMA user_version = 1");
   EXPECT_EQ(Store(file, Store::Access::read_only).find(run.key).value().result, run.result);
   Store(file).put(finished_run({{"seed", 2}}, 2), provenance());
@@ -83,7 +84,9 @@ TEST(StoreFile, TakesWallSecondsForCpuSecondsOfOlderStore) {
   };
   EXPECT_EQ(cpu_seconds(Store::Access::read_only), 5);
   SQLite::Database(file, SQLite::OPEN_READWRITE)
-      .exec("ALTER TABLE provenance DROP COLUMN cpu_seconds; PRAGMA user_version = 2");
+      .exec(
+          "ALTER TABLE provenance DROP COLUMN cpu_seconds; "
+          "ALTER TABLE provenance DROP COLUMN digest; PRAGMA user_version = 2");
   EXPECT_EQ(cpu_seconds(Store::Access::read_only), 7);
   EXPECT_EQ(cpu_seconds(Store::Access::read_write), 7);
   EXPECT_EQ(SQLite::Database(file).execAndGet("PRAGMA user_version").getInt(), 3);

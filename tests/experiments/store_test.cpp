@@ -246,5 +246,18 @@ TEST(Store, RejectsDamagedRows) {
   }
 }
 
+TEST(Store, RejectsChangedProvenance) {
+  for (const std::string column : {"binary", "flags", "cpu", "seed", "started", "digest"}) {
+    const TemporaryFolder folder;
+    Store store(folder / "s.sqlite");
+    store.put(finished_run({{"seed", 1}}, {{"alpha", 1}}), here());
+    EXPECT_EQ(refusal_of([&] { exported_json(store); }), "");
+    SQLite::Database(folder / "s.sqlite", SQLite::OPEN_READWRITE)
+        .exec("UPDATE provenance SET " + column + " = 'x'");
+    EXPECT_NE(refusal_of([&] { exported_json(store); }).find("is damaged"), std::string::npos);
+    EXPECT_NE(refusal_of([&] { (void)store.builds(); }).find("is damaged"), std::string::npos);
+  }
+}
+
 }  // namespace
 }  // namespace dpsosp::store_test

@@ -314,7 +314,7 @@ Sequence collected(std::span<const CountedEvent> events, Adjacency adjacency) {
     if (same == s.others.end())
       s.others.push_back(e);
     else
-      same->count += e.count;
+      same->count = add_counts(same->count, e.count);
   }
   s.gaussian_mu = std::sqrt(square);
   return s;

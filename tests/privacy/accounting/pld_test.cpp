@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <thread>
 #include <tuple>
 
@@ -418,6 +419,18 @@ TEST(Pld, RejectsUnsupportedAndUnresolvableEvents) {
   EXPECT_THROW(bounds({{GaussianEvent{1}}}, 0), InputError);
   EXPECT_THROW(bounds({{GaussianEvent{-1}}}, 1e-6), InputError);
   EXPECT_THROW(pld_bounds({}, Adjacency::add_remove, 1e-6, 0), InputError);
+}
+
+TEST(Pld, RejectsCountsWhoseSumOverflows) {
+  // The sum wraps round to 2: epsilon would be 0.065 and is about 2e15.
+  const std::int64_t largest = std::numeric_limits<std::int64_t>::max();
+  const PoissonGaussianEvent event{0.01, 1.0};
+  const std::vector<CountedEvent> events{{event, largest}, {event, largest}, {event, 4}};
+  EXPECT_THROW(epsilon_of(events, Adjacency::add_remove, 1e-5, {.accountant = Accountant::pld}),
+               InputError);
+  EXPECT_GT(
+      epsilon_of(events, Adjacency::add_remove, 1e-5, {.accountant = Accountant::rdp}).epsilon,
+      1e14);
 }
 
 TEST(Pld, CalibratedNoiseBarelyMeetsTarget) {

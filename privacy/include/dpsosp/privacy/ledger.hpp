@@ -28,7 +28,7 @@ struct LedgerEntry {
                              ///< variation); of each query, adds (1 + e^ε) p to δ
   std::int64_t batches = 1;  ///< adjacent disjoint batches whose union is `charged`
 
-  std::int64_t queries() const { return count * batches; }
+  std::int64_t queries() const { return multiply_counts(count, batches); }
 };
 
 /// The list of every private query made. Adjacency: replace-one, every entry.

@@ -106,4 +106,8 @@ struct CountedEvent {
 void check(const Event& event);
 void check(const CountedEvent& event);
 
+/// Sum and product of counts. \throws InputError beyond 2⁶³ − 1
+std::int64_t add_counts(std::int64_t a, std::int64_t b);
+std::int64_t multiply_counts(std::int64_t a, std::int64_t b);
+
 }  // namespace dpsosp
