@@ -103,8 +103,8 @@ int audit_one(const AuditJobs::OfAlgorithm& jobs, bool planted, int threads, boo
   return stands(replay, attack) == planted ? 1 : 0;
 }
 
-int audit_all(Scale scale, int threads, bool as_json) {
-  const AuditJobs jobs = audit_jobs({reproductions().catalogue, scale});
+int audit_all(Scale scale, std::uint32_t seed, int threads, bool as_json) {
+  const AuditJobs jobs = audit_jobs({reproductions().catalogue, scale}, seed);
   const auto results = compute_all(jobs.all(), threads);
   std::size_t falsified = 0, missed = 0, next = 0;
   json algorithms = json::array(), plants = json::array();
@@ -162,6 +162,9 @@ int audit_command(const Arguments& arguments) {
       "plant",
       po::value<std::string>(),
       "bug that the audit must catch; exit code 1 if it does not")(
+      "seed",
+      po::value<std::string>()->default_value("0"),
+      "of the random numbers of all runs but those with planted bugs")(
       "scale", po::value<std::string>()->default_value("quick"), "smoke, quick or full")(
       "threads", po::value<std::string>(), "default: all processors");
   const auto map = parse_options("audit", options, arguments);
@@ -172,6 +175,7 @@ int audit_command(const Arguments& arguments) {
     return 0;
   }
   const Scale scale = from_word<Scale>(map["scale"].as<std::string>());
+  const auto seed = static_cast<std::uint32_t>(integer(map, "audit", "seed", 0));
   const bool as_json = map.count("json") != 0;
   if ((map.count("all") != 0) == (map.count("algorithm") != 0))
     throw InputError("audit: expected --algorithm KEY (dpsosp list algorithms) or --all");
@@ -180,12 +184,13 @@ int audit_command(const Arguments& arguments) {
       if (map.count(name) != 0)
         throw InputError(
             fmt::format("audit: --{} needs --algorithm; --all has its own, by --scale", name));
-    return audit_all(scale, threads(map, "audit"), as_json);
+    return audit_all(scale, seed, threads(map, "audit"), as_json);
   }
   AuditJobs::OfAlgorithm jobs =
       audit_jobs(map["algorithm"].as<std::string>(),
                  {reproductions().catalogue, scale},
-                 map.count("runs") != 0 ? integer(map, "audit", "runs", 8) : 0);
+                 map.count("runs") != 0 ? integer(map, "audit", "runs", 8) : 0,
+                 seed);
   const bool planted = map.count("plant") != 0;
   if (planted)
     for (json* job : {&jobs.replay, &jobs.statistics})

@@ -10,6 +10,7 @@
 
 #include "dpsosp/algorithms/registry.hpp"
 #include "dpsosp/core/errors.hpp"
+#include "mechanisms.hpp"
 
 namespace dpsosp::audit {
 namespace {
@@ -175,6 +176,13 @@ const std::vector<Instance>& fast_problems() {
   return all;
 }
 
+/// One of an algorithm's own, so that the noise of all can be counted together.
+std::uint32_t stream_number(std::string_view key) {
+  std::uint32_t number = 0;
+  for (const char c : key) number = 31 * number + static_cast<std::uint32_t>(c);
+  return number;
+}
+
 Problem make_problem(const Instance& instance, std::uint64_t data_seed) {
   const auto family = find_problem(instance.problem);
   Fields fields = family->fields();
@@ -273,6 +281,7 @@ Subject replay_subject(const Instance& instance, Variant variant, const Mode& mo
     s.rule.pure_capacity *= 1e3;
   }
   s.algorithm->check(facts);
+  s.stream = stream_number(instance.algorithm);
   s.name = fmt::format("on {} of {} records, {}, {}",
                        instance.problem,
                        instance.records,
@@ -309,13 +318,40 @@ Subject fast_subject(const Instance& instance, const PrivacyBudget& budget) {
   s.algorithm->check(facts);
   s.claimed = budget;
   s.name = fmt::format("on {} of {} records", instance.problem, instance.records);
-  for (const char c : instance.algorithm) s.stream = 31 * s.stream + static_cast<std::uint32_t>(c);
+  s.stream = stream_number(instance.algorithm);
+  return s;
+}
+
+/// One that asks, on records of which some are clipped.
+Subject mechanism_subject(std::string_view key,
+                          const MechanismSettings& settings,
+                          const PrivacyBudget& budget,
+                          Index records,
+                          Index dimension) {
+  const Instance instance{std::string(key), "glm-logistic", records, dimension};
+  Subject s;
+  s.algorithm = make_mechanism(key, settings);
+  s.problem = make_problem(instance, 1);
+  s.other = make_problem(instance, 99);
+  s.rule =
+      s.algorithm->schedule(Schedule::practical, s.problem.facts, budget, settings.calibrator).rule;
+  s.claimed = budget;
+  s.stream = stream_number(key);
+  s.name = fmt::format("on {} of {} records, batches by {}, {}{}",
+                       instance.problem,
+                       records,
+                       to_string(settings.policy.kind),
+                       to_string(settings.calibrator),
+                       settings.pure_share > 0 ? " and a pure account" : "");
   return s;
 }
 
 }  // namespace
 
 Subject fast_subject(std::string_view key, const PrivacyBudget& budget) {
+  if (is_mechanism(key)) {
+    return mechanism_subject(key, fast_mechanism_settings(key), budget, 80, 2);
+  }
   for (const Instance& instance : fast_instances())
     if (instance.algorithm == key) return fast_subject(instance, budget);
   for (Instance instance : fast_problems()) {
@@ -329,6 +365,13 @@ Subject fast_subject(std::string_view key, const PrivacyBudget& budget) {
 }
 
 std::vector<Subject> replay_subjects(std::string_view key) {
+  if (is_mechanism(key)) {
+    const MechanismSize size = mechanism_size(key);
+    std::vector<Subject> subjects;
+    for (const MechanismSettings& settings : mechanism_settings(key))
+      subjects.push_back(mechanism_subject(key, settings, {4, 1e-6}, size.records, size.dimension));
+    return subjects;
+  }
   const auto algorithm = find_algorithm(key);
   const AlgorithmCard& card = algorithm->card();
   std::vector<Variant> variants{Variant::repaired};

@@ -2,20 +2,25 @@
 // Audits as jobs: described, computed anywhere, and restored from the store.
 #include <algorithm>
 
-#include "dpsosp/algorithms/registry.hpp"
 #include "dpsosp/audit/audit.hpp"
 #include "dpsosp/experiments/json_number.hpp"
 #include "dpsosp/experiments/study.hpp"
+#include "subject.hpp"
 
 namespace dpsosp {
 namespace {
 
 using nlohmann::json;
 
+json to_json(const NoiseNumbers& noise) {
+  return {{"count", noise.count}, {"beyond", noise.beyond}};
+}
+
 json replay(const json& p, std::uint64_t) {
   const std::string algorithm = p.at("algorithm"), plant = p.at("plant");
-  const ReplayAudit audit =
-      audit_replay(algorithm, {.plant = plant, .most_instances = p.at("instances")});
+  const ReplayAudit audit = audit_replay(
+      algorithm,
+      {.plant = plant, .most_instances = p.at("instances"), .seed = p.value("seed", 0U)});
   json lines = json::array();
   for (const CheckLine& line : audit.lines)
     lines.push_back(
@@ -29,6 +34,7 @@ json replay(const json& p, std::uint64_t) {
           {"queries", std::move(queries)},
           {"attained", to_json_number(audit.attained)},
           {"first_caught", audit.first_caught},
+          {"noise", to_json(audit.noise)},
           {"passed", audit.passed()},
           {"checks", std::move(lines)}};
 }
@@ -39,6 +45,7 @@ json statistics(const json& p, std::uint64_t) {
   options.epsilon = p.at("epsilon");
   options.delta = p.at("delta");
   options.confidence = p.at("confidence");
+  options.seed = p.value("seed", 0U);
   const std::string algorithm = p.at("algorithm"), plant = p.at("plant");
   const StatisticalAudit audit = audit_statistics(algorithm, options, plant);
   json result{{"instance", audit.instance},
@@ -50,6 +57,8 @@ json statistics(const json& p, std::uint64_t) {
               {"direct", to_json_number(audit.direct)},
               {"confidence", options.confidence},
               {"falsified", audit.falsified},
+              {"law", audit.law},
+              {"noise", to_json(audit.noise)},
               {"answers", audit.answers}};
   if (audit.power >= 0) result["power"] = audit.power;
   return result;
@@ -75,29 +84,35 @@ Size size_of(const Study& study) {
     case Scale::smoke:
       return {2, 64, 125};
     case Scale::quick:
-      return {0, 4000, 16000};
+      return {0, 4000, 4000};
     case Scale::full:
       break;
   }
   return {0, 20000, 256000};
 }
 
+using audit::find_audited;
+
 int version_of(std::string_view algorithm) {
-  return find_algorithm(algorithm)->card().numbers_version;
+  return find_audited(algorithm)->card().numbers_version;
 }
 
 }  // namespace
 
 std::vector<ProbeEntry> audit_probes() {
   return {
-      {"audit/replay", 2, replay}, {"audit/statistics", 3, statistics}, {"audit/plant", 2, plant}};
+      {"audit/replay", 3, replay}, {"audit/statistics", 4, statistics}, {"audit/plant", 3, plant}};
 }
 
-AuditJobs::OfAlgorithm audit_jobs(std::string_view algorithm, const Study& study, Index runs) {
+AuditJobs::OfAlgorithm audit_jobs(std::string_view algorithm,
+                                  const Study& study,
+                                  Index runs,
+                                  std::uint32_t seed) {
   const Size size = size_of(study);
   const StatisticalOptions defaults;
-  const json common{
+  json common{
       {"algorithm", algorithm}, {"algorithm_version", version_of(algorithm)}, {"plant", ""}};
+  if (seed != 0) common["seed"] = seed;
   json of_replay = common, of_statistics = common;
   of_replay["instances"] = size.instances;
   of_statistics["runs"] = runs == 0 ? size.runs : runs;
@@ -109,10 +124,10 @@ AuditJobs::OfAlgorithm audit_jobs(std::string_view algorithm, const Study& study
           study.probe("audit/statistics", std::move(of_statistics))};
 }
 
-AuditJobs audit_jobs(const Study& study) {
+AuditJobs audit_jobs(const Study& study, std::uint32_t seed) {
   AuditJobs jobs;
   for (const std::string& algorithm : audited_algorithms())
-    jobs.algorithms.push_back(audit_jobs(algorithm, study));
+    jobs.algorithms.push_back(audit_jobs(algorithm, study, 0, seed));
   for (const AuditPlant& p : audit_plants())
     jobs.plants.push_back(study.probe("audit/plant",
                                       {{"plant", p.name},

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 #include <boost/math/distributions/chi_squared.hpp>
+#include <boost/math/distributions/poisson.hpp>
 
 #include "sensitivity.hpp"
 
@@ -17,26 +18,6 @@ namespace dpsosp::audit {
 namespace {
 
 using Kind = AuditedAnswer::Kind;
-
-/// Probability of a standard normal number as far out as z on either side.
-double two_sided(double z) { return std::erfc(std::abs(z) / std::numbers::sqrt2); }
-
-/// Probability of a value as far out as this one, or farther, on its side.
-double tail(double chi_squared, std::int64_t degrees) {
-  if (degrees == 0) return 1.0;
-  if (degrees > 100) {  // the cube root is normal enough (Wilson and Hilferty)
-    const double k = 2.0 / (9.0 * static_cast<double>(degrees));
-    const double z =
-        (std::cbrt(chi_squared / static_cast<double>(degrees)) - 1.0 + k) / std::sqrt(k);
-    return two_sided(z);
-  }
-  const boost::math::chi_squared_distribution<> law(static_cast<double>(degrees));
-  return 2.0 * std::min(boost::math::cdf(law, chi_squared),
-                        boost::math::cdf(boost::math::complement(law, chi_squared)));
-}
-
-constexpr Index most_entries = 16;             // tested one by one
-constexpr std::int64_t least_products = 1000;  // whose sum is normal enough
 
 /// The upper triangle of symmetric noise, each entry over its own deviation.
 Vector standardised_matrix(const Vector& noise, double deviation) {
@@ -50,51 +31,100 @@ Vector standardised_matrix(const Vector& noise, double deviation) {
   return standard;
 }
 
+/// The normal score of the length of a standard normal vector.
+double score_of_length(const Vector& standard) {
+  const boost::math::chi_squared_distribution<> law(static_cast<double>(standard.size()));
+  const double square = std::min(standard.squaredNorm(), 1e6);
+  const double below = boost::math::cdf(law, square);
+  return below <= 0.5 ? normal_score(below)
+                      : -normal_score(boost::math::cdf(boost::math::complement(law, square)));
+}
+
+/// The least probable finding, unless it is likely to be among as many.
+std::string complaint_of(const std::vector<Finding>& findings) {
+  if (findings.empty()) return {};
+  const Finding& worst = *std::ranges::min_element(findings, {}, &Finding::p);
+  if (!(worst.p * static_cast<double>(findings.size()) < false_alarm)) return {};
+  return fmt::format("{}, p = {:.2g}", worst.what, worst.p);
+}
+
 }  // namespace
 
-void NoiseCheck::expect_new(Vector noise, const std::string& place) {
+void NoiseCheck::expect_new(const Vector& noise, const std::string& place) {
   if (!complaint_.empty()) return;
   if (noise.isZero(0.0)) {
     complaint_ = place + ": no noise";
     return;
   }
+  if (noise.size() < 2) return;  // one number comes again by chance
   for (std::size_t k = 0; k < seen_.size(); ++k)
     if (seen_[k].size() == noise.size() && std::abs(seen_[k][0] - noise[0]) <= 1e-9 &&
         (seen_[k] - noise).norm() <= 1e-9 * noise.norm()) {
       complaint_ = fmt::format("{}: the noise of {} again", place, places_[k]);
       return;
     }
-  seen_.push_back(std::move(noise));
+  const auto rounded = [&](Index i) { return std::llround(std::min(noise[i], 1e9) * 1e9); };
+  if (!starts_.emplace(rounded(0), rounded(1)).second)
+    complaint_ = fmt::format("{}: the noise of an earlier run again", place);
+  seen_.push_back(noise);
   places_.push_back(place);
 }
 
-void NoiseCheck::see_normal(ConstVectorRef standard, const Query& query, const std::string& place) {
+void NoiseCheck::see_number(double z, const Query& query) {
+  all_.add(z);
+  queries_[query].add(z);
+  coincidences_.add(z);
+  if (numbers_ < of_algorithm_.size()) with_algorithm_.add(z * of_algorithm_[numbers_], 1);
+  ++numbers_;
+  constexpr double resolution = 1e-9;
+  const double size = std::abs(z);
+  const auto next = std::ranges::lower_bound(by_size_, size - resolution);
+  if (next != by_size_.end() && *next <= size + resolution) ++shared_;
+  shared_expected_ +=
+      2 * resolution * std::sqrt(2 / std::numbers::pi) * static_cast<double>(by_size_.size());
+}
+
+void NoiseCheck::see_draw(Vector standard, const Query& query, const std::string& place) {
   const Index size = standard.size();
-  queries_[query].add(standard.squaredNorm(), size);
-  entries_.resize(
-      std::max(entries_.size(), static_cast<std::size_t>(std::min(size, most_entries))));
-  for (Index i = 0; i < std::min(size, most_entries); ++i)
-    entries_[static_cast<std::size_t>(i)].add(standard[i] * standard[i], 1);
-  neighbours_.add(standard.head(size - 1).dot(standard.tail(size - 1)), size - 1);
-  auto& [last, before] = last_[size];
-  if (last.size() == size) {
-    lag_one_.add(standard.dot(last), size);
-    if (size > 1) across_.add(standard[0] * last[size - 1], 1);
-  }
-  if (before.size() == size) lag_two_.add(standard.dot(before), size);
-  before = std::exchange(last, standard);
+  for (const double z : standard) see_number(z, query);
   expect_new(standard, place);
+  if (size == 1) {
+    if (!last_.contains(1))
+      if (const auto& before = first_[1]; before.size() == 1) runs_.add(standard[0] * before[0], 1);
+  } else {
+    for (Index i = 0; i < std::min(size, most_entries); ++i) {
+      entries_[i].add(standard[i]);
+      for (Index j = 0; j < i; ++j) pairs_[{j, i}].add(standard[i] * standard[j], 1);
+    }
+    neighbours_.add(standard.head(size - 1).dot(standard.tail(size - 1)), size - 1);
+    if (!last_.contains(size))
+      if (const auto& before = first_[size]; before.size() == size)
+        runs_.add(standard.dot(before), size);
+  }
+  if (!last_.contains(size)) first_[size] = standard;
+
+  auto& [last, before] = last_[size];
+  std::optional<double> length;
+  if (size > 1) lengths_.add(length.emplace(score_of_length(standard)));
+  if (last.noise.size() == size) {
+    lag_one_.add(standard.dot(last.noise), size);
+    if (size > 1) across_.add(standard[0] * last.noise[size - 1], 1);
+    if (length && last.length) lengths_lag_.add(*length * *last.length, 1);
+  }
+  if (before.noise.size() == size) lag_two_.add(standard.dot(before.noise), size);
+  before = std::exchange(last, {std::move(standard), length});
 }
 
-void NoiseCheck::see_laplace(double standard, const Query& query, const std::string& place) {
-  queries_[query].add(2.0 * std::abs(standard), 2);
-  expect_new(Vector::Constant(1, standard), place);
-}
-
-void NoiseCheck::see(const Transcript& transcript) {
+void NoiseCheck::see(const Transcript& transcript, Stream algorithm) {
   seen_.clear();
   places_.clear();
   last_.clear();
+  numbers_ = 0;
+  of_algorithm_.resize(512);
+  for (double& z : of_algorithm_) z = algorithm.normal();
+  by_size_ = of_algorithm_;
+  for (double& z : by_size_) z = std::abs(z);
+  std::ranges::sort(by_size_);
   const std::vector<std::string> names = queries_of(transcript);
   std::set<std::pair<std::string, Kind>> asked;
   std::map<const void*, std::vector<Vector>> trees;
@@ -115,73 +145,73 @@ void NoiseCheck::see(const Transcript& transcript) {
         Vector node = (noise - before) / e.what.deviation;
         node = (node.array().abs() < 1e-9).select(0.0, node);  // what cancels
         tree.push_back(noise);
-        see_normal(node, query, place);
+        see_draw(std::move(node), query, place);
         break;
       }
       case Kind::matrix:
-        see_normal(standardised_matrix(noise, e.what.deviation), query, place);
+        see_draw(standardised_matrix(noise, e.what.deviation), query, place);
         break;
       case Kind::vector:
-        see_normal(noise / e.what.deviation, query, place);
+        see_draw(noise / e.what.deviation, query, place);
         break;
       default:
-        see_laplace(noise[0] / e.what.deviation, query, place);
+        see_draw(Vector::Constant(1, normal_score_of_laplace(noise[0] / e.what.deviation)),
+                 query,
+                 place);
         break;
     }
   }
 }
 
-NoiseCheck::Sum NoiseCheck::all() const {
-  Sum all;
-  for (const auto& [query, squares] : queries_) all.add(squares.value, squares.count);
-  return all;
-}
-
 std::string NoiseCheck::complaint() const {
   if (!complaint_.empty()) return complaint_;
-  struct Test {
-    double p;
-    std::string finding;
-  };
-  std::vector<Test> tests;
-  const auto squares = [&](const Sum& s, const std::string& of) {
-    tests.push_back({tail(s.value, s.count),
-                     fmt::format("variance {:.4g} of what is charged over {} numbers of {}",
-                                 s.value / static_cast<double>(s.count),
-                                 s.count,
-                                 of)});
-  };
-  const auto products = [&](const Sum& p, const std::string& of) {
-    if (p.count < least_products) return;
-    const auto n = static_cast<double>(p.count);
-    tests.push_back({two_sided(p.value / std::sqrt(n)),
-                     fmt::format("correlation {:.4g} of {}, {} pairs", p.value / n, of, p.count)});
-  };
-  squares(all(), "all queries");
-  for (const auto& [query, of_query] : queries_)
-    squares(of_query,
-            fmt::format("{}, {}", query.name, query.later ? "later answers" : "first answers"));
-  for (std::size_t i = 0; i < entries_.size(); ++i)
-    squares(entries_[i], fmt::format("entry {}", i));
-  products(lag_one_, "one draw with the next");
-  products(lag_two_, "one draw with the next but one");
-  products(neighbours_, "neighbouring entries");
-  products(across_, "the last entry of a draw with the first of the next");
-  const Test& worst = *std::ranges::min_element(tests, {}, &Test::p);
-  if (worst.p * static_cast<double>(tests.size()) >= false_alarm) return {};
-  return fmt::format("{}, p = {:.2g}", worst.finding, worst.p);
+  std::vector<Finding> findings;
+  all_.test("all queries", findings);
+  for (const auto& [query, law] : queries_)
+    law.test(fmt::format("{}, {}", query.name, query.later ? "later answers" : "first answers"),
+             findings);
+  for (const auto& [i, law] : entries_) law.test(fmt::format("entry {}", i), findings);
+  lengths_.test("lengths of draws, by their normal scores", findings);
+  for (const auto& [of, products] :
+       {std::pair("one draw with the next", &lag_one_),
+        {"one draw with the next but one", &lag_two_},
+        {"neighbouring entries", &neighbours_},
+        {"the last entry of a draw with the first of the next", &across_},
+        {"the length of a draw with that of the next", &lengths_lag_},
+        {"the first draw of a run with that of the next run", &runs_},
+        {"the noise with the algorithm's own stream", &with_algorithm_}})
+    products->test(of, findings);
+  for (const auto& [entries, products] : pairs_)
+    products.test(fmt::format("entries {} and {}", entries.first, entries.second), findings);
+  coincidences_.test("all queries", findings);
+  if (shared_ > 0)
+    findings.push_back({boost::math::cdf(boost::math::complement(
+                            boost::math::poisson_distribution<>(shared_expected_),
+                            static_cast<double>(shared_ - 1))),
+                        fmt::format("{} numbers are of the algorithm's own stream, {:.3g} expected",
+                                    shared_,
+                                    shared_expected_)});
+  return complaint_of(findings);
 }
 
 std::string NoiseCheck::summary() const {
-  const Sum squares = all();
-  if (squares.count == 0) return "no additive noise";
-  return fmt::format("variance {:.4f} of what is charged over {} numbers",
-                     squares.value / static_cast<double>(squares.count),
-                     squares.count);
+  if (all_.count() == 0) return "no additive noise";
+  const auto n = static_cast<double>(all_.count());
+  return fmt::format("variance {:.4f} of what is charged over {} numbers, {} beyond 4 deviations",
+                     all_.squares() / n,
+                     all_.count(),
+                     all_.beyond(1));
+}
+
+NoiseNumbers NoiseCheck::numbers() const {
+  NoiseNumbers numbers{.count = all_.count()};
+  for (std::size_t k = 0; k < numbers.beyond.size(); ++k) numbers.beyond[k] = all_.beyond(k);
+  return numbers;
 }
 
 void ChoiceCheck::see(const Transcript& transcript) {
   std::map<std::int64_t, double> scores;  // by candidate, of whom some numbers may be missing
+  std::optional<double> last;
   for (const Exchange& e : transcript) {
     if (e.what.kind != Kind::score) continue;
     scores[e.what.index] = e.answer[0];
@@ -198,43 +228,27 @@ void ChoiceCheck::see(const Transcript& transcript) {
       if (candidate == chosen) own = weight;
     }
     scores.clear();
-    // Anywhere in the chosen candidate's own share, by a sequence that fills it evenly.
-    const auto next = start_ + static_cast<std::uint64_t>(++choices_);
-    const double share = std::fmod(static_cast<double>(next) / std::numbers::phi, 1.0);
-    const double off = (less_likely + share * own) / total - 0.5;
-    first_ += off;
-    second_ += off * off - 1.0 / 12;
+    ++choices_;
+    // Anywhere in the chosen candidate's own share.
+    const double z = normal_score((less_likely + within_.uniform() * own) / total);
+    law_.add(z);
+    if (last) lag_one_.add(z * *last, 1);
+    last = z;
   }
 }
 
-void ChoiceCheck::merge(const ChoiceCheck& other) {
-  choices_ += other.choices_;
-  first_ += other.first_;
-  second_ += other.second_;
-}
-
 std::string ChoiceCheck::complaint() const {
-  if (choices_ == 0) return {};
-  const auto n = static_cast<double>(choices_);
-  const double p =
-      std::min(two_sided(first_ * std::sqrt(12 / n)), two_sided(second_ * std::sqrt(180 / n)));
-  if (2 * p >= false_alarm) return {};
-  return fmt::format(
-      "{} choices: the probability of what is less likely than the chosen one is {:.3f} on average "
-      "for 0.5, with variance {:.4f} for {:.4f}; p = {:.2g}",
-      choices_,
-      0.5 + first_ / n,
-      second_ / n + 1.0 / 12,
-      1.0 / 12,
-      p);
+  std::vector<Finding> findings;
+  law_.test("normal scores of choices", findings);
+  lag_one_.test("one choice with the next", findings);
+  return complaint_of(findings);
 }
 
 std::string ChoiceCheck::summary() const {
   if (choices_ == 0) return "no choices among candidates";
-  const auto n = static_cast<double>(choices_);
-  return fmt::format("{} choices, {:.3f} of the probability is less likely than the chosen one",
+  return fmt::format("{} choices, variance {:.4f} of their normal scores",
                      choices_,
-                     0.5 + first_ / n);
+                     law_.squares() / static_cast<double>(choices_));
 }
 
 void BatchCheck::Appearances::add(const std::vector<Index>& members, const Sampling& sampling) {
@@ -248,7 +262,7 @@ void BatchCheck::Appearances::add(const std::vector<Index>& members, const Sampl
 // Over N batches, T = Σ_i (c_i − N q)²/(N q (1 − q)) has mean n. Its variance is
 // 2 (1 − 1/N) n²/(n − 1) for samples of a fixed size, and n (2 (1 − 1/N) + (1 − 4 q (1 − q))/(N q
 // (1 − q))) for coins.
-void BatchCheck::Excess::add(const Appearances& appearances, const Sampling& sampling) {
+void BatchCheck::Deviation::add(const Appearances& appearances, const Sampling& sampling) {
   const auto [size, rate, begin, end] = sampling;
   const auto n = static_cast<double>(end - begin);
   const double q = size > 0 ? static_cast<double>(size) / n : rate;
@@ -263,6 +277,7 @@ void BatchCheck::Excess::add(const Appearances& appearances, const Sampling& sam
 
 void BatchCheck::see(const Transcript& transcript) {
   std::map<Sampling, Appearances> run;
+  std::map<Sampling, std::vector<Index>> last;
   for (std::size_t k = 0; k < transcript.size(); ++k) {
     const Exchange& e = transcript[k];
     if (e.charges.empty() || !e.asked.secret) continue;
@@ -287,42 +302,56 @@ void BatchCheck::see(const Transcript& transcript) {
     run[sampling].add(members, sampling);
     over_runs_[sampling].add(members, sampling);
     ++drawn_;
+    // Given the last batch, a fixed size draws from an urn and coins are binomial.
+    std::vector<Index>& before = last[sampling];
+    if (!before.empty()) {
+      std::vector<Index> both;
+      std::ranges::set_intersection(before, *e.asked.secret, std::back_inserter(both));
+      const auto m = static_cast<double>(before.size());
+      const double rate = fixed ? static_cast<double>(size) / n : q;
+      overlap_.sum += static_cast<double>(both.size()) - rate * m;
+      overlap_.variance += rate * (1 - rate) * m * (fixed && n > 1 ? (n - m) / (n - 1) : 1);
+    }
+    before = *e.asked.secret;
     if (!coins) continue;
-    const double off = static_cast<double>(size) - q * n;
-    chi_squared_ += off * off / (n * q * (1 - q));
+    const double off = static_cast<double>(size) - q * n, variance = n * q * (1 - q);
+    chi_squared_ += off * off / variance;
+    sizes_.sum += off;
+    sizes_.variance += variance;
     ++batches_;
   }
   for (const auto& [sampling, appearances] : run) within_runs_.add(appearances, sampling);
 }
 
+double BatchCheck::Deviation::value() const {
+  return variance > 0 ? sum / std::sqrt(variance) : 0.0;
+}
+
 std::string BatchCheck::complaint() const {
   if (!complaint_.empty()) return complaint_;
-  if (const double p = tail(chi_squared_, batches_); 3 * p < false_alarm)
-    return fmt::format("sizes of {} Poisson batches have {:.4g} of their variance, p = {:.2g}",
-                       batches_,
-                       chi_squared_ / static_cast<double>(batches_),
-                       p);
-  Excess over_runs;
+  Deviation over_runs;
   for (const auto& [sampling, appearances] : over_runs_) over_runs.add(appearances, sampling);
-  for (const auto& [excess, where] :
-       {std::pair(within_runs_, "of a run"), std::pair(over_runs, "of all runs")}) {
-    if (excess.variance == 0) continue;
-    const double z = excess.sum / std::sqrt(excess.variance);
-    if (3 * two_sided(z) < false_alarm)
-      return fmt::format("records appear in the secret batches {} too {}, {:.1f} deviations",
-                         where,
-                         z > 0 ? "unevenly" : "evenly",
-                         std::abs(z));
-  }
-  return {};
+  std::vector<Finding> findings{
+      {two_sided_chi_squared(chi_squared_, batches_),
+       fmt::format("sizes of {} Poisson batches have {:.4g} of their variance",
+                   batches_,
+                   chi_squared_ / static_cast<double>(std::max<std::int64_t>(1, batches_)))}};
+  const auto deviation = [&](const Deviation& off, std::string_view what) {
+    if (off.variance > 0)
+      findings.push_back(
+          {two_sided(off.value()), fmt::format("{}, {:+.1f} deviations", what, off.value())});
+  };
+  deviation(sizes_, "the mean size of Poisson batches is off");
+  deviation(overlap_, "successive secret batches have members in common");
+  deviation(within_runs_, "records appear unevenly in the secret batches of a run");
+  deviation(over_runs, "records appear unevenly in the secret batches of all runs");
+  return complaint_of(findings);
 }
 
 std::string BatchCheck::summary() const {
   if (drawn_ == 0) return "no batches that are charged as sampled";
   return fmt::format(
-      "{} batches; appearances of records {:+.2f} deviations off",
-      drawn_,
-      within_runs_.variance > 0 ? within_runs_.sum / std::sqrt(within_runs_.variance) : 0.0);
+      "{} batches; appearances of records {:+.2f} deviations off", drawn_, within_runs_.value());
 }
 
 }  // namespace dpsosp::audit

@@ -1,76 +1,88 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "dpsosp/audit/audit.hpp"
+#include "dpsosp/core/stream.hpp"
+#include "noise_law.hpp"
 #include "transcript.hpp"
 
 namespace dpsosp::audit {
 
-/// Probability with which a check of noise, of choices or of batches fails by chance.
-constexpr double false_alarm = 1e-9;
+/// Probability with which a check of noise, of choices or of batches fails by chance, at most.
+constexpr double false_alarm = 1e-6;
 
-/// Whether the noise of recorded runs is of the size that was charged for (for the first answer of
-/// each query in a run and for the later ones, and for each of the first entries), is not
-/// correlated from one draw to the next two, between neighbouring entries or across the end of a
-/// draw, and is never used twice.
+/// Whether the noise of recorded runs is independent and has the law that was charged for, whatever
+/// is pooled: each query's first answers in a run, and its later ones; each of the first entries;
+/// and all. Laplace noise counts by its normal scores, trees node by node.
 class NoiseCheck {
  public:
-  void see(const Transcript& transcript);
+  /// \param algorithm  of the run's algorithm, nothing drawn
+  void see(const Transcript& transcript, Stream algorithm);
   /// Empty if all is well.
   std::string complaint() const;
   std::string summary() const;
+  NoiseNumbers numbers() const;
 
  private:
-  /// Of squares of standard numbers, or of products of independent ones.
-  struct Sum {
-    double value = 0;
-    std::int64_t count = 0;
-    void add(double more, std::int64_t numbers) {
-      value += more;
-      count += numbers;
-    }
-  };
+  static constexpr Index most_entries = 16;  // tested one by one, and in pairs
   struct Query {
     std::string name;
     bool later = false;  ///< not its first answer in the run
     auto operator<=>(const Query&) const = default;
   };
+  /// A Gaussian draw with the normal score of its length.
+  struct Draw {
+    Vector noise;
+    std::optional<double> length;
+  };
 
-  void see_normal(ConstVectorRef standard, const Query& query, const std::string& place);
-  void see_laplace(double standard, const Query& query, const std::string& place);
-  void expect_new(Vector noise, const std::string& place);
-  Sum all() const;
+  void see_draw(Vector standard, const Query& query, const std::string& place);
+  void see_number(double z, const Query& query);
+  void expect_new(const Vector& noise, const std::string& place);
 
-  std::map<Query, Sum> queries_;
-  std::vector<Sum> entries_;  // of Gaussian noise, by place in its vector
-  Sum lag_one_, lag_two_, neighbours_, across_;
-  std::map<Index, std::pair<Vector, Vector>> last_;  // this run's last two draws, by their size
-  std::vector<Vector> seen_;                         // noise of this run
+  NormalLaw all_, lengths_;
+  std::map<Query, NormalLaw> queries_;
+  std::map<Index, NormalLaw> entries_;  // of vectors, by place
+  Products lag_one_, lag_two_, neighbours_, across_, lengths_lag_, runs_, with_algorithm_;
+  std::map<std::pair<Index, Index>, Products> pairs_;  // of entries
+  Coincidences coincidences_;
+  std::int64_t shared_ = 0;  // numbers that are the algorithm's
+  double shared_expected_ = 0;
+
+  // Of this run:
+  std::map<Index, std::pair<Draw, Draw>> last_;  // the last two draws, by their size
+  std::vector<Vector> seen_;
   std::vector<std::string> places_;
+  std::vector<double> of_algorithm_, by_size_;  // its first normal numbers; their sizes, ascending
+  std::size_t numbers_ = 0;
+
+  std::map<Index, Vector> first_;                           // draw of the last run, by size
+  std::set<std::pair<std::int64_t, std::int64_t>> starts_;  // of all draws of all runs
   std::string complaint_;
 };
 
 /// Whether choices among candidates have the law of their exponential mechanism, by the probability
-/// of all candidates less likely than the chosen one, which is uniform.
+/// of all candidates less likely than the chosen one, which is uniform, and are independent.
 class ChoiceCheck {
  public:
-  /// \param start  differs where checks are merged: it spreads the place within the share of the
-  ///   chosen candidate
-  explicit ChoiceCheck(std::uint64_t start = 0) : start_(start) {}
   void see(const Transcript& transcript);
-  void merge(const ChoiceCheck& other);
   std::string complaint() const;
   std::string summary() const;
 
  private:
-  std::uint64_t start_;
   std::int64_t choices_ = 0;
-  double first_ = 0, second_ = 0;  // sums of u − 1/2, and of its square less 1/12
+  Stream within_{StreamKey{.seed = 0x63686f696365}};  // its place in the chosen candidate's share
+  NormalLaw law_;                                     // of normal scores
+  Products lag_one_;
 };
 
 /// Whether secret batches have the sizes, and their members the numbers of appearances, that their
@@ -90,15 +102,18 @@ class BatchCheck {
     double batches = 0;
     void add(const std::vector<Index>& members, const Sampling& sampling);
   };
-  /// Deviation of sums of squares from their mean, with its variance.
-  struct Excess {
+  /// A sum less its mean, with its variance.
+  struct Deviation {
     double sum = 0, variance = 0;
+    double value() const;
+    /// Of squares of the numbers of appearances.
     void add(const Appearances& appearances, const Sampling& sampling);
   };
 
   double chi_squared_ = 0;
   std::int64_t batches_ = 0, drawn_ = 0;
-  Excess within_runs_;
+  Deviation sizes_, within_runs_;
+  Deviation overlap_;  // of successive batches
   std::map<Sampling, Appearances> over_runs_;
   std::string complaint_;
 };

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/factorisation.hpp"
 #include "dpsosp/core/stream.hpp"
 
 namespace dpsosp::audit {
@@ -30,6 +31,7 @@ struct Planted::Shared {
   BatchPolicy policy;      // of the last charge
   RecordRange drawn_from;  // likewise
   double gradient_limit = 0.0;
+  double hessian_limit = 0.0;
   Index secret_size = 0;
 };
 
@@ -106,7 +108,79 @@ const std::vector<PlantEntry>& plant_registry() {
       {Plant::unreleased_stop,
        "unreleased-stop",
        "the run stops by the norm of an answer before its noise",
-       "wang-ye-xu-2017/dp-gd"}};
+       "wang-ye-xu-2017/dp-gd"},
+      {Plant::uniform_noise,
+       "uniform-noise",
+       "uniform noise of the same variance",
+       "wang-ye-xu-2017/dp-gd"},
+      {Plant::question_uniform_noise,
+       "question-uniform-noise",
+       "AboveThreshold's questions have uniform noise of the same variance",
+       "curator/questions"},
+      {Plant::noise_clamped_4,
+       "noise-clamped-4",
+       "Gaussian noise clamped at 4 deviations",
+       "curator/gradients"},
+      {Plant::noise_clamped_2_6,
+       "noise-clamped-2.6",
+       "Gaussian noise clamped at 2.6 deviations",
+       "curator/gradients"},
+      {Plant::noise_cut_4,
+       "noise-cut-4",
+       "Gaussian noise drawn again where it is beyond 4 deviations",
+       "curator/gradients"},
+      {Plant::student_noise,
+       "student-noise",
+       "Student noise of 5 degrees of freedom and the same variance",
+       "wang-ye-xu-2017/dp-gd"},
+      {Plant::one_percent_zeros,
+       "one-percent-zeros",
+       "1 % of the numbers have no noise",
+       "wang-ye-xu-2017/dp-gd"},
+      {Plant::noise_on_sphere,
+       "noise-on-sphere",
+       "every noise vector has the expected length",
+       "wang-ye-xu-2017/dp-gd"},
+      {Plant::noise_of_algorithm,
+       "noise-of-algorithm",
+       "noise from the stream that the algorithm has",
+       "wang-ye-xu-2017/dp-gd"},
+      {Plant::noise_of_seed,
+       "noise-of-seed",
+       "the same noise in every run, whatever its seed",
+       "wang-ye-xu-2017/dp-gd"},
+      {Plant::combination_by_larger,
+       "combination-by-larger",
+       "gradient combinations are charged by the larger part instead of the sum",
+       "wang-2023/dp-srm"},
+      {Plant::hessian_mean_clip,
+       "hessian-mean-clip",
+       "the mean Hessian is clipped instead of each record's",
+       "wang-xu-2020/dp-trust-region"},
+      {Plant::tree_noise_again,
+       "tree-noise-again",
+       "a tree draws the noise of the last tree again",
+       "curator/trees"},
+      {Plant::antithetic_coins,
+       "antithetic-coins",
+       "every other Poisson batch has the coins 1 - u of the last one",
+       "abadi-2016/dp-sgd"},
+      {Plant::line_search_half_charge,
+       "line-search-half-charge",
+       "a line search is charged half of its epsilon",
+       "gao-wright-2023/short-steps"},
+      {Plant::half_range,
+       "half-vertex-range",
+       "a choice among vertices takes half its range for the whole",
+       "wang-xu-2019/dp-frank-wolfe"},
+      {Plant::filter_by_add_remove,
+       "filter-by-add-remove",
+       "the filter charges for add-remove adjacency",
+       "curator/gradients"},
+      {Plant::last_charge_cut,
+       "last-charge-cut",
+       "the filter grants one charge more than fits",
+       "curator/gradients"}};
   return all;
 }
 
@@ -170,7 +244,13 @@ class Planted::Data final : public Records {
                                   const BatchView& batch,
                                   double limit,
                                   VectorRef out) const override {
-    return records_.add_hessian_products(point, v, batch, limit, out);
+    shared.hessian_limit = limit;
+    return records_.add_hessian_products(
+        point,
+        v,
+        batch,
+        shared.bug == Plant::hessian_mean_clip ? std::numeric_limits<double>::infinity() : limit,
+        out);
   }
   ClipReport add_hessian_difference_products(const Point& point,
                                              const Point& previous,
@@ -197,6 +277,8 @@ class Planted::Data final : public Records {
       if (shared.bug == Plant::samples_cut_up && shared.policy.kind == BatchPolicy::Kind::sample &&
           batch.size() == shared.policy.size)
         return add(BatchView(next_piece(batch)));
+      if (shared.bug == Plant::antithetic_coins && shared.policy.kind == BatchPolicy::Kind::poisson)
+        return add(BatchView(next_antithetic(batch)));
       const bool fixed = shared.bug == Plant::poisson_fixed_size &&
                          shared.policy.kind == BatchPolicy::Kind::poisson;
       if (!fixed) return add(batch);
@@ -230,6 +312,23 @@ class Planted::Data final : public Records {
     std::ranges::sort(piece->second);
     return piece->second;
   }
+  /// The same members for the same batch; for every other batch, those whose coins are
+  /// complements of the last ones.
+  const std::vector<Index>& next_antithetic(const BatchView& batch) const {
+    const auto [members, is_new] = pieces_.try_emplace(fingerprint_of(batch));
+    if (!is_new) return members->second;
+    const bool complement = !coins_.empty();
+    if (!complement) {
+      Stream stream({.seed = fingerprint_of(batch), .purpose = Purpose::test});
+      coins_.resize(static_cast<std::size_t>(shared.drawn_from.end - shared.drawn_from.begin));
+      for (double& u : coins_) u = stream.uniform();
+    }
+    for (std::size_t i = 0; i < coins_.size(); ++i)
+      if ((complement ? 1 - coins_[i] : coins_[i]) < shared.policy.rate)
+        members->second.push_back(shared.drawn_from.begin + static_cast<Index>(i));
+    if (complement) coins_.clear();
+    return members->second;
+  }
   static std::uint64_t fingerprint_of(const BatchView& batch) {
     auto value = static_cast<std::uint64_t>(batch.size());
     for (Index k = 0; k < batch.size(); ++k)
@@ -238,21 +337,30 @@ class Planted::Data final : public Records {
   }
 
   const Neighbour& records_;
-  mutable std::vector<Index> list_;  // what is left of the shuffled list
+  mutable std::vector<Index> list_;    // what is left of the shuffled list
+  mutable std::vector<double> coins_;  // of the last batch, where the next has their complements
   mutable std::map<std::uint64_t, std::vector<Index>> pieces_;
 };
 
 /// Hands answers on, some of them wrong.
 class Planted::Door final : public Auditor {
  public:
-  Door(Data& data, Auditor& inner, std::uint64_t seed)
-      : shared_(data.shared), inner_(inner), coins_({.seed = seed, .purpose = Purpose::test}) {}
+  Door(Data& data, Auditor& inner, std::uint64_t seed, Stream algorithm)
+      : shared_(data.shared),
+        inner_(inner),
+        coins_({.seed = shared_.bug == Plant::noise_of_seed ? 1 : seed, .purpose = Purpose::test}),
+        algorithm_(algorithm) {}
 
   void charged(const LedgerEntry& entry) override {
     shared_.policy = entry.policy;
     shared_.drawn_from = entry.charged;
     query_ = entry.query;
-    inner_.charged(entry);
+    LedgerEntry listed = entry;
+    if (shared_.bug == Plant::combination_by_larger && query_ == "gradient_combination")
+      if (auto* event = std::get_if<GaussianEvent>(&*listed.event)) event->noise_multiplier *= 1.25;
+    if (shared_.bug == Plant::line_search_half_charge && query_ == "line_search")
+      if (auto* event = std::get_if<PureEvent>(&*listed.event)) event->epsilon /= 2;
+    inner_.charged(listed);
   }
 
   void answer(const AuditedAnswer& what, VectorRef value) override {
@@ -292,6 +400,14 @@ class Planted::Door final : public Auditor {
             what_.kind == Kind::vector && norm > shared_.gradient_limit)
           value *= shared_.gradient_limit / norm;
         break;
+      case Plant::hessian_mean_clip:
+        if (what_.kind == Kind::matrix) {
+          const auto d = static_cast<Index>(std::sqrt(static_cast<double>(value.size())) + 0.5);
+          const double norm = symmetric_eigenvalues(Eigen::Map<const Matrix>(value.data(), d, d))
+                                  .lpNorm<Eigen::Infinity>();
+          if (norm > shared_.hessian_limit) value *= shared_.hessian_limit / norm;
+        }
+        break;
       case Plant::realised_divisor:
         if (what_.kind == Kind::vector && shared_.policy.kind == BatchPolicy::Kind::poisson)
           value *= shared_.policy.divisor(shared_.drawn_from.end - shared_.drawn_from.begin) /
@@ -323,6 +439,7 @@ class Planted::Door final : public Auditor {
         break;
       case Plant::tree_noise_reused:
       case Plant::last_leaf_bare:
+      case Plant::tree_noise_again:
         if (what_.kind == Kind::prefix) spoil_tree(noise);
         break;
       case Plant::hessian_product_bare:
@@ -338,6 +455,46 @@ class Planted::Door final : public Auditor {
       case Plant::question_half_noise:
         if (what_.kind == Kind::question) noise /= 2.0;
         break;
+      case Plant::question_uniform_noise:
+        if (what_.kind == Kind::question) draw_uniform(std::numbers::sqrt2, noise);
+        break;
+      case Plant::uniform_noise:
+        if (is_gaussian(what_.kind)) draw_uniform(1.0, noise);
+        break;
+      case Plant::noise_clamped_4:
+        if (is_gaussian(what_.kind)) clamp(4.0, noise);
+        break;
+      case Plant::noise_clamped_2_6:
+        if (is_gaussian(what_.kind)) clamp(2.6, noise);
+        break;
+      case Plant::noise_cut_4:
+        if (is_gaussian(what_.kind))
+          for (double& z : noise)
+            while (std::abs(z) > 4 * what_.deviation) z = what_.deviation * coins_.normal();
+        break;
+      case Plant::student_noise:
+        if (is_gaussian(what_.kind))
+          for (double& z : noise) {
+            Vector five(5);
+            coins_.fill_normal(1.0, five);
+            z *= std::sqrt(3.0 / five.squaredNorm());
+          }
+        break;
+      case Plant::one_percent_zeros:
+        if (is_gaussian(what_.kind))
+          for (double& z : noise)
+            if (coins_.bernoulli(0.01)) z = 0;
+        break;
+      case Plant::noise_on_sphere:
+        if (is_gaussian(what_.kind))
+          noise *= what_.deviation * std::sqrt(static_cast<double>(noise.size())) / noise.norm();
+        break;
+      case Plant::noise_of_algorithm:
+        if (is_gaussian(what_.kind)) algorithm_.fill_normal(what_.deviation, noise);
+        break;
+      case Plant::noise_of_seed:
+        if (is_gaussian(what_.kind)) coins_.fill_normal(what_.deviation, noise);
+        break;
       case Plant::one_question_noise:
         if (what_.kind == Kind::threshold) question_noise_[what_.index].resize(0);
         if (what_.kind == Kind::question) {
@@ -349,6 +506,16 @@ class Planted::Door final : public Auditor {
       default:
         break;
     }
+  }
+
+  /// Of a variance that is this multiple, squared, of the squared deviation of the answer.
+  void draw_uniform(double multiple, Vector& noise) {
+    const double half_width = std::numbers::sqrt3 * multiple * what_.deviation;
+    for (double& z : noise) z = half_width * (2 * coins_.uniform() - 1);
+  }
+  void clamp(double deviations, Vector& noise) const {
+    const double most = deviations * what_.deviation;
+    noise = noise.cwiseMax(-most).cwiseMin(most);
   }
 
   /// The best candidate, or one drawn at half the temperature.
@@ -381,6 +548,8 @@ class Planted::Door final : public Auditor {
     tree.drawn.back() = noise;
     if (shared_.bug == Plant::last_leaf_bare) {
       if (low == 1 && t > 1) node.setZero();
+    } else if (shared_.bug == Plant::tree_noise_again) {
+      node = of_any_tree_.try_emplace(t, node).first->second;
     } else {
       node = tree.of_level.try_emplace(low, node).first->second;
     }
@@ -403,19 +572,28 @@ class Planted::Door final : public Auditor {
   Vector last_noise_;
   std::map<std::int64_t, Vector> question_noise_;
   std::map<const void*, Tree> trees_;
+  std::map<std::int64_t, Vector> of_any_tree_;  // by leaf
+  Stream algorithm_;
 };
 
-Planted::Planted(Plant bug, Auditor& auditor, const Neighbour& records, std::uint64_t seed)
-    : auditor_(auditor), records_(records) {
+Planted::Planted(
+    Plant bug, Auditor& auditor, const Neighbour& records, std::uint64_t seed, Stream algorithm)
+    : bug_(bug), auditor_(auditor), records_(records) {
   if (bug == Plant::none) return;
   data_ = std::make_unique<Data>(bug, records);
-  door_ = std::make_unique<Door>(*data_, auditor, seed);
+  door_ = std::make_unique<Door>(*data_, auditor, seed, algorithm);
 }
 
 Planted::~Planted() = default;
 
 const Records& Planted::records() const {
   return data_ ? static_cast<const Records&>(*data_) : records_;
+}
+
+FilterRule Planted::rule(FilterRule rule) const {
+  if (bug_ == Plant::filter_by_add_remove) rule.capacity *= 4;
+  if (bug_ == Plant::last_charge_cut) rule.capacity *= 1.05;
+  return rule;
 }
 
 Auditor& Planted::auditor() { return door_ ? static_cast<Auditor&>(*door_) : auditor_; }

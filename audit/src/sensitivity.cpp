@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <utility>
 
 namespace dpsosp::audit {
 namespace {
@@ -74,14 +75,19 @@ void Sensitivity::compare_question(std::size_t k, double moved) {
 }
 
 void Sensitivity::compare_choice(std::size_t k, double moved, bool last) {
-  if (!transcript_[k].charges.empty()) low_ = high_ = earlier_races_ = 0.0;
+  if (!transcript_[k].charges.empty()) {
+    earlier_races_ = 0.0;
+    first_of_race_ = true;
+  }
+  // What all scores move by moves no probability.
+  if (std::exchange(first_of_race_, false)) low_ = high_ = moved;
   low_ = std::min(low_, moved);
   high_ = std::max(high_, moved);
   const double temperature = transcript_[k].what.deviation;
   report_((earlier_races_ + high_ - low_) / temperature, pure_epsilon_charged(), k);
   if (!last) return;
   earlier_races_ += high_ - low_;
-  low_ = high_ = 0.0;
+  first_of_race_ = true;
 }
 
 void Sensitivity::compare(const std::vector<Vector>& other) {

@@ -38,7 +38,8 @@ class Sensitivity {
     double epsilon = 0;
   };
   std::map<const void*, Session> sessions_;
-  double low_ = 0, high_ = 0, earlier_races_ = 0;
+  double low_ = 0, high_ = 0, earlier_races_ = 0;  // of scores and losses
+  bool first_of_race_ = true;
 };
 
 /// The node that leaf t of a tree completes covers (t − lowbit(t), t].

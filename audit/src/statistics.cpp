@@ -8,7 +8,6 @@
 #include <tbb/task_arena.h>
 
 #include "bounds.hpp"
-#include "dpsosp/algorithms/registry.hpp"
 #include "dpsosp/audit/audit.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/stream.hpp"
@@ -56,9 +55,10 @@ double cost_of(const std::vector<CountedEvent>& events) {
 /// The same record of both data sets answers with 100 times the limit, in opposite directions.
 class Attack {
  public:
-  Attack(const Subject& subject, Plant bug)
+  Attack(const Subject& subject, Plant bug, std::uint32_t seed)
       : subject_(subject),
         bug_(bug),
+        seed_(seed),
         one_(saturating(*subject.problem.records, 100.0)),
         two_(saturating(*subject.problem.records, -100.0)) {
     place_ = dearest_place();
@@ -68,26 +68,40 @@ class Attack {
     std::vector<double> one, two;
     std::vector<CountedEvent> dearest;  ///< charges of the run that cost most
     double answers = 0;
+    NoiseCheck noise;
     ChoiceCheck choices;
+    BatchCheck batches;
+    /// Of goodness of fit; empty if all is well.
+    std::string complaint() const {
+      std::string text = noise.complaint();
+      if (text.empty()) text = choices.complaint();
+      return text.empty() ? batches.complaint() : text;
+    }
   };
 
   Scores scores(Index runs) const {
     const auto n = static_cast<std::size_t>(runs);
-    std::vector<Run> all(2 * n);
-    tbb::this_task_arena::isolate([&] {  // no other audit is begun while this one waits
-      tbb::parallel_for(std::size_t{0}, all.size(), [&](std::size_t k) {
-        all[k] = run(k % 2 == 0, static_cast<std::uint64_t>(k) + 1);
-      });
-    });
     Scores scores;
     double dearest = -1.0;
-    for (std::size_t k = 0; k < all.size(); ++k) {
-      (k % 2 == 0 ? scores.one : scores.two).push_back(all[k].score);
-      scores.choices.merge(all[k].choices);
-      scores.answers += static_cast<double>(all[k].answers) / static_cast<double>(all.size());
-      if (const double cost = cost_of(all[k].events); cost > dearest) {
-        dearest = cost;
-        scores.dearest = std::move(all[k].events);
+    std::vector<Run> block(std::min<std::size_t>(2 * n, 512));
+    for (std::size_t begin = 0; begin < 2 * n; begin += block.size()) {
+      block.resize(std::min(block.size(), 2 * n - begin));
+      tbb::this_task_arena::isolate([&] {  // no other audit is begun while this one waits
+        tbb::parallel_for(std::size_t{0}, block.size(), [&](std::size_t k) {
+          block[k] = run((begin + k) % 2 == 0, seed_of(begin + k));
+        });
+      });
+      for (std::size_t k = 0; k < block.size(); ++k) {
+        Run& one = block[k];
+        ((begin + k) % 2 == 0 ? scores.one : scores.two).push_back(one.score);
+        scores.noise.see(one.transcript, stream_of(subject_, seed_of(begin + k)));
+        scores.choices.see(one.transcript);
+        scores.batches.see(one.transcript);
+        scores.answers += static_cast<double>(one.transcript.size()) / (2 * static_cast<double>(n));
+        if (const double cost = cost_of(one.events); cost > dearest) {
+          dearest = cost;
+          scores.dearest = std::move(one.events);
+        }
       }
     }
     return scores;
@@ -96,17 +110,19 @@ class Attack {
  private:
   struct Run {
     double score = 0;
-    std::size_t answers = 0;
+    Transcript transcript;
     std::vector<CountedEvent> events;
-    ChoiceCheck choices;
   };
+  std::uint64_t seed_of(std::size_t run) const {
+    return (std::uint64_t{seed_} << 32) + static_cast<std::uint64_t>(run) + 1;
+  }
 
   Neighbour neighbour(bool one, Membership membership = Membership::as_drawn) const {
     return {*subject_.problem.records, place_, one ? one_ : two_, membership};
   }
 
   Run run(bool on_one, std::uint64_t seed) const {
-    const Recorded recorded = record(subject_, neighbour(on_one), seed, bug_);
+    Recorded recorded = record(subject_, neighbour(on_one), seed, bug_);
     const auto answers = [&](bool one, Membership membership) {
       return replay(subject_, recorded, neighbour(one, membership), seed, bug_).answers;
     };
@@ -119,12 +135,8 @@ class Attack {
       a.in_two = answers(false, Membership::in);
       a.out = answers(on_one, Membership::out);
     }
-    ChoiceCheck choices(seed);
-    choices.see(recorded.transcript);
-    return {log_likelihood_ratio(recorded.transcript, a),
-            recorded.transcript.size(),
-            charged_to(recorded.ledger, place_),
-            choices};
+    const double score = log_likelihood_ratio(recorded.transcript, a);
+    return {score, std::move(recorded.transcript), charged_to(recorded.ledger, place_)};
   }
 
   /// A record that pays most in a first run.
@@ -143,6 +155,7 @@ class Attack {
 
   const Subject& subject_;
   Plant bug_;
+  std::uint32_t seed_;
   std::shared_ptr<const Records> one_, two_;
   Index place_ = 0;
 };
@@ -166,27 +179,30 @@ double power_of(Claim& claim, const Attack::Scores& planted, double confidence) 
 StatisticalAudit audit_statistics(std::string_view algorithm,
                                   const StatisticalOptions& options,
                                   std::string_view plant) {
-  if (!find_algorithm(algorithm)->card().is_private())
-    throw InputError(fmt::format("audit: {} claims no privacy", algorithm));
+  find_audited(algorithm);
   if (options.runs < 8) reject("audit", "runs", static_cast<double>(options.runs), ">= 8");
   const Subject subject = fast_subject(algorithm, {options.epsilon, options.delta});
   const Plant bug = plant.empty() ? Plant::none : find_plant(plant).plant;
-  const auto scores = Attack(subject, bug).scores(options.runs);
+  const auto scores = Attack(subject, bug, options.seed).scores(options.runs);
   Claim claim(scores.dearest);
   const ErrorRates rates = error_rates(scores.one, scores.two, options.confidence);
-  StatisticalAudit audit{
-      .algorithm = std::string(algorithm),
-      .instance = subject.name,
-      .runs = options.runs,
-      .claimed = options.epsilon,
-      .accounted = claim.epsilon(options.delta),
-      .audited = claim.audited_epsilon(rates, options.delta),
-      .direct = epsilon_of_rates(rates, options.delta),
-      .falsified = claim.falsified_by(rates) || !scores.choices.complaint().empty(),
-      .answers = scores.answers};
+  StatisticalAudit audit{.algorithm = std::string(algorithm),
+                         .instance = subject.name,
+                         .runs = options.runs,
+                         .claimed = options.epsilon,
+                         .accounted = claim.epsilon(options.delta),
+                         .audited = claim.audited_epsilon(rates, options.delta),
+                         .direct = epsilon_of_rates(rates, options.delta),
+                         .falsified = claim.falsified_by(rates),
+                         .law = scores.complaint(),
+                         .answers = scores.answers,
+                         .noise = scores.noise.numbers()};
+  audit.falsified = audit.falsified || !audit.law.empty();
   if (options.power && bug == Plant::none)
-    audit.power = power_of(
-        claim, Attack(subject, Plant::noise_over_1_25).scores(options.runs), options.confidence);
+    audit.power =
+        power_of(claim,
+                 Attack(subject, Plant::noise_over_1_25, options.seed).scores(options.runs),
+                 options.confidence);
   return audit;
 }
 

@@ -6,9 +6,11 @@
 
 #include <fmt/format.h>
 
+#include "dpsosp/algorithms/registry.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/experiments/json_number.hpp"
 #include "dpsosp/experiments/run_json.hpp"
+#include "mechanisms.hpp"
 
 namespace dpsosp::audit {
 namespace {
@@ -29,10 +31,7 @@ Shown run(const Subject& subject, Curator& curator, std::uint64_t seed) {
   Everything observer;
   json result;
   try {
-    const Outcome outcome = subject.algorithm->run(
-        curator,
-        Stream({.seed = seed, .run = subject.stream, .purpose = Purpose::algorithm}),
-        observer);
+    const Outcome outcome = subject.algorithm->run(curator, stream_of(subject, seed), observer);
     result = {{"status", to_string(outcome.status)},
               {"steps", outcome.steps},
               {"counts", outcome.counts},
@@ -58,11 +57,11 @@ Watched watch(const Subject& subject,
               const Neighbour& records,
               std::uint64_t seed,
               Plant bug) {
-  Planted planted(bug, auditor, records, seed);
+  Planted planted(bug, auditor, records, seed, stream_of(subject, seed));
   ClipLog log;
   AuditedCurator curator(subject.problem.facts,
                          planted.records(),
-                         subject.rule,
+                         planted.rule(subject.rule),
                          {.seed = seed, .run = subject.stream},
                          planted.auditor(),
                          log);
@@ -72,8 +71,20 @@ Watched watch(const Subject& subject,
 
 }  // namespace
 
+std::unique_ptr<Algorithm> find_audited(std::string_view key) {
+  if (is_mechanism(key)) return make_mechanism(key);
+  auto algorithm = find_algorithm(key);
+  if (!algorithm->card().is_private())
+    throw InputError(fmt::format("audit: {} claims no privacy", key));
+  return algorithm;
+}
+
 bool Shown::operator==(const Shown& other) const {
   return result == other.result && std::ranges::equal(observed, other.observed, same_bits);
+}
+
+Stream stream_of(const Subject& subject, std::uint64_t seed) {
+  return Stream({.seed = seed, .run = subject.stream, .purpose = Purpose::algorithm});
 }
 
 Recorded record(const Subject& subject, const Neighbour& records, std::uint64_t seed, Plant bug) {

@@ -5,16 +5,22 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
 #include "dpsosp/algorithms/algorithm.hpp"
+#include "dpsosp/core/stream.hpp"
 #include "dpsosp/problems/problem.hpp"
 #include "plants.hpp"
 #include "transcript.hpp"
 
 namespace dpsosp::audit {
+
+/// A registered algorithm, or one of the audit's own. \throws InputError for unknown keys, and for
+/// algorithms that claim no privacy
+std::unique_ptr<Algorithm> find_audited(std::string_view key);
 
 /// What is attacked: an algorithm with its parameters, and the data set of which one record is
 /// exchanged.
@@ -36,6 +42,9 @@ struct Shown {
   std::vector<Vector> observed;
   bool operator==(const Shown& other) const;
 };
+
+/// The stream that a run's algorithm begins with.
+Stream stream_of(const Subject& subject, std::uint64_t seed);
 
 struct Recorded {
   Transcript transcript;

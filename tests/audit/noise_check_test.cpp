@@ -36,7 +36,7 @@ NoiseCheck after_runs(const Spoil& spoil) {
       e.noisy = e.answer + 0.3 * noise;
       transcript.push_back(e);
     }
-    check.see(transcript);
+    check.see(transcript, stream_of(1000 + run));
   }
   return check;
 }

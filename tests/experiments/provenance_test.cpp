@@ -25,7 +25,7 @@ TEST(Provenance, RecordsBuildAndMachine) {
   EXPECT_EQ(shape(p.build.program_version), "0.0.0");
   EXPECT_EQ(shape(p.build.compiler).substr(p.build.compiler.find(' ')), " 0.0.0");
   EXPECT_NE(p.build.flags.find("-ffp-contract=off"), std::string::npos) << p.build.flags;
-  EXPECT_EQ(p.build.flags.find("-W"), std::string::npos) << p.build.flags;
+  EXPECT_EQ(p.build.flags.find("-Wall"), std::string::npos) << p.build.flags;
   EXPECT_EQ(p.build.binary.size(), 64U);
   EXPECT_FALSE(p.build.instruction_set.empty());
   EXPECT_FALSE(p.cpu.empty());

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
@@ -16,9 +18,15 @@
 /// sets that differ in one record; adjacency is replace-one.
 namespace dpsosp {
 
+/// Numbers of additive noise that were compared with their law, as normal scores.
+struct NoiseNumbers {
+  std::int64_t count = 0;
+  std::array<std::int64_t, 4> beyond{};  ///< 3, 4, 5 and 6 deviations, on either side
+};
+
 /// Record and replay: a run on one data set, and the same run on the other with every released
 /// value replaced by that of the first. Noise, choices and secret batches are tested for goodness
-/// of fit, with false alarms of probability 1e-9 each; random numbers are fixed.
+/// of fit, with false alarms of probability at most 1e-6 each; random numbers are fixed.
 struct ReplayAudit {
   std::string algorithm;
   Index instances = 0;  ///< problems, variants and ways of drawing batches
@@ -31,6 +39,7 @@ struct ReplayAudit {
   std::map<std::string, OfQuery> queries;  ///< by name
   double attained = 0;     ///< largest move of an answer over what is charged for it
   Index first_caught = 0;  ///< number of the pair that first failed; 0: none did
+  NoiseNumbers noise;
   std::vector<CheckLine> lines;
 
   bool passed() const;
@@ -40,6 +49,7 @@ struct ReplayOptions {
   std::string_view plant = {};  ///< name of a bug (audit_plants), or empty
   Index most_instances = 0;     ///< as many, evenly chosen; 0: all
   bool until_caught = false;    ///< stop at the first pair that fails
+  std::uint32_t seed = 0;       ///< another one draws other random numbers everywhere
 };
 /// \throws InputError for unknown names, and for algorithms that claim no privacy
 ReplayAudit audit_replay(std::string_view algorithm, const ReplayOptions& options = {});
@@ -50,6 +60,7 @@ struct StatisticalOptions {
   double delta = 1e-6;
   double confidence = 0.999;
   bool power = true;  ///< measure it, which doubles the time
+  std::uint32_t seed = 0;
 };
 
 /// Many runs of a small instance on either of two data sets, told apart by the likelihood ratio of
@@ -64,11 +75,13 @@ struct StatisticalAudit {
   /// run's ε if its noise has the charged distribution at any scale.
   double audited = 0;
   double direct = 0;  ///< lower bound of ε at δ from the error rates alone, whatever the noise
-  bool falsified = false;  ///< the error rates, or the law of choices, contradict the charges
+  bool falsified = false;  ///< the error rates, or the law, contradict the charges
+  std::string law;  ///< what is wrong with the law of noise, choices or batches; empty: nothing
   /// Probability that the same attack falsifies the claim where all noise is 1.25 times too small;
   /// negative: not measured.
   double power = -1;
   double answers = 0;  ///< of a run, on average
+  NoiseNumbers noise;
 };
 
 /// \param plant  name of a bug (audit_plants), or empty
@@ -97,7 +110,8 @@ struct PlantAudit {
 };
 PlantAudit audit_plant(std::string_view name, Index most_runs);
 
-/// Keys of the registered algorithms that claim privacy.
+/// Keys of the registered algorithms that claim privacy, and of those that the audit has of its
+/// own: "curator/gradients" and so on.
 std::vector<std::string> audited_algorithms();
 
 /// Everything as jobs: for each algorithm both attacks, and every plant.
@@ -111,9 +125,12 @@ struct AuditJobs {
 
   std::vector<nlohmann::json> all() const;
 };
-AuditJobs audit_jobs(const Study& study);
+AuditJobs audit_jobs(const Study& study, std::uint32_t seed = 0);
 /// \param runs  of the statistical attack; 0: those of the scale
-AuditJobs::OfAlgorithm audit_jobs(std::string_view algorithm, const Study& study, Index runs = 0);
+AuditJobs::OfAlgorithm audit_jobs(std::string_view algorithm,
+                                  const Study& study,
+                                  Index runs = 0,
+                                  std::uint32_t seed = 0);
 
 /// What the audit brings to a catalogue.
 std::vector<ProbeEntry> audit_probes();

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mechanisms.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "dpsosp/core/errors.hpp"
+#include "dpsosp/privacy/exponential_mechanism.hpp"
+#include "dpsosp/privacy/hessian_stream.hpp"
+#include "dpsosp/privacy/line_search.hpp"
+#include "dpsosp/privacy/stationarity_test.hpp"
+#include "dpsosp/privacy/tree_stream.hpp"
+
+namespace dpsosp::audit {
+namespace {
+
+/// Of random questions; limits are of the order of what records answer, so that some are clipped.
+class Asker {
+ public:
+  static constexpr int questions_of_session = 10;
+
+  Asker(Curator& curator, const MechanismSettings& settings, double noise, Stream& stream)
+      : curator_(curator),
+        settings_(settings),
+        noise_(noise),
+        stream_(stream),
+        d_(curator.facts().dimension),
+        out_(d_),
+        tree_(curator, 0.1, 8),
+        hessians_(curator) {}
+
+  void gradient() {
+    const Batch batch = draw();
+    const GradientQuery query{0.1 + stream_.uniform(), some_noise()};
+    const Vector x = point(), y = point();
+    switch (stream_.below(3)) {
+      case 0:
+        return curator_.gradient(Point(x), batch, query, out_);
+      case 1:
+        return curator_.gradient_difference(Point(x), Point(y), batch, query, out_);
+      default:
+        return curator_.gradient_combination(
+            stream_.uniform(),
+            Point(x),
+            Point(y),
+            batch,
+            {.limit = query.limit, .difference_limit = stream_.uniform(), .noise = query.noise},
+            out_);
+    }
+  }
+
+  void second_order() {
+    const Vector x = point(), v = point();
+    const double limit = 0.1 + stream_.uniform();
+    switch (stream_.below(3)) {
+      case 0: {
+        Matrix hessian(d_, d_);
+        return curator_.hessian(Point(x), draw(), {.limit = limit, .noise = some_noise()}, hessian);
+      }
+      case 1:
+        return curator_.hessian_product(
+            Point(x), v, draw(), {.limit = limit, .noise = some_noise()}, out_);
+      default: {
+        if (hessians_.groups() == 0 || stream_.below(4) == 0)
+          hessians_.refresh(Point(x), draw(), limit);
+        else if (hessians_.groups() < 3)
+          hessians_.add(Point(x), Point(v), draw(), 0.5 * limit);
+        const double most = 2.0 * (limit + 1.1) * v.norm() / size();
+        return hessians_.product(v, noise_ * most, out_);
+      }
+    }
+  }
+
+  void leaf() {
+    if (tree_.leaves() == 8 || stream_.below(9) == 0) tree_.restart();
+    // The deviation of a node is the tree's: the limit makes the charge.
+    const double limit = 0.1 * size() / (2.0 * noise_ * (1.0 + stream_.uniform()));
+    const Vector x = point();
+    tree_.push_gradient(Point(x), draw(), {.limit = limit}, out_);
+  }
+
+  /// A session of questions that are mostly answered no.
+  void session(double epsilon) {
+    const Vector x = point();
+    if (stream_.below(2) == 0) {
+      StationarityTest test(curator_,
+                            draw(),
+                            {.epsilon = epsilon,
+                             .gradient_scale = 1.0,
+                             .curvature_scale = 1.0,
+                             .gradient_limit = 1.0,
+                             .hessian_limit = 1.0,
+                             .slack = -60.0 * 2.0 / size() / epsilon});
+      for (int k = 0; k < questions_of_session; ++k)
+        if (test.accepts(point())) return;
+    } else {
+      LineSearch search(
+          curator_, draw(), x, {.epsilon = epsilon, .loss_limit = 1.0, .reach = 10.0});
+      const double improbable = 40 * search.sensitivity() / epsilon;
+      for (int k = 0; k < questions_of_session; ++k)
+        if (search.decreases(x + 0.1 * point(), improbable)) return;
+    }
+  }
+
+  void choice(double epsilon) {
+    ExponentialMechanism mechanism(curator_, draw());
+    Matrix points(d_, 2 + stream_.below(6));
+    for (Index j = 0; j < points.cols(); ++j) points.col(j) = point();
+    switch (stream_.below(3)) {
+      case 0:
+        mechanism.choose(points, point(), 0.5, epsilon);
+        return;
+      case 1:
+        mechanism.choose_vertex(points, point(), 1.0, epsilon);
+        return;
+      default:
+        mechanism.choose_l1_vertex(1.0, point(), 1.0, epsilon);
+    }
+  }
+
+ private:
+  Vector point() {
+    Vector x(d_);
+    stream_.fill_normal(0.5, x);
+    return x;
+  }
+  Batch draw() { return curator_.draw(settings_.policy); }
+  double size() const { return settings_.policy.divisor(curator_.facts().records); }
+  /// Equal for secret batches, whose charges take long to compute.
+  Noise some_noise() {
+    const bool secret = settings_.policy.kind == BatchPolicy::Kind::sample ||
+                        settings_.policy.kind == BatchPolicy::Kind::poisson;
+    return Noise::sensitivity_ratio(noise_ * (secret ? 1.0 : 1.0 + 0.5 * stream_.uniform()));
+  }
+
+  Curator& curator_;
+  const MechanismSettings& settings_;
+  double noise_;
+  Stream& stream_;
+  Index d_;
+  Vector out_;
+  TreeStream tree_;
+  HessianStream hessians_;
+};
+
+struct Question {
+  std::string_view key, title;
+  bool pure;             ///< epsilon a question, not noise
+  std::int64_t charges;  ///< in units of a single query
+  MechanismSize size;
+  std::vector<BatchPolicy> policies;  ///< of replay
+  void (*ask)(Asker&, double epsilon);
+};
+
+const std::vector<Question>& all_questions() {
+  static const std::vector<BatchPolicy> whole{BatchPolicy::all()};
+  static const std::vector<BatchPolicy> open{BatchPolicy::all(), BatchPolicy::fresh(8)};
+  static const std::vector<Question> all{
+      {"curator/gradients",
+       "Gradients of public batches",
+       false,
+       1,
+       {400, 40},
+       open,
+       [](Asker& asker, double) { asker.gradient(); }},
+      {"curator/samples",
+       "Gradients of secret batches",
+       false,
+       1,
+       {200, 12},
+       {BatchPolicy::sample(40), BatchPolicy::poisson(0.1), BatchPolicy::poisson(0.5)},
+       [](Asker& asker, double) { asker.gradient(); }},
+      {"curator/second-order",
+       "Hessians and their products",
+       false,
+       1,
+       {80, 8},
+       whole,
+       [](Asker& asker, double) { asker.second_order(); }},
+      {"curator/trees",
+       "Prefix sums of trees",
+       false,
+       12,
+       {400, 20},
+       open,
+       [](Asker& asker, double) { asker.leaf(); }},
+      {"curator/questions",
+       "AboveThreshold",
+       true,
+       1,
+       {40, 3},
+       whole,
+       [](Asker& asker, double epsilon) { asker.session(epsilon); }},
+      {"curator/choices",
+       "Exponential mechanisms",
+       true,
+       1,
+       {80, 4},
+       whole,
+       [](Asker& asker, double epsilon) { asker.choice(epsilon); }}};
+  return all;
+}
+
+const Question& find_question(std::string_view key) {
+  const auto found = std::ranges::find(all_questions(), key, &Question::key);
+  if (found == all_questions().end()) reject_unknown("mechanism", key, mechanism_keys());
+  return *found;
+}
+
+class Mechanism final : public Algorithm {
+ public:
+  Mechanism(const Question& question, MechanismSettings settings)
+      : question_(question), settings_(std::move(settings)) {
+    card_.key = question.key;
+    card_.title = question.title;
+  }
+
+  const AlgorithmCard& card() const override { return card_; }
+  Fields fields() override { return {}; }
+  void set_variant(Variant) override {}
+  Scheduled schedule(Schedule,
+                     const PublicFacts& facts,
+                     const PrivacyBudget& budget,
+                     Calibrator) override {
+    const double pure = settings_.pure_share * budget.epsilon;
+    if (question_.pure) {
+      const FilterRule rule = settings_.calibrator == Calibrator::rdp
+                                  ? filter_rule(budget, Calibrator::rdp, 8.0, pure)
+                                  : filter_rule(budget, settings_.calibrator, {}, pure);
+      const auto n = static_cast<double>(settings_.queries);
+      // A pure ε costs at most ε²/2 of zCDP.
+      epsilon_ = pure > 0 ? pure / n : std::sqrt(2 * rule.capacity / n);
+      return {.rule = rule};
+    }
+    const PlannedQuery planned{settings_.policy, question_.charges * settings_.queries};
+    const CalibratedNoise noise =
+        calibrate_common_noise(std::span(&planned, 1), facts.records, budget, settings_.calibrator);
+    noise_ = noise.sensitivity_ratio;
+    return {.rule = noise.rule};
+  }
+  void check(const PublicFacts& facts) const override { refuse_shared_dual(card_, facts); }
+  Outcome run(Curator& curator, Stream stream, Observer&) const override {
+    Outcome outcome{.point = Vector::Zero(1), .status = Status::steps_done};
+    Asker asker(curator, settings_, noise_, stream);
+    try {
+      for (; outcome.steps < 4 * settings_.queries; ++outcome.steps) question_.ask(asker, epsilon_);
+    } catch (const Refused& refusal) {
+      outcome.status = status_of(refusal);
+    }
+    return outcome;
+  }
+
+ private:
+  const Question& question_;
+  AlgorithmCard card_;
+  MechanismSettings settings_;
+  double noise_ = 0, epsilon_ = 0;
+};
+
+}  // namespace
+
+std::vector<std::string> mechanism_keys() {
+  std::vector<std::string> keys;
+  for (const Question& question : all_questions()) keys.emplace_back(question.key);
+  return keys;
+}
+
+bool is_mechanism(std::string_view key) { return key.starts_with("curator/"); }
+
+std::unique_ptr<Algorithm> make_mechanism(std::string_view key, MechanismSettings settings) {
+  return std::make_unique<Mechanism>(find_question(key), std::move(settings));
+}
+
+std::vector<MechanismSettings> mechanism_settings(std::string_view key) {
+  const Question& question = find_question(key);
+  std::vector<MechanismSettings> all;
+  for (const BatchPolicy& policy : question.policies)
+    for (const Calibrator calibrator :
+         {Calibrator::bun_steinke, Calibrator::cks, Calibrator::exact_gaussian, Calibrator::rdp}) {
+      const bool secret =
+          policy.kind == BatchPolicy::Kind::sample || policy.kind == BatchPolicy::Kind::poisson;
+      if (secret && calibrator != Calibrator::rdp) continue;
+      if (question.pure) {
+        if (calibrator == Calibrator::exact_gaussian) continue;
+        if (calibrator != Calibrator::rdp) all.push_back({policy, calibrator, 0.0});
+        all.push_back({policy, calibrator, 0.5});
+      } else {
+        all.push_back({policy, calibrator});
+      }
+    }
+  return all;
+}
+
+MechanismSettings fast_mechanism_settings(std::string_view key) {
+  const Question& question = find_question(key);
+  const BatchPolicy& policy = question.policies.front();
+  return {
+      .policy = policy,
+      .calibrator = policy.kind == BatchPolicy::Kind::sample ? Calibrator::rdp : Calibrator::cks,
+      .pure_share = question.pure ? 0.5 : 0.0,
+      .queries = 5};
+}
+
+MechanismSize mechanism_size(std::string_view key) { return find_question(key).size; }
+
+}  // namespace dpsosp::audit

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "noise_law.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <utility>
+
+#include <fmt/format.h>
+#include <boost/math/distributions/binomial.hpp>
+#include <boost/math/distributions/chi_squared.hpp>
+#include <boost/math/distributions/poisson.hpp>
+
+namespace dpsosp::audit {
+namespace {
+
+/// The fourth power, of numbers up to 4: beyond, its law has tails too heavy for a bound, and the
+/// counts of tails see more.
+double fourth_power(double z) {
+  const double square = std::min(z * z, 16.0);
+  return square * square;
+}
+
+/// The Chernoff bound of a mean: I(m) = sup_t (t m − ψ(t)) over a grid of t, so never too large.
+class Chernoff {
+ public:
+  /// \param psi  log moment-generating function; +∞ where there is none
+  template <class Psi>
+  Chernoff(double least, double most, const Psi& psi) {
+    for (double t = least; t <= most; t *= 1.05)
+      for (const double sign : {-1.0, 1.0}) grid_.emplace_back(sign * t, psi(sign * t));
+  }
+  double two_sided(double mean, std::int64_t n) const {
+    double rate = 0;
+    for (const auto& [t, psi] : grid_) rate = std::max(rate, t * mean - psi);
+    return std::min(1.0, 2 * std::exp(-rate * static_cast<double>(n)));
+  }
+
+ private:
+  std::vector<std::pair<double, double>> grid_;
+};
+
+const Chernoff& of_fourth_power() {
+  static const Chernoff bound(1e-7, 10, [](double t) {
+    // Simpson's rule on [0, 4], and the atom beyond; from the largest exponent.
+    constexpr int steps = 2000;
+    constexpr double h = 4.0 / steps;
+    const double most = std::max(0.0, 256 * t);
+    double sum = std::erfc(4 / std::numbers::sqrt2) * std::exp(256 * t - most);
+    for (int k = 0; k <= steps; ++k) {
+      const double z = k * h, weight = k == 0 || k == steps ? 1 : 2 + 2 * (k % 2);
+      sum += weight * h / 3 * std::sqrt(2 / std::numbers::pi) *
+             std::exp(t * fourth_power(z) - 0.5 * z * z - most);
+    }
+    return most + std::log(sum);
+  });
+  return bound;
+}
+
+double mean_fourth_power() {
+  // E min(z², 16)², from the moments of the normal law cut at 4.
+  static const double mean = [] {
+    const double density = std::exp(-8.0) / std::sqrt(2 * std::numbers::pi);
+    const double tail = std::erfc(4 / std::numbers::sqrt2);
+    return 3 * (1 - tail) - 2 * (64 + 12) * density + 256 * tail;
+  }();
+  return mean;
+}
+
+/// For a chain z_1 z_2 + z_2 z_3 + … each product multiplies the moment-generating function by at
+/// most ((1 + √(1 − 4t²))/2)^(−1/2): the ratio of determinants D_{n+1}/D_n, D_{n+1} = D_n −
+/// t² D_{n−1}, falls to that limit from above. Products of numbers in no other pair have less.
+const Chernoff& of_products() {
+  static const Chernoff bound(
+      1e-5, 0.4999, [](double t) { return -0.5 * std::log(0.5 * (1 + std::sqrt(1 - 4 * t * t))); });
+  return bound;
+}
+
+std::string per_number(std::string_view what, double value, std::int64_t n, const std::string& of) {
+  return fmt::format("{} {:.4g} over {} numbers of {}", what, value, n, of);
+}
+
+}  // namespace
+
+double two_sided(double z) { return std::erfc(std::abs(z) / std::numbers::sqrt2); }
+
+double two_sided_chi_squared(double value, std::int64_t degrees) {
+  if (degrees == 0) return 1.0;
+  if (degrees > 1000) {  // the cube root is normal enough (Wilson and Hilferty)
+    const double k = 2.0 / (9.0 * static_cast<double>(degrees));
+    return two_sided((std::cbrt(value / static_cast<double>(degrees)) - 1.0 + k) / std::sqrt(k));
+  }
+  const boost::math::chi_squared_distribution<> law(static_cast<double>(degrees));
+  return std::min(1.0,
+                  2.0 * std::min(boost::math::cdf(law, value),
+                                 boost::math::cdf(boost::math::complement(law, value))));
+}
+
+double two_sided_binomial(std::int64_t count, std::int64_t trials, double probability) {
+  const boost::math::binomial_distribution<> law(static_cast<double>(trials), probability);
+  const auto k = static_cast<double>(count);
+  const double below = boost::math::cdf(law, k);
+  const double above = count == 0 ? 1.0 : boost::math::cdf(boost::math::complement(law, k - 1));
+  return std::min(1.0, 2 * std::min(below, above));
+}
+
+double crowding(std::int64_t count, double trials, double most_likely) {
+  // A union over which number is first: the others fall into its place.
+  return std::min(
+      1.0,
+      std::exp(std::log(trials) + static_cast<double>(count - 1) * std::log(trials * most_likely) -
+               std::lgamma(static_cast<double>(count))));
+}
+
+double normal_score_of_laplace(double x) {
+  const double tail = 0.5 * std::exp(-std::abs(x));
+  return std::copysign(tail == 0 ? 40.0 : normal_lower_quantile(tail), x);
+}
+
+double normal_score(double u) {
+  return u <= 0.5 ? normal_lower_quantile(std::max(u, 1e-300))
+                  : -normal_lower_quantile(std::max(1 - u, 1e-300));
+}
+
+void NormalLaw::add(double z) {
+  ++count_;
+  sum_ += z;
+  squares_ += z * z;
+  fourth_ += fourth_power(z);
+  largest_ = std::max(largest_, std::abs(z));
+  const double below = 0.5 * std::erfc(-z / std::numbers::sqrt2);
+  ++in_cell_[std::min(static_cast<std::size_t>(below * cells), cells - 1)];
+  for (std::size_t k = 0; k < limits.size() && std::abs(z) > limits[k]; ++k) ++beyond_[k];
+}
+
+void NormalLaw::test(const std::string& of, std::vector<Finding>& findings) const {
+  if (count_ == 0) return;
+  const auto n = static_cast<double>(count_);
+  findings.push_back({two_sided(sum_ / std::sqrt(n)), per_number("mean", sum_ / n, count_, of)});
+  findings.push_back(
+      {two_sided_chi_squared(squares_, count_), per_number("variance", squares_ / n, count_, of)});
+  findings.push_back({of_fourth_power().two_sided(fourth_ / n, count_),
+                      fmt::format("fourth moment {:.4g} for {:.4g} over {} numbers of {}",
+                                  fourth_ / n,
+                                  mean_fourth_power(),
+                                  count_,
+                                  of)});
+  double below = 0, distance = 0;
+  for (std::size_t k = 0; k < cells; ++k) {
+    below += static_cast<double>(in_cell_[k]);
+    distance = std::max(distance, std::abs(below / n - static_cast<double>(k + 1) / cells));
+  }
+  findings.push_back({std::min(1.0, 2 * std::exp(-2 * n * distance * distance)),  // Massart (1990)
+                      per_number("distance of distributions", distance, count_, of)});
+  const auto [least, most] = std::ranges::minmax_element(in_cell_);
+  for (const auto* cell : {least, most})
+    findings.push_back(
+        {std::min(1.0, cells * two_sided_binomial(*cell, count_, 1.0 / cells)),
+         fmt::format(
+             "{} of {} numbers of {} in a cell of probability 1/{}", *cell, count_, of, cells)});
+  for (std::size_t k = 0; k < limits.size(); ++k)
+    findings.push_back({two_sided_binomial(beyond_[k], count_, two_sided(limits[k])),
+                        fmt::format("{} of {} numbers of {} beyond {} deviations, {:.4g} expected",
+                                    beyond_[k],
+                                    count_,
+                                    of,
+                                    limits[k],
+                                    n * two_sided(limits[k]))});
+  const double all_less = n * std::log1p(-two_sided(largest_));
+  findings.push_back({std::min(1.0, 2 * std::min(std::exp(all_less), -std::expm1(all_less))),
+                      per_number("largest", largest_, count_, of)});
+}
+
+void Products::test(const std::string& of, std::vector<Finding>& findings) const {
+  if (pairs_ == 0) return;
+  const double mean = sum_ / static_cast<double>(pairs_);
+  findings.push_back({of_products().two_sided(mean, pairs_),
+                      fmt::format("correlation {:.4g} of {}, {} pairs", mean, of, pairs_)});
+}
+
+namespace {
+constexpr double resolution = 1e-9;
+}
+
+void Coincidences::add(double z) {
+  ++count_;
+  const double place = std::min(std::abs(z), 1e9);
+  std::int32_t& here = seen_[std::llround(place / resolution)];
+  pairs_ += here;
+  if (++here > most_) {
+    most_ = here;
+    most_at_ = place;
+  }
+}
+
+void Coincidences::test(const std::string& of, std::vector<Finding>& findings) const {
+  if (count_ < 2) return;
+  // |z| has density at most √(2/π), and two of them coincide with ∫ (2φ)² = 1/√π.
+  const auto n = static_cast<double>(count_);
+  if (most_ > 1)
+    findings.push_back(
+        {crowding(most_, n, std::sqrt(2 / std::numbers::pi) * resolution),
+         fmt::format("{} of {} numbers of {} are {:.6g}", most_, count_, of, most_at_)});
+  const double expected = 0.5 * n * n * resolution / std::sqrt(std::numbers::pi);
+  const boost::math::poisson_distribution<> law(expected);
+  if (pairs_ > 0)
+    findings.push_back(
+        {boost::math::cdf(boost::math::complement(law, static_cast<double>(pairs_ - 1))),
+         fmt::format("{} pairs of numbers of {} coincide, {:.3g} expected", pairs_, of, expected)});
+}
+
+namespace {
+double uniform_number(Stream& s) { return std::numbers::sqrt3 * (2 * s.uniform() - 1); }
+double clamped_number(Stream& s, double most) { return std::clamp(s.normal(), -most, most); }
+double student_number(Stream& s) {
+  double squares = 0;
+  for (int k = 0; k < 5; ++k) squares += std::pow(s.normal(), 2);
+  return s.normal() * std::sqrt(3 / squares);
+}
+}  // namespace
+
+const std::vector<WrongLaw>& wrong_laws() {
+  static const std::vector<WrongLaw> all{
+      {"uniform", uniform_number, 4000},
+      {"clamped at 2.6", [](Stream& s) { return clamped_number(s, 2.6); }, 3000},
+      {"clamped at 4", [](Stream& s) { return clamped_number(s, 4.0); }, 300'000},
+      {"Student, 5 degrees", student_number, 20'000},
+      {"1 % zeros", [](Stream& s) { return s.uniform() < 0.01 ? 0.0 : s.normal(); }, 2000},
+      {"rounded to 0.001", [](Stream& s) { return std::round(s.normal() * 1e3) / 1e3; }, 300}};
+  return all;
+}
+
+}  // namespace dpsosp::audit

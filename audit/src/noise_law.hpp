@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "dpsosp/core/stream.hpp"
+
+/// Tests of numbers against the standard normal law, and of pairs against independence. Every
+/// probability is exact or an upper bound, but for those of sums of squares, which are right to a
+/// few per cent.
+namespace dpsosp::audit {
+
+/// What a test of goodness of fit says.
+struct Finding {
+  double p = 1;      ///< probability under the claimed law of what is as far off
+  std::string what;  ///< in words
+};
+
+/// Probability of a standard normal number as far out as z, on either side.
+double two_sided(double z);
+/// Likewise of a sum of squares of `degrees` independent standard normal numbers.
+double two_sided_chi_squared(double value, std::int64_t degrees);
+/// Likewise of `count` successes among `trials` ≥ 1 of the given probability.
+double two_sided_binomial(std::int64_t count, std::int64_t trials, double probability);
+/// Bound of the probability that m places of n equally likely to be hit at most p each hold any
+/// `count` ≥ 2 hits.
+double crowding(std::int64_t count, double trials, double most_likely);
+
+/// The number with the same probability below it under the standard normal law as x has under the
+/// Laplace law of scale 1.
+double normal_score_of_laplace(double x);
+/// Likewise of u in (0, 1) under the uniform law.
+double normal_score(double u);
+
+/// Numbers of which each should be standard normal and independent of the others.
+class NormalLaw {
+ public:
+  static constexpr std::size_t cells = 256;
+  static constexpr std::array<double, 4> limits{3, 4, 5, 6};
+
+  void add(double z);
+  std::int64_t count() const { return count_; }
+  double squares() const { return squares_; }
+  std::int64_t beyond(std::size_t limit) const { return beyond_[limit]; }
+  /// Mean, variance, fourth moment, distribution, cells of equal probability, tails, largest.
+  /// Appends at least one finding. \param of  "entry 3"
+  void test(const std::string& of, std::vector<Finding>& findings) const;
+
+ private:
+  std::int64_t count_ = 0;
+  double sum_ = 0, squares_ = 0, fourth_ = 0, largest_ = 0;
+  std::array<std::int64_t, cells> in_cell_{};
+  std::array<std::int64_t, limits.size()> beyond_{};
+};
+
+/// Products of independent standard normal numbers. A number may be in two pairs, as in those of
+/// neighbours in a sequence.
+class Products {
+ public:
+  void add(double product, std::int64_t pairs) {
+    sum_ += product;
+    pairs_ += pairs;
+  }
+  void test(const std::string& of, std::vector<Finding>& findings) const;
+
+ private:
+  double sum_ = 0;
+  std::int64_t pairs_ = 0;
+};
+
+/// Numbers of a continuous law, of which few should coincide: finds atoms, and numbers that come
+/// again in other draws.
+class Coincidences {
+ public:
+  void add(double z);
+  void test(const std::string& of, std::vector<Finding>& findings) const;
+
+ private:
+  std::unordered_map<std::int64_t, std::int32_t> seen_;  // by multiple of the resolution
+  std::int64_t count_ = 0, pairs_ = 0, most_ = 0;
+  double most_at_ = 0;
+};
+
+/// Noise of the right variance and the wrong law.
+struct WrongLaw {
+  std::string_view name;
+  double (*draw)(Stream&);  ///< one number of about unit variance
+  std::int64_t numbers;     ///< that show it in at least 95 of 100 experiments, at p < 1e-9
+};
+/// What the power of the tests is stated for.
+const std::vector<WrongLaw>& wrong_laws();
+
+}  // namespace dpsosp::audit
