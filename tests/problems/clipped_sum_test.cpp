@@ -51,7 +51,8 @@ TEST_P(ClippedSums, AreSumsOfClippedRecords) {
   }
   Vector norms = each.colwise().norm();
   std::ranges::sort(norms);
-  const double limit = norms[norms.size() / 2] * 1.0000001;  // clips a half, or none if all are equal
+  const double limit =
+      norms[norms.size() / 2] * 1.0000001;  // clips a half, or none if all are equal
 
   Vector expected = Vector::Zero(entries);
   Index clipped = 0;
@@ -72,14 +73,11 @@ std::vector<std::string> names() {
   return all;
 }
 
-INSTANTIATE_TEST_SUITE_P(Problems,
-                         ClippedSums,
-                         testing::ValuesIn(names()),
-                         [](const auto& test) {
-                           std::string name = test.param;
-                           std::ranges::replace(name, '-', '_');
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(Problems, ClippedSums, testing::ValuesIn(names()), [](const auto& test) {
+  std::string name = test.param;
+  std::ranges::replace(name, '-', '_');
+  return name;
+});
 
 }  // namespace
 }  // namespace dpsosp::clipped_sum_test
