@@ -84,7 +84,7 @@ bool Shown::operator==(const Shown& other) const {
 }
 
 Stream stream_of(const Subject& subject, std::uint64_t seed) {
-  return Stream({.seed = seed, .run = subject.stream, .purpose = Purpose::algorithm});
+  return Stream::sealed({.seed = seed, .run = subject.stream, .purpose = Purpose::algorithm});
 }
 
 Recorded record(const Subject& subject, const Neighbour& records, std::uint64_t seed, Plant bug) {

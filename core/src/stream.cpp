@@ -58,12 +58,37 @@ StreamKey StreamKey::child(std::uint64_t index) const {
   return key;
 }
 
+namespace {
+
+class KeyedFeed final : public WordFeed {
+ public:
+  explicit KeyedFeed(StreamKey key) : key_(key) {}
+  void words(std::uint64_t first, std::span<std::uint64_t> out) const override {
+    for (std::size_t k = 0; k < out.size(); k += 4) {
+      const auto block = philox_block(key_, (first + k) / 4);
+      std::ranges::copy(block, out.begin() + static_cast<std::ptrdiff_t>(k));
+    }
+  }
+  std::shared_ptr<const WordFeed> child(std::uint64_t index) const override {
+    return std::make_shared<KeyedFeed>(key_.child(index));
+  }
+
+ private:
+  StreamKey key_;
+};
+
+}  // namespace
+
+Stream Stream::sealed(StreamKey key) { return Stream(std::make_shared<KeyedFeed>(key)); }
+
 void Stream::refill() {
   // Twice as many words each time in a row: a stream that is asked for few computes few.
   const bool in_a_row = ahead_size_ > 0 && position_ == ahead_from_ + ahead_size_;
   ahead_size_ = in_a_row ? std::min(2 * ahead_size_, most_ahead) : 4;
   ahead_from_ = position_ / 4 * 4;
-  if (ahead_size_ == 4) {
+  if (feed_) {
+    feed_->words(ahead_from_, std::span(ahead_).first(ahead_size_));
+  } else if (ahead_size_ == 4) {
     const auto block = philox_block(key_, position_ / 4);
     for (std::size_t k = 0; k < 4; ++k) ahead_[k] = block[k];
   } else {
@@ -83,11 +108,19 @@ double Stream::uniform() { return (static_cast<double>(bits() >> 12) + 0.5) * 0x
 double Stream::normal() { return normal_of(bits()); }
 
 void Stream::fill_normal(double standard_deviation, VectorRef out) {
+  if (feed_) {
+    for (double& entry : out) entry = standard_deviation * normal();
+    return;
+  }
   write_normals(key_, position_, standard_deviation, out, Onto::nothing);
   skip(static_cast<std::uint64_t>(out.size()));
 }
 
 void Stream::add_normal(double standard_deviation, VectorRef out) {
+  if (feed_) {
+    for (double& entry : out) entry += standard_deviation * normal();
+    return;
+  }
   write_normals(key_, position_, standard_deviation, out, Onto::contents);
   skip(static_cast<std::uint64_t>(out.size()));
 }

@@ -72,7 +72,7 @@ Outcome run_algorithm(const Setup& s, Curator& curator, StreamKey key, Observer&
   key.purpose = Purpose::algorithm;
   Outcome outcome;
   try {
-    outcome = s.algorithm->run(curator, Stream(key), observer);
+    outcome = s.algorithm->run(curator, Stream::sealed(key), observer);
   } catch (const InputError& e) {
     // The first query refuses what was asked for; a later one, where the run has come to.
     if (curator.ledger().queries() <= 1) throw;

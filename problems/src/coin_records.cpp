@@ -256,8 +256,7 @@ Vector CoinCells::bend(ConstVectorRef x, Index cell, ConstVectorRef v) const {
 }
 
 double SimulatedCoins::tails(Index begin, Index size, Index j) const {
-  const StreamKey key = range_stream(data_seed, begin, size).key();
-  Stream stream(key.child(static_cast<std::uint64_t>(j)));
+  Stream stream = range_stream(data_seed, begin, size).child(static_cast<std::uint64_t>(j));
   return static_cast<double>(size - stream.binomial(size, j == planted ? probability : 0.5));
 }
 

@@ -168,7 +168,7 @@ class SimulatedTerms final : public CosineMinimaxRecords {
   /// Σ e and Σ s of records [begin, begin + size).
   std::shared_ptr<const std::pair<Vector, Vector>> sums(Index begin, Index size) const {
     return drawn_.of(RangeKey(begin, size), [&] {
-      const StreamKey key = range_stream(spec_.data_seed, begin, size).key();
+      const Stream range = range_stream(spec_.data_seed, begin, size);
       const auto draw = [size](Index dimension, Stream stream) {
         Vector sum(dimension);
         for (double& entry : sum)
@@ -176,7 +176,7 @@ class SimulatedTerms final : public CosineMinimaxRecords {
                   std::sqrt(static_cast<double>(dimension));
         return sum;
       };
-      return std::pair(draw(m_, Stream(key.child(0))), draw(d_, Stream(key.child(1))));
+      return std::pair(draw(m_, range.child(0)), draw(d_, range.child(1)));
     });
   }
 

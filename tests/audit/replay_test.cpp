@@ -95,12 +95,12 @@ TEST(AuditedCurator, AnswersAsPlainCurator) {
   for (const Subject& subject : replay_subjects("ganesh-2023/stochastic-spider")) {
     const Neighbour records(*subject.problem.records, 0, one_of(*subject.problem.records, 0));
     const Recorded audited = record(subject, records, 5, Plant::none);
-    Curator curator(subject.problem.facts, records, subject.rule, {.seed = 5});
+    Curator curator(
+        subject.problem.facts, records, subject.rule, {.seed = 5, .run = subject.stream});
     struct Quiet final : Observer {
       void iterate(Index, ConstVectorRef) override {}
     } quiet;
-    const Outcome outcome =
-        subject.algorithm->run(curator, Stream({.seed = 5, .purpose = Purpose::algorithm}), quiet);
+    const Outcome outcome = subject.algorithm->run(curator, stream_of(subject, 5), quiet);
     const auto point = audited.shown.result.at("point").get<std::vector<double>>();
     EXPECT_TRUE(std::ranges::equal(outcome.point, point)) << subject.name;
     EXPECT_EQ(curator.ledger().queries(), audited.ledger.queries());

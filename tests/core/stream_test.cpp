@@ -158,5 +158,26 @@ TEST(Stream, BernoulliIsCertainAtZeroAndOne) {
   }
 }
 
+TEST(Stream, SealedGivesTheSameNumbers) {
+  const StreamKey key{.seed = 7, .run = 2, .purpose = Purpose::algorithm, .path = 5};
+  Stream open(key), sealed = Stream::sealed(key);
+  Vector a(37), b(37);
+  for (int round = 0; round < 3; ++round) {
+    EXPECT_EQ(open.bits(), sealed.bits());
+    open.fill_normal(0.3, a);
+    sealed.fill_normal(0.3, b);
+    EXPECT_EQ(a, b);
+    open.add_normal(2.0, a);
+    sealed.add_normal(2.0, b);
+    EXPECT_EQ(a, b);
+    open.skip(11);
+    sealed.skip(11);
+    EXPECT_EQ(open.below(1000), sealed.below(1000));
+    EXPECT_EQ(open.position(), sealed.position());
+    open = open.child(3);
+    sealed = sealed.child(3);
+  }
+}
+
 }  // namespace
 }  // namespace dpsosp::stream_test

@@ -75,7 +75,7 @@ Outcome JlMethod::run(Curator& curator, Stream stream, Observer& observer) const
   // dev: the data are projected before M, not M's output (docs/errata.md, W19)
   Curator projected = curator.child(spec);
   Lifted lifted(observer, map);
-  Outcome outcome = base_->run(projected, stage_stream(stream, 0), lifted);
+  Outcome outcome = base_->run(projected, stream.child(0), lifted);
   outcome.point = map.transpose() * outcome.point;
   return outcome;
 }

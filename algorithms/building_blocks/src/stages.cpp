@@ -53,6 +53,4 @@ void run_last_stage(Outcome& whole,
   whole.status = status_of(refusal);
 }
 
-Stream stage_stream(const Stream& stream, std::uint64_t k) { return Stream(stream.key().child(k)); }
-
 }  // namespace dpsosp

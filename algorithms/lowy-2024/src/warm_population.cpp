@@ -64,7 +64,7 @@ Outcome WarmPopulation::run(Curator& curator, Stream stream, Observer& observer)
   try {
     Curator first = curator.child(spec);
     // step 2: w₀ ← exponential mechanism on X₁
-    outcome = first_->run(first, stage_stream(stream, 0), observer);
+    outcome = first_->run(first, stream.child(0), observer);
   } catch (const Refused& refusal) {
     return {curator.facts().initial_point, status_of(refusal), 0, {}};
   }
@@ -76,7 +76,7 @@ Outcome WarmPopulation::run(Curator& curator, Stream stream, Observer& observer)
   spec.initial_point = outcome.point;
   spec.suboptimality = p.warm_excess;
   // step 3: w_priv ← B on X₂ from w₀, told ψ
-  run_last_stage(whole, "second", second(), curator, spec, stage_stream(stream, 1), observer);
+  run_last_stage(whole, "second", second(), curator, spec, stream.child(1), observer);
   return whole;  // step 4
 }
 

@@ -44,7 +44,7 @@ Algorithm& WarmStart::second() {
 // Steps of lowy-2024 notes, 2.2.
 Outcome WarmStart::run(Curator& curator, Stream stream, Observer& observer) const {
   const WarmStartParameters& p = parameters;
-  if (!p.warm) return second().run(curator, stage_stream(stream, 1), observer);
+  if (!p.warm) return second().run(curator, stream.child(1), observer);
   ChildSpec spec{"first", p.first_slice};
   if (pure_) spec.pure_share = 1.0;
   Unseen unseen;
@@ -52,7 +52,7 @@ Outcome WarmStart::run(Curator& curator, Stream stream, Observer& observer) cons
   try {
     Curator first = curator.child(spec);  // step 1
     // step 2: w₀ ← A
-    outcome = first_->run(first, stage_stream(stream, 0), unseen);
+    outcome = first_->run(first, stream.child(0), unseen);
   } catch (const Refused& refusal) {
     observer.iterate(0, curator.facts().initial_point);
     return {curator.facts().initial_point, status_of(refusal), 0, {}};
@@ -65,7 +65,7 @@ Outcome WarmStart::run(Curator& curator, Stream stream, Observer& observer) cons
   spec.initial_point = outcome.point;
   spec.suboptimality = p.warm_excess;
   // step 3: w_priv ← B from w₀, told ψ
-  run_last_stage(whole, "second", second(), curator, spec, stage_stream(stream, 1), observer);
+  run_last_stage(whole, "second", second(), curator, spec, stream.child(1), observer);
   return whole;  // step 4
 }
 

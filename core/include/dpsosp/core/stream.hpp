@@ -3,6 +3,9 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "dpsosp/core/vector.hpp"
@@ -35,6 +38,16 @@ struct StreamKey {
   bool operator==(const StreamKey&) const = default;
 };
 
+/// Words of a stream for one who must not know its key.
+class WordFeed {
+ public:
+  virtual ~WordFeed() = default;
+  /// out[k] = word number `first` + k. \param first, out.size()  multiples of 4
+  virtual void words(std::uint64_t first, std::span<std::uint64_t> out) const = 0;
+  /// Of the key's child number `index`.
+  virtual std::shared_ptr<const WordFeed> child(std::uint64_t index) const = 0;
+};
+
 /// A random stream that is a pure function of (key, position): Philox4x64-10 (Salmon et al. 2011)
 /// with key words (seed, path) and counter words (block, 0, run, purpose).
 ///
@@ -45,7 +58,16 @@ class Stream {
  public:
   explicit Stream(StreamKey key) : key_(key) {}  // NOLINT(*-member-init): ahead_ is written first
 
-  const StreamKey& key() const { return key_; }
+  explicit Stream(std::shared_ptr<const WordFeed> feed)  // NOLINT(*-member-init)
+      : feed_(std::move(feed)) {}
+  /// The same numbers from a stream that does not hold the key: algorithms have these, since with
+  /// the key all noise of the run could be drawn again.
+  static Stream sealed(StreamKey key);
+
+  /// The stream of the key's child number `index`.
+  Stream child(std::uint64_t index) const {
+    return feed_ ? Stream(feed_->child(index)) : Stream(key_.child(index));
+  }
   /// Number of 64-bit words drawn so far.
   std::uint64_t position() const { return position_; }
 
@@ -90,7 +112,8 @@ class Stream {
   void refill();
 
   static constexpr std::size_t most_ahead = 64;  // words
-  StreamKey key_;
+  StreamKey key_;                                // unused with a feed
+  std::shared_ptr<const WordFeed> feed_;
   std::uint64_t position_ = 0;
   std::uint64_t ahead_from_ = 0;  // position of ahead_[0]
   std::size_t ahead_size_ = 0;

@@ -3,7 +3,6 @@
 
 #include <memory>
 #include <string_view>
-#include <vector>
 
 #include "dpsosp/core/vector.hpp"
 #include "dpsosp/core/words.hpp"
@@ -57,34 +56,20 @@ struct RecordRange {
 /// \source privacy-accounting notes, 8
 enum class BatchUse { one_query, several_queries };
 
-/// An opaque handle: only the curator knows its members. Only the curator that drew it answers with
-/// it: sampling rate, divisor and charge refer to that curator's records.
+namespace door {
+struct Batch;
+}
+
+/// An opaque handle: what it was drawn for and who is in it stay with the curator, so that nothing
+/// that a charge rests on can be changed. Only the curator that drew it answers with it: sampling
+/// rate, divisor and charge refer to that curator's records.
 class Batch {
  public:
-  const BatchPolicy& policy() const { return policy_; }
+  BatchPolicy policy() const;
 
  private:
-  friend class Curator;
-  friend class ExponentialMechanism;
-  friend class GibbsSampler;
-  friend class HessianStream;
-  friend class LineSearch;
-  friend class SparseVector;
-  friend class StationarityTest;
-  friend class TreeStream;
-  /// What the copies of a handle share.
-  struct Drawn {
-    bool answered = false;
-    std::vector<Index> members;  // of secret batches
-  };
-  bool secret() const {
-    return policy_.kind == BatchPolicy::Kind::sample || policy_.kind == BatchPolicy::Kind::poisson;
-  }
-  BatchPolicy policy_;
-  BatchUse use_ = BatchUse::one_query;
-  std::shared_ptr<const void> drawn_by_;  // identity of the curator
-  std::shared_ptr<Drawn> drawn_;
-  RecordRange range_;  // of public batches: the members
+  friend struct Handles;  // defined behind the door alone
+  std::shared_ptr<const door::Batch> drawn_;
 };
 
 }  // namespace dpsosp

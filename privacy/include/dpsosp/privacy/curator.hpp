@@ -17,19 +17,11 @@
 
 namespace dpsosp {
 
-class Auditor;
-class ExponentialMechanism;
-class GibbsSampler;
-class HessianStream;
-class LatticeVector;
-class LineSearch;
-class SparseVector;
-class StationarityTest;
-class BatchView;
-struct ClipReport;
+struct Departures;
 class Records;
-class TreeStream;
-class WordSource;
+namespace door {
+class Curator;
+}
 
 /// A query that was not answered. Nothing was drawn, charged or written.
 class Refused : public std::runtime_error {
@@ -108,7 +100,8 @@ struct ClipLog {
 
 /// The trusted party that holds the records. Every access to data goes through one of its queries:
 /// the filter grants the charge or refuses, the ledger lists it, per-record clipping enforces the
-/// sensitivity, noise is drawn and the value is released. Adjacency: replace-one.
+/// sensitivity, noise is drawn and the value is released. Adjacency: replace-one. It answers in the
+/// thread that it was made in; \throws InputError in any other.
 /// \source privacy-accounting notes, 2 and 15
 class Curator {
  public:
@@ -125,11 +118,12 @@ class Curator {
   Curator(Curator&&) noexcept;
   Curator& operator=(Curator&&) = delete;
 
-  const PublicFacts& facts() const;
+  const PublicFacts& facts() const { return facts_; }
   Remaining remaining() const;
   /// The fresh records of remaining(), at no cost.
   Index fresh_records() const;
-  const Ledger& ledger() const;
+  /// As it stands; a copy.
+  Ledger ledger() const;
   PrivacyLabel label() const;
   /// Whether the problem's records answer Hessian products; a public fact of its loss.
   bool answers_second_order() const;
@@ -188,118 +182,13 @@ class Curator {
   Curator child(const ChildSpec& spec);
 
  protected:
-  /// Named departures from the sound curator. Only UnsoundCurator sets one.
-  struct Departures {
-    bool no_filter = false;         ///< never refuses
-    bool no_noise = false;          ///< epsilon = infinity
-    bool no_data = false;           ///< every record contributes zero
-    bool no_clipping = false;       ///< limits are ignored
-    bool clip_batch_mean = false;   ///< the mean is clipped, not each record
-    bool realised_divisor = false;  ///< Poisson sums are divided by the realised size
-    bool resample_empty = false;    ///< empty Poisson batches are drawn anew
-  };
-  Curator(const PublicFacts& facts,
-          const Records& records,
-          const FilterRule& rule,
-          StreamKey key,
-          ClipLog* clip_log,
-          Departures departures,
-          Auditor* auditor = nullptr);
-  /// Of ReleaseCurator: noise drawn exactly, from these words.
-  Curator(const PublicFacts& facts,
-          const Records& records,
-          const FilterRule& rule,
-          StreamKey key,
-          ClipLog* clip_log,
-          std::unique_ptr<WordSource> words);
+  /// Of the other curators, which are made behind the door.
+  explicit Curator(std::unique_ptr<door::Curator> curator);
 
  private:
-  friend class ExponentialMechanism;
-  friend class GibbsSampler;
-  friend class HessianStream;
-  friend class LineSearch;
-  friend class SparseVector;
-  friend class StationarityTest;
-  friend class TreeStream;
-  struct Shared;
-  struct Own;
-  struct Question;
-  Curator(std::shared_ptr<Shared> shared, std::unique_ptr<Own> own);
-
-  /// Answers gradients and gradient differences; previous may be null.
-  void answer(const char* name,
-              const Point& point,
-              const Point* previous,
-              const Batch& batch,
-              const GradientQuery& query,
-              VectorRef out);
-  /// Pays for a Gaussian query and lists it, or refuses it.
-  void pay(Question& question);
-  /// work += N(0, s² I); an auditor sees it before and after.
-  void add_noise(double standard_deviation);
-  /// work = (1/divisor) Σ_{i∈batch} clipped contributions, with the departures applied.
-  void read_mean(const Point& point,
-                 const Point* previous,
-                 const Batch& batch,
-                 const GradientQuery& query,
-                 double divisor);
-  /// Where noise is exact: out = what `read` adds to a lattice, with noise.
-  template <class Read>
-  void answer_exactly(double standard_deviation, VectorRef out, const Read& read);
-  /// sum += weight Σ_{i∈batch} clipped contributions, record by record; previous may be null.
-  void read_gradients_exactly(const Point& point,
-                              const Point* previous,
-                              const Batch& batch,
-                              const GradientQuery& query,
-                              double weight,
-                              LatticeVector& sum);
-  /// sum += (1/divisor) Σ_{i∈batch} weighed Hessian products, likewise; previous may be empty.
-  void read_products_exactly(const Vector& point,
-                             const Vector& previous,
-                             const Batch& batch,
-                             ConstVectorRef v,
-                             double limit,
-                             LatticeVector& sum);
-  void hessian_exactly(const Vector& point,
-                       const Batch& batch,
-                       double limit,
-                       Index rank,
-                       double standard_deviation,
-                       MatrixRef out);
-  /// Refuses points and batches that the problem's Hessians cannot answer.
-  void check_hessian(std::string_view where, const Point& point, const Batch& batch) const;
-  /// work += (1/divisor) Σ_{i∈batch} weighed Hessian products; previous may be empty.
-  void read_hessian(const Vector& point,
-                    const Vector& previous,
-                    const Batch& batch,
-                    ConstVectorRef v,
-                    double limit);
-  /// out = (1/divisor) Σ_{i∈batch} weighed Hessians, symmetric; d products with unit vectors.
-  void read_hessian_matrix(const Vector& point, const Batch& batch, double limit, MatrixRef out);
-  static BatchView members_of(const Batch& batch);
-  /// Mean over the batch of f(point; z) − f(centre; z), each clamped to ±limit (may be infinite).
-  double read_loss_difference(ConstVectorRef point,
-                              ConstVectorRef centre,
-                              const Batch& batch,
-                              double limit);
-  template <class Add>
-  void add_finite_one_by_one(const BatchView& view, const Add& add, Vector& sum) const;
-  void note_clipping(const ClipReport& report, Index contributions, double limit);
-  /// Counts the contributions to an unclipped sum that are longer than the nominal limit, for which
-  /// its noise was computed. `add` is the sum with a clip. Nothing that is released depends on it.
-  template <class Add>
-  void note_violations(
-      const ClipReport& report, Index contributions, double nominal, Index entries, const Add& add);
-  /// Refuses a batch of another curator, and shapes that do not fit the public facts.
-  void check_query(const Point& point,
-                   const Point* previous,
-                   const Batch& batch,
-                   Block block,
-                   Index entries) const;
-  RecordRange charged_range(const Batch& batch) const;
-
-  std::shared_ptr<Shared> shared_;
-  std::unique_ptr<Own> own_;
+  friend struct Handles;  // defined behind the door alone
+  std::unique_ptr<door::Curator> curator_;
+  PublicFacts facts_;  // a copy: nothing is charged by it
 };
 
 }  // namespace dpsosp

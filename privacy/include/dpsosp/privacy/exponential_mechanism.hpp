@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
+
 #include "dpsosp/privacy/curator.hpp"
 #include "dpsosp/privacy/net.hpp"
 
 namespace dpsosp {
+namespace door {
+class ExponentialMechanism;
+}
 
 /// Private choice of one of finitely many public points, w with probability proportional to
 /// exp(−λ score(w)), score(w) = (1/b) Σ_i clamp(f(w; z_i) − f(c; z_i), ±L‖w − c‖), c public.
@@ -21,6 +26,9 @@ class ExponentialMechanism {
   /// \param batch    public membership (all, fresh); \param curator  outlives the mechanism
   /// \throws InputError
   ExponentialMechanism(Curator& curator, const Batch& batch);
+  ~ExponentialMechanism();
+  ExponentialMechanism(ExponentialMechanism&&) noexcept;
+  ExponentialMechanism& operator=(ExponentialMechanism&&) noexcept;
 
   /// R of points at most `reach` from c; λ = epsilon/R.
   /// \param lipschitz  L, in [1e-150, 1e150], unit of the gradient
@@ -54,22 +62,7 @@ class ExponentialMechanism {
                          double epsilon);
 
  private:
-  struct Opened {
-    double inverse_temperature;  // λ; 0 where R is
-    bool noise;
-  };
-  class Race;
-
-  /// Charges the choice and lists it.
-  Opened open(const char* query, double epsilon, double range);
-  double score(ConstVectorRef point, ConstVectorRef centre, double lipschitz);
-  void check_point(std::string_view name, ConstVectorRef point) const;
-  const Vector& mean_gradient(ConstVectorRef point, double limit);
-  BatchView view() const;
-
-  Curator* curator_;
-  Batch batch_;
-  double size_;  // b
+  std::unique_ptr<door::ExponentialMechanism> session_;
 };
 
 }  // namespace dpsosp

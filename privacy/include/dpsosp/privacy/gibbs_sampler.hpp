@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
+
 #include "dpsosp/privacy/alternate_sampler.hpp"
 #include "dpsosp/privacy/curator.hpp"
 
 namespace dpsosp {
+namespace door {
+class GibbsSampler;
+}
 
 /// What is sampled and what is promised of the draw. Numbers from 1e-100 to 1e100.
 struct GibbsSpec {
@@ -43,20 +48,17 @@ class GibbsSampler {
   /// \throws InputError, also of fewer rounds than `sampling_error` needs; of simulated records
   /// with the stochastic method too, which looks at single records
   GibbsSampler(Curator& curator, const Batch& batch, const GibbsSpec& spec);
+  ~GibbsSampler();
+  GibbsSampler(GibbsSampler&&) noexcept;
+  GibbsSampler& operator=(GibbsSampler&&) noexcept;
 
   /// 2βGD/n.
-  double epsilon() const { return epsilon_; }
+  double epsilon() const;
   /// \throws BudgetExhausted (nothing drawn, out untouched)
   void sample(VectorRef out);
 
  private:
-  class ClampedLoss;
-
-  Curator* curator_;
-  Batch batch_;
-  GibbsSpec spec_;
-  AlternateSampler sampler_;
-  double epsilon_;
+  std::unique_ptr<door::GibbsSampler> session_;
 };
 
 }  // namespace dpsosp

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
+
 #include <vector>
 
 #include "dpsosp/privacy/curator.hpp"
 
 namespace dpsosp {
+namespace door {
+class HessianStream;
+}
 
 /// How a Hessian stream keeps its estimate.
 enum class HessianMode {
@@ -24,15 +29,19 @@ enum class HessianMode {
 class HessianStream {
  public:
   /// \param curator  outlives the stream and its snapshots
-  explicit HessianStream(Curator& curator, HessianMode mode = HessianMode::lazy)
-      : curator_(&curator), mode_(mode) {}
+  explicit HessianStream(Curator& curator, HessianMode mode = HessianMode::lazy);
+  ~HessianStream();
+  HessianStream(const HessianStream& other);
+  HessianStream& operator=(const HessianStream& other);
+  HessianStream(HessianStream&&) noexcept;
+  HessianStream& operator=(HessianStream&&) noexcept;
 
   /// Starts anew from the mean Hessian of a batch, each record's weighed to norm `limit` ≥ 0 (M).
   void refresh(const Point& point, const Batch& batch, double limit);
   /// Adds the mean difference of Hessians, each record's weighed to `limit` (ρ‖x − x′‖).
   void add(const Point& point, const Point& previous, const Batch& batch, double limit);
 
-  std::size_t groups() const { return groups_.size(); }
+  std::size_t groups() const;
 
   /// out = H v + N(0, s² I), s = `standard_deviation` per coordinate, in [1e-150, 1e150]. Charged
   /// to every record of every group; where v = 0 nothing is charged and out is the noise alone. The
@@ -41,20 +50,7 @@ class HessianStream {
   void product(ConstVectorRef v, double standard_deviation, VectorRef out);
 
  private:
-  struct Group {
-    Vector point;     // empty if dense
-    Vector previous;  // empty: the Hessian itself
-    Batch batch;
-    double limit;
-  };
-  void check_group(const Point& point, const Batch& batch, double limit) const;
-
-  void keep(const Point& point, const Vector& previous, const Batch& batch, double limit);
-
-  Curator* curator_;
-  HessianMode mode_;
-  std::vector<Group> groups_;
-  Matrix sum_;  // dense; never released
+  std::unique_ptr<door::HessianStream> session_;
 };
 
 }  // namespace dpsosp

@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "dpsosp/privacy/sparse_vector.hpp"
+#include <memory>
+
+#include "dpsosp/privacy/curator.hpp"
+#include "dpsosp/privacy/threshold_test.hpp"
 
 namespace dpsosp {
+namespace door {
+class LineSearch;
+}
 
 /// What a line search may ask and cost. Numbers in [1e-150, 1e150].
 struct LineSearchSpec {
@@ -25,27 +31,17 @@ class LineSearch {
   /// Opens the session and charges it. \param batch  public membership; \param curator outlives it
   /// \throws BudgetExhausted, InputError
   LineSearch(Curator& curator, const Batch& batch, ConstVectorRef from, const LineSearchSpec& spec);
+  ~LineSearch();
 
   /// Whether F falls from `from` to `to` by at least `decrease`; never where `to` is not finite.
   /// \throws InputError beyond `reach`, and after the first yes
   bool decreases(ConstVectorRef to, double decrease);
 
-  double sensitivity() const { return test_.sensitivity; }
-  std::int64_t questions() const { return questions_; }
+  double sensitivity() const;
+  std::int64_t questions() const;
 
  private:
-  static ThresholdTest plan(const Curator& curator,
-                            const Batch& batch,
-                            ConstVectorRef from,
-                            const LineSearchSpec& spec);
-
-  Curator* curator_;
-  Batch batch_;
-  Vector from_;
-  LineSearchSpec spec_;
-  ThresholdTest test_;
-  SparseVector session_;
-  std::int64_t questions_ = 0;
+  std::unique_ptr<door::LineSearch> session_;
 };
 
 }  // namespace dpsosp

@@ -5,9 +5,13 @@
 #include <memory>
 #include <vector>
 
-#include "dpsosp/privacy/sparse_vector.hpp"
+#include "dpsosp/privacy/curator.hpp"
+#include "dpsosp/privacy/threshold_test.hpp"
 
 namespace dpsosp {
+namespace door {
+class StationarityTest;
+}
 
 /// How near-stationarity is asked for.
 enum class SelectionForm {
@@ -71,8 +75,7 @@ class StationarityTest {
   StationarityTest(Curator& curator, const Batch& batch, const StationaritySpec& spec);
 
   /// Not copyable: each copy could answer a yes of its own, both with the noise of one threshold.
-  StationarityTest(const StationarityTest&) = delete;
-  StationarityTest& operator=(const StationarityTest&) = delete;
+  ~StationarityTest();
 
   /// Whether x is accepted; never where it is not finite.
   /// \throws InputError after the first yes; BudgetExhausted in the form independent, which may be
@@ -80,22 +83,11 @@ class StationarityTest {
   bool accepts(ConstVectorRef x);
 
   /// The sensitivity from which scales are computed: of the scalar, or of ‖∇F‖.
-  double sensitivity() const { return tests_.front().sensitivity; }
-  std::int64_t questions() const { return questions_; }
+  double sensitivity() const;
+  std::int64_t questions() const;
 
  private:
-  struct Stationarity {
-    double gradient_norm, lambda_min;
-  };
-  Stationarity measure(ConstVectorRef x);
-  bool ask_independently(ConstVectorRef x);
-
-  Curator* curator_;
-  Batch batch_;
-  StationaritySpec spec_;
-  std::vector<ThresholdTest> tests_;
-  std::unique_ptr<SparseVector> session_;  // not of the form independent
-  std::int64_t questions_ = 0;
+  std::unique_ptr<door::StationarityTest> session_;
 };
 
 }  // namespace dpsosp

@@ -9,6 +9,9 @@
 #include "dpsosp/privacy/curator.hpp"
 
 namespace dpsosp {
+namespace door {
+class TreeStream;
+}
 
 /// Dyadic decomposition of {1, …, t} into popcount(t) nodes (first, last), largest first.
 /// \source liu-talwar-2025, Algorithm 1 (NODE); liu-talwar-2025 notes, 2.1. Corrected: the printed
@@ -46,44 +49,10 @@ class TreeStream {
                        const GradientQuery& query,
                        VectorRef out);
 
-  std::int64_t leaves() const { return leaves_; }
+  std::int64_t leaves() const;
 
  private:
-  struct Leaf {
-    RecordRange range;
-    double sensitivity;
-  };
-  void push(const Point& point,
-            const Point* previous,
-            const Batch& batch,
-            const GradientQuery& query,
-            VectorRef out);
-  /// The leaf and the node that it completes, of 2^level leaves; what push has paid for.
-  void push_seeded(const Point& point,
-                   const Point* previous,
-                   const Batch& batch,
-                   const GradientQuery& query,
-                   double divisor,
-                   std::size_t level,
-                   VectorRef out);
-  void push_exactly(const Point& point,
-                    const Point* previous,
-                    const Batch& batch,
-                    const GradientQuery& query,
-                    double divisor,
-                    std::size_t level,
-                    VectorRef out);
-
-  Curator* curator_;
-  double sigma_;
-  std::int64_t max_leaves_;
-  std::int64_t leaves_ = 0;
-  Index entries_ = 0;          // of the leaves
-  Vector sum_;                 // never released
-  std::vector<Vector> nodes_;  // noise of the active node of each level; empty = inactive
-  std::vector<Leaf> history_;
-  struct ExactSums;
-  std::unique_ptr<ExactSums> exact_;  // in place of sum_ and nodes_ where noise is exact
+  std::unique_ptr<door::TreeStream> session_;
 };
 
 }  // namespace dpsosp

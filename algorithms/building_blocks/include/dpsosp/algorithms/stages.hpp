@@ -32,9 +32,6 @@ void run_last_stage(Outcome& whole,
                     Stream stream,
                     Observer& observer);
 
-/// The random stream of stage number k of a run whose stream is `stream`.
-Stream stage_stream(const Stream& stream, std::uint64_t k);
-
 /// Shows a later stage's iterates after those of the stages before it.
 class LaterStage final : public Observer {
  public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "dpsosp/privacy/line_search.hpp"
+#include "line_search.hpp"
 
 #include <algorithm>
 #include <array>
@@ -12,7 +12,7 @@
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/problems/records.hpp"
 
-namespace dpsosp {
+namespace dpsosp::door {
 namespace {
 
 constexpr std::string_view in_line_search = "line search";
@@ -38,7 +38,7 @@ ThresholdTest LineSearch::plan(const Curator& curator,
   curator.check_query(Point(from), nullptr, batch, Block::x, facts.dimension);
   if (!from.allFinite()) throw InputError("line search: it starts at a point that is not finite");
   if (batch.secret()) throw InputError("line search: a batch with secret membership");
-  const double s = 2.0 * spec.loss_limit * spec.reach / batch.policy_.divisor(facts.records);
+  const double s = 2.0 * spec.loss_limit * spec.reach / batch.policy.divisor(facts.records);
   return {.threshold = 0.0, .sensitivity = s, .true_sensitivity = s, .epsilon = spec.epsilon};
 }
 
@@ -68,7 +68,7 @@ bool LineSearch::decreases(ConstVectorRef to, double decrease) {
         in_line_search, "distance", distance, fmt::format("at most the reach {:.6g}", spec_.reach));
   ++questions_;
   if (!to.allFinite()) return false;
-  const Curator::Departures& departures = curator_->shared_->departures;
+  const Departures& departures = curator_->shared_->departures;
   double rise = 0.0;  // F(to) − F(from)
   // Rounding must not carry a record's share beyond what the session paid for.
   const double limit = departures.no_clipping ? std::numeric_limits<double>::infinity()
@@ -86,11 +86,11 @@ bool LineSearch::decreases(ConstVectorRef to, double decrease) {
         if (std::isfinite(one)) rise += one;
       }
     }
-    rise /= batch_.policy_.divisor(facts.records);
+    rise /= batch_.policy.divisor(facts.records);
     curator_->note_clipping(report, view.size(), limit);
   }
   const std::array<double, 1> value{rise + decrease};
   return session_.at_most(value);
 }
 
-}  // namespace dpsosp
+}  // namespace dpsosp::door

@@ -10,7 +10,7 @@
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/problems/records.hpp"
 
-namespace dpsosp {
+namespace dpsosp::door {
 namespace {
 
 // Where squares underflow a norm reads 0 and clips nothing; plan_gaussian says so of every limit.
@@ -40,7 +40,7 @@ void Curator::gradient_combination(double gamma,
   Question question{
       .name = "gradient_combination",
       .batch = batch,
-      .plan = plan_gaussian(batch.policy_, batch.use_, own.facts.records, limit, query.noise),
+      .plan = plan_gaussian(batch.policy, batch.use, own.facts.records, limit, query.noise),
       .lone_sensitivity = 2.0 * limit,
       .clipped_mean = departures.clip_batch_mean,
       .still = !reads_gradient && !reads_difference,
@@ -109,7 +109,7 @@ void Curator::hessian(const Point& point,
   Question question{
       .name = "hessian",
       .batch = batch,
-      .plan = plan_goe(batch.policy_, own.facts.records, query.limit, rank, query.noise),
+      .plan = plan_goe(batch.policy, own.facts.records, query.limit, rank, query.noise),
       .lone_sensitivity = 2.0 * query.limit * std::sqrt(static_cast<double>(rank)),
       .isotropic = std::numbers::sqrt2,
       .reads = query.limit > 0 || departures.no_clipping};
@@ -177,7 +177,7 @@ void Curator::hessian_product(const Point& point,
       .name = "hessian_product",
       .batch = batch,
       .plan = plan_gaussian(
-          batch.policy_, BatchUse::several_queries, own.facts.records, limit, query.noise),
+          batch.policy, BatchUse::several_queries, own.facts.records, limit, query.noise),
       .lone_sensitivity = 2.0 * limit,
       .still = length == 0,
       .reads = length > 0 && (query.limit > 0 || departures.no_clipping)};
@@ -195,4 +195,4 @@ void Curator::hessian_product(const Point& point,
   out = own.work;
 }
 
-}  // namespace dpsosp
+}  // namespace dpsosp::door

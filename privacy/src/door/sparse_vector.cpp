@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "dpsosp/privacy/sparse_vector.hpp"
+#include "sparse_vector.hpp"
 
 #include <algorithm>
 
@@ -8,7 +8,7 @@
 #include "curator_state.hpp"
 #include "dpsosp/core/errors.hpp"
 
-namespace dpsosp {
+namespace dpsosp::door {
 
 SparseVector::SparseVector(Curator& curator,
                            const Batch& batch,
@@ -16,13 +16,13 @@ SparseVector::SparseVector(Curator& curator,
                            std::span<const ThresholdTest> tests)
     : curator_(&curator), name_(name), scalars_(tests.size()) {
   Curator::Own& own = *curator.own_;
-  const Curator::Departures& departures = curator.shared_->departures;
+  const Departures& departures = curator.shared_->departures;
   curator.shared_->refuse_if_exact(name);
   double epsilon = 0.0;
   for (const ThresholdTest& test : tests) epsilon += test.true_epsilon();
   const Event event = PureEvent{epsilon};
   const auto account =
-      departures.no_filter ? RangeFilter::Account::zcdp : own.charge_pure(batch.range_, event);
+      departures.no_filter ? RangeFilter::Account::zcdp : own.charge_pure(batch.range, event);
   if (!account)
     throw BudgetExhausted(fmt::format("{} refused: its charge exceeds the privacy budget", name));
   const double noise = departures.no_noise ? 0.0 : 1.0;
@@ -30,9 +30,9 @@ SparseVector::SparseVector(Curator& curator,
   const auto [near, far] = std::ranges::minmax(tests, {}, &ThresholdTest::threshold_scale);
   curator.shared_->list({own.scope,
                          name,
-                         batch.policy_,
+                         batch.policy,
                          departures.no_noise ? std::optional<Event>{} : event,
-                         batch.range_,
+                         batch.range,
                          low.true_sensitivity,
                          high.true_sensitivity,
                          noise * near.threshold_scale(),
@@ -76,4 +76,4 @@ bool SparseVector::at_most(std::span<const double> values) {
   return yes;
 }
 
-}  // namespace dpsosp
+}  // namespace dpsosp::door

@@ -5,25 +5,27 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "curator.hpp"
 #include "dpsosp/core/discrete_gaussian.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/finite.hpp"
 #include "dpsosp/privacy/accounting/accountant.hpp"
 #include "dpsosp/privacy/audited_curator.hpp"
-#include "dpsosp/privacy/curator.hpp"
 #include "dpsosp/privacy/range_filter.hpp"
 #include "dpsosp/problems/records.hpp"
 #include "simulated_ranges.hpp"
 
-namespace dpsosp {
+namespace dpsosp::door {
 
 /// What a curator and all its children share.
 struct Curator::Shared {
   Ledger ledger;
+  std::thread::id thread = std::this_thread::get_id();
   ClipLog* clip_log = nullptr;
   Departures departures;
   SimulatedRanges simulated;
@@ -109,9 +111,9 @@ struct Curator::Own {
   Stream sampling;
   Stream choice;
   Index fresh_cursor;
-  /// For a new batch: the last one where no handle of it is left, so that a loop allocates once.
-  std::shared_ptr<Batch::Drawn> drawn_handle();
-  std::shared_ptr<Batch::Drawn> drawn;
+  /// The last one where no handle of it is left, so that a loop allocates once.
+  std::shared_ptr<Batch> new_batch();
+  std::shared_ptr<Batch> drawn;
 
   std::uint64_t children = 0;
   Vector work;
@@ -132,4 +134,4 @@ void Curator::add_finite_one_by_one(const BatchView& view, const Add& add, Vecto
   }
 }
 
-}  // namespace dpsosp
+}  // namespace dpsosp::door

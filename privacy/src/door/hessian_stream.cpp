@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "dpsosp/privacy/hessian_stream.hpp"
+#include "hessian_stream.hpp"
 
 #include <cmath>
 
@@ -11,7 +11,7 @@
 #include "dpsosp/problems/records.hpp"
 #include "sensitivity_steps.hpp"
 
-namespace dpsosp {
+namespace dpsosp::door {
 
 void HessianStream::check_group(const Point& point, const Batch& batch, double limit) const {
   curator_->check_query(point, nullptr, batch, Block::x, point.x.size());
@@ -65,7 +65,7 @@ void HessianStream::keep(const Point& point,
 void HessianStream::product(ConstVectorRef v, double standard_deviation, VectorRef out) {
   Curator::Own& own = *curator_->own_;
   const Curator::Shared& shared = *curator_->shared_;
-  const Curator::Departures& departures = shared.departures;
+  const Departures& departures = shared.departures;
   if (groups_.empty()) throw InputError("hessian stream: a product before the first refresh");
   for (const Index size : {v.size(), out.size()})
     if (size != own.facts.dimension)
@@ -84,19 +84,19 @@ void HessianStream::product(ConstVectorRef v, double standard_deviation, VectorR
   std::vector<RangeFilter::Charge> charges;
   std::vector<LedgerEntry> entries;
   for (const Group& g : groups_) {
-    const double divisor = g.batch.policy_.divisor(own.facts.records);
+    const double divisor = g.batch.policy.divisor(own.facts.records);
     const double sensitivity = 2.0 * g.limit * length / divisor;
     if (sensitivity > 0)
-      sensitivities.add(g.batch.range_, sensitivity);
+      sensitivities.add(g.batch.range, sensitivity);
     else if (departures.no_clipping && !departures.no_data && length > 0)  // read all the same
-      entries.push_back({own.scope, "hessian_product", g.batch.policy_, {}, g.batch.range_});
+      entries.push_back({own.scope, "hessian_product", g.batch.policy, {}, g.batch.range});
   }
   for (const auto& [range, total] : sensitivities.steps()) {
     const Event event = shared.as_drawn(GaussianEvent{standard_deviation / total});
     charges.push_back({range, own.rule.charge(event)});
     entries.push_back({own.scope,
                        "hessian_product",
-                       groups_.back().batch.policy_,
+                       groups_.back().batch.policy,
                        event,
                        range,
                        total,
@@ -130,4 +130,4 @@ void HessianStream::product(ConstVectorRef v, double standard_deviation, VectorR
   out = own.work;
 }
 
-}  // namespace dpsosp
+}  // namespace dpsosp::door

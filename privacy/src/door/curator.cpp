@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "dpsosp/privacy/curator.hpp"
+#include "curator.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -15,7 +15,7 @@
 #include "dpsosp/core/finite.hpp"
 #include "dpsosp/problems/records.hpp"
 
-namespace dpsosp {
+namespace dpsosp::door {
 namespace {
 
 StreamKey with_purpose(StreamKey key, Purpose purpose) {
@@ -47,10 +47,11 @@ Curator::Own::Own(PublicFacts facts_,
       choice(with_purpose(key_, Purpose::choice)),
       fresh_cursor(range_.begin) {}
 
-std::shared_ptr<Batch::Drawn> Curator::Own::drawn_handle() {
-  if (!drawn || drawn.use_count() > 1) drawn = std::make_shared<Batch::Drawn>();
+std::shared_ptr<Batch> Curator::Own::new_batch() {
+  if (!drawn || drawn.use_count() > 1) drawn = std::make_shared<Batch>();
   drawn->answered = false;
   drawn->members.clear();
+  drawn->range = {};
   return drawn;
 }
 
@@ -74,16 +75,10 @@ Curator::Curator(const PublicFacts& facts,
                  const Records& records,
                  const FilterRule& rule,
                  StreamKey key,
-                 ClipLog* clip_log)
-    : Curator(facts, records, rule, key, clip_log, Departures{}) {}
-
-Curator::Curator(const PublicFacts& facts,
-                 const Records& records,
-                 const FilterRule& rule,
-                 StreamKey key,
                  ClipLog* clip_log,
-                 Departures departures,
-                 Auditor* auditor)
+                 const Departures& departures,
+                 Auditor* auditor,
+                 std::unique_ptr<WordSource> words)
     : shared_(std::make_shared<Shared>()) {
   if (records.size() != facts.records)
     reject("curator",
@@ -93,28 +88,24 @@ Curator::Curator(const PublicFacts& facts,
   shared_->clip_log = clip_log;
   shared_->departures = departures;
   shared_->auditor = auditor;
+  shared_->words = std::move(words);
   own_ = std::make_unique<Own>(facts, "/", RecordRange{0, facts.records}, rule, key);
   own_->records = &records;
-}
-
-Curator::Curator(const PublicFacts& facts,
-                 const Records& records,
-                 const FilterRule& rule,
-                 StreamKey key,
-                 ClipLog* clip_log,
-                 std::unique_ptr<WordSource> words)
-    : Curator(facts, records, rule, key, clip_log, Departures{}) {
-  shared_->words = std::move(words);
 }
 
 Curator::Curator(std::shared_ptr<Shared> shared, std::unique_ptr<Own> own)
     : shared_(std::move(shared)), own_(std::move(own)) {}
 
 Curator::~Curator() = default;
-Curator::Curator(Curator&&) noexcept = default;
 
 const PublicFacts& Curator::facts() const { return own_->facts; }
 const Ledger& Curator::ledger() const { return shared_->ledger; }
+
+void Curator::expect_own_thread() const {
+  if (std::this_thread::get_id() != shared_->thread)
+    throw InputError(
+        "curator: asked from another thread than it was made in; make one for each thread");
+}
 
 bool Curator::answers_second_order() const { return own_->records->has_second_order(); }
 
@@ -135,14 +126,14 @@ Remaining Curator::remaining() const {
 
 Index Curator::fresh_records() const { return own_->range.end - own_->fresh_cursor; }
 
-Batch Curator::draw(const BatchPolicy& policy, BatchUse use) {
+std::shared_ptr<Batch> Curator::draw(const BatchPolicy& policy, BatchUse use) {
   Own& own = *own_;
   const Index n = own.facts.records;
-  Batch batch;
-  batch.policy_ = policy;
-  batch.use_ = use;
-  batch.drawn_by_ = own.identity;
-  batch.drawn_ = own.drawn_handle();
+  const std::shared_ptr<Batch> drawn = own.new_batch();
+  Batch& batch = *drawn;
+  batch.policy = policy;
+  batch.use = use;
+  batch.drawn_by = own.identity;
   if (policy.kind == BatchPolicy::Kind::fresh || policy.kind == BatchPolicy::Kind::sample)
     if (!(policy.size >= 1 && policy.size <= n))
       reject("batch",
@@ -151,7 +142,7 @@ Batch Curator::draw(const BatchPolicy& policy, BatchUse use) {
              fmt::format("in [1, records] with records = {}", n));
   const bool simulated = own_->records->simulated();
   const bool secret = batch.secret();
-  std::vector<Index>& members = batch.drawn_->members;
+  std::vector<Index>& members = batch.members;
   if (secret) shared_->refuse_if_exact(fmt::format("batch {}", to_string(policy.kind)));
   if (simulated && secret)
     throw InputError(fmt::format(
@@ -159,16 +150,16 @@ Batch Curator::draw(const BatchPolicy& policy, BatchUse use) {
         to_string(policy.kind)));
   switch (policy.kind) {
     case BatchPolicy::Kind::all:
-      batch.range_ = own.range;
-      if (simulated) shared_->simulated.admit(policy, batch.range_, own.identity);
+      batch.range = own.range;
+      if (simulated) shared_->simulated.admit(policy, batch.range, own.identity);
       break;
     case BatchPolicy::Kind::fresh:
       if (own.range.end - own.fresh_cursor < policy.size)
         throw DataExhausted(fmt::format("fresh batch of {} refused: {} unused records are left",
                                         policy.size,
                                         own.range.end - own.fresh_cursor));
-      batch.range_ = {own.fresh_cursor, own.fresh_cursor + policy.size};
-      if (simulated) shared_->simulated.admit(policy, batch.range_, own.identity);
+      batch.range = {own.fresh_cursor, own.fresh_cursor + policy.size};
+      if (simulated) shared_->simulated.admit(policy, batch.range, own.identity);
       own.fresh_cursor += policy.size;
       break;
     case BatchPolicy::Kind::sample:
@@ -181,7 +172,7 @@ Batch Curator::draw(const BatchPolicy& policy, BatchUse use) {
       break;
   }
   for (Index& i : members) i += own.range.begin;
-  return batch;
+  return drawn;
 }
 
 void Curator::check_query(const Point& point,
@@ -190,7 +181,7 @@ void Curator::check_query(const Point& point,
                           Block block,
                           Index entries) const {
   const PublicFacts& facts = own_->facts;
-  if (batch.drawn_by_ != own_->identity)
+  if (batch.drawn_by != own_->identity)
     throw InputError("batch: drawn by another curator; draw it from the one that is asked");
   const auto expect_size = [](std::string_view what, Index size, Index expected) {
     if (size != expected)
@@ -211,7 +202,7 @@ void Curator::check_query(const Point& point,
 }
 
 RecordRange Curator::charged_range(const Batch& batch) const {
-  return batch.secret() ? own_->range : batch.range_;
+  return batch.secret() ? own_->range : batch.range;
 }
 
 void Curator::gradient(const Point& point,
@@ -242,7 +233,7 @@ void Curator::answer(const char* name,
   Question question{
       .name = name,
       .batch = batch,
-      .plan = plan_gaussian(batch.policy_, batch.use_, own.facts.records, query.limit, query.noise),
+      .plan = plan_gaussian(batch.policy, batch.use, own.facts.records, query.limit, query.noise),
       .lone_sensitivity = 2.0 * query.limit,
       .clipped_mean = departures.clip_batch_mean,
       .still = still,
@@ -274,7 +265,7 @@ void Curator::pay(Question& question) {
   const Departures& departures = shared_->departures;
   const Batch& batch = question.batch;
   GaussianPlan& plan = question.plan;
-  if (batch.secret() && batch.use_ == BatchUse::one_query && batch.drawn_->answered)
+  if (batch.secret() && batch.use == BatchUse::one_query && batch.answered)
     throw InputError(
         "batch: a secret batch drawn for one query was asked twice; draw it for several");
   const bool bare = plan.sensitivity > 0 && plan.standard_deviation == 0;
@@ -287,7 +278,7 @@ void Curator::pay(Question& question) {
   if (shared_->words && plan.event)
     plan.event = shared_->as_drawn(std::get<GaussianEvent>(*plan.event));
   const bool realised =
-      departures.realised_divisor && batch.policy_.kind == BatchPolicy::Kind::poisson;
+      departures.realised_divisor && batch.policy.kind == BatchPolicy::Kind::poisson;
   if ((question.clipped_mean || realised) && plan.event) {
     plan.sensitivity = question.lone_sensitivity;  // the true one: a batch may be a single record
     plan.event = GaussianEvent{question.isotropic * plan.standard_deviation / plan.sensitivity};
@@ -306,7 +297,7 @@ void Curator::pay(Question& question) {
   if (plan.event || (question.reads && !departures.no_data))
     shared_->list({own.scope,
                    question.name,
-                   batch.policy_,
+                   batch.policy,
                    plan.event,
                    charged,
                    plan.sensitivity,
@@ -314,12 +305,11 @@ void Curator::pay(Question& question) {
                    plan.standard_deviation,
                    plan.standard_deviation,
                    1});
-  batch.drawn_->answered = true;
+  batch.answered = true;
 }
 
 BatchView Curator::members_of(const Batch& batch) {
-  return batch.secret() ? BatchView(batch.drawn_->members)
-                        : BatchView(batch.range_.begin, batch.range_.end);
+  return batch.secret() ? BatchView(batch.members) : BatchView(batch.range.begin, batch.range.end);
 }
 
 void Curator::read_mean(const Point& point,
@@ -363,12 +353,12 @@ double Curator::read_loss_difference(ConstVectorRef point,
   const auto add = [&](const BatchView& members, VectorRef sum) {
     return own_->records->add_loss_differences(Point(point), Point(centre), members, limit, sum[0]);
   };
-  const BatchView view(batch.range_.begin, batch.range_.end);
+  const BatchView view(batch.range.begin, batch.range.end);
   Vector sum = Vector::Zero(1);
   const ClipReport report = add(view, sum);
   if (!all_finite(sum)) add_finite_one_by_one(view, add, sum);
   note_clipping(report, view.size(), limit);
-  return sum[0] / batch.policy_.divisor(own_->facts.records);
+  return sum[0] / batch.policy.divisor(own_->facts.records);
 }
 
 void Curator::note_clipping(const ClipReport& report, Index contributions, double limit) {
@@ -419,7 +409,7 @@ void Curator::read_hessian(const Vector& point,
   if (!all_finite(sum)) add_finite_one_by_one(view, add, sum);
   const bool realised = shared_->departures.realised_divisor;
   own_->work += sum / (realised ? std::max(1.0, static_cast<double>(view.size()))
-                                : batch.policy_.divisor(own_->facts.records));
+                                : batch.policy.divisor(own_->facts.records));
   note_clipping(report, view.size(), limit);
   if (shared_->departures.no_clipping)
     note_violations(report, view.size(), nominal, v.size(), [&](Vector& unused) {
@@ -430,7 +420,7 @@ void Curator::read_hessian(const Vector& point,
     });
 }
 
-Curator Curator::child(const ChildSpec& spec) {
+std::unique_ptr<Curator> Curator::child(const ChildSpec& spec) {
   Own& own = *own_;
   const double pure_share = spec.pure_share.value_or(spec.share);
   const double failure_share = spec.delta_extra_share.value_or(spec.share);
@@ -491,7 +481,7 @@ Curator Curator::child(const ChildSpec& spec) {
       std::make_unique<Own>(std::move(facts), scope, range, rule, own.key.child(own.children++));
   made->records = projected ? projected.get() : own.records;
   made->projected = std::move(projected);
-  return {shared_, std::move(made)};
+  return std::unique_ptr<Curator>(new Curator(shared_, std::move(made)));
 }
 
-}  // namespace dpsosp
+}  // namespace dpsosp::door

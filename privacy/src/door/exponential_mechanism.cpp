@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "dpsosp/privacy/exponential_mechanism.hpp"
+#include "exponential_mechanism.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -11,7 +11,7 @@
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/problems/records.hpp"
 
-namespace dpsosp {
+namespace dpsosp::door {
 namespace {
 
 constexpr std::string_view where = "exponential mechanism";
@@ -63,10 +63,10 @@ ExponentialMechanism::ExponentialMechanism(Curator& curator, const Batch& batch)
   const Vector start = curator.own_->facts.initial_point;
   curator.check_query(Point(start), nullptr, batch, Block::x, curator.own_->facts.dimension);
   if (batch.secret()) throw InputError("exponential mechanism: a batch with secret membership");
-  size_ = batch.policy_.divisor(curator.own_->facts.records);
+  size_ = batch.policy.divisor(curator.own_->facts.records);
 }
 
-BatchView ExponentialMechanism::view() const { return {batch_.range_.begin, batch_.range_.end}; }
+BatchView ExponentialMechanism::view() const { return {batch_.range.begin, batch_.range.end}; }
 
 double ExponentialMechanism::range(double lipschitz, double reach) const {
   return 4.0 * lipschitz * reach / size_;
@@ -94,7 +94,7 @@ ExponentialMechanism::Opened ExponentialMechanism::open(const char* query,
                                                         double epsilon,
                                                         double range) {
   Curator::Own& own = *curator_->own_;
-  const Curator::Departures& departures = curator_->shared_->departures;
+  const Departures& departures = curator_->shared_->departures;
   expect_in_range("epsilon", epsilon);
   if (range == 0) return {0.0, !departures.no_noise};
   expect_in_range("range", range);
@@ -102,15 +102,15 @@ ExponentialMechanism::Opened ExponentialMechanism::open(const char* query,
   const double moves = departures.clip_batch_mean ? size_ : 1.0;
   const Event event = ExponentialEvent{moves * epsilon};
   const auto account =
-      departures.no_filter ? RangeFilter::Account::zcdp : own.charge_pure(batch_.range_, event);
+      departures.no_filter ? RangeFilter::Account::zcdp : own.charge_pure(batch_.range, event);
   if (!account)
     throw BudgetExhausted(fmt::format("{} refused: its charge exceeds the privacy budget", query));
   const double scale = departures.no_noise ? 0.0 : range / epsilon;
   curator_->shared_->list({own.scope,
                            query,
-                           batch_.policy_,
+                           batch_.policy,
                            departures.no_noise ? std::optional<Event>{} : event,
-                           batch_.range_,
+                           batch_.range,
                            moves * range,
                            moves * range,
                            scale,
@@ -121,7 +121,7 @@ ExponentialMechanism::Opened ExponentialMechanism::open(const char* query,
 }
 
 double ExponentialMechanism::score(ConstVectorRef point, ConstVectorRef centre, double lipschitz) {
-  const Curator::Departures& departures = curator_->shared_->departures;
+  const Departures& departures = curator_->shared_->departures;
   const double largest = lipschitz * (point - centre).stableNorm();
   if (departures.no_data || (largest == 0 && !departures.no_clipping)) return 0.0;
   const bool unclipped = departures.no_clipping || departures.clip_batch_mean;
@@ -176,7 +176,7 @@ void ExponentialMechanism::choose(const ProductGrid& grid,
                                   double coordinate_lipschitz,
                                   double epsilon,
                                   VectorRef out) {
-  const Curator::Departures& departures = curator_->shared_->departures;
+  const Departures& departures = curator_->shared_->departures;
   const Records& records = *curator_->own_->records;
   expect_in_range("coordinate_lipschitz", coordinate_lipschitz);
   expect_in_range("half_width", grid.half_width);
@@ -255,4 +255,4 @@ Index ExponentialMechanism::choose_l1_vertex(double radius,
   return race.winner();
 }
 
-}  // namespace dpsosp
+}  // namespace dpsosp::door

@@ -5,10 +5,9 @@
 #include <cmath>
 #include <numbers>
 
-#include "dpsosp/privacy/release_curator.hpp"
 #include "dpsosp/problems/records.hpp"
 
-namespace dpsosp {
+namespace dpsosp::door {
 namespace {
 
 /// Adds weight · v_i of each record to `sum`, a vector of length at most `reach`, where
@@ -32,21 +31,6 @@ ClipReport sum_exactly(const BatchView& view,
 }
 
 }  // namespace
-
-ReleaseCurator::ReleaseCurator(const PublicFacts& facts,
-                               const Records& records,
-                               const FilterRule& rule,
-                               StreamKey key,
-                               std::unique_ptr<WordSource> words,
-                               ClipLog* clip_log)
-    : Curator(facts, records, rule, key, clip_log, std::move(words)) {
-  if (rule.calibrator == Calibrator::exact_gaussian)
-    throw InputError(
-        "release: calibrator = exact-gaussian, expected cks, bun-steinke or rdp; a discrete "
-        "Gaussian has the zCDP of a Gaussian, not its exact curve");
-  if (records.simulated())
-    throw InputError("release: the records are simulated, expected records in memory");
-}
 
 void Curator::read_gradients_exactly(const Point& point,
                                      const Point* previous,
@@ -77,7 +61,7 @@ void Curator::read_products_exactly(const Vector& point,
   if (limit == 0 || !point.allFinite() || !previous.allFinite() || !v.allFinite()) return;
   const Records& records = *own_->records;
   const BatchView view = members_of(batch);
-  const double weight = 1.0 / batch.policy_.divisor(own_->facts.records);
+  const double weight = 1.0 / batch.policy.divisor(own_->facts.records);
   const double reach = weight * limit * v.stableNorm();
   const Point here(point), there(previous);
   const ClipReport report = sum_exactly(
@@ -98,7 +82,7 @@ void Curator::hessian_exactly(const Vector& point,
                               double standard_deviation,
                               MatrixRef out) {
   const Index d = point.size();
-  const double weight = 1.0 / batch.policy_.divisor(own_->facts.records);
+  const double weight = 1.0 / batch.policy.divisor(own_->facts.records);
   const double reach = weight * limit * std::sqrt(static_cast<double>(rank)) / std::numbers::sqrt2;
   const Records& records = *own_->records;
   const BatchView view = members_of(batch);
@@ -132,4 +116,4 @@ void Curator::hessian_exactly(const Vector& point,
   }
 }
 
-}  // namespace dpsosp
+}  // namespace dpsosp::door

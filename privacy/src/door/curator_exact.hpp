@@ -4,7 +4,7 @@
 #include "curator_state.hpp"
 #include "lattice.hpp"
 
-namespace dpsosp {
+namespace dpsosp::door {
 
 template <class Read>
 void Curator::answer_exactly(double standard_deviation, VectorRef out, const Read& read) {
@@ -18,4 +18,4 @@ void Curator::answer_exactly(double standard_deviation, VectorRef out, const Rea
   sum.write(out);
 }
 
-}  // namespace dpsosp
+}  // namespace dpsosp::door

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "dpsosp/privacy/stationarity_test.hpp"
+#include "stationarity_test.hpp"
 
 #include <algorithm>
 #include <array>
@@ -63,6 +63,10 @@ double selection_noise(double sensitivity, double epsilon, double questions, dou
   return 8.0 * sensitivity * (std::log(questions) + std::log(2.0 / failure)) / epsilon;
 }
 
+}  // namespace dpsosp
+
+namespace dpsosp::door {
+
 StationarityTest::StationarityTest(Curator& curator,
                                    const Batch& batch,
                                    const StationaritySpec& spec)
@@ -77,7 +81,7 @@ StationarityTest::StationarityTest(Curator& curator,
   curator.check_hessian(where, Point(facts.initial_point), batch);
   if (batch.secret()) throw InputError("stationarity test: a batch with secret membership");
 
-  tests_ = plan_stationarity(spec, batch.policy_.divisor(facts.records));
+  tests_ = plan_stationarity(spec, batch.policy.divisor(facts.records));
   if (curator.shared_->departures.clip_batch_mean) {  // a clipped mean moves by 2 G in any batch
     const bool scaled = spec.form == SelectionForm::scalar;
     double& moved = tests_.front().true_sensitivity;
@@ -94,7 +98,7 @@ StationarityTest::Stationarity StationarityTest::measure(ConstVectorRef x) {
   const GradientQuery gradient{spec_.gradient_limit, {}, Block::x};
   own.work.setZero(d);
   curator_->read_mean(
-      Point(x), nullptr, batch_, gradient, batch_.policy_.divisor(own.facts.records));
+      Point(x), nullptr, batch_, gradient, batch_.policy.divisor(own.facts.records));
   const double norm = own.work.norm();
   Matrix hessian(d, d);
   curator_->read_hessian_matrix(x, batch_, spec_.hessian_limit, hessian);
@@ -123,7 +127,7 @@ bool StationarityTest::accepts(ConstVectorRef x) {
 
 bool StationarityTest::ask_independently(ConstVectorRef x) {
   Curator::Own& own = *curator_->own_;
-  const Curator::Departures& departures = curator_->shared_->departures;
+  const Departures& departures = curator_->shared_->departures;
   curator_->shared_->refuse_if_exact("laplace_scalar");
   if (!x.allFinite()) {
     ++questions_;
@@ -134,12 +138,12 @@ bool StationarityTest::ask_independently(ConstVectorRef x) {
   for (const ThresholdTest& test : tests_) {
     const Event event = LaplaceEvent{test.true_epsilon()};
     const double scale = departures.no_noise ? 0.0 : test.sensitivity / test.epsilon;
-    charges.push_back({batch_.range_, own.charge_of(event)});
+    charges.push_back({batch_.range, own.charge_of(event)});
     entries.push_back({own.scope,
                        "laplace_scalar",
-                       batch_.policy_,
+                       batch_.policy,
                        departures.no_noise ? std::optional<Event>{} : event,
-                       batch_.range_,
+                       batch_.range,
                        test.true_sensitivity,
                        test.true_sensitivity,
                        scale,
@@ -166,4 +170,4 @@ bool StationarityTest::ask_independently(ConstVectorRef x) {
   return yes;
 }
 
-}  // namespace dpsosp
+}  // namespace dpsosp::door

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "dpsosp/privacy/tree_stream.hpp"
+#include "tree_stream.hpp"
 
 #include <bit>
 #include <cmath>
@@ -27,6 +27,10 @@ std::vector<std::pair<std::int64_t, std::int64_t>> tree_nodes(std::int64_t t) {
   }
   return nodes;
 }
+
+}  // namespace dpsosp
+
+namespace dpsosp::door {
 
 /// The prefix sum and the noise of the active nodes, on one lattice.
 struct TreeStream::ExactSums {
@@ -86,10 +90,10 @@ void TreeStream::push(const Point& point,
            "leaf",
            static_cast<double>(leaves_ + 1),
            fmt::format("<= max_leaves = {}; restart the tree", max_leaves_));
-  const Curator::Departures& departures = curator.shared_->departures;
+  const Departures& departures = curator.shared_->departures;
   const GaussianPlan plan = plan_gaussian(
-      batch.policy_, batch.use_, own.facts.records, query.limit, Noise::standard_deviation(sigma_));
-  const Leaf leaf{batch.range_, departures.clip_batch_mean ? 2.0 * query.limit : plan.sensitivity};
+      batch.policy, batch.use, own.facts.records, query.limit, Noise::standard_deviation(sigma_));
+  const Leaf leaf{batch.range, departures.clip_batch_mean ? 2.0 * query.limit : plan.sensitivity};
 
   // TREE, step 1: the node created at leaf t covers (t − 2^k, t], k the number of trailing zeros.
   const std::int64_t t = leaves_ + 1;
@@ -105,13 +109,13 @@ void TreeStream::push(const Point& point,
     const Event event = curator.shared_->as_drawn(GaussianEvent{sigma_ / total});
     charges.push_back({range, own.rule.charge(event)});
     entries.push_back(
-        {own.scope, "tree_stream", batch.policy_, event, range, total, total, sigma_, sigma_, 1});
+        {own.scope, "tree_stream", batch.policy, event, range, total, total, sigma_, sigma_, 1});
   }
   if (!departures.no_filter && !own.filter.try_charge(charges))
     throw BudgetExhausted("tree_stream refused: its charge exceeds the privacy budget");
 
   if (departures.no_noise)
-    entries = {{own.scope, "tree_stream", batch.policy_, {}, batch.range_, leaf.sensitivity}};
+    entries = {{own.scope, "tree_stream", batch.policy, {}, batch.range, leaf.sensitivity}};
   for (LedgerEntry& entry : entries) curator.shared_->list(std::move(entry));
 
   entries_ = out.size();
@@ -173,4 +177,4 @@ void TreeStream::push_exactly(const Point& point,
   sum.write(out);
 }
 
-}  // namespace dpsosp
+}  // namespace dpsosp::door

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "dpsosp/privacy/gibbs_sampler.hpp"
+#include "gibbs_sampler.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -12,6 +12,17 @@
 #include "dpsosp/problems/records.hpp"
 
 namespace dpsosp {
+
+double alternating_rounds(
+    double inverse_temperature, double regularizer, double range, double step, double error) {
+  const double gap = inverse_temperature * range;
+  const double sobolev = std::exp(gap) / (inverse_temperature * regularizer);
+  return std::ceil(std::log(8.0 * gap / (error * error)) / (2.0 * std::log1p(step / sobolev)));
+}
+
+}  // namespace dpsosp
+
+namespace dpsosp::door {
 namespace {
 
 GibbsLaw law_of(const GibbsSpec& spec, double diameter) {
@@ -25,13 +36,6 @@ GibbsLaw law_of(const GibbsSpec& spec, double diameter) {
 }
 
 }  // namespace
-
-double alternating_rounds(
-    double inverse_temperature, double regularizer, double range, double step, double error) {
-  const double gap = inverse_temperature * range;
-  const double sobolev = std::exp(gap) / (inverse_temperature * regularizer);
-  return std::ceil(std::log(8.0 * gap / (error * error)) / (2.0 * std::log1p(step / sobolev)));
-}
 
 /// f(x; z_i) − f(0; z_i), clamped; what is not finite counts as zero.
 class GibbsSampler::ClampedLoss final : public SampledLoss {
@@ -62,7 +66,7 @@ class GibbsSampler::ClampedLoss final : public SampledLoss {
         loss);
     return loss;
   }
-  RecordRange range() const { return sampler_.batch_.range_; }
+  RecordRange range() const { return sampler_.batch_.range; }
   Index dimension() const { return sampler_.curator_->own_->facts.dimension; }
 
   const GibbsSampler& sampler_;
@@ -105,7 +109,7 @@ GibbsSampler::GibbsSampler(Curator& curator, const Batch& batch, const GibbsSpec
           fmt::format(">= {}, after which the chain is within sampling_error of its law", needed));
   }
   epsilon_ = 2.0 * spec.inverse_temperature * spec.lipschitz * diameter /
-             batch.policy_.divisor(facts.records);
+             batch.policy.divisor(facts.records);
 }
 
 void GibbsSampler::sample(VectorRef out) {
@@ -119,16 +123,16 @@ void GibbsSampler::sample(VectorRef out) {
   const double failure = spec_.method == GibbsMethod::rejection ? 0.0 : spec_.sampling_error;
   const Event event = ExponentialEvent{epsilon_};
   const auto account = shared.departures.no_filter ? RangeFilter::Account::zcdp
-                                                   : own.charge_pure(batch_.range_, event, failure);
+                                                   : own.charge_pure(batch_.range, event, failure);
   if (!account)
     throw BudgetExhausted("gibbs_sample refused: its charge exceeds the privacy budget");
   const double bound = 0.5 * spec_.lipschitz * spec_.domain.diameter(own.facts.dimension);
-  const double range = 4.0 * bound / batch_.policy_.divisor(own.facts.records);
+  const double range = 4.0 * bound / batch_.policy.divisor(own.facts.records);
   shared.list({own.scope,
                "gibbs_sample",
-               batch_.policy_,
+               batch_.policy,
                shared.departures.no_noise ? std::optional<Event>{} : event,
-               batch_.range_,
+               batch_.range,
                range,
                range,
                1.0 / spec_.inverse_temperature,
@@ -152,4 +156,4 @@ void GibbsSampler::sample(VectorRef out) {
   out = x;
 }
 
-}  // namespace dpsosp
+}  // namespace dpsosp::door

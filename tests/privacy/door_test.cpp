@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an algorithm's author can write, and must gain nothing by. What must not compile is in
+// tests/packaging/attacks.cpp.
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "dpsosp/core/errors.hpp"
+#include "dpsosp/privacy/exponential_mechanism.hpp"
+#include "dpsosp/privacy/gibbs_sampler.hpp"
+#include "dpsosp/privacy/hessian_stream.hpp"
+#include "dpsosp/privacy/line_search.hpp"
+#include "dpsosp/privacy/stationarity_test.hpp"
+#include "dpsosp/privacy/tree_stream.hpp"
+#include "second_order_support.hpp"
+
+namespace dpsosp::door_test {
+namespace {
+
+using namespace testing;
+
+Quadratics some_quadratics(Index records) {
+  Quadratics data;
+  for (Index i = 0; i < records; ++i) {
+    data.hessians.push_back(Matrix::Identity(d, d) * (0.1 * static_cast<double>(i + 1)));
+    data.slopes.push_back(Vector::Constant(d, 0.2 * static_cast<double>(i)));
+  }
+  return data;
+}
+
+std::string refusal(const std::function<void()>& ask) {
+  try {
+    ask();
+  } catch (const InputError& e) {
+    return e.what();
+  }
+  return {};
+}
+
+const GradientQuery query{1.0, Noise::sensitivity_ratio(3.0)};
+
+TEST(Door, ChargesByItsOwnFacts) {
+  QuadraticHouse honest(some_quadratics(10)), cheated(some_quadratics(10));
+  auto& facts = const_cast<PublicFacts&>(cheated.curator.facts());
+  facts.records = 1'000'000;
+  facts.dimension = 1;
+  Vector one(d), two(d);
+  for (auto* house : {&honest, &cheated}) {
+    Vector& out = house == &honest ? one : two;
+    house->curator.gradient(
+        Point(Vector::Ones(d)), house->curator.draw(BatchPolicy::poisson(0.5)), query, out);
+  }
+  EXPECT_EQ(one, two);
+  EXPECT_EQ(honest.curator.ledger().entries()[0].sensitivity_low,
+            cheated.curator.ledger().entries()[0].sensitivity_low);
+  EXPECT_EQ(cheated.curator.remaining().fresh_records, 10);
+}
+
+TEST(Door, KeepsItsOwnLedger) {
+  QuadraticHouse house(some_quadratics(10));
+  Vector out(d);
+  const auto ask = [&] {
+    house.curator.gradient(
+        Point(Vector::Ones(d)), house.curator.draw(BatchPolicy::all()), query, out);
+  };
+  ask();
+  Ledger mine = house.curator.ledger();
+  mine = Ledger();
+  ask();
+  EXPECT_EQ(house.curator.ledger().queries(), 2);
+}
+
+TEST(Door, RefusesOtherThreads) {
+  QuadraticHouse house(some_quadratics(10));
+  const Batch batch = house.curator.draw(BatchPolicy::all());
+  TreeStream tree(house.curator, 1.0, 4);
+  Vector out(d);
+  std::vector<std::string> refusals;
+  std::thread([&] {
+    const Point x(Vector::Ones(d));
+    refusals.push_back(refusal([&] { house.curator.gradient(x, batch, query, out); }));
+    refusals.push_back(refusal([&] { house.curator.draw(BatchPolicy::all()); }));
+    refusals.push_back(refusal([&] { house.curator.child({.name = "part", .share = 0.5}); }));
+    refusals.push_back(refusal([&] { tree.push_gradient(x, batch, query, out); }));
+    refusals.push_back(refusal([&] { TreeStream another(house.curator, 1.0, 4); }));
+  }).join();
+  for (const std::string& text : refusals)
+    EXPECT_NE(text.find("another thread"), std::string::npos);
+  EXPECT_EQ(house.curator.ledger().queries(), 0);
+  EXPECT_EQ(house.curator.remaining().share, 1.0);
+}
+
+TEST(Door, RefusesBatchesOfOthers) {
+  QuadraticHouse house(some_quadratics(10)), other(some_quadratics(10));
+  Curator child = house.curator.child({.name = "part", .share = 0.5});
+  const Vector x = Vector::Ones(d);
+  const Point point(x);
+  Vector out(d);
+  Matrix hessian(d, d);
+  for (const Batch& batch :
+       {other.curator.draw(BatchPolicy::all()), child.draw(BatchPolicy::all()), Batch()}) {
+    Curator& curator = house.curator;
+    HessianStream hessians(curator);
+    TreeStream tree(curator, 1.0, 4);
+    const std::vector<std::function<void()>> questions{
+        [&] { curator.gradient(point, batch, query, out); },
+        [&] { curator.gradient_difference(point, point, batch, query, out); },
+        [&] {
+          curator.gradient_combination(0.5, point, point, batch, {1, 1, query.noise}, out);
+        },
+        [&] {
+          curator.hessian(point, batch, {1.0, 0, query.noise}, hessian);
+        },
+        [&] {
+          curator.hessian_product(point, x, batch, {1.0, query.noise}, out);
+        },
+        [&] { hessians.refresh(point, batch, 1.0); },
+        [&] { tree.push_gradient(point, batch, query, out); },
+        [&] { ExponentialMechanism(curator, batch); },
+        [&] {
+          LineSearch(curator, batch, x, {0.1, 1.0, 1.0});
+        },
+        [&] {
+          StationarityTest(curator, batch, {0.1, 1.0, 1.0, 1.0, 1.0});
+        }};
+    for (const auto& ask : questions)
+      EXPECT_NE(refusal(ask).find("another curator"), std::string::npos) << refusal(ask);
+  }
+  EXPECT_EQ(house.curator.ledger().queries(), 0);
+}
+
+TEST(Door, ChargesBatchAsItWasDrawn) {
+  QuadraticHouse house(some_quadratics(10));
+  const Batch batch = house.curator.draw(BatchPolicy::poisson(0.5));
+  BatchPolicy policy = batch.policy();
+  policy.rate = 1e-6;
+  Vector out(d);
+  house.curator.gradient(Point(Vector::Ones(d)), batch, query, out);
+  EXPECT_EQ(house.curator.ledger().entries()[0].policy, BatchPolicy::poisson(0.5));
+}
+
+}  // namespace
+}  // namespace dpsosp::door_test
