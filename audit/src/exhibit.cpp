@@ -58,8 +58,11 @@ plots::Table algorithms_table(const Runs& runs, const AuditJobs& jobs, Verdicts&
       "samples by goodness of fit.",
       "The audited value is a lower bound of the run's epsilon if its noise has the charged "
       "distribution at any scale. The direct value is a lower bound without that condition.",
-      "The rows curator/... are questions of one kind asked until the filter refuses, under every "
-      "calibrator and way of drawing batches.",
+      "The rows curator/... and release/... are questions of one kind asked until the filter "
+      "refuses, "
+      "under every calibrator and way of drawing batches; release/... of the curator whose noise "
+      "is "
+      "exact.",
       "avdiukhin-2024/noisy-sgd is attacked with clipping. Its own runs do not clip, and their "
       "label is conditional."};
   plots::RowGroup group;

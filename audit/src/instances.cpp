@@ -336,6 +336,7 @@ Subject mechanism_subject(std::string_view key,
   s.rule =
       s.algorithm->schedule(Schedule::practical, s.problem.facts, budget, settings.calibrator).rule;
   s.claimed = budget;
+  s.release = asks_release(key);
   s.stream = stream_number(key);
   s.name = fmt::format("on {} of {} records, batches by {}, {}{}",
                        instance.problem,

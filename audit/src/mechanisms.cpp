@@ -151,6 +151,7 @@ struct Question {
   MechanismSize size;
   std::vector<BatchPolicy> policies;  ///< of replay
   void (*ask)(Asker&, double epsilon);
+  bool release = false;
 };
 
 const std::vector<Question>& all_questions() {
@@ -198,7 +199,31 @@ const std::vector<Question>& all_questions() {
        1,
        {80, 4},
        whole,
-       [](Asker& asker, double epsilon) { asker.choice(epsilon); }}};
+       [](Asker& asker, double epsilon) { asker.choice(epsilon); }},
+      {"release/gradients",
+       "Gradients with exact noise",
+       false,
+       1,
+       {200, 12},
+       open,
+       [](Asker& asker, double) { asker.gradient(); },
+       true},
+      {"release/second-order",
+       "Hessians and their products with exact noise",
+       false,
+       1,
+       {40, 5},
+       whole,
+       [](Asker& asker, double) { asker.second_order(); },
+       true},
+      {"release/trees",
+       "Prefix sums of trees with exact noise",
+       false,
+       12,
+       {200, 12},
+       open,
+       [](Asker& asker, double) { asker.leaf(); },
+       true}};
   return all;
 }
 
@@ -266,7 +291,11 @@ std::vector<std::string> mechanism_keys() {
   return keys;
 }
 
-bool is_mechanism(std::string_view key) { return key.starts_with("curator/"); }
+bool is_mechanism(std::string_view key) {
+  return key.starts_with("curator/") || key.starts_with("release/");
+}
+
+bool asks_release(std::string_view key) { return find_question(key).release; }
 
 std::unique_ptr<Algorithm> make_mechanism(std::string_view key, MechanismSettings settings) {
   return std::make_unique<Mechanism>(find_question(key), std::move(settings));
@@ -281,6 +310,7 @@ std::vector<MechanismSettings> mechanism_settings(std::string_view key) {
       const bool secret =
           policy.kind == BatchPolicy::Kind::sample || policy.kind == BatchPolicy::Kind::poisson;
       if (secret && calibrator != Calibrator::rdp) continue;
+      if (question.release && calibrator == Calibrator::exact_gaussian) continue;
       if (question.pure) {
         if (calibrator == Calibrator::exact_gaussian) continue;
         if (calibrator != Calibrator::rdp) all.push_back({policy, calibrator, 0.0});

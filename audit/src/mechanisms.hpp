@@ -22,7 +22,7 @@ struct MechanismSettings {
   Index queries = 100;    ///< that fill the budget; a session or a choice is one
 };
 
-/// "curator/gradients" and so on.
+/// "curator/gradients", "release/gradients" and so on.
 std::vector<std::string> mechanism_keys();
 bool is_mechanism(std::string_view key);
 std::unique_ptr<Algorithm> make_mechanism(std::string_view key, MechanismSettings settings = {});
@@ -30,6 +30,8 @@ std::unique_ptr<Algorithm> make_mechanism(std::string_view key, MechanismSetting
 std::vector<MechanismSettings> mechanism_settings(std::string_view key);
 /// A way that spends most of the budget on one record in few queries.
 MechanismSettings fast_mechanism_settings(std::string_view key);
+/// Whether it asks a curator whose noise is exact.
+bool asks_release(std::string_view key);
 /// Of the records that it asks in replay: few where each question is dear.
 struct MechanismSize {
   Index records, dimension;

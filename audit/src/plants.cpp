@@ -180,7 +180,15 @@ const std::vector<PlantEntry>& plant_registry() {
       {Plant::last_charge_cut,
        "last-charge-cut",
        "the filter grants one charge more than fits",
-       "curator/gradients"}};
+       "curator/gradients"},
+      {Plant::noise_over_sqrt2,
+       "release-noise-over-sqrt2",
+       "exact noise of half the variance",
+       "release/gradients"},
+      {Plant::last_leaf_bare,
+       "release-last-leaf-bare",
+       "the last leaf of an exact tree has no noise of its own",
+       "release/trees"}};
   return all;
 }
 

@@ -55,10 +55,13 @@ std::vector<Pair> pairs_of(const Subject& subject) {
                      place,
                      saturating(records, 100.0),
                      saturating(records, -100.0)});
-  pairs.push_back({"100 times the limit along one coordinate, opposite",
-                   0,
-                   saturating(records, 100.0, Direction::first),
-                   saturating(records, -100.0, Direction::first)});
+  for (const auto& [name, direction] : {std::pair("along one coordinate", Direction::first),
+                                        {"of alternating sign", Direction::alternating},
+                                        {"at one point of eight", Direction::seldom}})
+    pairs.push_back({fmt::format("100 times the limit {}, opposite", name),
+                     0,
+                     saturating(records, 100.0, direction),
+                     saturating(records, -100.0, direction)});
   const auto exchange = [&](std::string name, Index place, std::shared_ptr<const Records> record) {
     pairs.push_back({std::move(name), place, one_of(records, place), std::move(record)});
   };

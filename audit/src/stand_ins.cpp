@@ -2,7 +2,9 @@
 #include "stand_ins.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <utility>
 
@@ -188,16 +190,16 @@ class Saturating final : public Records {
 
   Index size() const override { return 1; }
   ClipReport add_gradients(
-      const Point&, Block, const BatchView&, double limit, VectorRef out) const override {
-    return add(limit, out);
+      const Point& point, Block, const BatchView&, double limit, VectorRef out) const override {
+    return add(point, limit, out);
   }
-  ClipReport add_gradient_differences(const Point&,
+  ClipReport add_gradient_differences(const Point& point,
                                       const Point&,
                                       Block,
                                       const BatchView&,
                                       double limit,
                                       VectorRef out) const override {
-    return add(limit, out);
+    return add(point, limit, out);
   }
   ClipReport add_loss_differences(const Point& point,
                                   const Point&,
@@ -248,10 +250,20 @@ class Saturating final : public Records {
   double length(double limit) const { return size_ * (std::isfinite(limit) ? limit : 1.0); }
   /// Losses to either side of a plane have opposite signs, or their differences would not show.
   static double side(ConstVectorRef x) { return x.sum() < 0 ? -1.0 : 1.0; }
-  ClipReport add(double limit, VectorRef out) const {
+  /// 1, −1 or 0, of the point's bits.
+  double turn(ConstVectorRef x) const {
+    if (direction_ != Direction::alternating && direction_ != Direction::seldom) return 1.0;
+    std::uint64_t hash = 1;
+    for (const double entry : x)
+      hash = (hash ^ std::bit_cast<std::uint64_t>(entry)) * 0x9e3779b97f4a7c15ULL;
+    hash >>= 61;
+    if (direction_ == Direction::seldom) return hash == 0 ? 1.0 : 0.0;
+    return hash < 4 ? 1.0 : -1.0;
+  }
+  ClipReport add(const Point& point, double limit, VectorRef out) const {
     ClipReport report;
     const double norm = std::abs(length(limit));
-    const double weighed = report.weigh(norm, limit) * length(limit);
+    const double weighed = turn(point.x) * report.weigh(norm, limit) * length(limit);
     if (direction_ == Direction::first)
       out[0] += weighed;
     else

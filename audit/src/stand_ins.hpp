@@ -13,11 +13,16 @@ std::shared_ptr<const Records> one_of(const Records& records, Index index);
 /// The same with its loss multiplied by `factor`: −1 flips it, 0 removes it, 100 goes beyond every
 /// limit that a constant of the problem gives.
 std::shared_ptr<const Records> scaled(std::shared_ptr<const Records> record, double factor);
-enum class Direction { diagonal, first };
+enum class Direction {
+  diagonal,     ///< (1, …, 1)
+  first,        ///< the first coordinate
+  alternating,  ///< (1, …, 1) or its opposite, by a hash of the point
+  seldom,       ///< (1, …, 1) at one point of eight, by a hash; zero elsewhere
+};
 /// No record of the problem: whatever is asked, it answers `size` times the limit in one fixed
 /// direction, so that two of opposite sign move every answer by all that clipping allows. A size of
 /// NaN answers what is not finite. \param like  says which questions are answered
-/// \param direction  of gradients: of (1, …, 1), or of the first coordinate
+/// \param direction  of gradients
 std::shared_ptr<const Records> saturating(const Records& like,
                                           double size,
                                           Direction direction = Direction::diagonal);

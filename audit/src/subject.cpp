@@ -17,6 +17,16 @@ namespace {
 
 using nlohmann::json;
 
+/// Words that can be drawn again.
+class SeededWords final : public WordSource {
+ public:
+  explicit SeededWords(StreamKey key) : stream_(key) {}
+  std::uint64_t bits() override { return stream_.bits(); }
+
+ private:
+  Stream stream_;
+};
+
 class Everything final : public Observer {
  public:
   void iterate(Index, ConstVectorRef x) override { seen.emplace_back(x); }
@@ -59,12 +69,14 @@ Watched watch(const Subject& subject,
               Plant bug) {
   Planted planted(bug, auditor, records, seed, stream_of(subject, seed));
   ClipLog log;
+  const StreamKey key{.seed = seed, .run = subject.stream};
   AuditedCurator curator(subject.problem.facts,
                          planted.records(),
                          planted.rule(subject.rule),
-                         {.seed = seed, .run = subject.stream},
+                         key,
                          planted.auditor(),
-                         log);
+                         log,
+                         subject.release ? std::make_unique<SeededWords>(key) : nullptr);
   Shown shown = run(subject, curator, seed);
   return {std::move(shown), curator.ledger()};
 }

@@ -31,6 +31,7 @@ struct Subject {
   std::unique_ptr<Algorithm> algorithm;
   FilterRule rule;
   std::optional<PrivacyBudget> claimed;  ///< what the rule keeps; none where it was widened
+  bool release = false;                  ///< with exact noise
   std::uint32_t stream = 0;  ///< of its random numbers, so that audits do not share their luck
 };
 

@@ -104,9 +104,10 @@ AuditedCurator::AuditedCurator(const PublicFacts& facts,
                                const FilterRule& rule,
                                StreamKey key,
                                Auditor& auditor,
-                               ClipLog& log)
+                               ClipLog& log,
+                               std::unique_ptr<WordSource> words)
     : Curator(std::make_unique<door::Curator>(
-          facts, records, rule, key, &log, Departures{}, &auditor)) {}
+          facts, records, rule, key, &log, Departures{}, &auditor, std::move(words))) {}
 
 ReleaseCurator::ReleaseCurator(const PublicFacts& facts,
                                const Records& records,

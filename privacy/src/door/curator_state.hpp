@@ -18,6 +18,7 @@
 #include "dpsosp/privacy/audited_curator.hpp"
 #include "dpsosp/privacy/range_filter.hpp"
 #include "dpsosp/problems/records.hpp"
+#include "lattice.hpp"
 #include "simulated_ranges.hpp"
 
 namespace dpsosp::door {
@@ -59,6 +60,13 @@ struct Curator::Shared {
   }
   void audit(const AuditedAnswer& what, double& value) const {
     if (auditor != nullptr) auditor->answer(what, Eigen::Map<Vector>(&value, 1));
+  }
+  void audit_exact(AuditedAnswer what, const LatticeVector& sum) const {
+    if (auditor == nullptr) return;
+    what.exact = true;
+    Vector value(sum.size());
+    sum.write(value);
+    auditor->answer(what, value);
   }
   void audit_noisy(VectorRef value) const {
     if (auditor != nullptr) auditor->noisy(value);

@@ -168,13 +168,20 @@ void TreeStream::push_exactly(const Point& point,
   curator_->read_gradients_exactly(point, previous, batch, query, 1.0 / divisor, sum);
   if (!exact_) exact_.reset(new ExactSums{zero, {}});  // after the records, which may throw
   exact_->sum = sum;
+  const Curator::Shared& shared = *curator_->shared_;
+  shared.audit_exact({.kind = AuditedAnswer::Kind::prefix,
+                      .deviation = sigma_,
+                      .session = this,
+                      .index = leaves_ + 1},
+                     sum);
   auto& nodes = exact_->nodes;
   if (nodes.size() <= level) nodes.resize(level + 1);
-  for (std::size_t k = 0; k < level; ++k) nodes[k].reset();         // TREE, step 2
-  nodes[level].emplace(zero).add_noise(*curator_->shared_->words);  // TREE, step 3
-  for (const auto& node : nodes)                                    // TREE, step 4
+  for (std::size_t k = 0; k < level; ++k) nodes[k].reset();  // TREE, step 2
+  nodes[level].emplace(zero).add_noise(*shared.words);       // TREE, step 3
+  for (const auto& node : nodes)                             // TREE, step 4
     if (node) sum.add(*node);
   sum.write(out);
+  shared.audit_noisy(out);
 }
 
 }  // namespace dpsosp::door

@@ -111,7 +111,7 @@ struct PlantAudit {
 PlantAudit audit_plant(std::string_view name, Index most_runs);
 
 /// Keys of the registered algorithms that claim privacy, and of those that the audit has of its
-/// own: "curator/gradients" and so on.
+/// own: "curator/gradients", "release/gradients" and so on.
 std::vector<std::string> audited_algorithms();
 
 /// Everything as jobs: for each algorithm both attacks, and every plant.

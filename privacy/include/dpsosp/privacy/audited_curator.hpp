@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
+#include "dpsosp/core/discrete_gaussian.hpp"
 #include "dpsosp/privacy/curator.hpp"
 
 namespace dpsosp {
@@ -24,6 +26,9 @@ struct AuditedAnswer {
   double deviation = 0;           ///< of the noise to come
   const void* session = nullptr;  ///< which tree or session; an address
   std::int64_t index = 0;         ///< leaf of a tree from 1, number of a scalar or candidate from 0
+  /// Of a release: the answer before noise is an integer vector that nothing can replace, and a
+  /// Hessian is the vector of its upper triangle with the diagonal over √2.
+  bool exact = false;
 };
 
 /// Sees what a curator is about to release, before and after noise, and may put another value in
@@ -36,12 +41,14 @@ class Auditor {
   virtual void charged(const LedgerEntry& entry) = 0;
   /// Before noise.
   virtual void answer(const AuditedAnswer& what, VectorRef value) = 0;
-  /// The last answer with its noise; of scores and losses the choice, once for all of them.
+  /// The last answer with its noise; of scores and losses the choice, once for all of them. May be
+  /// replaced too.
   virtual void noisy(VectorRef value) = 0;
 };
 
 /// The sound curator with an auditor. It needs the records, so no algorithm can build one; built by
-/// audits and tests alone. Its answers are no results: its label is `none`.
+/// audits and tests alone. Its answers are no results: its label is `none`. With words it answers
+/// as ReleaseCurator does.
 class AuditedCurator final : public Curator {
  public:
   /// \param auditor, log  outlive the curator and its children; the log is that of a run, so that
@@ -51,7 +58,8 @@ class AuditedCurator final : public Curator {
                  const FilterRule& rule,
                  StreamKey key,
                  Auditor& auditor,
-                 ClipLog& log);
+                 ClipLog& log,
+                 std::unique_ptr<WordSource> words = nullptr);
 };
 
 }  // namespace dpsosp
