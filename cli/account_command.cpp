@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <fstream>
 #include <iostream>
+#include <iterator>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -64,6 +68,36 @@ constexpr double kLoose = 0.01;
 
 bool converts(const Guarantee& g) { return g.accountant == "rdp" || g.accountant == "zcdp"; }
 
+/// The mechanism with its noise.
+std::string own_text(const AccountRequest& request, double amount) {
+  std::string out = request.mechanism == AccountRequest::Mechanism::tree
+                        ? fmt::format("  tree over {} leaves, {} nodes a record",
+                                      request.steps,
+                                      tree_depth(request.steps))
+                        : fmt::format("  {} x {}", request.steps, name_of(request.mechanism));
+  if (request.sampling != AccountRequest::Sampling::none)
+    out += fmt::format(", {} sampling at rate {:g}", name_of(request.sampling), request.rate);
+  for (const auto& [name, value] : request.quantities(amount)) {
+    out += fmt::format(", {} {:.6g}", name, value);
+    if (name == "noise_multiplier") out += " (std / clip norm)";
+    if (name == "sensitivity_ratio") out += " (std / sensitivity)";
+  }
+  return out;
+}
+
+std::string accountant_text(const AccountRequest& request, const Guarantee& g) {
+  std::string out = fmt::format("  accountant {}", g.accountant);
+  if (converts(g)) out += fmt::format(", conversion {}", name_of(request.options.conversion));
+  if (g.accountant == "rdp") out += fmt::format(", orders {}", request.orders);
+  if (g.order) out += fmt::format(", attained at order {:.6g}", *g.order);
+  if (g.lower) {
+    out += fmt::format(", between {:.10g} and epsilon", *g.lower);
+    if (g.epsilon - *g.lower > kLoose * g.epsilon)
+      out += " (loose: the finest lattice that is used narrows it no further)";
+  }
+  return out;
+}
+
 std::string as_text(const AccountRequest& request, const Answer& a) {
   const auto quantities = request.quantities(a.amount);
   std::string out;
@@ -82,49 +116,117 @@ std::string as_text(const AccountRequest& request, const Answer& a) {
                         a.delta);
       break;
   }
-  out += fmt::format(
-      "\n  between {} ({})\n", neighbours(request.adjacency), name_of(request.adjacency));
-  out += request.mechanism == AccountRequest::Mechanism::tree
-             ? fmt::format("  tree over {} leaves, {} nodes a record",
-                           request.steps,
-                           tree_depth(request.steps))
-             : fmt::format("  {} x {}", request.steps, name_of(request.mechanism));
-  if (request.sampling != AccountRequest::Sampling::none)
-    out += fmt::format(", {} sampling at rate {:g}", name_of(request.sampling), request.rate);
-  for (const auto& [name, value] : quantities) {
-    out += fmt::format(", {} {:.6g}", name, value);
-    if (name == "noise_multiplier") out += " (std / clip norm)";
-    if (name == "sensitivity_ratio") out += " (std / sensitivity)";
-  }
-  out += fmt::format("\n  accountant {}", a.guarantee.accountant);
-  if (converts(a.guarantee))
-    out += fmt::format(", conversion {}", name_of(request.options.conversion));
-  if (a.guarantee.accountant == "rdp") out += fmt::format(", orders {}", request.orders);
-  if (a.guarantee.order) out += fmt::format(", attained at order {:.6g}", *a.guarantee.order);
-  if (const auto lower = a.guarantee.lower) {
-    out += fmt::format(", between {:.10g} and epsilon", *lower);
-    if (a.guarantee.epsilon - *lower > kLoose * a.guarantee.epsilon)
-      out += " (loose: the finest lattice that is used narrows it no further)";
-  }
-  return out + "\n";
+  return fmt::format("{}\n  between {} ({})\n{}\n{}\n",
+                     out,
+                     neighbours(request.adjacency),
+                     name_of(request.adjacency),
+                     own_text(request, a.amount),
+                     accountant_text(request, a.guarantee));
 }
 
-std::string as_json(const AccountRequest& request, const Answer& a) {
-  nlohmann::ordered_json json;
-  json["epsilon"] = a.guarantee.epsilon;
-  json["delta"] = a.delta;
-  for (const auto& [name, value] : request.quantities(a.amount)) json[name] = value;
-  json["adjacency"] = name_of(request.adjacency);
+using Json = nlohmann::ordered_json;
+
+Json own_json(const AccountRequest& request, double amount) {
+  Json json;
+  for (const auto& [name, value] : request.quantities(amount)) json[name] = value;
   json["mechanism"] = name_of(request.mechanism);
   json["steps"] = request.steps;
   json["sampling"] = name_of(request.sampling);
   if (request.sampling != AccountRequest::Sampling::none) json["rate"] = request.rate;
-  json["accountant"] = a.guarantee.accountant;
+  return json;
+}
+
+Json shared_json(const AccountRequest& request, const Answer& a) {
+  Json json{{"epsilon", a.guarantee.epsilon},
+            {"delta", a.delta},
+            {"adjacency", name_of(request.adjacency)},
+            {"accountant", a.guarantee.accountant}};
   if (converts(a.guarantee)) json["conversion"] = name_of(request.options.conversion);
   if (a.guarantee.accountant == "rdp") json["orders"] = request.orders;
   if (a.guarantee.order) json["order"] = *a.guarantee.order;
   if (a.guarantee.lower) json["epsilon_lower"] = *a.guarantee.lower;
+  return json;
+}
+
+std::string as_json(const AccountRequest& request, const Answer& a) {
+  Json json = shared_json(request, a);
+  json.update(own_json(request, a.amount));
   return json.dump(2) + "\n";
+}
+
+/// Options that belong to one mechanism of a sequence.
+constexpr std::array<std::string_view, 9> kOfOne{"mechanism",
+                                                 "noise-multiplier",
+                                                 "sensitivity-ratio",
+                                                 "eps0",
+                                                 "rho",
+                                                 "steps",
+                                                 "sampling",
+                                                 "rate",
+                                                 "fixed-size-bound"};
+
+/// Whether an option was given, and not by default.
+bool is_given(const boost::program_options::variables_map& map, std::string_view name) {
+  const auto& value = map[std::string(name)];
+  return !value.empty() && !value.defaulted();
+}
+
+/// epsilon of all the mechanisms of a file together.
+std::string account_sequence(const std::vector<std::string>& arguments,
+                             const boost::program_options::variables_map& map) {
+  const std::string path = map["sequence"].as<std::string>();
+  for (const std::string_view name : kOfOne)
+    if (is_given(map, name))
+      throw InputError(
+          fmt::format("account: --{} belongs to a line of --sequence, not to the command", name));
+  for (const char* name : {"epsilon", "calibrate", "batch"})
+    if (map.count(name) != 0)
+      throw InputError(
+          fmt::format("account: --{} beside --sequence, which has epsilon at --delta alone", name));
+  std::ifstream file(path);
+  if (!file) throw InputError(fmt::format("account: cannot read {}", path));
+  std::vector<std::string> common;  // without --sequence FILE and --json
+  for (std::size_t k = 0; k < arguments.size(); ++k) {
+    if (arguments[k] == "--sequence")
+      ++k;
+    else if (!arguments[k].starts_with("--sequence=") && arguments[k] != "--json")
+      common.push_back(arguments[k]);
+  }
+  std::vector<AccountRequest> requests;
+  std::vector<CountedEvent> events;
+  std::string line;
+  for (int number = 1; std::getline(file, line); ++number) {
+    std::istringstream words(line.substr(0, line.find('#')));
+    std::vector<std::string> own{std::istream_iterator<std::string>(words), {}};
+    if (own.empty()) continue;
+    try {
+      const auto of_line = parse_account_options(own);
+      for (const auto& [name, value] : of_line)
+        if (!value.defaulted() && std::ranges::find(kOfOne, name) == kOfOne.end())
+          throw InputError(fmt::format("account: --{} belongs to the command", name));
+      std::ranges::copy(common, std::back_inserter(own));
+      const AccountRequest& request = requests.emplace_back(parse_account_options(own));
+      std::ranges::copy(request.events(request.amount), std::back_inserter(events));
+    } catch (const std::runtime_error& e) {
+      throw InputError(fmt::format("{}:{}: {}", path, number, e.what()));
+    }
+  }
+  if (requests.empty()) throw InputError(fmt::format("account: {} names no mechanism", path));
+  const AccountRequest& any = requests.front();
+  const Answer all{0.0, any.delta, epsilon_of(events, any.adjacency, any.delta, any.options)};
+  if (map.count("json") != 0) {
+    auto json = shared_json(any, all);
+    for (const AccountRequest& request : requests)
+      json["sequence"].push_back(own_json(request, request.amount));
+    return json.dump(2) + "\n";
+  }
+  std::string out = fmt::format("epsilon {:.10g} at delta {:g}\n  between {} ({})\n",
+                                all.guarantee.epsilon,
+                                all.delta,
+                                neighbours(any.adjacency),
+                                name_of(any.adjacency));
+  for (const AccountRequest& request : requests) out += own_text(request, request.amount) + "\n";
+  return out + accountant_text(any, all.guarantee) + "\n";
 }
 
 std::string account(const std::vector<std::string>& arguments) {
@@ -138,6 +240,7 @@ std::string account(const std::vector<std::string>& arguments) {
     if (arguments.size() > 2) throw InputError("account: --batch takes a file and no other option");
     return account_batch(map["batch"].as<std::string>());
   }
+  if (map.count("sequence") != 0) return account_sequence(arguments, map);
   const AccountRequest request(map);
   const Answer a = answer(request);
   return map.count("json") != 0 ? as_json(request, a) : as_text(request, a);

@@ -118,6 +118,7 @@ po::options_description account_options() {
       ("conversion", by_default("cks"), "cks, bs or bs_sqrtpi")
       ("orders", by_default("default"), "Renyi orders: default or int_2_256")
       ("json", "print JSON")
+      ("sequence", given(), "of several mechanisms: a file with the options of one a line, --mechanism to --fixed-size-bound; # begins a comment")
       ("batch", given(), "answer every row of a CSV file in the format of tests/data/accounting_vectors.csv")
       ("help", "print this text");
   // clang-format on

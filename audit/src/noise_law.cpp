@@ -180,9 +180,11 @@ void Products::test(const std::string& of, std::vector<Finding>& findings) const
 
 namespace {
 constexpr double resolution = 1e-9;
-}
+constexpr std::int64_t most_remembered = 1'000'000;  // about 50 MB
+}  // namespace
 
 void Coincidences::add(double z) {
+  if (count_ == most_remembered) return;
   ++count_;
   const double place = std::min(std::abs(z), 1e9);
   std::int32_t& here = seen_[std::llround(place / resolution)];

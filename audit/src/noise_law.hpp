@@ -74,7 +74,7 @@ class Products {
 };
 
 /// Numbers of a continuous law, of which few should coincide: finds atoms, and numbers that come
-/// again in other draws.
+/// again in other draws. Looks at the first million.
 class Coincidences {
  public:
   void add(double z);

@@ -83,7 +83,9 @@ class Attack {
     const auto n = static_cast<std::size_t>(runs);
     Scores scores;
     double dearest = -1.0;
-    std::vector<Run> block(std::min<std::size_t>(2 * n, 512));
+    // Few at a time: a run that chooses among many candidates has a long transcript.
+    std::vector<Run> block(std::min<std::size_t>(
+        2 * n, 4 * static_cast<std::size_t>(tbb::this_task_arena::max_concurrency())));
     for (std::size_t begin = 0; begin < 2 * n; begin += block.size()) {
       block.resize(std::min(block.size(), 2 * n - begin));
       tbb::this_task_arena::isolate([&] {  // no other audit is begun while this one waits

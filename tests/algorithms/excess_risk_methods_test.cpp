@@ -122,7 +122,7 @@ TEST(Boosting, ChoosesBestCandidateAndChargesForSpread) {
   list << 1.5, -0.5, p.landmarks.front().point[0], 0.3, 0.9, p.landmarks.front().point[1];
   const double L = p.facts.constants[constant::lipschitz];
   EXPECT_EQ(choose_best(curator, list, L, 8.0), 2);
-  const LedgerEntry& entry = curator.ledger().entries().back();
+  const LedgerEntry entry = curator.ledger().entries().back();
   EXPECT_EQ(entry.event, Event{ExponentialEvent{8.0}});
   const Vector centre = list.rowwise().mean();
   const double spread = (list.colwise() - centre).colwise().norm().maxCoeff();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every sampler at 10⁸ draws: cells of equal probability, tails, and pairs of streams. The
+// Every sampler at 10⁹ draws: cells of equal probability, tails, and pairs of streams. The
 // generator is fixed, so each test is deterministic; bounds are set for a false-alarm rate of 1e-6.
 #include <algorithm>
 #include <cmath>
@@ -17,7 +17,7 @@
 namespace dpsosp::sampler_slow_test {
 namespace {
 
-constexpr std::int64_t draws = 100'000'000;
+constexpr std::int64_t draws = 1'000'000'000;
 constexpr double false_alarm = 1e-6;
 
 /// Pearson's χ² of counts against probabilities, over its quantile at the false-alarm rate.

@@ -2,13 +2,17 @@
 #include "dpsosp/core/stream.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
+#include <memory>
 #include <set>
+#include <span>
 
 #include <Random123/philox.h>
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
+#include <boost/multiprecision/cpp_bin_float.hpp>
 
 namespace dpsosp::stream_test {
 namespace {
@@ -177,6 +181,70 @@ TEST(Stream, SealedGivesTheSameNumbers) {
     open = open.child(3);
     sealed = sealed.child(3);
   }
+}
+
+/// The same words again and again.
+class FixedWords final : public WordFeed {
+ public:
+  FixedWords(std::uint64_t even, std::uint64_t odd) : words_{even, odd} {}
+  void words(std::uint64_t, std::span<std::uint64_t> out) const override {
+    for (std::size_t k = 0; k < out.size(); ++k) out[k] = words_[k % 2];
+  }
+  std::shared_ptr<const WordFeed> child(std::uint64_t) const override { return nullptr; }
+
+ private:
+  std::array<std::uint64_t, 2> words_;
+};
+
+Stream stream_of_words(std::uint64_t even, std::uint64_t odd = 0) {
+  return Stream(std::make_shared<FixedWords>(even, odd));
+}
+
+using Exact = boost::multiprecision::cpp_bin_float_100;
+
+/// Words whose leading bits are 2^k, a few more, and all but a few: every size of probability.
+std::vector<std::uint64_t> words_of_every_size() {
+  std::vector<std::uint64_t> words{0, ~std::uint64_t{0}};
+  for (int k = 0; k < 64; ++k)
+    for (const std::uint64_t word :
+         {std::uint64_t{1} << k, (std::uint64_t{3} << k) + 1, ~(std::uint64_t{1} << k)}) {
+      words.push_back(word);
+      words.push_back(~word);
+    }
+  return words;
+}
+
+/// The probability beyond a draw is that of its word, from 1/2 down to 2^-54.
+TEST(Stream, InvertsEverySizeOfNormalProbability) {
+  for (const std::uint64_t word : words_of_every_size()) {
+    const double z = stream_of_words(word).normal();
+    const Exact tail = boost::multiprecision::erfc(abs(Exact(z)) / sqrt(Exact(2))) / 2;
+    const Exact expected = (Exact(word >> 12) + 0.5) * pow(Exact(2), -53);
+    EXPECT_LE(abs(tail / expected - 1), 1e-15 * (1 + z * z)) << word;
+    EXPECT_EQ(z > 0, (word & 1) != 0);
+  }
+}
+
+TEST(Stream, InvertsEverySizeOfLaplaceProbability) {
+  for (const std::uint64_t word : words_of_every_size()) {
+    const Exact survival = exp(-abs(Exact(stream_of_words(word).laplace())));
+    const Exact expected = (Exact(word >> 12) + 0.5) * pow(Exact(2), -52);
+    EXPECT_LE(abs(survival / expected - 1), 1e-14) << word;
+  }
+}
+
+/// The upper tail down to 2^-129; the lower one as far as u, a double, tells 1 - u.
+TEST(Stream, InvertsEverySizeOfGumbelProbability) {
+  for (const std::uint64_t low : {std::uint64_t{0}, std::uint64_t{1} << 40, ~std::uint64_t{0}})
+    for (const std::uint64_t high : words_of_every_size()) {
+      const double g = stream_of_words(high, low).gumbel();
+      const Exact u = (Exact(high) + (Exact(low) + 0.5) * pow(Exact(2), -64)) * pow(Exact(2), -64);
+      if (1 - u < pow(Exact(2), -50)) continue;  // cut at 2^-53 of 1 - u
+      const Exact expected = -log(-log1p(-u));
+      EXPECT_LE(abs(Exact(g) - expected),
+                1e-14 * (1 + abs(expected)) + pow(Exact(2), -52) / (1 - u))
+          << high << ' ' << low;
+    }
 }
 
 }  // namespace

@@ -264,7 +264,7 @@ TEST(GibbsSampler, ChargesBoundedRangeAndSamplingError) {
   Vector x(2);
   exact.sample(x);
   EXPECT_TRUE(lab.problem.facts.domain.contains(x));
-  const LedgerEntry& entry = lab.curator.ledger().entries().back();
+  const LedgerEntry entry = lab.curator.ledger().entries().back();
   EXPECT_EQ(entry.event, Event{ExponentialEvent{exact.epsilon()}});
   EXPECT_TRUE(entry.pure);
   EXPECT_EQ(entry.delta_extra, 0.0);

@@ -56,7 +56,7 @@ TEST(LineSearch, ChargesOnceAndEndsAtFirstAcceptance) {
   EXPECT_TRUE(s.search.decreases(at(-2), 0));
   EXPECT_THROW(s.search.decreases(at(-2), 0), InputError);
   ASSERT_EQ(s.house.curator.ledger().entries().size(), 1U);
-  const LedgerEntry& entry = s.house.curator.ledger().entries().front();
+  const LedgerEntry entry = s.house.curator.ledger().entries().front();
   EXPECT_EQ(std::get<PureEvent>(*entry.event).epsilon, 1.0);
   EXPECT_EQ(entry.query, "line_search");
   EXPECT_FALSE(std::is_copy_constructible_v<LineSearch>);

@@ -188,7 +188,7 @@ TEST(Projection, SharesLedgerBudgetAndRangesWithParent) {
   mean_gradient(projected, Vector::Ones(3), 1.0);
   EXPECT_THROW(mean_gradient(projected, Vector::Ones(3), 1.0), BudgetExhausted);
   ASSERT_EQ(parent.ledger().entries().size(), 1U);
-  const LedgerEntry& e = parent.ledger().entries().front();
+  const LedgerEntry e = parent.ledger().entries().front();
   EXPECT_EQ(e.scope, "/projected/");
   EXPECT_EQ(e.charged, (RecordRange{10, 20}));
   EXPECT_DOUBLE_EQ(e.sensitivity_high, 2.0 / 10);

@@ -48,7 +48,7 @@ Quadratics nothing() {
 }
 /// √2 s of GOE, s of vectors: what the listed charge pays for.
 double charged_deviation(const Curator& curator) {
-  const LedgerEntry& entry = curator.ledger().entries().front();
+  const LedgerEntry entry = curator.ledger().entries().front();
   return std::get<GaussianEvent>(*entry.event).noise_multiplier * entry.sensitivity_high;
 }
 

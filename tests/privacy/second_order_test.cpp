@@ -102,7 +102,7 @@ TEST(HessianQueries, CostSquaredSensitivityOverFourVariances) {
   ask_hessian(house.curator,
               BatchPolicy::all(),
               {.limit = 1, .rank = 0, .noise = Noise::standard_deviation(0.5)});
-  const LedgerEntry& entry = house.curator.ledger().entries().front();
+  const LedgerEntry entry = house.curator.ledger().entries().front();
   EXPECT_NEAR(zcdp_of(entry), 0.0016, 1e-15);
   EXPECT_NEAR(entry.sensitivity_high, 0.04, 1e-15);
   EXPECT_EQ(entry.deviation_high, 0.5);
@@ -134,7 +134,7 @@ TEST(HessianQueries, ChargeSecretBatchesInFullAndAnswerOnce) {
     Vector product(dim);
     const HessianQuery query{.limit = M, .rank = 0, .noise = Noise::sensitivity_ratio(1)};
     house.curator.hessian(Point(x), batch, query, out);
-    const LedgerEntry& entry = house.curator.ledger().entries().front();
+    const LedgerEntry entry = house.curator.ledger().entries().front();
     EXPECT_EQ(entry.charged, (RecordRange{0, n}));
     EXPECT_DOUBLE_EQ(std::get<GaussianEvent>(*entry.event).noise_multiplier, 1.0);
     EXPECT_THROW(house.curator.hessian(Point(x), batch, query, out), InputError);

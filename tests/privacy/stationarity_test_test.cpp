@@ -69,7 +69,7 @@ TEST(StationarityTest, ChargesOnceForAnyNumberOfQuestions) {
   StationarityTest test = house.open();
   for (int k = 0; k < 10; ++k) test.accepts(saddle_point);
   ASSERT_EQ(house.curator.ledger().entries().size(), 1U);
-  const LedgerEntry& entry = house.curator.ledger().entries().front();
+  const LedgerEntry entry = house.curator.ledger().entries().front();
   EXPECT_EQ(std::get<PureEvent>(*entry.event).epsilon, spec.epsilon);
   EXPECT_EQ(entry.count, 1);
   EXPECT_EQ(test.questions(), 10);

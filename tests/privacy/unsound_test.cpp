@@ -132,7 +132,7 @@ TEST(Unsound, TreeFollowsDepartures) {
     TreeStream tree(house.curator, 1.0, 2);
     Vector out(d);
     tree.push_gradient(at.to(), house.curator.draw(BatchPolicy::all()), {C, {}}, out);
-    const auto& event = house.curator.ledger().entries().back().event;
+    const auto event = house.curator.ledger().entries().back().event;
     return std::pair(out[0], event ? std::get<GaussianEvent>(*event).noise_multiplier : 0.0);
   };
   EXPECT_NEAR(leaf({.no_noise = true}).first, C, 1e-14);

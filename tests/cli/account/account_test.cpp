@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdio>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -127,6 +129,75 @@ TEST(AccountCommand, CalibrationMatchesReference) {
                            "--accountant zcdp"),
               0.017468904769123376,
               1e-14);
+}
+
+/// A file of options, removed at the end.
+class SequenceFile {
+ public:
+  explicit SequenceFile(const std::string& text)
+      : path_(testing::TempDir() + "sequence-" +
+              testing::UnitTest::GetInstance()->current_test_info()->name() + ".txt") {
+    std::ofstream(path_) << text;
+  }
+  ~SequenceFile() { std::remove(path_.c_str()); }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+Result account_sequence(const std::string& text, const std::string& options) {
+  const SequenceFile file(text);
+  return account("--sequence " + file.path() + " " + options);
+}
+
+double epsilon_in(const Result& r) {
+  return nlohmann::json::parse(r.out).at("epsilon").get<double>();
+}
+
+TEST(AccountCommand, SequenceOfEqualMechanismsCostsAsTheirSteps) {
+  const std::string one = "--mechanism gaussian --sensitivity-ratio 5 --steps ";
+  const Result parts =
+      account_sequence(one + "30 # first\n\n# rest\n" + one + "70\n", "--delta 1e-6 --json");
+  const Result whole = account(one + "100 --delta 1e-6 --json");
+  EXPECT_EQ(parts.err, "");
+  EXPECT_EQ(epsilon_in(parts), epsilon_in(whole));
+  EXPECT_EQ(nlohmann::json::parse(parts.out).at("sequence").size(), 2U);
+}
+
+TEST(AccountCommand, SequenceCostsAtMostTheSumOfItsParts) {
+  const std::string laplace = "--mechanism laplace --eps0 0.3 --steps 2",
+                    sampled =
+                        "--mechanism gaussian --noise-multiplier 2 --sampling poisson --rate 0.05";
+  const double both =
+      epsilon_in(account_sequence(laplace + "\n" + sampled + "\n", "--delta 1e-6 --json"));
+  const double first = epsilon_in(account(laplace + " --delta 1e-6 --json"));
+  const double second = epsilon_in(account(sampled + " --delta 1e-6 --json"));
+  EXPECT_LE(both, first + second + 1e-9);
+  EXPECT_GT(both, std::max(first, second));
+}
+
+TEST(AccountCommand, SequenceRejectsBadFilesWithTheirLine) {
+  const std::string good = "--mechanism gaussian --sensitivity-ratio 5\n";
+  for (const auto& [text, options, message] : std::vector<std::array<std::string, 3>>{
+           {good + "--mechanism gauss\n", "--delta 1e-6", ".txt:2: "},
+           {good + good + "--mechanism laplace --eps0 -1", "--delta 1e-6", ".txt:3: "},
+           {good + "--mechanism zcdp --delta 0.1",
+            "--delta 1e-6",
+            "--delta belongs to the command"},
+           {good + "stray", "--delta 1e-6", ".txt:2: "},
+           {good, "--delta 1e-6 --rate 0.1", "--rate belongs to a line"},
+           {good, "--delta 1e-6 --calibrate", "--calibrate beside --sequence"},
+           {good, "", "--delta"},
+           {"# nothing\n", "--delta 1e-6", "names no mechanism"}}) {
+    const Result r = account_sequence(text, options);
+    EXPECT_EQ(r.code, 2) << text << options;
+    EXPECT_EQ(r.out, "");
+    EXPECT_NE(r.err.find(message), std::string::npos) << r.err;
+    EXPECT_EQ(std::ranges::count(r.err, '\n'), 1) << r.err;
+  }
+  EXPECT_NE(account("--sequence no-such-file --delta 1e-6").err.find("cannot read no-such-file"),
+            std::string::npos);
 }
 
 TEST(AccountCommand, RejectsBadInputWithCodeTwo) {

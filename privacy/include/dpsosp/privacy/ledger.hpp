@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "dpsosp/privacy/accounting/accountant.hpp"
@@ -41,7 +42,9 @@ class Ledger {
   /// Adds an entry; merges it into the last one if they differ in scale alone.
   void append(LedgerEntry entry);
 
-  const std::vector<LedgerEntry>& entries() const { return entries_; }
+  const std::vector<LedgerEntry>& entries() const& { return entries_; }
+  /// Of a ledger that is about to go, as `curator.ledger()` is.
+  std::vector<LedgerEntry> entries() && { return std::move(entries_); }
   /// Number of queries, merged ones counted.
   std::int64_t queries() const;
 
