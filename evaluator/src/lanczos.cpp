@@ -31,6 +31,13 @@ bool sum_of_squares_within(const LanczosFactorization& f, double lambda, double 
   return true;
 }
 
+/// A power of two near the largest entry, 0 for ordinary ones.
+int scale_of(const Vector& w) {
+  const double largest = w.cwiseAbs().maxCoeff();
+  if (largest == 0 || (largest > 0x1p-300 && largest < 0x1p300)) return 0;
+  return std::clamp(std::ilogb(largest), -1000, 1000);
+}
+
 }  // namespace
 
 LanczosFactorization lanczos(HessianOperator& hessian, ConstVectorRef start, Index steps) {
@@ -44,6 +51,7 @@ LanczosFactorization lanczos(const LinearMap& map, ConstVectorRef start, Index s
       .diagonal = Vector::Zero(k), .off_diagonal = Vector::Zero(k), .basis = Matrix(d, k)};
   Vector w(d), h(k);
   f.basis.col(0) = start / start.stableNorm();
+  int exponent = 0;    // H is divided by 2^exponent, so that no square overflows or vanishes
   double scale = 0;    // of the entries of T so far
   double squares = 0;  // of what should be zero in Vᵀ H V
   Index done = 0;
@@ -51,6 +59,8 @@ LanczosFactorization lanczos(const LinearMap& map, ConstVectorRef start, Index s
     const Index j = done++;
     const auto v = f.basis.leftCols(j + 1);
     map(f.basis.col(j), w);
+    if (j == 0) exponent = scale_of(w);
+    if (exponent != 0) w *= std::scalbn(1.0, -exponent);
     h.head(j + 1).noalias() = v.transpose() * w;
     f.diagonal[j] = h[j];
     if (j > 0) squares += std::pow(h[j - 1] - f.off_diagonal[j - 1], 2);
@@ -65,9 +75,10 @@ LanczosFactorization lanczos(const LinearMap& map, ConstVectorRef start, Index s
     if (beta <= 8 * std::sqrt(static_cast<double>(d)) * epsilon * scale) break;
     if (done < k) f.basis.col(done) = w / beta;
   }
-  f.asymmetry = std::sqrt(squares);
-  f.diagonal.conservativeResize(done);
-  f.off_diagonal.conservativeResize(done);
+  const double unit = std::scalbn(1.0, exponent);
+  f.asymmetry = unit * std::sqrt(squares);
+  f.diagonal = unit * f.diagonal.head(done).eval();
+  f.off_diagonal = unit * f.off_diagonal.head(done).eval();
   f.basis.conservativeResize(Eigen::NoChange, done);
   return f;
 }

@@ -16,6 +16,7 @@ namespace {
 constexpr double machine_epsilon = std::numeric_limits<double>::epsilon();
 constexpr Index direct_steps = 12, inverse_steps = 6;
 constexpr int most_factors = 24;
+constexpr double least_norm = 1e-280;  // the inverse of less would overflow
 
 /// θ and the residual of a unit vector.
 LeastEigenpair pair_of(HessianOperator& hessian, Vector v) {
@@ -44,6 +45,7 @@ std::optional<LeastEigenpair> least_eigenpair(HessianOperator& hessian,
                                               const Vector& warm_start) {
   const Matrix& h = hessian.matrix();
   const Index d = h.rows();
+  if (hessian.norm() < least_norm) return {};
   const Vector start = lanczos_start(d, key, warm_start);
   LeastEigenpair pair =
       pair_of(hessian, extreme_ritz(lanczos(hessian, start, direct_steps)).direction);

@@ -197,8 +197,11 @@ std::vector<StoredRun> run_jobs(Store& store,
       try {
         // Another process may have stored it since.
         const std::optional<RunStatus> stored = settled(store, *pending[*k], options.retry_failed);
-        const Done done =
-            stored ? Done{*stored, std::nullopt} : run_one(store, *pending[*k], compute, origin);
+        Done done{stored.value_or(RunStatus::failed), std::nullopt};
+        // A run that waits for its own loops must not begin another: its seconds are its own.
+        if (!stored)
+          tbb::this_task_arena::isolate(
+              [&] { done = run_one(store, *pending[*k], compute, origin); });
         queue.finished(*k, done.cpu_seconds);
         progress.advance(done.status == RunStatus::failed, queue.work());
       } catch (...) {

@@ -137,7 +137,17 @@ CalibratedNoise calibrate_common_noise(std::span<const PlannedQuery> plan,
            "epsilon",
            budget.epsilon,
            "one that its orders can prove at this delta; use cks");
-  return {ratio, filter_rule(budget, calibrator, g.order)};
+  CalibratedNoise noise{ratio, filter_rule(budget, calibrator, g.order)};
+  // Charges are rounded: the filter must grant the last of them, too.
+  const auto all = [&] {
+    long double sum = 0;
+    for (const CountedEvent& e : events_of(plan, records, noise.sensitivity_ratio))
+      sum += static_cast<long double>(e.count) * noise.rule.charge(e.event);
+    return static_cast<double>(sum);
+  };
+  while (all() > PrivacyFilter(noise.rule.capacity).most())
+    noise.sensitivity_ratio *= 1.0 + 4.0 * std::numeric_limits<double>::epsilon();
+  return noise;
 }
 
 double noise_ratio_for(double rho, double count) {

@@ -139,6 +139,10 @@ class TiltedRecords : public Records {
 };
 
 class StoredTilts final : public TiltedRecords {
+  /// Where a tilt cancels the landscape's gradient almost, their sums must not be made apart: they
+  /// would be rounded by more than the limit.
+  static constexpr double most_cancelled = 0x1p20;
+
  public:
   StoredTilts(std::string problem,
               std::shared_ptr<const Objective> landscape,
@@ -156,6 +160,7 @@ class StoredTilts final : public TiltedRecords {
                            VectorRef out) const override {
     check_batch(block, batch);
     const Vector common = landscape_gradient(point);
+    const double common_norm = common.norm();
     const Index at_a_time = rows_in_cache(common.size());
     return chunked_sum(batch.size(), out, [&](Index first, Index last, VectorRef partial) {
       std::array<const double*, most_rows> rows;
@@ -169,8 +174,13 @@ class StoredTilts final : public TiltedRecords {
         for (Index j = 0; j < here; ++j)
           rows[static_cast<std::size_t>(j)] = tilts_.col(batch[k + j]).data();
         squared_norms_of_shifted_rows(tilts, common, of_rows);
-        for (double& number : of_rows) {
+        for (Index j = 0; j < here; ++j) {
+          double& number = of_rows[j];
           number = report.weigh(std::sqrt(number), limit);
+          if (number * common_norm > most_cancelled * limit) {
+            partial += number * (tilts_.col(batch[k + j]) + common);
+            number = 0;
+          }
           weight += number;
         }
         add_rows(tilts, of_rows, partial);

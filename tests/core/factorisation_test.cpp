@@ -48,6 +48,39 @@ TEST(SymmetricEigen, UpperTriangleIsNotRead) {
   EXPECT_EQ(symmetric_eigen(g).vectors, symmetric_eigen(symmetric).vectors);
 }
 
+TEST(TridiagonalEigen, ScaleOfMatrixDoesNotMatter) {
+  Stream stream({.seed = 5});
+  Vector diagonal(80), beside(79);
+  stream.fill_normal(1.0, diagonal);
+  stream.fill_normal(1.0, beside);
+  const Vector expected = tridiagonal_eigen(diagonal, beside).values;
+  for (int power = -1000; power <= 1000; power += 50) {
+    const double scale = std::scalbn(1.0, power);
+    const auto [values, vectors] = tridiagonal_eigen(scale * diagonal, scale * beside);
+    EXPECT_LT((values / scale - expected).norm(), 1e-13 * expected.norm()) << power;
+    EXPECT_LT(distance_from_orthonormal(vectors), 1e-12) << power;
+  }
+}
+
+// Entries of every size beside one another stall Eigen's iteration, and its values come unsorted.
+TEST(TridiagonalEigen, EntriesOfManySizesAreSolvedAtEveryScale) {
+  Stream stream({.seed = 6});
+  Vector diagonal(30), beside(29), exponents(29);
+  for (int trial = 0; trial < 500; ++trial) {
+    stream.fill_normal(1.0, diagonal);
+    stream.fill_normal(1.0, beside);
+    stream.fill_normal(8.0, exponents);
+    beside.array() *= Eigen::pow(10.0, -exponents.array().abs());
+    const double scale = std::scalbn(1.0, 5 * (trial % 20));
+    const auto [values, vectors] = tridiagonal_eigen(scale * diagonal, scale * beside);
+    EXPECT_TRUE(std::ranges::is_sorted(values)) << trial;
+    Matrix product = (scale * diagonal).asDiagonal() * vectors;
+    product.topRows(29) += scale * (beside.asDiagonal() * vectors.bottomRows(29));
+    product.bottomRows(29) += scale * (beside.asDiagonal() * vectors.topRows(29));
+    EXPECT_LT((product - vectors * values.asDiagonal()).norm(), 1e-12 * scale) << trial;
+  }
+}
+
 TEST(TridiagonalEigen, SecondDifferencesHaveTheirKnownSpectrum) {  // 2 − 2 cos(kπ/(d + 1))
   const Index d = 30;
   const auto [values, vectors] =

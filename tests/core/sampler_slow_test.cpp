@@ -2,6 +2,7 @@
 // Every sampler at 10⁹ draws: cells of equal probability, tails, and pairs of streams. The
 // generator is fixed, so each test is deterministic; bounds are set for a false-alarm rate of 1e-6.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <functional>
@@ -12,7 +13,9 @@
 #include <boost/math/distributions/chi_squared.hpp>
 #include <boost/math/distributions/normal.hpp>
 
+#include "dpsosp/core/discrete_gaussian.hpp"
 #include "dpsosp/core/stream.hpp"
+#include "stream_words.hpp"
 
 namespace dpsosp::sampler_slow_test {
 namespace {
@@ -123,6 +126,25 @@ TEST(Samplers, NormalTailsHaveExpectedMassToFiveSigma) {
 }
 
 // No draw reaches the ends, so the least and greatest words go through the transform directly.
+// Beyond 5 deviations alone, 57 of 10⁸ are expected.
+TEST(Samplers, DiscreteGaussianTailsHaveExpectedMassToFiveSigma) {
+  constexpr std::int64_t count = 100'000'000, sigma = 1 << 20;
+  testing::StreamWords words(6);
+  std::array<std::int64_t, 3> beyond{};
+  for (std::int64_t k = 0; k < count; ++k) {
+    const std::int64_t size = std::abs(discrete_gaussian(words, sigma));
+    for (std::int64_t tail = 3; tail <= 5; ++tail)
+      beyond[static_cast<std::size_t>(tail - 3)] += size > tail * sigma ? 1 : 0;
+  }
+  for (int tail = 3; tail <= 5; ++tail) {
+    const double p = std::erfc(tail / std::sqrt(2.0));
+    const boost::math::binomial law(static_cast<double>(count), p);
+    const auto seen = static_cast<double>(beyond[static_cast<std::size_t>(tail - 3)]);
+    EXPECT_GT(seen, quantile(law, false_alarm)) << tail;
+    EXPECT_LT(seen, quantile(complement(law, false_alarm))) << tail;
+  }
+}
+
 TEST(Samplers, NormalQuantileIsAccurateAtExtremeUniforms) {
   for (int exponent = 10; exponent <= 53; ++exponent) {
     const double p = std::ldexp(1.0, -exponent);

@@ -105,6 +105,25 @@ TEST(Normals, LeaveTheStreamWhereNormalsOneByOneLeaveIt) {
   }
 }
 
+TEST(Normals, FarAlongTheStreamHaveBitsOfNormalsOneByOne) {
+  const StreamKey key{.seed = 3, .purpose = Purpose::noise};
+  for (const int power : {31, 32, 33, 34, 40, 62})
+    for (const auto& [set, all] : under_each_set([&] {
+           Vector out(40);
+           Stream stream(key);
+           stream.skip((std::uint64_t{1} << power) - 17);
+           stream.fill_normal(1.0, out);
+           return out;
+         })) {
+      Stream stream(key), near(key);
+      stream.skip((std::uint64_t{1} << power) - 17);
+      Vector expected(40);
+      for (double& z : expected) z = stream.normal();
+      expect_same_bits(all, expected, set);
+      EXPECT_NE(expected[17], near.normal()) << "the stream begins anew at 2^" << power;
+    }
+}
+
 TEST(Normals, BeyondTheTailHaveBitsOfNormalsOneByOne) {
   constexpr std::uint64_t far = 1809443532;  // found by search: one normal of 4e10 is as far out
   const StreamKey key{.seed = 3, .purpose = Purpose::noise};

@@ -69,6 +69,18 @@ TEST(Certificate, NeverCertifiesSaddleAsMinimum) {
   }
 }
 
+TEST(Certificate, HoldsAtEveryScaleOfHessian) {
+  for (const double scale : {1e-300, 1e-200, 1e-30, 1e-22, 1e-8, 1.0, 1e30, 1e160, 1e200, 1e300})
+    for (const Index d : {2, 20, 60, 600}) {
+      const Vector spectrum = scale * Vector::LinSpaced(d, -3.0, 4.0);
+      const Certificate c = certify(Quadratic(spectrum), Vector::Zero(d), {});
+      ASSERT_EQ(c.status, EvaluationStatus::ok) << scale << ' ' << d;
+      EXPECT_NEAR(c.lambda_min / scale, -3, 1e-7) << scale << ' ' << d;
+      EXPECT_LE(c.lambda_min_lower, spectrum[0]) << scale << ' ' << d;
+      EXPECT_GE(c.lambda_min_lower / scale, -3.01) << scale << ' ' << d;
+    }
+}
+
 TEST(Certificate, BoundCoversSaddleMissedByRitzValue) {
   // Too few steps for a saddle of −1e-3 at the edge of a ramp: the Ritz value says "minimum".
   const Index d = 4000;

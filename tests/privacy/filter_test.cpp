@@ -170,6 +170,29 @@ TEST(Budget, RoundingNeverRefusesLastQuery) {
   }));
 }
 
+TEST(Budget, RoundingNeverRefusesLastQueryAtRenyiOrder) {
+  const auto expect_granted = [](const PrivacyBudget& budget, const PlannedQuery& q, Index n) {
+    const CalibratedNoise noise = calibrate_common_noise({&q, 1}, n, budget, Calibrator::rdp);
+    PrivacyFilter filter(noise.rule.capacity);
+    const Noise ratio = Noise::sensitivity_ratio(noise.sensitivity_ratio);
+    const double charge = noise.rule.charge(*plan_gaussian(q.policy, q.use, n, 1.0, ratio).event);
+    for (std::int64_t k = 0; k < q.count; ++k)
+      ASSERT_TRUE(filter.try_charge(charge)) << budget.epsilon << ' ' << budget.delta << ' ' << k;
+  };
+  // Without a margin the last query of these was refused.
+  expect_granted({1.0, 1e-8}, {BatchPolicy::all(), 10}, 10);
+  expect_granted({1.5, 1e-3}, {BatchPolicy::all(), 2}, 10);
+  expect_granted({0.33017492697183104, 0.0019028392356637009}, {BatchPolicy::all(), 94}, 4143);
+  for (std::uint64_t seed = 0; seed < 250; ++seed) {
+    Stream stream({.seed = seed});
+    const PrivacyBudget budget{std::exp(4.0 * stream.uniform() - 1.0),
+                               std::exp(-5.0 - 15.0 * stream.uniform())};
+    const std::int64_t count = 1 + stream.below(200);
+    const bool all = stream.bernoulli(0.5);
+    expect_granted(budget, {all ? BatchPolicy::all() : BatchPolicy::poisson(0.05), count}, 1000);
+  }
+}
+
 TEST(Budget, RejectsInvalidPlansAndTargets) {
   const PlannedQuery negative{BatchPolicy::all(), -1};
   const std::vector<PlannedQuery> mixed{{BatchPolicy::all(), 10}, negative};

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/factorisation.hpp"
 #include "dpsosp/core/stream.hpp"
 #include "dpsosp/problems/problem.hpp"
 
@@ -65,6 +66,32 @@ TEST_P(ClippedSums, AreSumsOfClippedRecords) {
       problem->records->add_gradients(point, block, BatchView(members), limit, sum);
   EXPECT_LE((sum - expected).norm(), 1e-10 * limit * static_cast<double>(members.size()));
   EXPECT_EQ(report.clipped, clipped);
+}
+
+TEST(TiltedSums, ExceedNoLimitWhereTiltsCancelGradient) {
+  const Problem problem = find_problem("double-well")->make({.records = 64, .dimension = 2});
+  const Records& all = *problem.records;
+  const auto sum_of = [&](const Vector& x, const BatchView& batch, double limit) {
+    Vector sum = Vector::Zero(2);
+    all.add_gradients(Point(x), Block::x, batch, limit, sum);
+    return sum;
+  };
+  // The point where the first record's gradient is zero, but for rounding.
+  Vector x = problem.facts.initial_point + Vector::Constant(2, 0.9);
+  for (int step = 0; step < 60; ++step) {
+    Matrix h(2, 2);
+    problem.empirical->hessian(x, h);
+    x -= least_squares(h, sum_of(x, BatchView(0, 1), unlimited));
+  }
+  ASSERT_LT(sum_of(x, BatchView(0, 1), unlimited).norm(), 1e-16);
+
+  const double limit = 1e-17;
+  Vector expected = Vector::Zero(2);
+  for (Index i = 0; i < all.size(); ++i) {
+    const Vector g = sum_of(x, BatchView(i, i + 1), unlimited);
+    expected += std::min(1.0, limit / std::max(g.norm(), 1e-300)) * g;
+  }
+  EXPECT_LE((sum_of(x, BatchView(0, all.size()), limit) - expected).norm(), 1e-6 * limit);
 }
 
 std::vector<std::string> names() {

@@ -19,11 +19,14 @@ bool PrivacyFilter::try_charge(double charge) {
   const double sum = sum_ + charge;
   const double error = sum_ >= charge ? (sum_ - sum) + charge : (charge - sum) + sum_;
   const double compensation = compensation_ + error;
-  if (sum + compensation > std::nextafter(capacity_, std::numeric_limits<double>::infinity()))
-    return false;
+  if (sum + compensation > most()) return false;
   sum_ = sum;
   compensation_ = compensation;
   return true;
+}
+
+double PrivacyFilter::most() const {
+  return std::nextafter(capacity_, std::numeric_limits<double>::infinity());
 }
 
 double PrivacyFilter::remaining() const { return std::max(0.0, capacity_ - spent()); }

@@ -42,7 +42,7 @@ double gaussian_delta(double epsilon, double mu) {
   // With x = ε/μ − μ/2: e^ε φ(x+μ) = φ(x), so δ = φ(x)(R(x) − R(x+μ)) and e^ε is never formed.
   const double x = epsilon / mu - mu / 2;
   const double density = std::exp(-x * x / 2) * std::numbers::inv_sqrtpi / std::numbers::sqrt2;
-  if (mu < 1e-4)  // here the ends of that integral would be one number
+  if (mu < 1e-2)  // the integral below, whose ends would be rounded by more than they may
     return density * mu *
            boost::math::quadrature::gauss<double, 20>::integrate(
                [&](double u) { return mills_descent(x + mu * u); }, 0.0, 1.0);

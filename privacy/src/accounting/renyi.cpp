@@ -16,6 +16,13 @@ double log_cosh_ratio(double x, double y) {
   return std::log1p(2 * std::sinh((x + y) / 2) * std::sinh((x - y) / 2) / std::cosh(y));
 }
 
+// e^x − 1 − x for |x| < 0.1
+double exp_remainder(double x) {
+  double sum = 0;
+  for (int k = 12; k >= 3; --k) sum = x / k * (1 + sum);
+  return x * x / 2 * (1 + sum);
+}
+
 // x − 1 − ln x at x = ε/(e^ε − 1)
 double bounded_range_kl(double epsilon) {
   const double square = epsilon * epsilon;
@@ -88,9 +95,11 @@ double laplace_rdp(double order, double epsilon) {
   check(LaplaceEvent{epsilon});
   const double up = (order - 1) * epsilon;  // the loss ±ε and the exponential middle, integrated
   const double down = order * epsilon;
-  if (down < 1e-8) return order * epsilon * epsilon / 2;  // its series; the next term is negative
   const double up_weight = order / (2 * order - 1);
   const double down_weight = (order - 1) / (2 * order - 1);
+  if (down < 0.05)  // the linear terms cancel
+    return std::log1p(up_weight * exp_remainder(up) + down_weight * exp_remainder(-down)) /
+           (order - 1);
   const double log_moment =
       up < 1 ? std::log1p(up_weight * std::expm1(up) + down_weight * std::expm1(-down))
              : up + std::log(up_weight + down_weight * std::exp(-down - up));

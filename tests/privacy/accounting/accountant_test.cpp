@@ -64,7 +64,8 @@ TEST(Accountant, TightestReturnsSmallerOfBestOfAndPld) {
   EXPECT_EQ(sampled.accountant, "pld");
   EXPECT_LE(sampled.lower.value(), sampled.epsilon);
   const Ledger fixed{{FixedSizeGaussianEvent{0.01, 1}, 100}};
-  EXPECT_EQ(tightest(fixed).epsilon, epsilon_of(fixed, kReplaceOne, 1e-6).epsilon);
+  EXPECT_EQ(tightest(fixed).accountant, "pld");
+  EXPECT_LT(tightest(fixed).epsilon, 0.8 * epsilon_of(fixed, kReplaceOne, 1e-6).epsilon);
   // The envelope of the exponential mechanism costs more than its Rényi bound in the long run.
   EXPECT_EQ(tightest({{ExponentialEvent{0.1}, 1000}}).accountant, "zcdp");
 }
@@ -77,7 +78,8 @@ TEST(Accountant, RejectsUnprovableCombinations) {
                UnsupportedError);
   EXPECT_THROW(epsilon_of(sampled, kReplaceOne, 1e-6, with(Accountant::zcdp)), UnsupportedError);
   EXPECT_THROW(epsilon_of(gaussian, kReplaceOne, 1e-6, with(Accountant::pure)), UnsupportedError);
-  EXPECT_THROW(epsilon_of(fixed, kReplaceOne, 1e-6, with(Accountant::pld)), UnsupportedError);
+  EXPECT_THROW(epsilon_of(fixed, Adjacency::add_remove, 1e-6, with(Accountant::pld)),
+               UnsupportedError);
   EXPECT_THROW(epsilon_of(fixed, Adjacency::add_remove, 1e-6, with(Accountant::tightest)),
                UnsupportedError);
   EXPECT_THROW(epsilon_of(fixed, Adjacency::add_remove, 1e-6), UnsupportedError);

@@ -7,7 +7,8 @@ namespace dpsosp {
 
 // Dense factorisations by Eigen, compiled once, because its templates cost seconds in every source
 // that instantiates them. Each function is one algorithm of Eigen with one choice of options.
-// Matrices have at least one row, one column and finite entries; nothing is checked.
+// Matrices have at least one row, one column and finite entries; nothing is checked. Eigenvalues
+// that do not converge throw std::runtime_error.
 
 /// Eigenvalues and an orthonormal basis of eigenvectors.
 struct SymmetricEigen {

@@ -20,6 +20,7 @@ class PrivacyFilter {
   bool try_charge(double charge);
 
   double capacity() const { return capacity_; }
+  double most() const;  ///< the largest sum that is granted: a unit in the last place above
   double spent() const { return sum_ + compensation_; }
   double remaining() const;  ///< >= 0
   bool operator==(const PrivacyFilter&) const = default;
