@@ -309,6 +309,14 @@ Sequence collected(std::span<const CountedEvent> events, Adjacency adjacency) {
         continue;
       }
     }
+    if (const auto* sampled = std::get_if<FixedSizeGaussianEvent>(&e.event)) {
+      if (sampled->rate == 0) continue;
+      if (sampled->rate == 1 && adjacency == Adjacency::replace_one) {
+        const double mu = 1 / sampled->noise_multiplier;
+        square += static_cast<double>(e.count) * mu * mu;
+        continue;
+      }
+    }
     if (pure_epsilon(e.event) == 0) continue;
     const auto same = std::ranges::find(s.others, e.event, &CountedEvent::event);
     if (same == s.others.end())

@@ -22,6 +22,18 @@
 // (1−q)N(0) + qN(±1) dominates, and records ±1 attain it. With y = 0 in place of a record the same
 // lines prove the pairs of add/remove and of zero-out.
 //
+// Fixed size, replace-one (b of n, γ = b/n < 1). Draw b of the n − 1 other records; with
+// probability γ exchange a uniform member for the record i. Given the draw and the member, the
+// answer's law is (1−γ)μ + γν on one data set and (1−γ)μ + γν′ on the other, of normal laws at most
+// Δ apart. At α′ = 1 + γ(α−1) >= 1, for any set A,
+//   [(1−γ)μ + γν](A) − α′[(1−γ)μ + γν′](A) = γ(ν(A) − (1−γ)(α−1)μ(A) − α′ν′(A)) <= γH_α(ν ‖ μ or
+//   ν′),
+// since (1−γ)(α−1) + α′ = α (Balle, Barthe & Gaboardi 2018, Theorem 11), and H_α is jointly convex.
+// γH_α(N(1,z²) ‖ N(0,z²)) is H_α′ of (1−γ)N(0,z²) + γN(1,z²) against N(0,z²), which records on a
+// line attain. For α′ < 1 the mirror image holds. Both halves are those of one pair: losses above 0
+// are of that mixture, those below 0 of its reverse, and what is left of the mass,
+// (1−γ)(2Φ(1/(2z)) − 1), has loss 0. No data set attains both halves (Lebeda et al. 2024).
+//
 // Laplace, ℓ₁-sensitivity spread over coordinates: G_t(p) is the least mass that a set of mass p
 // can have after the Laplace law on a line is moved by t. The law is log-concave, so half-lines
 // attain it and G_s∘G_t = G_{s+t}; G_t is convex, so moving one coordinate of a product law leaves
@@ -134,9 +146,27 @@ struct DominatingLoss {
     return on_interval(e.epsilon, -0.5 / std::expm1(-e.epsilon));
   }
 
-  PrivacyLoss operator()(const FixedSizeGaussianEvent&) const {
-    throw UnsupportedError(
-        "accountant pld: no pair is proved to dominate a fixed-size sample; use rdp");
+  PrivacyLoss operator()(const FixedSizeGaussianEvent& e) const {
+    if (adjacency != Adjacency::replace_one)
+      throw UnsupportedError(
+          "accountant pld: a fixed-size sample is charged under replace_one only");
+    const Mixture m{e.rate, e.noise_multiplier};
+    const NormalLogDensity normal(e.noise_multiplier);
+    constexpr double middle = 0.5;  // of N(0) and N(1), where the loss is 0
+    PrivacyLoss::Continuous c{
+        .low = std::min(middle - e.noise_multiplier * normal_tail(tails.below), 0.0),
+        .high = m.high(tails) - middle,
+        .scale = m.scale()};
+    c.at = [m, normal](double x) {
+      const double ratio = m.log_ratio(std::abs(x) + middle);
+      const double mass = normal(std::abs(x) + middle);
+      return x < 0 ? PrivacyLoss::Atom{std::exp(mass), -ratio}
+                   : PrivacyLoss::Atom{std::exp(mass + ratio), ratio};
+    };
+    c.inverse = [m](double loss) { return std::copysign(m.at(std::abs(loss)) - middle, loss); };
+    const double none =
+        (1 - e.rate) * std::erf(middle / (std::numbers::sqrt2 * e.noise_multiplier));
+    return {.atoms = {{none, 0.0}}, .continuous = c, .above = tails.above, .below = tails.below};
   }
   PrivacyLoss operator()(const ZcdpEvent&) const {
     throw UnsupportedError(

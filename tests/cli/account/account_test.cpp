@@ -247,9 +247,6 @@ TEST(AccountCommand, RejectsBadInputWithCodeTwo) {
 TEST(AccountCommand, RejectsUnprovedCasesWithCodeThree) {
   const std::string good = "--mechanism gaussian --noise-multiplier 1 --delta 1e-5 ";
   const std::string sampled = good + "--sampling poisson --rate 0.1 ";
-  expect_one_error_line(account(good + "--accountant pld --sampling fixed --rate 0.1"),
-                        3,
-                        "dominate a fixed-size sample");
   expect_one_error_line(account("--mechanism zcdp --rho 1 --delta 1e-5 --accountant pld"),
                         3,
                         "does not fix a loss distribution");

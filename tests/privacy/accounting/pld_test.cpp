@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <chrono>
 #include <cmath>
 #include <functional>
@@ -115,6 +116,104 @@ TEST(Pld, BracketsExactValueForOnePoissonRelease) {
             brackets(bounds(ledger, Adjacency::add_remove, delta), std::max(removed, added)));
         EXPECT_TRUE(brackets(bounds(ledger, Adjacency::zero_out, delta), std::max(removed, added)));
         EXPECT_TRUE(brackets(bounds(ledger, Adjacency::replace_one, delta), replaced));
+      }
+}
+
+// γ times the Gaussian's δ at ln(1 + (e^ε − 1)/γ).
+double one_fixed_size_delta(double rate, double noise, double epsilon) {
+  return rate * gaussian_delta(std::log1p(std::expm1(epsilon) / rate), 1 / noise);
+}
+
+TEST(Pld, BracketsExactValueForOneFixedSizeRelease) {
+  for (const double rate : {1e-4, 0.05, 0.7, 0.999})
+    for (const double noise : {0.1, 0.5, 2.0, 20.0})
+      for (const double share : {1e-3, 1e-9}) {
+        SCOPED_TRACE(testing::Message() << rate << ' ' << noise << ' ' << share);
+        const double delta = share * one_fixed_size_delta(rate, noise, 0);
+        const double exact =
+            epsilon_at([&](double e) { return one_fixed_size_delta(rate, noise, e); }, delta);
+        EXPECT_TRUE(brackets(bounds({{FixedSizeGaussianEvent{rate, noise}}}, delta), exact));
+      }
+}
+
+TEST(Pld, FixedSizeSampleOfAllRecordsIsTheGaussian) {
+  const double gaussian = bounds({{GaussianEvent{3}, 7}}, 1e-6).epsilon;
+  const double all = bounds({{FixedSizeGaussianEvent{1, 3}, 7}}, 1e-6).epsilon;
+  const double nearly = bounds({{FixedSizeGaussianEvent{1 - 1e-12, 3}, 7}}, 1e-6).epsilon;
+  EXPECT_TRUE(relative(all, gaussian, 1e-12));
+  EXPECT_TRUE(relative(nearly, gaussian, 2 * kTolerance));
+}
+
+// The laws of the noisy mean of a uniform batch of b of the records, on a grid.
+std::vector<double> law_of_sample(const std::vector<double>& records, int b, double std) {
+  std::vector<double> law(240, 0.0);
+  const int n = static_cast<int>(records.size());
+  for (int members = 0; members < 1 << n; ++members) {
+    if (std::popcount(static_cast<unsigned>(members)) != b) continue;
+    double mean = 0;
+    for (int i = 0; i < n; ++i)
+      if (members >> i & 1) mean += records[static_cast<std::size_t>(i)] / b;
+    for (std::size_t k = 0; k < law.size(); ++k) {
+      const double x = ((static_cast<double>(k) - 119.5) / 119.5 * (1 + 6 * std) - mean) / std;
+      law[k] += std::exp(-x * x / 2);
+    }
+  }
+  double sum = 0;
+  for (const double mass : law) sum += mass;
+  for (double& mass : law) mass /= sum;
+  return law;
+}
+
+// No data set of four records with norms of at most 1, asked twice, has a loss beyond the pair's.
+// The second question depends on the first answer: the records' values, or their opposites, so that
+// the neighbours change places. One direction alone would not cover that.
+TEST(Pld, CoversFixedSizeSamplesOfFourRecords) {
+  for (const int b : {1, 2, 3})
+    for (const double noise : {0.5, 2.0}) {
+      const double std = noise * 2 / b;
+      const LossBounds twice = bounds({{FixedSizeGaussianEvent{b / 4.0, noise}, 2}}, 1e-3);
+      double worst = 0;
+      EXPECT_TRUE(rc::check([&](std::uint8_t a, std::uint8_t c, std::uint8_t d) {
+        // Extreme records half of the time, where the worst lies.
+        const auto value = [](std::uint8_t raw) {
+          return raw % 2 == 0 ? (raw % 4 == 0 ? 1.0 : -1.0) : raw / 127.5 - 1;
+        };
+        const std::vector<double> with{1, value(a), value(c), value(d)};
+        const std::vector<double> without{-1, value(a), value(c), value(d)};
+        const std::vector<double> p = law_of_sample(with, b, std),
+                                  q = law_of_sample(without, b, std);
+        double delta = 0;
+        const double weight = std::exp(twice.epsilon);
+        for (std::size_t i = 0; i < p.size(); ++i) {
+          double same = 0, exchanged = 0;
+          for (std::size_t j = 0; j < p.size(); ++j) {
+            same += std::max(p[i] * p[j] - weight * q[i] * q[j], 0.0);
+            exchanged += std::max(p[i] * q[j] - weight * q[i] * p[j], 0.0);
+          }
+          delta += std::max(same, exchanged);
+        }
+        worst = std::max(worst, delta);
+        RC_ASSERT(delta <= 1e-3 * 1.003);  // the grid's error
+      }));
+      EXPECT_GT(worst, 0.5e-3) << b << ' ' << noise;  // the pair is not far from attained
+    }
+}
+
+// Attained pairs of one direction alone are less; the Rényi bound is more.
+TEST(Pld, FixedSizeLiesBetweenOneDirectionAndRenyiBound) {
+  for (const double rate : {0.001, 0.05, 0.5})
+    for (const double noise : {0.6, 1.0, 5.0})
+      for (const std::int64_t count : {1, 30, 1000}) {
+        SCOPED_TRACE(testing::Message() << rate << ' ' << noise << ' ' << count);
+        const Ledger fixed{{FixedSizeGaussianEvent{rate, noise}, count}};
+        const LossBounds b = bounds(fixed, 1e-6);
+        const Ledger poisson{{PoissonGaussianEvent{rate, noise}, count}};
+        EXPECT_TRUE(b.resolved);
+        EXPECT_GE(b.epsilon, bounds(poisson, Adjacency::add_remove, 1e-6).lower);
+        EXPECT_LE(b.epsilon,
+                  epsilon_of(fixed, Adjacency::replace_one, 1e-6, {.accountant = Accountant::rdp})
+                          .epsilon *
+                      (1 + 2 * kTolerance));
       }
 }
 
@@ -399,6 +498,38 @@ TEST(Pld, ChargesFewPureReleasesAtMostSumOfEpsilons) {
   }
 }
 
+// dp_accounting 0.6.0 (Google; connect-the-dots, interval 1e-4) bounds from above, as pld does;
+// prv_accountant 0.2.0 (Microsoft; error 0.01) on both sides. Both were run on these events.
+TEST(Pld, AgreesWithOtherNumericalAccountants) {
+  struct Row {
+    double rate, noise;
+    std::int64_t count;
+    double delta, google, google_replace_one, microsoft_low, microsoft_high;
+  };
+  for (const Row& r :
+       {Row{0.005, 0.8, 1000, 1e-6, 2.004111734, 2.402410224, 1.993920997, 2.014295386},
+        Row{256.0 / 60000, 1.1, 14062, 1e-5, 2.381685998, 4.221357803, 2.371455527, 2.391743724},
+        Row{0.01, 1, 1000, 1e-5, 1.828243646, 2.843445813, 1.818107636, 1.838371636},
+        Row{0.001, 0.6, 100000, 1e-6, 6.961157452, 9.517247486, 6.950489054, 6.971211863},
+        Row{0.02, 4, 4000, 1e-6, 1.402793161, 2.920750140, 1.392678644, 1.412821404}}) {
+    SCOPED_TRACE(testing::Message() << r.rate << ' ' << r.noise << ' ' << r.count);
+    const Ledger ledger{{PoissonGaussianEvent{r.rate, r.noise}, r.count}};
+    const LossBounds added = pld_bounds(ledger, Adjacency::add_remove, r.delta, 1e-4);
+    const LossBounds replaced = pld_bounds(ledger, Adjacency::replace_one, r.delta, 1e-4);
+    EXPECT_LE(added.lower, r.google);
+    EXPECT_LE(added.epsilon, 1.0002 * r.google);
+    EXPECT_LE(replaced.lower, r.google_replace_one);
+    EXPECT_LE(replaced.epsilon, 1.0002 * r.google_replace_one);
+    EXPECT_LE(r.microsoft_low, added.epsilon);
+    EXPECT_LE(added.lower, r.microsoft_high);
+  }
+  const Ledger mixed{
+      {PoissonGaussianEvent{0.005, 0.8}, 100}, {GaussianEvent{8}, 200}, {LaplaceEvent{0.1}, 100}};
+  const LossBounds b = pld_bounds(mixed, Adjacency::add_remove, 1e-6, 1e-4);
+  EXPECT_LE(b.lower, 11.149201199);
+  EXPECT_LE(b.epsilon, 1.0002 * 11.149201199);
+}
+
 TEST(Pld, ChargesNothingForFreeEvents) {
   EXPECT_EQ(bounds({}, 1e-6).epsilon, 0);
   const Ledger free{{LaplaceEvent{0}, 5}, {PoissonGaussianEvent{0, 1}, 7}, {PureEvent{0}}};
@@ -410,7 +541,8 @@ TEST(Pld, RejectsUnsupportedAndUnresolvableEvents) {
   const auto refuses = [](const Event& event, std::int64_t count, double delta) {
     EXPECT_THROW(bounds({{event, count}}, delta), UnsupportedError);
   };
-  refuses(FixedSizeGaussianEvent{0.01, 1}, 10, 1e-6);
+  EXPECT_THROW(bounds({{FixedSizeGaussianEvent{0.01, 1}, 10}}, Adjacency::add_remove, 1e-6),
+               UnsupportedError);
   refuses(ZcdpEvent{0.1}, 1, 1e-6);
   refuses(GaussianEvent{1}, 1, 1e-101);
   refuses(GaussianEvent{1e-6}, 1, 1e-6);

@@ -27,24 +27,26 @@ inline constexpr double kSmallestLossDelta = 1e-100;
 ///   poisson      add/remove and zero-out: (1−q) N(0, z²) + q N(1, z²) against N(0, z²) and the
 ///                reverse, the dearer of the two. Zhu, Dong & Wang (2022)
 ///                replace-one: (1−q) N(0, z²) + q N(±1, z²). Proof in privacy_loss.cpp
+///   fixed size   replace-one: (1−γ) N(0, z²) + γ N(1, z²) against N(0, z²) for losses above 0, its
+///                mirror image below. Proof in privacy_loss.cpp
 ///   laplace      the two densities of one coordinate. Proof in privacy_loss.cpp
 ///   pure         randomised response. Kairouz, Oh & Viswanath (2015)
 ///   exponential  the envelope of all losses of range epsilon. Proof in privacy_loss.cpp
 ///
-/// All pairs but the exponential's are attained by some mechanism of the kind, so `lower` is a
-/// bound for those mechanisms too. A loss is rounded to a lattice by splitting its mass between two
-/// neighbours so that both P and Q keep theirs; what lies beyond the lattice counts as infinite.
-/// The n-fold convolution is a power in Fourier space; wrap-around is bounded by Chernoff's
-/// inequality, rounding by the transform's componentwise error.
+/// All pairs but the exponential's and the fixed size's are attained by some mechanism of the kind,
+/// so `lower` is a bound for those mechanisms too. A loss is rounded to a lattice by splitting its
+/// mass between two neighbours so that both P and Q keep theirs; what lies beyond the lattice
+/// counts as infinite. The n-fold convolution is a power in Fourier space; wrap-around is bounded
+/// by Chernoff's inequality, rounding by the transform's componentwise error.
 ///
 /// \param delta      in [kSmallestLossDelta, 1)
 /// \param tolerance  relative width of [lower, epsilon] at which the lattice is fine enough; > 0
-/// \throws UnsupportedError for fixed-size samples, zCDP events, a smaller delta, more than 1e12
-///   releases, losses that need more points than it has, or a loss too wide to resolve (noise
-///   multipliers below about 1e-3)
+/// \throws UnsupportedError for fixed-size samples under another relation than replace-one, zCDP
+///   events, a smaller delta, more than 1e12 releases, losses that need more points than it has, or
+///   a loss too wide to resolve (noise multipliers below about 1e-3)
 /// \source Zhu, Dong & Wang (2022), arXiv:2106.08567; Doroshenko et al. (2022), arXiv:2207.04380;
 ///   Koskela, Jälkö & Honkela (2020), arXiv:1906.03049; Gopi, Lee & Wutschitz (2021),
-///   arXiv:2106.02848.
+///   arXiv:2106.02848; Balle, Barthe & Gaboardi (2018), arXiv:1807.01647.
 LossBounds pld_bounds(std::span<const CountedEvent> events,
                       Adjacency adjacency,
                       double delta,
