@@ -25,6 +25,8 @@ struct Instance {
   std::optional<Index> dimension = 6;
   Settings settings = {};
   Settings problem_settings = {};
+  Others others = Others::own;
+  double most_epsilon = 8;  ///< more is beyond what some thousand runs tell
 };
 
 /// One of every kind that algorithms can tell apart.
@@ -135,13 +137,39 @@ const std::vector<Instance>& fast_instances() {
        "double-well",
        16,
        2,
-       {{"steps", "10"}, {"sampling", "sample"}, {"batch", "8"}}},
+       {{"steps", "10"}, {"sampling", "sample"}, {"batch", "12"}},
+       {},
+       Others::as_second},
+      {"ganesh-2023/discrete-exponential",
+       "double-well",
+       16,
+       1,
+       {{"net_radius", "0.01"}},
+       {},
+       Others::outward,
+       4},
+      {"lowy-2024/exponential-mechanism",
+       "double-well",
+       16,
+       1,
+       {{"net_radius", "0.01"}},
+       {},
+       Others::outward,
+       4},
+      {"lowy-2024/warm-population",
+       "radial-ripple",
+       50,
+       4,
+       {{"steps", "10"}},
+       {},
+       Others::outward,
+       4},
       {"zhou-2020/dp-sgd",
        "double-well",
        16,
        2,
        {{"steps", "8"}, {"sampling", "fresh"}, {"batch", "2"}, {"noise", "0.72"}}},
-      {"liu-talwar-2025/adaptive-spider", "cosine-saddle", 1000, 2, {}, random},
+      {"liu-talwar-2025/adaptive-spider", "cosine-saddle", 1000, 2, {}, random, Others::silent},
       {"arora-2023/tree-spider", "double-well", 64, 2, {{"sampling", "all"}, {"alpha", "0"}}},
       {"tao-2025/ada-dp-spider", "double-well", 16, 2, {{"steps", "10"}, {"sampling", "all"}}},
       {"wang-xu-2020/dp-trust-region", "double-well", 16, 2, {{"steps", "10"}, {"alpha", "1e-4"}}},
@@ -291,7 +319,8 @@ Subject replay_subject(const Instance& instance, Variant variant, const Mode& mo
 }
 
 /// \throws InputError where the algorithm refuses the instance
-Subject fast_subject(const Instance& instance, const PrivacyBudget& budget) {
+Subject fast_subject(const Instance& instance, const PrivacyBudget& most) {
+  const PrivacyBudget budget{std::min(most.epsilon, instance.most_epsilon), most.delta};
   Subject s;
   s.algorithm = find_algorithm(instance.algorithm);
   s.problem = make_problem(instance, 1);
@@ -317,6 +346,7 @@ Subject fast_subject(const Instance& instance, const PrivacyBudget& budget) {
   }
   s.algorithm->check(facts);
   s.claimed = budget;
+  s.others = instance.others;
   s.name = fmt::format("on {} of {} records", instance.problem, instance.records);
   s.stream = stream_number(instance.algorithm);
   return s;
@@ -351,7 +381,9 @@ Subject mechanism_subject(std::string_view key,
 
 Subject fast_subject(std::string_view key, const PrivacyBudget& budget) {
   if (is_mechanism(key)) {
-    return mechanism_subject(key, fast_mechanism_settings(key), budget, 80, 2);
+    Subject s = mechanism_subject(key, fast_mechanism_settings(key), budget, 80, 2);
+    if (key == "curator/samples") s.others = Others::as_second;
+    return s;
   }
   for (const Instance& instance : fast_instances())
     if (instance.algorithm == key) return fast_subject(instance, budget);
@@ -370,7 +402,12 @@ std::vector<Subject> replay_subjects(std::string_view key) {
     const MechanismSize size = mechanism_size(key);
     std::vector<Subject> subjects;
     for (const MechanismSettings& settings : mechanism_settings(key))
-      subjects.push_back(mechanism_subject(key, settings, {4, 1e-6}, size.records, size.dimension));
+      subjects.push_back(
+          mechanism_subject(key,
+                            settings,
+                            {4, 1e-6},
+                            settings.records > 0 ? settings.records : size.records,
+                            settings.dimension > 0 ? settings.dimension : size.dimension));
     return subjects;
   }
   const auto algorithm = find_algorithm(key);

@@ -14,7 +14,8 @@ namespace dpsosp::audit {
 /// offers, at settings that reach every branch in few steps. Those that it refuses are left out.
 std::vector<Subject> replay_subjects(std::string_view algorithm);
 
-/// One instance that a run takes about a millisecond on, with noise for (epsilon, delta).
+/// One instance that a run takes about a millisecond on, with noise for (epsilon, delta), or for
+/// less where runs could not tell.
 Subject fast_subject(std::string_view algorithm, const PrivacyBudget& budget);
 
 }  // namespace dpsosp::audit

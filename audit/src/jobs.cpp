@@ -2,9 +2,13 @@
 // Audits as jobs: described, computed anywhere, and restored from the store.
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "dpsosp/audit/audit.hpp"
 #include "dpsosp/experiments/json_number.hpp"
 #include "dpsosp/experiments/study.hpp"
+#include "noise_check.hpp"
+#include "noise_law.hpp"
 #include "subject.hpp"
 
 namespace dpsosp {
@@ -13,7 +17,7 @@ namespace {
 using nlohmann::json;
 
 json to_json(const NoiseNumbers& noise) {
-  return {{"count", noise.count}, {"beyond", noise.beyond}};
+  return {{"count", noise.count}, {"beyond", noise.beyond}, {"extremes", noise.extremes}};
 }
 
 json replay(const json& p, std::uint64_t) {
@@ -101,7 +105,7 @@ int version_of(std::string_view algorithm) {
 
 std::vector<ProbeEntry> audit_probes() {
   return {
-      {"audit/replay", 3, replay}, {"audit/statistics", 4, statistics}, {"audit/plant", 3, plant}};
+      {"audit/replay", 4, replay}, {"audit/statistics", 5, statistics}, {"audit/plant", 4, plant}};
 }
 
 AuditJobs::OfAlgorithm audit_jobs(std::string_view algorithm,
@@ -144,6 +148,46 @@ std::vector<json> AuditJobs::all() const {
   }
   jobs.insert(jobs.end(), plants.begin(), plants.end());
   return jobs;
+}
+
+NoiseNumbers AuditJobs::noise_of(const json& replay, const json& statistics) {
+  NoiseNumbers sum;
+  for (const json* result : {&replay, &statistics}) {
+    if (!result->contains("noise")) continue;  // a failed run
+    const json& noise = result->at("noise");
+    sum.add({.count = noise.at("count"),
+             .beyond = noise.at("beyond"),
+             .extremes = noise.at("extremes").get<std::vector<double>>()});
+  }
+  return sum;
+}
+
+void NoiseNumbers::add(const NoiseNumbers& other) {
+  count += other.count;
+  for (std::size_t k = 0; k < beyond.size(); ++k) beyond[k] += other.beyond[k];
+  extremes.insert(extremes.end(), other.extremes.begin(), other.extremes.end());
+}
+
+std::vector<CheckLine> pooled_tails(const NoiseNumbers& all) {
+  using audit::NormalLaw;
+  std::vector<CheckLine> lines;
+  for (std::size_t k = 0; k < all.beyond.size() && all.count > 0; ++k) {
+    const double tail = audit::two_sided(NormalLaw::limits[k]);
+    const double p = audit::two_sided_binomial(all.beyond[k], all.count, tail);
+    lines.push_back(
+        {fmt::format("of {} numbers of noise, {} are beyond {} deviations",
+                     all.count,
+                     all.beyond[k],
+                     NormalLaw::limits[k]),
+         p >= audit::false_alarm,
+         fmt::format(
+             "{:.4g} expected, probability {:.2g}", tail * static_cast<double>(all.count), p)});
+  }
+  const audit::Finding extremes = audit::coincidence_of_extremes(all.extremes);
+  lines.push_back({fmt::format("numbers beyond {} deviations differ", NormalLaw::extreme),
+                   extremes.p >= audit::false_alarm,
+                   extremes.what});
+  return lines;
 }
 
 PlantAudit audit_plant(std::string_view name, Index most_runs) {

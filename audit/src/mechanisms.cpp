@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/privacy/exponential_mechanism.hpp"
@@ -30,17 +33,19 @@ class Asker {
         tree_(curator, 0.1, 8),
         hessians_(curator) {}
 
-  void gradient() {
-    const Batch batch = draw();
+  void gradient() { gradient(curator_); }
+
+  void gradient(Curator& curator) {
+    const Batch batch = curator.draw(settings_.policy);
     const GradientQuery query{0.1 + stream_.uniform(), some_noise()};
     const Vector x = point(), y = point();
     switch (stream_.below(3)) {
       case 0:
-        return curator_.gradient(Point(x), batch, query, out_);
+        return curator.gradient(Point(x), batch, query, out_);
       case 1:
-        return curator_.gradient_difference(Point(x), Point(y), batch, query, out_);
+        return curator.gradient_difference(Point(x), Point(y), batch, query, out_);
       default:
-        return curator_.gradient_combination(
+        return curator.gradient_combination(
             stream_.uniform(),
             Point(x),
             Point(y),
@@ -95,16 +100,34 @@ class Asker {
       for (int k = 0; k < questions_of_session; ++k)
         if (test.accepts(point())) return;
     } else {
+      constexpr double reach = 0.5;
       LineSearch search(
-          curator_, draw(), x, {.epsilon = epsilon, .loss_limit = 1.0, .reach = 10.0});
+          curator_, draw(), x, {.epsilon = epsilon, .loss_limit = 1.0, .reach = reach});
       const double improbable = 40 * search.sensitivity() / epsilon;
       for (int k = 0; k < questions_of_session; ++k)
-        if (search.decreases(x + 0.1 * point(), improbable)) return;
+        if (search.decreases(x + reach * point().normalized(), improbable)) return;
     }
   }
 
-  void choice(double epsilon) {
-    ExponentialMechanism mechanism(curator_, draw());
+  /// Of a random one of the curator and its children, of whom new ones come now and then. A child
+  /// may have spent its part while others have not.
+  void relative(double epsilon) {
+    constexpr std::size_t most = 6;
+    try {
+      if (children_.size() < most && stream_.below(8) == 0) return adopt();
+      const auto k = static_cast<std::size_t>(stream_.below(std::ssize(children_) + 1));
+      Curator& asked = k == children_.size() ? curator_ : children_[k];
+      if (stream_.below(3) == 0) return choice(asked, epsilon);
+      gradient(asked);
+    } catch (const BudgetExhausted&) {
+      if (++refusals_ == 1000) throw;
+    }
+  }
+
+  void choice(double epsilon) { choice(curator_, epsilon); }
+
+  void choice(Curator& curator, double epsilon) {
+    ExponentialMechanism mechanism(curator, curator.draw(BatchPolicy::all()));
     Matrix points(d_, 2 + stream_.below(6));
     for (Index j = 0; j < points.cols(); ++j) points.col(j) = point();
     switch (stream_.below(3)) {
@@ -120,10 +143,25 @@ class Asker {
   }
 
  private:
+  /// One in four is the last one again.
   Vector point() {
-    Vector x(d_);
-    stream_.fill_normal(0.5, x);
-    return x;
+    if (last_point_.size() == 0 || stream_.below(4) > 0) {
+      last_point_.resize(d_);
+      stream_.fill_normal(0.5, last_point_);
+    }
+    return last_point_;
+  }
+  /// A child or a grandchild, of some of the records and the budget.
+  void adopt() {
+    const auto k = static_cast<std::size_t>(stream_.below(std::ssize(children_) + 1));
+    Curator& parent = k == children_.size() ? curator_ : children_[k];
+    ChildSpec spec{.name = fmt::format("child {}", children_.size())};
+    spec.share = 0.05 + 0.4 * stream_.uniform();
+    spec.pure_share = 0.05 + 0.4 * stream_.uniform();
+    const Index n = parent.facts().records;
+    const Index begin = stream_.below(n / 2 + 1);
+    if (stream_.below(2) == 0) spec.range = RecordRange{begin, begin + (n - begin + 1) / 2};
+    children_.push_back(parent.child(spec));
   }
   Batch draw() { return curator_.draw(settings_.policy); }
   double size() const { return settings_.policy.divisor(curator_.facts().records); }
@@ -142,6 +180,9 @@ class Asker {
   Vector out_;
   TreeStream tree_;
   HessianStream hessians_;
+  Vector last_point_;
+  std::deque<Curator> children_;  // which stay where they are
+  int refusals_ = 0;
 };
 
 struct Question {
@@ -200,6 +241,15 @@ const std::vector<Question>& all_questions() {
        {80, 4},
        whole,
        [](Asker& asker, double epsilon) { asker.choice(epsilon); }},
+      {"curator/children",
+       "Children and grandchildren of a curator, each with a part of its budget",
+       true,
+       1,
+       {40, 4},
+       whole,
+       [](Asker& asker, double epsilon) {
+         for (int k = 0; k < 4; ++k) asker.relative(epsilon);
+       }},
       {"release/gradients",
        "Gradients with exact noise",
        false,
@@ -256,6 +306,7 @@ class Mechanism final : public Algorithm {
       const auto n = static_cast<double>(settings_.queries);
       // A pure ε costs at most ε²/2 of zCDP.
       epsilon_ = pure > 0 ? pure / n : std::sqrt(2 * rule.capacity / n);
+      noise_ = std::sqrt(rule.order.value_or(1.0) * n / (2 * rule.capacity));
       return {.rule = rule};
     }
     const PlannedQuery planned{settings_.policy, question_.charges * settings_.queries};
@@ -319,6 +370,10 @@ std::vector<MechanismSettings> mechanism_settings(std::string_view key) {
         all.push_back({policy, calibrator});
       }
     }
+  if (key == "curator/gradients") {  // beyond every block of numbers; and many answers
+    all.push_back({.policy = BatchPolicy::all(), .records = 20, .dimension = 600});
+    all.push_back({.policy = BatchPolicy::all(), .queries = 5000, .records = 10, .dimension = 3});
+  }
   return all;
 }
 

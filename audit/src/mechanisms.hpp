@@ -18,8 +18,9 @@ namespace dpsosp::audit {
 struct MechanismSettings {
   BatchPolicy policy;
   Calibrator calibrator = Calibrator::cks;
-  double pure_share = 0;  ///< of epsilon, for the pure account
-  Index queries = 100;    ///< that fill the budget; a session or a choice is one
+  double pure_share = 0;             ///< of epsilon, for the pure account
+  Index queries = 100;               ///< that fill the budget; a session or a choice is one
+  Index records = 0, dimension = 0;  ///< of the problem; 0: those of mechanism_size
 };
 
 /// "curator/gradients", "release/gradients" and so on.

@@ -205,7 +205,7 @@ std::string NoiseCheck::summary() const {
 }
 
 NoiseNumbers NoiseCheck::numbers() const {
-  NoiseNumbers numbers{.count = all_.count()};
+  NoiseNumbers numbers{.count = all_.count(), .beyond = {}, .extremes = all_.extremes()};
   for (std::size_t k = 0; k < numbers.beyond.size(); ++k) numbers.beyond[k] = all_.beyond(k);
   return numbers;
 }
@@ -263,7 +263,7 @@ void BatchCheck::Appearances::add(const std::vector<Index>& members, const Sampl
 // Over N batches, T = Σ_i (c_i − N q)²/(N q (1 − q)) has mean n. Its variance is
 // 2 (1 − 1/N) n²/(n − 1) for samples of a fixed size, and n (2 (1 − 1/N) + (1 − 4 q (1 − q))/(N q
 // (1 − q))) for coins.
-void BatchCheck::Deviation::add(const Appearances& appearances, const Sampling& sampling) {
+void BatchCheck::Squares::add(const Appearances& appearances, const Sampling& sampling) {
   const auto [size, rate, begin, end] = sampling;
   const auto n = static_cast<double>(end - begin);
   const double q = size > 0 ? static_cast<double>(size) / n : rate;
@@ -271,7 +271,8 @@ void BatchCheck::Deviation::add(const Appearances& appearances, const Sampling& 
   const double many = appearances.batches, of_one = many * q * (1 - q);
   double squares = 0;
   for (const double c : appearances.counts) squares += (c - many * q) * (c - many * q);
-  sum += squares / of_one - n;
+  sum += squares / of_one;
+  mean += n;
   variance += size > 0 ? 2 * (1 - 1 / many) * n * n / (n - 1)
                        : n * (2 * (1 - 1 / many) + (1 - 4 * q * (1 - q)) / of_one);
 }
@@ -316,7 +317,9 @@ void BatchCheck::see(const Transcript& transcript) {
     before = *e.asked.secret;
     if (!coins) continue;
     const double off = static_cast<double>(size) - q * n, variance = n * q * (1 - q);
-    chi_squared_ += off * off / variance;
+    squares_of_sizes_.sum += off * off / variance;
+    squares_of_sizes_.mean += 1;
+    squares_of_sizes_.variance += 2 + (1 - 6 * q * (1 - q)) / variance;
     sizes_.sum += off;
     sizes_.variance += variance;
     ++batches_;
@@ -329,14 +332,17 @@ double BatchCheck::Deviation::value() const {
 }
 
 std::string BatchCheck::complaint() const {
-  if (!complaint_.empty()) return complaint_;
-  Deviation over_runs;
+  return complaint_.empty() ? complaint_of(findings()) : complaint_;
+}
+
+std::vector<Finding> BatchCheck::findings() const {
+  Squares over_runs;
   for (const auto& [sampling, appearances] : over_runs_) over_runs.add(appearances, sampling);
   std::vector<Finding> findings{
-      {two_sided_chi_squared(chi_squared_, batches_),
+      {two_sided_squares(squares_of_sizes_.sum, squares_of_sizes_.mean, squares_of_sizes_.variance),
        fmt::format("sizes of {} Poisson batches have {:.4g} of their variance",
                    batches_,
-                   chi_squared_ / static_cast<double>(std::max<std::int64_t>(1, batches_)))}};
+                   squares_of_sizes_.sum / std::max(1.0, squares_of_sizes_.mean))}};
   const auto deviation = [&](const Deviation& off, std::string_view what) {
     if (off.variance > 0)
       findings.push_back(
@@ -344,15 +350,24 @@ std::string BatchCheck::complaint() const {
   };
   deviation(sizes_, "the mean size of Poisson batches is off");
   deviation(overlap_, "successive secret batches have members in common");
-  deviation(within_runs_, "records appear unevenly in the secret batches of a run");
-  deviation(over_runs, "records appear unevenly in the secret batches of all runs");
-  return complaint_of(findings);
+  const auto unevenness = [&](const Squares& squares, std::string_view where) {
+    if (squares.variance > 0)
+      findings.push_back({two_sided_squares(squares.sum, squares.mean, squares.variance),
+                          fmt::format("records appear unevenly in the secret batches of {}, {:.4g} "
+                                      "of the variance",
+                                      where,
+                                      squares.sum / squares.mean)});
+  };
+  unevenness(within_runs_, "a run");
+  unevenness(over_runs, "all runs");
+  return findings;
 }
 
 std::string BatchCheck::summary() const {
   if (drawn_ == 0) return "no batches that are charged as sampled";
-  return fmt::format(
-      "{} batches; appearances of records {:+.2f} deviations off", drawn_, within_runs_.value());
+  return fmt::format("{} batches; appearances of records have {:.3f} of their variance",
+                     drawn_,
+                     within_runs_.sum / std::max(1.0, within_runs_.mean));
 }
 
 }  // namespace dpsosp::audit

@@ -91,6 +91,8 @@ class BatchCheck {
  public:
   void see(const Transcript& transcript);
   std::string complaint() const;
+  /// What the tests say, each with a probability of its own.
+  std::vector<Finding> findings() const;
   std::string summary() const;
 
  private:
@@ -106,13 +108,17 @@ class BatchCheck {
   struct Deviation {
     double sum = 0, variance = 0;
     double value() const;
-    /// Of squares of the numbers of appearances.
+  };
+  /// A sum of squares, with its mean and variance.
+  struct Squares {
+    double sum = 0, mean = 0, variance = 0;
+    /// Of the numbers of appearances.
     void add(const Appearances& appearances, const Sampling& sampling);
   };
 
-  double chi_squared_ = 0;
   std::int64_t batches_ = 0, drawn_ = 0;
-  Deviation sizes_, within_runs_;
+  Squares squares_of_sizes_, within_runs_;
+  Deviation sizes_;
   Deviation overlap_;  // of successive batches
   std::map<Sampling, Appearances> over_runs_;
   std::string complaint_;

@@ -85,12 +85,19 @@ std::string per_number(std::string_view what, double value, std::int64_t n, cons
 double two_sided(double z) { return std::erfc(std::abs(z) / std::numbers::sqrt2); }
 
 double two_sided_chi_squared(double value, std::int64_t degrees) {
-  if (degrees == 0) return 1.0;
+  const auto n = static_cast<double>(degrees);
+  return two_sided_squares(value, n, 2 * n);
+}
+
+double two_sided_squares(double value, double mean, double variance) {
+  if (mean == 0 || variance == 0) return 1.0;
+  const double scale = 0.5 * variance / mean, degrees = mean / scale;
+  value /= scale;
   if (degrees > 1000) {  // the cube root is normal enough (Wilson and Hilferty)
-    const double k = 2.0 / (9.0 * static_cast<double>(degrees));
-    return two_sided((std::cbrt(value / static_cast<double>(degrees)) - 1.0 + k) / std::sqrt(k));
+    const double k = 2.0 / (9.0 * degrees);
+    return two_sided((std::cbrt(value / degrees) - 1.0 + k) / std::sqrt(k));
   }
-  const boost::math::chi_squared_distribution<> law(static_cast<double>(degrees));
+  const boost::math::chi_squared_distribution<> law(degrees);
   return std::min(1.0,
                   2.0 * std::min(boost::math::cdf(law, value),
                                  boost::math::cdf(boost::math::complement(law, value))));
@@ -131,6 +138,8 @@ void NormalLaw::add(double z) {
   const double below = 0.5 * std::erfc(-z / std::numbers::sqrt2);
   ++in_cell_[std::min(static_cast<std::size_t>(below * cells), cells - 1)];
   for (std::size_t k = 0; k < limits.size() && std::abs(z) > limits[k]; ++k) ++beyond_[k];
+  constexpr std::size_t most_kept = 500;
+  if (std::abs(z) > extreme && extremes_.size() < most_kept) extremes_.push_back(std::abs(z));
 }
 
 void NormalLaw::test(const std::string& of, std::vector<Finding>& findings) const {
@@ -209,6 +218,24 @@ void Coincidences::test(const std::string& of, std::vector<Finding>& findings) c
     findings.push_back(
         {boost::math::cdf(boost::math::complement(law, static_cast<double>(pairs_ - 1))),
          fmt::format("{} pairs of numbers of {} coincide, {:.3g} expected", pairs_, of, expected)});
+}
+
+// Beyond a the density of |z| is f(t) ≤ (a + 1/a) exp((a² − t²)/2), so ∫ f² ≤ (a + 1/a)²/(2a).
+Finding coincidence_of_extremes(std::vector<double> extremes) {
+  constexpr double near = 1e-9, a = NormalLaw::extreme;
+  constexpr double squared_density = (a + 1 / a) * (a + 1 / a) / (2 * a);
+  std::ranges::sort(extremes);
+  std::int64_t pairs = 0;
+  for (std::size_t k = 0; k < extremes.size(); ++k)
+    for (std::size_t j = k + 1; j < extremes.size() && extremes[j] - extremes[k] < near; ++j)
+      ++pairs;
+  const auto n = static_cast<double>(extremes.size());
+  const double expected = n * n * near * squared_density;
+  Finding finding{1.0, fmt::format("{} pairs of {} coincide", pairs, extremes.size())};
+  if (pairs > 0)
+    finding.p = boost::math::cdf(boost::math::complement(
+        boost::math::poisson_distribution<>(expected), static_cast<double>(pairs - 1)));
+  return finding;
 }
 
 namespace {

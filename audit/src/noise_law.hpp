@@ -25,6 +25,9 @@ struct Finding {
 double two_sided(double z);
 /// Likewise of a sum of squares of `degrees` independent standard normal numbers.
 double two_sided_chi_squared(double value, std::int64_t degrees);
+/// Likewise of a sum of squares with this mean and variance, by the chi-squared law, scaled, that
+/// has them.
+double two_sided_squares(double value, double mean, double variance);
 /// Likewise of `count` successes among `trials` ≥ 1 of the given probability.
 double two_sided_binomial(std::int64_t count, std::int64_t trials, double probability);
 /// Bound of the probability that m places of n equally likely to be hit at most p each hold any
@@ -47,6 +50,9 @@ class NormalLaw {
   std::int64_t count() const { return count_; }
   double squares() const { return squares_; }
   std::int64_t beyond(std::size_t limit) const { return beyond_[limit]; }
+  static constexpr double extreme = 4.5;
+  /// Distances beyond `extreme`, the first few hundred.
+  const std::vector<double>& extremes() const { return extremes_; }
   /// Mean, variance, fourth moment, distribution, cells of equal probability, tails, largest.
   /// Appends at least one finding. \param of  "entry 3"
   void test(const std::string& of, std::vector<Finding>& findings) const;
@@ -56,7 +62,11 @@ class NormalLaw {
   double sum_ = 0, squares_ = 0, fourth_ = 0, largest_ = 0;
   std::array<std::int64_t, cells> in_cell_{};
   std::array<std::int64_t, limits.size()> beyond_{};
+  std::vector<double> extremes_;
 };
+
+/// Among numbers of which each is beyond NormalLaw::extreme, few should coincide.
+Finding coincidence_of_extremes(std::vector<double> extremes);
 
 /// Products of independent standard normal numbers. A number may be in two pairs, as in those of
 /// neighbours in a sequence.

@@ -150,7 +150,9 @@ class ReplayAttack {
   void attack(const Subject& subject, const Pair& pair, const std::string& where) {
     const Neighbour one(*subject.problem.records, pair.place, pair.one);
     const Neighbour two(*subject.problem.records, pair.place, pair.two);
-    const auto seed = (std::uint64_t{seed_} << 32) + static_cast<std::uint64_t>(result_.pairs);
+    // Apart from those of the statistical attack.
+    const auto seed =
+        (std::uint64_t{seed_} << 32) + (1U << 31) + static_cast<std::uint64_t>(result_.pairs);
     const Recorded first = record(subject, one, seed, bug_);
     const Replayed second = replay(subject, first, two, seed, bug_);
     result_.answers += std::ssize(second.answers);

@@ -179,6 +179,83 @@ class Scaled final : public Records {
   double factor_;
 };
 
+class Alike final : public Records {
+ public:
+  Alike(std::shared_ptr<const Records> record, Index size)
+      : record_(std::move(record)), size_(size) {}
+
+  Index size() const override { return size_; }
+  ClipReport add_gradients(const Point& point,
+                           Block block,
+                           const BatchView& batch,
+                           double limit,
+                           VectorRef out) const override {
+    return each(batch, [&] { return record_->add_gradients(point, block, alone, limit, out); });
+  }
+  ClipReport add_gradient_differences(const Point& point,
+                                      const Point& previous,
+                                      Block block,
+                                      const BatchView& batch,
+                                      double limit,
+                                      VectorRef out) const override {
+    return each(batch, [&] {
+      return record_->add_gradient_differences(point, previous, block, alone, limit, out);
+    });
+  }
+  ClipReport add_loss_differences(const Point& point,
+                                  const Point& centre,
+                                  const BatchView& batch,
+                                  double limit,
+                                  double& out) const override {
+    return each(batch,
+                [&] { return record_->add_loss_differences(point, centre, alone, limit, out); });
+  }
+  bool separable() const override { return record_->separable(); }
+  ClipReport add_coordinate_loss_differences(Index coordinate,
+                                             ConstVectorRef values,
+                                             double centre,
+                                             const BatchView& batch,
+                                             double limit,
+                                             VectorRef out) const override {
+    return each(batch, [&] {
+      return record_->add_coordinate_loss_differences(
+          coordinate, values, centre, alone, limit, out);
+    });
+  }
+  bool has_second_order() const override { return record_->has_second_order(); }
+  ClipReport add_hessian_products(const Point& point,
+                                  ConstVectorRef v,
+                                  const BatchView& batch,
+                                  double limit,
+                                  VectorRef out) const override {
+    return each(batch, [&] { return record_->add_hessian_products(point, v, alone, limit, out); });
+  }
+  ClipReport add_hessian_difference_products(const Point& point,
+                                             const Point& previous,
+                                             ConstVectorRef v,
+                                             const BatchView& batch,
+                                             double limit,
+                                             VectorRef out) const override {
+    return each(batch, [&] {
+      return record_->add_hessian_difference_products(point, previous, v, alone, limit, out);
+    });
+  }
+  std::unique_ptr<const Records> projected(const Matrix& map, double cap) const override {
+    return std::make_unique<Alike>(record_->projected(map, cap), size_);
+  }
+
+ private:
+  template <class Add>
+  static ClipReport each(const BatchView& batch, const Add& add) {
+    ClipReport report;
+    for (Index k = 0; k < batch.size(); ++k) report.merge(add());
+    return report;
+  }
+
+  std::shared_ptr<const Records> record_;
+  Index size_;
+};
+
 class Saturating final : public Records {
  public:
   Saturating(double size, Direction direction, bool separable, bool second_order, Index rank)
@@ -207,7 +284,7 @@ class Saturating final : public Records {
                                   double limit,
                                   double& out) const override {
     ClipReport report;
-    const double move = side(point.x) * length(limit);
+    const double move = (direction_ == Direction::outward ? -1.0 : side(point.x)) * length(limit);
     out += report.weigh(std::abs(move), limit) * move;
     return report;
   }
@@ -221,7 +298,8 @@ class Saturating final : public Records {
     ClipReport report;
     for (Index k = 0; k < out.size(); ++k) {
       const double most = limit * std::abs(values[k] - centre);
-      const double move = (values[k] < centre ? -1.0 : 1.0) * length(most);
+      const bool down = direction_ == Direction::outward || values[k] < centre;
+      const double move = (down ? -1.0 : 1.0) * length(most);
       out[k] += report.weigh(std::abs(move), most) * move;
     }
     return report;
@@ -293,6 +371,10 @@ std::shared_ptr<const Records> one_of(const Records& records, Index index) {
 
 std::shared_ptr<const Records> scaled(std::shared_ptr<const Records> record, double factor) {
   return std::make_shared<Scaled>(std::move(record), factor);
+}
+
+std::unique_ptr<const Records> alike(std::shared_ptr<const Records> record, Index size) {
+  return std::make_unique<Alike>(std::move(record), size);
 }
 
 std::shared_ptr<const Records> saturating(const Records& like, double size, Direction direction) {

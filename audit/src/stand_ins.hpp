@@ -18,6 +18,7 @@ enum class Direction {
   first,        ///< the first coordinate
   alternating,  ///< (1, …, 1) or its opposite, by a hash of the point
   seldom,       ///< (1, …, 1) at one point of eight, by a hash; zero elsewhere
+  outward,      ///< (1, …, 1), and the loss falls away from the centre to all sides
 };
 /// No record of the problem: whatever is asked, it answers `size` times the limit in one fixed
 /// direction, so that two of opposite sign move every answer by all that clipping allows. A size of
@@ -26,5 +27,7 @@ enum class Direction {
 std::shared_ptr<const Records> saturating(const Records& like,
                                           double size,
                                           Direction direction = Direction::diagonal);
+/// `size` records that are all alike.
+std::unique_ptr<const Records> alike(std::shared_ptr<const Records> record, Index size);
 
 }  // namespace dpsosp::audit

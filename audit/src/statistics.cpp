@@ -60,7 +60,8 @@ class Attack {
         bug_(bug),
         seed_(seed),
         one_(saturating(*subject.problem.records, 100.0)),
-        two_(saturating(*subject.problem.records, -100.0)) {
+        two_(saturating(*subject.problem.records, -100.0)),
+        others_(others_of(subject)) {
     place_ = dearest_place();
   }
 
@@ -120,7 +121,8 @@ class Attack {
   }
 
   Neighbour neighbour(bool one, Membership membership = Membership::as_drawn) const {
-    return {*subject_.problem.records, place_, one ? one_ : two_, membership};
+    const Records& others = others_ ? *others_ : *subject_.problem.records;
+    return {others, place_, one ? one_ : two_, membership};
   }
 
   Run run(bool on_one, std::uint64_t seed) const {
@@ -141,6 +143,21 @@ class Attack {
     return {score, std::move(recorded.transcript), charged_to(recorded.ledger, place_)};
   }
 
+  std::unique_ptr<const Records> others_of(const Subject& subject) const {
+    const Records& own = *subject.problem.records;
+    switch (subject.others) {
+      case Others::as_second:
+        return alike(two_, own.size());
+      case Others::silent:
+        return alike(saturating(own, 0.0), own.size());
+      case Others::outward:
+        return alike(saturating(own, 100.0, audit::Direction::outward), own.size());
+      case Others::own:
+        break;
+    }
+    return {};
+  }
+
   /// A record that pays most in a first run.
   Index dearest_place() const {
     const Recorded first = record(subject_, neighbour(true), 1, Plant::none);
@@ -159,6 +176,7 @@ class Attack {
   Plant bug_;
   std::uint32_t seed_;
   std::shared_ptr<const Records> one_, two_;
+  std::unique_ptr<const Records> others_;  ///< null: the problem's own
   Index place_ = 0;
 };
 
@@ -191,7 +209,7 @@ StatisticalAudit audit_statistics(std::string_view algorithm,
   StatisticalAudit audit{.algorithm = std::string(algorithm),
                          .instance = subject.name,
                          .runs = options.runs,
-                         .claimed = options.epsilon,
+                         .claimed = subject.claimed->epsilon,
                          .accounted = claim.epsilon(options.delta),
                          .audited = claim.audited_epsilon(rates, options.delta),
                          .direct = epsilon_of_rates(rates, options.delta),

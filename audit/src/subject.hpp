@@ -22,6 +22,14 @@ namespace dpsosp::audit {
 /// algorithms that claim no privacy
 std::unique_ptr<Algorithm> find_audited(std::string_view key);
 
+/// The records that are not exchanged, in the attack by likelihood ratios.
+enum class Others {
+  own,        ///< the problem's
+  as_second,  ///< all like the second data set's: a sample without the record then says most
+  silent,     ///< without effect
+  outward     ///< in favour of the candidates farthest out, between which the record decides
+};
+
 /// What is attacked: an algorithm with its parameters, and the data set of which one record is
 /// exchanged.
 struct Subject {
@@ -32,6 +40,7 @@ struct Subject {
   FilterRule rule;
   std::optional<PrivacyBudget> claimed;  ///< what the rule keeps; none where it was widened
   bool release = false;                  ///< with exact noise
+  Others others = Others::own;
   std::uint32_t stream = 0;  ///< of its random numbers, so that audits do not share their luck
 };
 

@@ -30,6 +30,12 @@ bool same(const LedgerEntry& a, const LedgerEntry& b) {
   return key(a) == key(b);
 }
 
+/// Whether what is released is the answer and noise; else it is what the noise made of it.
+bool adds_noise(Kind kind) {
+  return kind == Kind::vector || kind == Kind::matrix || kind == Kind::prefix ||
+         kind == Kind::scalar;
+}
+
 std::string_view name_of(Kind kind) {
   switch (kind) {
     case Kind::vector:
@@ -117,17 +123,18 @@ void Replayer::answer(const AuditedAnswer& what, VectorRef value) {
   if (charge_difference_.empty() && !std::ranges::equal(e.charges, charges, same))
     charge_difference_ = fmt::format("{}: another charge", place_of(recorded_, k));
   answers.emplace_back(value);
-  value = e.answer;  // of no effect on an exact one
+  if (!adds_noise(what.kind)) value = e.answer;
 }
 
 void Replayer::noisy(VectorRef value) {
   if (!difference_.empty() || answers.empty()) return;
   const std::size_t k = answers.size() - 1;
   const Exchange& e = recorded_[k];
-  if (e.what.exact) {
-    // The same words draw the same noise, whatever the records are.
-    const double off = ((value - answers[k]) - (e.noisy - e.answer)).lpNorm<Eigen::Infinity>();
-    if (!(off <= 1e-9 * e.what.deviation))
+  if (adds_noise(e.what.kind)) {
+    // The same words draw the same noise, whatever the records answer.
+    const Vector off = (value - answers[k]) - (e.noisy - e.answer);
+    const double rounding = 1e-13 * (1.0 + answers[k].norm() + e.answer.norm());
+    if (!(off.lpNorm<Eigen::Infinity>() <= 1e-9 * e.what.deviation + rounding))
       difference_ = fmt::format("{}: other noise is drawn", place_of(recorded_, k));
     value = e.noisy;
     return;

@@ -156,6 +156,44 @@ TEST(BatchCheck, DetectsWrongFixedSizeSampling) {
   EXPECT_NE(after(20, 10, drawn_once), "");
 }
 
+TEST(BatchCheck, RejectsSoundBatchesNoMoreOftenThanStated) {
+  constexpr int experiments = 20'000;
+  constexpr double level = 1e-3;
+  const auto coins = [](double rate) {
+    return [rate](int, Stream& s) {
+      std::vector<Index> members;
+      for (Index i = 0; i < 16; ++i)
+        if (s.uniform() < rate) members.push_back(i);
+      return members;
+    };
+  };
+  const auto rejected = [&](const BatchPolicy& policy, const Event& event, int batches, auto draw) {
+    std::map<std::string, int> often;
+    for (int k = 0; k < experiments; ++k) {
+      const auto check = after_batches(1, batches, 16, policy, event, [&](int batch, Stream&) {
+        Stream own({.seed = static_cast<std::uint64_t>(k), .run = 77});
+        own = own.child(static_cast<std::uint64_t>(batch));
+        return draw(batch, own);
+      });
+      for (const Finding& finding : check.findings())
+        often[finding.what.substr(0, 20)] += finding.p < level ? 1 : 0;
+    }
+    int most = 0;
+    for (const auto& [what, times] : often) most = std::max(most, times);
+    return most;
+  };
+  // Findings of one kind that share their first words are two at most; 20 expected of each.
+  EXPECT_LE(rejected(BatchPolicy::poisson(0.5), PoissonGaussianEvent{0.5, 1.0}, 10, coins(0.5)),
+            80);
+  EXPECT_LE(rejected(BatchPolicy::poisson(0.1), PoissonGaussianEvent{0.1, 1.0}, 40, coins(0.1)),
+            80);
+  EXPECT_LE(rejected(BatchPolicy::sample(8),
+                     FixedSizeGaussianEvent{0.5, 1.0, {}},
+                     10,
+                     [](int, Stream& s) { return s.subset(16, 8); }),
+            80);
+}
+
 TEST(BatchCheck, DetectsWrongPoissonSampling) {
   const auto after = [](double rate, const auto& draw) {
     return after_batches(

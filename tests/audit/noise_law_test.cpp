@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <map>
 #include <numbers>
 
 #include <gtest/gtest.h>
 
+#include "dpsosp/audit/audit.hpp"
 #include "dpsosp/core/stream.hpp"
 
 namespace dpsosp::audit::noise_law_test {
@@ -155,6 +157,44 @@ INSTANTIATE_TEST_SUITE_P(
           name, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; }, '_');
       return name;
     });
+
+// As many as a quick audit sees; single algorithms have too few to tell.
+TEST(PooledTails, DetectClampsAtFourAndFiveDeviationsAndPassSoundNoise) {
+  const double none = std::numeric_limits<double>::infinity();
+  std::map<double, NoiseNumbers> numbers{{4.0, {}}, {5.0, {}}, {none, {}}};
+  Stream stream = stream_of(7);
+  Vector block(1 << 16);
+  for (int k = 0; k < 900; ++k) {
+    stream.fill_normal(1.0, block);
+    for (auto& [clamp, all] : numbers) {
+      all.count += block.size();
+      for (const double z : block) {
+        const double size = std::min(std::abs(z), clamp);
+        for (std::size_t limit = 0; limit < all.beyond.size(); ++limit)
+          all.beyond[limit] += size > NormalLaw::limits[limit] ? 1 : 0;
+      }
+    }
+  }
+  const auto failed = [&](double clamp) {
+    return std::ranges::count(pooled_tails(numbers.at(clamp)), false, &CheckLine::passed);
+  };
+  EXPECT_EQ(failed(none), 0);
+  EXPECT_EQ(failed(5.0), 1);
+  EXPECT_EQ(failed(4.0), 2);
+}
+
+TEST(ExtremeNumbers, CoincideWhereNoiseIsClamped) {
+  std::vector<double> sound, clamped;
+  Stream stream({.seed = 5});
+  for (int k = 0; k < 400; ++k) {
+    const double z = -normal_lower_quantile(two_sided(NormalLaw::extreme) / 2 * stream.uniform());
+    sound.push_back(z);
+    clamped.push_back(std::min(z, 5.0 * (1 + 1e-16 * stream.normal())));
+  }
+  EXPECT_GT(coincidence_of_extremes(sound).p, 1e-3);
+  EXPECT_LT(coincidence_of_extremes(clamped).p, 1e-100);
+  EXPECT_EQ(coincidence_of_extremes({}).p, 1.0);
+}
 
 }  // namespace
 }  // namespace dpsosp::audit::noise_law_test

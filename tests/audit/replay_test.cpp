@@ -89,22 +89,38 @@ TEST(Replay, RunsDivergeWithoutFrozenReleases) {
   EXPECT_FALSE(run(100.0).shown == run(-100.0).shown);
 }
 
+void expect_same_run_without_audit(const Subject& subject) {
+  const Neighbour records(*subject.problem.records, 0, one_of(*subject.problem.records, 0));
+  const Recorded audited = record(subject, records, 5, Plant::none);
+  Curator curator(subject.problem.facts, records, subject.rule, {.seed = 5, .run = subject.stream});
+  struct Quiet final : Observer {
+    void iterate(Index, ConstVectorRef) override {}
+  } quiet;
+  const Outcome outcome = subject.algorithm->run(curator, stream_of(subject, 5), quiet);
+  const auto point = audited.shown.result.at("point").get<std::vector<double>>();
+  EXPECT_TRUE(std::ranges::equal(outcome.point, point)) << subject.name;
+  EXPECT_EQ(curator.ledger().queries(), audited.ledger.queries());
+  EXPECT_EQ(curator.label(), PrivacyLabel::enforced);
+}
+
 /// The curator that anybody uses answers as the audited one: an auditor that only looks changes no
 /// bit.
 TEST(AuditedCurator, AnswersAsPlainCurator) {
-  for (const Subject& subject : replay_subjects("ganesh-2023/stochastic-spider")) {
-    const Neighbour records(*subject.problem.records, 0, one_of(*subject.problem.records, 0));
-    const Recorded audited = record(subject, records, 5, Plant::none);
-    Curator curator(
-        subject.problem.facts, records, subject.rule, {.seed = 5, .run = subject.stream});
-    struct Quiet final : Observer {
-      void iterate(Index, ConstVectorRef) override {}
-    } quiet;
-    const Outcome outcome = subject.algorithm->run(curator, stream_of(subject, 5), quiet);
-    const auto point = audited.shown.result.at("point").get<std::vector<double>>();
-    EXPECT_TRUE(std::ranges::equal(outcome.point, point)) << subject.name;
-    EXPECT_EQ(curator.ledger().queries(), audited.ledger.queries());
-    EXPECT_EQ(curator.label(), PrivacyLabel::enforced);
+  for (const Subject& subject : replay_subjects("ganesh-2023/stochastic-spider"))
+    expect_same_run_without_audit(subject);
+}
+
+TEST(AuditedCurator, AnswersAsPlainCuratorInEveryDimension) {
+  for (const Index d : {1, 31, 32, 40, 300, 1000}) {
+    Subject subject;
+    subject.name = std::to_string(d);
+    subject.problem = find_problem("double-well")->make({.records = 40, .dimension = d, .seed = 3});
+    subject.algorithm = find_audited("wang-ye-xu-2017/dp-gd");
+    subject.rule =
+        subject.algorithm
+            ->schedule(Schedule::practical, subject.problem.facts, {1, 1e-6}, Calibrator::cks)
+            .rule;
+    expect_same_run_without_audit(subject);
   }
 }
 

@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cmath>
 #include <limits>
 #include <memory>
 #include <numbers>
+#include <system_error>
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -261,6 +263,64 @@ TEST(Release, ThrowingLeafLeavesTreeUnchanged) {
   EXPECT_EQ(tree.leaves(), 1);
   EXPECT_TRUE(out.allFinite());
   EXPECT_LT(out.norm(), 1 + 0.25 * 6);
+}
+
+/// The system's generator may fail.
+class FailingWords final : public WordSource {
+ public:
+  explicit FailingWords(int words) : left_(words) {}
+  std::uint64_t bits() override {
+    if (left_-- == 0) throw std::system_error(EIO, std::generic_category(), "getrandom");
+    return words_.bits();
+  }
+
+ private:
+  int left_;
+  StreamWords words_{1};
+};
+
+TEST(Release, FailingEntropyReleasesNothingAndIsPaidFor) {
+  Stream stream({.seed = 11});
+  for (const int words : {0, 1, 5, 9}) {
+    PublicFacts facts = facts_of(20);
+    const ListRecords records(random_data(20, 1.0, stream), d);
+    ReleaseCurator curator(
+        facts, records, zcdp_rule(1.0), {.seed = 1}, std::make_unique<FailingWords>(words));
+    const Batch batch = curator.draw(BatchPolicy::all());
+    const double untouched = 17.5;
+    Vector out = Vector::Constant(d, untouched);
+    const Places at;
+    EXPECT_THROW(
+        curator.gradient(at.to(), batch, {1.0, Noise::sensitivity_ratio(2.0), Block::x}, out),
+        std::system_error);
+    EXPECT_EQ(out, Vector::Constant(d, untouched)) << words;
+    EXPECT_EQ(curator.ledger().queries(), 1) << "a failure may tell how many words were drawn";
+    EXPECT_LT(curator.remaining().share, 1.0);
+  }
+}
+
+TEST(Release, RejectsDeviationsBeyondTheLattice) {
+  Stream stream({.seed = 12});
+  for (const double noise : {1e-260, 1e260}) {
+    ReleaseHouse house(random_data(5, 1.0, stream), 1, {.seed = 1}, zcdp_rule(1e300));
+    const double limit = noise < 1 ? 1e-260 : 1e260;
+    EXPECT_THROW(ask_all(house, Kind::gradient, {limit, Noise::sensitivity_ratio(1.0)}), InputError)
+        << noise;
+  }
+}
+
+TEST(Release, RejectsSimulatedRecords) {
+  const auto family = find_problem("double-well");
+  Fields fields = family->fields();
+  set_field(fields, "double-well", "sampling", "stream");
+  const Problem problem = family->make({.records = 1'000'000, .dimension = 3});
+  ASSERT_TRUE(problem.records->simulated());
+  EXPECT_THROW(ReleaseCurator(problem.facts,
+                              *problem.records,
+                              zcdp_rule(1.0),
+                              {.seed = 1},
+                              std::make_unique<StreamWords>(1)),
+               InputError);
 }
 
 TEST(Release, MergesEqualQueriesInLedger) {

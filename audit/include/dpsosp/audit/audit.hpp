@@ -22,7 +22,13 @@ namespace dpsosp {
 struct NoiseNumbers {
   std::int64_t count = 0;
   std::array<std::int64_t, 4> beyond{};  ///< 3, 4, 5 and 6 deviations, on either side
+  std::vector<double> extremes;          ///< distances beyond 4.5, the first few hundred
+  void add(const NoiseNumbers& other);
 };
+
+/// The tails of all numbers of an audit together: single algorithms have too few. Each line fails
+/// by chance with probability at most 1e-6.
+std::vector<CheckLine> pooled_tails(const NoiseNumbers& all);
 
 /// Record and replay: a run on one data set, and the same run on the other with every released
 /// value replaced by that of the first. Noise, choices and secret batches are tested for goodness
@@ -55,8 +61,8 @@ struct ReplayOptions {
 ReplayAudit audit_replay(std::string_view algorithm, const ReplayOptions& options = {});
 
 struct StatisticalOptions {
-  Index runs = 2000;  ///< on each of the two data sets, ≥ 8
-  double epsilon = 8;
+  Index runs = 2000;   ///< on each of the two data sets, ≥ 8
+  double epsilon = 8;  ///< less where the instance says so: runs cannot contradict a large pure one
   double delta = 1e-6;
   double confidence = 0.999;
   bool power = true;  ///< measure it, which doubles the time
@@ -124,6 +130,8 @@ struct AuditJobs {
   std::vector<nlohmann::json> plants;
 
   std::vector<nlohmann::json> all() const;
+  /// Of the results of both attacks on an algorithm.
+  static NoiseNumbers noise_of(const nlohmann::json& replay, const nlohmann::json& statistics);
 };
 AuditJobs audit_jobs(const Study& study, std::uint32_t seed = 0);
 /// \param runs  of the statistical attack; 0: those of the scale
