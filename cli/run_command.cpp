@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <iostream>
+#include <optional>
 
 #include <fmt/format.h>
 #include <tbb/global_control.h>
@@ -52,7 +53,12 @@ po::options_description run_options() {
                                                             "print the trace too (with --json)")(
       "release",
       "draw exact noise from the system's entropy; the seed then decides only public random "
-      "choices. Prints only what may be published; no two releases are the same");
+      "choices. Prints only what may be published; no two releases are the same")(
+      "isolated",
+      "make the algorithm's steps in a process that can reach neither the records nor the seed; "
+      "the result is the same")("program",
+                                po::value<std::string>(),
+                                "a program in place of --algorithm, isolated; docs/isolation.md");
   return options;
 }
 
@@ -198,7 +204,16 @@ int run_command(const Arguments& arguments) {
     return 0;
   }
   RunSpec spec;
-  spec.algorithm = required(map, "run", "algorithm");
+  std::optional<Isolation> isolation;
+  if (map.count("isolated") != 0) isolation.emplace();
+  if (map.count("program") != 0) {
+    if (map.count("algorithm") != 0)
+      throw InputError("run: --program with --algorithm; the program is the algorithm");
+    isolation = Isolation{.program = map["program"].as<std::string>(), .starter = {}};
+    spec.algorithm = program_key(isolation->program);
+  } else {
+    spec.algorithm = required(map, "run", "algorithm");
+  }
   read_instance(map, "run", spec);
   spec.epsilon = real(map, "run", "epsilon", "a number > 0");
   spec.delta = real(map, "run", "delta", "a number in (0, 1)");
@@ -217,10 +232,10 @@ int run_command(const Arguments& arguments) {
   const RunDescription description = describe(spec);
   const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
   if (release) {
-    print(compute_release(description), description, as_json);
+    print(compute_release(description, isolation), description, as_json);
     return 0;
   }
-  RunResult result = compute_run(description);
+  RunResult result = compute_run(description, isolation);
   if (map.count("trace") == 0) result.trace.reset();
   print(result, description, as_json);
   return 0;

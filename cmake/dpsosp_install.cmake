@@ -13,7 +13,7 @@ foreach(module ${modules})
   install(TARGETS ${module} EXPORT ${export}
     FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/dpsosp/${module})
 endforeach()
-install(TARGETS dpsosp)
+install(TARGETS dpsosp dpsosp-guest)
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/dpsosp)
 foreach(export dpsospTargets dpsospExperimentsTargets)
   install(EXPORT ${export} NAMESPACE dpsosp:: DESTINATION ${package})

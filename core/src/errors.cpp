@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "dpsosp/core/utf8.hpp"
+
 namespace dpsosp {
 namespace {
 
@@ -25,18 +27,20 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-std::string on_one_line(const std::string& text) {
+std::string on_one_line(std::string_view text) {
   std::string line;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '\n')
+  while (!text.empty()) {
+    const auto byte = static_cast<unsigned char>(text.front());
+    const std::size_t size = utf8_character(text);
+    if (text.front() == '\n')
       line += "\\n";
-    else if (c == '\t')
+    else if (text.front() == '\t')
       line += "\\t";
-    else if (byte < 0x20 || byte == 0x7f)
+    else if (byte < 0x20 || byte == 0x7f || size == 0)
       line += fmt::format("\\x{:02x}", byte);
     else
-      line += c;
+      line += text.substr(0, size);
+    text.remove_prefix(std::max<std::size_t>(size, 1));
   }
   return line;
 }

@@ -9,6 +9,7 @@
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/evaluator/trace.hpp"
 #include "dpsosp/experiments/runner.hpp"
+#include "dpsosp/isolation/guest_process.hpp"
 #include "dpsosp/privacy/release_curator.hpp"
 #include "dpsosp/privacy/unsound_curator.hpp"
 #include "run_parts.hpp"
@@ -68,19 +69,34 @@ class Blind final : public Observer {
   void iterate(Index /*t*/, ConstVectorRef /*x*/) override {}
 };
 
-Outcome run_algorithm(const Setup& s, Curator& curator, StreamKey key, Observer& observer) {
-  key.purpose = Purpose::algorithm;
+/// \param isolated  whoever wrote the guest, the reason of a failure says what was spent
+Outcome run_algorithm(const Setup& s,
+                      Curator& curator,
+                      double delta,
+                      const StreamKey& key,
+                      Observer& observer,
+                      bool isolated) {
+  const auto failed = [&](const std::string& reason) {
+    if (!isolated) return RunFailed(reason);
+    const Ledger ledger = curator.ledger();
+    return RunFailed(fmt::format("{}; {} queries had spent epsilon {:.6g} at delta {:.6g}",
+                                 reason,
+                                 ledger.queries(),
+                                 ledger.spent(delta).epsilon,
+                                 delta));
+  };
   Outcome outcome;
   try {
-    outcome = s.algorithm->run(curator, Stream::sealed(key), observer);
+    outcome = s.actor->run(curator, key, observer);
+  } catch (const GuestFailed& e) {
+    throw failed(e.what());
   } catch (const InputError& e) {
     // The first query refuses what was asked for; a later one, where the run has come to.
-    if (curator.ledger().queries() <= 1) throw;
-    throw RunFailed(e.what());
+    if (curator.ledger().queries() <= (isolated ? 0 : 1)) throw;
+    throw failed(e.what());
   }
   if (outcome.status == Status::not_finite)
-    throw RunFailed(
-        fmt::format("not_finite: an iterate is not finite after {} steps", outcome.steps));
+    throw failed(fmt::format("not_finite: an iterate is not finite after {} steps", outcome.steps));
   return outcome;
 }
 
@@ -106,8 +122,8 @@ std::vector<double> entries_of(const Vector& point) { return {point.begin(), poi
 
 }  // namespace
 
-RunResult compute_run(const RunDescription& d) {
-  const Setup s = set_up(d);
+RunResult compute_run(const RunDescription& d, const std::optional<Isolation>& isolation) {
+  const Setup s = set_up(d, isolation);
   const PublicFacts& facts = s.problem.facts;
   const Objective& objective = s.problem.objective();
   ClipLog log;
@@ -117,7 +133,7 @@ RunResult compute_run(const RunDescription& d) {
   plan.uniform = std::max<Index>(2, d.observations);
   plan.per_decade = 0;
   Recorder recorder(plan, facts.dimension);
-  const Outcome outcome = run_algorithm(s, curator, key, recorder);
+  const Outcome outcome = run_algorithm(s, curator, d.delta, key, recorder, isolation.has_value());
 
   RunResult r;
   r.algorithm = algorithm_result(s, outcome, curator.ledger());
@@ -149,8 +165,8 @@ RunResult compute_run(const RunDescription& d) {
   return r;
 }
 
-Release compute_release(const RunDescription& d) {
-  const Setup s = set_up(d);
+Release compute_release(const RunDescription& d, const std::optional<Isolation>& isolation) {
+  const Setup s = set_up(d, isolation);
   if (d.door != Door::enforced)
     throw InputError(fmt::format("release: {} needs the door `{}`, which does not enforce privacy",
                                  d.algorithm,
@@ -162,7 +178,7 @@ Release compute_release(const RunDescription& d) {
   Blind unseen;
   const Outcome outcome = [&] {
     try {
-      return run_algorithm(s, curator, key, unseen);
+      return run_algorithm(s, curator, d.delta, key, unseen, isolation.has_value());
     } catch (const RunFailed& e) {
       throw RunFailed(
           fmt::format("{} (after {} queries; their privacy cost is spent although nothing "

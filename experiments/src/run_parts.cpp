@@ -42,7 +42,7 @@ AlgorithmResult algorithm_result(const Setup& s, const Outcome& outcome, const L
           .steps = outcome.steps,
           .counts = outcome.counts,
           .records_used = records_used(ledger),
-          .parameters = values_of(s.algorithm->fields())};
+          .parameters = s.actor->parameters()};
 }
 
 ScheduleResult schedule_result(const Scheduled& scheduled) {

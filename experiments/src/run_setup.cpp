@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <fstream>
+#include <sstream>
 #include <string_view>
 #include <utility>
 
@@ -13,7 +15,7 @@
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/experiments/run_json.hpp"
 #include "dpsosp/experiments/run_key.hpp"
-#include "dpsosp/privacy/accounting/advanced_composition.hpp"
+#include "sha256.hpp"
 
 namespace dpsosp {
 namespace {
@@ -71,82 +73,12 @@ std::map<std::string, std::string> changed_settings(ProblemFamily& family, Told 
   return changed;
 }
 
-void apply_settings(Algorithm& algorithm, const std::map<std::string, std::string>& settings) {
-  Fields fields = algorithm.fields();
-  for (const auto& [key, text] : settings) set_field(fields, algorithm.card().key, key, text);
-}
-
-/// Takes back what a schedule promises where its premises do not hold.
-void qualify(Scheduled& scheduled, bool overruled, const PublicFacts& facts) {
-  if (overruled) {
-    scheduled.utility = Utility::heuristic;
-    scheduled.alpha = 0.0;
-    scheduled.bound_failure = 0.0;
-    scheduled.note = "settings overrule the schedule: nothing is promised";
-    return;
-  }
-  const bool estimated = std::ranges::any_of(
-      facts.constants.all(), [](const auto& c) { return c.second.origin == Origin::estimated; });
-  if (!estimated) return;
-  scheduled.bound_failure = 0.0;
-  if (scheduled.utility == Utility::proved || scheduled.utility == Utility::repaired)
-    scheduled.utility = Utility::heuristic;
-  scheduled.add_note("constants of the problem are estimates");
-}
-
-/// Schedule, settings and noise of an algorithm on a problem.
-Scheduled prepare(Algorithm& algorithm, const RunDescription& d, const PublicFacts& facts) {
-  const PrivacyBudget budget{d.epsilon, d.delta};
-  algorithm.set_variant(d.variant);
-  apply_settings(algorithm, d.settings);
-  if (d.noise == NoiseRule::schedule) {
-    // Settings decide what a schedule plans for (the release of the dual, streams), so they come
-    // first; and they overrule its numbers, so they come again.
-    Scheduled scheduled = algorithm.schedule(d.schedule, facts, budget, d.calibrator);
-    const auto planned = values_of(algorithm.fields());
-    apply_settings(algorithm, d.settings);
-    algorithm.check(facts);
-    const bool told = std::ranges::any_of(
-        d.problem_settings, [](const auto& item) { return item.first.starts_with(Told::prefix); });
-    qualify(scheduled, told || values_of(algorithm.fields()) != planned, facts);
-    return scheduled;
-  }
-  algorithm.check(facts);
-  Scheduled scheduled;
-  scheduled.note = "settings of the exhibit, no schedule";
-  if (d.noise == NoiseRule::none) return scheduled;
-  const auto plan = algorithm.plan(facts);
-  if (d.noise == NoiseRule::calibrated) {
-    const CalibratedNoise noise = calibrate_common_noise(plan, facts.records, budget, d.calibrator);
-    algorithm.set_common_noise(noise.sensitivity_ratio);
-    scheduled.rule = noise.rule;
-    return scheduled;
-  }
-  std::int64_t queries = d.noise_queries;
-  if (queries == 0)
-    for (const PlannedQuery& q : plan) queries += q.count;
-  algorithm.set_common_noise(advanced_noise_multiplier(budget.epsilon, budget.delta, queries));
-  scheduled.rule = filter_rule(budget, d.calibrator);
-  return scheduled;
-}
-
 /// What the algorithm of a run is told of the problem's facts.
 PublicFacts facts_told(const RunDescription& d, const PublicFacts& facts) {
   return facts_told(facts, told_of(d.problem, d.problem_settings));
 }
 
-Scheduled prepare_on(Algorithm& algorithm, const RunDescription& d, const PublicFacts& facts) {
-  try {
-    return prepare(algorithm, d, facts);
-  } catch (const MissingConstant& missing) {
-    throw InputError(
-        fmt::format("{}: problem {} states no `{}`; choose a problem that does, or set the "
-                    "parameters and a noise rule by hand",
-                    algorithm.card().key,
-                    d.problem,
-                    missing.name()));
-  }
-}
+constexpr std::string_view program_prefix = "program:";
 
 /// What answers the run that is asked for.
 Door door_for(const RunSpec& spec, const AlgorithmCard& card) {
@@ -180,13 +112,26 @@ InstanceSpec instance_of(const RunSpec& spec, const ProblemFamily& family) {
           .data_seed = spec.data_seed};
 }
 
-Setup set_up(const RunDescription& d) {
+Preparation preparation_of(const RunDescription& d) {
+  return {.budget = {d.epsilon, d.delta},
+          .calibrator = d.calibrator,
+          .variant = d.variant,
+          .schedule = d.schedule,
+          .noise = d.noise,
+          .noise_queries = d.noise_queries,
+          .settings = d.settings,
+          .facts_changed = std::ranges::any_of(d.problem_settings, [](const auto& item) {
+            return item.first.starts_with(Told::prefix);
+          })};
+}
+
+Setup set_up(const RunDescription& d, const std::optional<Isolation>& isolation) {
   Setup s;
+  s.actor = make_actor(d, isolation);
   const auto family = make_family(d.problem, d.problem_settings);
   s.problem = family->make(instance_of(d, *family));
   s.told = facts_told(d, s.problem.facts);
-  s.algorithm = find_algorithm(d.algorithm);
-  s.scheduled = prepare_on(*s.algorithm, d, s.told);
+  s.scheduled = s.actor->prepare(s.told);
   return s;
 }
 
@@ -200,18 +145,30 @@ StreamKey key_of(const RunDescription& d) {
           .path = std::stoull(hash.substr(8, 16), nullptr, 16)};
 }
 
+std::string program_key(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream bytes;
+  bytes << file.rdbuf();
+  if (!file) throw InputError(fmt::format("run: program {} cannot be read", path));
+  return fmt::format("{}{}", program_prefix, sha256(bytes.str()));
+}
+
 RunDescription describe(const RunSpec& spec) {
   const auto family = make_family(spec.problem, spec.problem_settings);
-  const auto algorithm = find_algorithm(spec.algorithm);
+  AlgorithmCard card;  // of a program, of which nothing is known
+  if (!spec.algorithm.starts_with(program_prefix)) {
+    const auto algorithm = find_algorithm(spec.algorithm);
+    apply_settings(*algorithm, spec.settings);
+    card = algorithm->card();
+  }
   check(PrivacyBudget{spec.epsilon, spec.delta});
   if (spec.observations != 0 && spec.observations < 2)
     reject("run", "observations", static_cast<double>(spec.observations), "0 or at least 2");
-  apply_settings(*algorithm, spec.settings);
   RunDescription d{spec};
-  d.door = door_for(spec, algorithm->card());
+  d.door = door_for(spec, card);
   d.problem_settings = changed_settings(*family, told_of(spec.problem, spec.problem_settings));
   d.records = instance_of(spec, *family).records;
-  d.algorithm_numbers_version = algorithm->card().numbers_version;
+  d.algorithm_numbers_version = card.numbers_version;
   d.problem_numbers_version = family->numbers_version();
   check_records(d.problem, d.records);
   return d;
@@ -220,7 +177,7 @@ RunDescription describe(const RunSpec& spec) {
 std::map<std::string, std::string> scheduled_parameters(const RunDescription& d) {
   const auto family = make_family(d.problem, d.problem_settings);
   const auto algorithm = find_algorithm(d.algorithm);
-  prepare_on(*algorithm, d, facts_told(d, family->facts(instance_of(d, *family))));
+  prepare(*algorithm, preparation_of(d), facts_told(d, family->facts(instance_of(d, *family))));
   return values_of(algorithm->fields());
 }
 

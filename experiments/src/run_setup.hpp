@@ -3,9 +3,10 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
-#include "dpsosp/algorithms/algorithm.hpp"
+#include "actor.hpp"
 #include "dpsosp/core/stream.hpp"
 #include "dpsosp/experiments/run.hpp"
 #include "dpsosp/problems/problem.hpp"
@@ -16,12 +17,12 @@ namespace dpsosp {
 struct Setup {
   Problem problem;
   PublicFacts told;  ///< what the algorithm sees
-  std::unique_ptr<Algorithm> algorithm;
+  std::unique_ptr<Actor> actor;
   Scheduled scheduled;
 };
 
 /// \throws InputError
-Setup set_up(const RunDescription& description);
+Setup set_up(const RunDescription& description, const std::optional<Isolation>& isolation);
 
 /// The random numbers of a run: those of its seed and its description. Controls (records exchanged,
 /// no data, no noise) keep them, so that they differ from the run in that alone.

@@ -5,8 +5,11 @@
 #include <limits>
 #include <variant>
 
+#include <fmt/format.h>
+
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/privacy/accounting/calibration.hpp"
+#include "dpsosp/privacy/accounting/filter.hpp"
 #include "dpsosp/privacy/accounting/gaussian.hpp"
 #include "dpsosp/privacy/accounting/renyi.hpp"
 #include "dpsosp/privacy/query.hpp"
@@ -79,6 +82,23 @@ FilterRule filter_rule(const PrivacyBudget& whole,
       budget.epsilon - std::log1p(-1.0 / a) + std::log(budget.delta * a) / (a - 1.0);
   if (!(capacity > 0)) reject("calibrator rdp", "order", a, "an order that leaves a budget");
   return {calibrator, order, capacity, pure_epsilon, failures, whole.epsilon};
+}
+
+void check(const FilterRule& rule, const PrivacyBudget& budget) {
+  const auto expect = [](std::string_view name, double value, double most) {
+    constexpr double rounding = 1e-12;
+    if (!(value >= 0 && value <= most * (1 + rounding)))
+      reject("filter rule", name, value, fmt::format("in [0, {:.17g}], the budget", most));
+  };
+  check(budget);
+  const double both = 1.0 + std::exp(budget.epsilon);
+  expect("pure_capacity", rule.pure_capacity, budget.epsilon);
+  expect("alone_epsilon", rule.alone_epsilon, budget.epsilon);
+  expect("delta_extra", rule.delta_extra, budget.delta / both);
+  if (rule.capacity == 0) return;
+  const FilterRule whole =
+      filter_rule(budget, rule.calibrator, rule.order, rule.pure_capacity, rule.delta_extra * both);
+  expect("capacity", rule.capacity, whole.capacity);
 }
 
 double FilterRule::charge(const Event& event) const {

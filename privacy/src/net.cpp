@@ -40,7 +40,8 @@ Net Net::box(const Vector& centre, double half_width, double radius) {
   const double root_d = std::sqrt(static_cast<double>(centre.size()));
   // A count that is whole but for rounding is that whole number.
   const Index m = to_count(std::ceil(half_width * root_d / radius * (1 - 1e-12)));
-  return {centre, half_width, half_width * root_d, m, 2 * half_width / static_cast<double>(m)};
+  return {
+      centre, half_width, half_width * root_d, radius, m, 2 * half_width / static_cast<double>(m)};
 }
 
 Net Net::ball(const Vector& centre, double ball_radius, double radius) {
@@ -48,7 +49,7 @@ Net Net::ball(const Vector& centre, double ball_radius, double radius) {
   expect_positive("radius", radius);
   const double spacing = 2 * radius / std::sqrt(static_cast<double>(centre.size()));
   const Index each_side = to_count(std::floor((ball_radius + radius) / spacing) + 1) - 1;
-  return {centre, -1.0, ball_radius, 2 * each_side + 1, spacing};
+  return {centre, -1.0, ball_radius, radius, 2 * each_side + 1, spacing};
 }
 
 Net Net::of(const Domain& domain, Index dimension, double radius) {

@@ -2,9 +2,12 @@
 #include "dpsosp/core/errors.hpp"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "dpsosp/core/utf8.hpp"
 
 namespace dpsosp::errors_test {
 namespace {
@@ -32,6 +35,23 @@ TEST(Errors, ReportsBadValueWithPlaceNameAndConstraint) {
 TEST(Errors, EscapesControlCharactersInMessages) {
   EXPECT_EQ(message_of([] { throw InputError("a\nb\tc\r\x1b[1m\x7f ε"); }),
             "a\\nb\\tc\\x0d\\x1b[1m\\x7f ε");
+}
+
+TEST(Errors, EscapesBytesThatAreNoUtf8) {
+  EXPECT_EQ(message_of([] { throw InputError("a\xff\xc3\xa9\xc3"); }), "a\\xff\xc3\xa9\\xc3");
+  for (const std::string_view good :
+       {"", "abc", "\xc2\x80", "\xe0\xa0\x80", "\xed\x9f\xbf", "\xf4\x8f\xbf\xbf"})
+    EXPECT_TRUE(is_utf8(good)) << good;
+  // Cut off, alone, overlong, surrogates, beyond U+10FFFF.
+  for (const std::string_view bad : {"\xc2",
+                                     "\x80",
+                                     "\xc1\xbf",
+                                     "\xe0\x9f\xbf",
+                                     "\xed\xa0\x80",
+                                     "\xf0\x8f\xbf\xbf",
+                                     "\xf4\x90\x80\x80",
+                                     "\xe2\x82"})
+    EXPECT_FALSE(is_utf8(bad));
 }
 
 TEST(Errors, ReturnsEmptyNearestNameWithoutCandidates) { EXPECT_EQ(nearest("x", {}), ""); }

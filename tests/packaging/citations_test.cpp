@@ -35,6 +35,7 @@ std::vector<fs::path> sources() {
                              "experiments",
                              "checks",
                              "audit",
+                             "isolation",
                              "reproductions",
                              "cli",
                              "benchmarks"})
@@ -110,9 +111,6 @@ Notes notes_of(const std::string& markdown) {
   return notes;
 }
 
-const std::string keys =
-    "ganesh-2023|avdiukhin-2024|lowy-2024|liu-talwar-2025|xu-2026|baselines|privacy-accounting";
-
 /// Every page of docs/papers, by its key.
 std::map<std::string, Notes> all_notes() {
   std::map<std::string, Notes> notes;
@@ -121,6 +119,13 @@ std::map<std::string, Notes> all_notes() {
     notes[entry.path().stem().string()] = notes_of(read(entry.path()));
   return notes;
 }
+
+/// The keys of all pages, as alternatives of a regular expression.
+const std::string keys = [] {
+  std::string all;
+  for (const auto& [key, notes] : all_notes()) all += (all.empty() ? "" : "|") + key;
+  return all;
+}();
 
 /// What a text cites that does not exist: "KEY notes, 3.1 and 3.2", "KEY, Algorithm 2, line 9".
 std::vector<std::string> unresolved(const std::string& text,
@@ -181,7 +186,7 @@ TEST(Citations, EverySourceIsAPaperItsNotesOrADatedPublication) {
 
 TEST(Citations, EveryCitedPlaceAndHeadingExists) {
   const auto notes = all_notes();
-  ASSERT_EQ(notes.size(), 7U);
+  ASSERT_GE(notes.size(), 7U);
   for (const fs::path& file : sources())
     for (const std::string& line : lines_of(unwrapped(read(file))))
       for (const std::string& missing : unresolved(line, notes))

@@ -34,6 +34,7 @@ constexpr std::array pages{".github/ISSUE_TEMPLATE/bug.md",
                            "docs/design.md",
                            "docs/errata.md",
                            "docs/glossary.md",
+                           "docs/isolation.md",
                            "docs/labels.md",
                            "docs/papers/avdiukhin-2024.md",
                            "docs/papers/privacy-accounting.md",
@@ -60,6 +61,7 @@ constexpr std::string_view name = "a name stands for one of the reader's";
 constexpr std::string_view part = "names an option, not a whole command";
 constexpr std::string_view download =
     "downloads; here the package tools refuse, as without network";
+constexpr std::string_view optional_package = "with a package that ./run does not install";
 constexpr std::string_view optional = "minutes, with packages that ./run does not install";
 
 const std::vector<Instead> instead{
@@ -145,6 +147,14 @@ const std::vector<Instead> instead{
      "dpsosp merge out/store-1-of-2.sqlite --into out/store.sqlite",
      "a synopsis"},
 
+    // Isolated programs: the example is in Python.
+    {"dpsosp run --program isolation/examples/dp_sgd.py --problem double-well --records 1000 "
+     "--epsilon 1 --delta 1e-6 --set steps=50",
+     "! /usr/bin/python3 -c 'import msgpack' 2>/dev/null || "
+     "dpsosp run --program isolation/examples/dp_sgd.py --problem double-well --records 1000 "
+     "--epsilon 1 --delta 1e-6 --set steps=50",
+     optional_package},
+
     // Whole in the slow test.
     {"./run dpsosp account --batch tests/data/accounting_vectors.csv",
      "./run dpsosp account --batch tests/data/accounting_vectors.csv",
@@ -161,6 +171,7 @@ const std::vector<Instead> instead{
     // Options named in passing.
     {"dpsosp account --batch", "dpsosp account --help", part},
     {"dpsosp run --release", "dpsosp run --release --help", part},
+    {"dpsosp run --program FILE", "dpsosp run --program FILE --help", part},
     {"./run dpsosp …", "./run dpsosp --help", part},
 
     // Builds: stand-ins for cmake and ctest look up presets and note the rest.
@@ -279,7 +290,8 @@ class Checkout {
     }
     fs::copy_file(source("run"), folder_ / "run");
     fs::create_symlink(source("CMakePresets.json"), folder_ / "CMakePresets.json");
-    fs::create_symlink(source("benchmarks"), folder_ / "benchmarks");
+    for (const char* folder : {"benchmarks", "isolation"})
+      fs::create_symlink(source(folder), folder_ / folder);
     fs::create_directories(folder_ / "tests");
     fs::create_symlink(source("tests/data"), folder_ / "tests/data");
     fs::create_directories(folder_ / "docs");

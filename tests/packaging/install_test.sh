@@ -21,9 +21,15 @@ configure() {
     { cat "$folder/$1.log" >&2; exit 1; }
 }
 configure consumer
-"$cmake" --build "$folder/consumer" --target consumer >"$folder/build.log" 2>&1 ||
+"$cmake" --build "$folder/consumer" --target consumer plugin >"$folder/build.log" 2>&1 ||
   { cat "$folder/build.log" >&2; exit 1; }
 "$folder/consumer/consumer"
+
+# The same steps in this process, of the suite and as a stranger's program in a process of its own.
+"$folder/prefix/bin/dpsosp" run --program "$folder/consumer/plugin" --problem cosine-saddle --records 200 \
+  --epsilon 1 --delta 1e-6 --seed 1 --json >"$folder/run.json"
+grep -q '"status": *"budget"' "$folder/run.json" ||
+  { echo "the program did not run until its budget was spent" >&2; cat "$folder/run.json" >&2; exit 1; }
 
 # The arrows hold outside the tree too.
 if "$cmake" --build "$folder/consumer" --target leaky >"$folder/leaky.log" 2>&1; then

@@ -11,17 +11,6 @@
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/problems/records.hpp"
 
-namespace dpsosp {
-
-double alternating_rounds(
-    double inverse_temperature, double regularizer, double range, double step, double error) {
-  const double gap = inverse_temperature * range;
-  const double sobolev = std::exp(gap) / (inverse_temperature * regularizer);
-  return std::ceil(std::log(8.0 * gap / (error * error)) / (2.0 * std::log1p(step / sobolev)));
-}
-
-}  // namespace dpsosp
-
 namespace dpsosp::door {
 namespace {
 

@@ -12,60 +12,12 @@
 #include "dpsosp/core/factorisation.hpp"
 #include "dpsosp/problems/records.hpp"
 
-namespace dpsosp {
+namespace dpsosp::door {
 namespace {
 
-constexpr std::string_view where = "stationarity test";
-
-void check(const StationaritySpec& spec) {
-  // Beyond, squares underflow or overflow: norms that read 0 are not clipped.
-  const auto positive = [](std::string_view name, double value) {
-    if (!(value >= 1e-150 && value <= 1e150)) reject(where, name, value, "in [1e-150, 1e150]");
-  };
-  positive("epsilon", spec.epsilon);
-  positive("gradient_scale", spec.gradient_scale);
-  positive("curvature_scale", spec.curvature_scale);
-  positive("gradient_limit", spec.gradient_limit);
-  positive("hessian_limit", spec.hessian_limit);
-  if (!std::isfinite(spec.slack)) reject(where, "slack", spec.slack, "finite");
-  if (spec.candidates < 1)
-    reject(where, "candidates", static_cast<double>(spec.candidates), ">= 1");
-  if (!(spec.failure > 0 && spec.failure < 1)) reject(where, "failure", spec.failure, "in (0, 1)");
-}
+constexpr std::string_view in_stationarity_test = "stationarity test";
 
 }  // namespace
-
-std::vector<ThresholdTest> plan_stationarity(const StationaritySpec& spec, double size) {
-  check(spec);
-  const double moved_gradient = 2.0 * spec.gradient_limit / size;
-  const double moved_curvature = 2.0 * spec.hessian_limit / size;
-  if (spec.form == SelectionForm::scalar) {
-    const double s = std::max(2.0 * spec.gradient_limit / (size * spec.gradient_scale),
-                              2.0 * spec.hessian_limit / (size * spec.curvature_scale));
-    return {{spec.slack, s, s, spec.epsilon}};
-  }
-  const double a = spec.scales == SelectionScales::zero_out ? 0.5 : 1.0;
-  ThresholdTest gradient{spec.gradient_scale, a * moved_gradient, moved_gradient, spec.epsilon};
-  ThresholdTest curvature{spec.curvature_scale, a * moved_curvature, moved_curvature, spec.epsilon};
-  for (ThresholdTest* test : {&gradient, &curvature}) {
-    if (spec.form == SelectionForm::two_tests) {
-      const double lg = std::log(2.0 * static_cast<double>(spec.candidates) / spec.failure);
-      test->threshold += 16.0 * lg * test->sensitivity / spec.epsilon;
-      test->epsilon = spec.epsilon / 2.0;  // Lap(4s/ε) and Lap(8s/ε)
-    } else {
-      test->threshold *= spec.slack;
-    }
-  }
-  return {gradient, curvature};
-}
-
-double selection_noise(double sensitivity, double epsilon, double questions, double failure) {
-  return 8.0 * sensitivity * (std::log(questions) + std::log(2.0 / failure)) / epsilon;
-}
-
-}  // namespace dpsosp
-
-namespace dpsosp::door {
 
 StationarityTest::StationarityTest(Curator& curator,
                                    const Batch& batch,
@@ -74,11 +26,11 @@ StationarityTest::StationarityTest(Curator& curator,
   check(spec);
   const PublicFacts& facts = curator.facts();
   if (facts.dimension > largest_dimension)
-    reject(where,
+    reject(in_stationarity_test,
            "dimension",
            static_cast<double>(facts.dimension),
            fmt::format("<= {}: the eigenvalue is a dense solve", largest_dimension));
-  curator.check_hessian(where, Point(facts.initial_point), batch);
+  curator.check_hessian(in_stationarity_test, Point(facts.initial_point), batch);
   if (batch.secret()) throw InputError("stationarity test: a batch with secret membership");
 
   tests_ = plan_stationarity(spec, batch.policy.divisor(facts.records));
@@ -108,7 +60,7 @@ StationarityTest::Stationarity StationarityTest::measure(ConstVectorRef x) {
 bool StationarityTest::accepts(ConstVectorRef x) {
   if (session_) session_->expect_open();
   if (x.size() != curator_->own_->facts.dimension)
-    reject(where,
+    reject(in_stationarity_test,
            "x",
            static_cast<double>(x.size()),
            fmt::format("{} entries", curator_->own_->facts.dimension));

@@ -12,24 +12,6 @@
 #include "dpsosp/core/errors.hpp"
 #include "sensitivity_steps.hpp"
 
-namespace dpsosp {
-
-// Steps are those of liu-talwar-2025 notes, 2.1.
-std::vector<std::pair<std::int64_t, std::int64_t>> tree_nodes(std::int64_t t) {
-  std::vector<std::pair<std::int64_t, std::int64_t>> nodes;  // NODE, step 1
-  std::int64_t covered = 0;
-  for (int level = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(t))) - 1; level >= 0;
-       --level) {  // NODE, step 2
-    const std::int64_t size = std::int64_t{1} << level;
-    if (covered + size > t) continue;  // NODE, step 3
-    nodes.emplace_back(covered + 1, covered + size);
-    covered += size;
-  }
-  return nodes;
-}
-
-}  // namespace dpsosp
-
 namespace dpsosp::door {
 
 /// The prefix sum and the noise of the active nodes, on one lattice.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "dpsosp/algorithms/algorithm.hpp"
+#include "dpsosp/algorithms/preparation.hpp"
 #include "dpsosp/core/numbers_version.hpp"
 #include "dpsosp/core/vector.hpp"
 #include "dpsosp/core/words.hpp"
@@ -16,14 +17,6 @@
 #include "dpsosp/privacy/budget.hpp"
 
 namespace dpsosp {
-
-/// How the noise of a run is found.
-enum class NoiseRule {
-  schedule,    ///< by the algorithm's schedule, `paper` or `practical`
-  calibrated,  ///< one common ratio, the least that fits the budget by our accountant
-  advanced,    ///< one common ratio by advanced composition, as xu-2026 publishes it
-  none,        ///< no noise: epsilon = infinity
-};
 
 /// The curator that answers the run. Every value except `enforced` uses the unsound curator.
 enum class Door {
@@ -35,15 +28,6 @@ enum class Door {
   no_clipping,  ///< noise for a nominal bound that nothing enforces: algorithms that do not clip
   script,  ///< of an authors' script: its own noise, empty Poisson batches drawn anew, means over
            ///< the realised batch
-};
-
-template <>
-struct Words<NoiseRule> {
-  static constexpr std::string_view kind = "noise rule";
-  static constexpr WordList<NoiseRule, 4> list{{{NoiseRule::schedule, "schedule"},
-                                                {NoiseRule::calibrated, "calibrated"},
-                                                {NoiseRule::advanced, "advanced"},
-                                                {NoiseRule::none, "none"}}};
 };
 
 template <>
@@ -95,6 +79,17 @@ struct RunDescription : RunSpec {
   bool operator==(const RunDescription&) const = default;
 };
 
+/// Where an algorithm's steps are made: in a process that can reach neither the records nor the
+/// seed.
+struct Isolation {
+  /// Of a stranger, in place of the suite's algorithm; empty: the algorithm that is described.
+  std::string program;
+  std::string starter;  ///< path of dpsosp-guest; empty: beside the running program
+};
+
+/// The key that stands for a program: "program:" and the SHA-256 of its file. \throws InputError
+std::string program_key(const std::string& path);
+
 /// \throws InputError for anything unknown or out of range, before any work
 RunDescription describe(const RunSpec& spec);
 
@@ -105,8 +100,10 @@ std::map<std::string, std::string> scheduled_parameters(const RunDescription& de
 
 /// Random numbers are keyed by the seed and the description, so no two different runs share noise;
 /// only controls (door, data_seed) keep that of the run they control.
-/// \throws RunFailed if an iterate is not finite, InputError
-RunResult compute_run(const RunDescription& description);
+/// The result does not depend on whether the run is isolated.
+/// \throws RunFailed if an iterate is not finite or a guest did not end well, InputError
+RunResult compute_run(const RunDescription& description,
+                      const std::optional<Isolation>& isolation = {});
 
 /// What of a run may be published.
 struct Release {
@@ -118,7 +115,8 @@ struct Release {
 
 /// Runs with a ReleaseCurator, whose noise cannot be reproduced. \throws as compute_run, and
 /// InputError where a query of the algorithm has no exact noise
-Release compute_release(const RunDescription& description);
+Release compute_release(const RunDescription& description,
+                        const std::optional<Isolation>& isolation = {});
 
 /// The certificate of a point of the problem that `spec` names, of its sizes and seeds.
 /// \param point  initial, origin, or a JSON array of d numbers

@@ -73,6 +73,10 @@ FilterRule filter_rule(const PrivacyBudget& budget,
                        double pure_epsilon = 0.0,
                        double delta_extra = 0.0);
 
+/// Refuses a rule that grants more than the budget: whoever made it, a run within it is (ε, δ)-DP.
+/// \throws InputError
+void check(const FilterRule& rule, const PrivacyBudget& budget);
+
 /// Largest ρ of zCDP that the calibrator allows; not for rdp.
 double zcdp_budget(const PrivacyBudget& budget, Calibrator calibrator);
 

@@ -22,6 +22,11 @@ class Net {
   const Vector& centre() const { return centre_; }
   /// No point is farther from the centre: half the diameter of what is covered.
   double reach() const { return reach_; }
+  /// With the centre and the reach, what it was made of: box(centre, half_width, radius) or
+  /// ball(centre, reach, radius).
+  bool is_ball() const { return width_ < 0; }
+  double half_width() const { return width_; }
+  double radius() const { return radius_; }
   /// Number of points per axis; of a ball's lattice, those in the cube around it too.
   Index per_axis() const { return per_axis_; }
   /// Indices run over [0, per_axis^d), which must be below 2^62. \throws InputError
@@ -32,17 +37,18 @@ class Net {
   double log_size() const;
 
  private:
-  Net(Vector centre, double width, double reach, Index per_axis, double spacing)
+  Net(Vector centre, double width, double reach, double radius, Index per_axis, double spacing)
       : centre_(std::move(centre)),
         width_(width),
         reach_(reach),
+        radius_(radius),
         per_axis_(per_axis),
         spacing_(spacing) {}
-  bool is_ball() const { return width_ < 0; }
 
   Vector centre_;
   double width_;  // half of a box; negative: a ball of radius reach_
   double reach_;
+  double radius_;
   Index per_axis_;
   double spacing_;
 };

@@ -42,6 +42,9 @@ struct StationaritySpec {
   double failure = 0.05;  ///< ω of two_tests, in (0, 1)
 };
 
+/// \throws InputError
+void check(const StationaritySpec& spec);
+
 /// The tests of a spec over a batch of `size` records: of the scalar, or of ‖∇F‖ and of
 /// −λ_min(∇²F). In the form independent a test's threshold has no noise and its question has noise
 /// of scale sensitivity/ε. True sensitivities are of replace-one.

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "dpsosp/algorithms/algorithm.hpp"
+
+namespace dpsosp {
+
+/// How the noise of a run is found.
+enum class NoiseRule {
+  schedule,    ///< by the algorithm's schedule, `paper` or `practical`
+  calibrated,  ///< one common ratio, the least that fits the budget by our accountant
+  advanced,    ///< one common ratio by advanced composition, as xu-2026 publishes it
+  none,        ///< no noise: epsilon = infinity
+};
+
+template <>
+struct Words<NoiseRule> {
+  static constexpr std::string_view kind = "noise rule";
+  static constexpr WordList<NoiseRule, 4> list{{{NoiseRule::schedule, "schedule"},
+                                                {NoiseRule::calibrated, "calibrated"},
+                                                {NoiseRule::advanced, "advanced"},
+                                                {NoiseRule::none, "none"}}};
+};
+
+/// What decides an algorithm's parameters on a problem, beside the public facts.
+struct Preparation {
+  PrivacyBudget budget;
+  Calibrator calibrator = Calibrator::cks;
+  Variant variant = Variant::repaired;
+  Schedule schedule = Schedule::practical;  ///< of NoiseRule::schedule
+  NoiseRule noise = NoiseRule::schedule;
+  std::int64_t noise_queries = 0;  ///< of NoiseRule::advanced; 0: as many as the run plans
+  /// Parameters that overrule the schedule's.
+  std::map<std::string, std::string> settings;
+  /// The facts are not the problem's: a schedule promises nothing.
+  bool facts_changed = false;
+};
+
+/// Sets parameters by name. \throws InputError with the nearest name
+void apply_settings(Algorithm& algorithm, const std::map<std::string, std::string>& settings);
+
+/// Gives the algorithm its parameters. \throws InputError, also where the schedule needs a constant
+/// that the facts do not state
+Scheduled prepare(Algorithm& algorithm, const Preparation& how, const PublicFacts& facts);
+
+}  // namespace dpsosp

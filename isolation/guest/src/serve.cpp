@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/guest/serve.hpp"
+
+#include <exception>
+
+#include "dpsosp/core/errors.hpp"
+#include "host_link.hpp"
+
+namespace dpsosp {
+namespace {
+
+class Report final : public Observer {
+ public:
+  void iterate(Index t, ConstVectorRef x) override { guest::channel().post("iterate", t, x); }
+  void estimate(Index t, ConstVectorRef x, ConstVectorRef gradient) override {
+    guest::channel().post("estimate", t, x, gradient);
+  }
+};
+
+void expect(wire::Message& message, std::string_view name) {
+  if (message.text() != name) throw wire::Broken("the host says something else");
+}
+
+void prepare_and_run(const std::function<std::unique_ptr<Algorithm>(const std::string&)>& find) {
+  wire::Channel& host = guest::channel();
+  wire::Message& start = host.receive();
+  expect(start, "start");
+  const auto algorithm = find(wire::get<std::string>(start));
+  const auto how = wire::get<Preparation>(start);
+  const auto facts = wire::get<PublicFacts>(start);
+
+  wire::Ready ready;
+  ready.scheduled = prepare(*algorithm, how, facts);
+  ready.rule = ready.scheduled.rule;
+  ready.parameters = values_of(algorithm->fields());
+  host.post("ready", ready);
+
+  expect(host.receive(), "run");
+  Curator curator = guest::root_curator(facts);
+  Report report;
+  host.post("done", algorithm->run(curator, Stream(guest::coins()), report));
+  host.flush();
+}
+
+}  // namespace
+
+int serve_guest(int socket,
+                const std::function<std::unique_ptr<Algorithm>(const std::string& key)>& find) {
+  guest::connect(socket);
+  const auto fail = [](const char* kind, const char* text) {
+    try {
+      guest::channel().post("failed", kind, text);
+      guest::channel().flush();
+    } catch (const wire::Broken&) {  // nobody is left to hear it
+    }
+    return 1;
+  };
+  try {
+    prepare_and_run(find);
+    return 0;
+  } catch (const wire::Broken& e) {
+    return fail("broken", e.what());
+  } catch (const InputError& e) {
+    return fail("input", e.what());
+  } catch (const std::exception& e) {
+    return fail("exception", e.what());
+  }
+}
+
+}  // namespace dpsosp

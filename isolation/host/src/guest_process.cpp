@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/isolation/guest_process.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cmath>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "dpsosp/core/errors.hpp"
+#include "server.hpp"
+
+namespace dpsosp {
+namespace {
+
+constexpr std::string_view where = "isolated run";
+constexpr timeval longest_silence{.tv_sec = 600, .tv_usec = 0};
+
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {
+    if (number < 0) throw std::runtime_error(fmt::format("{}: {}", where, std::strerror(errno)));
+  }
+  ~Descriptor() { close(number_); }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int number() const { return number_; }
+
+ private:
+  int number_;
+};
+
+std::string beside_this_program() {
+  return (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "dpsosp-guest").string();
+}
+
+/// What a program may write, fit for a line of text.
+std::string one_line(std::string text) {
+  constexpr std::size_t longest = 400;
+  if (text.size() > longest) text = text.substr(0, longest) + "...";
+  return InputError(text).what();
+}
+
+}  // namespace
+
+class GuestProcess::Process {
+ public:
+  Process(const std::string& program, const std::string& starter)
+      : Process(pair(), program, starter) {}
+
+  ~Process() { end(); }
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+
+  wire::Channel& channel() { return channel_; }
+
+  GuestFailed failure(const wire::Broken& e) {
+    const bool gone = dynamic_cast<const wire::Gone*>(&e) != nullptr;
+    return GuestFailed(fmt::format("{}: {}: {}", where, one_line(e.what()), epitaph(gone)));
+  }
+
+ private:
+  /// How the guest ended. \param gone  it has ended or is about to; else it is ended here
+  std::string epitaph(bool gone) {
+    using std::chrono::milliseconds;
+    for (int k = 0; gone && k < 200 && !ended(); ++k) std::this_thread::sleep_for(milliseconds(1));
+    std::string text;
+    if (status_ && WIFSIGNALED(*status_)) {
+      const int signal = WTERMSIG(*status_);
+      text = signal == SIGSYS ? "killed for a system call that guests may not make"
+                              : fmt::format("ended by signal {} ({})", signal, strsignal(signal));
+    } else if (status_) {
+      text = fmt::format("ended with status {}", WEXITSTATUS(*status_));
+    } else {
+      text = "killed";
+    }
+    end();
+    const std::string said = last_line();
+    return said.empty() ? text : text + "; it wrote: " + said;
+  }
+
+  Process(std::array<int, 2> sockets, const std::string& program, const std::string& starter)
+      : socket_(sockets[0]),
+        written_(memfd_create("guest's standard error", MFD_CLOEXEC)),
+        channel_(sockets[0]) {
+    const Descriptor other(sockets[1]);
+    for (const int option : {SO_RCVTIMEO, SO_SNDTIMEO})
+      setsockopt(sockets[0], SOL_SOCKET, option, &longest_silence, sizeof longest_silence);
+    start(other.number(), program, starter);
+  }
+
+  static std::array<int, 2> pair() {
+    std::array<int, 2> sockets{-1, -1};
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets.data()) != 0)
+      throw std::runtime_error(fmt::format("{}: {}", where, std::strerror(errno)));
+    return sockets;
+  }
+
+  void start(int socket, const std::string& program, const std::string& starter) {
+    const std::string path = starter.empty() ? beside_this_program() : starter;
+    const std::string absolute = program.empty() ? "" : std::filesystem::absolute(program).string();
+    if (!program.empty() && access(absolute.c_str(), X_OK) != 0)
+      throw InputError(fmt::format("{}: program {}: {}", where, program, std::strerror(errno)));
+
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, socket, STDIN_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, socket, STDOUT_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, written_.number(), STDERR_FILENO);
+    posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
+    posix_spawn_file_actions_addchdir_np(&actions, "/");
+    posix_spawnattr_t attributes;
+    posix_spawnattr_init(&attributes);
+    sigset_t none, all;
+    sigemptyset(&none);
+    sigfillset(&all);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setsigdefault(&attributes, &all);
+    posix_spawnattr_setflags(&attributes,
+                             POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+
+    // Nothing of this process's environment but what has no secrets.
+    std::string name = "dpsosp-guest", argument = absolute, search = "PATH=/usr/bin:/bin",
+                language = "LANG=C.UTF-8", simd = "DPSOSP_SIMD=";
+    std::vector<char*> arguments{name.data()}, environment{search.data(), language.data()};
+    if (!argument.empty()) arguments.push_back(argument.data());
+    if (const char* set = std::getenv("DPSOSP_SIMD")) environment.push_back((simd += set).data());
+    arguments.push_back(nullptr);
+    environment.push_back(nullptr);
+    const int error = posix_spawn(
+        &id_, path.c_str(), &actions, &attributes, arguments.data(), environment.data());
+    posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&attributes);
+    if (error != 0) {
+      id_ = -1;
+      throw InputError(fmt::format("{}: {}: {}", where, path, std::strerror(error)));
+    }
+  }
+
+  bool ended() {
+    if (status_ || id_ < 0) return true;
+    int status = 0;
+    if (waitpid(id_, &status, WNOHANG) == id_) status_ = status;
+    return status_.has_value();
+  }
+
+  void end() {
+    if (id_ < 0) return;
+    kill(-id_, SIGKILL);  // with what it started; it leads a session that nobody can leave
+    if (!status_) {
+      int status = 0;
+      while (waitpid(id_, &status, 0) < 0 && errno == EINTR) {
+      }
+      status_ = status;
+    }
+    id_ = -1;
+  }
+
+  std::string last_line() const {
+    std::array<char, 2000> tail{};
+    const off_t size = lseek(written_.number(), 0, SEEK_END);
+    const off_t from = std::max<off_t>(0, size - static_cast<off_t>(tail.size()));
+    const ssize_t got = pread(written_.number(), tail.data(), tail.size(), from);
+    std::string text(tail.data(), static_cast<std::size_t>(std::max<ssize_t>(0, got)));
+    while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
+    return one_line(text.substr(text.rfind('\n') + 1));
+  }
+
+  Descriptor socket_, written_;
+  wire::Channel channel_;
+  pid_t id_ = -1;
+  std::optional<int> status_;
+};
+
+GuestProcess::GuestProcess(const std::string& program, const std::string& starter)
+    : process_(std::make_unique<Process>(program, starter)) {}
+GuestProcess::~GuestProcess() = default;
+
+PreparedGuest GuestProcess::prepare(const std::string& algorithm,
+                                    const Preparation& how,
+                                    const PublicFacts& facts) {
+  try {
+    wire::Channel& guest = process_->channel();
+    guest.post("start", algorithm, how, facts);
+    wire::Message& m = guest.receive();
+    const auto name = wire::get<std::string>(m);
+    if (name == "failed") {
+      const auto kind = wire::get<std::string>(m), text = wire::get<std::string>(m);
+      if (kind == "input") throw InputError(one_line(text));
+      throw GuestFailed(fmt::format("{}: {}", where, one_line(text)));
+    }
+    if (name != "ready") throw wire::Broken("it is not ready when it should be");
+    auto ready = wire::get<wire::Ready>(m);
+    m.end();
+    if (ready.whole)
+      ready.rule = filter_rule(how.budget,
+                               ready.rule.calibrator,
+                               ready.rule.order,
+                               ready.rule.pure_capacity,
+                               ready.rule.delta_extra * (1.0 + std::exp(how.budget.epsilon)));
+    ready.scheduled.rule = ready.rule;
+    return {std::move(ready.scheduled), std::move(ready.parameters)};
+  } catch (const wire::Broken& e) {
+    throw process_->failure(e);
+  }
+}
+
+Outcome GuestProcess::run(Curator& curator, const StreamKey& coins, Observer& observer) {
+  try {
+    process_->channel().post("run");
+    return Server(process_->channel(), curator, coins, observer).serve();
+  } catch (const GuestFailed& e) {
+    throw GuestFailed(fmt::format("{}: {}", where, one_line(e.what())));
+  } catch (const InputError& e) {
+    throw InputError(one_line(e.what()));
+  } catch (const wire::Broken& e) {
+    throw process_->failure(e);
+  }
+}
+
+}  // namespace dpsosp

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// Guests that want records, the seed, more budget, or the end of the host.
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <string>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "dpsosp/core/errors.hpp"
+#include "dpsosp/experiments/run.hpp"
+#include "dpsosp/experiments/runner.hpp"
+
+namespace dpsosp::hostile_guest_test {
+namespace {
+
+const std::string guest = DPSOSP_HOSTILE_GUEST;
+
+/// The two sandboxes that a guest may be in.
+const Isolation as_program{.program = guest, .starter = {}};
+const Isolation as_algorithm{.program = {}, .starter = guest};
+
+RunDescription description(const std::string& attack, const std::string& argument = {}) {
+  RunSpec spec;
+  spec.algorithm = program_key(guest);
+  spec.problem = "double-well";
+  spec.records = 50;
+  spec.dimension = 3;
+  spec.observations = 5;
+  spec.settings = {{"attack", attack}};
+  if (!argument.empty()) spec.settings["argument"] = argument;
+  return describe(spec);
+}
+
+/// What came of an attack: the reason for which the run failed.
+std::string outcome(const std::string& attack,
+                    const Isolation& isolation = as_program,
+                    const std::string& argument = {}) {
+  try {
+    compute_run(description(attack, argument), isolation);
+  } catch (const RunFailed& e) {
+    return e.what();
+  } catch (const InputError& e) {
+    return std::string("refused: ") + e.what();
+  }
+  return "a result";
+}
+
+std::string reported(const std::string& way, const std::string& argument = {}) {
+  const std::string text = outcome("escape:" + way, as_program, argument);
+  const std::string before = "isolated run: ", after = "; 0 queries";
+  const auto end = text.find(after);
+  return text.starts_with(before) && end != std::string::npos
+             ? text.substr(before.size(), end - before.size())
+             : text;
+}
+
+struct Way {
+  std::string name, refusal;
+};
+void PrintTo(const Way& way, std::ostream* out) { *out << way.name; }
+
+const Way ways[] = {{"write_file", "EACCES"},
+                    {"list_folder", "EACCES"},
+                    {"memory_of_host", "EACCES"},
+                    {"environment_of_host", "EACCES"},
+                    {"maps_of_host", "EACCES"},
+                    {"descriptors_of_host", "EACCES"},
+                    {"ptrace", "EPERM"},
+                    {"process_vm_readv", "EPERM"},
+                    {"pidfd_open", "EPERM"},
+                    {"kill_host", "EPERM"},
+                    {"own_signals", "EPERM"},
+                    {"choose_signal", "EPERM"},
+                    {"ask_for_signals", "EPERM"},
+                    {"internet", "EPERM"},
+                    {"local_socket", "EPERM"},
+                    {"shared_memory", "EPERM"},
+                    {"new_session", "EPERM"},
+                    {"new_namespace", "EPERM"},
+                    {"mount", "EPERM"},
+                    {"bpf", "EPERM"},
+                    {"perf", "EPERM"},
+                    {"io_uring", "EPERM"},
+                    {"userfaultfd", "EPERM"},
+                    {"keyring", "EPERM"},
+                    {"file_handle", "EPERM"},
+                    {"memfd", "EPERM"},
+                    {"set_user", "EPERM"},
+                    {"raise_limit", "EPERM"}};
+
+class EveryWayOut : public testing::TestWithParam<Way> {};
+
+TEST_P(EveryWayOut, IsClosedToPrograms) {
+  EXPECT_EQ(reported(GetParam().name), GetParam().refusal);
+}
+
+TEST_P(EveryWayOut, KillsAlgorithmsThatTryIt) {
+  const std::string text = outcome("escape:" + GetParam().name, as_algorithm);
+  EXPECT_NE(text.find("killed for a system call that guests may not make"), std::string::npos)
+      << text;
+}
+
+INSTANTIATE_TEST_SUITE_P(HostileGuest, EveryWayOut, testing::ValuesIn(ways), [](const auto& info) {
+  return info.param.name;
+});
+
+TEST(HostileGuest, ReadsNoFileBesideItsOwn) {
+  const auto secret = std::filesystem::temp_directory_path() / "dpsosp-secret-records.csv";
+  std::ofstream(secret) << "1,2,3\n";
+  EXPECT_EQ(reported("read_file", secret.string()), "EACCES");
+  EXPECT_EQ(reported("read_file", guest), "succeeded");  // so the test can see one that is read
+  std::filesystem::remove(secret);
+}
+
+TEST(HostileGuest, InheritsNoDescriptor) {
+  const std::ifstream open_here("/proc/self/exe");
+  EXPECT_EQ(reported("inherited"), "0");
+}
+
+TEST(HostileGuest, InheritsNoEnvironment) {
+  setenv("DPSOSP_TEST_SECRET", "seed", 1);
+  EXPECT_EQ(reported("environment"), "PATH=/usr/bin:/bin LANG=C.UTF-8 ");
+  unsetenv("DPSOSP_TEST_SECRET");
+}
+
+TEST(HostileGuest, LeavesNoProcessBehind) {
+  const std::string text = outcome("orphan");
+  const auto id = std::atoi(text.c_str() + std::string("isolated run: ").size());
+  ASSERT_GT(id, 1) << text;
+  for (int k = 0; k < 200 && kill(id, 0) == 0; ++k) usleep(10'000);  // until it is reaped
+  EXPECT_EQ(kill(id, 0), -1);
+  EXPECT_EQ(errno, ESRCH);
+}
+
+struct Fault {
+  std::string attack, reason;
+};
+void PrintTo(const Fault& fault, std::ostream* out) { *out << fault.attack; }
+
+class EveryFault : public testing::TestWithParam<Fault> {};
+
+TEST_P(EveryFault, EndsAsFailedRunWithItsReason) {
+  for (const Isolation& isolation : {as_program, as_algorithm}) {
+    const std::string text = outcome(GetParam().attack, isolation);
+    EXPECT_NE(text.find(GetParam().reason), std::string::npos) << text;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    HostileGuest,
+    EveryFault,
+    testing::Values(
+        Fault{"exit", "it is gone: ended with status 7; 0 queries had spent epsilon 0"},
+        Fault{"truncated", "it is gone: ended with status 0"},
+        Fault{"huge_length", "a message of more than 256 MiB"},
+        Fault{"garbage", "not a list of MessagePack scalars"},
+        Fault{"array", "not a list of MessagePack scalars"},
+        Fault{"deep", "not a list of MessagePack scalars"},
+        Fault{"array_of_billions", "not a list of MessagePack scalars"},
+        Fault{"text_of_billions", "not a list of MessagePack scalars"},
+        Fault{"empty", "a message ends too early"},
+        Fault{"unknown_question", "it asks for 'records', which there is not"},
+        Fault{"too_few_parts", "a message ends too early"},
+        Fault{"too_many_parts", "more parts than are due"},
+        Fault{"wrong_kind", "wrong kind where an integer of 64 bits is due"},
+        Fault{"unknown_batch", "a handle that it does not hold"},
+        Fault{"dropped_batch", "a handle that it does not hold"},
+        Fault{"unknown_curator", "a handle that it does not hold"},
+        Fault{"odd_bytes", "no whole number of words of eight"},
+        Fault{"hoard", "more than 65536 handles"},
+        Fault{"words_of_billions", "more than 4096 random words"},
+        Fault{"wrong_output", "its point has 4 entries, expected 3"},
+        Fault{"wrong_iterate", "an iterate of another dimension"},
+        Fault{"table_of_billions", "a table of names is too long"},
+        Fault{"blames_the_input", "expected 1 or more\\nxxx"},
+        Fault{"blames_the_input", "xxx...; 1 queries had spent epsilon 0.00"},
+        Fault{"unknown_status", "unknown status 'at_rest'; 1 queries had spent epsilon 0.00"},
+        Fault{"point_not_finite", "its point is not finite: killed; 1 queries had spent"},
+        Fault{"says_not_finite", "is not finite after 1 steps; 1 queries had spent"},
+        Fault{"no_utf8", "a text is not UTF-8: killed; 1 queries had spent"},
+        Fault{"wrong_dimension", "input: query: x = 4, expected 3 entries"},
+        Fault{"not_finite", "isolated run: ok; 1 queries"},
+        Fault{"no_noise", "input: query: noise = 0"},
+        Fault{"nan_noise", "input: "},
+        Fault{"unknown_block", "input: unknown block 'z'"},
+        Fault{"negative_batch", "input: batch: size = -5"},
+        Fault{"double_spending",
+              "budget: gradient refused: its charge exceeds the privacy budget | budget: "},
+        Fault{"large_budget", "refused: filter rule: capacity = 1000000"},
+        Fault{"nan_budget", "refused: filter rule: capacity = nan"},
+        Fault{"large_pure_budget", "refused: "},
+        Fault{"negative_pure", "refused: "},
+        Fault{"large_delta", "refused: "},
+        Fault{"large_alone", "refused: filter rule: alone_epsilon"}),
+    [](const auto& info) { return fmt::format("{}_{}", info.param.attack, info.index); });
+
+TEST(HostileGuest, FailedRunsSayWhatTheySpent) {
+  const std::string text = outcome("crash_later");
+  EXPECT_NE(text.find("ended by signal 4 (Illegal instruction); 5 queries had spent epsilon 0.00"),
+            std::string::npos)
+      << text;
+}
+
+TEST(HostileGuest, AsksAsManyQuestionsAsTheBudgetHas) {
+  const RunResult r = compute_run(description("many_queries", "2000"), as_program);
+  EXPECT_EQ(r.privacy.queries, 2000);
+  EXPECT_EQ(r.schedule.utility, Utility::heuristic);
+}
+
+}  // namespace
+}  // namespace dpsosp::hostile_guest_test
