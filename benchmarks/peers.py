@@ -259,6 +259,90 @@ def sweep_cell():
     return work
 
 
+class XuExperiment:
+    """Four methods, 400 iterations each, λ_min at every one; 200 and 50 of 400 records a batch."""
+    steps, large, small, limit, noise = 400, 200, 50, 1.0, 0.05
+
+    def __init__(self, smallest):
+        self.problem = sensing(*SMALL)
+        self.rng = np.random.default_rng(9)
+        self.smallest = smallest  # eigenvalue at a point
+
+    def clipped_mean(self, gradients):
+        norms = np.linalg.norm(gradients, axis=1)
+        weights = np.minimum(1, self.limit / np.maximum(norms, 1e-300))
+        mean = weights @ gradients / len(gradients)
+        return mean + self.noise * self.rng.standard_normal(mean.size)
+
+    def gradients(self, x, members, dual=None):
+        J, residual = self.problem.contributions(x, members)
+        return (residual if dual is None else dual[members])[:, None] * J
+
+    def batch(self, size):
+        return self.rng.choice(self.problem.n, size, replace=False, shuffle=False)
+
+    def record(self, x):
+        _, residual = self.problem.contributions(x)
+        0.5 * np.mean(residual ** 2)
+        self.problem.clipped_gradient(x, np.inf, self.problem.n)
+        self.smallest(x)
+
+    def dp_rgda(self, x):
+        dual = np.zeros(self.problem.n)
+        for t in range(self.steps):
+            if t % 10 == 0:
+                v = self.clipped_mean(self.gradients(x, self.batch(self.large), dual))
+            before, x = x, x - 0.2 * v
+            for _ in range(5):
+                _, residual = self.problem.contributions(x)
+                moved = dual + 0.8 * (residual - dual)
+                members = self.batch(self.small)
+                v = v + self.clipped_mean(self.gradients(x, members, moved)
+                                          - self.gradients(before, members, dual))
+                before, dual = x, moved
+            self.record(x)
+
+    def spider(self, x, step, most_drift):
+        drift = np.inf
+        for _ in range(self.steps):
+            if drift > most_drift:
+                drift, v = 0, self.clipped_mean(self.gradients(x, self.batch(self.large)))
+            else:
+                members = self.batch(self.small)
+                v = v + self.clipped_mean(self.gradients(x, members)
+                                          - self.gradients(before, members))
+            before, x = x, x - step * v
+            drift += np.sum((x - before) ** 2)
+            self.record(x)
+
+    def private_diff(self, x):
+        for _ in range(self.steps):
+            x = x - 0.0125 * self.clipped_mean(self.gradients(x, self.batch(self.large)))
+            self.record(x)
+
+    def run(self):
+        start = self.problem.saddle
+        self.dp_rgda(start)
+        self.spider(start, 0.005, 0.7)
+        self.spider(start, 0.02, 0.01)
+        self.private_diff(start)
+
+
+@peer("xu_experiment", "scipy dense")
+def xu_dense():
+    problem = sensing(*SMALL)
+    return XuExperiment(problem.dense).run
+
+
+@peer("xu_experiment", "scipy eigsh, warm")
+def xu_warm():
+    problem, start = sensing(*SMALL), [None]
+
+    def smallest(x):
+        start[0] = problem.eigsh(x, start[0])[1][:, 0]
+    return XuExperiment(smallest).run
+
+
 def check():
     """The formulas, against each other."""
     problem = Sensing(5, 2, 60)

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What every algorithm of the registry owes before it runs: card, fields, refusals.
 #include <algorithm>
+#include <map>
 #include <set>
+#include <string>
 
 #include <gtest/gtest.h>
 
@@ -55,19 +57,21 @@ TEST_P(EveryAlgorithm, HasCompleteCard) {
   const AlgorithmCard& card = make()->card();
   EXPECT_EQ(card.key, GetParam());
   EXPECT_NE(card.key.find('/'), std::string::npos);
-  for (const std::string* text : {&card.title,
-                                  &card.paper,
-                                  &card.place,
-                                  &card.guarantee,
-                                  &card.statistic,
-                                  &card.rate,
-                                  &card.operations,
-                                  &card.output_rule}) {
-    EXPECT_FALSE(text->empty());
-    EXPECT_EQ(text->find('\n'), std::string::npos);
+  const std::map<std::string, const std::string*> texts{{"title", &card.title},
+                                                        {"paper", &card.paper},
+                                                        {"place", &card.place},
+                                                        {"guarantee", &card.guarantee},
+                                                        {"statistic", &card.statistic},
+                                                        {"rate", &card.rate},
+                                                        {"operations", &card.operations},
+                                                        {"output_rule", &card.output_rule}};
+  for (const auto& [name, text] : texts) {
+    EXPECT_FALSE(text->empty()) << name;
+    EXPECT_EQ(text->find('\n'), std::string::npos) << name;
   }
   EXPECT_GE(card.numbers_version, 1);
-  EXPECT_TRUE(!card.is_private() || card.empirical || card.population || card.rate != "none");
+  EXPECT_TRUE(!card.is_private() || card.empirical || card.population || card.rate != "none")
+      << "a private method without exponents says 'none proved'";
   for (const auto& rate : {card.empirical, card.population})
     if (rate) {
       EXPECT_LT(rate->n, 0);
