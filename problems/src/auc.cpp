@@ -311,8 +311,8 @@ Fields Auc::fields() {
   Fields fields{field("prior", prior, "p, public share of the label +"),
                 field("separation", separation, "length of the class centres +-c, in [0, 1]"),
                 field("points", points, "points of each class on which the features lie")};
-  fields.push_back(
-      sampling_field(sampling, {Sampling::independent, Sampling::whole, Sampling::stream}));
+  fields.push_back(sampling_field(
+      sampling, {RecordSampling::independent, RecordSampling::whole, RecordSampling::stream}));
   start.add_fields(fields);
   return fields;
 }
@@ -406,7 +406,7 @@ Problem Auc::make(const InstanceSpec& spec) const {
 
   std::unique_ptr<const Multiplicity> multiplicity =
       draw_values(std::string(name()), law, spec.records, sampling, spec.data_seed);
-  if (sampling != Sampling::stream)
+  if (sampling != RecordSampling::stream)
     problem.empirical =
         auc_value(data, shares(multiplicity->of(BatchView(0, spec.records)), spec.records));
   problem.population = auc_value(data, law.probabilities);

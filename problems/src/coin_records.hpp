@@ -39,7 +39,7 @@ std::unique_ptr<const Records> coin_records(const CoinCells& cells, Flips heads)
 /// Bin(size, 1 − p_j), independent over coins and over disjoint ranges, and the same whenever the
 /// range is asked again.
 struct SimulatedCoins {
-  Sampling sampling = Sampling::whole;
+  RecordSampling sampling = RecordSampling::whole;
   Index records = 0;
   std::uint64_t data_seed = 0;
   Index planted = 0;       ///< the coin that is not fair

@@ -82,8 +82,8 @@ Fields Coins::fields() {
                 field("bias", bias, "c, one coin has p = 1/2 - c sqrt(ln k / n)"),
                 field("amplitude", amplitude, "A, range of a loss"),
                 field("half_width", half_width, "h of the box")};
-  fields.push_back(
-      sampling_field(sampling, {Sampling::independent, Sampling::whole, Sampling::stream}));
+  fields.push_back(sampling_field(
+      sampling, {RecordSampling::independent, RecordSampling::whole, RecordSampling::stream}));
   start.add_fields(fields);
   return fields;
 }
@@ -194,7 +194,7 @@ Problem Coins::make(const InstanceSpec& spec) const {
   const auto n = static_cast<double>(spec.records);
   if (simulated(sampling)) {
     const SimulatedCoins coins{sampling, spec.records, spec.data_seed, planted, probability};
-    if (sampling == Sampling::whole) {
+    if (sampling == RecordSampling::whole) {
       Vector share(k);
       for (Index j = 0; j < k; ++j) share[j] = coins.tails(0, spec.records, j) / n;
       use_tails(std::move(share));

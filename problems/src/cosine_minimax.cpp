@@ -132,7 +132,8 @@ class StoredTerms final : public CosineMinimaxRecords {
 /// e ∈ {±1}^m/√m and s ∈ {±1}^d/√d: Σ of a range is 2 Bin(size, ½) − size in every coordinate.
 class SimulatedTerms final : public CosineMinimaxRecords {
  public:
-  SimulatedTerms(Vector c, double mu, double gamma, Sampling sampling, Index d, InstanceSpec spec)
+  SimulatedTerms(
+      Vector c, double mu, double gamma, RecordSampling sampling, Index d, InstanceSpec spec)
       : CosineMinimaxRecords(c, mu, gamma),
         m_(c.size()),
         d_(d),
@@ -187,7 +188,7 @@ class SimulatedTerms final : public CosineMinimaxRecords {
 
   Index m_;
   Index d_;
-  Sampling sampling_;
+  RecordSampling sampling_;
   InstanceSpec spec_;
   Last<RangeKey, std::pair<Vector, Vector>> drawn_;
 };
@@ -267,8 +268,11 @@ Fields CosineMinimax::fields() {
                 field("gamma", gamma, "gamma"),
                 field("clip", clip, "limit for per-record gradients without a box"),
                 field("half_width", half_width, "h >= pi of the box |x_j| <= h; 0: no box")};
-  fields.push_back(sampling_field(
-      sampling, {Sampling::balanced, Sampling::independent, Sampling::whole, Sampling::stream}));
+  fields.push_back(sampling_field(sampling,
+                                  {RecordSampling::balanced,
+                                   RecordSampling::independent,
+                                   RecordSampling::whole,
+                                   RecordSampling::stream}));
   start.add_fields(fields);
   return fields;
 }
@@ -361,7 +365,7 @@ Problem CosineMinimax::make(const InstanceSpec& spec) const {
       problem.population->value(facts.initial_point) - gamma * static_cast<double>(coupled - free));
   const double reach = facts.domain.diameter(d);
   const double shift = (largest / strong_concavity + 1) * reach;
-  if (sampling == Sampling::balanced || sampling == Sampling::stream)
+  if (sampling == RecordSampling::balanced || sampling == RecordSampling::stream)
     c.set(constant::suboptimality,
           {gap,
            Origin::proved,
@@ -386,7 +390,7 @@ Problem CosineMinimax::make(const InstanceSpec& spec) const {
   if (simulated(sampling)) {
     auto records =
         std::make_unique<SimulatedTerms>(couplings, strong_concavity, gamma, sampling, d, spec);
-    if (sampling == Sampling::whole) {
+    if (sampling == RecordSampling::whole) {
       const auto drawn = records->sums(0, spec.records);
       const auto& [e, s] = *drawn;
       const auto n = static_cast<double>(spec.records);
@@ -394,7 +398,7 @@ Problem CosineMinimax::make(const InstanceSpec& spec) const {
     }
     problem.records = std::move(records);
   } else {
-    const auto points = sampling == Sampling::balanced ? centred_ball_points : sign_points;
+    const auto points = sampling == RecordSampling::balanced ? centred_ball_points : sign_points;
     Matrix e = points(coupled, spec.records, Stream(key.child(0)));
     Matrix s = points(d, spec.records, Stream(key.child(1)));
     problem.empirical = value(e.rowwise().mean(), s.rowwise().mean());
@@ -413,7 +417,7 @@ Problem CosineMinimax::make(const InstanceSpec& spec) const {
         {"free coordinates at π", Landmark::Kind::minimiser, of, minimiser});
   };
   add_landmarks(Landmark::Of::population);
-  if (sampling == Sampling::balanced) add_landmarks(Landmark::Of::empirical);
+  if (sampling == RecordSampling::balanced) add_landmarks(Landmark::Of::empirical);
   if (free > 0)
     problem.slice = Slice{"Φ over a coupled and a free coordinate: saddle between two minima",
                           Vector::Zero(d),

@@ -270,7 +270,7 @@ class SimulatedSigns final : public CosineSaddleRecords {
     return {};
   }
 
-  Sampling sampling_;
+  RecordSampling sampling_;
   Index d_;
   InstanceSpec spec_;
   Last<RangeKey, Vector> drawn_;
@@ -315,8 +315,8 @@ ProblemNotes CosineSaddle::notes() const {
 
 Fields CosineSaddle::fields() {
   Fields fields{field("amplitude", amplitude, "a"), field("spread", spread, "s")};
-  fields.push_back(
-      sampling_field(sampling, {Sampling::independent, Sampling::whole, Sampling::stream}));
+  fields.push_back(sampling_field(
+      sampling, {RecordSampling::independent, RecordSampling::whole, RecordSampling::stream}));
   start.add_fields(fields);
   return fields;
 }
@@ -389,7 +389,7 @@ Problem CosineSaddle::make(const InstanceSpec& spec) const {
   };
   if (simulated(sampling)) {
     auto records = std::make_unique<SimulatedSigns>(*this, d, spec);
-    if (sampling == Sampling::whole)
+    if (sampling == RecordSampling::whole)
       use_means(*records->sum_of_signs(0, spec.records) / static_cast<double>(spec.records));
     problem.records = std::move(records);
   } else {

@@ -39,7 +39,7 @@ class SimulatedValues final : public Multiplicity {
   SimulatedValues(std::string problem,
                   const FiniteLaw& law,
                   Index records,
-                  Sampling sampling,
+                  RecordSampling sampling,
                   std::uint64_t data_seed)
       : problem_(std::move(problem)),
         strata_(law.strata),
@@ -81,20 +81,20 @@ class SimulatedValues final : public Multiplicity {
   Index strata_;
   Vector conditional_;  // of value v, given that it is none before v
   Index records_;
-  Sampling sampling_;
+  RecordSampling sampling_;
   std::uint64_t data_seed_;
   Last<RangeKey, std::vector<Index>> drawn_;
 };
 
 std::vector<std::int32_t> drawn_list(const FiniteLaw& law,
                                      Index records,
-                                     Sampling sampling,
+                                     RecordSampling sampling,
                                      std::uint64_t data_seed) {
   const StreamKey key{.seed = data_seed, .purpose = Purpose::data};
   Stream stream(key.child(0));
   const Index values = law.probabilities.size();
   std::vector<std::int32_t> list(static_cast<std::size_t>(records));
-  if (sampling == Sampling::balanced) {
+  if (sampling == RecordSampling::balanced) {
     std::vector<std::int32_t> block(static_cast<std::size_t>(values));
     std::iota(block.begin(), block.end(), 0);
     for (std::size_t i = 0; i < list.size(); ++i) {
@@ -125,7 +125,7 @@ std::unique_ptr<const Multiplicity> listed_values(Index count, std::vector<std::
 std::unique_ptr<const Multiplicity> draw_values(std::string problem,
                                                 const FiniteLaw& law,
                                                 Index records,
-                                                Sampling sampling,
+                                                RecordSampling sampling,
                                                 std::uint64_t data_seed) {
   if (simulated(sampling))
     return std::make_unique<SimulatedValues>(std::move(problem), law, records, sampling, data_seed);

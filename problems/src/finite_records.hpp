@@ -40,7 +40,7 @@ std::unique_ptr<const Multiplicity> listed_values(Index count, std::vector<std::
 std::unique_ptr<const Multiplicity> draw_values(std::string problem,
                                                 const FiniteLaw& law,
                                                 Index records,
-                                                Sampling sampling,
+                                                RecordSampling sampling,
                                                 std::uint64_t data_seed);
 
 /// Number of records i with i mod strata = stratum among the first n.

@@ -55,11 +55,12 @@ Fields GlmFamily::fields() {
   all.push_back(field("support", support, "K, records are one of K atoms; 0 for a continuous law"));
   all.push_back(field("planted_norm", planted_norm, "length of the planted w*"));
   all.push_back(field("radius", radius, "of the domain |w| <= radius; inf for all of R^d"));
-  all.push_back(field(
-      "simulate",
-      sampling,
-      {{Sampling::independent, "none"}, {Sampling::whole, "whole"}, {Sampling::stream, "stream"}},
-      "with a support: one data set asked as a whole, or fresh batches; any n"));
+  all.push_back(field("simulate",
+                      sampling,
+                      {{RecordSampling::independent, "none"},
+                       {RecordSampling::whole, "whole"},
+                       {RecordSampling::stream, "stream"}},
+                      "with a support: one data set asked as a whole, or fresh batches; any n"));
   start.add_fields(all);
   return all;
 }
@@ -153,7 +154,7 @@ Problem GlmFamily::make(const InstanceSpec& spec) const {
       }
       problem.records = glm_records(shared, std::move(data));
     }
-    if (sampling != Sampling::stream) {
+    if (sampling != RecordSampling::stream) {
       const auto times =
           Eigen::Map<const Eigen::Matrix<Index, Eigen::Dynamic, 1>>(counts.data(), support);
       problem.empirical =

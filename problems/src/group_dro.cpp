@@ -267,8 +267,8 @@ Fields GroupDro::fields() {
                 field("disagreement", disagreement, "of the groups' theta_g, >= 0"),
                 field("alignment", alignment, "of the features with the common direction, >= 0"),
                 field("points", points, "points of each group on the sphere")};
-  fields.push_back(
-      sampling_field(sampling, {Sampling::independent, Sampling::whole, Sampling::stream}));
+  fields.push_back(sampling_field(
+      sampling, {RecordSampling::independent, RecordSampling::whole, RecordSampling::stream}));
   start.add_fields(fields);
   return fields;
 }
@@ -372,7 +372,7 @@ Problem GroupDro::make(const InstanceSpec& spec) const {
                   spec.data_seed);
   problem.population =
       group_dro_value(data, Vector::Constant(data->labels.size(), 1 / static_cast<double>(values)));
-  if (sampling != Sampling::stream) {
+  if (sampling != RecordSampling::stream) {
     Vector counted(data->labels.size());
     const std::vector<Index> counts = multiplicity->of(BatchView(0, spec.records));
     for (Index v = 0; v < counted.size(); ++v) {

@@ -60,8 +60,11 @@ std::unique_ptr<const Objective> tilted(std::shared_ptr<const Objective> landsca
 Fields LandscapeFamily::fields() {
   Fields fields = landscape_fields();
   fields.push_back(field("tilt", tilt, "X, length of every record's own gradient"));
-  fields.push_back(sampling_field(
-      sampling, {Sampling::balanced, Sampling::independent, Sampling::whole, Sampling::stream}));
+  fields.push_back(sampling_field(sampling,
+                                  {RecordSampling::balanced,
+                                   RecordSampling::independent,
+                                   RecordSampling::whole,
+                                   RecordSampling::stream}));
   start.add_fields(fields);
   return fields;
 }
@@ -92,7 +95,7 @@ Problem LandscapeFamily::make(const InstanceSpec& spec) const {
     const double difference = made.objective->value(facts.initial_point) - *made.minimum;
     const double gap = difference < 0 ? 0 : difference;  // rounding, at the minimum
     const double reach = facts.domain.diameter(d);
-    if (sampling == Sampling::balanced || sampling == Sampling::stream)
+    if (sampling == RecordSampling::balanced || sampling == RecordSampling::stream)
       facts.constants.set(constant::suboptimality,
                           {gap,
                            Origin::proved,
@@ -133,7 +136,7 @@ Problem LandscapeFamily::make(const InstanceSpec& spec) const {
                                     curvature,
                                     corner_tilts(d, tilt / std::sqrt(static_cast<double>(d))));
   problem.landmarks = std::move(made.landmarks);
-  if (sampling == Sampling::balanced)
+  if (sampling == RecordSampling::balanced)
     for (const Landmark& of_population : std::vector(problem.landmarks)) {
       problem.landmarks.push_back(of_population);
       problem.landmarks.back().of = Landmark::Of::empirical;

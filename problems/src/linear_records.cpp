@@ -290,9 +290,9 @@ Matrix draw_tilts(const LinearRecordsSpec& spec) {
   Stream stream({.seed = spec.data_seed, .purpose = Purpose::data});
   Matrix tilts(d, spec.records);
   for (Index i = 0; i < spec.records; ++i) {
-    if (spec.sampling == Sampling::balanced && i % 2 == 1)
+    if (spec.sampling == RecordSampling::balanced && i % 2 == 1)
       tilts.col(i) = -tilts.col(i - 1);
-    else if (spec.sampling == Sampling::balanced && i + 1 == spec.records)
+    else if (spec.sampling == RecordSampling::balanced && i + 1 == spec.records)
       tilts.col(i).setZero();
     else
       for (double& z : tilts.col(i)) z = stream.bernoulli(0.5) ? spec.entry : -spec.entry;
@@ -315,12 +315,12 @@ LinearRecordsMade make_linear_records(const LinearRecordsSpec& spec) {
   if (simulated(spec.sampling)) {
     auto records = std::make_unique<SimulatedTilts>(spec);
     Vector mean;
-    if (spec.sampling == Sampling::whole) mean = records->sum_of_tilts(0, spec.records) / n;
+    if (spec.sampling == RecordSampling::whole) mean = records->sum_of_tilts(0, spec.records) / n;
     return {std::move(records), std::move(mean)};
   }
   Matrix tilts = draw_tilts(spec);
   Vector mean = tilts.rowwise().mean();
-  if (spec.sampling == Sampling::balanced) mean.setZero();  // exactly, whatever the rounding
+  if (spec.sampling == RecordSampling::balanced) mean.setZero();  // exactly, whatever the rounding
   return {linear_records(spec.problem, spec.landscape, spec.curvature, std::move(tilts)),
           std::move(mean)};
 }

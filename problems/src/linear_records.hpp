@@ -25,7 +25,7 @@ struct LinearRecordsSpec {
   CurvatureBounds curvature;                   ///< of F
   double entry = 0;                            ///< s
   Index records = 0;
-  Sampling sampling = Sampling::balanced;
+  RecordSampling sampling = RecordSampling::balanced;
   std::uint64_t data_seed = 0;
 };
 

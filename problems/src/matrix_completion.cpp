@@ -90,8 +90,8 @@ Fields MatrixCompletion::fields() {
                 field("domain_factor", domain_factor, "radius of the domain over ||(U*, V*)||_F"),
                 field("initial_spread", initial_spread, "standard deviation of U0 and V0"),
                 record_scale_field(record_scale)};
-  fields.push_back(
-      sampling_field(sampling, {Sampling::independent, Sampling::whole, Sampling::stream}));
+  fields.push_back(sampling_field(
+      sampling, {RecordSampling::independent, RecordSampling::whole, RecordSampling::stream}));
   start.add_fields(fields);
   return fields;
 }

@@ -204,7 +204,7 @@ class SimulatedEntries final : public CompletionRecords {
   SimulatedEntries(const CompletionShape& shape,
                    Matrix planted,
                    double noise,
-                   Sampling sampling,
+                   RecordSampling sampling,
                    const InstanceSpec& spec)
       : CompletionRecords(shape),
         planted_(std::move(planted)),
@@ -354,7 +354,7 @@ class SimulatedEntries final : public CompletionRecords {
 
   Matrix planted_;
   double noise_;
-  Sampling sampling_;
+  RecordSampling sampling_;
   InstanceSpec spec_;
 };
 
@@ -363,12 +363,12 @@ class SimulatedEntries final : public CompletionRecords {
 SimulatedCompletion simulated_completion(const CompletionShape& shape,
                                          Matrix planted,
                                          double noise,
-                                         Sampling sampling,
+                                         RecordSampling sampling,
                                          const InstanceSpec& spec) {
   auto records =
       std::make_unique<SimulatedEntries>(shape, std::move(planted), noise, sampling, spec);
   std::unique_ptr<const Objective> empirical;
-  if (sampling == Sampling::whole)
+  if (sampling == RecordSampling::whole)
     empirical = records->total_loss(0, spec.records, 1 / static_cast<double>(spec.records));
   return {std::move(records), std::move(empirical)};
 }

@@ -27,7 +27,7 @@ struct SimulatedCompletion {
 SimulatedCompletion simulated_completion(const CompletionShape& shape,
                                          Matrix planted,
                                          double noise,
-                                         Sampling sampling,
+                                         RecordSampling sampling,
                                          const InstanceSpec& spec);
 
 }  // namespace dpsosp

@@ -236,8 +236,11 @@ Fields OrthogonalTensor::fields() {
                       {{Basis::identity, "identity"}, {Basis::rotated, "rotated"}},
                       "a_1, ..., a_d, public"),
                 field("basis_seed", basis_seed, "of the rotated basis")};
-  fields.push_back(sampling_field(
-      sampling, {Sampling::balanced, Sampling::independent, Sampling::whole, Sampling::stream}));
+  fields.push_back(sampling_field(sampling,
+                                  {RecordSampling::balanced,
+                                   RecordSampling::independent,
+                                   RecordSampling::whole,
+                                   RecordSampling::stream}));
   start.add_fields(fields);
   return fields;
 }
@@ -308,7 +311,7 @@ Problem OrthogonalTensor::make(const InstanceSpec& spec) const {
        1.0});
 
   // Weights w_j of what the law allows: `balanced` counts differ by one, others may be all equal.
-  const bool fixed_counts = sampling == Sampling::balanced;
+  const bool fixed_counts = sampling == RecordSampling::balanced;
   const double heaviest =
       fixed_counts ? static_cast<double>((spec.records + d - 1) / d) * components / n : components;
   const double lightest =
@@ -331,7 +334,7 @@ Problem OrthogonalTensor::make(const InstanceSpec& spec) const {
                   spec.records,
                   sampling,
                   spec.data_seed);
-  if (sampling != Sampling::stream) {
+  if (sampling != RecordSampling::stream) {
     const Vector weights =
         components * shares(multiplicity->of(BatchView(0, spec.records)), spec.records);
     auto empirical = std::make_unique<Quartic>(axes, weights, penalty);

@@ -190,7 +190,7 @@ Landscape RadialRipple::landscape(Index d) const {
        "whose largest size on r ≤ R is in closed form as above; beyond R they are 0 and G′(R)/r ≤ "
        "G′(R)/R. The gradient is continuous, so the bound passes over the jumps at R and 0.",
        1.0});
-  const bool centred = sampling == Sampling::balanced || sampling == Sampling::stream;
+  const bool centred = sampling == RecordSampling::balanced || sampling == RecordSampling::stream;
   if (!centred) return made;
 
   const double quasar = power - amplitude * frequency / std::sqrt(1 - amplitude * amplitude);

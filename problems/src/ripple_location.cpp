@@ -197,7 +197,10 @@ class StoredRipples final : public RippleRecords {
 /// Counts of the three values in a range are trinomial, independent over the coordinates.
 class SimulatedRipples final : public RippleRecords {
  public:
-  SimulatedRipples(const Ripple& ripple, Matrix law, Sampling sampling, const InstanceSpec& spec)
+  SimulatedRipples(const Ripple& ripple,
+                   Matrix law,
+                   RecordSampling sampling,
+                   const InstanceSpec& spec)
       : RippleRecords(ripple), law_(std::move(law)), sampling_(sampling), spec_(spec) {}
 
   Index size() const override { return spec_.records; }
@@ -261,7 +264,7 @@ class SimulatedRipples final : public RippleRecords {
   }
 
   Matrix law_;
-  Sampling sampling_;
+  RecordSampling sampling_;
   InstanceSpec spec_;
   Last<RangeKey, Matrix> drawn_;
 };
@@ -331,8 +334,8 @@ Fields RippleLocation::fields() {
                 field("frequency", frequency, "omega"),
                 field("half_width", half_width, "s0, of the box in sqrt(d) x"),
                 field("law_seed", law_seed, "draws the public probabilities of the values")};
-  fields.push_back(
-      sampling_field(sampling, {Sampling::independent, Sampling::whole, Sampling::stream}));
+  fields.push_back(sampling_field(
+      sampling, {RecordSampling::independent, RecordSampling::whole, RecordSampling::stream}));
   start.add_fields(fields);
   return fields;
 }
@@ -427,7 +430,7 @@ Problem RippleLocation::make(const InstanceSpec& spec) const {
 
   if (simulated(sampling)) {
     auto records = std::make_unique<SimulatedRipples>(ripple, law, sampling, spec);
-    if (sampling == Sampling::whole)
+    if (sampling == RecordSampling::whole)
       use_objective(*records->counts(0, spec.records) / static_cast<double>(spec.records),
                     Landmark::Of::empirical);
     problem.records = std::move(records);

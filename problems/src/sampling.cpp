@@ -13,24 +13,24 @@
 
 namespace dpsosp {
 
-std::string_view to_string(Sampling sampling) {
+std::string_view to_string(RecordSampling sampling) {
   switch (sampling) {
-    case Sampling::independent:
+    case RecordSampling::independent:
       return "independent";
-    case Sampling::balanced:
+    case RecordSampling::balanced:
       return "balanced";
-    case Sampling::whole:
+    case RecordSampling::whole:
       return "whole";
-    case Sampling::stream:
+    case RecordSampling::stream:
       break;
   }
   return "stream";
 }
 
-Field sampling_field(Sampling& value, std::initializer_list<Sampling> offered) {
-  const std::vector<Sampling> values(offered);
+Field sampling_field(RecordSampling& value, std::initializer_list<RecordSampling> offered) {
+  const std::vector<RecordSampling> values(offered);
   std::vector<std::string> names;
-  for (const Sampling s : values) names.emplace_back(to_string(s));
+  for (const RecordSampling s : values) names.emplace_back(to_string(s));
   return choice_field(
       "sampling",
       names,
@@ -48,14 +48,14 @@ Stream range_stream(std::uint64_t data_seed, Index begin, Index size) {
 }
 
 void check_simulated_batch(std::string_view problem,
-                           Sampling sampling,
+                           RecordSampling sampling,
                            const BatchView& batch,
                            Index records) {
   if (batch.is_list())
     throw InputError(fmt::format(
         "{}: simulated records answer batches `all` and `fresh`, not sampled lists of records",
         problem));
-  if (sampling == Sampling::whole && batch.size() != records)
+  if (sampling == RecordSampling::whole && batch.size() != records)
     throw InputError(
         fmt::format("{}: sampling = whole answers for all {} records, not for {}; set "
                     "problem.sampling=stream for fresh batches",

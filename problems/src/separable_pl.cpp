@@ -113,7 +113,7 @@ Landscape SeparablePl::landscape(Index d) const {
                       "A diagonal Hessian whose entries depend on their own coordinate alone moves "
                       "by the largest √d |κ‴| a unit, κ‴ = −12 sin 2t.",
                       1.0});
-  const bool centred = sampling == Sampling::balanced || sampling == Sampling::stream;
+  const bool centred = sampling == RecordSampling::balanced || sampling == RecordSampling::stream;
   if (centred)
     made.constants.set(
         constant::pl,

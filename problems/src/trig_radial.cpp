@@ -180,8 +180,8 @@ Fields TrigRadial::fields() {
                       {{Law::ball, "ball"}, {Law::signs, "signs"}},
                       "of the records: uniform in the unit ball, or signs over sqrt(d)"),
                 field("radius", radius, "R, of the domain")};
-  fields.push_back(
-      sampling_field(sampling, {Sampling::independent, Sampling::whole, Sampling::stream}));
+  fields.push_back(sampling_field(
+      sampling, {RecordSampling::independent, RecordSampling::whole, RecordSampling::stream}));
   start.add_fields(fields);
   return fields;
 }

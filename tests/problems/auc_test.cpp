@@ -167,7 +167,8 @@ TEST(Auc, RejectsInvalidSettings) {
 }
 
 TEST(Auc, PositiveCountIsBinomialForEverySampling) {
-  for (const Sampling sampling : {Sampling::independent, Sampling::whole, Sampling::stream}) {
+  for (const RecordSampling sampling :
+       {RecordSampling::independent, RecordSampling::whole, RecordSampling::stream}) {
     constexpr Index n = 20;
     const auto count = [&](std::uint64_t seed, Index begin, Index end) {
       Auc family;
@@ -183,12 +184,12 @@ TEST(Auc, PositiveCountIsBinomialForEverySampling) {
     std::vector<Index> whole, first, second;
     for (std::uint64_t seed = 0; seed < 2000; ++seed) {
       whole.push_back(count(seed, 0, n));
-      if (sampling == Sampling::whole) continue;
+      if (sampling == RecordSampling::whole) continue;
       first.push_back(count(seed, 0, 8));
       second.push_back(count(seed, 8, n));
     }
     testing_support::expect_binomial(whole, n, 0.3);
-    if (sampling == Sampling::whole) continue;
+    if (sampling == RecordSampling::whole) continue;
     testing_support::expect_binomial(first, 8, 0.3);
     testing_support::expect_binomial(second, 12, 0.3);
     testing_support::expect_uncorrelated(first, second);

@@ -85,7 +85,8 @@ TEST(CosineMinimax, GradientBoundInBoxIsNearlyTight) {
 
 TEST(CosineMinimax, SignSumsAreBinomialForEverySampling) {
   constexpr Index n = 14;
-  for (const Sampling sampling : {Sampling::independent, Sampling::whole, Sampling::stream}) {
+  for (const RecordSampling sampling :
+       {RecordSampling::independent, RecordSampling::whole, RecordSampling::stream}) {
     CosineMinimax family;
     family.coupled = 2;
     family.free = 1;
@@ -105,7 +106,7 @@ TEST(CosineMinimax, SignSumsAreBinomialForEverySampling) {
       const Problem p = family.make({.records = n, .data_seed = seed});
       const auto all = counts(p, 0, n);
       for (std::size_t j = 0; j < 5; ++j) whole[j].push_back(all[j]);
-      if (sampling == Sampling::whole) continue;
+      if (sampling == RecordSampling::whole) continue;
       const auto begin = counts(p, 0, 6), end = counts(p, 6, n);
       for (std::size_t j = 0; j < 5; ++j) {
         first[j].push_back(begin[j]);
@@ -115,7 +116,7 @@ TEST(CosineMinimax, SignSumsAreBinomialForEverySampling) {
     for (std::size_t j = 0; j < 5; ++j) {
       testing_support::expect_binomial(whole[j], n, 0.5);
       for (std::size_t k = 0; k < j; ++k) testing_support::expect_uncorrelated(whole[j], whole[k]);
-      if (sampling == Sampling::whole) continue;
+      if (sampling == RecordSampling::whole) continue;
       testing_support::expect_binomial(first[j], 6, 0.5);
       testing_support::expect_uncorrelated(first[j], second[j]);
     }
@@ -124,7 +125,7 @@ TEST(CosineMinimax, SignSumsAreBinomialForEverySampling) {
 
 TEST(CosineMinimax, SimulatedBlocksAgree) {
   CosineMinimax family;
-  family.sampling = Sampling::stream;
+  family.sampling = RecordSampling::stream;
   const Problem p = family.make({.records = 1'000'000});
   Vector x(20), y(10);
   Stream stream({.seed = 1});

@@ -159,7 +159,7 @@ TEST(Coins, SmallestFrequencyAttainsLowerBoundRate) {
   // with bias c = 0.35 the best selector fails often, and each failure costs c √(ln k/n)
   Coins family;
   family.bias = 0.35;
-  family.sampling = Sampling::whole;
+  family.sampling = RecordSampling::whole;
   const auto risk = [&](Index n) {
     double excess = 0;
     for (std::uint64_t seed = 0; seed < 400; ++seed) {
@@ -216,7 +216,7 @@ TEST(Coins, SimulatedSumsMatchLawOfRealRecords) {
   // standard errors: below 3e-9 each for a false alarm.
   constexpr int sets = 4000;
   Coins family;
-  const auto draw = [&](Sampling sampling) {
+  const auto draw = [&](RecordSampling sampling) {
     family.sampling = sampling;
     Matrix samples(4, sets);
     for (int s = 0; s < sets; ++s) {
@@ -230,7 +230,7 @@ TEST(Coins, SimulatedSumsMatchLawOfRealRecords) {
   };
   const double p_planted = 1 - family.planted_probability(16, 60);
   const Vector size{{20, 20, 40, 40}}, probability{{p_planted, 0.5, p_planted, 0.5}};
-  for (const Sampling sampling : {Sampling::independent, Sampling::stream}) {
+  for (const RecordSampling sampling : {RecordSampling::independent, RecordSampling::stream}) {
     const Matrix samples = draw(sampling);
     const Vector mean = samples.rowwise().mean();
     const Matrix centred = samples.colwise() - mean;
@@ -248,7 +248,7 @@ TEST(Coins, SimulatedSumsMatchLawOfRealRecords) {
 
 TEST(Coins, SimulatedDifferencesMatchGradients) {
   Coins family;
-  family.sampling = Sampling::whole;
+  family.sampling = RecordSampling::whole;
   const Problem p = family.make({.records = 1000000000000, .data_seed = 2});
   const Matrix points = family.candidate_points(2);
   const Vector x = points.col(3) + Vector{{0.1, 0.02}}, y = points.col(9) + Vector{{-0.05, 0.08}};

@@ -54,7 +54,7 @@ TEST(AtomCounts, HaveMultinomialMoments) {
 
 /// Clipped sums of gradients and of differences over two successive batches, stacked; one column
 /// for each of `repeats` pairs of batches of one instance.
-Matrix sums(Sampling sampling, Index repeats) {
+Matrix sums(RecordSampling sampling, Index repeats) {
   GlmSigmoid family;
   family.sampling = sampling;
   family.support = 12;
@@ -75,8 +75,8 @@ Matrix sums(Sampling sampling, Index repeats) {
 
 TEST(SimulatedGlm, ClippedSumsMatchLawOfRecordsInMemory) {
   constexpr Index repeats = 2000;
-  const Matrix simulated = sums(Sampling::stream, repeats);
-  const Matrix stored = sums(Sampling::independent, repeats);
+  const Matrix simulated = sums(RecordSampling::stream, repeats);
+  const Matrix stored = sums(RecordSampling::independent, repeats);
   const Vector mean_a = simulated.rowwise().mean(), mean_b = stored.rowwise().mean();
   const Matrix a = simulated.colwise() - mean_a, b = stored.colwise() - mean_b;
   const Matrix cov_a = a * a.transpose() / repeats, cov_b = b * b.transpose() / repeats;
@@ -92,7 +92,7 @@ TEST(SimulatedGlm, ClippedSumsMatchLawOfRecordsInMemory) {
 
 TEST(SimulatedGlm, WholeDataSetSumsMatchItsObjective) {
   GlmLogistic family;
-  family.sampling = Sampling::whole;
+  family.sampling = RecordSampling::whole;
   family.support = 50;
   constexpr Index n = 1'000'000'000'000;
   const Problem p = family.make({.records = n, .data_seed = 2});
@@ -115,7 +115,7 @@ TEST(SimulatedGlm, WholeDataSetSumsMatchItsObjective) {
 
 TEST(SimulatedGlm, ClipsAndCountsEveryRecord) {
   GlmSigmoid family;
-  family.sampling = Sampling::whole;
+  family.sampling = RecordSampling::whole;
   family.support = 9;
   constexpr Index n = 1000;
   const Problem p = family.make({.records = n, .dimension = 4, .data_seed = 2});
@@ -129,7 +129,7 @@ TEST(SimulatedGlm, ClipsAndCountsEveryRecord) {
 
 TEST(SimulatedGlm, RejectsListsAndPartsOfWholeDataSet) {
   GlmSigmoid family;
-  family.sampling = Sampling::whole;
+  family.sampling = RecordSampling::whole;
   EXPECT_THROW(family.make({.records = 100}), InputError);  // a continuous law
   family.support = 6;
   const Problem p = family.make({.records = 100});

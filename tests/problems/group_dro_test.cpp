@@ -173,7 +173,8 @@ TEST(GroupDro, RejectsInvalidSettings) {
 }
 
 TEST(GroupDro, GroupSignsAreFairForEverySampling) {
-  for (const Sampling sampling : {Sampling::independent, Sampling::whole, Sampling::stream}) {
+  for (const RecordSampling sampling :
+       {RecordSampling::independent, RecordSampling::whole, RecordSampling::stream}) {
     constexpr Index n = 25;
     // records of the second of two groups with the sign of θ, from the gradient at the origin
     const auto count = [&](std::uint64_t seed, Index begin, Index end) {
@@ -187,7 +188,7 @@ TEST(GroupDro, GroupSignsAreFairForEverySampling) {
       Vector g = Vector::Zero(3), one = Vector::Zero(3);
       p.records->add_gradients(Point(x, y), Block::x, BatchView(begin, end), unlimited, g);
       const Index size = end / 2 - begin / 2;  // of odd records
-      family.sampling = Sampling::independent;
+      family.sampling = RecordSampling::independent;
       const Problem stored = family.make({.records = n, .dimension = 3, .data_seed = seed});
       stored.records->add_gradients(Point(x, y), Block::x, BatchView(1, 2), unlimited, one);
       const double difference = std::abs(g.dot(one)) / one.squaredNorm();  // |2 count − size|

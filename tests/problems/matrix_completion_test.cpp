@@ -179,7 +179,7 @@ TEST(MatrixCompletion, ConstantsAreNearlyAttainedAtEqualFactors) {
 
 // Simulated records.
 
-MatrixCompletion small_family(Sampling sampling) {
+MatrixCompletion small_family(RecordSampling sampling) {
   MatrixCompletion family;
   family.rows = 3;
   family.cols = 2;
@@ -190,7 +190,7 @@ MatrixCompletion small_family(Sampling sampling) {
 }
 
 TEST(SimulatedCompletion, DifferencesAndProductsMatchGradients) {
-  const Problem p = small_family(Sampling::stream).make({.records = 1000000});
+  const Problem p = small_family(RecordSampling::stream).make({.records = 1000000});
   const Vector x = normal_vector(5, 1, 0.4), x0 = normal_vector(5, 2, 0.4);
   const Vector v = normal_vector(5, 3).normalized();
   const BatchView batch(200, 700);
@@ -216,7 +216,7 @@ TEST(SimulatedCompletion, DifferencesAndProductsMatchGradients) {
 
 TEST(SimulatedCompletion, WholeDataSetSumsMatchItsObjective) {
   constexpr Index n = 1'000'000'000'000;
-  const Problem p = small_family(Sampling::whole).make({.records = n});
+  const Problem p = small_family(RecordSampling::whole).make({.records = n});
   const Vector x = normal_vector(5, 1, 0.4);
   Vector sum = Vector::Zero(5), g(5), population(5);
   p.records->add_gradients(Point(x), Block::x, BatchView(0, n), unlimited, sum);
@@ -232,7 +232,7 @@ TEST(SimulatedCompletion, WholeDataSetSumsMatchItsObjective) {
 }
 
 TEST(SimulatedCompletion, RejectsOnlyLimitsThatCouldClip) {
-  const Problem p = small_family(Sampling::stream).make({.records = 1000});
+  const Problem p = small_family(RecordSampling::stream).make({.records = 1000});
   const Constants& c = p.facts.constants;
   const BatchView batch(0, 10);
   Vector out = Vector::Zero(5);
@@ -248,7 +248,7 @@ TEST(SimulatedCompletion, RejectsOnlyLimitsThatCouldClip) {
     EXPECT_NO_THROW(
         p.records->add_hessian_products(Point(x), x, batch, c[constant::smoothness], out));
     // the refusal starts at the largest norm of a real record at that point
-    MatrixCompletion real = small_family(Sampling::independent);
+    MatrixCompletion real = small_family(RecordSampling::independent);
     const Problem twin = real.make({.records = 300});
     Vector sum = Vector::Zero(5);
     largest = twin.records->add_gradients(Point(x), Block::x, BatchView(0, 300), unlimited, sum)
@@ -301,8 +301,8 @@ TEST(SimulatedCompletion, BatchSumsMatchLawOfRealRecords) {
   for (const Index batch : {1, 7}) {
     constexpr Index pairs = 5000;
     const Index n = 2 * pairs * batch;
-    const Problem real = small_family(Sampling::independent).make({.records = n});
-    const Problem simulated = small_family(Sampling::stream).make({.records = n});
+    const Problem real = small_family(RecordSampling::independent).make({.records = n});
+    const Problem simulated = small_family(RecordSampling::stream).make({.records = n});
     const auto a = projections(real, batch, pairs);
     const auto b = projections(simulated, batch, pairs);
     // Smirnov: P(D > t) <= 2 exp(−t² m n/(m + n)·2), 1e-8 each

@@ -134,19 +134,20 @@ Index count_of_first(const Problem& p, Index begin, Index end) {
 
 TEST(OrthogonalTensor, CountsAreMultinomialForEverySampling) {
   constexpr Index n = 12, d = 3;
-  for (const Sampling sampling : {Sampling::independent, Sampling::whole, Sampling::stream}) {
+  for (const RecordSampling sampling :
+       {RecordSampling::independent, RecordSampling::whole, RecordSampling::stream}) {
     OrthogonalTensor family;
     family.sampling = sampling;
     std::vector<Index> whole, first, second;
     for (std::uint64_t seed = 0; seed < 5000; ++seed) {
       const Problem p = family.make({.records = n, .dimension = d, .data_seed = seed});
       whole.push_back(count_of_first(p, 0, n));
-      if (sampling == Sampling::whole) continue;
+      if (sampling == RecordSampling::whole) continue;
       first.push_back(count_of_first(p, 0, 5));
       second.push_back(count_of_first(p, 5, n));
     }
     testing_support::expect_binomial(whole, n, 1.0 / d);
-    if (sampling == Sampling::whole) continue;
+    if (sampling == RecordSampling::whole) continue;
     testing_support::expect_binomial(first, 5, 1.0 / d);
     testing_support::expect_binomial(second, 7, 1.0 / d);
     testing_support::expect_uncorrelated(first, second);
@@ -155,7 +156,7 @@ TEST(OrthogonalTensor, CountsAreMultinomialForEverySampling) {
 
 TEST(OrthogonalTensor, ClipsSimulatedRecordsOneByOne) {
   OrthogonalTensor family;
-  family.sampling = Sampling::stream;
+  family.sampling = RecordSampling::stream;
   constexpr Index n = 1'000'000'000'000;
   const Problem p = family.make({.records = n, .dimension = 2});
   const Vector x{{0.9, 0.1}};

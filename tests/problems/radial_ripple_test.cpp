@@ -170,10 +170,10 @@ TEST(RadialRipple, OriginIsMinimumWithFiniteGradient) {
 }
 
 TEST(RadialRipple, StatesLandscapeConstantsOnlyIfRecordsCancel) {
-  for (const auto& [sampling, stated] : {std::pair{Sampling::balanced, true},
-                                         {Sampling::stream, true},
-                                         {Sampling::independent, false},
-                                         {Sampling::whole, false}}) {
+  for (const auto& [sampling, stated] : {std::pair{RecordSampling::balanced, true},
+                                         {RecordSampling::stream, true},
+                                         {RecordSampling::independent, false},
+                                         {RecordSampling::whole, false}}) {
     RadialRipple family;
     family.sampling = sampling;
     const Constants c = family.make({.records = 20}).facts.constants;

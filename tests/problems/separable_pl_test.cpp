@@ -153,7 +153,7 @@ TEST(SeparablePl, CoordinateMatchesReference) {  // lowy-2024 notes, 8: t = 1, c
 
 TEST(SeparablePl, WorstDataSetAttainsTiltedConstant) {
   SeparablePl family;
-  family.sampling = Sampling::independent;  // one record: every |c| is ½
+  family.sampling = RecordSampling::independent;  // one record: every |c| is ½
   const Problem p = family.make({.records = 1, .dimension = 3});
   const double mu = p.facts.constants[constant::pl];
   EXPECT_EQ(mu, SeparablePl::pl_tilted);
@@ -179,7 +179,7 @@ TEST(SeparablePl, StatesNoConstantForLargerTilt) {
   SeparablePl family;
   family.tilt = 0.6;
   EXPECT_TRUE(family.make({.records = 4}).facts.constants.contains(constant::pl));  // balanced
-  family.sampling = Sampling::whole;
+  family.sampling = RecordSampling::whole;
   EXPECT_FALSE(family.make({.records = 4}).facts.constants.contains(constant::pl));
 }
 

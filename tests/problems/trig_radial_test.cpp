@@ -191,7 +191,7 @@ TEST(TrigRadial, StartIsUniformInBall) {
 
 TEST(TrigRadial, RejectsSimulationOfBallRecords) {
   TrigRadial family = published();
-  family.sampling = Sampling::whole;
+  family.sampling = RecordSampling::whole;
   EXPECT_THROW(family.make({.records = 10}), InputError);
   family.law = TrigRadial::Law::signs;
   EXPECT_NO_THROW(family.make({.records = 10}));

@@ -149,6 +149,19 @@ TEST(ExhibitText, RefusesExhibitWithoutPaperWhereEveryHasNone) {
             "smith-2027/exhibits.toml:3: paper is missing in entry 1 of exhibit");
 }
 
+TEST(ExhibitText, RefusesWordsOfATableThatTheExhibitLacks) {
+  const std::string wrong =
+      std::string(two_exhibits) + "\n[[exhibit.table]]\nid = \"onw\"\ntitle = \"Own table\"\n";
+  try {
+    page(wrong, "smith-2027/two");
+    ADD_FAILURE() << "accepted";
+  } catch (const InputError& error) {
+    EXPECT_STREQ(error.what(),
+                 "unknown table in exhibits.toml, smith-2027/two 'onw'; did you mean 'own'?");
+  }
+  EXPECT_NO_THROW(page(wrong, "smith-2027/one"));
+}
+
 TEST(ExhibitText, RefusesIdThatTheFileLacks) {
   EXPECT_THROW(page(two_exhibits, "smith-2027/three"), InputError);
 }

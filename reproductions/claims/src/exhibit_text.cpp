@@ -2,6 +2,7 @@
 #include "dpsosp/claims/exhibit_text.hpp"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -52,6 +53,20 @@ void put_first(std::vector<std::string>& list, const std::vector<std::string>& f
   list.insert(list.begin(), first.begin(), first.end());
 }
 
+/// Refuses words of a table or figure that the exhibit does not have. Those of [every] may be for
+/// other exhibits.
+template <class Shown>
+void check_ids(const ExhibitText& text,
+               std::string_view kind,
+               const std::vector<ExhibitText::Item>& items,
+               const std::vector<Shown>& shown) {
+  std::vector<std::string> ids;
+  for (const Shown& s : shown) ids.push_back(s.id);
+  for (const ExhibitText::Item& item : items)
+    if (!item.of_every && std::ranges::find(ids, item.id) == ids.end())
+      reject_unknown(fmt::format("{} in exhibits.toml, {}", kind, text.id), item.id, ids);
+}
+
 /// Fills the titles and captions that are empty. `shown` is a table or a figure.
 template <class Shown>
 void add_words(Shown& shown, const std::vector<ExhibitText::Item>& items) {
@@ -67,6 +82,8 @@ void add_words(plots::Exhibit& exhibit, const ExhibitText& text) {
   std::ranges::replace(exhibit.id, '/', '-');
   exhibit.paper = text.paper;
   exhibit.title = text.heading;
+  check_ids(text, "table", text.tables, exhibit.tables);
+  check_ids(text, "figure", text.figures, exhibit.figures);
   put_first(exhibit.paper_says, text.paper_says);
   put_first(exhibit.differences, text.differences);
   for (plots::Table& table : exhibit.tables) add_words(table, text.tables);
@@ -84,6 +101,8 @@ std::vector<ExhibitText> parse_exhibits(const Texts& texts) {
     t.allow({"paper", "paper_says", "differences", "table", "figure"});
     every.paper = text_at(t, "paper");
     add_own(every, t);
+    for (auto* items : {&every.tables, &every.figures})
+      for (ExhibitText::Item& item : *items) item.of_every = true;
   }
   std::vector<ExhibitText> list;
   for (const TomlNode& node : document.root().at("exhibit").array()) {

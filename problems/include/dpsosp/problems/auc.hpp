@@ -34,7 +34,7 @@ class Auc final : public ProblemFamily {
   double prior = 0.5;       ///< p ∈ [0.05, 0.95]
   double separation = 0.3;  ///< length of the class centres ±c, in [0, 1]
   Index points = 50;        ///< of each class
-  Sampling sampling = Sampling::independent;
+  RecordSampling sampling = RecordSampling::independent;
   StartOption start;
 };
 

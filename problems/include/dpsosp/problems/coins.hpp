@@ -39,7 +39,7 @@ class Coins final : public ProblemFamily {
   double bias = 1.0;        ///< c ≥ 0
   double amplitude = 1.0;   ///< A > 0
   double half_width = 1.0;  ///< h > 0
-  Sampling sampling = Sampling::independent;
+  RecordSampling sampling = RecordSampling::independent;
   StartOption start;
 };
 

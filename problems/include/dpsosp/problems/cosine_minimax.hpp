@@ -41,7 +41,7 @@ class CosineMinimax final : public ProblemFamily {
   double gamma = 0.5;             ///< γ
   double clip = 4.0;              ///< limit for per-record gradients without a box
   double half_width = 0;  ///< ≥ π: of the box |x_j| ≤ h on which `lipschitz` is proved; 0: none
-  Sampling sampling = Sampling::balanced;
+  RecordSampling sampling = RecordSampling::balanced;
   StartOption start;
 };
 

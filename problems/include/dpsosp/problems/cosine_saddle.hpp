@@ -30,7 +30,7 @@ class CosineSaddle final : public ProblemFamily {
 
   double amplitude = 1.0;  ///< a
   double spread = 0.5;     ///< s ∈ [0, π/2)
-  Sampling sampling = Sampling::independent;
+  RecordSampling sampling = RecordSampling::independent;
   StartOption start;
 };
 

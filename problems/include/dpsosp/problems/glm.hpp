@@ -33,7 +33,7 @@ std::unique_ptr<const Records> glm_records(GlmModel model, std::shared_ptr<const
 /// The law of simulated records: n of them, each one of the atoms with equal probability.
 struct GlmSupport {
   Index records = 0;  ///< n
-  Sampling sampling = Sampling::whole;
+  RecordSampling sampling = RecordSampling::whole;
   std::uint64_t data_seed = 0;
 };
 

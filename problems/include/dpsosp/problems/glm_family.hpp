@@ -34,7 +34,8 @@ class GlmFamily : public ProblemFamily {
   Index support = 0;        ///< K atoms; 0 for records drawn one by one from the law
   double planted_norm = 2;  ///< ‖w*‖
   double radius = 3;        ///< of the domain ‖w‖ ≤ radius; may be infinite
-  Sampling sampling = Sampling::independent;  ///< the setting `simulate`; needs a support
+  RecordSampling sampling =
+      RecordSampling::independent;  ///< the setting `simulate`; needs a support
   StartOption start;
 
  protected:

@@ -42,7 +42,7 @@ class GroupDro final : public ProblemFamily {
   double disagreement = 0.5;      ///< of the groups' θ_g with their common direction, ≥ 0
   double alignment = 2.0;         ///< of the features a with that direction, ≥ 0
   Index points = 20;              ///< of each group on the sphere
-  Sampling sampling = Sampling::independent;
+  RecordSampling sampling = RecordSampling::independent;
   StartOption start;
 };
 

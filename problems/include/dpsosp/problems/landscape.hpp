@@ -37,7 +37,7 @@ class LandscapeFamily : public ProblemFamily {
   Problem make(const InstanceSpec& spec) const final;
 
   double tilt = 1.0;  ///< X ≥ 0
-  Sampling sampling = Sampling::balanced;
+  RecordSampling sampling = RecordSampling::balanced;
   StartOption start;
 
  protected:

@@ -42,7 +42,7 @@ class MatrixCompletion final : public ProblemFamily {
   double domain_factor = 1.5;  ///< radius of the domain over ‖(U*, V*)‖_F
   double initial_spread = 0.1;
   RecordScale record_scale = RecordScale::isotropic;
-  Sampling sampling = Sampling::independent;
+  RecordSampling sampling = RecordSampling::independent;
   StartOption start;
 };
 

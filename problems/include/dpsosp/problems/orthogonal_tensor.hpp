@@ -34,7 +34,7 @@ class OrthogonalTensor final : public ProblemFamily {
   Index saddle_components = 2;  ///< k ∈ [2, d] of the saddle to start from
   Basis basis = Basis::identity;
   Index basis_seed = 0;  ///< of the public rotation
-  Sampling sampling = Sampling::balanced;
+  RecordSampling sampling = RecordSampling::balanced;
   StartOption start;
 };
 

@@ -28,7 +28,7 @@ class RippleLocation final : public ProblemFamily {
   double frequency = 6.283185307179586;  ///< ω > 0; 2π is the period of the data
   double half_width = 2;  ///< s₀ ≥ 1 + 2π/ω, so that the box holds every minimiser
   Index law_seed = 0;
-  Sampling sampling = Sampling::independent;
+  RecordSampling sampling = RecordSampling::independent;
   StartOption start;
 };
 

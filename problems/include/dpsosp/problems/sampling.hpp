@@ -20,17 +20,19 @@ namespace dpsosp {
 /// equal would contradict each other, so `whole` answers for all n records and nothing else, and
 /// the curator lets a `stream` be read by fresh batches or as a whole, never both. Neither can clip
 /// a single record, so a limit that could clip one is refused.
-enum class Sampling {
+enum class RecordSampling {
   independent,  ///< n records in memory, drawn independently
   balanced,     ///< n records in memory, in pairs that cancel: F is the family's own landscape
   whole,        ///< simulated: one data set of n records, asked as a whole
   stream,       ///< simulated: fresh batches, each seen once; no empirical objective
 };
-std::string_view to_string(Sampling sampling);
+std::string_view to_string(RecordSampling sampling);
 
-inline bool simulated(Sampling s) { return s == Sampling::whole || s == Sampling::stream; }
+inline bool simulated(RecordSampling s) {
+  return s == RecordSampling::whole || s == RecordSampling::stream;
+}
 
-Field sampling_field(Sampling& value, std::initializer_list<Sampling> offered);
+Field sampling_field(RecordSampling& value, std::initializer_list<RecordSampling> offered);
 
 /// The stream from which the sums over records [begin, begin + size) are drawn.
 Stream range_stream(std::uint64_t data_seed, Index begin, Index size);
@@ -38,7 +40,7 @@ Stream range_stream(std::uint64_t data_seed, Index begin, Index size);
 /// Refuses, for simulated records, what they cannot answer: a list of records, and under `whole`
 /// every batch but all n. \throws InputError
 void check_simulated_batch(std::string_view problem,
-                           Sampling sampling,
+                           RecordSampling sampling,
                            const BatchView& batch,
                            Index records);
 

@@ -25,7 +25,7 @@ class TrigRadial final : public ProblemFamily {
 
   Law law = Law::signs;
   double radius = 2;  ///< R
-  Sampling sampling = Sampling::independent;
+  RecordSampling sampling = RecordSampling::independent;
   StartOption start;
 };
 

@@ -25,6 +25,7 @@ struct ExhibitText {
     std::string title;
     std::string caption;
     std::vector<std::string> notes;  ///< of a table
+    bool of_every = false;           ///< stands in [every]
   };
   std::vector<Item> tables;
   std::vector<Item> figures;
@@ -36,7 +37,8 @@ std::vector<ExhibitText> parse_exhibits(const Texts& texts);
 /// The exhibit `id` of the reproduction: runs and tables by code, words from exhibits.toml. A word
 /// that the code has set (a title or caption with measured numbers in it) is kept; paragraphs and
 /// notes of the code follow those of the text.
-/// \throws InputError if the text has no such exhibit
+/// \throws InputError if the text has no such exhibit; the rendering, if it has words for a table
+/// or figure of [[exhibit]] that the exhibit does not have
 ExhibitEntry exhibit_entry(
     const Texts& texts,
     std::string_view id,
