@@ -64,12 +64,14 @@ Stream statistics_stream(const FitOptions& options, std::uint64_t use) {
 
 struct Observation {
   double log_value;
+  double share;      ///< value over the cell's largest
   std::size_t seed;  ///< place among the seeds of the sample
 };
 
 /// Cells by ascending x, the observations of each by ascending seed: no order of the input is left.
 struct Sample {
-  std::vector<double> log_x;  ///< of the cells
+  std::vector<double> log_x;        ///< of the cells
+  std::vector<double> log_largest;  ///< of the cells' values
   std::vector<std::vector<Observation>> cells;
   std::size_t seeds = 0;   ///< that appear in any cell
   std::size_t fewest = 0;  ///< observations of a cell
@@ -117,10 +119,13 @@ Sample sample_of(std::span<const FitCell> cells) {
     if (!sample.log_x.empty() && !(sample.log_x.back() < std::log(cell->x)))
       reject("fit", "x", cell->x, "different x in different cells");
     sample.log_x.push_back(std::log(cell->x));
+    const double largest = std::ranges::max(cell->values);
+    sample.log_largest.push_back(std::log(largest));
     auto& observations = sample.cells.emplace_back();
     for (std::size_t i = 0; i < cell->values.size(); ++i) {
       const auto place = std::lower_bound(seeds.begin(), seeds.end(), cell->seeds[i]);
       observations.push_back({.log_value = std::log(cell->values[i]),
+                              .share = cell->values[i] / largest,
                               .seed = static_cast<std::size_t>(place - seeds.begin())});
       sample.largest_log = std::max(sample.largest_log, std::abs(observations.back().log_value));
       ++appearances[observations.back().seed];
@@ -309,6 +314,23 @@ class HuberRegression {
   double scale_ = 0;
 };
 
+/// Slope of the least-squares line through the logarithms of the cells' means.
+double slope_of_means(const Sample& sample, const Weights& weights, double centre) {
+  double xx = 0, xy = 0;
+  double mean_x = 0;
+  for (const double log_x : sample.log_x) mean_x += log_x - centre;
+  mean_x /= static_cast<double>(sample.log_x.size());
+  for (std::size_t c = 0; c < sample.cells.size(); ++c) {
+    const auto of_cell = weights.of_cell(c);
+    double sum = 0;
+    for (std::size_t i = 0; i < of_cell.size(); ++i) sum += of_cell[i] * sample.cells[c][i].share;
+    const double x = sample.log_x[c] - centre - mean_x;
+    xx += x * x;
+    xy += x * (sample.log_largest[c] + std::log(sum));
+  }
+  return xy / xx;
+}
+
 std::vector<LocalSlope> local_slopes(std::span<const FitCell> cells) {
   std::vector<std::pair<double, double>> points;  // log x, log of the median
   for (const FitCell& cell : cells)
@@ -377,9 +399,10 @@ SlopeFit fit_slope(std::span<const FitCell> cells, const FitOptions& options) {
   const auto slope_of = [&](const auto& c) { return c[1] / half_range; };
   // c₂u² bends by 2c₂(log x_last − log x_first)/half_range².
   const auto drift_of = [&](const auto& c) { return 4 * c[2] / half_range; };
+  const auto end_of = [&](const auto& c, double u) { return (c[1] + 2 * u * c[2]) / half_range; };
 
   std::vector<double> slopes(static_cast<std::size_t>(options.resamples));
-  std::vector<double> drifts(slopes.size());
+  std::vector<double> drifts(slopes.size()), firsts(drifts), lasts(drifts), means(drifts);
   const std::size_t count = sample.cells.size();
   std::vector<double> above(count);
   for (std::size_t c = 0; c < count; ++c) above[c] = line.above(c, weights, line.estimate());
@@ -390,19 +413,27 @@ SlopeFit fit_slope(std::span<const FitCell> cells, const FitOptions& options) {
     const auto resampled = line.solve(weights);
     slopes[k] = slope_of(resampled);
     for (std::size_t c = 0; c < count; ++c) aboves[c][k] = line.above(c, weights, resampled);
-    drifts[k] = drift_of(parabola.solve(weights));
+    const auto curve = parabola.solve(weights);
+    drifts[k] = drift_of(curve);
+    firsts[k] = end_of(curve, -1);
+    lasts[k] = end_of(curve, 1);
+    means[k] = slope_of_means(sample, weights, centre);
   }
 
   SlopeFit fit{.slope = slope_of(line.estimate()),
                .drift = drift_of(parabola.estimate()),
+               .mean_slope = slope_of_means(sample, Weights(sample), centre),
                .local = local_slopes(cells),
                .cells = static_cast<int>(sample.cells.size()),
                .seeds = static_cast<int>(sample.fewest)};
-  fit.interval =
-      percentile_interval(slopes, fit.slope, few_samples_factor(line.effective_seeds(1)));
+  const double line_stretch = few_samples_factor(line.effective_seeds(1));
+  fit.interval = percentile_interval(slopes, fit.slope, line_stretch);
+  fit.mean_interval = percentile_interval(means, fit.mean_slope, line_stretch);
   fit.intercept = line.estimate()[0] - fit.slope * centre;
-  fit.drift_interval =
-      percentile_interval(drifts, fit.drift, few_samples_factor(parabola.effective_seeds(2)));
+  const double curve_stretch = few_samples_factor(parabola.effective_seeds(2));
+  fit.drift_interval = percentile_interval(drifts, fit.drift, curve_stretch);
+  fit.first = percentile_interval(firsts, end_of(parabola.estimate(), -1), curve_stretch);
+  fit.last = percentile_interval(lasts, end_of(parabola.estimate(), 1), curve_stretch);
   fit.drifting = !fit.drift_interval.contains(0) && std::abs(fit.drift) > options.drift_tolerance;
   const double stretch = few_samples_factor(static_cast<double>(sample.fewest));
   for (std::size_t c = 0; c < count; ++c)
@@ -419,44 +450,6 @@ std::string to_text(Interval interval) {
 
 std::string to_text(const SlopeFit& fit) {
   return fmt::format("{:+.3f} {}", fit.slope, to_text(fit.interval));
-}
-
-std::string to_text(ClaimedExponent claimed) {
-  const std::string high = fmt::format("{:+.3f}", claimed.high);
-  return claimed.low == claimed.high ? high : fmt::format("{:+.3f} to {}", claimed.low, high);
-}
-
-SlopeVerdict judge(const SlopeFit& fit, ClaimedExponent claimed) {
-  if (!std::isfinite(claimed.low)) reject("judge", "claimed", claimed.low, "a finite exponent");
-  if (!(claimed.high >= claimed.low && std::isfinite(claimed.high)))
-    reject("judge",
-           "upper end of the claimed range",
-           claimed.high,
-           fmt::format("finite and at least the lower end, {:g}", claimed.low));
-  const double half_width = fit.interval.half_width();
-  std::string reason;
-  if (!(half_width <= slope_tolerance))
-    reason =
-        fmt::format("interval {:.3g} wide either side; more seeds would narrow it", half_width);
-  if (fit.drifting)
-    reason += fmt::format("{}the slope still drifts by {:.3g} over the range",
-                          reason.empty() ? "" : "; ",
-                          std::abs(fit.drift));
-  if (fit.bent)
-    reason += fmt::format("{}no power law: a cell lies a factor of {:.3g} off the line",
-                          reason.empty() ? "" : "; ",
-                          fit.off_line);
-  if (!reason.empty()) return {.verdict = Verdict::inconclusive, .reason = reason};
-  if (std::abs(fit.drift) > FitOptions{}.drift_tolerance)
-    reason = fmt::format("a drift of {:+.3g} [{:+.3g}, {:+.3g}] is within chance, not excluded",
-                         fit.drift,
-                         fit.drift_interval.low,
-                         fit.drift_interval.high);
-  const bool better = fit.slope < claimed.low - slope_tolerance;
-  const bool worse = fit.slope > claimed.high + slope_tolerance;
-  if (!better && !worse) return {.verdict = Verdict::as_claimed, .reason = reason};
-  if (!reason.empty()) return {.verdict = Verdict::inconclusive, .reason = reason};
-  return {.verdict = better ? Verdict::better_than_claimed : Verdict::worse_than_claimed};
 }
 
 PairedComparison compare(std::string name,

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "dpsosp/algorithms/registry.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/experiments/metric.hpp"
 #include "dpsosp/experiments/run_json.hpp"
@@ -70,12 +71,33 @@ void add_labels(const Runs& runs, const Cell& cell, std::set<std::string>& label
     if (const RunResult* result = runs.result(d)) labels.emplace(to_string(result->privacy.label));
 }
 
+/// The least-squares slope of log y on log x.
+double plain_slope(const std::vector<std::pair<double, double>>& points) {
+  double x_mean = 0, y_mean = 0;
+  for (const auto& [x, y] : points) {
+    x_mean += std::log(x) / static_cast<double>(points.size());
+    y_mean += std::log(y) / static_cast<double>(points.size());
+  }
+  double xx = 0, xy = 0;
+  for (const auto& [x, y] : points) {
+    xx += std::pow(std::log(x) - x_mean, 2);
+    xy += (std::log(x) - x_mean) * (std::log(y) - y_mean);
+  }
+  return xy / xx;
+}
+
+/// Whether the schedule's α bounds the metric: whether both are of one quantity.
+bool is_promised(const RunDescription& run, std::string_view metric) {
+  return metric.ends_with(to_string(find_algorithm(run.algorithm)->card().metric));
+}
+
 /// The cells of one arm that differ along one axis only, and the slope through them.
 Slope slope_through(const Runs& runs,
                     const FitRequest& request,
                     const std::vector<const Cell*>& cells) {
   Slope s;
   s.request = request;
+  std::vector<std::pair<double, double>> plan;  // solved α of the cells that count
   for (const Cell* cell : cells) {
     CellMetric m = measure(runs, *cell, request.metric);
     const std::string where =
@@ -118,12 +140,22 @@ Slope slope_through(const Runs& runs,
       continue;
     }
     add_labels(runs, *cell, s.privacy);
+    if (!promise.values.empty() && median(promise.values) > 0)
+      plan.emplace_back(abscissa(*cell, request), median(promise.values));
     s.cells.push_back(
         {.x = abscissa(*cell, request), .seeds = m.seeds, .values = m.values, .failed = m.failed});
   }
   if (s.cells.size() < 3) {
     s.verdict.reason = fmt::format("{} of {} cells count", s.cells.size(), cells.size());
     return s;
+  }
+  if (plan.size() == s.cells.size()) {
+    s.of_plan = plain_slope(plan);
+    if (is_promised(cells.front()->runs.front(), request.metric)) {
+      s.over_promise = 0;
+      for (std::size_t k = 0; k < plan.size(); ++k)
+        s.over_promise = std::max(*s.over_promise, median(s.cells[k].values) / plan[k].second);
+    }
   }
   try {
     s.fit = fit_slope(s.cells);
@@ -162,8 +194,14 @@ std::vector<Cell> cells_of(const Sweep& sweep, const Part& part) {
       Cell cell{.arm = arm, .at = std::move(at), .runs = {}};
       try {
         RunDescription d = describe(spec);
-        for (d.seed = 0; d.seed < part.seeds; ++d.seed) {
-          d.data_seed = d.seed;
+        for (std::uint64_t seed = 0; seed < part.seeds; ++seed) {
+          if (!part.by_seed.empty()) {
+            for (const Axis& axis : part.by_seed)
+              for (const auto& [name, value] : axis[seed % axis.size()])
+                set_coordinate(spec, name, value);
+            d = describe(spec);
+          }
+          d.seed = d.data_seed = seed;
           cell.runs.push_back(d);
         }
       } catch (const InputError& e) {
@@ -226,9 +264,17 @@ std::optional<double> measure_start(const Runs& runs, const Cell& cell, std::str
 
 SlopeVerdict judge(const Slope& slope, ClaimedExponent claimed) {
   if (!slope.fit) return slope.verdict;
-  SlopeVerdict v = judge(*slope.fit, claimed);
-  if (slope.request.ends_at_alpha && v.verdict != Verdict::inconclusive)
-    v = {Verdict::inconclusive, "runs end where they certify their own α: the slope is the plan's"};
+  if (slope.request.ends_at_alpha)
+    return {.reason = "runs end where they certify their own α: the slope is the plan's"};
+  SlopeVerdict v = judge(*slope.fit, claimed, slope.request.rivals);
+  if (!slope.over_promise || *slope.over_promise > 1) return v;
+  v.bound = BoundVerdict::holds;
+  if (v.verdict == Verdict::worse_than_claimed) {
+    v.verdict = Verdict::inconclusive;
+    v.reason = fmt::format(
+        "larger than claimed in this range, where every level is at most {:.2g} of its promise",
+        *slope.over_promise);
+  }
   return v;
 }
 

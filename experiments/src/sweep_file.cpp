@@ -266,12 +266,31 @@ ClaimedExponent exponent_of(const TomlNode& claim,
       here.empty() ? "none" : "several"));
 }
 
+/// Every exponent that a claim names on the axis.
+std::vector<double> named_exponents(std::string_view axis, std::span<const StatedExponent> stated) {
+  std::vector<double> named;
+  for (const StatedExponent& e : stated) {
+    if (e.axis != axis) continue;
+    named.insert(named.end(), {e.exponent.low, e.exponent.high});
+    named.insert(named.end(), e.rivals.begin(), e.rivals.end());
+  }
+  return named;
+}
+
 FitRequest fit_of(const TomlNode& node,
                   const Part& part,
                   const Sweep& sweep,
                   std::span<const StatedExponent> stated) {
   TomlTable t = node.table();
-  t.allow({"axis", "unit", "metric", "arm", "claim", "claimed", "reference", "ends_at_alpha"});
+  t.allow({"axis",
+           "unit",
+           "metric",
+           "arm",
+           "claim",
+           "claimed",
+           "rivals",
+           "reference",
+           "ends_at_alpha"});
   FitRequest f;
   f.axis = t.at("axis").text();
   f.metric = t.has("metric") ? t.at("metric").text() : sweep.metric;
@@ -293,6 +312,11 @@ FitRequest fit_of(const TomlNode& node,
     if (f.claimed) node.fail("claim and claimed in one fit, expected one of them");
     f.claim = t.at("claim").text();
     f.claimed = exponent_of(t.at("claim"), f, part, sweep, stated);
+  }
+  f.rivals = named_exponents(f.axis, stated);
+  if (t.has("rivals")) {
+    if (!f.claimed) t.at("rivals").fail("rivals of no claimed exponent, expected claim or claimed");
+    for (const TomlNode& rival : t.at("rivals").array()) f.rivals.push_back(rival.number());
   }
   if (t.has("ends_at_alpha")) f.ends_at_alpha = t.at("ends_at_alpha").boolean();
   if (t.has("reference")) f.reference = t.at("reference").number();
@@ -328,6 +352,10 @@ bool on_scale(const TomlTable& t, Scale scale) {
   for (const TomlNode& item : scales)
     item.checked([&] { on = from_word<Scale>(item.text()) == scale || on; });
   return on;
+}
+
+bool coordinate_named(const Coordinates& point, std::string_view name) {
+  return std::ranges::find(point, name, &Coordinates::value_type::first) != point.end();
 }
 
 std::vector<Axis> axes_of(const TomlNode& node, Scale scale) {
@@ -372,6 +400,8 @@ void check_cells(const TomlNode& axes, const Sweep& sweep, Part part, bool try_r
     axes.fail(
         fmt::format("part {} has {:g} runs, expected at most {:g}", part.name, runs, most_runs));
   part.seeds = 1;
+  for (const Axis& axis : part.by_seed)
+    part.seeds = std::max<std::uint64_t>(part.seeds, axis.size());
   axes.checked([&] {
     const std::vector<Cell> cells = cells_of(sweep, part);
     if (try_runs) check_smallest(sweep, part, cells);
@@ -412,7 +442,7 @@ Sweep parse(std::string_view toml,
   std::set<std::string> parts;
   for (const TomlNode& node : top.at("part").array()) {
     TomlTable t = node.table();
-    t.allow({"name", "arms", "axes", "seeds", "scales", "fit", "note"});
+    t.allow({"name", "arms", "axes", "by_seed", "seeds", "scales", "fit", "note"});
     Part part;
     part.name = name_of(t);
     t.at("name").checked([&] { plots::check_id("name", part.name); });  // it names files
@@ -421,6 +451,14 @@ Sweep parse(std::string_view toml,
     if (!on_scale(t, scale)) continue;
     part.arms = arms_of(t, sweep);
     part.axes = axes_of(t.at("axes"), scale);
+    if (t.has("by_seed")) {
+      part.by_seed = axes_of(t.at("by_seed"), scale);
+      for (const Axis& axis : part.by_seed)
+        for (const auto& [name, unused] : axis.front())
+          for (const Axis& moved : part.axes)
+            if (coordinate_named(moved.front(), name))
+              t.at("by_seed").fail(fmt::format("{} is on an axis of the part, too", name));
+    }
     part.seeds = seeds_of(t.has("seeds") ? t : top);
     if (t.has("note")) part.note = t.at("note").text();
     check_cells(t.at("axes"), sweep, part, try_runs);

@@ -257,12 +257,18 @@ json to_json(const Slope& s) {
     j["drifting"] = s.fit->drifting;
     j["off_line"] = s.fit->off_line;
     j["bent"] = s.fit->bent;
+    j["ends"] = {{s.fit->first.low, s.fit->first.high}, {s.fit->last.low, s.fit->last.high}};
+    j["mean_slope"] = s.fit->mean_slope;
+    j["mean_interval"] = {s.fit->mean_interval.low, s.fit->mean_interval.high};
     j["local_slopes"] = json::array();
     for (const LocalSlope& l : s.fit->local) j["local_slopes"].push_back({l.x, l.slope});
   }
   if (s.request.claimed) {
     j["claimed"] = to_json(*s.request.claimed);
+    const Interval zone = zone_of(*s.request.claimed, s.request.rivals);
+    j["zone"] = {zone.low, zone.high};
     j["verdict"] = to_string(s.verdict.verdict);
+    j["bound"] = to_string(s.verdict.bound);
     j["reason"] = s.verdict.reason;
   }
   if (s.request.reference) j["reference"] = *s.request.reference;

@@ -264,6 +264,33 @@ TEST(SweepSlopes, AreInconclusiveForLevelsSetByThePlan) {
   EXPECT_EQ(verdict(", ends_at_alpha = true"), Verdict::inconclusive);
 }
 
+// Levels fall as n^-0.3; DP-SPIDER's α bounds the gradient norm.
+TEST(SweepSlopes, LargerExponentBelowThePromiseIsNoRefutation) {
+  const auto judged = [](double promise, const std::string& metric) {
+    std::string sizes = four_sizes;
+    sizes.replace(sizes.find("claimed"), 7, "metric = \"" + metric + "\", claimed");
+    return only_slope(parsed(sizes),
+                      [&](const json& d) {
+                        const double level = (1 + 0.01 * d.at("seed").get<double>()) *
+                                             std::pow(d.at("records").get<double>(), -0.3);
+                        RunResult result = result_of(level);
+                        result.output.gradient_norm = level;
+                        result.start.gradient_norm = 1e6;
+                        result.schedule.alpha = promise * level;
+                        return finished_run(d, result);
+                      })
+        .verdict;
+  };
+  const SlopeVerdict below = judged(10, "output.gradient_norm");
+  EXPECT_EQ(below.verdict, Verdict::inconclusive);
+  EXPECT_EQ(below.bound, BoundVerdict::holds);
+  EXPECT_EQ(below.reason,
+            "larger than claimed in this range, where every level is at most 0.1 of its promise");
+  EXPECT_EQ(judged(0.9, "output.gradient_norm").verdict, Verdict::worse_than_claimed);
+  EXPECT_EQ(judged(0.9, "output.gradient_norm").bound, BoundVerdict::rises);
+  EXPECT_EQ(judged(10, "output.sosp_level").verdict, Verdict::worse_than_claimed);
+}
+
 const std::vector<StatedExponent> stated{
     {"p/one", "records", -0.5, "elsewhere", "another"},
     {"p/two", "records", -1, "p", "first"},
@@ -288,6 +315,31 @@ TEST(SweepFit, HasTheExponentOfItsClaim) {
   EXPECT_EQ(only_fit(R"(claim = "p/two", arm = "first")").claimed, ClaimedExponent(-1));
   EXPECT_EQ(only_fit(R"(claim = "p/two", arm = "second")").claimed, ClaimedExponent(-2, -1.5));
   EXPECT_EQ(only_fit("claimed = -0.5").claim, "");
+}
+
+TEST(SweepFit, RivalsAreExponentsOfAllClaimsOnTheAxisAndOfTheFile) {
+  EXPECT_EQ(only_fit("claimed = -0.5").rivals,
+            (std::vector<double>{-0.5, -0.5, -1, -1, -2, -1.5, -3, -3}));
+  EXPECT_EQ(only_fit("claimed = -0.5, rivals = [-0.4]").rivals.back(), -0.4);
+  EXPECT_THROW(only_fit("rivals = [-0.4]"), InputError);
+}
+
+TEST(SweepCells, SeedsHaveInstancesOfTheirOwn) {
+  const Sweep sweep = parsed(part_with("[{ records = [100, 400] }]") +
+                             "by_seed = [{ epsilon = [1, 2], delta = [1e-5, 1e-6] }]\nseeds = 5\n");
+  for (const Cell& cell : cells_of(sweep, sweep.parts.at(0))) {
+    ASSERT_EQ(cell.runs.size(), 5U);
+    for (const RunDescription& run : cell.runs) {
+      EXPECT_EQ(run.epsilon, run.seed % 2 == 0 ? 1 : 2);
+      EXPECT_EQ(run.delta, run.seed % 2 == 0 ? 1e-5 : 1e-6);
+      EXPECT_EQ(run.data_seed, run.seed);
+    }
+    EXPECT_FALSE(coordinate(cell.at, "epsilon")) << "no axis";
+  }
+  EXPECT_THROW(
+      parsed(part_with("[{ records = [100, 400] }]") + "by_seed = [{ records = [1, 2] }]\n"),
+      InputError);
+  EXPECT_THROW(parsed(part_with("[]") + "by_seed = [{ epsilon = [1, -1] }]\n"), InputError);
 }
 
 TEST(SweepFit, RefusesClaimsThatStateNoOneExponent) {

@@ -43,6 +43,7 @@ constexpr std::array pages{".github/ISSUE_TEMPLATE/bug.md",
                            "docs/problems.md",
                            "docs/security.md",
                            "docs/sweeps.md",
+                           "docs/verdicts.md",
                            "results/README.md",
                            "tests/data/README.md"};
 
@@ -77,6 +78,9 @@ const std::vector<Instead> instead{
      "./run reproduce lowy-2024/figure-1 avdiukhin-2024/rates --scale smoke",
      minutes,
      true},
+    {"./run reproduce verdict-rule/rates",
+     "./run reproduce verdict-rule/rates --scale smoke",
+     minutes},
     {"./run reproduce claims", "./run reproduce claims --scale smoke", minutes, true},
     {"dpsosp reproduce claims", "dpsosp reproduce claims --scale smoke", minutes, true},
     {"./run reproduce --check results",

@@ -72,14 +72,18 @@ Claim claim_of(const TomlNode& node) {
       required("slopes");
       for (const TomlNode& s : t.at("slopes").array()) {
         const TomlTable slope = s.table();
-        slope.allow({"axis", "exponent", "sweep", "part", "arm", "metric"});
+        slope.allow({"axis", "exponent", "sweep", "part", "arm", "metric", "rivals"});
+        std::vector<double> rivals;
+        if (slope.has("rivals"))
+          for (const TomlNode& rival : slope.at("rivals").array()) rivals.push_back(rival.number());
         c.slopes.push_back(
             {.axis = slope.at("axis").text(),
              .exponent = std::make_from_tuple<ClaimedExponent>(slope.at("exponent").range()),
              .sweep = slope.at("sweep").text(),
              .part = slope.at("part").text(),
              .arm = slope.at("arm").text(),
-             .metric = slope.has("metric") ? slope.at("metric").text() : ""});
+             .metric = slope.has("metric") ? slope.at("metric").text() : "",
+             .rivals = std::move(rivals)});
       }
       break;
     case Claim::Kind::predicate:
@@ -190,11 +194,14 @@ Finding slope_finding(const Claim& claim, Slopes& slopes, const Study& study) {
     const SlopeVerdict v = judge(*s, wanted.exponent);
     verdicts.push_back(v.verdict);
     if (!v.reason.empty()) reasons.push_back(fmt::format("{}: {}", name, v.reason));
-    measured.push_back(s->fit ? fmt::format("{} {} for {}: {}",
+    const bool settled = v.verdict == as_claimed || v.verdict == better_than_claimed ||
+                         v.verdict == worse_than_claimed;
+    measured.push_back(s->fit ? fmt::format("{} {} for {}: {}{}",
                                             name,
                                             to_text(*s->fit),
                                             to_text(wanted.exponent),
-                                            to_string(v.verdict))
+                                            to_string(v.verdict),
+                                            settled ? "" : fmt::format(", {}", to_string(v.bound)))
                               : fmt::format("{}: no slope", name));
     if (s->fit && !f.value) {
       f.value = s->fit->slope;
@@ -206,6 +213,8 @@ Finding slope_finding(const Claim& claim, Slopes& slopes, const Study& study) {
               : any(worse_than_claimed)  ? worse_than_claimed
               : any(inconclusive)        ? inconclusive
               : !all_run                 ? inconclusive
+              : any(no_power_law)        ? no_power_law
+              : any(more_seeds)          ? more_seeds
               : any(better_than_claimed) ? better_than_claimed
                                          : as_claimed;
   f.measured = fmt::format("{}", fmt::join(measured, "; "));
@@ -274,6 +283,8 @@ plots::Table claims_summary_table(const ClaimSet& set, const std::vector<Finding
                                 worse_than_claimed,
                                 holds,
                                 fails,
+                                more_seeds,
+                                no_power_law,
                                 inconclusive,
                                 not_reachable,
                                 not_measured};

@@ -32,7 +32,11 @@ plots::Table rates_table(const Runs& runs, const Study& study) {
   t.title = "Rates: claimed and measured exponents";
   t.caption =
       "Slope of the logarithm of the metric on the logarithm of the axis, 95 % interval over "
-      "seeds. Where a method has two metrics on an axis, the claim is about the first. Drift: "
+      "seeds. Where a method has two metrics on an axis, the claim is about the first. Zone: the "
+      "slopes that are called as claimed, half-way to the next exponent that a paper names on this "
+      "axis and at most 0.05 to either side. Of means: the slope through the means of cells. Of "
+      "the plan: the slope of the accuracy that the schedules solved for; a measured slope like it "
+      "is what the plan makes it. Bound: whether the level rises against the claimed power. Drift: "
       "change of the slope over the range, * where its 95 % interval excludes 0. √ρ(ε): the "
       "exponent in the noise that ε allows, since a claimed 1/ε stands for sqrt(ln(1/δ))/ε. Over "
       "ε = ∞: the metric over that of the same run without noise, median [smallest, largest] over "
@@ -44,10 +48,14 @@ plots::Table rates_table(const Runs& runs, const Study& study) {
                               "metric",
                               "axis",
                               "claimed",
+                              "zone",
                               "measured",
                               "95 % interval",
+                              "of means",
+                              "of the plan",
                               "drift",
                               "over ε = ∞",
+                              "bound",
                               "verdict"}});
   for (const std::string& name : rate_sweeps(study)) {
     const Sweep sweep = study.sweep(name);
@@ -61,11 +69,15 @@ plots::Table rates_table(const Runs& runs, const Study& study) {
           plots::text_cell(metric_label(s.request.metric)),
           plots::text_cell(axis_symbol(s.request)),
           plots::text_cell(to_text(*s.request.claimed)),
+          plots::text_cell(to_text(zone_of(*s.request.claimed, s.request.rivals))),
           plots::text_cell(s.fit ? fmt::format("{:+.3f}", s.fit->slope) : "–"),
           plots::text_cell(s.fit ? to_text(s.fit->interval) : "–"),
+          plots::text_cell(s.fit ? fmt::format("{:+.3f}", s.fit->mean_slope) : "–"),
+          plots::text_cell(s.of_plan ? fmt::format("{:+.3f}", *s.of_plan) : "–"),
           plots::text_cell(
               s.fit ? fmt::format("{:+.2f}{}", s.fit->drift, s.fit->drifting ? "*" : "") : "–"),
           plots::spread_cell(over_noiseless(runs, sweep, s), 0, "", 2),
+          plots::text_cell(std::string(to_string(s.verdict.bound))),
           plots::text_cell(s.verdict.reason)};
       row.cells.back().labels.push_back(verdict_label(s.verdict));
       group.rows.push_back(std::move(row));

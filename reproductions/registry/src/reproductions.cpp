@@ -8,6 +8,7 @@
 #include "dpsosp/reproductions/league.hpp"
 #include "dpsosp/reproductions/liu_talwar_2025.hpp"
 #include "dpsosp/reproductions/lowy_2024.hpp"
+#include "dpsosp/reproductions/verdict_rule.hpp"
 #include "dpsosp/reproductions/xu_2026.hpp"
 #include "measured_costs.hpp"
 
@@ -23,6 +24,7 @@ const Collection& reproductions() {
         xu_2026_reproduction(),
         baselines_reproduction(),
         league_reproduction(),
+        verdict_rule_reproduction(),
         {.texts = {}, .probes = audit_probes(), .exhibits = audit_exhibits()},
     });
     c.catalogue.costs = measured_costs_text;

@@ -7,8 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include "dpsosp/core/words.hpp"
-
 /// Exponents: the slope of the logarithm of a metric on the logarithm of an axis, over seeds.
 namespace dpsosp {
 
@@ -41,6 +39,12 @@ struct SlopeFit {
   double drift = 0;
   Interval drift_interval{};  ///< 95 %
   bool drifting = false;      ///< the change is larger than chance and than `drift_tolerance`
+  Interval first{};           ///< 95 %, of the slope at the first cell, by the same quadratic
+  Interval last{};            ///< at the last
+  /// Of least squares through the logarithms of the cells' means, for claims about expectations: a
+  /// wild seed counts with its size.
+  double mean_slope = 0;
+  Interval mean_interval{};  ///< 95 %
   /// Largest factor by which a cell lies off the line (its mean of log value, wild seeds weighing
   /// as little as in the regression), of the cells where the 95 % interval of that factor excludes
   /// 1; 1 if there is none.
@@ -64,7 +68,7 @@ struct FitOptions {
 /// Huber regression of log value on log x over all runs, so that a few wild seeds do not tilt it:
 /// tuning 1.345, every cell with the same total weight, the scale a weighted median of the absolute
 /// residuals that is estimated together with the line. `drift` is a regression of the same kind,
-/// with a square.
+/// with a square. The slope of means has no robustness: where a law has no mean, it has no meaning.
 ///
 /// The intervals are percentile bootstraps over seeds: a seed is drawn for all cells at once, since
 /// cells share starts, and the scale stays that of the data. A seed may lack runs in some cells; a
@@ -87,54 +91,6 @@ SlopeFit fit_slope(std::span<const FitCell> cells, const FitOptions& options = {
 
 std::string to_text(Interval interval);    ///< "[-0.700, -0.634]"
 std::string to_text(const SlopeFit& fit);  ///< "-0.667 [-0.700, -0.634]"
-
-/// Result of comparing a measurement with a claim.
-enum class Verdict {
-  as_claimed,  ///< slope within 0.05, half-width at most 0.05, no drift, a power law
-  better_than_claimed,
-  worse_than_claimed,
-  inconclusive,   ///< the interval is too wide, the slope still drifts, or it is no power law
-  not_reachable,  ///< no run of affordable size shows it
-  holds,          ///< of claims without a slope
-  fails,
-  not_measured,  ///< nothing here measures it yet
-};
-
-template <>
-struct Words<Verdict> {
-  static constexpr std::string_view kind = "verdict";
-  static constexpr WordList<Verdict, 8> list{{{Verdict::as_claimed, "as claimed"},
-                                              {Verdict::better_than_claimed, "better than claimed"},
-                                              {Verdict::worse_than_claimed, "worse than claimed"},
-                                              {Verdict::inconclusive, "inconclusive"},
-                                              {Verdict::not_reachable, "not reachable here"},
-                                              {Verdict::holds, "holds"},
-                                              {Verdict::fails, "fails"},
-                                              {Verdict::not_measured, "not measured"}}};
-};
-inline std::string_view to_string(Verdict verdict) { return word_of(verdict); }
-
-struct SlopeVerdict {
-  Verdict verdict = Verdict::inconclusive;
-  std::string reason;  ///< why inconclusive, or what is open where it is as claimed; may be empty
-};
-inline constexpr double slope_tolerance = 0.05;
-
-/// A claimed exponent, or the range between those of a bound's terms where either may lead.
-struct ClaimedExponent {
-  double low = 0;
-  double high = 0;
-  ClaimedExponent(double exponent) : low(exponent), high(exponent) {}  // a number is a claim
-  ClaimedExponent(double from, double to) : low(from), high(to) {}
-  bool operator==(const ClaimedExponent&) const = default;
-};
-/// "-0.667", "-1.333 to -1.000".
-std::string to_text(ClaimedExponent claimed);
-
-/// A claim is an upper bound: a smaller exponent than claimed is better, on every axis. A slope
-/// that is better or worse by an exponent that may still drift is inconclusive.
-/// \throws InputError if `claimed` is not finite and ordered
-SlopeVerdict judge(const SlopeFit& fit, ClaimedExponent claimed);
 
 /// Two algorithms on the same cells and seeds.
 struct PairedComparison {

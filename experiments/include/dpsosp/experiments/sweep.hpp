@@ -13,10 +13,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "dpsosp/experiments/fit.hpp"
 #include "dpsosp/experiments/run.hpp"
 #include "dpsosp/experiments/runs.hpp"
 #include "dpsosp/experiments/scale.hpp"
+#include "dpsosp/experiments/verdict.hpp"
 
 /// Grids of runs, declared in TOML; docs/sweeps.md describes the file.
 namespace dpsosp {
@@ -44,6 +44,7 @@ struct StatedExponent {
   ClaimedExponent exponent{0};
   std::string part;  ///< where a sweep measures it
   std::string arm;
+  std::vector<double> rivals{};  ///< other exponents that the paper names on this axis
 };
 
 /// A slope that is asked for.
@@ -53,7 +54,9 @@ struct FitRequest {
   std::string arm;                         ///< of this arm alone; empty: of every arm
   std::string claim;                       ///< that states `claimed`; empty: the sweep does
   std::optional<ClaimedExponent> claimed;  ///< none: the slope is shown and not judged
-  std::optional<double> reference;         ///< slope measured by an independent program
+  /// Other exponents that papers name on this axis: those of all claims, and of the file.
+  std::vector<double> rivals{};
+  std::optional<double> reference;  ///< slope measured by an independent program
   /// Of axis epsilon alone: x is what noise goes by, √ρ of the zCDP that (ε, δ) converts to. Rates
   /// are claimed in sqrt(ln(1/δ))/ε, which 1/√ρ follows; at fixed δ it goes as ε^−0.93 about ε = 1.
   bool in_noise = false;
@@ -68,6 +71,9 @@ struct Part {
   std::vector<std::size_t> arms;  ///< positions in Sweep::arms
   std::vector<Axis> axes;
   std::uint64_t seeds = 1;  ///< 0, 1, …, seeds − 1
+  /// Coordinates that differ between the seeds of a cell: seed k has value k modulo their number,
+  /// of each axis. An instance that no threshold favours is one of many.
+  std::vector<Axis> by_seed{};
   std::vector<FitRequest> fits;
   std::string note;  ///< why a range ends where it ends
 };
@@ -133,10 +139,18 @@ struct Slope {
   std::vector<std::string> left_out;  ///< cells that do not count, each with why
   std::set<std::string> privacy;      ///< labels of the runs that count, as "enforced"
   std::optional<SlopeFit> fit;        ///< none: fewer than three cells count, or no values
+  /// Least-squares slope of the cells' median solved α; none where a cell has none. A measured
+  /// slope like it is what the plan makes it, and not evidence of its own.
+  std::optional<double> of_plan;
+  /// Largest ratio, over the cells, of the median level to the median solved α; none where a cell
+  /// has none, or where α bounds another quantity.
+  std::optional<double> over_promise;
   SlopeVerdict verdict;
 };
 
-/// The verdict on what was measured. `inconclusive` where there is no slope, with why.
+/// The verdict on what was measured. `inconclusive` where there is no slope, with why; and where
+/// the exponent is larger than claimed although every level is below its promise: an upper bound
+/// may be approached from far below.
 SlopeVerdict judge(const Slope& slope, ClaimedExponent claimed);
 
 /// The position of a cell on the axis of a fit.

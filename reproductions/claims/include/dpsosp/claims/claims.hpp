@@ -11,9 +11,9 @@
 
 #include "dpsosp/claims/predicate.hpp"
 #include "dpsosp/core/words.hpp"
-#include "dpsosp/experiments/fit.hpp"
 #include "dpsosp/experiments/runs.hpp"
 #include "dpsosp/experiments/study.hpp"
+#include "dpsosp/experiments/verdict.hpp"
 #include "dpsosp/plots/table.hpp"
 
 /// What papers claim, and what came out.
@@ -26,7 +26,8 @@ struct ClaimedSlope {
   std::string sweep;
   std::string part;
   std::string arm;
-  std::string metric;  ///< empty: of the first slope that the part asks for
+  std::string metric;            ///< empty: of the first slope that the part asks for
+  std::vector<double> rivals{};  ///< other exponents that the paper names on this axis
 };
 
 struct Claim {
@@ -82,8 +83,9 @@ struct ClaimSet {
 /// The jobs of every claim at this scale; sweeps and predicates.
 std::vector<nlohmann::json> claim_jobs(const ClaimSet& set, const Study& study);
 
-/// The finding of every claim, in the order of the set. A slope claim is `as claimed` where every
-/// axis is, `worse` where any is, else `inconclusive` where any is, else `better`.
+/// The finding of every claim, in the order of the set. A slope claim is `worse` where any axis is,
+/// else `inconclusive`, `no power law` or `more seeds needed` where any is, else `better` where any
+/// is, else `as claimed`.
 std::vector<Finding> find_claims(const ClaimSet& set, const Runs& runs, const Study& study);
 
 /// Counts by verdict and paper, and how many are decided by formulas; and one row a claim.

@@ -11,9 +11,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "dpsosp/experiments/fit.hpp"
 #include "dpsosp/experiments/runs.hpp"
 #include "dpsosp/experiments/study.hpp"
+#include "dpsosp/experiments/verdict.hpp"
 
 /// The code that judges a claim which is no slope: the jobs that it rests on, cell by cell, and
 /// what their results say. The cells are stated once; the judge is handed them with their results.

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include <nlohmann/json.hpp>
+
+#include "dpsosp/core/words.hpp"
+#include "dpsosp/experiments/verdict.hpp"
+
+/// Simulated sweeps with a known law, judged as measured ones are.
+namespace dpsosp::verdict_rule {
+
+/// The claim that is judged, with the neighbours that the papers name: those of -1/2 in n.
+inline constexpr double claimed = -0.5;
+inline constexpr double rivals[] = {-4.0 / 7, -3.0 / 7};
+
+/// What is true of the typical level, over n = 10^4 ... 10^6 in five cells.
+enum class Shape {
+  exact,        ///< n^claimed
+  off_02,       ///< n^(claimed + 0.02)
+  off_05,       ///< n^(claimed + 0.05)
+  off_10,       ///< n^(claimed + 0.1)
+  faster_10,    ///< n^(claimed - 0.1)
+  small_drift,  ///< as claimed in the middle, the slope rises by 0.12 over the range
+  drift,        ///< the same by 0.4
+  logarithm,    ///< n^claimed ln n
+  step,         ///< as claimed but for a step of a factor 3 in the middle
+};
+
+/// The law of the logarithm of a run's level about the typical one, deviation 0.2.
+enum class Scatter {
+  normal,
+  heavy,   ///< Student's t with 3 degrees of freedom, scaled to that deviation
+  skewed,  ///< exponential, to the right
+  shared,  ///< normal; half of the variance is common to the cells of a seed
+};
+
+/// {"verdicts": {word: count}, "bounds": {word: count}} of `simulations` sweeps.
+/// \param parameters  {"shape", "scatter", "seeds", "simulations"}
+nlohmann::json simulate(const nlohmann::json& parameters, std::uint64_t seed);
+
+}  // namespace dpsosp::verdict_rule
+
+namespace dpsosp {
+
+template <>
+struct Words<verdict_rule::Shape> {
+  using S = verdict_rule::Shape;
+  static constexpr std::string_view kind = "shape";
+  static constexpr WordList<S, 9> list{{{S::exact, "the claim is true"},
+                                        {S::off_02, "worse by 0.02"},
+                                        {S::off_05, "worse by 0.05"},
+                                        {S::off_10, "worse by 0.1"},
+                                        {S::faster_10, "better by 0.1"},
+                                        {S::small_drift, "drift of 0.12"},
+                                        {S::drift, "drift of 0.4"},
+                                        {S::logarithm, "a factor ln n"},
+                                        {S::step, "a step of factor 3"}}};
+};
+
+template <>
+struct Words<verdict_rule::Scatter> {
+  using S = verdict_rule::Scatter;
+  static constexpr std::string_view kind = "scatter";
+  static constexpr WordList<S, 4> list{{{S::normal, "normal"},
+                                        {S::heavy, "heavy tails"},
+                                        {S::skewed, "skewed"},
+                                        {S::shared, "shared by a seed's cells"}}};
+};
+
+}  // namespace dpsosp

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rule of docs/verdicts.md.
+#include "dpsosp/experiments/verdict.hpp"
+
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "dpsosp/core/stream.hpp"
+#include "temporary_folder.hpp"
+
+namespace dpsosp::verdict_test {
+namespace {
+
+using enum Verdict;
+
+const std::vector<double> rivals{-1, -2.0 / 3, -4.0 / 7, -0.5, -3.0 / 7, -1.0 / 3};
+
+SlopeFit fitted(double slope, double half_width) {
+  const Interval about{slope - half_width, slope + half_width};
+  return {.slope = slope,
+          .interval = about,
+          .first = about,
+          .last = about,
+          .mean_slope = slope,
+          .mean_interval = about};
+}
+
+SlopeFit drifting(Interval first, Interval last) {
+  SlopeFit fit = fitted(0.25 * (first.low + first.high + last.low + last.high), 0.01);
+  fit.first = first;
+  fit.last = last;
+  fit.drift = 0.5 * (last.low + last.high - first.low - first.high);
+  fit.drift_interval = {fit.drift - 0.01, fit.drift + 0.01};
+  fit.drifting = true;
+  return fit;
+}
+
+TEST(Zone, EndsHalfWayToNextRivalAndAtTolerance) {
+  const Interval half = zone_of(-0.5, rivals);
+  EXPECT_DOUBLE_EQ(half.low, (-4.0 / 7 - 0.5) / 2);
+  EXPECT_DOUBLE_EQ(half.high, (-3.0 / 7 - 0.5) / 2);
+  const Interval alone = zone_of(-0.5, {});
+  EXPECT_DOUBLE_EQ(alone.low, -0.55);
+  EXPECT_DOUBLE_EQ(alone.high, -0.45);
+  const Interval third = zone_of(-1.0 / 3, rivals);
+  EXPECT_DOUBLE_EQ(third.low, (-3.0 / 7 - 1.0 / 3) / 2);
+  EXPECT_DOUBLE_EQ(third.high, -1.0 / 3 + 0.05) << "no rival above";
+}
+
+TEST(Zone, TakesTheClaimItselfForNoRival) {
+  EXPECT_DOUBLE_EQ(zone_of(-0.6667, std::vector{-2.0 / 3}).high, -0.6167);
+  const std::vector<double> inside{-1.2, -1.0, -1.3333};
+  EXPECT_DOUBLE_EQ(zone_of({-1.3333, -1}, inside).low, -1.3833);
+  EXPECT_DOUBLE_EQ(zone_of({-1.3333, -1}, inside).high, -0.95);
+}
+
+TEST(Zone, RejectsExponentsThatAreNoRange) {
+  EXPECT_EQ(refusal_of([] { zone_of(std::numeric_limits<double>::infinity(), {}); }),
+            "judge: claimed = inf, expected a finite exponent");
+  EXPECT_EQ(
+      refusal_of([] {
+        zone_of({-1, -2}, {});
+      }),
+      "judge: upper end of the claimed range = -2, expected finite and at least the lower end, -1");
+}
+
+TEST(Judge, ComparesIntervalAndNotSlopeWithZone) {
+  const auto verdict = [](double slope, double half_width) {
+    return judge(fitted(slope, half_width), -0.5, rivals).verdict;
+  };
+  EXPECT_EQ(verdict(-0.5, 0.03), as_claimed);
+  EXPECT_EQ(verdict(-0.52, 0.01), as_claimed);
+  EXPECT_EQ(verdict(-0.5, 0.04), more_seeds);
+  EXPECT_EQ(verdict(-0.53, 0.01), more_seeds);
+  EXPECT_EQ(verdict(-0.56, 0.02), better_than_claimed);
+  EXPECT_EQ(verdict(-0.44, 0.02), worse_than_claimed);
+  EXPECT_EQ(verdict(-0.44, 0.03), more_seeds);
+  EXPECT_EQ(verdict(-0.5, std::nan("")), more_seeds);
+}
+
+TEST(Judge, NamesExponentsThatAreUndecided) {
+  const auto reason = [](double slope, double half_width) {
+    return judge(fitted(slope, half_width), -0.5, rivals).reason;
+  };
+  EXPECT_EQ(reason(-0.53, 0.02), "undecided between the claimed exponent and -0.571");
+  EXPECT_EQ(reason(-0.46, 0.02), "undecided between the claimed exponent and -0.429");
+  EXPECT_EQ(reason(-0.5, 0.1), "undecided between the claimed exponent and both -0.571 and -0.429");
+  EXPECT_EQ(judge(fitted(-0.45, 0.01), -0.5).reason,
+            "undecided between the claimed exponent and a larger one");
+  EXPECT_EQ(reason(-0.5, 0.03), "");
+}
+
+TEST(Judge, BoundHoldsForBetterSlopes) {
+  const auto bound = [](const SlopeFit& fit) { return judge(fit, -0.5, rivals).bound; };
+  EXPECT_EQ(bound(fitted(-0.5, 0.03)), BoundVerdict::holds);
+  EXPECT_EQ(bound(fitted(-0.53, 0.02)), BoundVerdict::holds) << "though the exponent is undecided";
+  EXPECT_EQ(bound(fitted(-0.8, 0.02)), BoundVerdict::holds);
+  EXPECT_EQ(bound(fitted(-0.47, 0.02)), BoundVerdict::undecided);
+  EXPECT_EQ(bound(fitted(-0.4, 0.02)), BoundVerdict::rises);
+  EXPECT_EQ(bound(drifting({-0.9, -0.8}, {-0.7, -0.6})), BoundVerdict::holds);
+  EXPECT_EQ(bound(drifting({-0.9, -0.8}, {-0.5, -0.4})), BoundVerdict::undecided);
+}
+
+TEST(Judge, DriftingSlopeIsJudgedByBothEnds) {
+  const auto verdict = [](Interval first, Interval last) {
+    return judge(drifting(first, last), -0.5, rivals).verdict;
+  };
+  EXPECT_EQ(verdict({-0.9, -0.8}, {-0.7, -0.6}), better_than_claimed);
+  EXPECT_EQ(verdict({-0.1, 0.0}, {-0.3, -0.2}), worse_than_claimed);
+  EXPECT_EQ(verdict({-0.9, -0.8}, {-0.51, -0.49}), no_power_law);
+  EXPECT_EQ(verdict({-0.8, -0.7}, {-0.3, -0.2}), no_power_law);
+  EXPECT_EQ(
+      judge(drifting({-0.9, -0.8}, {-0.51, -0.49}), -0.5, rivals).reason,
+      "the slope goes from [-0.900, -0.800] at the first cell to [-0.510, -0.490] at the last");
+}
+
+TEST(Judge, StepIsNoPowerLaw) {
+  SlopeFit fit = fitted(-0.5, 0.01);
+  fit.bent = true;
+  fit.off_line = 2;
+  EXPECT_EQ(judge(fit, -0.5, rivals).verdict, no_power_law);
+  EXPECT_EQ(judge(fit, -0.5, rivals).reason, "a cell lies a factor of 2 off the line");
+  fit = fitted(-0.9, 0.01);
+  fit.bent = true;
+  EXPECT_EQ(judge(fit, -0.5, rivals).verdict, no_power_law);
+  EXPECT_EQ(judge(fit, -0.5, rivals).bound, BoundVerdict::holds);
+}
+
+TEST(Judge, PossibleDriftLeavesDeviatingSlopeOpen) {
+  for (const double slope : {-0.8, -0.2}) {
+    SlopeFit fit = fitted(slope, 0.01);
+    EXPECT_NE(judge(fit, -0.5, rivals).verdict, more_seeds);
+    fit.drift = 0.15;
+    fit.drift_interval = {-0.02, 0.32};
+    EXPECT_EQ(judge(fit, -0.5, rivals).verdict, more_seeds);
+    EXPECT_EQ(judge(fit, -0.5, rivals).reason,
+              "a drift of +0.15 [-0.02, +0.32] is within chance, not excluded");
+  }
+  SlopeFit fit = fitted(-0.5, 0.01);
+  fit.drift = 0.15;
+  fit.drift_interval = {-0.02, 0.32};
+  EXPECT_EQ(judge(fit, -0.5, rivals).verdict, as_claimed);
+  EXPECT_NE(judge(fit, -0.5, rivals).reason, "");
+}
+
+TEST(Judge, MeansThatDeviateLeaveClaimOpen) {
+  SlopeFit fit = fitted(-0.5, 0.01);
+  fit.mean_slope = -0.4;
+  fit.mean_interval = {-0.45, -0.35};
+  EXPECT_EQ(judge(fit, -0.5, rivals).verdict, more_seeds);
+  EXPECT_EQ(judge(fit, -0.5, rivals).reason,
+            "runs as claimed, their means -0.400 [-0.450, -0.350]");
+  EXPECT_EQ(judge(fit, -0.5, rivals).bound, BoundVerdict::undecided);
+  fit.mean_interval = {-0.48, -0.35};
+  EXPECT_EQ(judge(fit, -0.5, rivals).verdict, as_claimed);
+}
+
+TEST(Judge, AcceptsExponentWithinClaimedRange) {
+  const ClaimedExponent either(-1.3333, -1);
+  for (const double slope : {-1.37, -1.2, -0.97})
+    EXPECT_EQ(judge(fitted(slope, 0.01), either).verdict, as_claimed) << slope;
+  EXPECT_EQ(judge(fitted(-1.41, 0.01), either).verdict, better_than_claimed);
+  EXPECT_EQ(judge(fitted(-0.93, 0.01), either).verdict, worse_than_claimed);
+  EXPECT_EQ(to_text(either), "-1.333 to -1.000");
+  EXPECT_EQ(to_text(SlopeFit{.slope = -0.5, .interval = {-0.625, 0.25}}),
+            "-0.500 [-0.625, +0.250]");
+}
+
+// More seeds: the same estimate with intervals that shrink. A settled verdict stays.
+TEST(Judge, NarrowerIntervalNeverUnsettlesVerdict) {
+  Stream stream({.seed = 5});
+  for (int k = 0; k < 2000; ++k) {
+    const double slope = -0.5 + 0.3 * (stream.uniform() - 0.5);
+    Verdict settled = more_seeds;
+    for (double half_width = 0.2; half_width > 1e-12; half_width /= 2) {
+      const Verdict v = judge(fitted(slope, half_width), -0.5, rivals).verdict;
+      if (settled != more_seeds) EXPECT_EQ(v, settled) << slope << ' ' << half_width;
+      settled = v;
+    }
+    EXPECT_NE(settled, more_seeds) << slope;
+  }
+}
+
+TEST(Judge, PrintsVerdictsAsWords) {
+  EXPECT_EQ(to_string(as_claimed), "as claimed");
+  EXPECT_EQ(to_string(not_reachable), "not reachable here");
+  EXPECT_EQ(to_string(BoundVerdict::holds), "bound holds");
+}
+
+}  // namespace
+}  // namespace dpsosp::verdict_test
