@@ -18,14 +18,19 @@ namespace dpsosp {
 namespace {
 
 std::vector<JobCell> escape_cells(const Study& study) {
+  // Lemma 3.4 wants λ ≥ sqrt(ρα), α = γ ln³(BMd/(ρωγ)); this γ leaves λ below M = 1.
+  constexpr double dimension = 16, gamma = 1e-5, failure = 0.01;
+  const double curvature = std::sqrt(gamma * std::pow(std::log(dimension / (failure * gamma)), 3));
   std::vector<JobCell> cells;
   for (const bool adversarial : {false, true})
-    cells.push_back(probe_cell(
-        study,
-        "ganesh-2023/escape",
-        {{"dimension", 16}, {"gamma", 0.01}, {"curvature", 0.2}, {"adversarial", adversarial}},
-        {{"adversarial", adversarial}},
-        100));
+    cells.push_back(probe_cell(study,
+                               "ganesh-2023/escape",
+                               {{"dimension", dimension},
+                                {"gamma", gamma},
+                                {"curvature", curvature},
+                                {"adversarial", adversarial}},
+                               {{"adversarial", adversarial}},
+                               100));
   return cells;
 }
 

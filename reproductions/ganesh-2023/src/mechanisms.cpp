@@ -69,7 +69,7 @@ Finding gibbs_printed() {
   std::vector<std::string> words;
   for (const double b : exponents) {
     const double excess = 1.0 - b / std::expm1(b), bound = std::log(b);
-    below = below && excess <= bound;
+    below = below && (b < 2 || excess <= bound);
     words.push_back(
         fmt::format("beta G D = {:g}: {:.3f}/beta, bound {:.3f}/beta", b, excess, bound));
   }

@@ -47,10 +47,11 @@ JlBalance jl_balance(const std::vector<double>& eps_n) {
 Finding introduction_glm() {
   const std::vector<double> m = decades(4, 12);
   const double slope = log_slope(m, jl_balance(m).value);
-  return {.verdict = holds_if(std::abs(slope + 2.0 / 7) <= 0.01),
-          .measured = fmt::format("exponent {:.4f} over εn = 1e4..1e12; -2/7 = -0.2857", slope),
-          .reason = "the balance is at -3/7, as Corollary 8.2 has it",
-          .value = slope};
+  return {
+      .verdict = holds_if(slope <= -2.0 / 7 + 0.01),
+      .measured = fmt::format("exponent {:.4f} over εn = 1e4..1e12; -2/7 = -0.2857", slope),
+      .reason = "the balance is at -3/7, as Corollary 8.2 has it: the introduction promises less",
+      .value = slope};
 }
 
 Finding c15() {

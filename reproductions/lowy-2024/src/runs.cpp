@@ -156,21 +156,28 @@ Index records_in_both_stages(const LedgerSummary& ledger) {
   return std::max<Index>(0, std::min(first_end, second_end) - second_begin);
 }
 
-Finding c13_privacy(const Evidence& e) {
+Finding of_reused(const Evidence& e, Finding (*judge)(const FinishedRun&)) {
   const auto all = e.finished();
   if (all.empty())
     return {.verdict = Verdict::inconclusive, .reason = e.cells.front().stored().front()->reason};
-  const auto& [run, result] = all.front();
-  const double spent = result->privacy.spent;
-  const Index shared = records_in_both_stages(result->privacy.ledger);
-  return {.verdict = holds_if(spent <= run->epsilon * (1 + rounding) && shared == 0),
-          .measured = fmt::format("spent {:.4f} of ε = 1; {} of the {} records in both stages",
-                                  spent,
-                                  shared,
-                                  run->records),
-          .reason = shared > 0 ? "the second stage's samples are among those that its start was "
-                                 "computed from"
-                               : ""};
+  return judge(all.front());
+}
+
+Finding c13_privacy(const Evidence& e) {
+  return of_reused(e, [](const FinishedRun& r) -> Finding {
+    const double spent = r.result->privacy.spent;
+    return {.verdict = holds_if(spent <= r.run->epsilon * (1 + rounding)),
+            .measured = fmt::format("spent {:.4f} of ε = 1", spent)};
+  });
+}
+
+Finding c13_independence(const Evidence& e) {
+  return of_reused(e, [](const FinishedRun& r) {
+    const Index shared = records_in_both_stages(r.result->privacy.ledger);
+    return finding(shared == 0,
+                   fmt::format("{} of the {} records are in both stages", shared, r.run->records),
+                   "the second stage's samples are among those that its start was computed from");
+  });
 }
 
 constexpr const char* population_sweep = "lowy-2024-population";
@@ -218,7 +225,7 @@ Finding second_stage_slope(const Evidence& e,
     f.reason = "the second stage ends after 2 steps: the level is the spacing of the first's net";
     return f;
   }
-  const SlopeVerdict v = judge(*slope->fit, claimed);
+  const SlopeVerdict v = judge(*slope->fit, claimed, slope->request.rivals);
   f.verdict = v.verdict;
   f.reason = v.reason;
   return f;
@@ -309,6 +316,7 @@ std::vector<Predicate> lowy_2024_run_predicates() {
       on_sweeps("lowy-2024/c13", {population_sweep}, c13),
       on_sweeps("lowy-2024/c13-second-order", {population_sweep}, c13_second_order),
       {"lowy-2024/c13-privacy", reused_cell, c13_privacy},
+      {"lowy-2024/c13-independence", reused_cell, c13_independence},
       on_sweeps("lowy-2024/c13-privacy-repaired", {population_sweep}, c13_privacy_repaired),
       {"lowy-2024/c16-glm", c16_glm_cells, c16_glm},
   };
