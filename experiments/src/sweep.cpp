@@ -86,6 +86,14 @@ double plain_slope(const std::vector<std::pair<double, double>>& points) {
   return xy / xx;
 }
 
+/// The levels of each cell over its solved α.
+std::vector<FitCell> over(std::vector<FitCell> cells,
+                          const std::vector<std::pair<double, double>>& plan) {
+  for (std::size_t k = 0; k < cells.size(); ++k)
+    for (double& v : cells[k].values) v /= plan[k].second;
+  return cells;
+}
+
 /// Whether the schedule's α bounds the metric: whether both are of one quantity.
 bool is_promised(const RunDescription& run, std::string_view metric) {
   return metric.ends_with(to_string(find_algorithm(run.algorithm)->card().metric));
@@ -159,11 +167,12 @@ Slope slope_through(const Runs& runs,
   }
   try {
     s.fit = fit_slope(s.cells);
+    if (s.over_promise && request.claimed) s.over_plan = fit_slope(over(s.cells, plan));
   } catch (const InputError& e) {  // failures have left the cells too few seeds in common
     s.verdict.reason = e.what();
     return s;
   }
-  if (request.claimed) s.verdict = judge(s, *request.claimed);
+  if (request.claimed) s.verdict = judge(s, *request.claimed, request.solved);
   return s;
 }
 
@@ -262,17 +271,21 @@ std::optional<double> measure_start(const Runs& runs, const Cell& cell, std::str
   return median(std::move(values));
 }
 
-SlopeVerdict judge(const Slope& slope, ClaimedExponent claimed) {
+SlopeVerdict judge(const Slope& slope, ClaimedExponent claimed, bool solved) {
   if (!slope.fit) return slope.verdict;
   if (slope.request.ends_at_alpha)
     return {.reason = "runs end where they certify their own α: the slope is the plan's"};
-  SlopeVerdict v = judge(*slope.fit, claimed, slope.request.rivals);
+  SlopeVerdict v = judge(*slope.fit,
+                         claimed,
+                         slope.request.rivals,
+                         slope.request.axis == "epsilon" ? HardEnd::small : HardEnd::large,
+                         solved && slope.over_plan ? &*slope.over_plan : nullptr);
   if (!slope.over_promise || *slope.over_promise > 1) return v;
-  v.bound = BoundVerdict::holds;
+  v.bound = BoundVerdict::below_promise;
   if (v.verdict == Verdict::worse_than_claimed) {
     v.verdict = Verdict::inconclusive;
     v.reason = fmt::format(
-        "larger than claimed in this range, where every level is at most {:.2g} of its promise",
+        "worse than claimed in this range, where every level is at most {:.2g} of its promise",
         *slope.over_promise);
   }
   return v;

@@ -226,13 +226,13 @@ void check_fit_axis(const TomlNode& node, const Part& part) {
               "{} = {}, expected numbers > 0 where a slope is fitted", name, value.dump()));
 }
 
-/// The exponent that the claim states on the fit's axis; where it states several there, that of the
+/// What the claim states on the fit's axis; where it states several exponents there, that of the
 /// fit's part and arm.
-ClaimedExponent exponent_of(const TomlNode& claim,
-                            const FitRequest& fit,
-                            const Part& part,
-                            const Sweep& sweep,
-                            std::span<const StatedExponent> stated) {
+const StatedExponent& exponent_of(const TomlNode& claim,
+                                  const FitRequest& fit,
+                                  const Part& part,
+                                  const Sweep& sweep,
+                                  std::span<const StatedExponent> stated) {
   const auto fitted = [&](const std::string& arm) {
     return fit.arm.empty()
                ? std::ranges::any_of(part.arms, [&](auto a) { return sweep.arms[a].name == arm; })
@@ -241,23 +241,28 @@ ClaimedExponent exponent_of(const TomlNode& claim,
   const auto add = [](auto& list, const auto& value) {
     if (std::ranges::find(list, value) == list.end()) list.push_back(value);
   };
+  // Entries of one exponent are one.
+  const auto add_entry = [](std::vector<const StatedExponent*>& list, const StatedExponent& e) {
+    if (std::ranges::find(list, e.exponent, &StatedExponent::exponent) == list.end())
+      list.push_back(&e);
+  };
   const std::string id = claim.text();
   std::vector<std::string> claims, axes;
-  std::vector<ClaimedExponent> anywhere, here;
+  std::vector<const StatedExponent*> anywhere, here;
   for (const StatedExponent& e : stated) {
     add(claims, e.claim);
     if (e.claim != id) continue;
     add(axes, e.axis);
     if (e.axis != fit.axis) continue;
-    add(anywhere, e.exponent);
-    if (e.part == part.name && fitted(e.arm)) add(here, e.exponent);
+    add_entry(anywhere, e);
+    if (e.part == part.name && fitted(e.arm)) add_entry(here, e);
   }
   if (axes.empty()) claim.checked([&] { reject_unknown("slope claim", id, claims); });
   if (anywhere.empty())
     claim.fail(fmt::format(
         "claim {} states no exponent on {}, only on {}", id, fit.axis, fmt::join(axes, ", ")));
-  if (anywhere.size() == 1) return anywhere.front();
-  if (here.size() == 1) return here.front();
+  if (anywhere.size() == 1) return *anywhere.front();
+  if (here.size() == 1) return *here.front();
   claim.fail(fmt::format(
       "claim {} states {} exponents on {} and {} of them for this part and arm, expected one",
       id,
@@ -311,7 +316,9 @@ FitRequest fit_of(const TomlNode& node,
   if (t.has("claim")) {
     if (f.claimed) node.fail("claim and claimed in one fit, expected one of them");
     f.claim = t.at("claim").text();
-    f.claimed = exponent_of(t.at("claim"), f, part, sweep, stated);
+    const StatedExponent& e = exponent_of(t.at("claim"), f, part, sweep, stated);
+    f.claimed = e.exponent;
+    f.solved = e.solved;
   }
   f.rivals = named_exponents(f.axis, stated);
   if (t.has("rivals")) {

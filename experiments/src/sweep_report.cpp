@@ -290,8 +290,7 @@ std::string axis_symbol(std::string_view coordinate) {
 plots::Label verdict_label(const SlopeVerdict& v) {
   using enum Verdict;
   plots::Tone tone = plots::Tone::caution;
-  if (v.verdict == as_claimed || v.verdict == better_than_claimed || v.verdict == holds)
-    tone = plots::Tone::good;
+  if (confirms(v.verdict) || v.verdict == holds) tone = plots::Tone::good;
   if (v.verdict == worse_than_claimed || v.verdict == fails) tone = plots::Tone::bad;
   return {std::string(to_string(v.verdict)), tone};
 }

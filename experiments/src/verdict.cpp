@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <limits>
 
 #include <fmt/format.h>
@@ -22,18 +23,30 @@ Place place_of(Interval interval, Interval zone) {
   return zone.low <= interval.low && interval.high <= zone.high ? Place::inside : Place::across;
 }
 
-Verdict verdict_of(Place place) {
+Verdict verdict_of(Place place, HardEnd end) {
   switch (place) {
     case Place::inside:
       return Verdict::as_claimed;
     case Place::below:
-      return Verdict::better_than_claimed;
+      return end == HardEnd::large ? Verdict::better_than_claimed : Verdict::worse_than_claimed;
     case Place::above:
-      return Verdict::worse_than_claimed;
+      return end == HardEnd::large ? Verdict::worse_than_claimed : Verdict::better_than_claimed;
     case Place::across:
       break;
   }
   return Verdict::more_seeds;
+}
+
+/// Of the ratio, from every interval of a slope that may be the true one.
+BoundVerdict bound_of(Verdict verdict,
+                      std::initializer_list<Interval> slopes,
+                      Interval zone,
+                      HardEnd end) {
+  if (verdict == Verdict::worse_than_claimed) return BoundVerdict::rises;
+  const bool flat = std::ranges::all_of(slopes, [&](const Interval& s) {
+    return end == HardEnd::large ? s.high <= zone.high : s.low >= zone.low;
+  });
+  return flat ? BoundVerdict::flat : BoundVerdict::undecided;
 }
 
 /// The nearest rival outside the claim on one side; infinite if there is none.
@@ -67,6 +80,49 @@ std::string undecided(Interval interval,
                                     : more);
 }
 
+/// Of one fit, by a zone. No reason is given where an end of the zone lies in the interval.
+SlopeVerdict judge_by(Interval zone, const SlopeFit& fit, HardEnd end) {
+  const Place line = place_of(fit.interval, zone);
+  const Place first = place_of(fit.first, zone), last = place_of(fit.last, zone);
+  const std::string drift =
+      fmt::format("a drift of {:+.3g} [{:+.3g}, {:+.3g}] is within chance, not excluded",
+                  fit.drift,
+                  fit.drift_interval.low,
+                  fit.drift_interval.high);
+  const bool may_drift = std::abs(fit.drift) > FitOptions{}.drift_tolerance;
+  SlopeVerdict v;
+  if (fit.bent) {
+    v.verdict = Verdict::no_power_law;
+    v.reason = fmt::format("a cell lies a factor of {:.3g} off the line", fit.off_line);
+    v.bound = bound_of(v.verdict, {fit.interval, fit.first, fit.last}, zone, end);
+  } else if (fit.drifting) {
+    // The exponent of a line through a curve depends on where the range ends; both ends on one side
+    // leave no doubt about the side.
+    const bool one_side = first == last && first != Place::across;
+    v.verdict = one_side ? verdict_of(first, end) : Verdict::no_power_law;
+    v.reason = fmt::format("the slope goes from {} at the first cell to {} at the last",
+                           to_text(fit.first),
+                           to_text(fit.last));
+    v.bound = bound_of(v.verdict, {fit.interval, fit.first, fit.last}, zone, end);
+  } else if (may_drift && (line == Place::below || line == Place::above)) {
+    v.verdict = Verdict::more_seeds;
+    v.reason = drift;
+    v.bound = bound_of(v.verdict, {fit.interval, fit.first, fit.last}, zone, end);
+  } else {
+    v.verdict = verdict_of(line, end);
+    v.bound = bound_of(v.verdict, {fit.interval}, zone, end);
+    if (may_drift) v.reason = drift;
+    const Place means = place_of(fit.mean_interval, zone);
+    if (line == Place::inside && (means == Place::below || means == Place::above)) {
+      v.verdict = Verdict::more_seeds;
+      v.reason = fmt::format(
+          "runs as claimed, their means {:+.3f} {}", fit.mean_slope, to_text(fit.mean_interval));
+      v.bound = bound_of(v.verdict, {fit.interval, fit.mean_interval}, zone, end);
+    }
+  }
+  return v;
+}
+
 }  // namespace
 
 std::string to_text(ClaimedExponent claimed) {
@@ -87,56 +143,34 @@ Interval zone_of(ClaimedExponent claimed, std::span<const double> rivals) {
           .high = claimed.high + std::min(slope_tolerance, above)};
 }
 
-SlopeVerdict judge(const SlopeFit& fit, ClaimedExponent claimed, std::span<const double> rivals) {
+SlopeVerdict judge(const SlopeFit& fit,
+                   ClaimedExponent claimed,
+                   std::span<const double> rivals,
+                   HardEnd end,
+                   const SlopeFit* over_plan) {
+  using enum Verdict;
   const Interval zone = zone_of(claimed, rivals);
-  const Place line = place_of(fit.interval, zone);
-  const Place first = place_of(fit.first, zone), last = place_of(fit.last, zone);
-  const double steepest = std::max({fit.interval.high, fit.first.high, fit.last.high});
-  SlopeVerdict v;
-  if (fit.bent || fit.drifting) {
-    // A line through a curve has an exponent that depends on where the range ends; both ends on one
-    // side of the zone leave no doubt about the side.
-    const bool one_side = !fit.bent && first == last && first != Place::across;
-    v.verdict = one_side ? verdict_of(first) : Verdict::no_power_law;
-    v.bound = v.verdict == Verdict::worse_than_claimed ? BoundVerdict::rises
-              : steepest <= zone.high                  ? BoundVerdict::holds
-                                                       : BoundVerdict::undecided;
-    if (fit.bent)
-      v.reason = fmt::format("a cell lies a factor of {:.3g} off the line", fit.off_line);
-    else
-      v.reason = fmt::format("the slope goes from {} at the first cell to {} at the last",
-                             to_text(fit.first),
-                             to_text(fit.last));
-    return v;
+  SlopeVerdict v = judge_by(zone, fit, end);
+  if (v.verdict == more_seeds && place_of(fit.interval, zone) == Place::across)
+    v.reason =
+        undecided(fit.interval, zone, claimed, rivals) + (v.reason.empty() ? "" : "; " + v.reason);
+  if (over_plan == nullptr || v.verdict == as_claimed || v.verdict == better_than_claimed) return v;
+
+  const SlopeVerdict ratio =
+      judge_by({.low = zone.low - claimed.low, .high = zone.high - claimed.high}, *over_plan, end);
+  if (ratio.bound == BoundVerdict::flat) v.bound = BoundVerdict::flat;
+  const bool better = ratio.verdict == better_than_claimed;
+  if (ratio.verdict == as_claimed || (better && v.verdict == worse_than_claimed)) {
+    v.verdict = as_claimed_with_terms;
+    v.reason = fmt::format("{} over the solved α", to_text(*over_plan));
+  } else if (v.verdict == worse_than_claimed && ratio.verdict != worse_than_claimed) {
+    v = {.verdict = more_seeds,
+         .reason =
+             fmt::format("worse than the exponent, but {} over the solved α, whose lower-order "
+                         "terms may explain it",
+                         to_text(*over_plan)),
+         .bound = ratio.bound};
   }
-  v.verdict = verdict_of(line);
-  v.bound = line == Place::above             ? BoundVerdict::rises
-            : fit.interval.high <= zone.high ? BoundVerdict::holds
-                                             : BoundVerdict::undecided;
-  if (line == Place::across) v.reason = undecided(fit.interval, zone, claimed, rivals);
-  const auto doubt = [&](std::string reason, double largest) {
-    v = {.verdict = Verdict::more_seeds,
-         .reason = std::move(reason),
-         .bound = largest <= zone.high ? BoundVerdict::holds : BoundVerdict::undecided};
-  };
-  if (std::abs(fit.drift) > FitOptions{}.drift_tolerance) {
-    const std::string drift =
-        fmt::format("a drift of {:+.3g} [{:+.3g}, {:+.3g}] is within chance, not excluded",
-                    fit.drift,
-                    fit.drift_interval.low,
-                    fit.drift_interval.high);
-    if (line == Place::below || line == Place::above)
-      doubt(drift, steepest);
-    else
-      v.reason += (v.reason.empty() ? "" : "; ") + drift;
-  }
-  if (v.verdict == Verdict::as_claimed)
-    if (const Place means = place_of(fit.mean_interval, zone);
-        means == Place::below || means == Place::above)
-      doubt(fmt::format("runs as claimed, their means {:+.3f} {}",
-                        fit.mean_slope,
-                        to_text(fit.mean_interval)),
-            std::max(fit.interval.high, fit.mean_interval.high));
   return v;
 }
 

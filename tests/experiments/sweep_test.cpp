@@ -283,9 +283,9 @@ TEST(SweepSlopes, LargerExponentBelowThePromiseIsNoRefutation) {
   };
   const SlopeVerdict below = judged(10, "output.gradient_norm");
   EXPECT_EQ(below.verdict, Verdict::inconclusive);
-  EXPECT_EQ(below.bound, BoundVerdict::holds);
+  EXPECT_EQ(below.bound, BoundVerdict::below_promise);
   EXPECT_EQ(below.reason,
-            "larger than claimed in this range, where every level is at most 0.1 of its promise");
+            "worse than claimed in this range, where every level is at most 0.1 of its promise");
   EXPECT_EQ(judged(0.9, "output.gradient_norm").verdict, Verdict::worse_than_claimed);
   EXPECT_EQ(judged(0.9, "output.gradient_norm").bound, BoundVerdict::rises);
   EXPECT_EQ(judged(10, "output.sosp_level").verdict, Verdict::worse_than_claimed);

@@ -94,15 +94,28 @@ TEST(Judge, NamesExponentsThatAreUndecided) {
   EXPECT_EQ(reason(-0.5, 0.03), "");
 }
 
-TEST(Judge, BoundHoldsForBetterSlopes) {
+TEST(Judge, RatioDoesNotRiseForBetterSlopes) {
   const auto bound = [](const SlopeFit& fit) { return judge(fit, -0.5, rivals).bound; };
-  EXPECT_EQ(bound(fitted(-0.5, 0.03)), BoundVerdict::holds);
-  EXPECT_EQ(bound(fitted(-0.53, 0.02)), BoundVerdict::holds) << "though the exponent is undecided";
-  EXPECT_EQ(bound(fitted(-0.8, 0.02)), BoundVerdict::holds);
+  EXPECT_EQ(bound(fitted(-0.5, 0.03)), BoundVerdict::flat);
+  EXPECT_EQ(bound(fitted(-0.53, 0.02)), BoundVerdict::flat) << "though the exponent is undecided";
+  EXPECT_EQ(bound(fitted(-0.8, 0.02)), BoundVerdict::flat);
   EXPECT_EQ(bound(fitted(-0.47, 0.02)), BoundVerdict::undecided);
   EXPECT_EQ(bound(fitted(-0.4, 0.02)), BoundVerdict::rises);
-  EXPECT_EQ(bound(drifting({-0.9, -0.8}, {-0.7, -0.6})), BoundVerdict::holds);
+  EXPECT_EQ(bound(drifting({-0.9, -0.8}, {-0.7, -0.6})), BoundVerdict::flat);
   EXPECT_EQ(bound(drifting({-0.9, -0.8}, {-0.5, -0.4})), BoundVerdict::undecided);
+}
+
+// A level of ε^-0.6 exceeds any multiple of ε^-0.5 as ε goes to 0.
+TEST(Judge, SmallerExponentIsWorseTowardsSmallX) {
+  const auto judged = [](const SlopeFit& fit) { return judge(fit, -0.5, rivals, HardEnd::small); };
+  EXPECT_EQ(judged(fitted(-0.6, 0.01)).verdict, worse_than_claimed);
+  EXPECT_EQ(judged(fitted(-0.6, 0.01)).bound, BoundVerdict::rises);
+  EXPECT_EQ(judged(fitted(-0.4, 0.01)).verdict, better_than_claimed);
+  EXPECT_EQ(judged(fitted(-0.4, 0.01)).bound, BoundVerdict::flat);
+  EXPECT_EQ(judged(fitted(-0.5, 0.01)).verdict, as_claimed);
+  EXPECT_EQ(judged(fitted(-0.46, 0.02)).bound, BoundVerdict::flat);
+  EXPECT_EQ(judged(fitted(-0.53, 0.02)).bound, BoundVerdict::undecided);
+  EXPECT_EQ(judged(drifting({-0.9, -0.8}, {-0.7, -0.6})).verdict, worse_than_claimed);
 }
 
 TEST(Judge, DriftingSlopeIsJudgedByBothEnds) {
@@ -127,7 +140,7 @@ TEST(Judge, StepIsNoPowerLaw) {
   fit = fitted(-0.9, 0.01);
   fit.bent = true;
   EXPECT_EQ(judge(fit, -0.5, rivals).verdict, no_power_law);
-  EXPECT_EQ(judge(fit, -0.5, rivals).bound, BoundVerdict::holds);
+  EXPECT_EQ(judge(fit, -0.5, rivals).bound, BoundVerdict::flat);
 }
 
 TEST(Judge, PossibleDriftLeavesDeviatingSlopeOpen) {
@@ -185,10 +198,35 @@ TEST(Judge, NarrowerIntervalNeverUnsettlesVerdict) {
   }
 }
 
+// The bound is n^(-1/2) with logarithms, which make its slope larger in a finite range.
+TEST(Judge, LevelsThatFollowSolvedBoundAreAsClaimedWithTerms) {
+  const auto judged = [](const SlopeFit& fit, const SlopeFit& over_plan) {
+    return judge(fit, -0.5, rivals, HardEnd::large, &over_plan);
+  };
+  const SlopeFit flat = fitted(0.005, 0.01), rising = fitted(0.1, 0.01),
+                 falling = fitted(-0.1, 0.01), wide = fitted(0, 0.1);
+  for (const SlopeFit& fit :
+       {fitted(-0.4, 0.01), fitted(-0.46, 0.02), drifting({-0.6, -0.5}, {-0.4, -0.3})}) {
+    EXPECT_EQ(judged(fit, flat).verdict, as_claimed_with_terms);
+    EXPECT_EQ(judged(fit, flat).reason, "+0.005 [-0.005, +0.015] over the solved α");
+    EXPECT_EQ(judged(fit, flat).bound, BoundVerdict::flat);
+  }
+  EXPECT_EQ(judged(fitted(-0.5, 0.01), rising).verdict, as_claimed)
+      << "the plain exponent suffices";
+  EXPECT_EQ(judged(fitted(-0.8, 0.01), flat).verdict, better_than_claimed);
+  EXPECT_EQ(judged(fitted(-0.4, 0.01), rising).verdict, worse_than_claimed);
+  EXPECT_EQ(judged(fitted(-0.4, 0.01), rising).bound, BoundVerdict::rises);
+  EXPECT_EQ(judged(fitted(-0.4, 0.01), falling).verdict, as_claimed_with_terms);
+  EXPECT_EQ(judged(fitted(-0.46, 0.02), falling).verdict, more_seeds) << "may be better, too";
+  EXPECT_EQ(judged(fitted(-0.46, 0.02), falling).bound, BoundVerdict::flat);
+  EXPECT_EQ(judged(fitted(-0.4, 0.01), wide).verdict, more_seeds);
+  EXPECT_EQ(judged(fitted(-0.46, 0.02), rising).verdict, more_seeds);
+}
+
 TEST(Judge, PrintsVerdictsAsWords) {
   EXPECT_EQ(to_string(as_claimed), "as claimed");
   EXPECT_EQ(to_string(not_reachable), "not reachable here");
-  EXPECT_EQ(to_string(BoundVerdict::holds), "bound holds");
+  EXPECT_EQ(to_string(BoundVerdict::flat), "ratio to the claim does not rise");
 }
 
 }  // namespace

@@ -135,8 +135,7 @@ plots::Exhibit rates(const Runs& runs, const Study& study) {
   for (const Slope& s : slopes) {
     if (!s.request.claimed || s.request.metric == "schedule.alpha") continue;
     ++judged;
-    met += s.verdict.verdict == Verdict::as_claimed ||
-           s.verdict.verdict == Verdict::better_than_claimed;
+    met += confirms(s.verdict.verdict);
   }
   e.verdict = {fmt::format("{} of {} measured exponents as claimed or better", met, judged),
                met == judged ? plots::Tone::good : plots::Tone::caution};

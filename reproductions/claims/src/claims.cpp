@@ -72,7 +72,7 @@ Claim claim_of(const TomlNode& node) {
       required("slopes");
       for (const TomlNode& s : t.at("slopes").array()) {
         const TomlTable slope = s.table();
-        slope.allow({"axis", "exponent", "sweep", "part", "arm", "metric", "rivals"});
+        slope.allow({"axis", "exponent", "sweep", "part", "arm", "metric", "rivals", "solved"});
         std::vector<double> rivals;
         if (slope.has("rivals"))
           for (const TomlNode& rival : slope.at("rivals").array()) rivals.push_back(rival.number());
@@ -83,7 +83,8 @@ Claim claim_of(const TomlNode& node) {
              .part = slope.at("part").text(),
              .arm = slope.at("arm").text(),
              .metric = slope.has("metric") ? slope.at("metric").text() : "",
-             .rivals = std::move(rivals)});
+             .rivals = std::move(rivals),
+             .solved = slope.has("solved") && slope.at("solved").boolean()});
       }
       break;
     case Claim::Kind::predicate:
@@ -191,11 +192,10 @@ Finding slope_finding(const Claim& claim, Slopes& slopes, const Study& study) {
                                         : "its sweep does not exist yet"));
       continue;
     }
-    const SlopeVerdict v = judge(*s, wanted.exponent);
+    const SlopeVerdict v = judge(*s, wanted.exponent, wanted.solved);
     verdicts.push_back(v.verdict);
     if (!v.reason.empty()) reasons.push_back(fmt::format("{}: {}", name, v.reason));
-    const bool settled = v.verdict == as_claimed || v.verdict == better_than_claimed ||
-                         v.verdict == worse_than_claimed;
+    const bool settled = confirms(v.verdict) || v.verdict == worse_than_claimed;
     measured.push_back(s->fit ? fmt::format("{} {} for {}: {}{}",
                                             name,
                                             to_text(*s->fit),
@@ -209,14 +209,15 @@ Finding slope_finding(const Claim& claim, Slopes& slopes, const Study& study) {
     }
   }
   const auto any = [&](Verdict v) { return std::ranges::find(verdicts, v) != verdicts.end(); };
-  f.verdict = verdicts.empty()           ? not_measured
-              : any(worse_than_claimed)  ? worse_than_claimed
-              : any(inconclusive)        ? inconclusive
-              : !all_run                 ? inconclusive
-              : any(no_power_law)        ? no_power_law
-              : any(more_seeds)          ? more_seeds
-              : any(better_than_claimed) ? better_than_claimed
-                                         : as_claimed;
+  f.verdict = verdicts.empty()             ? not_measured
+              : any(worse_than_claimed)    ? worse_than_claimed
+              : any(inconclusive)          ? inconclusive
+              : !all_run                   ? inconclusive
+              : any(no_power_law)          ? no_power_law
+              : any(more_seeds)            ? more_seeds
+              : any(as_claimed_with_terms) ? as_claimed_with_terms
+              : any(better_than_claimed)   ? better_than_claimed
+                                           : as_claimed;
   f.measured = fmt::format("{}", fmt::join(measured, "; "));
   f.reason = fmt::format("{}", fmt::join(reasons, "; "));
   return f;
@@ -279,6 +280,7 @@ std::vector<Finding> find_claims(const ClaimSet& set, const Runs& runs, const St
 plots::Table claims_summary_table(const ClaimSet& set, const std::vector<Finding>& findings) {
   using enum Verdict;
   constexpr std::array verdicts{as_claimed,
+                                as_claimed_with_terms,
                                 better_than_claimed,
                                 worse_than_claimed,
                                 holds,

@@ -270,8 +270,7 @@ plots::Exhibit printed_table_exhibit(const Runs& runs,
     for (const Slope& s : slopes) {
       if (!is_rate(s.request)) continue;
       ++judged;
-      met += s.verdict.verdict == Verdict::as_claimed ||
-             s.verdict.verdict == Verdict::better_than_claimed;
+      met += confirms(s.verdict.verdict);
     }
     e.tables.push_back(slopes_table(slopes, "slopes-" + name, sweep.title));
     for (const Part& part : sweep.parts)

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,10 @@ double log_level(Shape shape, double log_n, double middle, double half_range) {
       return power(0) + std::log(log_n);
     case Shape::step:
       return power(0) + (u > 0.1 ? -0.5 : 0.5) * std::log(3.0);
+    case Shape::bound_logarithm:
+      return power(0) + std::log(log_n);
+    case Shape::bound_logarithm_off_10:
+      return power(0.1) + std::log(log_n);
   }
   return power(0);
 }
@@ -98,11 +103,17 @@ nlohmann::json simulate(const nlohmann::json& parameters, std::uint64_t seed) {
                       .child(static_cast<std::uint64_t>(scatter))
                       .child(static_cast<std::uint64_t>(seeds))
                       .child(static_cast<std::uint64_t>(k)));
+    const FitOptions options{.resamples = resamples, .seed = static_cast<std::uint64_t>(k)};
+    std::vector<FitCell> cells = simulated_sweep(shape, scatter, seeds, stream);
+    const SlopeFit fit = fit_slope(cells, options);
+    std::optional<SlopeFit> over_bound;
+    if (shape == Shape::bound_logarithm || shape == Shape::bound_logarithm_off_10) {
+      for (FitCell& cell : cells)
+        for (double& v : cell.values) v /= std::pow(cell.x, claimed) * std::log(cell.x);
+      over_bound = fit_slope(cells, options);
+    }
     const SlopeVerdict v =
-        judge(fit_slope(simulated_sweep(shape, scatter, seeds, stream),
-                        {.resamples = resamples, .seed = static_cast<std::uint64_t>(k)}),
-              claimed,
-              rivals);
+        judge(fit, claimed, rivals, HardEnd::large, over_bound ? &*over_bound : nullptr);
     ++verdicts[std::string(to_string(v.verdict))];
     ++bounds[std::string(to_string(v.bound))];
   }

@@ -18,15 +18,17 @@ inline constexpr double rivals[] = {-4.0 / 7, -3.0 / 7};
 
 /// What is true of the typical level, over n = 10^4 ... 10^6 in five cells.
 enum class Shape {
-  exact,        ///< n^claimed
-  off_02,       ///< n^(claimed + 0.02)
-  off_05,       ///< n^(claimed + 0.05)
-  off_10,       ///< n^(claimed + 0.1)
-  faster_10,    ///< n^(claimed - 0.1)
-  small_drift,  ///< as claimed in the middle, the slope rises by 0.12 over the range
-  drift,        ///< the same by 0.4
-  logarithm,    ///< n^claimed ln n
-  step,         ///< as claimed but for a step of a factor 3 in the middle
+  exact,                   ///< n^claimed
+  off_02,                  ///< n^(claimed + 0.02)
+  off_05,                  ///< n^(claimed + 0.05)
+  off_10,                  ///< n^(claimed + 0.1)
+  faster_10,               ///< n^(claimed - 0.1)
+  small_drift,             ///< as claimed in the middle, the slope rises by 0.12 over the range
+  drift,                   ///< the same by 0.4
+  logarithm,               ///< n^claimed ln n
+  step,                    ///< as claimed but for a step of a factor 3 in the middle
+  bound_logarithm,         ///< n^claimed ln n, which is the bound's
+  bound_logarithm_off_10,  ///< n^(claimed + 0.1) ln n, where the bound has ln n, too
 };
 
 /// The law of the logarithm of a run's level about the typical one, deviation 0.2.
@@ -49,15 +51,18 @@ template <>
 struct Words<verdict_rule::Shape> {
   using S = verdict_rule::Shape;
   static constexpr std::string_view kind = "shape";
-  static constexpr WordList<S, 9> list{{{S::exact, "the claim is true"},
-                                        {S::off_02, "worse by 0.02"},
-                                        {S::off_05, "worse by 0.05"},
-                                        {S::off_10, "worse by 0.1"},
-                                        {S::faster_10, "better by 0.1"},
-                                        {S::small_drift, "drift of 0.12"},
-                                        {S::drift, "drift of 0.4"},
-                                        {S::logarithm, "a factor ln n"},
-                                        {S::step, "a step of factor 3"}}};
+  static constexpr WordList<S, 11> list{
+      {{S::exact, "the claim is true"},
+       {S::off_02, "worse by 0.02"},
+       {S::off_05, "worse by 0.05"},
+       {S::off_10, "worse by 0.1"},
+       {S::faster_10, "better by 0.1"},
+       {S::small_drift, "drift of 0.12"},
+       {S::drift, "drift of 0.4"},
+       {S::logarithm, "a factor ln n"},
+       {S::step, "a step of factor 3"},
+       {S::bound_logarithm, "a factor ln n, in the bound, too"},
+       {S::bound_logarithm_off_10, "worse by 0.1 than such a bound"}}};
 };
 
 template <>

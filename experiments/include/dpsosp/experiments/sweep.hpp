@@ -45,6 +45,8 @@ struct StatedExponent {
   std::string part;  ///< where a sweep measures it
   std::string arm;
   std::vector<double> rivals{};  ///< other exponents that the paper names on this axis
+  /// The schedule's solved α is the claimed bound with its logarithms and lower-order terms.
+  bool solved = false;
 };
 
 /// A slope that is asked for.
@@ -54,6 +56,7 @@ struct FitRequest {
   std::string arm;                         ///< of this arm alone; empty: of every arm
   std::string claim;                       ///< that states `claimed`; empty: the sweep does
   std::optional<ClaimedExponent> claimed;  ///< none: the slope is shown and not judged
+  bool solved = false;                     ///< as of StatedExponent
   /// Other exponents that papers name on this axis: those of all claims, and of the file.
   std::vector<double> rivals{};
   std::optional<double> reference;  ///< slope measured by an independent program
@@ -145,13 +148,16 @@ struct Slope {
   /// Largest ratio, over the cells, of the median level to the median solved α; none where a cell
   /// has none, or where α bounds another quantity.
   std::optional<double> over_promise;
+  /// Fit of the levels over the cells' median solved α; none where over_promise is none.
+  std::optional<SlopeFit> over_plan;
   SlopeVerdict verdict;
 };
 
 /// The verdict on what was measured. `inconclusive` where there is no slope, with why; and where
 /// the exponent is larger than claimed although every level is below its promise: an upper bound
 /// may be approached from far below.
-SlopeVerdict judge(const Slope& slope, ClaimedExponent claimed);
+/// \param solved  as of StatedExponent: the levels are compared with the solved α, too
+SlopeVerdict judge(const Slope& slope, ClaimedExponent claimed, bool solved);
 
 /// The position of a cell on the axis of a fit.
 double abscissa(const Cell& cell, const FitRequest& request);

@@ -13,14 +13,15 @@ namespace dpsosp {
 
 /// Result of comparing a measurement with a claim.
 enum class Verdict {
-  as_claimed,           ///< the interval lies in the zone of the claimed exponent
-  better_than_claimed,  ///< wholly below it
-  worse_than_claimed,   ///< wholly above it
-  more_seeds,           ///< an end of the zone lies in the interval
-  no_power_law,         ///< no one exponent describes the range
-  inconclusive,         ///< for another reason, which is stated
-  not_reachable,        ///< no run of affordable size shows it
-  holds,                ///< of claims without a slope
+  as_claimed,             ///< the interval lies in the zone of the claimed exponent
+  as_claimed_with_terms,  ///< not there, but the level follows the solved α, which has all terms
+  better_than_claimed,
+  worse_than_claimed,  ///< wholly outside, on the side that a bound forbids
+  more_seeds,          ///< an end of the zone lies in the interval
+  no_power_law,        ///< no one exponent describes the range
+  inconclusive,        ///< for another reason, which is stated
+  not_reachable,       ///< no run of affordable size shows it
+  holds,               ///< of claims without a slope
   fails,
   not_measured,  ///< nothing here measures it yet
 };
@@ -28,8 +29,9 @@ enum class Verdict {
 template <>
 struct Words<Verdict> {
   static constexpr std::string_view kind = "verdict";
-  static constexpr WordList<Verdict, 10> list{
+  static constexpr WordList<Verdict, 11> list{
       {{Verdict::as_claimed, "as claimed"},
+       {Verdict::as_claimed_with_terms, "as claimed with all terms"},
        {Verdict::better_than_claimed, "better than claimed"},
        {Verdict::worse_than_claimed, "worse than claimed"},
        {Verdict::more_seeds, "more seeds needed"},
@@ -41,6 +43,11 @@ struct Words<Verdict> {
        {Verdict::not_measured, "not measured"}}};
 };
 inline std::string_view to_string(Verdict verdict) { return word_of(verdict); }
+/// Whether a measured slope confirms the claim.
+inline bool confirms(Verdict verdict) {
+  return verdict == Verdict::as_claimed || verdict == Verdict::as_claimed_with_terms ||
+         verdict == Verdict::better_than_claimed;
+}
 
 /// A claimed exponent, or the range between those of a bound's terms where either may lead.
 struct ClaimedExponent {
@@ -62,16 +69,28 @@ inline constexpr double slope_tolerance = 0.05;
 /// claim. \throws InputError if `claimed` is not finite and ordered
 Interval zone_of(ClaimedExponent claimed, std::span<const double> rivals);
 
-/// Whether the claim is true as an upper bound: whether the ratio of the level to the claimed power
-/// of the axis rises along it.
-enum class BoundVerdict { holds, rises, undecided };
+/// The claim as an upper bound.
+enum class BoundVerdict {
+  below_promise,  ///< every level is below what its schedule promised
+  flat,           ///< the ratio of the level to the claimed power does not rise along the axis
+  rises,
+  undecided
+};
+
+/// The end of an axis at which a bound is tested: its ratio may not rise towards there.
+enum class HardEnd {
+  large,  ///< of records and dimensions
+  small,  ///< of epsilon
+};
 
 template <>
 struct Words<BoundVerdict> {
   static constexpr std::string_view kind = "verdict on a bound";
-  static constexpr WordList<BoundVerdict, 3> list{{{BoundVerdict::holds, "bound holds"},
-                                                   {BoundVerdict::rises, "bound exceeded"},
-                                                   {BoundVerdict::undecided, "bound undecided"}}};
+  static constexpr WordList<BoundVerdict, 4> list{
+      {{BoundVerdict::below_promise, "below the promise"},
+       {BoundVerdict::flat, "ratio to the claim does not rise"},
+       {BoundVerdict::rises, "ratio to the claim rises"},
+       {BoundVerdict::undecided, "ratio to the claim undecided"}}};
 };
 inline std::string_view to_string(BoundVerdict verdict) { return word_of(verdict); }
 
@@ -81,11 +100,16 @@ struct SlopeVerdict {
   BoundVerdict bound = BoundVerdict::undecided;
 };
 
-/// A claim is an upper bound: a smaller exponent than claimed is better, on every axis.
+/// A claim is an upper bound. Towards large x a smaller exponent than claimed is better, towards
+/// small x a larger one.
 /// \param rivals  other exponents that papers name on this axis
+/// \param over_plan  the fit of the same runs, each over its schedule's solved α, which has the
+///   bound's logarithms and lower-order terms; null where there is none
 /// \throws InputError as zone_of
 SlopeVerdict judge(const SlopeFit& fit,
                    ClaimedExponent claimed,
-                   std::span<const double> rivals = {});
+                   std::span<const double> rivals = {},
+                   HardEnd end = HardEnd::large,
+                   const SlopeFit* over_plan = nullptr);
 
 }  // namespace dpsosp
