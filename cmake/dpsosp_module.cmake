@@ -74,12 +74,12 @@ function(dpsosp_program name)
 endfunction()
 
 # dpsosp_reproduction(KEY SOURCES ... [PRIVATE targets]): the library dpsosp_reproduction_NAME of
-# one paper, NAME being KEY with underscores, with its texts built in: claims.toml, tables.toml,
-# exhibits.toml and sweeps/*.toml of this folder, each if it is there. The program needs no files.
+# one paper, NAME being KEY with underscores, with its texts built in: claims.toml,
+# arguments.toml, tables.toml, exhibits.toml and sweeps/*.toml of this folder, each if it is there. The program needs no files.
 function(dpsosp_reproduction key)
   cmake_parse_arguments(ARG "" "" "SOURCES;PRIVATE" ${ARGN})
   string(REPLACE "-" "_" name ${key})
-  file(GLOB files CONFIGURE_DEPENDS claims.toml tables.toml exhibits.toml sweeps/*.toml)
+  file(GLOB files CONFIGURE_DEPENDS claims.toml arguments.toml tables.toml exhibits.toml sweeps/*.toml)
   set(out ${CMAKE_CURRENT_BINARY_DIR}/texts)
   set(script ${PROJECT_SOURCE_DIR}/cmake/embed_texts.cmake)
   add_custom_command(OUTPUT ${out}/texts.cpp ${out}/texts.hpp

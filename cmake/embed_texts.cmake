@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # cmake -DOUT=FOLDER -DIN=FOLDER -DKEY=xu-2026 -DNAME=xu_2026 -P embed_texts.cmake: the texts of a
-# reproduction, claims.toml, tables.toml, exhibits.toml and sweeps/*.toml, each if it is there, as
-# strings of the C++ source OUT/texts.cpp, declared in OUT/texts.hpp.
+# reproduction, claims.toml, arguments.toml, tables.toml, exhibits.toml and sweeps/*.toml, each if it
+# is there, as strings of the C++ source OUT/texts.cpp, declared in OUT/texts.hpp.
 function(literal text out)
   set(${out} "R\"toml(${text})toml\"" PARENT_SCOPE)
 endfunction()
 
-foreach(kind claims tables exhibits)
+foreach(kind claims arguments tables exhibits)
   set(text "")
   if(EXISTS ${IN}/${kind}.toml)
     file(READ ${IN}/${kind}.toml text)
@@ -37,6 +37,7 @@ const Texts& ${NAME}_texts() {
   static const Texts texts{
       \"${KEY}\",
       ${claims},
+      ${arguments},
       ${tables},
       ${exhibits},
       {

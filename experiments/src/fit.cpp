@@ -435,6 +435,11 @@ SlopeFit fit_slope(std::span<const FitCell> cells, const FitOptions& options) {
   fit.first = percentile_interval(firsts, end_of(parabola.estimate(), -1), curve_stretch);
   fit.last = percentile_interval(lasts, end_of(parabola.estimate(), 1), curve_stretch);
   fit.drifting = !fit.drift_interval.contains(0) && std::abs(fit.drift) > options.drift_tolerance;
+  const auto curve_over_line = [&](double u) {
+    const auto& q = parabola.estimate();
+    return std::abs(q[0] + q[1] * u + q[2] * u * u - line.estimate()[0] - line.estimate()[1] * u);
+  };
+  fit.off_curve = std::exp(std::max(curve_over_line(-1), curve_over_line(1)));
   const double stretch = few_samples_factor(static_cast<double>(sample.fewest));
   for (std::size_t c = 0; c < count; ++c)
     if (!percentile_interval(aboves[c], above[c], stretch).contains(0))

@@ -96,7 +96,9 @@ std::vector<FitCell> over(std::vector<FitCell> cells,
 
 /// Whether the schedule's α bounds the metric: whether both are of one quantity.
 bool is_promised(const RunDescription& run, std::string_view metric) {
-  return metric.ends_with(to_string(find_algorithm(run.algorithm)->card().metric));
+  const auto algorithm = find_algorithm(run.algorithm);
+  apply_settings(*algorithm, run.settings);
+  return metric.ends_with(to_string(algorithm->promised()));
 }
 
 /// The cells of one arm that differ along one axis only, and the slope through them.
@@ -273,14 +275,21 @@ std::optional<double> measure_start(const Runs& runs, const Cell& cell, std::str
 
 SlopeVerdict judge(const Slope& slope, ClaimedExponent claimed, bool solved) {
   if (!slope.fit) return slope.verdict;
-  if (slope.request.ends_at_alpha)
-    return {.reason = "runs end where they certify their own α: the slope is the plan's"};
   SlopeVerdict v = judge(*slope.fit,
                          claimed,
                          slope.request.rivals,
                          slope.request.axis == "epsilon" ? HardEnd::small : HardEnd::large,
                          solved && slope.over_plan ? &*slope.over_plan : nullptr);
-  if (!slope.over_promise || *slope.over_promise > 1) return v;
+  if (slope.request.ends_at_alpha) {
+    v.verdict = Verdict::inconclusive;
+    v.reason = "runs end where they certify their own α: the slope is the plan's";
+  }
+  // A plan that is itself worse than claimed does not have the claimed bound.
+  const Interval zone = zone_of(claimed, slope.request.rivals);
+  const bool plan_is_worse =
+      slope.of_plan &&
+      (slope.request.axis == "epsilon" ? *slope.of_plan < zone.low : *slope.of_plan > zone.high);
+  if (!slope.over_promise || *slope.over_promise > 1 || plan_is_worse) return v;
   v.bound = BoundVerdict::below_promise;
   if (v.verdict == Verdict::worse_than_claimed) {
     v.verdict = Verdict::inconclusive;

@@ -5,8 +5,11 @@
 #include <cmath>
 #include <initializer_list>
 #include <limits>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "dpsosp/core/errors.hpp"
 
@@ -63,21 +66,30 @@ double next_above(ClaimedExponent claimed, std::span<const double> rivals) {
   return next;
 }
 
-/// "between the claim and -0.571, the next exponent that a paper names"
+/// The exponents that an interval does not tell from the claimed one: a rival only where the zone
+/// ends half-way to it; else how far the interval passes the zone.
 std::string undecided(Interval interval,
                       Interval zone,
                       ClaimedExponent claimed,
                       std::span<const double> rivals) {
-  const bool below = interval.low<zone.low, above = interval.high> zone.high;
-  const auto side = [](double rival, std::string_view word) {
-    return std::isfinite(rival) ? fmt::format("{:+.3f}", rival) : std::string(word);
+  std::vector<std::string> others, beyond;
+  const auto side = [&](double past, double reach, double rival) {
+    if (!(past > 0)) return;
+    if (reach < slope_tolerance - same_exponent)
+      others.push_back(fmt::format("{:+.3f}", rival));
+    else
+      beyond.push_back(fmt::format("{:.3f}", past));
   };
-  const std::string less = side(next_below(claimed, rivals), "a smaller one");
-  const std::string more = side(next_above(claimed, rivals), "a larger one");
-  return fmt::format("undecided between the claimed exponent and {}",
-                     below && above ? fmt::format("both {} and {}", less, more)
-                     : below        ? less
-                                    : more);
+  side(zone.low - interval.low, claimed.low - zone.low, next_below(claimed, rivals));
+  side(interval.high - zone.high, zone.high - claimed.high, next_above(claimed, rivals));
+  std::vector<std::string> reasons;
+  if (!others.empty())
+    reasons.push_back(
+        fmt::format("undecided between the claimed exponent and {}", fmt::join(others, " and ")));
+  if (!beyond.empty())
+    reasons.push_back(fmt::format(
+        "the interval passes the zone {} by {}", to_text(zone), fmt::join(beyond, " and ")));
+  return fmt::format("{}", fmt::join(reasons, "; "));
 }
 
 /// Of one fit, by a zone. No reason is given where an end of the zone lies in the interval.
@@ -90,28 +102,42 @@ SlopeVerdict judge_by(Interval zone, const SlopeFit& fit, HardEnd end) {
                   fit.drift_interval.low,
                   fit.drift_interval.high);
   const bool may_drift = std::abs(fit.drift) > FitOptions{}.drift_tolerance;
+  // A curve within a few per cent of a line is a power law with the line's exponent for every
+  // reader; only what lies beyond the range, which "better" and "worse" are about, is open.
+  const bool near_line = line == Place::inside && fit.off_curve <= FitOptions{}.off_curve_tolerance;
+  // The exponent of a line through a curve depends on where the range ends; both ends on one side
+  // leave no doubt about the side.
+  const bool one_side = first == last && first != Place::across;
   SlopeVerdict v;
   if (fit.bent) {
     v.verdict = Verdict::no_power_law;
     v.reason = fmt::format("a cell lies a factor of {:.3g} off the line", fit.off_line);
     v.bound = bound_of(v.verdict, {fit.interval, fit.first, fit.last}, zone, end);
-  } else if (fit.drifting) {
-    // The exponent of a line through a curve depends on where the range ends; both ends on one side
-    // leave no doubt about the side.
-    const bool one_side = first == last && first != Place::across;
+  } else if (fit.drifting && !near_line) {
     v.verdict = one_side ? verdict_of(first, end) : Verdict::no_power_law;
     v.reason = fmt::format("the slope goes from {} at the first cell to {} at the last",
                            to_text(fit.first),
                            to_text(fit.last));
     v.bound = bound_of(v.verdict, {fit.interval, fit.first, fit.last}, zone, end);
   } else if (may_drift && (line == Place::below || line == Place::above)) {
-    v.verdict = Verdict::more_seeds;
+    v.verdict = one_side ? verdict_of(first, end) : Verdict::more_seeds;
     v.reason = drift;
     v.bound = bound_of(v.verdict, {fit.interval, fit.first, fit.last}, zone, end);
   } else {
     v.verdict = verdict_of(line, end);
     v.bound = bound_of(v.verdict, {fit.interval}, zone, end);
-    if (may_drift) v.reason = drift;
+    if (fit.drifting)
+      v.reason = fmt::format("a drift of {:+.3g} leaves the line by a factor of at most {:.3g}",
+                             fit.drift,
+                             fit.off_curve);
+    else if (may_drift)
+      v.reason = drift;
+    const Interval from = may_drift ? fit.first : fit.interval;
+    const Interval to = may_drift ? fit.last : fit.interval;
+    if (line == Place::across &&
+        bound_of(v.verdict, {fit.interval, fit.mean_interval, from, to}, zone, end) ==
+            BoundVerdict::flat)
+      v.verdict = Verdict::as_claimed_or_better;
     const Place means = place_of(fit.mean_interval, zone);
     if (line == Place::inside && (means == Place::below || means == Place::above)) {
       v.verdict = Verdict::more_seeds;
@@ -151,10 +177,11 @@ SlopeVerdict judge(const SlopeFit& fit,
   using enum Verdict;
   const Interval zone = zone_of(claimed, rivals);
   SlopeVerdict v = judge_by(zone, fit, end);
-  if (v.verdict == more_seeds && place_of(fit.interval, zone) == Place::across)
+  if ((v.verdict == more_seeds || v.verdict == as_claimed_or_better) &&
+      place_of(fit.interval, zone) == Place::across)
     v.reason =
         undecided(fit.interval, zone, claimed, rivals) + (v.reason.empty() ? "" : "; " + v.reason);
-  if (over_plan == nullptr || v.verdict == as_claimed || v.verdict == better_than_claimed) return v;
+  if (over_plan == nullptr || confirms(v.verdict)) return v;
 
   const SlopeVerdict ratio =
       judge_by({.low = zone.low - claimed.low, .high = zone.high - claimed.high}, *over_plan, end);

@@ -136,6 +136,32 @@ std::string exhibit_page(const Report& report, std::size_t k) {
   return page(plain_text(e.title) + " – " + plain_text(report.title), "../style.css", body);
 }
 
+std::string text_page(const Report& report, const Exhibit& e, std::size_t k) {
+  const Page& p = e.pages[k];
+  std::string nav = fmt::format(
+      "<nav aria-label=\"Report\">\n<a href=\"../index.html\">Overview</a>\n<a "
+      "href=\"index.html\">{}</a>\n",
+      html_text(e.title));
+  const auto neighbour = [&](std::size_t other, std::string_view relation) {
+    nav += fmt::format("<a href=\"{}.html\">{}: {}</a>\n",
+                       e.pages[other].id,
+                       relation,
+                       html_text(e.pages[other].title));
+  };
+  if (k > 0) neighbour(k - 1, "Previous");
+  if (k + 1 < e.pages.size()) neighbour(k + 1, "Next");
+  std::string body = fmt::format(
+      "<header>\n{}</nav>\n<h1>{}</h1>\n<p class=\"paper\">{}</p>\n<p "
+      "class=\"verdict\">{}</p>\n</header>\n<main>\n",
+      nav,
+      html_text(p.title),
+      html_text(p.subtitle),
+      label_html(p.verdict));
+  for (const Page::Section& s : p.sections) body += section(s.heading, paragraphs(s.paragraphs));
+  return page(
+      plain_text(p.title) + " – " + plain_text(report.title), "../style.css", body + "</main>\n");
+}
+
 std::string card(const Exhibit& e) {
   std::string out = fmt::format("<li>\n<h3><a href=\"{}/index.html\">{}</a></h3>\n<p>{}</p>\n",
                                 e.id,
@@ -210,6 +236,10 @@ void check_exhibit(const Exhibit& e) {
       claim(taken, where, fmt::format("{}.{}", figure.id, f.ending));
   }
   check_attachments(e.attachments, where, taken);
+  for (const Page& p : e.pages) {
+    check_id("page", p.id);
+    claim(taken, where, p.id + ".html");
+  }
 }
 
 void write_tables(const std::vector<Table>& tables, const fs::path& folder) {
@@ -246,6 +276,9 @@ fs::path write_report(const Report& report, const fs::path& folder, const std::s
     const fs::path place = folder / report.exhibits[k].id;
     ensure_writable_folder(place);
     write_exhibit(report.exhibits[k], place, gnuplot);
+    for (std::size_t p = 0; p < report.exhibits[k].pages.size(); ++p)
+      write_file(place / (report.exhibits[k].pages[p].id + ".html"),
+                 text_page(report, report.exhibits[k], p));
     write_file(place / "index.html", exhibit_page(report, k));
   }
   write_tables(report.summary, folder);

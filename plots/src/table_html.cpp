@@ -126,8 +126,11 @@ std::string to_html(const Table& table) {
                          html_text(group.label));
     }
     for (const Row& row : group.rows) {
-      out += fmt::format(
-          "<tr><th scope=\"row\">{}{}</th>", html_text(row.label), html_marks(row.footnotes));
+      const std::string label = row.link.empty() ? html_text(row.label)
+                                                 : fmt::format("<a href=\"{}\">{}</a>",
+                                                               html_attribute(row.link),
+                                                               html_text(row.label));
+      out += fmt::format("<tr><th scope=\"row\">{}{}</th>", label, html_marks(row.footnotes));
       for (std::size_t k = 0; k < numeric.size(); ++k) out += cell_html(row.cells[k], numeric[k]);
       out += "</tr>\n";
     }

@@ -266,7 +266,8 @@ TEST(SweepSlopes, AreInconclusiveForLevelsSetByThePlan) {
 
 // Levels fall as n^-0.3; DP-SPIDER's α bounds the gradient norm.
 TEST(SweepSlopes, LargerExponentBelowThePromiseIsNoRefutation) {
-  const auto judged = [](double promise, const std::string& metric) {
+  // Levels are n^-0.3, promises share^-1 of the level at the largest n and go as n^of_plan.
+  const auto judged = [](double share, const std::string& metric, double of_plan = -0.5) {
     std::string sizes = four_sizes;
     sizes.replace(sizes.find("claimed"), 7, "metric = \"" + metric + "\", claimed");
     return only_slope(parsed(sizes),
@@ -276,19 +277,22 @@ TEST(SweepSlopes, LargerExponentBelowThePromiseIsNoRefutation) {
                         RunResult result = result_of(level);
                         result.output.gradient_norm = level;
                         result.start.gradient_norm = 1e6;
-                        result.schedule.alpha = promise * level;
+                        result.schedule.alpha = std::pow(6400.0, -0.3 - of_plan) / share *
+                                                std::pow(d.at("records").get<double>(), of_plan);
                         return finished_run(d, result);
                       })
         .verdict;
   };
-  const SlopeVerdict below = judged(10, "output.gradient_norm");
+  const SlopeVerdict below = judged(0.1, "output.gradient_norm");
   EXPECT_EQ(below.verdict, Verdict::inconclusive);
   EXPECT_EQ(below.bound, BoundVerdict::below_promise);
   EXPECT_EQ(below.reason,
             "worse than claimed in this range, where every level is at most 0.1 of its promise");
-  EXPECT_EQ(judged(0.9, "output.gradient_norm").verdict, Verdict::worse_than_claimed);
-  EXPECT_EQ(judged(0.9, "output.gradient_norm").bound, BoundVerdict::rises);
-  EXPECT_EQ(judged(10, "output.sosp_level").verdict, Verdict::worse_than_claimed);
+  EXPECT_EQ(judged(1.1, "output.gradient_norm").verdict, Verdict::worse_than_claimed);
+  EXPECT_EQ(judged(1.1, "output.gradient_norm").bound, BoundVerdict::rises);
+  EXPECT_EQ(judged(0.1, "output.sosp_level").verdict, Verdict::worse_than_claimed);
+  EXPECT_EQ(judged(0.1, "output.gradient_norm", -0.3).verdict, Verdict::worse_than_claimed)
+      << "the promise itself is worse than claimed";
 }
 
 const std::vector<StatedExponent> stated{

@@ -193,6 +193,29 @@ TEST(Report, RejectsBadInputBeforeWriting) {
   EXPECT_EQ(refused(small_report()), "");
 }
 
+TEST(Report, WritesPagesThatRowsLeadTo) {
+  const ScratchFolder scratch;
+  Report report = small_report();
+  report.exhibits[0].pages = {
+      {.id = "one", .title = "First <page>", .sections = {{"Heading", {"text"}}}},
+      {.id = "two", .title = "Second"}};
+  Table t{.id = "t", .column_groups = {{"", {"c"}}}};
+  Row row{.label = "row", .cells = {text_cell("x")}};
+  row.link = "one.html";
+  t.row_groups = {{"", {row}}};
+  report.exhibits[0].tables.push_back(t);
+  write_report(report, scratch.path());
+  const std::string page = read_file(scratch.path() / "e" / "one.html");
+  EXPECT_NE(page.find("<h1>First &lt;page&gt;</h1>"), std::string::npos);
+  EXPECT_NE(page.find("<h2>Heading</h2>"), std::string::npos);
+  EXPECT_NE(page.find("<a href=\"two.html\">Next: Second</a>"), std::string::npos);
+  EXPECT_NE(read_file(scratch.path() / "e" / "index.html").find("<a href=\"one.html\">row</a>"),
+            std::string::npos);
+  report.exhibits[0].pages.push_back({.id = "index", .title = "Taken"});
+  EXPECT_EQ(message_of([&] { write_report(report, scratch.path()); }),
+            "exhibit 'e': file = 'index.html', expected a name of its own");
+}
+
 TEST(Report, RejectsUnwritableFolderInOneLine) {
   const ScratchFolder scratch;
   write_file(scratch.path() / "file", "x");

@@ -49,7 +49,8 @@ Claim claim_of(const TomlNode& node) {
            "needs",
            "instead",
            "reference",
-           "exhibit"});
+           "exhibit",
+           "evidence"});
   const auto text = [&](const char* name) { return t.has(name) ? t.at(name).text() : ""; };
   Claim c;
   c.id = t.at("id").text();
@@ -63,6 +64,9 @@ Claim claim_of(const TomlNode& node) {
   c.needs = text("needs");
   c.instead = text("instead");
   c.reference = text("reference");
+  if (t.has("evidence"))
+    c.evidence =
+        t.at("evidence").checked([&] { return from_word<EvidenceKind>(t.at("evidence").text()); });
   const auto required = [&](const char* name) {
     if (!t.has(name))
       node.fail(fmt::format("{} is missing in a claim of kind {}", name, to_string(c.kind)));
@@ -171,6 +175,32 @@ std::vector<json> jobs_of_slopes(const Claim& claim, const Study& study) {
   return jobs;
 }
 
+/// Exponent, bound, and what limits, of one slope.
+std::string three_parts(const Slope& s, const ClaimedSlope& wanted, const SlopeVerdict& v) {
+  const SlopeFit& fit = *s.fit;
+  std::string text = fmt::format("exponent {} for {}, zone {}: {}",
+                                 to_text(fit),
+                                 to_text(wanted.exponent),
+                                 to_text(zone_of(wanted.exponent, s.request.rivals)),
+                                 to_string(v.verdict));
+  if (!v.reason.empty()) text += fmt::format(" ({})", v.reason);
+  text += fmt::format("; slope of means {:+.3f} {}. Bound: {}",
+                      fit.mean_slope,
+                      to_text(fit.mean_interval),
+                      to_string(v.bound));
+  if (s.over_promise) text += fmt::format(", levels at most {:.2g} of it", *s.over_promise);
+  text += ". What limits: ";
+  if (s.of_plan)
+    text += fmt::format("the plan itself has the slope {:+.3f}", *s.of_plan);
+  else
+    text += "no plan has an accuracy here";
+  return text + fmt::format(". {} cells from {:g} to {:g}, {} seeds and more.",
+                            fit.cells,
+                            s.cells.front().x,
+                            s.cells.back().x,
+                            fit.seeds);
+}
+
 Finding slope_finding(const Claim& claim, Slopes& slopes, const Study& study) {
   using enum Verdict;
   Finding f;
@@ -203,6 +233,7 @@ Finding slope_finding(const Claim& claim, Slopes& slopes, const Study& study) {
                                             to_string(v.verdict),
                                             settled ? "" : fmt::format(", {}", to_string(v.bound)))
                               : fmt::format("{}: no slope", name));
+    if (s->fit) f.parts.push_back(fmt::format("{}: {}", name, three_parts(*s, wanted, v)));
     if (s->fit && !f.value) {
       f.value = s->fit->slope;
       f.interval = s->fit->interval;
@@ -216,6 +247,7 @@ Finding slope_finding(const Claim& claim, Slopes& slopes, const Study& study) {
               : any(no_power_law)          ? no_power_law
               : any(more_seeds)            ? more_seeds
               : any(as_claimed_with_terms) ? as_claimed_with_terms
+              : any(as_claimed_or_better)  ? as_claimed_or_better
               : any(better_than_claimed)   ? better_than_claimed
                                            : as_claimed;
   f.measured = fmt::format("{}", fmt::join(measured, "; "));
@@ -240,6 +272,25 @@ std::vector<Claim> parse_claims(std::string_view toml, const std::string& source
     if (!ids.insert(list.back().id).second) node.fail("two claims are called " + list.back().id);
   }
   return list;
+}
+
+void add_arguments(std::string_view toml, const std::string& source, std::vector<Claim>& claims) {
+  const TomlDocument document(toml, source);
+  document.root().allow({"argument"});
+  for (const TomlNode& node : document.root().at("argument").array()) {
+    const TomlTable t = node.table();
+    t.allow({"id", "objection", "answer", "upheld", "changed", "open"});
+    const std::string id = t.at("id").text();
+    const auto claim = std::ranges::find(claims, id, &Claim::id);
+    if (claim == claims.end()) t.at("id").refuse("the id of a claim of this paper");
+    if (claim->argument) t.at("id").fail("two arguments for " + id);
+    const auto text = [&](const char* name) { return t.has(name) ? t.at(name).text() : ""; };
+    claim->argument = {.objection = t.at("objection").text(),
+                       .answer = t.at("answer").text(),
+                       .upheld = t.at("upheld").boolean(),
+                       .changed = text("changed"),
+                       .open = text("open")};
+  }
 }
 
 std::vector<json> claim_jobs(const ClaimSet& set, const Study& study) {
@@ -281,10 +332,12 @@ plots::Table claims_summary_table(const ClaimSet& set, const std::vector<Finding
   using enum Verdict;
   constexpr std::array verdicts{as_claimed,
                                 as_claimed_with_terms,
+                                as_claimed_or_better,
                                 better_than_claimed,
                                 worse_than_claimed,
                                 holds,
                                 fails,
+                                vacuous,
                                 more_seeds,
                                 no_power_law,
                                 inconclusive,
@@ -297,34 +350,42 @@ plots::Table claims_summary_table(const ClaimSet& set, const std::vector<Finding
   t.column_groups.push_back({"", {}});
   for (const Verdict v : verdicts) t.column_groups.back().columns.emplace_back(to_string(v));
   t.column_groups.back().columns.emplace_back("all");
-  t.column_groups.back().columns.emplace_back("of these, by formulas alone");
-  std::map<std::string, std::map<Verdict, int>> counts;
-  std::map<std::string, int> by_formulas;
-  for (std::size_t k = 0; k < findings.size(); ++k)
-    for (const std::string& paper : {paper_of(set.claims[k].id), std::string("all")}) {
-      ++counts[paper][findings[k].verdict];
-      by_formulas[paper] += findings[k].rests_on == formulas;
-    }
-  plots::RowGroup group;
-  const auto row = [&](const std::string& paper) {
-    plots::Row r{.label = paper};
+  const auto count = [&](std::string label, const auto& counts_in) {
+    plots::Row r{.label = std::move(label)};
     int sum = 0;
     for (const Verdict v : verdicts) {
-      const int count = counts[paper][v];
-      sum += count;
-      r.cells.push_back(count == 0 ? plots::text_cell("") : plots::count_cell(count));
+      int of_verdict = 0;
+      for (std::size_t k = 0; k < findings.size(); ++k)
+        of_verdict += findings[k].verdict == v && counts_in(set.claims[k]);
+      sum += of_verdict;
+      r.cells.push_back(of_verdict == 0 ? plots::text_cell("") : plots::count_cell(of_verdict));
     }
     r.cells.push_back(plots::count_cell(sum));
-    r.cells.push_back(plots::count_cell(by_formulas[paper]));
-    group.rows.push_back(std::move(r));
+    return r;
   };
-  std::vector<std::string> papers;
-  for (const auto& [paper, unused] : counts)
-    if (paper != "all") papers.push_back(paper);
-  for (const std::string& paper : papers) row(paper);
-  row("all");
-  t.row_groups.push_back(std::move(group));
+  std::set<std::string> papers;
+  for (const Claim& c : set.claims) papers.insert(paper_of(c.id));
+  plots::RowGroup by_paper{.label = "by paper"}, by_kind{.label = "by kind of evidence"};
+  for (const std::string& paper : papers)
+    by_paper.rows.push_back(count(paper, [&](const Claim& c) { return paper_of(c.id) == paper; }));
+  for (const auto& [kind, word] : Words<EvidenceKind>::list)
+    by_kind.rows.push_back(
+        count(std::string(word), [&, of = kind](const Claim& c) { return c.evidence == of; }));
+  plots::RowGroup all;
+  all.rows.push_back(count("all", [](const Claim&) { return true; }));
+  t.row_groups = {std::move(by_paper), std::move(by_kind), std::move(all)};
+  t.notes = {
+      "Measurement: of runs or probes. Derivation: by formulas, with their numbers. Privacy: by "
+      "the "
+      "accountant, under a stated adjacency. Reproduction: of published numbers. Construction: the "
+      "curator makes it true, so that it is no evidence of its own; it rests on the audit."};
   return t;
+}
+
+std::string page_of(const Claim& claim) {
+  std::string id = claim.id;
+  std::ranges::replace(id, '/', '-');
+  return id;
 }
 
 plots::Table claims_table(const ClaimSet& set, const std::vector<Finding>& findings) {
@@ -341,6 +402,7 @@ plots::Table claims_table(const ClaimSet& set, const std::vector<Finding>& findi
     if (t.row_groups.empty() || t.row_groups.back().label != paper)
       t.row_groups.push_back({.label = paper});
     plots::Row row{.label = c.id.substr(paper.size() + 1)};
+    row.link = page_of(c) + ".html";
     row.cells = {plots::text_cell(c.place),
                  plots::text_cell(c.says),
                  plots::text_cell(c.expected),
@@ -361,6 +423,7 @@ json claims_json(const ClaimSet& set, const std::vector<Finding>* findings) {
            {"place", c.place},
            {"says", c.says},
            {"kind", to_string(c.kind)},
+           {"evidence", to_string(c.evidence)},
            {"measure", c.measure},
            {"expected", c.expected}};
     if (!c.holds_if.empty()) j["holds_if"] = c.holds_if;
@@ -368,6 +431,10 @@ json claims_json(const ClaimSet& set, const std::vector<Finding>* findings) {
     if (!c.needs.empty()) j["needs"] = c.needs;
     if (!c.instead.empty()) j["instead"] = c.instead;
     if (!c.reference.empty()) j["reference"] = c.reference;
+    if (c.argument)
+      j["argument"] = {{"objection", c.argument->objection},
+                       {"answer", c.argument->answer},
+                       {"upheld", c.argument->upheld}};
     for (const ClaimedSlope& s : c.slopes)
       j["slopes"].push_back({{"axis", s.axis},
                              {"exponent", to_json(s.exponent)},

@@ -9,6 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
+#include "dpsosp/core/errors.hpp"
 #include "dpsosp/experiments/metric.hpp"
 #include "dpsosp/experiments/study.hpp"
 #include "dpsosp/experiments/sweep.hpp"
@@ -24,6 +27,24 @@ Finding finding(bool holds, std::string measured, std::string reason) {
 }
 
 Finding nothing_ran() { return {.verdict = Verdict::inconclusive, .reason = "no run finished"}; }
+
+Finding vacuous_below(const std::function<bool(double)>& says_something,
+                      std::string_view trivial,
+                      std::string_view setting,
+                      std::string reason) {
+  double low = 0, high = std::log(1e60);  // of ln n
+  if (!says_something(std::exp(high)))
+    throw InputError(fmt::format("vacuous_below: {} at n = 1e60, expected an end of it", trivial));
+  while (high - low > 1e-3) {
+    const double middle = 0.5 * (low + high);
+    (says_something(std::exp(middle)) ? high : low) = middle;
+  }
+  return {
+      .verdict = Verdict::vacuous,
+      .measured = fmt::format("{} for every n below {:.1e} ({})", trivial, std::exp(high), setting),
+      .reason = std::move(reason),
+      .value = std::exp(high)};
+}
 
 std::vector<FinishedRun> finished(const Runs& runs,
                                   const std::vector<RunDescription>& descriptions) {

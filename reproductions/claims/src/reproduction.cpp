@@ -27,8 +27,12 @@ Collection collect(const std::vector<Reproduction>& reproductions) {
     append(all.catalogue.probes, r.probes);
     append(exhibits, r.exhibits);
     append(all.claims.predicates, r.predicates);
-    if (!r.texts.claims.empty())
-      append(all.claims.claims, parse_claims(r.texts.claims, folder + "/claims.toml"));
+    if (!r.texts.claims.empty()) {
+      std::vector<Claim> claims = parse_claims(r.texts.claims, folder + "/claims.toml");
+      if (!r.texts.arguments.empty())
+        add_arguments(r.texts.arguments, folder + "/arguments.toml", claims);
+      append(all.claims.claims, std::move(claims));
+    }
     if (!r.texts.tables.empty()) append(all.tables, parse_tables(r.texts));
   }
   for (const Claim& c : all.claims.claims)

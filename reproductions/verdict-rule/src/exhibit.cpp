@@ -21,6 +21,7 @@ using namespace verdict_rule;
 constexpr std::array seed_counts{5, 8, 20, 40};
 constexpr std::array shown{Verdict::as_claimed,
                            Verdict::as_claimed_with_terms,
+                           Verdict::as_claimed_or_better,
                            Verdict::better_than_claimed,
                            Verdict::worse_than_claimed,
                            Verdict::more_seeds,

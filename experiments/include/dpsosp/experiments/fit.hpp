@@ -39,8 +39,10 @@ struct SlopeFit {
   double drift = 0;
   Interval drift_interval{};  ///< 95 %
   bool drifting = false;      ///< the change is larger than chance and than `drift_tolerance`
-  Interval first{};           ///< 95 %, of the slope at the first cell, by the same quadratic
-  Interval last{};            ///< at the last
+  /// Factor by which the quadratic leaves the line at the ends of the range.
+  double off_curve = 1;
+  Interval first{};  ///< 95 %, of the slope at the first cell, by the same quadratic
+  Interval last{};   ///< at the last
   /// Of least squares through the logarithms of the cells' means, for claims about expectations: a
   /// wild seed counts with its size.
   double mean_slope = 0;
@@ -63,6 +65,7 @@ struct FitOptions {
   std::uint64_t seed = 0;  ///< of the bootstrap; the same seed gives the same interval
   double drift_tolerance = 0.1;
   double off_line_tolerance = 1.5;
+  double off_curve_tolerance = 1.1;
 };
 
 /// Huber regression of log value on log x over all runs, so that a few wild seeds do not tilt it:

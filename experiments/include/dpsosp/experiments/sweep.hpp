@@ -155,7 +155,7 @@ struct Slope {
 
 /// The verdict on what was measured. `inconclusive` where there is no slope, with why; and where
 /// the exponent is larger than claimed although every level is below its promise: an upper bound
-/// may be approached from far below.
+/// may be approached from far below, unless the promise is itself worse than claimed.
 /// \param solved  as of StatedExponent: the levels are compared with the solved α, too
 SlopeVerdict judge(const Slope& slope, ClaimedExponent claimed, bool solved);
 

@@ -15,23 +15,26 @@ namespace dpsosp {
 enum class Verdict {
   as_claimed,             ///< the interval lies in the zone of the claimed exponent
   as_claimed_with_terms,  ///< not there, but the level follows the solved α, which has all terms
+  as_claimed_or_better,   ///< an end of the zone lies in the interval, on the better side alone
   better_than_claimed,
   worse_than_claimed,  ///< wholly outside, on the side that a bound forbids
-  more_seeds,          ///< an end of the zone lies in the interval
+  more_seeds,          ///< the worse end of the zone lies in the interval
   no_power_law,        ///< no one exponent describes the range
   inconclusive,        ///< for another reason, which is stated
   not_reachable,       ///< no run of affordable size shows it
   holds,               ///< of claims without a slope
   fails,
+  vacuous,       ///< true of every point at any size that runs can have
   not_measured,  ///< nothing here measures it yet
 };
 
 template <>
 struct Words<Verdict> {
   static constexpr std::string_view kind = "verdict";
-  static constexpr WordList<Verdict, 11> list{
+  static constexpr WordList<Verdict, 13> list{
       {{Verdict::as_claimed, "as claimed"},
        {Verdict::as_claimed_with_terms, "as claimed with all terms"},
+       {Verdict::as_claimed_or_better, "as claimed or better"},
        {Verdict::better_than_claimed, "better than claimed"},
        {Verdict::worse_than_claimed, "worse than claimed"},
        {Verdict::more_seeds, "more seeds needed"},
@@ -40,13 +43,14 @@ struct Words<Verdict> {
        {Verdict::not_reachable, "not reachable here"},
        {Verdict::holds, "holds"},
        {Verdict::fails, "fails"},
+       {Verdict::vacuous, "vacuous here"},
        {Verdict::not_measured, "not measured"}}};
 };
 inline std::string_view to_string(Verdict verdict) { return word_of(verdict); }
 /// Whether a measured slope confirms the claim.
 inline bool confirms(Verdict verdict) {
   return verdict == Verdict::as_claimed || verdict == Verdict::as_claimed_with_terms ||
-         verdict == Verdict::better_than_claimed;
+         verdict == Verdict::as_claimed_or_better || verdict == Verdict::better_than_claimed;
 }
 
 /// A claimed exponent, or the range between those of a bound's terms where either may lead.

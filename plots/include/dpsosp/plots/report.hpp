@@ -17,6 +17,19 @@ struct Attachment {
   std::filesystem::path file{};
 };
 
+/// A page of text beside an exhibit's.
+struct Page {
+  std::string id{};  ///< file stem, as Table::id
+  std::string title{};
+  std::string subtitle{};
+  Label verdict{};
+  struct Section {
+    std::string heading;
+    std::vector<std::string> paragraphs;
+  };
+  std::vector<Section> sections{};  ///< those without paragraphs are left out
+};
+
 /// One table or figure of a paper, beside what the paper says. Texts use the markup of markup.hpp.
 struct Exhibit {
   std::string id{};     ///< folder of its page, as Table::id
@@ -29,6 +42,7 @@ struct Exhibit {
   std::vector<Table> tables{};
   std::vector<Figure> figures{};
   std::vector<Attachment> attachments{};
+  std::vector<Page> pages{};  ///< ID.html each; rows of tables may link to them
 };
 
 struct Report {

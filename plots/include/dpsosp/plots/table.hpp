@@ -77,6 +77,7 @@ struct Row {
   std::string label{};
   std::vector<Cell> cells{};  ///< one per column, over all groups
   std::vector<std::size_t> footnotes{};
+  std::string link{};  ///< file that the label leads to, in HTML; may be empty
 };
 
 struct RowGroup {

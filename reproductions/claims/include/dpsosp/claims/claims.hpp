@@ -14,6 +14,7 @@
 #include "dpsosp/experiments/runs.hpp"
 #include "dpsosp/experiments/study.hpp"
 #include "dpsosp/experiments/verdict.hpp"
+#include "dpsosp/plots/report.hpp"
 #include "dpsosp/plots/table.hpp"
 
 /// What papers claim, and what came out.
@@ -29,6 +30,24 @@ struct ClaimedSlope {
   std::string metric;            ///< empty: of the first slope that the part asks for
   std::vector<double> rivals{};  ///< other exponents that the paper names on this axis
   bool solved = false;           ///< the schedule's solved α is the bound, with all its terms
+};
+
+/// The side of a claim's authors, argued by a reader who did not write the verdict.
+struct Argument {
+  std::string objection;
+  std::string answer;
+  bool upheld = false;  ///< whether the objection is right
+  std::string changed;  ///< what it has changed
+  std::string open;     ///< what it asks for and is not done yet
+};
+
+/// What a verdict is worth as evidence; totals are kept apart.
+enum class EvidenceKind {
+  measurement,   ///< of runs or probes
+  derivation,    ///< by formulas, with their numbers
+  privacy,       ///< by the accountant, under a stated adjacency
+  reproduction,  ///< of published numbers
+  construction,  ///< the curator makes it true; the audit is what it rests on
 };
 
 struct Claim {
@@ -50,7 +69,20 @@ struct Claim {
   std::string needs;      ///< of an unreachable claim: the n and T that would show it
   std::string instead;    ///< of an unreachable claim: the claim below it that is tested
   std::string reference;  ///< what an independent program found
+  EvidenceKind evidence = EvidenceKind::measurement;
+  std::optional<Argument> argument{};
 };
+
+template <>
+struct Words<EvidenceKind> {
+  static constexpr std::string_view kind = "kind of evidence";
+  static constexpr WordList<EvidenceKind, 5> list{{{EvidenceKind::measurement, "measurement"},
+                                                   {EvidenceKind::derivation, "derivation"},
+                                                   {EvidenceKind::privacy, "privacy"},
+                                                   {EvidenceKind::reproduction, "reproduction"},
+                                                   {EvidenceKind::construction, "construction"}}};
+};
+inline std::string_view to_string(EvidenceKind kind) { return word_of(kind); }
 
 template <>
 struct Words<Claim::Kind> {
@@ -66,6 +98,10 @@ inline std::string_view to_string(Claim::Kind kind) { return word_of(kind); }
 /// \param source  for messages: the file's name
 /// \throws InputError with the line if the text is wrong
 std::vector<Claim> parse_claims(std::string_view toml, const std::string& source);
+
+/// Gives claims the arguments of a paper's arguments.toml.
+/// \throws InputError with the line if the text is wrong or names another claim
+void add_arguments(std::string_view toml, const std::string& source, std::vector<Claim>& claims);
 
 /// Lists put together: of what several source files bring.
 template <class T>
@@ -89,9 +125,16 @@ std::vector<nlohmann::json> claim_jobs(const ClaimSet& set, const Study& study);
 /// is, else `as claimed`.
 std::vector<Finding> find_claims(const ClaimSet& set, const Runs& runs, const Study& study);
 
-/// Counts by verdict and paper, and how many are decided by formulas; and one row a claim.
+/// Counts of verdicts by paper and by kind of evidence; and one row a claim.
 plots::Table claims_summary_table(const ClaimSet& set, const std::vector<Finding>& findings);
 plots::Table claims_table(const ClaimSet& set, const std::vector<Finding>& findings);
+/// The page of a claim, without ".html".
+std::string page_of(const Claim& claim);
+/// A page a claim: what it says, how it is tested, what came out, what would change the verdict,
+/// and the authors' side.
+std::vector<plots::Page> claim_pages(const ClaimSet& set,
+                                     const std::vector<Finding>& findings,
+                                     const Study& study);
 /// \param findings  null: none yet
 nlohmann::json claims_json(const ClaimSet& set, const std::vector<Finding>* findings);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,15 @@ Verdict holds_if(bool condition);
 /// `reason` is why it fails; dropped where it holds.
 Finding finding(bool holds, std::string measured, std::string reason = "");
 Finding nothing_ran();
+
+/// Of a statement that says nothing until `says_something` of n holds, and from there on: the
+/// measured text names the least such n, to two digits.
+/// \param trivial  what is larger than what below that n, as "α > G"
+/// \throws InputError if there is no such n in 1..1e60
+Finding vacuous_below(const std::function<bool(double)>& says_something,
+                      std::string_view trivial,
+                      std::string_view setting,
+                      std::string reason);
 
 std::vector<FinishedRun> finished(const Runs& runs,
                                   const std::vector<RunDescription>& descriptions);

@@ -27,8 +27,9 @@ struct Finding {
   std::optional<double> value;
   std::optional<Interval> interval;
   std::vector<std::string>
-      runs{};              ///< keys of the runs that it rests on, each once; none: formulas
-  std::string rests_on{};  ///< the same in words: "formulas", "120 runs of zhou-2020"
+      runs{};  ///< keys of the runs that it rests on, each once; none: formulas
+  std::vector<std::string> parts{};  ///< of a slope claim: the three parts of each slope
+  std::string rests_on{};            ///< the same in words: "formulas", "120 runs of zhou-2020"
 };
 
 /// Jobs of one setting, usually one a seed: runs or probes.
