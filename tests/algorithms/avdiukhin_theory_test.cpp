@@ -88,8 +88,8 @@ TEST(ClassRelativeDelta, MatchesReferenceMultiplier) {
   expect_digits(class_relative_delta({2, 0.5e-5}, bound_failure(total)), 1e-5, 1e-14);
 }
 
-// A1: two algorithms that differ with probability δ_E, the clipped one (ε, δ)-DP. Then the
-// unclipped one can reach δ + (1 + e^ε) δ_E, which is above the printed 2δ.
+// Two algorithms that differ with probability δ_E, the clipped one (ε, δ)-DP, by an event that
+// outputs hide. Then the unclipped one can reach δ + (1 + e^ε) δ_E, which is above 2δ.
 TEST(ClassRelativeDelta, IsAttainedAndExceedsTwiceDelta) {
   const PrivacyBudget nominal{1, 0.01};
   const double failure = nominal.delta, p = 0.2, e = std::exp(nominal.epsilon);

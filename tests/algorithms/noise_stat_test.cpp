@@ -139,10 +139,11 @@ TEST(ReleasedNoise, MatchesDeviationInPrivateDiff) {
     p.batch = 20;
     p.clip_restart = 0.7;
     p.clip_offset = 0.3;
+    p.restart_noise = 2.0;
     p.noise = 3.0;
     p.dual_noise = 0.5;
     expect_unit_variance(without_data(algorithm, problem),
-                         {.refresh = 3.0 * 2 * 0.7 / 20, .increment = 3.0 * 2 * 0.3 / 20});
+                         {.refresh = 2.0 * 2 * 0.7 / 20, .increment = 3.0 * 2 * 0.3 / 20});
   }
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "dpsosp/algorithms/scheduling.hpp"
 #include "dpsosp/core/errors.hpp"
 
 namespace dpsosp::baselines {
@@ -46,7 +47,7 @@ Outcome PrivateDiff::run(Curator& curator, Stream stream, Observer& observer) co
       const Batch batch = curator.draw(policy);  // step 1
       if (r % p.period == 0) {                   // step 3
         curator.gradient(
-            at, batch, {p.clip_restart, Noise::sensitivity_ratio(p.noise), Block::x}, v);
+            at, batch, {p.clip_restart, Noise::sensitivity_ratio(p.restart_noise), Block::x}, v);
         ++restarts;
       } else {  // step 4; dev: one batch at both points, not two batches (docs/errata.md, Z1)
         const double limit = p.clip_slope * (x - x_prev).norm() + p.clip_offset;
@@ -81,7 +82,8 @@ const AlgorithmCard& PrivateDiff::card() const {
       .operations = "gradient in y, gradient and gradient difference in x",
       .output_rule = "last iterate, or a uniformly random one",
       .printed = "x-queries at the un-noised dual",
-      .needs_dual = true};
+      .needs_dual = true,
+      .numbers_version = 2};
   return card;
 }
 
@@ -105,7 +107,11 @@ Fields PrivateDiff::fields() {
       field("clip_restart", p.clip_restart, "C1"),
       field("clip_slope", p.clip_slope, "C2; 0 = no part that grows with the move"),
       field("clip_offset", p.clip_offset, "C3; 0 = no constant part"),
-      field("noise", p.noise, "std / sensitivity of x queries; 0 = no noise, unsound curator only"),
+      field("restart_noise",
+            p.restart_noise,
+            "std / sensitivity of restarts; 0 = no noise, unsound curator only"),
+      field(
+          "noise", p.noise, "std / sensitivity of differences; 0 = no noise, unsound curator only"),
       field("dual_noise",
             p.dual_noise,
             "std / sensitivity of y queries; 0 = no noise, unsound curator only"),
@@ -120,7 +126,7 @@ void PrivateDiff::set_variant(Variant variant) {
 }
 
 void PrivateDiff::set_common_noise(double sensitivity_ratio) {
-  parameters.noise = parameters.dual_noise = sensitivity_ratio;
+  parameters.restart_noise = parameters.noise = parameters.dual_noise = sensitivity_ratio;
 }
 
 std::vector<PlannedQuery> PrivateDiff::plan(const PublicFacts& facts) const {
@@ -129,8 +135,57 @@ std::vector<PlannedQuery> PrivateDiff::plan(const PublicFacts& facts) const {
   return {{batch_policy(p.sampling, p.batch, facts.records), p.steps * (1 + ascents)}};
 }
 
-/// α = (G L F₀ ᾱ²)^{1/3} with ᾱ = sqrt(d/ρ)/n, R = ⌈4 L F₀/α²⌉ steps of 1/(2L), restarts every
-/// R^{1/3} steps, clips from the facts; constants 1. \source xu-2026 notes, 2.5
+namespace {
+
+/// The schedule at one α, and the deviation of its estimate.
+struct Plan {
+  double steps, period, ascents;
+  double restart_noise, noise, dual_noise;
+  double error;  ///< root mean square, of noise and of the dual's distance from its maximiser
+};
+
+struct Public {
+  double n, d1, d2, G, L, joint, mu, gap, capacity;
+  bool queried;
+};
+
+/// R = 8 L F₀/α² steps of η = 1/(2L) have a mean of ‖∇Φ‖² of at most α²/2 + ν², ν the error of the
+/// estimate. Restarts, differences and ascents share the budget evenly, each with a noise of its
+/// own; T = √R restarts then cost as much error as the differences between them.
+Plan plan_at(const Public& f, double alpha) {
+  Plan p{};
+  p.steps = std::ceil(8.0 * f.L * f.gap / (alpha * alpha));
+  p.period = std::max(1.0, std::floor(std::sqrt(p.steps)));
+  const double share = f.capacity / (f.queried ? 3.0 : 2.0);
+  const double restarts = std::ceil(p.steps / p.period);
+  const double contraction = f.queried ? 1.0 - f.mu / f.joint : 0.0;
+  const double move = alpha / (2.0 * f.L);
+  // Ascents until the dual is within α/(4ℓ) of its maximiser, which moves by (ℓ/μ)‖x_r − x_{r−1}‖.
+  p.ascents = 0;
+  double distance = 0.0;
+  if (f.queried) do {
+      ++p.ascents;
+      const double kept = std::pow(contraction, p.ascents);
+      distance = kept / (1.0 - kept) * f.joint / f.mu * move;
+    } while (f.joint * distance > alpha / 4.0);
+  p.restart_noise = noise_ratio_for(share, restarts);
+  p.noise = noise_ratio_for(share, std::max(1.0, p.steps - restarts));
+  p.dual_noise = f.queried ? noise_ratio_for(share, p.steps * p.ascents) : 0.0;
+  const double slope = f.queried ? f.joint * (1.0 + f.joint / f.mu) : std::max(f.joint, f.L);
+  const double restart = 2.0 * f.G * p.restart_noise / f.n;
+  const double difference = 2.0 * slope * move * p.noise / f.n;
+  const double ascent = 2.0 * f.G * p.dual_noise / (f.n * f.joint);
+  const double dual =
+      f.queried
+          ? f.joint * (distance + ascent * std::sqrt(f.d2 / (1.0 - contraction * contraction)))
+          : 0.0;
+  p.error = std::sqrt(f.d1 * (restart * restart + p.period * difference * difference)) + dual;
+  return p;
+}
+
+}  // namespace
+
+/// The least α of plan_at with ν² at most α²/2. \source xu-2026 notes, 2.5
 Scheduled PrivateDiff::schedule(Schedule,
                                 const PublicFacts& facts,
                                 const PrivacyBudget& budget,
@@ -138,37 +193,40 @@ Scheduled PrivateDiff::schedule(Schedule,
   require_dual(card(), facts);
   PrivateDiffParameters& p = parameters;
   const Constants& c = facts.constants;
-  const double n = static_cast<double>(facts.records);
   const bool shared = facts.dual_kind == DualKind::shared;
   if (shared && p.ascent == AscentRule::local) p.ascent = AscentRule::queried;
   Scheduled s{.rule = filter_rule(budget, calibrator),
               .alpha = 0,
               .utility = Utility::heuristic,
-              .note = {}};
-  const double d = static_cast<double>(facts.dimension + (shared ? facts.dual_dimension : 0));
-  const double L = c[constant::smoothness];
-  const double G = c[constant::lipschitz];
-  const double abar = std::sqrt(d / s.rule.capacity) / n;
-  s.alpha = std::cbrt(G * L * c[constant::suboptimality] * abar * abar);
-  const double steps = std::ceil(4.0 * L * c[constant::suboptimality] / (s.alpha * s.alpha));
-  if (!(steps < 1e15))
-    throw InputError("zhang-2025/private-diff: the schedule needs over 1e15 steps");
-  p.steps = std::max<Index>(1, static_cast<Index>(steps));
-  p.period = std::max<Index>(1, static_cast<Index>(std::cbrt(steps)));
-  p.step_size = 1.0 / (2.0 * L);
-  p.ascent_step = 1.0 / c[constant::joint_smoothness];
+              .note = "constants 1 in the order of steps; the dual's distance is a mean"};
+  const Public f{.n = static_cast<double>(facts.records),
+                 .d1 = static_cast<double>(facts.dimension),
+                 .d2 = static_cast<double>(facts.dual_dimension),
+                 .G = c[constant::lipschitz],
+                 .L = c[constant::smoothness],
+                 .joint = c[constant::joint_smoothness],
+                 .mu = shared ? c[constant::strong_concavity] : 1.0,
+                 .gap = c[constant::suboptimality],
+                 .capacity = s.rule.capacity,
+                 .queried = p.ascent == AscentRule::queried};
+  s.alpha = smallest_alpha(1e-7 * f.G, 2.0 * f.G, [&](double alpha) {
+    return 2.0 * std::pow(plan_at(f, alpha).error, 2) <= alpha * alpha;
+  });
+  const Plan plan = plan_at(f, s.alpha);
+  p.steps = static_cast<Index>(plan.steps);
+  p.period = static_cast<Index>(plan.period);
+  if (f.queried) p.ascent_steps = static_cast<Index>(plan.ascents);
+  p.step_size = 1.0 / (2.0 * f.L);
+  p.ascent_step = 1.0 / f.joint;
   p.sampling = Sampling::all;
-  p.clip_dual = p.clip_restart = G;
-  p.clip_slope = c[constant::joint_smoothness];
-  p.clip_offset = shared ? 0.1 * G : 0.0;
-  double queries = 0;
-  for (const PlannedQuery& q : plan(facts)) queries += static_cast<double>(q.count);
-  set_common_noise(noise_ratio_for(s.rule.capacity, queries));
-  s.note = "orders of the theory with constants 1";
-  if (s.alpha >= G) {
-    s.utility = Utility::vacuous;
-    s.note = "alpha is no smaller than the gradient bound";
-  }
+  p.clip_dual = p.clip_restart = f.G;
+  // A record's gradient moves with x and, shared, with the dual, whose maximiser moves with x.
+  p.clip_slope = f.queried ? f.joint * (1.0 + f.joint / f.mu) : std::max(f.joint, f.L);
+  p.clip_offset = shared ? 0.1 * f.G : 0.0;
+  p.restart_noise = plan.restart_noise;
+  p.noise = plan.noise;
+  p.dual_noise = plan.dual_noise;
+  mark_vacuous(s, f.G);
   return s;
 }
 
@@ -185,6 +243,7 @@ void PrivateDiff::check(const PublicFacts& facts) const {
   require_positive(key, "clip_restart", p.clip_restart);
   require_not_negative(key, "clip_slope", p.clip_slope);
   require_not_negative(key, "clip_offset", p.clip_offset);
+  require_not_negative(key, "restart_noise", p.restart_noise);
   require_not_negative(key, "noise", p.noise);
   require_not_negative(key, "dual_noise", p.dual_noise);
   require_not_negative(key, "released_dual_deviation", p.released_dual_deviation);

@@ -133,6 +133,8 @@ Scheduled WarmStart::schedule(Schedule kind,
   return cold;
 }
 
+Metric WarmStart::promised() const { return second().card().metric; }
+
 Fields WarmStart::fields() {
   WarmStartParameters& p = parameters;
   Fields f{

@@ -27,7 +27,8 @@ struct PrivateDiffParameters {
   double clip_restart = 1.0;  ///< C₁
   double clip_slope = 0.0;  ///< C₂: differences are clipped at C₂ ‖x_r − x_{r−1}‖ + C₃
   double clip_offset = 1.0;              ///< C₃
-  double noise = 0.0;                    ///< std / sensitivity of the x queries
+  double restart_noise = 0.0;            ///< std / sensitivity of the restarts
+  double noise = 0.0;                    ///< the same of the differences
   double dual_noise = 0.0;               ///< the same of the y queries
   double released_dual_deviation = 0.0;  ///< s_y, with ascent = noise_free
   bool random_output = false;            ///< x_r with r uniform in 1..R, else x_R

@@ -184,6 +184,8 @@ class Algorithm {
   virtual ~Algorithm() = default;
 
   virtual const AlgorithmCard& card() const = 0;
+  /// What the schedule's α bounds, where settings can change it from the card's.
+  virtual Metric promised() const { return card().metric; }
   /// Every parameter, by name; each can be set from the command line.
   virtual Fields fields() = 0;
   /// What the algorithm does: as printed, or with the repairs of docs/errata.md.

@@ -26,6 +26,7 @@ struct WarmStartParameters {
 /// lowy-2024 notes, 2.2
 class WarmStart : public Algorithm {
  public:
+  Metric promised() const override;  ///< that of the second stage
   Fields fields() override;
   void set_variant(Variant variant) override;
   Scheduled schedule(Schedule kind,
