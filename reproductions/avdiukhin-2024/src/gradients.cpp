@@ -46,6 +46,19 @@ Gradients gradients_met(const FinishedRun& run) {
   return g;
 }
 
+double visible_event_delta(double epsilon, double delta, double failure) {
+  // Randomised response inside the set, and an outcome of its own for either failure.
+  const double inside = 1.0 - delta - failure;
+  const double likely = inside / (1.0 + std::exp(-epsilon));
+  const double unlikely = inside / (1.0 + std::exp(epsilon));
+  const std::array p{delta, likely, unlikely, 0.0, failure, 0.0};
+  const std::array q{0.0, unlikely, likely, delta, 0.0, failure};
+  double reached = 0.0;
+  for (std::size_t k = 0; k < p.size(); ++k)
+    reached += std::max(0.0, p[k] - std::exp(epsilon) * q[k]);
+  return reached;
+}
+
 double extremal_delta(double epsilon, double delta, double failure) {
   // Randomised response with an escape of probability δ on either side.
   const double likely = (1.0 - delta) / (1.0 + std::exp(-epsilon));

@@ -31,5 +31,9 @@ Gradients gradients_met(const FinishedRun& run);
 /// Least δ with which two laws are (ε, δ)-close, of a pair that is (ε, δ)-close after moving mass
 /// `failure` in each: the worst such pair.
 double extremal_delta(double epsilon, double delta, double failure);
+/// The same for laws that agree with the (ε, δ)-close pair on a common set of outputs, whose
+/// complement has probability `failure` under either: δ + failure at most, and this pair's. On that
+/// set P is P′ and Q is Q′, so no e^ε is lost.
+double visible_event_delta(double epsilon, double delta, double failure);
 
 }  // namespace dpsosp::avdiukhin_2024_exhibit

@@ -12,6 +12,7 @@
 #include "dpsosp/claims/claims.hpp"
 #include "dpsosp/claims/judging.hpp"
 #include "dpsosp/experiments/study.hpp"
+#include "dpsosp/liu_talwar_2025/adaptive_spider.hpp"
 #include "parts.hpp"
 #include "probes.hpp"
 #include "series.hpp"
@@ -280,6 +281,18 @@ Finding escape_finding(const Evidence& e) {
   return f;
 }
 
+Finding literal_finding() {
+  return vacuous_below(
+      [](double n) {
+        const ProblemNumbers f{n, 100, 1, 1, 1, 1};
+        const double alpha = liu_talwar_2025::theorem_3_17_alpha(f, 1);
+        return liu_talwar_2025::theorem_3_17_at(f, 1, alpha).threshold < 1;
+      },
+      "gamma ln^3(BMd/(rho omega)) > G",
+      "d = 100, eps = 1, unit constants",
+      "below that n every point counts as a saddle; tau is below 1 and the noise is not private");
+}
+
 Finding radius_finding() {
   std::vector<double> left;
   for (const double gamma : {0.1, 0.01, 0.001})  // Γ = M/√(ργ), unit constants
@@ -335,6 +348,7 @@ std::vector<Predicate> liu_talwar_2025_lemma_predicates() {
       {"liu-talwar-2025/6", coupling_cells, coupling_finding},
       {"liu-talwar-2025/7", escape_cells, escape_finding},
       by_formulas("liu-talwar-2025/7-constants", radius_finding),
+      by_formulas("liu-talwar-2025/12-literal", literal_finding),
       {"liu-talwar-2025/14", frozen_pair_cells, frozen_pair_finding},
   };
 }

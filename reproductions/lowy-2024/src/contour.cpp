@@ -64,6 +64,23 @@ plots::Figure figure(const std::vector<RatioCurve>& curves) {
   return f;
 }
 
+/// Of the seeds that have both, in their order.
+std::vector<double> ratios_of(const CellMetric& warm, const CellMetric& cold) {
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < warm.seeds.size(); ++i) {
+    const auto j = std::ranges::find(cold.seeds, warm.seeds[i]);
+    if (j != cold.seeds.end())
+      ratios.push_back(warm.values[i] /
+                       cold.values[static_cast<std::size_t>(j - cold.seeds.begin())]);
+  }
+  return ratios;
+}
+
+bool moved(const Runs& runs, const Cell& cell, const CellMetric& m) {
+  const auto start = measure_start(runs, cell, metric);
+  return start && start_over_result * median(m.values) <= *start;
+}
+
 }  // namespace
 
 std::vector<nlohmann::json> contour_jobs(const Study& study) {
@@ -79,13 +96,7 @@ std::vector<RatioCurve> ratio_curves(const Runs& runs, const Study& study) {
     const double d = coordinate(cells[k].at, "dimension").value();
     const CellMetric warm = measure(runs, cells[k], metric);
     const CellMetric cold = measure(runs, cells[half + k], metric);
-    std::vector<double> ratios;
-    for (std::size_t i = 0; i < warm.seeds.size(); ++i) {
-      const auto j = std::ranges::find(cold.seeds, warm.seeds[i]);
-      if (j != cold.seeds.end())
-        ratios.push_back(warm.values[i] /
-                         cold.values[static_cast<std::size_t>(j - cold.seeds.begin())]);
-    }
+    const std::vector<double> ratios = ratios_of(warm, cold);
     if (ratios.empty()) continue;
     if (curves.empty() || curves.back().dimension != d) curves.push_back({.dimension = d});
     RatioCurve& c = curves.back();
@@ -95,16 +106,29 @@ std::vector<RatioCurve> ratio_curves(const Runs& runs, const Study& study) {
     c.high.push_back(std::ranges::max(ratios));
     c.promised.push_back(median(measure(runs, cells[k], "schedule.alpha").values) /
                          median(measure(runs, cells[half + k], "schedule.alpha").values));
-    const auto moved = [&](const Cell& cell, const CellMetric& m) {
-      const auto start = measure_start(runs, cell, metric);
-      return start && start_over_result * median(m.values) <= *start;
-    };
-    if (moved(cells[k], warm) && moved(cells[half + k], cold)) {
+    if (moved(runs, cells[k], warm) && moved(runs, cells[half + k], cold)) {
       c.moved_records.push_back(c.records.back());
       c.moved_ratio.push_back(c.ratio.back());
     }
   }
   return curves;
+}
+
+std::vector<MovedCell> moved_cells(const Runs& runs, const Study& study) {
+  const Sweep sweep = study.sweep(contour_sweep);
+  const std::vector<Cell> cells = cells_of(sweep, sweep.parts.front());
+  std::vector<MovedCell> list;
+  const std::size_t half = cells.size() / 2;  // first all cells of the warm start
+  for (std::size_t k = 0; k < half; ++k) {
+    const CellMetric warm = measure(runs, cells[k], metric);
+    const CellMetric cold = measure(runs, cells[half + k], metric);
+    const bool all = warm.seeds == cold.seeds && warm.seeds.size() == cells[k].runs.size();
+    if (all && moved(runs, cells[k], warm) && moved(runs, cells[half + k], cold))
+      list.push_back({.records = coordinate(cells[k].at, "records").value(),
+                      .dimension = coordinate(cells[k].at, "dimension").value(),
+                      .ratios = ratios_of(warm, cold)});
+  }
+  return list;
 }
 
 std::optional<double> crossing(const std::vector<double>& records,

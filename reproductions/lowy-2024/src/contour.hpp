@@ -27,6 +27,14 @@ struct RatioCurve {
 };
 std::vector<RatioCurve> ratio_curves(const Runs& runs, const Study& study);
 
+/// A cell where the medians of both methods are at most a third of their start.
+struct MovedCell {
+  double records;
+  double dimension;
+  std::vector<double> ratios;  ///< of the seeds that finished everywhere, in their order
+};
+std::vector<MovedCell> moved_cells(const Runs& runs, const Study& study);
+
 /// The n from which a ratio stays below 1, log-linear between the cells around the last crossing;
 /// none where it is not below 1 at the last cell or at no cell above.
 std::optional<double> crossing(const std::vector<double>& records,

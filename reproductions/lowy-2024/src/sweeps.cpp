@@ -3,6 +3,8 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <numeric>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -10,9 +12,12 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <Eigen/QR>
 
 #include "contour.hpp"
 #include "dpsosp/claims/judging.hpp"
+#include "dpsosp/core/stream.hpp"
+#include "dpsosp/core/vector.hpp"
 #include "dpsosp/experiments/metric.hpp"
 #include "dpsosp/experiments/run_json.hpp"
 #include "dpsosp/experiments/study.hpp"
@@ -125,41 +130,63 @@ Finding warm_privacy(const Evidence& e) {
       .value = largest};
 }
 
+/// Slope of −log ratio on log n and log d, by least squares: the exponent of the contours n ∝ d^x.
+double contour_exponent(const std::vector<lowy_2024_exhibit::MovedCell>& cells,
+                        const std::vector<std::size_t>& seeds) {
+  Matrix x(std::ssize(cells), 3);
+  Vector y(std::ssize(cells));
+  for (Index k = 0; k < y.size(); ++k) {
+    const auto& cell = cells[static_cast<std::size_t>(k)];
+    double sum = 0;
+    for (const std::size_t seed : seeds) sum += std::log(cell.ratios[seed]);
+    x.row(k) << 1, std::log(cell.records), std::log(cell.dimension);
+    y[k] = sum / static_cast<double>(seeds.size());
+  }
+  const Vector slopes = x.colPivHouseholderQr().solve(y);
+  return -slopes[2] / slopes[1];
+}
+
 Finding c5(const Evidence& e) {
-  std::vector<double> d, n, promised_d, promised_n;
-  std::vector<std::string> cells;
-  bool stays = true;
-  for (const auto& curve : lowy_2024_exhibit::ratio_curves(e.runs, e.study)) {
-    const auto at = lowy_2024_exhibit::crossing(curve.moved_records, curve.moved_ratio);
-    if (const auto promised = lowy_2024_exhibit::crossing(curve.records, curve.promised)) {
-      promised_d.push_back(curve.dimension);
-      promised_n.push_back(*promised);
-    }
-    cells.push_back(at ? fmt::format("d = {:g}: {:.3g}", curve.dimension, *at)
-                       : fmt::format("d = {:g}: none", curve.dimension));
-    if (!at) continue;
-    d.push_back(curve.dimension);
-    n.push_back(*at);
-    for (std::size_t k = 0; k < curve.moved_records.size(); ++k)
-      stays = stays && (curve.moved_records[k] < 2 * *at || curve.moved_ratio[k] < 1);
+  const auto cells = lowy_2024_exhibit::moved_cells(e.runs, e.study);
+  std::set<double> dimensions;
+  for (const auto& cell : cells) dimensions.insert(cell.dimension);
+  if (dimensions.size() < 3)
+    return {.verdict = Verdict::inconclusive,
+            .reason = "both methods move to a third of their start at fewer than three dimensions"};
+  const std::size_t count = cells.front().ratios.size();
+  std::vector<std::size_t> seeds(count);
+  std::iota(seeds.begin(), seeds.end(), 0UL);
+  const double exponent = contour_exponent(cells, seeds);
+  std::vector<double> resampled;
+  Stream stream(StreamKey{.seed = 0, .purpose = Purpose::statistics});
+  for (int k = 0; k < 1000; ++k) {
+    for (std::size_t& seed : seeds)
+      seed = static_cast<std::size_t>(stream.uniform() * static_cast<double>(count));
+    resampled.push_back(contour_exponent(cells, seeds));
   }
-  Finding f{.measured = fmt::format("n at ratio 1: {}", fmt::join(cells, ", "))};
-  if (promised_d.size() >= 2)
-    f.measured += fmt::format("; of the promises {:.3g} to {:.3g}, exponent in d {:+.3f}",
-                              promised_n.front(),
-                              promised_n.back(),
-                              log_slope(promised_d, promised_n));
-  if (d.size() < 3) {
-    f.verdict = Verdict::inconclusive;
-    f.reason =
-        "fewer than three crossings between cells where both methods are at most a third of their "
-        "start";
-    return f;
+  std::ranges::sort(resampled);
+  const Interval interval{resampled[25], resampled[974]};
+  double least = std::numeric_limits<double>::infinity(), most = 0;
+  for (const auto& cell : cells) {
+    least = std::min(least, median(cell.ratios));
+    most = std::max(most, median(cell.ratios));
   }
-  const double slope = log_slope(d, n);
-  f.measured += fmt::format("; exponent in d {:+.3f}", slope);
-  f.value = slope;
-  f.verdict = holds_if(std::abs(slope - 1) <= 0.15 && stays);
+  Finding f = finding(interval.low > 0.85 && interval.high < 1.15,
+                      fmt::format("contours of the ratio are n ~ d^{:.3f} {} over {} cells at {} "
+                                  "dimensions; ratios {:.3g} to {:.3g}",
+                                  exponent,
+                                  to_text(interval),
+                                  cells.size(),
+                                  dimensions.size(),
+                                  least,
+                                  most),
+                      "not parallel to d = n eps");
+  if (interval.low <= 1.15 && interval.high >= 0.85 && f.verdict == Verdict::fails) {
+    f.verdict = Verdict::more_seeds;
+    f.reason = "an end of the interval is beyond 0.15 of 1";
+  }
+  f.value = exponent;
+  f.interval = interval;
   return f;
 }
 
