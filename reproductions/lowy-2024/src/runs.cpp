@@ -271,6 +271,7 @@ std::vector<JobCell> c16_glm_cells(const Study& study) {
   std::vector<JobCell> cells;
   for (const Index n : {30000, 50000, 100000}) {
     if (study.scale == Scale::smoke && n > 30000) continue;
+    if (study.scale == Scale::quick && n > 50000) continue;
     spec.records = n;
     cells.push_back(seeded_cell(spec, seeds_at(study, 3, 3, 20)));
   }

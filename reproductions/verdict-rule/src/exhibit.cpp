@@ -124,7 +124,7 @@ plots::Exhibit render(const Runs& runs, const Study& study) {
 
 Reproduction verdict_rule_reproduction() {
   return {.texts = verdict_rule_texts(),
-          .probes = {{.name = "verdict-rule/simulate", .numbers_version = 1, .compute = simulate}},
+          .probes = {{.name = "verdict-rule/simulate", .numbers_version = 2, .compute = simulate}},
           .exhibits = {exhibit_entry(verdict_rule_texts(), "verdict-rule/rates", jobs, render)}};
 }
 
