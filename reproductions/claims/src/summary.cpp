@@ -39,8 +39,9 @@ plots::Exhibit all_claims(const ClaimSet& claims, const Runs& runs, const Study&
   e.pages = claim_pages(claims, findings, study);
   std::size_t decided = 0;
   for (const Finding& f : findings)
-    decided += f.verdict != Verdict::inconclusive && f.verdict != Verdict::not_reachable &&
-               f.verdict != Verdict::not_measured;
+    decided += confirms(f.verdict) || f.verdict == Verdict::worse_than_claimed ||
+               f.verdict == Verdict::holds || f.verdict == Verdict::fails ||
+               f.verdict == Verdict::vacuous;
   e.verdict = {fmt::format("{} of {} claims decided", decided, findings.size()),
                plots::Tone::neutral};
   return e;
