@@ -114,6 +114,44 @@ TEST(PrintedClaims, UnclippedPrivacyHoldsForEventsOfThePath) {
   EXPECT_EQ(finding_by_formulas("avdiukhin-2024/theorem-3.5-gap").verdict, Verdict::holds);
 }
 
+double hockey_stick(const std::vector<double>& p, const std::vector<double>& q, double epsilon) {
+  double sum = 0;
+  for (std::size_t k = 0; k < p.size(); ++k) sum += std::max(0.0, p[k] - std::exp(epsilon) * q[k]);
+  return sum;
+}
+
+// Laws P, Q that equal (ε, δ)-close ones on a common set of outputs and are anything outside of it
+// are (ε, δ + δ_E)-close, δ_E the probability of the outside: searched for a pair that is not.
+TEST(UnclippedPrivacy, NoPairThatAgreesOnCommonOutputsExceedsSum) {
+  Stream stream({.seed = 3});
+  double most = 0;
+  for (int trial = 0; trial < 20000; ++trial) {
+    const double epsilon = 2 * stream.uniform(), failure = 0.2 * stream.uniform();
+    constexpr std::size_t inside = 4, all = 6;
+    const auto law = [&] {
+      std::vector<double> p(all);
+      const auto fill = [&](std::size_t from, std::size_t to, double mass) {
+        double sum = 0;
+        for (std::size_t k = from; k < to; ++k) sum += p[k] = std::pow(stream.uniform(), 4);
+        for (std::size_t k = from; k < to; ++k) p[k] *= mass / sum;
+      };
+      fill(0, inside, 1 - failure);
+      fill(inside, all, failure);
+      return p;
+    };
+    const std::vector<double> clipped = law(), other_clipped = law();
+    std::vector<double> free = clipped, other_free = other_clipped;
+    const double share = stream.uniform() < 0.5 ? 0 : stream.uniform();
+    free[4] = failure * (1 - share), free[5] = failure * share;
+    other_free[4] = failure * share, other_free[5] = failure * (1 - share);
+    const double delta = hockey_stick(clipped, other_clipped, epsilon);
+    const double reached = hockey_stick(free, other_free, epsilon);
+    EXPECT_LE(reached, delta + failure + 1e-12);
+    if (failure > 0.01) most = std::max(most, (reached - delta) / failure);
+  }
+  EXPECT_GT(most, 0.95) << "the search comes near the bound";
+}
+
 // The least n at which the printed statement says anything, against values solved by hand.
 TEST(PrintedClaims, AreVacuousBelowStatedSizes) {
   const auto least = [](const char* claim) {

@@ -224,19 +224,24 @@ Finding section_3_4_privacy(const Evidence& e) {
   const JudgedCell& cell = e.cells.front();
   if (!cell.all_finished()) return nothing_ran();
   const double added = cell.numbers("added").front(), spent = cell.numbers("spent").front();
-  // AboveThreshold: 2ε for the threshold and 4ε for the answers of a stream under replace-one,
-  // since the printed scales are half of what its sensitivities need; two streams.
-  return {
-      .verdict = Verdict::inconclusive,
-      .measured = fmt::format("AboveThreshold at the printed scales: 12 ε for any number of "
-                              "tests, 6 ε where a record is zeroed; {} independent tests {:.4g} "
-                              "ε, by the ledger {:.4g} ε at δ = 1e-6",
-                              tested,
-                              added / test_epsilon,
-                              spent / test_epsilon),
-      .reason =
-          "a sketch: the threshold's noise and the split of ε are not given, and λ_min "
-          "moves by a record's Hessian, which L does not bound"};
+  // AboveThreshold costs Δ/b of a threshold with noise of scale b and 2Δ/b of all its answers. Here
+  // b is the printed scale for both, and there are two streams, of gradients and of curvatures.
+  const auto above_threshold = [](double sensitivity_over_scale) {
+    return 2 * (sensitivity_over_scale + 2 * sensitivity_over_scale);
+  };
+  return {.verdict = Verdict::inconclusive,
+          .measured =
+              fmt::format("AboveThreshold with the printed scale for its threshold, too: {:g} ε "
+                          "for any number of tests, {:g} ε where a record is zeroed; {} "
+                          "independent tests {:.4g} ε, by the ledger {:.4g} ε at δ = 1e-6",
+                          above_threshold(2),
+                          above_threshold(1),
+                          tested,
+                          added / test_epsilon,
+                          spent / test_epsilon),
+          .reason =
+              "a sketch: the threshold's noise and the split of ε are not given, and λ_min "
+              "moves by a record's Hessian, which L does not bound"};
 }
 
 std::vector<JobCell> appendix_c_cells(const Study& study) {
