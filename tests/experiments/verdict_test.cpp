@@ -214,11 +214,12 @@ TEST(Judge, NarrowerIntervalNeverUnsettlesVerdict) {
     Verdict before = more_seeds;
     for (double half_width = 0.2; half_width > 1e-12; half_width /= 2) {
       const Verdict v = judge(fitted(slope, half_width), -0.5, rivals).verdict;
-      if (before == as_claimed_or_better)
+      if (before == as_claimed_or_better) {
         EXPECT_TRUE(v == as_claimed_or_better || v == as_claimed || v == better_than_claimed)
             << slope << ' ' << half_width;
-      else if (before != more_seeds)
+      } else if (before != more_seeds) {
         EXPECT_EQ(v, before) << slope << ' ' << half_width;
+      }
       before = v;
     }
     EXPECT_TRUE(before == as_claimed || before == better_than_claimed ||

@@ -254,8 +254,6 @@ void misbehave(const Start& start) {
     dpsosp::ChildSpec whole;
     whole.name = "all";
     const auto child = opened("child", Index{0}, whole);
-    dpsosp::GradientQuery cheap = query;
-    cheap.noise.value = 1e-3;
     const auto b = batch();
     const std::string root = heard("gradient", Index{0}, zero, Vector{}, b, query);
     const std::string again = heard("child", Index{0}, whole);

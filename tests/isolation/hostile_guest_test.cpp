@@ -105,8 +105,8 @@ TEST_P(EveryWayOut, KillsAlgorithmsThatTryIt) {
       << text;
 }
 
-INSTANTIATE_TEST_SUITE_P(HostileGuest, EveryWayOut, testing::ValuesIn(ways), [](const auto& info) {
-  return info.param.name;
+INSTANTIATE_TEST_SUITE_P(HostileGuest, EveryWayOut, testing::ValuesIn(ways), [](const auto& of) {
+  return of.param.name;
 });
 
 TEST(HostileGuest, ReadsNoFileBesideItsOwn) {
@@ -197,7 +197,7 @@ INSTANTIATE_TEST_SUITE_P(
         Fault{"negative_pure", "refused: "},
         Fault{"large_delta", "refused: "},
         Fault{"large_alone", "refused: filter rule: alone_epsilon"}),
-    [](const auto& info) { return fmt::format("{}_{}", info.param.attack, info.index); });
+    [](const auto& of) { return fmt::format("{}_{}", of.param.attack, of.index); });
 
 TEST(HostileGuest, FailedRunsSayWhatTheySpent) {
   const std::string text = outcome("crash_later");

@@ -145,7 +145,7 @@ INSTANTIATE_TEST_SUITE_P(
              {{"fallback", "false"}},
              {{"features", "low_rank"}, {"rank", "3"}}},
         Case{"UnclippedQueries", "arora-2023/dp-spider", "cosine-saddle", 80, 4}),
-    [](const auto& info) { return info.param.name; });
+    [](const auto& of) { return of.param.name; });
 
 TEST(IsolatedRun, RefusesWhatTheRunRefuses) {
   const auto refusal = [](const RunDescription& d, const std::optional<Isolation>& isolation) {

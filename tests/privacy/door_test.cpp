@@ -137,6 +137,7 @@ TEST(Door, ChargesBatchAsItWasDrawn) {
   const Batch batch = house.curator.draw(BatchPolicy::poisson(0.5));
   BatchPolicy policy = batch.policy();
   policy.rate = 1e-6;
+  ASSERT_NE(policy, batch.policy()) << "the batch handed out a copy";
   Vector out(d);
   house.curator.gradient(Point(Vector::Ones(d)), batch, query, out);
   EXPECT_EQ(house.curator.ledger().entries()[0].policy, BatchPolicy::poisson(0.5));

@@ -32,20 +32,6 @@ namespace {
 constexpr std::string_view where = "isolated run";
 constexpr timeval longest_silence{.tv_sec = 600, .tv_usec = 0};
 
-class Descriptor {
- public:
-  explicit Descriptor(int number) : number_(number) {
-    if (number < 0) throw std::runtime_error(fmt::format("{}: {}", where, std::strerror(errno)));
-  }
-  ~Descriptor() { close(number_); }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int number() const { return number_; }
-
- private:
-  int number_;
-};
-
 std::string beside_this_program() {
   return (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "dpsosp-guest").string();
 }
@@ -76,6 +62,20 @@ class GuestProcess::Process {
   }
 
  private:
+  class Descriptor {
+   public:
+    explicit Descriptor(int number) : number_(number) {
+      if (number < 0) throw std::runtime_error(fmt::format("{}: {}", where, std::strerror(errno)));
+    }
+    ~Descriptor() { close(number_); }
+    Descriptor(const Descriptor&) = delete;
+    Descriptor& operator=(const Descriptor&) = delete;
+    int number() const { return number_; }
+
+   private:
+    int number_;
+  };
+
   /// How the guest ended. \param gone  it has ended or is about to; else it is ended here
   std::string epitaph(bool gone) {
     using std::chrono::milliseconds;

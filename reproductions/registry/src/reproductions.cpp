@@ -7,6 +7,7 @@
 #include "dpsosp/reproductions/ganesh_2023.hpp"
 #include "dpsosp/reproductions/league.hpp"
 #include "dpsosp/reproductions/liu_talwar_2025.hpp"
+#include "dpsosp/reproductions/lower_bounds.hpp"
 #include "dpsosp/reproductions/lowy_2024.hpp"
 #include "dpsosp/reproductions/verdict_rule.hpp"
 #include "dpsosp/reproductions/xu_2026.hpp"
@@ -24,6 +25,7 @@ const Collection& reproductions() {
         xu_2026_reproduction(),
         baselines_reproduction(),
         league_reproduction(),
+        lower_bounds_reproduction(),
         verdict_rule_reproduction(),
         {.texts = {}, .probes = audit_probes(), .exhibits = audit_exhibits()},
     });

@@ -103,9 +103,10 @@ TEST(TenThousandRows, GaussianDeltaAndEpsilonMatchTheDefinition) {  // 2 · 1500
   for (int row = 0; row < 1500; ++row) {
     const double mu = draw(1e-4, 50), epsilon = mu * draw(1e-3, 30);
     const Wide exact = gaussian_delta_by_definition(epsilon, mu);
-    if (exact > 1e-300)
+    if (exact > 1e-300) {
       ASSERT_TRUE(relative(gaussian_delta(epsilon, mu), static_cast<double>(exact), 1e-11))
           << epsilon << ' ' << mu;
+    }
     const double delta = draw(1e-100, 0.3);
     const double least = gaussian_epsilon(delta, mu);
     if (least == 0) {

@@ -56,10 +56,8 @@ class WordFeed {
 /// floating-point noise reproduces results; it is not a defence against attacks on floating point.
 class Stream {
  public:
-  explicit Stream(StreamKey key) : key_(key) {}  // NOLINT(*-member-init): ahead_ is written first
-
-  explicit Stream(std::shared_ptr<const WordFeed> feed)  // NOLINT(*-member-init)
-      : feed_(std::move(feed)) {}
+  explicit Stream(StreamKey key) : key_(key) {}
+  explicit Stream(std::shared_ptr<const WordFeed> feed) : feed_(std::move(feed)) {}
   /// The same numbers from a stream that does not hold the key: algorithms have these, since with
   /// the key all noise of the run could be drawn again.
   static Stream sealed(StreamKey key);
@@ -117,7 +115,7 @@ class Stream {
   std::uint64_t position_ = 0;
   std::uint64_t ahead_from_ = 0;  // position of ahead_[0]
   std::size_t ahead_size_ = 0;
-  std::array<std::uint64_t, 2 * most_ahead> ahead_;  // the rest is room to write in
+  std::array<std::uint64_t, 2 * most_ahead> ahead_{};  // the rest is room to write in
 };
 
 /// Φ^{-1}(p) for p in (0, 1/2], from IEEE operations alone.
