@@ -132,6 +132,53 @@ TEST(Door, RefusesBatchesOfOthers) {
   EXPECT_EQ(house.curator.ledger().queries(), 0);
 }
 
+// The path of a key is a bijection of its parent's: from this root, cousins have the same.
+TEST(Door, GivesCuratorsWithEqualPathsOtherNoise) {
+  constexpr std::uint64_t golden = 0x9e3779b97f4a7c15U;
+  const StreamKey root{.seed = 1, .path = std::uint64_t{0} - golden};
+  ASSERT_EQ(root.child(0).child(0), root.child(1));
+  QuadraticHouse house(some_quadratics(10), root);
+  Curator first = house.curator.child({.name = "first", .share = 0.1});
+  Curator nephew = first.child({.name = "nephew", .share = 0.1});
+  Curator second = house.curator.child({.name = "second", .share = 0.1});
+  Vector one(d), two(d);
+  const Vector ones = Vector::Ones(d);
+  const Point x(ones);
+  nephew.gradient(x, nephew.draw(BatchPolicy::all()), query, one);
+  second.gradient(x, second.draw(BatchPolicy::all()), query, two);
+  EXPECT_GT((one - two).norm(), 1e-6) << "the same records, so only the noise can differ";
+}
+
+TEST(Door, ExchangesNoEmptyBudget) {
+  for (const double capacity : {0.0, 4.9e-324, 1e-320}) {
+    QuadraticHouse house(
+        some_quadratics(10), {.seed = 1}, {.capacity = capacity, .alone_epsilon = 1});
+    EXPECT_NE(refusal([&] {
+                house.curator.child({.name = "whole", .pure = true});
+              }).find("to be exchanged"),
+              std::string::npos)
+        << capacity;
+  }
+  QuadraticHouse house(some_quadratics(10), {.seed = 1}, {.capacity = 0.5, .alone_epsilon = 1});
+  house.curator.child({.name = "whole", .pure = true});
+  EXPECT_THROW(house.curator.child({.name = "again", .pure = true}), BudgetExhausted);
+}
+
+TEST(Door, RefusesWeightsTooSmallToBeCharged) {
+  QuadraticHouse house(some_quadratics(10));
+  const Batch batch = house.curator.draw(BatchPolicy::poisson(1e-3), BatchUse::several_queries);
+  const CombinationQuery tiny{1e-150, 0.0, Noise::sensitivity_ratio(1.0)};
+  Vector out = Vector::Constant(d, 7);
+  const Vector ones = Vector::Ones(d), zeros = Vector::Zero(d);
+  const Point x(ones), previous(zeros);
+  EXPECT_NE(refusal([&] {
+              house.curator.gradient_combination(1e-174, x, previous, batch, tiny, out);
+            }).find("too small to be charged"),
+            std::string::npos);
+  EXPECT_EQ(out, Vector::Constant(d, 7));
+  EXPECT_EQ(house.curator.ledger().queries(), 0);
+}
+
 TEST(Door, ChargesBatchAsItWasDrawn) {
   QuadraticHouse house(some_quadratics(10));
   const Batch batch = house.curator.draw(BatchPolicy::poisson(0.5));

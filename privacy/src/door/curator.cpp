@@ -23,6 +23,9 @@ StreamKey with_purpose(StreamKey key, Purpose purpose) {
   return key;
 }
 
+/// The least capacity that ChildSpec::pure takes in exchange.
+constexpr double least_exchanged = 1e-100;
+
 PrivacyLabel label_of(bool sound, bool no_noise, bool no_data, bool no_clipping) {
   if (sound) return PrivacyLabel::enforced;
   if (no_noise || no_data) return PrivacyLabel::none;
@@ -89,6 +92,7 @@ Curator::Curator(const PublicFacts& facts,
   shared_->departures = departures;
   shared_->auditor = auditor;
   shared_->words = std::move(words);
+  shared_->paths.insert(key.path);
   own_ = std::make_unique<Own>(facts, "/", RecordRange{0, facts.records}, rule, key);
   own_->records = &records;
 }
@@ -274,6 +278,11 @@ void Curator::pay(Question& question) {
            "noise",
            0.0,
            "> 0; a query without noise is not private and this curator refuses it");
+  if (question.reads && !plan.event && !departures.no_filter && !departures.no_clipping)
+    reject("query",
+           "sensitivity",
+           plan.sensitivity,
+           "> 0; the weight times the limit is too small to be charged");
   if (question.still) plan.event.reset();
   if (shared_->words && plan.event)
     plan.event = shared_->as_drawn(std::get<GaussianEvent>(*plan.event));
@@ -433,6 +442,12 @@ std::unique_ptr<Curator> Curator::child(const ChildSpec& spec) {
     reject("child curator", "share", spec.share, "in (0, 1], or 0 beside a pure_share > 0");
   if (spec.pure && !(spec.share == 1 && pure_share == 1 && failure_share == 1))
     reject("child curator", "share", spec.share, "1, to exchange the whole budget");
+  // A slice of nothing could be had any number of times; a denormal one, twice.
+  if (spec.pure && std::max(own.rule.capacity, own.rule.pure_capacity) < least_exchanged)
+    reject("child curator",
+           "budget",
+           std::max(own.rule.capacity, own.rule.pure_capacity),
+           fmt::format("at least {:g}, to be exchanged", least_exchanged));
   RecordRange range = own.range;
   if (spec.range) {
     if (!(spec.range->begin >= 0 && spec.range->begin < spec.range->end &&
@@ -477,8 +492,11 @@ std::unique_ptr<Curator> Curator::child(const ChildSpec& spec) {
   if (spec.suboptimality)
     facts.constants.set(constant::suboptimality, {*spec.suboptimality, Origin::estimated, "child"});
   const std::string scope = fmt::format("{}{}/", own.scope, spec.name);
-  auto made =
-      std::make_unique<Own>(std::move(facts), scope, range, rule, own.key.child(own.children++));
+  // Keys of siblings differ, those of cousins may not, and two curators with one key would have
+  // the same noise: an author could look for such a pair, since paths are a public function.
+  StreamKey key = own.key.child(own.children++);
+  while (!shared_->paths.insert(key.path).second) key = own.key.child(own.children++);
+  auto made = std::make_unique<Own>(std::move(facts), scope, range, rule, key);
   made->records = projected ? projected.get() : own.records;
   made->projected = std::move(projected);
   return std::unique_ptr<Curator>(new Curator(shared_, std::move(made)));

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <unordered_set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -30,9 +31,10 @@ struct Curator::Shared {
   ClipLog* clip_log = nullptr;
   Departures departures;
   SimulatedRanges simulated;
-  bool rests_on_assumption = false;   // a release whose exactness nothing enforces
-  Auditor* auditor = nullptr;         // of AuditedCurator alone
-  std::unique_ptr<WordSource> words;  // of ReleaseCurator alone
+  std::unordered_set<std::uint64_t> paths;  // of the keys of all curators so far
+  bool rests_on_assumption = false;         // a release whose exactness nothing enforces
+  Auditor* auditor = nullptr;               // of AuditedCurator alone
+  std::unique_ptr<WordSource> words;        // of ReleaseCurator alone
 
   /// The charge of Gaussian noise as it is drawn: a discrete Gaussian has the same zCDP, and
   /// nothing else of a Gaussian is proved of it.
