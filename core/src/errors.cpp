@@ -27,6 +27,16 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
+/// Of UTF-8: whether a terminal obeys it and does not show it (C1, and what turns the direction of
+/// writing: U+202A to U+202E, U+2066 to U+2069).
+bool steers_terminals(std::string_view character) {
+  const auto is_between = [&](std::string_view first, std::string_view last) {
+    return character.size() == first.size() && character >= first && character <= last;
+  };
+  return is_between("\xc2\x80", "\xc2\x9f") || is_between("\xe2\x80\xaa", "\xe2\x80\xae") ||
+         is_between("\xe2\x81\xa6", "\xe2\x81\xa9");
+}
+
 std::string on_one_line(std::string_view text) {
   std::string line;
   while (!text.empty()) {
@@ -38,6 +48,9 @@ std::string on_one_line(std::string_view text) {
       line += "\\t";
     else if (byte < 0x20 || byte == 0x7f || size == 0)
       line += fmt::format("\\x{:02x}", byte);
+    else if (steers_terminals(text.substr(0, size)))
+      for (const char c : text.substr(0, size))
+        line += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
     else
       line += text.substr(0, size);
     text.remove_prefix(std::max<std::size_t>(size, 1));

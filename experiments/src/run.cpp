@@ -2,6 +2,7 @@
 #include "dpsosp/experiments/run.hpp"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include <fmt/format.h>
@@ -90,6 +91,9 @@ Outcome run_algorithm(const Setup& s,
     outcome = s.actor->run(curator, key, observer);
   } catch (const GuestFailed& e) {
     throw failed(e.what());
+  } catch (const std::bad_alloc&) {
+    if (!isolated) throw;
+    throw failed("out of memory");
   } catch (const InputError& e) {
     // The first query refuses what was asked for; a later one, where the run has come to.
     if (curator.ledger().queries() <= (isolated ? 0 : 1)) throw;

@@ -37,6 +37,18 @@ TEST(Errors, EscapesControlCharactersInMessages) {
             "a\\nb\\tc\\x0d\\x1b[1m\\x7f ε");
 }
 
+TEST(Errors, EscapesCharactersThatSteerTerminals) {
+  EXPECT_STREQ(InputError("a\xc2\x9b"
+                          "2J")
+                   .what(),
+               "a\\xc2\\x9b2J");
+  EXPECT_STREQ(InputError("\xe2\x80\xae").what(), "\\xe2\\x80\\xae");
+  EXPECT_STREQ(InputError("\xe2\x81\xa9").what(), "\\xe2\\x81\\xa9");
+  for (const char* shown :
+       {"\xc2\xa0", "\xe2\x80\xa9", "\xe2\x80\xaf", "\xe2\x81\xa5", "\xe2\x81\xaa"})
+    EXPECT_STREQ(InputError(shown).what(), shown);
+}
+
 TEST(Errors, EscapesBytesThatAreNoUtf8) {
   EXPECT_EQ(message_of([] { throw InputError("a\xff\xc3\xa9\xc3"); }), "a\\xff\xc3\xa9\\xc3");
   for (const std::string_view good :

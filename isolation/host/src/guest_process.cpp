@@ -189,7 +189,8 @@ class GuestProcess::Process {
 };
 
 GuestProcess::GuestProcess(const std::string& program, const std::string& starter)
-    : process_(std::make_unique<Process>(program, starter)) {}
+    : process_(std::make_unique<Process>(program, starter)),
+      speaker_(program.empty() ? "" : fmt::format("{}: the program says: ", where)) {}
 GuestProcess::~GuestProcess() = default;
 
 PreparedGuest GuestProcess::prepare(const std::string& algorithm,
@@ -202,7 +203,7 @@ PreparedGuest GuestProcess::prepare(const std::string& algorithm,
     const auto name = wire::get<std::string>(m);
     if (name == "failed") {
       const auto kind = wire::get<std::string>(m), text = wire::get<std::string>(m);
-      if (kind == "input") throw InputError(one_line(text));
+      if (kind == "input") throw InputError(speaker_ + one_line(text));
       throw GuestFailed(fmt::format("{}: {}", where, one_line(text)));
     }
     if (name != "ready") throw wire::Broken("it is not ready when it should be");
@@ -213,7 +214,9 @@ PreparedGuest GuestProcess::prepare(const std::string& algorithm,
                                ready.rule.calibrator,
                                ready.rule.order,
                                ready.rule.pure_capacity,
-                               ready.rule.delta_extra * (1.0 + std::exp(how.budget.epsilon)));
+                               ready.rule.delta_extra == 0
+                                   ? 0.0
+                                   : ready.rule.delta_extra * (1.0 + std::exp(how.budget.epsilon)));
     ready.scheduled.rule = ready.rule;
     return {std::move(ready.scheduled), std::move(ready.parameters)};
   } catch (const wire::Broken& e) {
@@ -228,7 +231,7 @@ Outcome GuestProcess::run(Curator& curator, const StreamKey& coins, Observer& ob
   } catch (const GuestFailed& e) {
     throw GuestFailed(fmt::format("{}: {}", where, one_line(e.what())));
   } catch (const InputError& e) {
-    throw InputError(one_line(e.what()));
+    throw InputError(speaker_ + one_line(e.what()));
   } catch (const wire::Broken& e) {
     throw process_->failure(e);
   }

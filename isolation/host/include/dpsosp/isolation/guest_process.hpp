@@ -55,6 +55,7 @@ class GuestProcess {
  private:
   class Process;
   std::unique_ptr<Process> process_;
+  std::string speaker_;  // before what a program says of its input; empty for algorithms
 };
 
 }  // namespace dpsosp
