@@ -443,7 +443,8 @@ std::unique_ptr<Curator> Curator::child(const ChildSpec& spec) {
   if (spec.pure && !(spec.share == 1 && pure_share == 1 && failure_share == 1))
     reject("child curator", "share", spec.share, "1, to exchange the whole budget");
   // A slice of nothing could be had any number of times; a denormal one, twice.
-  if (spec.pure && std::max(own.rule.capacity, own.rule.pure_capacity) < least_exchanged)
+  if (spec.pure && !shared_->departures.no_filter &&
+      std::max(own.rule.capacity, own.rule.pure_capacity) < least_exchanged)
     reject("child curator",
            "budget",
            std::max(own.rule.capacity, own.rule.pure_capacity),

@@ -7,7 +7,7 @@ namespace dpsosp::lower_bounds {
 /// exactly, by a linear programme: records ±R, the loss (x − z)²/(4R) on [−R, R], replace-one
 /// adjacency. \param records  in [1, 200] \param epsilon  positive \param delta    in [0, 1)
 /// \throws std::runtime_error if the solver finds no optimum
-/// \source docs/papers/baselines.md, 13
+/// \source baselines notes, 13
 double exact_minimax(int records, double epsilon, double delta);
 
 }  // namespace dpsosp::lower_bounds
