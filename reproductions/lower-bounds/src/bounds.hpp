@@ -2,8 +2,8 @@
 #pragma once
 
 /// Lower bounds on the largest expected gradient norm over a class of 1-Lipschitz, smooth, convex
-/// losses, of every (ε, δ)-private algorithm under replace-one adjacency. \source
-/// docs/papers/baselines.md, 13
+/// losses, of every (ε, δ)-private algorithm under replace-one adjacency.
+/// \source baselines notes, 13
 namespace dpsosp::lower_bounds {
 
 /// Of the empirical and of the population gradient, by tracing.
