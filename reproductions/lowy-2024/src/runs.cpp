@@ -273,7 +273,7 @@ std::vector<JobCell> c16_glm_cells(const Study& study) {
     if (study.scale == Scale::smoke && n > 30000) continue;
     if (study.scale == Scale::quick && n > 50000) continue;
     spec.records = n;
-    cells.push_back(seeded_cell(spec, seeds_at(study, 3, 3, 20)));
+    cells.push_back(seeded_cell(spec, seeds_at(study, 1, 3, 20)));
   }
   return cells;
 }
