@@ -287,6 +287,66 @@ TEST(ExponentialMechanism, DrawsVerticesFromTheirDistributionInBothForms) {
   EXPECT_GT(fit(law, 40000, [&] { return lab.mechanism.choose_l1_vertex(1.5, at, 1, 0.9); }), 1e-4);
 }
 
+TEST(ExponentialMechanism, DrawsFarVerticesFromTheirDistribution) {
+  // At 2^53 a score A g is rounded to whole numbers: its low bits are those of the gradient.
+  constexpr double far = 0x1p53;
+  const Matrix vertices{{far, far + 2}};
+  for (const double g : {0.51, 0.53, 0.57, 0.59, 0.61}) {
+    Lab lab(1, 5, [](ConstVectorRef, Index) { return 0.0; });
+    lab.records.slope = Matrix::Constant(1, 5, g);
+    const double range = lab.mechanism.vertex_range(1.0, 4.0);  // the middle is rounded, too
+    const Vector law = softmin(Vector{{0.0, 2 * g}}, 1.0);
+    EXPECT_GT(fit(law,
+                  20000,
+                  [&] { return lab.mechanism.choose_vertex(vertices, Vector::Zero(1), 1, range); }),
+              1e-4)
+        << g;
+  }
+}
+
+/// Losses that are sums over coordinates; keeps the largest clamp that it was given.
+class SeparableRecords final : public Records {
+ public:
+  Index size() const override { return 4; }
+  ClipReport add_gradients(
+      const Point&, Block, const BatchView&, double, VectorRef) const override {
+    return {};
+  }
+  ClipReport add_gradient_differences(
+      const Point&, const Point&, Block, const BatchView&, double, VectorRef) const override {
+    return {};
+  }
+  ClipReport add_loss_differences(
+      const Point&, const Point&, const BatchView&, double, double&) const override {
+    return {};
+  }
+  bool separable() const override { return true; }
+  ClipReport add_coordinate_loss_differences(Index,
+                                             ConstVectorRef values,
+                                             double centre,
+                                             const BatchView&,
+                                             double limit,
+                                             VectorRef) const override {
+    largest_clamp = std::max(largest_clamp, limit * (values.array() - centre).abs().maxCoeff());
+    return {};
+  }
+  mutable double largest_clamp = 0;
+};
+
+TEST(ExponentialMechanism, ProductGridClampsWithinChargedWidthFarFromOrigin) {
+  const SeparableRecords records;
+  for (const double centre : {0.0, 1.0, 1e9, 1e16, 3e16}) {
+    records.largest_clamp = 0;
+    Curator curator(facts_of(1, 4), records, {Calibrator::cks, {}, 1e9}, {.seed = 8});
+    ExponentialMechanism mechanism(curator, curator.draw(BatchPolicy::all()));
+    Vector out(1);
+    mechanism.choose(ProductGrid{Vector::Constant(1, centre), 1.5, 8}, 2.0, 1.0, out);
+    EXPECT_LE(records.largest_clamp, 2.0 * 1.5 * (1 + 1e-15)) << centre;
+    // Doubles near 3e16 are 4 apart: there every value of the grid rounds to the centre.
+    if (centre <= 1e16) EXPECT_GT(records.largest_clamp, 2.0) << centre;
+  }
+}
+
 TEST(ExponentialMechanism, ProductGridMatchesEnumeratedNet) {
   const auto family = find_problem("ripple-location");
   const Problem problem = family->make({.records = 60, .dimension = 2});

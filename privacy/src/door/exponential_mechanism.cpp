@@ -189,11 +189,13 @@ void ExponentialMechanism::choose(const ProductGrid& grid,
     throw InputError("exponential mechanism: a product grid has no form that clips the mean");
 
   const Opened opened = open("exponential_product", epsilon, range(grid, coordinate_lipschitz));
-  const double limit =
-      departures.no_clipping ? std::numeric_limits<double>::infinity() : coordinate_lipschitz;
   Vector chosen(grid.centre.size()), values(grid.cells), scores(grid.cells);
   for (Index j = 0; j < chosen.size(); ++j) {
     for (Index k = 0; k < grid.cells; ++k) values[k] = grid.value(j, k);
+    // Rounding far from the origin may put a value beyond the width that was charged.
+    const double beyond = (values.array() - grid.centre[j]).abs().maxCoeff() / grid.half_width;
+    const double limit = departures.no_clipping ? std::numeric_limits<double>::infinity()
+                                                : coordinate_lipschitz / std::max(1.0, beyond);
     scores.setZero();
     if (!departures.no_data) {
       const auto add = [&](const BatchView& members, VectorRef sum) {
@@ -235,7 +237,9 @@ Index ExponentialMechanism::choose_vertex(const Matrix& vertices,
       open("exponential_vertex", epsilon, vertex_range(gradient_limit, 2.0 * reach));
   const Vector& gradient = mean_gradient(point, gradient_limit);
   Race race(opened, *curator_);
-  for (Index k = 0; k < vertices.cols(); ++k) race.enter(k, vertices.col(k).dot(gradient));
+  // From the middle: an offset of the vertices would be rounded by more than a record may move.
+  for (Index k = 0; k < vertices.cols(); ++k)
+    race.enter(k, (vertices.col(k) - middle).dot(gradient));
   return race.winner();
 }
 
