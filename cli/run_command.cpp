@@ -210,6 +210,10 @@ int run_command(const Arguments& arguments) {
     if (map.count("algorithm") != 0)
       throw InputError("run: --program with --algorithm; the program is the algorithm");
     isolation = Isolation{.program = map["program"].as<std::string>(), .starter = {}};
+    if (map["seed"].defaulted() && map.count("release") == 0)
+      throw InputError(
+          "run: --program without --seed or --release; a program that guesses the seed has the "
+          "noise: give one of 60 random bits");
     spec.algorithm = program_key(isolation->program);
   } else {
     spec.algorithm = required(map, "run", "algorithm");

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "dpsosp/algorithms/registry.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/experiments/runner.hpp"
@@ -41,19 +43,28 @@ class InThisProcess final : public Actor {
   std::unique_ptr<Algorithm> algorithm_;
 };
 
+/// \returns null without a path
+std::unique_ptr<SealedProgram> read_program(const RunDescription& d, const std::string& path) {
+  if (path.empty()) return nullptr;
+  auto program = std::make_unique<SealedProgram>(path);
+  if (program_key(*program) != d.algorithm)
+    throw InputError(fmt::format("run: program {} changed since its key was made", path));
+  return program;
+}
+
 class Isolated final : public Actor {
  public:
   Isolated(const RunDescription& d, const Isolation& isolation)
       : description_(d),
-        is_program_(!isolation.program.empty()),
-        guest_(isolation.program, isolation.starter) {}
+        program_(read_program(d, isolation.program)),
+        guest_(program_.get(), isolation.starter) {}
 
   Scheduled prepare(const PublicFacts& facts) override {
     try {
       PreparedGuest prepared =
           guest_.prepare(description_.algorithm, preparation_of(description_), facts);
       check_rule(description_, prepared.scheduled);
-      if (is_program_)
+      if (program_)
         prepared.scheduled = {.rule = prepared.scheduled.rule,
                               .note = "of a program, of which nothing is known"};
       parameters_ = std::move(prepared.parameters);
@@ -70,7 +81,7 @@ class Isolated final : public Actor {
 
  private:
   RunDescription description_;
-  bool is_program_;
+  std::unique_ptr<SealedProgram> program_;
   GuestProcess guest_;
   std::map<std::string, std::string> parameters_;
 };

@@ -45,7 +45,7 @@ class Recorder final : public Observer {
   }
   TraceRecorder trace;
 
-  /// None without estimates.
+  /// None without estimates. \throws RunFailed for one that is not finite
   std::optional<EstimateErrors> estimate_errors(const Objective& objective) const {
     std::vector<double> errors;
     const Index d = objective.dimension();
@@ -53,6 +53,8 @@ class Recorder final : public Observer {
     for (const auto& [t, pair] : estimates_.points()) {
       objective.gradient(pair.head(d), gradient);
       errors.push_back((pair.tail(d) - gradient).norm());
+      if (!std::isfinite(errors.back()))
+        throw RunFailed(fmt::format("estimate at t = {}: its error is not finite", t));
     }
     if (errors.empty()) return {};
     std::ranges::sort(errors);
@@ -71,6 +73,16 @@ class Blind final : public Observer {
 };
 
 /// \param isolated  whoever wrote the guest, the reason of a failure says what was spent
+RunFailed failure(const std::string& reason, const Curator& curator, double delta, bool isolated) {
+  if (!isolated) return RunFailed(reason);
+  const Ledger ledger = curator.ledger();
+  return RunFailed(fmt::format("{}; {} queries had spent epsilon {:.6g} at delta {:.6g}",
+                               reason,
+                               ledger.queries(),
+                               ledger.spent(delta).epsilon,
+                               delta));
+}
+
 Outcome run_algorithm(const Setup& s,
                       Curator& curator,
                       double delta,
@@ -78,13 +90,7 @@ Outcome run_algorithm(const Setup& s,
                       Observer& observer,
                       bool isolated) {
   const auto failed = [&](const std::string& reason) {
-    if (!isolated) return RunFailed(reason);
-    const Ledger ledger = curator.ledger();
-    return RunFailed(fmt::format("{}; {} queries had spent epsilon {:.6g} at delta {:.6g}",
-                                 reason,
-                                 ledger.queries(),
-                                 ledger.spent(delta).epsilon,
-                                 delta));
+    return failure(reason, curator, delta, isolated);
   };
   Outcome outcome;
   try {
@@ -124,12 +130,42 @@ EvaluationLog evaluation_log(const ClipLog& log, Door door) {
 
 std::vector<double> entries_of(const Vector& point) { return {point.begin(), point.end()}; }
 
+/// What the evaluator says of where the run went. \throws RunFailed for what is not finite
+void evaluate(const Setup& s,
+              const RunDescription& d,
+              const Outcome& outcome,
+              const Recorder& recorder,
+              RunResult& r) {
+  const PublicFacts& facts = s.problem.facts;
+  const Objective& objective = s.problem.objective();
+  r.start = certificate_of(s.problem, objective, facts.initial_point, d.seed);
+  r.origin = facts.initial_point.isZero(0.0)
+                 ? r.start
+                 : certificate_of(s.problem, objective, Vector::Zero(facts.dimension), d.seed);
+  r.output = certificate_of(s.problem, objective, outcome.point, d.seed);
+  r.minimum = minimum_of(s.problem, objective);
+  r.evaluation_log.estimate_error = recorder.estimate_errors(objective);
+  if (s.problem.empirical && s.problem.population) {
+    const Objective& population = *s.problem.population;
+    r.population = {.start = certificate_of(s.problem, population, facts.initial_point, d.seed),
+                    .output = certificate_of(s.problem, population, outcome.point, d.seed),
+                    .minimum = minimum_of(s.problem, population)};
+  }
+  if (d.observations > 0) {
+    const auto trace =
+        recorder.trace.evaluate(objective,
+                                hessian_lipschitz(facts),
+                                {.key = {.seed = d.seed, .purpose = Purpose::evaluation}});
+    r.trace = trace_rows(trace);
+    if (const auto k = best(trace)) r.best = (*r.trace)[*k];
+  }
+}
+
 }  // namespace
 
 RunResult compute_run(const RunDescription& d, const std::optional<Isolation>& isolation) {
   const Setup s = set_up(d, isolation);
   const PublicFacts& facts = s.problem.facts;
-  const Objective& objective = s.problem.objective();
   ClipLog log;
   const StreamKey key = key_of(d);
   Curator curator = open_door(s, d.door, key, log);
@@ -143,28 +179,12 @@ RunResult compute_run(const RunDescription& d, const std::optional<Isolation>& i
   r.algorithm = algorithm_result(s, outcome, curator.ledger());
   r.schedule = schedule_result(s.scheduled);
   r.privacy = privacy_result(curator, d, s.scheduled, log);
-  r.start = certificate_of(s.problem, objective, facts.initial_point, d.seed);
-  r.origin = facts.initial_point.isZero(0.0)
-                 ? r.start
-                 : certificate_of(s.problem, objective, Vector::Zero(facts.dimension), d.seed);
-  r.output = certificate_of(s.problem, objective, outcome.point, d.seed);
-  r.minimum = minimum_of(s.problem, objective);
   r.evaluation_log = evaluation_log(log, d.door);
-  r.evaluation_log.estimate_error = recorder.estimate_errors(objective);
-  if (s.problem.empirical && s.problem.population) {
-    const Objective& population = *s.problem.population;
-    r.population = {.start = certificate_of(s.problem, population, facts.initial_point, d.seed),
-                    .output = certificate_of(s.problem, population, outcome.point, d.seed),
-                    .minimum = minimum_of(s.problem, population)};
-  }
   if (facts.dimension <= stored_point_limit) r.point = entries_of(outcome.point);
-  if (d.observations > 0) {
-    const auto trace =
-        recorder.trace.evaluate(objective,
-                                hessian_lipschitz(facts),
-                                {.key = {.seed = d.seed, .purpose = Purpose::evaluation}});
-    r.trace = trace_rows(trace);
-    if (const auto k = best(trace)) r.best = (*r.trace)[*k];
+  try {
+    evaluate(s, d, outcome, recorder, r);
+  } catch (const RunFailed& e) {
+    throw failure(e.what(), curator, d.delta, isolation.has_value());
   }
   return r;
 }

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <fstream>
-#include <sstream>
 #include <string_view>
 #include <utility>
 
@@ -145,13 +143,11 @@ StreamKey key_of(const RunDescription& d) {
           .path = std::stoull(hash.substr(8, 16), nullptr, 16)};
 }
 
-std::string program_key(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream bytes;
-  bytes << file.rdbuf();
-  if (!file) throw InputError(fmt::format("run: program {} cannot be read", path));
-  return fmt::format("{}{}", program_prefix, sha256(bytes.str()));
+std::string program_key(const SealedProgram& program) {
+  return fmt::format("{}{}", program_prefix, sha256(program.bytes()));
 }
+
+std::string program_key(const std::string& path) { return program_key(SealedProgram(path)); }
 
 RunDescription describe(const RunSpec& spec) {
   const auto family = make_family(spec.problem, spec.problem_settings);

@@ -9,6 +9,7 @@
 #include "actor.hpp"
 #include "dpsosp/core/stream.hpp"
 #include "dpsosp/experiments/run.hpp"
+#include "dpsosp/isolation/sealed_program.hpp"
 #include "dpsosp/problems/problem.hpp"
 
 namespace dpsosp {
@@ -27,6 +28,9 @@ Setup set_up(const RunDescription& description, const std::optional<Isolation>& 
 /// The random numbers of a run: those of its seed and its description. Controls (records exchanged,
 /// no data, no noise) keep them, so that they differ from the run in that alone.
 StreamKey key_of(const RunDescription& description);
+
+/// See program_key of a path.
+std::string program_key(const SealedProgram& program);
 
 /// A family with its settings, those of what algorithms are told left out. \throws InputError
 std::unique_ptr<ProblemFamily> make_family(const std::string& name,

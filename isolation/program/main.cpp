@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The guest of an isolated run: one of the suite's algorithms, or a stranger's program in its
 // place.
+#include <array>
 #include <exception>
+#include <string_view>
 
+#include <fcntl.h>
 #include <unistd.h>
+
+#include <fmt/format.h>
 
 #include "dpsosp/algorithms/registry.hpp"
 #include "dpsosp/core/errors.hpp"
@@ -23,13 +28,26 @@ int fail(const char* text) {
   return 1;
 }
 
+/// The descriptor on which the host leaves a program.
+constexpr int program = STDERR_FILENO + 1;
+
+/// The interpreter of a script must read it; nothing else inherits the descriptor.
+void close_at_start_unless_script(int file) {
+  constexpr std::string_view script = "#!";
+  std::array<char, script.size()> start{};
+  const ssize_t read = pread(file, start.data(), start.size(), 0);
+  if (read != std::ssize(start) || std::string_view(start.data(), start.size()) != script)
+    fcntl(file, F_SETFD, FD_CLOEXEC);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   try {
     if (argc > 1) {
-      dpsosp::enter_sandbox_of(argv[1]);
-      execv(argv[1], argv + 1);
+      close_at_start_unless_script(program);
+      dpsosp::enter_program_sandbox();
+      execv(fmt::format("/proc/self/fd/{}", program).c_str(), argv + 1);
       return fail("isolated run: the program cannot be executed");
     }
     dpsosp::enter_sandbox();

@@ -12,6 +12,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include <fcntl.h>
@@ -140,6 +141,30 @@ std::string escape(const std::string& way, const std::string& argument) {
       {"file_handle", [] { return result(syscall(SYS_open_by_handle_at, AT_FDCWD, nullptr, 0)); }},
       {"memfd", [] { return result(syscall(SYS_memfd_create, "x", 0)); }},
       {"set_user", [] { return result(setuid(0)); }},
+      {"fork", [] { return result(fork()); }},
+      {"out_of_band", [] { return result(send(STDIN_FILENO, "x", 1, MSG_OOB)); }},
+      {"out_of_band_message",
+       [&] {
+         msghdr message{};
+         message.msg_iov = const_cast<iovec*>(&here);
+         message.msg_iovlen = 1;
+         return result(sendmsg(STDIN_FILENO, &message, MSG_OOB));
+       }},
+      {"peer_of_socket",
+       [&] {
+         socklen_t size = bytes.size();
+         return result(getsockopt(STDIN_FILENO, SOL_SOCKET, SO_PEERCRED, bytes.data(), &size));
+       }},
+      {"type_of_socket",
+       [&] {
+         socklen_t size = bytes.size();
+         return result(getsockopt(STDIN_FILENO, SOL_SOCKET, SO_TYPE, bytes.data(), &size));
+       }},
+      {"thread",
+       [] {
+         std::thread([] {}).join();
+         return std::string("succeeded");
+       }},
       {"raise_limit", [] { return result(syscall(SYS_prlimit64, 0, 0, nullptr, nullptr)); }},
       {"inherited", inherited_descriptors},
       {"environment", environment},
@@ -180,6 +205,19 @@ void misbehave(const Start& start) {
   if (a == "says_not_finite") {
     ask_once();
     host.post("done", "not_finite", Index{1}, nan, Index{0});
+  }
+  if (a == "overflowing_point") {
+    ask_once();
+    host.post("done", "steps_done", Index{1}, Vector(Vector::Constant(d, 1e308)), Index{0});
+  }
+  if (a == "negative_steps") {
+    ask_once();
+    host.post("done", "steps_done", Index{-1}, zero, Index{0});
+  }
+  if (a == "estimate_not_finite") {
+    ask_once();
+    host.post("estimate", Index{0}, zero, nan);
+    host.post("done", "steps_done", Index{1}, zero, Index{0});
   }
   if (a == "no_utf8") {
     ask_once();
@@ -270,13 +308,6 @@ void misbehave(const Start& start) {
     host.post("done", "steps_done", count, zero, Index{0});
     host.flush();
     _exit(0);
-  }
-  if (a == "orphan") {  // a child process that would live on
-    const pid_t child = fork();
-    if (child == 0) {
-      while (true) pause();
-    }
-    report(std::to_string(child));
   }
 }
 

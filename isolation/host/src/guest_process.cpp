@@ -47,7 +47,7 @@ std::string one_line(std::string text) {
 
 class GuestProcess::Process {
  public:
-  Process(const std::string& program, const std::string& starter)
+  Process(const SealedProgram* program, const std::string& starter)
       : Process(pair(), program, starter) {}
 
   ~Process() { end(); }
@@ -95,7 +95,7 @@ class GuestProcess::Process {
     return said.empty() ? text : text + "; it wrote: " + said;
   }
 
-  Process(std::array<int, 2> sockets, const std::string& program, const std::string& starter)
+  Process(std::array<int, 2> sockets, const SealedProgram* program, const std::string& starter)
       : socket_(sockets[0]),
         written_(memfd_create("guest's standard error", MFD_CLOEXEC)),
         channel_(sockets[0]) {
@@ -112,18 +112,17 @@ class GuestProcess::Process {
     return sockets;
   }
 
-  void start(int socket, const std::string& program, const std::string& starter) {
+  void start(int socket, const SealedProgram* program, const std::string& starter) {
     const std::string path = starter.empty() ? beside_this_program() : starter;
-    const std::string absolute = program.empty() ? "" : std::filesystem::absolute(program).string();
-    if (!program.empty() && access(absolute.c_str(), X_OK) != 0)
-      throw InputError(fmt::format("{}: program {}: {}", where, program, std::strerror(errno)));
-
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, socket, STDIN_FILENO);
     posix_spawn_file_actions_adddup2(&actions, socket, STDOUT_FILENO);
     posix_spawn_file_actions_adddup2(&actions, written_.number(), STDERR_FILENO);
-    posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
+    int first_closed = STDERR_FILENO + 1;
+    if (program != nullptr)
+      posix_spawn_file_actions_adddup2(&actions, program->descriptor(), first_closed++);
+    posix_spawn_file_actions_addclosefrom_np(&actions, first_closed);
     posix_spawn_file_actions_addchdir_np(&actions, "/");
     posix_spawnattr_t attributes;
     posix_spawnattr_init(&attributes);
@@ -136,8 +135,8 @@ class GuestProcess::Process {
                              POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
 
     // Nothing of this process's environment but what has no secrets.
-    std::string name = "dpsosp-guest", argument = absolute, search = "PATH=/usr/bin:/bin",
-                language = "LANG=C.UTF-8", simd = "DPSOSP_SIMD=";
+    std::string name = "dpsosp-guest", argument = program == nullptr ? "" : program->path(),
+                search = "PATH=/usr/bin:/bin", language = "LANG=C.UTF-8", simd = "DPSOSP_SIMD=";
     std::vector<char*> arguments{name.data()}, environment{search.data(), language.data()};
     if (!argument.empty()) arguments.push_back(argument.data());
     if (const char* set = std::getenv("DPSOSP_SIMD")) environment.push_back((simd += set).data());
@@ -188,9 +187,9 @@ class GuestProcess::Process {
   std::optional<int> status_;
 };
 
-GuestProcess::GuestProcess(const std::string& program, const std::string& starter)
+GuestProcess::GuestProcess(const SealedProgram* program, const std::string& starter)
     : process_(std::make_unique<Process>(program, starter)),
-      speaker_(program.empty() ? "" : fmt::format("{}: the program says: ", where)) {}
+      speaker_(program == nullptr ? "" : fmt::format("{}: the program says: ", where)) {}
 GuestProcess::~GuestProcess() = default;
 
 PreparedGuest GuestProcess::prepare(const std::string& algorithm,

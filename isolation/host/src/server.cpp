@@ -96,6 +96,7 @@ Outcome Server::serve() {
         throw Broken(fmt::format("its point has {} entries, expected {}",
                                  outcome.point.size(),
                                  root_.facts().dimension));
+      if (outcome.steps < 0) throw Broken(fmt::format("it made {} steps", outcome.steps));
       if (outcome.status != Status::not_finite && !outcome.point.allFinite())
         throw Broken("its point is not finite");
       return outcome;

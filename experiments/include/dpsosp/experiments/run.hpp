@@ -87,7 +87,8 @@ struct Isolation {
   std::string starter;  ///< path of dpsosp-guest; empty: beside the running program
 };
 
-/// The key that stands for a program: "program:" and the SHA-256 of its file. \throws InputError
+/// The key that stands for a program: "program:" and the SHA-256 of its file. A run of a program
+/// whose file has changed since is refused. \throws InputError
 std::string program_key(const std::string& path);
 
 /// \throws InputError for anything unknown or out of range, before any work

@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <string>
-
 namespace dpsosp {
 
-/// Gives up, for good and for every process that this one starts, what a guest does not need; ends
+/// Gives up, for good, what a guest does not need; ends
 /// it when the host ends. Of system calls those remain that memory and the socket need: any other
 /// kills the process. Files, network and other processes are out of reach.
 /// \throws InputError where the kernel has no seccomp
 void enter_sandbox();
 
-/// The same for a process that is to become `program`: it may read what lies below /usr, /lib,
-/// /lib64, /bin and /sbin, and the program's own file, may have threads and children, and write
-/// nothing. Any other system call fails with EPERM.
+/// The same for a process that is to become a stranger's program: it may read what lies below /usr,
+/// /lib, /lib64, /bin and /sbin, may have threads but no children, and write nothing. Any other
+/// system call fails with EPERM.
 /// \throws InputError where the kernel has no seccomp or no Landlock
-void enter_sandbox_of(const std::string& program);
+void enter_program_sandbox();
 
 }  // namespace dpsosp

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "dpsosp/algorithms/preparation.hpp"
+#include "dpsosp/isolation/sealed_program.hpp"
 
 namespace dpsosp {
 
@@ -31,11 +32,11 @@ struct PreparedGuest {
 class GuestProcess {
  public:
   /// Starts the guest. To be called before records are read.
-  /// \param program  of a stranger, that speaks the protocol of docs/isolation.md; empty: the
+  /// \param program  of a stranger, that speaks the protocol of docs/isolation.md; null: the
   ///                 suite's own algorithms
   /// \param starter  the path of dpsosp-guest; empty: beside the running program
-  /// \throws InputError where there is no such program, or the kernel cannot isolate it
-  explicit GuestProcess(const std::string& program = {}, const std::string& starter = {});
+  /// \throws InputError where it cannot be started
+  explicit GuestProcess(const SealedProgram* program = nullptr, const std::string& starter = {});
   /// Kills what is left of it.
   ~GuestProcess();
   GuestProcess(const GuestProcess&) = delete;
