@@ -85,16 +85,18 @@ TEST(GaneshProbes, ShiftedGaussianAttainsContractionFactor) {
   EXPECT_NEAR(r.at("largest_ratio").get<double>(), 1 / 2.25, 1e-4);
 }
 
-// Two fair coins: either is chosen half of the time, whatever epsilon is; a biased one more often.
-TEST(GaneshProbes, CoinMechanismPrefersSmallerFrequency) {
-  json p{{"records", 1000}, {"coins", 2}, {"draws", 4000}, {"bias", 0.0}, {"epsilon", 0.1}};
-  EXPECT_NEAR(compute_probe("ganesh-2023/coin-mechanism", p).at("wrong").get<double>(), 0.5, 0.03);
+// Without a bias either side is chosen half of the time; with one, Φ(−1) of the data mislead a
+// selection that is not blurred.
+TEST(GaneshProbes, CornerMechanismErrsAsItsDataDo) {
+  json p{{"records", 100000}, {"dimension", 10}, {"draws", 20000}, {"bias", 0.0}, {"epsilon", 1}};
+  const auto wrong = [&] {
+    return compute_probe("ganesh-2023/corner-mechanism", p).at("wrong").get<double>();
+  };
+  EXPECT_NEAR(wrong(), 0.5, 0.015);
   p["bias"] = 1.0;
-  const double blurred = compute_probe("ganesh-2023/coin-mechanism", p).at("wrong");
-  p["epsilon"] = 1.0;
-  const double clear = compute_probe("ganesh-2023/coin-mechanism", p).at("wrong");
-  EXPECT_LT(blurred, 0.4);
-  EXPECT_LT(clear, blurred);
+  EXPECT_NEAR(wrong(), 0.1587, 0.012);
+  p["epsilon"] = 0.001;
+  EXPECT_NEAR(wrong(), 0.5, 0.03);
 }
 
 /// E ⟨u, p⟩ of the exponential mechanism on sums of the signs of m records in K coordinates, with

@@ -282,50 +282,50 @@ Finding coins(const Evidence& e) {
           .measured = fmt::format("excess over A sqrt(ln k/n): {:.4f} to {:.4f}", least, largest)};
 }
 
-std::vector<JobCell> coin_mechanism_cells(const Study& study) {
+std::vector<JobCell> corner_mechanism_cells(const Study& study) {
   std::vector<JobCell> cells;
-  for (const int k : {16, 64, 256})
-    for (const int n : {10000, 100000, 1000000})
-      for (const double bias : {0.25, 0.5, 1.0})
+  for (const int d : {4, 16, 64, 256})
+    for (const int n : {1000000, 10000000, 100000000})
+      for (const double bias : {0.5, 0.75, 1.0})
         cells.push_back(probe_cell(
             study,
-            "ganesh-2023/coin-mechanism",
-            {{"records", n}, {"coins", k}, {"draws", 2000}, {"bias", bias}, {"epsilon", 1}},
-            {{"records", n}, {"coins", k}}));
+            "ganesh-2023/corner-mechanism",
+            {{"records", n}, {"dimension", d}, {"draws", 20000}, {"bias", bias}, {"epsilon", 1}},
+            {{"records", n}, {"dimension", d}}));
   return cells;
 }
 
-/// Theorem 5.8 where its statistical part leads: the risk of the worst bias at each k and n.
-Finding coin_mechanism_risk(const Evidence& e) {
-  std::map<std::pair<double, double>, double> worst;  // by coins and records
+/// Theorem 5.8 where its statistical part leads: the risk of the worst bias at each n and d.
+Finding corner_mechanism_risk(const Evidence& e) {
+  std::map<std::pair<double, double>, double> worst;  // by dimension and records
   for (const JudgedCell& cell : e.cells) {
-    double& risk = worst[{cell.number_at("coins"), cell.number_at("records")}];
+    double& risk = worst[{cell.number_at("dimension"), cell.number_at("records")}];
     risk = std::max(risk, cell.numbers("risk").at(0));
   }
   double largest = 0, private_share = 0;
-  std::map<double, std::vector<double>> records, coins, by_records, by_coins;
+  std::map<double, std::vector<double>> records, dimensions, by_records, by_dimension;
   for (const auto& [at, risk] : worst) {
-    const auto [k, n] = at;
-    const double noise = 2.0 / n * (std::log(k) + 1);
-    const double sampling = std::sqrt(2 * std::log(k) / n);
+    const auto [d, n] = at;
+    const double log_points = d * std::log(2.0);
+    const double noise = 2.0 / n * (log_points + 1), sampling = std::sqrt(2 * log_points / n);
     largest = std::max(largest, risk / (noise + sampling));
     private_share = std::max(private_share, noise / (noise + sampling));
-    records[k].push_back(n);
-    by_records[k].push_back(risk);
-    coins[n].push_back(std::log(k));
-    by_coins[n].push_back(risk);
+    records[d].push_back(n);
+    by_records[d].push_back(risk);
+    dimensions[n].push_back(d);
+    by_dimension[n].push_back(risk);
   }
   bool good = largest <= 1.0;
   std::vector<std::string> words;
-  for (const auto& [k, n] : records) {
-    const double slope = log_slope(n, by_records[k]);
+  for (const auto& [d, n] : records) {
+    const double slope = log_slope(n, by_records[d]);
     good = good && std::abs(slope + 0.5) <= 0.05;
-    words.push_back(fmt::format("k = {:g}: n^{:.3f}", k, slope));
+    words.push_back(fmt::format("d = {:g}: n^{:.3f}", d, slope));
   }
-  for (const auto& [n, log_k] : coins) {
-    const double slope = log_slope(log_k, by_coins[n]);
-    good = good && std::abs(slope - 0.5) <= 0.1;
-    words.push_back(fmt::format("n = {:g}: (ln k)^{:.3f}", n, slope));
+  for (const auto& [n, d] : dimensions) {
+    const double slope = log_slope(d, by_dimension[n]);
+    good = good && std::abs(slope - 0.5) <= 0.05;
+    words.push_back(fmt::format("n = {:g}: d^{:.3f}", n, slope));
   }
   return {.verdict = holds_if(good),
           .measured = fmt::format("at most {:.3f} of the bound, whose private part is at most "
@@ -348,7 +348,7 @@ std::vector<Predicate> ganesh_2023_lemma_predicates() {
       {"ganesh-2023/14", sampler_cells, sampler_moments},
       {"ganesh-2023/15", divergence_cells, divergence_of_round},
       {"ganesh-2023/16-net", net_cells, excess_on_net},
-      {"ganesh-2023/16-population", coin_mechanism_cells, coin_mechanism_risk},
+      {"ganesh-2023/16-population", corner_mechanism_cells, corner_mechanism_risk},
       {"ganesh-2023/17", coin_cells, coins},
   };
 }

@@ -290,8 +290,8 @@ Finding exponential_risk_by_dimension() {
     for (double log_n = 1e2; log_n <= 1.1e8; log_n *= 10)
       largest = std::max(largest, mechanism.excess(log_n) / mechanism.bound(log_n));
     const double slope = slope_in_logarithm(mechanism, 1e7, 1e8);
-    double needed = 1;  // the least ln n at which the bound is below G D
-    while (mechanism.bound(needed) >= mechanism.range()) needed *= 1.01;
+    double needed = 1e8;  // from this ln n on the bound is below G D
+    while (mechanism.bound(needed / 1.01) < mechanism.range()) needed /= 1.01;
     good = good && largest <= 1 && std::abs(slope + 1) <= 0.02;
     words.push_back(fmt::format("d = {}: at most {:.3f} of the bound, which is below G D from ln n "
                                 "= {:.0f} on; (ln n)^{:.4f} from ln n = 1e7 on",

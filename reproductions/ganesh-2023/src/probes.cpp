@@ -385,26 +385,25 @@ json coin_selection(const json& p, std::uint64_t seed) {
   return {{"wrong", wrong / draws}, {"excess", gap * wrong / draws}};
 }
 
-/// Theorem 5.8 over k points whose losses are coins, one of mean 1/2 − bias √(ln k/n): the mean over
-/// data sets of the population risk of the exponential mechanism with weights exp(−ε heads/2).
-json coin_mechanism(const json& p, std::uint64_t seed) {
-  const auto n = p.at("records").get<Index>(), k = p.at("coins").get<Index>();
+/// Theorem 5.8 where its statistical part is attained: 2^d points, the corners of a cube, and records
+/// that ask one random coordinate each. A record's loss at the better side is a coin of mean
+/// (1 − h)/2, at the other one its opposite; h = bias √(d/n). The law of the mechanism is a product,
+/// and the population risk is h times the mean chance of a coordinate to end on the wrong side.
+json corner_mechanism(const json& p, std::uint64_t seed) {
+  const auto n = p.at("records").get<Index>(), d = p.at("dimension").get<Index>();
   const auto draws = p.at("draws").get<int>();
   const double epsilon = p.at("epsilon");
-  const double gap = p.at("bias").get<double>() *
-                     std::sqrt(std::log(static_cast<double>(k)) / static_cast<double>(n));
+  const double h = p.at("bias").get<double>() *
+                   std::sqrt(static_cast<double>(d) / static_cast<double>(n));
   Stream stream = stream_of(seed);
   double wrong = 0;
   for (int t = 0; t < draws; ++t) {
-    const auto biased = static_cast<double>(stream.binomial(n, 0.5 - gap));
-    double others = 0;  // weights over that of the biased coin
-    for (Index j = 1; j < k; ++j) {
-      const double more = static_cast<double>(stream.binomial(n, 0.5)) - biased;
-      others += std::exp(std::min(-epsilon * more / 2, 600.0));
-    }
-    wrong += others / (1 + others);
+    const Index asked = stream.binomial(n, 1.0 / static_cast<double>(d));
+    const Index heads = stream.binomial(asked, (1 - h) / 2);
+    const auto more = static_cast<double>(2 * heads - asked);  // loss of the better side
+    wrong += 1 / (1 + std::exp(-epsilon * more / 2));
   }
-  return {{"wrong", wrong / draws}, {"risk", gap * wrong / draws}};
+  return {{"wrong", wrong / draws}, {"risk", h * wrong / draws}};
 }
 
 }  // namespace
@@ -420,7 +419,7 @@ std::vector<ProbeEntry> ganesh_2023_probes() {
       {"ganesh-2023/gaussian-divergence", 1, gaussian_divergence},
       {"ganesh-2023/net", 1, net},
       {"ganesh-2023/coins", 1, coin_selection},
-      {"ganesh-2023/coin-mechanism", 1, coin_mechanism},
+      {"ganesh-2023/corner-mechanism", 1, corner_mechanism},
   };
 }
 
