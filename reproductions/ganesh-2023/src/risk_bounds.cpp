@@ -107,7 +107,7 @@ Finding risk_lower_bound() {
         least_private = std::min(least_private, of_noise / noised);
         least_statistical = std::min(least_statistical, of_sampling / sampled);
       }
-  return {.verdict = holds_if(least >= 0.02),
+  return {.verdict = holds_if(least >= 0.04),
           .measured = fmt::format("at least {:.3f} (d/(n eps) + sqrt(d/n)) for n = 1e3 to 1e9, d = "
                                   "1 to 1e4, eps = 0.01 to 1; the private part at least {:.3f} "
                                   "d/(n eps), the statistical one {:.3f} sqrt(d/n)",
