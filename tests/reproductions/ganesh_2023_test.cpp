@@ -77,7 +77,8 @@ TEST(GaneshProbes, ExactRoundsContractDivergenceAsClaimed) {
   EXPECT_LT(r.at("last").get<double>(), r.at("first").get<double>());
 }
 
-// The constant of a Gaussian is its variance, and a shifted start attains the factor of Theorem D.1.
+// The constant of a Gaussian is its variance, and a shifted start attains the factor of Theorem
+// D.1.
 TEST(GaneshProbes, ShiftedGaussianAttainsContractionFactor) {
   const json r = compute_probe("ganesh-2023/gaussian-divergence",
                                {{"cells", 400}, {"rounds", 6}, {"shift", 2}, {"step", 0.5}});

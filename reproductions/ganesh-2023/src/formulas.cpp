@@ -88,8 +88,8 @@ double charge(double c, double b, double sigma) { return std::pow(2.0 * c / b / 
 /// A record that is zeroed out moves a sum by half as much as one that is replaced.
 constexpr double zeroed_zcdp = 1.0 / 4;
 
-/// Replace-one zCDP over φ of T₁ calls of O₁ and T of O₂ at σ₁ = `factor` G√T₁/(n√φ) and σ₂ likewise:
-/// the proof has the factor 2, the main text 1.
+/// Replace-one zCDP over φ of T₁ calls of O₁ and T of O₂ at σ₁ = `factor` G√T₁/(n√φ) and σ₂
+/// likewise: the proof has the factor 2, the main text 1.
 double empirical_cost(double factor) {
   const double n = 1e6, phi = 0.02, T = 1e5, T1 = 400;
   return (T1 * charge(1, n, factor * std::sqrt(T1) / (n * std::sqrt(phi))) +
@@ -109,8 +109,8 @@ Finding empirical_privacy_replaced() {
 Finding empirical_privacy_zeroed(double factor) {
   const double cost = zeroed_zcdp * empirical_cost(factor);
   return {.verdict = holds_if(cost <= 0.5 + 1e-9),
-          .measured = fmt::format(
-              "[{0:.3f}, {0:.3f}] phi for phi/2, where a record is zeroed out", cost),
+          .measured =
+              fmt::format("[{0:.3f}, {0:.3f}] phi for phi/2, where a record is zeroed out", cost),
           .value = cost};
 }
 Finding proof_privacy_zeroed() { return empirical_privacy_zeroed(2); }
@@ -125,12 +125,11 @@ std::pair<double, double> population_cost(double share) {
 }
 Finding population_privacy_replaced() {
   const auto [first, second] = population_cost(1);
-  return {
-      .verdict = holds_if(std::abs(first - 2) <= 1e-12 && std::abs(second - 2) <= 1e-12),
-      .measured = fmt::format("a record of O1 pays [{0:.3f}, {0:.3f}] phi, one of O2 [{1:.3f}, "
-                              "{1:.3f}] phi, replace-one",
-                              first,
-                              second)};
+  return {.verdict = holds_if(std::abs(first - 2) <= 1e-12 && std::abs(second - 2) <= 1e-12),
+          .measured = fmt::format("a record of O1 pays [{0:.3f}, {0:.3f}] phi, one of O2 [{1:.3f}, "
+                                  "{1:.3f}] phi, replace-one",
+                                  first,
+                                  second)};
 }
 Finding population_privacy_zeroed() {
   const auto [first, second] = population_cost(zeroed_zcdp);
@@ -184,7 +183,8 @@ Finding risk_privacy() {
 }
 
 Finding queries_of_units() {
-  // Printed: n ε³ ln³(d) sqrt(ln(1/δ))/(GD). With f ten times as large G is, and the law is the same.
+  // Printed: n ε³ ln³(d) sqrt(ln(1/δ))/(GD). With f ten times as large G is, and the law is the
+  // same.
   const auto queries = [](double G) {
     const double n = 1e6, epsilon = 1, d = 10, D = 2;
     return n * std::pow(epsilon * std::log(d), 3) * std::sqrt(-std::log(delta)) / (G * D);
@@ -271,14 +271,14 @@ double ratio_slope(double power) {
 
 Finding against_liu_talwar() {
   const double beyond = ratio_slope(1.0 / 2), within = ratio_slope(1.0 / 9);
-  return {.verdict =
-              holds_if(std::abs(beyond - 1.0 / 28) <= 0.01 && std::abs(within) <= 0.01),
-          .measured = fmt::format("alpha of Stochastic Spider over that of adaptive batches goes as "
-                                  "n^{:+.4f} where sqrt(d)/eps = n^(1/2), n^{:+.5f} where it is "
-                                  "n^(1/9), over n = 1e40..1e60; 1/28 = {:+.4f}",
-                                  beyond,
-                                  within,
-                                  1.0 / 28)};
+  return {
+      .verdict = holds_if(std::abs(beyond - 1.0 / 28) <= 0.01 && std::abs(within) <= 0.01),
+      .measured = fmt::format("alpha of Stochastic Spider over that of adaptive batches goes as "
+                              "n^{:+.4f} where sqrt(d)/eps = n^(1/2), n^{:+.5f} where it is "
+                              "n^(1/9), over n = 1e40..1e60; 1/28 = {:+.4f}",
+                              beyond,
+                              within,
+                              1.0 / 28)};
 }
 
 // Printed statements with their logarithms, all constants 1.

@@ -146,9 +146,8 @@ Finding concentration_rates(const Evidence& e) {
     hessian.push_back(mean(h));
     // cosine-saddle at d = 10: G = sqrt(10), M = 1.
     const double scale = std::log(200.0) / std::sqrt(m.back());
-    largest = std::max({largest,
-                        std::ranges::max(g) / (std::sqrt(10.0) * scale),
-                        std::ranges::max(h) / scale});
+    largest = std::max(
+        {largest, std::ranges::max(g) / (std::sqrt(10.0) * scale), std::ranges::max(h) / scale});
   }
   const double sg = log_slope(m, gradient), sh = log_slope(m, hessian);
   return {.verdict =
@@ -227,10 +226,8 @@ Finding divergence_of_round(const Evidence& e) {
   const double largest = gaussian.numbers("largest_ratio").at(0);
   const double claimed = gaussian.numbers("claimed_ratio").at(0);
   good = good && std::abs(least / claimed - 1) <= 1e-3 && std::abs(largest / claimed - 1) <= 1e-3;
-  words.push_back(fmt::format("shifted Gaussian: {:.5f} to {:.5f} a round, claimed {:.5f}",
-                              least,
-                              largest,
-                              claimed));
+  words.push_back(fmt::format(
+      "shifted Gaussian: {:.5f} to {:.5f} a round, claimed {:.5f}", least, largest, claimed));
   return {.verdict = holds_if(good), .measured = fmt::format("{}", fmt::join(words, "; "))};
 }
 

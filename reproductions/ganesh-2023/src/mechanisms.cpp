@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include <Eigen/LU>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <Eigen/LU>
 
 #include "dpsosp/claims/judging.hpp"
 #include "dpsosp/experiments/run.hpp"
@@ -173,7 +173,8 @@ std::vector<JobCell> langevin_cells(const Study& study) {
 
 /// G D √ln(1/δ)/(ε² ln n) at d = 1: a fixed diffusion time cannot show its law in n.
 Finding langevin(const Evidence& e) {
-  const PublicFacts facts = find_problem("ripple-location")->facts({.records = 100, .dimension = 1});
+  const PublicFacts facts =
+      find_problem("ripple-location")->facts({.records = 100, .dimension = 1});
   const double range = facts.constants[constant::lipschitz] * facts.domain.diameter(1);
   double largest = 0, start = 0;
   std::vector<std::string> words;
@@ -183,8 +184,8 @@ Finding langevin(const Evidence& e) {
     const RunDescription& run = *cell.finished().front().run;
     start = std::max(start, mean(cell.metric("start.excess_risk")));
     const auto n = static_cast<double>(run.records);
-    const double bound = range * std::sqrt(-std::log(run_delta)) / (run.epsilon * run.epsilon) /
-                         std::log(n);
+    const double bound =
+        range * std::sqrt(-std::log(run_delta)) / (run.epsilon * run.epsilon) / std::log(n);
     words.push_back(fmt::format("n = {:g}: risk {:.3f}, bound {:.3f}", n, mean(risk), bound));
     if (bound < range) largest = std::max(largest, mean(risk) / bound);
   }
@@ -283,11 +284,12 @@ Finding exponential_risk(const Evidence& e) {
        {std::log(1e2), std::log(1e4), std::log(1e6), std::log(1e8), 1e2, 1e3, 1e4, 1e5, 1e6})
     largest = std::max(largest, mechanism.excess(log_n) / mechanism.bound(log_n));
   const double slope = slope_in_logarithm(mechanism, 1e4, 1e6);
-  words.push_back(fmt::format("the law is at most {:.3f} of the bound up to ln n = 1e6, where it is "
-                              "{:.3g}, and goes as (ln n)^{:.4f} from ln n = 1e4 on",
-                              largest,
-                              mechanism.excess(1e6),
-                              slope));
+  words.push_back(
+      fmt::format("the law is at most {:.3f} of the bound up to ln n = 1e6, where it is "
+                  "{:.3g}, and goes as (ln n)^{:.4f} from ln n = 1e4 on",
+                  largest,
+                  mechanism.excess(1e6),
+                  slope));
   return {.verdict = holds_if(agree && largest <= 1 && std::abs(slope + 1) <= 0.02),
           .measured = fmt::format("{}", fmt::join(words, "; ")),
           .reason = agree ? "" : "runs are more than four standard errors off the law",
@@ -306,12 +308,13 @@ Finding exponential_risk_by_dimension() {
     double needed = 1e8;  // from this ln n on the bound is below G D
     while (mechanism.bound(needed / 1.01) < mechanism.range()) needed /= 1.01;
     good = good && largest <= 1 && std::abs(slope + 1) <= 0.02;
-    words.push_back(fmt::format("d = {}: at most {:.3f} of the bound, which is below G D from ln n "
-                                "= {:.0f} on; (ln n)^{:.4f} from ln n = 1e7 on",
-                                d,
-                                largest,
-                                needed,
-                                slope));
+    words.push_back(
+        fmt::format("d = {}: at most {:.3f} of the bound, which is below G D from ln n "
+                    "= {:.0f} on; (ln n)^{:.4f} from ln n = 1e7 on",
+                    d,
+                    largest,
+                    needed,
+                    slope));
   }
   return {.verdict = holds_if(good), .measured = fmt::format("{}", fmt::join(words, "; "))};
 }
@@ -354,14 +357,11 @@ DiscreteMean discrete_mean(Index records, Index dimension, double epsilon) {
   set_field(fields, family->name(), "sampling", "whole");
   const Problem problem = family->make({.records = records, .dimension = dimension});
   ganesh_2023::DiscreteExponential algorithm;
-  const Scheduled s = algorithm.schedule(Schedule::practical,
-                                         problem.facts,
-                                         {.epsilon = epsilon, .delta = run_delta},
-                                         Calibrator{});
+  const Scheduled s = algorithm.schedule(
+      Schedule::practical, problem.facts, {.epsilon = epsilon, .delta = run_delta}, Calibrator{});
   const Domain& box = problem.facts.domain;
-  const ProductGrid grid{Vector::Zero(1),
-                         box.radius,
-                         Net::of(box, dimension, algorithm.search.net_radius).per_axis()};
+  const ProductGrid grid{
+      Vector::Zero(1), box.radius, Net::of(box, dimension, algorithm.search.net_radius).per_axis()};
   const auto d = static_cast<double>(dimension);
   const Matrix weights = ripple_weights(*problem.population);
   Matrix losses(grid.cells, 3);
@@ -408,18 +408,15 @@ Finding discrete_mean_slopes(const Evidence& e) {
     }
     return log_slope(x, y);
   };
-  const double in_n = slope(log_grid(1e4, 1e7, 7), [](double n) {
-    return discrete_mean(static_cast<Index>(n), 16, 1);
-  });
+  const double in_n = slope(log_grid(1e4, 1e7, 7),
+                            [](double n) { return discrete_mean(static_cast<Index>(n), 16, 1); });
   const double in_d = slope({8, 16, 32, 64, 128, 256, 512}, [](double d) {
     return discrete_mean(1000000, static_cast<Index>(d), 1);
   });
-  const double in_epsilon = slope(log_grid(0.01, 1, 5), [](double epsilon) {
-    return discrete_mean(1000000, 16, epsilon);
-  });
-  return {.verdict =
-              holds_if(std::abs(in_n + 1) <= 0.05 && std::abs(in_d - 1) <= 0.05 &&
-                       std::abs(in_epsilon + 1) <= 0.05 && largest <= 1 && apart <= 4),
+  const double in_epsilon = slope(
+      log_grid(0.01, 1, 5), [](double epsilon) { return discrete_mean(1000000, 16, epsilon); });
+  return {.verdict = holds_if(std::abs(in_n + 1) <= 0.05 && std::abs(in_d - 1) <= 0.05 &&
+                              std::abs(in_epsilon + 1) <= 0.05 && largest <= 1 && apart <= 4),
           .measured = fmt::format("mean excess {:.4g} at n = 1e4, d = 16, eps = 1; ~ n^{:.4f}, "
                                   "d^{:.4f}, eps^{:.4f}, at most {:.3f} of the promise; seeds of "
                                   "{} cells at most {:.1f} standard errors off",

@@ -385,16 +385,17 @@ json coin_selection(const json& p, std::uint64_t seed) {
   return {{"wrong", wrong / draws}, {"excess", gap * wrong / draws}};
 }
 
-/// Theorem 5.8 where its statistical part is attained: 2^d points, the corners of a cube, and records
-/// that ask one random coordinate each. A record's loss at the better side is a coin of mean
-/// (1 − h)/2, at the other one its opposite; h = bias √(d/n). The law of the mechanism is a product,
-/// and the population risk is h times the mean chance of a coordinate to end on the wrong side.
+/// Theorem 5.8 where its statistical part is attained: 2^d points, the corners of a cube, and
+/// records that ask one random coordinate each. A record's loss at the better side is a coin of
+/// mean (1 − h)/2, at the other one its opposite; h = bias √(d/n). The law of the mechanism is a
+/// product, and the population risk is h times the mean chance of a coordinate to end on the wrong
+/// side.
 json corner_mechanism(const json& p, std::uint64_t seed) {
   const auto n = p.at("records").get<Index>(), d = p.at("dimension").get<Index>();
   const auto draws = p.at("draws").get<int>();
   const double epsilon = p.at("epsilon");
-  const double h = p.at("bias").get<double>() *
-                   std::sqrt(static_cast<double>(d) / static_cast<double>(n));
+  const double h =
+      p.at("bias").get<double>() * std::sqrt(static_cast<double>(d) / static_cast<double>(n));
   Stream stream = stream_of(seed);
   double wrong = 0;
   for (int t = 0; t < draws; ++t) {

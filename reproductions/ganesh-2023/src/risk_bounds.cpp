@@ -54,11 +54,9 @@ double traced_risk(double records, double dimension, double epsilon, double delt
       const double maximum = expected_maximum(log_points, prior);
       if (maximum <= 0) continue;
       // m (maximum − m cost/(2 prior)) is largest at this m.
-      const double traced =
-          std::min(records, prior * maximum / (std::sinh(epsilon) + 4 * delta));
-      best = std::max(best,
-                      traced * r / records *
-                          (maximum - traced_mean(traced, prior, epsilon, delta)));
+      const double traced = std::min(records, prior * maximum / (std::sinh(epsilon) + 4 * delta));
+      best = std::max(
+          best, traced * r / records * (maximum - traced_mean(traced, prior, epsilon, delta)));
     }
   }
   return best;
@@ -73,16 +71,14 @@ double two_point_risk(double records, double epsilon, double delta) {
 
 double statistical_risk(double records, double dimension) {
   const double half = 0.5 / std::sqrt(records);
-  double best =
-      half * (1 - std::sqrt(records * half * std::log((1 + half) / (1 - half)) / 2));
+  double best = half * (1 - std::sqrt(records * half * std::log((1 + half) / (1 - half)) / 2));
   for (const double r : radii()) {
     const double log_points = -dimension * std::log(2 * r);
     for (const double share : {0.5, 0.7, 0.8, 0.9, 1.0}) {
       const double h = share * std::sqrt(log_points / records);
       if (h >= 1) continue;
       const double divergence = ((1 + h) * std::log1p(h) + (1 - h) * std::log1p(-h)) / 2;
-      best = std::max(
-          best, h * r * (1 - (records * divergence + std::numbers::ln2) / log_points));
+      best = std::max(best, h * r * (1 - (records * divergence + std::numbers::ln2) / log_points));
     }
   }
   return best;

@@ -135,8 +135,8 @@ Finding spider_refresh_count(const Evidence& e) {
   for (const SpiderRun& r : spider_runs(e)) {
     const double kappa = r.metric("parameters.drift_threshold");
     const double refreshes = r.metric("counts.refreshes");
-    const double bound = 1.0 + r.numbers[constant::suboptimality] /
-                                   (4.0 * r.numbers[constant::smoothness] * kappa);
+    const double bound =
+        1.0 + r.numbers[constant::suboptimality] / (4.0 * r.numbers[constant::smoothness] * kappa);
     largest = std::max(largest, refreshes / bound);
     capped += r.result->algorithm.status == Status::cap;
     thresholds.push_back(kappa);
@@ -145,15 +145,16 @@ Finding spider_refresh_count(const Evidence& e) {
   }
   if (all == 0) return nothing_ran();
   const bool met = largest <= 1.0 && capped == 0;
-  return {.verdict = met ? Verdict::bound_met : Verdict::fails,
-          .measured = fmt::format("at most {:.3f} of 1 + B/(4 M kappa) over {} runs, as kappa^{:.2f} "
-                                  "for -1; {} end at the cap, 16 times as high",
-                                  largest,
-                                  all,
-                                  log_slope(thresholds, counts),
-                                  capped),
-          .reason = met ? "most of the drift is one descent, so that the power of kappa is not seen"
-                        : ""};
+  return {
+      .verdict = met ? Verdict::bound_met : Verdict::fails,
+      .measured = fmt::format("at most {:.3f} of 1 + B/(4 M kappa) over {} runs, as kappa^{:.2f} "
+                              "for -1; {} end at the cap, 16 times as high",
+                              largest,
+                              all,
+                              log_slope(thresholds, counts),
+                              capped),
+      .reason =
+          met ? "most of the drift is one descent, so that the power of kappa is not seen" : ""};
 }
 
 Finding spider_budget_kept(const Evidence& e) {
