@@ -141,9 +141,13 @@ std::vector<json> unique_jobs(const std::vector<json>& jobs) {
 /// The findings from a store's runs; none, and a line on stderr, if runs are missing.
 std::optional<std::vector<Finding>> findings_in(const std::filesystem::path& file, Scale scale) {
   const Store store(file, Store::Access::read_only);
-  const Study study{reproductions().catalogue, scale};
-  const std::vector<json> jobs = unique_jobs(claim_jobs(reproductions().claims, study));
-  const std::vector<StoredRun> runs = runs_in(store, jobs);
+  Study study{reproductions().catalogue, scale};
+  std::vector<json> jobs;
+  std::vector<StoredRun> runs;
+  do {
+    jobs = unique_jobs(claim_jobs(reproductions().claims, study));
+    runs = runs_in(store, jobs);
+  } while (runs.size() == jobs.size() && study.add_seeds(Runs(runs)));
   if (runs.size() == jobs.size()) return find_claims(reproductions().claims, Runs(runs), study);
   std::cerr << fmt::format(
       "list: no verdicts: {} lacks {} of the {} runs of the claims at scale {}; dpsosp reproduce "
@@ -178,7 +182,7 @@ int list_claims(const po::variables_map& map) {
     std::cout << rows.dump(2) << '\n';
     return 0;
   }
-  const char* word = findings ? "verdict" : "kind";
+  const char* word = findings ? "headline" : "kind";
   std::vector<std::string> words;
   for (const json& row : rows) words.push_back(row.at(word));
   fmt::print("{} claims: {}\n", rows.size(), counts_text(words));
@@ -187,11 +191,11 @@ int list_claims(const po::variables_map& map) {
     width = std::max(width, row.at("id").get_ref<const std::string&>().size());
   for (const json& row : rows) {
     const std::string measured = row.value("measured", "");
-    fmt::print("{:<{}}  {:<19}  {}{}\n",
+    fmt::print("{:<{}}  {:<24}  {}{}\n",
                row.at("id").get<std::string>(),
                width,
                row.at(word).get<std::string>(),
-               row.at("says").get<std::string>(),
+               row.at("reading").get<std::string>(),
                measured.empty() ? "" : " | " + measured);
   }
   return 0;

@@ -271,6 +271,29 @@ const StatedExponent& exponent_of(const TomlNode& claim,
       here.empty() ? "none" : "several"));
 }
 
+/// Whether the claim is about the fit's metric: that of its entries for this part and arm, where it
+/// has such, else that of any entry on this axis. The schedule's own α is judged beside each.
+bool is_of_claim(const FitRequest& fit,
+                 const Part& part,
+                 const Sweep& sweep,
+                 std::span<const StatedExponent> stated) {
+  if (fit.metric == "schedule.alpha") return true;
+  bool here = false, here_same = false, any_same = false;
+  for (const StatedExponent& e : stated) {
+    if (e.claim != fit.claim || e.axis != fit.axis) continue;
+    const bool same = e.metric.empty() || e.metric == fit.metric;
+    any_same |= same;
+    if (e.part != part.name ||
+        (fit.arm.empty() ? std::ranges::none_of(part.arms,
+                                                [&](auto a) { return sweep.arms[a].name == e.arm; })
+                         : e.arm != fit.arm))
+      continue;
+    here = true;
+    here_same |= same;
+  }
+  return here ? here_same : any_same;
+}
+
 /// Every exponent that a claim names on the axis.
 std::vector<double> named_exponents(std::string_view axis, std::span<const StatedExponent> stated) {
   std::vector<double> named;
@@ -317,12 +340,15 @@ FitRequest fit_of(const TomlNode& node,
     if (f.claimed) node.fail("claim and claimed in one fit, expected one of them");
     f.claim = t.at("claim").text();
     const StatedExponent& e = exponent_of(t.at("claim"), f, part, sweep, stated);
-    f.claimed = e.exponent;
-    f.solved = e.solved;
+    if (is_of_claim(f, part, sweep, stated)) {
+      f.claimed = e.exponent;
+      f.solved = e.solved;
+    }
   }
   f.rivals = named_exponents(f.axis, stated);
   if (t.has("rivals")) {
-    if (!f.claimed) t.at("rivals").fail("rivals of no claimed exponent, expected claim or claimed");
+    if (!f.claimed && f.claim.empty())
+      t.at("rivals").fail("rivals of no claimed exponent, expected claim or claimed");
     for (const TomlNode& rival : t.at("rivals").array()) f.rivals.push_back(rival.number());
   }
   if (t.has("ends_at_alpha")) f.ends_at_alpha = t.at("ends_at_alpha").boolean();
@@ -436,8 +462,8 @@ Sweep parse(std::string_view toml,
     sweep.metric = top.at("metric").text();
     top.at("metric").checked([&] { check_metric(sweep.metric); });
   }
-  const auto seeds_of = [&](const TomlTable& t) {
-    return static_cast<std::uint64_t>(at_scale(t.at("seeds"), scale).integer(1, most_seeds));
+  const auto seeds_of = [&](const TomlTable& t, const char* key) {
+    return static_cast<std::uint64_t>(at_scale(t.at(key), scale).integer(1, most_seeds));
   };
   for (const TomlNode& node : top.at("arm").array()) {
     sweep.arms.push_back(arm_of(node, common, scale));
@@ -449,7 +475,7 @@ Sweep parse(std::string_view toml,
   std::set<std::string> parts;
   for (const TomlNode& node : top.at("part").array()) {
     TomlTable t = node.table();
-    t.allow({"name", "arms", "axes", "by_seed", "seeds", "scales", "fit", "note"});
+    t.allow({"name", "arms", "axes", "by_seed", "seeds", "most_seeds", "scales", "fit", "note"});
     Part part;
     part.name = name_of(t);
     t.at("name").checked([&] { plots::check_id("name", part.name); });  // it names files
@@ -466,7 +492,12 @@ Sweep parse(std::string_view toml,
             if (coordinate_named(moved.front(), name))
               t.at("by_seed").fail(fmt::format("{} is on an axis of the part, too", name));
     }
-    part.seeds = seeds_of(t.has("seeds") ? t : top);
+    part.seeds = seeds_of(t.has("seeds") ? t : top, "seeds");
+    if (t.has("most_seeds")) {
+      part.most_seeds = seeds_of(t, "most_seeds");
+      if (part.most_seeds < part.seeds)
+        t.at("most_seeds").refuse(fmt::format("at least the {} seeds of the part", part.seeds));
+    }
     if (t.has("note")) part.note = t.at("note").text();
     check_cells(t.at("axes"), sweep, part, try_runs);
     if (t.has("fit"))
