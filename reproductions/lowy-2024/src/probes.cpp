@@ -15,11 +15,13 @@
 #include "dpsosp/experiments/run_json.hpp"
 #include "dpsosp/experiments/runner.hpp"
 #include "dpsosp/lowy_2024/exponential_warm_start.hpp"
+#include "dpsosp/lowy_2024/published_experiment.hpp"
 #include "dpsosp/privacy/net.hpp"
 #include "dpsosp/privacy/projection.hpp"
 #include "dpsosp/privacy/unsound_curator.hpp"
 #include "dpsosp/problems/problem.hpp"
 #include "parts.hpp"
+#include "script_privacy.hpp"
 
 namespace dpsosp {
 namespace {
@@ -115,6 +117,23 @@ json published_experiment(const json& parameters, std::uint64_t) {
   result["start"] = start;
   result["spent"] = to_json_number(spent);
   return result;
+}
+
+/// What the script's DP-SGD spends at a stated ε, from both sides; "difference" is the largest one
+/// of two records' gradients.
+json script_privacy(const json& parameters, std::uint64_t) {
+  constexpr int steps = 100;
+  const auto n = static_cast<double>(published_records);
+  const double delta = std::pow(n, -1.5);
+  const lowy_2024::ScriptSgd sgd = lowy_2024::script_sgd(
+      n, parameters.at("epsilon"), delta, steps, parameters.at("clip"));
+  const auto [lower, upper] = lowy_2024_exhibit::script_epsilon(
+      {.records = n,
+       .rate = sgd.batch / n,
+       .deviation = sgd.deviation / parameters.at("difference").get<double>(),
+       .steps = steps},
+      delta);
+  return {{"lower", lower}, {"upper", upper}, {"batch", sgd.batch}};
 }
 
 // ------------------------------------------------------------------- DP-SPIDER from an excess ψ
@@ -423,6 +442,7 @@ json projected_sensitivity(const json& parameters, std::uint64_t seed) {
 
 std::vector<ProbeEntry> lowy_2024_probes() {
   return {{.name = "lowy-2024/published-experiment", .compute = published_experiment},
+          {.name = "lowy-2024/script-privacy", .compute = script_privacy},
           {.name = "lowy-2024/start-at-excess", .compute = start_at_excess},
           {.name = "lowy-2024/exact-exponential-mechanism", .compute = exact_exponential_mechanism},
           {.name = "lowy-2024/exponential-mechanism-tail", .compute = exponential_mechanism_tail},
