@@ -154,9 +154,9 @@ WorstExcess worst_population_excess(double n) {
     double mechanism = 0, minimiser = 0;
     for (std::size_t i = 0; i < by_sum.size(); ++i) {
       const double k = first + static_cast<double>(i);
-      const double p = std::exp(std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1) +
-                                k * std::log1p(theta) + (n - k) * std::log1p(-theta) -
-                                n * std::numbers::ln2);
+      const double p =
+          std::exp(std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1) +
+                   k * std::log1p(theta) + (n - k) * std::log1p(-theta) - n * std::numbers::ln2);
       mechanism += p * by_sum[i];
       minimiser += p * (2 * k < n ? 2.0 : 2 * k > n ? 0.0 : 1.0);
     }
@@ -176,21 +176,25 @@ Finding c12() {
     const double psi = lowy_2024::population_excess(
         std::log(std::ceil(1 / (2 * rad))), 0.5 * n, rad, 1, 1, n, 0.05);
     below = below && w.mechanism <= psi;
-    cells.push_back(fmt::format(
-        "n = {:.0e}: {:.3g}, {:.3f} times exact minimisation's, {:.2g} of ψ", n, w.mechanism,
-        w.mechanism / w.minimiser, w.mechanism / psi));
+    cells.push_back(
+        fmt::format("n = {:.0e}: {:.3g}, {:.3f} times exact minimisation's, {:.2g} of ψ",
+                    n,
+                    w.mechanism,
+                    w.mechanism / w.minimiser,
+                    w.mechanism / psi));
     if (n < 1e4) continue;
     leads = leads && w.mechanism <= 1.5 * w.minimiser;
     records.push_back(n);
     levels.push_back(w.mechanism);
   }
   const double slope = log_slope(records, levels);
-  return {.verdict = holds_if(leads && below && std::abs(slope + 0.5) <= slope_tolerance),
-          .measured = fmt::format("exponent {:+.4f} in n from 1e4 on; largest excess over the laws, LD "
-                                  "= 1: {}",
-                                  slope,
-                                  fmt::join(cells, "; ")),
-          .value = slope};
+  return {
+      .verdict = holds_if(leads && below && std::abs(slope + 0.5) <= slope_tolerance),
+      .measured = fmt::format("exponent {:+.4f} in n from 1e4 on; largest excess over the laws, LD "
+                              "= 1: {}",
+                              slope,
+                              fmt::join(cells, "; ")),
+      .value = slope};
 }
 
 /// sqrt(2βψ) with the ψ of Lemma 6.2, logarithms dropped; L = β = γ = F₀ = 1.
@@ -204,13 +208,14 @@ Finding c18() {
     return log_slope(n, gradients);
   };
   const double smooth = slope(2), rough = slope(4.0 / 3);
-  return {.verdict = holds_if(rough > -1 + slope_tolerance && std::abs(smooth + 1) <= 0.01),
-          .measured = fmt::format("sqrt(2 beta psi) falls as n^{:+.3f} at k = 4/3 and n^{:+.3f} at k = "
-                                  "2, L a as n^-1",
-                                  rough,
-                                  smooth),
-          .reason = "true of the class; at k = 2 the second stage gains in the condition number",
-          .value = rough};
+  return {
+      .verdict = holds_if(rough > -1 + slope_tolerance && std::abs(smooth + 1) <= 0.01),
+      .measured = fmt::format("sqrt(2 beta psi) falls as n^{:+.3f} at k = 4/3 and n^{:+.3f} at k = "
+                              "2, L a as n^-1",
+                              rough,
+                              smooth),
+      .reason = "true of the class; at k = 2 the second stage gains in the condition number",
+      .value = rough};
 }
 
 Finding section_6_example() {

@@ -252,12 +252,11 @@ constexpr double largest_gradient = 5, difference_on_own_loss = 2;  // L; record
 std::vector<JobCell> script_privacy_cells(const Study& study, double difference) {
   std::vector<JobCell> cells;
   for (const double epsilon : {0.1, 1.0, 8.0})
-    cells.push_back(probe_cell(study,
-                               "lowy-2024/script-privacy",
-                               {{"epsilon", epsilon},
-                                {"clip", largest_gradient},
-                                {"difference", difference}},
-                               {{"epsilon", epsilon}}));
+    cells.push_back(
+        probe_cell(study,
+                   "lowy-2024/script-privacy",
+                   {{"epsilon", epsilon}, {"clip", largest_gradient}, {"difference", difference}},
+                   {{"epsilon", epsilon}}));
   return cells;
 }
 

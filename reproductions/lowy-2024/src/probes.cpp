@@ -125,8 +125,8 @@ json script_privacy(const json& parameters, std::uint64_t) {
   constexpr int steps = 100;
   const auto n = static_cast<double>(published_records);
   const double delta = std::pow(n, -1.5);
-  const lowy_2024::ScriptSgd sgd = lowy_2024::script_sgd(
-      n, parameters.at("epsilon"), delta, steps, parameters.at("clip"));
+  const lowy_2024::ScriptSgd sgd =
+      lowy_2024::script_sgd(n, parameters.at("epsilon"), delta, steps, parameters.at("clip"));
   const auto [lower, upper] = lowy_2024_exhibit::script_epsilon(
       {.records = n,
        .rate = sgd.batch / n,

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <complex>
 #include <cstdint>
-#include <functional>
 #include <numbers>
 #include <vector>
 
@@ -36,17 +35,22 @@ class LatticeLoss {
   /// The sum of this loss and an independent one.
   LatticeLoss plus(const LatticeLoss& other) const {
     const std::size_t points = 2 * mass_.size();  // a power of 2
-    std::vector<std::complex<double>> a(points), b(points);
-    std::ranges::copy(mass_, a.begin());
-    std::ranges::copy(other.mass_, b.begin());
-    transform(a, false);
-    transform(b, false);
-    for (std::size_t k = 0; k < points; ++k) a[k] *= b[k];
-    transform(a, true);
+    std::vector<std::complex<double>> roots(points / 2), both(points), product(points);
+    for (std::size_t k = 0; k < roots.size(); ++k)
+      roots[k] = std::polar(
+          1.0, -2 * std::numbers::pi * static_cast<double>(k) / static_cast<double>(points));
+    for (std::size_t k = 0; k < mass_.size(); ++k) both[k] = {mass_[k], other.mass_[k]};
+    transform(both, roots);
+    // the transforms of the two real parts, multiplied; the inverse is the transform of conjugates
+    for (std::size_t k = 0; k < points; ++k) {
+      const std::complex<double> here = both[k], there = std::conj(both[(points - k) % points]);
+      product[k] = std::conj((here * here - there * there) / std::complex<double>(0, 4));
+    }
+    transform(product, roots);
     LatticeLoss sum(step_, first_, mass_.size(), rounding_);
     for (std::size_t k = 0; k < points; ++k)
       sum.put(2 * first_ + static_cast<std::int64_t>(k),
-              std::max(0.0, a[k].real() / static_cast<double>(points)));
+              std::max(0.0, product[k].real() / static_cast<double>(points)));
     if (rounding_ == Rounding::up) sum.infinite_ += infinite_ + other.infinite_;
     return sum;
   }
@@ -84,19 +88,15 @@ class LatticeLoss {
     }
   }
 
-  static void transform(std::vector<std::complex<double>>& x, bool inverse) {
+  static void transform(std::vector<std::complex<double>>& x,
+                        const std::vector<std::complex<double>>& roots) {
     const std::size_t n = x.size();
     for (std::size_t i = 1, j = 0; i < n; ++i) {
       std::size_t bit = n / 2;
-      for (; j & bit; bit /= 2) j ^= bit;
+      for (; (j & bit) != 0; bit /= 2) j ^= bit;
       j ^= bit;
       if (i < j) std::swap(x[i], x[j]);
     }
-    std::vector<std::complex<double>> roots(n / 2);
-    for (std::size_t k = 0; k < n / 2; ++k)
-      roots[k] = std::polar(1.0,
-                            (inverse ? 2 : -2) * std::numbers::pi * static_cast<double>(k) /
-                                static_cast<double>(n));
     for (std::size_t half = 1; half < n; half *= 2)
       for (std::size_t block = 0; block < n; block += 2 * half)
         for (std::size_t k = 0; k < half; ++k) {
@@ -171,8 +171,8 @@ std::vector<Component> worst_answer(const ScriptQueries& q) {
   std::vector<Component> mixture{{0.0, 1 - included}};
   for (int s = 0; s < n; ++s)
     if (included * others[static_cast<std::size_t>(s)] > negligible)
-      mixture.push_back({1 / (q.deviation * (s + 1)),
-                         included * others[static_cast<std::size_t>(s)]});
+      mixture.push_back(
+          {1 / (q.deviation * (s + 1)), included * others[static_cast<std::size_t>(s)]});
   return mixture;
 }
 
@@ -227,29 +227,27 @@ LatticeLoss upper_step(const ScriptQueries& q, const Lattice& at) {
   return loss;
 }
 
-Lattice lattice_to(double top) {
-  constexpr std::size_t points = 1 << 17;
-  const double step = 1.5 * top / points;
-  return {step, -static_cast<std::int64_t>(points / 3), points};
+/// From −top/2 to top.
+Lattice lattice_to(double top, std::size_t points) {
+  return {1.5 * top / static_cast<double>(points), -static_cast<std::int64_t>(points / 3), points};
 }
 
 }  // namespace
 
 EpsilonInterval script_epsilon(const ScriptQueries& q, double delta) {
-  // twice a first, coarse upper bound is window enough
-  double top = 64;
-  double upper = 0;
-  for (int pass = 0; pass < 3; ++pass) {
-    upper = composed(upper_step(q, lattice_to(top)), q.steps).epsilon(delta);
+  constexpr std::size_t coarse = 1 << 13, fine = 1 << 17;
+  double top = 64;  // of the losses
+  for (int pass = 0; pass < 2; ++pass) {
+    const double upper = composed(upper_step(q, lattice_to(top, coarse)), q.steps).epsilon(delta);
     top = std::min(top, std::max(2 * upper, 0.5) + 3);
   }
+  const Lattice at = lattice_to(top, fine);
   const std::vector<Component> answer = worst_answer(q);
-  double lower = 0;
+  EpsilonInterval interval{0, composed(upper_step(q, at), q.steps).epsilon(delta)};
   for (const bool reverse : {false, true})
-    lower = std::max(
-        lower,
-        composed(lower_step(answer, lattice_to(top), reverse), q.steps).epsilon(delta));
-  return {lower, upper};
+    interval.lower =
+        std::max(interval.lower, composed(lower_step(answer, at, reverse), q.steps).epsilon(delta));
+  return interval;
 }
 
 }  // namespace dpsosp::lowy_2024_exhibit

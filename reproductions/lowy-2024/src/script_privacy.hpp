@@ -7,10 +7,10 @@ namespace dpsosp::lowy_2024_exhibit {
 /// The script's DP-SGD: T means of clipped gradients over the realised Poisson batch, drawn anew
 /// where it is empty, each with normal noise.
 struct ScriptQueries {
-  double records;     ///< n, a whole number
-  double rate;        ///< a record's, before empty batches are drawn anew
-  double deviation;   ///< of the noise, over the largest difference of two records' gradients
-  int steps;          ///< T
+  double records;    ///< n, a whole number
+  double rate;       ///< a record's, before empty batches are drawn anew
+  double deviation;  ///< of the noise, over the largest difference of two records' gradients
+  int steps;         ///< T
 };
 
 struct EpsilonInterval {

@@ -254,8 +254,8 @@ Finding c9_floor(const Evidence& e) {
           .value = worst};
 }
 
-/// Lemma 6.2 hides logarithms: its exponent is confirmed by slopes alone, its bound is met where the
-/// runs keep ψ.
+/// Lemma 6.2 hides logarithms: its exponent is confirmed by slopes alone, its bound is met where
+/// the runs keep ψ.
 Finding kl_excess(const Evidence& e, std::initializer_list<std::string_view> parts) {
   constexpr std::string_view sweep = "menart-2024-kl-spider", metric = "output.excess_risk";
   int cells = 0, broken = 0;
@@ -285,13 +285,13 @@ Finding kl_excess(const Evidence& e, std::initializer_list<std::string_view> par
                                    to_text(s.fit->interval),
                                    to_string(s.verdict.verdict)));
   }
-  const std::string measured =
-      fmt::format("{} cells, {} with more than 5 % of the seeds above ψ, largest excess {:.3g} ψ; "
-                  "slopes: {}",
-                  cells,
-                  broken,
-                  largest,
-                  fmt::join(slopes, "; "));
+  const std::string measured = fmt::format(
+      "{} cells, {} with more than 5 % of the seeds above ψ, largest excess {:.3g} ψ; "
+      "slopes: {}",
+      cells,
+      broken,
+      largest,
+      fmt::join(slopes, "; "));
   if (broken > 0)
     return {.verdict = Verdict::inconclusive,
             .measured = measured,
