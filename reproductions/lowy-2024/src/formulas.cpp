@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 #include <string>
 #include <vector>
 
@@ -13,7 +12,6 @@
 #include "dpsosp/baselines/kl_spider.hpp"
 #include "dpsosp/claims/judging.hpp"
 #include "dpsosp/lowy_2024/rates.hpp"
-#include "dpsosp/lowy_2024/warm_population.hpp"
 #include "dpsosp/privacy/accounting/conversion.hpp"
 #include "parts.hpp"
 
@@ -122,81 +120,6 @@ Finding c3_tail_printed() {
           .value = worst};
 }
 
-/// Largest expected population excess over the laws x = ±1 of mean θ, of f = −x (LD/π) sin(πw/D) on
-/// [−D/2, D/2] at ε = 1; L = D = 1. Exact: the records enter by their sum alone.
-struct WorstExcess {
-  double mechanism = 0, minimiser = 0;
-};
-WorstExcess worst_population_excess(double n) {
-  constexpr double pi = std::numbers::pi;
-  const int points = static_cast<int>(std::ceil(1 / (2 * std::sqrt(2 / (pi * n)))));
-  std::vector<double> sine;
-  for (int k = 0; k < points; ++k) sine.push_back(std::sin(pi * ((k + 0.5) / points - 0.5)));
-  // 1 − E sin under the law exp(κ sin), κ = λ x̄/π, λ = n/2
-  const auto lost = [&](double mean) {
-    const double kappa = 0.5 * n * mean / pi;
-    double sum = 0, weighted = 0;
-    for (const double s : sine) {
-      const double p = std::exp(kappa * s - std::abs(kappa));
-      sum += p;
-      weighted += p * (1 - s);
-    }
-    return weighted / sum;
-  };
-  constexpr double reach = 11;  // standard deviations of the sum, for means up to 3
-  const double first = std::max(0.0, std::floor(0.5 * n - 0.5 * reach * std::sqrt(n)));
-  const double last = std::min(n, std::ceil(0.5 * n + 0.5 * reach * std::sqrt(n)));
-  std::vector<double> by_sum;
-  for (double k = first; k <= last; ++k) by_sum.push_back(lost(2 * k / n - 1));
-  WorstExcess worst;
-  for (double c = 0.25; c <= 3; c += 0.25) {
-    const double theta = c / std::sqrt(n);
-    double mechanism = 0, minimiser = 0;
-    for (std::size_t i = 0; i < by_sum.size(); ++i) {
-      const double k = first + static_cast<double>(i);
-      const double p =
-          std::exp(std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1) +
-                   k * std::log1p(theta) + (n - k) * std::log1p(-theta) - n * std::numbers::ln2);
-      mechanism += p * by_sum[i];
-      minimiser += p * (2 * k < n ? 2.0 : 2 * k > n ? 0.0 : 1.0);
-    }
-    worst.mechanism = std::max(worst.mechanism, theta / pi * mechanism);
-    worst.minimiser = std::max(worst.minimiser, theta / pi * minimiser);
-  }
-  return worst;
-}
-
-Finding c12() {
-  std::vector<double> records, levels;
-  std::vector<std::string> cells;
-  bool leads = true, below = true;
-  for (const double n : decades(3, 6)) {
-    const WorstExcess w = worst_population_excess(n);
-    const double rad = std::sqrt(2 / (std::numbers::pi * n));
-    const double psi = lowy_2024::population_excess(
-        std::log(std::ceil(1 / (2 * rad))), 0.5 * n, rad, 1, 1, n, 0.05);
-    below = below && w.mechanism <= psi;
-    cells.push_back(
-        fmt::format("n = {:.0e}: {:.3g}, {:.3f} times exact minimisation's, {:.2g} of ψ",
-                    n,
-                    w.mechanism,
-                    w.mechanism / w.minimiser,
-                    w.mechanism / psi));
-    if (n < 1e4) continue;
-    leads = leads && w.mechanism <= 1.5 * w.minimiser;
-    records.push_back(n);
-    levels.push_back(w.mechanism);
-  }
-  const double slope = log_slope(records, levels);
-  return {
-      .verdict = holds_if(leads && below && std::abs(slope + 0.5) <= slope_tolerance),
-      .measured = fmt::format("exponent {:+.4f} in n from 1e4 on; largest excess over the laws, LD "
-                              "= 1: {}",
-                              slope,
-                              fmt::join(cells, "; ")),
-      .value = slope};
-}
-
 /// sqrt(2βψ) with the ψ of Lemma 6.2, logarithms dropped; L = β = γ = F₀ = 1.
 Finding c18() {
   const std::vector<double> n = decades(5, 9);
@@ -293,7 +216,6 @@ std::vector<Predicate> lowy_2024_formula_predicates() {
       by_formulas("lowy-2024/c9-privacy", c9_privacy),
       by_formulas("lowy-2024/section-6-example", section_6_example),
       by_formulas("lowy-2024/corollary-e.4", corollary_e4),
-      by_formulas("lowy-2024/c12", c12),
       by_formulas("lowy-2024/c15", c15),
       by_formulas("lowy-2024/c18", c18),
   };

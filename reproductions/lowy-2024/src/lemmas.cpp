@@ -84,6 +84,46 @@ Finding c3_bound(const Evidence& e) {
   return {.verdict = holds_if(holds), .measured = fmt::format("{}", fmt::join(cells, "; "))};
 }
 
+std::vector<JobCell> c12_cells(const Study& study) {
+  std::vector<JobCell> cells;
+  for (const double n : {1e3, 1e4, 1e5, 1e6})
+    cells.push_back(
+        probe_cell(study, "lowy-2024/worst-population-excess", {{"records", n}}, {{"records", n}}));
+  return cells;
+}
+
+Finding c12(const Evidence& e) {
+  if (!all_finished(e)) return nothing_ran();
+  std::vector<double> records, levels;
+  std::vector<std::string> cells;
+  bool leads = true, below = true;
+  for (const JudgedCell& cell : e.cells) {
+    const double n = cell.number_at("records"), level = cell.numbers("mechanism").front();
+    const double minimiser = cell.numbers("minimiser").front();
+    const double bound = cell.numbers("bound").front();
+    below = below && level <= bound;
+    cells.push_back(
+        fmt::format("n = {:.0e}: {:.3g}, {:.3f} times exact minimisation's, {:.2g} of ψ",
+                    n,
+                    level,
+                    level / minimiser,
+                    level / bound));
+    if (n < 1e4) continue;
+    leads = leads && level <= 1.5 * minimiser;
+    records.push_back(n);
+    levels.push_back(level);
+  }
+  const double slope = log_slope(records, levels);
+  const bool holds = leads && below && std::abs(slope + 0.5) <= slope_tolerance;
+  return {
+      .verdict = holds ? Verdict::holds : Verdict::inconclusive,
+      .measured = fmt::format("exponent {:+.4f} in n from 1e4 on; largest excess over the laws, "
+                              "LD = 1: {}",
+                              slope,
+                              fmt::join(cells, "; ")),
+      .value = slope};
+}
+
 std::vector<JobCell> c14_cells(const Study& study) {
   std::vector<JobCell> cells;
   for (const int d : {100, 400, 1600})
@@ -294,6 +334,7 @@ std::vector<Predicate> lowy_2024_lemma_predicates() {
   return {
       {"lowy-2024/c3", c3_cells, c3},
       {"lowy-2024/c3-bound", c3_bound_cells, c3_bound},
+      {"lowy-2024/c12", c12_cells, c12},
       {"lowy-2024/c14", c14_cells, c14},
       {"lowy-2024/c14-projection", c14_projection_cells, c14_projection},
       {"lowy-2024/c14-privacy", c14_privacy_cells, c14_privacy},
