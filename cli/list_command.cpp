@@ -178,7 +178,7 @@ int list_claims(const po::variables_map& map) {
     std::cout << rows.dump(2) << '\n';
     return 0;
   }
-  const char* word = findings ? "verdict" : "kind";
+  const char* word = findings ? "headline" : "kind";
   std::vector<std::string> words;
   for (const json& row : rows) words.push_back(row.at(word));
   fmt::print("{} claims: {}\n", rows.size(), counts_text(words));
@@ -187,11 +187,11 @@ int list_claims(const po::variables_map& map) {
     width = std::max(width, row.at("id").get_ref<const std::string&>().size());
   for (const json& row : rows) {
     const std::string measured = row.value("measured", "");
-    fmt::print("{:<{}}  {:<19}  {}{}\n",
+    fmt::print("{:<{}}  {:<24}  {}{}\n",
                row.at("id").get<std::string>(),
                width,
                row.at(word).get<std::string>(),
-               row.at("says").get<std::string>(),
+               row.at("reading").get<std::string>(),
                measured.empty() ? "" : " | " + measured);
   }
   return 0;

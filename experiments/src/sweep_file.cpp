@@ -271,6 +271,29 @@ const StatedExponent& exponent_of(const TomlNode& claim,
       here.empty() ? "none" : "several"));
 }
 
+/// Whether the claim is about the fit's metric: that of its entries for this part and arm, where it
+/// has such, else that of any entry on this axis. The schedule's own α is judged beside each.
+bool is_of_claim(const FitRequest& fit,
+                 const Part& part,
+                 const Sweep& sweep,
+                 std::span<const StatedExponent> stated) {
+  if (fit.metric == "schedule.alpha") return true;
+  bool here = false, here_same = false, any_same = false;
+  for (const StatedExponent& e : stated) {
+    if (e.claim != fit.claim || e.axis != fit.axis) continue;
+    const bool same = e.metric.empty() || e.metric == fit.metric;
+    any_same |= same;
+    if (e.part != part.name ||
+        (fit.arm.empty() ? std::ranges::none_of(part.arms,
+                                                [&](auto a) { return sweep.arms[a].name == e.arm; })
+                         : e.arm != fit.arm))
+      continue;
+    here = true;
+    here_same |= same;
+  }
+  return here ? here_same : any_same;
+}
+
 /// Every exponent that a claim names on the axis.
 std::vector<double> named_exponents(std::string_view axis, std::span<const StatedExponent> stated) {
   std::vector<double> named;
@@ -317,12 +340,15 @@ FitRequest fit_of(const TomlNode& node,
     if (f.claimed) node.fail("claim and claimed in one fit, expected one of them");
     f.claim = t.at("claim").text();
     const StatedExponent& e = exponent_of(t.at("claim"), f, part, sweep, stated);
-    f.claimed = e.exponent;
-    f.solved = e.solved;
+    if (is_of_claim(f, part, sweep, stated)) {
+      f.claimed = e.exponent;
+      f.solved = e.solved;
+    }
   }
   f.rivals = named_exponents(f.axis, stated);
   if (t.has("rivals")) {
-    if (!f.claimed) t.at("rivals").fail("rivals of no claimed exponent, expected claim or claimed");
+    if (!f.claimed && f.claim.empty())
+      t.at("rivals").fail("rivals of no claimed exponent, expected claim or claimed");
     for (const TomlNode& rival : t.at("rivals").array()) f.rivals.push_back(rival.number());
   }
   if (t.has("ends_at_alpha")) f.ends_at_alpha = t.at("ends_at_alpha").boolean();

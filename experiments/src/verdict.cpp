@@ -40,16 +40,26 @@ Verdict verdict_of(Place place, HardEnd end) {
   return Verdict::more_seeds;
 }
 
+/// How far the ends of an interval lie on the worse side of the claim: least, most.
+Interval excess_of(Interval slope, ClaimedExponent claimed, HardEnd end) {
+  if (end == HardEnd::large)
+    return {.low = slope.low - claimed.high, .high = slope.high - claimed.high};
+  return {.low = claimed.low - slope.high, .high = claimed.low - slope.low};
+}
+
 /// Of the ratio, from every interval of a slope that may be the true one.
-BoundVerdict bound_of(Verdict verdict,
-                      std::initializer_list<Interval> slopes,
-                      Interval zone,
+BoundVerdict bound_of(std::initializer_list<Interval> slopes,
+                      ClaimedExponent claimed,
                       HardEnd end) {
-  if (verdict == Verdict::worse_than_claimed) return BoundVerdict::rises;
-  const bool flat = std::ranges::all_of(slopes, [&](const Interval& s) {
-    return end == HardEnd::large ? s.high <= zone.high : s.low >= zone.low;
-  });
-  return flat ? BoundVerdict::flat : BoundVerdict::undecided;
+  double least = std::numeric_limits<double>::infinity(), most = -least;
+  for (const Interval& s : slopes) {
+    const Interval excess = excess_of(s, claimed, end);
+    least = std::min(least, excess.low);
+    most = std::max(most, excess.high);
+  }
+  if (most <= slope_tolerance) return BoundVerdict::flat;
+  if (least > exponent_of_logarithm) return BoundVerdict::exceeds;
+  return least > slope_tolerance ? BoundVerdict::rises : BoundVerdict::undecided;
 }
 
 /// The nearest rival outside the claim on one side; infinite if there is none.
@@ -93,7 +103,7 @@ std::string undecided(Interval interval,
 }
 
 /// Of one fit, by a zone. No reason is given where an end of the zone lies in the interval.
-SlopeVerdict judge_by(Interval zone, const SlopeFit& fit, HardEnd end) {
+SlopeVerdict judge_by(Interval zone, ClaimedExponent claimed, const SlopeFit& fit, HardEnd end) {
   const Place line = place_of(fit.interval, zone);
   const Place first = place_of(fit.first, zone), last = place_of(fit.last, zone);
   const std::string drift =
@@ -108,24 +118,29 @@ SlopeVerdict judge_by(Interval zone, const SlopeFit& fit, HardEnd end) {
   // The exponent of a line through a curve depends on where the range ends; both ends on one side
   // leave no doubt about the side.
   const bool one_side = first == last && first != Place::across;
+  const auto short_of_worse_end = [&](std::initializer_list<Interval> slopes) {
+    return std::ranges::all_of(slopes, [&](const Interval& s) {
+      return end == HardEnd::large ? s.high <= zone.high : s.low >= zone.low;
+    });
+  };
   SlopeVerdict v;
   if (fit.bent) {
     v.verdict = Verdict::no_power_law;
     v.reason = fmt::format("a cell lies a factor of {:.3g} off the line", fit.off_line);
-    v.bound = bound_of(v.verdict, {fit.interval, fit.first, fit.last}, zone, end);
+    v.bound = bound_of({fit.interval, fit.first, fit.last}, claimed, end);
   } else if (fit.drifting && !near_line) {
     v.verdict = one_side ? verdict_of(first, end) : Verdict::no_power_law;
     v.reason = fmt::format("the slope goes from {} at the first cell to {} at the last",
                            to_text(fit.first),
                            to_text(fit.last));
-    v.bound = bound_of(v.verdict, {fit.interval, fit.first, fit.last}, zone, end);
+    v.bound = bound_of({fit.interval, fit.first, fit.last}, claimed, end);
   } else if (may_drift && (line == Place::below || line == Place::above)) {
     v.verdict = one_side ? verdict_of(first, end) : Verdict::more_seeds;
     v.reason = drift;
-    v.bound = bound_of(v.verdict, {fit.interval, fit.first, fit.last}, zone, end);
+    v.bound = bound_of({fit.interval, fit.first, fit.last}, claimed, end);
   } else {
     v.verdict = verdict_of(line, end);
-    v.bound = bound_of(v.verdict, {fit.interval}, zone, end);
+    v.bound = bound_of({fit.interval}, claimed, end);
     if (fit.drifting)
       v.reason = fmt::format("a drift of {:+.3g} leaves the line by a factor of at most {:.3g}",
                              fit.drift,
@@ -134,16 +149,14 @@ SlopeVerdict judge_by(Interval zone, const SlopeFit& fit, HardEnd end) {
       v.reason = drift;
     const Interval from = may_drift ? fit.first : fit.interval;
     const Interval to = may_drift ? fit.last : fit.interval;
-    if (line == Place::across &&
-        bound_of(v.verdict, {fit.interval, fit.mean_interval, from, to}, zone, end) ==
-            BoundVerdict::flat)
+    if (line == Place::across && short_of_worse_end({fit.interval, fit.mean_interval, from, to}))
       v.verdict = Verdict::as_claimed_or_better;
     const Place means = place_of(fit.mean_interval, zone);
     if (line == Place::inside && (means == Place::below || means == Place::above)) {
       v.verdict = Verdict::more_seeds;
       v.reason = fmt::format(
           "runs as claimed, their means {:+.3f} {}", fit.mean_slope, to_text(fit.mean_interval));
-      v.bound = bound_of(v.verdict, {fit.interval, fit.mean_interval}, zone, end);
+      v.bound = bound_of({fit.interval, fit.mean_interval}, claimed, end);
     }
   }
   return v;
@@ -169,6 +182,16 @@ Interval zone_of(ClaimedExponent claimed, std::span<const double> rivals) {
           .high = claimed.high + std::min(slope_tolerance, above)};
 }
 
+Headline headline_of(const SlopeVerdict& v) {
+  if (v.verdict == Verdict::as_claimed || v.verdict == Verdict::as_claimed_with_terms)
+    return Headline::confirmed;
+  if (v.bound == BoundVerdict::below_promise || v.bound == BoundVerdict::flat)
+    return Headline::bound_met;
+  return v.verdict == Verdict::worse_than_claimed && v.bound == BoundVerdict::exceeds
+             ? Headline::refuted
+             : Headline::open;
+}
+
 SlopeVerdict judge(const SlopeFit& fit,
                    ClaimedExponent claimed,
                    std::span<const double> rivals,
@@ -176,15 +199,15 @@ SlopeVerdict judge(const SlopeFit& fit,
                    const SlopeFit* over_plan) {
   using enum Verdict;
   const Interval zone = zone_of(claimed, rivals);
-  SlopeVerdict v = judge_by(zone, fit, end);
+  SlopeVerdict v = judge_by(zone, claimed, fit, end);
   if ((v.verdict == more_seeds || v.verdict == as_claimed_or_better) &&
       place_of(fit.interval, zone) == Place::across)
     v.reason =
         undecided(fit.interval, zone, claimed, rivals) + (v.reason.empty() ? "" : "; " + v.reason);
   if (over_plan == nullptr || confirms(v.verdict)) return v;
 
-  const SlopeVerdict ratio =
-      judge_by({.low = zone.low - claimed.low, .high = zone.high - claimed.high}, *over_plan, end);
+  const SlopeVerdict ratio = judge_by(
+      {.low = zone.low - claimed.low, .high = zone.high - claimed.high}, 0.0, *over_plan, end);
   if (ratio.bound == BoundVerdict::flat) v.bound = BoundVerdict::flat;
   const bool better = ratio.verdict == better_than_claimed;
   if (ratio.verdict == as_claimed || (better && v.verdict == worse_than_claimed)) {

@@ -36,34 +36,30 @@ Paragraphs ranges(const Claim& claim, const Study& study) {
 }
 
 std::string what_would_change(const Claim& claim, const Finding& f) {
-  switch (f.verdict) {
-    case Verdict::as_claimed:
-    case Verdict::as_claimed_with_terms:
-    case Verdict::as_claimed_or_better:
-    case Verdict::better_than_claimed:
-      return "An interval beyond the worse end of the zone, in a longer range or with more seeds.";
-    case Verdict::worse_than_claimed:
-      return "An interval that reaches the zone in a longer range, or a level that stays below the "
-             "solved accuracy.";
-    case Verdict::more_seeds:
+  if (f.headline == Headline::open) {
+    if (!claim.settles.empty()) return claim.settles;
+    if (!claim.needs.empty()) return fmt::format("A test would take {}.", claim.needs);
+    if (f.verdict == Verdict::more_seeds)
       return "More seeds: --scale full runs two to five times as many, and a longer range.";
-    case Verdict::no_power_law:
+    if (f.verdict == Verdict::no_power_law)
       return "A longer range, in which the curve is a line within a factor of 1.1.";
-    case Verdict::holds:
-      return f.runs.empty() ? "An error in the derivation." : "A run that breaks the condition.";
+    return f.reason.empty() ? claim.why : f.reason;
+  }
+  if (claim.kind == Claim::Kind::slope)
+    return f.headline == Headline::refuted
+               ? "An interval that reaches the claimed exponent in a longer range, or levels that "
+                 "stay below the solved accuracy."
+               : "An interval beyond the worse end of the zone, in a longer range or with more "
+                 "seeds.";
+  switch (f.verdict) {
     case Verdict::fails:
       return f.runs.empty() ? "An error in the derivation, or another reading of the place."
                             : "Runs that meet the condition, or another reading of the place.";
     case Verdict::vacuous:
       return "Smaller constants or fewer logarithms in the printed bound.";
-    case Verdict::inconclusive:
-      return f.reason;
-    case Verdict::not_reachable:
-      return fmt::format("A test would take {}.", claim.needs);
-    case Verdict::not_measured:
-      break;
+    default:
+      return f.runs.empty() ? "An error in the derivation." : "A run that breaks the condition.";
   }
-  return claim.why;
 }
 
 }  // namespace
@@ -78,8 +74,20 @@ std::vector<plots::Page> claim_pages(const ClaimSet& set,
     plots::Page p{.id = page_of(c),
                   .title = c.id,
                   .subtitle = c.place,
-                  .verdict = verdict_label({f.verdict, ""})};
-    Paragraphs tested, result, argument;
+                  .verdict = headline_label(f.headline)};
+    Paragraphs words, reading, tested, result, argument;
+    if (c.of == ClaimOf::paper) {
+      words.push_back(fmt::format("“{}”", c.printed));
+      add(words, "Under", c.hypotheses);
+    } else {
+      words.push_back(c.of == ClaimOf::suite
+                          ? "No words of the paper: a statement of this suite."
+                      : c.of == ClaimOf::cited
+                          ? "No words of the paper: a statement of work that it cites."
+                          : "No words of the paper: a statement about published code.");
+    }
+    add(reading, "", c.reading);
+    add(reading, "What the paper leaves open", c.ambiguity);
     add(tested, "Measured", c.measure);
     add(tested, "Expected", c.expected);
     add(tested, "It holds if", c.holds_if);
@@ -89,15 +97,16 @@ std::vector<plots::Page> claim_pages(const ClaimSet& set,
     for (const std::string& part : f.parts) result.push_back(part);
     if (f.parts.empty()) add(result, "Why", f.reason);
     add(result, "An independent program found", c.reference);
-    add(result, "Kind of evidence", std::string(to_string(c.evidence)));
-    add(result, "Rests on", f.rests_on);
+    if (f.headline == Headline::slip) add(result, "What stands", c.stands);
+    add(result, "Evidence", evidence_line(c, f));
     if (c.argument) {
       add(argument, "The authors might say", c.argument->objection);
       add(argument, "Answer", c.argument->answer);
       add(argument, "Changed for it", c.argument->changed);
       add(argument, "Still open", c.argument->open);
     }
-    p.sections = {{"What the paper says", {c.says}},
+    p.sections = {{"In the paper's words", std::move(words)},
+                  {"Our reading", std::move(reading)},
                   {"As tested", std::move(tested)},
                   {"Result", std::move(result)},
                   {"What would change the verdict", {what_would_change(c, f)}},

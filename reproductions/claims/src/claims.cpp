@@ -2,7 +2,6 @@
 #include "dpsosp/claims/claims.hpp"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <set>
 
@@ -39,12 +38,19 @@ Claim claim_of(const TomlNode& node) {
   const TomlTable t = node.table();
   t.allow({"id",
            "place",
-           "says",
+           "of",
+           "printed",
+           "hypotheses",
+           "reading",
+           "ambiguity",
            "measure",
            "expected",
            "kind",
            "slopes",
            "holds_if",
+           "if_fails",
+           "stands",
+           "settles",
            "why",
            "needs",
            "instead",
@@ -55,11 +61,17 @@ Claim claim_of(const TomlNode& node) {
   Claim c;
   c.id = t.at("id").text();
   c.place = t.at("place").text();
-  c.says = t.at("says").text();
+  if (t.has("of")) c.of = t.at("of").checked([&] { return from_word<ClaimOf>(t.at("of").text()); });
+  c.printed = text("printed");
+  c.hypotheses = text("hypotheses");
+  c.reading = t.at("reading").text();
+  c.ambiguity = text("ambiguity");
   c.measure = text("measure");
   c.expected = text("expected");
   c.kind = t.at("kind").checked([&] { return from_word<Claim::Kind>(t.at("kind").text()); });
   c.holds_if = text("holds_if");
+  c.stands = text("stands");
+  c.settles = text("settles");
   c.why = text("why");
   c.needs = text("needs");
   c.instead = text("instead");
@@ -71,6 +83,14 @@ Claim claim_of(const TomlNode& node) {
     if (!t.has(name))
       node.fail(fmt::format("{} is missing in a claim of kind {}", name, to_string(c.kind)));
   };
+  if (t.has("if_fails")) {
+    c.if_fails =
+        t.at("if_fails").checked([&] { return from_word<Headline>(t.at("if_fails").text()); });
+    if (c.if_fails != Headline::refuted && c.if_fails != Headline::slip)
+      t.at("if_fails").refuse("\"refuted\" or \"slip\"");
+    if (c.if_fails == Headline::slip && c.stands.empty())
+      node.fail("stands is missing: what stands where the claim is a slip");
+  }
   switch (c.kind) {
     case Claim::Kind::slope:
       required("slopes");
@@ -205,6 +225,7 @@ Finding slope_finding(const Claim& claim, Slopes& slopes, const Study& study) {
   using enum Verdict;
   Finding f;
   std::vector<Verdict> verdicts;
+  std::vector<Headline> headlines;
   std::vector<std::string> measured, reasons;
   bool all_run = true;
   const bool several_arms = std::ranges::any_of(
@@ -224,6 +245,7 @@ Finding slope_finding(const Claim& claim, Slopes& slopes, const Study& study) {
     }
     const SlopeVerdict v = judge(*s, wanted.exponent, wanted.solved);
     verdicts.push_back(v.verdict);
+    headlines.push_back(headline_of(v));
     if (!v.reason.empty()) reasons.push_back(fmt::format("{}: {}", name, v.reason));
     const bool settled = confirms(v.verdict) || v.verdict == worse_than_claimed;
     measured.push_back(s->fit ? fmt::format("{} {} for {}: {}{}",
@@ -250,6 +272,11 @@ Finding slope_finding(const Claim& claim, Slopes& slopes, const Study& study) {
               : any(as_claimed_or_better)  ? as_claimed_or_better
               : any(better_than_claimed)   ? better_than_claimed
                                            : as_claimed;
+  const auto any_is = [&](Headline h) { return std::ranges::find(headlines, h) != headlines.end(); };
+  f.headline = any_is(Headline::refuted)                             ? Headline::refuted
+               : headlines.empty() || !all_run || any_is(Headline::open) ? Headline::open
+               : any_is(Headline::bound_met)                         ? Headline::bound_met
+                                                                     : Headline::confirmed;
   f.measured = fmt::format("{}", fmt::join(measured, "; "));
   f.reason = fmt::format("{}", fmt::join(reasons, "; "));
   return f;
@@ -261,6 +288,40 @@ const Predicate* predicate_of(const ClaimSet& set, const std::string& claim) {
 }
 
 }  // namespace
+
+Headline headline_of(const Claim& claim, Verdict verdict) {
+  using enum Verdict;
+  switch (verdict) {
+    case holds:
+    case as_claimed:
+    case as_claimed_with_terms:
+      return Headline::confirmed;
+    case bound_met:
+    case vacuous:
+    case as_claimed_or_better:
+    case better_than_claimed:
+      return Headline::bound_met;
+    case fails:
+      return claim.if_fails;
+    case worse_than_claimed:
+    case more_seeds:
+    case no_power_law:
+    case inconclusive:
+    case not_reachable:
+    case not_measured:
+      break;
+  }
+  return Headline::open;
+}
+
+plots::Label headline_label(Headline headline) {
+  using enum Headline;
+  const plots::Tone tone = headline == confirmed   ? plots::Tone::good
+                           : headline == bound_met ? plots::Tone::neutral
+                           : headline == refuted   ? plots::Tone::bad
+                                                   : plots::Tone::caution;
+  return {std::string(to_string(headline)), tone};
+}
 
 std::vector<Claim> parse_claims(std::string_view toml, const std::string& source) {
   const TomlDocument document(toml, source);
@@ -290,6 +351,8 @@ void add_arguments(std::string_view toml, const std::string& source, std::vector
                        .upheld = t.at("upheld").boolean(),
                        .changed = text("changed"),
                        .open = text("open")};
+    if (claim->argument->upheld && claim->argument->changed.empty())
+      node.fail("changed is missing: what the upheld objection has changed in " + id);
   }
 }
 
@@ -317,6 +380,7 @@ std::vector<Finding> find_claims(const ClaimSet& set, const Runs& runs, const St
       rests_on.name(f, jobs_of_slopes(c, study));
     } else if (const Predicate* p = predicate_of(set, c.id)) {
       f = judge(*p, runs, study);
+      f.headline = headline_of(c, f.verdict);
       rests_on.name(f, jobs_of(*p, study));
     } else if (c.kind == Claim::Kind::unreachable) {
       f = {.verdict = Verdict::not_reachable, .measured = "needs " + c.needs, .reason = c.why};
@@ -329,56 +393,54 @@ std::vector<Finding> find_claims(const ClaimSet& set, const Runs& runs, const St
 }
 
 plots::Table claims_summary_table(const ClaimSet& set, const std::vector<Finding>& findings) {
-  using enum Verdict;
-  constexpr std::array verdicts{as_claimed,
-                                as_claimed_with_terms,
-                                as_claimed_or_better,
-                                better_than_claimed,
-                                worse_than_claimed,
-                                holds,
-                                fails,
-                                vacuous,
-                                more_seeds,
-                                no_power_law,
-                                inconclusive,
-                                not_reachable,
-                                not_measured};
   plots::Table t;
   t.id = "claims-by-verdict";
-  t.title = "Claims by verdict";
-  t.row_header = "paper";
+  t.title = "Claims by headline word";
+  t.row_header = "source";
   t.column_groups.push_back({"", {}});
-  for (const Verdict v : verdicts) t.column_groups.back().columns.emplace_back(to_string(v));
+  for (const auto& [unused, word] : Words<Headline>::list)
+    t.column_groups.back().columns.emplace_back(word);
   t.column_groups.back().columns.emplace_back("all");
   const auto count = [&](std::string label, const auto& counts_in) {
     plots::Row r{.label = std::move(label)};
     int sum = 0;
-    for (const Verdict v : verdicts) {
-      int of_verdict = 0;
+    for (const auto& [headline, unused] : Words<Headline>::list) {
+      int of_headline = 0;
       for (std::size_t k = 0; k < findings.size(); ++k)
-        of_verdict += findings[k].verdict == v && counts_in(set.claims[k]);
-      sum += of_verdict;
-      r.cells.push_back(of_verdict == 0 ? plots::text_cell("") : plots::count_cell(of_verdict));
+        of_headline += findings[k].headline == headline && counts_in(set.claims[k]);
+      sum += of_headline;
+      r.cells.push_back(of_headline == 0 ? plots::text_cell("") : plots::count_cell(of_headline));
     }
     r.cells.push_back(plots::count_cell(sum));
     return r;
   };
+  const auto is_printed = [](const Claim& c) { return c.of == ClaimOf::paper; };
   std::set<std::string> papers;
   for (const Claim& c : set.claims) papers.insert(paper_of(c.id));
-  plots::RowGroup by_paper{.label = "by paper"}, by_kind{.label = "by kind of evidence"};
+  plots::RowGroup by_paper{.label = "what the papers print"},
+      by_kind{.label = "of these, by kind of evidence"}, others{.label = "other statements"};
   for (const std::string& paper : papers)
-    by_paper.rows.push_back(count(paper, [&](const Claim& c) { return paper_of(c.id) == paper; }));
+    by_paper.rows.push_back(
+        count(paper, [&](const Claim& c) { return is_printed(c) && paper_of(c.id) == paper; }));
+  by_paper.rows.push_back(count("all papers", is_printed));
   for (const auto& [kind, word] : Words<EvidenceKind>::list)
-    by_kind.rows.push_back(
-        count(std::string(word), [&, of = kind](const Claim& c) { return c.evidence == of; }));
-  plots::RowGroup all;
-  all.rows.push_back(count("all", [](const Claim&) { return true; }));
-  t.row_groups = {std::move(by_paper), std::move(by_kind), std::move(all)};
+    by_kind.rows.push_back(count(std::string(word), [&, of = kind](const Claim& c) {
+      return is_printed(c) && c.evidence == of;
+    }));
+  for (const auto& [source, label] :
+       {std::pair{ClaimOf::suite, "of this suite"},
+        std::pair{ClaimOf::cited, "of work that the papers cite"},
+        std::pair{ClaimOf::script, "of published code"}})
+    others.rows.push_back(count(label, [of = source](const Claim& c) { return c.of == of; }));
+  t.row_groups = {std::move(by_paper), std::move(by_kind), std::move(others)};
   t.notes = {
+      "Confirmed: as the claim says. Bound met, exponent open: every level respects the upper "
+      "bound, and the measured exponent, beside the claimed one, is not the claimed one or not "
+      "told from others. Refuted: by measurement, or by a contradiction under the source's own "
+      "hypotheses. Slip: an error of text or constants that leaves the result standing. "
       "Measurement: of runs or probes. Derivation: by formulas, with their numbers. Privacy: by "
-      "the "
-      "accountant, under a stated adjacency. Reproduction: of published numbers. Construction: the "
-      "curator makes it true, so that it is no evidence of its own; it rests on the audit."};
+      "the accountant, under a stated adjacency. Reproduction: of published numbers. Construction: "
+      "the curator makes it true, so that it is no evidence of its own; it rests on the audit."};
   return t;
 }
 
@@ -388,13 +450,19 @@ std::string page_of(const Claim& claim) {
   return id;
 }
 
+std::string evidence_line(const Claim& claim, const Finding& f) {
+  std::string line = fmt::format("{}: {}", to_string(claim.evidence), to_string(f.verdict));
+  if (!f.rests_on.empty()) line += fmt::format("; {}", f.rests_on);
+  return line;
+}
+
 plots::Table claims_table(const ClaimSet& set, const std::vector<Finding>& findings) {
   plots::Table t;
   t.id = "claims";
   t.title = "Every claim";
   t.row_header = "claim";
   t.column_groups.push_back(
-      {"", {"place", "the paper says", "expected", "measured", "rests on", "verdict"}});
+      {"", {"place", "in its words", "our reading", "measured", "evidence", "verdict"}});
   for (std::size_t k = 0; k < findings.size(); ++k) {
     const Claim& c = set.claims[k];
     const Finding& f = findings[k];
@@ -404,12 +472,14 @@ plots::Table claims_table(const ClaimSet& set, const std::vector<Finding>& findi
     plots::Row row{.label = c.id.substr(paper.size() + 1)};
     row.link = page_of(c) + ".html";
     row.cells = {plots::text_cell(c.place),
-                 plots::text_cell(c.says),
-                 plots::text_cell(c.expected),
+                 plots::text_cell(c.of == ClaimOf::paper
+                                      ? c.printed
+                                      : fmt::format("({})", to_string(c.of))),
+                 plots::text_cell(c.reading),
                  plots::text_cell(f.measured),
-                 plots::text_cell(f.rests_on),
+                 plots::text_cell(evidence_line(c, f)),
                  plots::text_cell(f.reason)};
-    row.cells.back().labels.push_back(verdict_label({f.verdict, ""}));
+    row.cells.back().labels.push_back(headline_label(f.headline));
     t.row_groups.back().rows.push_back(std::move(row));
   }
   return t;
@@ -421,16 +491,25 @@ json claims_json(const ClaimSet& set, const std::vector<Finding>* findings) {
     const Claim& c = set.claims[k];
     json j{{"id", c.id},
            {"place", c.place},
-           {"says", c.says},
+           {"of", to_string(c.of)},
+           {"reading", c.reading},
            {"kind", to_string(c.kind)},
            {"evidence", to_string(c.evidence)},
            {"measure", c.measure},
            {"expected", c.expected}};
-    if (!c.holds_if.empty()) j["holds_if"] = c.holds_if;
-    if (!c.why.empty()) j["why"] = c.why;
-    if (!c.needs.empty()) j["needs"] = c.needs;
-    if (!c.instead.empty()) j["instead"] = c.instead;
-    if (!c.reference.empty()) j["reference"] = c.reference;
+    const auto add = [&](const char* name, const std::string& text) {
+      if (!text.empty()) j[name] = text;
+    };
+    add("printed", c.printed);
+    add("hypotheses", c.hypotheses);
+    add("ambiguity", c.ambiguity);
+    add("stands", c.stands);
+    add("settles", c.settles);
+    add("holds_if", c.holds_if);
+    add("why", c.why);
+    add("needs", c.needs);
+    add("instead", c.instead);
+    add("reference", c.reference);
     if (c.argument)
       j["argument"] = {{"objection", c.argument->objection},
                        {"answer", c.argument->answer},
@@ -443,6 +522,7 @@ json claims_json(const ClaimSet& set, const std::vector<Finding>* findings) {
                              {"arm", s.arm}});
     if (findings != nullptr) {
       const Finding& f = (*findings)[k];
+      j["headline"] = to_string(f.headline);
       j["verdict"] = to_string(f.verdict);
       j["measured"] = f.measured;
       j["reason"] = f.reason;

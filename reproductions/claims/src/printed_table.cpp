@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "dpsosp/claims/claims.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/experiments/metric.hpp"
 #include "dpsosp/experiments/sweep_report.hpp"
@@ -22,13 +23,13 @@ plots::Cell slope_cell(const std::vector<Slope>& slopes,
                        std::string_view arm,
                        std::string_view axis) {
   const auto found = std::ranges::find_if(slopes, [&](const Slope& s) {
-    return s.arm == arm && s.request.axis == axis && s.request.metric != "schedule.alpha";
+    return s.arm == arm && s.request.axis == axis && is_rate(s.request);
   });
   if (found == slopes.end()) return plots::text_cell("–");
   const Slope& s = *found;
   plots::Cell c = plots::text_cell(s.fit ? to_text(*s.fit) : s.verdict.reason);
   if (s.request.claimed) {
-    c.labels.push_back(verdict_label(s.verdict));
+    c.labels.push_back(headline_label(headline_of(s.verdict)));
     c.labels.back().text += fmt::format(" ({})", to_text(*s.request.claimed));
   }
   return c;
@@ -169,7 +170,8 @@ plots::Table printed_table(const Runs& runs, const Study& study, const PrintedTa
       const auto& [sweep, slopes] = sweeps.find(m.sweep)->second;
       plots::Row measured = row;
       const auto arm = std::ranges::find(sweep.arms, m.arm, &Arm::name);
-      const auto fitted = std::ranges::find(slopes, m.arm, &Slope::arm);
+      const auto fitted = std::ranges::find_if(
+          slopes, [&](const Slope& s) { return s.arm == m.arm && is_rate(s.request); });
       measured.cells.push_back(
           plots::text_cell(arm == sweep.arms.end() ? m.arm : arm->spec.algorithm));
       measured.cells.push_back(
@@ -263,14 +265,15 @@ plots::Exhibit printed_table_exhibit(const Runs& runs,
                                      const PrintedTable& table) {
   plots::Exhibit e;
   e.tables.push_back(printed_table(runs, study, table));
-  int judged = 0, met = 0;
+  int judged = 0, met = 0, below = 0;
   for (const std::string& name : sweeps_of_table(table)) {
     const Sweep sweep = study.sweep(name);
     const std::vector<Slope> slopes = slopes_of(runs, sweep);
     for (const Slope& s : slopes) {
       if (!is_rate(s.request)) continue;
       ++judged;
-      met += confirms(s.verdict.verdict);
+      met += headline_of(s.verdict) == Headline::confirmed;
+      below += headline_of(s.verdict) == Headline::bound_met;
     }
     e.tables.push_back(slopes_table(slopes, "slopes-" + name, sweep.title));
     for (const Part& part : sweep.parts)
@@ -281,8 +284,11 @@ plots::Exhibit printed_table_exhibit(const Runs& runs,
     for (plots::Figure& figure : slopes_figures(runs, sweep, "figure-" + name))
       e.figures.push_back(std::move(figure));
   }
-  e.verdict = {fmt::format("{} of {} measured exponents as claimed or better", met, judged),
-               met == judged ? plots::Tone::good : plots::Tone::caution};
+  e.verdict = {fmt::format("of {} measured exponents {} confirmed, {} with the bound met",
+                           judged,
+                           met,
+                           below),
+               met + below == judged ? plots::Tone::good : plots::Tone::caution};
   return e;
 }
 

@@ -38,7 +38,7 @@ Collection collect(const std::vector<Reproduction>& reproductions) {
   for (const Claim& c : all.claims.claims)
     for (const ClaimedSlope& s : c.slopes)
       all.catalogue.exponents.push_back(
-          {c.id, s.axis, s.exponent, s.part, s.arm, s.rivals, s.solved});
+          {c.id, s.axis, s.exponent, s.part, s.arm, s.metric, s.rivals, s.solved});
   // In the order of their file names, whichever paper they belong to.
   std::ranges::sort(all.catalogue.sweeps, {}, [](const BuiltInSweep& s) {
     return std::string(s.name) + ".toml";

@@ -2,9 +2,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <string>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "dpsosp/claims/exhibit_text.hpp"
 #include "dpsosp/claims/judging.hpp"
@@ -415,29 +417,30 @@ plots::Exhibit claims_exhibit(const Runs& runs, const Study& study) {
   plots::Table t;
   t.id = "claims";
   t.row_header = "claim";
-  t.column_groups.push_back({"", {"place", "the paper says", "holds if", "measured", "verdict"}});
+  t.column_groups.push_back({"", {"place", "our reading", "holds if", "measured", "verdict"}});
   plots::RowGroup group;
-  int held = 0, failed = 0, open = 0;
+  std::map<Headline, int> counts;
   for (const Predicate& p : own_predicates()) {
     const auto claim = std::ranges::find(own_claims(), p.claim, &Claim::id);
     const Finding found = judge(p, runs, study);
-    held += found.verdict == Verdict::holds;
-    failed += found.verdict == Verdict::fails;
-    open += found.verdict == Verdict::inconclusive;
+    const Headline headline = headline_of(*claim, found.verdict);
+    ++counts[headline];
     plots::Row row{.label = p.claim.substr(claim_prefix.size())};
     row.cells = {plots::text_cell(claim->place),
-                 plots::text_cell(claim->says),
+                 plots::text_cell(claim->reading),
                  plots::text_cell(claim->holds_if),
                  plots::text_cell(found.measured),
                  plots::text_cell(found.reason)};
-    row.cells.back().labels.push_back(verdict_label({found.verdict, ""}));
+    row.cells.back().labels.push_back(headline_label(headline));
     group.rows.push_back(std::move(row));
   }
   t.row_groups.push_back(std::move(group));
   e.tables.push_back(std::move(t));
   e.figures.push_back(claims_figure(runs, study));
-  e.verdict = {fmt::format("{} hold, {} fail, {} inconclusive", held, failed, open),
-               plots::Tone::neutral};
+  std::vector<std::string> words;
+  for (const auto& [headline, count] : counts)
+    words.push_back(fmt::format("{} {}", count, to_string(headline)));
+  e.verdict = {fmt::format("{}", fmt::join(words, ", ")), plots::Tone::neutral};
   return e;
 }
 

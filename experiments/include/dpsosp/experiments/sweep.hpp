@@ -44,6 +44,8 @@ struct StatedExponent {
   ClaimedExponent exponent{0};
   std::string part;  ///< where a sweep measures it
   std::string arm;
+  /// The claim's own: a fit of another metric is shown and not judged. Empty: any.
+  std::string metric{};
   std::vector<double> rivals{};  ///< other exponents that the paper names on this axis
   /// The schedule's solved α is the claimed bound with its logarithms and lower-order terms.
   bool solved = false;

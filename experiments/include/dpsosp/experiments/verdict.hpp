@@ -24,6 +24,7 @@ enum class Verdict {
   not_reachable,       ///< no run of affordable size shows it
   holds,               ///< of claims without a slope
   fails,
+  bound_met,     ///< of an upper bound: every level respects it; its exponent is not measured
   vacuous,       ///< true of every point at any size that runs can have
   not_measured,  ///< nothing here measures it yet
 };
@@ -31,7 +32,7 @@ enum class Verdict {
 template <>
 struct Words<Verdict> {
   static constexpr std::string_view kind = "verdict";
-  static constexpr WordList<Verdict, 13> list{
+  static constexpr WordList<Verdict, 14> list{
       {{Verdict::as_claimed, "as claimed"},
        {Verdict::as_claimed_with_terms, "as claimed with all terms"},
        {Verdict::as_claimed_or_better, "as claimed or better"},
@@ -43,6 +44,7 @@ struct Words<Verdict> {
        {Verdict::not_reachable, "not reachable here"},
        {Verdict::holds, "holds"},
        {Verdict::fails, "fails"},
+       {Verdict::bound_met, "bound met"},
        {Verdict::vacuous, "vacuous here"},
        {Verdict::not_measured, "not measured"}}};
 };
@@ -76,9 +78,10 @@ Interval zone_of(ClaimedExponent claimed, std::span<const double> rivals);
 /// The claim as an upper bound.
 enum class BoundVerdict {
   below_promise,  ///< every level is below what its schedule promised
-  flat,           ///< the ratio of the level to the claimed power does not rise along the axis
-  rises,
-  undecided
+  flat,           ///< the ratio of the level to the claimed power rises by less than slope_tolerance
+  undecided,
+  rises,    ///< by more than slope_tolerance
+  exceeds,  ///< by more than a logarithm would make it
 };
 
 /// The end of an axis at which a bound is tested: its ratio may not rise towards there.
@@ -90,19 +93,48 @@ enum class HardEnd {
 template <>
 struct Words<BoundVerdict> {
   static constexpr std::string_view kind = "verdict on a bound";
-  static constexpr WordList<BoundVerdict, 4> list{
+  static constexpr WordList<BoundVerdict, 5> list{
       {{BoundVerdict::below_promise, "below the promise"},
        {BoundVerdict::flat, "ratio to the claim does not rise"},
+       {BoundVerdict::undecided, "ratio to the claim undecided"},
        {BoundVerdict::rises, "ratio to the claim rises"},
-       {BoundVerdict::undecided, "ratio to the claim undecided"}}};
+       {BoundVerdict::exceeds, "ratio to the claim rises by more than a logarithm"}}};
 };
 inline std::string_view to_string(BoundVerdict verdict) { return word_of(verdict); }
+
+/// What a slope that a hidden factor ln n leaves at n = 10^4 and beyond is at most: 1/ln 10^4.
+inline constexpr double exponent_of_logarithm = 0.11;
+
+/// What is said of a claim in one or three words.
+enum class Headline {
+  confirmed,
+  bound_met,  ///< every level respects the upper bound; the exponent is open
+  refuted,    ///< by measurement, or by a contradiction under the source's own hypotheses
+  slip,       ///< an error of text or constants that leaves the result standing
+  open,
+};
+
+template <>
+struct Words<Headline> {
+  static constexpr std::string_view kind = "headline";
+  static constexpr WordList<Headline, 5> list{{{Headline::confirmed, "confirmed"},
+                                               {Headline::bound_met, "bound met, exponent open"},
+                                               {Headline::refuted, "refuted"},
+                                               {Headline::slip, "slip"},
+                                               {Headline::open, "open"}}};
+};
+inline std::string_view to_string(Headline headline) { return word_of(headline); }
 
 struct SlopeVerdict {
   Verdict verdict = Verdict::inconclusive;  ///< of the exponent
   std::string reason{};  ///< between which exponents it is undecided, or why; may be empty
   BoundVerdict bound = BoundVerdict::undecided;
 };
+
+/// Of a slope: confirmed as claimed; a bound that is met leaves the exponent open; refuted only
+/// where the exponent is worse than claimed by more than a logarithm, which rates hide, and the
+/// bound is not met.
+Headline headline_of(const SlopeVerdict& verdict);
 
 /// A claim is an upper bound. Towards large x a smaller exponent than claimed is better, towards
 /// small x a larger one.

@@ -37,7 +37,7 @@ struct Argument {
   std::string objection;
   std::string answer;
   bool upheld = false;  ///< whether the objection is right
-  std::string changed;  ///< what it has changed
+  std::string changed;  ///< what it has changed in the claim; of an upheld one
   std::string open;     ///< what it asks for and is not done yet
 };
 
@@ -50,6 +50,14 @@ enum class EvidenceKind {
   construction,  ///< the curator makes it true; the audit is what it rests on
 };
 
+/// Whose words a claim is. Totals of a paper are of its own words alone.
+enum class ClaimOf {
+  paper,  ///< the paper states it
+  suite,  ///< a statement of this suite: a repair, a derivation, a check
+  cited,  ///< of work that the paper cites
+  script  ///< of published code
+};
+
 struct Claim {
   enum class Kind {
     slope,        ///< judged by the slopes of sweeps
@@ -59,12 +67,19 @@ struct Claim {
   };
   std::string id;  ///< "lowy-2024/c1"
   std::string place;
-  std::string says;     ///< what the paper claims
-  std::string measure;  ///< what is measured here
+  ClaimOf of = ClaimOf::paper;
+  std::string printed;     ///< the paper's words; formulas in LaTeX between $
+  std::string hypotheses;  ///< under which the paper states it
+  std::string reading;     ///< what we take it to say, in one sentence
+  std::string ambiguity;   ///< what the paper does not print, and the readings that are tested
+  std::string measure;     ///< what is measured here
   std::string expected;
   Kind kind = Kind::predicate;
   std::vector<ClaimedSlope> slopes;
   std::string holds_if;   ///< of a predicate
+  Headline if_fails = Headline::refuted;  ///< of a predicate that fails; or `slip`
+  std::string stands;     ///< of a slip: what of the result stands
+  std::string settles;    ///< what would settle it where it is open
   std::string why;        ///< of what is not measured
   std::string needs;      ///< of an unreachable claim: the n and T that would show it
   std::string instead;    ///< of an unreachable claim: the claim below it that is tested
@@ -72,6 +87,16 @@ struct Claim {
   EvidenceKind evidence = EvidenceKind::measurement;
   std::optional<Argument> argument{};
 };
+
+template <>
+struct Words<ClaimOf> {
+  static constexpr std::string_view kind = "source of a claim";
+  static constexpr WordList<ClaimOf, 4> list{{{ClaimOf::paper, "paper"},
+                                              {ClaimOf::suite, "suite"},
+                                              {ClaimOf::cited, "cited"},
+                                              {ClaimOf::script, "script"}}};
+};
+inline std::string_view to_string(ClaimOf of) { return word_of(of); }
 
 template <>
 struct Words<EvidenceKind> {
@@ -120,12 +145,19 @@ struct ClaimSet {
 /// The jobs of every claim at this scale; sweeps and predicates.
 std::vector<nlohmann::json> claim_jobs(const ClaimSet& set, const Study& study);
 
-/// The finding of every claim, in the order of the set. A slope claim is `worse` where any axis is,
-/// else `inconclusive`, `no power law` or `more seeds needed` where any is, else `better` where any
-/// is, else `as claimed`.
+/// The finding of every claim, in the order of the set. Of several slopes a claim has the first
+/// headline of `refuted`, `open`, `bound met`, `confirmed` that any has.
 std::vector<Finding> find_claims(const ClaimSet& set, const Runs& runs, const Study& study);
 
-/// Counts of verdicts by paper and by kind of evidence; and one row a claim.
+/// Of a claim that is judged without slopes. What is true of every point below some n is a bound
+/// that is met.
+Headline headline_of(const Claim& claim, Verdict verdict);
+plots::Label headline_label(Headline headline);
+/// What the evidence is, in one line: its kind, the verdict of the test, what it rests on.
+std::string evidence_line(const Claim& claim, const Finding& finding);
+
+/// Counts of headline words, of what papers print by paper and by kind of evidence, and of other
+/// statements; and one row a claim.
 plots::Table claims_summary_table(const ClaimSet& set, const std::vector<Finding>& findings);
 plots::Table claims_table(const ClaimSet& set, const std::vector<Finding>& findings);
 /// The page of a claim, without ".html".
