@@ -15,7 +15,7 @@ enum class RefreshRule {
 };
 
 /// Which inner step is returned: step 11 of xu-2026 notes, 2.2. xu-2026, Algorithm 3, line 18
-/// states argmin_k ‖G_k‖ without a range of k (docs/errata/xu-2026.md, X2).
+/// states argmin_k ‖G_k‖ without a range of k (docs/errata.md, X2).
 enum class Selection {
   argmin_from_start,   ///< over k = 0..K−1, which include y_0 = y_t
   argmin_after_start,  ///< over k = 1..K−1; K >= 2
