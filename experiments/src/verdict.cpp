@@ -137,7 +137,7 @@ SlopeVerdict judge_by(Interval zone, ClaimedExponent claimed, const SlopeFit& fi
   } else if (may_drift && (line == Place::below || line == Place::above)) {
     v.verdict = one_side ? verdict_of(first, end) : Verdict::more_seeds;
     v.reason = drift;
-    v.bound = bound_of({fit.interval, fit.first, fit.last}, claimed, end);
+    v.bound = bound_of({fit.interval}, claimed, end);
   } else {
     v.verdict = verdict_of(line, end);
     v.bound = bound_of({fit.interval}, claimed, end);

@@ -344,7 +344,8 @@ TEST(DpRgdaInner, SelectionAfterStartMovesDual) {
   algorithm.set_common_noise(100.0);  // every increment makes the estimate longer
   const auto kept = [&](Selection selection) {
     p.selection = selection;
-    return test::run_unsound(algorithm, data.facts, *data.records, {}).outcome.counts.at("dual_kept");
+    return test::run_unsound(algorithm, data.facts, *data.records, {})
+        .outcome.counts.at("dual_kept");
   };
   EXPECT_GE(kept(Selection::argmin_from_start), 5);
   EXPECT_EQ(kept(Selection::argmin_after_start), 0);

@@ -285,10 +285,10 @@ TEST(PaperErrata, DpRgdaBelowNoiseFloorIsOutsideTheory) {
   EXPECT_LT(s.alpha, p.facts.constants[constant::lipschitz]);
 }
 
-// X7. At the sizes of xu-2026, Section 5 the noise of Algorithm 3 with the constant 1 costs at least
-// ε = 23.8 where 2 is claimed: 40 refreshes and TK = 2000 increments of v and u. Counting T increments
-// of v alone, as its formula does, it costs at least 7.9. A pair of data sets attains the lower bounds
-// with either way of drawing batches. c = 9 is enough.
+// X7. At the sizes of xu-2026, Section 5 the noise of Algorithm 3 with the constant 1 costs at
+// least ε = 23.8 where 2 is claimed: 40 refreshes and TK = 2000 increments of v and u. Counting T
+// increments of v alone, as its formula does, it costs at least 7.9. A pair of data sets attains
+// the lower bounds with either way of drawing batches. c = 9 is enough.
 TEST(PaperErrata, PrintedDpRgdaNoiseExceedsItsEpsilon) {
   const double log_delta = std::log(1e6), n = 400, T = 400, q = 10;
   const double s1 = std::sqrt(log_delta) / 2 * std::max(1 / 200.0, std::sqrt(T / q) / n);
@@ -302,7 +302,7 @@ TEST(PaperErrata, PrintedDpRgdaNoiseExceedsItsEpsilon) {
                                           {FixedSizeGaussianEvent{0.125, z2}, increments}};
     const AccountOptions tightest{.accountant = Accountant::tightest};
     return std::pair{pld_bounds(poisson, Adjacency::replace_one, 1e-6, 1e-3).lower,
-                    epsilon_of(fixed, Adjacency::replace_one, 1e-6, tightest).epsilon};
+                     epsilon_of(fixed, Adjacency::replace_one, 1e-6, tightest).epsilon};
   };
   const auto both = cost(2, 2000, 1), counted = cost(1, 400, 1);
   EXPECT_NEAR(both.first, 23.86, 0.01);

@@ -216,9 +216,11 @@ TEST_P(EveryPrivateRun, CompletesPlannedLengthWithoutRefusal) {
       GetParam().algorithm == "xu-2026/dp-rgda"
           ? std::vector<
                 std::vector<std::pair<std::string, std::string>>>{{},
-                                                                  {{"selection", "argmin_from_start"},
+                                                                  {{"selection",
+                                                                    "argmin_from_start"},
                                                                    {"dual_release", "released"}},
-                                                                  {{"selection", "argmin_after_start"},
+                                                                  {{"selection",
+                                                                    "argmin_after_start"},
                                                                    {"dual_release", "released"}},
                                                                   {{"selection", "argmin_of_proof"},
                                                                    {"dual_release", "released"}},

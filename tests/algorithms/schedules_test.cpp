@@ -135,8 +135,9 @@ TEST(XuSchedule, PracticalScheduleMatchesTable) {
   }
 }
 
-// X22. With a local dual a record's difference is of ∇Φ_i, whose constant exceeds that of f in (x, y)
-// on robust-phase-retrieval: 1352 against 454. Nothing that a run asks for is longer than its limit.
+// X22. With a local dual a record's difference is of ∇Φ_i, whose constant exceeds that of f in (x,
+// y) on robust-phase-retrieval: 1352 against 454. Nothing that a run asks for is longer than its
+// limit.
 TEST(XuSchedule, LocalDifferencesAreClippedAtValueSmoothness) {
   const Problem problem = find_problem("robust-phase-retrieval")->make({.records = 200, .seed = 3});
   const Constants& c = problem.facts.constants;
@@ -161,16 +162,15 @@ TEST(XuSchedule, LocalDifferencesAreClippedAtValueSmoothness) {
   const auto everything = std::numeric_limits<double>::infinity();
   const BatchView record(0, 1);
   Vector direction = Vector::Zero(problem.facts.dimension);
-  problem.records->add_gradients(
-      Point(Vector::Constant(problem.facts.dimension, 0.3)), Block::x, record, everything, direction);
+  problem.records->add_gradients(Point(Vector::Constant(problem.facts.dimension, 0.3)),
+                                 Block::x,
+                                 record,
+                                 everything,
+                                 direction);
   direction.normalize();
   Vector difference = Vector::Zero(problem.facts.dimension);
-  problem.records->add_gradient_differences(Point(1.45 * direction),
-                                            Point(1.449 * direction),
-                                            Block::x,
-                                            record,
-                                            everything,
-                                            difference);
+  problem.records->add_gradient_differences(
+      Point(1.45 * direction), Point(1.449 * direction), Block::x, record, everything, difference);
   EXPECT_GT(difference.norm() / 0.001, c[constant::joint_smoothness]);
   EXPECT_LE(difference.norm() / 0.001, c[constant::smoothness]);
 }

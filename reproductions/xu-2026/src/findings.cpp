@@ -53,10 +53,12 @@ std::string ignores_data(const Runs& runs, const Study& study) {
   const Swap s = swap_of(runs, printed_rgda(), Setting::as_published, study);
   const Swap after = swap_of(runs, after_start_rgda(), Setting::as_published, study);
   return fmt::format(
-      "DP-RGDA, whose argmin (Algorithm 3, line 18) has no range of k in print: with the whole data "
+      "DP-RGDA, whose argmin (Algorithm 3, line 18) has no range of k in print: with the whole "
+      "data "
       "set exchanged and noise, batches and start kept, its output is identical in every bit on {} "
       "of {} seeds where k starts at 0, and on {} of {} where it starts at 1. In the first case "
-      "y_{{t}} itself is a candidate and noise makes later ones longer, so the dual stays at y_{{0}} "
+      "y_{{t}} itself is a candidate and noise makes later ones longer, so the dual stays at "
+      "y_{{0}} "
       "= 0, where ∇_{{x}}f vanishes. In the second the outputs are {:.2g} apart (median) at a norm "
       "of {:.3g}: the median Φ is {:.3g} and {:.3g}, so noise rules either way. Repaired: each "
       "record keeps its own dual, and no increment is counted twice at a refresh.",

@@ -141,7 +141,8 @@ Finding x1_privacy_at_one() {
       to_text(section_5_epsilon(as_counted, Draw::fixed_size)),
       section_5_epsilon({.c = 9}, Draw::fixed_size).upper);
   if (poisson.lower <= 2 && fixed.upper > 2)
-    return {.verdict = Verdict::inconclusive, .measured = measured, .reason = "the bounds enclose 2"};
+    return {
+        .verdict = Verdict::inconclusive, .measured = measured, .reason = "the bounds enclose 2"};
   return finding(fixed.upper <= 2, measured, "K, the second stream and the factor 2 are missing");
 }
 
@@ -179,13 +180,14 @@ Finding definition_3() {
 
 Finding x2_privacy() {
   const double generous = lemma_8_lower_epsilon(100);
-  return finding(generous <= 2.0,
-                 fmt::format("ε is at least {:.3g} for 2 with C_2 = 1 and {:.3g} with C_2 = 100, at "
-                             "n = 1e6; {:.3g} with C_2 = 100 at n = 1e9",
-                             lemma_8_lower_epsilon(1),
-                             generous,
-                             lemma_8_lower_epsilon(100, 1e9)),
-                 "a sampled record shows in an answer, and some answer has it");
+  return finding(
+      generous <= 2.0,
+      fmt::format("ε is at least {:.3g} for 2 with C_2 = 1 and {:.3g} with C_2 = 100, at "
+                  "n = 1e6; {:.3g} with C_2 = 100 at n = 1e9",
+                  lemma_8_lower_epsilon(1),
+                  generous,
+                  lemma_8_lower_epsilon(100, 1e9)),
+      "a sampled record shows in an answer, and some answer has it");
 }
 
 Finding x2_literal() {
@@ -332,9 +334,8 @@ std::vector<Reading> readings_of_progress() {
            {"‖X*‖ = 1", {{"planted_scale", "frobenius"}, {"planted_norm", "1"}}},
            {"X*/√r", {{"planted_scale", "over_sqrt_rank"}}},
            {"X* as drawn", {{"planted_scale", "none"}}}})
-    for (const auto& [range, selection] :
-         std::vector<std::pair<std::string, std::string>>{{"k from 0", "argmin_from_start"},
-                                                          {"k from 1", "argmin_of_proof"}}) {
+    for (const auto& [range, selection] : std::vector<std::pair<std::string, std::string>>{
+             {"k from 0", "argmin_from_start"}, {"k from 1", "argmin_of_proof"}}) {
       Method m = with_selection(selection);
       m.problem = problem;
       m.seeds = 20;
@@ -347,7 +348,10 @@ std::vector<JobCell> exhibit_cells(const Study& study) {
   return {{.at = {}, .jobs = xu_2026_jobs(study)}};
 }
 
-void append_runs(std::vector<JobCell>& cells, const Method& m, Control control, const Study& study) {
+void append_runs(std::vector<JobCell>& cells,
+                 const Method& m,
+                 Control control,
+                 const Study& study) {
   const auto runs = runs_of(m, Setting::as_published, control, study);
   cells.push_back({.at = {}, .jobs = {runs.begin(), runs.end()}});
 }
@@ -446,7 +450,8 @@ Finding x5_data(const Runs& runs, const Study& study) {
 }
 
 /// The two SPIDERs with the period of Appendix D in place of refresh by drift. Ada-DP-SPIDER's
-/// oracle has no period; with plain steps and one batch a query its estimator is that of Sto-SPIDER.
+/// oracle has no period; with plain steps and one batch a query its estimator is that of
+/// Sto-SPIDER.
 const std::vector<Method>& periodic_spiders() {
   static const std::vector<Method> all = [] {
     std::vector<Method> made;
@@ -497,7 +502,8 @@ Finding figure_1(const Runs& runs, const Study& study) {
       kept == all,
       fmt::format(
           "{} of {} comparisons of medians, with refresh by drift and every 10 steps, where the "
-          "final Φ of the rivals are {:.3g} and {:.3g}; at equal accounted ε the final Φ are {:.3g} "
+          "final Φ of the rivals are {:.3g} and {:.3g}; at equal accounted ε the final Φ are "
+          "{:.3g} "
           "(DP-RGDA), {:.3g} (Sto-) and {:.3g} (Ada-SPIDER)",
           kept,
           all,
@@ -527,17 +533,19 @@ Finding x7(const Runs& runs, const Study& study) {
       curvature(*std::ranges::find(methods(), "PrivateDiff (period 10)", &Method::label));
   const auto factor = [&](double ours) { return std::max(ours, theirs) / std::min(ours, theirs); };
   const double ours = curvature(printed_rgda()), halved = curvature(half_step());
-  return finding(factor(ours) <= 1.5,
-                 fmt::format("|λ_{{min}}| {:.3g} of DP-RGDA and {:.3g} of PrivateDiff, the factor "
-                             "{:.3g}; {:.3g} with half the step size, the factor {:.3g}; {:.3g} of PrivateDiff with a "
-                             "period of 10",
-                             ours,
-                             theirs,
-                             factor(ours),
-                             halved,
-                             factor(halved),
-                             periodic),
-                 "not comparable");
+  return finding(
+      factor(ours) <= 1.5,
+      fmt::format(
+          "|λ_{{min}}| {:.3g} of DP-RGDA and {:.3g} of PrivateDiff, the factor "
+          "{:.3g}; {:.3g} with half the step size, the factor {:.3g}; {:.3g} of PrivateDiff with a "
+          "period of 10",
+          ours,
+          theirs,
+          factor(ours),
+          halved,
+          factor(halved),
+          periodic),
+      "not comparable");
 }
 
 /// At scale smoke the exhibits' runs have 20 steps.
@@ -581,10 +589,10 @@ Finding x6(const Runs& runs, const Study& study) {
   const auto values = [&](Setting setting, std::initializer_list<const Method*> of) {
     std::vector<std::string> words;
     for (const Method* m : of)
-      words.push_back(fmt::format(
-          "{} {:.3g}",
-          m->label,
-          median_of(cell(runs, *m, setting, Control::none, study), at_the_end[0])));
+      words.push_back(
+          fmt::format("{} {:.3g}",
+                      m->label,
+                      median_of(cell(runs, *m, setting, Control::none, study), at_the_end[0])));
     return fmt::format("{}", fmt::join(words, ", "));
   };
   return finding(

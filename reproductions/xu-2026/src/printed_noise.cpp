@@ -76,8 +76,7 @@ double lemma_8_lower_epsilon(double constant, double records) {
   const xu_2026::PaperPopulation s = xu_2026::paper_population(records, 120, epsilon, delta, 1.0);
   const double batch = std::ceil(s.increment_batch);
   // Over L‖y_k − y_{k−1}‖: the noise, and half of what the record adds to an answer that has it.
-  const double deviation =
-      2.0 * constant * std::sqrt(std::log(1.25 / delta)) / (records * epsilon);
+  const double deviation = 2.0 * constant * std::sqrt(std::log(1.25 / delta)) / (records * epsilon);
   const double half = 0.5 / batch / deviation;
   const double answers = std::floor(s.steps) * (K - 1);  // the first increment leaves y
   const double tail = std::erfc(half / std::numbers::sqrt2) / 2;

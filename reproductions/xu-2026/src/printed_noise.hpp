@@ -16,9 +16,9 @@ enum class Draw { poisson, fixed_size };
 /// Answers of Algorithm 3 at the sizes of Section 5: n = 400, T = 400, q = 10, batches of 200 and
 /// 50, (ε, δ) = (2, 1e-6).
 struct NoiseCount {
-  double c = 1;                ///< the constant, a factor of both deviations
-  double inner_steps = 5;      ///< K: increments a step
-  bool both_streams = true;    ///< v and u on one batch, or v alone
+  double c = 1;              ///< the constant, a factor of both deviations
+  double inner_steps = 5;    ///< K: increments a step
+  bool both_streams = true;  ///< v and u on one batch, or v alone
 };
 /// ε at δ = 1e-6. The lower bound is of the pair of data sets in which all other records contribute
 /// 0, which has the same loss for both draws.

@@ -138,8 +138,8 @@ bool is_run(Setting setting, Control control, const Method& method) {
   if (method.clips_batch_mean) return setting == Setting::as_published && control == Control::none;
   if (method.one_setting) {
     const bool every_control = method.seeds > 0;
-    return setting == Setting::as_published && (every_control || control == Control::none ||
-                                                control == Control::swapped);
+    return setting == Setting::as_published &&
+           (every_control || control == Control::none || control == Control::swapped);
   }
   // At n = 25600 data are exchanged for the method that the setting is about.
   if (setting == Setting::where_it_works && control == Control::swapped)
