@@ -141,11 +141,18 @@ TEST(SameEstimator, YieldsIdenticalNonzeroSteps) {
   EXPECT_GT(r.at("longest"), 0.05);
 }
 
+// c = 7.4 to 8.2 is enough at every n: the constant that xu-2026 does not state exists.
+TEST(PrintedClaims, ConstantOfDpRgdaNoiseDoesNotGrow) {
+  const Finding f = finding_by_formulas("xu-2026/x1-privacy");
+  EXPECT_EQ(f.verdict, Verdict::holds) << f.measured;
+  EXPECT_TRUE(f.measured.starts_with("c = 7.43, 7.40, 7.39, 7.39 at ε = 0.5")) << f.measured;
+}
+
 // Facts that follow from the formulas alone, of claims that need no run.
 TEST(PrintedClaims, FailWhereErrataSaySo) {
   for (const char* claim : {"avdiukhin-2024/theorem-1.1-gradients",
                             "avdiukhin-2024/theorem-3.4-constants",
-                            "xu-2026/x1-privacy",
+                            "xu-2026/x1-privacy-at-one",
                             "xu-2026/definition-3",
                             "xu-2026/x2-privacy",
                             "xu-2026/x2-literal"}) {
