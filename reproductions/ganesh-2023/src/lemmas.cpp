@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -144,10 +145,10 @@ Finding concentration_rates(const Evidence& e) {
     gradient.push_back(mean(g));
     hessian.push_back(mean(h));
     // cosine-saddle at d = 10: G = sqrt(10), M = 1.
-    const double root = std::sqrt(std::log(200.0) / m.back());
+    const double scale = std::log(200.0) / std::sqrt(m.back());
     largest = std::max({largest,
-                        std::ranges::max(g) / (4.0 * std::sqrt(10.0) * root),
-                        std::ranges::max(h) / (4.0 * root)});
+                        std::ranges::max(g) / (std::sqrt(10.0) * scale),
+                        std::ranges::max(h) / scale});
   }
   const double sg = log_slope(m, gradient), sh = log_slope(m, hessian);
   return {.verdict =
@@ -200,13 +201,18 @@ std::vector<JobCell> divergence_cells(const Study& study) {
                                "ganesh-2023/divergence",
                                {{"cells", 400}, {"rounds", 50}, {"exponent", b}},
                                {{"exponent", b}}));
+  cells.push_back(probe_cell(study,
+                             "ganesh-2023/gaussian-divergence",
+                             {{"cells", 800}, {"rounds", 12}, {"shift", 3}, {"step", 0.25}}));
   return cells;
 }
 
 Finding divergence_of_round(const Evidence& e) {
   bool good = true;
   std::vector<std::string> words;
-  for (const JudgedCell& cell : e.cells) {
+  const std::size_t wells = e.cells.size() - 1;
+  for (std::size_t k = 0; k < wells; ++k) {
+    const JudgedCell& cell = e.cells[k];
     const double largest = cell.numbers("largest_ratio").at(0);
     const double claimed = cell.numbers("claimed_ratio").at(0);
     good = good && largest <= claimed * (1 + 1e-6);
@@ -216,6 +222,15 @@ Finding divergence_of_round(const Evidence& e) {
                     largest,
                     claimed));
   }
+  const JudgedCell& gaussian = e.cells[wells];
+  const double least = gaussian.numbers("least_ratio").at(0);
+  const double largest = gaussian.numbers("largest_ratio").at(0);
+  const double claimed = gaussian.numbers("claimed_ratio").at(0);
+  good = good && std::abs(least / claimed - 1) <= 1e-3 && std::abs(largest / claimed - 1) <= 1e-3;
+  words.push_back(fmt::format("shifted Gaussian: {:.5f} to {:.5f} a round, claimed {:.5f}",
+                              least,
+                              largest,
+                              claimed));
   return {.verdict = holds_if(good), .measured = fmt::format("{}", fmt::join(words, "; "))};
 }
 
@@ -267,6 +282,60 @@ Finding coins(const Evidence& e) {
           .measured = fmt::format("excess over A sqrt(ln k/n): {:.4f} to {:.4f}", least, largest)};
 }
 
+std::vector<JobCell> corner_mechanism_cells(const Study& study) {
+  std::vector<JobCell> cells;
+  for (const int d : {4, 16, 64, 256})
+    for (const int n : {1000000, 10000000, 100000000})
+      for (const double bias : {0.5, 0.75, 1.0})
+        cells.push_back(probe_cell(
+            study,
+            "ganesh-2023/corner-mechanism",
+            {{"records", n}, {"dimension", d}, {"draws", 20000}, {"bias", bias}, {"epsilon", 1}},
+            {{"records", n}, {"dimension", d}}));
+  return cells;
+}
+
+/// Theorem 5.8 where its statistical part leads: the risk of the worst bias at each n and d.
+Finding corner_mechanism_risk(const Evidence& e) {
+  std::map<std::pair<double, double>, double> worst;  // by dimension and records
+  for (const JudgedCell& cell : e.cells) {
+    double& risk = worst[{cell.number_at("dimension"), cell.number_at("records")}];
+    risk = std::max(risk, cell.numbers("risk").at(0));
+  }
+  double largest = 0, private_share = 0;
+  std::map<double, std::vector<double>> records, dimensions, by_records, by_dimension;
+  for (const auto& [at, risk] : worst) {
+    const auto [d, n] = at;
+    const double log_points = d * std::log(2.0);
+    const double noise = 2.0 / n * (log_points + 1), sampling = std::sqrt(2 * log_points / n);
+    largest = std::max(largest, risk / (noise + sampling));
+    private_share = std::max(private_share, noise / (noise + sampling));
+    records[d].push_back(n);
+    by_records[d].push_back(risk);
+    dimensions[n].push_back(d);
+    by_dimension[n].push_back(risk);
+  }
+  bool good = largest <= 1.0;
+  std::vector<std::string> words;
+  for (const auto& [d, n] : records) {
+    const double slope = log_slope(n, by_records[d]);
+    good = good && std::abs(slope + 0.5) <= 0.05;
+    words.push_back(fmt::format("d = {:g}: n^{:.3f}", d, slope));
+  }
+  for (const auto& [n, d] : dimensions) {
+    const double slope = log_slope(d, by_dimension[n]);
+    good = good && std::abs(slope - 0.5) <= 0.05;
+    words.push_back(fmt::format("n = {:g}: d^{:.3f}", n, slope));
+  }
+  return {.verdict = holds_if(good),
+          .measured = fmt::format("at most {:.3f} of the bound, whose private part is at most "
+                                  "{:.3f} of it; {}",
+                                  largest,
+                                  private_share,
+                                  fmt::join(words, "; ")),
+          .value = largest};
+}
+
 }  // namespace
 
 std::vector<Predicate> ganesh_2023_lemma_predicates() {
@@ -279,6 +348,7 @@ std::vector<Predicate> ganesh_2023_lemma_predicates() {
       {"ganesh-2023/14", sampler_cells, sampler_moments},
       {"ganesh-2023/15", divergence_cells, divergence_of_round},
       {"ganesh-2023/16-net", net_cells, excess_on_net},
+      {"ganesh-2023/16-population", corner_mechanism_cells, corner_mechanism_risk},
       {"ganesh-2023/17", coin_cells, coins},
   };
 }

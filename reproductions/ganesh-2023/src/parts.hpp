@@ -8,6 +8,7 @@
 /// The parts of the reproduction, a source file each.
 namespace dpsosp {
 
+std::vector<Predicate> ganesh_2023_bound_predicates();
 std::vector<Predicate> ganesh_2023_formula_predicates();
 std::vector<Predicate> ganesh_2023_lemma_predicates();
 std::vector<Predicate> ganesh_2023_mechanism_predicates();

@@ -283,6 +283,50 @@ json divergence(const json& p, std::uint64_t) {
           {"last", before}};
 }
 
+/// Theorem D.1 where it is attained: exact rounds from N(shift, 1) towards N(0, 1), whose constant
+/// C_LSI is 1, on a grid of [-16, 16].
+json gaussian_divergence(const json& p, std::uint64_t) {
+  const auto cells = p.at("cells").get<Index>();
+  const auto rounds = p.at("rounds").get<int>();
+  const double shift = p.at("shift"), h = p.at("step");
+  constexpr double reach = 16;
+  const double width = 2 * reach / static_cast<double>(cells);
+  const auto node = [&](Index k) { return -reach + (static_cast<double>(k) + 0.5) * width; };
+  Vector target(cells), law(cells);
+  for (Index k = 0; k < cells; ++k) {
+    target[k] = std::exp(-0.5 * node(k) * node(k));
+    law[k] = std::exp(-0.5 * std::pow(node(k) - shift, 2));
+  }
+  target /= target.sum();
+  law /= law.sum();
+  Eigen::MatrixXd kernel(cells, cells);  // of y given x; no x that matters sends y beyond the grid
+  for (Index i = 0; i < cells; ++i)
+    for (Index k = 0; k < cells; ++k)
+      kernel(i, k) = width / std::sqrt(2 * std::numbers::pi * h) *
+                     std::exp(-std::pow(node(i) - node(k), 2) / (2 * h));
+  const Vector normaliser = kernel * target;
+  const auto kl = [&] {
+    double sum = 0;
+    for (Index k = 0; k < cells; ++k)
+      if (law[k] > 0) sum += law[k] * std::log(law[k] / target[k]);
+    return sum;
+  };
+  double before = kl(), least = 1, largest = 0;
+  for (int t = 0; t < rounds; ++t) {
+    Vector ratio = kernel * law;
+    for (Index i = 0; i < cells; ++i) ratio[i] = normaliser[i] > 0 ? ratio[i] / normaliser[i] : 0;
+    law = target.cwiseProduct(kernel.transpose() * ratio);
+    const double after = kl();
+    least = std::min(least, after / before);
+    largest = std::max(largest, after / before);
+    before = after;
+  }
+  return {{"least_ratio", least},
+          {"largest_ratio", largest},
+          {"claimed_ratio", std::pow(1.0 + h, -2)},
+          {"last", before}};
+}
+
 /// Theorem 5.8 on multi-well, d = 1 or 2: the exact expectation over the net of F_D(p) − min_P F_D,
 /// F_D = F + ⟨z̄, x⟩ for the mean z̄ of the seed's signs.
 json net(const json& p, std::uint64_t seed) {
@@ -341,6 +385,27 @@ json coin_selection(const json& p, std::uint64_t seed) {
   return {{"wrong", wrong / draws}, {"excess", gap * wrong / draws}};
 }
 
+/// Theorem 5.8 where its statistical part is attained: 2^d points, the corners of a cube, and records
+/// that ask one random coordinate each. A record's loss at the better side is a coin of mean
+/// (1 − h)/2, at the other one its opposite; h = bias √(d/n). The law of the mechanism is a product,
+/// and the population risk is h times the mean chance of a coordinate to end on the wrong side.
+json corner_mechanism(const json& p, std::uint64_t seed) {
+  const auto n = p.at("records").get<Index>(), d = p.at("dimension").get<Index>();
+  const auto draws = p.at("draws").get<int>();
+  const double epsilon = p.at("epsilon");
+  const double h = p.at("bias").get<double>() *
+                   std::sqrt(static_cast<double>(d) / static_cast<double>(n));
+  Stream stream = stream_of(seed);
+  double wrong = 0;
+  for (int t = 0; t < draws; ++t) {
+    const Index asked = stream.binomial(n, 1.0 / static_cast<double>(d));
+    const Index heads = stream.binomial(asked, (1 - h) / 2);
+    const auto more = static_cast<double>(2 * heads - asked);  // loss of the better side
+    wrong += 1 / (1 + std::exp(-epsilon * more / 2));
+  }
+  return {{"wrong", wrong / draws}, {"risk", h * wrong / draws}};
+}
+
 }  // namespace
 
 std::vector<ProbeEntry> ganesh_2023_probes() {
@@ -351,8 +416,10 @@ std::vector<ProbeEntry> ganesh_2023_probes() {
       {"ganesh-2023/concentration", 1, concentration},
       {"ganesh-2023/sampler", 1, sampler},
       {"ganesh-2023/divergence", 1, divergence},
+      {"ganesh-2023/gaussian-divergence", 1, gaussian_divergence},
       {"ganesh-2023/net", 1, net},
       {"ganesh-2023/coins", 1, coin_selection},
+      {"ganesh-2023/corner-mechanism", 1, corner_mechanism},
   };
 }
 

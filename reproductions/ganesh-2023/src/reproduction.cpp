@@ -9,7 +9,8 @@ namespace dpsosp {
 Reproduction ganesh_2023_reproduction() {
   return {.texts = ganesh_2023_texts(),
           .probes = ganesh_2023_probes(),
-          .predicates = joined({ganesh_2023_formula_predicates(),
+          .predicates = joined({ganesh_2023_bound_predicates(),
+                                ganesh_2023_formula_predicates(),
                                 ganesh_2023_lemma_predicates(),
                                 ganesh_2023_mechanism_predicates(),
                                 ganesh_2023_run_predicates()}),

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
-#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -76,33 +75,6 @@ std::vector<SpiderRun> spider_runs(const Evidence& e, std::string_view part = {}
   return all;
 }
 
-std::vector<JobCell> population_risk_cells(const Study& study) {
-  return cells_of_parts(study, "ganesh-2023-excess-risk", {"population-n", "population-d"});
-}
-
-Finding population_risk(const Evidence& e) {
-  double largest = 0, least = std::numeric_limits<double>::infinity();
-  int cells = 0;
-  for (const JudgedCell& cell : e.cells) {
-    const auto risks = cell.metric("population.output.excess_risk");
-    if (risks.empty()) continue;
-    const RunDescription& run = *cell.finished().front().run;
-    const PublicFacts facts = facts_of(run);
-    const auto n = static_cast<double>(run.records);
-    const auto d = static_cast<double>(facts.dimension);
-    const double diameter = 2.0 * median(cell.metric("parameters.domain_radius"));
-    const double bound = facts.constants[constant::lipschitz] * diameter *
-                         (d / (n * run.epsilon) + std::sqrt(d / n));
-    largest = std::max(largest, median(risks) / bound);
-    least = std::min(least, median(risks) / bound);
-    ++cells;
-  }
-  if (cells == 0) return nothing_ran();
-  return {.verdict = holds_if(largest <= 1.0),
-          .measured = fmt::format(
-              "median risk over bound from {:.3g} to {:.3g} in {} cells", least, largest, cells)};
-}
-
 /// The runs that are about Theorem 4.2.
 std::vector<JobCell> spider_empirical_cells(const Study& study) {
   return cells_of_parts(study, spider_sweep, {"n", "d", "epsilon"});
@@ -163,14 +135,14 @@ Finding spider_refresh_count(const Evidence& e) {
     const double kappa = r.metric("parameters.drift_threshold");
     largest = std::max(
         largest,
-        r.metric("counts.refreshes") / (1.0 + 4.0 * r.numbers[constant::suboptimality] /
+        r.metric("counts.refreshes") / (1.0 + r.numbers[constant::suboptimality] /
                                                   (r.numbers[constant::smoothness] * kappa)));
     capped += r.result->algorithm.status == Status::cap;
     ++all;
   }
   return {
       .verdict = holds_if(largest <= 1.0 && capped == 0),
-      .measured = fmt::format("at most {:.3f} of 1 + 4 B/(M kappa) over {} runs; {} end at the cap",
+      .measured = fmt::format("at most {:.3f} of 1 + B/(M kappa) over {} runs; {} end at the cap",
                               largest,
                               all,
                               capped)};
@@ -236,7 +208,6 @@ std::vector<Predicate> ganesh_2023_run_predicates() {
       {"ganesh-2023/4", spider_empirical_cells, spider_refresh_count},
       {"ganesh-2023/7-privacy-repaired", spider_empirical_cells, spider_budget_kept},
       {"ganesh-2023/10", spider_empirical_cells, spider_selection_cost},
-      {"ganesh-2023/16-population", population_risk_cells, population_risk},
   };
 }
 
