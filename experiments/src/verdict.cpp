@@ -204,7 +204,7 @@ SlopeVerdict judge(const SlopeFit& fit,
       place_of(fit.interval, zone) == Place::across)
     v.reason =
         undecided(fit.interval, zone, claimed, rivals) + (v.reason.empty() ? "" : "; " + v.reason);
-  if (over_plan == nullptr || confirms(v.verdict)) return v;
+  if (over_plan == nullptr || v.verdict == as_claimed || v.verdict == better_than_claimed) return v;
 
   const SlopeVerdict ratio = judge_by(
       {.low = zone.low - claimed.low, .high = zone.high - claimed.high}, 0.0, *over_plan, end);

@@ -265,6 +265,8 @@ TEST(Judge, LevelsThatFollowSolvedBoundAreAsClaimedWithTerms) {
   EXPECT_EQ(judged(fitted(-0.5, 0.01), rising).verdict, as_claimed)
       << "the plain exponent suffices";
   EXPECT_EQ(judged(fitted(-0.8, 0.01), flat).verdict, better_than_claimed);
+  EXPECT_EQ(judged(fitted(-0.53, 0.02), flat).verdict, as_claimed_with_terms);
+  EXPECT_EQ(judged(fitted(-0.53, 0.02), falling).verdict, as_claimed_or_better);
   EXPECT_EQ(judged(fitted(-0.4, 0.01), rising).verdict, worse_than_claimed);
   EXPECT_EQ(judged(fitted(-0.4, 0.01), rising).bound, BoundVerdict::rises);
   EXPECT_EQ(judged(fitted(-0.4, 0.01), falling).verdict, as_claimed_with_terms);
