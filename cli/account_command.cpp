@@ -4,6 +4,7 @@
 #include <fstream>
 #include <iostream>
 #include <iterator>
+#include <optional>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -11,6 +12,7 @@
 
 #include "dpsosp/privacy/accounting/calibration.hpp"
 #include "dpsosp/privacy/accounting/gaussian.hpp"
+#include "dpsosp/privacy/accounting/pld.hpp"
 #include "dpsosp/privacy/accounting/tree.hpp"
 
 #include "account_batch.hpp"
@@ -98,6 +100,25 @@ std::string accountant_text(const AccountRequest& request, const Guarantee& g) {
   return out;
 }
 
+/// What a pair of neighbours of some mechanism with these events needs at least; none where no loss
+/// is known.
+std::optional<double> attained(const AccountRequest& request,
+                               const std::vector<CountedEvent>& events,
+                               double delta) {
+  try {
+    return attained_epsilon(events, request.adjacency, delta, request.options.tolerance);
+  } catch (const UnsupportedError&) {
+    return {};
+  }
+}
+
+std::string interval_text(std::optional<double> attained, double epsilon) {
+  if (!attained) return "  lower end unknown: no pair of neighbours is known for these events";
+  return fmt::format("  interval [{:.10g}, {:.10g}]: a mechanism with these events attains the lower end",
+                     std::min(*attained, epsilon),
+                     epsilon);
+}
+
 std::string as_text(const AccountRequest& request, const Answer& a) {
   const auto quantities = request.quantities(a.amount);
   std::string out;
@@ -116,6 +137,9 @@ std::string as_text(const AccountRequest& request, const Answer& a) {
                         a.delta);
       break;
   }
+  if (request.question != Question::delta)  // whose epsilon is given
+    out += "\n" + interval_text(attained(request, request.events(a.amount), a.delta),
+                                a.guarantee.epsilon);
   return fmt::format("{}\n  between {} ({})\n{}\n{}\n",
                      out,
                      neighbours(request.adjacency),
@@ -136,7 +160,9 @@ Json own_json(const AccountRequest& request, double amount) {
   return json;
 }
 
-Json shared_json(const AccountRequest& request, const Answer& a) {
+Json shared_json(const AccountRequest& request,
+                 const Answer& a,
+                 const std::vector<CountedEvent>& events) {
   Json json{{"epsilon", a.guarantee.epsilon},
             {"delta", a.delta},
             {"adjacency", name_of(request.adjacency)},
@@ -145,11 +171,13 @@ Json shared_json(const AccountRequest& request, const Answer& a) {
   if (a.guarantee.accountant == "rdp") json["orders"] = request.orders;
   if (a.guarantee.order) json["order"] = *a.guarantee.order;
   if (a.guarantee.lower) json["epsilon_lower"] = *a.guarantee.lower;
+  if (const auto least = attained(request, events, a.delta))
+    json["epsilon_attained"] = std::min(*least, a.guarantee.epsilon);
   return json;
 }
 
 std::string as_json(const AccountRequest& request, const Answer& a) {
-  Json json = shared_json(request, a);
+  Json json = shared_json(request, a, request.events(a.amount));
   json.update(own_json(request, a.amount));
   return json.dump(2) + "\n";
 }
@@ -215,14 +243,16 @@ std::string account_sequence(const std::vector<std::string>& arguments,
   const AccountRequest& any = requests.front();
   const Answer all{0.0, any.delta, epsilon_of(events, any.adjacency, any.delta, any.options)};
   if (map.count("json") != 0) {
-    auto json = shared_json(any, all);
+    auto json = shared_json(any, all, events);
     for (const AccountRequest& request : requests)
       json["sequence"].push_back(own_json(request, request.amount));
     return json.dump(2) + "\n";
   }
-  std::string out = fmt::format("epsilon {:.10g} at delta {:g}\n  between {} ({})\n",
+  std::string out = fmt::format("epsilon {:.10g} at delta {:g}\n{}\n  between {} ({})\n",
                                 all.guarantee.epsilon,
                                 all.delta,
+                                interval_text(attained(any, events, all.delta),
+                                              all.guarantee.epsilon),
                                 neighbours(any.adjacency),
                                 name_of(any.adjacency));
   for (const AccountRequest& request : requests) out += own_text(request, request.amount) + "\n";

@@ -141,9 +141,13 @@ std::vector<json> unique_jobs(const std::vector<json>& jobs) {
 /// The findings from a store's runs; none, and a line on stderr, if runs are missing.
 std::optional<std::vector<Finding>> findings_in(const std::filesystem::path& file, Scale scale) {
   const Store store(file, Store::Access::read_only);
-  const Study study{reproductions().catalogue, scale};
-  const std::vector<json> jobs = unique_jobs(claim_jobs(reproductions().claims, study));
-  const std::vector<StoredRun> runs = runs_in(store, jobs);
+  Study study{reproductions().catalogue, scale};
+  std::vector<json> jobs;
+  std::vector<StoredRun> runs;
+  do {
+    jobs = unique_jobs(claim_jobs(reproductions().claims, study));
+    runs = runs_in(store, jobs);
+  } while (runs.size() == jobs.size() && study.add_seeds(Runs(runs)));
   if (runs.size() == jobs.size()) return find_claims(reproductions().claims, Runs(runs), study);
   std::cerr << fmt::format(
       "list: no verdicts: {} lacks {} of the {} runs of the claims at scale {}; dpsosp reproduce "

@@ -136,12 +136,12 @@ int sweep_command(const Arguments& arguments) {
     std::cout << options;
     return 0;
   }
-  const Sweep sweep = the_sweep(map, "sweep");
+  Sweep sweep = the_sweep(map, "sweep");
   const Shard shard = shard_of(map["shard"].as<std::string>());
   const std::filesystem::path out = out_folder(map, "sweep");
   const std::filesystem::path file = store_file(out, shard);
   const int at_a_time = threads(map, "sweep");
-  const std::vector<json> jobs = of_shard(jobs_of(sweep), shard.index, shard.count);
+  std::vector<json> jobs = of_shard(jobs_of(sweep), shard.index, shard.count);
   if (map.count("dry-run") != 0) {
     print_plan(sweep, jobs, file);
     return 0;
@@ -150,15 +150,22 @@ int sweep_command(const Arguments& arguments) {
   if (shard.count == 1) plots::ensure_writable_folder(tables);  // before any work
   Store store(file);
   Progress progress(progress_style(map.count("quiet") != 0));
-  const auto runs = run_jobs(store,
-                             jobs,
-                             with_place(sweep),
-                             {.threads = at_a_time,
-                              .retry_failed = map.count("retry-failed") != 0,
-                              .progress = &progress});
+  const auto computed = [&] {
+    return run_jobs(store,
+                    jobs,
+                    with_place(sweep),
+                    {.threads = at_a_time,
+                     .retry_failed = map.count("retry-failed") != 0,
+                     .progress = &progress});
+  };
+  std::vector<StoredRun> runs = computed();
   if (shard.count > 1) {
     std::cout << "store: " << file.string() << '\n';
     return 0;
+  }
+  while (add_seeds(Runs(runs), sweep)) {
+    jobs = jobs_of(sweep);
+    runs = computed();
   }
   for (const auto& written : write_sweep_tables(store, Runs(runs), sweep, tables))
     std::cout << written.string() << '\n';
@@ -173,9 +180,9 @@ int fit_command(const Arguments& arguments) {
     std::cout << options;
     return 0;
   }
-  const Sweep sweep = the_sweep(map, "fit");
+  Sweep sweep = the_sweep(map, "fit");
   const Store store(out_folder(map, "fit") / "store.sqlite", Store::Access::read_only);
-  const auto runs = stored_runs(store, jobs_of(sweep), "dpsosp sweep");
+  const auto runs = settled_runs(store, sweep, "dpsosp sweep");
   const auto slopes = slopes_of(Runs(runs), sweep);
   if (map.count("json") != 0) {
     json all = json::array();

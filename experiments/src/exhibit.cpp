@@ -68,23 +68,24 @@ std::filesystem::path reproduce(const Catalogue& catalogue, const ReproduceOptio
   plots::ensure_writable_folder(folder);
   plots::require_gnuplot(folder);
 
-  const Study study{catalogue, options.scale};
+  Study study{catalogue, options.scale};
   const Compute compute = [&](const nlohmann::json& job) { return catalogue.compute(job); };
-  std::vector<nlohmann::json> jobs;
-  std::set<std::string> seen;
-  for (const ExhibitEntry* e : chosen)
-    for (auto& job : e->jobs(study))
-      if (seen.insert(RunKey(job).hash()).second) jobs.push_back(std::move(job));
-
   Progress progress(progress_style(options.quiet));
-  const std::vector<StoredRun> runs = options.from_store
-                                          ? stored_runs(store, jobs, "dpsosp reproduce")
-                                          : run_jobs(store,
-                                                     jobs,
-                                                     compute,
-                                                     {.threads = options.threads,
-                                                      .retry_failed = options.retry_failed,
-                                                      .progress = &progress});
+  std::vector<StoredRun> runs;
+  do {
+    std::vector<nlohmann::json> jobs;
+    std::set<std::string> seen;
+    for (const ExhibitEntry* e : chosen)
+      for (auto& job : e->jobs(study))
+        if (seen.insert(RunKey(job).hash()).second) jobs.push_back(std::move(job));
+    runs = options.from_store ? stored_runs(store, jobs, "dpsosp reproduce")
+                              : run_jobs(store,
+                                         jobs,
+                                         compute,
+                                         {.threads = options.threads,
+                                          .retry_failed = options.retry_failed,
+                                          .progress = &progress});
+  } while (study.add_seeds(Runs(runs)));
   const Runs lookup(runs);
   plots::Report report = frame(store, options.scale);
   for (const ExhibitEntry* e : chosen) report.exhibits.push_back(e->render(lookup, study));

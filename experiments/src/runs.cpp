@@ -32,6 +32,10 @@ Runs::Runs(const std::vector<StoredRun>& runs) {
   for (const StoredRun& run : runs) by_hash_.emplace(run.key.hash(), &run);
 }
 
+bool Runs::contains(const nlohmann::json& description) const {
+  return by_hash_.contains(RunKey(description).hash());
+}
+
 const StoredRun& Runs::at(const nlohmann::json& description) const {
   const auto found = by_hash_.find(RunKey(description).hash());
   if (found == by_hash_.end())

@@ -38,7 +38,29 @@ nlohmann::json Catalogue::compute(const nlohmann::json& description) const {
 
 Sweep Study::sweep(std::string_view name) const {
   const BuiltInSweep& s = named("sweep", catalogue.sweeps, name);
-  return parse_sweep(s.toml, std::string(name), scale, catalogue.exponents);
+  Sweep sweep = parse_sweep(s.toml, std::string(name), scale, catalogue.exponents);
+  for (Part& part : sweep.parts)
+    if (const auto more = seeds.find({sweep.name, part.name}); more != seeds.end())
+      part.seeds = more->second;
+  return sweep;
+}
+
+bool Study::add_seeds(const Runs& runs) {
+  bool added = false;
+  for (const BuiltInSweep& s : catalogue.sweeps) {
+    const Sweep all = sweep(s.name);
+    for (const Part& part : all.parts) {
+      if (part.seeds >= part.most_seeds) continue;
+      Sweep alone = all;
+      alone.parts = {part};
+      if (!std::ranges::all_of(jobs_of(alone), [&](const auto& j) { return runs.contains(j); }))
+        continue;
+      if (!dpsosp::add_seeds(runs, alone)) continue;
+      added = true;
+      seeds[{all.name, part.name}] = alone.parts.front().seeds;
+    }
+  }
+  return added;
 }
 
 nlohmann::json Study::probe(std::string_view name,

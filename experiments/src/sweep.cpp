@@ -178,6 +178,37 @@ Slope slope_through(const Runs& runs,
   return s;
 }
 
+std::vector<Slope> slopes_of_part(const Runs& runs, const Sweep& sweep, const Part& part) {
+  std::vector<Slope> slopes;
+  const std::vector<Cell> cells = cells_of(sweep, part);
+  for (const FitRequest& request : part.fits) {
+    // The axis that the coordinate belongs to; what is zipped with it moves too.
+    const auto axis = std::ranges::find_if(part.axes, [&](const Axis& a) {
+      return coordinate(a.front(), request.axis).has_value();
+    });
+    for (const std::size_t arm : part.arms) {
+      if (!request.arm.empty() && sweep.arms[arm].name != request.arm) continue;
+      std::vector<std::pair<Coordinates, std::vector<const Cell*>>> slices;
+      for (const Cell& cell : cells) {
+        if (cell.arm != arm) continue;
+        const Coordinates rest = without(cell.at, axis->front());
+        auto slice = std::ranges::find(
+            slices, rest, &std::pair<Coordinates, std::vector<const Cell*>>::first);
+        if (slice == slices.end()) slice = slices.insert(slice, {rest, {}});
+        slice->second.push_back(&cell);
+      }
+      for (const auto& [rest, members] : slices) {
+        Slope s = slope_through(runs, request, members);
+        s.part = part.name;
+        s.arm = sweep.arms[arm].name;
+        s.slice = rest;
+        slopes.push_back(std::move(s));
+      }
+    }
+  }
+  return slopes;
+}
+
 }  // namespace
 
 std::string to_text(const Coordinates& point) {
@@ -312,35 +343,32 @@ bool is_rate(const FitRequest& request) {
 
 std::vector<Slope> slopes_of(const Runs& runs, const Sweep& sweep) {
   std::vector<Slope> slopes;
-  for (const Part& part : sweep.parts) {
-    const std::vector<Cell> cells = cells_of(sweep, part);
-    for (const FitRequest& request : part.fits) {
-      // The axis that the coordinate belongs to; what is zipped with it moves too.
-      const auto axis = std::ranges::find_if(part.axes, [&](const Axis& a) {
-        return coordinate(a.front(), request.axis).has_value();
-      });
-      for (const std::size_t arm : part.arms) {
-        if (!request.arm.empty() && sweep.arms[arm].name != request.arm) continue;
-        std::vector<std::pair<Coordinates, std::vector<const Cell*>>> slices;
-        for (const Cell& cell : cells) {
-          if (cell.arm != arm) continue;
-          const Coordinates rest = without(cell.at, axis->front());
-          auto slice = std::ranges::find(
-              slices, rest, &std::pair<Coordinates, std::vector<const Cell*>>::first);
-          if (slice == slices.end()) slice = slices.insert(slice, {rest, {}});
-          slice->second.push_back(&cell);
-        }
-        for (const auto& [rest, members] : slices) {
-          Slope s = slope_through(runs, request, members);
-          s.part = part.name;
-          s.arm = sweep.arms[arm].name;
-          s.slice = rest;
-          slopes.push_back(std::move(s));
-        }
-      }
-    }
-  }
+  for (const Part& part : sweep.parts)
+    for (Slope& s : slopes_of_part(runs, sweep, part)) slopes.push_back(std::move(s));
   return slopes;
+}
+
+bool add_seeds(const Runs& runs, Sweep& sweep) {
+  bool added = false;
+  for (Part& part : sweep.parts) {
+    if (part.seeds >= part.most_seeds) continue;
+    const std::vector<Slope> slopes = slopes_of_part(runs, sweep, part);
+    if (std::ranges::none_of(slopes, [](const Slope& s) {
+          return is_rate(s.request) && s.verdict.verdict == Verdict::more_seeds;
+        }))
+      continue;
+    part.seeds = std::min(2 * part.seeds, part.most_seeds);
+    added = true;
+  }
+  return added;
+}
+
+std::vector<StoredRun> settled_runs(const Store& store, Sweep& sweep, std::string_view command) {
+  std::vector<StoredRun> runs;
+  do {
+    runs = stored_runs(store, jobs_of(sweep), command);
+  } while (add_seeds(Runs(runs), sweep));
+  return runs;
 }
 
 std::vector<double> over_noiseless(const Runs& runs, const Sweep& sweep, const Slope& slope) {

@@ -462,8 +462,8 @@ Sweep parse(std::string_view toml,
     sweep.metric = top.at("metric").text();
     top.at("metric").checked([&] { check_metric(sweep.metric); });
   }
-  const auto seeds_of = [&](const TomlTable& t) {
-    return static_cast<std::uint64_t>(at_scale(t.at("seeds"), scale).integer(1, most_seeds));
+  const auto seeds_of = [&](const TomlTable& t, const char* key) {
+    return static_cast<std::uint64_t>(at_scale(t.at(key), scale).integer(1, most_seeds));
   };
   for (const TomlNode& node : top.at("arm").array()) {
     sweep.arms.push_back(arm_of(node, common, scale));
@@ -475,7 +475,7 @@ Sweep parse(std::string_view toml,
   std::set<std::string> parts;
   for (const TomlNode& node : top.at("part").array()) {
     TomlTable t = node.table();
-    t.allow({"name", "arms", "axes", "by_seed", "seeds", "scales", "fit", "note"});
+    t.allow({"name", "arms", "axes", "by_seed", "seeds", "most_seeds", "scales", "fit", "note"});
     Part part;
     part.name = name_of(t);
     t.at("name").checked([&] { plots::check_id("name", part.name); });  // it names files
@@ -492,7 +492,12 @@ Sweep parse(std::string_view toml,
             if (coordinate_named(moved.front(), name))
               t.at("by_seed").fail(fmt::format("{} is on an axis of the part, too", name));
     }
-    part.seeds = seeds_of(t.has("seeds") ? t : top);
+    part.seeds = seeds_of(t.has("seeds") ? t : top, "seeds");
+    if (t.has("most_seeds")) {
+      part.most_seeds = seeds_of(t, "most_seeds");
+      if (part.most_seeds < part.seeds)
+        t.at("most_seeds").refuse(fmt::format("at least the {} seeds of the part", part.seeds));
+    }
     if (t.has("note")) part.note = t.at("note").text();
     check_cells(t.at("axes"), sweep, part, try_runs);
     if (t.has("fit"))

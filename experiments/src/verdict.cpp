@@ -137,7 +137,7 @@ SlopeVerdict judge_by(Interval zone, ClaimedExponent claimed, const SlopeFit& fi
   } else if (may_drift && (line == Place::below || line == Place::above)) {
     v.verdict = one_side ? verdict_of(first, end) : Verdict::more_seeds;
     v.reason = drift;
-    v.bound = bound_of({fit.interval, fit.first, fit.last}, claimed, end);
+    v.bound = bound_of({fit.interval}, claimed, end);
   } else {
     v.verdict = verdict_of(line, end);
     v.bound = bound_of({fit.interval}, claimed, end);
@@ -204,7 +204,7 @@ SlopeVerdict judge(const SlopeFit& fit,
       place_of(fit.interval, zone) == Place::across)
     v.reason =
         undecided(fit.interval, zone, claimed, rivals) + (v.reason.empty() ? "" : "; " + v.reason);
-  if (over_plan == nullptr || confirms(v.verdict)) return v;
+  if (over_plan == nullptr || v.verdict == as_claimed || v.verdict == better_than_claimed) return v;
 
   const SlopeVerdict ratio = judge_by(
       {.low = zone.low - claimed.low, .high = zone.high - claimed.high}, 0.0, *over_plan, end);

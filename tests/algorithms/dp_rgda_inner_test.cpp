@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "dpsosp/core/errors.hpp"
 #include "dpsosp/problems/matrix_sensing.hpp"
 #include "dpsosp/xu_2026/dp_rgda.hpp"
 #include "runs.hpp"
@@ -146,28 +147,28 @@ void expect_near(const Vector& actual, const Vector& expected) {
 }
 
 TEST(DpRgdaInner, PrintedRefreshCountsMoveTwice) {
-  const InnerStep step = step_at_refresh(RefreshRule::printed, Selection::argmin_printed, 3);
+  const InnerStep step = step_at_refresh(RefreshRule::printed, Selection::argmin_from_start, 3);
   expect_near(step.x_at, SmallData().x);
   expect_near(step.y_next, vector({-0.462275, -0.254825, 1.017825}));
   expect_near(step.v, vector({0.2811466667, -0.2176683333, 0.12049375, 0.4268125}));
 }
 
 TEST(DpRgdaInner, RepairedRefreshIsExactUnlikePrinted) {
-  const InnerStep step = step_at_refresh(RefreshRule::repaired, Selection::argmin_printed, 3);
+  const InnerStep step = step_at_refresh(RefreshRule::repaired, Selection::argmin_from_start, 3);
   expect_near(step.y_next, vector({-0.461, -0.2765, 0.963}));
   expect_near(step.v, vector({0.2534, -0.2083, 0.1067083333, 0.3935833333}));
   const SmallData data;
   expect_near(step.v, data.gradient(data.x, step.y_next, Block::x));
-  const InnerStep printed = step_at_refresh(RefreshRule::printed, Selection::argmin_printed, 3);
+  const InnerStep printed = step_at_refresh(RefreshRule::printed, Selection::argmin_from_start, 3);
   EXPECT_GT((printed.v - data.gradient(data.x, printed.y_next, Block::x)).norm(), 0.01);
 }
 
 TEST(DpRgdaInner, MatchesReferenceAscentNorms) {
   // A fourth inner step asks at y_3, which shows u_2 = (y_3 − y_2)/λ.
   const auto printed =
-      ascent_norms(step_at_refresh(RefreshRule::printed, Selection::argmin_printed, 4));
+      ascent_norms(step_at_refresh(RefreshRule::printed, Selection::argmin_from_start, 4));
   const auto repaired =
-      ascent_norms(step_at_refresh(RefreshRule::repaired, Selection::argmin_printed, 4));
+      ascent_norms(step_at_refresh(RefreshRule::repaired, Selection::argmin_from_start, 4));
   ASSERT_EQ(printed.size(), 3);
   ASSERT_EQ(repaired.size(), 3);
   const double expected[2][3] = {{0.5970407347, 0.4179285143, 0.2925499600},
@@ -185,7 +186,7 @@ TEST(DpRgdaInner, LastSelectionReturnsDualAfterAllAscents) {
 
 TEST(DpRgdaInner, StepBetweenRefreshesEqualsRepairedRefresh) {
   // The step before starts at x_t minus the kick that its escape draws, with the y that two exact
-  // ascents (argmin_printed with K = 3 takes s = 2) turn into y_t.
+  // ascents (argmin_from_start with K = 3 takes s = 2) turn into y_t.
   SmallData data;
   DpRgda algorithm;
   DpRgdaParameters& p = algorithm.parameters = plain_parameters();
@@ -193,7 +194,7 @@ TEST(DpRgdaInner, StepBetweenRefreshesEqualsRepairedRefresh) {
   p.period = 1000;
   p.inner_steps = 3;
   p.ascent_step = 0.9;
-  p.selection = Selection::argmin_printed;
+  p.selection = Selection::argmin_from_start;
   p.refresh_rule = RefreshRule::printed;  // the same at t = 0, where nothing has moved yet
   p.alpha = 1e6;                          // escape at once
   p.perturb_radius = 0.1;
@@ -241,8 +242,9 @@ ExactRun exact_run(const SmallData& data, const DpRgdaParameters& p) {
       return std::min_element(norm.begin() + first, norm.begin() + end) - norm.begin();
     };
     std::ptrdiff_t at = K;  // the estimates are those at y_at
-    if (p.selection == Selection::argmin_printed) at = least(0, K);
-    if (p.selection == Selection::argmin_fixed) at = least(1, K + 1);
+    if (p.selection == Selection::argmin_from_start) at = least(0, K);
+    if (p.selection == Selection::argmin_after_start) at = least(1, K);
+    if (p.selection == Selection::argmin_of_proof) at = least(1, K + 1);
     if (p.selection == Selection::ascended) at = K - 1;
     const auto next = static_cast<std::size_t>(p.selection == Selection::ascended ? K : at);
     const Vector v = data.gradient(x, y[static_cast<std::size_t>(at)], Block::x);
@@ -275,7 +277,8 @@ TEST_P(EverySelection, KeepsEstimatesExactWithRepairedRefresh) {
   p.steps = 12;
   p.descent_step = 0.02;
   p.selection = GetParam();
-  for (const Index inner_steps : {1, 2, 3, 4, 5})
+  const Index fewest = p.selection == Selection::argmin_after_start ? 2 : 1;
+  for (Index inner_steps = fewest; inner_steps <= 5; ++inner_steps)
     for (const Index period : {1, 3, 100})
       for (const Streams streams : {Streams::joint, Streams::separate})
         // 0.9 contracts towards y*; 6.03 overshoots: ‖u_k‖ grows and the argmin is the first k
@@ -299,15 +302,16 @@ TEST_P(EverySelection, KeepsEstimatesExactWithRepairedRefresh) {
 
 INSTANTIATE_TEST_SUITE_P(DpRgdaInner,
                          EverySelection,
-                         testing::Values(Selection::argmin_printed,
-                                         Selection::argmin_fixed,
+                         testing::Values(Selection::argmin_from_start,
+                                         Selection::argmin_after_start,
+                                         Selection::argmin_of_proof,
                                          Selection::last,
                                          Selection::ascended));
 
-TEST(DpRgdaInner, PrintedSelectionWithOneStepFreezesDual) {
+TEST(DpRgdaInner, SelectionFromStartFreezesDualOfOneStep) {
   for (const double noise : {0.0, 1e-3, 1.0, 100.0}) {
-    for (const Selection selection : {Selection::argmin_printed,
-                                      Selection::argmin_fixed,
+    for (const Selection selection : {Selection::argmin_from_start,
+                                      Selection::argmin_of_proof,
                                       Selection::last,
                                       Selection::ascended}) {
       const SmallData data;
@@ -324,9 +328,29 @@ TEST(DpRgdaInner, PrintedSelectionWithOneStepFreezesDual) {
       test::run_unsound(algorithm, data.facts, spy, departures);
       bool moved = false;
       for (const test::Asked& a : spy.asked) moved = moved || a.y != data.y;
-      EXPECT_EQ(moved, selection != Selection::argmin_printed) << "noise " << noise;
+      EXPECT_EQ(moved, selection != Selection::argmin_from_start) << "noise " << noise;
     }
   }
+}
+
+// The range k = 1..K−1 of Algorithm 3, line 18, has no candidate at K = 1 and never keeps y_t.
+TEST(DpRgdaInner, SelectionAfterStartMovesDual) {
+  const SmallData data;
+  DpRgda algorithm;
+  DpRgdaParameters& p = algorithm.parameters = plain_parameters();
+  p.steps = 20;
+  p.inner_steps = 5;
+  p.descent_step = 0.01;
+  algorithm.set_common_noise(100.0);  // every increment makes the estimate longer
+  const auto kept = [&](Selection selection) {
+    p.selection = selection;
+    return test::run_unsound(algorithm, data.facts, *data.records, {})
+        .outcome.counts.at("dual_kept");
+  };
+  EXPECT_GE(kept(Selection::argmin_from_start), 5);
+  EXPECT_EQ(kept(Selection::argmin_after_start), 0);
+  p.inner_steps = 1;
+  EXPECT_THROW(algorithm.check(data.facts), InputError);
 }
 
 TEST(DpRgdaInner, CountsStepsThatKeepDual) {
@@ -341,8 +365,8 @@ TEST(DpRgdaInner, CountsStepsThatKeepDual) {
     return test::run_unsound(algorithm, data.facts, *data.records, test::exact)
         .outcome.counts.at("dual_kept");
   };
-  EXPECT_EQ(kept(Selection::argmin_printed), 7);
-  EXPECT_EQ(kept(Selection::argmin_fixed), 0);
+  EXPECT_EQ(kept(Selection::argmin_from_start), 7);
+  EXPECT_EQ(kept(Selection::argmin_of_proof), 0);
   EXPECT_EQ(kept(Selection::last), 0);
   EXPECT_EQ(kept(Selection::ascended), 0);
 }

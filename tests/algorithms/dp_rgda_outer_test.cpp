@@ -130,8 +130,11 @@ TEST(DpRgdaOuter, StartsEscapeAtZeroEstimate) {
 // With normalised steps x stays finite even if y overflows.
 TEST(DpRgdaOuter, ReportsNotFiniteWhenDualOverflows) {
   const Problem problem = test::small_problem("cosine-minimax");
-  for (const Selection selection :
-       {Selection::argmin_printed, Selection::argmin_fixed, Selection::last, Selection::ascended}) {
+  for (const Selection selection : {Selection::argmin_from_start,
+                                    Selection::argmin_after_start,
+                                    Selection::argmin_of_proof,
+                                    Selection::last,
+                                    Selection::ascended}) {
     DpRgda algorithm;
     DpRgdaParameters& p = algorithm.parameters;
     p.dual_release = DualRelease::released;
@@ -140,8 +143,8 @@ TEST(DpRgdaOuter, ReportsNotFiniteWhenDualOverflows) {
     p.inner_steps = 3;
     p.ascent_step = 1e200;
     const Ran ran = test::run_unsound(algorithm, problem.facts, *problem.records, test::exact);
-    // The printed argmin selects y_0, the start.
-    EXPECT_EQ(ran.outcome.status == Status::not_finite, selection != Selection::argmin_printed)
+    // The argmin from the start selects y_0.
+    EXPECT_EQ(ran.outcome.status == Status::not_finite, selection != Selection::argmin_from_start)
         << to_string(ran.outcome.status);
   }
 }

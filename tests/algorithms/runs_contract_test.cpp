@@ -216,9 +216,13 @@ TEST_P(EveryPrivateRun, CompletesPlannedLengthWithoutRefusal) {
       GetParam().algorithm == "xu-2026/dp-rgda"
           ? std::vector<
                 std::vector<std::pair<std::string, std::string>>>{{},
-                                                                  {{"selection", "argmin_printed"},
+                                                                  {{"selection",
+                                                                    "argmin_from_start"},
                                                                    {"dual_release", "released"}},
-                                                                  {{"selection", "argmin_fixed"},
+                                                                  {{"selection",
+                                                                    "argmin_after_start"},
+                                                                   {"dual_release", "released"}},
+                                                                  {{"selection", "argmin_of_proof"},
                                                                    {"dual_release", "released"}},
                                                                   {{"selection", "last"},
                                                                    {"dual_release", "released"},
@@ -352,7 +356,8 @@ RC_GTEST_PROP(DpRgdaPlan, BoundsQueriesOfEveryRun, (const std::array<std::uint8_
   q.steps = 1 + pick(1, 20);
   q.period = 1 + pick(2, 7);
   q.inner_steps = 1 + pick(3, 5);
-  q.selection = static_cast<Selection>(pick(4, 4));
+  q.selection = static_cast<Selection>(pick(4, 5));
+  if (q.selection == Selection::argmin_after_start) q.inner_steps = 2 + pick(3, 4);
   q.refresh_rule = static_cast<RefreshRule>(pick(5, 2));
   q.streams = static_cast<Streams>(pick(6, 2));
   q.dual_release = pick(0, 2) == 0 ? static_cast<DualRelease>(pick(7, 2)) : DualRelease::released;

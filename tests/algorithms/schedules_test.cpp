@@ -2,6 +2,7 @@
 // Every schedule against the numbers of its specification, and against a change of units.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 
 #include <gtest/gtest.h>
@@ -132,6 +133,46 @@ TEST(XuSchedule, PracticalScheduleMatchesTable) {
         refreshes / (2 * std::pow(p.oracle.refresh_noise, 2)), s.rule.capacity / 2, 1e-12);
     expect_digits(T / (2 * std::pow(p.oracle.increment_noise, 2)), s.rule.capacity / 2, 1e-12);
   }
+}
+
+// X22. With a local dual a record's difference is of ∇Φ_i, whose constant exceeds that of f in (x,
+// y) on robust-phase-retrieval: 1352 against 454. Nothing that a run asks for is longer than its
+// limit.
+TEST(XuSchedule, LocalDifferencesAreClippedAtValueSmoothness) {
+  const Problem problem = find_problem("robust-phase-retrieval")->make({.records = 200, .seed = 3});
+  const Constants& c = problem.facts.constants;
+  ASSERT_GT(c[constant::smoothness], 2 * c[constant::joint_smoothness]);
+  for (const xu_2026::ObjectiveKind objective :
+       {xu_2026::ObjectiveKind::empirical, xu_2026::ObjectiveKind::population}) {
+    PublicFacts facts = problem.facts;
+    facts.records = 100000000;
+    xu_2026::DpRgda local;
+    local.parameters.objective = objective;
+    local.schedule(Schedule::practical, facts, {2, 1e-6}, Calibrator::cks);
+    EXPECT_EQ(local.parameters.dual_release, xu_2026::DualRelease::local);
+    EXPECT_EQ(local.parameters.oracle.clip_increment, c[constant::smoothness]);
+    xu_2026::DpRgda released;
+    released.parameters.objective = objective;
+    released.parameters.dual_release = xu_2026::DualRelease::released;
+    facts.dual_kind = DualKind::shared;
+    released.schedule(Schedule::practical, facts, {2, 1e-6}, Calibrator::cks);
+    EXPECT_EQ(released.parameters.oracle.clip_increment, c[constant::joint_smoothness]);
+  }
+  // A record's difference near the edge of the domain, along its own direction, without a limit.
+  const auto everything = std::numeric_limits<double>::infinity();
+  const BatchView record(0, 1);
+  Vector direction = Vector::Zero(problem.facts.dimension);
+  problem.records->add_gradients(Point(Vector::Constant(problem.facts.dimension, 0.3)),
+                                 Block::x,
+                                 record,
+                                 everything,
+                                 direction);
+  direction.normalize();
+  Vector difference = Vector::Zero(problem.facts.dimension);
+  problem.records->add_gradient_differences(
+      Point(1.45 * direction), Point(1.449 * direction), Block::x, record, everything, difference);
+  EXPECT_GT(difference.norm() / 0.001, c[constant::joint_smoothness]);
+  EXPECT_LE(difference.norm() / 0.001, c[constant::smoothness]);
 }
 
 // xu-2026 notes, 4: common noise multipliers at (2, 1e-6) for Poisson batches of expected sizes

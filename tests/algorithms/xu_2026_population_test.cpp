@@ -45,6 +45,23 @@ TEST(XuTheorem2, MatchesReferenceValuesAndCannotDescend) {
   EXPECT_LT(fall(1e12), fall(1e9));
 }
 
+// X8. Lemma 8's noise over half of what one record adds to an increment that has it, C₂ = 100: such
+// an answer is 36 deviations away from every one without it, and a run has one with probability
+// 0.18. So ε > 600 for 2.
+TEST(XuTheorem2, NoiseOfLemma8ShowsASampledRecord) {
+  constexpr double n = 1e6, epsilon = 2, delta = 1e-6, K = 5, C2 = 100;
+  const PaperPopulation s = paper_population(n, 120, epsilon, delta, 1);
+  const double S2 = std::ceil(s.increment_batch);
+  const double noise = 2 * C2 * std::sqrt(std::log(1.25 / delta)) / (n * epsilon);
+  const double half = 0.5 / S2 / noise;
+  EXPECT_NEAR(half, 36, 1);
+  const double answers = s.steps * (K - 1);
+  const double seen = 1 - std::pow(1 - S2 / n, answers);
+  EXPECT_NEAR(seen, 0.18, 0.01);
+  const double log_false = std::log(answers) - half * half / 2;  // Φ(−h) <= exp(−h²/2)
+  EXPECT_GT(std::log(seen - delta) - log_false, 600);
+}
+
 PopulationNumbers cosine(double n) {
   return {.records = n,
           .dimension = 30,

@@ -289,7 +289,7 @@ TEST(SweepSlopes, LargerExponentBelowThePromiseIsNoRefutation) {
   EXPECT_EQ(below.reason,
             "worse than claimed in this range, where every level is at most 0.1 of its promise");
   EXPECT_EQ(judged(1.1, "output.gradient_norm").verdict, Verdict::worse_than_claimed);
-  EXPECT_EQ(judged(1.1, "output.gradient_norm").bound, BoundVerdict::rises);
+  EXPECT_EQ(judged(1.1, "output.gradient_norm").bound, BoundVerdict::exceeds);
   EXPECT_EQ(judged(0.1, "output.sosp_level").verdict, Verdict::worse_than_claimed);
   EXPECT_EQ(judged(0.1, "output.gradient_norm", -0.3).verdict, Verdict::worse_than_claimed)
       << "the promise itself is worse than claimed";
@@ -326,6 +326,48 @@ TEST(SweepFit, RivalsAreExponentsOfAllClaimsOnTheAxisAndOfTheFile) {
             (std::vector<double>{-0.5, -0.5, -1, -1, -2, -1.5, -3, -3}));
   EXPECT_EQ(only_fit("claimed = -0.5, rivals = [-0.4]").rivals.back(), -0.4);
   EXPECT_THROW(only_fit("rivals = [-0.4]"), InputError);
+}
+
+// The claim chooses the metric of its slope: a fit of another is shown and not judged.
+TEST(SweepFit, IsJudgedByTheMetricOfItsClaim) {
+  const auto claimed = [](const std::string& metric, const std::string& of_claim) {
+    const std::vector<StatedExponent> one{{"p/one", "records", -0.5, "p", "first", of_claim}};
+    const std::string part = "[[part]]\nname = \"p\"\naxes = [{ records = [100, 400] }]\n";
+    const std::string fit = "fit = [{ axis = \"records\", arm = \"first\", claim = \"p/one\", metric = \"" +
+                            metric + "\" }]\n";
+    return parse_sweep(head + second_arm + part + fit, "test", Scale::quick, one)
+        .parts.at(0)
+        .fits.at(0)
+        .claimed;
+  };
+  EXPECT_TRUE(claimed("output.sosp_level", "output.sosp_level"));
+  EXPECT_FALSE(claimed("best.sosp_level", "output.sosp_level"));
+  EXPECT_TRUE(claimed("schedule.alpha", "output.sosp_level")) << "the plan stands beside it";
+  EXPECT_TRUE(claimed("best.sosp_level", "")) << "the claim names none";
+}
+
+// The exponent of a run is -0.45 give or take `spread`, by its seed: the mean is undecided for the
+// claim -1/2 as long as the interval reaches -0.45, the end of its zone.
+TEST(SweepSeeds, AreAddedWhileASlopeNeedsMore) {
+  const auto seeds_after = [](double middle, double spread, const std::string& most) {
+    Sweep sweep = parsed(four_sizes + most);
+    int rounds = 0;
+    for (;; ++rounds) {
+      const auto runs = made_up(sweep, [&](const json& d) {
+        const double off = d.at("seed").get<std::uint64_t>() % 2 == 0 ? spread : -spread;
+        return finished_run(d, result_of(std::pow(d.at("records").get<double>(), middle + off)));
+      });
+      if (!add_seeds(Runs(runs), sweep)) break;
+    }
+    EXPECT_LE(rounds, 6);
+    return sweep.parts.at(0).seeds;
+  };
+  EXPECT_EQ(seeds_after(-0.45, 0.05, ""), 3U) << "the part has no most_seeds";
+  EXPECT_EQ(seeds_after(-0.5, 0.001, "most_seeds = 100\n"), 3U) << "three settle it";
+  EXPECT_EQ(seeds_after(-0.45, 0.05, "most_seeds = 20\n"), 20U) << "3, 6, 12, 20";
+  EXPECT_GT(seeds_after(-0.48, 0.04, "most_seeds = 100\n"), 3U);
+  EXPECT_LT(seeds_after(-0.48, 0.04, "most_seeds = 100\n"), 100U);
+  EXPECT_THROW(parsed(four_sizes + "most_seeds = 2\n"), InputError);
 }
 
 TEST(SweepCells, SeedsHaveInstancesOfTheirOwn) {

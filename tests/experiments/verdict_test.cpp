@@ -105,8 +105,11 @@ TEST(Judge, RatioDoesNotRiseForBetterSlopes) {
   EXPECT_EQ(bound(fitted(-0.5, 0.03)), BoundVerdict::flat);
   EXPECT_EQ(bound(fitted(-0.53, 0.02)), BoundVerdict::flat) << "though the exponent is undecided";
   EXPECT_EQ(bound(fitted(-0.8, 0.02)), BoundVerdict::flat);
-  EXPECT_EQ(bound(fitted(-0.47, 0.02)), BoundVerdict::undecided);
-  EXPECT_EQ(bound(fitted(-0.4, 0.02)), BoundVerdict::rises);
+  EXPECT_EQ(bound(fitted(-0.47, 0.015)), BoundVerdict::flat) << "it rises by less than n^0.05";
+  EXPECT_EQ(bound(fitted(-0.46, 0.02)), BoundVerdict::undecided);
+  EXPECT_EQ(bound(fitted(-0.42, 0.02)), BoundVerdict::rises);
+  EXPECT_EQ(bound(fitted(-0.4, 0.02)), BoundVerdict::rises) << "as a logarithm would";
+  EXPECT_EQ(bound(fitted(-0.3, 0.02)), BoundVerdict::exceeds);
   EXPECT_EQ(bound(drifting({-0.9, -0.8}, {-0.7, -0.6})), BoundVerdict::flat);
   EXPECT_EQ(bound(drifting({-0.9, -0.8}, {-0.5, -0.4})), BoundVerdict::undecided);
 }
@@ -116,11 +119,12 @@ TEST(Judge, SmallerExponentIsWorseTowardsSmallX) {
   const auto judged = [](const SlopeFit& fit) { return judge(fit, -0.5, rivals, HardEnd::small); };
   EXPECT_EQ(judged(fitted(-0.6, 0.01)).verdict, worse_than_claimed);
   EXPECT_EQ(judged(fitted(-0.6, 0.01)).bound, BoundVerdict::rises);
+  EXPECT_EQ(judged(fitted(-0.7, 0.01)).bound, BoundVerdict::exceeds);
   EXPECT_EQ(judged(fitted(-0.4, 0.01)).verdict, better_than_claimed);
   EXPECT_EQ(judged(fitted(-0.4, 0.01)).bound, BoundVerdict::flat);
   EXPECT_EQ(judged(fitted(-0.5, 0.01)).verdict, as_claimed);
   EXPECT_EQ(judged(fitted(-0.46, 0.02)).bound, BoundVerdict::flat);
-  EXPECT_EQ(judged(fitted(-0.53, 0.02)).bound, BoundVerdict::undecided);
+  EXPECT_EQ(judged(fitted(-0.54, 0.02)).bound, BoundVerdict::undecided);
   EXPECT_EQ(judged(drifting({-0.9, -0.8}, {-0.7, -0.6})).verdict, worse_than_claimed);
 }
 
@@ -174,6 +178,9 @@ TEST(Judge, PossibleDriftLeavesDeviatingSlopeOpen) {
     EXPECT_EQ(judge(fit, -0.5, rivals).verdict, more_seeds);
     EXPECT_EQ(judge(fit, -0.5, rivals).reason,
               "a drift of +0.15 [-0.02, +0.32] is within chance, not excluded");
+    EXPECT_EQ(judge(fit, -0.5, rivals).bound,
+              slope < -0.5 ? BoundVerdict::flat : BoundVerdict::exceeds)
+        << "of the levels in the range";
   }
   SlopeFit fit = fitted(-0.5, 0.01);
   fit.drift = 0.15;
@@ -258,6 +265,8 @@ TEST(Judge, LevelsThatFollowSolvedBoundAreAsClaimedWithTerms) {
   EXPECT_EQ(judged(fitted(-0.5, 0.01), rising).verdict, as_claimed)
       << "the plain exponent suffices";
   EXPECT_EQ(judged(fitted(-0.8, 0.01), flat).verdict, better_than_claimed);
+  EXPECT_EQ(judged(fitted(-0.53, 0.02), flat).verdict, as_claimed_with_terms);
+  EXPECT_EQ(judged(fitted(-0.53, 0.02), falling).verdict, as_claimed_or_better);
   EXPECT_EQ(judged(fitted(-0.4, 0.01), rising).verdict, worse_than_claimed);
   EXPECT_EQ(judged(fitted(-0.4, 0.01), rising).bound, BoundVerdict::rises);
   EXPECT_EQ(judged(fitted(-0.4, 0.01), falling).verdict, as_claimed_with_terms);
@@ -265,6 +274,30 @@ TEST(Judge, LevelsThatFollowSolvedBoundAreAsClaimedWithTerms) {
   EXPECT_EQ(judged(fitted(-0.46, 0.02), falling).bound, BoundVerdict::flat);
   EXPECT_EQ(judged(fitted(-0.4, 0.01), wide).verdict, more_seeds);
   EXPECT_EQ(judged(fitted(-0.46, 0.02), rising).verdict, more_seeds);
+}
+
+TEST(Headline, ConfirmsTheClaimedExponentAlone) {
+  const auto headline = [](const SlopeFit& fit) { return headline_of(judge(fit, -0.5, rivals)); };
+  EXPECT_EQ(headline(fitted(-0.5, 0.01)), Headline::confirmed);
+  EXPECT_EQ(headline(fitted(-0.53, 0.02)), Headline::bound_met) << "as claimed or better";
+  EXPECT_EQ(headline(fitted(-0.8, 0.02)), Headline::bound_met) << "better";
+  EXPECT_EQ(headline(fitted(-0.47, 0.015)), Headline::bound_met) << "more seeds needed";
+  EXPECT_EQ(headline(fitted(-0.46, 0.03)), Headline::open);
+  const SlopeFit flat = fitted(0.005, 0.01);
+  EXPECT_EQ(headline_of(judge(fitted(-0.4, 0.01), -0.5, rivals, HardEnd::large, &flat)),
+            Headline::confirmed)
+      << "with all terms";
+}
+
+TEST(Headline, RefutesOnlyBeyondALogarithmAndAboveTheBound) {
+  EXPECT_EQ(headline_of(judge(fitted(-0.4, 0.01), -0.5, rivals)), Headline::open)
+      << "worse, by what a logarithm would make it";
+  EXPECT_EQ(headline_of(judge(fitted(-0.37, 0.01), -0.5, rivals)), Headline::refuted);
+  EXPECT_EQ(headline_of(judge(fitted(-0.37, 0.03), -0.5, rivals)), Headline::open);
+  SlopeVerdict met = judge(fitted(-0.3, 0.01), -0.5, rivals);
+  met.bound = BoundVerdict::below_promise;
+  EXPECT_EQ(headline_of(met), Headline::bound_met);
+  EXPECT_EQ(headline_of({}), Headline::open);
 }
 
 TEST(Judge, PrintsVerdictsAsWords) {

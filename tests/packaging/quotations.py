@@ -9,6 +9,7 @@ the snippets of one quotation must stand in the text in their order.
 """
 
 import argparse
+import os
 import pathlib
 import re
 import sys
@@ -100,12 +101,14 @@ def check_itself():
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--texts", type=pathlib.Path, help="folder with KEY.txt of each paper")
+    parser.add_argument("--texts", type=pathlib.Path, default=os.environ.get("DPSOSP_PAPER_TEXTS"),
+                        help="folder with KEY.txt of each paper; default: $DPSOSP_PAPER_TEXTS")
     parser.add_argument("--root", type=pathlib.Path, default=pathlib.Path(__file__).parents[2])
     parser.add_argument("--only", default="", help="a paper's key")
     arguments = parser.parse_args()
     check_itself()
-    found = [p for p in problems(arguments.root, arguments.texts) if arguments.only in p]
+    texts = pathlib.Path(arguments.texts) if arguments.texts else None
+    found = [p for p in problems(arguments.root, texts) if arguments.only in p]
     print(*found, sep="\n")
     quoted = len([*claims_of(arguments.root), *errata_of(arguments.root)])
     print(f"{quoted} quotations, {len(found)} problems")

@@ -18,14 +18,17 @@ constexpr const char* two_claims = R"(
 [[claim]]
 id = "p/one"
 place = "Theorem 1"
-says = "One says"
+printed = "One, as $x$ printed"
+hypotheses = "x is small"
+reading = "One says"
 kind = "predicate"
 holds_if = "one holds"
 
 [[claim]]
 id = "p/two"
 place = "Theorem 2"
-says = "Two says"
+of = "suite"
+reading = "Two says"
 kind = "unreachable"
 why = "two is large"
 needs = "n = 1e30"
@@ -70,10 +73,18 @@ TEST(Arguments, RejectUnknownClaimsAndKeys) {
                 .find("arguments.toml:2: id = 'p/three', expected the id of a claim of this paper"),
             std::string::npos)
       << refusal("[[argument]]\nid = \"p/three\"\n");
-  EXPECT_NE(refusal(argument("upheld = true\n") + argument("upheld = true\n"))
+  EXPECT_NE(refusal(argument("upheld = false\n") + argument("upheld = false\n"))
                 .find("two arguments for p/one"),
             std::string::npos);
   EXPECT_NE(refusal(argument("upheld = true\nreply = \"x\"\n")).find("reply"), std::string::npos);
+}
+
+TEST(Arguments, ThatAreUpheldSayWhatTheyChanged) {
+  EXPECT_NE(refusal(argument("upheld = true\n"))
+                .find("changed is missing: what the upheld objection has changed in p/one"),
+            std::string::npos)
+      << refusal(argument("upheld = true\n"));
+  EXPECT_EQ(refusal(argument("upheld = false\n")), "");
 }
 
 TEST(ClaimPages, ShowEachClaimWithTheOtherSide) {
@@ -81,6 +92,7 @@ TEST(ClaimPages, ShowEachClaimWithTheOtherSide) {
                      .predicates = {}};
   const std::vector<Finding> findings{
       {.verdict = Verdict::fails,
+       .headline = Headline::refuted,
        .measured = "3 of 4",
        .reason = "one is above",
        .rests_on = "4 runs"},
@@ -88,7 +100,7 @@ TEST(ClaimPages, ShowEachClaimWithTheOtherSide) {
   const std::vector<plots::Page> pages = claim_pages(set, findings, study_at(Scale::quick));
   ASSERT_EQ(pages.size(), 2U);
   EXPECT_EQ(pages[0].id, "p-one");
-  EXPECT_EQ(pages[0].verdict.text, "fails");
+  EXPECT_EQ(pages[0].verdict.text, "refuted");
   const auto section = [&](std::size_t page, std::string_view heading) {
     const auto& sections = pages[page].sections;
     const auto found = std::ranges::find(sections, heading, &plots::Page::Section::heading);
@@ -98,27 +110,63 @@ TEST(ClaimPages, ShowEachClaimWithTheOtherSide) {
       section(0, "The other side"),
       (std::vector<std::string>{
           "The authors might say: they object", "Answer: we answer", "Still open: more runs"}));
+  EXPECT_EQ(section(0, "In the paper's words"),
+            (std::vector<std::string>{"“One, as $x$ printed”", "Under: x is small"}));
+  EXPECT_EQ(section(0, "Our reading"), std::vector<std::string>{"One says"});
+  EXPECT_EQ(section(1, "In the paper's words"),
+            std::vector<std::string>{"No words of the paper: a statement of this suite."});
   EXPECT_TRUE(section(1, "The other side").empty());
   EXPECT_EQ(section(1, "What would change the verdict"),
             std::vector<std::string>{"A test would take n = 1e30."});
   const auto result = section(0, "Result");
   EXPECT_EQ(result.front(), "3 of 4");
-  EXPECT_NE(std::ranges::find(result, "Rests on: 4 runs"), result.end());
+  EXPECT_NE(std::ranges::find(result, "Evidence: measurement: fails; 4 runs"), result.end());
 }
 
-TEST(ClaimsSummary, CountsByPaperAndByKindOfEvidence) {
+TEST(ClaimsSummary, CountsThePapersOwnWordsApart) {
   const ClaimSet set{.claims = parse_claims(two_claims, "claims.toml"), .predicates = {}};
-  const std::vector<Finding> findings{{.verdict = Verdict::holds},
-                                      {.verdict = Verdict::not_reachable}};
+  const std::vector<Finding> findings{
+      {.verdict = Verdict::holds, .headline = Headline::confirmed},
+      {.verdict = Verdict::not_reachable}};
   const plots::Table t = claims_summary_table(set, findings);
   const auto total = [&](std::size_t group, std::size_t row) {
     return std::get<std::string>(t.row_groups.at(group).rows.at(row).cells.back().content);
   };
-  EXPECT_EQ(total(0, 0), "2");  // p
+  EXPECT_EQ(total(0, 0), "1");  // p
+  EXPECT_EQ(total(0, 1), "1");  // all papers
   EXPECT_EQ(total(1, 0), "1");  // measurement
-  EXPECT_EQ(total(1, 1), "1");  // derivation
-  EXPECT_EQ(total(1, 2), "0");  // privacy
-  EXPECT_EQ(total(2, 0), "2");  // all
+  EXPECT_EQ(total(1, 1), "0");  // derivation, of the paper's words
+  EXPECT_EQ(total(2, 0), "1");  // of this suite
+}
+
+TEST(ClaimHeadline, OfAPredicate) {
+  Claim c;
+  EXPECT_EQ(headline_of(c, Verdict::holds), Headline::confirmed);
+  EXPECT_EQ(headline_of(c, Verdict::fails), Headline::refuted);
+  c.if_fails = Headline::slip;
+  EXPECT_EQ(headline_of(c, Verdict::fails), Headline::slip);
+  EXPECT_EQ(headline_of(c, Verdict::bound_met), Headline::bound_met);
+  EXPECT_EQ(headline_of(c, Verdict::vacuous), Headline::bound_met);
+  for (const Verdict v : {Verdict::inconclusive, Verdict::not_reachable, Verdict::not_measured})
+    EXPECT_EQ(headline_of(c, v), Headline::open);
+}
+
+TEST(ClaimHeadline, OfASlipSaysWhatStands) {
+  const std::string slip =
+      "[[claim]]\nid = \"p/a\"\nplace = \"x\"\nof = \"suite\"\nreading = \"y\"\nkind = "
+      "\"predicate\"\nholds_if = \"z\"\nif_fails = ";
+  const auto refused = [&](const std::string& more) -> std::string {
+    try {
+      parse_claims(slip + more, "claims.toml");
+    } catch (const InputError& e) {
+      return e.what();
+    }
+    return "";
+  };
+  EXPECT_NE(refused("\"slip\"\n").find("stands is missing"), std::string::npos);
+  EXPECT_EQ(refused("\"slip\"\nstands = \"the rate\"\n"), "");
+  EXPECT_NE(refused("\"open\"\n").find("expected \"refuted\" or \"slip\""), std::string::npos)
+      << refused("\"open\"\n");
 }
 
 // Every claim that formulas decide is tagged as derivation or privacy, and no other claim is tagged

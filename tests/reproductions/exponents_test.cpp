@@ -45,12 +45,27 @@ TEST(Exponents, OfEverySlopeClaimFindTheirFit) {
 
 TEST(Exponents, OfFitsThatClaimsCoverAreTheClaims) {
   each_fit_of_claims([](const Claim& c, const ClaimedSlope& s, const FitRequest& fit) {
-    EXPECT_EQ(fit.claim.empty(), !fit.claimed)
+    EXPECT_TRUE(!fit.claimed || !fit.claim.empty())
         << name_of(c, s) << ": a fit of " << fit.metric << " states the exponent again";
-    if (fit.claim == c.id) {
+    if (fit.claim == c.id && fit.claimed) {
       EXPECT_EQ(fit.claimed, s.exponent) << name_of(c, s);
     }
   });
+}
+
+// An exhibit shows the verdicts of judged fits. Where a claim is about the same slope, the fit is
+// judged by the claim's metric, exponent and terms, so that both come to one verdict.
+TEST(Exponents, JudgedFitsAgreeWithEveryClaimAboutTheirSlope) {
+  std::size_t judged = 0;
+  each_fit_of_claims([&](const Claim& c, const ClaimedSlope& s, const FitRequest& fit) {
+    EXPECT_FALSE(s.metric.empty()) << name_of(c, s) << " names no metric";
+    if (!is_rate(fit)) return;
+    ++judged;
+    EXPECT_EQ(fit.metric, s.metric) << name_of(c, s) << ", judged for " << fit.claim;
+    EXPECT_EQ(fit.claimed, s.exponent) << name_of(c, s);
+    EXPECT_EQ(fit.solved, s.solved) << name_of(c, s);
+  });
+  EXPECT_GE(judged, 80U);
 }
 
 }  // namespace

@@ -57,6 +57,30 @@ TEST(LiuTalwarProbes, CoupledEscapesDivergeByHessianPowers) {
   EXPECT_GE(r.at("least_growth_over_bound"), 1 - 1e-9);
 }
 
+// Lemma 3.9: within Γ steps one of any two points leaves; within half of them the pairs that only
+// their distance drives apart stay.
+TEST(LiuTalwarProbes, OneOfTwoStuckPointsLeavesWithinGammaAndNotWithinHalf) {
+  const auto free = [](double share) {
+    return probe("stuck-pairs", {{"gamma", 0.04}, {"share", share}, {"pairs", 100}}).at("free");
+  };
+  EXPECT_EQ(free(1.0), 100);
+  EXPECT_LE(free(0.5), 50);
+}
+
+// Claim 3.6 holds; Claim 3.7 does with t for its Γ.
+TEST(LiuTalwarProbes, DistanceClaimNeedsStepsForItsGamma) {
+  const json r = probe("quadratic-paths", {{"paths", 20000}});
+  EXPECT_EQ(r.at("above_36"), 0);
+  EXPECT_GT(r.at("above_37"), 0);
+  EXPECT_EQ(r.at("above_37_by_steps"), 0);
+}
+
+TEST(LiuTalwarProbes, HessianEstimatesStayWithinLemmaOverAnEpoch) {
+  const json r = probe("hessian-errors", {{"alpha", 0.1}, {"epsilon", 100}, {"epochs", 5}});
+  EXPECT_EQ(r.at("within"), 5);
+  EXPECT_GT(r.at("median"), 0.05);
+}
+
 TEST(LiuTalwarProbes, TreeNoiseHasCovarianceOfCommonNodes) {
   const json r = probe("tree-noise",
                        {{"leaves", 16}, {"trees", 1000}, {"dimension", 3}, {"covariance", true}});
@@ -77,10 +101,11 @@ TEST(LiuTalwarProbes, OracleErrorsHalveWithFourTimesTheBatch) {
   EXPECT_NEAR(small[3] / near[3], 10, 1);
 }
 
-// Lemma 3.2, with 1/6 for its 1/16; no step can gain more than |g|²/(2M) by much.
+// Lemma 3.2, with 1/6 for its 1/16, where |∇F| ≥ γ; an error along the gradient leaves 3/10.
 TEST(LiuTalwarProbes, InexactStepsMeetDescentLemma) {
   const json r = probe("descent", {{"problem", "cosine-saddle"}, {"gamma", 0.1}, {"pairs", 2000}});
   EXPECT_EQ(r.at("above_sixth"), 0);
+  EXPECT_EQ(r.at("above_first"), 0);
   EXPECT_GT(r.at("largest_change"), -0.4) << "the points near saddles are the hard ones";
 }
 

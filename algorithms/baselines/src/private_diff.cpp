@@ -33,10 +33,15 @@ Outcome PrivateDiff::run(Curator& curator, Stream stream, Observer& observer) co
         y_prev = y;
         for (Index k = 0; k < p.ascent_steps; ++k) {
           const double noise = p.ascent == AscentRule::queried ? p.dual_noise : 0.0;
-          curator.gradient(Point(x, y),
-                           curator.draw(policy),
-                           {p.clip_dual, Noise::sensitivity_ratio(noise), Block::y},
-                           u);
+          const GradientQuery query{p.clip_dual, Noise::sensitivity_ratio(noise), Block::y};
+          try {
+            curator.gradient(Point(x, y), curator.draw(policy), query, u);
+          } catch (const InputError&) {
+            if (p.ascent != AscentRule::noise_free) throw;
+            throw InputError(card().key +
+                             ": ascent = noise_free, the printed form, is not private "
+                             "(docs/errata.md, Z2), expected local or queried");
+          }
           y += p.ascent_step * u;
         }
         // dev: from here on the noised dual is used everywhere (docs/errata.md, Z2)
@@ -81,7 +86,7 @@ const AlgorithmCard& PrivateDiff::card() const {
       .population = {},
       .operations = "gradient in y, gradient and gradient difference in x",
       .output_rule = "last iterate, or a uniformly random one",
-      .printed = "x-queries at the un-noised dual",
+      .printed = "x-queries at the un-noised dual: not private, so that it is refused",
       .needs_dual = true,
       .numbers_version = 2};
   return card;

@@ -110,11 +110,10 @@ void inner(const DpRgdaParameters& p, Index t, Queries& queries, State& s) {
   }
   Vector xa = at_anchor ? s.x : s.x_prev;
   Vector ya = at_anchor ? s.y : s.y_at;
-  const bool beyond = p.selection == Selection::last || p.selection == Selection::argmin_fixed;
+  const bool beyond = p.selection == Selection::last || p.selection == Selection::argmin_of_proof;
   const Index candidates = beyond ? p.inner_steps + 1 : p.inner_steps;
-  const bool argmin =
-      p.selection == Selection::argmin_printed || p.selection == Selection::argmin_fixed;
-  const Index first = p.selection == Selection::argmin_fixed ? 1 : 0;
+  const bool argmin = p.selection != Selection::last && p.selection != Selection::ascended;
+  const Index first = p.selection == Selection::argmin_from_start ? 0 : 1;
   Vector y_k = s.y, v_k = s.v, u_k = s.u;  // step 4
   double least = 0.0;
   Index selected = 0;
@@ -223,7 +222,7 @@ const AlgorithmCard& DpRgda::card() const {
       .title = "DP-RGDA",
       .paper = "Xu, Tao, Ding, Fan, Wang 2026",
       .place = "Algorithms 2 and 3, Theorems 1 and 2",
-      .guarantee = "SOSP of the value function, empirical or population",
+      .guarantee = "SOSP of the value function, empirical or population; for Y = R^d2 alone",
       .rate = "(sqrt(d)/(n eps))^(2/3) empirical; n^(-1/3) + (sqrt(d)/(n eps))^(1/2) population",
       .empirical = Exponents{-2.0 / 3, 1.0 / 3, -2.0 / 3},
       .population = Exponents{-0.5, 0.25, -0.5},
@@ -231,10 +230,11 @@ const AlgorithmCard& DpRgda::card() const {
       .operations = "gradient and gradient difference in x and y",
       .output_rule = "anchor of the certified escape; at the horizon the last anchor",
       .printed =
-          "the argmin over y_0, the double count at refreshes, the released dual, one break step "
-          "for the whole sum",
+          "the argmin with y_0 among its candidates (one reading), the double count at refreshes, "
+          "the released dual, one break step for the whole sum",
       .utility = Utility::heuristic,
-      .needs_dual = true};
+      .needs_dual = true,
+      .numbers_version = 2};
   return card;
 }
 
@@ -261,8 +261,9 @@ Fields DpRgda::fields() {
             "first increment after a refresh"),
       field("selection",
             p.selection,
-            {{Selection::argmin_printed, "argmin_printed"},
-             {Selection::argmin_fixed, "argmin_fixed"},
+            {{Selection::argmin_from_start, "argmin_from_start"},
+             {Selection::argmin_after_start, "argmin_after_start"},
+             {Selection::argmin_of_proof, "argmin_of_proof"},
              {Selection::last, "last"},
              {Selection::ascended, "ascended"}},
             "which inner step is returned"),
@@ -298,7 +299,7 @@ void DpRgda::set_variant(Variant variant) {
   DpRgdaParameters& p = parameters;
   const bool printed = variant == Variant::printed;
   p.refresh_rule = printed ? RefreshRule::printed : RefreshRule::repaired;
-  p.selection = printed ? Selection::argmin_printed : Selection::last;
+  p.selection = printed ? Selection::argmin_from_start : Selection::last;
   p.dual_release = printed ? DualRelease::released : DualRelease::local;
   p.streams = printed ? Streams::separate : Streams::joint;
   p.break_rule = printed ? BreakRule::printed : BreakRule::repaired;
@@ -315,7 +316,7 @@ std::vector<PlannedQuery> DpRgda::plan(const PublicFacts& facts) const {
   const Index blocks = separate ? 2 : 1;
   const BatchUse use = separate ? BatchUse::several_queries : BatchUse::one_query;
   const Index refreshes = (p.steps + p.period - 1) / p.period;
-  const bool beyond = p.selection == Selection::last || p.selection == Selection::argmin_fixed;
+  const bool beyond = p.selection == Selection::last || p.selection == Selection::argmin_of_proof;
   Index increments = p.steps * (local ? 1 : p.inner_steps + (beyond ? 1 : 0));
   if (p.refresh_rule == RefreshRule::repaired) increments -= refreshes;
   return {{p.oracle.refresh_policy(facts.records), blocks * refreshes, use},
@@ -339,6 +340,11 @@ void DpRgda::check(const PublicFacts& facts) const {
   positive("period", p.period);
   positive("inner_steps", p.inner_steps);
   positive("ascent_step", p.ascent_step);
+  if (p.selection == Selection::argmin_after_start && p.inner_steps < 2)
+    reject(key,
+           "inner_steps",
+           static_cast<double>(p.inner_steps),
+           "at least 2, for a candidate after y_0");
   require_not_negative(key, "deviation", p.deviation);
   if (p.dual_release == DualRelease::local && facts.dual_kind != DualKind::per_record)
     reject(key,

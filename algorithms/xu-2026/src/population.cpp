@@ -89,7 +89,7 @@ Scheduled practical_population_schedule(DpRgdaParameters& p,
   const auto d1 = static_cast<double>(facts.dimension);
   const std::int64_t streams = released && p.streams == Streams::separate ? 2 : 1;
   if (released && p.selection == Selection::last) p.selection = Selection::ascended;
-  const double asks = released && p.selection == Selection::argmin_fixed ? 2.0 : 1.0;
+  const double asks = increments_per_step(p);
   // Every batch is fresh, so a record answers one query, or one for each stream.
   const CalibratedNoise noise =
       calibrate_common_noise(std::vector<PlannedQuery>{{BatchPolicy::fresh(1), streams}},
@@ -101,7 +101,7 @@ Scheduled practical_population_schedule(DpRgdaParameters& p,
       .dimension = d1 + (released ? static_cast<double>(facts.dual_dimension) : 0.0),
       .clip = c[constant::lipschitz],
       .deviation = p.deviation > 0 ? p.deviation : c[constant::lipschitz],
-      .smoothness = c[constant::joint_smoothness],
+      .smoothness = difference_smoothness(p, c),
       .value_smoothness = c[constant::smoothness],
       .gap = c[constant::suboptimality],
       .rho_z = 0.5 / (noise.sensitivity_ratio * noise.sensitivity_ratio),
@@ -116,7 +116,7 @@ Scheduled practical_population_schedule(DpRgdaParameters& p,
   p.escape_step = 1.0 / (4.0 * L_phi);
   p.steps = count_of(owner, "steps", s.steps);
   p.period = count_of(owner, "steps between refreshes", s.period);
-  p.inner_steps = 1;
+  p.inner_steps = least_inner_steps(p);
   p.ascent_step = 1.0 / n.smoothness;
   p.oracle.sampling = Sampling::fresh;
   p.oracle.refresh_batch = count_of(owner, "records", s.refresh_batch);
@@ -188,7 +188,7 @@ Scheduled paper_population_schedule(DpRgdaParameters& p,
   p.oracle.increment_batch = batch(s.increment_batch);
   p.oracle.clip_refresh = M;
   p.oracle.increment_clip = IncrementClip::proportional;
-  p.oracle.clip_increment = L;
+  p.oracle.clip_increment = difference_smoothness(p, c);
   const std::int64_t streams =
       p.dual_release == DualRelease::released && p.streams == Streams::separate ? 2 : 1;
   const CalibratedNoise noise =

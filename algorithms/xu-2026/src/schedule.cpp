@@ -31,7 +31,7 @@ Scheduled practical(DpRgdaParameters& p,
   const double n = static_cast<double>(facts.records);
   const double d = released_dimension(p, facts);
   const double d1 = static_cast<double>(facts.dimension);
-  const double L = c[constant::joint_smoothness];
+  const double L = difference_smoothness(p, c);
   const double L_phi = c[constant::smoothness];
   const double rho_phi = c[constant::hessian_lipschitz];
   const double C1 = c[constant::lipschitz];
@@ -48,7 +48,7 @@ Scheduled practical(DpRgdaParameters& p,
   p.escape_step = 1.0 / (4.0 * L_phi);
   p.steps = to_index(std::ceil(16.0 * L_phi * F0 / (alpha * alpha)));
   p.period = std::max<Index>(1, to_index(std::round(C1 / (L * eta))));
-  p.inner_steps = 1;
+  p.inner_steps = least_inner_steps(p);
   p.ascent_step = 1.0 / L;
   if (p.dual_release == DualRelease::released && p.selection == Selection::last)
     p.selection = Selection::ascended;
@@ -59,10 +59,10 @@ Scheduled practical(DpRgdaParameters& p,
   const double T = static_cast<double>(p.steps);
   const double q = static_cast<double>(p.period);
   const double refreshes = std::ceil(T / q);
-  // Separate streams ask v and u apart; argmin_fixed asks at y_0 and at y_1.
+  // Separate streams ask v and u apart; argmin_of_proof and argmin_after_start ask at y_0 and y_1.
   const bool released = p.dual_release == DualRelease::released;
   const double streams = released && p.streams == Streams::separate ? 2.0 : 1.0;
-  const double asks = released && p.selection == Selection::argmin_fixed ? 2.0 : 1.0;
+  const double asks = increments_per_step(p);
   p.oracle.refresh_noise = noise_ratio_for(0.5 * rho_z, streams * refreshes);
   p.oracle.increment_noise = noise_ratio_for(0.5 * rho_z, streams * asks * T);
   const double s1 = 2.0 * C1 / n * p.oracle.refresh_noise;
@@ -110,7 +110,7 @@ Scheduled paper(DpRgdaParameters& p,
   p.alpha = erm.alpha;
   p.steps = to_index(std::ceil(erm.steps));
   p.period = std::max<Index>(1, erm.period);
-  p.inner_steps = 1;
+  p.inner_steps = least_inner_steps(p);
   p.ascent_step = 1.0 / (6.0 * L);
   p.descent_step = 1.0 / (2.0 * L);
   p.escape_step = 1.0 / L_phi;

@@ -358,6 +358,24 @@ std::vector<Part> parts_of(const Sequence& sequence,
   return parts;
 }
 
+/// A mechanism of the event's kind whose loss is known.
+Event attained(const Event& event, Adjacency adjacency) {
+  if (const auto* sampled = std::get_if<FixedSizeGaussianEvent>(&event)) {
+    if (adjacency != Adjacency::replace_one)
+      throw UnsupportedError("accountant pld: fixed-size samples are for replace_one");
+    // its multiplier is of the replace-one sensitivity, twice the clip norm
+    return PoissonGaussianEvent{.rate = sampled->rate,
+                                .noise_multiplier = 2 * sampled->noise_multiplier};
+  }
+  if (const auto* choice = std::get_if<ExponentialEvent>(&event))
+    return PureEvent{choice->epsilon / 2};
+  if (const auto* zcdp = std::get_if<ZcdpEvent>(&event)) {
+    if (zcdp->rho == 0) return PureEvent{0};
+    return GaussianEvent{1 / std::sqrt(2 * zcdp->rho)};
+  }
+  return event;
+}
+
 bool differs_by_direction(const Sequence& sequence, Adjacency adjacency) {
   return adjacency != Adjacency::replace_one &&
          std::ranges::any_of(sequence.others, [](const CountedEvent& e) {
@@ -394,6 +412,19 @@ LossBounds pld_bounds(std::span<const CountedEvent> events,
               .resolved = dearer.resolved && other.resolved};
   }
   return dearer;
+}
+
+double attained_epsilon(std::span<const CountedEvent> events,
+                        Adjacency adjacency,
+                        double delta,
+                        double tolerance) {
+  std::vector<CountedEvent> known;
+  for (const CountedEvent& e : events) known.push_back({attained(e.event, adjacency), e.count});
+  if (delta == 0)  // the largest losses add
+    return epsilon_of(known, adjacency, 0, {.accountant = Accountant::pure}).epsilon;
+  if (gaussian_mu(known))
+    return epsilon_of(known, adjacency, delta, {.accountant = Accountant::analytic}).epsilon;
+  return pld_bounds(known, adjacency, delta, tolerance).lower;
 }
 
 }  // namespace dpsosp

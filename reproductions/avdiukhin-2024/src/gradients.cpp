@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <string>
+#include <vector>
 
 #include "dpsosp/experiments/metric.hpp"
 
@@ -44,6 +45,57 @@ Gradients gradients_met(const FinishedRun& run) {
   const auto d = static_cast<double>(run.run->dimension.value_or(10));
   g.lemma_3_2 = avdiukhin_2024::lemma_3_2_bound(well_numbers(n, d), g.steps, run.run->delta);
   return g;
+}
+
+std::vector<JobCell> given_noise_cells(const Study& study,
+                                       std::string_view law,
+                                       const std::vector<double>& noise_factors) {
+  struct Setting {
+    Index dimension, batch;
+    double c_step;
+  };
+  const bool smoke = study.scale == Scale::smoke, full = study.scale == Scale::full;
+  std::vector<JobCell> cells;
+  for (const double factor : noise_factors)
+    for (const Setting& s : {Setting{2, 1, 1.0},
+                             Setting{10, 10, 1.0},
+                             Setting{2, 1, 1.0 / 128},
+                             Setting{10, 10, 1.0 / 128}}) {
+      const bool long_run = s.c_step < 1.0;  // 128 times the steps of the others
+      if (long_run && (smoke || factor != noise_factors.front())) continue;
+      const std::uint64_t seeds = smoke || (long_run && !full) ? 1 : 20;
+      cells.push_back(probe_cell(study,
+                                 "avdiukhin-2024/given-noise",
+                                 {{"law", law},
+                                  {"records", 10000},
+                                  {"dimension", s.dimension},
+                                  {"batch", s.batch},
+                                  {"alpha", 0.2},
+                                  {"c_step", s.c_step},
+                                  {"noise_factor", factor}},
+                                 {{"dimension", static_cast<double>(s.dimension)},
+                                  {"c_step", s.c_step},
+                                  {"noise_factor", factor}},
+                                 seeds));
+    }
+  return cells;
+}
+
+GivenNoise given_noise_met(const Evidence& e) {
+  GivenNoise met;
+  for (const JudgedCell& cell : e.cells) {
+    if (!cell.cell().sweep.empty()) continue;
+    met.done = met.done && cell.all_finished();
+    for (const double share : cell.numbers("share")) {
+      ++met.runs;
+      met.kept += share >= 0.5;
+      met.least = std::min(met.least, share);
+    }
+    for (const double longest : cell.numbers("longest"))
+      met.longest = std::min(met.longest, longest);
+  }
+  met.done = met.done && met.runs > 0;
+  return met;
 }
 
 double visible_event_delta(double epsilon, double delta, double failure) {

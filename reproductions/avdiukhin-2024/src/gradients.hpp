@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string_view>
+#include <vector>
+
 #include "dpsosp/avdiukhin_2024/theory.hpp"
 #include "dpsosp/claims/judging.hpp"
 
@@ -27,6 +30,19 @@ struct Gradients {
 };
 /// Of a finished run of the sweep.
 Gradients gradients_met(const FinishedRun& run);
+
+/// Cells of the probe `avdiukhin-2024/given-noise`: α = 0.2, d = 2 with B = 1 and d = 10 with
+/// B = 10, c_η = 1 and, for the first factor, 1/128.
+std::vector<JobCell> given_noise_cells(const Study& study,
+                                       std::string_view law,
+                                       const std::vector<double>& noise_factors);
+/// Shares of α-SOSPs in them; `done` is false where a run is missing.
+struct GivenNoise {
+  bool done = true;
+  int runs = 0, kept = 0;               ///< kept: at least half
+  double least = 1.0, longest = 1e300;  ///< share; least over runs of the longest own gradient
+};
+GivenNoise given_noise_met(const Evidence& e);
 
 /// Least δ with which two laws are (ε, δ)-close, of a pair that is (ε, δ)-close after moving mass
 /// `failure` in each: the worst such pair.

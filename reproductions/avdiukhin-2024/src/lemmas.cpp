@@ -14,6 +14,7 @@
 #include "dpsosp/experiments/study.hpp"
 #include "gradients.hpp"
 #include "parts.hpp"
+#include "selection.hpp"
 
 namespace dpsosp {
 namespace {
@@ -172,7 +173,7 @@ std::vector<JobCell> selection_cells(const Study& study) {
 
 Finding section_3_4(const Evidence& e) {
   int count = 0, none = 0, far = 0;
-  double needed = 0, records = 0, worst = 0;
+  double needed = 0, records = 0, worst = 0, printed = 0;
   for (const FinishedRun& run : e.finished()) {
     const RunResult& r = *run.result;
     const auto parameter = [&](const char* name) {
@@ -186,6 +187,12 @@ Finding section_3_4(const Evidence& e) {
                                    parameter("hessian_limit") / std::sqrt(rho * alpha)) *
                           (std::log(selection_candidates) + std::log(2.0 / selection_failure)) /
                           parameter("selection_epsilon"));
+    // P(|Lap(b)| > w) = e^{−w/b} with the printed scales, of 2K numbers; L = 1
+    const double answers = records * parameter("selection_epsilon");
+    printed =
+        std::max(printed,
+                 selection_candidates * (std::exp(-0.5 * alpha * answers / parameter("clip")) +
+                                         std::exp(-0.5 * std::sqrt(rho * alpha) * answers)));
     ++count;
     if (*metric_of(r, "counts.selected") == 0) {
       ++none;
@@ -200,9 +207,12 @@ Finding section_3_4(const Evidence& e) {
     return {.verdict = Verdict::inconclusive,
             .reason = fmt::format("needs n = {:.3g}, has {:.3g}", needed, records)};
   return finding(
-      none <= 0.1 * count && far <= selection_failure * count,
-      fmt::format("{} of {} runs accept nothing, {} a point above 4 α (largest {:.3g} α), at n = "
-                  "{:.3g} against {:.3g} needed",
+      none <= 0.1 * count && far <= selection_failure * count && printed <= selection_failure,
+      fmt::format("noise of the printed scales exceeds α/2 or √(ρα)/2 in {} tests with probability "
+                  "at most {:.2g}; {} of {} runs accept nothing, {} a point above 4 α (largest "
+                  "{:.3g} α), at n = {:.3g} against {:.3g} needed",
+                  selection_candidates,
+                  printed,
                   none,
                   count,
                   far,
@@ -223,64 +233,58 @@ std::vector<JobCell> independent_cells(const Study& study) {
 Finding section_3_4_privacy(const Evidence& e) {
   const JudgedCell& cell = e.cells.front();
   if (!cell.all_finished()) return nothing_ran();
-  const double added = cell.numbers("added").front(), spent = cell.numbers("spent").front();
-  // AboveThreshold costs Δ/b of a threshold with noise of scale b and 2Δ/b of all its answers. Here
-  // b is the printed scale for both, and there are two streams, of gradients and of curvatures.
-  const auto above_threshold = [](double sensitivity_over_scale) {
-    return 2 * (sensitivity_over_scale + 2 * sensitivity_over_scale);
-  };
-  return {.verdict = Verdict::inconclusive,
-          .measured =
-              fmt::format("AboveThreshold with the printed scale for its threshold, too: {:g} ε "
-                          "for any number of tests, {:g} ε where a record is zeroed; {} "
-                          "independent tests {:.4g} ε, by the ledger {:.4g} ε at δ = 1e-6",
-                          above_threshold(2),
-                          above_threshold(1),
-                          tested,
-                          added / test_epsilon,
-                          spent / test_epsilon),
-          .reason =
-              "a sketch: the threshold's noise and the split of ε are not given, and λ_min "
-              "moves by a record's Hessian, which L does not bound"};
+  const double added = cell.numbers("added").front();
+  constexpr double allowed = 16.0 * test_epsilon, delta = 1e-6;
+  double least = std::numeric_limits<double>::infinity();
+  bool meets_assumptions = true;
+  std::vector<std::string> shown;
+  for (const double records : {1e4, 1e6, 1e8}) {
+    const CurvaturePair pair = curvature_pair(records);
+    meets_assumptions = meets_assumptions && pair.concentration < std::exp(1.0) &&
+                        pair.move <= 0.5 && pair.move * pair.frequency <= 0.5 * (1.0 + rounding);
+    double weakest = std::numeric_limits<double>::infinity();
+    for (const double threshold : {0.0, 0.5, 1.0})
+      weakest = std::min(weakest, curvature_cost(records, test_epsilon, delta, threshold));
+    least = std::min(least, weakest);
+    shown.push_back(fmt::format("{:.4g} ε at n = {:.0e}", weakest / test_epsilon, records));
+  }
+  if (!meets_assumptions)
+    return {.verdict = Verdict::inconclusive, .reason = "the pair leaves Assumption A or B"};
+  // Of one stream if every record's Hessian is at most L: a record moves a number by 2/(nε).
+  const double stream = above_threshold_cost(2.0 * test_epsilon, 1000) / test_epsilon;
+  return finding(
+      least <= allowed,
+      fmt::format("one answer of the curvature test shows at least {}, δ = 1e-6, replace-one; if L "
+                  "bounds every record's Hessian AboveThreshold costs [{:.3g} ε, 6 ε] a stream at "
+                  "δ = 0, 12 ε "
+                  "at most, and {} independent tests {:.3g} ε",
+                  fmt::join(shown, ", "),
+                  stream,
+                  tested,
+                  added / test_epsilon),
+      "a record moves λ_min by more than L/n");
 }
 
 std::vector<JobCell> appendix_c_cells(const Study& study) {
-  RunSpec spec;
-  spec.algorithm = "avdiukhin-2024/noisy-sgd";
-  spec.problem = "phase-retrieval";
-  spec.problem_settings = {{"design", "gaussian"}, {"start", "saddle"}};
-  spec.records = 10000;
-  spec.dimension = 2;
-  spec.epsilon = 8;
-  spec.calibrator = Calibrator::rdp;
-  spec.door = Door::no_clipping;
-  return {seeded_cell(spec, study.scale == Scale::full ? 20 : 3)};
+  return given_noise_cells(study, "t", {1.0, 20.0});
 }
 
+/// Assumption B at σ = 1 bounds every own gradient by this.
+double longest_under_b() { return std::sqrt(1.0 + std::log(1e4)); }
+
 Finding appendix_c(const Evidence& e) {
-  int count = 0, kept = 0;
-  double least = 1.0, promise = 0, start = std::numeric_limits<double>::infinity();
-  for (const FinishedRun& run : e.finished()) {
-    const double share = *metric_of(*run.result, "trace.fraction_solved");
-    promise = std::max(promise, *metric_of(*run.result, "schedule.alpha"));
-    start = std::min(start, *metric_of(*run.result, "start.sosp_level"));
-    ++count;
-    least = std::min(least, share);
-    kept += share >= 0.5;
-  }
-  if (count == 0) return nothing_ran();
-  const std::string measured = fmt::format(
-      "{} of {} runs; at least {:.3g} of the iterates below {:.3g}, of the saddle's {:.3g}",
-      kept,
-      count,
-      least,
-      promise,
-      start);
-  if (start_over_result * promise >= start)
-    return {.verdict = Verdict::inconclusive,
-            .measured = measured,
-            .reason = "the promise is no third of the saddle's own level"};
-  return finding(kept == count, measured);
+  const GivenNoise met = given_noise_met(e);
+  if (!met.done) return nothing_ran();
+  if (met.longest <= 2.0 * longest_under_b())
+    return {.verdict = Verdict::inconclusive, .reason = "the records' tails are not heavy"};
+  return finding(
+      met.kept == met.runs,
+      fmt::format("at least {:.3g} of the iterates in each of {} runs, with records whose "
+                  "longest own gradient is at least {:.3g} σ",
+                  met.least,
+                  met.runs,
+                  met.longest),
+      fmt::format("{} runs below one half", met.runs - met.kept));
 }
 
 }  // namespace

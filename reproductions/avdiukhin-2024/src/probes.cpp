@@ -66,6 +66,8 @@ std::vector<ProbeEntry> avdiukhin_2024_probes() {
   return {{"avdiukhin-2024/escape-time", 1, escape_time},
           {"avdiukhin-2024/quadratic-escape", 1, quadratic_escape},
           {"avdiukhin-2024/clipping-apart", 1, avdiukhin_2024_clipping_apart},
+          {"avdiukhin-2024/given-noise", 1, avdiukhin_2024_given_noise},
+          {"avdiukhin-2024/gradients-with-noise", 1, avdiukhin_2024_gradients_with_noise},
           {"avdiukhin-2024/independent-tests", 1, avdiukhin_2024_independent_tests}};
 }
 

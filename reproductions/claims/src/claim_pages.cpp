@@ -97,7 +97,8 @@ std::vector<plots::Page> claim_pages(const ClaimSet& set,
     for (const std::string& part : f.parts) result.push_back(part);
     if (f.parts.empty()) add(result, "Why", f.reason);
     add(result, "An independent program found", c.reference);
-    if (f.headline == Headline::slip) add(result, "What stands", c.stands);
+    if (f.headline == Headline::slip || f.headline == Headline::refuted)
+      add(result, "What stands", c.stands);
     add(result, "Evidence", evidence_line(c, f));
     if (c.argument) {
       add(argument, "The authors might say", c.argument->objection);

@@ -83,6 +83,9 @@ Claim claim_of(const TomlNode& node) {
     if (!t.has(name))
       node.fail(fmt::format("{} is missing in a claim of kind {}", name, to_string(c.kind)));
   };
+  if (c.of == ClaimOf::paper)
+    for (const char* name : {"printed", "hypotheses"})
+      if (!t.has(name)) node.fail(fmt::format("{} is missing in a claim of the paper", name));
   if (t.has("if_fails")) {
     c.if_fails =
         t.at("if_fails").checked([&] { return from_word<Headline>(t.at("if_fails").text()); });
@@ -106,7 +109,7 @@ Claim claim_of(const TomlNode& node) {
              .sweep = slope.at("sweep").text(),
              .part = slope.at("part").text(),
              .arm = slope.at("arm").text(),
-             .metric = slope.has("metric") ? slope.at("metric").text() : "",
+             .metric = slope.at("metric").text(),
              .rivals = std::move(rivals),
              .solved = slope.has("solved") && slope.at("solved").boolean()});
       }

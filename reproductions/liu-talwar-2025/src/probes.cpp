@@ -66,15 +66,18 @@ const std::vector<Ablation>& ablations() {
   return all;
 }
 
-Costs printed_costs(double alpha, double dimension, double epsilon, double leaves, double w) {
+PrintedNoise printed_noise(double alpha, double dimension, double epsilon) {
   const ProblemNumbers f{1e8, dimension, 1, 1, 1, 1};
   const auto t = liu_talwar_2025::theorem_3_17_at(f, epsilon, alpha, false);
-  const double levels = std::floor(std::log2(leaves)) + 1;
-  const auto cost = [&](double sensitivity) {
-    return levels * sensitivity * sensitivity / (2 * t.deviation * t.deviation);
-  };
-  return {cost(2 / t.refresh_batch),
-          cost(2 * w / liu_talwar_2025::theorem_3_17_batch(f, epsilon, t, w))};
+  // b_t is in proportion to the step w/M but for its least value, 1.
+  double rate = 0;
+  for (const double w : {1e-9, 1e-6, 1e-3, 0.01, 0.1, 1.0})
+    rate = std::max(rate, w / liu_talwar_2025::theorem_3_17_batch(f, epsilon, t, w));
+  return {.steps = t.steps,
+          .refresh = 1 / t.refresh_batch / t.deviation,
+          .increment = rate / t.deviation,
+          .product = (1 / t.refresh_batch + rate) * t.radius / t.deviation,
+          .products = std::ceil(t.escape_steps)};
 }
 
 Costs planned_costs(double alpha, double epsilon) {
@@ -221,7 +224,7 @@ json tree_noise(const json& p, std::uint64_t seed) {
 
 /// One step along an estimate that errs by γ/4, in a random direction or along the gradient (which
 /// overshoots); half of the points are drawn from the domain, the others near saddles and minima,
-/// where |g| is of order γ.
+/// where |∇F| is of order γ. Points with |∇F| < γ do not count, as in Lemma 3.2.
 json descent(const json& p, std::uint64_t seed) {
   constexpr Index d = 10;
   const Problem problem = make_problem(p.at("problem"), {{"sampling", "whole"}}, 1000000, d, seed);
@@ -233,7 +236,7 @@ json descent(const json& p, std::uint64_t seed) {
   std::vector<Vector> critical;
   for (const Landmark& l : problem.landmarks)
     if (l.of == Landmark::Of::population) critical.push_back(l.point);
-  std::int64_t made = 0, above_sixth = 0, above_sixteenth = 0;
+  std::int64_t made = 0, above_sixth = 0, above_sixteenth = 0, above_first = 0;
   double worst = -std::numeric_limits<double>::infinity();
   Vector gradient(d), x(d);
   while (made < pairs) {
@@ -248,16 +251,18 @@ json descent(const json& p, std::uint64_t seed) {
     const bool overshoots = stream.bernoulli(0.5) && gradient.norm() > 0;
     const Vector error = overshoots ? Vector(gradient / gradient.norm()) : direction(d, stream);
     const Vector g = gradient + gamma / 4 * error;
-    if (g.norm() < gamma) continue;
+    if (gradient.norm() < gamma) continue;
     ++made;
     const double change = f.value(x - g / M) - f.value(x);
     const double unit = g.squaredNorm() / M;
     above_sixth += change > -unit / 6 + 1e-12;
     above_sixteenth += change > -unit / 16 + 1e-12;
+    above_first += change > g.norm() * (gradient - g).norm() / M - unit / 2 + 1e-12;
     worst = std::max(worst, change / unit);
   }
   return {{"above_sixth", above_sixth},
           {"above_sixteenth", above_sixteenth},
+          {"above_first", above_first},
           {"largest_change", worst}};
 }
 
@@ -354,7 +359,7 @@ json escapes(const json& p, std::uint64_t seed) {
   f.gradient(anchor, at_anchor);
   const double allowed = 2 * gamma + (varkappa + rho * s.escape_radius) * s.escape_radius;
 
-  std::uint64_t left = 0;
+  std::uint64_t left = 0, lowered = 0;
   double steps = 0, change = 0, worst = 0;
   for (std::uint64_t k = 0; k < seeds; ++k) {
     Stream stream({.seed = seed, .purpose = Purpose::evaluation, .path = k});
@@ -389,9 +394,12 @@ json escapes(const json& p, std::uint64_t seed) {
       ++left;
       steps += static_cast<double>(t);
     }
-    change += f.value(x) - f.value(anchor);
+    const double fall = f.value(x) - f.value(anchor);
+    lowered += fall < 0;
+    change += fall;
   }
   return {{"left", left},
+          {"lowered", lowered},
           {"steps", left > 0 ? to_json_number(steps / static_cast<double>(left)) : json()},
           {"allowed_steps", s.escape_steps},
           {"change", change / static_cast<double>(seeds)},
@@ -438,6 +446,154 @@ json coupling(const json& p, std::uint64_t seed) {
     }
   }
   return {{"largest_relative_error", worst}, {"least_growth_over_bound", least_growth}};
+}
+
+/// Claims 3.6 and 3.7 along random paths x − (∇F − ϱ) on quadratics with curvatures in [−1, 1], η =
+/// M = 1: errors ϱ at random, along the gradient, or none; t of at most Γ steps. Counts what is
+/// above either bound, and above that of Claim 3.7 with t for its Γ.
+json quadratic_paths(const json& p, std::uint64_t seed) {
+  const auto paths = p.at("paths").get<std::uint64_t>();
+  std::int64_t above_36 = 0, above_37 = 0, above_37_by_steps = 0;
+  for (std::uint64_t k = 0; k < paths; ++k) {
+    Stream stream({.seed = seed, .purpose = Purpose::evaluation, .path = k});
+    const auto d = static_cast<Index>(1 + stream.below(5));
+    const auto most = static_cast<double>(1 + stream.below(49));
+    const auto steps = 1 + stream.below(static_cast<Index>(most));
+    constexpr std::array scales{0.01, 0.1, 1.0};
+    const double scale = scales[static_cast<std::size_t>(stream.below(3))];
+    const bool along = stream.bernoulli(0.3);
+    const double share = 2 * stream.uniform();
+    Vector curvature(d), slope(d), x(d), error(d);
+    for (Index j = 0; j < d; ++j) curvature[j] = 2 * stream.uniform() - 1;
+    stream.fill_normal(stream.bernoulli(0.5) ? 0.1 : 1.0, slope);
+    stream.fill_normal(0.1, x);
+    if (stream.bernoulli(0.3)) slope.setZero();
+    if (stream.bernoulli(0.3)) x.setZero();
+    const auto value = [&](const Vector& at) {
+      return 0.5 * at.cwiseAbs2().dot(curvature) + slope.dot(at);
+    };
+    const Vector start = x;
+    double errors = 0;
+    for (Index t = 0; t < steps; ++t) {
+      const Vector gradient = curvature.cwiseProduct(x) + slope;
+      if (along)
+        error = -share * gradient;
+      else if (stream.bernoulli(0.5))
+        stream.fill_normal(scale, error);
+      else
+        error.setZero();
+      const Vector next = x - (gradient - error);
+      const double bound = -gradient.squaredNorm() / 4 + 5 * error.squaredNorm();
+      above_36 += value(next) - value(x) > bound + 1e-9 * (1 + std::abs(value(x)));
+      errors += error.squaredNorm();
+      x = next;
+    }
+    const double moved = (x - start).squaredNorm(), fall = value(start) - value(x);
+    const double tolerance = 1e-9 * (1 + moved + most * std::abs(fall));
+    const double by_errors = 50.0 * static_cast<double>(steps) * errors;
+    above_37 += moved > 8 * most * fall + by_errors + tolerance;
+    above_37_by_steps += moved > 8 * static_cast<double>(steps) * fall + by_errors + tolerance;
+  }
+  return {{"above_36", above_36}, {"above_37", above_37}, {"above_37_by_steps", above_37_by_steps}};
+}
+
+/// Lemma 3.9: pairs of Algorithm 2 with one noise from first iterates μr apart along the lowest
+/// direction of H, the least distance that the lemma allows (r = ηγ, ι = 0.1), at saddles of
+/// curvature −√(ργ), M = ρ = 1. H errs by √(ργ)/2 on every curvature, against the escape; g errs by
+/// γ and the noise has norms up to γ. In every second pair neither has a part along that direction,
+/// the other curvatures are positive, and the two start on either side of the saddle, so that their
+/// distance alone moves them apart. A pair is free if one of the two leaves the ball of radius Ξ
+/// within `share` of the steps in which their distance grows to 2Ξ.
+json stuck_pairs(const json& p, std::uint64_t seed) {
+  constexpr Index d = 10;
+  constexpr double iota = 0.1;
+  const double gamma = p.at("gamma"), share = p.at("share");
+  const auto pairs = p.at("pairs").get<std::uint64_t>();
+  const double radius = std::sqrt(gamma), growth = 1 + std::sqrt(gamma) / 2;
+  const double apart = iota * iota / (16 * std::sqrt(static_cast<double>(d))) * gamma;
+  const auto steps =
+      static_cast<Index>(share * std::ceil(std::log(2 * radius / apart) / std::log(growth)));
+  std::uint64_t free = 0;
+  for (std::uint64_t k = 0; k < pairs; ++k) {
+    Stream stream({.seed = seed, .purpose = Purpose::evaluation, .path = k});
+    const bool opposed = k % 2 == 0;
+    const auto drawn = [&](double length) {
+      Vector v = length * direction(d, stream);
+      if (opposed) v[0] = 0;
+      return v;
+    };
+    Vector curvature(d);
+    for (Index j = 0; j < d; ++j)
+      curvature[j] = opposed ? 0.5 + 0.5 * stream.uniform()
+                             : std::max(2 * stream.uniform() - 1, -std::sqrt(gamma));
+    curvature[0] = -std::sqrt(gamma);
+    curvature.array() += std::sqrt(gamma) / 2;
+    const Vector g = drawn(gamma);
+    Vector x = -g, y = x;
+    x[0] += apart / 2;
+    y[0] -= apart / 2;
+    bool left = false;
+    for (Index t = 0; t < steps && !left; ++t) {
+      const Vector noise = drawn(gamma * stream.uniform());
+      x -= g + curvature.cwiseProduct(x) + noise;
+      y -= g + curvature.cwiseProduct(y) + noise;
+      left = std::max(x.norm(), y.norm()) >= radius * (1 - 1e-9);
+    }
+    free += left;
+  }
+  return {{"free", free}, {"steps", steps}};
+}
+
+/// Lemma 3.14's Hessian half: O3 at a random point of cosine-saddle, and O4 along random steps of
+/// length α/M until the drift is κ = G, each with the batches of the practical schedule. The
+/// Hessian is diagonal there. Of each epoch the largest error over √(ρα)/2.
+json hessian_errors(const json& p, std::uint64_t seed) {
+  constexpr Index d = 10;
+  const double alpha = p.at("alpha"), epsilon = p.at("epsilon");
+  const auto epochs = p.at("epochs").get<int>();
+  const Problem problem = make_problem(
+      "cosine-saddle", {{"sampling", "stream"}, {"start", "random"}}, Index{1} << 50, d, seed);
+  const Objective& f = *problem.population;
+  const ProblemNumbers numbers = numbers_of(problem.facts);
+  const auto s = liu_talwar_2025::numbers_at(
+      numbers, zcdp_budget({epsilon, 1e-6}, Calibrator::cks), alpha, numbers.G);
+  const double all = std::numeric_limits<double>::infinity();
+  const Vector one = Vector::Ones(d);
+  Stream stream({.seed = seed, .purpose = Purpose::evaluation});
+  Index used = 0;
+  const auto draw = [&](double batch) {
+    const auto size = static_cast<Index>(std::ceil(batch));
+    used += size;
+    return BatchView(used - size, used);
+  };
+  std::vector<double> largest;
+  for (int k = 0; k < epochs; ++k) {
+    Vector x = problem.facts.initial_point, estimate = Vector::Zero(d), exact(d), sum(d);
+    const auto note = [&] {
+      f.hessian_product(x, one, exact);
+      largest.back() =
+          std::max(largest.back(),
+                   (estimate - exact).cwiseAbs().maxCoeff() / (std::sqrt(numbers.rho * alpha) / 2));
+    };
+    largest.push_back(0);
+    problem.records->add_hessian_products(Point(x), one, draw(s.hessian_batch), all, estimate);
+    estimate /= std::ceil(s.hessian_batch);
+    note();
+    const double step = alpha / numbers.M;
+    for (double drift = 0; drift < s.drift_threshold; drift += alpha) {
+      const Vector next = x + step * direction(d, stream);
+      sum.setZero();
+      const double batch = std::max(1.0, s.hessian_batch_rate * step);
+      problem.records->add_hessian_difference_products(
+          Point(next), Point(x), one, draw(batch), all, sum);
+      estimate += sum / std::ceil(batch);
+      x = next;
+      note();
+    }
+  }
+  const auto within = static_cast<std::int64_t>(
+      std::ranges::count_if(largest, [](double ratio) { return ratio <= 1; }));
+  return {{"median", median(largest)}, {"within", within}, {"epochs", epochs}};
 }
 
 /// Gradient descent of step 1/M without noise on a ramp of slope 4γ: steps until ‖∇F‖ ≤ γ.
@@ -538,10 +694,13 @@ json uniform_gap(const json& p, std::uint64_t seed) {
 std::vector<ProbeEntry> liu_talwar_2025_probes() {
   return {{.name = "liu-talwar-2025/solved-schedule", .compute = solved_schedule},
           {.name = "liu-talwar-2025/tree-noise", .compute = tree_noise},
-          {.name = "liu-talwar-2025/descent", .compute = descent},
+          {.name = "liu-talwar-2025/descent", .numbers_version = 2, .compute = descent},
           {.name = "liu-talwar-2025/oracle-errors", .compute = oracle_errors},
-          {.name = "liu-talwar-2025/escapes", .compute = escapes},
+          {.name = "liu-talwar-2025/escapes", .numbers_version = 2, .compute = escapes},
           {.name = "liu-talwar-2025/coupling", .compute = coupling},
+          {.name = "liu-talwar-2025/quadratic-paths", .compute = quadratic_paths},
+          {.name = "liu-talwar-2025/stuck-pairs", .numbers_version = 2, .compute = stuck_pairs},
+          {.name = "liu-talwar-2025/hessian-errors", .compute = hessian_errors},
           {.name = "liu-talwar-2025/ramp-steps", .compute = ramp_steps},
           {.name = "liu-talwar-2025/path-length", .compute = path_length},
           {.name = "liu-talwar-2025/uniform-gap", .compute = uniform_gap}};

@@ -84,6 +84,46 @@ Finding c3_bound(const Evidence& e) {
   return {.verdict = holds_if(holds), .measured = fmt::format("{}", fmt::join(cells, "; "))};
 }
 
+std::vector<JobCell> c12_cells(const Study& study) {
+  std::vector<JobCell> cells;
+  for (const double n : {1e3, 1e4, 1e5, 1e6})
+    cells.push_back(
+        probe_cell(study, "lowy-2024/worst-population-excess", {{"records", n}}, {{"records", n}}));
+  return cells;
+}
+
+Finding c12(const Evidence& e) {
+  if (!all_finished(e)) return nothing_ran();
+  std::vector<double> records, levels;
+  std::vector<std::string> cells;
+  bool leads = true, below = true;
+  for (const JudgedCell& cell : e.cells) {
+    const double n = cell.number_at("records"), level = cell.numbers("mechanism").front();
+    const double minimiser = cell.numbers("minimiser").front();
+    const double bound = cell.numbers("bound").front();
+    below = below && level <= bound;
+    cells.push_back(
+        fmt::format("n = {:.0e}: {:.3g}, {:.3f} times exact minimisation's, {:.2g} of ψ",
+                    n,
+                    level,
+                    level / minimiser,
+                    level / bound));
+    if (n < 1e4) continue;
+    leads = leads && level <= 1.5 * minimiser;
+    records.push_back(n);
+    levels.push_back(level);
+  }
+  const double slope = log_slope(records, levels);
+  const bool holds = leads && below && std::abs(slope + 0.5) <= slope_tolerance;
+  return {
+      .verdict = holds ? Verdict::holds : Verdict::inconclusive,
+      .measured = fmt::format("exponent {:+.4f} in n from 1e4 on; largest excess over the laws, "
+                              "LD = 1: {}",
+                              slope,
+                              fmt::join(cells, "; ")),
+      .value = slope};
+}
+
 std::vector<JobCell> c14_cells(const Study& study) {
   std::vector<JobCell> cells;
   for (const int d : {100, 400, 1600})
@@ -237,7 +277,7 @@ Finding c17(const Evidence& e) {
       .measured = fmt::format(
           "significantly better in {} of {} comparisons, worse in {}, {} step sizes; with the "
           "script's noise better in {}, worse in {}, which does not count: its methods spend "
-          "unequal ε (lowy-2024/c17-privacy)",
+          "unequal ε",
           won,
           all,
           lost,
@@ -247,17 +287,40 @@ Finding c17(const Evidence& e) {
       .reason = rest.empty() ? "" : fmt::format("ratios to the others: {}", fmt::join(rest, ", "))};
 }
 
+constexpr double largest_gradient = 5, difference_on_own_loss = 2;  // L; records are x, |x| <= 1
+
+std::vector<JobCell> script_privacy_cells(const Study& study, double difference) {
+  std::vector<JobCell> cells;
+  for (const double epsilon : {0.1, 1.0, 8.0})
+    cells.push_back(
+        probe_cell(study,
+                   "lowy-2024/script-privacy",
+                   {{"epsilon", epsilon}, {"clip", largest_gradient}, {"difference", difference}},
+                   {{"epsilon", epsilon}}));
+  return cells;
+}
+
+/// A stated ε is exceeded where the lower bound is above it, and kept where the upper one is not.
 Finding c17_privacy(const Evidence& e) {
-  using namespace lowy_2024_exhibit;
-  std::vector<std::string> cells;
+  if (!all_finished(e)) return nothing_ran();
+  std::vector<std::string> cells, exceeded;
+  bool kept = true;
   double largest = 0;
-  for (const char* stage : {"dp_sgd", "dp_spider", "warm_start"}) {
-    const double spent = published_cell(e.runs, e.study, {"printed", false}, stage, 1).spent;
-    largest = std::max(largest, spent);
-    cells.push_back(fmt::format("{} {:.3g}", stage, spent));
+  for (const JudgedCell& cell : e.cells) {
+    const double stated = cell.number_at("epsilon");
+    const double lower = cell.numbers("lower").front(), upper = cell.numbers("upper").front();
+    kept = kept && upper <= stated;
+    largest = std::max(largest, lower / stated);
+    if (lower > stated) exceeded.push_back(fmt::format("{:g}", stated));
+    cells.push_back(fmt::format("stated {:g}: [{:.3g}, {:.3g}]", stated, lower, upper));
   }
-  return {.verdict = holds_if(largest <= 1),
-          .measured = fmt::format("ε spent at ε = 1: {}", fmt::join(cells, ", ")),
+  return {.verdict = !exceeded.empty() ? Verdict::fails
+                     : kept            ? Verdict::holds
+                                       : Verdict::inconclusive,
+          .measured = fmt::format("replace-one, δ = 1e-3: {}", fmt::join(cells, "; ")),
+          .reason = exceeded.empty() ? ""
+                                     : fmt::format("the lower bound is above ε at {}",
+                                                   fmt::join(exceeded, " and ")),
           .value = largest};
 }
 
@@ -271,11 +334,17 @@ std::vector<Predicate> lowy_2024_lemma_predicates() {
   return {
       {"lowy-2024/c3", c3_cells, c3},
       {"lowy-2024/c3-bound", c3_bound_cells, c3_bound},
+      {"lowy-2024/c12", c12_cells, c12},
       {"lowy-2024/c14", c14_cells, c14},
       {"lowy-2024/c14-projection", c14_projection_cells, c14_projection},
       {"lowy-2024/c14-privacy", c14_privacy_cells, c14_privacy},
       {"lowy-2024/c17", published_cells, c17},
-      {"lowy-2024/c17-privacy", published_cells, c17_privacy},
+      {"lowy-2024/c17-privacy",
+       [](const Study& study) { return script_privacy_cells(study, 2 * largest_gradient); },
+       c17_privacy},
+      {"lowy-2024/c17-privacy-own-loss",
+       [](const Study& study) { return script_privacy_cells(study, difference_on_own_loss); },
+       c17_privacy},
   };
 }
 

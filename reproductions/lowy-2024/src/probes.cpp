@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -15,11 +16,14 @@
 #include "dpsosp/experiments/run_json.hpp"
 #include "dpsosp/experiments/runner.hpp"
 #include "dpsosp/lowy_2024/exponential_warm_start.hpp"
+#include "dpsosp/lowy_2024/published_experiment.hpp"
+#include "dpsosp/lowy_2024/warm_population.hpp"
 #include "dpsosp/privacy/net.hpp"
 #include "dpsosp/privacy/projection.hpp"
 #include "dpsosp/privacy/unsound_curator.hpp"
 #include "dpsosp/problems/problem.hpp"
 #include "parts.hpp"
+#include "script_privacy.hpp"
 
 namespace dpsosp {
 namespace {
@@ -115,6 +119,23 @@ json published_experiment(const json& parameters, std::uint64_t) {
   result["start"] = start;
   result["spent"] = to_json_number(spent);
   return result;
+}
+
+/// What the script's DP-SGD spends at a stated ε, from both sides; "difference" is the largest one
+/// of two records' gradients.
+json script_privacy(const json& parameters, std::uint64_t) {
+  constexpr int steps = 100;
+  const auto n = static_cast<double>(published_records);
+  const double delta = std::pow(n, -1.5);
+  const lowy_2024::ScriptSgd sgd =
+      lowy_2024::script_sgd(n, parameters.at("epsilon"), delta, steps, parameters.at("clip"));
+  const auto [lower, upper] = lowy_2024_exhibit::script_epsilon(
+      {.records = n,
+       .rate = sgd.batch / n,
+       .deviation = sgd.deviation / parameters.at("difference").get<double>(),
+       .steps = steps},
+      delta);
+  return {{"lower", lower}, {"upper", upper}, {"batch", sgd.batch}};
 }
 
 // ------------------------------------------------------------------- DP-SPIDER from an excess ψ
@@ -287,6 +308,51 @@ json exponential_mechanism_tail(const json& parameters, std::uint64_t) {
           {"failure", std::sqrt(d) / (epsilon * n)}};
 }
 
+/// Largest expected population excess over the laws x = ±1 of mean θ, of f = −x (LD/π) sin(πw/D) on
+/// [−D/2, D/2] at ε = 1, of the mechanism over its net and of exact minimisation; L = D = 1. Exact:
+/// the records enter by their sum alone.
+json worst_population_excess(const json& parameters, std::uint64_t) {
+  const double n = parameters.at("records");
+  constexpr double pi = std::numbers::pi;
+  const int points = static_cast<int>(std::ceil(1 / (2 * std::sqrt(2 / (pi * n)))));
+  std::vector<double> sine;
+  for (int k = 0; k < points; ++k) sine.push_back(std::sin(pi * ((k + 0.5) / points - 0.5)));
+  // 1 − E sin under the law exp(κ sin), κ = λ x̄/π, λ = n/2
+  const auto lost = [&](double mean) {
+    const double kappa = 0.5 * n * mean / pi;
+    double sum = 0, weighted = 0;
+    for (const double s : sine) {
+      const double p = std::exp(kappa * s - std::abs(kappa));
+      sum += p;
+      weighted += p * (1 - s);
+    }
+    return weighted / sum;
+  };
+  constexpr double reach = 11;  // standard deviations of the sum, for means up to 3
+  const double first = std::max(0.0, std::floor(0.5 * n - 0.5 * reach * std::sqrt(n)));
+  const double last = std::min(n, std::ceil(0.5 * n + 0.5 * reach * std::sqrt(n)));
+  std::vector<double> by_sum;
+  for (double k = first; k <= last; ++k) by_sum.push_back(lost(2 * k / n - 1));
+  double of_mechanism = 0, of_minimiser = 0;
+  for (double c = 0.25; c <= 3; c += 0.25) {
+    const double theta = c / std::sqrt(n);
+    double mechanism = 0, minimiser = 0;
+    for (std::size_t i = 0; i < by_sum.size(); ++i) {
+      const double k = first + static_cast<double>(i);
+      const double p =
+          std::exp(std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1) +
+                   k * std::log1p(theta) + (n - k) * std::log1p(-theta) - n * std::numbers::ln2);
+      mechanism += p * by_sum[i];
+      minimiser += p * (2 * k < n ? 2.0 : 2 * k > n ? 0.0 : 1.0);
+    }
+    of_mechanism = std::max(of_mechanism, theta / pi * mechanism);
+    of_minimiser = std::max(of_minimiser, theta / pi * minimiser);
+  }
+  const double bound = lowy_2024::population_excess(
+      std::log(points), 0.5 * n, std::sqrt(2 / (pi * n)), 1, 1, n, 0.05);
+  return {{"mechanism", of_mechanism}, {"minimiser", of_minimiser}, {"bound", bound}};
+}
+
 // ------------------------------------------------------------------- projections
 
 /// sqrt(k) times the largest | ‖Φv‖ − ‖v‖ | that an ascent over v = (1/n) Σ c_i x_i, |c_i| ≤ 1,
@@ -423,9 +489,11 @@ json projected_sensitivity(const json& parameters, std::uint64_t seed) {
 
 std::vector<ProbeEntry> lowy_2024_probes() {
   return {{.name = "lowy-2024/published-experiment", .compute = published_experiment},
+          {.name = "lowy-2024/script-privacy", .compute = script_privacy},
           {.name = "lowy-2024/start-at-excess", .compute = start_at_excess},
           {.name = "lowy-2024/exact-exponential-mechanism", .compute = exact_exponential_mechanism},
           {.name = "lowy-2024/exponential-mechanism-tail", .compute = exponential_mechanism_tail},
+          {.name = "lowy-2024/worst-population-excess", .compute = worst_population_excess},
           {.name = "lowy-2024/projection-deviation", .compute = projection_deviation},
           {.name = "lowy-2024/projection-size", .compute = projection_size},
           {.name = "lowy-2024/projected-sensitivity", .compute = projected_sensitivity}};

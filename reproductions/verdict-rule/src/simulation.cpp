@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "simulation.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <optional>
@@ -32,6 +33,8 @@ double log_level(Shape shape, double log_n, double middle, double half_range) {
       return power(0.05);
     case Shape::off_10:
       return power(0.1);
+    case Shape::off_20:
+      return power(0.2);
     case Shape::faster_10:
       return power(-0.1);
     case Shape::small_drift:
@@ -89,35 +92,55 @@ std::vector<FitCell> simulated_sweep(Shape shape, Scatter scatter, int seeds, St
   return cells;
 }
 
+/// The verdict on the first `seeds` seeds of every cell.
+SlopeVerdict judged(std::vector<FitCell> cells, int seeds, Shape shape, const FitOptions& options) {
+  for (FitCell& cell : cells) {
+    cell.seeds.resize(static_cast<std::size_t>(seeds));
+    cell.values.resize(static_cast<std::size_t>(seeds));
+  }
+  const SlopeFit fit = fit_slope(cells, options);
+  std::optional<SlopeFit> over_bound;
+  if (shape == Shape::bound_logarithm || shape == Shape::bound_logarithm_off_10) {
+    for (FitCell& cell : cells)
+      for (double& v : cell.values) v /= std::pow(cell.x, claimed) * std::log(cell.x);
+    over_bound = fit_slope(cells, options);
+  }
+  return judge(fit, claimed, rivals, HardEnd::large, over_bound ? &*over_bound : nullptr);
+}
+
 }  // namespace
 
 nlohmann::json simulate(const nlohmann::json& parameters, std::uint64_t seed) {
   const auto shape = from_word<Shape>(parameters.at("shape").get<std::string>());
   const auto scatter = from_word<Scatter>(parameters.at("scatter").get<std::string>());
-  const int seeds = parameters.at("seeds");
+  const int first_seeds = parameters.at("seeds");
+  const int most_seeds = parameters.at("most_seeds");
   const int simulations = parameters.at("simulations");
-  std::map<std::string, int> verdicts, bounds;
+  std::map<std::string, int> verdicts, bounds, headlines;
+  double seeds_used = 0;
   for (int k = 0; k < simulations; ++k) {
     Stream stream(StreamKey{.seed = seed, .purpose = Purpose::statistics}
                       .child(static_cast<std::uint64_t>(shape))
                       .child(static_cast<std::uint64_t>(scatter))
-                      .child(static_cast<std::uint64_t>(seeds))
+                      .child(static_cast<std::uint64_t>(most_seeds))
                       .child(static_cast<std::uint64_t>(k)));
     const FitOptions options{.resamples = resamples, .seed = static_cast<std::uint64_t>(k)};
-    std::vector<FitCell> cells = simulated_sweep(shape, scatter, seeds, stream);
-    const SlopeFit fit = fit_slope(cells, options);
-    std::optional<SlopeFit> over_bound;
-    if (shape == Shape::bound_logarithm || shape == Shape::bound_logarithm_off_10) {
-      for (FitCell& cell : cells)
-        for (double& v : cell.values) v /= std::pow(cell.x, claimed) * std::log(cell.x);
-      over_bound = fit_slope(cells, options);
+    const std::vector<FitCell> cells = simulated_sweep(shape, scatter, most_seeds, stream);
+    int seeds = first_seeds;
+    SlopeVerdict v = judged(cells, seeds, shape, options);
+    while (v.verdict == Verdict::more_seeds && seeds < most_seeds) {
+      seeds = std::min(2 * seeds, most_seeds);
+      v = judged(cells, seeds, shape, options);
     }
-    const SlopeVerdict v =
-        judge(fit, claimed, rivals, HardEnd::large, over_bound ? &*over_bound : nullptr);
     ++verdicts[std::string(to_string(v.verdict))];
     ++bounds[std::string(to_string(v.bound))];
+    ++headlines[std::string(to_string(headline_of(v)))];
+    seeds_used += static_cast<double>(seeds) / simulations;
   }
-  return {{"verdicts", verdicts}, {"bounds", bounds}};
+  return {{"verdicts", verdicts},
+          {"bounds", bounds},
+          {"headlines", headlines},
+          {"seeds", seeds_used}};
 }
 
 }  // namespace dpsosp::verdict_rule

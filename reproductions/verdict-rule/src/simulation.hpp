@@ -22,6 +22,7 @@ enum class Shape {
   off_02,                  ///< n^(claimed + 0.02)
   off_05,                  ///< n^(claimed + 0.05)
   off_10,                  ///< n^(claimed + 0.1)
+  off_20,                  ///< n^(claimed + 0.2)
   faster_10,               ///< n^(claimed - 0.1)
   small_drift,             ///< as claimed in the middle, the slope rises by 0.12 over the range
   drift,                   ///< the same by 0.4
@@ -39,8 +40,10 @@ enum class Scatter {
   shared,  ///< normal; half of the variance is common to the cells of a seed
 };
 
-/// {"verdicts": {word: count}, "bounds": {word: count}} of `simulations` sweeps.
-/// \param parameters  {"shape", "scatter", "seeds", "simulations"}
+/// {"verdicts": {word: count}, "bounds": {word: count}, "headlines": {word: count}, "seeds": mean}
+/// of `simulations` sweeps.
+/// \param parameters  {"shape", "scatter", "seeds", "most_seeds", "simulations"}: a sweep that needs
+///   more seeds gets twice as many, up to most_seeds
 nlohmann::json simulate(const nlohmann::json& parameters, std::uint64_t seed);
 
 }  // namespace dpsosp::verdict_rule
@@ -51,11 +54,12 @@ template <>
 struct Words<verdict_rule::Shape> {
   using S = verdict_rule::Shape;
   static constexpr std::string_view kind = "shape";
-  static constexpr WordList<S, 11> list{
+  static constexpr WordList<S, 12> list{
       {{S::exact, "the claim is true"},
        {S::off_02, "worse by 0.02"},
        {S::off_05, "worse by 0.05"},
        {S::off_10, "worse by 0.1"},
+       {S::off_20, "worse by 0.2"},
        {S::faster_10, "better by 0.1"},
        {S::small_drift, "drift of 0.12"},
        {S::drift, "drift of 0.4"},

@@ -4,48 +4,88 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numbers>
 
-#include "dpsosp/avdiukhin_2024/theory.hpp"
 #include "dpsosp/privacy/accounting/accountant.hpp"
-#include "dpsosp/privacy/query.hpp"
+#include "dpsosp/privacy/accounting/pld.hpp"
 #include "dpsosp/xu_2026/dp_rgda.hpp"
 
 namespace dpsosp {
+namespace {
 
-double printed_rgda_epsilon() {
-  constexpr double n = 400, T = 400, K = 5, q = 10, S1 = 200, S2 = 50, epsilon = 2, delta = 1e-6;
-  const double unit = std::sqrt(std::log(1.0 / delta)) / epsilon;  // deviation over C
-  const double refresh = unit * std::max(1.0 / S1, std::sqrt(T) / (std::sqrt(q) * n));
-  const double increment = unit * std::max(1.0 / S2, std::sqrt(T) / n);
-  const auto event = [&](double batch, double deviation) {
-    return *plan_gaussian(BatchPolicy::sample(static_cast<Index>(batch)),
-                          BatchUse::one_query,
-                          static_cast<Index>(n),
-                          1.0,
-                          Noise::standard_deviation(deviation))
-                .event;
-  };
-  const Event v = event(S1, refresh), w = event(S2, increment);
-  constexpr auto refreshes = static_cast<std::int64_t>(2 * T / q);
-  constexpr auto increments = static_cast<std::int64_t>(2 * T * K);
-  const std::array sampled{CountedEvent{v, refreshes}, CountedEvent{w, increments}};
-  const std::array open{CountedEvent{without_amplification(v), refreshes},
-                        CountedEvent{without_amplification(w), increments}};
-  return std::min(epsilon_of(sampled, Adjacency::replace_one, delta).epsilon,
-                  epsilon_of(open, Adjacency::replace_one, delta).epsilon);
+constexpr double delta = 1e-6;
+
+/// Deviation over C of a query on `batch` of n records, of which Algorithm 3 counts `queries`.
+double deviation(double c, double epsilon, double batch, double queries, double n) {
+  return c * std::sqrt(std::log(1.0 / delta)) / epsilon *
+         std::max(1.0 / batch, std::sqrt(queries) / n);
 }
 
-double lemma_8_epsilon() {
-  constexpr double n = 1e6, epsilon = 2, delta = 1e-6, K = 5;
-  const xu_2026::PaperPopulation s = xu_2026::paper_population(n, 120, epsilon, delta, 1.0);
+/// Deviation over the replace-one sensitivity of a mean of `batch` contributions of norm C, of v
+/// alone or of v and u.
+double ratio(double deviation, double batch, bool both_streams) {
+  return deviation * batch / (both_streams ? 2.0 * std::numbers::sqrt2 : 2.0);
+}
+
+}  // namespace
+
+EpsilonInterval section_5_epsilon(const NoiseCount& count, Draw draw) {
+  constexpr double n = 400, T = 400, q = 10, S1 = 200, S2 = 50, epsilon = 2;
+  const double v = ratio(deviation(count.c, epsilon, S1, T / q, n), S1, count.both_streams);
+  const double w = ratio(deviation(count.c, epsilon, S2, T, n), S2, count.both_streams);
+  const auto refreshes = static_cast<std::int64_t>(T / q);
+  const auto increments = static_cast<std::int64_t>(T * count.inner_steps);
+  const std::array poisson{CountedEvent{PoissonGaussianEvent{S1 / n, 2 * v}, refreshes},
+                           CountedEvent{PoissonGaussianEvent{S2 / n, 2 * w}, increments}};
+  const std::array fixed{CountedEvent{FixedSizeGaussianEvent{S1 / n, v}, refreshes},
+                         CountedEvent{FixedSizeGaussianEvent{S2 / n, w}, increments}};
+  const AccountOptions tightest{.accountant = Accountant::tightest};
+  const auto attained = pld_bounds(poisson, Adjacency::replace_one, delta, tightest.tolerance);
+  const auto proved = draw == Draw::poisson
+                          ? epsilon_of(poisson, Adjacency::replace_one, delta, tightest)
+                          : epsilon_of(fixed, Adjacency::replace_one, delta, tightest);
+  return {attained.lower, proved.epsilon};
+}
+
+double constant_needed(double records, double epsilon) {
+  const xu_2026::PaperErm s = xu_2026::paper_erm(records, 120, epsilon, delta, 1, 1, 1);
+  const double T = std::ceil(s.steps), q = static_cast<double>(s.period);
+  const double S2 = std::min(records, std::ceil(s.increment_batch));
+  const auto refreshes = static_cast<std::int64_t>(std::ceil(T / q));
+  const auto proves = [&](double c) {
+    const std::array events{
+        CountedEvent{
+            GaussianEvent{ratio(deviation(c, epsilon, records, T / q, records), records, true)},
+            refreshes},
+        CountedEvent{FixedSizeGaussianEvent{S2 / records,
+                                            ratio(deviation(c, epsilon, S2, T, records), S2, true)},
+                     static_cast<std::int64_t>(T)}};
+    return epsilon_of(events, Adjacency::replace_one, delta).epsilon <= epsilon;
+  };
+  double low = 0.01, high = 0.01;
+  while (!proves(high) && high < 1e6) high *= 2;
+  for (int k = 0; k < 20 && high > 0.01; ++k) {
+    const double middle = std::sqrt(low * high);
+    (proves(middle) ? high : low) = middle;
+  }
+  return high;
+}
+
+double lemma_8_lower_epsilon(double constant, double records) {
+  constexpr double epsilon = 2, K = 5;
+  const xu_2026::PaperPopulation s = xu_2026::paper_population(records, 120, epsilon, delta, 1.0);
   const double batch = std::ceil(s.increment_batch);
-  // One query of one pass has the deviation C √ln(1/δ)/(ε S₂); the lemma multiplies by S₂/n.
-  const double deviation = std::sqrt(std::log(1.0 / delta)) / (epsilon * n);
-  return avdiukhin_2024::implied_epsilon(BatchPolicy::sample(static_cast<Index>(batch)),
-                                         static_cast<Index>(n),
-                                         static_cast<Index>(s.steps * K),
-                                         deviation * batch / 2.0,
-                                         delta);
+  // Over L‖y_k − y_{k−1}‖: the noise, and half of what the record adds to an answer that has it.
+  const double deviation = 2.0 * constant * std::sqrt(std::log(1.25 / delta)) / (records * epsilon);
+  const double half = 0.5 / batch / deviation;
+  const double answers = std::floor(s.steps) * (K - 1);  // the first increment leaves y
+  const double tail = std::erfc(half / std::numbers::sqrt2) / 2;
+  // Some answer that has the record exceeds half of its share, with it; without it none should.
+  const double with = -std::expm1(answers * std::log1p(-batch / records * (1.0 - tail)));
+  const double log_tail = half > 30  // Φ(−h) <= φ(h)/h
+                              ? -half * half / 2 - std::log(half * std::sqrt(2 * std::numbers::pi))
+                              : std::log(tail);
+  return std::log(std::max(with - delta, 1e-300)) - std::log(answers) - log_tail;
 }
 
 }  // namespace dpsosp

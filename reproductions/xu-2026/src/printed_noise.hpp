@@ -1,15 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What the printed noise of xu-2026 costs by this suite's accountant, under replace-one.
+/// What the noise of xu-2026's Algorithm 3 costs under replace-one, records clipped one by one.
 namespace dpsosp {
 
-/// ε at δ = 1e-6 of the printed noise of xu-2026's experiment with c = 1: n = 400, T = 400, K = 5,
-/// q = 10, batches of 200 and 50, two streams, records clipped one by one.
-double printed_rgda_epsilon();
+/// No ε below `lower` is one that the mechanism has for some pair of data sets; `upper` is proved.
+struct EpsilonInterval {
+  double lower;
+  double upper;
+};
 
-/// ε at δ = 1e-6 of T·K queries with the amplified one-pass noise of xu-2026, Lemma 8: n = 1e6,
-/// d = 120, K = 5, target ε = 2.
-double lemma_8_epsilon();
+/// How batches of a given mean size are drawn.
+enum class Draw { poisson, fixed_size };
+
+/// Answers of Algorithm 3 at the sizes of Section 5: n = 400, T = 400, q = 10, batches of 200 and
+/// 50, (ε, δ) = (2, 1e-6).
+struct NoiseCount {
+  double c = 1;              ///< the constant, a factor of both deviations
+  double inner_steps = 5;    ///< K: increments a step
+  bool both_streams = true;  ///< v and u on one batch, or v alone
+};
+/// ε at δ = 1e-6. The lower bound is of the pair of data sets in which all other records contribute
+/// 0, which has the same loss for both draws.
+EpsilonInterval section_5_epsilon(const NoiseCount& count, Draw draw);
+
+/// The least c for which the accountant proves (ε, 1e-6) for Theorem 1's sizes with L = M = F₀ = 1,
+/// d = 120, K = 1, both streams on one batch of fixed size; at least 0.01.
+double constant_needed(double records, double epsilon);
+
+/// A lower bound of ε at δ = 1e-6 for the increments of Lemma 8, by a pair of data sets and an
+/// event: n = 1e6, d = 120, K = 5, target ε = 2. All other records contribute 0, one contributes +L
+/// or −L along the move; the event is that some answer exceeds half of its share.
+/// \param constant  C₂
+double lemma_8_lower_epsilon(double constant, double records = 1e6);
 
 }  // namespace dpsosp

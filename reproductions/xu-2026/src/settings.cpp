@@ -47,8 +47,13 @@ const std::vector<Method>& methods() {
                                                        {"clip_refresh", "1"},
                                                        {"clip_increment", "1"},
                                                        {"increment_clip", "fixed"}};
+  const auto with = [](const char* selection) {
+    auto settings = rgda;
+    settings["selection"] = selection;
+    return settings;
+  };
   static const std::vector<Method> all{
-      {"DP-RGDA (printed)",
+      {"DP-RGDA (printed, argmin from k = 0)",
        "xu-2026/dp-rgda",
        Variant::printed,
        rgda,
@@ -79,6 +84,11 @@ const std::vector<Method>& methods() {
        Variant::repaired,
        {{"step_size", "0.0125"}, {"period", "1"}, {"ascent", "local"}, {"clip_restart", "1"}},
        Published{0.6546, 0.3344, -4.3622e-2}},
+      {"PrivateDiff (period 10)",
+       "zhang-2025/private-diff",
+       Variant::repaired,
+       {{"step_size", "0.0125"}, {"period", "10"}, {"ascent", "local"}, {"clip_restart", "1"}},
+       {}},
       {"DP-SGDA",
        "yang-2022/dp-sgda",
        Variant::printed,
@@ -95,6 +105,13 @@ const std::vector<Method>& methods() {
        rgda,
        {},
        true},
+      {"DP-RGDA (printed, argmin from k = 1)",
+       "xu-2026/dp-rgda",
+       Variant::printed,
+       with("argmin_after_start"),
+       {},
+       false,
+       true},
   };
   return all;
 }
@@ -103,6 +120,15 @@ const Method& printed_rgda() { return methods()[0]; }
 const Method& repaired_rgda() { return methods()[1]; }
 const Method& sto_spider() { return methods()[2]; }
 const Method& ada_dp_spider() { return methods()[3]; }
+const Method& after_start_rgda() { return methods().back(); }
+Method with_selection(std::string_view selection) {
+  Method m = printed_rgda();
+  m.label = fmt::format("DP-RGDA ({})", selection);
+  m.settings["selection"] = selection;
+  m.published.reset();
+  m.one_setting = true;
+  return m;
+}
 bool is_private(const Method& method) { return !is_reference(method); }
 
 Index steps(const Study& study) { return study.scale == Scale::smoke ? 20 : 400; }
@@ -110,6 +136,11 @@ Index steps(const Study& study) { return study.scale == Scale::smoke ? 20 : 400;
 bool is_run(Setting setting, Control control, const Method& method) {
   if (is_reference(method)) return control == Control::none;
   if (method.clips_batch_mean) return setting == Setting::as_published && control == Control::none;
+  if (method.one_setting) {
+    const bool every_control = method.seeds > 0;
+    return setting == Setting::as_published &&
+           (every_control || control == Control::none || control == Control::swapped);
+  }
   // At n = 25600 data are exchanged for the method that the setting is about.
   if (setting == Setting::where_it_works && control == Control::swapped)
     return is_repaired_rgda(method);
@@ -118,6 +149,7 @@ bool is_run(Setting setting, Control control, const Method& method) {
 
 std::uint64_t seeds(Setting setting, Control control, const Method& method, const Study& study) {
   if (study.scale == Scale::smoke) return 2;
+  if (method.seeds > 0) return method.seeds;
   if (study.scale == Scale::full) return 20;
   if (setting == Setting::where_it_works)  // its runs take longest
     return control == Control::none && is_repaired_rgda(method) ? 20 : 3;
@@ -141,8 +173,10 @@ RunDescription description(const Method& method,
   spec.records = n;
   spec.epsilon = 2.0;
   spec.delta = 1e-6;
-  spec.observations = control == Control::none ? 200 : 2;
-  if (setting != Setting::where_it_works)
+  spec.observations = control == Control::none && method.seeds == 0 ? 200 : 2;
+  if (!method.problem.empty())
+    spec.problem_settings = {method.problem.begin(), method.problem.end()};
+  else if (setting != Setting::where_it_works)
     spec.problem_settings = {{"planted_scale", "frobenius"}, {"planted_norm", "1"}};
 
   if (setting == Setting::where_it_works && method.algorithm == "xu-2026/dp-rgda")

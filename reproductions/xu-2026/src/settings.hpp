@@ -36,12 +36,18 @@ struct Method {
   std::map<std::string, std::string> settings;  ///< beside batches and steps
   std::optional<Published> published;           ///< one run, seed 0
   bool clips_batch_mean = false;                ///< Algorithm 3 to the letter; not private
+  bool one_setting = false;                     ///< as-published alone, no ε = ∞, no noise alone
+  std::map<std::string, std::string> problem{};  ///< beside the exhibits': replaces their settings
+  std::uint64_t seeds = 0;                       ///< of every control; 0: those of the exhibits
 };
 const std::vector<Method>& methods();
 const Method& printed_rgda();
 const Method& repaired_rgda();
 const Method& sto_spider();
 const Method& ada_dp_spider();
+const Method& after_start_rgda();  ///< as printed_rgda, with k = 1..K−1
+/// DP-RGDA (printed) with another range of the argmin of Algorithm 3, line 18.
+Method with_selection(std::string_view selection);
 bool is_private(const Method& method);
 
 /// What is varied about a method's run to see what it does.

@@ -52,6 +52,22 @@ TEST(AccountCommand, PrintsReferenceNumbersAsJson) {
   EXPECT_EQ(json.at("accountant"), "rdp");
 }
 
+// An upper bound shows no violation; the lower end of the interval does.
+TEST(AccountCommand, PrintsIntervalBetweenAttainedAndProvedEpsilon) {
+  const std::string fixed =
+      "--mechanism gaussian --sampling fixed --rate 0.125 --steps 4000 --sensitivity-ratio 2.323 "
+      "--delta 1e-6 ";
+  const auto json = nlohmann::json::parse(account(fixed + "--json").out);
+  const double attained = json.at("epsilon_attained"), proved = json.at("epsilon");
+  EXPECT_LT(attained, 0.9 * proved);
+  EXPECT_GT(attained, 0.5 * proved);
+  const Result text = account(fixed);
+  EXPECT_NE(text.out.find("interval ["), std::string::npos) << text.out;
+  const auto exact = nlohmann::json::parse(
+      account("--mechanism gaussian --noise-multiplier 3 --delta 1e-6 --json").out);
+  EXPECT_EQ(exact.at("epsilon_attained"), exact.at("epsilon"));
+}
+
 TEST(AccountCommand, PldPrintsBothBoundsAndCalibratesConservatively) {
   const std::string sampled =
       "--mechanism gaussian --sampling poisson --rate 0.01 --steps 1000 --delta 1e-5 ";

@@ -217,6 +217,54 @@ TEST(Pld, FixedSizeLiesBetweenOneDirectionAndRenyiBound) {
       }
 }
 
+// One record of four contributes, +1 or -1, the others nothing.
+TEST(AttainedEpsilon, OfFixedSizeSamplesIsThatOfAPair) {
+  for (const int b : {1, 2, 3})
+    for (const double noise : {0.5, 2.0}) {
+      const std::vector<double> p = law_of_sample({1, 0, 0, 0}, b, noise * 2 / b),
+                                q = law_of_sample({-1, 0, 0, 0}, b, noise * 2 / b);
+      const Ledger once{{FixedSizeGaussianEvent{b / 4.0, noise}}};
+      const double epsilon = attained_epsilon(once, Adjacency::replace_one, 1e-3, kTolerance);
+      double delta = 0, less = 0;
+      for (std::size_t i = 0; i < p.size(); ++i) {
+        delta += std::max(p[i] - std::exp(epsilon) * q[i], 0.0);
+        less += std::max(p[i] - std::exp(1.01 * epsilon) * q[i], 0.0);
+      }
+      EXPECT_GE(delta, 1e-3 * 0.997) << b << ' ' << noise;
+      EXPECT_LE(less, 1e-3 * 1.003) << b << ' ' << noise;
+      EXPECT_LE(epsilon, bounds(once, 1e-3).epsilon);
+    }
+}
+
+TEST(AttainedEpsilon, IsTheExactOneWhereALossIsKnownAndAtMostTheBoundElsewhere) {
+  const Ledger gaussian{{GaussianEvent{2.0}, 9}};
+  EXPECT_EQ(attained_epsilon(gaussian, Adjacency::replace_one, 1e-6, kTolerance),
+            epsilon_of(gaussian, Adjacency::replace_one, 1e-6, {.accountant = Accountant::analytic})
+                .epsilon);
+  const Ledger poisson{{PoissonGaussianEvent{0.1, 1.0}, 30}};
+  EXPECT_EQ(attained_epsilon(poisson, Adjacency::replace_one, 1e-6, kTolerance),
+            bounds(poisson, 1e-6).lower);
+  // ρ-zCDP is charged by a conversion; the Gaussian of that ρ needs less.
+  const Ledger zcdp{{ZcdpEvent{0.1}}};
+  const double attained = attained_epsilon(zcdp, Adjacency::replace_one, 1e-6, kTolerance);
+  EXPECT_GT(attained, 1);
+  EXPECT_LT(attained, epsilon_of(zcdp, Adjacency::replace_one, 1e-6).epsilon);
+  // randomised response at ε/2: δ = (1 − e^{x−ε/2})/(1 + e^{−ε/2})
+  const double e = 1, delta = 1e-3;
+  const double exact = e / 2 + std::log1p(-delta * (1 + std::exp(-e / 2)));
+  EXPECT_NEAR(attained_epsilon(Ledger{{ExponentialEvent{e}}}, Adjacency::replace_one, delta, 1e-4),
+              exact,
+              2e-4);
+  EXPECT_EQ(attained_epsilon(
+                Ledger{{LaplaceEvent{0.5}, 3}}, Adjacency::replace_one, 0, kTolerance),
+            1.5);
+  EXPECT_THROW(attained_epsilon(Ledger{{FixedSizeGaussianEvent{0.1, 1.0}}},
+                                Adjacency::add_remove,
+                                1e-6,
+                                kTolerance),
+               UnsupportedError);
+}
+
 TEST(Pld, BracketsExactValueForOnePureRelease) {
   for (const double e : {1e-4, 0.1, 1.0, 30.0, 1e3})
     for (const double share : {1e-2, 1e-6}) {

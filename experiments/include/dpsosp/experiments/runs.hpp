@@ -24,6 +24,7 @@ std::vector<StoredRun> stored_runs(const Store& store,
 class Runs {
  public:
   explicit Runs(const std::vector<StoredRun>& runs);
+  bool contains(const nlohmann::json& description) const;
   /// \throws InputError if the run is not among them.
   const StoredRun& at(const nlohmann::json& description) const;
   const StoredRun& at(const RunDescription& description) const;

@@ -4,7 +4,10 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -48,6 +51,12 @@ struct Catalogue {
 struct Study {
   const Catalogue& catalogue;
   Scale scale = Scale::quick;
+  /// Seeds of parts that have gone on, by sweep and part.
+  std::map<std::pair<std::string, std::string>, std::uint64_t> seeds{};
+
+  /// Gives more seeds to parts of sweeps that need them, of those whose runs are all among these.
+  /// \return whether there are any
+  bool add_seeds(const Runs& runs);
 
   /// \throws InputError with the nearest name
   Sweep sweep(std::string_view name) const;

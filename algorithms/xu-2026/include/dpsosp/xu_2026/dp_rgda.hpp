@@ -14,12 +14,14 @@ enum class RefreshRule {
   repaired,  ///< at (x_t, y_t), where the fresh estimate was made
 };
 
-/// Which inner step is returned: step 11 of xu-2026 notes, 2.2.
+/// Which inner step is returned: step 11 of xu-2026 notes, 2.2. xu-2026, Algorithm 3, line 18
+/// states argmin_k ‖G_k‖ without a range of k (docs/errata.md, X2).
 enum class Selection {
-  argmin_printed,  ///< argmin_k ‖G_k‖ over k = 0..K−1, which include y_0 = y_t
-  argmin_fixed,    ///< the same over k = 1..K
-  last,            ///< k = K
-  ascended,        ///< y_K with the estimates of step K − 1; K = 1 needs one query a step
+  argmin_from_start,   ///< over k = 0..K−1, which include y_0 = y_t
+  argmin_after_start,  ///< over k = 1..K−1; K >= 2
+  argmin_of_proof,     ///< over k = 1..K, as in (41): one query an outer step more
+  last,                ///< k = K
+  ascended,            ///< y_K with the estimates of step K − 1; K = 1 needs one query a step
 };
 
 enum class DualRelease {

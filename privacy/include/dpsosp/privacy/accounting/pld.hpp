@@ -52,4 +52,16 @@ LossBounds pld_bounds(std::span<const CountedEvent> events,
                       double delta,
                       double tolerance);
 
+/// Lower bound on the epsilon of the costliest mechanisms of these kinds: some that the events
+/// describe have a pair of neighbours that needs it, so no accountant of the events gets below. It
+/// is the `lower` of pairs that are attained: a fixed-size sample as drawn from records that
+/// contribute nothing but one, which is a Poisson pair; the exponential mechanism as randomised
+/// response at epsilon/2, whose loss has range epsilon; zCDP as the Gaussian of that rho.
+/// \param delta  as of pld_bounds, or 0 where every event is pure
+/// \throws UnsupportedError as pld_bounds, but not for zCDP events
+double attained_epsilon(std::span<const CountedEvent> events,
+                        Adjacency adjacency,
+                        double delta,
+                        double tolerance);
+
 }  // namespace dpsosp

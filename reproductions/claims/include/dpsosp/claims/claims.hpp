@@ -27,7 +27,7 @@ struct ClaimedSlope {
   std::string sweep;
   std::string part;
   std::string arm;
-  std::string metric;            ///< empty: of the first slope that the part asks for
+  std::string metric;            ///< what the statement is about
   std::vector<double> rivals{};  ///< other exponents that the paper names on this axis
   bool solved = false;           ///< the schedule's solved α is the bound, with all its terms
 };
