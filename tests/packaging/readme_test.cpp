@@ -167,5 +167,78 @@ TEST(Documents, LinksAndTablesAreReadAsWritten) {
   EXPECT_TRUE(section(page, "## D").empty());
 }
 
+/// What README.md says in its findings, and where results/ has it: columns readme, file, row, cell.
+/// The README has the phrase, and FILE a line with every part of `row` (separated by ";") and with
+/// `cell`. Of a number that no table has, `file` is "setting" and `row` says what it is.
+struct FindingNumber {
+  std::string readme, file, row, cell;
+};
+
+std::string plain(std::string text) {
+  static const std::vector<std::pair<std::string, std::string>> signs{
+      {"−", "-"}, {"\u00a0", " "}, {"\n", " "}, {"**", ""}};
+  for (const auto& [sign, replacement] : signs)
+    for (std::size_t at = 0; (at = text.find(sign, at)) != std::string::npos;
+         at += replacement.size())
+      text.replace(at, sign.size(), replacement);
+  return text;
+}
+
+std::vector<FindingNumber> finding_numbers() {
+  std::vector<FindingNumber> numbers;
+  for (const std::string& line : lines(contents(source("tests/data/readme_findings.txt")))) {
+    if (line.empty() || line.starts_with('#')) continue;
+    std::vector<std::string> fields(1);
+    for (const char c : line)
+      if (c == '|')
+        fields.emplace_back();
+      else
+        fields.back() += c;
+    EXPECT_EQ(fields.size(), 4U) << line;
+    fields.resize(4);
+    numbers.push_back({plain(fields[0]), fields[1], plain(fields[2]), plain(fields[3])});
+  }
+  return numbers;
+}
+
+std::string findings() {
+  const std::string readme = contents(source("README.md"));
+  const auto from = readme.find("## Five findings"), to = readme.find("\n## ", from + 1);
+  return plain(readme.substr(from, to - from));
+}
+
+bool has_parts(const std::string& line, const std::string& row, const std::string& cell) {
+  for (std::size_t at = 0; at <= row.size();) {
+    const std::size_t end = std::min(row.find(';', at), row.size());
+    if (line.find(row.substr(at, end - at)) == std::string::npos) return false;
+    at = end + 1;
+  }
+  return line.find(cell) != std::string::npos;
+}
+
+TEST(ReadmeFindings, NumbersAreThoseOfResults) {
+  const std::string text = findings();
+  for (const FindingNumber& n : finding_numbers()) {
+    EXPECT_NE(text.find(n.readme), std::string::npos) << "README.md has no '" << n.readme << "'";
+    if (n.file == "setting") continue;
+    bool found = false;
+    for (const std::string& line : lines(contents(source("results/" + n.file))))
+      found = found || has_parts(plain(line), n.row, n.cell);
+    EXPECT_TRUE(found) << "results/" << n.file << " has no row '" << n.row << "' with '" << n.cell
+                       << "', which README.md states as '" << n.readme << "'";
+  }
+}
+
+TEST(ReadmeFindings, HaveNoNumberThatNoEntryCovers) {
+  std::string rest = findings();
+  for (const FindingNumber& n : finding_numbers())
+    for (std::size_t at = 0; (at = rest.find(n.readme, at)) != std::string::npos;)
+      rest.replace(at, n.readme.size(), "#");
+  static const std::regex number(R"((\d+\.\d+|\d+ %|\d+ of (?:the )?\d+))");
+  for (std::sregex_iterator m(rest.begin(), rest.end(), number), end; m != end; ++m)
+    ADD_FAILURE() << "README.md states " << m->str() << " in its findings; "
+                  << "tests/data/readme_findings.txt says nothing of it";
+}
+
 }  // namespace
 }  // namespace dpsosp
