@@ -131,14 +131,7 @@ plots::Exhibit rates(const Runs& runs, const Study& study) {
   const Sweep sweep = study.sweep(rate_sweep);
   const std::vector<Slope> slopes = slopes_of(runs, sweep);
   plots::Exhibit e;
-  int judged = 0, met = 0;
-  for (const Slope& s : slopes) {
-    if (!s.request.claimed || s.request.metric == "schedule.alpha") continue;
-    ++judged;
-    met += confirms(s.verdict.verdict);
-  }
-  e.verdict = {fmt::format("{} of {} measured exponents as claimed or better", met, judged),
-               met == judged ? plots::Tone::good : plots::Tone::caution};
+  e.verdict = exponents_label(slopes);
   e.tables.push_back(slopes_table(slopes, "slopes", sweep.title));
   e.tables.push_back(share_table(runs, sweep));
   for (const Part& part : sweep.parts)

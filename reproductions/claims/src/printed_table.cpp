@@ -192,6 +192,19 @@ plots::Table printed_table(const Runs& runs, const Study& study, const PrintedTa
   return t;
 }
 
+plots::Label exponents_label(const std::vector<Slope>& slopes) {
+  int judged = 0, confirmed = 0, met = 0;
+  for (const Slope& s : slopes) {
+    if (!is_rate(s.request)) continue;
+    ++judged;
+    confirmed += headline_of(s.verdict) == Headline::confirmed;
+    met += headline_of(s.verdict) == Headline::bound_met;
+  }
+  return {fmt::format(
+              "{} of {} exponents confirmed, of {} more the bound is met", confirmed, judged, met),
+          confirmed + met == judged ? plots::Tone::good : plots::Tone::caution};
+}
+
 plots::Table controls_table(const Runs& runs, const Sweep& sweep, std::string id) {
   plots::Table t;
   t.id = std::move(id);
@@ -265,16 +278,11 @@ plots::Exhibit printed_table_exhibit(const Runs& runs,
                                      const PrintedTable& table) {
   plots::Exhibit e;
   e.tables.push_back(printed_table(runs, study, table));
-  int judged = 0, met = 0, below = 0;
+  std::vector<Slope> all;
   for (const std::string& name : sweeps_of_table(table)) {
     const Sweep sweep = study.sweep(name);
     const std::vector<Slope> slopes = slopes_of(runs, sweep);
-    for (const Slope& s : slopes) {
-      if (!is_rate(s.request)) continue;
-      ++judged;
-      met += headline_of(s.verdict) == Headline::confirmed;
-      below += headline_of(s.verdict) == Headline::bound_met;
-    }
+    all.insert(all.end(), slopes.begin(), slopes.end());
     e.tables.push_back(slopes_table(slopes, "slopes-" + name, sweep.title));
     for (const Part& part : sweep.parts)
       if (part.name != "controls")
@@ -284,11 +292,7 @@ plots::Exhibit printed_table_exhibit(const Runs& runs,
     for (plots::Figure& figure : slopes_figures(runs, sweep, "figure-" + name))
       e.figures.push_back(std::move(figure));
   }
-  e.verdict = {fmt::format("of {} measured exponents {} confirmed, {} with the bound met",
-                           judged,
-                           met,
-                           below),
-               met + below == judged ? plots::Tone::good : plots::Tone::caution};
+  e.verdict = exponents_label(all);
   return e;
 }
 

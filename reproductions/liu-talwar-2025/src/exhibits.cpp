@@ -201,23 +201,18 @@ plots::Figure rates_figure(const Runs& runs, const Study& study) {
 plots::Exhibit rates(const Runs& runs, const Study& study) {
   plots::Exhibit e;
   e.tables = {printed_table(runs, study, introduction()), controls_table(runs, study)};
-  int judged = 0, met = 0;
+  std::vector<Slope> all;
   for (const std::string_view name : {main_sweep, tao_sweep, bounded_sweep}) {
     const Sweep sweep = study.sweep(name);
     const std::vector<Slope> slopes = slopes_of(runs, sweep);
-    for (const Slope& s : slopes) {
-      if (!is_rate(s.request)) continue;
-      ++judged;
-      met += confirms(s.verdict.verdict);
-    }
+    all.insert(all.end(), slopes.begin(), slopes.end());
     e.tables.push_back(slopes_table(slopes, fmt::format("slopes-{}", name), sweep.title));
     for (const Part& part : sweep.parts)
       if (!part.fits.empty())
         e.tables.push_back(cells_table(runs, sweep, part, fmt::format("{}-{}", name, part.name)));
   }
   e.figures = {rates_figure(runs, study)};
-  e.verdict = {fmt::format("{} of {} measured exponents as claimed or better", met, judged),
-               met == judged ? plots::Tone::good : plots::Tone::caution};
+  e.verdict = exponents_label(all);
   return e;
 }
 

@@ -52,6 +52,9 @@ std::vector<std::string> sweeps_of_table(const PrintedTable& table);
 /// Entries without an algorithm say why.
 plots::Table printed_table(const Runs& runs, const Study& study, const PrintedTable& table);
 
+/// How many of the judged slopes are confirmed, and of how many the bound is met.
+plots::Label exponents_label(const std::vector<Slope>& slopes);
+
 /// The part "controls" of a sweep: level at the start, of the output, over the iterates. Without
 /// rows where the sweep has no such part.
 plots::Table controls_table(const Runs& runs, const Sweep& sweep, std::string id);
