@@ -161,6 +161,15 @@ TEST(GaneshLowerBounds, PrintedLogarithmContradictsUpperBound) {
   EXPECT_NEAR(f.value.value(), 0.4, 0.05);
 }
 
+// G14. The printed schedule's errors grow over its α₁ as n^(1/18) where the two parts of the rate
+// are equal.
+TEST(GaneshPredicates, PrintedKappaExceedsItsAccuracy) {
+  const Finding f = finding_of("ganesh-2023/9-kappa", Scale::smoke);
+  EXPECT_EQ(f.verdict, Verdict::fails);
+  EXPECT_NEAR(f.value.value(), 1.0 / 18, 0.003);
+  RecordProperty("measured", f.measured);
+}
+
 TEST(GaneshProbes, SamplerKeepsTargetForShortStepsOnly) {
   const json fine = compute_probe("ganesh-2023/sampler",
                                   {{"scaled_step", 0.01}, {"chains", 4000}, {"rounds", 20}});
@@ -188,6 +197,7 @@ TEST(GaneshPredicates, PrintedErrataFailAndRepairsHold) {
                               "ganesh-2023/7-fresh",
                               "ganesh-2023/7-privacy-main-text",
                               "ganesh-2023/9-fresh",
+                              "ganesh-2023/9-kappa",
                               "ganesh-2023/11",
                               "ganesh-2023/15-rounds",
                               "ganesh-2023/lower-bound-risk-printed"})

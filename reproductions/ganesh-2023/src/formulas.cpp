@@ -171,7 +171,7 @@ Finding selection_privacy_zeroed() {
 
 Finding risk_privacy() {
   double largest = 0;
-  for (const double epsilon : {0.5, 1.0, 4.0})
+  for (const double epsilon : {0.1, 0.4, 1.0, 4.0})
     for (const double d : {1.0, 2.0, 4.0})
       for (double n = 1e2; n <= 1.1e8; n *= 10) {
         const double beta = ganesh_2023::inverse_temperature_of(
@@ -269,6 +269,49 @@ double ratio_slope(double power) {
   return log_slope(n, ratio);
 }
 
+/// What the printed schedule of Theorem 4.6 leaves of its α₁: the errors of Claim 4.4 over α₁,
+/// logarithms 1. \param spread  √d/√φ
+double printed_budget(double n, double spread) {
+  const double d = 16;
+  const auto t = ganesh_2023::theorem_4_6(unit_problem(n, d), d / (spread * spread), false);
+  return (std::sqrt(d) *
+              (t.refresh_deviation + std::sqrt(t.drift_threshold) * t.increment_deviation) +
+          1 / std::sqrt(t.refresh_batch) + std::sqrt(t.drift_threshold / t.increment_batch)) /
+         t.alpha;
+}
+
+Finding one_drift_threshold() {
+  const auto slope = [](double power, const std::function<double(double, double)>& f) {
+    std::vector<double> n, y;
+    for (double x = 1e40; x <= 1.1e60; x *= 1e5) {
+      n.push_back(x);
+      y.push_back(f(x, std::pow(x, power)));
+    }
+    return log_slope(n, y);
+  };
+  const double within = slope(2.0 / 9, printed_budget);
+  const double below = slope(1.0 / 9, printed_budget), above = slope(1.0 / 2, printed_budget);
+  const double best = slope(2.0 / 9, [](double n, double spread) {
+    const double u = spread / n;
+    return std::exp(log_alpha_of_spider(n, spread)) / (1 / std::cbrt(n) + std::pow(u, 3.0 / 7));
+  });
+  const double largest = std::max({within, below, above});
+  return {
+      .verdict = holds_if(largest <= 0.01),
+      .measured = fmt::format("over n = 1e40..1e60 the errors over alpha_1 go as n^{:+.4f} where "
+                              "sqrt(d)/sqrt(phi) = n^(2/9), n^{:+.4f} at n^(1/9) and n^{:+.4f} "
+                              "at n^(1/2); the alpha of the best kappa over the printed one as "
+                              "n^{:+.4f} at n^(2/9)",
+                              within,
+                              below,
+                              above,
+                              best),
+      .reason = largest <= 0.01 ? ""
+                                : "sigma_2 sqrt(d kappa) exceeds alpha_1 where kappa is that of "
+                                  "the sampling errors",
+      .value = within};
+}
+
 Finding against_liu_talwar() {
   const double beyond = ratio_slope(1.0 / 2), within = ratio_slope(1.0 / 9);
   return {
@@ -336,6 +379,7 @@ std::vector<Predicate> ganesh_2023_formula_predicates() {
       by_formulas("ganesh-2023/7-privacy-main-text", main_text_privacy_zeroed),
       by_formulas("ganesh-2023/7-privacy-zero-out", proof_privacy_zeroed),
       by_formulas("ganesh-2023/9-fresh", fresh_population),
+      by_formulas("ganesh-2023/9-kappa", one_drift_threshold),
       by_formulas("ganesh-2023/9-privacy", population_privacy_replaced),
       by_formulas("ganesh-2023/9-privacy-zero-out", population_privacy_zeroed),
       by_formulas("ganesh-2023/13-privacy", risk_privacy),
