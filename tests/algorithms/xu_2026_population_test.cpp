@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -45,21 +46,36 @@ TEST(XuTheorem2, MatchesReferenceValuesAndCannotDescend) {
   EXPECT_LT(fall(1e12), fall(1e9));
 }
 
-// X8. Lemma 8's noise over half of what one record adds to an increment that has it, C₂ = 100: such
-// an answer is 36 deviations away from every one without it, and a run has one with probability
-// 0.18. So ε > 600 for 2.
+// X8. Lemma 8's noise over half of what one record adds to an increment of v that has it, C₂ = 1
+// and the lemma's S₂ at κ = 5, δ₁ = 0.1: such an answer is 47 deviations away from every one
+// without it, and a run has one. So ε > 1100 for 2; with C₂ = 100 the same at n = 1e9, for no C₂
+// mends it.
 TEST(XuTheorem2, NoiseOfLemma8ShowsASampledRecord) {
-  constexpr double n = 1e6, epsilon = 2, delta = 1e-6, K = 5, C2 = 100;
-  const PaperPopulation s = paper_population(n, 120, epsilon, delta, 1);
-  const double S2 = std::ceil(s.increment_batch);
-  const double noise = 2 * C2 * std::sqrt(std::log(1.25 / delta)) / (n * epsilon);
-  const double half = 0.5 / S2 / noise;
-  EXPECT_NEAR(half, 36, 1);
-  const double answers = s.steps * (K - 1);
-  const double seen = 1 - std::pow(1 - S2 / n, answers);
-  EXPECT_NEAR(seen, 0.18, 0.01);
-  const double log_false = std::log(answers) - half * half / 2;  // Φ(−h) <= exp(−h²/2)
-  EXPECT_GT(std::log(seen - delta) - log_false, 600);
+  constexpr double epsilon = 2, delta = 1e-6, K = 5, kappa = 5;
+  for (const auto& [n, C2] : {std::pair{1e6, 1.0}, std::pair{1e9, 100.0}}) {
+    const PaperPopulation s = paper_population(n, 120, epsilon, delta, 1);
+    const double S2 = std::ceil(std::pow(std::log(4 / 0.1), 2) * kappa * std::cbrt(1 / s.ebar));
+    const double noise = 2 * C2 * std::sqrt(std::log(1.25 / delta)) / (n * epsilon);
+    const double half = 0.5 * std::sqrt(1 - 1 / kappa) / S2 / noise;  // a² = L² − Lμ
+    EXPECT_NEAR(half, 47.9, 0.1);
+    const double answers = s.steps * (K - 1);
+    const double seen = 1 - std::pow(1 - S2 / n, answers);
+    EXPECT_GT(seen, 0.99);
+    const double log_false = std::log(answers) - half * half / 2;  // Φ(−h) <= exp(−h²/2)
+    EXPECT_GT(std::log(seen - delta) - log_false, 1100);
+  }
+}
+
+// X24. A step of 1/(2L) along v/‖v‖ from √2 on Φ = x²/2, L = 1, stays on √2 + ℤ/2 whatever v is.
+TEST(XuTheorem1, PrintedStepKeepsAwayFromStationaryPoint) {
+  const double alpha = std::pow(paper_population(1e6, 120, 2, 1e-6, 1).ebar, 2.0 / 3.0);
+  double x = std::sqrt(2.0), least = x;
+  for (int t = 0; t < 1000; ++t) {
+    x -= 0.5 * (x > 0 ? 1 : -1);
+    least = std::min(least, std::abs(x));
+  }
+  EXPECT_NEAR(least, 0.0858, 1e-4);
+  EXPECT_GT(least, 115 * alpha);
 }
 
 PopulationNumbers cosine(double n) {

@@ -163,10 +163,20 @@ TEST(PrintedClaims, FailWhereErrataSaySo) {
   }
 }
 
+// T is of the printed order in the full variance, privacy noise included, and not in that of data.
+TEST(PrintedClaims, OracleCallsAreThoseOfFullVariance) {
+  const Finding f = finding_by_formulas("avdiukhin-2024/theorem-1.1-gradients");
+  EXPECT_NE(f.measured.find("+0.952 in d; of T over the full variance"), std::string::npos)
+      << f.measured;
+  EXPECT_TRUE(f.measured.ends_with(" 0.000 in d")) << f.measured;
+}
+
 TEST(PrintedClaims, HoldInStatedAdjacencyAndRange) {
   const Finding f = finding_by_formulas("avdiukhin-2024/theorem-3.1");
   EXPECT_EQ(f.verdict, Verdict::holds) << f.measured;
   EXPECT_NE(f.measured.find("costs 0.0588, "), std::string::npos) << f.measured;  // 0.059
+  // of the Gaussian curve at ε = 4, δ = 1e-6; 1.71 is enough for every ε up to ln(1/δ) by zCDP
+  EXPECT_NE(f.measured.find("full batches need c_{2} = 1.28 "), std::string::npos) << f.measured;
 }
 
 // The event that no gradient is too long is seen in the released path, so that no e^ε is lost.

@@ -227,7 +227,7 @@ TEST(LowyClaims, BoundInQuasarConvexityMayBeOutgrown) {
 }
 
 TEST(LowyClaims, FormulasDecideClaimsThatNeedNoRun) {
-  EXPECT_EQ(finding_by_formulas("lowy-2024/introduction-glm").verdict, Verdict::holds);
+  EXPECT_EQ(finding_by_formulas("lowy-2024/introduction-glm").verdict, Verdict::fails);
   EXPECT_NEAR(*finding_by_formulas("lowy-2024/introduction-glm").value, -3.0 / 7, 1e-3);
   EXPECT_EQ(finding_by_formulas("lowy-2024/c15").verdict, Verdict::holds);
   EXPECT_NEAR(*finding_by_formulas("lowy-2024/c15").value, -3.0 / 7, 1e-3);
@@ -240,8 +240,28 @@ TEST(LowyClaims, FormulasDecideClaimsThatNeedNoRun) {
   EXPECT_EQ(finding_by_formulas("lowy-2024/corollary-e.4").verdict, Verdict::fails);
   const Finding noise = finding_by_formulas("lowy-2024/c9-privacy");
   EXPECT_EQ(noise.verdict, Verdict::fails);
-  EXPECT_GT(*noise.value, 2);
-  EXPECT_LE(*noise.value, 17.0 / 8);
+  EXPECT_NEAR(*noise.value, 2, 1e-12);
+  const Finding batch = finding_by_formulas("lowy-2024/c6-privacy");
+  EXPECT_EQ(batch.verdict, Verdict::fails);
+  EXPECT_NEAR(*batch.value, 116.74, 0.01);  // P − e^ε Q over δ, by a computation apart from this
+}
+
+TEST(LowyClaims, CurvatureFarBelowPromiseConfirmsNothing) {
+  const auto verdict = [](double least_eigenvalue) {
+    return finding_of("lowy-2024/c16-glm",
+                      Scale::quick,
+                      [&](const json&) -> json {
+                        RunResult r;
+                        r.schedule.alpha = 1e-3;
+                        r.start.gradient_norm = 1;
+                        r.output.lambda_min = least_eigenvalue;
+                        return r;
+                      })
+        .verdict;
+  };
+  EXPECT_EQ(verdict(0.1), Verdict::bound_met);
+  EXPECT_EQ(verdict(-5e-3), Verdict::holds);  // 0.25 of the promise
+  EXPECT_EQ(verdict(-2e-2), Verdict::fails);
 }
 
 TEST(LowyClaims, CountsCrossingOnlyAwayFromStart) {

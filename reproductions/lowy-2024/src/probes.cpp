@@ -262,7 +262,7 @@ json exact_exponential_mechanism(const json& parameters, std::uint64_t) {
       spread = std::max(spread, high - low);
     }
     const double least = std::ranges::min(scores);
-    for (const double t : {0.5, 1.0, 2.0, 3.0, 5.0}) {
+    for (const double t : {0.5, 1.0, 2.0, 3.0, 5.0, 10.0, 12.0}) {
       const double limit = least + (std::log(static_cast<double>(points)) + t) / lambda;
       double mass = 0;
       for (std::size_t k = 0; k < points; ++k)
@@ -491,7 +491,9 @@ std::vector<ProbeEntry> lowy_2024_probes() {
   return {{.name = "lowy-2024/published-experiment", .compute = published_experiment},
           {.name = "lowy-2024/script-privacy", .compute = script_privacy},
           {.name = "lowy-2024/start-at-excess", .compute = start_at_excess},
-          {.name = "lowy-2024/exact-exponential-mechanism", .compute = exact_exponential_mechanism},
+          {.name = "lowy-2024/exact-exponential-mechanism",
+           .numbers_version = 2,
+           .compute = exact_exponential_mechanism},
           {.name = "lowy-2024/exponential-mechanism-tail", .compute = exponential_mechanism_tail},
           {.name = "lowy-2024/worst-population-excess", .compute = worst_population_excess},
           {.name = "lowy-2024/projection-deviation", .compute = projection_deviation},

@@ -72,12 +72,13 @@ double constant_needed(double records, double epsilon) {
 }
 
 double lemma_8_lower_epsilon(double constant, double records) {
-  constexpr double epsilon = 2, K = 5;
+  constexpr double epsilon = 2, K = 5, kappa = 5, failure = 0.1;  // failure: δ₁
   const xu_2026::PaperPopulation s = xu_2026::paper_population(records, 120, epsilon, delta, 1.0);
-  const double batch = std::ceil(s.increment_batch);
+  const double batch =
+      std::ceil(std::pow(std::log(4.0 / failure), 2) * kappa * std::cbrt(1.0 / s.ebar));
   // Over L‖y_k − y_{k−1}‖: the noise, and half of what the record adds to an answer that has it.
   const double deviation = 2.0 * constant * std::sqrt(std::log(1.25 / delta)) / (records * epsilon);
-  const double half = 0.5 / batch / deviation;
+  const double half = 0.5 * std::sqrt(1.0 - 1.0 / kappa) / batch / deviation;
   const double answers = std::floor(s.steps) * (K - 1);  // the first increment leaves y
   const double tail = std::erfc(half / std::numbers::sqrt2) / 2;
   // Some answer that has the record exceeds half of its share, with it; without it none should.
