@@ -18,7 +18,7 @@ constexpr const char* two_claims = R"(
 [[claim]]
 id = "p/one"
 place = "Theorem 1"
-printed = "One, as $x$ printed"
+printed = 'One, as $\frac{\sqrt{d}}{n}\leq\alpha_{t+1}^{1/2}$ printed'
 hypotheses = "x is small"
 reading = "One says"
 kind = "predicate"
@@ -111,7 +111,7 @@ TEST(ClaimPages, ShowEachClaimWithTheOtherSide) {
       (std::vector<std::string>{
           "The authors might say: they object", "Answer: we answer", "Still open: more runs"}));
   EXPECT_EQ(section(0, "In the paper's words"),
-            (std::vector<std::string>{"“One, as $x$ printed”", "Under: x is small"}));
+            (std::vector<std::string>{"“One, as √(d)/n ≤ α_{t+1}^{1/2} printed”", "Under: x is small"}));
   EXPECT_EQ(section(0, "Our reading"), std::vector<std::string>{"One says"});
   EXPECT_EQ(section(1, "In the paper's words"),
             std::vector<std::string>{"No words of the paper: a statement of this suite."});

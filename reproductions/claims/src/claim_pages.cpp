@@ -8,6 +8,7 @@
 #include "dpsosp/experiments/study.hpp"
 #include "dpsosp/experiments/sweep.hpp"
 #include "dpsosp/experiments/sweep_report.hpp"
+#include "quotation.hpp"
 
 namespace dpsosp {
 namespace {
@@ -77,7 +78,7 @@ std::vector<plots::Page> claim_pages(const ClaimSet& set,
                   .verdict = headline_label(f.headline)};
     Paragraphs words, reading, tested, result, argument;
     if (c.of == ClaimOf::paper) {
-      words.push_back(fmt::format("“{}”", c.printed));
+      words.push_back(fmt::format("“{}”", readable(c.printed)));
       add(words, "Under", c.hypotheses);
     } else {
       words.push_back(c.of == ClaimOf::suite

@@ -15,6 +15,7 @@
 #include "dpsosp/experiments/sweep.hpp"
 #include "dpsosp/experiments/sweep_report.hpp"
 #include "dpsosp/experiments/toml_reader.hpp"
+#include "quotation.hpp"
 
 namespace dpsosp {
 namespace {
@@ -476,7 +477,7 @@ plots::Table claims_table(const ClaimSet& set, const std::vector<Finding>& findi
     row.link = page_of(c) + ".html";
     row.cells = {plots::text_cell(c.place),
                  plots::text_cell(c.of == ClaimOf::paper
-                                      ? c.printed
+                                      ? readable(c.printed)
                                       : fmt::format("({})", to_string(c.of))),
                  plots::text_cell(c.reading),
                  plots::text_cell(f.measured),
