@@ -258,7 +258,7 @@ std::string plain_text(std::string_view text) {
       out += piece.text;
       continue;
     }
-    const bool word = piece.text.find_first_of(" _^") == std::string_view::npos;
+    const bool word = piece.text.find_first_of(" _^+/,=") == std::string_view::npos;
     out += piece.kind == Kind::subscript ? '_' : '^';
     out += word ? std::string(piece.text) : fmt::format("{{{}}}", std::string(piece.text));
   }

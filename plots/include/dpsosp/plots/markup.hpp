@@ -10,7 +10,7 @@
 /// literal.
 namespace dpsosp::plots {
 
-/// Without markup: "λ_min(x_t)"; a script longer than one word keeps its braces.
+/// Without markup: "λ_min(x_t)"; a script that is more than a word or a number keeps its braces.
 std::string plain_text(std::string_view text);
 
 /// For HTML content and double-quoted attributes; scripts become <sub> and <sup>.
