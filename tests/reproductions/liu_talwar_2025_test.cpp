@@ -46,8 +46,33 @@ TEST(LiuTalwarProbes, EscapesLowerObjectiveWithinModelBound) {
   for (const json& r : {flat, steep}) {
     EXPECT_GT(r.at("error_over_bound"), 0);
     EXPECT_LE(r.at("error_over_bound"), 1);
+    EXPECT_EQ(r.at("within_bound"), 40);
     EXPECT_LE(r.at("steps").get<double>(), r.at("allowed_steps").get<double>());
   }
+}
+
+// Theorem 3.4 needs γ in its logarithm: an error along a flat direction of H leads out uphill.
+TEST(LiuTalwarProbes, FlatErrorsRaiseObjectiveUnlessLogarithmHasGamma) {
+  const auto lowered = [](bool gamma_in_log) {
+    return probe("flat-escapes",
+                 {{"gamma", 1e-5}, {"gamma_in_log", gamma_in_log}, {"escapes", 200}})
+        .at("lowered");
+  };
+  EXPECT_LT(lowered(false), 100);
+  EXPECT_EQ(lowered(true), 200);
+}
+
+// Theorem 2.2's norm: in one dimension it grows as log Σ and not as its root.
+TEST(LiuTalwarProbes, TreeNoiseNormNeedsRootOfLogarithmAtSmallDimension) {
+  const auto ratio = [](int dimension) {
+    return probe("tree-noise",
+                 {{"leaves", 4096}, {"trees", 20}, {"dimension", dimension}, {"covariance", false}})
+               .at("mean_largest")
+               .get<double>() /
+           std::sqrt(12.0);
+  };
+  EXPECT_GT(ratio(1), 2);
+  EXPECT_LT(ratio(16), 2);
 }
 
 TEST(LiuTalwarProbes, CoupledEscapesDivergeByHessianPowers) {

@@ -357,9 +357,13 @@ json escapes(const json& p, std::uint64_t seed) {
   const Matrix hessian = hessian_of(f, anchor);
   Vector at_anchor(d), at_x(d);
   f.gradient(anchor, at_anchor);
-  const double allowed = 2 * gamma + (varkappa + rho * s.escape_radius) * s.escape_radius;
+  // Lemma 3.5, with Ξ = √(γ/ρ) and noise of γ/√(d ln(T/ι)), T = γ^-2, ι = 0.1.
+  const double radius = std::sqrt(gamma / rho);
+  const double allowed = 2 * gamma + (varkappa + rho * radius) * radius;
+  const double deviation =
+      gamma / std::sqrt(static_cast<double>(d) * std::log(1 / (gamma * gamma * 0.1)));
 
-  std::uint64_t left = 0, lowered = 0;
+  std::uint64_t left = 0, lowered = 0, within_bound = 0;
   double steps = 0, change = 0, worst = 0;
   for (std::uint64_t k = 0; k < seeds; ++k) {
     Stream stream({.seed = seed, .purpose = Purpose::evaluation, .path = k});
@@ -374,22 +378,29 @@ json escapes(const json& p, std::uint64_t seed) {
       E = varkappa * Matrix::Identity(d, d);
     }
     Vector x = anchor;
+    double largest = 0;
     Index t = 0;
     while (t < s.escape_steps && (x - anchor).norm() < s.escape_radius) {
       f.gradient(x, at_x);
       Vector step;
       if (frozen) {
         step = at_anchor + e + (hessian + E) * (x - anchor);
-        worst = std::max(worst, (step - at_x).norm() / allowed);
       } else if (error == "adversarial") {
         step = at_x + shortened(M * (x - anchor) - at_x, gamma);
       } else {
         step = at_x + shortened(e + E * (x - anchor), gamma);
       }
+      const Vector noiseless = step;
       if (frozen || t == 0) stream.add_normal(s.escape_deviation, step);
+      if (frozen && (x - anchor).norm() < radius) {
+        const Vector noise = deviation / s.escape_deviation * (step - noiseless);
+        largest = std::max(largest, (noiseless + noise - at_x).norm() / allowed);
+      }
       x -= step / M;
       ++t;
     }
+    worst = std::max(worst, largest);
+    within_bound += largest <= 1 + 1e-9;
     if ((x - anchor).norm() >= s.escape_radius) {
       ++left;
       steps += static_cast<double>(t);
@@ -404,7 +415,36 @@ json escapes(const json& p, std::uint64_t seed) {
           {"allowed_steps", s.escape_steps},
           {"change", change / static_cast<double>(seeds)},
           {"unit_decrease", std::pow(alpha, 1.5) / std::sqrt(rho)},
-          {"error_over_bound", worst}};
+          {"error_over_bound", worst},
+          {"within_bound", within_bound}};
+}
+
+/// Escapes by Algorithm 2 from F = (−√(ρα) x₁² + ϰ x₂²)/2, d = 2, B = M = ρ = 1, with a pair that
+/// errs by exactly γ along x₂ and by ϰ = √(ργ)/2 on both curvatures, so that H is flat along x₂.
+/// The rest is Theorem 3.4's: α = γ ln³(dBM/(ρι)), with γ beside ρι or not, ι = 0.1, T = γ^-2.
+json flat_escapes(const json& p, std::uint64_t seed) {
+  constexpr double d = 2, iota = 0.1;
+  const double gamma = p.at("gamma");
+  const bool gamma_in_log = p.at("gamma_in_log");
+  const auto escapes = p.at("escapes").get<std::uint64_t>();
+  const double alpha = gamma * std::pow(std::log(d / (gamma_in_log ? gamma * iota : iota)), 3);
+  const double curvature = std::sqrt(alpha), varkappa = std::sqrt(gamma) / 2;
+  const double radius = std::sqrt(gamma);
+  const double deviation = gamma / std::sqrt(d * std::log(1 / (gamma * gamma * iota)));
+  const double most = 20 * std::log(1 / gamma) / std::sqrt(gamma);
+  std::uint64_t left = 0, lowered = 0;
+  for (std::uint64_t k = 0; k < escapes; ++k) {
+    Stream stream({.seed = seed, .purpose = Purpose::evaluation, .path = k});
+    Vector x = Vector::Zero(2), noise(2);
+    for (Index t = 0; static_cast<double>(t) < most && x.norm() < radius; ++t) {
+      stream.fill_normal(deviation, noise);
+      x -= Vector{{(varkappa - curvature) * x[0], gamma}} + noise;
+    }
+    if (x.norm() < radius) continue;  // Algorithm 2 returns x_0
+    ++left;
+    lowered += varkappa * x[1] * x[1] < curvature * x[0] * x[0];
+  }
+  return {{"left", left}, {"lowered", lowered}};
 }
 
 /// Two frozen escapes with one noise, started `offset` apart along the most negative direction.
@@ -696,7 +736,8 @@ std::vector<ProbeEntry> liu_talwar_2025_probes() {
           {.name = "liu-talwar-2025/tree-noise", .compute = tree_noise},
           {.name = "liu-talwar-2025/descent", .numbers_version = 2, .compute = descent},
           {.name = "liu-talwar-2025/oracle-errors", .compute = oracle_errors},
-          {.name = "liu-talwar-2025/escapes", .numbers_version = 2, .compute = escapes},
+          {.name = "liu-talwar-2025/escapes", .numbers_version = 3, .compute = escapes},
+          {.name = "liu-talwar-2025/flat-escapes", .compute = flat_escapes},
           {.name = "liu-talwar-2025/coupling", .compute = coupling},
           {.name = "liu-talwar-2025/quadratic-paths", .compute = quadratic_paths},
           {.name = "liu-talwar-2025/stuck-pairs", .numbers_version = 2, .compute = stuck_pairs},

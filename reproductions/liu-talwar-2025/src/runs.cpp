@@ -368,6 +368,66 @@ Finding solved_finding(const Evidence& e, double epsilon) {
   return f;
 }
 
+/// The trees with fixed batches, and the paper's method.
+std::vector<JobCell> fixed_batch_cells(const Study& study) {
+  std::vector<JobCell> cells;
+  for (const char* variant : {"V2", "V2′", "V4"})
+    cells.push_back(solved_alpha(study, variant, small_epsilon));
+  return cells;
+}
+
+Finding fixed_batch_finding(const Evidence& e) {
+  if (!std::ranges::all_of(e.cells, &JudgedCell::all_finished)) return nothing_ran();
+  std::vector<double> slopes;
+  for (const JudgedCell& cell : e.cells)
+    slopes.push_back(solved_curve(cell, "records", "alpha").slope());
+  return finding(std::min(slopes[0], slopes[1]) >= slopes[2] + 0.05,
+                 fmt::format("exponents of the solved α in n: tree and fixed batches {:+.3f} and "
+                             "{:+.3f}, adaptive batches {:+.3f}",
+                             slopes[0],
+                             slopes[1],
+                             slopes[2]));
+}
+
+/// Ganesh et al.'s schedule (Gaussian noise, fixed batches, quadratic drift κ) with the Hessian
+/// escape: exponents in α of the records, in units of √d/ε or without privacy; constants 1.
+Finding hessian_escape_finding() {
+  struct Terms {
+    double gradients, hessians;
+  };
+  const auto private_terms = [](double alpha) {
+    const double kappa = std::pow(alpha, 4.0 / 3), tau = std::pow(alpha, -1.0 / 6);
+    const double steps = std::pow(alpha, -2);
+    const double refreshes = std::max(1 / kappa, std::pow(alpha, -1.5) / tau);
+    // A record may move each of τΓ products at radius √α by so much that noise α/√d hides it.
+    const double sensitivity = std::sqrt(alpha) / std::sqrt(tau * std::pow(alpha, -0.5));
+    return Terms{std::max(refreshes / alpha, std::sqrt(kappa) / std::pow(alpha, 3)),
+                 std::max(refreshes, steps * std::sqrt(kappa)) / sensitivity};
+  };
+  const auto other_terms = [](double alpha) {
+    const double kappa = alpha, tau = std::pow(alpha, -0.5), steps = std::pow(alpha, -2);
+    const double refreshes = std::max(1 / kappa, std::pow(alpha, -1.5) / tau);
+    return Terms{std::max(refreshes, steps * kappa) / (alpha * alpha),
+                 std::max(refreshes, steps * kappa) / alpha};
+  };
+  const auto exponents = [](const auto& terms) {
+    const Terms small = terms(1e-6), large = terms(1e-3);
+    return Terms{std::log10(large.gradients / small.gradients) / 3,
+                 std::log10(large.hessians / small.hessians) / 3};
+  };
+  const Terms with = exponents(private_terms), without = exponents(other_terms);
+  const double slack = 1e-9;
+  return finding(
+      with.gradients >= -7.0 / 3 - slack && with.hessians >= -7.0 / 3 - slack &&
+          without.gradients >= -3 - slack && without.hessians >= -3 - slack,
+      fmt::format("records follow α to the power {:+.3f} for gradients and {:+.3f} for "
+                  "Hessians where privacy leads (bound -7/3), and {:+.3f}, {:+.3f} without (-3)",
+                  with.gradients,
+                  with.hessians,
+                  without.gradients,
+                  without.hessians));
+}
+
 Predicate solved_predicate(std::string claim, double epsilon) {
   return {.claim = std::move(claim),
           .cells = [epsilon](const Study& study) { return solved_cells(study, epsilon); },
@@ -387,6 +447,8 @@ std::vector<Predicate> liu_talwar_2025_run_predicates() {
       on_sweeps("liu-talwar-2025/10-refreshes-repaired", {main_sweep}, repaired_refreshes_finding),
       on_sweeps("liu-talwar-2025/11", {main_sweep}, ledger_finding),
       {"liu-talwar-2025/13", gap_cells, gap_finding},
+      {"liu-talwar-2025/1-2-fixed-batches", fixed_batch_cells, fixed_batch_finding},
+      by_formulas("liu-talwar-2025/1-2-applied", hessian_escape_finding),
       solved_predicate("liu-talwar-2025/ablation-private", small_epsilon),
       solved_predicate("liu-talwar-2025/ablation-statistical", no_privacy),
   };

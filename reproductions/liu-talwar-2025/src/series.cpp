@@ -53,14 +53,16 @@ JobCell solved_alpha(const Study& study, std::string_view variant, double epsilo
                      {"records", {1e10, 1e11, 1e12, 1e13, 1e14}}});
 }
 
-std::vector<JobCell> tree_noise(const Study& study) {
+std::vector<JobCell> tree_noise(const Study& study, int dimension) {
   std::vector<JobCell> cells;
   for (const double leaves : at_scale(study, {16, 64}, {16, 64, 256, 1024, 4096}))
-    cells.push_back(probe_cell(
-        study,
-        "liu-talwar-2025/tree-noise",
-        {{"leaves", std::llround(leaves)}, {"trees", 20}, {"dimension", 4}, {"covariance", false}},
-        {{"leaves", leaves}}));
+    cells.push_back(probe_cell(study,
+                               "liu-talwar-2025/tree-noise",
+                               {{"leaves", std::llround(leaves)},
+                                {"trees", 20},
+                                {"dimension", dimension},
+                                {"covariance", false}},
+                               {{"leaves", leaves}, {"dimension", dimension}}));
   return cells;
 }
 

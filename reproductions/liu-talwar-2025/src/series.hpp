@@ -22,7 +22,7 @@ inline constexpr double small_epsilon = 1e-4, no_privacy = 1e6;
 /// n over which the schedules of a variant are solved.
 JobCell solved_alpha(const Study& study, std::string_view variant, double epsilon);
 /// Leaves of a tree against the largest norm of its noise.
-std::vector<JobCell> tree_noise(const Study& study);
+std::vector<JobCell> tree_noise(const Study& study, int dimension = 4);
 std::vector<JobCell> oracle_errors_by_batch(const Study& study);
 std::vector<JobCell> oracle_errors_by_distance(const Study& study);
 JobCell escape_cell(std::string_view problem,
