@@ -177,5 +177,17 @@ TEST(LiuTalwarProbes, PrivateRunSolvesWithinPlannedPath) {
   EXPECT_LT(r.at("records_used"), 100000000);
 }
 
+// Errata L6, L8 and L15 and the two sentences of Section 1.2.
+TEST(LiuTalwarClaims, HaveTheVerdictsOfTheErrata) {
+  for (const char* claim : {"1", "1-privacy", "1-privacy-lemma-3-13", "7-logarithm", "claim-3-7"}) {
+    const Finding f = finding_of(std::string("liu-talwar-2025/") + claim, Scale::quick);
+    EXPECT_EQ(f.verdict, Verdict::fails) << claim << ": " << f.measured;
+  }
+  for (const char* claim : {"5", "1-2-fixed-batches", "1-2-applied"}) {
+    const Finding f = finding_of(std::string("liu-talwar-2025/") + claim, Scale::quick);
+    EXPECT_EQ(f.verdict, Verdict::holds) << claim << ": " << f.measured;
+  }
+}
+
 }  // namespace
 }  // namespace dpsosp::liu_talwar_2025_test
