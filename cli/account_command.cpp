@@ -100,20 +100,20 @@ std::string accountant_text(const AccountRequest& request, const Guarantee& g) {
   return out;
 }
 
-/// What a pair of neighbours of some mechanism with these events needs at least; none where no loss
-/// is known.
+/// What a pair of neighbours of some mechanism with these events needs at least; none where it
+/// cannot be computed.
 std::optional<double> attained(const AccountRequest& request,
                                const std::vector<CountedEvent>& events,
                                double delta) {
   try {
     return attained_epsilon(events, request.adjacency, delta, request.options.tolerance);
-  } catch (const UnsupportedError&) {
+  } catch (const InputError&) {
     return {};
   }
 }
 
 std::string interval_text(std::optional<double> attained, double epsilon) {
-  if (!attained) return "  lower end unknown: no pair of neighbours is known for these events";
+  if (!attained) return "  no interval: what these events attain is not computed";
   return fmt::format("  interval [{:.10g}, {:.10g}]: a mechanism with these events attains the lower end",
                      std::min(*attained, epsilon),
                      epsilon);

@@ -150,22 +150,21 @@ int sweep_command(const Arguments& arguments) {
   if (shard.count == 1) plots::ensure_writable_folder(tables);  // before any work
   Store store(file);
   Progress progress(progress_style(map.count("quiet") != 0));
-  const auto computed = [&] {
-    return run_jobs(store,
-                    jobs,
-                    with_place(sweep),
-                    {.threads = at_a_time,
-                     .retry_failed = map.count("retry-failed") != 0,
-                     .progress = &progress});
+  const auto computed = [&](bool retry_failed) {
+    return run_jobs(
+        store,
+        jobs,
+        with_place(sweep),
+        {.threads = at_a_time, .retry_failed = retry_failed, .progress = &progress});
   };
-  std::vector<StoredRun> runs = computed();
+  std::vector<StoredRun> runs = computed(map.count("retry-failed") != 0);
   if (shard.count > 1) {
     std::cout << "store: " << file.string() << '\n';
     return 0;
   }
   while (add_seeds(Runs(runs), sweep)) {
     jobs = jobs_of(sweep);
-    runs = computed();
+    runs = computed(false);
   }
   for (const auto& written : write_sweep_tables(store, Runs(runs), sweep, tables))
     std::cout << written.string() << '\n';

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -72,6 +73,7 @@ std::filesystem::path reproduce(const Catalogue& catalogue, const ReproduceOptio
   const Compute compute = [&](const nlohmann::json& job) { return catalogue.compute(job); };
   Progress progress(progress_style(options.quiet));
   std::vector<StoredRun> runs;
+  bool retry_failed = options.retry_failed;
   do {
     std::vector<nlohmann::json> jobs;
     std::set<std::string> seen;
@@ -83,7 +85,7 @@ std::filesystem::path reproduce(const Catalogue& catalogue, const ReproduceOptio
                                          jobs,
                                          compute,
                                          {.threads = options.threads,
-                                          .retry_failed = options.retry_failed,
+                                          .retry_failed = std::exchange(retry_failed, false),
                                           .progress = &progress});
   } while (study.add_seeds(Runs(runs)));
   const Runs lookup(runs);

@@ -17,41 +17,68 @@ import tomllib
 import unicodedata
 
 MOST_WORDS = 90
+# Characters, squeezed, that may stand in the text between two pieces: markup of a formula, and
+# what an ellipsis leaves out.
+BESIDE_FORMULA = 700
+LEFT_OUT = 12000
 
 
-def squeezed(text: str) -> str:
-    """Without what an extraction of a page may change: spaces, line breaks in LaTeX, quotes."""
+def squeezed(text: str, fold: bool = True) -> str:
+    """Without what an extraction of a page may change: spaces, line breaks in LaTeX, quotes; case
+    is folded in prose alone."""
     text = unicodedata.normalize("NFKC", text)
     text = re.sub(r"%\s", "", text)
     text = text.translate(str.maketrans("‘’“”–—−", "''\"\"---"))
-    return re.sub(r"\s+", "", text).lower()
+    text = re.sub(r"\s+", "", text)
+    return text.lower() if fold else text
 
 
-def pieces(quotation: str) -> list[str]:
-    """Prose and formulas of a quotation in their order, squeezed."""
+def pieces(quotation: str) -> list[tuple[str, bool, int]]:
+    """Prose and formulas of a quotation in their order, squeezed: what, whether it is a formula,
+    and how far from the piece before it may stand."""
     parts = []
     for snippet in quotation.split("…"):
-        parts += [squeezed(part) for part in snippet.split("$")]
-    return [part for part in parts if part]
+        reach = LEFT_OUT
+        for k, part in enumerate(snippet.replace("$$", "$").split("$")):
+            formula = k % 2 == 1
+            if squeezed(part):
+                parts.append((squeezed(part, fold=not formula), formula, reach))
+                reach = BESIDE_FORMULA
+    return parts
 
 
 def missing_piece(quotation: str, text: str) -> str | None:
-    """The first piece that does not follow the one before in the squeezed text, if any."""
+    """The first piece that does not follow the one before in the text (squeezed, not folded)."""
+    folded = text.lower()
     wanted = pieces(quotation)
-    # The first piece may occur more than once: any of its places may begin the quotation.
-    start, best = text.find(wanted[0]), wanted[0]
+    whole = [folded, text]
+
+    def first(k: int, start: int, end: int) -> int:
+        piece, formula, _ = wanted[k]
+        return whole[formula].find(piece, start, end)
+
+    best = 0
+
+    def follows(k: int, at: int) -> bool:
+        """Whether the pieces from k on stand behind `at`."""
+        nonlocal best
+        best = max(best, k)
+        if k == len(wanted):
+            return True
+        piece, _, reach = wanted[k]
+        start = at
+        while (start := first(k, start, at + reach + len(piece))) >= 0:
+            if follows(k + 1, start + len(piece)):
+                return True
+            start += 1
+        return False
+
+    start = first(0, 0, len(text)) if wanted else -1
     while start >= 0:
-        at = start
-        for piece in wanted:
-            at = text.find(piece, at)
-            if at < 0:
-                best = piece
-                break
-            at += len(piece)
-        else:
+        if follows(1, start + len(wanted[0][0])):
             return None
-        start = text.find(wanted[0], start + 1)
-    return best
+        start = first(0, start + 1, len(text))
+    return wanted[min(best, len(wanted) - 1)][0]
 
 
 def claims_of(root: pathlib.Path):
@@ -86,17 +113,22 @@ def problems(root: pathlib.Path, texts: pathlib.Path | None):
         if texts is None:
             continue
         if key not in folded:
-            folded[key] = squeezed((texts / f"{key}.txt").read_text())
+            folded[key] = squeezed((texts / f"{key}.txt").read_text(), fold=False)
         piece = missing_piece(quotation, folded[key])
         if piece is not None:
             yield f"{name}: not in {key}.txt: {piece}"
 
 
 def check_itself():
-    text = squeezed("Let the gradient be $x$ x\\leq % \n y small, as “printed”. Then it\nholds.")
-    assert missing_piece('Let the gradient … $x\\leq y$ … as "printed"', text) is None
-    assert missing_piece("Then it holds … Let the gradient", text) is not None
-    assert missing_piece("$x\\leq z$", text) == "x\\leqz"
+    text = squeezed("Let the gradient be $x$ x\\leq % \n y small, as “printed”. Then it\nholds. "
+                    "The error is at most $d^{2}/n$ d^{2}/n for all. It is not so." + "z" * LEFT_OUT
+                    + "The rate is optimal.", fold=False)
+    for right in ('Let the gradient … $x\\leq y$ small, as "printed"', "the error is at most $d^{2}/n$",
+                  "let the gradient be … Then it holds"):
+        assert missing_piece(right, text) is None, right
+    for wrong in ("Then it holds … Let the gradient", "$x\\leq z$", "the error is at most $D^{2}/n$",
+                  "the error is at most $x\\leq y$", "Let the gradient … the rate is optimal"):
+        assert missing_piece(wrong, text) is not None, wrong
 
 
 def main() -> int:
