@@ -114,9 +114,10 @@ std::optional<double> attained(const AccountRequest& request,
 
 std::string interval_text(std::optional<double> attained, double epsilon) {
   if (!attained) return "  no interval: what these events attain is not computed";
-  return fmt::format("  interval [{:.10g}, {:.10g}]: a mechanism with these events attains the lower end",
-                     std::min(*attained, epsilon),
-                     epsilon);
+  return fmt::format(
+      "  interval [{:.10g}, {:.10g}]: a mechanism with these events attains the lower end",
+      std::min(*attained, epsilon),
+      epsilon);
 }
 
 std::string as_text(const AccountRequest& request, const Answer& a) {
@@ -138,8 +139,8 @@ std::string as_text(const AccountRequest& request, const Answer& a) {
       break;
   }
   if (request.question != Question::delta)  // whose epsilon is given
-    out += "\n" + interval_text(attained(request, request.events(a.amount), a.delta),
-                                a.guarantee.epsilon);
+    out += "\n" +
+           interval_text(attained(request, request.events(a.amount), a.delta), a.guarantee.epsilon);
   return fmt::format("{}\n  between {} ({})\n{}\n{}\n",
                      out,
                      neighbours(request.adjacency),
@@ -248,13 +249,13 @@ std::string account_sequence(const std::vector<std::string>& arguments,
       json["sequence"].push_back(own_json(request, request.amount));
     return json.dump(2) + "\n";
   }
-  std::string out = fmt::format("epsilon {:.10g} at delta {:g}\n{}\n  between {} ({})\n",
-                                all.guarantee.epsilon,
-                                all.delta,
-                                interval_text(attained(any, events, all.delta),
-                                              all.guarantee.epsilon),
-                                neighbours(any.adjacency),
-                                name_of(any.adjacency));
+  std::string out =
+      fmt::format("epsilon {:.10g} at delta {:g}\n{}\n  between {} ({})\n",
+                  all.guarantee.epsilon,
+                  all.delta,
+                  interval_text(attained(any, events, all.delta), all.guarantee.epsilon),
+                  neighbours(any.adjacency),
+                  name_of(any.adjacency));
   for (const AccountRequest& request : requests) out += own_text(request, request.amount) + "\n";
   return out + accountant_text(any, all.guarantee) + "\n";
 }

@@ -151,11 +151,10 @@ int sweep_command(const Arguments& arguments) {
   Store store(file);
   Progress progress(progress_style(map.count("quiet") != 0));
   const auto computed = [&](bool retry_failed) {
-    return run_jobs(
-        store,
-        jobs,
-        with_place(sweep),
-        {.threads = at_a_time, .retry_failed = retry_failed, .progress = &progress});
+    return run_jobs(store,
+                    jobs,
+                    with_place(sweep),
+                    {.threads = at_a_time, .retry_failed = retry_failed, .progress = &progress});
   };
   std::vector<StoredRun> runs = computed(map.count("retry-failed") != 0);
   if (shard.count > 1) {

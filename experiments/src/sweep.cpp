@@ -193,9 +193,8 @@ std::vector<Slope> slopes_of_part(const Runs& runs, const Sweep& sweep, const Pa
   const std::vector<Cell> cells = cells_of(sweep, part);
   for (const FitRequest& request : part.fits) {
     // The axis that the coordinate belongs to; what is zipped with it moves too.
-    const auto axis = std::ranges::find_if(part.axes, [&](const Axis& a) {
-      return coordinate(a.front(), request.axis).has_value();
-    });
+    const auto axis = std::ranges::find_if(
+        part.axes, [&](const Axis& a) { return coordinate(a.front(), request.axis).has_value(); });
     for (const std::size_t arm : part.arms) {
       if (!request.arm.empty() && sweep.arms[arm].name != request.arm) continue;
       std::vector<std::pair<Coordinates, std::vector<const Cell*>>> slices;

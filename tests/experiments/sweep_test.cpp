@@ -333,8 +333,9 @@ TEST(SweepFit, IsJudgedByTheMetricOfItsClaim) {
   const auto claimed = [](const std::string& metric, const std::string& of_claim) {
     const std::vector<StatedExponent> one{{"p/one", "records", -0.5, "p", "first", of_claim}};
     const std::string part = "[[part]]\nname = \"p\"\naxes = [{ records = [100, 400] }]\n";
-    const std::string fit = "fit = [{ axis = \"records\", arm = \"first\", claim = \"p/one\", metric = \"" +
-                            metric + "\" }]\n";
+    const std::string fit =
+        "fit = [{ axis = \"records\", arm = \"first\", claim = \"p/one\", metric = \"" + metric +
+        "\" }]\n";
     return parse_sweep(head + second_arm + part + fit, "test", Scale::quick, one)
         .parts.at(0)
         .fits.at(0)

@@ -70,8 +70,7 @@ std::vector<std::string> all_matches(const std::string& text, const std::regex& 
 
 /// Ids in the first column of tables and at the head of sections.
 std::set<std::string> errata_ids(const std::string& markdown) {
-  const auto ids =
-      all_matches("\n" + markdown, std::regex(R"(\n(?:\| *|### )([A-Z]+[0-9]+)[ ,])"));
+  const auto ids = all_matches("\n" + markdown, std::regex(R"(\n(?:\| *|### )([A-Z]+[0-9]+)[ ,])"));
   return {ids.begin(), ids.end()};
 }
 
@@ -79,7 +78,8 @@ std::set<std::string> errata_ids(const std::string& markdown) {
 std::set<std::string> all_errata_ids() {
   const fs::path docs = fs::path(DPSOSP_SOURCE_FOLDER) / "docs";
   std::string pages = read(docs / "errata.md");
-  for (const auto& page : fs::directory_iterator(docs / "errata")) pages += "\n" + read(page.path());
+  for (const auto& page : fs::directory_iterator(docs / "errata"))
+    pages += "\n" + read(page.path());
   return errata_ids(pages);
 }
 
@@ -203,7 +203,8 @@ TEST(Citations, EveryCitedPlaceAndHeadingExists) {
 }
 
 TEST(Citations, DetectUnknownErratumPlaceAndHeading) {
-  const auto known = errata_ids("| id | where |\n|---|---|\n| X1 | here |\n\n### G12 · Lemma 2 · error\n");
+  const auto known =
+      errata_ids("| id | where |\n|---|---|\n| X1 | here |\n\n### G12 · Lemma 2 · error\n");
   EXPECT_EQ(known, (std::set<std::string>{"X1", "G12"}));
   EXPECT_EQ(
       cited_errata("f();  // dev: (docs/errata.md,\n  // X9) and more; errata.md, G12 and X1\n"),

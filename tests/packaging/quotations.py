@@ -5,7 +5,8 @@
 Every claim of a paper quotes it, and so does every section of docs/errata/KEY.md. Without --texts
 only their form is checked. With it each quotation is looked up in FOLDER/KEY.txt, the paper as
 plain text with its formulas in LaTeX: prose and formulas are compared without white space, and
-the snippets of one quotation must stand in the text in their order.
+the snippets of one quotation must stand in the text in their order, near each other. What is quoted
+from several places is separated by " // ".
 """
 
 import argparse
@@ -48,7 +49,15 @@ def pieces(quotation: str) -> list[tuple[str, bool, int]]:
 
 
 def missing_piece(quotation: str, text: str) -> str | None:
-    """The first piece that does not follow the one before in the text (squeezed, not folded)."""
+    """The first piece, of any place's quotation, that the text (squeezed, not folded) lacks."""
+    for of_place in quotation.split(" // "):
+        missing = missing_in_order(of_place, text)
+        if missing is not None:
+            return missing
+    return None
+
+
+def missing_in_order(quotation: str, text: str) -> str | None:
     folded = text.lower()
     wanted = pieces(quotation)
     whole = [folded, text]
@@ -124,7 +133,7 @@ def check_itself():
                     "The error is at most $d^{2}/n$ d^{2}/n for all. It is not so." + "z" * LEFT_OUT
                     + "The rate is optimal.", fold=False)
     for right in ('Let the gradient … $x\\leq y$ small, as "printed"', "the error is at most $d^{2}/n$",
-                  "let the gradient be … Then it holds"):
+                  "let the gradient be … Then it holds", "Let the gradient // the rate is optimal"):
         assert missing_piece(right, text) is None, right
     for wrong in ("Then it holds … Let the gradient", "$x\\leq z$", "the error is at most $D^{2}/n$",
                   "the error is at most $x\\leq y$", "Let the gradient … the rate is optimal"):

@@ -110,8 +110,9 @@ TEST(ClaimPages, ShowEachClaimWithTheOtherSide) {
       section(0, "The other side"),
       (std::vector<std::string>{
           "The authors might say: they object", "Answer: we answer", "Still open: more runs"}));
-  EXPECT_EQ(section(0, "In the paper's words"),
-            (std::vector<std::string>{"“One, as √(d)/n ≤ α_{t+1}^{1/2} printed”", "Under: x is small"}));
+  EXPECT_EQ(
+      section(0, "In the paper's words"),
+      (std::vector<std::string>{"“One, as √(d)/n ≤ α_{t+1}^{1/2} printed”", "Under: x is small"}));
   EXPECT_EQ(section(0, "Our reading"), std::vector<std::string>{"One says"});
   EXPECT_EQ(section(1, "In the paper's words"),
             std::vector<std::string>{"No words of the paper: a statement of this suite."});
@@ -125,9 +126,8 @@ TEST(ClaimPages, ShowEachClaimWithTheOtherSide) {
 
 TEST(ClaimsSummary, CountsThePapersOwnWordsApart) {
   const ClaimSet set{.claims = parse_claims(two_claims, "claims.toml"), .predicates = {}};
-  const std::vector<Finding> findings{
-      {.verdict = Verdict::holds, .headline = Headline::confirmed},
-      {.verdict = Verdict::not_reachable}};
+  const std::vector<Finding> findings{{.verdict = Verdict::holds, .headline = Headline::confirmed},
+                                      {.verdict = Verdict::not_reachable}};
   const plots::Table t = claims_summary_table(set, findings);
   const auto total = [&](std::size_t group, std::size_t row) {
     return std::get<std::string>(t.row_groups.at(group).rows.at(row).cells.back().content);

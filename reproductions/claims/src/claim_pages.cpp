@@ -81,8 +81,7 @@ std::vector<plots::Page> claim_pages(const ClaimSet& set,
       words.push_back(fmt::format("“{}”", readable(c.printed)));
       add(words, "Under", c.hypotheses);
     } else {
-      words.push_back(c.of == ClaimOf::suite
-                          ? "No words of the paper: a statement of this suite."
+      words.push_back(c.of == ClaimOf::suite ? "No words of the paper: a statement of this suite."
                       : c.of == ClaimOf::cited
                           ? "No words of the paper: a statement of work that it cites."
                           : "No words of the paper: a statement about published code.");

@@ -37,27 +37,9 @@ std::vector<Cell> arm_cells(const Sweep& sweep, std::string_view part, std::stri
 
 Claim claim_of(const TomlNode& node) {
   const TomlTable t = node.table();
-  t.allow({"id",
-           "place",
-           "of",
-           "printed",
-           "hypotheses",
-           "reading",
-           "ambiguity",
-           "measure",
-           "expected",
-           "kind",
-           "slopes",
-           "holds_if",
-           "if_fails",
-           "stands",
-           "settles",
-           "why",
-           "needs",
-           "instead",
-           "reference",
-           "exhibit",
-           "evidence"});
+  t.allow({"id",      "place",    "of",    "printed", "hypotheses", "reading",  "ambiguity",
+           "measure", "expected", "kind",  "slopes",  "holds_if",   "if_fails", "stands",
+           "settles", "why",      "needs", "instead", "reference",  "exhibit",  "evidence"});
   const auto text = [&](const char* name) { return t.has(name) ? t.at(name).text() : ""; };
   Claim c;
   c.id = t.at("id").text();
@@ -276,11 +258,13 @@ Finding slope_finding(const Claim& claim, Slopes& slopes, const Study& study) {
               : any(as_claimed_or_better)  ? as_claimed_or_better
               : any(better_than_claimed)   ? better_than_claimed
                                            : as_claimed;
-  const auto any_is = [&](Headline h) { return std::ranges::find(headlines, h) != headlines.end(); };
-  f.headline = any_is(Headline::refuted)                             ? Headline::refuted
+  const auto any_is = [&](Headline h) {
+    return std::ranges::find(headlines, h) != headlines.end();
+  };
+  f.headline = any_is(Headline::refuted)                                 ? Headline::refuted
                : headlines.empty() || !all_run || any_is(Headline::open) ? Headline::open
-               : any_is(Headline::bound_met)                         ? Headline::bound_met
-                                                                     : Headline::confirmed;
+               : any_is(Headline::bound_met)                             ? Headline::bound_met
+                                                                         : Headline::confirmed;
   f.measured = fmt::format("{}", fmt::join(measured, "; "));
   f.reason = fmt::format("{}", fmt::join(reasons, "; "));
   return f;
@@ -431,10 +415,9 @@ plots::Table claims_summary_table(const ClaimSet& set, const std::vector<Finding
     by_kind.rows.push_back(count(std::string(word), [&, of = kind](const Claim& c) {
       return is_printed(c) && c.evidence == of;
     }));
-  for (const auto& [source, label] :
-       {std::pair{ClaimOf::suite, "of this suite"},
-        std::pair{ClaimOf::cited, "of work that the papers cite"},
-        std::pair{ClaimOf::script, "of published code"}})
+  for (const auto& [source, label] : {std::pair{ClaimOf::suite, "of this suite"},
+                                      std::pair{ClaimOf::cited, "of work that the papers cite"},
+                                      std::pair{ClaimOf::script, "of published code"}})
     others.rows.push_back(count(label, [of = source](const Claim& c) { return c.of == of; }));
   t.row_groups = {std::move(by_paper), std::move(by_kind), std::move(others)};
   t.notes = {
@@ -476,9 +459,8 @@ plots::Table claims_table(const ClaimSet& set, const std::vector<Finding>& findi
     plots::Row row{.label = c.id.substr(paper.size() + 1)};
     row.link = page_of(c) + ".html";
     row.cells = {plots::text_cell(c.place),
-                 plots::text_cell(c.of == ClaimOf::paper
-                                      ? readable(c.printed)
-                                      : fmt::format("({})", to_string(c.of))),
+                 plots::text_cell(c.of == ClaimOf::paper ? readable(c.printed)
+                                                         : fmt::format("({})", to_string(c.of))),
                  plots::text_cell(c.reading),
                  plots::text_cell(f.measured),
                  plots::text_cell(evidence_line(c, f)),

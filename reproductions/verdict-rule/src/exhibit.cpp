@@ -99,8 +99,7 @@ plots::Table headline_table() {
   for (const Headline h :
        {Headline::confirmed, Headline::bound_met, Headline::refuted, Headline::open}) {
     t.column_groups.push_back({fmt::format("{}, %", to_string(h)), {}});
-    for (const Seeds& seeds : seed_counts)
-      t.column_groups.back().columns.push_back(name_of(seeds));
+    for (const Seeds& seeds : seed_counts) t.column_groups.back().columns.push_back(name_of(seeds));
   }
   t.column_groups.push_back({"", {"seeds used, of 5 to 40"}});
   return t;
@@ -110,8 +109,7 @@ plots::Table verdict_table() {
   plots::Table t{.id = "rates-of-error", .row_header = "truth"};
   for (const Verdict v : shown) {
     t.column_groups.push_back({fmt::format("{}, %", to_string(v)), {}});
-    for (const Seeds& seeds : seed_counts)
-      t.column_groups.back().columns.push_back(name_of(seeds));
+    for (const Seeds& seeds : seed_counts) t.column_groups.back().columns.push_back(name_of(seeds));
   }
   return t;
 }
@@ -142,8 +140,8 @@ plots::Exhibit render(const Runs& runs, const Study& study) {
       if (is_true_up_to_logarithm(c.shape))
         falsely_refuted = std::max(falsely_refuted, of_word(k, Headline::refuted));
       if (is_true(c.shape) && seed_counts[k].most >= 20)
-        least_met = std::min(least_met,
-                             of_word(k, Headline::confirmed) + of_word(k, Headline::bound_met));
+        least_met =
+            std::min(least_met, of_word(k, Headline::confirmed) + of_word(k, Headline::bound_met));
     }
     for (std::size_t v = 0; v < shown.size(); ++v) {
       plots::Series s{.label = std::string(to_string(shown[v])), .style = v};

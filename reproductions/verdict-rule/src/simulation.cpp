@@ -137,10 +137,8 @@ nlohmann::json simulate(const nlohmann::json& parameters, std::uint64_t seed) {
     ++headlines[std::string(to_string(headline_of(v)))];
     seeds_used += static_cast<double>(seeds) / simulations;
   }
-  return {{"verdicts", verdicts},
-          {"bounds", bounds},
-          {"headlines", headlines},
-          {"seeds", seeds_used}};
+  return {
+      {"verdicts", verdicts}, {"bounds", bounds}, {"headlines", headlines}, {"seeds", seeds_used}};
 }
 
 }  // namespace dpsosp::verdict_rule

@@ -255,14 +255,12 @@ TEST(AttainedEpsilon, IsTheExactOneWhereALossIsKnownAndAtMostTheBoundElsewhere) 
   EXPECT_NEAR(attained_epsilon(Ledger{{ExponentialEvent{e}}}, Adjacency::replace_one, delta, 1e-4),
               exact,
               2e-4);
-  EXPECT_EQ(attained_epsilon(
-                Ledger{{LaplaceEvent{0.5}, 3}}, Adjacency::replace_one, 0, kTolerance),
+  EXPECT_EQ(attained_epsilon(Ledger{{LaplaceEvent{0.5}, 3}}, Adjacency::replace_one, 0, kTolerance),
             1.5);
-  EXPECT_THROW(attained_epsilon(Ledger{{FixedSizeGaussianEvent{0.1, 1.0}}},
-                                Adjacency::add_remove,
-                                1e-6,
-                                kTolerance),
-               UnsupportedError);
+  EXPECT_THROW(
+      attained_epsilon(
+          Ledger{{FixedSizeGaussianEvent{0.1, 1.0}}}, Adjacency::add_remove, 1e-6, kTolerance),
+      UnsupportedError);
 }
 
 TEST(Pld, BracketsExactValueForOnePureRelease) {

@@ -76,7 +76,8 @@ struct Part {
   std::vector<std::size_t> arms;  ///< positions in Sweep::arms
   std::vector<Axis> axes;
   std::uint64_t seeds = 1;  ///< 0, 1, …, seeds − 1
-  /// Where a judged slope needs more seeds the part goes on with twice as many, up to this; 0: never.
+  /// Where a judged slope needs more seeds the part goes on with twice as many, up to this; 0:
+  /// never.
   std::uint64_t most_seeds = 0;
   /// Coordinates that differ between the seeds of a cell: seed k has value k modulo their number,
   /// of each axis. An instance that no threshold favours is one of many.
@@ -180,8 +181,8 @@ std::vector<Slope> slopes_of(const Runs& runs, const Sweep& sweep);
 /// \return whether a part has more seeds than before
 bool add_seeds(const Runs& runs, Sweep& sweep);
 
-/// Adds seeds as far as the stored runs decide, which are those that a finished `dpsosp sweep` left.
-/// \return the runs of the sweep. \throws InputError as stored_runs
+/// Adds seeds as far as the stored runs decide, which are those that a finished `dpsosp sweep`
+/// left. \return the runs of the sweep. \throws InputError as stored_runs
 std::vector<StoredRun> settled_runs(const Store& store, Sweep& sweep, std::string_view command);
 
 /// The slope's metric over that of the same run without noise, for every seed of every cell of the

@@ -78,7 +78,7 @@ Interval zone_of(ClaimedExponent claimed, std::span<const double> rivals);
 /// The claim as an upper bound.
 enum class BoundVerdict {
   below_promise,  ///< every level is below what its schedule promised
-  flat,           ///< the ratio of the level to the claimed power rises by less than slope_tolerance
+  flat,  ///< the ratio of the level to the claimed power rises by less than slope_tolerance
   undecided,
   rises,    ///< by more than slope_tolerance
   exceeds,  ///< by more than a logarithm would make it

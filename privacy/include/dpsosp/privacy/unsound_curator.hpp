@@ -17,9 +17,9 @@ struct Departures {
 };
 
 /// A curator for reruns of published recipes, reference lines and controls: the same interface, no
-/// filter, named departures. The ledger shows an upper bound of the cost where one is defined, and every result
-/// carries a label: none without noise or without data, conditional without clipping, else
-/// violated. Built by exhibits, tests and reference lines alone.
+/// filter, named departures. The ledger shows an upper bound of the cost where one is defined, and
+/// every result carries a label: none without noise or without data, conditional without clipping,
+/// else violated. Built by exhibits, tests and reference lines alone.
 class UnsoundCurator final : public Curator {
  public:
   using Departures = dpsosp::Departures;

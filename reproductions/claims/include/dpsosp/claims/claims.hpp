@@ -76,11 +76,11 @@ struct Claim {
   std::string expected;
   Kind kind = Kind::predicate;
   std::vector<ClaimedSlope> slopes;
-  std::string holds_if;   ///< of a predicate
+  std::string holds_if;                   ///< of a predicate
   Headline if_fails = Headline::refuted;  ///< of a predicate that fails; or `slip`
-  std::string stands;     ///< of a slip: what of the result stands
-  std::string settles;    ///< what would settle it where it is open
-  std::string why;        ///< of what is not measured
+  std::string stands;                     ///< of a slip: what of the result stands
+  std::string settles;                    ///< what would settle it where it is open
+  std::string why;                        ///< of what is not measured
   std::string needs;      ///< of an unreachable claim: the n and T that would show it
   std::string instead;    ///< of an unreachable claim: the claim below it that is tested
   std::string reference;  ///< what an independent program found

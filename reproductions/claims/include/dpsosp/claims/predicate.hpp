@@ -23,8 +23,8 @@ namespace dpsosp {
 struct Finding {
   Verdict verdict = Verdict::not_measured;
   Headline headline = Headline::open;  ///< set by find_claims
-  std::string measured;  ///< the numbers, in a few words
-  std::string reason;    ///< why inconclusive, or in which way it fails; may be empty
+  std::string measured;                ///< the numbers, in a few words
+  std::string reason;                  ///< why inconclusive, or in which way it fails; may be empty
   std::optional<double> value;
   std::optional<Interval> interval;
   std::vector<std::string>
