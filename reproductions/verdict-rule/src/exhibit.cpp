@@ -174,7 +174,7 @@ plots::Exhibit render(const Runs& runs, const Study& study) {
 
 Reproduction verdict_rule_reproduction() {
   return {.texts = verdict_rule_texts(),
-          .probes = {{.name = "verdict-rule/simulate", .numbers_version = 3, .compute = simulate}},
+          .probes = {{.name = "verdict-rule/simulate", .numbers_version = 4, .compute = simulate}},
           .exhibits = {exhibit_entry(verdict_rule_texts(), "verdict-rule/rates", jobs, render)}};
 }
 
