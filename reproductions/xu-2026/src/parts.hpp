@@ -8,7 +8,8 @@
 /// The parts of the reproduction, a source file each.
 namespace dpsosp {
 
-std::vector<Predicate> xu_2026_predicates();
+std::vector<Predicate> xu_2026_theorem_predicates();
+std::vector<Predicate> xu_2026_experiment_predicates();
 std::vector<ProbeEntry> xu_2026_probes();
 std::vector<ExhibitEntry> xu_2026_exhibits();
 
