@@ -13,6 +13,7 @@ std::vector<Predicate> liu_talwar_2025_run_predicates();
 /// Both together.
 std::vector<Predicate> liu_talwar_2025_predicates();
 std::vector<ProbeEntry> liu_talwar_2025_probes();
+std::vector<ProbeEntry> liu_talwar_2025_escape_probes();
 std::vector<ExhibitEntry> liu_talwar_2025_exhibits();
 
 }  // namespace dpsosp

@@ -12,14 +12,13 @@
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/factorisation.hpp"
 #include "dpsosp/evaluator/certificate.hpp"
-#include "dpsosp/experiments/json_number.hpp"
 #include "dpsosp/liu_talwar_2025/adaptive_spider.hpp"
 #include "dpsosp/privacy/budget.hpp"
 #include "dpsosp/privacy/tree_stream.hpp"
 #include "dpsosp/privacy/unsound_curator.hpp"
 #include "dpsosp/problems/problem.hpp"
+#include "lab.hpp"
 #include "parts.hpp"
-#include "probes.hpp"
 
 namespace dpsosp {
 namespace liu_talwar_2025_probe {
@@ -104,13 +103,6 @@ std::vector<std::pair<std::int64_t, std::int64_t>> printed_nodes(std::int64_t t,
   return nodes;
 }
 
-}  // namespace liu_talwar_2025_probe
-
-namespace {
-
-using nlohmann::json;
-using namespace liu_talwar_2025_probe;
-
 Problem make_problem(const std::string& name,
                      const std::map<std::string, std::string>& settings,
                      Index records,
@@ -136,6 +128,13 @@ Matrix hessian_of(const Objective& f, const Vector& x) {
   for (Index j = 0; j < d; ++j) f.hessian_product(x, Vector::Unit(d, j), h.col(j));
   return h;
 }
+
+}  // namespace liu_talwar_2025_probe
+
+namespace {
+
+using nlohmann::json;
+using namespace liu_talwar_2025_probe;
 
 double lowest_curvature(const Objective& f, ConstVectorRef x) {
   return certify(f, x, {}).lambda_min;
@@ -313,277 +312,6 @@ json oracle_errors(const json& p, std::uint64_t seed) {
   return {{"quantiles", out}};
 }
 
-/// At most `limit` long.
-Vector shortened(const Vector& v, double limit) {
-  const double norm = v.norm();
-  return norm > limit ? Vector(v * (limit / norm)) : v;
-}
-
-/// Escapes from a strict saddle of curvature −λ: Algorithm 2, or one isotropic kick followed by
-/// gradient steps. The estimates err by at most γ and ϰ = √(ργ)/2: not at all (`none`), by a random
-/// vector and matrix that stay fixed (`benign`), or against the escape (`adversarial`): a frozen
-/// pair by the gradient's last direction and by +ϰ on every curvature; a running estimate by
-/// whatever sends the next iterate back to the saddle, as far as γ allows.
-json escapes(const json& p, std::uint64_t seed) {
-  const std::string name = p.at("problem"), error = p.at("error");
-  const bool frozen = p.at("method") == "hessian_power";
-  const double alpha = p.at("alpha"), ratio = p.at("ratio");
-  const auto d = p.at("dimension").get<Index>();
-  const auto seeds = p.at("seeds").get<std::uint64_t>();
-  std::map<std::string, std::string> settings{{"sampling", "whole"}, {"start", "saddle"}};
-  if (name == "quartic-saddle") {
-    // The minimum lies at 1/1.2 of the radius R, and ρ = 6 b R = 1.
-    const double lambda = ratio * std::sqrt(alpha), radius = 8.64 * lambda;
-    settings.insert({{"negative", "1"},
-                     {"gamma", fmt::format("{}", lambda)},
-                     {"quartic", fmt::format("{}", 1.0 / (6.0 * radius))},
-                     {"radius", fmt::format("{}", radius)},
-                     {"least_positive", "0.1"},
-                     {"largest_positive", "1"}});
-  } else {
-    // λ = a cos s and ρ = M = a, so that λ² = ratio² ρ α gives a.
-    const double c = std::cos(0.5);
-    settings.insert({{"amplitude", fmt::format("{}", ratio * ratio * alpha / (c * c))}});
-  }
-  const Problem problem = make_problem(name, settings, 1000000, d, seed);
-  const Objective& f = *problem.population;
-  const double M = problem.facts.constants[constant::smoothness];
-  const double rho = problem.facts.constants[constant::hessian_lipschitz];
-  const double gamma = p.at("error_over_alpha").get<double>() * alpha;
-  const double varkappa = std::sqrt(rho * gamma) / 2;
-  const auto s =
-      liu_talwar_2025::numbers_at({1e12, static_cast<double>(d), 1, M, rho, 1}, 1, alpha, 1);
-  const Vector anchor = problem.facts.initial_point;
-  const Matrix hessian = hessian_of(f, anchor);
-  Vector at_anchor(d), at_x(d);
-  f.gradient(anchor, at_anchor);
-  // Lemma 3.5, with Ξ = √(γ/ρ) and noise of γ/√(d ln(T/ι)), T = γ^-2, ι = 0.1.
-  const double radius = std::sqrt(gamma / rho);
-  const double allowed = 2 * gamma + (varkappa + rho * radius) * radius;
-  const double deviation =
-      gamma / std::sqrt(static_cast<double>(d) * std::log(1 / (gamma * gamma * 0.1)));
-
-  std::uint64_t left = 0, lowered = 0, within_bound = 0;
-  double steps = 0, change = 0, worst = 0;
-  for (std::uint64_t k = 0; k < seeds; ++k) {
-    Stream stream({.seed = seed, .purpose = Purpose::evaluation, .path = k});
-    Vector e = Vector::Zero(d);
-    Matrix E = Matrix::Zero(d, d);
-    if (error == "benign") {
-      e = gamma * direction(d, stream);
-      const Vector v = direction(d, stream);
-      E = varkappa * (2 * v * v.transpose() - Matrix::Identity(d, d));
-    } else if (error == "adversarial") {
-      e = gamma * Vector::Unit(d, d - 1);
-      E = varkappa * Matrix::Identity(d, d);
-    }
-    Vector x = anchor;
-    double largest = 0;
-    Index t = 0;
-    while (t < s.escape_steps && (x - anchor).norm() < s.escape_radius) {
-      f.gradient(x, at_x);
-      Vector step;
-      if (frozen) {
-        step = at_anchor + e + (hessian + E) * (x - anchor);
-      } else if (error == "adversarial") {
-        step = at_x + shortened(M * (x - anchor) - at_x, gamma);
-      } else {
-        step = at_x + shortened(e + E * (x - anchor), gamma);
-      }
-      const Vector noiseless = step;
-      if (frozen || t == 0) stream.add_normal(s.escape_deviation, step);
-      if (frozen && (x - anchor).norm() < radius) {
-        const Vector noise = deviation / s.escape_deviation * (step - noiseless);
-        largest = std::max(largest, (noiseless + noise - at_x).norm() / allowed);
-      }
-      x -= step / M;
-      ++t;
-    }
-    worst = std::max(worst, largest);
-    within_bound += largest <= 1 + 1e-9;
-    if ((x - anchor).norm() >= s.escape_radius) {
-      ++left;
-      steps += static_cast<double>(t);
-    }
-    const double fall = f.value(x) - f.value(anchor);
-    lowered += fall < 0;
-    change += fall;
-  }
-  return {{"left", left},
-          {"lowered", lowered},
-          {"steps", left > 0 ? to_json_number(steps / static_cast<double>(left)) : json()},
-          {"allowed_steps", s.escape_steps},
-          {"change", change / static_cast<double>(seeds)},
-          {"unit_decrease", std::pow(alpha, 1.5) / std::sqrt(rho)},
-          {"error_over_bound", worst},
-          {"within_bound", within_bound}};
-}
-
-/// Escapes by Algorithm 2 from F = (−√(ρα) x₁² + ϰ x₂²)/2, d = 2, B = M = ρ = 1, with a pair that
-/// errs by exactly γ along x₂ and by ϰ = √(ργ)/2 on both curvatures, so that H is flat along x₂.
-/// The rest is Theorem 3.4's: α = γ ln³(dBM/(ρι)), with γ beside ρι or not, ι = 0.1, T = γ^-2.
-json flat_escapes(const json& p, std::uint64_t seed) {
-  constexpr double d = 2, iota = 0.1;
-  const double gamma = p.at("gamma");
-  const bool gamma_in_log = p.at("gamma_in_log");
-  const auto escapes = p.at("escapes").get<std::uint64_t>();
-  const double alpha = gamma * std::pow(std::log(d / (gamma_in_log ? gamma * iota : iota)), 3);
-  const double curvature = std::sqrt(alpha), varkappa = std::sqrt(gamma) / 2;
-  const double radius = std::sqrt(gamma);
-  const double deviation = gamma / std::sqrt(d * std::log(1 / (gamma * gamma * iota)));
-  const double most = 20 * std::log(1 / gamma) / std::sqrt(gamma);
-  std::uint64_t left = 0, lowered = 0;
-  for (std::uint64_t k = 0; k < escapes; ++k) {
-    Stream stream({.seed = seed, .purpose = Purpose::evaluation, .path = k});
-    Vector x = Vector::Zero(2), noise(2);
-    for (Index t = 0; static_cast<double>(t) < most && x.norm() < radius; ++t) {
-      stream.fill_normal(deviation, noise);
-      x -= Vector{{(varkappa - curvature) * x[0], gamma}} + noise;
-    }
-    if (x.norm() < radius) continue;  // Algorithm 2 returns x_0
-    ++left;
-    lowered += varkappa * x[1] * x[1] < curvature * x[0] * x[0];
-  }
-  return {{"left", left}, {"lowered", lowered}};
-}
-
-/// Two frozen escapes with one noise, started `offset` apart along the most negative direction.
-json coupling(const json& p, std::uint64_t seed) {
-  constexpr Index d = 10;
-  const double gamma = p.at("gamma"), offset = p.at("offset");
-  const auto steps = p.at("steps").get<Index>();
-  const auto hessians = p.at("hessians").get<std::uint64_t>();
-  const double deviation = 0.25 * gamma / std::sqrt(static_cast<double>(d));
-  double worst = 0, least_growth = std::numeric_limits<double>::infinity();
-  for (std::uint64_t k = 0; k < hessians; ++k) {
-    Stream stream({.seed = seed, .purpose = Purpose::evaluation, .path = k});
-    // Eigenvalues in [−1, 1], the lowest at most −√(ργ)/2, in a random basis; η = M = ρ = 1.
-    Matrix basis(d, d);
-    for (Index j = 0; j < d; ++j) basis.col(j) = direction(d, stream);
-    basis = full_qr(basis).q;
-    Vector eigenvalues(d);
-    for (Index j = 0; j < d; ++j) eigenvalues[j] = 2 * stream.uniform() - 1;
-    eigenvalues[0] = -std::sqrt(gamma) / 2 * (1 + stream.uniform());
-    const Matrix hessian = basis * eigenvalues.asDiagonal() * basis.transpose();
-    Eigen::Index lowest = 0;
-    eigenvalues.minCoeff(&lowest);
-    const Vector g = gamma * direction(d, stream);
-    Vector x = Vector::Zero(d), y = offset * basis.col(lowest), noise(d);
-    const Vector start = y;
-    for (Index t = 1; t <= steps; ++t) {
-      stream.fill_normal(deviation, noise);
-      x -= g + hessian * x + noise;
-      y -= g + hessian * y + noise;
-      const double exact = (basis * ((1 - eigenvalues.array()).pow(static_cast<double>(t)) *
-                                     (basis.transpose() * start).array())
-                                        .matrix())
-                               .norm();
-      const double found = (y - x).norm();
-      worst = std::max(worst, std::abs(found / exact - 1));
-      least_growth =
-          std::min(least_growth,
-                   found / (std::pow(1 + std::sqrt(gamma) / 2, static_cast<double>(t)) * offset));
-    }
-  }
-  return {{"largest_relative_error", worst}, {"least_growth_over_bound", least_growth}};
-}
-
-/// Claims 3.6 and 3.7 along random paths x − (∇F − ϱ) on quadratics with curvatures in [−1, 1], η =
-/// M = 1: errors ϱ at random, along the gradient, or none; t of at most Γ steps. Counts what is
-/// above either bound, and above that of Claim 3.7 with t for its Γ.
-json quadratic_paths(const json& p, std::uint64_t seed) {
-  const auto paths = p.at("paths").get<std::uint64_t>();
-  std::int64_t above_36 = 0, above_37 = 0, above_37_by_steps = 0;
-  for (std::uint64_t k = 0; k < paths; ++k) {
-    Stream stream({.seed = seed, .purpose = Purpose::evaluation, .path = k});
-    const auto d = static_cast<Index>(1 + stream.below(5));
-    const auto most = static_cast<double>(1 + stream.below(49));
-    const auto steps = 1 + stream.below(static_cast<Index>(most));
-    constexpr std::array scales{0.01, 0.1, 1.0};
-    const double scale = scales[static_cast<std::size_t>(stream.below(3))];
-    const bool along = stream.bernoulli(0.3);
-    const double share = 2 * stream.uniform();
-    Vector curvature(d), slope(d), x(d), error(d);
-    for (Index j = 0; j < d; ++j) curvature[j] = 2 * stream.uniform() - 1;
-    stream.fill_normal(stream.bernoulli(0.5) ? 0.1 : 1.0, slope);
-    stream.fill_normal(0.1, x);
-    if (stream.bernoulli(0.3)) slope.setZero();
-    if (stream.bernoulli(0.3)) x.setZero();
-    const auto value = [&](const Vector& at) {
-      return 0.5 * at.cwiseAbs2().dot(curvature) + slope.dot(at);
-    };
-    const Vector start = x;
-    double errors = 0;
-    for (Index t = 0; t < steps; ++t) {
-      const Vector gradient = curvature.cwiseProduct(x) + slope;
-      if (along)
-        error = -share * gradient;
-      else if (stream.bernoulli(0.5))
-        stream.fill_normal(scale, error);
-      else
-        error.setZero();
-      const Vector next = x - (gradient - error);
-      const double bound = -gradient.squaredNorm() / 4 + 5 * error.squaredNorm();
-      above_36 += value(next) - value(x) > bound + 1e-9 * (1 + std::abs(value(x)));
-      errors += error.squaredNorm();
-      x = next;
-    }
-    const double moved = (x - start).squaredNorm(), fall = value(start) - value(x);
-    const double tolerance = 1e-9 * (1 + moved + most * std::abs(fall));
-    const double by_errors = 50.0 * static_cast<double>(steps) * errors;
-    above_37 += moved > 8 * most * fall + by_errors + tolerance;
-    above_37_by_steps += moved > 8 * static_cast<double>(steps) * fall + by_errors + tolerance;
-  }
-  return {{"above_36", above_36}, {"above_37", above_37}, {"above_37_by_steps", above_37_by_steps}};
-}
-
-/// Lemma 3.9: pairs of Algorithm 2 with one noise from first iterates μr apart along the lowest
-/// direction of H, the least distance that the lemma allows (r = ηγ, ι = 0.1), at saddles of
-/// curvature −√(ργ), M = ρ = 1. H errs by √(ργ)/2 on every curvature, against the escape; g errs by
-/// γ and the noise has norms up to γ. In every second pair neither has a part along that direction,
-/// the other curvatures are positive, and the two start on either side of the saddle, so that their
-/// distance alone moves them apart. A pair is free if one of the two leaves the ball of radius Ξ
-/// within `share` of the steps in which their distance grows to 2Ξ.
-json stuck_pairs(const json& p, std::uint64_t seed) {
-  constexpr Index d = 10;
-  constexpr double iota = 0.1;
-  const double gamma = p.at("gamma"), share = p.at("share");
-  const auto pairs = p.at("pairs").get<std::uint64_t>();
-  const double radius = std::sqrt(gamma), growth = 1 + std::sqrt(gamma) / 2;
-  const double apart = iota * iota / (16 * std::sqrt(static_cast<double>(d))) * gamma;
-  const auto steps =
-      static_cast<Index>(share * std::ceil(std::log(2 * radius / apart) / std::log(growth)));
-  std::uint64_t free = 0;
-  for (std::uint64_t k = 0; k < pairs; ++k) {
-    Stream stream({.seed = seed, .purpose = Purpose::evaluation, .path = k});
-    const bool opposed = k % 2 == 0;
-    const auto drawn = [&](double length) {
-      Vector v = length * direction(d, stream);
-      if (opposed) v[0] = 0;
-      return v;
-    };
-    Vector curvature(d);
-    for (Index j = 0; j < d; ++j)
-      curvature[j] = opposed ? 0.5 + 0.5 * stream.uniform()
-                             : std::max(2 * stream.uniform() - 1, -std::sqrt(gamma));
-    curvature[0] = -std::sqrt(gamma);
-    curvature.array() += std::sqrt(gamma) / 2;
-    const Vector g = drawn(gamma);
-    Vector x = -g, y = x;
-    x[0] += apart / 2;
-    y[0] -= apart / 2;
-    bool left = false;
-    for (Index t = 0; t < steps && !left; ++t) {
-      const Vector noise = drawn(gamma * stream.uniform());
-      x -= g + curvature.cwiseProduct(x) + noise;
-      y -= g + curvature.cwiseProduct(y) + noise;
-      left = std::max(x.norm(), y.norm()) >= radius * (1 - 1e-9);
-    }
-    free += left;
-  }
-  return {{"free", free}, {"steps", steps}};
-}
-
 /// Lemma 3.14's Hessian half: O3 at a random point of cosine-saddle, and O4 along random steps of
 /// length α/M until the drift is κ = G, each with the batches of the practical schedule. The
 /// Hessian is diagonal there. Of each epoch the largest error over √(ρα)/2.
@@ -736,11 +464,6 @@ std::vector<ProbeEntry> liu_talwar_2025_probes() {
           {.name = "liu-talwar-2025/tree-noise", .compute = tree_noise},
           {.name = "liu-talwar-2025/descent", .numbers_version = 2, .compute = descent},
           {.name = "liu-talwar-2025/oracle-errors", .compute = oracle_errors},
-          {.name = "liu-talwar-2025/escapes", .numbers_version = 3, .compute = escapes},
-          {.name = "liu-talwar-2025/flat-escapes", .compute = flat_escapes},
-          {.name = "liu-talwar-2025/coupling", .compute = coupling},
-          {.name = "liu-talwar-2025/quadratic-paths", .compute = quadratic_paths},
-          {.name = "liu-talwar-2025/stuck-pairs", .numbers_version = 2, .compute = stuck_pairs},
           {.name = "liu-talwar-2025/hessian-errors", .compute = hessian_errors},
           {.name = "liu-talwar-2025/ramp-steps", .compute = ramp_steps},
           {.name = "liu-talwar-2025/path-length", .compute = path_length},

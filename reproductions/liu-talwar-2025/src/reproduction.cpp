@@ -12,7 +12,7 @@ std::vector<Predicate> liu_talwar_2025_predicates() {
 
 Reproduction liu_talwar_2025_reproduction() {
   return {.texts = liu_talwar_2025_texts(),
-          .probes = liu_talwar_2025_probes(),
+          .probes = joined({liu_talwar_2025_probes(), liu_talwar_2025_escape_probes()}),
           .predicates = liu_talwar_2025_predicates(),
           .exhibits = liu_talwar_2025_exhibits()};
 }
