@@ -295,6 +295,27 @@ TEST(SweepSlopes, LargerExponentBelowThePromiseIsNoRefutation) {
       << "the promise itself is worse than claimed";
 }
 
+// A factor ln n is worth 0.155 of an exponent over n = 100 to 6400, more than the 0.11 from 10^4
+// on.
+TEST(SweepSlopes, ExcessOfALogarithmOverTheCellsRefutesNothing) {
+  const auto judged = [](const auto& level) {
+    return only_slope(parsed(four_sizes),
+                      [&](const json& d) {
+                        const double n = d.at("records").get<double>();
+                        return finished_run(
+                            d, result_of((1 + 0.001 * d.at("seed").get<double>()) * level(n), 1e9));
+                      })
+        .verdict;
+  };
+  const SlopeVerdict logarithm = judged([](double n) { return std::log(n) / std::sqrt(n); });
+  EXPECT_NE(headline_of(logarithm), Headline::refuted);
+  EXPECT_NE(logarithm.bound, BoundVerdict::exceeds);
+  const SlopeVerdict within = judged([](double n) { return std::pow(n, -0.36); });
+  EXPECT_EQ(within.verdict, Verdict::worse_than_claimed);
+  EXPECT_EQ(headline_of(within), Headline::open) << "0.14 is less than a logarithm";
+  EXPECT_EQ(headline_of(judged([](double n) { return std::pow(n, -0.3); })), Headline::refuted);
+}
+
 const std::vector<StatedExponent> stated{
     {"p/one", "records", -0.5, "elsewhere", "another"},
     {"p/two", "records", -1, "p", "first"},
