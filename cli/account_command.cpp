@@ -161,6 +161,7 @@ Json own_json(const AccountRequest& request, double amount) {
   return json;
 }
 
+/// \param events  of the answer's epsilon; empty where epsilon was given
 Json shared_json(const AccountRequest& request,
                  const Answer& a,
                  const std::vector<CountedEvent>& events) {
@@ -172,13 +173,17 @@ Json shared_json(const AccountRequest& request,
   if (a.guarantee.accountant == "rdp") json["orders"] = request.orders;
   if (a.guarantee.order) json["order"] = *a.guarantee.order;
   if (a.guarantee.lower) json["epsilon_lower"] = *a.guarantee.lower;
+  if (events.empty()) return json;
   if (const auto least = attained(request, events, a.delta))
     json["epsilon_attained"] = std::min(*least, a.guarantee.epsilon);
   return json;
 }
 
 std::string as_json(const AccountRequest& request, const Answer& a) {
-  Json json = shared_json(request, a, request.events(a.amount));
+  Json json = shared_json(
+      request,
+      a,
+      request.question == Question::delta ? std::vector<CountedEvent>() : request.events(a.amount));
   json.update(own_json(request, a.amount));
   return json.dump(2) + "\n";
 }

@@ -66,6 +66,10 @@ TEST(AccountCommand, PrintsIntervalBetweenAttainedAndProvedEpsilon) {
   const auto exact = nlohmann::json::parse(
       account("--mechanism gaussian --noise-multiplier 3 --delta 1e-6 --json").out);
   EXPECT_EQ(exact.at("epsilon_attained"), exact.at("epsilon"));
+  // where epsilon is given there is nothing between
+  const std::string given = "--mechanism gaussian --noise-multiplier 3 --epsilon 0.5";
+  EXPECT_FALSE(nlohmann::json::parse(account(given + " --json").out).contains("epsilon_attained"));
+  EXPECT_EQ(account(given).out.find("interval ["), std::string::npos);
 }
 
 TEST(AccountCommand, PldPrintsBothBoundsAndCalibratesConservatively) {
