@@ -32,7 +32,7 @@ plots::Table rates_table(const Runs& runs, const Study& study) {
   t.title = "Rates: claimed and measured exponents";
   t.caption =
       "Slope of the logarithm of the metric on the logarithm of the axis, 95 % interval over "
-      "seeds. Where a method has two metrics on an axis, the claim is about the first. Zone: the "
+      "seeds. A slope stands here by the metric of its claim. Zone: the "
       "slopes that are called as claimed, half-way to the next exponent that a paper names on this "
       "axis and at most 0.05 to either side. Of means: the slope through the means of cells. Of "
       "the plan: the slope of the accuracy that the schedules solved for; a measured slope like it "
