@@ -35,16 +35,16 @@ EpsilonInterval section_5_epsilon(const NoiseCount& count, Draw draw) {
   const double w = ratio(deviation(count.c, epsilon, S2, T, n), S2, count.both_streams);
   const auto refreshes = static_cast<std::int64_t>(T / q);
   const auto increments = static_cast<std::int64_t>(T * count.inner_steps);
-  const std::array poisson{CountedEvent{PoissonGaussianEvent{S1 / n, 2 * v}, refreshes},
-                           CountedEvent{PoissonGaussianEvent{S2 / n, 2 * w}, increments}};
-  const std::array fixed{CountedEvent{FixedSizeGaussianEvent{S1 / n, v}, refreshes},
-                         CountedEvent{FixedSizeGaussianEvent{S2 / n, w}, increments}};
+  const bool poisson = draw == Draw::poisson;
+  const auto event = [&](double rate, double z) {  // Poisson noise is counted in the clip norm
+    return poisson ? Event(PoissonGaussianEvent{rate, 2 * z})
+                   : Event(FixedSizeGaussianEvent{rate, z});
+  };
+  const std::array events{CountedEvent{event(S1 / n, v), refreshes},
+                          CountedEvent{event(S2 / n, w), increments}};
   const AccountOptions tightest{.accountant = Accountant::tightest};
-  const auto attained = pld_bounds(poisson, Adjacency::replace_one, delta, tightest.tolerance);
-  const auto proved = draw == Draw::poisson
-                          ? epsilon_of(poisson, Adjacency::replace_one, delta, tightest)
-                          : epsilon_of(fixed, Adjacency::replace_one, delta, tightest);
-  return {attained.lower, proved.epsilon};
+  return {attained_epsilon(events, Adjacency::replace_one, delta, tightest.tolerance),
+          epsilon_of(events, Adjacency::replace_one, delta, tightest).epsilon};
 }
 
 double constant_needed(double records, double epsilon) {
