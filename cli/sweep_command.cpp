@@ -8,11 +8,11 @@
 #include "choices.hpp"
 #include "commands.hpp"
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/files.hpp"
 #include "dpsosp/experiments/progress.hpp"
 #include "dpsosp/experiments/run_json.hpp"
 #include "dpsosp/experiments/runner.hpp"
 #include "dpsosp/experiments/sweep_report.hpp"
-#include "dpsosp/plots/files.hpp"
 #include "dpsosp/privacy/accounting/event.hpp"
 #include "dpsosp/reproductions/reproductions.hpp"
 #include "options.hpp"
@@ -147,7 +147,7 @@ int sweep_command(const Arguments& arguments) {
     return 0;
   }
   const std::filesystem::path tables = out / sweep.name;
-  if (shard.count == 1) plots::ensure_writable_folder(tables);  // before any work
+  if (shard.count == 1) ensure_writable_folder(tables);  // before any work
   Store store(file);
   Progress progress(progress_style(map.count("quiet") != 0));
   const auto computed = [&](bool retry_failed) {

@@ -10,8 +10,8 @@
 #include <fmt/format.h>
 
 #include "dpsosp/core/factorisation.hpp"
+#include "dpsosp/core/files.hpp"
 #include "dpsosp/plots/contour.hpp"
-#include "dpsosp/plots/files.hpp"
 #include "dpsosp/problems/problem.hpp"
 
 namespace dpsosp {
@@ -185,13 +185,13 @@ std::string problem_page() {
 
 std::vector<fs::path> write_problem_page(const fs::path& folder) {
   const fs::path pictures = folder / "problems";
-  plots::ensure_writable_folder(pictures);
+  ensure_writable_folder(pictures);
   std::vector<fs::path> written;
   for (const ProblemEntry& entry : problem_registry()) {
     const auto family = entry.create();
     if (slice_of(*family)) written.push_back(plots::write_contour_map(picture(*family), pictures));
   }
-  plots::write_file(folder / "problems.md", problem_page());
+  write_file(folder / "problems.md", problem_page());
   written.push_back(folder / "problems.md");
   return written;
 }

@@ -8,11 +8,11 @@
 #include <fmt/format.h>
 
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/files.hpp"
 #include "dpsosp/experiments/costs.hpp"
 #include "dpsosp/experiments/progress.hpp"
 #include "dpsosp/experiments/runner.hpp"
 #include "dpsosp/experiments/study.hpp"
-#include "dpsosp/plots/files.hpp"
 
 namespace dpsosp {
 namespace {
@@ -66,7 +66,7 @@ std::filesystem::path reproduce(const Catalogue& catalogue, const ReproduceOptio
   Store store(options.out / "store.sqlite",
               options.from_store ? Store::Access::read_only : Store::Access::read_write);
   const std::filesystem::path folder = options.out / "report";
-  plots::ensure_writable_folder(folder);
+  ensure_writable_folder(folder);
   plots::require_gnuplot(folder);
 
   Study study{catalogue, options.scale};
@@ -93,8 +93,7 @@ std::filesystem::path reproduce(const Catalogue& catalogue, const ReproduceOptio
   for (const ExhibitEntry* e : chosen) report.exhibits.push_back(e->render(lookup, study));
   if (options.exhibits.empty()) {
     if (catalogue.summarise) catalogue.summarise(report, store, study, options.out);
-    plots::write_file(options.out / "costs.csv",
-                      costs_csv(measured_costs(store, study), options.scale));
+    write_file(options.out / "costs.csv", costs_csv(measured_costs(store, study), options.scale));
   }
   return plots::write_report(report, folder);
 }

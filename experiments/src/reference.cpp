@@ -12,7 +12,7 @@
 
 #include "dpsosp/core/csv.hpp"
 #include "dpsosp/core/errors.hpp"
-#include "dpsosp/plots/files.hpp"
+#include "dpsosp/core/files.hpp"
 
 namespace dpsosp {
 namespace {
@@ -52,7 +52,7 @@ std::string unused_name(const std::string& name, std::map<std::string, int>& tak
 }
 
 Table read_table(const fs::path& file) {
-  const std::string text = plots::read_file(file);
+  const std::string text = read_file(file);
   const std::vector<CsvRow> rows = read_csv_text(file.string(), text);
   if (rows.empty())
     throw InputError(fmt::format("{}: expected a table, it is empty", file.string()));

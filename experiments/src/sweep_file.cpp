@@ -11,10 +11,10 @@
 #include <fmt/ranges.h>
 
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/files.hpp"
 #include "dpsosp/experiments/metric.hpp"
 #include "dpsosp/experiments/sweep.hpp"
 #include "dpsosp/experiments/toml_reader.hpp"
-#include "dpsosp/plots/files.hpp"
 
 namespace dpsosp {
 namespace {
@@ -284,9 +284,9 @@ bool is_of_claim(const FitRequest& fit,
     const bool same = e.metric.empty() || e.metric == fit.metric;
     any_same |= same;
     if (e.part != part.name ||
-        (fit.arm.empty() ? std::ranges::none_of(part.arms,
-                                                [&](auto a) { return sweep.arms[a].name == e.arm; })
-                         : e.arm != fit.arm))
+        (fit.arm.empty()
+             ? std::ranges::none_of(part.arms, [&](auto a) { return sweep.arms[a].name == e.arm; })
+             : e.arm != fit.arm))
       continue;
     here = true;
     here_same |= same;
@@ -478,7 +478,7 @@ Sweep parse(std::string_view toml,
     t.allow({"name", "arms", "axes", "by_seed", "seeds", "most_seeds", "scales", "fit", "note"});
     Part part;
     part.name = name_of(t);
-    t.at("name").checked([&] { plots::check_id("name", part.name); });  // it names files
+    t.at("name").checked([&] { check_id("name", part.name); });  // it names files
     if (!parts.insert(part.name).second)
       node.fail(fmt::format("two parts are called '{}'", part.name));
     if (!on_scale(t, scale)) continue;

@@ -12,9 +12,9 @@
 
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/factorisation.hpp"
+#include "dpsosp/core/files.hpp"
 #include "dpsosp/core/vector.hpp"
 #include "dpsosp/experiments/metric.hpp"
-#include "dpsosp/plots/files.hpp"
 
 namespace dpsosp {
 namespace {
@@ -424,11 +424,11 @@ std::vector<std::filesystem::path> write_sweep_tables(const Store& store,
                                                       const Runs& runs,
                                                       const Sweep& sweep,
                                                       const std::filesystem::path& folder) {
-  plots::ensure_writable_folder(folder);
+  ensure_writable_folder(folder);
   std::vector<std::filesystem::path> files;
   const auto write = [&](const std::string& name, const std::string& text) {
     files.push_back(folder / name);
-    plots::write_file(files.back(), text);
+    write_file(files.back(), text);
   };
   for (const Part& part : sweep.parts) {
     const plots::Table t = cells_table(runs, sweep, part, "cells-" + part.name);

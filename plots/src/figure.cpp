@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "dpsosp/core/errors.hpp"
-#include "dpsosp/plots/files.hpp"
+#include "dpsosp/core/files.hpp"
 #include "dpsosp/plots/markup.hpp"
 
 namespace dpsosp::plots {

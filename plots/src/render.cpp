@@ -14,8 +14,8 @@
 #include <fmt/format.h>
 
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/files.hpp"
 #include "dpsosp/plots/figure.hpp"
-#include "dpsosp/plots/files.hpp"
 #include "dpsosp/plots/markup.hpp"
 #include "render.hpp"
 

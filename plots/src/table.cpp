@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "dpsosp/core/errors.hpp"
-#include "dpsosp/plots/files.hpp"
+#include "dpsosp/core/files.hpp"
 #include "dpsosp/plots/markup.hpp"
 #include "table_layout.hpp"
 

@@ -4,35 +4,19 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <cstdlib>
 #include <fstream>
-#include <iterator>
 #include <span>
 
 #include <fmt/format.h>
 
 #include "dpsosp/core/csv.hpp"
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/files.hpp"
 
 namespace dpsosp {
-namespace {
-
-std::ifstream open(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in || !std::filesystem::is_regular_file(file))
-    throw InputError(fmt::format("{}: cannot be read", file.string()));
-  return in;
-}
-
-}  // namespace
-
-std::filesystem::path data_folder() {
-  const char* folder = std::getenv("DPSOSP_DATA");
-  return folder != nullptr && *folder != '\0' ? folder : "data";
-}
 
 IdxArray read_idx(const std::filesystem::path& file, std::size_t dimensions) {
-  std::ifstream in = open(file);
+  std::ifstream in = open_file(file);
   const std::size_t header = 4 + 4 * dimensions;
   std::string bytes(header, '\0');
   in.read(bytes.data(), static_cast<std::streamsize>(header));
@@ -64,8 +48,7 @@ IdxArray read_idx(const std::filesystem::path& file, std::size_t dimensions) {
 }
 
 Matrix read_csv(const std::filesystem::path& file, const std::vector<std::string>& columns) {
-  std::ifstream in = open(file);
-  const std::string text(std::istreambuf_iterator<char>(in), {});
+  const std::string text = read_file(file);
   std::vector<CsvRow> table = read_csv_text(file.string(), text);
   if (table.empty()) throw InputError(fmt::format("{}: is empty", file.string()));
   if (table.size() > 1 && table.back().text.empty()) table.pop_back();

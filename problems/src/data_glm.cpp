@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
+#include "dpsosp/core/data_folder.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/stream.hpp"
-#include "dpsosp/problems/data_files.hpp"
 #include "fixed_dimension.hpp"
 
 namespace dpsosp {

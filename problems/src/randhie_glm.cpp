@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "dpsosp/core/data_folder.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/problems/data_files.hpp"
 

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "dpsosp/checks/problem_page.hpp"
-#include "dpsosp/plots/files.hpp"
+#include "dpsosp/core/files.hpp"
 #include "dpsosp/problems/problem.hpp"
 
 namespace dpsosp::problem_page_test {
@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 const fs::path docs = DPSOSP_DOCS;
 
 TEST(ProblemPage, CommittedPageMatchesGeneratedPage) {
-  EXPECT_EQ(plots::read_file(docs / "problems.md"), problem_page())
+  EXPECT_EQ(read_file(docs / "problems.md"), problem_page())
       << "write it again: dpsosp list problems --document docs";
 }
 

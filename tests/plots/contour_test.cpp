@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "dpsosp/core/errors.hpp"
-#include "dpsosp/plots/files.hpp"
+#include "dpsosp/core/files.hpp"
 #include "scratch_folder.hpp"
 
 namespace dpsosp::plots::contour_test {

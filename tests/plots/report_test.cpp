@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "dpsosp/plots/files.hpp"
+#include "dpsosp/core/files.hpp"
 #include "markup_text.hpp"
 #include "sample_report.hpp"
 #include "scratch_folder.hpp"

@@ -169,13 +169,6 @@ TEST(DataFamilies, RejectFilesOfOtherSize) {
             std::string::npos);
 }
 
-TEST(DataFolderChoice, UsesVariableOrLocalDataFolder) {
-  const DataFolder folder;
-  EXPECT_EQ(data_folder(), folder.path());
-  setenv("DPSOSP_DATA", "", 1);
-  EXPECT_EQ(data_folder(), "data");
-}
-
 /// ∇f of record i at 0 is φ′(0; y) x: its length over |φ′|.
 double feature_length(const Problem& p, Index i, double slope) {
   Vector g = Vector::Zero(p.facts.dimension);

@@ -7,7 +7,7 @@
 
 #include "dpsosp/algorithms/registry.hpp"
 #include "dpsosp/checks/algorithm_check.hpp"
-#include "dpsosp/plots/files.hpp"
+#include "dpsosp/core/files.hpp"
 #include "dpsosp/reproductions/algorithm_page.hpp"
 #include "dpsosp/reproductions/reproductions.hpp"
 
@@ -17,7 +17,7 @@ namespace {
 const std::filesystem::path docs = DPSOSP_DOCS;
 
 TEST(AlgorithmPage, CommittedPageMatchesGeneratedPage) {
-  EXPECT_EQ(plots::read_file(docs / "algorithms.md"), algorithm_page())
+  EXPECT_EQ(read_file(docs / "algorithms.md"), algorithm_page())
       << "write it again: dpsosp list algorithms --document docs";
 }
 

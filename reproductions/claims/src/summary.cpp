@@ -5,8 +5,8 @@
 
 #include "dpsosp/claims/claims.hpp"
 #include "dpsosp/claims/rates_table.hpp"
+#include "dpsosp/core/files.hpp"
 #include "dpsosp/experiments/study.hpp"
-#include "dpsosp/plots/files.hpp"
 
 namespace dpsosp {
 namespace {
@@ -66,7 +66,7 @@ void summarise(plots::Report& report,
       for (const plots::Table& t : e.tables)
         if (t.id != "claims") report.summary.push_back(t);
   const std::filesystem::path timings = out / "timings.csv";
-  plots::write_file(timings, rate_timings(store, study));
+  write_file(timings, rate_timings(store, study));
   report.attachments.push_back({"timings.csv: seconds of every cell of the rate sweeps", timings});
 }
 

@@ -5,7 +5,7 @@
 
 #include "dpsosp/algorithms/registry.hpp"
 #include "dpsosp/checks/algorithm_check.hpp"
-#include "dpsosp/plots/files.hpp"
+#include "dpsosp/core/files.hpp"
 #include "dpsosp/reproductions/reproductions.hpp"
 
 namespace dpsosp {
@@ -89,7 +89,7 @@ std::string algorithm_page() {
 
 std::vector<std::filesystem::path> write_algorithm_page(const std::filesystem::path& folder) {
   const auto file = folder / "algorithms.md";
-  plots::write_file(file, algorithm_page());
+  write_file(file, algorithm_page());
   return {file};
 }
 

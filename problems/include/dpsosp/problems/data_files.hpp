@@ -10,9 +10,6 @@
 
 namespace dpsosp {
 
-/// Where `./run data` puts files: $DPSOSP_DATA if set and not empty, else ./data.
-std::filesystem::path data_folder();
-
 /// An array of bytes in the idx format: two zero bytes, type 0x08, the number of dimensions, each
 /// dimension as four bytes (most significant first), then the entries, last dimension fastest.
 struct IdxArray {

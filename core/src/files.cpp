@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "dpsosp/plots/files.hpp"
+#include "dpsosp/core/files.hpp"
 
 #include <cctype>
 #include <cerrno>
@@ -15,7 +15,7 @@
 
 #include "dpsosp/core/errors.hpp"
 
-namespace dpsosp::plots {
+namespace dpsosp {
 namespace {
 
 namespace fs = std::filesystem;
@@ -75,12 +75,20 @@ void write_file(const fs::path& file, std::string_view content) {
   reject_file(file, "write this file", error);
 }
 
-std::string read_file(const fs::path& file) {
+std::ifstream open_file(const fs::path& file) {
+  std::error_code error;
+  const fs::file_status status = fs::status(file, error);
+  if (fs::exists(status) && !fs::is_regular_file(status))
+    throw InputError(fmt::format("{}: cannot be read (it is no regular file)", file.string()));
   std::ifstream in(file, std::ios::binary);
-  if (!in) reject_file(file, "read this file", errno);
-  std::string content(std::istreambuf_iterator<char>(in), {});
-  if (in.bad()) reject_file(file, "read this file", errno);
-  return content;
+  if (!in)
+    throw InputError(fmt::format("{}: cannot be read ({})", file.string(), std::strerror(errno)));
+  return in;
+}
+
+std::string read_file(const fs::path& file) {
+  std::ifstream in = open_file(file);
+  return {std::istreambuf_iterator<char>(in), {}};
 }
 
 void check_id(std::string_view where, const std::string& id) {
@@ -91,4 +99,4 @@ void check_id(std::string_view where, const std::string& id) {
     reject(where, "id", "'" + id + "'", "letters, digits, '-', '_', '.', a letter or digit first");
 }
 
-}  // namespace dpsosp::plots
+}  // namespace dpsosp

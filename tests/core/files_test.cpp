@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/core/files.hpp"
+
+#include <cstdlib>
+#include <optional>
+#include <stdexcept>
+
+#include <gtest/gtest.h>
+
+#include "dpsosp/core/data_folder.hpp"
+#include "dpsosp/core/errors.hpp"
+
+namespace dpsosp::files_test {
+namespace {
+
+namespace fs = std::filesystem;
+
+class ScratchFolder {
+ public:
+  ScratchFolder() {
+    std::string name = (fs::temp_directory_path() / "dpsosp-files-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no scratch folder");
+    path_ = name;
+  }
+  ~ScratchFolder() { fs::remove_all(path_); }
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+
+  const fs::path& path() const { return path_; }
+  std::ptrdiff_t entries() const {
+    return std::distance(fs::directory_iterator(path_), fs::directory_iterator());
+  }
+
+ private:
+  fs::path path_;
+};
+
+std::string refusal(const auto& action) {
+  try {
+    action();
+  } catch (const InputError& e) {
+    return e.what();
+  }
+  return "nothing was refused";
+}
+
+TEST(Files, RoundTripsContentAndLeavesNoOtherFiles) {
+  const ScratchFolder scratch;
+  const fs::path file = scratch.path() / "a.txt";
+  for (const std::string& content :
+       {std::string("first"), std::string("a\0b\n", 4), std::string()}) {
+    write_file(file, content);
+    EXPECT_EQ(read_file(file), content);
+    EXPECT_EQ(scratch.entries(), 1);
+  }
+}
+
+TEST(Files, RefusesToReadWhatIsNoFileInOneLine) {
+  const ScratchFolder scratch;
+  const std::string folder = scratch.path().string();
+  EXPECT_EQ(refusal([&] { read_file(folder); }),
+            folder + ": cannot be read (it is no regular file)");
+  EXPECT_EQ(refusal([&] { open_file(folder + "/a"); }),
+            folder + "/a: cannot be read (No such file or directory)");
+}
+
+TEST(Files, LeavesNothingAfterFailedWrite) {
+  const ScratchFolder scratch;
+  const fs::path occupied = scratch.path() / "occupied";
+  fs::create_directories(occupied / "inside");
+  EXPECT_NE(refusal([&] { write_file(occupied, "x"); }).find("cannot write this file"),
+            std::string::npos);
+  EXPECT_EQ(scratch.entries(), 1);
+  EXPECT_THROW(write_file(scratch.path() / "missing" / "a.txt", "x"), InputError);
+}
+
+TEST(Files, CreatesFolderWithItsParents) {
+  const ScratchFolder scratch;
+  ensure_writable_folder(scratch.path() / "a" / "b");
+  EXPECT_TRUE(fs::is_empty(scratch.path() / "a" / "b"));
+}
+
+TEST(Files, RejectsUnwritableFolderInOneLine) {
+  const ScratchFolder scratch;
+  write_file(scratch.path() / "file", "x");
+  for (const fs::path& folder : {scratch.path() / "file", scratch.path() / "file" / "below"}) {
+    const std::string message = refusal([&] { ensure_writable_folder(folder); });
+    EXPECT_TRUE(message.starts_with(folder.string())) << message;
+    EXPECT_EQ(message.find('\n'), std::string::npos);
+  }
+}
+
+TEST(Files, AcceptsOnlyPortableFileStemsAsIds) {
+  EXPECT_NO_THROW(check_id("table", "xu-2026_table.2"));
+  for (const char* id : {"", "../up", "a b", "-flag", ".hidden", "a/b", "é", "a\"b"})
+    EXPECT_THROW(check_id("table", id), InputError) << id;
+}
+
+TEST(DataFolder, IsThatOfTheVariableOrLocalOne) {
+  const char* value = std::getenv("DPSOSP_DATA");
+  const std::optional<std::string> old =
+      value == nullptr ? std::nullopt : std::optional<std::string>(value);
+  setenv("DPSOSP_DATA", "elsewhere", 1);
+  EXPECT_EQ(data_folder(), "elsewhere");
+  setenv("DPSOSP_DATA", "", 1);
+  EXPECT_EQ(data_folder(), "data");
+  unsetenv("DPSOSP_DATA");
+  EXPECT_EQ(data_folder(), "data");
+  if (old) setenv("DPSOSP_DATA", old->c_str(), 1);
+}
+
+}  // namespace
+}  // namespace dpsosp::files_test
