@@ -7,7 +7,7 @@ foreach(module ${modules})
   string(REGEX REPLACE "^dpsosp_" "" name ${module})
   get_property(folder GLOBAL PROPERTY DPSOSP_FOLDER_${name})
   set(export dpsospTargets)
-  if(folder MATCHES "^(plots|experiments|checks|audit|reproductions)")
+  if(folder MATCHES "^(networks|plots|experiments|checks|audit|reproductions)")
     set(export dpsospExperimentsTargets)
   endif()
   install(TARGETS ${module} EXPORT ${export}

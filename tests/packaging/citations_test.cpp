@@ -28,6 +28,7 @@ std::vector<fs::path> sources() {
   std::vector<fs::path> files;
   for (const char* folder : {"core",
                              "problems",
+                             "networks",
                              "privacy",
                              "evaluator",
                              "algorithms",
