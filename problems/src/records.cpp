@@ -12,6 +12,15 @@ namespace {
 
 }  // namespace
 
+Index Records::longer_gradients(const Point& point,
+                                Block block,
+                                const BatchView& batch,
+                                double limit) const {
+  Vector unused = Vector::Zero((block == Block::y ? 0 : point.x.size()) +
+                               (block == Block::x ? 0 : point.y.size()));
+  return add_gradients(point, block, batch, limit, unused).clipped;
+}
+
 ClipReport Records::add_loss_differences(
     const Point&, const Point&, const BatchView&, double, double&) const {
   refuse("losses");

@@ -45,10 +45,8 @@ ProblemEntry entry() {
           []() -> std::unique_ptr<ProblemFamily> { return std::make_unique<Family>(); }};
 }
 
-}  // namespace
-
-const std::vector<ProblemEntry>& problem_registry() {
-  static const std::vector<ProblemEntry> entries{
+std::vector<ProblemEntry>& registered_problems() {
+  static std::vector<ProblemEntry> entries{
       entry<MatrixSensing>(),
       entry<CosineSaddle>(),
       entry<CosineMinimax>(),
@@ -81,6 +79,15 @@ const std::vector<ProblemEntry>& problem_registry() {
       entry<TrigRadial>(),
   };
   return entries;
+}
+
+}  // namespace
+
+const std::vector<ProblemEntry>& problem_registry() { return registered_problems(); }
+
+void add_problems(const std::vector<ProblemEntry>& entries) {
+  auto& all = registered_problems();
+  all.insert(all.end(), entries.begin(), entries.end());
 }
 
 std::unique_ptr<ProblemFamily> find_problem(std::string_view name) {

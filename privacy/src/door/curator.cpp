@@ -88,6 +88,10 @@ Curator::Curator(const PublicFacts& facts,
            "records",
            static_cast<double>(records.size()),
            fmt::format("the {} of the public facts", facts.records));
+  if (words && !records.separate())
+    throw InputError(
+        "release: a record's contribution depends on the others of its batch, so that "
+        "no clip bounds it; choose a network without batch normalisation");
   shared_->clip_log = clip_log;
   shared_->departures = departures;
   shared_->auditor = auditor;
@@ -114,7 +118,7 @@ void Curator::expect_own_thread() const {
 bool Curator::answers_second_order() const { return own_->records->has_second_order(); }
 
 PrivacyLabel Curator::label() const {
-  if (shared_->auditor != nullptr) return PrivacyLabel::none;
+  if (shared_->auditor != nullptr || !own_->records->separate()) return PrivacyLabel::none;
   const Departures& d = shared_->departures;
   const PrivacyLabel label = label_of(!d.no_filter, d.no_noise, d.no_data, d.no_clipping);
   const bool enforced = label == PrivacyLabel::enforced;
@@ -349,8 +353,11 @@ void Curator::read_mean(const Point& point,
   if (departures.clip_batch_mean && mean.norm() > query.limit) mean *= query.limit / mean.norm();
   note_clipping(report, view.size(), limit);
   if (departures.no_clipping)
-    note_violations(report, view.size(), query.limit, mean.size(), [&](Vector& sum) {
-      return add_clipped(view, query.limit, sum);
+    note_violations(report, view.size(), query.limit, [&] {
+      if (previous == nullptr)
+        return own_->records->longer_gradients(point, query.block, view, query.limit);
+      Vector unused = Vector::Zero(mean.size());
+      return add_clipped(view, query.limit, unused).clipped;
     });
 }
 
@@ -380,16 +387,17 @@ void Curator::note_clipping(const ClipReport& report, Index contributions, doubl
     log->largest_norm = std::max(log->largest_norm, report.largest_norm / limit);
 }
 
-template <class Add>
-void Curator::note_violations(
-    const ClipReport& report, Index contributions, double nominal, Index entries, const Add& add) {
+template <class Longer>
+void Curator::note_violations(const ClipReport& report,
+                              Index contributions,
+                              double nominal,
+                              const Longer& count_longer) {
   ClipLog* log = shared_->clip_log;
   if (log == nullptr || shared_->departures.no_noise || !(nominal > 0)) return;
   log->largest_over_nominal = std::max(log->largest_over_nominal, report.largest_norm / nominal);
   if (!own_->records->simulated() && report.largest_norm <= nominal) return;
-  Vector unused = Vector::Zero(entries);
   try {
-    const Index longer = add(unused).clipped;
+    const Index longer = count_longer();
     if (longer > 0 && log->first_violation < 0) log->first_violation = log->queries - 1;
     log->violations += longer;
   } catch (const InputError&) {  // simulated: a record may be longer, and none can be inspected
@@ -421,11 +429,13 @@ void Curator::read_hessian(const Vector& point,
                                 : batch.policy.divisor(own_->facts.records));
   note_clipping(report, view.size(), limit);
   if (shared_->departures.no_clipping)
-    note_violations(report, view.size(), nominal, v.size(), [&](Vector& unused) {
-      return previous.size() == 0
-                 ? records.add_hessian_products(Point(point), v, view, nominal, unused)
-                 : records.add_hessian_difference_products(
-                       Point(point), Point(previous), v, view, nominal, unused);
+    note_violations(report, view.size(), nominal, [&] {
+      Vector unused = Vector::Zero(v.size());
+      return (previous.size() == 0
+                  ? records.add_hessian_products(Point(point), v, view, nominal, unused)
+                  : records.add_hessian_difference_products(
+                        Point(point), Point(previous), v, view, nominal, unused))
+          .clipped;
     });
 }
 

@@ -154,10 +154,13 @@ class Curator {
   void add_finite_one_by_one(const BatchView& view, const Add& add, Vector& sum) const;
   void note_clipping(const ClipReport& report, Index contributions, double limit);
   /// Counts the contributions to an unclipped sum that are longer than the nominal limit, for which
-  /// its noise was computed. `add` is the sum with a clip. Nothing that is released depends on it.
-  template <class Add>
-  void note_violations(
-      const ClipReport& report, Index contributions, double nominal, Index entries, const Add& add);
+  /// its noise was computed. Nothing that is released depends on it.
+  /// \param count_longer  counts them, where the report does not rule them out
+  template <class Longer>
+  void note_violations(const ClipReport& report,
+                       Index contributions,
+                       double nominal,
+                       const Longer& count_longer);
   /// Refuses a batch of another curator, and shapes that do not fit the public facts.
   void check_query(const Point& point,
                    const Point* previous,

@@ -65,6 +65,10 @@ class Records {
   /// without being equal then have no joint law, and the curator refuses to mix them.
   virtual bool simulated() const { return false; }
 
+  /// Whether what a record contributes to a sum depends on that record alone. Where it does not
+  /// (batch normalisation), a clip bounds no sensitivity, and no run on the records is private.
+  virtual bool separate() const { return true; }
+
   /// out += Σ clip(∇f(point; z_i)) in the block; out has d, d₂ or d + d₂ entries (x before y).
   /// \throws InputError if the problem cannot answer at this point (see Point).
   virtual ClipReport add_gradients(const Point& point,
@@ -72,6 +76,13 @@ class Records {
                                    const BatchView& batch,
                                    double limit,
                                    VectorRef out) const = 0;
+
+  /// How many records of the batch have ‖∇f(point; z_i)‖ > limit in the block. For the evaluation
+  /// log alone.
+  virtual Index longer_gradients(const Point& point,
+                                 Block block,
+                                 const BatchView& batch,
+                                 double limit) const;
 
   /// out += Σ clip(∇f(point; z_i) − ∇f(previous; z_i)) in the block.
   virtual ClipReport add_gradient_differences(const Point& point,
