@@ -103,6 +103,29 @@ int audit_one(const AuditJobs::OfAlgorithm& jobs, bool planted, int threads, boo
   return stands(replay, attack) == planted ? 1 : 0;
 }
 
+/// Record and replay on a problem of the caller's choice.
+int audit_on(const ReplayOptions& options, const std::string& algorithm, bool as_json) {
+  const ReplayAudit audit = audit_replay(algorithm, options);
+  json checks = json::array();
+  for (const CheckLine& line : audit.lines)
+    checks.push_back(
+        {{"property", line.property}, {"passed", line.passed}, {"detail", line.detail}});
+  const json result{{"algorithm", algorithm},
+                    {"problem", options.problem},
+                    {"pairs", audit.pairs},
+                    {"answers", audit.answers},
+                    {"passed", audit.passed()},
+                    {"checks", checks}};
+  if (as_json) {
+    std::cout << result.dump(2) << '\n';
+  } else {
+    fmt::print(
+        "{} on {}: replay {}\n", algorithm, options.problem, audit.passed() ? "passed" : "FAILED");
+    print_checks(result);
+  }
+  return audit.passed() == !options.plant.empty() ? 1 : 0;
+}
+
 int audit_all(Scale scale, std::uint32_t seed, int threads, bool as_json) {
   const AuditJobs jobs = audit_jobs({reproductions().catalogue, scale}, seed);
   const auto results = compute_all(jobs.all(), threads);
@@ -167,6 +190,9 @@ int audit_command(const Arguments& arguments) {
       "runs",
       po::value<std::string>(),
       "of the statistical attack on each of two data sets; default: 4000 at quick")(
+      "problem",
+      po::value<std::string>(),
+      "record and replay alone, on this problem in place of the audit's own instances")(
       "plant",
       po::value<std::string>(),
       "bug that the audit must catch; exit code 1 if it does not")(
@@ -188,11 +214,20 @@ int audit_command(const Arguments& arguments) {
   if ((map.count("all") != 0) == (map.count("algorithm") != 0))
     throw InputError("audit: expected --algorithm KEY (dpsosp list algorithms) or --all");
   if (map.count("all") != 0) {
-    for (const char* name : {"plant", "runs"})
+    for (const char* name : {"plant", "problem", "runs"})
       if (map.count(name) != 0)
         throw InputError(
             fmt::format("audit: --{} needs --algorithm; --all has its own, by --scale", name));
     return audit_all(scale, seed, threads(map, "audit"), as_json);
+  }
+  if (map.count("problem") != 0) {
+    if (map.count("runs") != 0)
+      throw InputError("audit: --runs is of the statistical attack, which --problem leaves out");
+    const std::string problem = map["problem"].as<std::string>();
+    const std::string plant = map.count("plant") != 0 ? map["plant"].as<std::string>() : "";
+    return audit_on({.plant = plant, .problem = problem, .seed = seed},
+                    map["algorithm"].as<std::string>(),
+                    as_json);
   }
   AuditJobs::OfAlgorithm jobs =
       audit_jobs(map["algorithm"].as<std::string>(),

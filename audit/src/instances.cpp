@@ -318,6 +318,35 @@ Subject replay_subject(const Instance& instance, Variant variant, const Mode& mo
   return s;
 }
 
+/// \throws InputError where the algorithm refuses the problem
+Subject subject_on(std::string_view key, std::string_view problem, const std::string& sampling) {
+  const Instance instance{std::string(key), std::string(problem), 40, {}};
+  const PrivacyBudget budget{4, 1e-6};
+  Subject s;
+  s.algorithm = find_algorithm(key);
+  s.problem = make_problem(instance, 1);
+  s.other = make_problem(instance, 99);
+  const PublicFacts& facts = s.problem.facts;
+  set(*s.algorithm, {{"steps", "12"}, {"batch", "10"}, {"step_size", "0.1"}});
+  if (!sampling.empty()) set(*s.algorithm, {{"sampling", sampling}});
+  const auto plan = s.algorithm->plan(facts);
+  if (plan.empty())
+    throw InputError(fmt::format(
+        "audit: {} plans no queries, so that its noise for {} is unknown", key, problem));
+  const auto noise = calibrate_common_noise(plan, facts.records, budget, Calibrator::rdp);
+  s.algorithm->set_common_noise(noise.sensitivity_ratio);
+  s.algorithm->check(facts);
+  s.rule = noise.rule;
+  s.claimed = budget;
+  s.stream = stream_number(key);
+  s.name = fmt::format("on {} of {} records{}{}",
+                       problem,
+                       instance.records,
+                       sampling.empty() ? "" : ", batches by ",
+                       sampling);
+  return s;
+}
+
 /// \throws InputError where the algorithm refuses the instance
 Subject fast_subject(const Instance& instance, const PrivacyBudget& most) {
   const PrivacyBudget budget{std::min(most.epsilon, instance.most_epsilon), most.delta};
@@ -395,6 +424,15 @@ Subject fast_subject(std::string_view key, const PrivacyBudget& budget) {
     }
   }
   throw InputError(fmt::format("audit: no small instance runs {}", key));
+}
+
+std::vector<Subject> replay_subjects(std::string_view key, std::string_view problem) {
+  const bool sampled = values_of(find_audited(key)->fields()).contains("sampling");
+  std::vector<std::string> ways{""};
+  if (sampled) ways = {"all", "fresh", "sample", "poisson"};
+  std::vector<Subject> subjects;
+  for (const std::string& sampling : ways) subjects.push_back(subject_on(key, problem, sampling));
+  return subjects;
 }
 
 std::vector<Subject> replay_subjects(std::string_view key) {

@@ -14,6 +14,11 @@ namespace dpsosp::audit {
 /// offers, at settings that reach every branch in few steps. Those that it refuses are left out.
 std::vector<Subject> replay_subjects(std::string_view algorithm);
 
+/// The algorithm on a problem that the audit has no instance of, with 40 records and every way of
+/// drawing batches that it offers, in 12 steps. \throws InputError where it refuses the problem,
+/// or has no plan to find its noise by
+std::vector<Subject> replay_subjects(std::string_view algorithm, std::string_view problem);
+
 /// One instance that a run takes about a millisecond on, with noise for (epsilon, delta), or for
 /// less where runs could not tell.
 Subject fast_subject(std::string_view algorithm, const PrivacyBudget& budget);

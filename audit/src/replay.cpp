@@ -101,6 +101,37 @@ class Failures {
   std::string first_;
 };
 
+/// Neighbours ask for the exchanged record alone, so that what a record contributes only beside
+/// others is not seen: clipped sums over batches are compared with those over their records.
+CheckLine additivity(const Problem& problem) {
+  const Records& records = *problem.records;
+  const Point start(problem.facts.initial_point);
+  const Index d = problem.facts.dimension, count = std::min<Index>(records.size(), 16);
+  std::vector<double> norms;
+  for (Index i = 0; i < count; ++i) {
+    Vector alone = Vector::Zero(d);
+    records.add_gradients(
+        start, Block::x, BatchView(i, i + 1), std::numeric_limits<double>::infinity(), alone);
+    norms.push_back(alone.norm());
+  }
+  std::ranges::sort(norms);
+  double furthest = 0;  // over the limit and the number of records
+  for (const double limit : {0.1 * norms.front(), norms[norms.size() / 2]}) {
+    if (!(limit > 0)) continue;
+    Vector together = Vector::Zero(d);
+    records.add_gradients(start, Block::x, BatchView(0, count), limit, together);
+    for (Index i = 0; i < count; ++i) {
+      Vector alone = Vector::Zero(d);
+      records.add_gradients(start, Block::x, BatchView(i, i + 1), limit, alone);
+      together -= alone;
+    }
+    furthest = std::max(furthest, together.norm() / (limit * static_cast<double>(count)));
+  }
+  return {"a clipped sum over a batch is the sum over its records",
+          furthest <= 1e-3,
+          fmt::format("to {:.2g} of the limit a record", furthest)};
+}
+
 class ReplayAttack {
  public:
   ReplayAttack(ReplayAudit& result, Plant bug, std::uint32_t seed)
@@ -214,7 +245,9 @@ ReplayAudit audit_replay(std::string_view algorithm, const ReplayOptions& option
   result.algorithm = algorithm;
   ReplayAttack attack(
       result, options.plant.empty() ? Plant::none : find_plant(options.plant).plant, options.seed);
-  const std::vector<Subject> subjects = replay_subjects(algorithm);
+  const std::vector<Subject> subjects = options.problem.empty()
+                                            ? replay_subjects(algorithm)
+                                            : replay_subjects(algorithm, options.problem);
   const std::size_t all = subjects.size();
   const std::size_t taken = options.most_instances == 0
                                 ? all
@@ -225,6 +258,7 @@ ReplayAudit audit_replay(std::string_view algorithm, const ReplayOptions& option
   }
   result.noise = attack.noise();
   result.lines = attack.lines();
+  if (!options.problem.empty()) result.lines.push_back(additivity(subjects.front().problem));
   result.lines.push_back(
       {"there is something to compare",
        result.answers > 0,

@@ -53,9 +53,13 @@ struct ReplayAudit {
 
 struct ReplayOptions {
   std::string_view plant = {};  ///< name of a bug (audit_plants), or empty
-  Index most_instances = 0;     ///< as many, evenly chosen; 0: all
-  bool until_caught = false;    ///< stop at the first pair that fails
-  std::uint32_t seed = 0;       ///< another one draws other random numbers everywhere
+  /// Name of a problem to run on, a network's say; empty: the audit's own small instances, which
+  /// reach every branch. On a problem that states no constants the parameters are the algorithm's
+  /// defaults, with noise for their plan.
+  std::string_view problem = {};
+  Index most_instances = 0;   ///< as many, evenly chosen; 0: all
+  bool until_caught = false;  ///< stop at the first pair that fails
+  std::uint32_t seed = 0;     ///< another one draws other random numbers everywhere
 };
 /// \throws InputError for unknown names, and for algorithms that claim no privacy
 ReplayAudit audit_replay(std::string_view algorithm, const ReplayOptions& options = {});
