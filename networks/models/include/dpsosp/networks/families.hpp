@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "dpsosp/networks/network_loss.hpp"
+#include "dpsosp/problems/problem.hpp"
+
+namespace dpsosp::networks {
+
+/// A network with its training and test records.
+struct NetworkInstance {
+  std::shared_ptr<const Network> network;
+  std::shared_ptr<const Examples> train, test;
+  Vector initial;  ///< d
+};
+
+/// Problems whose loss is that of a network. Their public facts have no constants: none is known.
+class NetworkFamily : public ProblemFamily {
+ public:
+  /// \throws InputError where the data are missing or the spec asks for more than there are
+  virtual NetworkInstance instance(const InstanceSpec& spec) const = 0;
+  Problem make(const InstanceSpec& spec) const final;
+
+  Computation computation() const;
+  /// "auto", "float" or "double"; "cpu" or "cuda".
+  enum class Precision { single, twice };
+  enum class Device { cpu, cuda };
+  Precision precision = Precision::single;
+  Device device = Device::cpu;
+  Index evaluated = 256;  ///< records that stand for all where a point is judged; 0: all
+
+ protected:
+  Fields computation_fields();
+};
+
+/// Images of 10 or 100 classes.
+class ImageFamily final : public NetworkFamily {
+ public:
+  enum class Data { cifar10, cifar100, mnist };
+  enum class Architecture { cnn, resnet18, small_cnn };
+  ImageFamily(Data data, Architecture architecture);
+
+  std::string_view name() const override;
+  std::string_view summary() const override;
+  ProblemNotes notes() const override;
+  Index default_records() const override { return 1000; }
+  Fields fields() override;
+  int numbers_version() const override { return 1; }
+  NetworkInstance instance(const InstanceSpec& spec) const override;
+  std::string missing() const override;
+
+  Index width = 8;
+  Normalisation normalisation = Normalisation::group;
+  bool smooth = false;
+  bool augment = false;
+  Index test_records = 2000;  ///< the first so many of the test set
+  std::string weights;        ///< a safetensors file of initial parameters; without it random ones
+
+ private:
+  Data data_;
+  Architecture architecture_;
+};
+
+/// The problems of this room.
+const std::vector<ProblemEntry>& network_problems();
+
+}  // namespace dpsosp::networks

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/networks/families.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include <ATen/Context.h>
+#include <fmt/format.h>
+
+#include "dpsosp/core/data_folder.hpp"
+#include "dpsosp/core/errors.hpp"
+#include "dpsosp/networks/images.hpp"
+#include "dpsosp/problems/data_files.hpp"
+#include "weights.hpp"
+
+namespace dpsosp::networks {
+namespace {
+
+/// The constants by which published CIFAR-10 scripts scale the channels.
+const Images::Scaling cifar_scaling{{125.307, 122.961, 113.8575}, {51.5865, 50.847, 51.255}};
+const Images::Scaling mnist_scaling{{33.3285}, {78.5655}};
+
+std::vector<Index> rows_from(Index count) {
+  std::vector<Index> rows(static_cast<std::size_t>(count));
+  std::iota(rows.begin(), rows.end(), Index{0});
+  return rows;
+}
+
+/// `count` images from number `from` on.
+std::shared_ptr<const Images> part_of(
+    const ImageSet& all, Index from, Index count, const Images::Scaling& scaling, bool augment) {
+  const auto size = static_cast<std::size_t>(all.channels * all.height * all.width);
+  std::vector<std::uint8_t> pixels;
+  pixels.reserve(size * static_cast<std::size_t>(count));
+  std::vector<int> labels;
+  for (Index k = 0; k < count; ++k) {
+    const auto row = static_cast<std::size_t>(from + k);
+    const auto first = all.pixels.begin() + static_cast<std::ptrdiff_t>(row * size);
+    pixels.insert(pixels.end(), first, first + static_cast<std::ptrdiff_t>(size));
+    labels.push_back(all.labels[row]);
+  }
+  return std::make_shared<Images>(
+      all.channels, all.height, all.width, std::move(pixels), std::move(labels), scaling, augment);
+}
+
+ImageSet read_mnist_part(const std::string& part) {
+  const auto folder = data_folder() / "mnist";
+  IdxArray images = read_idx(folder / (part + "-images-idx3-ubyte"), 3);
+  const IdxArray labels = read_idx(folder / (part + "-labels-idx1-ubyte"), 1);
+  if (labels.shape[0] != images.shape[0])
+    throw InputError(fmt::format("{}: {} labels, expected one for each of {} images",
+                                 (folder / (part + "-labels-idx1-ubyte")).string(),
+                                 labels.shape[0],
+                                 images.shape[0]));
+  return {.count = images.shape[0],
+          .channels = 1,
+          .height = images.shape[1],
+          .width = images.shape[2],
+          .pixels = std::move(images.values),
+          .labels = {labels.values.begin(), labels.values.end()},
+          .classes = 10};
+}
+
+/// The images [0, train) of the training set, and [0, test) of the test set or more.
+ImageSplit read_images(ImageFamily::Data data, Index train, Index test) {
+  switch (data) {
+    case ImageFamily::Data::cifar10:
+      return read_cifar10(data_folder(), {.train = train, .test = test});
+    case ImageFamily::Data::cifar100:
+      return read_cifar100(data_folder(), {.train = train, .test = test});
+    case ImageFamily::Data::mnist:
+      return {read_mnist_part("train"), read_mnist_part("t10k")};
+  }
+  return {};
+}
+
+Index training_images(ImageFamily::Data data) {
+  return data == ImageFamily::Data::mnist ? 60000 : 50000;
+}
+
+template <ImageFamily::Data data, ImageFamily::Architecture architecture>
+ProblemEntry image_entry() {
+  const auto make = []() -> std::unique_ptr<ProblemFamily> {
+    return std::make_unique<ImageFamily>(data, architecture);
+  };
+  return {std::string(make()->name()), make};
+}
+
+}  // namespace
+
+Computation NetworkFamily::computation() const {
+  if (device == Device::cuda && !at::hasCUDA())
+    throw InputError(
+        fmt::format("{}: device = cuda, but this LibTorch finds none; expected cpu", name()));
+  return {.type = precision == Precision::single ? torch::kFloat : torch::kDouble,
+          .device = device == Device::cpu ? torch::kCPU : torch::kCUDA};
+}
+
+Fields NetworkFamily::computation_fields() {
+  return {field("precision",
+                precision,
+                {{Precision::single, "float"}, {Precision::twice, "double"}},
+                "of losses and gradients"),
+          field("device",
+                device,
+                {{Device::cpu, "cpu"}, {Device::cuda, "cuda"}},
+                "where they are computed"),
+          field("evaluated",
+                evaluated,
+                "records that stand for all where a point is judged, the first so many; 0: all")};
+}
+
+Problem NetworkFamily::make(const InstanceSpec& spec) const {
+  NetworkInstance instance = this->instance(spec);
+  Problem problem;
+  problem.facts.name = name();
+  problem.facts.dimension = instance.network->parameters();
+  problem.facts.records = spec.records;
+  problem.facts.initial_point = std::move(instance.initial);
+  problem.records =
+      std::make_unique<NetworkRecords>(instance.network, instance.train, computation());
+  const Index judged = evaluated == 0 ? spec.records : std::min(evaluated, spec.records);
+  problem.empirical = std::make_unique<NetworkObjective>(
+      instance.network, instance.train, rows_from(judged), computation());
+  return problem;
+}
+
+ImageFamily::ImageFamily(Data data, Architecture architecture)
+    : data_(data), architecture_(architecture) {}
+
+std::string_view ImageFamily::name() const {
+  if (data_ == Data::mnist) return "mnist-cnn";
+  if (data_ == Data::cifar100) return "cifar100-resnet18";
+  return architecture_ == Architecture::cnn ? "cifar10-cnn" : "cifar10-resnet18";
+}
+
+std::string_view ImageFamily::summary() const {
+  switch (architecture_) {
+    case Architecture::cnn:
+      return "cross entropy of the network of avdiukhin-2024, Appendix A, on CIFAR-10";
+    case Architecture::resnet18:
+      return data_ == Data::cifar10 ? "cross entropy of a ResNet-18 on CIFAR-10"
+                                    : "cross entropy of a ResNet-18 on CIFAR-100 (your own files)";
+    case Architecture::small_cnn:
+      return "cross entropy of a small convolutional network on MNIST, for tests";
+  }
+  return {};
+}
+
+ProblemNotes ImageFamily::notes() const {
+  return {.group = "Networks",
+          .formula =
+              "f(w; x, y) = −log softmax(s(w; x))_y, s the scores of the network for the "
+              "image x, y its class. x: pixels less a constant of their channel, divided by "
+              "another; both are public.",
+          .source = "avdiukhin-2024, Section 4",
+          .critical_points = "Nothing is known: no constant is proved."};
+}
+
+Fields ImageFamily::fields() {
+  Fields list = computation_fields();
+  list.push_back(field("width", width, "1, 2, 4 or 8: divides the published numbers of channels"));
+  list.push_back(
+      field("normalisation",
+            normalisation,
+            {{Normalisation::group, "group"}, {Normalisation::batch, "batch"}},
+            "each record by itself, or as published with the batch, which is not private"));
+  list.push_back(field("smooth", smooth, "softplus and means in place of ReLU and maxima"));
+  list.push_back(field("augment", augment, "random mirror images and shifts by two pixels"));
+  list.push_back(field("test_records", test_records, "images that accuracy is measured on"));
+  list.push_back(field("weights", weights, "safetensors file of initial parameters; else random"));
+  return list;
+}
+
+std::string ImageFamily::missing() const {
+  try {
+    read_images(data_, 1, 1);
+    return {};
+  } catch (const InputError& e) {
+    return e.what();
+  }
+}
+
+NetworkInstance ImageFamily::instance(const InstanceSpec& spec) const {
+  check_records(name(), spec.records);
+  if (spec.dimension)
+    throw InputError(fmt::format("{}: the dimension follows from the network; set width", name()));
+  if (test_records < 1) reject(name(), "test_records", static_cast<double>(test_records), ">= 1");
+  if (evaluated < 0) reject(name(), "evaluated", static_cast<double>(evaluated), ">= 0");
+  const Index classes = data_ == Data::cifar100 ? 100 : 10;
+  const ImageNetworkOptions options{.channels = data_ == Data::mnist ? 1 : 3,
+                                    .width = width,
+                                    .classes = classes,
+                                    .normalisation = normalisation,
+                                    .smooth = smooth};
+  NetworkInstance made;
+  switch (architecture_) {
+    case Architecture::cnn:
+      made.network = cifar_cnn(options);
+      break;
+    case Architecture::resnet18:
+      made.network = resnet18(options);
+      break;
+    case Architecture::small_cnn:
+      made.network = small_cnn(options);
+      break;
+  }
+  const auto check_count = [&](std::string_view what, Index count, Index most) {
+    if (count > most)
+      reject(name(), what, static_cast<double>(count), fmt::format("at most {}", most));
+  };
+  const Index blocks = std::max<Index>(1, training_images(data_) / spec.records);
+  // Another data seed is another block of the training set.
+  const Index from =
+      static_cast<Index>(spec.data_seed % static_cast<std::uint64_t>(blocks)) * spec.records;
+  const ImageSplit images = read_images(data_, from + spec.records, test_records);
+  check_count("records", from + spec.records, images.train.count);
+  check_count("test_records", test_records, images.test.count);
+  const Images::Scaling& scaling = data_ == Data::mnist ? mnist_scaling : cifar_scaling;
+  made.train = part_of(images.train, from, spec.records, scaling, augment);
+  made.test = part_of(images.test, 0, test_records, scaling, false);
+  made.initial =
+      made.network->initial(Stream({.seed = spec.seed, .purpose = Purpose::initial_point}));
+  if (!weights.empty()) load_weights(*made.network, weights, made.initial);
+  return made;
+}
+
+const std::vector<ProblemEntry>& network_problems() {
+  using enum ImageFamily::Data;
+  using enum ImageFamily::Architecture;
+  static const std::vector<ProblemEntry> entries{
+      image_entry<cifar10, cnn>(),
+      image_entry<cifar10, resnet18>(),
+      image_entry<cifar100, resnet18>(),
+      image_entry<mnist, small_cnn>(),
+  };
+  return entries;
+}
+
+}  // namespace dpsosp::networks
