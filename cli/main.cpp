@@ -16,6 +16,7 @@
 #include "dpsosp/experiments/provenance.hpp"
 #include "dpsosp/experiments/runner.hpp"
 #include "dpsosp/privacy/accounting/event.hpp"
+#include "rooms.hpp"
 
 namespace {
 
@@ -96,6 +97,7 @@ int written(int code) {
 
 int main(int argc, char** argv) {
   dpsosp::keep_freed_memory();
+  dpsosp::open_rooms();
   try {
     return written(dispatch({argv + 1, argv + argc}));
   } catch (const dpsosp::UnsupportedError& error) {
