@@ -141,7 +141,7 @@ std::vector<json> unique_jobs(const std::vector<json>& jobs) {
 /// The findings from a store's runs; none, and a line on stderr, if runs are missing.
 std::optional<std::vector<Finding>> findings_in(const std::filesystem::path& file, Scale scale) {
   const Store store(file, Store::Access::read_only);
-  Study study{reproductions().catalogue, scale};
+  Study study{.catalogue = reproductions().catalogue, .scale = scale, .store = &store};
   std::vector<json> jobs;
   std::vector<StoredRun> runs;
   do {

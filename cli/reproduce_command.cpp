@@ -27,9 +27,10 @@ po::options_description options_of(const char* title) {
   options.add_options()("help", "this text")(
       "scale", po::value<std::string>()->default_value("quick"), "smoke, quick or full")(
       "out", po::value<std::string>()->default_value("out"), "folder of the store and the report")(
-      "quiet", "no progress")("exhibit",
-                              po::value<std::vector<std::string>>(),
-                              "ids; all without it; dpsosp list exhibits");
+      "quiet", "no progress")(
+      "exhibit",
+      po::value<std::vector<std::string>>(),
+      "ids, or a paper's key for all of its; all without it; dpsosp list exhibits");
   return options;
 }
 
@@ -47,22 +48,24 @@ struct Checkable {
   std::vector<std::string> held, lacking;
 };
 
-Checkable checkable(const std::filesystem::path& reference, std::vector<std::string> ids) {
+/// \throws InputError if the reference lacks an exhibit that is named by its id, or holds none
+Checkable checkable(const std::filesystem::path& reference, const std::vector<std::string>& ids) {
   const std::vector<std::string> folders = reference_exhibits(reference);
-  const bool all = ids.empty();
-  if (all)
-    for (const ExhibitEntry& e : reproductions().catalogue.exhibits) ids.push_back(e.id);
-  Checkable c;
-  for (std::string& id : ids) {
-    std::ranges::replace(id, '/', '-');
-    const bool held = std::ranges::find(folders, id) != folders.end();
-    (held ? c.held : c.lacking).push_back(id);
-  }
-  if (c.held.empty() || (!all && !c.lacking.empty()))
+  const auto refuse = [&](std::string_view what) {
     throw InputError(fmt::format("reproduce: {} holds no tables of {}, expected some of {}",
                                  reference.string(),
-                                 all ? "any exhibit" : c.lacking.front(),
+                                 what,
                                  fmt::join(folders, ", ")));
+  };
+  Checkable c;
+  for (const ExhibitEntry* e : chosen_exhibits(reproductions().catalogue, ids)) {
+    std::string folder = e->id;
+    std::ranges::replace(folder, '/', '-');
+    const bool held = std::ranges::find(folders, folder) != folders.end();
+    if (!held && std::ranges::find(ids, e->id) != ids.end()) refuse(folder);
+    (held ? c.held : c.lacking).push_back(std::move(folder));
+  }
+  if (c.held.empty()) refuse("any exhibit");
   return c;
 }
 
@@ -99,6 +102,13 @@ int print_plan(const ReproduceOptions& options) {
                              c.cpu_seconds > 0 ? duration_text(c.cpu_seconds) : "-",
                              c.cpu_seconds > 0 ? fmt::format("{:.1f} MB", c.megabytes) : "-");
   std::cout << "A run that several exhibits need counts in each of them, and once in all.\n";
+  std::vector<std::string> waiting;
+  const auto chosen = chosen_exhibits(reproductions().catalogue, options.exhibits);
+  for (std::size_t k = 0; k < chosen.size(); ++k)
+    if (options.exhibits.empty() && chosen[k]->on_request && costs[k].runs == 0)
+      waiting.push_back(chosen[k]->id);
+  if (!waiting.empty())
+    std::cout << fmt::format("Computed only where they are named: {}.\n", fmt::join(waiting, ", "));
   if (options.scale == Scale::full)
     std::cout << "Times at full are those of runs at quick; larger cells cost more.\n";
   return 0;

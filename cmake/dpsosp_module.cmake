@@ -75,15 +75,19 @@ endfunction()
 
 # dpsosp_reproduction(KEY SOURCES ... [PRIVATE targets]): the library dpsosp_reproduction_NAME of
 # one paper, NAME being KEY with underscores, with its texts built in: claims.toml,
-# arguments.toml, tables.toml, exhibits.toml and sweeps/*.toml of this folder, each if it is there. The program needs no files.
+# arguments.toml, tables.toml, exhibits.toml and sweeps/*.toml of this folder, curves.csv and provenance.csv
+# of results/KEY-*, each if it is there. The program needs no files.
 function(dpsosp_reproduction key)
   cmake_parse_arguments(ARG "" "" "SOURCES;PRIVATE" ${ARGN})
   string(REPLACE "-" "_" name ${key})
-  file(GLOB files CONFIGURE_DEPENDS claims.toml arguments.toml tables.toml exhibits.toml sweeps/*.toml)
+  set(results ${PROJECT_SOURCE_DIR}/results)
+  file(GLOB files CONFIGURE_DEPENDS claims.toml arguments.toml tables.toml exhibits.toml sweeps/*.toml
+    ${results}/${key}-*/curves.csv ${results}/${key}-*/provenance.csv)
   set(out ${CMAKE_CURRENT_BINARY_DIR}/texts)
   set(script ${PROJECT_SOURCE_DIR}/cmake/embed_texts.cmake)
   add_custom_command(OUTPUT ${out}/texts.cpp ${out}/texts.hpp
-    COMMAND ${CMAKE_COMMAND} -DOUT=${out} -DIN=${CMAKE_CURRENT_SOURCE_DIR} -DKEY=${key} -DNAME=${name} -P ${script}
+    COMMAND ${CMAKE_COMMAND} -DOUT=${out} -DIN=${CMAKE_CURRENT_SOURCE_DIR} -DRESULTS=${results} -DKEY=${key}
+      -DNAME=${name} -P ${script}
     DEPENDS ${files} ${script} VERBATIM)
   dpsosp_module(reproduction_${name}
     SOURCES ${ARG_SOURCES} ${out}/texts.cpp

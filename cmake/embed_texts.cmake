@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# cmake -DOUT=FOLDER -DIN=FOLDER -DKEY=xu-2026 -DNAME=xu_2026 -P embed_texts.cmake: the texts of a
-# reproduction, claims.toml, arguments.toml, tables.toml, exhibits.toml and sweeps/*.toml, each if it
-# is there, as strings of the C++ source OUT/texts.cpp, declared in OUT/texts.hpp.
+# cmake -DOUT=FOLDER -DIN=FOLDER -DRESULTS=FOLDER -DKEY=xu-2026 -DNAME=xu_2026 -P embed_texts.cmake:
+# the texts of a reproduction, claims.toml, arguments.toml, tables.toml, exhibits.toml and sweeps/*.toml
+# of IN, curves.csv and provenance.csv of RESULTS/KEY-*, each if it is there, as strings of the C++
+# source OUT/texts.cpp, declared in OUT/texts.hpp.
 function(literal text out)
   set(${out} "R\"toml(${text})toml\"" PARENT_SCOPE)
 endfunction()
@@ -22,6 +23,21 @@ foreach(file IN LISTS files)
   literal("${text}" text)
   string(APPEND sweeps "      {\"${name}\", ${text}},\n")
 endforeach()
+file(GLOB files ${RESULTS}/${KEY}-*/curves.csv)
+list(SORT files)
+set(curves "")
+foreach(file IN LISTS files)
+  get_filename_component(folder ${file} DIRECTORY)
+  get_filename_component(name ${folder} NAME)
+  file(READ ${file} text)
+  literal("${text}" text)
+  set(provenance "")
+  if(EXISTS ${folder}/provenance.csv)
+    file(READ ${folder}/provenance.csv provenance)
+  endif()
+  literal("${provenance}" provenance)
+  string(APPEND curves "      {\"${name}\", ${text}, ${provenance}},\n")
+endforeach()
 file(WRITE ${OUT}/texts.hpp "#pragma once
 #include \"dpsosp/claims/texts.hpp\"
 
@@ -41,7 +57,9 @@ const Texts& ${NAME}_texts() {
       ${tables},
       ${exhibits},
       {
-${sweeps}      }};
+${sweeps}      },
+      {
+${curves}      }};
   return texts;
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dpsosp/experiments/costs.hpp"
 
-#include <map>
+#include <algorithm>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <unordered_map>
@@ -23,17 +24,27 @@ Hashes hashes_of(const std::vector<nlohmann::json>& jobs) {
   return hashes;
 }
 
-/// The runs of every exhibit, and of "all" behind them.
-std::vector<std::pair<std::string, Hashes>> runs_of(
-    const std::vector<const ExhibitEntry*>& exhibits, const Study& study) {
-  std::vector<std::pair<std::string, Hashes>> runs;
-  Hashes all;
-  for (const ExhibitEntry* e : exhibits) {
-    runs.emplace_back(e->id, hashes_of(e->jobs(study)));
-    all.insert(runs.back().second.begin(), runs.back().second.end());
-  }
-  runs.emplace_back("all", std::move(all));
+/// The runs of an exhibit.
+struct ExhibitRuns {
+  std::string exhibit;
+  Hashes hashes;
+  bool on_request;
+};
+
+std::vector<ExhibitRuns> runs_of(const std::vector<const ExhibitEntry*>& exhibits,
+                                 const Study& study,
+                                 bool requested) {
+  std::vector<ExhibitRuns> runs;
+  for (const ExhibitEntry* e : exhibits)
+    runs.push_back({e->id, hashes_of(jobs_to_take(*e, study, requested)), e->on_request});
   return runs;
+}
+
+/// What of `some` is not in `others`.
+Hashes without(const Hashes& some, const Hashes& others) {
+  Hashes rest;
+  std::ranges::set_difference(some, others, std::inserter(rest, rest.end()));
+  return rest;
 }
 
 struct Cost {
@@ -60,10 +71,8 @@ std::vector<ExhibitCost> measured_costs(const Store& store, const Study& study) 
                               nlohmann::json(p).dump().size() + run.reason.size();
     known[run.key.hash()] = {p.cpu_seconds, 1e-6 * static_cast<double>(bytes)};
   });
-  std::vector<const ExhibitEntry*> exhibits;
-  for (const ExhibitEntry& e : study.catalogue.exhibits) exhibits.push_back(&e);
   std::vector<ExhibitCost> costs;
-  for (const auto& [id, hashes] : runs_of(exhibits, study)) {
+  const auto add = [&](const std::string& id, const Hashes& hashes) {
     ExhibitCost cost{.exhibit = id, .runs = hashes.size()};
     for (const std::string& hash : hashes) {
       const auto found = known.find(hash);
@@ -73,7 +82,14 @@ std::vector<ExhibitCost> measured_costs(const Store& store, const Study& study) 
       cost.megabytes += found->second.megabytes;
     }
     if (cost.runs > 0) costs.push_back(std::move(cost));
+  };
+  Hashes all;
+  for (const auto& [id, hashes, on_request] :
+       runs_of(chosen_exhibits(study.catalogue, {}), study, false)) {
+    add(id, hashes);
+    if (!on_request) all.insert(hashes.begin(), hashes.end());
   }
+  add("all", all);
   return costs;
 }
 
@@ -95,9 +111,7 @@ std::vector<ExhibitCost> planned_costs(const Catalogue& catalogue,
   Hashes stored;
   if (store != nullptr)
     store->each([&](const StoredRun& run, const Provenance&) { stored.insert(run.key.hash()); });
-  std::vector<ExhibitCost> costs;
-  for (auto& [id, hashes] :
-       runs_of(chosen_exhibits(catalogue, options.exhibits), Study{catalogue, options.scale})) {
+  const auto cost_of = [&](const std::string& id, const Hashes& hashes) {
     ExhibitCost cost{.exhibit = id, .runs = hashes.size()};
     for (const std::string& hash : hashes)
       if (stored.contains(hash)) ++cost.stored;
@@ -108,8 +122,29 @@ std::vector<ExhibitCost> planned_costs(const Catalogue& catalogue,
       cost.cpu_seconds = left * one->cpu_seconds;
       cost.megabytes = left * one->megabytes;
     }
-    costs.push_back(std::move(cost));
+    return cost;
+  };
+  const Study study{.catalogue = catalogue, .scale = options.scale, .store = store};
+  const std::vector<ExhibitRuns> runs =
+      runs_of(chosen_exhibits(catalogue, options.exhibits), study, !options.exhibits.empty());
+  std::vector<ExhibitCost> costs;
+  Hashes ordinary;
+  for (const auto& [id, hashes, on_request] : runs) {
+    costs.push_back(cost_of(id, hashes));
+    if (!on_request) ordinary.insert(hashes.begin(), hashes.end());
   }
+  ExhibitCost all = cost_of("all", ordinary);
+  // Runs on request cost what those of their exhibit do; the mean over all others says nothing.
+  Hashes counted = std::move(ordinary);
+  for (const auto& [id, hashes, on_request] : runs) {
+    const ExhibitCost more = cost_of(id, without(hashes, counted));
+    all.runs += more.runs;
+    all.stored += more.stored;
+    all.cpu_seconds += more.cpu_seconds;
+    all.megabytes += more.megabytes;
+    counted.insert(hashes.begin(), hashes.end());
+  }
+  costs.push_back(std::move(all));
   return costs;
 }
 

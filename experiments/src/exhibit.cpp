@@ -41,22 +41,56 @@ plots::Report frame(const Store& store, Scale scale) {
   return report;
 }
 
+/// "xu-2026" of "xu-2026/table-2".
+std::string group_of(const std::string& id) { return id.substr(0, id.find('/')); }
+
+/// Refuses exhibits on request with runs that neither the store has nor this program can compute.
+void require_code(const std::vector<const ExhibitEntry*>& exhibits, const Study& study) {
+  for (const ExhibitEntry* e : exhibits) {
+    if (!e->on_request) continue;
+    for (const nlohmann::json& job : e->jobs(study))
+      if (!study.catalogue.can_compute(job) && !study.stores({job}))
+        throw InputError(
+            fmt::format("reproduce: this program is built without the code for the runs of {0}; "
+                        "./run reproduce {0} builds one with it",
+                        e->id));
+  }
+}
+
 }  // namespace
 
 std::vector<const ExhibitEntry*> chosen_exhibits(const Catalogue& catalogue,
                                                  const std::vector<std::string>& ids) {
   std::vector<const ExhibitEntry*> chosen;
-  std::vector<std::string> names;
-  for (const ExhibitEntry& e : catalogue.exhibits) {
-    names.push_back(e.id);
-    if (ids.empty()) chosen.push_back(&e);
-  }
+  const auto choose = [&](const auto& is_meant) {
+    bool any = false;
+    for (const ExhibitEntry& e : catalogue.exhibits) {
+      if (!is_meant(e)) continue;
+      any = true;
+      if (std::ranges::find(chosen, &e) == chosen.end()) chosen.push_back(&e);
+    }
+    return any;
+  };
+  if (ids.empty()) choose([](const ExhibitEntry&) { return true; });
   for (const std::string& id : ids) {
-    const auto found = std::ranges::find(catalogue.exhibits, id, &ExhibitEntry::id);
-    if (found == catalogue.exhibits.end()) reject_unknown("exhibit", id, names);
-    if (std::ranges::find(chosen, &*found) == chosen.end()) chosen.push_back(&*found);
+    if (choose([&](const ExhibitEntry& e) { return e.id == id; })) continue;
+    if (choose([&](const ExhibitEntry& e) { return group_of(e.id) == id; })) continue;
+    std::set<std::string> names;
+    for (const ExhibitEntry& e : catalogue.exhibits) {
+      names.insert(e.id);
+      names.insert(group_of(e.id));
+    }
+    reject_unknown("exhibit", id, std::vector(names.begin(), names.end()));
   }
   return chosen;
+}
+
+std::vector<nlohmann::json> jobs_to_take(const ExhibitEntry& exhibit,
+                                         const Study& study,
+                                         bool requested) {
+  std::vector<nlohmann::json> jobs = exhibit.jobs(study);
+  if (exhibit.on_request && !requested && !study.stores(jobs)) jobs.clear();
+  return jobs;
 }
 
 std::filesystem::path reproduce(const Catalogue& catalogue, const ReproduceOptions& options) {
@@ -69,7 +103,9 @@ std::filesystem::path reproduce(const Catalogue& catalogue, const ReproduceOptio
   ensure_writable_folder(folder);
   plots::require_gnuplot(folder);
 
-  Study study{catalogue, options.scale};
+  Study study{.catalogue = catalogue, .scale = options.scale, .store = &store};
+  const bool requested = !options.exhibits.empty() && !options.from_store;
+  if (requested) require_code(chosen, study);
   const Compute compute = [&](const nlohmann::json& job) { return catalogue.compute(job); };
   Progress progress(progress_style(options.quiet));
   std::vector<StoredRun> runs;
@@ -78,7 +114,7 @@ std::filesystem::path reproduce(const Catalogue& catalogue, const ReproduceOptio
     std::vector<nlohmann::json> jobs;
     std::set<std::string> seen;
     for (const ExhibitEntry* e : chosen)
-      for (auto& job : e->jobs(study))
+      for (auto& job : jobs_to_take(*e, study, requested))
         if (seen.insert(RunKey(job).hash()).second) jobs.push_back(std::move(job));
     runs = options.from_store ? stored_runs(store, jobs, "dpsosp reproduce")
                               : run_jobs(store,

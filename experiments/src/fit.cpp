@@ -457,6 +457,23 @@ std::string to_text(const SlopeFit& fit) {
   return fmt::format("{:+.3f} {}", fit.slope, to_text(fit.interval));
 }
 
+Interval bootstrap_interval(std::size_t seeds,
+                            double estimate,
+                            const std::function<double(std::span<const std::size_t>)>& statistic,
+                            const FitOptions& options) {
+  check(options);
+  if (seeds < 2) return {.low = -infinity, .high = infinity};
+  std::vector<double> resampled(static_cast<std::size_t>(options.resamples));
+  std::vector<std::size_t> drawn(seeds);
+  Stream stream = statistics_stream(options, 2);
+  for (double& value : resampled) {
+    for (std::size_t& seed : drawn)
+      seed = static_cast<std::size_t>(stream.below(static_cast<Index>(seeds)));
+    value = statistic(drawn);
+  }
+  return percentile_interval(resampled, estimate, few_samples_factor(static_cast<double>(seeds)));
+}
+
 PairedComparison compare(std::string name,
                          std::span<const double> first,
                          std::span<const double> second,
@@ -481,16 +498,15 @@ PairedComparison compare(std::string name,
   comparison.adjusted_p = comparison.p;
   if (differences.size() < 2) return comparison;
 
-  std::vector<double> medians(static_cast<std::size_t>(options.resamples));
   std::vector<double> drawn(differences.size());
-  Stream stream = statistics_stream(options, 2);
-  for (double& m : medians) {
-    for (double& d : drawn)
-      d = differences[static_cast<std::size_t>(stream.below(std::ssize(differences)))];
-    m = median_in_place(drawn);
-  }
-  const Interval logs = percentile_interval(
-      medians, median(differences), few_samples_factor(static_cast<double>(differences.size())));
+  const Interval logs = bootstrap_interval(
+      differences.size(),
+      median(differences),
+      [&](std::span<const std::size_t> pairs) {
+        std::ranges::transform(pairs, drawn.begin(), [&](std::size_t k) { return differences[k]; });
+        return median_in_place(drawn);
+      },
+      options);
   comparison.interval = {.low = std::exp(logs.low), .high = std::exp(logs.high)};
   return comparison;
 }

@@ -2,11 +2,13 @@
 #include "dpsosp/experiments/reference.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <map>
 #include <optional>
 #include <regex>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -258,12 +260,18 @@ std::vector<std::string> compare(const Table& fresh, const Table& reference) {
   return differences;
 }
 
-/// Names of the CSV files in a folder, in byte order.
+/// What figures are drawn from, and where it was computed: files beside the tables that two
+/// machines need not share. The tables made of them are compared.
+constexpr std::array<std::string_view, 2> no_tables{"curves.csv", "provenance.csv"};
+
+/// Names of the CSV files in a folder that are tables, in byte order.
 std::vector<std::string> tables_in(const fs::path& folder) {
   std::vector<std::string> names;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder, error))
-    if (entry.path().extension() == ".csv") names.push_back(entry.path().filename().string());
+    if (entry.path().extension() == ".csv" &&
+        std::ranges::find(no_tables, entry.path().filename().string()) == no_tables.end())
+      names.push_back(entry.path().filename().string());
   std::ranges::sort(names);
   return names;
 }

@@ -431,6 +431,17 @@ std::optional<RunStatus> Store::status(const RunKey& key) const {
   });
 }
 
+std::optional<Provenance> Store::provenance_of(const RunKey& key) const {
+  return database_->guarded([&](SQLite::Database& db) -> std::optional<Provenance> {
+    SQLite::Statement row(
+        db,
+        fmt::format("SELECT {} FROM provenance WHERE key = ?", database_->provenance_columns()));
+    row.bind(1, key.hash());
+    if (!row.executeStep()) return std::nullopt;
+    return database_->provenance_from(row, 0, key.hash());
+  });
+}
+
 void Store::put(const StoredRun& run, const Provenance& provenance) {
   database_->guarded([&](SQLite::Database& db) {
     SQLite::Transaction transaction(db, SQLite::TransactionBehavior::IMMEDIATE);

@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/numbers_version.hpp"
 #include "dpsosp/experiments/run_json.hpp"
@@ -32,8 +34,24 @@ bool Catalogue::has_sweep(std::string_view name) const {
 
 nlohmann::json Catalogue::compute(const nlohmann::json& description) const {
   if (!description.contains("probe")) return compute_described_run(description);
-  return named("probe", probes, description.at("probe").get<std::string>())
-      .compute(description.at("parameters"), description.at("seed"));
+  const ProbeEntry& probe =
+      named("probe", probes, description.at("probe").get_ref<const std::string&>());
+  if (probe.compute == nullptr)
+    throw InputError(
+        fmt::format("probe {}: this program is built without the code for it", probe.name));
+  return probe.compute(description.at("parameters"), description.at("seed"));
+}
+
+bool Catalogue::can_compute(const nlohmann::json& description) const {
+  return !description.contains("probe") ||
+         named("probe", probes, description.at("probe").get_ref<const std::string&>()).compute !=
+             nullptr;
+}
+
+bool Study::stores(const std::vector<nlohmann::json>& jobs) const {
+  return store != nullptr && std::ranges::all_of(jobs, [&](const nlohmann::json& job) {
+           return store->status(RunKey(job)).has_value();
+         });
 }
 
 Sweep Study::sweep(std::string_view name) const {

@@ -122,6 +122,7 @@ std::string exhibit_page(const Report& report, std::size_t k) {
       html_text(e.title),
       html_text(e.paper),
       label_html(e.verdict));
+  body += paragraphs(e.notice);
   body += section("What the paper says", paragraphs(e.paper_says));
   body += section("Where this differs, and why", paragraphs(e.differences));
   const std::string tables = tables_html(e.tables);
@@ -216,7 +217,7 @@ void check_attachments(const std::vector<Attachment>& attachments,
                        const std::string& where,
                        std::set<std::string>& taken) {
   for (const Attachment& a : attachments) {
-    if (!fs::is_regular_file(a.file))
+    if (!a.content && !fs::is_regular_file(a.file))
       reject(where, "attachment", a.file.string(), "an existing file");
     claim(taken, where, a.file.filename().string());
   }
@@ -251,7 +252,8 @@ void write_tables(const std::vector<Table>& tables, const fs::path& folder) {
 }
 
 void write_attachments(const std::vector<Attachment>& attachments, const fs::path& folder) {
-  for (const Attachment& a : attachments) write_file(folder / a.file.filename(), read_file(a.file));
+  for (const Attachment& a : attachments)
+    write_file(folder / a.file.filename(), a.content ? *a.content : read_file(a.file));
 }
 
 void write_exhibit(const Exhibit& e, const fs::path& folder, const std::string& gnuplot) {

@@ -56,6 +56,7 @@ TEST(CommandLine, SuggestsNearestNameForUnknownName) {
                  {{"xu-2026/tabel-2", "did you mean 'xu-2026/table-2'"},
                   {"--scale smokee", "did you mean 'smoke'"},
                   {"--trheads 2", "did you mean '--threads'"}});
+  expect_refused("reproduce", {{"xu-2027", "did you mean 'xu-2026'"}});
   expect_refused("report",
                  {{"xu-2026/figure-2", "did you mean 'xu-2026/figure-1'"},
                   {"--scale quik", "did you mean 'quick'"}});

@@ -374,6 +374,41 @@ TEST(Compare, SkipsPairsWithoutLogarithm) {
   EXPECT_EQ(c.p, 0.5);
 }
 
+double mean_over(const std::vector<double>& values, std::span<const std::size_t> seeds) {
+  double sum = 0;
+  for (const std::size_t k : seeds) sum += values[k];
+  return sum / static_cast<double>(seeds.size());
+}
+
+// 20 values at the quantiles of a normal law: t_{0.975}(19) s/√20 on either side.
+TEST(BootstrapInterval, OfMeanIsAsWideAsStudents) {
+  std::vector<double> values;
+  double squares = 0;
+  for (int k = 0; k < 20; ++k)
+    values.push_back((k < 10 ? 1 : -1) * normal_lower_quantile((k % 10 + 0.5) / 20));
+  for (const double v : values) squares += v * v;
+  const double half = 2.0930 * std::sqrt(squares / 19 / 20);
+  const Interval i = bootstrap_interval(
+      20, 0, [&](std::span<const std::size_t> seeds) { return mean_over(values, seeds); });
+  EXPECT_NEAR(i.low, -half, 0.06 * half);
+  EXPECT_NEAR(i.high, half, 0.06 * half);
+}
+
+TEST(BootstrapInterval, HasNoEndsForOneSeedAndNoWidthForEqualSeeds) {
+  const auto of = [](std::size_t seeds) {
+    return bootstrap_interval(seeds, 3, [](std::span<const std::size_t>) { return 3.0; });
+  };
+  EXPECT_EQ(of(1).low, -inf);
+  EXPECT_EQ(of(1).high, inf);
+  EXPECT_EQ(of(5).low, 3);
+  EXPECT_EQ(of(5).high, 3);
+  EXPECT_NE(refusal_of([] {
+              bootstrap_interval(
+                  3, 0, [](std::span<const std::size_t>) { return 0.0; }, {.resamples = 10});
+            }),
+            "");
+}
+
 TEST(Compare, HandlesOnePairAndNoPairs) {
   const PairedComparison one = compare("c", std::vector{2.0}, std::vector{1.0});
   EXPECT_DOUBLE_EQ(one.ratio, 2);

@@ -187,6 +187,15 @@ TEST_F(Reference, ComparesRowsOfSameNameInOrder) {
                 "exhibit/t.csv: row 'n, c #2', column 'alpha': 3 here, 0 in the reference"});
 }
 
+TEST_F(Reference, LeavesOutRowsOfFiguresAndTheirProvenance) {
+  for (const char* name : {"curves.csv", "provenance.csv"})
+    std::ofstream(reference() / "exhibit" / name) << "not,a\ntable\n";
+  std::ofstream(report() / "exhibit/curves.csv") << "another\n";
+  EXPECT_TRUE(differences(plots::to_csv(table())).empty());
+  fs::remove(reference() / "exhibit/t.csv");
+  EXPECT_NE(refusal_of([&] { reference_exhibits(reference()); }), "");
+}
+
 TEST_F(Reference, RejectsMissingReferenceAndMalformedTable) {
   EXPECT_EQ(reference_exhibits(reference()), std::vector<std::string>{"exhibit"});
   for (const fs::path& place : {report(), report() / "none"})

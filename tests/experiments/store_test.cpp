@@ -37,6 +37,18 @@ TEST(Store, FindsRunByItsKeyOnly) {
   EXPECT_FALSE(store.find(RunKey(json{{"seed", 2}})));
 }
 
+TEST(Store, KnowsWhereRunCameFrom) {
+  const TemporaryFolder folder;
+  Store store(folder / "s.sqlite");
+  const StoredRun run = finished_run({{"seed", 1}}, 1);
+  EXPECT_FALSE(store.provenance_of(run.key));
+  const Provenance origin{.started = "2026-01-31T23:59:59Z", .cpu_seconds = 2.5};
+  store.put(run, origin);
+  store.put(finished_run({{"seed", 2}}, 1), {.started = "2027-01-31T23:59:59Z"});
+  ASSERT_TRUE(store.provenance_of(run.key));
+  EXPECT_EQ(json(*store.provenance_of(run.key)), json(origin));
+}
+
 TEST(Store, RoundTripsResultsBitForBit) {
   const TemporaryFolder folder;
   Store writer(folder / "s.sqlite");

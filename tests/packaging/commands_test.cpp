@@ -334,11 +334,16 @@ class Checkout {
 
   bool has(const std::string& file) const { return fs::exists(folder_ / file); }
 
+  /// A program of the checkout, or a tool, that does `body`.
+  void program(const std::string& file, const std::string& body) const {
+    fs::remove(folder_ / file);
+    std::ofstream(folder_ / file) << "#!/bin/sh\n" << body << '\n';
+    fs::permissions(folder_ / file, fs::perms::owner_all);
+  }
+
  private:
   void stand_in(const std::string& tool, const std::string& body) const {
-    const fs::path file = folder_ / ("tools/" + tool);
-    std::ofstream(file) << "#!/bin/sh\n" << body << '\n';
-    fs::permissions(file, fs::perms::owner_all);
+    program("tools/" + tool, body);
   }
 
   ScratchFolder folder_;
@@ -448,6 +453,66 @@ TEST(Commands, ThatAreWrongAreFound) {
   EXPECT_TRUE(
       failures({"dpsosp list algorithms", "./run test --all", "cmake --workflow --preset dev"})
           .empty());
+}
+
+/// A checkout whose programs, cmake and ctest say what they are asked for.
+class Networks : public testing::Test {
+ protected:
+  Networks() {
+    checkout_.program("build/release/bin/dpsosp", "echo dpsosp \"$@\"");
+    checkout_.program("build/release/bin/dpsosp-neural", "echo dpsosp-neural \"$@\"");
+    checkout_.program("tools/cmake", "echo cmake \"$@\" >>calls");
+    checkout_.program("tools/ctest", "echo ctest \"$@\"");
+  }
+  /// What is printed, then what cmake was asked for.
+  std::string said(const std::string& command) const {
+    return checkout_.run("rm -f calls; " + command + "; cat calls 2>/dev/null").out;
+  }
+
+  Checkout checkout_;
+};
+
+TEST_F(Networks, AreBuiltAndRunWhereTheirExhibitsAreNamed) {
+  const std::string with_networks =
+      "cmake --preset release -DDPSOSP_NEURAL=ON\n"
+      "cmake --build --preset release --target dpsosp-neural\n";
+  for (const char* words : {"avdiukhin-2024/figure-2a --scale smoke",
+                            "--out x avdiukhin-2024/figure-2b xu-2026/table-2",
+                            "--exhibit=avdiukhin-2024/figure-2a"})
+    EXPECT_EQ(said(std::string("./run reproduce ") + words),
+              std::string("dpsosp-neural reproduce ") + words + "\n" + with_networks);
+  EXPECT_EQ(said("echo DPSOSP_NEURAL:BOOL=ON >build/release/CMakeCache.txt; "
+                 "./run reproduce avdiukhin-2024/figure-2a"),
+            "dpsosp-neural reproduce avdiukhin-2024/figure-2a\n"
+            "cmake --build --preset release --target dpsosp-neural\n");
+}
+
+TEST_F(Networks, AreLeftOutWhereNothingOfTheirsIsComputed) {
+  for (const char* words : {"",
+                            " avdiukhin-2024/rates",
+                            " --out avdiukhin-2024 xu-2026/table-2",
+                            " --check avdiukhin-2024/figure-1a",
+                            " avdiukhin-2024/figure-1a --dry-run",
+                            " --help avdiukhin-2024"})
+    EXPECT_EQ(said(std::string("./run reproduce") + words),
+              std::string("dpsosp reproduce") + words +
+                  "\ncmake --build --preset release --target dpsosp\n");
+}
+
+TEST_F(Networks, AskForCifar10BeforeAnythingIsBuilt) {
+  for (const char* exhibits : {"avdiukhin-2024", "avdiukhin-2024/figure-3b"}) {
+    const Result r = checkout_.run(std::string("./run reproduce ") + exhibits);
+    EXPECT_NE(r.code, 0);
+    EXPECT_EQ(r.out, "");
+    EXPECT_NE(r.err.find("cifar10"), std::string::npos) << r.err;
+    EXPECT_FALSE(checkout_.has("calls"));
+  }
+}
+
+TEST_F(Networks, HaveTestsOfTheirOwn) {
+  const std::string calls = said("./run test --neural");
+  EXPECT_NE(calls.find("--label-regex ^neural$\n"), std::string::npos) << calls;
+  EXPECT_NE(calls.find("-DDPSOSP_NEURAL=ON\n"), std::string::npos) << calls;
 }
 
 TEST(LongCommands, RunInShortForm) {

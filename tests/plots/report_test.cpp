@@ -193,6 +193,20 @@ TEST(Report, RejectsBadInputBeforeWriting) {
   EXPECT_EQ(refused(small_report()), "");
 }
 
+TEST(Report, BeginsWithNoticeAndWritesContentOfAttachments) {
+  const ScratchFolder scratch;
+  Report report = small_report();
+  report.exhibits[0].notice = {"Computed <before>."};
+  report.exhibits[0].paper_says = {"something"};
+  report.exhibits[0].attachments = {{"Rows", "rows.csv", "a,b\n"}};
+  write_report(report, scratch.path());
+  const std::string page = read_file(scratch.path() / "e" / "index.html");
+  const auto notice = page.find("<p>Computed &lt;before&gt;.</p>");
+  EXPECT_LT(notice, page.find("What the paper says"));
+  EXPECT_NE(page.find("<a href=\"rows.csv\">Rows</a>"), std::string::npos);
+  EXPECT_EQ(read_file(scratch.path() / "e" / "rows.csv"), "a,b\n");
+}
+
 TEST(Report, WritesPagesThatRowsLeadTo) {
   const ScratchFolder scratch;
   Report report = small_report();

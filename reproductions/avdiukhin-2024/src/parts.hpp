@@ -12,5 +12,8 @@ std::vector<Predicate> avdiukhin_2024_lemma_predicates();
 std::vector<Predicate> avdiukhin_2024_theorem_predicates();
 std::vector<ProbeEntry> avdiukhin_2024_probes();
 std::vector<ExhibitEntry> avdiukhin_2024_exhibits();
+/// Of the figures with networks.
+std::vector<Predicate> avdiukhin_2024_figure_predicates();
+std::vector<ExhibitEntry> avdiukhin_2024_figure_exhibits();
 
 }  // namespace dpsosp

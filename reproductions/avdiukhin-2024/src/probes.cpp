@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <vector>
 
 #include "dpsosp/core/stream.hpp"
+#include "dpsosp/reproductions/training.hpp"
 #include "gradients.hpp"
 #include "parts.hpp"
 #include "probes.hpp"
@@ -68,7 +70,8 @@ std::vector<ProbeEntry> avdiukhin_2024_probes() {
           {"avdiukhin-2024/clipping-apart", 1, avdiukhin_2024_clipping_apart},
           {"avdiukhin-2024/given-noise", 1, avdiukhin_2024_given_noise},
           {"avdiukhin-2024/gradients-with-noise", 1, avdiukhin_2024_gradients_with_noise},
-          {"avdiukhin-2024/independent-tests", 1, avdiukhin_2024_independent_tests}};
+          {"avdiukhin-2024/independent-tests", 1, avdiukhin_2024_independent_tests},
+          {.name = std::string(avdiukhin_2024_figures::training_probe), .numbers_version = 1}};
 }
 
 }  // namespace dpsosp

@@ -63,6 +63,13 @@ std::string what_would_change(const Claim& claim, const Finding& f) {
   }
 }
 
+/// That computes the runs of a claim.
+std::string command(const ClaimSet& set, const Claim& claim) {
+  const Predicate* predicate = set.predicate_of(claim.id);
+  const bool on_request = predicate != nullptr && !predicate->exhibit.empty();
+  return fmt::format("./run reproduce {}", on_request ? predicate->exhibit : "claims");
+}
+
 }  // namespace
 
 std::vector<plots::Page> claim_pages(const ClaimSet& set,
@@ -112,7 +119,7 @@ std::vector<plots::Page> claim_pages(const ClaimSet& set,
                   {"Result", std::move(result)},
                   {"What would change the verdict", {what_would_change(c, f)}},
                   {"The other side", std::move(argument)},
-                  {"Command", {"./run reproduce claims"}}};
+                  {"Command", {command(set, c)}}};
     std::erase_if(p.sections, [](const plots::Page::Section& s) {
       return s.paragraphs.empty() || s.paragraphs.front().empty();
     });

@@ -270,12 +270,12 @@ Finding slope_finding(const Claim& claim, Slopes& slopes, const Study& study) {
   return f;
 }
 
-const Predicate* predicate_of(const ClaimSet& set, const std::string& claim) {
-  const auto found = std::ranges::find(set.predicates, claim, &Predicate::claim);
-  return found == set.predicates.end() ? nullptr : &*found;
-}
-
 }  // namespace
+
+const Predicate* ClaimSet::predicate_of(const std::string& claim) const {
+  const auto found = std::ranges::find(predicates, claim, &Predicate::claim);
+  return found == predicates.end() ? nullptr : &*found;
+}
 
 Headline headline_of(const Claim& claim, Verdict verdict) {
   using enum Verdict;
@@ -351,8 +351,11 @@ std::vector<json> claim_jobs(const ClaimSet& set, const Study& study) {
     for (const ClaimedSlope& s : c.slopes)
       if (study.catalogue.has_sweep(s.sweep) && sweeps.insert(s.sweep).second)
         for (json& job : jobs_of(study.sweep(s.sweep))) jobs.push_back(std::move(job));
-    if (const Predicate* p = predicate_of(set, c.id))
-      for (json& job : jobs_of(*p, study)) jobs.push_back(std::move(job));
+    if (const Predicate* p = set.predicate_of(c.id)) {
+      std::vector<json> of_claim = jobs_of(*p, study);
+      if (!p->exhibit.empty() && !study.stores(of_claim)) continue;
+      for (json& job : of_claim) jobs.push_back(std::move(job));
+    }
   }
   return jobs;
 }
@@ -366,10 +369,10 @@ std::vector<Finding> find_claims(const ClaimSet& set, const Runs& runs, const St
     if (c.kind == Claim::Kind::slope) {
       f = slope_finding(c, slopes, study);
       rests_on.name(f, jobs_of_slopes(c, study));
-    } else if (const Predicate* p = predicate_of(set, c.id)) {
+    } else if (const Predicate* p = set.predicate_of(c.id)) {
       f = judge(*p, runs, study);
       f.headline = headline_of(c, f.verdict);
-      rests_on.name(f, jobs_of(*p, study));
+      if (f.rests_on.empty()) rests_on.name(f, jobs_judged(*p, runs, study));
     } else if (c.kind == Claim::Kind::unreachable) {
       f = {.verdict = Verdict::not_reachable, .measured = "needs " + c.needs, .reason = c.why};
     } else {

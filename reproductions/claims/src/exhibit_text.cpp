@@ -53,8 +53,8 @@ void put_first(std::vector<std::string>& list, const std::vector<std::string>& f
   list.insert(list.begin(), first.begin(), first.end());
 }
 
-/// Refuses words of a table or figure that the exhibit does not have. Those of [every] may be for
-/// other exhibits.
+/// Refuses words of a table or figure that the exhibit does not have, unless it has nothing to show
+/// yet. Those of [every] may be for other exhibits.
 template <class Shown>
 void check_ids(const ExhibitText& text,
                std::string_view kind,
@@ -82,8 +82,10 @@ void add_words(plots::Exhibit& exhibit, const ExhibitText& text) {
   std::ranges::replace(exhibit.id, '/', '-');
   exhibit.paper = text.paper;
   exhibit.title = text.heading;
-  check_ids(text, "table", text.tables, exhibit.tables);
-  check_ids(text, "figure", text.figures, exhibit.figures);
+  if (!exhibit.tables.empty() || !exhibit.figures.empty()) {
+    check_ids(text, "table", text.tables, exhibit.tables);
+    check_ids(text, "figure", text.figures, exhibit.figures);
+  }
   put_first(exhibit.paper_says, text.paper_says);
   put_first(exhibit.differences, text.differences);
   for (plots::Table& table : exhibit.tables) add_words(table, text.tables);

@@ -161,8 +161,17 @@ std::vector<json> jobs_of(const Predicate& predicate, const Study& study) {
   return jobs;
 }
 
+std::vector<json> jobs_judged(const Predicate& predicate, const Runs& runs, const Study& study) {
+  std::vector<json> jobs = jobs_of(predicate, study);
+  if (!predicate.exhibit.empty() &&
+      !std::ranges::all_of(jobs, [&](const json& job) { return runs.contains(job); }))
+    jobs.clear();
+  return jobs;
+}
+
 Finding judge(const Predicate& predicate, const Runs& runs, const Study& study) {
-  const std::vector<JobCell> cells = predicate.cells(study);
+  std::vector<JobCell> cells = predicate.cells(study);
+  if (!predicate.exhibit.empty() && jobs_judged(predicate, runs, study).empty()) cells.clear();
   std::vector<JudgedCell> judged;
   for (const JobCell& cell : cells) judged.emplace_back(cell, runs);
   return predicate.judge({judged, runs, study});

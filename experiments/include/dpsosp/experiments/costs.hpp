@@ -21,14 +21,16 @@ struct ExhibitCost {
   double megabytes = 0;    ///< of the store, likewise
 };
 
-/// Of every exhibit of the catalogue that has runs, then of all.
+/// Of every exhibit of the catalogue that has runs, then of all. Exhibits on request count where
+/// the study's store has all their runs, and not in "all": their runs cost much more than others.
 std::vector<ExhibitCost> measured_costs(const Store& store, const Study& study);
 
 /// A row for each: exhibit, scale, runs, cpu_seconds, megabytes.
 std::string costs_csv(const std::vector<ExhibitCost>& costs, Scale scale);
 
 /// What is still to compute, by catalogue.costs: a run is taken to cost the mean of its exhibit at
-/// the same scale, or at quick where the full scale was not measured.
+/// the same scale, or at quick where the full scale was not measured. Exhibits on request have runs
+/// where they are named, or where the store has all of them.
 /// \param store  null for none
 /// \throws InputError for an unknown exhibit
 std::vector<ExhibitCost> planned_costs(const Catalogue& catalogue,

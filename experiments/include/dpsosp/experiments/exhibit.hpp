@@ -27,10 +27,20 @@ struct ExhibitEntry {
   std::string paper;
   std::function<std::vector<nlohmann::json>(const Study& study)> jobs;
   std::function<plots::Exhibit(const Runs& runs, const Study& study)> render;
+  /// Its runs take long, or code that not every program has. They are computed where the exhibit is
+  /// named; a report of all exhibits has them if the store holds every one, and else renders what
+  /// can be shown without.
+  bool on_request = false;
 };
 
+/// The runs that a report takes for an exhibit; none of an exhibit on request that is not
+/// `requested` and whose runs `study.store` does not hold.
+std::vector<nlohmann::json> jobs_to_take(const ExhibitEntry& exhibit,
+                                         const Study& study,
+                                         bool requested);
+
 struct ReproduceOptions {
-  std::vector<std::string> exhibits;  ///< ids; empty: all
+  std::vector<std::string> exhibits;  ///< ids, or their parts before '/'; empty: all
   Scale scale = Scale::quick;
   std::filesystem::path out = "out";  ///< store and report go below it
   int threads = 1;
@@ -39,13 +49,15 @@ struct ReproduceOptions {
   bool from_store = false;  ///< compute nothing; refuse if a run is missing
 };
 
-/// The exhibits of these ids, all if there are none. \throws InputError with the nearest id
+/// The exhibits of these ids, each once; "xu-2026" stands for all whose ids begin with "xu-2026/".
+/// All if there are none. \throws InputError with the nearest id
 std::vector<const ExhibitEntry*> chosen_exhibits(const Catalogue& catalogue,
                                                  const std::vector<std::string>& ids);
 
 /// Computes what the store lacks, then writes the report; for a report of all exhibits also
 /// out/costs.csv, what each cost.
 /// \return the report's first page
+/// \throws InputError before any work if a run is to be computed for which the program has no code
 std::filesystem::path reproduce(const Catalogue& catalogue, const ReproduceOptions& options);
 
 }  // namespace dpsosp

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -94,6 +96,15 @@ SlopeFit fit_slope(std::span<const FitCell> cells, const FitOptions& options = {
 
 std::string to_text(Interval interval);    ///< "[-0.700, -0.634]"
 std::string to_text(const SlopeFit& fit);  ///< "-0.667 [-0.700, -0.634]"
+
+/// 95 % interval of a statistic of `seeds` seeds: the percentile bootstrap over seeds, widened as
+/// that of a slope. Without ends where there are fewer than two seeds. \param estimate  the
+/// statistic of all seeds, each once; finite \param statistic  of as many seeds, drawn with
+/// repetition: numbers in [0, seeds); finite \throws InputError for too few resamples
+Interval bootstrap_interval(std::size_t seeds,
+                            double estimate,
+                            const std::function<double(std::span<const std::size_t>)>& statistic,
+                            const FitOptions& options = {});
 
 /// Two algorithms on the same cells and seeds.
 struct PairedComparison {

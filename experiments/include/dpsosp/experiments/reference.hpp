@@ -17,7 +17,8 @@ struct ReferenceCheck {
 /// The exhibits that the reference holds: folders with a table. \throws InputError if there is none
 std::vector<std::string> reference_exhibits(const std::filesystem::path& reference);
 
-/// Compares every CSV table of these exhibits, cell by cell:
+/// Compares every CSV table of these exhibits, cell by cell. curves.csv and provenance.csv, the
+/// rows that figures are drawn from and where they were computed, are no tables.
 ///   the median of a spread lies within high - low of the reference from its median, or within
 ///     a relative 1e-6 where that is less; its number of runs and of failed runs are equal; its
 ///     ends, which two runs of chaos need not share, are not compared;

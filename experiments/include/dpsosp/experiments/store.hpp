@@ -79,6 +79,8 @@ class Store {
   /// The run with this key, if it is stored.
   std::optional<StoredRun> find(const RunKey& key) const;
   std::optional<RunStatus> status(const RunKey& key) const;
+  /// Where its numbers come from, if it is stored.
+  std::optional<Provenance> provenance_of(const RunKey& key) const;
 
   /// Stores a run in one transaction. A failed run is replaced; a finished one is kept.
   /// \throws InputError if the run is already finished and has another outcome: then it is not a

@@ -15,6 +15,7 @@
 #include "dpsosp/experiments/exhibit.hpp"
 #include "dpsosp/experiments/probe.hpp"
 #include "dpsosp/experiments/scale.hpp"
+#include "dpsosp/experiments/store.hpp"
 #include "dpsosp/experiments/sweep.hpp"
 
 namespace dpsosp {
@@ -42,17 +43,23 @@ struct Catalogue {
       summarise;
 
   bool has_sweep(std::string_view name) const;
-  /// Computes what describe() or Study::probe() described.
+  /// Computes what describe() or Study::probe() described. \throws InputError if it cannot
   nlohmann::json compute(const nlohmann::json& description) const;
+  /// Whether this program has the code. \throws InputError for an unknown probe
+  bool can_compute(const nlohmann::json& description) const;
 };
 
 /// A catalogue at one scale: the sweeps and probes that exhibits and claims are made of. Refers to
-/// the catalogue.
+/// the catalogue and the store.
 struct Study {
   const Catalogue& catalogue;
   Scale scale = Scale::quick;
   /// Seeds of parts that have gone on, by sweep and part.
   std::map<std::pair<std::string, std::string>, std::uint64_t> seeds{};
+  const Store* store = nullptr;  ///< where runs may be found; null: nowhere
+
+  /// Whether the store has every one of these runs.
+  bool stores(const std::vector<nlohmann::json>& jobs) const;
 
   /// Gives more seeds to parts of sweeps that need them, of those whose runs are all among these.
   /// \return whether there are any

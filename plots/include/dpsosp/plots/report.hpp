@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,10 +12,12 @@
 
 namespace dpsosp::plots {
 
-/// A file that is copied beside the exhibit's page and offered there.
+/// A file that is put beside the exhibit's page and offered there: a copy of `file`, or `content`
+/// under its name.
 struct Attachment {
   std::string label{};
   std::filesystem::path file{};
+  std::optional<std::string> content{};
 };
 
 /// A page of text beside an exhibit's.
@@ -36,6 +39,7 @@ struct Exhibit {
   std::string paper{};  ///< exhibits of one paper are grouped in the overview
   std::string title{};
   Label verdict{};                        ///< one line
+  std::vector<std::string> notice{};      ///< paragraphs before all others
   std::vector<std::string> paper_says{};  ///< paragraphs
   std::vector<std::string>
       differences{};  ///< where this differs from the paper, and why; paragraphs

@@ -140,6 +140,9 @@ std::vector<T> joined(std::initializer_list<std::vector<T>> lists) {
 struct ClaimSet {
   std::vector<Claim> claims;
   std::vector<Predicate> predicates;
+
+  /// The code that judges the claim of that id; null if there is none.
+  const Predicate* predicate_of(const std::string& claim) const;
 };
 
 /// The jobs of every claim at this scale; sweeps and predicates.

@@ -104,7 +104,12 @@ struct Evidence {
 struct Predicate {
   std::string claim;
   std::function<std::vector<JobCell>(const Study&)> cells;
+  /// Of a predicate on request it is handed no cells where a run of them is missing, and sets
+  /// `rests_on` where it finds something all the same.
   std::function<Finding(const Evidence&)> judge;
+  /// Of a predicate on request: the exhibit on request with its runs. They are taken where the
+  /// store has them all, and computed where that exhibit is named.
+  std::string exhibit{};
 };
 
 /// Of a claim that formulas decide.
@@ -116,6 +121,11 @@ Predicate on_sweeps(std::string claim,
 
 /// The jobs of all its cells.
 std::vector<nlohmann::json> jobs_of(const Predicate& predicate, const Study& study);
+/// Those of them that verdicts are made of: none of a predicate on request that lacks one of
+/// `runs`.
+std::vector<nlohmann::json> jobs_judged(const Predicate& predicate,
+                                        const Runs& runs,
+                                        const Study& study);
 Finding judge(const Predicate& predicate, const Runs& runs, const Study& study);
 
 }  // namespace dpsosp

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <utility>
+
+#include <gtest/gtest.h>
+
+#include "program.hpp"
+
+// The exhibits with networks in the program without network code.
+namespace dpsosp::networks_test {
+namespace {
+
+namespace fs = std::filesystem;
+
+Result reproduce(const ScratchFolder& folder, const std::string& rest) {
+  return run_program("/usr/bin/env",
+                     words("DPSOSP_DATA=" + folder.path().string() +
+                           " " DPSOSP_PROGRAM " reproduce --scale smoke --quiet --out " +
+                           folder.path().string() + " " + rest));
+}
+
+TEST(Networks, AreRefusedWithTheCommandThatHasThem) {
+  const ScratchFolder folder;
+  for (const char* named : {"avdiukhin-2024/figure-1a", "avdiukhin-2024/figure-3b"})
+    expect_one_error_line(reproduce(folder, named),
+                          2,
+                          std::string("./run reproduce ") + named + " builds one with it");
+  expect_one_error_line(reproduce(folder, "avdiukhin-2024"), 2, "without the code for the runs of");
+  EXPECT_FALSE(fs::exists(folder / "report/index.html"));
+}
+
+TEST(Networks, WithDataThatOnlyTheUserHasAskForIt) {
+  const ScratchFolder folder;
+  EXPECT_EQ(reproduce(folder, "avdiukhin-2024/figure-2a avdiukhin-2024/figure-2b").code, 0);
+  for (const auto& [figure, file] :
+       {std::pair{"2a", "cifar-100-binary/train.bin"}, std::pair{"2b", "cola_public/raw"}}) {
+    const std::string page =
+        contents(folder / ("report/avdiukhin-2024-figure-" + std::string(figure) + "/index.html"));
+    EXPECT_NE(page.find("needs data: "), std::string::npos);
+    EXPECT_NE(page.find(file), std::string::npos);
+  }
+}
+
+TEST(Networks, ArePlannedWhereTheyAreNamed) {
+  const ScratchFolder folder;
+  const Result all = reproduce(folder, "--dry-run"),
+               named = reproduce(folder, "--dry-run avdiukhin-2024/figure-1a");
+  EXPECT_EQ(all.code, 0);
+  EXPECT_NE(all.out.find("Computed only where they are named: avdiukhin-2024/figure-1a, "),
+            std::string::npos);
+  EXPECT_EQ(named.code, 0);
+  EXPECT_EQ(named.out.find("Computed only"), std::string::npos);
+  EXPECT_EQ(named.out.find("avdiukhin-2024/figure-1a           0"), std::string::npos) << named.out;
+}
+
+TEST(Networks, OfPaperAreCheckedAsFarAsReferenceHoldsThem) {
+  const ScratchFolder folder;
+  fs::create_directories(folder / "reference/league-real-data");
+  std::ofstream(folder / "reference/league-real-data/t.csv") << "a\r\n";
+  const Result r = reproduce(folder, "avdiukhin-2024 --check " + (folder / "reference").string());
+  expect_one_error_line(r, 2, "holds no tables of any exhibit");
+  expect_one_error_line(
+      reproduce(folder, "avdiukhin-2024/figure-2a --check " + (folder / "reference").string()),
+      2,
+      "holds no tables of avdiukhin-2024-figure-2a");
+}
+
+}  // namespace
+}  // namespace dpsosp::networks_test
