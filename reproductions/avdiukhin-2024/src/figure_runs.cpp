@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "dpsosp/core/data_folder.hpp"
 #include "dpsosp/core/errors.hpp"
-#include "dpsosp/problems/data_files.hpp"
 
 namespace dpsosp::avdiukhin_2024_figures {
 namespace {
@@ -172,7 +172,7 @@ Training made_sound(Training training) {
 
 Training with_adam(Training training) {
   training = made_sound(std::move(training));
-  training.algorithm = "li-2022/dp-adam";
+  training.algorithm = "abadi-2016/dp-adam";
   training.step_size = 0.002;
   return training;
 }
