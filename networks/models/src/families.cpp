@@ -10,6 +10,7 @@
 
 #include "dpsosp/core/data_folder.hpp"
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/networks/cola.hpp"
 #include "dpsosp/networks/images.hpp"
 #include "dpsosp/problems/data_files.hpp"
 #include "weights.hpp"
@@ -111,6 +112,19 @@ Fields NetworkFamily::computation_fields() {
                 "records that stand for all where a point is judged, the first so many; 0: all")};
 }
 
+Index NetworkFamily::first_record(const InstanceSpec& spec, Index available) const {
+  check_records(name(), spec.records);
+  if (spec.records > available)
+    reject(
+        name(), "records", static_cast<double>(spec.records), fmt::format("at most {}", available));
+  if (spec.dimension)
+    throw InputError(
+        fmt::format("{}: the dimension follows from the sizes of the network; set those", name()));
+  if (evaluated < 0) reject(name(), "evaluated", static_cast<double>(evaluated), ">= 0");
+  const Index blocks = available / spec.records;
+  return static_cast<Index>(spec.data_seed % static_cast<std::uint64_t>(blocks)) * spec.records;
+}
+
 Problem NetworkFamily::make(const InstanceSpec& spec) const {
   NetworkInstance instance = this->instance(spec);
   Problem problem;
@@ -183,11 +197,9 @@ std::string ImageFamily::missing() const {
 }
 
 NetworkInstance ImageFamily::instance(const InstanceSpec& spec) const {
-  check_records(name(), spec.records);
-  if (spec.dimension)
-    throw InputError(fmt::format("{}: the dimension follows from the network; set width", name()));
-  if (test_records < 1) reject(name(), "test_records", static_cast<double>(test_records), ">= 1");
-  if (evaluated < 0) reject(name(), "evaluated", static_cast<double>(evaluated), ">= 0");
+  const Index from = first_record(spec, training_images(data_));
+  if (test_records < 1 || test_records > 10000)
+    reject(name(), "test_records", static_cast<double>(test_records), "1 to 10000");
   const Index classes = data_ == Data::cifar100 ? 100 : 10;
   const ImageNetworkOptions options{.channels = data_ == Data::mnist ? 1 : 3,
                                     .width = width,
@@ -210,10 +222,6 @@ NetworkInstance ImageFamily::instance(const InstanceSpec& spec) const {
     if (count > most)
       reject(name(), what, static_cast<double>(count), fmt::format("at most {}", most));
   };
-  const Index blocks = std::max<Index>(1, training_images(data_) / spec.records);
-  // Another data seed is another block of the training set.
-  const Index from =
-      static_cast<Index>(spec.data_seed % static_cast<std::uint64_t>(blocks)) * spec.records;
   const ImageSplit images = read_images(data_, from + spec.records, test_records);
   check_count("records", from + spec.records, images.train.count);
   check_count("test_records", test_records, images.test.count);
@@ -234,6 +242,8 @@ const std::vector<ProblemEntry>& network_problems() {
       image_entry<cifar10, resnet18>(),
       image_entry<cifar100, resnet18>(),
       image_entry<mnist, small_cnn>(),
+      {std::string(ColaFamily().name()),
+       []() -> std::unique_ptr<ProblemFamily> { return std::make_unique<ColaFamily>(); }},
   };
   return entries;
 }

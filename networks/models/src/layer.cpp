@@ -129,6 +129,13 @@ void fill_uniform(Stream& stream, double half_width, VectorRef out) {
   for (double& entry : out) entry = half_width * (2.0 * stream.uniform() - 1.0);
 }
 
+/// Gram matrices cost P² (in + out) for P places, rows of single records some passes over their
+/// in · out numbers: measured, the first is cheaper from about here on.
+RecordForm cheaper_form(Index places, Index parameters) {
+  return parameters > longest_row || 50 * places * places < parameters ? RecordForm::ghost
+                                                                       : RecordForm::direct;
+}
+
 constexpr double image_epsilon = 1e-5;    // of the variance
 constexpr double start_deviation = 0.02;  // of BERT's weights
 
@@ -159,11 +166,8 @@ Tensor Convolution::forward(Pass& pass, Tensor input) const {
 std::unique_ptr<RecordGradients> Convolution::record_gradients(const Tensor& input,
                                                                const Tensor& gradient,
                                                                RecordForm form) const {
-  // Gram matrices cost P² (in kernel² + out) for P places, rows of single records some passes over
-  // size() numbers: measured, the first is cheaper from about here on.
   const Index places = gradient.size(2) * gradient.size(3);
-  if (form == RecordForm::automatic)
-    form = 50 * places * places < size() ? RecordForm::ghost : RecordForm::direct;
+  if (form == RecordForm::automatic) form = cheaper_form(places, size());
   if (form == RecordForm::ghost)
     return std::make_unique<GhostConvolution>(input, gradient, kernel_shape(), shape_);
   Tensor made = at::empty({input.size(0), size()}, input.options());
@@ -231,8 +235,7 @@ std::unique_ptr<RecordGradients> Linear::record_gradients(const Tensor& input,
   const bool positions = input.dim() == 3;
   const Tensor a = positions ? input : input.unsqueeze(1);
   const Tensor g = positions ? gradient : gradient.unsqueeze(1);
-  if (form == RecordForm::automatic)
-    form = 50 * a.size(1) * a.size(1) < in_ * out_ ? RecordForm::ghost : RecordForm::direct;
+  if (form == RecordForm::automatic) form = cheaper_form(a.size(1), in_ * out_);
   if (form == RecordForm::ghost) return std::make_unique<GhostLinear>(a, g, bias_);
   Tensor made = at::bmm(g.transpose(1, 2), a).flatten(1);
   if (bias_) made = at::cat({made, g.sum(1)}, 1);

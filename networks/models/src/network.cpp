@@ -169,6 +169,14 @@ std::vector<Layer::Named> Network::named() const {
   return all;
 }
 
+Index Network::row_entries() const {
+  if (form == RecordForm::direct) return parameters_;
+  Index entries = 0;
+  for (const std::int64_t size : sizes_)
+    if (size <= longest_row) entries += size;
+  return entries;
+}
+
 Index Network::head() const {
   const auto layer_of = [](const std::string& name) { return name.substr(0, name.rfind('.')); };
   const std::vector<Layer::Named> all = named();

@@ -20,7 +20,8 @@ namespace dpsosp::networks {
 namespace {
 
 constexpr Index most_chunk = 64;
-constexpr Index most_row_entries = Index{1} << 26;  // of all rows of a chunk
+constexpr Index most_row_entries = Index{1} << 26;   // of all rows of a chunk
+constexpr Index most_kept_entries = Index{1} << 28;  // of what its passes keep
 constexpr Index most_mixed = 4096;  // records of one batch of a network that mixes them
 constexpr Index mixed_batch = 128;  // of an objective, likewise
 constexpr Index scored_at_once = 256;
@@ -128,7 +129,8 @@ class ChunkGradients {
 }  // namespace
 
 Index records_a_chunk(const Network& network) {
-  const Index fits = most_row_entries / network.parameters();
+  const Index fits = std::min(most_row_entries / std::max<Index>(1, network.row_entries()),
+                              most_kept_entries / std::max<Index>(1, network.kept_a_record));
   Index size = most_chunk;
   while (size > 1 && size > fits) size /= 2;
   return size;

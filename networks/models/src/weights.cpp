@@ -2,6 +2,9 @@
 #include "weights.hpp"
 
 #include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,11 +13,28 @@
 #include "dpsosp/networks/safetensors.hpp"
 
 namespace dpsosp::networks {
+namespace {
+
+/// The name of the same parameter in BERT's older files.
+std::string older_name(const std::string& name) {
+  for (const auto& [now, before] :
+       {std::pair<std::string_view, std::string_view>{"LayerNorm.weight", "LayerNorm.gamma"},
+        {"LayerNorm.bias", "LayerNorm.beta"}})
+    if (name.ends_with(now))
+      return fmt::format("{}{}", name.substr(0, name.size() - now.size()), before);
+  return name;
+}
+
+}  // namespace
 
 void load_weights(const Network& network, const std::filesystem::path& file, Vector& parameters) {
   const SafetensorsFile weights(file);
   for (const Layer::Named& part : network.named()) {
-    const auto there = std::ranges::find(weights.tensors(), part.name, &TensorInfo::name);
+    const auto tensor = [&](const std::string& name) {
+      return std::ranges::find(weights.tensors(), name, &TensorInfo::name);
+    };
+    auto there = tensor(part.name);
+    if (there == weights.tensors().end()) there = tensor(older_name(part.name));
     const bool missing = there == weights.tensors().end();
     const std::vector<Index> shape(part.shape.begin(), part.shape.end());
     const bool fits = !missing && there->shape == shape;
@@ -27,10 +47,10 @@ void load_weights(const Network& network, const std::filesystem::path& file, Vec
     if (!fits)
       throw InputError(fmt::format("{}: tensor {} has shape [{}], expected [{}]",
                                    file.string(),
-                                   part.name,
+                                   there->name,
                                    fmt::join(there->shape, ", "),
                                    fmt::join(shape, ", ")));
-    const std::vector<float> values = weights.read(part.name);
+    const std::vector<float> values = weights.read(there->name);
     for (std::size_t k = 0; k < values.size(); ++k)
       parameters[part.offset + static_cast<Index>(k)] = static_cast<double>(values[k]);
   }

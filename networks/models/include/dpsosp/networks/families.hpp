@@ -34,6 +34,9 @@ class NetworkFamily : public ProblemFamily {
 
  protected:
   Fields computation_fields();
+  /// The first training record of an instance: of `available` ones, another data seed takes another
+  /// block. \throws InputError for a spec, or `evaluated`, that makes no instance
+  Index first_record(const InstanceSpec& spec, Index available) const;
 };
 
 /// Images of 10 or 100 classes.

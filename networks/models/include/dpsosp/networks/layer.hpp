@@ -25,8 +25,12 @@ using torch::Tensor;
 enum class RecordForm {
   direct,     ///< b × parameters, one row a record
   ghost,      ///< never made: norms from Gram matrices, sums from weighted output gradients
-  automatic,  ///< whichever is cheaper for the layer
+  automatic,  ///< whichever is cheaper for the layer, rows of at most `longest_row` entries
 };
+
+/// A layer of more parameters has no rows but where `direct` asks for them, so that the memory of a
+/// chunk does not grow with it.
+inline constexpr Index longest_row = Index{1} << 19;
 
 /// The gradients of the records of one chunk with respect to one layer.
 class RecordGradients {

@@ -21,8 +21,9 @@ struct Computation {
   torch::TensorOptions options() const { return torch::TensorOptions(type).device(device); }
 };
 
-/// Several records' losses at one point are computed in chunks of this many: so many that rows of
-/// their gradients take some 256 MB at most. A function of the network alone.
+/// Several records' losses at one point are computed in chunks of this many, a power of two up to
+/// 64: so many that rows of their gradients take some 256 MB at most, and what their passes keep
+/// 1 GB, in single precision. A function of the network alone.
 Index records_a_chunk(const Network& network);
 
 /// Training records of a network. A record's gradient is clipped as a whole, all layers together,
