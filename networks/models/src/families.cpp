@@ -183,7 +183,9 @@ Fields ImageFamily::fields() {
   list.push_back(field("smooth", smooth, "softplus and means in place of ReLU and maxima"));
   list.push_back(field("augment", augment, "random mirror images and shifts by two pixels"));
   list.push_back(field("test_records", test_records, "images that accuracy is measured on"));
-  list.push_back(field("weights", weights, "safetensors file of initial parameters; else random"));
+  list.push_back(field("weights",
+                       weights,
+                       "safetensors file of initial parameters in the data folder; else random"));
   return list;
 }
 
@@ -230,7 +232,7 @@ NetworkInstance ImageFamily::instance(const InstanceSpec& spec) const {
   made.test = part_of(images.test, 0, test_records, scaling, false);
   made.initial =
       made.network->initial(Stream({.seed = spec.seed, .purpose = Purpose::initial_point}));
-  if (!weights.empty()) load_weights(*made.network, weights, made.initial);
+  if (!weights.empty()) load_weights(*made.network, data_folder() / weights, made.initial);
   return made;
 }
 

@@ -60,7 +60,8 @@ class ImageFamily final : public NetworkFamily {
   bool smooth = false;
   bool augment = false;
   Index test_records = 2000;  ///< the first so many of the test set
-  std::string weights;        ///< a safetensors file of initial parameters; without it random ones
+  std::string
+      weights;  ///< safetensors file of initial parameters, below the data folder; empty: random
 
  private:
   Data data_;
