@@ -72,7 +72,8 @@ ColaFamily small_family() {
                                                                      {"heads", "2"},
                                                                      {"inner", "16"},
                                                                      {"positions", "12"},
-                                                                     {"weights", "random"}})
+                                                                     {"test_records", "3"},
+                                                                     {"weights", ""}})
     set_field(fields, family.name(), name, text);
   return family;
 }
@@ -129,11 +130,14 @@ TEST(Cola, PadsAChunkToItsLongestSentence) {
   EXPECT_NEAR(records.norms(made.initial, BatchView(0, 3)).front(), alone, 1e-10 * alone);
 }
 
-TEST(Cola, TestsOnBothDevelopmentSetsOrOnTheFirst) {
+TEST(Cola, TestsOnTheFirstSentencesOfBothDevelopmentSets) {
   const ColaFolder data;
   ColaFamily family = small_family();
-  family.out_of_domain = false;
-  EXPECT_EQ(family.instance({.records = 3}).test->size(), 2);
+  family.test_records = 2;
+  const NetworkInstance made = family.instance({.records = 3});
+  EXPECT_EQ(made.test->size(), 2);
+  EXPECT_EQ(made.test->label(0), 1);
+  EXPECT_EQ(made.test->label(1), 0);
 }
 
 TEST(Cola, TakesAnotherBlockForAnotherDataSeed) {
@@ -158,14 +162,13 @@ TEST(Cola, TakesAnotherBlockForAnotherDataSeed) {
 TEST(Cola, LearnsThroughACuratorWithinItsBudget) {
   const ColaFolder data;
   const ColaFamily family = small_family();
-  const Problem problem = family.make({.records = 24, .seed = 1});
+  Problem problem = family.make({.records = 24});
+  // From weights as small as random ones are at first, the loss hardly moves for hundreds of steps.
+  Stream({.seed = 1, .purpose = Purpose::test}).fill_normal(0.5, problem.facts.initial_point);
   avdiukhin_2024::DpSgd algorithm;
-  algorithm.parameters = {.steps = std::atoi(std::getenv("S")),
-                          .step_size = std::atof(std::getenv("E")),
-                          .clip = std::atof(std::getenv("C")),
-                          .sampling = Sampling::sample,
-                          .batch = 12};
-  const PrivacyBudget budget{.epsilon = 1e6, .delta = 1e-3};
+  algorithm.parameters = {
+      .steps = 40, .step_size = 0.2, .clip = 2.0, .sampling = Sampling::sample, .batch = 12};
+  const PrivacyBudget budget{.epsilon = 1000, .delta = 1e-3};
   const CalibratedNoise noise =
       calibrate_common_noise(algorithm.plan(problem.facts), 24, budget, Calibrator::rdp);
   algorithm.set_common_noise(noise.sensitivity_ratio);
@@ -182,9 +185,8 @@ TEST(Cola, LearnsThroughACuratorWithinItsBudget) {
   const Outcome outcome = run(3);
   EXPECT_EQ(outcome.status, Status::steps_done);
   EXPECT_EQ(outcome.steps, 40);
-  EXPECT_NEAR(problem.empirical->value(problem.facts.initial_point), std::log(2.0), 0.1);
+  EXPECT_GT(problem.empirical->value(problem.facts.initial_point), std::log(2.0));
   EXPECT_LT(problem.empirical->value(outcome.point), 0.2);
-  std::cerr << "RATIO " << noise.sensitivity_ratio << "\n";
   EXPECT_EQ(run(3).point, outcome.point);
   EXPECT_NE(run(4).point, outcome.point);
 }
@@ -200,19 +202,19 @@ TEST(Cola, SaysWhatIsMissingAndWhereToPutIt) {
                 root + "/cola_public/raw");
   EXPECT_EQ(refusal([&] { family.instance({.records = 3}); }), family.missing());
   data.write_cola();
-  const auto expected = [&](const std::string& file) {
-    return "needs data: " + root + "/bert-base-uncased/" + file +
-           " is missing; put model.safetensors and "
-           "vocab.txt of bert-base-uncased into " +
-           root + "/bert-base-uncased";
-  };
-  EXPECT_EQ(family.missing(), expected("vocab.txt"));
-  EXPECT_EQ(refusal([&] { family.instance({.records = 3}); }), expected("vocab.txt"));
+  const std::string folder = "needs data: " + root + "/bert-base-uncased/";
+  EXPECT_EQ(
+      family.missing(),
+      folder + "vocab.txt is missing; put the vocabulary of that model, a piece a line, there");
+  EXPECT_EQ(refusal([&] { family.instance({.records = 3}); }), family.missing());
   data.write_vocabulary();
   EXPECT_EQ(family.missing(), "");
-  family.weights = "";
-  EXPECT_EQ(family.missing(), expected("model.safetensors"));
-  EXPECT_EQ(refusal([&] { family.instance({.records = 3}); }), expected("model.safetensors"));
+  family.weights = ColaFamily().weights;
+  EXPECT_EQ(family.missing(),
+            folder +
+                "model.safetensors is missing; put the weights of bert-base-uncased, or of a "
+                "BERT of your own, as safetensors there");
+  EXPECT_EQ(refusal([&] { family.instance({.records = 3}); }), family.missing());
 }
 
 TEST(Cola, StartsFromThePretrainedFileByOldNamesAndWithAHeadOfItsOwn) {
@@ -232,7 +234,7 @@ TEST(Cola, StartsFromThePretrainedFileByOldNamesAndWithAHeadOfItsOwn) {
                     else if (tensor.name.ends_with("LayerNorm.bias"))
                       tensor.name.replace(tensor.name.size() - 4, 4, "beta");
                 });
-  family.weights = "";
+  family.weights = ColaFamily().weights;
   const Vector x = family.instance({.records = 3, .seed = 4}).initial;
   const Index head = random.network->head();
   EXPECT_EQ(x.head(head), Vector::Constant(head, 0.5));
@@ -245,7 +247,7 @@ TEST(Cola, RefusesWeightsOfAnotherNetworkByTheirNames) {
   const auto network = family.instance({.records = 3}).network;
   const auto refused = [&](const auto& change) {
     const auto file = write_weights(data, *network, "weights.safetensors", 0.5F, change);
-    family.weights = file.string();
+    family.weights = "weights.safetensors";
     const std::string line = refusal([&] { family.instance({.records = 3}); });
     return line.starts_with(file.string() + ": ") ? line.substr(file.string().size() + 2) : line;
   };
@@ -270,6 +272,9 @@ TEST(Cola, RefusesSettingsThatMakeNoInstance) {
   ColaFamily family = small_family();
   EXPECT_EQ(refusal([&] { family.instance({.records = 3, .dimension = 5}); }),
             "cola-bert: the dimension follows from the sizes of the network; set those");
+  family.test_records = 4;
+  EXPECT_EQ(refusal([&] { family.instance({.records = 3}); }),
+            "cola-bert: test_records = 4, expected 1 to 3");
   family.sizes.length = 1;
   EXPECT_EQ(refusal([&] { family.instance({.records = 3}); }),
             "cola-bert: length = 1, expected >= 2, for [CLS] and [SEP]");

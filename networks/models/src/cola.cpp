@@ -19,19 +19,21 @@
 namespace dpsosp::networks {
 namespace {
 
-constexpr std::string_view no_weights = "random";
-
-/// A file of the published model. \throws InputError "needs data: ..." where it is missing
-std::filesystem::path pretrained(std::string_view file) {
-  const std::filesystem::path folder = data_folder() / "bert-base-uncased";
+/// A file below the data folder. \throws InputError "needs data: ..." where it is missing
+std::filesystem::path needed(std::string_view file, std::string_view what) {
+  std::filesystem::path path = data_folder() / file;
   std::error_code ignored;
-  if (!std::filesystem::is_regular_file(folder / file, ignored))
-    throw InputError(
-        fmt::format("needs data: {} is missing; put model.safetensors and vocab.txt of "
-                    "bert-base-uncased into {}",
-                    (folder / file).string(),
-                    folder.string()));
-  return folder / file;
+  if (!std::filesystem::is_regular_file(path, ignored))
+    throw InputError(fmt::format("needs data: {} is missing; put {} there", path.string(), what));
+  return path;
+}
+
+std::filesystem::path needed_vocabulary() {
+  return needed("bert-base-uncased/vocab.txt", "the vocabulary of that model, a piece a line,");
+}
+
+std::filesystem::path needed_weights(const std::string& file) {
+  return needed(file, "the weights of bert-base-uncased, or of a BERT of your own, as safetensors");
 }
 
 std::shared_ptr<const Examples> encoded(std::span<const Sentence> sentences,
@@ -66,8 +68,7 @@ ProblemNotes ColaFamily::notes() const {
 Fields ColaFamily::fields() {
   Fields list = computation_fields();
   list.push_back(field("length", sizes.length, "tokens that a sentence is cut to"));
-  list.push_back(field(
-      "out_of_domain", out_of_domain, "test sentences of sources without training sentences too"));
+  list.push_back(field("test_records", test_records, "sentences that accuracy is measured on"));
   list.push_back(field("layers", sizes.layers, "blocks of the encoder"));
   list.push_back(field("features", sizes.features, "of a token; a multiple of heads"));
   list.push_back(field("heads", sizes.heads, "of the attention"));
@@ -75,16 +76,15 @@ Fields ColaFamily::fields() {
   list.push_back(field("positions", sizes.positions, "rows of the table of positions"));
   list.push_back(field("weights",
                        weights,
-                       "safetensors file of initial parameters, or random; without it those of "
-                       "bert-base-uncased"));
+                       "safetensors file of initial parameters in the data folder; else random"));
   return list;
 }
 
 std::string ColaFamily::missing() const {
   try {
     read_cola(data_folder());
-    pretrained("vocab.txt");
-    if (weights.empty()) pretrained("model.safetensors");
+    needed_vocabulary();
+    if (!weights.empty()) needed_weights(weights);
     return {};
   } catch (const InputError& e) {
     return e.what();
@@ -96,7 +96,7 @@ NetworkInstance ColaFamily::instance(const InstanceSpec& spec) const {
     reject(name(), "length", static_cast<double>(sizes.length), ">= 2, for [CLS] and [SEP]");
   Cola cola = read_cola(data_folder());
   const Index from = first_record(spec, std::ssize(cola.train));
-  const WordPiece pieces = WordPiece::read(pretrained("vocab.txt"));
+  const WordPiece pieces = WordPiece::read(needed_vocabulary());
   BertOptions options = sizes;
   options.vocabulary = pieces.size();
   NetworkInstance made;
@@ -107,14 +107,17 @@ NetworkInstance ColaFamily::instance(const InstanceSpec& spec) const {
               pieces,
               sizes.length);
   std::vector<Sentence>& test = cola.in_domain;
-  if (out_of_domain) test.insert(test.end(), cola.out_of_domain.begin(), cola.out_of_domain.end());
+  test.insert(test.end(), cola.out_of_domain.begin(), cola.out_of_domain.end());
+  if (test_records < 1 || test_records > std::ssize(test))
+    reject(name(),
+           "test_records",
+           static_cast<double>(test_records),
+           fmt::format("1 to {}", test.size()));
+  test.resize(static_cast<std::size_t>(test_records));
   made.test = encoded(test, pieces, sizes.length);
   made.initial =
       made.network->initial(Stream({.seed = spec.seed, .purpose = Purpose::initial_point}));
-  if (weights.empty())
-    load_weights(*made.network, pretrained("model.safetensors"), made.initial);
-  else if (weights != no_weights)
-    load_weights(*made.network, weights, made.initial);
+  if (!weights.empty()) load_weights(*made.network, needed_weights(weights), made.initial);
   return made;
 }
 

@@ -8,9 +8,9 @@
 
 namespace dpsosp::networks {
 
-/// Whether speakers of English accept a sentence of CoLA, by BERT. Below $DPSOSP_DATA it reads
-/// cola_public/raw/*.tsv (`read_cola`) and bert-base-uncased/vocab.txt, and model.safetensors
-/// beside that, unless `weights` names others.
+/// Whether speakers of English accept a sentence of CoLA, by BERT. Below the data folder it reads
+/// cola_public/raw/*.tsv (`read_cola`), bert-base-uncased/vocab.txt and `weights`. The test set is
+/// that of the training sentences' sources, then that of others: together GLUE's validation set.
 class ColaFamily final : public NetworkFamily {
  public:
   std::string_view name() const override { return "cola-bert"; }
@@ -24,10 +24,9 @@ class ColaFamily final : public NetworkFamily {
 
   /// The vocabulary is that of vocab.txt. Sentences are cut to `length` tokens, at least 2.
   BertOptions sizes;
-  /// Whether the test set has the sentences of other sources too: GLUE's validation set.
-  bool out_of_domain = true;
-  /// A safetensors file of initial parameters; "random": none; empty: the pretrained model's.
-  std::string weights;
+  Index test_records = 1043;  ///< the first so many of the test set
+  /// A safetensors file of initial parameters, below the data folder; empty: random ones.
+  std::string weights = "bert-base-uncased/model.safetensors";
 };
 
 }  // namespace dpsosp::networks
