@@ -25,7 +25,8 @@ class Network {
   Index head() const;
   /// Of single records' gradients, as RecordForm.
   RecordForm form = RecordForm::automatic;
-  /// Numbers that the pass of one record keeps for its gradient, at most; 0: fewer than its rows.
+  /// Numbers that the pass of the largest record keeps for its gradient, about; 0: fewer than its
+  /// rows.
   Index kept_a_record = 0;
   /// Numbers in the rows of one record's gradient, at most.
   Index row_entries() const;
