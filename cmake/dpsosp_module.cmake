@@ -80,15 +80,16 @@ endfunction()
 function(dpsosp_reproduction key)
   cmake_parse_arguments(ARG "" "" "SOURCES;PRIVATE" ${ARGN})
   string(REPLACE "-" "_" name ${key})
+  file(GLOB files CONFIGURE_DEPENDS claims.toml arguments.toml tables.toml exhibits.toml sweeps/*.toml)
+  # Named in the command, so that a file that is taken away is noticed, too.
   set(results ${PROJECT_SOURCE_DIR}/results)
-  file(GLOB files CONFIGURE_DEPENDS claims.toml arguments.toml tables.toml exhibits.toml sweeps/*.toml
-    ${results}/${key}-*/curves.csv ${results}/${key}-*/provenance.csv)
+  file(GLOB committed CONFIGURE_DEPENDS ${results}/${key}-*/curves.csv ${results}/${key}-*/provenance.csv)
   set(out ${CMAKE_CURRENT_BINARY_DIR}/texts)
   set(script ${PROJECT_SOURCE_DIR}/cmake/embed_texts.cmake)
   add_custom_command(OUTPUT ${out}/texts.cpp ${out}/texts.hpp
-    COMMAND ${CMAKE_COMMAND} -DOUT=${out} -DIN=${CMAKE_CURRENT_SOURCE_DIR} -DRESULTS=${results} -DKEY=${key}
+    COMMAND ${CMAKE_COMMAND} -DOUT=${out} -DIN=${CMAKE_CURRENT_SOURCE_DIR} "-DCOMMITTED=${committed}" -DKEY=${key}
       -DNAME=${name} -P ${script}
-    DEPENDS ${files} ${script} VERBATIM)
+    DEPENDS ${files} ${committed} ${script} VERBATIM)
   dpsosp_module(reproduction_${name}
     SOURCES ${ARG_SOURCES} ${out}/texts.cpp
     PUBLIC dpsosp::claims

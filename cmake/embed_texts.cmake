@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# cmake -DOUT=FOLDER -DIN=FOLDER -DRESULTS=FOLDER -DKEY=xu-2026 -DNAME=xu_2026 -P embed_texts.cmake:
+# cmake -DOUT=FOLDER -DIN=FOLDER -DCOMMITTED=FILES -DKEY=xu-2026 -DNAME=xu_2026 -P embed_texts.cmake:
 # the texts of a reproduction, claims.toml, arguments.toml, tables.toml, exhibits.toml and sweeps/*.toml
-# of IN, curves.csv and provenance.csv of RESULTS/KEY-*, each if it is there, as strings of the C++
-# source OUT/texts.cpp, declared in OUT/texts.hpp.
+# of IN, each if it is there, and of COMMITTED every curves.csv with the provenance.csv of its folder, as
+# strings of the C++ source OUT/texts.cpp, declared in OUT/texts.hpp.
 function(literal text out)
   set(${out} "R\"toml(${text})toml\"" PARENT_SCOPE)
 endfunction()
@@ -23,7 +23,8 @@ foreach(file IN LISTS files)
   literal("${text}" text)
   string(APPEND sweeps "      {\"${name}\", ${text}},\n")
 endforeach()
-file(GLOB files ${RESULTS}/${KEY}-*/curves.csv)
+set(files ${COMMITTED})
+list(FILTER files INCLUDE REGEX "/curves.csv$")
 list(SORT files)
 set(curves "")
 foreach(file IN LISTS files)

@@ -92,6 +92,9 @@ const std::vector<Instead> instead{
     {"./run reproduce liu-talwar-2025/claims",
      "./run reproduce liu-talwar-2025/claims --scale smoke",
      minutes},
+    {"./run reproduce avdiukhin-2024",
+     "./run reproduce avdiukhin-2024 --dry-run",
+     "hours, with packages that ./run does not install"},
     {"./run reproduce KEY/NAME", "./run reproduce avdiukhin-2024/no-clipping --scale smoke", name},
     {"mkdir -p results/KEY-NAME && cp out/report/KEY-NAME/*.csv out/report/KEY-NAME/*.md "
      "results/KEY-NAME/",

@@ -540,7 +540,7 @@ TEST(FigureData, FromCommittedRowsGivesThePageOfTheRuns) {
     texts.reserve(2 * by_figure.size());
     std::vector<CommittedCurves> committed;
     for (const auto& [name, runs] : by_figure) {
-      texts.push_back("avdiukhin-2024-figure-" + name);
+      texts.push_back(std::string("avdiukhin-2024-figure-") + name);
       const std::string& folder = texts.back();
       texts.push_back(curves_csv(runs));
       committed.push_back(
