@@ -167,6 +167,17 @@ TEST_F(Training, GoesOnFromItsCheckpointWithTheSameBits) {
   unsetenv("DPSOSP_CHECKPOINTS");
 }
 
+TEST_F(Training, LooksAtTheStartWhereThereIsNoEpoch) {
+  // The batch may be larger than what is looked at: no step is made.
+  const json run = train(recipe({{"epochs", 0}, {"batch", 1000}, {"records", 50}}), 1);
+  EXPECT_EQ(run.at("label"), "none");
+  EXPECT_EQ(run.at("steps"), 0);
+  ASSERT_EQ(run.at("epochs").size(), 1U);
+  EXPECT_GT(run.at("epochs").front().at("audit_norm").get<double>(), 0.0);
+  EXPECT_EQ(run.at("epochs").front(),
+            train(recipe({{"records", 50}, {"batch", 40}}), 1).at("epochs").front());
+}
+
 TEST_F(Training, DrawsOtherNumbersForAnotherSeed) {
   const json a = train(recipe(), 1), b = train(recipe(), 2);
   EXPECT_NE(a.at("epochs"), b.at("epochs"));
@@ -198,7 +209,7 @@ std::string refusal(const json& parameters) {
 
 TEST_F(Training, RefusesInOneLineWhatMakesNoRun) {
   EXPECT_EQ(refusal(recipe({{"batch", 401}})),
-            "training: batch = 401, expected at most the 400 records");
+            "training: batch = 401, expected 1 to the 400 records");
   EXPECT_EQ(refusal(recipe({{"sampling", "shuffle"}})),
             "training: sampling = shuffle, expected fixed or poisson");
   EXPECT_NE(refusal(recipe({{"network", "transformer"}})).find("mnist-transformer"),
@@ -207,7 +218,7 @@ TEST_F(Training, RefusesInOneLineWhatMakesNoRun) {
   EXPECT_EQ(refusal(recipe({{"epsilon", -1.0}})).find('\n'), std::string::npos);
   json nothing = recipe();
   nothing.erase("clip");
-  EXPECT_EQ(refusal(nothing), "training: clip is missing");
+  EXPECT_EQ(refusal(nothing), "training: clip = nothing, expected a number");
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ inline avdiukhin_2024_figures::TrainingResult synthetic_result(
     r.summary.epsilon_replace_one = 2 * *r.summary.epsilon_add_remove;
     r.summary.epsilon_small_delta = 4 * *r.summary.epsilon_add_remove;
   }
-  r.summary.seconds = 1;
+  r.summary.device = "cpu";
   for (Index epoch = 0; epoch <= t.epochs; ++epoch) {
     const double trained = 1 - std::exp(-static_cast<double>(epoch) / 2);
     TrainedEpoch e{.epoch = epoch,

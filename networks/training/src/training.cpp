@@ -22,15 +22,20 @@
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/files.hpp"
 #include "dpsosp/evaluator/curvature.hpp"
-#include "dpsosp/experiments/json_number.hpp"
 #include "dpsosp/experiments/run_key.hpp"
 #include "dpsosp/experiments/runner.hpp"
 #include "dpsosp/networks/families.hpp"
 #include "dpsosp/privacy/accounting/calibration.hpp"
 #include "dpsosp/privacy/unsound_curator.hpp"
+#include "dpsosp/reproductions/training.hpp"
 
 namespace dpsosp::networks {
 namespace {
+
+using avdiukhin_2024_figures::TrainedEpoch;
+using avdiukhin_2024_figures::Training;
+using avdiukhin_2024_figures::TrainingResult;
+using avdiukhin_2024_figures::TrainingSummary;
 
 constexpr Index audited_records = 256;     // whose norms are looked at after each epoch
 constexpr Index statistics_records = 512;  // of batch normalisation, where accuracy is measured
@@ -43,60 +48,20 @@ constexpr double curvature_tolerance = 1e-2;
 constexpr std::array<std::string_view, 3> memoryless{
     "abadi-2016/dp-sgd", "avdiukhin-2024/dp-sgd", "avdiukhin-2024/noisy-sgd"};
 
-/// The parameters of a run.
-struct Recipe {
-  std::string network, data, normalisation, algorithm, adjacency, sampling, initial;
-  Index width, batch, epochs, records, test_records, curvature;
-  bool smooth, augment;
-  double clip, delta, step_size;
-  std::optional<double> epsilon;  ///< none: no noise
-
-  explicit Recipe(const nlohmann::json& p) {
-    read(p, "network", network);
-    read(p, "data", data);
-    read(p, "normalisation", normalisation);
-    read(p, "algorithm", algorithm);
-    read(p, "adjacency", adjacency);
-    read(p, "sampling", sampling);
-    read(p, "initial", initial);
-    read(p, "width", width);
-    read(p, "batch", batch);
-    read(p, "epochs", epochs);
-    read(p, "records", records);
-    read(p, "test_records", test_records);
-    read(p, "curvature", curvature);
-    read(p, "smooth", smooth);
-    read(p, "augment", augment);
-    read(p, "clip", clip);
-    read(p, "delta", delta);
-    read(p, "step_size", step_size);
-    if (!p.contains("epsilon")) throw InputError("training: epsilon is missing; null: no noise");
-    if (!p.at("epsilon").is_null()) read(p, "epsilon", epsilon.emplace());
-    const auto positive = [](std::string_view name, Index value) {
-      if (value < 1) reject("training", name, static_cast<double>(value), ">= 1");
-    };
-    positive("batch", batch);
-    positive("epochs", epochs);
-    if (batch > records)
+/// A run, with what follows from its parameters.
+struct Recipe : Training {
+  /// \throws InputError for parameters that make no run
+  explicit Recipe(Training training) : Training(std::move(training)) {
+    if (records < 1) reject("training", "records", static_cast<double>(records), ">= 1");
+    if (batch < 1 || (epochs > 0 && batch > records))
       reject("training",
              "batch",
              static_cast<double>(batch),
-             fmt::format("at most the {} records", records));
+             fmt::format("1 to the {} records", records));
     if (sampling != "fixed" && sampling != "poisson")
       reject("training", "sampling", sampling, "fixed or poisson");
     if (adjacency != "add_remove" && adjacency != "replace_one")
       reject("training", "adjacency", adjacency, "add_remove or replace_one");
-  }
-
-  template <class T>
-  static void read(const nlohmann::json& p, const char* name, T& value) {
-    if (!p.contains(name)) throw InputError(fmt::format("training: {} is missing", name));
-    try {
-      p.at(name).get_to(value);
-    } catch (const nlohmann::json::exception&) {
-      throw InputError(fmt::format(
-          "training: {} = {}, expected a value of another type", name, p.at(name).dump()));
-    }
   }
 
   bool poisson() const { return sampling == "poisson"; }
@@ -221,17 +186,15 @@ class EpochObserver final : public Observer {
     const ClipReport all = records_.add_gradients(
         Point(x), Block::x, BatchView(0, audited), std::numeric_limits<double>::infinity(), sum);
     const double largest = recipe_.clip * (clips_ ? log_.largest_norm : log_.largest_over_nominal);
-    nlohmann::json row{{"epoch", epoch},
-                       {"train_loss", train.loss},
-                       {"train_accuracy", train.accuracy},
-                       {"test_accuracy", test.accuracy},
-                       {"largest_norm", epoch == 0 ? nlohmann::json() : nlohmann::json(largest)},
-                       {"audit_norm", all.largest_norm},
-                       {"mean_gradient_norm", sum.norm() / static_cast<double>(audited)},
-                       {"violations", clips_ ? log_.clipped : log_.violations},
-                       {"lambda_min", nullptr},
-                       {"smooth_gradient_norm", nullptr}};
-    if (recipe_.data == "cola") row["matthews"] = test.matthews;
+    TrainedEpoch row{.epoch = epoch,
+                     .train_loss = train.loss,
+                     .train_accuracy = train.accuracy,
+                     .test_accuracy = test.accuracy,
+                     .audit_norm = all.largest_norm,
+                     .mean_gradient_norm = sum.norm() / static_cast<double>(audited),
+                     .violations = clips_ ? log_.clipped : log_.violations};
+    if (epoch > 0) row.largest_norm = largest;
+    if (recipe_.data == "cola") row.matthews = test.matthews;
     if (recipe_.curvature > 0) {
       const CurvatureEstimate estimate = estimate_lambda_min(
           objective_,
@@ -241,23 +204,22 @@ class EpochObserver final : public Observer {
       direction_ = estimate.direction;
       Vector gradient(x.size());
       whole_.gradient(x, gradient);
-      row["lambda_min"] = estimate.lambda_min;
-      row["smooth_gradient_norm"] = gradient.norm();
+      row.lambda_min = estimate.lambda_min;
+      row.smooth_gradient_norm = gradient.norm();
     }
-    rows_.push_back(with_json_numbers(std::move(row)));
+    rows_.push_back(row);
     log_.largest_norm = log_.largest_over_nominal = 0;
     log_.clipped = log_.violations = 0;
-    violated_ = violated_ || rows_.back().at("violations").get<std::int64_t>() > 0;
+    violated_ = violated_ || row.violations > 0;
   }
 
   /// As a run was left.
-  void go_on(nlohmann::json rows, Vector direction) {
+  void go_on(std::vector<TrainedEpoch> rows, Vector direction) {
     rows_ = std::move(rows);
     direction_ = std::move(direction);
-    for (const nlohmann::json& row : rows_)
-      violated_ = violated_ || row.at("violations").get<std::int64_t>() > 0;
+    for (const TrainedEpoch& row : rows_) violated_ = violated_ || row.violations > 0;
   }
-  const nlohmann::json& rows() const { return rows_; }
+  const std::vector<TrainedEpoch>& rows() const { return rows_; }
   const Vector& direction() const { return direction_; }
   /// Whether a gradient that was summed was longer than C.
   bool violated() const { return violated_; }
@@ -272,7 +234,7 @@ class EpochObserver final : public Observer {
   FirstExamples scored_;
   NetworkObjective objective_, whole_;
   Vector direction_;
-  nlohmann::json rows_ = nlohmann::json::array();
+  std::vector<TrainedEpoch> rows_;
   bool violated_ = false;
   bool whole_run_ = false;
 };
@@ -282,7 +244,7 @@ class EpochObserver final : public Observer {
 class Checkpoint {
  public:
   Checkpoint(const nlohmann::json& parameters, std::uint64_t seed)
-      : description_{{"parameters", parameters}, {"seed", seed}, {"format", 1}} {
+      : description_{{"parameters", parameters}, {"seed", seed}, {"format", 2}} {
     const char* folder = std::getenv("DPSOSP_CHECKPOINTS");  // NOLINT(concurrency-mt-unsafe)
     if (folder == nullptr || *folder == '\0') return;
     std::filesystem::create_directories(folder);
@@ -295,7 +257,7 @@ class Checkpoint {
         nlohmann::json::to_cbor({{"description", description_},
                                  {"point", bytes_of(x)},
                                  {"direction", bytes_of(observer.direction())},
-                                 {"rows", observer.rows()}});
+                                 {"rows", TrainingResult{{}, observer.rows()}}});
     write_file(file_, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});  // NOLINT
   }
   /// \throws InputError where the file is no checkpoint of this run
@@ -307,7 +269,8 @@ class Checkpoint {
           saved.at("point").get_binary().size() ==
               static_cast<std::size_t>(x.size()) * sizeof(double)) {
         x = vector_of(saved.at("point").get_binary());
-        observer.go_on(saved.at("rows"), vector_of(saved.at("direction").get_binary()));
+        observer.go_on(saved.at("rows").get<TrainingResult>().epochs,
+                       vector_of(saved.at("direction").get_binary()));
         return true;
       }
     } catch (const nlohmann::json::exception&) {  // said below
@@ -367,7 +330,7 @@ Label label_of_run(const Recipe& recipe,
                    const Network& network,
                    const Curator& curator,
                    bool violated) {
-  if (!recipe.epsilon) return {PrivacyLabel::none, "no noise"};
+  if (!recipe.epsilon || recipe.epochs == 0) return {PrivacyLabel::none, "no noise"};
   if (network.mixes_records())
     return {PrivacyLabel::none,
             "batch normalisation mixes the records of a batch, so that no bound of one record's "
@@ -381,7 +344,7 @@ Label label_of_run(const Recipe& recipe,
 }  // namespace
 
 nlohmann::json train(const nlohmann::json& parameters, std::uint64_t seed) {
-  const Recipe recipe(parameters);
+  const Recipe recipe(parameters.get<Training>());
   const auto family = recipe.family();
   const NetworkInstance instance = family->instance({.records = recipe.records, .seed = seed});
   const Computation computation = family->computation();
@@ -394,7 +357,9 @@ nlohmann::json train(const nlohmann::json& parameters, std::uint64_t seed) {
 
   const auto algorithm = find_algorithm(recipe.algorithm);
   const bool clips = algorithm->card().privacy == PrivacyLabel::enforced;
-  const bool sound = recipe.epsilon && clips && recipe.neighbours() == Adjacency::replace_one;
+  // Without an epoch nothing is asked, and there is nothing to add noise to.
+  const bool noisy = recipe.epsilon && recipe.epochs > 0;
+  const bool sound = noisy && clips && recipe.neighbours() == Adjacency::replace_one;
   const BatchPolicy policy =
       recipe.poisson() ? BatchPolicy::poisson(recipe.rate()) : BatchPolicy::sample(recipe.batch);
   double z = 0.0;  // noise on the sum over C
@@ -408,7 +373,7 @@ nlohmann::json train(const nlohmann::json& parameters, std::uint64_t seed) {
     // A little more, so that rounding of an epoch's share of the budget refuses no step.
     z = 2.0 * noise.sensitivity_ratio * (1.0 + 1e-9);
     rule = noise.rule;
-  } else if (recipe.epsilon) {
+  } else if (noisy) {
     z = smallest_noise_multiplier(
         [&](double multiplier) { return recipe.events(multiplier, recipe.neighbours()); },
         recipe.neighbours(),
@@ -417,14 +382,16 @@ nlohmann::json train(const nlohmann::json& parameters, std::uint64_t seed) {
   }
   const bool by_epochs = std::ranges::find(memoryless, recipe.algorithm) != memoryless.end();
   const Index steps_a_run = by_epochs ? recipe.steps_an_epoch() : recipe.steps();
-  apply_settings(*algorithm,
-                 {{"steps", std::to_string(steps_a_run)},
-                  {"step_size", fmt::format("{}", recipe.step_size)},
-                  {"clip", fmt::format("{}", recipe.clip)},
-                  {"sampling", recipe.poisson() ? "poisson" : "sample"},
-                  {"batch", std::to_string(recipe.batch)},
-                  {"noise", fmt::format("{}", z / 2.0)}});
-  algorithm->check(facts);
+  if (recipe.epochs > 0) {
+    apply_settings(*algorithm,
+                   {{"steps", std::to_string(steps_a_run)},
+                    {"step_size", fmt::format("{}", recipe.step_size)},
+                    {"clip", fmt::format("{}", recipe.clip)},
+                    {"sampling", recipe.poisson() ? "poisson" : "sample"},
+                    {"batch", std::to_string(recipe.batch)},
+                    {"noise", fmt::format("{}", z / 2.0)}});
+    algorithm->check(facts);
+  }
 
   ClipLog log;
   const StreamKey key = key_of_run(parameters, seed);
@@ -434,7 +401,7 @@ nlohmann::json train(const nlohmann::json& parameters, std::uint64_t seed) {
   StreamKey steps_key = key;
   steps_key.purpose = Purpose::algorithm;
   Vector x = facts.initial_point;
-  if (!by_epochs) {
+  if (!by_epochs && recipe.epochs > 0) {
     observer.watch_whole_run();
     x = run_steps(*algorithm, curator, steps_key, steps_a_run, observer);
     observer.look(recipe.epochs, x);
@@ -462,21 +429,21 @@ nlohmann::json train(const nlohmann::json& parameters, std::uint64_t seed) {
 
   const Label label = label_of_run(recipe, *instance.network, curator, observer.violated());
   const auto epsilon = [&](Adjacency under, double delta) {
-    return recipe.epsilon ? to_json_number(recipe.epsilon_of_noise(z, under, delta))
-                          : nlohmann::json();
+    return noisy ? std::optional(recipe.epsilon_of_noise(z, under, delta)) : std::nullopt;
   };
   const double small_delta = 0.5 / static_cast<double>(recipe.records);
-  return {{"label", std::string(word_of(label.label))},
-          {"reason", label.reason},
-          {"noise", z * recipe.clip / static_cast<double>(recipe.batch)},
-          {"multiplier", z},
-          {"steps", recipe.steps()},
-          {"parameters", facts.dimension},
-          {"device", device_of_program()},
-          {"epsilon_add_remove", epsilon(Adjacency::add_remove, recipe.delta)},
-          {"epsilon_replace_one", epsilon(Adjacency::replace_one, recipe.delta)},
-          {"epsilon_small_delta", epsilon(Adjacency::replace_one, small_delta)},
-          {"epochs", observer.rows()}};
+  const TrainingSummary summary{
+      .label = std::string(word_of(label.label)),
+      .reason = label.reason,
+      .noise = z * recipe.clip / static_cast<double>(recipe.batch),
+      .multiplier = z,
+      .steps = recipe.steps(),
+      .parameters = facts.dimension,
+      .epsilon_add_remove = epsilon(Adjacency::add_remove, recipe.delta),
+      .epsilon_replace_one = epsilon(Adjacency::replace_one, recipe.delta),
+      .epsilon_small_delta = epsilon(Adjacency::replace_one, small_delta),
+      .device = device_of_program()};
+  return TrainingResult{summary, observer.rows()};
 }
 
 }  // namespace dpsosp::networks

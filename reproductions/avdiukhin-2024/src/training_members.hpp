@@ -41,7 +41,7 @@ void each_member_of_summary(T& summary, Visit&& visit) {
   visit("epsilon_add_remove", summary.epsilon_add_remove);
   visit("epsilon_replace_one", summary.epsilon_replace_one);
   visit("epsilon_small_delta", summary.epsilon_small_delta);
-  visit("seconds", summary.seconds);
+  visit("device", summary.device);
 }
 
 template <class T, class Visit>

@@ -23,7 +23,7 @@ struct Training {
   Index width = 1;                  ///< divisor of the published widths
   std::string normalisation;        ///< batch, group
   bool smooth = false;              ///< softplus and average pooling for ReLU and max pooling
-  std::string algorithm;            ///< avdiukhin-2024/noisy-sgd or dp-sgd, li-2022/dp-adam
+  std::string algorithm;            ///< avdiukhin-2024/noisy-sgd or dp-sgd, abadi-2016/dp-adam
   double clip = 0;                  ///< C > 0; where nothing is clipped what the noise is for
   std::optional<double> epsilon{};  ///< that the noise is calibrated for; none: no noise
   double delta = 0;
@@ -73,7 +73,7 @@ struct TrainingSummary {
   std::optional<double> epsilon_add_remove{};
   std::optional<double> epsilon_replace_one{};
   std::optional<double> epsilon_small_delta{};  ///< replace-one at δ = 1/(2n)
-  double seconds = 0;                           ///< of a processor
+  std::string device;                           ///< cpu or cuda, where it was computed
 
   bool operator==(const TrainingSummary&) const = default;
 };
