@@ -26,12 +26,6 @@ constexpr Index most_mixed = 4096;  // records of one batch of a network that mi
 constexpr Index mixed_batch = 128;  // of an objective, likewise
 constexpr Index scored_at_once = 256;
 
-/// How much longer than its computed norm a record's part of a sum may be, relative to the norm:
-/// what rounding of layers, norms and sums does, with room.
-double rounding_of(const Computation& computation) {
-  return computation.type == torch::kFloat ? 1e-3 : 1e-9;
-}
-
 /// Each run is computed by one thread, so that its bits do not depend on how many there are.
 void use_one_thread() {
   if (at::get_num_threads() != 1) at::set_num_threads(1);
@@ -173,7 +167,7 @@ ClipReport NetworkRecords::add_gradients(
   ClipReport report;
   Norms seen{.point = point.x, .members = members_of(batch), .values = {}};
   Vector sum = Vector::Zero(out.size());
-  const double safe_limit = limit / (1.0 + rounding_of(computation_));
+  const double safe_limit = limit / (1.0 + rounding_of(computation_.type));
   visit(point.x, seen.members, &sum, [&](std::vector<double> norms) {
     seen.values.insert(seen.values.end(), norms.begin(), norms.end());
     for (double& norm : norms) norm = report.weigh(norm, safe_limit);
