@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include <ATen/Context.h>
 #include <gtest/gtest.h>
 
 #include "dpsosp/core/errors.hpp"
@@ -159,6 +160,14 @@ TEST(RecordGradients, AreNotLongerWhereTheirSumOverPlacesCancels) {
       EXPECT_GT(sum.norm(), 0.0);
     }
   }
+}
+
+TEST(RecordGradients, AreComputedWithoutTheShortNumbersOfAGpu) {
+  const auto network = make("small-cnn", RecordForm::automatic);
+  const NetworkRecords records(network, some_images(2, 20, 3, 28), {});
+  records.norms(start_of(*network), BatchView(0, 2));
+  EXPECT_FALSE(at::globalContext().allowTF32CuDNN());
+  EXPECT_FALSE(at::globalContext().allowTF32CuBLAS());
 }
 
 TEST(RecordGradients, OfOneRecordDoNotDependOnTheOthers) {

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <utility>
 
+#include <ATen/Context.h>
 #include <ATen/Parallel.h>
 #include <fmt/format.h>
 #include <torch/autograd.h>
@@ -26,13 +27,17 @@ constexpr Index most_mixed = 4096;  // records of one batch of a network that mi
 constexpr Index mixed_batch = 128;  // of an objective, likewise
 constexpr Index scored_at_once = 256;
 
-/// Each run is computed by one thread, so that its bits do not depend on how many there are.
-void use_one_thread() {
+/// Each run is computed by one thread, so that its bits do not depend on how many there are, and
+/// with the precision of its type: a GPU's convolutions would round to eleven bits, which is as
+/// much as clipping leaves room for.
+void fix_arithmetic() {
   if (at::get_num_threads() != 1) at::set_num_threads(1);
+  at::globalContext().setAllowTF32CuDNN(false);
+  at::globalContext().setAllowTF32CuBLAS(false);
 }
 
 Tensor tensor_of(ConstVectorRef x, const Computation& computation) {
-  use_one_thread();
+  fix_arithmetic();
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast): from_blob takes no pointer to const
   auto* data = const_cast<double*>(x.data());
   const Tensor view = at::from_blob(data, {x.size()}, at::kDouble);
