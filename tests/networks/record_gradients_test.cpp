@@ -185,6 +185,22 @@ TEST(RecordGradients, OfOneRecordDoNotDependOnTheOthers) {
   EXPECT_LE((with_a - with_b).norm(), 2.0);
 }
 
+TEST(RecordGradients, AddUpToTheSumWhereABatchIsOfSeveralChunks) {
+  const auto network = make("small-cnn", RecordForm::automatic);
+  const Index count_of_three = 2 * records_a_chunk(*network) + 5;
+  const auto images = some_images(count_of_three, 22, 3, 28);
+  const NetworkRecords records(network, images, {.type = torch::kDouble});
+  const Vector x = start_of(*network);
+  Vector one_by_one = Vector::Zero(x.size()), sum = Vector::Zero(x.size());
+  for (Index i = 0; i < count_of_three; ++i)
+    records.add_gradients(Point(x), Block::x, BatchView(i, i + 1), 0.5, one_by_one);
+  const ClipReport report =
+      records.add_gradients(Point(x), Block::x, BatchView(0, count_of_three), 0.5, sum);
+  EXPECT_LE((sum - one_by_one).norm(), 1e-10 * sum.norm());
+  EXPECT_GT(report.clipped, 0);
+  EXPECT_EQ(std::ssize(records.norms(x, BatchView(0, count_of_three))), count_of_three);
+}
+
 TEST(RecordGradients, DifferencesAreClippedAsDifferences) {
   const auto network = make("small-cnn", RecordForm::automatic);
   const auto images = some_images(6, 15);
