@@ -2,6 +2,7 @@
 // Runs of a second on images that the test writes: ten patterns with noise, in MNIST's format.
 #include "dpsosp/networks/training.hpp"
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -9,17 +10,22 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "dpsosp/algorithms/preparation.hpp"
+#include "dpsosp/algorithms/registry.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/files.hpp"
 #include "dpsosp/core/stream.hpp"
+#include "dpsosp/experiments/run_key.hpp"
 #include "dpsosp/experiments/runner.hpp"
+#include "dpsosp/networks/families.hpp"
 
 namespace dpsosp::training_test {
 namespace {
 
-using networks::train;
+using namespace networks;
 using nlohmann::json;
 namespace fs = std::filesystem;
 
@@ -49,6 +55,10 @@ void write_patterns(const fs::path& folder, const std::string& part, Index count
   write_file(folder / (part + "-images-idx3-ubyte"), images);
   write_file(folder / (part + "-labels-idx1-ubyte"), labels);
 }
+
+class NoObserver final : public Observer {
+  void iterate(Index /*t*/, ConstVectorRef /*x*/) override {}
+};
 
 class Training : public testing::Test {
  protected:
@@ -130,6 +140,72 @@ TEST_F(Training, SaysWhatAPublishedRecipeIsWorth) {
   EXPECT_GT(run.at("epochs").back().at("violations").get<int>(), 0);
   EXPECT_NEAR(run.at("epsilon_add_remove").get<double>(), 2.0, 1e-6);
   EXPECT_GT(run.at("epsilon_replace_one").get<double>(), 4.0);
+}
+
+TEST_F(Training, IsARunOfOneCuratorWithAChildAnEpochAndNothingBetween) {
+  // The same run by hand, where nobody looks at the records between the epochs.
+  const json parameters = recipe();
+  const json run = train(parameters, 3);
+  ImageFamily family(ImageFamily::Data::mnist, ImageFamily::Architecture::small_cnn);
+  family.test_records = 200;
+  family.width = 1;
+  const NetworkInstance instance = family.instance({.records = 400, .seed = 3});
+  const Computation computation = family.computation();
+  const NetworkRecords records(instance.network, instance.train, computation);
+  PublicFacts facts;
+  facts.dimension = instance.network->parameters();
+  facts.records = 400;
+  facts.initial_point = instance.initial;
+  const std::vector<PlannedQuery> plan{{BatchPolicy::poisson(0.1), 30}};
+  const CalibratedNoise noise = calibrate_common_noise(plan, 400, {2.0, 0.01}, Calibrator::rdp);
+  const double z = run.at("multiplier");
+  EXPECT_NEAR(z / (2.0 * noise.sensitivity_ratio), 1.0, 1e-6);
+  const auto algorithm = find_algorithm("avdiukhin-2024/dp-sgd");
+  apply_settings(*algorithm,
+                 {{"steps", "10"},
+                  {"step_size", "1"},
+                  {"clip", "1"},
+                  {"sampling", "poisson"},
+                  {"batch", "40"},
+                  {"noise", fmt::format("{}", z / 2.0)}});
+  const std::string hash = RunKey(parameters).hash();
+  const StreamKey key{.seed = 3,
+                      .run = static_cast<std::uint32_t>(std::stoul(hash.substr(0, 8), nullptr, 16)),
+                      .path = std::stoull(hash.substr(8, 16), nullptr, 16)};
+  StreamKey steps = key;
+  steps.purpose = Purpose::algorithm;
+  Curator curator(facts, records, noise.rule, key);
+  NoObserver nobody;
+  Vector x = instance.initial;
+  for (std::uint64_t epoch = 0; epoch < 3; ++epoch) {
+    Curator part =
+        curator.child({.name = fmt::format("{}", epoch), .share = 1.0 / 3.0, .initial_point = x});
+    x = algorithm->run(part, Stream::sealed(steps.child(epoch)), nobody).point;
+  }
+  const Scores scores = scores_at(*instance.network, x, *instance.train, {}, computation);
+  EXPECT_EQ(run.at("epochs").back().at("train_loss"), scores.loss);
+  // What all epochs together spent.
+  EXPECT_EQ(curator.ledger().queries(), 30);
+  EXPECT_LE(curator.ledger().spent(0.01, {.accountant = Accountant::rdp}).epsilon, 2.0);
+  EXPECT_LT(curator.remaining().share, 1e-6);
+}
+
+TEST_F(Training, ScalesAnImageByConstantsThatDoNotDependOnTheOthers) {
+  ImageFamily family(ImageFamily::Data::mnist, ImageFamily::Architecture::small_cnn);
+  family.test_records = 200;
+  const auto first_images = [&] {
+    const std::vector<Index> rows{0, 1, 2, 3, 4};
+    return family.instance({.records = 400}).train->chunk(rows, torch::kFloat, 0).input;
+  };
+  const at::Tensor before = first_images();
+  const fs::path file = folder() / "mnist" / "train-images-idx3-ubyte";
+  const std::string content = read_file(file);
+  std::string other = content;
+  std::fill(other.end() - 784, other.end(), static_cast<char>(255));
+  write_file(file, other);
+  const at::Tensor after = first_images();
+  write_file(file, content);
+  EXPECT_TRUE(before.equal(after));
 }
 
 TEST_F(Training, GoesOnFromItsCheckpointWithTheSameBits) {
