@@ -2,6 +2,7 @@
 // Runs of a second on images that the test writes: ten patterns with noise, in MNIST's format.
 #include "dpsosp/networks/training.hpp"
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -9,17 +10,22 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "dpsosp/algorithms/preparation.hpp"
+#include "dpsosp/algorithms/registry.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/files.hpp"
 #include "dpsosp/core/stream.hpp"
+#include "dpsosp/experiments/run_key.hpp"
 #include "dpsosp/experiments/runner.hpp"
+#include "dpsosp/networks/families.hpp"
 
 namespace dpsosp::training_test {
 namespace {
 
-using networks::train;
+using namespace networks;
 using nlohmann::json;
 namespace fs = std::filesystem;
 
@@ -49,6 +55,10 @@ void write_patterns(const fs::path& folder, const std::string& part, Index count
   write_file(folder / (part + "-images-idx3-ubyte"), images);
   write_file(folder / (part + "-labels-idx1-ubyte"), labels);
 }
+
+class NoObserver final : public Observer {
+  void iterate(Index /*t*/, ConstVectorRef /*x*/) override {}
+};
 
 class Training : public testing::Test {
  protected:
@@ -132,6 +142,79 @@ TEST_F(Training, SaysWhatAPublishedRecipeIsWorth) {
   EXPECT_GT(run.at("epsilon_replace_one").get<double>(), 4.0);
 }
 
+TEST_F(Training, IsARunOfOneCuratorWithAChildAnEpochAndNothingBetween) {
+  // The same run by hand, where nobody looks at the records between the epochs.
+  const json parameters = recipe({{"epochs", 8}, {"epsilon", 0.5}});
+  const json run = train(parameters, 3);
+  ImageFamily family(ImageFamily::Data::mnist, ImageFamily::Architecture::small_cnn);
+  family.test_records = 200;
+  family.width = 1;
+  const NetworkInstance instance = family.instance({.records = 400, .seed = 3});
+  const Computation computation = family.computation();
+  const NetworkRecords records(instance.network, instance.train, computation);
+  PublicFacts facts;
+  facts.dimension = instance.network->parameters();
+  facts.records = 400;
+  facts.initial_point = instance.initial;
+  const std::vector<PlannedQuery> plan{{BatchPolicy::poisson(0.1), 80}};
+  const CalibratedNoise noise = calibrate_common_noise(plan, 400, {0.5, 0.01}, Calibrator::rdp);
+  const double z = run.at("multiplier");
+  EXPECT_NEAR(z / (2.0 * noise.sensitivity_ratio), 1.0, 1e-6);
+  const auto algorithm = find_algorithm("avdiukhin-2024/dp-sgd");
+  apply_settings(*algorithm,
+                 {{"steps", "10"},
+                  {"step_size", "1"},
+                  {"clip", "1"},
+                  {"sampling", "poisson"},
+                  {"batch", "40"},
+                  {"noise", fmt::format("{}", z / 2.0)}});
+  const std::string hash = RunKey(parameters).hash();
+  const StreamKey key{.seed = 3,
+                      .run = static_cast<std::uint32_t>(std::stoul(hash.substr(0, 8), nullptr, 16)),
+                      .path = std::stoull(hash.substr(8, 16), nullptr, 16)};
+  StreamKey steps = key;
+  steps.purpose = Purpose::algorithm;
+  Curator curator(facts, records, noise.rule, key);
+  NoObserver nobody;
+  Vector x = instance.initial;
+  for (std::uint64_t epoch = 0; epoch < 8; ++epoch) {
+    Curator part =
+        curator.child({.name = fmt::format("{}", epoch), .share = 1.0 / 8.0, .initial_point = x});
+    x = algorithm->run(part, Stream::sealed(steps.child(epoch)), nobody).point;
+  }
+  const Scores scores = scores_at(*instance.network, x, *instance.train, {}, computation);
+  EXPECT_EQ(run.at("epochs").back().at("train_loss"), scores.loss);
+  // What all epochs together spent.
+  EXPECT_EQ(curator.ledger().queries(), 80);
+  EXPECT_LE(curator.ledger().spent(0.01, {.accountant = Accountant::rdp}).epsilon, 0.5);
+  EXPECT_LT(curator.remaining().share, 1e-6);
+}
+
+TEST_F(Training, ScalesAnImageByConstantsThatDoNotDependOnTheOthers) {
+  ImageFamily family(ImageFamily::Data::mnist, ImageFamily::Architecture::small_cnn);
+  family.test_records = 200;
+  const auto first_images = [&] {
+    const std::vector<Index> rows{0, 1, 2, 3, 4};
+    return family.instance({.records = 400}).train->chunk(rows, torch::kFloat, 0).input;
+  };
+  const at::Tensor before = first_images();
+  const fs::path file = folder() / "mnist" / "train-images-idx3-ubyte";
+  const std::string content = read_file(file);
+  std::string other = content;
+  std::fill(other.end() - 784, other.end(), static_cast<char>(255));
+  write_file(file, other);
+  const at::Tensor after = first_images();
+  write_file(file, content);
+  EXPECT_TRUE(before.equal(after));
+}
+
+/// The checkpoint in a folder, where a killed process may have left a draft as well; empty if none.
+fs::path checkpoint_in(const fs::path& folder) {
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder))
+    if (entry.path().extension() == ".cbor") return entry.path();
+  return {};
+}
+
 TEST_F(Training, GoesOnFromItsCheckpointWithTheSameBits) {
   const json parameters = recipe({{"epochs", 25}});
   const json whole = train(parameters, 5);
@@ -143,12 +226,12 @@ TEST_F(Training, GoesOnFromItsCheckpointWithTheSameBits) {
     train(parameters, 5);
     _exit(0);
   }
-  while (fs::is_empty(checkpoints) && waitpid(child, nullptr, WNOHANG) == 0) usleep(1000);
+  while (checkpoint_in(checkpoints).empty() && waitpid(child, nullptr, WNOHANG) == 0) usleep(1000);
   kill(child, SIGKILL);
   waitpid(child, nullptr, 0);
-  ASSERT_FALSE(fs::is_empty(checkpoints));  // it was stopped on the way
+  ASSERT_FALSE(checkpoint_in(checkpoints).empty());  // it was stopped on the way
   EXPECT_EQ(train(parameters, 5), whole);
-  EXPECT_TRUE(fs::is_empty(checkpoints));
+  EXPECT_TRUE(checkpoint_in(checkpoints).empty());
 
   // A file of that name that is no checkpoint is refused, not overwritten.
   const fs::path file = [&] {
@@ -157,10 +240,11 @@ TEST_F(Training, GoesOnFromItsCheckpointWithTheSameBits) {
       train(parameters, 5);
       _exit(0);
     }
-    while (fs::is_empty(checkpoints) && waitpid(again, nullptr, WNOHANG) == 0) usleep(1000);
+    while (checkpoint_in(checkpoints).empty() && waitpid(again, nullptr, WNOHANG) == 0)
+      usleep(1000);
     kill(again, SIGKILL);
     waitpid(again, nullptr, 0);
-    return fs::directory_iterator(checkpoints)->path();
+    return checkpoint_in(checkpoints);
   }();
   write_file(file, "torn");
   EXPECT_THROW(train(parameters, 5), InputError);

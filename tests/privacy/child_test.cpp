@@ -98,6 +98,25 @@ TEST(Child, NeverSharesNoiseWithParentOrSiblings) {
       for (Index k = 0; k < d; ++k) EXPECT_NE(releases[i][k], releases[j][k]);
 }
 
+TEST(Child, NeverSharesBatchesWithParentOrSiblings) {
+  House house(some_data());
+  const auto batches = [&](Curator& curator) {
+    std::vector<std::set<Index>> all;
+    for (int k = 0; k < 8; ++k) {
+      house.records.read.clear();
+      ask(curator, Kind::gradient, curator.draw(BatchPolicy::poisson(0.5)), query);
+      all.push_back(house.records.read);
+    }
+    return all;
+  };
+  Curator a = house.curator.child({"a", 0.3});
+  Curator b = house.curator.child({"b", 0.3});
+  const auto of_parent = batches(house.curator), of_a = batches(a), of_b = batches(b);
+  EXPECT_NE(of_a, of_b);
+  EXPECT_NE(of_a, of_parent);
+  EXPECT_NE(of_b, of_parent);
+}
+
 TEST(Child, DrawsSameNoiseInAnyOrderOfSiblings) {
   const auto releases = [](bool a_first) {
     House house(some_data());

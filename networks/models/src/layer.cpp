@@ -8,6 +8,10 @@
 namespace dpsosp::networks {
 namespace {
 
+/// By how many units the squared norm of a sum over places and the sum itself are rounded, relative
+/// to (Σ_t ‖v_t‖)²; with room, for at most 30 were seen.
+constexpr double roundings = 128;
+
 /// One row a record.
 class RowGradients final : public RecordGradients {
  public:
@@ -21,10 +25,23 @@ class RowGradients final : public RecordGradients {
   Tensor rows_;
 };
 
+/// Squared norms ‖Σ_t v_t‖² of every record, or an upper bound where rounding is a larger share of
+/// them than clipping leaves room for.
+/// \param lengths  Σ_t ‖v_t‖
+Tensor with_rounding(const Tensor& squares, const Tensor& lengths) {
+  const auto type = squares.scalar_type();
+  const double unit = type == at::kFloat ? 0x1p-24 : 0x1p-53;
+  const Tensor rounding = (roundings * unit) * lengths.square();
+  return at::where(rounding > rounding_of(type) * squares, squares + rounding, squares);
+}
+
+Tensor lengths_of(const Tensor& gram) { return at::diagonal(gram, 0, 1, 2).sqrt(); }
+
 /// Σ_{s,t} a_s·a_t g_s·g_t of every record, of a and g with positions on axis 1 and features on
 /// axis 2: ‖Σ_t g_t a_tᵀ‖².
 Tensor gram_norms(const Tensor& a, const Tensor& g) {
-  return (at::bmm(a, a.transpose(1, 2)) * at::bmm(g, g.transpose(1, 2))).sum({1, 2});
+  const Tensor of_a = at::bmm(a, a.transpose(1, 2)), of_g = at::bmm(g, g.transpose(1, 2));
+  return with_rounding((of_a * of_g).sum({1, 2}), (lengths_of(of_a) * lengths_of(of_g)).sum(1));
 }
 
 /// weights, b entries, shaped to multiply a tensor of `axes` axes.
@@ -88,7 +105,9 @@ class GhostLinear final : public RecordGradients {
       : input_(std::move(input)), gradient_(std::move(gradient)), bias_(bias) {}
   Tensor squared_norms() const override {
     Tensor squares = gram_norms(input_, gradient_);
-    if (bias_) squares = squares + gradient_.sum(1).square().sum(1);
+    if (bias_)
+      squares = squares + with_rounding(gradient_.sum(1).square().sum(1),
+                                        at::linalg_vector_norm(gradient_, 2, 2).sum(1));
     return squares;
   }
   void add_weighted(const Tensor& weights, Tensor sum) const override {
@@ -109,7 +128,8 @@ class GhostEmbedding final : public RecordGradients {
       : rows_(std::move(rows)), gradient_(std::move(gradient)), table_(table) {}
   Tensor squared_norms() const override {
     const Tensor same = rows_.unsqueeze(2).eq(rows_.unsqueeze(1)).to(gradient_.scalar_type());
-    return (same * at::bmm(gradient_, gradient_.transpose(1, 2))).sum({1, 2});
+    const Tensor gram = at::bmm(gradient_, gradient_.transpose(1, 2));
+    return with_rounding((same * gram).sum({1, 2}), lengths_of(gram).sum(1));
   }
   void add_weighted(const Tensor& weights, Tensor sum) const override {
     sum.view({table_, -1})
@@ -140,6 +160,8 @@ constexpr double image_epsilon = 1e-5;    // of the variance
 constexpr double start_deviation = 0.02;  // of BERT's weights
 
 }  // namespace
+
+double rounding_of(torch::Dtype type) { return type == torch::kFloat ? 1e-3 : 1e-9; }
 
 Tensor Pass::captured(const Parametric& layer, const Tensor& input, Tensor output) {
   if (captures == nullptr) return output;

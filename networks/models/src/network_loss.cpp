@@ -8,6 +8,7 @@
 #include <numeric>
 #include <utility>
 
+#include <ATen/Context.h>
 #include <ATen/Parallel.h>
 #include <fmt/format.h>
 #include <torch/autograd.h>
@@ -26,19 +27,17 @@ constexpr Index most_mixed = 4096;  // records of one batch of a network that mi
 constexpr Index mixed_batch = 128;  // of an objective, likewise
 constexpr Index scored_at_once = 256;
 
-/// How much longer than its computed norm a record's part of a sum may be, relative to the norm:
-/// what rounding of layers, norms and sums does, with room.
-double rounding_of(const Computation& computation) {
-  return computation.type == torch::kFloat ? 1e-3 : 1e-9;
-}
-
-/// Each run is computed by one thread, so that its bits do not depend on how many there are.
-void use_one_thread() {
+/// Each run is computed by one thread, so that its bits do not depend on how many there are, and
+/// with the precision of its type: a GPU's convolutions would round to eleven bits, which is as
+/// much as clipping leaves room for.
+void fix_arithmetic() {
   if (at::get_num_threads() != 1) at::set_num_threads(1);
+  at::globalContext().setAllowTF32CuDNN(false);
+  at::globalContext().setAllowTF32CuBLAS(false);
 }
 
 Tensor tensor_of(ConstVectorRef x, const Computation& computation) {
-  use_one_thread();
+  fix_arithmetic();
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast): from_blob takes no pointer to const
   auto* data = const_cast<double*>(x.data());
   const Tensor view = at::from_blob(data, {x.size()}, at::kDouble);
@@ -173,7 +172,7 @@ ClipReport NetworkRecords::add_gradients(
   ClipReport report;
   Norms seen{.point = point.x, .members = members_of(batch), .values = {}};
   Vector sum = Vector::Zero(out.size());
-  const double safe_limit = limit / (1.0 + rounding_of(computation_));
+  const double safe_limit = limit / (1.0 + rounding_of(computation_.type));
   visit(point.x, seen.members, &sum, [&](std::vector<double> norms) {
     seen.values.insert(seen.values.end(), norms.begin(), norms.end());
     for (double& norm : norms) norm = report.weigh(norm, safe_limit);

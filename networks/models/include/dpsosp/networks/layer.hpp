@@ -32,11 +32,17 @@ enum class RecordForm {
 /// chunk does not grow with it.
 inline constexpr Index longest_row = Index{1} << 19;
 
+/// How much longer than its computed norm a record's gradient may be, relative to the norm: what
+/// rounding of layers, norms and sums does, with room.
+double rounding_of(torch::Dtype type);
+
 /// The gradients of the records of one chunk with respect to one layer.
 class RecordGradients {
  public:
   virtual ~RecordGradients() = default;
-  /// ‖g_i‖² of this layer's part; b entries.
+  /// ‖g_i‖² of this layer's part; b entries. Where rounding could make them too small by a larger
+  /// share than `rounding_of` the type, as where the terms of a sum over places cancel, an upper
+  /// bound.
   virtual Tensor squared_norms() const = 0;
   /// sum += Σ_i weights_i g_i. \param weights  b entries \param sum  the layer's parameters, flat
   virtual void add_weighted(const Tensor& weights, Tensor sum) const = 0;
