@@ -121,8 +121,10 @@ const std::vector<Instead> instead{
     {"dpsosp audit --all", "dpsosp audit --all --scale smoke", minutes, true},
     {"dpsosp check algorithms", "dpsosp check algorithms", minutes, true},
     {"./run dpsosp check NAME", "./run dpsosp check cosine-saddle", name},
-    {"./run dpsosp check smith-2027/halving", "./run dpsosp check avdiukhin-2024/dp-sgd", name},
-    {"./run dpsosp audit --algorithm smith-2027/halving",
+    {"./run dpsosp check smith-2027/normalised-momentum",
+     "./run dpsosp check avdiukhin-2024/dp-sgd",
+     name},
+    {"./run dpsosp audit --algorithm smith-2027/normalised-momentum",
      "./run dpsosp audit --algorithm wang-ye-xu-2017/dp-gd",
      name},
 
