@@ -26,22 +26,22 @@ po::options_description instance_options(const char* title) {
       "dimension", po::value<std::string>(), "d; default: the problem's")(
       "seed",
       po::value<std::string>()->default_value("0"),
-      "of noise, sampling and the start; privacy needs one that is secret and used once")(
-      "data-seed", po::value<std::string>(), "of the records; default: the seed")(
+      "seed of noise, sampling and the start; privacy needs one that is secret and used once")(
+      "data-seed", po::value<std::string>(), "seed of the records; default: the seed")(
       "set",
       po::value<std::vector<std::string>>()->composing(),
-      "name=value of the algorithm, problem.name=value of the problem; repeatable")(
-      "threads",
-      po::value<std::string>()->default_value("1"),
-      "for sums over records; the result does not depend on it");
+      "set a parameter: name=value of the algorithm, problem.name=value of the problem; "
+      "repeatable")("threads",
+                    po::value<std::string>()->default_value("1"),
+                    "threads for sums over records; the result does not depend on them");
   return options;
 }
 
 po::options_description run_options() {
   auto options = instance_options("dpsosp run");
   options.add_options()("algorithm", po::value<std::string>(), "key; dpsosp list algorithms")(
-      "epsilon", po::value<std::string>(), "privacy, > 0")(
-      "delta", po::value<std::string>(), "privacy, in (0, 1)")(
+      "epsilon", po::value<std::string>(), "epsilon of the budget, > 0")(
+      "delta", po::value<std::string>(), "delta of the budget, in (0, 1)")(
       "variant", po::value<std::string>()->default_value("repaired"), "printed or repaired")(
       "schedule", po::value<std::string>()->default_value("practical"), "paper or practical")(
       "calibrator",
