@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <iostream>
 #include <optional>
+#include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 #include <tbb/global_control.h>
@@ -114,6 +117,38 @@ std::string utility_text(const ScheduleResult& s) {
       s.note.empty() ? "" : "; " + s.note);
 }
 
+/// Why a run ended, in words.
+std::string_view reason_of(Status status) {
+  switch (status) {
+    case Status::steps_done:
+      return "all steps were made";
+    case Status::certified:
+      return "the algorithm's own test passed";
+    case Status::budget:
+      return "the next query would have exceeded the budget";
+    case Status::data:
+      return "no fresh records were left";
+    case Status::cap:
+      return "the cap on refreshes was reached";
+    case Status::not_finite:
+      break;
+  }
+  return "an iterate was not finite";
+}
+
+/// "Gaussian noise, 28.7 times the sensitivity", "epsilon 0.156".
+std::string event_text(const LedgerRow& e) {
+  if (e.event.empty()) return "no finite cost";
+  const bool noisy = e.event_parameters.contains("sensitivity_ratio");
+  std::string text = noisy ? "Gaussian noise" : e.event;
+  std::string_view comma = ", ";
+  for (const auto& [name, value] : e.event_parameters)
+    text += name == "sensitivity_ratio"
+                ? fmt::format("{}{} times the sensitivity", comma, number(value))
+                : fmt::format("{}{} {}", comma, name, number(value));
+  return text;
+}
+
 std::string privacy_text(const PrivacyResult& p) {
   std::string out = fmt::format(
       "privacy      {}: epsilon {} at delta {}, replace_one; spent {} ({}) in {} queries\n",
@@ -131,25 +166,39 @@ std::string privacy_text(const PrivacyResult& p) {
                                        number(p.class_relative->epsilon),
                                        number(p.class_relative->delta))
                          : "");
-  const json ledger = p.ledger;
-  for (const json& e : ledger["entries"])
-    out += fmt::format("ledger       {} x {} on batch {}: {}\n",
-                       e["count"].get<std::int64_t>(),
-                       e["query"].get<std::string>(),
-                       e["batch"].get<std::string>(),
-                       e["event"].dump());
+  std::size_t queries = 0, names = 0, batches = 0;
+  for (const LedgerRow& e : p.ledger.rows) {
+    queries = std::max(queries, fmt::format("{}", e.count).size());
+    names = std::max(names, e.query.size());
+    batches = std::max(batches, e.batch.size());
+  }
+  std::string_view head = "ledger";
+  for (const LedgerRow& e : p.ledger.rows) {
+    out += fmt::format("{:<12} {:>{}} x {:<{}}  batch {:<{}}  {}\n",
+                       std::exchange(head, ""),
+                       e.count,
+                       queries,
+                       e.query,
+                       names,
+                       e.batch,
+                       batches,
+                       event_text(e));
+  }
   if (p.ledger.further > 0)
-    out += fmt::format("ledger       and {} further entries\n", p.ledger.further);
+    out += fmt::format("{:<12} and {} further kinds\n", head, p.ledger.further);
   return out;
 }
 
 /// The lines of a run that its release has too.
 template <class Result>
 std::string released_text(const Result& r) {
-  return fmt::format("run          {} after {} steps; {}\n",
-                     to_string(r.algorithm.status),
+  std::string counts;
+  for (const auto& [name, count] : r.algorithm.counts)
+    counts += fmt::format("{} {} {}", counts.empty() ? ";" : ",", count, name);
+  return fmt::format("run          {} steps; ended because {}{}\n",
                      r.algorithm.steps,
-                     json(r.algorithm.counts).dump()) +
+                     reason_of(r.algorithm.status),
+                     counts) +
          utility_text(r.schedule) + privacy_text(r.privacy);
 }
 
