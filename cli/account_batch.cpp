@@ -20,7 +20,8 @@
 
 #include "choices.hpp"
 
-namespace dpsosp {
+// Words for mechanisms and adjacencies here are those of the file, not of the command line.
+namespace dpsosp::batch_file {
 namespace {
 
 enum class Mechanism { gaussian, poisson, fixed_size, tree, laplace, exponential, zcdp };
@@ -224,6 +225,9 @@ void check_header(const std::string& path, const std::vector<std::string>& colum
 }
 
 }  // namespace
+}  // namespace dpsosp::batch_file
+
+namespace dpsosp {
 
 std::string account_batch(const std::string& path) {
   std::ifstream file(path);
@@ -234,10 +238,10 @@ std::string account_batch(const std::string& path) {
   const std::vector<CsvRow> table = read_csv_text(path, text);
   if (table.empty()) throw InputError(fmt::format("{}: empty, expected a header line", path));
   const std::vector<std::string>& columns = table.front().fields;
-  check_header(path, columns);
+  batch_file::check_header(path, columns);
   std::string out = fmt::format("{},answer,status\n", table.front().text);
 
-  std::vector<std::pair<std::string_view, Row>> rows;
+  std::vector<std::pair<std::string_view, batch_file::Row>> rows;
   for (const CsvRow& line : std::span(table).subspan(1)) {
     if (line.text.empty()) continue;
     const std::string where = fmt::format("{}, line {}", path, line.line);
@@ -246,7 +250,7 @@ std::string account_batch(const std::string& path) {
           fmt::format("{}: {} fields, expected {}", where, line.fields.size(), columns.size()));
     std::map<std::string, std::string> by_column;
     for (std::size_t i = 0; i < columns.size(); ++i) by_column[columns[i]] = line.fields[i];
-    rows.emplace_back(line.text, Row(where, std::move(by_column)));
+    rows.emplace_back(line.text, batch_file::Row(where, std::move(by_column)));
   }
   for (const auto& [written, row] : rows) {
     try {

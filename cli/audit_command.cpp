@@ -189,16 +189,16 @@ int audit_command(const Arguments& arguments) {
       "all", "every algorithm that claims privacy, and every planted bug")(
       "runs",
       po::value<std::string>(),
-      "of the statistical attack on each of two data sets; default: 4000 at quick")(
+      "runs of the statistical attack on each of two data sets; default: 4000 at quick")(
       "problem",
       po::value<std::string>(),
       "record and replay alone, on this problem in place of the audit's own instances")(
       "plant",
       po::value<std::string>(),
-      "bug that the audit must catch; exit code 1 if it does not")(
+      "a bug that the audit must catch; exit code 1 if it does not")(
       "seed",
       po::value<std::string>()->default_value("0"),
-      "of the random numbers of all runs but those with planted bugs")(
+      "seed of all runs but those with planted bugs")(
       "scale", po::value<std::string>()->default_value("quick"), "smoke, quick or full")(
       "threads", po::value<std::string>(), "default: all processors");
   const auto map = parse_options("audit", options, arguments);

@@ -86,10 +86,12 @@ int check_command(const Arguments& arguments) {
   po::options_description options("dpsosp check PROBLEM...|ALGORITHM...|problems|algorithms|all");
   options.add_options()("help", "this text")("json", "as JSON")(
       "dimension", po::value<std::string>(), "d; default: the problem's")(
-      "seed", po::value<std::string>()->default_value("0"), "of points, searches and data sets")(
+      "seed",
+      po::value<std::string>()->default_value("0"),
+      "seed of points, searches and data sets")(
       "set",
       po::value<std::vector<std::string>>()->composing(),
-      "name=value of the problem; repeatable")(
+      "set a parameter of the problem, as name=value; repeatable")(
       "what",
       po::value<std::vector<std::string>>(),
       "names of problems, keys of algorithms, problems, algorithms, or all");

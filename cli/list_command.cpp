@@ -210,10 +210,10 @@ int list_command(const Arguments& arguments) {
       "document",
       po::value<std::string>(),
       "write algorithms.md, or problems.md and its pictures, into this folder")(
-      "out", po::value<std::string>(), "of claims: the folder of a store, for their verdicts")(
+      "out", po::value<std::string>(), "folder of a store, from which claims get their verdicts")(
       "scale",
       po::value<std::string>()->default_value("quick"),
-      "of the verdicts: smoke, quick or full")(
+      "scale of the verdicts: smoke, quick or full")(
       "what", po::value<std::vector<std::string>>(), "algorithms, problems, exhibits or claims");
   const auto map = parse_options("list", options, arguments, "what");
   if (map.count("help") != 0) {

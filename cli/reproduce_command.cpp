@@ -30,7 +30,7 @@ po::options_description options_of(const char* title) {
       "quiet", "no progress")(
       "exhibit",
       po::value<std::vector<std::string>>(),
-      "ids, or a paper's key for all of its; all without it; dpsosp list exhibits");
+      "exhibits, or a paper's key for all of its; default: all (dpsosp list exhibits)");
   return options;
 }
 
@@ -130,7 +130,7 @@ int reproduce_command(const Arguments& arguments) {
       "dry-run", "print runs, processor time and disk of each exhibit; compute nothing")(
       "check",
       po::value<std::string>(),
-      "compare the tables with those in this folder, results; print what differs");
+      "folder of tables, such as results, that the new ones are compared with");
   const auto map = parse_options("reproduce", options, arguments, "exhibit");
   if (map.count("help") != 0) {
     std::cout << options;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <iostream>
 #include <optional>
+#include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 #include <tbb/global_control.h>
@@ -26,22 +29,22 @@ po::options_description instance_options(const char* title) {
       "dimension", po::value<std::string>(), "d; default: the problem's")(
       "seed",
       po::value<std::string>()->default_value("0"),
-      "of noise, sampling and the start; privacy needs one that is secret and used once")(
-      "data-seed", po::value<std::string>(), "of the records; default: the seed")(
+      "seed of noise, sampling and the start; privacy needs one that is secret and used once")(
+      "data-seed", po::value<std::string>(), "seed of the records; default: the seed")(
       "set",
       po::value<std::vector<std::string>>()->composing(),
-      "name=value of the algorithm, problem.name=value of the problem; repeatable")(
-      "threads",
-      po::value<std::string>()->default_value("1"),
-      "for sums over records; the result does not depend on it");
+      "set a parameter: name=value of the algorithm, problem.name=value of the problem; "
+      "repeatable")("threads",
+                    po::value<std::string>()->default_value("1"),
+                    "threads for sums over records; the result does not depend on them");
   return options;
 }
 
 po::options_description run_options() {
   auto options = instance_options("dpsosp run");
   options.add_options()("algorithm", po::value<std::string>(), "key; dpsosp list algorithms")(
-      "epsilon", po::value<std::string>(), "privacy, > 0")(
-      "delta", po::value<std::string>(), "privacy, in (0, 1)")(
+      "epsilon", po::value<std::string>(), "epsilon of the budget, > 0")(
+      "delta", po::value<std::string>(), "delta of the budget, in (0, 1)")(
       "variant", po::value<std::string>()->default_value("repaired"), "printed or repaired")(
       "schedule", po::value<std::string>()->default_value("practical"), "paper or practical")(
       "calibrator",
@@ -114,6 +117,38 @@ std::string utility_text(const ScheduleResult& s) {
       s.note.empty() ? "" : "; " + s.note);
 }
 
+/// Why a run ended, in words.
+std::string_view reason_of(Status status) {
+  switch (status) {
+    case Status::steps_done:
+      return "all steps were made";
+    case Status::certified:
+      return "the algorithm's own test passed";
+    case Status::budget:
+      return "the next query would have exceeded the budget";
+    case Status::data:
+      return "no fresh records were left";
+    case Status::cap:
+      return "the cap on refreshes was reached";
+    case Status::not_finite:
+      break;
+  }
+  return "an iterate was not finite";
+}
+
+/// "Gaussian noise, 28.7 times the sensitivity", "epsilon 0.156".
+std::string event_text(const LedgerRow& e) {
+  if (e.event.empty()) return "no finite cost";
+  const bool noisy = e.event_parameters.contains("sensitivity_ratio");
+  std::string text = noisy ? "Gaussian noise" : e.event;
+  std::string_view comma = ", ";
+  for (const auto& [name, value] : e.event_parameters)
+    text += name == "sensitivity_ratio"
+                ? fmt::format("{}{} times the sensitivity", comma, number(value))
+                : fmt::format("{}{} {}", comma, name, number(value));
+  return text;
+}
+
 std::string privacy_text(const PrivacyResult& p) {
   std::string out = fmt::format(
       "privacy      {}: epsilon {} at delta {}, replace_one; spent {} ({}) in {} queries\n",
@@ -131,25 +166,39 @@ std::string privacy_text(const PrivacyResult& p) {
                                        number(p.class_relative->epsilon),
                                        number(p.class_relative->delta))
                          : "");
-  const json ledger = p.ledger;
-  for (const json& e : ledger["entries"])
-    out += fmt::format("ledger       {} x {} on batch {}: {}\n",
-                       e["count"].get<std::int64_t>(),
-                       e["query"].get<std::string>(),
-                       e["batch"].get<std::string>(),
-                       e["event"].dump());
+  std::size_t queries = 0, names = 0, batches = 0;
+  for (const LedgerRow& e : p.ledger.rows) {
+    queries = std::max(queries, fmt::format("{}", e.count).size());
+    names = std::max(names, e.query.size());
+    batches = std::max(batches, e.batch.size());
+  }
+  std::string_view head = "ledger";
+  for (const LedgerRow& e : p.ledger.rows) {
+    out += fmt::format("{:<12} {:>{}} x {:<{}}  batch {:<{}}  {}\n",
+                       std::exchange(head, ""),
+                       e.count,
+                       queries,
+                       e.query,
+                       names,
+                       e.batch,
+                       batches,
+                       event_text(e));
+  }
   if (p.ledger.further > 0)
-    out += fmt::format("ledger       and {} further entries\n", p.ledger.further);
+    out += fmt::format("{:<12} and {} further kinds\n", head, p.ledger.further);
   return out;
 }
 
 /// The lines of a run that its release has too.
 template <class Result>
 std::string released_text(const Result& r) {
-  return fmt::format("run          {} after {} steps; {}\n",
-                     to_string(r.algorithm.status),
+  std::string counts;
+  for (const auto& [name, count] : r.algorithm.counts)
+    counts += fmt::format("{} {} {}", counts.empty() ? ";" : ",", count, name);
+  return fmt::format("run          {} steps; ended because {}{}\n",
                      r.algorithm.steps,
-                     json(r.algorithm.counts).dump()) +
+                     reason_of(r.algorithm.status),
+                     counts) +
          utility_text(r.schedule) + privacy_text(r.privacy);
 }
 

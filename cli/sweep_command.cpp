@@ -197,7 +197,7 @@ int merge_command(const Arguments& arguments) {
   options.add_options()("help", "this text")(
       "into",
       po::value<std::string>()->default_value("out/store.sqlite"),
-      "store that takes them in")(
+      "the store that takes them in")(
       "store", po::value<std::vector<std::string>>(), "stores of shards");
   const auto map = parse_options("merge", options, arguments, "store");
   if (map.count("help") != 0) {

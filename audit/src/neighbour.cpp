@@ -8,7 +8,7 @@
 namespace dpsosp::audit {
 namespace {
 
-const BatchView alone(0, 1);
+const BatchView stand_in_alone(0, 1);
 
 /// FNV-1a over 64-bit words.
 class Fingerprint {
@@ -95,7 +95,7 @@ ClipReport Neighbour::add(const BatchView& batch, std::uint64_t asked, const Add
     std::vector<Index> others;
     const bool member = choose(batch, others);
     if (!others.empty()) report.merge(add(*rest_, BatchView(others)));
-    if (member) report.merge(add(*stand_in_, alone));
+    if (member) report.merge(add(*stand_in_, stand_in_alone));
     return report;
   }
   const Index begin = batch.begin(), end = begin + batch.size();
@@ -106,7 +106,7 @@ ClipReport Neighbour::add(const BatchView& batch, std::uint64_t asked, const Add
   };
   add_range(begin, member ? place_ : end);
   if (!member) return report;
-  report.merge(add(*stand_in_, alone));
+  report.merge(add(*stand_in_, stand_in_alone));
   add_range(place_ + 1, end);
   return report;
 }

@@ -29,7 +29,7 @@ void check(const CertificateOptions& o) {
 }
 
 /// λ_min by its place on the diagonal.
-EvaluationStatus diagonal(const Objective& objective, ConstVectorRef x, Certificate& c) {
+EvaluationStatus certify_diagonal(const Objective& objective, ConstVectorRef x, Certificate& c) {
   Vector entries(x.size());
   objective.hessian_diagonal(x, entries);
   if (!entries.allFinite()) return EvaluationStatus::non_finite_hessian;
@@ -110,7 +110,7 @@ EvaluationStatus evaluate(const Objective& objective,
   c.gradient_norm = gradient.stableNorm();
   if (!std::isfinite(c.gradient_norm)) return EvaluationStatus::non_finite_gradient;
   try {
-    if (objective.diagonal()) return diagonal(objective, x, c);
+    if (objective.diagonal()) return certify_diagonal(objective, x, c);
     return x.size() <= options.dense_limit ? dense(hessian, options, c)
                                            : bounded_lanczos(hessian, options, c);
   } catch (const HessianOperator::NonFinite&) {

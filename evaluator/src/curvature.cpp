@@ -65,7 +65,7 @@ bool dense(HessianOperator& hessian,
   return true;
 }
 
-void diagonal(const Objective& objective, ConstVectorRef x, CurvatureEstimate& estimate) {
+void estimate_diagonal(const Objective& objective, ConstVectorRef x, CurvatureEstimate& estimate) {
   Vector entries(x.size());
   objective.hessian_diagonal(x, entries);
   if (!entries.allFinite()) throw HessianOperator::NonFinite{};
@@ -83,7 +83,7 @@ void estimate_at(HessianOperator& hessian,
                  const CurvatureOptions& options,
                  const Vector& warm_start,
                  CurvatureEstimate& estimate) {
-  if (objective.diagonal()) return diagonal(objective, x, estimate);
+  if (objective.diagonal()) return estimate_diagonal(objective, x, estimate);
   if (pays_as_matrix(objective)) {
     hessian.matrix();
     if (hessian.asymmetry() > asymmetry_limit * hessian.norm()) {

@@ -12,7 +12,7 @@ namespace dpsosp {
 namespace {
 
 /// Records that any query was charged to, as far as the ledger tells.
-Index records_used(const Ledger& ledger) {
+Index records_charged(const Ledger& ledger) {
   std::vector<RecordRange> ranges;
   for (const LedgerEntry& e : ledger.entries()) ranges.push_back(e.charged);
   std::ranges::sort(ranges, {}, &RecordRange::begin);
@@ -41,7 +41,7 @@ AlgorithmResult algorithm_result(const Setup& s, const Outcome& outcome, const L
   return {.status = outcome.status,
           .steps = outcome.steps,
           .counts = outcome.counts,
-          .records_used = records_used(ledger),
+          .records_used = records_charged(ledger),
           .parameters = s.actor->parameters()};
 }
 

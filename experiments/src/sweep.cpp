@@ -58,7 +58,7 @@ std::vector<Coordinates> product(const std::vector<Axis>& axes) {
   return all;
 }
 
-Coordinates without(const Coordinates& point, const Coordinates& moving) {
+Coordinates without_axes(const Coordinates& point, const Coordinates& moving) {
   Coordinates rest;
   for (const auto& c : point)
     if (std::ranges::find(moving, c.first, &Coordinates::value_type::first) == moving.end())
@@ -200,7 +200,7 @@ std::vector<Slope> slopes_of_part(const Runs& runs, const Sweep& sweep, const Pa
       std::vector<std::pair<Coordinates, std::vector<const Cell*>>> slices;
       for (const Cell& cell : cells) {
         if (cell.arm != arm) continue;
-        const Coordinates rest = without(cell.at, axis->front());
+        const Coordinates rest = without_axes(cell.at, axis->front());
         auto slice = std::ranges::find(
             slices, rest, &std::pair<Coordinates, std::vector<const Cell*>>::first);
         if (slice == slices.end()) slice = slices.insert(slice, {rest, {}});

@@ -67,7 +67,7 @@ std::vector<bool> numeric_columns(const Table& table) {
   return numeric;
 }
 
-std::string head(const Table& table, const std::vector<bool>& numeric) {
+std::string head_row(const Table& table, const std::vector<bool>& numeric) {
   const bool grouped = std::ranges::any_of(
       table.column_groups, [](const ColumnGroup& group) { return !group.label.empty(); });
   std::string spans = "<colgroup></colgroup>\n";
@@ -117,7 +117,7 @@ std::string to_html(const Table& table) {
       table.caption.empty() ? "" : " ",
       html_text(table.caption));
   const std::vector<bool> numeric = numeric_columns(table);
-  out += head(table, numeric);
+  out += head_row(table, numeric);
   for (const RowGroup& group : table.row_groups) {
     out += "<tbody>\n";
     if (!group.label.empty()) {

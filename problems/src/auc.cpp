@@ -239,7 +239,7 @@ double highest_value(double p, ConstVectorRef x) {
 }
 
 /// Points of the two classes around ±c, ‖c‖ = separation, in the unit ball; + first.
-std::shared_ptr<const AucData> draw_points(const Auc& family, Index features, StreamKey key) {
+std::shared_ptr<const AucData> draw_auc_points(const Auc& family, Index features, StreamKey key) {
   AucData data;
   data.prior = family.prior;
   data.features.resize(features, 2 * family.points);
@@ -257,7 +257,7 @@ std::shared_ptr<const AucData> draw_points(const Auc& family, Index features, St
 }
 
 /// Features on the unit sphere, with both labels.
-std::shared_ptr<const AucData> corner_data(double prior, Index features) {
+std::shared_ptr<const AucData> auc_corners(double prior, Index features) {
   AucData data;
   data.prior = prior;
   data.features.resize(features, 4);
@@ -327,7 +327,7 @@ Problem Auc::make(const InstanceSpec& spec) const {
     reject(name(), "points", static_cast<double>(points), fmt::format("in [1, {}]", most_points));
 
   const StreamKey key{.seed = spec.data_seed, .purpose = Purpose::data};
-  const auto data = draw_points(*this, d - 2, key.child(1));
+  const auto data = draw_auc_points(*this, d - 2, key.child(1));
   FiniteLaw law{.probabilities = Vector(2 * points)};
   law.probabilities.head(points).setConstant(prior / static_cast<double>(points));
   law.probabilities.tail(points).setConstant((1 - prior) / static_cast<double>(points));
@@ -410,7 +410,7 @@ Problem Auc::make(const InstanceSpec& spec) const {
     problem.empirical =
         auc_value(data, shares(multiplicity->of(BatchView(0, spec.records)), spec.records));
   problem.population = auc_value(data, law.probabilities);
-  const auto corners = corner_data(prior, d - 2);
+  const auto corners = auc_corners(prior, d - 2);
   problem.extremes = auc_records(corners);
   for (const Index v : {0, 4})  // all records alike, of either label
     problem.extreme_objectives.push_back(auc_value(corners, Vector::Unit(8, v)));

@@ -159,7 +159,9 @@ struct GroupDroBounds {
   }
 };
 
-std::shared_ptr<const GroupDroData> draw_points(const GroupDro& family, Index d, StreamKey key) {
+std::shared_ptr<const GroupDroData> draw_group_points(const GroupDro& family,
+                                                      Index d,
+                                                      StreamKey key) {
   const Index values = 2 * family.points;
   GroupDroData data;
   data.groups = family.groups;
@@ -203,7 +205,7 @@ bool bends_down_at_origin(const Objective& F, double M, Stream stream) {
 
 /// One unit feature with labels at which φ′, φ″ and φ‴ are extreme, in every group.
 constexpr Index corners_per_group = 8;
-std::shared_ptr<const GroupDroData> corner_data(const GroupDro& family, Index d) {
+std::shared_ptr<const GroupDroData> group_dro_corners(const GroupDro& family, Index d) {
   const Vector diagonal = Vector::Constant(d, 1 / std::sqrt(static_cast<double>(d)));
   const Vector labels{{0, 1, -1, 0.7420, -0.7420, 1.7321, 3, -3}};
   GroupDroData data;
@@ -215,7 +217,7 @@ std::shared_ptr<const GroupDroData> corner_data(const GroupDro& family, Index d)
 }
 
 /// A record of every corner in every group.
-std::vector<std::int32_t> corner_values(Index groups) {
+std::vector<std::int32_t> corner_groups(Index groups) {
   std::vector<std::int32_t> values;
   for (Index k = 0; k < corners_per_group; ++k)
     for (Index g = 0; g < groups; ++g)
@@ -290,7 +292,7 @@ Problem GroupDro::make(const InstanceSpec& spec) const {
   if (!(alignment >= 0 && std::isfinite(alignment))) reject(name(), "alignment", alignment, ">= 0");
 
   const StreamKey key{.seed = spec.data_seed, .purpose = Purpose::data};
-  const auto data = draw_points(*this, d, key.child(1));
+  const auto data = draw_group_points(*this, d, key.child(1));
   const Index values = 2 * points;
 
   Problem problem;
@@ -385,8 +387,8 @@ Problem GroupDro::make(const InstanceSpec& spec) const {
   if (bends_down_at_origin(*problem.population, bounds.value_hessian(), Stream(key.child(2))))
     problem.landmarks.push_back(
         {"origin", Landmark::Kind::strict_saddle, Landmark::Of::population, Vector::Zero(d)});
-  const auto at_corners = corner_data(*this, d);
-  problem.extremes = group_dro_records(at_corners, corner_values(groups));
+  const auto at_corners = group_dro_corners(*this, d);
+  problem.extremes = group_dro_records(at_corners, corner_groups(groups));
   for (const Index k : {0, 1, 6})  // all records alike
     problem.extreme_objectives.push_back(
         group_dro_value(at_corners, Vector::Unit(corners_per_group, k).replicate(groups, 1)));

@@ -49,7 +49,7 @@ class TrigRadialObjective final : public Objective {
   Index d_;
 };
 
-double largest_slope(double radius) {
+double largest_trig_slope(double radius) {
   return certified_maximum(
       [](double r) {
         return ScalarJet{slope(r), curvature(r)};
@@ -208,7 +208,7 @@ Problem TrigRadial::make(const InstanceSpec& spec) const {
                                    facts.domain,
                                    spec.seed);
   facts.constants.set(constant::lipschitz,
-                      {largest_slope(radius) + 1,
+                      {largest_trig_slope(radius) + 1,
                        Origin::proved,
                        "the domain",
                        "‖∇f‖ ≤ max_{r ≤ R} r(1 + cos r²) + ‖z‖, by branch and bound, attained by a "

@@ -38,7 +38,9 @@ Problem accepted_problem(const Algorithm& algorithm) {
     Problem problem = small_problem(name, 60);
     if (test::runs_on(algorithm, problem.facts)) return problem;
   }
-  throw InputError("no problem for " + algorithm.card().key);
+  throw InputError("no problem for " + algorithm.card().key +
+                   ": with its default parameters check() refuses each of "
+                   "test::problems_of_every_kind; defaults must pass before a schedule sets them");
 }
 
 /// Whether the field, or the field of a stage (STAGE.NAME), has this name.

@@ -242,7 +242,12 @@ TEST(EveryPairOfAlgorithms, DiffersInIteratesWithoutNoise) {
   for (auto a = iterates.begin(); a != iterates.end(); ++a)
     for (auto b = std::next(a); b != iterates.end(); ++b)
       EXPECT_EQ(a->second == b->second, method(a->first) == method(b->first))
-          << a->first << " and " << b->first;
+          << a->first << " and " << b->first
+          << (a->second == b->second ? " have equal iterates without noise: if one is the other at "
+                                       "these parameters, its "
+                                       "card says so in `same_without_noise`"
+                                     : " differ without noise, but a card says in "
+                                       "`same_without_noise` that they do not");
 }
 
 }  // namespace

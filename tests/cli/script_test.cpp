@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -43,6 +45,47 @@ TEST(RunScript, PrintsUsageToStderrWithoutCommand) {
   EXPECT_EQ(r.code, 2);
   EXPECT_EQ(r.out, "");
   EXPECT_TRUE(r.err.starts_with("usage: ./run COMMAND"));
+}
+
+/// A folder with ./run, a build configured for the sources in `home`, and stand-ins for the tools.
+class Configured {
+ public:
+  explicit Configured(const std::string& home) {
+    namespace fs = std::filesystem;
+    fs::copy_file(script, folder_ / "run");
+    fs::create_directories(folder_ / "build/release/bin");
+    std::ofstream(folder_ / "build/release/build.ninja");
+    std::ofstream(folder_ / "build/release/CMakeCache.txt")
+        << "CMAKE_HOME_DIRECTORY:INTERNAL=" << (home.empty() ? folder_.path().string() : home)
+        << '\n';
+    fs::create_directories(folder_ / "tools");
+    tool("cmake", "echo \"$@\" >> '" + (folder_ / "calls").string() + "'");
+    tool("dpkg-query", "echo 'install ok installed'");
+  }
+
+  /// The arguments of each call of cmake that ./run build makes, one call a line.
+  std::string calls() const {
+    const Result r =
+        run_program("/usr/bin/env",
+                    {"PATH=" + (folder_ / "tools").string() + ":" + std::getenv("PATH"),
+                     folder_ / "run",
+                     "build"});
+    EXPECT_EQ(r.code, 0) << r.err;
+    return contents(folder_ / "calls");
+  }
+
+ private:
+  void tool(const std::string& name, const std::string& body) const {
+    std::ofstream(folder_ / "tools" / name) << "#!/bin/sh\n" << body << '\n';
+    std::filesystem::permissions(folder_ / "tools" / name, std::filesystem::perms::owner_all);
+  }
+
+  ScratchFolder folder_;
+};
+
+TEST(RunScript, ConfiguresMovedCheckoutAnew) {
+  EXPECT_TRUE(Configured("/somewhere/else").calls().starts_with("--preset release --fresh\n"));
+  EXPECT_TRUE(Configured("").calls().starts_with("--build"));
 }
 
 }  // namespace

@@ -30,12 +30,15 @@ constexpr std::array pages{".github/ISSUE_TEMPLATE/bug.md",
                            "benchmarks/README.md",
                            "docs/algorithms.md",
                            "docs/claims.md",
+                           "docs/command-line.md",
                            "docs/data.md",
                            "docs/design.md",
                            "docs/errata.md",
+                           "docs/findings.md",
                            "docs/glossary.md",
                            "docs/isolation.md",
                            "docs/labels.md",
+                           "docs/library.md",
                            "docs/papers/avdiukhin-2024.md",
                            "docs/papers/privacy-accounting.md",
                            "docs/planted-bugs.md",
@@ -82,6 +85,13 @@ const std::vector<Instead> instead{
      "./run reproduce verdict-rule/rates --scale smoke",
      minutes},
     {"./run reproduce claims", "./run reproduce claims --scale smoke", minutes, true},
+    {"./run reproduce xu-2026/table-1",
+     "./run reproduce xu-2026/table-1 --scale smoke",
+     minutes,
+     true},
+    {"./run reproduce xu-2026/table-1 --check results",
+     "./run reproduce avdiukhin-2024/no-clipping --scale smoke --check results || test $? = 1",
+     "minutes; other scales differ from the committed tables, which is exit code 1"},
     {"dpsosp reproduce claims", "dpsosp reproduce claims --scale smoke", minutes, true},
     {"./run reproduce --check results",
      "./run reproduce avdiukhin-2024/no-clipping --scale smoke --check results || test $? = 1",
@@ -111,19 +121,20 @@ const std::vector<Instead> instead{
     {"dpsosp audit --all", "dpsosp audit --all --scale smoke", minutes, true},
     {"dpsosp check algorithms", "dpsosp check algorithms", minutes, true},
     {"./run dpsosp check NAME", "./run dpsosp check cosine-saddle", name},
-    {"./run dpsosp check smith-2027/halving", "./run dpsosp check avdiukhin-2024/dp-sgd", name},
-    {"./run dpsosp audit --algorithm smith-2027/halving",
+    {"./run dpsosp check smith-2027/normalised-momentum",
+     "./run dpsosp check avdiukhin-2024/dp-sgd",
+     name},
+    {"./run dpsosp audit --algorithm smith-2027/normalised-momentum",
      "./run dpsosp audit --algorithm wang-ye-xu-2017/dp-gd",
      name},
 
-    // Sweeps. my-sweep.toml is the example of docs/sweeps.md.
-    {"./run dpsosp sweep my-sweep.toml", "./run dpsosp sweep my-sweep.toml --scale smoke", minutes},
-    {"./run dpsosp fit my-sweep.toml --json",
-     "./run dpsosp fit my-sweep.toml --json --scale smoke",
-     "of the runs at that scale"},
-    {"./run dpsosp sweep my-sweep.toml --shard 1/8",
-     "./run dpsosp sweep my-sweep.toml --shard 1/8 --scale smoke",
+    // Sweeps.
+    {"./run dpsosp sweep examples/my-sweep.toml",
+     "./run dpsosp sweep examples/my-sweep.toml --scale smoke",
      minutes},
+    {"./run dpsosp fit examples/my-sweep.toml",
+     "./run dpsosp fit examples/my-sweep.toml --scale smoke",
+     "of the runs at that scale"},
     {"srun build/release/bin/dpsosp sweep my-sweep.toml --scale full --out shards --quiet "
      "--shard \"$SLURM_ARRAY_TASK_ID/32\" --threads \"$SLURM_CPUS_PER_TASK\"",
      "srun build/release/bin/dpsosp sweep my-sweep.toml --scale smoke --out shards --quiet "
@@ -181,6 +192,10 @@ const std::vector<Instead> instead{
     // Builds: stand-ins for cmake and ctest look up presets and note the rest.
     {"cmake --install build/release --prefix PREFIX",
      "test -x build/release/bin/dpsosp",
+     "packaging.an_installed_package_serves_a_project_outside does it"},
+    {"cmake -S examples/library -B build/example -DCMAKE_PREFIX_PATH=PREFIX && cmake --build "
+     "build/example",
+     "test -f examples/library/CMakeLists.txt",
      "packaging.an_installed_package_serves_a_project_outside does it"},
     {"mkdir corpus && TMPDIR=/dev/shm build/fuzz/bin/libfuzz_csv corpus -max_total_time=300",
      "build/release/bin/fuzz_csv 10",
@@ -295,16 +310,13 @@ class Checkout {
     }
     fs::copy_file(source("run"), folder_ / "run");
     fs::create_symlink(source("CMakePresets.json"), folder_ / "CMakePresets.json");
-    for (const char* folder : {"benchmarks", "isolation"})
+    for (const char* folder : {"benchmarks", "examples", "isolation"})
       fs::create_symlink(source(folder), folder_ / folder);
     fs::create_directories(folder_ / "tests");
     fs::create_symlink(source("tests/data"), folder_ / "tests/data");
     fs::create_directories(folder_ / "docs");
     fs::copy(source("results"), folder_ / "results", fs::copy_options::recursive);
-    const std::string sweeps = contents(source("docs/sweeps.md"));
-    const auto begin = sweeps.find("```toml\n") + 8;
-    std::ofstream(folder_ / "my-sweep.toml")
-        << sweeps.substr(begin, sweeps.find("```", begin) - begin);
+    fs::copy_file(source("examples/my-sweep.toml"), folder_ / "my-sweep.toml");
 
     fs::create_directories(folder_ / "tools");
     fs::create_symlink(DPSOSP_PROGRAM, folder_ / "tools/dpsosp");
@@ -390,6 +402,12 @@ TEST_P(Page, CommandsRun) {
 INSTANTIATE_TEST_SUITE_P(Documents, Page, testing::ValuesIn(pages), [](const auto& page) {
   return std::regex_replace(std::string(page.param), std::regex("[^A-Za-z0-9]+"), "_");
 });
+
+TEST(Commands, OfSweepsAreGivenTheExampleThatIsPrinted) {
+  EXPECT_NE(contents(source("docs/sweeps.md"))
+                .find("```toml\n" + contents(source("examples/my-sweep.toml")) + "```\n"),
+            std::string::npos);
+}
 
 TEST(Commands, PagesThatHoldThemAreTested) {
   std::vector<fs::path> documents{source("README.md"),

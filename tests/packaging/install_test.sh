@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# install_test.sh CMAKE BUILD_FOLDER CONSUMER_FOLDER COMPILER
+# install_test.sh CMAKE BUILD_FOLDER CONSUMER_FOLDER EXAMPLES_FOLDER COMPILER
 # Installs the build into a folder of its own, builds the consumer project against it and runs it.
 set -euo pipefail
-cmake=$1 build=$2 consumer=$3 compiler=$4
+cmake=$1 build=$2 consumer=$3 examples=$4 compiler=$5
 export LC_ALL=C
 
 folder=$(mktemp -d)
@@ -24,6 +24,29 @@ configure consumer
 "$cmake" --build "$folder/consumer" --target consumer plugin >"$folder/build.log" 2>&1 ||
   { cat "$folder/build.log" >&2; exit 1; }
 "$folder/consumer/consumer"
+
+# The example of docs/library.md, whose components need neither SQLite nor JSON; one that takes the core
+# alone needs no more than Eigen, fmt and Highway.
+without=()
+for package in nlohmann_json SQLiteCpp OpenSSL PNG ICU; do
+  without+=("-DCMAKE_DISABLE_FIND_PACKAGE_$package=ON")
+done
+"$cmake" -G Ninja -S "$examples/library" -B "$folder/example" -DCMAKE_BUILD_TYPE=Release "${without[@]}" \
+  -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_PREFIX_PATH="$folder/prefix" >"$folder/example.log" 2>&1 &&
+  "$cmake" --build "$folder/example" >>"$folder/example.log" 2>&1 ||
+  { cat "$folder/example.log" >&2; exit 1; }
+"$folder/example/example" | grep -q '^[1-9][0-9]* steps, epsilon spent 0\.9' ||
+  { echo "the example did not spend its budget" >&2; "$folder/example/example" >&2; exit 1; }
+mkdir "$folder/core"
+cat >"$folder/core/CMakeLists.txt" <<'TEXT'
+cmake_minimum_required(VERSION 3.25)
+project(core_alone LANGUAGES CXX)
+find_package(dpsosp 0.2 REQUIRED COMPONENTS core)
+TEXT
+for package in TBB Boost FFTW3; do without+=("-DCMAKE_DISABLE_FIND_PACKAGE_$package=ON"); done
+"$cmake" -G Ninja -S "$folder/core" -B "$folder/core/build" "${without[@]}" \
+  -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_PREFIX_PATH="$folder/prefix" >"$folder/core.log" 2>&1 ||
+  { cat "$folder/core.log" >&2; exit 1; }
 
 # The same steps in this process, of the suite and as a stranger's program in a process of its own.
 "$folder/prefix/bin/dpsosp" run --program "$folder/consumer/plugin" --problem cosine-saddle --records 200 \

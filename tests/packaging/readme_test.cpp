@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -46,9 +47,13 @@ Names quoted(const std::string& text) { return matches(text, R"(`([^`]+)`)"); }
 /// The first cell of each row, where it begins with a word in backticks.
 Names quoted_rows(const std::string& text) { return matches("\n" + text, R"(\n\| `([^`]+)` *\|)"); }
 
-/// The folders of a map: rows that begin with a link to "NAME/".
+/// The folders of a map: links to "NAME/" in the first cells of its rows.
 Names mapped_folders(const std::string& text) {
-  return matches("\n" + text, R"(\n\| \[([^\]/]+)/\]\()");
+  Names folders;
+  for (const std::string& line : lines(text))
+    if (line.starts_with("| ["))
+      folders.merge(matches(line.substr(0, line.find(" | ")), R"(\[([^\]/]+)/\]\()"));
+  return folders;
 }
 
 /// The folders of the repository; hidden ones, and those that .gitignore names, are left out.
@@ -95,32 +100,29 @@ std::vector<std::string> relative_links(const std::string& markdown) {
 std::string readme() { return contents(source("README.md")); }
 
 TEST(Readme, MapNamesEveryFolder) {
-  const Names mapped = mapped_folders(section(readme(), "## Where things live"));
+  const Names mapped = mapped_folders(section(readme(), "## What there is"));
   EXPECT_GE(mapped.size(), 10U);
   EXPECT_EQ(mapped, top_folders());
 }
 
-TEST(Readme, ListsExhibitsOfProgram) {
-  const Names exhibits = quoted_rows(section(readme(), "### Exhibits"));
+TEST(Readme, CountsWhatTheProgramLists) {
+  const std::string text = readme();
+  for (const char* what : {"algorithms", "problems", "exhibits"}) {
+    const std::string counted = fmt::format("{} {}", listed(what).size(), what);
+    EXPECT_NE(text.find(counted), std::string::npos) << counted;
+  }
+}
+
+TEST(Readme, HasAtMostAThousandWords) { EXPECT_LE(words(readme()).size(), 1000U); }
+
+TEST(Results, ListExhibitsOfProgram) {
+  const Names exhibits = quoted_rows(section(contents(source("results/README.md")), "## Exhibits"));
   EXPECT_FALSE(exhibits.empty());
   EXPECT_EQ(exhibits, listed("exhibits"));
 }
 
-TEST(Readme, ListsAlgorithmsOfProgram) {
-  Names keys = quoted(section(readme(), "### Algorithms"));
-  std::erase_if(keys, [](const std::string& k) { return k.find('/') == std::string::npos; });
-  EXPECT_FALSE(keys.empty());
-  EXPECT_EQ(keys, listed("algorithms"));
-}
-
-TEST(Readme, ListsProblemsOfProgram) {
-  const Names problems = quoted(section(readme(), "### Problems"));
-  EXPECT_FALSE(problems.empty());
-  EXPECT_EQ(problems, listed("problems"));
-}
-
-TEST(Readme, ListsCommandsOfProgram) {
-  Names commands = quoted_rows(section(readme(), "### Commands"));
+TEST(CommandLine, ListsCommandsOfProgram) {
+  Names commands = quoted_rows(section(contents(source("docs/command-line.md")), "## Commands"));
   commands.erase("./run dpsosp …");  // head of the table
   const Result help = program({"--help"});
   EXPECT_EQ(help.code, 0) << help.err;
@@ -131,13 +133,14 @@ TEST(Readme, ListsCommandsOfProgram) {
 TEST(Readme, CommandsOfFindingsNameExhibitsOfProgram) {
   const Names exhibits = listed("exhibits");
   int named = 0;
-  for (const std::string& command :
-       matches(readme(), R"(\n    \./run reproduce((?: [a-z0-9.-]+/[a-z0-9.-]+)+))"))
-    for (const std::string& exhibit : words(command)) {
-      EXPECT_TRUE(exhibits.contains(exhibit)) << exhibit;
-      ++named;
-    }
-  EXPECT_GE(named, 1);
+  for (const char* page : {"README.md", "docs/findings.md"})
+    for (const std::string& command :
+         matches(contents(source(page)), R"(\./run reproduce((?: [a-z0-9.-]+/[a-z0-9.-]+)+))"))
+      for (const std::string& exhibit : words(command)) {
+        EXPECT_TRUE(exhibits.contains(exhibit)) << exhibit;
+        ++named;
+      }
+  EXPECT_GE(named, 4);
 }
 
 TEST(Documents, RelativeLinksResolveToFiles) {
@@ -158,20 +161,21 @@ TEST(Documents, LinksAndTablesAreReadAsWritten) {
                            "`[n](o)`\n    [p](q)\n```\n[r](s)\n```\n"),
             (std::vector<std::string>{"b.md", "d/e.svg", "g.md"}));
   const std::string page =
-      "## A\n| `x` | `no` |\n### B\n| `y/z` | text |\n| [core/](core) | `w` |\n| [a](docs/a.md) | "
+      "## A\n| `x` | `no` |\n### B\n| `y/z` | text |\n| [core/](core), [plots/](plots) | `w` "
+      "[x/](x) |\n| [a](docs/a.md) | "
       "|\n"
       "## C\n| `v` | |\n";
   EXPECT_EQ(quoted_rows(section(page, "## A")), Names{"x"});
   EXPECT_EQ(quoted_rows(section(page, "### B")), Names{"y/z"});
-  EXPECT_EQ(mapped_folders(section(page, "### B")), Names{"core"});
+  EXPECT_EQ(mapped_folders(section(page, "### B")), (Names{"core", "plots"}));
   EXPECT_TRUE(section(page, "## D").empty());
 }
 
-/// What README.md says in its findings, and where results/ has it: columns readme, file, row, cell.
-/// The README has the phrase, and FILE a line with every part of `row` (separated by ";") and with
-/// `cell`. Of a number that no table has, `file` is "setting" and `row` says what it is.
+/// What docs/findings.md says, and where results/ has it: columns text, file, row, cell. The page
+/// has the phrase, and FILE a line with every part of `row` (separated by ";") and with `cell`. Of
+/// a number that no table has, `file` is "setting" and `row` says what it is.
 struct FindingNumber {
-  std::string readme, file, row, cell;
+  std::string text, file, row, cell;
 };
 
 std::string plain(std::string text) {
@@ -201,10 +205,9 @@ std::vector<FindingNumber> finding_numbers() {
   return numbers;
 }
 
-std::string findings() {
-  const std::string readme = contents(source("README.md"));
-  const auto from = readme.find("## Five findings"), to = readme.find("\n## ", from + 1);
-  return plain(readme.substr(from, to - from));
+/// Of README.md, in short, and of its page.
+std::vector<std::string> findings() {
+  return {plain(section(readme(), "## Findings")), plain(contents(source("docs/findings.md")))};
 }
 
 bool has_parts(const std::string& line, const std::string& row, const std::string& cell) {
@@ -217,15 +220,15 @@ bool has_parts(const std::string& line, const std::string& row, const std::strin
 }
 
 TEST(ReadmeFindings, NumbersAreThoseOfResults) {
-  const std::string text = findings();
+  const std::string page = findings().back();
   for (const FindingNumber& n : finding_numbers()) {
-    EXPECT_NE(text.find(n.readme), std::string::npos) << "README.md has no '" << n.readme << "'";
+    EXPECT_NE(page.find(n.text), std::string::npos) << "docs/findings.md has no '" << n.text << "'";
     if (n.file == "setting") continue;
     bool found = false;
     for (const std::string& line : lines(contents(source("results/" + n.file))))
       found = found || has_parts(plain(line), n.row, n.cell);
     EXPECT_TRUE(found) << "results/" << n.file << " has no row '" << n.row << "' with '" << n.cell
-                       << "', which README.md states as '" << n.readme << "'";
+                       << "', which docs/findings.md states as '" << n.text << "'";
   }
 }
 
@@ -270,14 +273,15 @@ TEST(ReadmeFindings, CountsAreThoseOfTheAudit) {
 }
 
 TEST(ReadmeFindings, HaveNoNumberThatNoEntryCovers) {
-  std::string rest = findings();
-  for (const FindingNumber& n : finding_numbers())
-    for (std::size_t at = 0; (at = rest.find(n.readme, at)) != std::string::npos;)
-      rest.replace(at, n.readme.size(), "#");
-  static const std::regex number(R"((\d+\.\d+|\d+ %|\d+ of (?:the )?\d+))");
-  for (std::sregex_iterator m(rest.begin(), rest.end(), number), end; m != end; ++m)
-    ADD_FAILURE() << "README.md states " << m->str() << " in its findings; "
-                  << "tests/data/readme_findings.txt says nothing of it";
+  for (std::string rest : findings()) {
+    for (const FindingNumber& n : finding_numbers())
+      for (std::size_t at = 0; (at = rest.find(n.text, at)) != std::string::npos;)
+        rest.replace(at, n.text.size(), "#");
+    static const std::regex number(R"((\d+\.\d+|\d+ %|\d+ of (?:the )?\d+))");
+    for (std::sregex_iterator m(rest.begin(), rest.end(), number), end; m != end; ++m)
+      ADD_FAILURE() << "a finding states " << m->str()
+                    << "; tests/data/readme_findings.txt says nothing of it";
+  }
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 namespace dpsosp::baselines {
 namespace {
 
-AlgorithmCard make_card(Abadi2016::Rule rule) {
+AlgorithmCard make_abadi_card(Abadi2016::Rule rule) {
   const bool sgd = rule == Abadi2016::Rule::sgd;
   AlgorithmCard card{.key = sgd ? "abadi-2016/dp-sgd" : "abadi-2016/dp-adam",
                      .title = sgd ? "DP-SGD" : "DP-Adam",
@@ -30,15 +30,15 @@ AlgorithmCard make_card(Abadi2016::Rule rule) {
   return card;
 }
 
-const AlgorithmCard& card_of(Abadi2016::Rule rule) {
-  static const AlgorithmCard sgd = make_card(Abadi2016::Rule::sgd);
-  static const AlgorithmCard adam = make_card(Abadi2016::Rule::adam);
+const AlgorithmCard& abadi_card(Abadi2016::Rule rule) {
+  static const AlgorithmCard sgd = make_abadi_card(Abadi2016::Rule::sgd);
+  static const AlgorithmCard adam = make_abadi_card(Abadi2016::Rule::adam);
   return rule == Abadi2016::Rule::sgd ? sgd : adam;
 }
 
 }  // namespace
 
-Abadi2016::Abadi2016(Rule rule) : rule_(rule), card_(card_of(rule)) {
+Abadi2016::Abadi2016(Rule rule) : rule_(rule), card_(abadi_card(rule)) {
   parameters.output = OutputRule::last;
 }
 

@@ -8,7 +8,7 @@
 namespace dpsosp::baselines {
 namespace {
 
-AlgorithmCard make_card(Zhou2020::Rule rule) {
+AlgorithmCard make_zhou_card(Zhou2020::Rule rule) {
   AlgorithmCard card{
       .paper = "Zhou, Chen, Hong, Wu, Banerjee 2020",
       .source = Source::reconstructed,
@@ -45,16 +45,16 @@ AlgorithmCard make_card(Zhou2020::Rule rule) {
   return card;
 }
 
-const AlgorithmCard& card_of(Zhou2020::Rule rule) {
-  static const AlgorithmCard sgd = make_card(Zhou2020::Rule::sgd);
-  static const AlgorithmCard rmsprop = make_card(Zhou2020::Rule::rmsprop);
-  static const AlgorithmCard adam = make_card(Zhou2020::Rule::adam);
+const AlgorithmCard& zhou_card(Zhou2020::Rule rule) {
+  static const AlgorithmCard sgd = make_zhou_card(Zhou2020::Rule::sgd);
+  static const AlgorithmCard rmsprop = make_zhou_card(Zhou2020::Rule::rmsprop);
+  static const AlgorithmCard adam = make_zhou_card(Zhou2020::Rule::adam);
   return rule == Zhou2020::Rule::sgd ? sgd : rule == Zhou2020::Rule::rmsprop ? rmsprop : adam;
 }
 
 }  // namespace
 
-Zhou2020::Zhou2020(Rule rule) : rule_(rule), card_(card_of(rule)) {}
+Zhou2020::Zhou2020(Rule rule) : rule_(rule), card_(zhou_card(rule)) {}
 
 Outcome Zhou2020::run(Curator& curator, Stream stream, Observer& observer) const {
   const AdaptiveDescentParameters& p = parameters;

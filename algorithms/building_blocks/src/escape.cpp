@@ -20,28 +20,28 @@ class NoEscape final : public Escape {
   void step(const Vector&, Vector& g, Stream&, Vector& out) override { out = g; }
 };
 
-/// The kick of ganesh-2023, Algorithm 1. Steps are those of ganesh-2023 notes, 2.1.
+/// The kick of ganesh-2023, Algorithm 1, whose lines are cited.
 class IsotropicKick final : public Escape {
  public:
   explicit IsotropicKick(const EscapeParameters& p) : p_(p) {}
 
-  void begin(Index t, const Vector& g) override {  // step 3
+  void begin(Index t, const Vector& g) override {  // line 6
     kick_ = t > 0 && frozen_ == 0 && p_.threshold > 0 && g.norm() <= p_.threshold;
   }
-  // step 4
+  // dev: the printed kick asks O₁ again at the escape (line 8)
   bool wants_refresh() const override { return kick_ && p_.kind == EscapeKind::isotropic_fresh; }
   void step(const Vector& x, Vector& g, Stream& stream, Vector& out) override {
-    out = g;  // step 8
+    out = g;
     if (!kick_) {
-      frozen_ = std::max<Index>(0, frozen_ - 1);  // step 11
+      frozen_ = std::max<Index>(0, frozen_ - 1);  // lines 10 and 12
       return;
     }
     out_of_ball_ = false;
     anchor_ = x;
-    stream.add_normal(p_.kick_deviation, out);  // step 9
-    frozen_ = p_.steps;
+    stream.add_normal(p_.kick_deviation, out);  // line 8
+    frozen_ = p_.steps;                         // line 7
     ++escapes_;
-    if (p_.carry_kick) g = out;  // step 10
+    if (p_.carry_kick) g = out;  // as printed: ∇_t keeps the kick
   }
   void moved(const Vector& x) override {
     if (anchor_.size() == 0) return;
@@ -59,8 +59,8 @@ class IsotropicKick final : public Escape {
   Index frozen_ = 1;
 };
 
-/// The escape of liu-talwar-2025, Algorithm 3, with the step of liu-talwar-2025, Algorithm 2. Steps
-/// are those of liu-talwar-2025 notes, 2.4.
+/// The escape of liu-talwar-2025, Algorithm 3, whose lines are cited; its step is line 5 of
+/// liu-talwar-2025, Algorithm 2.
 class HessianPower final : public Escape {
  public:
   HessianPower(const EscapeParameters& p, Curator& curator)
@@ -70,7 +70,7 @@ class HessianPower final : public Escape {
         curator_(curator) {}
 
   void begin(Index, const Vector&) override {}
-  bool wants_refresh() const override { return count_ >= p_.escapes_per_refresh; }
+  bool wants_refresh() const override { return count_ >= p_.escapes_per_refresh; }  // line 5
   Index refresh_records() const override { return p_.hessian_batch; }
   Index increment_records(double move) const override {
     return adaptive_batch(p_.hessian_batch_rate, move);
@@ -88,10 +88,10 @@ class HessianPower final : public Escape {
                  std::min(p_.hessian_lipschitz * move, 2.0 * p_.hessian_clip));
   }
   void step(const Vector& x, Vector& g, Stream&, Vector& out) override {
-    if (!escaping_ && frozen_ == 0 && p_.threshold > 0 && g.norm() <= p_.threshold) {
+    if (!escaping_ && frozen_ == 0 && p_.threshold > 0 && g.norm() <= p_.threshold) {  // line 13
       escaping_ = true;
       frozen_ = p_.steps;
-      anchor_ = x;  // steps 10 and 11: copies, so that a refresh during the escape changes nothing
+      anchor_ = x;  // line 14: copies, so that a refresh during the escape changes nothing
       anchor_gradient_ = g;
       frozen_hessian_ = hessian_;
       ++count_;
@@ -99,7 +99,7 @@ class HessianPower final : public Escape {
     }
     out = g;
     if (!escaping_) return;
-    // step 12: g + H(x − x_anchor) + N(0, σ_t²I); the curator adds the noise
+    // line 17: g + H(x − x_anchor) + N(0, σ_t²I); the curator adds the noise
     out.resize(x.size());
     frozen_hessian_.product(x - anchor_, p_.deviation, out);
     out += anchor_gradient_;
@@ -108,7 +108,7 @@ class HessianPower final : public Escape {
     if (frozen_ > 0) --frozen_;
     if (!escaping_) return;
     const bool left = (x - anchor_).norm() >= p_.radius;
-    if (!left && frozen_ > 0) return;
+    if (!left && frozen_ > 0) return;  // line 22
     escaping_ = false;
     if (!left) hold(anchor_);
     if (left && p_.cooldown == Cooldown::immediate) frozen_ = 0;

@@ -80,8 +80,8 @@ class Estimate {
 
 }  // namespace
 
-// Steps are those of ganesh-2023 notes, 2.1. The loop of liu-talwar-2025 notes, 2.4 has the same
-// order of operations.
+// The loop of ganesh-2023, Algorithm 1 and of liu-talwar-2025, Algorithm 3. G and L before a number
+// say whose line it is; the listings of our notes (2.1 and 2.4) have the repairs.
 Outcome run_spider(const SpiderParameters& p,
                    Curator& curator,
                    Stream& stream,
@@ -93,7 +93,7 @@ Outcome run_spider(const SpiderParameters& p,
   OutputKeeper output(p.output, p.steps, stream);
   Estimate estimate(p, curator);
   const auto escape = make_escape(p.escape, curator);
-  double drift = std::numeric_limits<double>::infinity();  // step 1
+  double drift = std::numeric_limits<double>::infinity();  // G 4, L 2
   std::int64_t refreshes = 0;
   const auto outcome = [&](Status status, Index steps) {
     if (candidates != nullptr) candidates->add_likely(escape->held_anchors());
@@ -106,22 +106,22 @@ Outcome run_spider(const SpiderParameters& p,
     return one_pass && curator.fresh_records() < records;
   };
 
-  for (Index t = 0; t < p.steps; ++t) {  // step 2. dev: T steps, not T + 1 (docs/errata.md, G9)
+  for (Index t = 0; t < p.steps; ++t) {  // G 5, L 3. dev: T steps, not T + 1 (docs/errata.md, G9)
     observer.iterate(t, x);
     if (candidates != nullptr) candidates->visit(t, x);
-    escape->begin(t, estimate.g);  // step 3
+    escape->begin(t, estimate.g);  // G 6
     // dev: drift up to x_t; printed: drift_{t−1} (docs/errata.md, G1)
     const bool due = p.refresh == RefreshTrigger::always ||
                      (p.refresh == RefreshTrigger::period && t % p.period == 0) ||
                      (p.refresh == RefreshTrigger::drift && drift >= p.drift_threshold);
     try {
-      if (due || t == 0 || estimate.full() || escape->wants_refresh()) {  // step 4
-        // step 5. dev: the visited points, not arbitrary ones (docs/errata.md, G3)
+      if (due || t == 0 || estimate.full() || escape->wants_refresh()) {  // G 9, L 5
+        // dev: the visited points, not arbitrary ones (docs/errata.md, G3)
         if (p.refresh_cap > 0 && refreshes == p.refresh_cap) return outcome(Status::cap, t);
         // Both batches or neither: an escape needs gradient and Hessian of the same point.
         if (short_of(p.oracle.refresh_batch + escape->refresh_records()))
           return outcome(Status::data, t);
-        estimate.refresh(x);  // step 6
+        estimate.refresh(x);  // G 10, L 6 and 7
         escape->refresh(x);
         ++refreshes;
         drift = 0.0;
@@ -129,19 +129,18 @@ Outcome run_spider(const SpiderParameters& p,
         const double move = (x - x_prev).norm();
         if (short_of(estimate.increment_batch(move) + escape->increment_records(move)))
           return outcome(Status::data, t);
-        estimate.increment(x, x_prev);  // step 7
+        estimate.increment(x, x_prev);  // G 12, L 9 and 10
         escape->increment(x, x_prev);
       }
       observer.estimate(t, x, estimate.g);
       output.visit(t, x, estimate.g);
-      escape->step(x, estimate.g, stream, step);  // steps 8 to 11
+      escape->step(x, estimate.g, stream, step);  // G 7 and 8, L 13 to 20
     } catch (const Refused& refusal) {
       return outcome(status_of(refusal), t);
     }
     x_prev = x;
-    x -= p.step_size * step;  // step 12
+    x -= p.step_size * step;  // G 14, L 21
     if (!all_finite(x)) return outcome(Status::not_finite, t + 1);
-    // step 13
     drift += p.drift_kind == DriftKind::quadratic ? (x - x_prev).squaredNorm()
                                                   : p.oracle.clip_increment * (x - x_prev).norm();
     escape->moved(x);

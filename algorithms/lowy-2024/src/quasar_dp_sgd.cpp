@@ -38,32 +38,32 @@ Outcome QuasarDpSgd::run(Curator& curator, Stream stream, Observer& observer) co
   }
 }
 
-// Steps of lowy-2024 notes, 2.3.
+// Lines of lowy-2024, Algorithm 3.
 Outcome QuasarDpSgd::descend(Curator& curator, Stream& stream, Observer& observer) const {
   const QuasarDpSgdParameters& p = parameters;
   const PublicFacts& facts = curator.facts();
   const BatchPolicy policy = batch_policy(p.sampling, p.batch, facts.records);
   OutputKeeper output(p.output, p.steps, stream);
-  Vector w = facts.initial_point;  // step 1
+  Vector w = facts.initial_point;  // line 2
   Vector g(w.size());
-  for (Index t = 0; t < p.steps; ++t) {  // step 2
+  for (Index t = 0; t < p.steps; ++t) {  // line 3
     observer.iterate(t, w);
-    try {  // step 3: query L3
+    try {  // lines 4 to 6; dev: each gradient is clipped
       curator.gradient(
           Point(w), curator.draw(policy), {p.clip, Noise::sensitivity_ratio(p.noise)}, g);
     } catch (const Refused& refusal) {
       return {output.point(w), status_of(refusal), t, {}};
     }
     output.visit(t, w, g);
-    w -= p.step_size * g;                                               // step 4
-    if (p.confinement == Confinement::domain) facts.domain.project(w);  // step 5
+    w -= p.step_size * g;                                               // line 7
+    if (p.confinement == Confinement::domain) facts.domain.project(w);  // the problem's own
     if (p.confinement == Confinement::start_ball) {
       const double away = (w - facts.initial_point).norm();
       if (away > p.radius) w = facts.initial_point + (p.radius / away) * (w - facts.initial_point);
     }
     if (!w.allFinite()) return {w, Status::not_finite, t + 1, {}};
   }
-  return {output.point(w), Status::steps_done, p.steps, {}};  // step 6
+  return {output.point(w), Status::steps_done, p.steps, {}};  // line 9
 }
 
 double farthest(const PublicFacts& facts) {

@@ -33,21 +33,21 @@ namespace {
       "isolated run: {}: {}; this kernel cannot isolate it", what, std::strerror(error)));
 }
 
-void expect(bool success, std::string_view what) {
+void require(bool success, std::string_view what) {
   if (!success) impossible(what, errno);
 }
 
 void limit(__rlimit_resource_t resource, rlim_t most) {
   const rlimit both{most, most};
-  expect(setrlimit(resource, &both) == 0, "setrlimit");
+  require(setrlimit(resource, &both) == 0, "setrlimit");
 }
 
 /// What no guest has: a parent that is gone, privileges, core files, files of more than a megabyte.
 void give_up_privileges() {
-  expect(prctl(PR_SET_PDEATHSIG, SIGKILL) == 0, "PR_SET_PDEATHSIG");
+  require(prctl(PR_SET_PDEATHSIG, SIGKILL) == 0, "PR_SET_PDEATHSIG");
   pollfd host{.fd = STDIN_FILENO, .events = 0, .revents = 0};
   if (poll(&host, 1, 0) == 1 && (host.revents & POLLHUP) != 0) _exit(1);  // it ended before that
-  expect(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0, "PR_SET_NO_NEW_PRIVS");
+  require(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0, "PR_SET_NO_NEW_PRIVS");
   limit(RLIMIT_CORE, 0);
   limit(RLIMIT_FSIZE, 1 << 20);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
@@ -57,7 +57,7 @@ void give_up_privileges() {
     prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
   std::array<__user_cap_data_struct, _LINUX_CAPABILITY_U32S_3> none{};
-  expect(syscall(SYS_capset, &header, none.data()) == 0, "capset");
+  require(syscall(SYS_capset, &header, none.data()) == 0, "capset");
 }
 
 /// Landlock as of its sixth version, which is newer than the system's header may be.
@@ -87,9 +87,9 @@ void restrict(long version, const Allow& allow) {
   const Ruleset handled{all_files(version), version >= 4 ? 3U : 0U, version >= 6 ? 3U : 0U};
   const std::size_t size = version >= 6 ? 24 : version >= 4 ? 16 : 8;
   const int rules = static_cast<int>(syscall(SYS_landlock_create_ruleset, &handled, size, 0));
-  expect(rules >= 0, "landlock_create_ruleset");
+  require(rules >= 0, "landlock_create_ruleset");
   allow(rules);
-  expect(syscall(SYS_landlock_restrict_self, rules, 0) == 0, "landlock_restrict_self");
+  require(syscall(SYS_landlock_restrict_self, rules, 0) == 0, "landlock_restrict_self");
   close(rules);
 }
 
@@ -97,7 +97,7 @@ void allow_below(int rules, const char* path, std::uint64_t rights) {
   const int parent = ::open(path, O_PATH | O_CLOEXEC);
   if (parent < 0) return;  // what is not there need not be allowed
   const Beneath rule{rights, parent};
-  expect(syscall(SYS_landlock_add_rule, rules, 1, &rule, 0) == 0, "landlock_add_rule");
+  require(syscall(SYS_landlock_add_rule, rules, 1, &rule, 0) == 0, "landlock_add_rule");
   close(parent);
 }
 
@@ -210,7 +210,7 @@ void enter_sandbox() {
 void enter_program_sandbox() {
   give_up_privileges();
   const long version = landlock::version();
-  expect(version >= 1, "Landlock");
+  require(version >= 1, "Landlock");
   landlock::restrict(version, [](int rules) {
     using namespace landlock;
     for (const char* folder : {"/usr", "/lib", "/lib64", "/bin", "/sbin"})
