@@ -142,6 +142,30 @@ Finding spider_estimator_error(const Evidence& e) {
                          : "not flat"};
 }
 
+/// Lemma 3.6 with log³ and the constant put to 1: some iterate's level against γ.
+Finding spider_visits_sosp(const Evidence& e) {
+  int visited = 0, all = 0;
+  double largest = 0;
+  for (const JudgedCell& cell : e.cells)
+    for (const FinishedRun& r : cell.finished()) {
+      const double gamma = 4 * quarter_gamma(r).bare;
+      if (r.result->start.sosp_level <= 3 * gamma) continue;
+      const double ratio = metric_of(*r.result, "best.sosp_level").value() / gamma;
+      largest = std::max(largest, ratio);
+      visited += ratio <= 1;
+      ++all;
+    }
+  if (all == 0) return nothing_ran();
+  return {
+      .verdict = holds_if(visited >= 0.99 * all),
+      .measured = fmt::format("the least level is at most {:.3f} gamma, and below gamma in {} of "
+                              "{} runs that start above 3 gamma",
+                              largest,
+                              visited,
+                              all),
+      .value = largest};
+}
+
 Finding spider_benign_escape(const Evidence& e) {
   int left = 0, all = 0;
   for (const SpiderRun& r : spider_runs(e, "n")) {
@@ -250,6 +274,7 @@ std::vector<Predicate> ganesh_2023_run_predicates() {
       {"ganesh-2023/4", spider_empirical_cells, spider_refresh_count},
       {"ganesh-2023/7-privacy-repaired", spider_empirical_cells, spider_budget_kept},
       {"ganesh-2023/10", spider_empirical_cells, spider_selection_cost},
+      {"ganesh-2023/lemma-3-6", spider_empirical_cells, spider_visits_sosp},
   };
 }
 
