@@ -89,11 +89,28 @@ bool Net::point(Index k, VectorRef out) const {
   return true;
 }
 
+bool Net::counted() const {
+  const auto d = static_cast<double>(dimension());
+  return !is_ball() || std::pow(static_cast<double>(per_axis_), d - 1) <= 1e7;
+}
+
+double Net::ball_points() const {
+  const double limit = reach_ + 0.5 * spacing_ * std::sqrt(static_cast<double>(dimension()));
+  return lattice_points(dimension(), spacing_, limit * limit);
+}
+
 double Net::log_size() const {
-  const double d = static_cast<double>(dimension()), m = static_cast<double>(per_axis_);
-  if (!is_ball() || std::pow(m, d - 1) > 1e7) return d * std::log(m);
-  const double limit = reach_ + 0.5 * spacing_ * std::sqrt(d);
-  return std::log(lattice_points(dimension(), spacing_, limit * limit));
+  if (is_ball() && counted()) return std::log(ball_points());
+  return static_cast<double>(dimension()) * std::log(static_cast<double>(per_axis_));
+}
+
+std::optional<Index> Net::size() const {
+  if (!counted()) return std::nullopt;
+  double all = is_ball() ? ball_points() : 1;
+  for (Index j = 0; !is_ball() && j < dimension() && all < 0x1p53; ++j)
+    all *= static_cast<double>(per_axis_);
+  if (!(all < 0x1p53)) return std::nullopt;
+  return static_cast<Index>(all);
 }
 
 double ProductGrid::value(Index coordinate, Index k) const {

@@ -301,6 +301,25 @@ TEST(ExcessRiskMethods, FindBestCandidateWithoutNoise) {
   EXPECT_EQ(p.landmarks.front().of, Landmark::Of::empirical);
 }
 
+// A count that no double holds is shown as its order of magnitude.
+TEST(ExcessRiskMethods, CountsCandidatesExactlyOrByMagnitude) {
+  for (const Index d : {8, 16}) {
+    const Problem p = find_problem("separable-pl")->make({.records = 40, .dimension = d});
+    ganesh_2023::DiscreteExponential method;
+    method.schedule(Schedule::practical, p.facts, unit, Calibrator::cks);
+    method.search.candidates = CandidateSet::product;
+    method.search.net_radius =
+        method.search.set(p.facts).radius * std::sqrt(static_cast<double>(d)) / 80;
+    const auto counts =
+        test::run_unsound(method, p.facts, *p.records, test::no_noise).outcome.counts;
+    if (d == 8)
+      EXPECT_EQ(counts.at("candidates"), 1677721600000000);
+    else
+      EXPECT_EQ(counts.at("candidates_log2"), 101);  // 16 log2(80) = 101.15
+    EXPECT_EQ(counts.size(), 1U);
+  }
+}
+
 TEST(ExcessRiskMethods, WarmStartReturnsPointAndExcessBound) {
   const Problem p = find_problem("ripple-location")->make({.records = 5000, .dimension = 4});
   Curator curator(p.facts, *p.records, filter_rule(unit, Calibrator::cks, {}, 0.5), {.seed = 2});

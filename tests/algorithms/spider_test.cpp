@@ -502,6 +502,68 @@ TEST(LiuTalwarRun, ChargesNoRecordAboveBudget) {
   }
 }
 
+Problem simulated_saddle(Index records, Index dimension) {
+  const auto family = find_problem("cosine-saddle");
+  Fields fields = family->fields();
+  set_field(fields, family->name(), "sampling", "stream");
+  return family->make({.records = records, .dimension = dimension});
+}
+
+// The variant `printed`: Theorem 3.17 with constants and logarithms 1, at the α whose predicted
+// records are n, and no selection.
+TEST(LiuTalwarPrinted, NoiseAndBatchesAreThoseOfTheorem317) {
+  for (const double epsilon : {0.01, 1.0}) {
+    const PublicFacts facts = simulated_saddle(100000000, 9).facts;
+    const ProblemNumbers f = numbers_of(facts);
+    AdaptiveSpider algorithm;
+    algorithm.set_variant(Variant::printed);
+    const double alpha =
+        algorithm.schedule(Schedule::practical, facts, {epsilon, 1e-6}, Calibrator::cks).alpha;
+    const SpiderParameters& p = algorithm.parameters.spider;
+    EXPECT_DOUBLE_EQ(p.tree_deviation, alpha / 3);
+    EXPECT_DOUBLE_EQ(p.escape.deviation, alpha / 3);
+    const double kappa = std::max(3 * alpha / epsilon, std::cbrt(f.B * f.G * f.M));
+    EXPECT_DOUBLE_EQ(p.drift_threshold, kappa);
+    const double b = 3 * f.G / (epsilon * alpha) + f.G * f.G / (alpha * alpha) +
+                     3 * f.M / (f.rho * epsilon) + f.M * f.M / (f.rho * alpha);
+    EXPECT_NEAR(static_cast<double>(p.oracle.refresh_batch), b, 1);
+    EXPECT_EQ(p.escape.hessian_batch, p.oracle.refresh_batch);
+    const double rate = f.M * std::max({3 / (alpha * epsilon),
+                                        kappa / (alpha * alpha),
+                                        f.rho * kappa / (f.M * f.M * alpha)});
+    expect_digits(p.batch_rate, rate, 1e-12);
+    expect_digits(p.escape.hessian_batch_rate, rate, 1e-12);
+    EXPECT_EQ(p.escape.escapes_per_refresh, 1);
+    EXPECT_FALSE(algorithm.parameters.selection.on());
+    expect_digits(liu_talwar_2025::printed_at(f, epsilon, alpha).records, f.n, 1e-3);
+  }
+}
+
+// At ε = 1 the printed noise costs more than ε under replace-one, and a filter would have ended the
+// run; noise and batches by the accountant cost no more than ε.
+TEST(LiuTalwarPrinted, CostsMoreThanItsBudget) {
+  const Problem problem = simulated_saddle(1000000, 10);
+  for (const Variant variant : {Variant::printed, Variant::repaired}) {
+    AdaptiveSpider algorithm;
+    algorithm.set_variant(variant);
+    algorithm.schedule(Schedule::practical, problem.facts, {1, 1e-6}, Calibrator::cks);
+    const Ran ran = test::run_unsound(algorithm, problem.facts, *problem.records, {});
+    const double spent = ran.ledger.spent(1e-6).epsilon;
+    EXPECT_TRUE(variant == Variant::printed ? spent > 2 : spent <= 1 * (1 + 1e-9)) << spent;
+    EXPECT_GT(ran.outcome.steps, 20);
+  }
+}
+
+// The printed batches belong to the tree, adaptive batches and the Hessian-power escape.
+TEST(LiuTalwarPrinted, RefusesOtherSettings) {
+  AdaptiveSpider algorithm;
+  algorithm.set_variant(Variant::printed);
+  algorithm.parameters.spider.noise = SpiderNoise::gaussian_fixed;
+  EXPECT_THROW(algorithm.schedule(
+                   Schedule::practical, at_the_saddle(100000).facts, {1, 1e-6}, Calibrator::cks),
+               InputError);
+}
+
 // L10. A refresh takes both batches or none.
 TEST(LiuTalwarRun, StopsWhenRecordsDoNotCoverBothBatches) {
   const Problem problem = at_the_saddle(2000);

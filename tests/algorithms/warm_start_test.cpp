@@ -435,6 +435,70 @@ TEST(WarmPopulation, StagesReadDisjointHalves) {
   }
 }
 
+/// The mean gradient, or gradient difference, of the records [begin, begin + batch).
+Vector mean_gradient(const Records& records, Index begin, Index batch, const Vector& x) {
+  Vector sum = Vector::Zero(x.size());
+  records.add_gradients(Point(x), Block::x, BatchView(begin, begin + batch), HUGE_VAL, sum);
+  return sum / static_cast<double>(batch);
+}
+
+// liu-talwar-2025, Footnote 1, without noise: the best candidate of the first half, and from it the
+// steps of Algorithm 3 on fresh batches of the second, written down once more.
+TEST(WarmPopulation, AdaptiveFinderDescendsFromChoiceWithoutNoise) {
+  const Problem p = find_problem("ripple-location")->make({.records = 40000, .dimension = 1});
+  WarmPopulation algorithm;
+  test::set(algorithm, {{"finder", "adaptive_spider"}});
+  algorithm.schedule(Schedule::practical, p.facts, {2, budget_delta}, Calibrator::cks);
+  EXPECT_EQ(algorithm.promised(), Metric::sosp_level);
+  test::set(algorithm,
+            {{"first.candidates", "net"},
+             {"first.net_radius", "0.013"},
+             {"adaptive.steps", "6"},
+             {"adaptive.step_size", "0.01"},
+             {"adaptive.drift_threshold", "1e9"},
+             {"adaptive.escape_threshold", "1e-9"},
+             {"adaptive.refresh_batch", "500"},
+             {"adaptive.hessian_batch", "300"},
+             {"adaptive.batch_rate", "4000"},
+             {"adaptive.hessian_batch_rate", "1000"},
+             {"adaptive.selection_share", "0"},
+             {"adaptive.selection_epsilon", "0"}});
+  algorithm.check(p.facts);
+  const Ran ran = test::run_unsound(algorithm, p.facts, *p.records, test::exact);
+
+  const Net net = Net::of(p.facts.domain, 1, 0.013);
+  Vector w(1), best(1), x(1), centre = Vector::Zero(1);
+  double least = HUGE_VAL;
+  for (Index k = 0; k < net.indices(); ++k) {
+    net.point(k, w);
+    double loss = 0;
+    p.records->add_loss_differences(Point(w), Point(centre), BatchView(0, 20000), HUGE_VAL, loss);
+    if (loss < least) {
+      least = loss;
+      best = w;
+    }
+  }
+  Index cursor = 20000;
+  x = best;
+  Vector x_prev = x, g(1);
+  for (int t = 0; t < 6; ++t) {
+    if (t == 0) {
+      g = mean_gradient(*p.records, cursor, 500, x);
+      cursor += 500 + 300;
+    } else {
+      const double move = (x - x_prev).norm();
+      const auto batch = static_cast<Index>(std::ceil(4000 * move));
+      g += mean_gradient(*p.records, cursor, batch, x) -
+           mean_gradient(*p.records, cursor, batch, x_prev);
+      cursor += batch + static_cast<Index>(std::ceil(1000 * move));
+    }
+    x_prev = x;
+    x -= 0.01 * g;
+  }
+  EXPECT_NEAR(ran.outcome.point[0], x[0], 1e-12);
+  EXPECT_GT((x - best).norm(), 1e-4);
+}
+
 // A union bound over the N points of the net needs ln N where lowy-2024, Lemma E.3 has d.
 TEST(WarmPopulation, ExcessBoundCoversWholeNet) {
   const double log_net = 10 * std::log(1e4), n1 = 5e5, failure = 0.05;

@@ -584,6 +584,7 @@ TEST(Net, CoversItsSetAndCountsPoints) {
       for (Index k = 0; k < net.indices(); ++k)
         if (net.point(k, p)) points.push_back(p);
       EXPECT_NEAR(std::log(static_cast<double>(points.size())), net.log_size(), 1e-12);
+      EXPECT_EQ(net.size(), static_cast<Index>(points.size()));
       for (const Vector& point : points)
         EXPECT_LE((point - centre).norm(), net.reach() * (1 + 1e-12));
       const bool ball = net.reach() == 1.0 && d > 1;
@@ -600,6 +601,18 @@ TEST(Net, CoversItsSetAndCountsPoints) {
       }
     }
   }
+}
+
+// exp(8 ln 80) is 1677721599999995 in doubles; 10^16 is beyond 2^53, and a ball's N a bound here.
+TEST(Net, CountsExactlyOrNotAtAll) {
+  const auto cells = [](Index d, double per_axis) {
+    return Net::box(Vector::Zero(d), 1.0, std::sqrt(static_cast<double>(d)) / per_axis).size();
+  };
+  EXPECT_EQ(cells(8, 80), 1677721600000000);
+  EXPECT_EQ(cells(15, 10), 1000000000000000);
+  EXPECT_EQ(cells(16, 10), std::nullopt);
+  EXPECT_EQ(cells(1000, 10), std::nullopt);
+  EXPECT_EQ(Net::ball(Vector::Zero(12), 1.0, 0.5).size(), std::nullopt);
 }
 
 TEST(Net, MatchesPublishedSizes) {

@@ -10,6 +10,7 @@
 #include "dpsosp/experiments/store.hpp"
 #include "findings.hpp"
 #include "risk_bounds.hpp"
+#include "statements.hpp"
 
 namespace dpsosp::ganesh_2023_test {
 namespace {
@@ -203,6 +204,58 @@ TEST(GaneshPredicates, PrintedErrataFailAndRepairsHold) {
                               "ganesh-2023/lower-bound-risk-printed"})
     EXPECT_EQ(finding_of(printed, Scale::smoke).verdict, Verdict::fails)
         << printed << ": " << finding_of(printed, Scale::smoke).measured;
+}
+
+// χ²₃ exceeds 7.814728 and χ²₁₀ 18.307038 with probability 0.05.
+TEST(GaneshStatements, NormTailIsThatOfChiSquared) {
+  EXPECT_NEAR(ganesh_2023::norm_tail(3, 7.814728), 0.05, 1e-7);
+  EXPECT_NEAR(ganesh_2023::norm_tail(10, 18.307038), 0.05, 1e-7);
+  EXPECT_NEAR(ganesh_2023::norm_tail(1, 4), std::erfc(std::sqrt(2.0)), 1e-15);
+}
+
+// At a centre the excess is r times the coin's risk, so that no larger factor holds.
+TEST(GaneshStatements, ReductionHoldsWithNoLargerFactor) {
+  const auto found = ganesh_2023::search_reduction(4000, 1);
+  EXPECT_LE(found.worst, 1e-12);
+  EXPECT_LE(found.steepest, 1 + 1e-9);
+  EXPECT_GE(found.least_points, 1);
+  EXPECT_GT(ganesh_2023::search_reduction(4000, 1.5).worst, 1e-3);
+}
+
+TEST(GaneshStatements, StabilityIdentityNeedsRandomRecord) {
+  EXPECT_LE(ganesh_2023::stability_gap(50, true), 1e-12);
+  EXPECT_GT(ganesh_2023::stability_gap(50, false), 1e-2);
+}
+
+// The normal law itself has 1: the search can tell perturbed laws from it.
+TEST(GaneshStatements, PerturbationSearchFindsConstantsAboveOne) {
+  const auto found = ganesh_2023::search_perturbations(100, 20);
+  EXPECT_LE(found.largest_over_bound, 1 + 1e-6);
+  EXPECT_GT(found.largest, 1.5);
+}
+
+TEST(GaneshStatements, StuckSetIsNarrowUnlessErrorSeesThePoint) {
+  const auto s = ganesh_2023::stuck_set(1e-5, 16, 0.01);
+  EXPECT_NEAR(s.allowed, 1e-7 / std::log(100) * std::sqrt(std::acos(-1) / 8), 1e-15);
+  EXPECT_DOUBLE_EQ(s.adversarial, 2 * std::sqrt(1e-5));
+  EXPECT_LT(s.shared, s.allowed);
+  EXPECT_LT(s.chance_with_noise, 0.01);
+}
+
+TEST(GaneshPredicates, StatementsHoldBySearch) {
+  for (const char* holds : {"ganesh-2023/fact-2-3",
+                            "ganesh-2023/claim-4-4",
+                            "ganesh-2023/10-population",
+                            "ganesh-2023/lemma-5-2",
+                            "ganesh-2023/lemma-5-4",
+                            "ganesh-2023/lemma-b-1",
+                            "ganesh-2023/lemma-b-2-shared",
+                            "ganesh-2023/theorem-5-1",
+                            "ganesh-2023/theorem-5-10",
+                            "liu-talwar-2025/lemma-3-16"})
+    EXPECT_EQ(finding_of(holds, Scale::smoke).verdict, Verdict::holds)
+        << holds << ": " << finding_of(holds, Scale::smoke).measured;
+  EXPECT_EQ(finding_of("ganesh-2023/lemma-b-2", Scale::smoke).verdict, Verdict::fails);
 }
 
 TEST(GaneshPredicates, ProbeFindingsStateMeasurements) {

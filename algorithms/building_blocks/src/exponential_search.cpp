@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -94,7 +96,13 @@ Outcome ExponentialSearch::run(Curator& curator, Observer& observer) const {
   Vector w = facts.initial_point;
   observer.iterate(0, w);
   ExponentialMechanism mechanism(curator, curator.draw(BatchPolicy::all()));
-  const double candidates_made = std::exp(std::min(log_size(facts), 40.0));
+  // N itself where a double holds it, else its order of magnitude.
+  const std::optional<Index> size = net(facts).size();
+  std::map<std::string, std::int64_t> counts;
+  if (size)
+    counts["candidates"] = *size;
+  else
+    counts["candidates_log2"] = static_cast<std::int64_t>(log_size(facts) / std::numbers::ln2);
   try {
     if (candidates == CandidateSet::product) {
       // facts.separable states |f_j'| <= L/sqrt(d)
@@ -106,8 +114,7 @@ Outcome ExponentialSearch::run(Curator& curator, Observer& observer) const {
   } catch (const Refused& refusal) {
     return {w, status_of(refusal), 0, {}};
   }
-  return {
-      w, Status::steps_done, 1, {{"candidates", static_cast<std::int64_t>(candidates_made + 0.5)}}};
+  return {w, Status::steps_done, 1, counts};
 }
 
 void refuse_any_dual(const AlgorithmCard& card, const PublicFacts& facts) {

@@ -60,9 +60,9 @@ Outcome AdaptiveSpider::run(Curator& curator, Stream stream, Observer& observer)
 const AlgorithmCard& AdaptiveSpider::card() const {
   static const AlgorithmCard card{
       .key = "liu-talwar-2025/adaptive-spider",
-      .title = "Stochastic Spider with adaptive batches",
+      .title = "Stochastic Spider with an escape subprocedure and adaptive batches",
       .paper = "Liu, Talwar 2025",
-      .place = "Algorithms 1 to 4, Theorem 3.17",
+      .place = "Algorithm 3, with Algorithms 1, 2 and 4, Theorem 3.17",
       .source = Source::full_text,
       .guarantee = "SOSP among the iterates, population",
       .metric = Metric::sosp_level,
@@ -75,7 +75,10 @@ const AlgorithmCard& AdaptiveSpider::card() const {
       .output_rule =
           "privately selected on held-out records among failed escapes, random iterates, last and "
           "start; else the last",
-      .printed = "one escape a refresh (tau below 1, rounded up)",
+      .printed =
+          "one escape a refresh (tau below 1, rounded up), noise and batches of Theorem 3.17, "
+          "no selection; not private",
+      .printed_privacy = PrivacyLabel::violated,
       .utility = Utility::repaired,
       .single_pass = true};
   return card;
@@ -111,6 +114,10 @@ Fields AdaptiveSpider::fields() {
             parameters.tau_mode,
             {{TauMode::repaired, "repaired"}, {TauMode::one, "one"}},
             "escapes that one refresh serves"),
+      field("release",
+            parameters.release,
+            {{Release::accounted, "accounted"}, {Release::printed, "printed"}},
+            "noise and batches that fit the budget, or those of Theorem 3.17"),
       field("drift_threshold", p.drift_threshold, "kappa"),
       field("max_leaves", p.max_leaves, "estimates between forced refreshes; 0 = as many as steps"),
       field("tree_deviation", p.tree_deviation, "sigma_tree per node and coordinate"),
@@ -128,7 +135,9 @@ Fields AdaptiveSpider::fields() {
 }
 
 void AdaptiveSpider::set_variant(Variant variant) {
-  parameters.tau_mode = variant == Variant::printed ? TauMode::one : TauMode::repaired;
+  const bool printed = variant == Variant::printed;
+  parameters.tau_mode = printed ? TauMode::one : TauMode::repaired;
+  parameters.release = printed ? Release::printed : Release::accounted;
 }
 
 void AdaptiveSpider::check_problem(const PublicFacts& facts) const {

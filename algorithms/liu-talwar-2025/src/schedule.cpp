@@ -169,11 +169,40 @@ Theorem317 theorem_3_17_at(const ProblemNumbers& f, double epsilon, double alpha
   return t;
 }
 
+double theorem_3_17_rate(const ProblemNumbers& f, double epsilon, const Theorem317& t) {
+  return std::max({std::sqrt(f.d) / (t.alpha * epsilon),
+                   t.drift_threshold / square(t.alpha),
+                   f.rho * t.drift_threshold / (square(f.M) * t.alpha)});
+}
+
 double theorem_3_17_batch(const ProblemNumbers& f, double epsilon, const Theorem317& t, double w) {
-  return std::max({w * std::sqrt(f.d) / (t.alpha * epsilon),
-                   t.drift_threshold * w / square(t.alpha),
-                   f.rho * t.drift_threshold * w / (square(f.M) * t.alpha),
-                   1.0});
+  return std::max(w * theorem_3_17_rate(f, epsilon, t), 1.0);
+}
+
+// liu-talwar-2025, Theorem 3.17: gradient and Hessian have a batch of b or b_t each (Algorithm 4).
+Numbers printed_at(const ProblemNumbers& f, double epsilon, double alpha, const Knobs& knobs) {
+  const Theorem317 t = theorem_3_17_at(f, epsilon, alpha, false);
+  // Steps, levels and escapes do not depend on the zCDP of a record.
+  Numbers s = numbers_at(f, 1.0, alpha, t.drift_threshold, {.tau_mode = TauMode::one}, knobs);
+  s.tree_deviation = s.escape_deviation = t.deviation;
+  s.refresh_batch = s.hessian_batch = std::ceil(t.refresh_batch - 1e-9);
+  s.batch_rate = s.hessian_batch_rate = f.M * theorem_3_17_rate(f, epsilon, t);
+  s.gradient_sensitivity = 2.0 * f.G / s.refresh_batch;
+  s.hessian_sensitivity = 2.0 * f.M / s.hessian_batch;
+  const double path = knobs.c_path * f.B * f.M / alpha;  // S
+  s.records = 2.0 * s.refreshes * s.refresh_batch + 2.0 * path / f.M * s.batch_rate +
+              2.0 * static_cast<double>(s.steps);
+  return s;
+}
+
+Numbers solve_printed(const ProblemNumbers& f, double epsilon, const Knobs& k) {
+  const double low = std::sqrt(k.c_steps * f.B * f.M * 1e-15) * 1.001;
+  const double alpha = smallest_alpha(
+      low, 1e3 * f.G, [&](double at) { return printed_at(f, epsilon, at, k).records <= f.n; });
+  const Numbers s = printed_at(f, epsilon, alpha, k);
+  if (!(s.records <= f.n))
+    throw InputError(fmt::format("{}: {} records are too few for one pass", key, f.n));
+  return s;
 }
 
 Scheduled AdaptiveSpider::schedule(Schedule kind,
@@ -193,6 +222,13 @@ Scheduled AdaptiveSpider::schedule(Schedule kind,
         "{}: drift = quadratic has a schedule only with batch_rule = fixed: an epoch's path is "
         "bounded by the linear drift",
         key));
+  const bool printed = parameters.release == Release::printed;
+  if (printed && (p.noise != SpiderNoise::tree || p.batch != SpiderBatch::adaptive ||
+                  p.drift_kind != DriftKind::linear || p.escape.kind != EscapeKind::hessian_power))
+    throw InputError(fmt::format(
+        "{}: release = printed is Theorem 3.17's, with the tree, adaptive batches, linear drift "
+        "and escape = hessian_power; set release = accounted for another",
+        key));
   const ProblemNumbers f = numbers_of(facts);
   const Knobs& knobs = parameters.knobs;
   const Switches switches{.noise = p.noise,
@@ -202,7 +238,7 @@ Scheduled AdaptiveSpider::schedule(Schedule kind,
                           .tau_mode = parameters.tau_mode};
   Scheduled s{.rule = filter_rule(budget, calibrator), .alpha = 0, .utility = {}, .note = {}};
   const double phi = s.rule.capacity * (1.0 - 1e-12);
-  const bool selects = selection.share > 0 && selection_fits(facts, calibrator);
+  const bool selects = !printed && selection.share > 0 && selection_fits(facts, calibrator);
   const double held_out = selects ? std::floor(selection.share * f.n) : 0.0;
 
   p.step_size = 1.0 / f.M;
@@ -213,18 +249,18 @@ Scheduled AdaptiveSpider::schedule(Schedule kind,
   p.oracle.clip_increment = f.M;
   p.escape.hessian_clip = f.M;
   p.escape.hessian_lipschitz = f.rho;
-  // dev: the paper's schedule, too, has the τ of tau_mode, and noise and batches that fit the
-  // budget (L4, L6).
-  const Numbers e =
-      kind == Schedule::practical
-          ? solve(f, phi, f.n - held_out, switches, knobs)
-          : numbers_at(f,
-                       phi,
-                       theorem_3_17_alpha(f, budget.epsilon),
-                       theorem_3_17_at(f, budget.epsilon, theorem_3_17_alpha(f, budget.epsilon))
-                           .drift_threshold,
-                       switches,
-                       knobs);
+  // dev: the paper's schedule, too, has the τ of tau_mode, and unless release = printed noise and
+  // batches that fit the budget (L4, L6).
+  const auto numbers = [&] {
+    if (kind == Schedule::practical)
+      return printed ? solve_printed(f, budget.epsilon, knobs)
+                     : solve(f, phi, f.n - held_out, switches, knobs);
+    const double alpha = theorem_3_17_alpha(f, budget.epsilon);
+    if (printed) return printed_at(f, budget.epsilon, alpha, knobs);
+    const double kappa = theorem_3_17_at(f, budget.epsilon, alpha).drift_threshold;
+    return numbers_at(f, phi, alpha, kappa, switches, knobs);
+  };
+  const Numbers e = numbers();
   s.alpha = e.alpha;
   p.steps = e.steps;
   p.drift_threshold = e.drift_threshold;
@@ -252,12 +288,17 @@ Scheduled AdaptiveSpider::schedule(Schedule kind,
     s.utility = Utility::disputed;
     s.note = "an ablation: the escape's proof needs a frozen estimate";
   }
+  if (printed) {
+    s.utility = Utility::heuristic;
+    s.note = "the noise of Theorem 3.17 is not (eps, delta)-DP (docs/errata.md, L6)";
+  }
   if (kind == Schedule::paper) {
     const Theorem317 t = theorem_3_17_at(f, budget.epsilon, e.alpha);
     p.escape.threshold = t.threshold;
     p.escape.steps = count_of(key, "escape steps", t.escape_steps);
     p.escape.radius = t.radius;
-    if (e.hessian_batch > 0) {  // dev: batches that fit the budget at the printed Γ and Ξ
+    if (e.hessian_batch > 0 &&
+        !printed) {  // dev: batches that fit the budget at the printed Γ and Ξ
       const double products =
           static_cast<double>(p.escape.steps) * static_cast<double>(p.escape.escapes_per_refresh);
       const double most = e.escape_deviation / t.radius * std::sqrt(2.0 * phi / products);
@@ -269,10 +310,11 @@ Scheduled AdaptiveSpider::schedule(Schedule kind,
     s.utility = Utility::outside_theory;
     s.note = fmt::format(
         "alpha, kappa, T, Gamma, Xi and threshold as printed; the printed tau = {:.3g} is below 1 "
-        "and the printed noise is not ({}, {})-DP, so batches and noise are the repaired ones",
+        "and the printed noise is not ({}, {})-DP{}",
         t.tau,
         budget.epsilon,
-        budget.delta);
+        budget.delta,
+        printed ? "" : ", so batches and noise are the repaired ones");
     if (t.threshold >= f.G) {
       s.utility = Utility::vacuous;
       s.note = fmt::format(

@@ -12,12 +12,14 @@
 #include "dpsosp/baselines/tree_spider.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/ganesh_2023/stochastic_spider.hpp"
+#include "dpsosp/liu_talwar_2025/adaptive_spider.hpp"
 
 namespace dpsosp::lowy_2024 {
 
 WarmPopulation::WarmPopulation()
     : first_(std::make_unique<ExponentialWarmStart>()),
-      tree_(std::make_unique<baselines::TreeSpider>()) {
+      tree_(std::make_unique<baselines::TreeSpider>()),
+      adaptive_(std::make_unique<liu_talwar_2025::AdaptiveSpider>()) {
   auto sosp = std::make_unique<ganesh_2023::StochasticSpider>();
   sosp->parameters.target = ganesh_2023::Target::population;
   SpiderOracleParameters& oracle = sosp->parameters.spider.oracle;
@@ -26,12 +28,21 @@ WarmPopulation::WarmPopulation()
   sosp_ = std::move(sosp);
 }
 
-const Algorithm& WarmPopulation::second() const {
-  return parameters.finder == PopulationFinder::tree_spider ? *tree_ : *sosp_;
+Algorithm& WarmPopulation::second() const {
+  switch (parameters.finder) {
+    case PopulationFinder::tree_spider:
+      return *tree_;
+    case PopulationFinder::stochastic_spider:
+      return *sosp_;
+    case PopulationFinder::adaptive_spider:
+      break;
+  }
+  return *adaptive_;
 }
 
-Algorithm& WarmPopulation::second() {
-  return parameters.finder == PopulationFinder::tree_spider ? *tree_ : *sosp_;
+Metric WarmPopulation::promised() const {
+  return parameters.finder == PopulationFinder::adaptive_spider ? second().card().metric
+                                                                : card().metric;
 }
 
 double population_excess(double log_net,
@@ -132,7 +143,9 @@ const AlgorithmCard& WarmPopulation::card() const {
       .title = "Warm start by an exponential mechanism, population",
       .paper = "Lowy, Ullman, Wright 2024",
       .place = "Algorithm 4, Corollary 7.1, with tree-SPIDER",
-      .guarantee = "FOSP, population; SOSP with finder = stochastic_spider, disputed",
+      .guarantee =
+          "FOSP, population; SOSP with finder = adaptive_spider (Liu, Talwar 2025, "
+          "Footnote 1) or stochastic_spider, disputed",
       .metric = Metric::gradient_norm,
       .rate = "(zeta/n)^(1/3) + (sqrt(d) zeta/(n eps))^(1/2), zeta = d/(n eps) + sqrt(d/n)",
       .empirical = {},
@@ -150,8 +163,10 @@ Fields WarmPopulation::fields() {
   Fields f{field("finder",
                  p.finder,
                  {{PopulationFinder::tree_spider, "tree_spider"},
-                  {PopulationFinder::stochastic_spider, "stochastic_spider"}},
-                 "B: settings second.* belong to tree_spider, sosp.* to stochastic_spider"),
+                  {PopulationFinder::stochastic_spider, "stochastic_spider"},
+                  {PopulationFinder::adaptive_spider, "adaptive_spider"}},
+                 "B: settings second.* belong to tree_spider, sosp.* to stochastic_spider, "
+                 "adaptive.* to adaptive_spider"),
            field("reuse", p.reuse, "both stages read all records, at half of epsilon each"),
            field("failure", p.failure, "zeta: probability that psi does not hold"),
            field("warm_excess", p.warm_excess, "psi: suboptimality that B is told"),
@@ -159,6 +174,7 @@ Fields WarmPopulation::fields() {
   add_stage_fields(f, "first", *first_);
   add_stage_fields(f, "second", *tree_);
   add_stage_fields(f, "sosp", *sosp_);
+  add_stage_fields(f, "adaptive", *adaptive_);
   return f;
 }
 
@@ -167,6 +183,8 @@ void WarmPopulation::set_variant(Variant variant) {
   first_->set_variant(variant);
   tree_->set_variant(variant);
   sosp_->set_variant(variant);
+  // The printed noise is not private: errors of that paper, not of this one.
+  adaptive_->set_variant(Variant::repaired);
 }
 
 void WarmPopulation::check(const PublicFacts& facts) const {
@@ -180,6 +198,7 @@ void WarmPopulation::check(const PublicFacts& facts) const {
   check_stage(key, "first", *first_, facts);
   check_stage(key, "second", *tree_, facts);
   check_stage(key, "sosp", *sosp_, facts);
+  check_stage(key, "adaptive", *adaptive_, facts);
 }
 
 }  // namespace dpsosp::lowy_2024

@@ -125,6 +125,102 @@ Finding selection_accuracy(const Evidence& e) {
                           by_epsilon)};
 }
 
+/// From where the noise of the selection leads, at small ε, to where sampling does.
+std::vector<JobCell> population_selection_cells(const Study& study) {
+  std::vector<JobCell> cells;
+  for (const double epsilon : {1e9, 3e-3})
+    for (const int m : {10000, 100000, 1000000, 10000000})
+      cells.push_back(probe_cell(study,
+                                 "ganesh-2023/population-selection",
+                                 {{"records", m},
+                                  {"dimension", 4},
+                                  {"epsilon", epsilon},
+                                  {"alpha", 0.1},
+                                  {"spread", epsilon > 1 ? 1.0 : 100.0},
+                                  {"lipschitz", 1},
+                                  {"candidates", 100},
+                                  {"failure", 0.1},
+                                  {"sessions", study.scale == Scale::smoke ? 50 : 600}},
+                                 {{epsilon > 1 ? "sampling" : "noise", m}}));
+  return cells;
+}
+
+Finding population_selection_error(const Evidence& e) {
+  if (!std::ranges::all_of(e.cells, &JudgedCell::all_finished)) return nothing_ran();
+  double largest = 0, least_accepted = 1;
+  const auto slope = [&](std::size_t first, std::string_view axis, double epsilon) {
+    std::vector<double> m, excess;
+    for (std::size_t k = first; k < first + 4; ++k) {
+      const JudgedCell& cell = e.cells[k];
+      m.push_back(cell.number_at(axis));
+      excess.push_back(cell.numbers("mean").at(0));
+      // G = 1, Dg = 2/m, ω = 0.1, T = 100, d = 4; the constant of the sampling term is 1.
+      const double bound = 32 * std::log(2 * 100 / 0.1) * 2 / (m.back() * epsilon) +
+                           std::log(4 / 0.1) / std::sqrt(m.back());
+      largest = std::max(largest, cell.numbers("quantile").at(0) / bound);
+      least_accepted = std::min(least_accepted, cell.numbers("accepted").at(0));
+    }
+    return log_slope(m, excess);
+  };
+  const double sampled = slope(0, "sampling", 1e9), noised = slope(4, "noise", 3e-3);
+  return {.verdict = holds_if(largest <= 1 && std::abs(sampled + 0.5) <= 0.05 &&
+                              std::abs(noised + 1) <= 0.05),
+          .measured = fmt::format("the 90 % quantile of the accepted points' excess is at most "
+                                  "{:.3f} of the bound; its mean goes as m^{:.3f} at eps = 1e9 and "
+                                  "m^{:.3f} at 0.003; at least {:.2f} of the sessions accept",
+                                  largest,
+                                  sampled,
+                                  noised,
+                                  least_accepted),
+          .value = sampled};
+}
+
+std::vector<JobCell> oracle_tail_cells(const Study& study) {
+  std::vector<JobCell> cells;
+  for (const bool one_coordinate : {false, true})
+    for (const int d : {2, 16, 64})
+      for (const int batch : {1, 30, 1000})
+        for (const double noise : {0.0, 1.0, 10.0})
+          cells.push_back(probe_cell(study,
+                                     "ganesh-2023/oracle-tail",
+                                     {{"dimension", d},
+                                      {"batch", batch},
+                                      {"noise", noise},
+                                      {"one_coordinate", one_coordinate},
+                                      {"draws", study.scale == Scale::smoke ? 500 : 4000}}));
+  return cells;
+}
+
+Finding oracle_tails(const Evidence& e) {
+  double least = std::numeric_limits<double>::infinity(), largest = 0;
+  for (const JudgedCell& cell : e.cells)
+    for (const double needed : cell.numbers("needed")) {
+      least = std::min(least, needed);
+      largest = std::max(largest, needed);
+    }
+  if (largest == 0) return nothing_ran();
+  return {
+      .verdict = holds_if(largest <= 2),
+      .measured = fmt::format("a norm-sub-Gaussian parameter of {:.3f} to {:.3f} of the claimed "
+                              "one with the constant 1, over {} settings",
+                              least,
+                              largest,
+                              e.cells.size()),
+      .value = largest};
+}
+
+std::vector<JobCell> path_cells(const Study& study) {
+  return {probe_cell(study,
+                     "liu-talwar-2025/quadratic-paths",
+                     {{"paths", study.scale == Scale::smoke ? 1000 : 20000}})};
+}
+
+Finding path_distances(const Evidence& e) {
+  const double above = e.cells.front().numbers("above_b1").at(0);
+  return {.verdict = holds_if(above == 0),
+          .measured = fmt::format("{:g} paths with a point above the bound", above)};
+}
+
 std::vector<JobCell> concentration_cells(const Study& study) {
   std::vector<JobCell> cells;
   for (const int m : {100, 1000, 10000, 100000, 1000000})
@@ -342,11 +438,14 @@ std::vector<Predicate> ganesh_2023_lemma_predicates() {
       {"ganesh-2023/3-repaired", descent_cells, descent_repaired},
       {"ganesh-2023/6", selection_cells, selection_accuracy},
       {"ganesh-2023/8", concentration_cells, concentration_rates},
+      {"ganesh-2023/10-population", population_selection_cells, population_selection_error},
       {"ganesh-2023/14", sampler_cells, sampler_moments},
       {"ganesh-2023/15", divergence_cells, divergence_of_round},
       {"ganesh-2023/16-net", net_cells, excess_on_net},
       {"ganesh-2023/16-population", corner_mechanism_cells, corner_mechanism_risk},
       {"ganesh-2023/17", coin_cells, coins},
+      {"ganesh-2023/claim-4-4", oracle_tail_cells, oracle_tails},
+      {"ganesh-2023/lemma-b-1", path_cells, path_distances},
   };
 }
 

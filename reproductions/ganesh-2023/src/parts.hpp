@@ -13,6 +13,7 @@ std::vector<Predicate> ganesh_2023_formula_predicates();
 std::vector<Predicate> ganesh_2023_lemma_predicates();
 std::vector<Predicate> ganesh_2023_mechanism_predicates();
 std::vector<Predicate> ganesh_2023_run_predicates();
+std::vector<Predicate> ganesh_2023_statement_predicates();
 std::vector<ProbeEntry> ganesh_2023_probes();
 std::vector<ExhibitEntry> ganesh_2023_exhibits();
 

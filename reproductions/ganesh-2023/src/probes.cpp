@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numbers>
 #include <numeric>
 
@@ -112,6 +113,85 @@ json selection(const json& p, std::uint64_t seed) {
     if (yes) return {{"accepted", true}, {"excess", excess}};
   }
   return {{"accepted", false}, {"excess", 0.0}};
+}
+
+/// Theorem 4.6, α₂: sessions of the two tests on m records of P, over candidates whose gradients on
+/// the population have norms α + e, e falling from `spread` by equal ratios to `spread`/10⁶, and
+/// one of α last. Each candidate's gradient on the records is off by the mean of m signs times G/√d
+/// in each coordinate; its curvature is far from the threshold. The excess e of what is accepted.
+json population_selection(const json& p, std::uint64_t seed) {
+  const auto m = p.at("records").get<Index>(), d = p.at("dimension").get<Index>();
+  const auto sessions = p.at("sessions").get<std::size_t>();
+  const double spread = p.at("spread"), alpha = p.at("alpha"), G = p.at("lipschitz");
+  const StationaritySpec spec{.epsilon = p.at("epsilon"),
+                              .gradient_scale = alpha,
+                              .curvature_scale = 1,
+                              .gradient_limit = G,
+                              .hessian_limit = 1,
+                              .form = SelectionForm::two_tests,
+                              .candidates = p.at("candidates"),
+                              .failure = p.at("failure")};
+  const ThresholdTest test = plan_stationarity(spec, static_cast<double>(m)).front();
+  Stream stream = stream_of(seed);
+  std::vector<double> excesses;
+  for (std::size_t s = 0; s < sessions; ++s) {
+    const double threshold = test.threshold + test.threshold_scale() * stream.laplace();
+    for (Index k = 0; k < spec.candidates; ++k) {
+      const bool good = k + 1 == spec.candidates;
+      const double share = static_cast<double>(k) / static_cast<double>(spec.candidates);
+      const double excess = good ? 0 : spread * std::pow(1e-6, share);
+      double squared = 0;
+      for (Index j = 0; j < d; ++j) {
+        const double heads = static_cast<double>(stream.binomial(m, 0.5)) / static_cast<double>(m);
+        const double off = G / std::sqrt(static_cast<double>(d)) * (2 * heads - 1);
+        squared += std::pow(off + (j == 0 ? alpha + excess : 0), 2);
+      }
+      if (std::sqrt(squared) + test.question_scale() * stream.laplace() > threshold) continue;
+      excesses.push_back(excess);
+      break;
+    }
+  }
+  if (excesses.empty()) return {{"accepted", 0}, {"mean", 0}, {"quantile", 0}};
+  const auto accepted = excesses.size();
+  double sum = 0;
+  for (const double e : excesses) sum += e;
+  const auto place = static_cast<std::size_t>((1 - spec.failure) * static_cast<double>(accepted));
+  std::ranges::nth_element(excesses, excesses.begin() + static_cast<std::ptrdiff_t>(place));
+  return {{"accepted", static_cast<double>(accepted) / static_cast<double>(sessions)},
+          {"mean", sum / static_cast<double>(accepted)},
+          {"quantile", excesses[place]}};
+}
+
+/// Claim 4.4: the least ζ at which the tail of an oracle's error is at most 2 exp(−t²/(2ζ²)), over
+/// the claimed one with the constant 1, from `draws` draws, as far as 20 of them reach. Means of b
+/// vectors of norm `limit` and mean 0, all coordinates of random sign or one coordinate alone, plus
+/// Gaussian noise of deviation σ, √d σ = noise · limit/√b. For O₂ the limit is that of a unit move.
+json oracle_tail(const json& p, std::uint64_t seed) {
+  const auto d = p.at("dimension").get<Index>(), b = p.at("batch").get<Index>();
+  const auto draws = p.at("draws").get<std::size_t>();
+  const double noise = p.at("noise");
+  const bool one_coordinate = p.at("one_coordinate");
+  const double root_b = std::sqrt(static_cast<double>(b)),
+               root_d = std::sqrt(static_cast<double>(d));
+  Stream stream = stream_of(seed);
+  std::vector<double> norms;
+  Vector error(d);
+  for (std::size_t k = 0; k < draws; ++k) {
+    error.setZero();
+    for (Index j = 0; j < (one_coordinate ? 1 : d); ++j)
+      error[j] = (one_coordinate ? 1 : 1 / root_d) *
+                 (2 * static_cast<double>(stream.binomial(b, 0.5)) / static_cast<double>(b) - 1);
+    stream.add_normal(noise / root_b / root_d, error);
+    norms.push_back(error.norm());
+  }
+  std::ranges::sort(norms, std::greater<>());
+  double needed = 0;
+  for (std::size_t k = 20; k < draws; ++k) {
+    const double tail = static_cast<double>(k) / static_cast<double>(draws);
+    needed = std::max(needed, norms[k - 1] / std::sqrt(2 * std::log(2 / tail)));
+  }
+  const double claimed = (std::sqrt(std::log(static_cast<double>(d))) + noise) / root_b;
+  return {{"needed", needed / claimed}};
 }
 
 /// Lemma 4.5 at one random point of cosine-saddle, a = 1, s = 1/2: what m records move gradient and
@@ -421,6 +501,8 @@ std::vector<ProbeEntry> ganesh_2023_probes() {
       {"ganesh-2023/net", 1, net},
       {"ganesh-2023/coins", 1, coin_selection},
       {"ganesh-2023/corner-mechanism", 1, corner_mechanism},
+      {"ganesh-2023/oracle-tail", 1, oracle_tail},
+      {"ganesh-2023/population-selection", 1, population_selection},
   };
 }
 

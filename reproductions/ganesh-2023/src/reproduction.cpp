@@ -13,7 +13,8 @@ Reproduction ganesh_2023_reproduction() {
                                 ganesh_2023_formula_predicates(),
                                 ganesh_2023_lemma_predicates(),
                                 ganesh_2023_mechanism_predicates(),
-                                ganesh_2023_run_predicates()}),
+                                ganesh_2023_run_predicates(),
+                                ganesh_2023_statement_predicates()}),
           .exhibits = ganesh_2023_exhibits()};
 }
 

@@ -142,6 +142,56 @@ Finding spider_estimator_error(const Evidence& e) {
                          : "not flat"};
 }
 
+/// Lemma 3.6 with log³ and the constant put to 1: some iterate's level against γ.
+Finding spider_visits_sosp(const Evidence& e) {
+  int visited = 0, all = 0;
+  double largest = 0;
+  for (const JudgedCell& cell : e.cells)
+    for (const FinishedRun& r : cell.finished()) {
+      const double gamma = 4 * quarter_gamma(r).bare;
+      if (r.result->start.sosp_level <= 3 * gamma) continue;
+      const double ratio = metric_of(*r.result, "best.sosp_level").value() / gamma;
+      largest = std::max(largest, ratio);
+      visited += ratio <= 1;
+      ++all;
+    }
+  if (all == 0) return nothing_ran();
+  return {
+      .verdict = holds_if(visited >= 0.99 * all),
+      .measured = fmt::format("the least level is at most {:.3f} gamma, and below gamma in {} of "
+                              "{} runs that start above 3 gamma",
+                              largest,
+                              visited,
+                              all),
+      .value = largest};
+}
+
+/// The first-order rate that goes with Theorem 4.2.
+Finding spider_gradients(const Evidence& e) {
+  double largest = 0;
+  int all = 0;
+  std::vector<double> records, medians;
+  for (const JudgedCell& cell : e.cells) {
+    std::vector<double> norms;
+    for (const FinishedRun& r : cell.finished()) {
+      if (r.result->algorithm.status != Status::certified) continue;
+      norms.push_back(metric_of(*r.result, "output.gradient_norm").value());
+      largest = std::max(largest, norms.back() / metric_of(*r.result, "schedule.alpha").value());
+      ++all;
+    }
+    if (cell.cell().part != "n" || norms.empty()) continue;
+    records.push_back(static_cast<double>(cell.finished().front().run->records));
+    medians.push_back(median(norms));
+  }
+  if (all == 0) return nothing_ran();
+  return {.verdict = largest <= 2 ? Verdict::bound_met : Verdict::fails,
+          .measured = fmt::format("at most {:.3f} alpha in {} runs; medians go as n^{:.3f}",
+                                  largest,
+                                  all,
+                                  log_slope(records, medians)),
+          .reason = "the slope is judged by the level"};
+}
+
 Finding spider_benign_escape(const Evidence& e) {
   int left = 0, all = 0;
   for (const SpiderRun& r : spider_runs(e, "n")) {
@@ -250,6 +300,8 @@ std::vector<Predicate> ganesh_2023_run_predicates() {
       {"ganesh-2023/4", spider_empirical_cells, spider_refresh_count},
       {"ganesh-2023/7-privacy-repaired", spider_empirical_cells, spider_budget_kept},
       {"ganesh-2023/10", spider_empirical_cells, spider_selection_cost},
+      {"ganesh-2023/table-2-algorithm-1", spider_empirical_cells, spider_gradients},
+      {"ganesh-2023/lemma-3-6", spider_empirical_cells, spider_visits_sosp},
   };
 }
 

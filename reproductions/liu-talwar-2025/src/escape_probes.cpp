@@ -199,10 +199,11 @@ json coupling(const json& p, std::uint64_t seed) {
 
 /// Claims 3.6 and 3.7 along random paths x − (∇F − ϱ) on quadratics with curvatures in [−1, 1], η =
 /// M = 1: errors ϱ at random, along the gradient, or none; t of at most Γ steps. Counts what is
-/// above either bound, and above that of Claim 3.7 with t for its Γ.
+/// above either bound, and above that of Claim 3.7 with t for its Γ. Of ganesh-2023, Lemma B.1,
+/// whose Γ is t, what any of the path's points is above.
 json quadratic_paths(const json& p, std::uint64_t seed) {
   const auto paths = p.at("paths").get<std::uint64_t>();
-  std::int64_t above_36 = 0, above_37 = 0, above_37_by_steps = 0;
+  std::int64_t above_36 = 0, above_37 = 0, above_37_by_steps = 0, above_b1 = 0;
   for (std::uint64_t k = 0; k < paths; ++k) {
     Stream stream({.seed = seed, .purpose = Purpose::evaluation, .path = k});
     const auto d = static_cast<Index>(1 + stream.below(5));
@@ -222,7 +223,7 @@ json quadratic_paths(const json& p, std::uint64_t seed) {
       return 0.5 * at.cwiseAbs2().dot(curvature) + slope.dot(at);
     };
     const Vector start = x;
-    double errors = 0;
+    double errors = 0, farthest = 0;
     for (Index t = 0; t < steps; ++t) {
       const Vector gradient = curvature.cwiseProduct(x) + slope;
       if (along)
@@ -236,14 +237,20 @@ json quadratic_paths(const json& p, std::uint64_t seed) {
       above_36 += value(next) - value(x) > bound + 1e-9 * (1 + std::abs(value(x)));
       errors += error.squaredNorm();
       x = next;
+      farthest = std::max(farthest, (x - start).squaredNorm());
     }
     const double moved = (x - start).squaredNorm(), fall = value(start) - value(x);
     const double tolerance = 1e-9 * (1 + moved + most * std::abs(fall));
     const double by_errors = 50.0 * static_cast<double>(steps) * errors;
     above_37 += moved > 8 * most * fall + by_errors + tolerance;
-    above_37_by_steps += moved > 8 * static_cast<double>(steps) * fall + by_errors + tolerance;
+    const double by_steps = 8 * static_cast<double>(steps) * fall + by_errors + tolerance;
+    above_37_by_steps += moved > by_steps;
+    above_b1 += farthest > by_steps;
   }
-  return {{"above_36", above_36}, {"above_37", above_37}, {"above_37_by_steps", above_37_by_steps}};
+  return {{"above_36", above_36},
+          {"above_37", above_37},
+          {"above_37_by_steps", above_37_by_steps},
+          {"above_b1", above_b1}};
 }
 
 /// Lemma 3.9: pairs of Algorithm 2 with one noise from first iterates μr apart along the lowest
@@ -296,11 +303,12 @@ json stuck_pairs(const json& p, std::uint64_t seed) {
 }  // namespace
 
 std::vector<ProbeEntry> liu_talwar_2025_escape_probes() {
-  return {{.name = "liu-talwar-2025/escapes", .numbers_version = 3, .compute = escapes},
-          {.name = "liu-talwar-2025/flat-escapes", .compute = flat_escapes},
-          {.name = "liu-talwar-2025/coupling", .compute = coupling},
-          {.name = "liu-talwar-2025/quadratic-paths", .compute = quadratic_paths},
-          {.name = "liu-talwar-2025/stuck-pairs", .numbers_version = 2, .compute = stuck_pairs}};
+  return {
+      {.name = "liu-talwar-2025/escapes", .numbers_version = 3, .compute = escapes},
+      {.name = "liu-talwar-2025/flat-escapes", .compute = flat_escapes},
+      {.name = "liu-talwar-2025/coupling", .compute = coupling},
+      {.name = "liu-talwar-2025/quadratic-paths", .numbers_version = 2, .compute = quadratic_paths},
+      {.name = "liu-talwar-2025/stuck-pairs", .numbers_version = 2, .compute = stuck_pairs}};
 }
 
 }  // namespace dpsosp

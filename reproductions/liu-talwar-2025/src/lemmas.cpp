@@ -11,6 +11,7 @@
 
 #include "dpsosp/claims/claims.hpp"
 #include "dpsosp/claims/judging.hpp"
+#include "dpsosp/core/stream.hpp"
 #include "dpsosp/experiments/study.hpp"
 #include "dpsosp/liu_talwar_2025/adaptive_spider.hpp"
 #include "dpsosp/privacy/accounting/gaussian.hpp"
@@ -474,6 +475,50 @@ Finding literal_finding() {
       "below that n every point counts as a saddle");
 }
 
+/// Records of Lemma 3.15 at the κ and α of Lemma 3.16 and γ = α, over n; constants and
+/// logarithms 1.
+double records_over_n(const ProblemNumbers& f, double epsilon, double alpha) {
+  const auto& [n, d, G, M, rho, B] = f;
+  const auto t = liu_talwar_2025::theorem_3_17_at(f, epsilon, alpha, false);
+  const double kappa = t.drift_threshold, squared = alpha * alpha;
+  return (t.refresh_batch * B * M / (kappa * alpha) +
+          B * M *
+              (std::sqrt(d) / (squared * epsilon) + kappa / (squared * alpha) +
+               rho * kappa / (M * M * squared) + 1 / squared)) /
+         n;
+}
+
+Finding accuracy_finding() {
+  constexpr int trials = 20000;
+  Stream stream({.seed = 0, .purpose = Purpose::statistics});
+  const auto decades = [&](double low, double high) {
+    return std::pow(10, low + (high - low) * stream.uniform());
+  };
+  double printed = 0, proof = 0;
+  for (int k = 0; k < trials; ++k) {
+    const ProblemNumbers f{.n = decades(2, 20),
+                           .d = decades(0, 6),
+                           .G = decades(-4, 4),
+                           .M = decades(-4, 4),
+                           .rho = decades(-4, 4),
+                           .B = decades(-4, 4)};
+    const double epsilon = decades(-6, 0);
+    const double alpha = liu_talwar_2025::theorem_3_17_alpha(f, epsilon);
+    proof = std::max(proof, records_over_n(f, epsilon, alpha));
+    // The statement has √(BM²)/(ρ√n) where its proof, and the function, have √(BM²/(ρn)).
+    const double term = f.M * std::sqrt(f.B / f.n);
+    printed = std::max(printed,
+                       records_over_n(f, epsilon, alpha - term / std::sqrt(f.rho) + term / f.rho));
+  }
+  return finding(
+      std::max(printed, proof) <= 4,
+      fmt::format("over {} random settings the records are at most {:.2f} n at the printed "
+                  "α, and {:.2f} n with the proof's fourth term",
+                  trials,
+                  printed,
+                  proof));
+}
+
 Finding radius_finding() {
   std::vector<double> left;
   for (const double gamma : {0.1, 0.01, 0.001})  // Γ = M/√(ργ), unit constants
@@ -569,6 +614,7 @@ std::vector<Predicate> liu_talwar_2025_lemma_predicates() {
       by_formulas("liu-talwar-2025/7-constants", radius_finding),
       {"liu-talwar-2025/7-logarithm", flat_cells, flat_finding},
       by_formulas("liu-talwar-2025/12-literal", literal_finding),
+      by_formulas("liu-talwar-2025/lemma-3-16", accuracy_finding),
       {"liu-talwar-2025/14", frozen_pair_cells, frozen_pair_finding},
   };
 }

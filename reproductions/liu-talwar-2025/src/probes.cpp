@@ -69,9 +69,7 @@ PrintedNoise printed_noise(double alpha, double dimension, double epsilon) {
   const ProblemNumbers f{1e8, dimension, 1, 1, 1, 1};
   const auto t = liu_talwar_2025::theorem_3_17_at(f, epsilon, alpha, false);
   // b_t is in proportion to the step w/M but for its least value, 1.
-  double rate = 0;
-  for (const double w : {1e-9, 1e-6, 1e-3, 0.01, 0.1, 1.0})
-    rate = std::max(rate, w / liu_talwar_2025::theorem_3_17_batch(f, epsilon, t, w));
+  const double rate = 1 / liu_talwar_2025::theorem_3_17_rate(f, epsilon, t);
   return {.steps = t.steps,
           .refresh = 1 / t.refresh_batch / t.deviation,
           .increment = rate / t.deviation,

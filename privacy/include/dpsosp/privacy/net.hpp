@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
+
 #include "dpsosp/core/public_facts.hpp"
 #include "dpsosp/core/vector.hpp"
 
@@ -35,8 +37,15 @@ class Net {
   bool point(Index k, VectorRef out) const;
   /// ln N, N the number of points; of balls in many dimensions the bound ln(per_axis^d).
   double log_size() const;
+  /// N where it is known exactly and a double holds it, below 2^53; else none.
+  std::optional<Index> size() const;
 
  private:
+  /// Whether N is counted; of balls in many dimensions it is bounded.
+  bool counted() const;
+  /// Points of the lattice of a ball whose N is counted.
+  double ball_points() const;
+
   Net(Vector centre, double width, double reach, double radius, Index per_axis, double spacing)
       : centre_(std::move(centre)),
         width_(width),

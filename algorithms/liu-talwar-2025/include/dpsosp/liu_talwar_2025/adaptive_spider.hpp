@@ -11,6 +11,12 @@ enum class TauMode {
   one,       ///< 1: the printed α^{3/2}/(M sqrt(ρ)), below 1, rounded up
 };
 
+/// Where noise and batches come from.
+enum class Release {
+  accounted,  ///< batches whose sensitivities fit the budget at the noise that accuracy allows
+  printed,    ///< Theorem 3.17: σ_tree = σ_t = α/√d, and its b and b_t, whatever they cost
+};
+
 /// The four switches of the driver, and τ. The defaults are V4, the paper's method.
 /// \source liu-talwar-2025 notes, 2.6
 struct Switches {
@@ -78,6 +84,12 @@ Numbers solve(const ProblemNumbers& f,
               const Switches& switches = {},
               const Knobs& knobs = {});
 
+/// The noise and the batches of Theorem 3.17 at a given α, constants and logarithms 1; steps,
+/// escapes and the predicted path as in the practical schedule, one escape a refresh.
+Numbers printed_at(const ProblemNumbers& f, double epsilon, double alpha, const Knobs& knobs = {});
+/// At the smallest α with N(α) ≤ n. \throws InputError if there is no such α below 1000 G
+Numbers solve_printed(const ProblemNumbers& f, double epsilon, const Knobs& knobs = {});
+
 /// Parameters of Theorem 3.17 with constants 1.
 /// \source liu-talwar-2025, Theorem 3.17; liu-talwar-2025 notes, 3.1
 struct Theorem317 {
@@ -99,18 +111,22 @@ Theorem317 theorem_3_17_at(const ProblemNumbers& f,
                            double epsilon,
                            double alpha,
                            bool logarithms = true);
+/// b_t of Theorem 3.17 over w for a step of length w/M, where b_t is above 1.
+double theorem_3_17_rate(const ProblemNumbers& f, double epsilon, const Theorem317& t);
 /// b_t of Theorem 3.17 for a step of length w/M.
 double theorem_3_17_batch(const ProblemNumbers& f, double epsilon, const Theorem317& t, double w);
 
 struct AdaptiveSpiderParameters {
   SpiderParameters spider;
   TauMode tau_mode = TauMode::repaired;
+  Release release = Release::accounted;
   SelectionParameters selection;
   Knobs knobs;
 };
 
-/// Stochastic Spider with adaptive batches, the tree mechanism and the Hessian-power escape, and
-/// its ablations. \source liu-talwar-2025, Algorithm 3; liu-talwar-2025 notes, 2.4 and 2.6
+/// Stochastic Spider with the escape subprocedure, adaptive batches and the tree mechanism, and its
+/// ablations. As printed its noise is not (ε, δ)-DP, and its label `violated`. \source
+/// liu-talwar-2025, Algorithm 3; liu-talwar-2025 notes, 2.4 and 2.6
 class AdaptiveSpider final : public Algorithm {
  public:
   AdaptiveSpider();

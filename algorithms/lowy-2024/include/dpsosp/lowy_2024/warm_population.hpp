@@ -9,7 +9,7 @@
 namespace dpsosp::lowy_2024 {
 
 /// The second stage B.
-enum class PopulationFinder { tree_spider, stochastic_spider };
+enum class PopulationFinder { tree_spider, stochastic_spider, adaptive_spider };
 
 /// Symbols of lowy-2024 notes, 1, in the comments.
 struct WarmPopulationParameters {
@@ -26,12 +26,14 @@ struct WarmPopulationParameters {
 ///
 /// As printed both stages read all records, at half of ε each. That is private too, but B's
 /// analysis needs samples that are independent of its start. \source lowy-2024, Algorithm 4;
-/// lowy-2024 notes, 2.7
+/// lowy-2024 notes, 2.7; liu-talwar-2025, Footnote 1 (finder = adaptive_spider)
 class WarmPopulation final : public Algorithm {
  public:
   WarmPopulation();
 
   const AlgorithmCard& card() const override;
+  /// That of the card, to which a point of small sosp_level is as good; of adaptive_spider its own.
+  Metric promised() const override;
   Fields fields() override;
   void set_variant(Variant variant) override;
   Scheduled schedule(Schedule kind,
@@ -45,11 +47,10 @@ class WarmPopulation final : public Algorithm {
 
  private:
   RecordRange half(const PublicFacts& facts, int k) const;
-  const Algorithm& second() const;
-  Algorithm& second();
+  Algorithm& second() const;
 
   std::unique_ptr<ExponentialWarmStart> first_;
-  std::unique_ptr<Algorithm> tree_, sosp_;
+  std::unique_ptr<Algorithm> tree_, sosp_, adaptive_;
 };
 
 /// ψ with probability 1 − ζ, n₁ records in the first half: (ln N + ln(2/ζ))/λ + L rad + 2p,
