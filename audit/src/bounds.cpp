@@ -54,7 +54,7 @@ struct Noisier {
   Event operator()(ZcdpEvent e) const { return ZcdpEvent{e.rho / (factor * factor)}; }
 };
 
-/// That no (ε', δ)-DP mechanism with ε' < ε has the rates.
+/// A proof that no (ε', δ)-DP mechanism with ε' < ε has the rates.
 struct Proof {
   double delta, epsilon;
 };

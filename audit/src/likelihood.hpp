@@ -8,7 +8,7 @@ namespace dpsosp::audit {
 /// What the two data sets would have answered in a recorded run.
 struct Answers {
   std::vector<Vector> one, two;  ///< batches as they were drawn
-  /// With the record a member of every secret batch, and of none; empty where nothing is sampled.
+  /// Answers with the record in every secret batch, and in none; empty where nothing is sampled.
   std::vector<Vector> in_one, in_two, out;
 };
 

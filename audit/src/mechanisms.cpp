@@ -18,7 +18,7 @@
 namespace dpsosp::audit {
 namespace {
 
-/// Of random questions; limits are of the order of what records answer, so that some are clipped.
+/// Asks random questions; limits are of the order of what records answer, so some are clipped.
 class Asker {
  public:
   static constexpr int questions_of_session = 10;
@@ -109,8 +109,8 @@ class Asker {
     }
   }
 
-  /// Of a random one of the curator and its children, of whom new ones come now and then. A child
-  /// may have spent its part while others have not.
+  /// Asks the curator or one of its children, at random; new children are made now and then. A
+  /// child may have spent its part while others have not.
   void relative(double epsilon) {
     constexpr std::size_t most = 6;
     try {

@@ -33,7 +33,7 @@ std::vector<MechanismSettings> mechanism_settings(std::string_view key);
 MechanismSettings fast_mechanism_settings(std::string_view key);
 /// Whether it asks a curator whose noise is exact.
 bool asks_release(std::string_view key);
-/// Of the records that it asks in replay: few where each question is dear.
+/// The size of its problem in replay: few records where each question is dear.
 struct MechanismSize {
   Index records, dimension;
 };

@@ -58,7 +58,7 @@ class NoiseCheck {
   std::int64_t shared_ = 0;  // numbers that are the algorithm's
   double shared_expected_ = 0;
 
-  // Of this run:
+  // Seen in the current run:
   std::map<Index, std::pair<Draw, Draw>> last_;  // the last two draws, by their size
   std::vector<Vector> seen_;
   std::vector<std::string> places_;
@@ -112,7 +112,7 @@ class BatchCheck {
   /// A sum of squares, with its mean and variance.
   struct Squares {
     double sum = 0, mean = 0, variance = 0;
-    /// Of the numbers of appearances.
+    /// Adds the squares of the numbers of appearances, each less its mean.
     void add(const Appearances& appearances, const Sampling& sampling);
   };
 

@@ -516,7 +516,7 @@ class Planted::Door final : public Auditor {
     }
   }
 
-  /// Of a variance that is this multiple, squared, of the squared deviation of the answer.
+  /// Draws uniform noise whose deviation is this multiple of the answer's.
   void draw_uniform(double multiple, Vector& noise) {
     const double half_width = std::numbers::sqrt3 * multiple * what_.deviation;
     for (double& z : noise) z = half_width * (2 * coins_.uniform() - 1);

@@ -16,7 +16,7 @@ struct GaussianMove {
   double operator()(const GaussianEvent& e) const { return 1.0 / e.noise_multiplier; }
   double operator()(const PoissonGaussianEvent& e) const { return 2.0 / e.noise_multiplier; }
   double operator()(const FixedSizeGaussianEvent& e) const { return 1.0 / e.noise_multiplier; }
-  /// Of a release: a Gaussian's zCDP is the square of its move over two.
+  /// The event of a release: a Gaussian's zCDP is the square of its move over two.
   double operator()(const ZcdpEvent& e) const { return std::sqrt(2.0 * e.rho); }
   template <class Other>
   double operator()(const Other&) const {

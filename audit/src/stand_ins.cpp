@@ -17,7 +17,7 @@ constexpr double unlimited = std::numeric_limits<double>::infinity();
 class OneOf final : public Records {
  public:
   OneOf(const Records& records, Index index) : records_(records), one_(index, index + 1) {}
-  /// Of a projected view, which it owns.
+  /// One record of a projected view, which it owns.
   OneOf(std::unique_ptr<const Records> records, Index index)
       : owned_(std::move(records)), records_(*owned_), one_(index, index + 1) {}
 

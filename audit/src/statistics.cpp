@@ -72,7 +72,7 @@ class Attack {
     NoiseCheck noise;
     ChoiceCheck choices;
     BatchCheck batches;
-    /// Of goodness of fit; empty if all is well.
+    /// What the tests of goodness of fit complain of; empty if all is well.
     std::string complaint() const {
       std::string text = noise.complaint();
       if (text.empty()) text = choices.complaint();

@@ -61,7 +61,7 @@ struct Recorded {
   Shown shown;
   Ledger ledger;
 };
-/// One run behind the sound door. \param plant  a bug, or null
+/// One run with the sound curator. \param bug  planted, or Plant::none
 Recorded record(const Subject& subject, const Neighbour& records, std::uint64_t seed, Plant bug);
 
 struct Replayed {

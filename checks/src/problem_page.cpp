@@ -55,7 +55,7 @@ struct Chapter {
   std::vector<std::unique_ptr<ProblemFamily>> families;
 };
 
-/// In the order of their first family.
+/// The chapters in the order of their first family.
 std::vector<Chapter> chapters() {
   std::vector<Chapter> all;
   for (const ProblemEntry& entry : problem_registry()) {

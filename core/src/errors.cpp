@@ -27,8 +27,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-/// Of UTF-8: whether a terminal obeys it and does not show it (C1, and what turns the direction of
-/// writing: U+202A to U+202E, U+2066 to U+2069).
+/// Whether a terminal obeys a UTF-8 character and does not show it (C1, and what turns the
+/// direction of writing: U+202A to U+202E, U+2066 to U+2069).
 bool steers_terminals(std::string_view character) {
   const auto is_between = [&](std::string_view first, std::string_view last) {
     return character.size() == first.size() && character >= first && character <= last;

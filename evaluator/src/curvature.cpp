@@ -44,7 +44,7 @@ void all_eigenvalues(HessianOperator& hessian, CurvatureEstimate& estimate) {
   estimate.direction = v;
 }
 
-/// From the whole matrix. \return whether it is worth it or came to an end
+/// Estimates from the whole matrix. \return false where that is not worth it or found no end
 bool dense(HessianOperator& hessian,
            const CurvatureOptions& options,
            const Vector& warm_start,

@@ -20,8 +20,8 @@ struct RestartedRitz {
 /// as much: what a warm start lacks must not stay hidden.
 Vector lanczos_start(Index dimension, const StreamKey& key, const Vector& warm_start);
 
-/// By implicitly restarted Lanczos (Spectra); see estimate_lambda_min. \throws
-/// HessianOperator::NonFinite
+/// The pair by implicitly restarted Lanczos (Spectra); see estimate_lambda_min.
+/// \throws HessianOperator::NonFinite
 RestartedRitz restarted_lanczos(HessianOperator& hessian,
                                 const CurvatureOptions& options,
                                 const Vector& warm_start);

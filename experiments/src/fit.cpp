@@ -255,9 +255,9 @@ class HuberRegression {
  private:
   struct Residuals {
     double weight;    ///< sum of the weights
-    double weighted;  ///< of weight times residual
+    double weighted;  ///< sum of weight times residual
   };
-  /// Of a cell, where a residual beyond the threshold weighs less.
+  /// The residuals of a cell, where one beyond the threshold weighs less.
   Residuals residuals(std::size_t cell,
                       const Weights& weights,
                       const Coefficients& c,

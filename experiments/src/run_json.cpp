@@ -28,7 +28,7 @@ json optional_json(const std::optional<double>& value) {
   return value ? to_json_number(*value) : json(nullptr);
 }
 
-/// As the text of a run's key has it: integers in full.
+/// A number as the text of a run's key has it: integers in full.
 json key_number(double value) {
   if (value == std::floor(value) && std::abs(value) < 0x1p63)
     return static_cast<std::int64_t>(value);

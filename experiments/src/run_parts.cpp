@@ -24,7 +24,8 @@ Index records_charged(const Ledger& ledger) {
   return used;
 }
 
-/// Of a stated class of data sets, where what was spent at the rest of delta is what was asked.
+/// The guarantee for a stated class of data sets, if what was spent at the rest of delta is within
+/// the budget.
 std::optional<ClassRelative> class_relative(const Ledger& ledger,
                                             const PrivacyBudget& budget,
                                             double bound_failure) {

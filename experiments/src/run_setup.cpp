@@ -18,9 +18,9 @@
 namespace dpsosp {
 namespace {
 
-/// What algorithms are told of public constants, as factors on them: a schedule that is tuned. The
-/// result is judged by the true ones, and privacy rests on none of them, since records are clipped
-/// at what is told.
+/// Factors on the public constants that algorithms are given: a schedule that is tuned. The result
+/// is judged by the true ones, and privacy rests on none of them, since records are clipped at what
+/// is given.
 struct Told {
   static constexpr std::string_view prefix = "told.";
   static constexpr std::array names{
@@ -71,7 +71,7 @@ std::map<std::string, std::string> changed_settings(ProblemFamily& family, Told 
   return changed;
 }
 
-/// What the algorithm of a run is told of the problem's facts.
+/// The problem's facts as the algorithm of a run is given them.
 PublicFacts facts_told(const RunDescription& d, const PublicFacts& facts) {
   return facts_told(facts, told_of(d.problem, d.problem_settings));
 }

@@ -14,7 +14,7 @@
 
 namespace dpsosp {
 
-/// A description made whole again: the objects that a run needs.
+/// The objects that a run needs, made from its description.
 struct Setup {
   Problem problem;
   PublicFacts told;  ///< what the algorithm sees
@@ -32,7 +32,7 @@ StreamKey key_of(const RunDescription& description);
 /// See program_key of a path.
 std::string program_key(const SealedProgram& program);
 
-/// A family with its settings, those of what algorithms are told left out. \throws InputError
+/// A family with its settings, without the factors on constants. \throws InputError
 std::unique_ptr<ProblemFamily> make_family(const std::string& name,
                                            const std::map<std::string, std::string>& settings);
 

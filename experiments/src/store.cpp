@@ -148,9 +148,9 @@ class Store::Database {
     return run_from(row, key, 1);
   }
 
-  /// Of a query: the digest, or nothing where the store has none.
+  /// What a query selects: the digest, or nothing where the store has none.
   std::string_view digest_column() const { return version_ >= 2 ? "runs.digest" : "''"; }
-  /// Of a query: the columns of provenance, and its digest or nothing.
+  /// What a query selects: the columns of provenance, and its digest or nothing.
   std::string_view provenance_columns() const {
     return version_ >= 3
                ? "program_version, binary, compiler, flags, instruction_set, cpu, numbers_version, "
@@ -159,7 +159,7 @@ class Store::Database {
                  "seed, started, wall_seconds, wall_seconds, ''";
   }
 
-  /// From those columns, `first` and on. \throws InputError if they are not what was stored
+  /// Provenance from those columns, `first` and on. \throws InputError if they are not as stored
   Provenance provenance_from(SQLite::Statement& row, int first, const std::string& hash) const {
     Provenance p{.build = build_from(row, first),
                  .cpu = row.getColumn(first + 5),

@@ -384,7 +384,7 @@ std::vector<StoredRun> settled_runs(const Store& store, Sweep& sweep, std::strin
 }
 
 std::vector<double> over_noiseless(const Runs& runs, const Sweep& sweep, const Slope& slope) {
-  std::map<std::string, double> quiet;  // by the description but for the door
+  std::map<std::string, double> quiet;  // by the description without its `door`
   const auto each = [&](const auto& arm_matters, const auto& visit) {
     for (const Part& part : sweep.parts) {
       Part wanted = part;

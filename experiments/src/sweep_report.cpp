@@ -26,7 +26,7 @@ constexpr std::size_t slope_digits = 3;
 
 std::string exponent_text(double e) { return fmt::format("{:+.{}f}", e, slope_digits); }
 
-/// Those that guide lines are drawn at.
+/// The exponents that guide lines are drawn at.
 std::vector<double> guide_exponents(const FitRequest& request) {
   if (!request.claimed) return {};
   if (request.claimed->low == request.claimed->high) return {request.claimed->high};
@@ -56,8 +56,8 @@ std::vector<std::string> metrics_of(const Part& part) {
   return names;
 }
 
-/// Those of a part; where it asks for no slope, as controls do, the level of the output and the
-/// sweep's own metric.
+/// The metrics of a part; where it asks for no slope, as controls do, the level of the output and
+/// the sweep's own metric.
 std::vector<std::string> shown_metrics(const Sweep& sweep, const Part& part) {
   if (!part.fits.empty()) return metrics_of(part);
   std::vector<std::string> names{"output.sosp_level"};

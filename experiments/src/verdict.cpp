@@ -47,7 +47,7 @@ Interval excess_of(Interval slope, ClaimedExponent claimed, HardEnd end) {
   return {.low = claimed.low - slope.high, .high = claimed.low - slope.low};
 }
 
-/// Of the ratio, from every interval of a slope that may be the true one.
+/// The verdict on the ratio, from every interval of a slope that may be the true one.
 BoundVerdict bound_of(std::initializer_list<Interval> slopes,
                       ClaimedExponent claimed,
                       HardEnd end) {
@@ -102,7 +102,8 @@ std::string undecided(Interval interval,
   return fmt::format("{}", fmt::join(reasons, "; "));
 }
 
-/// Of one fit, by a zone. No reason is given where an end of the zone lies in the interval.
+/// The verdict on one fit, by a zone. No reason is given where an end of the zone lies in the
+/// interval.
 SlopeVerdict judge_by(Interval zone, ClaimedExponent claimed, const SlopeFit& fit, HardEnd end) {
   const Place line = place_of(fit.interval, zone);
   const Place first = place_of(fit.first, zone), last = place_of(fit.last, zone);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The guest of an isolated run: one of the suite's algorithms, or a stranger's program in its
+// The guest of an isolated run: one of the suite's algorithms, or the caller's program in its
 // place.
 #include <array>
 #include <exception>

@@ -16,7 +16,7 @@
 namespace dpsosp {
 namespace {
 
-/// In the curator's own thread.
+/// What a handle stands for, asked in the curator's own thread.
 door::Curator& ask(Curator& curator) {
   door::Curator& own = Handles::of(curator);
   own.expect_own_thread();

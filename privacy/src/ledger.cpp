@@ -214,7 +214,7 @@ Guarantee Ledger::spent(double delta, const AccountOptions& options) const {
   if (std::ranges::any_of(entries_, [](const LedgerEntry& e) { return !e.event; }))
     return {std::numeric_limits<double>::infinity(), "no finite cost", {}};
   Guarantee dearest{0.0, "nothing was asked", {}};
-  // Of Gaussian histories the one with the largest μ costs most, so the others need no ε; the
+  // Among Gaussian histories the one with the largest μ costs most, so the others need no ε; the
   // margin is far above the rounding of one.
   const auto mu_of = [](const History& history) -> std::optional<double> {
     std::vector<CountedEvent> events;

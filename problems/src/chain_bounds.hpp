@@ -22,9 +22,9 @@ struct ChainCurves {
 
 /// Bounds of a chain by its rows; each is a rigorous upper bound up to rounding.
 struct ChainBounds {
-  double slope = 0;      ///< of |∂_i F|
-  double curvature = 0;  ///< of ‖∇²F‖
-  double third = 0;      ///< of ‖D³F‖, which is F's Hessian-Lipschitz constant
+  double slope = 0;      ///< bound of |∂_i F|
+  double curvature = 0;  ///< bound of ‖∇²F‖
+  double third = 0;      ///< bound of ‖D³F‖, which is F's Hessian-Lipschitz constant
 };
 ChainBounds chain_bounds(const ChainCurves& curves);
 

@@ -174,7 +174,7 @@ Problem GlmFamily::make(const InstanceSpec& spec) const {
                     std::isfinite(radius) ? radius / (2 * std::sqrt(static_cast<double>(d))) : 1.0,
                 .far_radius = std::isfinite(radius) ? radius : 10.0};
   if (law.mirrored) {
-    // Of the law, so that the start is public: its curvature along w* decides.
+    // The law's curvature along w* decides, so that the start is public.
     Vector curvature(rule.along.size());
     law.expected(2, Vector::Zero(rule.along.size()), planted_norm * rule.along, curvature);
     if (curvature.cwiseProduct(rule.weight).dot(rule.along.cwiseAbs2()) < 0) starts.saddle = origin;

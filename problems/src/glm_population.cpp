@@ -21,7 +21,8 @@ Index times(Index nodes, double detail) {
   return static_cast<Index>(std::ceil(static_cast<double>(nodes) * detail));
 }
 
-/// Of the first two coordinates of the unit sphere in R^dimension, `rest` of each of the others.
+/// A rule for the first two coordinates on the unit sphere in R^dimension, and `rest` of the
+/// others.
 PlaneRule sphere_rule(Index dimension, double detail) {
   if (dimension == 1)
     return {Vector{{1, -1}}, Vector::Zero(2), Vector::Zero(2), Vector::Constant(2, 0.5)};
@@ -45,7 +46,7 @@ PlaneRule sphere_rule(Index dimension, double detail) {
   return rule;
 }
 
-/// Of min(1, σχ_d): Gauss-Legendre below 1 where the density is, and the atom at 1.
+/// A rule for min(1, σχ_d): Gauss-Legendre below 1 where the density is, and the atom at 1.
 QuadratureRule clipped_length_rule(double sigma, Index dimension, Index lengths) {
   const auto d = static_cast<double>(dimension);
   const double middle = sigma * std::sqrt(d);

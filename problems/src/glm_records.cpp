@@ -92,7 +92,7 @@ class GlmSum {
     return data;
   }
 
-  /// Of gradients, or of their differences.
+  /// Adds gradients, or their differences.
   ClipReport add_gradients(const Point& point,
                            const Point* previous,
                            const BatchView& batch,
@@ -123,7 +123,7 @@ class GlmSum {
     });
   }
 
-  /// Of losses at `point` less those at `centre`.
+  /// Adds losses at `point` less those at `centre`.
   ClipReport add_losses(const Point& point,
                         const Point& centre,
                         const BatchView& batch,
@@ -147,7 +147,7 @@ class GlmSum {
     });
   }
 
-  /// Of Hessian products φ″⟨x, v⟩x + λ r″ ∘ v, or of their differences, weighed by
+  /// Adds Hessian products φ″⟨x, v⟩x + λ r″ ∘ v, or their differences, weighed by
   /// |φ″|‖x‖² + λ max_j |r″_j|.
   ClipReport add_products(const Point& point,
                           const Point* previous,

@@ -126,7 +126,7 @@ class ComponentRecords final : public Records {
     }
     return squares.cwiseSqrt();
   }
-  /// Of a_j a_jᵀ in record j's Hessian.
+  /// The factor of a_j a_jᵀ in record j's Hessian, for every j.
   static Vector own_bend(const Vector& u) {
     return -3 * static_cast<double>(u.size()) * u.array().square();
   }

@@ -77,7 +77,7 @@ PhaseInstance draw_phase_instance(const PhaseSettings& settings,
 /// is on the sphere, else of a typical one.
 struct PhaseRegion {
   PhaseRegion(const PhaseSettings& settings, Index dimension);
-  /// With a tight proof, or an estimate where `bounded` is false.
+  /// A constant with a tight proof, or an estimate where `bounded` is false.
   Constant constant(double value, const std::string& proof) const;
 
   bool bounded;

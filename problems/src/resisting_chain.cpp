@@ -55,7 +55,7 @@ struct ResistingTerms {
   }
 };
 
-/// Of the unscaled f, for every T.
+/// Bounds of the unscaled f, for every T.
 ChainBounds unscaled_bounds() {
   return chain_bounds({.own = [](double) { return Jet{}; },
                        .gate = [](double u) { return psi(u); },

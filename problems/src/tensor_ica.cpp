@@ -107,7 +107,7 @@ class IcaRecords final : public Records {
   }
 
  private:
-  /// Of y yᵀ in a record's Hessian.
+  /// The factor of y yᵀ in a record's Hessian.
   double bend(double t) const { return 3 * t * t / excess_; }
   double own(double t) const { return t * t * t / excess_; }
 

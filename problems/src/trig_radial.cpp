@@ -17,7 +17,7 @@
 namespace dpsosp {
 namespace {
 
-/// Of r = ‖x‖: the landscape g, g′ = r (1 + cos r²) and g″ = 1 + cos r² − 2r² sin r².
+/// As functions of r = ‖x‖: the landscape g, g′ = r (1 + cos r²) and g″ = 1 + cos r² − 2r² sin r².
 double height(double r) { return 0.5 * (r * r + std::sin(r * r)); }
 double slope(double r) { return r * (1 + std::cos(r * r)); }
 double curvature(double r) {

@@ -165,7 +165,7 @@ TEST(MinibatchSgdSchedule, ReportsTrueCostOfNaiveNoise) {
   const double cost = implied_epsilon(BatchPolicy::all(), 10000, q.steps, q.noise, 1e-5);
   EXPECT_GT(cost, 1.5);  // printed: 1
   EXPECT_NE(s.note.find("costs epsilon"), std::string::npos);
-  // the enforced door ends such a run before its last step
+  // the sound curator ends such a run before its last step
   const Ran ran = run_enforced(algorithm, p.facts, *p.records, s.rule);
   EXPECT_EQ(ran.outcome.status, Status::budget);
   EXPECT_LT(ran.outcome.steps, q.steps);

@@ -168,7 +168,7 @@ TEST(ScriptCurator, RedrawsEmptyBatches) {
   EXPECT_GT(empties({.no_noise = true, .realised_divisor = true}), 20);
   EXPECT_EQ(empties({.no_noise = true, .realised_divisor = true, .resample_empty = true}), 0);
 
-  // at rate 1 the mean is that of all records through any door
+  // at rate 1 the mean is that of all records from any curator
   UnsoundCurator whole(p.facts, *p.records, {.seed = 5}, {.no_noise = true});
   whole.gradient(at, whole.draw(BatchPolicy::poisson(1.0)), query, g);
   p.empirical->gradient(p.facts.initial_point, all);

@@ -63,7 +63,7 @@ std::unique_ptr<Algorithm> prepared(const Case& c, const PublicFacts& facts) {
   return algorithm;
 }
 
-/// The door that answers the case.
+/// Departures of the curator that answers the case.
 UnsoundCurator::Departures door(const Case& c) {
   return find_algorithm(c.algorithm)->card().is_private() ? UnsoundCurator::Departures{}
                                                           : test::exact;

@@ -192,7 +192,7 @@ inline Ran run(const Algorithm& algorithm, Curator curator, std::uint64_t seed) 
   return {std::move(outcome), std::move(iterates.points), curator.ledger()};
 }
 
-/// Answered by the door that enforces everything.
+/// A run with the curator that enforces everything.
 inline Ran run_enforced(const Algorithm& algorithm,
                         const PublicFacts& facts,
                         const Records& records,

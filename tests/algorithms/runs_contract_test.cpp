@@ -55,7 +55,7 @@ class EveryRun : public testing::TestWithParam<Case> {
   Problem problem(Index n, std::uint64_t data_seed = 1) const {
     return test::small_problem(GetParam().problem, n, data_seed);
   }
-  /// A private algorithm through the enforced door.
+  /// Runs a private algorithm with the sound curator.
   Ran run(const Algorithm& a, const Problem& p, const FilterRule& rule, std::uint64_t seed = 1) {
     return a.card().is_private() ? test::run_enforced(a, p.facts, *p.records, rule, seed)
                                  : test::run_unsound(a, p.facts, *p.records, test::exact, seed);

@@ -52,7 +52,7 @@ inline Vector gradient_of(const Objective& f, const Vector& x) {
   return g;
 }
 
-/// An objective with a saddle, asked for through the door without noise and clipping.
+/// An objective with a saddle, asked for from a curator without noise and clipping.
 struct Exact {
   explicit Exact(const std::string& name = "cosine-saddle") : problem(small_problem(name, 60)) {
     Stream({.seed = 6, .purpose = Purpose::test}).add_normal(0.3, problem.facts.initial_point);

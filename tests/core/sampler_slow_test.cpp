@@ -39,7 +39,7 @@ std::vector<double> equal(std::size_t cells) {
   return std::vector<double>(cells, 1.0 / static_cast<double>(cells));
 }
 
-/// Of `draw` in 1024 cells between the quantiles of its law.
+/// The excess of `draw` in 1024 cells between the quantiles of its law.
 double misfit(const std::function<double()>& draw, const std::function<double(double)>& quantile) {
   constexpr std::size_t cells = 1024;
   std::vector<double> edges;

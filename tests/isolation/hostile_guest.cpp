@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A guest that wants past the door. Started by dpsosp-guest as a stranger's program it is in the
+// A guest that tries to break out. Started by dpsosp-guest as the caller's program it is in the
 // sandbox of programs; started in place of dpsosp-guest it enters the sandbox of algorithms itself.
 // What it tries is the setting `attack`; it reports what came of it as the reason of its failure.
 #include <array>

@@ -75,7 +75,7 @@ std::set<std::string> errata_ids(const std::string& markdown) {
   return {ids.begin(), ids.end()};
 }
 
-/// Of docs/errata.md and the page of each paper.
+/// The ids in docs/errata.md and the page of each paper.
 std::set<std::string> all_errata_ids() {
   const fs::path docs = fs::path(DPSOSP_SOURCE_FOLDER) / "docs";
   std::string pages = read(docs / "errata.md");

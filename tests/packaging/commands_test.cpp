@@ -371,7 +371,7 @@ std::string quick_form(const std::string& command) {
   return entry->slow ? command + " --help" : std::string(entry->form);
 }
 
-/// Those of the commands that fail, with what they print.
+/// The commands that fail, with what they print.
 std::vector<std::string> failures(const std::vector<std::string>& list) {
   const Checkout checkout;
   std::vector<std::string> failed;

@@ -205,7 +205,7 @@ std::vector<FindingNumber> finding_numbers() {
   return numbers;
 }
 
-/// Of README.md, in short, and of its page.
+/// The findings of README.md, in short, and of their page.
 std::vector<std::string> findings() {
   return {plain(section(readme(), "## Findings")), plain(contents(source("docs/findings.md")))};
 }

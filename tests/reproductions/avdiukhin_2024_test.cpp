@@ -175,7 +175,7 @@ TEST(PrintedClaims, HoldInStatedAdjacencyAndRange) {
   const Finding f = finding_by_formulas("avdiukhin-2024/theorem-3.1");
   EXPECT_EQ(f.verdict, Verdict::holds) << f.measured;
   EXPECT_NE(f.measured.find("costs 0.0588, "), std::string::npos) << f.measured;  // 0.059
-  // of the Gaussian curve at ε = 4, δ = 1e-6; 1.71 is enough for every ε up to ln(1/δ) by zCDP
+  // by the Gaussian curve at ε = 4, δ = 1e-6; 1.71 is enough for every ε up to ln(1/δ) by zCDP
   EXPECT_NE(f.measured.find("full batches need c_{2} = 1.28 "), std::string::npos) << f.measured;
 }
 

@@ -142,7 +142,7 @@ TEST(LiuTalwarProbes, RampTakesFourTimesTheStepsAtHalfTheSlope) {
   EXPECT_NEAR(steps(0.01, 2) / steps(0.01, 1), 2, 0.05);
 }
 
-// Of tree and adaptive batches, each without the other keeps 3/7.
+// Tree and adaptive batches: each without the other keeps 3/7.
 TEST(LiuTalwarProbes, OnlyTreeWithAdaptiveBatchesReachesTheRate) {
   const auto slope = [](const std::string& variant) {
     const auto alpha =

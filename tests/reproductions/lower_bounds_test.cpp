@@ -67,7 +67,7 @@ TEST(LowerBounds, TracingHasStatedConstant) {
   EXPECT_EQ(tracing_bound(1e6, 1, 1, 0), 0) << "d is below 6 sinh(eps)^2";
 }
 
-// Of step (1): every mechanism on n signs, traced by quadrature over their mean.
+// Step (1): every mechanism on n signs, traced by quadrature over their mean.
 TEST(Tracing, IdentityHoldsForEveryMechanism) {
   Stream stream({.seed = 5});
   for (int n = 1; n <= 6; ++n)
@@ -90,7 +90,7 @@ TEST(Tracing, IdentityHoldsForEveryMechanism) {
     }
 }
 
-// Of step (2): searched for close laws whose means are further apart.
+// Step (2): a search for close laws whose means are further apart.
 TEST(Tracing, NoCloseLawsHaveMeansFurtherApart) {
   Stream stream({.seed = 6});
   double most = 0;

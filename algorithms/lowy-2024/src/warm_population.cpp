@@ -86,7 +86,7 @@ Outcome WarmPopulation::run(Curator& curator, Stream stream, Observer& observer)
   if (p.reuse) spec.pure_share = 0.0;
   spec.initial_point = outcome.point;
   spec.suboptimality = p.warm_excess;
-  // step 3: w_priv ← B on X₂ from w₀, told ψ
+  // step 3: w_priv ← B on X₂ from w₀, given ψ
   run_last_stage(whole, "second", second(), curator, spec, stream.child(1), observer);
   return whole;  // step 4
 }

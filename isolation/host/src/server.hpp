@@ -18,7 +18,7 @@
 
 namespace dpsosp {
 
-/// What a guest holds handles of, by numbers that it is told.
+/// What a guest holds handles of, by the numbers that it is given.
 template <class T>
 class Table {
  public:

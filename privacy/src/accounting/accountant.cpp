@@ -118,7 +118,7 @@ Guarantee by(Accountant accountant,
   return {};
 }
 
-// of those that have a proof
+// The least guarantee of the accountants that have a proof.
 Guarantee least_of(std::initializer_list<Accountant> accountants,
                    std::span<const CountedEvent> events,
                    Adjacency adjacency,

@@ -133,7 +133,7 @@ void LossComposition::add(const LossDistribution& loss, std::int64_t count) {
   single_.clear();
   if (count_ == 1) single_.assign(signal.values().begin(), signal.values().end());
   signal.to_spectrum();
-  // of a coefficient, and of its logarithm, whose multiple is rounded too
+  // the error of a coefficient, and of its logarithm, whose multiple is rounded too
   const double error = kUnit * (6 * std::log2(static_cast<double>(window_.points)) + 16);
   for (std::size_t j = 0; j < phase_.size(); ++j) {
     const double modulus = std::max(std::abs(signal.spectrum()[j]), 1e-300);

@@ -130,7 +130,7 @@ Plan plan(const std::vector<Part>& parts, double lost, double epsilon, double ti
   return p;
 }
 
-// With the best Rényi bound for epsilon, and its order.
+// The plan with the best Rényi bound for epsilon, and its order.
 Plan first_plan(const std::vector<Part>& parts, double delta, double lost) {
   const auto renyi = [&](double tilt) {
     return (exponent(parts, tilt) - std::log(delta) - std::log1p(tilt)) / tilt -
@@ -140,7 +140,7 @@ Plan first_plan(const std::vector<Part>& parts, double delta, double lost) {
   return plan(parts, lost, renyi(tilt), tilt);
 }
 
-// With epsilon known to a few digits: an error e of the tilted law is worth at most
+// The plan with epsilon known to a few digits: an error e of the tilted law is worth at most
 // e·e^{K(λ)−λε}/(hλ(1+λ)) of delta, which the tilt makes least.
 Plan next_plan(const std::vector<Part>& parts, double lost, double epsilon) {
   const double tilt = minimiser([&](double order) {

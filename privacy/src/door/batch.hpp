@@ -13,8 +13,8 @@ struct Batch {
   BatchPolicy policy;
   BatchUse use = BatchUse::one_query;
   std::shared_ptr<const void> drawn_by;  ///< identity of the curator
-  RecordRange range;                     ///< of public batches: the members
-  std::vector<Index> members;            ///< of secret batches
+  RecordRange range;                     ///< for public batches: the members
+  std::vector<Index> members;            ///< for secret batches
   mutable bool answered = false;
 
   bool secret() const {

@@ -44,7 +44,7 @@ struct Curator::Shared {
       reject("release", "noise over sensitivity", event.noise_multiplier, ">= 5e-4");
     return ZcdpEvent{*zcdp(event)};
   }
-  /// For mechanisms that have floating-point noise only.
+  /// Refuses mechanisms that have floating-point noise only, where noise is exact.
   void refuse_if_exact(std::string_view query) const {
     if (words)
       throw InputError(fmt::format(

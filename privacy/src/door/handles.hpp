@@ -8,7 +8,7 @@
 
 namespace dpsosp {
 
-/// From handles to what they are of.
+/// Converts handles to what they stand for, and back.
 struct Handles {
   static door::Curator& of(Curator& curator) { return *curator.curator_; }
   static const door::Curator& of(const Curator& curator) { return *curator.curator_; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stranger's algorithm as a program of its own, for dpsosp run --program.
+// The caller's algorithm as a program of its own, for dpsosp run --program.
 #include <memory>
 
 #include <unistd.h>

@@ -158,7 +158,7 @@ TEST(Accountant, ReplaceOneCostsAtLeastAddRemoveInAnyOrder) {
   }));
 }
 
-// Of Gaussians the exact value is known, and every accountant that serves them must stay above it.
+// For Gaussians the exact value is known, and every accountant that serves them must stay above it.
 TEST(Accountant, StaysAboveExactGaussian) {
   EXPECT_TRUE(rc::check([](std::uint16_t raw_mu, std::uint16_t raw_delta, std::uint8_t raw_count) {
     const double mu = log_uniform(raw_mu, 1e-4, 40);

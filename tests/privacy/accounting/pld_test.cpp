@@ -61,8 +61,8 @@ double epsilon_at(const Profile& delta_at, double delta) {
   return high;
 }
 
-// Of (1−q)N(0) + qN(a) and (1−q)N(0) + qN(b), each over z, a > b: the largest P(A) − e^ε Q(A) is at
-// the half-line where the densities have the ratio e^ε.
+// The profile of (1−q)N(0) + qN(a) and (1−q)N(0) + qN(b), each over z, a > b: the largest
+// P(A) − e^ε Q(A) is at the half-line where the densities have the ratio e^ε.
 Profile mixtures(double rate, double noise, double a, double b) {
   return [=](double epsilon) {
     const auto log_density = [&](double x, double shift) {  // over that of N(0)

@@ -134,7 +134,7 @@ struct AuditJobs {
   std::vector<nlohmann::json> plants;
 
   std::vector<nlohmann::json> all() const;
-  /// Of the results of both attacks on an algorithm.
+  /// Noise numbers in the results of both attacks on an algorithm.
   static NoiseNumbers noise_of(const nlohmann::json& replay, const nlohmann::json& statistics);
 };
 AuditJobs audit_jobs(const Study& study, std::uint32_t seed = 0);

@@ -48,7 +48,7 @@ struct ProblemCheck {
 struct CheckOptions {
   std::optional<Index> dimension;
   std::uint64_t seed = 0;
-  /// Of the comparison with the population objective; fewer where d > 20, to bound the memory.
+  /// Records compared with the population objective; fewer where d > 20, to bound the memory.
   Index average_records = 1000000;
   /// Whether family and seed are the defaults, for which the constants' `attained` is stated.
   bool default_settings = true;

@@ -23,8 +23,8 @@ Vector symmetric_eigenvalues(const Matrix& a);
 /// Eigenvalues and eigenvectors of a symmetric d × d matrix; the upper triangle is not read.
 SymmetricEigen symmetric_eigen(const Matrix& a);
 
-/// As `symmetric_eigen`, of the symmetric tridiagonal matrix with d entries on its diagonal and
-/// d − 1 beside it.
+/// Eigenvalues and eigenvectors of the symmetric tridiagonal matrix with d entries on its diagonal
+/// and d − 1 beside it.
 SymmetricEigen tridiagonal_eigen(ConstVectorRef diagonal, ConstVectorRef off_diagonal);
 
 /// Householder's A = Q R for an m × n matrix, m ≥ n.
@@ -51,7 +51,8 @@ struct ThinSvd {
   Matrix v;       ///< n × k, orthonormal columns
 };
 
-/// By divide and conquer; the values may differ from those of `singular_values` by rounding.
+/// Computed by divide and conquer; the values may differ from those of `singular_values` by
+/// rounding.
 ThinSvd thin_svd(const Matrix& a);
 
 /// The shortest x ∈ R^n that minimises ‖Ax − b‖, A of size m × n and any rank, b ∈ R^m: complete

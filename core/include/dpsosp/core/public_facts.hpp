@@ -44,13 +44,13 @@ struct Constant {
 /// Names of constants. F is the objective by which a result is judged (Φ for minimax problems);
 /// f is the per-record loss.
 namespace constant {
-// of every record's loss f(·; z), and so of F; for minimax problems of Φ
+// Constants of every record's loss f(·; z), and so of F; for minimax problems, of Φ:
 inline constexpr std::string_view smoothness = "smoothness";                // M (L_Φ)
 inline constexpr std::string_view hessian_lipschitz = "hessian_lipschitz";  // ρ (ρ_Φ)
-// of every record's loss
+// Constants of every record's loss:
 inline constexpr std::string_view lipschitz = "lipschitz";                // G: ‖∇f‖ ≤ G
 inline constexpr std::string_view joint_smoothness = "joint_smoothness";  // L of f in (x, y)
-// of F
+// Constants of F:
 inline constexpr std::string_view suboptimality = "suboptimality";        // B ≥ F(x₀) − min F
 inline constexpr std::string_view strong_concavity = "strong_concavity";  // μ of f in y
 inline constexpr std::string_view quasar_convexity = "quasar_convexity";

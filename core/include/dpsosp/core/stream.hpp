@@ -44,7 +44,7 @@ class WordFeed {
   virtual ~WordFeed() = default;
   /// out[k] = word number `first` + k. \param first, out.size()  multiples of 4
   virtual void words(std::uint64_t first, std::span<std::uint64_t> out) const = 0;
-  /// Of the key's child number `index`.
+  /// The words of the key's child number `index`.
   virtual std::shared_ptr<const WordFeed> child(std::uint64_t index) const = 0;
 };
 

@@ -25,7 +25,7 @@ class HessianOperator {
   /// The symmetric part of H, in O(d²) memory; from then on products are taken with it.
   /// \throws NonFinite
   const Matrix& matrix();
-  /// Of the matrix: ‖H‖_F, and ‖H − Hᵀ‖_F / 2 of what the objective gave.
+  /// Norms of the matrix: ‖H‖_F, and ‖H − Hᵀ‖_F / 2 of what the objective gave.
   double norm() const { return norm_; }
   double asymmetry() const { return asymmetry_; }
   /// How far an eigenvalue of `matrix` may be from that of H: `rounding_of_hessian`, and the

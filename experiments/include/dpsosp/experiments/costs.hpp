@@ -16,13 +16,14 @@ namespace dpsosp {
 struct ExhibitCost {
   std::string exhibit;     ///< id; "all", in which every run counts once
   std::size_t runs = 0;    ///< stored or not
-  std::size_t stored = 0;  ///< of them
+  std::size_t stored = 0;  ///< how many of them are stored
   double cpu_seconds = 0;  ///< measured: of the stored runs; planned: of the others, estimated
   double megabytes = 0;    ///< of the store, likewise
 };
 
-/// Of every exhibit of the catalogue that has runs, then of all. Exhibits on request count where
-/// the study's store has all their runs, and not in "all": their runs cost much more than others.
+/// Costs of every exhibit of the catalogue that has runs, then of all. Exhibits on request count
+/// where the study's store has all their runs, and not in "all": their runs cost much more than
+/// others.
 std::vector<ExhibitCost> measured_costs(const Store& store, const Study& study);
 
 /// A row for each: exhibit, scale, runs, cpu_seconds, megabytes.

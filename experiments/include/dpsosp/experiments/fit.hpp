@@ -45,8 +45,8 @@ struct SlopeFit {
   double off_curve = 1;
   Interval first{};  ///< 95 %, of the slope at the first cell, by the same quadratic
   Interval last{};   ///< at the last
-  /// Of least squares through the logarithms of the cells' means, for claims about expectations: a
-  /// wild seed counts with its size.
+  /// Slope by least squares through the logarithms of the cells' means, for claims about
+  /// expectations: a wild seed counts with its size.
   double mean_slope = 0;
   Interval mean_interval{};  ///< 95 %
   /// Largest factor by which a cell lies off the line (its mean of log value, wild seeds weighing

@@ -22,7 +22,7 @@ struct LedgerRow {
   std::string batch;       ///< kind of the batches, as to_string writes it
   std::int64_t count = 0;  ///< queries
   std::string event;       ///< "gaussian", …; empty: no finite cost exists
-  /// Of the event; of fresh batches that differ, of the event with the largest cost.
+  /// Parameters of the event; for fresh batches that differ, of the event with the largest cost.
   std::map<std::string, double> event_parameters;
   Index records_begin = 0;  ///< charged records: [begin, end)
   Index records_end = 0;

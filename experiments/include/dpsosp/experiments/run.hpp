@@ -26,8 +26,8 @@ enum class Door {
   not_private,      ///< neither noise nor clipping: reference lines
   batch_mean_clip,  ///< the printed clipping of the mean
   no_clipping,  ///< noise for a nominal bound that nothing enforces: algorithms that do not clip
-  script,  ///< of an authors' script: its own noise, empty Poisson batches drawn anew, means over
-           ///< the realised batch
+  script,  ///< as in an authors' script: its own noise, empty Poisson batches drawn anew, means
+           ///< over the realised batch
 };
 
 template <>
@@ -47,8 +47,8 @@ struct RunSpec {
   std::string algorithm;                        ///< registry key
   std::string problem;                          ///< registry name
   std::map<std::string, std::string> settings;  ///< of the algorithm, after the schedule
-  /// Of the problem; told.lipschitz, told.smoothness and told.suboptimality are factors on the
-  /// constants that the algorithm is told, by which the result is not judged.
+  /// Settings of the problem; told.lipschitz, told.smoothness and told.suboptimality are factors on
+  /// the constants that the algorithm is given, by which the result is not judged.
   std::map<std::string, std::string> problem_settings;
   Index records = 0;  ///< n; 0: the family's default
   std::optional<Index> dimension;
@@ -56,9 +56,9 @@ struct RunSpec {
   double delta = 1e-6;
   Calibrator calibrator = Calibrator::cks;
   Variant variant = Variant::repaired;
-  Schedule schedule = Schedule::practical;  ///< of NoiseRule::schedule
+  Schedule schedule = Schedule::practical;  ///< for NoiseRule::schedule
   NoiseRule noise = NoiseRule::schedule;
-  std::int64_t noise_queries = 0;  ///< of NoiseRule::advanced; 0: as many as the run plans
+  std::int64_t noise_queries = 0;  ///< for NoiseRule::advanced; 0: as many as the run plans
   Door door = Door::enforced;
   std::uint64_t seed = 0;
   std::uint64_t data_seed = 0;
@@ -68,7 +68,7 @@ struct RunSpec {
 };
 
 /// Everything that decides the numbers of one private run: a RunSpec with nothing left open. The
-/// number of records is known, the door is the one that the algorithm needs, and of the problem's
+/// number of records is known, `door` is the one that the algorithm needs, and of the problem's
 /// settings those are listed that differ from its defaults. Its JSON (run_json.hpp) is the run's
 /// description in a store.
 struct RunDescription : RunSpec {
@@ -82,7 +82,7 @@ struct RunDescription : RunSpec {
 /// Where an algorithm's steps are made: in a process that can reach neither the records nor the
 /// seed.
 struct Isolation {
-  /// Of a stranger, in place of the suite's algorithm; empty: the algorithm that is described.
+  /// Path of the caller's program, in place of the suite's algorithm; empty: the described one.
   std::string program;
   std::string starter;  ///< path of dpsosp-guest; empty: beside the running program
 };
@@ -100,7 +100,7 @@ RunDescription describe(const RunSpec& spec);
 std::map<std::string, std::string> scheduled_parameters(const RunDescription& description);
 
 /// Random numbers are keyed by the seed and the description, so no two different runs share noise;
-/// only controls (door, data_seed) keep that of the run they control.
+/// only controls (`door`, `data_seed`) keep that of the run they control.
 /// The result does not depend on whether the run is isolated.
 /// \throws RunFailed if an iterate is not finite or a guest did not end well, InputError
 RunResult compute_run(const RunDescription& description,

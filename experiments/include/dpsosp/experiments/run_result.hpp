@@ -58,7 +58,7 @@ struct ClassRelative {
   bool operator==(const ClassRelative&) const = default;
 };
 
-/// Under replace-one adjacency.
+/// The privacy of a run under replace-one adjacency.
 struct PrivacyResult {
   PrivacyLabel label = PrivacyLabel::none;
   double guarantee = std::numeric_limits<double>::infinity();  ///< ε, the filter's budget
@@ -70,7 +70,7 @@ struct PrivacyResult {
   std::optional<FilterResult> filter;
   std::optional<double> nominal;  ///< ε while no gradient is longer than the nominal bound
   std::optional<ClassRelative> class_relative;
-  std::string noise;  ///< of a release: where it comes from
+  std::string noise;  ///< for a release: where it comes from
 
   bool operator==(const PrivacyResult&) const = default;
 };
@@ -84,7 +84,7 @@ struct TraceRow {
   double sosp_level = Certificate::unknown;  ///< NaN without ρ
 };
 
-/// By the population objective.
+/// Points judged by the population objective.
 struct PopulationResult {
   Certificate start, output;
   std::optional<double> minimum;

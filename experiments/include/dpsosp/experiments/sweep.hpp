@@ -55,15 +55,16 @@ struct StatedExponent {
 struct FitRequest {
   std::string axis;                        ///< a coordinate with numbers
   std::string metric;                      ///< see metric.hpp
-  std::string arm;                         ///< of this arm alone; empty: of every arm
+  std::string arm;                         ///< asked of this arm alone; empty: of every arm
   std::string claim;                       ///< that states `claimed`; empty: the sweep does
   std::optional<ClaimedExponent> claimed;  ///< none: the slope is shown and not judged
   bool solved = false;                     ///< as of StatedExponent
   /// Other exponents that papers name on this axis: those of all claims, and of the file.
   std::vector<double> rivals{};
   std::optional<double> reference;  ///< slope measured by an independent program
-  /// Of axis epsilon alone: x is what noise goes by, √ρ of the zCDP that (ε, δ) converts to. Rates
-  /// are claimed in sqrt(ln(1/δ))/ε, which 1/√ρ follows; at fixed δ it goes as ε^−0.93 about ε = 1.
+  /// For the axis epsilon alone: x is what noise goes by, √ρ of the zCDP that (ε, δ) converts to.
+  /// Rates are claimed in sqrt(ln(1/δ))/ε, which 1/√ρ follows; at fixed δ it goes as ε^−0.93 about
+  /// ε = 1.
   bool in_noise = false;
   /// Runs end where they certify their own α, so that the level follows the plan whatever the
   /// method is capable of: no verdict.

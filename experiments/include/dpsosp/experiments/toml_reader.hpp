@@ -78,7 +78,7 @@ class TomlTable {
   bool has(std::string_view name) const { return table_->contains(name); }
   /// \throws InputError "SOURCE:LINE: KEY is missing in NAME"
   TomlNode at(std::string_view name) const;
-  /// In the order of the names' bytes.
+  /// Entries in the order of the names' bytes.
   std::vector<std::pair<std::string, TomlNode>> entries() const;
   /// \throws InputError for any other name, with the nearest of these
   void allow(const std::vector<std::string>& names) const;

@@ -22,9 +22,9 @@ enum class Verdict {
   no_power_law,        ///< no one exponent describes the range
   inconclusive,        ///< for another reason, which is stated
   not_reachable,       ///< no run of affordable size shows it
-  holds,               ///< of claims without a slope
+  holds,               ///< for claims without a slope
   fails,
-  bound_met,     ///< of an upper bound: every level respects it; its exponent is not measured
+  bound_met,     ///< for an upper bound: every level respects it; its exponent is not measured
   vacuous,       ///< true of every point at any size that runs can have
   not_measured,  ///< nothing here measures it yet
 };
@@ -86,8 +86,8 @@ enum class BoundVerdict {
 
 /// The end of an axis at which a bound is tested: its ratio may not rise towards there.
 enum class HardEnd {
-  large,  ///< of records and dimensions
-  small,  ///< of epsilon
+  large,  ///< for records and dimensions
+  small,  ///< for epsilon
 };
 
 template <>
@@ -131,9 +131,9 @@ struct SlopeVerdict {
   BoundVerdict bound = BoundVerdict::undecided;
 };
 
-/// Of a slope: confirmed as claimed; a bound that is met leaves the exponent open; refuted only
-/// where the exponent is worse than claimed by more than a logarithm, which rates hide, and the
-/// bound is not met.
+/// The headline of a slope: confirmed as claimed; a bound that is met leaves the exponent open;
+/// refuted only where the exponent is worse than claimed by more than a logarithm, which rates
+/// hide, and the bound is not met.
 Headline headline_of(const SlopeVerdict& verdict);
 
 /// A claim is an upper bound. Towards large x a smaller exponent than claimed is better, towards

@@ -62,7 +62,7 @@ template <std::integral Count>
 Cell count_cell(Count count) {
   return text_cell(std::to_string(count));
 }
-/// As spread_of has it; a dash where nothing ran.
+/// A cell with the result of spread_of; a dash where nothing ran.
 Cell spread_cell(std::span<const double> finished,
                  Index failed = 0,
                  std::string failure = "",

@@ -26,8 +26,9 @@ struct AuditedAnswer {
   double deviation = 0;           ///< of the noise to come
   const void* session = nullptr;  ///< which tree or session; an address
   std::int64_t index = 0;         ///< leaf of a tree from 1, number of a scalar or candidate from 0
-  /// Of a release: the answer before noise is an integer vector that nothing can replace, and a
-  /// Hessian is the vector of its upper triangle with the diagonal over √2.
+  /// Whether noise is exact, as in a release: the answer before noise is an integer vector that
+  /// nothing can replace, and a Hessian is the vector of its upper triangle with the diagonal over
+  /// √2.
   bool exact = false;
 };
 
@@ -39,7 +40,7 @@ class Auditor {
   virtual ~Auditor() = default;
   /// What was granted and listed for the answers that follow.
   virtual void charged(const LedgerEntry& entry) = 0;
-  /// Before noise.
+  /// The answer before noise.
   virtual void answer(const AuditedAnswer& what, VectorRef value) = 0;
   /// The last answer with its noise; of scores and losses the choice, once for all of them. May be
   /// replaced too.

@@ -68,7 +68,7 @@ class Batch {
   BatchPolicy policy() const;
 
  private:
-  friend struct Handles;  // defined behind the door alone
+  friend struct Handles;  // defined on the curator's side alone
   std::shared_ptr<const door::Batch> drawn_;
 };
 

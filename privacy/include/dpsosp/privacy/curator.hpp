@@ -122,7 +122,7 @@ class Curator {
   Remaining remaining() const;
   /// The fresh records of remaining(), at no cost.
   Index fresh_records() const;
-  /// As it stands; a copy.
+  /// A copy of the ledger as it stands.
   Ledger ledger() const;
   PrivacyLabel label() const;
   /// Whether the problem's records answer Hessian products; a public fact of its loss.
@@ -182,11 +182,11 @@ class Curator {
   Curator child(const ChildSpec& spec);
 
  protected:
-  /// Of the other curators, which are made behind the door.
+  /// For the other curators, which are made on the curator's side.
   explicit Curator(std::unique_ptr<door::Curator> curator);
 
  private:
-  friend struct Handles;  // defined behind the door alone
+  friend struct Handles;  // defined on the curator's side alone
   std::unique_ptr<door::Curator> curator_;
   PublicFacts facts_;  // a copy: nothing is charged by it
 };

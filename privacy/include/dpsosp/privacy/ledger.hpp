@@ -43,7 +43,7 @@ class Ledger {
   void append(LedgerEntry entry);
 
   const std::vector<LedgerEntry>& entries() const& { return entries_; }
-  /// Of a ledger that is about to go, as `curator.ledger()` is.
+  /// The entries of a ledger that is about to go, as `curator.ledger()` is.
   std::vector<LedgerEntry> entries() && { return std::move(entries_); }
   /// Number of queries, merged ones counted.
   std::int64_t queries() const;

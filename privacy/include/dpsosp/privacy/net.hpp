@@ -17,7 +17,7 @@ class Net {
   static Net box(const Vector& centre, double half_width, double radius);
   /// Lattice points of spacing 2 radius/√d within ball_radius + radius, projected onto the ball.
   static Net ball(const Vector& centre, double ball_radius, double radius);
-  /// Of a bounded domain, which lies around 0. \throws InputError for R^d
+  /// A net of a bounded domain, which lies around 0. \throws InputError for R^d
   static Net of(const Domain& domain, Index dimension, double radius);
 
   Index dimension() const { return centre_.size(); }

@@ -34,9 +34,9 @@ class DataGlmFamily : public ProblemFamily {
   /// Number of records and of features, without the bias.
   virtual Index available() const = 0;
   virtual Index raw_features() const = 0;
-  /// Of the bound on F(x₀) − min F, at the default settings.
+  /// The share attained of the bound on F(x₀) − min F, at the default settings.
   virtual double gap_attained() const = 0;
-  /// Of the data set's own settings. \throws InputError
+  /// Checks the data set's own settings. \throws InputError
   virtual void check_settings() const = 0;
   /// Files below data_folder().
   virtual std::vector<std::filesystem::path> files() const = 0;

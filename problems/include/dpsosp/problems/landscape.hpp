@@ -16,8 +16,8 @@ struct Landscape {
   std::shared_ptr<const Objective> objective;  ///< F
   Domain domain;
   Starts starts;
-  /// Of F: `lipschitz` is sup ‖∇F‖ on the domain, to which the family adds the records' own
-  /// gradient; `suboptimality` is left out and follows from `minimum`.
+  /// Constants of F: `lipschitz` is sup ‖∇F‖ on the domain, to which the family adds the records'
+  /// own gradient; `suboptimality` is left out and follows from `minimum`.
   Constants constants;
   std::optional<double> minimum;  ///< min F
   std::vector<Landmark> landmarks;

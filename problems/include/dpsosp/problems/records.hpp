@@ -37,7 +37,7 @@ class BatchView {
 
   Index size() const { return size_; }
   bool is_list() const { return list_.data() != nullptr; }
-  /// Of a range: its first record.
+  /// The first record of a range.
   Index begin() const { return begin_; }
   Index operator[](Index k) const {
     return is_list() ? list_[static_cast<std::size_t>(k)] : begin_ + k;

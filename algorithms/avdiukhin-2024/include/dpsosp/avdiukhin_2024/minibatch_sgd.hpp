@@ -43,7 +43,7 @@ struct MinibatchSgdParameters {
   SelectionParameters selection{.share = 0.0, .candidates = 6};
   double hessian_limit = 1.0;  ///< M, of the selection
 
-  // of the schedules
+  // Parameters of the schedules:
   BoundRule bound = BoundRule::lipschitz;
   double deviation = 0.0;          ///< σ; 0: 2 G
   double largest_deviation = 0.0;  ///< σ_∞; 0: σ √(1 + ln n)

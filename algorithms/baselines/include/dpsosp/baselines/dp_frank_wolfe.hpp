@@ -9,13 +9,13 @@ namespace dpsosp::baselines {
 
 /// How a vertex is found.
 enum class LinearOracle {
-  gradient,     ///< of least product with a noisy gradient
-  exponential,  ///< by the exponential mechanism on ⟨v, ∇F⟩; of an ℓ₁-ball alone
+  gradient,     ///< the vertex of least product with a noisy gradient
+  exponential,  ///< by the exponential mechanism on ⟨v, ∇F⟩; for an ℓ₁-ball alone
 };
 
 /// The constraint set.
 enum class FrankWolfeSet {
-  domain,  ///< of the problem, around 0; around x₀ with ‖x − x₀‖ ≤ radius where it is R^d
+  domain,  ///< the problem's, around 0; around x₀ with ‖x − x₀‖ ≤ radius where it is R^d
   l1_ball,  ///< ‖x − x₀‖₁ ≤ radius
 };
 

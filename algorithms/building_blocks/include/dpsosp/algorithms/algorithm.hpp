@@ -147,8 +147,8 @@ struct AlgorithmCard {
   std::string output_rule;
   std::string printed;  ///< what the variant `printed` keeps; empty: there is one form
   PrivacyLabel privacy = PrivacyLabel::enforced;  ///< of the repaired variant
-  /// Of the printed variant where it has noise of its own: `violated` runs through the door of the
-  /// authors' script.
+  /// The label of the printed variant where it has noise of its own: `violated` runs with the
+  /// curator that departs as the authors' script does.
   PrivacyLabel printed_privacy = PrivacyLabel::enforced;
   Utility utility = Utility::heuristic;  ///< of the practical schedule where its premises hold
   bool needs_dual = false;               ///< runs on minimax problems only

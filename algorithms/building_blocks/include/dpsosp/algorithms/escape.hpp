@@ -54,20 +54,20 @@ class Escape {
  public:
   virtual ~Escape() = default;
 
-  /// Before the estimate of step t; g is still the estimate of step t − 1.
+  /// Called before the estimate of step t; g is still the estimate of step t − 1.
   virtual void begin(Index t, const Vector& g) = 0;
   /// Whether the estimate of this step must be a refresh.
   virtual bool wants_refresh() const { return false; }
   /// Fresh records that a refresh at x, or an increment from a point `move` away, takes.
   virtual Index refresh_records() const { return 0; }
   virtual Index increment_records(double move) const;
-  /// With the gradient estimate's queries. \throws Refused
+  /// Called after the gradient estimate's own refresh or increment. \throws Refused
   virtual void refresh(const Vector& x);
   virtual void increment(const Vector& x, const Vector& x_prev);
   /// The step from x whose estimate g is; may change g (a kick that is carried).
   /// \param out  the step. \throws Refused
   virtual void step(const Vector& x, Vector& g, Stream& stream, Vector& out) = 0;
-  /// After the move to x.
+  /// Called after the move to x.
   virtual void moved(const Vector& x);
 
   std::int64_t escapes() const { return escapes_; }

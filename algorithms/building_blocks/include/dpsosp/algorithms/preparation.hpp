@@ -31,9 +31,9 @@ struct Preparation {
   PrivacyBudget budget;
   Calibrator calibrator = Calibrator::cks;
   Variant variant = Variant::repaired;
-  Schedule schedule = Schedule::practical;  ///< of NoiseRule::schedule
+  Schedule schedule = Schedule::practical;  ///< for NoiseRule::schedule
   NoiseRule noise = NoiseRule::schedule;
-  std::int64_t noise_queries = 0;  ///< of NoiseRule::advanced; 0: as many as the run plans
+  std::int64_t noise_queries = 0;  ///< for NoiseRule::advanced; 0: as many as the run plans
   /// Parameters that overrule the schedule's.
   std::map<std::string, std::string> settings;
   /// The facts are not the problem's: a schedule promises nothing.

@@ -14,8 +14,8 @@ struct TrustRegionStep {
   bool hard_case = false;
 };
 
-/// By eigen-decomposition of H (d × d, symmetric) and the secular equation ‖h(λ)‖ = r, exact to
-/// rounding. H, g and r > 0 are finite. O(d³).
+/// Solved by eigen-decomposition of H (d × d, symmetric) and the secular equation ‖h(λ)‖ = r, exact
+/// to rounding. H, g and r > 0 are finite. O(d³).
 /// \source baselines notes, 5; Moré and Sorensen 1983
 TrustRegionStep trust_region_step(const Matrix& hessian, ConstVectorRef gradient, double radius);
 

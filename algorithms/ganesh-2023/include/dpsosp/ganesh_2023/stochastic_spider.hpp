@@ -81,7 +81,8 @@ PracticalNumbers practical_empirical(const ProblemNumbers& f,
                                      bool fresh = false,
                                      const PracticalKnobs& = {});
 
-/// At a given α and κ. \param records  n₁ = |D₁|; \param budget  zCDP of each record of D₁
+/// The population schedule's numbers at a given α and κ.
+/// \param records  n₁ = |D₁|; \param budget  zCDP of each record of D₁
 PracticalNumbers population_at(const ProblemNumbers& f,
                                double records,
                                double budget,

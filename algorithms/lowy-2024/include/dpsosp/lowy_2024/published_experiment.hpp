@@ -41,8 +41,8 @@ struct PublishedExperimentParameters {
 
 /// The experiment of the published version: projected DP-SGD, DP-SPIDER, or DP-SPIDER after a
 /// DP-SGD warm start, on Poisson batches, last iterate. The printed variant has the script's noise.
-/// It runs through a door that also draws empty batches anew and divides by the realised size, as
-/// the script does. \source lowy-2024 notes, 5.2 (claim C17)
+/// Its curator also draws empty batches anew and divides by the realised size, as the script does.
+/// \source lowy-2024 notes, 5.2 (claim C17)
 class PublishedExperiment final : public Algorithm {
  public:
   const AlgorithmCard& card() const override;

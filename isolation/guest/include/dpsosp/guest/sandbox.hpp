@@ -3,13 +3,13 @@
 
 namespace dpsosp {
 
-/// Gives up, for good, what a guest does not need; ends
-/// it when the host ends. Of system calls those remain that memory and the socket need: any other
-/// kills the process. Files, network and other processes are out of reach.
+/// Gives up, for good, what a guest does not need; ends it when the host ends. The system calls
+/// that memory and the socket need remain: any other kills the process. Files, network and other
+/// processes are out of reach.
 /// \throws InputError where the kernel has no seccomp
 void enter_sandbox();
 
-/// The same for a process that is to become a stranger's program: it may read what lies below /usr,
+/// The same for a process that is to become the caller's program: it may read what lies below /usr,
 /// /lib, /lib64, /bin and /sbin, may have threads but no children, and write nothing. Any other
 /// system call fails with EPERM.
 /// \throws InputError where the kernel has no seccomp or no Landlock

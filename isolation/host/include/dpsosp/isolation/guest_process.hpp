@@ -32,7 +32,7 @@ struct PreparedGuest {
 class GuestProcess {
  public:
   /// Starts the guest. To be called before records are read.
-  /// \param program  of a stranger, that speaks the protocol of docs/isolation.md; null: the
+  /// \param program  the caller's own, which speaks the protocol of docs/isolation.md; null: the
   ///                 suite's own algorithms
   /// \param starter  the path of dpsosp-guest; empty: beside the running program
   /// \throws InputError where it cannot be started

@@ -17,7 +17,7 @@ class SealedProgram {
 
   const std::string& path() const { return path_; }
   const std::string& bytes() const { return bytes_; }
-  /// Of the copy.
+  /// The file descriptor of the copy.
   int descriptor() const { return descriptor_; }
 
  private:

@@ -6,7 +6,7 @@
 
 namespace dpsosp {
 
-/// From a Rényi bound to (epsilon, delta).
+/// How a Rényi bound becomes (epsilon, delta).
 enum class Conversion {
   bs,         ///< min over a of RDP(a) + ln(1/δ)/(a−1); rho + 2·sqrt(rho·ln(1/δ)) for zCDP
   bs_sqrtpi,  ///< rho + 2·sqrt(rho·ln(sqrt(π·rho)/δ)), zCDP only; beats bs while π·rho < 1
