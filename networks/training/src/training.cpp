@@ -79,7 +79,8 @@ struct Recipe : Training {
   /// Batches of fixed size have no add/remove neighbour; they are accounted as Poisson ones there,
   /// as the paper does.
   double epsilon_of_noise(double z, Adjacency under, double at_delta) const {
-    return epsilon_of(events(z, under), under, at_delta).epsilon;
+    return epsilon_of(events(z, under), under, at_delta, {.accountant = Accountant::tightest})
+        .epsilon;
   }
   Adjacency neighbours() const {
     return adjacency == "add_remove" ? Adjacency::add_remove : Adjacency::replace_one;

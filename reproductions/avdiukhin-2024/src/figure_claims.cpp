@@ -155,7 +155,8 @@ Finding weighed(const Condition& condition, const std::vector<Curve>& curves) {
                     broken = fmt::format("{}", fmt::join(condition.broken, "; "));
   const CurveRun& first = *curves.front().runs.front();
   const bool of_published_size = std::ranges::all_of(curves, [](const Curve& c) {
-    return c.runs.size() >= published_seeds && is_published_size(*c.runs.front());
+    return c.runs.size() >= published_seeds &&
+           std::ranges::all_of(c.runs, [](const CurveRun* run) { return is_published_size(*run); });
   });
   if (of_published_size) return finding(condition.broken.empty(), numbers, broken);
   return open_finding(

@@ -71,7 +71,7 @@ std::vector<ProbeEntry> avdiukhin_2024_probes() {
           {"avdiukhin-2024/given-noise", 1, avdiukhin_2024_given_noise},
           {"avdiukhin-2024/gradients-with-noise", 1, avdiukhin_2024_gradients_with_noise},
           {"avdiukhin-2024/independent-tests", 1, avdiukhin_2024_independent_tests},
-          {.name = std::string(avdiukhin_2024_figures::training_probe), .numbers_version = 1}};
+          {.name = std::string(avdiukhin_2024_figures::training_probe), .numbers_version = 2}};
 }
 
 }  // namespace dpsosp
