@@ -25,7 +25,7 @@ Outcome descent_ascent(Curator& curator, Observer& observer, const DescentAscent
       curator.facts().dual_domain.project(y);
     }
     if (!x.allFinite() || !y.allFinite()) return {x, Status::not_finite, t + 1, {}};
-    mean = t == 0 ? x : Vector(mean + (x - mean) / static_cast<double>(t + 1));
+    mean += (x - mean) / static_cast<double>(t + 1);
   }
   return {output(), Status::steps_done, p.steps, {}};
 }
