@@ -237,6 +237,19 @@ TEST(GroupDroSimplex, HessianJumpsWhereWeightBecomesZero) {
   EXPECT_GT(largest, 0.05);  // 1e-4 times any constant of the pieces is far less
 }
 
+TEST(GroupDroSimplex, RecordsAverageToGradientOfLoss) {
+  const auto data = three_groups(0.3);
+  const auto records = group_dro_records(data, {0, 2, 4, 1, 3, 5});
+  const Vector z{{0.4, -0.7, 0.2, 0.5, 0.3}};  // (x, y)
+  Vector g = Vector::Zero(5), measured(5);
+  records->add_gradients(Point(z.head(2), z.tail(3)), Block::joint, BatchView(0, 6), unlimited, g);
+  const double h = 1e-5;
+  const auto f = [&](const Vector& at) { return simplex_objective(*data, at.head(2), at.tail(3)); };
+  for (Index j = 0; j < 5; ++j)
+    measured[j] = (f(z + h * Vector::Unit(5, j)) - f(z - h * Vector::Unit(5, j))) / (2 * h);
+  EXPECT_LT((g / 6 - measured).norm(), 1e-9);
+}
+
 TEST(GroupDroSimplex, RecordsAverageToGradientAtMaximiser) {
   GroupDro family;
   family.dual = GroupDual::simplex;
