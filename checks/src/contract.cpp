@@ -155,12 +155,13 @@ Vector mean_gradient(const Problem& p, ConstVectorRef x, const BatchView& range)
     p.records->add_gradients(Point(x), Block::x, range, unlimited, sum);
     return sum / n;
   }
-  // f is quadratic in y with Hessian −μ I: one step from 0 is the maximiser
+  // f is quadratic in y with Hessian −μ I: one step from 0 is the maximiser, projected that over Y
   const double mu = p.facts.constants[constant::strong_concavity];
   const Vector zero = Vector::Zero(p.facts.dual_dimension);
   Vector slope = zero;
   p.records->add_gradients(Point(x, zero), Block::y, range, unlimited, slope);
-  const Vector y = slope / (n * mu);
+  Vector y = slope / (n * mu);
+  p.facts.dual_domain.project(y);
   p.records->add_gradients(Point(x, y), Block::x, range, unlimited, sum);
   return sum / n;
 }
@@ -301,7 +302,11 @@ CheckLine check_secrecy(const PublicFacts& a, const PublicFacts& b) {
   const auto same = [&](bool equal, std::string_view what) { worst.see(equal ? 0 : 2, 1, what); };
   same(a.initial_point == b.initial_point, "initial point");
   same(a.initial_dual == b.initial_dual, "initial dual");
-  same(a.domain.kind == b.domain.kind && a.domain.radius == b.domain.radius, "domain");
+  const auto same_domain = [&](const Domain& one, const Domain& other, std::string_view what) {
+    same(one.kind == other.kind && one.radius == other.radius, what);
+  };
+  same_domain(a.domain, b.domain, "domain");
+  same_domain(a.dual_domain, b.dual_domain, "dual domain");
   same(a.constants.all().size() == b.constants.all().size(), "set of constants");
   for (const auto& [name, c] : a.constants.all()) {
     same(b.constants.contains(name) && b.constants[name] == c.value, name);
@@ -321,6 +326,8 @@ CheckLine check_facts(const ProblemFamily& family, const Problem& p) {
   holds(f.name == family.name(), "name");
   holds(f.initial_point.size() == f.dimension && f.initial_point.allFinite(), "initial point");
   holds(f.initial_dual.size() == f.dual_dimension, "initial dual");
+  holds(f.dual_kind == DualKind::none || f.dual_domain.contains(f.initial_dual),
+        "the initial dual is in its domain");
   holds(f.records == p.records->size(), "number of records");
   holds(p.in_region(f.initial_point), "the initial point is in the region");
   holds(p.empirical != nullptr || p.population != nullptr, "an objective");

@@ -60,9 +60,11 @@ Net Net::of(const Domain& domain, Index dimension, double radius) {
     case Domain::Kind::ball:
       return ball(centre, domain.radius, radius);
     case Domain::Kind::everywhere:
+    case Domain::Kind::simplex:
       break;
   }
-  throw InputError("net: R^d has no finite net; give the domain a radius");
+  throw InputError(fmt::format("net: no finite net of the domain \"{}\"; expected a ball or a box",
+                               to_string(domain)));
 }
 
 Index Net::indices() const {

@@ -2,6 +2,7 @@
 #include "dpsosp/problems/group_dro.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -36,11 +37,10 @@ class GroupDroRecords final : public SharedDualValues {
     const double decay = std::exp(-0.5 * r * r);
     if (block != Block::y)
       out.head(point.x.size()) +=
-          (weight * (1 / static_cast<double>(data_->groups) + point.y[group]) * r * decay) *
-          data_->features.col(v);
+          (weight * (data_->base() + point.y[group]) * r * decay) * data_->features.col(v);
     if (block != Block::x) {
       auto dual = out.tail(data_->groups);
-      dual -= (sign * data_->strong_concavity) * point.y;
+      dual -= (sign * data_->strong_concavity) * (point.y.array() - data_->centre()).matrix();
       dual[group] += weight * (1 - decay);
     }
   }
@@ -57,8 +57,12 @@ class GroupDroValue final : public Objective {
   Index dimension() const override { return data_->features.rows(); }
 
   double value(ConstVectorRef x) const override {
-    const Vector l = losses(State(*data_, x));
-    return l.mean() + l.squaredNorm() / (2 * data_->strong_concavity);
+    const State at(*data_, x);
+    const Vector l = losses(at);
+    if (!data_->on_simplex()) return l.mean() + l.squaredNorm() / (2 * data_->strong_concavity);
+    const Vector w = weights(at);
+    return w.dot(l) -
+           0.5 * data_->strong_concavity * (w.array() - data_->centre()).matrix().squaredNorm();
   }
 
   void gradient(ConstVectorRef x, VectorRef out) const override {
@@ -73,9 +77,10 @@ class GroupDroValue final : public Objective {
     const Vector slope = shares_.cwiseProduct(first(at));
     const Vector bend =
         shares_.array() * (1 - at.r.array().square()) * at.decay.array() * along.array();
-    const Vector moved = by_group(slope.cwiseProduct(along)) / data_->strong_concavity;
-    out = data_->features *
-          (spread(weights(at)).cwiseProduct(bend) + spread(moved).cwiseProduct(slope));
+    const Vector w = weights(at);
+    const Vector moved =
+        weights_move(w, by_group(slope.cwiseProduct(along)) / data_->strong_concavity);
+    out = data_->features * (spread(w).cwiseProduct(bend) + spread(moved).cwiseProduct(slope));
   }
 
  private:
@@ -91,9 +96,19 @@ class GroupDroValue final : public Objective {
   Vector losses(const State& at) const {
     return by_group(shares_.array() * (1 - at.decay.array()));
   }
-  /// 1/G + y*_g.
+  /// base + y*_g.
   Vector weights(const State& at) const {
-    return 1 / static_cast<double>(data_->groups) + losses(at).array() / data_->strong_concavity;
+    Vector w =
+        1 / static_cast<double>(data_->groups) + losses(at).array() / data_->strong_concavity;
+    if (data_->on_simplex()) Domain::simplex().project(w);
+    return w;
+  }
+  /// How the weights move with l/μ: on the simplex the support's alone, at a constant sum.
+  Vector weights_move(const Vector& w, Vector move) const {
+    if (!data_->on_simplex()) return move;
+    const auto support = (w.array() > 0).cast<double>();
+    const double mean = (support * move.array()).sum() / support.sum();
+    return support * (move.array() - mean);
   }
   Vector by_group(const Vector& terms) const {
     return terms.reshaped(terms.size() / data_->groups, data_->groups).colwise().sum().transpose();
@@ -106,30 +121,45 @@ class GroupDroValue final : public Objective {
   Vector shares_;
 };
 
-/// Bounds for all records on |y_g| ≤ 1/μ; weight = max n/n_g, share = 1/G.
+/// Bounds for all records on |y_g| ≤ 1/μ or on the simplex; weight = max n/n_g.
 struct GroupDroBounds {
   double groups;
   double mu;
   double weight;
+  bool simplex;
+
+  /// Where the convex bounds of a record's group are largest: its weight, what the penalty adds to
+  /// the slope in its own y, and the square of what it adds to those of the others.
+  struct End {
+    double weight, own, others;
+  };
+  std::array<End, 2> ends() const {
+    const double share = 1 / groups;
+    if (!simplex)  // the others' (μy)² ≤ 1
+      return {{{share + -1 / mu, -1, groups - 1}, {share + 1 / mu, 1, groups - 1}}};
+    const double unit = std::pow(mu * share, 2);  // the corner of another group, and the own one
+    return {{{0, -mu * share, unit * (std::pow(groups - 1, 2) + std::max(0.0, groups - 2))},
+             {1, mu * (1 - share), unit * (groups - 1)}}};
+  }
 
   double gradient() const {
     double squared = 0;
-    for (const double y : {-1 / mu, 1 / mu}) {
-      const double factor = weight * (1 / groups + y);
-      const double slope = 2 * factor * factor + 2 * weight * (weight + 1);
+    for (const End& end : ends()) {
+      const double factor = weight * end.weight;
+      const double slope = 2 * factor * factor + 2 * weight * (weight + std::abs(end.own));
       squared = std::max(squared, certified_maximum(0, 1, 4000, slope, [&](double e) {
-                           const double own = weight * (1 - e) - mu * y;
-                           return -2 * factor * factor * e * e * std::log(e) + own * own;
-                         }));
+                                    const double own = weight * (1 - e) - end.own;
+                                    return -2 * factor * factor * e * e * std::log(e) + own * own;
+                                  }) + end.others);
     }
-    return std::sqrt(squared + groups - 1);
+    return std::sqrt(squared);
   }
 
   double joint_hessian() const {
     double largest = mu;
     constexpr double tail = 8;  // beyond it φ′ and |φ″| decrease, and are below 1e-12
-    for (const double y : {-1 / mu, 1 / mu}) {
-      const double factor = weight * (1 / groups + y);
+    for (const End& end : ends()) {
+      const double factor = weight * end.weight;
       const double slope = 1.3802 * std::abs(factor) + weight;
       largest = std::max(largest, certified_maximum(0, tail, 4000, slope, [&](double r) {
                            const double decay = std::exp(-0.5 * r * r);
@@ -142,12 +172,15 @@ struct GroupDroBounds {
   }
 
   double value_hessian() const {
+    if (simplex) return 1 + groups / (std::exp(1.0) * mu);
     const double k = groups / mu;
     const double above = k <= 1 ? 1.0 : (1 + k) * (1 + k) / (4 * k) + 2 / std::exp(1.0) * (k - 1);
     return std::max(above, (1 + k) * 2 * std::exp(-1.5));
   }
 
   double value_third() const {
+    if (simplex)
+      return 1.3802 + 3 * groups / (4 * mu) * 2 * std::exp(-0.5) * (1 + 2 * std::exp(-1.5));
     const double k = groups / mu;
     // |φ‴| ≤ min(1.3802, 1.63 − 0.9 φ) and φ′|φ″| ≤ 0.2942
     const double at_corner = (1.63 - 1.3802) / 0.9;
@@ -166,6 +199,7 @@ std::shared_ptr<const GroupDroData> draw_group_points(const GroupDro& family,
   GroupDroData data;
   data.groups = family.groups;
   data.strong_concavity = family.strong_concavity;
+  data.dual = family.dual;
   data.features.resize(d, family.groups * values);
   data.labels.resize(family.groups * values);
   Stream stream(key);
@@ -211,6 +245,7 @@ std::shared_ptr<const GroupDroData> group_dro_corners(const GroupDro& family, In
   GroupDroData data;
   data.groups = family.groups;
   data.strong_concavity = family.strong_concavity;
+  data.dual = family.dual;
   data.features = diagonal.replicate(1, family.groups * labels.size());
   data.labels = labels.replicate(family.groups, 1);
   return std::make_shared<const GroupDroData>(std::move(data));
@@ -249,7 +284,10 @@ ProblemNotes GroupDro::notes() const {
       .group = "Minimax",
       .formula =
           "f(x, y) = Σ_g (1/G + y_g) l_g(x) − (μ/2)‖y‖², l_g the mean over group g of φ(a·x − b), "
-          "φ(r) = 1 − exp(−r²/2); y* = l/μ, Φ = mean l_g + ‖l‖²/(2μ). Record i is of group i mod "
+          "φ(r) = 1 − exp(−r²/2); y* = l/μ, Φ = mean l_g + ‖l‖²/(2μ). `dual = simplex`: f = "
+          "Σ_g y_g l_g − (μ/2)‖y − 1/G‖² over y ≥ 0, Σ y_g = 1; y* is the projection of 1/G + l/μ, "
+          "and ∇²Φ jumps where a weight of y* becomes 0: there is no ρ_Φ, and the stated one is of "
+          "the pieces. Record i is of group i mod "
           "G, publicly: adjacency exchanges a record within its group, and its own loss has the "
           "weight n/n_g. Records: a uniform on hidden points of the unit sphere, b = ±a·θ_g with "
           "a fair sign; the population objective is exact, and batch sums depend on multinomials "
@@ -264,6 +302,10 @@ ProblemNotes GroupDro::notes() const {
 
 Fields GroupDro::fields() {
   Fields fields{field("groups", groups, "G = d2"),
+                field("dual",
+                      dual,
+                      {{GroupDual::free, "free"}, {GroupDual::simplex, "simplex"}},
+                      "y in R^G, or weights on the simplex"),
                 field("strong_concavity", strong_concavity, "mu"),
                 field("signal", signal, "|theta_g|, which |b| does not exceed"),
                 field("disagreement", disagreement, "of the groups' theta_g, >= 0"),
@@ -302,8 +344,9 @@ Problem GroupDro::make(const InstanceSpec& spec) const {
   facts.records = spec.records;
   facts.dual_kind = DualKind::shared;
   facts.dual_dimension = groups;
-  facts.initial_dual = Vector::Zero(groups);
-  facts.dual_domain = Domain::box(1 / strong_concavity);
+  const bool simplex = dual == GroupDual::simplex;
+  facts.initial_dual = Vector::Constant(groups, simplex ? 1 / static_cast<double>(groups) : 0.0);
+  facts.dual_domain = simplex ? Domain::simplex() : Domain::box(1 / strong_concavity);
   facts.initial_point = start.pick(name(),
                                    {.standard = Vector::Zero(d),
                                     .saddle = Vector::Zero(d),
@@ -317,8 +360,10 @@ Problem GroupDro::make(const InstanceSpec& spec) const {
   const GroupDroBounds bounds{
       .groups = static_cast<double>(groups),
       .mu = strong_concavity,
-      .weight = std::max(n / static_cast<double>(least_size), static_cast<double>(groups))};
-  const std::string region = fmt::format("|y_g| <= {:.4g}", 1 / strong_concavity);
+      .weight = std::max(n / static_cast<double>(least_size), static_cast<double>(groups)),
+      .simplex = simplex};
+  const std::string region =
+      simplex ? "the simplex" : fmt::format("|y_g| <= {:.4g}", 1 / strong_concavity);
   Constants& c = facts.constants;
   c.set(constant::strong_concavity,
         {strong_concavity, Origin::proved, "everywhere", "∇²_yy f = −μI.", 1.0});
@@ -327,42 +372,55 @@ Problem GroupDro::make(const InstanceSpec& spec) const {
       {bounds.gradient(),
        Origin::proved,
        region,
-       "With e = exp(−r²/2) and ω = max(G, n/n_g): ‖∇f‖² ≤ ω²(1/G + y_g)²·(−2e² ln e) + "
-       "(ω(1−e) − μy_g)² + Σ_{others}(μy)², convex in every y: the ends, then a grid in e ∈ [0, 1] "
-       "with the slope's remainder.",
+       simplex
+           ? "With e = exp(−r²/2) and ω = max(G, n/n_g): ‖∇f‖² ≤ ω²y_g²·(−2e² ln e) + (ω(1−e) − "
+             "μ(y_g − 1/G))² + Σ_{others} μ²(y − 1/G)², convex in y: the corners of the simplex, "
+             "then a grid in e ∈ [0, 1] with the slope's remainder."
+           : "With e = exp(−r²/2) and ω = max(G, n/n_g): ‖∇f‖² ≤ ω²(1/G + y_g)²·(−2e² ln e) + "
+             "(ω(1−e) − μy_g)² + Σ_{others}(μy)², convex in every y: the ends, then a grid in e ∈ "
+             "[0, 1] with the slope's remainder.",
        1.0});
   c.set(constant::joint_smoothness,
         {bounds.joint_hessian(),
          Origin::proved,
          region,
-         "Along a and y_g the Hessian is [[ω(1/G + y_g)φ″, ωφ′], [ωφ′, −μ]], elsewhere −μ; ‖a‖ < 1 "
-         "shrinks it. Its norm is convex in y_g: the ends, then a grid in r with the slope's "
-         "remainder.",
-         1.0});
-  c.set(constant::smoothness,
-        {bounds.value_hessian(),
-         Origin::proved,
-         "everywhere",
-         "k = G/μ. Per group and unit direction, σ = (a·v)² ≤ 1, m = E φ = 1 − E e: "
-         "vᵀ∇²Φv ≤ E σ[(1 + km)φ″ + kφ′²], as (E φ′s)² ≤ E φ′²s². With φ″ = e(1 + 2 ln e), "
-         "φ′² = −2e² ln e this is (1 + km) E σe − 2 E σ(e ln e)(ke − 1 − km) and for k ≤ 1 at most "
-         "(1 + k(1 − E e)) E e ≤ 1. Below: −(1 + k)·2e^{−3/2}. For k > 1: (1+k)²/(4k) + (2/e)(k − "
-         "1).",
+         "Along a and y_g the Hessian is [[ωwφ″, ωφ′], [ωφ′, −μ]], elsewhere −μ, with w = 1/G + "
+         "y_g, on the simplex y_g; ‖a‖ < 1 shrinks it. Its norm is convex in w: the ends, then a "
+         "grid in r with the slope's remainder.",
          1.0});
   c.set(
-      constant::hessian_lipschitz,
-      {bounds.value_third(),
+      constant::smoothness,
+      {bounds.value_hessian(),
        Origin::proved,
        "everywhere",
-       "k = G/μ. Φ‴ along v is the groups' mean of (1 + km) E φ‴s³ + 3k E[φ′s] E[φ″s²]. "
-       "|φ‴| ≤ min(1.3802, 1.63 − 0.9φ) bounds the first through m = E φ; (|φ′|, |φ″|) lies in the "
-       "hull of (r, |1−r²|)e^{−r²/2}, whose boundary is the curve itself, with product ≤ 0.2942.",
-       0.667});
-  c.set(constant::suboptimality,
-        {1 + 0.5 * static_cast<double>(groups) / strong_concavity,
+       simplex
+           ? "vᵀ∇²Φv is Σ_g y_g* E φ″s², in [−2e^{−3/2}, 1], plus 1/μ times the squared length of "
+             "the support's E φ′s less their mean; as |φ′| ≤ e^{−1/2} that is at most G/(eμ)."
+           : "k = G/μ. Per group and unit direction, σ = (a·v)² ≤ 1, m = E φ = 1 − E e: "
+             "vᵀ∇²Φv ≤ E σ[(1 + km)φ″ + kφ′²], as (E φ′s)² ≤ E φ′²s². With φ″ = e(1 + 2 ln e), "
+             "φ′² = −2e² ln e this is (1 + km) E σe − 2 E σ(e ln e)(ke − 1 − km) and for k ≤ 1 "
+             "at most (1 + k(1 − E e)) E e ≤ 1. Below: −(1 + k)·2e^{−3/2}. For k > 1: "
+             "(1+k)²/(4k) + (2/e)(k − 1).",
+       1.0});
+  if (simplex)  // ∇²Φ jumps where a weight becomes 0, so that no bound holds everywhere
+    c.set(constant::hessian_lipschitz,
+          {bounds.value_third(), Origin::estimated, "where the support of y* does not change"});
+  else
+    c.set(
+        constant::hessian_lipschitz,
+        {bounds.value_third(),
          Origin::proved,
          "everywhere",
-         "0 ≤ l_g < 1, so 0 ≤ Φ < 1 + G/(2μ).",
+         "k = G/μ. Φ‴ along v is the groups' mean of (1 + km) E φ‴s³ + 3k E[φ′s] E[φ″s²]. "
+         "|φ‴| ≤ min(1.3802, 1.63 − 0.9φ) bounds the first through m = E φ; (|φ′|, |φ″|) lies in "
+         "the "
+         "hull of (r, |1−r²|)e^{−r²/2}, whose boundary is the curve itself, with product ≤ 0.2942.",
+         0.667});
+  c.set(constant::suboptimality,
+        {simplex ? 1 : 1 + 0.5 * static_cast<double>(groups) / strong_concavity,
+         Origin::proved,
+         "everywhere",
+         simplex ? "0 ≤ l_g < 1, so 0 ≤ Φ ≤ max l_g < 1." : "0 ≤ l_g < 1, so 0 ≤ Φ < 1 + G/(2μ).",
          1.0});
 
   std::unique_ptr<const Multiplicity> multiplicity =

@@ -196,6 +196,25 @@ TEST(DescentAscent, ReferenceDescendsInXAndAscendsInY) {
   EXPECT_GT((ran.iterates.back() - ran.iterates.front()).norm(), 0.1);
 }
 
+TEST(DescentAscent, DpSgdaReturnsMeanOfItsIteratesOnRequest) {
+  const Problem problem = test::small_problem("cosine-minimax");
+  DpSgda algorithm;
+  algorithm.parameters.local_dual = false;
+  algorithm.parameters.step_size = 0.05;
+  algorithm.parameters.ascent_step = 0.3;
+  algorithm.parameters.steps = 20;
+  PublicFacts facts = problem.facts;
+  facts.initial_point.setConstant(0.4);
+  const Ran last = test::run_unsound(algorithm, facts, *problem.records, test::exact);
+  algorithm.parameters.average = true;
+  const Ran ran = test::run_unsound(algorithm, facts, *problem.records, test::exact);
+  EXPECT_EQ(ran.iterates, last.iterates);
+  Vector mean = last.outcome.point;  // x_T; x_0 is not among them
+  for (std::size_t t = 1; t < last.iterates.size(); ++t) mean += last.iterates[t];
+  EXPECT_LT((ran.outcome.point - mean / 20).norm(), 1e-14);
+  EXPECT_GT((ran.outcome.point - last.outcome.point).norm(), 1e-3);
+}
+
 /// Estimates by script, one gradient query a step; d = 1.
 Ran scripted(const Algorithm& algorithm, std::function<double(double x)> gradient, double x0) {
   PublicFacts facts;

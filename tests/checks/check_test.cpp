@@ -47,6 +47,14 @@ INSTANTIATE_TEST_SUITE_P(Registry,
                            return name;
                          });
 
+TEST(ProblemVariants, GroupDroOnSimplexPassesItsCheck) {
+  for (const char* mu : {"0.3", "4"}) {
+    const ProblemCheck check =
+        check_problem("group-dro", {{"dual", "simplex"}, {"strong_concavity", mu}}, {});
+    EXPECT_TRUE(check.passed()) << failures(check);
+  }
+}
+
 TEST(LargeProblems, MatchPopulationAtMillionRecords) {
   const std::map<std::string, std::map<std::string, std::string>> small{
       {"matrix-sensing", {{"rows", "4"}, {"cols", "3"}, {"rank", "2"}}},

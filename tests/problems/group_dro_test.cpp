@@ -151,6 +151,154 @@ TEST(GroupDro, OriginIsStrictSaddleOfPopulation) {
   }
 }
 
+/// Three groups in R², two values each; at x = 0.3 e₁ one group's loss is far above the others'.
+std::shared_ptr<const GroupDroData> three_groups(double mu) {
+  GroupDroData data;
+  data.groups = 3;
+  data.strong_concavity = mu;
+  data.dual = GroupDual::simplex;
+  data.features.resize(2, 6);
+  data.features << 1, 0.6, 0, 0.3, -0.8, 0,  //
+      0, 0.8, 0, -0.4, 0.1, 1;
+  data.labels = Vector{{0.5, -1, 0.4, 0.2, 2.5, -0.3}};
+  return std::make_shared<const GroupDroData>(data);
+}
+
+/// f(x, y) of equal shares of a group's values.
+double simplex_objective(const GroupDroData& data, const Vector& x, const Vector& y) {
+  double f = 0;
+  for (Index v = 0; v < 6; ++v)
+    f += y[v / 2] * 0.5 * welsch(data.features.col(v).dot(x) - data.labels[v]);
+  return f - 0.5 * data.strong_concavity * (y.array() - 1.0 / 3).matrix().squaredNorm();
+}
+
+TEST(GroupDroSimplex, ValueIsMaximumOverSimplexByBruteForce) {
+  int on_boundary = 0;
+  for (const double mu : {0.05, 0.3, 2.0}) {
+    const auto data = three_groups(mu);
+    const auto phi = group_dro_value(data, Vector::Constant(6, 0.5));
+    for (const Vector& x : {Vector{{0.3, 0}}, Vector{{-1, 0.4}}, Vector{{2, -2}}}) {
+      // a grid, then the best of ever finer ones around it
+      Vector best{{1, 0, 0}};
+      double largest = -unlimited, reach = 1;
+      for (int level = 0; level < 12; ++level, reach *= 0.25) {
+        const Vector centre = best;
+        for (int i = -20; i <= 20; ++i)
+          for (int j = -20; j <= 20; ++j) {
+            Vector y{{centre[0] + reach * i / 20, centre[1] + reach * j / 20, 0}};
+            y[2] = 1 - y[0] - y[1];
+            if (y.minCoeff() < 0) continue;
+            const double f = simplex_objective(*data, x, y);
+            if (f > largest) {
+              largest = f;
+              best = y;
+            }
+          }
+      }
+      on_boundary += best.minCoeff() < 1e-9;
+      EXPECT_NEAR(phi->value(x), largest, 1e-12);
+      Vector g(2), expected = Vector::Zero(2);
+      phi->gradient(x, g);
+      for (Index v = 0; v < 6; ++v) {
+        const double r = data->features.col(v).dot(x) - data->labels[v];
+        expected += best[v / 2] * 0.5 * r * std::exp(-0.5 * r * r) * data->features.col(v);
+      }
+      EXPECT_LT((g - expected).norm(), 1e-5);  // ∇Φ = ∇_x f at the maximiser (Danskin)
+    }
+  }
+  EXPECT_GE(on_boundary, 3);
+}
+
+TEST(GroupDroSimplex, HessianIsThatOfGradientAwayFromKinks) {
+  for (const double mu : {0.05, 0.3, 2.0}) {
+    const auto phi = group_dro_value(three_groups(mu), Vector::Constant(6, 0.5));
+    const double h = 1e-6;
+    Vector ahead(2), behind(2), product(2);
+    for (const Vector& x : {Vector{{0.3, 0}}, Vector{{-1, 0.4}}, Vector{{2, -2}}})
+      for (const Vector& v : {Vector{{1, 0}}, Vector{{0.6, -0.8}}}) {
+        phi->gradient(x + h * v, ahead);
+        phi->gradient(x - h * v, behind);
+        phi->hessian_product(x, v, product);
+        EXPECT_LT((product - (ahead - behind) / (2 * h)).norm(), 1e-8 * (1 + 1 / mu));
+      }
+  }
+}
+
+TEST(GroupDroSimplex, HessianJumpsWhereWeightBecomesZero) {
+  const auto phi = group_dro_value(three_groups(0.3), Vector::Constant(6, 0.5));
+  double largest = 0;
+  Vector here(2), there(2);
+  const Vector v{{1, 0}};
+  for (double t = -3; t < 3; t += 1e-4) {
+    phi->hessian_product(t * v, v, here);
+    phi->hessian_product((t + 1e-4) * v, v, there);
+    largest = std::max(largest, std::abs(here[0] - there[0]));
+  }
+  EXPECT_GT(largest, 0.05);  // 1e-4 times any constant of the pieces is far less
+}
+
+TEST(GroupDroSimplex, RecordsAverageToGradientOfLoss) {
+  const auto data = three_groups(0.3);
+  const auto records = group_dro_records(data, {0, 2, 4, 1, 3, 5});
+  const Vector z{{0.4, -0.7, 0.2, 0.5, 0.3}};  // (x, y)
+  Vector g = Vector::Zero(5), measured(5);
+  records->add_gradients(Point(z.head(2), z.tail(3)), Block::joint, BatchView(0, 6), unlimited, g);
+  const double h = 1e-5;
+  const auto f = [&](const Vector& at) { return simplex_objective(*data, at.head(2), at.tail(3)); };
+  for (Index j = 0; j < 5; ++j)
+    measured[j] = (f(z + h * Vector::Unit(5, j)) - f(z - h * Vector::Unit(5, j))) / (2 * h);
+  EXPECT_LT((g / 6 - measured).norm(), 1e-9);
+}
+
+TEST(GroupDroSimplex, RecordsAverageToGradientAtMaximiser) {
+  GroupDro family;
+  family.dual = GroupDual::simplex;
+  family.strong_concavity = 0.2;
+  const Problem p = family.make({.records = 40, .dimension = 3, .data_seed = 2});
+  const Vector x{{0.4, -0.7, 0.2}};
+  Vector slope = Vector::Zero(4), g = Vector::Zero(3), expected(3);
+  p.records->add_gradients(Point(x, Vector::Zero(4)), Block::y, BatchView(0, 40), unlimited, slope);
+  Vector y = slope / 40 / 0.2;
+  p.facts.dual_domain.project(y);
+  EXPECT_TRUE(p.facts.dual_domain.contains(y));
+  EXPECT_TRUE(p.facts.dual_domain.contains(p.facts.initial_dual));
+  p.records->add_gradients(Point(x, y), Block::x, BatchView(0, 40), unlimited, g);
+  p.empirical->gradient(x, expected);
+  EXPECT_LT((g / 40 - expected).norm(), 1e-14);
+}
+
+// `dpsosp check` cannot see this one: its secants leave the simplex, which has no interior.
+TEST(GroupDroSimplex, JointSmoothnessIsReachedAtCornersAndNotExceeded) {
+  for (const double mu : {0.3, 4.0}) {
+    GroupDro family;
+    family.dual = GroupDual::simplex;
+    family.strong_concavity = mu;
+    const Problem p = family.make({.records = 40, .dimension = 1});
+    const double bound = p.facts.constants[constant::joint_smoothness], h = 1e-5;
+    double largest = 0;
+    for (double x = -4; x <= 4; x += 0.02)
+      for (Index corner = 0; corner < 4; ++corner) {
+        Vector z(5);
+        z << x, Vector::Unit(4, corner);
+        const auto gradient = [&](const Vector& at) {
+          Vector g = Vector::Zero(5);
+          p.extremes->add_gradients(
+              Point(at.head(1), at.tail(4)), Block::joint, BatchView(0, 1), unlimited, g);
+          return g;
+        };
+        Matrix hessian(5, 5);
+        for (Index j = 0; j < 5; ++j)
+          hessian.col(j) =
+              (gradient(z + h * Vector::Unit(5, j)) - gradient(z - h * Vector::Unit(5, j))) /
+              (2 * h);
+        const Vector values = symmetric_eigen(0.5 * (hessian + hessian.transpose())).values;
+        largest = std::max(largest, values.cwiseAbs().maxCoeff());
+      }
+    EXPECT_LE(largest, bound * (1 + 1e-6)) << mu;
+    EXPECT_GE(largest, 0.95 * bound) << mu;
+  }
+}
+
 TEST(GroupDro, RequiresSharedDual) {
   const Problem p = GroupDro().make({.records = 3});
   Vector g = Vector::Zero(10);

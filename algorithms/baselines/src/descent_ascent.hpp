@@ -7,7 +7,7 @@
 
 namespace dpsosp::baselines {
 
-/// Simultaneous gradient descent in x and ascent in y.
+/// Simultaneous gradient descent in x and ascent in y, projected onto Y.
 struct DescentAscent {
   Index steps;
   double step_size;
@@ -15,6 +15,7 @@ struct DescentAscent {
   bool local_dual;
   BatchPolicy policy;
   GradientQuery query;
+  bool average = false;  ///< return the mean of x_1, x_2, … in place of the last one
 };
 Outcome descent_ascent(Curator& curator, Observer& observer, const DescentAscent& p);
 

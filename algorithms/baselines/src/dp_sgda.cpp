@@ -19,8 +19,8 @@ Outcome DpSgda::run(Curator& curator, Stream, Observer& observer) const {
        .ascent_step = p.ascent_step,
        .local_dual = p.local_dual,
        .policy = batch_policy(p.sampling, p.batch, curator.facts().records),
-       .query = {
-           p.clip, Noise::sensitivity_ratio(p.noise), p.local_dual ? Block::x : Block::joint}});
+       .query = {p.clip, Noise::sensitivity_ratio(p.noise), p.local_dual ? Block::x : Block::joint},
+       .average = p.average});
 }
 
 const AlgorithmCard& DpSgda::card() const {
@@ -37,7 +37,7 @@ const AlgorithmCard& DpSgda::card() const {
       .population = Exponents{-1.0, 0.5, -1.0},
       .sampling = -0.5,
       .operations = "gradient in x and y",
-      .output_rule = "last iterate",
+      .output_rule = "last iterate, or the mean of all",
       .printed = "the dual is released",
       .needs_dual = true,
       .same_without_noise =
@@ -52,6 +52,7 @@ Fields DpSgda::fields() {
           field("step_size", p.step_size, "eta_x"),
           field("ascent_step", p.ascent_step, "eta_y"),
           field("local_dual", p.local_dual, "y_i stays with record i"),
+          field("average", p.average, "return the mean of the iterates, for convex-concave f"),
           sampling_field(p.sampling),
           field("batch", p.batch, "m"),
           field("clip", p.clip, "per-record clip of the joint gradient"),

@@ -43,9 +43,13 @@ Outcome PrivateDiff::run(Curator& curator, Stream stream, Observer& observer) co
                              "(docs/errata.md, Z2), expected local or queried");
           }
           y += p.ascent_step * u;
+          facts.dual_domain.project(y);
         }
         // dev: from here on the noised dual is used everywhere (docs/errata.md, Z2)
-        if (p.ascent == AscentRule::noise_free) stream.add_normal(p.released_dual_deviation, y);
+        if (p.ascent == AscentRule::noise_free) {
+          stream.add_normal(p.released_dual_deviation, y);
+          facts.dual_domain.project(y);
+        }
       }
       const Point at = local ? Point(x) : Point(x, y);
       const Point before = local ? Point(x_prev) : Point(x_prev, y_prev);

@@ -73,6 +73,7 @@ double farthest(const PublicFacts& facts) {
     case Domain::Kind::box:
       return (facts.initial_point.array().abs() + facts.domain.radius).matrix().norm();
     case Domain::Kind::everywhere:
+    case Domain::Kind::simplex:  // of duals alone
       break;
   }
   return std::numeric_limits<double>::infinity();

@@ -94,8 +94,9 @@ class Queries {
 };
 
 /// xu-2026, Algorithm 3, by the steps of xu-2026 notes, 2.2. On return (y, v, u) are those of the
-/// selected inner step. Y = R^{d₂}, so G_k = −u_k.
-void inner(const DpRgdaParameters& p, Index t, Queries& queries, State& s) {
+/// selected inner step.
+void inner(
+    const DpRgdaParameters& p, const Domain& dual_domain, Index t, Queries& queries, State& s) {
   const bool refresh = t % p.period == 0;
   if (refresh) {  // steps 1 and 2
     queries.refresh(s.x, s.y, s.v, s.u);
@@ -114,6 +115,11 @@ void inner(const DpRgdaParameters& p, Index t, Queries& queries, State& s) {
   const Index candidates = beyond ? p.inner_steps + 1 : p.inner_steps;
   const bool argmin = p.selection != Selection::last && p.selection != Selection::ascended;
   const Index first = p.selection == Selection::argmin_from_start ? 0 : 1;
+  const auto ascended = [&](const Vector& y, const Vector& u) {
+    Vector moved = y + p.ascent_step * u;
+    dual_domain.project(moved);
+    return moved;
+  };
   Vector y_k = s.y, v_k = s.v, u_k = s.u;  // step 4
   double least = 0.0;
   Index selected = 0;
@@ -121,10 +127,13 @@ void inner(const DpRgdaParameters& p, Index t, Queries& queries, State& s) {
     // steps 6 to 8. dev: with RefreshRule::repaired the increment of k = 0 is from (x_t, y_0) to
     // itself and is left out.
     if (!(at_anchor && k == 0)) queries.increment(s.x, y_k, xa, ya, v_k, u_k);
-    const bool take =
-        argmin ? k == first || (k > first && u_k.norm() < least) : k == candidates - 1;
+    const Vector y_next = ascended(y_k, u_k);
+    const double size = dual_domain.kind == Domain::Kind::everywhere
+                            ? u_k.norm()  // G_k = −u_k
+                            : (y_k - y_next).norm() / p.ascent_step;
+    const bool take = argmin ? k == first || (k > first && size < least) : k == candidates - 1;
     if (take) {  // step 11: s = argmin_k ‖G_k‖
-      least = u_k.norm();
+      least = size;
       selected = k;
       s.y = s.y_at = y_k;
       s.v = v_k;
@@ -132,7 +141,7 @@ void inner(const DpRgdaParameters& p, Index t, Queries& queries, State& s) {
     }
     xa = s.x;  // step 10
     ya = y_k;
-    if (k < p.inner_steps) y_k += p.ascent_step * u_k;  // step 9
+    if (k < p.inner_steps) y_k = y_next;  // step 9
   }
   if (p.selection == Selection::ascended)
     s.y = y_k;
@@ -202,7 +211,7 @@ Outcome DpRgda::run(Curator& curator, Stream stream, Observer& observer) const {
   for (Index t = 0; t < p.steps; ++t) {  // step 2
     observer.iterate(t, s.x);
     try {
-      inner(p, t, queries, s);  // step 3
+      inner(p, curator.facts().dual_domain, t, queries, s);  // step 3
     } catch (const Refused& refusal) {
       return outcome(at_horizon(), status_of(refusal), t);
     }
@@ -222,7 +231,7 @@ const AlgorithmCard& DpRgda::card() const {
       .title = "DP-RGDA",
       .paper = "Xu, Tao, Ding, Fan, Wang 2026",
       .place = "Algorithms 2 and 3, Theorems 1 and 2",
-      .guarantee = "SOSP of the value function, empirical or population; for Y = R^d2 alone",
+      .guarantee = "SOSP of the value function, empirical or population; Y convex",
       .rate = "(sqrt(d)/(n eps))^(2/3) empirical; n^(-1/3) + (sqrt(d)/(n eps))^(1/2) population",
       .empirical = Exponents{-2.0 / 3, 1.0 / 3, -2.0 / 3},
       .population = Exponents{-0.5, 0.25, -0.5},

@@ -101,17 +101,19 @@ struct Words<DualKind> {
 inline std::string_view to_string(DualKind kind) { return word_of(kind); }
 
 /// Where the constants are stated to hold, and what projected methods and exponential mechanisms
-/// are confined to: all of R^d, ‖x‖ ≤ radius, or |x_j| ≤ radius for every j.
+/// are confined to: all of R^d, ‖x‖ ≤ radius, |x_j| ≤ radius for every j, or, for duals, the
+/// simplex x_j ≥ 0, Σ x_j = radius.
 struct Domain {
-  enum class Kind { everywhere, ball, box };
+  enum class Kind { everywhere, ball, box, simplex };
   Kind kind = Kind::everywhere;
   double radius = 0;
 
   static Domain ball(double radius) { return {Kind::ball, radius}; }
   static Domain box(double half_width) { return {Kind::box, half_width}; }
+  static Domain simplex() { return {Kind::simplex, 1}; }
 
   bool contains(ConstVectorRef x) const;
-  /// Moves x to the nearest point of the domain.
+  /// Moves x to the nearest point of the domain; O(d), on a simplex O(d log d).
   void project(VectorRef x) const;
   /// Largest distance between two points of the domain in R^dimension; infinite for R^d.
   double diameter(Index dimension) const;
@@ -130,7 +132,9 @@ struct PublicFacts {
   /// projected; 0 for any other problem.
   double feature_bound = 0;
   Domain domain;
-  Domain dual_domain;    ///< of y, where constants of f in (x, y) are stated to hold
+  /// Y: where constants of f in (x, y) are stated to hold and what methods project y onto. For
+  /// every x of the domain it holds the maximiser over Y of which Φ speaks.
+  Domain dual_domain;
   Vector initial_point;  ///< x₀ ∈ R^d
   Vector initial_dual;   ///< y₀ ∈ R^{d₂}
   /// f(x; z) = Σ_j f_j(x_j; z) for every record, with |f_j′| ≤ G/√d in every coordinate.

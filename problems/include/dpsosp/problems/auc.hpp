@@ -28,7 +28,7 @@ class Auc final : public ProblemFamily {
   ProblemNotes notes() const override;
   Index default_records() const override { return 10000; }
   Fields fields() override;
-  int numbers_version() const override { return 1; }
+  int numbers_version() const override { return 2; }
   Problem make(const InstanceSpec& spec) const override;
 
   double prior = 0.5;       ///< p ∈ [0.05, 0.95]

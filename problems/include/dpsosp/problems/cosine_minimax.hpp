@@ -30,7 +30,7 @@ class CosineMinimax final : public ProblemFamily {
   ProblemNotes notes() const override;
   Index default_records() const override { return 100000; }
   Fields fields() override;
-  int numbers_version() const override { return 1; }
+  int numbers_version() const override { return half_width > 0 ? 2 : 1; }
   Problem make(const InstanceSpec& spec) const override;
 
   Index coupled = 10;             ///< m = d₂

@@ -11,17 +11,32 @@
 
 namespace dpsosp {
 
+/// Where the dual of `group-dro` ranges.
+enum class GroupDual {
+  free,     ///< y ∈ R^G; its maximiser has entries in [0, 1/μ]
+  simplex,  ///< y ≥ 0, Σ y_g = 1
+};
+
 /// Distributionally robust learning over g groups, as a minimax problem with a shared dual y ∈ R^g:
 ///
 ///   f(x, y) = Σ_g (1/G + y_g) l_g(x) − (μ/2)‖y‖²,   y* = l/μ,   Φ = mean l_g + ‖l‖²/(2μ),
 ///
 /// l_g the group's mean Welsch loss φ(a·x − b), φ(r) = 1 − exp(−r²/2) ∈ [0, 1), ‖a‖ ≤ 1, b ∈ R.
 ///
+/// With `dual = simplex` y are the groups' weights themselves, from the simplex:
+///
+///   f(x, y) = Σ_g y_g l_g(x) − (μ/2)‖y − 1/G‖²,   y* = the projection of 1/G + l/μ,
+///   Φ = y*·l − (μ/2)‖y* − 1/G‖².
+///
+/// It is the same f, with y in place of 1/G + y, under the constraint. There ∇²Φ jumps where a
+/// weight of y* becomes 0.
+///
 /// The group of record i is i mod G and public: adjacency exchanges a record within its group. So
 /// the group sizes n_g are public, and record i's own loss is
 ///   f_i = (n/n_g)(1/G + y_g) φ(a_i·x − b_i) − (μ/2)‖y‖²,
-/// whose mean is f. (With private groups and weights 1/π_g, one data set may give a group all n
-/// records, l_g reaches 1/π_g, and every constant below grows G-fold or more.)
+/// or with the simplex (n/n_g) y_g φ(a_i·x − b_i) − (μ/2)‖y − 1/G‖², whose mean is f. (With private
+/// groups and weights 1/π_g, one data set may give a group all n records, l_g reaches 1/π_g, and
+/// every constant below grows G-fold or more.)
 ///
 /// Group g's records are a symmetric mixture of two regressions: a uniform on hidden points of the
 /// unit sphere, b = ±a·θ_g. The origin is then a critical point of the population objective.
@@ -33,10 +48,11 @@ class GroupDro final : public ProblemFamily {
   ProblemNotes notes() const override;
   Index default_records() const override { return 10000; }
   Fields fields() override;
-  int numbers_version() const override { return 1; }
+  int numbers_version() const override { return 2; }
   Problem make(const InstanceSpec& spec) const override;
 
-  Index groups = 4;               ///< G = d₂
+  Index groups = 4;  ///< G = d₂
+  GroupDual dual = GroupDual::free;
   double strong_concavity = 4.0;  ///< μ
   double signal = 2.0;            ///< ‖θ_g‖ ≥ |b|
   double disagreement = 0.5;      ///< of the groups' θ_g with their common direction, ≥ 0
@@ -52,6 +68,12 @@ struct GroupDroData {
   Matrix features;  ///< d × V, value v belongs to group v / (V / groups)
   Vector labels;    ///< V
   double strong_concavity = 1;
+  GroupDual dual = GroupDual::free;
+
+  bool on_simplex() const { return dual == GroupDual::simplex; }
+  /// Weight of every group at y = 0, and the y at which the penalty is 0.
+  double base() const { return on_simplex() ? 0 : 1 / static_cast<double>(groups); }
+  double centre() const { return on_simplex() ? 1 / static_cast<double>(groups) : 0; }
 };
 /// Φ of records of which shares[v] of value v's group have that value; of sum 1 in each group, or 0
 /// if it is empty.

@@ -12,13 +12,14 @@ struct DpSgdaParameters {
   double step_size = 0.2;    ///< η_x
   double ascent_step = 0.8;  ///< η_y
   bool local_dual = true;    ///< y_i stays with record i; per-record duals alone
+  bool average = false;      ///< x̄ = (x_1 + … + x_T)/T in place of x_T
   Sampling sampling = Sampling::all;
   Index batch = 0;     ///< m
   double clip = 1.0;   ///< per-record clip of the joint gradient (G_x, G_y)
   double noise = 0.0;  ///< std / sensitivity
 };
 
-/// Differentially private stochastic gradient descent ascent, Y unconstrained.
+/// Differentially private stochastic gradient descent ascent, y projected onto Y.
 /// \source Yang et al. 2022 (UAI); xu-2026 notes, 2.6
 class DpSgda final : public Algorithm {
  public:

@@ -69,9 +69,10 @@ struct Words<GibbsMethod> {
 template <>
 struct Words<Domain::Kind> {
   static constexpr std::string_view kind = "domain";
-  static constexpr WordList<Domain::Kind, 3> list{{{Domain::Kind::everywhere, "everywhere"},
+  static constexpr WordList<Domain::Kind, 4> list{{{Domain::Kind::everywhere, "everywhere"},
                                                    {Domain::Kind::ball, "ball"},
-                                                   {Domain::Kind::box, "box"}}};
+                                                   {Domain::Kind::box, "box"},
+                                                   {Domain::Kind::simplex, "simplex"}}};
 };
 
 namespace wire {
