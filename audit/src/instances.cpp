@@ -87,6 +87,12 @@ const std::vector<Instance>& further_instances() {
        {{"finder", "adaptive_spider"}},
        {{"sampling", "independent"}}},
       {"lowy-2024/warm-glm", "glm-sigmoid", 300, 12, {{"fallback", "false"}}, low_rank},
+      {"lowy-2024/warm-glm-exponential",
+       "glm-sigmoid",
+       300,
+       12,
+       {{"fallback", "false"}, {"rank", "3"}, {"rank_rule", "proportional"}},
+       low_rank},
       {"lowy-2024/exponential-mechanism", "separable-pl", 80, 2, {{"candidates", "product"}}},
       {"ganesh-2023/discrete-exponential", "separable-pl", 80, 2, {{"candidates", "product"}}},
       {"ganesh-2023/exponential-mechanism", "ripple-location", 80, 2, {{"method", "exact"}}},
@@ -104,6 +110,12 @@ const std::vector<Instance>& further_instances() {
        {{"selection_form", "independent"}, {"selection_share", "0.5"}},
        random},
       {"avdiukhin-2024/dp-sgd", "cosine-saddle", 80, 4, {{"selection_share", "0.5"}}, random},
+      {"avdiukhin-2024/dp-sgd",
+       "cosine-saddle",
+       80,
+       4,
+       {{"selection_share", "0.5"}, {"selection_eigenvalue", "power"}},
+       random},
       {"menart-2024/kl-spider",
        "radial-ripple",
        200,
@@ -194,7 +206,13 @@ const std::vector<Instance>& fast_instances() {
        100,
        8,
        {{"fallback", "false"}},
-       {{"features", "low_rank"}, {"rank", "3"}}}};
+       {{"features", "low_rank"}, {"rank", "3"}}},
+      {"lowy-2024/warm-glm-exponential",
+       "glm-sigmoid",
+       100,
+       8,
+       {{"fallback", "false"}, {"rank", "2"}, {"rank_rule", "proportional"}},
+       {{"features", "low_rank"}, {"rank", "2"}}}};
   return all;
 }
 

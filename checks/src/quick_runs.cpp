@@ -88,6 +88,9 @@ std::vector<QuickRun> chosen_runs() {
       {low_rank("lowy-2024/warm-glm", {{"rank", "3"}, {"fallback", "false"}}),
        "Where both promises are compared (`fallback = true`) the second stage alone promises more "
        "at this size."},
+      {low_rank("lowy-2024/warm-glm-exponential",
+                {{"rank", "3"}, {"rank_rule", "proportional"}, {"fallback", "false"}}),
+       "k = 3, the rank, so that a net of R^k can be enumerated."},
       {at("lowy-2024/published-experiment", "trig-radial", 10000, 100)},
       {at("avdiukhin-2024/dp-sgd", "double-well", 10000, 10)},
       {at("avdiukhin-2024/noisy-sgd",

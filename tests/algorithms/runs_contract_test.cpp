@@ -67,7 +67,8 @@ bool shows_its_second_stage_alone(const std::string& key) {
   static const std::set<std::string> keys{"lowy-2024/warm-exponential",
                                           "lowy-2024/warm-quasar",
                                           "lowy-2024/warm-kl",
-                                          "lowy-2024/warm-glm"};
+                                          "lowy-2024/warm-glm",
+                                          "lowy-2024/warm-glm-exponential"};
   return keys.contains(key);
 }
 

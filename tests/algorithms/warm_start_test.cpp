@@ -592,5 +592,29 @@ TEST(JlMethod, RunsWarmStartInProjectedDimension) {
   EXPECT_TRUE(ran.outcome.point.allFinite());
 }
 
+TEST(JlMethod, ProportionalRuleTakesRankWithoutLogarithm) {
+  const Problem p = glm(400, 300, 2);
+  WarmGlmExponential algorithm;
+  test::set(algorithm, {{"rank", "2"}, {"rank_rule", "proportional"}, {"fallback", "false"}});
+  const auto schedule = [&] {
+    return algorithm.schedule(Schedule::practical, p.facts, {4, budget_delta}, Calibrator::cks);
+  };
+  schedule();
+  EXPECT_EQ(field_of(algorithm, "projected_dimension"), 2);
+  test::set(algorithm, {{"rank_factor", "1.5"}});
+  const Scheduled s = schedule();
+  EXPECT_EQ(field_of(algorithm, "projected_dimension"), 3);
+  test::set(algorithm, {{"second.steps", "20"}, {"second.period", "5"}});
+  const Ran ran = test::run_enforced(algorithm, p.facts, *p.records, s.rule);
+  EXPECT_EQ(ran.ledger.entries().front().query, "exponential_net");
+  EXPECT_EQ(ran.ledger.entries().front().scope, "/projected/first/");
+  EXPECT_EQ(ran.ledger.entries().back().scope, "/projected/second/");
+  EXPECT_EQ(ran.outcome.status, Status::steps_done);
+  test::set(algorithm, {{"rank_rule", "embedding"}});
+  schedule();
+  EXPECT_EQ(field_of(algorithm, "projected_dimension"),
+            std::ceil(1.5 * 2 * std::log(800 / budget_delta)));
+}
+
 }  // namespace
 }  // namespace dpsosp::lowy_2024::warm_start_test

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "findings.hpp"
+#include "quadratic_laws.hpp"
 
 namespace dpsosp::avdiukhin_2024_test {
 namespace {
@@ -241,6 +242,58 @@ TEST(PrintedClaims, PredicatesNameRegisteredClaims) {
   const ClaimSet& all = reproductions().claims;
   for (const Predicate& p : all.predicates)
     EXPECT_NE(std::ranges::find(all.claims, p.claim, &Claim::id), all.claims.end()) << p.claim;
+}
+
+TEST(QuadraticLaws, ConstantsMatchOneStepInClosedForm) {
+  // One step on ½x² from 0 with noise of variance v: x_1² = η² v χ²_1, so that
+  // P[x_1²/2 > y] ≤ min_s (1 − s η² v)^{−1/2} e^{−s y} with the least s = (1 − η² v/(2y))/(η² v).
+  constexpr double step = 0.5, noise = 2.0, failure = 1e-3;
+  const avdiukhin_2024_exhibit::QuadraticRun run{{{1, 1, 0, noise}}, step, 1, noise, failure};
+  const double scale = step * step * noise;
+  double y = scale;  // (2y/scale) − 1 − ln(2y/scale) = 2 ln(1/δ̃)
+  for (int k = 0; k < 200; ++k)
+    y = 0.5 * scale * (1 + std::log(2 * y / scale) + 2 * std::log(1 / failure));
+  const double allowance = step * noise * (step + std::log(1 / failure));
+  EXPECT_NEAR(descent_constant(run) * allowance / y, 1, 2e-2);
+  // ‖x_1‖² ≤ cη(allowance − x_1²/2): (1 + cη/2) x_1² ≤ cη·allowance
+  const double c = localise_constant(run);
+  EXPECT_NEAR(c * step * allowance / (1 + 0.5 * c * step) / (2 * y), 1, 2e-2);
+}
+
+TEST(QuadraticLaws, ConstantsDoNotGrowWithLengthOrConfidence) {
+  const auto run = [](int steps, double failure) {
+    return avdiukhin_2024_exhibit::QuadraticRun{
+        {{1, 1, 3, 0.1}, {5, 1, 0, 0.1}, {1, -1, 0, 0.1}}, 0.3, steps, 0.7, failure};
+  };
+  for (const int steps : {1, 30, 1000})
+    for (const double failure : {1e-2, 1e-12}) {
+      EXPECT_LE(descent_constant(run(steps, failure)), 2) << steps;
+      EXPECT_LE(localise_constant(run(steps, failure)), 10) << steps;
+    }
+}
+
+TEST(CoupledRuns, DifferenceIsTheSumOfThreeParts) {
+  const json r =
+      compute_probe("avdiukhin-2024/coupled-identity",
+                    {{"dimension", 3}, {"step_size", 0.1}, {"noise", 0.3}, {"steps", 25}},
+                    3);
+  EXPECT_LT(r.at("off").get<double>(), 1e-11);
+  EXPECT_GT(r.at("off_shifted").get<double>(), 0.1);
+  EXPECT_GT(r.at("least_part").get<double>(), 1e-3);
+}
+
+TEST(PrintedClaims, LemmaB9FailsForSmallStepCountsAlone) {
+  const Finding f = finding_by_formulas("avdiukhin-2024/lemma-b.9");
+  EXPECT_EQ(f.verdict, Verdict::fails);
+  EXPECT_NE(f.measured.find("with probability 0.139 at most for t ≥ 2/(ηγ)"), std::string::npos)
+      << f.measured;
+}
+
+TEST(AvdiukhinLemmas, HoldAtSmokeScale) {
+  for (const char* claim : {"lemma-b.2", "lemma-b.4", "lemma-b.7", "lemma-c.1"}) {
+    const Finding f = finding_of(std::string("avdiukhin-2024/") + claim, Scale::smoke);
+    EXPECT_EQ(f.verdict, Verdict::holds) << claim << ": " << f.measured << "; " << f.reason;
+  }
 }
 
 }  // namespace

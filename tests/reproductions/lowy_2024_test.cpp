@@ -229,6 +229,7 @@ TEST(LowyClaims, BoundInQuasarConvexityMayBeOutgrown) {
 TEST(LowyClaims, FormulasDecideClaimsThatNeedNoRun) {
   EXPECT_EQ(finding_by_formulas("lowy-2024/introduction-glm").verdict, Verdict::fails);
   EXPECT_NEAR(*finding_by_formulas("lowy-2024/introduction-glm").value, -3.0 / 7, 1e-3);
+  EXPECT_EQ(finding_by_formulas("lowy-2024/non-smooth-quasar").verdict, Verdict::holds);
   EXPECT_EQ(finding_by_formulas("lowy-2024/c15").verdict, Verdict::holds);
   EXPECT_NEAR(*finding_by_formulas("lowy-2024/c15").value, -3.0 / 7, 1e-3);
   const Finding period = finding_by_formulas("lowy-2024/c1-period");

@@ -12,7 +12,7 @@ Outcome MinibatchSgd::run(Curator& curator, Stream stream, Observer& observer) c
   const BatchPolicy policy = batch_policy(p.sampling, p.batch, curator.facts().records);
   const GradientQuery query{p.clip, Noise::sensitivity_ratio(p.noise), Block::x};
   OutputKeeper output(p.output, p.steps, stream);
-  Candidates candidates(p.selection.on() ? p.selection.candidates : 0, p.steps, stream);
+  Candidates candidates(p.selects() ? p.selection.candidates : 0, p.steps, stream);
   Vector x = curator.facts().initial_point;  // x_t
   Vector g(x.size());
   Outcome outcome;
@@ -32,7 +32,15 @@ Outcome MinibatchSgd::run(Curator& curator, Stream stream, Observer& observer) c
   }
   outcome.point = output.point(x);
   // dev: where no candidate is accepted the paper returns none; here the output rule's point
-  if (p.selection.on())
+  if (p.power_products > 0)
+    select_by_power(outcome,
+                    curator,
+                    candidates,
+                    p.selection,
+                    {p.power_products, p.power_gain, p.hessian_limit, p.power_noise},
+                    p.clip,
+                    stream.child(0));
+  else if (p.selection.on())
     select_output(outcome, curator, candidates, p.selection, p.clip, p.hessian_limit);
   return outcome;
 }
@@ -48,7 +56,8 @@ const AlgorithmCard& DpSgd::card() const {
       .rate = "d^(1/4)/sqrt(n eps)",
       .empirical = Exponents{-0.5, 0.25, -0.5},
       .population = {},
-      .operations = "gradient; with a selection gradient norm and least eigenvalue",
+      .operations =
+          "gradient; with a selection gradient norm and least eigenvalue, or Hessian products",
       .output_rule = "last iterate, or one selected privately among iterates drawn before the run",
       .printed = "the theorem's constants k_T = 64 in the paper's schedule",
       .same_without_noise =

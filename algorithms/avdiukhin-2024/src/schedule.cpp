@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "dpsosp/algorithms/second_order.hpp"
 #include "dpsosp/avdiukhin_2024/minibatch_sgd.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/privacy/query.hpp"
@@ -31,6 +32,24 @@ struct StepNoise {
   FilterRule rule;
 };
 
+/// The least ratio of std to sensitivity with which `count` queries cost at most `allowance`.
+/// \param floor  a ratio with which they cost no less
+double ratio_within(const BatchPolicy& policy,
+                    Index records,
+                    double count,
+                    double allowance,
+                    const FilterRule& rule,
+                    double floor) {
+  const auto too_dear = [&](double ratio) {
+    const GaussianPlan one =
+        plan_gaussian(policy, BatchUse::one_query, records, 1.0, Noise::sensitivity_ratio(ratio));
+    return count * rule.charge(*one.event) > allowance;
+  };
+  double enough = 2.0 * floor;
+  while (too_dear(enough)) enough *= 2.0;
+  return last_that_holds(floor, enough, too_dear) * (1.0 + 1e-12);
+}
+
 StepNoise noise_for(const BatchPolicy& policy,
                     Index records,
                     Index steps,
@@ -46,15 +65,10 @@ StepNoise noise_for(const BatchPolicy& policy,
   const std::vector<PlannedQuery> plan{{policy, steps}};
   const CalibratedNoise whole = calibrate_common_noise(plan, records, budget, calibrator);
   if (share == 0) return {whole.sensitivity_ratio, whole.rule};
-  const auto too_dear = [&](double ratio) {
-    const GaussianPlan one =
-        plan_gaussian(policy, BatchUse::one_query, records, 1.0, Noise::sensitivity_ratio(ratio));
-    return count * whole.rule.charge(*one.event) > left * whole.rule.capacity;
-  };
-  double enough = 2.0 * whole.sensitivity_ratio;
-  while (too_dear(enough)) enough *= 2.0;
-  const double last = last_that_holds(whole.sensitivity_ratio, enough, too_dear);
-  return {last * (1.0 + 1e-12), whole.rule};
+  return {
+      ratio_within(
+          policy, records, count, left * whole.rule.capacity, whole.rule, whole.sensitivity_ratio),
+      whole.rule};
 }
 
 /// The largest ε of a pure mechanism that costs no more than `allowance` under the rule.
@@ -298,9 +312,13 @@ Scheduled MinibatchSgd::schedule(Schedule kind,
   refuse_shared_dual(card(), facts);
   dpsosp::check(budget);
   const bool selects = p.selection.share > 0;
+  const bool by_power = selects && p.eigenvalue == EigenvalueRule::power;
   if (!(p.selection.share >= 0 && p.selection.share < 1))
     reject(key, "selection_share", p.selection.share, "in [0, 1)");
-  if (selects && !selection_fits(facts, calibrator))
+  if (!(p.power_failure > 0 && p.power_failure < 1))
+    reject(key, "power_failure", p.power_failure, "in (0, 1)");
+  if (by_power) require_second_order(card(), facts, facts.dimension);  // products, no dense Hessian
+  if (selects && !by_power && !selection_fits(facts, calibrator))
     reject(key,
            "selection_share",
            p.selection.share,
@@ -337,10 +355,24 @@ Scheduled MinibatchSgd::schedule(Schedule kind,
   if (!proves || p.sampling == Sampling::poisson || !stated) made.bound_failure = 0.0;
   p.selection.alpha = made.alpha;
   p.hessian_limit = c.M;
-  p.selection.epsilon =
-      selects ? pure_epsilon_within(made.rule,
-                                    p.selection.share * made.rule.capacity / p.selection.charges())
-              : 0.0;
+  const double allowance = p.selection.share * made.rule.capacity;
+  p.selection.epsilon = selects && !by_power
+                            ? pure_epsilon_within(made.rule, allowance / p.selection.charges())
+                            : 0.0;
+  p.power_products = 0;
+  if (by_power) {
+    // a quarter of √(ρα) for the method, half of it in all (avdiukhin-2024 notes, 2.4)
+    const double error = std::min(0.25 * std::sqrt(c.rho * made.alpha), c.M);
+    p.power_products = count_of(
+        key,
+        "products",
+        power_products(
+            c.M, error, c.d, p.power_failure / static_cast<double>(p.selection.candidates + 2)));
+    const auto queries =
+        static_cast<double>(power_selection_queries(p.selection.candidates, p.power_products));
+    p.power_noise = ratio_within(
+        BatchPolicy::all(), facts.records, queries, allowance * (1.0 - 1e-11), made.rule, 1e-3);
+  }
   mark_vacuous(made, c.G);
   return made;
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/algorithms/second_order.hpp"
 #include "dpsosp/avdiukhin_2024/minibatch_sgd.hpp"
 
 namespace dpsosp::avdiukhin_2024 {
@@ -41,6 +42,17 @@ Fields MinibatchSgd::fields() {
       field("horizon_slack", p.horizon_slack, "the least T whose alpha is this close to the best"),
   };
   p.selection.add_fields(f, "of the budget, for a private selection among iterates");
+  f.push_back(field("selection_eigenvalue",
+                    p.eigenvalue,
+                    {{EigenvalueRule::exact, "exact"}, {EigenvalueRule::power, "power"}},
+                    "of a selection that a schedule plans: dense inside the test, or by products"));
+  f.push_back(field("power_failure", p.power_failure, "beta, of a schedule's power methods"));
+  f.push_back(field("power_products",
+                    p.power_products,
+                    "k of a power method in the selection; 0 = no selection by one"));
+  f.push_back(
+      field("power_gain", p.power_gain, "gamma_0 of Oja's steps gamma_0/t; 0 = the power step"));
+  f.push_back(field("power_noise", p.power_noise, "std / sensitivity of its gradients, products"));
   return f;
 }
 
@@ -55,12 +67,17 @@ void MinibatchSgd::set_variant(Variant variant) {
 
 void MinibatchSgd::set_common_noise(double sensitivity_ratio) {
   parameters.noise = sensitivity_ratio;
-  parameters.selection.epsilon = 0.0;  // the plan has gradients alone
+  parameters.power_noise = sensitivity_ratio;
+  parameters.selection.epsilon = 0.0;  // the plan has Gaussian queries alone
 }
 
 std::vector<PlannedQuery> MinibatchSgd::plan(const PublicFacts& facts) const {
   const MinibatchSgdParameters& p = parameters;
-  return {{batch_policy(p.sampling, p.batch, facts.records), p.steps}};
+  std::vector<PlannedQuery> queries{{batch_policy(p.sampling, p.batch, facts.records), p.steps}};
+  if (p.power_products > 0)
+    queries.push_back(
+        {BatchPolicy::all(), power_selection_queries(p.selection.candidates, p.power_products)});
+  return queries;
 }
 
 void MinibatchSgd::check(const PublicFacts& facts) const {
@@ -76,7 +93,11 @@ void MinibatchSgd::check(const PublicFacts& facts) const {
   require_batch(key, "batch", p.sampling, p.batch, facts.records);
   require_not_negative(key, "noise", p.noise);
   p.selection.check(key);
-  if (p.selection.on()) facts.constants.at(constant::hessian_lipschitz);  // scales the curvature
+  if (p.selects()) facts.constants.at(constant::hessian_lipschitz);  // scales the curvature
+  if (p.power_products > 0) require_second_order(card(), facts, facts.dimension);
+  require_not_negative(key, "power_products", p.power_products);
+  require_not_negative(key, "power_gain", p.power_gain);
+  require_not_negative(key, "power_noise", p.power_noise);
   positive("hessian_limit", p.hessian_limit);
   require_not_negative(key, "deviation", p.deviation);
   require_not_negative(key, "largest_deviation", p.largest_deviation);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "dpsosp/algorithms/power_method.hpp"
 #include "dpsosp/core/factorisation.hpp"
 #include "dpsosp/privacy/line_search.hpp"
 
@@ -25,8 +26,7 @@ class Asker {
         stream_(stream),
         policy_(p.policy(curator.facts().records)),
         hessian_(p.curvature == CurvatureRule::dense ? curator.facts().dimension : 0,
-                 p.curvature == CurvatureRule::dense ? curator.facts().dimension : 0),
-        product_(curator.facts().dimension) {}
+                 p.curvature == CurvatureRule::dense ? curator.facts().dimension : 0) {}
 
   void set_noises(double gradient, double hessian, double epsilon) {
     gradient_noise_ = gradient;
@@ -55,25 +55,14 @@ class Asker {
       const SymmetricEigen eigen = symmetric_eigen(hessian_);
       return {eigen.values[0], eigen.vectors.col(0)};
     }
-    Vector v(w.size());
-    stream_.fill_normal(1.0, v);
-    v.normalize();
-    double value = 0.0;
-    for (Index k = 0; k < p_.power_iterations; ++k) {  // v ← (M I − H) v / ‖(M I − H) v‖
-      curator_.hessian_product(Point(w),
-                               v,
-                               curator_.draw(policy_),
-                               {p_.hessian_limit, Noise::sensitivity_ratio(hessian_noise_)},
-                               product_);
-      spent_ += hessian_cost();
-      value = v.dot(product_);  // the last one is the Rayleigh quotient of the direction
-      if (k + 1 == p_.power_iterations) break;
-      v = p_.hessian_limit * v - product_;
-      const double length = v.norm();
-      if (!(length > 0) || !std::isfinite(length)) break;
-      v /= length;
-    }
-    return {value, v};
+    const LeastEigenpair lowest =
+        noisy_power_method(curator_,
+                           policy_,
+                           w,
+                           {p_.power_iterations, 0.0, p_.hessian_limit, hessian_noise_},
+                           stream_);
+    spent_ += static_cast<double>(lowest.products) * hessian_cost();
+    return {lowest.value, lowest.direction};
   }
 
   /// The first of γ₀, βγ₀, … whose point w + γ·direction lowers F by required(γ); `safe` at the
@@ -108,7 +97,6 @@ class Asker {
   Stream& stream_;
   BatchPolicy policy_;
   Matrix hessian_;
-  Vector product_;
   double gradient_noise_ = 0, hessian_noise_ = 0, epsilon_ = 0, spent_ = 0;
   std::int64_t trials_ = 0;
 };

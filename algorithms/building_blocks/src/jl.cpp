@@ -99,10 +99,12 @@ Scheduled JlMethod::schedule(Schedule kind,
                               std::max(least, facts.dimension));
   bool by_rank = false;
   if (jl.rank > 0) {
-    const double wanted =
-        jl_rank_dimension(static_cast<double>(jl.rank), n, budget.delta, rank_factor);
+    const auto rank = static_cast<double>(jl.rank);
+    const bool proportional = jl.rank_rule == RankRule::proportional;
+    const double wanted = proportional ? std::ceil(rank_factor * rank)
+                                       : jl_rank_dimension(rank, n, budget.delta, rank_factor);
     by_rank = wanted < static_cast<double>(k);
-    if (by_rank) k = std::max(least, static_cast<Index>(wanted));
+    if (by_rank) k = std::max(proportional ? jl.rank : least, static_cast<Index>(wanted));
   }
   jl.projected_dimension = k < facts.dimension ? k : 0;
   Scheduled s = base_->schedule(kind, base_facts(facts), budget, calibrator);
@@ -124,6 +126,10 @@ Fields JlMethod::fields() {
           "projected_dimension", jl.projected_dimension, "k of the projection; 0 = no projection"),
       field("cap", jl.cap, "longest projected feature, in units of the feature bound"),
       field("rank", jl.rank, "r: public rank of the features; 0 = unknown"),
+      field("rank_rule",
+            jl.rank_rule,
+            {{RankRule::embedding, "embedding"}, {RankRule::proportional, "proportional"}},
+            "k of the rank branch: c_ose r ln(2n/delta), or c_ose r"),
       field("rank_factor",
             jl.rank_factor,
             "c_ose of the rank branch of k; 0 = 1, or 8 under the paper schedule"),

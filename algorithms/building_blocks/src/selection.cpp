@@ -92,6 +92,42 @@ std::optional<Vector> select_stationary(Curator& curator,
   return {};
 }
 
+namespace {
+
+/// The outcome's own point, then the candidates.
+std::vector<Vector> points_to_ask(const Outcome& outcome, const Candidates& candidates) {
+  std::vector<Vector> points{outcome.point};
+  const auto others = candidates.in_order();
+  points.insert(points.end(), others.begin(), others.end());
+  return points;
+}
+
+void keep_selected(Outcome& outcome, const std::optional<Vector>& chosen) {
+  outcome.counts["selected"] = chosen.has_value() ? 1 : 0;
+  if (!chosen) return;
+  outcome.point = *chosen;
+  outcome.status = Status::certified;
+}
+
+/// ‖∇F(x)‖ by one query, its noise's part d s² of the square taken off.
+double estimated_gradient_norm(Curator& curator,
+                               const Vector& x,
+                               double gradient_limit,
+                               double noise) {
+  const BatchPolicy policy = BatchPolicy::all();
+  const GradientQuery query{gradient_limit, Noise::sensitivity_ratio(noise), Block::x};
+  const double deviation =
+      plan_gaussian(
+          policy, BatchUse::one_query, curator.facts().records, gradient_limit, query.noise)
+          .standard_deviation;
+  Vector g(x.size());
+  curator.gradient(Point(x), curator.draw(policy), query, g);
+  const double of_noise = static_cast<double>(x.size()) * deviation * deviation;
+  return std::sqrt(std::max(0.0, g.squaredNorm() - of_noise));
+}
+
+}  // namespace
+
 void select_output(Outcome& outcome,
                    Curator& curator,
                    const Candidates& candidates,
@@ -99,14 +135,38 @@ void select_output(Outcome& outcome,
                    double gradient_limit,
                    double hessian_limit) {
   if (outcome.status == Status::not_finite) return;
-  std::vector<Vector> points{outcome.point};
-  const auto others = candidates.in_order();
-  points.insert(points.end(), others.begin(), others.end());
-  const auto chosen = select_stationary(curator, points, parameters, gradient_limit, hessian_limit);
-  outcome.counts["selected"] = chosen.has_value() ? 1 : 0;
-  if (!chosen) return;
-  outcome.point = *chosen;
-  outcome.status = Status::certified;
+  const std::vector<Vector> points = points_to_ask(outcome, candidates);
+  keep_selected(outcome,
+                select_stationary(curator, points, parameters, gradient_limit, hessian_limit));
+}
+
+Index power_selection_queries(Index candidates, Index products) {
+  return (candidates + 2) * (products + 1);
+}
+
+void select_by_power(Outcome& outcome,
+                     Curator& curator,
+                     const Candidates& candidates,
+                     const SelectionParameters& p,
+                     const PowerMethod& method,
+                     double gradient_limit,
+                     Stream stream) {
+  if (outcome.status == Status::not_finite || !curator.answers_second_order()) return;
+  const double rho = curator.facts().constants[constant::hessian_lipschitz];
+  std::optional<Vector> chosen;
+  try {
+    for (const Vector& x : points_to_ask(outcome, candidates)) {
+      if (!(estimated_gradient_norm(curator, x, gradient_limit, method.noise) <= p.slack * p.alpha))
+        continue;
+      const double least = noisy_power_method(curator, BatchPolicy::all(), x, method, stream).value;
+      if (least >= -p.slack * std::sqrt(rho * p.alpha)) {
+        chosen = x;
+        break;
+      }
+    }
+  } catch (const Refused&) {
+  }
+  keep_selected(outcome, chosen);
 }
 
 }  // namespace dpsosp

@@ -77,4 +77,30 @@ const AlgorithmCard& WarmGlm::card() const {
   return card;
 }
 
+WarmGlmExponential::WarmGlmExponential() : JlMethod(std::make_unique<WarmExponential>()) {}
+
+double WarmGlmExponential::base_bound(const PublicFacts& facts,
+                                      const PrivacyBudget& budget,
+                                      double j) const {
+  return exponential_rate(setting_of(facts, budget, j), 2.0 * farthest(facts));
+}
+
+const AlgorithmCard& WarmGlmExponential::card() const {
+  static const AlgorithmCard card{
+      .key = "lowy-2024/warm-glm-exponential",
+      .title = "JL method over a warm start by the exponential mechanism",
+      .paper = "Lowy, Ullman, Wright 2024",
+      .place = "Corollary 8.2",
+      .guarantee = "FOSP, empirical, of generalised linear models",
+      .metric = Metric::gradient_norm,
+      .rate = "r^(2/3)/(n eps) at rank r; (n eps)^(-3/7) without, where no net can be drawn from",
+      .empirical = Exponents{-1.0, 0.0, -1.0},
+      .population = {},
+      .sampling = -0.5,
+      .operations = "losses, gradient and gradient difference of projected features",
+      .output_rule = "uniform iterate of the second stage, lifted",
+      .printed = "what the printed variants of the stages keep"};
+  return card;
+}
+
 }  // namespace dpsosp::lowy_2024

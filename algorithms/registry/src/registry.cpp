@@ -62,6 +62,7 @@ const std::vector<AlgorithmEntry>& algorithm_registry() {
       entry<lowy_2024::WarmKl>(),
       entry<lowy_2024::WarmPopulation>(),
       entry<lowy_2024::WarmGlm>(),
+      entry<lowy_2024::WarmGlmExponential>(),
       entry<lowy_2024::PublishedExperiment>(),
       entry<avdiukhin_2024::DpSgd>(),
       entry<avdiukhin_2024::NoisySgd>(),

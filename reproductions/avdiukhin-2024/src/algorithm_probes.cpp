@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
 #include <variant>
 #include <vector>
 
@@ -73,6 +75,46 @@ json avdiukhin_2024_independent_tests(const json& parameters, std::uint64_t seed
   for (const LedgerEntry& e : curator.ledger().entries())
     added += std::get<LaplaceEvent>(*e.event).epsilon * static_cast<double>(e.count);
   return {{"added", added}, {"spent", curator.ledger().spent(1e-6).epsilon}};
+}
+
+json avdiukhin_2024_power_errors(const json& parameters, std::uint64_t seed) {
+  const Index d = parameters.at("dimension"), points = parameters.at("points");
+  const Problem problem = find_problem("double-well")
+                              ->make({.records = parameters.at("records"),
+                                      .dimension = d,
+                                      .seed = seed,
+                                      .data_seed = seed});
+  DpSgd planned;
+  planned.parameters.eigenvalue = avdiukhin_2024::EigenvalueRule::power;
+  planned.parameters.power_gain = parameters.at("gain");
+  planned.parameters.selection.share = 0.5;
+  const Scheduled scheduled = planned.schedule(
+      Schedule::practical, problem.facts, {.epsilon = 1.0, .delta = 1e-5}, Calibrator::cks);
+  const auto& p = planned.parameters;
+  const double scale =
+      std::sqrt(problem.facts.constants[constant::hessian_lipschitz] * scheduled.alpha);
+  Stream stream({.seed = seed, .purpose = Purpose::algorithm});
+  UnsoundCurator curator(problem.facts, *problem.records, {.seed = seed}, {});
+  double largest = 0;
+  int far = 0;
+  for (Index k = 0; k < points; ++k) {
+    Vector x = Vector::Zero(d);
+    x[0] = 2.0 * static_cast<double>(k) / static_cast<double>(points);
+    const double least = std::min(1.0, 1.0 - 2.0 / std::pow(std::cosh(x[0]), 2));
+    const double found =
+        noisy_power_method(curator,
+                           BatchPolicy::all(),
+                           x,
+                           {p.power_products, p.power_gain, p.hessian_limit, p.power_noise},
+                           stream)
+            .value;
+    const double error = std::abs(found - least) / scale;
+    largest = std::max(largest, error);
+    far += error > 0.5;
+  }
+  return {{"products", p.power_products},
+          {"largest", largest},
+          {"far", static_cast<double>(far) / static_cast<double>(points)}};
 }
 
 }  // namespace dpsosp

@@ -52,11 +52,12 @@ json avdiukhin_2024_given_noise(const json& parameters, std::uint64_t seed) {
   const double least_curvature = -std::sqrt(alpha / avdiukhin_2024_exhibit::saddle_level());
   Vector x = Vector::Zero(d), gradient(d), step(d);
   std::vector<Index> members;
-  Index good = 0;
+  Index good = 0, steep = 0;
   for (Index t = 0; t < steps; ++t) {
     gradient = x;
     gradient[0] -= 2.0 * std::tanh(x[0]);
     const double curvature = 1.0 - 2.0 / std::pow(std::cosh(x[0]), 2);
+    steep += gradient.norm() >= alpha;
     good += gradient.norm() < alpha && std::min(1.0, curvature) > least_curvature;
     stream.subset(records, batch, members);
     step.setZero();
@@ -68,6 +69,7 @@ json avdiukhin_2024_given_noise(const json& parameters, std::uint64_t seed) {
   return {{"steps", steps},
           {"step_size", step_size},
           {"longest", std::sqrt(own.colwise().squaredNorm().maxCoeff())},
+          {"steep", static_cast<double>(steep) / static_cast<double>(steps)},
           {"share", static_cast<double>(good) / static_cast<double>(steps)}};
 }
 

@@ -91,6 +91,8 @@ GivenNoise given_noise_met(const Evidence& e) {
       met.kept += share >= 0.5;
       met.least = std::min(met.least, share);
     }
+    for (const double steep : cell.numbers("steep"))
+      met.most_steep = std::max(met.most_steep, steep);
     for (const double longest : cell.numbers("longest"))
       met.longest = std::min(met.longest, longest);
   }

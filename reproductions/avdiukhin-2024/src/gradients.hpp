@@ -41,6 +41,7 @@ struct GivenNoise {
   bool done = true;
   int runs = 0, kept = 0;               ///< kept: at least half
   double least = 1.0, longest = 1e300;  ///< share; least over runs of the longest own gradient
+  double most_steep = 0.0;              ///< largest share of gradients of α or more
 };
 GivenNoise given_noise_met(const Evidence& e);
 

@@ -10,6 +10,8 @@ namespace dpsosp {
 
 std::vector<Predicate> avdiukhin_2024_lemma_predicates();
 std::vector<Predicate> avdiukhin_2024_theorem_predicates();
+/// Of the lemmas in Appendices B and C.
+std::vector<Predicate> avdiukhin_2024_proof_predicates();
 std::vector<ProbeEntry> avdiukhin_2024_probes();
 std::vector<ExhibitEntry> avdiukhin_2024_exhibits();
 /// Of the figures with networks.

@@ -68,7 +68,12 @@ std::vector<ProbeEntry> avdiukhin_2024_probes() {
   return {{"avdiukhin-2024/escape-time", 1, escape_time},
           {"avdiukhin-2024/quadratic-escape", 1, quadratic_escape},
           {"avdiukhin-2024/clipping-apart", 1, avdiukhin_2024_clipping_apart},
-          {"avdiukhin-2024/given-noise", 1, avdiukhin_2024_given_noise},
+          {"avdiukhin-2024/given-noise", 2, avdiukhin_2024_given_noise},
+          {"avdiukhin-2024/quadratic-constants", 1, avdiukhin_2024_quadratic_constants},
+          {"avdiukhin-2024/coupled-identity", 1, avdiukhin_2024_coupled_identity},
+          {"avdiukhin-2024/coupled-errors", 1, avdiukhin_2024_coupled_errors},
+          {"avdiukhin-2024/descent-without-b", 1, avdiukhin_2024_descent_without_b},
+          {"avdiukhin-2024/power-errors", 1, avdiukhin_2024_power_errors},
           {"avdiukhin-2024/gradients-with-noise", 1, avdiukhin_2024_gradients_with_noise},
           {"avdiukhin-2024/independent-tests", 1, avdiukhin_2024_independent_tests},
           {.name = std::string(avdiukhin_2024_figures::training_probe), .numbers_version = 2}};

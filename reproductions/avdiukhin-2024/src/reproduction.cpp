@@ -11,6 +11,7 @@ Reproduction avdiukhin_2024_reproduction() {
           .probes = avdiukhin_2024_probes(),
           .predicates = joined({avdiukhin_2024_lemma_predicates(),
                                 avdiukhin_2024_theorem_predicates(),
+                                avdiukhin_2024_proof_predicates(),
                                 avdiukhin_2024_figure_predicates()}),
           .exhibits = joined({avdiukhin_2024_exhibits(), avdiukhin_2024_figure_exhibits()})};
 }

@@ -243,6 +243,73 @@ Finding corollary_e4() {
                               fourth(10))};
 }
 
+/// SGD with subgradients on f(w, x) = h(|w|) + xw/2, x = ±1 with equal probability, h a staircase
+/// whose slope is `low` and 1 in turns: D = 1, L = 3/2, η = D/(L√T). All moves are multiples of
+/// η/4, so the law of an iterate is a vector of probabilities.
+struct SubgradientDescent {
+  double excess;   ///< E F(ŵ) − F*, ŵ uniform among w_1, …, w_T
+  double escaped;  ///< probability that left the lattice
+};
+
+SubgradientDescent subgradient_descent(int root_of_steps, double low) {
+  const int start = 6 * root_of_steps;  // D = 4L√T units of η/4
+  const int reach = start + 400, states = 2 * reach + 1;
+  const double unit = 1.0 / start;
+  std::vector<double> value(static_cast<std::size_t>(states));  // of h
+  std::vector<int> descent(value.size());                       // −4 times the subgradient
+  const auto at = [&](int k) { return static_cast<std::size_t>(k + reach); };
+  for (int k = 1; k <= reach; ++k) {
+    const bool flat = (k - 1) / root_of_steps % 2 == 0;
+    const double slope = flat ? low : 1.0;
+    value[at(k)] = value[at(-k)] = value[at(k - 1)] + slope * unit;
+    descent[at(-k)] = static_cast<int>(4 * slope);
+    descent[at(k)] = -descent[at(-k)];
+  }
+  std::vector<double> law(value.size()), next(value.size());
+  law[at(start)] = 1;
+  SubgradientDescent result{0, 0};
+  const int steps = root_of_steps * root_of_steps;
+  for (int t = 0; t < steps; ++t) {
+    std::ranges::fill(next, 0.0);
+    for (int k = 0; k < states; ++k) {
+      const auto from = static_cast<std::size_t>(k);
+      if (law[from] == 0) continue;
+      result.excess += law[from] * value[from] / steps;
+      for (const int noise : {-2, 2}) {
+        const int to = k + descent[from] + noise;
+        if (to < 0 || to >= states)
+          result.escaped += law[from] / 2;
+        else
+          next[static_cast<std::size_t>(to)] += law[from] / 2;
+      }
+    }
+    law.swap(next);
+  }
+  return result;
+}
+
+Finding non_smooth_quasar() {
+  constexpr double L = 1.5;
+  bool holds = true;
+  std::vector<std::string> losses;
+  for (const double low : {0.25, 1.0}) {  // q of the loss
+    std::vector<double> steps, excess;
+    double share = 0, escaped = 0;
+    for (const int root : {10, 20, 40, 80}) {
+      const SubgradientDescent run = subgradient_descent(root, low);
+      steps.push_back(root * root);
+      excess.push_back(run.excess);
+      share = std::max(share, run.excess * low * root / L);
+      escaped = std::max(escaped, run.escaped);
+    }
+    const double slope = log_slope(steps, excess);
+    holds = holds && share <= 1 && escaped < 1e-9 && std::abs(slope + 0.5) <= slope_tolerance;
+    losses.push_back(fmt::format(
+        "q = {:g}: exponent {:+.3f} in T, at most {:.3f} of LD/(q√T)", low, slope, share));
+  }
+  return {.verdict = holds_if(holds), .measured = fmt::format("{}", fmt::join(losses, "; "))};
+}
+
 Finding c9_privacy() {
   // radial-ripple with p = 4, a = 0.4, b = 6, c = 0.1 (k = 4/3), at n = 1e8: K and the T_j enter.
   constexpr double rho = 1;
@@ -279,6 +346,7 @@ std::vector<Predicate> lowy_2024_formula_predicates() {
       by_formulas("lowy-2024/c1-period", c1_period),
       by_formulas("lowy-2024/c3-tail-printed", c3_tail_printed),
       by_formulas("lowy-2024/c6-privacy", c6_privacy),
+      by_formulas("lowy-2024/non-smooth-quasar", non_smooth_quasar),
       by_formulas("lowy-2024/c9-privacy", c9_privacy),
       by_formulas("lowy-2024/section-6-example", section_6_example),
       by_formulas("lowy-2024/corollary-e.4", corollary_e4),

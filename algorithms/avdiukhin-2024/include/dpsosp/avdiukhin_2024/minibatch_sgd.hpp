@@ -28,6 +28,12 @@ enum class NoiseForm {
   naive,       ///< κ C √T of Theorem 3.1 with c₂ = 1
 };
 
+/// How a private selection finds the least eigenvalue of a candidate's Hessian.
+enum class EigenvalueRule {
+  exact,  ///< of the dense Hessian, inside the test
+  power,  ///< by a power method of noisy Hessian-vector products
+};
+
 /// The comments give the paper's symbols (avdiukhin-2024 notes, 1).
 struct MinibatchSgdParameters {
   Index steps = 1000;      ///< T
@@ -41,7 +47,12 @@ struct MinibatchSgdParameters {
   /// Private selection (avdiukhin-2024, Section 3.4) among the last iterate, the start, and
   /// iterates whose indices are drawn before the run.
   SelectionParameters selection{.share = 0.0, .candidates = 6};
-  double hessian_limit = 1.0;  ///< M, of the selection
+  double hessian_limit = 1.0;                         ///< M, of the selection
+  EigenvalueRule eigenvalue = EigenvalueRule::exact;  ///< of the selection that a schedule plans
+  double power_failure = 0.05;  ///< β: of all power methods of a selection, without noise
+  Index power_products = 0;     ///< k; 0: no selection by a power method
+  double power_gain = 0.0;      ///< γ₀ of Oja's steps; 0: the power step
+  double power_noise = 0.0;     ///< std / sensitivity of its gradients and products
 
   // Parameters of the schedules:
   BoundRule bound = BoundRule::lipschitz;
@@ -53,6 +64,8 @@ struct MinibatchSgdParameters {
   double length_scale = 1.0;    ///< ℓ
   bool strict_noise = false;    ///< Δ² ≥ ln(T/δ) σ²/B
   double horizon_slack = 0.05;  ///< least T whose α is at most 1 + this times the best
+
+  bool selects() const { return selection.on() || power_products > 0; }
 };
 
 /// Minibatch SGD with Gaussian noise, the loop of Algorithms 1 and 2.

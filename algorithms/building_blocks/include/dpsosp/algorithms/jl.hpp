@@ -8,13 +8,20 @@
 
 namespace dpsosp {
 
+/// k where the rank of the features is known.
+enum class RankRule {
+  embedding,     ///< ⌈c_ose r ln(2n/δ)⌉, with which hardly any map shortens a direction much
+  proportional,  ///< ⌈c_ose r⌉; at c_ose = 1 the r of Lemma 8.1 in lowy-2024, where many maps do
+};
+
 /// Symbols of lowy-2024 notes, 2.9 in the comments.
 struct JlParameters {
   Index projected_dimension = 0;  ///< k; 0: the records are not projected
   double cap = 2.0;               ///< longest projected feature over x_max
   Index rank = 0;                 ///< r: public rank of the features; 0: unknown
-  double rank_factor = 0.0;       ///< c_ose; 0: 1, or 8 under the paper schedule
-  double free_factor = 1.0;       ///< c_jl
+  RankRule rank_rule = RankRule::embedding;
+  double rank_factor = 0.0;  ///< c_ose; 0: 1, or 8 under the paper schedule
+  double free_factor = 1.0;  ///< c_jl
 };
 
 /// k of the rank branch: ⌈c_ose r ln(2n/δ)⌉. The paper's k lacks the factor ln(2n/δ).

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "dpsosp/algorithms/algorithm.hpp"
+#include "dpsosp/algorithms/power_method.hpp"
 #include "dpsosp/privacy/stationarity_test.hpp"
 
 namespace dpsosp {
@@ -71,5 +72,23 @@ void select_output(Outcome& outcome,
                    const SelectionParameters& parameters,
                    double gradient_limit,
                    double hessian_limit);
+
+/// The most Gaussian queries that select_by_power makes of `candidates` uniform iterates: for each
+/// of them, the last point and the start a gradient and the products of a power method.
+Index power_selection_queries(Index candidates, Index products);
+
+/// select_output with the least eigenvalue by a power method: the first point with an estimated
+/// gradient norm of at most `slack` α and an estimated λ_min of at least −`slack` sqrt(ρα). All
+/// numbers are Gaussian queries of all records, gradients with the noise ratio of the products, so
+/// no threshold needs noise and points that fail by the gradient cost no products.
+/// ‖g‖² of a noisy gradient g is estimated without bias by subtracting d s².
+/// \source avdiukhin-2024, Section 3.4; avdiukhin-2024 notes, 2.4
+void select_by_power(Outcome& outcome,
+                     Curator& curator,
+                     const Candidates& candidates,
+                     const SelectionParameters& parameters,
+                     const PowerMethod& method,
+                     double gradient_limit,
+                     Stream stream);
 
 }  // namespace dpsosp

@@ -15,12 +15,24 @@ class JlDpSpider final : public JlMethod {
   double base_bound(const PublicFacts& facts, const PrivacyBudget& budget, double j) const override;
 };
 
-/// The JL method over a DP-SGD warm start. The exponential mechanism, with which the paper states
-/// the method, would need a net of R^k. \source lowy-2024, Corollary 8.2; lowy-2024 notes, 2.9 and
-/// 3.7
+/// The JL method over a DP-SGD warm start, for any k. \source lowy-2024, Corollary 8.2; lowy-2024
+/// notes, 2.9 and 3.7
 class WarmGlm final : public JlMethod {
  public:
   WarmGlm();
+  const AlgorithmCard& card() const override;
+
+ protected:
+  double base_bound(const PublicFacts& facts, const PrivacyBudget& budget, double j) const override;
+};
+
+/// The JL method over a warm start by the exponential mechanism, as the paper states it. The net is
+/// enumerated, so that k must be small: rank_rule = proportional at a known rank of one or two.
+/// Else the net is coarse and the schedule runs the second stage alone. \source lowy-2024,
+/// Corollary 8.2; lowy-2024 notes, 2.9 and 3.7
+class WarmGlmExponential final : public JlMethod {
+ public:
+  WarmGlmExponential();
   const AlgorithmCard& card() const override;
 
  protected:
