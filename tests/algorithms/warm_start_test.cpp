@@ -610,10 +610,10 @@ TEST(JlMethod, ProportionalRuleTakesRankWithoutLogarithm) {
   EXPECT_EQ(ran.ledger.entries().front().scope, "/projected/first/");
   EXPECT_EQ(ran.ledger.entries().back().scope, "/projected/second/");
   EXPECT_EQ(ran.outcome.status, Status::steps_done);
-  test::set(algorithm, {{"rank_rule", "embedding"}});
+  test::set(algorithm, {{"rank_rule", "embedding"}, {"rank_factor", "1"}});
   schedule();
   EXPECT_EQ(field_of(algorithm, "projected_dimension"),
-            std::ceil(1.5 * 2 * std::log(800 / budget_delta)));
+            std::ceil(2 * std::log(800 / budget_delta)));
 }
 
 }  // namespace

@@ -52,7 +52,10 @@ Fields MinibatchSgd::fields() {
                     "k of a power method in the selection; 0 = no selection by one"));
   f.push_back(
       field("power_gain", p.power_gain, "gamma_0 of Oja's steps gamma_0/t; 0 = the power step"));
-  f.push_back(field("power_noise", p.power_noise, "std / sensitivity of its gradients, products"));
+  f.push_back(
+      field("power_noise",
+            p.power_noise,
+            "std / sensitivity of its gradients, products; 0 = no noise, unsound curator only"));
   return f;
 }
 
@@ -95,6 +98,8 @@ void MinibatchSgd::check(const PublicFacts& facts) const {
   p.selection.check(key);
   if (p.selects()) facts.constants.at(constant::hessian_lipschitz);  // scales the curvature
   if (p.power_products > 0) require_second_order(card(), facts, facts.dimension);
+  if (!(p.power_failure > 0 && p.power_failure < 1))
+    reject(key, "power_failure", p.power_failure, "in (0, 1)");
   require_not_negative(key, "power_products", p.power_products);
   require_not_negative(key, "power_gain", p.power_gain);
   require_not_negative(key, "power_noise", p.power_noise);

@@ -155,47 +155,6 @@ json avdiukhin_2024_coupled_identity(const json& parameters, std::uint64_t seed)
   return {{"off", off}, {"off_shifted", off_shifted}, {"least_part", least_part}};
 }
 
-json avdiukhin_2024_coupled_errors(const json& parameters, std::uint64_t seed) {
-  constexpr Index d = 3, records = 40, batch = 4;
-  constexpr double strength = 0.2, c_steps = 2.0;
-  const double step = parameters.at("step_size"), failure = parameters.at("failure");
-  const Index runs = parameters.at("runs");
-  Stream stream({.seed = seed, .purpose = Purpose::test});
-  const SaddleRecords f(d, records, strength, stream.child(0));
-  const Vector start = Vector::Zero(d);
-  const Matrix H = f.hessian(start);
-  // A.2: ‖∇f_i − ∇f‖² has the mean at most `strength`² at every point; δ̃Δ² = σ²/B
-  const double noise = strength / std::sqrt(static_cast<double>(batch) * failure);
-  const double gamma = -symmetric_eigen(H).values[0], rho = f.hessian_lipschitz();
-  const double root = gamma / 1.1;  // √(ρα), below γ
-  const double radius = 0.5 * root / rho;
-  const auto steps = static_cast<Index>(std::ceil(c_steps / (step * root)));
-  Index stayed = 0, above = 0;
-  double largest = 0;
-  for (Index k = 0; k < runs; ++k) {
-    CoupledRuns pair(f, start, batch, step, noise);
-    Vector sgd = Vector::Zero(d), q = sgd;
-    double worst = 0;
-    bool within = true;
-    for (Index t = 0; t < steps && within; ++t) {  // after the step: err_{t+1}
-      const Vector difference = pair.x - pair.other;
-      const Vector change = f.gradient(pair.x) - f.gradient(pair.other) - H * difference;
-      pair.advance(stream);
-      sgd += step * (pair.sampling_difference - H * sgd);
-      q += step * (change - H * q);
-      const double beta = avdiukhin_2024::growth_bound(step * gamma, static_cast<double>(t + 1));
-      worst = std::max(
-          worst, (sgd + q).norm() / (beta * step * noise * std::sqrt(std::log(1.0 / failure))));
-      within = pair.x.norm() < radius && pair.other.norm() < radius;
-    }
-    if (!within) continue;
-    ++stayed;
-    largest = std::max(largest, worst);
-    above += worst > 1.0;
-  }
-  return {{"steps", steps}, {"stayed", stayed}, {"above", above}, {"largest", largest}};
-}
-
 json avdiukhin_2024_descent_without_b(const json& parameters, std::uint64_t seed) {
   constexpr double step = 0.3;  // L = 1
   const double failure = parameters.at("failure"), jumps = parameters.at("jumps");

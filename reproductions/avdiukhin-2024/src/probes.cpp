@@ -71,7 +71,6 @@ std::vector<ProbeEntry> avdiukhin_2024_probes() {
           {"avdiukhin-2024/given-noise", 2, avdiukhin_2024_given_noise},
           {"avdiukhin-2024/quadratic-constants", 1, avdiukhin_2024_quadratic_constants},
           {"avdiukhin-2024/coupled-identity", 1, avdiukhin_2024_coupled_identity},
-          {"avdiukhin-2024/coupled-errors", 1, avdiukhin_2024_coupled_errors},
           {"avdiukhin-2024/descent-without-b", 1, avdiukhin_2024_descent_without_b},
           {"avdiukhin-2024/power-errors", 1, avdiukhin_2024_power_errors},
           {"avdiukhin-2024/gradients-with-noise", 1, avdiukhin_2024_gradients_with_noise},

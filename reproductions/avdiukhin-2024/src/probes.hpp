@@ -45,10 +45,6 @@ nlohmann::json avdiukhin_2024_quadratic_constants(const nlohmann::json& paramete
 nlohmann::json avdiukhin_2024_coupled_identity(const nlohmann::json& parameters,
                                                std::uint64_t seed);
 
-/// Pairs of such runs with heavy-tailed records and δ̃Δ² = σ²/B, 𝓘 steps: how many stay within 𝓡,
-/// and the largest ‖err^sgd + err^Q‖ of those over β_τ ηΔ √ln(1/δ̃).
-nlohmann::json avdiukhin_2024_coupled_errors(const nlohmann::json& parameters, std::uint64_t seed);
-
 /// Runs on a quadratic whose sampling noise is rare long jumps along the gradient, dΔ² =
 /// 1.01 σ²/(δ̃B): the c of Lemma C.1 that 1 − δ̃ of them need, and how many need more than 1.
 nlohmann::json avdiukhin_2024_descent_without_b(const nlohmann::json& parameters,

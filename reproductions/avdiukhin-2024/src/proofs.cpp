@@ -210,41 +210,6 @@ Finding lemma_c1(const Evidence& e) {
   return f;
 }
 
-std::vector<JobCell> lemma_c2_cells(const Study& study) {
-  const bool smoke = study.scale == Scale::smoke;
-  std::vector<JobCell> cells;
-  for (const double step : {0.02, 0.005})
-    for (const double failure : {0.05, 0.005})
-      cells.push_back(
-          probe_cell(study,
-                     "avdiukhin-2024/coupled-errors",
-                     {{"step_size", step}, {"failure", failure}, {"runs", smoke ? 2 : 25}},
-                     {{"step_size", step}, {"failure", failure}},
-                     smoke ? 1 : 4));
-  return cells;
-}
-
-Finding lemma_c2(const Evidence& e) {
-  double largest = 0, stayed = 0, above = 0;
-  for (const JudgedCell& cell : e.cells) {
-    if (!cell.all_finished()) return nothing_ran();
-    for (const double v : cell.numbers("largest")) largest = std::max(largest, v);
-    for (const double v : cell.numbers("stayed")) stayed += v;
-    for (const double v : cell.numbers("above")) above += v;
-  }
-  if (stayed < 20)
-    return {.verdict = Verdict::inconclusive,
-            .reason = fmt::format("only {:g} pairs of runs stay within 𝓡", stayed)};
-  Finding f = finding(above == 0,
-                      fmt::format("at most {:.3g} β_{{τ}}ηΔ√ln(1/δ̃) in {:g} pairs of runs that "
-                                  "stay within 𝓡",
-                                  largest,
-                                  stayed),
-                      fmt::format("{:g} pairs are above", above));
-  f.value = largest;
-  return f;
-}
-
 }  // namespace
 
 std::vector<Predicate> avdiukhin_2024_proof_predicates() {
@@ -255,7 +220,6 @@ std::vector<Predicate> avdiukhin_2024_proof_predicates() {
       {"avdiukhin-2024/lemma-b.7", lemma_b7_cells, lemma_b7},
       by_formulas("avdiukhin-2024/lemma-b.9", lemma_b9),
       {"avdiukhin-2024/lemma-c.1", lemma_c1_cells, lemma_c1},
-      {"avdiukhin-2024/lemma-c.2", lemma_c2_cells, lemma_c2},
   };
 }
 
