@@ -7,6 +7,7 @@
 #include "dpsosp/evaluator/certificate.hpp"
 #include "dpsosp/evaluator/curvature.hpp"
 #include "dpsosp/problems/problem.hpp"
+#include "dpsosp/problems/registry.hpp"
 
 namespace dpsosp {
 namespace {

@@ -11,6 +11,7 @@
 #include "dpsosp/privacy/ledger.hpp"
 #include "dpsosp/privacy/range_filter.hpp"
 #include "dpsosp/problems/problem.hpp"
+#include "dpsosp/problems/registry.hpp"
 
 namespace dpsosp {
 namespace {

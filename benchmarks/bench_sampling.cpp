@@ -11,6 +11,7 @@
 
 #include "dpsosp/core/stream.hpp"
 #include "dpsosp/problems/problem.hpp"
+#include "dpsosp/problems/registry.hpp"
 
 namespace dpsosp {
 namespace {

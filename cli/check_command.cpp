@@ -12,6 +12,7 @@
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/experiments/json_number.hpp"
 #include "dpsosp/problems/problem.hpp"
+#include "dpsosp/problems/registry.hpp"
 #include "options.hpp"
 
 namespace dpsosp {

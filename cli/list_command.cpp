@@ -16,6 +16,7 @@
 #include "dpsosp/experiments/runs.hpp"
 #include "dpsosp/experiments/store.hpp"
 #include "dpsosp/problems/problem.hpp"
+#include "dpsosp/problems/registry.hpp"
 #include "dpsosp/reproductions/algorithm_page.hpp"
 #include "dpsosp/reproductions/reproductions.hpp"
 #include "options.hpp"

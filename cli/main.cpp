@@ -14,6 +14,7 @@
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/memory.hpp"
 #include "dpsosp/experiments/provenance.hpp"
+#include "dpsosp/experiments/run.hpp"
 #include "dpsosp/experiments/runner.hpp"
 #include "dpsosp/privacy/accounting/event.hpp"
 #include "rooms.hpp"

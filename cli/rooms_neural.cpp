@@ -2,6 +2,7 @@
 #include "dpsosp/networks/families.hpp"
 #include "dpsosp/networks/training.hpp"
 #include "dpsosp/problems/problem.hpp"
+#include "dpsosp/problems/registry.hpp"
 #include "dpsosp/reproductions/reproductions.hpp"
 #include "rooms.hpp"
 

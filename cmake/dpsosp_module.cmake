@@ -93,7 +93,8 @@ function(dpsosp_reproduction key)
   dpsosp_module(reproduction_${name}
     SOURCES ${ARG_SOURCES} ${out}/texts.cpp
     PUBLIC dpsosp::claims
-    PRIVATE dpsosp::building_blocks dpsosp::core dpsosp::experiments dpsosp::plots dpsosp::privacy dpsosp::problems
+    PRIVATE dpsosp::building_blocks dpsosp::core dpsosp::plots dpsosp::privacy dpsosp::problem_base dpsosp::problems dpsosp::run
+      dpsosp::store dpsosp::study dpsosp::sweep
       ${ARG_PRIVATE} fmt::fmt)
   target_include_directories(dpsosp_reproduction_${name} PRIVATE ${out})
 endfunction()

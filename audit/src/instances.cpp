@@ -10,6 +10,7 @@
 
 #include "dpsosp/algorithms/registry.hpp"
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/problems/registry.hpp"
 #include "mechanisms.hpp"
 
 namespace dpsosp::audit {

@@ -11,6 +11,7 @@
 #include "contract.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/problems/problem.hpp"
+#include "dpsosp/problems/registry.hpp"
 
 namespace dpsosp {
 namespace {

@@ -13,6 +13,7 @@
 #include "dpsosp/core/files.hpp"
 #include "dpsosp/plots/contour.hpp"
 #include "dpsosp/problems/problem.hpp"
+#include "dpsosp/problems/registry.hpp"
 
 namespace dpsosp {
 namespace {

@@ -7,6 +7,7 @@
 #include "dpsosp/privacy/budget.hpp"
 #include "dpsosp/privacy/curator.hpp"
 #include "dpsosp/problems/problem.hpp"
+#include "dpsosp/problems/registry.hpp"
 
 int main() {
   using namespace dpsosp;

@@ -11,6 +11,7 @@
 
 #include "dpsosp/avdiukhin_2024/minibatch_sgd.hpp"
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/problems/registry.hpp"
 #include "runs.hpp"
 
 namespace dpsosp::avdiukhin_2024::avdiukhin_schedule_test {

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "dpsosp/avdiukhin_2024/minibatch_sgd.hpp"
+#include "dpsosp/problems/registry.hpp"
 #include "runs.hpp"
 
 namespace dpsosp::avdiukhin_2024::avdiukhin_stat_test {

@@ -9,6 +9,7 @@
 #include "dpsosp/avdiukhin_2024/minibatch_sgd.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/privacy/stationarity_test.hpp"
+#include "dpsosp/problems/registry.hpp"
 #include "runs.hpp"
 
 namespace dpsosp::avdiukhin_2024::avdiukhin_test {

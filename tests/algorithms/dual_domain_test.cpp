@@ -15,6 +15,7 @@
 #include "dpsosp/baselines/private_diff.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/problems/group_dro.hpp"
+#include "dpsosp/problems/registry.hpp"
 #include "dpsosp/xu_2026/dp_rgda.hpp"
 #include "runs.hpp"
 

@@ -13,6 +13,7 @@
 #include "dpsosp/ganesh_2023/discrete_exponential.hpp"
 #include "dpsosp/ganesh_2023/exponential_sampler.hpp"
 #include "dpsosp/lowy_2024/exponential_warm_start.hpp"
+#include "dpsosp/problems/registry.hpp"
 #include "runs.hpp"
 
 namespace dpsosp::excess_risk_methods_test {

@@ -13,6 +13,7 @@
 #include "dpsosp/baselines/momentum_aggregation.hpp"
 #include "dpsosp/baselines/reference.hpp"
 #include "dpsosp/baselines/tree_spider.hpp"
+#include "dpsosp/problems/registry.hpp"
 #include "first_order_runs.hpp"
 
 namespace dpsosp::first_order_differences_test {

@@ -12,6 +12,7 @@
 #include "dpsosp/baselines/tree_spider.hpp"
 #include "dpsosp/baselines/zhou_2020.hpp"
 #include "dpsosp/privacy/accounting/accountant.hpp"
+#include "dpsosp/problems/registry.hpp"
 #include "runs.hpp"
 
 namespace dpsosp::first_order_errata_test {

@@ -14,6 +14,7 @@
 #include "dpsosp/baselines/dp_svrg.hpp"
 #include "dpsosp/baselines/reference.hpp"
 #include "dpsosp/baselines/zhou_2020.hpp"
+#include "dpsosp/problems/registry.hpp"
 #include "first_order_runs.hpp"
 
 namespace dpsosp::first_order_runs_test {

@@ -19,6 +19,7 @@
 #include "dpsosp/baselines/tree_spider.hpp"
 #include "dpsosp/baselines/zhou_2020.hpp"
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/problems/registry.hpp"
 #include "runs.hpp"
 
 namespace dpsosp::first_order_schedules_test {

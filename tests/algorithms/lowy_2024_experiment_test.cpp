@@ -8,6 +8,7 @@
 
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/lowy_2024/published_experiment.hpp"
+#include "dpsosp/problems/registry.hpp"
 #include "runs.hpp"
 
 namespace dpsosp::lowy_2024::lowy_2024_experiment_test {

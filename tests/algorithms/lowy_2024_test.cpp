@@ -10,6 +10,7 @@
 #include "dpsosp/core/factorisation.hpp"
 #include "dpsosp/lowy_2024/quasar_dp_sgd.hpp"
 #include "dpsosp/lowy_2024/rates.hpp"
+#include "dpsosp/problems/registry.hpp"
 #include "runs.hpp"
 
 namespace dpsosp::lowy_2024::lowy_2024_test {

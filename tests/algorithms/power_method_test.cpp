@@ -10,6 +10,7 @@
 #include "dpsosp/avdiukhin_2024/minibatch_sgd.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/factorisation.hpp"
+#include "dpsosp/problems/registry.hpp"
 #include "runs.hpp"
 
 namespace dpsosp::avdiukhin_2024::power_method_test {

@@ -2,6 +2,7 @@
 #include "runs.hpp"
 
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/problems/registry.hpp"
 
 namespace dpsosp::test {
 

@@ -12,6 +12,7 @@
 
 #include "dpsosp/algorithms/registry.hpp"
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/problems/registry.hpp"
 #include "dpsosp/xu_2026/dp_rgda.hpp"
 #include "runs.hpp"
 

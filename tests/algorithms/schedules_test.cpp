@@ -11,6 +11,7 @@
 #include "dpsosp/algorithms/registry.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/ganesh_2023/stochastic_spider.hpp"
+#include "dpsosp/problems/registry.hpp"
 #include "dpsosp/xu_2026/dp_rgda.hpp"
 #include "runs.hpp"
 

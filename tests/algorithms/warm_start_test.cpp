@@ -12,6 +12,7 @@
 #include "dpsosp/lowy_2024/warm_glm.hpp"
 #include "dpsosp/lowy_2024/warm_population.hpp"
 #include "dpsosp/lowy_2024/warm_start.hpp"
+#include "dpsosp/problems/registry.hpp"
 #include "runs.hpp"
 
 namespace dpsosp::lowy_2024::warm_start_test {

@@ -7,6 +7,7 @@
 #include "dpsosp/evaluator/certificate.hpp"
 #include "dpsosp/privacy/accounting/advanced_composition.hpp"
 #include "dpsosp/problems/matrix_sensing.hpp"
+#include "dpsosp/problems/registry.hpp"
 #include "dpsosp/xu_2026/dp_rgda.hpp"
 #include "runs.hpp"
 

@@ -6,6 +6,7 @@
 
 #include "dpsosp/audit/audit.hpp"
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/problems/registry.hpp"
 #include "instances.hpp"
 #include "noise_check.hpp"
 #include "plants.hpp"

@@ -6,6 +6,7 @@
 #include "dpsosp/checks/problem_page.hpp"
 #include "dpsosp/core/files.hpp"
 #include "dpsosp/problems/problem.hpp"
+#include "dpsosp/problems/registry.hpp"
 
 namespace dpsosp::problem_page_test {
 namespace {

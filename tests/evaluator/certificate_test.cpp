@@ -9,6 +9,7 @@
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/evaluator/curvature.hpp"
 #include "dpsosp/problems/problem.hpp"
+#include "dpsosp/problems/registry.hpp"
 #include "test_objectives.hpp"
 
 namespace dpsosp::certificate_test {

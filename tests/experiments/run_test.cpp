@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/experiments/run.hpp"
 #include "dpsosp/experiments/run_json.hpp"
-#include "dpsosp/experiments/runner.hpp"
 #include "dpsosp/problems/problem.hpp"
+#include "dpsosp/problems/registry.hpp"
 
 #include <cmath>
 #include <limits>

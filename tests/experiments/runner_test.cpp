@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dpsosp/experiments/runner.hpp"
+#include "dpsosp/experiments/run.hpp"
 
 #include <atomic>
 #include <chrono>

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "dpsosp/core/stream.hpp"
+#include "dpsosp/experiments/run.hpp"
 #include "dpsosp/experiments/runner.hpp"
 
 int main(int argc, char** argv) {

@@ -15,7 +15,6 @@
 
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/experiments/run.hpp"
-#include "dpsosp/experiments/runner.hpp"
 #include "dpsosp/isolation/sealed_program.hpp"
 
 namespace dpsosp::hostile_guest_test {

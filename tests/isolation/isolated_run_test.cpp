@@ -9,7 +9,6 @@
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/experiments/run.hpp"
 #include "dpsosp/experiments/run_json.hpp"
-#include "dpsosp/experiments/runner.hpp"
 
 namespace dpsosp::isolated_run_test {
 namespace {

@@ -13,6 +13,7 @@
 #include "dpsosp/avdiukhin_2024/minibatch_sgd.hpp"
 #include "dpsosp/core/settings.hpp"
 #include "dpsosp/networks/safetensors.hpp"
+#include "dpsosp/problems/registry.hpp"
 #include "support.hpp"
 
 namespace dpsosp::cola_test {

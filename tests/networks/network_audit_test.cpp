@@ -7,6 +7,7 @@
 
 #include "dpsosp/audit/audit.hpp"
 #include "dpsosp/networks/families.hpp"
+#include "dpsosp/problems/registry.hpp"
 #include "some_images.hpp"
 
 namespace dpsosp::network_audit_test {

@@ -19,7 +19,6 @@
 #include "dpsosp/core/files.hpp"
 #include "dpsosp/core/stream.hpp"
 #include "dpsosp/experiments/run_key.hpp"
-#include "dpsosp/experiments/runner.hpp"
 #include "dpsosp/networks/families.hpp"
 
 namespace dpsosp::training_test {

@@ -13,6 +13,7 @@
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/privacy/unsound_curator.hpp"
 #include "dpsosp/problems/problem.hpp"
+#include "dpsosp/problems/registry.hpp"
 
 namespace dpsosp::gibbs_sampler_test {
 namespace {

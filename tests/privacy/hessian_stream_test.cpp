@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "dpsosp/problems/problem.hpp"
+#include "dpsosp/problems/registry.hpp"
 #include "support.hpp"
 
 namespace dpsosp::hessian_stream_test {

@@ -10,6 +10,7 @@
 
 #include "dpsosp/privacy/stationarity_test.hpp"
 #include "dpsosp/problems/problem.hpp"
+#include "dpsosp/problems/registry.hpp"
 #include "second_order_support.hpp"
 
 namespace dpsosp::line_search_test {

@@ -11,6 +11,7 @@
 #include "dpsosp/privacy/unsound_curator.hpp"
 #include "dpsosp/problems/glm.hpp"
 #include "dpsosp/problems/problem.hpp"
+#include "dpsosp/problems/registry.hpp"
 
 namespace dpsosp::projection_test {
 namespace {

@@ -20,6 +20,7 @@
 #include "dpsosp/privacy/hessian_stream.hpp"
 #include "dpsosp/privacy/tree_stream.hpp"
 #include "dpsosp/problems/problem.hpp"
+#include "dpsosp/problems/registry.hpp"
 #include "second_order_support.hpp"
 
 namespace dpsosp::release_test {

@@ -11,6 +11,7 @@
 
 #include "dpsosp/core/factorisation.hpp"
 #include "dpsosp/problems/problem.hpp"
+#include "dpsosp/problems/registry.hpp"
 #include "second_order_support.hpp"
 
 namespace dpsosp::second_order_test {

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "dpsosp/problems/problem.hpp"
+#include "dpsosp/problems/registry.hpp"
 #include "support.hpp"
 
 namespace dpsosp::simulated_test {

@@ -12,6 +12,7 @@
 
 #include "dpsosp/privacy/stationarity_test.hpp"
 #include "dpsosp/problems/problem.hpp"
+#include "dpsosp/problems/registry.hpp"
 #include "support.hpp"
 
 namespace dpsosp::stationarity_test_test {

@@ -10,6 +10,7 @@
 #include <tbb/global_control.h>
 
 #include "dpsosp/problems/problem.hpp"
+#include "dpsosp/problems/registry.hpp"
 #include "heap.hpp"
 
 namespace dpsosp::memory_test {

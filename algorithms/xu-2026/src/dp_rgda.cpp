@@ -93,17 +93,16 @@ class Queries {
   Vector joint_;
 };
 
-/// xu-2026, Algorithm 3, by the steps of xu-2026 notes, 2.2. On return (y, v, u) are those of the
-/// selected inner step.
+/// xu-2026, Algorithm 3, with its line numbers. On return (y, v, u) are those of the selected inner
+/// step.
 void inner(
     const DpRgdaParameters& p, const Domain& dual_domain, Index t, Queries& queries, State& s) {
   const bool refresh = t % p.period == 0;
-  if (refresh) {  // steps 1 and 2
+  if (refresh) {  // l. 4 to 8
     queries.refresh(s.x, s.y, s.v, s.u);
     ++s.refreshes;
   }
-  // step 3. dev: the printed first increment starts at x_{t−1} at refreshes too (docs/errata.md,
-  // X1).
+  // l. 3. dev: the printed first increment starts at x_{t−1} at refreshes too (docs/errata.md, X1).
   const bool at_anchor = refresh && p.refresh_rule == RefreshRule::repaired;
   if (queries.local()) {  // dev: record i keeps y_i*(x); no u, K or λ (docs/errata.md, X3)
     if (!at_anchor) queries.increment(s.x, s.y, s.x_prev, s.y, s.v, s.u);
@@ -120,28 +119,28 @@ void inner(
     dual_domain.project(moved);
     return moved;
   };
-  Vector y_k = s.y, v_k = s.v, u_k = s.u;  // step 4
+  Vector y_k = s.y, v_k = s.v, u_k = s.u;  // l. 3, 10
   double least = 0.0;
   Index selected = 0;
-  for (Index k = 0; k < candidates; ++k) {  // step 5
-    // steps 6 to 8. dev: with RefreshRule::repaired the increment of k = 0 is from (x_t, y_0) to
+  for (Index k = 0; k < candidates; ++k) {  // l. 12
+    // l. 13 to 15. dev: with RefreshRule::repaired the increment of k = 0 is from (x_t, y_0) to
     // itself and is left out.
     if (!(at_anchor && k == 0)) queries.increment(s.x, y_k, xa, ya, v_k, u_k);
-    const Vector y_next = ascended(y_k, u_k);
+    const Vector y_next = ascended(y_k, u_k);  // l. 16
     const double size = dual_domain.kind == Domain::Kind::everywhere
                             ? u_k.norm()  // G_k = −u_k
                             : (y_k - y_next).norm() / p.ascent_step;
     const bool take = argmin ? k == first || (k > first && size < least) : k == candidates - 1;
-    if (take) {  // step 11: s = argmin_k ‖G_k‖
+    if (take) {  // l. 18: s_t = argmin_k ‖G_k‖
       least = size;
       selected = k;
       s.y = s.y_at = y_k;
       s.v = v_k;
       s.u = u_k;
     }
-    xa = s.x;  // step 10
+    xa = s.x;  // l. 3: x_{t,k−1} = x_t
     ya = y_k;
-    if (k < p.inner_steps) y_k = y_next;  // step 9
+    if (k < p.inner_steps) y_k = y_next;
   }
   if (p.selection == Selection::ascended)
     s.y = y_k;
@@ -149,32 +148,32 @@ void inner(
     ++s.kept_first;
 }
 
-/// xu-2026, Algorithm 2 after the inner updater: steps 4 to 10 of xu-2026 notes, 2.1.
+/// xu-2026, Algorithm 2 after the inner updater, l. 4 to 21.
 /// \return whether the anchor is certified
 bool outer(const DpRgdaParameters& p, Index t, Stream& stream, State& s) {
   const double norm = s.v.norm();
   if (!s.escaping) {
-    if (norm >= p.alpha) {  // step 4: descend
+    if (norm >= p.alpha) {  // l. 5, 6: descend
       s.x -= (p.descent_rule == DescentRule::normalised ? p.descent_step / norm : p.descent_step) *
              s.v;
       return false;
     }
-    s.m = t;  // step 5: begin an escape
+    s.m = t;  // l. 8: begin an escape
     s.anchor = s.x;
     s.escaping = true;
     s.S = s.sum_v = 0.0;
     s.count = 0;
     ++s.escapes;
-    Vector kick(s.x.size());  // step 6
+    Vector kick(s.x.size());  // l. 9
     stream.fill_ball(p.perturb_radius, kick);
     s.x += kick;
     return false;
   }
-  const auto k = static_cast<double>(t - s.m);  // step 7
+  const auto k = static_cast<double>(t - s.m);  // l. 12
   const double next = s.S + p.escape_step * p.escape_step * norm * norm;
   const double allowed = k * p.escape_mean_sq_move;
   s.sum_v += norm * norm;
-  if (next > allowed) {  // step 8: far enough from the anchor, descend again
+  if (next > allowed) {  // l. 13 to 15: far enough from the anchor, descend again
     // dev: the repaired rule shortens this step alone (docs/errata.md, X4)
     const double length = p.break_rule == BreakRule::printed ? std::sqrt(allowed / s.sum_v)
                                                              : std::sqrt(allowed - s.S) / norm;
@@ -183,14 +182,15 @@ bool outer(const DpRgdaParameters& p, Index t, Stream& stream, State& s) {
     ++s.breaks;
     return false;
   }
-  s.S = next;  // step 9
+  s.S = next;  // l. 17, 18
   s.x -= p.escape_step * s.v;
   ++s.count;
-  return s.count == p.escape_steps;  // step 10: it stayed, so λ_min(∇²Φ(anchor)) ≥ −α_H w.h.p.
+  return s.count == p.escape_steps;  // l. 19: it stayed, so λ_min(∇²Φ(anchor)) ≥ −α_H w.h.p.
 }
 
 }  // namespace
 
+/// xu-2026, Algorithm 2, with its line numbers.
 Outcome DpRgda::run(Curator& curator, Stream stream, Observer& observer) const {
   const DpRgdaParameters& p = parameters;
   State s(curator.facts());
@@ -204,14 +204,14 @@ Outcome DpRgda::run(Curator& curator, Stream stream, Observer& observer) const {
                     {"breaks", s.breaks},
                     {"dual_kept", s.kept_first}}};
   };
-  // step 12. dev: the paper's x_{m_s} is undefined if no escape began (docs/errata.md, X5).
+  // the last line. dev: the paper's x_{m_s} is undefined if no escape began (docs/errata.md, X5).
   const auto at_horizon = [&] {
     return p.horizon_rule == HorizonRule::anchor && s.m >= 0 ? s.anchor : s.x;
   };
-  for (Index t = 0; t < p.steps; ++t) {  // step 2
+  for (Index t = 0; t < p.steps; ++t) {  // l. 2
     observer.iterate(t, s.x);
     try {
-      inner(p, curator.facts().dual_domain, t, queries, s);  // step 3
+      inner(p, curator.facts().dual_domain, t, queries, s);  // l. 3
     } catch (const Refused& refusal) {
       return outcome(at_horizon(), status_of(refusal), t);
     }
@@ -219,7 +219,7 @@ Outcome DpRgda::run(Curator& curator, Stream stream, Observer& observer) const {
     observer.estimate(t, s.x, s.v);
     const Vector x_cur = s.x;
     if (outer(p, t, stream, s)) return outcome(s.anchor, Status::certified, t + 1);
-    s.x_prev = x_cur;  // step 11
+    s.x_prev = x_cur;
     if (!s.x.allFinite()) return outcome(s.x, Status::not_finite, t + 1);
   }
   return outcome(at_horizon(), Status::steps_done, p.steps);

@@ -13,6 +13,7 @@
 #include "dpsosp/networks/cola.hpp"
 #include "dpsosp/networks/images.hpp"
 #include "dpsosp/problems/data_files.hpp"
+#include "dpsosp/problems/registry.hpp"
 #include "weights.hpp"
 
 namespace dpsosp::networks {

@@ -22,11 +22,12 @@
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/files.hpp"
 #include "dpsosp/evaluator/curvature.hpp"
+#include "dpsosp/experiments/run.hpp"
 #include "dpsosp/experiments/run_key.hpp"
-#include "dpsosp/experiments/runner.hpp"
 #include "dpsosp/networks/families.hpp"
 #include "dpsosp/privacy/accounting/calibration.hpp"
 #include "dpsosp/privacy/unsound_curator.hpp"
+#include "dpsosp/problems/registry.hpp"
 #include "dpsosp/reproductions/training.hpp"
 
 namespace dpsosp::networks {

@@ -8,6 +8,7 @@
 #include "dpsosp/privacy/stationarity_test.hpp"
 #include "dpsosp/privacy/unsound_curator.hpp"
 #include "dpsosp/problems/problem.hpp"
+#include "dpsosp/problems/registry.hpp"
 #include "probes.hpp"
 
 namespace dpsosp {

@@ -18,6 +18,7 @@
 #include "dpsosp/ganesh_2023/exponential_sampler.hpp"
 #include "dpsosp/privacy/net.hpp"
 #include "dpsosp/problems/problem.hpp"
+#include "dpsosp/problems/registry.hpp"
 #include "parts.hpp"
 
 namespace dpsosp {

@@ -12,6 +12,7 @@
 #include "dpsosp/privacy/net.hpp"
 #include "dpsosp/privacy/stationarity_test.hpp"
 #include "dpsosp/problems/problem.hpp"
+#include "dpsosp/problems/registry.hpp"
 #include "parts.hpp"
 
 namespace dpsosp {

@@ -17,6 +17,7 @@
 #include "dpsosp/experiments/study.hpp"
 #include "dpsosp/privacy/stationarity_test.hpp"
 #include "dpsosp/problems/problem.hpp"
+#include "dpsosp/problems/registry.hpp"
 #include "parts.hpp"
 
 namespace dpsosp {

@@ -11,6 +11,7 @@
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/experiments/study.hpp"
 #include "dpsosp/problems/problem.hpp"
+#include "dpsosp/problems/registry.hpp"
 
 namespace dpsosp::league {
 namespace {

@@ -17,6 +17,7 @@
 #include "dpsosp/privacy/tree_stream.hpp"
 #include "dpsosp/privacy/unsound_curator.hpp"
 #include "dpsosp/problems/problem.hpp"
+#include "dpsosp/problems/registry.hpp"
 #include "lab.hpp"
 #include "parts.hpp"
 

@@ -13,8 +13,8 @@
 #include "dpsosp/core/stream.hpp"
 #include "dpsosp/experiments/json_number.hpp"
 #include "dpsosp/experiments/metric.hpp"
+#include "dpsosp/experiments/run.hpp"
 #include "dpsosp/experiments/run_json.hpp"
-#include "dpsosp/experiments/runner.hpp"
 #include "dpsosp/lowy_2024/exponential_warm_start.hpp"
 #include "dpsosp/lowy_2024/published_experiment.hpp"
 #include "dpsosp/lowy_2024/warm_population.hpp"
@@ -22,6 +22,7 @@
 #include "dpsosp/privacy/projection.hpp"
 #include "dpsosp/privacy/unsound_curator.hpp"
 #include "dpsosp/problems/problem.hpp"
+#include "dpsosp/problems/registry.hpp"
 #include "parts.hpp"
 #include "script_privacy.hpp"
 

@@ -6,6 +6,7 @@
 #include "dpsosp/ganesh_2023/stochastic_spider.hpp"
 #include "dpsosp/privacy/unsound_curator.hpp"
 #include "dpsosp/problems/problem.hpp"
+#include "dpsosp/problems/registry.hpp"
 #include "dpsosp/xu_2026/dp_rgda.hpp"
 #include "parts.hpp"
 

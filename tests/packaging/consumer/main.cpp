@@ -5,6 +5,7 @@
 #include "algorithm.hpp"
 #include "dpsosp/privacy/budget.hpp"
 #include "dpsosp/problems/problem.hpp"
+#include "dpsosp/problems/registry.hpp"
 #include "dpsosp/xu_2026/dp_rgda.hpp"
 
 // Exit code 0: the out-of-tree algorithm ran until the filter refused, and the ledger holds within

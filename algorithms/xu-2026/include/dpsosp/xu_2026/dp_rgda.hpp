@@ -8,13 +8,13 @@ namespace dpsosp::xu_2026 {
 
 enum class DescentRule { normalised, plain };
 
-/// Where the first increment of a refresh step starts: step 3 of xu-2026 notes, 2.2.
+/// Where the first increment of a refresh step starts: xu-2026, Algorithm 3, line 3.
 enum class RefreshRule {
   printed,   ///< at (x_{t−1}, y_t): the move x_{t−1} → x_t is counted twice
   repaired,  ///< at (x_t, y_t), where the fresh estimate was made
 };
 
-/// Which inner step is returned: step 11 of xu-2026 notes, 2.2. xu-2026, Algorithm 3, line 18
+/// Which inner step is returned: xu-2026, Algorithm 3, line 18
 /// states argmin_k ‖G_k‖ without a range of k (docs/errata.md, X2).
 enum class Selection {
   argmin_from_start,   ///< over k = 0..K−1, which include y_0 = y_t
@@ -32,13 +32,13 @@ enum class DualRelease {
 /// Whether ∇_x and ∇_y are asked in two queries, or in one for the joint vector.
 enum class Streams { separate, joint };
 
-/// Length of the step that ends an escape: step 8 of xu-2026 notes, 2.1.
+/// Length of the step that ends an escape: xu-2026, Algorithm 2, line 14.
 enum class BreakRule {
   printed,   ///< one η_t for the whole sum: η_t² Σ‖v_j‖² = (t − m) D̄
   repaired,  ///< only the last step is shortened, as in the parent algorithm
 };
 
-/// What is returned at the horizon: step 12 of xu-2026 notes, 2.1.
+/// What is returned at the horizon: xu-2026, Algorithm 2, last line.
 enum class HorizonRule { anchor, last };
 
 /// Which objective a schedule plans for.

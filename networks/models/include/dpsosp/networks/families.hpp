@@ -7,6 +7,7 @@
 
 #include "dpsosp/networks/network_loss.hpp"
 #include "dpsosp/problems/problem.hpp"
+#include "dpsosp/problems/registry.hpp"
 
 namespace dpsosp::networks {
 

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "actor.hpp"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "dpsosp/algorithms/registry.hpp"
+#include "dpsosp/core/errors.hpp"
+#include "dpsosp/experiments/run.hpp"
+#include "dpsosp/isolation/guest_process.hpp"
+#include "run_setup.hpp"
+
+namespace dpsosp {
+namespace {
+
+/// The filter enforces the rule, so the rule must be the budget's.
+void check_rule(const RunDescription& d, const Scheduled& scheduled) {
+  if (d.door == Door::enforced || d.door == Door::no_clipping)
+    check(scheduled.rule, {d.epsilon, d.delta});
+}
+
+class InThisProcess final : public Actor {
+ public:
+  explicit InThisProcess(const RunDescription& d)
+      : description_(d), algorithm_(find_algorithm(d.algorithm)) {}
+
+  Scheduled prepare(const PublicFacts& facts) override {
+    Scheduled scheduled = dpsosp::prepare(*algorithm_, preparation_of(description_), facts);
+    check_rule(description_, scheduled);
+    return scheduled;
+  }
+  std::map<std::string, std::string> parameters() const override {
+    return values_of(algorithm_->fields());
+  }
+  Outcome run(Curator& curator, StreamKey key, Observer& observer) override {
+    key.purpose = Purpose::algorithm;
+    return algorithm_->run(curator, Stream::sealed(key), observer);
+  }
+
+ private:
+  RunDescription description_;
+  std::unique_ptr<Algorithm> algorithm_;
+};
+
+/// \returns null without a path
+std::unique_ptr<SealedProgram> read_program(const RunDescription& d, const std::string& path) {
+  if (path.empty()) return nullptr;
+  auto program = std::make_unique<SealedProgram>(path);
+  if (program_key(*program) != d.algorithm)
+    throw InputError(fmt::format("run: program {} changed since its key was made", path));
+  return program;
+}
+
+class Isolated final : public Actor {
+ public:
+  Isolated(const RunDescription& d, const Isolation& isolation)
+      : description_(d),
+        program_(read_program(d, isolation.program)),
+        guest_(program_.get(), isolation.starter) {}
+
+  Scheduled prepare(const PublicFacts& facts) override {
+    try {
+      PreparedGuest prepared =
+          guest_.prepare(description_.algorithm, preparation_of(description_), facts);
+      check_rule(description_, prepared.scheduled);
+      if (program_)
+        prepared.scheduled = {.rule = prepared.scheduled.rule,
+                              .note = "of a program, of which nothing is known"};
+      parameters_ = std::move(prepared.parameters);
+      return std::move(prepared.scheduled);
+    } catch (const GuestFailed& e) {
+      throw RunFailed(e.what());
+    }
+  }
+  std::map<std::string, std::string> parameters() const override { return parameters_; }
+  Outcome run(Curator& curator, StreamKey key, Observer& observer) override {
+    key.purpose = Purpose::algorithm;
+    return guest_.run(curator, key, observer);
+  }
+
+ private:
+  RunDescription description_;
+  std::unique_ptr<SealedProgram> program_;
+  GuestProcess guest_;
+  std::map<std::string, std::string> parameters_;
+};
+
+}  // namespace
+
+std::unique_ptr<Actor> make_actor(const RunDescription& description,
+                                  const std::optional<Isolation>& isolation) {
+  if (isolation) return std::make_unique<Isolated>(description, *isolation);
+  return std::make_unique<InThisProcess>(description);
+}
+
+}  // namespace dpsosp

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/experiments/run.hpp"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "dpsosp/core/errors.hpp"
+#include "dpsosp/evaluator/trace.hpp"
+#include "dpsosp/isolation/guest_process.hpp"
+#include "dpsosp/privacy/release_curator.hpp"
+#include "dpsosp/privacy/unsound_curator.hpp"
+#include "run_parts.hpp"
+#include "run_setup.hpp"
+
+namespace dpsosp {
+namespace {
+
+constexpr Index stored_point_limit = 4096;  // a longer output is not stored with the result
+
+Curator open_door(const Setup& s, Door door, const StreamKey& key, ClipLog& log) {
+  const PublicFacts& facts = s.told;
+  if (door == Door::enforced) return {facts, *s.problem.records, s.scheduled.rule, key, &log};
+  UnsoundCurator::Departures departures;
+  departures.no_noise = door == Door::no_noise || door == Door::not_private;
+  departures.no_data = door == Door::no_data;
+  departures.no_clipping = door == Door::not_private || door == Door::no_clipping;
+  departures.clip_batch_mean = door == Door::batch_mean_clip;
+  departures.realised_divisor = departures.resample_empty = door == Door::script;
+  return UnsoundCurator(facts, *s.problem.records, key, departures, &log);
+}
+
+class Recorder final : public Observer {
+ public:
+  Recorder(const ObservationPlan& plan, Index dimension)
+      : trace(plan), estimates_(plan.uniform, 1), pair_(2 * dimension) {}
+  void iterate(Index t, ConstVectorRef x) override { trace.see(t, x); }
+  void estimate(Index t, ConstVectorRef x, ConstVectorRef gradient) override {
+    if (x.size() + gradient.size() != pair_.size()) return;  // of a projected view
+    pair_ << x, gradient;
+    estimates_.see(t, pair_);
+  }
+  TraceRecorder trace;
+
+  /// None without estimates. \throws RunFailed for one that is not finite
+  std::optional<EstimateErrors> estimate_errors(const Objective& objective) const {
+    std::vector<double> errors;
+    const Index d = objective.dimension();
+    Vector gradient(d);
+    for (const auto& [t, pair] : estimates_.points()) {
+      objective.gradient(pair.head(d), gradient);
+      errors.push_back((pair.tail(d) - gradient).norm());
+      if (!std::isfinite(errors.back()))
+        throw RunFailed(fmt::format("estimate at t = {}: its error is not finite", t));
+    }
+    if (errors.empty()) return {};
+    std::ranges::sort(errors);
+    return EstimateErrors{
+        .seen = errors.size(), .median = errors[errors.size() / 2], .largest = errors.back()};
+  }
+
+ private:
+  ThinnedPoints estimates_;
+  Vector pair_;
+};
+
+class Blind final : public Observer {
+ public:
+  void iterate(Index /*t*/, ConstVectorRef /*x*/) override {}
+};
+
+/// \param isolated  whoever wrote the guest, the reason of a failure says what was spent
+RunFailed failure(const std::string& reason, const Curator& curator, double delta, bool isolated) {
+  if (!isolated) return RunFailed(reason);
+  const Ledger ledger = curator.ledger();
+  return RunFailed(fmt::format("{}; {} queries had spent epsilon {:.6g} at delta {:.6g}",
+                               reason,
+                               ledger.queries(),
+                               ledger.spent(delta).epsilon,
+                               delta));
+}
+
+Outcome run_algorithm(const Setup& s,
+                      Curator& curator,
+                      double delta,
+                      const StreamKey& key,
+                      Observer& observer,
+                      bool isolated) {
+  const auto failed = [&](const std::string& reason) {
+    return failure(reason, curator, delta, isolated);
+  };
+  Outcome outcome;
+  try {
+    outcome = s.actor->run(curator, key, observer);
+  } catch (const GuestFailed& e) {
+    throw failed(e.what());
+  } catch (const std::bad_alloc&) {
+    if (!isolated) throw;
+    throw failed("out of memory");
+  } catch (const InputError& e) {
+    // The first query refuses what was asked for; a later one, where the run has come to.
+    if (curator.ledger().queries() <= (isolated ? 0 : 1)) throw;
+    throw failed(e.what());
+  }
+  if (outcome.status == Status::not_finite)
+    throw failed(fmt::format("not_finite: an iterate is not finite after {} steps", outcome.steps));
+  return outcome;
+}
+
+EvaluationLog evaluation_log(const ClipLog& log, Door door) {
+  EvaluationLog seen{.contributions = log.contributions,
+                     .clipped = log.clipped,
+                     .largest_norm_over_limit = log.largest_norm,
+                     .estimate_error = {},
+                     .estimates_out_of_range = {},
+                     .unclipped = {}};
+  if (log.estimates > 0)
+    seen.estimates_out_of_range =
+        static_cast<double>(log.out_of_range) / static_cast<double>(log.estimates);
+  if (door == Door::no_clipping)
+    seen.unclipped = {.violations = log.violations,
+                      .largest_norm_over_nominal = log.largest_over_nominal,
+                      .first_violation = log.first_violation,
+                      .unseen = log.unseen};
+  return seen;
+}
+
+std::vector<double> entries_of(const Vector& point) { return {point.begin(), point.end()}; }
+
+/// What the evaluator says of where the run went. \throws RunFailed for what is not finite
+void evaluate(const Setup& s,
+              const RunDescription& d,
+              const Outcome& outcome,
+              const Recorder& recorder,
+              RunResult& r) {
+  const PublicFacts& facts = s.problem.facts;
+  const Objective& objective = s.problem.objective();
+  r.start = certificate_of(s.problem, objective, facts.initial_point, d.seed);
+  r.origin = facts.initial_point.isZero(0.0)
+                 ? r.start
+                 : certificate_of(s.problem, objective, Vector::Zero(facts.dimension), d.seed);
+  r.output = certificate_of(s.problem, objective, outcome.point, d.seed);
+  r.minimum = minimum_of(s.problem, objective);
+  r.evaluation_log.estimate_error = recorder.estimate_errors(objective);
+  if (s.problem.empirical && s.problem.population) {
+    const Objective& population = *s.problem.population;
+    r.population = {.start = certificate_of(s.problem, population, facts.initial_point, d.seed),
+                    .output = certificate_of(s.problem, population, outcome.point, d.seed),
+                    .minimum = minimum_of(s.problem, population)};
+  }
+  if (d.observations > 0) {
+    const auto trace =
+        recorder.trace.evaluate(objective,
+                                hessian_lipschitz(facts),
+                                {.key = {.seed = d.seed, .purpose = Purpose::evaluation}});
+    r.trace = trace_rows(trace);
+    if (const auto k = best(trace)) r.best = (*r.trace)[*k];
+  }
+}
+
+}  // namespace
+
+RunResult compute_run(const RunDescription& d, const std::optional<Isolation>& isolation) {
+  const Setup s = set_up(d, isolation);
+  const PublicFacts& facts = s.problem.facts;
+  ClipLog log;
+  const StreamKey key = key_of(d);
+  Curator curator = open_door(s, d.door, key, log);
+  ObservationPlan plan;
+  plan.uniform = std::max<Index>(2, d.observations);
+  plan.per_decade = 0;
+  Recorder recorder(plan, facts.dimension);
+  const Outcome outcome = run_algorithm(s, curator, d.delta, key, recorder, isolation.has_value());
+
+  RunResult r;
+  r.algorithm = algorithm_result(s, outcome, curator.ledger());
+  r.schedule = schedule_result(s.scheduled);
+  r.privacy = privacy_result(curator, d, s.scheduled, log);
+  r.evaluation_log = evaluation_log(log, d.door);
+  if (facts.dimension <= stored_point_limit) r.point = entries_of(outcome.point);
+  try {
+    evaluate(s, d, outcome, recorder, r);
+  } catch (const RunFailed& e) {
+    throw failure(e.what(), curator, d.delta, isolation.has_value());
+  }
+  return r;
+}
+
+Release compute_release(const RunDescription& d, const std::optional<Isolation>& isolation) {
+  const Setup s = set_up(d, isolation);
+  if (d.door != Door::enforced)
+    throw InputError(fmt::format("release: {} needs the door `{}`, which does not enforce privacy",
+                                 d.algorithm,
+                                 word_of(d.door)));
+  ClipLog log;
+  const StreamKey key = key_of(d);
+  ReleaseCurator curator(
+      s.told, *s.problem.records, s.scheduled.rule, key, std::make_unique<SystemEntropy>(), &log);
+  Blind unseen;
+  const Outcome outcome = [&] {
+    try {
+      return run_algorithm(s, curator, d.delta, key, unseen, isolation.has_value());
+    } catch (const RunFailed& e) {
+      throw RunFailed(
+          fmt::format("{} (after {} queries; their privacy cost is spent although nothing "
+                      "is released)",
+                      e.what(),
+                      curator.ledger().queries()));
+    }
+  }();
+  Release r{.algorithm = algorithm_result(s, outcome, curator.ledger()),
+            .schedule = schedule_result(s.scheduled),
+            .privacy = privacy_result(curator, d, s.scheduled, log),
+            .point = entries_of(outcome.point)};
+  r.privacy.noise = "discrete Gaussian, system entropy";
+  return r;
+}
+
+Certificate certify_point(const RunSpec& spec, const std::string& point) {
+  const auto family = make_family(spec.problem, spec.problem_settings);
+  const Problem p = family->make(instance_of(spec, *family));
+  Vector x = p.facts.initial_point;
+  if (point == "origin") {
+    x.setZero();
+  } else if (point != "initial") {
+    std::vector<double> entries;
+    try {
+      entries = nlohmann::json::parse(point).get<std::vector<double>>();
+    } catch (const nlohmann::json::exception&) {
+      throw InputError("certify: point = " + point +
+                       ", expected initial, origin or a JSON array of numbers");
+    }
+    if (std::ssize(entries) != p.facts.dimension)
+      reject("certify",
+             "point",
+             fmt::format("{} numbers", entries.size()),
+             fmt::format("{} numbers, the dimension of {}", p.facts.dimension, spec.problem));
+    x = Eigen::Map<const Vector>(entries.data(), std::ssize(entries));
+  }
+  return certificate_of(p, p.objective(), x, spec.seed);
+}
+
+}  // namespace dpsosp

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "dpsosp/experiments/progress.hpp"
+#include "dpsosp/experiments/store.hpp"
+
+namespace dpsosp {
+
+/// Ctrl-C came. All runs that were done are stored; what() says how many, where, and how to go on.
+class Interrupted : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Result of the run described; a pure function, called from several threads at a time.
+using Compute = std::function<nlohmann::json(const nlohmann::json& description)>;
+
+struct RunOptions {
+  int threads = 1;  ///< runs at a time, ≥ 1; each run is single-threaded
+  /// Compute failed runs again instead of taking their failure from the store.
+  bool retry_failed = false;
+  Progress* progress = nullptr;  ///< shown while it works; none if null
+};
+
+/// Computes the runs that the store lacks, `threads` at a time, and stores each as it finishes.
+///
+/// \return the run of every job, in the order of `jobs`. All are read back from the store, so a
+///         resumed call returns the same bytes as one that was never stopped, at any number of
+///         threads. Equal jobs are computed once. One call at a time in a process.
+///
+/// A job that throws is stored as failed with its reason (RunFailed: what(); any other exception:
+/// "exception: " + what()) and the others go on.
+/// \throws InputError if a description is bad (before work starts), if a job throws InputError, or
+///         if the store cannot be written. No further run is started then; the runs in progress are
+///         stored first.
+/// \throws Interrupted after Ctrl-C, when the runs in progress are stored. A second Ctrl-C ends the
+///         program at once and loses those runs only.
+std::vector<StoredRun> run_jobs(Store& store,
+                                const std::vector<nlohmann::json>& jobs,
+                                const Compute& compute,
+                                const RunOptions& options = {});
+
+}  // namespace dpsosp

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/experiments/runner.hpp"
+#include "dpsosp/experiments/run.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <csignal>
+#include <exception>
+#include <iterator>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <thread>
+#include <unordered_set>
+
+#include <fmt/format.h>
+#include <oneapi/tbb/global_control.h>
+#include <oneapi/tbb/parallel_for.h>
+#include <oneapi/tbb/task_arena.h>
+#include <unistd.h>
+
+#include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/loop_order.hpp"
+#include "job_queue.hpp"
+
+namespace dpsosp {
+namespace {
+
+using nlohmann::json;
+
+// A signal handler reaches nothing but globals.
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
+std::atomic<bool> interrupted{false};
+static_assert(std::atomic<bool>::is_always_lock_free);
+
+extern "C" void on_interrupt(int) {
+  interrupted = true;
+  constexpr std::string_view note =
+      "\nstopping when the runs in progress are stored; Ctrl-C again stops at once\n";
+  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, note.data(), note.size());
+}
+
+/// While it lives, the first Ctrl-C sets `interrupted` and the second ends the program. Where
+/// Ctrl-C was ignored (a job in the background of a script), it still is.
+class InterruptGuard {
+ public:
+  InterruptGuard() {
+    interrupted = false;
+    struct sigaction action {};
+    action.sa_handler = on_interrupt;
+    action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;
+    sigaction(SIGINT, &action, &previous_);
+    if (previous_.sa_handler == SIG_IGN) sigaction(SIGINT, &previous_, nullptr);
+  }
+  ~InterruptGuard() { sigaction(SIGINT, &previous_, nullptr); }
+  InterruptGuard(const InterruptGuard&) = delete;
+  InterruptGuard& operator=(const InterruptGuard&) = delete;
+
+ private:
+  struct sigaction previous_ {};
+};
+
+/// Calls progress.tick() every second while it lives.
+class Ticker {
+ public:
+  explicit Ticker(Progress& progress)
+      : thread_([&progress](const std::stop_token& stop) {
+          std::mutex mutex;
+          std::condition_variable_any wake;
+          std::unique_lock lock(mutex);
+          const auto stopping = [&] { return stop.stop_requested(); };
+          while (!wake.wait_for(lock, stop, std::chrono::seconds(1), stopping)) progress.tick();
+        }) {}
+
+ private:
+  std::jthread thread_;
+};
+
+std::string field_text(const json& description, const char* field) {
+  return description.contains(field) ? description[field].dump() : "";
+}
+
+/// The first error, by order of jobs, that stops everything.
+class FirstError {
+ public:
+  void keep(std::size_t job, std::exception_ptr error) {
+    const std::scoped_lock lock(mutex_);
+    if (error_ && job_ < job) return;
+    job_ = job;
+    error_ = std::move(error);
+    any_ = true;
+  }
+  bool any() const { return any_; }
+  void rethrow() const {
+    if (error_) std::rethrow_exception(error_);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::size_t job_ = 0;
+  std::exception_ptr error_;
+  std::atomic<bool> any_{false};
+};
+
+/// What jobs of like cost have in common: all but their seeds.
+std::string kind_of(const RunKey& key) {
+  json description = key.description();
+  description.erase("seed");
+  description.erase("data_seed");
+  return description.dump();
+}
+
+struct Done {
+  RunStatus status;
+  std::optional<double> cpu_seconds;  // none where another process has computed it
+};
+
+/// Computes one run and stores it.
+Done run_one(Store& store, const RunKey& key, const Compute& compute, Provenance provenance) {
+  const json description = key.description();
+  provenance.numbers_version = field_text(description, "numbers_version");
+  provenance.seed = field_text(description, "seed");
+  provenance.started = utc_now();
+  const auto start = std::chrono::steady_clock::now();
+  const double cpu_start = thread_cpu_seconds();
+  StoredRun run{.key = key, .status = RunStatus::finished, .reason = "", .result = nullptr};
+  const auto failed = [&run](std::string reason) {
+    run.status = RunStatus::failed;
+    run.reason = std::move(reason);
+  };
+  try {
+    run.result = compute(description);
+  } catch (const InputError&) {
+    throw;
+  } catch (const RunFailed& e) {
+    failed(e.what());
+  } catch (const std::exception& e) {
+    failed(fmt::format("exception: {}", e.what()));
+  }
+  provenance.wall_seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  provenance.cpu_seconds = thread_cpu_seconds() - cpu_start;
+  store.put(run, provenance);
+  return {run.status, provenance.cpu_seconds};
+}
+
+/// The status of a run that need not be computed.
+std::optional<RunStatus> settled(const Store& store, const RunKey& key, bool retry_failed) {
+  const std::optional<RunStatus> status = store.status(key);
+  if (status == RunStatus::failed && retry_failed) return std::nullopt;
+  return status;
+}
+
+struct Plan {
+  std::vector<const RunKey*> pending;  ///< to be computed, in the order of jobs, each once
+  std::size_t stored = 0;
+  std::size_t stored_failed = 0;
+};
+
+Plan plan_of(const Store& store, const std::vector<RunKey>& keys, bool retry_failed) {
+  Plan plan;
+  std::unordered_set<std::string> seen;
+  for (const RunKey& key : keys) {
+    if (!seen.insert(key.hash()).second) continue;
+    const std::optional<RunStatus> status = settled(store, key, retry_failed);
+    if (!status) plan.pending.push_back(&key);
+    if (status) ++plan.stored;
+    if (status == RunStatus::failed) ++plan.stored_failed;
+  }
+  return plan;
+}
+
+}  // namespace
+
+std::vector<StoredRun> run_jobs(Store& store,
+                                const std::vector<json>& jobs,
+                                const Compute& compute,
+                                const RunOptions& options) {
+  if (options.threads < 1) reject("run", "threads", options.threads, ">= 1");
+  const std::vector<RunKey> keys(jobs.begin(), jobs.end());
+  const Plan plan = plan_of(store, keys, options.retry_failed);
+  const std::vector<const RunKey*>& pending = plan.pending;
+  Progress quiet(ProgressStyle::quiet);
+  Progress& progress = options.progress != nullptr ? *options.progress : quiet;
+
+  const Provenance origin = pending.empty() ? Provenance{} : provenance();
+  FirstError error;
+  std::vector<std::string> kinds;
+  std::ranges::transform(
+      pending, std::back_inserter(kinds), [](const RunKey* key) { return kind_of(*key); });
+  JobQueue queue(kinds);
+  const auto work = [&](int) {
+    while (!error.any() && !interrupted) {
+      const std::optional<std::size_t> k = queue.next();
+      if (!k) return;
+      try {
+        // Another process may have stored it since.
+        const std::optional<RunStatus> stored = settled(store, *pending[*k], options.retry_failed);
+        Done done{stored.value_or(RunStatus::failed), std::nullopt};
+        // A run that waits for its own loops must not begin another: its seconds are its own.
+        if (!stored)
+          tbb::this_task_arena::isolate(
+              [&] { done = run_one(store, *pending[*k], compute, origin); });
+        queue.finished(*k, done.cpu_seconds);
+        progress.advance(done.status == RunStatus::failed, queue.work());
+      } catch (...) {
+        error.keep(*k, std::current_exception());
+      }
+    }
+  };
+
+  progress.start(plan.stored + pending.size(), plan.stored, plan.stored_failed);
+  bool stopped = false;
+  {
+    const InterruptGuard guard;
+    const Ticker ticker(progress);
+    const tbb::global_control allow(tbb::global_control::max_allowed_parallelism,
+                                    static_cast<std::size_t>(options.threads));
+    LoopOrder order;
+    tbb::task_arena(options.threads).execute([&] {
+      tbb::parallel_for(0, options.threads, order.of(work), tbb::simple_partitioner());
+    });
+    order.join();
+    stopped = interrupted;
+  }
+  progress.stop();
+  error.rethrow();
+  if (stopped)
+    throw Interrupted(fmt::format(
+        "interrupted: {} of {} runs are stored in {}; the same command goes on from there",
+        std::ranges::count_if(keys,
+                              [&](const RunKey& key) { return store.status(key).has_value(); }),
+        keys.size(),
+        store.file().string()));
+
+  std::vector<StoredRun> runs;
+  runs.reserve(keys.size());
+  for (const RunKey& key : keys) runs.push_back(store.find(key).value());
+  return runs;
+}
+
+}  // namespace dpsosp

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dpsosp/core/public_facts.hpp"
+#include "dpsosp/core/settings.hpp"
+#include "dpsosp/problems/objective.hpp"
+#include "dpsosp/problems/records.hpp"
+
+namespace dpsosp {
+
+/// A stationary point whose kind is known. For tests, pictures and excess risk; a function of the
+/// hidden parameters, so never public.
+struct Landmark {
+  enum class Kind { minimiser, strict_saddle };
+  enum class Of { empirical, population };
+  std::string name;
+  Kind kind = Kind::minimiser;  ///< `minimiser` is global
+  Of of = Of::population;
+  Vector point;  ///< ∈ R^d; a stationary point of that objective
+};
+std::string_view to_string(Landmark::Kind kind);
+
+/// A plane to draw: origin + a·along + b·across for a and b in the given ranges.
+struct Slice {
+  std::string caption;
+  Vector origin, along, across;
+  double a_from = -1, a_to = 1, b_from = -1, b_to = 1;
+  std::string along_label = "x₁", across_label = "x₂";
+};
+
+/// Public facts, private records, and the objectives by which a result is judged.
+struct Problem {
+  PublicFacts facts;
+  std::unique_ptr<const Records> records;
+  std::unique_ptr<const Objective> empirical;   ///< F, or Φ; null where records are a stream
+  std::unique_ptr<const Objective> population;  ///< null where no exact form exists
+  /// Whether x is where the constants are stated to hold, where the domain alone does not say it.
+  std::function<bool(ConstVectorRef)> region;
+
+  /// Records at the extremes of what the proofs allow. They are no data; the search for violations
+  /// starts with them. May be null.
+  std::unique_ptr<const Records> extremes;
+  /// Objectives of whole data sets at those corners, for constants of Φ and F that hold whatever
+  /// the data.
+  std::vector<std::unique_ptr<const Objective>> extreme_objectives;
+  std::vector<Landmark> landmarks;
+  std::optional<Slice> slice;  ///< of the population objective, of the empirical one without it
+
+  bool in_region(ConstVectorRef x) const {
+    return facts.domain.contains(x) && (!region || region(x));
+  }
+  /// The objective by which a point is judged where one is enough: the empirical one if there is
+  /// one, else the population's.
+  const Objective& objective() const { return empirical ? *empirical : *population; }
+};
+
+/// The size and the randomness of one instance.
+struct InstanceSpec {
+  Index records = 0;               ///< n ≥ 1
+  std::optional<Index> dimension;  ///< d; the family's default without it
+  std::uint64_t seed = 0;          ///< initial point
+  std::uint64_t data_seed = 0;     ///< records; exchange it to exchange the whole data set
+};
+
+/// What `docs/problems.md` says of a family beside its constants; Markdown.
+struct ProblemNotes {
+  std::string_view group;            ///< chapter
+  std::string_view formula;          ///< loss, law of the records, objectives
+  std::string_view source;           ///< paper key and place, or citation
+  std::string_view critical_points;  ///< saddles and minimisers
+};
+
+/// A family of problems: its settings and the maker of instances.
+class ProblemFamily {
+ public:
+  virtual ~ProblemFamily() = default;
+
+  virtual std::string_view name() const = 0;
+  /// One line: formula and what it is good for.
+  virtual std::string_view summary() const = 0;
+  virtual ProblemNotes notes() const = 0;
+  virtual Index default_records() const = 0;
+  virtual Fields fields() = 0;
+  /// Raised by every change of the family that moves a number; part of the run key.
+  virtual int numbers_version() const = 0;
+  /// \throws InputError on sizes or settings that make no instance.
+  virtual Problem make(const InstanceSpec& spec) const = 0;
+
+  /// The public facts of an instance; without its records where those may be missing.
+  virtual PublicFacts facts(const InstanceSpec& spec) const { return make(spec).facts; }
+  /// What is missing here to make an instance (data that must be fetched), in one line; empty if
+  /// nothing is.
+  virtual std::string missing() const { return {}; }
+};
+
+/// Refuses n < 1. Every family calls it first.
+void check_records(std::string_view problem, Index records);
+/// d = the spec's or `standard`. \throws InputError below `least`
+Index check_dimension(std::string_view problem,
+                      const InstanceSpec& spec,
+                      Index standard,
+                      Index least = 1);
+/// Refuses settings so large, infinite or undefined that the start or a constant is not a finite
+/// number; clipped constants may be infinite. Families of unbounded settings call it last.
+void check_finite(const PublicFacts& facts);
+/// Refuses every block but x.
+void check_minimisation(std::string_view problem, Block block);
+
+}  // namespace dpsosp

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/problems/landscape.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "dpsosp/core/errors.hpp"
+#include "dpsosp/problems/check_constants.hpp"
+#include "dpsosp/problems/diagonal_objective.hpp"
+#include "linear_records.hpp"
+
+namespace dpsosp {
+namespace {
+
+class Tilted final : public Objective {
+ public:
+  Tilted(std::shared_ptr<const Objective> landscape, Vector mean)
+      : landscape_(std::move(landscape)), mean_(std::move(mean)) {}
+
+  Index dimension() const override { return mean_.size(); }
+  double value(ConstVectorRef x) const override { return landscape_->value(x) + mean_.dot(x); }
+  void gradient(ConstVectorRef x, VectorRef out) const override {
+    landscape_->gradient(x, out);
+    out += mean_;
+  }
+  void hessian_product(ConstVectorRef x, ConstVectorRef v, VectorRef out) const override {
+    landscape_->hessian_product(x, v, out);
+  }
+  void hessian(ConstVectorRef x, MatrixRef out) const override { landscape_->hessian(x, out); }
+  Index hessian_cost() const override { return landscape_->hessian_cost(); }
+  bool diagonal() const override { return landscape_->diagonal(); }
+  void hessian_diagonal(ConstVectorRef x, VectorRef out) const override {
+    landscape_->hessian_diagonal(x, out);
+  }
+
+ private:
+  std::shared_ptr<const Objective> landscape_;
+  Vector mean_;
+};
+
+/// Corners of {−s, s}^d: all equal, alternating, and one without symmetry.
+Matrix corner_tilts(Index d, double s) {
+  Matrix corners(d, 6);
+  for (Index j = 0; j < d; ++j) {
+    const double alternating = j % 2 == 0 ? s : -s;
+    const double halves = 2 * j < d ? s : -s;
+    corners.row(j) << s, -s, alternating, -alternating, halves, -halves;
+  }
+  return corners;
+}
+
+}  // namespace
+
+std::unique_ptr<const Objective> tilted(std::shared_ptr<const Objective> landscape,
+                                        Vector mean_tilt) {
+  return std::make_unique<Tilted>(std::move(landscape), std::move(mean_tilt));
+}
+
+Fields LandscapeFamily::fields() {
+  Fields fields = landscape_fields();
+  fields.push_back(field("tilt", tilt, "X, length of every record's own gradient"));
+  fields.push_back(sampling_field(sampling,
+                                  {RecordSampling::balanced,
+                                   RecordSampling::independent,
+                                   RecordSampling::whole,
+                                   RecordSampling::stream}));
+  start.add_fields(fields);
+  return fields;
+}
+
+Problem LandscapeFamily::make(const InstanceSpec& spec) const {
+  check_records(name(), spec.records);
+  const Index d = check_dimension(name(), spec, default_dimension(), least_dimension());
+  if (!(tilt >= 0 && std::isfinite(tilt))) reject(name(), "tilt", tilt, ">= 0");
+  Landscape made = landscape(d);
+
+  Problem problem;
+  PublicFacts& facts = problem.facts;
+  facts.name = name();
+  facts.dimension = d;
+  facts.records = spec.records;
+  facts.domain = made.domain;
+  const auto* separable = dynamic_cast<const SeparableObjective*>(made.objective.get());
+  facts.separable = separable != nullptr && separable->coordinates_alike();
+  facts.initial_point = start.pick(name(), made.starts, made.domain, spec.seed);
+  facts.constants = std::move(made.constants);
+  if (facts.constants.contains(constant::lipschitz)) {
+    Constant bound = facts.constants.at(constant::lipschitz);
+    bound.value += tilt;
+    bound.proof += " A record adds its own z, of length X.";
+    facts.constants.set(constant::lipschitz, std::move(bound));
+  }
+  if (made.minimum) {
+    const double difference = made.objective->value(facts.initial_point) - *made.minimum;
+    const double gap = difference < 0 ? 0 : difference;  // rounding, at the minimum
+    const double reach = facts.domain.diameter(d);
+    if (sampling == RecordSampling::balanced || sampling == RecordSampling::stream)
+      facts.constants.set(constant::suboptimality,
+                          {gap,
+                           Origin::proved,
+                           "initial point",
+                           "F(x₀) less the known minimum; the records' mean is zero.",
+                           1.0});
+    else if (std::isfinite(reach))
+      facts.constants.set(
+          constant::suboptimality,
+          {gap + tilt * reach,
+           Origin::proved,
+           "initial point",
+           "F(x₀) less the known minimum, and the tilt moves a difference by at most X·diam.",
+           gap > 0 ? gap / (gap + tilt * reach) : 0.0});
+    else
+      facts.constants.set(constant::suboptimality,
+                          {gap, Origin::estimated, "initial point, of the population"});
+  }
+
+  check_constants(name(), facts.constants);
+  CurvatureBounds curvature;  // without ρ the Hessian may jump, and its products are not answered
+  if (facts.constants.contains(constant::smoothness) &&
+      facts.constants.contains(constant::hessian_lipschitz))
+    curvature = {facts.constants[constant::smoothness],
+                 facts.constants[constant::hessian_lipschitz]};
+  LinearRecordsMade linear = make_linear_records({.problem = std::string(name()),
+                                                  .landscape = made.objective,
+                                                  .curvature = curvature,
+                                                  .entry = tilt / std::sqrt(static_cast<double>(d)),
+                                                  .records = spec.records,
+                                                  .sampling = sampling,
+                                                  .data_seed = spec.data_seed});
+  problem.records = std::move(linear.records);
+  if (linear.mean.size() > 0) problem.empirical = tilted(made.objective, std::move(linear.mean));
+  problem.population = tilted(made.objective, Vector::Zero(d));
+  problem.extremes = linear_records(std::string(name()),
+                                    made.objective,
+                                    curvature,
+                                    corner_tilts(d, tilt / std::sqrt(static_cast<double>(d))));
+  problem.landmarks = std::move(made.landmarks);
+  if (sampling == RecordSampling::balanced)
+    for (const Landmark& of_population : std::vector(problem.landmarks)) {
+      problem.landmarks.push_back(of_population);
+      problem.landmarks.back().of = Landmark::Of::empirical;
+    }
+  problem.slice = std::move(made.slice);
+  return problem;
+}
+
+}  // namespace dpsosp

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/problems/covariance_gan.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "dpsosp/core/errors.hpp"
+#include "dpsosp/problems/chunked_sum.hpp"
+#include "dpsosp/problems/fixed_dimension.hpp"
+#include "dpsosp/problems/weigh_repeated.hpp"
+#include "low_rank.hpp"
+
+namespace dpsosp {
+namespace {
+
+using ConstMatrixMap = Eigen::Map<const Matrix>;
+
+Index triangle(Index p) { return p * (p + 1) / 2; }
+
+/// Calls visit(k, i, j, scale) for each entry k of y: Y_ij times scale.
+template <class Visit>
+void for_lower(Index p, const Visit& visit) {
+  Index k = 0;
+  for (Index j = 0; j < p; ++j)
+    for (Index i = j; i < p; ++i) visit(k++, i, j, i == j ? 1.0 : std::numbers::sqrt2);
+}
+
+class CovarianceGanRecords final : public Records {
+ public:
+  CovarianceGanRecords(Matrix samples, Index rank, double mu)
+      : samples_(std::move(samples)), rank_(rank), mu_(mu) {}
+
+  Index size() const override { return samples_.cols(); }
+
+  ClipReport add_gradients(const Point& point,
+                           Block block,
+                           const BatchView& batch,
+                           double limit,
+                           VectorRef out) const override {
+    const Parts common = common_parts(point);
+    if (block == Block::x) return add_equal(common.x, batch, limit, out);
+    const Index d = block == Block::y ? 0 : common.x.size();
+    const double x_squared = d > 0 ? common.x.squaredNorm() : 0.0;
+    const Index p = samples_.rows();
+    return chunked_sum(batch.size(), out, [&](Index first, Index last, VectorRef partial) {
+      Vector v(common.y.size());
+      ClipReport report;
+      for (Index k = first; k < last; ++k) {
+        const auto z = samples_.col(batch[k]);
+        for_lower(p, [&](Index e, Index i, Index j, double scale) {
+          v[e] = common.y[e] + scale * z[i] * z[j];
+        });
+        const double weight = report.weigh(std::sqrt(x_squared + v.squaredNorm()), limit);
+        partial.head(d) += weight * common.x.head(d);
+        partial.tail(v.size()) += weight * v;
+      }
+      return report;
+    });
+  }
+
+  /// The records cancel: every record's difference is the same vector.
+  ClipReport add_gradient_differences(const Point& point,
+                                      const Point& previous,
+                                      Block block,
+                                      const BatchView& batch,
+                                      double limit,
+                                      VectorRef out) const override {
+    const Parts to = common_parts(point), from = common_parts(previous);
+    Vector difference(out.size());
+    if (block != Block::y) difference.head(to.x.size()) = to.x - from.x;
+    if (block != Block::x) difference.tail(to.y.size()) = to.y - from.y;
+    return add_equal(difference, batch, limit, out);
+  }
+
+ private:
+  struct Parts {
+    Vector x, y;
+  };
+
+  /// ∇f without the record's own zzᵀ.
+  Parts common_parts(const Point& point) const {
+    if (!point.has_dual())
+      throw InputError("covariance-gan: its dual is shared by all records, so a query needs y");
+    const Index p = samples_.rows();
+    const ConstMatrixMap U(point.x.data(), p, rank_);
+    Matrix Y(p, p);
+    Parts parts{Vector(p * rank_), -mu_ * point.y};
+    for_lower(p, [&](Index k, Index i, Index j, double scale) {
+      Y(i, j) = Y(j, i) = point.y[k] / scale;
+      parts.y[k] -= scale * U.row(i).dot(U.row(j));
+    });
+    Eigen::Map<Matrix>(parts.x.data(), p, rank_).noalias() = -2 * Y * U;
+    return parts;
+  }
+
+  static ClipReport add_equal(const Vector& v,
+                              const BatchView& batch,
+                              double limit,
+                              VectorRef out) {
+    if (batch.size() == 0) return {};
+    ClipReport report;
+    out += weigh_repeated(report, v.norm(), limit, batch.size()) * v;
+    return report;
+  }
+
+  Matrix samples_;  // p × n
+  Index rank_;
+  double mu_;
+};
+
+/// ‖z‖ = norm along an axis and along the diagonal, and no z.
+Matrix extreme_samples(Index p, double norm) {
+  Matrix corners = Matrix::Zero(p, 3);
+  corners(0, 0) = norm;
+  corners.col(1).setConstant(norm / std::sqrt(static_cast<double>(p)));
+  return corners;
+}
+
+Constants constants_of(double mu, double radius_squared, double sample_squared, Design design) {
+  const double radius = std::sqrt(radius_squared);
+  const std::string region = design == Design::sphere
+                                 ? "the domain; ‖z‖² ≤ Z²"
+                                 : "the domain, a typical data set: ‖S‖₂ ≤ 2σ_1";
+  const auto of_value = [&](double value, const std::string& proof) {
+    return design == Design::sphere ? Constant{value, Origin::proved, region, proof, 1.0}
+                                    : Constant{value, Origin::estimated, region};
+  };
+  Constants c;
+  c.set(
+      constant::smoothness,
+      of_value(2 / mu * std::max(3 * radius_squared, sample_squared),
+               "(μ/2)∇²Φ[V, V] = ½‖UVᵀ + VUᵀ‖_F² + ⟨(UUᵀ − S)V, V⟩, between −Z² (at U = 0) and "
+               "2R² + R² for unit V, as 0 ⪯ S ⪯ Z² and ‖U‖_F ≤ R; S = 0 and V = U/R, or S = Z²vvᵀ, "
+               "attain it."));
+  c.set(constant::hessian_lipschitz,
+        of_value(12 * radius / mu,
+                 "(μ/2)∇³Φ[V, V, W] = ⟨UWᵀ + WUᵀ, VVᵀ⟩ + ⟨UVᵀ + VUᵀ, VWᵀ + WVᵀ⟩, at most 2R + 4R "
+                 "for unit V and W; attained at U = RV of rank one and W = V, whatever S."));
+  c.set(constant::strong_concavity, {mu, Origin::proved, "everywhere", "∇²_yy f = −μI.", 1.0});
+  const double dual = std::max(radius_squared, sample_squared) / mu;  // ‖Y‖₂ at the maximisers
+  c.set(constant::joint_smoothness,
+        {dual + mu / 2 + std::hypot(dual - mu / 2, 2 * radius),
+         Origin::estimated,
+         region + "; ‖Y‖₂ ≤ max(R², Z²)/μ, the maximisers' range"});
+  c.set(constant::lipschitz,
+        {2 * dual * radius,
+         Origin::estimated,
+         region + "; Y the maximiser of a data set of equal records"});
+  return c;
+}
+
+}  // namespace
+
+std::string_view CovarianceGan::summary() const {
+  return "<Y, z z' - U U'> - (mu/2)|Y|^2; shared dual, x-gradients free of the records given Y";
+}
+
+ProblemNotes CovarianceGan::notes() const {
+  return {
+      .group = "Minimax",
+      .formula =
+          "f(U, Y; z) = ⟨Y, zzᵀ − UUᵀ⟩ − (μ/2)‖Y‖_F², S = (1/n) Σ zzᵀ, Y* = (S − UUᵀ)/μ, "
+          "Φ(U) = ‖S − UUᵀ‖_F²/(2μ); population: S* for S. y is the lower triangle of Y, "
+          "isometrically. z = S*^{1/2}a, a uniform on ‖a‖ = √p or N(0, I). Given Y, "
+          "∇_U f = −2YU is the same for every record. Domain ‖U‖_F ≤ R.",
+      .source = "xu-2026 notes, 8.4",
+      .critical_points =
+          "With σ_1 ≥ σ_2 ≥ … the eigenvalues of S, or of S* for the population: the origin is a "
+          "strict saddle with λ_min = −2σ_1/μ; the truncation of S at a rank j < r is one with "
+          "λ_min = −2σ_{j+1}/μ; that at r, up to rotations, is the minimiser, "
+          "Φ* = Σ_{k>r} σ_k²/(2μ)."};
+}
+
+Fields CovarianceGan::fields() {
+  Fields fields{
+      field("rows", rows, "p"),
+      field("rank", rank, "r, columns of U"),
+      field("planted_rank", planted_rank, "eigenvalues of S* above the floor"),
+      field("planted_norm", planted_norm, "sigma_1 of S*"),
+      field("condition", condition, "sigma_1 over the smallest one above the floor"),
+      field("floor", floor, "the other eigenvalues of S*"),
+      field("strong_concavity", strong_concavity, "mu"),
+      field("domain_factor", domain_factor, "radius of the domain over that of the minimisers"),
+      field("initial_spread", initial_spread, "standard deviation of U0"),
+      design_field(design)};
+  start.add_fields(fields);
+  return fields;
+}
+
+Problem CovarianceGan::make(const InstanceSpec& spec) const {
+  check_records(name(), spec.records);
+  if (rows < 1) reject(name(), "rows", static_cast<double>(rows), ">= 1");
+  check_planted(name(), rank, planted_rank, rows, "rows", planted_norm, condition);
+  if (!(floor >= 0 && floor <= planted_norm / condition))
+    reject(name(), "floor", floor, "in [0, planted_norm / condition]");
+  if (!(strong_concavity > 0)) reject(name(), "strong_concavity", strong_concavity, "> 0");
+  check_around_origin(name(), domain_factor, initial_spread);
+  const Index d = rows * rank;
+  check_fixed_dimension(
+      name(), spec, d, fmt::format("rows rank = {}; set problem.rows and problem.rank", d));
+
+  Vector spectrum = Vector::Constant(rows, floor);
+  spectrum.head(planted_rank) = geometric_spectrum(planted_rank, planted_norm, condition);
+  const StreamKey key{.seed = spec.data_seed, .purpose = Purpose::data};
+  const Matrix Q = random_orthonormal(rows, rows, Stream(key.child(0)));
+  const Matrix planted = Q * spectrum.asDiagonal() * Q.transpose();
+  const auto p = static_cast<double>(rows);
+  Matrix samples(rows, spec.records);
+  draw_design(design, std::sqrt(p), Stream(key.child(1)), samples);
+  samples = (Q * spectrum.cwiseSqrt().asDiagonal() * samples).eval();
+
+  Problem problem;
+  PublicFacts& facts = problem.facts;
+  facts.name = name();
+  facts.dimension = d;
+  facts.records = spec.records;
+  facts.dual_kind = DualKind::shared;
+  facts.dual_dimension = triangle(rows);
+  const Index fitted = std::min(rank, rows);
+  const double radius = domain_factor * std::sqrt(spectrum.head(fitted).sum());
+  facts.domain = Domain::ball(radius);
+  const Starts starts = starts_around_origin(d,
+                                             {.spread = initial_spread,
+                                              .random_spread = std::sqrt(planted_norm / p),
+                                              .far_radius = radius},
+                                             spec.seed);
+  facts.initial_point = start.pick(name(), starts, facts.domain, spec.seed);
+  facts.initial_dual = Vector::Zero(facts.dual_dimension);
+  const double sample_squared = design == Design::sphere ? p * planted_norm : 2 * planted_norm;
+  facts.constants = constants_of(strong_concavity, radius * radius, sample_squared, design);
+  const ConstMatrixMap U0(facts.initial_point.data(), rows, rank);
+  facts.constants.set(constant::suboptimality,
+                      {((U0.transpose() * U0).squaredNorm() + spectrum.head(fitted).squaredNorm()) /
+                           (2 * strong_concavity),
+                       Origin::estimated,
+                       "initial point, of the population (‖S* − UUᵀ‖_F² ≤ ‖S*‖_F² + ‖UUᵀ‖_F²)"});
+
+  check_finite(facts);
+  Matrix covariance = samples * samples.transpose() / static_cast<double>(spec.records);
+  LowRankPicture picture = symmetric_picture(planted, rank, Landmark::Of::population);
+  problem.landmarks = std::move(picture.landmarks);
+  problem.slice = std::move(picture.slice);
+  for (Landmark& l : symmetric_picture(covariance, rank, Landmark::Of::empirical).landmarks)
+    if (facts.domain.contains(l.point))  // a few records may be longer than the domain is wide
+      problem.landmarks.push_back(std::move(l));
+  problem.population = covariance_gan_value(planted, rank, strong_concavity);
+  problem.empirical = covariance_gan_value(std::move(covariance), rank, strong_concavity);
+  problem.records = covariance_gan_records(std::move(samples), rank, strong_concavity);
+  if (design == Design::sphere)
+    problem.extremes = covariance_gan_records(
+        extreme_samples(rows, std::sqrt(sample_squared)), rank, strong_concavity);
+  return problem;
+}
+
+std::unique_ptr<const Records> covariance_gan_records(Matrix samples,
+                                                      Index rank,
+                                                      double strong_concavity) {
+  return std::make_unique<CovarianceGanRecords>(std::move(samples), rank, strong_concavity);
+}
+
+std::unique_ptr<const Objective> covariance_gan_value(Matrix covariance,
+                                                      Index rank,
+                                                      double strong_concavity) {
+  return symmetric_objective(std::move(covariance), rank, 2 / strong_concavity, 0.0);
+}
+
+}  // namespace dpsosp

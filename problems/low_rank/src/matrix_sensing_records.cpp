@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/factor_products.hpp"
+#include "dpsosp/core/rows.hpp"
+#include "dpsosp/problems/chunked_sum.hpp"
+#include "dpsosp/problems/matrix_sensing.hpp"
+
+namespace dpsosp {
+namespace {
+
+class MatrixSensingRecords final : public Records {
+ public:
+  explicit MatrixSensingRecords(std::shared_ptr<const MatrixSensingData> data)
+      : data_(std::move(data)) {}
+
+  Index size() const override { return data_->labels.size(); }
+
+  ClipReport add_gradients(const Point& point,
+                           Block block,
+                           const BatchView& batch,
+                           double limit,
+                           VectorRef out) const override {
+    return sum(point, nullptr, block, batch, limit, out);
+  }
+
+  ClipReport add_gradient_differences(const Point& point,
+                                      const Point& previous,
+                                      Block block,
+                                      const BatchView& batch,
+                                      double limit,
+                                      VectorRef out) const override {
+    return sum(point, &previous, block, batch, limit, out);
+  }
+
+ private:
+  /// One end of a gradient difference: c_i = y_i, or res_i where the dual stays with the record;
+  /// then ∇_x f_i = c_i (A_i V, A_iᵀ U) and ∇_y f_i = (res_i − y_i) e_i.
+  struct End {
+    End(const MatrixSensingData& m, const Point& p) : point(p) {
+      const Eigen::Map<const Matrix> U(p.x.data(), m.rows, m.rank);
+      const Eigen::Map<const Matrix> V(p.x.data() + m.rows * m.rank, m.cols, m.rank);
+      product = (U * V.transpose()).reshaped();
+    }
+    double dual(double residual, Index i) const { return point.has_dual() ? point.y[i] : residual; }
+
+    const Point& point;
+    Vector product;  // vec UVᵀ
+  };
+
+  ClipReport sum(const Point& point,
+                 const Point* previous,
+                 Block block,
+                 const BatchView& batch,
+                 double limit,
+                 VectorRef out) const {
+    if (block != Block::x && !point.has_dual())
+      throw InputError("matrix-sensing: a query of the dual block needs y of dimension n");
+    const End to(*data_, point);
+    if (previous == nullptr)
+      return chunked_sum(batch.size(), out, [&](Index first, Index last, VectorRef partial) {
+        return add_gradients(to, block, batch, first, last, limit, partial);
+      });
+    const End from(*data_, *previous);
+    return chunked_sum(batch.size(), out, [&](Index first, Index last, VectorRef partial) {
+      return add_differences(to, from, block, batch, first, last, limit, partial);
+    });
+  }
+
+  /// Prefetches the next record of a batch: the processor does not predict the order of a list.
+  void prefetch(Index i) const {
+    constexpr Index cache_line = 8;  // doubles
+    const auto record = data_->measurements.col(i);
+    for (Index e = 0; e < record.size(); e += cache_line) __builtin_prefetch(record.data() + e);
+  }
+
+  ClipReport add_gradients(const End& at,
+                           Block block,
+                           const BatchView& batch,
+                           Index first,
+                           Index last,
+                           double limit,
+                           VectorRef out) const {
+    const MatrixSensingData& m = *data_;
+    FactorProducts products(m.rows, m.cols, m.rank);
+    products.set(at.point.x);
+    Contribution one(m, block);
+    ClipReport report;
+    for (Index k = first; k < last; ++k) {
+      const Index i = batch[k];
+      if (k + 1 < last) prefetch(batch[k + 1]);
+      products.apply(m.measurements.col(i).data(), one.x);
+      const double residual = products.inner_product(one.x) - m.labels[i];
+      const double c = at.dual(residual, i);
+      one.add_clipped(c, residual - c, i, limit, report, out);
+    }
+    return report;
+  }
+
+  ClipReport add_differences(const End& to,
+                             const End& from,
+                             Block block,
+                             const BatchView& batch,
+                             Index first,
+                             Index last,
+                             double limit,
+                             VectorRef out) const {
+    const MatrixSensingData& m = *data_;
+    Contribution one(m, block);
+    const std::array<const double*, 2> ends{to.product.data(), from.product.data()};
+    FactorProducts products(m.rows, m.cols, m.rank);
+    Vector factors(one.x.size()), residuals(2);
+    ClipReport report;
+    for (Index k = first; k < last; ++k) {
+      const Index i = batch[k];
+      if (k + 1 < last) prefetch(batch[k + 1]);
+      const double* A = m.measurements.col(i).data();
+      dot_rows(ends, m.measurements.col(i), residuals);
+      const double residual_to = residuals[0] - m.labels[i];
+      const double residual_from = residuals[1] - m.labels[i];
+      const double c_to = to.dual(residual_to, i), c_from = from.dual(residual_from, i);
+      if (one.in_x) {  // (A_i V, A_iᵀ U) is linear in (U, V)
+        factors = c_to * to.point.x - c_from * from.point.x;
+        products.set(factors);
+        products.apply(A, one.x);
+      }
+      one.add_clipped(1.0, (residual_to - c_to) - (residual_from - c_from), i, limit, report, out);
+    }
+    return report;
+  }
+
+  /// What a record adds: a multiple of `x` in the primal block, an entry in the dual block.
+  struct Contribution {
+    Contribution(const MatrixSensingData& m, Block block)
+        : in_x(block != Block::y), in_y(block != Block::x), x((m.rows + m.cols) * m.rank) {}
+
+    // The clipped vector itself: a sum of weighted A_i, multiplied by V and U at the end, would let
+    // a record whose product cancels drown the others.
+    void add_clipped(
+        double c, double y, Index i, double limit, ClipReport& report, VectorRef out) const {
+      const double squared = (in_x ? c * c * x.squaredNorm() : 0.0) + (in_y ? y * y : 0.0);
+      const double weight = report.weigh(std::sqrt(squared), limit);
+      if (in_x) out.head(x.size()) += (weight * c) * x;
+      if (in_y) out[(in_x ? x.size() : 0) + i] += weight * y;
+    }
+
+    bool in_x, in_y;
+    Vector x;
+  };
+
+  std::shared_ptr<const MatrixSensingData> data_;
+};
+}  // namespace
+
+std::unique_ptr<const Records> matrix_sensing_records(
+    std::shared_ptr<const MatrixSensingData> data) {
+  return std::make_unique<MatrixSensingRecords>(std::move(data));
+}
+
+}  // namespace dpsosp

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/problems/matrix_sensing_symmetric.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "dpsosp/core/errors.hpp"
+#include "dpsosp/problems/clipped_sum.hpp"
+#include "dpsosp/problems/fixed_dimension.hpp"
+#include "dpsosp/problems/matrix_sensing.hpp"
+#include "low_rank.hpp"
+
+namespace dpsosp {
+namespace {
+
+using ConstMatrixMap = Eigen::Map<const Matrix>;
+using MatrixMap = Eigen::Map<Matrix>;
+
+class SymmetricSensingRecords final : public Records {
+ public:
+  explicit SymmetricSensingRecords(SymmetricSensingData data)
+      : data_(std::move(data)), spectral_(data_.labels.size()) {
+    Matrix square(data_.rows, data_.rows);
+    for (Index i = 0; i < spectral_.size(); ++i) {
+      square.noalias() = measurement(i) * measurement(i);
+      spectral_[i] = std::sqrt(square.norm());
+    }
+  }
+
+  Index size() const override { return data_.labels.size(); }
+
+  ClipReport add_gradients(const Point& point,
+                           Block block,
+                           const BatchView& batch,
+                           double limit,
+                           VectorRef out) const override {
+    check_minimisation("matrix-sensing-symmetric", block);
+    const Vector product = outer(point.x);
+    return clipped_sum(batch, limit, out, [&](Index i, Vector& v) {
+      write(v).noalias() = residual(i, product) * measurement(i) * factor(point.x);
+    });
+  }
+
+  ClipReport add_gradient_differences(const Point& point,
+                                      const Point& previous,
+                                      Block block,
+                                      const BatchView& batch,
+                                      double limit,
+                                      VectorRef out) const override {
+    check_minimisation("matrix-sensing-symmetric", block);
+    const Vector product = outer(point.x), before = outer(previous.x);
+    return clipped_sum(batch, limit, out, [&](Index i, Vector& v) {
+      write(v).noalias() = residual(i, product) * measurement(i) * factor(point.x);
+      write(v).noalias() -= residual(i, before) * measurement(i) * factor(previous.x);
+    });
+  }
+
+  ClipReport add_loss_differences(const Point& point,
+                                  const Point& centre,
+                                  const BatchView& batch,
+                                  double limit,
+                                  double& out) const override {
+    const Vector product = outer(point.x), before = outer(centre.x);
+    return clamped_sum(batch, limit, out, [&](Index i) {
+      const double r = residual(i, product), r_before = residual(i, before);
+      return 0.25 * (r - r_before) * (r + r_before);
+    });
+  }
+
+  bool has_second_order() const override { return true; }
+
+  /// ∇²f[V] = 2⟨AU, V⟩ AU + (⟨A, UUᵀ⟩ − b) AV, of norm at most 2‖AU‖_F² + |⟨A, UUᵀ⟩ − b|‖A‖₂.
+  ClipReport add_hessian_products(const Point& point,
+                                  ConstVectorRef v,
+                                  const BatchView& batch,
+                                  double limit,
+                                  VectorRef out) const override {
+    const Vector product = outer(point.x);
+    return weighed_sum(batch, limit, out, [&](Index i, Vector& w) {
+      write(w).noalias() = measurement(i) * factor(point.x);
+      const double squared = w.squaredNorm(), r = residual(i, product);
+      w *= 2 * w.dot(v);
+      write(w).noalias() += r * measurement(i) * factor(v);
+      return 2 * squared + std::abs(r) * spectral_[i];
+    });
+  }
+
+  /// The difference of 2 (AU)(AU)ᵀ is the symmetric product of A(U + U′) and A(U − U′).
+  ClipReport add_hessian_difference_products(const Point& point,
+                                             const Point& previous,
+                                             ConstVectorRef v,
+                                             const BatchView& batch,
+                                             double limit,
+                                             VectorRef out) const override {
+    const Vector moved = outer(point.x) - outer(previous.x);
+    const Vector sum = point.x + previous.x, difference = point.x - previous.x;
+    return chunked_sum(batch.size(), out, [&](Index first, Index last, VectorRef partial) {
+      Vector a(out.size()), b(out.size()), w(out.size());
+      ClipReport report;
+      for (Index k = first; k < last; ++k) {
+        const Index i = batch[k];
+        write(a).noalias() = measurement(i) * factor(sum);
+        write(b).noalias() = measurement(i) * factor(difference);
+        write(w).noalias() = measurement(i) * factor(v);
+        const double change = data_.measurements.col(i).dot(moved);
+        w = change * w + b.dot(v) * a + a.dot(v) * b;
+        const double bound = 2 * a.norm() * b.norm() + std::abs(change) * spectral_[i];
+        partial += report.weigh(bound, limit) * w;
+      }
+      return report;
+    });
+  }
+
+ private:
+  ConstMatrixMap factor(ConstVectorRef x) const { return {x.data(), data_.rows, data_.rank}; }
+  MatrixMap write(Vector& v) const { return {v.data(), data_.rows, data_.rank}; }
+  ConstMatrixMap measurement(Index i) const {
+    return {data_.measurements.col(i).data(), data_.rows, data_.rows};
+  }
+  Vector outer(ConstVectorRef x) const { return (factor(x) * factor(x).transpose()).reshaped(); }
+  double residual(Index i, const Vector& product) const {
+    return data_.measurements.col(i).dot(product) - data_.labels[i];
+  }
+
+  SymmetricSensingData data_;
+  Vector spectral_;  // ‖A_i²‖_F^{1/2}, between ‖A_i‖₂ and ‖A_i‖_F
+};
+
+/// F(U) = ½ Φ(U, U), with Φ the half mean squared residual of two free factors.
+class SymmetricSensingObjective final : public Objective {
+ public:
+  explicit SymmetricSensingObjective(const SymmetricSensingData& m)
+      : two_factors_(matrix_sensing_value(std::make_shared<const MatrixSensingData>(
+            MatrixSensingData{m.rows, m.rows, m.rank, m.measurements, m.labels}))) {}
+
+  Index dimension() const override { return two_factors_->dimension() / 2; }
+  double value(ConstVectorRef x) const override { return 0.5 * two_factors_->value(twice(x)); }
+  void gradient(ConstVectorRef x, VectorRef out) const override {
+    Vector both(2 * x.size());
+    two_factors_->gradient(twice(x), both);
+    out = 0.5 * (both.head(x.size()) + both.tail(x.size()));
+  }
+  void hessian_product(ConstVectorRef x, ConstVectorRef v, VectorRef out) const override {
+    Vector both(2 * x.size());
+    two_factors_->hessian_product(twice(x), twice(v), both);
+    out = 0.5 * (both.head(x.size()) + both.tail(x.size()));
+  }
+  void hessian(ConstVectorRef x, MatrixRef out) const override {
+    const Index d = x.size();
+    Matrix both(2 * d, 2 * d);
+    two_factors_->hessian(twice(x), both);
+    out = 0.5 * (both.topLeftCorner(d, d) + both.topRightCorner(d, d) +
+                 both.bottomLeftCorner(d, d) + both.bottomRightCorner(d, d));
+  }
+  Index hessian_cost() const override { return two_factors_->hessian_cost(); }
+
+ private:
+  static Vector twice(ConstVectorRef x) { return x.replicate(2, 1); }
+
+  std::unique_ptr<const Objective> two_factors_;
+};
+
+/// Replaces every column's p × p matrix by its symmetric part, all that ⟨A, UUᵀ⟩ sees.
+void symmetrise(Matrix& measurements, Index rows) {
+  for (auto column : measurements.colwise()) {
+    MatrixMap A(column.data(), rows, rows);
+    A = (0.5 * (A + A.transpose())).eval();
+  }
+}
+
+/// Largest rank-one measurements, along an axis and along the diagonal, under the largest labels.
+SymmetricSensingData extreme_data(Index rows, Index rank, double norm, double label) {
+  SymmetricSensingData corners{rows, rank, Matrix::Zero(rows * rows, 4), Vector(4)};
+  corners.measurements.row(0).head(2).setConstant(norm);
+  corners.measurements.rightCols(2).setConstant(norm / static_cast<double>(rows));
+  corners.labels << -label, label, -label, label;
+  return corners;
+}
+
+/// What the constants depend on.
+struct Sizes {
+  double p, norm, radius, label;  // L, R, b_max
+};
+
+Constants proved_constants(const Sizes& s) {
+  const double largest = s.norm * s.radius * s.radius;  // of ⟨A, UUᵀ⟩
+  const std::string region = "the domain; ‖A‖_F ≤ L, |b| ≤ b_max";
+  Constants c;
+  c.set(constant::lipschitz,
+        {(largest + s.label) * s.norm * s.radius,
+         Origin::proved,
+         region,
+         "∇f = (⟨A, UUᵀ⟩ − b) A U with A symmetric; |⟨A, UUᵀ⟩| ≤ ‖A‖₂‖U‖_F² ≤ LR², |b| ≤ b_max = "
+         "L‖Y*‖_F + s, ‖AU‖_F ≤ LR. Attained at A = Luuᵀ, U = Ru, b = −b_max.",
+         1.0});
+  c.set(constant::smoothness,
+        {3 * s.norm * largest + s.norm * s.label,
+         Origin::proved,
+         region,
+         "∇²f[V, V] = 2⟨AU, V⟩² + (⟨A, UUᵀ⟩ − b)⟨AV, V⟩, in absolute value at most "
+         "(2L²R² + (LR² + b_max)L)‖V‖_F². Attained as G is, at V = u.",
+         1.0});
+  c.set(constant::hessian_lipschitz,
+        {6 * s.norm * s.norm * s.radius,
+         Origin::proved,
+         region,
+         "∇³f[V, V, W] = 2⟨AU, W⟩⟨AV, V⟩ + 4⟨AU, V⟩⟨AV, W⟩ ≤ 6L²R for unit V and W. Attained as "
+         "G is, at V = W = u.",
+         1.0});
+  return c;
+}
+
+/// A Gaussian measurement has ‖AU‖_F² ≈ (L/p)² (p + 1)/2 ‖U‖_F² and ‖A‖₂ ≈ L√(2/p).
+Constants estimated_constants(const Sizes& s, double planted_frobenius, double label_noise) {
+  const double entry = s.norm / s.p;
+  const double residual =
+      std::hypot(entry * std::hypot(s.radius * s.radius, planted_frobenius), label_noise);
+  const double applied = entry * std::sqrt((s.p + 1) / 2) * s.radius;
+  const double spectral = entry * std::sqrt(2 * s.p);
+  const std::string region = "the domain, a typical record";
+  Constants c;
+  c.set(constant::lipschitz, {residual * applied, Origin::estimated, region});
+  c.set(constant::smoothness,
+        {2 * applied * applied + residual * spectral, Origin::estimated, region});
+  c.set(constant::hessian_lipschitz, {6 * applied * spectral, Origin::estimated, region});
+  return c;
+}
+
+}  // namespace
+
+std::string_view MatrixSensingSymmetric::summary() const {
+  return "(1/4)(<A_i, U U'> - b_i)^2; low-rank recovery, every saddle and lambda_min known";
+}
+
+ProblemNotes MatrixSensingSymmetric::notes() const {
+  return {.group = "Low-rank recovery",
+          .formula =
+              "f(U; A, b) = ¼ (⟨A, UUᵀ⟩ − b)², b = ⟨A, Y*⟩ ± s, A uniform on the sphere ‖A‖_F = L "
+              "of R^{p×p} or with N(0, L²/p²) entries, L = p (or 1: `record_scale` = unit). "
+              "Population: F(U) = (L²/p²) ¼‖UUᵀ − Y*‖_F² + s²/4. Domain ‖U‖_F ≤ R.",
+          .source = "avdiukhin-2024 notes, 6 (MF)",
+          .critical_points =
+              "Population, in units of L²/p², σ_1 ≥ σ_2 ≥ … the eigenvalues of Y*: the origin is a "
+              "strict saddle with λ_min = −σ_1; a truncation of Y* at a rank j below min(r, r*) is "
+              "one with λ_min = −σ_{j+1}; the truncation at min(r, r*), up to rotations, is the "
+              "minimiser (Eckart and Young)."};
+}
+
+Fields MatrixSensingSymmetric::fields() {
+  Fields fields{field("rows", rows, "p"),
+                field("rank", rank, "r, columns of U"),
+                field("planted_rank", planted_rank, "r*, rank of Y*"),
+                field("planted_norm", planted_norm, "sigma_1 of Y*"),
+                field("condition", condition, "sigma_1 over the smallest positive eigenvalue"),
+                field("label_noise", label_noise, "s; a label is off by s either way"),
+                field("domain_factor", domain_factor, "radius of the domain over ||U*||_F"),
+                field("initial_spread", initial_spread, "standard deviation of U0"),
+                design_field(design),
+                record_scale_field(record_scale)};
+  start.add_fields(fields);
+  return fields;
+}
+
+Problem MatrixSensingSymmetric::make(const InstanceSpec& spec) const {
+  check_records(name(), spec.records);
+  if (rows < 1) reject(name(), "rows", static_cast<double>(rows), ">= 1");
+  check_planted(name(), rank, planted_rank, rows, "rows", planted_norm, condition);
+  if (!(label_noise >= 0)) reject(name(), "label_noise", label_noise, ">= 0");
+  check_around_origin(name(), domain_factor, initial_spread);
+  const Index d = rows * rank;
+  check_fixed_dimension(
+      name(), spec, d, fmt::format("rows rank = {}; set problem.rows and problem.rank", d));
+
+  const auto p = static_cast<double>(rows);
+  const Vector spectrum = geometric_spectrum(planted_rank, planted_norm, condition);
+  const double norm = record_scale == RecordScale::unit ? 1.0 : p;
+  const StreamKey key{.seed = spec.data_seed, .purpose = Purpose::data};
+  const Matrix Q = random_orthonormal(rows, planted_rank, Stream(key.child(0)));
+  const Matrix planted = Q * spectrum.asDiagonal() * Q.transpose();
+  SymmetricSensingData data{rows, rank, Matrix(rows * rows, spec.records), {}};
+  draw_design(design, norm, Stream(key.child(1)), data.measurements);
+  symmetrise(data.measurements, rows);
+  data.labels = data.measurements.transpose() * planted.reshaped();
+  Stream signs(key.child(2));
+  for (double& b : data.labels) b += signs.bernoulli(0.5) ? label_noise : -label_noise;
+
+  Problem problem;
+  PublicFacts& facts = problem.facts;
+  facts.name = name();
+  facts.dimension = d;
+  facts.records = spec.records;
+  const double radius = domain_factor * std::sqrt(spectrum.sum());
+  facts.domain = Domain::ball(radius);
+  const Starts starts = starts_around_origin(d,
+                                             {.spread = initial_spread,
+                                              .random_spread = std::sqrt(planted_norm / p),
+                                              .far_radius = radius},
+                                             spec.seed);
+  facts.initial_point = start.pick(name(), starts, facts.domain, spec.seed);
+  const Sizes sizes{p, norm, radius, norm * spectrum.norm() + label_noise};
+  facts.constants = design == Design::sphere
+                        ? proved_constants(sizes)
+                        : estimated_constants(sizes, spectrum.norm(), label_noise);
+  const double scale = norm * norm / (p * p);
+  const ConstMatrixMap U0(facts.initial_point.data(), rows, rank);
+  facts.constants.set(
+      constant::suboptimality,
+      {0.25 * scale * ((U0.transpose() * U0).squaredNorm() + spectrum.squaredNorm()),
+       Origin::estimated,
+       "initial point, of the population (‖UUᵀ − Y*‖_F² ≤ ‖UUᵀ‖_F² + ‖Y*‖_F²)"});
+
+  check_finite(facts);
+  problem.population = symmetric_objective(planted, rank, scale, 0.25 * label_noise * label_noise);
+  LowRankPicture picture = symmetric_picture(planted, rank, Landmark::Of::population);
+  problem.landmarks = std::move(picture.landmarks);
+  problem.slice = std::move(picture.slice);
+  problem.empirical = symmetric_sensing_objective(data);
+  problem.records = symmetric_sensing_records(std::move(data));
+  if (design == Design::sphere)
+    problem.extremes = symmetric_sensing_records(extreme_data(rows, rank, norm, sizes.label));
+  return problem;
+}
+
+std::unique_ptr<const Records> symmetric_sensing_records(SymmetricSensingData data) {
+  return std::make_unique<SymmetricSensingRecords>(std::move(data));
+}
+
+std::unique_ptr<const Objective> symmetric_sensing_objective(const SymmetricSensingData& data) {
+  return std::make_unique<SymmetricSensingObjective>(data);
+}
+
+}  // namespace dpsosp

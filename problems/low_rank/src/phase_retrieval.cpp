@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/problems/phase_retrieval.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "dpsosp/core/errors.hpp"
+#include "dpsosp/problems/clipped_sum.hpp"
+#include "phase_link.hpp"
+
+namespace dpsosp {
+namespace {
+
+PhaseLink link_of(const PhaseData& data) { return {data.loss, data.smoothing, data.scale}; }
+
+class PhaseRecords final : public Records {
+ public:
+  explicit PhaseRecords(std::shared_ptr<const PhaseData> data)
+      : data_(std::move(data)), link_(link_of(*data_)) {}
+
+  Index size() const override { return data_->labels.size(); }
+
+  ClipReport add_gradients(const Point& point,
+                           Block block,
+                           const BatchView& batch,
+                           double limit,
+                           VectorRef out) const override {
+    check_minimisation("phase-retrieval", block);
+    return clipped_sum(batch, limit, out, [&](Index i, Vector& v) {
+      v = slope(i, point.x) * data_->measurements.col(i);
+    });
+  }
+
+  ClipReport add_gradient_differences(const Point& point,
+                                      const Point& previous,
+                                      Block block,
+                                      const BatchView& batch,
+                                      double limit,
+                                      VectorRef out) const override {
+    check_minimisation("phase-retrieval", block);
+    return clipped_sum(batch, limit, out, [&](Index i, Vector& v) {
+      v = (slope(i, point.x) - slope(i, previous.x)) * data_->measurements.col(i);
+    });
+  }
+
+  ClipReport add_loss_differences(const Point& point,
+                                  const Point& centre,
+                                  const BatchView& batch,
+                                  double limit,
+                                  double& out) const override {
+    return clamped_sum(batch, limit, out, [&](Index i) {
+      const auto a = data_->measurements.col(i);
+      return link_.value(a.dot(point.x), data_->labels[i]) -
+             link_.value(a.dot(centre.x), data_->labels[i]);
+    });
+  }
+
+  bool has_second_order() const override { return true; }
+  Index hessian_rank() const override { return 1; }  // c_i a_i a_iᵀ
+
+  ClipReport add_hessian_products(const Point& point,
+                                  ConstVectorRef v,
+                                  const BatchView& batch,
+                                  double limit,
+                                  VectorRef out) const override {
+    return products(batch, v, limit, out, [&](Index i) { return curvature(i, point.x); });
+  }
+
+  ClipReport add_hessian_difference_products(const Point& point,
+                                             const Point& previous,
+                                             ConstVectorRef v,
+                                             const BatchView& batch,
+                                             double limit,
+                                             VectorRef out) const override {
+    return products(batch, v, limit, out, [&](Index i) {
+      return curvature(i, point.x) - curvature(i, previous.x);
+    });
+  }
+
+ private:
+  /// Σ c_i a_i a_iᵀ v, weighed by its exact norm |c_i|‖a_i‖².
+  template <class Coefficient>
+  ClipReport products(const BatchView& batch,
+                      ConstVectorRef v,
+                      double limit,
+                      VectorRef out,
+                      const Coefficient& coefficient) const {
+    return weighed_sum(batch, limit, out, [&](Index i, Vector& product) {
+      const auto a = data_->measurements.col(i);
+      const double c = coefficient(i);
+      product = (c * a.dot(v)) * a;
+      return std::abs(c) * a.squaredNorm();
+    });
+  }
+  double curvature(Index i, ConstVectorRef x) const {
+    return link_.curvature(data_->measurements.col(i).dot(x), data_->labels[i]);
+  }
+  double slope(Index i, ConstVectorRef x) const {
+    return link_.slope(data_->measurements.col(i).dot(x), data_->labels[i]);
+  }
+
+  std::shared_ptr<const PhaseData> data_;
+  PhaseLink link_;
+};
+
+class PhaseObjective final : public Objective {
+ public:
+  explicit PhaseObjective(std::shared_ptr<const PhaseData> data)
+      : data_(std::move(data)), link_(link_of(*data_)) {}
+
+  Index dimension() const override { return data_->measurements.rows(); }
+  double value(ConstVectorRef x) const override {
+    return products(x)
+        .binaryExpr(data_->labels, [this](double t, double b) { return link_.value(t, b); })
+        .mean();
+  }
+  void gradient(ConstVectorRef x, VectorRef out) const override {
+    const Vector slopes = products(x).binaryExpr(
+        data_->labels, [this](double t, double b) { return link_.slope(t, b); });
+    out.noalias() = data_->measurements * slopes / static_cast<double>(data_->labels.size());
+  }
+  void hessian_product(ConstVectorRef x, ConstVectorRef v, VectorRef out) const override {
+    const Vector weighted =
+        products(x)
+            .binaryExpr(data_->labels, [this](double t, double b) { return link_.curvature(t, b); })
+            .cwiseProduct(products(v));
+    out.noalias() = data_->measurements * weighted / static_cast<double>(data_->labels.size());
+  }
+
+ private:
+  Vector products(ConstVectorRef x) const { return data_->measurements.transpose() * x; }
+
+  std::shared_ptr<const PhaseData> data_;
+  PhaseLink link_;
+};
+
+Constants constants_of(const PhaseLink& link, const PhaseRegion& region) {
+  const bool intensity = link.loss == PhaseLoss::intensity;
+  const PhaseBounds bound = phase_bounds(link, region);
+  const double norm = region.norm;
+  const std::string range = "|t| ≤ T = R√d and −s ≤ b ≤ b_max = d‖x*‖² + s, attained with a ∥ x.";
+  Constants c;
+  c.set(constant::lipschitz,
+        region.constant(
+            norm * bound.slope,
+            (intensity ? "∇f = φ′(t)a, φ′ = t³ − bt: at most T³ + sT, and b_max^{3/2}·2/(3√3) at "
+                         "3t² = b_max if that is in reach; "
+                       : "∇f = φ′(t)a, φ′ = t(1 − c/h), h = √(t² + e²), c = √(b + e²): monotone in "
+                         "c; extreme at t = T for the smallest c ≤ e, at h³ = ce² for the "
+                         "largest; ") +
+                range));
+  c.set(constant::smoothness,
+        region.constant(
+            norm * norm * bound.curvature,
+            (intensity ? "∇²f = φ″(t)aaᵀ, φ″ = 3t² − b ∈ [−b_max, 3T² + s]; "
+                       : "∇²f = φ″(t)aaᵀ, φ″ = 1 − ce²/h³, from 1 − c/e at t = 0 and the largest "
+                         "c up to t = T and the smallest; ") +
+                range));
+  c.set(constant::hessian_lipschitz,
+        region.constant(
+            norm * norm * norm * bound.third,
+            (intensity ? "|φ‴| = 6|t| ≤ 6T, times ‖a‖³; "
+                       : "φ‴ = 3ce²t/h⁵, largest at t = e/2 and the largest c, times ‖a‖³; ") +
+                range));
+  return c;
+}
+
+/// The critical points of the amplitude loss's population on the axis and orthogonal to it.
+std::vector<Landmark> amplitude_landmarks(const Objective& F, const Vector& signal, double noise) {
+  using enum Landmark::Kind;
+  const Index d = signal.size();
+  const Vector axis = signal.normalized();
+  const Vector origin = Vector::Zero(d);
+  std::vector<Landmark> landmarks;
+  if (noise == 0) {
+    landmarks.push_back({"x*", minimiser, Landmark::Of::population, signal});
+    landmarks.push_back({"−x*", minimiser, Landmark::Of::population, -signal});
+  }
+  Vector scratch(d);
+  const auto bends_down = [&](const Vector& x) {
+    F.hessian_product(x, axis, scratch);
+    return scratch.dot(axis) < 0;
+  };
+  if (bends_down(origin))
+    landmarks.push_back({"origin", strict_saddle, Landmark::Of::population, origin});
+  if (d < 2) return landmarks;
+  // by symmetry the gradient at an x orthogonal to x* is along x
+  const Vector across = orthogonal_direction(signal);
+  const auto slope = [&](double length) {
+    F.gradient(length * across, scratch);
+    return scratch.dot(across);
+  };
+  double low = 1e-3 * signal.norm(), high = signal.norm();
+  if (!(slope(low) < 0 && slope(high) > 0)) return landmarks;
+  for (int halving = 0; halving < 60; ++halving) {
+    const double middle = 0.5 * (low + high);
+    (slope(middle) < 0 ? low : high) = middle;
+  }
+  if (bends_down(low * across))
+    landmarks.push_back(
+        {"orthogonal to x*", strict_saddle, Landmark::Of::population, low * across});
+  return landmarks;
+}
+
+}  // namespace
+
+std::string_view PhaseRetrieval::summary() const {
+  return "(1/4)((a_i.x)^2 - b_i)^2, or its amplitudes; saddles at 0 and orthogonal to x*";
+}
+
+ProblemNotes PhaseRetrieval::notes() const {
+  return {
+      .group = "Low-rank recovery",
+      .formula =
+          "f(x; a, b) = ¼(t² − b)² (intensity) or ½(√(t² + e²) − √(b + e²))² (amplitude), "
+          "t = aᵀx, b = (aᵀx*)² ± s, a uniform on ‖a‖ = √d or N(0, I). Population of the "
+          "intensity: κ(¾(‖x‖² − ‖x*‖²)² + ‖x*‖²‖x_⊥‖²) + s²/4, x_⊥ the part orthogonal to x*, "
+          "κ = 1 (Gaussian) or d/(d + 2) (sphere); of the amplitude: quadrature over the plane "
+          "of x and x*. Domain ‖x‖ ≤ R.",
+      .source = "Sun, Qu and Wright (2018), real case",
+      .critical_points =
+          "Intensity, population: minimisers ±x*; the origin has λ_min = −3κ‖x*‖²; the points "
+          "orthogonal to x* with ‖x‖ = ‖x*‖/√3 are strict saddles, λ_min = −2κ‖x*‖². Amplitude: "
+          "the same picture; the saddles' length is found by bisection, and ±x* are the "
+          "minimisers without noise."};
+}
+
+Fields PhaseRetrieval::fields() {
+  Fields fields{field("loss",
+                      loss,
+                      {{PhaseLoss::intensity, "intensity"}, {PhaseLoss::amplitude, "amplitude"}},
+                      "squares, or smoothed absolute values"),
+                field("smoothing", smoothing, "e of the amplitude loss")};
+  add_phase_fields(fields, *this);
+  return fields;
+}
+
+Problem PhaseRetrieval::make(const InstanceSpec& spec) const {
+  check_records(name(), spec.records);
+  const Index d = check_dimension(name(), spec, 10);
+  check_phase(name(), *this);
+  const bool intensity = loss == PhaseLoss::intensity;
+  if (!intensity) {
+    constexpr double finest = 15;
+    if (!(smoothing >= radius() / finest))
+      reject(name(),
+             "smoothing",
+             smoothing,
+             fmt::format(">= {:.4g}, what the quadrature resolves", radius() / finest));
+    if (!(label_noise <= smoothing * smoothing))
+      reject(name(), "label_noise", label_noise, "<= smoothing^2 under loss = amplitude");
+  }
+
+  PhaseInstance instance = draw_phase_instance(*this, d, spec);
+  Problem problem;
+  PublicFacts& facts = problem.facts;
+  facts = phase_facts(name(), *this, d, spec);
+  const PhaseRegion region(*this, d);
+  facts.constants = constants_of({loss, smoothing, 1.0}, region);
+  facts.constants.set(
+      constant::suboptimality,
+      {intensity ? intensity_excess(facts.initial_point, signal_norm)
+                 : 0.5 * (facts.initial_point.squaredNorm() + signal_norm * signal_norm),
+       Origin::estimated,
+       "initial point, of the population"});
+
+  check_finite(facts);
+  if (intensity) {
+    problem.population = intensity_population(instance.signal, design, label_noise, 1.0);
+    problem.landmarks = intensity_landmarks(instance);
+  } else {
+    problem.population =
+        amplitude_population(instance.signal, {smoothing, label_noise, design, radius()});
+    problem.landmarks = amplitude_landmarks(*problem.population, instance.signal, label_noise);
+  }
+  problem.slice = phase_slice(instance.signal);
+  const auto with_loss = [&](PhaseData data) {
+    data.loss = loss;
+    data.smoothing = smoothing;
+    return std::make_shared<const PhaseData>(std::move(data));
+  };
+  if (region.bounded) problem.extremes = phase_records(with_loss(extreme_phase_data(d, region)));
+  auto data = with_loss(
+      {.measurements = std::move(instance.measurements), .labels = std::move(instance.labels)});
+  problem.empirical = phase_objective(data);
+  problem.records = phase_records(std::move(data));
+  return problem;
+}
+
+std::unique_ptr<const Records> phase_records(std::shared_ptr<const PhaseData> data) {
+  return std::make_unique<PhaseRecords>(std::move(data));
+}
+
+std::unique_ptr<const Objective> phase_objective(std::shared_ptr<const PhaseData> data) {
+  return std::make_unique<PhaseObjective>(std::move(data));
+}
+
+}  // namespace dpsosp

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/problems/robust_phase_retrieval.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "dpsosp/core/errors.hpp"
+#include "dpsosp/problems/chunked_sum.hpp"
+#include "phase_link.hpp"
+
+namespace dpsosp {
+namespace {
+
+class RobustPhaseRecords final : public Records {
+ public:
+  explicit RobustPhaseRecords(std::shared_ptr<const PhaseData> data) : data_(std::move(data)) {}
+
+  Index size() const override { return data_->labels.size(); }
+
+  ClipReport add_gradients(const Point& point,
+                           Block block,
+                           const BatchView& batch,
+                           double limit,
+                           VectorRef out) const override {
+    return sum(point, nullptr, block, batch, limit, out);
+  }
+
+  ClipReport add_gradient_differences(const Point& point,
+                                      const Point& previous,
+                                      Block block,
+                                      const BatchView& batch,
+                                      double limit,
+                                      VectorRef out) const override {
+    return sum(point, &previous, block, batch, limit, out);
+  }
+
+ private:
+  /// ∇f_i = (along a_i, dual e_i).
+  struct Parts {
+    double along, dual;
+  };
+  Parts parts(Index i, const Point& point) const {
+    const double t = data_->measurements.col(i).dot(point.x);
+    const double residual = t * t - data_->labels[i];
+    const double y = point.has_dual() ? point.y[i] : residual;
+    return {2 * y * t, residual - y};
+  }
+
+  ClipReport sum(const Point& point,
+                 const Point* previous,
+                 Block block,
+                 const BatchView& batch,
+                 double limit,
+                 VectorRef out) const {
+    if (block != Block::x && !point.has_dual())
+      throw InputError("robust-phase-retrieval: a query of the dual block needs y of dimension n");
+    const bool in_x = block != Block::y, in_y = block != Block::x;
+    const Index d = data_->measurements.rows();
+    return chunked_sum(batch.size(), out, [&](Index first, Index last, VectorRef partial) {
+      ClipReport report;
+      for (Index k = first; k < last; ++k) {
+        const Index i = batch[k];
+        Parts v = parts(i, point);
+        if (previous != nullptr) {
+          const Parts before = parts(i, *previous);
+          v.along -= before.along;
+          v.dual -= before.dual;
+        }
+        const auto a = data_->measurements.col(i);
+        const double weight =
+            report.weigh(std::hypot(in_x ? v.along * a.norm() : 0.0, in_y ? v.dual : 0.0), limit);
+        if (in_x) partial.head(d) += (weight * v.along) * a;
+        if (in_y) partial[(in_x ? d : 0) + i] += weight * v.dual;
+      }
+      return report;
+    });
+  }
+
+  std::shared_ptr<const PhaseData> data_;
+};
+
+/// Φ_i = ½ r_i² is twice the intensity loss.
+constexpr double value_scale = 2.0;
+
+Constants constants_of(const PhaseRegion& region) {
+  const PhaseBounds bound = phase_bounds({PhaseLoss::intensity, 0, value_scale}, region);
+  const double norm = region.norm, reach = region.reach;
+  const std::string range =
+      " |t| ≤ T = R√d and −s ≤ b ≤ b_max = d‖x*‖² + s, attained with a ∥ x "
+      "by a data set of equal records.";
+  Constants c;
+  c.set(constant::smoothness,
+        region.constant(
+            norm * norm * bound.curvature,
+            "∇²Φ is the mean of 2(3t² − b)aaᵀ, of norm at most 2d max(3T² + s, b_max)." + range));
+  c.set(constant::hessian_lipschitz,
+        region.constant(norm * norm * norm * bound.third,
+                        "∇³Φ is the mean of 12t a⊗a⊗a, of norm at most 12Td^{3/2}." + range));
+  // [[2y aaᵀ, 2ta], [2taᵀ, −1]] at y = −Y, |t| = T
+  const double dual = std::max(reach * reach - region.lowest, region.highest);
+  const double stretch = 2 * dual * norm * norm;
+  const std::string own_dual =
+      region.in_words + "; |y_i| ≤ max(T² + s, b_max), the maximisers' range";
+  c.set(constant::joint_smoothness,
+        {(stretch + 1) / 2 + std::hypot((stretch - 1) / 2, 2 * reach * norm),
+         Origin::estimated,
+         own_dual});
+  c.set(constant::lipschitz,
+        {norm * bound.slope, Origin::estimated, region.in_words + "; y_i its own maximiser"});
+  return c;
+}
+
+}  // namespace
+
+std::string_view RobustPhaseRetrieval::summary() const {
+  return "max_y (1/n) sum_i [y_i ((a_i.x)^2 - b_i) - y_i^2/2]; dual per record, saddle at 0";
+}
+
+ProblemNotes RobustPhaseRetrieval::notes() const {
+  return {
+      .group = "Minimax",
+      .formula =
+          "f(x, y) = (1/n) Σ_i [ y_i r_i − y_i²/2 ], r_i = (a_iᵀx)² − b_i = y_i*(x), and "
+          "Φ(x) = (1/2n) Σ_i r_i², twice the intensity loss of `phase-retrieval`, whose records "
+          "these are: b = (aᵀx*)² ± s, a uniform on ‖a‖ = √d or N(0, I). The dual is per "
+          "record. Domain ‖x‖ ≤ R.",
+      .source = "xu-2026 notes, 8.5",
+      .critical_points =
+          "∇²Φ(0) = −(2/n) Σ_i b_i a_i a_iᵀ: a strict saddle wherever Σ_i b_i‖a_i‖² > 0. "
+          "Population, κ = 1 (Gaussian) or d/(d + 2) (sphere): λ_min(0) = −6κ‖x*‖²; the points "
+          "orthogonal to x* with ‖x‖ = ‖x*‖/√3 have λ_min = −4κ‖x*‖²; ±x* are the minimisers, "
+          "Φ* = s²/2."};
+}
+
+Fields RobustPhaseRetrieval::fields() {
+  Fields fields;
+  add_phase_fields(fields, *this);
+  return fields;
+}
+
+Problem RobustPhaseRetrieval::make(const InstanceSpec& spec) const {
+  check_records(name(), spec.records);
+  const Index d = check_dimension(name(), spec, 10);
+  check_phase(name(), *this);
+
+  PhaseInstance instance = draw_phase_instance(*this, d, spec);
+  Problem problem;
+  PublicFacts& facts = problem.facts;
+  facts = phase_facts(name(), *this, d, spec);
+  facts.dual_kind = DualKind::per_record;
+  facts.dual_dimension = spec.records;
+  facts.initial_dual = Vector::Zero(spec.records);
+  const PhaseRegion region(*this, d);
+  facts.constants = constants_of(region);
+  facts.constants.set(constant::strong_concavity,
+                      {1.0 / static_cast<double>(spec.records),
+                       Origin::proved,
+                       "everywhere",
+                       "∇²_yy f = −I/n.",
+                       1.0});
+  facts.constants.set(constant::suboptimality,
+                      {value_scale * intensity_excess(facts.initial_point, signal_norm),
+                       Origin::estimated,
+                       "initial point, of the population"});
+
+  check_finite(facts);
+  problem.population = intensity_population(instance.signal, design, label_noise, value_scale);
+  problem.landmarks = intensity_landmarks(instance);
+  problem.slice = phase_slice(instance.signal);
+  if (region.bounded) {
+    PhaseData corners = extreme_phase_data(d, region);
+    problem.extremes =
+        robust_phase_records(std::move(corners.measurements), std::move(corners.labels));
+  }
+  auto data =
+      std::make_shared<PhaseData>(PhaseData{.measurements = std::move(instance.measurements),
+                                            .labels = std::move(instance.labels),
+                                            .scale = value_scale});
+  problem.empirical = phase_objective(data);
+  problem.records = std::make_unique<RobustPhaseRecords>(std::move(data));
+  return problem;
+}
+
+std::unique_ptr<const Records> robust_phase_records(Matrix measurements, Vector labels) {
+  return std::make_unique<RobustPhaseRecords>(std::make_shared<PhaseData>(
+      PhaseData{.measurements = std::move(measurements), .labels = std::move(labels)}));
+}
+
+std::unique_ptr<const Objective> robust_phase_value(Matrix measurements, Vector labels) {
+  return phase_objective(std::make_shared<PhaseData>(PhaseData{
+      .measurements = std::move(measurements), .labels = std::move(labels), .scale = value_scale}));
+}
+
+}  // namespace dpsosp

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/problems/tensor_ica.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "dpsosp/core/stream.hpp"
+#include "dpsosp/problems/clipped_sum.hpp"
+#include "quartic.hpp"
+
+namespace dpsosp {
+namespace {
+
+RadialPart radial_part(const TensorIcaLoss& loss) { return {loss.quartic, loss.gamma}; }
+
+class IcaRecords final : public Records {
+ public:
+  IcaRecords(TensorIcaLoss loss, std::shared_ptr<const Matrix> observed)
+      : excess_(loss.excess), radial_(radial_part(loss)), observed_(std::move(observed)) {}
+
+  Index size() const override { return observed_->cols(); }
+
+  ClipReport add_gradients(const Point& point,
+                           Block block,
+                           const BatchView& batch,
+                           double limit,
+                           VectorRef out) const override {
+    check_minimisation("tensor-ica", block);
+    const Vector common = radial_.slope(point.x) * point.x;
+    return clipped_sum(batch, limit, out, [&](Index i, Vector& v) {
+      const auto y = observed_->col(i);
+      v = own(y.dot(point.x)) * y + common;
+    });
+  }
+
+  ClipReport add_gradient_differences(const Point& point,
+                                      const Point& previous,
+                                      Block block,
+                                      const BatchView& batch,
+                                      double limit,
+                                      VectorRef out) const override {
+    check_minimisation("tensor-ica", block);
+    const Vector common = radial_.slope(point.x) * point.x - radial_.slope(previous.x) * previous.x;
+    return clipped_sum(batch, limit, out, [&](Index i, Vector& v) {
+      const auto y = observed_->col(i);
+      v = (own(y.dot(point.x)) - own(y.dot(previous.x))) * y + common;
+    });
+  }
+
+  ClipReport add_loss_differences(const Point& point,
+                                  const Point& centre,
+                                  const BatchView& batch,
+                                  double limit,
+                                  double& out) const override {
+    const double common = radial_.value(point.x) - radial_.value(centre.x);
+    return clamped_sum(batch, limit, out, [&](Index i) {
+      const auto y = observed_->col(i);
+      return 0.25 *
+                 (y.dot(point.x) * own(y.dot(point.x)) - y.dot(centre.x) * own(y.dot(centre.x))) +
+             common;
+    });
+  }
+
+  bool has_second_order() const override { return true; }
+
+  ClipReport add_hessian_products(const Point& point,
+                                  ConstVectorRef v,
+                                  const BatchView& batch,
+                                  double limit,
+                                  VectorRef out) const override {
+    const double c = radial_.slope(point.x);
+    const double squared = point.x.squaredNorm();
+    const Vector common = radial_.hessian_product(point.x, v);
+    return weighed_sum(batch, limit, out, [&](Index i, Vector& product) {
+      const auto y = observed_->col(i);
+      const double t = y.dot(point.x);
+      product = (bend(t) * y.dot(v)) * y + common;
+      const double y_squared = y.squaredNorm();
+      const double beside = y_squared > 0 ? (point.x - (t / y_squared) * y).norm() : 0.0;
+      return shifted_norm(c,
+                          {.alpha = 2 * radial_.b,
+                           .p_squared = squared,
+                           .beta = bend(t),
+                           .q_squared = y_squared,
+                           .inner = t,
+                           .across = std::sqrt(y_squared) * beside});
+    });
+  }
+
+  /// The bound is the sum of the norms of the record's own part and of the common one.
+  ClipReport add_hessian_difference_products(const Point& point,
+                                             const Point& previous,
+                                             ConstVectorRef v,
+                                             const BatchView& batch,
+                                             double limit,
+                                             VectorRef out) const override {
+    const RadialChange radial_change(radial_.b, point.x, previous.x);
+    const Vector common = radial_change.product(v);
+    const double common_norm = radial_change.norm();
+    return weighed_sum(batch, limit, out, [&](Index i, Vector& product) {
+      const auto y = observed_->col(i);
+      const double change = bend(y.dot(point.x)) - bend(y.dot(previous.x));
+      product = (change * y.dot(v)) * y + common;
+      return std::abs(change) * y.squaredNorm() + common_norm;
+    });
+  }
+
+ private:
+  /// The factor of y yᵀ in a record's Hessian.
+  double bend(double t) const { return 3 * t * t / excess_; }
+  double own(double t) const { return t * t * t / excess_; }
+
+  double excess_;
+  RadialPart radial_;
+  std::shared_ptr<const Matrix> observed_;
+};
+
+class IcaObjective final : public Objective {
+ public:
+  IcaObjective(TensorIcaLoss loss, std::shared_ptr<const Matrix> observed)
+      : excess_(loss.excess), radial_(radial_part(loss)), observed_(std::move(observed)) {}
+
+  Index dimension() const override { return observed_->rows(); }
+  double value(ConstVectorRef x) const override {
+    const Vector t = observed_->transpose() * x;
+    return t.array().square().square().mean() / (4 * excess_) + radial_.value(x);
+  }
+  void gradient(ConstVectorRef x, VectorRef out) const override {
+    const Vector t = observed_->transpose() * x;
+    out = radial_.slope(x) * x;
+    out += mean(t.array().cube()) / excess_;
+  }
+  void hessian_product(ConstVectorRef x, ConstVectorRef v, VectorRef out) const override {
+    const Vector t = observed_->transpose() * x;
+    const Vector along = observed_->transpose() * v;
+    out = radial_.hessian_product(x, v);
+    out += mean(t.array().square() * along.array()) * (3 / excess_);
+  }
+
+ private:
+  /// (1/n) Σ_i weights_i y_i.
+  Vector mean(const Vector& weights) const {
+    return *observed_ * weights / static_cast<double>(observed_->cols());
+  }
+
+  double excess_;
+  RadialPart radial_;
+  std::shared_ptr<const Matrix> observed_;
+};
+
+/// Observations of the greatest length: sources at corners of their cube.
+Matrix corner_observations(const Matrix& mixing, Index d, double corner) {
+  Matrix sources(d, 4);
+  for (Index j = 0; j < d; ++j) {
+    const double alternating = j % 2 == 0 ? corner : -corner;
+    const double halves = 2 * j < d ? corner : -corner;
+    sources.row(j) << corner, alternating, halves, j == 0 ? corner : -corner;
+  }
+  return mixing.size() == 0 ? sources : Matrix(mixing * sources);
+}
+
+}  // namespace
+
+std::unique_ptr<const Records> tensor_ica_records(TensorIcaLoss loss,
+                                                  std::shared_ptr<const Matrix> observed) {
+  return std::make_unique<IcaRecords>(loss, std::move(observed));
+}
+
+std::unique_ptr<const Objective> tensor_ica_objective(TensorIcaLoss loss,
+                                                      std::shared_ptr<const Matrix> observed) {
+  return std::make_unique<IcaObjective>(loss, std::move(observed));
+}
+
+std::string_view TensorIca::summary() const {
+  return "((x.y)^4 - 3|x|^4)/(4|kappa|) + penalty(|x|), y = A s; ICA, hidden components, saddles "
+         "known";
+}
+
+ProblemNotes TensorIca::notes() const {
+  return {
+      .group = "Tensor-like saddles",
+      .formula =
+          "f(x; y) = ((x·y)⁴ − 3‖x‖⁴)/(4|κ|) + (β/4)‖x‖⁴ − ((β−1)/2)‖x‖², y = A s with A "
+          "orthogonal and hidden, independent sources s_j uniform on {−1, 1} (κ = −2) or [−√3, "
+          "√3] (κ = −6/5). Population: −¼ Σ_j (a_j·x)⁴ + (β/4)‖x‖⁴ − ((β−1)/2)‖x‖².",
+      .source = "Ge, Huang, Jin and Yuan (2015), section 4.1, with a penalty for the unit sphere",
+      .critical_points =
+          "Of the population those of `orthogonal-tensor`: 0 with λ_min = −(β−1), minimisers ±a_j "
+          "with F* = −(β−1)/4, and for k ≥ 2 columns with magnitudes m = √((β−1)/(βk−1)) strict "
+          "saddles with λ_min = −2m². Sums over a batch do not follow a simple law, so records "
+          "are always held."};
+}
+
+Fields TensorIca::fields() {
+  Fields fields{field("penalty", penalty, "beta > 1, weight of |x|^4 / 4"),
+                field("radius", radius, "R >= 1 of the domain |x| <= R"),
+                field("source",
+                      source,
+                      {{Source::signs, "signs"}, {Source::uniform, "uniform"}},
+                      "law of the sources, of mean 0 and variance 1"),
+                field("mixing",
+                      mixing,
+                      {{Mixing::planted, "planted"}, {Mixing::identity, "identity"}},
+                      "A: orthogonal and hidden, or the identity and public")};
+  start.add_fields(fields);
+  return fields;
+}
+
+Problem TensorIca::make(const InstanceSpec& spec) const {
+  check_records(name(), spec.records);
+  const Index d = check_dimension(name(), spec, 6, 2);
+  check_quartic(name(), penalty, radius);
+
+  const auto entries = static_cast<double>(d);
+  const bool of_signs = source == Source::signs;
+  const double excess = of_signs ? 2.0 : 1.2;
+  const double corner = of_signs ? 1.0 : std::sqrt(3.0);
+  const TensorIcaLoss loss{.excess = excess, .quartic = penalty - 3 / excess, .gamma = penalty - 1};
+
+  const StreamKey key{.seed = spec.data_seed, .purpose = Purpose::data};
+  const Matrix axes = mixing == Mixing::planted ? random_basis(d, key.child(1)) : Matrix();
+  Stream stream(key.child(0));
+  auto observed = std::make_shared<Matrix>(d, spec.records);
+  for (double& s : observed->reshaped())
+    s = of_signs ? (stream.bernoulli(0.5) ? 1.0 : -1.0) : corner * (2 * stream.uniform() - 1);
+  if (mixing == Mixing::planted) *observed = axes * *observed;
+
+  Problem problem;
+  PublicFacts& facts = problem.facts;
+  facts.name = name();
+  facts.dimension = d;
+  facts.records = spec.records;
+  facts.domain = Domain::ball(radius);
+  const Quartic population(axes, Vector::Ones(d), penalty);
+  const Vector saddle =
+      mixing == Mixing::planted ? Vector(Vector::Zero(d)) : population.critical_point({0, 1});
+  facts.initial_point = start.pick(name(),
+                                   {.standard = saddle,
+                                    .saddle = saddle,
+                                    .random_spread = 0.5 / std::sqrt(entries),
+                                    .far_radius = radius},
+                                   facts.domain,
+                                   spec.seed);
+
+  // f(·; y) is a quartic with w = −‖y‖⁴/|κ|, and the bounds are convex in w.
+  const double longest = corner * corner * entries;  // ‖y‖²
+  const double w = -longest * longest / excess;
+  const double shortest_w = of_signs ? w : 0.0;
+  const QuarticBounds bounds = either(quartic_bounds(w, loss.quartic, loss.gamma, radius),
+                                      quartic_bounds(shortest_w, loss.quartic, loss.gamma, radius));
+  facts.constants.set(
+      constant::lipschitz,
+      {bounds.gradient,
+       Origin::proved,
+       "the domain",
+       "f = (W/4)(a·x)⁴ + (b/4)r⁴ − (γ/2)r², a = y/‖y‖, W = ‖y‖⁴/|κ| ≤ B⁴/|κ|, B² = d or 3d, b = "
+       "β − 3/|κ|, γ = β − 1, r = ‖x‖. ‖∇f‖ is convex in W, and in (a·x)² its square is largest "
+       "at an end of [0, r²]: |br² − γ|r or |(W+b)r² − γ|r, cubics on [0, R].",
+       1.0});
+  facts.constants.set(
+      constant::smoothness,
+      {bounds.hessian,
+       Origin::proved,
+       "the domain",
+       "vᵀ∇²f v = r²(b + 2bκ² + 3Wm) − γ, κ = cos∠(x, v), m = cos²∠(a, x) cos²∠(a, v) ∈ "
+       "[0, ((1+κ)/2)²]: the extremes of quadratics in κ ∈ [0, 1], largest at x, v, y parallel, "
+       "r = R.",
+       1.0});
+  facts.constants.set(constant::hessian_lipschitz,
+                      {bounds.third,
+                       Origin::proved,
+                       "the domain",
+                       "∇³f[v, v, v] = 6 x·(bv + W s³a), s = a·v, at most 6R‖bv + Ws³a‖, whose "
+                       "square is largest at "
+                       "an end of s² ∈ [0, 1]: 6R max(|b|, |W + b|).",
+                       1.0});
+  // No record undercuts (b/4)r⁴ − (γ/2)r², nor exceeds it at x₀ by more than W r⁴/4.
+  const RadialPart radial = radial_part(loss);
+  double lowest = radial.of_squared(radius * radius);
+  if (radial.b > 0) lowest = radial.of_squared(std::min(radius * radius, radial.gamma / radial.b));
+  const double squared_start = facts.initial_point.squaredNorm();
+  facts.constants.set(
+      constant::suboptimality,
+      {radial.of_squared(squared_start) - 0.25 * w * squared_start * squared_start - lowest,
+       Origin::proved,
+       "the domain, from the initial point",
+       "0 ≤ (x·y)⁴ ≤ B⁴r⁴, so g(r) = (b/4)r⁴ − (γ/2)r² ≤ F ≤ g(r) + B⁴r⁴/(4|κ|) "
+       "for every data set.",
+       1.0});
+
+  check_finite(facts);
+  problem.population = std::make_unique<Quartic>(population);
+  problem.landmarks = population.landmarks(Landmark::Of::population);
+  problem.landmarks.push_back(
+      {"origin", Landmark::Kind::strict_saddle, Landmark::Of::empirical, Vector::Zero(d)});
+  const auto corners = std::make_shared<Matrix>(corner_observations(axes, d, corner));
+  problem.extremes = tensor_ica_records(loss, corners);
+  problem.extreme_objectives.push_back(tensor_ica_objective(loss, corners));
+  problem.empirical = tensor_ica_objective(loss, observed);
+  problem.records = tensor_ica_records(loss, std::move(observed));
+  problem.slice = component_slice(
+      "F over the plane of two hidden components: four minimisers, four saddles, a maximum",
+      axes,
+      d,
+      radius);
+  return problem;
+}
+
+}  // namespace dpsosp

@@ -1,0 +1,433 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/problems/cosine_minimax.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/stream.hpp"
+#include "dpsosp/problems/chunked_sum.hpp"
+#include "dpsosp/problems/fixed_dimension.hpp"
+#include "dpsosp/problems/last.hpp"
+#include "dpsosp/problems/weigh_repeated.hpp"
+
+namespace dpsosp {
+namespace {
+
+class CosineMinimaxValue final : public DiagonalObjective {
+ public:
+  CosineMinimaxValue(Vector c, double mu, double gamma, Vector mean_dual, Vector mean_primal)
+      : c_(std::move(c)),
+        mu_(mu),
+        gamma_(gamma),
+        mean_dual_(std::move(mean_dual)),
+        mean_primal_(std::move(mean_primal)) {}
+
+  Index dimension() const override { return mean_primal_.size(); }
+  double value(ConstVectorRef x) const override {
+    return inner(x).squaredNorm() / (2.0 * mu_) + gamma_ * x.array().cos().sum() +
+           mean_primal_.dot(x);
+  }
+  void gradient(ConstVectorRef x, VectorRef out) const override {
+    out = mean_primal_.array() - gamma_ * x.array().sin();
+    out.head(c_.size()) += c_.cwiseProduct(inner(x)) / mu_;
+  }
+  void hessian_diagonal(ConstVectorRef x, VectorRef out) const override {
+    out = -gamma_ * x.array().cos();
+    out.head(c_.size()) += c_.cwiseAbs2() / mu_;
+  }
+
+ private:
+  Vector inner(ConstVectorRef x) const { return c_.cwiseProduct(x.head(c_.size())) + mean_dual_; }
+
+  Vector c_;
+  double mu_;
+  double gamma_;
+  Vector mean_dual_;
+  Vector mean_primal_;
+};
+
+class CosineMinimaxRecords : public Records {
+ public:
+  CosineMinimaxRecords(Vector c, double mu, double gamma)
+      : c_(std::move(c)), mu_(mu), gamma_(gamma) {}
+
+  /// The records cancel: every record's difference is the same vector.
+  ClipReport add_gradient_differences(const Point& point,
+                                      const Point& previous,
+                                      Block block,
+                                      const BatchView& batch,
+                                      double limit,
+                                      VectorRef out) const final {
+    check_batch(batch);
+    const auto [x_to, y_to] = common(point);
+    const auto [x_from, y_from] = common(previous);
+    const Index dx = block == Block::y ? 0 : x_to.size();
+    const Index dy = block == Block::x ? 0 : y_to.size();
+    Vector difference(dx + dy);
+    difference << (x_to - x_from).head(dx), (y_to - y_from).head(dy);
+    ClipReport report;
+    out += weigh_repeated(report, difference.norm(), limit, batch.size()) * difference;
+    return report;
+  }
+
+ protected:
+  virtual void check_batch(const BatchView&) const {}
+  /// ∇f without the record's own e and s.
+  std::pair<Vector, Vector> common(const Point& point) const {
+    if (!point.has_dual())
+      throw InputError("cosine-minimax: its dual is shared by all records, so a query needs y");
+    Vector x_part = -gamma_ * point.x.array().sin();
+    x_part.head(point.y.size()) += c_.cwiseProduct(point.y);
+    Vector y_part = c_.cwiseProduct(point.x.head(point.y.size())) - mu_ * point.y;
+    return {std::move(x_part), std::move(y_part)};
+  }
+
+ private:
+  Vector c_;
+  double mu_;
+  double gamma_;
+};
+
+class StoredTerms final : public CosineMinimaxRecords {
+ public:
+  StoredTerms(Vector c, double mu, double gamma, Matrix e, Matrix s)
+      : CosineMinimaxRecords(std::move(c), mu, gamma), e_(std::move(e)), s_(std::move(s)) {}
+
+  Index size() const override { return e_.cols(); }
+
+  ClipReport add_gradients(const Point& point,
+                           Block block,
+                           const BatchView& batch,
+                           double limit,
+                           VectorRef out) const override {
+    const auto both = common(point);
+    const Vector &x_common = both.first, &y_common = both.second;
+    return chunked_sum(batch.size(), out, [&](Index first, Index last, VectorRef partial) {
+      const Index dx = block == Block::y ? 0 : x_common.size();
+      const Index dy = block == Block::x ? 0 : y_common.size();
+      ClipReport report;
+      for (Index k = first; k < last; ++k) {
+        const auto x_part = x_common.head(dx) + s_.col(batch[k]).head(dx);
+        const auto y_part = y_common.head(dy) + e_.col(batch[k]).head(dy);
+        const double weight =
+            report.weigh(std::sqrt(x_part.squaredNorm() + y_part.squaredNorm()), limit);
+        partial.head(dx) += weight * x_part;
+        partial.tail(dy) += weight * y_part;
+      }
+      return report;
+    });
+  }
+
+ private:
+  Matrix e_;  // m × n
+  Matrix s_;  // (m + k) × n
+};
+
+/// e ∈ {±1}^m/√m and s ∈ {±1}^d/√d: Σ of a range is 2 Bin(size, ½) − size in every coordinate.
+class SimulatedTerms final : public CosineMinimaxRecords {
+ public:
+  SimulatedTerms(
+      Vector c, double mu, double gamma, RecordSampling sampling, Index d, InstanceSpec spec)
+      : CosineMinimaxRecords(c, mu, gamma),
+        m_(c.size()),
+        d_(d),
+        sampling_(sampling),
+        spec_(std::move(spec)) {}
+
+  Index size() const override { return spec_.records; }
+  bool simulated() const override { return true; }
+
+  ClipReport add_gradients(const Point& point,
+                           Block block,
+                           const BatchView& batch,
+                           double limit,
+                           VectorRef out) const override {
+    check_batch(batch);
+    const auto [x_common, y_common] = common(point);
+    const auto drawn = sums(batch.begin(), batch.size());
+    const auto& [e, s] = *drawn;
+    const auto count = static_cast<double>(batch.size());
+    double squared_bound = 0;
+    if (block != Block::y) {
+      squared_bound += std::pow(x_common.norm() + 1, 2);
+      out.head(d_) += count * x_common + s;
+    }
+    if (block != Block::x) {
+      squared_bound += std::pow(y_common.norm() + 1, 2);
+      out.tail(m_) += count * y_common + e;
+    }
+    check_simulated_limit("cosine-minimax", std::sqrt(squared_bound), limit);
+    return {};
+  }
+
+  /// Σ e and Σ s of records [begin, begin + size).
+  std::shared_ptr<const std::pair<Vector, Vector>> sums(Index begin, Index size) const {
+    return drawn_.of(RangeKey(begin, size), [&] {
+      const Stream range = range_stream(spec_.data_seed, begin, size);
+      const auto draw = [size](Index dimension, Stream stream) {
+        Vector sum(dimension);
+        for (double& entry : sum)
+          entry = static_cast<double>(2 * stream.binomial(size, 0.5) - size) /
+                  std::sqrt(static_cast<double>(dimension));
+        return sum;
+      };
+      return std::pair(draw(m_, range.child(0)), draw(d_, range.child(1)));
+    });
+  }
+
+ private:
+  void check_batch(const BatchView& batch) const override {
+    check_simulated_batch("cosine-minimax", sampling_, batch, spec_.records);
+  }
+
+  Index m_;
+  Index d_;
+  RecordSampling sampling_;
+  InstanceSpec spec_;
+  Last<RangeKey, std::pair<Vector, Vector>> drawn_;
+};
+
+/// Columns uniform in the unit ball, then centred and scaled so that all stay inside it.
+Matrix centred_ball_points(Index dimension, Index count, Stream stream) {
+  Matrix points(dimension, count);
+  for (Index i = 0; i < count; ++i) stream.fill_ball(1.0, points.col(i));
+  points.colwise() -= points.rowwise().mean().eval();
+  points /= std::max(1.0, points.colwise().norm().maxCoeff());
+  return points;
+}
+
+/// Columns in {±1}^dimension/√dimension.
+Matrix sign_points(Index dimension, Index count, Stream stream) {
+  Matrix points(dimension, count);
+  const double entry = 1 / std::sqrt(static_cast<double>(dimension));
+  for (double& p : points.reshaped()) p = stream.bernoulli(0.5) ? entry : -entry;
+  return points;
+}
+
+/// Unit vectors: equal entries, alternating ones, and an axis, each with both signs.
+Matrix corner_points(Index dimension) {
+  Matrix points(dimension, 6);
+  const double entry = 1 / std::sqrt(static_cast<double>(dimension));
+  for (Index j = 0; j < dimension; ++j)
+    points.row(j).head(3) << entry, j % 2 == 0 ? entry : -entry, j == 0 ? 1.0 : 0.0;
+  points.rightCols(3) = -points.leftCols(3);
+  return points;
+}
+
+/// sup of ‖∇f‖ over |x_j| ≤ h, |y_j| ≤ η, ‖e‖, ‖s‖ ≤ 1, for h ≥ π/2, where sin reaches 1.
+double largest_gradient(
+    const Vector& c, double mu, double gamma, Index free, double h, double dual) {
+  const auto sizes = c.array().abs();
+  const double x_part =
+      std::sqrt((sizes * dual + gamma).square().sum() + gamma * gamma * static_cast<double>(free));
+  const double y_part = (sizes * h + mu * dual).matrix().norm();
+  return std::hypot(x_part + 1, y_part + 1);
+}
+
+}  // namespace
+
+std::unique_ptr<const DiagonalObjective> cosine_minimax_value(
+    Vector coupling, double strong_concavity, double gamma, Vector mean_dual, Vector mean_primal) {
+  return std::make_unique<CosineMinimaxValue>(
+      std::move(coupling), strong_concavity, gamma, std::move(mean_dual), std::move(mean_primal));
+}
+
+std::string_view CosineMinimax::summary() const {
+  return "y.(c x_{1..m} + e) - mu|y|^2/2 + gamma sum cos x_j + s.x; shared dual, lambda_min known";
+}
+
+ProblemNotes CosineMinimax::notes() const {
+  return {
+      .group = "Minimax",
+      .formula =
+          "f(x, y; e, s) = yᵀ(c ∘ x_{1..m} + e) − (μ/2)‖y‖² + γ Σ_j cos x_j + sᵀx with "
+          "‖e‖, ‖s‖ ≤ 1. y*(x) = (c ∘ x_{1..m} + ē)/μ and "
+          "Φ(x) = ‖c ∘ x_{1..m} + ē‖²/(2μ) + γ Σ_j cos x_j + s̄ᵀx; population ē = s̄ = 0. "
+          "`balanced`: e, s uniform in unit balls, then centred, so Φ is the population's. "
+          "Otherwise e ∈ {±1}^m/√m, s ∈ {±1}^{m+k}/√(m+k): sums are binomials.",
+      .source = "xu-2026 notes, 8.3",
+      .critical_points =
+          "The Hessian of Φ is diagonal, c_j²/μ − γ cos x_j for j ≤ m and −γ cos x_j beyond. With "
+          "ē = s̄ = 0 and c_j²/μ > γ the origin is a strict saddle with λ_min = −γ and the minima "
+          "are x_j = 0 (j ≤ m), ±π (j > m); every point with x_j = 0 (j ≤ m) and x_j ∈ πZ beyond "
+          "is critical, and a strict saddle if one of these is an even multiple."};
+}
+
+Fields CosineMinimax::fields() {
+  Fields fields{field("coupled", coupled, "m = d2"),
+                field("free", free, "k; d = m + k"),
+                field("coupling", coupling, "c_1"),
+                field("coupling_ratio", coupling_ratio, "c_m / c_1 > 0; c is geometric between"),
+                field("strong_concavity", strong_concavity, "mu"),
+                field("gamma", gamma, "gamma"),
+                field("clip", clip, "limit for per-record gradients without a box"),
+                field("half_width", half_width, "h >= pi of the box |x_j| <= h; 0: no box")};
+  fields.push_back(sampling_field(sampling,
+                                  {RecordSampling::balanced,
+                                   RecordSampling::independent,
+                                   RecordSampling::whole,
+                                   RecordSampling::stream}));
+  start.add_fields(fields);
+  return fields;
+}
+
+Problem CosineMinimax::make(const InstanceSpec& spec) const {
+  check_records(name(), spec.records);
+  if (coupled < 1) reject(name(), "coupled", static_cast<double>(coupled), ">= 1");
+  if (free < 0) reject(name(), "free", static_cast<double>(free), ">= 0");
+  if (!(strong_concavity > 0)) reject(name(), "strong_concavity", strong_concavity, "> 0");
+  if (!(gamma > 0)) reject(name(), "gamma", gamma, "> 0");
+  if (!(clip > 0)) reject(name(), "clip", clip, "> 0");
+  if (!(coupling_ratio > 0 && std::isfinite(coupling_ratio)))
+    reject(name(), "coupling_ratio", coupling_ratio, "> 0");
+  Vector couplings(coupled);
+  for (Index j = 0; j < coupled; ++j)
+    couplings[j] = coupling * std::pow(coupling_ratio,
+                                       static_cast<double>(j) /
+                                           static_cast<double>(std::max<Index>(1, coupled - 1)));
+  const double least = couplings.cwiseAbs().minCoeff();
+  const double largest = couplings.cwiseAbs().maxCoeff();
+  const double stiffness = largest * largest / strong_concavity;
+  if (!(least * least / strong_concavity > gamma))
+    reject(name(), "coupling", least, "coupling^2 / strong_concavity > gamma for every coupling");
+  if (half_width != 0 && !(half_width >= std::numbers::pi && std::isfinite(half_width)))
+    reject(name(), "half_width", half_width, "0, or >= pi");
+  const Index d = coupled + free;
+  check_fixed_dimension(
+      name(), spec, d, fmt::format("coupled + free = {}; set problem.coupled and problem.free", d));
+
+  Problem problem;
+  PublicFacts& facts = problem.facts;
+  facts.name = name();
+  facts.dimension = d;
+  facts.records = spec.records;
+  facts.dual_kind = DualKind::shared;
+  facts.dual_dimension = coupled;
+  if (half_width > 0) facts.domain = Domain::box(half_width);
+  facts.initial_point =
+      start.pick(name(),
+                 {.standard = Vector::Zero(d),
+                  .saddle = free > 0 ? std::optional<Vector>(Vector::Zero(d)) : std::nullopt,
+                  .random_spread = std::numbers::pi,
+                  .far_radius = 10 * std::numbers::pi},
+                 facts.domain,
+                 spec.seed);
+  facts.initial_dual = Vector::Zero(coupled);
+  Constants& c = facts.constants;
+  if (half_width > 0) {
+    const double dual = (largest * half_width + 1) / strong_concavity;
+    facts.dual_domain = Domain::box(dual);
+    c.set(constant::lipschitz,
+          {largest_gradient(couplings, strong_concavity, gamma, free, half_width, dual),
+           Origin::proved,
+           "the domain and |y_j| <= η = (max c h + 1)/mu",
+           "‖∇ₓf‖ ≤ ‖(c_j η + γ)_{j≤m}, (γ)_{j>m}‖ + ‖s‖ and ‖∇_yf‖ ≤ ‖(c_j h + μη)_j‖ + ‖e‖, "
+           "‖e‖, ‖s‖ ≤ 1. Every maximiser y* is in that range.",
+           0.96});
+  } else {
+    c.set(constant::lipschitz, {clip, Origin::clipped});
+  }
+  c.set(constant::smoothness,
+        {stiffness + gamma,
+         Origin::proved,
+         "everywhere",
+         "Φ's Hessian is diagonal with entries in [−γ, max c²/μ + γ].",
+         1.0});
+  c.set(constant::hessian_lipschitz,
+        {gamma,
+         Origin::proved,
+         "everywhere",
+         "Each of those entries is γ-Lipschitz in its own coordinate.",
+         1.0});
+  c.set(constant::joint_smoothness,
+        {largest + std::max(gamma, strong_concavity),
+         Origin::proved,
+         "everywhere",
+         "∇f is affine in (x, y) plus −γ sin x: a pair (x_j, y_j) sees [[−γ cos, c_j], [c_j, −μ]], "
+         "of norm at most c_j + max(γ, μ).",
+         0.92});
+  c.set(constant::strong_concavity,
+        {strong_concavity, Origin::proved, "everywhere", "∇²_yy f = −μI.", 1.0});
+
+  const auto value = [&](Vector mean_dual, Vector mean_primal) {
+    return cosine_minimax_value(
+        couplings, strong_concavity, gamma, std::move(mean_dual), std::move(mean_primal));
+  };
+  problem.population = value(Vector::Zero(coupled), Vector::Zero(d));
+  const double gap = std::max(
+      0.0,
+      problem.population->value(facts.initial_point) - gamma * static_cast<double>(coupled - free));
+  const double reach = facts.domain.diameter(d);
+  const double shift = (largest / strong_concavity + 1) * reach;
+  if (sampling == RecordSampling::balanced || sampling == RecordSampling::stream)
+    c.set(constant::suboptimality,
+          {gap,
+           Origin::proved,
+           "initial point",
+           "The records' means are 0, and min Φ = γ(m − k): x_j = 0 for j ≤ m, where c_j²/μ > γ "
+           "makes the coordinate convex, and ±π beyond.",
+           1.0});
+  else if (std::isfinite(reach))
+    c.set(
+        constant::suboptimality,
+        {gap + shift,
+         Origin::proved,
+         "initial point",
+         "The population's gap; means ē, s̄ of length at most 1 move a difference of two values of "
+         "Φ by at most (max c/μ + 1)·diam.",
+         gap / (gap + shift)});
+  else
+    c.set(constant::suboptimality, {gap, Origin::estimated, "initial point, of the population"});
+
+  check_finite(facts);
+  const StreamKey key{.seed = spec.data_seed, .purpose = Purpose::data};
+  if (simulated(sampling)) {
+    auto records =
+        std::make_unique<SimulatedTerms>(couplings, strong_concavity, gamma, sampling, d, spec);
+    if (sampling == RecordSampling::whole) {
+      const auto drawn = records->sums(0, spec.records);
+      const auto& [e, s] = *drawn;
+      const auto n = static_cast<double>(spec.records);
+      problem.empirical = value(e / n, s / n);
+    }
+    problem.records = std::move(records);
+  } else {
+    const auto points = sampling == RecordSampling::balanced ? centred_ball_points : sign_points;
+    Matrix e = points(coupled, spec.records, Stream(key.child(0)));
+    Matrix s = points(d, spec.records, Stream(key.child(1)));
+    problem.empirical = value(e.rowwise().mean(), s.rowwise().mean());
+    problem.records = std::make_unique<StoredTerms>(
+        couplings, strong_concavity, gamma, std::move(e), std::move(s));
+  }
+  problem.extremes = std::make_unique<StoredTerms>(
+      couplings, strong_concavity, gamma, corner_points(coupled), corner_points(d));
+
+  Vector minimiser = Vector::Zero(d);
+  minimiser.tail(free).setConstant(std::numbers::pi);
+  const auto add_landmarks = [&](Landmark::Of of) {
+    if (free > 0)
+      problem.landmarks.push_back({"origin", Landmark::Kind::strict_saddle, of, Vector::Zero(d)});
+    problem.landmarks.push_back(
+        {"free coordinates at π", Landmark::Kind::minimiser, of, minimiser});
+  };
+  add_landmarks(Landmark::Of::population);
+  if (sampling == RecordSampling::balanced) add_landmarks(Landmark::Of::empirical);
+  if (free > 0)
+    problem.slice = Slice{"Φ over a coupled and a free coordinate: saddle between two minima",
+                          Vector::Zero(d),
+                          Vector::Unit(d, 0),
+                          Vector::Unit(d, coupled),
+                          -2.0,
+                          2.0,
+                          -5.0,
+                          5.0};
+  return problem;
+}
+
+}  // namespace dpsosp

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/problems/registry.hpp"
+
+#include <algorithm>
+
+#include "dpsosp/core/errors.hpp"
+#include "dpsosp/problems/auc.hpp"
+#include "dpsosp/problems/coins.hpp"
+#include "dpsosp/problems/cosine_minimax.hpp"
+#include "dpsosp/problems/cosine_saddle.hpp"
+#include "dpsosp/problems/covariance_gan.hpp"
+#include "dpsosp/problems/double_well.hpp"
+#include "dpsosp/problems/glm_logistic.hpp"
+#include "dpsosp/problems/glm_robust.hpp"
+#include "dpsosp/problems/glm_sigmoid.hpp"
+#include "dpsosp/problems/group_dro.hpp"
+#include "dpsosp/problems/matrix_completion.hpp"
+#include "dpsosp/problems/matrix_sensing.hpp"
+#include "dpsosp/problems/matrix_sensing_symmetric.hpp"
+#include "dpsosp/problems/mnist_glm.hpp"
+#include "dpsosp/problems/multi_well.hpp"
+#include "dpsosp/problems/octopus.hpp"
+#include "dpsosp/problems/orthogonal_tensor.hpp"
+#include "dpsosp/problems/phase_retrieval.hpp"
+#include "dpsosp/problems/quartic_saddle.hpp"
+#include "dpsosp/problems/radial_ripple.hpp"
+#include "dpsosp/problems/ramp.hpp"
+#include "dpsosp/problems/randhie_glm.hpp"
+#include "dpsosp/problems/resisting_chain.hpp"
+#include "dpsosp/problems/ripple_location.hpp"
+#include "dpsosp/problems/robust_phase_retrieval.hpp"
+#include "dpsosp/problems/separable_pl.hpp"
+#include "dpsosp/problems/staircase.hpp"
+#include "dpsosp/problems/tensor_ica.hpp"
+#include "dpsosp/problems/trig_radial.hpp"
+
+namespace dpsosp {
+namespace {
+
+template <class Family>
+ProblemEntry entry() {
+  return {std::string(Family().name()),
+          []() -> std::unique_ptr<ProblemFamily> { return std::make_unique<Family>(); }};
+}
+
+std::vector<ProblemEntry>& registered_problems() {
+  static std::vector<ProblemEntry> entries{
+      entry<MatrixSensing>(),
+      entry<CosineSaddle>(),
+      entry<CosineMinimax>(),
+      entry<CovarianceGan>(),
+      entry<DoubleWell>(),
+      entry<Auc>(),
+      entry<Coins>(),
+      entry<GlmLogistic>(),
+      entry<GlmSigmoid>(),
+      entry<GlmTukey>(),
+      entry<GlmWelsch>(),
+      entry<GroupDro>(),
+      entry<MatrixCompletion>(),
+      entry<MatrixSensingSymmetric>(),
+      entry<MnistGlm>(),
+      entry<MultiWell>(),
+      entry<Octopus>(),
+      entry<OrthogonalTensor>(),
+      entry<PhaseRetrieval>(),
+      entry<QuarticSaddle>(),
+      entry<RadialRipple>(),
+      entry<Ramp>(),
+      entry<RandhieGlm>(),
+      entry<ResistingChain>(),
+      entry<RippleLocation>(),
+      entry<RobustPhaseRetrieval>(),
+      entry<SeparablePl>(),
+      entry<Staircase>(),
+      entry<TensorIca>(),
+      entry<TrigRadial>(),
+  };
+  return entries;
+}
+
+}  // namespace
+
+const std::vector<ProblemEntry>& problem_registry() { return registered_problems(); }
+
+void add_problems(const std::vector<ProblemEntry>& entries) {
+  auto& all = registered_problems();
+  all.insert(all.end(), entries.begin(), entries.end());
+}
+
+std::unique_ptr<ProblemFamily> find_problem(std::string_view name) {
+  const auto& entries = problem_registry();
+  const auto found = std::ranges::find(entries, name, &ProblemEntry::name);
+  if (found != entries.end()) return found->create();
+  std::vector<std::string> names;
+  for (const auto& e : entries) names.push_back(e.name);
+  reject_unknown("problem", name, names);
+}
+
+}  // namespace dpsosp
