@@ -11,14 +11,6 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little);
 
-constexpr std::int64_t most_entries = 4096;  // of a table of names
-
-std::int64_t count(Message& message) {
-  const std::int64_t n = message.integer();
-  if (n < 0 || n > most_entries) throw Broken("a table of names is too long");
-  return n;
-}
-
 void put_entries(Channel& channel, const double* data, Index entries) {
   channel.put_bytes(data, static_cast<std::size_t>(entries) * sizeof(double));
 }
@@ -33,9 +25,14 @@ void copy(std::string_view bytes, double* out) {
   if (!bytes.empty()) std::memcpy(out, bytes.data(), bytes.size());
 }
 
-Noise get_noise(Message& m) { return {get<Noise::Unit>(m), m.number()}; }
-
 }  // namespace
+
+std::int64_t get_count(Message& message) {
+  constexpr std::int64_t most = 4096;
+  const std::int64_t n = message.integer();
+  if (n < 0 || n > most) throw Broken("a table of names is too long");
+  return n;
+}
 
 bool Get<bool>::from(Message& m) { return m.boolean(); }
 double Get<double>::from(Message& m) { return m.number(); }
@@ -101,180 +98,6 @@ OwnPoint Get<OwnPoint>::from(Message& m) {
   return point;
 }
 
-void put(Channel& channel, const BatchPolicy& policy) {
-  put(channel, policy.kind);
-  put(channel, policy.size);
-  put(channel, policy.rate);
-}
-BatchPolicy Get<BatchPolicy>::from(Message& m) {
-  BatchPolicy policy;
-  policy.kind = get<BatchPolicy::Kind>(m);
-  policy.size = m.integer();
-  policy.rate = m.number();
-  return policy;
-}
-
-void put(Channel& channel, const Noise& noise) {
-  put(channel, noise.unit);
-  put(channel, noise.value);
-}
-
-void put(Channel& channel, const GradientQuery& query) {
-  put(channel, query.limit);
-  put(channel, query.noise);
-  put(channel, query.block);
-}
-GradientQuery Get<GradientQuery>::from(Message& m) {
-  GradientQuery query;
-  query.limit = m.number();
-  query.noise = get_noise(m);
-  query.block = get<Block>(m);
-  return query;
-}
-
-void put(Channel& channel, const CombinationQuery& query) {
-  put(channel, query.limit);
-  put(channel, query.difference_limit);
-  put(channel, query.noise);
-  put(channel, query.block);
-}
-CombinationQuery Get<CombinationQuery>::from(Message& m) {
-  CombinationQuery query;
-  query.limit = m.number();
-  query.difference_limit = m.number();
-  query.noise = get_noise(m);
-  query.block = get<Block>(m);
-  return query;
-}
-
-void put(Channel& channel, const HessianQuery& query) {
-  put(channel, query.limit);
-  put(channel, query.rank);
-  put(channel, query.noise);
-}
-HessianQuery Get<HessianQuery>::from(Message& m) {
-  HessianQuery query;
-  query.limit = m.number();
-  query.rank = m.integer();
-  query.noise = get_noise(m);
-  return query;
-}
-
-void put(Channel& channel, const HessianProductQuery& query) {
-  put(channel, query.limit);
-  put(channel, query.noise);
-}
-HessianProductQuery Get<HessianProductQuery>::from(Message& m) {
-  HessianProductQuery query;
-  query.limit = m.number();
-  query.noise = get_noise(m);
-  return query;
-}
-
-void put(Channel& channel, const ChildSpec& spec) {
-  put(channel, spec.name);
-  put(channel, spec.share);
-  put(channel, spec.range ? std::optional(spec.range->begin) : std::nullopt);
-  put(channel, spec.range ? std::optional(spec.range->end) : std::nullopt);
-  put(channel, spec.initial_point);
-  put(channel, spec.suboptimality);
-  put(channel, spec.pure_share);
-  put(channel, spec.delta_extra_share);
-  put(channel, spec.pure);
-  put(channel, spec.projection ? std::optional(spec.projection->map) : std::nullopt);
-  put(channel, spec.projection ? std::optional(spec.projection->cap) : std::nullopt);
-}
-ChildSpec Get<ChildSpec>::from(Message& m) {
-  ChildSpec spec;
-  spec.name = get<std::string>(m);
-  spec.share = m.number();
-  const auto begin = get<std::optional<Index>>(m), end = get<std::optional<Index>>(m);
-  if (begin && end) spec.range = RecordRange{*begin, *end};
-  spec.initial_point = get<std::optional<Vector>>(m);
-  spec.suboptimality = get<std::optional<double>>(m);
-  spec.pure_share = get<std::optional<double>>(m);
-  spec.delta_extra_share = get<std::optional<double>>(m);
-  spec.pure = m.boolean();
-  auto map = get<std::optional<Matrix>>(m);
-  const auto cap = get<std::optional<double>>(m);
-  if (map && cap) spec.projection = Projection{std::move(*map), *cap};
-  return spec;
-}
-
-void put(Channel& channel, const StationaritySpec& spec) {
-  put(channel, spec.epsilon);
-  put(channel, spec.gradient_scale);
-  put(channel, spec.curvature_scale);
-  put(channel, spec.gradient_limit);
-  put(channel, spec.hessian_limit);
-  put(channel, spec.slack);
-  put(channel, spec.form);
-  put(channel, spec.scales);
-  put(channel, spec.candidates);
-  put(channel, spec.failure);
-}
-StationaritySpec Get<StationaritySpec>::from(Message& m) {
-  StationaritySpec spec;
-  spec.epsilon = m.number();
-  spec.gradient_scale = m.number();
-  spec.curvature_scale = m.number();
-  spec.gradient_limit = m.number();
-  spec.hessian_limit = m.number();
-  spec.slack = m.number();
-  spec.form = get<SelectionForm>(m);
-  spec.scales = get<SelectionScales>(m);
-  spec.candidates = m.integer();
-  spec.failure = m.number();
-  return spec;
-}
-
-void put(Channel& channel, const LineSearchSpec& spec) {
-  put(channel, spec.epsilon);
-  put(channel, spec.loss_limit);
-  put(channel, spec.reach);
-}
-LineSearchSpec Get<LineSearchSpec>::from(Message& m) {
-  LineSearchSpec spec;
-  spec.epsilon = m.number();
-  spec.loss_limit = m.number();
-  spec.reach = m.number();
-  return spec;
-}
-
-void put(Channel& channel, const Domain& domain) {
-  put(channel, domain.kind);
-  put(channel, domain.radius);
-}
-Domain Get<Domain>::from(Message& m) {
-  Domain domain;
-  domain.kind = get<Domain::Kind>(m);
-  domain.radius = m.number();
-  return domain;
-}
-
-void put(Channel& channel, const GibbsSpec& spec) {
-  put(channel, spec.inverse_temperature);
-  put(channel, spec.regularizer);
-  put(channel, spec.lipschitz);
-  put(channel, spec.domain);
-  put(channel, spec.method);
-  put(channel, spec.step);
-  put(channel, spec.rounds);
-  put(channel, spec.sampling_error);
-}
-GibbsSpec Get<GibbsSpec>::from(Message& m) {
-  GibbsSpec spec;
-  spec.inverse_temperature = m.number();
-  spec.regularizer = m.number();
-  spec.lipschitz = m.number();
-  spec.domain = get<Domain>(m);
-  spec.method = get<GibbsMethod>(m);
-  spec.step = m.number();
-  spec.rounds = m.integer();
-  spec.sampling_error = m.number();
-  return spec;
-}
-
 void put(Channel& channel, const Net& net) {
   put(channel, net.is_ball());
   put(channel, net.centre());
@@ -288,119 +111,20 @@ Net Get<Net>::from(Message& m) {
   return ball ? Net::ball(centre, size, radius) : Net::box(centre, size, radius);
 }
 
-void put(Channel& channel, const ProductGrid& grid) {
-  put(channel, grid.centre);
-  put(channel, grid.half_width);
-  put(channel, grid.cells);
-}
-ProductGrid Get<ProductGrid>::from(Message& m) {
-  ProductGrid grid;
-  grid.centre = get<Vector>(m);
-  grid.half_width = m.number();
-  grid.cells = m.integer();
-  return grid;
-}
-
-void put(Channel& channel, const PublicFacts& facts) {
-  put(channel, facts.name);
-  put(channel, facts.dimension);
-  put(channel, facts.records);
-  put(channel, facts.dual_kind);
-  put(channel, facts.dual_dimension);
-  put(channel, facts.feature_bound);
-  put(channel, facts.domain);
-  put(channel, facts.dual_domain);
-  put(channel, facts.initial_point);
-  put(channel, facts.initial_dual);
-  put(channel, facts.separable);
-  put(channel, static_cast<std::int64_t>(facts.constants.all().size()));
-  for (const auto& [name, constant] : facts.constants.all()) {
+void put(Channel& channel, const Constants& constants) {
+  put(channel, static_cast<std::int64_t>(constants.all().size()));
+  for (const auto& [name, constant] : constants.all()) {
     put(channel, name);
-    put(channel, constant.value);
-    put(channel, constant.origin);
-    put(channel, constant.region);
-    put(channel, constant.proof);
-    put(channel, constant.attained);
+    put(channel, constant);
   }
 }
-PublicFacts Get<PublicFacts>::from(Message& m) {
-  PublicFacts facts;
-  facts.name = get<std::string>(m);
-  facts.dimension = m.integer();
-  facts.records = m.integer();
-  facts.dual_kind = get<DualKind>(m);
-  facts.dual_dimension = m.integer();
-  facts.feature_bound = m.number();
-  facts.domain = get<Domain>(m);
-  facts.dual_domain = get<Domain>(m);
-  facts.initial_point = get<Vector>(m);
-  facts.initial_dual = get<Vector>(m);
-  facts.separable = m.boolean();
-  for (std::int64_t k = count(m); k > 0; --k) {
+Constants Get<Constants>::from(Message& m) {
+  Constants constants;
+  for (std::int64_t k = get_count(m); k > 0; --k) {
     const std::string name = get<std::string>(m);
-    Constant constant;
-    constant.value = m.number();
-    constant.origin = get<Origin>(m);
-    constant.region = get<std::string>(m);
-    constant.proof = get<std::string>(m);
-    constant.attained = m.number();
-    facts.constants.set(name, std::move(constant));
+    constants.set(name, get<Constant>(m));
   }
-  return facts;
-}
-
-void put(Channel& channel, const Remaining& remaining) {
-  put(channel, remaining.share);
-  put(channel, remaining.fresh_records);
-  put(channel, remaining.pure_share);
-}
-Remaining Get<Remaining>::from(Message& m) {
-  Remaining remaining{};
-  remaining.share = m.number();
-  remaining.fresh_records = m.integer();
-  remaining.pure_share = m.number();
-  return remaining;
-}
-
-void put(Channel& channel, const std::map<std::string, std::string>& texts) {
-  put(channel, static_cast<std::int64_t>(texts.size()));
-  for (const auto& [name, text] : texts) {
-    put(channel, name);
-    put(channel, text);
-  }
-}
-std::map<std::string, std::string> Get<std::map<std::string, std::string>>::from(Message& m) {
-  std::map<std::string, std::string> texts;
-  for (std::int64_t k = count(m); k > 0; --k) {
-    std::string name = get<std::string>(m);
-    texts[std::move(name)] = get<std::string>(m);
-  }
-  return texts;
-}
-
-void put(Channel& channel, const Preparation& how) {
-  put(channel, how.budget.epsilon);
-  put(channel, how.budget.delta);
-  put(channel, how.calibrator);
-  put(channel, how.variant);
-  put(channel, how.schedule);
-  put(channel, how.noise);
-  put(channel, how.noise_queries);
-  put(channel, how.facts_changed);
-  put(channel, how.settings);
-}
-Preparation Get<Preparation>::from(Message& m) {
-  Preparation how;
-  how.budget.epsilon = m.number();
-  how.budget.delta = m.number();
-  how.calibrator = get<Calibrator>(m);
-  how.variant = get<Variant>(m);
-  how.schedule = get<Schedule>(m);
-  how.noise = get<NoiseRule>(m);
-  how.noise_queries = m.integer();
-  how.facts_changed = m.boolean();
-  how.settings = get<std::map<std::string, std::string>>(m);
-  return how;
+  return constants;
 }
 
 void put(Channel& channel, const Ready& ready) {
@@ -434,28 +158,6 @@ Ready Get<Ready>::from(Message& m) {
   ready.scheduled.bound_failure = m.number();
   ready.parameters = get<std::map<std::string, std::string>>(m);
   return ready;
-}
-
-void put(Channel& channel, const Outcome& outcome) {
-  put(channel, outcome.status);
-  put(channel, outcome.steps);
-  put(channel, outcome.point);
-  put(channel, static_cast<std::int64_t>(outcome.counts.size()));
-  for (const auto& [name, value] : outcome.counts) {
-    put(channel, name);
-    put(channel, value);
-  }
-}
-Outcome Get<Outcome>::from(Message& m) {
-  Outcome outcome;
-  outcome.status = get<Status>(m);
-  outcome.steps = m.integer();
-  outcome.point = get<Vector>(m);
-  for (std::int64_t k = count(m); k > 0; --k) {
-    const std::string name = get<std::string>(m);
-    outcome.counts[name] = m.integer();
-  }
-  return outcome;
 }
 
 }  // namespace dpsosp::wire

@@ -4,9 +4,13 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "dpsosp/algorithms/preparation.hpp"
+#include "dpsosp/core/members.hpp"
 #include "dpsosp/core/point.hpp"
 #include "dpsosp/core/public_facts.hpp"
 #include "dpsosp/privacy/exponential_mechanism.hpp"
@@ -17,6 +21,7 @@
 #include "dpsosp/wire/channel.hpp"
 
 // What messages are made of: put() writes the parts of a value, get() reads them in the same order.
+// The parts of a struct are its listed members, in the list's order.
 // Doubles in bytes are IEEE-754 binary64 with the lowest byte first.
 
 namespace dpsosp {
@@ -75,6 +80,32 @@ struct Words<Domain::Kind> {
                                                    {Domain::Kind::simplex, "simplex"}}};
 };
 
+DPSOSP_MEMBERS(BatchPolicy, kind, size, rate);
+DPSOSP_MEMBERS(Noise, unit, value);
+DPSOSP_MEMBERS(GradientQuery, limit, noise, block);
+DPSOSP_MEMBERS(CombinationQuery, limit, difference_limit, noise, block);
+DPSOSP_MEMBERS(HessianQuery, limit, rank, noise);
+DPSOSP_MEMBERS(HessianProductQuery, limit, noise);
+DPSOSP_MEMBERS(RecordRange, begin, end);
+DPSOSP_MEMBERS(Projection, map, cap);
+DPSOSP_MEMBERS(ChildSpec, name, share, range, initial_point, suboptimality, pure_share,
+               delta_extra_share, pure, projection);
+DPSOSP_MEMBERS(StationaritySpec, epsilon, gradient_scale, curvature_scale, gradient_limit,
+               hessian_limit, slack, form, scales, candidates, failure);
+DPSOSP_MEMBERS(LineSearchSpec, epsilon, loss_limit, reach);
+DPSOSP_MEMBERS(Domain, kind, radius);
+DPSOSP_MEMBERS(GibbsSpec, inverse_temperature, regularizer, lipschitz, domain, method, step, rounds,
+               sampling_error);
+DPSOSP_MEMBERS(ProductGrid, centre, half_width, cells);
+DPSOSP_MEMBERS(Constant, value, origin, region, proof, attained);
+DPSOSP_MEMBERS(PublicFacts, name, dimension, records, dual_kind, dual_dimension, feature_bound,
+               domain, dual_domain, initial_point, initial_dual, separable, constants);
+DPSOSP_MEMBERS(Remaining, share, fresh_records, pure_share);
+DPSOSP_MEMBERS(PrivacyBudget, epsilon, delta);
+DPSOSP_MEMBERS(Preparation, budget, calibrator, variant, schedule, noise, noise_queries,
+               facts_changed, settings);
+DPSOSP_MEMBERS(Outcome, status, steps, point, counts);
+
 namespace wire {
 
 /// A point of a query, which holds its vectors.
@@ -100,29 +131,32 @@ void put(Channel& channel, const ConstVectorRef& vector);
 void put(Channel& channel, const Matrix& matrix);
 void put(Channel& channel, const std::vector<std::uint64_t>& words);
 void put(Channel& channel, const Point& point);
-void put(Channel& channel, const BatchPolicy& policy);
-void put(Channel& channel, const Noise& noise);
-void put(Channel& channel, const GradientQuery& query);
-void put(Channel& channel, const CombinationQuery& query);
-void put(Channel& channel, const HessianQuery& query);
-void put(Channel& channel, const HessianProductQuery& query);
-void put(Channel& channel, const ChildSpec& spec);
-void put(Channel& channel, const StationaritySpec& spec);
-void put(Channel& channel, const LineSearchSpec& spec);
-void put(Channel& channel, const GibbsSpec& spec);
 void put(Channel& channel, const Net& net);
-void put(Channel& channel, const ProductGrid& grid);
-void put(Channel& channel, const Domain& domain);
-void put(Channel& channel, const PublicFacts& facts);
-void put(Channel& channel, const Remaining& remaining);
-void put(Channel& channel, const Preparation& preparation);
+void put(Channel& channel, const Constants& constants);
 void put(Channel& channel, const Ready& ready);
-void put(Channel& channel, const Outcome& outcome);
-void put(Channel& channel, const std::map<std::string, std::string>& texts);
+template <class T>
+void put(Channel& channel, const std::map<std::string, T>& table);
+template <class T>
+void put(Channel& channel, const std::optional<T>& value);
+template <Listed T>
+void put(Channel& channel, const T& value) {
+  for_each_member(value, [&](std::string_view, const auto& part) { put(channel, part); });
+}
+template <class T>
+void put(Channel& channel, const std::map<std::string, T>& table) {
+  put(channel, static_cast<std::int64_t>(table.size()));
+  for (const auto& [name, value] : table) {
+    put(channel, name);
+    put(channel, value);
+  }
+}
+/// Nil for each part of what is not there.
 template <class T>
 void put(Channel& channel, const std::optional<T>& value) {
   if (value)
     put(channel, *value);
+  else if constexpr (Listed<T>)
+    for (std::size_t k = 0; k < member_count<T>; ++k) channel.put_nil();
   else
     channel.put_nil();
 }
@@ -134,17 +168,55 @@ template <class T>
 T get(Message& message) {
   return Get<T>::from(message);
 }
+/// The number of entries of a table. \throws Broken for more than 4096
+std::int64_t get_count(Message& message);
 
 template <class Enum>
 requires requires { Words<Enum>::kind; }
 struct Get<Enum> {
   static Enum from(Message& message) { return from_word<Enum>(std::string(message.text())); }
 };
+template <Listed T>
+struct Get<T> {
+  static T from(Message& message) {
+    T value{};
+    for_each_member(value, [&](std::string_view, auto& part) {
+      part = get<std::remove_reference_t<decltype(part)>>(message);
+    });
+    return value;
+  }
+};
+template <class T>
+struct Get<std::map<std::string, T>> {
+  static std::map<std::string, T> from(Message& message) {
+    std::map<std::string, T> table;
+    for (std::int64_t k = get_count(message); k > 0; --k) {
+      std::string name = get<std::string>(message);
+      table[std::move(name)] = get<T>(message);
+    }
+    return table;
+  }
+};
 template <class T>
 struct Get<std::optional<T>> {
   static std::optional<T> from(Message& message) {
     if (message.nil()) return {};
     return get<T>(message);
+  }
+};
+/// Not there if one of its parts is not.
+template <Listed T>
+struct Get<std::optional<T>> {
+  static std::optional<T> from(Message& message) {
+    std::optional<T> value(std::in_place);
+    bool whole = true;
+    for_each_member(*value, [&](std::string_view, auto& part) {
+      auto sent = get<std::optional<std::remove_reference_t<decltype(part)>>>(message);
+      whole = whole && sent;
+      if (sent) part = std::move(*sent);
+    });
+    if (!whole) value.reset();
+    return value;
   }
 };
 
@@ -159,26 +231,9 @@ template <> struct Get<std::vector<std::uint64_t>> {
   static std::vector<std::uint64_t> from(Message& message);
 };
 template <> struct Get<OwnPoint> { static OwnPoint from(Message& message); };
-template <> struct Get<BatchPolicy> { static BatchPolicy from(Message& message); };
-template <> struct Get<GradientQuery> { static GradientQuery from(Message& message); };
-template <> struct Get<CombinationQuery> { static CombinationQuery from(Message& message); };
-template <> struct Get<HessianQuery> { static HessianQuery from(Message& message); };
-template <> struct Get<HessianProductQuery> { static HessianProductQuery from(Message& message); };
-template <> struct Get<ChildSpec> { static ChildSpec from(Message& message); };
-template <> struct Get<StationaritySpec> { static StationaritySpec from(Message& message); };
-template <> struct Get<LineSearchSpec> { static LineSearchSpec from(Message& message); };
-template <> struct Get<GibbsSpec> { static GibbsSpec from(Message& message); };
 template <> struct Get<Net> { static Net from(Message& message); };
-template <> struct Get<ProductGrid> { static ProductGrid from(Message& message); };
-template <> struct Get<Domain> { static Domain from(Message& message); };
-template <> struct Get<PublicFacts> { static PublicFacts from(Message& message); };
-template <> struct Get<Remaining> { static Remaining from(Message& message); };
-template <> struct Get<Preparation> { static Preparation from(Message& message); };
+template <> struct Get<Constants> { static Constants from(Message& message); };
 template <> struct Get<Ready> { static Ready from(Message& message); };
-template <> struct Get<Outcome> { static Outcome from(Message& message); };
-template <> struct Get<std::map<std::string, std::string>> {
-  static std::map<std::string, std::string> from(Message& message);
-};
 // clang-format on
 
 /// Reads the entries of a vector into `out`, of the size that came.
