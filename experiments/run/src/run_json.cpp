@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "dpsosp/experiments/json_members.hpp"
 #include "dpsosp/experiments/json_number.hpp"
 
 namespace dpsosp {
@@ -90,31 +91,6 @@ LedgerRow ledger_row(const json& j) {
   return row;
 }
 
-json to_json(const AlgorithmResult& a) {
-  return {{"status", to_string(a.status)},
-          {"steps", a.steps},
-          {"counts", a.counts},
-          {"records_used", a.records_used},
-          {"parameters", a.parameters}};
-}
-
-AlgorithmResult algorithm_result(const json& j) {
-  return {.status = word<Status>(j, "status"),
-          .steps = j.at("steps"),
-          .counts = j.at("counts"),
-          .records_used = j.at("records_used"),
-          .parameters = j.at("parameters")};
-}
-
-json to_json(const ScheduleResult& s) {
-  return {{"alpha", to_json_number(s.alpha)}, {"utility", to_string(s.utility)}, {"note", s.note}};
-}
-
-ScheduleResult schedule_result(const json& j) {
-  return {
-      .alpha = number(j, "alpha"), .utility = word<Utility>(j, "utility"), .note = j.at("note")};
-}
-
 json to_json(const FilterResult& f) {
   json j{{"calibrator", to_string(f.calibrator)}, {"capacity", f.capacity}};
   if (f.order) j["order"] = *f.order;
@@ -177,10 +153,7 @@ json to_json(const EvaluationLog& log) {
          {"contributions", log.contributions},
          {"clipped", log.clipped},
          {"largest_norm_over_limit", to_json_number(log.largest_norm_over_limit)}};
-  if (log.estimate_error)
-    j["estimate_error"] = {{"seen", log.estimate_error->seen},
-                           {"median", to_json_number(log.estimate_error->median)},
-                           {"largest", to_json_number(log.estimate_error->largest)}};
+  if (log.estimate_error) j["estimate_error"] = write_json(*log.estimate_error);
   if (log.estimates_out_of_range) j["estimates_out_of_range"] = *log.estimates_out_of_range;
   if (log.unclipped) {
     j["violations"] = log.unclipped->violations;
@@ -198,11 +171,8 @@ EvaluationLog evaluation_log(const json& j) {
                     .estimate_error = {},
                     .estimates_out_of_range = optional_number(j, "estimates_out_of_range"),
                     .unclipped = {}};
-  if (j.contains("estimate_error")) {
-    const json& e = j["estimate_error"];
-    log.estimate_error = {
-        .seen = e.at("seen"), .median = number(e, "median"), .largest = number(e, "largest")};
-  }
+  if (j.contains("estimate_error"))
+    log.estimate_error = read_json<EstimateErrors>(j["estimate_error"], {"estimate errors"});
   if (j.contains("violations"))
     log.unclipped = {.violations = j["violations"],
                      .largest_norm_over_nominal = number(j, "largest_norm_over_nominal"),
@@ -320,18 +290,15 @@ void from_json(const json& j, TraceRow& row) {
 }
 
 void to_json(json& j, const RunResult& r) {
-  j = {{"algorithm", to_json(r.algorithm)},
-       {"schedule", to_json(r.schedule)},
+  j = {{"algorithm", write_json(r.algorithm)},
+       {"schedule", write_json(r.schedule)},
        {"privacy", to_json(r.privacy)},
        {"start", r.start},
        {"origin", r.origin},
        {"output", r.output},
        {"minimum", optional_json(r.minimum)},
        {"evaluation_log", to_json(r.evaluation_log)}};
-  if (r.population)
-    j["population"] = {{"start", r.population->start},
-                       {"output", r.population->output},
-                       {"minimum", optional_json(r.population->minimum)}};
+  if (r.population) j["population"] = write_json(*r.population);
   if (r.point) j["point"] = *r.point;
   if (r.trace) j["trace"] = *r.trace;
   if (r.best) j["best"] = *r.best;
@@ -339,27 +306,24 @@ void to_json(json& j, const RunResult& r) {
 
 void from_json(const json& j, RunResult& r) {
   r = RunResult();
-  r.algorithm = algorithm_result(j.at("algorithm"));
-  r.schedule = schedule_result(j.at("schedule"));
+  r.algorithm = read_json<AlgorithmResult>(j.at("algorithm"), {"algorithm of a run"});
+  r.schedule = read_json<ScheduleResult>(j.at("schedule"), {"schedule of a run"});
   r.privacy = privacy_result(j.at("privacy"));
   r.start = j.at("start");
   r.origin = j.at("origin");
   r.output = j.at("output");
   r.minimum = optional_number(j, "minimum");
   r.evaluation_log = evaluation_log(j.at("evaluation_log"));
-  if (j.contains("population")) {
-    const json& p = j["population"];
-    r.population = {
-        .start = p.at("start"), .output = p.at("output"), .minimum = optional_number(p, "minimum")};
-  }
+  if (j.contains("population"))
+    r.population = read_json<PopulationResult>(j["population"], {"population of a run"});
   if (j.contains("point")) r.point = j["point"].get<std::vector<double>>();
   if (j.contains("trace")) r.trace = j["trace"].get<std::vector<TraceRow>>();
   if (j.contains("best")) r.best = j["best"].get<TraceRow>();
 }
 
 void to_json(json& j, const Release& release) {
-  j = {{"algorithm", to_json(release.algorithm)},
-       {"schedule", to_json(release.schedule)},
+  j = {{"algorithm", write_json(release.algorithm)},
+       {"schedule", write_json(release.schedule)},
        {"privacy", to_json(release.privacy)},
        {"point", release.point}};
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "dpsosp/algorithms/algorithm.hpp"
+#include "dpsosp/core/members.hpp"
 #include "dpsosp/core/vector.hpp"
 #include "dpsosp/evaluator/certificate.hpp"
 #include "dpsosp/experiments/ledger_summary.hpp"
@@ -28,6 +29,7 @@ struct AlgorithmResult {
 
   bool operator==(const AlgorithmResult&) const = default;
 };
+DPSOSP_MEMBERS(AlgorithmResult, status, steps, counts, records_used, parameters);
 
 /// What the schedule promised.
 struct ScheduleResult {
@@ -37,6 +39,7 @@ struct ScheduleResult {
 
   bool operator==(const ScheduleResult&) const = default;
 };
+DPSOSP_MEMBERS(ScheduleResult, alpha, utility, note);
 
 /// The filter that the run was held to.
 struct FilterResult {
@@ -86,9 +89,11 @@ struct TraceRow {
 
 /// Points judged by the population objective.
 struct PopulationResult {
+  static constexpr bool null_for_none = true;
   Certificate start, output;
   std::optional<double> minimum;
 };
+DPSOSP_MEMBERS(PopulationResult, start, output, minimum);
 
 /// ‖g_t − ∇F(x_t)‖ of a method's own estimates, over up to 200 steps.
 struct EstimateErrors {
@@ -96,6 +101,7 @@ struct EstimateErrors {
   double median = 0;
   double largest = 0;
 };
+DPSOSP_MEMBERS(EstimateErrors, seen, median, largest);
 
 /// Gradients above the bound that the noise is for, where nothing is clipped.
 struct UnclippedLog {
