@@ -77,6 +77,10 @@ bool JudgedCell::all_finished() const {
       stored_, [](const StoredRun* run) { return run->status == RunStatus::finished; });
 }
 
+JsonPlace JudgedCell::place_of_result(std::size_t job) const {
+  return {"result of probe " + cell_->jobs[job].at("probe").get<std::string>()};
+}
+
 std::vector<double> JudgedCell::numbers(std::string_view name) const {
   std::vector<double> values;
   for (const StoredRun* run : stored_) {

@@ -72,6 +72,10 @@ struct Study {
   nlohmann::json probe(std::string_view name,
                        nlohmann::json parameters,
                        std::uint64_t seed = 0) const;
+  template <Probe P>
+  nlohmann::json probe(const P& parameters, std::uint64_t seed = 0) const {
+    return probe(P::probe.name, write_json(parameters), seed);
+  }
 };
 
 }  // namespace dpsosp

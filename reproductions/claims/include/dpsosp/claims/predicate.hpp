@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -43,6 +44,16 @@ struct JobCell {
 /// A cell of runs that differ in their seed alone: 0, 1, …, seeds − 1.
 JobCell seeded_cell(RunSpec spec, std::uint64_t seeds, Coordinates at = {});
 /// A cell of one probe, or of one a seed.
+template <Probe P>
+JobCell probe_cell(const Study& study,
+                   const P& parameters,
+                   Coordinates at = {},
+                   std::uint64_t seeds = 1) {
+  JobCell cell{.at = std::move(at), .jobs = {}};
+  for (std::uint64_t seed = 0; seed < seeds; ++seed)
+    cell.jobs.push_back(study.probe(parameters, seed));
+  return cell;
+}
 JobCell probe_cell(const Study& study,
                    std::string_view probe,
                    const nlohmann::json& parameters,
@@ -73,10 +84,28 @@ class JudgedCell {
   std::vector<FinishedRun> finished() const;
   /// Of the finished runs that have the metric.
   std::vector<double> metric(std::string_view name) const;
-  /// Of finished probes: one number of each result; of a truth value 1 or 0.
+  /// Of finished probes. \throws InputError for what is no such result
+  template <Listed Result>
+  std::vector<Result> results() const {
+    std::vector<Result> results;
+    for (std::size_t k = 0; k < stored_.size(); ++k)
+      if (stored_[k]->status == RunStatus::finished)
+        results.push_back(read_json<Result>(stored_[k]->result, place_of_result(k)));
+    return results;
+  }
+  /// One number of each; of a truth value 1 or 0.
+  template <Listed Result, class Value>
+  std::vector<double> numbers(Value Result::*member) const {
+    std::vector<double> values;
+    for (const Result& result : results<Result>())
+      values.push_back(static_cast<double>(result.*member));
+    return values;
+  }
   std::vector<double> numbers(std::string_view name) const;
 
  private:
+  JsonPlace place_of_result(std::size_t job) const;
+
   const JobCell* cell_;
   std::vector<const StoredRun*> stored_;
   std::vector<RunDescription> descriptions_;  // of the finished runs; probes have none
