@@ -12,11 +12,15 @@
 #include <fmt/ranges.h>
 
 #include "dpsosp/claims/judging.hpp"
+#include "dpsosp/claims/quadratic_paths.hpp"
 #include "dpsosp/experiments/study.hpp"
 #include "parts.hpp"
+#include "probes.hpp"
 
 namespace dpsosp {
 namespace {
+
+using namespace ganesh_2023_probe;
 
 std::vector<JobCell> escape_cells(const Study& study) {
   // Lemma 3.4 wants λ ≥ sqrt(ρα), α = γ ln³(BMd/(ρωγ)); this γ leaves λ below M = 1.
@@ -25,19 +29,18 @@ std::vector<JobCell> escape_cells(const Study& study) {
   std::vector<JobCell> cells;
   for (const bool adversarial : {false, true})
     cells.push_back(probe_cell(study,
-                               "ganesh-2023/escape",
-                               {{"dimension", dimension},
-                                {"gamma", gamma},
-                                {"curvature", curvature},
-                                {"adversarial", adversarial}},
+                               EscapeTrial{.dimension = static_cast<Index>(dimension),
+                                           .gamma = gamma,
+                                           .curvature = curvature,
+                                           .adversarial = adversarial},
                                {{"adversarial", adversarial}},
                                100));
   return cells;
 }
 
 Finding adversarial_escape(const Evidence& e) {
-  const double benign = mean(e.cells[0].numbers("left"));
-  const double adversarial = mean(e.cells[1].numbers("left"));
+  const double benign = mean(e.cells[0].numbers(&EscapeTrial::Result::left));
+  const double adversarial = mean(e.cells[1].numbers(&EscapeTrial::Result::left));
   return {.verdict = holds_if(benign >= 0.95 && adversarial >= 0.95),
           .measured =
               fmt::format("{:.0f} of 100 seeds leave under the cancelling error, {:.0f} under a "
@@ -49,24 +52,23 @@ Finding adversarial_escape(const Evidence& e) {
 std::vector<JobCell> descent_cells(const Study& study) {
   std::vector<JobCell> cells;
   for (const char* problem : {"cosine-saddle", "quartic-saddle", "double-well"})
-    cells.push_back(probe_cell(study,
-                               "ganesh-2023/descent",
-                               {{"problem", problem}, {"pairs", 3400}},
-                               {{"problem", problem}}));
+    cells.push_back(
+        probe_cell(study, Descent{.problem = problem, .pairs = 3400}, {{"problem", problem}}));
   return cells;
 }
 
 /// The largest over all probes that finished.
-double largest_number(const Evidence& e, std::string_view name) {
+double largest_change(const Evidence& e, double Descent::Result::*inequality) {
   double largest = -std::numeric_limits<double>::infinity();
   for (const JudgedCell& cell : e.cells)
-    for (const double v : cell.numbers(name)) largest = std::max(largest, v);
+    for (const double v : cell.numbers(inequality)) largest = std::max(largest, v);
   return largest;
 }
 
 Finding descent_printed(const Evidence& e) {
   if (std::ranges::none_of(e.cells, &JudgedCell::all_finished)) return nothing_ran();
-  const double first = largest_number(e, "first"), second = largest_number(e, "second");
+  const double first = largest_change(e, &Descent::Result::first),
+               second = largest_change(e, &Descent::Result::second);
   return {
       .verdict = holds_if(first <= 1e-12 && second <= 1e-12),
       .measured = fmt::format("over 10200 pairs, in units of eta gamma^2: first inequality by at "
@@ -77,7 +79,7 @@ Finding descent_printed(const Evidence& e) {
 
 Finding descent_repaired(const Evidence& e) {
   if (std::ranges::none_of(e.cells, &JudgedCell::all_finished)) return nothing_ran();
-  const double worst = largest_number(e, "repaired");
+  const double worst = largest_change(e, &Descent::Result::repaired);
   return {.verdict = holds_if(worst <= 1e-12),
           .measured = fmt::format("by at least {:.3f} eta gamma^2 over 10200 pairs", -worst)};
 }
@@ -86,22 +88,22 @@ std::vector<JobCell> selection_cells(const Study& study) {
   std::vector<JobCell> cells;
   for (const auto& [m, epsilon] : {std::pair{5000.0, 1.0}, {10000.0, 1.0}, {5000.0, 2.0}})
     cells.push_back(probe_cell(study,
-                               "ganesh-2023/selection",
-                               {{"records", m},
-                                {"epsilon", epsilon},
-                                {"spread", 0.5},
-                                {"alpha", 0.1},
-                                {"lipschitz", 1},
-                                {"smoothness", 2},
-                                {"candidates", 100},
-                                {"failure", 0.1}},
+                               SelectionSession{.records = m,
+                                                .epsilon = epsilon,
+                                                .spread = 0.5,
+                                                .alpha = 0.1,
+                                                .lipschitz = 1,
+                                                .smoothness = 2,
+                                                .candidates = 100,
+                                                .failure = 0.1},
                                {{"records", m}, {"epsilon", epsilon}},
                                2000));
   return cells;
 }
 
 Finding selection_accuracy(const Evidence& e) {
-  const auto accepted = e.cells[0].numbers("accepted"), excess = e.cells[0].numbers("excess");
+  const auto accepted = e.cells[0].numbers(&SelectionSession::Result::accepted),
+             excess = e.cells[0].numbers(&SelectionSession::Result::excess);
   const double lg = std::log(2.0 * 100 / 0.1), allowed = 32.0 * lg * 2.0 / 5000;
   double failures = 0;
   for (std::size_t k = 0; k < accepted.size(); ++k)
@@ -110,8 +112,8 @@ Finding selection_accuracy(const Evidence& e) {
   // One-sided at level 1e-3 under a failure rate of 0.1.
   const double most = 0.1 * n + 3.09 * std::sqrt(0.09 * n);
   const double base = mean(excess);
-  const double by_m = mean(e.cells[1].numbers("excess")) / base;
-  const double by_epsilon = mean(e.cells[2].numbers("excess")) / base;
+  const double by_m = mean(e.cells[1].numbers(&SelectionSession::Result::excess)) / base;
+  const double by_epsilon = mean(e.cells[2].numbers(&SelectionSession::Result::excess)) / base;
   return {.verdict = holds_if(failures <= most && std::abs(by_m / 0.5 - 1) <= 0.05 &&
                               std::abs(by_epsilon / 0.5 - 1) <= 0.05),
           .measured =
@@ -130,18 +132,18 @@ std::vector<JobCell> population_selection_cells(const Study& study) {
   std::vector<JobCell> cells;
   for (const double epsilon : {1e9, 3e-3})
     for (const int m : {10000, 100000, 1000000, 10000000})
-      cells.push_back(probe_cell(study,
-                                 "ganesh-2023/population-selection",
-                                 {{"records", m},
-                                  {"dimension", 4},
-                                  {"epsilon", epsilon},
-                                  {"alpha", 0.1},
-                                  {"spread", epsilon > 1 ? 1.0 : 100.0},
-                                  {"lipschitz", 1},
-                                  {"candidates", 100},
-                                  {"failure", 0.1},
-                                  {"sessions", study.scale == Scale::smoke ? 50 : 600}},
-                                 {{epsilon > 1 ? "sampling" : "noise", m}}));
+      cells.push_back(
+          probe_cell(study,
+                     PopulationSelection{.records = m,
+                                         .dimension = 4,
+                                         .epsilon = epsilon,
+                                         .alpha = 0.1,
+                                         .spread = epsilon > 1 ? 1.0 : 100.0,
+                                         .lipschitz = 1,
+                                         .candidates = 100,
+                                         .failure = 0.1,
+                                         .sessions = study.scale == Scale::smoke ? 50U : 600U},
+                     {{epsilon > 1 ? "sampling" : "noise", m}}));
   return cells;
 }
 
@@ -153,12 +155,14 @@ Finding population_selection_error(const Evidence& e) {
     for (std::size_t k = first; k < first + 4; ++k) {
       const JudgedCell& cell = e.cells[k];
       m.push_back(cell.number_at(axis));
-      excess.push_back(cell.numbers("mean").at(0));
+      excess.push_back(cell.numbers(&PopulationSelection::Result::mean).at(0));
       // G = 1, Dg = 2/m, ω = 0.1, T = 100, d = 4; the constant of the sampling term is 1.
       const double bound = 32 * std::log(2 * 100 / 0.1) * 2 / (m.back() * epsilon) +
                            std::log(4 / 0.1) / std::sqrt(m.back());
-      largest = std::max(largest, cell.numbers("quantile").at(0) / bound);
-      least_accepted = std::min(least_accepted, cell.numbers("accepted").at(0));
+      largest =
+          std::max(largest, cell.numbers(&PopulationSelection::Result::quantile).at(0) / bound);
+      least_accepted =
+          std::min(least_accepted, cell.numbers(&PopulationSelection::Result::accepted).at(0));
     }
     return log_slope(m, excess);
   };
@@ -181,20 +185,20 @@ std::vector<JobCell> oracle_tail_cells(const Study& study) {
     for (const int d : {2, 16, 64})
       for (const int batch : {1, 30, 1000})
         for (const double noise : {0.0, 1.0, 10.0})
-          cells.push_back(probe_cell(study,
-                                     "ganesh-2023/oracle-tail",
-                                     {{"dimension", d},
-                                      {"batch", batch},
-                                      {"noise", noise},
-                                      {"one_coordinate", one_coordinate},
-                                      {"draws", study.scale == Scale::smoke ? 500 : 4000}}));
+          cells.push_back(
+              probe_cell(study,
+                         OracleTail{.dimension = d,
+                                    .batch = batch,
+                                    .noise = noise,
+                                    .one_coordinate = one_coordinate,
+                                    .draws = study.scale == Scale::smoke ? 500U : 4000U}));
   return cells;
 }
 
 Finding oracle_tails(const Evidence& e) {
   double least = std::numeric_limits<double>::infinity(), largest = 0;
   for (const JudgedCell& cell : e.cells)
-    for (const double needed : cell.numbers("needed")) {
+    for (const double needed : cell.numbers(&OracleTail::Result::needed)) {
       least = std::min(least, needed);
       largest = std::max(largest, needed);
     }
@@ -210,13 +214,11 @@ Finding oracle_tails(const Evidence& e) {
 }
 
 std::vector<JobCell> path_cells(const Study& study) {
-  return {probe_cell(study,
-                     "liu-talwar-2025/quadratic-paths",
-                     {{"paths", study.scale == Scale::smoke ? 1000 : 20000}})};
+  return {probe_cell(study, QuadraticPaths{.paths = study.scale == Scale::smoke ? 1000 : 20000})};
 }
 
 Finding path_distances(const Evidence& e) {
-  const double above = e.cells.front().numbers("above_b1").at(0);
+  const double above = e.cells.front().numbers(&QuadraticPaths::Result::above_b1).at(0);
   return {.verdict = holds_if(above == 0),
           .measured = fmt::format("{:g} paths with a point above the bound", above)};
 }
@@ -224,11 +226,8 @@ Finding path_distances(const Evidence& e) {
 std::vector<JobCell> concentration_cells(const Study& study) {
   std::vector<JobCell> cells;
   for (const int m : {100, 1000, 10000, 100000, 1000000})
-    cells.push_back(probe_cell(study,
-                               "ganesh-2023/concentration",
-                               {{"dimension", 10}, {"records", m}, {"draws", 200}},
-                               {{"records", m}},
-                               20));
+    cells.push_back(probe_cell(
+        study, Concentration{.dimension = 10, .records = m, .draws = 200}, {{"records", m}}, 20));
   return cells;
 }
 
@@ -236,7 +235,8 @@ Finding concentration_rates(const Evidence& e) {
   std::vector<double> m, gradient, hessian;
   double largest = 0;
   for (const JudgedCell& cell : e.cells) {
-    const auto g = cell.numbers("gradient"), h = cell.numbers("hessian");
+    const auto g = cell.numbers(&Concentration::Result::gradient),
+               h = cell.numbers(&Concentration::Result::hessian);
     m.push_back(cell.number_at("records"));
     gradient.push_back(mean(g));
     hessian.push_back(mean(h));
@@ -259,20 +259,18 @@ std::vector<JobCell> sampler_cells(const Study& study) {
   const double small = 0.2 / std::log(2000.0 / 1e-6);
   std::vector<JobCell> cells;
   for (const double step : {small, 0.72})
-    cells.push_back(probe_cell(study,
-                               "ganesh-2023/sampler",
-                               {{"scaled_step", step}, {"chains", 20000}, {"rounds", 50}},
-                               {{"step", step}}));
+    cells.push_back(probe_cell(
+        study, Sampler{.scaled_step = step, .chains = 20000, .rounds = 50}, {{"step", step}}));
   return cells;
 }
 
 Finding sampler_moments(const Evidence& e) {
-  const auto at = [&](const char* name, std::size_t k) { return e.cells[k].numbers(name).at(0); };
-  const double acceptance = at("acceptance", 0), differences = at("differences", 0);
-  const bool good = std::abs(acceptance - 0.5) <= 0.05 &&
-                    std::abs(differences / std::exp(1.0) - 1) <= 0.02 &&
-                    std::abs(at("mean_errors", 0)) <= 4 && std::abs(at("second_errors", 0)) <= 4 &&
-                    std::abs(at("mean_errors", 1)) > 10;
+  const auto small = e.cells[0].results<Sampler::Result>().at(0),
+             large = e.cells[1].results<Sampler::Result>().at(0);
+  const bool good = std::abs(small.acceptance - 0.5) <= 0.05 &&
+                    std::abs(small.differences / std::exp(1.0) - 1) <= 0.02 &&
+                    std::abs(small.mean_errors) <= 4 && std::abs(small.second_errors) <= 4 &&
+                    std::abs(large.mean_errors) > 10;
   return {
       .verdict = holds_if(good),
       .measured = fmt::format(
@@ -280,25 +278,22 @@ Finding sampler_moments(const Evidence& e) {
           "off by "
           "{:.1f} and {:.1f} standard errors; h (beta G)^2 = 0.72: out of range {:.3f}, mean off "
           "by {:.0f}",
-          acceptance,
-          differences,
-          at("out_of_range", 0),
-          at("mean_errors", 0),
-          at("second_errors", 0),
-          at("out_of_range", 1),
-          at("mean_errors", 1))};
+          small.acceptance,
+          small.differences,
+          small.out_of_range,
+          small.mean_errors,
+          small.second_errors,
+          large.out_of_range,
+          large.mean_errors)};
 }
 
 std::vector<JobCell> divergence_cells(const Study& study) {
   std::vector<JobCell> cells;
   for (const double b : {1.0, 2.0, 4.0})
-    cells.push_back(probe_cell(study,
-                               "ganesh-2023/divergence",
-                               {{"cells", 400}, {"rounds", 50}, {"exponent", b}},
-                               {{"exponent", b}}));
-  cells.push_back(probe_cell(study,
-                             "ganesh-2023/gaussian-divergence",
-                             {{"cells", 800}, {"rounds", 12}, {"shift", 3}, {"step", 0.25}}));
+    cells.push_back(probe_cell(
+        study, Divergence{.cells = 400, .rounds = 50, .exponent = b}, {{"exponent", b}}));
+  cells.push_back(
+      probe_cell(study, GaussianDivergence{.cells = 800, .rounds = 12, .shift = 3, .step = 0.25}));
   return cells;
 }
 
@@ -308,19 +303,16 @@ Finding divergence_of_round(const Evidence& e) {
   const std::size_t wells = e.cells.size() - 1;
   for (std::size_t k = 0; k < wells; ++k) {
     const JudgedCell& cell = e.cells[k];
-    const double largest = cell.numbers("largest_ratio").at(0);
-    const double claimed = cell.numbers("claimed_ratio").at(0);
-    good = good && largest <= claimed * (1 + 1e-6);
+    const auto well = cell.results<Divergence::Result>().at(0);
+    good = good && well.largest_ratio <= well.claimed_ratio * (1 + 1e-6);
     words.push_back(
         fmt::format("beta G D = {:g}: a factor of at most {:.4f} a round, claimed {:.6f}",
                     cell.number_at("exponent"),
-                    largest,
-                    claimed));
+                    well.largest_ratio,
+                    well.claimed_ratio));
   }
-  const JudgedCell& gaussian = e.cells[wells];
-  const double least = gaussian.numbers("least_ratio").at(0);
-  const double largest = gaussian.numbers("largest_ratio").at(0);
-  const double claimed = gaussian.numbers("claimed_ratio").at(0);
+  const auto [least, largest, claimed, last] =
+      e.cells[wells].results<GaussianDivergence::Result>().at(0);
   good = good && std::abs(least / claimed - 1) <= 1e-3 && std::abs(largest / claimed - 1) <= 1e-3;
   words.push_back(fmt::format(
       "shifted Gaussian: {:.5f} to {:.5f} a round, claimed {:.5f}", least, largest, claimed));
@@ -331,8 +323,7 @@ std::vector<JobCell> net_cells(const Study& study) {
   std::vector<JobCell> cells;
   for (const auto& [d, n] : {std::pair{1, 1000}, {1, 10000}, {2, 1000}})
     cells.push_back(probe_cell(study,
-                               "ganesh-2023/net",
-                               {{"dimension", d}, {"records", n}, {"epsilon", 1}},
+                               NetExcess{.dimension = d, .records = n, .epsilon = 1},
                                {{"dimension", d}, {"records", n}},
                                20));
   return cells;
@@ -342,7 +333,8 @@ Finding excess_on_net(const Evidence& e) {
   double largest = 0;
   std::size_t sets = 0;
   for (const JudgedCell& cell : e.cells) {
-    const auto excess = cell.numbers("excess"), bound = cell.numbers("bound");
+    const auto excess = cell.numbers(&NetExcess::Result::excess),
+               bound = cell.numbers(&NetExcess::Result::bound);
     for (std::size_t k = 0; k < excess.size(); ++k)
       largest = std::max(largest, excess[k] / bound[k]);
     sets += excess.size();
@@ -356,10 +348,10 @@ std::vector<JobCell> coin_cells(const Study& study) {
   std::vector<JobCell> cells;
   for (const int n : {1000, 10000, 100000, 1000000})
     for (const int k : {16, 64, 256})
-      cells.push_back(probe_cell(study,
-                                 "ganesh-2023/coins",
-                                 {{"records", n}, {"coins", k}, {"draws", 2000}, {"bias", 0.25}},
-                                 {{"records", n}, {"coins", k}}));
+      cells.push_back(
+          probe_cell(study,
+                     CoinSelection{.records = n, .coins = k, .draws = 2000, .bias = 0.25},
+                     {{"records", n}, {"coins", k}}));
   return cells;
 }
 
@@ -367,7 +359,7 @@ Finding coins(const Evidence& e) {
   double least = 1e300, largest = 0;
   for (const JudgedCell& cell : e.cells) {
     const double unit = std::sqrt(std::log(cell.number_at("coins")) / cell.number_at("records"));
-    const double scaled = cell.numbers("excess").at(0) / unit;
+    const double scaled = cell.numbers(&CoinSelection::Result::excess).at(0) / unit;
     least = std::min(least, scaled);
     largest = std::max(largest, scaled);
   }
@@ -382,8 +374,8 @@ std::vector<JobCell> corner_mechanism_cells(const Study& study) {
       for (const double bias : {0.5, 0.75, 1.0})
         cells.push_back(probe_cell(
             study,
-            "ganesh-2023/corner-mechanism",
-            {{"records", n}, {"dimension", d}, {"draws", 20000}, {"bias", bias}, {"epsilon", 1}},
+            CornerMechanism{
+                .records = n, .dimension = d, .draws = 20000, .epsilon = 1, .bias = bias},
             {{"records", n}, {"dimension", d}}));
   return cells;
 }
@@ -393,7 +385,7 @@ Finding corner_mechanism_risk(const Evidence& e) {
   std::map<std::pair<double, double>, double> worst;  // by dimension and records
   for (const JudgedCell& cell : e.cells) {
     double& risk = worst[{cell.number_at("dimension"), cell.number_at("records")}];
-    risk = std::max(risk, cell.numbers("risk").at(0));
+    risk = std::max(risk, cell.numbers(&CornerMechanism::Result::risk).at(0));
   }
   double largest = 0, private_share = 0;
   std::map<double, std::vector<double>> records, dimensions, by_records, by_dimension;

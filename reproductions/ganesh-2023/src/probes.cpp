@@ -14,11 +14,12 @@
 #include "dpsosp/problems/problem.hpp"
 #include "dpsosp/problems/registry.hpp"
 #include "parts.hpp"
+#include "probes.hpp"
 
 namespace dpsosp {
 namespace {
 
-using nlohmann::json;
+using namespace ganesh_2023_probe;
 
 Stream stream_of(std::uint64_t seed) {
   return Stream({.seed = seed, .purpose = Purpose::statistics});
@@ -28,10 +29,10 @@ Stream stream_of(std::uint64_t seed) {
 /// then Γ steps of length 1/M along an estimate that errs by at most γ. The adversarial error
 /// cancels the gradient's component along e₁ as far as γ allows; the benign one is a frozen
 /// Gaussian of norm about γ/2, as between two refreshes.
-json escape(const json& p, std::uint64_t seed) {
-  const auto d = p.at("dimension").get<Index>();
-  const double gamma = p.at("gamma"), lambda = p.at("curvature");
-  const bool adversarial = p.at("adversarial");
+EscapeTrial::Result escape(const EscapeTrial& p, std::uint64_t seed) {
+  const auto d = p.dimension;
+  const double gamma = p.gamma, lambda = p.curvature;
+  const bool adversarial = p.adversarial;
   Stream stream = stream_of(seed);
   const double coordinate = gamma / std::sqrt(static_cast<double>(d));
   Vector x(d), error(d);
@@ -50,17 +51,17 @@ json escape(const json& p, std::uint64_t seed) {
       g += error;
     x -= g;
   }
-  return {{"left", std::abs(x[0]) >= away}, {"steps", t}};
+  return {.left = std::abs(x[0]) >= away, .steps = t};
 }
 
 /// Lemma 3.5 at one random point x and error e with ‖e‖ ≤ γ/4, ‖∇F(x)‖ = γ: the change of F over a
 /// step of length 1/M, in units of γ²/M, and the three bounds.
-json descent(const json& p, std::uint64_t seed) {
-  const auto family = find_problem(p.at("problem").get<std::string>());
+Descent::Result descent(const Descent& p, std::uint64_t seed) {
+  const auto family = find_problem(p.problem);
   const Problem problem = family->make({.records = 2});
   const double M = problem.facts.constants[constant::smoothness];
   const Objective& F = *problem.population;
-  const auto pairs = p.at("pairs").get<int>();
+  const auto pairs = p.pairs;
   Stream stream = stream_of(seed);
   const Index d = F.dimension();
   Vector x(d), gradient(d), e(d), next(d);
@@ -84,21 +85,21 @@ json descent(const json& p, std::uint64_t seed) {
     repaired = std::max(repaired, change + 3.0 / 32.0);
     ++k;
   }
-  return {{"first", first}, {"second", second}, {"repaired", repaired}};
+  return {.first = first, .second = second, .repaired = repaired};
 }
 
 /// Lemma 4.1: one session of the two tests over candidates whose gradient norms spread over
 /// [α, α + spread], an α-SOSP last.
-json selection(const json& p, std::uint64_t seed) {
-  const double m = p.at("records"), epsilon = p.at("epsilon"), spread = p.at("spread");
+SelectionSession::Result selection(const SelectionSession& p, std::uint64_t seed) {
+  const double m = p.records, epsilon = p.epsilon, spread = p.spread;
   const StationaritySpec spec{.epsilon = epsilon,
-                              .gradient_scale = p.at("alpha"),
-                              .curvature_scale = std::sqrt(p.at("alpha").get<double>()),
-                              .gradient_limit = p.at("lipschitz"),
-                              .hessian_limit = p.at("smoothness"),
+                              .gradient_scale = p.alpha,
+                              .curvature_scale = std::sqrt(p.alpha),
+                              .gradient_limit = p.lipschitz,
+                              .hessian_limit = p.smoothness,
                               .form = SelectionForm::two_tests,
-                              .candidates = p.at("candidates"),
-                              .failure = p.at("failure")};
+                              .candidates = p.candidates,
+                              .failure = p.failure};
   const auto tests = plan_stationarity(spec, m);
   Stream stream = stream_of(seed);
   std::vector<double> thresholds;
@@ -111,27 +112,27 @@ json selection(const json& p, std::uint64_t seed) {
     bool yes = true;
     for (std::size_t i = 0; i < tests.size(); ++i)
       yes = values[i] + tests[i].question_scale() * stream.laplace() <= thresholds[i] && yes;
-    if (yes) return {{"accepted", true}, {"excess", excess}};
+    if (yes) return {.accepted = true, .excess = excess};
   }
-  return {{"accepted", false}, {"excess", 0.0}};
+  return {.accepted = false, .excess = 0.0};
 }
 
 /// Theorem 4.6, α₂: sessions of the two tests on m records of P, over candidates whose gradients on
 /// the population have norms α + e, e falling from `spread` by equal ratios to `spread`/10⁶, and
 /// one of α last. Each candidate's gradient on the records is off by the mean of m signs times G/√d
 /// in each coordinate; its curvature is far from the threshold. The excess e of what is accepted.
-json population_selection(const json& p, std::uint64_t seed) {
-  const auto m = p.at("records").get<Index>(), d = p.at("dimension").get<Index>();
-  const auto sessions = p.at("sessions").get<std::size_t>();
-  const double spread = p.at("spread"), alpha = p.at("alpha"), G = p.at("lipschitz");
-  const StationaritySpec spec{.epsilon = p.at("epsilon"),
+PopulationSelection::Result population_selection(const PopulationSelection& p, std::uint64_t seed) {
+  const auto m = p.records, d = p.dimension;
+  const auto sessions = p.sessions;
+  const double spread = p.spread, alpha = p.alpha, G = p.lipschitz;
+  const StationaritySpec spec{.epsilon = p.epsilon,
                               .gradient_scale = alpha,
                               .curvature_scale = 1,
                               .gradient_limit = G,
                               .hessian_limit = 1,
                               .form = SelectionForm::two_tests,
-                              .candidates = p.at("candidates"),
-                              .failure = p.at("failure")};
+                              .candidates = p.candidates,
+                              .failure = p.failure};
   const ThresholdTest test = plan_stationarity(spec, static_cast<double>(m)).front();
   Stream stream = stream_of(seed);
   std::vector<double> excesses;
@@ -152,26 +153,26 @@ json population_selection(const json& p, std::uint64_t seed) {
       break;
     }
   }
-  if (excesses.empty()) return {{"accepted", 0}, {"mean", 0}, {"quantile", 0}};
+  if (excesses.empty()) return {.accepted = 0, .mean = 0, .quantile = 0};
   const auto accepted = excesses.size();
   double sum = 0;
   for (const double e : excesses) sum += e;
   const auto place = static_cast<std::size_t>((1 - spec.failure) * static_cast<double>(accepted));
   std::ranges::nth_element(excesses, excesses.begin() + static_cast<std::ptrdiff_t>(place));
-  return {{"accepted", static_cast<double>(accepted) / static_cast<double>(sessions)},
-          {"mean", sum / static_cast<double>(accepted)},
-          {"quantile", excesses[place]}};
+  return {.accepted = static_cast<double>(accepted) / static_cast<double>(sessions),
+          .mean = sum / static_cast<double>(accepted),
+          .quantile = excesses[place]};
 }
 
 /// Claim 4.4: the least ζ at which the tail of an oracle's error is at most 2 exp(−t²/(2ζ²)), over
 /// the claimed one with the constant 1, from `draws` draws, as far as 20 of them reach. Means of b
 /// vectors of norm `limit` and mean 0, all coordinates of random sign or one coordinate alone, plus
 /// Gaussian noise of deviation σ, √d σ = noise · limit/√b. For O₂ the limit is that of a unit move.
-json oracle_tail(const json& p, std::uint64_t seed) {
-  const auto d = p.at("dimension").get<Index>(), b = p.at("batch").get<Index>();
-  const auto draws = p.at("draws").get<std::size_t>();
-  const double noise = p.at("noise");
-  const bool one_coordinate = p.at("one_coordinate");
+OracleTail::Result oracle_tail(const OracleTail& p, std::uint64_t seed) {
+  const auto d = p.dimension, b = p.batch;
+  const auto draws = p.draws;
+  const double noise = p.noise;
+  const bool one_coordinate = p.one_coordinate;
   const double root_b = std::sqrt(static_cast<double>(b)),
                root_d = std::sqrt(static_cast<double>(d));
   Stream stream = stream_of(seed);
@@ -192,15 +193,15 @@ json oracle_tail(const json& p, std::uint64_t seed) {
     needed = std::max(needed, norms[k - 1] / std::sqrt(2 * std::log(2 / tail)));
   }
   const double claimed = (std::sqrt(std::log(static_cast<double>(d))) + noise) / root_b;
-  return {{"needed", needed / claimed}};
+  return {.needed = needed / claimed};
 }
 
 /// Lemma 4.5 at one random point of cosine-saddle, a = 1, s = 1/2: what m records move gradient and
 /// Hessian by. With q_j = (1/m) Σ_i 1{z_ij = 1} − 1/2 the gaps are −2 q_j sin s cos x_j and
 /// 2 q_j sin s sin x_j.
-json concentration(const json& p, std::uint64_t seed) {
-  const auto d = p.at("dimension").get<Index>(), m = p.at("records").get<Index>();
-  const auto draws = p.at("draws").get<std::size_t>();
+Concentration::Result concentration(const Concentration& p, std::uint64_t seed) {
+  const auto d = p.dimension, m = p.records;
+  const auto draws = p.draws;
   Stream stream = stream_of(seed);
   Vector x(d);
   for (double& v : x) v = 2.0 * std::numbers::pi * stream.uniform();
@@ -221,7 +222,7 @@ json concentration(const json& p, std::uint64_t seed) {
     std::ranges::nth_element(v, place);
     return *place;
   };
-  return {{"gradient", quantile(gradient)}, {"hessian", quantile(hessian)}};
+  return {.gradient = quantile(gradient), .hessian = quantile(hessian)};
 }
 
 /// The loss of the sampler's test: f_i(x) = 2 sin(3x + 0.3 i), i = 0..4, on [-1, 1].
@@ -241,9 +242,9 @@ class SineLoss final : public SampledLoss {
 
 /// Lemma D.2: chains that start in the target's law stay there if every round is exact. β = 1,
 /// βG = 6, βμ = 1/2; h = `scaled_step`/36.
-json sampler(const json& p, std::uint64_t seed) {
-  const double scaled = p.at("scaled_step");
-  const auto chains = p.at("chains").get<int>(), rounds = p.at("rounds").get<int>();
+Sampler::Result sampler(const Sampler& p, std::uint64_t seed) {
+  const double scaled = p.scaled_step;
+  const auto chains = p.chains, rounds = p.rounds;
   const GibbsLaw law{.inverse_temperature = 1.0,
                      .regularizer = 0.5,
                      .domain = Domain::box(1.0),
@@ -281,13 +282,13 @@ json sampler(const json& p, std::uint64_t seed) {
   const double c = chains, m1 = s1 / c, m2 = s2 / c;
   const EstimateCounts& counts = sampler.counts();
   const auto trials = static_cast<double>(counts.estimates);
-  return {{"acceptance", c * rounds / trials},
-          {"differences", static_cast<double>(counts.differences) / trials},
-          {"out_of_range", static_cast<double>(counts.out_of_range) / trials},
-          {"mean_errors", (m1 - mean) / std::sqrt((m2 - m1 * m1) / c)},
-          {"second_errors", (m2 - second) / std::sqrt((s4 / c - m2 * m2) / c)},
-          {"mean", m1},
-          {"target_mean", mean}};
+  return {.acceptance = c * rounds / trials,
+          .differences = static_cast<double>(counts.differences) / trials,
+          .out_of_range = static_cast<double>(counts.out_of_range) / trials,
+          .mean_errors = (m1 - mean) / std::sqrt((m2 - m1 * m1) / c),
+          .second_errors = (m2 - second) / std::sqrt((s4 / c - m2 * m2) / c),
+          .mean = m1,
+          .target_mean = mean};
 }
 
 /// φ of multi-well, one coordinate, on the middles of `cells` cells of [-h, h].
@@ -315,10 +316,10 @@ Well well(Index cells) {
 
 /// Theorem D.1: the largest ratio of KL(π_{t+1}, π) to KL(π_t, π) over t, for exact rounds on a
 /// grid of multi-well with βGD = `exponent` and μ = d/(D²β).
-json divergence(const json& p, std::uint64_t) {
-  const auto cells = p.at("cells").get<Index>();
-  const auto rounds = p.at("rounds").get<int>();
-  const double exponent = p.at("exponent");
+Divergence::Result divergence(const Divergence& p, std::uint64_t) {
+  const auto cells = p.cells;
+  const auto rounds = p.rounds;
+  const double exponent = p.exponent;
   const Well w = well(cells);
   const double D = 2.0 * w.half_width, beta = exponent / (w.slope * D), mu = 1.0 / (D * D * beta);
   const double h = 0.2 / std::pow(beta * w.slope, 2);
@@ -357,19 +358,19 @@ json divergence(const json& p, std::uint64_t) {
     before = after;
   }
   const double sobolev = std::exp(exponent) / (beta * mu);
-  return {{"largest_ratio", largest},
-          {"claimed_ratio", std::pow(1.0 + h / sobolev, -2)},
-          {"rounds", t},
-          {"first", start},
-          {"last", before}};
+  return {.largest_ratio = largest,
+          .claimed_ratio = std::pow(1.0 + h / sobolev, -2),
+          .rounds = t,
+          .first = start,
+          .last = before};
 }
 
 /// Theorem D.1 where it is attained: exact rounds from N(shift, 1) towards N(0, 1), whose constant
 /// C_LSI is 1, on a grid of [-16, 16].
-json gaussian_divergence(const json& p, std::uint64_t) {
-  const auto cells = p.at("cells").get<Index>();
-  const auto rounds = p.at("rounds").get<int>();
-  const double shift = p.at("shift"), h = p.at("step");
+GaussianDivergence::Result gaussian_divergence(const GaussianDivergence& p, std::uint64_t) {
+  const auto cells = p.cells;
+  const auto rounds = p.rounds;
+  const double shift = p.shift, h = p.step;
   constexpr double reach = 16;
   const double width = 2 * reach / static_cast<double>(cells);
   const auto node = [&](Index k) { return -reach + (static_cast<double>(k) + 0.5) * width; };
@@ -402,17 +403,17 @@ json gaussian_divergence(const json& p, std::uint64_t) {
     largest = std::max(largest, after / before);
     before = after;
   }
-  return {{"least_ratio", least},
-          {"largest_ratio", largest},
-          {"claimed_ratio", std::pow(1.0 + h, -2)},
-          {"last", before}};
+  return {.least_ratio = least,
+          .largest_ratio = largest,
+          .claimed_ratio = std::pow(1.0 + h, -2),
+          .last = before};
 }
 
 /// Theorem 5.8 on multi-well, d = 1 or 2: the exact expectation over the net of F_D(p) − min_P F_D,
 /// F_D = F + ⟨z̄, x⟩ for the mean z̄ of the seed's signs.
-json net(const json& p, std::uint64_t seed) {
-  const auto d = p.at("dimension").get<Index>(), n = p.at("records").get<Index>();
-  const double epsilon = p.at("epsilon");
+NetExcess::Result net(const NetExcess& p, std::uint64_t seed) {
+  const auto d = p.dimension, n = p.records;
+  const double epsilon = p.epsilon;
   const auto family = find_problem("multi-well");
   const Problem problem = family->make({.records = n, .dimension = d});
   const double G = problem.facts.constants[constant::lipschitz],
@@ -436,17 +437,16 @@ json net(const json& p, std::uint64_t seed) {
     total += weight;
     sum += weight * (loss - least);
   }
-  return {{"excess", sum / total},
-          {"bound", ganesh_2023::discrete_excess(beta, points.log_size())},
-          {"points", losses.size()}};
+  return {.excess = sum / total,
+          .bound = ganesh_2023::discrete_excess(beta, points.log_size()),
+          .points = losses.size()};
 }
 
 /// Theorem 5.9: how often the smallest frequency of k coins is not that of the biased one.
-json coin_selection(const json& p, std::uint64_t seed) {
-  const auto n = p.at("records").get<Index>(), k = p.at("coins").get<Index>();
-  const auto draws = p.at("draws").get<int>();
-  const double gap = p.at("bias").get<double>() *
-                     std::sqrt(std::log(static_cast<double>(k)) / static_cast<double>(n));
+CoinSelection::Result coin_selection(const CoinSelection& p, std::uint64_t seed) {
+  const auto n = p.records, k = p.coins;
+  const auto draws = p.draws;
+  const double gap = p.bias * std::sqrt(std::log(static_cast<double>(k)) / static_cast<double>(n));
   Stream stream = stream_of(seed);
   double wrong = 0;
   for (int t = 0; t < draws; ++t) {
@@ -463,7 +463,7 @@ json coin_selection(const json& p, std::uint64_t seed) {
     else if (least == biased)
       wrong += static_cast<double>(ties) / static_cast<double>(ties + 1);
   }
-  return {{"wrong", wrong / draws}, {"excess", gap * wrong / draws}};
+  return {.wrong = wrong / draws, .excess = gap * wrong / draws};
 }
 
 /// Theorem 5.8 where its statistical part is attained: 2^d points, the corners of a cube, and
@@ -471,12 +471,11 @@ json coin_selection(const json& p, std::uint64_t seed) {
 /// mean (1 − h)/2, at the other one its opposite; h = bias √(d/n). The law of the mechanism is a
 /// product, and the population risk is h times the mean chance of a coordinate to end on the wrong
 /// side.
-json corner_mechanism(const json& p, std::uint64_t seed) {
-  const auto n = p.at("records").get<Index>(), d = p.at("dimension").get<Index>();
-  const auto draws = p.at("draws").get<int>();
-  const double epsilon = p.at("epsilon");
-  const double h =
-      p.at("bias").get<double>() * std::sqrt(static_cast<double>(d) / static_cast<double>(n));
+CornerMechanism::Result corner_mechanism(const CornerMechanism& p, std::uint64_t seed) {
+  const auto n = p.records, d = p.dimension;
+  const auto draws = p.draws;
+  const double epsilon = p.epsilon;
+  const double h = p.bias * std::sqrt(static_cast<double>(d) / static_cast<double>(n));
   Stream stream = stream_of(seed);
   double wrong = 0;
   for (int t = 0; t < draws; ++t) {
@@ -485,25 +484,25 @@ json corner_mechanism(const json& p, std::uint64_t seed) {
     const auto more = static_cast<double>(2 * heads - asked);  // loss of the better side
     wrong += 1 / (1 + std::exp(-epsilon * more / 2));
   }
-  return {{"wrong", wrong / draws}, {"risk", h * wrong / draws}};
+  return {.wrong = wrong / draws, .risk = h * wrong / draws};
 }
 
 }  // namespace
 
 std::vector<ProbeEntry> ganesh_2023_probes() {
   return {
-      {"ganesh-2023/escape", 1, escape},
-      {"ganesh-2023/descent", 1, descent},
-      {"ganesh-2023/selection", 1, selection},
-      {"ganesh-2023/concentration", 1, concentration},
-      {"ganesh-2023/sampler", 1, sampler},
-      {"ganesh-2023/divergence", 1, divergence},
-      {"ganesh-2023/gaussian-divergence", 1, gaussian_divergence},
-      {"ganesh-2023/net", 1, net},
-      {"ganesh-2023/coins", 1, coin_selection},
-      {"ganesh-2023/corner-mechanism", 1, corner_mechanism},
-      {"ganesh-2023/oracle-tail", 1, oracle_tail},
-      {"ganesh-2023/population-selection", 1, population_selection},
+      probe_entry<escape>(),
+      probe_entry<descent>(),
+      probe_entry<selection>(),
+      probe_entry<concentration>(),
+      probe_entry<sampler>(),
+      probe_entry<divergence>(),
+      probe_entry<gaussian_divergence>(),
+      probe_entry<net>(),
+      probe_entry<coin_selection>(),
+      probe_entry<corner_mechanism>(),
+      probe_entry<oracle_tail>(),
+      probe_entry<population_selection>(),
   };
 }
 
