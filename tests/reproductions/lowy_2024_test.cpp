@@ -188,12 +188,13 @@ TEST(LowyClaims, WorstLawAttainsStatisticalExponent) {
 
 TEST(LowyClaims, RefutesScriptByLowerBoundsAlone) {
   const auto verdict = [](double lower, double upper) {
-    return finding_of("lowy-2024/c17-privacy",
-                      Scale::quick,
-                      [&](const json& job) {
-                        const double stated = job.at("parameters").at("epsilon");
-                        return json{{"lower", lower * stated}, {"upper", upper * stated}};
-                      })
+    return finding_of(
+               "lowy-2024/c17-privacy",
+               Scale::quick,
+               [&](const json& job) {
+                 const double stated = job.at("parameters").at("epsilon");
+                 return json{{"lower", lower * stated}, {"upper", upper * stated}, {"batch", 1}};
+               })
         .verdict;
   };
   EXPECT_EQ(verdict(1.1, 2), Verdict::fails);
@@ -324,7 +325,11 @@ TEST(LowyClaims, WarmStartFailsOnlyIfSignificantlyWorse) {
       std::vector<double> train;
       for (int seed = 0; seed < 10; ++seed)
         train.push_back(p.at("variant") == "repaired" ? std::pow(ratio, 1 + 0.1 * seed) : 1);
-      return json{{"train", train}, {"test", train}, {"settings", {}}, {"start", 2}, {"spent", 1}};
+      return json{{"train", train},
+                  {"test", train},
+                  {"settings", json::object()},
+                  {"start", 2},
+                  {"spent", 1}};
     });
   };
   EXPECT_EQ(verdict(0.8, 0.8).verdict, Verdict::holds);

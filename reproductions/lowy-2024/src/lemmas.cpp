@@ -10,12 +10,13 @@
 #include "dpsosp/claims/judging.hpp"
 #include "dpsosp/experiments/study.hpp"
 #include "parts.hpp"
+#include "probes.hpp"
 #include "published.hpp"
 
 namespace dpsosp {
 namespace {
 
-using nlohmann::json;
+using namespace lowy_2024_probe;
 
 bool all_finished(const Evidence& e) {
   return std::ranges::all_of(e.cells, &JudgedCell::all_finished);
@@ -26,8 +27,8 @@ std::vector<JobCell> c3_cells(const Study& study) {
   for (const int d : {1, 2, 3})
     cells.push_back(probe_cell(
         study,
-        "lowy-2024/exact-exponential-mechanism",
-        {{"dimension", d}, {"pairs", study.scale == Scale::smoke ? 5 : 100}, {"records", 20}},
+        ExactMechanism{
+            .dimension = d, .pairs = study.scale == Scale::smoke ? 5 : 100, .records = 20},
         {{"dimension", d}}));
   return cells;
 }
@@ -37,14 +38,13 @@ Finding c3(const Evidence& e) {
   std::vector<std::string> cells;
   bool holds = true;
   for (const JudgedCell& cell : e.cells) {
-    const json& r = cell.stored().front()->result;
-    const double ratio = r.at("log_ratio_over_bound"), tail = r.at("tail_over_bound");
-    holds = holds && ratio <= 1 + 1e-12 && tail <= 1;
+    const auto r = cell.results<ExactMechanism::Result>().front();
+    holds = holds && r.log_ratio_over_bound <= 1 + 1e-12 && r.tail_over_bound <= 1;
     cells.push_back(fmt::format("d = {:g}, {} points: log-ratio {:.3f} of its bound, tail {:.2g}",
                                 cell.number_at("dimension"),
-                                r.at("points").get<Index>(),
-                                ratio,
-                                tail));
+                                r.points,
+                                r.log_ratio_over_bound,
+                                r.tail_over_bound));
   }
   return {.verdict = holds_if(holds), .measured = fmt::format("{}", fmt::join(cells, "; "))};
 }
@@ -54,8 +54,8 @@ std::vector<JobCell> c3_bound_cells(const Study& study) {
   for (const int d : {2, 16})
     cells.push_back(probe_cell(
         study,
-        "lowy-2024/exponential-mechanism-tail",
-        {{"dimension", d}, {"records", 100000}, {"seeds", study.scale == Scale::smoke ? 10 : 1000}},
+        MechanismTail{
+            .dimension = d, .records = 100000, .seeds = study.scale == Scale::smoke ? 10 : 1000},
         {{"dimension", d}}));
   return cells;
 }
@@ -65,9 +65,7 @@ Finding c3_bound(const Evidence& e) {
   std::vector<std::string> cells;
   bool holds = true;
   for (const JudgedCell& cell : e.cells) {
-    const json& r = cell.stored().front()->result;
-    const int above = r.at("above"), seeds = r.at("seeds");
-    const double p = r.at("failure");
+    const auto [above, seeds, largest, p] = cell.results<MechanismTail::Result>().front();
     // P[Bin(seeds, p) ≥ above], refused below 1e-3
     double tail = 1, term = std::pow(1 - p, seeds);
     for (int k = 0; k < above; ++k) {
@@ -79,7 +77,7 @@ Finding c3_bound(const Evidence& e) {
                                 cell.number_at("dimension"),
                                 above,
                                 seeds,
-                                r.at("largest").get<double>()));
+                                largest));
   }
   return {.verdict = holds_if(holds), .measured = fmt::format("{}", fmt::join(cells, "; "))};
 }
@@ -87,8 +85,7 @@ Finding c3_bound(const Evidence& e) {
 std::vector<JobCell> c12_cells(const Study& study) {
   std::vector<JobCell> cells;
   for (const double n : {1e3, 1e4, 1e5, 1e6})
-    cells.push_back(
-        probe_cell(study, "lowy-2024/worst-population-excess", {{"records", n}}, {{"records", n}}));
+    cells.push_back(probe_cell(study, WorstPopulationExcess{.records = n}, {{"records", n}}));
   return cells;
 }
 
@@ -98,9 +95,10 @@ Finding c12(const Evidence& e) {
   std::vector<std::string> cells;
   bool leads = true, below = true;
   for (const JudgedCell& cell : e.cells) {
-    const double n = cell.number_at("records"), level = cell.numbers("mechanism").front();
-    const double minimiser = cell.numbers("minimiser").front();
-    const double bound = cell.numbers("bound").front();
+    const double n = cell.number_at("records"),
+                 level = cell.numbers(&WorstPopulationExcess::Result::mechanism).front();
+    const double minimiser = cell.numbers(&WorstPopulationExcess::Result::minimiser).front();
+    const double bound = cell.numbers(&WorstPopulationExcess::Result::bound).front();
     below = below && level <= bound;
     cells.push_back(
         fmt::format("n = {:.0e}: {:.3g}, {:.3f} times exact minimisation's, {:.2g} of ψ",
@@ -130,12 +128,12 @@ std::vector<JobCell> c14_cells(const Study& study) {
     for (const int r : {5, 50, 200})
       for (const int k : {4, 16, 64, 256}) {
         if (r > d || (study.scale == Scale::smoke && (d > 100 || k > 16))) continue;
-        cells.push_back(probe_cell(study,
-                                   "lowy-2024/projection-deviation",
-                                   {{"dimension", d},
-                                    {"rank", r},
-                                    {"projected", k},
-                                    {"maps", study.scale == Scale::full ? 20 : 5}}));
+        cells.push_back(
+            probe_cell(study,
+                       ProjectionDeviation{.dimension = d,
+                                           .rank = r,
+                                           .projected = k,
+                                           .maps = study.scale == Scale::full ? 20 : 5}));
       }
   return cells;
 }
@@ -144,7 +142,7 @@ Finding c14(const Evidence& e) {
   if (!all_finished(e)) return nothing_ran();
   std::vector<double> medians, all;
   for (const JudgedCell& cell : e.cells) {
-    const std::vector<double> scaled = cell.stored().front()->result.at("scaled");
+    const std::vector<double> scaled = cell.results<ProjectionDeviation::Result>().front().scaled;
     medians.push_back(median(scaled));
     all.insert(all.end(), scaled.begin(), scaled.end());
   }
@@ -171,13 +169,12 @@ std::vector<JobCell> c14_projection_cells(const Study& study) {
   for (const int k :
        full ? std::vector{4, 8, 16, 32, 64, 128, 256, 512} : std::vector{64, 256, 512})
     cells.push_back(probe_cell(study,
-                               "lowy-2024/projection-size",
-                               {{"rank", 50},
-                                {"support", 400},
-                                {"records", 100000},
-                                {"dimension", 1000},
-                                {"projected", k},
-                                {"epsilon", 1}},
+                               ProjectionSize{.rank = 50,
+                                              .support = 400,
+                                              .records = 100000,
+                                              .dimension = 1000,
+                                              .projected = k,
+                                              .epsilon = 1},
                                {{"projected", k}},
                                full ? 20 : 2));
   return cells;
@@ -190,7 +187,7 @@ Finding c14_projection(const Evidence& e) {
   std::vector<double> medians;
   std::vector<std::string> cells;
   for (const JudgedCell& cell : e.cells) {
-    values.push_back(cell.numbers("mean_gradient"));
+    values.push_back(cell.numbers(&ProjectionSize::Result::mean_gradient));
     if (values.back().empty()) return nothing_ran();
     medians.push_back(median(values.back()));
     cells.push_back(fmt::format("{:g}: {:.3g}", cell.number_at("projected"), medians.back()));
@@ -220,11 +217,11 @@ Finding c14_projection(const Evidence& e) {
 std::vector<JobCell> c14_privacy_cells(const Study& study) {
   std::vector<JobCell> cells;
   for (const double stretch : {10.0, 1000.0})
-    cells.push_back(probe_cell(
-        study,
-        "lowy-2024/projected-sensitivity",
-        {{"stretch", stretch}, {"cap", 2}, {"maps", study.scale == Scale::smoke ? 2 : 20}},
-        {{"stretch", stretch}}));
+    cells.push_back(
+        probe_cell(study,
+                   ProjectedSensitivity{
+                       .stretch = stretch, .cap = 2, .maps = study.scale == Scale::smoke ? 2 : 20},
+                   {{"stretch", stretch}}));
   return cells;
 }
 
@@ -233,8 +230,7 @@ Finding c14_privacy(const Evidence& e) {
   std::vector<std::string> cells;
   bool holds = true;
   for (const JudgedCell& cell : e.cells) {
-    const json& r = cell.stored().front()->result;
-    const double clipped = r.at("clipped"), capped = r.at("capped");
+    const auto [clipped, capped] = cell.results<ProjectedSensitivity::Result>().front();
     holds = holds && clipped <= 1 + rounding && capped <= 1 + rounding;
     cells.push_back(fmt::format("stretched by {:g}: {:.4f} of the charge, {:.4f} without a clip",
                                 cell.number_at("stretch"),
@@ -292,11 +288,10 @@ constexpr double largest_gradient = 5, difference_on_own_loss = 2;  // L; record
 std::vector<JobCell> script_privacy_cells(const Study& study, double difference) {
   std::vector<JobCell> cells;
   for (const double epsilon : {0.1, 1.0, 8.0})
-    cells.push_back(
-        probe_cell(study,
-                   "lowy-2024/script-privacy",
-                   {{"epsilon", epsilon}, {"clip", largest_gradient}, {"difference", difference}},
-                   {{"epsilon", epsilon}}));
+    cells.push_back(probe_cell(
+        study,
+        ScriptPrivacy{.epsilon = epsilon, .clip = largest_gradient, .difference = difference},
+        {{"epsilon", epsilon}}));
   return cells;
 }
 
@@ -308,7 +303,8 @@ Finding c17_privacy(const Evidence& e) {
   double largest = 0;
   for (const JudgedCell& cell : e.cells) {
     const double stated = cell.number_at("epsilon");
-    const double lower = cell.numbers("lower").front(), upper = cell.numbers("upper").front();
+    const double lower = cell.numbers(&ScriptPrivacy::Result::lower).front(),
+                 upper = cell.numbers(&ScriptPrivacy::Result::upper).front();
     kept = kept && upper <= stated;
     largest = std::max(largest, lower / stated);
     if (lower > stated) exceeded.push_back(fmt::format("{:g}", stated));

@@ -11,10 +11,8 @@
 #include "dpsosp/algorithms/registry.hpp"
 #include "dpsosp/core/factorisation.hpp"
 #include "dpsosp/core/stream.hpp"
-#include "dpsosp/experiments/json_number.hpp"
 #include "dpsosp/experiments/metric.hpp"
 #include "dpsosp/experiments/run.hpp"
-#include "dpsosp/experiments/run_json.hpp"
 #include "dpsosp/lowy_2024/exponential_warm_start.hpp"
 #include "dpsosp/lowy_2024/published_experiment.hpp"
 #include "dpsosp/lowy_2024/warm_population.hpp"
@@ -24,12 +22,13 @@
 #include "dpsosp/problems/problem.hpp"
 #include "dpsosp/problems/registry.hpp"
 #include "parts.hpp"
+#include "probes.hpp"
 #include "script_privacy.hpp"
 
 namespace dpsosp {
 namespace {
 
-using nlohmann::json;
+using namespace lowy_2024_probe;
 using Settings = std::map<std::string, std::string>;
 
 // ------------------------------------------------------------------- the published experiment
@@ -37,21 +36,23 @@ using Settings = std::map<std::string, std::string>;
 constexpr Index published_records = 100, published_dimension = 100, test_records = 25;
 constexpr std::uint64_t test_data = 1'000'000, tuning_instances = 2'000'000;  // added to the seed
 
-RunSpec published_run(const json& parameters, const Settings& settings, std::uint64_t seed) {
+RunSpec published_run(const PublishedExperiment& parameters,
+                      const Settings& settings,
+                      std::uint64_t seed) {
   RunSpec spec;
   spec.algorithm = "lowy-2024/published-experiment";
   spec.problem = "trig-radial";
   spec.problem_settings = {{"law", "ball"}};
   spec.records = published_records;
   spec.dimension = published_dimension;
-  spec.epsilon = parameters.at("epsilon");
+  spec.epsilon = parameters.epsilon;
   spec.delta = std::pow(static_cast<double>(published_records), -1.5);
   spec.calibrator = Calibrator::rdp;
-  spec.variant = from_word<Variant>(parameters.at("variant"));
+  spec.variant = parameters.variant;
   spec.schedule = spec.variant == Variant::printed ? Schedule::paper : Schedule::practical;
   spec.settings = settings;
-  spec.settings["stage"] = parameters.at("stage");
-  if (parameters.contains("door")) spec.door = from_word<Door>(parameters.at("door"));
+  spec.settings["stage"] = parameters.stage;
+  if (parameters.door) spec.door = *parameters.door;
   spec.seed = spec.data_seed = seed;
   spec.observations = 0;
   return spec;
@@ -84,13 +85,14 @@ std::vector<Settings> tuning_grid(const std::string& stage) {
 }
 
 /// One method at one ε: gradient norms at the last iterate over train and test records, a value a
-/// seed. With "tuning" = k the settings are those of the least mean train gradient over k instances
+/// seed. With tuning = k the settings are those of the least mean train gradient over k instances
 /// that no seed uses, whose cost in privacy is nothing, as they are public.
-json published_experiment(const json& parameters, std::uint64_t) {
-  Settings settings;
-  if (const int instances = parameters.value("tuning", 0); instances > 0) {
+PublishedExperiment::Result published_experiment(const PublishedExperiment& parameters,
+                                                 std::uint64_t) {
+  PublishedExperiment::Result result{};
+  if (const int instances = parameters.tuning.value_or(0); instances > 0) {
     double least = std::numeric_limits<double>::infinity();
-    for (const Settings& candidate : tuning_grid(parameters.at("stage"))) {
+    for (const Settings& candidate : tuning_grid(parameters.stage)) {
       double sum = 0;
       for (int k = 0; k < instances; ++k) {
         const std::uint64_t instance = tuning_instances + static_cast<std::uint64_t>(k);
@@ -99,44 +101,40 @@ json published_experiment(const json& parameters, std::uint64_t) {
       }
       if (sum < least) {
         least = sum;
-        settings = candidate;
+        result.settings = candidate;
       }
     }
   }
-  json result{{"settings", settings}, {"train", json::array()}, {"test", json::array()}};
-  double start = 0, spent = 0;
-  const int seeds = parameters.at("seeds");
-  for (int k = 0; k < seeds; ++k) {
+  for (int k = 0; k < parameters.seeds; ++k) {
     const auto seed = static_cast<std::uint64_t>(k);
-    RunSpec spec = published_run(parameters, settings, seed);
+    RunSpec spec = published_run(parameters, result.settings, seed);
     const RunResult run = compute_run(describe(spec));
-    result["train"].push_back(run.output.gradient_norm);
+    result.train.push_back(run.output.gradient_norm);
     spec.records = test_records;
     spec.data_seed = seed + test_data;
-    result["test"].push_back(certify_point(spec, json(run.point.value()).dump()).gradient_norm);
-    start += run.start.gradient_norm / seeds;
-    spent = std::max(spent, run.privacy.spent);
+    result.test.push_back(
+        certify_point(spec, nlohmann::json(run.point.value()).dump()).gradient_norm);
+    result.start += run.start.gradient_norm / parameters.seeds;
+    result.spent = std::max(result.spent, run.privacy.spent);
   }
-  result["start"] = start;
-  result["spent"] = to_json_number(spent);
   return result;
 }
 
-/// What the script's DP-SGD spends at a stated ε, from both sides; "difference" is the largest one
+/// What the script's DP-SGD spends at a stated ε, from both sides; `difference` is the largest one
 /// of two records' gradients.
-json script_privacy(const json& parameters, std::uint64_t) {
+ScriptPrivacy::Result script_privacy(const ScriptPrivacy& parameters, std::uint64_t) {
   constexpr int steps = 100;
   const auto n = static_cast<double>(published_records);
   const double delta = std::pow(n, -1.5);
   const lowy_2024::ScriptSgd sgd =
-      lowy_2024::script_sgd(n, parameters.at("epsilon"), delta, steps, parameters.at("clip"));
-  const auto [lower, upper] = lowy_2024_exhibit::script_epsilon(
-      {.records = n,
-       .rate = sgd.batch / n,
-       .deviation = sgd.deviation / parameters.at("difference").get<double>(),
-       .steps = steps},
-      delta);
-  return {{"lower", lower}, {"upper", upper}, {"batch", sgd.batch}};
+      lowy_2024::script_sgd(n, parameters.epsilon, delta, steps, parameters.clip);
+  const auto [lower, upper] =
+      lowy_2024_exhibit::script_epsilon({.records = n,
+                                         .rate = sgd.batch / n,
+                                         .deviation = sgd.deviation / parameters.difference,
+                                         .steps = steps},
+                                        delta);
+  return {.lower = lower, .upper = upper, .batch = sgd.batch};
 }
 
 // ------------------------------------------------------------------- DP-SPIDER from an excess ψ
@@ -165,14 +163,14 @@ class MeanGradient final : public Observer {
 
 /// radial-ripple from the nearest point to the minimum whose excess is "excess", which the schedule
 /// is told, as Theorem 3.2 has it. Records as those of lowy-2024-warm-quasar.toml.
-json start_at_excess(const json& parameters, std::uint64_t seed) {
-  const double psi = parameters.at("excess");
+StartAtExcess::Result start_at_excess(const StartAtExcess& parameters, std::uint64_t seed) {
+  const double psi = parameters.excess;
   const auto family = find_problem("radial-ripple");
   Fields fields = family->fields();
   set_field(fields, "radial-ripple", "sampling", "stream");
   set_field(fields, "radial-ripple", "tilt", "0");
   Problem problem = family->make(
-      {.records = parameters.at("records"), .dimension = 16, .seed = seed, .data_seed = seed});
+      {.records = parameters.records, .dimension = 16, .seed = seed, .data_seed = seed});
   PublicFacts& facts = problem.facts;
   const Vector direction = facts.initial_point.normalized();
   double low = 0, high = 1;  // G rises with r
@@ -193,10 +191,10 @@ json start_at_excess(const json& parameters, std::uint64_t seed) {
   const Outcome outcome = algorithm->run(curator, Stream(key), observer);
   if (outcome.status != Status::steps_done)
     throw RunFailed(fmt::format("{} after {} steps", to_string(outcome.status), outcome.steps));
-  return {{"excess", psi},
-          {"promise", scheduled.alpha},
-          {"mean_gradient", observer.value()},
-          {"steps", outcome.steps}};
+  return {.excess = psi,
+          .promise = scheduled.alpha,
+          .mean_gradient = observer.value(),
+          .steps = outcome.steps};
 }
 
 // ------------------------------------------------------------------- the exponential mechanism
@@ -215,9 +213,10 @@ std::vector<double> log_law(const std::vector<double>& scores, double lambda) {
 /// |log-ratio| over neighbouring data sets over λR, the largest range of their scores' difference
 /// over R, and over t the largest ratio of
 /// P[score − min > (ln N + t)/λ] to e^{−t}, at λ = εn/R from weak to strong privacy.
-json exact_exponential_mechanism(const json& parameters, std::uint64_t) {
-  const int n = parameters.at("records"), pairs = parameters.at("pairs");
-  const Index d = parameters.at("dimension");
+ExactMechanism::Result exact_exponential_mechanism(const ExactMechanism& parameters,
+                                                   std::uint64_t) {
+  const int n = parameters.records, pairs = parameters.pairs;
+  const Index d = parameters.dimension;
   const auto family = find_problem("ripple-location");
   std::vector<Problem> single;  // of one record each, so that F is the record's own loss
   for (int i = 0; i < n + pairs; ++i)
@@ -271,24 +270,24 @@ json exact_exponential_mechanism(const json& parameters, std::uint64_t) {
       tail = std::max(tail, mass / std::exp(-t));
     }
   }
-  return {{"points", points},
-          {"log_ratio_over_bound", log_ratio},
-          {"spread_over_bound", spread},
-          {"tail_over_bound", tail}};
+  return {.points = points,
+          .log_ratio_over_bound = log_ratio,
+          .spread_over_bound = spread,
+          .tail_over_bound = tail};
 }
 
 /// Runs of the mechanism at the paper's λ and net against equation (2): how many exceed ψ.
-json exponential_mechanism_tail(const json& parameters, std::uint64_t) {
+MechanismTail::Result exponential_mechanism_tail(const MechanismTail& parameters, std::uint64_t) {
   constexpr double half_width = 2;
   RunSpec spec;
   spec.algorithm = "lowy-2024/exponential-mechanism";
   spec.problem = "ripple-location";
   spec.problem_settings = {{"sampling", "whole"}};
-  spec.records = parameters.at("records");
-  spec.dimension = parameters.at("dimension").get<Index>();
+  spec.records = parameters.records;
+  spec.dimension = parameters.dimension;
   spec.schedule = Schedule::paper;
   spec.observations = 0;
-  const int seeds = parameters.at("seeds");
+  const int seeds = parameters.seeds;
   const auto n = static_cast<double>(spec.records), d = static_cast<double>(*spec.dimension);
   // The stage has all of ε here, which is half of that of the whole run in the paper's ψ.
   const double epsilon = 2 * spec.epsilon;
@@ -303,17 +302,16 @@ json exponential_mechanism_tail(const json& parameters, std::uint64_t) {
     above += share > 1;
     largest = std::max(largest, share);
   }
-  return {{"above", above},
-          {"seeds", seeds},
-          {"largest", largest},
-          {"failure", std::sqrt(d) / (epsilon * n)}};
+  return {
+      .above = above, .seeds = seeds, .largest = largest, .failure = std::sqrt(d) / (epsilon * n)};
 }
 
 /// Largest expected population excess over the laws x = ±1 of mean θ, of f = −x (LD/π) sin(πw/D) on
 /// [−D/2, D/2] at ε = 1, of the mechanism over its net and of exact minimisation; L = D = 1. Exact:
 /// the records enter by their sum alone.
-json worst_population_excess(const json& parameters, std::uint64_t) {
-  const double n = parameters.at("records");
+WorstPopulationExcess::Result worst_population_excess(const WorstPopulationExcess& parameters,
+                                                      std::uint64_t) {
+  const double n = parameters.records;
   constexpr double pi = std::numbers::pi;
   const int points = static_cast<int>(std::ceil(1 / (2 * std::sqrt(2 / (pi * n)))));
   std::vector<double> sine;
@@ -351,18 +349,18 @@ json worst_population_excess(const json& parameters, std::uint64_t) {
   }
   const double bound = lowy_2024::population_excess(
       std::log(points), 0.5 * n, std::sqrt(2 / (pi * n)), 1, 1, n, 0.05);
-  return {{"mechanism", of_mechanism}, {"minimiser", of_minimiser}, {"bound", bound}};
+  return {.mechanism = of_mechanism, .minimiser = of_minimiser, .bound = bound};
 }
 
 // ------------------------------------------------------------------- projections
 
 /// sqrt(k) times the largest | ‖Φv‖ − ‖v‖ | that an ascent over v = (1/n) Σ c_i x_i, |c_i| ≤ 1,
 /// finds, a value a map; ‖x_i‖ = 1 in a subspace of dimension r.
-json projection_deviation(const json& parameters, std::uint64_t seed) {
+ProjectionDeviation::Result projection_deviation(const ProjectionDeviation& parameters,
+                                                 std::uint64_t seed) {
   constexpr Index records = 200;
   constexpr int starts = 4, steps = 40;
-  const Index d = parameters.at("dimension"), r = parameters.at("rank"),
-              k = parameters.at("projected");
+  const Index d = parameters.dimension, r = parameters.rank, k = parameters.projected;
   Stream stream({.seed = seed, .purpose = Purpose::test});
   Matrix basis(d, r), features(r, records);
   stream.fill_normal(1.0, basis.reshaped());
@@ -370,8 +368,8 @@ json projection_deviation(const json& parameters, std::uint64_t seed) {
   const Matrix orthonormal = thin_qr(basis).q;
   features.colwise().normalize();
   const Matrix x = orthonormal * features;
-  json scaled = json::array();
-  for (int m = 0; m < parameters.at("maps").get<int>(); ++m) {
+  std::vector<double> scaled;
+  for (int m = 0; m < parameters.maps; ++m) {
     Matrix map(k, d);
     stream.fill_normal(1.0 / std::sqrt(static_cast<double>(k)), map.reshaped());
     const Matrix z = map * x;
@@ -396,31 +394,31 @@ json projection_deviation(const json& parameters, std::uint64_t seed) {
       }
     scaled.push_back(std::sqrt(static_cast<double>(k)) * largest);
   }
-  return {{"scaled", scaled}};
+  return {.scaled = scaled};
 }
 
 /// Mean gradient of DP-SPIDER over records of rank "rank" projected to "projected" dimensions, at
 /// the schedule for that many, and the promise; the features are those of "support" atoms.
-json projection_size(const json& parameters, std::uint64_t seed) {
+ProjectionSize::Result projection_size(const ProjectionSize& parameters, std::uint64_t seed) {
   const auto family = find_problem("glm-welsch");
   Fields problem_fields = family->fields();
-  for (const char* name : {"rank", "support"})
-    set_field(problem_fields, "glm-welsch", name, parameters.at(name).dump());
+  set_field(problem_fields, "glm-welsch", "rank", std::to_string(parameters.rank));
+  set_field(problem_fields, "glm-welsch", "support", std::to_string(parameters.support));
   set_field(problem_fields, "glm-welsch", "features", "low_rank");
   set_field(problem_fields, "glm-welsch", "simulate", "whole");
-  const Problem problem = family->make({.records = parameters.at("records"),
-                                        .dimension = parameters.at("dimension").get<Index>(),
+  const Problem problem = family->make({.records = parameters.records,
+                                        .dimension = parameters.dimension,
                                         .seed = seed,
                                         .data_seed = seed});
   const auto projected = find_algorithm("arora-2023/jl-dp-spider");
   Fields fields = projected->fields();
-  set_field(fields, "jl-dp-spider", "projected_dimension", parameters.at("projected").dump());
+  set_field(fields, "jl-dp-spider", "projected_dimension", std::to_string(parameters.projected));
   const double cap = std::stod(values_of(fields).at("cap"));
   const auto base = find_algorithm("arora-2023/dp-spider");
   const Scheduled scheduled =
       base->schedule(Schedule::practical,
-                     projected_facts(problem.facts, parameters.at("projected"), cap),
-                     {parameters.at("epsilon").get<double>(), 1e-6},
+                     projected_facts(problem.facts, parameters.projected, cap),
+                     {parameters.epsilon, 1e-6},
                      Calibrator::cks);
   for (const auto& [name, text] : values_of(base->fields()))
     set_field(fields, "jl-dp-spider", name, text);
@@ -434,18 +432,19 @@ json projection_size(const json& parameters, std::uint64_t seed) {
     throw RunFailed(fmt::format("{} after {} steps", to_string(outcome.status), outcome.steps));
   Vector gradient(problem.facts.dimension);
   problem.empirical->gradient(Vector::Zero(problem.facts.dimension), gradient);
-  return {{"mean_gradient", observer.value()},
-          {"start", gradient.norm()},
-          {"promise", scheduled.alpha},
-          {"steps", outcome.steps}};
+  return {.mean_gradient = observer.value(),
+          .start = gradient.norm(),
+          .promise = scheduled.alpha,
+          .steps = outcome.steps};
 }
 
 /// The largest distance that exchanging a record moves a projected gradient of one record, over
 /// what the ledger charges for it, among pairs of records and random points, for maps stretched by
 /// "stretch": with the clip, and with the cap of the features alone.
-json projected_sensitivity(const json& parameters, std::uint64_t seed) {
+ProjectedSensitivity::Result projected_sensitivity(const ProjectedSensitivity& parameters,
+                                                   std::uint64_t seed) {
   constexpr Index records = 40, dimension = 20, projected = 5;
-  const double stretch = parameters.at("stretch"), cap = parameters.at("cap");
+  const double stretch = parameters.stretch, cap = parameters.cap;
   const Problem problem =
       find_problem("glm-welsch")
           ->make({.records = records, .dimension = dimension, .seed = seed, .data_seed = seed});
@@ -453,8 +452,8 @@ json projected_sensitivity(const json& parameters, std::uint64_t seed) {
   const double limit =
       projected_facts(problem.facts, projected, 2.0).constants[constant::lipschitz];
   Stream stream({.seed = seed, .purpose = Purpose::test});
-  json result{{"clipped", 0.0}, {"capped", 0.0}};
-  for (int m = 0; m < parameters.at("maps").get<int>(); ++m) {
+  ProjectedSensitivity::Result result{};
+  for (int m = 0; m < parameters.maps; ++m) {
     Matrix map(projected, dimension);
     stream.fill_normal(stretch / std::sqrt(static_cast<double>(projected)), map.reshaped());
     Vector direction(projected);
@@ -476,7 +475,7 @@ json projected_sensitivity(const json& parameters, std::uint64_t seed) {
                          {limit, Noise::sensitivity_ratio(1.0), Block::x},
                          released.col(i));
         }
-        double& largest = result[clips ? "clipped" : "capped"].get_ref<double&>();
+        double& largest = clips ? result.clipped : result.capped;
         const double charged = parent.ledger().entries().front().sensitivity_high;
         for (Index i = 0; i < records; ++i)
           for (Index j = 0; j < i; ++j)
@@ -489,17 +488,15 @@ json projected_sensitivity(const json& parameters, std::uint64_t seed) {
 }  // namespace
 
 std::vector<ProbeEntry> lowy_2024_probes() {
-  return {{.name = "lowy-2024/published-experiment", .compute = published_experiment},
-          {.name = "lowy-2024/script-privacy", .compute = script_privacy},
-          {.name = "lowy-2024/start-at-excess", .compute = start_at_excess},
-          {.name = "lowy-2024/exact-exponential-mechanism",
-           .numbers_version = 2,
-           .compute = exact_exponential_mechanism},
-          {.name = "lowy-2024/exponential-mechanism-tail", .compute = exponential_mechanism_tail},
-          {.name = "lowy-2024/worst-population-excess", .compute = worst_population_excess},
-          {.name = "lowy-2024/projection-deviation", .compute = projection_deviation},
-          {.name = "lowy-2024/projection-size", .compute = projection_size},
-          {.name = "lowy-2024/projected-sensitivity", .compute = projected_sensitivity}};
+  return {probe_entry<published_experiment>(),
+          probe_entry<script_privacy>(),
+          probe_entry<start_at_excess>(),
+          probe_entry<exact_exponential_mechanism>(),
+          probe_entry<exponential_mechanism_tail>(),
+          probe_entry<worst_population_excess>(),
+          probe_entry<projection_deviation>(),
+          probe_entry<projection_size>(),
+          probe_entry<projected_sensitivity>()};
 }
 
 }  // namespace dpsosp

@@ -9,12 +9,12 @@
 #include <fmt/ranges.h>
 
 #include "dpsosp/experiments/fit.hpp"
-#include "dpsosp/experiments/json_number.hpp"
 #include "dpsosp/experiments/study.hpp"
 
 namespace dpsosp::lowy_2024_exhibit {
 namespace {
 
+using lowy_2024_probe::PublishedExperiment;
 using nlohmann::json;
 
 struct Stage {
@@ -37,14 +37,14 @@ json job(const Study& study,
          std::string_view stage,
          double epsilon,
          std::string_view door) {
-  json parameters{{"stage", stage},
-                  {"variant", setting.variant},
-                  {"epsilon", epsilon},
-                  {"seeds", seeds(study)}};
+  PublishedExperiment parameters{.stage = std::string(stage),
+                                 .variant = from_word<Variant>(std::string(setting.variant)),
+                                 .epsilon = epsilon,
+                                 .seeds = seeds(study)};
   if (setting.tuned)
-    parameters["tuning"] = study.scale == Scale::full ? 10 : study.scale == Scale::quick ? 3 : 1;
-  if (!door.empty()) parameters["door"] = door;
-  return study.probe("lowy-2024/published-experiment", std::move(parameters));
+    parameters.tuning = study.scale == Scale::full ? 10 : study.scale == Scale::quick ? 3 : 1;
+  if (!door.empty()) parameters.door = from_word<Door>(std::string(door));
+  return study.probe(parameters);
 }
 
 bool at_scale(PublishedSetting setting, const Study& study) {
@@ -61,10 +61,9 @@ std::string title(PublishedSetting s) {
                      s.tuned ? "tuned" : "script's step sizes");
 }
 
-std::string settings_text(const json& chosen) {
+std::string settings_text(const std::map<std::string, std::string>& chosen) {
   std::vector<std::string> parts;
-  for (const auto& [name, value] : chosen.items())
-    parts.push_back(fmt::format("{} {}", name, value.get<std::string>()));
+  for (const auto& [name, value] : chosen) parts.push_back(fmt::format("{} {}", name, value));
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
@@ -94,7 +93,7 @@ plots::Table table(const Runs& runs, const Study& study, PublishedSetting settin
   for (const double epsilon : published_epsilons(study)) {
     plots::RowGroup group{.label = fmt::format("ε = {:g}", epsilon)};
     for (const Stage& s : stages) {
-      const PublishedCell c = published_cell(runs, study, setting, s.key, epsilon);
+      const PublishedExperiment::Result c = published_cell(runs, study, setting, s.key, epsilon);
       std::string ratio = "–";
       if (s.key != "warm_start") {
         const PairedComparison& p = comparisons[next++];
@@ -121,7 +120,8 @@ plots::Table control_table(const Runs& runs, const Study& study) {
   plots::RowGroup group;
   for (const Stage& s : stages) {
     const PublishedSetting setting{"repaired", false};
-    const PublishedCell c = published_cell(runs, study, setting, s.key, control_epsilon);
+    const PublishedExperiment::Result c =
+        published_cell(runs, study, setting, s.key, control_epsilon);
     plots::Row row{.label = std::string(s.name),
                    .cells = {plots::text_cell(fmt::format("{:.3f}", c.start))}};
     for (const std::string_view door : controls)
@@ -149,7 +149,8 @@ plots::Figure figure(const Runs& runs, const Study& study) {
       plots::Series train{.label = std::string(stages[k].name), .style = k};
       plots::Series test{.label = train.label + ", test", .style = k, .dashed = true};
       for (const double epsilon : published_epsilons(study)) {
-        PublishedCell c = published_cell(runs, study, setting, stages[k].key, epsilon);
+        PublishedExperiment::Result c =
+            published_cell(runs, study, setting, stages[k].key, epsilon);
         train.x.push_back(epsilon);
         train.y.push_back(mean(c.train));
         std::ranges::sort(c.train);
@@ -189,18 +190,14 @@ std::vector<json> published_jobs(const Study& study) {
   return jobs;
 }
 
-PublishedCell published_cell(const Runs& runs,
-                             const Study& study,
-                             PublishedSetting setting,
-                             std::string_view stage,
-                             double epsilon,
-                             std::string_view door) {
-  const json& result = runs.at(job(study, setting, stage, epsilon, door)).result;
-  return {.train = result.at("train"),
-          .test = result.at("test"),
-          .settings = result.at("settings"),
-          .start = result.at("start"),
-          .spent = from_json_number(result.at("spent"))};
+PublishedExperiment::Result published_cell(const Runs& runs,
+                                           const Study& study,
+                                           PublishedSetting setting,
+                                           std::string_view stage,
+                                           double epsilon,
+                                           std::string_view door) {
+  return read_result<PublishedExperiment>(
+      runs.at(job(study, setting, stage, epsilon, door)).result);
 }
 
 plots::Exhibit published_exhibit(const Runs& runs, const Study& study) {

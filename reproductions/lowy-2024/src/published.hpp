@@ -7,6 +7,7 @@
 
 #include "dpsosp/experiments/exhibit.hpp"
 #include "dpsosp/experiments/study.hpp"
+#include "probes.hpp"
 
 /// Claim C17: the experiment of the published version.
 namespace dpsosp::lowy_2024_exhibit {
@@ -16,23 +17,15 @@ struct PublishedSetting {
   bool tuned;
 };
 
-/// Gradient norms of one method at one ε, a value a seed.
-struct PublishedCell {
-  std::vector<double> train, test;
-  nlohmann::json settings;  ///< that tuning found; empty: the script's
-  double start = 0;         ///< mean over seeds
-  double spent = 0;         ///< ε that the ledger adds up to, replace-one
-};
-
 const std::vector<double>& published_epsilons(const Study& study);
 std::vector<nlohmann::json> published_jobs(const Study& study);
 /// \param stage  dp_sgd, dp_spider or warm_start; \param door  empty: enforced, or the script's
-PublishedCell published_cell(const Runs& runs,
-                             const Study& study,
-                             PublishedSetting setting,
-                             std::string_view stage,
-                             double epsilon,
-                             std::string_view door = "");
+lowy_2024_probe::PublishedExperiment::Result published_cell(const Runs& runs,
+                                                            const Study& study,
+                                                            PublishedSetting setting,
+                                                            std::string_view stage,
+                                                            double epsilon,
+                                                            std::string_view door = "");
 plots::Exhibit published_exhibit(const Runs& runs, const Study& study);
 
 }  // namespace dpsosp::lowy_2024_exhibit

@@ -26,10 +26,12 @@
 #include "dpsosp/ganesh_2023/exponential_sampler.hpp"
 #include "dpsosp/lowy_2024/warm_population.hpp"
 #include "parts.hpp"
+#include "probes.hpp"
 
 namespace dpsosp {
 namespace {
 
+using namespace lowy_2024_probe;
 using nlohmann::json;
 
 /// E‖∇F‖² over a uniform output: over the recorded iterates, a row for those since the row before.
@@ -80,8 +82,7 @@ std::vector<JobCell> c2_excess_cells(const Study& study) {
   const bool smoke = study.scale == Scale::smoke;
   for (const double psi : {1e-3, 3.162e-3, 1e-2, 3.162e-2, 1e-1})
     cells.push_back(probe_cell(study,
-                               "lowy-2024/start-at-excess",
-                               {{"excess", psi}, {"records", smoke ? 10000 : 100000}},
+                               StartAtExcess{.excess = psi, .records = smoke ? 10000 : 100000},
                                {{"psi", psi}},
                                smoke ? 2 : 6));
   return cells;
@@ -93,8 +94,8 @@ Finding c2_excess(const Evidence& e) {
   for (const JudgedCell& cell : e.cells) {
     if (!cell.all_finished()) return nothing_ran();
     psi.push_back(cell.number_at("psi"));
-    promised.push_back(cell.numbers("promise").front());
-    FitCell c{.x = psi.back(), .values = cell.numbers("mean_gradient")};
+    promised.push_back(cell.numbers(&StartAtExcess::Result::promise).front());
+    FitCell c{.x = psi.back(), .values = cell.numbers(&StartAtExcess::Result::mean_gradient)};
     for (const json& job : cell.cell().jobs) c.seeds.push_back(job.at("seed"));
     measured.push_back(std::move(c));
   }

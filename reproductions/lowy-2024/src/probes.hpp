@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dpsosp/core/vector.hpp"
+#include "dpsosp/experiments/probe.hpp"
+#include "dpsosp/experiments/run.hpp"
+
+/// Parameters and results of the probes of lowy-2024; probes.cpp says what each does.
+namespace dpsosp::lowy_2024_probe {
+
+struct PublishedExperiment {
+  static constexpr ProbeName probe{"lowy-2024/published-experiment"};
+  std::string stage;
+  Variant variant;
+  double epsilon;
+  int seeds;
+  std::optional<int> tuning;
+  std::optional<Door> door;
+  struct Result {
+    std::map<std::string, std::string> settings;  ///< that tuning found; empty: the script's
+    std::vector<double> train, test;              ///< gradient norms, a value a seed
+    double start;                                 ///< mean over seeds
+    double spent;                                 ///< ε that the ledger adds up to, replace-one
+  };
+};
+DPSOSP_MEMBERS(PublishedExperiment, stage, variant, epsilon, seeds, tuning, door);
+DPSOSP_MEMBERS(PublishedExperiment::Result, settings, train, test, start, spent);
+
+struct ScriptPrivacy {
+  static constexpr ProbeName probe{"lowy-2024/script-privacy"};
+  double epsilon, clip, difference;
+  struct Result {
+    double lower, upper, batch;
+  };
+};
+DPSOSP_MEMBERS(ScriptPrivacy, epsilon, clip, difference);
+DPSOSP_MEMBERS(ScriptPrivacy::Result, lower, upper, batch);
+
+struct StartAtExcess {
+  static constexpr ProbeName probe{"lowy-2024/start-at-excess"};
+  double excess;
+  Index records;
+  struct Result {
+    double excess, promise, mean_gradient;
+    Index steps;
+  };
+};
+DPSOSP_MEMBERS(StartAtExcess, excess, records);
+DPSOSP_MEMBERS(StartAtExcess::Result, excess, promise, mean_gradient, steps);
+
+struct ExactMechanism {
+  static constexpr ProbeName probe{"lowy-2024/exact-exponential-mechanism", 2};
+  Index dimension;
+  int pairs, records;
+  struct Result {
+    std::size_t points;
+    double log_ratio_over_bound, spread_over_bound, tail_over_bound;
+  };
+};
+DPSOSP_MEMBERS(ExactMechanism, dimension, pairs, records);
+DPSOSP_MEMBERS(ExactMechanism::Result, points, log_ratio_over_bound, spread_over_bound,
+               tail_over_bound);
+
+struct MechanismTail {
+  static constexpr ProbeName probe{"lowy-2024/exponential-mechanism-tail"};
+  Index dimension, records;
+  int seeds;
+  struct Result {
+    int above, seeds;
+    double largest, failure;
+  };
+};
+DPSOSP_MEMBERS(MechanismTail, dimension, records, seeds);
+DPSOSP_MEMBERS(MechanismTail::Result, above, seeds, largest, failure);
+
+struct WorstPopulationExcess {
+  static constexpr ProbeName probe{"lowy-2024/worst-population-excess"};
+  double records;
+  struct Result {
+    double mechanism, minimiser, bound;
+  };
+};
+DPSOSP_MEMBERS(WorstPopulationExcess, records);
+DPSOSP_MEMBERS(WorstPopulationExcess::Result, mechanism, minimiser, bound);
+
+struct ProjectionDeviation {
+  static constexpr ProbeName probe{"lowy-2024/projection-deviation"};
+  Index dimension, rank, projected;
+  int maps;
+  struct Result {
+    std::vector<double> scaled;
+  };
+};
+DPSOSP_MEMBERS(ProjectionDeviation, dimension, rank, projected, maps);
+DPSOSP_MEMBERS(ProjectionDeviation::Result, scaled);
+
+struct ProjectionSize {
+  static constexpr ProbeName probe{"lowy-2024/projection-size"};
+  Index rank, support, records, dimension, projected;
+  double epsilon;
+  struct Result {
+    double mean_gradient, start, promise;
+    Index steps;
+  };
+};
+DPSOSP_MEMBERS(ProjectionSize, rank, support, records, dimension, projected, epsilon);
+DPSOSP_MEMBERS(ProjectionSize::Result, mean_gradient, start, promise, steps);
+
+struct ProjectedSensitivity {
+  static constexpr ProbeName probe{"lowy-2024/projected-sensitivity"};
+  double stretch, cap;
+  int maps;
+  struct Result {
+    double clipped, capped;
+  };
+};
+DPSOSP_MEMBERS(ProjectedSensitivity, stretch, cap, maps);
+DPSOSP_MEMBERS(ProjectedSensitivity::Result, clipped, capped);
+
+}  // namespace dpsosp::lowy_2024_probe
