@@ -32,7 +32,6 @@ Stream stream_of(std::uint64_t seed) {
 EscapeTrial::Result escape(const EscapeTrial& p, std::uint64_t seed) {
   const auto d = p.dimension;
   const double gamma = p.gamma, lambda = p.curvature;
-  const bool adversarial = p.adversarial;
   Stream stream = stream_of(seed);
   const double coordinate = gamma / std::sqrt(static_cast<double>(d));
   Vector x(d), error(d);
@@ -45,7 +44,7 @@ EscapeTrial::Result escape(const EscapeTrial& p, std::uint64_t seed) {
   for (; t < steps && std::abs(x[0]) < away; ++t) {
     Vector g = x;
     g[0] *= -lambda;
-    if (adversarial)
+    if (p.adversarial)
       g[0] -= std::clamp(g[0], -gamma, gamma);
     else
       g += error;
@@ -61,12 +60,11 @@ Descent::Result descent(const Descent& p, std::uint64_t seed) {
   const Problem problem = family->make({.records = 2});
   const double M = problem.facts.constants[constant::smoothness];
   const Objective& F = *problem.population;
-  const auto pairs = p.pairs;
   Stream stream = stream_of(seed);
   const Index d = F.dimension();
   Vector x(d), gradient(d), e(d), next(d);
   double first = -1e300, second = -1e300, repaired = -1e300;
-  for (int k = 0; k < pairs;) {
+  for (int k = 0; k < p.pairs;) {
     stream.fill_normal(1.0, x);
     if (!problem.in_region(x)) continue;
     F.gradient(x, gradient);
@@ -123,7 +121,6 @@ SelectionSession::Result selection(const SelectionSession& p, std::uint64_t seed
 /// in each coordinate; its curvature is far from the threshold. The excess e of what is accepted.
 PopulationSelection::Result population_selection(const PopulationSelection& p, std::uint64_t seed) {
   const auto m = p.records, d = p.dimension;
-  const auto sessions = p.sessions;
   const double spread = p.spread, alpha = p.alpha, G = p.lipschitz;
   const StationaritySpec spec{.epsilon = p.epsilon,
                               .gradient_scale = alpha,
@@ -136,7 +133,7 @@ PopulationSelection::Result population_selection(const PopulationSelection& p, s
   const ThresholdTest test = plan_stationarity(spec, static_cast<double>(m)).front();
   Stream stream = stream_of(seed);
   std::vector<double> excesses;
-  for (std::size_t s = 0; s < sessions; ++s) {
+  for (std::size_t s = 0; s < p.sessions; ++s) {
     const double threshold = test.threshold + test.threshold_scale() * stream.laplace();
     for (Index k = 0; k < spec.candidates; ++k) {
       const bool good = k + 1 == spec.candidates;
@@ -159,7 +156,7 @@ PopulationSelection::Result population_selection(const PopulationSelection& p, s
   for (const double e : excesses) sum += e;
   const auto place = static_cast<std::size_t>((1 - spec.failure) * static_cast<double>(accepted));
   std::ranges::nth_element(excesses, excesses.begin() + static_cast<std::ptrdiff_t>(place));
-  return {.accepted = static_cast<double>(accepted) / static_cast<double>(sessions),
+  return {.accepted = static_cast<double>(accepted) / static_cast<double>(p.sessions),
           .mean = sum / static_cast<double>(accepted),
           .quantile = excesses[place]};
 }
@@ -170,29 +167,26 @@ PopulationSelection::Result population_selection(const PopulationSelection& p, s
 /// Gaussian noise of deviation σ, √d σ = noise · limit/√b. For O₂ the limit is that of a unit move.
 OracleTail::Result oracle_tail(const OracleTail& p, std::uint64_t seed) {
   const auto d = p.dimension, b = p.batch;
-  const auto draws = p.draws;
-  const double noise = p.noise;
-  const bool one_coordinate = p.one_coordinate;
   const double root_b = std::sqrt(static_cast<double>(b)),
                root_d = std::sqrt(static_cast<double>(d));
   Stream stream = stream_of(seed);
   std::vector<double> norms;
   Vector error(d);
-  for (std::size_t k = 0; k < draws; ++k) {
+  for (std::size_t k = 0; k < p.draws; ++k) {
     error.setZero();
-    for (Index j = 0; j < (one_coordinate ? 1 : d); ++j)
-      error[j] = (one_coordinate ? 1 : 1 / root_d) *
+    for (Index j = 0; j < (p.one_coordinate ? 1 : d); ++j)
+      error[j] = (p.one_coordinate ? 1 : 1 / root_d) *
                  (2 * static_cast<double>(stream.binomial(b, 0.5)) / static_cast<double>(b) - 1);
-    stream.add_normal(noise / root_b / root_d, error);
+    stream.add_normal(p.noise / root_b / root_d, error);
     norms.push_back(error.norm());
   }
   std::ranges::sort(norms, std::greater<>());
   double needed = 0;
-  for (std::size_t k = 20; k < draws; ++k) {
-    const double tail = static_cast<double>(k) / static_cast<double>(draws);
+  for (std::size_t k = 20; k < p.draws; ++k) {
+    const double tail = static_cast<double>(k) / static_cast<double>(p.draws);
     needed = std::max(needed, norms[k - 1] / std::sqrt(2 * std::log(2 / tail)));
   }
-  const double claimed = (std::sqrt(std::log(static_cast<double>(d))) + noise) / root_b;
+  const double claimed = (std::sqrt(std::log(static_cast<double>(d))) + p.noise) / root_b;
   return {.needed = needed / claimed};
 }
 
@@ -201,12 +195,11 @@ OracleTail::Result oracle_tail(const OracleTail& p, std::uint64_t seed) {
 /// 2 q_j sin s sin x_j.
 Concentration::Result concentration(const Concentration& p, std::uint64_t seed) {
   const auto d = p.dimension, m = p.records;
-  const auto draws = p.draws;
   Stream stream = stream_of(seed);
   Vector x(d);
   for (double& v : x) v = 2.0 * std::numbers::pi * stream.uniform();
   std::vector<double> gradient, hessian;
-  for (std::size_t k = 0; k < draws; ++k) {
+  for (std::size_t k = 0; k < p.draws; ++k) {
     double sum = 0, largest = 0;
     for (Index j = 0; j < d; ++j) {
       const double q = static_cast<double>(stream.binomial(m, 0.5)) / static_cast<double>(m) - 0.5;
@@ -244,14 +237,13 @@ class SineLoss final : public SampledLoss {
 /// βG = 6, βμ = 1/2; h = `scaled_step`/36.
 Sampler::Result sampler(const Sampler& p, std::uint64_t seed) {
   const double scaled = p.scaled_step;
-  const auto chains = p.chains, rounds = p.rounds;
   const GibbsLaw law{.inverse_temperature = 1.0,
                      .regularizer = 0.5,
                      .domain = Domain::box(1.0),
                      .bound = 2.0,
                      .method = GibbsMethod::stochastic,
                      .step = scaled / 36.0,
-                     .rounds = rounds};
+                     .rounds = p.rounds};
   AlternateSampler sampler(law);
   SineLoss loss;
   constexpr int nodes = 4000;
@@ -271,18 +263,18 @@ Sampler::Result sampler(const Sampler& p, std::uint64_t seed) {
   second /= total;
   Stream stream = stream_of(seed);
   double s1 = 0, s2 = 0, s4 = 0;
-  for (int c = 0; c < chains; ++c) {
+  for (int c = 0; c < p.chains; ++c) {
     const auto at = std::ranges::lower_bound(mass, total * stream.uniform());
     x[0] = node(static_cast<int>(at - mass.begin()));
-    for (int t = 0; t < rounds; ++t) sampler.round(loss, stream, x);
+    for (int t = 0; t < p.rounds; ++t) sampler.round(loss, stream, x);
     s1 += x[0];
     s2 += x[0] * x[0];
     s4 += std::pow(x[0], 4);
   }
-  const double c = chains, m1 = s1 / c, m2 = s2 / c;
+  const double c = p.chains, m1 = s1 / c, m2 = s2 / c;
   const EstimateCounts& counts = sampler.counts();
   const auto trials = static_cast<double>(counts.estimates);
-  return {.acceptance = c * rounds / trials,
+  return {.acceptance = c * p.rounds / trials,
           .differences = static_cast<double>(counts.differences) / trials,
           .out_of_range = static_cast<double>(counts.out_of_range) / trials,
           .mean_errors = (m1 - mean) / std::sqrt((m2 - m1 * m1) / c),
@@ -317,30 +309,27 @@ Well well(Index cells) {
 /// Theorem D.1: the largest ratio of KL(π_{t+1}, π) to KL(π_t, π) over t, for exact rounds on a
 /// grid of multi-well with βGD = `exponent` and μ = d/(D²β).
 Divergence::Result divergence(const Divergence& p, std::uint64_t) {
-  const auto cells = p.cells;
-  const auto rounds = p.rounds;
-  const double exponent = p.exponent;
-  const Well w = well(cells);
-  const double D = 2.0 * w.half_width, beta = exponent / (w.slope * D), mu = 1.0 / (D * D * beta);
+  const Well w = well(p.cells);
+  const double D = 2.0 * w.half_width, beta = p.exponent / (w.slope * D), mu = 1.0 / (D * D * beta);
   const double h = 0.2 / std::pow(beta * w.slope, 2);
   const Vector log_target = -beta * w.value - 0.5 * beta * mu * w.u.cwiseAbs2();
   Vector target = log_target.array().exp();
   target /= target.sum();
   // y = x + sqrt(h) N(0, 1) leaves K; 5 deviations beyond it hold all but 1e-6 of it.
-  const double width = D / static_cast<double>(cells);
+  const double width = D / static_cast<double>(p.cells);
   const auto margin = static_cast<Index>(std::ceil(5.0 * std::sqrt(h) / width));
-  const Index wide = cells + 2 * margin;
-  Eigen::MatrixXd kernel(wide, cells);  // of y given x
+  const Index wide = p.cells + 2 * margin;
+  Eigen::MatrixXd kernel(wide, p.cells);  // of y given x
   for (Index i = 0; i < wide; ++i)
-    for (Index k = 0; k < cells; ++k) {
+    for (Index k = 0; k < p.cells; ++k) {
       const double y = w.u[0] + static_cast<double>(i - margin) * width;
       kernel(i, k) = std::exp(-std::pow(y - w.u[k], 2) / (2.0 * h));
     }
-  for (Index k = 0; k < cells; ++k) kernel.col(k) /= kernel.col(k).sum();
+  for (Index k = 0; k < p.cells; ++k) kernel.col(k) /= kernel.col(k).sum();
   const Vector normaliser = kernel * target;
   const auto kl = [&](const Vector& law) {
     double sum = 0;
-    for (Index k = 0; k < cells; ++k)
+    for (Index k = 0; k < p.cells; ++k)
       if (law[k] > 0) sum += law[k] * std::log(law[k] / target[k]);
     return sum;
   };
@@ -350,14 +339,14 @@ Divergence::Result divergence(const Divergence& p, std::uint64_t) {
   const double start = before;
   int t = 0;
   // Below 1e-12 the rounding of the grid sets the ratio.
-  for (; t < rounds && before > 1e-12; ++t) {
+  for (; t < p.rounds && before > 1e-12; ++t) {
     const Vector y = kernel * law;
     law = target.cwiseProduct(kernel.transpose() * y.cwiseQuotient(normaliser));
     const double after = kl(law);
     largest = std::max(largest, after / before);
     before = after;
   }
-  const double sobolev = std::exp(exponent) / (beta * mu);
+  const double sobolev = std::exp(p.exponent) / (beta * mu);
   return {.largest_ratio = largest,
           .claimed_ratio = std::pow(1.0 + h / sobolev, -2),
           .rounds = t,
@@ -368,35 +357,34 @@ Divergence::Result divergence(const Divergence& p, std::uint64_t) {
 /// Theorem D.1 where it is attained: exact rounds from N(shift, 1) towards N(0, 1), whose constant
 /// C_LSI is 1, on a grid of [-16, 16].
 GaussianDivergence::Result gaussian_divergence(const GaussianDivergence& p, std::uint64_t) {
-  const auto cells = p.cells;
-  const auto rounds = p.rounds;
   const double shift = p.shift, h = p.step;
   constexpr double reach = 16;
-  const double width = 2 * reach / static_cast<double>(cells);
+  const double width = 2 * reach / static_cast<double>(p.cells);
   const auto node = [&](Index k) { return -reach + (static_cast<double>(k) + 0.5) * width; };
-  Vector target(cells), law(cells);
-  for (Index k = 0; k < cells; ++k) {
+  Vector target(p.cells), law(p.cells);
+  for (Index k = 0; k < p.cells; ++k) {
     target[k] = std::exp(-0.5 * node(k) * node(k));
     law[k] = std::exp(-0.5 * std::pow(node(k) - shift, 2));
   }
   target /= target.sum();
   law /= law.sum();
-  Eigen::MatrixXd kernel(cells, cells);  // of y given x; no x that matters sends y beyond the grid
-  for (Index i = 0; i < cells; ++i)
-    for (Index k = 0; k < cells; ++k)
+  // Of y given x; no x that matters sends y beyond the grid.
+  Eigen::MatrixXd kernel(p.cells, p.cells);
+  for (Index i = 0; i < p.cells; ++i)
+    for (Index k = 0; k < p.cells; ++k)
       kernel(i, k) = width / std::sqrt(2 * std::numbers::pi * h) *
                      std::exp(-std::pow(node(i) - node(k), 2) / (2 * h));
   const Vector normaliser = kernel * target;
   const auto kl = [&] {
     double sum = 0;
-    for (Index k = 0; k < cells; ++k)
+    for (Index k = 0; k < p.cells; ++k)
       if (law[k] > 0) sum += law[k] * std::log(law[k] / target[k]);
     return sum;
   };
   double before = kl(), least = 1, largest = 0;
-  for (int t = 0; t < rounds; ++t) {
+  for (int t = 0; t < p.rounds; ++t) {
     Vector ratio = kernel * law;
-    for (Index i = 0; i < cells; ++i) ratio[i] = normaliser[i] > 0 ? ratio[i] / normaliser[i] : 0;
+    for (Index i = 0; i < p.cells; ++i) ratio[i] = normaliser[i] > 0 ? ratio[i] / normaliser[i] : 0;
     law = target.cwiseProduct(kernel.transpose() * ratio);
     const double after = kl();
     least = std::min(least, after / before);
@@ -445,11 +433,10 @@ NetExcess::Result net(const NetExcess& p, std::uint64_t seed) {
 /// Theorem 5.9: how often the smallest frequency of k coins is not that of the biased one.
 CoinSelection::Result coin_selection(const CoinSelection& p, std::uint64_t seed) {
   const auto n = p.records, k = p.coins;
-  const auto draws = p.draws;
   const double gap = p.bias * std::sqrt(std::log(static_cast<double>(k)) / static_cast<double>(n));
   Stream stream = stream_of(seed);
   double wrong = 0;
-  for (int t = 0; t < draws; ++t) {
+  for (int t = 0; t < p.draws; ++t) {
     const Index biased = stream.binomial(n, 0.5 - gap);
     Index least = n + 1, ties = 0;
     for (Index j = 1; j < k; ++j) {
@@ -463,7 +450,7 @@ CoinSelection::Result coin_selection(const CoinSelection& p, std::uint64_t seed)
     else if (least == biased)
       wrong += static_cast<double>(ties) / static_cast<double>(ties + 1);
   }
-  return {.wrong = wrong / draws, .excess = gap * wrong / draws};
+  return {.wrong = wrong / p.draws, .excess = gap * wrong / p.draws};
 }
 
 /// Theorem 5.8 where its statistical part is attained: 2^d points, the corners of a cube, and
@@ -473,18 +460,17 @@ CoinSelection::Result coin_selection(const CoinSelection& p, std::uint64_t seed)
 /// side.
 CornerMechanism::Result corner_mechanism(const CornerMechanism& p, std::uint64_t seed) {
   const auto n = p.records, d = p.dimension;
-  const auto draws = p.draws;
   const double epsilon = p.epsilon;
   const double h = p.bias * std::sqrt(static_cast<double>(d) / static_cast<double>(n));
   Stream stream = stream_of(seed);
   double wrong = 0;
-  for (int t = 0; t < draws; ++t) {
+  for (int t = 0; t < p.draws; ++t) {
     const Index asked = stream.binomial(n, 1.0 / static_cast<double>(d));
     const Index heads = stream.binomial(asked, (1 - h) / 2);
     const auto more = static_cast<double>(2 * heads - asked);  // loss of the better side
     wrong += 1 / (1 + std::exp(-epsilon * more / 2));
   }
-  return {.wrong = wrong / draws, .risk = h * wrong / draws};
+  return {.wrong = wrong / p.draws, .risk = h * wrong / p.draws};
 }
 
 }  // namespace

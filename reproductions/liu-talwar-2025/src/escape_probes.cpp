@@ -7,19 +7,19 @@
 
 #include <fmt/format.h>
 
+#include "dpsosp/claims/quadratic_paths.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/factorisation.hpp"
-#include "dpsosp/experiments/json_number.hpp"
 #include "dpsosp/liu_talwar_2025/adaptive_spider.hpp"
 #include "dpsosp/problems/problem.hpp"
 #include "lab.hpp"
 #include "parts.hpp"
+#include "probes.hpp"
 
 // Probes of the escape: Algorithm 2, Lemmas 3.5 to 3.9, Claims 3.6 and 3.7.
 namespace dpsosp {
 namespace {
 
-using nlohmann::json;
 using namespace liu_talwar_2025_probe;
 
 /// At most `limit` long.
@@ -33,12 +33,12 @@ Vector shortened(const Vector& v, double limit) {
 /// vector and matrix that stay fixed (`benign`), or against the escape (`adversarial`): a frozen
 /// pair by the gradient's last direction and by +ϰ on every curvature; a running estimate by
 /// whatever sends the next iterate back to the saddle, as far as γ allows.
-json escapes(const json& p, std::uint64_t seed) {
-  const std::string name = p.at("problem"), error = p.at("error");
-  const bool frozen = p.at("method") == "hessian_power";
-  const double alpha = p.at("alpha"), ratio = p.at("ratio");
-  const auto d = p.at("dimension").get<Index>();
-  const auto seeds = p.at("seeds").get<std::uint64_t>();
+Escapes::Result escapes(const Escapes& p, std::uint64_t seed) {
+  const std::string name = p.problem, error = p.error;
+  const bool frozen = p.method == "hessian_power";
+  const double alpha = p.alpha, ratio = p.ratio;
+  const auto d = p.dimension;
+  const auto seeds = static_cast<std::uint64_t>(p.seeds);
   std::map<std::string, std::string> settings{{"sampling", "whole"}, {"start", "saddle"}};
   if (name == "quartic-saddle") {
     // The minimum lies at 1/1.2 of the radius R, and ρ = 6 b R = 1.
@@ -58,7 +58,7 @@ json escapes(const json& p, std::uint64_t seed) {
   const Objective& f = *problem.population;
   const double M = problem.facts.constants[constant::smoothness];
   const double rho = problem.facts.constants[constant::hessian_lipschitz];
-  const double gamma = p.at("error_over_alpha").get<double>() * alpha;
+  const double gamma = p.error_over_alpha * alpha;
   const double varkappa = std::sqrt(rho * gamma) / 2;
   const auto s =
       liu_talwar_2025::numbers_at({1e12, static_cast<double>(d), 1, M, rho, 1}, 1, alpha, 1);
@@ -118,25 +118,24 @@ json escapes(const json& p, std::uint64_t seed) {
     lowered += fall < 0;
     change += fall;
   }
-  return {{"left", left},
-          {"lowered", lowered},
-          {"steps", left > 0 ? to_json_number(steps / static_cast<double>(left)) : json()},
-          {"allowed_steps", s.escape_steps},
-          {"change", change / static_cast<double>(seeds)},
-          {"unit_decrease", std::pow(alpha, 1.5) / std::sqrt(rho)},
-          {"error_over_bound", worst},
-          {"within_bound", within_bound}};
+  return {.left = left,
+          .lowered = lowered,
+          .steps = left > 0 ? std::optional(steps / static_cast<double>(left)) : std::nullopt,
+          .allowed_steps = s.escape_steps,
+          .change = change / static_cast<double>(seeds),
+          .unit_decrease = std::pow(alpha, 1.5) / std::sqrt(rho),
+          .error_over_bound = worst,
+          .within_bound = within_bound};
 }
 
 /// Escapes by Algorithm 2 from F = (−√(ρα) x₁² + ϰ x₂²)/2, d = 2, B = M = ρ = 1, with a pair that
 /// errs by exactly γ along x₂ and by ϰ = √(ργ)/2 on both curvatures, so that H is flat along x₂.
 /// The rest is Theorem 3.4's: α = γ ln³(dBM/(ρι)), with γ beside ρι or not, ι = 0.1, T = γ^-2.
-json flat_escapes(const json& p, std::uint64_t seed) {
+FlatEscapes::Result flat_escapes(const FlatEscapes& p, std::uint64_t seed) {
   constexpr double d = 2, iota = 0.1;
-  const double gamma = p.at("gamma");
-  const bool gamma_in_log = p.at("gamma_in_log");
-  const auto escapes = p.at("escapes").get<std::uint64_t>();
-  const double alpha = gamma * std::pow(std::log(d / (gamma_in_log ? gamma * iota : iota)), 3);
+  const double gamma = p.gamma;
+  const auto escapes = static_cast<std::uint64_t>(p.escapes);
+  const double alpha = gamma * std::pow(std::log(d / (p.gamma_in_log ? gamma * iota : iota)), 3);
   const double curvature = std::sqrt(alpha), varkappa = std::sqrt(gamma) / 2;
   const double radius = std::sqrt(gamma);
   const double deviation = gamma / std::sqrt(d * std::log(1 / (gamma * gamma * iota)));
@@ -153,15 +152,14 @@ json flat_escapes(const json& p, std::uint64_t seed) {
     ++left;
     lowered += varkappa * x[1] * x[1] < curvature * x[0] * x[0];
   }
-  return {{"left", left}, {"lowered", lowered}};
+  return {.left = left, .lowered = lowered};
 }
 
 /// Two frozen escapes with one noise, started `offset` apart along the most negative direction.
-json coupling(const json& p, std::uint64_t seed) {
+Coupling::Result coupling(const Coupling& p, std::uint64_t seed) {
   constexpr Index d = 10;
-  const double gamma = p.at("gamma"), offset = p.at("offset");
-  const auto steps = p.at("steps").get<Index>();
-  const auto hessians = p.at("hessians").get<std::uint64_t>();
+  const double gamma = p.gamma, offset = p.offset;
+  const auto hessians = static_cast<std::uint64_t>(p.hessians);
   const double deviation = 0.25 * gamma / std::sqrt(static_cast<double>(d));
   double worst = 0, least_growth = std::numeric_limits<double>::infinity();
   for (std::uint64_t k = 0; k < hessians; ++k) {
@@ -179,7 +177,7 @@ json coupling(const json& p, std::uint64_t seed) {
     const Vector g = gamma * direction(d, stream);
     Vector x = Vector::Zero(d), y = offset * basis.col(lowest), noise(d);
     const Vector start = y;
-    for (Index t = 1; t <= steps; ++t) {
+    for (Index t = 1; t <= p.steps; ++t) {
       stream.fill_normal(deviation, noise);
       x -= g + hessian * x + noise;
       y -= g + hessian * y + noise;
@@ -194,15 +192,15 @@ json coupling(const json& p, std::uint64_t seed) {
                    found / (std::pow(1 + std::sqrt(gamma) / 2, static_cast<double>(t)) * offset));
     }
   }
-  return {{"largest_relative_error", worst}, {"least_growth_over_bound", least_growth}};
+  return {.largest_relative_error = worst, .least_growth_over_bound = least_growth};
 }
 
 /// Claims 3.6 and 3.7 along random paths x − (∇F − ϱ) on quadratics with curvatures in [−1, 1], η =
 /// M = 1: errors ϱ at random, along the gradient, or none; t of at most Γ steps. Counts what is
 /// above either bound, and above that of Claim 3.7 with t for its Γ. Of ganesh-2023, Lemma B.1,
 /// whose Γ is t, what any of the path's points is above.
-json quadratic_paths(const json& p, std::uint64_t seed) {
-  const auto paths = p.at("paths").get<std::uint64_t>();
+QuadraticPaths::Result quadratic_paths(const QuadraticPaths& p, std::uint64_t seed) {
+  const auto paths = static_cast<std::uint64_t>(p.paths);
   std::int64_t above_36 = 0, above_37 = 0, above_37_by_steps = 0, above_b1 = 0;
   for (std::uint64_t k = 0; k < paths; ++k) {
     Stream stream({.seed = seed, .purpose = Purpose::evaluation, .path = k});
@@ -247,10 +245,10 @@ json quadratic_paths(const json& p, std::uint64_t seed) {
     above_37_by_steps += moved > by_steps;
     above_b1 += farthest > by_steps;
   }
-  return {{"above_36", above_36},
-          {"above_37", above_37},
-          {"above_37_by_steps", above_37_by_steps},
-          {"above_b1", above_b1}};
+  return {.above_36 = above_36,
+          .above_37 = above_37,
+          .above_37_by_steps = above_37_by_steps,
+          .above_b1 = above_b1};
 }
 
 /// Lemma 3.9: pairs of Algorithm 2 with one noise from first iterates μr apart along the lowest
@@ -260,11 +258,11 @@ json quadratic_paths(const json& p, std::uint64_t seed) {
 /// the other curvatures are positive, and the two start on either side of the saddle, so that their
 /// distance alone moves them apart. A pair is free if one of the two leaves the ball of radius Ξ
 /// within `share` of the steps in which their distance grows to 2Ξ.
-json stuck_pairs(const json& p, std::uint64_t seed) {
+StuckPairs::Result stuck_pairs(const StuckPairs& p, std::uint64_t seed) {
   constexpr Index d = 10;
   constexpr double iota = 0.1;
-  const double gamma = p.at("gamma"), share = p.at("share");
-  const auto pairs = p.at("pairs").get<std::uint64_t>();
+  const double gamma = p.gamma, share = p.share;
+  const auto pairs = static_cast<std::uint64_t>(p.pairs);
   const double radius = std::sqrt(gamma), growth = 1 + std::sqrt(gamma) / 2;
   const double apart = iota * iota / (16 * std::sqrt(static_cast<double>(d))) * gamma;
   const auto steps =
@@ -297,18 +295,17 @@ json stuck_pairs(const json& p, std::uint64_t seed) {
     }
     free += left;
   }
-  return {{"free", free}, {"steps", steps}};
+  return {.free = free, .steps = steps};
 }
 
 }  // namespace
 
 std::vector<ProbeEntry> liu_talwar_2025_escape_probes() {
-  return {
-      {.name = "liu-talwar-2025/escapes", .numbers_version = 3, .compute = escapes},
-      {.name = "liu-talwar-2025/flat-escapes", .compute = flat_escapes},
-      {.name = "liu-talwar-2025/coupling", .compute = coupling},
-      {.name = "liu-talwar-2025/quadratic-paths", .numbers_version = 2, .compute = quadratic_paths},
-      {.name = "liu-talwar-2025/stuck-pairs", .numbers_version = 2, .compute = stuck_pairs}};
+  return {probe_entry<escapes>(),
+          probe_entry<flat_escapes>(),
+          probe_entry<coupling>(),
+          probe_entry<quadratic_paths>(),
+          probe_entry<stuck_pairs>()};
 }
 
 }  // namespace dpsosp

@@ -24,7 +24,7 @@ namespace {
 
 using nlohmann::json;
 using namespace liu_talwar_2025_claims;
-using liu_talwar_2025_probe::ablations;
+using namespace liu_talwar_2025_probe;
 
 constexpr const char* tao_sweep = "tao-2025-ada-dp-spider";
 constexpr const char* bounded_sweep = "liu-talwar-2025-bounded-domain";
@@ -97,10 +97,10 @@ plots::Series guide(const plots::Series& s, double exponent, std::string label, 
 plots::Series probe_curve(const Runs& runs,
                           const std::vector<JobCell>& cells,
                           std::string_view axis,
-                          const std::string& name,
+                          const Number& number,
                           std::string label,
                           std::size_t style) {
-  Curve c = curve_of(runs, cells, axis, name);
+  Curve c = curve_of(runs, cells, axis, number);
   return {.label = std::move(label), .style = style, .x = std::move(c.x), .y = std::move(c.y)};
 }
 
@@ -276,7 +276,7 @@ plots::Exhibit ablation(const Runs& runs, const Study& study) {
     row.cells.push_back(plots::text_cell(v.what));
     const auto solved = [&](double epsilon, double predicted, plots::Panel& panel) {
       const JobCell cell = solved_alpha(study, v.name, epsilon);
-      const Curve found = solved_curve(JudgedCell(cell, runs), "records", "alpha");
+      const Curve found = solved_curve(JudgedCell(cell, runs));
       panel.series.push_back({.label = v.name, .style = k, .x = found.x, .y = found.y});
       const double slope = found.slope();
       ++all;
@@ -306,11 +306,13 @@ plots::Exhibit ablation(const Runs& runs, const Study& study) {
   plots::Panel fall{.title = "mean change of F", .x = left.x, .y = {.label = "ΔF √ρ/α^{3/2}"}};
   for (std::size_t k = 0; k < std::size(escape_curves); ++k) {
     const auto cells = escape_series(escape_curves[k], study);
-    const auto shown = [&](const char* name) {
-      return probe_curve(runs, cells, "curvature", name, escape_curves[k].label, 7 + k);
+    const auto shown = [&](const Number& number) {
+      return probe_curve(runs, cells, "curvature", number, escape_curves[k].label, 7 + k);
     };
-    plots::Series share = shown("left"), change = shown("change");
-    const Curve unit = curve_of(runs, cells, "curvature", "unit_decrease");
+    plots::Series share = shown(number_of(&Escapes::Result::left)),
+                  change = shown(number_of(&Escapes::Result::change));
+    const Curve unit =
+        curve_of(runs, cells, "curvature", number_of(&Escapes::Result::unit_decrease));
     for (double& y : share.y) y /= escape_seeds(study);
     for (std::size_t j = 0; j < change.y.size(); ++j) change.y[j] /= unit.y[j];
     // Steep saddles fall by far more than the guarantee and would hide it.
@@ -364,7 +366,12 @@ plots::Figure claims_figure(const Runs& runs, const Study& study) {
                         .y = {.label = std::move(y), .scale = plots::Scale::log}};
   };
   plots::Panel tree = panel("Theorem 2.2: tree noise", "leaves Σ", "largest norm / σ√d");
-  const auto noise = probe_curve(runs, tree_noise(study), "leaves", "mean_largest", "measured", 0);
+  const auto noise = probe_curve(runs,
+                                 tree_noise(study),
+                                 "leaves",
+                                 number_of(&TreeNoise::Result::mean_largest),
+                                 "measured",
+                                 0);
   plots::Series levels = dashed(noise, "√log_{2} Σ", 12);
   for (std::size_t k = 0; k < levels.x.size(); ++k) levels.y[k] = std::sqrt(std::log2(levels.x[k]));
   tree.series = {noise, levels};
@@ -375,7 +382,7 @@ plots::Figure claims_figure(const Runs& runs, const Study& study) {
     plots::Series s = probe_curve(runs,
                                   oracle_errors_by_batch(study),
                                   "batch",
-                                  fmt::format("quantiles/{}", oracle),
+                                  quantile_of(oracle),
                                   fmt::format("O{}", oracle + 1),
                                   1 + oracle);
     if (oracle == 0) batch.series.push_back(guide(s, -0.5, "exponent -1/2", 13));
@@ -384,25 +391,37 @@ plots::Figure claims_figure(const Runs& runs, const Study& study) {
 
   const std::vector<JobCell> by_alpha = escapes_by_alpha(study);
   plots::Panel steps = panel("Theorem 3.4: steps to leave", "α (F/X)", "steps");
-  const auto taken = probe_curve(runs, by_alpha, "alpha", "steps", "measured", 0);
+  const auto taken =
+      probe_curve(runs, by_alpha, "alpha", number_of(&Escapes::Result::steps), "measured", 0);
   steps.series = {
       taken,
       dashed(
-          probe_curve(runs, by_alpha, "alpha", "allowed_steps", "", 0), "Γ of the schedule", 11)};
+          probe_curve(runs, by_alpha, "alpha", number_of(&Escapes::Result::allowed_steps), "", 0),
+          "Γ of the schedule",
+          11)};
   plots::Panel drop = panel("Theorem 3.4: decrease", "α (F/X)", "-ΔF (F)");
-  auto fallen = probe_curve(runs, by_alpha, "alpha", "change", "measured", 0);
+  auto fallen =
+      probe_curve(runs, by_alpha, "alpha", number_of(&Escapes::Result::change), "measured", 0);
   for (double& y : fallen.y) y = y < 0 ? -y : std::numeric_limits<double>::quiet_NaN();
   drop.series = {fallen};
   if (std::isfinite(fallen.y.front()))
     drop.series.push_back(guide(fallen, 1.5, "exponent 3/2", 10));
 
   plots::Panel ramp = panel("Proposition 3.10: ramp of slope 4γ", "γ (F/X)", "steps");
-  const auto walked =
-      probe_curve(runs, ramp_steps_by_gamma(study), "gamma", "steps", "measured", 0);
+  const auto walked = probe_curve(runs,
+                                  ramp_steps_by_gamma(study),
+                                  "gamma",
+                                  number_of(&RampSteps::Result::steps),
+                                  "measured",
+                                  0);
   ramp.series = {walked, guide(walked, -2, "exponent -2", 9)};
   plots::Panel gap = panel("Theorem C.1: uniform gap", "records n", "largest gradient gap (F/X)");
-  const auto gaps =
-      probe_curve(runs, uniform_gap_by_records(study), "records", "gap", "measured", 0);
+  const auto gaps = probe_curve(runs,
+                                uniform_gap_by_records(study),
+                                "records",
+                                number_of(&UniformGap::Result::gap),
+                                "measured",
+                                0);
   gap.series = {gaps, guide(gaps, -0.5, "exponent -1/2", 13)};
   f.panels = {tree, batch, steps, drop, ramp, gap};
   return f;

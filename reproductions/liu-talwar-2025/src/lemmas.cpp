@@ -11,6 +11,7 @@
 
 #include "dpsosp/claims/claims.hpp"
 #include "dpsosp/claims/judging.hpp"
+#include "dpsosp/claims/quadratic_paths.hpp"
 #include "dpsosp/core/stream.hpp"
 #include "dpsosp/experiments/study.hpp"
 #include "dpsosp/liu_talwar_2025/adaptive_spider.hpp"
@@ -23,6 +24,7 @@ namespace dpsosp {
 namespace {
 
 using namespace liu_talwar_2025_claims;
+using namespace liu_talwar_2025_probe;
 
 /// Epsilon of a zCDP cost at δ = 1e-6, by the bound that the paper's own conversion is.
 double epsilon_of_zcdp(double rho) { return rho + 2 * std::sqrt(rho * std::log(1e6)); }
@@ -36,20 +38,20 @@ std::vector<JobCell> tree_cells(const Study& study) {
   for (const int d : tree_dimensions)
     for (JobCell& cell : tree_noise(study, d)) cells.push_back(std::move(cell));
   cells.push_back(probe_cell(study,
-                             "liu-talwar-2025/tree-noise",
-                             {{"leaves", 64},
-                              {"trees", study.scale == Scale::smoke ? 200 : 4000},
-                              {"dimension", 4},
-                              {"covariance", true}}));
+                             TreeNoise{.leaves = 64,
+                                       .trees = study.scale == Scale::smoke ? 200 : 4000,
+                                       .dimension = 4,
+                                       .covariance = true}));
   return cells;
 }
 
 Finding tree_finding(const Evidence& e) {
-  const double worst = number(e.cells.back(), "worst_standard_errors");
+  const double worst = number(e.cells.back(), &TreeNoise::Result::worst_standard_errors);
   std::vector<double> most;
   double first = 0, last = 0;
   for (const int d : tree_dimensions) {
-    const Curve largest = curve_of(e.cells, "leaves", "mean_largest", {{"dimension", d}});
+    const Curve largest =
+        curve_of(e.cells, "leaves", &TreeNoise::Result::mean_largest, {{"dimension", d}});
     first = largest.x.front();
     last = largest.x.back();
     most.push_back(0);
@@ -186,21 +188,20 @@ Finding tree_privacy_finding() {
 std::vector<JobCell> descent_cells(const Study& study) {
   std::vector<JobCell> cells;
   for (const char* problem : {"cosine-saddle", "quartic-saddle", "double-well"})
-    cells.push_back(probe_cell(study,
-                               "liu-talwar-2025/descent",
-                               {{"problem", problem},
-                                {"gamma", 0.1},
-                                {"pairs", study.scale == Scale::smoke ? 500 : 10000}}));
+    cells.push_back(probe_cell(
+        study,
+        Descent{
+            .problem = problem, .gamma = 0.1, .pairs = study.scale == Scale::smoke ? 500 : 10000}));
   return cells;
 }
 
 Finding descent_finding(const Evidence& e) {
   double sixth = 0, sixteenth = 0, first = 0, largest = -1;
   for (const JudgedCell& cell : e.cells) {
-    sixth += number(cell, "above_sixth");
-    sixteenth += number(cell, "above_sixteenth");
-    first += number(cell, "above_first");
-    largest = std::max(largest, number(cell, "largest_change"));
+    sixth += number(cell, &Descent::Result::above_sixth);
+    sixteenth += number(cell, &Descent::Result::above_sixteenth);
+    first += number(cell, &Descent::Result::above_first);
+    largest = std::max(largest, number(cell, &Descent::Result::largest_change));
   }
   return finding(sixth == 0 && first == 0,
                  fmt::format("{:g} pairs above −|g|²/(6M), {:g} above −|g|²/(16M), {:g} above the "
@@ -218,10 +219,9 @@ std::vector<JobCell> oracle_cells(const Study& study) {
 Finding oracle_finding(const Evidence& e) {
   if (!std::ranges::all_of(e.cells, &JudgedCell::all_finished)) return nothing_ran();
   std::vector<double> batch, distance;
-  for (int oracle = 0; oracle < 4; ++oracle) {
-    const std::string quantile = fmt::format("quantiles/{}", oracle);
-    batch.push_back(curve_of(e.cells, "batch", quantile).slope());
-    distance.push_back(curve_of(e.cells, "distance", quantile).slope());
+  for (std::size_t oracle = 0; oracle < 4; ++oracle) {
+    batch.push_back(curve_of(e.cells, "batch", quantile_of(oracle)).slope());
+    distance.push_back(curve_of(e.cells, "distance", quantile_of(oracle)).slope());
   }
   const bool holds =
       std::ranges::all_of(batch, [](double s) { return std::abs(s + 0.5) <= 0.05; }) &&
@@ -240,17 +240,19 @@ std::vector<JobCell> hessian_cells(const Study& study) {
   for (const double alpha : {0.1, 0.05, 0.02})
     cells.push_back(probe_cell(
         study,
-        "liu-talwar-2025/hessian-errors",
-        {{"alpha", alpha}, {"epsilon", 100}, {"epochs", study.scale == Scale::smoke ? 2 : 20}}));
+        HessianErrors{
+            .alpha = alpha, .epsilon = 100, .epochs = study.scale == Scale::smoke ? 2 : 20}));
   return cells;
 }
 
 Finding hessian_finding(const Evidence& e) {
   double least = 1, low = std::numeric_limits<double>::infinity(), high = 0;
   for (const JudgedCell& cell : e.cells) {
-    least = std::min(least, number(cell, "within") / number(cell, "epochs"));
-    low = std::min(low, number(cell, "median"));
-    high = std::max(high, number(cell, "median"));
+    least = std::min(least,
+                     number(cell, &HessianErrors::Result::within) /
+                         number(cell, &HessianErrors::Result::epochs));
+    low = std::min(low, number(cell, &HessianErrors::Result::median));
+    high = std::max(high, number(cell, &HessianErrors::Result::median));
   }
   return finding(least >= 0.95 && high <= 2 * low,
                  fmt::format("error at most √(ρα)/2 in at least {:.0f} % of the epochs of a cell; "
@@ -261,19 +263,17 @@ Finding hessian_finding(const Evidence& e) {
 }
 
 std::vector<JobCell> quadratic_cells(const Study& study) {
-  return {probe_cell(study,
-                     "liu-talwar-2025/quadratic-paths",
-                     {{"paths", study.scale == Scale::smoke ? 1000 : 20000}})};
+  return {probe_cell(study, QuadraticPaths{.paths = study.scale == Scale::smoke ? 1000 : 20000})};
 }
 
 Finding descent_claim_finding(const Evidence& e) {
-  const double above = number(e.cells.front(), "above_36");
+  const double above = number(e.cells.front(), &QuadraticPaths::Result::above_36);
   return finding(above == 0, fmt::format("{:g} steps of the paths above the bound", above));
 }
 
 Finding distance_claim_finding(const Evidence& e) {
-  const double above = number(e.cells.front(), "above_37");
-  const double by_steps = number(e.cells.front(), "above_37_by_steps");
+  const double above = number(e.cells.front(), &QuadraticPaths::Result::above_37);
+  const double by_steps = number(e.cells.front(), &QuadraticPaths::Result::above_37_by_steps);
   // F = (x² − y²/10)/2 from the saddle 0, η = 1: a step with an error of 0.3 along x goes to 0.3.
   const double left = 0.3 * 0.3, right = 8 * 13 * (-0.3 * 0.3 / 2) + 50 * 0.3 * 0.3;
   return finding(
@@ -301,8 +301,8 @@ std::vector<JobCell> model_cells(const Study& study) {
 Finding model_finding(const Evidence& e) {
   double worst = 0, least = 1;
   for (const JudgedCell& cell : e.cells) {
-    worst = std::max(worst, number(cell, "error_over_bound"));
-    least = std::min(least, number(cell, "within_bound") / escape_seeds(e.study));
+    worst = std::max(worst, number(cell, &Escapes::Result::error_over_bound));
+    least = std::min(least, number(cell, &Escapes::Result::within_bound) / escape_seeds(e.study));
   }
   return finding(
       least >= 0.95,
@@ -319,17 +319,15 @@ std::vector<JobCell> coupling_cells(const Study& study) {
   std::vector<JobCell> cells;
   for (const double gamma : {0.01, 0.1})
     cells.push_back(
-        probe_cell(study,
-                   "liu-talwar-2025/coupling",
-                   {{"gamma", gamma}, {"offset", 1.0}, {"steps", 100}, {"hessians", 20}}));
+        probe_cell(study, Coupling{.gamma = gamma, .offset = 1.0, .steps = 100, .hessians = 20}));
   return cells;
 }
 
 Finding coupling_finding(const Evidence& e) {
   double error = 0, growth = std::numeric_limits<double>::infinity();
   for (const JudgedCell& cell : e.cells) {
-    error = std::max(error, number(cell, "largest_relative_error"));
-    growth = std::min(growth, number(cell, "least_growth_over_bound"));
+    error = std::max(error, number(cell, &Coupling::Result::largest_relative_error));
+    growth = std::min(growth, number(cell, &Coupling::Result::least_growth_over_bound));
   }
   return finding(
       error <= 1e-9 && growth >= 1 - 1e-9,
@@ -344,15 +342,15 @@ std::vector<JobCell> stuck_cells(const Study& study) {
   std::vector<JobCell> cells;
   for (const double share : {1.0, 0.5})
     for (const double gamma : {0.01, 0.1})
-      cells.push_back(probe_cell(study,
-                                 "liu-talwar-2025/stuck-pairs",
-                                 {{"gamma", gamma}, {"share", share}, {"pairs", pairs_of(study)}}));
+      cells.push_back(
+          probe_cell(study, StuckPairs{.gamma = gamma, .share = share, .pairs = pairs_of(study)}));
   return cells;
 }
 
 Finding stuck_finding(const Evidence& e) {
   std::vector<double> free;
-  for (const JudgedCell& cell : e.cells) free.push_back(number(cell, "free") / pairs_of(e.study));
+  for (const JudgedCell& cell : e.cells)
+    free.push_back(number(cell, &StuckPairs::Result::free) / pairs_of(e.study));
   return finding(std::min(free[0], free[1]) >= 1,
                  fmt::format("one of two leaves in {:.1f} % of the pairs at γ = 0.01 and {:.1f} % "
                              "at 0.1; within half of Γ in {:.1f} % and {:.1f} %",
@@ -397,21 +395,24 @@ std::vector<JobCell> escape_cells(const Study& study) {
 
 Finding escape_finding(const Evidence& e) {
   const int seeds = escape_seeds(e.study);
-  Curve steps = curve_of(e.cells, "alpha", "steps"),
-        decrease = curve_of(e.cells, "alpha", "change");
+  Curve steps = curve_of(e.cells, "alpha", &Escapes::Result::steps),
+        decrease = curve_of(e.cells, "alpha", &Escapes::Result::change);
   for (std::size_t k = 0; k < steps.x.size(); ++k) {
     steps.y[k] /= std::log(1 / steps.x[k]);
     decrease.y[k] = -decrease.y[k];
   }
-  const Curve cosine = curve_of(e.cells, "curvature", "left", {{"problem", "cosine-saddle"}});
+  const Curve cosine =
+      curve_of(e.cells, "curvature", &Escapes::Result::left, {{"problem", "cosine-saddle"}});
   const auto one = std::ranges::find(cosine.x, 1.0) - cosine.x.begin();
-  const double least = std::min(std::ranges::min(curve_of(e.cells, "alpha", "left").y),
-                                cosine.y[static_cast<std::size_t>(one)]) /
-                       seeds;
+  const double least =
+      std::min(std::ranges::min(curve_of(e.cells, "alpha", &Escapes::Result::left).y),
+               cosine.y[static_cast<std::size_t>(one)]) /
+      seeds;
   const double lower =
-      std::min(std::ranges::min(curve_of(e.cells, "alpha", "lowered").y),
-               curve_of(e.cells, "curvature", "lowered", {{"problem", "cosine-saddle"}})
-                   .y[static_cast<std::size_t>(one)]) /
+      std::min(
+          std::ranges::min(curve_of(e.cells, "alpha", &Escapes::Result::lowered).y),
+          curve_of(e.cells, "curvature", &Escapes::Result::lowered, {{"problem", "cosine-saddle"}})
+              .y[static_cast<std::size_t>(one)]) /
       seeds;
   const bool falls = std::ranges::min(decrease.y) > 0;
   if (e.study.scale == Scale::smoke)
@@ -423,7 +424,8 @@ Finding escape_finding(const Evidence& e) {
     Curve c;
     for (const auto v : grid) {
       c.x.push_back(v);
-      c.y.push_back(half_success(curve_of(e.cells, "curvature", "left", {{of, v}}), seeds));
+      c.y.push_back(
+          half_success(curve_of(e.cells, "curvature", &Escapes::Result::left, {{of, v}}), seeds));
     }
     return c;
   };
@@ -529,7 +531,7 @@ Finding radius_finding() {
 
 constexpr double flat_gammas[] = {1e-3, 1e-4, 1e-5, 1e-6};
 
-int flat_escapes(const Study& study) { return study.scale == Scale::smoke ? 100 : 1000; }
+int flat_escapes_of(const Study& study) { return study.scale == Scale::smoke ? 100 : 1000; }
 
 std::vector<JobCell> flat_cells(const Study& study) {
   std::vector<JobCell> cells;
@@ -537,16 +539,16 @@ std::vector<JobCell> flat_cells(const Study& study) {
     for (const double gamma : flat_gammas)
       cells.push_back(probe_cell(
           study,
-          "liu-talwar-2025/flat-escapes",
-          {{"gamma", gamma}, {"gamma_in_log", gamma_in_log}, {"escapes", flat_escapes(study)}},
+          FlatEscapes{
+              .gamma = gamma, .gamma_in_log = gamma_in_log, .escapes = flat_escapes_of(study)},
           {{gamma_in_log ? "repaired" : "printed", gamma}}));
   return cells;
 }
 
 Finding flat_finding(const Evidence& e) {
   const auto percent = [&](const char* series) {
-    std::vector<double> share = curve_of(e.cells, series, "lowered").y;
-    for (double& s : share) s *= 100.0 / flat_escapes(e.study);
+    std::vector<double> share = curve_of(e.cells, series, &FlatEscapes::Result::lowered).y;
+    for (double& s : share) s *= 100.0 / flat_escapes_of(e.study);
     return share;
   };
   const std::vector<double> printed = percent("printed");
@@ -573,7 +575,7 @@ std::vector<JobCell> frozen_pair_cells(const Study& study) {
 Finding frozen_pair_finding(const Evidence& e) {
   std::vector<double> share;
   for (const JudgedCell& cell : e.cells)
-    share.push_back(number(cell, "left") / escape_seeds(e.study));
+    share.push_back(number(cell, &Escapes::Result::left) / escape_seeds(e.study));
   const bool holds = share[0] == 0 && share[1] == 0 &&
                      std::ranges::min(std::vector(share.begin() + 2, share.end())) >= 0.95;
   return finding(

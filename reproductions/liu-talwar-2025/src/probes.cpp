@@ -132,7 +132,6 @@ Matrix hessian_of(const Objective& f, const Vector& x) {
 
 namespace {
 
-using nlohmann::json;
 using namespace liu_talwar_2025_probe;
 
 double lowest_curvature(const Objective& f, ConstVectorRef x) {
@@ -140,27 +139,27 @@ double lowest_curvature(const Objective& f, ConstVectorRef x) {
 }
 
 /// The schedule's α over n, or, for given α, the records N(α) that it plans.
-json solved_schedule(const json& p, std::uint64_t) {
-  const std::string name = p.at("variant");
+SolvedSchedule::Result solved_schedule(const SolvedSchedule& p, std::uint64_t) {
+  const std::string name = p.variant;
   const auto found =
       std::ranges::find_if(all_settings(), [&](const Setting& s) { return s.shown.name == name; });
   if (found == all_settings().end())
     throw InputError("solved-schedule: there is no variant " + name);
-  const double epsilon = p.at("epsilon");
+  const double epsilon = p.epsilon;
   // Beyond ε = 1000 the statistical part alone counts.
   const double phi = epsilon > 1000 ? 1e9 : zcdp_budget({epsilon, 1e-6}, Calibrator::bun_steinke);
-  json out{{"alpha", json::array()}, {"records", json::array()}, {"steps", json::array()}};
+  SolvedSchedule::Result out;
   const auto note = [&](const liu_talwar_2025::Numbers& s) {
-    out["alpha"].push_back(s.alpha);
-    out["records"].push_back(s.records);
-    out["steps"].push_back(s.steps);
+    out.alpha.push_back(s.alpha);
+    out.records.push_back(s.records);
+    out.steps.push_back(s.steps);
   };
-  ProblemNumbers f{0, p.at("dimension"), 1, 1, 1, 1};
-  if (p.contains("alpha"))
-    for (const double alpha : p.at("alpha"))
+  ProblemNumbers f{0, p.dimension, 1, 1, 1, 1};
+  if (p.alpha)
+    for (const double alpha : *p.alpha)
       note(liu_talwar_2025::numbers_at(f, phi, alpha, f.G, found->switches));
   else
-    for (const double n : p.at("records")) {
+    for (const double n : p.records.value()) {
       f.n = n;
       note(liu_talwar_2025::solve(f, phi, n, found->switches));
     }
@@ -168,47 +167,44 @@ json solved_schedule(const json& p, std::uint64_t) {
 }
 
 /// Noise of the tree stream itself, with records that contribute nothing.
-json tree_noise(const json& p, std::uint64_t seed) {
-  const Index d = p.at("dimension");
-  const auto leaves = p.at("leaves").get<std::int64_t>();
-  const auto trees = p.at("trees").get<std::int64_t>();
-  const bool covariance = p.at("covariance");
+TreeNoise::Result largest_tree_noise(const TreeNoise& p, std::uint64_t seed) {
+  const Index d = p.dimension;
   const Problem problem =
       make_problem("cosine-saddle", {{"sampling", "stream"}}, Index{1} << 40, d, seed);
   UnsoundCurator curator(
       problem.facts, *problem.records, {.seed = seed}, {.no_filter = true, .no_data = true});
-  TreeStream tree(curator, 1.0, leaves);
+  TreeStream tree(curator, 1.0, p.leaves);
   const GradientQuery query{
       .limit = problem.facts.constants[constant::lipschitz], .noise = {}, .block = Block::x};
   const Vector x = problem.facts.initial_point;
-  const Index many = covariance ? leaves : 0;
+  const Index many = p.covariance ? p.leaves : 0;
   Matrix sum = Matrix::Zero(many, many), squares = Matrix::Zero(many, many);
   Matrix path(many, d);
   std::vector<double> largest;
   Vector out(d);
-  for (std::int64_t k = 0; k < trees; ++k) {
+  for (std::int64_t k = 0; k < p.trees; ++k) {
     tree.restart();
     double top = 0;
-    for (std::int64_t t = 0; t < leaves; ++t) {
+    for (std::int64_t t = 0; t < p.leaves; ++t) {
       tree.push_gradient(Point(x), curator.draw(BatchPolicy::fresh(1)), query, out);
       top = std::max(top, out.norm() / std::sqrt(static_cast<double>(d)));
-      if (covariance) path.row(t) = out.transpose();
+      if (p.covariance) path.row(t) = out.transpose();
     }
     largest.push_back(top);
-    for (Index j = 0; covariance && j < d; ++j) {
+    for (Index j = 0; p.covariance && j < d; ++j) {
       const Matrix product = path.col(j) * path.col(j).transpose();
       sum += product;
       squares += product.cwiseAbs2();
     }
   }
   double mean = 0;
-  for (const double l : largest) mean += l / static_cast<double>(trees);
-  json result{{"mean_largest", mean}};
-  if (!covariance) return result;
-  const auto count = static_cast<double>(trees * d);
+  for (const double l : largest) mean += l / static_cast<double>(p.trees);
+  TreeNoise::Result result{.mean_largest = mean, .worst_standard_errors = {}};
+  if (!p.covariance) return result;
+  const auto count = static_cast<double>(p.trees * d);
   double worst = 0;
-  for (Index s = 0; s < leaves; ++s)
-    for (Index t = 0; t < leaves; ++t) {
+  for (Index s = 0; s < p.leaves; ++s)
+    for (Index t = 0; t < p.leaves; ++t) {
       const auto a = tree_nodes(s + 1), b = tree_nodes(t + 1);
       const auto common = static_cast<double>(std::ranges::count_if(
           a, [&](const auto& node) { return std::ranges::find(b, node) != b.end(); }));
@@ -216,20 +212,19 @@ json tree_noise(const json& p, std::uint64_t seed) {
       const double error = std::sqrt((squares(s, t) / count - found * found) / count);
       worst = std::max(worst, std::abs(found - common) / error);
     }
-  result["worst_standard_errors"] = worst;
+  result.worst_standard_errors = worst;
   return result;
 }
 
 /// One step along an estimate that errs by γ/4, in a random direction or along the gradient (which
 /// overshoots); half of the points are drawn from the domain, the others near saddles and minima,
 /// where |∇F| is of order γ. Points with |∇F| < γ do not count, as in Lemma 3.2.
-json descent(const json& p, std::uint64_t seed) {
+Descent::Result descent(const Descent& p, std::uint64_t seed) {
   constexpr Index d = 10;
-  const Problem problem = make_problem(p.at("problem"), {{"sampling", "whole"}}, 1000000, d, seed);
+  const Problem problem = make_problem(p.problem, {{"sampling", "whole"}}, 1000000, d, seed);
   const Objective& f = *problem.population;
   const double M = problem.facts.constants[constant::smoothness];
-  const double gamma = p.at("gamma");
-  const auto pairs = p.at("pairs").get<std::int64_t>();
+  const double gamma = p.gamma;
   Stream stream({.seed = seed, .purpose = Purpose::evaluation});
   std::vector<Vector> critical;
   for (const Landmark& l : problem.landmarks)
@@ -237,7 +232,7 @@ json descent(const json& p, std::uint64_t seed) {
   std::int64_t made = 0, above_sixth = 0, above_sixteenth = 0, above_first = 0;
   double worst = -std::numeric_limits<double>::infinity();
   Vector gradient(d), x(d);
-  while (made < pairs) {
+  while (made < p.pairs) {
     if (made % 2 == 0) {
       stream.fill_normal(1.0, x);
     } else {
@@ -258,25 +253,22 @@ json descent(const json& p, std::uint64_t seed) {
     above_first += change > g.norm() * (gradient - g).norm() / M - unit / 2 + 1e-12;
     worst = std::max(worst, change / unit);
   }
-  return {{"above_sixth", above_sixth},
-          {"above_sixteenth", above_sixteenth},
-          {"above_first", above_first},
-          {"largest_change", worst}};
+  return {.above_sixth = above_sixth,
+          .above_sixteenth = above_sixteenth,
+          .above_first = above_first,
+          .largest_change = worst};
 }
 
 /// 95 % quantiles of the sampling errors of O1 to O4 on cosine-saddle, whose Hessian is diagonal.
-json oracle_errors(const json& p, std::uint64_t seed) {
+OracleErrors::Result oracle_errors(const OracleErrors& p, std::uint64_t seed) {
   constexpr Index d = 10;
-  const auto batch = p.at("batch").get<Index>();
-  const double distance = p.at("distance");
-  const auto draws = p.at("draws").get<Index>();
   const Problem problem = make_problem(
-      "cosine-saddle", {{"sampling", "stream"}, {"start", "random"}}, draws * batch, d, seed);
+      "cosine-saddle", {{"sampling", "stream"}, {"start", "random"}}, p.draws * p.batch, d, seed);
   const Objective& f = *problem.population;
   const double all = std::numeric_limits<double>::infinity();
   const Vector x = problem.facts.initial_point;
   Stream stream({.seed = seed, .purpose = Purpose::evaluation});
-  const Vector y = x + distance * direction(d, stream);
+  const Vector y = x + p.distance * direction(d, stream);
   const Vector one = Vector::Ones(d);
   Vector at_x(d), at_y(d), hessian_x(d), hessian_y(d);
   f.gradient(x, at_x);
@@ -284,10 +276,10 @@ json oracle_errors(const json& p, std::uint64_t seed) {
   f.hessian_product(x, one, hessian_x);
   f.hessian_product(y, one, hessian_y);
   std::array<std::vector<double>, 4> errors;
-  for (Index k = 0; k < draws; ++k) {
-    const BatchView view(k * batch, (k + 1) * batch);
+  for (Index k = 0; k < p.draws; ++k) {
+    const BatchView view(k * p.batch, (k + 1) * p.batch);
     const auto note = [&](std::size_t oracle, const Vector& sum, const Vector& truth) {
-      const Vector error = sum / static_cast<double>(batch) - truth;
+      const Vector error = sum / static_cast<double>(p.batch) - truth;
       errors[oracle].push_back(oracle < 2 ? error.norm() : error.cwiseAbs().maxCoeff());
     };
     Vector sum = Vector::Zero(d);
@@ -303,21 +295,21 @@ json oracle_errors(const json& p, std::uint64_t seed) {
     problem.records->add_hessian_difference_products(Point(y), Point(x), one, view, all, sum);
     note(3, sum, hessian_y - hessian_x);
   }
-  json out = json::array();
-  for (std::vector<double>& e : errors) {
+  OracleErrors::Result result{};
+  for (std::size_t oracle = 0; oracle < errors.size(); ++oracle) {
+    std::vector<double>& e = errors[oracle];
     std::ranges::sort(e);
-    out.push_back(e[static_cast<std::size_t>(0.95 * static_cast<double>(e.size()))]);
+    result.quantiles[oracle] = e[static_cast<std::size_t>(0.95 * static_cast<double>(e.size()))];
   }
-  return {{"quantiles", out}};
+  return result;
 }
 
 /// Lemma 3.14's Hessian half: O3 at a random point of cosine-saddle, and O4 along random steps of
 /// length α/M until the drift is κ = G, each with the batches of the practical schedule. The
 /// Hessian is diagonal there. Of each epoch the largest error over √(ρα)/2.
-json hessian_errors(const json& p, std::uint64_t seed) {
+HessianErrors::Result hessian_errors(const HessianErrors& p, std::uint64_t seed) {
   constexpr Index d = 10;
-  const double alpha = p.at("alpha"), epsilon = p.at("epsilon");
-  const auto epochs = p.at("epochs").get<int>();
+  const double alpha = p.alpha, epsilon = p.epsilon;
   const Problem problem = make_problem(
       "cosine-saddle", {{"sampling", "stream"}, {"start", "random"}}, Index{1} << 50, d, seed);
   const Objective& f = *problem.population;
@@ -334,7 +326,7 @@ json hessian_errors(const json& p, std::uint64_t seed) {
     return BatchView(used - size, used);
   };
   std::vector<double> largest;
-  for (int k = 0; k < epochs; ++k) {
+  for (int k = 0; k < p.epochs; ++k) {
     Vector x = problem.facts.initial_point, estimate = Vector::Zero(d), exact(d), sum(d);
     const auto note = [&] {
       f.hessian_product(x, one, exact);
@@ -360,12 +352,12 @@ json hessian_errors(const json& p, std::uint64_t seed) {
   }
   const auto within = static_cast<std::int64_t>(
       std::ranges::count_if(largest, [](double ratio) { return ratio <= 1; }));
-  return {{"median", median(largest)}, {"within", within}, {"epochs", epochs}};
+  return {.median = median(largest), .within = within, .epochs = p.epochs};
 }
 
 /// Gradient descent of step 1/M without noise on a ramp of slope 4γ: steps until ‖∇F‖ ≤ γ.
-json ramp_steps(const json& p, std::uint64_t seed) {
-  const double gamma = p.at("gamma"), drop = p.at("drop");
+RampSteps::Result ramp_steps(const RampSteps& p, std::uint64_t seed) {
+  const double gamma = p.gamma, drop = p.drop;
   const Problem problem = make_problem("ramp",
                                        {{"sampling", "whole"},
                                         {"slope", fmt::format("{}", 4 * gamma)},
@@ -379,7 +371,7 @@ json ramp_steps(const json& p, std::uint64_t seed) {
   for (problem.population->gradient(x, g); g.norm() > gamma;
        problem.population->gradient(x, g), ++steps)
     x -= g / M;
-  return {{"steps", steps}};
+  return {.steps = steps};
 }
 
 /// A private run watched step by step until its first α-SOSP.
@@ -408,14 +400,11 @@ class UntilSolved final : public Observer {
   Index steps_ = 0;
 };
 
-json path_length(const json& p, std::uint64_t seed) {
-  const double epsilon = p.at("epsilon");
-  const auto n = p.at("records").get<Index>();
-  const Problem problem = make_problem(p.at("problem"),
-                                       {{"sampling", "stream"}, {"start", "near_saddle"}},
-                                       n,
-                                       p.at("dimension").get<Index>(),
-                                       seed);
+PathLength::Result path_length(const PathLength& p, std::uint64_t seed) {
+  const double epsilon = p.epsilon;
+  const auto n = p.records;
+  const Problem problem = make_problem(
+      p.problem, {{"sampling", "stream"}, {"start", "near_saddle"}}, n, p.dimension, seed);
   liu_talwar_2025::AdaptiveSpider spider;
   spider.parameters.selection.share = 0;
   const Scheduled s =
@@ -429,21 +418,21 @@ json path_length(const json& p, std::uint64_t seed) {
   } catch (const UntilSolved::Solved&) {
     solved = true;
   }
-  return {{"solved", solved},
-          {"path", watch.path()},
-          {"bound", 2 * f.B * f.M / s.alpha},
-          {"steps", watch.steps()},
-          {"planned_steps", spider.parameters.spider.steps},
-          {"records_used", n - curator.fresh_records()},
-          {"alpha", s.alpha}};
+  return {.solved = solved,
+          .path = watch.path(),
+          .bound = 2 * f.B * f.M / s.alpha,
+          .steps = watch.steps(),
+          .planned_steps = spider.parameters.spider.steps,
+          .records_used = n - curator.fresh_records(),
+          .alpha = s.alpha};
 }
 
 /// sup over the box of ‖∇F_D − ∇F_P‖: on ripple-location every coordinate depends on its own x_j
 /// alone, so that the supremum is taken coordinate by coordinate over a grid.
-json uniform_gap(const json& p, std::uint64_t seed) {
-  const auto d = p.at("dimension").get<Index>();
-  const Problem problem = make_problem(
-      "ripple-location", {{"sampling", "independent"}}, p.at("records").get<Index>(), d, seed);
+UniformGap::Result uniform_gap(const UniformGap& p, std::uint64_t seed) {
+  const auto d = p.dimension;
+  const Problem problem =
+      make_problem("ripple-location", {{"sampling", "independent"}}, p.records, d, seed);
   constexpr int points = 200;
   Vector largest = Vector::Zero(d), here(d), population(d);
   const double reach = 2.0 / std::sqrt(static_cast<double>(d));
@@ -453,20 +442,20 @@ json uniform_gap(const json& p, std::uint64_t seed) {
     problem.population->gradient(x, population);
     largest = largest.cwiseMax((here - population).cwiseAbs());
   }
-  return {{"gap", largest.norm()}};
+  return {.gap = largest.norm()};
 }
 
 }  // namespace
 
 std::vector<ProbeEntry> liu_talwar_2025_probes() {
-  return {{.name = "liu-talwar-2025/solved-schedule", .compute = solved_schedule},
-          {.name = "liu-talwar-2025/tree-noise", .compute = tree_noise},
-          {.name = "liu-talwar-2025/descent", .numbers_version = 2, .compute = descent},
-          {.name = "liu-talwar-2025/oracle-errors", .compute = oracle_errors},
-          {.name = "liu-talwar-2025/hessian-errors", .compute = hessian_errors},
-          {.name = "liu-talwar-2025/ramp-steps", .compute = ramp_steps},
-          {.name = "liu-talwar-2025/path-length", .compute = path_length},
-          {.name = "liu-talwar-2025/uniform-gap", .compute = uniform_gap}};
+  return {probe_entry<solved_schedule>(),
+          probe_entry<largest_tree_noise>(),
+          probe_entry<descent>(),
+          probe_entry<oracle_errors>(),
+          probe_entry<hessian_errors>(),
+          probe_entry<ramp_steps>(),
+          probe_entry<path_length>(),
+          probe_entry<uniform_gap>()};
 }
 
 }  // namespace dpsosp

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "dpsosp/core/vector.hpp"
+#include "dpsosp/experiments/probe.hpp"
 
 /// What the probes of liu-talwar-2025 share with its claims and exhibits. Includes no algorithm
 /// header, because their Point conflicts with that of sweeps.
@@ -39,5 +44,160 @@ PrintedNoise printed_noise(double alpha, double dimension, double epsilon);
 /// Share of φ that a record of leaf 1 of a full tree pays, and one of a Hessian batch that answers
 /// every product at radius Ξ, by the practical schedule; unit constants, d = 16, δ = 1e-6.
 Costs planned_costs(double alpha, double epsilon);
+
+// Parameters and results of the probes; probes.cpp and escape_probes.cpp say what each does.
+
+struct SolvedSchedule {
+  static constexpr ProbeName probe{"liu-talwar-2025/solved-schedule"};
+  std::string variant;
+  double epsilon, dimension;
+  std::optional<std::vector<double>> alpha, records;  ///< one of the two
+  struct Result {
+    std::vector<double> alpha, records;
+    std::vector<Index> steps;
+  };
+};
+DPSOSP_MEMBERS(SolvedSchedule, variant, epsilon, dimension, alpha, records);
+DPSOSP_MEMBERS(SolvedSchedule::Result, alpha, records, steps);
+
+struct TreeNoise {
+  static constexpr ProbeName probe{"liu-talwar-2025/tree-noise"};
+  Index leaves, trees, dimension;
+  bool covariance;
+  struct Result {
+    double mean_largest;
+    std::optional<double> worst_standard_errors;  ///< of the covariance
+  };
+};
+DPSOSP_MEMBERS(TreeNoise, leaves, trees, dimension, covariance);
+DPSOSP_MEMBERS(TreeNoise::Result, mean_largest, worst_standard_errors);
+
+struct Descent {
+  static constexpr ProbeName probe{"liu-talwar-2025/descent", 2};
+  std::string problem;
+  double gamma;
+  Index pairs;
+  struct Result {
+    std::int64_t above_sixth, above_sixteenth, above_first;
+    double largest_change;
+  };
+};
+DPSOSP_MEMBERS(Descent, problem, gamma, pairs);
+DPSOSP_MEMBERS(Descent::Result, above_sixth, above_sixteenth, above_first, largest_change);
+
+struct OracleErrors {
+  static constexpr ProbeName probe{"liu-talwar-2025/oracle-errors"};
+  Index batch;
+  double distance;
+  Index draws;
+  struct Result {
+    std::array<double, 4> quantiles;  ///< of O1 to O4
+  };
+};
+DPSOSP_MEMBERS(OracleErrors, batch, distance, draws);
+DPSOSP_MEMBERS(OracleErrors::Result, quantiles);
+
+struct HessianErrors {
+  static constexpr ProbeName probe{"liu-talwar-2025/hessian-errors"};
+  double alpha, epsilon;
+  int epochs;
+  struct Result {
+    double median;
+    std::int64_t within;
+    int epochs;
+  };
+};
+DPSOSP_MEMBERS(HessianErrors, alpha, epsilon, epochs);
+DPSOSP_MEMBERS(HessianErrors::Result, median, within, epochs);
+
+struct RampSteps {
+  static constexpr ProbeName probe{"liu-talwar-2025/ramp-steps"};
+  double gamma, drop;
+  struct Result {
+    Index steps;
+  };
+};
+DPSOSP_MEMBERS(RampSteps, gamma, drop);
+DPSOSP_MEMBERS(RampSteps::Result, steps);
+
+struct PathLength {
+  static constexpr ProbeName probe{"liu-talwar-2025/path-length"};
+  std::string problem;
+  Index records, dimension;
+  double epsilon;
+  struct Result {
+    bool solved;
+    double path, bound;
+    Index steps, planned_steps, records_used;
+    double alpha;
+  };
+};
+DPSOSP_MEMBERS(PathLength, problem, records, dimension, epsilon);
+DPSOSP_MEMBERS(PathLength::Result, solved, path, bound, steps, planned_steps, records_used, alpha);
+
+struct UniformGap {
+  static constexpr ProbeName probe{"liu-talwar-2025/uniform-gap"};
+  Index records, dimension;
+  struct Result {
+    double gap;
+  };
+};
+DPSOSP_MEMBERS(UniformGap, records, dimension);
+DPSOSP_MEMBERS(UniformGap::Result, gap);
+
+struct Escapes {
+  static constexpr ProbeName probe{"liu-talwar-2025/escapes", 3};
+  std::string problem, method, error;
+  double ratio, alpha;
+  Index dimension;
+  double error_over_alpha;
+  Index seeds;
+  struct Result {
+    static constexpr bool null_for_none = true;
+    std::uint64_t left, lowered;
+    std::optional<double> steps;  ///< of those that left, on average
+    Index allowed_steps;
+    double change, unit_decrease, error_over_bound;
+    std::uint64_t within_bound;
+  };
+};
+DPSOSP_MEMBERS(Escapes, problem, method, error, ratio, alpha, dimension, error_over_alpha, seeds);
+DPSOSP_MEMBERS(Escapes::Result, left, lowered, steps, allowed_steps, change, unit_decrease,
+               error_over_bound, within_bound);
+
+struct FlatEscapes {
+  static constexpr ProbeName probe{"liu-talwar-2025/flat-escapes"};
+  double gamma;
+  bool gamma_in_log;
+  Index escapes;
+  struct Result {
+    std::uint64_t left, lowered;
+  };
+};
+DPSOSP_MEMBERS(FlatEscapes, gamma, gamma_in_log, escapes);
+DPSOSP_MEMBERS(FlatEscapes::Result, left, lowered);
+
+struct Coupling {
+  static constexpr ProbeName probe{"liu-talwar-2025/coupling"};
+  double gamma, offset;
+  Index steps, hessians;
+  struct Result {
+    double largest_relative_error, least_growth_over_bound;
+  };
+};
+DPSOSP_MEMBERS(Coupling, gamma, offset, steps, hessians);
+DPSOSP_MEMBERS(Coupling::Result, largest_relative_error, least_growth_over_bound);
+
+struct StuckPairs {
+  static constexpr ProbeName probe{"liu-talwar-2025/stuck-pairs", 2};
+  double gamma, share;
+  Index pairs;
+  struct Result {
+    std::uint64_t free;
+    Index steps;
+  };
+};
+DPSOSP_MEMBERS(StuckPairs, gamma, share, pairs);
+DPSOSP_MEMBERS(StuckPairs::Result, free, steps);
 
 }  // namespace dpsosp::liu_talwar_2025_probe

@@ -22,7 +22,7 @@ namespace {
 
 using nlohmann::json;
 using namespace liu_talwar_2025_claims;
-using liu_talwar_2025_probe::ablations;
+using namespace liu_talwar_2025_probe;
 
 bool is_private(const JudgedCell& cell) {
   const std::string& arm = cell.cell().arm;
@@ -86,14 +86,13 @@ Solved solved_share(const Evidence& e) {
 std::vector<JobCell> iteration_cells(const Study& study) {
   std::vector<JobCell> cells = ramp_steps_by_gamma(study);
   for (const double drop : {0.5, 1.0, 2.0, 4.0})
-    cells.push_back(probe_cell(
-        study, "liu-talwar-2025/ramp-steps", {{"gamma", 0.01}, {"drop", drop}}, {{"drop", drop}}));
+    cells.push_back(probe_cell(study, RampSteps{.gamma = 0.01, .drop = drop}, {{"drop", drop}}));
   return joined({cells, sweep_cells(study, main_sweep)});
 }
 
 Finding iteration_finding(const Evidence& e) {
-  const double in_gamma = curve_of(e.cells, "gamma", "steps").slope();
-  const double in_drop = curve_of(e.cells, "drop", "steps").slope();
+  const double in_gamma = curve_of(e.cells, "gamma", &RampSteps::Result::steps).slope();
+  const double in_drop = curve_of(e.cells, "drop", &RampSteps::Result::steps).slope();
   const Solved solved = solved_share(e);
   if (solved.runs == 0)
     return {.verdict = Verdict::inconclusive, .reason = std::string(no_better_than_start)};
@@ -116,12 +115,10 @@ std::vector<JobCell> path_cells(const Study& study) {
   const std::uint64_t seeds = study.scale == Scale::smoke ? 2 : 20;
   for (std::uint64_t seed = 0; seed < seeds; ++seed) {
     const auto run = [&](const char* problem, Index records, int dimension, double epsilon) {
-      return study.probe("liu-talwar-2025/path-length",
-                         {{"problem", problem},
-                          {"records", records},
-                          {"dimension", dimension},
-                          {"epsilon", epsilon}},
-                         seed);
+      return study.probe(
+          PathLength{
+              .problem = problem, .records = records, .dimension = dimension, .epsilon = epsilon},
+          seed);
     };
     cells.push_back(
         {.at = {},
@@ -135,15 +132,12 @@ Finding path_finding(const Evidence& e) {
   int paths = 0;
   double worst = 0, unsolved = 0, share_of_steps = 0;
   for (const JudgedCell& cell : e.cells)
-    for (const StoredRun* run : cell.stored()) {
-      const json& r = run->result;
-      const auto share = [&](const char* part, const char* whole) {
-        return r.at(part).get<double>() / r.at(whole).get<double>();
-      };
+    for (const auto& r : cell.results<PathLength::Result>()) {
       ++paths;
-      unsolved += !r.at("solved").get<bool>();
-      worst = std::max(worst, share("path", "bound"));
-      share_of_steps = std::max(share_of_steps, share("steps", "planned_steps"));
+      unsolved += !r.solved;
+      worst = std::max(worst, r.path / r.bound);
+      share_of_steps = std::max(
+          share_of_steps, static_cast<double>(r.steps) / static_cast<double>(r.planned_steps));
     }
   return finding(
       unsolved == 0 && worst <= 1,
@@ -160,36 +154,35 @@ std::vector<JobCell> data_cells(const Study& study) {
   const std::uint64_t seeds = study.scale == Scale::smoke ? 1 : 5;
   for (const double epsilon : {1e-4, 100.0})
     cells.push_back(probe_cell(study,
-                               "liu-talwar-2025/solved-schedule",
-                               {{"variant", "V4"},
-                                {"epsilon", epsilon},
-                                {"dimension", 16.0},
-                                {"alpha", {1e-4, 3e-4, 1e-3, 3e-3, 1e-2}}}));
+                               SolvedSchedule{.variant = "V4",
+                                              .epsilon = epsilon,
+                                              .dimension = 16.0,
+                                              .alpha = std::vector{1e-4, 3e-4, 1e-3, 3e-3, 1e-2},
+                                              .records = {}}));
   for (const double n : {1e6, 1e7, 1e8, 1e9})
-    cells.push_back(probe_cell(study,
-                               "liu-talwar-2025/path-length",
-                               {{"problem", "cosine-saddle"},
-                                {"records", std::llround(n)},
-                                {"dimension", 4},
-                                {"epsilon", 1}},
-                               {{"path_records", n}},
-                               seeds));
+    cells.push_back(probe_cell(
+        study,
+        PathLength{
+            .problem = "cosine-saddle", .records = std::llround(n), .dimension = 4, .epsilon = 1},
+        {{"path_records", n}},
+        seeds));
   return joined({cells, sweep_cells(study, main_sweep)});
 }
 
 Finding data_finding(const Evidence& e) {
   const JudgedCell &small = e.cells[0], &large = e.cells[1];
   if (!small.all_finished() || !large.all_finished()) return nothing_ran();
-  Curve read = curve_of(e.cells, "path_records", "records_used");
+  Curve read = curve_of(e.cells, "path_records", &PathLength::Result::records_used);
   bool all_solved = true;
   for (std::size_t k = 0; k < read.x.size(); ++k) {
     read.y[k] /= read.x[k];
-    for (const StoredRun* run : e.cells[2 + k].stored())
-      all_solved =
-          all_solved && run->status != RunStatus::failed && run->result.at("solved").get<bool>();
+    const JudgedCell& paths = e.cells[2 + k];
+    all_solved =
+        all_solved && paths.all_finished() &&
+        std::ranges::all_of(paths.results<PathLength::Result>(), &PathLength::Result::solved);
   }
-  const double at_small = solved_curve(small, "alpha", "records").slope();
-  const double at_large = solved_curve(large, "alpha", "records").slope();
+  const double at_small = solved_curve(small).slope();
+  const double at_large = solved_curve(large).slope();
   int out_of_records = 0;
   for (const auto& [run, r] : private_runs(e))
     out_of_records += r->algorithm.status == Status::data;
@@ -287,8 +280,8 @@ std::vector<JobCell> gap_cells(const Study& study) {
 }
 
 Finding gap_finding(const Evidence& e) {
-  const double in_n = curve_of(e.cells, "records", "gap").slope();
-  const double in_d = curve_of(e.cells, "dimension", "gap").slope();
+  const double in_n = curve_of(e.cells, "records", &UniformGap::Result::gap).slope();
+  const double in_d = curve_of(e.cells, "dimension", &UniformGap::Result::gap).slope();
   Finding f = finding(std::abs(in_n + 0.5) <= 0.1 && in_d <= 0.6,
                       fmt::format("exponents {:+.3f} in n, {:+.3f} in d", in_n, in_d));
   if (f.verdict == Verdict::holds && in_d < 0.4) {
@@ -348,7 +341,7 @@ Finding solved_finding(const Evidence& e, double epsilon) {
   const double apart = epsilon < 1 ? 0.5 / 35 : 0.5 / 70;
   for (std::size_t k = 0; k < e.cells.size(); ++k) {
     const auto& v = ablations()[k];
-    const double slope = solved_curve(e.cells[k], "records", "alpha").slope();
+    const double slope = solved_curve(e.cells[k]).slope();
     const double predicted = epsilon < 1 ? v.private_exponent : v.statistical_exponent;
     slopes.push_back(fmt::format("{} {:+.3f} for {:+.3f}", v.name, slope, predicted));
     if (std::abs(slope - predicted) > slope_tolerance)
@@ -379,8 +372,7 @@ std::vector<JobCell> fixed_batch_cells(const Study& study) {
 Finding fixed_batch_finding(const Evidence& e) {
   if (!std::ranges::all_of(e.cells, &JudgedCell::all_finished)) return nothing_ran();
   std::vector<double> slopes;
-  for (const JudgedCell& cell : e.cells)
-    slopes.push_back(solved_curve(cell, "records", "alpha").slope());
+  for (const JudgedCell& cell : e.cells) slopes.push_back(solved_curve(cell).slope());
   return finding(std::min(slopes[0], slopes[1]) >= slopes[2] + 0.05,
                  fmt::format("exponents of the solved α in n: tree and fixed batches {:+.3f} and "
                              "{:+.3f}, adaptive batches {:+.3f}",

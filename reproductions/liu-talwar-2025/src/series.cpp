@@ -11,14 +11,13 @@
 #include <vector>
 
 #include "dpsosp/experiments/fit.hpp"
-#include "dpsosp/experiments/json_number.hpp"
 #include "dpsosp/experiments/study.hpp"
 
 namespace dpsosp {
 namespace liu_talwar_2025_claims {
 namespace {
 
-using nlohmann::json;
+using namespace liu_talwar_2025_probe;
 
 std::vector<double> at_scale(const Study& study,
                              std::vector<double> smoke,
@@ -26,42 +25,41 @@ std::vector<double> at_scale(const Study& study,
   return study.scale == Scale::smoke ? std::move(smoke) : std::move(rest);
 }
 
-JobCell oracle_errors(const Study& study, std::int64_t batch, double distance, Coordinates at) {
+JobCell oracle_errors(const Study& study, Index batch, double distance, Coordinates at) {
   return probe_cell(
       study,
-      "liu-talwar-2025/oracle-errors",
-      {{"batch", batch}, {"distance", distance}, {"draws", study.scale == Scale::smoke ? 50 : 500}},
+      OracleErrors{
+          .batch = batch, .distance = distance, .draws = study.scale == Scale::smoke ? 50 : 500},
       std::move(at));
 }
 
 JobCell uniform_gap(const Study& study, double records, double dimension, Coordinates at) {
-  return probe_cell(study,
-                    "liu-talwar-2025/uniform-gap",
-                    {{"records", std::llround(records)}, {"dimension", std::llround(dimension)}},
-                    std::move(at),
-                    3);
+  return probe_cell(
+      study,
+      UniformGap{.records = std::llround(records), .dimension = std::llround(dimension)},
+      std::move(at),
+      3);
 }
 
 }  // namespace
 
 JobCell solved_alpha(const Study& study, std::string_view variant, double epsilon) {
   return probe_cell(study,
-                    "liu-talwar-2025/solved-schedule",
-                    {{"variant", variant},
-                     {"epsilon", epsilon},
-                     {"dimension", 16.0},
-                     {"records", {1e10, 1e11, 1e12, 1e13, 1e14}}});
+                    SolvedSchedule{.variant = std::string(variant),
+                                   .epsilon = epsilon,
+                                   .dimension = 16.0,
+                                   .alpha = {},
+                                   .records = std::vector{1e10, 1e11, 1e12, 1e13, 1e14}});
 }
 
 std::vector<JobCell> tree_noise(const Study& study, int dimension) {
   std::vector<JobCell> cells;
   for (const double leaves : at_scale(study, {16, 64}, {16, 64, 256, 1024, 4096}))
     cells.push_back(probe_cell(study,
-                               "liu-talwar-2025/tree-noise",
-                               {{"leaves", std::llround(leaves)},
-                                {"trees", 20},
-                                {"dimension", dimension},
-                                {"covariance", false}},
+                               TreeNoise{.leaves = std::llround(leaves),
+                                         .trees = 20,
+                                         .dimension = dimension,
+                                         .covariance = false},
                                {{"leaves", leaves}, {"dimension", dimension}}));
   return cells;
 }
@@ -89,15 +87,14 @@ JobCell escape_cell(std::string_view problem,
                     const Study& study,
                     Coordinates at) {
   return probe_cell(study,
-                    "liu-talwar-2025/escapes",
-                    {{"problem", problem},
-                     {"method", method},
-                     {"error", error},
-                     {"ratio", ratio},
-                     {"alpha", alpha},
-                     {"dimension", dimension},
-                     {"error_over_alpha", 0.25},
-                     {"seeds", escape_seeds(study)}},
+                    Escapes{.problem = std::string(problem),
+                            .method = std::string(method),
+                            .error = std::string(error),
+                            .ratio = ratio,
+                            .alpha = alpha,
+                            .dimension = dimension,
+                            .error_over_alpha = 0.25,
+                            .seeds = escape_seeds(study)},
                     std::move(at));
 }
 
@@ -131,10 +128,7 @@ std::vector<JobCell> escapes_by_alpha(const Study& study) {
 std::vector<JobCell> ramp_steps_by_gamma(const Study& study) {
   std::vector<JobCell> cells;
   for (const double gamma : at_scale(study, {1e-2, 1e-1}, {1e-3, 3e-3, 1e-2, 3e-2, 1e-1}))
-    cells.push_back(probe_cell(study,
-                               "liu-talwar-2025/ramp-steps",
-                               {{"gamma", gamma}, {"drop", 1.0}},
-                               {{"gamma", gamma}}));
+    cells.push_back(probe_cell(study, RampSteps{.gamma = gamma, .drop = 1.0}, {{"gamma", gamma}}));
   return cells;
 }
 
@@ -154,20 +148,23 @@ std::vector<JobCell> uniform_gap_by_dimension(const Study& study) {
 
 int escape_seeds(const Study& study) { return study.scale == Scale::smoke ? 20 : 200; }
 
-double number(const JudgedCell& cell, const std::string& name) {
-  const json::json_pointer at("/" + name);
+double median_of_all(const JudgedCell& cell, const std::vector<std::optional<double>>& numbers) {
   std::vector<double> values;
-  for (const StoredRun* run : cell.stored()) {
-    if (run->status == RunStatus::failed || run->result.at(at).is_null())
-      return std::numeric_limits<double>::quiet_NaN();
-    values.push_back(from_json_number(run->result.at(at)));
-  }
-  return median(std::move(values));
+  for (const std::optional<double>& number : numbers)
+    values.push_back(number.value_or(std::numeric_limits<double>::quiet_NaN()));
+  const bool all = cell.all_finished() &&
+                   std::ranges::all_of(numbers, [](const auto& n) { return n.has_value(); });
+  return all ? median(std::move(values)) : std::numeric_limits<double>::quiet_NaN();
+}
+
+Number quantile_of(std::size_t oracle) {
+  return number_of<OracleErrors::Result>(
+      [oracle](const OracleErrors::Result& r) { return r.quantiles.at(oracle); });
 }
 
 Curve curve_of(const std::vector<JudgedCell>& cells,
                std::string_view axis,
-               const std::string& name,
+               const Number& number,
                const Coordinates& of) {
   Curve c;
   for (const JudgedCell& cell : cells) {
@@ -177,7 +174,7 @@ Curve curve_of(const std::vector<JudgedCell>& cells,
                   of, [&](const auto& fixed) { return std::ranges::find(at, fixed) != at.end(); }))
       continue;
     c.x.push_back(*x);
-    c.y.push_back(number(cell, name));
+    c.y.push_back(number(cell));
   }
   return c;
 }
@@ -185,15 +182,16 @@ Curve curve_of(const std::vector<JudgedCell>& cells,
 Curve curve_of(const Runs& runs,
                const std::vector<JobCell>& cells,
                std::string_view axis,
-               const std::string& name) {
+               const Number& number) {
   std::vector<JudgedCell> judged;
   for (const JobCell& cell : cells) judged.emplace_back(cell, runs);
-  return curve_of(judged, axis, name);
+  return curve_of(judged, axis, number);
 }
 
-Curve solved_curve(const JudgedCell& cell, const char* given, const char* found) {
-  return {.x = cell.cell().jobs.front().at("parameters").at(given),
-          .y = cell.stored().front()->result.at(found)};
+Curve solved_curve(const JudgedCell& cell) {
+  const auto given = read_parameters<SolvedSchedule>(cell.cell().jobs.front());
+  const auto found = cell.results<SolvedSchedule::Result>().front();
+  return given.alpha ? Curve{*given.alpha, found.records} : Curve{*given.records, found.alpha};
 }
 
 }  // namespace liu_talwar_2025_claims

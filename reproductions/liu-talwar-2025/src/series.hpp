@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <string>
+#include <cstddef>
+#include <functional>
+#include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "dpsosp/claims/judging.hpp"
 #include "dpsosp/claims/predicate.hpp"
 #include "dpsosp/experiments/runs.hpp"
 #include "dpsosp/experiments/study.hpp"
+#include "probes.hpp"
 
 /// What the claims of liu-talwar-2025 measure and its exhibits show.
 namespace dpsosp::liu_talwar_2025_claims {
@@ -50,25 +54,53 @@ std::vector<JobCell> uniform_gap_by_dimension(const Study& study);
 /// Seeds of every cell of escapes.
 int escape_seeds(const Study& study);
 
+/// The median of as many numbers as the cell has probes; NaN where a probe failed or has none.
+double median_of_all(const JudgedCell& cell, const std::vector<std::optional<double>>& numbers);
+
 /// One number of a cell's probes, the median over seeds; NaN where a probe failed or has none.
-/// \param name  "steps", or an element: "quantiles/0"
-double number(const JudgedCell& cell, const std::string& name);
+using Number = std::function<double(const JudgedCell&)>;
+/// \param part  of a result: a member, or a function of it
+template <Listed Result>
+Number number_of(std::function<std::optional<double>(const Result&)> part) {
+  return [part = std::move(part)](const JudgedCell& cell) {
+    std::vector<std::optional<double>> numbers;
+    for (const Result& result : cell.results<Result>()) numbers.push_back(part(result));
+    return median_of_all(cell, numbers);
+  };
+}
+template <Listed Result, class Value>
+Number number_of(Value Result::*member) {
+  return number_of<Result>(std::function<std::optional<double>(const Result&)>(member));
+}
+template <Listed Result, class Value>
+double number(const JudgedCell& cell, Value Result::*member) {
+  return number_of(member)(cell);
+}
+/// The sampling error of O1 (0) to O4 (3).
+Number quantile_of(std::size_t oracle);
 
 struct Curve {
   std::vector<double> x, y;
 
   double slope() const { return log_slope(x, y); }
 };
-/// `name` of the cells that have the coordinate `axis`, and those of `of`.
+/// A number of the cells that have the coordinate `axis`, and those of `of`.
 Curve curve_of(const std::vector<JudgedCell>& cells,
                std::string_view axis,
-               const std::string& name,
+               const Number& number,
                const Coordinates& of = {});
 Curve curve_of(const Runs& runs,
                const std::vector<JobCell>& cells,
                std::string_view axis,
-               const std::string& name);
-/// A list that a solved-schedule probe was given, against the one that it found.
-Curve solved_curve(const JudgedCell& cell, const char* given, const char* found);
+               const Number& number);
+template <Listed Result, class Value>
+Curve curve_of(const std::vector<JudgedCell>& cells,
+               std::string_view axis,
+               Value Result::*member,
+               const Coordinates& of = {}) {
+  return curve_of(cells, axis, number_of(member), of);
+}
+/// What a solved-schedule probe was given, α or n, against the other that it found.
+Curve solved_curve(const JudgedCell& cell);
 
 }  // namespace dpsosp::liu_talwar_2025_claims
