@@ -79,13 +79,13 @@ TEST(Training, RefusesMembersThatAreMissingUnknownOrOfAnotherKind) {
   EXPECT_EQ(refused([](json& j) { j.erase("clip"); }),
             "training: clip = nothing, expected a number");
   EXPECT_EQ(refused([](json& j) { j["width"] = 1.5; }),
-            "training: width = 1.5, expected an integer >= 0");
+            "training: width = 1.5, expected an integer");
   EXPECT_EQ(refused([](json& j) { j["records"] = -1; }),
             "training: records = -1, expected an integer >= 0");
   EXPECT_EQ(refused([](json& j) { j["smooth"] = 1; }),
             "training: smooth = 1, expected true or false");
   EXPECT_EQ(refused([](json& j) { j["stepsize"] = 1; }),
-            "unknown parameter of a training run 'stepsize'; did you mean 'step_size'?");
+            "unknown key of training 'stepsize'; did you mean 'step_size'?");
   EXPECT_EQ(refusal([] { json::array().get<Training>(); }),
             "training: value = [], expected an object");
 }

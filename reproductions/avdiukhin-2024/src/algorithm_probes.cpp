@@ -15,7 +15,7 @@ namespace dpsosp {
 
 using avdiukhin_2024::DpSgd;
 using avdiukhin_2024::NoisySgd;
-using nlohmann::json;
+using namespace avdiukhin_2024_probe;
 
 namespace {
 
@@ -27,18 +27,18 @@ class Path final : public Observer {
 
 }  // namespace
 
-json avdiukhin_2024_clipping_apart(const json& parameters, std::uint64_t seed) {
-  const auto family = find_problem(parameters.at("problem").get<std::string>());
+ClippingApart::Result avdiukhin_2024_probe::clipping_apart(const ClippingApart& parameters,
+                                                           std::uint64_t seed) {
+  const auto family = find_problem(parameters.problem);
   const Problem problem =
-      family->make({.records = parameters.at("records"), .seed = seed, .data_seed = seed});
+      family->make({.records = parameters.records, .seed = seed, .data_seed = seed});
   NoisySgd unclipped;
   DpSgd clipped;
-  if (parameters.contains("deviation"))
-    unclipped.parameters.deviation = unclipped.parameters.largest_deviation =
-        parameters.at("deviation");
+  if (parameters.deviation)
+    unclipped.parameters.deviation = unclipped.parameters.largest_deviation = *parameters.deviation;
   unclipped.schedule(
       Schedule::practical, problem.facts, {.epsilon = 1.0, .delta = 1e-5}, Calibrator::cks);
-  unclipped.parameters.clip *= parameters.at("share").get<double>();
+  unclipped.parameters.clip *= parameters.share;
   clipped.parameters = unclipped.parameters;
   const StreamKey key{.seed = seed, .purpose = Purpose::algorithm};
   ClipLog log;
@@ -51,43 +51,41 @@ json avdiukhin_2024_clipping_apart(const json& parameters, std::uint64_t seed) {
   for (std::size_t t = 0; parted < 0 && t < free.points.size(); ++t)
     if (t >= held.points.size() || free.points[t] != held.points[t])
       parted = static_cast<std::int64_t>(t);
-  return {{"iterates", free.points.size()},
-          {"first_violation", log.first_violation},
-          {"parted", parted}};
+  return {.iterates = free.points.size(), .first_violation = log.first_violation, .parted = parted};
 }
 
-json avdiukhin_2024_independent_tests(const json& parameters, std::uint64_t seed) {
+IndependentTests::Result avdiukhin_2024_probe::independent_tests(const IndependentTests& parameters,
+                                                                 std::uint64_t seed) {
   const Problem problem =
       find_problem("double-well")->make({.records = 1000, .seed = seed, .data_seed = seed});
   const PublicFacts& facts = problem.facts;
   UnsoundCurator curator(facts, *problem.records, {.seed = seed}, {});
   StationarityTest test(curator,
                         curator.draw(BatchPolicy::all()),
-                        {.epsilon = parameters.at("epsilon"),
+                        {.epsilon = parameters.epsilon,
                          .gradient_scale = 0.1,
                          .curvature_scale = 0.1,
                          .gradient_limit = 1.0,
                          .hessian_limit = facts.constants[constant::smoothness],
                          .form = SelectionForm::independent,
                          .scales = SelectionScales::zero_out});
-  const int candidates = parameters.at("candidates");
+  const int candidates = parameters.candidates;
   for (int k = 0; k < candidates; ++k) test.accepts(facts.initial_point);
   double added = 0;
   for (const LedgerEntry& e : curator.ledger().entries())
     added += std::get<LaplaceEvent>(*e.event).epsilon * static_cast<double>(e.count);
-  return {{"added", added}, {"spent", curator.ledger().spent(1e-6).epsilon}};
+  return {.added = added, .spent = curator.ledger().spent(1e-6).epsilon};
 }
 
-json avdiukhin_2024_power_errors(const json& parameters, std::uint64_t seed) {
-  const Index d = parameters.at("dimension"), points = parameters.at("points");
-  const Problem problem = find_problem("double-well")
-                              ->make({.records = parameters.at("records"),
-                                      .dimension = d,
-                                      .seed = seed,
-                                      .data_seed = seed});
+PowerErrors::Result avdiukhin_2024_probe::power_errors(const PowerErrors& parameters,
+                                                       std::uint64_t seed) {
+  const Index d = parameters.dimension, points = parameters.points;
+  const Problem problem =
+      find_problem("double-well")
+          ->make({.records = parameters.records, .dimension = d, .seed = seed, .data_seed = seed});
   DpSgd planned;
   planned.parameters.eigenvalue = avdiukhin_2024::EigenvalueRule::power;
-  planned.parameters.power_gain = parameters.at("gain");
+  planned.parameters.power_gain = parameters.gain;
   planned.parameters.selection.share = 0.5;
   const Scheduled scheduled = planned.schedule(
       Schedule::practical, problem.facts, {.epsilon = 1.0, .delta = 1e-5}, Calibrator::cks);
@@ -113,9 +111,9 @@ json avdiukhin_2024_power_errors(const json& parameters, std::uint64_t seed) {
     largest = std::max(largest, error);
     far += error > 0.5;
   }
-  return {{"products", p.power_products},
-          {"largest", largest},
-          {"far", static_cast<double>(far) / static_cast<double>(points)}};
+  return {.products = p.power_products,
+          .largest = largest,
+          .far = static_cast<double>(far) / static_cast<double>(points)};
 }
 
 }  // namespace dpsosp

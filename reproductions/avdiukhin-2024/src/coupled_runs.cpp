@@ -13,7 +13,7 @@
 
 namespace dpsosp {
 
-using nlohmann::json;
+using namespace avdiukhin_2024_probe;
 
 namespace {
 
@@ -115,10 +115,11 @@ Vector curvature_change(const SaddleRecords& f, const Matrix& H, const Vector& x
 
 }  // namespace
 
-json avdiukhin_2024_coupled_identity(const json& parameters, std::uint64_t seed) {
-  const Index d = parameters.at("dimension");
-  const double step = parameters.at("step_size"), noise = parameters.at("noise");
-  const Index steps = parameters.at("steps");
+CoupledIdentity::Result avdiukhin_2024_probe::coupled_identity(const CoupledIdentity& parameters,
+                                                               std::uint64_t seed) {
+  const Index d = parameters.dimension;
+  const double step = parameters.step_size, noise = parameters.noise;
+  const Index steps = parameters.steps;
   Stream stream({.seed = seed, .purpose = Purpose::test});
   const SaddleRecords f(d, 40, 0.5, stream.child(0));
   Vector start(d);
@@ -152,14 +153,15 @@ json avdiukhin_2024_coupled_identity(const json& parameters, std::uint64_t seed)
     least_part = std::max(least_part, std::min(sgd.norm(), q.norm()) / scale);
     before = difference;
   }
-  return {{"off", off}, {"off_shifted", off_shifted}, {"least_part", least_part}};
+  return {.off = off, .off_shifted = off_shifted, .least_part = least_part};
 }
 
-json avdiukhin_2024_descent_without_b(const json& parameters, std::uint64_t seed) {
+DescentWithoutB::Result avdiukhin_2024_probe::descent_without_b(const DescentWithoutB& parameters,
+                                                                std::uint64_t seed) {
   constexpr double step = 0.3;  // L = 1
-  const double failure = parameters.at("failure"), jumps = parameters.at("jumps");
-  const double start = parameters.at("start"), curvature = parameters.at("curvature");
-  const Index steps = parameters.at("steps"), runs = parameters.at("runs");
+  const double failure = parameters.failure, jumps = parameters.jumps;
+  const double start = parameters.start, curvature = parameters.curvature;
+  const Index steps = parameters.steps, runs = parameters.runs;
   constexpr Index d = 2;
   // σ²/B = 1; d Δ² = 1.01/δ̃; a jump of squared length 1/p has probability p, so that `jumps` δ̃
   // of them are expected in a run
@@ -190,8 +192,8 @@ json avdiukhin_2024_descent_without_b(const json& parameters, std::uint64_t seed
   std::ranges::sort(needed);
   const auto at =
       static_cast<std::size_t>(std::ceil((1.0 - failure) * static_cast<double>(needed.size())) - 1);
-  return {{"needed", std::max(0.0, needed[at])},
-          {"above", std::ranges::count_if(needed, [](double c) { return c > 1.0; })}};
+  return {.needed = std::max(0.0, needed[at]),
+          .above = std::ranges::count_if(needed, [](double c) { return c > 1.0; })};
 }
 
 }  // namespace dpsosp

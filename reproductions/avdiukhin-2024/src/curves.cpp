@@ -10,7 +10,6 @@
 
 #include "dpsosp/core/csv.hpp"
 #include "dpsosp/core/errors.hpp"
-#include "training_members.hpp"
 
 namespace dpsosp::avdiukhin_2024_figures {
 namespace {
@@ -22,8 +21,8 @@ void each_member_of_run(Run& run, Visit&& visit) {
   visit("variant", run.variant);
   visit("seed", run.seed);
   visit("failure", run.failure);
-  each_member_of_training(run.training, visit);
-  each_member_of_summary(run.result.summary, visit);
+  for_each_member(run.training, visit);
+  for_each_member(run.result.summary, visit);
 }
 
 // Of a column's text. Empty is none; a number that is not finite is nan, inf or -inf.
@@ -44,13 +43,13 @@ class RowReader {
  public:
   RowReader(std::string_view where, const CsvRow& row) : where_(where), row_(row) {}
 
-  void operator()(const char*, std::string& value) { value = next(); }
-  void operator()(const char* name, bool& value) {
+  void operator()(std::string_view, std::string& value) { value = next(); }
+  void operator()(std::string_view name, bool& value) {
     const std::string& text = next();
     if (text != "true" && text != "false") refuse(name, text, "true or false");
     value = text == "true";
   }
-  void operator()(const char* name, std::optional<double>& value) {
+  void operator()(std::string_view name, std::optional<double>& value) {
     value.reset();
     if (row_.fields[place_].empty())
       next();
@@ -58,7 +57,7 @@ class RowReader {
       (*this)(name, value.emplace());
   }
   template <class Number>
-  void operator()(const char* name, Number& value) {
+  void operator()(std::string_view name, Number& value) {
     const std::string& text = next();
     const char* end = text.data() + text.size();
     const auto [stop, status] = std::from_chars(text.data(), end, value);
@@ -73,7 +72,9 @@ class RowReader {
 
  private:
   const std::string& next() { return row_.fields[place_++]; }
-  [[noreturn]] void refuse(const char* name, const std::string& text, const char* expected) const {
+  [[noreturn]] void refuse(std::string_view name,
+                           const std::string& text,
+                           const char* expected) const {
     reject(fmt::format("{}, line {}", where_, row_.line), name, "'" + text + "'", expected);
   }
 
@@ -105,28 +106,18 @@ std::vector<CsvRow> rows_below(std::string_view where,
 
 std::vector<std::string> curve_columns() {
   std::vector<std::string> names;
-  const auto note = [&](const char* name, const auto&) { names.emplace_back(name); };
+  const auto note = [&](std::string_view name, const auto&) { names.emplace_back(name); };
   const CurveRun run;
   each_member_of_run(run, note);
   const TrainedEpoch epoch;
-  each_member_of_epoch(epoch, note);
+  for_each_member(epoch, note);
   return names;
-}
-
-/// The members of a row of provenance. `origin` is a ComputedBy, const or not.
-template <class Origin, class Visit>
-void each_member_of_origin(Origin& origin, Visit&& visit) {
-  visit("scale", origin.scale);
-  visit("first", origin.first);
-  visit("last", origin.last);
-  visit("build", origin.build);
-  visit("runs", origin.runs);
 }
 
 std::vector<std::string> provenance_columns() {
   std::vector<std::string> names;
   const ComputedBy origin;
-  each_member_of_origin(origin, [&](const char* name, const auto&) { names.emplace_back(name); });
+  for_each_member(origin, [&](std::string_view name, const auto&) { names.emplace_back(name); });
   return names;
 }
 
@@ -142,15 +133,16 @@ std::string curves_csv(const std::vector<CurveRun>& runs) {
   for (const CurveRun& run : runs) {
     std::vector<std::string> of_run;
     each_member_of_run(
-        run, [&](const char*, const auto& value) { of_run.push_back(column_text(value)); });
+        run, [&](std::string_view, const auto& value) { of_run.push_back(column_text(value)); });
     const auto add = [&](const std::vector<std::string>& of_epoch) {
       csv += fmt::format("{},{}\n", fmt::join(of_run, ","), fmt::join(of_epoch, ","));
     };
     if (!run.failure.empty()) add(std::vector<std::string>(curve_columns().size() - of_run.size()));
     for (const TrainedEpoch& epoch : run.result.epochs) {
       std::vector<std::string> of_epoch;
-      each_member_of_epoch(
-          epoch, [&](const char*, const auto& value) { of_epoch.push_back(column_text(value)); });
+      for_each_member(epoch, [&](std::string_view, const auto& value) {
+        of_epoch.push_back(column_text(value));
+      });
       add(of_epoch);
     }
   }
@@ -165,7 +157,7 @@ std::vector<CurveRun> read_curves(std::string_view where, std::string_view csv) 
     each_member_of_run(run, read);
     if (runs.empty() || !same_run(runs.back(), run)) runs.push_back(run);
     if (run.failure.empty()) {
-      each_member_of_epoch(runs.back().result.epochs.emplace_back(), read);
+      for_each_member(runs.back().result.epochs.emplace_back(), read);
     } else if (!read.rest_is_empty()) {
       reject(fmt::format("{}, line {}", where, row.line),
              "epoch",
@@ -180,8 +172,8 @@ std::string provenance_csv(const std::vector<ComputedBy>& origins) {
   std::string csv = fmt::format("{}\n", fmt::join(provenance_columns(), ","));
   for (const ComputedBy& origin : origins) {
     std::vector<std::string> fields;
-    each_member_of_origin(
-        origin, [&](const char*, const auto& value) { fields.push_back(column_text(value)); });
+    for_each_member(
+        origin, [&](std::string_view, const auto& value) { fields.push_back(column_text(value)); });
     csv += fmt::format("{}\n", fmt::join(fields, ","));
   }
   return csv;
@@ -190,7 +182,7 @@ std::string provenance_csv(const std::vector<ComputedBy>& origins) {
 std::vector<ComputedBy> read_provenance(std::string_view where, std::string_view csv) {
   std::vector<ComputedBy> origins;
   for (const CsvRow& row : rows_below(where, csv, provenance_columns()))
-    each_member_of_origin(origins.emplace_back(), RowReader(where, row));
+    for_each_member(origins.emplace_back(), RowReader(where, row));
   return origins;
 }
 

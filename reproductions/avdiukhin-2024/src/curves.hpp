@@ -40,6 +40,7 @@ struct ComputedBy {
 
   bool operator==(const ComputedBy&) const = default;
 };
+DPSOSP_MEMBERS(ComputedBy, scale, first, last, build, runs);
 std::string provenance_csv(const std::vector<ComputedBy>& origins);
 /// \throws InputError "WHERE, line N: ..." if it is not such a table
 std::vector<ComputedBy> read_provenance(std::string_view where, std::string_view csv);

@@ -10,8 +10,8 @@
 
 namespace dpsosp {
 
-using nlohmann::json;
 using namespace avdiukhin_2024;
+using namespace avdiukhin_2024_probe;
 
 namespace {
 
@@ -35,20 +35,21 @@ Matrix own_gradients(const std::string& law, Index dimension, Index records, Str
 
 }  // namespace
 
-json avdiukhin_2024_given_noise(const json& parameters, std::uint64_t seed) {
-  const Index d = parameters.at("dimension"), batch = parameters.at("batch");
-  const Index records = parameters.at("records");
-  const double alpha = parameters.at("alpha"), c_step = parameters.at("c_step");
+NoiseGiven::Result avdiukhin_2024_probe::given_noise(const NoiseGiven& parameters,
+                                                     std::uint64_t seed) {
+  const Index d = parameters.dimension, batch = parameters.batch;
+  const Index records = parameters.records;
+  const double alpha = parameters.alpha, c_step = parameters.c_step;
   const Numbers n =
       avdiukhin_2024_exhibit::well_numbers(static_cast<double>(records), static_cast<double>(d));
   const double sampling = n.deviation * n.deviation / static_cast<double>(batch);
-  const double noise = std::sqrt(parameters.at("noise_factor").get<double>() * sampling);
+  const double noise = std::sqrt(parameters.noise_factor * sampling);
   const double total = sampling + n.dimension * noise * noise;
   const double step_size = std::min(1.0, c_step * alpha * alpha / total) / n.smoothness;
   const auto steps = static_cast<Index>(std::ceil(64.0 * n.gap / (step_size * alpha * alpha)));
 
   Stream stream({.seed = seed, .purpose = Purpose::test});
-  const Matrix own = own_gradients(parameters.at("law"), d, records, stream.child(0));
+  const Matrix own = own_gradients(parameters.law, d, records, stream.child(0));
   const double least_curvature = -std::sqrt(alpha / avdiukhin_2024_exhibit::saddle_level());
   Vector x = Vector::Zero(d), gradient(d), step(d);
   std::vector<Index> members;
@@ -66,17 +67,18 @@ json avdiukhin_2024_given_noise(const json& parameters, std::uint64_t seed) {
     stream.add_normal(noise, step);
     x -= step_size * step;
   }
-  return {{"steps", steps},
-          {"step_size", step_size},
-          {"longest", std::sqrt(own.colwise().squaredNorm().maxCoeff())},
-          {"steep", static_cast<double>(steep) / static_cast<double>(steps)},
-          {"share", static_cast<double>(good) / static_cast<double>(steps)}};
+  return {.steps = steps,
+          .step_size = step_size,
+          .longest = std::sqrt(own.colwise().squaredNorm().maxCoeff()),
+          .steep = static_cast<double>(steep) / static_cast<double>(steps),
+          .share = static_cast<double>(good) / static_cast<double>(steps)};
 }
 
-json avdiukhin_2024_gradients_with_noise(const json& parameters, std::uint64_t seed) {
+GradientsWithNoise::Result avdiukhin_2024_probe::gradients_with_noise(
+    const GradientsWithNoise& parameters, std::uint64_t seed) {
   constexpr double steps = 100, epsilon = 1.0, delta = 0.01;
-  const Index d = parameters.at("dimension");
-  const Numbers n{.records = parameters.at("records"),
+  const Index d = parameters.dimension;
+  const Numbers n{.records = parameters.records,
                   .dimension = static_cast<double>(d),
                   .smoothness = 1.0,
                   .gap = 1.0,
@@ -93,7 +95,7 @@ json avdiukhin_2024_gradients_with_noise(const json& parameters, std::uint64_t s
     x *= 1.0 - step_size;
     stream.add_normal(step_size * noise, x);
   }
-  return {{"bound", bound}, {"noise", noise}, {"longest", longest}};
+  return {.bound = bound, .noise = noise, .longest = longest};
 }
 
 }  // namespace dpsosp

@@ -8,8 +8,11 @@
 #include <vector>
 
 #include "dpsosp/experiments/metric.hpp"
+#include "probes.hpp"
 
 namespace dpsosp::avdiukhin_2024_exhibit {
+
+using namespace avdiukhin_2024_probe;
 
 namespace {
 
@@ -65,14 +68,13 @@ std::vector<JobCell> given_noise_cells(const Study& study,
       if (long_run && (smoke || factor != noise_factors.front())) continue;
       const std::uint64_t seeds = smoke || (long_run && !full) ? 1 : 20;
       cells.push_back(probe_cell(study,
-                                 "avdiukhin-2024/given-noise",
-                                 {{"law", law},
-                                  {"records", 10000},
-                                  {"dimension", s.dimension},
-                                  {"batch", s.batch},
-                                  {"alpha", 0.2},
-                                  {"c_step", s.c_step},
-                                  {"noise_factor", factor}},
+                                 NoiseGiven{.law = std::string(law),
+                                            .records = 10000,
+                                            .dimension = s.dimension,
+                                            .batch = s.batch,
+                                            .alpha = 0.2,
+                                            .c_step = s.c_step,
+                                            .noise_factor = factor},
                                  {{"dimension", static_cast<double>(s.dimension)},
                                   {"c_step", s.c_step},
                                   {"noise_factor", factor}},
@@ -86,14 +88,14 @@ GivenNoise given_noise_met(const Evidence& e) {
   for (const JudgedCell& cell : e.cells) {
     if (!cell.cell().sweep.empty()) continue;
     met.done = met.done && cell.all_finished();
-    for (const double share : cell.numbers("share")) {
+    for (const double share : cell.numbers(&NoiseGiven::Result::share)) {
       ++met.runs;
       met.kept += share >= 0.5;
       met.least = std::min(met.least, share);
     }
-    for (const double steep : cell.numbers("steep"))
+    for (const double steep : cell.numbers(&NoiseGiven::Result::steep))
       met.most_steep = std::max(met.most_steep, steep);
-    for (const double longest : cell.numbers("longest"))
+    for (const double longest : cell.numbers(&NoiseGiven::Result::longest))
       met.longest = std::min(met.longest, longest);
   }
   met.done = met.done && met.runs > 0;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,22 +15,23 @@
 #include "dpsosp/experiments/study.hpp"
 #include "gradients.hpp"
 #include "parts.hpp"
+#include "probes.hpp"
 #include "selection.hpp"
 
 namespace dpsosp {
 namespace {
 
-using nlohmann::json;
 using namespace avdiukhin_2024;
 using namespace avdiukhin_2024_exhibit;
+using namespace avdiukhin_2024_probe;
 
 std::vector<JobCell> escape_cells(const Study& study) {
   std::vector<JobCell> cells;
   for (const double records : log_grid(1e3, 1e5, 5))
     cells.push_back(probe_cell(
         study,
-        "avdiukhin-2024/escape-time",
-        {{"records", records}, {"dimension", 10}, {"runs", study.scale == Scale::smoke ? 5 : 200}},
+        EscapeTime{
+            .records = records, .dimension = 10, .runs = study.scale == Scale::smoke ? 5 : 200},
         {{"records", records}}));
   return cells;
 }
@@ -39,7 +41,7 @@ Finding logarithmic_escape(const Evidence& e) {
   for (const JudgedCell& cell : e.cells) {
     if (!cell.all_finished()) return nothing_ran();
     x.push_back(std::log(cell.number_at("records")));
-    y.push_back(cell.numbers("mean_time").front());
+    y.push_back(cell.numbers(&EscapeTime::Result::mean_time).front());
   }
   const auto count = static_cast<double>(x.size());
   double mx = 0, my = 0, xy = 0, xx = 0;
@@ -64,27 +66,24 @@ Finding logarithmic_escape(const Evidence& e) {
       "not linear in ln n with a slope near 1/2");
 }
 
-constexpr std::array escape_steps_seen{1, 10, 20, 50};
+const std::vector<std::int64_t> escape_steps_seen{1, 10, 20, 50};
 
 std::vector<JobCell> lemma_b8_cells(const Study& study) {
-  return {probe_cell(study,
-                     "avdiukhin-2024/quadratic-escape",
-                     {{"step_times_curvature", 0.1},
-                      {"noise", 0.05},
-                      {"runs", 4000},
-                      {"steps", escape_steps_seen}})};
+  return {probe_cell(
+      study,
+      QuadraticEscape{
+          .step_times_curvature = 0.1, .noise = 0.05, .runs = 4000, .steps = escape_steps_seen})};
 }
 
 Finding lemma_b8(const Evidence& e) {
-  const StoredRun& stored = *e.cells.front().stored().front();
-  if (stored.status != RunStatus::finished) return nothing_ran();
+  const auto results = e.cells.front().results<QuadraticEscape::Result>();
+  if (results.empty()) return nothing_ran();
   double worst = 0;
   for (std::size_t k = 0; k < escape_steps_seen.size(); ++k) {
-    const double expected = 0.1 * 0.05 * growth(0.1, escape_steps_seen[k]);
+    const double expected = 0.1 * 0.05 * growth(0.1, static_cast<double>(escape_steps_seen[k]));
     const double error =
         expected / std::sqrt(2.0 * 4000);  // of a sample deviation of normal values
-    worst = std::max(
-        worst, std::abs(stored.result.at("deviations").at(k).get<double>() - expected) / error);
+    worst = std::max(worst, std::abs(results.front().deviations.at(k) - expected) / error);
   }
   bool between = true;
   for (int t = 20; t <= 200; ++t) {
@@ -101,21 +100,20 @@ Finding lemma_b8(const Evidence& e) {
 std::vector<JobCell> clipping_cells(const Study& study) {
   struct Clipped {
     const char* problem;
-    double deviation;  // 0: of the gradient bound
-    double share;      // of the proved C
+    std::optional<double> deviation;
+    double share;  // of the proved C
   };
   std::vector<JobCell> cells;
   for (const Clipped& c : {Clipped{"double-well", 1.0, 1.0},
                            Clipped{"double-well", 1.0, 0.5},
-                           Clipped{"glm-sigmoid", 0.0, 1.0},
-                           Clipped{"glm-sigmoid", 0.0, 0.05}}) {
-    json parameters{{"problem", c.problem}, {"records", 10000}, {"share", c.share}};
-    if (c.deviation > 0) parameters["deviation"] = c.deviation;
-    cells.push_back(probe_cell(study,
-                               "avdiukhin-2024/clipping-apart",
-                               parameters,
-                               {{"problem", c.problem}, {"share", c.share}},
-                               study.scale == Scale::smoke ? 2 : 10));
+                           Clipped{"glm-sigmoid", {}, 1.0},
+                           Clipped{"glm-sigmoid", {}, 0.05}}) {
+    cells.push_back(probe_cell(
+        study,
+        ClippingApart{
+            .problem = c.problem, .records = 10000, .share = c.share, .deviation = c.deviation},
+        {{"problem", c.problem}, {"share", c.share}},
+        study.scale == Scale::smoke ? 2 : 10));
   }
   return cells;
 }
@@ -124,7 +122,8 @@ Finding clipping_is_inactive(const Evidence& e) {
   int count = 0, kept = 0, violated = 0, parted = 0, below = 0;
   for (const JudgedCell& cell : e.cells) {
     if (!cell.all_finished()) return nothing_ran();
-    const auto violations = cell.numbers("first_violation"), partings = cell.numbers("parted");
+    const auto violations = cell.numbers(&ClippingApart::Result::first_violation),
+               partings = cell.numbers(&ClippingApart::Result::parted);
     const bool proved = cell.number_at("share") == 1.0;
     for (std::size_t k = 0; k < violations.size(); ++k) {
       const double violation = violations[k], apart = partings[k];
@@ -244,8 +243,7 @@ std::vector<JobCell> power_cells(const Study& study) {
     cells.push_back(seeded_cell(spec, study.scale == Scale::full ? 200 : smoke ? 5 : 40));
     cells.push_back(
         probe_cell(study,
-                   "avdiukhin-2024/power-errors",
-                   {{"records", 40000}, {"dimension", 10}, {"gain", gain}, {"points", 20}},
+                   PowerErrors{.records = 40000, .dimension = 10, .gain = gain, .points = 20},
                    {{"gain", gain}},
                    smoke ? 1 : 20));
   }
@@ -272,9 +270,11 @@ Finding section_3_4_power(const Evidence& e) {
   for (const JudgedCell& cell : e.cells) {
     if (!cell.finished().empty()) continue;  // of runs
     if (!cell.all_finished()) return nothing_ran();
-    for (const double v : cell.numbers("largest")) largest = std::max(largest, v);
-    for (const double v : cell.numbers("products")) products = std::max(products, v);
-    share = std::max(share, mean(cell.numbers("far")));
+    for (const double v : cell.numbers(&PowerErrors::Result::largest))
+      largest = std::max(largest, v);
+    for (const double v : cell.numbers(&PowerErrors::Result::products))
+      products = std::max(products, v);
+    share = std::max(share, mean(cell.numbers(&PowerErrors::Result::far)));
   }
   if (count == 0 || products == 0) return nothing_ran();
   return finding(
@@ -296,15 +296,13 @@ constexpr double test_epsilon = 0.1;
 constexpr int tested = 10;
 
 std::vector<JobCell> independent_cells(const Study& study) {
-  return {probe_cell(study,
-                     "avdiukhin-2024/independent-tests",
-                     {{"epsilon", test_epsilon}, {"candidates", tested}})};
+  return {probe_cell(study, IndependentTests{.epsilon = test_epsilon, .candidates = tested})};
 }
 
 Finding section_3_4_privacy(const Evidence& e) {
   const JudgedCell& cell = e.cells.front();
   if (!cell.all_finished()) return nothing_ran();
-  const double added = cell.numbers("added").front();
+  const double added = cell.numbers(&IndependentTests::Result::added).front();
   constexpr double allowed = 16.0 * test_epsilon, delta = 1e-6;
   double least = std::numeric_limits<double>::infinity();
   bool meets_assumptions = true;

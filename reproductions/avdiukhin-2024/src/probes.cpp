@@ -11,16 +11,13 @@
 #include "probes.hpp"
 
 namespace dpsosp {
-namespace {
+namespace avdiukhin_2024_probe {
 
-using nlohmann::json;
 using namespace avdiukhin_2024;
 
-/// ηt when the double well's Hessian turns positive, from the saddle, noise by Theorem 3.1 with
-/// c₂ = 1 and full batches. The other coordinates do not matter to it.
-json escape_time(const json& parameters, std::uint64_t seed) {
-  const double records = parameters.at("records"), dimension = parameters.at("dimension");
-  const std::int64_t runs = parameters.at("runs");
+EscapeTime::Result escape_time(const EscapeTime& parameters, std::uint64_t seed) {
+  const double records = parameters.records, dimension = parameters.dimension;
+  const std::int64_t runs = parameters.runs;
   constexpr double step_size = 0.1;
   const double bound = avdiukhin_2024_exhibit::first_bound();
   const Numbers n = avdiukhin_2024_exhibit::well_numbers(records, dimension);
@@ -37,15 +34,13 @@ json escape_time(const json& parameters, std::uint64_t seed) {
       x -= step_size * (x - 2.0 * std::tanh(x) + noise * stream.normal());
     sum += step_size * static_cast<double>(t);
   }
-  return {{"mean_time", sum / static_cast<double>(runs)}, {"noise", noise}};
+  return {.mean_time = sum / static_cast<double>(runs), .noise = noise};
 }
 
-/// Standard deviations of the escaping coordinate of a quadratic saddle of curvature −1 after given
-/// steps, over independent runs from the saddle.
-json quadratic_escape(const json& parameters, std::uint64_t seed) {
-  const double step_size = parameters.at("step_times_curvature"), noise = parameters.at("noise");
-  const std::int64_t runs = parameters.at("runs");
-  const std::vector<std::int64_t> steps = parameters.at("steps");
+QuadraticEscape::Result quadratic_escape(const QuadraticEscape& parameters, std::uint64_t seed) {
+  const double step_size = parameters.step_times_curvature, noise = parameters.noise;
+  const std::int64_t runs = parameters.runs;
+  const std::vector<std::int64_t> steps = parameters.steps;
   std::vector<double> squares(steps.size(), 0.0);
   const std::int64_t last = *std::max_element(steps.begin(), steps.end());
   Stream stream({.seed = seed, .purpose = Purpose::test});
@@ -57,25 +52,28 @@ json quadratic_escape(const json& parameters, std::uint64_t seed) {
         if (steps[k] == t) squares[k] += x * x;
     }
   }
-  json deviations = json::array();
+  std::vector<double> deviations;
   for (const double s : squares) deviations.push_back(std::sqrt(s / static_cast<double>(runs)));
-  return {{"deviations", deviations}};
+  return {.deviations = deviations};
 }
 
-}  // namespace
+}  // namespace avdiukhin_2024_probe
 
 std::vector<ProbeEntry> avdiukhin_2024_probes() {
-  return {{"avdiukhin-2024/escape-time", 1, escape_time},
-          {"avdiukhin-2024/quadratic-escape", 1, quadratic_escape},
-          {"avdiukhin-2024/clipping-apart", 1, avdiukhin_2024_clipping_apart},
-          {"avdiukhin-2024/given-noise", 2, avdiukhin_2024_given_noise},
-          {"avdiukhin-2024/quadratic-constants", 1, avdiukhin_2024_quadratic_constants},
-          {"avdiukhin-2024/coupled-identity", 1, avdiukhin_2024_coupled_identity},
-          {"avdiukhin-2024/descent-without-b", 1, avdiukhin_2024_descent_without_b},
-          {"avdiukhin-2024/power-errors", 1, avdiukhin_2024_power_errors},
-          {"avdiukhin-2024/gradients-with-noise", 1, avdiukhin_2024_gradients_with_noise},
-          {"avdiukhin-2024/independent-tests", 1, avdiukhin_2024_independent_tests},
-          {.name = std::string(avdiukhin_2024_figures::training_probe), .numbers_version = 2}};
+  using namespace avdiukhin_2024_probe;
+  using avdiukhin_2024_figures::Training;
+  return {probe_entry<escape_time>(),
+          probe_entry<quadratic_escape>(),
+          probe_entry<clipping_apart>(),
+          probe_entry<given_noise>(),
+          probe_entry<quadratic_constants>(),
+          probe_entry<coupled_identity>(),
+          probe_entry<descent_without_b>(),
+          probe_entry<power_errors>(),
+          probe_entry<gradients_with_noise>(),
+          probe_entry<independent_tests>(),
+          {.name = std::string(Training::probe.name),
+           .numbers_version = Training::probe.numbers_version}};
 }
 
 }  // namespace dpsosp

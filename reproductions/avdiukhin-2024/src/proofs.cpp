@@ -17,11 +17,12 @@
 
 namespace dpsosp {
 
-using nlohmann::json;
 using namespace avdiukhin_2024_exhibit;
+using namespace avdiukhin_2024_probe;
 
-json avdiukhin_2024_quadratic_constants(const json& parameters, std::uint64_t /*seed*/) {
-  const int most_steps = parameters.at("most_steps");
+QuadraticConstants::Result avdiukhin_2024_probe::quadratic_constants(
+    const QuadraticConstants& parameters, std::uint64_t) {
+  const int most_steps = parameters.most_steps;
   // A normal ζ of variance 0.4323 S has E exp(ζ²/S) = e: Assumption B with σ²/B = S.
   const double attained = 0.5 * (1.0 - std::exp(-2.0));
   double descent = 0, localise = 0;
@@ -45,19 +46,18 @@ json avdiukhin_2024_quadratic_constants(const json& parameters, std::uint64_t /*
                 localise = std::max(localise, localise_constant(run));
                 ++runs;
               }
-  return {{"runs", runs}, {"descent", descent}, {"localise", localise}};
+  return {.runs = runs, .descent = descent, .localise = localise};
 }
 
 namespace {
 
 std::vector<JobCell> quadratic_cells(const Study& study) {
-  return {probe_cell(study,
-                     "avdiukhin-2024/quadratic-constants",
-                     {{"most_steps", study.scale == Scale::smoke ? 20 : 300}})};
+  return {
+      probe_cell(study, QuadraticConstants{.most_steps = study.scale == Scale::smoke ? 20 : 300})};
 }
 
 /// Whether one constant serves every quadratic, below a limit that was fixed before the search.
-Finding one_constant(const Evidence& e, const char* lemma, double limit) {
+Finding one_constant(const Evidence& e, double QuadraticConstants::Result::*lemma, double limit) {
   const JudgedCell& cell = e.cells.front();
   if (!cell.all_finished()) return nothing_ran();
   const double needed = cell.numbers(lemma).front();
@@ -65,14 +65,18 @@ Finding one_constant(const Evidence& e, const char* lemma, double limit) {
                       fmt::format("c = {:.3g} is enough for all of {:g} runs on quadratics, by "
                                   "Chernoff's bound on their exact laws",
                                   needed,
-                                  cell.numbers("runs").front()),
+                                  cell.numbers(&QuadraticConstants::Result::runs).front()),
                       fmt::format("above {:g}", limit));
   f.value = needed;
   return f;
 }
 
-Finding lemma_b2(const Evidence& e) { return one_constant(e, "descent", 8.0); }
-Finding lemma_b4(const Evidence& e) { return one_constant(e, "localise", 64.0); }
+Finding lemma_b2(const Evidence& e) {
+  return one_constant(e, &QuadraticConstants::Result::descent, 8.0);
+}
+Finding lemma_b4(const Evidence& e) {
+  return one_constant(e, &QuadraticConstants::Result::localise, 64.0);
+}
 
 std::vector<JobCell> lemma_b3_cells(const Study& study) {
   return given_noise_cells(study, "sphere", {1.0});
@@ -95,8 +99,7 @@ std::vector<JobCell> lemma_b7_cells(const Study& study) {
     for (const double step : {0.1, 0.3})
       cells.push_back(
           probe_cell(study,
-                     "avdiukhin-2024/coupled-identity",
-                     {{"dimension", d}, {"step_size", step}, {"noise", 0.3}, {"steps", 40}},
+                     CoupledIdentity{.dimension = d, .step_size = step, .noise = 0.3, .steps = 40},
                      {{"dimension", d}, {"step_size", step}},
                      study.scale == Scale::smoke ? 1 : 4));
   return cells;
@@ -107,12 +110,14 @@ Finding lemma_b7(const Evidence& e) {
   int pairs = 0;
   for (const JudgedCell& cell : e.cells) {
     if (!cell.all_finished()) return nothing_ran();
-    for (const double v : cell.numbers("off")) {
+    for (const double v : cell.numbers(&CoupledIdentity::Result::off)) {
       off = std::max(off, v);
       ++pairs;
     }
-    for (const double v : cell.numbers("off_shifted")) shifted = std::min(shifted, v);
-    for (const double v : cell.numbers("least_part")) part = std::min(part, v);
+    for (const double v : cell.numbers(&CoupledIdentity::Result::off_shifted))
+      shifted = std::min(shifted, v);
+    for (const double v : cell.numbers(&CoupledIdentity::Result::least_part))
+      part = std::min(part, v);
   }
   if (part < 1e-3)
     return {.verdict = Verdict::inconclusive, .reason = "a part of the difference is negligible"};
@@ -176,13 +181,12 @@ std::vector<JobCell> lemma_c1_cells(const Study& study) {
       for (const double start : {0.0, 10.0})
         for (const double curvature : {1.0, -0.5})
           cells.push_back(probe_cell(study,
-                                     "avdiukhin-2024/descent-without-b",
-                                     {{"failure", failure},
-                                      {"jumps", jumps},
-                                      {"start", start},
-                                      {"curvature", curvature},
-                                      {"steps", 30},
-                                      {"runs", smoke ? 200 : 5000}}));
+                                     DescentWithoutB{.failure = failure,
+                                                     .jumps = jumps,
+                                                     .start = start,
+                                                     .curvature = curvature,
+                                                     .steps = 30,
+                                                     .runs = smoke ? 200 : 5000}));
   return cells;
 }
 
@@ -190,7 +194,7 @@ Finding lemma_c1(const Evidence& e) {
   double needed = 0;
   for (const JudgedCell& cell : e.cells) {
     if (!cell.all_finished()) return nothing_ran();
-    needed = std::max(needed, cell.numbers("needed").front());
+    needed = std::max(needed, cell.numbers(&DescentWithoutB::Result::needed).front());
   }
   // Σ over dyadic V of P[V in its octave and |Σ⟨∇f, ζ⟩| > V/ν + νσ²/(δ̃B)] ≤ 2u δ̃/(u + 1)²
   double peeled = 0;

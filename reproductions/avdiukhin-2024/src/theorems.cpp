@@ -17,6 +17,7 @@
 #include "dpsosp/privacy/query.hpp"
 #include "gradients.hpp"
 #include "parts.hpp"
+#include "probes.hpp"
 
 namespace dpsosp {
 namespace {
@@ -47,6 +48,7 @@ double theorem_3_1_epsilon(double c2,
 }
 using namespace avdiukhin_2024;
 using namespace avdiukhin_2024_exhibit;
+using namespace avdiukhin_2024_probe;
 
 struct Calls {
   double gradients;     ///< T·B
@@ -153,11 +155,11 @@ Finding theorem_3_1_repaired(const Evidence& e) {
 std::vector<JobCell> lemma_3_2_cells(const Study& study) {
   std::vector<JobCell> cells = sweep_cells(study, rate_sweep);
   for (const double dimension : {1e2, 1e3, 1e4})
-    cells.push_back(probe_cell(study,
-                               "avdiukhin-2024/gradients-with-noise",
-                               {{"records", 1000}, {"dimension", dimension}},
-                               {{"dimension", dimension}},
-                               study.scale == Scale::smoke ? 2 : 20));
+    cells.push_back(
+        probe_cell(study,
+                   GradientsWithNoise{.records = 1000, .dimension = static_cast<Index>(dimension)},
+                   {{"dimension", dimension}},
+                   study.scale == Scale::smoke ? 2 : 20));
   return cells;
 }
 
@@ -167,8 +169,8 @@ Finding lemma_3_2(const Evidence& e) {
   for (const JudgedCell& cell : e.cells) {
     if (!cell.cell().sweep.empty()) continue;
     if (!cell.all_finished()) return nothing_ran();
-    std::vector<double> ratios = cell.numbers("longest");
-    const std::vector<double> bounds = cell.numbers("bound");
+    std::vector<double> ratios = cell.numbers(&GradientsWithNoise::Result::longest);
+    const std::vector<double> bounds = cell.numbers(&GradientsWithNoise::Result::bound);
     int below = 0;
     for (std::size_t k = 0; k < ratios.size(); ++k) below += (ratios[k] /= bounds[k]) <= 1.0;
     bounded = bounded && below >= 0.9 * static_cast<double>(ratios.size());

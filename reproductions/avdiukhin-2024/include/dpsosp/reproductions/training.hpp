@@ -9,15 +9,16 @@
 #include <nlohmann/json.hpp>
 
 #include "dpsosp/core/vector.hpp"
+#include "dpsosp/experiments/probe.hpp"
 
 /// Training runs of the figures of avdiukhin-2024: what the probe is given and what it returns. A
 /// program with network code registers the function that computes it (add_probe_compute).
 namespace dpsosp::avdiukhin_2024_figures {
 
-inline constexpr std::string_view training_probe = "avdiukhin-2024/training";
-
 /// What decides a run, beside its seed. \source avdiukhin-2024 notes, 5
 struct Training {
+  static constexpr ProbeName probe{"avdiukhin-2024/training", 2};
+  static constexpr bool null_for_none = true;
   std::string network;              ///< cnn (Appendix A), resnet18, bert
   std::string data;                 ///< cifar10, cifar100, cola
   Index width = 1;                  ///< divisor of the published widths
@@ -40,9 +41,14 @@ struct Training {
 
   bool operator==(const Training&) const = default;
 };
+DPSOSP_MEMBERS(Training, network, data, width, normalisation, smooth, algorithm, clip, epsilon,
+               delta, adjacency, sampling, batch, epochs, step_size, records, test_records, augment,
+               curvature, initial);
+inline constexpr std::string_view training_probe = Training::probe.name;
 
 /// After an epoch; before the first for epoch 0. Accuracies are shares in [0, 1].
 struct TrainedEpoch {
+  static constexpr bool null_for_none = true;
   Index epoch = 0;
   double train_loss = 0;
   double train_accuracy = 0;
@@ -59,9 +65,13 @@ struct TrainedEpoch {
 
   bool operator==(const TrainedEpoch&) const = default;
 };
+DPSOSP_MEMBERS(TrainedEpoch, epoch, train_loss, train_accuracy, test_accuracy, largest_norm,
+               audit_norm, mean_gradient_norm, violations, lambda_min, smooth_gradient_norm,
+               matthews);
 
 /// What holds of a run as a whole.
 struct TrainingSummary {
+  static constexpr bool null_for_none = true;
   std::string label;   ///< none, violated, conditional, enforced
   std::string reason;  ///< of the label; may be empty
   double noise = 0;    ///< Δ: standard deviation per coordinate of the noise of the mean gradient
@@ -77,6 +87,8 @@ struct TrainingSummary {
 
   bool operator==(const TrainingSummary&) const = default;
 };
+DPSOSP_MEMBERS(TrainingSummary, label, reason, noise, multiplier, steps, parameters,
+               epsilon_add_remove, epsilon_replace_one, epsilon_small_delta, device);
 
 struct TrainingResult {
   TrainingSummary summary;
