@@ -32,16 +32,27 @@ constexpr std::array record_counts{4, 8, 16, 32, 64};
 constexpr std::array many_records{1e3, 1e5, 1e7};
 constexpr std::array dimensions{1.0, 10.0, 100.0, 1000.0, 10000.0};
 
-json compute_minimax(const json& parameters, std::uint64_t /*seed*/) {
-  return {{"gradient_norm",
-           exact_minimax(parameters.at("records").get<int>(),
-                         parameters.at("epsilon").get<double>(),
-                         parameters.at("delta").get<double>())}};
+struct Minimax {
+  static constexpr ProbeName probe{"lower-bounds/minimax"};
+  int records;
+  double epsilon, delta;
+  struct Result {
+    double gradient_norm;
+  };
+};
+DPSOSP_MEMBERS(Minimax, records, epsilon, delta);
+DPSOSP_MEMBERS(Minimax::Result, gradient_norm);
+
+Minimax::Result compute_minimax(const Minimax& p, std::uint64_t) {
+  return {.gradient_norm = exact_minimax(p.records, p.epsilon, p.delta)};
 }
 
 json minimax_job(const Study& study, int records, double epsilon) {
-  return study.probe("lower-bounds/minimax",
-                     {{"records", records}, {"epsilon", epsilon}, {"delta", delta}});
+  return study.probe(Minimax{.records = records, .epsilon = epsilon, .delta = delta});
+}
+
+double minimax_norm(const Runs& runs, const Study& study, int records, double epsilon) {
+  return read_result<Minimax>(runs.at(minimax_job(study, records, epsilon)).result).gradient_norm;
 }
 
 std::vector<json> jobs(const Study& study) {
@@ -63,8 +74,7 @@ plots::Table exact_table(const Runs& runs, const Study& study) {
   for (const int n : record_counts) {
     plots::Row row{.label = std::to_string(n)};
     for (const double epsilon : epsilons) {
-      const double exact =
-          runs.at(minimax_job(study, n, epsilon)).result.at("gradient_norm").get<double>();
+      const double exact = minimax_norm(runs, study, n, epsilon);
       row.cells.push_back(plots::number_cell(exact, 4));
       for (const double bound :
            {exact, two_point_bound(n, epsilon, delta), tracing_bound(n, 1, epsilon, delta)})
@@ -103,7 +113,7 @@ plots::Figure figure(const Runs& runs, const Study& study) {
       mean{.label = "noisy mean", .style = 2};
   for (const int n : record_counts) {
     for (plots::Series* s : {&exact, &two, &mean}) s->x.push_back(n);
-    exact.y.push_back(runs.at(minimax_job(study, n, 1)).result.at("gradient_norm").get<double>());
+    exact.y.push_back(minimax_norm(runs, study, n, 1));
     two.y.push_back(two_point_bound(n, 1, delta));
     mean.y.push_back(noisy_mean(n, 1, 1, delta));
   }
@@ -137,8 +147,7 @@ std::vector<JobCell> minimax_cells(const Study& study) {
   for (const double epsilon : epsilons)
     for (const int n : record_counts)
       cells.push_back(probe_cell(study,
-                                 "lower-bounds/minimax",
-                                 {{"records", n}, {"epsilon", epsilon}, {"delta", delta}},
+                                 Minimax{.records = n, .epsilon = epsilon, .delta = delta},
                                  {{"records", static_cast<double>(n)}, {"epsilon", epsilon}}));
   return cells;
 }
@@ -175,7 +184,7 @@ ExactLaw exact_law(const Evidence& e) {
   std::vector<double> n, norm;
   for (const JudgedCell& cell : e.cells) {
     const double records = cell.number_at("records"), epsilon = cell.number_at("epsilon");
-    const double exact = cell.numbers("gradient_norm").front();
+    const double exact = cell.numbers(&Minimax::Result::gradient_norm).front();
     law.bounds_are_below = law.bounds_are_below &&
                            exact >= empirical_bound(records, 1, epsilon, delta) * (1 - rounding);
     if (epsilon == epsilons.back()) {
@@ -231,9 +240,7 @@ Finding both(const Evidence& e) {
 Reproduction lower_bounds_reproduction() {
   return {
       .texts = lower_bounds_texts(),
-      .probes = {{.name = "lower-bounds/minimax",
-                  .numbers_version = 1,
-                  .compute = compute_minimax}},
+      .probes = {probe_entry<compute_minimax>()},
       .predicates = {{"ganesh-2023/table-1-lower-bound-empirical", minimax_cells, empirical},
                      {"ganesh-2023/table-1-lower-bound-population",
                       [](const Study&) { return std::vector<JobCell>{}; },

@@ -57,12 +57,11 @@ json job(const Study& study, const Case& c, const Seeds& seeds) {
   const int simulations = study.scale == Scale::smoke   ? 20
                           : study.scale == Scale::quick ? 400
                                                         : 4000;
-  return study.probe("verdict-rule/simulate",
-                     {{"shape", word_of(c.shape)},
-                      {"scatter", word_of(c.scatter)},
-                      {"seeds", seeds.first},
-                      {"most_seeds", seeds.most},
-                      {"simulations", simulations}});
+  return study.probe(Simulation{.shape = c.shape,
+                                .scatter = c.scatter,
+                                .seeds = seeds.first,
+                                .most_seeds = seeds.most,
+                                .simulations = simulations});
 }
 
 std::vector<json> jobs(const Study& study) {
@@ -73,10 +72,11 @@ std::vector<json> jobs(const Study& study) {
 }
 
 /// The share of a word among the simulations of a result.
-double share(const json& counts, std::string_view word) {
+double share(const std::map<std::string, int>& counts, std::string_view word) {
   int all = 0;
-  for (const auto& [unused, count] : counts.items()) all += count.get<int>();
-  return counts.value(std::string(word), 0) / static_cast<double>(all);
+  for (const auto& [unused, count] : counts) all += count;
+  const auto found = counts.find(std::string(word));
+  return found == counts.end() ? 0 : found->second / static_cast<double>(all);
 }
 
 /// Whether the claim holds as it is judged: its power, a smaller one, or the bound with its terms.
@@ -125,17 +125,17 @@ plots::Exhibit render(const Runs& runs, const Study& study) {
     plots::Panel panel{.title = name_of(c),
                        .x = {.label = "seeds", .scale = plots::Scale::log},
                        .y = {.label = "share of verdicts", .range = std::pair{0.0, 1.0}}};
-    std::vector<const json*> results;
-    for (const Seeds& seeds : seed_counts) results.push_back(&runs.at(job(study, c, seeds)).result);
+    std::vector<Simulation::Result> results;
+    for (const Seeds& seeds : seed_counts)
+      results.push_back(read_result<Simulation>(runs.at(job(study, c, seeds)).result));
     const auto of_word = [&](std::size_t k, Headline h) {
-      return share(results[k]->at("headlines"), to_string(h));
+      return share(results[k].headlines, to_string(h));
     };
     for (const Headline h :
          {Headline::confirmed, Headline::bound_met, Headline::refuted, Headline::open})
       for (std::size_t k = 0; k < seed_counts.size(); ++k)
         row.cells.push_back(plots::text_cell(percent(of_word(k, h))));
-    row.cells.push_back(
-        plots::text_cell(fmt::format("{:.1f}", results.back()->at("seeds").get<double>())));
+    row.cells.push_back(plots::text_cell(fmt::format("{:.1f}", results.back().seeds)));
     for (std::size_t k = 0; k < seed_counts.size(); ++k) {
       if (is_true_up_to_logarithm(c.shape))
         falsely_refuted = std::max(falsely_refuted, of_word(k, Headline::refuted));
@@ -146,7 +146,7 @@ plots::Exhibit render(const Runs& runs, const Study& study) {
     for (std::size_t v = 0; v < shown.size(); ++v) {
       plots::Series s{.label = std::string(to_string(shown[v])), .style = v};
       for (std::size_t k = 0; k < seed_counts.size(); ++k) {
-        const double part = share(results[k]->at("verdicts"), to_string(shown[v]));
+        const double part = share(results[k].verdicts, to_string(shown[v]));
         fine_row.cells.push_back(plots::text_cell(percent(part)));
         if (k >= fixed_counts) continue;
         s.x.push_back(seed_counts[k].first);
@@ -174,7 +174,7 @@ plots::Exhibit render(const Runs& runs, const Study& study) {
 
 Reproduction verdict_rule_reproduction() {
   return {.texts = verdict_rule_texts(),
-          .probes = {{.name = "verdict-rule/simulate", .numbers_version = 4, .compute = simulate}},
+          .probes = {probe_entry<simulate>()},
           .exhibits = {exhibit_entry(verdict_rule_texts(), "verdict-rule/rates", jobs, render)}};
 }
 

@@ -110,14 +110,9 @@ SlopeVerdict judged(std::vector<FitCell> cells, int seeds, Shape shape, const Fi
 
 }  // namespace
 
-nlohmann::json simulate(const nlohmann::json& parameters, std::uint64_t seed) {
-  const auto shape = from_word<Shape>(parameters.at("shape").get<std::string>());
-  const auto scatter = from_word<Scatter>(parameters.at("scatter").get<std::string>());
-  const int first_seeds = parameters.at("seeds");
-  const int most_seeds = parameters.at("most_seeds");
-  const int simulations = parameters.at("simulations");
-  std::map<std::string, int> verdicts, bounds, headlines;
-  double seeds_used = 0;
+Simulation::Result simulate(const Simulation& parameters, std::uint64_t seed) {
+  const auto [shape, scatter, first_seeds, most_seeds, simulations] = parameters;
+  Simulation::Result result{};
   for (int k = 0; k < simulations; ++k) {
     Stream stream(StreamKey{.seed = seed, .purpose = Purpose::statistics}
                       .child(static_cast<std::uint64_t>(shape))
@@ -132,13 +127,12 @@ nlohmann::json simulate(const nlohmann::json& parameters, std::uint64_t seed) {
       seeds = std::min(2 * seeds, most_seeds);
       v = judged(cells, seeds, shape, options);
     }
-    ++verdicts[std::string(to_string(v.verdict))];
-    ++bounds[std::string(to_string(v.bound))];
-    ++headlines[std::string(to_string(headline_of(v)))];
-    seeds_used += static_cast<double>(seeds) / simulations;
+    ++result.verdicts[std::string(to_string(v.verdict))];
+    ++result.bounds[std::string(to_string(v.bound))];
+    ++result.headlines[std::string(to_string(headline_of(v)))];
+    result.seeds += static_cast<double>(seeds) / simulations;
   }
-  return {
-      {"verdicts", verdicts}, {"bounds", bounds}, {"headlines", headlines}, {"seeds", seeds_used}};
+  return result;
 }
 
 }  // namespace dpsosp::verdict_rule

@@ -2,11 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <string>
 #include <string_view>
 
-#include <nlohmann/json.hpp>
-
 #include "dpsosp/core/words.hpp"
+#include "dpsosp/experiments/probe.hpp"
 #include "dpsosp/experiments/verdict.hpp"
 
 /// Simulated sweeps with a known law, judged as measured ones are.
@@ -40,11 +41,21 @@ enum class Scatter {
   shared,  ///< normal; half of the variance is common to the cells of a seed
 };
 
-/// {"verdicts": {word: count}, "bounds": {word: count}, "headlines": {word: count}, "seeds": mean}
-/// of `simulations` sweeps.
-/// \param parameters  {"shape", "scatter", "seeds", "most_seeds", "simulations"}: a sweep that needs
-///   more seeds gets twice as many, up to most_seeds
-nlohmann::json simulate(const nlohmann::json& parameters, std::uint64_t seed);
+/// `simulations` sweeps, judged. A sweep that needs more seeds gets twice as many, up to
+/// most_seeds.
+struct Simulation {
+  static constexpr ProbeName probe{"verdict-rule/simulate", 4};
+  Shape shape;
+  Scatter scatter;
+  int seeds, most_seeds, simulations;
+  struct Result {
+    std::map<std::string, int> verdicts, bounds, headlines;  ///< how often each word
+    double seeds;                                            ///< on average
+  };
+};
+DPSOSP_MEMBERS(Simulation, shape, scatter, seeds, most_seeds, simulations);
+DPSOSP_MEMBERS(Simulation::Result, verdicts, bounds, headlines, seeds);
+Simulation::Result simulate(const Simulation& parameters, std::uint64_t seed);
 
 }  // namespace dpsosp::verdict_rule
 

@@ -21,6 +21,7 @@
 #include "dpsosp/xu_2026/dp_rgda.hpp"
 #include "parts.hpp"
 #include "printed_noise.hpp"
+#include "probes.hpp"
 
 namespace dpsosp {
 namespace {
@@ -316,8 +317,7 @@ Finding x4_level(const Evidence& e) {
 
 std::vector<JobCell> x9_cells(const Study& study) {
   return {probe_cell(study,
-                     "xu-2026/same-estimator",
-                     {{"steps", 200}, {"period", 10}},
+                     xu_2026_probe::SameEstimator{.steps = 200, .period = 10},
                      {},
                      study.scale == Scale::smoke ? 2 : 10)};
 }
@@ -325,8 +325,10 @@ std::vector<JobCell> x9_cells(const Study& study) {
 Finding x9(const Evidence& e) {
   const JudgedCell& cell = e.cells.front();
   if (!cell.all_finished()) return nothing_ran();
-  const double points = std::ranges::max(cell.numbers("points"));
-  const double estimates = std::ranges::max(cell.numbers("estimates"));
+  const double points =
+      std::ranges::max(cell.numbers(&xu_2026_probe::SameEstimator::Result::points));
+  const double estimates =
+      std::ranges::max(cell.numbers(&xu_2026_probe::SameEstimator::Result::estimates));
   return finding(points <= 1e-12 && estimates <= 1e-12,
                  fmt::format("{} runs of 200 steps: estimates apart by at most {:.2g}, the points "
                              "that they lead to by {:.2g}",

@@ -9,11 +9,12 @@
 #include "dpsosp/problems/registry.hpp"
 #include "dpsosp/xu_2026/dp_rgda.hpp"
 #include "parts.hpp"
+#include "probes.hpp"
 
 namespace dpsosp {
 namespace {
 
-using nlohmann::json;
+using namespace xu_2026_probe;
 
 class Estimates final : public Observer {
  public:
@@ -28,14 +29,14 @@ class Estimates final : public Observer {
 /// DP-RGDA's inner updater and the oracle of Stochastic Spider on a problem without a dual, both
 /// with plain steps, the same batches, clips and noise ratios, and equal streams: the largest
 /// distance of their points and of their estimates, and the length of the longest estimate.
-json same_estimator(const json& parameters, std::uint64_t seed) {
+SameEstimator::Result same_estimator(const SameEstimator& parameters, std::uint64_t seed) {
   constexpr double step_size = 0.05;
   const Problem problem =
       find_problem("cosine-saddle")->make({.records = 500, .seed = seed, .data_seed = seed});
   xu_2026::DpRgda rgda;
   xu_2026::DpRgdaParameters& p = rgda.parameters;
-  p.steps = parameters.at("steps");
-  p.period = parameters.at("period");
+  p.steps = parameters.steps;
+  p.period = parameters.period;
   p.inner_steps = 1;
   p.alpha = 1e-300;  // descend always
   p.descent_rule = xu_2026::DescentRule::plain;
@@ -72,11 +73,11 @@ json same_estimator(const json& parameters, std::uint64_t seed) {
     estimates = std::max(estimates, (ours.gradients[t] - theirs.gradients[t]).norm());
     longest = std::max(longest, theirs.gradients[t].norm());
   }
-  return {{"steps", seen}, {"points", points}, {"estimates", estimates}, {"longest", longest}};
+  return {.steps = seen, .points = points, .estimates = estimates, .longest = longest};
 }
 
 }  // namespace
 
-std::vector<ProbeEntry> xu_2026_probes() { return {{"xu-2026/same-estimator", 1, same_estimator}}; }
+std::vector<ProbeEntry> xu_2026_probes() { return {probe_entry<same_estimator>()}; }
 
 }  // namespace dpsosp
