@@ -5,12 +5,10 @@
 #include <fmt/format.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
-#include <nlohmann/json.hpp>
 
 #include "commands.hpp"
 #include "dpsosp/audit/audit.hpp"
 #include "dpsosp/core/errors.hpp"
-#include "dpsosp/experiments/json_number.hpp"
 #include "dpsosp/reproductions/reproductions.hpp"
 #include "options.hpp"
 
@@ -18,21 +16,42 @@ namespace dpsosp {
 namespace {
 
 namespace po = boost::program_options;
-using nlohmann::json;
 
-/// The jobs computed anew, in their order; nothing is taken from a store.
-std::vector<json> compute_all(const std::vector<json>& jobs, int threads) {
-  std::vector<json> results(jobs.size());
+/// What was found of an algorithm.
+struct AlgorithmAudit {
+  std::string algorithm;
+  ReplayAudit replay;
+  StatisticalAudit statistics;
+
+  bool stands() const { return replay.passed && !statistics.falsified; }
+};
+DPSOSP_MEMBERS(AlgorithmAudit, algorithm, replay, statistics);
+
+struct AllAudits {
+  std::vector<AlgorithmAudit> algorithms;
+  std::vector<PlantAudit> plants;
+  bool tails_hold = true;
+};
+DPSOSP_MEMBERS(AllAudits, algorithms, plants, tails_hold);
+
+/// Everything computed anew; nothing is taken from a store.
+AllAudits compute_all(const AuditJobs& jobs, int threads) {
+  AllAudits all;
+  all.plants.resize(jobs.plants.size());
+  for (const AuditJobs::OfAlgorithm& job : jobs.algorithms)
+    all.algorithms.push_back({job.algorithm, {}, {}});
+  const std::size_t attacks = 2 * jobs.algorithms.size();
   tbb::task_arena(threads).execute([&] {
-    tbb::parallel_for(std::size_t{0}, jobs.size(), [&](std::size_t k) {
-      results[k] = reproductions().catalogue.compute(jobs[k]);
+    tbb::parallel_for(std::size_t{0}, attacks + jobs.plants.size(), [&](std::size_t k) {
+      if (k >= attacks)
+        all.plants[k - attacks] = audit_plant(jobs.plants[k - attacks]);
+      else if (k % 2 == 0)
+        all.algorithms[k / 2].replay = audit_replay(jobs.algorithms[k / 2].replay);
+      else
+        all.algorithms[k / 2].statistics = audit_statistics(jobs.algorithms[k / 2].statistics);
     });
   });
-  return results;
-}
-
-bool stands(const json& replay, const json& attack) {
-  return replay.at("passed").get<bool>() && !attack.at("falsified").get<bool>();
+  return all;
 }
 
 void print_header() {
@@ -48,136 +67,122 @@ void print_header() {
              "verdict");
 }
 
-void print_row(const std::string& algorithm, const json& replay, const json& attack) {
+void print_row(const AlgorithmAudit& audit) {
+  const StatisticalAudit& attack = audit.statistics;
   fmt::print("{:<41} {:>8.4g} {:>9.4g} {:>8.4g} {:>7.4g} {:>7} {:>6}  {:<7} {}\n",
-             algorithm,
-             attack.at("claimed").get<double>(),
-             from_json_number(attack.at("accounted")),
-             from_json_number(attack.at("audited")),
-             from_json_number(attack.at("direct")),
-             attack.at("runs").get<Index>(),
-             attack.contains("power") ? fmt::format("{:.2f}", attack.at("power").get<double>())
-                                      : std::string("-"),
-             replay.at("passed").get<bool>() ? "passed" : "FAILED",
-             stands(replay, attack) ? "stands" : "FALSIFIED");
+             audit.algorithm,
+             attack.claimed,
+             attack.accounted,
+             attack.audited,
+             attack.direct,
+             attack.runs,
+             attack.power ? fmt::format("{:.2f}", *attack.power) : "-",
+             audit.replay.passed ? "passed" : "FAILED",
+             audit.stands() ? "stands" : "FALSIFIED");
 }
 
-void print_checks(const json& replay) {
-  for (const json& line : replay.at("checks"))
-    fmt::print("  {}  {} ({})\n",
-               line.at("passed").get<bool>() ? "ok  " : "FAIL",
-               line.at("property").get<std::string>(),
-               line.at("detail").get<std::string>());
+void print_checks(const std::vector<CheckLine>& checks) {
+  for (const CheckLine& line : checks)
+    fmt::print("  {}  {} ({})\n", line.passed ? "ok  " : "FAIL", line.property, line.detail);
 }
 
-void print_terms(const json& attack) {
+void print_terms(const StatisticalAudit& attack) {
   fmt::print(
       "epsilon at delta {:g}, replace one record, at confidence {:g} a row; audited: epsilon of "
       "the charges with the most noise that the error rates rule out; direct: lower bound from the "
       "error rates alone; power: against noise 1.25 times too small\n",
-      attack.at("delta").get<double>(),
-      attack.at("confidence").get<double>());
+      attack.delta,
+      attack.confidence);
 }
 
 /// One algorithm; with a plant the audit must fail.
-int audit_one(const AuditJobs::OfAlgorithm& jobs, bool planted, int threads, bool as_json) {
-  const auto results = compute_all({jobs.replay, jobs.statistics}, threads);
-  const json &replay = results[0], &attack = results[1];
+int audit_one(const AuditJobs::OfAlgorithm& job, bool planted, int threads, bool as_json) {
+  const AlgorithmAudit audit =
+      compute_all({.algorithms = {job}, .plants = {}}, threads).algorithms.front();
   if (as_json) {
-    std::cout
-        << json{{"algorithm", jobs.algorithm}, {"replay", replay}, {"statistics", attack}}.dump(2)
-        << '\n';
+    std::cout << write_json(audit).dump(2) << '\n';
   } else {
     print_header();
-    print_row(jobs.algorithm, replay, attack);
-    print_terms(attack);
-    print_checks(replay);
+    print_row(audit);
+    print_terms(audit.statistics);
+    print_checks(audit.replay.checks);
     if (planted)
       fmt::print(
           "{}\n",
-          stands(replay, attack)
+          audit.stands()
               ? "planted bug missed: no query of this algorithm meets it, or the attacks are "
                 "too weak; dpsosp audit --help names an algorithm for each"
               : "planted bug caught");
   }
-  return stands(replay, attack) == planted ? 1 : 0;
+  return audit.stands() == planted ? 1 : 0;
 }
 
-/// Record and replay on a problem of the caller's choice.
+/// What record and replay found on a problem of the caller's choice.
+struct ProblemAudit {
+  std::string algorithm, problem;
+  Index pairs, answers;
+  bool passed;
+  std::vector<CheckLine> checks;
+};
+DPSOSP_MEMBERS(ProblemAudit, algorithm, problem, pairs, answers, passed, checks);
+
 int audit_on(const ReplayOptions& options, const std::string& algorithm, bool as_json) {
   const ReplayAudit audit = audit_replay(algorithm, options);
-  json checks = json::array();
-  for (const CheckLine& line : audit.lines)
-    checks.push_back(
-        {{"property", line.property}, {"passed", line.passed}, {"detail", line.detail}});
-  const json result{{"algorithm", algorithm},
-                    {"problem", options.problem},
-                    {"pairs", audit.pairs},
-                    {"answers", audit.answers},
-                    {"passed", audit.passed()},
-                    {"checks", checks}};
   if (as_json) {
-    std::cout << result.dump(2) << '\n';
+    std::cout << write_json(ProblemAudit{algorithm,
+                                         std::string(options.problem),
+                                         audit.pairs,
+                                         audit.answers,
+                                         audit.passed,
+                                         audit.checks})
+                     .dump(2)
+              << '\n';
   } else {
     fmt::print(
-        "{} on {}: replay {}\n", algorithm, options.problem, audit.passed() ? "passed" : "FAILED");
-    print_checks(result);
+        "{} on {}: replay {}\n", algorithm, options.problem, audit.passed ? "passed" : "FAILED");
+    print_checks(audit.checks);
   }
-  return audit.passed() == !options.plant.empty() ? 1 : 0;
+  return audit.passed == !options.plant.empty() ? 1 : 0;
 }
 
 int audit_all(Scale scale, std::uint32_t seed, int threads, bool as_json) {
-  const AuditJobs jobs = audit_jobs({reproductions().catalogue, scale}, seed);
-  const auto results = compute_all(jobs.all(), threads);
-  std::size_t falsified = 0, missed = 0, next = 0;
+  AllAudits all = compute_all(audit_jobs({reproductions().catalogue, scale}, seed), threads);
   NoiseNumbers noise;
-  json algorithms = json::array(), plants = json::array();
-  if (!as_json) print_header();
-  for (const AuditJobs::OfAlgorithm& a : jobs.algorithms) {
-    const json &replay = results[next], &attack = results[next + 1];
-    next += 2;
-    falsified += stands(replay, attack) ? 0U : 1U;
-    noise.add(AuditJobs::noise_of(replay, attack));
-    algorithms.push_back({{"algorithm", a.algorithm}, {"replay", replay}, {"statistics", attack}});
-    if (as_json) continue;
-    print_row(a.algorithm, replay, attack);
-    if (!replay.at("passed").get<bool>()) print_checks(replay);
-  }
+  for (const AlgorithmAudit& audit : all.algorithms)
+    for (const NoiseNumbers& numbers : {audit.replay.noise, audit.statistics.noise})
+      noise.add(numbers);
   const std::vector<CheckLine> tails = pooled_tails(noise);
-  const bool tails_hold = std::ranges::all_of(tails, &CheckLine::passed);
-  if (!as_json) {
-    print_terms(results[1]);
-    for (const CheckLine& line : tails)
-      fmt::print("  {}  {} ({})\n", line.passed ? "ok  " : "FAIL", line.property, line.detail);
+  all.tails_hold = std::ranges::all_of(tails, &CheckLine::passed);
+  const auto stand = std::ranges::count_if(all.algorithms, &AlgorithmAudit::stands);
+  const auto caught = std::ranges::count_if(all.plants, &PlantAudit::caught);
+  if (as_json) {
+    std::cout << write_json(all).dump(2) << '\n';
+  } else {
+    print_header();
+    for (const AlgorithmAudit& audit : all.algorithms) {
+      print_row(audit);
+      if (!audit.replay.passed) print_checks(audit.replay.checks);
+    }
+    print_terms(all.algorithms.front().statistics);
+    print_checks(tails);
     fmt::print("\n{:<23} {:<41} {:>6} {:>7}  {}\n", "plant", "in", "pairs", "runs", "replay says");
-  }
-  for (; next < results.size(); ++next) {
-    const json& plant = results[next];
-    const bool caught = plant.at("caught");
-    missed += caught ? 0U : 1U;
-    plants.push_back(plant);
-    if (as_json) continue;
-    const auto count = [&](const char* name) {
-      return plant.at(name) == 0 ? std::string("-") : plant.at(name).dump();
-    };
-    fmt::print("{:<23} {:<41} {:>6} {:>7}  {}\n",
-               plant.at("name").get<std::string>(),
-               plant.at("host").get<std::string>(),
-               count("pairs"),
-               count("runs"),
-               caught ? plant.at("property").get<std::string>() : "MISSED");
-  }
-  if (as_json)
-    std::cout
-        << json{{"algorithms", algorithms}, {"plants", plants}, {"tails_hold", tails_hold}}.dump(2)
-        << '\n';
-  else
+    const auto count = [](Index n) { return n == 0 ? "-" : std::to_string(n); };
+    for (const PlantAudit& plant : all.plants)
+      fmt::print("{:<23} {:<41} {:>6} {:>7}  {}\n",
+                 plant.name,
+                 plant.host,
+                 count(plant.pairs),
+                 count(plant.runs),
+                 plant.caught ? plant.property : "MISSED");
     fmt::print("{} of {} claims falsified; {} of {} planted bugs caught\n",
-               falsified,
-               jobs.algorithms.size(),
-               jobs.plants.size() - missed,
-               jobs.plants.size());
-  return falsified + missed == 0 && tails_hold ? 0 : 1;
+               std::ssize(all.algorithms) - stand,
+               all.algorithms.size(),
+               caught,
+               all.plants.size());
+  }
+  return stand == std::ssize(all.algorithms) && caught == std::ssize(all.plants) && all.tails_hold
+             ? 0
+             : 1;
 }
 
 }  // namespace
@@ -235,9 +240,7 @@ int audit_command(const Arguments& arguments) {
                  map.count("runs") != 0 ? integer(map, "audit", "runs", 8) : 0,
                  seed);
   const bool planted = map.count("plant") != 0;
-  if (planted)
-    for (json* job : {&jobs.replay, &jobs.statistics})
-      job->at("parameters").at("plant") = map["plant"].as<std::string>();
+  if (planted) jobs.replay.plant = jobs.statistics.plant = map["plant"].as<std::string>();
   return audit_one(jobs, planted, threads(map, "audit"), as_json);
 }
 

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include "dpsosp/algorithms/registry.hpp"
-#include "dpsosp/experiments/json_number.hpp"
 #include "dpsosp/experiments/study.hpp"
 #include "noise_check.hpp"
 #include "noise_law.hpp"
@@ -13,24 +12,23 @@ namespace dpsosp {
 namespace {
 
 using namespace audit;
-using nlohmann::json;
 
-plots::Cell number_cell(const json& value, int digits = 3) {
-  return plots::number_cell(from_json_number(value), digits);
-}
-
-plots::Cell count_cell(const json& value) { return plots::count_cell(value.get<Index>()); }
-
-const json* result_of(const Runs& runs, const json& job) {
-  const StoredRun& run = runs.at(job);
-  return run.status == RunStatus::finished ? &run.result : nullptr;
+/// Nothing if the run failed.
+template <Probe P>
+std::optional<typename P::Result> result_of(const Runs& runs, const Study& study, const P& job) {
+  const StoredRun& run = runs.at(study.probe(job));
+  if (run.status != RunStatus::finished) return {};
+  return read_result<P>(run.result);
 }
 
 struct Verdicts {
   std::size_t audited = 0, falsified = 0, planted = 0, missed = 0;
 };
 
-plots::Table algorithms_table(const Runs& runs, const AuditJobs& jobs, Verdicts& verdicts) {
+plots::Table algorithms_table(const Runs& runs,
+                              const Study& study,
+                              const AuditJobs& jobs,
+                              Verdicts& verdicts) {
   plots::Table t;
   t.id = "algorithms";
   t.title = "Claimed, accounted and audited epsilon";
@@ -68,7 +66,8 @@ plots::Table algorithms_table(const Runs& runs, const AuditJobs& jobs, Verdicts&
   plots::RowGroup group;
   for (const AuditJobs::OfAlgorithm& a : jobs.algorithms) {
     ++verdicts.audited;
-    const json *replay = result_of(runs, a.replay), *attack = result_of(runs, a.statistics);
+    const auto replay = result_of(runs, study, a.replay);
+    const auto attack = result_of(runs, study, a.statistics);
     plots::Row row{.label = a.algorithm};
     bool falsified = false;
     const auto verdict = [&](bool good, const char* yes, const char* no) {
@@ -78,20 +77,21 @@ plots::Table algorithms_table(const Runs& runs, const AuditJobs& jobs, Verdicts&
                               : plots::Label{no, plots::Tone::bad});
       row.cells.push_back(std::move(c));
     };
-    if (replay != nullptr) {
-      for (const char* name : {"pairs", "answers"})
-        row.cells.push_back(count_cell(replay->at(name)));
-      row.cells.push_back(number_cell(replay->at("attained"), 5));
-      verdict(replay->at("passed"), "passed", "failed");
+    if (replay) {
+      for (const Index count : {replay->pairs, replay->answers})
+        row.cells.push_back(plots::count_cell(count));
+      row.cells.push_back(plots::number_cell(replay->attained, 5));
+      verdict(replay->passed, "passed", "failed");
     } else {
       row.cells.resize(4, plots::text_cell("failed"));
     }
-    if (attack != nullptr) {
-      for (const char* name : {"claimed", "accounted", "audited", "direct"})
-        row.cells.push_back(number_cell(attack->at(name)));
-      row.cells.push_back(count_cell(attack->at("runs")));
-      row.cells.push_back(number_cell(attack->at("power"), 2));
-      verdict(!attack->at("falsified").get<bool>(), "stands", "falsified");
+    if (attack) {
+      for (const double epsilon :
+           {attack->claimed, attack->accounted, attack->audited, attack->direct})
+        row.cells.push_back(plots::number_cell(epsilon, 3));
+      row.cells.push_back(plots::count_cell(attack->runs));
+      row.cells.push_back(plots::number_cell(attack->power.value(), 2));
+      verdict(!attack->falsified, "stands", "falsified");
     } else {
       row.cells.resize(11, plots::text_cell("failed"));
     }
@@ -103,14 +103,17 @@ plots::Table algorithms_table(const Runs& runs, const AuditJobs& jobs, Verdicts&
 }
 
 /// Noise numbers of an algorithm, both attacks together.
-NoiseNumbers noise_of(const Runs& runs, const AuditJobs::OfAlgorithm& a) {
-  static const json failed = json::object();
-  const json *replay = result_of(runs, a.replay), *statistics = result_of(runs, a.statistics);
-  return AuditJobs::noise_of(replay != nullptr ? *replay : failed,
-                             statistics != nullptr ? *statistics : failed);
+NoiseNumbers noise_of(const Runs& runs, const Study& study, const AuditJobs::OfAlgorithm& a) {
+  NoiseNumbers sum;
+  if (const auto replay = result_of(runs, study, a.replay)) sum.add(replay->noise);
+  if (const auto attack = result_of(runs, study, a.statistics)) sum.add(attack->noise);
+  return sum;
 }
 
-plots::Table laws_table(const Runs& runs, const AuditJobs& jobs, Verdicts& verdicts) {
+plots::Table laws_table(const Runs& runs,
+                        const Study& study,
+                        const AuditJobs& jobs,
+                        Verdicts& verdicts) {
   plots::Table t;
   t.id = "laws";
   t.title = "The law of the noise";
@@ -139,7 +142,7 @@ plots::Table laws_table(const Runs& runs, const AuditJobs& jobs, Verdicts& verdi
     return cells;
   };
   for (const AuditJobs::OfAlgorithm& a : jobs.algorithms) {
-    const NoiseNumbers noise = noise_of(runs, a);
+    const NoiseNumbers noise = noise_of(runs, study, a);
     if (noise.count == 0) continue;
     plots::Row row{.label = a.algorithm, .cells = counts_of(noise)};
     for (const WrongLaw& law : wrong_laws())
@@ -172,7 +175,10 @@ plots::Table laws_table(const Runs& runs, const AuditJobs& jobs, Verdicts& verdi
   return t;
 }
 
-plots::Table plants_table(const Runs& runs, const AuditJobs& jobs, Verdicts& verdicts) {
+plots::Table plants_table(const Runs& runs,
+                          const Study& study,
+                          const AuditJobs& jobs,
+                          Verdicts& verdicts) {
   plots::Table t;
   t.id = "plants";
   t.title = "Planted bugs, and what caught them";
@@ -184,23 +190,23 @@ plots::Table plants_table(const Runs& runs, const AuditJobs& jobs, Verdicts& ver
   t.row_header = "bug";
   t.column_groups.push_back({"", {"what is wrong", "planted in", "pairs", "replay says", "runs"}});
   plots::RowGroup group;
-  for (const json& job : jobs.plants) {
+  for (const PlantJob& job : jobs.plants) {
     ++verdicts.planted;
-    const json* found = result_of(runs, job);
-    plots::Row row{.label = job.at("parameters").at("plant")};
-    if (found == nullptr) {
+    const auto found = result_of(runs, study, job);
+    plots::Row row{.label = job.plant};
+    if (!found) {
       ++verdicts.missed;
       row.cells.resize(5, plots::text_cell("failed"));
     } else {
-      const auto count = [&](const char* name) {
-        return found->at(name) == 0 ? plots::text_cell("–") : count_cell(found->at(name));
+      const auto count = [](Index number) {
+        return number == 0 ? plots::text_cell("–") : plots::count_cell(number);
       };
-      row.cells = {plots::text_cell(found->at("wrong")),
-                   plots::text_cell(found->at("host")),
-                   count("pairs"),
-                   plots::text_cell(found->at("property")),
-                   count("runs")};
-      if (!found->at("caught").get<bool>()) {
+      row.cells = {plots::text_cell(found->wrong),
+                   plots::text_cell(found->host),
+                   count(found->pairs),
+                   plots::text_cell(found->property),
+                   count(found->runs)};
+      if (!found->caught) {
         ++verdicts.missed;
         row.cells[2].labels.push_back({"missed", plots::Tone::bad});
       }
@@ -211,7 +217,7 @@ plots::Table plants_table(const Runs& runs, const AuditJobs& jobs, Verdicts& ver
   return t;
 }
 
-std::vector<json> jobs_at(const Study& study) { return audit_jobs(study).all(); }
+std::vector<nlohmann::json> jobs_at(const Study& study) { return audit_jobs(study).all(study); }
 
 plots::Exhibit render(const Runs& runs, const Study& study) {
   const AuditJobs jobs = audit_jobs(study);
@@ -224,9 +230,9 @@ plots::Exhibit render(const Runs& runs, const Study& study) {
       "Every algorithm claims (epsilon, delta)-differential privacy. Two attacks try to "
       "contradict it, and bugs are planted to show that the attacks detect violations. "
       "docs/privacy.md says what is attacked and how."};
-  e.tables.push_back(algorithms_table(runs, jobs, verdicts));
-  e.tables.push_back(laws_table(runs, jobs, verdicts));
-  e.tables.push_back(plants_table(runs, jobs, verdicts));
+  e.tables.push_back(algorithms_table(runs, study, jobs, verdicts));
+  e.tables.push_back(laws_table(runs, study, jobs, verdicts));
+  e.tables.push_back(plants_table(runs, study, jobs, verdicts));
   const bool good = verdicts.falsified == 0 && verdicts.missed == 0;
   e.verdict = {fmt::format("{} of {} claims falsified; {} of {} planted bugs caught",
                            verdicts.falsified,

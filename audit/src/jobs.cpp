@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "dpsosp/audit/audit.hpp"
-#include "dpsosp/experiments/json_number.hpp"
 #include "dpsosp/experiments/study.hpp"
 #include "noise_check.hpp"
 #include "noise_law.hpp"
@@ -14,71 +13,11 @@
 namespace dpsosp {
 namespace {
 
-using nlohmann::json;
-
-json to_json(const NoiseNumbers& noise) {
-  return {{"count", noise.count}, {"beyond", noise.beyond}, {"extremes", noise.extremes}};
+ReplayAudit compute_replay(const ReplayJob& job, std::uint64_t) { return audit_replay(job); }
+StatisticalAudit compute_statistics(const StatisticsJob& job, std::uint64_t) {
+  return audit_statistics(job);
 }
-
-json replay(const json& p, std::uint64_t) {
-  const std::string algorithm = p.at("algorithm"), plant = p.at("plant");
-  const ReplayAudit audit = audit_replay(
-      algorithm,
-      {.plant = plant, .most_instances = p.at("instances"), .seed = p.value("seed", 0U)});
-  json lines = json::array();
-  for (const CheckLine& line : audit.lines)
-    lines.push_back(
-        {{"property", line.property}, {"passed", line.passed}, {"detail", line.detail}});
-  json queries = json::object();
-  for (const auto& [name, query] : audit.queries)
-    queries[name] = {{"answers", query.answers}, {"attained", to_json_number(query.attained)}};
-  return {{"instances", audit.instances},
-          {"pairs", audit.pairs},
-          {"answers", audit.answers},
-          {"queries", std::move(queries)},
-          {"attained", to_json_number(audit.attained)},
-          {"first_caught", audit.first_caught},
-          {"noise", to_json(audit.noise)},
-          {"passed", audit.passed()},
-          {"checks", std::move(lines)}};
-}
-
-json statistics(const json& p, std::uint64_t) {
-  StatisticalOptions options;
-  options.runs = p.at("runs");
-  options.epsilon = p.at("epsilon");
-  options.delta = p.at("delta");
-  options.confidence = p.at("confidence");
-  options.seed = p.value("seed", 0U);
-  const std::string algorithm = p.at("algorithm"), plant = p.at("plant");
-  const StatisticalAudit audit = audit_statistics(algorithm, options, plant);
-  json result{{"instance", audit.instance},
-              {"runs", audit.runs},
-              {"claimed", audit.claimed},
-              {"delta", options.delta},
-              {"accounted", to_json_number(audit.accounted)},
-              {"audited", to_json_number(audit.audited)},
-              {"direct", to_json_number(audit.direct)},
-              {"confidence", options.confidence},
-              {"falsified", audit.falsified},
-              {"law", audit.law},
-              {"noise", to_json(audit.noise)},
-              {"answers", audit.answers}};
-  if (audit.power >= 0) result["power"] = audit.power;
-  return result;
-}
-
-json plant(const json& p, std::uint64_t) {
-  const PlantAudit audit = audit_plant(p.at("plant").get<std::string>(), p.at("most_runs"));
-  return {{"name", audit.plant.name},
-          {"wrong", audit.plant.wrong},
-          {"host", audit.plant.host},
-          {"pairs", audit.pairs},
-          {"property", audit.property},
-          {"runs", audit.runs},
-          {"most_runs", p.at("most_runs")},
-          {"caught", audit.caught()}};
-}
+PlantAudit compute_plant(const PlantJob& job, std::uint64_t) { return audit_plant(job); }
 
 struct Size {
   Index instances, runs, plant_runs;
@@ -104,8 +43,9 @@ int version_of(std::string_view algorithm) {
 }  // namespace
 
 std::vector<ProbeEntry> audit_probes() {
-  return {
-      {"audit/replay", 4, replay}, {"audit/statistics", 5, statistics}, {"audit/plant", 4, plant}};
+  return {probe_entry<compute_replay>(),
+          probe_entry<compute_statistics>(),
+          probe_entry<compute_plant>()};
 }
 
 AuditJobs::OfAlgorithm audit_jobs(std::string_view algorithm,
@@ -114,18 +54,23 @@ AuditJobs::OfAlgorithm audit_jobs(std::string_view algorithm,
                                   std::uint32_t seed) {
   const Size size = size_of(study);
   const StatisticalOptions defaults;
-  json common{
-      {"algorithm", algorithm}, {"algorithm_version", version_of(algorithm)}, {"plant", ""}};
-  if (seed != 0) common["seed"] = seed;
-  json of_replay = common, of_statistics = common;
-  of_replay["instances"] = size.instances;
-  of_statistics["runs"] = runs == 0 ? size.runs : runs;
-  of_statistics["epsilon"] = defaults.epsilon;
-  of_statistics["delta"] = defaults.delta;
-  of_statistics["confidence"] = defaults.confidence;
-  return {std::string(algorithm),
-          study.probe("audit/replay", std::move(of_replay)),
-          study.probe("audit/statistics", std::move(of_statistics))};
+  const std::string key(algorithm);
+  const int version = version_of(algorithm);
+  const auto other_seed = seed != 0 ? std::optional(seed) : std::nullopt;
+  return {key,
+          {.algorithm = key,
+           .algorithm_version = version,
+           .plant = "",
+           .seed = other_seed,
+           .instances = size.instances},
+          {.algorithm = key,
+           .algorithm_version = version,
+           .plant = "",
+           .seed = other_seed,
+           .runs = runs == 0 ? size.runs : runs,
+           .epsilon = defaults.epsilon,
+           .delta = defaults.delta,
+           .confidence = defaults.confidence}};
 }
 
 AuditJobs audit_jobs(const Study& study, std::uint32_t seed) {
@@ -133,33 +78,20 @@ AuditJobs audit_jobs(const Study& study, std::uint32_t seed) {
   for (const std::string& algorithm : audited_algorithms())
     jobs.algorithms.push_back(audit_jobs(algorithm, study, 0, seed));
   for (const AuditPlant& p : audit_plants())
-    jobs.plants.push_back(study.probe("audit/plant",
-                                      {{"plant", p.name},
-                                       {"algorithm_version", version_of(p.host)},
-                                       {"most_runs", size_of(study).plant_runs}}));
+    jobs.plants.push_back({.plant = p.name,
+                           .algorithm_version = version_of(p.host),
+                           .most_runs = size_of(study).plant_runs});
   return jobs;
 }
 
-std::vector<json> AuditJobs::all() const {
-  std::vector<json> jobs;
+std::vector<nlohmann::json> AuditJobs::all(const Study& study) const {
+  std::vector<nlohmann::json> jobs;
   for (const OfAlgorithm& a : algorithms) {
-    jobs.push_back(a.replay);
-    jobs.push_back(a.statistics);
+    jobs.push_back(study.probe(a.replay));
+    jobs.push_back(study.probe(a.statistics));
   }
-  jobs.insert(jobs.end(), plants.begin(), plants.end());
+  for (const PlantJob& p : plants) jobs.push_back(study.probe(p));
   return jobs;
-}
-
-NoiseNumbers AuditJobs::noise_of(const json& replay, const json& statistics) {
-  NoiseNumbers sum;
-  for (const json* result : {&replay, &statistics}) {
-    if (!result->contains("noise")) continue;  // a failed run
-    const json& noise = result->at("noise");
-    sum.add({.count = noise.at("count"),
-             .beyond = noise.at("beyond"),
-             .extremes = noise.at("extremes").get<std::vector<double>>()});
-  }
-  return sum;
 }
 
 void NoiseNumbers::add(const NoiseNumbers& other) {
@@ -190,19 +122,39 @@ std::vector<CheckLine> pooled_tails(const NoiseNumbers& all) {
   return lines;
 }
 
-PlantAudit audit_plant(std::string_view name, Index most_runs) {
+ReplayAudit audit_replay(const ReplayJob& job) {
+  return audit_replay(
+      job.algorithm,
+      {.plant = job.plant, .most_instances = job.instances, .seed = job.seed.value_or(0)});
+}
+
+StatisticalAudit audit_statistics(const StatisticsJob& job) {
+  return audit_statistics(job.algorithm,
+                          {.runs = job.runs,
+                           .epsilon = job.epsilon,
+                           .delta = job.delta,
+                           .confidence = job.confidence,
+                           .seed = job.seed.value_or(0)},
+                          job.plant);
+}
+
+PlantAudit audit_plant(const PlantJob& job) {
   const auto& all = audit_plants();
-  const auto found = std::ranges::find(all, name, &AuditPlant::name);
-  PlantAudit audit;
-  if (found != all.end()) audit.plant = *found;
-  const ReplayAudit replayed =
-      audit_replay(audit.plant.host, {.plant = name, .until_caught = true});
+  const auto found = std::ranges::find(all, job.plant, &AuditPlant::name);
+  PlantAudit audit{.most_runs = job.most_runs};
+  if (found != all.end()) {
+    audit.name = found->name;
+    audit.wrong = found->wrong;
+    audit.host = found->host;
+  }
+  const ReplayAudit replayed = audit_replay(audit.host, {.plant = job.plant, .until_caught = true});
   audit.pairs = replayed.first_caught;
-  for (const CheckLine& line : replayed.lines)
+  for (const CheckLine& line : replayed.checks)
     if (!line.passed && audit.property.empty()) audit.property = line.property;
-  for (Index runs = 125; runs <= most_runs && audit.runs == 0; runs *= 2)
-    if (audit_statistics(audit.plant.host, {.runs = runs, .power = false}, name).falsified)
+  for (Index runs = 125; runs <= job.most_runs && audit.runs == 0; runs *= 2)
+    if (audit_statistics(audit.host, {.runs = runs, .power = false}, job.plant).falsified)
       audit.runs = runs;
+  audit.caught = audit.pairs > 0 || audit.runs > 0;
   return audit;
 }
 

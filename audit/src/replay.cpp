@@ -237,12 +237,9 @@ class ReplayAttack {
 
 }  // namespace
 
-bool ReplayAudit::passed() const { return std::ranges::all_of(lines, &CheckLine::passed); }
-
 ReplayAudit audit_replay(std::string_view algorithm, const ReplayOptions& options) {
   find_audited(algorithm);
   ReplayAudit result;
-  result.algorithm = algorithm;
   ReplayAttack attack(
       result, options.plant.empty() ? Plant::none : find_plant(options.plant).plant, options.seed);
   const std::vector<Subject> subjects = options.problem.empty()
@@ -257,12 +254,13 @@ ReplayAudit audit_replay(std::string_view algorithm, const ReplayOptions& option
     attack.attack(subjects[k * all / taken], options.until_caught);
   }
   result.noise = attack.noise();
-  result.lines = attack.lines();
-  if (!options.problem.empty()) result.lines.push_back(additivity(subjects.front().problem));
-  result.lines.push_back(
+  result.checks = attack.lines();
+  if (!options.problem.empty()) result.checks.push_back(additivity(subjects.front().problem));
+  result.checks.push_back(
       {"there is something to compare",
        result.answers > 0,
        fmt::format("{} instances, {} pairs of neighbours", result.instances, result.pairs)});
+  result.passed = std::ranges::all_of(result.checks, &CheckLine::passed);
   return result;
 }
 

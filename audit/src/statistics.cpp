@@ -206,15 +206,17 @@ StatisticalAudit audit_statistics(std::string_view algorithm,
   const auto scores = Attack(subject, bug, options.seed).scores(options.runs);
   Claim claim(scores.dearest);
   const ErrorRates rates = error_rates(scores.one, scores.two, options.confidence);
-  StatisticalAudit audit{.algorithm = std::string(algorithm),
-                         .instance = subject.name,
+  StatisticalAudit audit{.instance = subject.name,
                          .runs = options.runs,
+                         .delta = options.delta,
+                         .confidence = options.confidence,
                          .claimed = subject.claimed->epsilon,
                          .accounted = claim.epsilon(options.delta),
                          .audited = claim.audited_epsilon(rates, options.delta),
                          .direct = epsilon_of_rates(rates, options.delta),
                          .falsified = claim.falsified_by(rates),
                          .law = scores.complaint(),
+                         .power = {},
                          .answers = scores.answers,
                          .noise = scores.noise.numbers()};
   audit.falsified = audit.falsified || !audit.law.empty();

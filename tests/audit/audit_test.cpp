@@ -14,17 +14,15 @@ TEST(Audit, FalsifiesNoClaimAtQuickScale) {
   for (const AuditJobs::OfAlgorithm& a :
        audit_jobs({reproductions().catalogue, Scale::quick}).algorithms) {
     SCOPED_TRACE(a.algorithm);
-    const nlohmann::json replay = reproductions().catalogue.compute(a.replay),
-                         attack = reproductions().catalogue.compute(a.statistics);
-    EXPECT_TRUE(replay.at("passed").get<bool>()) << replay.at("checks").dump(2);
-    EXPECT_FALSE(attack.at("falsified").get<bool>());
+    const ReplayAudit replay = audit_replay(a.replay);
+    EXPECT_TRUE(replay.passed) << write_json(replay.checks).dump(2);
+    EXPECT_FALSE(audit_statistics(a.statistics).falsified);
   }
 }
 
 TEST(Audit, CatchesEveryPlantedBug) {
-  for (const nlohmann::json& job : audit_jobs({reproductions().catalogue, Scale::quick}).plants)
-    EXPECT_TRUE(reproductions().catalogue.compute(job).at("caught").get<bool>())
-        << job.at("parameters").dump();
+  for (const PlantJob& job : audit_jobs({reproductions().catalogue, Scale::quick}).plants)
+    EXPECT_TRUE(audit_plant(job).caught) << job.plant;
 }
 
 /// Where the charge is tight, a true claim is falsified no more often than stated.

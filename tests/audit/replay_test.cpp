@@ -19,7 +19,7 @@ using namespace audit;
 
 std::string failures(const ReplayAudit& audit) {
   std::string text;
-  for (const CheckLine& line : audit.lines)
+  for (const CheckLine& line : audit.checks)
     if (!line.passed) text.append(line.property).append(": ").append(line.detail).append("\n");
   return text;
 }
@@ -54,7 +54,7 @@ TEST_P(EveryPlant, IsCaughtInItsHost) {
     return;
   }
   const ReplayAudit audit = audit_replay(plant.host, {.plant = plant.name, .until_caught = true});
-  EXPECT_FALSE(audit.passed());
+  EXPECT_FALSE(audit.passed);
   EXPECT_GT(audit.first_caught, 0);
 }
 

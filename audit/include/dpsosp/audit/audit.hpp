@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,7 @@
 
 #include "dpsosp/checks/check.hpp"
 #include "dpsosp/core/vector.hpp"
+#include "dpsosp/experiments/probe.hpp"
 #include "dpsosp/experiments/study.hpp"
 
 /// Attacks on privacy claims. Every registered algorithm runs with the sound curator, on data
@@ -25,6 +27,7 @@ struct NoiseNumbers {
   std::vector<double> extremes;          ///< distances beyond 4.5, the first few hundred
   void add(const NoiseNumbers& other);
 };
+DPSOSP_MEMBERS(NoiseNumbers, count, beyond, extremes);
 
 /// The tails of all numbers of an audit together: single algorithms have too few. Each line fails
 /// by chance with probability at most 1e-6.
@@ -34,7 +37,6 @@ std::vector<CheckLine> pooled_tails(const NoiseNumbers& all);
 /// value replaced by that of the first. Noise, choices and secret batches are tested for goodness
 /// of fit, with false alarms of probability at most 1e-6 each; random numbers are fixed.
 struct ReplayAudit {
-  std::string algorithm;
   Index instances = 0;  ///< problems, variants and ways of drawing batches
   Index pairs = 0;      ///< of neighbours, one recorded and one replayed run each
   Index answers = 0;    ///< compared
@@ -46,10 +48,13 @@ struct ReplayAudit {
   double attained = 0;     ///< largest move of an answer over what is charged for it
   Index first_caught = 0;  ///< number of the pair that first failed; 0: none did
   NoiseNumbers noise;
-  std::vector<CheckLine> lines;
-
-  bool passed() const;
+  bool passed = false;  ///< every check
+  std::vector<CheckLine> checks;
 };
+DPSOSP_MEMBERS(CheckLine, property, passed, detail);
+DPSOSP_MEMBERS(ReplayAudit::OfQuery, answers, attained);
+DPSOSP_MEMBERS(ReplayAudit, instances, pairs, answers, queries, attained, first_caught, noise,
+               passed, checks);
 
 struct ReplayOptions {
   std::string_view plant = {};  ///< name of a bug (audit_plants), or empty
@@ -76,10 +81,10 @@ struct StatisticalOptions {
 /// Many runs of a small instance on either of two data sets, told apart by the likelihood ratio of
 /// all that they release, with error rates that hold with probability `confidence`.
 struct StatisticalAudit {
-  std::string algorithm;
   std::string instance;
   Index runs = 0;
-  double claimed = 0;    ///< ε, the filter's budget
+  double delta = 0, confidence = 0;  ///< of the options
+  double claimed = 0;                ///< ε, the filter's budget
   double accounted = 0;  ///< ε of the charges to the exchanged record, of the costliest run
   /// ε of these charges with the most noise that the error rates rule out: a lower bound of the
   /// run's ε if its noise has the charged distribution at any scale.
@@ -87,12 +92,14 @@ struct StatisticalAudit {
   double direct = 0;  ///< lower bound of ε at δ from the error rates alone, whatever the noise
   bool falsified = false;  ///< the error rates, or the law, contradict the charges
   std::string law;  ///< what is wrong with the law of noise, choices or batches; empty: nothing
-  /// Probability that the same attack falsifies the claim where all noise is 1.25 times too small;
-  /// negative: not measured.
-  double power = -1;
+  /// Probability that the same attack falsifies the claim where all noise is 1.25 times too small,
+  /// if it was measured.
+  std::optional<double> power;
   double answers = 0;  ///< of a run, on average
   NoiseNumbers noise;
 };
+DPSOSP_MEMBERS(StatisticalAudit, instance, runs, delta, confidence, claimed, accounted, audited,
+               direct, falsified, law, power, answers, noise);
 
 /// \param plant  name of a bug (audit_plants), or empty
 StatisticalAudit audit_statistics(std::string_view algorithm,
@@ -109,33 +116,69 @@ const std::vector<AuditPlant>& audit_plants();
 
 /// What caught a plant, and after how many runs.
 struct PlantAudit {
-  AuditPlant plant;
-  Index pairs = 0;       ///< of replayed neighbours until it was caught; 0: it was not
-  std::string property;  ///< which failed
+  std::string name, wrong, host;  ///< as of an AuditPlant
+  Index pairs = 0;                ///< of replayed neighbours until it was caught; 0: it was not
+  std::string property;           ///< which failed
   /// Runs on either data set until the statistical attack caught it: the first of 125, 250, 500 …
   /// up to the most allowed; 0: it did not.
   Index runs = 0;
-
-  bool caught() const { return pairs > 0 || runs > 0; }
+  Index most_runs = 0;
+  bool caught = false;
 };
-PlantAudit audit_plant(std::string_view name, Index most_runs);
+DPSOSP_MEMBERS(PlantAudit, name, wrong, host, pairs, property, runs, most_runs, caught);
 
 /// Keys of the registered algorithms that claim privacy, and of those that the audit has of its
 /// own: "curator/gradients", "release/gradients" and so on.
 std::vector<std::string> audited_algorithms();
 
+/// The audits as probes. `plant` is the name of a bug or empty; no seed stands for seed 0.
+struct ReplayJob {
+  static constexpr ProbeName probe{"audit/replay", 4};
+  std::string algorithm;
+  int algorithm_version;
+  std::string plant;
+  std::optional<std::uint32_t> seed;
+  Index instances;  ///< at most so many; 0: all
+  using Result = ReplayAudit;
+};
+DPSOSP_MEMBERS(ReplayJob, algorithm, algorithm_version, plant, seed, instances);
+ReplayAudit audit_replay(const ReplayJob& job);
+
+struct StatisticsJob {
+  static constexpr ProbeName probe{"audit/statistics", 5};
+  std::string algorithm;
+  int algorithm_version;
+  std::string plant;
+  std::optional<std::uint32_t> seed;
+  Index runs;
+  double epsilon, delta, confidence;
+  using Result = StatisticalAudit;
+};
+DPSOSP_MEMBERS(StatisticsJob, algorithm, algorithm_version, plant, seed, runs, epsilon, delta,
+               confidence);
+StatisticalAudit audit_statistics(const StatisticsJob& job);
+
+struct PlantJob {
+  static constexpr ProbeName probe{"audit/plant", 4};
+  std::string plant;
+  int algorithm_version;
+  Index most_runs;
+  using Result = PlantAudit;
+};
+DPSOSP_MEMBERS(PlantJob, plant, algorithm_version, most_runs);
+PlantAudit audit_plant(const PlantJob& job);
+
 /// Everything as jobs: for each algorithm both attacks, and every plant.
 struct AuditJobs {
   struct OfAlgorithm {
     std::string algorithm;
-    nlohmann::json replay, statistics;
+    ReplayJob replay;
+    StatisticsJob statistics;
   };
   std::vector<OfAlgorithm> algorithms;
-  std::vector<nlohmann::json> plants;
+  std::vector<PlantJob> plants;
 
-  std::vector<nlohmann::json> all() const;
-  /// Noise numbers in the results of both attacks on an algorithm.
-  static NoiseNumbers noise_of(const nlohmann::json& replay, const nlohmann::json& statistics);
+  std::vector<nlohmann::json> all(const Study& study) const;
 };
 AuditJobs audit_jobs(const Study& study, std::uint32_t seed = 0);
 /// \param runs  of the statistical attack; 0: those of the scale
