@@ -131,11 +131,11 @@ json exhibits() {
 }
 
 /// Each run once.
-std::vector<json> unique_jobs(const std::vector<json>& jobs) {
-  std::vector<json> unique;
+std::vector<Job> unique_jobs(const std::vector<Job>& jobs) {
+  std::vector<Job> unique;
   std::set<std::string> seen;
-  for (const json& job : jobs)
-    if (seen.insert(RunKey(job).hash()).second) unique.push_back(job);
+  for (const Job& job : jobs)
+    if (seen.insert(job.hash()).second) unique.push_back(job);
   return unique;
 }
 
@@ -143,7 +143,7 @@ std::vector<json> unique_jobs(const std::vector<json>& jobs) {
 std::optional<std::vector<Finding>> findings_in(const std::filesystem::path& file, Scale scale) {
   const Store store(file, Store::Access::read_only);
   Study study{.catalogue = reproductions().catalogue, .scale = scale, .store = &store};
-  std::vector<json> jobs;
+  std::vector<Job> jobs;
   std::vector<StoredRun> runs;
   do {
     jobs = unique_jobs(claim_jobs(reproductions().claims, study));

@@ -79,7 +79,7 @@ std::filesystem::path store_file(const std::filesystem::path& out, const Shard& 
 }
 
 void print_plan(const Sweep& sweep,
-                const std::vector<json>& jobs,
+                const std::vector<Job>& jobs,
                 const std::filesystem::path& file) {
   std::size_t cells = 0;
   for (const Part& part : sweep.parts) {
@@ -105,15 +105,15 @@ void print_plan(const Sweep& sweep,
 
 /// compute_run, with the place of the run in what it refuses.
 Compute with_place(const Sweep& sweep) {
-  return [&sweep](const json& description) {
+  return [&sweep](const Job& job) -> json {
     try {
-      return compute_described_run(description);
+      return compute_run(*job.run());
     } catch (const UnsupportedError&) {
       throw;
     } catch (const InputError& e) {
       for (const Part& part : sweep.parts)
         for (const Cell& cell : cells_of(sweep, part))
-          if (std::ranges::find(cell.runs, description.get<RunDescription>()) != cell.runs.end())
+          if (std::ranges::find(cell.runs, *job.run()) != cell.runs.end())
             throw InputError(
                 fmt::format("sweep {}: {}: {}", sweep.name, place_of(sweep, part, cell), e.what()));
       throw;
@@ -141,7 +141,7 @@ int sweep_command(const Arguments& arguments) {
   const std::filesystem::path out = out_folder(map, "sweep");
   const std::filesystem::path file = store_file(out, shard);
   const int at_a_time = threads(map, "sweep");
-  std::vector<json> jobs = of_shard(jobs_of(sweep), shard.index, shard.count);
+  std::vector<Job> jobs = of_shard(jobs_of(sweep), shard.index, shard.count);
   if (map.count("dry-run") != 0) {
     print_plan(sweep, jobs, file);
     return 0;

@@ -217,7 +217,7 @@ plots::Table plants_table(const Runs& runs,
   return t;
 }
 
-std::vector<nlohmann::json> jobs_at(const Study& study) { return audit_jobs(study).all(study); }
+std::vector<Job> jobs_at(const Study& study) { return audit_jobs(study).all(study); }
 
 plots::Exhibit render(const Runs& runs, const Study& study) {
   const AuditJobs jobs = audit_jobs(study);

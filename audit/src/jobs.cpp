@@ -84,8 +84,8 @@ AuditJobs audit_jobs(const Study& study, std::uint32_t seed) {
   return jobs;
 }
 
-std::vector<nlohmann::json> AuditJobs::all(const Study& study) const {
-  std::vector<nlohmann::json> jobs;
+std::vector<Job> AuditJobs::all(const Study& study) const {
+  std::vector<Job> jobs;
   for (const OfAlgorithm& a : algorithms) {
     jobs.push_back(study.probe(a.replay));
     jobs.push_back(study.probe(a.statistics));

@@ -241,7 +241,9 @@ TEST(RunCommand, FailsInOneLineOnOverflowAndStoresFailure) {
   spec.settings = {{"step_size", "1e200"}};
   spec.records = 60;
   spec.observations = 0;
-  const auto runs = run_jobs(store, {describe(spec)}, compute_described_run);
+  const auto runs = run_jobs(store, {describe(spec)}, [](const Job& job) {
+    return nlohmann::json(compute_run(*job.run()));
+  });
   ASSERT_EQ(runs.size(), 1U);
   EXPECT_EQ(runs[0].status, RunStatus::failed);
   EXPECT_NE(runs[0].reason.find("is not finite"), std::string::npos) << runs[0].reason;

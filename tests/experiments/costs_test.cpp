@@ -14,7 +14,9 @@ using nlohmann::json;
 Catalogue catalogue() {
   const auto jobs = [](int first) {
     return [first](const Study&) {
-      return std::vector<json>{{{"seed", first}}, {{"seed", first + 1}}, {{"seed", first + 2}}};
+      std::vector<Job> three;
+      for (int k = first; k < first + 3; ++k) three.emplace_back(json{{"seed", k}});
+      return three;
     };
   };
   Catalogue c;

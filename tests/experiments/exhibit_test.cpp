@@ -27,7 +27,7 @@ json count(const json&, std::uint64_t seed) {
   return seed;
 }
 
-std::vector<json> two_jobs(const Study& study, const char* probe) {
+std::vector<Job> two_jobs(const Study& study, const char* probe) {
   return {study.probe(probe, json::object(), 0), study.probe(probe, json::object(), 1)};
 }
 
@@ -40,7 +40,7 @@ ExhibitEntry entry(std::string id, const char* probe, bool on_request) {
           .render =
               [id, probe](const Runs& runs, const Study& study) {
                 int there = 0;
-                for (const json& job : two_jobs(study, probe)) there += runs.contains(job);
+                for (const Job& job : two_jobs(study, probe)) there += runs.contains(job);
                 plots::Exhibit e{.id = id.substr(id.find('/') + 1), .paper = "P", .title = "T"};
                 e.verdict = {std::to_string(there) + " runs", plots::Tone::neutral};
                 return e;
@@ -90,7 +90,7 @@ TEST(OnRequest, IsNotShownByHalves) {
   const Catalogue c = catalogue();
   {
     Store store(folder / "store.sqlite");
-    store.put(finished_run(two_jobs({c}, "long").front(), 0), {});
+    store.put(finished_run(two_jobs({c}, "long").front().description(), 0), {});
   }
   EXPECT_EQ(runs_of(c, options(folder)), 4);
   EXPECT_NE(page(folder, "figure").find("0 runs"), std::string::npos);
@@ -105,7 +105,7 @@ TEST(OnRequest, OfProgramWithoutItsCodeIsRefusedWithCommand) {
   EXPECT_EQ(refusal_of([&] { reproduce(c, options(folder)); }), "");
   {
     Store store(folder / "store.sqlite");
-    for (const json& job : two_jobs({c}, "long")) store.put(finished_run(job, 0), {});
+    for (const Job& job : two_jobs({c}, "long")) store.put(finished_run(job.description(), 0), {});
   }
   EXPECT_EQ(refusal_of([&] { reproduce(c, options(folder, {"smith-2027/figure"})); }), "");
   EXPECT_NE(page(folder, "figure").find("2 runs"), std::string::npos);
@@ -155,15 +155,14 @@ TEST(Catalogue, KnowsWhatItCanCompute) {
   const Catalogue c = catalogue(nullptr);
   const Study study{c};
   EXPECT_TRUE(c.can_compute(study.probe("quick", json::object())));
-  EXPECT_TRUE(c.can_compute({{"algorithm", "any"}}));
-  const json job = study.probe("long", json::object());
+  EXPECT_TRUE(c.can_compute(RunDescription()));
+  const Job job = study.probe("long", json::object());
   EXPECT_FALSE(c.can_compute(job));
   EXPECT_EQ(refusal_of([&] { c.compute(job); }),
             "probe long: this program is built without the code for it");
-  EXPECT_NE(refusal_of([&] {
-              c.can_compute({{"probe", "lnog"}});
-            }).find("did you mean 'long'"),
-            std::string::npos);
+  EXPECT_NE(
+      refusal_of([&] { c.can_compute(ProbeCall{.probe = "lnog"}); }).find("did you mean 'long'"),
+      std::string::npos);
 }
 
 std::vector<std::string> ids(const std::vector<std::string>& names) {

@@ -112,7 +112,7 @@ TEST(Run, DescriptionOmitsDefaultSettings) {
 }
 
 TEST(Run, MarksRecordDependentPartsAsNotPrivate) {
-  const json result = compute_described_run(describe(one_noisy_step()));
+  const json result = compute_run(describe(one_noisy_step()));
   for (const char* part : {"start", "origin", "output", "evaluation_log"})
     EXPECT_EQ(result.at(part).at("private"), false) << part;
 }

@@ -25,10 +25,10 @@ int main(int argc, char** argv) {
   const int log = open(argv[5], O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
   if (log < 0) return 2;
 
-  const auto compute = [&](const json& description) -> json {
+  const auto compute = [&](const Job& job) -> json {
     if (write(log, ".", 1) != 1) std::abort();
     std::this_thread::sleep_for(pause);
-    const std::uint64_t seed = description["seed"];
+    const std::uint64_t seed = job.description().at("seed");
     if (seed % 17 == 3) throw RunFailed("planned failure");
     Stream stream({.seed = seed, .purpose = Purpose::test});
     json trace = json::array();
@@ -38,9 +38,9 @@ int main(int argc, char** argv) {
   };
   try {
     Store store(argv[1]);
-    std::vector<json> descriptions;
-    for (int k = 0; k < jobs; ++k) descriptions.push_back({{"seed", k}});
-    run_jobs(store, descriptions, compute, {.threads = threads});
+    std::vector<Job> all;
+    for (int k = 0; k < jobs; ++k) all.emplace_back(json{{"seed", k}});
+    run_jobs(store, all, compute, {.threads = threads});
   } catch (const Interrupted& e) {
     std::fprintf(stderr, "%s\n", e.what());
     return 130;

@@ -179,18 +179,18 @@ axes = [{ records = [300, 400] }]
   const auto jobs = jobs_of(sweep);
   EXPECT_EQ(jobs.size(), 12U);
   std::set<std::string> keys;
-  for (const json& job : jobs) keys.insert(RunKey(job).hash());
+  for (const Job& job : jobs) keys.insert(job.hash());
   EXPECT_EQ(keys.size(), jobs.size());
   for (const Part& part : sweep.parts)
     for (const Cell& cell : cells_of(sweep, part))
-      for (const RunDescription& run : cell.runs) EXPECT_TRUE(keys.contains(RunKey(run).hash()));
+      for (const RunDescription& run : cell.runs) EXPECT_TRUE(keys.contains(Job(run).hash()));
 }
 
 TEST(SweepJobs, SplitEvenlyIntoAnyNumberOfShards) {
   const auto jobs = jobs_of(parsed(part_with("[{ records = [100, 200, 300, 400] }]")));
   ASSERT_EQ(jobs.size(), 12U);
   for (std::size_t count = 1; count <= jobs.size() + 2; ++count) {
-    std::vector<json> joined;
+    std::vector<Job> joined;
     std::size_t least = jobs.size(), most = 0;
     for (std::size_t index = 1; index <= count; ++index) {
       const auto mine = of_shard(jobs, index, count);
@@ -208,7 +208,7 @@ using Outcome = std::function<StoredRun(const json& description)>;
 /// Every run of the sweep with an outcome that the test makes up.
 std::vector<StoredRun> made_up(const Sweep& sweep, const Outcome& outcome) {
   std::vector<StoredRun> runs;
-  for (const json& job : jobs_of(sweep)) runs.push_back(outcome(job));
+  for (const Job& job : jobs_of(sweep)) runs.push_back(outcome(job.description()));
   return runs;
 }
 
@@ -569,11 +569,11 @@ TEST(SweepTime, EstimatesByPowerLawOfStoredTimes) {
   EXPECT_FALSE(std::filesystem::exists(folder / "none.sqlite"));
   {
     Store store(folder / "s.sqlite");
-    for (const json& d : jobs)
-      if (d.at("algorithm") == "arora-2023/dp-spider" && d.at("records") < 800) {
+    for (const Job& job : jobs)
+      if (job.run()->algorithm == "arora-2023/dp-spider" && job.run()->records < 800) {
         Provenance p;
-        p.cpu_seconds = 0.01 * std::pow(d.at("records").get<double>(), 1.5);
-        store.put(finished_run(d, result_of(1)), p);
+        p.cpu_seconds = 0.01 * std::pow(static_cast<double>(job.run()->records), 1.5);
+        store.put(finished_run(job.description(), result_of(1)), p);
       }
   }
   const TimeEstimate e = estimate_time(jobs, folder / "s.sqlite");

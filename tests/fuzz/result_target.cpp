@@ -42,7 +42,7 @@ struct Stored {
   fs::path folder = fs::temp_directory_path() / ("dpsosp-fuzz-result-" + std::to_string(getpid()));
   fs::path file = folder / "s.sqlite";
   Sweep sweep = parse_sweep(toml, "sweep", Scale::quick);
-  std::vector<nlohmann::json> jobs = jobs_of(sweep);
+  std::vector<Job> jobs = jobs_of(sweep);
 
   Stored() = default;
   ~Stored() {
@@ -89,8 +89,7 @@ void read(std::string_view input) {
   const nlohmann::json result = value.is_discarded() ? nlohmann::json(0) : value;
   Store store(stored.file);
   stored.change("DELETE FROM runs WHERE key <> ?", "");
-  for (const nlohmann::json& job : stored.jobs)
-    store.put({.key = RunKey(job), .result = result}, Provenance{});
+  for (const Job& job : stored.jobs) store.put({.key = job.key(), .result = result}, Provenance{});
   refused_in_one_line([&] { stored.read(); });
   refused_in_one_line([&] { stored.read_sweep(); });
 

@@ -509,11 +509,11 @@ TEST(FigureRuns, OfFiguresWithSuppliedDataAreAskedForWhereItIs) {
 /// The runs of a figure as the store has them.
 std::vector<StoredRun> stored_runs_of(std::string_view figure, Scale scale) {
   std::vector<StoredRun> stored;
-  for (const json& job : figure_jobs(figure, study_at(scale)))
-    stored.push_back({.key = RunKey(job),
-                      .reason = "",
-                      .result = synthetic_result(job.at("parameters").get<Training>(),
-                                                 job.at("seed").get<std::uint64_t>())});
+  for (const Job& job : figure_jobs(figure, study_at(scale)))
+    stored.push_back(
+        {.key = job.key(),
+         .reason = "",
+         .result = synthetic_result(job.probe()->parameters.get<Training>(), job.seed())});
   return stored;
 }
 
@@ -615,9 +615,10 @@ TEST(FigurePages, DrawNormsThatAreNotFiniteAsGaps) {
 
 TEST(FigureClaims, AreNoJobsOfClaimsUntilTheStoreHasThem) {
   const Collection& all = reproductions();
-  const auto asks = [](const std::vector<json>& jobs) {
-    return std::ranges::count_if(
-        jobs, [](const json& job) { return job.value("probe", "") == training_probe; });
+  const auto asks = [](const std::vector<Job>& jobs) {
+    return std::ranges::count_if(jobs, [](const Job& job) {
+      return job.probe() != nullptr && job.probe()->probe == training_probe;
+    });
   };
   const ScratchFolder folder;
   Store store(folder / "store.sqlite");

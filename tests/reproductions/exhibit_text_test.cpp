@@ -72,7 +72,7 @@ plots::Exhibit page(std::string_view exhibits, std::string_view id) {
     return exhibit;
   };
   const ExhibitEntry entry = exhibit_entry(
-      texts(exhibits), id, [](const Study&) { return std::vector<nlohmann::json>{}; }, render);
+      texts(exhibits), id, [](const Study&) { return std::vector<Job>{}; }, render);
   const Catalogue catalogue{};
   return entry.render(Runs({}), Study{catalogue});
 }

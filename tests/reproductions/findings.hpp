@@ -36,15 +36,15 @@ inline Finding finding_of(std::string_view claim,
     return {};
   }
   std::vector<StoredRun> stored;
-  for (const nlohmann::json& job : jobs_of(*entry, study_at(scale)))
-    stored.push_back({.key = RunKey(job), .reason = "", .result = result(job)});
+  for (const Job& job : jobs_of(*entry, study_at(scale)))
+    stored.push_back({.key = job.key(), .reason = "", .result = result(job.description())});
   return judge(*entry, Runs(stored), study_at(scale));
 }
 
 /// The verdict on jobs that are computed here.
 inline Finding finding_of(std::string_view claim, Scale scale) {
   return finding_of(claim, scale, [](const nlohmann::json& job) {
-    return reproductions().catalogue.compute(job);
+    return reproductions().catalogue.compute(Job(job));
   });
 }
 

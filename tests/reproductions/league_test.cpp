@@ -17,8 +17,6 @@
 namespace dpsosp::league::league_test {
 namespace {
 
-using nlohmann::json;
-
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 TEST(League, EntersOrExcludesEveryPrivateAlgorithm) {
@@ -125,12 +123,10 @@ class Pretended {
  public:
   template <class Level>
   Pretended(const Board& board, Level level) {
-    for (const json& job : jobs_of(board, study_at(Scale::smoke))) {
-      const double at = level(job);
-      stored_.push_back({.key = RunKey(job),
-                         .status = RunStatus::finished,
-                         .reason = "",
-                         .result = result_at(at)});
+    for (const Job& job : jobs_of(board, study_at(Scale::smoke))) {
+      const double at = level(*job.run());
+      stored_.push_back(
+          {.key = job.key(), .status = RunStatus::finished, .reason = "", .result = result_at(at)});
     }
   }
   Runs runs() const { return Runs(stored_); }
@@ -139,23 +135,23 @@ class Pretended {
   std::vector<StoredRun> stored_;
 };
 
-std::size_t told(const json& job) {
-  const json& settings = job.at("problem_settings");
+std::size_t told(const RunDescription& run) {
+  const auto& settings = run.problem_settings;
   if (!settings.contains("told.suboptimality")) return 0;
-  const double factor = std::stod(settings["told.suboptimality"].get<std::string>());
+  const double factor = std::stod(settings.at("told.suboptimality"));
   const auto found = std::ranges::find(candidates(), factor, &Candidate::suboptimality);
   return static_cast<std::size_t>(found - candidates().begin());
 }
 
-bool is_tuning(const json& job) { return job.at("problem_settings").contains("wells"); }
+bool is_tuning(const RunDescription& run) { return run.problem_settings.contains("wells"); }
 
 TEST(League, TunesOnTuningInstancesAlone) {
   const Board& board = escape();
   // Everybody does best with the third factor on the instances for tuning, and on the board with
   // the second or the fourth.
   for (const std::size_t best_on_board : {1u, 3u}) {
-    const Pretended p(board, [&](const json& job) {
-      return told(job) == (is_tuning(job) ? 2 : best_on_board) ? 0.1 : 0.9;
+    const Pretended p(board, [&](const RunDescription& run) {
+      return told(run) == (is_tuning(run) ? 2 : best_on_board) ? 0.1 : 0.9;
     });
     const Tuned tuned = play_tuned(p.runs(), board, study_at(Scale::smoke));
     for (std::size_t k = 0; k < entrants().size(); ++k)
@@ -168,7 +164,7 @@ TEST(League, TunesOnTuningInstancesAlone) {
 
 TEST(League, ScoresOutputsAtUntunedSchedule) {
   const Board& board = escape();
-  const Pretended p(board, [](const json& job) { return told(job) == 0 ? 0.5 : 0.1; });
+  const Pretended p(board, [](const RunDescription& run) { return told(run) == 0 ? 0.5 : 0.1; });
   const Played played = play(p.runs(), board, study_at(Scale::smoke));
   for (const Contender& c : played.contenders) {
     if (!c.levels.front().empty()) {
@@ -180,10 +176,10 @@ TEST(League, ScoresOutputsAtUntunedSchedule) {
 
 TEST(League, RunsShareOneCalibratorAndDelta) {
   for (const Board* board : {&benign(), &descent(), &escape()})
-    for (const json& job : jobs_of(*board, study_at(Scale::smoke))) {
-      EXPECT_EQ(job.at("calibrator"), "cks");
-      EXPECT_EQ(job.at("delta"), 1e-6);
-      EXPECT_EQ(job.at("schedule"), "practical");
+    for (const Job& job : jobs_of(*board, study_at(Scale::smoke))) {
+      EXPECT_EQ(job.run()->calibrator, Calibrator::cks);
+      EXPECT_EQ(job.run()->delta, 1e-6);
+      EXPECT_EQ(job.run()->schedule, Schedule::practical);
     }
 }
 

@@ -328,8 +328,4 @@ void to_json(json& j, const Release& release) {
        {"point", release.point}};
 }
 
-json compute_described_run(const json& description) {
-  return compute_run(description.get<RunDescription>());
-}
-
 }  // namespace dpsosp

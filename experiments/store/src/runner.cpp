@@ -131,7 +131,7 @@ Done run_one(Store& store, const RunKey& key, const Compute& compute, Provenance
     run.reason = std::move(reason);
   };
   try {
-    run.result = compute(description);
+    run.result = compute(Job(description));
   } catch (const InputError&) {
     throw;
   } catch (const RunFailed& e) {
@@ -175,11 +175,12 @@ Plan plan_of(const Store& store, const std::vector<RunKey>& keys, bool retry_fai
 }  // namespace
 
 std::vector<StoredRun> run_jobs(Store& store,
-                                const std::vector<json>& jobs,
+                                const std::vector<Job>& jobs,
                                 const Compute& compute,
                                 const RunOptions& options) {
   if (options.threads < 1) reject("run", "threads", options.threads, ">= 1");
-  const std::vector<RunKey> keys(jobs.begin(), jobs.end());
+  std::vector<RunKey> keys;
+  for (const Job& job : jobs) keys.push_back(job.key());
   const Plan plan = plan_of(store, keys, options.retry_failed);
   const std::vector<const RunKey*>& pending = plan.pending;
   Progress quiet(ProgressStyle::quiet);

@@ -8,15 +8,15 @@
 
 namespace dpsosp {
 
-std::vector<StoredRun> runs_in(const Store& store, const std::vector<nlohmann::json>& jobs) {
+std::vector<StoredRun> runs_in(const Store& store, const std::vector<Job>& jobs) {
   std::vector<StoredRun> runs;
-  for (const nlohmann::json& job : jobs)
-    if (auto run = store.find(RunKey(job))) runs.push_back(std::move(*run));
+  for (const Job& job : jobs)
+    if (auto run = store.find(job.key())) runs.push_back(std::move(*run));
   return runs;
 }
 
 std::vector<StoredRun> stored_runs(const Store& store,
-                                   const std::vector<nlohmann::json>& jobs,
+                                   const std::vector<Job>& jobs,
                                    std::string_view command) {
   std::vector<StoredRun> runs = runs_in(store, jobs);
   if (runs.size() < jobs.size())
@@ -32,19 +32,13 @@ Runs::Runs(const std::vector<StoredRun>& runs) {
   for (const StoredRun& run : runs) by_hash_.emplace(run.key.hash(), &run);
 }
 
-bool Runs::contains(const nlohmann::json& description) const {
-  return by_hash_.contains(RunKey(description).hash());
-}
+bool Runs::contains(const Job& job) const { return by_hash_.contains(job.hash()); }
 
-const StoredRun& Runs::at(const nlohmann::json& description) const {
-  const auto found = by_hash_.find(RunKey(description).hash());
+const StoredRun& Runs::at(const Job& job) const {
+  const auto found = by_hash_.find(job.hash());
   if (found == by_hash_.end())
     throw InputError("a run that is to be shown is not among those computed");
   return *found->second;
-}
-
-const StoredRun& Runs::at(const RunDescription& description) const {
-  return at(nlohmann::json(description));
 }
 
 const RunResult* Runs::result(const StoredRun& run) const {
@@ -65,8 +59,6 @@ const RunResult* Runs::result(const StoredRun& run) const {
   return nullptr;
 }
 
-const RunResult* Runs::result(const RunDescription& description) const {
-  return result(at(description));
-}
+const RunResult* Runs::result(const Job& job) const { return result(at(job)); }
 
 }  // namespace dpsosp

@@ -18,9 +18,9 @@ namespace {
 
 using Hashes = std::set<std::string>;
 
-Hashes hashes_of(const std::vector<nlohmann::json>& jobs) {
+Hashes hashes_of(const std::vector<Job>& jobs) {
   Hashes hashes;
-  for (const nlohmann::json& job : jobs) hashes.insert(RunKey(job).hash());
+  for (const Job& job : jobs) hashes.insert(job.hash());
   return hashes;
 }
 

@@ -48,7 +48,7 @@ std::string group_of(const std::string& id) { return id.substr(0, id.find('/'));
 void require_code(const std::vector<const ExhibitEntry*>& exhibits, const Study& study) {
   for (const ExhibitEntry* e : exhibits) {
     if (!e->on_request) continue;
-    for (const nlohmann::json& job : e->jobs(study))
+    for (const Job& job : e->jobs(study))
       if (!study.catalogue.can_compute(job) && !study.stores({job}))
         throw InputError(
             fmt::format("reproduce: this program is built without the code for the runs of {0}; "
@@ -85,10 +85,8 @@ std::vector<const ExhibitEntry*> chosen_exhibits(const Catalogue& catalogue,
   return chosen;
 }
 
-std::vector<nlohmann::json> jobs_to_take(const ExhibitEntry& exhibit,
-                                         const Study& study,
-                                         bool requested) {
-  std::vector<nlohmann::json> jobs = exhibit.jobs(study);
+std::vector<Job> jobs_to_take(const ExhibitEntry& exhibit, const Study& study, bool requested) {
+  std::vector<Job> jobs = exhibit.jobs(study);
   if (exhibit.on_request && !requested && !study.stores(jobs)) jobs.clear();
   return jobs;
 }
@@ -106,16 +104,16 @@ std::filesystem::path reproduce(const Catalogue& catalogue, const ReproduceOptio
   Study study{.catalogue = catalogue, .scale = options.scale, .store = &store};
   const bool requested = !options.exhibits.empty() && !options.from_store;
   if (requested) require_code(chosen, study);
-  const Compute compute = [&](const nlohmann::json& job) { return catalogue.compute(job); };
+  const Compute compute = [&](const Job& job) { return catalogue.compute(job); };
   Progress progress(progress_style(options.quiet));
   std::vector<StoredRun> runs;
   bool retry_failed = options.retry_failed;
   do {
-    std::vector<nlohmann::json> jobs;
+    std::vector<Job> jobs;
     std::set<std::string> seen;
     for (const ExhibitEntry* e : chosen)
       for (auto& job : jobs_to_take(*e, study, requested))
-        if (seen.insert(RunKey(job).hash()).second) jobs.push_back(std::move(job));
+        if (seen.insert(job.hash()).second) jobs.push_back(std::move(job));
     runs = options.from_store ? stored_runs(store, jobs, "dpsosp reproduce")
                               : run_jobs(store,
                                          jobs,

@@ -32,25 +32,23 @@ bool Catalogue::has_sweep(std::string_view name) const {
   return std::ranges::find(sweeps, name, &BuiltInSweep::name) != sweeps.end();
 }
 
-nlohmann::json Catalogue::compute(const nlohmann::json& description) const {
-  if (!description.contains("probe")) return compute_described_run(description);
-  const ProbeEntry& probe =
-      named("probe", probes, description.at("probe").get_ref<const std::string&>());
+nlohmann::json Catalogue::compute(const Job& job) const {
+  if (job.run() != nullptr) return compute_run(*job.run());
+  if (job.probe() == nullptr) throw InputError("a job is neither a run nor a probe");
+  const ProbeEntry& probe = named("probe", probes, job.probe()->probe);
   if (probe.compute == nullptr)
     throw InputError(
         fmt::format("probe {}: this program is built without the code for it", probe.name));
-  return probe.compute(description.at("parameters"), description.at("seed"));
+  return probe.compute(job.probe()->parameters, job.seed());
 }
 
-bool Catalogue::can_compute(const nlohmann::json& description) const {
-  return !description.contains("probe") ||
-         named("probe", probes, description.at("probe").get_ref<const std::string&>()).compute !=
-             nullptr;
+bool Catalogue::can_compute(const Job& job) const {
+  return job.probe() == nullptr || named("probe", probes, job.probe()->probe).compute != nullptr;
 }
 
-bool Study::stores(const std::vector<nlohmann::json>& jobs) const {
-  return store != nullptr && std::ranges::all_of(jobs, [&](const nlohmann::json& job) {
-           return store->status(RunKey(job)).has_value();
+bool Study::stores(const std::vector<Job>& jobs) const {
+  return store != nullptr && std::ranges::all_of(jobs, [&](const Job& job) {
+           return store->status(job.key()).has_value();
          });
 }
 
@@ -81,15 +79,12 @@ bool Study::add_seeds(const Runs& runs) {
   return added;
 }
 
-nlohmann::json Study::probe(std::string_view name,
-                            nlohmann::json parameters,
-                            std::uint64_t seed) const {
-  return {{"probe", name},
-          {"parameters", std::move(parameters)},
-          {"seed", seed},
-          {"numbers_version",
-           {{"library", library_numbers_version},
-            {"probe", named("probe", catalogue.probes, name).numbers_version}}}};
+Job Study::probe(std::string_view name, nlohmann::json parameters, std::uint64_t seed) const {
+  const int version = named("probe", catalogue.probes, name).numbers_version;
+  return ProbeCall{.probe = std::string(name),
+                   .parameters = std::move(parameters),
+                   .seed = seed,
+                   .numbers_version = {.probe = version}};
 }
 
 }  // namespace dpsosp

@@ -271,18 +271,18 @@ std::string place_of(const Sweep& sweep, const Part& part, const Cell& cell) {
                      to_text(cell.at));
 }
 
-std::vector<json> jobs_of(const Sweep& sweep) {
-  std::vector<json> jobs;
+std::vector<Job> jobs_of(const Sweep& sweep) {
+  std::vector<Job> jobs;
   std::set<std::string> seen;
   for (const Part& part : sweep.parts)
     for (const Cell& cell : cells_of(sweep, part))
-      for (json run : cell.runs)
-        if (seen.insert(RunKey(run).hash()).second) jobs.push_back(std::move(run));
+      for (const Job job : cell.runs)
+        if (seen.insert(job.hash()).second) jobs.push_back(job);
   return jobs;
 }
 
-std::vector<json> of_shard(const std::vector<json>& jobs, std::size_t index, std::size_t count) {
-  std::vector<json> mine;
+std::vector<Job> of_shard(const std::vector<Job>& jobs, std::size_t index, std::size_t count) {
+  std::vector<Job> mine;
   for (std::size_t k = index - 1; k < jobs.size(); k += count) mine.push_back(jobs[k]);
   return mine;
 }
@@ -395,11 +395,16 @@ std::vector<double> over_noiseless(const Runs& runs, const Sweep& sweep, const S
           if (result == nullptr) continue;
           const auto value = metric_of(*result, slope.request.metric);
           if (!value) continue;
-          json description = run;
-          description.erase("door");
-          for (const char* name : {"records", "epsilon", "delta"})  // grids end in rounding
-            description[name] = fmt::format("{:.9g}", description[name].get<double>());
-          visit(RunKey(description).text(), *value);
+          RunDescription rest = run;
+          rest.door = Door::enforced;
+          rest.records = 0;
+          rest.epsilon = rest.delta = 0;
+          visit(fmt::format("{:.9g} {:.9g} {:.9g} {}",  // grids end in rounding
+                            static_cast<double>(run.records),
+                            run.epsilon,
+                            run.delta,
+                            Job(rest).hash()),
+                *value);
         }
     }
   };

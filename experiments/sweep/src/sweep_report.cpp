@@ -73,27 +73,23 @@ std::string axis_label(std::string_view coordinate) {
   return std::string(coordinate.substr(coordinate.find('.') + 1));
 }
 
-std::string key_of_kind(const json& description) {
-  return description.at("algorithm").get<std::string>() + " on " +
-         description.at("problem").get<std::string>();
-}
+std::string key_of_kind(const RunDescription& run) { return run.algorithm + " on " + run.problem; }
 
 /// 1, log n, log d, log ε.
 using Size = Eigen::Vector4d;
-Size size_of(const json& description) {
-  const double d = description.contains("dimension") ? description["dimension"].get<double>() : 1.0;
+Size size_of(const RunDescription& run) {
   return {1.0,
-          std::log(description.at("records").get<double>()),
-          std::log(d),
-          std::log(description.at("epsilon").get<double>())};
+          std::log(static_cast<double>(run.records)),
+          std::log(static_cast<double>(run.dimension.value_or(1))),
+          std::log(run.epsilon)};
 }
 
-/// Both of a stored run; none where its description is that of no run on a problem.
-std::optional<std::pair<std::string, Size>> kind_and_size(const json& description) {
+/// None where a stored description is that of no run.
+std::optional<RunDescription> described_run(const json& description) {
   try {
-    const Size size = size_of(description);
-    if (size.allFinite()) return std::pair(key_of_kind(description), size);
+    return description.get<RunDescription>();
   } catch (const json::exception&) {
+  } catch (const InputError&) {
   }
   return {};
 }
@@ -185,29 +181,29 @@ plots::Panel slopes_panel(const Runs& runs,
 
 }  // namespace
 
-TimeEstimate estimate_time(const std::vector<json>& jobs, const std::filesystem::path& file) {
+TimeEstimate estimate_time(const std::vector<Job>& jobs, const std::filesystem::path& file) {
   TimeEstimate estimate;
   std::map<std::string, std::vector<std::pair<Size, double>>> seen;
   std::set<std::string> stored;
   if (std::filesystem::exists(file))
     Store(file, Store::Access::read_only).each([&](const StoredRun& run, const Provenance& p) {
       stored.insert(run.key.hash());
-      const auto kind = kind_and_size(run.key.description());
-      if (kind && p.cpu_seconds > 0)
-        seen[kind->first].emplace_back(kind->second, std::log(p.cpu_seconds));
+      const auto known = described_run(run.key.description());
+      if (known && p.cpu_seconds > 0 && size_of(*known).allFinite())
+        seen[key_of_kind(*known)].emplace_back(size_of(*known), std::log(p.cpu_seconds));
     });
   std::map<std::string, Size> laws;
   for (const auto& [kind, runs] : seen) laws[kind] = time_law(runs);
-  for (const json& job : jobs) {
-    if (stored.contains(RunKey(job).hash())) {
+  for (const Job& job : jobs) {
+    if (stored.contains(job.hash())) {
       ++estimate.stored;
       continue;
     }
-    const auto law = job.contains("algorithm") ? laws.find(key_of_kind(job)) : laws.end();
+    const auto law = job.run() != nullptr ? laws.find(key_of_kind(*job.run())) : laws.end();
     if (law == laws.end())
       ++estimate.unknown;
     else
-      estimate.seconds += std::exp(law->second.dot(size_of(job)));
+      estimate.seconds += std::exp(law->second.dot(size_of(*job.run())));
   }
   return estimate;
 }
@@ -440,7 +436,7 @@ std::vector<std::filesystem::path> write_sweep_tables(const Store& store,
   write("slopes.md", plots::to_markdown(t));
 
   std::set<std::string> wanted;
-  for (const json& job : jobs_of(sweep)) wanted.insert(RunKey(job).hash());
+  for (const Job& job : jobs_of(sweep)) wanted.insert(job.hash());
   std::string timings = "run,cpu_seconds\r\n";
   store.each([&](const StoredRun& run, const Provenance& p) {
     if (wanted.contains(run.key.hash()))

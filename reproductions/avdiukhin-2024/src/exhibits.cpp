@@ -19,11 +19,10 @@
 namespace dpsosp {
 namespace {
 
-using nlohmann::json;
 using namespace avdiukhin_2024_exhibit;
 using plots::number_cell;
 
-std::vector<json> rate_jobs(const Study& study) { return jobs_of(study.sweep(rate_sweep)); }
+std::vector<Job> rate_jobs(const Study& study) { return jobs_of(study.sweep(rate_sweep)); }
 
 const Part* part_of(const Sweep& sweep, std::string_view name) {
   const auto found = std::ranges::find(sweep.parts, name, &Part::name);

@@ -14,7 +14,6 @@
 namespace dpsosp::avdiukhin_2024_figures {
 namespace {
 
-using nlohmann::json;
 using Epsilons = std::vector<std::optional<double>>;
 
 constexpr std::nullopt_t no_noise = std::nullopt;
@@ -269,12 +268,11 @@ NeededFiles needed_files(std::string_view figure) {
   return {};
 }
 
-CurveRun curve_run(const VariantRuns& variant, const StoredRun& stored) {
-  const json& description = stored.key.description();
+CurveRun curve_run(const VariantRuns& variant, const Job& job, const StoredRun& stored) {
   CurveRun run{.figure = variant.figure,
                .variant = variant.variant,
-               .seed = description.at("seed").get<std::uint64_t>(),
-               .training = description.at("parameters").get<Training>()};
+               .seed = job.seed(),
+               .training = job.probe()->parameters.get<Training>()};
   if (stored.status == RunStatus::failed) {
     run.failure = stored.reason;
     return run;
@@ -289,11 +287,11 @@ CurveRun curve_run(const VariantRuns& variant, const StoredRun& stored) {
 }
 
 /// Where the store's runs were computed.
-std::vector<ComputedBy> origins_of(const std::vector<json>& jobs, const Study& study) {
+std::vector<ComputedBy> origins_of(const std::vector<Job>& jobs, const Study& study) {
   std::vector<ComputedBy> origins;
   if (study.store == nullptr) return origins;
-  for (const json& job : jobs) {
-    const auto provenance = study.store->provenance_of(RunKey(job));
+  for (const Job& job : jobs) {
+    const auto provenance = study.store->provenance_of(job.key());
     if (!provenance) continue;
     const std::string build = to_string(provenance->build), day = provenance->started.substr(0, 10);
     auto origin = std::ranges::find(origins, build, &ComputedBy::build);
@@ -327,8 +325,8 @@ std::vector<VariantRuns> runs_of_figure(std::string_view figure, Scale scale) {
   reject("runs_of_figure", "figure", std::string(figure), "1a, 1b, 2a, 2b, 3a or 3b");
 }
 
-std::vector<json> training_jobs(const std::vector<VariantRuns>& variants, const Study& study) {
-  std::vector<json> jobs;
+std::vector<Job> training_jobs(const std::vector<VariantRuns>& variants, const Study& study) {
+  std::vector<Job> jobs;
   for (const VariantRuns& variant : variants) {
     Training training = variant.training;
     for (const auto& epsilon : variant.epsilons) {
@@ -340,7 +338,7 @@ std::vector<json> training_jobs(const std::vector<VariantRuns>& variants, const 
   return jobs;
 }
 
-std::vector<json> figure_jobs(std::string_view figure, const Study& study) {
+std::vector<Job> figure_jobs(std::string_view figure, const Study& study) {
   if (!missing_files(figure).empty()) return {};
   return training_jobs(runs_of_figure(figure, study.scale), study);
 }
@@ -364,11 +362,11 @@ FigureData figure_data(std::string_view figure,
   const std::vector<VariantRuns> variants = runs_of_figure(figure, study.scale);
   FigureData data;
   if (std::ranges::all_of(training_jobs(variants, study),
-                          [&](const json& job) { return runs.contains(job); })) {
-    std::vector<json> own;
+                          [&](const Job& job) { return runs.contains(job); })) {
+    std::vector<Job> own;
     for (const VariantRuns& variant : variants)
-      for (const json& job : training_jobs({variant}, study)) {
-        data.runs.push_back(curve_run(variant, runs.at(job)));
+      for (const Job& job : training_jobs({variant}, study)) {
+        data.runs.push_back(curve_run(variant, job, runs.at(job)));
         if (variant.figure == figure) own.push_back(job);
       }
     data.origins = origins_of(own, study);

@@ -46,10 +46,9 @@ struct VariantRuns {
 /// What a figure shows: its own variants, and those of others that stand beside them.
 std::vector<VariantRuns> runs_of_figure(std::string_view figure, Scale scale);
 /// The probes of these runs.
-std::vector<nlohmann::json> training_jobs(const std::vector<VariantRuns>& variants,
-                                          const Study& study);
+std::vector<Job> training_jobs(const std::vector<VariantRuns>& variants, const Study& study);
 /// Those of a figure; none where files are missing that only the user can supply.
-std::vector<nlohmann::json> figure_jobs(std::string_view figure, const Study& study);
+std::vector<Job> figure_jobs(std::string_view figure, const Study& study);
 
 /// Files that a figure needs and that only the user can supply; empty if they are there or none is
 /// needed. One line: what is missing, where it belongs, and the command.

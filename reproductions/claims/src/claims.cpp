@@ -139,21 +139,21 @@ class RestsOn {
  public:
   explicit RestsOn(const Study& study) {
     for (const BuiltInSweep& s : study.catalogue.sweeps)
-      for (const json& job : jobs_of(study.sweep(s.name))) sweep_of_[RunKey(job).hash()] = s.name;
+      for (const Job& job : jobs_of(study.sweep(s.name))) sweep_of_[job.hash()] = s.name;
   }
 
-  void name(Finding& f, const std::vector<json>& jobs) const {
+  void name(Finding& f, const std::vector<Job>& jobs) const {
     std::set<std::string> seen;
     std::map<std::string, int> counts;  // by sweep
     int probes = 0, others = 0;
-    for (const json& job : jobs) {
-      const std::string key = RunKey(job).hash();
+    for (const Job& job : jobs) {
+      const std::string key = job.hash();
       if (!seen.insert(key).second) continue;
       f.runs.push_back(key);
       if (const auto sweep = sweep_of_.find(key); sweep != sweep_of_.end())
         ++counts[sweep->second];
       else
-        ++(job.contains("probe") ? probes : others);
+        ++(job.probe() != nullptr ? probes : others);
     }
     std::vector<std::string> words;
     const auto counted = [](int count, std::string_view what) {
@@ -170,8 +170,8 @@ class RestsOn {
   std::map<std::string, std::string> sweep_of_;
 };
 
-std::vector<json> jobs_of_slopes(const Claim& claim, const Study& study) {
-  std::vector<json> jobs;
+std::vector<Job> jobs_of_slopes(const Claim& claim, const Study& study) {
+  std::vector<Job> jobs;
   for (const ClaimedSlope& s : claim.slopes) {
     if (!study.catalogue.has_sweep(s.sweep)) continue;
     const Sweep sweep = study.sweep(s.sweep);
@@ -344,17 +344,17 @@ void add_arguments(std::string_view toml, const std::string& source, std::vector
   }
 }
 
-std::vector<json> claim_jobs(const ClaimSet& set, const Study& study) {
-  std::vector<json> jobs;
+std::vector<Job> claim_jobs(const ClaimSet& set, const Study& study) {
+  std::vector<Job> jobs;
   std::set<std::string> sweeps;
   for (const Claim& c : set.claims) {
     for (const ClaimedSlope& s : c.slopes)
       if (study.catalogue.has_sweep(s.sweep) && sweeps.insert(s.sweep).second)
-        for (json& job : jobs_of(study.sweep(s.sweep))) jobs.push_back(std::move(job));
+        for (Job& job : jobs_of(study.sweep(s.sweep))) jobs.push_back(std::move(job));
     if (const Predicate* p = set.predicate_of(c.id)) {
-      std::vector<json> of_claim = jobs_of(*p, study);
+      std::vector<Job> of_claim = jobs_of(*p, study);
       if (!p->exhibit.empty() && !study.stores(of_claim)) continue;
-      for (json& job : of_claim) jobs.push_back(std::move(job));
+      for (Job& job : of_claim) jobs.push_back(std::move(job));
     }
   }
   return jobs;

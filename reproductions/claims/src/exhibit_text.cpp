@@ -124,7 +124,7 @@ std::vector<ExhibitText> parse_exhibits(const Texts& texts) {
 ExhibitEntry exhibit_entry(
     const Texts& texts,
     std::string_view id,
-    std::function<std::vector<nlohmann::json>(const Study& study)> jobs,
+    std::function<std::vector<Job>(const Study& study)> jobs,
     std::function<plots::Exhibit(const Runs& runs, const Study& study)> render) {
   std::vector<std::string> ids;
   for (ExhibitText& text : parse_exhibits(texts)) {

@@ -8,13 +8,10 @@
 #include <fmt/format.h>
 
 #include "dpsosp/core/errors.hpp"
-#include "dpsosp/experiments/json_number.hpp"
 #include "dpsosp/experiments/metric.hpp"
 #include "dpsosp/experiments/sweep.hpp"
 
 namespace dpsosp {
-
-using nlohmann::json;
 
 JobCell seeded_cell(RunSpec spec, std::uint64_t seeds, Coordinates at) {
   JobCell cell{.at = std::move(at), .jobs = {}};
@@ -23,17 +20,6 @@ JobCell seeded_cell(RunSpec spec, std::uint64_t seeds, Coordinates at) {
     d.data_seed = d.seed;
     cell.jobs.emplace_back(d);
   }
-  return cell;
-}
-
-JobCell probe_cell(const Study& study,
-                   std::string_view probe,
-                   const json& parameters,
-                   Coordinates at,
-                   std::uint64_t seeds) {
-  JobCell cell{.at = std::move(at), .jobs = {}};
-  for (std::uint64_t seed = 0; seed < seeds; ++seed)
-    cell.jobs.push_back(study.probe(probe, parameters, seed));
   return cell;
 }
 
@@ -51,12 +37,11 @@ std::vector<JobCell> sweep_cells(const Study& study, std::string_view name) {
 }
 
 JudgedCell::JudgedCell(const JobCell& cell, const Runs& runs) : cell_(&cell) {
-  for (const json& job : cell.jobs) {
+  for (const Job& job : cell.jobs) {
     const StoredRun& run = runs.at(job);
     stored_.push_back(&run);
-    if (job.contains("probe") || run.status != RunStatus::finished) continue;
-    descriptions_.push_back(job.get<RunDescription>());
-    results_.push_back(runs.result(run));
+    if (job.run() != nullptr && run.status == RunStatus::finished)
+      finished_.push_back({job.run(), runs.result(run)});
   }
 }
 
@@ -78,25 +63,7 @@ bool JudgedCell::all_finished() const {
 }
 
 JsonPlace JudgedCell::place_of_result(std::size_t job) const {
-  return {"result of probe " + cell_->jobs[job].at("probe").get<std::string>()};
-}
-
-std::vector<double> JudgedCell::numbers(std::string_view name) const {
-  std::vector<double> values;
-  for (const StoredRun* run : stored_) {
-    if (run->status != RunStatus::finished) continue;
-    const json& value = run->result.at(std::string(name));
-    values.push_back(value.is_boolean() ? static_cast<double>(value.get<bool>())
-                                        : from_json_number(value));
-  }
-  return values;
-}
-
-std::vector<FinishedRun> JudgedCell::finished() const {
-  std::vector<FinishedRun> runs;
-  for (std::size_t k = 0; k < results_.size(); ++k)
-    runs.push_back({&descriptions_[k], results_[k]});
-  return runs;
+  return {"result of probe " + cell_->jobs[job].probe()->probe};
 }
 
 std::vector<double> JudgedCell::metric(std::string_view name) const {
@@ -158,17 +125,17 @@ Predicate on_sweeps(std::string claim,
           .judge = std::move(judge)};
 }
 
-std::vector<json> jobs_of(const Predicate& predicate, const Study& study) {
-  std::vector<json> jobs;
+std::vector<Job> jobs_of(const Predicate& predicate, const Study& study) {
+  std::vector<Job> jobs;
   for (JobCell& cell : predicate.cells(study))
-    for (json& job : cell.jobs) jobs.push_back(std::move(job));
+    for (Job& job : cell.jobs) jobs.push_back(std::move(job));
   return jobs;
 }
 
-std::vector<json> jobs_judged(const Predicate& predicate, const Runs& runs, const Study& study) {
-  std::vector<json> jobs = jobs_of(predicate, study);
+std::vector<Job> jobs_judged(const Predicate& predicate, const Runs& runs, const Study& study) {
+  std::vector<Job> jobs = jobs_of(predicate, study);
   if (!predicate.exhibit.empty() &&
-      !std::ranges::all_of(jobs, [&](const json& job) { return runs.contains(job); }))
+      !std::ranges::all_of(jobs, [&](const Job& job) { return runs.contains(job); }))
     jobs.clear();
   return jobs;
 }

@@ -16,8 +16,6 @@
 namespace dpsosp {
 namespace {
 
-using nlohmann::json;
-
 /// The measured slope of one axis, or why there is none.
 plots::Cell slope_cell(const std::vector<Slope>& slopes,
                        std::string_view arm,
@@ -129,10 +127,10 @@ std::vector<std::string> sweeps_of_table(const PrintedTable& table) {
   return names;
 }
 
-std::vector<json> printed_table_jobs(const PrintedTable& table, const Study& study) {
-  std::vector<json> jobs;
+std::vector<Job> printed_table_jobs(const PrintedTable& table, const Study& study) {
+  std::vector<Job> jobs;
   for (const std::string& name : sweeps_of_table(table))
-    for (json& job : jobs_of(study.sweep(name))) jobs.push_back(std::move(job));
+    for (Job& job : jobs_of(study.sweep(name))) jobs.push_back(std::move(job));
   return jobs;
 }
 

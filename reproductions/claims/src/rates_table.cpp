@@ -101,7 +101,7 @@ std::string rate_timings(const Store& store, const Study& study) {
       for (const Cell& cell : cells_of(sweep, part)) {
         std::vector<double> of_cell;
         for (const auto& run : cell.runs)
-          if (const auto found = seconds.find(RunKey(run).hash()); found != seconds.end())
+          if (const auto found = seconds.find(Job(run).hash()); found != seconds.end())
             of_cell.push_back(found->second);
         if (of_cell.empty()) continue;
         csv += fmt::format("{},{},\"{}\",\"{}\",{},{:.4g},{:.4g}\r\n",

@@ -11,12 +11,10 @@
 namespace dpsosp {
 namespace {
 
-using nlohmann::json;
-
-std::vector<json> all_jobs(const ClaimSet& claims, const Study& study) {
-  std::vector<json> jobs = claim_jobs(claims, study);
+std::vector<Job> all_jobs(const ClaimSet& claims, const Study& study) {
+  std::vector<Job> jobs = claim_jobs(claims, study);
   for (const std::string& name : rate_sweeps(study))
-    for (json& job : jobs_of(study.sweep(name))) jobs.push_back(std::move(job));
+    for (Job& job : jobs_of(study.sweep(name))) jobs.push_back(std::move(job));
   return jobs;
 }
 

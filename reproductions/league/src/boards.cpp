@@ -16,8 +16,6 @@
 namespace dpsosp::league {
 namespace {
 
-using nlohmann::json;
-
 /// Every n at every ε with n ε at most `largest`.
 std::vector<Place> grid(const std::vector<Index>& records,
                         const std::vector<double>& epsilons,
@@ -318,9 +316,9 @@ std::string missing_data(const Board& board) {
   return find_problem(board.ground.problem)->missing();
 }
 
-std::vector<json> jobs_of(const Board& board, const Study& study) {
+std::vector<Job> jobs_of(const Board& board, const Study& study) {
   if (!missing_data(board).empty()) return {};
-  std::vector<json> jobs;
+  std::vector<Job> jobs;
   const auto add = [&](const Trial& t) { jobs.insert(jobs.end(), t.runs.begin(), t.runs.end()); };
   const Extent& extent = board.extent(study);
   for (const std::string& key : entrants()) {

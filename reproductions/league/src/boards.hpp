@@ -91,7 +91,7 @@ const std::vector<std::string>& controlled();
 Place place_of_controls(const Board& board, const Study& study);
 
 /// Every run of a board; none where its data are not here.
-std::vector<nlohmann::json> jobs_of(const Board& board, const Study& study);
+std::vector<Job> jobs_of(const Board& board, const Study& study);
 /// One line if the board's data are not here, else empty.
 std::string missing_data(const Board& board);
 

@@ -17,7 +17,6 @@
 namespace dpsosp::league {
 namespace {
 
-using nlohmann::json;
 using plots::number_cell;
 
 constexpr const char* metric = "output.sosp_level";

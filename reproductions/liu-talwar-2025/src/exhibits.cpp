@@ -22,7 +22,6 @@
 namespace dpsosp {
 namespace {
 
-using nlohmann::json;
 using namespace liu_talwar_2025_claims;
 using namespace liu_talwar_2025_probe;
 
@@ -37,11 +36,11 @@ const PrintedTable& introduction() {
   return t;
 }
 
-void add(std::vector<json>& jobs, std::vector<json> more) {
-  for (json& job : more) jobs.push_back(std::move(job));
+void add(std::vector<Job>& jobs, std::vector<Job> more) {
+  for (Job& job : more) jobs.push_back(std::move(job));
 }
 
-void add(std::vector<json>& jobs, const std::vector<JobCell>& cells) {
+void add(std::vector<Job>& jobs, const std::vector<JobCell>& cells) {
   for (const JobCell& cell : cells) add(jobs, cell.jobs);
 }
 
@@ -106,7 +105,7 @@ plots::Series probe_curve(const Runs& runs,
 
 // ---------------------------------------------------------------------------------------- rates
 
-std::vector<json> rates_jobs(const Study& study) {
+std::vector<Job> rates_jobs(const Study& study) {
   return printed_table_jobs(introduction(), study);
 }
 
@@ -232,8 +231,8 @@ std::vector<JobCell> escape_series(const EscapeCurve& c, const Study& study) {
   return escapes_by_curvature("quartic-saddle", c.method, c.error, 0.01, 16, study);
 }
 
-std::vector<json> ablation_jobs(const Study& study) {
-  std::vector<json> jobs = jobs_of(study.sweep(ablation_sweep));
+std::vector<Job> ablation_jobs(const Study& study) {
+  std::vector<Job> jobs = jobs_of(study.sweep(ablation_sweep));
   add(jobs, jobs_of(study.sweep(main_sweep)));
   for (const auto& v : ablations())
     for (const double epsilon : {small_epsilon, no_privacy})
@@ -351,8 +350,8 @@ std::vector<Predicate> own_predicates() {
   return own;
 }
 
-std::vector<json> claims_jobs(const Study& study) {
-  std::vector<json> jobs;
+std::vector<Job> claims_jobs(const Study& study) {
+  std::vector<Job> jobs;
   for (const Predicate& p : own_predicates()) add(jobs, jobs_of(p, study));
   return jobs;
 }

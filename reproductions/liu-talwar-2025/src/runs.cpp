@@ -20,7 +20,6 @@
 namespace dpsosp {
 namespace {
 
-using nlohmann::json;
 using namespace liu_talwar_2025_claims;
 using namespace liu_talwar_2025_probe;
 

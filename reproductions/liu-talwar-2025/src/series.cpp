@@ -189,7 +189,7 @@ Curve curve_of(const Runs& runs,
 }
 
 Curve solved_curve(const JudgedCell& cell) {
-  const auto given = read_parameters<SolvedSchedule>(cell.cell().jobs.front());
+  const auto given = read_parameters<SolvedSchedule>(cell.cell().jobs.front().probe()->parameters);
   const auto found = cell.results<SolvedSchedule::Result>().front();
   return given.alpha ? Curve{*given.alpha, found.records} : Curve{*given.records, found.alpha};
 }

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "bounds.hpp"
 #include "dpsosp/claims/exhibit_text.hpp"
@@ -21,7 +20,6 @@
 namespace dpsosp {
 namespace {
 
-using nlohmann::json;
 using namespace lower_bounds;
 
 constexpr double delta = 1e-6;
@@ -47,7 +45,7 @@ Minimax::Result compute_minimax(const Minimax& p, std::uint64_t) {
   return {.gradient_norm = exact_minimax(p.records, p.epsilon, p.delta)};
 }
 
-json minimax_job(const Study& study, int records, double epsilon) {
+Job minimax_job(const Study& study, int records, double epsilon) {
   return study.probe(Minimax{.records = records, .epsilon = epsilon, .delta = delta});
 }
 
@@ -55,8 +53,8 @@ double minimax_norm(const Runs& runs, const Study& study, int records, double ep
   return read_result<Minimax>(runs.at(minimax_job(study, records, epsilon)).result).gradient_norm;
 }
 
-std::vector<json> jobs(const Study& study) {
-  std::vector<json> list;
+std::vector<Job> jobs(const Study& study) {
+  std::vector<Job> list;
   for (const double epsilon : epsilons)
     for (const int n : record_counts) list.push_back(minimax_job(study, n, epsilon));
   return list;

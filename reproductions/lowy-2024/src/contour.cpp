@@ -83,9 +83,7 @@ bool moved(const Runs& runs, const Cell& cell, const CellMetric& m) {
 
 }  // namespace
 
-std::vector<nlohmann::json> contour_jobs(const Study& study) {
-  return jobs_of(study.sweep(contour_sweep));
-}
+std::vector<Job> contour_jobs(const Study& study) { return jobs_of(study.sweep(contour_sweep)); }
 
 std::vector<RatioCurve> ratio_curves(const Runs& runs, const Study& study) {
   const Sweep sweep = study.sweep(contour_sweep);

@@ -10,7 +10,7 @@
 /// Claim C5: over n and d, where the warm start of Corollary 4.3 beats DP-SPIDER.
 namespace dpsosp::lowy_2024_exhibit {
 
-std::vector<nlohmann::json> contour_jobs(const Study& study);
+std::vector<Job> contour_jobs(const Study& study);
 inline constexpr const char* contour_sweep = "lowy-2024-contour";
 
 plots::Exhibit contour_exhibit(const Runs& runs, const Study& study);

@@ -16,8 +16,6 @@
 namespace dpsosp {
 namespace {
 
-using nlohmann::json;
-
 const PrintedTable& figure_1() {
   static const PrintedTable t = printed_table_of(lowy_2024_texts(), "Figure 1");
   return t;
@@ -76,9 +74,7 @@ plots::Table evaluated_rates() {
   return t;
 }
 
-std::vector<json> figure_1_jobs(const Study& study) {
-  return printed_table_jobs(figure_1(), study);
-}
+std::vector<Job> figure_1_jobs(const Study& study) { return printed_table_jobs(figure_1(), study); }
 
 plots::Exhibit figure_1_exhibit(const Runs& runs, const Study& study) {
   plots::Exhibit e = printed_table_exhibit(runs, study, figure_1());

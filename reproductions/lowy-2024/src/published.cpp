@@ -15,7 +15,6 @@ namespace dpsosp::lowy_2024_exhibit {
 namespace {
 
 using lowy_2024_probe::PublishedExperiment;
-using nlohmann::json;
 
 struct Stage {
   std::string_view key;
@@ -32,11 +31,11 @@ int seeds(const Study& study) {
   return study.scale == Scale::smoke ? 2 : study.scale == Scale::quick ? 10 : 40;
 }
 
-json job(const Study& study,
-         PublishedSetting setting,
-         std::string_view stage,
-         double epsilon,
-         std::string_view door) {
+Job job(const Study& study,
+        PublishedSetting setting,
+        std::string_view stage,
+        double epsilon,
+        std::string_view door) {
   PublishedExperiment parameters{.stage = std::string(stage),
                                  .variant = from_word<Variant>(std::string(setting.variant)),
                                  .epsilon = epsilon,
@@ -177,8 +176,8 @@ const std::vector<double>& published_epsilons(const Study& study) {
   return study.scale == Scale::smoke ? few : all;
 }
 
-std::vector<json> published_jobs(const Study& study) {
-  std::vector<json> jobs;
+std::vector<Job> published_jobs(const Study& study) {
+  std::vector<Job> jobs;
   for (const Stage& s : stages) {
     for (const PublishedSetting setting : settings)
       if (at_scale(setting, study))

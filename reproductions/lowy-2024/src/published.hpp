@@ -18,7 +18,7 @@ struct PublishedSetting {
 };
 
 const std::vector<double>& published_epsilons(const Study& study);
-std::vector<nlohmann::json> published_jobs(const Study& study);
+std::vector<Job> published_jobs(const Study& study);
 /// \param stage  dp_sgd, dp_spider or warm_start; \param door  empty: enforced, or the script's
 lowy_2024_probe::PublishedExperiment::Result published_cell(const Runs& runs,
                                                             const Study& study,

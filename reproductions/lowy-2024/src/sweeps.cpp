@@ -32,7 +32,6 @@ namespace dpsosp {
 namespace {
 
 using namespace lowy_2024_probe;
-using nlohmann::json;
 
 /// E‖∇F‖² over a uniform output: over the recorded iterates, a row for those since the row before.
 double mean_square_gradient(const std::vector<TraceRow>& trace) {
@@ -96,7 +95,7 @@ Finding c2_excess(const Evidence& e) {
     psi.push_back(cell.number_at("psi"));
     promised.push_back(cell.numbers(&StartAtExcess::Result::promise).front());
     FitCell c{.x = psi.back(), .values = cell.numbers(&StartAtExcess::Result::mean_gradient)};
-    for (const json& job : cell.cell().jobs) c.seeds.push_back(job.at("seed"));
+    for (const Job& job : cell.cell().jobs) c.seeds.push_back(job.seed());
     measured.push_back(std::move(c));
   }
   const double of_promise = log_slope(psi, promised);

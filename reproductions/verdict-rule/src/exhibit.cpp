@@ -4,7 +4,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "dpsosp/claims/exhibit_text.hpp"
 #include "dpsosp/experiments/study.hpp"
@@ -15,7 +14,6 @@
 namespace dpsosp {
 namespace {
 
-using nlohmann::json;
 using namespace verdict_rule;
 
 /// Fixed numbers of seeds, and one that doubles while a sweep needs more.
@@ -53,7 +51,7 @@ std::string name_of(const Seeds& seeds) {
                                    : fmt::format("{} to {} seeds", seeds.first, seeds.most);
 }
 
-json job(const Study& study, const Case& c, const Seeds& seeds) {
+Job job(const Study& study, const Case& c, const Seeds& seeds) {
   const int simulations = study.scale == Scale::smoke   ? 20
                           : study.scale == Scale::quick ? 400
                                                         : 4000;
@@ -64,8 +62,8 @@ json job(const Study& study, const Case& c, const Seeds& seeds) {
                                 .simulations = simulations});
 }
 
-std::vector<json> jobs(const Study& study) {
-  std::vector<json> list;
+std::vector<Job> jobs(const Study& study) {
+  std::vector<Job> list;
   for (const Case& c : cases())
     for (const Seeds& seeds : seed_counts) list.push_back(job(study, c, seeds));
   return list;

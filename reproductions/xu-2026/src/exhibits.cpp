@@ -14,9 +14,7 @@ const PrintedTable& table_1() {
   return t;
 }
 
-std::vector<nlohmann::json> table_1_jobs(const Study& study) {
-  return printed_table_jobs(table_1(), study);
-}
+std::vector<Job> table_1_jobs(const Study& study) { return printed_table_jobs(table_1(), study); }
 
 plots::Exhibit render_table_1(const Runs& runs, const Study& study) {
   return printed_table_exhibit(runs, study, table_1());

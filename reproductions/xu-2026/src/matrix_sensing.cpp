@@ -18,7 +18,6 @@
 namespace dpsosp {
 
 using namespace xu_2026_exhibit;
-using nlohmann::json;
 
 namespace {
 
@@ -89,8 +88,8 @@ plots::Figure figure_of(const Runs& runs, Setting setting, const Study& study) {
 
 }  // namespace
 
-std::vector<json> xu_2026_jobs(const Study& study) {
-  std::vector<json> jobs;
+std::vector<Job> xu_2026_jobs(const Study& study) {
+  std::vector<Job> jobs;
   for (const Setting setting : settings)
     for (const Method& m : methods())
       for (const Control control : controls)

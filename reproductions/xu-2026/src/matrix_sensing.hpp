@@ -7,7 +7,7 @@
 namespace dpsosp {
 
 /// Table 2 and Figure 1 of xu-2026 share their runs: matrix sensing in three settings.
-std::vector<nlohmann::json> xu_2026_jobs(const Study& study);
+std::vector<Job> xu_2026_jobs(const Study& study);
 plots::Exhibit xu_2026_table_2(const Runs& runs, const Study& study);
 plots::Exhibit xu_2026_figure_1(const Runs& runs, const Study& study);
 

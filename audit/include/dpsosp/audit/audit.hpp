@@ -178,7 +178,7 @@ struct AuditJobs {
   std::vector<OfAlgorithm> algorithms;
   std::vector<PlantJob> plants;
 
-  std::vector<nlohmann::json> all(const Study& study) const;
+  std::vector<Job> all(const Study& study) const;
 };
 AuditJobs audit_jobs(const Study& study, std::uint32_t seed = 0);
 /// \param runs  of the statistical attack; 0: those of the scale

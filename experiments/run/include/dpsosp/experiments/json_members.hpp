@@ -53,7 +53,8 @@ inline constexpr bool is_table = false;
 template <class T>
 inline constexpr bool is_table<std::map<std::string, T>> = true;
 template <class T>
-concept Sequence = !std::same_as<T, std::string> && !is_table<T> && requires(T & values) {
+concept Sequence = !std::same_as<T, std::string> && !std::same_as<T, nlohmann::json> &&
+                   !is_table<T> && requires(T & values) {
   std::begin(values);
   typename T::value_type;
 };

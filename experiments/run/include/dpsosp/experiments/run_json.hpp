@@ -35,7 +35,4 @@ void from_json(const nlohmann::json& j, RunResult& result);
 
 void to_json(nlohmann::json& j, const Release& release);
 
-/// compute_run from JSON to JSON, as run_jobs asks for it.
-nlohmann::json compute_described_run(const nlohmann::json& description);
-
 }  // namespace dpsosp

@@ -8,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "dpsosp/experiments/job.hpp"
 #include "dpsosp/experiments/progress.hpp"
 #include "dpsosp/experiments/store.hpp"
 
@@ -19,8 +20,8 @@ class Interrupted : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Result of the run described; a pure function, called from several threads at a time.
-using Compute = std::function<nlohmann::json(const nlohmann::json& description)>;
+/// Result of a job; a pure function, called from several threads at a time.
+using Compute = std::function<nlohmann::json(const Job& job)>;
 
 struct RunOptions {
   int threads = 1;  ///< runs at a time, ≥ 1; each run is single-threaded
@@ -37,13 +38,13 @@ struct RunOptions {
 ///
 /// A job that throws is stored as failed with its reason (RunFailed: what(); any other exception:
 /// "exception: " + what()) and the others go on.
-/// \throws InputError if a description is bad (before work starts), if a job throws InputError, or
+/// \throws InputError if a job throws InputError, or
 ///         if the store cannot be written. No further run is started then; the runs in progress are
 ///         stored first.
 /// \throws Interrupted after Ctrl-C, when the runs in progress are stored. A second Ctrl-C ends the
 ///         program at once and loses those runs only.
 std::vector<StoredRun> run_jobs(Store& store,
-                                const std::vector<nlohmann::json>& jobs,
+                                const std::vector<Job>& jobs,
                                 const Compute& compute,
                                 const RunOptions& options = {});
 

@@ -8,30 +8,30 @@
 
 #include <nlohmann/json.hpp>
 
+#include "dpsosp/experiments/job.hpp"
 #include "dpsosp/experiments/run_json.hpp"
 #include "dpsosp/experiments/store.hpp"
 
 namespace dpsosp {
 
-/// The runs of these descriptions that are stored, in their order.
-std::vector<StoredRun> runs_in(const Store& store, const std::vector<nlohmann::json>& jobs);
+/// Those of these jobs that are stored, in their order.
+std::vector<StoredRun> runs_in(const Store& store, const std::vector<Job>& jobs);
 /// All of them. \throws InputError if one is not stored; `command` computes it
 std::vector<StoredRun> stored_runs(const Store& store,
-                                   const std::vector<nlohmann::json>& jobs,
+                                   const std::vector<Job>& jobs,
                                    std::string_view command);
 
-/// Stored runs, by description. Refers to the vector that it was made of.
+/// Stored runs, by job. Refers to the vector that it was made of.
 class Runs {
  public:
   explicit Runs(const std::vector<StoredRun>& runs);
-  bool contains(const nlohmann::json& description) const;
+  bool contains(const Job& job) const;
   /// \throws InputError if the run is not among them.
-  const StoredRun& at(const nlohmann::json& description) const;
-  const StoredRun& at(const RunDescription& description) const;
+  const StoredRun& at(const Job& job) const;
   /// The result of one of these runs that finished; null if it failed. Read once, not from several
   /// threads. \throws InputError if what is stored is no result of compute_run
   const RunResult* result(const StoredRun& run) const;
-  const RunResult* result(const RunDescription& description) const;
+  const RunResult* result(const Job& job) const;
 
  private:
   std::map<std::string, const StoredRun*> by_hash_;

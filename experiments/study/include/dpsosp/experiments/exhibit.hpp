@@ -25,7 +25,7 @@ struct ExhibitEntry {
   std::string id;  ///< "xu-2026/table-2"
   std::string title;
   std::string paper;
-  std::function<std::vector<nlohmann::json>(const Study& study)> jobs;
+  std::function<std::vector<Job>(const Study& study)> jobs;
   std::function<plots::Exhibit(const Runs& runs, const Study& study)> render;
   /// Its runs take long, or code that not every program has. They are computed where the exhibit is
   /// named; a report of all exhibits has them if the store holds every one, and else renders what
@@ -35,9 +35,7 @@ struct ExhibitEntry {
 
 /// The runs that a report takes for an exhibit; none of an exhibit on request that is not
 /// `requested` and whose runs `study.store` does not hold.
-std::vector<nlohmann::json> jobs_to_take(const ExhibitEntry& exhibit,
-                                         const Study& study,
-                                         bool requested);
+std::vector<Job> jobs_to_take(const ExhibitEntry& exhibit, const Study& study, bool requested);
 
 struct ReproduceOptions {
   std::vector<std::string> exhibits;  ///< ids, or their parts before '/'; empty: all

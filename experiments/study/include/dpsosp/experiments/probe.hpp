@@ -35,10 +35,9 @@ concept Probe = Listed<T> && Listed<typename T::Result> && requires {
   T::probe.numbers_version;
 };
 
-/// From the description of a job.
 template <Probe P>
-P read_parameters(const nlohmann::json& description) {
-  return read_json<P>(description.at("parameters"), {"probe " + std::string(P::probe.name)});
+P read_parameters(const nlohmann::json& parameters) {
+  return read_json<P>(parameters, {"probe " + std::string(P::probe.name)});
 }
 /// From what a store has.
 template <Probe P>
@@ -60,8 +59,7 @@ ProbeEntry probe_entry(typename P::Result (*)(const P& parameters, std::uint64_t
   return {std::string(P::probe.name),
           P::probe.numbers_version,
           [](const nlohmann::json& parameters, std::uint64_t seed) {
-            return write_json(
-                compute(read_json<P>(parameters, {"probe " + std::string(P::probe.name)}), seed));
+            return write_json(compute(read_parameters<P>(parameters), seed));
           }};
 }
 template <auto compute>

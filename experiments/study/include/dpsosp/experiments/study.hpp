@@ -43,10 +43,10 @@ struct Catalogue {
       summarise;
 
   bool has_sweep(std::string_view name) const;
-  /// Computes what describe() or Study::probe() described. \throws InputError if it cannot
-  nlohmann::json compute(const nlohmann::json& description) const;
+  /// \throws InputError if it has no code for it
+  nlohmann::json compute(const Job& job) const;
   /// Whether this program has the code. \throws InputError for an unknown probe
-  bool can_compute(const nlohmann::json& description) const;
+  bool can_compute(const Job& job) const;
 };
 
 /// A catalogue at one scale: the sweeps and probes that exhibits and claims are made of. Refers to
@@ -59,7 +59,7 @@ struct Study {
   const Store* store = nullptr;  ///< where runs may be found; null: nowhere
 
   /// Whether the store has every one of these runs.
-  bool stores(const std::vector<nlohmann::json>& jobs) const;
+  bool stores(const std::vector<Job>& jobs) const;
 
   /// Gives more seeds to parts of sweeps that need them, of those whose runs are all among these.
   /// \return whether there are any
@@ -67,13 +67,10 @@ struct Study {
 
   /// \throws InputError with the nearest name
   Sweep sweep(std::string_view name) const;
-  /// The description of a probe: {"probe", "parameters", "seed", "numbers_version"}.
   /// \throws InputError for an unknown name
-  nlohmann::json probe(std::string_view name,
-                       nlohmann::json parameters,
-                       std::uint64_t seed = 0) const;
+  Job probe(std::string_view name, nlohmann::json parameters, std::uint64_t seed = 0) const;
   template <Probe P>
-  nlohmann::json probe(const P& parameters, std::uint64_t seed = 0) const {
+  Job probe(const P& parameters, std::uint64_t seed = 0) const {
     return probe(P::probe.name, write_json(parameters), seed);
   }
 };

@@ -120,11 +120,9 @@ std::vector<Cell> cells_of(const Sweep& sweep, const Part& part);
 /// "part n, arm A at records = 100": for messages.
 std::string place_of(const Sweep& sweep, const Part& part, const Cell& cell);
 /// The runs of all parts, each once.
-std::vector<nlohmann::json> jobs_of(const Sweep& sweep);
+std::vector<Job> jobs_of(const Sweep& sweep);
 /// Every count-th job from the index-th, 1 ≤ index ≤ count: the shards share out the jobs.
-std::vector<nlohmann::json> of_shard(const std::vector<nlohmann::json>& jobs,
-                                     std::size_t index,
-                                     std::size_t count);
+std::vector<Job> of_shard(const std::vector<Job>& jobs, std::size_t index, std::size_t count);
 
 /// What one metric did in a cell.
 struct CellMetric {

@@ -20,8 +20,7 @@ struct TimeEstimate {
   std::size_t stored = 0;   ///< runs
   std::size_t unknown = 0;  ///< runs without a stored one like them
 };
-TimeEstimate estimate_time(const std::vector<nlohmann::json>& jobs,
-                           const std::filesystem::path& store);
+TimeEstimate estimate_time(const std::vector<Job>& jobs, const std::filesystem::path& store);
 
 /// One line: where, slope, interval, verdict.
 std::string to_text(const Slope& slope);

@@ -146,7 +146,7 @@ struct ClaimSet {
 };
 
 /// The jobs of every claim at this scale; sweeps and predicates.
-std::vector<nlohmann::json> claim_jobs(const ClaimSet& set, const Study& study);
+std::vector<Job> claim_jobs(const ClaimSet& set, const Study& study);
 
 /// The finding of every claim, in the order of the set. Of several slopes a claim has the first
 /// headline of `refuted`, `open`, `bound met`, `confirmed` that any has.

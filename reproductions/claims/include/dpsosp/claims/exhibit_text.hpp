@@ -42,7 +42,7 @@ std::vector<ExhibitText> parse_exhibits(const Texts& texts);
 ExhibitEntry exhibit_entry(
     const Texts& texts,
     std::string_view id,
-    std::function<std::vector<nlohmann::json>(const Study& study)> jobs,
+    std::function<std::vector<Job>(const Study& study)> jobs,
     std::function<plots::Exhibit(const Runs& runs, const Study& study)> render);
 
 }  // namespace dpsosp

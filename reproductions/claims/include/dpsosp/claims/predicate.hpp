@@ -10,8 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "dpsosp/experiments/runs.hpp"
 #include "dpsosp/experiments/study.hpp"
 #include "dpsosp/experiments/verdict.hpp"
@@ -37,7 +35,7 @@ struct Finding {
 /// Jobs of one setting, usually one a seed: runs or probes.
 struct JobCell {
   Coordinates at;  ///< what sets the setting apart; may be empty
-  std::vector<nlohmann::json> jobs;
+  std::vector<Job> jobs;
   std::string sweep{}, part{}, arm{};  ///< of a sweep's cell
 };
 
@@ -54,11 +52,6 @@ JobCell probe_cell(const Study& study,
     cell.jobs.push_back(study.probe(parameters, seed));
   return cell;
 }
-JobCell probe_cell(const Study& study,
-                   std::string_view probe,
-                   const nlohmann::json& parameters,
-                   Coordinates at = {},
-                   std::uint64_t seeds = 1);
 /// Every cell of a built-in sweep.
 std::vector<JobCell> sweep_cells(const Study& study, std::string_view sweep);
 
@@ -81,7 +74,7 @@ class JudgedCell {
   const std::vector<const StoredRun*>& stored() const { return stored_; }
   bool all_finished() const;
   /// Of runs: those that finished.
-  std::vector<FinishedRun> finished() const;
+  const std::vector<FinishedRun>& finished() const { return finished_; }
   /// Of the finished runs that have the metric.
   std::vector<double> metric(std::string_view name) const;
   /// Of finished probes. \throws InputError for what is no such result
@@ -101,15 +94,13 @@ class JudgedCell {
       values.push_back(static_cast<double>(result.*member));
     return values;
   }
-  std::vector<double> numbers(std::string_view name) const;
 
  private:
   JsonPlace place_of_result(std::size_t job) const;
 
   const JobCell* cell_;
   std::vector<const StoredRun*> stored_;
-  std::vector<RunDescription> descriptions_;  // of the finished runs; probes have none
-  std::vector<const RunResult*> results_;     // likewise
+  std::vector<FinishedRun> finished_;  // probes have none
 };
 
 /// What a predicate is judged by.
@@ -149,12 +140,10 @@ Predicate on_sweeps(std::string claim,
                     std::function<Finding(const Evidence&)> judge);
 
 /// The jobs of all its cells.
-std::vector<nlohmann::json> jobs_of(const Predicate& predicate, const Study& study);
+std::vector<Job> jobs_of(const Predicate& predicate, const Study& study);
 /// Those of them that verdicts are made of: none of a predicate on request that lacks one of
 /// `runs`.
-std::vector<nlohmann::json> jobs_judged(const Predicate& predicate,
-                                        const Runs& runs,
-                                        const Study& study);
+std::vector<Job> jobs_judged(const Predicate& predicate, const Runs& runs, const Study& study);
 Finding judge(const Predicate& predicate, const Runs& runs, const Study& study);
 
 }  // namespace dpsosp

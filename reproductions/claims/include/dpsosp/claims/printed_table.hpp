@@ -42,7 +42,7 @@ std::vector<PrintedTable> parse_tables(const Texts& texts);
 PrintedTable printed_table_of(const Texts& texts, std::string_view name);
 
 /// The runs of every sweep that the entries are measured by.
-std::vector<nlohmann::json> printed_table_jobs(const PrintedTable& table, const Study& study);
+std::vector<Job> printed_table_jobs(const PrintedTable& table, const Study& study);
 
 /// The names of those sweeps.
 std::vector<std::string> sweeps_of_table(const PrintedTable& table);
