@@ -13,7 +13,7 @@ namespace dpsosp {
 using nlohmann::json;
 
 void JsonPlace::refuse(const json* found, std::string_view expected) const {
-  reject(what, key, found == nullptr ? "nothing" : found->dump(), expected);
+  reject(what, key.empty() ? "value" : key, found == nullptr ? "nothing" : found->dump(), expected);
 }
 
 namespace json_members {

@@ -27,11 +27,11 @@ namespace dpsosp {
 
 /// Where a value stands in a file: what is read, and the key in it.
 struct JsonPlace {
-  std::string what;  ///< "probe ganesh-2023/escape"
-  std::string key = "value";
+  std::string what;      ///< "probe ganesh-2023/escape"
+  std::string key = "";  ///< "points.0.x"; empty: all of it
 
   JsonPlace at(std::string_view member) const {
-    return {what, key == "value" ? std::string(member) : key + '.' + std::string(member)};
+    return {what, key + (key.empty() ? "" : ".") + std::string(member)};
   }
   /// \throws InputError "WHAT: KEY = FOUND, expected EXPECTED"; null stands for nothing found
   [[noreturn]] void refuse(const nlohmann::json* found, std::string_view expected) const;
