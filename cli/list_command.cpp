@@ -35,7 +35,7 @@ json exponents_json(const std::optional<Exponents>& e) {
 json settings_json(const Fields& fields) {
   json out = json::array();
   for (const Field& f : fields) {
-    json row{{"name", f.name}, {"default", f.get()}, {"meaning", f.meaning}};
+    json row{{"name", f.name}, {"default", f.get()}, {"range", f.range}, {"meaning", f.meaning}};
     if (!f.choices.empty()) row["choices"] = f.choices;
     out.push_back(std::move(row));
   }
@@ -207,7 +207,7 @@ int list_claims(const po::variables_map& map) {
 int list_command(const Arguments& arguments) {
   po::options_description options("dpsosp list algorithms|problems|exhibits|claims");
   options.add_options()("help", "this text")("json", "as JSON, with settings and constants")(
-      "settings", "also every setting, its default and its meaning")(
+      "settings", "also every setting: its default, what it may be, and its meaning")(
       "document",
       po::value<std::string>(),
       "write algorithms.md, or problems.md and its pictures, into this folder")(
@@ -255,9 +255,10 @@ int list_command(const Arguments& arguments) {
     fmt::print("{:<36} {}\n", row.at("name").get<std::string>(), row.at("line").get<std::string>());
     if (map.count("settings") == 0 || !row.contains("settings")) continue;
     for (const json& s : row.at("settings"))
-      fmt::print("    {:<24} {:<16} {}\n",
+      fmt::print("    {:<24} {:<16} {:<20} {}\n",
                  s.at("name").get<std::string>(),
                  s.at("default").get<std::string>(),
+                 s.at("range").get<std::string>(),
                  s.at("meaning").get<std::string>());
   }
   return 0;

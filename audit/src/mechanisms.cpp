@@ -315,7 +315,7 @@ class Mechanism final : public Algorithm {
     noise_ = noise.sensitivity_ratio;
     return {.rule = noise.rule};
   }
-  void check(const PublicFacts& facts) const override { refuse_shared_dual(card_, facts); }
+  void check_settings(const PublicFacts& facts) const override { refuse_shared_dual(card_, facts); }
   Outcome run(Curator& curator, Stream stream, Observer&) const override {
     Outcome outcome{.point = Vector::Zero(1), .status = Status::steps_done};
     Asker asker(curator, settings_, noise_, stream);

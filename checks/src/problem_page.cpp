@@ -105,14 +105,7 @@ std::string section(ProblemFamily& family) {
                        bound_text(c),
                        cell(c.region),
                        cell(c.proof));
-  out += "\n| setting | default | meaning |\n|---|---|---|\n";
-  for (const Field& f : family.fields()) {
-    std::string choices;
-    for (const std::string& choice : f.choices)
-      choices += (choices.empty() ? "; one of " : ", ") + choice;
-    out += fmt::format("| `{}` | {} | {} |\n", f.name, f.get(), cell(f.meaning + choices));
-  }
-  return out + '\n';
+  return out + '\n' + settings_table(family.fields()) + '\n';
 }
 
 /// Where a point lies in the plane of a slice; nothing if it does not.
@@ -153,6 +146,13 @@ plots::ContourMap picture(const ProblemFamily& family) {
 }
 
 }  // namespace
+
+std::string settings_table(const Fields& fields) {
+  std::string out = "| setting | default | range | meaning |\n|---|---|---|---|\n";
+  for (const Field& f : fields)
+    out += fmt::format("| `{}` | {} | {} | {} |\n", f.name, f.get(), f.range, cell(f.meaning));
+  return out;
+}
 
 std::string problem_page() {
   std::string out =

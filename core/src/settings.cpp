@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
+#include <type_traits>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -21,24 +23,62 @@ Number parse(const std::string& name, const std::string& text, std::string_view 
   return value;
 }
 
-}  // namespace
-
-Field field(std::string name, double& value, std::string meaning) {
-  return {
-      name,
-      std::move(meaning),
-      {},
-      [&value] { return fmt::format("{}", value); },
-      [&value, name](const std::string& text) { value = parse<double>(name, text, "a number"); }};
+/// "finite and > 0" for numbers, "> 0" for integers, "in (0, 1)" for either.
+std::string range_text(const Range& range, bool integer) {
+  const bool bounded_below = std::isfinite(range.least);
+  if (bounded_below && std::isfinite(range.most))
+    return fmt::format("in {}{:.10g}, {:.10g}{}",
+                       range.with_least ? '[' : '(',
+                       range.least,
+                       range.most,
+                       range.with_most ? ']' : ')');
+  std::string text;
+  if (bounded_below) text = fmt::format("{} {:.10g}", range.with_least ? ">=" : ">", range.least);
+  if (integer) return text;
+  if (range.with_most) return text + ", or inf";
+  return text.empty() ? "finite" : "finite and " + text;
 }
 
-Field field(std::string name, Index& value, std::string meaning) {
-  return {
-      name,
-      std::move(meaning),
-      {},
-      [&value] { return fmt::format("{}", value); },
-      [&value, name](const std::string& text) { value = parse<Index>(name, text, "an integer"); }};
+template <class Number>
+Field number_field(std::string name,
+                   Number& value,
+                   const Range& range,
+                   std::string meaning,
+                   std::string_view expected) {
+  return {.name = name,
+          .meaning = std::move(meaning),
+          .range = range_text(range, std::is_integral_v<Number>),
+          .get = [&value] { return fmt::format("{}", value); },
+          .set = [&value, name, expected](
+                     const std::string& text) { value = parse<Number>(name, text, expected); },
+          .in_range = [&value, range] { return range.contains(static_cast<double>(value)); }};
+}
+
+struct NameAndWords {
+  const std::string& name;
+  const std::vector<std::string>& words;
+};
+
+void rename(std::map<std::string, std::string>& settings,
+            const NameAndWords& from,
+            const NameAndWords& to) {
+  auto entry = settings.extract(from.name);
+  if (entry.empty()) return;
+  const auto word = std::ranges::find(from.words, entry.mapped());
+  if (word != from.words.end())
+    entry.mapped() = to.words[static_cast<std::size_t>(word - from.words.begin())];
+  entry.key() = to.name;
+  settings.insert(std::move(entry));
+}
+
+}  // namespace
+
+Field field(std::string name, double& value, const Range& range, std::string meaning) {
+  return number_field(std::move(name), value, range, std::move(meaning), "a number");
+}
+
+Field field(std::string name, Index& value, const Range& range, std::string meaning) {
+  return number_field(std::move(name), value, range, std::move(meaning), "an integer");
 }
 
 Field field(std::string name, bool& value, std::string meaning) {
@@ -51,11 +91,10 @@ Field field(std::string name, bool& value, std::string meaning) {
 }
 
 Field field(std::string name, std::string& value, std::string meaning) {
-  return {std::move(name),
-          std::move(meaning),
-          {},
-          [&value] { return value; },
-          [&value](const std::string& text) { value = text; }};
+  return {.name = std::move(name),
+          .meaning = std::move(meaning),
+          .get = [&value] { return value; },
+          .set = [&value](const std::string& text) { value = text; }};
 }
 
 Field choice_field(std::string name,
@@ -63,16 +102,39 @@ Field choice_field(std::string name,
                    std::function<std::size_t()> get,
                    std::function<void(std::size_t)> set,
                    std::string meaning) {
-  return {name,
-          std::move(meaning),
-          names,
-          [names, get = std::move(get)] { return names[get()]; },
-          [name, names, set = std::move(set)](const std::string& text) {
-            const auto found = std::ranges::find(names, text);
-            if (found == names.end())
-              reject("setting", name, text, fmt::format("one of {}", fmt::join(names, ", ")));
-            set(static_cast<std::size_t>(found - names.begin()));
-          }};
+  const std::string range = fmt::format("one of {}", fmt::join(names, ", "));
+  return {.name = name,
+          .meaning = std::move(meaning),
+          .choices = names,
+          .range = range,
+          .get = [names, get = std::move(get)] { return names[get()]; },
+          .set =
+              [name, names, range, set = std::move(set)](const std::string& text) {
+                const auto found = std::ranges::find(names, text);
+                if (found == names.end()) reject("setting", name, text, range);
+                set(static_cast<std::size_t>(found - names.begin()));
+              }};
+}
+
+void check_ranges(std::string_view owner, const Fields& fields) {
+  for (const Field& f : fields)
+    if (f.in_range && !f.in_range()) reject(owner, f.name, f.get(), f.range);
+}
+
+std::map<std::string, std::string> stored_settings(const Fields& fields,
+                                                   std::map<std::string, std::string> settings) {
+  for (const Field& f : fields)
+    if (!f.stored_name.empty())
+      rename(settings, {f.name, f.choices}, {f.stored_name, f.stored_choices});
+  return settings;
+}
+
+std::map<std::string, std::string> settings_of_stored(const Fields& fields,
+                                                      std::map<std::string, std::string> stored) {
+  for (const Field& f : fields)
+    if (!f.stored_name.empty())
+      rename(stored, {f.stored_name, f.stored_choices}, {f.name, f.choices});
+  return stored;
 }
 
 void set_field(Fields& fields,
@@ -82,7 +144,12 @@ void set_field(Fields& fields,
   const auto found = std::ranges::find(fields, name, &Field::name);
   if (found == fields.end()) {
     std::vector<std::string> names;
-    for (const Field& f : fields) names.push_back(f.name);
+    for (const Field& f : fields) {
+      if (f.stored_name == name)
+        throw InputError(
+            fmt::format("unknown setting of {} '{}'; did you mean '{}'?", owner, name, f.name));
+      names.push_back(f.name);
+    }
     reject_unknown(fmt::format("setting of {}", owner), name, names);
   }
   found->set(text);

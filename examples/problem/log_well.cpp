@@ -51,11 +51,13 @@ ProblemNotes LogWell::notes() const {
 }
 
 Fields LogWell::landscape_fields() {
-  return {field("half_width", half_width, "of the box on which the gradient is bounded")};
+  return {field("half_width",
+                half_width,
+                range::at_least(1),
+                "of the box on which the gradient is bounded; the wells are at 1")};
 }
 
 Landscape LogWell::landscape(Index d) const {
-  if (!(half_width >= 1)) reject(name(), "half_width", half_width, ">= 1, the wells");
   Landscape made;
   made.objective = std::make_shared<LogWellObjective>(d);
   made.domain = Domain::box(half_width);

@@ -14,7 +14,7 @@ class LogWell final : public LandscapeFamily {
   ProblemNotes notes() const override;
   int numbers_version() const override { return 1; }
 
-  double half_width = 3;  ///< h ≥ 1, of the box on which the gradient is bounded
+  double half_width = 3;
 
  protected:
   Fields landscape_fields() override;

@@ -84,7 +84,7 @@ class Planted final : public ProblemFamily {
   Index default_records() const override { return sound_->default_records(); }
   Fields fields() override { return sound_->fields(); }
   int numbers_version() const override { return 1; }
-  Problem make(const InstanceSpec& spec) const override {
+  Problem build(const InstanceSpec& spec) const override {
     Problem p = sound_->make(spec);
     bug_(p, spec);
     return p;

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dpsosp/core/settings.hpp"
 
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <string>
+#include <vector>
+
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
@@ -10,6 +16,10 @@ namespace dpsosp::settings_test {
 namespace {
 
 enum class Rule { normalised, plain };
+constexpr auto words_of(Rule) {
+  using enum Rule;
+  return word_list<Rule>("rule", {{normalised, "normalised"}, {plain, "plain"}});
+}
 
 struct Parameters {
   double step = 0.1;
@@ -18,10 +28,10 @@ struct Parameters {
   Rule rule = Rule::normalised;
 
   Fields fields() {
-    return {field("step", step, "η"),
-            field("steps", steps, "T"),
+    return {field("step", step, range::positive, "η"),
+            field("steps", steps, range::at_least(1), "T"),
             field("fixed", fixed, ""),
-            field("rule", rule, {{Rule::normalised, "normalised"}, {Rule::plain, "plain"}}, "")};
+            field("rule", rule, "")};
   }
 };
 
@@ -44,6 +54,71 @@ TEST(Settings, SetsFieldsOfEveryType) {
   EXPECT_EQ(p.steps, 12);
   EXPECT_TRUE(p.fixed);
   EXPECT_EQ(p.rule, Rule::plain);
+}
+
+TEST(Settings, RefusesNumbersOutsideTheirRange) {
+  const auto line = [](const Parameters& p) -> std::string {
+    try {
+      check_ranges_of("owner", p);
+    } catch (const InputError& refusal) {
+      return refusal.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(line({}), "");
+  EXPECT_EQ(line({.step = 0}), "owner: step = 0, expected finite and > 0");
+  EXPECT_EQ(line({.step = std::nan("")}), "owner: step = nan, expected finite and > 0");
+  EXPECT_EQ(line({.step = range::infinity}), "owner: step = inf, expected finite and > 0");
+  EXPECT_EQ(line({.steps = 0}), "owner: steps = 0, expected >= 1");
+}
+
+// The text of a range and what it admits are two functions of its ends.
+TEST(Settings, RangesAdmitWhatTheirTextSays) {
+  double value = 0;
+  struct Case {
+    Range range;
+    std::string text;
+    std::vector<double> inside, outside;
+  };
+  const double inf = range::infinity;
+  for (const Case& c : {
+           Case{range::finite, "finite", {-1e300, 0, 1e300}, {inf, -inf}},
+           Case{range::positive, "finite and > 0", {1e-300, 1e300}, {0, -1, inf}},
+           Case{range::positive_or_infinite, "> 0, or inf", {1e-300, inf}, {0, -1}},
+           Case{range::not_negative, "finite and >= 0", {0, 1e300}, {-1e-300, inf}},
+           Case{range::probability, "in [0, 1]", {0, 1}, {-1e-9, 1 + 1e-9}},
+           Case{range::open_unit, "in (0, 1)", {0.5}, {0, 1}},
+           Case{range::unit_without_0, "in (0, 1]", {1}, {0, 1 + 1e-9}},
+           Case{range::unit_without_1, "in [0, 1)", {0}, {1, -1e-9}},
+           Case{range::above(1), "finite and > 1", {1 + 1e-9}, {1, inf}},
+           Case{range::between(0.05, 1e6), "in [0.05, 1000000]", {0.05, 1e6}, {0.04, 1e6 + 1}},
+       }) {
+    const Field f = field("x", value, c.range, "");
+    EXPECT_EQ(f.range, c.text);
+    const auto admits = [&](double x) {
+      value = x;
+      return f.in_range();
+    };
+    for (const double x : c.inside) EXPECT_TRUE(admits(x)) << c.text << ": " << x;
+    for (const double x : c.outside) EXPECT_FALSE(admits(x)) << c.text << ": " << x;
+    EXPECT_FALSE(admits(std::nan(""))) << c.text;
+  }
+}
+
+TEST(Settings, StoredNamesAndWordsReadBackToTheSame) {
+  Parameters p;
+  Fields fields = p.fields();
+  Field& renamed = *std::ranges::find(fields, "rule", &Field::name);
+  renamed.stored_name = "law";
+  renamed.stored_choices = {"unit", "plain"};
+  for (const std::string& word : renamed.choices) {
+    const std::map<std::string, std::string> now{{"rule", word}, {"told.x", "1"}};
+    const auto stored = stored_settings(fields, now);
+    EXPECT_EQ(stored.at("law"), word == "plain" ? "plain" : "unit");
+    EXPECT_FALSE(stored.contains("rule"));
+    EXPECT_EQ(stored.at("told.x"), "1");
+    EXPECT_EQ(settings_of_stored(fields, stored), now);
+  }
 }
 
 TEST(Settings, RejectsBadTextAndUnknownNames) {

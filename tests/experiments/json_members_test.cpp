@@ -15,6 +15,10 @@ namespace {
 using nlohmann::json;
 
 enum class Colour { red, green };
+constexpr auto words_of(Colour) {
+  using enum Colour;
+  return word_list<Colour>("colour", {{red, "red"}, {green, "green"}});
+}
 
 struct Point {
   double x = 0;
@@ -34,18 +38,6 @@ struct All {
 };
 DPSOSP_MEMBERS(All, truth, seed, text, points, pair, table, maybe, colour);
 
-}  // namespace
-}  // namespace dpsosp::json_members_test
-
-template <>
-struct dpsosp::Words<dpsosp::json_members_test::Colour> {
-  using Colour = json_members_test::Colour;
-  static constexpr std::string_view kind = "colour";
-  static constexpr WordList<Colour, 2> list{{{Colour::red, "red"}, {Colour::green, "green"}}};
-};
-
-namespace dpsosp::json_members_test {
-namespace {
 
 std::string refusal(const json& in) {
   try {

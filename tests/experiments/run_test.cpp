@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dpsosp/experiments/run.hpp"
 #include "dpsosp/experiments/run_json.hpp"
+#include "dpsosp/experiments/run_key.hpp"
 #include "dpsosp/problems/problem.hpp"
 #include "dpsosp/problems/registry.hpp"
 
 #include <cmath>
 #include <limits>
+#include <map>
 #include <set>
 #include <string>
 
@@ -109,6 +111,39 @@ TEST(Run, DescriptionOmitsDefaultSettings) {
   for (const auto& [name, text] : values_of(family->fields()))
     if (!spec.problem_settings.contains(name)) spec.problem_settings[name] = text;
   EXPECT_EQ(describe(spec), bare);
+}
+
+// A description and its key, of a store from before the setting `simulate` was called `sampling`.
+TEST(Run, RenamedSettingKeepsTheKeysOfStoredRuns) {
+  const json stored = json::parse(R"({
+    "algorithm": "lowy-2024/warm-glm", "calibrator": "cks", "data_seed": 0, "delta": 1e-06,
+    "dimension": 400, "door": "enforced", "epsilon": 4, "noise": "schedule", "noise_queries": 0,
+    "numbers_version": {"algorithm": 2, "library": 3, "problem": 1}, "observations": 200,
+    "problem": "glm-sigmoid", "problem_settings":
+      {"features": "low_rank", "rank": "3", "simulate": "whole", "support": "100"},
+    "records": 1000, "schedule": "practical", "seed": 0,
+    "settings": {"fallback": "false", "rank": "3"}, "variant": "repaired"})");
+  const RunDescription read = stored;
+  const std::map<std::string, std::string> now{
+      {"features", "low_rank"}, {"rank", "3"}, {"sampling", "whole"}, {"support", "100"}};
+  EXPECT_EQ(read.problem_settings, now);
+  EXPECT_EQ(RunKey(json(read)).hash(),
+            "98bf4e7c51e0e2a37f80dd63fa62ee6d7456da4b52ffbef32b0f1f3edc0d2122");
+
+  RunSpec spec;
+  spec.algorithm = read.algorithm;
+  spec.problem = read.problem;
+  spec.problem_settings = now;
+  EXPECT_EQ(json(describe(spec)).at("problem_settings"), stored.at("problem_settings"));
+  spec.problem_settings.erase("sampling");
+  spec.problem_settings["simulate"] = "whole";
+  try {
+    describe(spec);
+    FAIL();
+  } catch (const InputError& refusal) {
+    EXPECT_STREQ(refusal.what(),
+                 "unknown setting of glm-sigmoid 'simulate'; did you mean 'sampling'?");
+  }
 }
 
 TEST(Run, MarksRecordDependentPartsAsNotPrivate) {

@@ -337,6 +337,7 @@ Start hello() {
     ready.rule.capacity = std::nan("");
   }
   if (start.attack == "negative_pure") ready.rule.pure_capacity = -1;
+  if (start.attack == "declares") ready.parameters = {{"attack", "declares"}, {"argument", ""}};
   host.post("ready", ready);
   if (host.receive().text() != "run") _exit(5);
   return start;

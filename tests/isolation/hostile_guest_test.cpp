@@ -164,6 +164,24 @@ TEST(HostileGuest, StartsAsTheFileThatWasHashed) {
   fs::remove(program);
 }
 
+// The guest of the other tests declares no settings and is given `attack`.
+TEST(HostileGuest, IsGivenNoSettingBesideThoseThatItDeclares) {
+  RunDescription d = description("declares", "any");
+  const auto line = [&]() -> std::string {
+    try {
+      compute_run(d, as_program);
+    } catch (const InputError& e) {
+      return e.what();
+    } catch (const RunFailed& e) {
+      return "failed";
+    }
+    return "a result";
+  };
+  EXPECT_EQ(line(), "failed") << "both settings are declared";
+  d.settings["argumnet"] = "any";
+  EXPECT_EQ(line(), "unknown setting of the program 'argumnet'; did you mean 'argument'?");
+}
+
 TEST(HostileGuest, CannotBeChangedAfterItIsRead) {
   const SealedProgram program(guest);
   EXPECT_EQ(write(program.descriptor(), "x", 1), -1);

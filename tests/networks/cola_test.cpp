@@ -278,7 +278,7 @@ TEST(Cola, RefusesSettingsThatMakeNoInstance) {
             "cola-bert: test_records = 4, expected 1 to 3");
   family.sizes.length = 1;
   EXPECT_EQ(refusal([&] { family.instance({.records = 3}); }),
-            "cola-bert: length = 1, expected >= 2, for [CLS] and [SEP]");
+            "cola-bert: length = 1, expected >= 2");
 }
 
 TEST(Cola, IsAProblemOfTheRoom) {

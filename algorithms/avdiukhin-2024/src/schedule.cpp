@@ -313,10 +313,6 @@ Scheduled MinibatchSgd::schedule(Schedule kind,
   dpsosp::check(budget);
   const bool selects = p.selection.share > 0;
   const bool by_power = selects && p.eigenvalue == EigenvalueRule::power;
-  if (!(p.selection.share >= 0 && p.selection.share < 1))
-    reject(key, "selection_share", p.selection.share, "in [0, 1)");
-  if (!(p.power_failure > 0 && p.power_failure < 1))
-    reject(key, "power_failure", p.power_failure, "in (0, 1)");
   if (by_power) require_second_order(card(), facts, facts.dimension);  // products, no dense Hessian
   if (selects && !by_power && !selection_fits(facts, calibrator))
     reject(key,
@@ -326,8 +322,6 @@ Scheduled MinibatchSgd::schedule(Schedule kind,
            "calibrator other than exact-gaussian");
   const ProblemNumbers c = numbers_of(facts, selects);
   if (!(c.B > 0)) reject(key, "suboptimality", c.B, "> 0: the start is a minimiser");
-  require_not_negative(key, "deviation", p.deviation);
-  require_not_negative(key, "largest_deviation", p.largest_deviation);
   const double deviation = p.deviation > 0 ? p.deviation : 2.0 * c.G;
   const double largest = p.largest_deviation > 0 ? p.largest_deviation
                          : p.deviation > 0       ? deviation * std::sqrt(1.0 + std::log(c.n))

@@ -124,38 +124,28 @@ Scheduled Abadi2016::schedule(Schedule kind,
 }
 
 Fields Abadi2016::fields() {
+  using namespace range;
   Abadi2016Parameters& p = parameters;
   Fields f;
   p.add_fields(f);
-  f.push_back(field("epochs", p.epochs, "T = epochs/q in the sampled schedules"));
-  f.push_back(
-      field("tail_average", p.tail_average, "share of iterates averaged at the end; 0 = none"));
+  f.push_back(field("epochs", p.epochs, positive, "T = epochs/q in the sampled schedules"));
+  f.push_back(field("tail_average",
+                    p.tail_average,
+                    probability,
+                    "share of iterates averaged at the end; 0 = none"));
   if (rule_ == Rule::sgd) return f;
-  f.push_back(field("first_decay", p.first_decay, "beta1; 0 = no momentum"));
-  f.push_back(field("second_decay", p.second_decay, "beta2; 0 = no memory"));
+  f.push_back(field("first_decay", p.first_decay, unit_without_1, "beta1; 0 = no momentum"));
+  f.push_back(field("second_decay", p.second_decay, unit_without_1, "beta2; 0 = no memory"));
   f.push_back(
       field("correction",
             p.correction,
-            {{MomentCorrection::start, "start"}, {MomentCorrection::noise, "noise"}},
             "of the second moment: Adam's for the start, or AdamBC's for the noise as well"));
-  f.push_back(field("damping", p.damping, "nu of Adam"));
-  f.push_back(field("moment_floor", p.moment_floor, "nu' of AdamBC: least second moment"));
+  f.push_back(field("damping", p.damping, positive, "nu of Adam"));
+  f.push_back(field("moment_floor",
+                    p.moment_floor,
+                    positive,
+                    "nu' of AdamBC: least second moment; unit of the gradient squared"));
   return f;
-}
-
-void Abadi2016::check(const PublicFacts& facts) const {
-  DescentMethod::check(facts);
-  const Abadi2016Parameters& p = parameters;
-  require_positive(card().key, "epochs", p.epochs);
-  if (!(p.tail_average >= 0 && p.tail_average <= 1))
-    reject(card().key, "tail_average", p.tail_average, "in [0, 1]");
-  if (rule_ == Rule::sgd) return;
-  if (!(p.first_decay >= 0 && p.first_decay < 1))
-    reject(card().key, "first_decay", p.first_decay, "in [0, 1)");
-  if (!(p.second_decay >= 0 && p.second_decay < 1))
-    reject(card().key, "second_decay", p.second_decay, "in [0, 1)");
-  require_positive(card().key, "damping", p.damping);
-  require_positive(card().key, "moment_floor", p.moment_floor);
 }
 
 }  // namespace dpsosp::baselines

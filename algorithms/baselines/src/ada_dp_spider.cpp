@@ -196,14 +196,15 @@ const AlgorithmCard& AdaDpSpider::card() const {
 }
 
 Fields AdaDpSpider::fields() {
+  using namespace range;
   AdaDpSpiderParameters& p = parameters;
-  Fields f{field("steps", p.steps, "oracle calls at most"),
-           field("step_size", p.step_size, "eta"),
-           field("drift_threshold", p.drift_threshold, "kappa"),
-           field("chi", p.chi, "chi: near-stationary when |g| <= 3 chi; 0 = never"),
-           field("escape_rounds", p.escape_rounds, "Q"),
-           field("escape_steps", p.escape_steps, "Gamma"),
-           field("escape_radius", p.escape_radius, "R")};
+  Fields f{field("steps", p.steps, positive, "oracle calls at most"),
+           field("step_size", p.step_size, positive, "eta"),
+           field("drift_threshold", p.drift_threshold, positive, "kappa, unit of x squared"),
+           field("chi", p.chi, not_negative, "chi: near-stationary when |g| <= 3 chi; 0 = never"),
+           field("escape_rounds", p.escape_rounds, positive, "Q"),
+           field("escape_steps", p.escape_steps, positive, "Gamma"),
+           field("escape_radius", p.escape_radius, positive, "R")};
   p.oracle.add_fields(f);
   return f;
 }
@@ -219,18 +220,9 @@ std::vector<PlannedQuery> AdaDpSpider::plan(const PublicFacts& facts) const {
   return {{parameters.oracle.dearest_policy(facts.records), parameters.steps}};
 }
 
-void AdaDpSpider::check(const PublicFacts& facts) const {
-  const AdaDpSpiderParameters& p = parameters;
-  const std::string& key = card().key;
+void AdaDpSpider::check_settings(const PublicFacts& facts) const {
   refuse_shared_dual(card(), facts);
-  require_positive(key, "steps", p.steps);
-  require_positive(key, "step_size", p.step_size);
-  require_positive(key, "drift_threshold", p.drift_threshold);
-  require_not_negative(key, "chi", p.chi);
-  require_positive(key, "escape_rounds", p.escape_rounds);
-  require_positive(key, "escape_steps", p.escape_steps);
-  require_positive(key, "escape_radius", p.escape_radius);
-  p.oracle.check(key, facts.records);
+  parameters.oracle.check(card().key, facts.records);
 }
 
 }  // namespace dpsosp::baselines

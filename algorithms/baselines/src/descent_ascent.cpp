@@ -30,15 +30,7 @@ Outcome descent_ascent(Curator& curator, Observer& observer, const DescentAscent
   return {output(), Status::steps_done, p.steps, {}};
 }
 
-void check_descent_ascent(std::string_view owner,
-                          const PublicFacts& facts,
-                          Index steps,
-                          double step_size,
-                          double ascent_step,
-                          bool local_dual) {
-  require_positive(owner, "steps", steps);
-  require_positive(owner, "step_size", step_size);
-  require_positive(owner, "ascent_step", ascent_step);
+void check_descent_ascent(std::string_view owner, const PublicFacts& facts, bool local_dual) {
   if (local_dual && facts.dual_kind != DualKind::per_record)
     reject(owner, "local_dual", "true", "false: the dual of this problem is shared by its records");
 }

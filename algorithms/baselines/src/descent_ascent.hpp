@@ -20,11 +20,6 @@ struct DescentAscent {
 Outcome descent_ascent(Curator& curator, Observer& observer, const DescentAscent& p);
 
 /// \throws InputError
-void check_descent_ascent(std::string_view owner,
-                          const PublicFacts& facts,
-                          Index steps,
-                          double step_size,
-                          double ascent_step,
-                          bool local_dual);
+void check_descent_ascent(std::string_view owner, const PublicFacts& facts, bool local_dual);
 
 }  // namespace dpsosp::baselines

@@ -135,25 +135,21 @@ const AlgorithmCard& DpFrankWolfe::card() const {
 }
 
 Fields DpFrankWolfe::fields() {
+  using namespace range;
   DpFrankWolfeParameters& p = parameters;
   return {
-      field("steps", p.steps, "T"),
-      field("step_size", p.step_size, "gamma, in (0, 1]"),
-      field("set",
-            p.set,
-            {{FrankWolfeSet::domain, "domain"}, {FrankWolfeSet::l1_ball, "l1_ball"}},
-            "constraint set; l1_ball: around the start"),
-      field("radius", p.radius, "of the l1-ball, or of a ball around the start in R^d"),
+      field("steps", p.steps, positive, "T"),
+      field("step_size", p.step_size, unit_without_0, "gamma, in (0, 1]"),
+      field("set", p.set, "constraint set; l1_ball: around the start"),
+      field("radius", p.radius, positive, "of the l1-ball, or of a ball around the start in R^d"),
       field("linear_oracle",
             p.linear_oracle,
-            {{LinearOracle::gradient, "gradient"}, {LinearOracle::exponential, "exponential"}},
             "vertex from a noisy gradient, or by the exponential mechanism (l1_ball)"),
-      field("clip", p.clip, "G: per-record clip"),
-      field(
-          "noise", p.noise, "std / sensitivity of a gradient; 0 = no noise, unsound curator only"),
+      field("clip", p.clip, positive, "G: per-record clip"),
+      noise_field("noise", p.noise, "std / sensitivity of a gradient"),
       sampling_field(p.sampling),
-      field("batch", p.batch, "b, of gradients"),
-      field("vertex_epsilon", p.vertex_epsilon, "eps0 of one choice of a vertex"),
+      field("batch", p.batch, not_negative, "b, of gradients"),
+      field("vertex_epsilon", p.vertex_epsilon, positive, "eps0 of one choice of a vertex"),
       output_field(p.output)};
 }
 
@@ -208,17 +204,11 @@ Scheduled DpFrankWolfe::schedule(Schedule,
   return s;
 }
 
-void DpFrankWolfe::check(const PublicFacts& facts) const {
+void DpFrankWolfe::check_settings(const PublicFacts& facts) const {
   const DpFrankWolfeParameters& p = parameters;
   const std::string& key = card().key;
   refuse_shared_dual(card(), facts);
-  require_positive(key, "steps", p.steps);
-  if (!(p.step_size > 0 && p.step_size <= 1)) reject(key, "step_size", p.step_size, "in (0, 1]");
-  require_positive(key, "radius", p.radius);
-  require_positive(key, "clip", p.clip);
-  require_not_negative(key, "noise", p.noise);
   require_batch(key, "batch", p.sampling, p.batch, facts.records);
-  require_positive(key, "vertex_epsilon", p.vertex_epsilon);
   const bool by_choice = p.linear_oracle == LinearOracle::exponential;
   if (by_choice && p.set != FrankWolfeSet::l1_ball)
     reject(key, "linear_oracle", "exponential", "set = l1_ball, which has few vertices");

@@ -206,33 +206,32 @@ const AlgorithmCard& DpGdSosp::card() const {
 }
 
 Fields DpGdSosp::fields() {
+  using namespace range;
   DpGdSospParameters& p = parameters;
   return {
-      field("steps", p.steps, "T"),
-      field("step_size", p.step_size, "1/M"),
-      field("clip", p.clip, "G: per-record clip of gradients"),
-      field("noise", p.noise, "std / sensitivity of gradients; 0 = no noise, unsound curator only"),
-      field("alpha", p.alpha, "alpha that the selection tests"),
-      field("hessian_lipschitz", p.hessian_lipschitz, "rho_H"),
-      field("hessian_limit", p.hessian_limit, "M: per-record limit of Hessians"),
-      field("selection",
-            p.selection,
-            {{Selecting::noisy, "noisy"}, {Selecting::scalar, "scalar"}},
-            "by noisy gradients and Hessians, or by one threshold session"),
-      field("selection_share", p.selection_share, "of the budget, for the selection"),
-      field("selection_epsilon", p.selection_epsilon, "epsilon of the scalar session"),
-      field("slack", p.slack, "the scalar session accepts up to about slack times alpha"),
-      field("selection_gradient_noise",
-            p.selection_gradient_noise,
-            "std / sensitivity of the noisy selection; 0 = no noise, unsound curator only"),
-      field("selection_hessian_noise",
-            p.selection_hessian_noise,
-            "std / sensitivity of the noisy selection; 0 = no noise, unsound curator only"),
-      field("stored", p.stored, "iterates kept at most, evenly spaced"),
-      field("failure", p.failure, "omega"),
-      field("log_constant", p.log_constant, "C1 of the horizon"),
-      field("escape_constant", p.escape_constant, "c of the horizon"),
-      field("target", p.target, "alpha of the schedule; 0 = the smallest in reach"),
+      field("steps", p.steps, positive, "T"),
+      field("step_size", p.step_size, positive, "1/M"),
+      field("clip", p.clip, positive, "G: per-record clip of gradients"),
+      noise_field("noise", p.noise, "std / sensitivity of gradients"),
+      field("alpha", p.alpha, positive, "alpha that the selection tests"),
+      field("hessian_lipschitz", p.hessian_lipschitz, positive, "rho_H"),
+      field("hessian_limit", p.hessian_limit, positive, "M: per-record limit of Hessians"),
+      field(
+          "selection", p.selection, "by noisy gradients and Hessians, or by one threshold session"),
+      field("selection_share", p.selection_share, open_unit, "of the budget, for the selection"),
+      field("selection_epsilon", p.selection_epsilon, positive, "epsilon of the scalar session"),
+      field("slack", p.slack, positive, "the scalar session accepts up to about slack times alpha"),
+      noise_field("selection_gradient_noise",
+                  p.selection_gradient_noise,
+                  "std / sensitivity of the noisy selection"),
+      noise_field("selection_hessian_noise",
+                  p.selection_hessian_noise,
+                  "std / sensitivity of the noisy selection"),
+      field("stored", p.stored, positive, "iterates kept at most, evenly spaced"),
+      field("failure", p.failure, open_unit, "omega"),
+      field("log_constant", p.log_constant, positive, "C1 of the horizon"),
+      field("escape_constant", p.escape_constant, positive, "c of the horizon"),
+      field("target", p.target, not_negative, "alpha of the schedule; 0 = the smallest in reach"),
       field("printed_horizon", p.printed_horizon, "alpha^2/(4 rho_H) in the horizon")};
 }
 
@@ -252,28 +251,8 @@ std::vector<PlannedQuery> DpGdSosp::plan(const PublicFacts&) const {
   return {{BatchPolicy::all(), parameters.steps + selecting}};
 }
 
-void DpGdSosp::check(const PublicFacts& facts) const {
-  const DpGdSospParameters& p = parameters;
-  const std::string& key = card().key;
+void DpGdSosp::check_settings(const PublicFacts& facts) const {
   require_second_order(card(), facts);
-  require_positive(key, "steps", p.steps);
-  require_positive(key, "step_size", p.step_size);
-  require_positive(key, "clip", p.clip);
-  require_not_negative(key, "noise", p.noise);
-  require_positive(key, "alpha", p.alpha);
-  require_positive(key, "hessian_lipschitz", p.hessian_lipschitz);
-  require_positive(key, "hessian_limit", p.hessian_limit);
-  if (!(p.selection_share > 0 && p.selection_share < 1))
-    reject(key, "selection_share", p.selection_share, "in (0, 1)");
-  require_positive(key, "selection_epsilon", p.selection_epsilon);
-  require_positive(key, "slack", p.slack);
-  require_not_negative(key, "selection_gradient_noise", p.selection_gradient_noise);
-  require_not_negative(key, "selection_hessian_noise", p.selection_hessian_noise);
-  require_positive(key, "stored", p.stored);
-  if (!(p.failure > 0 && p.failure < 1)) reject(key, "failure", p.failure, "in (0, 1)");
-  require_positive(key, "log_constant", p.log_constant);
-  require_positive(key, "escape_constant", p.escape_constant);
-  require_not_negative(key, "target", p.target);
 }
 
 }  // namespace dpsosp::baselines

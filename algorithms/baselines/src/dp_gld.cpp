@@ -49,17 +49,13 @@ Scheduled DpGld::schedule(Schedule kind,
   return s;
 }
 
-void DpGld::check(const PublicFacts& facts) const {
-  DescentMethod::check(facts);
-  require_not_negative(card().key, "ridge", parameters.ridge);
-  require_positive(card().key, "diffusion_time", parameters.diffusion_time);
-}
-
 Fields DpGld::fields() {
   Fields f;
   parameters.add_fields(f);
-  f.push_back(field("ridge", parameters.ridge, "lambda_reg |w|^2/2 added to F; 0 = none"));
-  f.push_back(field("diffusion_time", parameters.diffusion_time, "tau M of the schedule"));
+  f.push_back(field(
+      "ridge", parameters.ridge, range::not_negative, "lambda_reg |w|^2/2 added to F; 0 = none"));
+  f.push_back(
+      field("diffusion_time", parameters.diffusion_time, range::positive, "tau M of the schedule"));
   f.push_back(field("project", parameters.project, "stay in the problem's domain"));
   return f;
 }

@@ -58,11 +58,6 @@ Scheduled DpProxGd::schedule(Schedule kind,
   return s;
 }
 
-void DpProxGd::check(const PublicFacts& facts) const {
-  DescentMethod::check(facts);
-  parameters.regulariser.check(card().key);
-}
-
 Fields DpProxGd::fields() {
   Fields f;
   parameters.add_fields(f);

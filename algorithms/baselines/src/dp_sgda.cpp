@@ -47,16 +47,17 @@ const AlgorithmCard& DpSgda::card() const {
 }
 
 Fields DpSgda::fields() {
+  using namespace range;
   DpSgdaParameters& p = parameters;
-  return {field("steps", p.steps, "T"),
-          field("step_size", p.step_size, "eta_x"),
-          field("ascent_step", p.ascent_step, "eta_y"),
+  return {field("steps", p.steps, positive, "T"),
+          field("step_size", p.step_size, positive, "eta_x"),
+          field("ascent_step", p.ascent_step, positive, "eta_y"),
           field("local_dual", p.local_dual, "y_i stays with record i"),
           field("average", p.average, "return the mean of the iterates, for convex-concave f"),
           sampling_field(p.sampling),
-          field("batch", p.batch, "m"),
-          field("clip", p.clip, "per-record clip of the joint gradient"),
-          field("noise", p.noise, "std / sensitivity; 0 = no noise, unsound curator only")};
+          field("batch", p.batch, not_negative, "m"),
+          field("clip", p.clip, positive, "per-record clip of the joint gradient"),
+          noise_field("noise", p.noise, "std / sensitivity")};
 }
 
 void DpSgda::set_variant(Variant variant) { parameters.local_dual = variant == Variant::repaired; }
@@ -98,12 +99,10 @@ Scheduled DpSgda::schedule(Schedule,
   return s;
 }
 
-void DpSgda::check(const PublicFacts& facts) const {
+void DpSgda::check_settings(const PublicFacts& facts) const {
   const DpSgdaParameters& p = parameters;
   require_dual(card(), facts);
-  check_descent_ascent(card().key, facts, p.steps, p.step_size, p.ascent_step, p.local_dual);
-  require_positive(card().key, "clip", p.clip);
-  require_not_negative(card().key, "noise", p.noise);
+  check_descent_ascent(card().key, facts, p.local_dual);
   require_batch(card().key, "batch", p.sampling, p.batch, facts.records);
 }
 

@@ -169,27 +169,23 @@ const AlgorithmCard& DpSpider::card() const {
 }
 
 Fields DpSpider::fields() {
+  using namespace range;
   DpSpiderParameters& p = parameters;
-  return {field("steps", p.steps, "T"),
-          field("period", p.period, "q: steps between anchors"),
-          field("step_size", p.step_size, "eta"),
-          sampling_field(p.sampling),
-          field("refresh_batch", p.refresh_batch, "b1: records in an anchor"),
-          field("increment_batch", p.increment_batch, "b2: records in a difference"),
-          field("clip_refresh", p.clip_refresh, "L: per-record clip of gradients"),
-          field("clip_increment", p.clip_increment, "beta: clip of differences over the move"),
-          field("refresh_noise",
-                p.refresh_noise,
-                "anchors: std / sensitivity; 0 = no noise, unsound curator only"),
-          field("increment_noise",
-                p.increment_noise,
-                "differences: std / sensitivity; 0 = no noise, unsound curator only"),
-          output_field(p.output),
-          field("constants",
-                p.constants,
-                {{SpiderConstants::lowy, "lowy"}, {SpiderConstants::arora, "arora"}},
-                "whose constants the practical schedule has"),
-          field("printed_period", p.printed_period, "q with the stray L^2, paper schedule")};
+  return {
+      field("steps", p.steps, positive, "T"),
+      field("period", p.period, positive, "q: steps between anchors"),
+      field("step_size", p.step_size, positive, "eta"),
+      sampling_field(p.sampling),
+      field("refresh_batch", p.refresh_batch, not_negative, "b1: records in an anchor"),
+      field("increment_batch", p.increment_batch, not_negative, "b2: records in a difference"),
+      field("clip_refresh", p.clip_refresh, positive, "L: per-record clip of gradients"),
+      field(
+          "clip_increment", p.clip_increment, positive, "beta: clip of differences over the move"),
+      noise_field("refresh_noise", p.refresh_noise, "anchors: std / sensitivity"),
+      noise_field("increment_noise", p.increment_noise, "differences: std / sensitivity"),
+      output_field(p.output),
+      field("constants", p.constants, "whose constants the practical schedule has"),
+      field("printed_period", p.printed_period, "q with the stray L^2, paper schedule")};
 }
 
 void DpSpider::set_variant(Variant variant) {
@@ -206,14 +202,9 @@ std::vector<PlannedQuery> DpSpider::plan(const PublicFacts& facts) const {
           {batch_policy(p.sampling, p.increment_batch, facts.records), p.steps - anchors()}};
 }
 
-void DpSpider::check(const PublicFacts& facts) const {
-  const DpSpiderParameters& p = parameters;
-  const std::string& key = card().key;
+void DpSpider::check_settings(const PublicFacts& facts) const {
   refuse_shared_dual(card(), facts);
-  require_positive(key, "steps", p.steps);
-  require_positive(key, "period", p.period);
-  require_positive(key, "step_size", p.step_size);
-  oracle_of(p).check(key, facts.records);
+  oracle_of(parameters).check(card().key, facts.records);
 }
 
 }  // namespace dpsosp::baselines

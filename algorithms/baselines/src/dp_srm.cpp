@@ -113,24 +113,22 @@ const AlgorithmCard& DpSrm::card() const {
 }
 
 Fields DpSrm::fields() {
+  using namespace range;
   DpSrmParameters& p = parameters;
-  return {field("steps", p.steps, "T"),
-          field("accuracy", p.accuracy, "zeta: no step is longer than zeta/(n0 M)"),
-          field("step_divisor", p.step_divisor, "n0"),
-          field("smoothness", p.smoothness, "M"),
-          field("momentum", p.momentum, "gamma in (0, 1]: weight of the new gradient"),
-          sampling_field(p.sampling),
-          field("batch", p.batch, "b0 = b: records of a query"),
-          field("clip", p.clip, "C1 = G: per-record clip of gradients"),
-          field("clip_difference", p.clip_difference, "C2: per-record clip of differences"),
-          field("refresh_noise",
-                p.refresh_noise,
-                "std / sensitivity of the first gradient; 0 = no noise, unsound curator only"),
-          field("noise",
-                p.noise,
-                "std / sensitivity of the combinations; 0 = no noise, unsound curator only"),
-          output_field(p.output),
-          field("rate_constant", p.rate_constant, "C of zeta")};
+  return {
+      field("steps", p.steps, positive, "T"),
+      field("accuracy", p.accuracy, positive, "zeta: no step is longer than zeta/(n0 M)"),
+      field("step_divisor", p.step_divisor, positive, "n0"),
+      field("smoothness", p.smoothness, positive, "M"),
+      field("momentum", p.momentum, unit_without_0, "gamma in (0, 1]: weight of the new gradient"),
+      sampling_field(p.sampling),
+      field("batch", p.batch, not_negative, "b0 = b: records of a query"),
+      field("clip", p.clip, positive, "C1 = G: per-record clip of gradients"),
+      field("clip_difference", p.clip_difference, positive, "C2: per-record clip of differences"),
+      noise_field("refresh_noise", p.refresh_noise, "std / sensitivity of the first gradient"),
+      noise_field("noise", p.noise, "std / sensitivity of the combinations"),
+      output_field(p.output),
+      field("rate_constant", p.rate_constant, positive, "C of zeta")};
 }
 
 // Both variants are the same: the published errors are in the accounting (docs/errata.md, B8, B9).
@@ -144,21 +142,10 @@ std::vector<PlannedQuery> DpSrm::plan(const PublicFacts& facts) const {
   return {{batch_policy(parameters.sampling, parameters.batch, facts.records), parameters.steps}};
 }
 
-void DpSrm::check(const PublicFacts& facts) const {
+void DpSrm::check_settings(const PublicFacts& facts) const {
   const DpSrmParameters& p = parameters;
-  const std::string& key = card().key;
   refuse_shared_dual(card(), facts);
-  require_positive(key, "steps", p.steps);
-  require_positive(key, "accuracy", p.accuracy);
-  require_positive(key, "step_divisor", p.step_divisor);
-  require_positive(key, "smoothness", p.smoothness);
-  if (!(p.momentum > 0 && p.momentum <= 1)) reject(key, "momentum", p.momentum, "in (0, 1]");
-  require_batch(key, "batch", p.sampling, p.batch, facts.records);
-  require_positive(key, "clip", p.clip);
-  require_positive(key, "clip_difference", p.clip_difference);
-  require_not_negative(key, "refresh_noise", p.refresh_noise);
-  require_not_negative(key, "noise", p.noise);
-  require_positive(key, "rate_constant", p.rate_constant);
+  require_batch(card().key, "batch", p.sampling, p.batch, facts.records);
 }
 
 }  // namespace dpsosp::baselines

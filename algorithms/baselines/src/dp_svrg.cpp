@@ -85,22 +85,16 @@ void DpSvrg::set_common_noise(double sensitivity_ratio) {
 // Both variants are the same: the printed noise is not private and is not run (docs/errata.md, F1).
 void DpSvrg::set_variant(Variant) {}
 
-void DpSvrg::check(const PublicFacts& facts) const {
-  const DpSvrgParameters& p = parameters;
-  const std::string& key = card().key;
+void DpSvrg::check_settings(const PublicFacts& facts) const {
   refuse_shared_dual(card(), facts);
-  require_positive(key, "steps", p.steps);
-  require_positive(key, "period", p.period);
-  require_positive(key, "step_size", p.step_size);
-  p.regulariser.check(key);
-  p.oracle.check(key, facts.records);
+  parameters.oracle.check(card().key, facts.records);
 }
 
 Fields DpSvrg::fields() {
   DpSvrgParameters& p = parameters;
-  Fields f{field("steps", p.steps, "S m: inner steps in all"),
-           field("period", p.period, "m: inner steps of an epoch"),
-           field("step_size", p.step_size, "eta"),
+  Fields f{field("steps", p.steps, range::positive, "S m: inner steps in all"),
+           field("period", p.period, range::positive, "m: inner steps of an epoch"),
+           field("step_size", p.step_size, range::positive, "eta"),
            output_field(p.output)};
   p.regulariser.add_fields(f);
   p.oracle.add_fields(f);

@@ -124,19 +124,19 @@ const AlgorithmCard& DpTrustRegion::card() const {
 }
 
 Fields DpTrustRegion::fields() {
+  using namespace range;
   DpTrustRegionParameters& p = parameters;
   Fields fields{
-      field("steps", p.steps, "T"),
-      field("alpha", p.alpha, "alpha: radius sqrt(alpha/rho_H), exit at sqrt(rho_H alpha)"),
-      field("hessian_lipschitz", p.hessian_lipschitz, "rho_H"),
-      field("radius_rule",
-            p.radius_rule,
-            {{RadiusRule::root, "root"}, {RadiusRule::printed, "printed"}},
-            "sqrt(alpha/rho_H), or alpha/rho_H")};
+      field("steps", p.steps, positive, "T"),
+      field(
+          "alpha", p.alpha, positive, "alpha: radius sqrt(alpha/rho_H), exit at sqrt(rho_H alpha)"),
+      field("hessian_lipschitz", p.hessian_lipschitz, positive, "rho_H"),
+      field("radius_rule", p.radius_rule, "sqrt(alpha/rho_H), or alpha/rho_H")};
   p.add_fields(fields, "gradients", "Hessians");
   fields.push_back(
       field("repeated_root", p.repeated_root, "Hessian noise times sqrt(d) once more"));
-  fields.push_back(field("target", p.target, "alpha of the schedule; 0 = the smallest in reach"));
+  fields.push_back(
+      field("target", p.target, not_negative, "alpha of the schedule; 0 = the smallest in reach"));
   return fields;
 }
 
@@ -154,15 +154,9 @@ std::vector<PlannedQuery> DpTrustRegion::plan(const PublicFacts& facts) const {
   return parameters.plan(facts.records, parameters.steps, parameters.steps);
 }
 
-void DpTrustRegion::check(const PublicFacts& facts) const {
-  const DpTrustRegionParameters& p = parameters;
-  const std::string& key = card().key;
+void DpTrustRegion::check_settings(const PublicFacts& facts) const {
   require_second_order(card(), facts);
-  require_positive(key, "steps", p.steps);
-  require_positive(key, "alpha", p.alpha);
-  require_positive(key, "hessian_lipschitz", p.hessian_lipschitz);
-  p.check(key, facts);
-  require_not_negative(key, "target", p.target);
+  parameters.check(card().key, facts);
 }
 
 }  // namespace dpsosp::baselines

@@ -37,9 +37,9 @@ const AlgorithmCard& GradientDescentAscent::card() const {
 
 Fields GradientDescentAscent::fields() {
   GradientDescentAscentParameters& p = parameters;
-  return {field("steps", p.steps, "iterations"),
-          field("step_size", p.step_size, "step in x"),
-          field("ascent_step", p.ascent_step, "step in y"),
+  return {field("steps", p.steps, range::positive, "iterations"),
+          field("step_size", p.step_size, range::positive, "step in x"),
+          field("ascent_step", p.ascent_step, range::positive, "step in y"),
           field("local_dual", p.local_dual, "y_i*(x) exactly")};
 }
 
@@ -65,10 +65,9 @@ std::vector<PlannedQuery> GradientDescentAscent::plan(const PublicFacts&) const 
 
 void GradientDescentAscent::set_common_noise(double) {}
 
-void GradientDescentAscent::check(const PublicFacts& facts) const {
+void GradientDescentAscent::check_settings(const PublicFacts& facts) const {
   require_dual(card(), facts);
-  const GradientDescentAscentParameters& p = parameters;
-  check_descent_ascent(card().key, facts, p.steps, p.step_size, p.ascent_step, p.local_dual);
+  check_descent_ascent(card().key, facts, parameters.local_dual);
 }
 
 }  // namespace dpsosp::baselines

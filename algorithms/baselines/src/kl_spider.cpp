@@ -199,37 +199,25 @@ void KlSpider::set_variant(Variant variant) {
   parameters.handover = parameters.printed_stages ? Handover::previous : Handover::current;
 }
 
-void KlSpider::check(const PublicFacts& facts) const {
-  const KlSpiderParameters& p = parameters;
-  const std::string& key = card().key;
+void KlSpider::check_settings(const PublicFacts& facts) const {
   refuse_shared_dual(card(), facts);
-  require_positive(key, "steps", p.steps);
-  require_positive(key, "stages", p.stages);
-  require_positive(key, "initial_excess", p.initial_excess);
-  if (!(p.contraction > 1 && std::isfinite(p.contraction)))
-    reject(key, "contraction", p.contraction, "finite and > 1");
-  require_positive(key, "target_excess", p.target_excess);
-  require_positive(key, "kl_gamma", p.kl_gamma);
-  if (!(p.kl_exponent >= 1 && p.kl_exponent <= 2))
-    reject(key, "kl_exponent", p.kl_exponent, "in [1, 2]");
-  p.oracle.check(key, facts.records);
+  parameters.oracle.check(card().key, facts.records);
 }
 
 Fields KlSpider::fields() {
+  using namespace range;
   KlSpiderParameters& p = parameters;
-  Fields f{field("steps", p.steps, "gradients at most"),
-           field("stages", p.stages, "K"),
-           field("initial_excess", p.initial_excess, "F0: public bound on F(w_0) - min F"),
-           field("contraction", p.contraction, "c: targets fall by it a stage"),
-           field("target_excess", p.target_excess, "psi: the last target"),
-           field("kl_gamma", p.kl_gamma, "gamma"),
-           field("kl_exponent", p.kl_exponent, "k"),
-           field("handover",
-                 p.handover,
-                 {{Handover::current, "current"}, {Handover::previous, "previous"}},
-                 "the point from which the next stage starts"),
-           field("printed_stages", p.printed_stages, "the printed K in the paper schedule"),
-           field("scale_noise", p.scale_noise, "differences at refresh_noise times sqrt(T_j)")};
+  Fields f{
+      field("steps", p.steps, positive, "gradients at most"),
+      field("stages", p.stages, positive, "K"),
+      field("initial_excess", p.initial_excess, positive, "F0: public bound on F(w_0) - min F"),
+      field("contraction", p.contraction, above(1), "c: targets fall by it a stage"),
+      field("target_excess", p.target_excess, positive, "psi: the last target"),
+      field("kl_gamma", p.kl_gamma, positive, "gamma"),
+      field("kl_exponent", p.kl_exponent, between(1, 2), "k"),
+      field("handover", p.handover, "the point from which the next stage starts"),
+      field("printed_stages", p.printed_stages, "the printed K in the paper schedule"),
+      field("scale_noise", p.scale_noise, "differences at refresh_noise times sqrt(T_j)")};
   p.oracle.add_fields(f);
   return f;
 }

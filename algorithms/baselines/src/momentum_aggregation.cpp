@@ -153,26 +153,23 @@ void MomentumAggregation::set_common_noise(double sensitivity_ratio) {
 // Both variants are the same: the body is derived from the claimed rate.
 void MomentumAggregation::set_variant(Variant) {}
 
-void MomentumAggregation::check(const PublicFacts& facts) const {
-  const MomentumAggregationParameters& p = parameters;
-  const std::string& key = card().key;
+void MomentumAggregation::check_settings(const PublicFacts& facts) const {
   refuse_shared_dual(card(), facts);
-  require_positive(key, "steps", p.steps);
-  require_positive(key, "step_size", p.step_size);
-  if (!(p.momentum > 0 && p.momentum <= 1)) reject(key, "momentum", p.momentum, "in (0, 1]");
-  require_not_negative(key, "difference_budget", p.difference_budget);
-  p.oracle.check(key, facts.records);
+  parameters.oracle.check(card().key, facts.records);
 }
 
 Fields MomentumAggregation::fields() {
+  using namespace range;
   MomentumAggregationParameters& p = parameters;
-  Fields f{field("steps", p.steps, "T"),
-           field("step_size", p.step_size, "eta: length of every step"),
-           field("momentum", p.momentum, "gamma of the direction's average; 1 = none"),
-           field("difference_budget",
-                 p.difference_budget,
-                 "zCDP of all differences, split by level; 0 = all at increment_noise"),
-           output_field(p.output)};
+  Fields f{
+      field("steps", p.steps, positive, "T"),
+      field("step_size", p.step_size, positive, "eta: length of every step"),
+      field("momentum", p.momentum, unit_without_0, "gamma of the direction's average; 1 = none"),
+      field("difference_budget",
+            p.difference_budget,
+            not_negative,
+            "zCDP of all differences, split by level; 0 = all at increment_noise"),
+      output_field(p.output)};
   p.oracle.add_fields(f);
   return f;
 }

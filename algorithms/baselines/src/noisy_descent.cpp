@@ -8,21 +8,14 @@
 namespace dpsosp::baselines {
 
 void DescentParameters::add_fields(Fields& fields) {
-  fields.push_back(field("steps", steps, "T"));
-  fields.push_back(field("step_size", step_size, "eta"));
+  using namespace range;
+  fields.push_back(field("steps", steps, positive, "T"));
+  fields.push_back(field("step_size", step_size, positive, "eta"));
   fields.push_back(sampling_field(sampling));
-  fields.push_back(field("batch", batch, "b: (expected) records in a batch"));
-  fields.push_back(field("clip", clip, "G: per-record clip of gradients"));
-  fields.push_back(field("noise", noise, "std / sensitivity; 0 = no noise, unsound curator only"));
+  fields.push_back(field("batch", batch, not_negative, "b: (expected) records in a batch"));
+  fields.push_back(field("clip", clip, positive, "G: per-record clip of gradients"));
+  fields.push_back(noise_field("noise", noise, "std / sensitivity"));
   fields.push_back(output_field(output));
-}
-
-void DescentParameters::check(std::string_view owner, Index records) const {
-  require_positive(owner, "steps", steps);
-  require_positive(owner, "step_size", step_size);
-  require_positive(owner, "clip", clip);
-  require_not_negative(owner, "noise", noise);
-  require_batch(owner, "batch", sampling, batch, records);
 }
 
 Outcome noisy_descent(Curator& curator,
@@ -65,9 +58,10 @@ void DescentMethod::set_common_noise(double sensitivity_ratio) {
 
 void DescentMethod::set_variant(Variant) {}
 
-void DescentMethod::check(const PublicFacts& facts) const {
+void DescentMethod::check_settings(const PublicFacts& facts) const {
   refuse_shared_dual(card(), facts);
-  descent().check(card().key, facts.records);
+  const DescentParameters& p = descent();
+  require_batch(card().key, "batch", p.sampling, p.batch, facts.records);
 }
 
 double DescentMethod::planned_zcdp(const PrivacyBudget& budget, Calibrator calibrator) {

@@ -97,35 +97,27 @@ const AlgorithmCard& PrivateDiff::card() const {
 }
 
 Fields PrivateDiff::fields() {
+  using namespace range;
   PrivateDiffParameters& p = parameters;
   return {
-      field("steps", p.steps, "R"),
-      field("period", p.period, "T: steps between restarts"),
-      field("step_size", p.step_size, "eta_x"),
-      field("ascent",
-            p.ascent,
-            {{AscentRule::local, "local"},
-             {AscentRule::queried, "queried"},
-             {AscentRule::noise_free, "noise_free"}},
-            "how y is maximised"),
-      field("ascent_steps", p.ascent_steps, "T2"),
-      field("ascent_step", p.ascent_step, "eta_y"),
+      field("steps", p.steps, positive, "R"),
+      field("period", p.period, positive, "T: steps between restarts"),
+      field("step_size", p.step_size, positive, "eta_x"),
+      field("ascent", p.ascent, "how y is maximised"),
+      field("ascent_steps", p.ascent_steps, positive, "T2"),
+      field("ascent_step", p.ascent_step, positive, "eta_y"),
       sampling_field(p.sampling),
-      field("batch", p.batch, "m"),
-      field("clip_dual", p.clip_dual, "C0"),
-      field("clip_restart", p.clip_restart, "C1"),
-      field("clip_slope", p.clip_slope, "C2; 0 = no part that grows with the move"),
-      field("clip_offset", p.clip_offset, "C3; 0 = no constant part"),
-      field("restart_noise",
-            p.restart_noise,
-            "std / sensitivity of restarts; 0 = no noise, unsound curator only"),
-      field(
-          "noise", p.noise, "std / sensitivity of differences; 0 = no noise, unsound curator only"),
-      field("dual_noise",
-            p.dual_noise,
-            "std / sensitivity of y queries; 0 = no noise, unsound curator only"),
+      field("batch", p.batch, not_negative, "m"),
+      field("clip_dual", p.clip_dual, positive, "C0"),
+      field("clip_restart", p.clip_restart, positive, "C1"),
+      field("clip_slope", p.clip_slope, not_negative, "C2; 0 = no part that grows with the move"),
+      field("clip_offset", p.clip_offset, not_negative, "C3; 0 = no constant part"),
+      noise_field("restart_noise", p.restart_noise, "std / sensitivity of restarts"),
+      noise_field("noise", p.noise, "std / sensitivity of differences"),
+      noise_field("dual_noise", p.dual_noise, "std / sensitivity of y queries"),
       field("released_dual_deviation",
             p.released_dual_deviation,
+            not_negative,
             "s_y of the printed form; 0 = none"),
       field("random_output", p.random_output, "output a uniformly random iterate")};
 }
@@ -239,23 +231,10 @@ Scheduled PrivateDiff::schedule(Schedule,
   return s;
 }
 
-void PrivateDiff::check(const PublicFacts& facts) const {
+void PrivateDiff::check_settings(const PublicFacts& facts) const {
   const PrivateDiffParameters& p = parameters;
   require_dual(card(), facts);
   const std::string& key = card().key;
-  require_positive(key, "steps", p.steps);
-  require_positive(key, "period", p.period);
-  require_positive(key, "step_size", p.step_size);
-  require_positive(key, "ascent_steps", p.ascent_steps);
-  require_positive(key, "ascent_step", p.ascent_step);
-  require_positive(key, "clip_dual", p.clip_dual);
-  require_positive(key, "clip_restart", p.clip_restart);
-  require_not_negative(key, "clip_slope", p.clip_slope);
-  require_not_negative(key, "clip_offset", p.clip_offset);
-  require_not_negative(key, "restart_noise", p.restart_noise);
-  require_not_negative(key, "noise", p.noise);
-  require_not_negative(key, "dual_noise", p.dual_noise);
-  require_not_negative(key, "released_dual_deviation", p.released_dual_deviation);
   require_batch(key, "batch", p.sampling, p.batch, facts.records);
   if (p.ascent == AscentRule::local && facts.dual_kind != DualKind::per_record)
     reject(key, "ascent", "local", "queried: the dual of this problem is shared by its records");

@@ -50,18 +50,18 @@ Scheduled ReferenceSgd::schedule(Schedule,
 
 Fields ReferenceSgd::fields() {
   DescentParameters& p = parameters;
-  return {field("steps", p.steps, "iterations"),
-          field("step_size", p.step_size, "eta"),
+  return {field("steps", p.steps, range::positive, "iterations"),
+          field("step_size", p.step_size, range::positive, "eta"),
           sampling_field(p.sampling),
-          field("batch", p.batch, "records in a batch"),
+          field("batch", p.batch, range::not_negative, "records in a batch"),
           output_field(p.output)};
 }
 
 void ReferenceSgd::set_variant(Variant) {}
 
-void ReferenceSgd::check(const PublicFacts& facts) const {
+void ReferenceSgd::check_settings(const PublicFacts& facts) const {
   refuse_shared_dual(card(), facts);
-  parameters.check(card().key, facts.records);
+  require_batch(card().key, "batch", parameters.sampling, parameters.batch, facts.records);
 }
 
 const AlgorithmCard& ReferenceSgd::card() const {
@@ -99,29 +99,24 @@ Scheduled ReferenceSpider::schedule(Schedule,
 }
 
 Fields ReferenceSpider::fields() {
+  using namespace range;
   ReferenceSpiderParameters& p = parameters;
-  return {field("steps", p.steps, "iterations"),
-          field("period", p.period, "q: steps between refreshes"),
-          field("step_size", p.step_size, "eta"),
+  return {field("steps", p.steps, positive, "iterations"),
+          field("period", p.period, positive, "q: steps between refreshes"),
+          field("step_size", p.step_size, positive, "eta"),
           sampling_field(p.sampling),
-          field("refresh_batch", p.refresh_batch, "b1: records in a refresh"),
-          field("increment_batch", p.increment_batch, "b2: records in an increment"),
+          field("refresh_batch", p.refresh_batch, not_negative, "b1: records in a refresh"),
+          field("increment_batch", p.increment_batch, not_negative, "b2: records in an increment"),
           output_field(p.output)};
 }
 
 void ReferenceSpider::set_variant(Variant) {}
 
-void ReferenceSpider::check(const PublicFacts& facts) const {
+void ReferenceSpider::check_settings(const PublicFacts& facts) const {
   const ReferenceSpiderParameters& p = parameters;
-  const std::string& key = card().key;
   refuse_shared_dual(card(), facts);
-  require_positive(key, "steps", p.steps);
-  require_positive(key, "period", p.period);
-  require_positive(key, "step_size", p.step_size);
-  SpiderOracleParameters{.sampling = p.sampling,
-                         .refresh_batch = p.refresh_batch,
-                         .increment_batch = p.increment_batch}
-      .check(key, facts.records);
+  require_batch(card().key, "refresh_batch", p.sampling, p.refresh_batch, facts.records);
+  require_batch(card().key, "increment_batch", p.sampling, p.increment_batch, facts.records);
 }
 
 const AlgorithmCard& ReferenceSpider::card() const {
@@ -212,30 +207,25 @@ Scheduled PerturbedGd::schedule(Schedule kind,
 }
 
 Fields PerturbedGd::fields() {
+  using namespace range;
   PerturbedGdParameters& p = parameters;
   return {
-      field("steps", p.steps, "T"),
-      field("step_size", p.step_size, "eta"),
-      field("relative_alpha", p.relative_alpha, "epsilon/G: accuracy that the schedule plans for"),
-      field("threshold", p.threshold, "g_thres: kicks where the gradient is no longer"),
-      field("radius", p.radius, "r of the kicks"),
-      field("escape_steps", p.escape_steps, "t_thres: steps between kicks"),
-      field("decrease", p.decrease, "f_thres: of the value, after a kick")};
+      field("steps", p.steps, positive, "T"),
+      field("step_size", p.step_size, positive, "eta"),
+      field("relative_alpha",
+            p.relative_alpha,
+            positive,
+            "epsilon/G: accuracy that the schedule plans for"),
+      field("threshold", p.threshold, positive, "g_thres: kicks where the gradient is no longer"),
+      field("radius", p.radius, positive, "r of the kicks"),
+      field("escape_steps", p.escape_steps, positive, "t_thres: steps between kicks"),
+      field("decrease", p.decrease, positive, "f_thres: of the value, after a kick")};
 }
 
 void PerturbedGd::set_variant(Variant) {}
 
-void PerturbedGd::check(const PublicFacts& facts) const {
-  const PerturbedGdParameters& p = parameters;
-  const std::string& key = card().key;
+void PerturbedGd::check_settings(const PublicFacts& facts) const {
   refuse_shared_dual(card(), facts);
-  require_positive(key, "steps", p.steps);
-  require_positive(key, "step_size", p.step_size);
-  require_positive(key, "relative_alpha", p.relative_alpha);
-  require_positive(key, "threshold", p.threshold);
-  require_positive(key, "radius", p.radius);
-  require_positive(key, "escape_steps", p.escape_steps);
-  require_positive(key, "decrease", p.decrease);
 }
 
 const AlgorithmCard& PerturbedGd::card() const {

@@ -6,13 +6,8 @@
 namespace dpsosp::baselines {
 
 void Regulariser::add_fields(Fields& fields) {
-  fields.push_back(field(
-      "regulariser", kind, {{Kind::l1, "l1"}, {Kind::l2, "l2"}}, "r: weight |x|_1 or |x|^2/2"));
-  fields.push_back(field("weight", weight, "lambda of r; 0 = no regulariser"));
-}
-
-void Regulariser::check(std::string_view owner) const {
-  require_not_negative(owner, "weight", weight);
+  fields.push_back(field("regulariser", kind, "r: weight |x|_1 or |x|^2/2"));
+  fields.push_back(field("weight", weight, range::not_negative, "lambda of r; 0 = no regulariser"));
 }
 
 void Regulariser::prox(double step, VectorRef x) const {

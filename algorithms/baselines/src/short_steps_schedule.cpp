@@ -112,35 +112,44 @@ const AlgorithmCard& ShortSteps::card() const {
 }
 
 Fields ShortSteps::fields() {
+  using namespace range;
   ShortStepsParameters& p = parameters;
-  Fields fields{
-      field("steps", p.steps, "T; of the second phase if there are two"),
-      field("alpha", p.alpha, "alpha: e_g = alpha/(1 + c1), e_H = sqrt(rho_H alpha)/(1 + c)"),
-      field("hessian_lipschitz", p.hessian_lipschitz, "rho_H"),
-      field("smoothness", p.smoothness, "M: the gradient step is 1/M")};
+  Fields fields{field("steps", p.steps, positive, "T; of the second phase if there are two"),
+                field("alpha",
+                      p.alpha,
+                      positive,
+                      "alpha: e_g = alpha/(1 + c1), e_H = sqrt(rho_H alpha)/(1 + c)"),
+                field("hessian_lipschitz", p.hessian_lipschitz, positive, "rho_H"),
+                field("smoothness", p.smoothness, positive, "M: the gradient step is 1/M")};
   p.add_fields(fields, "gradients, slope limit of losses", "Hessians or products");
   const Fields own{
-      field("curvature",
-            p.curvature,
-            {{CurvatureRule::dense, "dense"}, {CurvatureRule::products, "products"}},
-            "a released Hessian, or a power method on released products"),
-      field("power_iterations", p.power_iterations, "products in a power method"),
-      field("step_rule",
-            p.step_rule,
-            {{StepRule::fixed, "fixed"}, {StepRule::line_search, "line_search"}},
-            "fixed steps, or a line search by AboveThreshold"),
-      field("search_epsilon", p.search_epsilon, "epsilon of each line search"),
-      field("search_start", p.search_start, "b: first trial over the step that always suffices"),
-      field("search_factor", p.search_factor, "beta_g: next trial over the last, gradient"),
-      field("curvature_search_factor", p.curvature_search_factor, "beta_H: the same, curvature"),
-      field("search_decrease", p.search_decrease, "c_g: decrease asked for, gradient"),
-      field("curvature_search_decrease", p.curvature_search_decrease, "c_H: the same, curvature"),
-      field("gradient_error", p.gradient_error, "c1: error of gradients over e_g"),
-      field("step_error", p.step_error, "c2: error of gradients over e_H^2/rho_H"),
-      field("hessian_error", p.hessian_error, "c: error of Hessians over e_H"),
+      field("curvature", p.curvature, "a released Hessian, or a power method on released products"),
+      field("power_iterations", p.power_iterations, positive, "products in a power method"),
+      field("step_rule", p.step_rule, "fixed steps, or a line search by AboveThreshold"),
+      field("search_epsilon", p.search_epsilon, positive, "epsilon of each line search"),
+      field("search_start",
+            p.search_start,
+            above(1),
+            "b: first trial over the step that always suffices"),
+      field("search_factor",
+            p.search_factor,
+            open_unit,
+            "beta_g: next trial over the last, gradient"),
+      field("curvature_search_factor",
+            p.curvature_search_factor,
+            open_unit,
+            "beta_H: the same, curvature"),
+      field("search_decrease", p.search_decrease, open_unit, "c_g: decrease asked for, gradient"),
+      field("curvature_search_decrease",
+            p.curvature_search_decrease,
+            open_unit,
+            "c_H: the same, curvature"),
+      field("gradient_error", p.gradient_error, open_unit, "c1: error of gradients over e_g"),
+      field("step_error", p.step_error, open_unit, "c2: error of gradients over e_H^2/rho_H"),
+      field("hessian_error", p.hessian_error, open_unit, "c: error of Hessians over e_H"),
       field("two_phase", p.two_phase, "sqrt(T) steps on 3/4 of the budget, then T on the rest"),
-      field("budget", p.budget, "zCDP that two phases share"),
-      field("target", p.target, "alpha of the schedule; 0 = the smallest in reach")};
+      field("budget", p.budget, positive, "zCDP that two phases share"),
+      field("target", p.target, not_negative, "alpha of the schedule; 0 = the smallest in reach")};
   fields.insert(fields.end(), own.begin(), own.end());
   return fields;
 }
@@ -161,7 +170,7 @@ std::vector<PlannedQuery> ShortSteps::plan(const PublicFacts& facts) const {
   return p.plan(facts.records, steps, steps * products);
 }
 
-void ShortSteps::check(const PublicFacts& facts) const {
+void ShortSteps::check_settings(const PublicFacts& facts) const {
   const ShortStepsParameters& p = parameters;
   const std::string& key = card().key;
   constexpr Index any = std::numeric_limits<Index>::max();
@@ -169,30 +178,12 @@ void ShortSteps::check(const PublicFacts& facts) const {
       card(),
       facts,
       p.curvature == CurvatureRule::dense ? StationarityTest::largest_dimension : any);
-  require_positive(key, "steps", p.steps);
-  require_positive(key, "alpha", p.alpha);
-  require_positive(key, "hessian_lipschitz", p.hessian_lipschitz);
-  require_positive(key, "smoothness", p.smoothness);
   p.check(key, facts);
   if (p.step_rule == StepRule::line_search &&
       (p.sampling == Sampling::sample || p.sampling == Sampling::poisson))
     throw InputError(key +
                      ": step_rule = line_search asks one batch many questions, which secret coins "
                      "do not allow; set sampling = all or fresh");
-  require_positive(key, "power_iterations", p.power_iterations);
-  require_positive(key, "search_epsilon", p.search_epsilon);
-  if (!(p.search_start > 1 && std::isfinite(p.search_start)))
-    reject(key, "search_start", p.search_start, "finite and > 1");
-  const auto inside = [&](std::string_view name, double value) {
-    if (!(value > 0 && value < 1)) reject(key, name, value, "in (0, 1)");
-  };
-  inside("search_factor", p.search_factor);
-  inside("curvature_search_factor", p.curvature_search_factor);
-  inside("search_decrease", p.search_decrease);
-  inside("curvature_search_decrease", p.curvature_search_decrease);
-  inside("gradient_error", p.gradient_error);
-  inside("step_error", p.step_error);
-  inside("hessian_error", p.hessian_error);
   if (!(p.gradient_error < 0.5 && p.gradient_error + p.search_decrease < 1))
     reject(key, "gradient_error", p.gradient_error, "below 1/2 and 1 - search_decrease");
   if (!(p.step_error + p.hessian_error < 1.0 / 3))
@@ -200,8 +191,6 @@ void ShortSteps::check(const PublicFacts& facts) const {
   const double rest = 1.0 - p.hessian_error - p.curvature_search_decrease;
   if (!(rest > 0 && 0.25 * rest * rest >= 2.0 / 3.0 * p.step_error))
     reject(key, "hessian_error", p.hessian_error, "so small that (1 - c - c_H)^2/4 >= 2 c2/3");
-  require_positive(key, "budget", p.budget);
-  require_not_negative(key, "target", p.target);
 }
 
 }  // namespace dpsosp::baselines

@@ -192,37 +192,34 @@ void TreeSpider::set_common_noise(double sensitivity_ratio) {
 // Both variants are the same: the paper does not define the step after the last leaf.
 void TreeSpider::set_variant(Variant) {}
 
-void TreeSpider::check(const PublicFacts& facts) const {
+void TreeSpider::check_settings(const PublicFacts& facts) const {
   const TreeSpiderParameters& p = parameters;
-  const std::string& key = card().key;
   refuse_shared_dual(card(), facts);
-  require_positive(key, "steps", p.steps);
-  if (!(p.depth >= 1 && p.depth <= largest_depth))
-    reject(key, "depth", static_cast<double>(p.depth), "in [1, 30]");
-  require_positive(key, "step_size", p.step_size);
-  require_not_negative(key, "alpha", p.alpha);
-  require_positive(key, "clip_refresh", p.clip_refresh);
-  require_positive(key, "clip_increment", p.clip_increment);
-  require_not_negative(key, "noise", p.noise);
-  require_batch(key, "batch", p.sampling, p.batch, facts.records);
+  require_batch(card().key, "batch", p.sampling, p.batch, facts.records);
 }
 
 Fields TreeSpider::fields() {
+  using namespace range;
   TreeSpiderParameters& p = parameters;
   return {
-      field("steps", p.steps, "T 2^D: leaves, T rounds of 2^D"),
-      field("depth", p.depth, "D"),
-      field("step_size", p.step_size, "beta: steps have length beta/(2^(D/2) M)"),
-      field("alpha", p.alpha, "a leaf with |v| <= 2 alpha is returned; 0 = never"),
+      field("steps", p.steps, positive, "T 2^D: leaves, T rounds of 2^D"),
+      field("depth", p.depth, between(1, largest_depth), "D"),
+      field("step_size", p.step_size, positive, "beta: steps have length beta/(2^(D/2) M)"),
+      field("alpha", p.alpha, not_negative, "a leaf with |v| <= 2 alpha is returned; 0 = never"),
       field("node_noise",
             p.node_noise,
-            {{NodeNoise::distance, "distance"}, {NodeNoise::bound, "bound"}},
             "of right children: by the distance moved, or by the most that steps allow"),
       sampling_field(p.sampling),
-      field("batch", p.batch, "b: records of a root, b/2^k of a right child at depth k"),
-      field("clip_refresh", p.clip_refresh, "G: per-record clip of gradients"),
-      field("clip_increment", p.clip_increment, "M: differences are clipped at M times the move"),
-      field("noise", p.noise, "std / sensitivity; 0 = no noise, unsound curator only")};
+      field("batch",
+            p.batch,
+            not_negative,
+            "b: records of a root, b/2^k of a right child at depth k"),
+      field("clip_refresh", p.clip_refresh, positive, "G: per-record clip of gradients"),
+      field("clip_increment",
+            p.clip_increment,
+            positive,
+            "M: differences are clipped at M times the move"),
+      noise_field("noise", p.noise, "std / sensitivity")};
 }
 
 const AlgorithmCard& TreeSpider::card() const {

@@ -120,21 +120,14 @@ Fields Zhou2020::fields() {
     return f;
   }
   if (rule_ == Rule::adam)
-    f.push_back(field("first_decay", p.first_decay, "beta1; 0 = no momentum"));
-  f.push_back(field("second_decay", p.second_decay, "beta2; 0 = no memory"));
-  f.push_back(field("damping", p.damping, "nu, added to the root of the second moment"));
+    f.push_back(
+        field("first_decay", p.first_decay, range::unit_without_1, "beta1; 0 = no momentum"));
+  f.push_back(field("second_decay", p.second_decay, range::unit_without_1, "beta2; 0 = no memory"));
+  f.push_back(field("damping",
+                    p.damping,
+                    range::positive,
+                    "nu, added to the root of the second moment; unit of the gradient"));
   return f;
-}
-
-void Zhou2020::check(const PublicFacts& facts) const {
-  DescentMethod::check(facts);
-  const AdaptiveDescentParameters& p = parameters;
-  if (rule_ == Rule::sgd) return;
-  if (rule_ == Rule::adam && !(p.first_decay >= 0 && p.first_decay < 1))
-    reject(card().key, "first_decay", p.first_decay, "in [0, 1)");
-  if (!(p.second_decay >= 0 && p.second_decay < 1))
-    reject(card().key, "second_decay", p.second_decay, "in [0, 1)");
-  require_positive(card().key, "damping", p.damping);
 }
 
 double zhou_2020_population_bound(double n, double d, double epsilon) {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dpsosp/algorithms/algorithm.hpp"
 
-#include <cmath>
-
 #include <fmt/format.h>
 
 #include "dpsosp/core/errors.hpp"
@@ -19,6 +17,11 @@ std::vector<PlannedQuery> Algorithm::plan(const PublicFacts&) const { return {};
 void Algorithm::set_common_noise(double) {
   throw InputError(
       fmt::format("{}: its queries have no common noise; use one of its schedules", card().key));
+}
+
+void Algorithm::check(const PublicFacts& facts) const {
+  check_ranges_of(card().key, *this);
+  check_settings(facts);
 }
 
 Status status_of(const Refused& refusal) {
@@ -41,22 +44,6 @@ void refuse_shared_dual(const AlgorithmCard& card, const PublicFacts& facts) {
                     "value function; choose a minimisation problem or matrix-sensing",
                     card.key,
                     facts.name));
-}
-
-void require_positive(std::string_view owner, std::string_view name, double value) {
-  if (!(value > 0 && std::isfinite(value))) reject(owner, name, value, "finite and > 0");
-}
-
-void require_positive(std::string_view owner, std::string_view name, Index value) {
-  if (!(value > 0)) reject(owner, name, static_cast<double>(value), "> 0");
-}
-
-void require_not_negative(std::string_view owner, std::string_view name, double value) {
-  if (!(value >= 0 && std::isfinite(value))) reject(owner, name, value, "finite and >= 0");
-}
-
-void require_not_negative(std::string_view owner, std::string_view name, Index value) {
-  if (!(value >= 0)) reject(owner, name, static_cast<double>(value), ">= 0");
 }
 
 }  // namespace dpsosp

@@ -2,7 +2,6 @@
 #include "dpsosp/algorithms/escape.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include <fmt/format.h>
@@ -150,47 +149,47 @@ std::unique_ptr<Escape> make_escape(const EscapeParameters& parameters, Curator&
 }
 
 void EscapeParameters::add_isotropic_fields(Fields& fields) {
-  fields.push_back(field("escape_threshold", threshold, "escape when |g| is no larger; 0 = never"));
-  fields.push_back(
-      field("kick_deviation", kick_deviation, "std of the kick per coordinate; 0 = no kick"));
-  fields.push_back(field("escape_steps", steps, "Gamma"));
+  using namespace range;
+  fields.push_back(field(
+      "escape_threshold", threshold, not_negative, "escape when |g| is no larger; 0 = never"));
+  fields.push_back(field("kick_deviation",
+                         kick_deviation,
+                         not_negative,
+                         "std of the kick per coordinate; 0 = no kick"));
+  fields.push_back(field("escape_steps", steps, positive, "Gamma"));
   fields.push_back(field("carry_kick", carry_kick, "the kick stays in the estimate"));
-  fields.push_back(field("escape_radius", radius, "Xi: farther from its anchor an escape is over"));
+  fields.push_back(
+      field("escape_radius", radius, positive, "Xi: farther from its anchor an escape is over"));
 }
 
 void EscapeParameters::add_hessian_fields(Fields& fields) {
+  using namespace range;
+  fields.push_back(field("escapes_per_refresh",
+                         escapes_per_refresh,
+                         positive,
+                         "tau: escapes that one refresh serves"));
+  fields.push_back(field("escape_deviation",
+                         deviation,
+                         positive,
+                         "sigma_t: noise of a Hessian product per coordinate"));
   fields.push_back(
-      field("escapes_per_refresh", escapes_per_refresh, "tau: escapes that one refresh serves"));
-  fields.push_back(
-      field("escape_deviation", deviation, "sigma_t: noise of a Hessian product per coordinate"));
-  fields.push_back(field("hessian_clip", hessian_clip, "M: per-record bound of Hessians"));
+      field("hessian_clip", hessian_clip, positive, "M: per-record bound of Hessians"));
   fields.push_back(field("hessian_lipschitz",
                          hessian_lipschitz,
+                         positive,
                          "rho: per-record bound of Hessian differences / move"));
-  fields.push_back(field("hessian_batch", hessian_batch, "b_O3: records in a Hessian refresh"));
   fields.push_back(
-      field("hessian_batch_rate", hessian_batch_rate, "records in a Hessian difference / move"));
-  fields.push_back(field("hessian_mode",
-                         hessian_mode,
-                         {{HessianMode::dense, "dense"}, {HessianMode::lazy, "lazy"}},
-                         "a d x d sum, or products of all groups when asked"));
-  fields.push_back(field("cooldown",
-                         cooldown,
-                         {{Cooldown::frozen, "frozen"}, {Cooldown::immediate, "immediate"}},
-                         "when the next escape may start"));
+      field("hessian_batch", hessian_batch, positive, "b_O3: records in a Hessian refresh"));
+  fields.push_back(field("hessian_batch_rate",
+                         hessian_batch_rate,
+                         positive,
+                         "records in a Hessian difference / move"));
+  fields.push_back(
+      field("hessian_mode", hessian_mode, "a d x d sum, or products of all groups when asked"));
+  fields.push_back(field("cooldown", cooldown, "when the next escape may start"));
 }
 
 void EscapeParameters::check(std::string_view owner, Index records) const {
-  require_not_negative(owner, "escape_threshold", threshold);
-  require_not_negative(owner, "kick_deviation", kick_deviation);
-  require_positive(owner, "escape_steps", steps);
-  require_positive(owner, "escape_radius", radius);
-  require_positive(owner, "escapes_per_refresh", escapes_per_refresh);
-  require_positive(owner, "escape_deviation", deviation);
-  require_positive(owner, "hessian_clip", hessian_clip);
-  require_positive(owner, "hessian_lipschitz", hessian_lipschitz);
-  require_positive(owner, "hessian_batch", hessian_batch);
-  require_positive(owner, "hessian_batch_rate", hessian_batch_rate);
   if (kind == EscapeKind::hessian_power && hessian_batch > records)
     reject(owner,
            "hessian_batch",

@@ -13,24 +13,19 @@
 namespace dpsosp {
 
 void ExponentialSearch::add_fields(Fields& fields) {
-  fields.push_back(field("candidates",
-                         candidates,
-                         {{CandidateSet::net, "net"}, {CandidateSet::product, "product"}},
-                         "points of a net, or the product grid of a separable loss"));
-  fields.push_back(field("net_radius", net_radius, "rad, covering radius of the candidates"));
-  fields.push_back(field("inverse_temperature", inverse_temperature, "lambda"));
-  fields.push_back(field("lipschitz", lipschitz, "L, per-record clamp of losses"));
+  using namespace range;
   fields.push_back(
-      field("domain_radius", domain_radius, "of the search set where the domain is R^d"));
-  fields.push_back(field("largest_net", largest_net, "points that may be enumerated"));
+      field("candidates", candidates, "points of a net, or the product grid of a separable loss"));
+  fields.push_back(
+      field("net_radius", net_radius, positive, "rad, covering radius of the candidates"));
+  fields.push_back(field("inverse_temperature", inverse_temperature, positive, "lambda"));
+  fields.push_back(field("lipschitz", lipschitz, positive, "L, per-record clamp of losses"));
+  fields.push_back(
+      field("domain_radius", domain_radius, positive, "of the search set where the domain is R^d"));
+  fields.push_back(field("largest_net", largest_net, positive, "points that may be enumerated"));
 }
 
 void ExponentialSearch::check(std::string_view owner, const PublicFacts& facts) const {
-  require_positive(owner, "net_radius", net_radius);
-  require_positive(owner, "inverse_temperature", inverse_temperature);
-  require_positive(owner, "lipschitz", lipschitz);
-  require_positive(owner, "domain_radius", domain_radius);
-  require_positive(owner, "largest_net", largest_net);
   if (candidates == CandidateSet::product) {
     if (!facts.separable || set(facts).kind != Domain::Kind::box)
       reject(

@@ -121,19 +121,20 @@ Scheduled JlMethod::schedule(Schedule kind,
 }
 
 Fields JlMethod::fields() {
+  using namespace range;
   Fields fields{
-      field(
-          "projected_dimension", jl.projected_dimension, "k of the projection; 0 = no projection"),
-      field("cap", jl.cap, "longest projected feature, in units of the feature bound"),
-      field("rank", jl.rank, "r: public rank of the features; 0 = unknown"),
-      field("rank_rule",
-            jl.rank_rule,
-            {{RankRule::embedding, "embedding"}, {RankRule::proportional, "proportional"}},
-            "k of the rank branch: c_ose r ln(2n/delta), or c_ose r"),
+      field("projected_dimension",
+            jl.projected_dimension,
+            not_negative,
+            "k of the projection; 0 = no projection"),
+      field("cap", jl.cap, positive, "longest projected feature, in units of the feature bound"),
+      field("rank", jl.rank, not_negative, "r: public rank of the features; 0 = unknown"),
+      field("rank_rule", jl.rank_rule, "k of the rank branch: c_ose r ln(2n/delta), or c_ose r"),
       field("rank_factor",
             jl.rank_factor,
+            not_negative,
             "c_ose of the rank branch of k; 0 = 1, or 8 under the paper schedule"),
-      field("free_factor", jl.free_factor, "c_jl of the free branch of k")};
+      field("free_factor", jl.free_factor, positive, "c_jl of the free branch of k")};
   for (Field& f : base_->fields()) fields.push_back(std::move(f));
   return fields;
 }
@@ -148,14 +149,9 @@ std::vector<PlannedQuery> JlMethod::plan(const PublicFacts& facts) const {
   return base_->plan(base_facts(facts));
 }
 
-void JlMethod::check(const PublicFacts& facts) const {
+void JlMethod::check_settings(const PublicFacts& facts) const {
   const std::string& key = card().key;
   refuse_shared_dual(card(), facts);
-  require_not_negative(key, "projected_dimension", jl.projected_dimension);
-  require_positive(key, "cap", jl.cap);
-  require_not_negative(key, "rank", jl.rank);
-  require_not_negative(key, "rank_factor", jl.rank_factor);
-  require_positive(key, "free_factor", jl.free_factor);
   if (static_cast<double>(jl.projected_dimension) * static_cast<double>(facts.dimension) >
       most_entries)
     reject(key,

@@ -72,6 +72,7 @@ void apply_settings(Algorithm& algorithm, const std::map<std::string, std::strin
 Scheduled prepare(Algorithm& algorithm, const Preparation& how, const PublicFacts& facts) {
   algorithm.set_variant(how.variant);
   apply_settings(algorithm, how.settings);
+  check_ranges_of(algorithm.card().key, algorithm);  // schedules rely on them
   try {
     return how.noise == NoiseRule::schedule ? by_schedule(algorithm, how, facts)
                                             : by_rule(algorithm, how, facts);

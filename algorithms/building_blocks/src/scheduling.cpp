@@ -53,9 +53,6 @@ void mark_vacuous(Scheduled& scheduled, double trivial_bound, std::string_view b
 Field output_field(OutputRule& value) {
   return field("output",
                value,
-               {{OutputRule::uniform, "uniform"},
-                {OutputRule::min_estimate, "min_estimate"},
-                {OutputRule::last, "last"}},
                "which visited point is returned; min_estimate: the shortest released estimate");
 }
 

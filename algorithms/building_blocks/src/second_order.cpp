@@ -29,30 +29,28 @@ void require_second_order(const AlgorithmCard& card,
 void SecondOrderQueries::add_fields(Fields& fields,
                                     std::string_view clipped,
                                     std::string_view hessians) {
-  const auto noise_of = [](std::string_view what) {
-    return fmt::format("std / sensitivity of {}; 0 = no noise, unsound curator only", what);
-  };
   fields.push_back(sampling_field(sampling));
-  fields.push_back(field("batch", batch, "b: records of a query"));
-  fields.push_back(field("clip", clip, fmt::format("G: per-record clip of {}", clipped)));
-  fields.push_back(field("hessian_limit", hessian_limit, "M: per-record limit of Hessians"));
+  fields.push_back(field("batch", batch, range::not_negative, "b: records of a query"));
   fields.push_back(
-      field("hessian_rank", hessian_rank, "of a record's Hessian, if the records prove it; 0 = d"));
-  fields.push_back(field("gradient_noise", gradient_noise, noise_of("gradients")));
-  fields.push_back(field("hessian_noise", hessian_noise, noise_of(hessians)));
+      field("clip", clip, range::positive, fmt::format("G: per-record clip of {}", clipped)));
+  fields.push_back(
+      field("hessian_limit", hessian_limit, range::positive, "M: per-record limit of Hessians"));
+  fields.push_back(field("hessian_rank",
+                         hessian_rank,
+                         range::not_negative,
+                         "of a record's Hessian, if the records prove it; 0 = d"));
+  fields.push_back(noise_field("gradient_noise", gradient_noise, "std / sensitivity of gradients"));
+  fields.push_back(noise_field(
+      "hessian_noise", hessian_noise, fmt::format("std / sensitivity of {}", hessians)));
 }
 
 void SecondOrderQueries::check(std::string_view owner, const PublicFacts& facts) const {
   require_batch(owner, "batch", sampling, batch, facts.records);
-  require_positive(owner, "clip", clip);
-  require_positive(owner, "hessian_limit", hessian_limit);
-  if (!(hessian_rank >= 0 && hessian_rank <= facts.dimension))
+  if (hessian_rank > facts.dimension)
     reject(owner,
            "hessian_rank",
            static_cast<double>(hessian_rank),
            "0 or a rank up to the dimension");
-  require_not_negative(owner, "gradient_noise", gradient_noise);
-  require_not_negative(owner, "hessian_noise", hessian_noise);
 }
 
 std::vector<PlannedQuery> SecondOrderQueries::plan(Index records,

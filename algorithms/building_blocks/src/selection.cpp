@@ -40,26 +40,19 @@ double SelectionParameters::charges() const {
 }
 
 void SelectionParameters::add_fields(Fields& fields, std::string_view share_meaning) {
+  using namespace range;
   fields.push_back(field("selection_form",
                          form,
-                         {{SelectionForm::scalar, "scalar"},
-                          {SelectionForm::two_tests, "two_tests"},
-                          {SelectionForm::independent, "independent"}},
                          "one scaled scalar, two thresholds, or Laplace noise for every question"));
-  fields.push_back(field("selection_share", share, std::string(share_meaning) + "; 0 = none"));
-  fields.push_back(field("selection_epsilon", epsilon, "pure epsilon of it; 0 = no selection"));
-  fields.push_back(field("selection_alpha", alpha, "scale of the gradient in the test"));
-  fields.push_back(field("selection_slack", slack, "accept where the scaled scalar is about this"));
   fields.push_back(
-      field("selection_candidates", candidates, "uniform iterates among the candidates"));
-}
-
-void SelectionParameters::check(std::string_view owner) const {
-  if (!(share >= 0 && share < 1)) reject(owner, "selection_share", share, "in [0, 1)");
-  require_not_negative(owner, "selection_epsilon", epsilon);
-  require_positive(owner, "selection_alpha", alpha);
-  require_positive(owner, "selection_slack", slack);
-  require_positive(owner, "selection_candidates", candidates);
+      field("selection_share", share, unit_without_1, std::string(share_meaning) + "; 0 = none"));
+  fields.push_back(
+      field("selection_epsilon", epsilon, not_negative, "pure epsilon of it; 0 = no selection"));
+  fields.push_back(field("selection_alpha", alpha, positive, "scale of the gradient in the test"));
+  fields.push_back(
+      field("selection_slack", slack, positive, "accept where the scaled scalar is about this"));
+  fields.push_back(
+      field("selection_candidates", candidates, positive, "uniform iterates among the candidates"));
 }
 
 bool selection_fits(const PublicFacts& facts, Calibrator calibrator) {

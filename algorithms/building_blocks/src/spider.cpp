@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dpsosp/algorithms/spider.hpp"
 
-#include <cmath>
 #include <limits>
 #include <optional>
 
@@ -149,16 +148,6 @@ Outcome run_spider(const SpiderParameters& p,
 }
 
 void SpiderParameters::check(std::string_view owner, Index records) const {
-  require_positive(owner, "steps", steps);
-  require_positive(owner, "step_size", step_size);
-  require_positive(owner, "drift_threshold", drift_threshold);
-  require_positive(owner, "period", period);
-  require_not_negative(owner, "refresh_cap", refresh_cap);
-  require_not_negative(owner, "max_leaves", max_leaves);
-  require_positive(owner, "tree_deviation", tree_deviation);
-  require_positive(owner, "refresh_deviation", refresh_deviation);
-  require_positive(owner, "increment_deviation", increment_deviation);
-  require_positive(owner, "batch_rate", batch_rate);
   if (batch == SpiderBatch::adaptive && oracle.sampling != Sampling::fresh)
     throw InputError(std::string(owner) +
                      ": adaptive batches are drawn fresh; set sampling = fresh");

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -38,45 +39,38 @@ Index adaptive_batch(double rate, double move) {
   return static_cast<Index>(std::min(1e18, std::max(1.0, std::ceil(rate * move))));
 }
 
-Field sampling_field(Sampling& value) {
-  return field("sampling",
+Field sampling_field(Sampling& value) { return field("sampling", value, "how batches are drawn"); }
+
+Field noise_field(std::string name, double& value, const std::string& meaning) {
+  return field(std::move(name),
                value,
-               {{Sampling::all, "all"},
-                {Sampling::fresh, "fresh"},
-                {Sampling::sample, "sample"},
-                {Sampling::poisson, "poisson"}},
-               "how batches are drawn");
+               range::not_negative,
+               meaning + "; 0 = no noise, unsound curator only");
 }
 
 void SpiderOracleParameters::add_fields(Fields& fields) {
+  using namespace range;
   fields.push_back(sampling_field(sampling));
-  fields.push_back(field("refresh_batch", refresh_batch, "S1: records in a refresh"));
-  fields.push_back(field("increment_batch", increment_batch, "S2: records in an increment"));
-  fields.push_back(field("clip_refresh", clip_refresh, "C_v: per-record clip of gradients"));
+  fields.push_back(field("refresh_batch", refresh_batch, not_negative, "S1: records in a refresh"));
+  fields.push_back(
+      field("increment_batch", increment_batch, not_negative, "S2: records in an increment"));
+  fields.push_back(
+      field("clip_refresh", clip_refresh, positive, "C_v: per-record clip of gradients"));
   fields.push_back(
       field("increment_clip",
             increment_clip,
-            {{IncrementClip::fixed, "fixed"},
-             {IncrementClip::proportional, "proportional"},
-             {IncrementClip::capped, "capped"}},
             "clip differences at C_u, at C_u times the move, or that and at most 2 C_v"));
-  fields.push_back(field("clip_increment", clip_increment, "C_u: per-record clip of differences"));
-  fields.push_back(field("refresh_noise",
-                         refresh_noise,
-                         "z1: std / sensitivity of refreshes; 0 = no noise, unsound curator only"));
   fields.push_back(
-      field("increment_noise",
-            increment_noise,
-            "z2: std / sensitivity of increments; 0 = no noise, unsound curator only"));
+      field("clip_increment", clip_increment, positive, "C_u: per-record clip of differences"));
+  fields.push_back(
+      noise_field("refresh_noise", refresh_noise, "z1: std / sensitivity of refreshes"));
+  fields.push_back(
+      noise_field("increment_noise", increment_noise, "z2: std / sensitivity of increments"));
 }
 
 void SpiderOracleParameters::check(std::string_view owner, Index records) const {
   require_batch(owner, "refresh_batch", sampling, refresh_batch, records);
   require_batch(owner, "increment_batch", sampling, increment_batch, records);
-  require_positive(owner, "clip_refresh", clip_refresh);
-  require_positive(owner, "clip_increment", clip_increment);
-  require_not_negative(owner, "refresh_noise", refresh_noise);
-  require_not_negative(owner, "increment_noise", increment_noise);
 }
 
 BatchPolicy SpiderOracleParameters::refresh_policy(Index records) const {

@@ -72,7 +72,7 @@ Scheduled DiscreteExponential::schedule(Schedule kind,
   return s;
 }
 
-void DiscreteExponential::check(const PublicFacts& facts) const {
+void DiscreteExponential::check_settings(const PublicFacts& facts) const {
   refuse_any_dual(card(), facts);
   search.check(card().key, facts);
 }

@@ -115,30 +115,23 @@ const AlgorithmCard& ExponentialSampler::card() const {
 }
 
 Fields ExponentialSampler::fields() {
+  using namespace range;
   ExponentialSamplerParameters& p = parameters;
-  return {field("beta_mode",
-                p.beta_mode,
-                {{BetaMode::schedule, "schedule"},
-                 {BetaMode::printed, "printed"},
-                 {BetaMode::lsi_solve, "lsi_solve"},
-                 {BetaMode::pure, "pure"},
-                 {BetaMode::compute, "compute"}},
-                "where the schedule takes beta from"),
-          field("inverse_temperature", p.inverse_temperature, "beta"),
-          field("regularizer", p.regularizer, "mu; 0 = none"),
-          field("lipschitz", p.lipschitz, "G, per-record clamp of losses at G D/2"),
-          field("domain_radius", p.domain_radius, "of the ball K where the domain is R^d"),
-          field("method",
-                p.method,
-                {{GibbsMethod::rejection, "rejection"},
-                 {GibbsMethod::exact, "exact"},
-                 {GibbsMethod::stochastic, "stochastic"}},
-                "one exact draw, or alternating steps, exact or by single records"),
-          field("sampler_step", p.sampler_step, "h"),
-          field("steps", p.steps, "T, rounds of alternating methods"),
-          field("sampling_error", p.sampling_error, "delta_s, of alternating methods"),
-          field("step_constant", p.step_constant, "c_h"),
-          field("largest_exponent", p.largest_exponent, "most beta G D of beta_mode = compute")};
+  return {
+      field("beta_mode", p.beta_mode, "where the schedule takes beta from"),
+      field("inverse_temperature", p.inverse_temperature, positive, "beta"),
+      field("regularizer", p.regularizer, not_negative, "mu; 0 = none"),
+      field("lipschitz", p.lipschitz, positive, "G, per-record clamp of losses at G D/2"),
+      field("domain_radius", p.domain_radius, positive, "of the ball K where the domain is R^d"),
+      field("method", p.method, "one exact draw, or alternating steps, exact or by single records"),
+      field("sampler_step", p.sampler_step, positive, "h"),
+      field("steps", p.steps, positive, "T, rounds of alternating methods"),
+      field("sampling_error", p.sampling_error, positive, "delta_s, of alternating methods"),
+      field("step_constant", p.step_constant, positive, "c_h"),
+      field("largest_exponent",
+            p.largest_exponent,
+            positive,
+            "most beta G D of beta_mode = compute")};
 }
 
 void ExponentialSampler::set_variant(Variant) {}
@@ -208,19 +201,10 @@ GibbsSpec ExponentialSampler::spec(const PublicFacts& facts) const {
           .sampling_error = alternates ? p.sampling_error : 0.0};
 }
 
-void ExponentialSampler::check(const PublicFacts& facts) const {
+void ExponentialSampler::check_settings(const PublicFacts& facts) const {
   const ExponentialSamplerParameters& p = parameters;
   const std::string& key = card().key;
   refuse_any_dual(card(), facts);
-  require_positive(key, "inverse_temperature", p.inverse_temperature);
-  require_not_negative(key, "regularizer", p.regularizer);
-  require_positive(key, "lipschitz", p.lipschitz);
-  require_positive(key, "domain_radius", p.domain_radius);
-  require_positive(key, "sampler_step", p.sampler_step);
-  require_positive(key, "steps", p.steps);
-  require_positive(key, "sampling_error", p.sampling_error);
-  require_positive(key, "step_constant", p.step_constant);
-  require_positive(key, "largest_exponent", p.largest_exponent);
   const double D = spec(facts).domain.diameter(facts.dimension);
   if (p.method != GibbsMethod::stochastic &&
       !(p.inverse_temperature * p.lipschitz * D <= largest_exact_exponent))

@@ -59,42 +59,34 @@ const AlgorithmCard& StochasticSpider::card() const {
 }
 
 Fields StochasticSpider::fields() {
+  using namespace range;
   SpiderParameters& p = parameters.spider;
   Fields f{
-      field("target",
-            parameters.target,
-            {{Target::empirical, "empirical"}, {Target::population, "population"}},
-            "full batches, or one pass over disjoint ones"),
-      field("split",
-            parameters.split,
-            {{BudgetSplit::half, "half"}, {BudgetSplit::parallel, "parallel"}},
-            "budget of the halves D1 and D2 (population)"),
-      field("steps", p.steps, "T"),
-      field("step_size", p.step_size, "eta"),
-      field("refresh",
-            p.refresh,
-            {{RefreshTrigger::drift, "drift"},
-             {RefreshTrigger::period, "period"},
-             {RefreshTrigger::always, "always"}},
-            "when O1 is called"),
-      field("drift_threshold", p.drift_threshold, "kappa"),
-      field("period", p.period, "steps between refreshes under refresh = period"),
-      field("refresh_cap", p.refresh_cap, "T1; 0 = none"),
+      field("target", parameters.target, "full batches, or one pass over disjoint ones"),
+      field("split", parameters.split, "budget of the halves D1 and D2 (population)"),
+      field("steps", p.steps, positive, "T"),
+      field("step_size", p.step_size, positive, "eta"),
+      field("refresh", p.refresh, "when O1 is called"),
+      field("drift_threshold", p.drift_threshold, positive, "kappa"),
+      field("period", p.period, positive, "steps between refreshes under refresh = period"),
+      field("refresh_cap", p.refresh_cap, not_negative, "T1; 0 = none"),
       field("escape",
             p.escape.kind,
-            {{EscapeKind::isotropic_fresh, "isotropic_fresh"},
-             {EscapeKind::isotropic_reuse, "isotropic_reuse"},
-             {EscapeKind::none, "none"}},
+            {EscapeKind::isotropic_fresh, EscapeKind::isotropic_reuse, EscapeKind::none},
             "estimate of an escape step"),
   };
   p.escape.add_isotropic_fields(f);
   p.oracle.add_fields(f);
   parameters.selection.add_fields(f, "of the budget, or of the records (population)");
   PracticalKnobs& k = parameters.knobs;
-  f.push_back(field("theta", k.theta, "noise of the estimate / alpha, practical schedule"));
-  f.push_back(field("c_steps", k.c_steps, "c_T: steps over B M/alpha^2, practical schedule"));
-  f.push_back(field("c_cap", k.c_cap, "c_K: refreshes over B/(M kappa), practical schedule"));
-  f.push_back(field("c_trigger", k.c_trigger, "escape threshold / alpha, practical schedule"));
+  f.push_back(
+      field("theta", k.theta, positive, "noise of the estimate / alpha, practical schedule"));
+  f.push_back(
+      field("c_steps", k.c_steps, positive, "c_T: steps over B M/alpha^2, practical schedule"));
+  f.push_back(
+      field("c_cap", k.c_cap, positive, "c_K: refreshes over B/(M kappa), practical schedule"));
+  f.push_back(
+      field("c_trigger", k.c_trigger, positive, "escape threshold / alpha, practical schedule"));
   return f;
 }
 
@@ -127,14 +119,9 @@ std::vector<PlannedQuery> StochasticSpider::plan(const PublicFacts& facts) const
   return {{p.oracle.dearest_policy(n), p.steps}};  // every step may be a refresh
 }
 
-void StochasticSpider::check(const PublicFacts& facts) const {
+void StochasticSpider::check_settings(const PublicFacts& facts) const {
   refuse_shared_dual(card(), facts);
   parameters.spider.check(card().key, facts.records);
-  parameters.selection.check(card().key);
-  require_positive(card().key, "theta", parameters.knobs.theta);
-  require_positive(card().key, "c_steps", parameters.knobs.c_steps);
-  require_positive(card().key, "c_cap", parameters.knobs.c_cap);
-  require_positive(card().key, "c_trigger", parameters.knobs.c_trigger);
   if (parameters.target == Target::population &&
       parameters.spider.oracle.sampling != Sampling::fresh)
     throw InputError(card().key +

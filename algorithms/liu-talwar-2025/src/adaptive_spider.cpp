@@ -85,52 +85,35 @@ const AlgorithmCard& AdaptiveSpider::card() const {
 }
 
 Fields AdaptiveSpider::fields() {
+  using namespace range;
   SpiderParameters& p = parameters.spider;
   Fields f{
-      field("steps", p.steps, "T"),
-      field("step_size", p.step_size, "eta"),
-      field("noise",
-            p.noise,
-            {{SpiderNoise::tree, "tree"},
-             {SpiderNoise::gaussian_fixed, "gaussian_fixed"},
-             {SpiderNoise::gaussian_proportional, "gaussian_proportional"}},
-            "where the estimate's noise comes from"),
-      field("batch_rule",
-            p.batch,
-            {{SpiderBatch::fixed, "fixed"}, {SpiderBatch::adaptive, "adaptive"}},
-            "records in an increment"),
-      field("drift",
-            p.drift_kind,
-            {{DriftKind::quadratic, "quadratic"}, {DriftKind::linear, "linear"}},
-            "what drift adds up"),
-      field("escape",
-            p.escape.kind,
-            {{EscapeKind::hessian_power, "hessian_power"},
-             {EscapeKind::isotropic_fresh, "isotropic_fresh"},
-             {EscapeKind::isotropic_reuse, "isotropic_reuse"},
-             {EscapeKind::none, "none"}},
-            "how saddles are left"),
-      field("tau_mode",
-            parameters.tau_mode,
-            {{TauMode::repaired, "repaired"}, {TauMode::one, "one"}},
-            "escapes that one refresh serves"),
+      field("steps", p.steps, positive, "T"),
+      field("step_size", p.step_size, positive, "eta"),
+      field("noise", p.noise, "where the estimate's noise comes from"),
+      field("batch_rule", p.batch, "records in an increment"),
+      field("drift", p.drift_kind, "what drift adds up"),
+      field("escape", p.escape.kind, "how saddles are left"),
+      field("tau_mode", parameters.tau_mode, "escapes that one refresh serves"),
       field("release",
             parameters.release,
-            {{Release::accounted, "accounted"}, {Release::printed, "printed"}},
             "noise and batches that fit the budget, or those of Theorem 3.17"),
-      field("drift_threshold", p.drift_threshold, "kappa"),
-      field("max_leaves", p.max_leaves, "estimates between forced refreshes; 0 = as many as steps"),
-      field("tree_deviation", p.tree_deviation, "sigma_tree per node and coordinate"),
-      field("refresh_deviation", p.refresh_deviation, "sigma_1 of gaussian_fixed"),
-      field("increment_deviation", p.increment_deviation, "sigma_inc of gaussian_fixed"),
-      field("batch_rate", p.batch_rate, "c2: records in an increment / move"),
+      field("drift_threshold", p.drift_threshold, positive, "kappa"),
+      field("max_leaves",
+            p.max_leaves,
+            not_negative,
+            "estimates between forced refreshes; 0 = as many as steps"),
+      field("tree_deviation", p.tree_deviation, positive, "sigma_tree per node and coordinate"),
+      field("refresh_deviation", p.refresh_deviation, positive, "sigma_1 of gaussian_fixed"),
+      field("increment_deviation", p.increment_deviation, positive, "sigma_inc of gaussian_fixed"),
+      field("batch_rate", p.batch_rate, positive, "c2: records in an increment / move"),
   };
   p.escape.add_isotropic_fields(f);
   p.escape.add_hessian_fields(f);
   p.oracle.add_fields(f);
   parameters.selection.add_fields(f, "of the records, held out");
   for (const auto& [name, value, meaning] : knob_list(parameters.knobs))
-    f.push_back(field(name, *value, std::string(meaning) + ", practical schedule"));
+    f.push_back(field(name, *value, positive, std::string(meaning) + ", practical schedule"));
   return f;
 }
 
@@ -149,13 +132,9 @@ void AdaptiveSpider::check_problem(const PublicFacts& facts) const {
                      "isotropic_reuse");
 }
 
-void AdaptiveSpider::check(const PublicFacts& facts) const {
+void AdaptiveSpider::check_settings(const PublicFacts& facts) const {
   check_problem(facts);
   parameters.spider.check(card().key, facts.records);
-  parameters.selection.check(card().key);
-  Knobs knobs = parameters.knobs;
-  for (const auto& [name, value, meaning] : knob_list(knobs))
-    require_positive(card().key, name, *value);
 }
 
 }  // namespace dpsosp::liu_talwar_2025

@@ -68,18 +68,13 @@ Fields ExponentialWarmStart::fields() {
   ExponentialWarmStartParameters& p = parameters;
   Fields f;
   p.search.add_fields(f);
-  f.push_back(field("smoothness", p.smoothness, "beta"));
+  f.push_back(field("smoothness", p.smoothness, range::positive, "beta"));
   f.push_back(field("interior_minimiser",
                     p.interior_minimiser,
                     "the minimiser over the set is a stationary point, so a net errs by "
                     "beta rad^2/2"));
-  f.push_back(field("excess_rule",
-                    p.excess_rule,
-                    {{ExcessRule::expectation, "expectation"},
-                     {ExcessRule::probability, "probability"},
-                     {ExcessRule::laplace, "laplace"}},
-                    "what psi bounds; laplace: a heuristic"));
-  f.push_back(field("failure", p.failure, "zeta, of excess_rule = probability"));
+  f.push_back(field("excess_rule", p.excess_rule, "what psi bounds; laplace: a heuristic"));
+  f.push_back(field("failure", p.failure, range::open_unit, "zeta, of excess_rule = probability"));
   return f;
 }
 
@@ -148,12 +143,9 @@ Scheduled ExponentialWarmStart::schedule(Schedule kind,
   return s;
 }
 
-void ExponentialWarmStart::check(const PublicFacts& facts) const {
-  const ExponentialWarmStartParameters& p = parameters;
+void ExponentialWarmStart::check_settings(const PublicFacts& facts) const {
   refuse_any_dual(card(), facts);
-  p.search.check(card().key, facts);
-  require_positive(card().key, "smoothness", p.smoothness);
-  if (!(p.failure > 0 && p.failure < 1)) reject(card().key, "failure", p.failure, "in (0, 1)");
+  parameters.search.check(card().key, facts);
 }
 
 Outcome ExponentialWarmStart::run(Curator& curator, Stream, Observer& observer) const {

@@ -2,10 +2,10 @@
 #include "dpsosp/lowy_2024/published_experiment.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 
+#include "dpsosp/algorithms/spider_oracle.hpp"
 #include "dpsosp/core/errors.hpp"
 
 namespace dpsosp::lowy_2024 {
@@ -111,37 +111,36 @@ const AlgorithmCard& PublishedExperiment::card() const {
 }
 
 Fields PublishedExperiment::fields() {
+  using namespace range;
   PublishedExperimentParameters& p = parameters;
-  const std::string accounted = ": std / sensitivity; 0 = no noise, unsound curator only";
-  const std::string of_script = ": std of the script; 0 = no noise, unsound curator only";
-  return {field("stage",
-                p.stage,
-                {{PublishedStage::dp_sgd, "dp_sgd"},
-                 {PublishedStage::dp_spider, "dp_spider"},
-                 {PublishedStage::warm_start, "warm_start"}},
-                "which of the three methods"),
-          field("steps", p.steps, "T: steps of DP-SGD or SPIDER, after a warm start too"),
-          field("period", p.period, "q: steps between anchors"),
-          field("step_size", p.step_size, "eta"),
-          field("warm_steps", p.warm_steps, "T of the warm start's DP-SGD"),
-          field("warm_step_size", p.warm_step_size, "eta of the warm start's DP-SGD"),
-          field("warm_share", p.warm_share, "its part of epsilon"),
-          field("radius", p.radius, "R: every step is projected to |x| <= R"),
-          field("clip", p.clip, "L: per-record clip of gradients"),
-          field("clip_difference", p.clip_difference, "beta: clip of differences over the move"),
-          field("sgd_batch", p.sgd_batch, "expected size of DP-SGD's Poisson batches"),
-          field("difference_batch", p.difference_batch, "expected size of SPIDER's batches"),
-          field("noise_form",
-                p.noise,
-                {{PublishedNoise::accounted, "accounted"}, {PublishedNoise::script, "script"}},
-                "noise by the accountant, or the standard deviations of the script"),
-          field("sgd_noise", p.sgd_noise, "DP-SGD" + accounted),
-          field("anchor_noise", p.anchor_noise, "anchors" + accounted),
-          field("difference_noise", p.difference_noise, "differences" + accounted),
-          field("sgd_deviation", p.sgd_deviation, "DP-SGD" + of_script),
-          field("anchor_deviation", p.anchor_deviation, "anchors" + of_script),
-          field("difference_deviation", p.difference_deviation, "unit moves" + of_script),
-          field("difference_cap", p.difference_cap, "longest moves" + of_script)};
+  const std::string accounted = ": std / sensitivity";
+  const std::string of_script = ": std of the script";
+  return {
+      field("stage", p.stage, "which of the three methods"),
+      field("steps", p.steps, positive, "T: steps of DP-SGD or SPIDER, after a warm start too"),
+      field("period", p.period, positive, "q: steps between anchors"),
+      field("step_size", p.step_size, positive, "eta"),
+      field("warm_steps", p.warm_steps, positive, "T of the warm start's DP-SGD"),
+      field("warm_step_size", p.warm_step_size, positive, "eta of the warm start's DP-SGD"),
+      field("warm_share", p.warm_share, open_unit, "its part of epsilon"),
+      field("radius", p.radius, positive, "R: every step is projected to |x| <= R"),
+      field("clip", p.clip, positive, "L: per-record clip of gradients"),
+      field("clip_difference",
+            p.clip_difference,
+            positive,
+            "beta: clip of differences over the move"),
+      field("sgd_batch", p.sgd_batch, positive, "expected size of DP-SGD's Poisson batches"),
+      field("difference_batch", p.difference_batch, positive, "expected size of SPIDER's batches"),
+      field("noise_form",
+            p.noise,
+            "noise by the accountant, or the standard deviations of the script"),
+      noise_field("sgd_noise", p.sgd_noise, "DP-SGD" + accounted),
+      noise_field("anchor_noise", p.anchor_noise, "anchors" + accounted),
+      noise_field("difference_noise", p.difference_noise, "differences" + accounted),
+      noise_field("sgd_deviation", p.sgd_deviation, "DP-SGD" + of_script),
+      noise_field("anchor_deviation", p.anchor_deviation, "anchors" + of_script),
+      noise_field("difference_deviation", p.difference_deviation, "unit moves" + of_script),
+      noise_field("difference_cap", p.difference_cap, "longest moves" + of_script)};
 }
 
 void PublishedExperiment::set_variant(Variant variant) {
@@ -164,33 +163,17 @@ std::vector<PlannedQuery> PublishedExperiment::plan(const PublicFacts& facts) co
   return planned;
 }
 
-void PublishedExperiment::check(const PublicFacts& facts) const {
+void PublishedExperiment::check_settings(const PublicFacts& facts) const {
   const PublishedExperimentParameters& p = parameters;
   const std::string& key = card().key;
   refuse_shared_dual(card(), facts);
-  require_positive(key, "steps", p.steps);
-  require_positive(key, "period", p.period);
-  require_positive(key, "step_size", p.step_size);
-  require_positive(key, "warm_steps", p.warm_steps);
-  require_positive(key, "warm_step_size", p.warm_step_size);
-  if (!(p.warm_share > 0 && p.warm_share < 1)) reject(key, "warm_share", p.warm_share, "in (0, 1)");
-  require_positive(key, "radius", p.radius);
-  require_positive(key, "clip", p.clip);
-  require_positive(key, "clip_difference", p.clip_difference);
   const double n = static_cast<double>(facts.records);
   const auto batch = [&](std::string_view name, double size) {
-    if (!(size > 0 && size <= n))
+    if (!(size <= n))
       reject(key, name, size, fmt::format("in (0, records] with records = {}", facts.records));
   };
   batch("sgd_batch", p.sgd_batch);
   batch("difference_batch", p.difference_batch);
-  require_not_negative(key, "sgd_noise", p.sgd_noise);
-  require_not_negative(key, "anchor_noise", p.anchor_noise);
-  require_not_negative(key, "difference_noise", p.difference_noise);
-  require_not_negative(key, "sgd_deviation", p.sgd_deviation);
-  require_not_negative(key, "anchor_deviation", p.anchor_deviation);
-  require_not_negative(key, "difference_deviation", p.difference_deviation);
-  require_not_negative(key, "difference_cap", p.difference_cap);
 }
 
 }  // namespace dpsosp::lowy_2024

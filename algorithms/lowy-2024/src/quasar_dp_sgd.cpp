@@ -186,31 +186,29 @@ const AlgorithmCard& QuasarDpSgd::card() const {
 }
 
 Fields QuasarDpSgd::fields() {
+  using namespace range;
   QuasarDpSgdParameters& p = parameters;
-  return {field("steps", p.steps, "T"),
-          field("step_size", p.step_size, "eta"),
-          sampling_field(p.sampling),
-          field("batch", p.batch, "b: records in a batch"),
-          field("clip", p.clip, "L: per-record clip of gradients"),
-          field("noise", p.noise, "std / sensitivity; 0 = no noise, unsound curator only"),
-          field("confinement",
-                p.confinement,
-                {{Confinement::none, "none"},
-                 {Confinement::start_ball, "start_ball"},
-                 {Confinement::domain, "domain"}},
-                "where iterates are projected to"),
-          field("radius", p.radius, "R, of confinement = start_ball"),
-          output_field(p.output),
-          field("boosted", p.boosted, "repeat on half the budget, choose the best with the other"),
-          field("failure", p.failure, "zeta of boosted"),
-          field("selection_epsilon", p.selection_epsilon, "of the choice of boosted, pure"),
-          field("printed_batch", p.printed_batch, "batch sqrt(d eps) in the paper schedule"),
-          field("distance_bound",
-                p.distance_bound,
-                "D, bound of the start's distance to the minimiser; 0 = from the domain"),
-          field("quasar", p.quasar, "q of quasar-convexity; 0 = the problem's constant"),
-          field("most_steps", p.most_steps, "T_max of the practical schedule"),
-          field("steps_factor", p.steps_factor, "c_T of the practical schedule")};
+  return {
+      field("steps", p.steps, positive, "T"),
+      field("step_size", p.step_size, positive, "eta"),
+      sampling_field(p.sampling),
+      field("batch", p.batch, not_negative, "b: records in a batch"),
+      field("clip", p.clip, positive, "L: per-record clip of gradients"),
+      noise_field("noise", p.noise, "std / sensitivity"),
+      field("confinement", p.confinement, "where iterates are projected to"),
+      field("radius", p.radius, positive, "R, of confinement = start_ball"),
+      output_field(p.output),
+      field("boosted", p.boosted, "repeat on half the budget, choose the best with the other"),
+      field("failure", p.failure, open_unit, "zeta of boosted"),
+      field("selection_epsilon", p.selection_epsilon, positive, "of the choice of boosted, pure"),
+      field("printed_batch", p.printed_batch, "batch sqrt(d eps) in the paper schedule"),
+      field("distance_bound",
+            p.distance_bound,
+            not_negative,
+            "D, bound of the start's distance to the minimiser; 0 = from the domain"),
+      field("quasar", p.quasar, probability, "q of quasar-convexity; 0 = the problem's constant"),
+      field("most_steps", p.most_steps, positive, "T_max of the practical schedule"),
+      field("steps_factor", p.steps_factor, positive, "c_T of the practical schedule")};
 }
 
 void QuasarDpSgd::set_variant(Variant variant) {
@@ -226,22 +224,10 @@ std::vector<PlannedQuery> QuasarDpSgd::plan(const PublicFacts& facts) const {
            parameters.steps * repetitions()}};
 }
 
-void QuasarDpSgd::check(const PublicFacts& facts) const {
+void QuasarDpSgd::check_settings(const PublicFacts& facts) const {
   const QuasarDpSgdParameters& p = parameters;
-  const std::string& key = card().key;
   refuse_shared_dual(card(), facts);
-  require_positive(key, "steps", p.steps);
-  require_positive(key, "step_size", p.step_size);
-  require_batch(key, "batch", p.sampling, p.batch, facts.records);
-  require_positive(key, "clip", p.clip);
-  require_not_negative(key, "noise", p.noise);
-  require_positive(key, "radius", p.radius);
-  if (!(p.failure > 0 && p.failure < 1)) reject(key, "failure", p.failure, "in (0, 1)");
-  require_positive(key, "selection_epsilon", p.selection_epsilon);
-  require_not_negative(key, "distance_bound", p.distance_bound);
-  if (!(p.quasar >= 0 && p.quasar <= 1)) reject(key, "quasar", p.quasar, "in [0, 1]");
-  require_positive(key, "most_steps", p.most_steps);
-  require_positive(key, "steps_factor", p.steps_factor);
+  require_batch(card().key, "batch", p.sampling, p.batch, facts.records);
 }
 
 }  // namespace dpsosp::lowy_2024

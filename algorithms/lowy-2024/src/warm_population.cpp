@@ -160,17 +160,15 @@ const AlgorithmCard& WarmPopulation::card() const {
 
 Fields WarmPopulation::fields() {
   WarmPopulationParameters& p = parameters;
-  Fields f{field("finder",
-                 p.finder,
-                 {{PopulationFinder::tree_spider, "tree_spider"},
-                  {PopulationFinder::stochastic_spider, "stochastic_spider"},
-                  {PopulationFinder::adaptive_spider, "adaptive_spider"}},
-                 "B: settings second.* belong to tree_spider, sosp.* to stochastic_spider, "
-                 "adaptive.* to adaptive_spider"),
-           field("reuse", p.reuse, "both stages read all records, at half of epsilon each"),
-           field("failure", p.failure, "zeta: probability that psi does not hold"),
-           field("warm_excess", p.warm_excess, "psi: suboptimality that B is told"),
-           field("second_slice", p.second_slice, "B's share of the capacity")};
+  Fields f{
+      field("finder",
+            p.finder,
+            "B: settings second.* belong to tree_spider, sosp.* to stochastic_spider, "
+            "adaptive.* to adaptive_spider"),
+      field("reuse", p.reuse, "both stages read all records, at half of epsilon each"),
+      field("failure", p.failure, range::open_unit, "zeta: probability that psi does not hold"),
+      field("warm_excess", p.warm_excess, range::positive, "psi: suboptimality that B is told"),
+      field("second_slice", p.second_slice, range::unit_without_0, "B's share of the capacity")};
   add_stage_fields(f, "first", *first_);
   add_stage_fields(f, "second", *tree_);
   add_stage_fields(f, "sosp", *sosp_);
@@ -187,14 +185,9 @@ void WarmPopulation::set_variant(Variant variant) {
   adaptive_->set_variant(Variant::repaired);
 }
 
-void WarmPopulation::check(const PublicFacts& facts) const {
-  const WarmPopulationParameters& p = parameters;
+void WarmPopulation::check_settings(const PublicFacts& facts) const {
   const std::string& key = card().key;
   refuse_shared_dual(card(), facts);
-  if (!(p.failure > 0 && p.failure < 1)) reject(key, "failure", p.failure, "in (0, 1)");
-  require_positive(key, "warm_excess", p.warm_excess);
-  if (!(p.second_slice > 0 && p.second_slice <= 1))
-    reject(key, "second_slice", p.second_slice, "in (0, 1]");
   check_stage(key, "first", *first_, facts);
   check_stage(key, "second", *tree_, facts);
   check_stage(key, "sosp", *sosp_, facts);

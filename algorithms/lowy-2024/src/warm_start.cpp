@@ -2,7 +2,6 @@
 #include "dpsosp/lowy_2024/warm_start.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
@@ -136,20 +135,23 @@ Scheduled WarmStart::schedule(Schedule kind,
 Metric WarmStart::promised() const { return second().card().metric; }
 
 Fields WarmStart::fields() {
+  using namespace range;
   WarmStartParameters& p = parameters;
-  Fields f{
-      field("finder",
-            p.finder,
-            {{Finder::dp_spider, "dp_spider"}, {Finder::stochastic_spider, "stochastic_spider"}},
-            "B: settings second.* belong to dp_spider, sosp.* to stochastic_spider"),
-      field("share", p.share, "x: the first stage's part of the budget; 0 = the schedule's"),
-      field("fallback", p.fallback, "the schedule runs B alone where it promises more"),
-      field("warm", p.warm, "run the first stage; set by the schedule"),
-      field("warm_excess", p.warm_excess, "psi: suboptimality that B is told"),
-      field("first_slice",
-            p.first_slice,
-            "A's share of the capacity; 0 = charged to the pure account alone"),
-      field("second_slice", p.second_slice, "B's share of the capacity")};
+  Fields f{field("finder",
+                 p.finder,
+                 "B: settings second.* belong to dp_spider, sosp.* to stochastic_spider"),
+           field("share",
+                 p.share,
+                 unit_without_1,
+                 "x: the first stage's part of the budget; 0 = the schedule's"),
+           field("fallback", p.fallback, "the schedule runs B alone where it promises more"),
+           field("warm", p.warm, "run the first stage; set by the schedule"),
+           field("warm_excess", p.warm_excess, positive, "psi: suboptimality that B is told"),
+           field("first_slice",
+                 p.first_slice,
+                 probability,
+                 "A's share of the capacity; 0 = charged to the pure account alone"),
+           field("second_slice", p.second_slice, unit_without_0, "B's share of the capacity")};
   add_stage_fields(f, "first", *first_);
   add_stage_fields(f, "second", *spider_);
   add_stage_fields(f, "sosp", *sosp_);
@@ -160,16 +162,11 @@ void WarmStart::set_variant(Variant variant) {
   for (Algorithm* stage : {first_.get(), spider_.get(), sosp_.get()}) stage->set_variant(variant);
 }
 
-void WarmStart::check(const PublicFacts& facts) const {
+void WarmStart::check_settings(const PublicFacts& facts) const {
   const WarmStartParameters& p = parameters;
   const std::string& key = card().key;
   refuse_shared_dual(card(), facts);
-  if (!(p.share >= 0 && p.share < 1)) reject(key, "share", p.share, "in [0, 1)");
-  require_positive(key, "warm_excess", p.warm_excess);
-  if (!(p.first_slice >= 0 && p.first_slice <= 1) || (p.first_slice == 0 && !pure_))
-    reject(key, "first_slice", p.first_slice, pure_ ? "in [0, 1]" : "in (0, 1]");
-  if (!(p.second_slice > 0 && p.second_slice <= 1))
-    reject(key, "second_slice", p.second_slice, "in (0, 1]");
+  if (p.first_slice == 0 && !pure_) reject(key, "first_slice", p.first_slice, "in (0, 1]");
   check_stage(key, "first", *first_, facts);
   check_stage(key, "second", *spider_, facts);
   check_stage(key, "sosp", *sosp_, facts);

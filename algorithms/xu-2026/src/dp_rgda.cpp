@@ -248,56 +248,32 @@ const AlgorithmCard& DpRgda::card() const {
 }
 
 Fields DpRgda::fields() {
+  using namespace range;
   DpRgdaParameters& p = parameters;
   Fields f{
-      field("steps", p.steps, "T"),
-      field("alpha", p.alpha, "alpha: descend while |v| >= alpha"),
-      field("descent_step", p.descent_step, "eta"),
-      field("escape_step", p.escape_step, "eta_H"),
-      field("perturb_radius", p.perturb_radius, "r"),
-      field("escape_steps", p.escape_steps, "t_thres"),
-      field("escape_mean_sq_move", p.escape_mean_sq_move, "D-bar"),
-      field("period", p.period, "q"),
-      field("inner_steps", p.inner_steps, "K"),
-      field("ascent_step", p.ascent_step, "lambda"),
-      field("descent_rule",
-            p.descent_rule,
-            {{DescentRule::normalised, "normalised"}, {DescentRule::plain, "plain"}},
-            "x - eta v/|v| or x - eta v"),
-      field("refresh_rule",
-            p.refresh_rule,
-            {{RefreshRule::printed, "printed"}, {RefreshRule::repaired, "repaired"}},
-            "first increment after a refresh"),
-      field("selection",
-            p.selection,
-            {{Selection::argmin_from_start, "argmin_from_start"},
-             {Selection::argmin_after_start, "argmin_after_start"},
-             {Selection::argmin_of_proof, "argmin_of_proof"},
-             {Selection::last, "last"},
-             {Selection::ascended, "ascended"}},
-            "which inner step is returned"),
-      field("dual_release",
-            p.dual_release,
-            {{DualRelease::released, "released"}, {DualRelease::local, "local"}},
-            "y public, or y_i with record i"),
-      field("streams",
-            p.streams,
-            {{Streams::separate, "separate"}, {Streams::joint, "joint"}},
-            "two queries or one of (x, y)"),
-      field("break_rule",
-            p.break_rule,
-            {{BreakRule::printed, "printed"}, {BreakRule::repaired, "repaired"}},
-            "length of the step that ends an escape"),
-      field("horizon_rule",
-            p.horizon_rule,
-            {{HorizonRule::anchor, "anchor"}, {HorizonRule::last, "last"}},
-            "output at the horizon"),
+      field("steps", p.steps, positive, "T"),
+      field("alpha", p.alpha, positive, "alpha: descend while |v| >= alpha"),
+      field("descent_step", p.descent_step, positive, "eta"),
+      field("escape_step", p.escape_step, positive, "eta_H"),
+      field("perturb_radius", p.perturb_radius, positive, "r"),
+      field("escape_steps", p.escape_steps, positive, "t_thres"),
+      field("escape_mean_sq_move", p.escape_mean_sq_move, positive, "D-bar"),
+      field("period", p.period, positive, "q"),
+      field("inner_steps", p.inner_steps, positive, "K"),
+      field("ascent_step", p.ascent_step, positive, "lambda"),
+      field("descent_rule", p.descent_rule, "x - eta v/|v| or x - eta v"),
+      field("refresh_rule", p.refresh_rule, "first increment after a refresh"),
+      field("selection", p.selection, "which inner step is returned"),
+      field("dual_release", p.dual_release, "y public, or y_i with record i"),
+      field("streams", p.streams, "two queries or one of (x, y)"),
+      field("break_rule", p.break_rule, "length of the step that ends an escape"),
+      field("horizon_rule", p.horizon_rule, "output at the horizon"),
       field("objective",
             p.objective,
-            {{ObjectiveKind::empirical, "empirical"}, {ObjectiveKind::population, "population"}},
             "what a schedule plans for: full batches, or one pass over disjoint ones"),
       field("deviation",
             p.deviation,
+            not_negative,
             "sigma of a record's gradient, for the population schedule; 0 = the gradient bound"),
   };
   p.oracle.add_fields(f);
@@ -332,29 +308,15 @@ std::vector<PlannedQuery> DpRgda::plan(const PublicFacts& facts) const {
           {p.oracle.increment_policy(facts.records), blocks * increments, use}};
 }
 
-void DpRgda::check(const PublicFacts& facts) const {
+void DpRgda::check_settings(const PublicFacts& facts) const {
   const DpRgdaParameters& p = parameters;
   const std::string& key = card().key;
   require_dual(card(), facts);
-  const auto positive = [&](std::string_view name, auto value) {
-    require_positive(key, name, value);
-  };
-  positive("steps", p.steps);
-  positive("alpha", p.alpha);
-  positive("descent_step", p.descent_step);
-  positive("escape_step", p.escape_step);
-  positive("perturb_radius", p.perturb_radius);
-  positive("escape_steps", p.escape_steps);
-  positive("escape_mean_sq_move", p.escape_mean_sq_move);
-  positive("period", p.period);
-  positive("inner_steps", p.inner_steps);
-  positive("ascent_step", p.ascent_step);
   if (p.selection == Selection::argmin_after_start && p.inner_steps < 2)
     reject(key,
            "inner_steps",
            static_cast<double>(p.inner_steps),
            "at least 2, for a candidate after y_0");
-  require_not_negative(key, "deviation", p.deviation);
   if (p.dual_release == DualRelease::local && facts.dual_kind != DualKind::per_record)
     reject(key,
            "dual_release",

@@ -37,14 +37,11 @@ Scheduled NormalisedMomentum::schedule(Schedule,
 Fields NormalisedMomentum::fields() {
   Fields f;
   parameters.add_fields(f);
-  f.push_back(field("decay", parameters.decay, "beta of the running mean; 0 = no momentum"));
+  f.push_back(field("decay",
+                    parameters.decay,
+                    range::unit_without_1,
+                    "beta of the running mean; 0 = no momentum"));
   return f;
-}
-
-void NormalisedMomentum::check(const PublicFacts& facts) const {
-  DescentMethod::check(facts);
-  if (!(parameters.decay >= 0 && parameters.decay < 1))
-    reject(card().key, "decay", parameters.decay, "in [0, 1)");
 }
 
 const AlgorithmCard& NormalisedMomentum::card() const {

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "actor.hpp"
 
+#include <map>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -52,6 +55,16 @@ std::unique_ptr<SealedProgram> read_program(const RunDescription& d, const std::
   return program;
 }
 
+/// What a program calls its parameters are its settings; one that names none may be given any.
+void check_names(const std::map<std::string, std::string>& settings,
+                 const std::map<std::string, std::string>& parameters) {
+  if (parameters.empty()) return;
+  std::vector<std::string> names;
+  for (const auto& [name, text] : parameters) names.push_back(name);
+  for (const auto& [name, text] : settings)
+    if (!parameters.contains(name)) reject_unknown("setting of the program", name, names);
+}
+
 class Isolated final : public Actor {
  public:
   Isolated(const RunDescription& d, const Isolation& isolation)
@@ -64,9 +77,11 @@ class Isolated final : public Actor {
       PreparedGuest prepared =
           guest_.prepare(description_.algorithm, preparation_of(description_), facts);
       check_rule(description_, prepared.scheduled);
-      if (program_)
+      if (program_) {
+        check_names(description_.settings, prepared.parameters);
         prepared.scheduled = {.rule = prepared.scheduled.rule,
                               .note = "of a program, of which nothing is known"};
+      }
       parameters_ = std::move(prepared.parameters);
       return std::move(prepared.scheduled);
     } catch (const GuestFailed& e) {

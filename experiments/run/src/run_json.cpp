@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dpsosp/experiments/run_json.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <string>
 #include <utility>
 
 #include "dpsosp/experiments/json_members.hpp"
 #include "dpsosp/experiments/json_number.hpp"
+#include "dpsosp/problems/problem.hpp"
+#include "dpsosp/problems/registry.hpp"
 
 namespace dpsosp {
 namespace {
@@ -39,6 +44,17 @@ json key_number(double value) {
 template <class Enum>
 Enum word(const json& j, const char* key) {
   return from_word<Enum>(j.at(key).get<std::string>());
+}
+
+/// convert(the fields of the problem); those of one that this program does not have are none.
+std::map<std::string, std::string> with_fields(
+    const std::string& problem,
+    const std::function<std::map<std::string, std::string>(const Fields&)>& convert) {
+  const auto& all = problem_registry();
+  const auto entry = std::ranges::find(all, problem, &ProblemEntry::name);
+  if (entry == all.end()) return convert({});
+  const auto family = entry->create();
+  return convert(family->fields());
 }
 
 json interval_json(const std::pair<double, double>& interval) {
@@ -187,7 +203,9 @@ void to_json(json& j, const RunDescription& d) {
   j = {{"algorithm", d.algorithm},
        {"problem", d.problem},
        {"settings", d.settings},
-       {"problem_settings", d.problem_settings},
+       {"problem_settings",
+        with_fields(d.problem,
+                    [&](const Fields& f) { return stored_settings(f, d.problem_settings); })},
        {"records", d.records},
        {"epsilon", d.epsilon},
        {"delta", d.delta},
@@ -212,7 +230,8 @@ void from_json(const json& j, RunDescription& d) {
   d.algorithm = j.at("algorithm");
   d.problem = j.at("problem");
   d.settings = j.at("settings");
-  d.problem_settings = j.at("problem_settings");
+  d.problem_settings = with_fields(
+      d.problem, [&](const Fields& f) { return settings_of_stored(f, j.at("problem_settings")); });
   d.records = j.at("records");
   if (j.contains("dimension")) d.dimension = j["dimension"].get<Index>();
   d.epsilon = j.at("epsilon");

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <string_view>
 #include <utility>
 
@@ -31,8 +30,10 @@ struct Told {
   Fields fields() {
     Fields list;
     for (std::size_t k = 0; k < names.size(); ++k)
-      list.push_back(
-          field(fmt::format("{}{}", prefix, names[k]), factors[k], "factor on the constant"));
+      list.push_back(field(fmt::format("{}{}", prefix, names[k]),
+                           factors[k],
+                           range::positive,
+                           "factor on the constant"));
     return list;
   }
 };
@@ -42,9 +43,7 @@ Told told_of(const std::string& problem, const std::map<std::string, std::string
   Fields fields = told.fields();
   for (const auto& [key, text] : settings)
     if (key.starts_with(Told::prefix)) set_field(fields, problem, key, text);
-  for (std::size_t k = 0; k < Told::names.size(); ++k)
-    if (!(told.factors[k] > 0 && std::isfinite(told.factors[k])))
-      reject(problem, fields[k].name, told.factors[k], "finite and > 0");
+  check_ranges(problem, fields);
   return told;
 }
 

@@ -66,14 +66,20 @@ ProblemNotes ColaFamily::notes() const {
 }
 
 Fields ColaFamily::fields() {
+  using namespace range;
   Fields list = computation_fields();
-  list.push_back(field("length", sizes.length, "tokens that a sentence is cut to"));
-  list.push_back(field("test_records", test_records, "sentences that accuracy is measured on"));
-  list.push_back(field("layers", sizes.layers, "blocks of the encoder"));
-  list.push_back(field("features", sizes.features, "of a token; a multiple of heads"));
-  list.push_back(field("heads", sizes.heads, "of the attention"));
-  list.push_back(field("inner", sizes.inner, "features within a block"));
-  list.push_back(field("positions", sizes.positions, "rows of the table of positions"));
+  list.push_back(field("length",
+                       sizes.length,
+                       at_least(2),
+                       "tokens that a sentence is cut to, [CLS] and [SEP] among them"));
+  list.push_back(
+      field("test_records", test_records, at_least(1), "sentences that accuracy is measured on"));
+  list.push_back(field("layers", sizes.layers, at_least(1), "blocks of the encoder"));
+  list.push_back(field("features", sizes.features, at_least(1), "of a token; a multiple of heads"));
+  list.push_back(field("heads", sizes.heads, at_least(1), "of the attention"));
+  list.push_back(field("inner", sizes.inner, at_least(1), "features within a block"));
+  list.push_back(
+      field("positions", sizes.positions, at_least(1), "rows of the table of positions"));
   list.push_back(field("weights",
                        weights,
                        "safetensors file of initial parameters in the data folder; else random"));
@@ -92,8 +98,6 @@ std::string ColaFamily::missing() const {
 }
 
 NetworkInstance ColaFamily::instance(const InstanceSpec& spec) const {
-  if (sizes.length < 2)
-    reject(name(), "length", static_cast<double>(sizes.length), ">= 2, for [CLS] and [SEP]");
   Cola cola = read_cola(data_folder());
   const Index from = first_record(spec, std::ssize(cola.train));
   const WordPiece pieces = WordPiece::read(needed_vocabulary());
@@ -108,7 +112,7 @@ NetworkInstance ColaFamily::instance(const InstanceSpec& spec) const {
               sizes.length);
   std::vector<Sentence>& test = cola.in_domain;
   test.insert(test.end(), cola.out_of_domain.begin(), cola.out_of_domain.end());
-  if (test_records < 1 || test_records > std::ssize(test))
+  if (test_records > std::ssize(test))
     reject(name(),
            "test_records",
            static_cast<double>(test_records),

@@ -100,33 +100,28 @@ Computation NetworkFamily::computation() const {
 }
 
 Fields NetworkFamily::computation_fields() {
-  return {field("precision",
-                precision,
-                {{Precision::single, "float"}, {Precision::twice, "double"}},
-                "of losses and gradients"),
-          field("device",
-                device,
-                {{Device::cpu, "cpu"}, {Device::cuda, "cuda"}},
-                "where they are computed"),
+  return {field("precision", precision, "of losses and gradients"),
+          field("device", device, "where they are computed"),
           field("evaluated",
                 evaluated,
+                range::not_negative,
                 "records that stand for all where a point is judged, the first so many; 0: all")};
 }
 
 Index NetworkFamily::first_record(const InstanceSpec& spec, Index available) const {
   check_records(name(), spec.records);
+  check_ranges_of(name(), *this);
   if (spec.records > available)
     reject(
         name(), "records", static_cast<double>(spec.records), fmt::format("at most {}", available));
   if (spec.dimension)
     throw InputError(
         fmt::format("{}: the dimension follows from the sizes of the network; set those", name()));
-  if (evaluated < 0) reject(name(), "evaluated", static_cast<double>(evaluated), ">= 0");
   const Index blocks = available / spec.records;
   return static_cast<Index>(spec.data_seed % static_cast<std::uint64_t>(blocks)) * spec.records;
 }
 
-Problem NetworkFamily::make(const InstanceSpec& spec) const {
+Problem NetworkFamily::build(const InstanceSpec& spec) const {
   NetworkInstance instance = this->instance(spec);
   Problem problem;
   problem.facts.name = name();
@@ -175,15 +170,20 @@ ProblemNotes ImageFamily::notes() const {
 
 Fields ImageFamily::fields() {
   Fields list = computation_fields();
-  list.push_back(field("width", width, "1, 2, 4 or 8: divides the published numbers of channels"));
+  list.push_back(field("width",
+                       width,
+                       range::between(1, 8),
+                       "1, 2, 4 or 8: divides the published numbers of channels"));
   list.push_back(
       field("normalisation",
             normalisation,
-            {{Normalisation::group, "group"}, {Normalisation::batch, "batch"}},
             "each record by itself, or as published with the batch, which is not private"));
   list.push_back(field("smooth", smooth, "softplus and means in place of ReLU and maxima"));
   list.push_back(field("augment", augment, "random mirror images and shifts by two pixels"));
-  list.push_back(field("test_records", test_records, "images that accuracy is measured on"));
+  list.push_back(field("test_records",
+                       test_records,
+                       range::between(1, 10000),
+                       "images that accuracy is measured on"));
   list.push_back(field("weights",
                        weights,
                        "safetensors file of initial parameters in the data folder; else random"));
@@ -201,8 +201,6 @@ std::string ImageFamily::missing() const {
 
 NetworkInstance ImageFamily::instance(const InstanceSpec& spec) const {
   const Index from = first_record(spec, training_images(data_));
-  if (test_records < 1 || test_records > 10000)
-    reject(name(), "test_records", static_cast<double>(test_records), "1 to 10000");
   const Index classes = data_ == Data::cifar100 ? 100 : 10;
   const ImageNetworkOptions options{.channels = data_ == Data::mnist ? 1 : 3,
                                     .width = width,

@@ -9,12 +9,23 @@
 
 namespace dpsosp {
 
-std::string_view to_string(Landmark::Kind kind) {
-  return kind == Landmark::Kind::minimiser ? "minimiser" : "strict saddle";
-}
-
 void check_records(std::string_view problem, Index records) {
   if (records < 1) reject(problem, "records", static_cast<double>(records), ">= 1");
+}
+
+void ProblemFamily::check(const InstanceSpec& spec) const {
+  check_records(name(), spec.records);
+  check_ranges_of(name(), *this);
+}
+
+Problem ProblemFamily::make(const InstanceSpec& spec) const {
+  check(spec);
+  return build(spec);
+}
+
+PublicFacts ProblemFamily::facts(const InstanceSpec& spec) const {
+  check(spec);
+  return build_facts(spec);
 }
 
 void check_finite(const PublicFacts& facts) {

@@ -13,32 +13,11 @@
 
 namespace dpsosp {
 
-std::string_view to_string(RecordSampling sampling) {
-  switch (sampling) {
-    case RecordSampling::independent:
-      return "independent";
-    case RecordSampling::balanced:
-      return "balanced";
-    case RecordSampling::whole:
-      return "whole";
-    case RecordSampling::stream:
-      break;
-  }
-  return "stream";
-}
-
-Field sampling_field(RecordSampling& value, std::initializer_list<RecordSampling> offered) {
-  const std::vector<RecordSampling> values(offered);
-  std::vector<std::string> names;
-  for (const RecordSampling s : values) names.emplace_back(to_string(s));
-  return choice_field(
-      "sampling",
-      names,
-      [&value, values] {
-        return static_cast<std::size_t>(std::ranges::find(values, value) - values.begin());
-      },
-      [&value, values](std::size_t k) { value = values[k]; },
-      "where the records come from; whole and stream are simulated, for any n");
+Field sampling_field(RecordSampling& value, std::vector<RecordSampling> offered) {
+  return field("sampling",
+               value,
+               std::move(offered),
+               "where the records come from; whole and stream are simulated, for any n");
 }
 
 Stream range_stream(std::uint64_t data_seed, Index begin, Index size) {

@@ -7,23 +7,18 @@
 namespace dpsosp {
 
 void StartOption::add_fields(Fields& fields) {
-  fields.push_back(field("start",
-                         kind,
-                         {{Kind::standard, "standard"},
-                          {Kind::saddle, "saddle"},
-                          {Kind::near_saddle, "near_saddle"},
-                          {Kind::far, "far"},
-                          {Kind::random, "random"}},
-                         "x0: of the source, a strict saddle, near it, far away, N(0, spread^2)"));
-  fields.push_back(
-      field("near_radius", near_radius, "distance from the saddle under start = near_saddle"));
+  fields.push_back(field(
+      "start", kind, "x0: of the source, a strict saddle, near it, far away, N(0, spread^2)"));
+  fields.push_back(field("near_radius",
+                         near_radius,
+                         range::not_negative,
+                         "distance from the saddle under start = near_saddle"));
 }
 
 Vector StartOption::pick(std::string_view problem,
                          const Starts& starts,
                          const Domain& domain,
                          std::uint64_t seed) const {
-  if (!(near_radius >= 0)) reject(problem, "near_radius", near_radius, ">= 0");
   Stream stream({.seed = seed, .purpose = Purpose::initial_point});
   Vector point = starts.standard;
   const auto direction = [&] {

@@ -34,7 +34,10 @@ Fields DataGlmFamily::fields() {
   loss.add_fields(all);
   all.push_back(field("bias", bias, "a last feature that is constant"));
   all.push_back(field("permuted", permuted, "records in an order drawn from the data seed"));
-  all.push_back(field("radius", radius, "of the domain |w| <= radius; inf for all of R^d"));
+  all.push_back(field("radius",
+                      radius,
+                      range::positive_or_infinite,
+                      "of the domain |w| <= radius; inf for all of R^d"));
   start.add_fields(all);
   return all;
 }
@@ -49,19 +52,16 @@ std::string DataGlmFamily::missing() const {
   return {};
 }
 
-PublicFacts DataGlmFamily::facts(const InstanceSpec& spec) const {
-  return public_facts(spec, *loss.make(name()));
+PublicFacts DataGlmFamily::build_facts(const InstanceSpec& spec) const {
+  return public_facts(spec, *loss.make());
 }
 
 PublicFacts DataGlmFamily::public_facts(const InstanceSpec& spec, const ScalarLoss& phi) const {
-  check_records(name(), spec.records);
   if (spec.records > available())
     reject(name(),
            "records",
            static_cast<double>(spec.records),
            fmt::format("at most {}, the size of the data set", available()));
-  check_settings();
-  if (!(radius > 0)) reject(name(), "radius", radius, "> 0, or inf");
   const Index d = raw_features() + (bias ? 1 : 0);
   check_fixed_dimension(name(), spec, d, fmt::format("{}, the number of features", d));
 
@@ -90,8 +90,8 @@ PublicFacts DataGlmFamily::public_facts(const InstanceSpec& spec, const ScalarLo
   return facts;
 }
 
-Problem DataGlmFamily::make(const InstanceSpec& spec) const {
-  const GlmModel model{std::string(name()), loss.make(name()), loss.regulariser};
+Problem DataGlmFamily::build(const InstanceSpec& spec) const {
+  const GlmModel model{std::string(name()), loss.make(), loss.regulariser};
   Problem problem;
   problem.facts = public_facts(spec, *model.loss);
   if (const std::string what = missing(); !what.empty())

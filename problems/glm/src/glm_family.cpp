@@ -42,46 +42,40 @@ double smallest_eigenvalue(const Objective& F, const Vector& at) {
 }  // namespace
 
 Fields GlmFamily::fields() {
+  using namespace range;
   Fields all = model_fields();
-  all.push_back(field("features",
-                      features.kind,
-                      {{FeatureLaw::Kind::ball, "ball"},
-                       {FeatureLaw::Kind::sphere, "sphere"},
-                       {FeatureLaw::Kind::gaussian, "gaussian"},
-                       {FeatureLaw::Kind::low_rank, "low_rank"}},
-                      "law of x; gaussian is shortened to length 1, low_rank is U xi"));
-  all.push_back(field("spread", features.spread, "gaussian features are N(0, spread^2/d I)"));
-  all.push_back(field("rank", rank, "r of low_rank features"));
-  all.push_back(field("support", support, "K, records are one of K atoms; 0 for a continuous law"));
-  all.push_back(field("planted_norm", planted_norm, "length of the planted w*"));
-  all.push_back(field("radius", radius, "of the domain |w| <= radius; inf for all of R^d"));
-  all.push_back(field("simulate",
-                      sampling,
-                      {{RecordSampling::independent, "none"},
-                       {RecordSampling::whole, "whole"},
-                       {RecordSampling::stream, "stream"}},
-                      "with a support: one data set asked as a whole, or fresh batches; any n"));
+  all.push_back(field(
+      "features", features.kind, "law of x; gaussian is shortened to length 1, low_rank is U xi"));
+  all.push_back(
+      field("spread", features.spread, positive, "gaussian features are N(0, spread^2/d I)"));
+  all.push_back(field("rank", rank, at_least(1), "r of low_rank features"));
+  all.push_back(field(
+      "support", support, not_negative, "K, records are one of K atoms; 0 for a continuous law"));
+  all.push_back(field("planted_norm", planted_norm, not_negative, "length of the planted w*"));
+  all.push_back(field(
+      "radius", radius, positive_or_infinite, "of the domain |w| <= radius; inf for all of R^d"));
+  all.push_back(sampling_field(
+      sampling, {RecordSampling::independent, RecordSampling::whole, RecordSampling::stream}));
+  // The random numbers of a run are keyed by its description, which has this name since before the
+  // other families' was chosen.
+  all.back().stored_name = "simulate";
+  all.back().stored_choices = {"none", "whole", "stream"};
   start.add_fields(all);
   return all;
 }
 
-Problem GlmFamily::make(const InstanceSpec& spec) const {
-  check_records(name(), spec.records);
+Problem GlmFamily::build(const InstanceSpec& spec) const {
   const Index d = check_dimension(name(), spec, default_dimension());
   const bool low_rank = features.kind == FeatureLaw::Kind::low_rank;
-  if (low_rank && !(rank >= 1 && rank <= d))
+  if (low_rank && rank > d)
     reject(name(), "rank", static_cast<double>(rank), fmt::format("in [1, {}]", d));
-  if (!(features.spread > 0 && std::isfinite(features.spread)))
-    reject(name(), "spread", features.spread, "> 0");
-  if (!(radius > 0)) reject(name(), "radius", radius, "> 0, or inf");
-  if (!(planted_norm >= 0 && planted_norm <= radius && std::isfinite(planted_norm)))
+  if (planted_norm > radius)
     reject(name(), "planted_norm", planted_norm, fmt::format("in [0, radius = {}]", radius));
-  if (support < 0) reject(name(), "support", static_cast<double>(support), ">= 0");
   if (simulated(sampling) && support == 0)
     reject(name(),
-           "simulate",
+           "sampling",
            std::string(to_string(sampling)),
-           "none, or a support: sums have an exact law where records are atoms");
+           "independent, or a support: sums have an exact law where records are atoms");
   const Model law = model();
   if (law.mirrored && support % 2 == 1)
     reject(name(),

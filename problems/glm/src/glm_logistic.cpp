@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dpsosp/problems/glm_logistic.hpp"
 
-#include <cmath>
 #include <limits>
 
 #include "dpsosp/core/errors.hpp"
@@ -34,14 +33,14 @@ ProblemNotes GlmLogistic::notes() const {
 }
 
 Fields GlmLogistic::model_fields() {
-  return {field("regulariser", regulariser, "lambda of lambda sum_j w_j^2/(1 + w_j^2)"),
-          field("flips", flips, "probability that a label is exchanged")};
+  return {field("regulariser",
+                regulariser,
+                range::not_negative,
+                "lambda of lambda sum_j w_j^2/(1 + w_j^2)"),
+          field("flips", flips, range::between(0, 0.5), "probability that a label is exchanged")};
 }
 
 GlmFamily::Model GlmLogistic::model() const {
-  if (!(regulariser >= 0 && std::isfinite(regulariser)))
-    reject(name(), "regulariser", regulariser, ">= 0");
-  if (!(flips >= 0 && flips <= 0.5)) reject(name(), "flips", flips, "in [0, 0.5]");
   Model made;
   made.loss = logistic_loss();
   made.regulariser = regulariser;

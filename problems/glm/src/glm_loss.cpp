@@ -205,21 +205,13 @@ std::shared_ptr<const ScalarLoss> tukey_loss(double scale) {
 }
 
 void LossOption::add_fields(Fields& fields) {
-  fields.push_back(field("loss",
-                         kind,
-                         {{Kind::sigmoid_square, "sigmoid_square"},
-                          {Kind::logistic, "logistic"},
-                          {Kind::welsch, "welsch"},
-                          {Kind::tukey, "tukey"}},
-                         "phi(t; y) of the score t = <w, x> and the label y"));
-  fields.push_back(field("scale", scale, "c of the losses welsch and tukey"));
-  fields.push_back(field("regulariser", regulariser, "lambda of sum_j w_j^2/(1 + w_j^2)"));
+  fields.push_back(field("loss", kind, "phi(t; y) of the score t = <w, x> and the label y"));
+  fields.push_back(field("scale", scale, range::positive, "c of the losses welsch and tukey"));
+  fields.push_back(
+      field("regulariser", regulariser, range::not_negative, "lambda of sum_j w_j^2/(1 + w_j^2)"));
 }
 
-std::shared_ptr<const ScalarLoss> LossOption::make(std::string_view problem) const {
-  if (!(scale > 0 && std::isfinite(scale))) reject(problem, "scale", scale, "> 0");
-  if (!(regulariser >= 0 && std::isfinite(regulariser)))
-    reject(problem, "regulariser", regulariser, ">= 0");
+std::shared_ptr<const ScalarLoss> LossOption::make() const {
   switch (kind) {
     case Kind::sigmoid_square:
       return sigmoid_square_loss();

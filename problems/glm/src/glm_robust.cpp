@@ -22,11 +22,17 @@ constexpr std::string_view labels_formula =
 }  // namespace
 
 Fields GlmRobust::model_fields() {
-  return {field("scale", scale, "c, where the loss stops growing"),
-          field("noise", noise, "standard deviation of the labels' noise"),
-          field("outliers", outliers, "probability of an outlier"),
-          field("outlier_noise", outlier_noise, "standard deviation of an outlier's noise"),
-          field("opposed", opposed, "probability of y = -<w*,x> + noise; a saddle at 0 for 0.5")};
+  using namespace range;
+  return {
+      field("scale", scale, positive, "c, where the loss stops growing"),
+      field("noise", noise, not_negative, "standard deviation of the labels' noise"),
+      field("outliers", outliers, probability, "probability of an outlier"),
+      field(
+          "outlier_noise", outlier_noise, not_negative, "standard deviation of an outlier's noise"),
+      field("opposed",
+            opposed,
+            between(0, 0.5),
+            "probability of y = -<w*,x> + noise; a saddle at 0 for 0.5")};
 }
 
 bool GlmRobust::noiseless() const {
@@ -34,14 +40,6 @@ bool GlmRobust::noiseless() const {
 }
 
 GlmFamily::Model GlmRobust::labelled() const {
-  const auto at_least_zero = [&](std::string_view what, double value) {
-    if (!(value >= 0 && std::isfinite(value))) reject(name(), what, value, ">= 0");
-  };
-  if (!(scale > 0 && std::isfinite(scale))) reject(name(), "scale", scale, "> 0");
-  at_least_zero("noise", noise);
-  at_least_zero("outlier_noise", outlier_noise);
-  if (!(outliers >= 0 && outliers <= 1)) reject(name(), "outliers", outliers, "in [0, 1]");
-  if (!(opposed >= 0 && opposed <= 0.5)) reject(name(), "opposed", opposed, "in [0, 0.5]");
   Model made;
   made.draw = [noise = noise, outliers = outliers, outlier_noise = outlier_noise, p = opposed](
                   double u, Stream& stream) {

@@ -69,15 +69,13 @@ ProblemNotes GlmSigmoid::notes() const {
 }
 
 Fields GlmSigmoid::model_fields() {
-  return {field("labels",
-                labels,
-                {{Labels::realisable, "realisable"}, {Labels::binary, "binary"}},
-                "y = s(<w*,x>), or 1 with that probability and else 0"),
-          field("flips", flips, "probability that a binary label is exchanged")};
+  return {
+      field("labels", labels, "y = s(<w*,x>), or 1 with that probability and else 0"),
+      field(
+          "flips", flips, range::between(0, 0.5), "probability that a binary label is exchanged")};
 }
 
 GlmFamily::Model GlmSigmoid::model() const {
-  if (!(flips >= 0 && flips <= 0.5)) reject(name(), "flips", flips, "in [0, 0.5]");
   if (labels == Labels::realisable && flips > 0)
     reject(name(), "flips", flips, "0 with labels = realisable");
   Model made;

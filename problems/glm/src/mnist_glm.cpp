@@ -29,15 +29,9 @@ ProblemNotes MnistGlm::notes() const {
 }
 
 Fields MnistGlm::data_fields() {
-  return {field("digit", digit, "0 to 9, labelled 1; all others 0"),
-          field("scaling",
-                scaling,
-                {{Scaling::record, "record"}, {Scaling::range, "range"}},
-                "an image divided by its own length, or by that of a white one")};
-}
-
-void MnistGlm::check_settings() const {
-  if (!(digit >= 0 && digit <= 9)) reject(name(), "digit", static_cast<double>(digit), "in [0, 9]");
+  return {
+      field("digit", digit, range::between(0, 9), "labelled 1; all others 0"),
+      field("scaling", scaling, "an image divided by its own length, or by that of a white one")};
 }
 
 std::vector<std::filesystem::path> MnistGlm::files() const {

@@ -57,10 +57,7 @@ ProblemNotes RandhieGlm::notes() const {
 }
 
 Fields RandhieGlm::data_fields() {
-  return {field("target",
-                target,
-                {{Target::any, "any"}, {Target::visits, "visits"}},
-                "y = 1 for at least one visit, or ln(1 + visits)/ln(101)")};
+  return {field("target", target, "y = 1 for at least one visit, or ln(1 + visits)/ln(101)")};
 }
 
 std::vector<std::filesystem::path> RandhieGlm::files() const { return {"randhie/randhie.csv"}; }

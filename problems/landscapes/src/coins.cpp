@@ -78,10 +78,11 @@ ProblemNotes Coins::notes() const {
 }
 
 Fields Coins::fields() {
-  Fields fields{field("per_axis", per_axis, "m, cells per axis; k = m^d coins"),
-                field("bias", bias, "c, one coin has p = 1/2 - c sqrt(ln k / n)"),
-                field("amplitude", amplitude, "A, range of a loss"),
-                field("half_width", half_width, "h of the box")};
+  using namespace range;
+  Fields fields{field("per_axis", per_axis, at_least(2), "m, cells per axis; k = m^d coins"),
+                field("bias", bias, not_negative, "c, one coin has p = 1/2 - c sqrt(ln k / n)"),
+                field("amplitude", amplitude, positive, "A, range of a loss"),
+                field("half_width", half_width, positive, "h of the box")};
   fields.push_back(sampling_field(
       sampling, {RecordSampling::independent, RecordSampling::whole, RecordSampling::stream}));
   start.add_fields(fields);
@@ -91,8 +92,8 @@ Fields Coins::fields() {
 Index Coins::candidates(Index dimension) const {
   constexpr Index most = Index{1} << 20;
   Index k = 1;
-  for (Index i = 0; i < dimension && k <= most; ++i) k *= std::clamp<Index>(per_axis, 0, most + 1);
-  if (k < 2 || k > most)
+  for (Index i = 0; i < dimension && k <= most; ++i) k *= std::min(per_axis, most + 1);
+  if (k > most)
     reject(name(),
            "per_axis",
            static_cast<double>(per_axis),
@@ -117,14 +118,9 @@ Index Coins::planted_coin(Index coins, std::uint64_t data_seed) const {
   return Stream(StreamKey{.seed = data_seed, .purpose = Purpose::data}).below(coins);
 }
 
-Problem Coins::make(const InstanceSpec& spec) const {
-  check_records(name(), spec.records);
+Problem Coins::build(const InstanceSpec& spec) const {
   const Index d = check_dimension(name(), spec, 2);
   const Index k = candidates(d);
-  if (!(bias >= 0 && std::isfinite(bias))) reject(name(), "bias", bias, ">= 0");
-  if (!(amplitude > 0 && std::isfinite(amplitude))) reject(name(), "amplitude", amplitude, "> 0");
-  if (!(half_width > 0 && std::isfinite(half_width)))
-    reject(name(), "half_width", half_width, "> 0");
   const CoinCells cells{d, per_axis, half_width, amplitude};
   const double r = cells.radius();
 

@@ -314,19 +314,16 @@ ProblemNotes CosineSaddle::notes() const {
 }
 
 Fields CosineSaddle::fields() {
-  Fields fields{field("amplitude", amplitude, "a"), field("spread", spread, "s")};
+  Fields fields{field("amplitude", amplitude, range::positive, "a"),
+                field("spread", spread, Range{0, std::numbers::pi / 2, true, false}, "s")};
   fields.push_back(sampling_field(
       sampling, {RecordSampling::independent, RecordSampling::whole, RecordSampling::stream}));
   start.add_fields(fields);
   return fields;
 }
 
-Problem CosineSaddle::make(const InstanceSpec& spec) const {
-  check_records(name(), spec.records);
+Problem CosineSaddle::build(const InstanceSpec& spec) const {
   const Index d = check_dimension(name(), spec, 10);
-  if (!(amplitude > 0)) reject(name(), "amplitude", amplitude, "> 0");
-  if (!(spread >= 0 && spread < std::numbers::pi / 2))
-    reject(name(), "spread", spread, "in [0, pi/2)");
 
   Problem problem;
   PublicFacts& facts = problem.facts;

@@ -69,16 +69,16 @@ ProblemNotes DoubleWell::notes() const {
 }
 
 Fields DoubleWell::landscape_fields() {
-  return {field("wells", wells, "k, coordinates with two wells"),
-          field("half_width", half_width, "of the box on which the gradient is bounded")};
+  return {field("wells", wells, range::at_least(1), "k, coordinates with two wells"),
+          field("half_width",
+                half_width,
+                range::at_least(well_position()),
+                "of the box on which the gradient is bounded; it holds the wells")};
 }
 
 Landscape DoubleWell::landscape(Index d) const {
-  if (!(wells >= 1 && wells <= d))
-    reject(name(), "wells", static_cast<double>(wells), fmt::format("in [1, {}]", d));
+  if (wells > d) reject(name(), "wells", static_cast<double>(wells), fmt::format("in [1, {}]", d));
   const double bottom = well_position();
-  if (!(half_width >= bottom))
-    reject(name(), "half_width", half_width, fmt::format(">= {:.4f}, the wells", bottom));
 
   Landscape made;
   made.objective = std::make_shared<DoubleWellObjective>(d, wells);

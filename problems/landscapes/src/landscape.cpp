@@ -59,7 +59,8 @@ std::unique_ptr<const Objective> tilted(std::shared_ptr<const Objective> landsca
 
 Fields LandscapeFamily::fields() {
   Fields fields = landscape_fields();
-  fields.push_back(field("tilt", tilt, "X, length of every record's own gradient"));
+  fields.push_back(
+      field("tilt", tilt, range::not_negative, "X, length of every record's own gradient"));
   fields.push_back(sampling_field(sampling,
                                   {RecordSampling::balanced,
                                    RecordSampling::independent,
@@ -69,10 +70,8 @@ Fields LandscapeFamily::fields() {
   return fields;
 }
 
-Problem LandscapeFamily::make(const InstanceSpec& spec) const {
-  check_records(name(), spec.records);
+Problem LandscapeFamily::build(const InstanceSpec& spec) const {
   const Index d = check_dimension(name(), spec, default_dimension(), least_dimension());
-  if (!(tilt >= 0 && std::isfinite(tilt))) reject(name(), "tilt", tilt, ">= 0");
   Landscape made = landscape(d);
 
   Problem problem;

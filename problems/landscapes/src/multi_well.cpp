@@ -110,26 +110,22 @@ ProblemNotes MultiWell::notes() const {
 }
 
 Fields MultiWell::landscape_fields() {
-  return {field("wells", wells, "m, wells per coordinate"),
-          field("deepest", deepest, "number of the deepest well, from 1"),
-          field("depth", depth, "delta, depth of the deepest well"),
-          field("gap", gap, "how much shallower the others are"),
-          field("bowl", bowl, "b, slope of the bowl around the deepest well"),
-          field("half_width", half_width, "h of the box")};
+  using namespace range;
+  return {field("wells", wells, between(1, 1000000), "m, wells per coordinate"),
+          field("deepest", deepest, at_least(1), "number of the deepest well, from 1"),
+          field("depth", depth, positive, "delta, depth of the deepest well"),
+          field("gap", gap, not_negative, "how much shallower the others are"),
+          field("bowl", bowl, not_negative, "b, slope of the bowl around the deepest well"),
+          field("half_width", half_width, positive, "h of the box")};
 }
 
 Landscape MultiWell::landscape(Index d) const {
-  if (!(wells >= 1 && wells <= 1000000))
-    reject(name(), "wells", static_cast<double>(wells), "in [1, 1000000]");
-  if (!(deepest >= 1 && deepest <= wells))
+  if (deepest > wells)
     reject(name(), "deepest", static_cast<double>(deepest), fmt::format("in [1, {}]", wells));
-  if (!(depth > 0 && std::isfinite(depth))) reject(name(), "depth", depth, "> 0");
-  if (!(gap >= 0 && gap < depth)) reject(name(), "gap", gap, "in [0, depth)");
-  if (!(half_width > 0 && std::isfinite(half_width)))
-    reject(name(), "half_width", half_width, "> 0");
+  if (!(gap < depth)) reject(name(), "gap", gap, "in [0, depth)");
   const Wells phi(*this);
   const double shallow_slope = phi.shallow / phi.radius * bump_slope;
-  if (!(bowl >= 0 && bowl < shallow_slope))
+  if (!(bowl < shallow_slope))
     reject(name(),
            "bowl",
            bowl,

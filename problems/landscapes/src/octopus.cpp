@@ -89,19 +89,20 @@ ProblemNotes Octopus::notes() const {
 }
 
 Fields Octopus::landscape_fields() {
-  return {field("contraction", contraction, "L, coordinates that wait have curvature 2L"),
-          field("gamma", gamma, "the saddles' curvature is -2 gamma"),
-          field("tube", tube, "tau, width of the tube; the wells are at 4 tau")};
+  return {field("contraction",
+                contraction,
+                range::positive,
+                "L, coordinates that wait have curvature 2L"),
+          field("gamma", gamma, range::positive, "the saddles' curvature is -2 gamma"),
+          field("tube", tube, range::positive, "tau, width of the tube; the wells are at 4 tau")};
 }
 
 Landscape Octopus::landscape(Index d) const {
-  if (!(gamma > 0 && std::isfinite(gamma))) reject(name(), "gamma", gamma, "> 0");
   if (!(contraction >= gamma && contraction <= 1e9 * gamma))
     reject(name(),
            "contraction",
            contraction,
            "in [gamma, 1e9 gamma], so that their sum keeps the digits of gamma");
-  if (!(tube > 0 && std::isfinite(tube))) reject(name(), "tube", tube, "> 0");
 
   const OctopusCurves curves{contraction, contraction + gamma, tube};
   const ChainBounds bounds = chain_bounds({.own = [=](double u) { return curves.own(u); },

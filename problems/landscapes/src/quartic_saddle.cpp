@@ -65,27 +65,26 @@ ProblemNotes QuarticSaddle::notes() const {
 }
 
 Fields QuarticSaddle::landscape_fields() {
-  return {field("negative", negative, "k, directions of negative curvature at the saddle"),
-          field("gamma", gamma, "γ, the saddle's curvature is -gamma in each of them"),
-          field("quartic", quartic, "b"),
-          field("least_positive", least_positive, "smallest positive curvature"),
-          field("largest_positive", largest_positive, "largest positive curvature"),
-          field("radius", radius, "R of the ball on which the constants hold"),
-          field("rotation", rotation, "seed of the public orthogonal matrix; 0 for none")};
+  using namespace range;
+  return {
+      field("negative", negative, at_least(1), "k, directions of negative curvature at the saddle"),
+      field("gamma", gamma, positive, "γ, the saddle's curvature is -gamma in each of them"),
+      field("quartic", quartic, positive, "b"),
+      field("least_positive", least_positive, positive, "smallest positive curvature"),
+      field("largest_positive", largest_positive, positive, "largest positive curvature"),
+      field("radius", radius, positive, "R of the ball on which the constants hold"),
+      field(
+          "rotation", rotation, not_negative, "seed of the public orthogonal matrix; 0 for none")};
 }
 
 Landscape QuarticSaddle::landscape(Index d) const {
-  if (!(negative >= 1 && negative <= d))
+  if (negative > d)
     reject(name(), "negative", static_cast<double>(negative), fmt::format("in [1, {}]", d));
-  if (!(gamma > 0 && std::isfinite(gamma))) reject(name(), "gamma", gamma, "> 0");
-  if (!(quartic > 0 && std::isfinite(quartic))) reject(name(), "quartic", quartic, "> 0");
-  if (!(least_positive > 0)) reject(name(), "least_positive", least_positive, "> 0");
-  if (!(largest_positive >= least_positive && std::isfinite(largest_positive)))
+  if (largest_positive < least_positive)
     reject(name(), "largest_positive", largest_positive, ">= least_positive");
-  if (rotation < 0) reject(name(), "rotation", static_cast<double>(rotation), ">= 0");
   const auto k = static_cast<double>(negative);
   const double bottom = std::sqrt(gamma / quartic);
-  if (!(radius >= bottom * std::sqrt(k) && std::isfinite(radius)))
+  if (!(radius >= bottom * std::sqrt(k)))
     reject(name(), "radius", radius, fmt::format(">= {:.6g}, the minima", bottom * std::sqrt(k)));
 
   Vector curvature(d);

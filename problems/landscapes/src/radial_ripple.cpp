@@ -140,24 +140,21 @@ ProblemNotes RadialRipple::notes() const {
 }
 
 Fields RadialRipple::landscape_fields() {
-  return {field("power", power, "p >= 2"),
-          field("amplitude", amplitude, "a, of the ripple"),
-          field("frequency", frequency, "b, of the ripple in ln r"),
-          field("scale", scale, "c"),
-          field("radius", radius, "R; the landscape is linear beyond")};
+  using namespace range;
+  return {field("power", power, between(2, 16), "p"),
+          field("amplitude", amplitude, not_negative, "a, of the ripple"),
+          field("frequency", frequency, Range{0, 1e3, false, true}, "b, of the ripple in ln r"),
+          field("scale", scale, positive, "c"),
+          field("radius", radius, positive, "R; the landscape is linear beyond")};
 }
 
 Landscape RadialRipple::landscape(Index d) const {
-  if (!(power >= 2 && power <= 16)) reject(name(), "power", power, "in [2, 16]");
-  if (!(frequency > 0 && frequency <= 1e3)) reject(name(), "frequency", frequency, "in (0, 1000]");
   const double most = 0.999 * power / std::hypot(power, frequency);
-  if (!(amplitude >= 0 && amplitude <= most))
+  if (!(amplitude <= most))
     reject(name(),
            "amplitude",
            amplitude,
            fmt::format("in [0, {:.6g}]; from p/sqrt(p^2 + b^2) on, G falls in places", most));
-  if (!(scale > 0 && std::isfinite(scale))) reject(name(), "scale", scale, "> 0");
-  if (!(radius > 0 && std::isfinite(radius))) reject(name(), "radius", radius, "> 0");
   const Profile profile(power, amplitude, frequency);
 
   Landscape made;

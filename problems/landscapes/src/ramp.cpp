@@ -54,18 +54,15 @@ ProblemNotes Ramp::notes() const {
 }
 
 Fields Ramp::landscape_fields() {
-  return {field("slope", slope, "alpha, the gradient norm on the ramp; used where steps = 0"),
-          field("smoothness", smoothness, "beta"),
-          field("drop", drop, "Delta, x_1 starts at Delta/alpha"),
-          field("steps", steps, "T, sets alpha = sqrt(beta Delta/T); 0 keeps slope")};
+  using namespace range;
+  return {
+      field("slope", slope, positive, "alpha, the gradient norm on the ramp; used where steps = 0"),
+      field("smoothness", smoothness, positive, "beta"),
+      field("drop", drop, positive, "Delta, x_1 starts at Delta/alpha"),
+      field("steps", steps, not_negative, "T, sets alpha = sqrt(beta Delta/T); 0 keeps slope")};
 }
 
 Landscape Ramp::landscape(Index d) const {
-  if (!(slope > 0 && std::isfinite(slope))) reject(name(), "slope", slope, "> 0");
-  if (!(smoothness > 0 && std::isfinite(smoothness)))
-    reject(name(), "smoothness", smoothness, "> 0");
-  if (!(drop > 0 && std::isfinite(drop))) reject(name(), "drop", drop, "> 0");
-  if (steps < 0) reject(name(), "steps", static_cast<double>(steps), ">= 0");
   const double alpha =
       steps > 0 ? std::sqrt(smoothness * drop / static_cast<double>(steps)) : slope;
   const double bend = alpha / smoothness;

@@ -103,20 +103,21 @@ ProblemNotes ResistingChain::notes() const {
 }
 
 Fields ResistingChain::landscape_fields() {
-  return {field("length", length, "T, links of the chain"),
-          field("smoothness", smoothness, "M, the proved smoothness of F"),
-          field("hessian_lipschitz", hessian_lipschitz, "rho, the proved constant of F's Hessian"),
-          field("rotation", rotation, "seed of the public orthogonal matrix; 0 for none")};
+  using namespace range;
+  return {
+      field("length", length, at_least(1), "T, links of the chain"),
+      field("smoothness", smoothness, positive, "M, the proved smoothness of F"),
+      field("hessian_lipschitz",
+            hessian_lipschitz,
+            positive,
+            "rho, the proved constant of F's Hessian"),
+      field(
+          "rotation", rotation, not_negative, "seed of the public orthogonal matrix; 0 for none")};
 }
 
 Landscape ResistingChain::landscape(Index d) const {
-  if (!(length >= 1 && length <= d))
+  if (length > d)
     reject(name(), "length", static_cast<double>(length), fmt::format("in [1, {}]", d));
-  if (!(smoothness > 0 && std::isfinite(smoothness)))
-    reject(name(), "smoothness", smoothness, "> 0");
-  if (!(hessian_lipschitz > 0 && std::isfinite(hessian_lipschitz)))
-    reject(name(), "hessian_lipschitz", hessian_lipschitz, "> 0");
-  if (rotation < 0) reject(name(), "rotation", static_cast<double>(rotation), ">= 0");
 
   const auto [s, a, slope] = units();
   const auto T = static_cast<double>(length);

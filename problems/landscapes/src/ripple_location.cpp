@@ -330,26 +330,24 @@ ProblemNotes RippleLocation::notes() const {
 }
 
 Fields RippleLocation::fields() {
-  Fields fields{field("amplitude", amplitude, "A"),
-                field("frequency", frequency, "omega"),
-                field("half_width", half_width, "s0, of the box in sqrt(d) x"),
-                field("law_seed", law_seed, "draws the public probabilities of the values")};
+  using namespace range;
+  Fields fields{
+      field("amplitude", amplitude, not_negative, "A"),
+      // branch and bound covers a period
+      field("frequency", frequency, between(0.01, 1e3), "omega"),
+      field("half_width", half_width, positive, "s0, of the box in sqrt(d) x"),
+      field("law_seed", law_seed, not_negative, "draws the public probabilities of the values")};
   fields.push_back(sampling_field(
       sampling, {RecordSampling::independent, RecordSampling::whole, RecordSampling::stream}));
   start.add_fields(fields);
   return fields;
 }
 
-Problem RippleLocation::make(const InstanceSpec& spec) const {
-  check_records(name(), spec.records);
+Problem RippleLocation::build(const InstanceSpec& spec) const {
   const Index d = check_dimension(name(), spec, 16);
-  if (!(amplitude >= 0 && std::isfinite(amplitude))) reject(name(), "amplitude", amplitude, ">= 0");
-  if (!(frequency >= 0.01 && frequency <= 1e3))
-    reject(name(), "frequency", frequency, "in [0.01, 1000]: branch and bound covers a period");
-  if (law_seed < 0) reject(name(), "law_seed", static_cast<double>(law_seed), ">= 0");
   const Ripple ripple{amplitude, frequency};
   const double least_width = 1 + ripple.period();
-  if (!(half_width >= least_width && std::isfinite(half_width)))
+  if (!(half_width >= least_width))
     reject(
         name(),
         "half_width",

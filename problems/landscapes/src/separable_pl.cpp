@@ -73,12 +73,10 @@ ProblemNotes SeparablePl::notes() const {
 }
 
 Fields SeparablePl::landscape_fields() {
-  return {field("half_width", half_width, "U, of the box in sqrt(d) x")};
+  return {field("half_width", half_width, range::positive, "U, of the box in sqrt(d) x")};
 }
 
 Landscape SeparablePl::landscape(Index d) const {
-  if (!(half_width > 0 && std::isfinite(half_width)))
-    reject(name(), "half_width", half_width, "> 0");
   const double root_d = std::sqrt(static_cast<double>(d));
 
   Landscape made;

@@ -64,23 +64,24 @@ ProblemNotes Staircase::notes() const {
 }
 
 Fields Staircase::landscape_fields() {
-  return {field("saddles", saddles, "K, strict saddles that a descent from the start visits"),
-          field("gamma", gamma, "the saddles' curvature is -gamma"),
-          field("step", step, "s, distance between consecutive saddles"),
-          field("half_width", half_width, "of the box on which the constants hold, in steps")};
+  using namespace range;
+  return {field("saddles",
+                saddles,
+                at_least(1),
+                "K, strict saddles that a descent from the start visits"),
+          // less, and 1 + gamma loses its digits
+          field("gamma", gamma, at_least(1e-9), "the saddles' curvature is -gamma"),
+          field("step", step, positive, "s, distance between consecutive saddles"),
+          // the minima are inside, and the grid of the bounds stays fine
+          field("half_width",
+                half_width,
+                between(1, 100),
+                "of the box on which the constants hold, in steps")};
 }
 
 Landscape Staircase::landscape(Index d) const {
-  if (!(saddles >= 1 && saddles <= d))
+  if (saddles > d)
     reject(name(), "saddles", static_cast<double>(saddles), fmt::format("in [1, {}]", d));
-  if (!(gamma >= 1e-9 && std::isfinite(gamma)))
-    reject(name(), "gamma", gamma, ">= 1e-9, so that 1 + gamma keeps its digits");
-  if (!(step > 0 && std::isfinite(step))) reject(name(), "step", step, "> 0");
-  if (!(half_width >= 1 && half_width <= 100))
-    reject(name(),
-           "half_width",
-           half_width,
-           "in [1, 100] steps: the minima are inside, and the grid of the bounds stays fine");
 
   const double width = step / std::sqrt(std::log1p(gamma));
   const StaircaseCurves curves{1 + gamma, step, width};

@@ -175,21 +175,17 @@ ProblemNotes TrigRadial::notes() const {
 }
 
 Fields TrigRadial::fields() {
-  Fields fields{field("law",
-                      law,
-                      {{Law::ball, "ball"}, {Law::signs, "signs"}},
-                      "of the records: uniform in the unit ball, or signs over sqrt(d)"),
-                field("radius", radius, "R, of the domain")};
+  Fields fields{
+      field("law", law, "of the records: uniform in the unit ball, or signs over sqrt(d)"),
+      field("radius", radius, Range{0, 10, false, true}, "R, of the domain")};
   fields.push_back(sampling_field(
       sampling, {RecordSampling::independent, RecordSampling::whole, RecordSampling::stream}));
   start.add_fields(fields);
   return fields;
 }
 
-Problem TrigRadial::make(const InstanceSpec& spec) const {
-  check_records(name(), spec.records);
+Problem TrigRadial::build(const InstanceSpec& spec) const {
   const Index d = check_dimension(name(), spec, 100);
-  if (!(radius > 0 && radius <= 10)) reject(name(), "radius", radius, "in (0, 10]");
   if (simulated(sampling) && law == Law::ball)
     reject(name(), "law", "ball", "signs: sums of ball points are not simulated");
 

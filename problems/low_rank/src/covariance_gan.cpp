@@ -176,29 +176,29 @@ ProblemNotes CovarianceGan::notes() const {
 }
 
 Fields CovarianceGan::fields() {
+  using namespace range;
   Fields fields{
-      field("rows", rows, "p"),
-      field("rank", rank, "r, columns of U"),
-      field("planted_rank", planted_rank, "eigenvalues of S* above the floor"),
-      field("planted_norm", planted_norm, "sigma_1 of S*"),
-      field("condition", condition, "sigma_1 over the smallest one above the floor"),
-      field("floor", floor, "the other eigenvalues of S*"),
-      field("strong_concavity", strong_concavity, "mu"),
-      field("domain_factor", domain_factor, "radius of the domain over that of the minimisers"),
-      field("initial_spread", initial_spread, "standard deviation of U0"),
+      field("rows", rows, at_least(1), "p"),
+      field("rank", rank, at_least(1), "r, columns of U"),
+      field("planted_rank", planted_rank, at_least(1), "eigenvalues of S* above the floor"),
+      field("planted_norm", planted_norm, positive, "sigma_1 of S*"),
+      field("condition", condition, at_least(1), "sigma_1 over the smallest one above the floor"),
+      field("floor", floor, not_negative, "the other eigenvalues of S*"),
+      field("strong_concavity", strong_concavity, positive, "mu"),
+      field("domain_factor",
+            domain_factor,
+            at_least(1),
+            "radius of the domain over that of the minimisers"),
+      field("initial_spread", initial_spread, not_negative, "standard deviation of U0"),
       design_field(design)};
   start.add_fields(fields);
   return fields;
 }
 
-Problem CovarianceGan::make(const InstanceSpec& spec) const {
-  check_records(name(), spec.records);
-  if (rows < 1) reject(name(), "rows", static_cast<double>(rows), ">= 1");
-  check_planted(name(), rank, planted_rank, rows, "rows", planted_norm, condition);
-  if (!(floor >= 0 && floor <= planted_norm / condition))
+Problem CovarianceGan::build(const InstanceSpec& spec) const {
+  check_planted_rank(name(), planted_rank, rows, "rows");
+  if (!(floor <= planted_norm / condition))
     reject(name(), "floor", floor, "in [0, planted_norm / condition]");
-  if (!(strong_concavity > 0)) reject(name(), "strong_concavity", strong_concavity, "> 0");
-  check_around_origin(name(), domain_factor, initial_spread);
   const Index d = rows * rank;
   check_fixed_dimension(
       name(), spec, d, fmt::format("rows rank = {}; set problem.rows and problem.rank", d));

@@ -143,27 +143,15 @@ LowRankPicture picture(
 
 }  // namespace
 
-void check_planted(std::string_view problem,
-                   Index rank,
-                   Index planted_rank,
-                   Index most,
-                   std::string_view most_in_words,
-                   double planted_norm,
-                   double condition) {
-  if (rank < 1) reject(problem, "rank", static_cast<double>(rank), ">= 1");
-  if (planted_rank < 1 || planted_rank > most)
+void check_planted_rank(std::string_view problem,
+                        Index planted_rank,
+                        Index most,
+                        std::string_view most_in_words) {
+  if (planted_rank > most)
     reject(problem,
            "planted_rank",
            static_cast<double>(planted_rank),
            fmt::format("in [1, {}]", most_in_words));
-  if (!(planted_norm > 0)) reject(problem, "planted_norm", planted_norm, "> 0");
-  if (!(condition >= 1)) reject(problem, "condition", condition, ">= 1");
-}
-
-void check_around_origin(std::string_view problem, double domain_factor, double initial_spread) {
-  if (!(domain_factor >= 1))
-    reject(problem, "domain_factor", domain_factor, ">= 1, so that the minimisers are inside");
-  if (!(initial_spread >= 0)) reject(problem, "initial_spread", initial_spread, ">= 0");
 }
 
 Starts starts_around_origin(Index d, const StartScales& scales, std::uint64_t seed) {

@@ -13,17 +13,11 @@
 
 namespace dpsosp {
 
-/// Refuses a rank below 1, a planted rank that is not in [1, most], a norm that is not positive and
-/// a condition number below 1.
-void check_planted(std::string_view problem,
-                   Index rank,
-                   Index planted_rank,
-                   Index most,
-                   std::string_view most_in_words,
-                   double planted_norm,
-                   double condition);
-/// Refuses a domain that the minimisers are not inside, and a negative spread.
-void check_around_origin(std::string_view problem, double domain_factor, double initial_spread);
+/// Refuses a planted rank above `most`.
+void check_planted_rank(std::string_view problem,
+                        Index planted_rank,
+                        Index most,
+                        std::string_view most_in_words);
 /// N(0, spread²) entries as in the sources, and the origin, which is the saddle.
 struct StartScales {
   double spread, random_spread, far_radius;

@@ -79,32 +79,29 @@ ProblemNotes MatrixCompletion::notes() const {
 }
 
 Fields MatrixCompletion::fields() {
-  Fields fields{field("rows", rows, "p"),
-                field("cols", cols, "q"),
-                field("rank", rank, "r, columns of U and V"),
-                field("planted_rank", planted_rank, "r*, rank of X*"),
-                field("planted_norm", planted_norm, "sigma_1 of X*"),
-                field("condition", condition, "sigma_1 over the smallest positive singular value"),
-                field("label_noise", label_noise, "s; a value is off by s either way"),
-                field("balance", balance, "lambda, weight of the balancing term"),
-                field("domain_factor", domain_factor, "radius of the domain over ||(U*, V*)||_F"),
-                field("initial_spread", initial_spread, "standard deviation of U0 and V0"),
-                record_scale_field(record_scale)};
+  using namespace range;
+  Fields fields{
+      field("rows", rows, at_least(1), "p"),
+      field("cols", cols, at_least(1), "q"),
+      field("rank", rank, at_least(1), "r, columns of U and V"),
+      field("planted_rank", planted_rank, at_least(1), "r*, rank of X*"),
+      field("planted_norm", planted_norm, positive, "sigma_1 of X*"),
+      field(
+          "condition", condition, at_least(1), "sigma_1 over the smallest positive singular value"),
+      field("label_noise", label_noise, not_negative, "s; a value is off by s either way"),
+      field("balance", balance, not_negative, "lambda, weight of the balancing term"),
+      field(
+          "domain_factor", domain_factor, at_least(1), "radius of the domain over ||(U*, V*)||_F"),
+      field("initial_spread", initial_spread, not_negative, "standard deviation of U0 and V0"),
+      record_scale_field(record_scale)};
   fields.push_back(sampling_field(
       sampling, {RecordSampling::independent, RecordSampling::whole, RecordSampling::stream}));
   start.add_fields(fields);
   return fields;
 }
 
-Problem MatrixCompletion::make(const InstanceSpec& spec) const {
-  check_records(name(), spec.records);
-  if (rows < 1) reject(name(), "rows", static_cast<double>(rows), ">= 1");
-  if (cols < 1) reject(name(), "cols", static_cast<double>(cols), ">= 1");
-  check_planted(
-      name(), rank, planted_rank, std::min(rows, cols), "min(rows, cols)", planted_norm, condition);
-  if (!(label_noise >= 0)) reject(name(), "label_noise", label_noise, ">= 0");
-  if (!(balance >= 0)) reject(name(), "balance", balance, ">= 0");
-  check_around_origin(name(), domain_factor, initial_spread);
+Problem MatrixCompletion::build(const InstanceSpec& spec) const {
+  check_planted_rank(name(), planted_rank, std::min(rows, cols), "min(rows, cols)");
   const auto cells = static_cast<double>(rows * cols);
   const double unit = record_scale == RecordScale::unit ? 1 / cells : 1.0;
   const CompletionShape shape{rows, cols, rank, unit * cells, unit * balance};

@@ -281,37 +281,24 @@ ProblemNotes MatrixSensing::notes() const {
 }
 
 Fields MatrixSensing::fields() {
+  using namespace range;
   Fields fields{
-      field("rows", rows, "p"),
-      field("cols", cols, "q"),
-      field("rank", rank, "r"),
-      field("planted_scale",
-            planted_scale,
-            {{PlantedScale::none, "none"},
-             {PlantedScale::frobenius, "frobenius"},
-             {PlantedScale::spectral, "spectral"},
-             {PlantedScale::over_sqrt_rank, "over_sqrt_rank"},
-             {PlantedScale::over_rank, "over_rank"}},
-            "rescaling of X* = U* V*'"),
-      field("planted_norm", planted_norm, "norm of X* under the scales frobenius and spectral"),
-      field("label_noise", label_noise, "standard deviation of the labels' noise"),
-      field("initial_spread", initial_spread, "standard deviation of U0 and V0"),
+      field("rows", rows, at_least(1), "p"),
+      field("cols", cols, at_least(1), "q"),
+      field("rank", rank, at_least(1), "r"),
+      field("planted_scale", planted_scale, "rescaling of X* = U* V*'"),
+      field("planted_norm",
+            planted_norm,
+            positive,
+            "norm of X* under the scales frobenius and spectral"),
+      field("label_noise", label_noise, not_negative, "standard deviation of the labels' noise"),
+      field("initial_spread", initial_spread, not_negative, "standard deviation of U0 and V0"),
       design_field(design)};
   start.add_fields(fields);
   return fields;
 }
 
-Problem MatrixSensing::make(const InstanceSpec& spec) const {
-  check_records(name(), spec.records);
-  const auto positive = [&](std::string_view what, auto value) {
-    if (!(value > 0)) reject(name(), what, static_cast<double>(value), "> 0");
-  };
-  positive("rows", rows);
-  positive("cols", cols);
-  positive("rank", rank);
-  positive("planted_norm", planted_norm);
-  if (!(label_noise >= 0)) reject(name(), "label_noise", label_noise, ">= 0");
-  if (!(initial_spread >= 0)) reject(name(), "initial_spread", initial_spread, ">= 0");
+Problem MatrixSensing::build(const InstanceSpec& spec) const {
   const Index d = (rows + cols) * rank;
   check_fixed_dimension(
       name(),

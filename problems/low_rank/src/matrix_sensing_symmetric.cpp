@@ -250,26 +250,24 @@ ProblemNotes MatrixSensingSymmetric::notes() const {
 }
 
 Fields MatrixSensingSymmetric::fields() {
-  Fields fields{field("rows", rows, "p"),
-                field("rank", rank, "r, columns of U"),
-                field("planted_rank", planted_rank, "r*, rank of Y*"),
-                field("planted_norm", planted_norm, "sigma_1 of Y*"),
-                field("condition", condition, "sigma_1 over the smallest positive eigenvalue"),
-                field("label_noise", label_noise, "s; a label is off by s either way"),
-                field("domain_factor", domain_factor, "radius of the domain over ||U*||_F"),
-                field("initial_spread", initial_spread, "standard deviation of U0"),
-                design_field(design),
-                record_scale_field(record_scale)};
+  using namespace range;
+  Fields fields{
+      field("rows", rows, at_least(1), "p"),
+      field("rank", rank, at_least(1), "r, columns of U"),
+      field("planted_rank", planted_rank, at_least(1), "r*, rank of Y*"),
+      field("planted_norm", planted_norm, positive, "sigma_1 of Y*"),
+      field("condition", condition, at_least(1), "sigma_1 over the smallest positive eigenvalue"),
+      field("label_noise", label_noise, not_negative, "s; a label is off by s either way"),
+      field("domain_factor", domain_factor, at_least(1), "radius of the domain over ||U*||_F"),
+      field("initial_spread", initial_spread, not_negative, "standard deviation of U0"),
+      design_field(design),
+      record_scale_field(record_scale)};
   start.add_fields(fields);
   return fields;
 }
 
-Problem MatrixSensingSymmetric::make(const InstanceSpec& spec) const {
-  check_records(name(), spec.records);
-  if (rows < 1) reject(name(), "rows", static_cast<double>(rows), ">= 1");
-  check_planted(name(), rank, planted_rank, rows, "rows", planted_norm, condition);
-  if (!(label_noise >= 0)) reject(name(), "label_noise", label_noise, ">= 0");
-  check_around_origin(name(), domain_factor, initial_spread);
+Problem MatrixSensingSymmetric::build(const InstanceSpec& spec) const {
+  check_planted_rank(name(), planted_rank, rows, "rows");
   const Index d = rows * rank;
   check_fixed_dimension(
       name(), spec, d, fmt::format("rows rank = {}; set problem.rows and problem.rank", d));

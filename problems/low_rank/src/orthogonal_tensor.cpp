@@ -228,14 +228,14 @@ ProblemNotes OrthogonalTensor::notes() const {
 }
 
 Fields OrthogonalTensor::fields() {
-  Fields fields{field("penalty", penalty, "beta > 1, weight of |x|^4 / 4"),
-                field("radius", radius, "R >= 1 of the domain |x| <= R"),
-                field("saddle_components", saddle_components, "k in [2, d] of the starting saddle"),
-                field("basis",
-                      basis,
-                      {{Basis::identity, "identity"}, {Basis::rotated, "rotated"}},
-                      "a_1, ..., a_d, public"),
-                field("basis_seed", basis_seed, "of the rotated basis")};
+  Fields fields{field("penalty", penalty, quartic_penalties, "beta, weight of |x|^4 / 4"),
+                field("radius", radius, range::at_least(1), "R of the domain |x| <= R"),
+                field("saddle_components",
+                      saddle_components,
+                      range::at_least(2),
+                      "k of the starting saddle, at most d"),
+                field("basis", basis, "a_1, ..., a_d, public"),
+                field("basis_seed", basis_seed, range::not_negative, "of the rotated basis")};
   fields.push_back(sampling_field(sampling,
                                   {RecordSampling::balanced,
                                    RecordSampling::independent,
@@ -245,16 +245,13 @@ Fields OrthogonalTensor::fields() {
   return fields;
 }
 
-Problem OrthogonalTensor::make(const InstanceSpec& spec) const {
-  check_records(name(), spec.records);
+Problem OrthogonalTensor::build(const InstanceSpec& spec) const {
   const Index d = check_dimension(name(), spec, 10, 2);
-  check_quartic(name(), penalty, radius);
-  if (saddle_components < 2 || saddle_components > d)
+  if (saddle_components > d)
     reject(name(),
            "saddle_components",
            static_cast<double>(saddle_components),
            fmt::format("in [2, {}]", d));
-  if (basis_seed < 0) reject(name(), "basis_seed", static_cast<double>(basis_seed), ">= 0");
 
   const auto components = static_cast<double>(d);
   const auto n = static_cast<double>(spec.records);

@@ -70,18 +70,16 @@ PhaseBounds amplitude_bounds(double T, double e, double lowest, double highest) 
 }  // namespace
 
 void add_phase_fields(Fields& fields, PhaseSettings& p) {
-  fields.push_back(field("signal_norm", p.signal_norm, "norm of x*"));
-  fields.push_back(field("label_noise", p.label_noise, "s; a label is off by s either way"));
-  fields.push_back(field("domain_factor", p.domain_factor, "radius of the domain over ||x*||"));
-  fields.push_back(field("initial_spread", p.initial_spread, "standard deviation of x0"));
+  using namespace range;
+  fields.push_back(field("signal_norm", p.signal_norm, positive, "norm of x*"));
+  fields.push_back(
+      field("label_noise", p.label_noise, not_negative, "s; a label is off by s either way"));
+  fields.push_back(
+      field("domain_factor", p.domain_factor, at_least(1), "radius of the domain over ||x*||"));
+  fields.push_back(
+      field("initial_spread", p.initial_spread, not_negative, "standard deviation of x0"));
   fields.push_back(design_field(p.design));
   p.start.add_fields(fields);
-}
-
-void check_phase(std::string_view problem, const PhaseSettings& p) {
-  if (!(p.signal_norm > 0)) reject(problem, "signal_norm", p.signal_norm, "> 0");
-  if (!(p.label_noise >= 0)) reject(problem, "label_noise", p.label_noise, ">= 0");
-  check_around_origin(problem, p.domain_factor, p.initial_spread);
 }
 
 PublicFacts phase_facts(std::string_view problem,

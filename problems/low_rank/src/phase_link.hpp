@@ -56,7 +56,6 @@ Vector orthogonal_direction(const Vector& signal);
 
 void add_phase_fields(Fields& fields, PhaseSettings& settings);
 /// \throws InputError on settings that make no instance
-void check_phase(std::string_view problem, const PhaseSettings& settings);
 /// The facts of a minimisation problem: all but its constants.
 PublicFacts phase_facts(std::string_view problem,
                         const PhaseSettings& settings,

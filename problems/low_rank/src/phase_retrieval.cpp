@@ -229,19 +229,14 @@ ProblemNotes PhaseRetrieval::notes() const {
 }
 
 Fields PhaseRetrieval::fields() {
-  Fields fields{field("loss",
-                      loss,
-                      {{PhaseLoss::intensity, "intensity"}, {PhaseLoss::amplitude, "amplitude"}},
-                      "squares, or smoothed absolute values"),
-                field("smoothing", smoothing, "e of the amplitude loss")};
+  Fields fields{field("loss", loss, "squares, or smoothed absolute values"),
+                field("smoothing", smoothing, range::positive, "e of the amplitude loss")};
   add_phase_fields(fields, *this);
   return fields;
 }
 
-Problem PhaseRetrieval::make(const InstanceSpec& spec) const {
-  check_records(name(), spec.records);
+Problem PhaseRetrieval::build(const InstanceSpec& spec) const {
   const Index d = check_dimension(name(), spec, 10);
-  check_phase(name(), *this);
   const bool intensity = loss == PhaseLoss::intensity;
   if (!intensity) {
     constexpr double finest = 15;

@@ -47,13 +47,6 @@ QuarticBounds quartic_bounds(double w, double b, double gamma, double radius) {
   return bounds;
 }
 
-void check_quartic(std::string_view problem, double penalty, double radius) {
-  constexpr double heaviest_penalty = 1e8;  // beyond it, beta r^2 - (beta - 1) has no digits left
-  if (!(penalty > 1 && penalty <= heaviest_penalty))
-    reject(problem, "penalty", penalty, "in (1, 1e8]");
-  if (!(radius >= 1 && std::isfinite(radius))) reject(problem, "radius", radius, ">= 1");
-}
-
 QuarticBounds either(const QuarticBounds& first, const QuarticBounds& second) {
   return {std::max(first.gradient, second.gradient),
           std::max(first.hessian, second.hessian),

@@ -22,8 +22,8 @@ QuarticBounds quartic_bounds(double w, double b, double gamma, double radius);
 /// The larger of each.
 QuarticBounds either(const QuarticBounds& first, const QuarticBounds& second);
 
-/// Refuses a penalty β that is not in (1, 1e8] and a radius R below 1.
-void check_quartic(std::string_view problem, double penalty, double radius);
+/// Of the penalty β; beyond 1e8, βr² − (β − 1) has no digits left.
+inline constexpr Range quartic_penalties{1, 1e8, false, true};
 
 /// The part (b/4)‖x‖⁴ − (γ/2)‖x‖² of a quartic.
 struct RadialPart {

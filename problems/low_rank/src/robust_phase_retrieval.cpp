@@ -139,10 +139,8 @@ Fields RobustPhaseRetrieval::fields() {
   return fields;
 }
 
-Problem RobustPhaseRetrieval::make(const InstanceSpec& spec) const {
-  check_records(name(), spec.records);
+Problem RobustPhaseRetrieval::build(const InstanceSpec& spec) const {
   const Index d = check_dimension(name(), spec, 10);
-  check_phase(name(), *this);
 
   PhaseInstance instance = draw_phase_instance(*this, d, spec);
   Problem problem;

@@ -193,24 +193,16 @@ ProblemNotes TensorIca::notes() const {
 }
 
 Fields TensorIca::fields() {
-  Fields fields{field("penalty", penalty, "beta > 1, weight of |x|^4 / 4"),
-                field("radius", radius, "R >= 1 of the domain |x| <= R"),
-                field("source",
-                      source,
-                      {{Source::signs, "signs"}, {Source::uniform, "uniform"}},
-                      "law of the sources, of mean 0 and variance 1"),
-                field("mixing",
-                      mixing,
-                      {{Mixing::planted, "planted"}, {Mixing::identity, "identity"}},
-                      "A: orthogonal and hidden, or the identity and public")};
+  Fields fields{field("penalty", penalty, quartic_penalties, "beta, weight of |x|^4 / 4"),
+                field("radius", radius, range::at_least(1), "R of the domain |x| <= R"),
+                field("source", source, "law of the sources, of mean 0 and variance 1"),
+                field("mixing", mixing, "A: orthogonal and hidden, or the identity and public")};
   start.add_fields(fields);
   return fields;
 }
 
-Problem TensorIca::make(const InstanceSpec& spec) const {
-  check_records(name(), spec.records);
+Problem TensorIca::build(const InstanceSpec& spec) const {
   const Index d = check_dimension(name(), spec, 6, 2);
-  check_quartic(name(), penalty, radius);
 
   const auto entries = static_cast<double>(d);
   const bool of_signs = source == Source::signs;

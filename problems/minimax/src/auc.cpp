@@ -308,23 +308,21 @@ ProblemNotes Auc::notes() const {
 }
 
 Fields Auc::fields() {
-  Fields fields{field("prior", prior, "p, public share of the label +"),
-                field("separation", separation, "length of the class centres +-c, in [0, 1]"),
-                field("points", points, "points of each class on which the features lie")};
+  Fields fields{
+      field("prior", prior, range::between(0.05, 0.95), "p, public share of the label +"),
+      field("separation", separation, range::between(0, 1), "length of the class centres +-c"),
+      field("points",
+            points,
+            range::between(1, 1000000),
+            "points of each class on which the features lie")};
   fields.push_back(sampling_field(
       sampling, {RecordSampling::independent, RecordSampling::whole, RecordSampling::stream}));
   start.add_fields(fields);
   return fields;
 }
 
-Problem Auc::make(const InstanceSpec& spec) const {
-  check_records(name(), spec.records);
+Problem Auc::build(const InstanceSpec& spec) const {
   const Index d = check_dimension(name(), spec, 12, 3);
-  if (!(prior >= 0.05 && prior <= 0.95)) reject(name(), "prior", prior, "in [0.05, 0.95]");
-  if (!(separation >= 0 && separation <= 1)) reject(name(), "separation", separation, "in [0, 1]");
-  constexpr Index most_points = 1000000;
-  if (points < 1 || points > most_points)
-    reject(name(), "points", static_cast<double>(points), fmt::format("in [1, {}]", most_points));
 
   const StreamKey key{.seed = spec.data_seed, .purpose = Purpose::data};
   const auto data = draw_auc_points(*this, d - 2, key.child(1));

@@ -260,14 +260,16 @@ ProblemNotes CosineMinimax::notes() const {
 }
 
 Fields CosineMinimax::fields() {
-  Fields fields{field("coupled", coupled, "m = d2"),
-                field("free", free, "k; d = m + k"),
-                field("coupling", coupling, "c_1"),
-                field("coupling_ratio", coupling_ratio, "c_m / c_1 > 0; c is geometric between"),
-                field("strong_concavity", strong_concavity, "mu"),
-                field("gamma", gamma, "gamma"),
-                field("clip", clip, "limit for per-record gradients without a box"),
-                field("half_width", half_width, "h >= pi of the box |x_j| <= h; 0: no box")};
+  using namespace range;
+  Fields fields{
+      field("coupled", coupled, at_least(1), "m = d2"),
+      field("free", free, not_negative, "k; d = m + k"),
+      field("coupling", coupling, finite, "c_1"),
+      field("coupling_ratio", coupling_ratio, positive, "c_m / c_1; c is geometric between"),
+      field("strong_concavity", strong_concavity, positive, "mu"),
+      field("gamma", gamma, positive, "gamma"),
+      field("clip", clip, positive_or_infinite, "limit for per-record gradients without a box"),
+      field("half_width", half_width, not_negative, "h >= pi of the box |x_j| <= h; 0: no box")};
   fields.push_back(sampling_field(sampling,
                                   {RecordSampling::balanced,
                                    RecordSampling::independent,
@@ -277,15 +279,7 @@ Fields CosineMinimax::fields() {
   return fields;
 }
 
-Problem CosineMinimax::make(const InstanceSpec& spec) const {
-  check_records(name(), spec.records);
-  if (coupled < 1) reject(name(), "coupled", static_cast<double>(coupled), ">= 1");
-  if (free < 0) reject(name(), "free", static_cast<double>(free), ">= 0");
-  if (!(strong_concavity > 0)) reject(name(), "strong_concavity", strong_concavity, "> 0");
-  if (!(gamma > 0)) reject(name(), "gamma", gamma, "> 0");
-  if (!(clip > 0)) reject(name(), "clip", clip, "> 0");
-  if (!(coupling_ratio > 0 && std::isfinite(coupling_ratio)))
-    reject(name(), "coupling_ratio", coupling_ratio, "> 0");
+Problem CosineMinimax::build(const InstanceSpec& spec) const {
   Vector couplings(coupled);
   for (Index j = 0; j < coupled; ++j)
     couplings[j] = coupling * std::pow(coupling_ratio,
@@ -296,7 +290,7 @@ Problem CosineMinimax::make(const InstanceSpec& spec) const {
   const double stiffness = largest * largest / strong_concavity;
   if (!(least * least / strong_concavity > gamma))
     reject(name(), "coupling", least, "coupling^2 / strong_concavity > gamma for every coupling");
-  if (half_width != 0 && !(half_width >= std::numbers::pi && std::isfinite(half_width)))
+  if (half_width != 0 && !(half_width >= std::numbers::pi))
     reject(name(), "half_width", half_width, "0, or >= pi");
   const Index d = coupled + free;
   check_fixed_dimension(

@@ -301,37 +301,23 @@ ProblemNotes GroupDro::notes() const {
 }
 
 Fields GroupDro::fields() {
-  Fields fields{field("groups", groups, "G = d2"),
-                field("dual",
-                      dual,
-                      {{GroupDual::free, "free"}, {GroupDual::simplex, "simplex"}},
-                      "y in R^G, or weights on the simplex"),
-                field("strong_concavity", strong_concavity, "mu"),
-                field("signal", signal, "|theta_g|, which |b| does not exceed"),
-                field("disagreement", disagreement, "of the groups' theta_g, >= 0"),
-                field("alignment", alignment, "of the features with the common direction, >= 0"),
-                field("points", points, "points of each group on the sphere")};
+  using namespace range;
+  Fields fields{
+      field("groups", groups, between(1, 1000), "G = d2"),
+      field("dual", dual, "y in R^G, or weights on the simplex"),
+      field("strong_concavity", strong_concavity, positive, "mu"),
+      field("signal", signal, not_negative, "|theta_g|, which |b| does not exceed"),
+      field("disagreement", disagreement, not_negative, "of the groups' theta_g"),
+      field("alignment", alignment, not_negative, "of the features with the common direction"),
+      field("points", points, between(1, 100000), "points of each group on the sphere")};
   fields.push_back(sampling_field(
       sampling, {RecordSampling::independent, RecordSampling::whole, RecordSampling::stream}));
   start.add_fields(fields);
   return fields;
 }
 
-Problem GroupDro::make(const InstanceSpec& spec) const {
-  check_records(name(), spec.records);
+Problem GroupDro::build(const InstanceSpec& spec) const {
   const Index d = check_dimension(name(), spec, 10);
-  constexpr Index most_groups = 1000;
-  constexpr Index most_points = 100000;
-  if (groups < 1 || groups > most_groups)
-    reject(name(), "groups", static_cast<double>(groups), fmt::format("in [1, {}]", most_groups));
-  if (points < 1 || points > most_points)
-    reject(name(), "points", static_cast<double>(points), fmt::format("in [1, {}]", most_points));
-  if (!(strong_concavity > 0 && std::isfinite(strong_concavity)))
-    reject(name(), "strong_concavity", strong_concavity, "> 0");
-  if (!(signal >= 0 && std::isfinite(signal))) reject(name(), "signal", signal, ">= 0");
-  if (!(disagreement >= 0 && std::isfinite(disagreement)))
-    reject(name(), "disagreement", disagreement, ">= 0");
-  if (!(alignment >= 0 && std::isfinite(alignment))) reject(name(), "alignment", alignment, ">= 0");
 
   const StreamKey key{.seed = spec.data_seed, .purpose = Purpose::data};
   const auto data = draw_group_points(*this, d, key.child(1));

@@ -389,13 +389,13 @@ plots::Table claims_summary_table(const ClaimSet& set, const std::vector<Finding
   t.title = "Claims by headline word";
   t.row_header = "source";
   t.column_groups.push_back({"", {}});
-  for (const auto& [unused, word] : Words<Headline>::list)
+  for (const auto& [unused, word] : words_of(Headline{}).list)
     t.column_groups.back().columns.emplace_back(word);
   t.column_groups.back().columns.emplace_back("all");
   const auto count = [&](std::string label, const auto& counts_in) {
     plots::Row r{.label = std::move(label)};
     int sum = 0;
-    for (const auto& [headline, unused] : Words<Headline>::list) {
+    for (const auto& [headline, unused] : words_of(Headline{}).list) {
       int of_headline = 0;
       for (std::size_t k = 0; k < findings.size(); ++k)
         of_headline += findings[k].headline == headline && counts_in(set.claims[k]);
@@ -414,7 +414,7 @@ plots::Table claims_summary_table(const ClaimSet& set, const std::vector<Finding
     by_paper.rows.push_back(
         count(paper, [&](const Claim& c) { return is_printed(c) && paper_of(c.id) == paper; }));
   by_paper.rows.push_back(count("all papers", is_printed));
-  for (const auto& [kind, word] : Words<EvidenceKind>::list)
+  for (const auto& [kind, word] : words_of(EvidenceKind{}).list)
     by_kind.rows.push_back(count(std::string(word), [&, of = kind](const Claim& c) {
       return is_printed(c) && c.evidence == of;
     }));

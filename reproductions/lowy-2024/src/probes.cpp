@@ -405,7 +405,7 @@ ProjectionSize::Result projection_size(const ProjectionSize& parameters, std::ui
   set_field(problem_fields, "glm-welsch", "rank", std::to_string(parameters.rank));
   set_field(problem_fields, "glm-welsch", "support", std::to_string(parameters.support));
   set_field(problem_fields, "glm-welsch", "features", "low_rank");
-  set_field(problem_fields, "glm-welsch", "simulate", "whole");
+  set_field(problem_fields, "glm-welsch", "sampling", "whole");
   const Problem problem = family->make({.records = parameters.records,
                                         .dimension = parameters.dimension,
                                         .seed = seed,

@@ -263,7 +263,7 @@ std::vector<JobCell> c16_glm_cells(const Study& study) {
   spec.algorithm = "lowy-2024/warm-glm";
   spec.problem = "glm-sigmoid";
   spec.problem_settings = {
-      {"features", "low_rank"}, {"rank", "3"}, {"support", "100"}, {"simulate", "whole"}};
+      {"features", "low_rank"}, {"rank", "3"}, {"support", "100"}, {"sampling", "whole"}};
   spec.settings = {{"rank", "3"},
                    {"fallback", "false"},
                    {"finder", "stochastic_spider"},

@@ -5,6 +5,7 @@
 
 #include "dpsosp/algorithms/registry.hpp"
 #include "dpsosp/checks/algorithm_check.hpp"
+#include "dpsosp/checks/problem_page.hpp"
 #include "dpsosp/core/files.hpp"
 #include "dpsosp/reproductions/reproductions.hpp"
 
@@ -33,6 +34,13 @@ std::string tables_text() {
   return text;
 }
 
+/// Settings of stages are those of the methods that they are.
+Fields own_fields(Algorithm& algorithm) {
+  Fields fields = algorithm.fields();
+  std::erase_if(fields, [](const Field& f) { return f.name.find('.') != std::string::npos; });
+  return fields;
+}
+
 std::string cards_text() {
   std::string text;
   for (const AlgorithmEntry& entry : algorithm_registry()) {
@@ -59,6 +67,7 @@ std::string cards_text() {
         "- privacy: {}; utility of the practical schedule where its premises hold: {}\n",
         to_string(c.privacy),
         to_string(c.utility));
+    text += '\n' + settings_table(own_fields(*algorithm));
     const QuickRun& run = quick_run(c.key);
     text += fmt::format("\n    {}\n", command_of(run.spec));
     if (!run.remark.empty()) text += fmt::format("\n{}\n", run.remark);
@@ -71,8 +80,7 @@ std::string cards_text() {
 std::string algorithm_page() {
   std::string text = "# Algorithms\n\n";
   text +=
-      "Written by `dpsosp list algorithms --document docs` from the code; do not edit. Settings, "
-      "their defaults and\nmeanings: `dpsosp list algorithms --settings`.\n\n"
+      "Written by `dpsosp list algorithms --document docs` from the code; do not edit.\n\n"
       "## Which algorithm is which row\n\n"
       "Every entry of the tables that compare rates, with the key of what runs for it, or why "
       "nothing does. Logarithms and\nthe constants of the loss are dropped, as in print.\n";
@@ -82,7 +90,9 @@ std::string algorithm_page() {
       "`full text`: written from the published algorithm; `reconstructed`: from theorem statements "
       "or a secondary account;\n`derived`: from the claimed rate. The command is a run at quick "
       "scale, seconds on one core, whose output is better\nthan its start; `dpsosp check "
-      "algorithms` runs all of them.\n";
+      "algorithms` runs all of them. A schedule sets\nmost settings; a table has what they are "
+      "before it. A stage's "
+      "settings, `first.steps`, are those of the method that it is.\n";
   text += cards_text();
   return text;
 }

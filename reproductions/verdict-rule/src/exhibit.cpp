@@ -39,8 +39,8 @@ struct Case {
 /// Every shape under normal scatter; the true claim and the plainly false one under every scatter.
 std::vector<Case> cases() {
   std::vector<Case> list;
-  for (const auto& [shape, unused] : Words<Shape>::list)
-    for (const auto& [scatter, also_unused] : Words<Scatter>::list)
+  for (const auto& [shape, unused] : words_of(Shape{}).list)
+    for (const auto& [scatter, also_unused] : words_of(Scatter{}).list)
       if (scatter == Scatter::normal || shape == Shape::exact || shape == Shape::off_10)
         list.push_back({shape, scatter});
   return list;

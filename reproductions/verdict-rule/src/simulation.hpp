@@ -57,37 +57,30 @@ DPSOSP_MEMBERS(Simulation, shape, scatter, seeds, most_seeds, simulations);
 DPSOSP_MEMBERS(Simulation::Result, verdicts, bounds, headlines, seeds);
 Simulation::Result simulate(const Simulation& parameters, std::uint64_t seed);
 
+constexpr auto words_of(Shape) {
+  using enum Shape;
+  return word_list<Shape>("shape",
+                          {{exact, "the claim is true"},
+                           {off_02, "worse by 0.02"},
+                           {off_05, "worse by 0.05"},
+                           {off_10, "worse by 0.1"},
+                           {off_20, "worse by 0.2"},
+                           {faster_10, "better by 0.1"},
+                           {small_drift, "drift of 0.12"},
+                           {drift, "drift of 0.4"},
+                           {logarithm, "a factor ln n"},
+                           {step, "a step of factor 3"},
+                           {bound_logarithm, "a factor ln n, in the bound, too"},
+                           {bound_logarithm_off_10, "worse by 0.1 than such a bound"}});
+}
+
+constexpr auto words_of(Scatter) {
+  using enum Scatter;
+  return word_list<Scatter>("scatter",
+                            {{normal, "normal"},
+                             {heavy, "heavy tails"},
+                             {skewed, "skewed"},
+                             {shared, "shared by a seed's cells"}});
+}
+
 }  // namespace dpsosp::verdict_rule
-
-namespace dpsosp {
-
-template <>
-struct Words<verdict_rule::Shape> {
-  using S = verdict_rule::Shape;
-  static constexpr std::string_view kind = "shape";
-  static constexpr WordList<S, 12> list{
-      {{S::exact, "the claim is true"},
-       {S::off_02, "worse by 0.02"},
-       {S::off_05, "worse by 0.05"},
-       {S::off_10, "worse by 0.1"},
-       {S::off_20, "worse by 0.2"},
-       {S::faster_10, "better by 0.1"},
-       {S::small_drift, "drift of 0.12"},
-       {S::drift, "drift of 0.4"},
-       {S::logarithm, "a factor ln n"},
-       {S::step, "a step of factor 3"},
-       {S::bound_logarithm, "a factor ln n, in the bound, too"},
-       {S::bound_logarithm_off_10, "worse by 0.1 than such a bound"}}};
-};
-
-template <>
-struct Words<verdict_rule::Scatter> {
-  using S = verdict_rule::Scatter;
-  static constexpr std::string_view kind = "scatter";
-  static constexpr WordList<S, 4> list{{{S::normal, "normal"},
-                                        {S::heavy, "heavy tails"},
-                                        {S::skewed, "skewed"},
-                                        {S::shared, "shared by a seed's cells"}}};
-};
-
-}  // namespace dpsosp

@@ -21,18 +21,6 @@ Index records(Setting setting, const Study& study) {
 
 }  // namespace
 
-std::string_view to_string(Setting setting) {
-  switch (setting) {
-    case Setting::as_published:
-      return "as-published";
-    case Setting::ledgered:
-      return "ledgered";
-    case Setting::where_it_works:
-      break;
-  }
-  return "where-it-works";
-}
-
 // xu-2026 notes, 5: what the paper prints, and the stated guesses where it is silent.
 const std::vector<Method>& methods() {
   static const std::map<std::string, std::string> rgda{{"alpha", "0.1"},

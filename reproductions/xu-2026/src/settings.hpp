@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "dpsosp/core/words.hpp"
 #include "dpsosp/experiments/exhibit.hpp"
 #include "dpsosp/experiments/run.hpp"
 #include "dpsosp/experiments/study.hpp"
@@ -19,7 +20,13 @@ namespace dpsosp::xu_2026_exhibit {
 enum class Setting { as_published, ledgered, where_it_works };
 inline constexpr std::array settings{
     Setting::as_published, Setting::ledgered, Setting::where_it_works};
-std::string_view to_string(Setting setting);
+constexpr auto words_of(Setting) {
+  using enum Setting;
+  return word_list<Setting>(
+      "setting",
+      {{as_published, "as-published"}, {ledgered, "ledgered"}, {where_it_works, "where-it-works"}});
+}
+inline std::string_view to_string(Setting setting) { return word_of(setting); }
 
 /// Value, gradient norm and λ_min of Φ at t = 399, as printed.
 struct Published {

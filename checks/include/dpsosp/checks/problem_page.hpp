@@ -5,7 +5,12 @@
 #include <string>
 #include <vector>
 
+#include "dpsosp/core/settings.hpp"
+
 namespace dpsosp {
+
+/// A row a field: name, default, range and meaning; Markdown.
+std::string settings_table(const Fields& fields);
 
 /// `docs/problems.md`: every problem of the registry with formula, source, constants and their
 /// proofs, saddles and minimisers, settings. A function of the code alone, so that a test can

@@ -18,12 +18,11 @@ enum class Origin {
   estimated,  ///< from the data's distribution or a calculation; never makes privacy `enforced`
 };
 
-template <>
-struct Words<Origin> {
-  static constexpr std::string_view kind = "origin";
-  static constexpr WordList<Origin, 3> list{
-      {{Origin::proved, "proved"}, {Origin::clipped, "clipped"}, {Origin::estimated, "estimated"}}};
-};
+constexpr auto words_of(Origin) {
+  using enum Origin;
+  return word_list<Origin>("origin",
+                           {{proved, "proved"}, {clipped, "clipped"}, {estimated, "estimated"}});
+}
 inline std::string_view to_string(Origin origin) { return word_of(origin); }
 
 /// The value of a named bound. `attained` is the share of it that the adversarial search of
@@ -91,13 +90,11 @@ enum class DualKind {
   per_record,  ///< coordinate i of y ∈ R^n belongs to record i
 };
 
-template <>
-struct Words<DualKind> {
-  static constexpr std::string_view kind = "dual";
-  static constexpr WordList<DualKind, 3> list{{{DualKind::none, "none"},
-                                               {DualKind::shared, "shared"},
-                                               {DualKind::per_record, "per_record"}}};
-};
+constexpr auto words_of(DualKind) {
+  using enum DualKind;
+  return word_list<DualKind>("dual",
+                             {{none, "none"}, {shared, "shared"}, {per_record, "per_record"}});
+}
 inline std::string_view to_string(DualKind kind) { return word_of(kind); }
 
 /// Where the constants are stated to hold, and what projected methods and exponential mechanisms

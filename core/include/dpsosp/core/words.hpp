@@ -12,18 +12,27 @@
 
 namespace dpsosp {
 
+/// The words of an enumeration, as settings, command line, files and results have them, each value
+/// once. The enumeration declares them beside itself, where they are found by its type:
+///   constexpr auto words_of(Rule) {
+///     using enum Rule;
+///     return word_list<Rule>("rule", {{normalised, "normalised"}, {plain, "plain"}});
+///   }
 template <class Enum, std::size_t N>
-using WordList = std::array<std::pair<Enum, std::string_view>, N>;
+struct WordList {
+  std::string_view kind;  ///< for messages
+  std::array<std::pair<Enum, std::string_view>, N> list;
+};
 
-/// The words of an enumeration, as command line, files and results have them. A specialisation has
-///   static constexpr std::string_view kind;   for messages: "calibrator"
-///   static constexpr WordList<Enum, N> list;   every value once
-template <class Enum>
-struct Words;
+template <class Enum, std::size_t N>
+constexpr WordList<Enum, N> word_list(std::string_view kind,
+                                      const std::pair<Enum, std::string_view> (&list)[N]) {
+  return {kind, std::to_array(list)};
+}
 
 template <class Enum>
 constexpr std::string_view word_of(Enum value) {
-  for (const auto& [known, word] : Words<Enum>::list)
+  for (const auto& [known, word] : words_of(value).list)
     if (known == value) return word;
   return {};
 }
@@ -31,12 +40,13 @@ constexpr std::string_view word_of(Enum value) {
 /// \throws InputError "unknown KIND 'TEXT'; did you mean ...?"
 template <class Enum>
 Enum from_word(const std::string& text) {
-  std::vector<std::string> words;
-  for (const auto& [value, word] : Words<Enum>::list) {
+  constexpr auto words = words_of(Enum{});
+  std::vector<std::string> known;
+  for (const auto& [value, word] : words.list) {
     if (word == text) return value;
-    words.emplace_back(word);
+    known.emplace_back(word);
   }
-  reject_unknown(Words<Enum>::kind, text, words);
+  reject_unknown(words.kind, text, known);
 }
 
 }  // namespace dpsosp

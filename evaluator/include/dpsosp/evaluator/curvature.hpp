@@ -17,13 +17,11 @@ enum class CurvatureMethod {
   lanczos,   ///< products with Krylov vectors
 };
 
-template <>
-struct Words<CurvatureMethod> {
-  static constexpr std::string_view kind = "curvature method";
-  static constexpr WordList<CurvatureMethod, 3> list{{{CurvatureMethod::diagonal, "diagonal"},
-                                                      {CurvatureMethod::dense, "dense"},
-                                                      {CurvatureMethod::lanczos, "lanczos"}}};
-};
+constexpr auto words_of(CurvatureMethod) {
+  using enum CurvatureMethod;
+  return word_list<CurvatureMethod>(
+      "curvature method", {{diagonal, "diagonal"}, {dense, "dense"}, {lanczos, "lanczos"}});
+}
 
 struct CurvatureOptions {
   /// Stops when ‖H v − θ v‖ ≤ tolerance · (2c − θ), c = ‖H q‖ ≤ ‖H‖ for a random unit q.

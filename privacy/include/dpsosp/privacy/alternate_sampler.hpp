@@ -6,6 +6,7 @@
 #include "dpsosp/core/public_facts.hpp"
 #include "dpsosp/core/stream.hpp"
 #include "dpsosp/core/vector.hpp"
+#include "dpsosp/core/words.hpp"
 
 namespace dpsosp {
 
@@ -15,6 +16,12 @@ enum class GibbsMethod {
   exact,       ///< alternating steps, each exact; the chain mixes by a proved rate
   rejection,   ///< one exact draw, from the regulariser's law
 };
+
+constexpr auto words_of(GibbsMethod) {
+  using enum GibbsMethod;
+  return word_list<GibbsMethod>(
+      "Gibbs method", {{rejection, "rejection"}, {exact, "exact"}, {stochastic, "stochastic"}});
+}
 
 /// n functions f_i on a box or ball, |f_i| at most `bound`.
 class SampledLoss {

@@ -31,14 +31,11 @@ struct BatchPolicy {
   bool operator==(const BatchPolicy&) const = default;
 };
 
-template <>
-struct Words<BatchPolicy::Kind> {
-  static constexpr std::string_view kind = "batch";
-  static constexpr WordList<BatchPolicy::Kind, 4> list{{{BatchPolicy::Kind::all, "all"},
-                                                        {BatchPolicy::Kind::fresh, "fresh"},
-                                                        {BatchPolicy::Kind::sample, "sample"},
-                                                        {BatchPolicy::Kind::poisson, "poisson"}}};
-};
+constexpr auto words_of(BatchPolicy::Kind) {
+  using enum BatchPolicy::Kind;
+  return word_list<BatchPolicy::Kind>(
+      "batch", {{all, "all"}, {fresh, "fresh"}, {sample, "sample"}, {poisson, "poisson"}});
+}
 inline std::string_view to_string(BatchPolicy::Kind kind) { return word_of(kind); }
 
 /// Records [begin, end).

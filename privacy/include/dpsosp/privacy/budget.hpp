@@ -29,14 +29,14 @@ enum class Calibrator {
   rdp,  ///< Rényi at one order fixed in advance, CKS conversion; needed by amplification
 };
 
-template <>
-struct Words<Calibrator> {
-  static constexpr std::string_view kind = "calibrator";
-  static constexpr WordList<Calibrator, 4> list{{{Calibrator::bun_steinke, "bun-steinke"},
-                                                 {Calibrator::cks, "cks"},
-                                                 {Calibrator::exact_gaussian, "exact-gaussian"},
-                                                 {Calibrator::rdp, "rdp"}}};
-};
+constexpr auto words_of(Calibrator) {
+  using enum Calibrator;
+  return word_list<Calibrator>("calibrator",
+                               {{bun_steinke, "bun-steinke"},
+                                {cks, "cks"},
+                                {exact_gaussian, "exact-gaussian"},
+                                {rdp, "rdp"}});
+}
 inline std::string_view to_string(Calibrator calibrator) { return word_of(calibrator); }
 
 /// What a privacy filter adds up and where it stops. Fixed before the run.

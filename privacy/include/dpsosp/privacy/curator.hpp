@@ -47,14 +47,14 @@ enum class PrivacyLabel {
   none,         ///< no privacy: no noise, or reference line
 };
 
-template <>
-struct Words<PrivacyLabel> {
-  static constexpr std::string_view kind = "privacy label";
-  static constexpr WordList<PrivacyLabel, 4> list{{{PrivacyLabel::enforced, "enforced"},
-                                                   {PrivacyLabel::conditional, "conditional"},
-                                                   {PrivacyLabel::violated, "violated"},
-                                                   {PrivacyLabel::none, "none"}}};
-};
+constexpr auto words_of(PrivacyLabel) {
+  using enum PrivacyLabel;
+  return word_list<PrivacyLabel>("privacy label",
+                                 {{enforced, "enforced"},
+                                  {conditional, "conditional"},
+                                  {violated, "violated"},
+                                  {none, "none"}});
+}
 inline std::string_view to_string(PrivacyLabel label) { return word_of(label); }
 
 /// Public counts that an algorithm may plan with.

@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "dpsosp/core/words.hpp"
 #include "dpsosp/privacy/curator.hpp"
 
 namespace dpsosp {
@@ -17,6 +18,11 @@ enum class HessianMode {
   dense,  ///< a d × d sum: d products a group, then none
   lazy,   ///< points and batches: every product multiplies every group anew
 };
+
+constexpr auto words_of(HessianMode) {
+  using enum HessianMode;
+  return word_list<HessianMode>("Hessian mode", {{dense, "dense"}, {lazy, "lazy"}});
+}
 
 /// A running Hessian estimate that never leaves the curator, and noisy products with it.
 ///

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "dpsosp/core/words.hpp"
 #include "dpsosp/privacy/curator.hpp"
 #include "dpsosp/privacy/threshold_test.hpp"
 
@@ -20,6 +21,13 @@ enum class SelectionForm {
   independent,  ///< noisy norm and eigenvalue anew each time (avdiukhin-2024, Section 3.4); charged
                 ///< for every question
 };
+
+constexpr auto words_of(SelectionForm) {
+  using enum SelectionForm;
+  return word_list<SelectionForm>(
+      "selection form",
+      {{scalar, "scalar"}, {two_tests, "two_tests"}, {independent, "independent"}});
+}
 
 /// From which sensitivities the scales of two_tests and independent are computed. The charge is the
 /// true one under replace-one in either case, twice ε per test with those of zero-out.

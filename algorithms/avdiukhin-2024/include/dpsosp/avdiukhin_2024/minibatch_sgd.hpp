@@ -5,6 +5,7 @@
 #include "dpsosp/algorithms/selection.hpp"
 #include "dpsosp/algorithms/spider_oracle.hpp"
 #include "dpsosp/avdiukhin_2024/theory.hpp"
+#include "dpsosp/core/words.hpp"
 
 namespace dpsosp::avdiukhin_2024 {
 
@@ -22,11 +23,23 @@ enum class BoundRule {
   given,      ///< the parameter `clip`
 };
 
+constexpr auto words_of(BoundRule) {
+  using enum BoundRule;
+  return word_list<BoundRule>(
+      "bound rule",
+      {{lipschitz, "lipschitz"}, {lemma_3_2, "lemma_3_2"}, {proved, "proved"}, {given, "given"}});
+}
+
 /// Which noise the paper's schedule sets.
 enum class NoiseForm {
   accountant,  ///< the noise that the budget needs
   naive,       ///< κ C √T of Theorem 3.1 with c₂ = 1
 };
+
+constexpr auto words_of(NoiseForm) {
+  using enum NoiseForm;
+  return word_list<NoiseForm>("noise form", {{accountant, "accountant"}, {naive, "naive"}});
+}
 
 /// How a private selection finds the least eigenvalue of a candidate's Hessian.
 enum class EigenvalueRule {
@@ -34,36 +47,41 @@ enum class EigenvalueRule {
   power,  ///< by a power method of noisy Hessian-vector products
 };
 
+constexpr auto words_of(EigenvalueRule) {
+  using enum EigenvalueRule;
+  return word_list<EigenvalueRule>("eigenvalue rule", {{exact, "exact"}, {power, "power"}});
+}
+
 /// The comments give the paper's symbols (avdiukhin-2024 notes, 1).
 struct MinibatchSgdParameters {
-  Index steps = 1000;      ///< T
-  double step_size = 0.1;  ///< η
-  double clip = 1.0;       ///< C; nominal under GradientPolicy::none
+  Index steps = 1000;
+  double step_size = 0.1;
+  double clip = 1.0;
   Sampling sampling = Sampling::all;
-  Index batch = 0;     ///< B, also the divisor of Poisson sums; not used with Sampling::all
-  double noise = 0.0;  ///< Δ over 2C/B
+  Index batch = 0;  ///< B, also the divisor of Poisson sums; not used with Sampling::all
+  double noise = 0.0;
   OutputRule output = OutputRule::last;
 
   /// Private selection (avdiukhin-2024, Section 3.4) among the last iterate, the start, and
   /// iterates whose indices are drawn before the run.
   SelectionParameters selection{.share = 0.0, .candidates = 6};
-  double hessian_limit = 1.0;                         ///< M, of the selection
+  double hessian_limit = 1.0;
   EigenvalueRule eigenvalue = EigenvalueRule::exact;  ///< of the selection that a schedule plans
   double power_failure = 0.05;  ///< β: of all power methods of a selection, without noise
-  Index power_products = 0;     ///< k; 0: no selection by a power method
-  double power_gain = 0.0;      ///< γ₀ of Oja's steps; 0: the power step
-  double power_noise = 0.0;     ///< std / sensitivity of its gradients and products
+  Index power_products = 0;
+  double power_gain = 0.0;
+  double power_noise = 0.0;
 
   // Parameters of the schedules:
   BoundRule bound = BoundRule::lipschitz;
-  double deviation = 0.0;          ///< σ; 0: 2 G
-  double largest_deviation = 0.0;  ///< σ_∞; 0: σ √(1 + ln n)
+  double deviation = 0.0;
+  double largest_deviation = 0.0;
   TheoremConstants constants = TheoremConstants::corrected;
   NoiseForm noise_form = NoiseForm::accountant;
-  bool lemma_step = false;      ///< η ≤ ℓ/(σ√T)
-  double length_scale = 1.0;    ///< ℓ
-  bool strict_noise = false;    ///< Δ² ≥ ln(T/δ) σ²/B
-  double horizon_slack = 0.05;  ///< least T whose α is at most 1 + this times the best
+  bool lemma_step = false;
+  double length_scale = 1.0;
+  bool strict_noise = false;
+  double horizon_slack = 0.05;
 
   bool selects() const { return selection.on() || power_products > 0; }
 };
@@ -80,7 +98,7 @@ class MinibatchSgd : public Algorithm {
                      Calibrator calibrator) override;
   std::vector<PlannedQuery> plan(const PublicFacts& facts) const override;
   void set_common_noise(double sensitivity_ratio) override;
-  void check(const PublicFacts& facts) const override;
+  void check_settings(const PublicFacts& facts) const override;
   Outcome run(Curator& curator, Stream stream, Observer& observer) const override;
 
   MinibatchSgdParameters parameters;

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "dpsosp/core/vector.hpp"
+#include "dpsosp/core/words.hpp"
 #include "dpsosp/privacy/budget.hpp"
 
 namespace dpsosp::avdiukhin_2024 {
@@ -67,6 +68,12 @@ enum class TheoremConstants {
   unit,       ///< c_η = 1, k_T = 64
   corrected,  ///< c_η = 1/128, k_T = max(64, 32 c_I/c_F)
 };
+
+constexpr auto words_of(TheoremConstants) {
+  using enum TheoremConstants;
+  return word_list<TheoremConstants>("theorem constants",
+                                     {{paper, "paper"}, {unit, "unit"}, {corrected, "corrected"}});
+}
 
 /// Step size, horizon and escape quantities in consistent units.
 /// \source avdiukhin-2024, Theorem 3.4; avdiukhin-2024, Definition B.1; avdiukhin-2024 notes, 3.4

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dpsosp/baselines/noisy_descent.hpp"
+#include "dpsosp/core/words.hpp"
 
 namespace dpsosp::baselines {
 
@@ -11,15 +12,20 @@ enum class MomentCorrection {
   noise,  ///< max(v̂ − s², ν′), s the noise's deviation: AdamBC (Tang et al. 2024)
 };
 
+constexpr auto words_of(MomentCorrection) {
+  using enum MomentCorrection;
+  return word_list<MomentCorrection>("moment correction", {{start, "start"}, {noise, "noise"}});
+}
+
 /// Symbols of baselines notes, 11.
 struct Abadi2016Parameters : DescentParameters {
-  double epochs = 10.0;         ///< T = epochs/q of the sampled schedules
-  double tail_average = 0.0;    ///< share of the last iterates whose mean is returned
-  double first_decay = 0.9;     ///< β₁
-  double second_decay = 0.999;  ///< β₂
+  double epochs = 10.0;
+  double tail_average = 0.0;
+  double first_decay = 0.9;
+  double second_decay = 0.999;
   MomentCorrection correction = MomentCorrection::start;
-  double damping = 1e-8;        ///< ν
-  double moment_floor = 1e-10;  ///< ν′, unit of the gradient squared
+  double damping = 1e-8;
+  double moment_floor = 1e-10;
 };
 
 /// DP-SGD and DP-Adam on Poisson batches (or fixed-size ones): the clipped sum is divided by q n,
@@ -35,7 +41,6 @@ class Abadi2016 : public DescentMethod {
                      const PublicFacts& facts,
                      const PrivacyBudget& budget,
                      Calibrator calibrator) override;
-  void check(const PublicFacts& facts) const override;
   Outcome run(Curator& curator, Stream stream, Observer& observer) const override;
 
   Abadi2016Parameters parameters;

@@ -8,13 +8,13 @@ namespace dpsosp::baselines {
 
 /// Symbols of baselines notes, 10; `oracle` holds b₁, b₂, the clips G and M, and the noise.
 struct AdaDpSpiderParameters {
-  Index steps = 400;              ///< oracle calls at most
-  double step_size = 0.02;        ///< η
-  double drift_threshold = 0.01;  ///< κ, unit of x squared
-  double chi = 0.0;               ///< χ: near-stationary when ‖g‖ ≤ 3χ; 0: never
-  Index escape_rounds = 1;        ///< Q
-  Index escape_steps = 1;         ///< Γ
-  double escape_radius = 1.0;     ///< r_esc
+  Index steps = 400;
+  double step_size = 0.02;
+  double drift_threshold = 0.01;
+  double chi = 0.0;
+  Index escape_rounds = 1;
+  Index escape_steps = 1;
+  double escape_radius = 1.0;
   SpiderOracleParameters oracle;
 };
 
@@ -34,7 +34,7 @@ class AdaDpSpider final : public Algorithm {
                      Calibrator calibrator) override;
   std::vector<PlannedQuery> plan(const PublicFacts& facts) const override;
   void set_common_noise(double sensitivity_ratio) override;
-  void check(const PublicFacts& facts) const override;
+  void check_settings(const PublicFacts& facts) const override;
   Outcome run(Curator& curator, Stream stream, Observer& observer) const override;
 
   AdaDpSpiderParameters parameters;

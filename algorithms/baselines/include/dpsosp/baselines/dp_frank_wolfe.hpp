@@ -4,6 +4,7 @@
 #include "dpsosp/algorithms/algorithm.hpp"
 #include "dpsosp/algorithms/scheduling.hpp"
 #include "dpsosp/algorithms/spider_oracle.hpp"
+#include "dpsosp/core/words.hpp"
 
 namespace dpsosp::baselines {
 
@@ -13,20 +14,31 @@ enum class LinearOracle {
   exponential,  ///< by the exponential mechanism on ⟨v, ∇F⟩; for an ℓ₁-ball alone
 };
 
+constexpr auto words_of(LinearOracle) {
+  using enum LinearOracle;
+  return word_list<LinearOracle>("linear oracle",
+                                 {{gradient, "gradient"}, {exponential, "exponential"}});
+}
+
 /// The constraint set.
 enum class FrankWolfeSet {
   domain,  ///< the problem's, around 0; around x₀ with ‖x − x₀‖ ≤ radius where it is R^d
   l1_ball,  ///< ‖x − x₀‖₁ ≤ radius
 };
 
+constexpr auto words_of(FrankWolfeSet) {
+  using enum FrankWolfeSet;
+  return word_list<FrankWolfeSet>("frank wolfe set", {{domain, "domain"}, {l1_ball, "l1_ball"}});
+}
+
 /// Symbols of baselines notes, 2.
 struct DpFrankWolfeParameters {
-  Index steps = 100;       ///< T
-  double step_size = 0.1;  ///< γ in (0, 1]
+  Index steps = 100;
+  double step_size = 0.1;
   FrankWolfeSet set = FrankWolfeSet::domain;
   double radius = 1.0;
   LinearOracle linear_oracle = LinearOracle::gradient;
-  double clip = 1.0;                        ///< G
+  double clip = 1.0;
   double noise = 0.0;                       ///< std / sensitivity, of linear_oracle = gradient
   Sampling sampling = Sampling::all;        ///< of gradients; vertices are chosen on all records
   Index batch = 1;                          ///< not used with Sampling::all
@@ -47,7 +59,7 @@ class DpFrankWolfe final : public Algorithm {
                      Calibrator calibrator) override;
   std::vector<PlannedQuery> plan(const PublicFacts& facts) const override;
   void set_common_noise(double sensitivity_ratio) override;
-  void check(const PublicFacts& facts) const override;
+  void check_settings(const PublicFacts& facts) const override;
   Outcome run(Curator& curator, Stream stream, Observer& observer) const override;
 
   DpFrankWolfeParameters parameters;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dpsosp/algorithms/second_order.hpp"
+#include "dpsosp/core/words.hpp"
 
 namespace dpsosp::baselines {
 
@@ -11,30 +12,35 @@ enum class Selecting {
   scalar,  ///< one AboveThreshold session on the scaled maximum (StationarityTest)
 };
 
+constexpr auto words_of(Selecting) {
+  using enum Selecting;
+  return word_list<Selecting>("selecting", {{noisy, "noisy"}, {scalar, "scalar"}});
+}
+
 /// | baselines notes, 3.1 | field | unit |
 /// | T, 1/M, G | steps, step_size, clip | |
 /// | α, ρ_H, M | alpha, hessian_lipschitz, hessian_limit | gradient, …, Hessian |
 /// | s, s₁, s₂ | noise, selection_gradient_noise, selection_hessian_noise | std / sensitivity |
 /// | C₁, c, ω | log_constant, escape_constant, failure | |
 struct DpGdSospParameters {
-  Index steps = 400;               ///< T
-  double step_size = 0.1;          ///< 1/M
-  double clip = 1.0;               ///< G
-  double noise = 0.0;              ///< std / sensitivity of each gradient
-  double alpha = 0.1;              ///< α: what is selected is about an α-SOSP
-  double hessian_lipschitz = 1.0;  ///< ρ_H
-  double hessian_limit = 1.0;      ///< M: per-record limit of Hessians
+  Index steps = 400;
+  double step_size = 0.1;
+  double clip = 1.0;
+  double noise = 0.0;
+  double alpha = 0.1;
+  double hessian_lipschitz = 1.0;
+  double hessian_limit = 1.0;
   Selecting selection = Selecting::scalar;
-  double selection_share = 0.5;    ///< of the budget
-  double selection_epsilon = 0.1;  ///< ε of the scalar session
-  double slack = 1.5;              ///< of the scalar session: accepts up to about slack · α
-  double selection_gradient_noise = 1.0;  ///< std / sensitivity, of noisy
-  double selection_hessian_noise = 1.0;   ///< std / sensitivity, of noisy
-  Index stored = 200;                     ///< at most that many evenly spaced iterates are kept
-  double failure = 0.1;                   ///< ω
-  double log_constant = 0.1;              ///< C₁
-  double escape_constant = 0.7;           ///< c
-  double target = 0.0;           ///< α that the schedule aims at; 0: the smallest in reach
+  double selection_share = 0.5;
+  double selection_epsilon = 0.1;
+  double slack = 1.5;
+  double selection_gradient_noise = 1.0;
+  double selection_hessian_noise = 1.0;
+  Index stored = 200;
+  double failure = 0.1;
+  double log_constant = 0.1;
+  double escape_constant = 0.7;
+  double target = 0.0;
   bool printed_horizon = false;  ///< α²/(4ρ_H) where α²/(4M) is meant
 };
 
@@ -62,7 +68,7 @@ class DpGdSosp final : public Algorithm {
                      Calibrator calibrator) override;
   std::vector<PlannedQuery> plan(const PublicFacts& facts) const override;
   void set_common_noise(double sensitivity_ratio) override;
-  void check(const PublicFacts& facts) const override;
+  void check_settings(const PublicFacts& facts) const override;
   Outcome run(Curator& curator, Stream stream, Observer& observer) const override;
 
   /// The smallest α whose noise tolerances hold at zCDP `rho_zcdp`, half of it for the selection:

@@ -8,9 +8,9 @@ namespace dpsosp::baselines {
 /// Symbols of baselines notes, 3.2. The inverse temperature is not a parameter: it follows from the
 /// noise that privacy needs.
 struct DpGldParameters : DescentParameters {
-  double ridge = 0.0;            ///< λ_reg
+  double ridge = 0.0;
   double diffusion_time = 10.0;  ///< τ M, of the practical schedule
-  bool project = true;           ///< stay in the problem's domain
+  bool project = true;
 };
 
 /// Gradient Langevin dynamics whose Langevin noise is the privacy noise.
@@ -25,7 +25,6 @@ class DpGld final : public DescentMethod {
                      const PublicFacts& facts,
                      const PrivacyBudget& budget,
                      Calibrator calibrator) override;
-  void check(const PublicFacts& facts) const override;
   Outcome run(Curator& curator, Stream stream, Observer& observer) const override;
 
   /// β = 2/(η s²). If T gradients cost R of zCDP it is n²R/(G²τ), which does not depend on T.

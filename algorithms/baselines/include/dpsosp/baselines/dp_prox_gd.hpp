@@ -21,7 +21,6 @@ class DpProxGd final : public DescentMethod {
                      const PublicFacts& facts,
                      const PrivacyBudget& budget,
                      Calibrator calibrator) override;
-  void check(const PublicFacts& facts) const override;
   Outcome run(Curator& curator, Stream stream, Observer& observer) const override;
 
   DpProxGdParameters parameters;

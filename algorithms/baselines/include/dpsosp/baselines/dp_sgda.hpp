@@ -8,15 +8,15 @@ namespace dpsosp::baselines {
 
 /// Symbols of xu-2026 notes, 2.6.
 struct DpSgdaParameters {
-  Index steps = 400;         ///< T
-  double step_size = 0.2;    ///< η_x
-  double ascent_step = 0.8;  ///< η_y
-  bool local_dual = true;    ///< y_i stays with record i; per-record duals alone
-  bool average = false;      ///< x̄ = (x_1 + … + x_T)/T in place of x_T
+  Index steps = 400;
+  double step_size = 0.2;
+  double ascent_step = 0.8;
+  bool local_dual = true;  ///< y_i stays with record i; per-record duals alone
+  bool average = false;    ///< x̄ = (x_1 + … + x_T)/T in place of x_T
   Sampling sampling = Sampling::all;
-  Index batch = 0;     ///< m
-  double clip = 1.0;   ///< per-record clip of the joint gradient (G_x, G_y)
-  double noise = 0.0;  ///< std / sensitivity
+  Index batch = 0;
+  double clip = 1.0;
+  double noise = 0.0;
 };
 
 /// Differentially private stochastic gradient descent ascent, y projected onto Y.
@@ -32,7 +32,7 @@ class DpSgda final : public Algorithm {
                      Calibrator calibrator) override;
   std::vector<PlannedQuery> plan(const PublicFacts& facts) const override;
   void set_common_noise(double sensitivity_ratio) override;
-  void check(const PublicFacts& facts) const override;
+  void check_settings(const PublicFacts& facts) const override;
   Outcome run(Curator& curator, Stream stream, Observer& observer) const override;
 
   DpSgdaParameters parameters;

@@ -4,6 +4,7 @@
 #include "dpsosp/algorithms/algorithm.hpp"
 #include "dpsosp/algorithms/scheduling.hpp"
 #include "dpsosp/algorithms/spider_oracle.hpp"
+#include "dpsosp/core/words.hpp"
 
 namespace dpsosp::baselines {
 
@@ -13,15 +14,20 @@ enum class SpiderConstants {
   arora,  ///< baselines notes, 8.1
 };
 
+constexpr auto words_of(SpiderConstants) {
+  using enum SpiderConstants;
+  return word_list<SpiderConstants>("spider constants", {{lowy, "lowy"}, {arora, "arora"}});
+}
+
 /// Symbols of lowy-2024 notes, 2.1; L, β are G, M of baselines notes, 8.1.
 struct DpSpiderParameters {
-  Index steps = 400;        ///< T
-  Index period = 20;        ///< q
-  double step_size = 0.05;  ///< η
+  Index steps = 400;
+  Index period = 20;
+  double step_size = 0.05;
   Sampling sampling = Sampling::all;
-  Index refresh_batch = 1;       ///< b₁; not used with Sampling::all
-  Index increment_batch = 1;     ///< b₂
-  double clip_refresh = 1.0;     ///< L
+  Index refresh_batch = 1;  ///< b₁; not used with Sampling::all
+  Index increment_batch = 1;
+  double clip_refresh = 1.0;
   double clip_increment = 1.0;   ///< β: differences are clipped at min(β‖w − w′‖, 2L)
   double refresh_noise = 0.0;    ///< s₁ over its sensitivity 2L/b₁
   double increment_noise = 0.0;  ///< s₂‖w − w′‖ ∧ ŝ₂ over theirs
@@ -43,7 +49,7 @@ class DpSpider final : public Algorithm {
                      Calibrator calibrator) override;
   std::vector<PlannedQuery> plan(const PublicFacts& facts) const override;
   void set_common_noise(double sensitivity_ratio) override;
-  void check(const PublicFacts& facts) const override;
+  void check_settings(const PublicFacts& facts) const override;
   Outcome run(Curator& curator, Stream stream, Observer& observer) const override;
 
   DpSpiderParameters parameters;

@@ -12,19 +12,19 @@ namespace dpsosp::baselines {
 /// | C₁ = G, C₂ = ζ/n₀ | clip, clip_difference | gradient |
 /// | s₀, s | refresh_noise, noise | std / sensitivity |
 struct DpSrmParameters {
-  Index steps = 400;          ///< T
-  double accuracy = 0.1;      ///< ζ: no step is longer than ζ/(n₀ M)
-  double step_divisor = 1.0;  ///< n₀
-  double smoothness = 1.0;    ///< M
-  double momentum = 0.1;      ///< γ in (0, 1]: weight of the new gradient
+  Index steps = 400;
+  double accuracy = 0.1;
+  double step_divisor = 1.0;
+  double smoothness = 1.0;
+  double momentum = 0.1;
   Sampling sampling = Sampling::all;
-  Index batch = 0;               ///< b₀ = b; not used with Sampling::all
-  double clip = 1.0;             ///< C₁ = G
+  Index batch = 0;  ///< b₀ = b; not used with Sampling::all
+  double clip = 1.0;
   double clip_difference = 0.1;  ///< C₂ = ζ/n₀
-  double refresh_noise = 0.0;    ///< of the first gradient
-  double noise = 0.0;            ///< of the combinations
+  double refresh_noise = 0.0;
+  double noise = 0.0;
   OutputRule output = OutputRule::uniform;
-  double rate_constant = 1.0;  ///< C of ζ
+  double rate_constant = 1.0;
 };
 
 /// The published numbers. \source baselines notes, 7
@@ -52,7 +52,7 @@ class DpSrm final : public Algorithm {
                      Calibrator calibrator) override;
   std::vector<PlannedQuery> plan(const PublicFacts& facts) const override;
   void set_common_noise(double sensitivity_ratio) override;
-  void check(const PublicFacts& facts) const override;
+  void check_settings(const PublicFacts& facts) const override;
   Outcome run(Curator& curator, Stream stream, Observer& observer) const override;
 
   DpSrmParameters parameters;

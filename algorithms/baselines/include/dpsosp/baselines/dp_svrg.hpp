@@ -9,9 +9,9 @@ namespace dpsosp::baselines {
 
 /// Symbols of baselines notes, 1; `oracle` holds the batches, G, M, s₁ and s₂ as noise ratios.
 struct DpSvrgParameters {
-  Index steps = 400;        ///< S m: inner steps in all
-  Index period = 10;        ///< m: inner steps of an epoch
-  double step_size = 0.01;  ///< η
+  Index steps = 400;
+  Index period = 10;
+  double step_size = 0.01;
   Regulariser regulariser{.weight = 0.0};
   OutputRule output = OutputRule::last;
   SpiderOracleParameters oracle;
@@ -34,7 +34,7 @@ class DpSvrg final : public Algorithm {
                      Calibrator calibrator) override;
   std::vector<PlannedQuery> plan(const PublicFacts& facts) const override;
   void set_common_noise(double sensitivity_ratio) override;
-  void check(const PublicFacts& facts) const override;
+  void check_settings(const PublicFacts& facts) const override;
   Outcome run(Curator& curator, Stream stream, Observer& observer) const override;
 
   DpSvrgParameters parameters;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dpsosp/algorithms/second_order.hpp"
+#include "dpsosp/core/words.hpp"
 
 namespace dpsosp::baselines {
 
@@ -11,16 +12,21 @@ enum class RadiusRule {
   printed,  ///< α/ρ_H, as the reference code has it
 };
 
+constexpr auto words_of(RadiusRule) {
+  using enum RadiusRule;
+  return word_list<RadiusRule>("radius rule", {{root, "root"}, {printed, "printed"}});
+}
+
 /// | baselines notes, 5 | field | unit |
 /// | T, α, ρ_H | steps, alpha, hessian_lipschitz | |
 /// | s_g, s_H | gradient_noise, hessian_noise | std / sensitivity |
 struct DpTrustRegionParameters : SecondOrderQueries {
-  Index steps = 100;   ///< T
-  double alpha = 0.1;  ///< α: radius sqrt(α/ρ_H), stops at a multiplier ≤ sqrt(ρ_H α)
-  double hessian_lipschitz = 1.0;  ///< ρ_H
+  Index steps = 100;
+  double alpha = 0.1;
+  double hessian_lipschitz = 1.0;
   RadiusRule radius_rule = RadiusRule::root;
   bool repeated_root = false;  ///< Hessian noise times a second √d, as the reference code has it
-  double target = 0.0;         ///< α that the schedule aims at; 0: the smallest in reach
+  double target = 0.0;
 
   double radius() const;
   /// sqrt(ρ_H α): at a smaller multiplier the step ends the run.
@@ -44,7 +50,7 @@ class DpTrustRegion final : public Algorithm {
                      Calibrator calibrator) override;
   std::vector<PlannedQuery> plan(const PublicFacts& facts) const override;
   void set_common_noise(double sensitivity_ratio) override;
-  void check(const PublicFacts& facts) const override;
+  void check_settings(const PublicFacts& facts) const override;
   Outcome run(Curator& curator, Stream stream, Observer& observer) const override;
 
   /// The smallest α with s_g √d ≤ α/12 and 2 s_H √d ≤ sqrt(ρα)/6: then a step that is not the last

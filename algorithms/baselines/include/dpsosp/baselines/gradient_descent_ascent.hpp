@@ -7,9 +7,9 @@ namespace dpsosp::baselines {
 
 struct GradientDescentAscentParameters {
   Index steps = 400;
-  double step_size = 0.2;    ///< of x
-  double ascent_step = 0.8;  ///< of y
-  bool local_dual = true;    ///< y_i*(x) exactly; per-record duals alone
+  double step_size = 0.2;
+  double ascent_step = 0.8;
+  bool local_dual = true;  ///< y_i*(x) exactly; per-record duals alone
 };
 
 /// Gradient descent ascent on the whole data, without noise or clipping. A reference line: it is
@@ -25,7 +25,7 @@ class GradientDescentAscent final : public Algorithm {
                      Calibrator calibrator) override;
   std::vector<PlannedQuery> plan(const PublicFacts& facts) const override;
   void set_common_noise(double sensitivity_ratio) override;
-  void check(const PublicFacts& facts) const override;
+  void check_settings(const PublicFacts& facts) const override;
   Outcome run(Curator& curator, Stream stream, Observer& observer) const override;
 
   GradientDescentAscentParameters parameters;

@@ -5,6 +5,7 @@
 
 #include "dpsosp/algorithms/scheduling.hpp"
 #include "dpsosp/algorithms/spider_oracle.hpp"
+#include "dpsosp/core/words.hpp"
 
 namespace dpsosp::baselines {
 
@@ -14,17 +15,22 @@ enum class Handover {
   previous,  ///< one point before (printed)
 };
 
+constexpr auto words_of(Handover) {
+  using enum Handover;
+  return word_list<Handover>("handover", {{current, "current"}, {previous, "previous"}});
+}
+
 /// Symbols of lowy-2024 notes, 2.6; `oracle` holds the batches, L, β and ŝ as a noise ratio.
 struct KlSpiderParameters {
-  Index steps = 400;            ///< gradients at most: Σ_j T_j
-  Index stages = 400;           ///< K
-  double initial_excess = 1.0;  ///< F₀ ≥ F(w₀) − F*, public
-  double contraction = 1.01;    ///< c: targets fall by it a stage
+  Index steps = 400;
+  Index stages = 400;
+  double initial_excess = 1.0;
+  double contraction = 1.01;
   double target_excess = 1e-3;  ///< floor(K) = ψ
-  double kl_gamma = 1.0;        ///< γ
-  double kl_exponent = 2.0;     ///< k
+  double kl_gamma = 1.0;
+  double kl_exponent = 2.0;
   Handover handover = Handover::current;
-  bool printed_stages = false;  ///< the paper schedule uses the printed formula of K
+  bool printed_stages = false;
   bool scale_noise = true;  ///< differences of stage j at refresh_noise √T_j, else increment_noise
   SpiderOracleParameters oracle;
 };
@@ -45,7 +51,7 @@ class KlSpider final : public Algorithm {
                      Calibrator calibrator) override;
   std::vector<PlannedQuery> plan(const PublicFacts& facts) const override;
   void set_common_noise(double sensitivity_ratio) override;
-  void check(const PublicFacts& facts) const override;
+  void check_settings(const PublicFacts& facts) const override;
   Outcome run(Curator& curator, Stream stream, Observer& observer) const override;
 
   /// Φ^{1/k}/(4γβ): length of the steps of a stage with target Φ.

@@ -10,9 +10,9 @@ namespace dpsosp::baselines {
 
 /// Symbols of baselines notes, 6; `oracle` holds the batches, G, M and the noise.
 struct MomentumAggregationParameters {
-  Index steps = 400;        ///< T
-  double step_size = 0.01;  ///< η: length of every step
-  double momentum = 1.0;    ///< γ of m_t = (1−γ) m_{t−1} + γ g_t
+  Index steps = 400;
+  double step_size = 0.01;
+  double momentum = 1.0;  ///< γ of m_t = (1−γ) m_{t−1} + γ g_t
   /// R_t: zCDP that the differences share, level by level; 0: `oracle.increment_noise` for all.
   double difference_budget = 0.0;
   OutputRule output = OutputRule::uniform;
@@ -35,7 +35,7 @@ class MomentumAggregation final : public Algorithm {
                      Calibrator calibrator) override;
   std::vector<PlannedQuery> plan(const PublicFacts& facts) const override;
   void set_common_noise(double sensitivity_ratio) override;
-  void check(const PublicFacts& facts) const override;
+  void check_settings(const PublicFacts& facts) const override;
   Outcome run(Curator& curator, Stream stream, Observer& observer) const override;
 
   MomentumAggregationParameters parameters;

@@ -12,16 +12,15 @@ namespace dpsosp::baselines {
 
 /// What every noisy gradient descent has. Symbols of baselines notes, 1.
 struct DescentParameters {
-  Index steps = 400;       ///< T
-  double step_size = 0.1;  ///< η
+  Index steps = 400;
+  double step_size = 0.1;
   Sampling sampling = Sampling::all;
-  Index batch = 0;     ///< b, or q n; not used with Sampling::all
-  double clip = 1.0;   ///< G, C: per-record clip
-  double noise = 0.0;  ///< std / sensitivity of each gradient
+  Index batch = 0;  ///< b, or q n; not used with Sampling::all
+  double clip = 1.0;
+  double noise = 0.0;
   OutputRule output = OutputRule::uniform;
 
   void add_fields(Fields& fields);
-  void check(std::string_view owner, Index records) const;
   BatchPolicy policy(Index records) const { return batch_policy(sampling, batch, records); }
   /// s: standard deviation of the noise per coordinate of the released mean.
   double deviation(Index records) const {
@@ -51,7 +50,7 @@ class DescentMethod : public Algorithm {
   void set_common_noise(double sensitivity_ratio) override;
   /// One form; a method whose source has a printed error overrides it.
   void set_variant(Variant variant) override;
-  void check(const PublicFacts& facts) const override;
+  void check_settings(const PublicFacts& facts) const override;
 
  protected:
   virtual DescentParameters& descent() = 0;

@@ -3,6 +3,7 @@
 
 #include "dpsosp/algorithms/algorithm.hpp"
 #include "dpsosp/algorithms/spider_oracle.hpp"
+#include "dpsosp/core/words.hpp"
 
 namespace dpsosp::baselines {
 
@@ -13,25 +14,31 @@ enum class AscentRule {
   noise_free,  ///< no noise inside, noise on the result (printed): not private
 };
 
+constexpr auto words_of(AscentRule) {
+  using enum AscentRule;
+  return word_list<AscentRule>(
+      "ascent rule", {{local, "local"}, {queried, "queried"}, {noise_free, "noise_free"}});
+}
+
 /// Symbols of xu-2026 notes, 2.5.
 struct PrivateDiffParameters {
-  Index steps = 400;       ///< R
-  Index period = 2;        ///< T: steps between restarts of the estimate
-  double step_size = 0.2;  ///< η_x
+  Index steps = 400;
+  Index period = 2;
+  double step_size = 0.2;
   AscentRule ascent = AscentRule::local;
-  Index ascent_steps = 3;    ///< T₂
-  double ascent_step = 0.2;  ///< η_y
+  Index ascent_steps = 3;
+  double ascent_step = 0.2;
   Sampling sampling = Sampling::all;
-  Index batch = 0;            ///< m
-  double clip_dual = 1.0;     ///< C₀
-  double clip_restart = 1.0;  ///< C₁
+  Index batch = 0;
+  double clip_dual = 1.0;
+  double clip_restart = 1.0;
   double clip_slope = 0.0;  ///< C₂: differences are clipped at C₂ ‖x_r − x_{r−1}‖ + C₃
-  double clip_offset = 1.0;              ///< C₃
-  double restart_noise = 0.0;            ///< std / sensitivity of the restarts
+  double clip_offset = 1.0;
+  double restart_noise = 0.0;
   double noise = 0.0;                    ///< the same of the differences
   double dual_noise = 0.0;               ///< the same of the y queries
   double released_dual_deviation = 0.0;  ///< s_y, with ascent = noise_free
-  bool random_output = false;            ///< x_r with r uniform in 1..R, else x_R
+  bool random_output = false;
 };
 
 /// PrivateDiff Minimax. \source Zhang et al. 2025 (AAAI), Algorithm 3; xu-2026 notes, 2.5
@@ -46,7 +53,7 @@ class PrivateDiff final : public Algorithm {
                      Calibrator calibrator) override;
   std::vector<PlannedQuery> plan(const PublicFacts& facts) const override;
   void set_common_noise(double sensitivity_ratio) override;
-  void check(const PublicFacts& facts) const override;
+  void check_settings(const PublicFacts& facts) const override;
   Outcome run(Curator& curator, Stream stream, Observer& observer) const override;
 
   PrivateDiffParameters parameters;

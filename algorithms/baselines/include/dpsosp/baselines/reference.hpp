@@ -16,19 +16,19 @@ class ReferenceSgd final : public Algorithm {
                      const PublicFacts& facts,
                      const PrivacyBudget& budget,
                      Calibrator calibrator) override;
-  void check(const PublicFacts& facts) const override;
+  void check_settings(const PublicFacts& facts) const override;
   Outcome run(Curator& curator, Stream stream, Observer& observer) const override;
 
   DescentParameters parameters{.output = OutputRule::last};
 };
 
 struct ReferenceSpiderParameters {
-  Index steps = 400;       ///< T
-  Index period = 20;       ///< q
-  double step_size = 0.1;  ///< η
+  Index steps = 400;
+  Index period = 20;
+  double step_size = 0.1;
   Sampling sampling = Sampling::sample;
-  Index refresh_batch = 1;    ///< b₁
-  Index increment_batch = 1;  ///< b₂
+  Index refresh_batch = 1;
+  Index increment_batch = 1;
   OutputRule output = OutputRule::last;
 };
 
@@ -43,7 +43,7 @@ class ReferenceSpider final : public Algorithm {
                      const PublicFacts& facts,
                      const PrivacyBudget& budget,
                      Calibrator calibrator) override;
-  void check(const PublicFacts& facts) const override;
+  void check_settings(const PublicFacts& facts) const override;
   Outcome run(Curator& curator, Stream stream, Observer& observer) const override;
 
   ReferenceSpiderParameters parameters;
@@ -51,13 +51,13 @@ class ReferenceSpider final : public Algorithm {
 
 /// Symbols of Jin et al. 2017, Algorithm 2.
 struct PerturbedGdParameters {
-  Index steps = 10000;           ///< T
-  double step_size = 0.1;        ///< η
-  double relative_alpha = 0.01;  ///< ε/G: accuracy that the schedule plans for
-  double threshold = 0.01;       ///< g_thres
-  double radius = 1e-3;          ///< r: kicks are uniform in a ball
-  Index escape_steps = 100;      ///< t_thres
-  double decrease = 1e-5;        ///< f_thres: less than this in t_thres steps ends the run
+  Index steps = 10000;
+  double step_size = 0.1;
+  double relative_alpha = 0.01;
+  double threshold = 0.01;
+  double radius = 1e-3;  ///< r: kicks are uniform in a ball
+  Index escape_steps = 100;
+  double decrease = 1e-5;  ///< f_thres: less than this in t_thres steps ends the run
 };
 
 /// Perturbed gradient descent on exact gradients. The decrease that an escape must make is
@@ -72,7 +72,7 @@ class PerturbedGd final : public Algorithm {
                      const PublicFacts& facts,
                      const PrivacyBudget& budget,
                      Calibrator calibrator) override;
-  void check(const PublicFacts& facts) const override;
+  void check_settings(const PublicFacts& facts) const override;
   Outcome run(Curator& curator, Stream stream, Observer& observer) const override;
 
   PerturbedGdParameters parameters;

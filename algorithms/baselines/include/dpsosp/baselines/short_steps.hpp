@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dpsosp/algorithms/second_order.hpp"
+#include "dpsosp/core/words.hpp"
 
 namespace dpsosp::baselines {
 
@@ -11,11 +12,21 @@ enum class StepRule {
   line_search,  ///< the longest of a few trials that lowers F enough, by AboveThreshold
 };
 
+constexpr auto words_of(StepRule) {
+  using enum StepRule;
+  return word_list<StepRule>("step rule", {{fixed, "fixed"}, {line_search, "line_search"}});
+}
+
 /// Where the direction of negative curvature comes from.
 enum class CurvatureRule {
   dense,     ///< lowest eigenpair of a released Hessian
   products,  ///< noisy power method on M I − ∇²F with released products
 };
+
+constexpr auto words_of(CurvatureRule) {
+  using enum CurvatureRule;
+  return word_list<CurvatureRule>("curvature rule", {{dense, "dense"}, {products, "products"}});
+}
 
 /// | baselines notes, 9 | field | unit |
 /// | T, α, ρ_H, M | steps, alpha, hessian_lipschitz, hessian_limit | |
@@ -24,25 +35,25 @@ enum class CurvatureRule {
 /// | b, β_g, β_H, c_g, c_H | search_* | |
 /// `clip` is the slope limit of losses too, and `hessian_noise` that of each product.
 struct ShortStepsParameters : SecondOrderQueries {
-  Index steps = 200;               ///< T
-  double alpha = 0.1;              ///< e_g = α/(1 + c₁), e_H = sqrt(ρ_H α)/(1 + c)
-  double hessian_lipschitz = 1.0;  ///< ρ_H
-  double smoothness = 1.0;         ///< M: step 1/M
+  Index steps = 200;
+  double alpha = 0.1;
+  double hessian_lipschitz = 1.0;
+  double smoothness = 1.0;
   CurvatureRule curvature = CurvatureRule::dense;
-  Index power_iterations = 20;  ///< k products in a power method
+  Index power_iterations = 20;
   StepRule step_rule = StepRule::fixed;
-  double search_epsilon = 0.1;  ///< ε of each line search
-  double search_start = 20;     ///< b_g = b_H: the first trial, over the step that always suffices
-  double search_factor = 0.6;   ///< β_g
-  double curvature_search_factor = 0.5;     ///< β_H
-  double search_decrease = 0.6;             ///< c_g
-  double curvature_search_decrease = 0.25;  ///< c_H
-  double gradient_error = 0.1;              ///< c₁
-  double step_error = 1.0 / 12;             ///< c₂
-  double hessian_error = 0.1;               ///< c
-  bool two_phase = false;  ///< ⌊√T⌋ steps on 3/4 of the budget, then T on what is left
-  double budget = 1.0;     ///< R: zCDP that the two phases share
-  double target = 0.0;     ///< α that the schedule aims at; 0: the smallest in reach
+  double search_epsilon = 0.1;
+  double search_start = 20;
+  double search_factor = 0.6;
+  double curvature_search_factor = 0.5;
+  double search_decrease = 0.6;
+  double curvature_search_decrease = 0.25;
+  double gradient_error = 0.1;
+  double step_error = 1.0 / 12;
+  double hessian_error = 0.1;
+  bool two_phase = false;
+  double budget = 1.0;
+  double target = 0.0;
 
   double gradient_threshold() const { return alpha / (1.0 + gradient_error); }  ///< e_g
   double curvature_threshold() const;                                           ///< e_H
@@ -67,7 +78,7 @@ class ShortSteps final : public Algorithm {
                      Calibrator calibrator) override;
   std::vector<PlannedQuery> plan(const PublicFacts& facts) const override;
   void set_common_noise(double sensitivity_ratio) override;
-  void check(const PublicFacts& facts) const override;
+  void check_settings(const PublicFacts& facts) const override;
   Outcome run(Curator& curator, Stream stream, Observer& observer) const override;
 
   /// The smallest α whose tolerances hold: s_g √d ≤ min(c₁ e_g, (c₂/ρ) e_H²) and 2 s_H √d ≤ c e_H,

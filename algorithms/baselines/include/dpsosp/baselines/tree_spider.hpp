@@ -3,6 +3,7 @@
 
 #include "dpsosp/algorithms/scheduling.hpp"
 #include "dpsosp/algorithms/spider_oracle.hpp"
+#include "dpsosp/core/words.hpp"
 
 namespace dpsosp::baselines {
 
@@ -12,18 +13,23 @@ enum class NodeNoise {
   bound,     ///< in proportion to the largest distance that the steps allow (paper)
 };
 
+constexpr auto words_of(NodeNoise) {
+  using enum NodeNoise;
+  return word_list<NodeNoise>("node noise", {{distance, "distance"}, {bound, "bound"}});
+}
+
 /// Symbols of baselines notes, 8.2.
 struct TreeSpiderParameters {
-  Index steps = 80;        ///< T 2^D: leaves visited, T rounds of 2^D
-  Index depth = 3;         ///< D
-  double step_size = 0.1;  ///< β: a step has length β/(2^{D/2} M)
-  double alpha = 0.0;      ///< α̃: the first leaf with ‖v‖ ≤ 2α̃ is returned; 0: none
+  Index steps = 80;
+  Index depth = 3;
+  double step_size = 0.1;
+  double alpha = 0.0;
   NodeNoise node_noise = NodeNoise::distance;
   Sampling sampling = Sampling::fresh;
-  Index batch = 16;             ///< b of a root; b/2^k of a right child at depth k
-  double clip_refresh = 1.0;    ///< G
-  double clip_increment = 1.0;  ///< M: differences are clipped at M ‖w − w′‖
-  double noise = 0.0;           ///< std / sensitivity
+  Index batch = 16;
+  double clip_refresh = 1.0;
+  double clip_increment = 1.0;
+  double noise = 0.0;
 };
 
 /// Tree-based private SPIDER: a round is a depth-first walk of a binary tree, in which a right
@@ -41,7 +47,7 @@ class TreeSpider final : public Algorithm {
                      Calibrator calibrator) override;
   std::vector<PlannedQuery> plan(const PublicFacts& facts) const override;
   void set_common_noise(double sensitivity_ratio) override;
-  void check(const PublicFacts& facts) const override;
+  void check_settings(const PublicFacts& facts) const override;
   Outcome run(Curator& curator, Stream stream, Observer& observer) const override;
 
   TreeSpiderParameters parameters;

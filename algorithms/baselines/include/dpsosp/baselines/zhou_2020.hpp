@@ -7,10 +7,10 @@ namespace dpsosp::baselines {
 
 /// Symbols of baselines notes, 4.
 struct AdaptiveDescentParameters : DescentParameters {
-  double first_decay = 0.9;     ///< β₁
-  double second_decay = 0.999;  ///< β₂
-  double damping = 1e-3;        ///< ν, unit of the gradient
-  bool population = false;      ///< promise the population gradient, with the repaired term
+  double first_decay = 0.9;
+  double second_decay = 0.999;
+  double damping = 1e-3;
+  bool population = false;  ///< promise the population gradient, with the repaired term
 };
 
 /// DP-SGD, DP-RMSProp and DP-Adam of one paper: noisy full-batch gradients, an elementwise step
@@ -25,7 +25,6 @@ class Zhou2020 : public DescentMethod {
                      const PublicFacts& facts,
                      const PrivacyBudget& budget,
                      Calibrator calibrator) override;
-  void check(const PublicFacts& facts) const override;
   Outcome run(Curator& curator, Stream stream, Observer& observer) const override;
 
   AdaptiveDescentParameters parameters;

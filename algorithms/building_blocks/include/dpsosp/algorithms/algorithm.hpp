@@ -27,16 +27,16 @@ enum class Status {
   not_finite,  ///< an iterate is not finite: a failed run, `point` means nothing
 };
 
-template <>
-struct Words<Status> {
-  static constexpr std::string_view kind = "status";
-  static constexpr WordList<Status, 6> list{{{Status::steps_done, "steps_done"},
-                                             {Status::certified, "certified"},
-                                             {Status::budget, "budget"},
-                                             {Status::data, "data"},
-                                             {Status::cap, "cap"},
-                                             {Status::not_finite, "not_finite"}}};
-};
+constexpr auto words_of(Status) {
+  using enum Status;
+  return word_list<Status>("status",
+                           {{steps_done, "steps_done"},
+                            {certified, "certified"},
+                            {budget, "budget"},
+                            {data, "data"},
+                            {cap, "cap"},
+                            {not_finite, "not_finite"}});
+}
 inline std::string_view to_string(Status status) { return word_of(status); }
 
 struct Outcome {
@@ -59,35 +59,31 @@ class Observer {
 
 enum class Variant { printed, repaired };
 
-template <>
-struct Words<Variant> {
-  static constexpr std::string_view kind = "variant";
-  static constexpr WordList<Variant, 2> list{
-      {{Variant::printed, "printed"}, {Variant::repaired, "repaired"}}};
-};
+constexpr auto words_of(Variant) {
+  using enum Variant;
+  return word_list<Variant>("variant", {{printed, "printed"}, {repaired, "repaired"}});
+}
 
 enum class Schedule { paper, practical };
 
-template <>
-struct Words<Schedule> {
-  static constexpr std::string_view kind = "schedule";
-  static constexpr WordList<Schedule, 2> list{
-      {{Schedule::paper, "paper"}, {Schedule::practical, "practical"}}};
-};
+constexpr auto words_of(Schedule) {
+  using enum Schedule;
+  return word_list<Schedule>("schedule", {{paper, "paper"}, {practical, "practical"}});
+}
 
 /// What is known of the utility of a run's parameters.
 enum class Utility { proved, repaired, disputed, heuristic, outside_theory, vacuous };
 
-template <>
-struct Words<Utility> {
-  static constexpr std::string_view kind = "utility label";
-  static constexpr WordList<Utility, 6> list{{{Utility::proved, "proved"},
-                                              {Utility::repaired, "repaired"},
-                                              {Utility::disputed, "disputed"},
-                                              {Utility::heuristic, "heuristic"},
-                                              {Utility::outside_theory, "outside-theory"},
-                                              {Utility::vacuous, "vacuous"}}};
-};
+constexpr auto words_of(Utility) {
+  using enum Utility;
+  return word_list<Utility>("utility label",
+                            {{proved, "proved"},
+                             {repaired, "repaired"},
+                             {disputed, "disputed"},
+                             {heuristic, "heuristic"},
+                             {outside_theory, "outside-theory"},
+                             {vacuous, "vacuous"}});
+}
 inline std::string_view to_string(Utility utility) { return word_of(utility); }
 
 /// Exponents of a rate n^n · d^d · ε^epsilon.
@@ -104,13 +100,11 @@ enum class Source {
   derived,        ///< from the claimed rate alone
 };
 
-template <>
-struct Words<Source> {
-  static constexpr std::string_view kind = "source";
-  static constexpr WordList<Source, 3> list{{{Source::full_text, "full text"},
-                                             {Source::reconstructed, "reconstructed"},
-                                             {Source::derived, "derived"}}};
-};
+constexpr auto words_of(Source) {
+  using enum Source;
+  return word_list<Source>(
+      "source", {{full_text, "full text"}, {reconstructed, "reconstructed"}, {derived, "derived"}});
+}
 inline std::string_view to_string(Source source) { return word_of(source); }
 
 /// What a claim is measured by.
@@ -120,13 +114,12 @@ enum class Metric {
   excess_risk,    ///< F − min F
 };
 
-template <>
-struct Words<Metric> {
-  static constexpr std::string_view kind = "metric";
-  static constexpr WordList<Metric, 3> list{{{Metric::gradient_norm, "gradient_norm"},
-                                             {Metric::sosp_level, "sosp_level"},
-                                             {Metric::excess_risk, "excess_risk"}}};
-};
+constexpr auto words_of(Metric) {
+  using enum Metric;
+  return word_list<Metric>(
+      "metric",
+      {{gradient_norm, "gradient_norm"}, {sosp_level, "sosp_level"}, {excess_risk, "excess_risk"}});
+}
 inline std::string_view to_string(Metric metric) { return word_of(metric); }
 
 /// What an algorithm is and claims.
@@ -201,8 +194,10 @@ class Algorithm {
   /// The same ratio of standard deviation to sensitivity for every query of the plan.
   /// \throws InputError without a plan
   virtual void set_common_noise(double sensitivity_ratio);
-  /// \throws InputError for parameters that make no sense on this problem
-  virtual void check(const PublicFacts& facts) const = 0;
+  /// \throws InputError for parameters out of range, or that make no sense on this problem
+  void check(const PublicFacts& facts) const;
+  /// What relates several parameters, or parameters and facts; no range of a single one.
+  virtual void check_settings(const PublicFacts& facts) const = 0;
   /// \param stream  of Purpose::algorithm: kicks, ball draws, output indices
   virtual Outcome run(Curator& curator, Stream stream, Observer& observer) const = 0;
 };
@@ -216,12 +211,6 @@ void require_dual(const AlgorithmCard& card, const PublicFacts& facts);
 /// Refuses problems with a shared dual, where no record has a gradient of the value function.
 /// Minimisation algorithms call it from check() and schedule().
 void refuse_shared_dual(const AlgorithmCard& card, const PublicFacts& facts);
-
-/// Parameters of `owner` that must be finite and > 0, or finite and >= 0. \throws InputError
-void require_positive(std::string_view owner, std::string_view name, double value);
-void require_positive(std::string_view owner, std::string_view name, Index value);
-void require_not_negative(std::string_view owner, std::string_view name, double value);
-void require_not_negative(std::string_view owner, std::string_view name, Index value);
 
 struct AlgorithmEntry {
   std::string key;

@@ -6,6 +6,7 @@
 
 #include "dpsosp/core/settings.hpp"
 #include "dpsosp/core/stream.hpp"
+#include "dpsosp/core/words.hpp"
 #include "dpsosp/privacy/curator.hpp"
 #include "dpsosp/privacy/hessian_stream.hpp"
 
@@ -20,26 +21,40 @@ enum class EscapeKind {
   none,
 };
 
+constexpr auto words_of(EscapeKind) {
+  using enum EscapeKind;
+  return word_list<EscapeKind>("escape kind",
+                               {{hessian_power, "hessian_power"},
+                                {isotropic_fresh, "isotropic_fresh"},
+                                {isotropic_reuse, "isotropic_reuse"},
+                                {none, "none"}});
+}
+
 /// What happens between an escape that left its ball and the next one.
 enum class Cooldown {
   frozen,     ///< none before Γ steps are over (the paper)
   immediate,  ///< at once
 };
 
+constexpr auto words_of(Cooldown) {
+  using enum Cooldown;
+  return word_list<Cooldown>("cooldown", {{frozen, "frozen"}, {immediate, "immediate"}});
+}
+
 /// Symbols of ganesh-2023 (Γ, ζ₁) and liu-talwar-2025 (Ξ, τ, O3, O4) in the comments.
 struct EscapeParameters {
   EscapeKind kind = EscapeKind::isotropic_reuse;
   double threshold = 0.0;  ///< γ log³(·): an escape starts where ‖g‖ is no larger; 0: never
-  Index steps = 1;         ///< Γ
+  Index steps = 1;
   double kick_deviation = 0.0;  ///< ζ₁/√d, isotropic: per coordinate
   bool carry_kick = false;      ///< isotropic: the kick stays in g (printed)
 
-  double radius = 1.0;              ///< Ξ
-  Index escapes_per_refresh = 1;    ///< τ
-  double deviation = 1.0;           ///< σ_t: noise of a Hessian product, per coordinate
-  double hessian_clip = 1.0;        ///< M: bound of a record's Hessian in operator norm
-  double hessian_lipschitz = 1.0;   ///< ρ: of a Hessian difference, per unit of the move
-  Index hessian_batch = 1;          ///< b_O3
+  double radius = 1.0;
+  Index escapes_per_refresh = 1;
+  double deviation = 1.0;
+  double hessian_clip = 1.0;
+  double hessian_lipschitz = 1.0;  ///< ρ: of a Hessian difference, per unit of the move
+  Index hessian_batch = 1;
   double hessian_batch_rate = 1.0;  ///< b_O4 = ⌈rate · move⌉
   HessianMode hessian_mode = HessianMode::dense;
   Cooldown cooldown = Cooldown::frozen;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dpsosp/algorithms/algorithm.hpp"
+#include "dpsosp/core/words.hpp"
 #include "dpsosp/privacy/exponential_mechanism.hpp"
 
 namespace dpsosp {
@@ -12,16 +13,21 @@ enum class CandidateSet {
   product,  ///< the product grid of a box, for losses that are sums over coordinates: any dimension
 };
 
+constexpr auto words_of(CandidateSet) {
+  using enum CandidateSet;
+  return word_list<CandidateSet>("candidate set", {{net, "net"}, {product, "product"}});
+}
+
 /// A choice among the points of a net of the search set by the exponential mechanism on the loss.
 /// The search set is the problem's domain; where that is R^d, |x_j| ≤ domain_radius for separable
 /// losses and ‖x‖ ≤ domain_radius for others.
 struct ExponentialSearch {
   CandidateSet candidates = CandidateSet::net;
-  double net_radius = 0.5;           ///< rad: every point of the set is this near to a candidate
-  double inverse_temperature = 1.0;  ///< λ
-  double lipschitz = 1.0;            ///< L: losses are clamped to f(c; z) ± L‖w − c‖
-  double domain_radius = 1.0;        ///< where the problem has no bounded domain
-  Index largest_net = 20000;         ///< points that may be enumerated; schedules coarsen the net
+  double net_radius = 0.5;
+  double inverse_temperature = 1.0;
+  double lipschitz = 1.0;  ///< L: losses are clamped to f(c; z) ± L‖w − c‖
+  double domain_radius = 1.0;
+  Index largest_net = 20000;  ///< points that may be enumerated; schedules coarsen the net
 
   void add_fields(Fields& fields);
   void check(std::string_view owner, const PublicFacts& facts) const;

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "dpsosp/algorithms/algorithm.hpp"
+#include "dpsosp/core/words.hpp"
 
 namespace dpsosp {
 
@@ -14,14 +15,20 @@ enum class RankRule {
   proportional,  ///< ⌈c_ose r⌉; at c_ose = 1 the r of Lemma 8.1 in lowy-2024, where many maps do
 };
 
+constexpr auto words_of(RankRule) {
+  using enum RankRule;
+  return word_list<RankRule>("rank rule",
+                             {{embedding, "embedding"}, {proportional, "proportional"}});
+}
+
 /// Symbols of lowy-2024 notes, 2.9 in the comments.
 struct JlParameters {
-  Index projected_dimension = 0;  ///< k; 0: the records are not projected
-  double cap = 2.0;               ///< longest projected feature over x_max
-  Index rank = 0;                 ///< r: public rank of the features; 0: unknown
+  Index projected_dimension = 0;
+  double cap = 2.0;
+  Index rank = 0;
   RankRule rank_rule = RankRule::embedding;
-  double rank_factor = 0.0;  ///< c_ose; 0: 1, or 8 under the paper schedule
-  double free_factor = 1.0;  ///< c_jl
+  double rank_factor = 0.0;
+  double free_factor = 1.0;
 };
 
 /// k of the rank branch: ⌈c_ose r ln(2n/δ)⌉. The paper's k lacks the factor ln(2n/δ).
@@ -53,7 +60,7 @@ class JlMethod : public Algorithm {
                      Calibrator calibrator) override;
   std::vector<PlannedQuery> plan(const PublicFacts& facts) const override;
   void set_common_noise(double sensitivity_ratio) override;
-  void check(const PublicFacts& facts) const override;
+  void check_settings(const PublicFacts& facts) const override;
   Outcome run(Curator& curator, Stream stream, Observer& observer) const override;
 
   JlParameters jl;

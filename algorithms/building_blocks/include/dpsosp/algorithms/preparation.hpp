@@ -17,14 +17,12 @@ enum class NoiseRule {
   none,        ///< no noise: epsilon = infinity
 };
 
-template <>
-struct Words<NoiseRule> {
-  static constexpr std::string_view kind = "noise rule";
-  static constexpr WordList<NoiseRule, 4> list{{{NoiseRule::schedule, "schedule"},
-                                                {NoiseRule::calibrated, "calibrated"},
-                                                {NoiseRule::advanced, "advanced"},
-                                                {NoiseRule::none, "none"}}};
-};
+constexpr auto words_of(NoiseRule) {
+  using enum NoiseRule;
+  return word_list<NoiseRule>(
+      "noise rule",
+      {{schedule, "schedule"}, {calibrated, "calibrated"}, {advanced, "advanced"}, {none, "none"}});
+}
 
 /// What decides an algorithm's parameters on a problem, beside the public facts.
 struct Preparation {

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "dpsosp/algorithms/algorithm.hpp"
+#include "dpsosp/core/words.hpp"
 
 namespace dpsosp {
 
@@ -44,6 +45,12 @@ double smallest_alpha(double low, double high, const Fits& fits) {
 
 /// Which of the visited points a run returns.
 enum class OutputRule { uniform, min_estimate, last };
+
+constexpr auto words_of(OutputRule) {
+  using enum OutputRule;
+  return word_list<OutputRule>(
+      "output rule", {{uniform, "uniform"}, {min_estimate, "min_estimate"}, {last, "last"}});
+}
 Field output_field(OutputRule& value);
 
 /// Keeps the point that an output rule asks for while a run visits x_0, x_1, …, x_{T−1}.

@@ -16,12 +16,12 @@ void require_second_order(const AlgorithmCard& card,
 /// How gradients and Hessians of the iterates are asked for.
 struct SecondOrderQueries {
   Sampling sampling = Sampling::all;
-  Index batch = 0;              ///< b; not used with Sampling::all
-  double clip = 1.0;            ///< G: per-record clip of gradients
-  double hessian_limit = 1.0;   ///< M: per-record limit of Hessians
-  Index hessian_rank = 0;       ///< r of a record's Hessian; 0 = d
-  double gradient_noise = 0.0;  ///< std / sensitivity
-  double hessian_noise = 0.0;   ///< std / sensitivity
+  Index batch = 0;  ///< b; not used with Sampling::all
+  double clip = 1.0;
+  double hessian_limit = 1.0;
+  Index hessian_rank = 0;
+  double gradient_noise = 0.0;
+  double hessian_noise = 0.0;
 
   /// \param clipped   what is clipped at G, in words
   /// \param hessians  what has the noise of Hessians, in words

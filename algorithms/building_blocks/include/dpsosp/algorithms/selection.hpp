@@ -40,14 +40,13 @@ struct SelectionParameters {
   double epsilon = 0.0;  ///< of the selection, pure (independent: of a test); 0: none
   double alpha = 1.0;    ///< scale of the gradient; sqrt(ρα) is that of the curvature
   double slack = 1.5;  ///< accept where max(‖∇F‖/α, −λ_min/sqrt(ρα)) is at most about this
-  Index candidates = 64;  ///< uniform iterates beside the likely points
+  Index candidates = 64;
 
   bool on() const { return epsilon > 0; }
   /// Pure charges of `epsilon` that a selection may make: 1, or two for every question.
   double charges() const;
   /// \param share_meaning  what `share` is a share of
   void add_fields(Fields& fields, std::string_view share_meaning);
-  void check(std::string_view owner) const;
 };
 
 /// Whether a schedule can plan a selection: a minimisation problem of a dimension that is solved

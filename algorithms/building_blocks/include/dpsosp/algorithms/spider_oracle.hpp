@@ -1,15 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "dpsosp/core/settings.hpp"
+#include "dpsosp/core/words.hpp"
 #include "dpsosp/privacy/curator.hpp"
 
 namespace dpsosp {
 
 /// How batches are drawn.
 enum class Sampling { all, fresh, sample, poisson };
+
+constexpr auto words_of(Sampling) {
+  using enum Sampling;
+  return word_list<Sampling>(
+      "sampling", {{all, "all"}, {fresh, "fresh"}, {sample, "sample"}, {poisson, "poisson"}});
+}
 
 /// The policy of a batch of (expected) size `size` out of `records`.
 BatchPolicy batch_policy(Sampling sampling, Index size, Index records);
@@ -24,12 +32,21 @@ Index adaptive_batch(double rate, double move);
 /// The field "sampling" of an algorithm's parameters.
 Field sampling_field(Sampling& value);
 
+/// Of the noise of a query, which 0 turns off.
+Field noise_field(std::string name, double& value, const std::string& meaning);
+
 /// How increments are clipped.
 enum class IncrementClip {
   fixed,         ///< at C
   proportional,  ///< at C · ‖w − w′‖, so the noise shrinks with the move
   capped,  ///< at min(C · ‖w − w′‖, 2 C_refresh): no difference of gradients is longer
 };
+
+constexpr auto words_of(IncrementClip) {
+  using enum IncrementClip;
+  return word_list<IncrementClip>(
+      "increment clip", {{fixed, "fixed"}, {proportional, "proportional"}, {capped, "capped"}});
+}
 
 /// The two gradient oracles of SPIDER-type methods: a gradient at one point, and a gradient
 /// difference between two.

@@ -19,7 +19,7 @@ class DiscreteExponential final : public Algorithm {
                      const PublicFacts& facts,
                      const PrivacyBudget& budget,
                      Calibrator calibrator) override;
-  void check(const PublicFacts& facts) const override;
+  void check_settings(const PublicFacts& facts) const override;
   Outcome run(Curator& curator, Stream stream, Observer& observer) const override;
 
   /// Symbols: search.inverse_temperature is β, search.net_radius r, search.lipschitz G.

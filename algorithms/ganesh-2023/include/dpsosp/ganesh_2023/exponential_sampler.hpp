@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dpsosp/algorithms/algorithm.hpp"
+#include "dpsosp/core/words.hpp"
 #include "dpsosp/privacy/gibbs_sampler.hpp"
 
 namespace dpsosp::ganesh_2023 {
@@ -15,19 +16,29 @@ enum class BetaMode {
   compute,    ///< pure, but no more than βGD = largest_exponent
 };
 
+constexpr auto words_of(BetaMode) {
+  using enum BetaMode;
+  return word_list<BetaMode>("beta mode",
+                             {{schedule, "schedule"},
+                              {printed, "printed"},
+                              {lsi_solve, "lsi_solve"},
+                              {pure, "pure"},
+                              {compute, "compute"}});
+}
+
 /// Symbols of the paper in the comments.
 struct ExponentialSamplerParameters {
   BetaMode beta_mode = BetaMode::schedule;
-  double inverse_temperature = 1.0;  ///< β
-  double regularizer = 0.0;          ///< μ
-  double lipschitz = 1.0;            ///< G
-  double domain_radius = 1.0;        ///< of the ball K where the problem's domain is R^d
+  double inverse_temperature = 1.0;
+  double regularizer = 0.0;
+  double lipschitz = 1.0;
+  double domain_radius = 1.0;
   GibbsMethod method = GibbsMethod::rejection;
-  double sampler_step = 0.01;      ///< h
-  Index steps = 1;                 ///< T, rounds of the alternating methods
-  double sampling_error = 1e-8;    ///< δ_s, of the alternating methods
-  double step_constant = 0.2;      ///< c_h of the schedules: h = c_h/((βG)² ln(2T/δ_s))
-  double largest_exponent = 12.0;  ///< most βGD under beta_mode = compute
+  double sampler_step = 0.01;
+  Index steps = 1;
+  double sampling_error = 1e-8;
+  double step_constant = 0.2;  ///< c_h of the schedules: h = c_h/((βG)² ln(2T/δ_s))
+  double largest_exponent = 12.0;
 };
 
 /// One draw from exp(−βF − (βμ/2)‖x‖²) on the domain.
@@ -41,7 +52,7 @@ class ExponentialSampler final : public Algorithm {
                      const PublicFacts& facts,
                      const PrivacyBudget& budget,
                      Calibrator calibrator) override;
-  void check(const PublicFacts& facts) const override;
+  void check_settings(const PublicFacts& facts) const override;
   Outcome run(Curator& curator, Stream stream, Observer& observer) const override;
 
   ExponentialSamplerParameters parameters;

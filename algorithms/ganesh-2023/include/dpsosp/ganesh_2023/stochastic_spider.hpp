@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dpsosp/algorithms/spider.hpp"
+#include "dpsosp/core/words.hpp"
 
 namespace dpsosp::ganesh_2023 {
 
@@ -11,18 +12,28 @@ enum class Target {
   population,  ///< F_P: one pass over disjoint batches of D₁, selection on D₂
 };
 
+constexpr auto words_of(Target) {
+  using enum Target;
+  return word_list<Target>("target", {{empirical, "empirical"}, {population, "population"}});
+}
+
 /// How the budget is divided between the disjoint halves D₁ and D₂.
 enum class BudgetSplit {
   half,      ///< half each (the paper)
   parallel,  ///< all of it to either, since no record is in both
 };
 
+constexpr auto words_of(BudgetSplit) {
+  using enum BudgetSplit;
+  return word_list<BudgetSplit>("budget split", {{half, "half"}, {parallel, "parallel"}});
+}
+
 /// Knobs of the practical schedules. \source ganesh-2023 notes, 3.2
 struct PracticalKnobs {
-  double theta = 0.25;     ///< θ: noise of the estimate / α
-  double c_steps = 4.0;    ///< c_T
-  double c_cap = 4.0;      ///< c_K
-  double c_trigger = 2.0;  ///< c_trig
+  double theta = 0.25;
+  double c_steps = 4.0;
+  double c_cap = 4.0;
+  double c_trigger = 2.0;
 };
 
 /// Symbols of the paper: `spider.oracle` holds b₁, b₂, G, M and the noise, `spider.escape` Γ and
@@ -50,7 +61,7 @@ class StochasticSpider final : public Algorithm {
                      Calibrator calibrator) override;
   std::vector<PlannedQuery> plan(const PublicFacts& facts) const override;
   void set_common_noise(double sensitivity_ratio) override;
-  void check(const PublicFacts& facts) const override;
+  void check_settings(const PublicFacts& facts) const override;
   Outcome run(Curator& curator, Stream stream, Observer& observer) const override;
 
   StochasticSpiderParameters parameters;

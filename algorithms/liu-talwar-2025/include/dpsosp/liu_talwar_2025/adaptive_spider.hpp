@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dpsosp/algorithms/spider.hpp"
+#include "dpsosp/core/words.hpp"
 
 namespace dpsosp::liu_talwar_2025 {
 
@@ -11,11 +12,21 @@ enum class TauMode {
   one,       ///< 1: the printed α^{3/2}/(M sqrt(ρ)), below 1, rounded up
 };
 
+constexpr auto words_of(TauMode) {
+  using enum TauMode;
+  return word_list<TauMode>("tau mode", {{repaired, "repaired"}, {one, "one"}});
+}
+
 /// Where noise and batches come from.
 enum class Release {
   accounted,  ///< batches whose sensitivities fit the budget at the noise that accuracy allows
   printed,    ///< Theorem 3.17: σ_tree = σ_t = α/√d, and its b and b_t, whatever they cost
 };
+
+constexpr auto words_of(Release) {
+  using enum Release;
+  return word_list<Release>("release", {{accounted, "accounted"}, {printed, "printed"}});
+}
 
 /// The four switches of the driver, and τ. The defaults are V4, the paper's method.
 /// \source liu-talwar-2025 notes, 2.6
@@ -29,15 +40,15 @@ struct Switches {
 
 /// Constants of the practical schedule. \source liu-talwar-2025 notes, 3.2
 struct Knobs {
-  double theta_tree = 0.25;     ///< θ_tree
-  double theta_escape = 0.25;   ///< θ_esc
-  double theta_stat = 0.25;     ///< θ_stat
-  double theta_hessian = 0.25;  ///< θ_hess
-  double c_steps = 4.0;         ///< c_T
-  double c_drift = 1.0;         ///< c_κ
-  double c_tau = 1.0;           ///< c_τ
-  double c_trigger = 2.0;       ///< c_trig
-  double c_path = 2.0;          ///< c_S
+  double theta_tree = 0.25;
+  double theta_escape = 0.25;
+  double theta_stat = 0.25;
+  double theta_hessian = 0.25;
+  double c_steps = 4.0;
+  double c_drift = 1.0;
+  double c_tau = 1.0;
+  double c_trigger = 2.0;
+  double c_path = 2.0;
 };
 
 /// Numbers of a schedule at one α, and the records that it is predicted to use.
@@ -138,7 +149,7 @@ class AdaptiveSpider final : public Algorithm {
                      const PublicFacts& facts,
                      const PrivacyBudget& budget,
                      Calibrator calibrator) override;
-  void check(const PublicFacts& facts) const override;
+  void check_settings(const PublicFacts& facts) const override;
   Outcome run(Curator& curator, Stream stream, Observer& observer) const override;
 
   AdaptiveSpiderParameters parameters;

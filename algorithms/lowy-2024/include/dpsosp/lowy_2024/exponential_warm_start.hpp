@@ -3,6 +3,7 @@
 
 #include "dpsosp/algorithms/algorithm.hpp"
 #include "dpsosp/algorithms/exponential_search.hpp"
+#include "dpsosp/core/words.hpp"
 
 namespace dpsosp::lowy_2024 {
 
@@ -13,13 +14,20 @@ enum class ExcessRule {
   laplace,      ///< d/(2λ), the expected excess in a quadratic well: a heuristic
 };
 
+constexpr auto words_of(ExcessRule) {
+  using enum ExcessRule;
+  return word_list<ExcessRule>(
+      "excess rule",
+      {{expectation, "expectation"}, {probability, "probability"}, {laplace, "laplace"}});
+}
+
 /// Symbols of lowy-2024 notes, 1, in the comments.
 struct ExponentialWarmStartParameters {
   ExponentialSearch search;
-  double smoothness = 1.0;         ///< β
-  bool interior_minimiser = true;  ///< the minimiser over W is a stationary point of F
+  double smoothness = 1.0;
+  bool interior_minimiser = true;
   ExcessRule excess_rule = ExcessRule::expectation;
-  double failure = 0.05;  ///< ζ, of excess_rule = probability
+  double failure = 0.05;
 };
 
 /// The exponential mechanism over a net of the domain: a method for excess risk by itself, and the
@@ -36,7 +44,7 @@ class ExponentialWarmStart final : public Algorithm {
                      const PublicFacts& facts,
                      const PrivacyBudget& budget,
                      Calibrator calibrator) override;
-  void check(const PublicFacts& facts) const override;
+  void check_settings(const PublicFacts& facts) const override;
   Outcome run(Curator& curator, Stream stream, Observer& observer) const override;
 
   /// ψ of the parameters: (ln N)/λ plus the error of the net, or as excess_rule says.

@@ -2,11 +2,19 @@
 #pragma once
 
 #include "dpsosp/algorithms/algorithm.hpp"
+#include "dpsosp/core/words.hpp"
 
 namespace dpsosp::lowy_2024 {
 
 /// Which of the three methods that the experiment compares runs.
 enum class PublishedStage { dp_sgd, dp_spider, warm_start };
+
+constexpr auto words_of(PublishedStage) {
+  using enum PublishedStage;
+  return word_list<PublishedStage>(
+      "published stage",
+      {{dp_sgd, "dp_sgd"}, {dp_spider, "dp_spider"}, {warm_start, "warm_start"}});
+}
 
 /// Where the noise comes from.
 enum class PublishedNoise {
@@ -14,23 +22,29 @@ enum class PublishedNoise {
   script,     ///< standard deviations of the authors' script
 };
 
+constexpr auto words_of(PublishedNoise) {
+  using enum PublishedNoise;
+  return word_list<PublishedNoise>("published noise",
+                                   {{accounted, "accounted"}, {script, "script"}});
+}
+
 /// Symbols of lowy-2024 notes, 1, in the comments; standard deviations are per coordinate of the
 /// mean.
 struct PublishedExperimentParameters {
   PublishedStage stage = PublishedStage::dp_spider;
-  Index steps = 100;              ///< T: of DP-SGD, or of SPIDER with and without a warm start
-  Index period = 25;              ///< q
-  double step_size = 1e-3;        ///< η
-  Index warm_steps = 25;          ///< T of the warm start's DP-SGD
-  double warm_step_size = 5e-3;   ///< its η
-  double warm_share = 0.25;       ///< its part of ε
-  double radius = 2.0;            ///< every step is projected to ‖x‖ ≤ R
-  double clip = 5.0;              ///< L
-  double clip_difference = 6.0;   ///< β: differences are clipped at min(β‖x − x′‖, 2L)
-  double sgd_batch = 1.0;         ///< expected size of DP-SGD's Poisson batches
-  double difference_batch = 1.0;  ///< expected size of the differences' Poisson batches
+  Index steps = 100;
+  Index period = 25;
+  double step_size = 1e-3;
+  Index warm_steps = 25;
+  double warm_step_size = 5e-3;
+  double warm_share = 0.25;
+  double radius = 2.0;
+  double clip = 5.0;
+  double clip_difference = 6.0;  ///< β: differences are clipped at min(β‖x − x′‖, 2L)
+  double sgd_batch = 1.0;
+  double difference_batch = 1.0;
   PublishedNoise noise = PublishedNoise::accounted;
-  double sgd_noise = 0.0;  ///< std over sensitivity
+  double sgd_noise = 0.0;
   double anchor_noise = 0.0;
   double difference_noise = 0.0;
   double sgd_deviation = 0.0;         ///< of the script: σ
@@ -54,7 +68,7 @@ class PublishedExperiment final : public Algorithm {
                      Calibrator calibrator) override;
   std::vector<PlannedQuery> plan(const PublicFacts& facts) const override;
   void set_common_noise(double sensitivity_ratio) override;
-  void check(const PublicFacts& facts) const override;
+  void check_settings(const PublicFacts& facts) const override;
   Outcome run(Curator& curator, Stream stream, Observer& observer) const override;
 
   PublishedExperimentParameters parameters;

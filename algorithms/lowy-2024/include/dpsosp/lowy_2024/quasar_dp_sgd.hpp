@@ -4,6 +4,7 @@
 #include "dpsosp/algorithms/algorithm.hpp"
 #include "dpsosp/algorithms/scheduling.hpp"
 #include "dpsosp/algorithms/spider_oracle.hpp"
+#include "dpsosp/core/words.hpp"
 
 namespace dpsosp::lowy_2024 {
 
@@ -15,26 +16,32 @@ enum class Confinement {
   domain,      ///< in the problem's domain
 };
 
+constexpr auto words_of(Confinement) {
+  using enum Confinement;
+  return word_list<Confinement>("confinement",
+                                {{none, "none"}, {start_ball, "start_ball"}, {domain, "domain"}});
+}
+
 /// Symbols of lowy-2024 notes, 1, in the comments.
 struct QuasarDpSgdParameters {
-  Index steps = 100;        ///< T
-  double step_size = 0.01;  ///< η
+  Index steps = 100;
+  double step_size = 0.01;
   Sampling sampling = Sampling::all;
-  Index batch = 1;     ///< b; not used with Sampling::all
-  double clip = 1.0;   ///< L
+  Index batch = 1;  ///< b; not used with Sampling::all
+  double clip = 1.0;
   double noise = 0.0;  ///< σ over the sensitivity 2L/b
   Confinement confinement = Confinement::none;
-  double radius = 1.0;  ///< R
+  double radius = 1.0;
   OutputRule output = OutputRule::uniform;
   bool boosted = false;  ///< ⌈log₂(2/ζ)⌉ runs on half the budget, the best chosen with the other
-  double failure = 0.05;           ///< ζ of `boosted`
-  double selection_epsilon = 0.5;  ///< of the choice; pure
-  bool printed_batch = false;      ///< the paper schedule's batch as Proposition D.1 prints it
+  double failure = 0.05;
+  double selection_epsilon = 0.5;
+  bool printed_batch = false;  ///< the paper schedule's batch as Proposition D.1 prints it
   // What the schedules need in addition to the public facts
-  double distance_bound = 0.0;  ///< D ≥ ‖w_1 − w*‖; 0: the farthest point of the domain
-  double quasar = 0.0;          ///< q; 0: the problem's constant
-  Index most_steps = 1000000;   ///< T_max of the practical schedule
-  double steps_factor = 1.0;    ///< c_T
+  double distance_bound = 0.0;
+  double quasar = 0.0;
+  Index most_steps = 1000000;
+  double steps_factor = 1.0;
 };
 
 /// DP-SGD for quasar-convex losses, and its repetition for bounds with high probability.
@@ -50,7 +57,7 @@ class QuasarDpSgd final : public Algorithm {
                      Calibrator calibrator) override;
   std::vector<PlannedQuery> plan(const PublicFacts& facts) const override;
   void set_common_noise(double sensitivity_ratio) override;
-  void check(const PublicFacts& facts) const override;
+  void check_settings(const PublicFacts& facts) const override;
   Outcome run(Curator& curator, Stream stream, Observer& observer) const override;
 
   QuasarDpSgdParameters parameters;

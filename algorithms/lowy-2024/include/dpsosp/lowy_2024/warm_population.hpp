@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "dpsosp/algorithms/algorithm.hpp"
+#include "dpsosp/core/words.hpp"
 #include "dpsosp/lowy_2024/exponential_warm_start.hpp"
 
 namespace dpsosp::lowy_2024 {
@@ -11,12 +12,20 @@ namespace dpsosp::lowy_2024 {
 /// The second stage B.
 enum class PopulationFinder { tree_spider, stochastic_spider, adaptive_spider };
 
+constexpr auto words_of(PopulationFinder) {
+  using enum PopulationFinder;
+  return word_list<PopulationFinder>("population finder",
+                                     {{tree_spider, "tree_spider"},
+                                      {stochastic_spider, "stochastic_spider"},
+                                      {adaptive_spider, "adaptive_spider"}});
+}
+
 /// Symbols of lowy-2024 notes, 1, in the comments.
 struct WarmPopulationParameters {
   PopulationFinder finder = PopulationFinder::tree_spider;
-  bool reuse = false;         ///< both stages read all records, at half of ε each (printed)
-  double failure = 0.05;      ///< ζ: probability that ψ does not hold
-  double warm_excess = 1.0;   ///< ψ: the suboptimality given to B
+  bool reuse = false;  ///< both stages read all records, at half of ε each (printed)
+  double failure = 0.05;
+  double warm_excess = 1.0;
   double second_slice = 1.0;  ///< of the capacity, under `reuse`
 };
 
@@ -40,7 +49,7 @@ class WarmPopulation final : public Algorithm {
                      const PublicFacts& facts,
                      const PrivacyBudget& budget,
                      Calibrator calibrator) override;
-  void check(const PublicFacts& facts) const override;
+  void check_settings(const PublicFacts& facts) const override;
   Outcome run(Curator& curator, Stream stream, Observer& observer) const override;
 
   WarmPopulationParameters parameters;

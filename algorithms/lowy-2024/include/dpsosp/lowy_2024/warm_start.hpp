@@ -4,21 +4,28 @@
 #include <memory>
 
 #include "dpsosp/algorithms/algorithm.hpp"
+#include "dpsosp/core/words.hpp"
 
 namespace dpsosp::lowy_2024 {
 
 /// The second stage B.
 enum class Finder { dp_spider, stochastic_spider };
 
+constexpr auto words_of(Finder) {
+  using enum Finder;
+  return word_list<Finder>("finder",
+                           {{dp_spider, "dp_spider"}, {stochastic_spider, "stochastic_spider"}});
+}
+
 /// Symbols of lowy-2024 notes, 1, in the comments. A slice is a share of the filter's capacity.
 struct WarmStartParameters {
   Finder finder = Finder::dp_spider;
-  double share = 0.0;         ///< x: the first stage's part; 0: the schedule's
-  bool fallback = true;       ///< the schedule runs B alone where it promises more
-  bool warm = true;           ///< run A first
-  double warm_excess = 1.0;   ///< ψ: the suboptimality given to B
-  double first_slice = 0.5;   ///< of A; 0: A is charged to the pure account alone
-  double second_slice = 0.5;  ///< of B
+  double share = 0.0;
+  bool fallback = true;
+  bool warm = true;
+  double warm_excess = 1.0;
+  double first_slice = 0.5;
+  double second_slice = 0.5;
 };
 
 /// A private risk minimiser A, then a stationary-point finder B from A's output. ψ, and the choice
@@ -33,7 +40,7 @@ class WarmStart : public Algorithm {
                      const PublicFacts& facts,
                      const PrivacyBudget& budget,
                      Calibrator calibrator) override;
-  void check(const PublicFacts& facts) const override;
+  void check_settings(const PublicFacts& facts) const override;
   Outcome run(Curator& curator, Stream stream, Observer& observer) const override;
 
   WarmStartParameters parameters;

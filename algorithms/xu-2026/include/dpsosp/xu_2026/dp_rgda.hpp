@@ -3,16 +3,27 @@
 
 #include "dpsosp/algorithms/algorithm.hpp"
 #include "dpsosp/algorithms/spider_oracle.hpp"
+#include "dpsosp/core/words.hpp"
 
 namespace dpsosp::xu_2026 {
 
 enum class DescentRule { normalised, plain };
+
+constexpr auto words_of(DescentRule) {
+  using enum DescentRule;
+  return word_list<DescentRule>("descent rule", {{normalised, "normalised"}, {plain, "plain"}});
+}
 
 /// Where the first increment of a refresh step starts: xu-2026, Algorithm 3, line 3.
 enum class RefreshRule {
   printed,   ///< at (x_{t−1}, y_t): the move x_{t−1} → x_t is counted twice
   repaired,  ///< at (x_t, y_t), where the fresh estimate was made
 };
+
+constexpr auto words_of(RefreshRule) {
+  using enum RefreshRule;
+  return word_list<RefreshRule>("refresh rule", {{printed, "printed"}, {repaired, "repaired"}});
+}
 
 /// Which inner step is returned: xu-2026, Algorithm 3, line 18
 /// states argmin_k ‖G_k‖ without a range of k (docs/errata.md, X2).
@@ -24,13 +35,33 @@ enum class Selection {
   ascended,            ///< y_K with the estimates of step K − 1; K = 1 needs one query a step
 };
 
+constexpr auto words_of(Selection) {
+  using enum Selection;
+  return word_list<Selection>("selection",
+                              {{argmin_from_start, "argmin_from_start"},
+                               {argmin_after_start, "argmin_after_start"},
+                               {argmin_of_proof, "argmin_of_proof"},
+                               {last, "last"},
+                               {ascended, "ascended"}});
+}
+
 enum class DualRelease {
   released,  ///< y is a public vector, moved by noisy gradients
   local,     ///< y_i*(x) stays with record i; for problems with per-record duals only
 };
 
+constexpr auto words_of(DualRelease) {
+  using enum DualRelease;
+  return word_list<DualRelease>("dual release", {{released, "released"}, {local, "local"}});
+}
+
 /// Whether ∇_x and ∇_y are asked in two queries, or in one for the joint vector.
 enum class Streams { separate, joint };
+
+constexpr auto words_of(Streams) {
+  using enum Streams;
+  return word_list<Streams>("streams", {{separate, "separate"}, {joint, "joint"}});
+}
 
 /// Length of the step that ends an escape: xu-2026, Algorithm 2, line 14.
 enum class BreakRule {
@@ -38,8 +69,18 @@ enum class BreakRule {
   repaired,  ///< only the last step is shortened, as in the parent algorithm
 };
 
+constexpr auto words_of(BreakRule) {
+  using enum BreakRule;
+  return word_list<BreakRule>("break rule", {{printed, "printed"}, {repaired, "repaired"}});
+}
+
 /// What is returned at the horizon: xu-2026, Algorithm 2, last line.
 enum class HorizonRule { anchor, last };
+
+constexpr auto words_of(HorizonRule) {
+  using enum HorizonRule;
+  return word_list<HorizonRule>("horizon rule", {{anchor, "anchor"}, {last, "last"}});
+}
 
 /// Which objective a schedule plans for.
 enum class ObjectiveKind {
@@ -47,18 +88,24 @@ enum class ObjectiveKind {
   population,  ///< the population's (xu-2026, Theorem 2): one pass over disjoint batches
 };
 
+constexpr auto words_of(ObjectiveKind) {
+  using enum ObjectiveKind;
+  return word_list<ObjectiveKind>("objective kind",
+                                  {{empirical, "empirical"}, {population, "population"}});
+}
+
 /// Parameters of DP-RGDA, with the paper's symbols; `oracle` holds S₁, S₂, C_v, C_u and the noise.
 struct DpRgdaParameters {
-  Index steps = 400;                  ///< T
-  double alpha = 0.1;                 ///< α: descend while ‖v_t‖ ≥ α
-  double descent_step = 0.2;          ///< η: step length if normalised
-  double escape_step = 0.1;           ///< η_H
-  double perturb_radius = 0.01;       ///< r
-  Index escape_steps = 20;            ///< t_thres
-  double escape_mean_sq_move = 0.01;  ///< D̄
-  Index period = 10;                  ///< q
-  Index inner_steps = 5;              ///< K
-  double ascent_step = 0.8;           ///< λ
+  Index steps = 400;
+  double alpha = 0.1;
+  double descent_step = 0.2;  ///< η: step length if normalised
+  double escape_step = 0.1;
+  double perturb_radius = 0.01;
+  Index escape_steps = 20;
+  double escape_mean_sq_move = 0.01;
+  Index period = 10;
+  Index inner_steps = 5;
+  double ascent_step = 0.8;
   DescentRule descent_rule = DescentRule::normalised;
   RefreshRule refresh_rule = RefreshRule::repaired;
   Selection selection = Selection::last;
@@ -67,7 +114,7 @@ struct DpRgdaParameters {
   BreakRule break_rule = BreakRule::repaired;
   HorizonRule horizon_rule = HorizonRule::anchor;
   ObjectiveKind objective = ObjectiveKind::empirical;
-  double deviation = 0.0;  ///< σ of the population schedule; 0: the gradient bound
+  double deviation = 0.0;
   SpiderOracleParameters oracle;
 };
 
@@ -84,7 +131,7 @@ class DpRgda final : public Algorithm {
                      Calibrator calibrator) override;
   std::vector<PlannedQuery> plan(const PublicFacts& facts) const override;
   void set_common_noise(double sensitivity_ratio) override;
-  void check(const PublicFacts& facts) const override;
+  void check_settings(const PublicFacts& facts) const override;
   Outcome run(Curator& curator, Stream stream, Observer& observer) const override;
 
   DpRgdaParameters parameters;

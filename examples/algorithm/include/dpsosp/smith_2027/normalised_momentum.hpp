@@ -6,7 +6,7 @@
 namespace dpsosp::smith_2027 {
 
 struct NormalisedMomentumParameters : baselines::DescentParameters {
-  double decay = 0.9;  ///< β in [0, 1)
+  double decay = 0.9;
 };
 
 /// Noisy gradient descent along the unit vector of a running mean of the released gradients:
@@ -16,7 +16,6 @@ class NormalisedMomentum final : public baselines::DescentMethod {
  public:
   const AlgorithmCard& card() const override;
   Fields fields() override;
-  void check(const PublicFacts& facts) const override;
   Scheduled schedule(Schedule kind,
                      const PublicFacts& facts,
                      const PrivacyBudget& budget,

@@ -59,8 +59,8 @@ concept Sequence = !std::same_as<T, std::string> && !std::same_as<T, nlohmann::j
   typename T::value_type;
 };
 template <class T>
-concept Enumeration = requires {
-  Words<T>::kind;
+concept Enumeration = requires(T value) {
+  words_of(value);
 };
 template <class T>
 constexpr std::string_view kind_of() {

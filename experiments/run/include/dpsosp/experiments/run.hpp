@@ -38,17 +38,17 @@ enum class Door {
            ///< over the realised batch
 };
 
-template <>
-struct Words<Door> {
-  static constexpr std::string_view kind = "door";
-  static constexpr WordList<Door, 7> list{{{Door::enforced, "enforced"},
-                                           {Door::no_noise, "no_noise"},
-                                           {Door::no_data, "no_data"},
-                                           {Door::not_private, "not_private"},
-                                           {Door::batch_mean_clip, "batch_mean_clip"},
-                                           {Door::no_clipping, "no_clipping"},
-                                           {Door::script, "script"}}};
-};
+constexpr auto words_of(Door) {
+  using enum Door;
+  return word_list<Door>("door",
+                         {{enforced, "enforced"},
+                          {no_noise, "no_noise"},
+                          {no_data, "no_data"},
+                          {not_private, "not_private"},
+                          {batch_mean_clip, "batch_mean_clip"},
+                          {no_clipping, "no_clipping"},
+                          {script, "script"}});
+}
 
 /// A private run as it is asked for.
 struct RunSpec {

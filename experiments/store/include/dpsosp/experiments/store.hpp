@@ -24,12 +24,10 @@ enum class RunStatus {
   failed,    ///< the run has no numbers; `reason` says why
 };
 
-template <>
-struct Words<RunStatus> {
-  static constexpr std::string_view kind = "status";
-  static constexpr WordList<RunStatus, 2> list{
-      {{RunStatus::finished, "finished"}, {RunStatus::failed, "failed"}}};
-};
+constexpr auto words_of(RunStatus) {
+  using enum RunStatus;
+  return word_list<RunStatus>("status", {{finished, "finished"}, {failed, "failed"}});
+}
 inline std::string_view to_string(RunStatus status) { return word_of(status); }
 
 /// A run as it is stored.

@@ -13,12 +13,10 @@ enum class Scale {
   quick,  ///< minutes on two cores: the numbers of the report
   full,   ///< every axis, range, seed and control
 };
-template <>
-struct Words<Scale> {
-  static constexpr std::string_view kind = "scale";
-  static constexpr WordList<Scale, 3> list{
-      {{Scale::smoke, "smoke"}, {Scale::quick, "quick"}, {Scale::full, "full"}}};
-};
+constexpr auto words_of(Scale) {
+  using enum Scale;
+  return word_list<Scale>("scale", {{smoke, "smoke"}, {quick, "quick"}, {full, "full"}});
+}
 inline std::string_view to_string(Scale scale) { return word_of(scale); }
 
 }  // namespace dpsosp

@@ -29,25 +29,24 @@ enum class Verdict {
   not_measured,  ///< nothing here measures it yet
 };
 
-template <>
-struct Words<Verdict> {
-  static constexpr std::string_view kind = "verdict";
-  static constexpr WordList<Verdict, 14> list{
-      {{Verdict::as_claimed, "as claimed"},
-       {Verdict::as_claimed_with_terms, "as claimed with all terms"},
-       {Verdict::as_claimed_or_better, "as claimed or better"},
-       {Verdict::better_than_claimed, "better than claimed"},
-       {Verdict::worse_than_claimed, "worse than claimed"},
-       {Verdict::more_seeds, "more seeds needed"},
-       {Verdict::no_power_law, "no power law in this range"},
-       {Verdict::inconclusive, "inconclusive"},
-       {Verdict::not_reachable, "not reachable here"},
-       {Verdict::holds, "holds"},
-       {Verdict::fails, "fails"},
-       {Verdict::bound_met, "bound met"},
-       {Verdict::vacuous, "vacuous here"},
-       {Verdict::not_measured, "not measured"}}};
-};
+constexpr auto words_of(Verdict) {
+  using enum Verdict;
+  return word_list<Verdict>("verdict",
+                            {{as_claimed, "as claimed"},
+                             {as_claimed_with_terms, "as claimed with all terms"},
+                             {as_claimed_or_better, "as claimed or better"},
+                             {better_than_claimed, "better than claimed"},
+                             {worse_than_claimed, "worse than claimed"},
+                             {more_seeds, "more seeds needed"},
+                             {no_power_law, "no power law in this range"},
+                             {inconclusive, "inconclusive"},
+                             {not_reachable, "not reachable here"},
+                             {holds, "holds"},
+                             {fails, "fails"},
+                             {bound_met, "bound met"},
+                             {vacuous, "vacuous here"},
+                             {not_measured, "not measured"}});
+}
 inline std::string_view to_string(Verdict verdict) { return word_of(verdict); }
 /// Whether a measured slope confirms the claim.
 inline bool confirms(Verdict verdict) {
@@ -90,16 +89,15 @@ enum class HardEnd {
   small,  ///< for epsilon
 };
 
-template <>
-struct Words<BoundVerdict> {
-  static constexpr std::string_view kind = "verdict on a bound";
-  static constexpr WordList<BoundVerdict, 5> list{
-      {{BoundVerdict::below_promise, "below the promise"},
-       {BoundVerdict::flat, "ratio to the claim does not rise"},
-       {BoundVerdict::undecided, "ratio to the claim undecided"},
-       {BoundVerdict::rises, "ratio to the claim rises"},
-       {BoundVerdict::exceeds, "ratio to the claim rises by more than a logarithm"}}};
-};
+constexpr auto words_of(BoundVerdict) {
+  using enum BoundVerdict;
+  return word_list<BoundVerdict>("verdict on a bound",
+                                 {{below_promise, "below the promise"},
+                                  {flat, "ratio to the claim does not rise"},
+                                  {undecided, "ratio to the claim undecided"},
+                                  {rises, "ratio to the claim rises"},
+                                  {exceeds, "ratio to the claim rises by more than a logarithm"}});
+}
 inline std::string_view to_string(BoundVerdict verdict) { return word_of(verdict); }
 
 /// What a slope that a hidden factor ln n leaves at n = 10^4 and beyond is at most: 1/ln 10^4.
@@ -114,15 +112,15 @@ enum class Headline {
   open,
 };
 
-template <>
-struct Words<Headline> {
-  static constexpr std::string_view kind = "headline";
-  static constexpr WordList<Headline, 5> list{{{Headline::confirmed, "confirmed"},
-                                               {Headline::bound_met, "bound met, exponent open"},
-                                               {Headline::refuted, "refuted"},
-                                               {Headline::slip, "slip"},
-                                               {Headline::open, "open"}}};
-};
+constexpr auto words_of(Headline) {
+  using enum Headline;
+  return word_list<Headline>("headline",
+                             {{confirmed, "confirmed"},
+                              {bound_met, "bound met, exponent open"},
+                              {refuted, "refuted"},
+                              {slip, "slip"},
+                              {open, "open"}});
+}
 inline std::string_view to_string(Headline headline) { return word_of(headline); }
 
 struct SlopeVerdict {

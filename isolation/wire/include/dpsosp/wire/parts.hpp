@@ -26,59 +26,31 @@
 
 namespace dpsosp {
 
-template <>
-struct Words<Block> {
-  static constexpr std::string_view kind = "block";
-  static constexpr WordList<Block, 3> list{
-      {{Block::x, "x"}, {Block::y, "y"}, {Block::joint, "joint"}}};
-};
-template <>
-struct Words<Noise::Unit> {
-  static constexpr std::string_view kind = "noise unit";
-  static constexpr WordList<Noise::Unit, 2> list{
-      {{Noise::Unit::sensitivity_ratio, "sensitivity_ratio"},
-       {Noise::Unit::standard_deviation, "standard_deviation"}}};
-};
-template <>
-struct Words<BatchUse> {
-  static constexpr std::string_view kind = "batch use";
-  static constexpr WordList<BatchUse, 2> list{
-      {{BatchUse::one_query, "one_query"}, {BatchUse::several_queries, "several_queries"}}};
-};
-template <>
-struct Words<HessianMode> {
-  static constexpr std::string_view kind = "Hessian mode";
-  static constexpr WordList<HessianMode, 2> list{
-      {{HessianMode::dense, "dense"}, {HessianMode::lazy, "lazy"}}};
-};
-template <>
-struct Words<SelectionForm> {
-  static constexpr std::string_view kind = "selection form";
-  static constexpr WordList<SelectionForm, 3> list{{{SelectionForm::scalar, "scalar"},
-                                                    {SelectionForm::two_tests, "two_tests"},
-                                                    {SelectionForm::independent, "independent"}}};
-};
-template <>
-struct Words<SelectionScales> {
-  static constexpr std::string_view kind = "selection scales";
-  static constexpr WordList<SelectionScales, 2> list{
-      {{SelectionScales::replace_one, "replace_one"}, {SelectionScales::zero_out, "zero_out"}}};
-};
-template <>
-struct Words<GibbsMethod> {
-  static constexpr std::string_view kind = "Gibbs method";
-  static constexpr WordList<GibbsMethod, 3> list{{{GibbsMethod::stochastic, "stochastic"},
-                                                  {GibbsMethod::exact, "exact"},
-                                                  {GibbsMethod::rejection, "rejection"}}};
-};
-template <>
-struct Words<Domain::Kind> {
-  static constexpr std::string_view kind = "domain";
-  static constexpr WordList<Domain::Kind, 4> list{{{Domain::Kind::everywhere, "everywhere"},
-                                                   {Domain::Kind::ball, "ball"},
-                                                   {Domain::Kind::box, "box"},
-                                                   {Domain::Kind::simplex, "simplex"}}};
-};
+constexpr auto words_of(Block) {
+  using enum Block;
+  return word_list<Block>("block", {{x, "x"}, {y, "y"}, {joint, "joint"}});
+}
+constexpr auto words_of(Noise::Unit) {
+  using enum Noise::Unit;
+  return word_list<Noise::Unit>(
+      "noise unit",
+      {{sensitivity_ratio, "sensitivity_ratio"}, {standard_deviation, "standard_deviation"}});
+}
+constexpr auto words_of(BatchUse) {
+  using enum BatchUse;
+  return word_list<BatchUse>("batch use",
+                             {{one_query, "one_query"}, {several_queries, "several_queries"}});
+}
+constexpr auto words_of(SelectionScales) {
+  using enum SelectionScales;
+  return word_list<SelectionScales>("selection scales",
+                                    {{replace_one, "replace_one"}, {zero_out, "zero_out"}});
+}
+constexpr auto words_of(Domain::Kind) {
+  using enum Domain::Kind;
+  return word_list<Domain::Kind>(
+      "domain", {{everywhere, "everywhere"}, {ball, "ball"}, {box, "box"}, {simplex, "simplex"}});
+}
 
 DPSOSP_MEMBERS(BatchPolicy, kind, size, rate);
 DPSOSP_MEMBERS(Noise, unit, value);
@@ -124,7 +96,7 @@ struct Ready {
 };
 
 template <class Enum>
-requires requires { Words<Enum>::kind; }
+requires requires { words_of(Enum{}); }
 void put(Channel& channel, Enum value) { put(channel, word_of(value)); }
 void put(Channel& channel, const Vector& vector);
 void put(Channel& channel, const ConstVectorRef& vector);
@@ -172,7 +144,7 @@ T get(Message& message) {
 std::int64_t get_count(Message& message);
 
 template <class Enum>
-requires requires { Words<Enum>::kind; }
+requires requires { words_of(Enum{}); }
 struct Get<Enum> {
   static Enum from(Message& message) { return from_word<Enum>(std::string(message.text())); }
 };

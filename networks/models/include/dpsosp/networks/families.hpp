@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "dpsosp/core/words.hpp"
 #include "dpsosp/networks/network_loss.hpp"
 #include "dpsosp/problems/problem.hpp"
 #include "dpsosp/problems/registry.hpp"
@@ -23,12 +24,20 @@ class NetworkFamily : public ProblemFamily {
  public:
   /// \throws InputError where the data are missing or the spec asks for more than there are
   virtual NetworkInstance instance(const InstanceSpec& spec) const = 0;
-  Problem make(const InstanceSpec& spec) const final;
+  Problem build(const InstanceSpec& spec) const final;
 
   Computation computation() const;
   /// "auto", "float" or "double"; "cpu" or "cuda".
   enum class Precision { single, twice };
+  friend constexpr auto words_of(Precision) {
+    using enum Precision;
+    return word_list<Precision>("precision", {{single, "float"}, {twice, "double"}});
+  }
   enum class Device { cpu, cuda };
+  friend constexpr auto words_of(Device) {
+    using enum Device;
+    return word_list<Device>("device", {{cpu, "cpu"}, {cuda, "cuda"}});
+  }
   Precision precision = Precision::single;
   Device device = Device::cpu;
   Index evaluated = 256;  ///< records that stand for all where a point is judged; 0: all

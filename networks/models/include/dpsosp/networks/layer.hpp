@@ -11,6 +11,7 @@
 
 #include "dpsosp/core/stream.hpp"
 #include "dpsosp/core/vector.hpp"
+#include "dpsosp/core/words.hpp"
 
 /// Networks as functions of a flat parameter vector, without state of their own: what a layer
 /// computes depends on the parameters and the inputs it is handed, so one network can be used from
@@ -145,6 +146,11 @@ enum class Normalisation {
   group,  ///< each record by itself
   batch,  ///< with the mean and variance of the batch, which mixes its records
 };
+
+constexpr auto words_of(Normalisation) {
+  using enum Normalisation;
+  return word_list<Normalisation>("normalisation", {{group, "group"}, {batch, "batch"}});
+}
 
 /// Normalisation of images to mean 0 and variance 1, then a scale and a shift of each channel.
 class ImageNorm final : public Parametric {

@@ -17,13 +17,12 @@ enum class Adjacency {
   zero_out      ///< one record's contribution is replaced by zero; the count stays
 };
 
-template <>
-struct Words<Adjacency> {
-  static constexpr std::string_view kind = "adjacency";
-  static constexpr WordList<Adjacency, 3> list{{{Adjacency::replace_one, "replace_one"},
-                                                {Adjacency::add_remove, "add_remove"},
-                                                {Adjacency::zero_out, "zero_out"}}};
-};
+constexpr auto words_of(Adjacency) {
+  using enum Adjacency;
+  return word_list<Adjacency>(
+      "adjacency",
+      {{replace_one, "replace_one"}, {add_remove, "add_remove"}, {zero_out, "zero_out"}});
+}
 inline std::string_view name_of(Adjacency adjacency) { return word_of(adjacency); }
 
 /// The accountant has no proof for the events it was asked about; the message says why.

@@ -4,6 +4,7 @@
 #include "dpsosp/core/settings.hpp"
 #include "dpsosp/core/stream.hpp"
 #include "dpsosp/core/vector.hpp"
+#include "dpsosp/core/words.hpp"
 
 namespace dpsosp {
 
@@ -13,6 +14,11 @@ enum class Design {
   sphere,    ///< uniform on the sphere ‖a‖ = norm
 };
 
+constexpr auto words_of(Design) {
+  using enum Design;
+  return word_list<Design>("design", {{gaussian, "gaussian"}, {sphere, "sphere"}});
+}
+
 Field design_field(Design& value);
 
 /// Fills each column of `measurements` (m × n) with an independent draw.
@@ -21,6 +27,11 @@ void draw_design(Design design, double norm, Stream stream, Matrix& measurements
 /// Whether a record's own Frobenius norm is 1, or the law's second moment is the identity, which
 /// makes the population objective one of the unknown matrix itself.
 enum class RecordScale { unit, isotropic };
+
+constexpr auto words_of(RecordScale) {
+  using enum RecordScale;
+  return word_list<RecordScale>("record scale", {{unit, "unit"}, {isotropic, "isotropic"}});
+}
 
 Field record_scale_field(RecordScale& value);
 

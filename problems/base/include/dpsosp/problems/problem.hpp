@@ -11,6 +11,7 @@
 
 #include "dpsosp/core/public_facts.hpp"
 #include "dpsosp/core/settings.hpp"
+#include "dpsosp/core/words.hpp"
 #include "dpsosp/problems/objective.hpp"
 #include "dpsosp/problems/records.hpp"
 
@@ -26,7 +27,12 @@ struct Landmark {
   Of of = Of::population;
   Vector point;  ///< ∈ R^d; a stationary point of that objective
 };
-std::string_view to_string(Landmark::Kind kind);
+constexpr auto words_of(Landmark::Kind) {
+  using enum Landmark::Kind;
+  return word_list<Landmark::Kind>("landmark",
+                                   {{minimiser, "minimiser"}, {strict_saddle, "strict saddle"}});
+}
+inline std::string_view to_string(Landmark::Kind kind) { return word_of(kind); }
 
 /// A plane to draw: origin + a·along + b·across for a and b in the given ranges.
 struct Slice {
@@ -92,16 +98,24 @@ class ProblemFamily {
   /// Raised by every change of the family that moves a number; part of the run key.
   virtual int numbers_version() const = 0;
   /// \throws InputError on sizes or settings that make no instance.
-  virtual Problem make(const InstanceSpec& spec) const = 0;
-
+  Problem make(const InstanceSpec& spec) const;
   /// The public facts of an instance; without its records where those may be missing.
-  virtual PublicFacts facts(const InstanceSpec& spec) const { return make(spec).facts; }
+  PublicFacts facts(const InstanceSpec& spec) const;
   /// What is missing here to make an instance (data that must be fetched), in one line; empty if
   /// nothing is.
   virtual std::string missing() const { return {}; }
+
+ protected:
+  /// make() of at least one record and settings in their ranges. \throws InputError on a dimension
+  /// or settings that together make no instance.
+  virtual Problem build(const InstanceSpec& spec) const = 0;
+  virtual PublicFacts build_facts(const InstanceSpec& spec) const { return build(spec).facts; }
+
+ private:
+  void check(const InstanceSpec& spec) const;
 };
 
-/// Refuses n < 1. Every family calls it first.
+/// Refuses n < 1.
 void check_records(std::string_view problem, Index records);
 /// d = the spec's or `standard`. \throws InputError below `least`
 Index check_dimension(std::string_view problem,

@@ -2,12 +2,13 @@
 #pragma once
 
 #include <cstdint>
-#include <initializer_list>
 #include <string_view>
+#include <vector>
 
 #include "dpsosp/core/settings.hpp"
 #include "dpsosp/core/stream.hpp"
 #include "dpsosp/core/vector.hpp"
+#include "dpsosp/core/words.hpp"
 #include "dpsosp/problems/records.hpp"
 
 namespace dpsosp {
@@ -26,13 +27,20 @@ enum class RecordSampling {
   whole,        ///< simulated: one data set of n records, asked as a whole
   stream,       ///< simulated: fresh batches, each seen once; no empirical objective
 };
-std::string_view to_string(RecordSampling sampling);
+
+constexpr auto words_of(RecordSampling) {
+  using enum RecordSampling;
+  return word_list<RecordSampling>(
+      "record sampling",
+      {{independent, "independent"}, {balanced, "balanced"}, {whole, "whole"}, {stream, "stream"}});
+}
+inline std::string_view to_string(RecordSampling sampling) { return word_of(sampling); }
 
 inline bool simulated(RecordSampling s) {
   return s == RecordSampling::whole || s == RecordSampling::stream;
 }
 
-Field sampling_field(RecordSampling& value, std::initializer_list<RecordSampling> offered);
+Field sampling_field(RecordSampling& value, std::vector<RecordSampling> offered);
 
 /// The stream from which the sums over records [begin, begin + size) are drawn.
 Stream range_stream(std::uint64_t data_seed, Index begin, Index size);

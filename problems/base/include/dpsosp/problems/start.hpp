@@ -7,6 +7,7 @@
 
 #include "dpsosp/core/public_facts.hpp"
 #include "dpsosp/core/settings.hpp"
+#include "dpsosp/core/words.hpp"
 
 namespace dpsosp {
 
@@ -22,9 +23,18 @@ struct Starts {
 class StartOption {
  public:
   enum class Kind { standard, saddle, near_saddle, far, random };
+  friend constexpr auto words_of(Kind) {
+    using enum Kind;
+    return word_list<Kind>("start",
+                           {{standard, "standard"},
+                            {saddle, "saddle"},
+                            {near_saddle, "near_saddle"},
+                            {far, "far"},
+                            {random, "random"}});
+  }
 
   Kind kind = Kind::standard;
-  double near_radius = 1e-3;  ///< distance of `near_saddle` from the saddle
+  double near_radius = 1e-3;
 
   void add_fields(Fields& fields);
   /// x₀, projected onto the domain. \throws InputError if the family has no known saddle

@@ -18,14 +18,14 @@ class DataGlmFamily : public ProblemFamily {
  public:
   int numbers_version() const override { return 1; }
   Fields fields() final;
-  Problem make(const InstanceSpec& spec) const final;
-  PublicFacts facts(const InstanceSpec& spec) const final;
+  Problem build(const InstanceSpec& spec) const final;
+  PublicFacts build_facts(const InstanceSpec& spec) const final;
   std::string missing() const final;
 
   LossOption loss;
-  bool bias = true;      ///< a last feature that is constant
-  bool permuted = true;  ///< records in an order drawn from the data seed, else the files' order
-  double radius = 10.0;  ///< of the domain ‖w‖ ≤ radius; may be infinite
+  bool bias = true;
+  bool permuted = true;
+  double radius = 10.0;
   StartOption start;
 
  protected:
@@ -36,8 +36,6 @@ class DataGlmFamily : public ProblemFamily {
   virtual Index raw_features() const = 0;
   /// The share attained of the bound on F(x₀) − min F, at the default settings.
   virtual double gap_attained() const = 0;
-  /// Checks the data set's own settings. \throws InputError
-  virtual void check_settings() const = 0;
   /// Files below data_folder().
   virtual std::vector<std::filesystem::path> files() const = 0;
   /// The given records; ‖x‖ ≤ 1 for the raw features, labels in [0, 1].

@@ -27,15 +27,14 @@ class GlmFamily : public ProblemFamily {
   Index default_records() const override { return 10000; }
   int numbers_version() const override { return 1; }
   Fields fields() final;
-  Problem make(const InstanceSpec& spec) const final;
+  Problem build(const InstanceSpec& spec) const final;
 
   FeatureLaw features;
-  Index rank = 5;           ///< r of low-rank features
-  Index support = 0;        ///< K atoms; 0 for records drawn one by one from the law
-  double planted_norm = 2;  ///< ‖w*‖
-  double radius = 3;        ///< of the domain ‖w‖ ≤ radius; may be infinite
-  RecordSampling sampling =
-      RecordSampling::independent;  ///< the setting `simulate`; needs a support
+  Index rank = 5;
+  Index support = 0;  ///< K atoms; 0 for records drawn one by one from the law
+  double planted_norm = 2;
+  double radius = 3;
+  RecordSampling sampling = RecordSampling::independent;  ///< others need a support
   StartOption start;
 
  protected:

@@ -17,8 +17,8 @@ class GlmLogistic final : public GlmFamily {
   std::string_view summary() const override;
   ProblemNotes notes() const override;
 
-  double regulariser = 0.1;  ///< λ ≥ 0
-  double flips = 0.0;        ///< probability that a label is exchanged
+  double regulariser = 0.1;
+  double flips = 0.0;
 
  protected:
   Fields model_fields() override;

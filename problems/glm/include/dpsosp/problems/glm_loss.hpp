@@ -7,6 +7,7 @@
 #include "dpsosp/core/public_facts.hpp"
 #include "dpsosp/core/settings.hpp"
 #include "dpsosp/core/vector.hpp"
+#include "dpsosp/core/words.hpp"
 
 namespace dpsosp {
 
@@ -53,13 +54,20 @@ std::shared_ptr<const ScalarLoss> tukey_loss(double scale);
 /// The four losses as a setting, for families that fit real data with any of them.
 struct LossOption {
   enum class Kind { sigmoid_square, logistic, welsch, tukey };
+  friend constexpr auto words_of(Kind) {
+    using enum Kind;
+    return word_list<Kind>("loss",
+                           {{sigmoid_square, "sigmoid_square"},
+                            {logistic, "logistic"},
+                            {welsch, "welsch"},
+                            {tukey, "tukey"}});
+  }
   Kind kind = Kind::sigmoid_square;
-  double scale = 1.0;        ///< c of welsch and tukey
-  double regulariser = 0.0;  ///< λ ≥ 0 of λ Σ_j w_j²/(1 + w_j²)
+  double scale = 1.0;
+  double regulariser = 0.0;
 
   void add_fields(Fields& fields);
-  /// \throws InputError on a scale or regulariser out of range
-  std::shared_ptr<const ScalarLoss> make(std::string_view problem) const;
+  std::shared_ptr<const ScalarLoss> make() const;
 };
 
 /// G, M and ρ of φ(⟨w, x⟩; y) + λ Σ_j w_j²/(1 + w_j²) for ‖x‖ ≤ 1, w ∈ R^d; `attained` is exact

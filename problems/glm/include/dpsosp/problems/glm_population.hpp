@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "dpsosp/core/stream.hpp"
+#include "dpsosp/core/words.hpp"
 #include "dpsosp/problems/objective.hpp"
 
 namespace dpsosp {
@@ -17,6 +18,12 @@ struct FeatureLaw {
     gaussian,  ///< N(0, (spread²/d) I), shortened to length 1 where it is longer
     low_rank,  ///< Uξ, U ∈ R^{d×r} with orthonormal columns, ξ uniform in the unit ball of R^r
   };
+  friend constexpr auto words_of(Kind) {
+    using enum Kind;
+    return word_list<Kind>(
+        "feature law",
+        {{ball, "ball"}, {sphere, "sphere"}, {gaussian, "gaussian"}, {low_rank, "low_rank"}});
+  }
   Kind kind = Kind::ball;
   double spread = 0.5;
 

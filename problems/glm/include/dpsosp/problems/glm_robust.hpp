@@ -13,11 +13,11 @@ namespace dpsosp {
 /// \source lowy-2024 notes, 6 (Z4).
 class GlmRobust : public GlmFamily {
  public:
-  double scale = 1.0;          ///< c
-  double noise = 0.1;          ///< standard deviation
-  double outliers = 0.1;       ///< probability in [0, 1]
-  double outlier_noise = 3.0;  ///< standard deviation
-  double opposed = 0.0;        ///< probability in [0, 1/2] that the signal has the other sign
+  double scale = 1.0;
+  double noise = 0.1;
+  double outliers = 0.1;
+  double outlier_noise = 3.0;
+  double opposed = 0.0;  ///< probability in [0, 1/2] that the signal has the other sign
 
  protected:
   Fields model_fields() override;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "dpsosp/core/words.hpp"
 #include "dpsosp/problems/glm_family.hpp"
 
 namespace dpsosp {
@@ -17,8 +18,12 @@ class GlmSigmoid final : public GlmFamily {
   ProblemNotes notes() const override;
 
   enum class Labels { realisable, binary };
+  friend constexpr auto words_of(Labels) {
+    using enum Labels;
+    return word_list<Labels>("labels", {{realisable, "realisable"}, {binary, "binary"}});
+  }
   Labels labels = Labels::realisable;
-  double flips = 0.0;  ///< probability that a binary label is exchanged
+  double flips = 0.0;
 
  protected:
   Fields model_fields() override;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "dpsosp/core/words.hpp"
 #include "dpsosp/problems/data_glm.hpp"
 
 namespace dpsosp {
@@ -18,6 +19,10 @@ class MnistGlm final : public DataGlmFamily {
     record,  ///< each image divided by its own length
     range    ///< pixels in [0, 1] divided by 28, the length of an all-white image
   };
+  friend constexpr auto words_of(Scaling) {
+    using enum Scaling;
+    return word_list<Scaling>("scaling", {{record, "record"}, {range, "range"}});
+  }
   Scaling scaling = Scaling::record;
   Index digit = 8;
 
@@ -26,7 +31,6 @@ class MnistGlm final : public DataGlmFamily {
   Index available() const override { return 60000; }
   Index raw_features() const override { return 784; }
   double gap_attained() const override { return 0.994; }
-  void check_settings() const override;
   std::vector<std::filesystem::path> files() const override;
   GlmData load(const std::vector<Index>& rows) const override;
 };

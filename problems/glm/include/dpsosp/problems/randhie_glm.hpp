@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "dpsosp/core/words.hpp"
 #include "dpsosp/problems/data_glm.hpp"
 
 namespace dpsosp {
@@ -18,6 +19,10 @@ class RandhieGlm final : public DataGlmFamily {
     any,    ///< y = 1 for at least one visit, else 0
     visits  ///< y = ln(1 + visits)/ln(101), at most 1
   };
+  friend constexpr auto words_of(Target) {
+    using enum Target;
+    return word_list<Target>("target", {{any, "any"}, {visits, "visits"}});
+  }
   Target target = Target::any;
 
  protected:
@@ -25,7 +30,6 @@ class RandhieGlm final : public DataGlmFamily {
   Index available() const override { return 20190; }
   Index raw_features() const override { return 9; }
   double gap_attained() const override { return 0.552; }
-  void check_settings() const override {}
   std::vector<std::filesystem::path> files() const override;
   GlmData load(const std::vector<Index>& rows) const override;
 };

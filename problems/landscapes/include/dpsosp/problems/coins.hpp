@@ -24,7 +24,7 @@ class Coins final : public ProblemFamily {
   Index default_records() const override { return 10000; }
   Fields fields() override;
   int numbers_version() const override { return 1; }
-  Problem make(const InstanceSpec& spec) const override;
+  Problem build(const InstanceSpec& spec) const override;
 
   /// k = m^d. \throws InputError if m < 1, k < 2 or k > 2^20
   Index candidates(Index dimension) const;
@@ -35,10 +35,10 @@ class Coins final : public ProblemFamily {
   /// The planted coin, a hidden parameter. \return in [0, k)
   Index planted_coin(Index coins, std::uint64_t data_seed) const;
 
-  Index per_axis = 4;       ///< m
-  double bias = 1.0;        ///< c ≥ 0
-  double amplitude = 1.0;   ///< A > 0
-  double half_width = 1.0;  ///< h > 0
+  Index per_axis = 4;
+  double bias = 1.0;
+  double amplitude = 1.0;
+  double half_width = 1.0;
   RecordSampling sampling = RecordSampling::independent;
   StartOption start;
 };

@@ -26,10 +26,10 @@ class CosineSaddle final : public ProblemFamily {
   Index default_records() const override { return 10000; }
   Fields fields() override;
   int numbers_version() const override { return 1; }
-  Problem make(const InstanceSpec& spec) const override;
+  Problem build(const InstanceSpec& spec) const override;
 
-  double amplitude = 1.0;  ///< a
-  double spread = 0.5;     ///< s ∈ [0, π/2)
+  double amplitude = 1.0;
+  double spread = 0.5;
   RecordSampling sampling = RecordSampling::independent;
   StartOption start;
 };

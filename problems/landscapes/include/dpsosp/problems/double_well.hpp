@@ -14,8 +14,8 @@ class DoubleWell final : public LandscapeFamily {
   ProblemNotes notes() const override;
   int numbers_version() const override { return 1; }
 
-  Index wells = 1;        ///< k ≤ d, coordinates with two wells
-  double half_width = 3;  ///< of the box on which the gradient is bounded
+  Index wells = 1;  ///< k ≤ d, coordinates with two wells
+  double half_width = 3;
 
  protected:
   Fields landscape_fields() override;

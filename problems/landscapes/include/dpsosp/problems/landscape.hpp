@@ -34,9 +34,9 @@ class LandscapeFamily : public ProblemFamily {
  public:
   Index default_records() const override { return 10000; }
   Fields fields() final;
-  Problem make(const InstanceSpec& spec) const final;
+  Problem build(const InstanceSpec& spec) const final;
 
-  double tilt = 1.0;  ///< X ≥ 0
+  double tilt = 1.0;
   RecordSampling sampling = RecordSampling::balanced;
   StartOption start;
 

@@ -18,12 +18,12 @@ class MultiWell final : public LandscapeFamily {
   ProblemNotes notes() const override;
   int numbers_version() const override { return 1; }
 
-  Index wells = 4;        ///< m ≥ 1, per coordinate
-  Index deepest = 3;      ///< in [1, m]
-  double depth = 0.5;     ///< δ > 0
-  double gap = 0.1;       ///< in [0, δ)
-  double bowl = 0.1;      ///< b ≥ 0
-  double half_width = 2;  ///< h > 0
+  Index wells = 4;
+  Index deepest = 3;  ///< in [1, m]
+  double depth = 0.5;
+  double gap = 0.1;  ///< in [0, δ)
+  double bowl = 0.1;
+  double half_width = 2;
 
  protected:
   Fields landscape_fields() override;

@@ -22,9 +22,9 @@ class Octopus final : public LandscapeFamily {
   ProblemNotes notes() const override;
   int numbers_version() const override { return 1; }
 
-  double contraction = 1.0;         ///< L ≥ γ: coordinates that wait have curvature 2L
-  double gamma = 0.5;               ///< γ > 0: the saddles' curvature is −2γ
-  double tube = 2.718281828459045;  ///< τ > 0
+  double contraction = 1.0;  ///< L ≥ γ: coordinates that wait have curvature 2L
+  double gamma = 0.5;
+  double tube = 2.718281828459045;
 
  protected:
   Fields landscape_fields() override;

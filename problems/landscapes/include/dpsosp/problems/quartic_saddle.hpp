@@ -15,13 +15,13 @@ class QuarticSaddle final : public LandscapeFamily {
   ProblemNotes notes() const override;
   int numbers_version() const override { return 1; }
 
-  Index negative = 2;             ///< k in [1, d], directions of negative curvature at the saddle
-  double gamma = 1.0;             ///< γ > 0
-  double quartic = 1.0;           ///< b > 0
-  double least_positive = 0.1;    ///< λ_{k+1} > 0
+  Index negative = 2;  ///< k in [1, d], directions of negative curvature at the saddle
+  double gamma = 1.0;
+  double quartic = 1.0;
+  double least_positive = 0.1;
   double largest_positive = 2.0;  ///< λ_d ≥ λ_{k+1}
   double radius = 2.0;            ///< R ≥ √(kγ/b), the minima
-  Index rotation = 0;             ///< seed of Q; 0 for the identity
+  Index rotation = 0;
 
  protected:
   Fields landscape_fields() override;

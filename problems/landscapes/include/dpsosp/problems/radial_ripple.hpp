@@ -20,11 +20,11 @@ class RadialRipple final : public LandscapeFamily {
   ProblemNotes notes() const override;
   int numbers_version() const override { return 1; }
 
-  double power = 2;        ///< p ≥ 2
+  double power = 2;
   double amplitude = 0.3;  ///< a ≥ 0, a √(p² + b²) ≤ 0.999 p
-  double frequency = 4;    ///< b > 0
-  double scale = 0.2;      ///< c > 0
-  double radius = 1;       ///< R > 0
+  double frequency = 4;
+  double scale = 0.2;
+  double radius = 1;
 
  protected:
   Fields landscape_fields() override;

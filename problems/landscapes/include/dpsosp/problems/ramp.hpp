@@ -15,10 +15,10 @@ class Ramp final : public LandscapeFamily {
   ProblemNotes notes() const override;
   int numbers_version() const override { return 1; }
 
-  double slope = 0.1;       ///< α > 0, without `steps`
-  double smoothness = 1.0;  ///< β > 0
-  double drop = 1.0;        ///< Δ > 0, bounds F(x₀) − F*
-  Index steps = 0;          ///< T: α = √(βΔ/T); 0 keeps `slope`
+  double slope = 0.1;
+  double smoothness = 1.0;
+  double drop = 1.0;  ///< Δ > 0, bounds F(x₀) − F*
+  Index steps = 0;
 
  protected:
   Fields landscape_fields() override;

@@ -19,10 +19,10 @@ class ResistingChain final : public LandscapeFamily {
   ProblemNotes notes() const override;
   int numbers_version() const override { return 1; }
 
-  Index length = 10;                ///< T in [1, d]
-  double smoothness = 1.0;          ///< M > 0
+  Index length = 10;  ///< T in [1, d]
+  double smoothness = 1.0;
   double hessian_lipschitz = 26.0;  ///< ρ > 0; at 26, s ≈ ½
-  Index rotation = 0;               ///< seed of the orthogonal matrix; 0 for the identity
+  Index rotation = 0;
 
   struct Units {
     double scale = 0;   ///< s = (M/ℓ₁)/(ρ/ℓ₂)

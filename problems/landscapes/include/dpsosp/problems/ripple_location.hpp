@@ -22,9 +22,9 @@ class RippleLocation final : public ProblemFamily {
   Index default_records() const override { return 10000; }
   Fields fields() override;
   int numbers_version() const override { return 1; }
-  Problem make(const InstanceSpec& spec) const override;
+  Problem build(const InstanceSpec& spec) const override;
 
-  double amplitude = 0.1;                ///< A ≥ 0
+  double amplitude = 0.1;
   double frequency = 6.283185307179586;  ///< ω > 0; 2π is the period of the data
   double half_width = 2;  ///< s₀ ≥ 1 + 2π/ω, so that the box holds every minimiser
   Index law_seed = 0;

@@ -20,10 +20,10 @@ class Staircase final : public LandscapeFamily {
   ProblemNotes notes() const override;
   int numbers_version() const override { return 1; }
 
-  Index saddles = 5;      ///< K in [1, d]
-  double gamma = 1.0;     ///< γ > 0
-  double step = 1.0;      ///< s > 0, distance between consecutive saddles
-  double half_width = 4;  ///< h of the box, in steps; ≥ 1
+  Index saddles = 5;  ///< K in [1, d]
+  double gamma = 1.0;
+  double step = 1.0;
+  double half_width = 4;
 
  protected:
   Fields landscape_fields() override;

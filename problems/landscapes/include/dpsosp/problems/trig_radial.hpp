@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "dpsosp/core/words.hpp"
 #include "dpsosp/problems/problem.hpp"
 #include "dpsosp/problems/sampling.hpp"
 #include "dpsosp/problems/start.hpp"
@@ -14,6 +15,10 @@ class TrigRadial final : public ProblemFamily {
  public:
   /// What a record is: uniform signs over √d, which can be simulated, or uniform in the unit ball.
   enum class Law { signs, ball };
+  friend constexpr auto words_of(Law) {
+    using enum Law;
+    return word_list<Law>("law", {{ball, "ball"}, {signs, "signs"}});
+  }
 
   std::string_view name() const override { return "trig-radial"; }
   std::string_view summary() const override;
@@ -21,10 +26,10 @@ class TrigRadial final : public ProblemFamily {
   Index default_records() const override { return 100; }
   Fields fields() override;
   int numbers_version() const override { return 1; }
-  Problem make(const InstanceSpec& spec) const override;
+  Problem build(const InstanceSpec& spec) const override;
 
   Law law = Law::signs;
-  double radius = 2;  ///< R
+  double radius = 2;
   RecordSampling sampling = RecordSampling::independent;
   StartOption start;
 };

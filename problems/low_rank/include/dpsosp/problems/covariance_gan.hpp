@@ -27,16 +27,16 @@ class CovarianceGan final : public ProblemFamily {
   Index default_records() const override { return 1000; }
   Fields fields() override;
   int numbers_version() const override { return 1; }
-  Problem make(const InstanceSpec& spec) const override;
+  Problem build(const InstanceSpec& spec) const override;
 
-  Index rows = 6;          ///< p
-  Index rank = 2;          ///< r
-  Index planted_rank = 2;  ///< number of eigenvalues above the floor
+  Index rows = 6;
+  Index rank = 2;
+  Index planted_rank = 2;
   double planted_norm = 2.0;
   double condition = 1.5;
   double floor = 0.2;
-  double strong_concavity = 1.0;  ///< μ
-  double domain_factor = 1.5;     ///< radius of the domain over that of the minimisers
+  double strong_concavity = 1.0;
+  double domain_factor = 1.5;
   double initial_spread = 0.1;
   Design design = Design::sphere;
   StartOption start;

@@ -29,17 +29,17 @@ class MatrixCompletion final : public ProblemFamily {
   Index default_records() const override { return 2000; }
   Fields fields() override;
   int numbers_version() const override { return 1; }
-  Problem make(const InstanceSpec& spec) const override;
+  Problem build(const InstanceSpec& spec) const override;
 
-  Index rows = 8;          ///< p
-  Index cols = 8;          ///< q
-  Index rank = 2;          ///< r
+  Index rows = 8;
+  Index cols = 8;
+  Index rank = 2;
   Index planted_rank = 2;  ///< r* ≤ min(p, q)
   double planted_norm = 1.0;
-  double condition = 1.5;      ///< σ_1/σ_{r*}
-  double label_noise = 0.1;    ///< s
-  double balance = 0.5;        ///< λ
-  double domain_factor = 1.5;  ///< radius of the domain over ‖(U*, V*)‖_F
+  double condition = 1.5;
+  double label_noise = 0.1;
+  double balance = 0.5;
+  double domain_factor = 1.5;
   double initial_spread = 0.1;
   RecordScale record_scale = RecordScale::isotropic;
   RecordSampling sampling = RecordSampling::independent;

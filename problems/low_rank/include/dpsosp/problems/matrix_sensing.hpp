@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "dpsosp/core/words.hpp"
 #include "dpsosp/problems/design.hpp"
 #include "dpsosp/problems/problem.hpp"
 #include "dpsosp/problems/start.hpp"
@@ -11,6 +12,16 @@ namespace dpsosp {
 
 /// How the planted matrix X* = U* V*ᵀ with N(0, 1) factors is rescaled.
 enum class PlantedScale { none, frobenius, spectral, over_sqrt_rank, over_rank };
+
+constexpr auto words_of(PlantedScale) {
+  using enum PlantedScale;
+  return word_list<PlantedScale>("planted scale",
+                                 {{none, "none"},
+                                  {frobenius, "frobenius"},
+                                  {spectral, "spectral"},
+                                  {over_sqrt_rank, "over_sqrt_rank"},
+                                  {over_rank, "over_rank"}});
+}
 
 /// Matrix sensing as a nonconvex-strongly-concave minimax problem and as its value function.
 ///
@@ -32,15 +43,15 @@ class MatrixSensing final : public ProblemFamily {
   Index default_records() const override { return 400; }
   Fields fields() override;
   int numbers_version() const override { return 2; }
-  Problem make(const InstanceSpec& spec) const override;
+  Problem build(const InstanceSpec& spec) const override;
 
-  Index rows = 20;  ///< p
-  Index cols = 20;  ///< q
-  Index rank = 3;   ///< r
+  Index rows = 20;
+  Index cols = 20;
+  Index rank = 3;
   PlantedScale planted_scale = PlantedScale::none;
-  double planted_norm = 1.0;    ///< target of the scales frobenius and spectral
-  double label_noise = 0.01;    ///< s
-  double initial_spread = 0.1;  ///< U₀, V₀ ~ N(0, spread²)
+  double planted_norm = 1.0;
+  double label_noise = 0.01;
+  double initial_spread = 0.1;
   Design design = Design::gaussian;
   StartOption start;
 };

@@ -27,15 +27,15 @@ class MatrixSensingSymmetric final : public ProblemFamily {
   Index default_records() const override { return 2000; }
   Fields fields() override;
   int numbers_version() const override { return 1; }
-  Problem make(const InstanceSpec& spec) const override;
+  Problem build(const InstanceSpec& spec) const override;
 
-  Index rows = 8;          ///< p
-  Index rank = 2;          ///< r, columns of U
+  Index rows = 8;
+  Index rank = 2;
   Index planted_rank = 2;  ///< r* ≤ p
   double planted_norm = 1.0;
-  double condition = 1.5;      ///< σ_1/σ_{r*}
-  double label_noise = 0.1;    ///< s
-  double domain_factor = 1.5;  ///< radius of the domain over ‖U*‖_F
+  double condition = 1.5;
+  double label_noise = 0.1;
+  double domain_factor = 1.5;
   double initial_spread = 0.1;
   Design design = Design::sphere;
   RecordScale record_scale = RecordScale::isotropic;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "dpsosp/core/words.hpp"
 #include "dpsosp/problems/problem.hpp"
 #include "dpsosp/problems/sampling.hpp"
 #include "dpsosp/problems/start.hpp"
@@ -20,6 +21,10 @@ namespace dpsosp {
 class OrthogonalTensor final : public ProblemFamily {
  public:
   enum class Basis { identity, rotated };
+  friend constexpr auto words_of(Basis) {
+    using enum Basis;
+    return word_list<Basis>("basis", {{identity, "identity"}, {rotated, "rotated"}});
+  }
 
   std::string_view name() const override { return "orthogonal-tensor"; }
   std::string_view summary() const override;
@@ -27,13 +32,13 @@ class OrthogonalTensor final : public ProblemFamily {
   Index default_records() const override { return 10000; }
   Fields fields() override;
   int numbers_version() const override { return 1; }
-  Problem make(const InstanceSpec& spec) const override;
+  Problem build(const InstanceSpec& spec) const override;
 
-  double penalty = 2.0;         ///< β > 1
-  double radius = 1.25;         ///< R ≥ 1 of the domain ‖x‖ ≤ R
-  Index saddle_components = 2;  ///< k ∈ [2, d] of the saddle to start from
+  double penalty = 2.0;
+  double radius = 1.25;
+  Index saddle_components = 2;
   Basis basis = Basis::identity;
-  Index basis_seed = 0;  ///< of the public rotation
+  Index basis_seed = 0;
   RecordSampling sampling = RecordSampling::balanced;
   StartOption start;
 };

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "dpsosp/core/words.hpp"
 #include "dpsosp/problems/design.hpp"
 #include "dpsosp/problems/problem.hpp"
 #include "dpsosp/problems/start.hpp"
@@ -14,11 +15,16 @@ enum class PhaseLoss {
   amplitude,  ///< ½ (√(t² + e²) − √(b + e²))²
 };
 
+constexpr auto words_of(PhaseLoss) {
+  using enum PhaseLoss;
+  return word_list<PhaseLoss>("phase loss", {{intensity, "intensity"}, {amplitude, "amplitude"}});
+}
+
 /// What problems of phase retrieval have in common: x*, uniform on a sphere, labels, and the start.
 struct PhaseSettings {
-  double signal_norm = 1.0;    ///< ‖x*‖
-  double label_noise = 0.1;    ///< s
-  double domain_factor = 1.5;  ///< radius of the domain over ‖x*‖
+  double signal_norm = 1.0;
+  double label_noise = 0.1;
+  double domain_factor = 1.5;
   double initial_spread = 0.1;
   Design design = Design::sphere;
   StartOption start;
@@ -40,10 +46,10 @@ class PhaseRetrieval final : public ProblemFamily, public PhaseSettings {
   Index default_records() const override { return 2000; }
   Fields fields() override;
   int numbers_version() const override { return 1; }
-  Problem make(const InstanceSpec& spec) const override;
+  Problem build(const InstanceSpec& spec) const override;
 
   PhaseLoss loss = PhaseLoss::intensity;
-  double smoothing = 0.5;  ///< e, of the amplitude loss
+  double smoothing = 0.5;
 };
 
 /// Measurements, labels and a loss φ(aᵀx; b), multiplied by `scale`.

@@ -21,7 +21,7 @@ class RobustPhaseRetrieval final : public ProblemFamily, public PhaseSettings {
   Index default_records() const override { return 1000; }
   Fields fields() override;
   int numbers_version() const override { return 1; }
-  Problem make(const InstanceSpec& spec) const override;
+  Problem build(const InstanceSpec& spec) const override;
 };
 
 /// \param measurements  d × n, column i is a_i.

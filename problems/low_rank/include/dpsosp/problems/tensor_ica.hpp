@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "dpsosp/core/words.hpp"
 #include "dpsosp/problems/problem.hpp"
 #include "dpsosp/problems/start.hpp"
 
@@ -20,7 +21,15 @@ namespace dpsosp {
 class TensorIca final : public ProblemFamily {
  public:
   enum class Source { signs, uniform };
+  friend constexpr auto words_of(Source) {
+    using enum Source;
+    return word_list<Source>("source", {{signs, "signs"}, {uniform, "uniform"}});
+  }
   enum class Mixing { planted, identity };
+  friend constexpr auto words_of(Mixing) {
+    using enum Mixing;
+    return word_list<Mixing>("mixing", {{planted, "planted"}, {identity, "identity"}});
+  }
 
   std::string_view name() const override { return "tensor-ica"; }
   std::string_view summary() const override;
@@ -28,10 +37,10 @@ class TensorIca final : public ProblemFamily {
   Index default_records() const override { return 10000; }
   Fields fields() override;
   int numbers_version() const override { return 1; }
-  Problem make(const InstanceSpec& spec) const override;
+  Problem build(const InstanceSpec& spec) const override;
 
-  double penalty = 2.0;  ///< β > 1
-  double radius = 1.1;   ///< R ≥ 1 of the domain ‖x‖ ≤ R
+  double penalty = 2.0;
+  double radius = 1.1;
   Source source = Source::signs;
   Mixing mixing = Mixing::planted;  ///< A hidden, from the data seed, or the identity
   StartOption start;

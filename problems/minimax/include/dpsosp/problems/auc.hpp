@@ -29,11 +29,11 @@ class Auc final : public ProblemFamily {
   Index default_records() const override { return 10000; }
   Fields fields() override;
   int numbers_version() const override { return 2; }
-  Problem make(const InstanceSpec& spec) const override;
+  Problem build(const InstanceSpec& spec) const override;
 
-  double prior = 0.5;       ///< p ∈ [0.05, 0.95]
-  double separation = 0.3;  ///< length of the class centres ±c, in [0, 1]
-  Index points = 50;        ///< of each class
+  double prior = 0.5;
+  double separation = 0.3;
+  Index points = 50;
   RecordSampling sampling = RecordSampling::independent;
   StartOption start;
 };

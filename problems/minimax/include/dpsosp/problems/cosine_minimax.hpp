@@ -31,15 +31,15 @@ class CosineMinimax final : public ProblemFamily {
   Index default_records() const override { return 100000; }
   Fields fields() override;
   int numbers_version() const override { return half_width > 0 ? 2 : 1; }
-  Problem make(const InstanceSpec& spec) const override;
+  Problem build(const InstanceSpec& spec) const override;
 
-  Index coupled = 10;             ///< m = d₂
-  Index free = 10;                ///< k; d = m + k
-  double coupling = 2.0;          ///< c_1
-  double coupling_ratio = 1.0;    ///< c_m / c_1; c is geometric between
-  double strong_concavity = 1.0;  ///< μ
-  double gamma = 0.5;             ///< γ
-  double clip = 4.0;              ///< limit for per-record gradients without a box
+  Index coupled = 10;
+  Index free = 10;
+  double coupling = 2.0;
+  double coupling_ratio = 1.0;
+  double strong_concavity = 1.0;
+  double gamma = 0.5;
+  double clip = 4.0;
   double half_width = 0;  ///< ≥ π: of the box |x_j| ≤ h on which `lipschitz` is proved; 0: none
   RecordSampling sampling = RecordSampling::balanced;
   StartOption start;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "dpsosp/core/words.hpp"
 #include "dpsosp/problems/problem.hpp"
 #include "dpsosp/problems/sampling.hpp"
 #include "dpsosp/problems/start.hpp"
@@ -16,6 +17,11 @@ enum class GroupDual {
   free,     ///< y ∈ R^G; its maximiser has entries in [0, 1/μ]
   simplex,  ///< y ≥ 0, Σ y_g = 1
 };
+
+constexpr auto words_of(GroupDual) {
+  using enum GroupDual;
+  return word_list<GroupDual>("group dual", {{free, "free"}, {simplex, "simplex"}});
+}
 
 /// Distributionally robust learning over g groups, as a minimax problem with a shared dual y ∈ R^g:
 ///
@@ -49,15 +55,15 @@ class GroupDro final : public ProblemFamily {
   Index default_records() const override { return 10000; }
   Fields fields() override;
   int numbers_version() const override { return 2; }
-  Problem make(const InstanceSpec& spec) const override;
+  Problem build(const InstanceSpec& spec) const override;
 
-  Index groups = 4;  ///< G = d₂
+  Index groups = 4;
   GroupDual dual = GroupDual::free;
-  double strong_concavity = 4.0;  ///< μ
-  double signal = 2.0;            ///< ‖θ_g‖ ≥ |b|
-  double disagreement = 0.5;      ///< of the groups' θ_g with their common direction, ≥ 0
-  double alignment = 2.0;         ///< of the features a with that direction, ≥ 0
-  Index points = 20;              ///< of each group on the sphere
+  double strong_concavity = 4.0;
+  double signal = 2.0;
+  double disagreement = 0.5;
+  double alignment = 2.0;
+  Index points = 20;
   RecordSampling sampling = RecordSampling::independent;
   StartOption start;
 };

@@ -88,35 +88,31 @@ struct Claim {
   std::optional<Argument> argument{};
 };
 
-template <>
-struct Words<ClaimOf> {
-  static constexpr std::string_view kind = "source of a claim";
-  static constexpr WordList<ClaimOf, 4> list{{{ClaimOf::paper, "paper"},
-                                              {ClaimOf::suite, "suite"},
-                                              {ClaimOf::cited, "cited"},
-                                              {ClaimOf::script, "script"}}};
-};
+constexpr auto words_of(ClaimOf) {
+  using enum ClaimOf;
+  return word_list<ClaimOf>(
+      "source of a claim",
+      {{paper, "paper"}, {suite, "suite"}, {cited, "cited"}, {script, "script"}});
+}
 inline std::string_view to_string(ClaimOf of) { return word_of(of); }
 
-template <>
-struct Words<EvidenceKind> {
-  static constexpr std::string_view kind = "kind of evidence";
-  static constexpr WordList<EvidenceKind, 5> list{{{EvidenceKind::measurement, "measurement"},
-                                                   {EvidenceKind::derivation, "derivation"},
-                                                   {EvidenceKind::privacy, "privacy"},
-                                                   {EvidenceKind::reproduction, "reproduction"},
-                                                   {EvidenceKind::construction, "construction"}}};
-};
+constexpr auto words_of(EvidenceKind) {
+  using enum EvidenceKind;
+  return word_list<EvidenceKind>("kind of evidence",
+                                 {{measurement, "measurement"},
+                                  {derivation, "derivation"},
+                                  {privacy, "privacy"},
+                                  {reproduction, "reproduction"},
+                                  {construction, "construction"}});
+}
 inline std::string_view to_string(EvidenceKind kind) { return word_of(kind); }
 
-template <>
-struct Words<Claim::Kind> {
-  static constexpr std::string_view kind = "kind of claim";
-  static constexpr WordList<Claim::Kind, 4> list{{{Claim::Kind::slope, "slope"},
-                                                  {Claim::Kind::predicate, "predicate"},
-                                                  {Claim::Kind::unreachable, "unreachable"},
-                                                  {Claim::Kind::later, "later"}}};
-};
+constexpr auto words_of(Claim::Kind) {
+  using enum Claim::Kind;
+  return word_list<Claim::Kind>(
+      "kind of claim",
+      {{slope, "slope"}, {predicate, "predicate"}, {unreachable, "unreachable"}, {later, "later"}});
+}
 inline std::string_view to_string(Claim::Kind kind) { return word_of(kind); }
 
 /// The claims of a paper's claims.toml, in the file's order.
