@@ -8,37 +8,41 @@
 #include <fmt/ranges.h>
 
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/numbers.hpp"
 
 namespace dpsosp {
 namespace {
 
-template <class Number>
-Number parse(const std::string& name, const std::string& text, std::string_view expected) {
-  Number value{};
+double parse_number(const std::string& name, const std::string& text) {
+  double value{};
   const char* end = text.data() + text.size();
   const auto [stop, status] = std::from_chars(text.data(), end, value);
-  if (status != std::errc{} || stop != end) reject("setting", name, text, expected);
+  if (status != std::errc{} || stop != end) reject("setting", name, text, "a number");
   return value;
+}
+
+Index parse_whole(const std::string& name, const std::string& text) {
+  const auto value = whole_number(text);
+  if (!value) reject("setting", name, text, "an integer");
+  return *value;
 }
 
 }  // namespace
 
 Field field(std::string name, double& value, std::string meaning) {
-  return {
-      name,
-      std::move(meaning),
-      {},
-      [&value] { return fmt::format("{}", value); },
-      [&value, name](const std::string& text) { value = parse<double>(name, text, "a number"); }};
+  return {name,
+          std::move(meaning),
+          {},
+          [&value] { return fmt::format("{}", value); },
+          [&value, name](const std::string& text) { value = parse_number(name, text); }};
 }
 
 Field field(std::string name, Index& value, std::string meaning) {
-  return {
-      name,
-      std::move(meaning),
-      {},
-      [&value] { return fmt::format("{}", value); },
-      [&value, name](const std::string& text) { value = parse<Index>(name, text, "an integer"); }};
+  return {name,
+          std::move(meaning),
+          {},
+          [&value] { return fmt::format("{}", value); },
+          [&value, name](const std::string& text) { value = parse_whole(name, text); }};
 }
 
 Field field(std::string name, bool& value, std::string meaning) {
