@@ -104,8 +104,9 @@ def duration(value):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--program", default="build/release/bin/bench_speed")
-    parser.add_argument("--dpsosp", default="build/release/bin/dpsosp")
+    built = pathlib.Path(__file__).resolve().parent.parent / "build/release/bin"
+    parser.add_argument("--program", default=str(built / "bench_speed"))
+    parser.add_argument("--dpsosp", default=str(built / "dpsosp"))
     parser.add_argument("--filter", default="",
                         help="names that contain this; without it, also cost against size")
     parser.add_argument("--rounds", type=int, default=5)

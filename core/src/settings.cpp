@@ -10,17 +10,24 @@
 #include <fmt/ranges.h>
 
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/numbers.hpp"
 
 namespace dpsosp {
 namespace {
 
 template <class Number>
-Number parse(const std::string& name, const std::string& text, std::string_view expected) {
-  Number value{};
-  const char* end = text.data() + text.size();
-  const auto [stop, status] = std::from_chars(text.data(), end, value);
-  if (status != std::errc{} || stop != end) reject("setting", name, text, expected);
-  return value;
+Number parse(const std::string& name, const std::string& text) {
+  if constexpr (std::is_integral_v<Number>) {
+    const auto value = whole_number(text);
+    if (!value) reject("setting", name, text, "an integer");
+    return *value;
+  } else {
+    double value{};
+    const char* end = text.data() + text.size();
+    const auto [stop, status] = std::from_chars(text.data(), end, value);
+    if (status != std::errc{} || stop != end) reject("setting", name, text, "a number");
+    return value;
+  }
 }
 
 /// "finite and > 0" for numbers, "> 0" for integers, "in (0, 1)" for either.
@@ -40,17 +47,12 @@ std::string range_text(const Range& range, bool integer) {
 }
 
 template <class Number>
-Field number_field(std::string name,
-                   Number& value,
-                   const Range& range,
-                   std::string meaning,
-                   std::string_view expected) {
+Field number_field(std::string name, Number& value, const Range& range, std::string meaning) {
   return {.name = name,
           .meaning = std::move(meaning),
           .range = range_text(range, std::is_integral_v<Number>),
           .get = [&value] { return fmt::format("{}", value); },
-          .set = [&value, name, expected](
-                     const std::string& text) { value = parse<Number>(name, text, expected); },
+          .set = [&value, name](const std::string& text) { value = parse<Number>(name, text); },
           .in_range = [&value, range] { return range.contains(static_cast<double>(value)); }};
 }
 
@@ -74,11 +76,11 @@ void rename(std::map<std::string, std::string>& settings,
 }  // namespace
 
 Field field(std::string name, double& value, const Range& range, std::string meaning) {
-  return number_field(std::move(name), value, range, std::move(meaning), "a number");
+  return number_field(std::move(name), value, range, std::move(meaning));
 }
 
 Field field(std::string name, Index& value, const Range& range, std::string meaning) {
-  return number_field(std::move(name), value, range, std::move(meaning), "an integer");
+  return number_field(std::move(name), value, range, std::move(meaning));
 }
 
 Field field(std::string name, bool& value, std::string meaning) {

@@ -167,7 +167,8 @@ TEST_F(Reproduce, CheckReportsPlantedMedianOnly) {
   const fs::path file = reference / "xu-2026-table-2" / "table-2.csv";
   std::string text = contents(file);
   const auto rows = lines(text);
-  // The first median: after the group and the method, which are quoted, and three published numbers.
+  // The first median: after the group and the method, which are quoted, and three published
+  // numbers.
   const std::size_t group = text.find("\",", text.find(rows[1])) + 1;
   std::size_t median = text.find("\",", group) + 1;
   for (int k = 0; k < 4; ++k) median = text.find(',', median) + 1;

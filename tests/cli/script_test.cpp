@@ -63,6 +63,19 @@ class Configured {
     tool("dpkg-query", "echo 'install ok installed'");
   }
 
+  /// What the program is given, and where it runs, of ./run in another folder.
+  Result program_run_in(const std::string& folder, const std::string& arguments) const {
+    std::ofstream(folder_ / "build/release/bin/dpsosp") << "#!/bin/sh\necho \"$PWD: $*\"\n";
+    std::filesystem::permissions(folder_ / "build/release/bin/dpsosp",
+                                 std::filesystem::perms::owner_all);
+    return run_program(
+        "/usr/bin/env",
+        {"PATH=" + (folder_ / "tools").string() + ":" + std::getenv("PATH"),
+         "/bin/sh",
+         "-c",
+         "cd '" + folder + "' && '" + (folder_ / "run").string() + "' " + arguments});
+  }
+
   /// The arguments of each call of cmake that ./run build makes, one call a line.
   std::string calls() const {
     const Result r =
@@ -86,6 +99,16 @@ class Configured {
 TEST(RunScript, ConfiguresMovedCheckoutAnew) {
   EXPECT_TRUE(Configured("/somewhere/else").calls().starts_with("--preset release --fresh\n"));
   EXPECT_TRUE(Configured("").calls().starts_with("--build"));
+}
+
+TEST(RunScript, RunsTheProgramInTheCallersFolder) {
+  const ScratchFolder mine;
+  const std::string where = std::filesystem::canonical(mine.path()).string();
+  for (const std::string command : {"dpsosp sweep mine.toml", "reproduce --out mine"}) {
+    const Result r = Configured("").program_run_in(where, command);
+    EXPECT_EQ(r.code, 0) << r.err;
+    EXPECT_EQ(r.out, where + ": " + (command[0] == 'd' ? command.substr(7) : command) + "\n");
+  }
 }
 
 }  // namespace

@@ -38,7 +38,6 @@ struct All {
 };
 DPSOSP_MEMBERS(All, truth, seed, text, points, pair, table, maybe, colour);
 
-
 std::string refusal(const json& in) {
   try {
     read_json<All>(in, {"all"});

@@ -211,6 +211,40 @@ TEST(RunJobs, CtrlCStoresRunsInProgressAndExplainsResuming) {
   EXPECT_EQ(square.calls, 40);
 }
 
+TEST(RunJobs, EverySignalThatAsksForTheEndIsNamedByTheInterruption) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    const TemporaryFolder folder;
+    Store store(folder / "s.sqlite");
+    Square square;
+    const Compute plain = square.compute();
+    const auto compute = [&](const Job& d) -> json {
+      if (seed_of(d) == 2) std::raise(signal);
+      return plain(d);
+    };
+    int ended_by = 0;
+    try {
+      run_jobs(store, seeds(40), compute);
+    } catch (const Interrupted& e) {
+      ended_by = e.signal();
+    }
+    EXPECT_EQ(ended_by, signal);
+  }
+}
+
+TEST(RunJobs, LeavesIgnoredSignalsIgnored) {
+  const TemporaryFolder folder;
+  Store store(folder / "s.sqlite");
+  Square square;
+  const Compute plain = square.compute();
+  const auto before = std::signal(SIGHUP, SIG_IGN);  // as under nohup
+  const auto compute = [&](const Job& d) -> json {
+    if (seed_of(d) == 2) std::raise(SIGHUP);
+    return plain(d);
+  };
+  EXPECT_EQ(run_jobs(store, seeds(5), compute).size(), 5U);
+  EXPECT_EQ(std::signal(SIGHUP, before), SIG_IGN);
+}
+
 TEST(RunJobs, ProgressCountsStoredFailedAndDoneRuns) {
   const TemporaryFolder folder;
   Store store(folder / "s.sqlite");

@@ -28,8 +28,8 @@ constexpr Index batches = 30000;  // of each kind
 constexpr double normal_1e9 = 6.2;
 constexpr double kolmogorov_1e9 = 3.3;
 
-/// The family with its `sampling` set, or null where it does not offer that. Of GLMs, whose features
-/// are atoms then.
+/// The family with its `sampling` set, or null where it does not offer that. Of GLMs, whose
+/// features are atoms then.
 std::unique_ptr<ProblemFamily> family_with(const std::string& name, const std::string& sampling) {
   auto family = find_problem(name);
   Fields fields = family->fields();

@@ -8,7 +8,9 @@
 #include <fmt/format.h>
 
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/numbers.hpp"
 #include "dpsosp/evaluator/trace.hpp"
+#include "dpsosp/experiments/run_follower.hpp"
 #include "dpsosp/isolation/guest_process.hpp"
 #include "dpsosp/privacy/release_curator.hpp"
 #include "dpsosp/privacy/unsound_curator.hpp"
@@ -34,9 +36,19 @@ Curator open_door(const Setup& s, Door door, const StreamKey& key, ClipLog& log)
 
 class Recorder final : public Observer {
  public:
-  Recorder(const ObservationPlan& plan, Index dimension)
-      : trace(plan), estimates_(plan.uniform, 1), pair_(2 * dimension) {}
-  void iterate(Index t, ConstVectorRef x) override { trace.see(t, x); }
+  Recorder(const ObservationPlan& plan,
+           Index dimension,
+           RunFollower* follower,
+           const Objective& objective)
+      : trace(plan),
+        estimates_(plan.uniform, 1),
+        pair_(2 * dimension),
+        follower_(follower),
+        objective_(objective) {}
+  void iterate(Index t, ConstVectorRef x) override {
+    trace.see(t, x);
+    if (follower_ != nullptr) follower_->step(t, x, &objective_);
+  }
   void estimate(Index t, ConstVectorRef x, ConstVectorRef gradient) override {
     if (x.size() + gradient.size() != pair_.size()) return;  // of a projected view
     pair_ << x, gradient;
@@ -64,12 +76,27 @@ class Recorder final : public Observer {
  private:
   ThinnedPoints estimates_;
   Vector pair_;
+  RunFollower* follower_;
+  const Objective& objective_;
 };
 
 class Blind final : public Observer {
  public:
-  void iterate(Index /*t*/, ConstVectorRef /*x*/) override {}
+  explicit Blind(RunFollower* follower) : follower_(follower) {}
+  void iterate(Index t, ConstVectorRef x) override {
+    if (follower_ != nullptr) follower_->step(t, x, nullptr);
+  }
+
+ private:
+  RunFollower* follower_;
 };
+
+void tell_begin(const Setup& s, RunFollower* follower) {
+  if (follower == nullptr) return;
+  const auto parameters = s.actor->parameters();
+  const auto steps = parameters.find("steps");
+  follower->begin(steps == parameters.end() ? std::nullopt : whole_number(steps->second));
+}
 
 /// \param isolated  whoever wrote the guest, the reason of a failure says what was spent
 RunFailed failure(const std::string& reason, const Curator& curator, double delta, bool isolated) {
@@ -160,9 +187,9 @@ void evaluate(const Setup& s,
   }
 }
 
-}  // namespace
-
-RunResult compute_run(const RunDescription& d, const std::optional<Isolation>& isolation) {
+RunResult run_result(const RunDescription& d,
+                     const std::optional<Isolation>& isolation,
+                     RunFollower* follower) {
   const Setup s = set_up(d, isolation);
   const PublicFacts& facts = s.problem.facts;
   ClipLog log;
@@ -171,8 +198,10 @@ RunResult compute_run(const RunDescription& d, const std::optional<Isolation>& i
   ObservationPlan plan;
   plan.uniform = std::max<Index>(2, d.observations);
   plan.per_decade = 0;
-  Recorder recorder(plan, facts.dimension);
+  Recorder recorder(plan, facts.dimension, follower, s.problem.objective());
+  tell_begin(s, follower);
   const Outcome outcome = run_algorithm(s, curator, d.delta, key, recorder, isolation.has_value());
+  if (follower != nullptr) follower->end();
 
   RunResult r;
   r.algorithm = algorithm_result(s, outcome, curator.ledger());
@@ -188,7 +217,9 @@ RunResult compute_run(const RunDescription& d, const std::optional<Isolation>& i
   return r;
 }
 
-Release compute_release(const RunDescription& d, const std::optional<Isolation>& isolation) {
+Release run_release(const RunDescription& d,
+                    const std::optional<Isolation>& isolation,
+                    RunFollower* follower) {
   const Setup s = set_up(d, isolation);
   if (d.door != Door::enforced)
     throw InputError(fmt::format("release: {} needs the door `{}`, which does not enforce privacy",
@@ -198,7 +229,8 @@ Release compute_release(const RunDescription& d, const std::optional<Isolation>&
   const StreamKey key = key_of(d);
   ReleaseCurator curator(
       s.told, *s.problem.records, s.scheduled.rule, key, std::make_unique<SystemEntropy>(), &log);
-  Blind unseen;
+  Blind unseen(follower);
+  tell_begin(s, follower);
   const Outcome outcome = [&] {
     try {
       return run_algorithm(s, curator, d.delta, key, unseen, isolation.has_value());
@@ -210,12 +242,35 @@ Release compute_release(const RunDescription& d, const std::optional<Isolation>&
                       curator.ledger().queries()));
     }
   }();
+  if (follower != nullptr) follower->end();
   Release r{.algorithm = algorithm_result(s, outcome, curator.ledger()),
             .schedule = schedule_result(s.scheduled),
             .privacy = privacy_result(curator, d, s.scheduled, log),
             .point = entries_of(outcome.point)};
   r.privacy.noise = "discrete Gaussian, system entropy";
   return r;
+}
+
+}  // namespace
+
+RunResult compute_run(const RunDescription& d, const std::optional<Isolation>& isolation) {
+  return run_result(d, isolation, nullptr);
+}
+
+RunResult compute_run(const RunDescription& d,
+                      const std::optional<Isolation>& isolation,
+                      RunFollower& follower) {
+  return run_result(d, isolation, &follower);
+}
+
+Release compute_release(const RunDescription& d, const std::optional<Isolation>& isolation) {
+  return run_release(d, isolation, nullptr);
+}
+
+Release compute_release(const RunDescription& d,
+                        const std::optional<Isolation>& isolation,
+                        RunFollower& follower) {
+  return run_release(d, isolation, &follower);
 }
 
 Certificate certify_point(const RunSpec& spec, const std::string& point) {

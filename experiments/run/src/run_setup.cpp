@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <new>
 #include <string_view>
 #include <utility>
 
@@ -10,6 +11,8 @@
 
 #include "dpsosp/algorithms/registry.hpp"
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/memory.hpp"
+#include "dpsosp/experiments/run_follower.hpp"
 #include "dpsosp/experiments/run_json.hpp"
 #include "dpsosp/experiments/run_key.hpp"
 #include "dpsosp/experiments/sha256.hpp"
@@ -77,6 +80,28 @@ PublicFacts facts_told(const RunDescription& d, const PublicFacts& facts) {
 }
 
 constexpr std::string_view program_prefix = "program:";
+
+/// The settings of the algorithm, with integers in digits, so that 1e3 and 1000 are one run. All
+/// else is as it was given, since it is part of the run's key. An integer is what takes no
+/// fraction.
+std::map<std::string, std::string> with_plain_integers(const RunSpec& spec) {
+  std::map<std::string, std::string> settings = spec.settings;
+  if (settings.empty()) return settings;
+  const auto algorithm = find_algorithm(spec.algorithm);
+  for (const Field& f : algorithm->fields()) {
+    const auto given = settings.find(f.name);
+    if (given == settings.end()) continue;
+    f.set(given->second);
+    const std::string plain = f.get();
+    if (plain == given->second) continue;
+    try {
+      f.set("0.5");
+    } catch (const InputError&) {
+      given->second = plain;
+    }
+  }
+  return settings;
+}
 
 /// What answers the run that is asked for.
 Door door_for(const RunSpec& spec, const AlgorithmCard& card) {
@@ -150,17 +175,18 @@ std::string program_key(const SealedProgram& program) {
 std::string program_key(const std::string& path) { return program_key(SealedProgram(path)); }
 
 RunDescription describe(const RunSpec& spec) {
+  RunDescription d{spec};
   const auto family = make_family(spec.problem, spec.problem_settings);
   AlgorithmCard card;  // of a program, of which nothing is known
   if (!spec.algorithm.starts_with(program_prefix)) {
     const auto algorithm = find_algorithm(spec.algorithm);
     apply_settings(*algorithm, spec.settings);
     card = algorithm->card();
+    d.settings = with_plain_integers(spec);
   }
   check(PrivacyBudget{spec.epsilon, spec.delta});
   if (spec.observations != 0 && spec.observations < 2)
     reject("run", "observations", static_cast<double>(spec.observations), "0 or at least 2");
-  RunDescription d{spec};
   d.door = door_for(spec, card);
   d.problem_settings = changed_settings(*family, told_of(spec.problem, spec.problem_settings));
   d.records = instance_of(spec, *family).records;
@@ -168,6 +194,38 @@ RunDescription describe(const RunSpec& spec) {
   d.problem_numbers_version = family->numbers_version();
   check_records(d.problem, d.records);
   return d;
+}
+
+std::optional<MemoryNeed> memory_need(const RunSpec& spec) {
+  const auto family = make_family(spec.problem, spec.problem_settings);
+  InstanceSpec instance = instance_of(spec, *family);
+  const Index records = instance.records;
+  constexpr Index few = 1000, more = 3000;
+  if (records <= more || !family->missing().empty()) return {};
+  const auto bytes_at = [&](Index n) -> std::optional<double> {
+    instance.records = n;
+    try {
+      const auto before = allocated_bytes();
+      const Problem problem = family->make(instance);
+      const auto after = allocated_bytes();
+      if (!before || !after) return {};
+      return static_cast<double>(*after) - static_cast<double>(*before);
+    } catch (const InputError&) {  // so few records make no instance
+      return {};
+    } catch (const std::bad_alloc&) {
+      return {};
+    }
+  };
+  const auto at_few = bytes_at(few), at_more = bytes_at(more);
+  const auto machine = machine_memory();
+  if (!at_few || !at_more || !machine) return {};
+  MemoryNeed need{.bytes = (*at_more - *at_few) / (more - few) * static_cast<double>(records),
+                  .machine = *machine};
+  for (const Field& f : family->fields())
+    need.can_be_simulated =
+        need.can_be_simulated ||
+        (f.name == "sampling" && std::ranges::find(f.choices, "whole") != f.choices.end());
+  return need;
 }
 
 std::map<std::string, std::string> scheduled_parameters(const RunDescription& d) {

@@ -3,6 +3,7 @@
 #include "dpsosp/experiments/run.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -32,34 +33,46 @@ using nlohmann::json;
 
 // A signal handler reaches nothing but globals.
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
-std::atomic<bool> interrupted{false};
-static_assert(std::atomic<bool>::is_always_lock_free);
+std::atomic<int> interrupted{0};  // the signal that came first; 0: none
+static_assert(std::atomic<int>::is_always_lock_free);
 
-extern "C" void on_interrupt(int) {
-  interrupted = true;
-  constexpr std::string_view note =
+constexpr std::array ending_signals{SIGINT, SIGTERM, SIGHUP};
+
+extern "C" void on_interrupt(int signal) {
+  int none = 0;
+  interrupted.compare_exchange_strong(none, signal);
+  constexpr std::string_view after_interrupt =
       "\nstopping when the runs in progress are stored; Ctrl-C again stops at once\n";
+  constexpr std::string_view after_other =
+      "\nstopping when the runs in progress are stored; the same signal again stops at once\n";
+  const std::string_view note = signal == SIGINT ? after_interrupt : after_other;
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, note.data(), note.size());
 }
 
-/// While it lives, the first Ctrl-C sets `interrupted` and the second ends the program. Where
-/// Ctrl-C was ignored (a job in the background of a script), it still is.
+/// While it lives, the first signal of a kind that asks for the end sets `interrupted` and the
+/// second ends the program. Where a signal was ignored (Ctrl-C in the background of a script,
+/// SIGHUP under nohup), it still is.
 class InterruptGuard {
  public:
   InterruptGuard() {
-    interrupted = false;
+    interrupted = 0;
     struct sigaction action {};
     action.sa_handler = on_interrupt;
     action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;
-    sigaction(SIGINT, &action, &previous_);
-    if (previous_.sa_handler == SIG_IGN) sigaction(SIGINT, &previous_, nullptr);
+    for (std::size_t k = 0; k < ending_signals.size(); ++k) {
+      sigaction(ending_signals[k], &action, &previous_[k]);
+      if (previous_[k].sa_handler == SIG_IGN) sigaction(ending_signals[k], &previous_[k], nullptr);
+    }
   }
-  ~InterruptGuard() { sigaction(SIGINT, &previous_, nullptr); }
+  ~InterruptGuard() {
+    for (std::size_t k = 0; k < ending_signals.size(); ++k)
+      sigaction(ending_signals[k], &previous_[k], nullptr);
+  }
   InterruptGuard(const InterruptGuard&) = delete;
   InterruptGuard& operator=(const InterruptGuard&) = delete;
 
  private:
-  struct sigaction previous_ {};
+  std::array<struct sigaction, ending_signals.size()> previous_{};
 };
 
 /// Calls progress.tick() every second while it lives.
@@ -193,7 +206,7 @@ std::vector<StoredRun> run_jobs(Store& store,
       pending, std::back_inserter(kinds), [](const RunKey* key) { return kind_of(*key); });
   JobQueue queue(kinds);
   const auto work = [&](int) {
-    while (!error.any() && !interrupted) {
+    while (!error.any() && interrupted == 0) {
       const std::optional<std::size_t> k = queue.next();
       if (!k) return;
       try {
@@ -213,7 +226,7 @@ std::vector<StoredRun> run_jobs(Store& store,
   };
 
   progress.start(plan.stored + pending.size(), plan.stored, plan.stored_failed);
-  bool stopped = false;
+  int stopped = 0;
   {
     const InterruptGuard guard;
     const Ticker ticker(progress);
@@ -228,13 +241,15 @@ std::vector<StoredRun> run_jobs(Store& store,
   }
   progress.stop();
   error.rethrow();
-  if (stopped)
-    throw Interrupted(fmt::format(
-        "interrupted: {} of {} runs are stored in {}; the same command goes on from there",
-        std::ranges::count_if(keys,
-                              [&](const RunKey& key) { return store.status(key).has_value(); }),
-        keys.size(),
-        store.file().string()));
+  if (stopped != 0)
+    throw Interrupted(
+        stopped,
+        fmt::format(
+            "interrupted: {} of {} runs are stored in {}; the same command goes on from there",
+            std::ranges::count_if(keys,
+                                  [&](const RunKey& key) { return store.status(key).has_value(); }),
+            keys.size(),
+            store.file().string()));
 
   std::vector<StoredRun> runs;
   runs.reserve(keys.size());

@@ -14,10 +14,15 @@
 
 namespace dpsosp {
 
-/// Ctrl-C came. All runs that were done are stored; what() says how many, where, and how to go on.
+/// A signal came that asks for the end: SIGINT (Ctrl-C), SIGTERM or SIGHUP. All runs that were done
+/// are stored; what() says how many, where, and how to go on.
 class Interrupted : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  Interrupted(int signal, const std::string& what) : std::runtime_error(what), signal_(signal) {}
+  int signal() const { return signal_; }
+
+ private:
+  int signal_;
 };
 
 /// Result of a job; a pure function, called from several threads at a time.
@@ -41,8 +46,8 @@ struct RunOptions {
 /// \throws InputError if a job throws InputError, or
 ///         if the store cannot be written. No further run is started then; the runs in progress are
 ///         stored first.
-/// \throws Interrupted after Ctrl-C, when the runs in progress are stored. A second Ctrl-C ends the
-///         program at once and loses those runs only.
+/// \throws Interrupted after a signal, when the runs in progress are stored. The same signal again
+///         ends the program at once and loses those runs only.
 std::vector<StoredRun> run_jobs(Store& store,
                                 const std::vector<Job>& jobs,
                                 const Compute& compute,
