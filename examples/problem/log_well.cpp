@@ -65,33 +65,31 @@ Landscape LogWell::landscape(Index d) const {
                  .saddle = Vector::Zero(d),
                  .random_spread = 1.0,
                  .far_radius = half_width};
-  const double inner = std::sqrt(std::sqrt(5.0) - 2);
-  const double slope = std::max(half_width - 2 * half_width / (1 + half_width * half_width),
-                                2 * inner / (1 + inner * inner) - inner);
-  made.constants.set(constant::lipschitz,
-                     {slope * std::sqrt(static_cast<double>(d)),
-                      Origin::proved,
-                      "the domain",
-                      "φ′(u) = u − 2u/(1+u²) has its extremes on [0, h] where φ″ = 0, at u² = √5 − "
-                      "2, and at the end h.",
-                      1.0});
-  made.constants.set(
-      constant::smoothness,
-      {1.25,
-       Origin::proved,
-       "everywhere",
-       "φ″ = 1 − 2(1−s)/(1+s)² with s = u² is −1 at s = 0 and at most 5/4, at s = 3.",
-       1.0});
-  made.constants.set(constant::hessian_lipschitz,
-                     {1.5 + std::sqrt(2.0),
-                      Origin::proved,
-                      "everywhere",
-                      "With u = tan θ, φ‴ = 4 sin 3θ cos³ θ, largest at θ = π/8.",
-                      1.0});
   made.minimum = static_cast<double>(d) * (0.5 - std::log(2.0));
   made.landmarks = {
       {"origin", Landmark::Kind::strict_saddle, Landmark::Of::population, Vector::Zero(d)},
       {"all wells at +1", Landmark::Kind::minimiser, Landmark::Of::population, Vector::Ones(d)}};
+  return made;
+}
+
+Constants LogWell::landscape_constants(Index d) const {
+  const double inner = std::sqrt(std::sqrt(5.0) - 2);
+  const double slope = std::max(half_width - 2 * half_width / (1 + half_width * half_width),
+                                2 * inner / (1 + inner * inner) - inner);
+  Constants made;
+  made.set(constant::lipschitz,
+           proved(slope * std::sqrt(static_cast<double>(d)),
+                  "the domain",
+                  "φ′(u) = u − 2u/(1+u²) has its extremes on [0, h] where φ″ = 0, at u² = √5 − 2, "
+                  "and at the end h."));
+  made.set(constant::smoothness,
+           proved(1.25,
+                  "everywhere",
+                  "φ″ = 1 − 2(1−s)/(1+s)² with s = u² is −1 at s = 0 and at most 5/4, at s = 3."));
+  made.set(constant::hessian_lipschitz,
+           proved(1.5 + std::sqrt(2.0),
+                  "everywhere",
+                  "With u = tan θ, φ‴ = 4 sin 3θ cos³ θ, largest at θ = π/8."));
   return made;
 }
 

@@ -12,7 +12,6 @@ class LogWell final : public LandscapeFamily {
   std::string_view name() const override { return "log-well"; }
   std::string_view summary() const override;
   ProblemNotes notes() const override;
-  int numbers_version() const override { return 1; }
 
   double half_width = 3;
 
@@ -20,6 +19,7 @@ class LogWell final : public LandscapeFamily {
   Fields landscape_fields() override;
   Index default_dimension() const override { return 4; }
   Landscape landscape(Index dimension) const override;
+  Constants landscape_constants(Index dimension) const override;
 };
 
 }  // namespace dpsosp

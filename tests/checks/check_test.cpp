@@ -83,11 +83,14 @@ class Planted final : public ProblemFamily {
   ProblemNotes notes() const override { return sound_->notes(); }
   Index default_records() const override { return sound_->default_records(); }
   Fields fields() override { return sound_->fields(); }
-  int numbers_version() const override { return 1; }
-  Problem build(const InstanceSpec& spec) const override {
-    Problem p = sound_->make(spec);
+
+ protected:
+  Index dimension(const InstanceSpec& spec) const override { return sound_->facts(spec).dimension; }
+  void settle(std::uint64_t, PublicFacts&) const override {}
+  Constants constants(const PublicFacts&) const override { return {}; }
+  void draw(const InstanceSpec& spec, Problem& p) const override {
+    p = sound_->make(spec);
     bug_(p, spec);
-    return p;
   }
 
  private:

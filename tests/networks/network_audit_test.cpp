@@ -121,15 +121,17 @@ class PlantedFamily final : public NetworkFamily {
   ProblemNotes notes() const override { return {}; }
   Index default_records() const override { return 40; }
   Fields fields() override { return computation_fields(); }
-  int numbers_version() const override { return 1; }
-  NetworkInstance instance(const InstanceSpec& spec) const override {
-    const auto network =
-        std::make_shared<Network>("planted", std::make_unique<PlantedBody>(bug), false);
+
+ protected:
+  std::shared_ptr<const Network> network() const override {
+    return std::make_shared<Network>("planted", std::make_unique<PlantedBody>(bug), false);
+  }
+  void load_parameters(const Network& network, Vector& parameters) const override {
+    parameters = network.initial(Stream({.purpose = Purpose::initial_point}));
+  }
+  NetworkExamples examples(const InstanceSpec& spec) const override {
     const auto images = some_images(spec.records, 30 + spec.data_seed, 1, 8);
-    return {.network = network,
-            .train = images,
-            .test = images,
-            .initial = network->initial(Stream({.purpose = Purpose::initial_point}))};
+    return {images, images};
   }
 };
 

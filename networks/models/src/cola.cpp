@@ -97,19 +97,20 @@ std::string ColaFamily::missing() const {
   }
 }
 
-NetworkInstance ColaFamily::instance(const InstanceSpec& spec) const {
+std::shared_ptr<const Network> ColaFamily::network() const {
+  BertOptions options = sizes;
+  options.vocabulary = WordPiece::read(needed_vocabulary()).size();
+  return bert(options);
+}
+
+void ColaFamily::load_parameters(const Network& network, Vector& parameters) const {
+  if (!weights.empty()) load_weights(network, needed_weights(weights), parameters);
+}
+
+NetworkExamples ColaFamily::examples(const InstanceSpec& spec) const {
   Cola cola = read_cola(data_folder());
   const Index from = first_record(spec, std::ssize(cola.train));
   const WordPiece pieces = WordPiece::read(needed_vocabulary());
-  BertOptions options = sizes;
-  options.vocabulary = pieces.size();
-  NetworkInstance made;
-  made.network = bert(options);
-  const std::span train(cola.train);
-  made.train =
-      encoded(train.subspan(static_cast<std::size_t>(from), static_cast<std::size_t>(spec.records)),
-              pieces,
-              sizes.length);
   std::vector<Sentence>& test = cola.in_domain;
   test.insert(test.end(), cola.out_of_domain.begin(), cola.out_of_domain.end());
   if (test_records > std::ssize(test))
@@ -118,11 +119,12 @@ NetworkInstance ColaFamily::instance(const InstanceSpec& spec) const {
            static_cast<double>(test_records),
            fmt::format("1 to {}", test.size()));
   test.resize(static_cast<std::size_t>(test_records));
-  made.test = encoded(test, pieces, sizes.length);
-  made.initial =
-      made.network->initial(Stream({.seed = spec.seed, .purpose = Purpose::initial_point}));
-  if (!weights.empty()) load_weights(*made.network, needed_weights(weights), made.initial);
-  return made;
+  const std::span train(cola.train);
+  return {
+      encoded(train.subspan(static_cast<std::size_t>(from), static_cast<std::size_t>(spec.records)),
+              pieces,
+              sizes.length),
+      encoded(test, pieces, sizes.length)};
 }
 
 }  // namespace dpsosp::networks

@@ -114,26 +114,46 @@ Index NetworkFamily::first_record(const InstanceSpec& spec, Index available) con
   if (spec.records > available)
     reject(
         name(), "records", static_cast<double>(spec.records), fmt::format("at most {}", available));
-  if (spec.dimension)
-    throw InputError(
-        fmt::format("{}: the dimension follows from the sizes of the network; set those", name()));
+  refuse_dimension(spec);
   const Index blocks = available / spec.records;
   return static_cast<Index>(spec.data_seed % static_cast<std::uint64_t>(blocks)) * spec.records;
 }
 
-Problem NetworkFamily::build(const InstanceSpec& spec) const {
-  NetworkInstance instance = this->instance(spec);
-  Problem problem;
-  problem.facts.name = name();
-  problem.facts.dimension = instance.network->parameters();
-  problem.facts.records = spec.records;
-  problem.facts.initial_point = std::move(instance.initial);
-  problem.records =
-      std::make_unique<NetworkRecords>(instance.network, instance.train, computation());
+void NetworkFamily::refuse_dimension(const InstanceSpec& spec) const {
+  if (spec.dimension)
+    throw InputError(
+        fmt::format("{}: the dimension follows from the sizes of the network; set those", name()));
+}
+
+Vector NetworkFamily::initial(const Network& network, std::uint64_t seed) const {
+  Vector parameters = network.initial(Stream({.seed = seed, .purpose = Purpose::initial_point}));
+  load_parameters(network, parameters);
+  return parameters;
+}
+
+NetworkInstance NetworkFamily::instance(const InstanceSpec& spec) const {
+  NetworkExamples read = examples(spec);
+  NetworkInstance made{network(), std::move(read.train), std::move(read.test), {}};
+  made.initial = initial(*made.network, spec.seed);
+  return made;
+}
+
+Index NetworkFamily::dimension(const InstanceSpec& spec) const {
+  refuse_dimension(spec);
+  return network()->parameters();
+}
+
+void NetworkFamily::settle(std::uint64_t seed, PublicFacts& facts) const {
+  facts.initial_point = initial(*network(), seed);
+}
+
+void NetworkFamily::draw(const InstanceSpec& spec, Problem& problem) const {
+  const std::shared_ptr<const Examples> train = examples(spec).train;
+  const std::shared_ptr<const Network> scores = network();
+  problem.records = std::make_unique<NetworkRecords>(scores, train, computation());
   const Index judged = evaluated == 0 ? spec.records : std::min(evaluated, spec.records);
-  problem.empirical = std::make_unique<NetworkObjective>(
-      instance.network, instance.train, rows_from(judged), computation());
-  return problem;
+  problem.empirical =
+      std::make_unique<NetworkObjective>(scores, train, rows_from(judged), computation());
 }
 
 ImageFamily::ImageFamily(Data data, Architecture architecture)
@@ -199,26 +219,29 @@ std::string ImageFamily::missing() const {
   }
 }
 
-NetworkInstance ImageFamily::instance(const InstanceSpec& spec) const {
-  const Index from = first_record(spec, training_images(data_));
-  const Index classes = data_ == Data::cifar100 ? 100 : 10;
+std::shared_ptr<const Network> ImageFamily::network() const {
   const ImageNetworkOptions options{.channels = data_ == Data::mnist ? 1 : 3,
                                     .width = width,
-                                    .classes = classes,
+                                    .classes = data_ == Data::cifar100 ? 100 : 10,
                                     .normalisation = normalisation,
                                     .smooth = smooth};
-  NetworkInstance made;
   switch (architecture_) {
     case Architecture::cnn:
-      made.network = cifar_cnn(options);
-      break;
+      return cifar_cnn(options);
     case Architecture::resnet18:
-      made.network = resnet18(options);
-      break;
+      return resnet18(options);
     case Architecture::small_cnn:
-      made.network = small_cnn(options);
       break;
   }
+  return small_cnn(options);
+}
+
+void ImageFamily::load_parameters(const Network& network, Vector& parameters) const {
+  if (!weights.empty()) load_weights(network, data_folder() / weights, parameters);
+}
+
+NetworkExamples ImageFamily::examples(const InstanceSpec& spec) const {
+  const Index from = first_record(spec, training_images(data_));
   const auto check_count = [&](std::string_view what, Index count, Index most) {
     if (count > most)
       reject(name(), what, static_cast<double>(count), fmt::format("at most {}", most));
@@ -227,12 +250,8 @@ NetworkInstance ImageFamily::instance(const InstanceSpec& spec) const {
   check_count("records", from + spec.records, images.train.count);
   check_count("test_records", test_records, images.test.count);
   const Images::Scaling& scaling = data_ == Data::mnist ? mnist_scaling : cifar_scaling;
-  made.train = part_of(images.train, from, spec.records, scaling, augment);
-  made.test = part_of(images.test, 0, test_records, scaling, false);
-  made.initial =
-      made.network->initial(Stream({.seed = spec.seed, .purpose = Purpose::initial_point}));
-  if (!weights.empty()) load_weights(*made.network, data_folder() / weights, made.initial);
-  return made;
+  return {part_of(images.train, from, spec.records, scaling, augment),
+          part_of(images.test, 0, test_records, scaling, false)};
 }
 
 const std::vector<ProblemEntry>& network_problems() {

@@ -2,6 +2,7 @@
 #include "dpsosp/problems/sampling.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <string>
 #include <utility>
@@ -12,6 +13,21 @@
 #include "dpsosp/core/errors.hpp"
 
 namespace dpsosp {
+
+Constant suboptimality_by_mean(double gap,
+                               double shift,
+                               RecordSampling sampling,
+                               std::string centred_proof,
+                               std::string shifted_proof) {
+  const std::string region = "initial point";
+  if (centred(sampling)) return {gap, Origin::proved, region, std::move(centred_proof), 1.0};
+  if (!std::isfinite(shift)) return {gap, Origin::estimated, region + ", of the population"};
+  return {gap + shift,
+          Origin::proved,
+          region,
+          std::move(shifted_proof),
+          gap > 0 ? gap / (gap + shift) : 0.0};
+}
 
 Field sampling_field(RecordSampling& value, std::vector<RecordSampling> offered) {
   return field("sampling",

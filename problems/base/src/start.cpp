@@ -15,10 +15,7 @@ void StartOption::add_fields(Fields& fields) {
                          "distance from the saddle under start = near_saddle"));
 }
 
-Vector StartOption::pick(std::string_view problem,
-                         const Starts& starts,
-                         const Domain& domain,
-                         std::uint64_t seed) const {
+Vector StartOption::pick(const PublicFacts& facts, const Starts& starts, std::uint64_t seed) const {
   Stream stream({.seed = seed, .purpose = Purpose::initial_point});
   Vector point = starts.standard;
   const auto direction = [&] {
@@ -32,7 +29,7 @@ Vector StartOption::pick(std::string_view problem,
     case Kind::saddle:
     case Kind::near_saddle:
       if (!starts.saddle)
-        reject(problem, "start", "saddle", "standard, far or random: no strict saddle is known");
+        reject(facts.name, "start", "saddle", "standard, far or random: no strict saddle is known");
       point = *starts.saddle;
       if (kind == Kind::near_saddle) point += near_radius * direction();
       break;
@@ -43,7 +40,7 @@ Vector StartOption::pick(std::string_view problem,
       stream.fill_normal(starts.random_spread, point);
       break;
   }
-  domain.project(point);
+  facts.domain.project(point);
   return point;
 }
 

@@ -52,50 +52,36 @@ std::string DataGlmFamily::missing() const {
   return {};
 }
 
-PublicFacts DataGlmFamily::build_facts(const InstanceSpec& spec) const {
-  return public_facts(spec, *loss.make());
-}
-
-PublicFacts DataGlmFamily::public_facts(const InstanceSpec& spec, const ScalarLoss& phi) const {
+Index DataGlmFamily::dimension(const InstanceSpec& spec) const {
   if (spec.records > available())
     reject(name(),
            "records",
            static_cast<double>(spec.records),
            fmt::format("at most {}, the size of the data set", available()));
   const Index d = raw_features() + (bias ? 1 : 0);
-  check_fixed_dimension(name(), spec, d, fmt::format("{}, the number of features", d));
+  return check_fixed_dimension(name(), spec, d, fmt::format("{}, the number of features", d));
+}
 
-  PublicFacts facts;
-  facts.name = name();
-  facts.dimension = d;
-  facts.records = spec.records;
+void DataGlmFamily::settle(std::uint64_t seed, PublicFacts& facts) const {
+  const Index d = facts.dimension;
   const bool bounded = std::isfinite(radius);
   facts.domain = bounded ? Domain::ball(radius) : Domain{};
-  facts.initial_point = start.pick(name(),
+  facts.feature_bound = loss.regulariser == 0 ? 1.0 : 0.0;
+  facts.initial_point = start.pick(facts,
                                    {.standard = Vector::Zero(d),
                                     .random_spread = 1 / std::sqrt(static_cast<double>(d)),
                                     .far_radius = bounded ? radius : 10.0},
-                                   facts.domain,
-                                   spec.seed);
-  facts.constants = glm_constants(phi, loss.regulariser, d);
-  facts.feature_bound = loss.regulariser == 0 ? 1.0 : 0.0;
-  const ScalarLoss::Bound start_loss = phi.largest(facts.initial_point.norm());
-  facts.constants.set(constant::suboptimality,
-                      {start_loss.value + ratio_penalty(loss.regulariser, facts.initial_point),
-                       Origin::proved,
-                       "initial point",
-                       start_loss.why + " At t = ⟨x₀, x⟩, |t| ≤ ‖x₀‖; and min F ≥ 0.",
-                       gap_attained()});
-  check_finite(facts);
-  return facts;
+                                   seed);
 }
 
-Problem DataGlmFamily::build(const InstanceSpec& spec) const {
-  const GlmModel model{std::string(name()), loss.make(), loss.regulariser};
-  Problem problem;
-  problem.facts = public_facts(spec, *model.loss);
+Constants DataGlmFamily::constants(const PublicFacts& facts) const {
+  return glm_constants(*loss.make(), loss.regulariser, facts.initial_point, gap_attained());
+}
+
+void DataGlmFamily::draw(const InstanceSpec& spec, Problem& problem) const {
   if (const std::string what = missing(); !what.empty())
     throw InputError(fmt::format("{}: {}", name(), what));
+  const Index d = problem.facts.dimension;
   std::vector<Index> rows(static_cast<std::size_t>(spec.records));
   if (permuted)
     rows = permuted_rows(available(), spec.records, spec.data_seed);
@@ -103,15 +89,14 @@ Problem DataGlmFamily::build(const InstanceSpec& spec) const {
     std::iota(rows.begin(), rows.end(), Index{0});
   auto data = std::make_shared<GlmData>(load(rows));
   if (bias) {  // (x, 1)/√2 is in the unit ball with x
-    data->features.conservativeResize(problem.facts.dimension, Eigen::NoChange);
+    data->features.conservativeResize(d, Eigen::NoChange);
     data->features.bottomRows(1).setOnes();
     data->features /= std::sqrt(2.0);
   }
-  problem.extremes = glm_records(
-      model, std::make_shared<GlmData>(glm_extremes(problem.facts.dimension, Vector{{0, 1}})));
+  const GlmModel model{std::string(name()), loss.make(), loss.regulariser};
+  problem.extremes = glm_records(model, std::make_shared<GlmData>(glm_extremes(d, Vector{{0, 1}})));
   problem.empirical = glm_objective(model, data);
   problem.records = glm_records(model, std::move(data));
-  return problem;
 }
 
 }  // namespace dpsosp

@@ -107,6 +107,20 @@ std::unique_ptr<const Objective> glm_objective(GlmModel model,
   return std::make_unique<GlmObjective>(std::move(model), std::move(data), std::move(weights));
 }
 
+Constants glm_constants(const ScalarLoss& loss,
+                        double regulariser,
+                        const Vector& initial_point,
+                        double gap_attained) {
+  Constants made = glm_constants(loss, regulariser, initial_point.size());
+  const ScalarLoss::Bound at_start = loss.largest(initial_point.norm());
+  made.set(constant::suboptimality,
+           proved(at_start.value + ratio_penalty(regulariser, initial_point),
+                  "initial point",
+                  at_start.why + " At t = ⟨x₀, x⟩, |t| ≤ ‖x₀‖; and min F ≥ 0.",
+                  gap_attained));
+  return made;
+}
+
 GlmData glm_extremes(Index d, const Vector& labels) {
   Matrix corners(d, d >= 2 ? 6 : 2);
   corners.setZero();

@@ -10,6 +10,7 @@
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/factorisation.hpp"
 #include "dpsosp/core/stream.hpp"
+#include "dpsosp/problems/finite_records.hpp"
 
 namespace dpsosp {
 namespace {
@@ -64,10 +65,8 @@ Fields GlmFamily::fields() {
   return all;
 }
 
-Problem GlmFamily::build(const InstanceSpec& spec) const {
-  const Index d = check_dimension(name(), spec, default_dimension());
-  const bool low_rank = features.kind == FeatureLaw::Kind::low_rank;
-  if (low_rank && rank > d)
+void GlmFamily::check_settings(Index d) const {
+  if (low_rank() && rank > d)
     reject(name(), "rank", static_cast<double>(rank), fmt::format("in [1, {}]", d));
   if (planted_norm > radius)
     reject(name(), "planted_norm", planted_norm, fmt::format("in [0, radius = {}]", radius));
@@ -76,154 +75,171 @@ Problem GlmFamily::build(const InstanceSpec& spec) const {
            "sampling",
            std::string(to_string(sampling)),
            "independent, or a support: sums have an exact law where records are atoms");
-  const Model law = model();
-  if (law.mirrored && support % 2 == 1)
+  if (model().mirrored && support % 2 == 1)
     reject(name(),
            "support",
            static_cast<double>(support),
            "an even number: atoms come in mirrored pairs");
-  const GlmModel shared{std::string(name()), law.loss, law.regulariser};
+}
 
-  const StreamKey key{.seed = spec.data_seed, .purpose = Purpose::data};
-  const Index inside = low_rank ? rank : d;  // dimension of the features' space
-  Stream planted_stream(key.child(planted_part));
-  Vector direction(inside);
-  planted_stream.fill_normal(1.0, direction);
-  Vector planted = direction * (planted_norm / direction.norm());
-  Matrix basis(d, 0);
-  if (low_rank) {
-    basis = draw_basis(planted_stream, d, rank);
-    planted = basis * planted;
-  }
-  Stream feature_stream(key.child(feature_part)), label_stream(key.child(label_part));
-  Vector drawn(inside);
-  const auto draw = [&](Index count) {
-    auto data = std::make_shared<GlmData>();
-    data->features.resize(d, count);
-    data->labels.resize(count);
-    for (Index i = 0; i < count; ++i) {
-      auto x = data->features.col(i);
-      if (law.mirrored && support > 0 && i % 2 == 1) {
-        x = data->features.col(i - 1);
-        data->labels[i] = -data->labels[i - 1];
-        continue;
-      }
-      features.draw(feature_stream, drawn);
-      if (low_rank)
-        x = basis * drawn;
-      else
-        x = drawn;
-      data->labels[i] = law.draw(planted.dot(x), label_stream);
-    }
-    return std::shared_ptr<const GlmData>(std::move(data));
-  };
+double GlmFamily::detail(const Model& law) const {
   // without a domain, points beyond `usual` or twice w* are not what the rule is for
   constexpr double usual = 10;
   const double reach =
       planted_norm + (std::isfinite(radius) ? radius : std::max(usual, 2 * planted_norm));
-  const double detail =
-      law.analytic && support == 0 ? needed_detail(features.kind, reach, law.resolved) : 0;
-  const PlaneRule rule = plane_rule(features, inside, std::max(1.0, detail));
+  return law.analytic && support == 0 ? needed_detail(features.kind, reach, law.resolved) : 0;
+}
 
-  Problem problem;
-  if (detail > 0)
-    problem.population = glm_population(rule, law.expected, law.regulariser, planted, basis);
+PlaneRule GlmFamily::rule(const Model& law, Index dimension) const {
+  return plane_rule(features, inside(dimension), std::max(1.0, detail(law)));
+}
+
+std::unique_ptr<const Objective> GlmFamily::turned_population(const Model& law,
+                                                              Index dimension) const {
+  if (detail(law) == 0) return nullptr;
+  return glm_population(rule(law, dimension),
+                        law.expected,
+                        0.0,
+                        planted_norm * Vector::Unit(inside(dimension), 0),
+                        Matrix(inside(dimension), 0));
+}
+
+void GlmFamily::settle(std::uint64_t seed, PublicFacts& facts) const {
+  const Index d = facts.dimension;
+  const Model law = model();
+  const bool bounded = std::isfinite(radius);
+  facts.domain = bounded ? Domain::ball(radius) : Domain{};
+  facts.feature_bound = law.regulariser == 0 ? 1.0 : 0.0;
+  Starts starts{.standard = Vector::Zero(d),
+                .random_spread = bounded ? radius / (2 * std::sqrt(static_cast<double>(d))) : 1.0,
+                .far_radius = bounded ? radius : 10.0};
+  if (law.mirrored) {
+    // The law's curvature along w* decides, so that the start is public.
+    const PlaneRule plane = rule(law, d);
+    Vector curvature(plane.along.size());
+    law.expected(2, Vector::Zero(plane.along.size()), planted_norm * plane.along, curvature);
+    if (curvature.cwiseProduct(plane.weight).dot(plane.along.cwiseAbs2()) < 0)
+      starts.saddle = Vector::Zero(d);
+  }
+  facts.initial_point = start.pick(facts, starts, seed);
+}
+
+Constants GlmFamily::constants(const PublicFacts& facts) const {
+  const Model law = model();
+  Constants made = glm_constants(*law.loss, law.regulariser, facts.initial_point, law.gap_attained);
+  add_constants(law, facts, made);
+  return made;
+}
+
+void GlmFamily::draw(const InstanceSpec& spec, Problem& problem) const {
+  const Index d = problem.facts.dimension;
+  const Model law = model();
+  const GlmModel shared{std::string(name()), law.loss, law.regulariser};
+
+  const StreamKey key{.seed = spec.data_seed, .purpose = Purpose::data};
+  Stream planted_stream(key.child(planted_part));
+  Vector direction(inside(d));
+  planted_stream.fill_normal(1.0, direction);
+  Vector planted = direction * (planted_norm / direction.norm());
+  Matrix basis(d, 0);
+  if (low_rank()) {
+    basis = draw_basis(planted_stream, d, rank);
+    planted = basis * planted;
+  }
+  Stream feature_stream(key.child(feature_part)), label_stream(key.child(label_part));
+  Vector drawn(inside(d));
+  auto data = std::make_shared<GlmData>();
+  const Index count = support > 0 ? support : spec.records;
+  data->features.resize(d, count);
+  data->labels.resize(count);
+  for (Index i = 0; i < count; ++i) {
+    auto x = data->features.col(i);
+    if (law.mirrored && support > 0 && i % 2 == 1) {
+      x = data->features.col(i - 1);
+      data->labels[i] = -data->labels[i - 1];
+      continue;
+    }
+    features.draw(feature_stream, drawn);
+    if (low_rank())
+      x = basis * drawn;
+    else
+      x = drawn;
+    data->labels[i] = law.draw(planted.dot(x), label_stream);
+  }
+
+  if (detail(law) > 0)
+    problem.population =
+        glm_population(rule(law, d), law.expected, law.regulariser, planted, basis);
   if (support > 0) {
-    const auto atoms = draw(support);
-    problem.population = glm_objective(shared, atoms);
-    std::vector<Index> counts(static_cast<std::size_t>(support));
-    if (simulated(sampling)) {
-      problem.records = glm_atom_records(shared, atoms, {spec.records, sampling, spec.data_seed});
-      counts = atom_counts(support, spec.data_seed, 0, spec.records);
-    } else {
-      Stream choice(key.child(choice_part));
-      auto data = std::make_shared<GlmData>();
-      data->features.resize(d, spec.records);
-      data->labels.resize(spec.records);
-      for (Index i = 0; i < spec.records; ++i) {
-        const Index k = choice.below(support);
-        ++counts[static_cast<std::size_t>(k)];
-        data->features.col(i) = atoms->features.col(k);
-        data->labels[i] = atoms->labels[k];
-      }
-      problem.records = glm_records(shared, std::move(data));
-    }
-    if (sampling != RecordSampling::stream) {
-      const auto times =
-          Eigen::Map<const Eigen::Matrix<Index, Eigen::Dynamic, 1>>(counts.data(), support);
-      problem.empirical =
-          glm_objective(shared, atoms, times.cast<double>() / static_cast<double>(spec.records));
-    }
+    draw_atoms(law, spec, std::move(data), problem);
   } else {
-    const auto data = draw(spec.records);
     problem.empirical = glm_objective(shared, data);
-    problem.records = glm_records(shared, data);
+    problem.records = glm_records(shared, std::move(data));
   }
   problem.extremes =
       glm_records(shared, std::make_shared<GlmData>(glm_extremes(d, law.extreme_labels)));
+  add_landmarks(law, planted, problem);
+  problem.slice = slice(planted);
+}
 
-  const Vector origin = Vector::Zero(d);
-  Starts starts{.standard = origin,
-                .random_spread =
-                    std::isfinite(radius) ? radius / (2 * std::sqrt(static_cast<double>(d))) : 1.0,
-                .far_radius = std::isfinite(radius) ? radius : 10.0};
-  if (law.mirrored) {
-    // The law's curvature along w* decides, so that the start is public.
-    Vector curvature(rule.along.size());
-    law.expected(2, Vector::Zero(rule.along.size()), planted_norm * rule.along, curvature);
-    if (curvature.cwiseProduct(rule.weight).dot(rule.along.cwiseAbs2()) < 0) starts.saddle = origin;
+void GlmFamily::draw_atoms(const Model& law,
+                           const InstanceSpec& spec,
+                           std::shared_ptr<const GlmData> atoms,
+                           Problem& problem) const {
+  const GlmModel shared{std::string(name()), law.loss, law.regulariser};
+  problem.population = glm_objective(shared, atoms);
+  std::vector<Index> counts(static_cast<std::size_t>(support));
+  if (simulated(sampling)) {
+    problem.records = glm_atom_records(shared, atoms, {spec.records, sampling, spec.data_seed});
+    counts = atom_counts(support, spec.data_seed, 0, spec.records);
+  } else {
+    Stream choice(StreamKey{.seed = spec.data_seed, .purpose = Purpose::data}.child(choice_part));
+    auto data = std::make_shared<GlmData>();
+    data->features.resize(atoms->features.rows(), spec.records);
+    data->labels.resize(spec.records);
+    for (Index i = 0; i < spec.records; ++i) {
+      const Index k = choice.below(support);
+      ++counts[static_cast<std::size_t>(k)];
+      data->features.col(i) = atoms->features.col(k);
+      data->labels[i] = atoms->labels[k];
+    }
+    problem.records = glm_records(shared, std::move(data));
   }
+  if (sampling != RecordSampling::stream)
+    problem.empirical = glm_objective(shared, atoms, shares(counts, spec.records));
+}
 
-  PublicFacts& facts = problem.facts;
-  facts.name = name();
-  facts.dimension = d;
-  facts.records = spec.records;
-  facts.domain = std::isfinite(radius) ? Domain::ball(radius) : Domain{};
-  facts.initial_point = start.pick(name(), starts, facts.domain, spec.seed);
-  facts.constants = glm_constants(*law.loss, law.regulariser, d);
-  facts.feature_bound = law.regulariser == 0 ? 1.0 : 0.0;
-  const ScalarLoss::Bound start_loss = law.loss->largest(facts.initial_point.norm());
-  facts.constants.set(constant::suboptimality,
-                      {start_loss.value + ratio_penalty(law.regulariser, facts.initial_point),
-                       Origin::proved,
-                       "initial point",
-                       start_loss.why + " At t = ⟨x₀, x⟩, |t| ≤ ‖x₀‖; and min F ≥ 0.",
-                       law.gap_attained});
-  const Vector turned = planted_norm * Vector::Unit(inside, 0);
-  const auto of_law =
-      detail > 0 ? glm_population(rule, law.expected, 0.0, turned, Matrix(inside, 0)) : nullptr;
-  describe(of_law.get(), turned, facts);
-  check_finite(facts);
-
-  const auto add_landmark =
-      [&](std::string_view what, Landmark::Kind kind, Landmark::Of of, const Vector& point) {
-        problem.landmarks.push_back({std::string(what), kind, of, point});
-      };
+void GlmFamily::add_landmarks(const Model& law, const Vector& planted, Problem& problem) const {
+  using enum Landmark::Kind;
+  using enum Landmark::Of;
   if (law.exact_fit && problem.empirical)
-    add_landmark("w*", Landmark::Kind::minimiser, Landmark::Of::empirical, planted);
-  if (law.exact_fit || (law.planted_minimises && support == 0 && problem.population))
-    if (problem.population)
-      add_landmark("w*", Landmark::Kind::minimiser, Landmark::Of::population, planted);
-  if (law.mirrored && problem.population && smallest_eigenvalue(*problem.population, origin) < 0)
-    add_landmark("origin", Landmark::Kind::strict_saddle, Landmark::Of::population, origin);
-  if (d >= 2) {
-    Vector across = Vector::Unit(d, 0);
-    Vector along = planted_norm > 0 ? planted.normalized() : Vector(Vector::Unit(d, 1));
-    if (std::abs(along[0]) > 0.9) across = Vector::Unit(d, 1);
-    across -= along.dot(across) * along;
-    const double side = std::isfinite(radius) ? radius : 2 * planted_norm + 1;
-    problem.slice = Slice{"F in the plane of w* and an orthogonal direction",
-                          origin,
-                          along,
-                          across.normalized(),
-                          -side,
-                          side,
-                          -side,
-                          side,
-                          "along w*",
-                          "orthogonal to w*"};
-  }
-  return problem;
+    problem.landmarks.push_back({"w*", minimiser, empirical, planted});
+  if (!problem.population) return;
+  if (law.exact_fit || (law.planted_minimises && support == 0))
+    problem.landmarks.push_back({"w*", minimiser, population, planted});
+  const Vector origin = Vector::Zero(planted.size());
+  if (law.mirrored && smallest_eigenvalue(*problem.population, origin) < 0)
+    problem.landmarks.push_back({"origin", strict_saddle, population, origin});
+}
+
+std::optional<Slice> GlmFamily::slice(const Vector& planted) const {
+  const Index d = planted.size();
+  if (d < 2) return std::nullopt;
+  Vector across = Vector::Unit(d, 0);
+  const Vector along = planted_norm > 0 ? planted.normalized() : Vector(Vector::Unit(d, 1));
+  if (std::abs(along[0]) > 0.9) across = Vector::Unit(d, 1);
+  across -= along.dot(across) * along;
+  const double side = std::isfinite(radius) ? radius : 2 * planted_norm + 1;
+  return Slice{"F in the plane of w* and an orthogonal direction",
+               Vector::Zero(d),
+               along,
+               across.normalized(),
+               -side,
+               side,
+               -side,
+               side,
+               "along w*",
+               "orthogonal to w*"};
 }
 
 }  // namespace dpsosp

@@ -7,6 +7,7 @@
 #include <numbers>
 
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/problems/problem.hpp"
 
 namespace dpsosp {
 namespace {
@@ -259,8 +260,7 @@ Constants glm_constants(const ScalarLoss& loss, double regulariser, Index dimens
     const ScalarLoss::Bound bound = loss.bound(k + 1);
     std::string proof = std::string(row.from) + bound.why;
     if (regulariser > 0) proof += row.added_why;
-    constants.set(row.name,
-                  {bound.value + row.added, Origin::proved, "everywhere", std::move(proof), 1.0});
+    constants.set(row.name, proved(bound.value + row.added, "everywhere", std::move(proof)));
   }
   return constants;
 }

@@ -26,11 +26,11 @@ double sigmoid_quasar_convexity(double reach) {
 
 namespace {
 
-/// min ‖∇F‖²/(2F) over a polar grid of the plane of w*; found at −radius·w*/‖w*‖.
-double least_pl_ratio(const Objective& F, const Vector& planted, double radius) {
+/// min ‖∇F‖²/(2F) over a polar grid of the plane of w* = ‖w*‖ e₁; found at −radius·e₁.
+double least_pl_ratio(const Objective& F, double radius) {
   constexpr int distances = 4;
   constexpr int angles = 4;
-  Vector gradient(planted.size()), w = Vector::Zero(planted.size());
+  Vector gradient(F.dimension()), w = Vector::Zero(F.dimension());
   double least = std::numeric_limits<double>::infinity();
   for (int i = 1; i <= distances; ++i)
     for (int j = 0; j <= angles; ++j) {
@@ -96,43 +96,43 @@ GlmFamily::Model GlmSigmoid::model() const {
   return made;
 }
 
-void GlmSigmoid::describe(const Objective* population,
-                          const Vector& planted,
-                          PublicFacts& facts) const {
+void GlmSigmoid::add_constants(const Model& law,
+                               const PublicFacts& facts,
+                               Constants& constants) const {
   if (labels != Labels::realisable) return;
   const double from = facts.initial_point.norm();
   const double gap = sigmoid(from) - sigmoid(-planted_norm);
-  facts.constants.set(constant::suboptimality,
-                      {0.5 * gap * gap,
-                       Origin::proved,
+  constants.set(constant::suboptimality,
+                proved(0.5 * gap * gap,
                        "initial point",
-                       "F* = 0 and F(x₀) is a mean of ½(s(t) − s(u))² with |t| ≤ ‖x₀‖ and "
-                       "|u| ≤ ‖w*‖, largest at the ends t = ‖x₀‖, u = −‖w*‖.",
-                       0.159});
+                       "F* = 0 and F(x₀) is a mean of ½(s(t) − s(u))² with |t| ≤ ‖x₀‖ and |u| ≤ "
+                       "‖w*‖, largest at the ends t = ‖x₀‖, u = −‖w*‖.",
+                       0.159));
   if (!std::isfinite(radius)) return;
   const double q = sigmoid_quasar_convexity(radius);
-  facts.constants.set(
-      constant::quasar_convexity,
-      {q,
-       Origin::proved,
-       "the domain",
-       "With t = ⟨w, x⟩, u = ⟨w*, x⟩ ∈ [−B, B], ⟨∇F, w − w*⟩ is the mean of s′(t)(s(t) − s(u))(t "
-       "− u) = r·(s(t) − s(u))², r = s′(t)/κ with κ the slope of the chord of s from u to t, and "
-       "F − F* that of ½(s(t) − s(u))²; so q = min(1, 2 inf r). By symmetry t ≥ 0. For fixed t "
-       "the steepest chord is tangent, at τ ∈ (−t, 0]: κ = s′(τ). Along t, (ln s′(t)/κ)′ = "
-       "−tanh(t/2) + (1 − s′(t)/s′(τ))/(t − τ) ≤ 0, as s′(τ) − s′(t) = ∫_{|τ|}^t s′ tanh(·/2) ≤ "
-       "s′(τ) tanh(t/2)(t − |τ|). So the infimum is at t = B: q = 2s′(B)/s′(τ_B), attained by one "
-       "record of length 1.",
-       0.452});
-  if (population == nullptr) return;
-  const double mu = least_pl_ratio(*population, planted, radius);
+  if (q > 0)
+    constants.set(
+        constant::quasar_convexity,
+        proved(q,
+               "the domain",
+               "With t = ⟨w, x⟩, u = ⟨w*, x⟩ ∈ [−B, B], ⟨∇F, w − w*⟩ is the mean of s′(t)(s(t) − "
+               "s(u))(t − u) = r·(s(t) − s(u))², r = s′(t)/κ with κ the slope of the chord of s "
+               "from u to t, and F − F* that of ½(s(t) − s(u))²; so q = min(1, 2 inf r). By "
+               "symmetry t ≥ 0. For fixed t the steepest chord is tangent, at τ ∈ (−t, 0]: κ = "
+               "s′(τ). Along t, (ln s′(t)/κ)′ = −tanh(t/2) + (1 − s′(t)/s′(τ))/(t − τ) ≤ 0, as "
+               "s′(τ) − s′(t) = ∫_{|τ|}^t s′ tanh(·/2) ≤ s′(τ) tanh(t/2)(t − |τ|). So the infimum "
+               "is at t = B: q = 2s′(B)/s′(τ_B), attained by one record of length 1.",
+               0.452));
+  const auto population = turned_population(law, facts.dimension);
+  if (!population) return;
+  const double mu = least_pl_ratio(*population, radius);
   if (!(mu > 0)) return;  // flat to rounding somewhere on a wide domain
   const std::string region =
       "the domain, of the population objective, which depends on w through two numbers: the least "
       "ratio on a polar grid of them";
-  facts.constants.set(constant::pl, {mu, Origin::estimated, region});
-  facts.constants.set(constant::kl_gamma, {1 / std::sqrt(2 * mu), Origin::estimated, region});
-  facts.constants.set(constant::kl_exponent, {2, Origin::estimated, region});
+  constants.set(constant::pl, {mu, Origin::estimated, region});
+  constants.set(constant::kl_gamma, {1 / std::sqrt(2 * mu), Origin::estimated, region});
+  constants.set(constant::kl_exponent, {2, Origin::estimated, region});
 }
 
 }  // namespace dpsosp

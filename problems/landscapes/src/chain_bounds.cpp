@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "dpsosp/problems/problem.hpp"
+
 namespace dpsosp {
 namespace {
 
@@ -117,12 +119,10 @@ ChainBounds chain_bounds(const ChainCurves& curves) {
   return bounds;
 }
 
-void set_chain_constants(Constants& constants,
-                         const ChainBounds& bounds,
-                         Index d,
-                         const ChainBounds& shares) {
+Constants chain_constants(const ChainBounds& bounds, Index d, const ChainBounds& shares) {
+  Constants constants;
   const auto set = [&](std::string_view name, double value, const char* proof, double share) {
-    constants.set(name, {value, Origin::proved, "the domain", proof, share});
+    constants.set(name, proved(value, "the domain", proof, share));
   };
   set(constant::lipschitz,
       bounds.slope * std::sqrt(static_cast<double>(d)),
@@ -130,6 +130,7 @@ void set_chain_constants(Constants& constants,
       shares.slope);
   set(constant::smoothness, bounds.curvature, chain_curvature_proof, shares.curvature);
   set(constant::hessian_lipschitz, bounds.third, chain_third_proof, shares.third);
+  return constants;
 }
 
 const char* const chain_slope_proof =

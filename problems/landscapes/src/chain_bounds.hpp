@@ -28,12 +28,9 @@ struct ChainBounds {
 };
 ChainBounds chain_bounds(const ChainCurves& curves);
 
-/// Sets the three constants, which hold on the domain of a chain in R^d.
+/// The three constants, which hold on the domain of a chain in R^d.
 /// \param shares  attained, of each
-void set_chain_constants(Constants& constants,
-                         const ChainBounds& bounds,
-                         Index d,
-                         const ChainBounds& shares);
+Constants chain_constants(const ChainBounds& bounds, Index d, const ChainBounds& shares);
 
 /// How the three are proved, in Markdown; the same text for every chain.
 extern const char* const chain_slope_proof;

@@ -13,7 +13,6 @@
 #include "coin_records.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/stream.hpp"
-#include "dpsosp/problems/check_constants.hpp"
 
 namespace dpsosp {
 namespace {
@@ -118,61 +117,51 @@ Index Coins::planted_coin(Index coins, std::uint64_t data_seed) const {
   return Stream(StreamKey{.seed = data_seed, .purpose = Purpose::data}).below(coins);
 }
 
-Problem Coins::build(const InstanceSpec& spec) const {
-  const Index d = check_dimension(name(), spec, 2);
-  const Index k = candidates(d);
-  const CoinCells cells{d, per_axis, half_width, amplitude};
-  const double r = cells.radius();
-
-  Problem problem;
-  PublicFacts& facts = problem.facts;
-  facts.name = name();
-  facts.dimension = d;
-  facts.records = spec.records;
+void Coins::settle(std::uint64_t seed, PublicFacts& facts) const {
   facts.domain = Domain::box(half_width);
-  facts.initial_point = start.pick(
-      name(),
-      {.standard = Vector::Zero(d), .random_spread = 0.5 * half_width, .far_radius = half_width},
-      facts.domain,
-      spec.seed);
+  facts.initial_point = start.pick(facts,
+                                   {.standard = Vector::Zero(facts.dimension),
+                                    .random_spread = 0.5 * half_width,
+                                    .far_radius = half_width},
+                                   seed);
+}
+
+Constants Coins::constants(const PublicFacts&) const {
+  const double r = half_width / static_cast<double>(per_axis);
+  Constants made;
   const char* const one_ball =
       " The balls are disjoint and 1 − z_j ∈ {0, 1}, so at every point one bump at most counts.";
-  facts.constants.set(
+  made.set(
       constant::lipschitz,
-      {amplitude / r * bump_slope,
-       Origin::proved,
-       "everywhere",
-       std::string("‖∇f‖ ≤ (A/r) sup|B′|, sup|B′| = 1728/(343√7) at t² = 1/7.") + one_ball,
-       1.0});
-  facts.constants.set(
-      constant::smoothness,
-      {amplitude / (r * r) * bump_curvature,
-       Origin::proved,
-       "everywhere",
-       std::string("The bump's Hessian has the radial eigenvalue B″ = 8(1 − t²)²(7t² − 1) and the "
-                   "tangential B′/t = −8(1 − t²)³: at most 8 in size, both −8 at 0.") +
-           one_ball,
-       1.0});
-  facts.constants.set(
-      constant::hessian_lipschitz,
-      {amplitude / (r * r * r) * bump_third,
-       Origin::proved,
-       "everywhere",
-       std::string("D³[v, v, v] of the bump, ‖v‖ = 1 at angle θ with x − p, s = 1 − t²: "
-                   "144s²t cos θ − 192st³ cos³ θ. At cos θ = ±1 it is ts|144 − 336t²| ≤ 31.621; "
-                   "else its stationary value in cos θ, where t² ≥ 1/5, is 48s^{5/2} ≤ 27.5.") +
-           one_ball,
-       1.0});
-  facts.constants.set(
-      constant::suboptimality,
-      {amplitude,
-       Origin::proved,
-       "initial point",
-       "−A ≤ F ≤ 0 for every data set; attained from a point between the balls if a coin shows "
-       "tails alone.",
-       1.0});
-  check_constants(name(), facts.constants);
+      proved(amplitude / r * bump_slope,
+             "everywhere",
+             std::string("‖∇f‖ ≤ (A/r) sup|B′|, sup|B′| = 1728/(343√7) at t² = 1/7.") + one_ball));
+  made.set(constant::smoothness,
+           proved(amplitude / (r * r) * bump_curvature,
+                  "everywhere",
+                  std::string(
+                      "The bump's Hessian has the radial eigenvalue B″ = 8(1 − t²)²(7t² − 1) and "
+                      "the tangential B′/t = −8(1 − t²)³: at most 8 in size, both −8 at 0.") +
+                      one_ball));
+  made.set(constant::hessian_lipschitz,
+           proved(amplitude / (r * r * r) * bump_third,
+                  "everywhere",
+                  std::string(
+                      "D³[v, v, v] of the bump, ‖v‖ = 1 at angle θ with x − p, s = 1 − t²: 144s²t "
+                      "cos θ − 192st³ cos³ θ. At cos θ = ±1 it is ts|144 − 336t²| ≤ 31.621; else "
+                      "its stationary value in cos θ, where t² ≥ 1/5, is 48s^{5/2} ≤ 27.5.") +
+                      one_ball));
+  made.set(constant::suboptimality,
+           proved(amplitude,
+                  "initial point",
+                  "−A ≤ F ≤ 0 for every data set; attained from a point between the balls if a "
+                  "coin shows tails alone."));
+  return made;
+}
 
+void Coins::draw(const InstanceSpec& spec, Problem& problem) const {
+  const Index k = candidates(problem.facts.dimension);
+  const CoinCells cells{problem.facts.dimension, per_axis, half_width, amplitude};
   const Index planted = planted_coin(k, spec.data_seed);
   const double probability = planted_probability(k, spec.records);
   Vector fair = Vector::Constant(k, 0.5);
@@ -215,17 +204,12 @@ Problem Coins::build(const InstanceSpec& spec) const {
                                Landmark::Kind::minimiser,
                                Landmark::Of::population,
                                cells.centre(planted)});
-  if (d >= 2)
-    problem.slice = Slice{"F over (x₁, x₂): candidates of almost equal depth",
-                          cells.centre(planted).cwiseProduct(Vector::Ones(d) - Vector::Unit(d, 0) -
-                                                             Vector::Unit(d, 1)),
-                          Vector::Unit(d, 0),
-                          Vector::Unit(d, 1),
-                          -half_width,
-                          half_width,
-                          -half_width,
-                          half_width};
-  return problem;
+  Vector origin = cells.centre(planted);
+  origin.head(std::min<Index>(origin.size(), 2)).setZero();
+  problem.slice = first_two_coordinates("F over (x₁, x₂): candidates of almost equal depth",
+                                        std::move(origin),
+                                        -half_width,
+                                        half_width);
 }
 
 }  // namespace dpsosp

@@ -8,7 +8,6 @@
 
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/stream.hpp"
-#include "dpsosp/problems/check_constants.hpp"
 #include "dpsosp/problems/clipped_sum.hpp"
 #include "dpsosp/problems/last.hpp"
 
@@ -285,6 +284,13 @@ Matrix corner_signs(Index d) {
   return corners;
 }
 
+/// A strict saddle of the population.
+Vector half_at_pi(Index d) {
+  Vector point = Vector::Zero(d);
+  point.head((d + 1) / 2).setConstant(std::numbers::pi);
+  return point;
+}
+
 }  // namespace
 
 std::unique_ptr<const DiagonalObjective> cosine_saddle_objective(double amplitude,
@@ -322,53 +328,42 @@ Fields CosineSaddle::fields() {
   return fields;
 }
 
-Problem CosineSaddle::build(const InstanceSpec& spec) const {
-  const Index d = check_dimension(name(), spec, 10);
-
-  Problem problem;
-  PublicFacts& facts = problem.facts;
-  facts.name = name();
-  facts.dimension = d;
-  facts.records = spec.records;
+void CosineSaddle::settle(std::uint64_t seed, PublicFacts& facts) const {
+  const Index d = facts.dimension;
   facts.separable = true;
-  const auto root_d = std::sqrt(static_cast<double>(d));
-  Vector saddle = Vector::Zero(d);
-  saddle.head((d + 1) / 2).setConstant(std::numbers::pi);
-  facts.initial_point = start.pick(name(),
-                                   {.standard = saddle,
-                                    .saddle = saddle,
+  const double far = 10 * std::numbers::pi * std::sqrt(static_cast<double>(d));
+  facts.initial_point = start.pick(facts,
+                                   {.standard = half_at_pi(d),
+                                    .saddle = half_at_pi(d),
                                     .random_spread = std::numbers::pi,
-                                    .far_radius = 10 * std::numbers::pi * root_d},
-                                   facts.domain,
-                                   spec.seed);
-  facts.constants.set(constant::lipschitz,
-                      {amplitude * root_d,
-                       Origin::proved,
-                       "everywhere",
-                       "∂_j f = a sin(x_j − s z_j), so ‖∇f‖ ≤ a√d, attained.",
-                       1.0});
-  facts.constants.set(constant::smoothness,
-                      {amplitude,
-                       Origin::proved,
-                       "everywhere",
-                       "The Hessian is diagonal with entries a cos(x_j − s z_j).",
-                       1.0});
-  facts.constants.set(
-      constant::hessian_lipschitz,
-      {amplitude,
-       Origin::proved,
-       "everywhere",
-       "Those entries are a-Lipschitz in their own coordinate, and the operator norm "
-       "of a diagonal matrix is its largest entry.",
-       1.0});
-  facts.constants.set(constant::suboptimality,
-                      {2.0 * amplitude * static_cast<double>(d),
-                       Origin::proved,
-                       "initial point",
-                       "F(x₀) − min F = Σ_j a R_j (1 − cos(x₀_j − φ_j)) ≤ 2ad, as R_j ≤ 1.",
-                       0.44});
-  check_constants(name(), facts.constants);
+                                    .far_radius = far},
+                                   seed);
+}
 
+Constants CosineSaddle::constants(const PublicFacts& facts) const {
+  Constants made;
+  made.set(constant::lipschitz,
+           proved(amplitude * std::sqrt(static_cast<double>(facts.dimension)),
+                  "everywhere",
+                  "∂_j f = a sin(x_j − s z_j), so ‖∇f‖ ≤ a√d, attained."));
+  made.set(
+      constant::smoothness,
+      proved(amplitude, "everywhere", "The Hessian is diagonal with entries a cos(x_j − s z_j)."));
+  made.set(constant::hessian_lipschitz,
+           proved(amplitude,
+                  "everywhere",
+                  "Those entries are a-Lipschitz in their own coordinate, and the operator norm of "
+                  "a diagonal matrix is its largest entry."));
+  made.set(constant::suboptimality,
+           proved(2.0 * amplitude * static_cast<double>(facts.dimension),
+                  "initial point",
+                  "F(x₀) − min F = Σ_j a R_j (1 − cos(x₀_j − φ_j)) ≤ 2ad, as R_j ≤ 1.",
+                  0.44));
+  return made;
+}
+
+void CosineSaddle::draw(const InstanceSpec& spec, Problem& problem) const {
+  const Index d = problem.facts.dimension;
   const Vector cos_s = Vector::Constant(d, std::cos(spread));
   const auto use_means = [&](const Vector& mean_sign) {
     const Vector sin_mean = std::sin(spread) * mean_sign;
@@ -401,21 +396,16 @@ Problem CosineSaddle::build(const InstanceSpec& spec) const {
   problem.landmarks.push_back(
       {"origin", Landmark::Kind::minimiser, Landmark::Of::population, Vector::Zero(d)});
   problem.landmarks.push_back(
-      {"half at π", Landmark::Kind::strict_saddle, Landmark::Of::population, saddle});
+      {"half at π", Landmark::Kind::strict_saddle, Landmark::Of::population, half_at_pi(d)});
   problem.landmarks.push_back({"x_1 = π",
                                Landmark::Kind::strict_saddle,
                                Landmark::Of::population,
                                std::numbers::pi * Vector::Unit(d, 0)});
-  if (d >= 2)
-    problem.slice = Slice{"F over (x₁, x₂): minima, saddles and maxima on a grid of step π",
-                          Vector::Zero(d),
-                          Vector::Unit(d, 0),
-                          Vector::Unit(d, 1),
-                          -4.0,
-                          4.0,
-                          -4.0,
-                          4.0};
-  return problem;
+  problem.slice =
+      first_two_coordinates("F over (x₁, x₂): minima, saddles and maxima on a grid of step π",
+                            Vector::Zero(d),
+                            -4.0,
+                            4.0);
 }
 
 }  // namespace dpsosp

@@ -89,30 +89,6 @@ Landscape DoubleWell::landscape(Index d) const {
                  .far_radius = half_width};
 
   const auto k = static_cast<double>(wells);
-  const auto rest = static_cast<double>(d - wells);
-  const double steepest = std::max(half_width - 2 * std::tanh(half_width),
-                                   std::sqrt(2.0) - std::log(1 + std::sqrt(2.0)));
-  made.constants.set(constant::lipschitz,
-                     {std::sqrt(k * steepest * steepest + rest * half_width * half_width),
-                      Origin::proved,
-                      "the domain",
-                      "φ′(u) = u − 2 tanh u has its extremes on [0, h] where φ″ = 0, at "
-                      "u = ln(1+√2) with |φ′| = √2 − ln(1+√2) ≈ 0.533, and at the end h. The other "
-                      "coordinates have |x_j| ≤ h.",
-                      1.0});
-  made.constants.set(constant::smoothness,
-                     {1.0,
-                      Origin::proved,
-                      "everywhere",
-                      "The Hessian is diagonal with entries 1 and φ″ = 1 − 2 sech² ∈ [−1, 1).",
-                      1.0});
-  made.constants.set(constant::hessian_lipschitz,
-                     {8 / (3 * std::sqrt(3.0)),
-                      Origin::proved,
-                      "everywhere",
-                      "φ‴ = 4 sech² tanh, largest at tanh = 1/√3; a diagonal Hessian whose entries "
-                      "depend on their own coordinate alone moves by the largest |φ‴|.",
-                      1.0});
 
   made.minimum = k * (0.5 * bottom * bottom - 2 * std::log(std::cosh(bottom)));
   Vector minimiser = Vector::Zero(d);
@@ -125,15 +101,35 @@ Landscape DoubleWell::landscape(Index d) const {
 
       {"origin", Landmark::Kind::strict_saddle, Landmark::Of::population, Vector::Zero(d)},
       {"all wells at +u*", Landmark::Kind::minimiser, Landmark::Of::population, minimiser}};
-  if (d >= 2)
-    made.slice = Slice{"F over (x₁, x₂) for k = 1: two wells and the saddle between",
-                       Vector::Zero(d),
-                       Vector::Unit(d, 0),
-                       Vector::Unit(d, 1),
-                       -half_width,
-                       half_width,
-                       -half_width,
-                       half_width};
+  made.slice = first_two_coordinates("F over (x₁, x₂) for k = 1: two wells and the saddle between",
+                                     Vector::Zero(d),
+                                     -half_width,
+                                     half_width);
+  return made;
+}
+
+Constants DoubleWell::landscape_constants(Index d) const {
+  const auto k = static_cast<double>(wells);
+  const auto rest = static_cast<double>(d - wells);
+  const double steepest = std::max(half_width - 2 * std::tanh(half_width),
+                                   std::sqrt(2.0) - std::log(1 + std::sqrt(2.0)));
+  Constants made;
+  made.set(
+      constant::lipschitz,
+      proved(
+          std::sqrt(k * steepest * steepest + rest * half_width * half_width),
+          "the domain",
+          "φ′(u) = u − 2 tanh u has its extremes on [0, h] where φ″ = 0, at u = ln(1+√2) with |φ′| "
+          "= √2 − ln(1+√2) ≈ 0.533, and at the end h. The other coordinates have |x_j| ≤ h."));
+  made.set(constant::smoothness,
+           proved(1.0,
+                  "everywhere",
+                  "The Hessian is diagonal with entries 1 and φ″ = 1 − 2 sech² ∈ [−1, 1)."));
+  made.set(constant::hessian_lipschitz,
+           proved(8 / (3 * std::sqrt(3.0)),
+                  "everywhere",
+                  "φ‴ = 4 sech² tanh, largest at tanh = 1/√3; a diagonal Hessian whose entries "
+                  "depend on their own coordinate alone moves by the largest |φ‴|."));
   return made;
 }
 

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dpsosp/problems/landscape.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <utility>
 
-#include "dpsosp/core/errors.hpp"
-#include "dpsosp/problems/check_constants.hpp"
 #include "dpsosp/problems/diagonal_objective.hpp"
 #include "linear_records.hpp"
 
@@ -70,78 +67,60 @@ Fields LandscapeFamily::fields() {
   return fields;
 }
 
-Problem LandscapeFamily::build(const InstanceSpec& spec) const {
-  const Index d = check_dimension(name(), spec, default_dimension(), least_dimension());
-  Landscape made = landscape(d);
-
-  Problem problem;
-  PublicFacts& facts = problem.facts;
-  facts.name = name();
-  facts.dimension = d;
-  facts.records = spec.records;
+void LandscapeFamily::settle(std::uint64_t seed, PublicFacts& facts) const {
+  const Landscape made = landscape(facts.dimension);
   facts.domain = made.domain;
   const auto* separable = dynamic_cast<const SeparableObjective*>(made.objective.get());
   facts.separable = separable != nullptr && separable->coordinates_alike();
-  facts.initial_point = start.pick(name(), made.starts, made.domain, spec.seed);
-  facts.constants = std::move(made.constants);
-  if (facts.constants.contains(constant::lipschitz)) {
-    Constant bound = facts.constants.at(constant::lipschitz);
+  facts.initial_point = start.pick(facts, made.starts, seed);
+}
+
+Constants LandscapeFamily::constants(const PublicFacts& facts) const {
+  Constants made = landscape_constants(facts.dimension);
+  if (made.contains(constant::lipschitz)) {
+    Constant bound = made.at(constant::lipschitz);
     bound.value += tilt;
     bound.proof += " A record adds its own z, of length X.";
-    facts.constants.set(constant::lipschitz, std::move(bound));
+    made.set(constant::lipschitz, std::move(bound));
   }
-  if (made.minimum) {
-    const double difference = made.objective->value(facts.initial_point) - *made.minimum;
-    const double gap = difference < 0 ? 0 : difference;  // rounding, at the minimum
-    const double reach = facts.domain.diameter(d);
-    if (sampling == RecordSampling::balanced || sampling == RecordSampling::stream)
-      facts.constants.set(constant::suboptimality,
-                          {gap,
-                           Origin::proved,
-                           "initial point",
-                           "F(x₀) less the known minimum; the records' mean is zero.",
-                           1.0});
-    else if (std::isfinite(reach))
-      facts.constants.set(
-          constant::suboptimality,
-          {gap + tilt * reach,
-           Origin::proved,
-           "initial point",
-           "F(x₀) less the known minimum, and the tilt moves a difference by at most X·diam.",
-           gap > 0 ? gap / (gap + tilt * reach) : 0.0});
-    else
-      facts.constants.set(constant::suboptimality,
-                          {gap, Origin::estimated, "initial point, of the population"});
+  const Landscape of = landscape(facts.dimension);
+  if (of.minimum) {
+    const double difference = of.objective->value(facts.initial_point) - *of.minimum;
+    made.set(
+        constant::suboptimality,
+        suboptimality_by_mean(
+            difference < 0 ? 0 : difference,  // rounding, at the minimum
+            tilt * facts.domain.diameter(facts.dimension),
+            sampling,
+            "F(x₀) less the known minimum; the records' mean is zero.",
+            "F(x₀) less the known minimum, and the tilt moves a difference by at most X·diam."));
   }
+  return made;
+}
 
-  check_constants(name(), facts.constants);
+void LandscapeFamily::draw(const InstanceSpec& spec, Problem& problem) const {
+  const Index d = problem.facts.dimension;
+  const Constants& c = problem.facts.constants;
+  Landscape made = landscape(d);
   CurvatureBounds curvature;  // without ρ the Hessian may jump, and its products are not answered
-  if (facts.constants.contains(constant::smoothness) &&
-      facts.constants.contains(constant::hessian_lipschitz))
-    curvature = {facts.constants[constant::smoothness],
-                 facts.constants[constant::hessian_lipschitz]};
+  if (c.contains(constant::smoothness) && c.contains(constant::hessian_lipschitz))
+    curvature = {c[constant::smoothness], c[constant::hessian_lipschitz]};
+  const double entry = tilt / std::sqrt(static_cast<double>(d));
   LinearRecordsMade linear = make_linear_records({.problem = std::string(name()),
                                                   .landscape = made.objective,
                                                   .curvature = curvature,
-                                                  .entry = tilt / std::sqrt(static_cast<double>(d)),
+                                                  .entry = entry,
                                                   .records = spec.records,
                                                   .sampling = sampling,
                                                   .data_seed = spec.data_seed});
   problem.records = std::move(linear.records);
   if (linear.mean.size() > 0) problem.empirical = tilted(made.objective, std::move(linear.mean));
   problem.population = tilted(made.objective, Vector::Zero(d));
-  problem.extremes = linear_records(std::string(name()),
-                                    made.objective,
-                                    curvature,
-                                    corner_tilts(d, tilt / std::sqrt(static_cast<double>(d))));
+  problem.extremes =
+      linear_records(std::string(name()), made.objective, curvature, corner_tilts(d, entry));
   problem.landmarks = std::move(made.landmarks);
-  if (sampling == RecordSampling::balanced)
-    for (const Landmark& of_population : std::vector(problem.landmarks)) {
-      problem.landmarks.push_back(of_population);
-      problem.landmarks.back().of = Landmark::Of::empirical;
-    }
+  if (sampling == RecordSampling::balanced) share_landmarks(problem.landmarks);
   problem.slice = std::move(made.slice);
-  return problem;
 }
 
 }  // namespace dpsosp

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -131,47 +132,13 @@ Landscape MultiWell::landscape(Index d) const {
            bowl,
            fmt::format("in [0, {:.6g}), so that every well stays a local minimum", shallow_slope));
 
-  // In cell i the bump's slope is at most δ_i/r sup|B′| and the bowl's at most that at the far end.
-  double steepest = 0;
-  for (const Index i : {Index{0}, phi.deepest, phi.count - 1}) {
-    const double far = std::abs(phi.centre(i) - phi.centre(phi.deepest)) + phi.radius;
-    steepest = std::max(
-        steepest, phi.depth_of(i) / phi.radius * bump_slope + bowl * far / std::hypot(1, far));
-  }
   const double weight = 1 / std::sqrt(static_cast<double>(d));
-  const double r = phi.radius;
-  const double bowl_third = 48 / (25 * std::sqrt(5.0)) * bowl;
 
   Landscape made;
   made.objective = std::make_shared<MultiWellObjective>(d, phi);
   made.domain = Domain::box(half_width);
   made.starts = {
       .standard = Vector::Zero(d), .random_spread = half_width, .far_radius = half_width};
-  made.constants.set(
-      constant::lipschitz,
-      {steepest,
-       Origin::proved,
-       "the domain",
-       "In the cell of well i, |φ′| ≤ (δ_i/r) sup|B′| + b D/√(1 + D²) with B = (1 − t²)⁴, sup|B′| "
-       "= 1728/(343√7) at t² = 1/7, and D the distance of the cell's far end from p_*; the "
-       "outermost cells and the deepest have the largest. ‖∇F‖ ≤ (1/√d)√d max|φ′|.",
-       0.98});
-  made.constants.set(
-      constant::smoothness,
-      {weight * (bump_curvature * depth / (r * r) + bowl),
-       Origin::proved,
-       "the domain",
-       "The Hessian is diagonal, φ″/√d; |B″| = 8(1 − t²)²|1 − 7t²| ≤ 8 and the bowl's second "
-       "derivative is in (0, b], both largest at p_*.",
-       1.0});
-  made.constants.set(constant::hessian_lipschitz,
-                     {weight * (bump_third * depth / (r * r * r) + bowl_third),
-                      Origin::proved,
-                      "the domain",
-                      "|B‴| = |t|(1 − t²)|144 − 336t²| ≤ 31.621, at t² = (30 − √480)/70, and the "
-                      "bowl's third derivative is at most 48b/(25√5); the diagonal entries depend "
-                      "on their own coordinate alone.",
-                      1.0});
   made.minimum = -depth / weight;
   made.landmarks = {{"(p_*, …, p_*)",
                      Landmark::Kind::minimiser,
@@ -188,16 +155,45 @@ Landscape MultiWell::landscape(Index d) const {
                                 saddle});
     }
   }
-  if (d >= 2)
-    made.slice = Slice{"F over (x₁, x₂): wells of different depth",
-                       made.landmarks.front().point.cwiseProduct(
-                           Vector::Ones(d) - Vector::Unit(d, 0) - Vector::Unit(d, 1)),
-                       Vector::Unit(d, 0),
-                       Vector::Unit(d, 1),
-                       -half_width,
-                       half_width,
-                       -half_width,
-                       half_width};
+  Vector origin = made.landmarks.front().point;
+  origin.head(std::min<Index>(d, 2)).setZero();
+  made.slice = first_two_coordinates(
+      "F over (x₁, x₂): wells of different depth", std::move(origin), -half_width, half_width);
+  return made;
+}
+
+Constants MultiWell::landscape_constants(Index d) const {
+  const Wells phi(*this);
+  // In cell i the bump's slope is at most δ_i/r sup|B′| and the bowl's at most that at the far end.
+  double steepest = 0;
+  for (const Index i : {Index{0}, phi.deepest, phi.count - 1}) {
+    const double far = std::abs(phi.centre(i) - phi.centre(phi.deepest)) + phi.radius;
+    steepest = std::max(
+        steepest, phi.depth_of(i) / phi.radius * bump_slope + bowl * far / std::hypot(1, far));
+  }
+  const double weight = 1 / std::sqrt(static_cast<double>(d));
+  const double r = phi.radius;
+  const double bowl_third = 48 / (25 * std::sqrt(5.0)) * bowl;
+  Constants made;
+  made.set(
+      constant::lipschitz,
+      proved(steepest,
+             "the domain",
+             "In the cell of well i, |φ′| ≤ (δ_i/r) sup|B′| + b D/√(1 + D²) with B = (1 − t²)⁴, "
+             "sup|B′| = 1728/(343√7) at t² = 1/7, and D the distance of the cell's far end from "
+             "p_*; the outermost cells and the deepest have the largest. ‖∇F‖ ≤ (1/√d)√d max|φ′|.",
+             0.98));
+  made.set(constant::smoothness,
+           proved(weight * (bump_curvature * depth / (r * r) + bowl),
+                  "the domain",
+                  "The Hessian is diagonal, φ″/√d; |B″| = 8(1 − t²)²|1 − 7t²| ≤ 8 and the bowl's "
+                  "second derivative is in (0, b], both largest at p_*."));
+  made.set(constant::hessian_lipschitz,
+           proved(weight * (bump_third * depth / (r * r * r) + bowl_third),
+                  "the domain",
+                  "|B‴| = |t|(1 − t²)|144 − 336t²| ≤ 31.621, at t² = (30 − √480)/70, and the "
+                  "bowl's third derivative is at most 48b/(25√5); the diagonal entries depend on "
+                  "their own coordinate alone."));
   return made;
 }
 

@@ -105,16 +105,6 @@ Landscape Octopus::landscape(Index d) const {
            "in [gamma, 1e9 gamma], so that their sum keeps the digits of gamma");
 
   const OctopusCurves curves{contraction, contraction + gamma, tube};
-  const ChainBounds bounds = chain_bounds({.own = [=](double u) { return curves.own(u); },
-                                           .gate = [=](double u) { return curves.gate(u); },
-                                           .pull = [=](double u) { return curves.pull(u); },
-                                           .strength = curves.strength,
-                                           .gate_top = 1,
-                                           .pull_top = curves.pull(2 * tube).value,
-                                           .breaks = {0, tube, 2 * tube, 6 * tube},
-                                           .fourth_own = 96 * contraction / (tube * tube),
-                                           .fourth_gate = 360 / std::pow(tube, 4),
-                                           .fourth_pull = 36 / (tube * tube)});
 
   Landscape made;
   made.objective = std::make_shared<ChainObjective<GatedTerms<OctopusCurves>>>(
@@ -124,8 +114,6 @@ Landscape Octopus::landscape(Index d) const {
                  .saddle = Vector::Zero(d),
                  .random_spread = tube / (std::exp(1.0) * std::sqrt(3.0)),
                  .far_radius = 6 * tube};
-  set_chain_constants(
-      made.constants, bounds, d, {.slope = 0.83, .curvature = 0.84, .third = 0.976});
   made.minimum = -static_cast<double>(d) * tube * tube * (37 * contraction + 13 * gamma) / 6;
 
   Vector reached = Vector::Zero(d);
@@ -139,16 +127,26 @@ Landscape Octopus::landscape(Index d) const {
   }
   made.landmarks.push_back(
       {"all at 4τ", Landmark::Kind::minimiser, Landmark::Of::population, reached});
-  if (d >= 2)
-    made.slice = Slice{"F over (x₁, x₂): the tube from 0 along x₁, and then along x₂",
-                       Vector::Zero(d),
-                       Vector::Unit(d, 0),
-                       Vector::Unit(d, 1),
-                       -6 * tube,
-                       6 * tube,
-                       -6 * tube,
-                       6 * tube};
+  made.slice = first_two_coordinates("F over (x₁, x₂): the tube from 0 along x₁, and then along x₂",
+                                     Vector::Zero(d),
+                                     -6 * tube,
+                                     6 * tube);
   return made;
+}
+
+Constants Octopus::landscape_constants(Index d) const {
+  const OctopusCurves curves{contraction, contraction + gamma, tube};
+  const ChainBounds bounds = chain_bounds({.own = [=](double u) { return curves.own(u); },
+                                           .gate = [=](double u) { return curves.gate(u); },
+                                           .pull = [=](double u) { return curves.pull(u); },
+                                           .strength = curves.strength,
+                                           .gate_top = 1,
+                                           .pull_top = curves.pull(2 * tube).value,
+                                           .breaks = {0, tube, 2 * tube, 6 * tube},
+                                           .fourth_own = 96 * contraction / (tube * tube),
+                                           .fourth_gate = 360 / std::pow(tube, 4),
+                                           .fourth_pull = 36 / (tube * tube)});
+  return chain_constants(bounds, d, {.slope = 0.83, .curvature = 0.84, .third = 0.976});
 }
 
 }  // namespace dpsosp

@@ -104,31 +104,6 @@ Landscape QuarticSaddle::landscape(Index d) const {
                  .random_spread = bottom,
                  .far_radius = radius};
 
-  const double steepest = positive > 0 ? largest_positive : 0.0;
-  const double rim = quartic * radius * radius;
-  made.constants.set(
-      constant::lipschitz,
-      {radius * std::max({gamma, rim - gamma, steepest}),
-       Origin::proved,
-       "the domain",
-       "With s_j = u_j², ‖∇F‖² = Σ_j s_j c_j(s_j)², where c_j = bs_j − γ or λ_j, and |c_j| is at "
-       "most max(γ, bR² − γ, λ_max) as 0 ≤ s_j ≤ R²; then Σ s_j ≤ R². Attained at R along one axis "
-       "unless γ is the largest.",
-       0.91});
-  made.constants.set(constant::smoothness,
-                     {std::max(3 * rim - gamma, steepest),
-                      Origin::proved,
-                      "the domain",
-                      "The Hessian is Q diag Qᵀ with entries λ_j and 3bu² − γ ∈ [−γ, 3bR² − γ]; "
-                      "3bR² − γ ≥ 2γ as R² ≥ γ/b.",
-                      1.0});
-  made.constants.set(constant::hessian_lipschitz,
-                     {6 * quartic * radius,
-                      Origin::proved,
-                      "the domain",
-                      "Those entries depend on their own u alone and move by 3b|u + v||u − v| ≤ "
-                      "6bR|u − v|.",
-                      1.0});
   made.minimum = -k * gamma * gamma / (4 * quartic);
 
   Vector minimiser = Vector::Zero(d);
@@ -144,17 +119,38 @@ Landscape QuarticSaddle::landscape(Index d) const {
                               Landmark::Of::population,
                               half_way});
   }
-  if (d >= 2)
-    made.slice = Slice{negative >= 2 ? "F over two negative directions: four minima, the saddle 0"
-                                     : "F over the negative direction and a positive one",
-                       Vector::Zero(d),
-                       Vector::Unit(d, 0),
-                       Vector::Unit(d, 1),
-                       -1.6 * bottom,
-                       1.6 * bottom,
-                       -1.6 * bottom,
-                       1.6 * bottom};
+  made.slice = first_two_coordinates(
+      negative >= 2 ? "F over two negative directions: four minima, the saddle 0"
+                    : "F over the negative direction and a positive one",
+      Vector::Zero(d),
+      -1.6 * bottom,
+      1.6 * bottom);
   rotate_landscape(made, static_cast<std::uint64_t>(rotation));
+  return made;
+}
+
+Constants QuarticSaddle::landscape_constants(Index d) const {
+  const double steepest = negative < d ? largest_positive : 0.0;
+  const double rim = quartic * radius * radius;
+  Constants made;
+  made.set(constant::lipschitz,
+           proved(radius * std::max({gamma, rim - gamma, steepest}),
+                  "the domain",
+                  "With s_j = u_j², ‖∇F‖² = Σ_j s_j c_j(s_j)², where c_j = bs_j − γ or λ_j, and "
+                  "|c_j| is at most max(γ, bR² − γ, λ_max) as 0 ≤ s_j ≤ R²; then Σ s_j ≤ R². "
+                  "Attained at R along one axis unless γ is the largest.",
+                  0.91));
+  made.set(constant::smoothness,
+           proved(std::max(3 * rim - gamma, steepest),
+                  "the domain",
+                  "The Hessian is Q diag Qᵀ with entries λ_j and 3bu² − γ ∈ [−γ, 3bR² − γ]; 3bR² − "
+                  "γ ≥ 2γ as R² ≥ γ/b."));
+  made.set(
+      constant::hessian_lipschitz,
+      proved(
+          6 * quartic * radius,
+          "the domain",
+          "Those entries depend on their own u alone and move by 3b|u + v||u − v| ≤ 6bR|u − v|."));
   return made;
 }
 

@@ -155,10 +155,10 @@ Landscape RadialRipple::landscape(Index d) const {
            "amplitude",
            amplitude,
            fmt::format("in [0, {:.6g}]; from p/sqrt(p^2 + b^2) on, G falls in places", most));
-  const Profile profile(power, amplitude, frequency);
 
   Landscape made;
-  made.objective = std::make_shared<RadialObjective>(d, profile, scale, radius);
+  made.objective =
+      std::make_shared<RadialObjective>(d, Profile(power, amplitude, frequency), scale, radius);
   made.domain = Domain::ball(radius);
   const double root_d = std::sqrt(static_cast<double>(d));
   made.starts = {.standard = Vector::Constant(d, 0.9 * radius / root_d),
@@ -167,56 +167,47 @@ Landscape RadialRipple::landscape(Index d) const {
   made.minimum = 0.0;
   made.landmarks = {
       {"origin", Landmark::Kind::minimiser, Landmark::Of::population, Vector::Zero(d)}};
+  return made;
+}
 
-  made.constants.set(
-      constant::lipschitz,
-      {scale * largest(power - 1, profile.slope, frequency, radius),
-       Origin::proved,
-       "everywhere",
-       "‖∇F‖ = G′(r) = c r^{p−1} h(θ), h = p + pa sin θ + ab cos θ, θ = b ln r, constant for r ≥ "
-       "R. Its maximum is in the last period of θ before R, at the end or at a zero of G″, which "
-       "are solved in closed form.",
-       1.0});
-  made.constants.set(
-      constant::smoothness,
-      {scale * std::max(largest(power - 2, profile.curvature, frequency, radius),
-                        largest(power - 2, profile.slope, frequency, radius)),
-       Origin::proved,
-       "everywhere",
-       "The Hessian has the eigenvalues G″(r) and G′(r)/r: c r^{p−2} times a sinusoid in θ each, "
-       "whose largest size on r ≤ R is in closed form as above; beyond R they are 0 and G′(R)/r ≤ "
-       "G′(R)/R. The gradient is continuous, so the bound passes over the jumps at R and 0.",
-       1.0});
-  const bool centred = sampling == RecordSampling::balanced || sampling == RecordSampling::stream;
-  if (!centred) return made;
+Constants RadialRipple::landscape_constants(Index) const {
+  const Profile profile(power, amplitude, frequency);
+  Constants made;
+  made.set(constant::lipschitz,
+           proved(scale * largest(power - 1, profile.slope, frequency, radius),
+                  "everywhere",
+                  "‖∇F‖ = G′(r) = c r^{p−1} h(θ), h = p + pa sin θ + ab cos θ, θ = b ln r, "
+                  "constant for r ≥ R. Its maximum is in the last period of θ before R, at the end "
+                  "or at a zero of G″, which are solved in closed form."));
+  made.set(constant::smoothness,
+           proved(scale * std::max(largest(power - 2, profile.curvature, frequency, radius),
+                                   largest(power - 2, profile.slope, frequency, radius)),
+                  "everywhere",
+                  "The Hessian has the eigenvalues G″(r) and G′(r)/r: c r^{p−2} times a sinusoid "
+                  "in θ each, whose largest size on r ≤ R is in closed form as above; beyond R "
+                  "they are 0 and G′(R)/r ≤ G′(R)/R. The gradient is continuous, so the bound "
+                  "passes over the jumps at R and 0."));
+  if (!centred(sampling)) return made;
 
   const double quasar = power - amplitude * frequency / std::sqrt(1 - amplitude * amplitude);
-  made.constants.set(
-      constant::quasar_convexity,
-      {std::min(1.0, quasar),
-       Origin::proved,
-       "everywhere",
-       "For r ≤ R, ⟨∇F, x⟩/F = h/(1 + a sin θ) = p + ab cos θ/(1 + a sin θ), and |cos θ|/(1 + a "
-       "sin θ) ≤ 1/√(1−a²), attained at sin θ = −a; cut at 1. Beyond R both sides grow linearly, "
-       "⟨∇F, x⟩ by G′(R) and q F by q G′(R) ≤ G′(R).",
-       std::min(1.0, 1 / quasar)});
+  made.set(constant::quasar_convexity,
+           proved(std::min(1.0, quasar),
+                  "everywhere",
+                  "For r ≤ R, ⟨∇F, x⟩/F = h/(1 + a sin θ) = p + ab cos θ/(1 + a sin θ), and |cos "
+                  "θ|/(1 + a sin θ) ≤ 1/√(1−a²), attained at sin θ = −a; cut at 1. Beyond R both "
+                  "sides grow linearly, ⟨∇F, x⟩ by G′(R) and q F by q G′(R) ≤ G′(R).",
+                  std::min(1.0, 1 / quasar)));
   const double k = power / (power - 1);
   const double least_slope = power - std::hypot(profile.slope.sine, profile.slope.cosine);
-  made.constants.set(
+  made.set(
       constant::kl_gamma,
-      {std::pow(largest_kl_ratio(profile, amplitude, least_slope, k) / std::pow(scale, k - 1),
-                1 / k),
-       Origin::proved,
-       "the domain",
-       "F/‖∇F‖^k = (1 + a sin θ)/(c^{k−1} h(θ)^k) with k = p/(p−1), free of r; its maximum over θ "
-       "is found by branch and bound to a relative 10⁻¹².",
-       1.0});
-  made.constants.set(constant::kl_exponent,
-                     {k,
-                      Origin::proved,
-                      "the domain",
-                      "k = p/(p−1) is the power at which r cancels in F/‖∇F‖^k.",
-                      1.0});
+      proved(std::pow(largest_kl_ratio(profile, amplitude, least_slope, k) / std::pow(scale, k - 1),
+                      1 / k),
+             "the domain",
+             "F/‖∇F‖^k = (1 + a sin θ)/(c^{k−1} h(θ)^k) with k = p/(p−1), free of r; its maximum "
+             "over θ is found by branch and bound to a relative 10⁻¹²."));
+  made.set(constant::kl_exponent,
+           proved(k, "the domain", "k = p/(p−1) is the power at which r cancels in F/‖∇F‖^k."));
   return made;
 }
 

@@ -62,9 +62,12 @@ Fields Ramp::landscape_fields() {
       field("steps", steps, not_negative, "T, sets alpha = sqrt(beta Delta/T); 0 keeps slope")};
 }
 
+double Ramp::gradient() const {
+  return steps > 0 ? std::sqrt(smoothness * drop / static_cast<double>(steps)) : slope;
+}
+
 Landscape Ramp::landscape(Index d) const {
-  const double alpha =
-      steps > 0 ? std::sqrt(smoothness * drop / static_cast<double>(steps)) : slope;
+  const double alpha = gradient();
   const double bend = alpha / smoothness;
   const double length = drop / alpha;
 
@@ -73,39 +76,33 @@ Landscape Ramp::landscape(Index d) const {
   made.domain = Domain::box(2 * length);
   made.starts = {
       .standard = length * Vector::Unit(d, 0), .random_spread = length, .far_radius = 2 * length};
-  made.constants.set(constant::lipschitz,
-                     {alpha,
-                      Origin::proved,
-                      "everywhere",
-                      "∂_1 F = αx_1/√(x_1² + s²), below α in absolute value and near it for |x_1| "
-                      "≫ s.",
-                      0.94});
-  made.constants.set(constant::smoothness,
-                     {smoothness,
-                      Origin::proved,
-                      "everywhere",
-                      "∂_1² F = αs²/(x_1² + s²)^{3/2} ∈ (0, α/s], attained at 0.",
-                      1.0});
-  made.constants.set(
-      constant::hessian_lipschitz,
-      {48 / (25 * std::sqrt(5.0)) * smoothness * smoothness / alpha,
-       Origin::proved,
-       "everywhere",
-       "|∂_1³ F| = 3αs²|x_1|/(x_1² + s²)^{5/2} is largest at |x_1| = s/2, where it is 48/(25√5) "
-       "α/s² ≈ 0.8587 β²/α.",
-       1.0});
   made.minimum = 0.0;
   made.landmarks = {
       {"origin", Landmark::Kind::minimiser, Landmark::Of::population, Vector::Zero(d)}};
-  if (d >= 2)
-    made.slice = Slice{"F over (x₁, x₂): two ramps and the bend between",
-                       Vector::Zero(d),
-                       Vector::Unit(d, 0),
-                       Vector::Unit(d, 1),
-                       -1.5 * length,
-                       1.5 * length,
-                       -1.5 * length,
-                       1.5 * length};
+  made.slice = first_two_coordinates("F over (x₁, x₂): two ramps and the bend between",
+                                     Vector::Zero(d),
+                                     -1.5 * length,
+                                     1.5 * length);
+  return made;
+}
+
+Constants Ramp::landscape_constants(Index) const {
+  const double alpha = gradient();
+  Constants made;
+  made.set(constant::lipschitz,
+           proved(alpha,
+                  "everywhere",
+                  "∂_1 F = αx_1/√(x_1² + s²), below α in absolute value and near it for |x_1| ≫ s.",
+                  0.94));
+  made.set(
+      constant::smoothness,
+      proved(
+          smoothness, "everywhere", "∂_1² F = αs²/(x_1² + s²)^{3/2} ∈ (0, α/s], attained at 0."));
+  made.set(constant::hessian_lipschitz,
+           proved(48 / (25 * std::sqrt(5.0)) * smoothness * smoothness / alpha,
+                  "everywhere",
+                  "|∂_1³ F| = 3αs²|x_1|/(x_1² + s²)^{5/2} is largest at |x_1| = s/2, where it is "
+                  "48/(25√5) α/s² ≈ 0.8587 β²/α."));
   return made;
 }
 

@@ -119,44 +119,41 @@ Landscape ResistingChain::landscape(Index d) const {
   if (length > d)
     reject(name(), "length", static_cast<double>(length), fmt::format("in [1, {}]", d));
 
-  const auto [s, a, slope] = units();
+  const Units unit = units();
+  const double s = unit.scale, a = unit.height;
   const auto T = static_cast<double>(length);
   Landscape made;
   made.objective =
       std::make_shared<ChainObjective<ResistingTerms>>(d, length, ResistingTerms{}, a, s);
   made.starts = {.standard = Vector::Zero(d), .random_spread = s, .far_radius = 10 * s};
+  made.minimum = -a * phi_top * (1 + (T - 1) * std::numbers::e);
+  if (length >= 2)
+    made.slice = first_two_coordinates(
+        "F over (x₁, x₂): a plateau that ends where x₁ passes s/2", Vector::Zero(d), -2 * s, 4 * s);
+  rotate_landscape(made, static_cast<std::uint64_t>(rotation));
+  return made;
+}
+
+Constants ResistingChain::landscape_constants(Index) const {
+  const auto [s, a, slope] = units();
   const std::string_view here =
       "Here m = 0, c = 1, w = Ψ with sup e, q = Φ with sup √(2πe); both signs of u give the same "
       "sizes, and beyond u = 20 every term has decayed.";
-  made.constants.set(constant::lipschitz,
-                     {a / s * slope * std::sqrt(T),
-                      Origin::proved,
-                      "everywhere",
-                      std::string(chain_slope_proof) + std::string(here),
-                      0.918});
-  made.constants.set(constant::smoothness,
-                     {smoothness,
-                      Origin::proved,
-                      "everywhere",
-                      std::string(chain_curvature_proof) + std::string(here),
-                      0.96});
-  made.constants.set(constant::hessian_lipschitz,
-                     {hessian_lipschitz,
-                      Origin::proved,
-                      "everywhere",
-                      std::string(chain_third_proof) + std::string(here),
-                      0.96});
-  made.minimum = -a * phi_top * (1 + (T - 1) * std::numbers::e);
-  if (d >= 2 && length >= 2)
-    made.slice = Slice{"F over (x₁, x₂): a plateau that ends where x₁ passes s/2",
-                       Vector::Zero(d),
-                       Vector::Unit(d, 0),
-                       Vector::Unit(d, 1),
-                       -2 * s,
-                       4 * s,
-                       -2 * s,
-                       4 * s};
-  rotate_landscape(made, static_cast<std::uint64_t>(rotation));
+  Constants made;
+  made.set(constant::lipschitz,
+           proved(a / s * slope * std::sqrt(static_cast<double>(length)),
+                  "everywhere",
+                  std::string(chain_slope_proof) + std::string(here),
+                  0.918));
+  made.set(
+      constant::smoothness,
+      proved(
+          smoothness, "everywhere", std::string(chain_curvature_proof) + std::string(here), 0.96));
+  made.set(constant::hessian_lipschitz,
+           proved(hessian_lipschitz,
+                  "everywhere",
+                  std::string(chain_third_proof) + std::string(here),
+                  0.96));
   return made;
 }
 

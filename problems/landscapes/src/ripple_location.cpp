@@ -11,7 +11,6 @@
 
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/stream.hpp"
-#include "dpsosp/problems/check_constants.hpp"
 #include "dpsosp/problems/clipped_sum.hpp"
 #include "dpsosp/problems/last.hpp"
 #include "ripple_objective.hpp"
@@ -343,89 +342,85 @@ Fields RippleLocation::fields() {
   return fields;
 }
 
-Problem RippleLocation::build(const InstanceSpec& spec) const {
-  const Index d = check_dimension(name(), spec, 16);
-  const Ripple ripple{amplitude, frequency};
-  const double least_width = 1 + ripple.period();
+void RippleLocation::check_settings(Index) const {
+  const double least_width = 1 + Ripple{amplitude, frequency}.period();
   if (!(half_width >= least_width))
     reject(
         name(),
         "half_width",
         half_width,
         fmt::format(">= {:.6g} = 1 + 2 pi/frequency, so that it holds the minimiser", least_width));
+}
 
-  Problem problem;
-  const Matrix law = public_law(law_seed, d);
-  const auto use_objective = [&](const Matrix& weights, Landmark::Of of) {
-    auto objective = std::make_unique<RippleObjective>(ripple, weights);
-    const Vector minimiser = objective->minimiser();
-    auto saddle = objective->saddle(minimiser);
-    problem.landmarks.push_back(
-        {"global minimum by branch and bound", Landmark::Kind::minimiser, of, minimiser});
-    if (saddle)
-      problem.landmarks.push_back(
-          {"first coordinate at a local maximum", Landmark::Kind::strict_saddle, of, *saddle});
-    (of == Landmark::Of::empirical ? problem.empirical : problem.population) = std::move(objective);
-    return saddle;
-  };
-  const auto saddle = use_objective(law, Landmark::Of::population);
-
-  PublicFacts& facts = problem.facts;
-  facts.name = name();
-  facts.dimension = d;
-  facts.records = spec.records;
-  facts.separable = true;
+void RippleLocation::settle(std::uint64_t seed, PublicFacts& facts) const {
+  const Index d = facts.dimension;
+  const RippleObjective population({amplitude, frequency}, public_law(law_seed, d));
   const double root_d = std::sqrt(static_cast<double>(d));
+  facts.separable = true;
   facts.domain = Domain::box(half_width / root_d);
-  facts.initial_point = start.pick(name(),
+  facts.initial_point = start.pick(facts,
                                    {.standard = Vector::Constant(d, 0.95 * half_width / root_d),
-                                    .saddle = saddle,
+                                    .saddle = population.saddle(population.minimiser()),
                                     .random_spread = 1 / root_d,
                                     .far_radius = 10 * half_width},
-                                   facts.domain,
-                                   spec.seed);
-  facts.constants.set(constant::lipschitz,
-                      {1 + amplitude * frequency,
-                       Origin::proved,
-                       "everywhere",
-                       "‖∇f‖² = (1/d) Σ_j φ′(√d x_j − z_j)² and |φ′| = |t/√(1+t²) + Aω sin ωt| < 1 "
-                       "+ Aω, approached far outside the box; inside, at the defaults, the maximum "
-                       "is 1.5422.",
-                       0.866});
-  facts.constants.set(constant::smoothness,
-                      {ripple.curvature_bound(),
-                       Origin::proved,
-                       "everywhere",
-                       "The Hessian is diagonal with entries φ″(√d x_j − z_j), φ″ = (1+t²)^{−3/2} "
-                       "+ Aω² cos ωt ∈ [−Aω², 1 + Aω²], the upper end at t = 0.",
-                       1.0});
-  facts.constants.set(
-      constant::hessian_lipschitz,
-      {root_d * ripple.third_bound(),
-       Origin::proved,
-       "everywhere",
-       "A diagonal Hessian whose entries depend on their own coordinate alone moves by the largest "
-       "√d |φ‴| a unit. −φ‴ = s(t) + Aω³ sin ωt is odd, s = 3t(1+t²)^{−5/2} ≥ 0 for t ≥ 0, falling "
-       "for t ≥ ½. Where it is negative at t ≥ 0, |φ‴| ≤ Aω³ |sin ωt|; half a period away the sine "
-       "is positive and the sum at least that. A positive value at t > ½ + 2π/ω does not fall when "
-       "t is moved down by whole periods into [½, ½ + 2π/ω]. So sup |φ‴| is the maximum of s + Aω³ "
-       "sin ωt on [0, ½ + 2π/ω], found by branch and bound to a relative 10⁻¹¹.",
-       1.0});
+                                   seed);
+}
+
+Constants RippleLocation::constants(const PublicFacts& facts) const {
+  const Ripple ripple{amplitude, frequency};
+  const double root_d = std::sqrt(static_cast<double>(facts.dimension));
+  Constants made;
+  made.set(
+      constant::lipschitz,
+      proved(1 + amplitude * frequency,
+             "everywhere",
+             "‖∇f‖² = (1/d) Σ_j φ′(√d x_j − z_j)² and |φ′| = |t/√(1+t²) + Aω sin ωt| < 1 + Aω, "
+             "approached far outside the box; inside, at the defaults, the maximum is 1.5422.",
+             0.866));
+  made.set(constant::smoothness,
+           proved(ripple.curvature_bound(),
+                  "everywhere",
+                  "The Hessian is diagonal with entries φ″(√d x_j − z_j), φ″ = (1+t²)^{−3/2} + Aω² "
+                  "cos ωt ∈ [−Aω², 1 + Aω²], the upper end at t = 0."));
+  made.set(constant::hessian_lipschitz,
+           proved(root_d * ripple.third_bound(),
+                  "everywhere",
+                  "A diagonal Hessian whose entries depend on their own coordinate alone moves by "
+                  "the largest √d |φ‴| a unit. −φ‴ = s(t) + Aω³ sin ωt is odd, s = 3t(1+t²)^{−5/2} "
+                  "≥ 0 for t ≥ 0, falling for t ≥ ½. Where it is negative at t ≥ 0, |φ‴| ≤ Aω³ "
+                  "|sin ωt|; half a period away the sine is positive and the sum at least that. A "
+                  "positive value at t > ½ + 2π/ω does not fall when t is moved down by whole "
+                  "periods into [½, ½ + 2π/ω]. So sup |φ‴| is the maximum of s + Aω³ sin ωt on [0, "
+                  "½ + 2π/ω], found by branch and bound to a relative 10⁻¹¹."));
   double farthest = 0;
   for (const double x : facts.initial_point)
     farthest += std::max(
         {ripple.value(root_d * x - 1), ripple.value(root_d * x), ripple.value(root_d * x + 1)});
-  facts.constants.set(
+  made.set(
       constant::suboptimality,
-      {farthest / static_cast<double>(d),
-       Origin::proved,
-       "initial point",
-       "In every coordinate F(x₀) − min F is convex in the frequencies of the three values (linear "
-       "less a minimum of linear functions), so it is largest where all records agree; then the "
-       "minimum is 0, and what is left is max_k φ(√d x₀_j − k).",
-       1.0});
-  check_constants(name(), facts.constants);
+      proved(farthest / static_cast<double>(facts.dimension),
+             "initial point",
+             "In every coordinate F(x₀) − min F is convex in the frequencies of the three values "
+             "(linear less a minimum of linear functions), so it is largest where all records "
+             "agree; then the minimum is 0, and what is left is max_k φ(√d x₀_j − k)."));
+  return made;
+}
 
+void RippleLocation::draw(const InstanceSpec& spec, Problem& problem) const {
+  const Index d = problem.facts.dimension;
+  const Ripple ripple{amplitude, frequency};
+  const Matrix law = public_law(law_seed, d);
+  const auto use_objective = [&](const Matrix& weights, Landmark::Of of) {
+    auto objective = std::make_unique<RippleObjective>(ripple, weights);
+    const Vector minimiser = objective->minimiser();
+    problem.landmarks.push_back(
+        {"global minimum by branch and bound", Landmark::Kind::minimiser, of, minimiser});
+    if (const auto saddle = objective->saddle(minimiser))
+      problem.landmarks.push_back(
+          {"first coordinate at a local maximum", Landmark::Kind::strict_saddle, of, *saddle});
+    (of == Landmark::Of::empirical ? problem.empirical : problem.population) = std::move(objective);
+  };
+  use_objective(law, Landmark::Of::population);
   if (simulated(sampling)) {
     auto records = std::make_unique<SimulatedRipples>(ripple, law, sampling, spec);
     if (sampling == RecordSampling::whole)
@@ -443,16 +438,11 @@ Problem RippleLocation::build(const InstanceSpec& spec) const {
     agreed.row(value).setOnes();
     problem.extreme_objectives.push_back(std::make_unique<RippleObjective>(ripple, agreed));
   }
-  if (d >= 2)
-    problem.slice = Slice{"F over (x₁, x₂), the others at the minimum: a ripple over a bowl",
-                          problem.landmarks.front().point,
-                          Vector::Unit(d, 0),
-                          Vector::Unit(d, 1),
-                          -half_width / root_d,
-                          half_width / root_d,
-                          -half_width / root_d,
-                          half_width / root_d};
-  return problem;
+  problem.slice =
+      first_two_coordinates("F over (x₁, x₂), the others at the minimum: a ripple over a bowl",
+                            problem.landmarks.front().point,
+                            -problem.facts.domain.radius,
+                            problem.facts.domain.radius);
 }
 
 }  // namespace dpsosp

@@ -86,17 +86,6 @@ Landscape Staircase::landscape(Index d) const {
   const double width = step / std::sqrt(std::log1p(gamma));
   const StaircaseCurves curves{1 + gamma, step, width};
   const double end = half_width * step;
-  const ChainBounds bounds = chain_bounds({.own = [=](double u) { return curves.own(u); },
-                                           .gate = [=](double u) { return curves.gate(u); },
-                                           .pull = [=](double u) { return curves.pull(u); },
-                                           .strength = curves.strength,
-                                           .gate_top = 1,
-                                           .pull_top = curves.pull(end).value,
-                                           .breaks = {0, step, end},
-                                           .fourth_own = 0,
-                                           .fourth_gate = 840 / std::pow(step, 4),
-                                           // (−6 + 24t² − 8t⁴)e^{−t²}, largest at 0
-                                           .fourth_pull = 6 / (width * width)});
 
   Landscape made;
   made.objective = std::make_shared<ChainObjective<GatedTerms<StaircaseCurves>>>(
@@ -106,7 +95,6 @@ Landscape Staircase::landscape(Index d) const {
                  .saddle = Vector::Zero(d),
                  .random_spread = step,
                  .far_radius = end};
-  set_chain_constants(made.constants, bounds, d, {.slope = 1, .curvature = 0.83, .third = 0.885});
   const auto k = static_cast<double>(saddles);
   made.minimum = -k * 0.5 * width * width * (gamma - std::log1p(gamma));
 
@@ -122,15 +110,29 @@ Landscape Staircase::landscape(Index d) const {
   made.landmarks.push_back(
       {"end of the descent", Landmark::Kind::minimiser, Landmark::Of::population, reached});
   if (saddles >= 2)
-    made.slice = Slice{"F over (x₁, x₂): x₂ has its wells only where x₁ is near ±s",
-                       Vector::Zero(d),
-                       Vector::Unit(d, 0),
-                       Vector::Unit(d, 1),
-                       -1.6 * step,
-                       1.6 * step,
-                       -1.6 * step,
-                       1.6 * step};
+    made.slice = first_two_coordinates("F over (x₁, x₂): x₂ has its wells only where x₁ is near ±s",
+                                       Vector::Zero(d),
+                                       -1.6 * step,
+                                       1.6 * step);
   return made;
+}
+
+Constants Staircase::landscape_constants(Index d) const {
+  const double width = step / std::sqrt(std::log1p(gamma));
+  const StaircaseCurves curves{1 + gamma, step, width};
+  const double end = half_width * step;
+  const ChainBounds bounds = chain_bounds({.own = [=](double u) { return curves.own(u); },
+                                           .gate = [=](double u) { return curves.gate(u); },
+                                           .pull = [=](double u) { return curves.pull(u); },
+                                           .strength = curves.strength,
+                                           .gate_top = 1,
+                                           .pull_top = curves.pull(end).value,
+                                           .breaks = {0, step, end},
+                                           .fourth_own = 0,
+                                           .fourth_gate = 840 / std::pow(step, 4),
+                                           // (−6 + 24t² − 8t⁴)e^{−t²}, largest at 0
+                                           .fourth_pull = 6 / (width * width)});
+  return chain_constants(bounds, d, {.slope = 1, .curvature = 0.83, .third = 0.885});
 }
 
 }  // namespace dpsosp

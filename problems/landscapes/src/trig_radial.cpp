@@ -10,7 +10,6 @@
 #include "certified_minimum.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/stream.hpp"
-#include "dpsosp/problems/check_constants.hpp"
 #include "dpsosp/problems/landscape.hpp"
 #include "linear_records.hpp"
 
@@ -184,66 +183,60 @@ Fields TrigRadial::fields() {
   return fields;
 }
 
-Problem TrigRadial::build(const InstanceSpec& spec) const {
-  const Index d = check_dimension(name(), spec, 100);
+void TrigRadial::check_settings(Index) const {
   if (simulated(sampling) && law == Law::ball)
     reject(name(), "law", "ball", "signs: sums of ball points are not simulated");
+}
 
-  Problem problem;
-  PublicFacts& facts = problem.facts;
-  facts.name = name();
-  facts.dimension = d;
-  facts.records = spec.records;
+void TrigRadial::settle(std::uint64_t seed, PublicFacts& facts) const {
+  const Index d = facts.dimension;
   facts.domain = Domain::ball(radius);
   Vector standard(d);
-  Stream({.seed = spec.seed, .purpose = Purpose::initial_point}).fill_ball(radius, standard);
-  facts.initial_point = start.pick(name(),
+  Stream({.seed = seed, .purpose = Purpose::initial_point}).fill_ball(radius, standard);
+  facts.initial_point = start.pick(facts,
                                    {.standard = standard,
                                     .random_spread = radius / std::sqrt(static_cast<double>(d)),
                                     .far_radius = radius},
-                                   facts.domain,
-                                   spec.seed);
-  facts.constants.set(constant::lipschitz,
-                      {largest_trig_slope(radius) + 1,
-                       Origin::proved,
-                       "the domain",
-                       "‖∇f‖ ≤ max_{r ≤ R} r(1 + cos r²) + ‖z‖, by branch and bound, attained by a "
-                       "unit z along x.",
-                       1.0});
-  facts.constants.set(constant::smoothness,
-                      {largest_curvature(radius),
-                       Origin::proved,
-                       "the domain",
-                       "With s = ‖x‖² the Hessian has the eigenvalues 1 + cos s ∈ [0, 2] and 1 + "
-                       "cos s − 2s sin s, whose largest size on s ≤ R² is found by branch and "
-                       "bound; at R = 2 it is at s = 4.",
-                       1.0});
-  facts.constants.set(
-      constant::hessian_lipschitz,
-      {largest_third(radius),
-       Origin::proved,
-       "the domain",
-       "A symmetric third derivative T has its norm at max_{‖v‖=1} |T[v,v,v]| = |6τ sin s + 4τ³ "
-       "cos s|, τ = ⟨x, v⟩ ∈ [0, ‖x‖]. Inside, a stationary τ has τ² = −tan(s)/2, which needs s > "
-       "π/2, and the value 4τ |sin s| ≤ 4R; at the end τ = r it is |g‴(r)|, g(r) = ½(r² + sin r²), "
-       "found by branch and "
-       "bound. The domain is convex.",
-       1.0});
-  const double r0 = facts.initial_point.norm();
-  facts.constants.set(
-      constant::suboptimality,
-      {height(r0) + r0 - least_value(1, radius).lower,
-       Origin::proved,
-       "initial point",
-       "F(x₀) − min over the domain is convex in z̄ (linear less a minimum of linear functions), "
-       "so largest at ‖z̄‖ = 1; there F(x₀) ≤ g(‖x₀‖) + ‖x₀‖ and the minimum is min_{r ≤ R} g(r) − "
-       "r, by branch and bound. Attained where every record is x₀/‖x₀‖.",
-       1.0});
-  check_constants(name(), facts.constants);
+                                   seed);
+}
 
+Constants TrigRadial::constants(const PublicFacts& facts) const {
+  Constants made;
+  made.set(constant::lipschitz,
+           proved(largest_trig_slope(radius) + 1,
+                  "the domain",
+                  "‖∇f‖ ≤ max_{r ≤ R} r(1 + cos r²) + ‖z‖, by branch and bound, attained by a unit "
+                  "z along x."));
+  made.set(constant::smoothness,
+           proved(largest_curvature(radius),
+                  "the domain",
+                  "With s = ‖x‖² the Hessian has the eigenvalues 1 + cos s ∈ [0, 2] and 1 + cos s "
+                  "− 2s sin s, whose largest size on s ≤ R² is found by branch and bound; at R = 2 "
+                  "it is at s = 4."));
+  made.set(
+      constant::hessian_lipschitz,
+      proved(largest_third(radius),
+             "the domain",
+             "A symmetric third derivative T has its norm at max_{‖v‖=1} |T[v,v,v]| = |6τ sin s + "
+             "4τ³ cos s|, τ = ⟨x, v⟩ ∈ [0, ‖x‖]. Inside, a stationary τ has τ² = −tan(s)/2, which "
+             "needs s > π/2, and the value 4τ |sin s| ≤ 4R; at the end τ = r it is |g‴(r)|, g(r) = "
+             "½(r² + sin r²), found by branch and bound. The domain is convex."));
+  const double r0 = facts.initial_point.norm();
+  made.set(
+      constant::suboptimality,
+      proved(height(r0) + r0 - least_value(1, radius).lower,
+             "initial point",
+             "F(x₀) − min over the domain is convex in z̄ (linear less a minimum of linear "
+             "functions), so largest at ‖z̄‖ = 1; there F(x₀) ≤ g(‖x₀‖) + ‖x₀‖ and the minimum is "
+             "min_{r ≤ R} g(r) − r, by branch and bound. Attained where every record is x₀/‖x₀‖."));
+  return made;
+}
+
+void TrigRadial::draw(const InstanceSpec& spec, Problem& problem) const {
+  const Index d = problem.facts.dimension;
+  const Constants& c = problem.facts.constants;
   const auto landscape = std::make_shared<TrigRadialObjective>(d);
-  const CurvatureBounds curvature_bounds{facts.constants[constant::smoothness],
-                                         facts.constants[constant::hessian_lipschitz]};
+  const CurvatureBounds curvature_bounds{c[constant::smoothness], c[constant::hessian_lipschitz]};
   Vector mean;
   if (law == Law::ball) {
     Matrix tilts = draw_ball(d, spec);
@@ -261,7 +254,9 @@ Problem TrigRadial::build(const InstanceSpec& spec) const {
     problem.records = std::move(made.records);
     mean = std::move(made.mean);
   }
-  if (r0 > 0) problem.extreme_objectives.push_back(tilted(landscape, facts.initial_point / r0));
+  const Vector& x0 = problem.facts.initial_point;
+  if (const double r0 = x0.norm(); r0 > 0)
+    problem.extreme_objectives.push_back(tilted(landscape, x0 / r0));
   problem.landmarks = {
       {"origin", Landmark::Kind::minimiser, Landmark::Of::population, Vector::Zero(d)}};
   if (mean.size() > 0) {
@@ -270,9 +265,8 @@ Problem TrigRadial::build(const InstanceSpec& spec) const {
     problem.empirical = tilted(landscape, std::move(mean));
   }
   problem.population = tilted(landscape, Vector::Zero(d));
-  problem.extremes = linear_records(
-      std::string(name()), landscape, curvature_bounds, corner_tilts(facts.initial_point));
-  return problem;
+  problem.extremes =
+      linear_records(std::string(name()), landscape, curvature_bounds, corner_tilts(x0));
 }
 
 }  // namespace dpsosp

@@ -120,37 +120,16 @@ Matrix extreme_samples(Index p, double norm) {
   return corners;
 }
 
-Constants constants_of(double mu, double radius_squared, double sample_squared, Design design) {
-  const double radius = std::sqrt(radius_squared);
-  const std::string region = design == Design::sphere
-                                 ? "the domain; ‖z‖² ≤ Z²"
-                                 : "the domain, a typical data set: ‖S‖₂ ≤ 2σ_1";
-  const auto of_value = [&](double value, const std::string& proof) {
-    return design == Design::sphere ? Constant{value, Origin::proved, region, proof, 1.0}
-                                    : Constant{value, Origin::estimated, region};
-  };
-  Constants c;
-  c.set(
-      constant::smoothness,
-      of_value(2 / mu * std::max(3 * radius_squared, sample_squared),
-               "(μ/2)∇²Φ[V, V] = ½‖UVᵀ + VUᵀ‖_F² + ⟨(UUᵀ − S)V, V⟩, between −Z² (at U = 0) and "
-               "2R² + R² for unit V, as 0 ⪯ S ⪯ Z² and ‖U‖_F ≤ R; S = 0 and V = U/R, or S = Z²vvᵀ, "
-               "attain it."));
-  c.set(constant::hessian_lipschitz,
-        of_value(12 * radius / mu,
-                 "(μ/2)∇³Φ[V, V, W] = ⟨UWᵀ + WUᵀ, VVᵀ⟩ + ⟨UVᵀ + VUᵀ, VWᵀ + WVᵀ⟩, at most 2R + 4R "
-                 "for unit V and W; attained at U = RV of rank one and W = V, whatever S."));
-  c.set(constant::strong_concavity, {mu, Origin::proved, "everywhere", "∇²_yy f = −μI.", 1.0});
-  const double dual = std::max(radius_squared, sample_squared) / mu;  // ‖Y‖₂ at the maximisers
-  c.set(constant::joint_smoothness,
-        {dual + mu / 2 + std::hypot(dual - mu / 2, 2 * radius),
-         Origin::estimated,
-         region + "; ‖Y‖₂ ≤ max(R², Z²)/μ, the maximisers' range"});
-  c.set(constant::lipschitz,
-        {2 * dual * radius,
-         Origin::estimated,
-         region + "; Y the maximiser of a data set of equal records"});
-  return c;
+/// Of S*, descending.
+Vector spectrum_of(const CovarianceGan& f) {
+  Vector spectrum = Vector::Constant(f.rows, f.floor);
+  spectrum.head(f.planted_rank) = geometric_spectrum(f.planted_rank, f.planted_norm, f.condition);
+  return spectrum;
+}
+
+/// Z² of ‖z‖ ≤ Z, or of typical samples ‖S‖₂ ≤ 2σ_1.
+double sample_squared(const CovarianceGan& f) {
+  return (f.design == Design::sphere ? static_cast<double>(f.rows) : 2.0) * f.planted_norm;
 }
 
 }  // namespace
@@ -195,65 +174,87 @@ Fields CovarianceGan::fields() {
   return fields;
 }
 
-Problem CovarianceGan::build(const InstanceSpec& spec) const {
+Index CovarianceGan::dimension(const InstanceSpec& spec) const {
   check_planted_rank(name(), planted_rank, rows, "rows");
   if (!(floor <= planted_norm / condition))
     reject(name(), "floor", floor, "in [0, planted_norm / condition]");
   const Index d = rows * rank;
-  check_fixed_dimension(
+  return check_fixed_dimension(
       name(), spec, d, fmt::format("rows rank = {}; set problem.rows and problem.rank", d));
+}
 
-  Vector spectrum = Vector::Constant(rows, floor);
-  spectrum.head(planted_rank) = geometric_spectrum(planted_rank, planted_norm, condition);
+void CovarianceGan::settle(std::uint64_t seed, PublicFacts& facts) const {
+  const double radius =
+      domain_factor * std::sqrt(spectrum_of(*this).head(std::min(rank, rows)).sum());
+  set_dual(facts, DualKind::shared, Vector::Zero(triangle(rows)));
+  settle_in_ball(start,
+                 {.spread = initial_spread,
+                  .random_spread = std::sqrt(planted_norm / static_cast<double>(rows)),
+                  .far_radius = radius},
+                 seed,
+                 facts);
+}
+
+Constants CovarianceGan::constants(const PublicFacts& facts) const {
+  const double mu = strong_concavity, radius = facts.domain.radius;
+  const double radius_squared = radius * radius, longest = sample_squared(*this);
+  const std::string region = design == Design::sphere
+                                 ? "the domain; ‖z‖² ≤ Z²"
+                                 : "the domain, a typical data set: ‖S‖₂ ≤ 2σ_1";
+  const auto of_value = [&](double value, const std::string& proof) {
+    return design == Design::sphere ? proved(value, region, proof)
+                                    : Constant{value, Origin::estimated, region};
+  };
+  Constants c;
+  c.set(
+      constant::smoothness,
+      of_value(2 / mu * std::max(3 * radius_squared, longest),
+               "(μ/2)∇²Φ[V, V] = ½‖UVᵀ + VUᵀ‖_F² + ⟨(UUᵀ − S)V, V⟩, between −Z² (at U = 0) and "
+               "2R² + R² for unit V, as 0 ⪯ S ⪯ Z² and ‖U‖_F ≤ R; S = 0 and V = U/R, or S = Z²vvᵀ, "
+               "attain it."));
+  c.set(constant::hessian_lipschitz,
+        of_value(12 * radius / mu,
+                 "(μ/2)∇³Φ[V, V, W] = ⟨UWᵀ + WUᵀ, VVᵀ⟩ + ⟨UVᵀ + VUᵀ, VWᵀ + WVᵀ⟩, at most 2R + 4R "
+                 "for unit V and W; attained at U = RV of rank one and W = V, whatever S."));
+  c.set(constant::strong_concavity, proved(mu, "everywhere", "∇²_yy f = −μI."));
+  const double dual = std::max(radius_squared, longest) / mu;  // ‖Y‖₂ at the maximisers
+  c.set(constant::joint_smoothness,
+        {dual + mu / 2 + std::hypot(dual - mu / 2, 2 * radius),
+         Origin::estimated,
+         region + "; ‖Y‖₂ ≤ max(R², Z²)/μ, the maximisers' range"});
+  c.set(constant::lipschitz,
+        {2 * dual * radius,
+         Origin::estimated,
+         region + "; Y the maximiser of a data set of equal records"});
+  const ConstMatrixMap U0(facts.initial_point.data(), rows, rank);
+  const double planted = spectrum_of(*this).head(std::min(rank, rows)).squaredNorm();
+  c.set(constant::suboptimality,
+        {((U0.transpose() * U0).squaredNorm() + planted) / (2 * mu),
+         Origin::estimated,
+         "initial point, of the population (‖S* − UUᵀ‖_F² ≤ ‖S*‖_F² + ‖UUᵀ‖_F²)"});
+  return c;
+}
+
+void CovarianceGan::draw(const InstanceSpec& spec, Problem& problem) const {
+  const Vector spectrum = spectrum_of(*this);
   const StreamKey key{.seed = spec.data_seed, .purpose = Purpose::data};
   const Matrix Q = random_orthonormal(rows, rows, Stream(key.child(0)));
   const Matrix planted = Q * spectrum.asDiagonal() * Q.transpose();
-  const auto p = static_cast<double>(rows);
   Matrix samples(rows, spec.records);
-  draw_design(design, std::sqrt(p), Stream(key.child(1)), samples);
+  draw_design(design, std::sqrt(static_cast<double>(rows)), Stream(key.child(1)), samples);
   samples = (Q * spectrum.cwiseSqrt().asDiagonal() * samples).eval();
-
-  Problem problem;
-  PublicFacts& facts = problem.facts;
-  facts.name = name();
-  facts.dimension = d;
-  facts.records = spec.records;
-  facts.dual_kind = DualKind::shared;
-  facts.dual_dimension = triangle(rows);
-  const Index fitted = std::min(rank, rows);
-  const double radius = domain_factor * std::sqrt(spectrum.head(fitted).sum());
-  facts.domain = Domain::ball(radius);
-  const Starts starts = starts_around_origin(d,
-                                             {.spread = initial_spread,
-                                              .random_spread = std::sqrt(planted_norm / p),
-                                              .far_radius = radius},
-                                             spec.seed);
-  facts.initial_point = start.pick(name(), starts, facts.domain, spec.seed);
-  facts.initial_dual = Vector::Zero(facts.dual_dimension);
-  const double sample_squared = design == Design::sphere ? p * planted_norm : 2 * planted_norm;
-  facts.constants = constants_of(strong_concavity, radius * radius, sample_squared, design);
-  const ConstMatrixMap U0(facts.initial_point.data(), rows, rank);
-  facts.constants.set(constant::suboptimality,
-                      {((U0.transpose() * U0).squaredNorm() + spectrum.head(fitted).squaredNorm()) /
-                           (2 * strong_concavity),
-                       Origin::estimated,
-                       "initial point, of the population (‖S* − UUᵀ‖_F² ≤ ‖S*‖_F² + ‖UUᵀ‖_F²)"});
-
-  check_finite(facts);
   Matrix covariance = samples * samples.transpose() / static_cast<double>(spec.records);
-  LowRankPicture picture = symmetric_picture(planted, rank, Landmark::Of::population);
-  problem.landmarks = std::move(picture.landmarks);
-  problem.slice = std::move(picture.slice);
+
+  add_picture(symmetric_picture(planted, rank, Landmark::Of::population), problem);
   for (Landmark& l : symmetric_picture(covariance, rank, Landmark::Of::empirical).landmarks)
-    if (facts.domain.contains(l.point))  // a few records may be longer than the domain is wide
+    if (problem.facts.domain.contains(l.point))  // a few records may be longer than it is wide
       problem.landmarks.push_back(std::move(l));
   problem.population = covariance_gan_value(planted, rank, strong_concavity);
   problem.empirical = covariance_gan_value(std::move(covariance), rank, strong_concavity);
   problem.records = covariance_gan_records(std::move(samples), rank, strong_concavity);
   if (design == Design::sphere)
     problem.extremes = covariance_gan_records(
-        extreme_samples(rows, std::sqrt(sample_squared)), rank, strong_concavity);
-  return problem;
+        extreme_samples(rows, std::sqrt(sample_squared(*this))), rank, strong_concavity);
 }
 
 std::unique_ptr<const Records> covariance_gan_records(Matrix samples,

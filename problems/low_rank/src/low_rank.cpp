@@ -154,14 +154,25 @@ void check_planted_rank(std::string_view problem,
            fmt::format("in [1, {}]", most_in_words));
 }
 
-Starts starts_around_origin(Index d, const StartScales& scales, std::uint64_t seed) {
-  Starts starts{.standard = Vector(d),
-                .saddle = Vector::Zero(d),
+Vector start_around_origin(const StartOption& start,
+                           const PublicFacts& facts,
+                           const StartScales& scales,
+                           std::uint64_t seed) {
+  Starts starts{.standard = Vector(facts.dimension),
+                .saddle = Vector::Zero(facts.dimension),
                 .random_spread = scales.random_spread,
                 .far_radius = scales.far_radius};
   Stream({.seed = seed, .purpose = Purpose::initial_point})
       .fill_normal(scales.spread, starts.standard);
-  return starts;
+  return start.pick(facts, starts, seed);
+}
+
+void settle_in_ball(const StartOption& start,
+                    const StartScales& scales,
+                    std::uint64_t seed,
+                    PublicFacts& facts) {
+  facts.domain = Domain::ball(scales.far_radius);
+  facts.initial_point = start_around_origin(start, facts, scales, seed);
 }
 
 Vector geometric_spectrum(Index count, double largest, double condition) {
@@ -251,6 +262,11 @@ LowRankPicture symmetric_picture(const Matrix& target, Index rank, Landmark::Of 
     x.segment(column * p, p) = std::sqrt(values[k]) * eigen.vectors.col(p - 1 - k);
     return x;
   });
+}
+
+void add_picture(LowRankPicture picture, Problem& problem) {
+  problem.landmarks = std::move(picture.landmarks);
+  problem.slice = std::move(picture.slice);
 }
 
 }  // namespace dpsosp

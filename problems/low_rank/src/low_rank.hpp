@@ -18,11 +18,19 @@ void check_planted_rank(std::string_view problem,
                         Index planted_rank,
                         Index most,
                         std::string_view most_in_words);
-/// N(0, spread²) entries as in the sources, and the origin, which is the saddle.
+/// x₀ with N(0, spread²) entries as in the sources, or around the origin, which is the saddle.
 struct StartScales {
   double spread, random_spread, far_radius;
 };
-Starts starts_around_origin(Index d, const StartScales& scales, std::uint64_t seed);
+Vector start_around_origin(const StartOption& start,
+                           const PublicFacts& facts,
+                           const StartScales& scales,
+                           std::uint64_t seed);
+/// The domain ‖x‖ ≤ far_radius, and such a start.
+void settle_in_ball(const StartOption& start,
+                    const StartScales& scales,
+                    std::uint64_t seed,
+                    PublicFacts& facts);
 
 /// Σ = (largest, …, largest/condition), a geometric sequence of `count` values.
 Vector geometric_spectrum(Index count, double largest, double condition);
@@ -77,5 +85,7 @@ struct LowRankPicture {
 };
 LowRankPicture factored_picture(const Matrix& target, Index rank, Landmark::Of of);
 LowRankPicture symmetric_picture(const Matrix& target, Index rank, Landmark::Of of);
+/// The landmarks and the slice of an instance that has neither.
+void add_picture(LowRankPicture picture, Problem& problem);
 
 }  // namespace dpsosp

@@ -27,35 +27,14 @@ CompletionData extreme_data(const CompletionShape& s, double value) {
           Vector{{value, -value, value, -value}}};
 }
 
-Constants proved_constants(const CompletionShape& s, double radius, double value) {
-  const double squared = radius * radius;
-  const std::string region = "the domain; any cell, |v| ≤ v_max";
-  Constants c;
-  c.set(constant::lipschitz,
-        {s.weight * (squared / 2 + value) * radius + s.balance * squared * radius,
-         Origin::proved,
-         region,
-         "The data part w(t − v)(v_b, u_a) with t = u_aᵀv_b has |t| ≤ (‖u_a‖² + ‖v_b‖²)/2 ≤ R²/2, "
-         "|v| ≤ v_max = σ_1 + s and ‖(v_b, u_a)‖ ≤ R, all attained at u_a = v_b. With D = UᵀU − "
-         "VᵀV the rest is λ(UD, −VD), ‖D‖₂ ≤ R², so at most λR³.",
-         0.98});
-  c.set(constant::smoothness,
-        {s.weight * (1.5 * squared + value) + 3 * s.balance * squared,
-         Origin::proved,
-         region,
-         "The data part has w(gᵀZ)² + 2w(t − v) z_aᵀz_b with ‖g‖ ≤ R and 2|z_aᵀz_b| ≤ 1: at most "
-         "w(R² + R²/2 + v_max), attained at u_a = v_b and Z = g. The rest is (λ/2)‖δD‖_F² + "
-         "λ⟨D, Z_UᵀZ_U − Z_VᵀZ_V⟩ with ‖δD‖_F ≤ 2R, so at most 3λR².",
-         0.98});
-  c.set(constant::hessian_lipschitz,
-        {3 * s.weight * radius + 6 * s.balance * radius,
-         Origin::proved,
-         region,
-         "Third derivatives: w(t[Y] t[Z, Z] + 2 t[Z] t[Z, Y]) ≤ 3wR, as |t[Z]| ≤ R and "
-         "|t[Z, Y]| ≤ 1, attained at u_a = v_b; and (λ/2)(⟨D[Z, Z], D[Y]⟩ + 2⟨D[Z, Y], D[Z]⟩) ≤ "
-         "6λR, as ‖D[Z]‖_F ≤ 2R and ‖D[Z, Y]‖_F ≤ 2.",
-         0.98});
-  return c;
+/// The weight of a cell in the population objective.
+double unit_of(const MatrixCompletion& f) {
+  return f.record_scale == RecordScale::unit ? 1 / static_cast<double>(f.rows * f.cols) : 1.0;
+}
+
+CompletionShape shape_of(const MatrixCompletion& f) {
+  const auto cells = static_cast<double>(f.rows * f.cols);
+  return {f.rows, f.cols, f.rank, unit_of(f) * cells, unit_of(f) * f.balance};
 }
 
 }  // namespace
@@ -100,18 +79,68 @@ Fields MatrixCompletion::fields() {
   return fields;
 }
 
-Problem MatrixCompletion::build(const InstanceSpec& spec) const {
+Index MatrixCompletion::dimension(const InstanceSpec& spec) const {
   check_planted_rank(name(), planted_rank, std::min(rows, cols), "min(rows, cols)");
-  const auto cells = static_cast<double>(rows * cols);
-  const double unit = record_scale == RecordScale::unit ? 1 / cells : 1.0;
-  const CompletionShape shape{rows, cols, rank, unit * cells, unit * balance};
-  const Index d = shape.dimension();
-  check_fixed_dimension(
+  const Index d = shape_of(*this).dimension();
+  return check_fixed_dimension(
       name(),
       spec,
       d,
       fmt::format("(rows + cols) rank = {}; set problem.rows, problem.cols, problem.rank", d));
+}
 
+void MatrixCompletion::settle(std::uint64_t seed, PublicFacts& facts) const {
+  const double radius =
+      domain_factor *
+      std::sqrt(2 * geometric_spectrum(planted_rank, planted_norm, condition).sum());
+  settle_in_ball(
+      start,
+      {.spread = initial_spread,
+       .random_spread = std::sqrt(planted_norm / static_cast<double>(std::max(rows, cols))),
+       .far_radius = radius},
+      seed,
+      facts);
+}
+
+Constants MatrixCompletion::constants(const PublicFacts& facts) const {
+  const CompletionShape s = shape_of(*this);
+  const double radius = facts.domain.radius, squared = radius * radius;
+  const double value = planted_norm + label_noise;
+  const std::string region = "the domain; any cell, |v| ≤ v_max";
+  Constants c;
+  c.set(constant::lipschitz,
+        proved(s.weight * (squared / 2 + value) * radius + s.balance * squared * radius,
+               region,
+               "The data part w(t − v)(v_b, u_a) with t = u_aᵀv_b has |t| ≤ (‖u_a‖² + ‖v_b‖²)/2 ≤ "
+               "R²/2, |v| ≤ v_max = σ_1 + s and ‖(v_b, u_a)‖ ≤ R, all attained at u_a = v_b. With "
+               "D = UᵀU − VᵀV the rest is λ(UD, −VD), ‖D‖₂ ≤ R², so at most λR³.",
+               0.98));
+  c.set(constant::smoothness,
+        proved(s.weight * (1.5 * squared + value) + 3 * s.balance * squared,
+               region,
+               "The data part has w(gᵀZ)² + 2w(t − v) z_aᵀz_b with ‖g‖ ≤ R and 2|z_aᵀz_b| ≤ 1: at "
+               "most w(R² + R²/2 + v_max), attained at u_a = v_b and Z = g. The rest is "
+               "(λ/2)‖δD‖_F² + λ⟨D, Z_UᵀZ_U − Z_VᵀZ_V⟩ with ‖δD‖_F ≤ 2R, so at most 3λR².",
+               0.98));
+  c.set(constant::hessian_lipschitz,
+        proved(3 * s.weight * radius + 6 * s.balance * radius,
+               region,
+               "Third derivatives: w(t[Y] t[Z, Z] + 2 t[Z] t[Z, Y]) ≤ 3wR, as |t[Z]| ≤ R and |t[Z, "
+               "Y]| ≤ 1, attained at u_a = v_b; and (λ/2)(⟨D[Z, Z], D[Y]⟩ + 2⟨D[Z, Y], D[Z]⟩) ≤ "
+               "6λR, as ‖D[Z]‖_F ≤ 2R and ‖D[Z, Y]‖_F ≤ 2.",
+               0.98));
+  const Vector& x0 = facts.initial_point;
+  const double at_start = (s.left(x0) * s.right(x0).transpose()).norm();
+  const double planted = geometric_spectrum(planted_rank, planted_norm, condition).norm();
+  c.set(constant::suboptimality,
+        {0.5 * unit_of(*this) * std::pow(at_start + planted, 2) + s.balance_term().value(x0),
+         Origin::estimated,
+         "initial point, of the population (‖UVᵀ − X*‖_F ≤ ‖UVᵀ‖_F + ‖X*‖_F)"});
+  return c;
+}
+
+void MatrixCompletion::draw(const InstanceSpec& spec, Problem& problem) const {
+  const CompletionShape shape = shape_of(*this);
   const Vector spectrum = geometric_spectrum(planted_rank, planted_norm, condition);
   const StreamKey key{.seed = spec.data_seed, .purpose = Purpose::data};
   const StreamKey planted_key = key.child(0);
@@ -119,46 +148,19 @@ Problem MatrixCompletion::build(const InstanceSpec& spec) const {
       random_orthonormal(rows, planted_rank, Stream(planted_key.child(0))) * spectrum.asDiagonal() *
       random_orthonormal(cols, planted_rank, Stream(planted_key.child(1))).transpose();
 
-  Problem problem;
-  PublicFacts& facts = problem.facts;
-  facts.name = name();
-  facts.dimension = d;
-  facts.records = spec.records;
-  const double radius = domain_factor * std::sqrt(2 * spectrum.sum());
-  facts.domain = Domain::ball(radius);
-  const Starts starts = starts_around_origin(
-      d,
-      {.spread = initial_spread,
-       .random_spread = std::sqrt(planted_norm / static_cast<double>(std::max(rows, cols))),
-       .far_radius = radius},
-      spec.seed);
-  facts.initial_point = start.pick(name(), starts, facts.domain, spec.seed);
-  const double largest_value = planted_norm + label_noise;
-  facts.constants = proved_constants(shape, radius, largest_value);
-  const Vector& x0 = facts.initial_point;
-  const double at_start = (shape.left(x0) * shape.right(x0).transpose()).norm();
-  facts.constants.set(
-      constant::suboptimality,
-      {0.5 * unit * std::pow(at_start + spectrum.norm(), 2) + shape.balance_term().value(x0),
-       Origin::estimated,
-       "initial point, of the population (‖UVᵀ − X*‖_F ≤ ‖UVᵀ‖_F + ‖X*‖_F)"});
-
-  check_finite(facts);
   problem.population =
       factored_objective({.target = planted,
-                          .weights = Matrix::Constant(rows, cols, unit),
+                          .weights = Matrix::Constant(rows, cols, unit_of(*this)),
                           .rank = rank,
                           .balance = shape.balance,
                           .offset = 0.5 * shape.weight * label_noise * label_noise});
-  LowRankPicture picture = factored_picture(planted, rank, Landmark::Of::population);
-  problem.landmarks = std::move(picture.landmarks);
-  problem.slice = std::move(picture.slice);
-  problem.extremes = completion_records(extreme_data(shape, largest_value));
+  add_picture(factored_picture(planted, rank, Landmark::Of::population), problem);
+  problem.extremes = completion_records(extreme_data(shape, planted_norm + label_noise));
   if (simulated(sampling)) {
     SimulatedCompletion made = simulated_completion(shape, planted, label_noise, sampling, spec);
     problem.records = std::move(made.records);
     problem.empirical = std::move(made.empirical);
-    return problem;
+    return;
   }
   CompletionData data{rows, cols, rank, shape.weight, shape.balance, {}, Vector(spec.records)};
   Stream stream(key.child(1));
@@ -170,7 +172,6 @@ Problem MatrixCompletion::build(const InstanceSpec& spec) const {
   }
   problem.empirical = completion_objective(data);
   problem.records = completion_records(std::move(data));
-  return problem;
 }
 
 }  // namespace dpsosp

@@ -229,36 +229,6 @@ double typical_factor_squared(const MatrixSensing& f) {
   return 2.0 * typical_planted_norm(f) / std::sqrt(static_cast<double>(f.rank));
 }
 
-/// Constants from the sampling law alone (they are public, so they may not look at the records).
-Constants estimated_constants(const MatrixSensing& f, Index n) {
-  const auto p = static_cast<double>(f.rows);
-  const auto q = static_cast<double>(f.cols);
-  const auto r = static_cast<double>(f.rank);
-  const double pq = p * q;
-  const double norm = typical_planted_norm(f);
-  // largest eigenvalue of (1/n) Σ a_i a_iᵀ, a_i ~ N(0, I/(pq)): the Marchenko-Pastur edge
-  const double edge = std::pow(1.0 + std::sqrt(pq / static_cast<double>(n)), 2) / pq;
-  const double label_scale = std::sqrt(norm * norm / pq + f.label_noise * f.label_noise);
-  const double factor_squared = typical_factor_squared(f);
-  // ‖(1/n) Σ b_i A_i‖₂ at the origin: signal ‖X*‖₂/(pq) plus the noise of a Gaussian average
-  const double origin_gradient =
-      norm / std::sqrt(r) / pq +
-      label_scale * (std::sqrt(p) + std::sqrt(q)) / std::sqrt(pq * static_cast<double>(n));
-  const std::string region = "||U||_2^2 + ||V||_2^2 <= 2 ||X*||_2, typical instance";
-  Constants c;
-  const auto set = [&](std::string_view name, double value) {
-    c.set(name, {value, Origin::estimated, region});
-  };
-  set(constant::smoothness, edge * factor_squared + origin_gradient);
-  set(constant::hessian_lipschitz, 3.0 * edge * std::sqrt(factor_squared));
-  set(constant::suboptimality, 0.5 * label_scale * label_scale);
-  set(constant::strong_concavity, 1.0 / static_cast<double>(n));
-  // per record: ‖A_i‖_F ≈ 1, so ∇_x f_i moves by about (‖U‖₂² + ‖V‖₂²)/(min(p, q)) per unit of x
-  set(constant::joint_smoothness, std::max(1.0, factor_squared / std::min(p, q) + label_scale));
-  set(constant::lipschitz, label_scale * std::sqrt(factor_squared / std::min(p, q)));
-  return c;
-}
-
 }  // namespace
 
 std::string_view MatrixSensing::summary() const {
@@ -298,14 +268,53 @@ Fields MatrixSensing::fields() {
   return fields;
 }
 
-Problem MatrixSensing::build(const InstanceSpec& spec) const {
+Index MatrixSensing::dimension(const InstanceSpec& spec) const {
   const Index d = (rows + cols) * rank;
-  check_fixed_dimension(
+  return check_fixed_dimension(
       name(),
       spec,
       d,
       fmt::format("(rows + cols) rank = {}; set problem.rows, problem.cols, problem.rank", d));
+}
 
+void MatrixSensing::settle(std::uint64_t seed, PublicFacts& facts) const {
+  set_dual(facts, DualKind::per_record, Vector::Zero(facts.records));
+  const double far = 3 * std::sqrt(static_cast<double>(facts.dimension));
+  facts.initial_point = start_around_origin(
+      start, facts, {.spread = initial_spread, .random_spread = 1.0, .far_radius = far}, seed);
+}
+
+/// From the sampling law alone: they are public, so they may not look at the records.
+Constants MatrixSensing::constants(const PublicFacts& facts) const {
+  const auto n = static_cast<double>(facts.records);
+  const auto p = static_cast<double>(rows);
+  const auto q = static_cast<double>(cols);
+  const auto r = static_cast<double>(rank);
+  const double pq = p * q;
+  const double norm = typical_planted_norm(*this);
+  // largest eigenvalue of (1/n) Σ a_i a_iᵀ, a_i ~ N(0, I/(pq)): the Marchenko-Pastur edge
+  const double edge = std::pow(1.0 + std::sqrt(pq / n), 2) / pq;
+  const double label_scale = std::sqrt(norm * norm / pq + label_noise * label_noise);
+  const double factor_squared = typical_factor_squared(*this);
+  // ‖(1/n) Σ b_i A_i‖₂ at the origin: signal ‖X*‖₂/(pq) plus the noise of a Gaussian average
+  const double origin_gradient =
+      norm / std::sqrt(r) / pq + label_scale * (std::sqrt(p) + std::sqrt(q)) / std::sqrt(pq * n);
+  const std::string region = "||U||_2^2 + ||V||_2^2 <= 2 ||X*||_2, typical instance";
+  Constants c;
+  const auto set = [&](std::string_view name, double value) {
+    c.set(name, {value, Origin::estimated, region});
+  };
+  set(constant::smoothness, edge * factor_squared + origin_gradient);
+  set(constant::hessian_lipschitz, 3.0 * edge * std::sqrt(factor_squared));
+  set(constant::suboptimality, 0.5 * label_scale * label_scale);
+  set(constant::strong_concavity, 1.0 / n);
+  // per record: ‖A_i‖_F ≈ 1, so ∇_x f_i moves by about (‖U‖₂² + ‖V‖₂²)/(min(p, q)) per unit of x
+  set(constant::joint_smoothness, std::max(1.0, factor_squared / std::min(p, q) + label_scale));
+  set(constant::lipschitz, label_scale * std::sqrt(factor_squared / std::min(p, q)));
+  return c;
+}
+
+void MatrixSensing::draw(const InstanceSpec& spec, Problem& problem) const {
   const StreamKey data_key{.seed = spec.data_seed, .purpose = Purpose::data};
   auto data = std::make_shared<MatrixSensingData>();
   data->rows = rows;
@@ -317,22 +326,6 @@ Problem MatrixSensing::build(const InstanceSpec& spec) const {
   data->labels = data->measurements.transpose() * planted.reshaped();
   Stream(data_key.child(2)).add_normal(label_noise, data->labels);
 
-  Problem problem;
-  PublicFacts& facts = problem.facts;
-  facts.name = name();
-  facts.dimension = d;
-  facts.records = spec.records;
-  facts.dual_kind = DualKind::per_record;
-  facts.dual_dimension = spec.records;
-  facts.constants = estimated_constants(*this, spec.records);
-  const Starts starts = starts_around_origin(d,
-                                             {.spread = initial_spread,
-                                              .random_spread = 1.0,
-                                              .far_radius = 3 * std::sqrt(static_cast<double>(d))},
-                                             spec.seed);
-  facts.initial_point = start.pick(name(), starts, facts.domain, spec.seed);
-  facts.initial_dual = Vector::Zero(spec.records);
-  check_finite(facts);
   problem.region = [shape = MatrixSensingData{rows, cols, rank, {}, {}},
                     limit = typical_factor_squared(*this)](ConstVectorRef x) {
     const Factors at(shape, x);
@@ -348,15 +341,14 @@ Problem MatrixSensing::build(const InstanceSpec& spec) const {
        .weights = Matrix::Constant(rows, cols, 1.0 / static_cast<double>(rows * cols)),
        .rank = rank,
        .offset = 0.5 * label_noise * label_noise});
-  LowRankPicture picture = factored_picture(planted, rank, Landmark::Of::population);
-  problem.landmarks = std::move(picture.landmarks);
-  problem.slice = std::move(picture.slice);
+  add_picture(factored_picture(planted, rank, Landmark::Of::population), problem);
   // the Hessian at 0 has the blocks −(1/n) Σ b_i A_i off its diagonal and zero on it
   if ((data->measurements * data->labels).norm() > 0)
-    problem.landmarks.push_back(
-        {"origin", Landmark::Kind::strict_saddle, Landmark::Of::empirical, Vector::Zero(d)});
+    problem.landmarks.push_back({"origin",
+                                 Landmark::Kind::strict_saddle,
+                                 Landmark::Of::empirical,
+                                 Vector::Zero(problem.facts.dimension)});
   problem.records = matrix_sensing_records(std::move(data));
-  return problem;
 }
 
 std::unique_ptr<const Objective> matrix_sensing_value(

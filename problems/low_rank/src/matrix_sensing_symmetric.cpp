@@ -183,33 +183,35 @@ SymmetricSensingData extreme_data(Index rows, Index rank, double norm, double la
 /// What the constants depend on.
 struct Sizes {
   double p, norm, radius, label;  // L, R, b_max
+  /// Of the population objective, L²/p².
+  double scale() const { return norm * norm / (p * p); }
 };
+Sizes sizes_of(const MatrixSensingSymmetric& f, double radius) {
+  const auto p = static_cast<double>(f.rows);
+  const double norm = f.record_scale == RecordScale::unit ? 1.0 : p;
+  const double planted = geometric_spectrum(f.planted_rank, f.planted_norm, f.condition).norm();
+  return {p, norm, radius, norm * planted + f.label_noise};
+}
 
 Constants proved_constants(const Sizes& s) {
   const double largest = s.norm * s.radius * s.radius;  // of ⟨A, UUᵀ⟩
   const std::string region = "the domain; ‖A‖_F ≤ L, |b| ≤ b_max";
   Constants c;
   c.set(constant::lipschitz,
-        {(largest + s.label) * s.norm * s.radius,
-         Origin::proved,
-         region,
-         "∇f = (⟨A, UUᵀ⟩ − b) A U with A symmetric; |⟨A, UUᵀ⟩| ≤ ‖A‖₂‖U‖_F² ≤ LR², |b| ≤ b_max = "
-         "L‖Y*‖_F + s, ‖AU‖_F ≤ LR. Attained at A = Luuᵀ, U = Ru, b = −b_max.",
-         1.0});
+        proved((largest + s.label) * s.norm * s.radius,
+               region,
+               "∇f = (⟨A, UUᵀ⟩ − b) A U with A symmetric; |⟨A, UUᵀ⟩| ≤ ‖A‖₂‖U‖_F² ≤ LR², |b| ≤ "
+               "b_max = L‖Y*‖_F + s, ‖AU‖_F ≤ LR. Attained at A = Luuᵀ, U = Ru, b = −b_max."));
   c.set(constant::smoothness,
-        {3 * s.norm * largest + s.norm * s.label,
-         Origin::proved,
-         region,
-         "∇²f[V, V] = 2⟨AU, V⟩² + (⟨A, UUᵀ⟩ − b)⟨AV, V⟩, in absolute value at most "
-         "(2L²R² + (LR² + b_max)L)‖V‖_F². Attained as G is, at V = u.",
-         1.0});
+        proved(3 * s.norm * largest + s.norm * s.label,
+               region,
+               "∇²f[V, V] = 2⟨AU, V⟩² + (⟨A, UUᵀ⟩ − b)⟨AV, V⟩, in absolute value at most (2L²R² + "
+               "(LR² + b_max)L)‖V‖_F². Attained as G is, at V = u."));
   c.set(constant::hessian_lipschitz,
-        {6 * s.norm * s.norm * s.radius,
-         Origin::proved,
-         region,
-         "∇³f[V, V, W] = 2⟨AU, W⟩⟨AV, V⟩ + 4⟨AU, V⟩⟨AV, W⟩ ≤ 6L²R for unit V and W. Attained as "
-         "G is, at V = W = u.",
-         1.0});
+        proved(6 * s.norm * s.norm * s.radius,
+               region,
+               "∇³f[V, V, W] = 2⟨AU, W⟩⟨AV, V⟩ + 4⟨AU, V⟩⟨AV, W⟩ ≤ 6L²R for unit V and W. Attained "
+               "as G is, at V = W = u."));
   return c;
 }
 
@@ -266,60 +268,58 @@ Fields MatrixSensingSymmetric::fields() {
   return fields;
 }
 
-Problem MatrixSensingSymmetric::build(const InstanceSpec& spec) const {
+Index MatrixSensingSymmetric::dimension(const InstanceSpec& spec) const {
   check_planted_rank(name(), planted_rank, rows, "rows");
   const Index d = rows * rank;
-  check_fixed_dimension(
+  return check_fixed_dimension(
       name(), spec, d, fmt::format("rows rank = {}; set problem.rows and problem.rank", d));
+}
 
-  const auto p = static_cast<double>(rows);
+void MatrixSensingSymmetric::settle(std::uint64_t seed, PublicFacts& facts) const {
+  const double radius =
+      domain_factor * std::sqrt(geometric_spectrum(planted_rank, planted_norm, condition).sum());
+  settle_in_ball(start,
+                 {.spread = initial_spread,
+                  .random_spread = std::sqrt(planted_norm / static_cast<double>(rows)),
+                  .far_radius = radius},
+                 seed,
+                 facts);
+}
+
+Constants MatrixSensingSymmetric::constants(const PublicFacts& facts) const {
   const Vector spectrum = geometric_spectrum(planted_rank, planted_norm, condition);
-  const double norm = record_scale == RecordScale::unit ? 1.0 : p;
+  const Sizes sizes = sizes_of(*this, facts.domain.radius);
+  Constants made = design == Design::sphere
+                       ? proved_constants(sizes)
+                       : estimated_constants(sizes, spectrum.norm(), label_noise);
+  const ConstMatrixMap U0(facts.initial_point.data(), rows, rank);
+  made.set(constant::suboptimality,
+           {0.25 * sizes.scale() * ((U0.transpose() * U0).squaredNorm() + spectrum.squaredNorm()),
+            Origin::estimated,
+            "initial point, of the population (‖UUᵀ − Y*‖_F² ≤ ‖UUᵀ‖_F² + ‖Y*‖_F²)"});
+  return made;
+}
+
+void MatrixSensingSymmetric::draw(const InstanceSpec& spec, Problem& problem) const {
+  const Vector spectrum = geometric_spectrum(planted_rank, planted_norm, condition);
+  const Sizes sizes = sizes_of(*this, problem.facts.domain.radius);
   const StreamKey key{.seed = spec.data_seed, .purpose = Purpose::data};
   const Matrix Q = random_orthonormal(rows, planted_rank, Stream(key.child(0)));
   const Matrix planted = Q * spectrum.asDiagonal() * Q.transpose();
   SymmetricSensingData data{rows, rank, Matrix(rows * rows, spec.records), {}};
-  draw_design(design, norm, Stream(key.child(1)), data.measurements);
+  draw_design(design, sizes.norm, Stream(key.child(1)), data.measurements);
   symmetrise(data.measurements, rows);
   data.labels = data.measurements.transpose() * planted.reshaped();
   Stream signs(key.child(2));
   for (double& b : data.labels) b += signs.bernoulli(0.5) ? label_noise : -label_noise;
 
-  Problem problem;
-  PublicFacts& facts = problem.facts;
-  facts.name = name();
-  facts.dimension = d;
-  facts.records = spec.records;
-  const double radius = domain_factor * std::sqrt(spectrum.sum());
-  facts.domain = Domain::ball(radius);
-  const Starts starts = starts_around_origin(d,
-                                             {.spread = initial_spread,
-                                              .random_spread = std::sqrt(planted_norm / p),
-                                              .far_radius = radius},
-                                             spec.seed);
-  facts.initial_point = start.pick(name(), starts, facts.domain, spec.seed);
-  const Sizes sizes{p, norm, radius, norm * spectrum.norm() + label_noise};
-  facts.constants = design == Design::sphere
-                        ? proved_constants(sizes)
-                        : estimated_constants(sizes, spectrum.norm(), label_noise);
-  const double scale = norm * norm / (p * p);
-  const ConstMatrixMap U0(facts.initial_point.data(), rows, rank);
-  facts.constants.set(
-      constant::suboptimality,
-      {0.25 * scale * ((U0.transpose() * U0).squaredNorm() + spectrum.squaredNorm()),
-       Origin::estimated,
-       "initial point, of the population (‖UUᵀ − Y*‖_F² ≤ ‖UUᵀ‖_F² + ‖Y*‖_F²)"});
-
-  check_finite(facts);
-  problem.population = symmetric_objective(planted, rank, scale, 0.25 * label_noise * label_noise);
-  LowRankPicture picture = symmetric_picture(planted, rank, Landmark::Of::population);
-  problem.landmarks = std::move(picture.landmarks);
-  problem.slice = std::move(picture.slice);
+  problem.population =
+      symmetric_objective(planted, rank, sizes.scale(), 0.25 * label_noise * label_noise);
+  add_picture(symmetric_picture(planted, rank, Landmark::Of::population), problem);
   problem.empirical = symmetric_sensing_objective(data);
   problem.records = symmetric_sensing_records(std::move(data));
   if (design == Design::sphere)
-    problem.extremes = symmetric_sensing_records(extreme_data(rows, rank, norm, sizes.label));
-  return problem;
+    problem.extremes = symmetric_sensing_records(extreme_data(rows, rank, sizes.norm, sizes.label));
 }
 
 std::unique_ptr<const Records> symmetric_sensing_records(SymmetricSensingData data) {

@@ -203,6 +203,13 @@ double lowest_value(double weight, double beta, double radius) {
   return radial.of_squared(squared);
 }
 
+/// a_1, …, a_d; empty for the identity.
+Matrix axes_of(const OrthogonalTensor& f, Index d) {
+  if (f.basis == OrthogonalTensor::Basis::identity) return {};
+  const auto seed = static_cast<std::uint64_t>(f.basis_seed);
+  return random_basis(d, StreamKey{.seed = seed, .purpose = Purpose::data}.child(1));
+}
+
 }  // namespace
 
 std::string_view OrthogonalTensor::summary() const {
@@ -245,86 +252,68 @@ Fields OrthogonalTensor::fields() {
   return fields;
 }
 
-Problem OrthogonalTensor::build(const InstanceSpec& spec) const {
-  const Index d = check_dimension(name(), spec, 10, 2);
+void OrthogonalTensor::check_settings(Index d) const {
   if (saddle_components > d)
     reject(name(),
            "saddle_components",
            static_cast<double>(saddle_components),
            fmt::format("in [2, {}]", d));
+}
 
-  const auto components = static_cast<double>(d);
-  const auto n = static_cast<double>(spec.records);
-  const Matrix axes = basis == Basis::identity
-                          ? Matrix()
-                          : random_basis(d,
-                                         StreamKey{.seed = static_cast<std::uint64_t>(basis_seed),
-                                                   .purpose = Purpose::data}
-                                             .child(1));
-  const Quartic population(axes, Vector::Ones(d), penalty);
+void OrthogonalTensor::settle(std::uint64_t seed, PublicFacts& facts) const {
+  const Index d = facts.dimension;
   std::vector<Index> support(static_cast<std::size_t>(saddle_components));
   std::iota(support.begin(), support.end(), 0);
-  const Vector saddle = population.critical_point(support);
+  const Vector saddle =
+      Quartic(axes_of(*this, d), Vector::Ones(d), penalty).critical_point(support);
+  settle_at_saddle(start, radius, saddle, seed, facts);
+}
 
-  Problem problem;
-  PublicFacts& facts = problem.facts;
-  facts.name = name();
-  facts.dimension = d;
-  facts.records = spec.records;
-  facts.domain = Domain::ball(radius);
-  facts.initial_point = start.pick(name(),
-                                   {.standard = saddle,
-                                    .saddle = saddle,
-                                    .random_spread = 0.5 / std::sqrt(components),
-                                    .far_radius = radius},
-                                   facts.domain,
-                                   spec.seed);
+Constants OrthogonalTensor::constants(const PublicFacts& facts) const {
+  const Index d = facts.dimension;
+  const auto components = static_cast<double>(d), n = static_cast<double>(facts.records);
+  Constants made;
   const QuarticBounds bounds = quartic_bounds(components, penalty, penalty - 1, radius);
-  facts.constants.set(
-      constant::lipschitz,
-      {bounds.gradient,
-       Origin::proved,
-       "the domain",
-       "With u = a_j·x, r = ‖x‖, c = βr² − β + 1: ‖∇f‖² = d²u⁶ − 2dcu⁴ + c²r² is largest at an "
-       "end of u² ∈ [0, r²], as its slope in u² changes sign once, from − to +. That leaves |c|r "
-       "and r|dr² − c|, two cubics on [0, R].",
-       1.0});
-  facts.constants.set(
-      constant::smoothness,
-      {bounds.hessian,
-       Origin::proved,
-       "the domain",
-       "vᵀ∇²f v = r²(β + 2βκ² − 3dm) − β + 1, κ = cos∠(x, v), m = cos²∠(a, x) cos²∠(a, v), which "
-       "fills [0, ((1+κ)/2)²] for |κ| = κ. Affine in m and r²: the extremes of two quadratics in "
-       "κ ∈ [0, 1], at r = 0 and r = R.",
-       1.0});
-  facts.constants.set(
-      constant::hessian_lipschitz,
-      {bounds.third,
-       Origin::proved,
-       "the domain",
-       "∇³f[v, v, v] = 6 x·(βv − d s³a), s = a·v, at most 6R‖βv − ds³a‖, and d²t³ − 2dβt² + β², "
-       "t = s², is largest at an end of [0, 1]: 6R max(β, |d − β|).",
-       1.0});
+  made.set(constant::lipschitz,
+           proved(bounds.gradient,
+                  "the domain",
+                  "With u = a_j·x, r = ‖x‖, c = βr² − β + 1: ‖∇f‖² = d²u⁶ − 2dcu⁴ + c²r² is "
+                  "largest at an end of u² ∈ [0, r²], as its slope in u² changes sign once, from − "
+                  "to +. That leaves |c|r and r|dr² − c|, two cubics on [0, R]."));
+  made.set(constant::smoothness,
+           proved(bounds.hessian,
+                  "the domain",
+                  "vᵀ∇²f v = r²(β + 2βκ² − 3dm) − β + 1, κ = cos∠(x, v), m = cos²∠(a, x) cos²∠(a, "
+                  "v), which fills [0, ((1+κ)/2)²] for |κ| = κ. Affine in m and r²: the extremes "
+                  "of two quadratics in κ ∈ [0, 1], at r = 0 and r = R."));
+  made.set(constant::hessian_lipschitz,
+           proved(bounds.third,
+                  "the domain",
+                  "∇³f[v, v, v] = 6 x·(βv − d s³a), s = a·v, at most 6R‖βv − ds³a‖, and d²t³ − "
+                  "2dβt² + β², t = s², is largest at an end of [0, 1]: 6R max(β, |d − β|)."));
 
   // Weights w_j of what the law allows: `balanced` counts differ by one, others may be all equal.
   const bool fixed_counts = sampling == RecordSampling::balanced;
   const double heaviest =
-      fixed_counts ? static_cast<double>((spec.records + d - 1) / d) * components / n : components;
+      fixed_counts ? static_cast<double>((facts.records + d - 1) / d) * components / n : components;
   const double lightest =
-      fixed_counts ? static_cast<double>(spec.records / d) * components / n : 0.0;
+      fixed_counts ? static_cast<double>(facts.records / d) * components / n : 0.0;
   const double at_start =
-      Quartic(axes, Vector::Constant(d, lightest), penalty).value(facts.initial_point);
-  facts.constants.set(
+      Quartic(axes_of(*this, d), Vector::Constant(d, lightest), penalty).value(facts.initial_point);
+  made.set(
       constant::suboptimality,
-      {at_start - lowest_value(heaviest, penalty, radius),
-       Origin::proved,
-       "the domain, from the initial point",
-       "Weights between the least and the largest that the sampling allows: F(x₀) is largest for "
-       "the least, and F ≥ (β − w_max)‖x‖⁴/4 − (β−1)‖x‖²/2 as Σ u_j⁴ ≤ ‖x‖⁴.",
-       1.0});
+      proved(at_start - lowest_value(heaviest, penalty, radius),
+             "the domain, from the initial point",
+             "Weights between the least and the largest that the sampling allows: F(x₀) is largest "
+             "for the least, and F ≥ (β − w_max)‖x‖⁴/4 − (β−1)‖x‖²/2 as Σ u_j⁴ ≤ ‖x‖⁴."));
+  return made;
+}
 
-  check_finite(facts);
+void OrthogonalTensor::draw(const InstanceSpec& spec, Problem& problem) const {
+  const Index d = problem.facts.dimension;
+  const auto components = static_cast<double>(d);
+  const Matrix axes = axes_of(*this, d);
+  auto population = std::make_unique<Quartic>(axes, Vector::Ones(d), penalty);
   std::unique_ptr<const Multiplicity> multiplicity =
       draw_values(std::string(name()),
                   {.probabilities = Vector::Constant(d, 1 / components)},
@@ -338,11 +327,11 @@ Problem OrthogonalTensor::build(const InstanceSpec& spec) const {
     problem.landmarks = empirical->landmarks(Landmark::Of::empirical);
     problem.empirical = std::move(empirical);
   }
-  for (Landmark& mark : population.landmarks(Landmark::Of::population))
+  for (Landmark& mark : population->landmarks(Landmark::Of::population))
     problem.landmarks.push_back(std::move(mark));
   std::erase_if(problem.landmarks,
-                [&](const Landmark& mark) { return !facts.domain.contains(mark.point); });
-  problem.population = std::make_unique<Quartic>(population);
+                [&](const Landmark& mark) { return !problem.facts.domain.contains(mark.point); });
+  problem.population = std::move(population);
   problem.extremes = std::make_unique<ComponentRecords>(axes, penalty, every_component(d));
   problem.records = std::make_unique<ComponentRecords>(axes, penalty, std::move(multiplicity));
   problem.slice = component_slice(
@@ -350,7 +339,6 @@ Problem OrthogonalTensor::build(const InstanceSpec& spec) const {
       axes,
       d,
       radius);
-  return problem;
 }
 
 }  // namespace dpsosp

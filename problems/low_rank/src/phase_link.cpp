@@ -82,23 +82,12 @@ void add_phase_fields(Fields& fields, PhaseSettings& p) {
   p.start.add_fields(fields);
 }
 
-PublicFacts phase_facts(std::string_view problem,
-                        const PhaseSettings& p,
-                        Index d,
-                        const InstanceSpec& spec) {
-  PublicFacts facts;
-  facts.name = problem;
-  facts.dimension = d;
-  facts.records = spec.records;
-  facts.domain = Domain::ball(p.radius());
-  const Starts starts =
-      starts_around_origin(d,
-                           {.spread = p.initial_spread,
-                            .random_spread = p.signal_norm / std::sqrt(static_cast<double>(d)),
-                            .far_radius = p.radius()},
-                           spec.seed);
-  facts.initial_point = p.start.pick(problem, starts, facts.domain, spec.seed);
-  return facts;
+void settle_phase(const PhaseSettings& p, std::uint64_t seed, PublicFacts& facts) {
+  const double typical = p.signal_norm / std::sqrt(static_cast<double>(facts.dimension));
+  settle_in_ball(p.start,
+                 {.spread = p.initial_spread, .random_spread = typical, .far_radius = p.radius()},
+                 seed,
+                 facts);
 }
 
 PhaseRegion::PhaseRegion(const PhaseSettings& p, Index d)
@@ -112,8 +101,7 @@ PhaseRegion::PhaseRegion(const PhaseSettings& p, Index d)
                        : "the domain, a typical record: |aᵀx| = ‖x‖, ‖a‖ = √d") {}
 
 Constant PhaseRegion::constant(double value, const std::string& proof) const {
-  return bounded ? Constant{value, Origin::proved, in_words, proof, 1.0}
-                 : Constant{value, Origin::estimated, in_words};
+  return bounded ? proved(value, in_words, proof) : Constant{value, Origin::estimated, in_words};
 }
 
 PhaseBounds phase_bounds(const PhaseLink& link, const PhaseRegion& r) {

@@ -55,12 +55,8 @@ std::unique_ptr<const Objective> amplitude_population(Vector signal, const Ampli
 Vector orthogonal_direction(const Vector& signal);
 
 void add_phase_fields(Fields& fields, PhaseSettings& settings);
-/// \throws InputError on settings that make no instance
-/// The facts of a minimisation problem: all but its constants.
-PublicFacts phase_facts(std::string_view problem,
-                        const PhaseSettings& settings,
-                        Index dimension,
-                        const InstanceSpec& spec);
+/// Domain and start.
+void settle_phase(const PhaseSettings& settings, std::uint64_t seed, PublicFacts& facts);
 
 /// x*, ‖a‖ = √d measurements, labels.
 struct PhaseInstance {

@@ -137,37 +137,6 @@ class PhaseObjective final : public Objective {
   PhaseLink link_;
 };
 
-Constants constants_of(const PhaseLink& link, const PhaseRegion& region) {
-  const bool intensity = link.loss == PhaseLoss::intensity;
-  const PhaseBounds bound = phase_bounds(link, region);
-  const double norm = region.norm;
-  const std::string range = "|t| ≤ T = R√d and −s ≤ b ≤ b_max = d‖x*‖² + s, attained with a ∥ x.";
-  Constants c;
-  c.set(constant::lipschitz,
-        region.constant(
-            norm * bound.slope,
-            (intensity ? "∇f = φ′(t)a, φ′ = t³ − bt: at most T³ + sT, and b_max^{3/2}·2/(3√3) at "
-                         "3t² = b_max if that is in reach; "
-                       : "∇f = φ′(t)a, φ′ = t(1 − c/h), h = √(t² + e²), c = √(b + e²): monotone in "
-                         "c; extreme at t = T for the smallest c ≤ e, at h³ = ce² for the "
-                         "largest; ") +
-                range));
-  c.set(constant::smoothness,
-        region.constant(
-            norm * norm * bound.curvature,
-            (intensity ? "∇²f = φ″(t)aaᵀ, φ″ = 3t² − b ∈ [−b_max, 3T² + s]; "
-                       : "∇²f = φ″(t)aaᵀ, φ″ = 1 − ce²/h³, from 1 − c/e at t = 0 and the largest "
-                         "c up to t = T and the smallest; ") +
-                range));
-  c.set(constant::hessian_lipschitz,
-        region.constant(
-            norm * norm * norm * bound.third,
-            (intensity ? "|φ‴| = 6|t| ≤ 6T, times ‖a‖³; "
-                       : "φ‴ = 3ce²t/h⁵, largest at t = e/2 and the largest c, times ‖a‖³; ") +
-                range));
-  return c;
-}
-
 /// The critical points of the amplitude loss's population on the axis and orthogonal to it.
 std::vector<Landmark> amplitude_landmarks(const Objective& F, const Vector& signal, double noise) {
   using enum Landmark::Kind;
@@ -235,35 +204,64 @@ Fields PhaseRetrieval::fields() {
   return fields;
 }
 
-Problem PhaseRetrieval::build(const InstanceSpec& spec) const {
-  const Index d = check_dimension(name(), spec, 10);
+void PhaseRetrieval::check_settings(Index) const {
+  if (loss == PhaseLoss::intensity) return;
+  constexpr double finest = 15;
+  if (!(smoothing >= radius() / finest))
+    reject(name(),
+           "smoothing",
+           smoothing,
+           fmt::format(">= {:.4g}, what the quadrature resolves", radius() / finest));
+  if (!(label_noise <= smoothing * smoothing))
+    reject(name(), "label_noise", label_noise, "<= smoothing^2 under loss = amplitude");
+}
+
+void PhaseRetrieval::settle(std::uint64_t seed, PublicFacts& facts) const {
+  settle_phase(*this, seed, facts);
+}
+
+Constants PhaseRetrieval::constants(const PublicFacts& facts) const {
   const bool intensity = loss == PhaseLoss::intensity;
-  if (!intensity) {
-    constexpr double finest = 15;
-    if (!(smoothing >= radius() / finest))
-      reject(name(),
-             "smoothing",
-             smoothing,
-             fmt::format(">= {:.4g}, what the quadrature resolves", radius() / finest));
-    if (!(label_noise <= smoothing * smoothing))
-      reject(name(), "label_noise", label_noise, "<= smoothing^2 under loss = amplitude");
-  }
+  const PhaseRegion region(*this, facts.dimension);
+  const PhaseBounds bound = phase_bounds({loss, smoothing, 1.0}, region);
+  const double norm = region.norm;
+  const std::string range = "|t| ≤ T = R√d and −s ≤ b ≤ b_max = d‖x*‖² + s, attained with a ∥ x.";
+  Constants c;
+  c.set(constant::lipschitz,
+        region.constant(
+            norm * bound.slope,
+            (intensity ? "∇f = φ′(t)a, φ′ = t³ − bt: at most T³ + sT, and b_max^{3/2}·2/(3√3) at "
+                         "3t² = b_max if that is in reach; "
+                       : "∇f = φ′(t)a, φ′ = t(1 − c/h), h = √(t² + e²), c = √(b + e²): monotone in "
+                         "c; extreme at t = T for the smallest c ≤ e, at h³ = ce² for the "
+                         "largest; ") +
+                range));
+  c.set(constant::smoothness,
+        region.constant(
+            norm * norm * bound.curvature,
+            (intensity ? "∇²f = φ″(t)aaᵀ, φ″ = 3t² − b ∈ [−b_max, 3T² + s]; "
+                       : "∇²f = φ″(t)aaᵀ, φ″ = 1 − ce²/h³, from 1 − c/e at t = 0 and the largest "
+                         "c up to t = T and the smallest; ") +
+                range));
+  c.set(constant::hessian_lipschitz,
+        region.constant(
+            norm * norm * norm * bound.third,
+            (intensity ? "|φ‴| = 6|t| ≤ 6T, times ‖a‖³; "
+                       : "φ‴ = 3ce²t/h⁵, largest at t = e/2 and the largest c, times ‖a‖³; ") +
+                range));
+  const Vector& x0 = facts.initial_point;
+  c.set(constant::suboptimality,
+        {intensity ? intensity_excess(x0, signal_norm)
+                   : 0.5 * (x0.squaredNorm() + signal_norm * signal_norm),
+         Origin::estimated,
+         "initial point, of the population"});
+  return c;
+}
 
+void PhaseRetrieval::draw(const InstanceSpec& spec, Problem& problem) const {
+  const Index d = problem.facts.dimension;
   PhaseInstance instance = draw_phase_instance(*this, d, spec);
-  Problem problem;
-  PublicFacts& facts = problem.facts;
-  facts = phase_facts(name(), *this, d, spec);
-  const PhaseRegion region(*this, d);
-  facts.constants = constants_of({loss, smoothing, 1.0}, region);
-  facts.constants.set(
-      constant::suboptimality,
-      {intensity ? intensity_excess(facts.initial_point, signal_norm)
-                 : 0.5 * (facts.initial_point.squaredNorm() + signal_norm * signal_norm),
-       Origin::estimated,
-       "initial point, of the population"});
-
-  check_finite(facts);
-  if (intensity) {
+  if (loss == PhaseLoss::intensity) {
     problem.population = intensity_population(instance.signal, design, label_noise, 1.0);
     problem.landmarks = intensity_landmarks(instance);
   } else {
@@ -277,12 +275,12 @@ Problem PhaseRetrieval::build(const InstanceSpec& spec) const {
     data.smoothing = smoothing;
     return std::make_shared<const PhaseData>(std::move(data));
   };
-  if (region.bounded) problem.extremes = phase_records(with_loss(extreme_phase_data(d, region)));
+  if (const PhaseRegion region(*this, d); region.bounded)
+    problem.extremes = phase_records(with_loss(extreme_phase_data(d, region)));
   auto data = with_loss(
       {.measurements = std::move(instance.measurements), .labels = std::move(instance.labels)});
   problem.empirical = phase_objective(data);
   problem.records = phase_records(std::move(data));
-  return problem;
 }
 
 std::unique_ptr<const Records> phase_records(std::shared_ptr<const PhaseData> data) {

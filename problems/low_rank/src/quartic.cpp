@@ -143,6 +143,21 @@ Vector from_basis(const Matrix& basis, ConstVectorRef u) {
   return basis.size() == 0 ? Vector(u) : Vector(basis * u);
 }
 
+void settle_at_saddle(const StartOption& start,
+                      double radius,
+                      const Vector& saddle,
+                      std::uint64_t seed,
+                      PublicFacts& facts) {
+  facts.domain = Domain::ball(radius);
+  facts.initial_point =
+      start.pick(facts,
+                 {.standard = saddle,
+                  .saddle = saddle,
+                  .random_spread = 0.5 / std::sqrt(static_cast<double>(saddle.size())),
+                  .far_radius = radius},
+                 seed);
+}
+
 Slice component_slice(std::string caption, const Matrix& basis, Index d, double radius) {
   return {std::move(caption),
           Vector::Zero(d),

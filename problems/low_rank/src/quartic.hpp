@@ -7,6 +7,7 @@
 
 #include "dpsosp/core/stream.hpp"
 #include "dpsosp/problems/problem.hpp"
+#include "dpsosp/problems/start.hpp"
 
 namespace dpsosp {
 
@@ -96,6 +97,13 @@ class Quartic final : public Objective {
   Vector weights_;
   double beta_;
 };
+
+/// The domain ‖x‖ ≤ R, and a start at a strict saddle.
+void settle_at_saddle(const StartOption& start,
+                      double radius,
+                      const Vector& saddle,
+                      std::uint64_t seed,
+                      PublicFacts& facts);
 
 /// Coordinates a_j·x, and Σ_j u_j a_j.
 Vector in_basis(const Matrix& basis, ConstVectorRef x);

@@ -83,34 +83,6 @@ class RobustPhaseRecords final : public Records {
 /// Φ_i = ½ r_i² is twice the intensity loss.
 constexpr double value_scale = 2.0;
 
-Constants constants_of(const PhaseRegion& region) {
-  const PhaseBounds bound = phase_bounds({PhaseLoss::intensity, 0, value_scale}, region);
-  const double norm = region.norm, reach = region.reach;
-  const std::string range =
-      " |t| ≤ T = R√d and −s ≤ b ≤ b_max = d‖x*‖² + s, attained with a ∥ x "
-      "by a data set of equal records.";
-  Constants c;
-  c.set(constant::smoothness,
-        region.constant(
-            norm * norm * bound.curvature,
-            "∇²Φ is the mean of 2(3t² − b)aaᵀ, of norm at most 2d max(3T² + s, b_max)." + range));
-  c.set(constant::hessian_lipschitz,
-        region.constant(norm * norm * norm * bound.third,
-                        "∇³Φ is the mean of 12t a⊗a⊗a, of norm at most 12Td^{3/2}." + range));
-  // [[2y aaᵀ, 2ta], [2taᵀ, −1]] at y = −Y, |t| = T
-  const double dual = std::max(reach * reach - region.lowest, region.highest);
-  const double stretch = 2 * dual * norm * norm;
-  const std::string own_dual =
-      region.in_words + "; |y_i| ≤ max(T² + s, b_max), the maximisers' range";
-  c.set(constant::joint_smoothness,
-        {(stretch + 1) / 2 + std::hypot((stretch - 1) / 2, 2 * reach * norm),
-         Origin::estimated,
-         own_dual});
-  c.set(constant::lipschitz,
-        {norm * bound.slope, Origin::estimated, region.in_words + "; y_i its own maximiser"});
-  return c;
-}
-
 }  // namespace
 
 std::string_view RobustPhaseRetrieval::summary() const {
@@ -139,34 +111,53 @@ Fields RobustPhaseRetrieval::fields() {
   return fields;
 }
 
-Problem RobustPhaseRetrieval::build(const InstanceSpec& spec) const {
-  const Index d = check_dimension(name(), spec, 10);
+void RobustPhaseRetrieval::settle(std::uint64_t seed, PublicFacts& facts) const {
+  set_dual(facts, DualKind::per_record, Vector::Zero(facts.records));
+  settle_phase(*this, seed, facts);
+}
 
+Constants RobustPhaseRetrieval::constants(const PublicFacts& facts) const {
+  const PhaseRegion region(*this, facts.dimension);
+  const PhaseBounds bound = phase_bounds({PhaseLoss::intensity, 0, value_scale}, region);
+  const double norm = region.norm, reach = region.reach;
+  const std::string range =
+      " |t| ≤ T = R√d and −s ≤ b ≤ b_max = d‖x*‖² + s, attained with a ∥ x "
+      "by a data set of equal records.";
+  Constants c;
+  c.set(constant::smoothness,
+        region.constant(
+            norm * norm * bound.curvature,
+            "∇²Φ is the mean of 2(3t² − b)aaᵀ, of norm at most 2d max(3T² + s, b_max)." + range));
+  c.set(constant::hessian_lipschitz,
+        region.constant(norm * norm * norm * bound.third,
+                        "∇³Φ is the mean of 12t a⊗a⊗a, of norm at most 12Td^{3/2}." + range));
+  // [[2y aaᵀ, 2ta], [2taᵀ, −1]] at y = −Y, |t| = T
+  const double dual = std::max(reach * reach - region.lowest, region.highest);
+  const double stretch = 2 * dual * norm * norm;
+  const std::string own_dual =
+      region.in_words + "; |y_i| ≤ max(T² + s, b_max), the maximisers' range";
+  c.set(constant::joint_smoothness,
+        {(stretch + 1) / 2 + std::hypot((stretch - 1) / 2, 2 * reach * norm),
+         Origin::estimated,
+         own_dual});
+  c.set(constant::lipschitz,
+        {norm * bound.slope, Origin::estimated, region.in_words + "; y_i its own maximiser"});
+  c.set(constant::strong_concavity,
+        proved(1.0 / static_cast<double>(facts.records), "everywhere", "∇²_yy f = −I/n."));
+  c.set(constant::suboptimality,
+        {value_scale * intensity_excess(facts.initial_point, signal_norm),
+         Origin::estimated,
+         "initial point, of the population"});
+  return c;
+}
+
+void RobustPhaseRetrieval::draw(const InstanceSpec& spec, Problem& problem) const {
+  const Index d = problem.facts.dimension;
   PhaseInstance instance = draw_phase_instance(*this, d, spec);
-  Problem problem;
-  PublicFacts& facts = problem.facts;
-  facts = phase_facts(name(), *this, d, spec);
-  facts.dual_kind = DualKind::per_record;
-  facts.dual_dimension = spec.records;
-  facts.initial_dual = Vector::Zero(spec.records);
-  const PhaseRegion region(*this, d);
-  facts.constants = constants_of(region);
-  facts.constants.set(constant::strong_concavity,
-                      {1.0 / static_cast<double>(spec.records),
-                       Origin::proved,
-                       "everywhere",
-                       "∇²_yy f = −I/n.",
-                       1.0});
-  facts.constants.set(constant::suboptimality,
-                      {value_scale * intensity_excess(facts.initial_point, signal_norm),
-                       Origin::estimated,
-                       "initial point, of the population"});
-
-  check_finite(facts);
   problem.population = intensity_population(instance.signal, design, label_noise, value_scale);
   problem.landmarks = intensity_landmarks(instance);
   problem.slice = phase_slice(instance.signal);
-  if (region.bounded) {
+  if (const PhaseRegion region(*this, d); region.bounded) {
     PhaseData corners = extreme_phase_data(d, region);
     problem.extremes =
         robust_phase_records(std::move(corners.measurements), std::move(corners.labels));
@@ -177,7 +168,6 @@ Problem RobustPhaseRetrieval::build(const InstanceSpec& spec) const {
                                             .scale = value_scale});
   problem.empirical = phase_objective(data);
   problem.records = std::make_unique<RobustPhaseRecords>(std::move(data));
-  return problem;
 }
 
 std::unique_ptr<const Records> robust_phase_records(Matrix measurements, Vector labels) {

@@ -160,6 +160,16 @@ Matrix corner_observations(const Matrix& mixing, Index d, double corner) {
   return mixing.size() == 0 ? sources : Matrix(mixing * sources);
 }
 
+TensorIcaLoss loss_of(const TensorIca& f) {
+  const double excess = f.source == TensorIca::Source::signs ? 2.0 : 1.2;
+  return {.excess = excess, .quartic = f.penalty - 3 / excess, .gamma = f.penalty - 1};
+}
+
+/// The largest source.
+double corner_of(const TensorIca& f) {
+  return f.source == TensorIca::Source::signs ? 1.0 : std::sqrt(3.0);
+}
+
 }  // namespace
 
 std::unique_ptr<const Records> tensor_ica_records(TensorIcaLoss loss,
@@ -201,89 +211,74 @@ Fields TensorIca::fields() {
   return fields;
 }
 
-Problem TensorIca::build(const InstanceSpec& spec) const {
-  const Index d = check_dimension(name(), spec, 6, 2);
+void TensorIca::settle(std::uint64_t seed, PublicFacts& facts) const {
+  const Index d = facts.dimension;
+  Vector saddle = Vector::Zero(d);  // of every mixing; with the identity another is public
+  if (mixing == Mixing::identity)
+    saddle = Quartic(Matrix(), Vector::Ones(d), penalty).critical_point({0, 1});
+  settle_at_saddle(start, radius, saddle, seed, facts);
+}
 
-  const auto entries = static_cast<double>(d);
+Constants TensorIca::constants(const PublicFacts& facts) const {
+  const auto entries = static_cast<double>(facts.dimension);
   const bool of_signs = source == Source::signs;
-  const double excess = of_signs ? 2.0 : 1.2;
-  const double corner = of_signs ? 1.0 : std::sqrt(3.0);
-  const TensorIcaLoss loss{.excess = excess, .quartic = penalty - 3 / excess, .gamma = penalty - 1};
-
-  const StreamKey key{.seed = spec.data_seed, .purpose = Purpose::data};
-  const Matrix axes = mixing == Mixing::planted ? random_basis(d, key.child(1)) : Matrix();
-  Stream stream(key.child(0));
-  auto observed = std::make_shared<Matrix>(d, spec.records);
-  for (double& s : observed->reshaped())
-    s = of_signs ? (stream.bernoulli(0.5) ? 1.0 : -1.0) : corner * (2 * stream.uniform() - 1);
-  if (mixing == Mixing::planted) *observed = axes * *observed;
-
-  Problem problem;
-  PublicFacts& facts = problem.facts;
-  facts.name = name();
-  facts.dimension = d;
-  facts.records = spec.records;
-  facts.domain = Domain::ball(radius);
-  const Quartic population(axes, Vector::Ones(d), penalty);
-  const Vector saddle =
-      mixing == Mixing::planted ? Vector(Vector::Zero(d)) : population.critical_point({0, 1});
-  facts.initial_point = start.pick(name(),
-                                   {.standard = saddle,
-                                    .saddle = saddle,
-                                    .random_spread = 0.5 / std::sqrt(entries),
-                                    .far_radius = radius},
-                                   facts.domain,
-                                   spec.seed);
-
+  const TensorIcaLoss loss = loss_of(*this);
+  const double excess = loss.excess, corner = corner_of(*this);
+  Constants made;
   // f(·; y) is a quartic with w = −‖y‖⁴/|κ|, and the bounds are convex in w.
   const double longest = corner * corner * entries;  // ‖y‖²
   const double w = -longest * longest / excess;
   const double shortest_w = of_signs ? w : 0.0;
   const QuarticBounds bounds = either(quartic_bounds(w, loss.quartic, loss.gamma, radius),
                                       quartic_bounds(shortest_w, loss.quartic, loss.gamma, radius));
-  facts.constants.set(
+  made.set(
       constant::lipschitz,
-      {bounds.gradient,
-       Origin::proved,
-       "the domain",
-       "f = (W/4)(a·x)⁴ + (b/4)r⁴ − (γ/2)r², a = y/‖y‖, W = ‖y‖⁴/|κ| ≤ B⁴/|κ|, B² = d or 3d, b = "
-       "β − 3/|κ|, γ = β − 1, r = ‖x‖. ‖∇f‖ is convex in W, and in (a·x)² its square is largest "
-       "at an end of [0, r²]: |br² − γ|r or |(W+b)r² − γ|r, cubics on [0, R].",
-       1.0});
-  facts.constants.set(
-      constant::smoothness,
-      {bounds.hessian,
-       Origin::proved,
-       "the domain",
-       "vᵀ∇²f v = r²(b + 2bκ² + 3Wm) − γ, κ = cos∠(x, v), m = cos²∠(a, x) cos²∠(a, v) ∈ "
-       "[0, ((1+κ)/2)²]: the extremes of quadratics in κ ∈ [0, 1], largest at x, v, y parallel, "
-       "r = R.",
-       1.0});
-  facts.constants.set(constant::hessian_lipschitz,
-                      {bounds.third,
-                       Origin::proved,
-                       "the domain",
-                       "∇³f[v, v, v] = 6 x·(bv + W s³a), s = a·v, at most 6R‖bv + Ws³a‖, whose "
-                       "square is largest at "
-                       "an end of s² ∈ [0, 1]: 6R max(|b|, |W + b|).",
-                       1.0});
+      proved(bounds.gradient,
+             "the domain",
+             "f = (W/4)(a·x)⁴ + (b/4)r⁴ − (γ/2)r², a = y/‖y‖, W = ‖y‖⁴/|κ| ≤ B⁴/|κ|, B² = d or 3d, "
+             "b = β − 3/|κ|, γ = β − 1, r = ‖x‖. ‖∇f‖ is convex in W, and in (a·x)² its square is "
+             "largest at an end of [0, r²]: |br² − γ|r or |(W+b)r² − γ|r, cubics on [0, R]."));
+  made.set(constant::smoothness,
+           proved(bounds.hessian,
+                  "the domain",
+                  "vᵀ∇²f v = r²(b + 2bκ² + 3Wm) − γ, κ = cos∠(x, v), m = cos²∠(a, x) cos²∠(a, v) ∈ "
+                  "[0, ((1+κ)/2)²]: the extremes of quadratics in κ ∈ [0, 1], largest at x, v, y "
+                  "parallel, r = R."));
+  made.set(constant::hessian_lipschitz,
+           proved(bounds.third,
+                  "the domain",
+                  "∇³f[v, v, v] = 6 x·(bv + W s³a), s = a·v, at most 6R‖bv + Ws³a‖, whose square "
+                  "is largest at an end of s² ∈ [0, 1]: 6R max(|b|, |W + b|)."));
   // No record undercuts (b/4)r⁴ − (γ/2)r², nor exceeds it at x₀ by more than W r⁴/4.
   const RadialPart radial = radial_part(loss);
   double lowest = radial.of_squared(radius * radius);
   if (radial.b > 0) lowest = radial.of_squared(std::min(radius * radius, radial.gamma / radial.b));
   const double squared_start = facts.initial_point.squaredNorm();
-  facts.constants.set(
+  made.set(
       constant::suboptimality,
-      {radial.of_squared(squared_start) - 0.25 * w * squared_start * squared_start - lowest,
-       Origin::proved,
-       "the domain, from the initial point",
-       "0 ≤ (x·y)⁴ ≤ B⁴r⁴, so g(r) = (b/4)r⁴ − (γ/2)r² ≤ F ≤ g(r) + B⁴r⁴/(4|κ|) "
-       "for every data set.",
-       1.0});
+      proved(radial.of_squared(squared_start) - 0.25 * w * squared_start * squared_start - lowest,
+             "the domain, from the initial point",
+             "0 ≤ (x·y)⁴ ≤ B⁴r⁴, so g(r) = (b/4)r⁴ − (γ/2)r² ≤ F ≤ g(r) + B⁴r⁴/(4|κ|) for every "
+             "data set."));
+  return made;
+}
 
-  check_finite(facts);
-  problem.population = std::make_unique<Quartic>(population);
-  problem.landmarks = population.landmarks(Landmark::Of::population);
+void TensorIca::draw(const InstanceSpec& spec, Problem& problem) const {
+  const Index d = problem.facts.dimension;
+  const TensorIcaLoss loss = loss_of(*this);
+  const double corner = corner_of(*this);
+  const StreamKey key{.seed = spec.data_seed, .purpose = Purpose::data};
+  const Matrix axes = mixing == Mixing::planted ? random_basis(d, key.child(1)) : Matrix();
+  Stream stream(key.child(0));
+  auto observed = std::make_shared<Matrix>(d, spec.records);
+  for (double& s : observed->reshaped())
+    s = source == Source::signs ? (stream.bernoulli(0.5) ? 1.0 : -1.0)
+                                : corner * (2 * stream.uniform() - 1);
+  if (mixing == Mixing::planted) *observed = axes * *observed;
+
+  auto population = std::make_unique<Quartic>(axes, Vector::Ones(d), penalty);
+  problem.landmarks = population->landmarks(Landmark::Of::population);
+  problem.population = std::move(population);
   problem.landmarks.push_back(
       {"origin", Landmark::Kind::strict_saddle, Landmark::Of::empirical, Vector::Zero(d)});
   const auto corners = std::make_shared<Matrix>(corner_observations(axes, d, corner));
@@ -296,7 +291,6 @@ Problem TensorIca::build(const InstanceSpec& spec) const {
       axes,
       d,
       radius);
-  return problem;
 }
 
 }  // namespace dpsosp

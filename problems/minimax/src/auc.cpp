@@ -321,83 +321,73 @@ Fields Auc::fields() {
   return fields;
 }
 
-Problem Auc::build(const InstanceSpec& spec) const {
-  const Index d = check_dimension(name(), spec, 12, 3);
+void Auc::settle(std::uint64_t seed, PublicFacts& facts) const {
+  set_dual(facts, DualKind::shared, Vector::Zero(1), Domain::box(AucBounds(prior).dual_radius()));
+  facts.initial_point = start.pick(facts,
+                                   {.standard = Vector::Zero(facts.dimension),
+                                    .saddle = {},
+                                    .random_spread = 1.0,
+                                    .far_radius = 10.0},
+                                   seed);
+  constexpr double widest = 0.9;  // of far and random starts, inside the region
+  for (double& threshold : facts.initial_point.tail(2))
+    threshold = std::clamp(threshold, -widest, widest);
+}
 
+Constants Auc::constants(const PublicFacts& facts) const {
+  const AucBounds bounds(prior);
+  const std::string region = fmt::format("|a|, |b| <= 1, |y| <= {:.4g}", bounds.dual_radius());
+  const std::string region_x = "|a|, |b| <= 1";
+  Constants c;
+  c.set(constant::strong_concavity,
+        proved(2 * prior * (1 - prior), "everywhere", "∂²f/∂y² = −2p(1−p)."));
+  c.set(
+      constant::lipschitz,
+      proved(bounds.gradient(),
+             region,
+             "For the label + ‖∇f‖² ≤ 4(1−p)²[(h−a−1−y)²h′² + (h−a)² + (h+py)²]; for − with p and "
+             "h−b+1+y, h−b, h−(1−p)y. Convex in the threshold and in y: their ends, then a maximum "
+             "over h ∈ [0, 1] on a grid with the slope's remainder. ‖z‖ = 1 is the worst."));
+  c.set(constant::joint_smoothness,
+        proved(bounds.joint_hessian(),
+               region,
+               "Along z the Hessian is 2(1−p)·[[h′² + (h−a−1−y)h″, −h′, −h′], [−h′, 1, 0], [−h′, "
+               "0, −p]] for +, and alike for −; ‖z‖ < 1 shrinks it. Its norm is convex in a + y: "
+               "the ends, then a grid in h with the slope's remainder."));
+  c.set(
+      constant::smoothness,
+      proved(bounds.value_hessian(),
+             region_x,
+             "∇²Φ = mean ∇²ₓₓf(x, y*) + 2∇D∇Dᵀ/(p(1−p)) ≼ mean of [∇²ₓₓf + 2∇D_i∇D_iᵀ/(p(1−p))] "
+             "(convexity of v ↦ vvᵀ) and ≽ mean ∇²ₓₓf. Each record's matrix is 2 × 2, convex in a "
+             "+ y*, y* ∈ [−1/p, 1/(1−p)]: the ends, then a grid in h with the slope's remainder."));
+  c.set(constant::hessian_lipschitz,
+        proved(bounds.value_third(),
+               region_x,
+               "Along v, s = ‖v_w‖, t = the threshold's part: Φ‴ = mean[6g′g″ + 2(g ∓ 1 ∓ "
+               "y*)h‴s³]·weight + 6D′D″/(p(1−p)), g = h − a or h − b. |D′D″| ≤ max(p, 1−p)² "
+               "s³/(25√5): (|D′|, |D″|) is in the hull of (q, q√(1−4q)), where the product peaks "
+               "at q = 1/5. The rest is at most A s³ + B s²t, maximised in closed form, over the "
+               "ends of a + y* and a grid in h.",
+               0.755));
+  c.set(
+      constant::suboptimality,
+      proved(highest_value(prior, facts.initial_point),
+             "initial point",
+             "Φ = mean of squares + (D + p(1−p))²/(p(1−p)) − p(1−p) ≥ −p(1−p); Φ(x₀) is convex in "
+             "the records' shares and in h, so largest for equal records with w₀ ∥ z, ‖z‖ = 1.",
+             0.775));
+  return c;
+}
+
+void Auc::draw(const InstanceSpec& spec, Problem& problem) const {
+  const Index d = problem.facts.dimension;
   const StreamKey key{.seed = spec.data_seed, .purpose = Purpose::data};
   const auto data = draw_auc_points(*this, d - 2, key.child(1));
   FiniteLaw law{.probabilities = Vector(2 * points)};
   law.probabilities.head(points).setConstant(prior / static_cast<double>(points));
   law.probabilities.tail(points).setConstant((1 - prior) / static_cast<double>(points));
 
-  Problem problem;
-  PublicFacts& facts = problem.facts;
-  facts.name = name();
-  facts.dimension = d;
-  facts.records = spec.records;
-  facts.dual_kind = DualKind::shared;
-  facts.dual_dimension = 1;
-  facts.initial_point = start.pick(
-      name(),
-      {.standard = Vector::Zero(d), .saddle = {}, .random_spread = 1.0, .far_radius = 10.0},
-      facts.domain,
-      spec.seed);
-  constexpr double widest = 0.9;  // of far and random starts, inside the region
-  for (double& threshold : facts.initial_point.tail(2))
-    threshold = std::clamp(threshold, -widest, widest);
-  facts.initial_dual = Vector::Zero(1);
-
-  const AucBounds bounds(prior);
-  facts.dual_domain = Domain::box(bounds.dual_radius());
-  const std::string region = fmt::format("|a|, |b| <= 1, |y| <= {:.4g}", bounds.dual_radius());
-  const std::string region_x = "|a|, |b| <= 1";
-  Constants& c = facts.constants;
-  c.set(constant::strong_concavity,
-        {2 * prior * (1 - prior), Origin::proved, "everywhere", "∂²f/∂y² = −2p(1−p).", 1.0});
-  c.set(
-      constant::lipschitz,
-      {bounds.gradient(),
-       Origin::proved,
-       region,
-       "For the label + ‖∇f‖² ≤ 4(1−p)²[(h−a−1−y)²h′² + (h−a)² + (h+py)²]; for − with p and "
-       "h−b+1+y, h−b, h−(1−p)y. Convex in the threshold and in y: their ends, then a maximum over "
-       "h ∈ [0, 1] on a grid with the slope's remainder. ‖z‖ = 1 is the worst.",
-       1.0});
-  c.set(
-      constant::joint_smoothness,
-      {bounds.joint_hessian(),
-       Origin::proved,
-       region,
-       "Along z the Hessian is 2(1−p)·[[h′² + (h−a−1−y)h″, −h′, −h′], [−h′, 1, 0], [−h′, 0, −p]] "
-       "for +, and alike for −; ‖z‖ < 1 shrinks it. Its norm is convex in a + y: the ends, then a "
-       "grid in h with the slope's remainder.",
-       1.0});
-  c.set(
-      constant::smoothness,
-      {bounds.value_hessian(),
-       Origin::proved,
-       region_x,
-       "∇²Φ = mean ∇²ₓₓf(x, y*) + 2∇D∇Dᵀ/(p(1−p)) ≼ mean of [∇²ₓₓf + 2∇D_i∇D_iᵀ/(p(1−p))] "
-       "(convexity of v ↦ vvᵀ) and ≽ mean ∇²ₓₓf. Each record's matrix is 2 × 2, convex in a + y*, "
-       "y* ∈ [−1/p, 1/(1−p)]: the ends, then a grid in h with the slope's remainder.",
-       1.0});
-  c.set(constant::hessian_lipschitz,
-        {bounds.value_third(),
-         Origin::proved,
-         region_x,
-         "Along v, s = ‖v_w‖, t = the threshold's part: Φ‴ = mean[6g′g″ + 2(g ∓ 1 ∓ "
-         "y*)h‴s³]·weight + 6D′D″/(p(1−p)), g = h − a or h − b. |D′D″| ≤ max(p, 1−p)² s³/(25√5): "
-         "(|D′|, |D″|) is in the hull of (q, q√(1−4q)), where the product peaks at q = 1/5. The "
-         "rest is at most A s³ + B s²t, maximised in closed form, over the ends of a + y* and a "
-         "grid in h.",
-         0.755});
-  c.set(constant::suboptimality,
-        {highest_value(prior, facts.initial_point),
-         Origin::proved,
-         "initial point",
-         "Φ = mean of squares + (D + p(1−p))²/(p(1−p)) − p(1−p) ≥ −p(1−p); Φ(x₀) is convex in the "
-         "records' shares and in h, so largest for equal records with w₀ ∥ z, ‖z‖ = 1.",
-         0.775});
   problem.region = [d](ConstVectorRef x) {
     return std::abs(x[d - 2]) <= 1 && std::abs(x[d - 1]) <= 1;
   };
@@ -413,7 +403,6 @@ Problem Auc::build(const InstanceSpec& spec) const {
   for (const Index v : {0, 4})  // all records alike, of either label
     problem.extreme_objectives.push_back(auc_value(corners, Vector::Unit(8, v)));
   problem.records = std::make_unique<AucRecords>(data, std::move(multiplicity));
-  return problem;
 }
 
 }  // namespace dpsosp

@@ -279,111 +279,100 @@ Fields CosineMinimax::fields() {
   return fields;
 }
 
-Problem CosineMinimax::build(const InstanceSpec& spec) const {
-  Vector couplings(coupled);
+Vector CosineMinimax::couplings() const {
+  Vector c(coupled);
   for (Index j = 0; j < coupled; ++j)
-    couplings[j] = coupling * std::pow(coupling_ratio,
-                                       static_cast<double>(j) /
-                                           static_cast<double>(std::max<Index>(1, coupled - 1)));
-  const double least = couplings.cwiseAbs().minCoeff();
-  const double largest = couplings.cwiseAbs().maxCoeff();
-  const double stiffness = largest * largest / strong_concavity;
+    c[j] = coupling *
+           std::pow(coupling_ratio,
+                    static_cast<double>(j) / static_cast<double>(std::max<Index>(1, coupled - 1)));
+  return c;
+}
+
+Index CosineMinimax::dimension(const InstanceSpec& spec) const {
+  const double least = couplings().cwiseAbs().minCoeff();
   if (!(least * least / strong_concavity > gamma))
     reject(name(), "coupling", least, "coupling^2 / strong_concavity > gamma for every coupling");
   if (half_width != 0 && !(half_width >= std::numbers::pi))
     reject(name(), "half_width", half_width, "0, or >= pi");
   const Index d = coupled + free;
-  check_fixed_dimension(
+  return check_fixed_dimension(
       name(), spec, d, fmt::format("coupled + free = {}; set problem.coupled and problem.free", d));
+}
 
-  Problem problem;
-  PublicFacts& facts = problem.facts;
-  facts.name = name();
-  facts.dimension = d;
-  facts.records = spec.records;
-  facts.dual_kind = DualKind::shared;
-  facts.dual_dimension = coupled;
-  if (half_width > 0) facts.domain = Domain::box(half_width);
+void CosineMinimax::settle(std::uint64_t seed, PublicFacts& facts) const {
+  const Index d = facts.dimension;
+  set_dual(facts, DualKind::shared, Vector::Zero(coupled));
+  if (half_width > 0) {
+    const double largest = couplings().cwiseAbs().maxCoeff();
+    facts.domain = Domain::box(half_width);
+    facts.dual_domain = Domain::box((largest * half_width + 1) / strong_concavity);
+  }
   facts.initial_point =
-      start.pick(name(),
+      start.pick(facts,
                  {.standard = Vector::Zero(d),
                   .saddle = free > 0 ? std::optional<Vector>(Vector::Zero(d)) : std::nullopt,
                   .random_spread = std::numbers::pi,
                   .far_radius = 10 * std::numbers::pi},
-                 facts.domain,
-                 spec.seed);
-  facts.initial_dual = Vector::Zero(coupled);
-  Constants& c = facts.constants;
-  if (half_width > 0) {
-    const double dual = (largest * half_width + 1) / strong_concavity;
-    facts.dual_domain = Domain::box(dual);
-    c.set(constant::lipschitz,
-          {largest_gradient(couplings, strong_concavity, gamma, free, half_width, dual),
-           Origin::proved,
-           "the domain and |y_j| <= η = (max c h + 1)/mu",
-           "‖∇ₓf‖ ≤ ‖(c_j η + γ)_{j≤m}, (γ)_{j>m}‖ + ‖s‖ and ‖∇_yf‖ ≤ ‖(c_j h + μη)_j‖ + ‖e‖, "
-           "‖e‖, ‖s‖ ≤ 1. Every maximiser y* is in that range.",
-           0.96});
-  } else {
-    c.set(constant::lipschitz, {clip, Origin::clipped});
-  }
-  c.set(constant::smoothness,
-        {stiffness + gamma,
-         Origin::proved,
-         "everywhere",
-         "Φ's Hessian is diagonal with entries in [−γ, max c²/μ + γ].",
-         1.0});
-  c.set(constant::hessian_lipschitz,
-        {gamma,
-         Origin::proved,
-         "everywhere",
-         "Each of those entries is γ-Lipschitz in its own coordinate.",
-         1.0});
-  c.set(constant::joint_smoothness,
-        {largest + std::max(gamma, strong_concavity),
-         Origin::proved,
-         "everywhere",
-         "∇f is affine in (x, y) plus −γ sin x: a pair (x_j, y_j) sees [[−γ cos, c_j], [c_j, −μ]], "
-         "of norm at most c_j + max(γ, μ).",
-         0.92});
-  c.set(constant::strong_concavity,
-        {strong_concavity, Origin::proved, "everywhere", "∇²_yy f = −μI.", 1.0});
+                 seed);
+}
 
+Constants CosineMinimax::constants(const PublicFacts& facts) const {
+  const Vector c = couplings();
+  const double largest = c.cwiseAbs().maxCoeff();
+  Constants made;
+  if (half_width > 0) {
+    made.set(constant::lipschitz,
+             proved(largest_gradient(
+                        c, strong_concavity, gamma, free, half_width, facts.dual_domain.radius),
+                    "the domain and |y_j| <= η = (max c h + 1)/mu",
+                    "‖∇ₓf‖ ≤ ‖(c_j η + γ)_{j≤m}, (γ)_{j>m}‖ + ‖s‖ and ‖∇_yf‖ ≤ ‖(c_j h + μη)_j‖ + "
+                    "‖e‖, ‖e‖, ‖s‖ ≤ 1. Every maximiser y* is in that range.",
+                    0.96));
+  } else {
+    made.set(constant::lipschitz, {clip, Origin::clipped});
+  }
+  made.set(constant::smoothness,
+           proved(largest * largest / strong_concavity + gamma,
+                  "everywhere",
+                  "Φ's Hessian is diagonal with entries in [−γ, max c²/μ + γ]."));
+  made.set(
+      constant::hessian_lipschitz,
+      proved(gamma, "everywhere", "Each of those entries is γ-Lipschitz in its own coordinate."));
+  made.set(constant::joint_smoothness,
+           proved(largest + std::max(gamma, strong_concavity),
+                  "everywhere",
+                  "∇f is affine in (x, y) plus −γ sin x: a pair (x_j, y_j) sees [[−γ cos, c_j], "
+                  "[c_j, −μ]], of norm at most c_j + max(γ, μ).",
+                  0.92));
+  made.set(constant::strong_concavity, proved(strong_concavity, "everywhere", "∇²_yy f = −μI."));
+  const double at_start =
+      cosine_minimax_value(
+          c, strong_concavity, gamma, Vector::Zero(coupled), Vector::Zero(facts.dimension))
+          ->value(facts.initial_point);
+  made.set(
+      constant::suboptimality,
+      suboptimality_by_mean(
+          std::max(0.0, at_start - gamma * static_cast<double>(coupled - free)),
+          (largest / strong_concavity + 1) * facts.domain.diameter(facts.dimension),
+          sampling,
+          "The records' means are 0, and min Φ = γ(m − k): x_j = 0 for j ≤ m, where c_j²/μ > γ "
+          "makes the coordinate convex, and ±π beyond.",
+          "The population's gap; means ē, s̄ of length at most 1 move a difference of two values of "
+          "Φ by at most (max c/μ + 1)·diam."));
+  return made;
+}
+
+void CosineMinimax::draw(const InstanceSpec& spec, Problem& problem) const {
+  const Index d = problem.facts.dimension;
+  const Vector c = couplings();
   const auto value = [&](Vector mean_dual, Vector mean_primal) {
     return cosine_minimax_value(
-        couplings, strong_concavity, gamma, std::move(mean_dual), std::move(mean_primal));
+        c, strong_concavity, gamma, std::move(mean_dual), std::move(mean_primal));
   };
   problem.population = value(Vector::Zero(coupled), Vector::Zero(d));
-  const double gap = std::max(
-      0.0,
-      problem.population->value(facts.initial_point) - gamma * static_cast<double>(coupled - free));
-  const double reach = facts.domain.diameter(d);
-  const double shift = (largest / strong_concavity + 1) * reach;
-  if (sampling == RecordSampling::balanced || sampling == RecordSampling::stream)
-    c.set(constant::suboptimality,
-          {gap,
-           Origin::proved,
-           "initial point",
-           "The records' means are 0, and min Φ = γ(m − k): x_j = 0 for j ≤ m, where c_j²/μ > γ "
-           "makes the coordinate convex, and ±π beyond.",
-           1.0});
-  else if (std::isfinite(reach))
-    c.set(
-        constant::suboptimality,
-        {gap + shift,
-         Origin::proved,
-         "initial point",
-         "The population's gap; means ē, s̄ of length at most 1 move a difference of two values of "
-         "Φ by at most (max c/μ + 1)·diam.",
-         gap / (gap + shift)});
-  else
-    c.set(constant::suboptimality, {gap, Origin::estimated, "initial point, of the population"});
-
-  check_finite(facts);
   const StreamKey key{.seed = spec.data_seed, .purpose = Purpose::data};
   if (simulated(sampling)) {
-    auto records =
-        std::make_unique<SimulatedTerms>(couplings, strong_concavity, gamma, sampling, d, spec);
+    auto records = std::make_unique<SimulatedTerms>(c, strong_concavity, gamma, sampling, d, spec);
     if (sampling == RecordSampling::whole) {
       const auto drawn = records->sums(0, spec.records);
       const auto& [e, s] = *drawn;
@@ -396,22 +385,22 @@ Problem CosineMinimax::build(const InstanceSpec& spec) const {
     Matrix e = points(coupled, spec.records, Stream(key.child(0)));
     Matrix s = points(d, spec.records, Stream(key.child(1)));
     problem.empirical = value(e.rowwise().mean(), s.rowwise().mean());
-    problem.records = std::make_unique<StoredTerms>(
-        couplings, strong_concavity, gamma, std::move(e), std::move(s));
+    problem.records =
+        std::make_unique<StoredTerms>(c, strong_concavity, gamma, std::move(e), std::move(s));
   }
   problem.extremes = std::make_unique<StoredTerms>(
-      couplings, strong_concavity, gamma, corner_points(coupled), corner_points(d));
+      c, strong_concavity, gamma, corner_points(coupled), corner_points(d));
 
   Vector minimiser = Vector::Zero(d);
   minimiser.tail(free).setConstant(std::numbers::pi);
-  const auto add_landmarks = [&](Landmark::Of of) {
-    if (free > 0)
-      problem.landmarks.push_back({"origin", Landmark::Kind::strict_saddle, of, Vector::Zero(d)});
+  if (free > 0)
     problem.landmarks.push_back(
-        {"free coordinates at π", Landmark::Kind::minimiser, of, minimiser});
-  };
-  add_landmarks(Landmark::Of::population);
-  if (sampling == RecordSampling::balanced) add_landmarks(Landmark::Of::empirical);
+        {"origin", Landmark::Kind::strict_saddle, Landmark::Of::population, Vector::Zero(d)});
+  problem.landmarks.push_back({"free coordinates at π",
+                               Landmark::Kind::minimiser,
+                               Landmark::Of::population,
+                               std::move(minimiser)});
+  if (sampling == RecordSampling::balanced) share_landmarks(problem.landmarks);
   if (free > 0)
     problem.slice = Slice{"Φ over a coupled and a free coordinate: saddle between two minima",
                           Vector::Zero(d),
@@ -421,7 +410,6 @@ Problem CosineMinimax::build(const InstanceSpec& spec) const {
                           2.0,
                           -5.0,
                           5.0};
-  return problem;
 }
 
 }  // namespace dpsosp

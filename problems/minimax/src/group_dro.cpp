@@ -316,33 +316,27 @@ Fields GroupDro::fields() {
   return fields;
 }
 
-Problem GroupDro::build(const InstanceSpec& spec) const {
-  const Index d = check_dimension(name(), spec, 10);
-
-  const StreamKey key{.seed = spec.data_seed, .purpose = Purpose::data};
-  const auto data = draw_group_points(*this, d, key.child(1));
-  const Index values = 2 * points;
-
-  Problem problem;
-  PublicFacts& facts = problem.facts;
-  facts.name = name();
-  facts.dimension = d;
-  facts.records = spec.records;
-  facts.dual_kind = DualKind::shared;
-  facts.dual_dimension = groups;
-  const bool simplex = dual == GroupDual::simplex;
-  facts.initial_dual = Vector::Constant(groups, simplex ? 1 / static_cast<double>(groups) : 0.0);
-  facts.dual_domain = simplex ? Domain::simplex() : Domain::box(1 / strong_concavity);
-  facts.initial_point = start.pick(name(),
+void GroupDro::settle(std::uint64_t seed, PublicFacts& facts) const {
+  const Index d = facts.dimension;
+  if (dual == GroupDual::simplex)
+    set_dual(facts,
+             DualKind::shared,
+             Vector::Constant(groups, 1 / static_cast<double>(groups)),
+             Domain::simplex());
+  else
+    set_dual(facts, DualKind::shared, Vector::Zero(groups), Domain::box(1 / strong_concavity));
+  facts.initial_point = start.pick(facts,
                                    {.standard = Vector::Zero(d),
                                     .saddle = Vector::Zero(d),
                                     .random_spread = signal / std::sqrt(static_cast<double>(d)),
                                     .far_radius = 4 * signal},
-                                   facts.domain,
-                                   spec.seed);
+                                   seed);
+}
 
-  const auto n = static_cast<double>(spec.records);
-  const Index least_size = std::max<Index>(1, spec.records / groups);
+Constants GroupDro::constants(const PublicFacts& facts) const {
+  const bool simplex = dual == GroupDual::simplex;
+  const auto n = static_cast<double>(facts.records);
+  const Index least_size = std::max<Index>(1, facts.records / groups);
   const GroupDroBounds bounds{
       .groups = static_cast<double>(groups),
       .mu = strong_concavity,
@@ -350,65 +344,62 @@ Problem GroupDro::build(const InstanceSpec& spec) const {
       .simplex = simplex};
   const std::string region =
       simplex ? "the simplex" : fmt::format("|y_g| <= {:.4g}", 1 / strong_concavity);
-  Constants& c = facts.constants;
-  c.set(constant::strong_concavity,
-        {strong_concavity, Origin::proved, "everywhere", "∇²_yy f = −μI.", 1.0});
-  c.set(
-      constant::lipschitz,
-      {bounds.gradient(),
-       Origin::proved,
-       region,
-       simplex
-           ? "With e = exp(−r²/2) and ω = max(G, n/n_g): ‖∇f‖² ≤ ω²y_g²·(−2e² ln e) + (ω(1−e) − "
-             "μ(y_g − 1/G))² + Σ_{others} μ²(y − 1/G)², convex in y: the corners of the simplex, "
-             "then a grid in e ∈ [0, 1] with the slope's remainder."
-           : "With e = exp(−r²/2) and ω = max(G, n/n_g): ‖∇f‖² ≤ ω²(1/G + y_g)²·(−2e² ln e) + "
-             "(ω(1−e) − μy_g)² + Σ_{others}(μy)², convex in every y: the ends, then a grid in e ∈ "
-             "[0, 1] with the slope's remainder.",
-       1.0});
+  Constants c;
+  c.set(constant::strong_concavity, proved(strong_concavity, "everywhere", "∇²_yy f = −μI."));
+  c.set(constant::lipschitz,
+        proved(bounds.gradient(),
+               region,
+               simplex
+                   ? "With e = exp(−r²/2) and ω = max(G, n/n_g): ‖∇f‖² ≤ ω²y_g²·(−2e² ln e) + "
+                     "(ω(1−e) − μ(y_g − 1/G))² + Σ_{others} μ²(y − 1/G)², convex in y: the corners "
+                     "of the simplex, then a grid in e ∈ [0, 1] with the slope's remainder."
+                   : "With e = exp(−r²/2) and ω = max(G, n/n_g): ‖∇f‖² ≤ ω²(1/G + y_g)²·(−2e² ln "
+                     "e) + (ω(1−e) − μy_g)² + Σ_{others}(μy)², convex in every y: the ends, then a "
+                     "grid in e ∈ [0, 1] with the slope's remainder."));
   c.set(constant::joint_smoothness,
-        {bounds.joint_hessian(),
-         Origin::proved,
-         region,
-         "Along a and y_g the Hessian is [[ωwφ″, ωφ′], [ωφ′, −μ]], elsewhere −μ, with w = 1/G + "
-         "y_g, on the simplex y_g; ‖a‖ < 1 shrinks it. Its norm is convex in w: the ends, then a "
-         "grid in r with the slope's remainder.",
-         1.0});
+        proved(bounds.joint_hessian(),
+               region,
+               "Along a and y_g the Hessian is [[ωwφ″, ωφ′], [ωφ′, −μ]], elsewhere −μ, with w = "
+               "1/G + y_g, on the simplex y_g; ‖a‖ < 1 shrinks it. Its norm is convex in w: the "
+               "ends, then a grid in r with the slope's remainder."));
   c.set(
       constant::smoothness,
-      {bounds.value_hessian(),
-       Origin::proved,
-       "everywhere",
-       simplex
-           ? "vᵀ∇²Φv is Σ_g y_g* E φ″s², in [−2e^{−3/2}, 1], plus 1/μ times the squared length of "
-             "the support's E φ′s less their mean; as |φ′| ≤ e^{−1/2} that is at most G/(eμ)."
-           : "k = G/μ. Per group and unit direction, σ = (a·v)² ≤ 1, m = E φ = 1 − E e: "
-             "vᵀ∇²Φv ≤ E σ[(1 + km)φ″ + kφ′²], as (E φ′s)² ≤ E φ′²s². With φ″ = e(1 + 2 ln e), "
-             "φ′² = −2e² ln e this is (1 + km) E σe − 2 E σ(e ln e)(ke − 1 − km) and for k ≤ 1 "
-             "at most (1 + k(1 − E e)) E e ≤ 1. Below: −(1 + k)·2e^{−3/2}. For k > 1: "
-             "(1+k)²/(4k) + (2/e)(k − 1).",
-       1.0});
+      proved(
+          bounds.value_hessian(),
+          "everywhere",
+          simplex
+              ? "vᵀ∇²Φv is Σ_g y_g* E φ″s², in [−2e^{−3/2}, 1], plus 1/μ times the squared length "
+                "of the support's E φ′s less their mean; as |φ′| ≤ e^{−1/2} that is at most G/(eμ)."
+              : "k = G/μ. Per group and unit direction, σ = (a·v)² ≤ 1, m = E φ = 1 − E e: vᵀ∇²Φv "
+                "≤ E σ[(1 + km)φ″ + kφ′²], as (E φ′s)² ≤ E φ′²s². With φ″ = e(1 + 2 ln e), φ′² = "
+                "−2e² ln e this is (1 + km) E σe − 2 E σ(e ln e)(ke − 1 − km) and for k ≤ 1 at "
+                "most (1 + k(1 − E e)) E e ≤ 1. Below: −(1 + k)·2e^{−3/2}. For k > 1: (1+k)²/(4k) "
+                "+ (2/e)(k − 1)."));
   if (simplex)  // ∇²Φ jumps where a weight becomes 0, so that no bound holds everywhere
     c.set(constant::hessian_lipschitz,
           {bounds.value_third(), Origin::estimated, "where the support of y* does not change"});
   else
-    c.set(
-        constant::hessian_lipschitz,
-        {bounds.value_third(),
-         Origin::proved,
-         "everywhere",
-         "k = G/μ. Φ‴ along v is the groups' mean of (1 + km) E φ‴s³ + 3k E[φ′s] E[φ″s²]. "
-         "|φ‴| ≤ min(1.3802, 1.63 − 0.9φ) bounds the first through m = E φ; (|φ′|, |φ″|) lies in "
-         "the "
-         "hull of (r, |1−r²|)e^{−r²/2}, whose boundary is the curve itself, with product ≤ 0.2942.",
-         0.667});
+    c.set(constant::hessian_lipschitz,
+          proved(bounds.value_third(),
+                 "everywhere",
+                 "k = G/μ. Φ‴ along v is the groups' mean of (1 + km) E φ‴s³ + 3k E[φ′s] E[φ″s²]. "
+                 "|φ‴| ≤ min(1.3802, 1.63 − 0.9φ) bounds the first through m = E φ; (|φ′|, |φ″|) "
+                 "lies in the hull of (r, |1−r²|)e^{−r²/2}, whose boundary is the curve itself, "
+                 "with product ≤ 0.2942.",
+                 0.667));
   c.set(constant::suboptimality,
-        {simplex ? 1 : 1 + 0.5 * static_cast<double>(groups) / strong_concavity,
-         Origin::proved,
-         "everywhere",
-         simplex ? "0 ≤ l_g < 1, so 0 ≤ Φ ≤ max l_g < 1." : "0 ≤ l_g < 1, so 0 ≤ Φ < 1 + G/(2μ).",
-         1.0});
+        proved(simplex ? 1 : 1 + 0.5 * static_cast<double>(groups) / strong_concavity,
+               "everywhere",
+               simplex ? "0 ≤ l_g < 1, so 0 ≤ Φ ≤ max l_g < 1."
+                       : "0 ≤ l_g < 1, so 0 ≤ Φ < 1 + G/(2μ)."));
+  return c;
+}
 
+void GroupDro::draw(const InstanceSpec& spec, Problem& problem) const {
+  const Index d = problem.facts.dimension;
+  const StreamKey key{.seed = spec.data_seed, .purpose = Purpose::data};
+  const auto data = draw_group_points(*this, d, key.child(1));
+  const Index values = 2 * points;
   std::unique_ptr<const Multiplicity> multiplicity =
       draw_values(std::string(name()),
                   {.strata = groups,
@@ -428,7 +419,8 @@ Problem GroupDro::build(const InstanceSpec& spec) const {
     }
     problem.empirical = group_dro_value(data, std::move(counted));
   }
-  if (bends_down_at_origin(*problem.population, bounds.value_hessian(), Stream(key.child(2))))
+  if (bends_down_at_origin(
+          *problem.population, problem.facts.constants[constant::smoothness], Stream(key.child(2))))
     problem.landmarks.push_back(
         {"origin", Landmark::Kind::strict_saddle, Landmark::Of::population, Vector::Zero(d)});
   const auto at_corners = group_dro_corners(*this, d);
@@ -437,7 +429,6 @@ Problem GroupDro::build(const InstanceSpec& spec) const {
     problem.extreme_objectives.push_back(
         group_dro_value(at_corners, Vector::Unit(corners_per_group, k).replicate(groups, 1)));
   problem.records = std::make_unique<GroupDroRecords>(data, std::move(multiplicity));
-  return problem;
 }
 
 }  // namespace dpsosp

@@ -18,8 +18,6 @@ class ColaFamily final : public NetworkFamily {
   ProblemNotes notes() const override;
   Index default_records() const override { return 8551; }
   Fields fields() override;
-  int numbers_version() const override { return 1; }
-  NetworkInstance instance(const InstanceSpec& spec) const override;
   std::string missing() const override;
 
   /// The vocabulary is that of vocab.txt. Sentences are cut to `length` tokens, at least 2.
@@ -27,6 +25,11 @@ class ColaFamily final : public NetworkFamily {
   Index test_records = 1043;  ///< the first so many of the test set
   /// A safetensors file of initial parameters, below the data folder; empty: random ones.
   std::string weights = "bert-base-uncased/model.safetensors";
+
+ protected:
+  std::shared_ptr<const Network> network() const override;
+  void load_parameters(const Network& network, Vector& parameters) const override;
+  NetworkExamples examples(const InstanceSpec& spec) const override;
 };
 
 }  // namespace dpsosp::networks

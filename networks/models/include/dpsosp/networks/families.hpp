@@ -19,12 +19,15 @@ struct NetworkInstance {
   Vector initial;  ///< d
 };
 
+struct NetworkExamples {
+  std::shared_ptr<const Examples> train, test;
+};
+
 /// Problems whose loss is that of a network. Their public facts have no constants: none is known.
 class NetworkFamily : public ProblemFamily {
  public:
   /// \throws InputError where the data are missing or the spec asks for more than there are
-  virtual NetworkInstance instance(const InstanceSpec& spec) const = 0;
-  Problem build(const InstanceSpec& spec) const final;
+  NetworkInstance instance(const InstanceSpec& spec) const;
 
   Computation computation() const;
   /// "auto", "float" or "double"; "cpu" or "cuda".
@@ -43,10 +46,25 @@ class NetworkFamily : public ProblemFamily {
   Index evaluated = 256;  ///< records that stand for all where a point is judged; 0: all
 
  protected:
+  Index dimension(const InstanceSpec& spec) const final;
+  void settle(std::uint64_t seed, PublicFacts& facts) const final;
+  Constants constants(const PublicFacts&) const final { return {}; }
+  void draw(const InstanceSpec& spec, Problem& problem) const final;
+
+  virtual std::shared_ptr<const Network> network() const = 0;
+  /// Replaces random parameters by those of a file, if the settings name one.
+  virtual void load_parameters(const Network&, Vector& /*parameters*/) const {}
+  /// \throws InputError as instance()
+  virtual NetworkExamples examples(const InstanceSpec& spec) const = 0;
+
   Fields computation_fields();
   /// The first training record of an instance: of `available` ones, another data seed takes another
   /// block. \throws InputError for a spec, or `evaluated`, that makes no instance
   Index first_record(const InstanceSpec& spec, Index available) const;
+
+ private:
+  void refuse_dimension(const InstanceSpec& spec) const;
+  Vector initial(const Network& network, std::uint64_t seed) const;
 };
 
 /// Images of 10 or 100 classes.
@@ -61,8 +79,6 @@ class ImageFamily final : public NetworkFamily {
   ProblemNotes notes() const override;
   Index default_records() const override { return 1000; }
   Fields fields() override;
-  int numbers_version() const override { return 1; }
-  NetworkInstance instance(const InstanceSpec& spec) const override;
   std::string missing() const override;
 
   Index width = 8;
@@ -72,6 +88,11 @@ class ImageFamily final : public NetworkFamily {
   Index test_records = 2000;  ///< the first so many of the test set
   std::string
       weights;  ///< safetensors file of initial parameters, below the data folder; empty: random
+
+ protected:
+  std::shared_ptr<const Network> network() const override;
+  void load_parameters(const Network& network, Vector& parameters) const override;
+  NetworkExamples examples(const InstanceSpec& spec) const override;
 
  private:
   Data data_;

@@ -41,6 +41,12 @@ struct Slice {
   double a_from = -1, a_to = 1, b_from = -1, b_to = 1;
   std::string along_label = "x₁", across_label = "x₂";
 };
+/// The plane of the first two coordinates through `origin`, both from `from` to `to`; none if
+/// d < 2.
+std::optional<Slice> first_two_coordinates(std::string caption,
+                                           Vector origin,
+                                           double from,
+                                           double to);
 
 /// Public facts, private records, and the objectives by which a result is judged.
 struct Problem {
@@ -84,7 +90,8 @@ struct ProblemNotes {
   std::string_view critical_points;  ///< saddles and minimisers
 };
 
-/// A family of problems: its settings and the maker of instances.
+/// A family of problems: its settings and the maker of instances, which makes each in the same
+/// phases: the sizes, what else is public, its constants, and then what is drawn.
 class ProblemFamily {
  public:
   virtual ~ProblemFamily() = default;
@@ -96,35 +103,41 @@ class ProblemFamily {
   virtual Index default_records() const = 0;
   virtual Fields fields() = 0;
   /// Raised by every change of the family that moves a number; part of the run key.
-  virtual int numbers_version() const = 0;
-  /// \throws InputError on sizes or settings that make no instance.
+  virtual int numbers_version() const { return 1; }
+  /// facts() and what is drawn. \throws InputError on sizes or settings that make no instance
   Problem make(const InstanceSpec& spec) const;
-  /// The public facts of an instance; without its records where those may be missing.
+  /// The public facts of an instance, which need no record. \throws InputError as make()
   PublicFacts facts(const InstanceSpec& spec) const;
   /// What is missing here to make an instance (data that must be fetched), in one line; empty if
   /// nothing is.
   virtual std::string missing() const { return {}; }
 
  protected:
-  /// make() of at least one record and settings in their ranges. \throws InputError on a dimension
-  /// or settings that together make no instance.
-  virtual Problem build(const InstanceSpec& spec) const = 0;
-  virtual PublicFacts build_facts(const InstanceSpec& spec) const { return build(spec).facts; }
+  // The phases, for at least one record and settings in their ranges. All but the last are public:
+  // they may not depend on the data seed.
 
- private:
-  void check(const InstanceSpec& spec) const;
+  virtual Index default_dimension() const { return 10; }
+  virtual Index least_dimension() const { return 1; }
+  /// d: what the spec says, or the default; families override it where the settings say it.
+  /// \throws InputError on a dimension that makes no instance
+  virtual Index dimension(const InstanceSpec& spec) const;
+  /// \throws InputError on settings that together make no instance of that dimension
+  virtual void check_settings(Index /*dimension*/) const {}
+  /// Sets all but the constants of facts that have a name and sizes: domain, dual, start.
+  virtual void settle(std::uint64_t seed, PublicFacts& facts) const = 0;
+  /// With their proofs, for settled facts.
+  virtual Constants constants(const PublicFacts& facts) const = 0;
+  /// Sets all but the facts: records, objectives, extremes, and the landmarks of what was drawn.
+  virtual void draw(const InstanceSpec& spec, Problem& problem) const = 0;
 };
 
 /// Refuses n < 1.
 void check_records(std::string_view problem, Index records);
-/// d = the spec's or `standard`. \throws InputError below `least`
-Index check_dimension(std::string_view problem,
-                      const InstanceSpec& spec,
-                      Index standard,
-                      Index least = 1);
-/// Refuses settings so large, infinite or undefined that the start or a constant is not a finite
-/// number; clipped constants may be infinite. Families of unbounded settings call it last.
-void check_finite(const PublicFacts& facts);
+/// A constant with its proof in words; `attained` is all of it unless said otherwise.
+Constant proved(double value, std::string region, std::string proof, double attained = 1.0);
+void set_dual(PublicFacts& facts, DualKind kind, Vector initial, const Domain& domain = {});
+/// Says of every landmark of the population that it is one of the empirical objective too.
+void share_landmarks(std::vector<Landmark>& landmarks);
 /// Refuses every block but x.
 void check_minimisation(std::string_view problem, Block block);
 

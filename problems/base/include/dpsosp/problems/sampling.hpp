@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
+#include "dpsosp/core/public_facts.hpp"
 #include "dpsosp/core/settings.hpp"
 #include "dpsosp/core/stream.hpp"
 #include "dpsosp/core/vector.hpp"
@@ -39,6 +41,18 @@ inline std::string_view to_string(RecordSampling sampling) { return word_of(samp
 inline bool simulated(RecordSampling s) {
   return s == RecordSampling::whole || s == RecordSampling::stream;
 }
+
+/// Whether the mean over the records is the law's: by pairs that cancel, or of endless records.
+inline bool centred(RecordSampling s) {
+  return s == RecordSampling::balanced || s == RecordSampling::stream;
+}
+/// Bound of F(x₀) − min F where `gap` is the population's. Records that are not centred move a
+/// difference of two values of F by `shift` at most; if that is not finite, the gap is an estimate.
+Constant suboptimality_by_mean(double gap,
+                               double shift,
+                               RecordSampling sampling,
+                               std::string centred_proof,
+                               std::string shifted_proof);
 
 Field sampling_field(RecordSampling& value, std::vector<RecordSampling> offered);
 

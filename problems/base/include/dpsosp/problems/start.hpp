@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <string_view>
 
 #include "dpsosp/core/public_facts.hpp"
 #include "dpsosp/core/settings.hpp"
@@ -37,11 +36,8 @@ class StartOption {
   double near_radius = 1e-3;
 
   void add_fields(Fields& fields);
-  /// x₀, projected onto the domain. \throws InputError if the family has no known saddle
-  Vector pick(std::string_view problem,
-              const Starts& starts,
-              const Domain& domain,
-              std::uint64_t seed) const;
+  /// x₀, projected onto the domain of `facts`. \throws InputError if the family has no known saddle
+  Vector pick(const PublicFacts& facts, const Starts& starts, std::uint64_t seed) const;
 };
 
 }  // namespace dpsosp

@@ -16,10 +16,7 @@ namespace dpsosp {
 /// statistics of the data. Public facts need no files.
 class DataGlmFamily : public ProblemFamily {
  public:
-  int numbers_version() const override { return 1; }
   Fields fields() final;
-  Problem build(const InstanceSpec& spec) const final;
-  PublicFacts build_facts(const InstanceSpec& spec) const final;
   std::string missing() const final;
 
   LossOption loss;
@@ -29,6 +26,11 @@ class DataGlmFamily : public ProblemFamily {
   StartOption start;
 
  protected:
+  Index dimension(const InstanceSpec& spec) const final;
+  void settle(std::uint64_t seed, PublicFacts& facts) const final;
+  Constants constants(const PublicFacts& facts) const final;
+  void draw(const InstanceSpec& spec, Problem& problem) const final;
+
   /// Settings of the data set itself.
   virtual Fields data_fields() = 0;
   /// Number of records and of features, without the bias.
@@ -40,9 +42,6 @@ class DataGlmFamily : public ProblemFamily {
   virtual std::vector<std::filesystem::path> files() const = 0;
   /// The given records; ‖x‖ ≤ 1 for the raw features, labels in [0, 1].
   virtual GlmData load(const std::vector<Index>& rows) const = 0;
-
- private:
-  PublicFacts public_facts(const InstanceSpec& spec, const ScalarLoss& phi) const;
 };
 
 }  // namespace dpsosp

@@ -52,6 +52,12 @@ std::unique_ptr<const Objective> glm_objective(GlmModel model,
                                                std::shared_ptr<const GlmData> data,
                                                Vector weights = {});
 
+/// glm_constants() and a bound of F(x₀) − min F, with the share of it that is attained.
+Constants glm_constants(const ScalarLoss& loss,
+                        double regulariser,
+                        const Vector& initial_point,
+                        double gap_attained);
+
 /// Features at the corners of the unit ball of R^d, beside each of the labels.
 GlmData glm_extremes(Index d, const Vector& labels);
 

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "dpsosp/problems/glm.hpp"
 #include "dpsosp/problems/glm_population.hpp"
@@ -25,9 +26,7 @@ namespace dpsosp {
 class GlmFamily : public ProblemFamily {
  public:
   Index default_records() const override { return 10000; }
-  int numbers_version() const override { return 1; }
   Fields fields() final;
-  Problem build(const InstanceSpec& spec) const final;
 
   FeatureLaw features;
   Index rank = 5;
@@ -38,6 +37,11 @@ class GlmFamily : public ProblemFamily {
   StartOption start;
 
  protected:
+  void check_settings(Index dimension) const final;
+  void settle(std::uint64_t seed, PublicFacts& facts) const final;
+  Constants constants(const PublicFacts& facts) const final;
+  void draw(const InstanceSpec& spec, Problem& problem) const final;
+
   /// The loss, and the law of a label given u.
   struct Model {
     std::shared_ptr<const ScalarLoss> loss;
@@ -53,15 +57,29 @@ class GlmFamily : public ProblemFamily {
     bool mirrored = false;           ///< y and −y are equally likely: the origin is stationary
   };
   virtual Fields model_fields() = 0;
-  virtual Index default_dimension() const { return 10; }
   /// \throws InputError on settings that make no model
   virtual Model model() const = 0;
   /// Adds constants that the family has beside the common ones.
-  /// \param population  of the continuous law, turned so that w* = `planted` is a public vector;
+  virtual void add_constants(const Model& /*law*/,
+                             const PublicFacts& /*facts*/,
+                             Constants& /*constants*/) const {}
+  /// The population objective of the continuous law, turned so that w* = ‖w*‖ e₁ and it is public;
   /// null if the law is another or has no exact form.
-  virtual void describe(const Objective* /*population*/,
-                        const Vector& /*planted*/,
-                        PublicFacts& /*facts*/) const {}
+  std::unique_ptr<const Objective> turned_population(const Model& law, Index dimension) const;
+
+ private:
+  bool low_rank() const { return features.kind == FeatureLaw::Kind::low_rank; }
+  /// Dimension of the features' space.
+  Index inside(Index dimension) const { return low_rank() ? rank : dimension; }
+  /// Of the population objective's quadrature; 0 if it has none.
+  double detail(const Model& law) const;
+  PlaneRule rule(const Model& law, Index dimension) const;
+  void draw_atoms(const Model& law,
+                  const InstanceSpec& spec,
+                  std::shared_ptr<const GlmData> atoms,
+                  Problem& problem) const;
+  void add_landmarks(const Model& law, const Vector& planted, Problem& problem) const;
+  std::optional<Slice> slice(const Vector& planted) const;
 };
 
 }  // namespace dpsosp

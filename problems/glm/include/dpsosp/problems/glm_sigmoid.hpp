@@ -28,9 +28,9 @@ class GlmSigmoid final : public GlmFamily {
  protected:
   Fields model_fields() override;
   Model model() const override;
-  void describe(const Objective* population,
-                const Vector& planted,
-                PublicFacts& facts) const override;
+  void add_constants(const Model& law,
+                     const PublicFacts& facts,
+                     Constants& constants) const override;
 };
 
 /// Largest q ≤ 1 with s′(t)(s(t) − s(u))(t − u) ≥ q·½(s(t) − s(u))² for all |t|, |u| ≤ reach.

@@ -23,8 +23,6 @@ class Coins final : public ProblemFamily {
   ProblemNotes notes() const override;
   Index default_records() const override { return 10000; }
   Fields fields() override;
-  int numbers_version() const override { return 1; }
-  Problem build(const InstanceSpec& spec) const override;
 
   /// k = m^d. \throws InputError if m < 1, k < 2 or k > 2^20
   Index candidates(Index dimension) const;
@@ -41,6 +39,13 @@ class Coins final : public ProblemFamily {
   double half_width = 1.0;
   RecordSampling sampling = RecordSampling::independent;
   StartOption start;
+
+ protected:
+  Index default_dimension() const override { return 2; }
+  void check_settings(Index dimension) const override { candidates(dimension); }
+  void settle(std::uint64_t seed, PublicFacts& facts) const override;
+  Constants constants(const PublicFacts& facts) const override;
+  void draw(const InstanceSpec& spec, Problem& problem) const override;
 };
 
 }  // namespace dpsosp

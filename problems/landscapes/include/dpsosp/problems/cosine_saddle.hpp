@@ -25,13 +25,16 @@ class CosineSaddle final : public ProblemFamily {
   ProblemNotes notes() const override;
   Index default_records() const override { return 10000; }
   Fields fields() override;
-  int numbers_version() const override { return 1; }
-  Problem build(const InstanceSpec& spec) const override;
 
   double amplitude = 1.0;
   double spread = 0.5;
   RecordSampling sampling = RecordSampling::independent;
   StartOption start;
+
+ protected:
+  void settle(std::uint64_t seed, PublicFacts& facts) const override;
+  Constants constants(const PublicFacts& facts) const override;
+  void draw(const InstanceSpec& spec, Problem& problem) const override;
 };
 
 /// F of the family for given column means of cos(s z) and sin(s z).

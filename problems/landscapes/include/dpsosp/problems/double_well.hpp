@@ -12,15 +12,14 @@ class DoubleWell final : public LandscapeFamily {
   std::string_view name() const override { return "double-well"; }
   std::string_view summary() const override;
   ProblemNotes notes() const override;
-  int numbers_version() const override { return 1; }
 
   Index wells = 1;  ///< k ≤ d, coordinates with two wells
   double half_width = 3;
 
  protected:
   Fields landscape_fields() override;
-  Index default_dimension() const override { return 10; }
   Landscape landscape(Index dimension) const override;
+  Constants landscape_constants(Index dimension) const override;
 };
 
 }  // namespace dpsosp

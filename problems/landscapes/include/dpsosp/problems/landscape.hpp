@@ -11,14 +11,11 @@
 
 namespace dpsosp {
 
-/// A landscape F and what is known of it, without records.
+/// A landscape F and what is known of it beside its constants, without records.
 struct Landscape {
   std::shared_ptr<const Objective> objective;  ///< F
   Domain domain;
   Starts starts;
-  /// Constants of F: `lipschitz` is sup ‖∇F‖ on the domain, to which the family adds the records'
-  /// own gradient; `suboptimality` is left out and follows from `minimum`.
-  Constants constants;
   std::optional<double> minimum;  ///< min F
   std::vector<Landmark> landmarks;
   std::optional<Slice> slice;
@@ -34,19 +31,23 @@ class LandscapeFamily : public ProblemFamily {
  public:
   Index default_records() const override { return 10000; }
   Fields fields() final;
-  Problem build(const InstanceSpec& spec) const final;
 
   double tilt = 1.0;
   RecordSampling sampling = RecordSampling::balanced;
   StartOption start;
 
  protected:
+  void settle(std::uint64_t seed, PublicFacts& facts) const final;
+  Constants constants(const PublicFacts& facts) const final;
+  void draw(const InstanceSpec& spec, Problem& problem) const final;
+
   /// Settings of the landscape itself.
   virtual Fields landscape_fields() = 0;
-  virtual Index default_dimension() const = 0;
-  virtual Index least_dimension() const { return 1; }
   /// F on R^d. \throws InputError on settings that make no landscape
   virtual Landscape landscape(Index dimension) const = 0;
+  /// Constants of F: `lipschitz` is sup ‖∇F‖ on the domain, to which the family adds the records'
+  /// own gradient; `suboptimality` is left out and follows from the minimum.
+  virtual Constants landscape_constants(Index dimension) const = 0;
 };
 
 /// F(x) + ⟨z̄, x⟩.

@@ -16,7 +16,6 @@ class MultiWell final : public LandscapeFamily {
   std::string_view name() const override { return "multi-well"; }
   std::string_view summary() const override;
   ProblemNotes notes() const override;
-  int numbers_version() const override { return 1; }
 
   Index wells = 4;
   Index deepest = 3;  ///< in [1, m]
@@ -29,6 +28,7 @@ class MultiWell final : public LandscapeFamily {
   Fields landscape_fields() override;
   Index default_dimension() const override { return 2; }
   Landscape landscape(Index dimension) const override;
+  Constants landscape_constants(Index dimension) const override;
 };
 
 }  // namespace dpsosp

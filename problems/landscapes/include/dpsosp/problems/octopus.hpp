@@ -20,7 +20,6 @@ class Octopus final : public LandscapeFamily {
   std::string_view name() const override { return "octopus"; }
   std::string_view summary() const override;
   ProblemNotes notes() const override;
-  int numbers_version() const override { return 1; }
 
   double contraction = 1.0;  ///< L ≥ γ: coordinates that wait have curvature 2L
   double gamma = 0.5;
@@ -30,6 +29,7 @@ class Octopus final : public LandscapeFamily {
   Fields landscape_fields() override;
   Index default_dimension() const override { return 5; }
   Landscape landscape(Index dimension) const override;
+  Constants landscape_constants(Index dimension) const override;
 };
 
 }  // namespace dpsosp

@@ -13,7 +13,6 @@ class QuarticSaddle final : public LandscapeFamily {
   std::string_view name() const override { return "quartic-saddle"; }
   std::string_view summary() const override;
   ProblemNotes notes() const override;
-  int numbers_version() const override { return 1; }
 
   Index negative = 2;  ///< k in [1, d], directions of negative curvature at the saddle
   double gamma = 1.0;
@@ -25,8 +24,8 @@ class QuarticSaddle final : public LandscapeFamily {
 
  protected:
   Fields landscape_fields() override;
-  Index default_dimension() const override { return 10; }
   Landscape landscape(Index dimension) const override;
+  Constants landscape_constants(Index dimension) const override;
 };
 
 }  // namespace dpsosp

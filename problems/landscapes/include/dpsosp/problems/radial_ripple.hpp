@@ -18,7 +18,6 @@ class RadialRipple final : public LandscapeFamily {
   std::string_view name() const override { return "radial-ripple"; }
   std::string_view summary() const override;
   ProblemNotes notes() const override;
-  int numbers_version() const override { return 1; }
 
   double power = 2;
   double amplitude = 0.3;  ///< a ≥ 0, a √(p² + b²) ≤ 0.999 p
@@ -30,6 +29,7 @@ class RadialRipple final : public LandscapeFamily {
   Fields landscape_fields() override;
   Index default_dimension() const override { return 16; }
   Landscape landscape(Index dimension) const override;
+  Constants landscape_constants(Index dimension) const override;
 };
 
 }  // namespace dpsosp

@@ -13,7 +13,6 @@ class Ramp final : public LandscapeFamily {
   std::string_view name() const override { return "ramp"; }
   std::string_view summary() const override;
   ProblemNotes notes() const override;
-  int numbers_version() const override { return 1; }
 
   double slope = 0.1;
   double smoothness = 1.0;
@@ -22,8 +21,11 @@ class Ramp final : public LandscapeFamily {
 
  protected:
   Fields landscape_fields() override;
-  Index default_dimension() const override { return 10; }
   Landscape landscape(Index dimension) const override;
+  Constants landscape_constants(Index dimension) const override;
+
+ private:
+  double gradient() const;  ///< α
 };
 
 }  // namespace dpsosp

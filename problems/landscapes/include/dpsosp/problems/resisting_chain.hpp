@@ -17,7 +17,6 @@ class ResistingChain final : public LandscapeFamily {
   std::string_view name() const override { return "resisting-chain"; }
   std::string_view summary() const override;
   ProblemNotes notes() const override;
-  int numbers_version() const override { return 1; }
 
   Index length = 10;  ///< T in [1, d]
   double smoothness = 1.0;
@@ -33,8 +32,8 @@ class ResistingChain final : public LandscapeFamily {
 
  protected:
   Fields landscape_fields() override;
-  Index default_dimension() const override { return 10; }
   Landscape landscape(Index dimension) const override;
+  Constants landscape_constants(Index dimension) const override;
 };
 
 }  // namespace dpsosp

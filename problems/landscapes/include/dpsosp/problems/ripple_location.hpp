@@ -21,8 +21,6 @@ class RippleLocation final : public ProblemFamily {
   ProblemNotes notes() const override;
   Index default_records() const override { return 10000; }
   Fields fields() override;
-  int numbers_version() const override { return 1; }
-  Problem build(const InstanceSpec& spec) const override;
 
   double amplitude = 0.1;
   double frequency = 6.283185307179586;  ///< ω > 0; 2π is the period of the data
@@ -30,6 +28,13 @@ class RippleLocation final : public ProblemFamily {
   Index law_seed = 0;
   RecordSampling sampling = RecordSampling::independent;
   StartOption start;
+
+ protected:
+  Index default_dimension() const override { return 16; }
+  void check_settings(Index dimension) const override;
+  void settle(std::uint64_t seed, PublicFacts& facts) const override;
+  Constants constants(const PublicFacts& facts) const override;
+  void draw(const InstanceSpec& spec, Problem& problem) const override;
 };
 
 }  // namespace dpsosp

@@ -15,7 +15,6 @@ class SeparablePl final : public LandscapeFamily {
   std::string_view name() const override { return "separable-pl"; }
   std::string_view summary() const override;
   ProblemNotes notes() const override;
-  int numbers_version() const override { return 1; }
 
   /// Largest tilt for which `pl_tilted` is certified.
   static constexpr double certified_tilt = 0.5;
@@ -28,6 +27,7 @@ class SeparablePl final : public LandscapeFamily {
   Fields landscape_fields() override;
   Index default_dimension() const override { return 16; }
   Landscape landscape(Index dimension) const override;
+  Constants landscape_constants(Index dimension) const override;
 };
 
 }  // namespace dpsosp

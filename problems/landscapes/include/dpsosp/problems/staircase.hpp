@@ -18,7 +18,6 @@ class Staircase final : public LandscapeFamily {
   std::string_view name() const override { return "staircase"; }
   std::string_view summary() const override;
   ProblemNotes notes() const override;
-  int numbers_version() const override { return 1; }
 
   Index saddles = 5;  ///< K in [1, d]
   double gamma = 1.0;
@@ -27,8 +26,8 @@ class Staircase final : public LandscapeFamily {
 
  protected:
   Fields landscape_fields() override;
-  Index default_dimension() const override { return 10; }
   Landscape landscape(Index dimension) const override;
+  Constants landscape_constants(Index dimension) const override;
 };
 
 }  // namespace dpsosp

@@ -25,13 +25,18 @@ class TrigRadial final : public ProblemFamily {
   ProblemNotes notes() const override;
   Index default_records() const override { return 100; }
   Fields fields() override;
-  int numbers_version() const override { return 1; }
-  Problem build(const InstanceSpec& spec) const override;
 
   Law law = Law::signs;
   double radius = 2;
   RecordSampling sampling = RecordSampling::independent;
   StartOption start;
+
+ protected:
+  Index default_dimension() const override { return 100; }
+  void check_settings(Index dimension) const override;
+  void settle(std::uint64_t seed, PublicFacts& facts) const override;
+  Constants constants(const PublicFacts& facts) const override;
+  void draw(const InstanceSpec& spec, Problem& problem) const override;
 };
 
 }  // namespace dpsosp

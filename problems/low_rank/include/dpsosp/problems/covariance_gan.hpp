@@ -26,8 +26,6 @@ class CovarianceGan final : public ProblemFamily {
   ProblemNotes notes() const override;
   Index default_records() const override { return 1000; }
   Fields fields() override;
-  int numbers_version() const override { return 1; }
-  Problem build(const InstanceSpec& spec) const override;
 
   Index rows = 6;
   Index rank = 2;
@@ -40,6 +38,12 @@ class CovarianceGan final : public ProblemFamily {
   double initial_spread = 0.1;
   Design design = Design::sphere;
   StartOption start;
+
+ protected:
+  Index dimension(const InstanceSpec& spec) const override;
+  void settle(std::uint64_t seed, PublicFacts& facts) const override;
+  Constants constants(const PublicFacts& facts) const override;
+  void draw(const InstanceSpec& spec, Problem& problem) const override;
 };
 
 /// The records of given samples (p × n, column i is z_i), for tests and loaders.

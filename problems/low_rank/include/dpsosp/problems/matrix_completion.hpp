@@ -28,8 +28,6 @@ class MatrixCompletion final : public ProblemFamily {
   ProblemNotes notes() const override;
   Index default_records() const override { return 2000; }
   Fields fields() override;
-  int numbers_version() const override { return 1; }
-  Problem build(const InstanceSpec& spec) const override;
 
   Index rows = 8;
   Index cols = 8;
@@ -44,6 +42,12 @@ class MatrixCompletion final : public ProblemFamily {
   RecordScale record_scale = RecordScale::isotropic;
   RecordSampling sampling = RecordSampling::independent;
   StartOption start;
+
+ protected:
+  Index dimension(const InstanceSpec& spec) const override;
+  void settle(std::uint64_t seed, PublicFacts& facts) const override;
+  Constants constants(const PublicFacts& facts) const override;
+  void draw(const InstanceSpec& spec, Problem& problem) const override;
 };
 
 /// Entries of a p × q matrix as records.

@@ -43,7 +43,6 @@ class MatrixSensing final : public ProblemFamily {
   Index default_records() const override { return 400; }
   Fields fields() override;
   int numbers_version() const override { return 2; }
-  Problem build(const InstanceSpec& spec) const override;
 
   Index rows = 20;
   Index cols = 20;
@@ -54,6 +53,12 @@ class MatrixSensing final : public ProblemFamily {
   double initial_spread = 0.1;
   Design design = Design::gaussian;
   StartOption start;
+
+ protected:
+  Index dimension(const InstanceSpec& spec) const override;
+  void settle(std::uint64_t seed, PublicFacts& facts) const override;
+  Constants constants(const PublicFacts& facts) const override;
+  void draw(const InstanceSpec& spec, Problem& problem) const override;
 };
 
 /// The records and the value function of given measurements, for tests and loaders.

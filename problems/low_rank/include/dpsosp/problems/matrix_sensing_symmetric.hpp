@@ -26,8 +26,6 @@ class MatrixSensingSymmetric final : public ProblemFamily {
   ProblemNotes notes() const override;
   Index default_records() const override { return 2000; }
   Fields fields() override;
-  int numbers_version() const override { return 1; }
-  Problem build(const InstanceSpec& spec) const override;
 
   Index rows = 8;
   Index rank = 2;
@@ -40,6 +38,12 @@ class MatrixSensingSymmetric final : public ProblemFamily {
   Design design = Design::sphere;
   RecordScale record_scale = RecordScale::isotropic;
   StartOption start;
+
+ protected:
+  Index dimension(const InstanceSpec& spec) const override;
+  void settle(std::uint64_t seed, PublicFacts& facts) const override;
+  Constants constants(const PublicFacts& facts) const override;
+  void draw(const InstanceSpec& spec, Problem& problem) const override;
 };
 
 /// The records and the objective of given measurements, for tests and loaders.

@@ -31,8 +31,6 @@ class OrthogonalTensor final : public ProblemFamily {
   ProblemNotes notes() const override;
   Index default_records() const override { return 10000; }
   Fields fields() override;
-  int numbers_version() const override { return 1; }
-  Problem build(const InstanceSpec& spec) const override;
 
   double penalty = 2.0;
   double radius = 1.25;
@@ -41,6 +39,13 @@ class OrthogonalTensor final : public ProblemFamily {
   Index basis_seed = 0;
   RecordSampling sampling = RecordSampling::balanced;
   StartOption start;
+
+ protected:
+  Index least_dimension() const override { return 2; }
+  void check_settings(Index dimension) const override;
+  void settle(std::uint64_t seed, PublicFacts& facts) const override;
+  Constants constants(const PublicFacts& facts) const override;
+  void draw(const InstanceSpec& spec, Problem& problem) const override;
 };
 
 }  // namespace dpsosp

@@ -45,11 +45,15 @@ class PhaseRetrieval final : public ProblemFamily, public PhaseSettings {
   ProblemNotes notes() const override;
   Index default_records() const override { return 2000; }
   Fields fields() override;
-  int numbers_version() const override { return 1; }
-  Problem build(const InstanceSpec& spec) const override;
 
   PhaseLoss loss = PhaseLoss::intensity;
   double smoothing = 0.5;
+
+ protected:
+  void check_settings(Index dimension) const override;
+  void settle(std::uint64_t seed, PublicFacts& facts) const override;
+  Constants constants(const PublicFacts& facts) const override;
+  void draw(const InstanceSpec& spec, Problem& problem) const override;
 };
 
 /// Measurements, labels and a loss φ(aᵀx; b), multiplied by `scale`.

@@ -20,8 +20,11 @@ class RobustPhaseRetrieval final : public ProblemFamily, public PhaseSettings {
   ProblemNotes notes() const override;
   Index default_records() const override { return 1000; }
   Fields fields() override;
-  int numbers_version() const override { return 1; }
-  Problem build(const InstanceSpec& spec) const override;
+
+ protected:
+  void settle(std::uint64_t seed, PublicFacts& facts) const override;
+  Constants constants(const PublicFacts& facts) const override;
+  void draw(const InstanceSpec& spec, Problem& problem) const override;
 };
 
 /// \param measurements  d × n, column i is a_i.

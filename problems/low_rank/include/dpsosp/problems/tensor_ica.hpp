@@ -36,14 +36,19 @@ class TensorIca final : public ProblemFamily {
   ProblemNotes notes() const override;
   Index default_records() const override { return 10000; }
   Fields fields() override;
-  int numbers_version() const override { return 1; }
-  Problem build(const InstanceSpec& spec) const override;
 
   double penalty = 2.0;
   double radius = 1.1;
   Source source = Source::signs;
   Mixing mixing = Mixing::planted;  ///< A hidden, from the data seed, or the identity
   StartOption start;
+
+ protected:
+  Index default_dimension() const override { return 6; }
+  Index least_dimension() const override { return 2; }
+  void settle(std::uint64_t seed, PublicFacts& facts) const override;
+  Constants constants(const PublicFacts& facts) const override;
+  void draw(const InstanceSpec& spec, Problem& problem) const override;
 };
 
 /// Records and empirical objective of given observations, the columns of `observed` (d × n), for

@@ -29,13 +29,19 @@ class Auc final : public ProblemFamily {
   Index default_records() const override { return 10000; }
   Fields fields() override;
   int numbers_version() const override { return 2; }
-  Problem build(const InstanceSpec& spec) const override;
 
   double prior = 0.5;
   double separation = 0.3;
   Index points = 50;
   RecordSampling sampling = RecordSampling::independent;
   StartOption start;
+
+ protected:
+  Index default_dimension() const override { return 12; }
+  Index least_dimension() const override { return 3; }
+  void settle(std::uint64_t seed, PublicFacts& facts) const override;
+  Constants constants(const PublicFacts& facts) const override;
+  void draw(const InstanceSpec& spec, Problem& problem) const override;
 };
 
 /// Values that records take.

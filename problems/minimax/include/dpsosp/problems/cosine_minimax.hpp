@@ -31,7 +31,6 @@ class CosineMinimax final : public ProblemFamily {
   Index default_records() const override { return 100000; }
   Fields fields() override;
   int numbers_version() const override { return half_width > 0 ? 2 : 1; }
-  Problem build(const InstanceSpec& spec) const override;
 
   Index coupled = 10;
   Index free = 10;
@@ -43,6 +42,15 @@ class CosineMinimax final : public ProblemFamily {
   double half_width = 0;  ///< ≥ π: of the box |x_j| ≤ h on which `lipschitz` is proved; 0: none
   RecordSampling sampling = RecordSampling::balanced;
   StartOption start;
+
+ protected:
+  Index dimension(const InstanceSpec& spec) const override;
+  void settle(std::uint64_t seed, PublicFacts& facts) const override;
+  Constants constants(const PublicFacts& facts) const override;
+  void draw(const InstanceSpec& spec, Problem& problem) const override;
+
+ private:
+  Vector couplings() const;  ///< c ∈ R^m
 };
 
 /// Φ for a coupling vector c ∈ R^m and record means ē ∈ R^m, s̄ ∈ R^{m+k}.

@@ -55,7 +55,6 @@ class GroupDro final : public ProblemFamily {
   Index default_records() const override { return 10000; }
   Fields fields() override;
   int numbers_version() const override { return 2; }
-  Problem build(const InstanceSpec& spec) const override;
 
   Index groups = 4;
   GroupDual dual = GroupDual::free;
@@ -66,6 +65,11 @@ class GroupDro final : public ProblemFamily {
   Index points = 20;
   RecordSampling sampling = RecordSampling::independent;
   StartOption start;
+
+ protected:
+  void settle(std::uint64_t seed, PublicFacts& facts) const override;
+  Constants constants(const PublicFacts& facts) const override;
+  void draw(const InstanceSpec& spec, Problem& problem) const override;
 };
 
 /// Values that records take; those of a group are contiguous, as many for each.
