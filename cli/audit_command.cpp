@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <atomic>
 #include <iostream>
+#include <string>
+#include <utility>
 
 #include <fmt/format.h>
 #include <tbb/parallel_for.h>
@@ -12,20 +15,31 @@
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/experiments/json_number.hpp"
 #include "dpsosp/reproductions/reproductions.hpp"
+#include "names.hpp"
 #include "options.hpp"
+#include "progress_line.hpp"
 
 namespace dpsosp {
 namespace {
 
-namespace po = boost::program_options;
 using nlohmann::json;
 
 /// The jobs computed anew, in their order; nothing is taken from a store.
-std::vector<json> compute_all(const std::vector<json>& jobs, int threads) {
+std::vector<json> compute_all(const std::vector<json>& jobs, int threads, bool quiet) {
   std::vector<json> results(jobs.size());
+  std::atomic<std::size_t> done{0};
+  // Of many attacks, the share is that of attacks done; one or two tell how far they are.
+  const ProgressLine line(
+      "audit", quiet, [&, look = look_at_work("the attacks")](double elapsed) -> ProgressState {
+        if (jobs.size() <= 2) return look(elapsed);
+        return {.doing = fmt::format("{} attacks", jobs.size()),
+                .share = static_cast<double>(done) / static_cast<double>(jobs.size()),
+                .elapsed = elapsed};
+      });
   tbb::task_arena(threads).execute([&] {
     tbb::parallel_for(std::size_t{0}, jobs.size(), [&](std::size_t k) {
       results[k] = reproductions().catalogue.compute(jobs[k]);
+      ++done;
     });
   });
   return results;
@@ -80,8 +94,9 @@ void print_terms(const json& attack) {
 }
 
 /// One algorithm; with a plant the audit must fail.
-int audit_one(const AuditJobs::OfAlgorithm& jobs, bool planted, int threads, bool as_json) {
-  const auto results = compute_all({jobs.replay, jobs.statistics}, threads);
+int audit_one(
+    const AuditJobs::OfAlgorithm& jobs, bool planted, int threads, bool as_json, bool quiet) {
+  const auto results = compute_all({jobs.replay, jobs.statistics}, threads, quiet);
   const json &replay = results[0], &attack = results[1];
   if (as_json) {
     std::cout
@@ -104,8 +119,11 @@ int audit_one(const AuditJobs::OfAlgorithm& jobs, bool planted, int threads, boo
 }
 
 /// Record and replay on a problem of the caller's choice.
-int audit_on(const ReplayOptions& options, const std::string& algorithm, bool as_json) {
-  const ReplayAudit audit = audit_replay(algorithm, options);
+int audit_on(const ReplayOptions& options, const std::string& algorithm, bool as_json, bool quiet) {
+  const ReplayAudit audit = [&] {
+    const ProgressLine line("audit", quiet, look_at_work("record and replay"));
+    return audit_replay(algorithm, options);
+  }();
   json checks = json::array();
   for (const CheckLine& line : audit.lines)
     checks.push_back(
@@ -126,9 +144,9 @@ int audit_on(const ReplayOptions& options, const std::string& algorithm, bool as
   return audit.passed() == !options.plant.empty() ? 1 : 0;
 }
 
-int audit_all(Scale scale, std::uint32_t seed, int threads, bool as_json) {
+int audit_all(Scale scale, std::uint32_t seed, int threads, bool as_json, bool quiet) {
   const AuditJobs jobs = audit_jobs({reproductions().catalogue, scale}, seed);
-  const auto results = compute_all(jobs.all(), threads);
+  const auto results = compute_all(jobs.all(), threads, quiet);
   std::size_t falsified = 0, missed = 0, next = 0;
   NoiseNumbers noise;
   json algorithms = json::array(), plants = json::array();
@@ -182,55 +200,81 @@ int audit_all(Scale scale, std::uint32_t seed, int threads, bool as_json) {
 
 }  // namespace
 
-int audit_command(const Arguments& arguments) {
-  po::options_description options("dpsosp audit --algorithm K | --all");
-  options.add_options()("help", "this text")("json", "as JSON")(
-      "algorithm", po::value<std::string>(), "key; dpsosp list algorithms")(
-      "all", "every algorithm that claims privacy, and every planted bug")(
-      "runs",
-      po::value<std::string>(),
-      "runs of the statistical attack on each of two data sets; default: 4000 at quick")(
-      "problem",
-      po::value<std::string>(),
-      "record and replay alone, on this problem in place of the audit's own instances")(
-      "plant",
-      po::value<std::string>(),
-      "a bug that the audit must catch; exit code 1 if it does not")(
-      "seed",
-      po::value<std::string>()->default_value("0"),
-      "seed of all runs but those with planted bugs")(
-      "scale", po::value<std::string>()->default_value("quick"), "smoke, quick or full")(
-      "threads", po::value<std::string>(), "default: all processors");
-  const auto map = parse_options("audit", options, arguments);
-  if (map.count("help") != 0) {
-    std::cout << options << "\nplants:\n";
+const Description& audit_description() {
+  static const Description description = [] {
+    Description d{
+        .name = "audit",
+        .summary = "try to falsify the privacy claims of algorithms",
+        .usage = {"--algorithm KEY [OPTIONS]", "--all [--scale SCALE] [--seed SEED] [OPTIONS]"},
+        .examples =
+            {{"dpsosp audit --algorithm dp-spider",
+              "record and replay, and a statistical attack; exit code 1 if the claim falls"},
+             {"dpsosp audit --algorithm wang-ye-xu-2017/dp-gd --plant noise-over-sqrt2",
+              "whether the audit catches a planted bug"}},
+        .groups = {
+            {"what is attacked",
+             {{.name = "algorithm",
+               .value = "KEY",
+               .meaning = "key, its last part or its title, as listed by dpsosp list "
+                          "algorithms",
+               .offers = {.names = audited_names}},
+              {.name = "all",
+               .meaning = "every algorithm that claims privacy, and every planted bug"},
+              {.name = "problem",
+               .value = "NAME",
+               .meaning = "record and replay alone, on this problem in place of the audit's "
+                          "own instances",
+               .offers = {.names = problem_names}},
+              {.name = "plant",
+               .value = "NAME",
+               .meaning = "a bug that the audit must catch; exit code 1 if it does not",
+               .offers = {.names = plant_names}}}},
+            {"the attack",
+             {{.name = "runs",
+               .value = "N",
+               .meaning = "of the statistical attack on each of two data sets (default: 4000 "
+                          "at quick)"},
+              scale_option(),
+              {.name = "seed",
+               .value = "SEED",
+               .meaning = "of all runs but those with planted bugs",
+               .standard = "0"},
+              threads_option()}},
+            {"output", {json_option(), quiet_option(), help_option()}}}};
+    std::string plants = "plants:";
     for (const AuditPlant& plant : audit_plants())
-      std::cout << fmt::format("  {:<23} {}; in {}\n", plant.name, plant.wrong, plant.host);
-    return 0;
-  }
+      plants += fmt::format("\n  {:<23} {}; in {}", plant.name, plant.wrong, plant.host);
+    d.notes.push_back(std::move(plants));
+    return d;
+  }();
+  return description;
+}
+
+int audit_command(const Arguments& arguments) {
+  const auto map = parse_options(audit_description(), arguments);
   const Scale scale = from_word<Scale>(map["scale"].as<std::string>());
   const auto seed = static_cast<std::uint32_t>(integer(map, "audit", "seed", 0));
-  const bool as_json = map.count("json") != 0;
+  const bool as_json = map.count("json") != 0, quiet = map.count("quiet") != 0;
   if ((map.count("all") != 0) == (map.count("algorithm") != 0))
     throw InputError("audit: expected --algorithm KEY (dpsosp list algorithms) or --all");
+  const std::string algorithm =
+      map.count("algorithm") != 0 ? the_audited(map["algorithm"].as<std::string>()) : "";
   if (map.count("all") != 0) {
     for (const char* name : {"plant", "problem", "runs"})
       if (map.count(name) != 0)
         throw InputError(
             fmt::format("audit: --{} needs --algorithm; --all has its own, by --scale", name));
-    return audit_all(scale, seed, threads(map, "audit"), as_json);
+    return audit_all(scale, seed, threads(map, "audit"), as_json, quiet);
   }
   if (map.count("problem") != 0) {
     if (map.count("runs") != 0)
       throw InputError("audit: --runs is of the statistical attack, which --problem leaves out");
-    const std::string problem = map["problem"].as<std::string>();
+    const std::string problem = the_problem(map["problem"].as<std::string>());
     const std::string plant = map.count("plant") != 0 ? map["plant"].as<std::string>() : "";
-    return audit_on({.plant = plant, .problem = problem, .seed = seed},
-                    map["algorithm"].as<std::string>(),
-                    as_json);
+    return audit_on({.plant = plant, .problem = problem, .seed = seed}, algorithm, as_json, quiet);
   }
   AuditJobs::OfAlgorithm jobs =
-      audit_jobs(map["algorithm"].as<std::string>(),
+      audit_jobs(algorithm,
                  {reproductions().catalogue, scale},
                  map.count("runs") != 0 ? integer(map, "audit", "runs", 8) : 0,
                  seed);
@@ -238,7 +282,7 @@ int audit_command(const Arguments& arguments) {
   if (planted)
     for (json* job : {&jobs.replay, &jobs.statistics})
       job->at("parameters").at("plant") = map["plant"].as<std::string>();
-  return audit_one(jobs, planted, threads(map, "audit"), as_json);
+  return audit_one(jobs, planted, threads(map, "audit"), as_json, quiet);
 }
 
 }  // namespace dpsosp
