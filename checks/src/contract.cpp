@@ -38,13 +38,18 @@ class Maker {
   Maker(const ProblemFamily& family, const CheckOptions& options)
       : family_(family), options_(options) {}
   Problem operator()(Index n, std::uint64_t data_seed = 1) const {
-    return family_.make({.records = n,
-                         .dimension = options_.dimension,
-                         .seed = options_.seed,
-                         .data_seed = data_seed + options_.seed});
+    return family_.make(spec(n, data_seed));
   }
+  PublicFacts facts(Index n) const { return family_.facts(spec(n, 1)); }
 
  private:
+  InstanceSpec spec(Index n, std::uint64_t data_seed) const {
+    return {.records = n,
+            .dimension = options_.dimension,
+            .seed = options_.seed,
+            .data_seed = data_seed + options_.seed};
+  }
+
   const ProblemFamily& family_;
   const CheckOptions& options_;
 };
@@ -297,21 +302,39 @@ CheckLine check_threads(const Problem& p, std::uint64_t seed) {
   return worst.line("sums have the same bits for 1, 2 and 7 threads");
 }
 
-CheckLine check_secrecy(const PublicFacts& a, const PublicFacts& b) {
-  Worst worst;
-  const auto same = [&](bool equal, std::string_view what) { worst.see(equal ? 0 : 2, 1, what); };
-  same(a.initial_point == b.initial_point, "initial point");
-  same(a.initial_dual == b.initial_dual, "initial dual");
+void compare_facts(const PublicFacts& a,
+                   const PublicFacts& b,
+                   std::string_view between,
+                   Worst& worst) {
+  const auto same = [&](bool equal, std::string_view what) {
+    worst.see(equal ? 0 : 2, 1, fmt::format("{}, {}", what, between));
+  };
   const auto same_domain = [&](const Domain& one, const Domain& other, std::string_view what) {
     same(one.kind == other.kind && one.radius == other.radius, what);
   };
+  same(a.name == b.name && a.records == b.records && a.dimension == b.dimension &&
+           a.dual_dimension == b.dual_dimension && a.dual_kind == b.dual_kind,
+       "name and sizes");
+  same(a.initial_point == b.initial_point, "initial point");
+  same(a.initial_dual == b.initial_dual, "initial dual");
   same_domain(a.domain, b.domain, "domain");
   same_domain(a.dual_domain, b.dual_domain, "dual domain");
+  same(a.feature_bound == b.feature_bound, "bound of the features");
+  same(a.separable == b.separable, "separability");
   same(a.constants.all().size() == b.constants.all().size(), "set of constants");
   for (const auto& [name, c] : a.constants.all()) {
     same(b.constants.contains(name) && b.constants[name] == c.value, name);
     same(b.constants.contains(name) && b.constants.at(name).proof == c.proof, name);
   }
+}
+
+/// Facts of an instance, of one with other records, and those made without any.
+CheckLine check_secrecy(const PublicFacts& facts,
+                        const PublicFacts& other_records,
+                        const PublicFacts& without_records) {
+  Worst worst;
+  compare_facts(facts, other_records, "of two data sets", worst);
+  compare_facts(facts, without_records, "with and without records", worst);
   return worst.line("public facts do not depend on the records");
 }
 
@@ -502,7 +525,7 @@ std::vector<CheckLine> check_contract(const FamilyFactory& factory, const CheckO
           check_losses(p, seed),
           check_record_hessians(p, seed),
           check_threads(make(2000), seed),
-          check_secrecy(p.facts, make(60, 99).facts),
+          check_secrecy(p.facts, make(60, 99).facts, make.facts(60)),
           check_landmarks(p, seed),
           check_population(factory, options),
           check_simulated(factory, options),

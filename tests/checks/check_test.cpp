@@ -86,8 +86,10 @@ class Planted final : public ProblemFamily {
 
  protected:
   Index dimension(const InstanceSpec& spec) const override { return sound_->facts(spec).dimension; }
-  void settle(std::uint64_t, PublicFacts&) const override {}
-  Constants constants(const PublicFacts&) const override { return {}; }
+  void settle(std::uint64_t seed, PublicFacts& facts) const override {
+    facts = sound_->facts({.records = facts.records, .dimension = facts.dimension, .seed = seed});
+  }
+  Constants constants(const PublicFacts& facts) const override { return facts.constants; }
   void draw(const InstanceSpec& spec, Problem& p) const override {
     p = sound_->make(spec);
     bug_(p, spec);
@@ -313,6 +315,11 @@ TEST(ProblemCheck, DetectsFactsThatDependOnRecords) {
                        "public facts"));
   EXPECT_TRUE(fails_at(check_with<DoubleWell>([](Problem& p, const InstanceSpec& spec) {
                          if (spec.data_seed > 50) shrink(p, constant::lipschitz, 1.01);
+                       }),
+                       "public facts"));
+  // the same for every data set that the check draws, but set when records are drawn
+  EXPECT_TRUE(fails_at(check_with<DoubleWell>([](Problem& p, const InstanceSpec&) {
+                         p.facts.feature_bound = 1;
                        }),
                        "public facts"));
 }

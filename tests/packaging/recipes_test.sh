@@ -27,11 +27,10 @@ dpsosp_test(test_normalised_momentum LABEL fast SOURCES normalised_momentum_test
 TEXT
 
 # A problem: two files, two lines in the registry.
-base=problems
-[ -d problems/landscapes ] && base=problems/landscapes
+base=problems/landscapes
 cp examples/problem/log_well.hpp $base/include/dpsosp/problems/
 cp examples/problem/log_well.cpp $base/src/
-registry=$(find problems -name registry.cpp)
+registry=problems/registry/src/registry.cpp
 sed -i 's|^#include "dpsosp/problems/matrix_completion.hpp"|#include "dpsosp/problems/log_well.hpp"\n&|' "$registry"
 sed -i 's|^      entry<DoubleWell>(),|&\n      entry<LogWell>(),|' "$registry"
 
