@@ -156,7 +156,7 @@ class NetworkAudit : public testing::Test {
   }
   static std::string failures(const ReplayAudit& audit) {
     std::string text;
-    for (const CheckLine& line : audit.lines)
+    for (const CheckLine& line : audit.checks)
       if (!line.passed) text += line.property + ": " + line.detail + "\n";
     return text;
   }
@@ -164,7 +164,7 @@ class NetworkAudit : public testing::Test {
 
 TEST_F(NetworkAudit, FindsNothingWrongWithTheRightNetwork) {
   const ReplayAudit found = audit(NormBug::none);
-  EXPECT_TRUE(found.passed()) << failures(found);
+  EXPECT_TRUE(found.passed) << failures(found);
   EXPECT_GT(found.pairs, 40);
   EXPECT_GT(found.attained, 0.9);  // the least favourable neighbours use what is charged
 }
@@ -172,20 +172,20 @@ TEST_F(NetworkAudit, FindsNothingWrongWithTheRightNetwork) {
 TEST_F(NetworkAudit, CatchesNormsThatAreTooSmall) {
   for (const NormBug bug : {NormBug::one_place, NormBug::one_layer}) {
     const ReplayAudit found = audit(bug);
-    EXPECT_FALSE(found.passed()) << static_cast<int>(bug);
+    EXPECT_FALSE(found.passed) << static_cast<int>(bug);
     EXPECT_NE(failures(found).find("an answer moves by no more"), std::string::npos);
   }
 }
 
 TEST_F(NetworkAudit, CatchesNormsThatAreTooSmallBesideOtherRecordsOnly) {
   const ReplayAudit found = audit(NormBug::mean_gradient);
-  EXPECT_FALSE(found.passed());
+  EXPECT_FALSE(found.passed);
   EXPECT_NE(failures(found).find("a clipped sum over a batch"), std::string::npos);
 }
 
 TEST_F(NetworkAudit, CatchesBatchesThatAreNotDrawnAsCharged) {
   const ReplayAudit found = audit(NormBug::none, "poisson-fixed-size");
-  EXPECT_FALSE(found.passed());
+  EXPECT_FALSE(found.passed);
   EXPECT_NE(failures(found).find("secret batches"), std::string::npos) << failures(found);
 }
 
