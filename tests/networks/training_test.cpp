@@ -117,7 +117,8 @@ TEST_F(Training, KeepsTheBudgetThatItIsGiven) {
   EXPECT_LE(run.at("epsilon_replace_one").get<double>(), 2.0);
   EXPECT_GE(run.at("epsilon_replace_one").get<double>(), 1.0);
   EXPECT_LT(run.at("epsilon_add_remove").get<double>(), 2.0);
-  EXPECT_GT(run.at("epsilon_small_delta").get<double>(), 2.0);
+  EXPECT_GT(run.at("epsilon_small_delta").get<double>(),
+            run.at("epsilon_replace_one").get<double>());
   EXPECT_NEAR(run.at("noise").get<double>(), run.at("multiplier").get<double>() / 40.0, 1e-12);
 }
 
@@ -138,8 +139,10 @@ TEST_F(Training, SaysWhatAPublishedRecipeIsWorth) {
   EXPECT_EQ(run.at("label"), "violated");
   EXPECT_GT(run.at("epochs").back().at("largest_norm").get<double>(), 1e-2);
   EXPECT_GT(run.at("epochs").back().at("violations").get<int>(), 0);
-  EXPECT_NEAR(run.at("epsilon_add_remove").get<double>(), 2.0, 1e-6);
-  EXPECT_GT(run.at("epsilon_replace_one").get<double>(), 4.0);
+  const double add_remove = run.at("epsilon_add_remove").get<double>();
+  EXPECT_LE(add_remove, 2.0);  // calibrated by Rényi divergences, as above
+  EXPECT_GE(add_remove, 1.0);
+  EXPECT_GT(run.at("epsilon_replace_one").get<double>(), 2.0 * add_remove);
 }
 
 TEST_F(Training, IsARunOfOneCuratorWithAChildAnEpochAndNothingBetween) {
