@@ -183,7 +183,7 @@ Index CovarianceGan::dimension(const InstanceSpec& spec) const {
       name(), spec, d, fmt::format("rows rank = {}; set problem.rows and problem.rank", d));
 }
 
-void CovarianceGan::settle(std::uint64_t seed, PublicFacts& facts) const {
+void CovarianceGan::settle(const Stream& random, PublicFacts& facts) const {
   const double radius =
       domain_factor * std::sqrt(spectrum_of(*this).head(std::min(rank, rows)).sum());
   set_dual(facts, DualKind::shared, Vector::Zero(triangle(rows)));
@@ -191,7 +191,7 @@ void CovarianceGan::settle(std::uint64_t seed, PublicFacts& facts) const {
                  {.spread = initial_spread,
                   .random_spread = std::sqrt(planted_norm / static_cast<double>(rows)),
                   .far_radius = radius},
-                 seed,
+                 random,
                  facts);
 }
 

@@ -102,7 +102,7 @@ class Quartic final : public Objective {
 void settle_at_saddle(const StartOption& start,
                       double radius,
                       const Vector& saddle,
-                      std::uint64_t seed,
+                      const Stream& random,
                       PublicFacts& facts);
 
 /// Coordinates a_j·x, and Σ_j u_j a_j.

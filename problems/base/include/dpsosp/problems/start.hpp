@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
 #include <optional>
 
 #include "dpsosp/core/public_facts.hpp"
 #include "dpsosp/core/settings.hpp"
+#include "dpsosp/core/stream.hpp"
 #include "dpsosp/core/words.hpp"
 
 namespace dpsosp {
@@ -37,7 +37,7 @@ class StartOption {
 
   void add_fields(Fields& fields);
   /// x₀, projected onto the domain of `facts`. \throws InputError if the family has no known saddle
-  Vector pick(const PublicFacts& facts, const Starts& starts, std::uint64_t seed) const;
+  Vector pick(const PublicFacts& facts, const Starts& starts, Stream random) const;
 };
 
 }  // namespace dpsosp

@@ -38,7 +38,7 @@ class GlmFamily : public ProblemFamily {
 
  protected:
   void check_settings(Index dimension) const final;
-  void settle(std::uint64_t seed, PublicFacts& facts) const final;
+  void settle(const Stream& random, PublicFacts& facts) const final;
   Constants constants(const PublicFacts& facts) const final;
   void draw(const InstanceSpec& spec, Problem& problem) const final;
 
