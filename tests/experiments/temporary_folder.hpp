@@ -47,12 +47,6 @@ inline std::string exported_json(const Store& store, Detail detail = Detail::res
   return out.str();
 }
 
-inline std::string exported_csv(const Store& store, Detail detail = Detail::results) {
-  std::ostringstream out;
-  store.export_csv(out, detail);
-  return out.str();
-}
-
 inline StoredRun finished_run(const nlohmann::json& description, const nlohmann::json& result) {
   return {
       .key = RunKey(description), .status = RunStatus::finished, .reason = "", .result = result};
