@@ -120,7 +120,7 @@ Matrix extreme_samples(Index p, double norm) {
   return corners;
 }
 
-/// Of S*, descending.
+/// The eigenvalues of S*, descending.
 Vector spectrum_of(const CovarianceGan& f) {
   Vector spectrum = Vector::Constant(f.rows, f.floor);
   spectrum.head(f.planted_rank) = geometric_spectrum(f.planted_rank, f.planted_norm, f.condition);

@@ -183,7 +183,7 @@ SymmetricSensingData extreme_data(Index rows, Index rank, double norm, double la
 /// What the constants depend on.
 struct Sizes {
   double p, norm, radius, label;  // L, R, b_max
-  /// Of the population objective, L²/p².
+  /// The factor of the population objective, L²/p².
   double scale() const { return norm * norm / (p * p); }
 };
 Sizes sizes_of(const MatrixSensingSymmetric& f, double radius) {

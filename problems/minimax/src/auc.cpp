@@ -211,7 +211,7 @@ class AucBounds {
                       bound(label, weight, std::max(one, other) + 1));
     });
   }
-  /// Of the matrices' norms in h.
+  /// Slope of the matrices' norms in h.
   double matrix_slope(double weight) const {
     return 2 * weight * (std::hypot(0.3 + reach_, 2.0) + 0.2 * dual_radius());
   }

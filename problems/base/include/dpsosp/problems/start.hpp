@@ -12,7 +12,7 @@ namespace dpsosp {
 
 /// What a family offers to start from; functions of public settings alone.
 struct Starts {
-  Vector standard;               ///< of the source
+  Vector standard;               ///< the start in the family's source
   std::optional<Vector> saddle;  ///< an exact strict saddle of the population objective
   double random_spread = 1.0;    ///< standard deviation of a random point's entries
   double far_radius = 10.0;      ///< length of a far point
