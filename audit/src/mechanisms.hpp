@@ -14,12 +14,12 @@
 /// tails of every law.
 namespace dpsosp::audit {
 
-/// How one is asked.
+/// The questions that a mechanism asks, and of which problem.
 struct MechanismSettings {
   BatchPolicy policy;
   Calibrator calibrator = Calibrator::cks;
   double pure_share = 0;             ///< of epsilon, for the pure account
-  Index queries = 100;               ///< that fill the budget; a session or a choice is one
+  Index queries = 100;               ///< that spend the budget; a session or a choice counts as one
   Index records = 0, dimension = 0;  ///< of the problem; 0: those of mechanism_size
 };
 
@@ -27,13 +27,13 @@ struct MechanismSettings {
 std::vector<std::string> mechanism_keys();
 bool is_mechanism(std::string_view key);
 std::unique_ptr<Algorithm> make_mechanism(std::string_view key, MechanismSettings settings = {});
-/// The ways in which replay asks it.
+/// The settings under which replay runs a mechanism.
 std::vector<MechanismSettings> mechanism_settings(std::string_view key);
-/// A way that spends most of the budget on one record in few queries.
+/// Settings that spend most of the budget on one record in few queries.
 MechanismSettings fast_mechanism_settings(std::string_view key);
-/// Whether it asks a curator whose noise is exact.
+/// Whether a mechanism asks a curator whose noise is exact.
 bool asks_release(std::string_view key);
-/// The size of its problem in replay: few records where each question is dear.
+/// The size of a mechanism's problem in replay: few records where each question is dear.
 struct MechanismSize {
   Index records, dimension;
 };

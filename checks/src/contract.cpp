@@ -21,12 +21,12 @@
 namespace dpsosp {
 namespace {
 
-struct Named {
+struct NamedObjective {
   std::string_view name;
   const Objective* objective;
 };
-std::vector<Named> objectives(const Problem& p) {
-  std::vector<Named> all;
+std::vector<NamedObjective> objectives(const Problem& p) {
+  std::vector<NamedObjective> all;
   if (p.empirical) all.push_back({"empirical", p.empirical.get()});
   if (p.population) all.push_back({"population", p.population.get()});
   return all;

@@ -16,17 +16,18 @@ namespace dpsosp {
 namespace {
 
 template <class Number>
-Number parse(const std::string& name, const std::string& text) {
+bool read_number(const std::string& text, Number& value) {
   if constexpr (std::is_integral_v<Number>) {
-    const auto value = whole_number(text);
-    if (!value) reject("setting", name, text, "an integer");
-    return *value;
+    const auto whole = whole_number(text);
+    if (whole) value = *whole;
+    return whole.has_value();
   } else {
-    double value{};
+    Number number{};
     const char* end = text.data() + text.size();
-    const auto [stop, status] = std::from_chars(text.data(), end, value);
-    if (status != std::errc{} || stop != end) reject("setting", name, text, "a number");
-    return value;
+    const auto [stop, status] = std::from_chars(text.data(), end, number);
+    if (status != std::errc{} || stop != end) return false;
+    value = number;
+    return true;
   }
 }
 
@@ -48,11 +49,12 @@ std::string range_text(const Range& range, bool integer) {
 
 template <class Number>
 Field number_field(std::string name, Number& value, const Range& range, std::string meaning) {
-  return {.name = name,
+  return {.name = std::move(name),
           .meaning = std::move(meaning),
           .range = range_text(range, std::is_integral_v<Number>),
+          .integer = std::is_integral_v<Number>,
           .get = [&value] { return fmt::format("{}", value); },
-          .set = [&value, name](const std::string& text) { value = parse<Number>(name, text); },
+          .read = [&value](const std::string& text) { return read_number(text, value); },
           .in_range = [&value, range] { return range.contains(static_cast<double>(value)); }};
 }
 
@@ -96,7 +98,11 @@ Field field(std::string name, std::string& value, std::string meaning) {
   return {.name = std::move(name),
           .meaning = std::move(meaning),
           .get = [&value] { return value; },
-          .set = [&value](const std::string& text) { value = text; }};
+          .read =
+              [&value](const std::string& text) {
+                value = text;
+                return true;
+              }};
 }
 
 Field choice_field(std::string name,
@@ -104,18 +110,24 @@ Field choice_field(std::string name,
                    std::function<std::size_t()> get,
                    std::function<void(std::size_t)> set,
                    std::string meaning) {
-  const std::string range = fmt::format("one of {}", fmt::join(names, ", "));
-  return {.name = name,
+  return {.name = std::move(name),
           .meaning = std::move(meaning),
           .choices = names,
-          .range = range,
+          .range = fmt::format("one of {}", fmt::join(names, ", ")),
           .get = [names, get = std::move(get)] { return names[get()]; },
-          .set =
-              [name, names, range, set = std::move(set)](const std::string& text) {
+          .read =
+              [names, set = std::move(set)](const std::string& text) {
                 const auto found = std::ranges::find(names, text);
-                if (found == names.end()) reject("setting", name, text, range);
+                if (found == names.end()) return false;
                 set(static_cast<std::size_t>(found - names.begin()));
+                return true;
               }};
+}
+
+void Field::set(const std::string& text, std::string_view owner) const {
+  if (read(text)) return;
+  if (!in_range) reject(owner, name, text, range);
+  reject(owner, name, text, fmt::format("{}, {}", integer ? "an integer" : "a number", range));
 }
 
 void check_ranges(std::string_view owner, const Fields& fields) {
@@ -154,7 +166,7 @@ void set_field(Fields& fields,
     }
     reject_unknown(fmt::format("setting of {}", owner), name, names);
   }
-  found->set(text);
+  found->set(text, owner);
 }
 
 std::map<std::string, std::string> values_of(const Fields& fields) {

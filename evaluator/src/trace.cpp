@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <tuple>
 
 #include "dpsosp/core/errors.hpp"
 
@@ -17,7 +16,6 @@ const ObservationPlan& checked(const ObservationPlan& plan) {
   };
   at_least("uniform", plan.uniform, 2);
   at_least("per_decade", plan.per_decade, 0);
-  at_least("anchors", plan.anchors, 2);
   if (plan.steps) at_least("steps", *plan.steps, 0);
   return plan;
 }
@@ -57,21 +55,13 @@ void TraceRecorder::see(Index t, ConstVectorRef x) {
   while (next() <= ordinal) ++exponent_;
 }
 
-void TraceRecorder::see_anchor(const std::string& name, Index t, ConstVectorRef x) {
-  if (name.empty()) reject("TraceRecorder", "anchor", "''", "a name");
-  anchors_.try_emplace(name, plan_.anchors, 1).first->second.see(t, x);
-}
-
-std::vector<TraceRecorder::StoredPoint> TraceRecorder::stored() const {
-  std::vector<StoredPoint> all;
-  for (const auto& p : uniform_.points()) all.push_back({p.t, "", &p.x});
-  for (const auto& p : logarithmic_) all.push_back({p.t, "", &p.x});
-  if (seen_ > 0) all.push_back({last_.t, "", &last_.x});
-  for (const auto& [name, points] : anchors_)
-    for (const auto& p : points.points()) all.push_back({p.t, name, &p.x});
-  const auto place = [](const StoredPoint& p) { return std::tie(p.t, p.anchor); };
-  std::ranges::stable_sort(all, {}, place);
-  const auto repeated = std::ranges::unique(all, {}, place);
+std::vector<const ThinnedPoints::Point*> TraceRecorder::stored() const {
+  std::vector<const ThinnedPoints::Point*> all;
+  for (const auto& p : uniform_.points()) all.push_back(&p);
+  for (const auto& p : logarithmic_) all.push_back(&p);
+  if (seen_ > 0) all.push_back(&last_);
+  std::ranges::stable_sort(all, {}, &ThinnedPoints::Point::t);
+  const auto repeated = std::ranges::unique(all, {}, &ThinnedPoints::Point::t);
   all.erase(repeated.begin(), repeated.end());
   return all;
 }
@@ -82,9 +72,9 @@ std::vector<TracePoint> TraceRecorder::evaluate(const Objective& objective,
   std::vector<TracePoint> trace;
   Vector gradient(objective.dimension());
   Vector direction;
-  for (const StoredPoint& stored_point : stored()) {
-    const Vector& x = *stored_point.x;
-    TracePoint p{.t = stored_point.t, .anchor = stored_point.anchor};
+  for (const ThinnedPoints::Point* seen : stored()) {
+    const Vector& x = seen->x;
+    TracePoint p{.t = seen->t};
     CurvatureEstimate estimate = estimate_lambda_min(objective, x, options, direction);
     p.status = estimate.status;
     if (p.status == EvaluationStatus::ok) {
@@ -95,7 +85,7 @@ std::vector<TracePoint> TraceRecorder::evaluate(const Objective& objective,
       if (!std::isfinite(p.value)) p.status = EvaluationStatus::non_finite_value;
     }
     if (p.status != EvaluationStatus::ok) {
-      trace.push_back({.t = p.t, .anchor = p.anchor, .status = p.status});
+      trace.push_back({.t = p.t, .status = p.status});
       continue;
     }
     p.lambda_min = estimate.lambda_min;

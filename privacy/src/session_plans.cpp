@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What of sessions is a function of public numbers alone, so that algorithms may plan with it.
+// Functions of public numbers alone: algorithms plan their sessions with them.
 #include <algorithm>
 #include <bit>
 #include <cmath>

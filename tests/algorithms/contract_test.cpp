@@ -133,10 +133,9 @@ TEST_P(EveryAlgorithm, RejectsBadParametersByName) {
   const auto shapes = prepared();
   for (const Field& shape : shapes->fields()) {
     if (!shape.choices.empty()) continue;
-    const bool integer = !refusal([&] { shape.set("0.5"); }).empty();
     std::vector<std::string> bad{"-1"};
     if (!may_be_zero(shape)) bad.emplace_back("0");
-    if (!integer) bad.insert(bad.end(), {"nan", "inf", "-inf"});
+    if (!shape.integer) bad.insert(bad.end(), {"nan", "inf", "-inf"});
     for (const std::string& text : bad) {
       const auto algorithm = prepared();
       test::set(*algorithm, {{shape.name, text}});

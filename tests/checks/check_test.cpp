@@ -85,10 +85,11 @@ class Planted final : public ProblemFamily {
   Fields fields() override { return sound_->fields(); }
 
  protected:
-  Index dimension(const InstanceSpec& spec) const override { return sound_->facts(spec).dimension; }
-  void settle(std::uint64_t seed, PublicFacts& facts) const override {
-    facts = sound_->facts({.records = facts.records, .dimension = facts.dimension, .seed = seed});
+  Index dimension(const InstanceSpec& spec) const override {
+    settled_ = sound_->facts(spec);
+    return settled_.dimension;
   }
+  void settle(const Stream&, PublicFacts& facts) const override { facts = settled_; }
   Constants constants(const PublicFacts& facts) const override { return facts.constants; }
   void draw(const InstanceSpec& spec, Problem& p) const override {
     p = sound_->make(spec);
@@ -98,6 +99,7 @@ class Planted final : public ProblemFamily {
  private:
   std::unique_ptr<ProblemFamily> sound_;
   Bug bug_;
+  mutable PublicFacts settled_;
 };
 
 template <class Family>
@@ -318,10 +320,9 @@ TEST(ProblemCheck, DetectsFactsThatDependOnRecords) {
                        }),
                        "public facts"));
   // the same for every data set that the check draws, but set when records are drawn
-  EXPECT_TRUE(fails_at(check_with<DoubleWell>([](Problem& p, const InstanceSpec&) {
-                         p.facts.feature_bound = 1;
-                       }),
-                       "public facts"));
+  EXPECT_TRUE(fails_at(
+      check_with<DoubleWell>([](Problem& p, const InstanceSpec&) { p.facts.feature_bound = 1; }),
+      "public facts"));
 }
 
 TEST(ProblemCheck, DetectsFalseLandmarks) {

@@ -3,37 +3,17 @@
 
 #include <cstdlib>
 #include <optional>
-#include <stdexcept>
 
 #include <gtest/gtest.h>
 
 #include "dpsosp/core/data_folder.hpp"
 #include "dpsosp/core/errors.hpp"
+#include "scratch_folder.hpp"
 
 namespace dpsosp::files_test {
 namespace {
 
 namespace fs = std::filesystem;
-
-class ScratchFolder {
- public:
-  ScratchFolder() {
-    std::string name = (fs::temp_directory_path() / "dpsosp-files-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no scratch folder");
-    path_ = name;
-  }
-  ~ScratchFolder() { fs::remove_all(path_); }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-
-  const fs::path& path() const { return path_; }
-  std::ptrdiff_t entries() const {
-    return std::distance(fs::directory_iterator(path_), fs::directory_iterator());
-  }
-
- private:
-  fs::path path_;
-};
 
 std::string refusal(const auto& action) {
   try {

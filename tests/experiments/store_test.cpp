@@ -83,9 +83,6 @@ TEST(Store, FailedRunKeepsReasonAndHasNoNumbers) {
   EXPECT_TRUE(found.result.is_null());
   EXPECT_EQ(store.counts().failed, 1U);
   EXPECT_EQ(store.counts().finished, 0U);
-  EXPECT_EQ(exported_csv(store),
-            "description/seed,key,reason,status\r\n1," + run.key.hash() +
-                ",iterate 17 is not finite,failed\r\n");
 }
 
 TEST(Store, ReplacesFailedRunAndKeepsFinishedOne) {
@@ -120,11 +117,8 @@ TEST(Store, ExportIgnoresOrderAndProvenance) {
     backward.put(finished_run({{"seed", 19 - k}}, {{"alpha", 0.1 * (19 - k)}}), elsewhere);
   }
   EXPECT_EQ(exported_json(forward), exported_json(backward));
-  EXPECT_EQ(exported_csv(forward), exported_csv(backward));
   EXPECT_NE(exported_json(forward, Detail::results_and_provenance),
             exported_json(backward, Detail::results_and_provenance));
-  EXPECT_NE(exported_csv(forward, Detail::results_and_provenance),
-            exported_csv(backward, Detail::results_and_provenance));
 }
 
 TEST(Store, ExportsJsonWithOneRunPerLine) {
@@ -142,22 +136,6 @@ TEST(Store, ExportsJsonWithOneRunPerLine) {
     EXPECT_EQ(RunKey(run["description"]).hash(), run["key"]);
     EXPECT_EQ(run["result"].is_null(), run["status"] == "failed");
   }
-}
-
-TEST(Store, ExportsCsvWithOneColumnPerScalar) {
-  const TemporaryFolder folder;
-  Store store(folder / "s.sqlite");
-  const StoredRun a =
-      finished_run({{"problem", {{"name", "a,\"b\""}}}}, {{"trace", {1.5, 2}}, {"x/y", 3}});
-  const StoredRun b = finished_run({{"n", 7}}, {{"x/y", "line\nline"}});
-  store.put(a, here());
-  store.put(b, here());
-  const std::string row_a = ",\"a,\"\"b\"\"\"," + a.key.hash() + ",,\"[1.5,2]\",3,finished\r\n";
-  const std::string row_b = "7,," + b.key.hash() + ",,,\"line\nline\",finished\r\n";
-  const std::string header =
-      "description/n,description/problem/name,key,reason,result/trace,result/x~1y,status\r\n";
-  const bool a_first = a.key.hash() < b.key.hash();
-  EXPECT_EQ(exported_csv(store), header + (a_first ? row_a + row_b : row_b + row_a));
 }
 
 TEST(Store, MergedShardsEqualTheWhole) {

@@ -1,40 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <sstream>
-#include <stdexcept>
 #include <string>
 
+#include "../core/scratch_folder.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/experiments/store.hpp"
 
 namespace dpsosp {
 
-/// An empty folder that goes away with the object.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "dpsosp-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot make " + name);
-    path_ = name;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  const std::filesystem::path& path() const { return path_; }
-  std::filesystem::path operator/(const char* name) const { return path_ / name; }
-
- private:
-  std::filesystem::path path_;
-};
+using TemporaryFolder = ScratchFolder;
 
 inline std::string contents(const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary);
@@ -44,12 +23,6 @@ inline std::string contents(const std::filesystem::path& file) {
 inline std::string exported_json(const Store& store, Detail detail = Detail::results) {
   std::ostringstream out;
   store.export_json(out, detail);
-  return out.str();
-}
-
-inline std::string exported_csv(const Store& store, Detail detail = Detail::results) {
-  std::ostringstream out;
-  store.export_csv(out, detail);
   return out.str();
 }
 

@@ -62,7 +62,6 @@ struct Stored {
     const Store store(file, Store::Access::read_only);
     std::ostringstream out;
     store.export_json(out, Detail::results_and_provenance);
-    store.export_csv(out, Detail::results);
     estimate_time(jobs, file);
   }
   void read_sweep() const {

@@ -14,6 +14,13 @@ mkdir "$copy"
 git -C "$source" ls-files -z --cached --others --exclude-standard | tar -C "$source" --null -T - -cf - | tar -C "$copy" -xf -
 cd "$copy"
 
+# raise_count NAME: what README.md counts is one more, as "43 algorithms"
+raise_count() {
+  local count
+  count=$(grep -oE "^[0-9]+ $1\b|\b[0-9]+ $1$" README.md | head -1)
+  sed -i -E "s/^$count\b|\b$count$/$((${count% *} + 1)) $1/" README.md
+}
+
 # An algorithm: a folder, two lines in the registry, a test, the count in README.md.
 mkdir algorithms/smith-2027
 cp -r examples/algorithm/CMakeLists.txt examples/algorithm/include examples/algorithm/src algorithms/smith-2027/
@@ -26,16 +33,19 @@ dpsosp_test(test_normalised_momentum LABEL fast SOURCES normalised_momentum_test
   LIBRARIES algorithm_test_runs dpsosp::smith_2027)
 TEXT
 
-# A problem: two files, two lines in the registry.
+raise_count algorithms
+
+# A problem: two files, two lines in the registry, the count in README.md.
 base=problems/landscapes
 cp examples/problem/log_well.hpp $base/include/dpsosp/problems/
 cp examples/problem/log_well.cpp $base/src/
 registry=problems/registry/src/registry.cpp
 sed -i 's|^#include "dpsosp/problems/matrix_completion.hpp"|#include "dpsosp/problems/log_well.hpp"\n&|' "$registry"
 sed -i 's|^      entry<DoubleWell>(),|&\n      entry<LogWell>(),|' "$registry"
+raise_count problems
 
 "$cmake" --preset release -DDPSOSP_BENCHMARKS=OFF >configure.log 2>&1 || { cat configure.log >&2; exit 1; }
-"$cmake" --build build/release --target dpsosp test_algorithms test_normalised_momentum >build.log 2>&1 ||
+"$cmake" --build build/release --target dpsosp test_algorithms test_normalised_momentum test_packaging_readme >build.log 2>&1 ||
   { tail -50 build.log >&2; exit 1; }
 build/release/bin/dpsosp check log-well
 build/release/bin/dpsosp check smith-2027/normalised-momentum
@@ -44,3 +54,4 @@ build/release/bin/dpsosp list algorithms --document docs
 build/release/bin/dpsosp list problems --document docs
 build/release/bin/test_normalised_momentum --gtest_brief=1
 build/release/bin/test_algorithms --gtest_brief=1
+build/release/bin/test_packaging_readme --gtest_brief=1

@@ -2,12 +2,12 @@
 // Loaders and the families of real data; what needs the real files is skipped without them.
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <optional>
 #include <string>
 
 #include <gtest/gtest.h>
 
+#include "../core/scratch_folder.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/problems/data_files.hpp"
 #include "dpsosp/problems/mnist_glm.hpp"
@@ -18,35 +18,21 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A folder of its own that $DPSOSP_DATA names while it lives.
-class DataFolder {
+/// A folder that $DPSOSP_DATA names while it lives.
+class DataFolder : public ScratchFolder {
  public:
   DataFolder() {
-    std::string name = (fs::temp_directory_path() / "dpsosp-data-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp");
-    path_ = name;
     if (const char* old = std::getenv("DPSOSP_DATA")) old_ = old;
-    setenv("DPSOSP_DATA", name.c_str(), 1);
+    setenv("DPSOSP_DATA", path().c_str(), 1);
   }
-  DataFolder(const DataFolder&) = delete;
-  DataFolder& operator=(const DataFolder&) = delete;
   ~DataFolder() {
     if (old_)
       setenv("DPSOSP_DATA", old_->c_str(), 1);
     else
       unsetenv("DPSOSP_DATA");
-    fs::remove_all(path_);
   }
-  fs::path write(const std::string& name, const std::string& text) const {
-    const fs::path file = path_ / name;
-    fs::create_directories(file.parent_path());
-    std::ofstream(file, std::ios::binary) << text;
-    return file;
-  }
-  const fs::path& path() const { return path_; }
 
  private:
-  fs::path path_;
   std::optional<std::string> old_;
 };
 

@@ -36,9 +36,10 @@ class Recorded final : public ProblemFamily {
     if (shift == 7 && dimension == 3)
       throw InputError("recorded: shift = 7 makes no instance of 3 dimensions");
   }
-  void settle(std::uint64_t seed, PublicFacts& facts) const override {
+  void settle(const Stream& random, PublicFacts& facts) const override {
     phases.push_back("settle");
-    facts.initial_point = Vector::Constant(facts.dimension, shift + static_cast<double>(seed));
+    facts.initial_point = Vector::Constant(facts.dimension, shift);
+    Stream(random).add_normal(1, facts.initial_point);
   }
   Constants constants(const PublicFacts& facts) const override {
     phases.push_back("constants");
@@ -62,7 +63,9 @@ TEST(ProblemPhases, AreCalledInOrderAndDrawingSeesTheFacts) {
   EXPECT_EQ(family.phases, (Phases{"check_settings", "settle", "constants", "draw"}));
   EXPECT_EQ(family.drawn.name, "recorded");
   EXPECT_EQ(family.drawn.records, 5);
-  EXPECT_EQ(family.drawn.initial_point, Vector::Constant(4, 3.0));
+  Vector expected = Vector::Zero(4);
+  Stream({.seed = 3, .purpose = Purpose::initial_point}).add_normal(1, expected);
+  EXPECT_EQ(family.drawn.initial_point, expected);
   EXPECT_EQ(family.drawn.constants[constant::lipschitz], 4.0);
   EXPECT_EQ(p.facts.initial_point, family.drawn.initial_point);
 }

@@ -14,7 +14,7 @@
 namespace dpsosp {
 namespace {
 
-/// What of an event a result says.
+/// The parts of an event that a result states.
 struct Stated {
   std::string event;
   std::map<std::string, double> parameters;

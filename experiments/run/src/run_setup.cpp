@@ -82,8 +82,7 @@ PublicFacts facts_told(const RunDescription& d, const PublicFacts& facts) {
 constexpr std::string_view program_prefix = "program:";
 
 /// The settings of the algorithm, with integers in digits, so that 1e3 and 1000 are one run. All
-/// else is as it was given, since it is part of the run's key. An integer is what takes no
-/// fraction.
+/// else is as it was given, since it is part of the run's key.
 std::map<std::string, std::string> with_plain_integers(const RunSpec& spec) {
   std::map<std::string, std::string> settings = spec.settings;
   if (settings.empty()) return settings;
@@ -91,14 +90,8 @@ std::map<std::string, std::string> with_plain_integers(const RunSpec& spec) {
   for (const Field& f : algorithm->fields()) {
     const auto given = settings.find(f.name);
     if (given == settings.end()) continue;
-    f.set(given->second);
-    const std::string plain = f.get();
-    if (plain == given->second) continue;
-    try {
-      f.set("0.5");
-    } catch (const InputError&) {
-      given->second = plain;
-    }
+    f.set(given->second, spec.algorithm);
+    if (f.integer) given->second = f.get();
   }
   return settings;
 }

@@ -40,7 +40,7 @@ std::vector<ExhibitRuns> runs_of(const std::vector<const ExhibitEntry*>& exhibit
   return runs;
 }
 
-/// What of `some` is not in `others`.
+/// The hashes of `some` that are not in `others`.
 Hashes without(const Hashes& some, const Hashes& others) {
   Hashes rest;
   std::ranges::set_difference(some, others, std::inserter(rest, rest.end()));

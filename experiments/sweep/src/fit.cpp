@@ -146,8 +146,8 @@ Sample sample_of(std::span<const FitCell> cells) {
   return sample;
 }
 
-/// Prior weights of the observations: how often the seed of each was drawn, over the draws that its
-/// cell has. In every cell they add up to 1.
+/// Prior weights of the observations: how often an observation's seed was drawn, divided by the
+/// draws of all seeds of its cell. In every cell they add up to 1.
 class Weights {
  public:
   explicit Weights(const Sample& sample) : sample_(&sample), drawn_(sample.seeds, 1) {
@@ -157,8 +157,8 @@ class Weights {
 
   std::span<const double> of_cell(std::size_t cell) const { return of_cell_[cell]; }
 
-  /// As many seeds as there are, with replacement, for all cells at once. A draw that leaves a cell
-  /// empty is made again; at most one in seven is, as two seeds are in all cells.
+  /// Draws as many seeds as there are, with replacement, the same ones for all cells. A draw that
+  /// leaves a cell empty is repeated; as two seeds are in all cells, that is at most one in seven.
   void draw(Stream& stream) {
     do {
       std::fill(drawn_.begin(), drawn_.end(), 0);

@@ -142,7 +142,7 @@ std::optional<double> excess_risk(const Judged& j) {
   return *reached - *least;
 }
 
-struct Named {
+struct NamedValue {
   std::string_view name;
   std::string_view label;
   std::string_view of_points;  ///< the same at the start; empty: not of points
@@ -150,27 +150,27 @@ struct Named {
 };
 
 constexpr std::array derived{
-    Named{"best.sosp_level", "sosp_level of the best iterate", "start.sosp_level", best_level},
-    Named{"trace.mean_gradient_norm",
-          "gradient norm, mean over iterates",
-          "start.gradient_norm",
-          mean_gradient_norm},
-    Named{"trace.mean_excess_risk",
-          "excess risk, mean over iterates",
-          "start.excess_risk",
-          mean_excess_risk},
-    Named{"trace.median_sosp_level",
-          "sosp_level, median over iterates",
-          "start.sosp_level",
-          median_sosp_level},
-    Named{"trace.fraction_solved", "share of iterates that are α-SOSPs", "", fraction_solved},
-    Named{"schedule.alpha", "solved α", "", solved_alpha},
-    Named{"estimate.median", "error of the gradient estimate, median", "", median_error},
-    Named{"estimate.largest", "error of the gradient estimate, largest", "", largest_error},
-    Named{"steps", "steps", "", steps},
-    Named{"records_used", "records used", "", records_used},
-    Named{"evaluations", "per-record evaluations", "", evaluations},
-    Named{"privacy.spent", "ε spent", "", spent},
+    NamedValue{"best.sosp_level", "sosp_level of the best iterate", "start.sosp_level", best_level},
+    NamedValue{"trace.mean_gradient_norm",
+               "gradient norm, mean over iterates",
+               "start.gradient_norm",
+               mean_gradient_norm},
+    NamedValue{"trace.mean_excess_risk",
+               "excess risk, mean over iterates",
+               "start.excess_risk",
+               mean_excess_risk},
+    NamedValue{"trace.median_sosp_level",
+               "sosp_level, median over iterates",
+               "start.sosp_level",
+               median_sosp_level},
+    NamedValue{"trace.fraction_solved", "share of iterates that are α-SOSPs", "", fraction_solved},
+    NamedValue{"schedule.alpha", "solved α", "", solved_alpha},
+    NamedValue{"estimate.median", "error of the gradient estimate, median", "", median_error},
+    NamedValue{"estimate.largest", "error of the gradient estimate, largest", "", largest_error},
+    NamedValue{"steps", "steps", "", steps},
+    NamedValue{"records_used", "records used", "", records_used},
+    NamedValue{"evaluations", "per-record evaluations", "", evaluations},
+    NamedValue{"privacy.spent", "ε spent", "", spent},
 };
 
 struct NamedPoint {
@@ -239,7 +239,7 @@ void check_metric(std::string_view name) {
       (named(points, p.head) != nullptr && named(quantities, p.tail) != nullptr))
     return;
   std::vector<std::string> names;
-  for (const Named& n : derived) names.emplace_back(n.name);
+  for (const NamedValue& n : derived) names.emplace_back(n.name);
   for (const NamedPoint& point : points)
     for (const NamedQuantity& quantity : quantities)
       names.push_back(fmt::format("{}.{}", point.name, quantity.name));
@@ -248,7 +248,7 @@ void check_metric(std::string_view name) {
 
 std::optional<double> metric_of(const RunResult& result, std::string_view name) {
   check_metric(name);
-  if (const Named* n = named(derived, name)) return n->value(result);
+  if (const NamedValue* n = named(derived, name)) return n->value(result);
   if (is_free(name)) return free_metric(result.algorithm, name);
   const Parts p = split(name);
   const Judged judged = named(points, p.head)->point(result);
@@ -256,7 +256,7 @@ std::optional<double> metric_of(const RunResult& result, std::string_view name) 
 }
 
 std::optional<double> start_metric(const RunResult& result, std::string_view name) {
-  if (const Named* n = named(derived, name))
+  if (const NamedValue* n = named(derived, name))
     return n->of_points.empty() ? std::nullopt : metric_of(result, n->of_points);
   const Parts p = split(name);
   if (p.head == "output") return metric_of(result, fmt::format("start.{}", p.tail));
@@ -267,7 +267,7 @@ std::optional<double> start_metric(const RunResult& result, std::string_view nam
 
 std::string metric_label(std::string_view name) {
   check_metric(name);
-  if (const Named* n = named(derived, name)) return std::string(n->label);
+  if (const NamedValue* n = named(derived, name)) return std::string(n->label);
   const Parts p = split(name);
   if (is_free(name)) return std::string(name.substr(name.find('.') + 1));
   return fmt::format(

@@ -125,8 +125,8 @@ void NetworkFamily::refuse_dimension(const InstanceSpec& spec) const {
         fmt::format("{}: the dimension follows from the sizes of the network; set those", name()));
 }
 
-Vector NetworkFamily::initial(const Network& network, std::uint64_t seed) const {
-  Vector parameters = network.initial(Stream({.seed = seed, .purpose = Purpose::initial_point}));
+Vector NetworkFamily::initial(const Network& network, Stream random) const {
+  Vector parameters = network.initial(std::move(random));
   load_parameters(network, parameters);
   return parameters;
 }
@@ -134,7 +134,8 @@ Vector NetworkFamily::initial(const Network& network, std::uint64_t seed) const 
 NetworkInstance NetworkFamily::instance(const InstanceSpec& spec) const {
   NetworkExamples read = examples(spec);
   NetworkInstance made{network(), std::move(read.train), std::move(read.test), {}};
-  made.initial = initial(*made.network, spec.seed);
+  made.initial =
+      initial(*made.network, Stream({.seed = spec.seed, .purpose = Purpose::initial_point}));
   return made;
 }
 
@@ -143,8 +144,8 @@ Index NetworkFamily::dimension(const InstanceSpec& spec) const {
   return network()->parameters();
 }
 
-void NetworkFamily::settle(std::uint64_t seed, PublicFacts& facts) const {
-  facts.initial_point = initial(*network(), seed);
+void NetworkFamily::settle(const Stream& random, PublicFacts& facts) const {
+  facts.initial_point = initial(*network(), random);
 }
 
 void NetworkFamily::draw(const InstanceSpec& spec, Problem& problem) const {

@@ -98,7 +98,7 @@ class GhostConvolution final : public RecordGradients {
   Convolution::Shape shape_;
 };
 
-/// Of y = W x + b with positions on axis 1.
+/// Gradients of y = W x + b with positions on axis 1.
 class GhostLinear final : public RecordGradients {
  public:
   GhostLinear(Tensor input, Tensor gradient, bool bias)

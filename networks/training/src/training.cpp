@@ -167,7 +167,7 @@ class EpochObserver final : public Observer {
                    computation),
         whole_(instance.network, instance.train, first_rows(recipe.records), computation) {}
 
-  /// Of a run of all epochs at once.
+  /// Called in a run of all epochs at once.
   void iterate(Index t, ConstVectorRef x) override {
     if (whole_run_ && t % recipe_.steps_an_epoch() == 0) look(t / recipe_.steps_an_epoch(), x);
   }

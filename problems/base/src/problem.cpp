@@ -65,7 +65,7 @@ PublicFacts ProblemFamily::facts(const InstanceSpec& spec) const {
   made.dimension = dimension(spec);
   check_settings(made.dimension);
   made.records = spec.records;
-  settle(spec.seed, made);
+  settle(Stream({.seed = spec.seed, .purpose = Purpose::initial_point}), made);
   made.constants = constants(made);
   check_numbers(made);
   return made;

@@ -2,7 +2,6 @@
 #include "dpsosp/problems/start.hpp"
 
 #include "dpsosp/core/errors.hpp"
-#include "dpsosp/core/stream.hpp"
 
 namespace dpsosp {
 
@@ -15,12 +14,11 @@ void StartOption::add_fields(Fields& fields) {
                          "distance from the saddle under start = near_saddle"));
 }
 
-Vector StartOption::pick(const PublicFacts& facts, const Starts& starts, std::uint64_t seed) const {
-  Stream stream({.seed = seed, .purpose = Purpose::initial_point});
+Vector StartOption::pick(const PublicFacts& facts, const Starts& starts, Stream random) const {
   Vector point = starts.standard;
   const auto direction = [&] {
     Vector v(point.size());
-    stream.fill_normal(1.0, v);
+    random.fill_normal(1.0, v);
     return v.normalized();
   };
   switch (kind) {
@@ -37,7 +35,7 @@ Vector StartOption::pick(const PublicFacts& facts, const Starts& starts, std::ui
       point = starts.far_radius * direction();
       break;
     case Kind::random:
-      stream.fill_normal(starts.random_spread, point);
+      random.fill_normal(starts.random_spread, point);
       break;
   }
   facts.domain.project(point);

@@ -62,7 +62,7 @@ Index DataGlmFamily::dimension(const InstanceSpec& spec) const {
   return check_fixed_dimension(name(), spec, d, fmt::format("{}, the number of features", d));
 }
 
-void DataGlmFamily::settle(std::uint64_t seed, PublicFacts& facts) const {
+void DataGlmFamily::settle(const Stream& random, PublicFacts& facts) const {
   const Index d = facts.dimension;
   const bool bounded = std::isfinite(radius);
   facts.domain = bounded ? Domain::ball(radius) : Domain{};
@@ -71,7 +71,7 @@ void DataGlmFamily::settle(std::uint64_t seed, PublicFacts& facts) const {
                                    {.standard = Vector::Zero(d),
                                     .random_spread = 1 / std::sqrt(static_cast<double>(d)),
                                     .far_radius = bounded ? radius : 10.0},
-                                   seed);
+                                   random);
 }
 
 Constants DataGlmFamily::constants(const PublicFacts& facts) const {

@@ -104,7 +104,7 @@ std::unique_ptr<const Objective> GlmFamily::turned_population(const Model& law,
                         Matrix(inside(dimension), 0));
 }
 
-void GlmFamily::settle(std::uint64_t seed, PublicFacts& facts) const {
+void GlmFamily::settle(const Stream& random, PublicFacts& facts) const {
   const Index d = facts.dimension;
   const Model law = model();
   const bool bounded = std::isfinite(radius);
@@ -121,7 +121,7 @@ void GlmFamily::settle(std::uint64_t seed, PublicFacts& facts) const {
     if (curvature.cwiseProduct(plane.weight).dot(plane.along.cwiseAbs2()) < 0)
       starts.saddle = Vector::Zero(d);
   }
-  facts.initial_point = start.pick(facts, starts, seed);
+  facts.initial_point = start.pick(facts, starts, random);
 }
 
 Constants GlmFamily::constants(const PublicFacts& facts) const {

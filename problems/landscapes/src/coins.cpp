@@ -117,13 +117,13 @@ Index Coins::planted_coin(Index coins, std::uint64_t data_seed) const {
   return Stream(StreamKey{.seed = data_seed, .purpose = Purpose::data}).below(coins);
 }
 
-void Coins::settle(std::uint64_t seed, PublicFacts& facts) const {
+void Coins::settle(const Stream& random, PublicFacts& facts) const {
   facts.domain = Domain::box(half_width);
   facts.initial_point = start.pick(facts,
                                    {.standard = Vector::Zero(facts.dimension),
                                     .random_spread = 0.5 * half_width,
                                     .far_radius = half_width},
-                                   seed);
+                                   random);
 }
 
 Constants Coins::constants(const PublicFacts&) const {

@@ -328,7 +328,7 @@ Fields CosineSaddle::fields() {
   return fields;
 }
 
-void CosineSaddle::settle(std::uint64_t seed, PublicFacts& facts) const {
+void CosineSaddle::settle(const Stream& random, PublicFacts& facts) const {
   const Index d = facts.dimension;
   facts.separable = true;
   const double far = 10 * std::numbers::pi * std::sqrt(static_cast<double>(d));
@@ -337,7 +337,7 @@ void CosineSaddle::settle(std::uint64_t seed, PublicFacts& facts) const {
                                     .saddle = half_at_pi(d),
                                     .random_spread = std::numbers::pi,
                                     .far_radius = far},
-                                   seed);
+                                   random);
 }
 
 Constants CosineSaddle::constants(const PublicFacts& facts) const {

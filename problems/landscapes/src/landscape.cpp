@@ -67,12 +67,12 @@ Fields LandscapeFamily::fields() {
   return fields;
 }
 
-void LandscapeFamily::settle(std::uint64_t seed, PublicFacts& facts) const {
+void LandscapeFamily::settle(const Stream& random, PublicFacts& facts) const {
   const Landscape made = landscape(facts.dimension);
   facts.domain = made.domain;
   const auto* separable = dynamic_cast<const SeparableObjective*>(made.objective.get());
   facts.separable = separable != nullptr && separable->coordinates_alike();
-  facts.initial_point = start.pick(facts, made.starts, seed);
+  facts.initial_point = start.pick(facts, made.starts, random);
 }
 
 Constants LandscapeFamily::constants(const PublicFacts& facts) const {

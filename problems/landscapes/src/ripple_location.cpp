@@ -352,7 +352,7 @@ void RippleLocation::check_settings(Index) const {
         fmt::format(">= {:.6g} = 1 + 2 pi/frequency, so that it holds the minimiser", least_width));
 }
 
-void RippleLocation::settle(std::uint64_t seed, PublicFacts& facts) const {
+void RippleLocation::settle(const Stream& random, PublicFacts& facts) const {
   const Index d = facts.dimension;
   const RippleObjective population({amplitude, frequency}, public_law(law_seed, d));
   const double root_d = std::sqrt(static_cast<double>(d));
@@ -363,7 +363,7 @@ void RippleLocation::settle(std::uint64_t seed, PublicFacts& facts) const {
                                     .saddle = population.saddle(population.minimiser()),
                                     .random_spread = 1 / root_d,
                                     .far_radius = 10 * half_width},
-                                   seed);
+                                   random);
 }
 
 Constants RippleLocation::constants(const PublicFacts& facts) const {

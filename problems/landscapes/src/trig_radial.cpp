@@ -188,16 +188,16 @@ void TrigRadial::check_settings(Index) const {
     reject(name(), "law", "ball", "signs: sums of ball points are not simulated");
 }
 
-void TrigRadial::settle(std::uint64_t seed, PublicFacts& facts) const {
+void TrigRadial::settle(const Stream& random, PublicFacts& facts) const {
   const Index d = facts.dimension;
   facts.domain = Domain::ball(radius);
   Vector standard(d);
-  Stream({.seed = seed, .purpose = Purpose::initial_point}).fill_ball(radius, standard);
+  Stream(random).fill_ball(radius, standard);
   facts.initial_point = start.pick(facts,
                                    {.standard = standard,
                                     .random_spread = radius / std::sqrt(static_cast<double>(d)),
                                     .far_radius = radius},
-                                   seed);
+                                   random);
 }
 
 Constants TrigRadial::constants(const PublicFacts& facts) const {

@@ -120,7 +120,7 @@ Matrix extreme_samples(Index p, double norm) {
   return corners;
 }
 
-/// Of S*, descending.
+/// The eigenvalues of S*, descending.
 Vector spectrum_of(const CovarianceGan& f) {
   Vector spectrum = Vector::Constant(f.rows, f.floor);
   spectrum.head(f.planted_rank) = geometric_spectrum(f.planted_rank, f.planted_norm, f.condition);
@@ -183,7 +183,7 @@ Index CovarianceGan::dimension(const InstanceSpec& spec) const {
       name(), spec, d, fmt::format("rows rank = {}; set problem.rows and problem.rank", d));
 }
 
-void CovarianceGan::settle(std::uint64_t seed, PublicFacts& facts) const {
+void CovarianceGan::settle(const Stream& random, PublicFacts& facts) const {
   const double radius =
       domain_factor * std::sqrt(spectrum_of(*this).head(std::min(rank, rows)).sum());
   set_dual(facts, DualKind::shared, Vector::Zero(triangle(rows)));
@@ -191,7 +191,7 @@ void CovarianceGan::settle(std::uint64_t seed, PublicFacts& facts) const {
                  {.spread = initial_spread,
                   .random_spread = std::sqrt(planted_norm / static_cast<double>(rows)),
                   .far_radius = radius},
-                 seed,
+                 random,
                  facts);
 }
 

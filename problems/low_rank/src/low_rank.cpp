@@ -157,22 +157,21 @@ void check_planted_rank(std::string_view problem,
 Vector start_around_origin(const StartOption& start,
                            const PublicFacts& facts,
                            const StartScales& scales,
-                           std::uint64_t seed) {
+                           const Stream& random) {
   Starts starts{.standard = Vector(facts.dimension),
                 .saddle = Vector::Zero(facts.dimension),
                 .random_spread = scales.random_spread,
                 .far_radius = scales.far_radius};
-  Stream({.seed = seed, .purpose = Purpose::initial_point})
-      .fill_normal(scales.spread, starts.standard);
-  return start.pick(facts, starts, seed);
+  Stream(random).fill_normal(scales.spread, starts.standard);
+  return start.pick(facts, starts, random);
 }
 
 void settle_in_ball(const StartOption& start,
                     const StartScales& scales,
-                    std::uint64_t seed,
+                    const Stream& random,
                     PublicFacts& facts) {
   facts.domain = Domain::ball(scales.far_radius);
-  facts.initial_point = start_around_origin(start, facts, scales, seed);
+  facts.initial_point = start_around_origin(start, facts, scales, random);
 }
 
 Vector geometric_spectrum(Index count, double largest, double condition) {

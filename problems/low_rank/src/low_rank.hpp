@@ -25,11 +25,11 @@ struct StartScales {
 Vector start_around_origin(const StartOption& start,
                            const PublicFacts& facts,
                            const StartScales& scales,
-                           std::uint64_t seed);
+                           const Stream& random);
 /// The domain ‖x‖ ≤ far_radius, and such a start.
 void settle_in_ball(const StartOption& start,
                     const StartScales& scales,
-                    std::uint64_t seed,
+                    const Stream& random,
                     PublicFacts& facts);
 
 /// Σ = (largest, …, largest/condition), a geometric sequence of `count` values.

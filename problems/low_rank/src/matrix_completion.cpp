@@ -89,7 +89,7 @@ Index MatrixCompletion::dimension(const InstanceSpec& spec) const {
       fmt::format("(rows + cols) rank = {}; set problem.rows, problem.cols, problem.rank", d));
 }
 
-void MatrixCompletion::settle(std::uint64_t seed, PublicFacts& facts) const {
+void MatrixCompletion::settle(const Stream& random, PublicFacts& facts) const {
   const double radius =
       domain_factor *
       std::sqrt(2 * geometric_spectrum(planted_rank, planted_norm, condition).sum());
@@ -98,7 +98,7 @@ void MatrixCompletion::settle(std::uint64_t seed, PublicFacts& facts) const {
       {.spread = initial_spread,
        .random_spread = std::sqrt(planted_norm / static_cast<double>(std::max(rows, cols))),
        .far_radius = radius},
-      seed,
+      random,
       facts);
 }
 

@@ -277,11 +277,11 @@ Index MatrixSensing::dimension(const InstanceSpec& spec) const {
       fmt::format("(rows + cols) rank = {}; set problem.rows, problem.cols, problem.rank", d));
 }
 
-void MatrixSensing::settle(std::uint64_t seed, PublicFacts& facts) const {
+void MatrixSensing::settle(const Stream& random, PublicFacts& facts) const {
   set_dual(facts, DualKind::per_record, Vector::Zero(facts.records));
   const double far = 3 * std::sqrt(static_cast<double>(facts.dimension));
   facts.initial_point = start_around_origin(
-      start, facts, {.spread = initial_spread, .random_spread = 1.0, .far_radius = far}, seed);
+      start, facts, {.spread = initial_spread, .random_spread = 1.0, .far_radius = far}, random);
 }
 
 /// From the sampling law alone: they are public, so they may not look at the records.

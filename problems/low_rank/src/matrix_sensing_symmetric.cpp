@@ -183,7 +183,7 @@ SymmetricSensingData extreme_data(Index rows, Index rank, double norm, double la
 /// What the constants depend on.
 struct Sizes {
   double p, norm, radius, label;  // L, R, b_max
-  /// Of the population objective, L²/p².
+  /// The factor of the population objective, L²/p².
   double scale() const { return norm * norm / (p * p); }
 };
 Sizes sizes_of(const MatrixSensingSymmetric& f, double radius) {
@@ -275,14 +275,14 @@ Index MatrixSensingSymmetric::dimension(const InstanceSpec& spec) const {
       name(), spec, d, fmt::format("rows rank = {}; set problem.rows and problem.rank", d));
 }
 
-void MatrixSensingSymmetric::settle(std::uint64_t seed, PublicFacts& facts) const {
+void MatrixSensingSymmetric::settle(const Stream& random, PublicFacts& facts) const {
   const double radius =
       domain_factor * std::sqrt(geometric_spectrum(planted_rank, planted_norm, condition).sum());
   settle_in_ball(start,
                  {.spread = initial_spread,
                   .random_spread = std::sqrt(planted_norm / static_cast<double>(rows)),
                   .far_radius = radius},
-                 seed,
+                 random,
                  facts);
 }
 

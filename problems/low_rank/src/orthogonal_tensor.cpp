@@ -260,13 +260,13 @@ void OrthogonalTensor::check_settings(Index d) const {
            fmt::format("in [2, {}]", d));
 }
 
-void OrthogonalTensor::settle(std::uint64_t seed, PublicFacts& facts) const {
+void OrthogonalTensor::settle(const Stream& random, PublicFacts& facts) const {
   const Index d = facts.dimension;
   std::vector<Index> support(static_cast<std::size_t>(saddle_components));
   std::iota(support.begin(), support.end(), 0);
   const Vector saddle =
       Quartic(axes_of(*this, d), Vector::Ones(d), penalty).critical_point(support);
-  settle_at_saddle(start, radius, saddle, seed, facts);
+  settle_at_saddle(start, radius, saddle, random, facts);
 }
 
 Constants OrthogonalTensor::constants(const PublicFacts& facts) const {

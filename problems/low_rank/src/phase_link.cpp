@@ -82,11 +82,11 @@ void add_phase_fields(Fields& fields, PhaseSettings& p) {
   p.start.add_fields(fields);
 }
 
-void settle_phase(const PhaseSettings& p, std::uint64_t seed, PublicFacts& facts) {
+void settle_phase(const PhaseSettings& p, const Stream& random, PublicFacts& facts) {
   const double typical = p.signal_norm / std::sqrt(static_cast<double>(facts.dimension));
   settle_in_ball(p.start,
                  {.spread = p.initial_spread, .random_spread = typical, .far_radius = p.radius()},
-                 seed,
+                 random,
                  facts);
 }
 

@@ -56,7 +56,7 @@ Vector orthogonal_direction(const Vector& signal);
 
 void add_phase_fields(Fields& fields, PhaseSettings& settings);
 /// Domain and start.
-void settle_phase(const PhaseSettings& settings, std::uint64_t seed, PublicFacts& facts);
+void settle_phase(const PhaseSettings& settings, const Stream& random, PublicFacts& facts);
 
 /// x*, ‖a‖ = √d measurements, labels.
 struct PhaseInstance {

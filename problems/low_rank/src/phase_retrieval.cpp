@@ -216,8 +216,8 @@ void PhaseRetrieval::check_settings(Index) const {
     reject(name(), "label_noise", label_noise, "<= smoothing^2 under loss = amplitude");
 }
 
-void PhaseRetrieval::settle(std::uint64_t seed, PublicFacts& facts) const {
-  settle_phase(*this, seed, facts);
+void PhaseRetrieval::settle(const Stream& random, PublicFacts& facts) const {
+  settle_phase(*this, random, facts);
 }
 
 Constants PhaseRetrieval::constants(const PublicFacts& facts) const {

@@ -146,7 +146,7 @@ Vector from_basis(const Matrix& basis, ConstVectorRef u) {
 void settle_at_saddle(const StartOption& start,
                       double radius,
                       const Vector& saddle,
-                      std::uint64_t seed,
+                      const Stream& random,
                       PublicFacts& facts) {
   facts.domain = Domain::ball(radius);
   facts.initial_point =
@@ -155,7 +155,7 @@ void settle_at_saddle(const StartOption& start,
                   .saddle = saddle,
                   .random_spread = 0.5 / std::sqrt(static_cast<double>(saddle.size())),
                   .far_radius = radius},
-                 seed);
+                 random);
 }
 
 Slice component_slice(std::string caption, const Matrix& basis, Index d, double radius) {

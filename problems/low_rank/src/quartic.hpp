@@ -23,7 +23,7 @@ QuarticBounds quartic_bounds(double w, double b, double gamma, double radius);
 /// The larger of each.
 QuarticBounds either(const QuarticBounds& first, const QuarticBounds& second);
 
-/// Of the penalty β; beyond 1e8, βr² − (β − 1) has no digits left.
+/// The penalties β that are offered: beyond 1e8, βr² − (β − 1) has no digits left.
 inline constexpr Range quartic_penalties{1, 1e8, false, true};
 
 /// The part (b/4)‖x‖⁴ − (γ/2)‖x‖² of a quartic.
@@ -102,7 +102,7 @@ class Quartic final : public Objective {
 void settle_at_saddle(const StartOption& start,
                       double radius,
                       const Vector& saddle,
-                      std::uint64_t seed,
+                      const Stream& random,
                       PublicFacts& facts);
 
 /// Coordinates a_j·x, and Σ_j u_j a_j.

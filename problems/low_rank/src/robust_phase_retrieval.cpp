@@ -111,9 +111,9 @@ Fields RobustPhaseRetrieval::fields() {
   return fields;
 }
 
-void RobustPhaseRetrieval::settle(std::uint64_t seed, PublicFacts& facts) const {
+void RobustPhaseRetrieval::settle(const Stream& random, PublicFacts& facts) const {
   set_dual(facts, DualKind::per_record, Vector::Zero(facts.records));
-  settle_phase(*this, seed, facts);
+  settle_phase(*this, random, facts);
 }
 
 Constants RobustPhaseRetrieval::constants(const PublicFacts& facts) const {

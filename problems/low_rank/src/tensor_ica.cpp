@@ -211,12 +211,12 @@ Fields TensorIca::fields() {
   return fields;
 }
 
-void TensorIca::settle(std::uint64_t seed, PublicFacts& facts) const {
+void TensorIca::settle(const Stream& random, PublicFacts& facts) const {
   const Index d = facts.dimension;
   Vector saddle = Vector::Zero(d);  // of every mixing; with the identity another is public
   if (mixing == Mixing::identity)
     saddle = Quartic(Matrix(), Vector::Ones(d), penalty).critical_point({0, 1});
-  settle_at_saddle(start, radius, saddle, seed, facts);
+  settle_at_saddle(start, radius, saddle, random, facts);
 }
 
 Constants TensorIca::constants(const PublicFacts& facts) const {

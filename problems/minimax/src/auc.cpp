@@ -211,7 +211,7 @@ class AucBounds {
                       bound(label, weight, std::max(one, other) + 1));
     });
   }
-  /// Of the matrices' norms in h.
+  /// Slope of the matrices' norms in h.
   double matrix_slope(double weight) const {
     return 2 * weight * (std::hypot(0.3 + reach_, 2.0) + 0.2 * dual_radius());
   }
@@ -321,14 +321,14 @@ Fields Auc::fields() {
   return fields;
 }
 
-void Auc::settle(std::uint64_t seed, PublicFacts& facts) const {
+void Auc::settle(const Stream& random, PublicFacts& facts) const {
   set_dual(facts, DualKind::shared, Vector::Zero(1), Domain::box(AucBounds(prior).dual_radius()));
   facts.initial_point = start.pick(facts,
                                    {.standard = Vector::Zero(facts.dimension),
                                     .saddle = {},
                                     .random_spread = 1.0,
                                     .far_radius = 10.0},
-                                   seed);
+                                   random);
   constexpr double widest = 0.9;  // of far and random starts, inside the region
   for (double& threshold : facts.initial_point.tail(2))
     threshold = std::clamp(threshold, -widest, widest);

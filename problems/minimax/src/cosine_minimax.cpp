@@ -299,7 +299,7 @@ Index CosineMinimax::dimension(const InstanceSpec& spec) const {
       name(), spec, d, fmt::format("coupled + free = {}; set problem.coupled and problem.free", d));
 }
 
-void CosineMinimax::settle(std::uint64_t seed, PublicFacts& facts) const {
+void CosineMinimax::settle(const Stream& random, PublicFacts& facts) const {
   const Index d = facts.dimension;
   set_dual(facts, DualKind::shared, Vector::Zero(coupled));
   if (half_width > 0) {
@@ -313,7 +313,7 @@ void CosineMinimax::settle(std::uint64_t seed, PublicFacts& facts) const {
                   .saddle = free > 0 ? std::optional<Vector>(Vector::Zero(d)) : std::nullopt,
                   .random_spread = std::numbers::pi,
                   .far_radius = 10 * std::numbers::pi},
-                 seed);
+                 random);
 }
 
 Constants CosineMinimax::constants(const PublicFacts& facts) const {

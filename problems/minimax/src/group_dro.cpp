@@ -316,7 +316,7 @@ Fields GroupDro::fields() {
   return fields;
 }
 
-void GroupDro::settle(std::uint64_t seed, PublicFacts& facts) const {
+void GroupDro::settle(const Stream& random, PublicFacts& facts) const {
   const Index d = facts.dimension;
   if (dual == GroupDual::simplex)
     set_dual(facts,
@@ -330,7 +330,7 @@ void GroupDro::settle(std::uint64_t seed, PublicFacts& facts) const {
                                     .saddle = Vector::Zero(d),
                                     .random_spread = signal / std::sqrt(static_cast<double>(d)),
                                     .far_radius = 4 * signal},
-                                   seed);
+                                   random);
 }
 
 Constants GroupDro::constants(const PublicFacts& facts) const {

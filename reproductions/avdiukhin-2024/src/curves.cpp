@@ -25,7 +25,7 @@ void each_member_of_run(Run& run, Visit&& visit) {
   for_each_member(run.result.summary, visit);
 }
 
-// Of a column's text. Empty is none; a number that is not finite is nan, inf or -inf.
+// Cells as text: an empty one is none; a number that is not finite is nan, inf or -inf.
 
 std::string column_text(const std::string& value) { return csv_field(value); }
 std::string column_text(bool value) { return value ? "true" : "false"; }

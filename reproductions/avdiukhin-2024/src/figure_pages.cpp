@@ -374,7 +374,7 @@ plots::Table dependence_table(const FigureData& data,
   return t;
 }
 
-/// Of the epochs of all runs of a curve, those that have the number.
+/// A number in all epochs of a curve's runs that have it.
 std::vector<double> over_epochs(
     const Curve& curve, const std::function<std::optional<double>(const TrainedEpoch&)>& value) {
   std::vector<double> values;
@@ -562,7 +562,7 @@ void add_figure_3b(plots::Exhibit& e, const FigureData& data) {
   e.figures = {accuracy_figure(data, "3b", {pessimistic, as_published}, metric)};
 }
 
-/// Of the published runs: the numbers that the paper speaks of.
+/// What the published runs say of the numbers that the paper speaks of.
 std::string verdict_words(std::string_view figure, const FigureData& data) {
   const EpochMetric metric =
       figure == "3a" ? &TrainedEpoch::train_accuracy : &TrainedEpoch::test_accuracy;

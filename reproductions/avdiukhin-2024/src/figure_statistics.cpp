@@ -43,7 +43,7 @@ double mean_of(const std::vector<double>& values, std::span<const std::size_t> s
   return sum / static_cast<double>(seeds.size());
 }
 
-/// Of each value how many are below it, equal ones counting half.
+/// For each value, how many are below it; equal ones count half.
 std::vector<double> ranks(const std::vector<double>& values) {
   std::vector<double> all;
   for (const double v : values) {

@@ -28,7 +28,7 @@ struct Gradients {
   double violations;  ///< gradients above `nominal`; of clipped runs those that were shortened
   bool clips;
 };
-/// Of a finished run of the sweep.
+/// The gradients that a finished run of the sweep met.
 Gradients gradients_met(const FinishedRun& run);
 
 /// Cells of the probe `avdiukhin-2024/given-noise`: α = 0.2, d = 2 with B = 1 and d = 10 with

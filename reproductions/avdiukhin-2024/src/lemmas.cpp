@@ -319,7 +319,8 @@ Finding section_3_4_privacy(const Evidence& e) {
   }
   if (!meets_assumptions)
     return {.verdict = Verdict::inconclusive, .reason = "the pair leaves Assumption A or B"};
-  // Of one stream if every record's Hessian is at most L: a record moves a number by 2/(nε).
+  // The cost of one stream if every record's Hessian is at most L: a record moves a number by
+  // 2/(nε).
   const double stream = above_threshold_cost(2.0 * test_epsilon, 1000) / test_epsilon;
   return finding(
       least <= allowed,

@@ -10,11 +10,11 @@ namespace dpsosp {
 
 std::vector<Predicate> avdiukhin_2024_lemma_predicates();
 std::vector<Predicate> avdiukhin_2024_theorem_predicates();
-/// Of the lemmas in Appendices B and C.
+/// Predicates of the lemmas in Appendices B and C.
 std::vector<Predicate> avdiukhin_2024_proof_predicates();
 std::vector<ProbeEntry> avdiukhin_2024_probes();
 std::vector<ExhibitEntry> avdiukhin_2024_exhibits();
-/// Of the figures with networks.
+/// Predicates of the figures with networks.
 std::vector<Predicate> avdiukhin_2024_figure_predicates();
 std::vector<ExhibitEntry> avdiukhin_2024_figure_exhibits();
 

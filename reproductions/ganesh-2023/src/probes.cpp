@@ -368,7 +368,7 @@ GaussianDivergence::Result gaussian_divergence(const GaussianDivergence& p, std:
   }
   target /= target.sum();
   law /= law.sum();
-  // Of y given x; no x that matters sends y beyond the grid.
+  // The law of y given x. No x of noticeable mass sends y beyond the grid.
   Eigen::MatrixXd kernel(p.cells, p.cells);
   for (Index i = 0; i < p.cells; ++i)
     for (Index k = 0; k < p.cells; ++k)

@@ -23,7 +23,7 @@ Index chosen_coin(const Matrix& centres, const Vector& x);
 /// uniform ones; d × k.
 Matrix ball_packing(Index dimension, double distance, std::uint64_t trials);
 
-/// Of random coins and points in d = 1 to 4.
+/// A search over random coins and points in d = 1 to 4.
 struct ReductionSearch {
   double worst = -std::numeric_limits<double>::infinity();  ///< r times the coin's risk − excess
   double steepest = 0;                                      ///< slope of the loss
@@ -37,8 +37,8 @@ ReductionSearch search_reduction(std::uint64_t instances, double selection_share
 /// \param uniform_index  the replaced record is a random one; else the first
 double stability_gap(std::uint64_t instances, bool uniform_index);
 
-/// Of random f and random laws with density in [c, C] to N(0, 1), the quotient of Ent(f²) and
-/// 2 E f′², a lower bound of the law's C_LSI.
+/// The quotient of Ent(f²) and 2 E f′², a lower bound of the law's C_LSI, for random f and random
+/// laws with density in [c, C] to N(0, 1).
 struct PerturbationSearch {
   double largest = 0;
   double largest_over_bound = 0;  ///< over C/c

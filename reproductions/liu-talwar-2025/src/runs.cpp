@@ -60,7 +60,7 @@ Finding estimate_finding(const Evidence& e) {
 
 // ----------------------------------------------------------------------------------- whole runs
 
-/// Of the runs whose α says more than their start.
+/// The runs whose α says more than their start.
 struct Solved {
   double runs = 0;
   double share = 0;  ///< whose best recorded iterate is an α-SOSP
@@ -239,7 +239,7 @@ Finding repaired_refreshes_finding(const Evidence& e) {
   double worst = 0;
   for (const auto& finished : private_runs(e)) {
     const auto value = [&](const char* name) { return metric_of(*finished.result, name).value(); };
-    // Of quartic-saddle with γ = 2: B = γ²/4, and the schedule's own M and ρ.
+    // For quartic-saddle with γ = 2: B = γ²/4, and the schedule's own M and ρ.
     constexpr double B = 1;
     const double M = 1 / value("parameters.step_size");
     const double rho = value("parameters.hessian_lipschitz");

@@ -6,17 +6,19 @@
 /// \source baselines notes, 13
 namespace dpsosp::lower_bounds {
 
-/// Of the empirical and of the population gradient, by tracing.
+/// Lower bound of the empirical and of the population gradient, by tracing.
 /// \param records, dimension  at least 1
 /// \param epsilon  positive
 /// \param delta    in [0, 1)
 /// \returns 0 where it says nothing
 double tracing_bound(double records, double dimension, double epsilon, double delta);
 
-/// Of the empirical gradient in any dimension, from two data sets that differ in several records.
+/// Lower bound of the empirical gradient in any dimension, from two data sets that differ in
+/// several records.
 double two_point_bound(double records, double epsilon, double delta);
 
-/// Of the population gradient in any dimension, from two distributions, without privacy.
+/// Lower bound of the population gradient in any dimension, from two distributions, without
+/// privacy.
 double statistical_bound(double records);
 
 /// The largest of the bounds that hold for the empirical gradient.

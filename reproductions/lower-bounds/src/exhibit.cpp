@@ -166,7 +166,7 @@ double empirical_constant(double n, double d, double epsilon, double delta) {
   return empirical_bound(n, d, epsilon, delta) / rate(n, d, epsilon);
 }
 
-/// Of the larger of the two bounds; the one for sampling needs no privacy.
+/// The constant of the larger of the two bounds; the one for sampling needs no privacy.
 double population_constant(double n, double d, double epsilon, double delta) {
   return std::max(tracing_bound(n, d, epsilon, delta), statistical_bound(n)) /
          (1 / std::sqrt(n) + rate(n, d, epsilon));

@@ -64,7 +64,7 @@ plots::Figure figure(const std::vector<RatioCurve>& curves) {
   return f;
 }
 
-/// Of the seeds that have both, in their order.
+/// Warm over cold for the seeds that have both, in their order.
 std::vector<double> ratios_of(const CellMetric& warm, const CellMetric& cold) {
   std::vector<double> ratios;
   for (std::size_t i = 0; i < warm.seeds.size(); ++i) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "dpsosp/privacy/accounting/epsilon_interval.hpp"
+
 /// What the DP-SGD of the published experiment's script spends: lowy-2024 notes, 5.2.
 namespace dpsosp::lowy_2024_exhibit {
 
@@ -11,10 +13,6 @@ struct ScriptQueries {
   double rate;       ///< a record's, before empty batches are drawn anew
   double deviation;  ///< of the noise, over the largest difference of two records' gradients
   int steps;         ///< T
-};
-
-struct EpsilonInterval {
-  double lower, upper;
 };
 
 /// Certified bounds of the least ε of the script's DP-SGD at delta, replace-one, over losses whose

@@ -91,7 +91,7 @@ std::string name_of(const Case& c) {
                                       : fmt::format("{}, {}", word_of(c.shape), word_of(c.scatter));
 }
 
-/// Of the shares of headline words, one group of columns a word.
+/// The shares of headline words, one group of columns a word.
 plots::Table headline_table() {
   plots::Table t{.id = "headline-words", .row_header = "truth"};
   for (const Headline h :

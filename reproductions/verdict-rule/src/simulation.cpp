@@ -55,7 +55,7 @@ double log_level(Shape shape, double log_n, double middle, double half_range) {
 
 double exponential(Stream& stream) { return -std::log1p(-stream.uniform()); }
 
-/// Of mean 0 and deviation 1.
+/// A draw of mean 0 and deviation 1.
 double scatter_of(Scatter scatter, double common, Stream& stream) {
   switch (scatter) {
     case Scatter::normal:

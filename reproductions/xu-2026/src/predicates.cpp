@@ -77,7 +77,7 @@ double objective_level(const RunResult& result) {
   return metric_of(result, "output.sosp_level").value();
 }
 
-/// Of the two readings of the argmin's range that K = 1 leaves.
+/// Tests both readings of the argmin's range that K = 1 leaves.
 Finding x1_printed(const Evidence& e) {
   std::vector<std::string> words;
   double best = std::numeric_limits<double>::infinity(), start = 0;

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "dpsosp/privacy/accounting/epsilon_interval.hpp"
+
 /// What the noise of xu-2026's Algorithm 3 costs under replace-one, records clipped one by one.
 namespace dpsosp {
-
-/// No ε below `lower` is one that the mechanism has for some pair of data sets; `upper` is proved.
-struct EpsilonInterval {
-  double lower;
-  double upper;
-};
 
 /// How batches of a given mean size are drawn.
 enum class Draw { poisson, fixed_size };

@@ -146,7 +146,7 @@ std::uint64_t seeds(Setting setting, Control control, const Method& method, cons
 
 namespace {
 
-/// Of every seed.
+/// The description that all seeds share.
 RunDescription description(const Method& method,
                            Setting setting,
                            Control control,

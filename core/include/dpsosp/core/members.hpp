@@ -38,8 +38,8 @@ constexpr void for_each_member(T& object, Visit&& visit) {
 
 }  // namespace dpsosp
 
-/// Lists the members of a struct, in its namespace: DPSOSP_MEMBERS(Domain, kind, radius); It
-/// does not compile if one is missing.
+/// Lists the members of a struct, in its namespace, as in DPSOSP_MEMBERS(Domain, kind, radius). A
+/// list that lacks a member does not compile.
 // clang-format off
 #define DPSOSP_MEMBERS(Struct, ...)                                             \
   [[maybe_unused]] constexpr auto members_of(const Struct*) {                   \

@@ -51,14 +51,18 @@ constexpr Range between(double least, double most) { return {least, most}; }
 /// and the run key. It is the one place that states the parameter's name, range and meaning.
 struct Field {
   std::string name;
-  std::string meaning;                          ///< the paper's symbol and a few words
-  std::vector<std::string> choices = {};        ///< empty unless the value is one of a list
-  std::string range = {};                       ///< "in (0, 1)", "one of a, b"; empty for any text
-  std::function<std::string()> get;             ///< shortest text that reads back to the same value
-  std::function<void(const std::string&)> set;  ///< throws InputError on text it cannot read
-  std::function<bool()> in_range = {};          ///< of a number; no function for other fields
-  std::string stored_name = {};                 ///< in descriptions of runs, if that is another
+  std::string meaning;                    ///< the paper's symbol and a few words
+  std::vector<std::string> choices = {};  ///< empty unless the value is one of a list
+  std::string range = {};                 ///< "in (0, 1)", "one of a, b"; empty for any text
+  bool integer = false;                   ///< a number without fraction
+  std::function<std::string()> get;       ///< shortest text that reads back to the same value
+  std::function<bool(const std::string&)> read;  ///< sets the value; false for text it cannot read
+  std::function<bool()> in_range = {};           ///< of a number; no function for other fields
+  std::string stored_name = {};                  ///< in descriptions of runs, if that is another
   std::vector<std::string> stored_choices = {};
+
+  /// \throws InputError "OWNER: NAME = TEXT, expected ..." for text that cannot be read
+  void set(const std::string& text, std::string_view owner = "setting") const;
 };
 using Fields = std::vector<Field>;
 

@@ -2,10 +2,8 @@
 #pragma once
 
 #include <cstddef>
-#include <map>
 #include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "dpsosp/core/vector.hpp"
@@ -20,7 +18,6 @@ namespace dpsosp {
 struct ObservationPlan {
   Index uniform = 200;   ///< at most this many evenly spaced iterates; ≥ 2
   Index per_decade = 8;  ///< iterates round(10^(j / per_decade)), j = 0, 1, …; 0: none
-  Index anchors = 200;   ///< at most this many evenly spaced ones of each name; ≥ 2
   /// T, where it is known that iterates 0 … T will be seen: fixes the stride at ⌊T/uniform⌋ + 1.
   std::optional<Index> steps{};
 };
@@ -46,10 +43,9 @@ class ThinnedPoints {
   std::vector<Point> points_;
 };
 
-/// The evaluation of one stored point. With a status other than `ok` only t and anchor are valid.
+/// The evaluation of one stored point. With a status other than `ok` only t is valid.
 struct TracePoint {
-  Index t = 0;         ///< as given by the algorithm
-  std::string anchor;  ///< name of the anchor; empty for an iterate
+  Index t = 0;  ///< as given by the algorithm
   EvaluationStatus status = EvaluationStatus::ok;
   double value = Certificate::unknown;          ///< F(x)
   double gradient_norm = Certificate::unknown;  ///< ‖∇F(x)‖
@@ -69,17 +65,8 @@ class TraceRecorder {
   /// Iterate t of the run; called for t = 0, 1, 2, … in order. The first and the last are always
   /// kept.
   void see(Index t, ConstVectorRef x);
-  /// A named point at time t (an anchor, a restart, the output); kept in addition to the iterates.
-  void see_anchor(const std::string& name, Index t, ConstVectorRef x);
-
-  /// The stored points in order of t, anchors after the iterate of the same t; each t once per
-  /// kind.
-  struct StoredPoint {
-    Index t;
-    std::string anchor;
-    const Vector* x;
-  };
-  std::vector<StoredPoint> stored() const;
+  /// The stored iterates in order of t, each once.
+  std::vector<const ThinnedPoints::Point*> stored() const;
 
   /// Evaluates every stored point in order, each λ_min estimate warm-started at the one before.
   /// \param hessian_lipschitz ρ ≥ 0; absent: no sosp_level.
@@ -94,7 +81,6 @@ class TraceRecorder {
   std::vector<ThinnedPoints::Point> logarithmic_;
   Index exponent_ = 0;  // j of the next logarithmic point
   ThinnedPoints::Point last_;
-  std::map<std::string, ThinnedPoints> anchors_;
 };
 
 /// Position of the point with the smallest sosp_level, the earliest among equals; none without ρ.

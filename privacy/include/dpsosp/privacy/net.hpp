@@ -22,28 +22,28 @@ class Net {
 
   Index dimension() const { return centre_.size(); }
   const Vector& centre() const { return centre_; }
-  /// No point is farther from the centre: half the diameter of what is covered.
+  /// The radius of the ball around the centre that holds all that is covered.
   double reach() const { return reach_; }
-  /// With the centre and the reach, what it was made of: box(centre, half_width, radius) or
-  /// ball(centre, reach, radius).
+  /// The net is ball(centre, reach, radius) if this is true, and else box(centre, half_width,
+  /// radius).
   bool is_ball() const { return width_ < 0; }
   double half_width() const { return width_; }
   double radius() const { return radius_; }
-  /// Number of points per axis; of a ball's lattice, those in the cube around it too.
+  /// Number of points per axis. A ball's lattice is counted with the cube around it.
   Index per_axis() const { return per_axis_; }
   /// Indices run over [0, per_axis^d), which must be below 2^62. \throws InputError
   Index indices() const;
   /// Writes point number k; false if no point has this index (a corner of a ball's cube).
   bool point(Index k, VectorRef out) const;
-  /// ln N, N the number of points; of balls in many dimensions the bound ln(per_axis^d).
+  /// ln N, N the number of points; for a ball in many dimensions its bound ln(per_axis^d).
   double log_size() const;
   /// N where it is known exactly and a double holds it, below 2^53; else none.
   std::optional<Index> size() const;
 
  private:
-  /// Whether N is counted; of balls in many dimensions it is bounded.
+  /// Whether N is counted. It is only bounded for balls in many dimensions.
   bool counted() const;
-  /// Points of the lattice of a ball whose N is counted.
+  /// N, counted, for a ball.
   double ball_points() const;
 
   Net(Vector centre, double width, double reach, double radius, Index per_axis, double spacing)

@@ -62,7 +62,7 @@ double class_relative_delta(const PrivacyBudget& nominal, double failure);
 /// δ_E = δ/(2 (1 + e^ε)): with the nominal budget (ε, δ/2) the class-relative statement is (ε, δ).
 double bound_failure(const PrivacyBudget& total);
 
-/// Which constants of Theorem 3.4.
+/// The constants that Theorem 3.4 is evaluated with.
 enum class TheoremConstants {
   paper,      ///< c_η = 1/128 (Lemma B.3), k_T = 64
   unit,       ///< c_η = 1, k_T = 64

@@ -8,7 +8,7 @@
 
 namespace dpsosp::baselines {
 
-/// Whose constants the practical schedule has; both are proved.
+/// The paper from which the practical schedule takes its constants; both are proved.
 enum class SpiderConstants {
   lowy,   ///< lowy-2024 notes, 3.1: the smaller bound
   arora,  ///< baselines notes, 8.1

@@ -32,7 +32,7 @@ Index adaptive_batch(double rate, double move);
 /// The field "sampling" of an algorithm's parameters.
 Field sampling_field(Sampling& value);
 
-/// Of the noise of a query, which 0 turns off.
+/// A field for the noise of a query, which 0 turns off.
 Field noise_field(std::string name, double& value, const std::string& meaning);
 
 /// How increments are clipped.

@@ -6,7 +6,7 @@
 
 namespace dpsosp::lowy_2024 {
 
-/// Which of the three methods that the experiment compares runs.
+/// The three methods that the experiment compares.
 enum class PublishedStage { dp_sgd, dp_spider, warm_start };
 
 constexpr auto words_of(PublishedStage) {

@@ -114,7 +114,7 @@ std::map<std::string, std::string> scheduled_parameters(const RunDescription& de
 RunResult compute_run(const RunDescription& description,
                       const std::optional<Isolation>& isolation = {});
 
-/// What of a run may be published.
+/// The part of a run that may be published.
 struct Release {
   AlgorithmResult algorithm;
   ScheduleResult schedule;

@@ -98,9 +98,6 @@ class Store {
   /// {"application", "schema", "runs": [{"key", "description", "status", "reason", "result"}…]},
   /// a line a run, ordered by hash: the same runs give the same bytes, unless provenance is asked.
   void export_json(std::ostream& out, Detail detail = Detail::results) const;
-  /// A row a run, ordered by hash, RFC 4180. The columns are the JSON pointers of all scalars
-  /// (`description/problem`, `result/sosp_level`), in byte order; an array is one cell of JSON.
-  void export_csv(std::ostream& out, Detail detail = Detail::results) const;
 
  private:
   class Database;

@@ -53,7 +53,8 @@ struct ProbeEntry {
   ProbeCompute compute = nullptr;  ///< null: this program is built without the code
 };
 
-/// Of a pure function of parameters and seed that throws RunFailed if it ends without numbers.
+/// An entry for a pure function of parameters and seed, which throws RunFailed if it ends without
+/// numbers.
 template <auto compute, Probe P>
 ProbeEntry probe_entry(typename P::Result (*)(const P& parameters, std::uint64_t seed)) {
   return {std::string(P::probe.name),

@@ -47,7 +47,7 @@ class NetworkFamily : public ProblemFamily {
 
  protected:
   Index dimension(const InstanceSpec& spec) const final;
-  void settle(std::uint64_t seed, PublicFacts& facts) const final;
+  void settle(const Stream& random, PublicFacts& facts) const final;
   Constants constants(const PublicFacts&) const final { return {}; }
   void draw(const InstanceSpec& spec, Problem& problem) const final;
 
@@ -64,7 +64,7 @@ class NetworkFamily : public ProblemFamily {
 
  private:
   void refuse_dimension(const InstanceSpec& spec) const;
-  Vector initial(const Network& network, std::uint64_t seed) const;
+  Vector initial(const Network& network, Stream random) const;
 };
 
 /// Images of 10 or 100 classes.

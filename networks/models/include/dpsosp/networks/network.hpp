@@ -23,7 +23,7 @@ class Network {
   bool mixes_records() const { return mixes_records_; }
   /// Where the parameters of the last layer, whose outputs are the scores, begin.
   Index head() const;
-  /// Of single records' gradients, as RecordForm.
+  /// How gradients of single records are computed.
   RecordForm form = RecordForm::automatic;
   /// Numbers that the pass of the largest record keeps for its gradient, about; 0: fewer than its
   /// rows.

@@ -11,6 +11,7 @@
 
 #include "dpsosp/core/public_facts.hpp"
 #include "dpsosp/core/settings.hpp"
+#include "dpsosp/core/stream.hpp"
 #include "dpsosp/core/words.hpp"
 #include "dpsosp/problems/objective.hpp"
 #include "dpsosp/problems/records.hpp"
@@ -123,8 +124,9 @@ class ProblemFamily {
   virtual Index dimension(const InstanceSpec& spec) const;
   /// \throws InputError on settings that together make no instance of that dimension
   virtual void check_settings(Index /*dimension*/) const {}
-  /// Sets all but the constants of facts that have a name and sizes: domain, dual, start.
-  virtual void settle(std::uint64_t seed, PublicFacts& facts) const = 0;
+  /// Sets all but the constants of facts that have a name and sizes: domain, dual, start. `random`
+  /// is of the initial point and gives no other numbers of its seed, such as those of the records.
+  virtual void settle(const Stream& random, PublicFacts& facts) const = 0;
   /// With their proofs, for settled facts.
   virtual Constants constants(const PublicFacts& facts) const = 0;
   /// Sets all but the facts: records, objectives, extremes, and the landmarks of what was drawn.

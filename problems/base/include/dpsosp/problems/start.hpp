@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
 #include <optional>
 
 #include "dpsosp/core/public_facts.hpp"
 #include "dpsosp/core/settings.hpp"
+#include "dpsosp/core/stream.hpp"
 #include "dpsosp/core/words.hpp"
 
 namespace dpsosp {
 
 /// What a family offers to start from; functions of public settings alone.
 struct Starts {
-  Vector standard;               ///< of the source
+  Vector standard;               ///< the start in the family's source
   std::optional<Vector> saddle;  ///< an exact strict saddle of the population objective
   double random_spread = 1.0;    ///< standard deviation of a random point's entries
   double far_radius = 10.0;      ///< length of a far point
@@ -37,7 +37,7 @@ class StartOption {
 
   void add_fields(Fields& fields);
   /// x₀, projected onto the domain of `facts`. \throws InputError if the family has no known saddle
-  Vector pick(const PublicFacts& facts, const Starts& starts, std::uint64_t seed) const;
+  Vector pick(const PublicFacts& facts, const Starts& starts, Stream random) const;
 };
 
 }  // namespace dpsosp

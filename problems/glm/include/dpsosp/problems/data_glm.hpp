@@ -27,7 +27,7 @@ class DataGlmFamily : public ProblemFamily {
 
  protected:
   Index dimension(const InstanceSpec& spec) const final;
-  void settle(std::uint64_t seed, PublicFacts& facts) const final;
+  void settle(const Stream& random, PublicFacts& facts) const final;
   Constants constants(const PublicFacts& facts) const final;
   void draw(const InstanceSpec& spec, Problem& problem) const final;
 

@@ -21,8 +21,7 @@ namespace dpsosp {
 /// is none. Without a domain they are enough for ‖w‖ ≤ max(10, 2‖w*‖).
 /// With `support` = K, the law of (x, y) is uniform on K atoms drawn once: then every population
 /// objective is a finite mean, and simulated records are exact at O(K d) a query for any n, with
-/// every record clipped on its own. The atoms are the law, which the data seed draws as it draws
-/// w*.
+/// every record clipped on its own. The data seed draws the atoms, as it draws w*.
 class GlmFamily : public ProblemFamily {
  public:
   Index default_records() const override { return 10000; }
@@ -38,7 +37,7 @@ class GlmFamily : public ProblemFamily {
 
  protected:
   void check_settings(Index dimension) const final;
-  void settle(std::uint64_t seed, PublicFacts& facts) const final;
+  void settle(const Stream& random, PublicFacts& facts) const final;
   Constants constants(const PublicFacts& facts) const final;
   void draw(const InstanceSpec& spec, Problem& problem) const final;
 
@@ -48,9 +47,9 @@ class GlmFamily : public ProblemFamily {
     double regulariser = 0;
     std::function<double(double u, Stream& stream)> draw;
     ExpectedLoss expected;
-    double gap_attained = 1;  ///< of the bound on F(x₀) − min F, at the default settings
-    bool analytic = true;     ///< `expected` is, so that quadrature over x is exact
-    double resolved = 14;     ///< ‖w‖ + ‖w*‖ up to which its plainest rule is, to 1e-12
+    double gap_attained = 1;  ///< part of the bound on F(x₀) − min F that the defaults reach
+    bool analytic = true;     ///< whether `expected` is, so that quadrature over x is exact
+    double resolved = 14;     ///< up to this ‖w‖ + ‖w*‖ the plainest rule is exact to 1e-12
     Vector extreme_labels;    ///< ends of the labels' range, or a few labels where it has none
     bool exact_fit = false;   ///< φ(u; y) = 0 for every record, so w* minimises every F
     bool planted_minimises = false;  ///< w* minimises the population objective
@@ -71,7 +70,7 @@ class GlmFamily : public ProblemFamily {
   bool low_rank() const { return features.kind == FeatureLaw::Kind::low_rank; }
   /// Dimension of the features' space.
   Index inside(Index dimension) const { return low_rank() ? rank : dimension; }
-  /// Of the population objective's quadrature; 0 if it has none.
+  /// How fine the population objective's quadrature has to be; 0 if it has none.
   double detail(const Model& law) const;
   PlaneRule rule(const Model& law, Index dimension) const;
   void draw_atoms(const Model& law,

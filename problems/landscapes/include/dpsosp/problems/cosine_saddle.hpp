@@ -32,7 +32,7 @@ class CosineSaddle final : public ProblemFamily {
   StartOption start;
 
  protected:
-  void settle(std::uint64_t seed, PublicFacts& facts) const override;
+  void settle(const Stream& random, PublicFacts& facts) const override;
   Constants constants(const PublicFacts& facts) const override;
   void draw(const InstanceSpec& spec, Problem& problem) const override;
 };

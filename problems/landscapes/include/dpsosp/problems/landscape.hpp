@@ -37,7 +37,7 @@ class LandscapeFamily : public ProblemFamily {
   StartOption start;
 
  protected:
-  void settle(std::uint64_t seed, PublicFacts& facts) const final;
+  void settle(const Stream& random, PublicFacts& facts) const final;
   Constants constants(const PublicFacts& facts) const final;
   void draw(const InstanceSpec& spec, Problem& problem) const final;
 

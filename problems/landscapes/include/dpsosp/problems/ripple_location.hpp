@@ -32,7 +32,7 @@ class RippleLocation final : public ProblemFamily {
  protected:
   Index default_dimension() const override { return 16; }
   void check_settings(Index dimension) const override;
-  void settle(std::uint64_t seed, PublicFacts& facts) const override;
+  void settle(const Stream& random, PublicFacts& facts) const override;
   Constants constants(const PublicFacts& facts) const override;
   void draw(const InstanceSpec& spec, Problem& problem) const override;
 };

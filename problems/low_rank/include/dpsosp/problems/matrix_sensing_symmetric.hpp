@@ -41,7 +41,7 @@ class MatrixSensingSymmetric final : public ProblemFamily {
 
  protected:
   Index dimension(const InstanceSpec& spec) const override;
-  void settle(std::uint64_t seed, PublicFacts& facts) const override;
+  void settle(const Stream& random, PublicFacts& facts) const override;
   Constants constants(const PublicFacts& facts) const override;
   void draw(const InstanceSpec& spec, Problem& problem) const override;
 };

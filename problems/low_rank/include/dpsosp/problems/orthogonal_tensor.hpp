@@ -43,7 +43,7 @@ class OrthogonalTensor final : public ProblemFamily {
  protected:
   Index least_dimension() const override { return 2; }
   void check_settings(Index dimension) const override;
-  void settle(std::uint64_t seed, PublicFacts& facts) const override;
+  void settle(const Stream& random, PublicFacts& facts) const override;
   Constants constants(const PublicFacts& facts) const override;
   void draw(const InstanceSpec& spec, Problem& problem) const override;
 };

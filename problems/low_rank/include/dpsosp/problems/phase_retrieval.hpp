@@ -51,7 +51,7 @@ class PhaseRetrieval final : public ProblemFamily, public PhaseSettings {
 
  protected:
   void check_settings(Index dimension) const override;
-  void settle(std::uint64_t seed, PublicFacts& facts) const override;
+  void settle(const Stream& random, PublicFacts& facts) const override;
   Constants constants(const PublicFacts& facts) const override;
   void draw(const InstanceSpec& spec, Problem& problem) const override;
 };

@@ -22,7 +22,7 @@ class RobustPhaseRetrieval final : public ProblemFamily, public PhaseSettings {
   Fields fields() override;
 
  protected:
-  void settle(std::uint64_t seed, PublicFacts& facts) const override;
+  void settle(const Stream& random, PublicFacts& facts) const override;
   Constants constants(const PublicFacts& facts) const override;
   void draw(const InstanceSpec& spec, Problem& problem) const override;
 };

@@ -46,7 +46,7 @@ class TensorIca final : public ProblemFamily {
  protected:
   Index default_dimension() const override { return 6; }
   Index least_dimension() const override { return 2; }
-  void settle(std::uint64_t seed, PublicFacts& facts) const override;
+  void settle(const Stream& random, PublicFacts& facts) const override;
   Constants constants(const PublicFacts& facts) const override;
   void draw(const InstanceSpec& spec, Problem& problem) const override;
 };

@@ -39,7 +39,7 @@ class Auc final : public ProblemFamily {
  protected:
   Index default_dimension() const override { return 12; }
   Index least_dimension() const override { return 3; }
-  void settle(std::uint64_t seed, PublicFacts& facts) const override;
+  void settle(const Stream& random, PublicFacts& facts) const override;
   Constants constants(const PublicFacts& facts) const override;
   void draw(const InstanceSpec& spec, Problem& problem) const override;
 };

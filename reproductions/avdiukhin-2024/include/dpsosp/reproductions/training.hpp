@@ -53,7 +53,7 @@ struct TrainedEpoch {
   double train_loss = 0;
   double train_accuracy = 0;
   double test_accuracy = 0;
-  /// Of this epoch's batches: the longest gradient of a record before clipping; with batch
+  /// The longest gradient of a record before clipping in this epoch's batches; with batch
   /// normalisation, where a record has none of its own, the longest contribution. None at epoch 0.
   std::optional<double> largest_norm{};
   double audit_norm = 0;          ///< the same of 256 fixed records, now

@@ -148,8 +148,8 @@ std::vector<Job> claim_jobs(const ClaimSet& set, const Study& study);
 /// headline of `refuted`, `open`, `bound met`, `confirmed` that any has.
 std::vector<Finding> find_claims(const ClaimSet& set, const Runs& runs, const Study& study);
 
-/// Of a claim that is judged without slopes. What is true of every point below some n is a bound
-/// that is met.
+/// The headline of a claim that is judged without slopes. A claim that holds of every point below
+/// some n is a bound that is met.
 Headline headline_of(const Claim& claim, Verdict verdict);
 plots::Label headline_label(Headline headline);
 /// What the evidence is, in one line: its kind, the verdict of the test, what it rests on.

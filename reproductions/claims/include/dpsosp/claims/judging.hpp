@@ -20,8 +20,8 @@ Verdict holds_if(bool condition);
 Finding finding(bool holds, std::string measured, std::string reason = "");
 Finding nothing_ran();
 
-/// Of a statement that says nothing until `says_something` of n holds, and from there on: the
-/// measured text names the least such n, to two digits.
+/// The finding on a statement that says nothing until `says_something` of n holds. The measured
+/// text names the least such n, to two digits.
 /// \param trivial  what is larger than what below that n, as "α > G"
 /// \throws InputError if there is no such n in 1..1e60
 Finding vacuous_below(const std::function<bool(double)>& says_something,
@@ -33,7 +33,7 @@ std::vector<FinishedRun> finished(const Runs& runs,
                                   const std::vector<RunDescription>& descriptions);
 
 double mean(const std::vector<double>& v);
-/// Of the mean; 0 for fewer than two values.
+/// The standard error of the mean; 0 for fewer than two values.
 double standard_error(const std::vector<double>& v);
 
 /// Whether the promise says more than the start, so that a run below it shows something.

@@ -70,14 +70,14 @@ class JudgedCell {
   double number_at(std::string_view name) const;
   std::string text_at(std::string_view name) const;
 
-  /// Of every job, in their order.
+  /// The results of all jobs, in the jobs' order.
   const std::vector<const StoredRun*>& stored() const { return stored_; }
   bool all_finished() const;
-  /// Of runs: those that finished.
+  /// The runs that finished.
   const std::vector<FinishedRun>& finished() const { return finished_; }
-  /// Of the finished runs that have the metric.
+  /// The metric of each finished run that has it.
   std::vector<double> metric(std::string_view name) const;
-  /// Of finished probes. \throws InputError for what is no such result
+  /// The results of finished probes. \throws InputError for what is no such result
   template <Listed Result>
   std::vector<Result> results() const {
     std::vector<Result> results;
@@ -124,17 +124,17 @@ struct Evidence {
 struct Predicate {
   std::string claim;
   std::function<std::vector<JobCell>(const Study&)> cells;
-  /// Of a predicate on request it is handed no cells where a run of them is missing, and sets
-  /// `rests_on` where it finds something all the same.
+  /// The judge of a predicate on request is handed no cells where a run of them is missing, and
+  /// sets `rests_on` where it finds something all the same.
   std::function<Finding(const Evidence&)> judge;
-  /// Of a predicate on request: the exhibit on request with its runs. They are taken where the
+  /// For a predicate on request: the exhibit on request with its runs. They are taken where the
   /// store has them all, and computed where that exhibit is named.
   std::string exhibit{};
 };
 
-/// Of a claim that formulas decide.
+/// The predicate of a claim that formulas decide.
 Predicate by_formulas(std::string claim, Finding (*judge)());
-/// Of a claim that rests on every run of built-in sweeps.
+/// The predicate of a claim that rests on every run of built-in sweeps.
 Predicate on_sweeps(std::string claim,
                     std::vector<std::string> sweeps,
                     std::function<Finding(const Evidence&)> judge);
