@@ -509,6 +509,8 @@ json claims_json(const ClaimSet& set, const std::vector<Finding>* findings) {
     for (const ClaimedSlope& s : c.slopes)
       j["slopes"].push_back({{"axis", s.axis},
                              {"exponent", to_json(s.exponent)},
+                             {"metric", s.metric},
+                             {"rivals", s.rivals},
                              {"sweep", s.sweep},
                              {"part", s.part},
                              {"arm", s.arm}});
