@@ -70,12 +70,13 @@ const Description& help_description() {
   static const Description description{
       .name = "help",
       .summary = "examples and options of a command; the manual page; completions",
-      .usage = {"[COMMAND]", "--man", "--completions bash|zsh|fish"},
+      .usage = {"[COMMAND]", "--man", "--markdown", "--completions bash|zsh|fish"},
       .examples = {{"dpsosp help run", "the same as dpsosp run --help"},
                    {"source <(dpsosp help --completions bash)",
                     "completes commands, options and names in this shell"}},
       .groups = {{"output",
                   {{.name = "man", .meaning = "the manual page, for man -l"},
+                   {.name = "markdown", .meaning = "all commands and options, in Markdown"},
                    {.name = "completions",
                     .value = "SHELL",
                     .meaning = "a script that completes commands in bash, zsh or fish",
@@ -96,10 +97,12 @@ int help_command(const Arguments& arguments) {
   const auto map = parse_options(help_description(), arguments);
   const auto words = map.count("command") != 0 ? map["command"].as<std::vector<std::string>>()
                                                : std::vector<std::string>{};
-  if (words.size() + map.count("man") + map.count("completions") > 1)
-    throw InputError("help: expected one command, --man or --completions");
+  if (words.size() + map.count("man") + map.count("markdown") + map.count("completions") > 1)
+    throw InputError("help: expected one command, --man, --markdown or --completions");
   if (map.count("man") != 0)
     std::cout << manual_page();
+  else if (map.count("markdown") != 0)
+    std::cout << markdown_page();
   else if (map.count("completions") != 0)
     std::cout << completion_script(map["completions"].as<std::string>());
   else if (words.empty())

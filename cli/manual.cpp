@@ -51,6 +51,33 @@ std::string command_section(const Description& d) {
   return out;
 }
 
+std::string cell(const std::string& text) {
+  std::string out;
+  for (const char c : text) out += c == '|' ? std::string("\\|") : std::string(1, c);
+  return out;
+}
+
+std::string markdown_section(const Description& d) {
+  std::string out = fmt::format("\n## {}\n\n{}.\n\n```text\n", d.name, d.summary);
+  for (const std::string& form : d.usage) out += fmt::format("dpsosp {} {}\n", d.name, form);
+  out += "```\n";
+  for (const Example& e : d.examples)
+    out += fmt::format("\n```text\n{}\n```\n\n{}\n", e.command, e.does);
+  for (const OptionGroup& group : d.groups) {
+    out += fmt::format("\n| {} | | default |\n|---|---|---|\n", group.subject);
+    for (const OptionText& option : group.options)
+      out += fmt::format("| `--{}{}{}` | {}{} | {} |\n",
+                         option.name,
+                         option.value.empty() ? "" : " ",
+                         cell(option.value),
+                         cell(option.meaning),
+                         option.repeatable ? "; repeatable" : "",
+                         option.standard.empty() ? "" : fmt::format("`{}`", option.standard));
+  }
+  for (const std::string& note : d.notes) out += fmt::format("\n```text\n{}\n```\n", note);
+  return out;
+}
+
 }  // namespace
 
 std::string manual_page() {
@@ -67,6 +94,15 @@ std::string manual_page() {
       ".TP\n\\fBDPSOSP_CHECKPOINTS\\fR\nfolder in which the training of networks keeps where it "
       "is\n";
   out += ".SH FILES\n.TP\nout/store.sqlite\nthe runs that sweep and reproduce have computed\n";
+  return out;
+}
+
+std::string markdown_page() {
+  std::string out =
+      "# Commands\n\nEvery command with its options, as `dpsosp help --markdown` prints them.\n";
+  for (const Command& c : commands()) out += markdown_section(c.description());
+  out += "\n## Exit codes\n\n| code | means |\n|---|---|\n";
+  for (const ExitCode& e : exit_codes()) out += fmt::format("| {} | {} |\n", e.code, e.means);
   return out;
 }
 

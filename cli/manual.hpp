@@ -8,4 +8,7 @@ namespace dpsosp {
 /// dpsosp(1) in the language of man pages, of the descriptions of all commands.
 std::string manual_page();
 
+/// The same as a page of the documents.
+std::string markdown_page();
+
 }  // namespace dpsosp

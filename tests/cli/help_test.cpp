@@ -75,6 +75,7 @@ TEST(Help, RejectsUnknownCommandsAndShells) {
   expect_one_error_line(dpsosp({"help", "xyzzy"}), 2, "dpsosp --help lists all");
   expect_one_error_line(dpsosp({"xyzzy"}), 2, "dpsosp --help lists all");
   expect_one_error_line(dpsosp({"help", "run", "--man"}), 2, "expected one command");
+  expect_one_error_line(dpsosp({"help", "--man", "--markdown"}), 2, "expected one command");
   expect_one_error_line(dpsosp({"help", "--completions", "tcsh"}), 2, "unknown shell 'tcsh'");
 }
 
@@ -92,6 +93,20 @@ TEST(ManualPage, NamesEveryCommandOptionAndExitCode) {
   }
   for (const char* code : {"0", "1", "2", "3", "129", "130", "143"})
     EXPECT_NE(page.out.find(std::string(".TP\n") + code + "\n"), std::string::npos) << code;
+}
+
+TEST(MarkdownPage, HasASectionForEveryCommandAndARowForEveryOption) {
+  const Result page = dpsosp({"help", "--markdown"});
+  ASSERT_EQ(page.code, 0);
+  for (const std::string& command : all_commands()) {
+    const auto begin = page.out.find("\n## " + command + "\n");
+    ASSERT_NE(begin, std::string::npos) << command;
+    const std::string section = page.out.substr(begin, page.out.find("\n## ", begin + 1) - begin);
+    EXPECT_NE(section.find("```text\ndpsosp " + command + " "), std::string::npos) << command;
+    for (const std::string& option : entries(dpsosp({"help", command}).out))
+      if (option.starts_with("--"))
+        EXPECT_NE(section.find("\n| `" + option), std::string::npos) << command << ' ' << option;
+  }
 }
 
 TEST(ManualPage, IsFormattedWithoutWarnings) {
