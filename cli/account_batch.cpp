@@ -126,7 +126,7 @@ Row::Row(std::string where, std::map<std::string, std::string> fields)
       target_(word("solve_for", kTargets)),
       stated_adjacency_(word("adjacency", kAdjacencies)),
       adjacency_(stated_adjacency_.value_or(Adjacency::replace_one)),
-      steps_(parse_number<std::int64_t>(where_, "steps", text("steps"), "an integer >= 1")) {
+      steps_(parse_whole(where_, "steps", text("steps"), "an integer >= 1")) {
   if (steps_ < 1) reject(where_, "steps", text("steps"), "an integer >= 1");
   const NamedConversion conversion = word("conversion", kConversions);
   options_.accountant = word("accountant", kAccountants);

@@ -139,7 +139,7 @@ std::string as_text(const AccountRequest& request, const Answer& a) {
       break;
   }
   if (request.question != Question::delta)  // whose epsilon is given
-    out += "\n" +
+    out += '\n' +
            interval_text(attained(request, request.events(a.amount), a.delta), a.guarantee.epsilon);
   return fmt::format("{}\n  between {} ({})\n{}\n{}\n",
                      out,
@@ -267,11 +267,6 @@ std::string account_sequence(const std::vector<std::string>& arguments,
 
 std::string account(const std::vector<std::string>& arguments) {
   const auto map = parse_account_options(arguments);
-  if (map.count("help") != 0) {
-    std::ostringstream out;
-    out << account_options();
-    return out.str();
-  }
   if (map.count("batch") != 0) {
     if (arguments.size() > 2) throw InputError("account: --batch takes a file and no other option");
     return account_batch(map["batch"].as<std::string>());

@@ -9,6 +9,7 @@
 #include "dpsosp/privacy/accounting/tree.hpp"
 
 #include "choices.hpp"
+#include "commands.hpp"
 #include "options.hpp"
 
 namespace dpsosp {
@@ -91,42 +92,102 @@ std::string_view name_in(const Choices<Value>& choices, Value value) {
 
 }  // namespace
 
-po::options_description account_options() {
-  const auto given = [] { return po::value<std::string>(); };
-  const auto by_default = [](const char* value) {
-    return po::value<std::string>()->default_value(value);
-  };
-  po::options_description options(
-      "dpsosp account: epsilon of a sequence of mechanisms, or the noise it needs", 100, 50);
-  // clang-format off
-  options.add_options()
-      ("mechanism", given(), "gaussian, laplace, exponential, zcdp, or tree (binary-tree sums)")
-      ("noise-multiplier", given(), "noise std (laplace: scale) / clip norm of one record")
-      ("sensitivity-ratio", given(), "the same / sensitivity; under replace_one the sensitivity is twice the clip norm")
-      ("eps0", given(), "epsilon of one laplace or exponential release")
-      ("rho", given(), "rho of one zcdp release")
-      ("steps", by_default("1"), "releases; leaves of a tree")
-      ("sampling", by_default("none"), "none, poisson, or fixed (size, without replacement)")
-      ("rate", given(), "sampling rate in (0, 1]")
-      ("fixed-size-bound", by_default("tightest"), "tightest or forward_difference")
-      ("delta", given(), "delta of (epsilon, delta)-DP, in (0, 1)")
-      ("epsilon", given(), "target of --calibrate; with a noise, delta is computed")
-      ("calibrate", "find the least noise (largest eps0, largest rho) that meets --epsilon")
-      ("adjacency", by_default("replace_one"), "replace_one, add_remove or zero_out")
-      ("accountant", by_default("best"), "zcdp, rdp, analytic, pure, pld (privacy loss distributions), or best: the least of those that apply")
-      ("tolerance", by_default("1e-3"), "relative width to which pld narrows its bounds, in [1e-6, 1)")
-      ("conversion", by_default("cks"), "cks, bs or bs_sqrtpi")
-      ("orders", by_default("default"), "Renyi orders: default or int_2_256")
-      ("json", "print JSON")
-      ("sequence", given(), "of several mechanisms: a file with the options of one a line, --mechanism to --fixed-size-bound; # begins a comment")
-      ("batch", given(), "answer every row of a CSV file in the format of tests/data/accounting_vectors.csv")
-      ("help", "print this text");
-  // clang-format on
-  return options;
+const Description& account_description() {
+  static const Description description{
+      .name = "account",
+      .summary = "epsilon of a sequence of mechanisms, or the noise that it needs",
+      .usage = {"--mechanism NAME NOISE --delta DELTA [OPTIONS]",
+                "--mechanism NAME --epsilon EPSILON --delta DELTA --calibrate [OPTIONS]",
+                "--sequence FILE --delta DELTA [OPTIONS]",
+                "--batch FILE.csv"},
+      .examples =
+          {{"dpsosp account --mechanism gaussian --noise-multiplier 2 --sampling poisson --rate "
+            "0.01 --steps 1000 --delta 1e-5",
+            "epsilon of a thousand steps of DP-SGD"},
+           {"dpsosp account --mechanism gaussian --steps 400 --epsilon 2 --delta 1e-6 --calibrate",
+            "the least noise with which 400 releases have epsilon 2"}},
+      .groups = {
+          {"the mechanism",
+           {{.name = "mechanism",
+             .value = "NAME",
+             .meaning = "gaussian, laplace, exponential, zcdp, or tree (binary-tree sums)",
+             .offers = {.words = {{"gaussian"}, {"laplace"}, {"exponential"}, {"zcdp"}, {"tree"}}}},
+            {.name = "steps",
+             .value = "N",
+             .meaning = "releases; leaves of a tree",
+             .standard = "1"},
+            {.name = "sampling",
+             .value = "NAME",
+             .meaning = "none, poisson, or fixed (size, without replacement)",
+             .standard = "none",
+             .offers = {.words = {{"none"}, {"poisson"}, {"fixed"}}}},
+            {.name = "rate", .value = "Q", .meaning = "sampling rate in (0, 1]"},
+            {.name = "fixed-size-bound",
+             .value = "NAME",
+             .meaning = "tightest or forward_difference",
+             .standard = "tightest",
+             .offers = {.words = {{"tightest"}, {"forward_difference"}}}}}},
+          {"its noise, one of",
+           {{.name = "noise-multiplier",
+             .value = "Z",
+             .meaning = "noise std (laplace: scale) / clip norm of one record"},
+            {.name = "sensitivity-ratio",
+             .value = "R",
+             .meaning = "the same / sensitivity; under replace_one the sensitivity is twice the "
+                        "clip norm"},
+            {.name = "eps0",
+             .value = "EPSILON",
+             .meaning = "epsilon of one laplace or exponential release"},
+            {.name = "rho", .value = "RHO", .meaning = "rho of one zcdp release"},
+            {.name = "calibrate",
+             .meaning = "find the least noise (largest eps0, largest rho) that meets --epsilon"}}},
+          {"the guarantee",
+           {{.name = "epsilon",
+             .value = "EPSILON",
+             .meaning = "target of --calibrate; with a noise, delta is computed"},
+            {.name = "delta", .value = "DELTA", .meaning = "of (epsilon, delta)-DP, in (0, 1)"},
+            {.name = "adjacency",
+             .value = "NAME",
+             .meaning = "replace_one, add_remove or zero_out",
+             .standard = "replace_one",
+             .offers = {.words = {{"replace_one"}, {"add_remove"}, {"zero_out"}}}},
+            {.name = "accountant",
+             .value = "NAME",
+             .meaning = "zcdp, rdp, analytic, pure, pld (privacy loss distributions), or best: the "
+                        "least of those that apply",
+             .standard = "best",
+             .offers = {.words = {{"best"}, {"zcdp"}, {"rdp"}, {"analytic"}, {"pure"}, {"pld"}}}},
+            {.name = "tolerance",
+             .value = "T",
+             .meaning = "relative width to which pld narrows its bounds, in [1e-6, 1)",
+             .standard = "1e-3"},
+            {.name = "conversion",
+             .value = "NAME",
+             .meaning = "cks, bs or bs_sqrtpi",
+             .standard = "cks",
+             .offers = {.words = {{"cks"}, {"bs"}, {"bs_sqrtpi"}}}},
+            {.name = "orders",
+             .value = "NAME",
+             .meaning = "Renyi orders: default or int_2_256",
+             .standard = "default",
+             .offers = {.words = {{"default"}, {"int_2_256"}}}}}},
+          {"files",
+           {{.name = "sequence",
+             .value = "FILE",
+             .meaning = "several mechanisms: the options of one a line, --mechanism to "
+                        "--fixed-size-bound and its noise; # begins a comment",
+             .offers = {.files = true}},
+            {.name = "batch",
+             .value = "FILE",
+             .meaning = "answer every row of a CSV file in the format of "
+                        "tests/data/accounting_vectors.csv",
+             .offers = {.files = true}}}},
+          {"output", {json_option(), help_option()}}}};
+  return description;
 }
 
 po::variables_map parse_account_options(const std::vector<std::string>& arguments) {
-  return parse_options(kCommand, account_options(), arguments);
+  return parse_options(account_description(), arguments);
 }
 
 AccountRequest::AccountRequest(const po::variables_map& map)
@@ -143,7 +204,7 @@ AccountRequest::AccountRequest(const po::variables_map& map)
   if (word(map, "orders", Choices<bool>{{"default", false}, {"int_2_256", true}}))
     options.orders = integer_orders(2, 256);
   constexpr std::string_view count = "an integer >= 1";
-  steps = parse_number<std::int64_t>(kCommand, "--steps", text(map, "steps", count), count);
+  steps = parse_whole(kCommand, "--steps", text(map, "steps", count), count);
   if (steps < 1) reject(kCommand, "--steps", text(map, "steps", count), count);
   refuse_unless(sampling != Sampling::none, map, "rate", "--sampling poisson or fixed");
   if (sampling != Sampling::none) {

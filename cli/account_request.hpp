@@ -13,9 +13,6 @@
 
 namespace dpsosp {
 
-/// The options of `dpsosp account`, for parsing and for --help.
-boost::program_options::options_description account_options();
-
 /// \throws InputError in one line, with the nearest name for an unknown option.
 boost::program_options::variables_map parse_account_options(
     const std::vector<std::string>& arguments);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <atomic>
 #include <iostream>
+#include <string>
+#include <utility>
 
 #include <fmt/format.h>
 #include <tbb/parallel_for.h>
@@ -10,12 +13,12 @@
 #include "dpsosp/audit/audit.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/reproductions/reproductions.hpp"
+#include "names.hpp"
 #include "options.hpp"
+#include "progress_line.hpp"
 
 namespace dpsosp {
 namespace {
-
-namespace po = boost::program_options;
 
 /// What was found of an algorithm.
 struct AlgorithmAudit {
@@ -35,20 +38,30 @@ struct AllAudits {
 DPSOSP_MEMBERS(AllAudits, algorithms, plants, tails_hold);
 
 /// Everything computed anew; nothing is taken from a store.
-AllAudits compute_all(const AuditJobs& jobs, int threads) {
+AllAudits compute_all(const AuditJobs& jobs, int threads, bool quiet) {
   AllAudits all;
   all.plants.resize(jobs.plants.size());
   for (const AuditJobs::OfAlgorithm& job : jobs.algorithms)
     all.algorithms.push_back({job.algorithm, {}, {}});
-  const std::size_t attacks = 2 * jobs.algorithms.size();
+  const std::size_t attacks = 2 * jobs.algorithms.size(), count = attacks + jobs.plants.size();
+  std::atomic<std::size_t> done{0};
+  // Of many attacks, the share is that of attacks done; one or two tell how far they are.
+  const ProgressLine line(
+      "audit", quiet, [&, look = look_at_work("the attacks")](double elapsed) -> ProgressState {
+        if (count <= 2) return look(elapsed);
+        return {.doing = fmt::format("{} attacks", count),
+                .share = static_cast<double>(done) / static_cast<double>(count),
+                .elapsed = elapsed};
+      });
   tbb::task_arena(threads).execute([&] {
-    tbb::parallel_for(std::size_t{0}, attacks + jobs.plants.size(), [&](std::size_t k) {
+    tbb::parallel_for(std::size_t{0}, count, [&](std::size_t k) {
       if (k >= attacks)
         all.plants[k - attacks] = audit_plant(jobs.plants[k - attacks]);
       else if (k % 2 == 0)
         all.algorithms[k / 2].replay = audit_replay(jobs.algorithms[k / 2].replay);
       else
         all.algorithms[k / 2].statistics = audit_statistics(jobs.algorithms[k / 2].statistics);
+      ++done;
     });
   });
   return all;
@@ -96,9 +109,10 @@ void print_terms(const StatisticalAudit& attack) {
 }
 
 /// One algorithm; with a plant the audit must fail.
-int audit_one(const AuditJobs::OfAlgorithm& job, bool planted, int threads, bool as_json) {
+int audit_one(
+    const AuditJobs::OfAlgorithm& job, bool planted, int threads, bool as_json, bool quiet) {
   const AlgorithmAudit audit =
-      compute_all({.algorithms = {job}, .plants = {}}, threads).algorithms.front();
+      compute_all({.algorithms = {job}, .plants = {}}, threads, quiet).algorithms.front();
   if (as_json) {
     std::cout << write_json(audit).dump(2) << '\n';
   } else {
@@ -126,8 +140,11 @@ struct ProblemAudit {
 };
 DPSOSP_MEMBERS(ProblemAudit, algorithm, problem, pairs, answers, passed, checks);
 
-int audit_on(const ReplayOptions& options, const std::string& algorithm, bool as_json) {
-  const ReplayAudit audit = audit_replay(algorithm, options);
+int audit_on(const ReplayOptions& options, const std::string& algorithm, bool as_json, bool quiet) {
+  const ReplayAudit audit = [&] {
+    const ProgressLine line("audit", quiet, look_at_work("record and replay"));
+    return audit_replay(algorithm, options);
+  }();
   if (as_json) {
     std::cout << write_json(ProblemAudit{algorithm,
                                          std::string(options.problem),
@@ -145,8 +162,8 @@ int audit_on(const ReplayOptions& options, const std::string& algorithm, bool as
   return audit.passed == !options.plant.empty() ? 1 : 0;
 }
 
-int audit_all(Scale scale, std::uint32_t seed, int threads, bool as_json) {
-  AllAudits all = compute_all(audit_jobs({reproductions().catalogue, scale}, seed), threads);
+int audit_all(Scale scale, std::uint32_t seed, int threads, bool as_json, bool quiet) {
+  AllAudits all = compute_all(audit_jobs({reproductions().catalogue, scale}, seed), threads, quiet);
   NoiseNumbers noise;
   for (const AlgorithmAudit& audit : all.algorithms)
     for (const NoiseNumbers& numbers : {audit.replay.noise, audit.statistics.noise})
@@ -187,61 +204,87 @@ int audit_all(Scale scale, std::uint32_t seed, int threads, bool as_json) {
 
 }  // namespace
 
-int audit_command(const Arguments& arguments) {
-  po::options_description options("dpsosp audit --algorithm K | --all");
-  options.add_options()("help", "this text")("json", "as JSON")(
-      "algorithm", po::value<std::string>(), "key; dpsosp list algorithms")(
-      "all", "every algorithm that claims privacy, and every planted bug")(
-      "runs",
-      po::value<std::string>(),
-      "runs of the statistical attack on each of two data sets; default: 4000 at quick")(
-      "problem",
-      po::value<std::string>(),
-      "record and replay alone, on this problem in place of the audit's own instances")(
-      "plant",
-      po::value<std::string>(),
-      "a bug that the audit must catch; exit code 1 if it does not")(
-      "seed",
-      po::value<std::string>()->default_value("0"),
-      "seed of all runs but those with planted bugs")(
-      "scale", po::value<std::string>()->default_value("quick"), "smoke, quick or full")(
-      "threads", po::value<std::string>(), "default: all processors");
-  const auto map = parse_options("audit", options, arguments);
-  if (map.count("help") != 0) {
-    std::cout << options << "\nplants:\n";
+const Description& audit_description() {
+  static const Description description = [] {
+    Description d{
+        .name = "audit",
+        .summary = "try to falsify the privacy claims of algorithms",
+        .usage = {"--algorithm KEY [OPTIONS]", "--all [--scale SCALE] [--seed SEED] [OPTIONS]"},
+        .examples =
+            {{"dpsosp audit --algorithm dp-spider",
+              "record and replay, and a statistical attack; exit code 1 if the claim falls"},
+             {"dpsosp audit --algorithm wang-ye-xu-2017/dp-gd --plant noise-over-sqrt2",
+              "whether the audit catches a planted bug"}},
+        .groups = {
+            {"what is attacked",
+             {{.name = "algorithm",
+               .value = "KEY",
+               .meaning = "key, its last part or its title, as listed by dpsosp list "
+                          "algorithms",
+               .offers = {.names = audited_names}},
+              {.name = "all",
+               .meaning = "every algorithm that claims privacy, and every planted bug"},
+              {.name = "problem",
+               .value = "NAME",
+               .meaning = "record and replay alone, on this problem in place of the audit's "
+                          "own instances",
+               .offers = {.names = problem_names}},
+              {.name = "plant",
+               .value = "NAME",
+               .meaning = "a bug that the audit must catch; exit code 1 if it does not",
+               .offers = {.names = plant_names}}}},
+            {"the attack",
+             {{.name = "runs",
+               .value = "N",
+               .meaning = "of the statistical attack on each of two data sets (default: 4000 "
+                          "at quick)"},
+              scale_option(),
+              {.name = "seed",
+               .value = "SEED",
+               .meaning = "of all runs but those with planted bugs",
+               .standard = "0"},
+              threads_option()}},
+            {"output", {json_option(), quiet_option(), help_option()}}}};
+    std::string plants = "plants:";
     for (const AuditPlant& plant : audit_plants())
-      std::cout << fmt::format("  {:<23} {}; in {}\n", plant.name, plant.wrong, plant.host);
-    return 0;
-  }
+      plants += fmt::format("\n  {:<23} {}; in {}", plant.name, plant.wrong, plant.host);
+    d.notes.push_back(std::move(plants));
+    return d;
+  }();
+  return description;
+}
+
+int audit_command(const Arguments& arguments) {
+  const auto map = parse_options(audit_description(), arguments);
   const Scale scale = from_word<Scale>(map["scale"].as<std::string>());
   const auto seed = static_cast<std::uint32_t>(integer(map, "audit", "seed", 0));
-  const bool as_json = map.count("json") != 0;
+  const bool as_json = map.count("json") != 0, quiet = map.count("quiet") != 0;
   if ((map.count("all") != 0) == (map.count("algorithm") != 0))
     throw InputError("audit: expected --algorithm KEY (dpsosp list algorithms) or --all");
+  const std::string algorithm =
+      map.count("algorithm") != 0 ? the_audited(map["algorithm"].as<std::string>()) : "";
   if (map.count("all") != 0) {
     for (const char* name : {"plant", "problem", "runs"})
       if (map.count(name) != 0)
         throw InputError(
             fmt::format("audit: --{} needs --algorithm; --all has its own, by --scale", name));
-    return audit_all(scale, seed, threads(map, "audit"), as_json);
+    return audit_all(scale, seed, threads(map, "audit"), as_json, quiet);
   }
   if (map.count("problem") != 0) {
     if (map.count("runs") != 0)
       throw InputError("audit: --runs is of the statistical attack, which --problem leaves out");
-    const std::string problem = map["problem"].as<std::string>();
+    const std::string problem = the_problem(map["problem"].as<std::string>());
     const std::string plant = map.count("plant") != 0 ? map["plant"].as<std::string>() : "";
-    return audit_on({.plant = plant, .problem = problem, .seed = seed},
-                    map["algorithm"].as<std::string>(),
-                    as_json);
+    return audit_on({.plant = plant, .problem = problem, .seed = seed}, algorithm, as_json, quiet);
   }
   AuditJobs::OfAlgorithm jobs =
-      audit_jobs(map["algorithm"].as<std::string>(),
+      audit_jobs(algorithm,
                  {reproductions().catalogue, scale},
                  map.count("runs") != 0 ? integer(map, "audit", "runs", 8) : 0,
                  seed);
   const bool planted = map.count("plant") != 0;
   if (planted) jobs.replay.plant = jobs.statistics.plant = map["plant"].as<std::string>();
-  return audit_one(jobs, planted, threads(map, "audit"), as_json);
+  return audit_one(jobs, planted, threads(map, "audit"), as_json, quiet);
 }
 
 }  // namespace dpsosp

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <iostream>
+#include <iterator>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -13,12 +14,12 @@
 #include "dpsosp/experiments/json_number.hpp"
 #include "dpsosp/problems/problem.hpp"
 #include "dpsosp/problems/registry.hpp"
+#include "names.hpp"
 #include "options.hpp"
 
 namespace dpsosp {
 namespace {
 
-namespace po = boost::program_options;
 using nlohmann::json;
 
 json check_json(const ProblemCheck& check) {
@@ -81,26 +82,55 @@ bool is_algorithm(std::string_view name) {
                              [&](const AlgorithmEntry& entry) { return entry.key == name; });
 }
 
+std::vector<Named> checkable_names() {
+  std::vector<Named> names{{"problems", "every problem"},
+                           {"algorithms", "every algorithm"},
+                           {"all", "every problem and every algorithm"}};
+  std::ranges::move(problem_names(), std::back_inserter(names));
+  std::ranges::move(algorithm_names(), std::back_inserter(names));
+  return names;
+}
+
+/// The full name of a problem or an algorithm.
+std::string the_checkable(const std::string& word) {
+  if (word.find('/') != std::string::npos) return the_algorithm(word);
+  return resolve_name("problem or algorithm",
+                      word,
+                      checkable_names(),
+                      "dpsosp list problems, dpsosp list algorithms");
+}
+
 }  // namespace
 
+const Description& check_description() {
+  static const Description description{
+      .name = "check",
+      .summary =
+          "the contract of problems and algorithms: derivatives, clipping, every proved "
+          "constant; progress and budget",
+      .usage = {"NAME... [OPTIONS]", "problems|algorithms|all [OPTIONS]"},
+      .examples = {{"dpsosp check cosine-saddle",
+                    "derivatives, clipping and constants of a problem"},
+                   {"dpsosp check dp-spider",
+                    "an algorithm on the cosine saddle, with its budget"}},
+      .groups = {{"what is checked",
+                  {{.name = "dimension", .value = "D", .meaning = "d (default: the problem's)"},
+                   {.name = "set",
+                    .value = "NAME=VALUE",
+                    .meaning = "a parameter of the problem",
+                    .repeatable = true},
+                   {.name = "seed",
+                    .value = "SEED",
+                    .meaning = "of points, searches and data sets",
+                    .standard = "0"}}},
+                 {"output", {json_option(), help_option()}}},
+      .words = "what",
+      .word_offers = {.names = checkable_names}};
+  return description;
+}
+
 int check_command(const Arguments& arguments) {
-  po::options_description options("dpsosp check PROBLEM...|ALGORITHM...|problems|algorithms|all");
-  options.add_options()("help", "this text")("json", "as JSON")(
-      "dimension", po::value<std::string>(), "d; default: the problem's")(
-      "seed",
-      po::value<std::string>()->default_value("0"),
-      "seed of points, searches and data sets")(
-      "set",
-      po::value<std::vector<std::string>>()->composing(),
-      "set a parameter of the problem, as name=value; repeatable")(
-      "what",
-      po::value<std::vector<std::string>>(),
-      "names of problems, keys of algorithms, problems, algorithms, or all");
-  const auto map = parse_options("check", options, arguments, "what");
-  if (map.count("help") != 0) {
-    std::cout << options;
-    return 0;
-  }
+  const auto map = parse_options(check_description(), arguments);
   if (map.count("what") == 0)
     throw InputError(
         "check: expected names of problems (dpsosp list problems), keys of algorithms (dpsosp list "
@@ -111,7 +141,8 @@ int check_command(const Arguments& arguments) {
       for (const ProblemEntry& entry : problem_registry()) names.push_back(entry.name);
     if (name == "algorithms" || name == "all")
       for (const AlgorithmEntry& entry : algorithm_registry()) names.push_back(entry.key);
-    if (name != "problems" && name != "algorithms" && name != "all") names.push_back(name);
+    if (name != "problems" && name != "algorithms" && name != "all")
+      names.push_back(the_checkable(name));
   }
   CheckOptions check_options;
   check_options.seed = static_cast<std::uint64_t>(integer(map, "check", "seed", 0));
@@ -120,12 +151,6 @@ int check_command(const Arguments& arguments) {
   if (map.count("set") != 0)
     for (const auto& [name, text] : assignments("check", map["set"].as<std::vector<std::string>>()))
       settings[name] = text;
-  for (const std::string& name : names) {  // refuse before the first is run
-    if (name.find('/') != std::string::npos)
-      find_algorithm(name);
-    else
-      find_problem(name);
-  }
 
   bool passed = true;
   json all = json::array();

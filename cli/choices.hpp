@@ -2,12 +2,15 @@
 #pragma once
 
 #include <charconv>
+#include <cmath>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/numbers.hpp"
 
 namespace dpsosp {
 
@@ -37,6 +40,28 @@ Number parse_number(std::string_view where,
   const auto [stop, status] = std::from_chars(text.data(), end, value);
   if (status != std::errc{} || stop != end) reject(where, name, "'" + text + "'", expected);
   return value;
+}
+
+/// Whether the text is a number above 2^53.
+inline bool is_large(const std::string& text) {
+  double value = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, status] = std::from_chars(text.data(), end, value);
+  return status == std::errc{} && stop == end && value > 9007199254740992.0 && std::isfinite(value);
+}
+
+/// The integer that is the whole of `text`; 1e5 is one. \throws InputError as parse_number
+inline std::int64_t parse_whole(std::string_view where,
+                                std::string_view name,
+                                const std::string& text,
+                                std::string_view expected) {
+  const auto value = whole_number(text);
+  if (!value)
+    reject(where,
+           name,
+           "'" + text + "'",
+           std::string(expected) + (is_large(text) ? ", above 2^53 in digits" : ""));
+  return *value;
 }
 
 }  // namespace dpsosp

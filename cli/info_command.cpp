@@ -11,16 +11,19 @@
 #include "options.hpp"
 
 namespace dpsosp {
-namespace po = boost::program_options;
+const Description& info_description() {
+  static const Description description{
+      .name = "info",
+      .summary = "version, compiler, processor, libraries",
+      .usage = {"[--json]"},
+      .examples = {{"dpsosp info", "what a report of a bug should hold"},
+                   {"dpsosp info --json", "the same for a program"}},
+      .groups = {{"output", {json_option(), help_option()}}}};
+  return description;
+}
 
 int info_command(const Arguments& arguments) {
-  po::options_description options("dpsosp info");
-  options.add_options()("help", "this text")("json", "as JSON");
-  const auto map = parse_options("info", options, arguments);
-  if (map.count("help") != 0) {
-    std::cout << options;
-    return 0;
-  }
+  const auto map = parse_options(info_description(), arguments);
   const Provenance p = provenance();
   const std::string eigen =
       fmt::format("{}.{}.{}", EIGEN_WORLD_VERSION, EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION);

@@ -20,6 +20,7 @@
 #include "dpsosp/reproductions/algorithm_page.hpp"
 #include "dpsosp/reproductions/reproductions.hpp"
 #include "options.hpp"
+#include "progress_line.hpp"
 
 namespace dpsosp {
 namespace {
@@ -130,6 +131,15 @@ json exhibits() {
   return rows;
 }
 
+json sweeps() {
+  json rows = json::array();
+  for (const BuiltInSweep& s : reproductions().catalogue.sweeps) {
+    const Sweep sweep = Study{reproductions().catalogue, Scale::quick}.sweep(s.name);
+    rows.push_back({{"name", s.name}, {"title", sweep.title}, {"line", sweep.title}});
+  }
+  return rows;
+}
+
 /// Each run once.
 std::vector<Job> unique_jobs(const std::vector<Job>& jobs) {
   std::vector<Job> unique;
@@ -140,7 +150,9 @@ std::vector<Job> unique_jobs(const std::vector<Job>& jobs) {
 }
 
 /// The findings from a store's runs; none, and a line on stderr, if runs are missing.
-std::optional<std::vector<Finding>> findings_in(const std::filesystem::path& file, Scale scale) {
+std::optional<std::vector<Finding>> findings_in(const std::filesystem::path& file,
+                                                Scale scale,
+                                                const ProgressLine& progress) {
   const Store store(file, Store::Access::read_only);
   Study study{.catalogue = reproductions().catalogue, .scale = scale, .store = &store};
   std::vector<Job> jobs;
@@ -150,13 +162,13 @@ std::optional<std::vector<Finding>> findings_in(const std::filesystem::path& fil
     runs = runs_in(store, jobs);
   } while (runs.size() == jobs.size() && study.add_seeds(Runs(runs)));
   if (runs.size() == jobs.size()) return find_claims(reproductions().claims, Runs(runs), study);
-  std::cerr << fmt::format(
+  progress.say(fmt::format(
       "list: no verdicts: {} lacks {} of the {} runs of the claims at scale {}; dpsosp reproduce "
-      "claims computes them\n",
+      "claims computes them",
       file.string(),
       jobs.size() - runs.size(),
       jobs.size(),
-      to_string(scale));
+      to_string(scale)));
   return {};
 }
 
@@ -176,8 +188,10 @@ std::string counts_text(const std::vector<std::string>& all) {
 int list_claims(const po::variables_map& map) {
   const Scale scale = from_word<Scale>(map["scale"].as<std::string>());
   std::optional<std::vector<Finding>> findings;
-  if (map.count("out") != 0)
-    findings = findings_in(out_folder(map, "list") / "store.sqlite", scale);
+  if (map.count("out") != 0) {
+    const ProgressLine line("list", map.count("quiet") != 0, look_at_work("the verdicts"));
+    findings = findings_in(out_folder(map, "list") / "store.sqlite", scale, line);
+  }
   const json rows = claims_json(reproductions().claims, findings ? &*findings : nullptr);
   if (map.count("json") != 0) {
     std::cout << rows.dump(2) << '\n';
@@ -204,26 +218,47 @@ int list_claims(const po::variables_map& map) {
 
 }  // namespace
 
+const Description& list_description() {
+  static const Description description{
+      .name = "list",
+      .summary = "algorithms, problems, exhibits, sweeps or claims, one line each",
+      .usage = {"algorithms|problems [--settings] [--json] [--document FOLDER]",
+                "exhibits|sweeps [--json]",
+                "claims [--json] [--out FOLDER [--scale SCALE]]"},
+      .examples = {{"dpsosp list algorithms", "keys, titles, papers and claimed rates"},
+                   {"dpsosp list problems --settings", "also what --set problem.NAME=VALUE takes"},
+                   {"dpsosp list claims --out out",
+                    "claims with their verdicts, from the runs that "
+                    "`dpsosp reproduce claims` stored"}},
+      .groups = {{"what is shown",
+                  {{.name = "settings",
+                    .meaning = "also every setting: its default, what it may be, and its meaning"},
+                   {.name = "document",
+                    .value = "FOLDER",
+                    .meaning = "write algorithms.md, or problems.md and its pictures, into this "
+                               "folder",
+                    .offers = {.files = true}}}},
+                 {"verdicts of claims",
+                  {{.name = "out",
+                    .value = "FOLDER",
+                    .meaning = "of a store, from which claims get their verdicts",
+                    .offers = {.files = true}},
+                   scale_option()}},
+                 {"output",
+                  {{.name = "json", .meaning = "print JSON, with settings and constants"},
+                   quiet_option(),
+                   help_option()}}},
+      .words = "what",
+      .word_offers = {
+          .words = {{"algorithms"}, {"problems"}, {"exhibits"}, {"sweeps"}, {"claims"}}}};
+  return description;
+}
+
 int list_command(const Arguments& arguments) {
-  po::options_description options("dpsosp list algorithms|problems|exhibits|claims");
-  options.add_options()("help", "this text")("json", "as JSON, with settings and constants")(
-      "settings", "also every setting: its default, what it may be, and its meaning")(
-      "document",
-      po::value<std::string>(),
-      "write algorithms.md, or problems.md and its pictures, into this folder")(
-      "out", po::value<std::string>(), "folder of a store, from which claims get their verdicts")(
-      "scale",
-      po::value<std::string>()->default_value("quick"),
-      "scale of the verdicts: smoke, quick or full")(
-      "what", po::value<std::vector<std::string>>(), "algorithms, problems, exhibits or claims");
-  const auto map = parse_options("list", options, arguments, "what");
-  if (map.count("help") != 0) {
-    std::cout << options;
-    return 0;
-  }
-  const std::vector<std::string> kinds{"algorithms", "problems", "exhibits", "claims"};
+  const auto map = parse_options(list_description(), arguments);
+  const std::vector<std::string> kinds{"algorithms", "problems", "exhibits", "sweeps", "claims"};
   if (map.count("what") == 0 || map["what"].as<std::vector<std::string>>().size() != 1)
-    throw InputError("list: expected one of algorithms, problems, exhibits, claims");
+    throw InputError("list: expected one of algorithms, problems, exhibits, sweeps, claims");
   const std::string what = map["what"].as<std::vector<std::string>>().front();
   if (what != "claims" && (map.count("out") != 0 || !map["scale"].defaulted()))
     throw InputError("list: --out and --scale go with claims");
@@ -244,8 +279,10 @@ int list_command(const Arguments& arguments) {
     rows = problems();
   else if (what == "exhibits")
     rows = exhibits();
+  else if (what == "sweeps")
+    rows = sweeps();
   else
-    reject_unknown("list", what, kinds);
+    reject_unknown("kind of name", what, kinds);
   if (map.count("json") != 0) {
     for (json& row : rows) row.erase("line");
     std::cout << rows.dump(2) << '\n';

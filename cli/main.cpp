@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <exception>
 #include <iostream>
@@ -21,64 +20,29 @@
 
 namespace {
 
-struct Command {
-  std::string_view name;
-  std::string_view summary;
-  int (*run)(const dpsosp::Arguments&);
-};
-
-constexpr std::array commands{
-    Command{"account",
-            "epsilon of a mechanism sequence, or the noise for a target",
-            dpsosp::account_command},
-    Command{"audit", "try to falsify the privacy claims of algorithms", dpsosp::audit_command},
-    Command{"certify",
-            "gradient norm, smallest eigenvalue and sosp_level of a point",
-            dpsosp::certify_command},
-    Command{"check",
-            "the contract of a problem or an algorithm: derivatives, clipping, constants, budget",
-            dpsosp::check_command},
-    Command{"fit", "slopes of a sweep with intervals and verdicts", dpsosp::fit_command},
-    Command{"info", "version, compiler, processor, libraries", dpsosp::info_command},
-    Command{
-        "list", "algorithms, problems, exhibits or claims, one line each", dpsosp::list_command},
-    Command{"merge", "stores of shards into one", dpsosp::merge_command},
-    Command{"report", "write the report again from stored runs", dpsosp::report_command},
-    Command{"reproduce", "regenerate tables and figures", dpsosp::reproduce_command},
-    Command{"run", "one private run: output, certificate, guarantee, ledger", dpsosp::run_command},
-    Command{"sweep", "a grid of runs, declared in TOML", dpsosp::sweep_command}};
-
-void print_usage(std::ostream& out) {
-  out << "usage: dpsosp COMMAND [OPTIONS]\n\n";
-  for (const Command& c : commands) {
-    out << "  " << c.name << std::string(12 - c.name.size(), ' ') << c.summary << '\n';
-  }
-  out << "\ndpsosp COMMAND --help lists the options of a command; dpsosp --version prints the "
-         "version.\n"
-         "Exit codes: 0 fine, 1 a run or a check failed, 2 bad input, 3 refused because no proof "
-         "covers it,\n"
-         "130 interrupted.\n";
-}
-
 int dispatch(const std::vector<std::string>& words) {
   if (words.empty()) {
-    print_usage(std::cerr);
+    std::cerr << dpsosp::usage_text();
     return 2;
   }
   if (words[0] == "--version") {
     std::cout << "dpsosp " << dpsosp::provenance().build.program_version << '\n';
     return 0;
   }
-  if (words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
-    print_usage(std::cout);
+  if (words[0] == "--help" || words[0] == "-h") {
+    std::cout << dpsosp::usage_text();
     return 0;
   }
-  std::vector<std::string> names;
-  for (const Command& c : commands) {
-    if (c.name == words[0]) return c.run({words.begin() + 1, words.end()});
-    names.emplace_back(c.name);
+  const dpsosp::Command& command = dpsosp::find_command(words[0]);
+  const std::vector<std::string> arguments(words.begin() + 1, words.end());
+  const bool asks = std::ranges::any_of(
+      arguments, [](const std::string& w) { return w == "--help" || w == "-h"; });
+  const bool completes = !arguments.empty() && arguments[0] == "--complete";
+  if (asks && !completes) {
+    std::cout << dpsosp::help_text(command.description());
+    return 0;
   }
-  dpsosp::reject_unknown("command", words[0], names);
+  return command.run(arguments);
 }
 
 /// One line on stderr, also where the message quotes line ends.
@@ -108,12 +72,14 @@ int main(int argc, char** argv) {
   } catch (const dpsosp::RunFailed& error) {
     return fail(1, std::string("run failed: ") + error.what());
   } catch (const dpsosp::Interrupted& error) {
-    return fail(130, error.what());
+    return fail(128 + error.signal(), error.what());
   } catch (const std::system_error& error) {
     if (std::ferror(stdout) != 0) return written(0);
     return fail(1, std::string("internal error: ") + error.what());
   } catch (const std::bad_alloc&) {
-    return fail(1, "out of memory; fewer records or a smaller dimension need less");
+    return fail(1,
+                "out of memory; fewer records or a smaller dimension need less, and problems with "
+                "--set problem.sampling=whole simulate them");
   } catch (const std::exception& error) {
     return fail(1, std::string("internal error: ") + error.what());
   }

@@ -2,6 +2,8 @@
 #include "options.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <thread>
 
 #include <fmt/format.h>
@@ -12,33 +14,72 @@
 namespace dpsosp {
 namespace po = boost::program_options;
 
-po::variables_map parse_options(std::string_view command,
-                                const po::options_description& options,
-                                const std::vector<std::string>& arguments,
-                                const char* positional) {
-  namespace style = po::command_line_style;
-  po::positional_options_description words;
-  if (*positional != '\0') words.add(positional, -1);
-  try {
-    po::variables_map map;
-    std::vector<std::string> words_given = arguments;
-    std::ranges::replace(words_given, "-h", "--help");
-    po::store(po::command_line_parser(words_given)
-                  .options(options)
-                  .positional(words)
-                  .style(style::allow_long | style::long_allow_next | style::long_allow_adjacent)
-                  .run(),
-              map);
-    return map;
-  } catch (const po::unknown_option& error) {
-    std::vector<std::string> names;
-    for (const auto& option : options.options()) names.push_back("--" + option->long_name());
-    reject_unknown("option", error.get_option_name(), names);
-  } catch (const po::too_many_positional_options_error&) {
+namespace {
+
+/// What is often typed for an option of another name.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kAliases{
+    {{"n", "records"},
+     {"d", "dimension"},
+     {"dim", "dimension"},
+     {"eps", "epsilon"},
+     {"alg", "algorithm"},
+     {"algo", "algorithm"},
+     {"steps", "set steps=N"},
+     {"output", "out"},
+     {"jobs", "threads"}}};
+
+[[noreturn]] void reject_option(const Description& description, const std::string& given) {
+  std::vector<std::string> names;
+  for (const OptionGroup& group : description.groups)
+    for (const OptionText& option : group.options) names.push_back("--" + option.name);
+  const std::string bare = given.substr(std::min(given.find_first_not_of('-'), given.size()));
+  for (const auto& [alias, meant] : kAliases) {
+    const std::string option = fmt::format("--{}", meant.substr(0, meant.find(' ')));
+    if (alias == bare && std::ranges::find(names, option) != names.end())
+      throw InputError(fmt::format("unknown option '{}'; did you mean '--{}'?", given, meant));
+  }
+  if (nearest("--" + bare, names).empty())
     throw InputError(
-        fmt::format("{}: an argument without an option name, expected --name value", command));
+        fmt::format("unknown option '{}'; `dpsosp {} --help` shows all", given, description.name));
+  reject_unknown("option", given, names);
+}
+
+/// "-n", "-n100": an option of one letter, which there are none of.
+bool is_short_option(const std::string& word) {
+  return word.size() >= 2 && word[0] == '-' && std::isalpha(static_cast<unsigned char>(word[1]));
+}
+
+}  // namespace
+
+po::variables_map parse_options(const Description& description,
+                                const std::vector<std::string>& arguments) {
+  namespace style = po::command_line_style;
+  const po::options_description options = parser_of(description);
+  po::positional_options_description words;
+  words.add(description.words.empty() ? "no words" : description.words.c_str(), -1);
+  try {
+    const auto parsed =
+        po::command_line_parser(arguments)
+            .options(options)
+            .positional(words)
+            .allow_unregistered()
+            .style(style::allow_long | style::long_allow_next | style::long_allow_adjacent)
+            .run();
+    for (const auto& option : parsed.options) {
+      const bool is_word = option.position_key >= 0;
+      for (const std::string& word : option.original_tokens)
+        if (is_word && is_short_option(word)) reject_option(description, word);
+      if (is_word && description.words.empty())
+        throw InputError(fmt::format("{}: '{}' has no option name before it, expected --name value",
+                                     description.name,
+                                     option.original_tokens.front()));
+      if (option.unregistered) reject_option(description, "--" + option.string_key);
+    }
+    po::variables_map map;
+    po::store(parsed, map);
+    return map;
   } catch (const po::error& error) {
-    throw InputError(fmt::format("{}: {}", command, error.what()));
+    throw InputError(fmt::format("{}: {}", description.name, error.what()));
   }
 }
 
@@ -58,11 +99,10 @@ std::int64_t integer(const boost::program_options::variables_map& map,
                      std::string_view command,
                      const char* name,
                      std::int64_t least) {
+  const std::string option = fmt::format("--{}", name), text = map[name].as<std::string>();
   const std::string expected = fmt::format("an integer >= {}", least);
-  const auto value = parse_number<std::int64_t>(
-      command, fmt::format("--{}", name), map[name].as<std::string>(), expected);
-  if (value < least)
-    reject(command, fmt::format("--{}", name), map[name].as<std::string>(), expected);
+  const auto value = parse_whole(command, option, text, expected);
+  if (value < least) reject(command, option, text, expected);
   return value;
 }
 
@@ -82,6 +122,26 @@ std::filesystem::path out_folder(const boost::program_options::variables_map& ma
   if (folder.empty())
     throw InputError(fmt::format("{}: --out is empty, expected a folder", command));
   return folder;
+}
+
+OptionText json_option() { return {.name = "json", .meaning = "print JSON"}; }
+
+OptionText help_option() { return {.name = "help", .meaning = "this text"}; }
+
+OptionText quiet_option() { return {.name = "quiet", .meaning = "no progress"}; }
+
+OptionText scale_option() {
+  return {.name = "scale",
+          .value = "SCALE",
+          .meaning = "smoke, quick or full",
+          .standard = "quick",
+          .offers = {.words = {{"smoke", "seconds; its numbers mean nothing"},
+                               {"quick", "minutes"},
+                               {"full", "days"}}}};
+}
+
+OptionText threads_option() {
+  return {.name = "threads", .value = "N", .meaning = "runs at a time (default: all processors)"};
 }
 
 }  // namespace dpsosp

@@ -5,21 +5,21 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <boost/program_options.hpp>
 
+#include "description.hpp"
+
 namespace dpsosp {
 
-/// Parses `--name value` and `--name=value`, and positional words under the name `positional` if it
-/// is not empty. \throws InputError in one line, with the nearest name for an unknown option.
-boost::program_options::variables_map parse_options(
-    std::string_view command,
-    const boost::program_options::options_description& options,
-    const std::vector<std::string>& arguments,
-    const char* positional = "");
+/// Parses `--name value` and `--name=value`, and words without a name where the command takes them.
+/// \throws InputError in one line, with the name that was meant for an unknown option
+boost::program_options::variables_map parse_options(const Description& description,
+                                                    const std::vector<std::string>& arguments);
 
-/// The option as an integer >= least. \throws InputError
+/// The option as an integer >= least; 1e5 is one. \throws InputError
 std::int64_t integer(const boost::program_options::variables_map& map,
                      std::string_view command,
                      const char* name,
@@ -35,5 +35,12 @@ std::filesystem::path out_folder(const boost::program_options::variables_map& ma
 /// "a=1 b=2" as given by `--set a=1 --set b=2`. \throws InputError for text without '='
 std::vector<std::pair<std::string, std::string>> assignments(std::string_view command,
                                                              const std::vector<std::string>& texts);
+
+// Options that several commands have.
+OptionText json_option();
+OptionText help_option();
+OptionText quiet_option();
+OptionText scale_option();
+OptionText threads_option();
 
 }  // namespace dpsosp

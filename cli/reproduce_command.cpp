@@ -15,6 +15,7 @@
 #include "dpsosp/experiments/progress.hpp"
 #include "dpsosp/experiments/reference.hpp"
 #include "dpsosp/reproductions/reproductions.hpp"
+#include "names.hpp"
 #include "options.hpp"
 
 namespace dpsosp {
@@ -22,21 +23,11 @@ namespace {
 
 namespace po = boost::program_options;
 
-po::options_description options_of(const char* title) {
-  po::options_description options(title);
-  options.add_options()("help", "this text")(
-      "scale", po::value<std::string>()->default_value("quick"), "smoke, quick or full")(
-      "out", po::value<std::string>()->default_value("out"), "folder of the store and the report")(
-      "quiet", "no progress")(
-      "exhibit",
-      po::value<std::vector<std::string>>(),
-      "exhibits, or a paper's key for all of its; default: all (dpsosp list exhibits)");
-  return options;
-}
-
 ReproduceOptions read(const po::variables_map& map, std::string_view command) {
   ReproduceOptions o;
-  if (map.count("exhibit") != 0) o.exhibits = map["exhibit"].as<std::vector<std::string>>();
+  if (map.count("exhibit") != 0)
+    for (const std::string& word : map["exhibit"].as<std::vector<std::string>>())
+      o.exhibits.push_back(the_exhibit(word));
   o.scale = from_word<Scale>(map["scale"].as<std::string>());
   o.out = out_folder(map, command);
   o.quiet = map.count("quiet") != 0;
@@ -122,20 +113,65 @@ int print_place(const std::filesystem::path& report) {
 
 }  // namespace
 
+const Description& reproduce_description() {
+  static const Description description{
+      .name = "reproduce",
+      .summary =
+          "regenerate tables and figures: compute the runs that are missing, write the report",
+      .usage = {"[EXHIBIT|PAPER...] [OPTIONS]"},
+      .examples = {{"dpsosp reproduce xu-2026/table-1 --check results",
+                    "one exhibit, compared with the committed tables"},
+                   {"dpsosp reproduce lowy-2024 --scale smoke",
+                    "all exhibits of a paper, in seconds; the numbers mean nothing"}},
+      .groups = {{"the runs",
+                  {scale_option(),
+                   threads_option(),
+                   {.name = "dry-run",
+                    .meaning =
+                        "print runs, processor time and disk of each exhibit; compute nothing"},
+                   {.name = "retry-failed", .meaning = "compute failed runs again"}}},
+                 {"output",
+                  {{.name = "out",
+                    .value = "FOLDER",
+                    .meaning = "of the store and the report",
+                    .standard = "out",
+                    .offers = {.files = true}},
+                   {.name = "check",
+                    .value = "FOLDER",
+                    .meaning = "of tables, such as results, that the new ones are compared with",
+                    .offers = {.files = true}},
+                   quiet_option(),
+                   help_option()}}},
+      .words = "exhibit",
+      .word_offers = {.names = exhibit_names},
+      .notes = {"Without a name: every exhibit. dpsosp list exhibits lists them."}};
+  return description;
+}
+
+const Description& report_description() {
+  static const Description description{
+      .name = "report",
+      .summary = "write the report again from stored runs; compute nothing",
+      .usage = {"[EXHIBIT|PAPER...] [OPTIONS]"},
+      .examples = {{"dpsosp report", "of every exhibit, into out/report/"},
+                   {"dpsosp report league --scale smoke --out try",
+                    "of a group, from another store"}},
+      .groups = {{"the runs", {scale_option()}},
+                 {"output",
+                  {{.name = "out",
+                    .value = "FOLDER",
+                    .meaning = "of the store and the report",
+                    .standard = "out",
+                    .offers = {.files = true}},
+                   quiet_option(),
+                   help_option()}}},
+      .words = "exhibit",
+      .word_offers = {.names = exhibit_names}};
+  return description;
+}
+
 int reproduce_command(const Arguments& arguments) {
-  auto options = options_of("dpsosp reproduce [EXHIBIT...]");
-  options.add_options()(
-      "threads", po::value<std::string>(), "runs at a time; default: all processors")(
-      "retry-failed", "compute failed runs again")(
-      "dry-run", "print runs, processor time and disk of each exhibit; compute nothing")(
-      "check",
-      po::value<std::string>(),
-      "folder of tables, such as results, that the new ones are compared with");
-  const auto map = parse_options("reproduce", options, arguments, "exhibit");
-  if (map.count("help") != 0) {
-    std::cout << options;
-    return 0;
-  }
+  const auto map = parse_options(reproduce_description(), arguments);
   ReproduceOptions o = read(map, "reproduce");
   o.retry_failed = map.count("retry-failed") != 0;
   o.threads = threads(map, "reproduce");
@@ -150,12 +186,7 @@ int reproduce_command(const Arguments& arguments) {
 }
 
 int report_command(const Arguments& arguments) {
-  const auto options = options_of("dpsosp report [EXHIBIT...]");
-  const auto map = parse_options("report", options, arguments, "exhibit");
-  if (map.count("help") != 0) {
-    std::cout << options;
-    return 0;
-  }
+  const auto map = parse_options(report_description(), arguments);
   ReproduceOptions o = read(map, "report");
   o.from_store = true;
   return print_place(reproduce(reproductions().catalogue, o));

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
 #include <iostream>
+#include <iterator>
+#include <new>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -13,7 +17,10 @@
 #include "commands.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/experiments/run_json.hpp"
+#include "names.hpp"
 #include "options.hpp"
+#include "run_progress.hpp"
+#include "run_text.hpp"
 
 namespace dpsosp {
 namespace {
@@ -21,52 +28,43 @@ namespace {
 namespace po = boost::program_options;
 using nlohmann::json;
 
-po::options_description instance_options(const char* title) {
-  po::options_description options(title);
-  options.add_options()("help", "this text")("json", "as JSON")(
-      "problem", po::value<std::string>(), "name; dpsosp list problems")(
-      "records", po::value<std::string>(), "n; default: the problem's")(
-      "dimension", po::value<std::string>(), "d; default: the problem's")(
-      "seed",
-      po::value<std::string>()->default_value("0"),
-      "seed of noise, sampling and the start; privacy needs one that is secret and used once")(
-      "data-seed", po::value<std::string>(), "seed of the records; default: the seed")(
-      "set",
-      po::value<std::vector<std::string>>()->composing(),
-      "set a parameter: name=value of the algorithm, problem.name=value of the problem; "
-      "repeatable")("threads",
-                    po::value<std::string>()->default_value("1"),
-                    "threads for sums over records; the result does not depend on them");
-  return options;
+OptionGroup problem_group() {
+  return {"the problem",
+          {{.name = "problem",
+            .value = "NAME",
+            .meaning = "as listed by dpsosp list problems",
+            .offers = {.names = problem_names}},
+           {.name = "records",
+            .value = "N",
+            .meaning = "number of records n, as 1000 or 1e5 (default: the problem's)"},
+           {.name = "dimension", .value = "D", .meaning = "dimension d (default: the problem's)"}}};
 }
 
-po::options_description run_options() {
-  auto options = instance_options("dpsosp run");
-  options.add_options()("algorithm", po::value<std::string>(), "key; dpsosp list algorithms")(
-      "epsilon", po::value<std::string>(), "epsilon of the budget, > 0")(
-      "delta", po::value<std::string>(), "delta of the budget, in (0, 1)")(
-      "variant", po::value<std::string>()->default_value("repaired"), "printed or repaired")(
-      "schedule", po::value<std::string>()->default_value("practical"), "paper or practical")(
-      "calibrator",
-      po::value<std::string>()->default_value("cks"),
-      "bun-steinke, cks, exact-gaussian or rdp")(
-      "observations",
-      po::value<std::string>()->default_value("0"),
-      "points of the trace, for the best iterate; 0: none")("trace",
-                                                            "print the trace too (with --json)")(
-      "release",
-      "draw exact noise from the system's entropy; the seed then decides only public random "
-      "choices. Prints only what may be published; no two releases are the same")(
-      "isolated",
-      "make the algorithm's steps in a process that can reach neither the records nor the seed; "
-      "the result is the same")("program",
-                                po::value<std::string>(),
-                                "a program in place of --algorithm, isolated; docs/isolation.md");
-  return options;
+OptionGroup randomness_group() {
+  return {"random numbers and threads",
+          {{.name = "seed",
+            .value = "SEED",
+            .meaning = "of noise, sampling and the start; privacy needs one that is secret and "
+                       "used once",
+            .standard = "0"},
+           {.name = "data-seed", .value = "SEED", .meaning = "of the records (default: the seed)"},
+           {.name = "threads",
+            .value = "N",
+            .meaning = "for sums over records; the result does not depend on them",
+            .standard = "1"}}};
 }
+
+std::vector<OptionText> output_options() { return {json_option(), quiet_option(), help_option()}; }
+
+const OptionText kSetOfProblem{.name = "set",
+                               .value = "problem.NAME=VALUE",
+                               .meaning = "a parameter of the problem",
+                               .repeatable = true};
 
 std::string required(const po::variables_map& map, std::string_view command, const char* name) {
-  if (map.count(name) == 0) throw InputError(fmt::format("{}: --{} is missing", command, name));
+  if (map.count(name) == 0)
+    throw InputError(
+        fmt::format("{}: --{} is missing; `dpsosp help {}` has examples", command, name, command));
   return map[name].as<std::string>();
 }
 
@@ -79,7 +77,7 @@ double real(const po::variables_map& map,
 }
 
 void read_instance(const po::variables_map& map, std::string_view command, RunSpec& spec) {
-  spec.problem = required(map, command, "problem");
+  spec.problem = the_problem(required(map, command, "problem"));
   if (map.count("records") != 0) spec.records = integer(map, command, "records", 1);
   if (map.count("dimension") != 0) spec.dimension = integer(map, command, "dimension", 1);
   spec.seed = static_cast<std::uint64_t>(integer(map, command, "seed", 0));
@@ -96,145 +94,62 @@ void read_instance(const po::variables_map& map, std::string_view command, RunSp
   }
 }
 
-std::string number(double value) { return fmt::format("{:.6g}", value); }
-
-std::string certificate_text(const Certificate& c) {
-  std::string text = fmt::format("value {}, gradient norm {}, lambda_min {} (at least {})",
-                                 number(c.value),
-                                 number(c.gradient_norm),
-                                 number(c.lambda_min),
-                                 number(c.lambda_min_lower));
-  if (c.sosp_level) text += fmt::format(", sosp_level {}", number(*c.sosp_level));
-  if (!c.in_region) text += "; outside the region where the constants are stated";
-  return text;
+/// Says that the delta is large, once.
+void warn_of_delta(const RunDescription& d) {
+  const bool spends = d.door != Door::not_private && d.door != Door::no_noise;
+  if (spends && d.delta * static_cast<double>(d.records) > 1)
+    std::cerr << fmt::format(
+        "run: delta = {:g} is above 1/n = {:g}, which allows publishing one record whole; choose "
+        "it well below\n",
+        d.delta,
+        1.0 / static_cast<double>(d.records));
 }
 
-std::string utility_text(const ScheduleResult& s) {
-  return fmt::format(
-      "utility      {}; {}{}\n",
-      to_string(s.utility),
-      s.alpha > 0 ? fmt::format("promised alpha {}", number(s.alpha)) : "no alpha promised",
-      s.note.empty() ? "" : "; " + s.note);
+std::string bytes_text(double bytes) {
+  constexpr std::array<std::string_view, 4> units{"MB", "GB", "TB", "PB"};
+  double value = bytes / 1e6;
+  std::size_t unit = 0;
+  for (; value >= 1000 && unit + 1 < units.size(); ++unit) value /= 1000;
+  return fmt::format("{:.3g} {}", value, units[unit]);
 }
 
-/// Why a run ended, in words.
-std::string_view reason_of(Status status) {
-  switch (status) {
-    case Status::steps_done:
-      return "all steps were made";
-    case Status::certified:
-      return "the algorithm's own test passed";
-    case Status::budget:
-      return "the next query would have exceeded the budget";
-    case Status::data:
-      return "no fresh records were left";
-    case Status::cap:
-      return "the cap on refreshes was reached";
-    case Status::not_finite:
-      break;
-  }
-  return "an iterate was not finite";
+RunFailed out_of_memory(const RunSpec& spec, const std::optional<MemoryNeed>& need) {
+  if (!need || need->bytes < 0.1 * need->machine)
+    return RunFailed("out of memory; fewer --records or a smaller --dimension need less");
+  return RunFailed(
+      fmt::format("out of memory: {} records of {} take about {}, and this machine has {}; {}",
+                  spec.records,
+                  spec.problem,
+                  bytes_text(need->bytes),
+                  bytes_text(need->machine),
+                  need->can_be_simulated
+                      ? "--set problem.sampling=whole simulates them, or choose fewer --records"
+                      : "fewer --records or a smaller --dimension need less"));
 }
 
-/// "Gaussian noise, 28.7 times the sensitivity", "epsilon 0.156".
-std::string event_text(const LedgerRow& e) {
-  if (e.event.empty()) return "no finite cost";
-  const bool noisy = e.event_parameters.contains("sensitivity_ratio");
-  std::string text = noisy ? "Gaussian noise" : e.event;
-  std::string_view comma = ", ";
-  for (const auto& [name, value] : e.event_parameters)
-    text += name == "sensitivity_ratio"
-                ? fmt::format("{}{} times the sensitivity", comma, number(value))
-                : fmt::format("{}{} {}", comma, name, number(value));
-  return text;
+/// Where the system would end the program in the middle. \throws RunFailed
+void refuse_what_exceeds_memory(const RunSpec& spec) {
+  constexpr Index always_fits = 1'000'000;
+  if (spec.records <= always_fits) return;
+  const auto need = memory_need(spec);
+  if (need && need->bytes > need->machine) throw out_of_memory(spec, need);
 }
 
-std::string privacy_text(const PrivacyResult& p) {
-  std::string out = fmt::format(
-      "privacy      {}: epsilon {} at delta {}, replace_one; spent {} ({}) in {} queries\n",
-      to_string(p.label),
-      number(p.guarantee),
-      number(p.delta),
-      number(p.spent),
-      p.spent_accountant,
-      p.queries);
-  if (p.nominal)
-    out += fmt::format(
-        "             nominal epsilon {} while no gradient and no Hessian exceeds its bound{}\n",
-        number(*p.nominal),
-        p.class_relative ? fmt::format("; epsilon {} at delta {} for data sets of the stated class",
-                                       number(p.class_relative->epsilon),
-                                       number(p.class_relative->delta))
-                         : "");
-  std::size_t queries = 0, names = 0, batches = 0;
-  for (const LedgerRow& e : p.ledger.rows) {
-    queries = std::max(queries, fmt::format("{}", e.count).size());
-    names = std::max(names, e.query.size());
-    batches = std::max(batches, e.batch.size());
-  }
-  std::string_view head = "ledger";
-  for (const LedgerRow& e : p.ledger.rows) {
-    out += fmt::format("{:<12} {:>{}} x {:<{}}  batch {:<{}}  {}\n",
-                       std::exchange(head, ""),
-                       e.count,
-                       queries,
-                       e.query,
-                       names,
-                       e.batch,
-                       batches,
-                       event_text(e));
-  }
-  if (p.ledger.further > 0)
-    out += fmt::format("{:<12} and {} further kinds\n", head, p.ledger.further);
-  return out;
-}
-
-/// The lines of a run that its release has too.
-template <class Result>
-std::string released_text(const Result& r) {
-  std::string counts;
-  for (const auto& [name, count] : r.algorithm.counts)
-    counts += fmt::format("{} {} {}", counts.empty() ? ";" : ",", count, name);
-  return fmt::format("run          {} steps; ended because {}{}\n",
-                     r.algorithm.steps,
-                     reason_of(r.algorithm.status),
-                     counts) +
-         utility_text(r.schedule) + privacy_text(r.privacy);
-}
-
-std::string as_text(const Release& r) {
-  const std::string point = r.point.size() > 8
-                                ? fmt::format("{} numbers, with --json", r.point.size())
-                                : json(r.point).dump();
-  return fmt::format("output       {}\n", point) + released_text(r) +
-         fmt::format("noise        {}\n", r.privacy.noise);
-}
-
-std::string as_text(const RunResult& r) {
-  std::string out = fmt::format("output       {}\n", certificate_text(r.output));
-  out += fmt::format("start        {}\n", certificate_text(r.start));
-  if (r.best)
-    out += fmt::format("best iterate t = {}, sosp_level {} (not released)\n",
-                       r.best->t,
-                       number(r.best->sosp_level));
-  out += released_text(r);
-  const EvaluationLog& log = r.evaluation_log;
-  out += fmt::format(
-      "not private  {} of {:.6g} contributions clipped; the certificates are also computed "
-      "from the records without noise\n",
-      log.clipped,
-      log.contributions);
-  if (log.unclipped)
-    out +=
-        fmt::format("             {} gradients above the nominal bound, the longest {} times it\n",
-                    log.unclipped->violations,
-                    number(log.unclipped->largest_norm_over_nominal));
-  return out;
+/// A point as the caller gives it: a word, an array, or a file that holds one.
+std::string point_of(const std::string& given) {
+  if (given == "initial" || given == "origin" || given.starts_with('[')) return given;
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(given, ignored))
+    throw InputError(fmt::format(
+        "certify: point = {}, expected initial, origin, a JSON array of numbers, or a file of one",
+        given));
+  std::ifstream in(given);
+  return {std::istreambuf_iterator<char>(in), {}};
 }
 
 void print(const auto& result, const RunDescription& description, bool as_json) {
   if (!as_json) {
-    std::cout << as_text(result);
+    std::cout << text_of(result, description);
     return;
   }
   json j = result;
@@ -245,13 +160,106 @@ void print(const auto& result, const RunDescription& description, bool as_json) 
 
 }  // namespace
 
+const Description& run_description() {
+  static const Description description = [] {
+    Description d{
+        .name = "run",
+        .summary = "one private run: output, certificate, guarantee, ledger",
+        .usage = {"--algorithm KEY --problem NAME --epsilon EPSILON --delta DELTA [OPTIONS]",
+                  "--program FILE --seed SEED --problem NAME --epsilon EPSILON --delta DELTA "
+                  "[OPTIONS]"},
+        .examples = {{"dpsosp run --algorithm dp-spider --problem ripple-location --records 1e4 "
+                      "--epsilon 1 --delta 1e-6",
+                      "DP-SPIDER on 10 000 records, with the parameters of its schedule"},
+                     {"dpsosp run --algorithm ganesh-2023/stochastic-spider --problem "
+                      "cosine-saddle --records 1e5 --epsilon 1 --delta 1e-6 --watch",
+                      "the same of another algorithm, with a line at each tenth of its steps"}}};
+    d.groups.push_back(
+        {"the algorithm",
+         {{.name = "algorithm",
+           .value = "KEY",
+           .meaning = "key, its last part or its title, as listed by dpsosp list algorithms",
+           .offers = {.names = algorithm_names}},
+          {.name = "program",
+           .value = "FILE",
+           .meaning = "a program in place of --algorithm, isolated; docs/isolation.md",
+           .offers = {.files = true}},
+          {.name = "schedule",
+           .value = "NAME",
+           .meaning = "paper: the published parameters; practical: runnable ones",
+           .standard = "practical",
+           .offers = {.words = {{"practical"}, {"paper"}}}},
+          {.name = "variant",
+           .value = "NAME",
+           .meaning = "printed: with the errors of the paper; repaired: without",
+           .standard = "repaired",
+           .offers = {.words = {{"repaired"}, {"printed"}}}},
+          {.name = "set",
+           .value = "NAME=VALUE",
+           .meaning = "a parameter of the algorithm, or problem.NAME=VALUE of the problem; dpsosp "
+                      "list algorithms --settings",
+           .repeatable = true}}});
+    d.groups.push_back(problem_group());
+    d.groups.push_back(
+        {"privacy",
+         {{.name = "epsilon", .value = "EPSILON", .meaning = "of the budget, > 0"},
+          {.name = "delta",
+           .value = "DELTA",
+           .meaning = "of the budget, in (0, 1); well below 1/n"},
+          {.name = "calibrator",
+           .value = "NAME",
+           .meaning = "bun-steinke, cks, exact-gaussian or rdp",
+           .standard = "cks",
+           .offers = {.words = {{"bun-steinke"}, {"cks"}, {"exact-gaussian"}, {"rdp"}}}},
+          {.name = "release",
+           .meaning = "draw exact noise from the system's entropy; the seed then "
+                      "decides only public random choices. Prints only what may be "
+                      "published; no two releases are the same"},
+          {.name = "isolated",
+           .meaning = "make the algorithm's steps in a process that can reach "
+                      "neither the records nor the seed; the result is the same"}}});
+    d.groups.push_back(randomness_group());
+    OptionGroup output{"output",
+                       {{.name = "observations",
+                         .value = "N",
+                         .meaning = "points of the trace, for the best iterate; 0: none",
+                         .standard = "0"},
+                        {.name = "trace", .meaning = "print the trace too (with --json)"},
+                        {.name = "watch",
+                         .meaning = "a line on standard error at each tenth of the steps and at "
+                                    "each new best; not private"}}};
+    for (OptionText& option : output_options()) output.options.push_back(std::move(option));
+    d.groups.push_back(std::move(output));
+    return d;
+  }();
+  return description;
+}
+
+const Description& certify_description() {
+  static const Description description{
+      .name = "certify",
+      .summary = "gradient norm, smallest eigenvalue and sosp_level of a point",
+      .usage = {"--problem NAME [--point POINT] [OPTIONS]"},
+      .examples = {{"dpsosp certify --problem matrix-sensing --point origin",
+                    "the certificate of the saddle at the origin"},
+                   {"dpsosp certify --problem cosine-saddle --dimension 2 --point [0.5,1]",
+                    "of a point of one's own"}},
+      .groups = {problem_group(),
+                 {"the point",
+                  {{.name = "point",
+                    .value = "POINT",
+                    .meaning = "initial, origin, a JSON array of d numbers, or a file that holds "
+                               "one",
+                    .standard = "initial",
+                    .offers = {.words = {{"initial"}, {"origin"}}, .files = true}},
+                   kSetOfProblem}},
+                 randomness_group(),
+                 {"output", output_options()}}};
+  return description;
+}
+
 int run_command(const Arguments& arguments) {
-  const auto options = run_options();
-  const auto map = parse_options("run", options, arguments);
-  if (map.count("help") != 0) {
-    std::cout << options;
-    return 0;
-  }
+  const auto map = parse_options(run_description(), arguments);
   RunSpec spec;
   std::optional<Isolation> isolation;
   if (map.count("isolated") != 0) isolation.emplace();
@@ -265,7 +273,7 @@ int run_command(const Arguments& arguments) {
           "noise: give one of 60 random bits");
     spec.algorithm = program_key(isolation->program);
   } else {
-    spec.algorithm = required(map, "run", "algorithm");
+    spec.algorithm = the_algorithm(required(map, "run", "algorithm"));
   }
   read_instance(map, "run", spec);
   spec.epsilon = real(map, "run", "epsilon", "a number > 0");
@@ -281,37 +289,50 @@ int run_command(const Arguments& arguments) {
   if (release && spec.observations != 0)
     throw InputError("run: --release with --observations; a trace is not private");
 
-  const bool as_json = map.count("json") != 0;
+  const bool as_json = map.count("json") != 0, watch = map.count("watch") != 0;
+  if (release && watch)
+    throw InputError("run: --release with --watch; gradient norms of iterates are not private");
   const RunDescription description = describe(spec);
+  refuse_what_exceeds_memory(spec);
+  warn_of_delta(description);
   const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
-  if (release) {
-    print(compute_release(description, isolation), description, as_json);
+  const auto followed = [&](const auto& compute) {
+    RunProgress progress("run", map.count("quiet") != 0, watch);
+    return compute(progress);
+  };
+  try {
+    if (release) {
+      print(followed([&](RunFollower& f) { return compute_release(description, isolation, f); }),
+            description,
+            as_json);
+      return 0;
+    }
+    RunResult result =
+        followed([&](RunFollower& f) { return compute_run(description, isolation, f); });
+    if (map.count("trace") == 0) result.trace.reset();
+    print(result, description, as_json);
     return 0;
+  } catch (const std::bad_alloc&) {
+    throw out_of_memory(spec, memory_need(spec));
   }
-  RunResult result = compute_run(description, isolation);
-  if (map.count("trace") == 0) result.trace.reset();
-  print(result, description, as_json);
-  return 0;
 }
 
 int certify_command(const Arguments& arguments) {
-  auto options = instance_options("dpsosp certify");
-  options.add_options()("point",
-                        po::value<std::string>()->default_value("initial"),
-                        "initial, origin, or a JSON array of d numbers");
-  const auto map = parse_options("certify", options, arguments);
-  if (map.count("help") != 0) {
-    std::cout << options;
-    return 0;
-  }
+  const auto map = parse_options(certify_description(), arguments);
   RunSpec spec;
   read_instance(map, "certify", spec);
   if (!spec.settings.empty())
     throw InputError(
         fmt::format("certify: --set {}, expected problem.name=value; no algorithm runs here",
                     spec.settings.begin()->first));
-  const Certificate c = certify_point(spec, map["point"].as<std::string>());
-  std::cout << (map.count("json") != 0 ? json(c).dump(2) : certificate_text(c)) << '\n';
+  refuse_what_exceeds_memory(spec);
+  const auto threads = static_cast<std::size_t>(integer(map, "certify", "threads", 1));
+  const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
+  const Certificate c = [&] {
+    const ProgressLine line("certify", map.count("quiet") != 0, look_at_work("the certificate"));
+    return certify_point(spec, point_of(map["point"].as<std::string>()));
+  }();
+  std::cout << (map.count("json") != 0 ? json(c).dump(2) + "\n" : text_of(c));
   return 0;
 }
 

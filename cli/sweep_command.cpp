@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
+#include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -9,12 +11,14 @@
 #include "commands.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/files.hpp"
+#include "dpsosp/experiments/counting_metric.hpp"
 #include "dpsosp/experiments/progress.hpp"
 #include "dpsosp/experiments/run_json.hpp"
 #include "dpsosp/experiments/runner.hpp"
 #include "dpsosp/experiments/sweep_report.hpp"
 #include "dpsosp/privacy/accounting/event.hpp"
 #include "dpsosp/reproductions/reproductions.hpp"
+#include "names.hpp"
 #include "options.hpp"
 
 namespace dpsosp {
@@ -23,18 +27,15 @@ namespace {
 namespace po = boost::program_options;
 using nlohmann::json;
 
-po::options_description common_options(const char* title) {
-  po::options_description options(title);
-  options.add_options()("help", "this text")(
-      "scale", po::value<std::string>()->default_value("quick"), "smoke, quick or full")(
-      "out", po::value<std::string>()->default_value("out"), "folder of the store and the tables")(
-      "file",
-      po::value<std::vector<std::string>>(),
-      "a sweep in TOML, or the name of a built-in one");
-  return options;
+OptionText out_option(const char* meaning) {
+  return {.name = "out",
+          .value = "FOLDER",
+          .meaning = meaning,
+          .standard = "out",
+          .offers = {.files = true}};
 }
 
-Sweep the_sweep(const po::variables_map& map, std::string_view command) {
+Sweep sweep_of(const po::variables_map& map, std::string_view command) {
   if (map.count("file") == 0 || map["file"].as<std::vector<std::string>>().size() != 1)
     throw InputError(
         fmt::format("{}: expected one sweep, a TOML file or a built-in name", command));
@@ -45,7 +46,7 @@ Sweep the_sweep(const po::variables_map& map, std::string_view command) {
   const std::filesystem::path file(name);
   Sweep sweep =
       study.catalogue.has_sweep(name) || (!std::filesystem::exists(file) && !file.has_extension())
-          ? study.sweep(name)
+          ? study.sweep(the_sweep(name))
           : read_sweep(file, scale, study.catalogue.exponents);
   if (sweep.parts.empty())
     throw InputError(fmt::format("{}: {} has no part at scale {}, expected another --scale",
@@ -78,6 +79,31 @@ std::filesystem::path store_file(const std::filesystem::path& out, const Shard& 
                                  : fmt::format("store-{}-of-{}.sqlite", shard.index, shard.count));
 }
 
+/// Runs of the sweep if every part gets all the seeds that it may.
+std::size_t most_runs(Sweep sweep) {
+  for (Part& part : sweep.parts) part.seeds = std::max(part.seeds, part.most_seeds);
+  return jobs_of(sweep).size();
+}
+
+/// Says where a delta is large, once for the sweep.
+void warn_of_large_delta(const std::vector<Job>& jobs) {
+  std::set<std::pair<double, double>> cells;
+  for (const Job& job : jobs) {
+    const RunDescription& d = *job.run();
+    const auto n = static_cast<double>(d.records);
+    if (d.door != Door::not_private && d.door != Door::no_noise && d.delta * n > 1)
+      cells.emplace(n, d.delta);
+  }
+  if (cells.empty()) return;
+  const auto& [n, delta] = *cells.begin();
+  std::cerr << fmt::format(
+      "sweep: delta = {:g} is above 1/n at n = {:g}{}, which allows publishing one record whole; "
+      "choose it well below\n",
+      delta,
+      n,
+      cells.size() > 1 ? fmt::format(" (and {} more)", cells.size() - 1) : "");
+}
+
 void print_plan(const Sweep& sweep,
                 const std::vector<Job>& jobs,
                 const std::filesystem::path& file) {
@@ -91,6 +117,9 @@ void print_plan(const Sweep& sweep,
   }
   const TimeEstimate time = estimate_time(jobs, file);
   std::cout << fmt::format("{} cells, {} runs, {} of them stored", cells, jobs.size(), time.stored);
+  if (const std::size_t most = most_runs(sweep); most > jobs_of(sweep).size())
+    std::cout << fmt::format("; up to {} runs in all, where slopes turn out to need more seeds",
+                             most);
   const std::size_t known = jobs.size() - time.stored - time.unknown;
   if (known > 0)
     std::cout << fmt::format(
@@ -123,20 +152,72 @@ Compute with_place(const Sweep& sweep) {
 
 }  // namespace
 
+const Description& sweep_description() {
+  static const Description description{
+      .name = "sweep",
+      .summary = "a grid of runs, declared in TOML: tables, and slopes with intervals",
+      .usage = {"FILE.toml [OPTIONS]", "NAME [OPTIONS]"},
+      .examples = {{"dpsosp sweep examples/my-sweep.toml --dry-run",
+                    "cells, runs and an estimate of the time; computes nothing"},
+                   {"dpsosp sweep examples/my-sweep.toml",
+                    "tables in out/my-sweep/; the same command continues after a kill"}},
+      .groups =
+          {{"the runs",
+            {scale_option(),
+             {.name = "dry-run",
+              .meaning = "print cells, runs and an estimate of the time; compute nothing"},
+             {.name = "retry-failed", .meaning = "compute failed runs again"},
+             {.name = "shard",
+              .value = "I/K",
+              .meaning = "every K-th run, in a store of its own; dpsosp merge joins them",
+              .standard = "1/1"},
+             threads_option()}},
+           {"output",
+            {out_option("folder of the store and the tables"), quiet_option(), help_option()}}},
+      .words = "file",
+      .word_offers = {.names = sweep_names, .files = true},
+      .notes = {"docs/sweeps.md describes the file; dpsosp list sweeps lists the built-in ones."}};
+  return description;
+}
+
+const Description& fit_description() {
+  static const Description description{
+      .name = "fit",
+      .summary = "slopes of a sweep with intervals and verdicts, from stored runs",
+      .usage = {"FILE.toml|NAME [OPTIONS]"},
+      .examples = {{"dpsosp fit examples/my-sweep.toml",
+                    "a line for each slope of the runs that `dpsosp sweep` left"},
+                   {"dpsosp fit examples/my-sweep.toml --json", "the same for a program"}},
+      .groups = {{"the runs", {scale_option(), out_option("folder of the store")}},
+                 {"output", {json_option(), help_option()}}},
+      .words = "file",
+      .word_offers = {.names = sweep_names, .files = true}};
+  return description;
+}
+
+const Description& merge_description() {
+  static const Description description{
+      .name = "merge",
+      .summary = "stores of shards into one",
+      .usage = {"STORE... [--into STORE]"},
+      .examples = {{"dpsosp merge shards/store-*.sqlite", "all runs of the shards into out/"},
+                   {"dpsosp merge other/store.sqlite --into mine/store.sqlite",
+                    "runs of another machine beside one's own"}},
+      .groups = {{"stores",
+                  {{.name = "into",
+                    .value = "STORE",
+                    .meaning = "the store that takes them in",
+                    .standard = "out/store.sqlite",
+                    .offers = {.files = true}}}},
+                 {"output", {help_option()}}},
+      .words = "store",
+      .word_offers = {.files = true}};
+  return description;
+}
+
 int sweep_command(const Arguments& arguments) {
-  auto options = common_options("dpsosp sweep FILE.toml");
-  options.add_options()("shard",
-                        po::value<std::string>()->default_value("1/1"),
-                        "i/k: every k-th run, in a store of its own; dpsosp merge joins them")(
-      "threads", po::value<std::string>(), "runs at a time; default: all processors")(
-      "dry-run", "print cells, runs and an estimate of the time; compute nothing")(
-      "retry-failed", "compute failed runs again")("quiet", "no progress");
-  const auto map = parse_options("sweep", options, arguments, "file");
-  if (map.count("help") != 0) {
-    std::cout << options;
-    return 0;
-  }
-  Sweep sweep = the_sweep(map, "sweep");
+  const auto map = parse_options(sweep_description(), arguments);
+  Sweep sweep = sweep_of(map, "sweep");
   const Shard shard = shard_of(map["shard"].as<std::string>());
   const std::filesystem::path out = out_folder(map, "sweep");
   const std::filesystem::path file = store_file(out, shard);
@@ -147,6 +228,7 @@ int sweep_command(const Arguments& arguments) {
     return 0;
   }
   const std::filesystem::path tables = out / sweep.name;
+  warn_of_large_delta(jobs);
   if (shard.count == 1) ensure_writable_folder(tables);  // before any work
   Store store(file);
   Progress progress(progress_style(map.count("quiet") != 0));
@@ -171,15 +253,13 @@ int sweep_command(const Arguments& arguments) {
 }
 
 int fit_command(const Arguments& arguments) {
-  auto options = common_options("dpsosp fit FILE.toml");
-  options.add_options()("json", "as JSON");
-  const auto map = parse_options("fit", options, arguments, "file");
-  if (map.count("help") != 0) {
-    std::cout << options;
-    return 0;
-  }
-  Sweep sweep = the_sweep(map, "fit");
-  const Store store(out_folder(map, "fit") / "store.sqlite", Store::Access::read_only);
+  const auto map = parse_options(fit_description(), arguments);
+  Sweep sweep = sweep_of(map, "fit");
+  const std::filesystem::path file = out_folder(map, "fit") / "store.sqlite";
+  if (!std::filesystem::exists(file))
+    throw InputError(
+        fmt::format("fit: there is no {}; `dpsosp sweep` computes the runs first", file.string()));
+  const Store store(file, Store::Access::read_only);
   const auto runs = settled_runs(store, sweep, "dpsosp sweep");
   const auto slopes = slopes_of(Runs(runs), sweep);
   if (map.count("json") != 0) {
@@ -188,23 +268,23 @@ int fit_command(const Arguments& arguments) {
     std::cout << all.dump(2) << '\n';
     return 0;
   }
-  for (const Slope& s : slopes) std::cout << to_text(s) << '\n';
+  for (const Slope& s : slopes) {
+    std::cout << to_text(s) << '\n';
+    if (s.cells.size() >= 3) continue;
+    if (const auto other = metric_that_counts(Runs(runs), sweep, s))
+      std::cout << fmt::format(
+          "  with metric = \"{}\" {} of {} cells would count, in the same runs\n",
+          other->name,
+          other->counting,
+          other->cells);
+  }
   return 0;
 }
 
 int merge_command(const Arguments& arguments) {
-  po::options_description options("dpsosp merge STORE...");
-  options.add_options()("help", "this text")(
-      "into",
-      po::value<std::string>()->default_value("out/store.sqlite"),
-      "the store that takes them in")(
-      "store", po::value<std::vector<std::string>>(), "stores of shards");
-  const auto map = parse_options("merge", options, arguments, "store");
-  if (map.count("help") != 0) {
-    std::cout << options;
-    return 0;
-  }
-  if (map.count("store") == 0) throw InputError("merge: expected the stores to take in");
+  const auto map = parse_options(merge_description(), arguments);
+  if (map.count("store") == 0)
+    throw InputError("merge: expected the stores to take in, as shards/store-1-of-2.sqlite");
   const auto names = map["store"].as<std::vector<std::string>>();
   for (const std::string& name : names) const Store readable(name, Store::Access::read_only);
   Store into(map["into"].as<std::string>());

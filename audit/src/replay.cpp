@@ -11,6 +11,7 @@
 #include "dpsosp/algorithms/registry.hpp"
 #include "dpsosp/audit/audit.hpp"
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/work_meter.hpp"
 #include "instances.hpp"
 #include "mechanisms.hpp"
 #include "noise_check.hpp"
@@ -140,11 +141,14 @@ class ReplayAttack {
   void attack(const Subject& subject, bool until_caught) {
     ++result_.instances;
     first_of_instance_ = true;
-    for (const Pair& pair : pairs_of(subject)) {
+    const auto pairs = pairs_of(subject);
+    plan_work(std::ssize(pairs));
+    for (const Pair& pair : pairs) {
       if (until_caught && result_.first_caught > 0) return;
       ++result_.pairs;
       attack(subject, pair, fmt::format("{}, {}", subject.name, pair.name));
       if (result_.first_caught == 0 && caught(until_caught)) result_.first_caught = result_.pairs;
+      do_work();
     }
   }
 

@@ -11,6 +11,7 @@
 #include "dpsosp/audit/audit.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/stream.hpp"
+#include "dpsosp/core/work_meter.hpp"
 #include "instances.hpp"
 #include "likelihood.hpp"
 #include "noise_check.hpp"
@@ -82,6 +83,7 @@ class Attack {
 
   Scores scores(Index runs) const {
     const auto n = static_cast<std::size_t>(runs);
+    plan_work(2 * runs);
     Scores scores;
     double dearest = -1.0;
     // Few at a time: a run that chooses among many candidates has a long transcript.
@@ -92,6 +94,7 @@ class Attack {
       tbb::this_task_arena::isolate([&] {  // no other audit is begun while this one waits
         tbb::parallel_for(std::size_t{0}, block.size(), [&](std::size_t k) {
           block[k] = run((begin + k) % 2 == 0, seed_of(begin + k));
+          do_work();
         });
       });
       for (std::size_t k = 0; k < block.size(); ++k) {

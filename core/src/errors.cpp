@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "dpsosp/core/utf8.hpp"
 
@@ -92,10 +93,15 @@ std::string nearest(std::string_view word, std::span<const std::string> candidat
 void reject_unknown(std::string_view kind,
                     std::string_view word,
                     std::span<const std::string> candidates) {
-  const std::string hint = nearest(word, candidates);
-  throw InputError(hint.empty()
-                       ? fmt::format("unknown {} '{}'", kind, word)
-                       : fmt::format("unknown {} '{}'; did you mean '{}'?", kind, word, hint));
+  constexpr std::size_t few = 8;
+  std::string text = fmt::format("unknown {} '{}'", kind, word);
+  if (const std::string hint = nearest(word, candidates); !hint.empty())
+    text += fmt::format("; did you mean '{}'?", hint);
+  else if (candidates.size() == 1)
+    text += fmt::format(", expected {}", candidates.front());
+  else if (!candidates.empty() && candidates.size() <= few)
+    text += fmt::format(", expected one of {}", fmt::join(candidates, ", "));
+  throw InputError(text);
 }
 
 }  // namespace dpsosp

@@ -7,6 +7,7 @@
 
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/factorisation.hpp"
+#include "dpsosp/core/work_meter.hpp"
 #include "dpsosp/evaluator/hessian_operator.hpp"
 #include "dpsosp/evaluator/lanczos.hpp"
 #include "least_eigenpair.hpp"
@@ -111,6 +112,7 @@ EvaluationStatus evaluate(const Objective& objective,
   if (!std::isfinite(c.gradient_norm)) return EvaluationStatus::non_finite_gradient;
   try {
     if (objective.diagonal()) return certify_diagonal(objective, x, c);
+    plan_work(x.size() <= options.dense_limit ? x.size() : options.steps + 1);
     return x.size() <= options.dense_limit ? dense(hessian, options, c)
                                            : bounded_lanczos(hessian, options, c);
   } catch (const HessianOperator::NonFinite&) {

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/work_meter.hpp"
 
 namespace dpsosp {
 
@@ -22,6 +23,7 @@ void HessianOperator::apply(ConstVectorRef v, VectorRef out) {
   } else {
     objective_.hessian_product(x_, v, out);
     ++products_;
+    do_work();
   }
   if (!out.allFinite()) throw NonFinite{};
 }
@@ -32,6 +34,7 @@ const Matrix& HessianOperator::matrix() {
   Matrix h(d, d);
   objective_.hessian(x_, h);
   products_ += d;
+  do_work(d);
   if (!h.allFinite()) throw NonFinite{};
   norm_ = h.stableNorm();
   asymmetry_ = 0.5 * (h - h.transpose()).stableNorm();

@@ -34,6 +34,25 @@ TEST(ListClaims, PrintsOneLinePerClaimBelowCounts) {
   }
 }
 
+TEST(ListClaims, JsonNamesMetricAndRivalsOfEverySlope) {
+  const auto rows = nlohmann::json::parse(list("--json").out);
+  int slopes = 0;
+  for (const auto& row : rows)
+    for (const auto& slope : row.value("slopes", nlohmann::json::array())) {
+      ++slopes;
+      EXPECT_NE(slope.at("metric"), "") << row.at("id");
+      EXPECT_TRUE(slope.at("rivals").is_array()) << row.at("id");
+    }
+  EXPECT_GT(slopes, 10);
+}
+
+TEST(ListSweeps, NamesEachWithItsTitle) {
+  const auto rows =
+      nlohmann::json::parse(run_program(DPSOSP_PROGRAM, {"list", "sweeps", "--json"}).out);
+  EXPECT_GT(rows.size(), 10U);
+  for (const auto& row : rows) EXPECT_NE(row.at("title"), "") << row.at("name");
+}
+
 TEST(ListClaims, ListsClaimsAndReportsMissingRuns) {
   if (claim_jobs(reproductions().claims, {reproductions().catalogue, Scale::smoke}).empty())
     GTEST_SKIP() << "no claim needs a run at this scale";

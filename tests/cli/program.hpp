@@ -44,6 +44,8 @@ class Process {
     const int mode = O_CREAT | O_TRUNC | O_WRONLY;
     dup2(open(out.c_str(), mode, 0600), STDOUT_FILENO);
     dup2(open(err.c_str(), mode, 0600), STDERR_FILENO);
+    // Tests may run in the background, where shells have these ignored.
+    for (const int ignored : {SIGINT, SIGHUP, SIGTERM}) signal(ignored, SIG_DFL);
     execv(words[0], words.data());
     _exit(127);
   }

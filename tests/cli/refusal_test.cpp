@@ -62,6 +62,78 @@ TEST(CommandLine, SuggestsNearestNameForUnknownName) {
                   {"--scale quik", "did you mean 'quick'"}});
 }
 
+TEST(CommandLine, ListsAllThatAWordMayMeanAndPointsToListsWhereNothingIsNear) {
+  expect_refused(
+      "run --problem double-well --epsilon 1 --delta 1e-6",
+      {{"--algorithm dp-sgd",
+        "algorithm 'dp-sgd' may be avdiukhin-2024/dp-sgd, zhou-2020/dp-sgd, abadi-2016/dp-sgd"},
+       {"--algorithm xyzzy", "unknown algorithm 'xyzzy'; see dpsosp list algorithms"}});
+  expect_refused("run --algorithm dp-spider --epsilon 1 --delta 1e-6",
+                 {{"--problem xyzzy", "unknown problem 'xyzzy'; see dpsosp list problems"}});
+  expect_refused("audit --algorithm", {{"xyzzy", "see dpsosp list algorithms"}});
+  expect_refused("certify --problem", {{"xyzzy", "see dpsosp list problems"}});
+  expect_refused("check", {{"xyzzy", "see dpsosp list problems, dpsosp list algorithms"}});
+  expect_refused(
+      "reproduce",
+      {{"table-2", "exhibit 'table-2' may be "}, {"xyzzy-xyzzy", "see dpsosp list exhibits"}});
+  expect_refused("sweep", {{"xyzzy-xyzzy", "see dpsosp list sweeps"}});
+}
+
+TEST(CommandLine, TakesLastPartsAndTitlesWithoutRegardToCase) {
+  const std::string rest = " --records 1e3 --epsilon 1 --delta 1e-6 --json";
+  const Result full =
+      dpsosp(words("run --algorithm arora-2023/dp-spider --problem ripple-location" + rest));
+  ASSERT_EQ(full.code, 0) << full.err;
+  for (const char* names : {"--algorithm dp-spider --problem ripple-location",
+                            "--algorithm DP-SPIDER --problem Ripple-Location"})
+    EXPECT_EQ(dpsosp(words(std::string("run ") + names + rest)).out, full.out) << names;
+  EXPECT_EQ(dpsosp(words("check Double-Well")).out, dpsosp(words("check double-well")).out);
+}
+
+TEST(CommandLine, PointsFromCommonWordsToItsOwnOptions) {
+  expect_refused(good,
+                 {{"--n 3", "unknown option '--n'; did you mean '--records'?"},
+                  {"-n 3", "unknown option '-n'; did you mean '--records'?"},
+                  {"--d 3", "did you mean '--dimension'?"},
+                  {"--eps 3", "did you mean '--epsilon'?"},
+                  {"--steps 3", "did you mean '--set steps=N'?"},
+                  {"--xyzzyxyzzy", "`dpsosp run --help` shows all"}});
+  expect_refused("list algorithms", {{"-j", "unknown option '-j'"}});
+}
+
+TEST(CommandLine, ReadsWholeNumbersInDecimalFormEverywhere) {
+  const auto same = [](const std::string& command, const std::string& plain) {
+    const Result one = dpsosp(words(command)), two = dpsosp(words(plain));
+    EXPECT_EQ(one.code, 0) << command << one.err;
+    EXPECT_EQ(one.out, two.out) << command;
+  };
+  same(in_budget + "--records 6e1 --set steps=1e1 --observations 5e0 --json",
+       in_budget + "--records 60 --set steps=10 --observations 5 --json");
+  same("account --mechanism gaussian --noise-multiplier 2 --steps 1e2 --delta 1e-5",
+       "account --mechanism gaussian --noise-multiplier 2 --steps 100 --delta 1e-5");
+  expect_refused(in_budget,
+                 {{"--records 1.5e0", "expected an integer >= 1"},
+                  {"--records 1e17", "expected an integer >= 1"},
+                  {"--set steps=2.5", "steps = 2.5, expected an integer"}});
+}
+
+TEST(CommandLine, RunsAtEpsilonsWhoseExponentialIsInfinite) {
+  for (const char* epsilon : {"700", "1000", "1e6"}) {
+    const Result r = dpsosp(words(on_minimax + "--records 60 --delta 1e-6 --epsilon " + epsilon));
+    EXPECT_EQ(r.code, 0) << epsilon << r.err;
+    EXPECT_EQ(r.out.find("nan"), std::string::npos) << r.out;
+  }
+}
+
+TEST(CommandLine, WarnsInOneLineOfADeltaAboveOneOverN) {
+  const Result large = dpsosp(words(on_minimax + "--records 60 --epsilon 1 --delta 0.02"));
+  EXPECT_EQ(large.code, 0);
+  ASSERT_EQ(lines(large.err).size(), 1U) << large.err;
+  EXPECT_NE(large.err.find("delta = 0.02 is above 1/n = 0.0166667"), std::string::npos)
+      << large.err;
+  EXPECT_EQ(dpsosp(words(on_minimax + "--records 60 --epsilon 1 --delta 0.016")).err, "");
+}
+
 TEST(CommandLine, RejectsEpsilonAndDeltaOutOfRange) {
   for (const char* epsilon : {"0", "-1", "nan", "inf", "-inf"})
     expect_refused(on_minimax + "--records 60 --delta 1e-6",
@@ -170,7 +242,12 @@ TEST(CommandLine, ReportsOutOfMemory) {
       dpsosp(words("run --algorithm xu-2026/dp-rgda --problem matrix-sensing --epsilon 1 "
                    "--delta 1e-6 --records 1000000000000")),
       1,
-      "out of memory");
+      "out of memory: 1000000000000 records of matrix-sensing take about ");
+  expect_one_error_line(
+      dpsosp(words("run --algorithm wang-ye-xu-2017/dp-gd --problem double-well --epsilon 1 "
+                   "--delta 1e-14 --records 1e13")),
+      1,
+      "--set problem.sampling=whole simulates them");
 }
 
 /// Everything below a folder, by relative path; files with their contents.

@@ -343,6 +343,7 @@ TEST(SweepInput, FitOrMergeWithoutStoresCreatesNothing) {
 TEST(SweepInput, ReportsCellOfErrorFoundOnlyByLargeRun) {
   const ScratchFolder folder;
   std::ofstream(folder / "large.toml")
+      << "delta = 1e-9\n"
       << with("{ records = [1000, 2000, 4000] }", "{ records = [1e7] }, { \"set.steps\" = [0] }");
   expect_one_error_line(
       run_program(DPSOSP_PROGRAM,

@@ -47,7 +47,9 @@ TEST(ResolveName, OffersTheNearestNameOrTheList) {
   EXPECT_EQ(refusal("dp-spidr"),
             "unknown algorithm 'dp-spidr'; did you mean 'arora-2023/dp-spider'?");
   EXPECT_EQ(refusal("xyzzy"), "unknown algorithm 'xyzzy'; see dpsosp list algorithms");
-  EXPECT_EQ(refusal("xyzzy", ""), "unknown algorithm 'xyzzy'");
+  EXPECT_EQ(refusal("xyzzy", ""),
+            "unknown algorithm 'xyzzy', expected one of abadi-2016/dp-sgd, avdiukhin-2024/dp-sgd, "
+            "arora-2023/dp-spider, spider");
   EXPECT_EQ(refusal(""), "unknown algorithm ''; see dpsosp list algorithms");
 }
 

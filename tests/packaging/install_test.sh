@@ -63,3 +63,7 @@ grep -q 'dpsosp/problems/records.hpp: No such file\|records.hpp.* file not found
   { cat "$folder/leaky.log" >&2; exit 1; }
 
 "$folder/prefix/bin/dpsosp" list problems --json >/dev/null
+for file in man/man1/dpsosp.1 bash-completion/completions/dpsosp zsh/site-functions/_dpsosp \
+  fish/vendor_completions.d/dpsosp.fish; do
+  [ -s "$folder/prefix/share/$file" ] || { echo "share/$file is not installed" >&2; exit 1; }
+done

@@ -11,6 +11,7 @@
 
 #include "dpsosp/algorithms/registry.hpp"
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/experiments/counting_metric.hpp"
 #include "dpsosp/experiments/metric.hpp"
 #include "dpsosp/experiments/run_json.hpp"
 #include "dpsosp/experiments/run_key.hpp"
@@ -358,6 +359,36 @@ std::vector<Slope> slopes_of(const Runs& runs, const Sweep& sweep) {
   for (const Part& part : sweep.parts)
     for (Slope& s : slopes_of_part(runs, sweep, part)) slopes.push_back(std::move(s));
   return slopes;
+}
+
+std::optional<CountingMetric> metric_that_counts(const Runs& runs,
+                                                 const Sweep& sweep,
+                                                 const Slope& slope) {
+  const auto part = std::ranges::find(sweep.parts, slope.part, &Part::name);
+  if (part == sweep.parts.end()) return {};
+  std::optional<CountingMetric> best;
+  for (const std::string_view metric : {"output.sosp_level",
+                                        "output.gradient_norm",
+                                        "output.excess_risk",
+                                        "trace.median_sosp_level",
+                                        "trace.mean_gradient_norm",
+                                        "trace.mean_excess_risk",
+                                        "best.sosp_level"}) {
+    if (metric == slope.request.metric) continue;
+    Part alone = *part;
+    FitRequest request = slope.request;
+    request.metric = metric;
+    request.claimed.reset();
+    request.arm = slope.arm;
+    alone.fits = {std::move(request)};
+    for (const Slope& other : slopes_of_part(runs, sweep, alone)) {
+      const std::size_t counting = other.cells.size();
+      if (other.slice != slope.slice || counting < 3 || (best && counting <= best->counting))
+        continue;
+      best = {std::string(metric), counting, counting + other.left_out.size()};
+    }
+  }
+  return best;
 }
 
 bool add_seeds(const Runs& runs, Sweep& sweep) {

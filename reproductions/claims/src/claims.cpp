@@ -10,6 +10,7 @@
 
 #include "dpsosp/claims/judging.hpp"
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/work_meter.hpp"
 #include "dpsosp/experiments/run_key.hpp"
 #include "dpsosp/experiments/study.hpp"
 #include "dpsosp/experiments/sweep.hpp"
@@ -364,6 +365,7 @@ std::vector<Finding> find_claims(const ClaimSet& set, const Runs& runs, const St
   std::vector<Finding> findings;
   Slopes slopes(runs, study);
   const RestsOn rests_on(study);
+  plan_work(std::ssize(set.claims));
   for (const Claim& c : set.claims) {
     Finding f;
     if (c.kind == Claim::Kind::slope) {
@@ -379,6 +381,7 @@ std::vector<Finding> find_claims(const ClaimSet& set, const Runs& runs, const St
       f.reason = c.why;
     }
     findings.push_back(std::move(f));
+    do_work();
   }
   return findings;
 }
@@ -506,6 +509,8 @@ json claims_json(const ClaimSet& set, const std::vector<Finding>* findings) {
     for (const ClaimedSlope& s : c.slopes)
       j["slopes"].push_back({{"axis", s.axis},
                              {"exponent", to_json(s.exponent)},
+                             {"metric", s.metric},
+                             {"rivals", s.rivals},
                              {"sweep", s.sweep},
                              {"part", s.part},
                              {"arm", s.arm}});

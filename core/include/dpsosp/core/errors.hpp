@@ -30,8 +30,8 @@ class InputError : public std::runtime_error {
 /// half the length of `word`.
 std::string nearest(std::string_view word, std::span<const std::string> candidates);
 
-/// Throws InputError "unknown KIND 'WORD'; did you mean 'NEAREST'?", without the question where
-/// no candidate is near.
+/// Throws InputError "unknown KIND 'WORD'; did you mean 'NEAREST'?"; where no candidate is near,
+/// "unknown KIND 'WORD', expected one of ...", if they are few enough to be read in a line.
 [[noreturn]] void reject_unknown(std::string_view kind,
                                  std::string_view word,
                                  std::span<const std::string> candidates);

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include "dpsosp/experiments/sweep.hpp"
+
+namespace dpsosp {
+
+/// A metric of results, and how many cells of a slope count by it.
+struct CountingMetric {
+  std::string name;
+  std::size_t counting = 0;
+  std::size_t cells = 0;
+};
+/// For a slope of which fewer than three cells count: the metric by which most do, at least three;
+/// none where there is none.
+std::optional<CountingMetric> metric_that_counts(const Runs& runs,
+                                                 const Sweep& sweep,
+                                                 const Slope& slope);
+
+}  // namespace dpsosp
