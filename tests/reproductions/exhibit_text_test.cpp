@@ -129,7 +129,8 @@ TEST(ExhibitText, RefusesWhatEveryCannotHold) {
   EXPECT_EQ(refusal("[every]\ntitle = \"T\"\n" + exhibit),
             "smith-2027/exhibits.toml:2: unknown key 'title'; did you mean 'table'?");
   EXPECT_EQ(refusal("[every]\nid = \"i\"\n" + exhibit),
-            "smith-2027/exhibits.toml:2: unknown key 'id'");
+            "smith-2027/exhibits.toml:2: unknown key 'id', expected one of paper, paper_says, "
+            "differences, table, figure");
   EXPECT_EQ(refusal("[every]\npaper_say = []\n" + exhibit),
             "smith-2027/exhibits.toml:2: unknown key 'paper_say'; did you mean 'paper_says'?");
   EXPECT_EQ(refusal("[every]\npaper = 3\n" + exhibit),
@@ -139,7 +140,7 @@ TEST(ExhibitText, RefusesWhatEveryCannotHold) {
   EXPECT_EQ(refusal("[[every.table]]\ntitle = \"T\"\n" + exhibit),
             "smith-2027/exhibits.toml:1: id is missing in entry 1 of table");
   EXPECT_EQ(refusal("[all]\npaper = \"P\"\n" + exhibit),
-            "smith-2027/exhibits.toml:1: unknown key 'all'");
+            "smith-2027/exhibits.toml:1: unknown key 'all', expected one of every, exhibit");
 }
 
 TEST(ExhibitText, RefusesExhibitWithoutPaperWhereEveryHasNone) {
