@@ -14,6 +14,7 @@
 #include "dpsosp/experiments/exhibit.hpp"
 #include "dpsosp/experiments/progress.hpp"
 #include "dpsosp/experiments/reference.hpp"
+#include "dpsosp/report/contents.hpp"
 #include "dpsosp/reproductions/reproductions.hpp"
 #include "options.hpp"
 
@@ -27,7 +28,7 @@ po::options_description options_of(const char* title) {
   options.add_options()("help", "this text")(
       "scale", po::value<std::string>()->default_value("quick"), "smoke, quick or full")(
       "out", po::value<std::string>()->default_value("out"), "folder of the store and the report")(
-      "quiet", "no progress")(
+      "quiet", "no progress")("print", "figures as PDF, too, for papers; takes minutes")(
       "exhibit",
       po::value<std::vector<std::string>>(),
       "exhibits, or a paper's key for all of its; default: all (dpsosp list exhibits)");
@@ -114,6 +115,14 @@ int print_plan(const ReproduceOptions& options) {
   return 0;
 }
 
+/// Writes the pages, with PDF where `--print` asks for it.
+WriteReport writer(const po::variables_map& map) {
+  const report::WriteOptions options{.print = map.count("print") != 0};
+  return [options](const Reproduced& reproduced) {
+    return report::write_report(reproduced, reproductions(), options);
+  };
+}
+
 /// Prints the path of the report that was written.
 int print_place(const std::filesystem::path& report) {
   std::cout << "report: " << report.string() << '\n';
@@ -140,10 +149,11 @@ int reproduce_command(const Arguments& arguments) {
   o.retry_failed = map.count("retry-failed") != 0;
   o.threads = threads(map, "reproduce");
   if (map.count("dry-run") != 0) return print_plan(o);
-  if (map.count("check") == 0) return print_place(reproduce(reproductions().catalogue, o));
+  const WriteReport write = writer(map);
+  if (map.count("check") == 0) return print_place(reproduce(reproductions().catalogue, o, write));
   const std::filesystem::path reference = map["check"].as<std::string>();
   const Checkable exhibits = checkable(reference, o.exhibits);  // before any work
-  const std::filesystem::path page = reproduce(reproductions().catalogue, o);
+  const std::filesystem::path page = reproduce(reproductions().catalogue, o, write);
   const int code = print_check(reference, page.parent_path(), exhibits);
   print_place(page);
   return code;
@@ -158,7 +168,7 @@ int report_command(const Arguments& arguments) {
   }
   ReproduceOptions o = read(map, "report");
   o.from_store = true;
-  return print_place(reproduce(reproductions().catalogue, o));
+  return print_place(reproduce(reproductions().catalogue, o, writer(map)));
 }
 
 }  // namespace dpsosp

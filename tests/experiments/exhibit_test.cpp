@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "dpsosp/core/files.hpp"
 #include "dpsosp/experiments/costs.hpp"
 #include "dpsosp/experiments/study.hpp"
 #include "temporary_folder.hpp"
@@ -63,15 +64,22 @@ ReproduceOptions options(const TemporaryFolder& folder, std::vector<std::string>
   return {.exhibits = std::move(exhibits), .out = folder.path(), .quiet = true};
 }
 
+/// A report of one line an exhibit: its verdict.
+std::filesystem::path write_verdicts(const Reproduced& reproduced) {
+  for (const plots::Exhibit& e : reproduced.exhibits)
+    write_file(reproduced.out / "report" / e.id, e.verdict.text);
+  return reproduced.out / "report";
+}
+
 /// How many runs a call computed.
 int runs_of(const Catalogue& c, const ReproduceOptions& o) {
   const int before = computed();
-  reproduce(c, o);
+  reproduce(c, o, write_verdicts);
   return computed() - before;
 }
 
 std::string page(const TemporaryFolder& folder, const char* exhibit) {
-  return contents(folder.path() / "report" / exhibit / "index.html");
+  return contents(folder.path() / "report" / exhibit);
 }
 
 TEST(OnRequest, IsComputedWhereNamedAndShownFromStoreAfterwards) {
@@ -99,22 +107,22 @@ TEST(OnRequest, IsNotShownByHalves) {
 TEST(OnRequest, OfProgramWithoutItsCodeIsRefusedWithCommand) {
   const TemporaryFolder folder;
   const Catalogue c = catalogue(nullptr);
-  EXPECT_EQ(refusal_of([&] { reproduce(c, options(folder, {"smith-2027/figure"})); }),
+  EXPECT_EQ(refusal_of([&] { reproduce(c, options(folder, {"smith-2027/figure"}), write_verdicts); }),
             "reproduce: this program is built without the code for the runs of smith-2027/figure; "
             "./run reproduce smith-2027/figure builds one with it");
-  EXPECT_EQ(refusal_of([&] { reproduce(c, options(folder)); }), "");
+  EXPECT_EQ(refusal_of([&] { reproduce(c, options(folder), write_verdicts); }), "");
   {
     Store store(folder / "store.sqlite");
     for (const Job& job : two_jobs({c}, "long")) store.put(finished_run(job.description(), 0), {});
   }
-  EXPECT_EQ(refusal_of([&] { reproduce(c, options(folder, {"smith-2027/figure"})); }), "");
+  EXPECT_EQ(refusal_of([&] { reproduce(c, options(folder, {"smith-2027/figure"}), write_verdicts); }), "");
   EXPECT_NE(page(folder, "figure").find("2 runs"), std::string::npos);
 }
 
 TEST(OnRequest, IsNeverComputedByReport) {
   const TemporaryFolder folder;
   const Catalogue c = catalogue();
-  reproduce(c, options(folder));
+  reproduce(c, options(folder), write_verdicts);
   ReproduceOptions report = options(folder, {"smith-2027/figure"});
   report.from_store = true;
   EXPECT_EQ(runs_of(c, report), 0);
@@ -124,8 +132,8 @@ TEST(OnRequest, IsNeverComputedByReport) {
 TEST(OnRequest, CostsAreKeptApartFromThoseOfAll) {
   const TemporaryFolder folder;
   const Catalogue c = catalogue();
-  reproduce(c, options(folder));
-  reproduce(c, options(folder, {"smith-2027/figure"}));
+  reproduce(c, options(folder), write_verdicts);
+  reproduce(c, options(folder, {"smith-2027/figure"}), write_verdicts);
   const Store store(folder / "store.sqlite", Store::Access::read_only);
   const Study study{.catalogue = c, .store = &store};
   const auto costs = measured_costs(store, study);

@@ -17,30 +17,6 @@
 namespace dpsosp {
 namespace {
 
-plots::Report frame(const Store& store, Scale scale) {
-  plots::Report report;
-  report.title = "dpsosp: tables and figures regenerated";
-  report.introduction.push_back(
-      "Differentially private algorithms that look for second-order stationary points, run as "
-      "published and as repaired. Measured values are shown beside the published ones; where they "
-      "differ, the page says how and why. Adjacency is replace-one throughout.");
-  report.introduction.push_back(
-      "Labels of privacy: enforced (clipping, noise and filter hold whatever the records are), "
-      "conditional (rests on an assumption that nothing enforces), violated (the published noise "
-      "does not give the published guarantee), none.");
-  if (scale == Scale::smoke)
-    report.introduction.push_back(
-        "This report is a smoke test: few seeds and few steps. Its numbers mean nothing.");
-  const RunCounts counts = store.counts();
-  report.provenance.emplace_back("scale", std::string(to_string(scale)));
-  report.provenance.emplace_back(
-      "runs in the store", fmt::format("{} finished, {} failed", counts.finished, counts.failed));
-  for (const Build& build : store.builds())
-    report.provenance.emplace_back("computed by", to_string(build));
-  report.provenance.emplace_back("processor", provenance().cpu);
-  return report;
-}
-
 /// "xu-2026" of "xu-2026/table-2".
 std::string group_of(const std::string& id) { return id.substr(0, id.find('/')); }
 
@@ -91,15 +67,15 @@ std::vector<Job> jobs_to_take(const ExhibitEntry& exhibit, const Study& study, b
   return jobs;
 }
 
-std::filesystem::path reproduce(const Catalogue& catalogue, const ReproduceOptions& options) {
+std::filesystem::path reproduce(const Catalogue& catalogue,
+                                const ReproduceOptions& options,
+                                const WriteReport& write) {
   if (options.threads < 1) reject("reproduce", "threads", options.threads, ">= 1");
   const auto chosen = chosen_exhibits(catalogue, options.exhibits);
   // The store first: a report is not begun beside a store that cannot be used.
   Store store(options.out / "store.sqlite",
               options.from_store ? Store::Access::read_only : Store::Access::read_write);
-  const std::filesystem::path folder = options.out / "report";
-  ensure_writable_folder(folder);
-  plots::require_gnuplot(folder);
+  ensure_writable_folder(options.out / "report");
 
   Study study{.catalogue = catalogue, .scale = options.scale, .store = &store};
   const bool requested = !options.exhibits.empty() && !options.from_store;
@@ -123,13 +99,16 @@ std::filesystem::path reproduce(const Catalogue& catalogue, const ReproduceOptio
                                           .progress = &progress});
   } while (study.add_seeds(Runs(runs)));
   const Runs lookup(runs);
-  plots::Report report = frame(store, options.scale);
-  for (const ExhibitEntry* e : chosen) report.exhibits.push_back(e->render(lookup, study));
-  if (options.exhibits.empty()) {
-    if (catalogue.summarise) catalogue.summarise(report, store, study, options.out);
+  Reproduced all{.study = study,
+                 .store = store,
+                 .runs = lookup,
+                 .entries = chosen,
+                 .whole = options.exhibits.empty(),
+                 .out = options.out};
+  for (const ExhibitEntry* e : chosen) all.exhibits.push_back(e->render(lookup, study));
+  if (all.whole)
     write_file(options.out / "costs.csv", costs_csv(measured_costs(store, study), options.scale));
-  }
-  return plots::write_report(report, folder);
+  return write(all);
 }
 
 }  // namespace dpsosp

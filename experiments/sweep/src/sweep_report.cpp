@@ -131,6 +131,7 @@ plots::Panel slopes_panel(const Runs& runs,
   const auto cells = cells_of(sweep, part);
   plots::Panel p;
   p.title = part.name;
+  p.origin = {.sweep = sweep.name, .part = part.name, .metric = metric};
   p.y = {.label = metric_label(metric), .scale = plots::Scale::log};
   std::vector<plots::Series> guides;
   for (const FitRequest& request : part.fits) {
@@ -142,6 +143,7 @@ plots::Panel slopes_panel(const Runs& runs,
       std::vector<double> at;  // positions of its points on the fit's axis
       s.label = sweep.arms[arm].name;
       s.style = style_of(sweep, arm);
+      s.algorithm = sweep.arms[arm].spec.algorithm;
       alpha.label = s.label + ", solved α";
       alpha.style = s.style;
       alpha.dashed = true;
@@ -358,6 +360,7 @@ plots::Table cells_table(const Runs& runs, const Sweep& sweep, const Part& part,
   plots::Table t;
   t.id = std::move(id);
   t.title = fmt::format("{}: {}", sweep.title, part.name);
+  t.sweep = sweep.name;
   t.caption = "Median [smallest, largest] over seeds.";
   if (!part.note.empty()) t.caption += " " + part.note;
   t.row_header = "cell";

@@ -13,7 +13,7 @@
 
 #include "dpsosp/experiments/runs.hpp"
 #include "dpsosp/experiments/scale.hpp"
-#include "dpsosp/plots/report.hpp"
+#include "dpsosp/plots/exhibit.hpp"
 
 namespace dpsosp {
 
@@ -52,10 +52,26 @@ struct ReproduceOptions {
 std::vector<const ExhibitEntry*> chosen_exhibits(const Catalogue& catalogue,
                                                  const std::vector<std::string>& ids);
 
-/// Computes what the store lacks, then writes the report; for a report of all exhibits also
+/// What a report is written from. Refers to what it was made of.
+struct Reproduced {
+  const Study& study;
+  const Store& store;
+  const Runs& runs;                              ///< of these exhibits
+  std::vector<const ExhibitEntry*> entries{};    ///< in the catalogue's order
+  std::vector<plots::Exhibit> exhibits{};        ///< one an entry
+  bool whole = false;                            ///< whether these are all exhibits
+  std::filesystem::path out{};
+};
+
+/// Writes the report below OUT/report. \return its first page
+using WriteReport = std::function<std::filesystem::path(const Reproduced& reproduced)>;
+
+/// Computes what the store lacks, then has the report written; for a report of all exhibits also
 /// out/costs.csv, what each cost.
 /// \return the report's first page
 /// \throws InputError before any work if a run is to be computed for which the program has no code
-std::filesystem::path reproduce(const Catalogue& catalogue, const ReproduceOptions& options);
+std::filesystem::path reproduce(const Catalogue& catalogue,
+                                const ReproduceOptions& options,
+                                const WriteReport& write);
 
 }  // namespace dpsosp
