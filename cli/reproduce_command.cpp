@@ -123,6 +123,17 @@ WriteReport writer(const po::variables_map& map) {
   };
 }
 
+/// Takes the stores from among the names of exhibits.
+std::vector<std::filesystem::path> taken_stores(std::vector<std::string>& names) {
+  std::vector<std::filesystem::path> stores;
+  std::erase_if(names, [&](const std::string& name) {
+    const bool is_store = name.ends_with(".sqlite");
+    if (is_store) stores.emplace_back(name);
+    return is_store;
+  });
+  return stores;
+}
+
 /// Prints the path of the report that was written.
 int print_place(const std::filesystem::path& report) {
   std::cout << "report: " << report.string() << '\n';
@@ -160,7 +171,11 @@ int reproduce_command(const Arguments& arguments) {
 }
 
 int report_command(const Arguments& arguments) {
-  const auto options = options_of("dpsosp report [EXHIBIT...]");
+  auto options = options_of("dpsosp report [STORE.sqlite...] [EXHIBIT...]");
+  options.add_options()(
+      "paper",
+      po::value<std::string>(),
+      "folder for tables as LaTeX, figures as PDF and paper.tex with all of them");
   const auto map = parse_options("report", options, arguments, "exhibit");
   if (map.count("help") != 0) {
     std::cout << options;
@@ -168,7 +183,23 @@ int report_command(const Arguments& arguments) {
   }
   ReproduceOptions o = read(map, "report");
   o.from_store = true;
-  return print_place(reproduce(reproductions().catalogue, o, writer(map)));
+  const std::vector<std::filesystem::path> stores = taken_stores(o.exhibits);
+  std::vector<report::Compared> earlier;
+  for (std::size_t k = 0; k + 1 < stores.size(); ++k) {
+    o.store = stores[k];
+    reproduce(reproductions().catalogue, o, [&](const Reproduced& r) {
+      earlier.push_back(report::compared_of(stores[k].string(), r, reproductions()));
+      return stores[k];
+    });
+  }
+  if (!stores.empty()) o.store = stores.back();
+  const report::WriteOptions pages{.print = map.count("print") != 0};
+  return print_place(reproduce(reproductions().catalogue, o, [&](const Reproduced& r) {
+    if (map.count("paper") != 0)
+      return report::write_paper(
+          report::site_of(r, reproductions()), map["paper"].as<std::string>(), pages);
+    return report::write_report(r, reproductions(), pages, o.store.string(), earlier);
+  }));
 }
 
 }  // namespace dpsosp

@@ -9,6 +9,7 @@
 #include "dpsosp/experiments/runner.hpp"
 #include "dpsosp/experiments/study.hpp"
 #include "dpsosp/reproductions/reproductions.hpp"
+#include "moved_page.hpp"
 #include "stored.hpp"
 #include "temporary_folder.hpp"
 
@@ -100,6 +101,56 @@ TEST_F(Contents, NumbersNameTheSweepThatComputesThem) {
 TEST_F(Contents, ErrataHaveAddresses) {
   EXPECT_EQ(site_->addresses.at("X7"), "errata-xu-2026.html#X7");
   EXPECT_EQ(site_->addresses.at("Z1"), "errata.html#Z1");
+}
+
+Compared compared(std::string name, std::string word, double slope) {
+  Compared c{.name = std::move(name), .results = {{{"a", "1"}, {"b", word}}, {"a build"}}};
+  c.site.claims = {{.id = "smith-2027/c1",
+                    .word = word,
+                    .rates = {{.claim = "smith-2027/c1",
+                               .axis = "n",
+                               .claimed_low = -0.5,
+                               .claimed_high = -0.5,
+                               .zone_low = -0.6,
+                               .zone_high = -0.4,
+                               .value = slope,
+                               .low = slope - 0.01,
+                               .high = slope + 0.01,
+                               .word = word}}}};
+  c.site.exhibits = {{.id = "smith-2027/table-1", .finding = "1 " + word}};
+  return c;
+}
+
+std::size_t rows_of(const TextPage& page, const std::string& section) {
+  const auto s = std::ranges::find(page.sections, section, &TextPage::Section::id);
+  return s->tables.empty() ? 0 : s->tables.front().row_groups.front().rows.size();
+}
+
+TEST(Moved, ShowsWordsExponentsAndVerdictsThatDiffer) {
+  const Compared before = compared("before.sqlite", "confirmed", -0.5),
+                 after = compared("after.sqlite", "open", -0.7);
+  const TextPage page = moved_page({&before, &after});
+  for (const char* section : {"words", "exponents", "verdicts"})
+    EXPECT_EQ(rows_of(page, section), 1U) << section;
+  const plots::Row& first = page.sections.front().tables.front().row_groups.front().rows.front();
+  std::vector<std::string> cells;
+  for (const plots::Cell& c : first.cells) cells.push_back(std::get<std::string>(c.content));
+  EXPECT_EQ(cells, (std::vector<std::string>{"2", "1", "1", "0", "a build"}));
+}
+
+TEST(Moved, ShowsNothingOfEqualStores) {
+  const Compared one = compared("one.sqlite", "open", -0.5),
+                 other = compared("other.sqlite", "open", -0.5);
+  const TextPage page = moved_page({&one, &other});
+  for (const char* section : {"words", "exponents", "verdicts"})
+    EXPECT_EQ(rows_of(page, section), 0U) << section;
+}
+
+TEST(Rates, OfASlopeWithoutAClaimHaveNone) {
+  const Rate r = rate_of({.part = "n", .arm = "a"}, {}, "mine", nullptr);
+  EXPECT_FALSE(is_claimed(r));
+  EXPECT_TRUE(r.word.empty());
+  EXPECT_TRUE(is_claimed(rate_of({}, ClaimedExponent{-0.5}, "mine", nullptr)));
 }
 
 }  // namespace

@@ -24,10 +24,10 @@ class Pages : public testing::Test {
 TEST_F(Pages, TextLinksWhatItNames) {
   EXPECT_EQ(prose_of("see smith-2027/c1."),
             "see <a href=\"../claims/smith-2027-c1.html\">smith-2027/c1</a>.");
-  EXPECT_EQ(prose_of("`double-well` and x_{t}"),
-            "<a href=\"../problems/double-well.html\"><code>double-well</code></a> and x<sub>t</sub>");
-  EXPECT_EQ(prose_of("errata X1; a < b"),
-            "errata <a href=\"../errata.html#X1\">X1</a>; a &lt; b");
+  EXPECT_EQ(
+      prose_of("`double-well` and x_{t}"),
+      "<a href=\"../problems/double-well.html\"><code>double-well</code></a> and x<sub>t</sub>");
+  EXPECT_EQ(prose_of("errata X1; a < b"), "errata <a href=\"../errata.html#X1\">X1</a>; a &lt; b");
   EXPECT_EQ(prose_of("smith-2027/c11 and a ` alone"), "smith-2027/c11 and a ` alone");
 }
 
@@ -48,7 +48,8 @@ TEST_F(Pages, NumbersHaveTrueMinusSignsAndFractions) {
 }
 
 TEST_F(Pages, FormulasOfQuotationsAreMathML) {
-  const std::string html = quotation_html(R"(at $\frac{\sqrt{d}}{n_{0}}\leq\alpha^{2/3}$ < 1)").str();
+  const std::string html =
+      quotation_html(R"(at $\frac{\sqrt{d}}{n_{0}}\leq\alpha^{2/3}$ < 1)").str();
   EXPECT_EQ(plots::markup_fault(html), "");
   for (const char* part : {"<mfrac>", "<msqrt>", "<msub>", "<msup>", "≤", "α", "&lt; 1"})
     EXPECT_EQ(count_of(html, part), 1U) << part;
@@ -110,7 +111,8 @@ TEST_F(Pages, FigureOfItsOwnIsOneWellFormedSvg) {
   const std::string svg = figure_svg(plots::sample_figure("f", 1.0), {}, site.methods);
   EXPECT_TRUE(svg.starts_with("<svg xmlns="));
   EXPECT_EQ(plots::markup_fault(svg), "");
-  EXPECT_EQ(svg.find("var(--k"), std::string::npos) << "colours of the style sheet are not in the file";
+  EXPECT_EQ(svg.find("var(--k"), std::string::npos)
+      << "colours of the style sheet are not in the file";
 }
 
 TEST_F(Pages, ForestShowsEverySlopeOnce) {
@@ -118,18 +120,22 @@ TEST_F(Pages, ForestShowsEverySlopeOnce) {
   EXPECT_EQ(plots::markup_fault(html), "");
   EXPECT_EQ(count_of(html, "class=\"frow\""), 1U);
   EXPECT_EQ(count_of(html, "data-tip="), 3U);
-  EXPECT_NE(html.find("exponent in n: claimed −2/3, measured −0.670 [−0.680, −0.660]"), std::string::npos);
+  EXPECT_NE(html.find("exponent in n: claimed −2/3, measured −0.670 [−0.680, −0.660]"),
+            std::string::npos);
   EXPECT_NE(html.find("data-p=\"smith-2027 jones-2028\""), std::string::npos);
 }
 
 TEST_F(Pages, ExhibitShowsFiguresBeforeTablesAndFoldsTheRest) {
   const std::string html = exhibit_html(site.exhibits[0], site);
-  const auto figure = html.find("<figure id=\"curves\""), table = html.find("<section class=\"table\""),
+  const auto figure = html.find("<figure id=\"curves\""),
+             table = html.find("<section class=\"table\""),
              fold = html.find("<details class=\"fold\"");
   EXPECT_LT(figure, table);
   EXPECT_LT(table, fold);
-  EXPECT_NE(html.find("<h1>Table 1: n &lt; d &amp; &quot;n &gt; d&quot;: 2 of 3 exponents confirmed</h1>"),
-            std::string::npos);
+  EXPECT_NE(
+      html.find(
+          "<h1>Table 1: n &lt; d &amp; &quot;n &gt; d&quot;: 2 of 3 exponents confirmed</h1>"),
+      std::string::npos);
   EXPECT_NE(html.find("./run dpsosp sweep smith-2027-momentum"), std::string::npos);
 }
 

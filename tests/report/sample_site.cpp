@@ -12,13 +12,14 @@ plots::Panel panel() {
   plots::Panel p{.title = "Against n", .origin = {"smith-2027-momentum", "n", "output.sosp_level"}};
   p.x = {.label = "records n", .scale = plots::Scale::log};
   p.y = {.label = "sosp_level of the output", .scale = plots::Scale::log};
-  p.series = {{.label = "claimed exponent", .style = 13, .dashed = true, .x = {1e3, 1e4}, .y = {0.5, 0.1}},
-              {.label = "momentum",
-               .algorithm = key,
-               .x = {1e3, 3e3, 1e4},
-               .y = {0.5, 0.24, 0.11},
-               .low = {0.4, 0.2, 0.1},
-               .high = {0.6, 0.3, 0.12}}};
+  p.series = {
+      {.label = "claimed exponent", .style = 13, .dashed = true, .x = {1e3, 1e4}, .y = {0.5, 0.1}},
+      {.label = "momentum",
+       .algorithm = key,
+       .x = {1e3, 3e3, 1e4},
+       .y = {0.5, 0.24, 0.11},
+       .low = {0.4, 0.2, 0.1},
+       .high = {0.6, 0.3, 0.12}}};
   return p;
 }
 
@@ -54,8 +55,9 @@ Rate sample_rate(const std::string& axis, double claimed, double value) {
 }
 
 Site sample_site() {
-  const std::vector<Rate> rates{
-      sample_rate("n", -2.0 / 3, -0.67), sample_rate("d", 1.0 / 3, 0.34), sample_rate("ε", -1, -0.8)};
+  const std::vector<Rate> rates{sample_rate("n", -2.0 / 3, -0.67),
+                                sample_rate("d", 1.0 / 3, 0.34),
+                                sample_rate("ε", -1, -0.8)};
   const ForestRow row{.claim = "smith-2027/c1",
                       .method = "Momentum",
                       .algorithm = key,
@@ -63,7 +65,8 @@ Site sample_site() {
                       .word = "confirmed",
                       .rates = rates,
                       .also = {"jones-2028/c2"}};
-  const ForestGroup group{.paper = "smith-2027", .quantity = "second order, empirical", .rows = {row}};
+  const ForestGroup group{
+      .paper = "smith-2027", .quantity = "second order, empirical", .rows = {row}};
   const plots::Figure figure{.id = "curves",
                              .title = "Levels <by> n",
                              .caption = "Medians; see smith-2027/c1 and errata X1.",
@@ -86,13 +89,18 @@ Site sample_site() {
                        .measured = "−0.67",
                        .word = "confirmed",
                        .evidence = "measurement"};
-  const ExhibitCard card{"smith-2027/table-1", "Smith 2027", "Table 1", "2 of 3", "smith-2027-table-1/index.html"};
+  const ExhibitCard card{
+      "smith-2027/table-1", "Smith 2027", "Table 1", "2 of 3", "smith-2027-table-1/index.html"};
   WordCounts words{"smith-2027", "Smith 2027", {{"confirmed", 1}}, 1};
   site.index = {.title = "What one paper claims & what holds",
                 .lead = "A lead with `smith-2027/momentum`.",
                 .warning = "A warning.",
                 .rule = "A rule.",
-                .highlights = {{.sentence = "One", .page = "errata.html", .command = "./run a", .claims = {"smith-2027/c1"}, .intervals = rates},
+                .highlights = {{.sentence = "One",
+                                .page = "errata.html",
+                                .command = "./run a",
+                                .claims = {"smith-2027/c1"},
+                                .intervals = rates},
                                {.sentence = "Two", .panel = panel()},
                                {.sentence = "Three", .bars = {{"confirmed", 3}, {"slip", 1}}}},
                 .words = {words, {"", "all papers", {{"confirmed", 1}}, 1}},
@@ -136,7 +144,8 @@ Site sample_site() {
                   .next = ""}};
   plots::Table shown = plots::sample_table();
   shown.sweep = "smith-2027-momentum";
-  plots::Table folded{.id = "cells", .title = "Cells", .row_header = "cell", .column_groups = {{"", {"verdict"}}}};
+  plots::Table folded{
+      .id = "cells", .title = "Cells", .row_header = "cell", .column_groups = {{"", {"verdict"}}}};
   plots::Cell verdict = plots::text_cell(std::string(80, 'w'));
   verdict.labels = {{"slip", plots::Tone::caution}};
   folded.row_groups = {{"", {{.label = "row", .cells = {verdict}}}}};
@@ -167,44 +176,54 @@ Site sample_site() {
                   .exhibits = {card},
                   .algorithms = {key},
                   .errata = "errata.html"}};
-  LeagueRank rank{"league/escape", "double-well", 2, 3, 1.5, 1, 4, {{key, 1.5}, {"abadi-2016/dp-sgd", 1.0}}};
-  site.algorithms = {{.key = key,
-                      .title = "Momentum",
-                      .paper = "Smith 2027",
-                      .claim = "n^{−2/3}",
-                      .card = {{"Guarantee", "SOSP"}, {"Privacy", "enforced"}},
-                      .settings = {{"steps", "`7`: how many"}},
-                      .rows = {row},
-                      .figure = figure,
-                      .ranks = {rank},
-                      .run = ShownRun{.command = "./run dpsosp run",
-                                      .setting = "double-well, n = 100",
-                                      .guarantee = 1,
-                                      .spent = 0.9,
-                                      .accountant = "gaussian",
-                                      .ledger = {{"gradient", 7, "gaussian, ratio 3", "all, 100", 0.02}},
-                                      .parameters = {{"steps", "7"}}},
-                      .audit = {{"replay", "passed"}},
-                      .exhibits = {"smith-2027/table-1"},
-                      .commands = {{"A run", "./run dpsosp run"}}}};
-  site.problems = {{.name = "double-well",
-                    .group = "landscapes",
-                    .summary = "two wells",
-                    .formula = "(x₁² − 1)²",
-                    .source = "folklore",
-                    .critical_points = "a saddle at 0",
-                    .size = "d = 2",
-                    .constants = {{"G", "lipschitz", 1.5, "proved, tight", "everywhere", "by hand"}},
-                    .settings = {{"wells", "`1`: how many"}},
-                    .picture = Picture{.caption = "two wells",
-                                       .x_label = "x₁",
-                                       .y_label = "x₂",
-                                       .bands = {{0, 1, 1}, {2, 2, 0}},
-                                       .points = {{"minimiser", 0.5, 0.5}, {"strict saddle", 0.2, 0.1}}},
-                    .algorithms = {key},
-                    .sweeps = {"smith-2027-momentum"},
-                    .ranks = {{"league/escape", key, 2, 3, 1.5, 1, 4, {}}}}};
-  const LeagueCell cell{"league/escape", "double-well", 1e4, 10, 1, 0.65, {{key, 0.05, 0.04, 0.06, 5, 1}, {"abadi-2016/dp-sgd", 0.06, 0.05, 0.08, 5, 0}}};
+  LeagueRank rank{
+      "league/escape", "double-well", 2, 3, 1.5, 1, 4, {{key, 1.5}, {"abadi-2016/dp-sgd", 1.0}}};
+  site.algorithms = {
+      {.key = key,
+       .title = "Momentum",
+       .paper = "Smith 2027",
+       .claim = "n^{−2/3}",
+       .card = {{"Guarantee", "SOSP"}, {"Privacy", "enforced"}},
+       .settings = {{"steps", "`7`: how many"}},
+       .rows = {row},
+       .figure = figure,
+       .ranks = {rank},
+       .run = ShownRun{.command = "./run dpsosp run",
+                       .setting = "double-well, n = 100",
+                       .guarantee = 1,
+                       .spent = 0.9,
+                       .accountant = "gaussian",
+                       .ledger = {{"gradient", 7, "gaussian, ratio 3", "all, 100", 0.02}},
+                       .parameters = {{"steps", "7"}}},
+       .audit = {{"replay", "passed"}},
+       .exhibits = {"smith-2027/table-1"},
+       .commands = {{"A run", "./run dpsosp run"}}}};
+  site.problems = {
+      {.name = "double-well",
+       .group = "landscapes",
+       .summary = "two wells",
+       .formula = "(x₁² − 1)²",
+       .source = "folklore",
+       .critical_points = "a saddle at 0",
+       .size = "d = 2",
+       .constants = {{"G", "lipschitz", 1.5, "proved, tight", "everywhere", "by hand"}},
+       .settings = {{"wells", "`1`: how many"}},
+       .picture = Picture{.caption = "two wells",
+                          .x_label = "x₁",
+                          .y_label = "x₂",
+                          .bands = {{0, 1, 1}, {2, 2, 0}},
+                          .points = {{"minimiser", 0.5, 0.5}, {"strict saddle", 0.2, 0.1}}},
+       .algorithms = {key},
+       .sweeps = {"smith-2027-momentum"},
+       .ranks = {{"league/escape", key, 2, 3, 1.5, 1, 4, {}}}}};
+  const LeagueCell cell{
+      "league/escape",
+      "double-well",
+      1e4,
+      10,
+      1,
+      0.65,
+      {{key, 0.05, 0.04, 0.06, 5, 1}, {"abadi-2016/dp-sgd", 0.06, 0.05, 0.08, 5, 0}}};
   site.which = WhichPage{.n = 1e5,
                          .d = 20,
                          .epsilon = 1,
@@ -217,15 +236,21 @@ Site sample_site() {
                          .starts = {{"league/escape", "a saddle"}},
                          .toml = "title = \"x\"",
                          .command = "./run dpsosp sweep x.toml"};
-  site.texts = {{.id = "errata",
-                 .title = "Errata",
-                 .lead = "What is wrong.",
-                 .sections = {{.markdown = "# Errata\n\n### X1 · Theorem 1 · error\n\n> a $x^{2}$ b\n\n**Here.** *what* `code`.\n\n"
-                                           "| id | place |\n|---|---|\n| B2 | [there](x.md) |\n\n- one\n- two\n"}}},
-                {.id = "privacy", .title = "Privacy", .sections = {{.id = "labels", .heading = "Labels", .paragraphs = {"text"}, .facts = {{"a", "b"}}}}},
-                {.id = "speed", .title = "Speed"},
-                {.id = "league", .title = "League"},
-                {.id = "provenance", .title = "Provenance"}};
+  site.texts = {
+      {.id = "errata",
+       .title = "Errata",
+       .lead = "What is wrong.",
+       .sections = {{.markdown =
+                         "# Errata\n\n### X1 · Theorem 1 · error\n\n> a $x^{2}$ b\n\n**Here.** "
+                         "*what* `code`.\n\n"
+                         "| id | place |\n|---|---|\n| B2 | [there](x.md) |\n\n- one\n- two\n"}}},
+      {.id = "privacy",
+       .title = "Privacy",
+       .sections =
+           {{.id = "labels", .heading = "Labels", .paragraphs = {"text"}, .facts = {{"a", "b"}}}}},
+      {.id = "speed", .title = "Speed"},
+      {.id = "league", .title = "League"},
+      {.id = "provenance", .title = "Provenance"}};
   return site;
 }
 

@@ -92,7 +92,8 @@ TEST_F(WrittenSite, LinkCheckSeesAMissingFile) {
 TEST_F(WrittenSite, LeavesNoFileOfAnExhibitWithoutALink) {
   const fs::path place = folder() / "smith-2027-table-1";
   std::set<std::string> linked{"index.html"};
-  for (const std::string& link : attributes(read_file(place / "index.html"), "href")) linked.insert(link);
+  for (const std::string& link : attributes(read_file(place / "index.html"), "href"))
+    linked.insert(link);
   for (const auto& entry : fs::directory_iterator(place))
     EXPECT_TRUE(linked.contains(entry.path().filename().string())) << entry.path();
 }
@@ -142,10 +143,12 @@ TEST_F(WrittenSite, FindsEveryPageByTheSearchIndex) {
 TEST_F(WrittenSite, WritesSameBytesForSameSite) {
   const ScratchFolder other;
   write_site(sample_site(), other.path());
-  for (const auto& entry : fs::recursive_directory_iterator(folder()))
-    if (entry.is_regular_file())
-      EXPECT_EQ(read_file(entry.path()), read_file(other.path() / fs::relative(entry.path(), folder())))
-          << entry.path();
+  for (const auto& entry : fs::recursive_directory_iterator(folder())) {
+    if (!entry.is_regular_file()) continue;
+    EXPECT_EQ(read_file(entry.path()),
+              read_file(other.path() / fs::relative(entry.path(), folder())))
+        << entry.path();
+  }
 }
 
 /// A page is written from its model alone, so its JSON holds all that it shows.

@@ -47,11 +47,12 @@ std::optional<ShownRun> shown_run(const Stored& stored, const std::string& algor
         std::ranges::replace(event, '_', ' ');
         std::string query = row.query;
         std::ranges::replace(query, '_', ' ');
-        run.ledger.push_back({.query = query,
-                              .count = static_cast<double>(row.count),
-                              .event = event,
-                              .records = fmt::format("{}, {}", row.batch, row.records_end - row.records_begin),
-                              .sensitivity = row.sensitivity.second});
+        run.ledger.push_back(
+            {.query = query,
+             .count = static_cast<double>(row.count),
+             .event = event,
+             .records = fmt::format("{}, {}", row.batch, row.records_end - row.records_begin),
+             .sensitivity = row.sensitivity.second});
       }
       for (const auto& [parameter, value] : result->algorithm.parameters)
         run.parameters.push_back({parameter, value});
@@ -79,7 +80,8 @@ std::vector<Fact> audit_of(const Stored& stored, const std::string& algorithm) {
               if (const auto* s = std::get_if<std::string>(&cell.content)) value = *s;
               if (const auto* n = std::get_if<plots::Number>(&cell.content))
                 value = plots::plain_number(n->value, n->format);
-              for (const plots::Label& l : cell.labels) value += (value.empty() ? "" : " ") + l.text;
+              for (const plots::Label& l : cell.labels)
+                value += (value.empty() ? "" : " ") + l.text;
               facts.push_back({c.label.empty() ? label : c.label + ", " + label, value});
             }
         }
@@ -90,7 +92,8 @@ std::vector<Fact> audit_of(const Stored& stored, const std::string& algorithm) {
 
 std::vector<Fact> settings_of(Fields fields) {
   std::vector<Fact> facts;
-  for (const Field& f : fields) facts.push_back({f.name, fmt::format("`{}`: {}", f.get(), f.meaning)});
+  for (const Field& f : fields)
+    facts.push_back({f.name, fmt::format("`{}`: {}", f.get(), f.meaning)});
   return facts;
 }
 
@@ -104,17 +107,18 @@ std::vector<AlgorithmPage> algorithm_pages_of(const Stored& stored,
     const auto algorithm = entry.create();
     const AlgorithmCard& c = algorithm->card();
     AlgorithmPage p{.key = c.key, .title = c.title, .paper = c.paper, .claim = c.rate};
-    p.card = {{"Key", "`" + c.key + "`"},
-              {"Source", fmt::format("{}, {} ({})", c.paper, c.place, to_string(c.source))},
-              {"Guarantee", c.guarantee},
-              {"Claimed", fmt::format("{} of the {}: {}", to_string(c.metric), c.statistic, c.rate)},
-              {"Needs", c.operations + (c.needs_dual ? "; a minimax problem" : "")},
-              {"Returns", c.output_rule},
-              {"Reads", c.single_pass ? "each record once" : "records as often as it likes"},
-              {"Printed form keeps", c.printed.empty() ? "nothing; there is one form" : c.printed},
-              {"Without noise like", c.same_without_noise},
-              {"Privacy", std::string(to_string(c.privacy))},
-              {"Utility", std::string(to_string(c.utility))}};
+    p.card = {
+        {"Key", "`" + c.key + "`"},
+        {"Source", fmt::format("{}, {} ({})", c.paper, c.place, to_string(c.source))},
+        {"Guarantee", c.guarantee},
+        {"Claimed", fmt::format("{} of the {}: {}", to_string(c.metric), c.statistic, c.rate)},
+        {"Needs", c.operations + (c.needs_dual ? "; a minimax problem" : "")},
+        {"Returns", c.output_rule},
+        {"Reads", c.single_pass ? "each record once" : "records as often as it likes"},
+        {"Printed form keeps", c.printed.empty() ? "nothing; there is one form" : c.printed},
+        {"Without noise like", c.same_without_noise},
+        {"Privacy", std::string(to_string(c.privacy))},
+        {"Utility", std::string(to_string(c.utility))}};
     p.settings = settings_of(algorithm->fields());
     std::vector<std::string> sweeps;
     for (const ForestGroup& g : forest)
@@ -131,15 +135,18 @@ std::vector<AlgorithmPage> algorithm_pages_of(const Stored& stored,
     p.run = shown_run(stored, c.key);
     p.audit = audit_of(stored, c.key);
     for (const ExhibitPage& e : site.exhibits) {
-      const bool shows = std::ranges::any_of(e.rates, [&](const Rate& r) { return r.algorithm == c.key; });
+      const bool shows =
+          std::ranges::any_of(e.rates, [&](const Rate& r) { return r.algorithm == c.key; });
       if (shows) p.exhibits.push_back(e.id);
     }
     const QuickRun& quick = quick_run(c.key);
-    p.commands = {{"A run of seconds that shows it at work", fmt::format("./run {}", command_of(quick.spec))},
-                  {"Check it", "./run dpsosp check " + c.key},
-                  {"Attack its privacy", "./run dpsosp audit --algorithm " + c.key}};
+    p.commands = {
+        {"A run of seconds that shows it at work", fmt::format("./run {}", command_of(quick.spec))},
+        {"Check it", "./run dpsosp check " + c.key},
+        {"Attack its privacy", "./run dpsosp audit --algorithm " + c.key}};
     if (!c.is_private()) p.commands.pop_back();
-    for (const std::string& s : sweeps) p.commands.push_back({"Its exponents", "./run dpsosp sweep " + s});
+    for (const std::string& s : sweeps)
+      p.commands.push_back({"Its exponents", "./run dpsosp sweep " + s});
     pages.push_back(std::move(p));
   }
   return pages;
@@ -192,7 +199,8 @@ std::vector<ProblemPage> problem_pages_of(const Stored& stored,
         picture.bands.push_back(std::move(row));
       }
       for (const plots::MapPoint& point : map->points)
-        picture.points.push_back({point.style == 0 ? "minimiser" : "strict saddle", point.x, point.y});
+        picture.points.push_back(
+            {point.style == 0 ? "minimiser" : "strict saddle", point.x, point.y});
       p.picture = std::move(picture);
     }
     std::set<std::string> seen;

@@ -35,25 +35,23 @@ std::optional<plots::Figure> figure_of(const std::vector<Rate>& rates, const Sto
       };
       const auto guides_one = [&](const plots::Series& guide) {
         return guide.dashed && std::ranges::any_of(whole.series, [&](const plots::Series& s) {
-          if (!of_claim(s)) return false;
-          return guide.label == s.label + ", solved α" ||
-                 (guide.label == "claimed exponent" && !guide.x.empty() && guide.x == s.x &&
-                  guide.y.front() == s.y.front());
-        });
+                 if (!of_claim(s)) return false;
+                 return guide.label == s.label + ", solved α" ||
+                        (guide.label == "claimed exponent" && !guide.x.empty() && guide.x == s.x &&
+                         guide.y.front() == s.y.front());
+               });
       };
-      std::erase_if(p.series, [&](const plots::Series& s) { return !of_claim(s) && !guides_one(s); });
+      std::erase_if(p.series,
+                    [&](const plots::Series& s) { return !of_claim(s) && !guides_one(s); });
       if (!p.series.empty()) f.panels.push_back(std::move(p));
     }
-    if (const Arm* arm = stored.arm_of(r.sweep, r.arm)) {
-      std::string setting = fmt::format("{} on {}", arm->name, arm->spec.problem);
-      if (arm->spec.dimension) setting += fmt::format(", d = {}", *arm->spec.dimension);
-      if (arm->spec.records > 0) setting += fmt::format(", n = {}", arm->spec.records);
-      settings.insert(fmt::format("{}, ε = {:g}, δ = {:g}", setting, arm->spec.epsilon, arm->spec.delta));
-    }
+    if (const Arm* arm = stored.arm_of(r.sweep, r.arm)) settings.insert(setting_of(*arm));
   }
   if (f.panels.empty()) return {};
-  f.caption = "Medians over seeds, bars from the smallest to the largest. Dotted: the claimed exponent through "
-              "the first cell, and the accuracy that the schedule solved for. Where not varied: ";
+  f.caption =
+      "Medians over seeds, bars from the smallest to the largest. Dotted: the claimed exponent "
+      "through "
+      "the first cell, and the accuracy that the schedule solved for. Where not varied: ";
   bool first = true;
   for (const std::string& s : settings) {
     f.caption += (first ? "" : "; ") + s;
@@ -134,7 +132,8 @@ std::vector<ClaimPage> claim_pages_of(const Stored& stored) {
         if (part.name == s.part && !part.note.empty()) add_once(p.notes, part.note);
     }
     if (const Predicate* predicate = stored.claims().predicate_of(c.id)) {
-      for (const JobCell& cell : predicate->exhibit.empty() ? predicate->cells(stored.study()) : std::vector<JobCell>{}) {
+      for (const JobCell& cell :
+           predicate->exhibit.empty() ? predicate->cells(stored.study()) : std::vector<JobCell>{}) {
         add_once(sweeps, cell.sweep);
         for (const Job& job : cell.jobs) {
           const RunDescription* run = job.run();

@@ -13,6 +13,7 @@
 #include "dpsosp/experiments/study.hpp"
 #include "dpsosp/problems/problem.hpp"
 #include "dpsosp/problems/registry.hpp"
+#include "moved_page.hpp"
 #include "stored.hpp"
 
 namespace dpsosp::report {
@@ -37,8 +38,9 @@ std::vector<std::string> errata_ids(std::string_view markdown) {
     else
       continue;
     const std::string id(line.substr(0, line.find(' ')));
-    const bool is_id = id.size() >= 2 && id.size() <= 3 && id[0] >= 'A' && id[0] <= 'Z' &&
-                       std::ranges::all_of(id.substr(1), [](char c) { return c >= '0' && c <= '9'; });
+    const bool is_id =
+        id.size() >= 2 && id.size() <= 3 && id[0] >= 'A' && id[0] <= 'Z' &&
+        std::ranges::all_of(id.substr(1), [](char c) { return c >= '0' && c <= '9'; });
     if (is_id) ids.push_back(id);
   }
   return ids;
@@ -51,7 +53,8 @@ std::map<std::string, std::string> addresses_of(const Stored& stored) {
     const std::string page = key.empty() ? "errata.html" : fmt::format("errata-{}.html", key);
     for (const std::string& id : errata_ids(markdown)) all.emplace(id, page + "#" + id);
   }
-  for (const ProblemEntry& p : problem_registry()) all.emplace(p.name, fmt::format("problems/{}.html", p.name));
+  for (const ProblemEntry& p : problem_registry())
+    all.emplace(p.name, fmt::format("problems/{}.html", p.name));
   for (const AlgorithmEntry& a : algorithm_registry())
     all.emplace(a.key, fmt::format("algorithms/{}.html", file_of(a.key)));
   const Reproduced& r = stored.reproduced();
@@ -77,7 +80,7 @@ Site site_of(const Reproduced& reproduced, const Collection& collection) {
   const std::vector<ForestGroup> forest = forest_of(stored);
   site.claim_list = claim_list_of(stored);
   site.claims = claim_pages_of(stored);
-  site.exhibits = exhibit_pages_of(stored);
+  site.exhibits = exhibit_pages_of(stored, forest);
   for (ClaimPage& c : site.claims)
     for (const ExhibitPage& e : site.exhibits)
       if (std::ranges::find(e.claims, c.id) != e.claims.end()) c.exhibits.push_back(e.id);
@@ -90,10 +93,23 @@ Site site_of(const Reproduced& reproduced, const Collection& collection) {
   return site;
 }
 
+Compared compared_of(std::string name, const Reproduced& reproduced, const Collection& collection) {
+  return {std::move(name), site_of(reproduced, collection), results_of(reproduced.store)};
+}
+
 std::filesystem::path write_report(const Reproduced& reproduced,
                                    const Collection& collection,
-                                   const WriteOptions& options) {
+                                   const WriteOptions& options,
+                                   const std::string& name,
+                                   const std::vector<Compared>& earlier) {
   Site site = site_of(reproduced, collection);
+  if (!earlier.empty()) {
+    const Compared own{name, site, results_of(reproduced.store)};
+    std::vector<const Compared*> all;
+    for (const Compared& c : earlier) all.push_back(&c);
+    all.push_back(&own);
+    site.texts.push_back(moved_page(all));
+  }
   for (ExhibitPage& e : site.exhibits) e.print = options.print;
   const std::filesystem::path folder = reproduced.out / "report";
   for (const plots::Exhibit& e : reproduced.exhibits)

@@ -39,10 +39,7 @@ std::string settings_of(const plots::Figure& f, const Stored& stored) {
     for (const plots::Series& s : p.series) {
       const Arm* arm = s.dashed ? nullptr : stored.arm_of(p.origin.sweep, s.label);
       if (arm == nullptr) continue;
-      std::string setting = fmt::format("{} on {}", arm->name, arm->spec.problem);
-      if (arm->spec.dimension) setting += fmt::format(", d = {}", *arm->spec.dimension);
-      if (arm->spec.records > 0) setting += fmt::format(", n = {}", arm->spec.records);
-      setting += fmt::format(", ε = {:g}, δ = {:g}", arm->spec.epsilon, arm->spec.delta);
+      const std::string setting = setting_of(*arm);
       if (std::ranges::find(settings, setting) == settings.end()) settings.push_back(setting);
     }
   }
@@ -66,16 +63,43 @@ plots::Figure shown_figure(plots::Figure f, const Stored& stored) {
 /// after the first two.
 void sort_tables(const std::vector<plots::Table>& tables, ExhibitPage& page) {
   constexpr std::size_t most_shown = 2;
-  const bool has_own = std::ranges::any_of(tables, [](const plots::Table& t) { return t.sweep.empty(); });
+  const bool has_own =
+      std::ranges::any_of(tables, [](const plots::Table& t) { return t.sweep.empty(); });
   for (const plots::Table& t : tables) {
     const bool matters = (t.sweep.empty() || !has_own) && page.tables.size() < most_shown;
     (matters ? page.tables : page.details).push_back(t);
   }
 }
 
+/// The rows about what the exhibit's paper states and its runs answer.
+std::vector<ForestGroup> forest_of(const std::vector<ForestGroup>& all, const ExhibitPage& page) {
+  constexpr std::size_t least_rows = 2;
+  std::vector<ForestGroup> groups;
+  std::size_t rows = 0;
+  for (const ForestGroup& g : all) {
+    ForestGroup own{.paper = g.paper, .quantity = g.quantity};
+    for (ForestRow row : g.rows) {
+      std::vector<std::string> claims = row.also;
+      claims.insert(claims.begin(), row.claim);
+      const auto claim = std::ranges::find_if(claims, [&](const std::string& c) {
+        return paper_of(c) == page.paper_key &&
+               std::ranges::find(page.claims, c) != page.claims.end();
+      });
+      if (claim == claims.end()) continue;
+      std::swap(row.claim, *claim);
+      row.also.assign(claims.begin() + 1, claims.end());
+      own.rows.push_back(std::move(row));
+    }
+    rows += own.rows.size();
+    if (!own.rows.empty()) groups.push_back(std::move(own));
+  }
+  return rows < least_rows ? std::vector<ForestGroup>{} : groups;
+}
+
 }  // namespace
 
-std::vector<ExhibitPage> exhibit_pages_of(const Stored& stored) {
+std::vector<ExhibitPage> exhibit_pages_of(const Stored& stored,
+                                          const std::vector<ForestGroup>& forest) {
   std::vector<ExhibitPage> pages;
   const Reproduced& all = stored.reproduced();
   for (std::size_t k = 0; k < all.exhibits.size(); ++k) {
@@ -102,10 +126,11 @@ std::vector<ExhibitPage> exhibit_pages_of(const Stored& stored) {
         p.rates.push_back(r);
         if (std::ranges::find(p.claims, r.claim) == p.claims.end()) p.claims.push_back(r.claim);
       }
+    p.forest = forest_of(forest, p);
     for (const std::string& s : sweeps) {
       const auto sweep = stored.sweeps().find(s);
-      p.commands.push_back({sweep == stored.sweeps().end() ? s : sweep->second.title,
-                            "./run dpsosp sweep " + s});
+      p.commands.push_back(
+          {sweep == stored.sweeps().end() ? s : sweep->second.title, "./run dpsosp sweep " + s});
     }
     p.commands.push_back({"the whole exhibit", "./run reproduce " + entry.id});
     for (const plots::Attachment& a : e.attachments)

@@ -35,7 +35,8 @@ std::string method_of(const Rate& r, bool several_arms) {
 }
 
 std::string slope_key(const Rate& r) {
-  return fmt::format("{}|{}|{}|{}|{}|{:.3f}", r.sweep, r.part, r.arm, r.axis, r.metric, r.claimed_high);
+  return fmt::format(
+      "{}|{}|{}|{}|{}|{:.3f}", r.sweep, r.part, r.arm, r.axis, r.metric, r.claimed_high);
 }
 
 constexpr std::array<std::string_view, 5> from_worst{
@@ -74,8 +75,8 @@ std::vector<ForestGroup> forest_of(const Stored& stored) {
       else
         fits->push_back(r);
     }
-    const bool several_arms = std::ranges::any_of(
-        rates, [&](const Rate& r) { return r.arm != rates.front().arm; });
+    const bool several_arms =
+        std::ranges::any_of(rates, [&](const Rate& r) { return r.arm != rates.front().arm; });
     for (std::vector<Rate>& row : rows) {
       placed += row.size();
       std::string key;
@@ -86,9 +87,8 @@ std::vector<ForestGroup> forest_of(const Stored& stored) {
       }
       const std::string paper = paper_of(claim.id);
       const std::string quantity = quantity_of(row.front(), claim, stored);
-      auto group = std::ranges::find_if(groups, [&](const ForestGroup& g) {
-        return g.paper == paper && g.quantity == quantity;
-      });
+      auto group = std::ranges::find_if(
+          groups, [&](const ForestGroup& g) { return g.paper == paper && g.quantity == quantity; });
       if (group == groups.end()) {
         groups.push_back({.paper = paper, .quantity = quantity});
         group = groups.end() - 1;
@@ -103,7 +103,8 @@ std::vector<ForestGroup> forest_of(const Stored& stored) {
     }
   }
   if (placed != all) throw std::logic_error("forest: a slope has fallen out");
-  std::ranges::stable_sort(groups, {}, [](const ForestGroup& g) { return std::pair(g.paper, g.quantity); });
+  std::ranges::stable_sort(
+      groups, {}, [](const ForestGroup& g) { return std::pair(g.paper, g.quantity); });
   for (ForestGroup& g : groups)
     std::ranges::stable_sort(
         g.rows, {}, [](const ForestRow& r) { return r.rates.front().claimed_high; });

@@ -16,8 +16,10 @@ namespace {
 
 constexpr std::size_t most_highlights = 7;
 constexpr std::string_view rule =
-    "A finding stands here where every claim that it names has the word that its sentence rests on in "
-    "these runs; the list is that of the report, in its order, and at most seven are shown. Numbers in "
+    "A finding stands here where every claim that it names has the word that its sentence rests on "
+    "in "
+    "these runs; the list is that of the report, in its order, and at most seven are shown. "
+    "Numbers in "
     "a sentence are filled in from the runs.";
 
 std::string number(double v) { return fmt::format("{}{:.3f}", v < 0 ? "−" : "+", std::abs(v)); }
@@ -60,16 +62,20 @@ std::optional<Highlight> kept_rates(const std::vector<ForestGroup>& forest) {
         h.command += (h.command.empty() ? "" : "\n") + command;
     }
   if (names.empty()) return {};
-  h.sentence = fmt::format("{} method{} the claimed exponents in n, d and ε: {}. All {} intervals lie in their zones.",
-                           names.size(),
-                           names.size() == 1 ? " has" : "s have",
-                           fmt::join(names, "; "),
-                           h.intervals.size());
+  h.sentence = fmt::format(
+      "{} method{} the claimed exponents in n, d and ε: {}. All {} intervals lie in their zones.",
+      names.size(),
+      names.size() == 1 ? " has" : "s have",
+      fmt::join(names, "; "),
+      h.intervals.size());
   h.page = "index.html#forest-plot";
   return h;
 }
 
-const plots::Panel* panel_of(const Stored& stored, const std::string& exhibit, const std::string& figure, std::size_t panel) {
+const plots::Panel* panel_of(const Stored& stored,
+                             const std::string& exhibit,
+                             const std::string& figure,
+                             std::size_t panel) {
   const Reproduced& all = stored.reproduced();
   for (std::size_t k = 0; k < all.exhibits.size(); ++k) {
     if (all.entries[k]->id != exhibit) continue;
@@ -116,9 +122,10 @@ std::vector<Highlight> highlights_of(const Stored& stored, const std::vector<For
   std::vector<WordCounts> words = words_of(stored);
   if (!words.empty() && list.size() < most_highlights) {
     const WordCounts& all = words.back();
-    Highlight h{.sentence = fmt::format("Of {} statements that the papers print, this many are:", all.all),
-                .page = "index.html#words",
-                .command = "./run reproduce claims"};
+    Highlight h{
+        .sentence = fmt::format("Of {} statements that the papers print, this many are:", all.all),
+        .page = "index.html#words",
+        .command = "./run reproduce claims"};
     for (const auto& [unused, word] : words_of(Headline{}).list)
       if (const auto count = all.counts.find(std::string(word)); count != all.counts.end())
         h.bars.emplace_back(std::string(word), count->second);
@@ -134,8 +141,9 @@ std::vector<Missing> missing_of(const Stored& stored) {
     const ExhibitEntry& e = *all.entries[k];
     if (e.on_request && !stored.study().stores(e.jobs(stored.study())))
       list.push_back({.what = e.title,
-                      .why = "its runs take long and are not in this store; the page shows what was "
-                             "committed, if anything was",
+                      .why =
+                          "its runs take long and are not in this store; the page shows what was "
+                          "committed, if anything was",
                       .command = "./run reproduce " + e.id,
                       .page = all.exhibits[k].id + "/index.html"});
     else if (all.exhibits[k].verdict.text.starts_with("not run"))
@@ -144,6 +152,10 @@ std::vector<Missing> missing_of(const Stored& stored) {
                       .command = "./run reproduce " + e.id,
                       .page = all.exhibits[k].id + "/index.html"});
   }
+  for (const Unfinished& u : all.unfinished)
+    list.push_back({.what = u.entry->title,
+                    .why = fmt::format("{} of its {} runs are stored", u.stored, u.runs),
+                    .command = "./run reproduce " + u.entry->id});
   if (!all.whole)
     list.push_back({.what = "Other exhibits",
                     .why = "this report is of the exhibits that were named",
@@ -167,7 +179,8 @@ std::vector<Missing> missing_of(const Stored& stored) {
 IndexPage index_of(const Stored& stored, const std::vector<ForestGroup>& forest, const Site& site) {
   IndexPage page;
   std::size_t of_private = 0;
-  for (const AlgorithmEntry& e : algorithm_registry()) of_private += e.create()->card().is_private();
+  for (const AlgorithmEntry& e : algorithm_registry())
+    of_private += e.create()->card().is_private();
   std::set<std::string> papers;
   for (const Claim& c : stored.collection().claims.claims) papers.insert(paper_of(c.id));
   page.title = fmt::format(
@@ -183,7 +196,15 @@ IndexPage index_of(const Stored& stored, const std::vector<ForestGroup>& forest,
       std::ranges::count(stored.claims().claims, ClaimOf::paper, &Claim::of));
   if (stored.study().scale == Scale::smoke)
     page.warning =
-        "This is a smoke test with a few seeds and few steps: its numbers and its words mean nothing.";
+        "This is a smoke test with a few seeds and few steps: its numbers and its words mean "
+        "nothing.";
+  if (stored.reproduced().running)
+    page.warning = fmt::format(
+        "This report was written while its runs were being computed: {} of {} exhibits have all of "
+        "theirs. "
+        "It is written again from time to time; after an interruption the same command goes on.",
+        stored.reproduced().entries.size(),
+        stored.reproduced().entries.size() + stored.reproduced().unfinished.size());
   page.rule = std::string(rule);
   page.highlights = highlights_of(stored, forest);
   page.words = words_of(stored);
@@ -204,10 +225,14 @@ IndexPage index_of(const Stored& stored, const std::vector<ForestGroup>& forest,
   page.forest = forest;
   page.missing = missing_of(stored);
   page.not_private = {
-      "Certificates, traces, clip counts and evaluation logs are computed from the records without noise.",
-      "Seeds are public, because all data here are synthetic or published: who knows the seed knows the noise.",
-      "Floating-point noise gives no protection against attacks on floating point; a release draws its noise otherwise.",
-      "Runs with the label `conditional` rest on a bound that nothing enforces, those with `violated` have less noise than their budget asks, and reference lines have no guarantee."};
+      "Certificates, traces, clip counts and evaluation logs are computed from the records without "
+      "noise.",
+      "Seeds are public, because all data here are synthetic or published: who knows the seed "
+      "knows the noise.",
+      "Floating-point noise gives no protection against attacks on floating point; a release draws "
+      "its noise otherwise.",
+      "Runs with the label `conditional` rest on a bound that nothing enforces, those with "
+      "`violated` have less noise than their budget asks, and reference lines have no guarantee."};
   const Reproduced& all = stored.reproduced();
   for (std::size_t k = 0; k < all.exhibits.size(); ++k)
     page.exhibits.push_back({.id = all.entries[k]->id,
@@ -215,6 +240,11 @@ IndexPage index_of(const Stored& stored, const std::vector<ForestGroup>& forest,
                              .title = all.entries[k]->title,
                              .verdict = all.exhibits[k].verdict.text,
                              .page = all.exhibits[k].id + "/index.html"});
+  for (const Unfinished& u : all.unfinished)
+    page.exhibits.push_back({.id = u.entry->id,
+                             .paper = u.entry->paper,
+                             .title = u.entry->title,
+                             .verdict = fmt::format("{} of {} runs are stored", u.stored, u.runs)});
   return page;
 }
 

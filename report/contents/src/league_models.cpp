@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
-#include <map>
+#include <limits>
 
 #include <fmt/format.h>
 
 #include "dpsosp/experiments/fit.hpp"
-#include "dpsosp/reproductions/league.hpp"
 #include "stored.hpp"
 
 namespace dpsosp::report {
@@ -15,13 +14,6 @@ namespace {
 /// The question that the page opens with.
 constexpr double asked_n = 1e5, asked_d = 20, asked_epsilon = 1;
 constexpr std::string_view asked_start = "near a saddle";
-
-const std::vector<LeagueBoard>& boards_of(const Stored& stored) {
-  static std::map<const Stored*, std::vector<LeagueBoard>> cache;
-  auto [place, fresh] = cache.try_emplace(&stored);
-  if (fresh) place->second = league_boards(stored.runs(), stored.study());
-  return place->second;
-}
 
 struct Finished {
   std::vector<double> values;
@@ -70,7 +62,9 @@ std::string start_text(const std::string& board) {
   if (board == "league/descent") return "a slope, far from any saddle";
   return "the origin, on data";
 }
-bool starts_at_saddle(const std::string& board) { return start_text(board).starts_with("a saddle"); }
+bool starts_at_saddle(const std::string& board) {
+  return start_text(board).starts_with("a saddle");
+}
 
 std::string rounded(double v) { return fmt::format("{:.3g}", v); }
 
@@ -89,23 +83,28 @@ std::string distance_text(const LeagueCell& c) {
 std::string toml_of(const std::string& problem, const std::vector<std::string>& algorithms) {
   std::string toml = fmt::format(
       "title = \"The missing cell\"\nmetric = \"output.sosp_level\"\n"
-      "seeds = {{ smoke = 2, quick = 20, full = 20 }}\nrecords = {:g}\ndimension = {:g}\nepsilon = {:g}\n",
+      "seeds = {{ smoke = 2, quick = 20, full = 20 }}\nrecords = {:g}\ndimension = {:g}\nepsilon = "
+      "{:g}\n",
       asked_n,
       asked_d,
       asked_epsilon);
   std::string names;
   for (const std::string& a : algorithms) {
-    toml += fmt::format("\n[[arm]]\nname = \"{0}\"\nalgorithm = \"{0}\"\nproblem = \"{1}\"\n", a, problem);
+    toml += fmt::format(
+        "\n[[arm]]\nname = \"{0}\"\nalgorithm = \"{0}\"\nproblem = \"{1}\"\n", a, problem);
     names += fmt::format("{}\"{}\"", names.empty() ? "" : ", ", a);
   }
-  return toml + fmt::format("\n[[part]]\nname = \"cell\"\narms = [{}]\naxes = [{{ records = [{:g}] }}]\n", names, asked_n);
+  return toml +
+         fmt::format("\n[[part]]\nname = \"cell\"\narms = [{}]\naxes = [{{ records = [{:g}] }}]\n",
+                     names,
+                     asked_n);
 }
 
 }  // namespace
 
 std::vector<LeagueRank> ranks_of(const Stored& stored, std::string_view algorithm) {
   std::vector<LeagueRank> ranks;
-  for (const LeagueBoard& b : boards_of(stored)) {
+  for (const LeagueBoard& b : stored.boards()) {
     const auto found = std::ranges::find(b.ranks, algorithm, &LeagueBoard::Rank::algorithm);
     if (found == b.ranks.end()) continue;
     LeagueRank r{.board = b.id,
@@ -122,9 +121,10 @@ std::vector<LeagueRank> ranks_of(const Stored& stored, std::string_view algorith
 }
 
 std::optional<WhichPage> which_of(const Stored& stored) {
-  const std::vector<LeagueBoard>& boards = boards_of(stored);
+  const std::vector<LeagueBoard>& boards = stored.boards();
   if (boards.empty()) return {};
-  WhichPage w{.n = asked_n, .d = asked_d, .epsilon = asked_epsilon, .start = std::string(asked_start)};
+  WhichPage w{
+      .n = asked_n, .d = asked_d, .epsilon = asked_epsilon, .start = std::string(asked_start)};
   for (const LeagueBoard& b : boards) {
     w.starts.push_back({b.id, start_text(b.id)});
     std::size_t nearest = 0;
@@ -154,8 +154,9 @@ std::optional<WhichPage> which_of(const Stored& stored) {
                             .as_run = median_of(c.as_run),
                             .no_noise = median_of(c.no_noise),
                             .no_data = median_of(c.no_data),
-                            .start = cell == b.cells.end() ? std::numeric_limits<double>::quiet_NaN()
-                                                           : median_of(cell->start)});
+                            .start = cell == b.cells.end()
+                                         ? std::numeric_limits<double>::quiet_NaN()
+                                         : median_of(cell->start)});
     }
   }
   if (w.nearest.empty()) w.nearest.push_back(0);
@@ -177,9 +178,11 @@ std::optional<WhichPage> which_of(const Stored& stored) {
     }
     w.can.push_back(t + fmt::format(". The start has {}.", rounded(c.start)));
     if (const std::string away = distance_text(c); !away.empty())
-      w.cannot.push_back(fmt::format("{} has no cell with these numbers: in the nearest {}.", c.board, away));
+      w.cannot.push_back(
+          fmt::format("{} has no cell with these numbers: in the nearest {}.", c.board, away));
     for (const LeagueCell::Level& l : c.levels)
-      if (first.size() < 4 && std::ranges::find(first, l.algorithm) == first.end()) first.push_back(l.algorithm);
+      if (first.size() < 4 && std::ranges::find(first, l.algorithm) == first.end())
+        first.push_back(l.algorithm);
   }
   for (const LeagueBoard& b : boards) {
     if (!starts_at_saddle(b.id) || b.ranks.empty()) continue;
@@ -190,14 +193,16 @@ std::optional<WhichPage> which_of(const Stored& stored) {
         ties += r.against_leader->interval.low <= 1;
       }
     w.cannot.push_back(
-        fmt::format("Who follows the leader of {}, `{}`: over all its cells {} of {} rivals have an interval of the "
+        fmt::format("Who follows the leader of {}, `{}`: over all its cells {} of {} rivals have "
+                    "an interval of the "
                     "ratio that includes 1 or less.",
                     b.id,
                     b.ranks.front().algorithm,
                     ties,
                     rivals));
   }
-  w.cannot.emplace_back("That a first-order method’s output is a second-order point: no theorem says so.");
+  w.cannot.emplace_back(
+      "That a first-order method’s output is a second-order point: no theorem says so.");
   const auto escape = std::ranges::find(boards, "league/escape", &LeagueBoard::id);
   w.toml = toml_of(escape == boards.end() ? boards.front().problem : escape->problem, first);
   w.command = "./run dpsosp sweep missing-cell.toml";

@@ -2,6 +2,7 @@
 #include "stored.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -37,6 +38,57 @@ std::string part_title(const std::string& part, const std::string& axis_label) {
   return fmt::format("Against {}{}{}", axis, others.empty() ? "" : ", ", others);
 }
 
+Rate rate_of(const Slope& s,
+             const std::optional<ClaimedExponent>& claimed,
+             const std::string& sweep,
+             const Arm* arm) {
+  constexpr double none = std::numeric_limits<double>::quiet_NaN();
+  Rate r{.axis = axis_symbol(s.request.axis),
+         .claimed_low = none,
+         .claimed_high = none,
+         .zone_low = none,
+         .zone_high = none,
+         .plan = s.of_plan,
+         .in_noise = s.request.in_noise,
+         .metric = metric_label(s.request.metric),
+         .privacy = {s.privacy.begin(), s.privacy.end()},
+         .sweep = sweep,
+         .part = s.part,
+         .arm = s.arm};
+  if (claimed) {
+    const Interval zone = zone_of(*claimed, s.request.rivals);
+    r.claimed_low = claimed->low;
+    r.claimed_high = claimed->high;
+    r.zone_low = zone.low;
+    r.zone_high = zone.high;
+    r.word = to_string(headline_of(s.verdict));
+    r.verdict = to_string(s.verdict.verdict);
+    r.bound = to_string(s.verdict.bound);
+    r.reason = s.verdict.reason;
+  }
+  if (s.fit) {
+    r.value = s.fit->slope;
+    r.low = s.fit->interval.low;
+    r.high = s.fit->interval.high;
+    r.drift = s.fit->drift;
+    r.drifting = s.fit->drifting;
+    r.seeds = s.fit->seeds;
+    r.cells = s.fit->cells;
+  }
+  if (arm != nullptr) {
+    r.algorithm = arm->spec.algorithm;
+    r.problem = arm->spec.problem;
+  }
+  return r;
+}
+
+std::string setting_of(const Arm& arm) {
+  std::string setting = fmt::format("{} on {}", arm.name, arm.spec.problem);
+  if (arm.spec.dimension) setting += fmt::format(", d = {}", *arm.spec.dimension);
+  if (arm.spec.records > 0) setting += fmt::format(", n = {}", arm.spec.records);
+  return setting + fmt::format(", ε = {:g}, δ = {:g}", arm.spec.epsilon, arm.spec.delta);
+}
+
 Stored::Stored(const Reproduced& reproduced, const Collection& collection)
     : reproduced_(reproduced), collection_(collection) {
   for (const BuiltInSweep& s : collection.catalogue.sweeps) {
@@ -61,6 +113,7 @@ Stored::Stored(const Reproduced& reproduced, const Collection& collection)
   findings_ = find_claims(claims_, runs(), study());
   for (std::size_t k = 0; k < findings_.size(); ++k)
     for (Rate& r : rates_of(k)) rates_.push_back(std::move(r));
+  boards_ = league_boards(runs(), study());
 }
 
 const Arm* Stored::arm_of(const std::string& sweep, const std::string& arm) const {
@@ -85,39 +138,12 @@ std::vector<Rate> Stored::rates_of(std::size_t k) const {
   std::vector<Rate> rates;
   for (std::size_t i = 0; i < f.slopes.size(); ++i) {
     if (!f.slopes[i]) continue;
-    const Slope& s = *f.slopes[i];
     const ClaimedSlope& c = claim.slopes[i];
-    const Interval zone = zone_of(c.exponent, s.request.rivals);
-    Rate r{.claim = claim.id,
-           .axis = axis_symbol(c.axis),
-           .claimed_low = c.exponent.low,
-           .claimed_high = c.exponent.high,
-           .zone_low = zone.low,
-           .zone_high = zone.high,
-           .plan = s.of_plan,
-           .in_noise = s.request.in_noise,
-           .metric = metric_label(s.request.metric),
-           .word = std::string(to_string(headline_of(s.verdict))),
-           .verdict = std::string(to_string(s.verdict.verdict)),
-           .bound = std::string(to_string(s.verdict.bound)),
-           .reason = s.verdict.reason,
-           .privacy = {s.privacy.begin(), s.privacy.end()},
-           .sweep = c.sweep,
-           .part = c.part,
-           .arm = c.arm};
-    if (s.fit) {
-      r.value = s.fit->slope;
-      r.low = s.fit->interval.low;
-      r.high = s.fit->interval.high;
-      r.drift = s.fit->drift;
-      r.drifting = s.fit->drifting;
-      r.seeds = s.fit->seeds;
-      r.cells = s.fit->cells;
-    }
-    if (const Arm* arm = arm_of(c.sweep, c.arm)) {
-      r.algorithm = arm->spec.algorithm;
-      r.problem = arm->spec.problem;
-    }
+    Rate r = rate_of(*f.slopes[i], c.exponent, c.sweep, arm_of(c.sweep, c.arm));
+    r.claim = claim.id;
+    r.axis = axis_symbol(c.axis);
+    r.part = c.part;
+    r.arm = c.arm;
     rates.push_back(std::move(r));
   }
   return rates;

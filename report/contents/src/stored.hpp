@@ -12,6 +12,7 @@
 #include "dpsosp/experiments/exhibit.hpp"
 #include "dpsosp/experiments/sweep.hpp"
 #include "dpsosp/report/model.hpp"
+#include "dpsosp/reproductions/league.hpp"
 
 /// What the runs at hand say, looked up once for all pages.
 namespace dpsosp::report {
@@ -38,6 +39,9 @@ class Stored {
   /// The figure of a sweep: every fitted part.
   const plots::Figure& figure_of(const std::string& sweep) const;
 
+  /// Boards of the league that were played.
+  const std::vector<LeagueBoard>& boards() const { return boards_; }
+
   /// The slopes of the claim's finding.
   std::vector<Rate> rates_of(std::size_t claim) const;
   /// Those of all claims.
@@ -51,8 +55,17 @@ class Stored {
   std::vector<Finding> findings_;
   std::vector<const Claim*> not_run_;
   std::vector<Rate> rates_;
+  std::vector<LeagueBoard> boards_;
   mutable std::map<std::string, plots::Figure> figures_;
 };
+
+/// A slope as the pages show it; without a claimed exponent its range and zone are NaN.
+Rate rate_of(const Slope& slope,
+             const std::optional<ClaimedExponent>& claimed,
+             const std::string& sweep,
+             const Arm* arm);
+/// "DP-SPIDER on double-well, d = 4, n = 1000, ε = 1, δ = 1e-06"
+std::string setting_of(const Arm& arm);
 
 std::string paper_of(std::string_view id);  ///< "xu-2026" of "xu-2026/x1"
 /// As a panel's title: "against n, population" of part "population-n".
@@ -62,7 +75,8 @@ std::vector<ForestGroup> forest_of(const Stored& stored);
 IndexPage index_of(const Stored& stored, const std::vector<ForestGroup>& forest, const Site& site);
 ClaimsPage claim_list_of(const Stored& stored);
 std::vector<ClaimPage> claim_pages_of(const Stored& stored);
-std::vector<ExhibitPage> exhibit_pages_of(const Stored& stored);
+std::vector<ExhibitPage> exhibit_pages_of(const Stored& stored,
+                                          const std::vector<ForestGroup>& forest);
 std::vector<AlgorithmPage> algorithm_pages_of(const Stored& stored,
                                               const std::vector<ForestGroup>& forest,
                                               const Site& site);

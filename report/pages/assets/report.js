@@ -189,13 +189,32 @@
     });
   }
   function cellText(cell) { return cell.textContent.replace(/\s+/g, " ").trim(); }
-  function grid(table) {
-    var rows = [];
-    all("thead tr:last-child, tbody tr", table).forEach(function (row) {
-      if (row.hidden || row.classList.contains("below") || row.classList.contains("group")) return;
-      rows.push([].slice.call(row.cells).filter(function (c) { return !c.hidden; }).map(cellText));
+  /* A label a column: of two rows of heads the upper one goes before the lower. */
+  function heads(table) {
+    var upper = table.tHead.rows[0].cells, lower = table.tHead.rows[1], next = 0, labels = [];
+    [].slice.call(upper).forEach(function (cell) {
+      if (cell.hidden) return;
+      if (!lower || cell.rowSpan > 1) { labels.push(cellText(cell)); return; }
+      for (var k = 0; k < cell.colSpan; ++k) labels.push(cellText(cell) + ": " + cellText(lower.cells[next++]));
     });
-    return rows;
+    return labels;
+  }
+  function dataRows(table) {
+    return all("tbody tr", table).filter(function (row) {
+      return !row.classList.contains("below") && !row.classList.contains("group");
+    });
+  }
+  /* What is shown of a table, whose columns may be set in several parts. */
+  function grid(parts) {
+    var rows = [heads(parts[0])].concat(dataRows(parts[0]).map(function (row) {
+      return row.hidden ? null : [].slice.call(row.cells).filter(function (c) { return !c.hidden; }).map(cellText);
+    }));
+    parts.slice(1).forEach(function (part) {
+      [heads(part)].concat(dataRows(part).map(function (row) {
+        return [].slice.call(row.cells).map(cellText);
+      })).forEach(function (cells, k) { if (rows[k]) rows[k] = rows[k].concat(cells.slice(1)); });
+    });
+    return rows.filter(Boolean);
   }
   var formats = {
     CSV: function (rows) {
@@ -218,8 +237,10 @@
     }
   };
   all("table[data-sort]").forEach(function (table) {
-    var heads = all("thead tr", table), simple = heads.length === 1;
-    if (simple) all("th", heads[0]).forEach(function (th, column) {
+    var section = table.closest("section.table"), parts = section ? all("table.t", section) : [table];
+    if (parts[0] !== table) return;
+    var top = table.tHead.rows[0], simple = table.tHead.rows.length === 1 && parts.length === 1;
+    if (simple) all("th", top).forEach(function (th, column) {
       var button = make("button", { type: "button" });
       while (th.firstChild) button.appendChild(th.firstChild);
       th.appendChild(button);
@@ -235,18 +256,21 @@
     var filter = make("input", { type: "search", placeholder: "filter rows", "aria-label": "Filter the rows of this table" });
     filter.oninput = function () {
       var words = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
+      var others = parts.slice(1).map(dataRows), place = 0;
       blocks(table).forEach(function (block) {
         if (block[0].classList.contains("group")) return;
-        var text = block.map(cellText).join(" ").toLowerCase();
+        var rows = block.concat(others.map(function (list) { return list[place]; }));
+        var text = rows.map(cellText).join(" ").toLowerCase();
         var hidden = !words.every(function (w) { return text.indexOf(w) >= 0; });
-        block.forEach(function (row) { row.hidden = hidden; });
+        rows.forEach(function (row) { row.hidden = hidden; });
+        ++place;
       });
     };
     tools.appendChild(filter);
-    if (simple && heads[0].cells.length > 3) {
+    if (simple && top.cells.length > 3) {
       var menu = make("details", { "class": "menu" }), list = make("div");
       menu.appendChild(make("summary", {}, "columns"));
-      all("th", heads[0]).forEach(function (th, column) {
+      all("th", top).forEach(function (th, column) {
         if (column === 0) return;
         var label = make("label"), box = make("input", { type: "checkbox" });
         box.checked = true;
@@ -264,7 +288,7 @@
     }
     Object.keys(formats).forEach(function (name) {
       var button = make("button", { type: "button" }, "copy " + name);
-      button.onclick = function () { copy(formats[name](grid(table)), button); };
+      button.onclick = function () { copy(formats[name](grid(parts)), button); };
       tools.appendChild(button);
     });
     var frame = table.closest(".tw");

@@ -14,7 +14,10 @@ std::string stem(std::string name) {
   return name;
 }
 
-Html crumb_html(const Place& place, std::string_view list, std::string_view address, std::string_view last) {
+Html crumb_html(const Place& place,
+                std::string_view list,
+                std::string_view address,
+                std::string_view last) {
   Html out = link_to("index.html", "Summary", place) + text(" / ");
   if (!list.empty()) out += link_to(address, list, place) + text(" / ");
   return element("p", {{"class", "crumb"}}, out + plain(last));
@@ -62,26 +65,24 @@ Html commands_list(const std::vector<Command>& commands) {
 }
 
 Html rank_html(const LeagueRank& r, std::string_view algorithm, const Place& place) {
-  const Html line = element("p",
-                            element("span", {{"class", "big"}}, text(fmt::format("{} of {}", r.rank, r.of))) +
-                                text(" in ") + named(r.board, place) +
-                                text(fmt::format(": {:.2f} times the best, {} of {} cells won",
-                                                 r.ratio,
-                                                 r.wins,
-                                                 r.cells)));
+  const Html line =
+      element("p",
+              element("span", {{"class", "big"}}, text(fmt::format("{} of {}", r.rank, r.of))) +
+                  text(" in ") + named(r.board, place) +
+                  text(fmt::format(
+                      ": {:.2f} times the best, {} of {} cells won", r.ratio, r.wins, r.cells)));
   return element("div", line + rank_svg(r, algorithm, place.site));
 }
 
 Html run_html(const ShownRun& run, const Place& place) {
   Html rows;
   for (const LedgerLine& l : run.ledger)
-    rows += element(
-        "tr",
-        element("th", {{"scope", "row"}}, plain(l.query)) +
-            element("td", {{"class", "r"}}, text(short_number(l.count))) +
-            element("td", plain(l.records)) +
-            element("td", {{"class", "r"}}, text(short_number(l.sensitivity))) +
-            element("td", plain(l.event)));
+    rows += element("tr",
+                    element("th", {{"scope", "row"}}, plain(l.query)) +
+                        element("td", {{"class", "r"}}, text(short_number(l.count))) +
+                        element("td", plain(l.records)) +
+                        element("td", {{"class", "r"}}, text(short_number(l.sensitivity))) +
+                        element("td", plain(l.event)));
   Html head;
   for (const char* label : {"query", "count", "records", "sensitivity", "charge"})
     head += element("th", {{"scope", "col"}}, text(label));
@@ -96,9 +97,10 @@ Html run_html(const ShownRun& run, const Place& place) {
                          element("caption", caption) + element("thead", element("tr", head)) +
                              element("tbody", rows))) +
          command_box(run.command) +
-         (run.parameters.empty()
-              ? Html{}
-              : fold("Parameters of this run", "as its schedule set them", facts_html(run.parameters, place)));
+         (run.parameters.empty() ? Html{}
+                                 : fold("Parameters of this run",
+                                        "as its schedule set them",
+                                        facts_html(run.parameters, place)));
 }
 
 }  // namespace
@@ -119,22 +121,23 @@ std::string paper_html(const PaperPage& p, const Site& site) {
   body += element("h1", plain(p.name));
   body += element("p",
                   {{"class", "lead"}},
-                  text(fmt::format("Of {} printed statements: {}.", p.words.all, counts)));
+                  text(fmt::format("Of {} printed statements: {}.", p.words.all, counts)) +
+                      (p.errata.empty() ? Html{}
+                                        : text(" ") + link_to(p.errata, "Errata", place) +
+                                              text(": what cannot be followed as printed.")));
   if (!p.forest.empty())
-    body += titled("Exponents, claimed and measured", "forest-plot", forest_html(p.forest, place, "forest"));
+    body += titled(
+        "Exponents, claimed and measured", "forest-plot", forest_html(p.forest, place, "forest"));
   body += titled("Exhibits", "exhibits", exhibit_list(p.exhibits, place));
   body += titled("Refuted, and slips", "refuted", claim_lines(p.refuted, place));
   body += titled("What could not be decided", "open", claim_lines(p.untested, place));
   if (!p.claims.empty())
-    body += titled("Confirmed, and bounds that are met",
-                   "claims",
-                   fold(fmt::format("{} statements", p.claims.size()), "", claim_lines(p.claims, place)));
+    body += titled(
+        "Confirmed, and bounds that are met",
+        "claims",
+        fold(fmt::format("{} statements", p.claims.size()), "", claim_lines(p.claims, place)));
   if (!p.algorithms.empty())
     body += titled("Algorithms", "algorithms", element("p", links(p.algorithms, place)));
-  if (!p.errata.empty())
-    body += titled("Errata",
-                   "errata",
-                   element("p", link_to(p.errata, "What cannot be followed as printed, and our own mistakes", place)));
   return report::page(place, "", p.name, body);
 }
 
@@ -143,14 +146,18 @@ std::string algorithm_html(const AlgorithmPage& a, const Site& site) {
   const Look look = look_of(a.key, site);
   Html body = crumb_html(place, "Algorithms", "algorithms/index.html", a.key);
   body += element("h1",
-                  element("span", {{"class", fmt::format("swatch {}", colour_class(look))}}, {}) + plain(a.title));
+                  element("span", {{"class", fmt::format("swatch {}", colour_class(look))}}, {}) +
+                      plain(a.title));
   std::vector<std::string_view> words;
   for (const ForestRow& r : a.rows) words.push_back(r.word);
   if (!words.empty()) {
     Html list;
     for (const ForestRow& r : a.rows)
-      list += text(list.empty() ? "" : "; ") + named(r.claim, place) + text(" ") + word_label(r.word);
-    body += element("div", {{"class", "verdict"}}, element("p", text("Claimed: ") + plain(a.claim) + text(". ") + list));
+      list +=
+          text(list.empty() ? "" : "; ") + named(r.claim, place) + text(" ") + word_label(r.word);
+    body += element("div",
+                    {{"class", "verdict"}},
+                    element("p", text("Claimed: ") + plain(a.claim) + text(". ") + list));
   } else {
     body += paragraph("Claimed: " + a.claim, place, "lead");
   }
@@ -160,25 +167,38 @@ std::string algorithm_html(const AlgorithmPage& a, const Site& site) {
     body += figure_html(*a.figure, rates, place);
   }
   if (!a.rows.empty())
-    body += titled("Exponents",
-                   "exponents",
-                   forest_html({{.paper = a.title, .quantity = "every statement", .rows = a.rows}},
-                               place,
-                               "forest"));
+    body += titled(
+        "Exponents",
+        "exponents",
+        forest_html(
+            {{.paper = a.title, .quantity = "every statement", .rows = a.rows}}, place, "forest"));
   body += element("div",
                   {{"class", "two"}},
                   titled("Card", "card", facts_html(a.card, place)) +
                       titled("Commands", "commands", commands_list(a.commands)));
   Html ranks;
-  for (const LeagueRank& r : a.ranks) ranks += rank_html(r, a.key, place);
+  std::string boards;
+  for (const LeagueRank& r : a.ranks) {
+    ranks += rank_html(r, a.key, place);
+    boards += " " + r.board;
+  }
   if (!ranks.empty())
-    body += titled("League position", "league", element("div", {{"class", "three"}}, ranks));
+    body += titled(
+        "League position",
+        "league",
+        element("div", {{"class", "three"}}, ranks) + command_box("./run reproduce" + boards));
   if (a.run) body += titled("The ledger of one run", "ledger", run_html(*a.run, place));
-  body += titled("Audit", "audit", facts_html(a.audit, place));
+  if (!a.audit.empty())
+    body += titled(
+        "Audit", "audit", element("div", {{"class", "columns"}}, facts_html(a.audit, place)));
   if (!a.exhibits.empty())
     body += titled("Exhibits with its runs", "exhibits", element("p", links(a.exhibits, place)));
   if (!a.settings.empty())
-    body += titled("Settings", "settings", fold(fmt::format("{} settings", a.settings.size()), "name, default, meaning", facts_html(a.settings, place)));
+    body += titled("Settings",
+                   "settings",
+                   fold(fmt::format("{} settings", a.settings.size()),
+                        "name, default, meaning",
+                        facts_html(a.settings, place)));
   return report::page(place, "Algorithms", a.title, body);
 }
 
@@ -200,39 +220,53 @@ std::string problem_html(const ProblemPage& p, const Site& site) {
                                   plain(p.picture->caption) +
                                       text(". Shades are quantiles of the values, dark is low; "
                                            "dots are minimisers, crosses strict saddles.")));
-  body += picture.empty() ? card : element("div", {{"class", "split"}}, element("div", card) + picture);
+  body +=
+      picture.empty() ? card : element("div", {{"class", "split"}}, element("div", card) + picture);
   Html rows;
   for (const ConstantLine& c : p.constants)
     rows += element("tr",
-                    element("th", {{"scope", "row"}}, plain(c.symbol)) + element("td", element("code", plain(c.name))) +
+                    element("th", {{"scope", "row"}}, plain(c.symbol)) +
+                        element("td", element("code", plain(c.name))) +
                         element("td", {{"class", "r"}}, text(short_number(c.value))) +
                         element("td", plain(c.bound)) + element("td", plain(c.where))) +
-            element("tr", {{"class", "below"}}, element("td", {{"colspan", "5"}}, element("p", plain(c.why))));
+            element("tr",
+                    {{"class", "below"}},
+                    element("td", {{"colspan", "5"}}, element("p", plain(c.why))));
   if (!rows.empty()) {
     Html head;
     for (const char* label : {"", "constant", "value", "bound", "where"})
       head += label[0] == '\0' ? element("td", {}) : element("th", {{"scope", "col"}}, text(label));
-    body += titled("Constants",
-                   "constants",
-                   element("div",
-                           {{"class", "tw"}},
-                           element("table",
-                                   {{"class", "t"}},
-                                   element("thead", element("tr", head)) + element("tbody", rows))));
+    body +=
+        titled("Constants",
+               "constants",
+               element("div",
+                       {{"class", "tw"}},
+                       element("table",
+                               {{"class", "t"}},
+                               element("thead", element("tr", head)) + element("tbody", rows))));
   }
   if (!p.algorithms.empty())
-    body += titled("Who has runs on it here", "algorithms", element("p", links(p.algorithms, place)));
+    body +=
+        titled("Who has runs on it here", "algorithms", element("p", links(p.algorithms, place)));
   if (!p.ranks.empty()) {
     Html items;
     for (const LeagueRank& r : p.ranks)
-      items += element("li",
-                       named(r.problem, place) +
-                           text(fmt::format(": {:.2f} times the best, {} of {} cells won", r.ratio, r.wins, r.cells)));
-    body += titled("Who solves it", "league", element("p", text("The first of ") + named(p.ranks.front().board, place) + text(":")) + element("ol", items));
+      items += element(
+          "li",
+          named(r.problem, place) +
+              text(fmt::format(
+                  ": {:.2f} times the best, {} of {} cells won", r.ratio, r.wins, r.cells)));
+    body += titled(
+        "Who solves it",
+        "league",
+        element("p", text("The first of ") + named(p.ranks.front().board, place) + text(":")) +
+            element("ol", items));
   }
-  Html sweeps;
-  for (const std::string& s : p.sweeps) sweeps += command_box("./run dpsosp sweep " + s);
-  body += titled("Sweeps on it", "sweeps", sweeps);
+  Html commands =
+      element("p", {{"class", "small"}}, text("Its constants, derivatives and proofs, checked")) +
+      command_box("./run dpsosp check " + p.name);
+  for (const std::string& s : p.sweeps) commands += command_box("./run dpsosp sweep " + s);
+  body += titled("Commands", "commands", commands);
   body += titled("Settings", "settings", facts_html(p.settings, place));
   return report::page(place, "Problems", p.name, body);
 }
@@ -251,7 +285,8 @@ std::string algorithms_html(const Site& site) {
     }
     std::string rank;
     for (const LeagueRank& r : a.ranks)
-      rank += fmt::format("{}{} {}", rank.empty() ? "" : ", ", r.board.substr(r.board.find('/') + 1), r.rank);
+      rank += fmt::format(
+          "{}{} {}", rank.empty() ? "" : ", ", r.board.substr(r.board.find('/') + 1), r.rank);
     rows += element("tr",
                     element("th", {{"scope", "row"}}, named(a.key, place)) +
                         element("td", worst.empty() ? Html{} : word_label(worst)) +
@@ -260,12 +295,14 @@ std::string algorithms_html(const Site& site) {
                         element("td", plain(rank)));
   }
   Html head;
-  for (const char* label : {"algorithm", "word", "title", "guarantee", "claimed", "privacy", "league ranks"})
+  for (const char* label :
+       {"algorithm", "word", "title", "guarantee", "claimed", "privacy", "league ranks"})
     head += element("th", {{"scope", "col"}}, text(label));
   const Html body =
       crumb_html(place, "", "", "Algorithms") +
       element("h1", text(fmt::format("{} algorithms", site.algorithms.size()))) +
-      element("p", text("The word is the worst of the exponents that are measured for the method.")) +
+      element("p",
+              text("The word is the worst of the exponents that are measured for the method.")) +
       element("div",
               {{"class", "tw"}},
               element("table",

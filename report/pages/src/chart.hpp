@@ -29,6 +29,13 @@ std::string figure_file(const plots::Figure& figure,
                         const std::vector<Rate>& rates,
                         const Site& site);
 
+/// What stands above a forest plot.
+inline constexpr std::string_view forest_legend =
+    "A row is a method on one statement and leads to its claim. Bar: the claimed exponent (two: a "
+    "range). Grey: the zone that counts as claimed. Mark: the measured slope with its 95 % "
+    "interval "
+    "over seeds. An exponent in ε is taken in the noise √ρ(ε, δ) that ε allows, where the claim is "
+    "of it.";
 /// The forest plot, with the head of its columns.
 Html forest_html(const std::vector<ForestGroup>& groups, const Place& place, std::string_view id);
 

@@ -24,12 +24,12 @@ Html rate_table(const std::vector<Rate>& rates) {
                                        {"plan", true},
                                        {"drift", true},
                                        {"seeds", true}})
-    head += element("th",
-                    numeric ? Attributes{{"scope", "col"}, {"class", "r"}}
-                            : Attributes{{"scope", "col"}},
-                    text(label));
-  const bool arms = std::ranges::any_of(
-      rates, [&](const Rate& r) { return r.arm != rates.front().arm; });
+    head += element(
+        "th",
+        numeric ? Attributes{{"scope", "col"}, {"class", "r"}} : Attributes{{"scope", "col"}},
+        text(label));
+  const bool arms =
+      std::ranges::any_of(rates, [&](const Rate& r) { return r.arm != rates.front().arm; });
   Html rows;
   for (const Rate& r : rates) {
     const auto number = [](const std::string& shown, std::optional<double> value = {}) {
@@ -38,8 +38,8 @@ Html rate_table(const std::vector<Rate>& rates) {
       return element("td", a, text(shown));
     };
     const std::string axis = arms ? fmt::format("{}, {}", r.arm, r.axis) : r.axis;
-    Html cells = element("th", {{"scope", "row"}}, text(axis)) +
-                 element("td", word_label(r.word)) + number(claimed_text(r), r.claimed_high);
+    Html cells = element("th", {{"scope", "row"}}, text(axis)) + element("td", word_label(r.word)) +
+                 number(claimed_text(r), r.claimed_high);
     if (r.value) {
       cells += number(signed_number(*r.value), *r.value) + number(interval_text(r.low, r.high)) +
                number(interval_text(r.zone_low, r.zone_high)) +
@@ -52,9 +52,8 @@ Html rate_table(const std::vector<Rate>& rates) {
     rows += element("tr", cells);
     Html line = plain(r.verdict) + text("; ") + plain(r.bound);
     if (!r.reason.empty() && r.value) line += text("; ") + plain(r.reason);
-    rows += element("tr",
-                    {{"class", "below"}},
-                    element("td", {{"colspan", "9"}}, element("p", line)));
+    rows +=
+        element("tr", {{"class", "below"}}, element("td", {{"colspan", "9"}}, element("p", line)));
   }
   const Html caption = text(
       "Measured: slope of the logarithm of the level, 95 % interval over seeds. Plan: the slope "
@@ -111,9 +110,9 @@ std::string claim_html(const ClaimPage& c, const Site& site) {
   body += element("h1", plain(c.place));
   body += element("div",
                   {{"class", "verdict"}},
-                  word_label(c.word, true) +
-                      element("p", prose(c.reading, place) + text(" Evidence: ") +
-                                       prose(c.evidence, place) + text(".")));
+                  word_label(c.word, true) + element("p",
+                                                     prose(c.reading, place) + text(" Evidence: ") +
+                                                         prose(c.evidence, place) + text(".")));
   if (c.figure) body += figure_html(*c.figure, c.rates, place);
   Html words;
   if (!c.printed.empty()) {
@@ -131,10 +130,10 @@ std::string claim_html(const ClaimPage& c, const Site& site) {
                                   {"Holds if", c.holds_if},
                                   {"In its place", c.instead}},
                                  place);
-  body += element("div",
-                  {{"class", "two"}},
-                  part("In the paper’s words", "words", words) +
-                      part("As tested", "tested", tested));
+  body +=
+      element("div",
+              {{"class", "two"}},
+              part("In the paper’s words", "words", words) + part("As tested", "tested", tested));
   Html result;
   if (!c.rates.empty()) {
     result += element("div",
@@ -164,12 +163,13 @@ std::string claim_html(const ClaimPage& c, const Site& site) {
                                  {"Changed for it", c.changed},
                                  {"Still open", c.open}},
                                 place);
-  body += element("div",
-                  {{"class", "two"}},
-                  part("What would change the word", "change", paragraph(c.change, place)) +
-                      part("The other side",
-                           "other",
-                           other.empty() ? element("p", text("No objection is recorded.")) : other));
+  body +=
+      element("div",
+              {{"class", "two"}},
+              part("What would change the word", "change", paragraph(c.change, place)) +
+                  part("The other side",
+                       "other",
+                       other.empty() ? element("p", text("No objection is recorded.")) : other));
   body += part("Commands and links",
                "commands",
                element("div",
@@ -187,37 +187,37 @@ std::string claims_html(const ClaimsPage& list, const Site& site) {
   for (const ClaimLine& c : list.claims) {
     Html cells = element("th", {{"scope", "row"}, {"class", "id"}}, named(c.id, place));
     cells += element("td", word_label(c.word)) + element("td", plain(c.place));
-    cells += element("td",
-                     prose(c.reading, place) +
-                         (c.measured.empty()
-                              ? Html{}
-                              : element("span", {{"class", "iv"}}, text(" ") + prose(c.measured, place))));
-    rows += element("tr",
-                    {{"data-p", c.paper}, {"data-w", std::string(word_class(c.word))}},
-                    cells);
+    cells += element(
+        "td",
+        prose(c.reading, place) +
+            (c.measured.empty()
+                 ? Html{}
+                 : element("span", {{"class", "iv"}}, text(" ") + prose(c.measured, place))));
+    rows +=
+        element("tr", {{"data-p", c.paper}, {"data-w", std::string(word_class(c.word))}}, cells);
   }
   Html chips;
   std::vector<std::string> papers;
   for (const ClaimLine& c : list.claims)
     if (std::ranges::find(papers, c.paper) == papers.end()) papers.push_back(c.paper);
   const auto chip = [&](const std::string& set, std::string_view label) {
-    chips += element("button",
-                     {{"type", "button"},
-                      {"class", "chip"},
-                      {"data-set", set},
-                      {"aria-pressed", "false"}},
-                     text(label));
+    chips += element(
+        "button",
+        {{"type", "button"}, {"class", "chip"}, {"data-set", set}, {"aria-pressed", "false"}},
+        text(label));
   };
   for (const std::string& p : papers) chip("paper=" + p, p);
   for (const std::string_view w : headline_words())
     chip(fmt::format("word={}", word_class(w)), short_word(w));
   chips += element("output", {{"id", "ccount"}}, {});
   const Html body =
-      element("p", {{"class", "crumb"}}, link_to("index.html", "Summary", place) + text(" / Claims")) +
+      element(
+          "p", {{"class", "crumb"}}, link_to("index.html", "Summary", place) + text(" / Claims")) +
       element("h1", text(fmt::format("{} claims", list.claims.size()))) +
       element("p",
               text("Each in our reading, with what was measured; its page has the words of the "
-                   "paper, the test and the authors’ side. The tables of all claims and rates are on the page of the exhibit ") +
+                   "paper, the test and the authors’ side. The tables of all claims and rates are "
+                   "on the page of the exhibit ") +
                   named("claims", place) + text(".")) +
       element("div", {{"class", "bar"}, {"role", "group"}, {"aria-label", "Filters"}}, chips) +
       element("div",

@@ -8,20 +8,18 @@
 namespace dpsosp::report {
 namespace {
 
-Html file_links(const std::string& id, std::initializer_list<std::pair<const char*, const char*>> kinds) {
+Html file_links(const std::string& id,
+                std::initializer_list<std::pair<const char*, const char*>> kinds) {
   Html out;
   for (const auto& [ending, name] : kinds)
     out += text(out.empty() ? " " : ", ") +
-           element("a",
-                   {{"href", fmt::format("{}.{}", id, ending)}, {"download", ""}},
-                   text(name));
+           element("a", {{"href", fmt::format("{}.{}", id, ending)}, {"download", ""}}, text(name));
   return element("span", {{"class", "files"}}, text(" Download:") + out + text("."));
 }
 
 Html with_files(const plots::Table& table, const Place& place) {
   Html tools = file_links(table.id, {{"csv", "CSV"}, {"tex", "LaTeX"}, {"md", "Markdown"}});
-  if (!table.sweep.empty())
-    tools += command_box(fmt::format("./run dpsosp sweep {}", table.sweep));
+  if (!table.sweep.empty()) tools += command_box(fmt::format("./run dpsosp sweep {}", table.sweep));
   return table_html(table, place) + element("div", {{"class", "tools small"}}, tools);
 }
 
@@ -34,18 +32,27 @@ std::size_t row_count(const plots::Table& table) {
 }  // namespace
 
 std::string address_of(const ExhibitPage& page) {
-  return fmt::format("{}/index.html", page.folder);
+  return page.folder.empty() ? "index.html" : page.folder + "/index.html";
 }
 
 std::string exhibit_html(const ExhibitPage& e, const Site& site) {
   const Place place{site, address_of(e)};
-  Html crumb = link_to("index.html", "Summary", place) + text(" / ");
-  const std::string paper = place.address_of(e.paper_key);
-  crumb += paper.empty() ? plain(e.paper) : link_to(paper, e.paper, place);
-  Html body = element("p", {{"class", "crumb"}}, crumb + text(" / ") + plain(e.title));
-  body += element("h1", plain(e.finding.empty() ? e.title : fmt::format("{}: {}", e.title, e.finding)));
+  Html body;
+  if (!e.folder.empty()) {
+    const std::string paper = place.address_of(e.paper_key);
+    const Html crumb = link_to("index.html", "Summary", place) + text(" / ") +
+                       (paper.empty() ? plain(e.paper) : link_to(paper, e.paper, place));
+    body = element("p", {{"class", "crumb"}}, crumb + text(" / ") + plain(e.title));
+  }
+  body +=
+      element("h1", plain(e.finding.empty() ? e.title : fmt::format("{}: {}", e.title, e.finding)));
   for (const std::string& n : e.notice) body += paragraph(n, place, "warning");
   for (const std::string& p : e.paper_says) body += paragraph(p, place, "lead");
+  if (!e.forest.empty())
+    body += element("section",
+                    heading(2, "Claimed and measured", "section-exponents") +
+                        paragraph(forest_legend, place, "small") +
+                        forest_html(e.forest, place, "forest"));
   const auto sweep_of = [](const plots::Figure& f) -> std::string {
     return f.panels.empty() ? "" : f.panels.front().origin.sweep;
   };
@@ -62,7 +69,9 @@ std::string exhibit_html(const ExhibitPage& e, const Site& site) {
   Html tables;
   for (const plots::Table& t : e.tables) tables += with_files(t, place);
   if (!tables.empty())
-    body += element("section", heading(2, e.tables.size() == 1 ? "Table" : "Tables", "section-tables") + tables);
+    body +=
+        element("section",
+                heading(2, e.tables.size() == 1 ? "Table" : "Tables", "section-tables") + tables);
   if (e.figures.size() > shown_figures) {
     Html more;
     for (std::size_t k = shown_figures; k < e.figures.size(); ++k) more += figure(e.figures[k]);

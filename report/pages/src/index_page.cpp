@@ -17,7 +17,8 @@ constexpr Definition definitions[] = {
     {"bound met, exponent open",
      "An upper bound that every level respects; the exponent is not pinned down, or is better "
      "than claimed."},
-    {"refuted", "A measurement, or a derivation under the source’s own hypotheses, contradicts it."},
+    {"refuted",
+     "A measurement, or a derivation under the source’s own hypotheses, contradicts it."},
     {"slip", "An error of text or constants that leaves the result standing."},
     {"open", "Not decided, not reachable here, or not measured."}};
 
@@ -30,8 +31,7 @@ Html highlight_html(const Highlight& h, const Place& place) {
   else if (!h.bars.empty())
     drawing = bars_svg(h.bars);
   Html sentence = prose(h.sentence, place);
-  if (!h.page.empty())
-    sentence += text(" ") + link_to(h.page, "More", place);
+  if (!h.page.empty()) sentence += text(" ") + link_to(h.page, "More", place);
   return element("li", element("p", sentence) + drawing + command_box(h.command));
 }
 
@@ -120,8 +120,7 @@ Html filters(const IndexPage& page) {
                    {{"type", "button"}, {"class", "chip"}, {"id", "reset"}, {"hidden", ""}},
                    text("show all"));
   chips += element("output", {{"id", "fcount"}}, {});
-  return element(
-      "div", {{"class", "bar"}, {"role", "group"}, {"aria-label", "Filters"}}, chips);
+  return element("div", {{"class", "bar"}, {"role", "group"}, {"aria-label", "Filters"}}, chips);
 }
 
 Html missing_html(const std::vector<Missing>& missing, const Place& place) {
@@ -144,9 +143,9 @@ Html exhibits_html(const std::vector<ExhibitCard>& exhibits, const Place& place)
     Html items;
     for (const ExhibitCard& e : exhibits) {
       if (e.paper != paper) continue;
-      items += element("li",
-                       link_to(e.page, e.title, place) +
-                           element("span", {{"class", "small"}}, plain(e.verdict)));
+      const Html title = e.page.empty() ? element("span", {{"class", "unwritten"}}, plain(e.title))
+                                        : link_to(e.page, e.title, place);
+      items += element("li", title + element("span", {{"class", "small"}}, plain(e.verdict)));
     }
     out += element("div", element("h3", plain(paper)) + element("ul", items));
   }
@@ -166,27 +165,27 @@ std::string index_html(const IndexPage& page, const Site& site) {
   entry("forest-plot", "All exponents, claimed and measured", !page.forest.empty());
   entry("exhibits", "Exhibits", true);
   entry("missing", "Missing, and not private", true);
-  Html body = element(
-      "div",
-      {{"class", "hero"}},
+  Html body =
       element("div",
-              element("h1", plain(page.title)) + paragraph(page.lead, place, "lead") +
-                  paragraph(page.warning, place, "warning")) +
-          element("nav",
-                  {{"class", "toc"}, {"aria-label", "On this page"}},
-                  element("b", text("On this page")) + element("ol", toc)));
+              {{"class", "hero"}},
+              element("div",
+                      element("h1", plain(page.title)) + paragraph(page.lead, place, "lead") +
+                          paragraph(page.warning, place, "warning")) +
+                  element("nav",
+                          {{"class", "toc"}, {"aria-label", "On this page"}},
+                          element("b", text("On this page")) + element("ol", toc)));
   if (!page.highlights.empty()) {
     Html items;
     for (const Highlight& h : page.highlights) items += highlight_html(h, place);
-    body += element("section",
-                    heading(2, "Findings", "findings") +
-                        element("ol", {{"class", "finds"}}, items) +
-                        paragraph(page.rule, place, "small"));
+    body +=
+        element("section",
+                heading(2, "Findings", "findings") + element("ol", {{"class", "finds"}}, items) +
+                    paragraph(page.rule, place, "small"));
   }
   if (!page.words.empty()) {
     Html list;
     for (const Definition& d : definitions)
-      list += element("dt", word_label(d.word, true)) + element("dd", text(d.meaning));
+      list += element("p", word_label(d.word, true) + text(" ") + text(d.meaning));
     Html others;
     for (const WordCounts& w : page.others) {
       std::string counts;
@@ -197,46 +196,30 @@ std::string index_html(const IndexPage& page, const Site& site) {
     }
     body += element(
         "section",
-        heading(2, "Claims by word", "words") +
-            element("div",
-                    {{"class", "split"}},
-                    element("div",
-                            tiles(page.words, place) +
-                                element("p",
-                                        {{"class", "small"}},
-                                        text("Statements that the papers print. A number filters "
-                                             "the forest plot. ") +
-                                            link_to("claims/list.html", "All claims", place) +
-                                            text(".")) +
-                                others) +
-                        element("dl", {{"class", "defs"}}, list)));
+        heading(2, "Claims by word", "words") + tiles(page.words, place) +
+            element("p",
+                    {{"class", "small"}},
+                    text("Statements that the papers print. A number filters the forest plot. ") +
+                        link_to("claims/list.html", "All claims", place) + text(".")) +
+            element("div", {{"class", "defs"}}, list) + others);
   }
   if (!page.forest.empty())
-    body += element(
-        "section",
-        heading(2, "Every exponent: claimed and measured", "forest-plot") +
-            element(
-                "p",
-                {{"class", "small"}},
-                text("A row is a method on one statement and leads to its claim. Bar: the claimed "
-                     "exponent (two: a range). Grey: the zone that counts as claimed. Mark: the "
-                     "measured slope with its 95 % interval over seeds. An exponent in ε is taken "
-                     "in the noise √ρ(ε, δ) that ε allows, where the claim is of it.")) +
-            filters(page) + forest_html(page.forest, place, "forest"));
-  body += element("section",
-                  heading(2, "Exhibits", "exhibits") + exhibits_html(page.exhibits, place));
+    body += element("section",
+                    heading(2, "Every exponent: claimed and measured", "forest-plot") +
+                        paragraph(forest_legend, place, "small") + filters(page) +
+                        forest_html(page.forest, place, "forest"));
+  body +=
+      element("section", heading(2, "Exhibits", "exhibits") + exhibits_html(page.exhibits, place));
   Html not_private;
   for (const std::string& t : page.not_private) not_private += element("li", prose(t, place));
-  body += element("section",
-                  heading(2, "Missing, and not private", "missing") +
-                      element("div",
-                              {{"class", "two"}},
-                              element("div",
-                                      element("h3", text("Missing")) +
-                                          missing_html(page.missing, place)) +
-                                  element("div",
-                                          element("h3", text("Not private")) +
-                                              element("ul", not_private))));
+  body += element(
+      "section",
+      heading(2, "Missing, and not private", "missing") +
+          element(
+              "div",
+              {{"class", "two"}},
+              element("div", element("h3", text("Missing")) + missing_html(page.missing, place)) +
+                  element("div", element("h3", text("Not private")) + element("ul", not_private))));
   return report::page(place, "Summary", page.title, body);
 }
 

@@ -30,7 +30,8 @@ Html inline_html(std::string_view markdown, const Place& place) {
     if (markdown[k] == '[') {
       const std::size_t close = markdown.find("](", k);
       const std::size_t end = close == std::string_view::npos ? close : markdown.find(')', close);
-      if (end != std::string_view::npos && markdown.substr(k, close - k).find('\n') == std::string_view::npos) {
+      if (end != std::string_view::npos &&
+          markdown.substr(k, close - k).find('\n') == std::string_view::npos) {
         flat += markdown.substr(k + 1, close - k - 1);
         k = end;
         continue;
@@ -42,7 +43,8 @@ Html inline_html(std::string_view markdown, const Place& place) {
   std::string_view rest = flat;
   for (bool bold = false;; bold = !bold) {
     std::size_t end = rest.find("**");
-    if (!bold && end != std::string_view::npos && rest.find("**", end + 2) == std::string_view::npos)
+    if (!bold && end != std::string_view::npos &&
+        rest.find("**", end + 2) == std::string_view::npos)
       end = std::string_view::npos;
     const std::string_view piece = rest.substr(0, end);
     out += bold ? element("b", prose(piece, place)) : prose(piece, place);
@@ -63,7 +65,9 @@ std::vector<std::string_view> cells_of(std::string_view row) {
   return cells;
 }
 
-Html table_of(const std::vector<std::string_view>& lines, std::set<std::string>& ids, const Place& place) {
+Html table_of(const std::vector<std::string_view>& lines,
+              std::set<std::string>& ids,
+              const Place& place) {
   Html head, rows;
   for (std::size_t k = 0; k < lines.size(); ++k) {
     if (k == 1) continue;  // the rule
@@ -79,17 +83,20 @@ Html table_of(const std::vector<std::string_view>& lines, std::set<std::string>&
     }
     (k == 0 ? head : rows) += element("tr", cells);
   }
-  return element("div",
-                 {{"class", "tw"}},
-                 element("table",
-                         {{"class", "t errata"}},
-                         element("thead", head) + element("tbody", rows)));
+  return element(
+      "div",
+      {{"class", "tw"}},
+      element("table", {{"class", "t errata"}}, element("thead", head) + element("tbody", rows)));
 }
 
 }  // namespace
 
 Html markdown_html(std::string_view markdown, const Place& place) {
   const std::vector<std::string_view> lines = lines_of(markdown);
+  // Sections of ### right below the title are those of the page.
+  const bool has_chapters =
+      std::ranges::any_of(lines, [](std::string_view line) { return line.starts_with("## "); });
+  const std::size_t deeper = has_chapters ? 0 : 1;
   std::set<std::string> ids;
   Html out;
   for (std::size_t k = 0; k < lines.size();) {
@@ -105,7 +112,7 @@ Html markdown_html(std::string_view markdown, const Place& place) {
       ++k;
       if (level == 1) continue;  // the page's own title
       const std::string id(title.substr(0, title.find(' ')));
-      out += element(fmt::format("h{}", level),
+      out += element(fmt::format("h{}", level - deeper),
                      level == 3 && id.size() <= 4 ? Attributes{{"id", id}} : Attributes{},
                      inline_html(title, place));
       continue;
@@ -130,7 +137,8 @@ Html markdown_html(std::string_view markdown, const Place& place) {
       Html items;
       while (k < lines.size() && !lines[k].empty() && !lines[k].starts_with('#')) {
         std::string item(lines[k++].substr(2));
-        while (k < lines.size() && lines[k].starts_with("  ")) append_word(item, lines[k++].substr(2));
+        while (k < lines.size() && lines[k].starts_with("  "))
+          append_word(item, lines[k++].substr(2));
         items += element("li", inline_html(item, place));
         if (k < lines.size() && !lines[k].starts_with("- ")) break;
       }
@@ -139,7 +147,8 @@ Html markdown_html(std::string_view markdown, const Place& place) {
     }
     std::string paragraph_text;
     while (k < lines.size() && !lines[k].empty() && !lines[k].starts_with('#') &&
-           !lines[k].starts_with('|') && !lines[k].starts_with("- ") && !lines[k].starts_with('>')) {
+           !lines[k].starts_with('|') && !lines[k].starts_with("- ") &&
+           !lines[k].starts_with('>')) {
       const std::string_view piece = lines[k++];
       // A part that begins in bold begins a paragraph of its own.
       if (piece.starts_with("**") && !paragraph_text.empty()) {
@@ -148,8 +157,10 @@ Html markdown_html(std::string_view markdown, const Place& place) {
       }
       append_word(paragraph_text, piece);
     }
-    if (!paragraph_text.empty()) out += element("p", inline_html(paragraph_text, place));
-    else if (k < lines.size() && lines[k] == line) ++k;
+    if (!paragraph_text.empty())
+      out += element("p", inline_html(paragraph_text, place));
+    else if (k < lines.size() && lines[k] == line)
+      ++k;
   }
   return out;
 }

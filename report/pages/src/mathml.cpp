@@ -33,7 +33,8 @@ class Formula {
 
  private:
   void skip_spaces() {
-    while (!rest_.empty() && (rest_.front() == ' ' || rest_.front() == '\n')) rest_.remove_prefix(1);
+    while (!rest_.empty() && (rest_.front() == ' ' || rest_.front() == '\n'))
+      rest_.remove_prefix(1);
   }
 
   /// An atom with the scripts that follow it.
@@ -84,7 +85,9 @@ class Formula {
     if (c == '{') return mrow(Formula(group()).html());
     if (is_digit(c)) {
       std::size_t end = 1;
-      while (end < rest_.size() && (is_digit(rest_[end]) || (rest_[end] == '.' && end + 1 < rest_.size() && is_digit(rest_[end + 1]))))
+      while (end < rest_.size() &&
+             (is_digit(rest_[end]) ||
+              (rest_[end] == '.' && end + 1 < rest_.size() && is_digit(rest_[end + 1]))))
         ++end;
       const Html number = element("mn", text(rest_.substr(0, end)));
       rest_.remove_prefix(end);
@@ -119,8 +122,7 @@ class Formula {
     if (!plots::latex_accent(name).empty()) {
       const bool tilde = name.ends_with("tilde");
       const bool hat = name.ends_with("hat");
-      return element("mover",
-                     argument() + element("mo", text(tilde ? "~" : hat ? "^" : "‾")));
+      return element("mover", argument() + element("mo", text(tilde ? "~" : hat ? "^" : "‾")));
     }
     if (name == "mathbb") {
       const std::string letter(rest_.starts_with("{") ? group() : std::string_view{});
@@ -132,21 +134,21 @@ class Formula {
       skip_spaces();
       if (!rest_.starts_with("{")) return argument();
       const std::string_view inside = group();
-      const bool word = std::ranges::all_of(inside, [](char c) { return is_letter(c) || c == ' '; });
+      const bool word =
+          std::ranges::all_of(inside, [](char c) { return is_letter(c) || c == ' '; });
       if (word && inside.size() > 1) return element("mtext", text(inside));
       return mrow(Formula(inside).html());
     }
     if (!plots::is_latex_symbol(name))
-      return rest_.starts_with("{") ? mrow(Formula(group()).html())
-                                    : element("mtext", text(name));
+      return rest_.starts_with("{") ? mrow(Formula(group()).html()) : element("mtext", text(name));
     const std::string symbol = trimmed(plots::latex_symbol(name));
     if (symbol.empty()) return {};
-    const bool letters =
-        std::ranges::all_of(symbol, [](char c) { return is_letter(c); });
+    const bool letters = std::ranges::all_of(symbol, [](char c) { return is_letter(c); });
     if (letters) return element("mi", text(symbol + (symbol.size() > 1 ? "\u2009" : "")));
     const bool greek = symbol.size() == 2 && static_cast<unsigned char>(symbol[0]) >= 0xCE &&
                        static_cast<unsigned char>(symbol[0]) <= 0xCF;
-    return greek ? element("mi", text(symbol)) : element("mo", {{"stretchy", "false"}}, text(symbol));
+    return greek ? element("mi", text(symbol))
+                 : element("mo", {{"stretchy", "false"}}, text(symbol));
   }
 
   std::string_view rest_;

@@ -137,17 +137,28 @@ struct Entry {
   std::string_view label;
   std::string_view address;
 };
-constexpr std::array navigation =
-    std::to_array<Entry>({{"Summary", "index.html"},
-                          {"Exhibits", "index.html#exhibits"},
-                          {"Claims", "claims/list.html"},
-                          {"Algorithms", "algorithms/index.html"},
-                          {"Problems", "problems/index.html"},
-                          {"League", "league.html"},
-                          {"Which method?", "which.html"},
-                          {"Privacy", "privacy.html"},
-                          {"Speed", "speed.html"},
-                          {"Provenance", "provenance.html"}});
+constexpr std::array navigation = std::to_array<Entry>({{"Summary", "index.html"},
+                                                        {"Exhibits", "index.html#exhibits"},
+                                                        {"Claims", "claims/list.html"},
+                                                        {"Algorithms", "algorithms/index.html"},
+                                                        {"Problems", "problems/index.html"},
+                                                        {"League", "league.html"},
+                                                        {"Which method?", "which.html"},
+                                                        {"What moved", "moved.html"},
+                                                        {"Privacy", "privacy.html"},
+                                                        {"Speed", "speed.html"},
+                                                        {"Provenance", "provenance.html"}});
+
+/// Whether the report has the page of an entry of the navigation.
+bool has_page(const Site& site, std::string_view address) {
+  if (address.starts_with("index.html")) return !site.index.title.empty();
+  if (address.starts_with("claims/")) return !site.claims.empty();
+  if (address.starts_with("algorithms/")) return !site.algorithms.empty();
+  if (address.starts_with("problems/")) return !site.problems.empty();
+  if (address == "which.html") return site.which.has_value();
+  const std::string id(address.substr(0, address.rfind('.')));
+  return std::ranges::find(site.texts, id, &TextPage::id) != site.texts.end();
+}
 
 }  // namespace
 
@@ -228,11 +239,10 @@ std::string_view worst_word(const std::vector<std::string_view>& given) {
 Html word_mark(std::string_view word) {
   const Word* w = find_word(word);
   if (w == nullptr) return {};
-  return element("svg",
-                 {{"viewBox", "0 0 12 12"},
-                  {"aria-hidden", "true"},
-                  {"class", fmt::format("k-{}", w->css)}},
-                 trusted(std::string(w->mark)));
+  return element(
+      "svg",
+      {{"viewBox", "0 0 12 12"}, {"aria-hidden", "true"}, {"class", fmt::format("k-{}", w->css)}},
+      trusted(std::string(w->mark)));
 }
 Html word_label(std::string_view word, bool whole) {
   const Word* w = find_word(word);
@@ -266,6 +276,7 @@ std::string exponent(double value) {
   return signed_number(value);
 }
 std::string claimed_text(const Rate& r) {
+  if (!is_claimed(r)) return "–";
   if (r.claimed_low == r.claimed_high) return exponent(r.claimed_high);
   return fmt::format("{} to {}", exponent(r.claimed_low), exponent(r.claimed_high));
 }
@@ -273,7 +284,8 @@ std::string interval_text(double low, double high) {
   return fmt::format("[{}, {}]", signed_number(low), signed_number(high));
 }
 std::string rate_text(const Rate& r) {
-  std::string out = fmt::format("exponent in {}: claimed {}", r.axis, claimed_text(r));
+  std::string out = fmt::format("exponent in {}: ", r.axis);
+  out += is_claimed(r) ? fmt::format("claimed {}", claimed_text(r)) : "none claimed";
   if (!r.value) return out + ", no slope";
   return out +
          fmt::format(", measured {} {}", signed_number(*r.value), interval_text(r.low, r.high));
@@ -294,7 +306,7 @@ std::string short_number(double v) {
   if (e >= -3 && e < 5) {
     const std::string digits = fmt::format("{:.{}f}", v, std::max(0, 2 - e));
     return minus(std::abs(v - std::round(v)) < 1e-9 * std::abs(v) ? fmt::format("{:.0f}", v)
-                                                                   : digits);
+                                                                  : digits);
   }
   const double mantissa = v / std::pow(10, e);
   const std::string power = power_of_ten(e);
@@ -304,14 +316,13 @@ std::string short_number(double v) {
 
 Html command_box(std::string_view command) {
   if (command.empty()) return {};
-  return element(
-      "div",
-      {{"class", "cmd"}},
-      element("code", text(command)) + element("button",
-                                               {{"type", "button"},
-                                                {"data-copy", std::string(command)},
-                                                {"aria-label", "Copy the command"}},
-                                               text("copy")));
+  return element("div",
+                 {{"class", "cmd"}},
+                 element("code", text(command)) + element("button",
+                                                          {{"type", "button"},
+                                                           {"data-copy", std::string(command)},
+                                                           {"aria-label", "Copy the command"}},
+                                                          text("copy")));
 }
 
 Html heading(int level, std::string_view title, std::string_view id) {
@@ -334,22 +345,22 @@ std::string page(const Place& place,
                  const Html& body) {
   Html nav;
   for (const Entry& e : navigation) {
-    if (e.address == "league.html" && !place.site.which) continue;
-    if (e.address == "which.html" && !place.site.which) continue;
+    if (!has_page(place.site, e.address)) continue;
     Attributes a{{"href", place.link(e.address)}};
     if (e.label == section) a.emplace_back("aria-current", "page");
     nav += element("a", a, text(e.label));
   }
-  const Html find = element(
-      "div",
-      {{"class", "find"}, {"role", "search"}},
-      void_element("input",
-                   {{"type", "search"},
-                    {"id", "q"},
-                    {"placeholder", "Search  ( / )"},
-                    {"aria-label", "Search the report"},
-                    {"autocomplete", "off"}}) +
-          element("ul", {{"class", "hits"}, {"id", "hits"}, {"hidden", ""}}, {}));
+  const bool whole = !nav.empty();  // not one page alone
+  const Html find =
+      element("div",
+              {{"class", "find"}, {"role", "search"}},
+              void_element("input",
+                           {{"type", "search"},
+                            {"id", "q"},
+                            {"placeholder", "Search  ( / )"},
+                            {"aria-label", "Search the report"},
+                            {"autocomplete", "off"}}) +
+                  element("ul", {{"class", "hits"}, {"id", "hits"}, {"hidden", ""}}, {}));
   const Html top = element(
       "header",
       {{"class", "top"}},
@@ -357,7 +368,7 @@ std::string page(const Place& place,
           "div",
           {{"class", "wrap"}},
           element("a", {{"class", "brand"}, {"href", place.link("index.html")}}, text("dpsosp")) +
-              element("nav", {{"aria-label", "Report"}}, nav) + find +
+              (whole ? element("nav", {{"aria-label", "Report"}}, nav) + find : Html{}) +
               element("button",
                       {{"class", "tbtn"},
                        {"type", "button"},
@@ -372,8 +383,11 @@ std::string page(const Place& place,
       element("div",
               {{"class", "wrap"}},
               text(fmt::format("Scale {}; dpsosp {}. ", place.site.scale, place.site.version)) +
-                  element("a", {{"href", json}}, text("This page as JSON")) + text(". ") +
-                  link_to("provenance.html", "How these results were made", place) + text(".")));
+                  element("a", {{"href", json}}, text("This page as JSON")) + text(".") +
+                  (whole ? text(" ") +
+                               link_to("provenance.html", "How these results were made", place) +
+                               text(".")
+                         : Html{})));
   const std::string up = place.link("x").substr(0, place.link("x").size() - 1);
   return fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
@@ -383,8 +397,7 @@ std::string page(const Place& place,
       "<a class=\"skip\" href=\"#main\">Skip to the content</a>\n{}\n"
       "<main id=\"main\" class=\"wrap\">\n{}\n</main>\n{}\n"
       "<div id=\"tip\" role=\"status\" aria-live=\"polite\"></div>\n"
-      "<script src=\"{}search.js\"></script>\n<script src=\"{}report.js\"></script>\n"
-      "</body>\n</html>\n",
+      "{}<script src=\"{}report.js\"></script>\n</body>\n</html>\n",
       text(plots::plain_text(title)).str(),
       up,
       up,
@@ -392,7 +405,7 @@ std::string page(const Place& place,
       top.str(),
       body.str(),
       foot.str(),
-      up,
+      whole ? fmt::format("<script src=\"{}search.js\"></script>\n", up) : "",
       up);
 }
 

@@ -55,7 +55,7 @@ std::string colour_class(const Look& look);
 
 std::string signed_number(double value, int digits = 3);  ///< "−0.674"
 std::string exponent(double value);                       ///< "−2/3", or with three digits
-std::string claimed_text(const Rate& rate);               ///< "−2/3", "−4/3 to −1"
+std::string claimed_text(const Rate& rate);               ///< "−2/3", "−4/3 to −1", "–"
 std::string interval_text(double low, double high);       ///< "[−0.678, −0.672]"
 /// "exponent in n: claimed −2/3, measured −0.674 [−0.678, −0.672]"
 std::string rate_text(const Rate& rate);

@@ -40,7 +40,6 @@ void claim(std::set<std::string>& taken, const std::string& where, const std::st
 
 /// All checks that can be made before the first file is written.
 void check_exhibit(const ExhibitPage& e) {
-  check_id("exhibit", e.folder);
   const std::string where = fmt::format("exhibit '{}'", e.id);
   std::set<std::string> taken{"index", "list"};
   for (const auto* tables : {&e.tables, &e.details})
@@ -63,16 +62,16 @@ class Writer {
   void page(const Page& model, const std::string& address, const std::string& html) {
     const fs::path file = folder_ / address;
     ensure_writable_folder(file.parent_path());
-    write_file(file, html);
     fs::path beside = file;
     beside.replace_extension(".json");
-    write_file(beside, model_json(model).dump() + "\n");
+    this->file(beside, model_json(model).dump() + "\n");
+    this->file(file, html);
   }
 
   void table(const plots::Table& t, const fs::path& place) {
-    write_file(place / (t.id + ".md"), plots::to_markdown(t));
-    write_file(place / (t.id + ".tex"), plots::to_latex(t));
-    write_file(place / (t.id + ".csv"), plots::to_csv(t));
+    file(place / (t.id + ".md"), plots::to_markdown(t));
+    file(place / (t.id + ".tex"), plots::to_latex(t));
+    file(place / (t.id + ".csv"), plots::to_csv(t));
   }
 
   void exhibit(const ExhibitPage& e) {
@@ -81,22 +80,36 @@ class Writer {
     for (const plots::Table& t : e.tables) table(t, place);
     for (const plots::Table& t : e.details) table(t, place);
     for (const plots::Figure& f : e.figures) {
-      write_file(place / (f.id + ".svg"), figure_file(f, e.rates, site_));
-      if (options_.print) plots::write_pdf(f, place, options_.gnuplot);
+      file(place / (f.id + ".svg"), figure_file(f, e.rates, site_));
+      if (options_.print) written.push_back(plots::write_pdf(f, place, options_.gnuplot));
     }
     page(e, address_of(e), exhibit_html(e, site_));
     std::string about;
     for (const std::string& t : e.paper_says) about += t + " ";
     index.add(fmt::format("{}: {}", e.id, e.title), address_of(e), e.finding + ". " + about);
     for (const plots::Figure& f : e.figures)
-      index.add(f.title.empty() ? f.id : f.title, address_of(e) + "#" + f.id, e.title + " " + f.caption);
+      index.add(
+          f.title.empty() ? f.id : f.title, address_of(e) + "#" + f.id, e.title + " " + f.caption);
     for (const plots::Table& t : e.tables)
-      index.add(t.title.empty() ? t.id : t.title, address_of(e) + "#" + t.id, e.title + " " + t.caption);
+      index.add(
+          t.title.empty() ? t.id : t.title, address_of(e) + "#" + t.id, e.title + " " + t.caption);
+  }
+
+  void look() {
+    write_file(folder_ / "style.css", style_css());
+    write_file(folder_ / "report.js", report_js());
+    write_file(folder_ / "theme.js", theme_js());
   }
 
   SearchIndex index;
+  std::vector<fs::path> written;
 
  private:
+  void file(const fs::path& place, const std::string& content) {
+    write_file(place, content);
+    written.push_back(place);
+  }
+
   const Site& site_;
   const fs::path& folder_;
   const WriteOptions& options_;
@@ -107,6 +120,7 @@ class Writer {
 fs::path write_site(const Site& site, const fs::path& folder, const WriteOptions& options) {
   std::set<std::string> names{"papers", "algorithms", "problems"};
   for (const ExhibitPage& e : site.exhibits) {
+    check_id("exhibit", e.folder);
     check_exhibit(e);
     claim(names, "report", e.folder);
   }
@@ -141,7 +155,8 @@ fs::path write_site(const Site& site, const fs::path& folder, const WriteOptions
   }
   if (site.which) {
     writer.page(*site.which, "which.html", which_html(*site.which, site));
-    writer.index.add("Which method?", "which.html", "league nearest cell n d epsilon saddle start question");
+    writer.index.add(
+        "Which method?", "which.html", "league nearest cell n d epsilon saddle start question");
   }
   for (const TextPage& t : site.texts) {
     writer.page(t, address_of(t), text_html(t, site));
@@ -156,12 +171,23 @@ fs::path write_site(const Site& site, const fs::path& folder, const WriteOptions
   if (!site.problems.empty()) writer.page(lists, "problems/index.html", problems_html(site));
   for (const Highlight& h : site.index.highlights)
     writer.index.add("Finding", "index.html#findings", h.sentence);
-  write_file(folder / "style.css", style_css());
-  write_file(folder / "report.js", report_js());
-  write_file(folder / "theme.js", theme_js());
+  writer.look();
   write_file(folder / "search.js", writer.index.script());
-  writer.page(site.index, "index.html", index_html(site.index, site));  // last: it links to the others
+  writer.page(
+      site.index, "index.html", index_html(site.index, site));  // last: it links to the others
   return folder / "index.html";
+}
+
+std::vector<fs::path> write_exhibit(const ExhibitPage& exhibit,
+                                    const Site& site,
+                                    const fs::path& folder,
+                                    const WriteOptions& options) {
+  check_exhibit(exhibit);
+  ensure_writable_folder(folder);
+  Writer writer(site, folder, options);
+  writer.look();
+  writer.exhibit(exhibit);
+  return std::move(writer.written);
 }
 
 std::string figure_svg(const plots::Figure& figure,
@@ -174,7 +200,9 @@ std::string figure_svg(const plots::Figure& figure,
 
 std::string page_html(const IndexPage& page, const Site& site) { return index_html(page, site); }
 std::string page_html(const ClaimPage& page, const Site& site) { return claim_html(page, site); }
-std::string page_html(const ExhibitPage& page, const Site& site) { return exhibit_html(page, site); }
+std::string page_html(const ExhibitPage& page, const Site& site) {
+  return exhibit_html(page, site);
+}
 std::string page_html(const AlgorithmPage& page, const Site& site) {
   return algorithm_html(page, site);
 }

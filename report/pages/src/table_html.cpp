@@ -35,10 +35,9 @@ std::size_t width_of(const Cell& cell) {
   if (const auto* n = std::get_if<plots::Number>(&cell.content))
     width = characters(plots::plain_number(n->value, n->format));
   if (const auto* s = std::get_if<plots::Spread>(&cell.content))
-    width = std::max<std::size_t>(
-        characters(plots::plain_number(s->low, s->format)) +
-            characters(plots::plain_number(s->high, s->format)) + 4,
-        s->failed > 0 ? 22 : 0);
+    width = std::max<std::size_t>(characters(plots::plain_number(s->low, s->format)) +
+                                      characters(plots::plain_number(s->high, s->format)) + 4,
+                                  s->failed > 0 ? 22 : 0);
   std::size_t label = 0;
   for (const plots::Label& l : cell.labels) label = std::max(label, characters(l.text) + 3);
   return std::max(width, label);
@@ -53,22 +52,22 @@ std::size_t longest_word(std::string_view t) {
   return longest;
 }
 
-struct Column {
+struct TableColumn {
   std::size_t index = 0;  ///< among the table's columns
   std::string group;
   std::string label;
   bool numeric = false;
-  bool below = false;   ///< its texts stand below the row
-  bool word = false;    ///< holds headline words
+  bool below = false;  ///< its texts stand below the row
+  bool word = false;   ///< holds headline words
   std::size_t width = 0;
 };
 
-std::vector<Column> columns_of(const Table& table) {
-  std::vector<Column> columns;
+std::vector<TableColumn> table_columns(const Table& table) {
+  std::vector<TableColumn> columns;
   for (const plots::ColumnGroup& group : table.column_groups)
     for (const std::string& label : group.columns)
       columns.push_back({columns.size(), group.label, label});
-  for (Column& c : columns) {
+  for (TableColumn& c : columns) {
     c.width = std::max<std::size_t>(longest_word(c.label), 3);
     for (const RowGroup& group : table.row_groups)
       for (const Row& row : group.rows) {
@@ -81,8 +80,7 @@ std::vector<Column> columns_of(const Table& table) {
       }
     if (c.below) continue;
     for (const RowGroup& group : table.row_groups)
-      for (const Row& row : group.rows)
-        c.width = std::max(c.width, width_of(row.cells[c.index]));
+      for (const Row& row : group.rows) c.width = std::max(c.width, width_of(row.cells[c.index]));
     c.width += 2;
   }
   return columns;
@@ -118,8 +116,7 @@ Html spread_html(const plots::Spread& s) {
                    {{"class", "iv"}},
                    text("[") + trusted(plots::html_number(s.low, s.format)) + text(", ") +
                        trusted(plots::html_number(s.high, s.format)) + text("]"));
-  if (s.failed > 0)
-    out += element("span", {{"class", "iv failed"}}, plain(plots::failure_text(s)));
+  if (s.failed > 0) out += element("span", {{"class", "iv failed"}}, plain(plots::failure_text(s)));
   return out;
 }
 
@@ -143,26 +140,27 @@ Html labels_html(const Cell& cell, const Place& place) {
   return out;
 }
 
-Attributes cell_attributes(const Cell& cell, const Column& column) {
+Attributes cell_attributes(const Cell& cell, const TableColumn& column) {
   Attributes a;
   if (column.numeric) a.emplace_back("class", "r");
   if (const auto* n = std::get_if<plots::Number>(&cell.content))
     a.emplace_back("data-v", fmt::format("{:.9g}", n->value));
-  if (const auto* s = std::get_if<plots::Spread>(&cell.content); s != nullptr && plots::has_median(*s))
+  if (const auto* s = std::get_if<plots::Spread>(&cell.content);
+      s != nullptr && plots::has_median(*s))
     a.emplace_back("data-v", fmt::format("{:.9g}", s->median));
   return a;
 }
 
-Html head(const Table& table, const std::vector<const Column*>& shown) {
+Html head(const Table& table, const std::vector<const TableColumn*>& shown) {
   const bool grouped =
-      std::ranges::any_of(shown, [](const Column* c) { return !c->group.empty(); });
-  Html groups = element("th",
-                        grouped ? Attributes{{"scope", "col"}, {"rowspan", "2"}}
-                                : Attributes{{"scope", "col"}},
-                        plain(table.row_header));
+      std::ranges::any_of(shown, [](const TableColumn* c) { return !c->group.empty(); });
+  Html groups = element(
+      "th",
+      grouped ? Attributes{{"scope", "col"}, {"rowspan", "2"}} : Attributes{{"scope", "col"}},
+      plain(table.row_header));
   Html second;
   for (std::size_t k = 0; k < shown.size(); ++k) {
-    const Column& c = *shown[k];
+    const TableColumn& c = *shown[k];
     Attributes a{{"scope", "col"}};
     if (c.numeric) a.emplace_back("class", "r");
     if (!grouped || c.group.empty()) {
@@ -182,16 +180,18 @@ Html head(const Table& table, const std::vector<const Column*>& shown) {
     }
     k += span - 1;
   }
-  return element("thead",
-                 element("tr", groups) + (grouped ? element("tr", second) : Html{}));
+  return element("thead", element("tr", groups) + (grouped ? element("tr", second) : Html{}));
 }
 
 /// Whether the row has more to say than fits beside its number: long texts, under their headings.
-Html below_row(const Row& row, const std::vector<Column>& columns, std::size_t width, const Place& place) {
+Html below_row(const Row& row,
+               const std::vector<TableColumn>& columns,
+               std::size_t width,
+               const Place& place) {
   Html out;
   const auto several =
-      std::ranges::count_if(columns, [](const Column& c) { return c.below; }) > 1;
-  for (const Column& c : columns) {
+      std::ranges::count_if(columns, [](const TableColumn& c) { return c.below; }) > 1;
+  for (const TableColumn& c : columns) {
     if (!c.below) continue;
     const Cell& cell = row.cells[c.index];
     const std::string* t = text_of(cell);
@@ -203,32 +203,31 @@ Html below_row(const Row& row, const std::vector<Column>& columns, std::size_t w
     out += element("p", line);
   }
   if (out.empty()) return {};
-  return element("tr",
-                 {{"class", "below"}},
-                 element("td", {{"colspan", std::to_string(width)}}, out));
+  return element(
+      "tr", {{"class", "below"}}, element("td", {{"colspan", std::to_string(width)}}, out));
 }
 
 Html body(const Table& table,
-          const std::vector<Column>& columns,
-          const std::vector<const Column*>& shown,
+          const std::vector<TableColumn>& columns,
+          const std::vector<const TableColumn*>& shown,
           bool first,
           const Place& place) {
   Html out;
   for (const RowGroup& group : table.row_groups) {
     Html rows;
     if (!group.label.empty())
-      rows += element("tr",
-                      {{"class", "group"}},
-                      element("th",
-                              {{"scope", "rowgroup"},
-                               {"colspan", std::to_string(shown.size() + 1)}},
-                              prose(group.label, place)));
+      rows +=
+          element("tr",
+                  {{"class", "group"}},
+                  element("th",
+                          {{"scope", "rowgroup"}, {"colspan", std::to_string(shown.size() + 1)}},
+                          prose(group.label, place)));
     for (const Row& row : group.rows) {
       const std::string address = place.address_of(row.label);
       Html label = address.empty() || address == place.here ? prose(row.label, place)
-                                                             : named(row.label, place);
+                                                            : named(row.label, place);
       Html cells = element("th", {{"scope", "row"}}, label + marks(row.footnotes));
-      for (const Column* c : shown) {
+      for (const TableColumn* c : shown) {
         const Cell& cell = row.cells[c->index];
         Html content;
         if (!c->below) content = content_html(cell, place);
@@ -244,20 +243,20 @@ Html body(const Table& table,
 }
 
 /// Columns side by side: words first, as many as fit.
-std::vector<std::vector<const Column*>> chunks_of(const Table& table,
-                                                  const std::vector<Column>& columns) {
+std::vector<std::vector<const TableColumn*>> chunks_of(const Table& table,
+                                                       const std::vector<TableColumn>& columns) {
   std::size_t label = longest_word(table.row_header);
   for (const RowGroup& group : table.row_groups)
     for (const Row& row : group.rows)
       label = std::max(label, std::min<std::size_t>(characters(plots::plain_text(row.label)), 34));
-  std::vector<const Column*> order;
-  for (const Column& c : columns)
+  std::vector<const TableColumn*> order;
+  for (const TableColumn& c : columns)
     if (c.word) order.push_back(&c);
-  for (const Column& c : columns)
+  for (const TableColumn& c : columns)
     if (!c.word && !c.below) order.push_back(&c);
-  std::vector<std::vector<const Column*>> chunks(1);
+  std::vector<std::vector<const TableColumn*>> chunks(1);
   std::size_t width = label + 2;
-  for (const Column* c : order) {
+  for (const TableColumn* c : order) {
     const std::size_t own = c->word && c->below ? 14 : c->width;
     if (!chunks.back().empty() && width + own > page_characters) {
       chunks.emplace_back();
@@ -272,7 +271,7 @@ std::vector<std::vector<const Column*>> chunks_of(const Table& table,
 }  // namespace
 
 Html table_html(const plots::Table& table, const Place& place) {
-  const std::vector<Column> columns = columns_of(table);
+  const std::vector<TableColumn> columns = table_columns(table);
   const auto chunks = chunks_of(table, columns);
   Html out;
   for (std::size_t k = 0; k < chunks.size(); ++k) {

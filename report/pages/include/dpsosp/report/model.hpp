@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <map>
 #include <optional>
@@ -14,7 +15,8 @@
 /// is written beside it as JSON. Texts use the markup of plots/markup.hpp, and `code`.
 namespace dpsosp::report {
 
-/// A claimed exponent and the slope that was measured for it.
+/// A claimed exponent and the slope that was measured for it. Where none is claimed, its range and
+/// zone are NaN.
 struct Rate {
   std::string claim{};
   std::string axis{};  ///< "n", "d" or "ε"; a setting's name where it stands for one
@@ -44,6 +46,9 @@ struct Rate {
   std::string arm{};
 };
 
+/// Whether an exponent is claimed for it.
+inline bool is_claimed(const Rate& rate) { return !std::isnan(rate.claimed_high); }
+
 /// A method on one statement: a row of the forest plot.
 struct ForestRow {
   std::string claim{};
@@ -68,8 +73,8 @@ struct Highlight {
   std::string page{};  ///< address of what it rests on
   std::string command{};
   std::vector<std::string> claims{};
-  std::vector<Rate> intervals{};        ///< drawn as measured minus claimed, or
-  std::optional<plots::Panel> panel{};  ///< a panel of an exhibit, or
+  std::vector<Rate> intervals{};                       ///< drawn as measured minus claimed, or
+  std::optional<plots::Panel> panel{};                 ///< a panel of an exhibit, or
   std::vector<std::pair<std::string, double>> bars{};  ///< counts under their words
 };
 
@@ -143,9 +148,10 @@ struct ExhibitPage {
   std::vector<std::string> paper_says{};
   std::vector<std::string> differences{};
   std::vector<plots::Figure> figures{};
-  std::vector<plots::Table> tables{};  ///< shown
+  std::vector<plots::Table> tables{};   ///< shown
   std::vector<plots::Table> details{};  ///< folded
   std::vector<Rate> rates{};
+  std::vector<ForestGroup> forest{};  ///< of its paper's statements, where it has several
   std::vector<std::string> claims{};  ///< that its runs answer
   std::vector<Command> commands{};
   std::vector<std::pair<std::string, std::string>> files{};  ///< label, name
@@ -159,7 +165,7 @@ struct ClaimPage {
   std::string word{};
   std::string verdict{};
   std::string evidence{};
-  std::string printed{};     ///< the paper's words; formulas in LaTeX between $
+  std::string printed{};       ///< the paper's words; formulas in LaTeX between $
   std::string no_quotation{};  ///< why there are none
   std::string hypotheses{};
   std::string reading{};
@@ -339,6 +345,7 @@ struct TextPage {
     std::string heading{};
     std::vector<std::string> paragraphs{};
     std::vector<Fact> facts{};
+    std::vector<Rate> intervals{};  ///< drawn as measured minus claimed
     std::vector<plots::Table> tables{};
     std::vector<Command> commands{};
     std::vector<std::pair<std::string, std::string>> links{};  ///< text, address

@@ -11,7 +11,7 @@
 namespace dpsosp::report {
 
 struct WriteOptions {
-  bool print = false;              ///< also figures as PDF, by gnuplot
+  bool print = false;               ///< also figures as PDF, by gnuplot
   std::string gnuplot = "gnuplot";  ///< name or path
 };
 
@@ -25,34 +25,25 @@ std::filesystem::path write_site(const Site& site,
                                  const std::filesystem::path& folder,
                                  const WriteOptions& options = {});
 
+/// Writes one exhibit into a folder of its own: index.html and all that it shows.
+/// \return what was written but for the style sheet and the scripts, the page last
+/// \throws as write_site
+std::vector<std::filesystem::path> write_exhibit(const ExhibitPage& exhibit,
+                                                 const Site& site,
+                                                 const std::filesystem::path& folder,
+                                                 const WriteOptions& options = {});
+
 /// A figure as SVG that stands alone, in the colours of the report.
 std::string figure_svg(const plots::Figure& figure,
                        const std::vector<Rate>& rates,
                        const std::vector<Method>& methods);
 
-// Models as JSON, and back. Numbers that are not finite are null.
-nlohmann::json model_json(const IndexPage& page);
-nlohmann::json model_json(const ClaimsPage& page);
-nlohmann::json model_json(const ClaimPage& page);
-nlohmann::json model_json(const ExhibitPage& page);
-nlohmann::json model_json(const PaperPage& page);
-nlohmann::json model_json(const AlgorithmPage& page);
-nlohmann::json model_json(const ProblemPage& page);
-nlohmann::json model_json(const WhichPage& page);
-nlohmann::json model_json(const TextPage& page);
-/// \throws nlohmann::json::exception if it is no such model
+/// The model of a page as JSON, and back. Numbers that are not finite are null.
+template <class Page>
+nlohmann::json model_json(const Page& page);
+/// \throws nlohmann::json::exception or InputError if it is no such model
 template <class Page>
 Page model_of(const nlohmann::json& json);
-template <>
-IndexPage model_of(const nlohmann::json& json);
-template <>
-ClaimPage model_of(const nlohmann::json& json);
-template <>
-ExhibitPage model_of(const nlohmann::json& json);
-template <>
-AlgorithmPage model_of(const nlohmann::json& json);
-template <>
-WhichPage model_of(const nlohmann::json& json);
 
 /// A page from its model: what write_site writes.
 std::string page_html(const IndexPage& page, const Site& site);
