@@ -12,6 +12,7 @@
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/experiments/costs.hpp"
 #include "dpsosp/experiments/exhibit.hpp"
+#include "dpsosp/experiments/programs.hpp"
 #include "dpsosp/experiments/progress.hpp"
 #include "dpsosp/experiments/reference.hpp"
 #include "dpsosp/reproductions/reproductions.hpp"
@@ -23,13 +24,25 @@ namespace {
 
 namespace po = boost::program_options;
 
+OptionText add_option() {
+  return {.name = "add",
+          .value = "CARD",
+          .meaning = "a program that stands among the algorithms of the league",
+          .offers = {.files = true},
+          .repeatable = true};
+}
+
 ReproduceOptions read(const po::variables_map& map, std::string_view command) {
   ReproduceOptions o;
+  if (map.count("add") != 0)
+    for (const std::string& card : map["add"].as<std::vector<std::string>>())
+      register_program(card);
   if (map.count("exhibit") != 0)
     for (const std::string& word : map["exhibit"].as<std::vector<std::string>>())
       o.exhibits.push_back(the_exhibit(word));
   o.scale = from_word<Scale>(map["scale"].as<std::string>());
   o.out = out_folder(map, command);
+  use_program_secret_of(o.out, command == "reproduce" && map.count("dry-run") == 0);
   o.quiet = map.count("quiet") != 0;
   return o;
 }
@@ -125,6 +138,7 @@ const Description& reproduce_description() {
                     "all exhibits of a paper, in seconds; the numbers mean nothing"}},
       .groups = {{"the runs",
                   {scale_option(),
+                   add_option(),
                    threads_option(),
                    {.name = "dry-run",
                     .meaning =
@@ -156,7 +170,7 @@ const Description& report_description() {
       .examples = {{"dpsosp report", "of every exhibit, into out/report/"},
                    {"dpsosp report league --scale smoke --out try",
                     "of a group, from another store"}},
-      .groups = {{"the runs", {scale_option()}},
+      .groups = {{"the runs", {scale_option(), add_option()}},
                  {"output",
                   {{.name = "out",
                     .value = "FOLDER",

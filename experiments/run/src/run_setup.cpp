@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <new>
 #include <string_view>
 #include <utility>
@@ -79,6 +80,8 @@ PublicFacts facts_told(const RunDescription& d, const PublicFacts& facts) {
   return facts_told(facts, told_of(d.problem, d.problem_settings));
 }
 
+std::atomic<std::uint64_t> program_secret = 0;
+
 constexpr std::string_view program_prefix = "program:";
 
 /// The settings of the algorithm, with integers in digits, so that 1e3 and 1000 are one run. All
@@ -153,13 +156,16 @@ Setup set_up(const RunDescription& d, const std::optional<Isolation>& isolation)
 
 StreamKey key_of(const RunDescription& d) {
   nlohmann::json shared = d;
-  for (const char* name : {"data_seed", "door", "observations", "seed"}) shared.erase(name);
+  for (const char* name : {"data", "data_seed", "door", "observations", "program", "seed"})
+    shared.erase(name);
   shared.at("numbers_version").erase("library");
   const std::string hash = RunKey(shared).hash();
   return {.seed = d.seed,
           .run = static_cast<std::uint32_t>(std::stoul(hash.substr(0, 8), nullptr, 16)),
           .path = std::stoull(hash.substr(8, 16), nullptr, 16)};
 }
+
+void set_program_secret(std::uint64_t secret) { program_secret = secret; }
 
 std::string program_key(const SealedProgram& program) {
   return fmt::format("{}{}", program_prefix, sha256(program.bytes()));
@@ -180,6 +186,8 @@ RunDescription describe(const RunSpec& spec) {
   check(PrivacyBudget{spec.epsilon, spec.delta});
   if (spec.observations != 0 && spec.observations < 2)
     reject("run", "observations", static_cast<double>(spec.observations), "0 or at least 2");
+  d.program = card.files;
+  if (card.is_program()) d.secret = program_secret;
   d.door = door_for(spec, card);
   d.problem_settings = changed_settings(*family, told_of(spec.problem, spec.problem_settings));
   d.records = instance_of(spec, *family).records;
