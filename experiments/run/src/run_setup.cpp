@@ -12,6 +12,7 @@
 
 #include "dpsosp/algorithms/registry.hpp"
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/files.hpp"
 #include "dpsosp/core/memory.hpp"
 #include "dpsosp/experiments/run_follower.hpp"
 #include "dpsosp/experiments/run_json.hpp"
@@ -191,6 +192,8 @@ RunDescription describe(const RunSpec& spec) {
   d.door = door_for(spec, card);
   d.problem_settings = changed_settings(*family, told_of(spec.problem, spec.problem_settings));
   d.records = instance_of(spec, *family).records;
+  if (const auto file = own_data(*family); !file.empty() && family->missing().empty())
+    d.data = sha256(read_file(file));
   d.algorithm_numbers_version = card.numbers_version;
   d.problem_numbers_version = family->numbers_version();
   check_records(d.problem, d.records);
