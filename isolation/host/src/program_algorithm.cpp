@@ -47,9 +47,10 @@ class ProgramAlgorithm final : public Algorithm {
     Fields all;
     for (std::size_t k = 0; k < values_.size(); ++k) {
       Field f = field_of(program_->settings[k], values_[k]);
-      f.set = [this, name = f.name, set = std::move(f.set)](const std::string& text) {
-        set(text);
+      f.read = [this, name = f.name, read = std::move(f.read)](const std::string& text) {
+        if (!read(text)) return false;
         given_.insert(name);
+        return true;
       };
       all.push_back(std::move(f));
     }
