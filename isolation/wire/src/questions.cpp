@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dpsosp/wire/questions.hpp"
 
+#include <cctype>
 #include <map>
 #include <optional>
 
@@ -127,12 +128,28 @@ void add_parts(std::vector<PartText>& out, std::string_view name, bool may_be_ni
   }
 }
 
+/// A part that is no struct is explained by its question; members of structs have meanings.
+template <class Part>
+void add_part(std::vector<PartText>& out, std::string_view name) {
+  const std::size_t first = out.size();
+  add_parts<Part>(out, name);
+  if constexpr (!Listed<Part> && !std::is_same_v<Part, std::vector<PlannedQuery>>)
+    for (std::size_t k = first; k < out.size(); ++k) out[k].meaning.clear();
+}
+
 template <class... Parts>
 QuestionText text_of(const Question<Parts...>& question) {
   QuestionText text{question.name, {}, question.answer, question.meaning};
   std::size_t k = 0;
-  (add_parts<Parts>(text.parts, question.parts[k++]), ...);
+  (add_part<Parts>(text.parts, question.parts[k++]), ...);
   return text;
+}
+
+/// With a capital letter.
+std::string sentence(std::string_view text) {
+  std::string out(text);
+  out.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(out.front())));
+  return out;
 }
 
 }  // namespace
@@ -231,7 +248,8 @@ A program that speaks another version is refused in one line. A handle is let go
         return fmt::format("{}", fmt::join(words, ", "));
       }());
   for (const QuestionText& q : all_questions()) {
-    page += fmt::format("\n### {}\n{}.\n\n| part | is | |\n|---|---|---|\n", q.name, q.meaning);
+    page += fmt::format(
+        "\n### {}\n{}.\n\n| part | is | |\n|---|---|---|\n", q.name, sentence(q.meaning));
     for (const PartText& part : q.parts)
       page += fmt::format("| {} | {} | {} |\n", part.name, part.kind, part.meaning);
     page += fmt::format("\nAnswer: {}.\n", q.answer.empty() ? "`ok`" : q.answer);
