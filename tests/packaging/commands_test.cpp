@@ -591,5 +591,20 @@ TEST(LongCommands, RunInShortForm) {
   EXPECT_TRUE(checkout.has("out/report"));
 }
 
+/// The files that a page shows: "This is `FILE`", and the next block.
+TEST(Guides, ShowFilesAsTheyAre) {
+  const std::string page = contents(source("docs/add-an-algorithm.md"));
+  const std::string begins = "This is `", fence = "```";
+  int shown = 0;
+  for (auto at = page.find(begins); at != std::string::npos; at = page.find(begins, at + 1)) {
+    const auto from = at + begins.size();
+    const std::string file = page.substr(from, page.find('`', from) - from);
+    const auto open = page.find('\n', page.find(fence, from)) + 1;
+    EXPECT_EQ(page.substr(open, page.find(fence, open) - open), contents(source(file))) << file;
+    ++shown;
+  }
+  EXPECT_EQ(shown, 3);
+}
+
 }  // namespace
 }  // namespace dpsosp::commands_test
