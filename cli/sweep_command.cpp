@@ -13,6 +13,7 @@
 #include "dpsosp/core/files.hpp"
 #include "dpsosp/experiments/counting_metric.hpp"
 #include "dpsosp/experiments/progress.hpp"
+#include "dpsosp/experiments/run_costs.hpp"
 #include "dpsosp/experiments/run_json.hpp"
 #include "dpsosp/experiments/runner.hpp"
 #include "dpsosp/experiments/sweep_report.hpp"
