@@ -245,6 +245,11 @@ std::optional<RunStatus> Journal::status(const RunKey& key) const {
   return found->second;
 }
 
+std::size_t Journal::done() const {
+  const std::scoped_lock lock(mutex_);
+  return state_.done;
+}
+
 void Journal::fail(int error) const {
   throw InputError(fmt::format(
       "journal: {}: cannot be written ({}){}; the {} runs in it are kept, and the same command "

@@ -8,6 +8,8 @@
 #include <chrono>
 #include <condition_variable>
 #include <csignal>
+#include <cstdint>
+#include <ctime>
 #include <exception>
 #include <iterator>
 #include <mutex>
@@ -38,27 +40,50 @@ static_assert(std::atomic<int>::is_always_lock_free);
 
 constexpr std::array ending_signals{SIGINT, SIGTERM, SIGHUP, SIGUSR1};
 
+// Milliseconds at which a signal came first; 0: not yet.
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
+std::array<std::atomic<std::int64_t>, NSIG> first_came{};
+
+/// A scheduler sends SIGTERM to every process of a job, and its script passes it on: what comes
+/// within this time of the first is the same request.
+constexpr std::int64_t same_request = 1500;  // milliseconds
+
 extern "C" void on_interrupt(int signal) {
+  timespec time{};
+  ::clock_gettime(CLOCK_MONOTONIC, &time);
+  const std::int64_t now = 1000 * time.tv_sec + time.tv_nsec / 1000000 + 1;
+  std::int64_t first = 0;
+  if (!first_came[static_cast<std::size_t>(signal)].compare_exchange_strong(first, now)) {
+    if (signal == SIGUSR1 || (signal != SIGINT && now - first < same_request)) return;
+    ::signal(signal, SIG_DFL);
+    ::raise(signal);
+    return;
+  }
   int none = 0;
   interrupted.compare_exchange_strong(none, signal);
   constexpr std::string_view after_interrupt =
       "\nstopping when the runs in progress are stored; Ctrl-C again stops at once\n";
   constexpr std::string_view after_other =
       "\nstopping when the runs in progress are stored; the same signal again stops at once\n";
-  const std::string_view note = signal == SIGINT ? after_interrupt : after_other;
+  constexpr std::string_view after_warning =
+      "\nthe time is nearly over: stopping when the runs in progress are stored\n";
+  const std::string_view note = signal == SIGINT    ? after_interrupt
+                                : signal == SIGUSR1 ? after_warning
+                                                    : after_other;
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, note.data(), note.size());
 }
 
 /// While it lives, the first signal of a kind that asks for the end sets `interrupted` and the
-/// second ends the program. Where a signal was ignored (Ctrl-C in the background of a script,
-/// SIGHUP under nohup), it still is.
+/// second ends the program, but for SIGUSR1. Where a signal was ignored (Ctrl-C in the background
+/// of a script, SIGHUP under nohup), it still is.
 class InterruptGuard {
  public:
   InterruptGuard() {
     interrupted = 0;
+    for (auto& came : first_came) came = 0;
     struct sigaction action {};
     action.sa_handler = on_interrupt;
-    action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;
+    action.sa_flags = SA_RESTART;
     for (std::size_t k = 0; k < ending_signals.size(); ++k) {
       sigaction(ending_signals[k], &action, &previous_[k]);
       if (previous_[k].sa_handler == SIG_IGN) sigaction(ending_signals[k], &previous_[k], nullptr);

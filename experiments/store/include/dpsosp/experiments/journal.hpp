@@ -71,6 +71,8 @@ class Journal : public RunLog {
   ~Journal() override;
 
   const std::filesystem::path& file() const override { return file_; }
+  /// Runs in this journal.
+  std::size_t done() const;
   std::optional<RunStatus> status(const RunKey& key) const override;
   /// Appends a line. It is on the disk, and visible from other machines, before a quarter of a CPU
   /// second of later runs is lost with it.
