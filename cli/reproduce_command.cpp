@@ -9,6 +9,7 @@
 
 #include "choices.hpp"
 #include "commands.hpp"
+#include "dpsosp/claims/claim_exhibit.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/experiments/costs.hpp"
 #include "dpsosp/experiments/exhibit.hpp"
@@ -31,7 +32,7 @@ po::options_description options_of(const char* title) {
       "quiet", "no progress")("print", "figures as PDF, too, for papers; takes minutes")(
       "exhibit",
       po::value<std::vector<std::string>>(),
-      "exhibits, or a paper's key for all of its; default: all (dpsosp list exhibits)");
+      "exhibits, or a paper's key for all of its, or claims; default: all (dpsosp list exhibits)");
   return options;
 }
 
@@ -44,13 +45,25 @@ ReproduceOptions read(const po::variables_map& map, std::string_view command) {
   return o;
 }
 
+/// The catalogue, with an exhibit for each claim among these names.
+Catalogue with_claims(const std::vector<std::string>& names) {
+  Catalogue catalogue = reproductions().catalogue;
+  for (const std::string& name : names)
+    if (std::ranges::find(catalogue.exhibits, name, &ExhibitEntry::id) == catalogue.exhibits.end())
+      if (auto claim = claim_exhibit(reproductions().claims, name))
+        catalogue.exhibits.push_back(std::move(*claim));
+  return catalogue;
+}
+
 /// The exhibits of a report, by folder, that a reference holds and those that it does not.
 struct Checkable {
   std::vector<std::string> held, lacking;
 };
 
 /// \throws InputError if the reference lacks an exhibit that is named by its id, or holds none
-Checkable checkable(const std::filesystem::path& reference, const std::vector<std::string>& ids) {
+Checkable checkable(const std::filesystem::path& reference,
+                    const Catalogue& catalogue,
+                    const std::vector<std::string>& ids) {
   const std::vector<std::string> folders = reference_exhibits(reference);
   const auto refuse = [&](std::string_view what) {
     throw InputError(fmt::format("reproduce: {} holds no tables of {}, expected some of {}",
@@ -59,7 +72,7 @@ Checkable checkable(const std::filesystem::path& reference, const std::vector<st
                                  fmt::join(folders, ", ")));
   };
   Checkable c;
-  for (const ExhibitEntry* e : chosen_exhibits(reproductions().catalogue, ids)) {
+  for (const ExhibitEntry* e : chosen_exhibits(catalogue, ids)) {
     std::string folder = e->id;
     std::ranges::replace(folder, '/', '-');
     const bool held = std::ranges::find(folders, folder) != folders.end();
@@ -88,11 +101,11 @@ int print_check(const std::filesystem::path& reference,
 }
 
 /// Prints runs, processor time and disk of each exhibit, as far as they are still to come.
-int print_plan(const ReproduceOptions& options) {
+int print_plan(const Catalogue& catalogue, const ReproduceOptions& options) {
   const std::filesystem::path file = options.out / "store.sqlite";
   std::optional<Store> store;
   if (std::filesystem::exists(file)) store.emplace(file, Store::Access::read_only);
-  const auto costs = planned_costs(reproductions().catalogue, options, store ? &*store : nullptr);
+  const auto costs = planned_costs(catalogue, options, store ? &*store : nullptr);
   std::cout << fmt::format(
       "{:<28}{:>8}{:>8}{:>12}{:>10}\n", "exhibit", "runs", "stored", "CPU", "disk");
   for (const ExhibitCost& c : costs)
@@ -104,7 +117,7 @@ int print_plan(const ReproduceOptions& options) {
                              c.cpu_seconds > 0 ? fmt::format("{:.1f} MB", c.megabytes) : "-");
   std::cout << "A run that several exhibits need counts in each of them, and once in all.\n";
   std::vector<std::string> waiting;
-  const auto chosen = chosen_exhibits(reproductions().catalogue, options.exhibits);
+  const auto chosen = chosen_exhibits(catalogue, options.exhibits);
   for (std::size_t k = 0; k < chosen.size(); ++k)
     if (options.exhibits.empty() && chosen[k]->on_request && costs[k].runs == 0)
       waiting.push_back(chosen[k]->id);
@@ -159,12 +172,13 @@ int reproduce_command(const Arguments& arguments) {
   ReproduceOptions o = read(map, "reproduce");
   o.retry_failed = map.count("retry-failed") != 0;
   o.threads = threads(map, "reproduce");
-  if (map.count("dry-run") != 0) return print_plan(o);
+  const Catalogue catalogue = with_claims(o.exhibits);
+  if (map.count("dry-run") != 0) return print_plan(catalogue, o);
   const WriteReport write = writer(map);
-  if (map.count("check") == 0) return print_place(reproduce(reproductions().catalogue, o, write));
+  if (map.count("check") == 0) return print_place(reproduce(catalogue, o, write));
   const std::filesystem::path reference = map["check"].as<std::string>();
-  const Checkable exhibits = checkable(reference, o.exhibits);  // before any work
-  const std::filesystem::path page = reproduce(reproductions().catalogue, o, write);
+  const Checkable exhibits = checkable(reference, catalogue, o.exhibits);  // before any work
+  const std::filesystem::path page = reproduce(catalogue, o, write);
   const int code = print_check(reference, page.parent_path(), exhibits);
   print_place(page);
   return code;
@@ -184,17 +198,18 @@ int report_command(const Arguments& arguments) {
   ReproduceOptions o = read(map, "report");
   o.from_store = true;
   const std::vector<std::filesystem::path> stores = taken_stores(o.exhibits);
+  const Catalogue catalogue = with_claims(o.exhibits);
   std::vector<report::Compared> earlier;
   for (std::size_t k = 0; k + 1 < stores.size(); ++k) {
     o.store = stores[k];
-    reproduce(reproductions().catalogue, o, [&](const Reproduced& r) {
+    reproduce(catalogue, o, [&](const Reproduced& r) {
       earlier.push_back(report::compared_of(stores[k].string(), r, reproductions()));
       return stores[k];
     });
   }
   if (!stores.empty()) o.store = stores.back();
   const report::WriteOptions pages{.print = map.count("print") != 0};
-  return print_place(reproduce(reproductions().catalogue, o, [&](const Reproduced& r) {
+  return print_place(reproduce(catalogue, o, [&](const Reproduced& r) {
     if (map.count("paper") != 0)
       return report::write_paper(
           report::site_of(r, reproductions()), map["paper"].as<std::string>(), pages);
