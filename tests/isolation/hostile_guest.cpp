@@ -352,6 +352,7 @@ int main(int, char** argv) {
     constexpr std::string_view prefix = "escape:";
     if (start.attack.starts_with(prefix))
       report(escape(start.attack.substr(prefix.size()), start.argument));
+    if (start.attack == "declares") report("it was started");
     misbehave(start);
     host.receive();  // what the host says to it, if anything
     report("the host went on");
