@@ -14,6 +14,7 @@
 #include "dpsosp/experiments/exhibit.hpp"
 #include "dpsosp/experiments/progress.hpp"
 #include "dpsosp/experiments/reference.hpp"
+#include "dpsosp/report/contents.hpp"
 #include "dpsosp/reproductions/reproductions.hpp"
 #include "names.hpp"
 #include "options.hpp"
@@ -23,11 +24,13 @@ namespace {
 
 namespace po = boost::program_options;
 
+bool is_store(std::string_view word) { return word.ends_with(".sqlite"); }
+
 ReproduceOptions read(const po::variables_map& map, std::string_view command) {
   ReproduceOptions o;
   if (map.count("exhibit") != 0)
     for (const std::string& word : map["exhibit"].as<std::vector<std::string>>())
-      o.exhibits.push_back(the_exhibit(word));
+      o.exhibits.push_back(is_store(word) ? word : the_exhibit(word));
   o.scale = from_word<Scale>(map["scale"].as<std::string>());
   o.out = out_folder(map, command);
   o.quiet = map.count("quiet") != 0;
@@ -105,6 +108,27 @@ int print_plan(const ReproduceOptions& options) {
   return 0;
 }
 
+/// Writes the pages, with PDF where `--print` asks for it.
+WriteReport writer(const po::variables_map& map) {
+  const report::WriteOptions options{.print = map.count("print") != 0};
+  return [options](const Reproduced& reproduced) {
+    return report::write_report(reproduced, reproductions(), options);
+  };
+}
+
+/// Takes the stores from among the names of exhibits.
+std::vector<std::filesystem::path> taken_stores(std::vector<std::string>& names) {
+  const auto first = std::stable_partition(
+      names.begin(), names.end(), [](const std::string& name) { return !is_store(name); });
+  std::vector<std::filesystem::path> stores(first, names.end());
+  names.erase(first, names.end());
+  return stores;
+}
+
+OptionText print_option() {
+  return {.name = "print", .meaning = "figures as PDF, too, for papers; takes minutes"};
+}
+
 /// Prints the path of the report that was written.
 int print_place(const std::filesystem::path& report) {
   std::cout << "report: " << report.string() << '\n';
@@ -140,6 +164,7 @@ const Description& reproduce_description() {
                     .value = "FOLDER",
                     .meaning = "of tables, such as results, that the new ones are compared with",
                     .offers = {.files = true}},
+                   print_option(),
                    quiet_option(),
                    help_option()}}},
       .words = "exhibit",
@@ -152,10 +177,10 @@ const Description& report_description() {
   static const Description description{
       .name = "report",
       .summary = "write the report again from stored runs; compute nothing",
-      .usage = {"[EXHIBIT|PAPER...] [OPTIONS]"},
+      .usage = {"[STORE.sqlite...] [EXHIBIT|PAPER...] [OPTIONS]"},
       .examples = {{"dpsosp report", "of every exhibit, into out/report/"},
-                   {"dpsosp report league --scale smoke --out try",
-                    "of a group, from another store"}},
+                   {"dpsosp report before.sqlite after.sqlite league --out try",
+                    "of a group, from the last store, with what moved since the other"}},
       .groups = {{"the runs", {scale_option()}},
                  {"output",
                   {{.name = "out",
@@ -163,10 +188,15 @@ const Description& report_description() {
                     .meaning = "of the store and the report",
                     .standard = "out",
                     .offers = {.files = true}},
+                   {.name = "paper",
+                    .value = "FOLDER",
+                    .meaning = "for tables as LaTeX, figures as PDF and paper.tex with all of them",
+                    .offers = {.files = true}},
+                   print_option(),
                    quiet_option(),
                    help_option()}}},
       .words = "exhibit",
-      .word_offers = {.names = exhibit_names}};
+      .word_offers = {.names = exhibit_names, .files = true}};
   return description;
 }
 
@@ -176,10 +206,11 @@ int reproduce_command(const Arguments& arguments) {
   o.retry_failed = map.count("retry-failed") != 0;
   o.threads = threads(map, "reproduce");
   if (map.count("dry-run") != 0) return print_plan(o);
-  if (map.count("check") == 0) return print_place(reproduce(reproductions().catalogue, o));
+  const WriteReport write = writer(map);
+  if (map.count("check") == 0) return print_place(reproduce(reproductions().catalogue, o, write));
   const std::filesystem::path reference = map["check"].as<std::string>();
   const Checkable exhibits = checkable(reference, o.exhibits);  // before any work
-  const std::filesystem::path page = reproduce(reproductions().catalogue, o);
+  const std::filesystem::path page = reproduce(reproductions().catalogue, o, write);
   const int code = print_check(reference, page.parent_path(), exhibits);
   print_place(page);
   return code;
@@ -189,7 +220,23 @@ int report_command(const Arguments& arguments) {
   const auto map = parse_options(report_description(), arguments);
   ReproduceOptions o = read(map, "report");
   o.from_store = true;
-  return print_place(reproduce(reproductions().catalogue, o));
+  const std::vector<std::filesystem::path> stores = taken_stores(o.exhibits);
+  std::vector<report::Compared> earlier;
+  for (std::size_t k = 0; k + 1 < stores.size(); ++k) {
+    o.store = stores[k];
+    reproduce(reproductions().catalogue, o, [&](const Reproduced& r) {
+      earlier.push_back(report::compared_of(stores[k].string(), r, reproductions()));
+      return stores[k];
+    });
+  }
+  if (!stores.empty()) o.store = stores.back();
+  const report::WriteOptions pages{.print = map.count("print") != 0};
+  return print_place(reproduce(reproductions().catalogue, o, [&](const Reproduced& r) {
+    if (map.count("paper") != 0)
+      return report::write_paper(
+          report::site_of(r, reproductions()), map["paper"].as<std::string>(), pages);
+    return report::write_report(r, reproductions(), pages, o.store.string(), earlier);
+  }));
 }
 
 }  // namespace dpsosp

@@ -16,7 +16,9 @@
 #include "dpsosp/experiments/run_json.hpp"
 #include "dpsosp/experiments/runner.hpp"
 #include "dpsosp/experiments/sweep_report.hpp"
+#include "dpsosp/plots/figure.hpp"
 #include "dpsosp/privacy/accounting/event.hpp"
+#include "dpsosp/report/contents.hpp"
 #include "dpsosp/reproductions/reproductions.hpp"
 #include "names.hpp"
 #include "options.hpp"
@@ -150,6 +152,17 @@ Compute with_place(const Sweep& sweep) {
   };
 }
 
+/// Whether figures can be drawn as PDF; what a sweep took hours for is not lost over it.
+bool can_print(const std::filesystem::path& folder) {
+  try {
+    plots::require_gnuplot(folder);
+    return true;
+  } catch (const InputError& e) {
+    std::cerr << fmt::format("sweep: figures as SVG alone: {}\n", e.what());
+    return false;
+  }
+}
+
 }  // namespace
 
 const Description& sweep_description() {
@@ -247,7 +260,11 @@ int sweep_command(const Arguments& arguments) {
     jobs = jobs_of(sweep);
     runs = computed(false);
   }
-  for (const auto& written : write_sweep_tables(store, Runs(runs), sweep, tables))
+  const report::SweepSource source{map["file"].as<std::vector<std::string>>().front(),
+                                   from_word<Scale>(map["scale"].as<std::string>())};
+  const report::WriteOptions options_of_pages{.print = can_print(tables)};
+  for (const auto& written :
+       report::write_sweep(store, Runs(runs), sweep, source, tables, options_of_pages))
     std::cout << written.string() << '\n';
   return 0;
 }

@@ -98,3 +98,20 @@ function(dpsosp_reproduction key)
       ${ARG_PRIVATE} fmt::fmt)
   target_include_directories(dpsosp_reproduction_${name} PRIVATE ${out})
 endfunction()
+
+# dpsosp_embed(SOURCE HEADER NAME NAMESPACE NAME TEXTS NAME=FILE...): files as strings of
+# SOURCE in the binary folder, each returned by the function NAME that HEADER declares.
+function(dpsosp_embed source)
+  cmake_parse_arguments(ARG "" "HEADER;NAMESPACE" "TEXTS" ${ARGN})
+  set(script ${PROJECT_SOURCE_DIR}/cmake/embed_files.cmake)
+  set(files "")
+  foreach(entry IN LISTS ARG_TEXTS)
+    string(REGEX REPLACE "^[^=]*=" "" file "${entry}")
+    list(APPEND files ${file})
+  endforeach()
+  set(out ${CMAKE_CURRENT_BINARY_DIR}/${source})
+  add_custom_command(OUTPUT ${out}
+    COMMAND ${CMAKE_COMMAND} -DOUT=${out} -DHEADER=${ARG_HEADER} -DNAMESPACE=${ARG_NAMESPACE}
+      "-DTEXTS=${ARG_TEXTS}" -P ${script}
+    DEPENDS ${files} ${script} VERBATIM)
+endfunction()

@@ -22,28 +22,6 @@ namespace fs = std::filesystem;
 
 constexpr Index page_records = 100;
 
-std::string_view symbol(std::string_view name) {
-  static const std::map<std::string_view, std::string_view> symbols{
-      {constant::lipschitz, "G"},
-      {constant::smoothness, "M"},
-      {constant::hessian_lipschitz, "ρ"},
-      {constant::suboptimality, "B"},
-      {constant::joint_smoothness, "L"},
-      {constant::strong_concavity, "μ"},
-      {constant::quasar_convexity, "q"},
-      {constant::pl, "μ"},
-      {constant::kl_gamma, "γ"},
-      {constant::kl_exponent, "k"}};
-  const auto found = symbols.find(name);
-  return found == symbols.end() ? std::string_view{} : found->second;
-}
-
-std::string bound_text(const Constant& c) {
-  if (c.origin != Origin::proved) return std::string(to_string(c.origin));
-  if (c.tight()) return "proved, tight";
-  return fmt::format("proved, loose: {:.3g} of it is reached", c.attained);
-}
-
 /// Text inside a table's cell.
 std::string cell(std::string text) {
   for (std::size_t at = 0; (at = text.find('|', at)) != std::string::npos; at += 2)
@@ -99,7 +77,7 @@ std::string section(ProblemFamily& family) {
   out += "| constant | value | bound | where | why |\n|---|---|---|---|---|\n";
   for (const auto& [name, c] : facts.constants.all())
     out += fmt::format("| {} `{}` | {:.5g} | {} | {} | {} |\n",
-                       symbol(name),
+                       constant_symbol(name),
                        name,
                        c.value,
                        bound_text(c),
@@ -154,6 +132,33 @@ std::string settings_table(const Fields& fields) {
   return out;
 }
 
+std::string_view constant_symbol(std::string_view name) {
+  static const std::map<std::string_view, std::string_view> symbols{
+      {constant::lipschitz, "G"},
+      {constant::smoothness, "M"},
+      {constant::hessian_lipschitz, "ρ"},
+      {constant::suboptimality, "B"},
+      {constant::joint_smoothness, "L"},
+      {constant::strong_concavity, "μ"},
+      {constant::quasar_convexity, "q"},
+      {constant::pl, "μ"},
+      {constant::kl_gamma, "γ"},
+      {constant::kl_exponent, "k"}};
+  const auto found = symbols.find(name);
+  return found == symbols.end() ? std::string_view{} : found->second;
+}
+
+std::string bound_text(const Constant& c) {
+  if (c.origin != Origin::proved) return std::string(to_string(c.origin));
+  if (c.tight()) return "proved, tight";
+  return fmt::format("proved, loose: {:.3g} of it is reached", c.attained);
+}
+
+std::optional<plots::ContourMap> problem_picture(const ProblemFamily& family) {
+  if (!slice_of(family)) return {};
+  return picture(family);
+}
+
 std::string problem_page() {
   std::string out =
       "# The problem zoo\n\n"
@@ -190,7 +195,8 @@ std::vector<fs::path> write_problem_page(const fs::path& folder) {
   std::vector<fs::path> written;
   for (const ProblemEntry& entry : problem_registry()) {
     const auto family = entry.create();
-    if (slice_of(*family)) written.push_back(plots::write_contour_map(picture(*family), pictures));
+    if (const auto map = problem_picture(*family))
+      written.push_back(plots::write_contour_map(*map, pictures));
   }
   write_file(folder / "problems.md", problem_page());
   written.push_back(folder / "problems.md");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "axis_layout.hpp"
+#include "dpsosp/plots/axis_layout.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "axis_layout.hpp"
+#include "dpsosp/plots/axis_layout.hpp"
 #include "dpsosp/plots/figure.hpp"
 #include "dpsosp/plots/markup.hpp"
 

@@ -181,12 +181,26 @@ std::vector<std::string> draw(const Drawing& drawing,
   return files;
 }
 
+namespace {
+
+Drawing drawing_of(const Figure& figure) {
+  return {figure.id,
+          gnuplot_script(figure),
+          gnuplot_data(figure),
+          figure.title,
+          alternative_text(figure)};
+}
+
+}  // namespace
+
+fs::path write_pdf(const Figure& figure, const fs::path& folder, const std::string& gnuplot) {
+  const fs::path file = folder / (figure.id + ".pdf");
+  write_file(file, draw(drawing_of(figure), {"pdf"}, folder, gnuplot).front());
+  return file;
+}
+
 FigureFiles write_figure(const Figure& figure, const fs::path& folder, const std::string& gnuplot) {
-  const Drawing drawing{figure.id,
-                        gnuplot_script(figure),
-                        gnuplot_data(figure),
-                        figure.title,
-                        alternative_text(figure)};
+  const Drawing drawing = drawing_of(figure);
   const auto files = draw(drawing, {"svg", "pdf", "png"}, folder, gnuplot);
   const auto target = [&](const std::string& ending) { return folder / (figure.id + ending); };
   write_file(target(".svg"), files[0]);

@@ -12,7 +12,7 @@
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/files.hpp"
 #include "dpsosp/plots/markup.hpp"
-#include "table_layout.hpp"
+#include "dpsosp/plots/table_layout.hpp"
 
 namespace dpsosp::plots {
 namespace {

@@ -6,7 +6,7 @@
 #include "dpsosp/core/csv.hpp"
 #include "dpsosp/plots/markup.hpp"
 #include "dpsosp/plots/table.hpp"
-#include "table_layout.hpp"
+#include "dpsosp/plots/table_layout.hpp"
 
 namespace dpsosp::plots {
 namespace {

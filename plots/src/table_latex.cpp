@@ -3,7 +3,7 @@
 
 #include "dpsosp/plots/markup.hpp"
 #include "dpsosp/plots/table.hpp"
-#include "table_layout.hpp"
+#include "dpsosp/plots/table_layout.hpp"
 
 namespace dpsosp::plots {
 namespace {

@@ -32,11 +32,12 @@ Result reproduce(const fs::path& out, const std::string& rest = "") {
   return run_program(DPSOSP_PROGRAM, reproduce_into(out, rest));
 }
 
-/// Every file of the report by relative path, but for the wall times.
+/// Every file of the report by relative path, but for those with seconds.
 std::map<std::string, std::string> report_files(const fs::path& out) {
   std::map<std::string, std::string> files;
   for (const auto& entry : fs::recursive_directory_iterator(out / "report"))
-    if (entry.is_regular_file() && entry.path().filename() != "timings.csv")
+    if (entry.is_regular_file() && entry.path().filename() != "timings.csv" &&
+        entry.path().stem() != "speed")
       files[fs::relative(entry.path(), out).string()] = contents(entry.path());
   return files;
 }
@@ -241,12 +242,51 @@ TEST_F(Reproduce, VerdictsNameTheirStoredRuns) {
   EXPECT_GT(by_runs, by_formulas);
 }
 
-TEST_F(Reproduce, RejectsReportOfMissingRuns) {
-  expect_one_error_line(
-      run_program(DPSOSP_PROGRAM, {"report", "--scale", "quick", "--out", out().string()}),
-      2,
-      "dpsosp reproduce computes them");
-  expect_same_report(out(), report());
+/// The options of `dpsosp report` into another folder, with what comes before them.
+Result report_into(const fs::path& place, std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), "report");
+  arguments.insert(arguments.end(), {"--out", place.string()});
+  return run_program(DPSOSP_PROGRAM, arguments);
+}
+
+TEST_F(Reproduce, ReportsWhatIsStoredAndNamesTheCommandForTheRest) {
+  // At quick only those runs are stored that smoke shares with it.
+  const fs::path place = other("a part");
+  const std::string store = (out() / "store.sqlite").string();
+  const Result r = report_into(place, {store, "--scale", "quick"});
+  EXPECT_EQ(r.code, 0) << r.err;
+  const std::string index = contents(place / "report" / "index.html");
+  EXPECT_NE(index.find("./run reproduce xu-2026/table-1"), std::string::npos);
+  EXPECT_FALSE(fs::exists(place / "report" / "xu-2026-table-1"));
+  EXPECT_FALSE(fs::exists(place / "store.sqlite"));
+}
+
+TEST_F(Reproduce, ComparesStores) {
+  const fs::path place = other("compared"), store = out() / "store.sqlite",
+                 copy = other("copy of the store.sqlite");
+  fs::copy_file(store, copy);
+  const Result same = report_into(place, {store.string(), copy.string(), "--scale", "smoke"});
+  EXPECT_EQ(same.code, 0) << same.err;
+  const std::string page = contents(place / "report" / "moved.html");
+  for (const char* nothing :
+       {"No claim has another word.", "No exponent differs.", "No verdict differs."})
+    EXPECT_NE(page.find(nothing), std::string::npos) << nothing;
+}
+
+TEST_F(Reproduce, WritesAPaper) {
+  const fs::path place = other("for a paper");
+  const Result r = report_into(place,
+                               {(out() / "store.sqlite").string(),
+                                "xu-2026/figure-1",
+                                "--scale",
+                                "smoke",
+                                "--paper",
+                                (place / "paper").string()});
+  EXPECT_EQ(r.code, 0) << r.err;
+  EXPECT_EQ(r.out, "report: " + (place / "paper" / "paper.tex").string() + "\n");
+  const std::string paper = contents(place / "paper" / "paper.tex");
+  EXPECT_NE(paper.find("\\includegraphics"), std::string::npos);
+  EXPECT_NE(paper.find("\\input{xu-2026-figure-1/"), std::string::npos);
 }
 
 TEST_F(Reproduce, WritesSameBytesWithTwoThreadsAndNothingToStderrIfQuiet) {

@@ -35,8 +35,21 @@ TEST(SweepPage, ExampleRunsAndFits) {
   };
   const Result sweep = with("sweep", {"--quiet"});
   EXPECT_EQ(sweep.code, 0) << sweep.err;
-  for (const char* file : {"cells-n.csv", "cells-n.md", "slopes.csv", "slopes.md", "timings.csv"})
+  for (const char* file : {"cells-n.csv",
+                           "cells-n.md",
+                           "slopes.csv",
+                           "slopes.md",
+                           "exponents.tex",
+                           "figure-n.svg",
+                           "figure-n.pdf",
+                           "timings.csv",
+                           "index.html"}) {
     EXPECT_NE(sweep.out.find(std::string("out/example/") + file), std::string::npos) << file;
+    EXPECT_TRUE(std::filesystem::exists(folder / "out" / "example" / file)) << file;
+  }
+  const std::string html = contents(folder / "out" / "example" / "index.html");
+  EXPECT_NE(html.find("./run dpsosp sweep"), std::string::npos);
+  EXPECT_EQ(html.find("provenance.html"), std::string::npos) << "a page alone links to no other";
   const Result fit = with("fit", {"--json"});
   EXPECT_EQ(fit.code, 0) << fit.err;
   const auto slopes = nlohmann::json::parse(fit.out);

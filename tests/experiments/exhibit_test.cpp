@@ -2,11 +2,14 @@
 #include "dpsosp/experiments/exhibit.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "dpsosp/core/files.hpp"
 #include "dpsosp/experiments/costs.hpp"
 #include "dpsosp/experiments/study.hpp"
 #include "temporary_folder.hpp"
@@ -63,15 +66,22 @@ ReproduceOptions options(const TemporaryFolder& folder, std::vector<std::string>
   return {.exhibits = std::move(exhibits), .out = folder.path(), .quiet = true};
 }
 
+/// A report of one line an exhibit: its verdict.
+std::filesystem::path write_verdicts(const Reproduced& reproduced) {
+  for (const plots::Exhibit& e : reproduced.exhibits)
+    write_file(reproduced.out / "report" / e.id, e.verdict.text);
+  return reproduced.out / "report";
+}
+
 /// How many runs a call computed.
 int runs_of(const Catalogue& c, const ReproduceOptions& o) {
   const int before = computed();
-  reproduce(c, o);
+  reproduce(c, o, write_verdicts);
   return computed() - before;
 }
 
 std::string page(const TemporaryFolder& folder, const char* exhibit) {
-  return contents(folder.path() / "report" / exhibit / "index.html");
+  return contents(folder.path() / "report" / exhibit);
 }
 
 TEST(OnRequest, IsComputedWhereNamedAndShownFromStoreAfterwards) {
@@ -99,33 +109,123 @@ TEST(OnRequest, IsNotShownByHalves) {
 TEST(OnRequest, OfProgramWithoutItsCodeIsRefusedWithCommand) {
   const TemporaryFolder folder;
   const Catalogue c = catalogue(nullptr);
-  EXPECT_EQ(refusal_of([&] { reproduce(c, options(folder, {"smith-2027/figure"})); }),
-            "reproduce: this program is built without the code for the runs of smith-2027/figure; "
-            "./run reproduce smith-2027/figure builds one with it");
-  EXPECT_EQ(refusal_of([&] { reproduce(c, options(folder)); }), "");
+  EXPECT_EQ(
+      refusal_of([&] { reproduce(c, options(folder, {"smith-2027/figure"}), write_verdicts); }),
+      "reproduce: this program is built without the code for the runs of smith-2027/figure; "
+      "./run reproduce smith-2027/figure builds one with it");
+  EXPECT_EQ(refusal_of([&] { reproduce(c, options(folder), write_verdicts); }), "");
   {
     Store store(folder / "store.sqlite");
     for (const Job& job : two_jobs({c}, "long")) store.put(finished_run(job.description(), 0), {});
   }
-  EXPECT_EQ(refusal_of([&] { reproduce(c, options(folder, {"smith-2027/figure"})); }), "");
+  EXPECT_EQ(
+      refusal_of([&] { reproduce(c, options(folder, {"smith-2027/figure"}), write_verdicts); }),
+      "");
   EXPECT_NE(page(folder, "figure").find("2 runs"), std::string::npos);
 }
 
 TEST(OnRequest, IsNeverComputedByReport) {
   const TemporaryFolder folder;
   const Catalogue c = catalogue();
-  reproduce(c, options(folder));
+  reproduce(c, options(folder), write_verdicts);
   ReproduceOptions report = options(folder, {"smith-2027/figure"});
   report.from_store = true;
   EXPECT_EQ(runs_of(c, report), 0);
   EXPECT_NE(page(folder, "figure").find("0 runs"), std::string::npos);
 }
 
+/// What a report from the store shows, and what it says is missing: "ID 1/2".
+std::vector<std::string> shown_and_missing(const Catalogue& c, ReproduceOptions o) {
+  std::vector<std::string> lines;
+  o.from_store = true;
+  reproduce(c, o, [&](const Reproduced& r) {
+    for (const ExhibitEntry* e : r.entries) lines.push_back(e->id);
+    for (const Unfinished& u : r.unfinished)
+      lines.push_back(u.entry->id + " " + std::to_string(u.stored) + "/" + std::to_string(u.runs));
+    EXPECT_EQ(r.entries.size(), r.exhibits.size());
+    EXPECT_FALSE(r.running);
+    return r.out;
+  });
+  return lines;
+}
+
+TEST(Report, ShowsWhatIsStoredAndSaysWhatIsMissing) {
+  const TemporaryFolder folder;
+  const Catalogue c = catalogue();
+  {
+    Store store(folder / "store.sqlite");
+    for (const Job& job : two_jobs({c}, "quick")) store.put(finished_run(job.description(), 0), {});
+    store.put(finished_run(two_jobs({c}, "other").front().description(), 0), {});
+  }
+  EXPECT_EQ(shown_and_missing(c, options(folder)),
+            (std::vector<std::string>{
+                "smith-2027/table", "smith-2027/figure", "smith-2027-appendix/table-a 1/2"}));
+  EXPECT_EQ(shown_and_missing(c, options(folder, {"smith-2027-appendix"})),
+            (std::vector<std::string>{"smith-2027-appendix/table-a 1/2"}));
+  EXPECT_FALSE(std::filesystem::exists(folder / "costs.csv"))
+      << "costs of a part are not those of all";
+}
+
+TEST(Report, OfAnotherStoreFileLeavesTheOwnAlone) {
+  const TemporaryFolder folder;
+  const Catalogue c = catalogue();
+  {
+    Store store(folder / "other.sqlite");
+    for (const Job& job : two_jobs({c}, "quick")) store.put(finished_run(job.description(), 0), {});
+  }
+  ReproduceOptions o = options(folder, {"smith-2027/table"});
+  o.store = folder / "other.sqlite";
+  EXPECT_EQ(shown_and_missing(c, o), (std::vector<std::string>{"smith-2027/table"}));
+  EXPECT_FALSE(std::filesystem::exists(folder / "store.sqlite"));
+}
+
+TEST(Report, OfAStoreWithoutAnyOfTheRunsIsRefused) {
+  const TemporaryFolder folder;
+  const Catalogue c = catalogue();
+  { const Store store(folder / "store.sqlite"); }
+  EXPECT_NE(refusal_of([&] {
+              shown_and_missing(c, options(folder));
+            }).find("holds none of the 4 runs at scale quick; dpsosp reproduce computes them"),
+            std::string::npos);
+}
+
+TEST(Report, IsWrittenWhileRunsAreComputed) {
+  const TemporaryFolder folder;
+  Catalogue c = catalogue();
+  std::atomic<int> while_running = 0;
+  ReproduceOptions o = options(folder);
+  o.refresh_seconds = 0.001;
+  static std::atomic<bool> seen;
+  seen = false;
+  // Its runs wait until a report was written without them.
+  c.probes[2].compute = [](const json&, std::uint64_t seed) -> json {
+    const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (!seen && std::chrono::steady_clock::now() < give_up)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return seed;
+  };
+  bool last_was_running = true;
+  reproduce(c, o, [&](const Reproduced& r) {
+    last_was_running = r.running;
+    if (r.running) {
+      ++while_running;
+      EXPECT_FALSE(r.unfinished.empty());
+      seen = true;
+    } else {
+      EXPECT_TRUE(r.unfinished.empty());
+      EXPECT_EQ(r.entries.size(), 3U);
+    }
+    return r.out;
+  });
+  EXPECT_GT(while_running, 0);
+  EXPECT_FALSE(last_was_running);
+}
+
 TEST(OnRequest, CostsAreKeptApartFromThoseOfAll) {
   const TemporaryFolder folder;
   const Catalogue c = catalogue();
-  reproduce(c, options(folder));
-  reproduce(c, options(folder, {"smith-2027/figure"}));
+  reproduce(c, options(folder), write_verdicts);
+  reproduce(c, options(folder, {"smith-2027/figure"}), write_verdicts);
   const Store store(folder / "store.sqlite", Store::Access::read_only);
   const Study study{.catalogue = c, .store = &store};
   const auto costs = measured_costs(store, study);

@@ -66,8 +66,11 @@ struct Stored {
   }
   void read_sweep() const {
     const auto runs = stored_runs(Store(file, Store::Access::read_only), jobs, "sweep");
-    slopes_of(Runs(runs), sweep);
-    write_sweep_tables(Store(file), Runs(runs), sweep, folder);
+    const Runs lookup(runs);
+    plots::to_csv(slopes_table(slopes_of(lookup, sweep), "slopes", sweep.title));
+    for (const Part& part : sweep.parts) plots::to_csv(cells_table(lookup, sweep, part, "cells"));
+    check(slopes_figure(lookup, sweep, "figure", sweep.title));
+    timings_csv(Store(file, Store::Access::read_only), sweep);
   }
 };
 

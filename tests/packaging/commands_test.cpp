@@ -44,6 +44,7 @@ constexpr std::array pages{".github/ISSUE_TEMPLATE/bug.md",
                            "docs/planted-bugs.md",
                            "docs/privacy.md",
                            "docs/problems.md",
+                           "docs/report.md",
                            "docs/security.md",
                            "docs/sweeps.md",
                            "docs/verdicts.md",
@@ -115,6 +116,25 @@ const std::vector<Instead> instead{
      "cp out/report/avdiukhin-2024-no-clipping/*.csv out/report/avdiukhin-2024-no-clipping/*.md "
      "results/avdiukhin-2024-no-clipping/",
      name},
+
+    // Reports of what is stored.
+    {"./run dpsosp report",
+     "./run reproduce avdiukhin-2024/no-clipping --scale smoke && ./run dpsosp report --scale "
+     "smoke",
+     "the default scale is not that of the stored runs"},
+    {"./run dpsosp report xu-2026 league",
+     "./run reproduce avdiukhin-2024/no-clipping --scale smoke && "
+     "./run dpsosp report avdiukhin-2024 --scale smoke",
+     minutes},
+    {"./run dpsosp report before.sqlite after.sqlite",
+     "./run reproduce avdiukhin-2024/no-clipping --scale smoke && "
+     "cp out/store.sqlite after.sqlite && "
+     "./run dpsosp report out/store.sqlite after.sqlite avdiukhin-2024/no-clipping --scale smoke",
+     name},
+    {"./run dpsosp report xu-2026 --paper paper",
+     "./run reproduce avdiukhin-2024/no-clipping --scale smoke && "
+     "./run dpsosp report avdiukhin-2024/no-clipping --scale smoke --paper paper",
+     minutes},
 
     // Audits and checks.
     {"./run dpsosp audit --all", "./run dpsosp audit --all --scale smoke", minutes, true},

@@ -110,7 +110,7 @@ Table sample_table() {
 Figure sample_figure(const std::string& id, double growth) {
   Figure figure{
       .id = id,
-      .title = "Figure 1, " + id.substr(9) + ".",
+      .title = "Figure 1, " + id.substr(id.rfind('-') + 1) + ".",
       .caption =
           "Median over 20 seeds, band from smallest to largest; ringed points are the "
           "published values at t = 399.",
@@ -142,66 +142,6 @@ Figure sample_figure(const std::string& id, double growth) {
   for (std::size_t t = 260; t < steps; ++t) phi.series[4].y[t] = gap;
   figure.panels = {phi, gradient, lambda};
   return figure;
-}
-
-Report sample_report() {
-  Exhibit minimax;
-  minimax.id = "xu-2026-table-2";
-  minimax.paper = "Xu, Tao, Ding, Fan, Wang 2026";
-  minimax.title = "Table 2 and Figure 1: matrix sensing";
-  minimax.verdict = {"reproduced, but the numbers are those of noise", Tone::caution};
-  minimax.paper_says = {"“DP-RGDA achieves a lower Φ(x_{t}) than Sto-SPIDER & Ada-DP-SPIDER.”",
-                        "One run, seed 0, (ε, δ) = (2, 10^{−6}), n = 400."};
-  minimax.differences = {
-      "The paper prints one run; here 20 seeds are shown beside it, because a single seed is not a "
-      "result.",
-      "The rescaling of X* is not stated. ‖X*‖_{F} = 1 is the closest fit."};
-  minimax.tables = {sample_table()};
-  minimax.figures = {sample_figure("figure-1-as-published", 1),
-                     sample_figure("figure-1-ledgered", 30),
-                     sample_figure("figure-1-where-it-works", 1e-2)};
-  Exhibit spider;
-  spider.id = "ganesh-2023-table-1";
-  spider.paper = "Ganesh, Liu, Oh, Thakurta 2023";
-  spider.title = "Table 1: rates for SOSP, n < d & \"n > d\"";
-  spider.verdict = {"as claimed", Tone::good};
-  spider.paper_says = {"α = Õ(n^{−1/3} + (√d/(nε))^{3/7})."};
-  Table rates{
-      .id = "rates",
-      .title = "Slopes.",
-      .caption = "log α against log n.",
-      .row_header = "Axis",
-      .column_groups = {{.columns = {"paper", "measured", "verdict"}}},
-      .row_groups = {
-          {.rows = {{.label = "n",
-                     .cells = {{.content = "−1/3"},
-                               {.content = Number{-0.3412, {.digits = 3}}},
-                               {.labels = {{"as claimed", Tone::good}}}}},
-                    {.label = "ε",
-                     .cells = {{.content = "−3/7"}, {}, {.labels = {{"inconclusive"}}}}}}}}};
-  spider.tables = {rates};
-  Figure slope{.id = "slope", .title = "Slope.", .caption = "α over n, with the fit."};
-  Panel panel{.title = "α(n), d = 120",
-              .x = {.label = "records n", .scale = Scale::log},
-              .y = {.label = "α", .scale = Scale::log}};
-  Series points{.label = "Sto-SPIDER", .style = 1};
-  Series fit{.label = "fit n^{−0.34}", .style = 1, .dashed = true};
-  for (double n = 1e4; n < 2e6; n *= 3) {
-    points.x.push_back(n);
-    points.y.push_back(4 * std::pow(n, -0.34) * (1 + 0.1 * std::sin(n)));
-    points.low.push_back(0.8 * points.y.back());
-    points.high.push_back(1.3 * points.y.back());
-    fit.x.push_back(n);
-    fit.y.push_back(4 * std::pow(n, -0.34));
-  }
-  panel.series = {points, fit};
-  slope.panels = {panel};
-  spider.figures = {slope};
-  return {
-      .title = "dpsosp: private second-order stationary points",
-      .introduction = {"Every exhibit is shown beside what its paper says."},
-      .provenance = {{"version", "0.1.0"}, {"compiler", "g++ 12.2.0, -O3"}, {"seeds", "0 … 19"}},
-      .exhibits = {spider, minimax}};
 }
 
 }  // namespace dpsosp::plots

@@ -24,7 +24,7 @@ Table one_cell(Cell cell) {
 }
 
 std::vector<std::string> all_back_ends(const Table& table) {
-  return {to_markdown(table), to_latex(table), to_csv(table), to_html(table)};
+  return {to_markdown(table), to_latex(table), to_csv(table)};
 }
 
 TEST(Table, SpreadUsesFinishedRunsOnly) {
@@ -76,9 +76,6 @@ TEST(Table, ShowsMedianRangeAndFailures) {
                                                   .format = {.digits = 3}}});
   EXPECT_NE(to_markdown(table).find("| 1.31 [0.700, 2.40]; 2 of 20 failed: not\\_finite |"),
             std::string::npos);
-  EXPECT_NE(to_html(table).find("<span class=\"median\">1.31</span> <span class=\"range\">[0.700, "
-                                "2.40]</span> <span class=\"failed\">2 of 20 failed: not_finite<"),
-            std::string::npos);
   EXPECT_NE(
       to_latex(table).find("$1.31$\\\\{\\scriptsize $[0.700, 2.40]$}\\\\{\\scriptsize 2 of 20 "
                            "failed: not\\_finite}"),
@@ -91,7 +88,7 @@ TEST(Table, ShowsMedianRangeAndFailures) {
                                       "20",
                                       "2",
                                       "not_finite"}));
-  for (const std::string& text : {to_markdown(table), to_html(table), to_latex(table)})
+  for (const std::string& text : {to_markdown(table), to_latex(table)})
     EXPECT_EQ(count_of(text, "favourable selection"), 1U);
 }
 
@@ -201,17 +198,6 @@ TEST(Table, LatexRowsSpanAllColumns) {
   }
   EXPECT_EQ(rows, 13U);
   EXPECT_EQ(count_of(latex, "$\\lambda_{\\min}$"), 2U);
-}
-
-TEST(Table, HtmlIsWellFormedWithScopedHeaders) {
-  const std::string html = to_html(sample_table());
-  EXPECT_EQ(markup_fault(html), "");
-  EXPECT_EQ(count_of(html, "<caption>"), 1U);
-  EXPECT_EQ(count_of(html, "scope=\"row\""), 9U);
-  EXPECT_EQ(count_of(html, "scope=\"rowgroup\""), 2U);
-  EXPECT_EQ(count_of(html, "scope=\"col\""), 15U);
-  EXPECT_EQ(count_of(html, "scope=\"colgroup\""), 4U);
-  EXPECT_EQ(count_of(html, "<td"), 9U * 14U);
 }
 
 TEST(Table, KeepsOrderOfRowsColumnsAndLabels) {

@@ -2,7 +2,12 @@
 #include "dpsosp/experiments/exhibit.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
 #include <set>
+#include <stop_token>
+#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
@@ -16,30 +21,6 @@
 
 namespace dpsosp {
 namespace {
-
-plots::Report frame(const Store& store, Scale scale) {
-  plots::Report report;
-  report.title = "dpsosp: tables and figures regenerated";
-  report.introduction.push_back(
-      "Differentially private algorithms that look for second-order stationary points, run as "
-      "published and as repaired. Measured values are shown beside the published ones; where they "
-      "differ, the page says how and why. Adjacency is replace-one throughout.");
-  report.introduction.push_back(
-      "Labels of privacy: enforced (clipping, noise and filter hold whatever the records are), "
-      "conditional (rests on an assumption that nothing enforces), violated (the published noise "
-      "does not give the published guarantee), none.");
-  if (scale == Scale::smoke)
-    report.introduction.push_back(
-        "This report is a smoke test: few seeds and few steps. Its numbers mean nothing.");
-  const RunCounts counts = store.counts();
-  report.provenance.emplace_back("scale", std::string(to_string(scale)));
-  report.provenance.emplace_back(
-      "runs in the store", fmt::format("{} finished, {} failed", counts.finished, counts.failed));
-  for (const Build& build : store.builds())
-    report.provenance.emplace_back("computed by", to_string(build));
-  report.provenance.emplace_back("processor", provenance().cpu);
-  return report;
-}
 
 /// "xu-2026" of "xu-2026/table-2".
 std::string group_of(const std::string& id) { return id.substr(0, id.find('/')); }
@@ -56,6 +37,117 @@ void require_code(const std::vector<const ExhibitEntry*>& exhibits, const Study&
                         e->id));
   }
 }
+
+/// The jobs of these exhibits, each once.
+std::vector<Job> jobs_of(const std::vector<const ExhibitEntry*>& exhibits,
+                         const Study& study,
+                         bool requested) {
+  std::vector<Job> jobs;
+  std::set<std::string> seen;
+  for (const ExhibitEntry* e : exhibits)
+    for (auto& job : jobs_to_take(*e, study, requested))
+      if (seen.insert(job.hash()).second) jobs.push_back(std::move(job));
+  return jobs;
+}
+
+/// Gives parts of sweeps the seeds that a reproduction would have added, where they are stored.
+/// \return whether there are any
+bool add_stored_seeds(Study& study, const Runs& runs) {
+  const auto before = study.seeds;
+  if (!study.add_seeds(runs)) return false;
+  bool added = false;
+  auto kept = before;
+  for (const auto& [place, seeds] : study.seeds) {
+    if (const auto old = before.find(place); old != before.end() && old->second == seeds) continue;
+    Sweep sweep = study.sweep(place.first);
+    std::erase_if(sweep.parts, [&](const Part& part) { return part.name != place.second; });
+    if (!study.stores(jobs_of(sweep))) continue;
+    kept[place] = seeds;
+    added = true;
+  }
+  study.seeds = std::move(kept);
+  return added;
+}
+
+/// Renders the exhibits that have all their runs, and has the report written.
+std::filesystem::path write_report(const std::vector<const ExhibitEntry*>& chosen,
+                                   const ReproduceOptions& options,
+                                   const Study& study,
+                                   const Runs& runs,
+                                   bool requested,
+                                   bool running,
+                                   const WriteReport& write) {
+  Reproduced all{.study = study,
+                 .store = *study.store,
+                 .runs = runs,
+                 .whole = options.exhibits.empty(),
+                 .running = running,
+                 .out = options.out};
+  for (const ExhibitEntry* e : chosen) {
+    const std::vector<Job> jobs = jobs_to_take(*e, study, requested);
+    const auto stored = static_cast<std::size_t>(
+        std::ranges::count_if(jobs, [&](const Job& job) { return runs.contains(job); }));
+    if (stored < jobs.size()) {
+      all.unfinished.push_back({e, stored, jobs.size()});
+      continue;
+    }
+    all.entries.push_back(e);
+    all.exhibits.push_back(e->render(runs, study));
+  }
+  if (all.whole && all.unfinished.empty())
+    write_file(options.out / "costs.csv",
+               costs_csv(measured_costs(*study.store, study), options.scale));
+  return write(all);
+}
+
+std::filesystem::path report_of_stored(const Catalogue& catalogue,
+                                       const ReproduceOptions& options,
+                                       const std::vector<const ExhibitEntry*>& chosen,
+                                       const Store& store,
+                                       bool running,
+                                       const WriteReport& write) {
+  Study study{.catalogue = catalogue, .scale = options.scale, .store = &store};
+  std::vector<Job> jobs;
+  std::vector<StoredRun> runs;
+  do {
+    jobs = jobs_of(chosen, study, false);
+    runs = runs_in(store, jobs);
+  } while (add_stored_seeds(study, Runs(runs)));
+  if (runs.empty() && !jobs.empty() && !running)
+    throw InputError(
+        fmt::format("{} holds none of the {} runs at scale {}; dpsosp reproduce computes them",
+                    store.file().string(),
+                    jobs.size(),
+                    to_string(options.scale)));
+  const Runs lookup(runs);
+  return write_report(chosen, options, study, lookup, false, running, write);
+}
+
+/// Has the report written from time to time while it lives, in a thread of its own.
+class Refresher {
+ public:
+  Refresher(std::function<void()> write, double least_seconds)
+      : thread_([write = std::move(write), least_seconds](const std::stop_token& stop) {
+          constexpr double times_its_own = 40;
+          std::mutex mutex;
+          std::condition_variable_any wake;
+          std::unique_lock lock(mutex);
+          double wait = least_seconds;
+          const auto stopping = [&] { return stop.stop_requested(); };
+          while (!wake.wait_for(lock, stop, std::chrono::duration<double>(wait), stopping)) {
+            const double start = thread_cpu_seconds();
+            try {
+              write();
+            } catch (const std::exception&) {
+              return;  // the report at the end meets the same fault and says so
+            }
+            wait = std::max(least_seconds, times_its_own * (thread_cpu_seconds() - start));
+          }
+        }) {}
+
+ private:
+  std::jthread thread_;
+};
 
 }  // namespace
 
@@ -91,45 +183,41 @@ std::vector<Job> jobs_to_take(const ExhibitEntry& exhibit, const Study& study, b
   return jobs;
 }
 
-std::filesystem::path reproduce(const Catalogue& catalogue, const ReproduceOptions& options) {
+std::filesystem::path reproduce(const Catalogue& catalogue,
+                                const ReproduceOptions& options,
+                                const WriteReport& write) {
   if (options.threads < 1) reject("reproduce", "threads", options.threads, ">= 1");
   const auto chosen = chosen_exhibits(catalogue, options.exhibits);
   // The store first: a report is not begun beside a store that cannot be used.
-  Store store(options.out / "store.sqlite",
+  Store store(options.store.empty() ? options.out / "store.sqlite" : options.store,
               options.from_store ? Store::Access::read_only : Store::Access::read_write);
-  const std::filesystem::path folder = options.out / "report";
-  ensure_writable_folder(folder);
-  plots::require_gnuplot(folder);
+  ensure_writable_folder(options.out / "report");
+  const auto write_stored = [&](bool running) {
+    return report_of_stored(catalogue, options, chosen, store, running, write);
+  };
+  if (options.from_store) return write_stored(false);
 
   Study study{.catalogue = catalogue, .scale = options.scale, .store = &store};
-  const bool requested = !options.exhibits.empty() && !options.from_store;
+  const bool requested = !options.exhibits.empty();
   if (requested) require_code(chosen, study);
   const Compute compute = [&](const Job& job) { return catalogue.compute(job); };
   Progress progress(progress_style(options.quiet));
   std::vector<StoredRun> runs;
   bool retry_failed = options.retry_failed;
-  do {
-    std::vector<Job> jobs;
-    std::set<std::string> seen;
-    for (const ExhibitEntry* e : chosen)
-      for (auto& job : jobs_to_take(*e, study, requested))
-        if (seen.insert(job.hash()).second) jobs.push_back(std::move(job));
-    runs = options.from_store ? stored_runs(store, jobs, "dpsosp reproduce")
-                              : run_jobs(store,
-                                         jobs,
-                                         compute,
-                                         {.threads = options.threads,
-                                          .retry_failed = std::exchange(retry_failed, false),
-                                          .progress = &progress});
-  } while (study.add_seeds(Runs(runs)));
-  const Runs lookup(runs);
-  plots::Report report = frame(store, options.scale);
-  for (const ExhibitEntry* e : chosen) report.exhibits.push_back(e->render(lookup, study));
-  if (options.exhibits.empty()) {
-    if (catalogue.summarise) catalogue.summarise(report, store, study, options.out);
-    write_file(options.out / "costs.csv", costs_csv(measured_costs(store, study), options.scale));
+  {
+    const Refresher refresher([&] { write_stored(true); }, options.refresh_seconds);
+    do {
+      runs.clear();  // before they are read again, with more
+      runs = run_jobs(store,
+                      jobs_of(chosen, study, requested),
+                      compute,
+                      {.threads = options.threads,
+                       .retry_failed = std::exchange(retry_failed, false),
+                       .progress = &progress});
+    } while (study.add_seeds(Runs(runs)));
   }
-  return plots::write_report(report, folder);
+  const Runs lookup(runs);
+  return write_report(chosen, options, study, lookup, requested, false, write);
 }
 
 }  // namespace dpsosp

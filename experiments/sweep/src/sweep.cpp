@@ -193,21 +193,9 @@ std::vector<Slope> slopes_of_part(const Runs& runs, const Sweep& sweep, const Pa
   std::vector<Slope> slopes;
   const std::vector<Cell> cells = cells_of(sweep, part);
   for (const FitRequest& request : part.fits) {
-    // The axis that the coordinate belongs to; what is zipped with it moves too.
-    const auto axis = std::ranges::find_if(
-        part.axes, [&](const Axis& a) { return coordinate(a.front(), request.axis).has_value(); });
     for (const std::size_t arm : part.arms) {
       if (!request.arm.empty() && sweep.arms[arm].name != request.arm) continue;
-      std::vector<std::pair<Coordinates, std::vector<const Cell*>>> slices;
-      for (const Cell& cell : cells) {
-        if (cell.arm != arm) continue;
-        const Coordinates rest = without_axes(cell.at, axis->front());
-        auto slice = std::ranges::find(
-            slices, rest, &std::pair<Coordinates, std::vector<const Cell*>>::first);
-        if (slice == slices.end()) slice = slices.insert(slice, {rest, {}});
-        slice->second.push_back(&cell);
-      }
-      for (const auto& [rest, members] : slices) {
+      for (const auto& [rest, members] : slices_of(cells, arm, part, request)) {
         Slope s = slope_through(runs, request, members);
         s.part = part.name;
         s.arm = sweep.arms[arm].name;
@@ -352,6 +340,24 @@ double abscissa(const Cell& cell, const FitRequest& request) {
 
 bool is_rate(const FitRequest& request) {
   return request.claimed && request.metric != "schedule.alpha";
+}
+
+std::vector<SweepSlice> slices_of(const std::vector<Cell>& cells,
+                             std::size_t arm,
+                             const Part& part,
+                             const FitRequest& request) {
+  // The axis that the coordinate belongs to; what is zipped with it moves too.
+  const auto axis = std::ranges::find_if(
+      part.axes, [&](const Axis& a) { return coordinate(a.front(), request.axis).has_value(); });
+  std::vector<SweepSlice> slices;
+  for (const Cell& cell : cells) {
+    if (cell.arm != arm) continue;
+    const Coordinates fixed = without_axes(cell.at, axis->front());
+    auto slice = std::ranges::find(slices, fixed, &SweepSlice::fixed);
+    if (slice == slices.end()) slice = slices.insert(slice, {fixed, {}});
+    slice->cells.push_back(&cell);
+  }
+  return slices;
 }
 
 std::vector<Slope> slopes_of(const Runs& runs, const Sweep& sweep) {

@@ -23,6 +23,8 @@ using nlohmann::json;
 using plots::Cell;
 
 constexpr std::size_t slope_digits = 3;
+constexpr const char* claimed_exponent = "claimed exponent";
+constexpr const char* of_solved_alpha = ", solved α";
 
 std::string exponent_text(double e) { return fmt::format("{:+.{}f}", e, slope_digits); }
 
@@ -131,6 +133,7 @@ plots::Panel slopes_panel(const Runs& runs,
   const auto cells = cells_of(sweep, part);
   plots::Panel p;
   p.title = part.name;
+  p.origin = {.sweep = sweep.name, .part = part.name, .metric = metric};
   p.y = {.label = metric_label(metric), .scale = plots::Scale::log};
   std::vector<plots::Series> guides;
   for (const FitRequest& request : part.fits) {
@@ -138,45 +141,67 @@ plots::Panel slopes_panel(const Runs& runs,
     p.x = {.label = axis_label(request.axis), .scale = plots::Scale::log};
     for (const std::size_t arm : part.arms) {
       if (!request.arm.empty() && request.arm != sweep.arms[arm].name) continue;
-      plots::Series s, alpha;
-      std::vector<double> at;  // positions of its points on the fit's axis
-      s.label = sweep.arms[arm].name;
-      s.style = style_of(sweep, arm);
-      alpha.label = s.label + ", solved α";
-      alpha.style = s.style;
-      alpha.dashed = true;
-      for (const dpsosp::Cell& c : cells) {
-        const auto x = coordinate(c.at, request.axis);
-        if (c.arm != arm || !x) continue;
-        const CellMetric m = measure(runs, c, metric);
-        if (m.values.empty() || std::ranges::min(m.values) <= 0) continue;
-        s.x.push_back(*x);
-        at.push_back(abscissa(c, request));
-        s.y.push_back(median(m.values));
-        s.low.push_back(std::ranges::min(m.values));
-        s.high.push_back(std::ranges::max(m.values));
-        const CellMetric solved = measure(runs, c, "schedule.alpha");
-        if (!solved.values.empty()) {
-          alpha.x.push_back(*x);
-          alpha.y.push_back(median(solved.values));
+      const std::vector<SweepSlice> slices = slices_of(cells, arm, part, request);
+      for (const SweepSlice& slice : slices) {
+        plots::Series s, alpha;
+        std::vector<double> at;  // positions of its points on the fit's axis
+        s.label = sweep.arms[arm].name;
+        if (slices.size() > 1) s.label += " (" + to_text(slice.fixed) + ")";
+        s.style = style_of(sweep, arm);
+        s.algorithm = sweep.arms[arm].spec.algorithm;
+        alpha.label = s.label + of_solved_alpha;
+        alpha.style = s.style;
+        alpha.dashed = true;
+        for (const dpsosp::Cell* c : slice.cells) {
+          const auto x = coordinate(c->at, request.axis);
+          const CellMetric m = measure(runs, *c, metric);
+          if (!x || m.values.empty() || std::ranges::min(m.values) <= 0) continue;
+          s.x.push_back(*x);
+          at.push_back(abscissa(*c, request));
+          s.y.push_back(median(m.values));
+          s.low.push_back(std::ranges::min(m.values));
+          s.high.push_back(std::ranges::max(m.values));
+          const CellMetric solved = measure(runs, *c, "schedule.alpha");
+          if (!solved.values.empty()) {
+            alpha.x.push_back(*x);
+            alpha.y.push_back(median(solved.values));
+          }
         }
+        if (s.x.empty()) continue;
+        for (const double exponent : guide_exponents(request)) {
+          plots::Series guide{
+              .label = claimed_exponent, .style = plots::styles - 1, .dashed = true};
+          guide.x = s.x;
+          for (const double x : at)
+            guide.y.push_back(s.y.front() * std::pow(x / at.front(), exponent));
+          guides.push_back(std::move(guide));
+        }
+        p.series.push_back(std::move(s));
+        if (!alpha.x.empty() && promised && metric != "schedule.alpha")
+          p.series.push_back(std::move(alpha));
       }
-      if (s.x.empty()) continue;
-      for (const double exponent : guide_exponents(request)) {
-        plots::Series guide{
-            .label = "claimed exponent", .style = plots::styles - 1, .dashed = true};
-        guide.x = s.x;
-        for (const double x : at)
-          guide.y.push_back(s.y.front() * std::pow(x / at.front(), exponent));
-        guides.push_back(std::move(guide));
-      }
-      p.series.push_back(std::move(s));
-      if (!alpha.x.empty() && promised && metric != "schedule.alpha")
-        p.series.push_back(std::move(alpha));
     }
   }
   p.series.insert(p.series.begin(), guides.begin(), guides.end());
   return p;
+}
+
+/// Gives curves that are one of several slices of their arm styles after those of the arms, one a
+/// label.
+void give_slices_styles(plots::Figure& figure, const Sweep& sweep) {
+  const std::string of_alpha = of_solved_alpha;
+  std::map<std::string, std::size_t> by_label;
+  for (plots::Panel& panel : figure.panels)
+    for (plots::Series& s : panel.series) {
+      const std::string curve = s.label.ends_with(of_alpha)
+                                    ? s.label.substr(0, s.label.size() - of_alpha.size())
+                                    : s.label;
+      if (curve == claimed_exponent ||
+          std::ranges::find(sweep.arms, curve, &Arm::name) != sweep.arms.end())
+        continue;
+      const auto place = by_label.emplace(curve, sweep.arms.size() + by_label.size()).first;
+      s.style = place->second % (plots::styles - 1);
+    }
 }
 
 }  // namespace
@@ -358,6 +383,7 @@ plots::Table cells_table(const Runs& runs, const Sweep& sweep, const Part& part,
   plots::Table t;
   t.id = std::move(id);
   t.title = fmt::format("{}: {}", sweep.title, part.name);
+  t.sweep = sweep.name;
   t.caption = "Median [smallest, largest] over seeds.";
   if (!part.note.empty()) t.caption += " " + part.note;
   t.row_header = "cell";
@@ -413,28 +439,11 @@ plots::Figure slopes_figure(const Runs& runs,
       if (!panel.series.empty()) f.panels.push_back(std::move(panel));
     }
   }
+  give_slices_styles(f, sweep);
   return f;
 }
 
-std::vector<std::filesystem::path> write_sweep_tables(const Store& store,
-                                                      const Runs& runs,
-                                                      const Sweep& sweep,
-                                                      const std::filesystem::path& folder) {
-  ensure_writable_folder(folder);
-  std::vector<std::filesystem::path> files;
-  const auto write = [&](const std::string& name, const std::string& text) {
-    files.push_back(folder / name);
-    write_file(files.back(), text);
-  };
-  for (const Part& part : sweep.parts) {
-    const plots::Table t = cells_table(runs, sweep, part, "cells-" + part.name);
-    write(t.id + ".csv", plots::to_csv(t));
-    write(t.id + ".md", plots::to_markdown(t));
-  }
-  const plots::Table t = slopes_table(slopes_of(runs, sweep), "slopes", sweep.title);
-  write("slopes.csv", plots::to_csv(t));
-  write("slopes.md", plots::to_markdown(t));
-
+std::string timings_csv(const Store& store, const Sweep& sweep) {
   std::set<std::string> wanted;
   for (const Job& job : jobs_of(sweep)) wanted.insert(job.hash());
   std::string timings = "run,cpu_seconds\r\n";
@@ -442,8 +451,7 @@ std::vector<std::filesystem::path> write_sweep_tables(const Store& store,
     if (wanted.contains(run.key.hash()))
       timings += fmt::format("{},{}\r\n", run.key.hash(), p.cpu_seconds);
   });
-  write("timings.csv", timings);
-  return files;
+  return timings;
 }
 
 }  // namespace dpsosp

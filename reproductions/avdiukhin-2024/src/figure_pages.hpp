@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "dpsosp/plots/report.hpp"
+#include "dpsosp/plots/exhibit.hpp"
 #include "figure_runs.hpp"
 
 /// The pages of the figures with networks.

@@ -16,7 +16,7 @@
 #include "dpsosp/experiments/sweep.hpp"
 #include "dpsosp/experiments/sweep_report.hpp"
 #include "dpsosp/experiments/toml_reader.hpp"
-#include "quotation.hpp"
+#include "dpsosp/plots/quotation.hpp"
 
 namespace dpsosp {
 namespace {
@@ -221,6 +221,7 @@ Finding slope_finding(const Claim& claim, Slopes& slopes, const Study& study) {
     const std::string name =
         several_arms ? fmt::format("{}, {}", wanted.arm, wanted.axis) : wanted.axis;
     const Slope* s = slopes.find(wanted);
+    f.slopes.push_back(s == nullptr ? std::nullopt : std::optional(*s));
     if (s == nullptr) {
       all_run = false;
       reasons.push_back(fmt::format("{}: {}",
@@ -231,6 +232,7 @@ Finding slope_finding(const Claim& claim, Slopes& slopes, const Study& study) {
       continue;
     }
     const SlopeVerdict v = judge(*s, wanted.exponent, wanted.solved);
+    f.slopes.back()->verdict = v;
     verdicts.push_back(v.verdict);
     headlines.push_back(headline_of(v));
     if (!v.reason.empty()) reasons.push_back(fmt::format("{}: {}", name, v.reason));
@@ -437,10 +439,31 @@ plots::Table claims_summary_table(const ClaimSet& set, const std::vector<Finding
   return t;
 }
 
-std::string page_of(const Claim& claim) {
-  std::string id = claim.id;
-  std::ranges::replace(id, '/', '-');
-  return id;
+std::string what_would_change(const Claim& claim, const Finding& f) {
+  if (f.headline == Headline::open) {
+    if (!claim.settles.empty()) return claim.settles;
+    if (!claim.needs.empty()) return fmt::format("A test would take {}.", claim.needs);
+    if (f.verdict == Verdict::more_seeds)
+      return "More seeds: --scale full runs two to five times as many, and a longer range.";
+    if (f.verdict == Verdict::no_power_law)
+      return "A longer range, in which the curve is a line within a factor of 1.1.";
+    return f.reason.empty() ? claim.why : f.reason;
+  }
+  if (claim.kind == Claim::Kind::slope)
+    return f.headline == Headline::refuted
+               ? "An interval that reaches the claimed exponent in a longer range, or levels that "
+                 "stay below the solved accuracy."
+               : "An interval beyond the worse end of the zone, in a longer range or with more "
+                 "seeds.";
+  switch (f.verdict) {
+    case Verdict::fails:
+      return f.runs.empty() ? "An error in the derivation, or another reading of the place."
+                            : "Runs that meet the condition, or another reading of the place.";
+    case Verdict::vacuous:
+      return "Smaller constants or fewer logarithms in the printed bound.";
+    default:
+      return f.runs.empty() ? "An error in the derivation." : "A run that breaks the condition.";
+  }
 }
 
 std::string evidence_line(const Claim& claim, const Finding& f) {
@@ -463,9 +486,8 @@ plots::Table claims_table(const ClaimSet& set, const std::vector<Finding>& findi
     if (t.row_groups.empty() || t.row_groups.back().label != paper)
       t.row_groups.push_back({.label = paper});
     plots::Row row{.label = c.id.substr(paper.size() + 1)};
-    row.link = page_of(c) + ".html";
     row.cells = {plots::text_cell(c.place),
-                 plots::text_cell(c.of == ClaimOf::paper ? readable(c.printed)
+                 plots::text_cell(c.of == ClaimOf::paper ? plots::readable(c.printed)
                                                          : fmt::format("({})", to_string(c.of))),
                  plots::text_cell(c.reading),
                  plots::text_cell(f.measured),

@@ -207,6 +207,7 @@ plots::Table controls_table(const Runs& runs, const Sweep& sweep, std::string id
   plots::Table t;
   t.id = std::move(id);
   t.title = sweep.title + ": controls";
+  t.sweep = sweep.name;
   t.caption = "Median [smallest, largest] over seeds.";
   t.row_header = "control";
   struct Column {
@@ -282,6 +283,7 @@ plots::Exhibit printed_table_exhibit(const Runs& runs,
     const std::vector<Slope> slopes = slopes_of(runs, sweep);
     all.insert(all.end(), slopes.begin(), slopes.end());
     e.tables.push_back(slopes_table(slopes, "slopes-" + name, sweep.title));
+    e.tables.back().sweep = name;
     for (const Part& part : sweep.parts)
       if (part.name != "controls")
         e.tables.push_back(cells_table(runs, sweep, part, fmt::format("{}-{}", name, part.name)));

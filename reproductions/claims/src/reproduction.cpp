@@ -46,7 +46,6 @@ Collection collect(const std::vector<Reproduction>& reproductions) {
   const auto claims = std::make_shared<const ClaimSet>(all.claims);
   all.catalogue.exhibits.push_back(claims_exhibit(claims));
   append(all.catalogue.exhibits, std::move(exhibits));
-  all.catalogue.summarise = summarise;
   return all;
 }
 

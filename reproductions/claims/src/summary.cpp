@@ -5,7 +5,6 @@
 
 #include "dpsosp/claims/claims.hpp"
 #include "dpsosp/claims/rates_table.hpp"
-#include "dpsosp/core/files.hpp"
 #include "dpsosp/experiments/study.hpp"
 
 namespace dpsosp {
@@ -27,12 +26,11 @@ plots::Exhibit all_claims(const ClaimSet& claims, const Runs& runs, const Study&
   e.paper_says = {
       "Each claim stands in its paper's words, with their place, and apart from them in our "
       "reading. Five words say what came out, and the column evidence says of what kind it is. "
-      "docs/verdicts.md has the rules and how often they err. Each claim leads to its page, with "
-      "the authors' side where it is not confirmed."};
+      "docs/verdicts.md has the rules and how often they err. Each claim has a page, with the "
+      "authors' side where it is not confirmed."};
   e.tables = {claims_summary_table(claims, findings),
               claims_table(claims, findings),
               rates_table(runs, study)};
-  e.pages = claim_pages(claims, findings, study);
   std::size_t printed = 0, open = 0;
   for (std::size_t k = 0; k < findings.size(); ++k) {
     if (claims.claims[k].of != ClaimOf::paper) continue;
@@ -53,19 +51,6 @@ ExhibitEntry claims_exhibit(const std::shared_ptr<const ClaimSet>& claims) {
       "All papers",
       [claims](const Study& study) { return all_jobs(*claims, study); },
       [claims](const Runs& runs, const Study& study) { return all_claims(*claims, runs, study); }};
-}
-
-void summarise(plots::Report& report,
-               const Store& store,
-               const Study& study,
-               const std::filesystem::path& out) {
-  for (const plots::Exhibit& e : report.exhibits)
-    if (e.id == "claims")
-      for (const plots::Table& t : e.tables)
-        if (t.id != "claims") report.summary.push_back(t);
-  const std::filesystem::path timings = out / "timings.csv";
-  write_file(timings, rate_timings(store, study));
-  report.attachments.push_back({"timings.csv: seconds of every cell of the rate sweeps", timings});
 }
 
 }  // namespace dpsosp

@@ -65,7 +65,56 @@ ExhibitEntry entry() {
       [](const Runs& runs, const Study& study) { return render(runs, study, board()); });
 }
 
+LeagueBoard board_of(const Runs& runs, const Study& study, const Board& board) {
+  const Played played = play(runs, board, study);
+  LeagueBoard b{.id = "league/" + board.id, .problem = board.ground.problem};
+  b.dimension = board.ground.dimension.value_or(0);
+  for (std::size_t p = 0; p < played.places.size(); ++p) {
+    LeagueBoard::Cell cell{.records = played.places[p].records,
+                           .epsilon = played.places[p].epsilon,
+                           .start = played.start.levels[p],
+                           .entries = {}};
+    for (const Contender& c : played.contenders) cell.entries.push_back({c.name, c.levels[p]});
+    b.cells.push_back(std::move(cell));
+  }
+  for (std::size_t k = 0; k < played.table.size(); ++k) {
+    const Standing& s = played.table[k];
+    if (s.absent == played.places.size()) continue;
+    LeagueBoard::Rank rank{.algorithm = played.contenders[s.contender].name,
+                           .ratio = s.ratio,
+                           .wins = s.wins,
+                           .against_leader = {}};
+    if (k > 0 && s.against_leader.pairs > 0) rank.against_leader = s.against_leader;
+    b.ranks.push_back(std::move(rank));
+  }
+  const Place place = place_of_controls(board, study);
+  b.controls_at = {place.records, place.epsilon};
+  const auto levels = [&](const std::string& key, Door door) {
+    return levels_of(
+        runs,
+        trial(
+            board.ground, key, place, board.extent(study).seeds, study, candidates().front(), door));
+  };
+  for (const std::string& key : controlled())
+    b.controls.push_back({key,
+                          levels(key, Door::enforced),
+                          levels(key, Door::no_noise),
+                          levels(key, Door::no_data)});
+  return b;
+}
+
 }  // namespace
+
+std::vector<LeagueBoard> league_boards(const Runs& runs, const Study& study) {
+  std::vector<LeagueBoard> boards;
+  for (const auto board : {benign, descent, escape, real_data}) {
+    const auto jobs = jobs_of(board(), study);
+    if (!jobs.empty() &&
+        std::ranges::all_of(jobs, [&](const Job& job) { return runs.contains(job); }))
+      boards.push_back(board_of(runs, study, board()));
+  }
+  return boards;
+}
 
 Reproduction league_reproduction() {
   return {.texts = league_texts(),

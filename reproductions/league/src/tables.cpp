@@ -163,6 +163,10 @@ std::pair<double, double> range_of(const Played& played) {
 
 }  // namespace
 
+std::vector<double> levels_of(const Runs& runs, const Trial& trial) {
+  return values(runs, trial, metric);
+}
+
 Played play(const Runs& runs, const Board& board, const Study& study) {
   return play_as(runs, board, study, board.extent(study).places, [](std::size_t, std::size_t) {
     return candidates().front();
@@ -473,7 +477,7 @@ plots::Figure levels_figure(const Played& played) {
     panel.x = {.label = "records n", .scale = plots::Scale::log, .range = widths};
     panel.y = {.label = "sosp_level", .scale = plots::Scale::log, .range = heights};
     const auto series_of = [&](const Contender& c, std::size_t style) {
-      plots::Series s{.label = c.name, .style = style};
+      plots::Series s{.label = c.name, .style = style, .algorithm = c.name};
       for (std::size_t p = 0; p < played.places.size(); ++p) {
         if (played.places[p].epsilon != epsilon || !(level_at(c, p) > 0) ||
             !std::isfinite(level_at(c, p)))
@@ -516,7 +520,7 @@ plots::Figure profiles_figure(const Played& played, const Tuned& tuned) {
     panel.x = {.label = "factor τ", .scale = plots::Scale::log, .range = {{1.0, largest}}};
     panel.y = {.label = "share of cells", .range = {{0.0, 1.0}}};
     const auto add = [&](std::size_t contender, std::size_t style, bool dashed) {
-      plots::Series s{.label = all[contender].name, .style = style, .dashed = dashed};
+      plots::Series s{.label = all[contender].name, .style = style, .dashed = dashed, .algorithm = all[contender].name};
       for (const auto& [factor, share] : profile(all, contender, largest)) {
         s.x.push_back(factor);
         s.y.push_back(share);

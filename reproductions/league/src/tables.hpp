@@ -27,6 +27,9 @@ struct Played {
 };
 Played play(const Runs& runs, const Board& board, const Study& study);
 
+/// The level of the output of every run of a trial, NaN of failed ones.
+std::vector<double> levels_of(const Runs& runs, const Trial& trial);
+
 /// The same after every contender has chosen, place by place, what its schedule is told: by the
 /// tuning instances alone.
 struct Tuned {

@@ -25,6 +25,7 @@ struct Series {
   /// Colour, dash pattern and point shape, in [0, styles). A method keeps its own in every figure.
   std::size_t style = 0;
   bool dashed = false;         ///< a thin dashed line without points: a fit, a control
+  std::string algorithm{};     ///< registry key of the method that it shows, if it shows one
   std::vector<double> x{};     ///< finite
   std::vector<double> y{};     ///< as long as x
   std::vector<double> low{};   ///< lower edge of the band, as long as x, or empty
@@ -47,8 +48,16 @@ struct ReferenceLine {
   double value = 0;
 };
 
+/// Where the numbers of a panel come from.
+struct Origin {
+  std::string sweep{};
+  std::string part{};
+  std::string metric{};
+};
+
 struct Panel {
   std::string title{};
+  Origin origin{};  ///< of a panel of a sweep, whose series are arms
   Axis x{};
   Axis y{};
   std::vector<Series> series{};
@@ -96,5 +105,10 @@ struct FigureFiles {
 FigureFiles write_figure(const Figure& figure,
                          const std::filesystem::path& folder,
                          const std::string& gnuplot = "gnuplot");
+
+/// Writes ID.pdf alone. \throws as write_figure
+std::filesystem::path write_pdf(const Figure& figure,
+                                const std::filesystem::path& folder,
+                                const std::string& gnuplot = "gnuplot");
 
 }  // namespace dpsosp::plots

@@ -11,7 +11,7 @@
 #include "dpsosp/core/vector.hpp"
 #include "dpsosp/plots/number.hpp"
 
-/// A table of results and its four back ends. Texts use the markup of markup.hpp.
+/// A table of results and its three back ends. Texts use the markup of markup.hpp.
 namespace dpsosp::plots {
 
 /// The colour of a label where the back end has colours. The text is complete without it.
@@ -77,7 +77,6 @@ struct Row {
   std::string label{};
   std::vector<Cell> cells{};  ///< one per column, over all groups
   std::vector<std::size_t> footnotes{};
-  std::string link{};  ///< file that the label leads to, in HTML; may be empty
 };
 
 struct RowGroup {
@@ -95,6 +94,7 @@ struct Table {
   std::vector<RowGroup> row_groups{};
   std::vector<std::string> footnotes{};  ///< marked a, b, c, ... where a cell or row points to them
   std::vector<std::string> notes{};      ///< paragraphs below the table
+  std::string sweep{};                   ///< name of the sweep whose runs alone it shows, if any
 };
 
 /// \throws InputError if a row has not one cell a column, a number is not finite, a spread is out
@@ -112,8 +112,5 @@ std::string to_latex(const Table& table);
 /// RFC 4180, numbers with 17 significant digits. A column that holds a spread becomes six: median,
 /// low, high, n (runs started), failed, note (how they failed, or the cell's text).
 std::string to_csv(const Table& table);
-
-/// A <figure> with a table that scrolls on its own; its classes are those of the report's style.
-std::string to_html(const Table& table);
 
 }  // namespace dpsosp::plots

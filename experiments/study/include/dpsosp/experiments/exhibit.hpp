@@ -13,7 +13,7 @@
 
 #include "dpsosp/experiments/runs.hpp"
 #include "dpsosp/experiments/scale.hpp"
-#include "dpsosp/plots/report.hpp"
+#include "dpsosp/plots/exhibit.hpp"
 
 namespace dpsosp {
 
@@ -44,7 +44,11 @@ struct ReproduceOptions {
   int threads = 1;
   bool quiet = false;
   bool retry_failed = false;
-  bool from_store = false;  ///< compute nothing; refuse if a run is missing
+  bool from_store = false;        ///< compute nothing; show what is stored
+  std::filesystem::path store{};  ///< where runs are kept; default: store.sqlite below `out`
+  /// How long the report of a running reproduction is left as it is, at least. It is also left for
+  /// forty times what it took to write.
+  double refresh_seconds = 120;
 };
 
 /// The exhibits of these ids, each once; "xu-2026" stands for all whose ids begin with "xu-2026/".
@@ -52,10 +56,36 @@ struct ReproduceOptions {
 std::vector<const ExhibitEntry*> chosen_exhibits(const Catalogue& catalogue,
                                                  const std::vector<std::string>& ids);
 
-/// Computes what the store lacks, then writes the report; for a report of all exhibits also
-/// out/costs.csv, what each cost.
+/// An exhibit of which the store lacks runs.
+struct Unfinished {
+  const ExhibitEntry* entry;
+  std::size_t stored = 0;
+  std::size_t runs = 0;
+};
+
+/// What a report is written from. Refers to what it was made of.
+struct Reproduced {
+  const Study& study;
+  const Store& store;
+  const Runs& runs;                            ///< what is stored of the exhibits
+  std::vector<const ExhibitEntry*> entries{};  ///< that have all their runs
+  std::vector<plots::Exhibit> exhibits{};      ///< one an entry
+  std::vector<Unfinished> unfinished{};
+  bool whole = false;    ///< whether these are all exhibits
+  bool running = false;  ///< whether runs are being computed
+  std::filesystem::path out{};
+};
+
+/// Writes the report below OUT/report. \return its first page
+using WriteReport = std::function<std::filesystem::path(const Reproduced& reproduced)>;
+
+/// Computes what the store lacks and has the report written, from time to time while runs are
+/// computed and when all are; for a report of all exhibits also out/costs.csv, what each cost.
 /// \return the report's first page
-/// \throws InputError before any work if a run is to be computed for which the program has no code
-std::filesystem::path reproduce(const Catalogue& catalogue, const ReproduceOptions& options);
+/// \throws InputError before any work if a run is to be computed for which the program has no
+///         code, or, where nothing is to be computed, if no run is stored
+std::filesystem::path reproduce(const Catalogue& catalogue,
+                                const ReproduceOptions& options,
+                                const WriteReport& write);
 
 }  // namespace dpsosp

@@ -35,12 +35,6 @@ struct Catalogue {
   std::vector<ProbeEntry> probes;
   std::vector<ExhibitEntry> exhibits;
   std::string_view costs;  ///< measured costs of the exhibits' runs, as costs_csv writes them
-  /// Fills the first page of a report of all exhibits, and writes what goes beside it into `out`.
-  std::function<void(plots::Report& report,
-                     const Store& store,
-                     const Study& study,
-                     const std::filesystem::path& out)>
-      summarise;
 
   bool has_sweep(std::string_view name) const;
   /// \throws InputError if it has no code for it

@@ -163,6 +163,16 @@ struct Slope {
 /// \param solved  as of StatedExponent: the levels are compared with the solved α, too
 SlopeVerdict judge(const Slope& slope, ClaimedExponent claimed, bool solved);
 
+/// Cells of one arm that differ on the axis of a fit alone.
+struct SweepSlice {
+  Coordinates fixed;
+  std::vector<const Cell*> cells;
+};
+std::vector<SweepSlice> slices_of(const std::vector<Cell>& cells,
+                             std::size_t arm,
+                             const Part& part,
+                             const FitRequest& request);
+
 /// The position of a cell on the axis of a fit.
 double abscissa(const Cell& cell, const FitRequest& request);
 

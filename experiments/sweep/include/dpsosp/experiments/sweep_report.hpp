@@ -52,11 +52,7 @@ plots::Figure slopes_figure(const Runs& runs,
                             std::string id,
                             std::string title);
 
-/// Cells and slopes as CSV and Markdown, and timings.csv, which alone differs between machines.
-/// \return what was written
-std::vector<std::filesystem::path> write_sweep_tables(const Store& store,
-                                                      const Runs& runs,
-                                                      const Sweep& sweep,
-                                                      const std::filesystem::path& folder);
+/// Seconds of every stored run of the sweep; they alone differ between machines.
+std::string timings_csv(const Store& store, const Sweep& sweep);
 
 }  // namespace dpsosp

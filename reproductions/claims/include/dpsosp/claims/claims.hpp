@@ -14,7 +14,6 @@
 #include "dpsosp/experiments/runs.hpp"
 #include "dpsosp/experiments/study.hpp"
 #include "dpsosp/experiments/verdict.hpp"
-#include "dpsosp/plots/report.hpp"
 #include "dpsosp/plots/table.hpp"
 
 /// What papers claim, and what came out.
@@ -159,13 +158,8 @@ std::string evidence_line(const Claim& claim, const Finding& finding);
 /// statements; and one row a claim.
 plots::Table claims_summary_table(const ClaimSet& set, const std::vector<Finding>& findings);
 plots::Table claims_table(const ClaimSet& set, const std::vector<Finding>& findings);
-/// The page of a claim, without ".html".
-std::string page_of(const Claim& claim);
-/// A page a claim: what it says, how it is tested, what came out, what would change the verdict,
-/// and the authors' side.
-std::vector<plots::Page> claim_pages(const ClaimSet& set,
-                                     const std::vector<Finding>& findings,
-                                     const Study& study);
+/// What would change the verdict, in one or two sentences.
+std::string what_would_change(const Claim& claim, const Finding& finding);
 /// \param findings  null: none yet
 nlohmann::json claims_json(const ClaimSet& set, const std::vector<Finding>* findings);
 

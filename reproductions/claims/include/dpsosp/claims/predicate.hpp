@@ -12,6 +12,7 @@
 
 #include "dpsosp/experiments/runs.hpp"
 #include "dpsosp/experiments/study.hpp"
+#include "dpsosp/experiments/sweep.hpp"
 #include "dpsosp/experiments/verdict.hpp"
 
 /// The code that judges a claim which is no slope: the jobs that it rests on, cell by cell, and
@@ -29,6 +30,9 @@ struct Finding {
   std::vector<std::string>
       runs{};  ///< keys of the runs that it rests on, each once; none: formulas
   std::vector<std::string> parts{};  ///< of a slope claim: the three parts of each slope
+  /// Of a slope claim: its slopes, in the claim's order, with the verdicts that are the claim's;
+  /// none where a slope was not run.
+  std::vector<std::optional<Slope>> slopes{};
   std::string rests_on{};            ///< the same in words: "formulas", "120 runs of zhou-2020"
 };
 

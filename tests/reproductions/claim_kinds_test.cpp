@@ -10,8 +10,8 @@
 #include "dpsosp/core/errors.hpp"
 #include "findings.hpp"
 
-// Kinds of evidence, arguments.toml, and the page of a claim.
-namespace dpsosp::claim_pages_test {
+// Kinds of evidence, arguments.toml, and headlines of claims.
+namespace dpsosp::claim_kinds_test {
 namespace {
 
 constexpr const char* two_claims = R"(
@@ -87,43 +87,6 @@ TEST(Arguments, ThatAreUpheldSayWhatTheyChanged) {
   EXPECT_EQ(refusal(argument("upheld = false\n")), "");
 }
 
-TEST(ClaimPages, ShowEachClaimWithTheOtherSide) {
-  const ClaimSet set{.claims = argued(argument("upheld = false\nopen = \"more runs\"")),
-                     .predicates = {}};
-  const std::vector<Finding> findings{
-      {.verdict = Verdict::fails,
-       .headline = Headline::refuted,
-       .measured = "3 of 4",
-       .reason = "one is above",
-       .rests_on = "4 runs"},
-      {.verdict = Verdict::not_reachable, .measured = "needs n = 1e30", .reason = "two is large"}};
-  const std::vector<plots::Page> pages = claim_pages(set, findings, study_at(Scale::quick));
-  ASSERT_EQ(pages.size(), 2U);
-  EXPECT_EQ(pages[0].id, "p-one");
-  EXPECT_EQ(pages[0].verdict.text, "refuted");
-  const auto section = [&](std::size_t page, std::string_view heading) {
-    const auto& sections = pages[page].sections;
-    const auto found = std::ranges::find(sections, heading, &plots::Page::Section::heading);
-    return found == sections.end() ? std::vector<std::string>{} : found->paragraphs;
-  };
-  EXPECT_EQ(
-      section(0, "The other side"),
-      (std::vector<std::string>{
-          "The authors might say: they object", "Answer: we answer", "Still open: more runs"}));
-  EXPECT_EQ(
-      section(0, "In the paper's words"),
-      (std::vector<std::string>{"“One, as √(d)/n ≤ α_{t+1}^{1/2} printed”", "Under: x is small"}));
-  EXPECT_EQ(section(0, "Our reading"), std::vector<std::string>{"One says"});
-  EXPECT_EQ(section(1, "In the paper's words"),
-            std::vector<std::string>{"No words of the paper: a statement of this suite."});
-  EXPECT_TRUE(section(1, "The other side").empty());
-  EXPECT_EQ(section(1, "What would change the verdict"),
-            std::vector<std::string>{"A test would take n = 1e30."});
-  const auto result = section(0, "Result");
-  EXPECT_EQ(result.front(), "3 of 4");
-  EXPECT_NE(std::ranges::find(result, "Evidence: measurement: fails; 4 runs"), result.end());
-}
-
 TEST(ClaimsSummary, CountsThePapersOwnWordsApart) {
   const ClaimSet set{.claims = parse_claims(two_claims, "claims.toml"), .predicates = {}};
   const std::vector<Finding> findings{{.verdict = Verdict::holds, .headline = Headline::confirmed},
@@ -191,4 +154,4 @@ TEST(VacuousBelow, FindsLeastSizeAndRejectsNone) {
 }
 
 }  // namespace
-}  // namespace dpsosp::claim_pages_test
+}  // namespace dpsosp::claim_kinds_test

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "quotation.hpp"
+#include "dpsosp/plots/quotation.hpp"
 
 #include <algorithm>
 #include <map>
 #include <string>
 
-namespace dpsosp {
+namespace dpsosp::plots {
 namespace {
 
 using Symbols = std::map<std::string_view, std::string_view>;
@@ -118,8 +118,8 @@ class Formula {
       const std::string letter = argument();
       return letter == "R" ? "ℝ" : letter;
     }
-    if (const auto accent = accents().find(name); accent != accents().end())
-      return argument() + std::string(accent->second);
+    if (const std::string_view accent = latex_accent(name); !accent.empty())
+      return argument() + std::string(accent);
     const auto symbol = symbols().find(name);
     if (symbol != symbols().end()) {
       if (is_letter(name.front())) skip_space();
@@ -155,6 +155,18 @@ class Formula {
 
 }  // namespace
 
+std::string_view latex_symbol(std::string_view command) {
+  const auto found = symbols().find(command);
+  return found == symbols().end() ? std::string_view{} : found->second;
+}
+
+bool is_latex_symbol(std::string_view command) { return symbols().contains(command); }
+
+std::string_view latex_accent(std::string_view command) {
+  const auto found = accents().find(command);
+  return found == accents().end() ? std::string_view{} : found->second;
+}
+
 std::string readable(std::string_view quotation) {
   std::string out;
   for (bool formula = false; !quotation.empty(); formula = !formula) {
@@ -168,4 +180,4 @@ std::string readable(std::string_view quotation) {
   return out;
 }
 
-}  // namespace dpsosp
+}  // namespace dpsosp::plots

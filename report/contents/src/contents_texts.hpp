@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string_view>
+#include <utility>
+#include <vector>
+
+/// Files of the repository, as they are built in.
+namespace dpsosp::report {
+
+std::string_view findings_toml();
+/// docs/errata.md under "", docs/errata/KEY.md under KEY.
+std::vector<std::pair<std::string_view, std::string_view>> errata_texts();
+
+}  // namespace dpsosp::report

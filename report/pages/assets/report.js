@@ -1,0 +1,393 @@
+/* A classic script, since modules are not loaded from disk. Without it the pages have everything but
+   search, filters, sorting and hover. State is in the address: #paper=…&word=…&axis=…. */
+(function () {
+  "use strict";
+  var doc = document;
+  function one(selector, root) { return (root || doc).querySelector(selector); }
+  function all(selector, root) { return [].slice.call((root || doc).querySelectorAll(selector)); }
+  function make(name, attributes, content) {
+    var el = doc.createElement(name);
+    for (var key in attributes || {}) el.setAttribute(key, attributes[key]);
+    if (content !== undefined) el.textContent = content;
+    return el;
+  }
+
+  /* light and dark */
+  var theme = one("#theme");
+  if (theme) theme.onclick = function () {
+    var root = doc.documentElement;
+    var now = root.dataset.theme || (matchMedia("(prefers-color-scheme:dark)").matches ? "dark" : "light");
+    root.dataset.theme = now === "dark" ? "light" : "dark";
+    try { localStorage.theme = root.dataset.theme; } catch (e) { /* private mode keeps nothing */ }
+  };
+
+  /* copy */
+  function copy(text, button) {
+    function done() {
+      var label = button.textContent;
+      button.textContent = "copied";
+      setTimeout(function () { button.textContent = label; }, 1200);
+    }
+    if (navigator.clipboard && isSecureContext) { navigator.clipboard.writeText(text).then(done); return; }
+    var area = make("textarea");
+    area.value = text;
+    doc.body.appendChild(area);
+    area.select();
+    doc.execCommand("copy");
+    area.remove();
+    done();
+  }
+  doc.addEventListener("click", function (event) {
+    var button = event.target.closest("[data-copy]");
+    if (!button) return;
+    event.preventDefault();
+    copy(button.dataset.copy, button);
+  });
+
+  /* hover and focus */
+  var tip = one("#tip");
+  function show(text, x, y) {
+    tip.textContent = text;
+    tip.className = "on";
+    tip.style.left = Math.max(6, Math.min(x + 14, innerWidth - tip.offsetWidth - 6)) + "px";
+    tip.style.top = (y + 18 + tip.offsetHeight > innerHeight ? y - tip.offsetHeight - 12 : y + 18) + "px";
+  }
+  doc.addEventListener("pointermove", function (event) {
+    var el = event.target.closest && event.target.closest("[data-tip]");
+    if (el) show(el.dataset.tip, event.clientX, event.clientY); else tip.className = "";
+  });
+  doc.addEventListener("focusin", function (event) {
+    var row = event.target.closest && event.target.closest(".frow");
+    if (!row) { tip.className = ""; return; }
+    var place = row.getBoundingClientRect();
+    show(all("[data-tip]", row).map(function (el) { return el.dataset.tip.split("\n")[0]; }).join("\n"),
+         place.left, place.bottom - 14);
+  });
+
+  /* filters: one state for tiles, forest and list of claims */
+  var forest = one("#forest"), claims = one(".claimlist"), bar = one(".bar");
+  var keys = ["paper", "word", "axis", "view", "nums"], state = {};
+  function readState() {
+    state = {};
+    location.hash.slice(1).split("&").forEach(function (pair) {
+      pair = pair.split("=");
+      if (keys.indexOf(pair[0]) >= 0) state[pair[0]] = pair[1] || "";
+    });
+  }
+  function writeState() {
+    var hash = keys.filter(function (k) { return state[k]; }).map(function (k) { return k + "=" + state[k]; });
+    history.replaceState(null, "", hash.length ? "#" + hash.join("&") : location.pathname + location.search);
+    apply();
+  }
+  function apply() {
+    if (!bar) return;
+    var rows = forest ? all(".frow", forest) : [], shown = 0;
+    rows.forEach(function (row) {
+      row.hidden = !((!state.paper || row.dataset.p.split(" ").indexOf(state.paper) >= 0) &&
+                     (!state.word || row.dataset.w === state.word) &&
+                     (!state.axis || row.dataset.ax.indexOf(state.axis) >= 0));
+      shown += !row.hidden;
+    });
+    if (forest) {
+      all(".fgroup", forest).forEach(function (group) { group.hidden = !one(".frow:not([hidden])", group); });
+      forest.className = "forest" + (state.axis ? " ax-" + state.axis : "") + (state.view ? " isdev" : "") +
+                         (state.nums ? " nums" : "");
+      one("#fcount").textContent = shown + " of " + rows.length + " rows";
+    }
+    if (claims && one("#ccount")) {
+      var lines = all("tbody tr", claims), count = 0;
+      lines.forEach(function (row) {
+        row.hidden = !((!state.paper || row.dataset.p === state.paper) && (!state.word || row.dataset.w === state.word));
+        count += !row.hidden;
+      });
+      one("#ccount").textContent = count + " of " + lines.length + " claims";
+    }
+    all("[data-set]").forEach(function (button) {
+      button.setAttribute("aria-pressed", String(button.dataset.set.split("&").every(function (pair) {
+        pair = pair.split("=");
+        return state[pair[0]] === pair[1];
+      })));
+    });
+    var reset = one("#reset");
+    if (reset) reset.hidden = !(state.paper || state.word || state.axis);
+  }
+  doc.addEventListener("click", function (event) {
+    var button = event.target.closest("[data-set]");
+    if (!button || !button.dataset.set) return;
+    var pressed = button.getAttribute("aria-pressed") === "true";
+    button.dataset.set.split("&").forEach(function (pair) {
+      pair = pair.split("=");
+      state[pair[0]] = pressed ? "" : pair[1];
+    });
+    writeState();
+  });
+  if (one("#reset")) one("#reset").onclick = function () { state = {}; writeState(); };
+
+  /* what an address leads to is unfolded */
+  function target() {
+    readState();
+    apply();
+    var id = decodeURIComponent(location.hash.slice(1)), el = id && doc.getElementById(id);
+    if (!el) return;
+    for (var p = el; p; p = p.parentElement) if (p.tagName === "DETAILS") p.open = true;
+    el.scrollIntoView();
+  }
+  addEventListener("hashchange", target);
+  target();
+
+  /* legends: a click hides a curve, with shift or twice it shows it alone */
+  all(".leg").forEach(function (legend) {
+    var figure = legend.parentElement, buttons = all("button", legend);
+    function paint() {
+      buttons.forEach(function (b) {
+        all('.ser[data-s="' + b.dataset.s + '"]', figure).forEach(function (curve) {
+          curve.style.display = b.getAttribute("aria-pressed") === "true" ? "" : "none";
+        });
+      });
+    }
+    function alone(button) {
+      var isolated = buttons.every(function (b) { return (b.getAttribute("aria-pressed") === "true") === (b === button); });
+      buttons.forEach(function (b) { b.setAttribute("aria-pressed", String(isolated || b === button)); });
+    }
+    legend.onclick = function (event) {
+      var button = event.target.closest("button");
+      if (!button) return;
+      if (event.shiftKey) alone(button);
+      else button.setAttribute("aria-pressed", String(button.getAttribute("aria-pressed") !== "true"));
+      paint();
+    };
+    legend.ondblclick = function (event) {
+      var button = event.target.closest("button");
+      if (button) { alone(button); paint(); }
+    };
+  });
+
+  /* tables: sort, filter, hide columns, copy */
+  function blocks(table) {
+    var list = [];
+    all("tbody tr", table).forEach(function (row) {
+      if (row.classList.contains("below") && list.length) list[list.length - 1].push(row);
+      else list.push([row]);
+    });
+    return list;
+  }
+  function value(cell) {
+    if (!cell) return "";
+    var text = cell.dataset.v || cell.textContent.replace(/−/g, "-").trim(), number = parseFloat(text);
+    return isNaN(number) ? text : number;
+  }
+  function sortBy(table, column, ascending) {
+    all("tbody", table).forEach(function (body) {
+      var list = blocks({ querySelectorAll: function () { return body.querySelectorAll("tr"); } })
+        .filter(function (b) { return !b[0].classList.contains("group"); });
+      list.sort(function (a, b) {
+        var x = value(a[0].cells[column]), y = value(b[0].cells[column]);
+        if (typeof x !== typeof y) return typeof x === "number" ? -1 : 1;
+        return (x < y ? -1 : x > y ? 1 : 0) * (ascending ? 1 : -1);
+      });
+      list.forEach(function (block) { block.forEach(function (row) { body.appendChild(row); }); });
+    });
+  }
+  function cellText(cell) { return cell.textContent.replace(/\s+/g, " ").trim(); }
+  /* A label a column: of two rows of heads the upper one goes before the lower. */
+  function heads(table) {
+    var upper = table.tHead.rows[0].cells, lower = table.tHead.rows[1], next = 0, labels = [];
+    [].slice.call(upper).forEach(function (cell) {
+      if (cell.hidden) return;
+      if (!lower || cell.rowSpan > 1) { labels.push(cellText(cell)); return; }
+      for (var k = 0; k < cell.colSpan; ++k) labels.push(cellText(cell) + ": " + cellText(lower.cells[next++]));
+    });
+    return labels;
+  }
+  function dataRows(table) {
+    return all("tbody tr", table).filter(function (row) {
+      return !row.classList.contains("below") && !row.classList.contains("group");
+    });
+  }
+  /* What is shown of a table, whose columns may be set in several parts. */
+  function grid(parts) {
+    var rows = [heads(parts[0])].concat(dataRows(parts[0]).map(function (row) {
+      return row.hidden ? null : [].slice.call(row.cells).filter(function (c) { return !c.hidden; }).map(cellText);
+    }));
+    parts.slice(1).forEach(function (part) {
+      [heads(part)].concat(dataRows(part).map(function (row) {
+        return [].slice.call(row.cells).map(cellText);
+      })).forEach(function (cells, k) { if (rows[k]) rows[k] = rows[k].concat(cells.slice(1)); });
+    });
+    return rows.filter(Boolean);
+  }
+  var formats = {
+    CSV: function (rows) {
+      return rows.map(function (r) {
+        return r.map(function (c) { return /[",\n]/.test(c) ? '"' + c.replace(/"/g, '""') + '"' : c; }).join(",");
+      }).join("\n");
+    },
+    Markdown: function (rows) {
+      var lines = rows.map(function (r) { return "| " + r.map(function (c) { return c.replace(/\|/g, "\\|"); }).join(" | ") + " |"; });
+      lines.splice(1, 0, "|" + rows[0].map(function () { return "---|"; }).join(""));
+      return lines.join("\n");
+    },
+    LaTeX: function (rows) {
+      var lines = rows.map(function (r) {
+        return r.map(function (c) { return c.replace(/[&%$#_{}]/g, "\\$&").replace(/−/g, "$-$"); }).join(" & ") + " \\\\";
+      });
+      lines.splice(1, 0, "\\midrule");
+      return "\\begin{tabular}{l" + "r".repeat(rows[0].length - 1) + "}\n\\toprule\n" + lines.join("\n") +
+             "\n\\bottomrule\n\\end{tabular}";
+    }
+  };
+  all("table[data-sort]").forEach(function (table) {
+    var section = table.closest("section.table"), parts = section ? all("table.t", section) : [table];
+    if (parts[0] !== table) return;
+    var top = table.tHead.rows[0], simple = table.tHead.rows.length === 1 && parts.length === 1;
+    if (simple) all("th", top).forEach(function (th, column) {
+      var button = make("button", { type: "button" });
+      while (th.firstChild) button.appendChild(th.firstChild);
+      th.appendChild(button);
+      button.onclick = function () {
+        var ascending = th.getAttribute("aria-sort") !== "ascending";
+        all("th", table.tHead).forEach(function (x) { x.removeAttribute("aria-sort"); });
+        th.setAttribute("aria-sort", ascending ? "ascending" : "descending");
+        sortBy(table, column, ascending);
+      };
+    });
+    if (blocks(table).length < 4) return;
+    var tools = make("div", { "class": "tbar" });
+    var filter = make("input", { type: "search", placeholder: "filter rows", "aria-label": "Filter the rows of this table" });
+    filter.oninput = function () {
+      var words = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
+      var others = parts.slice(1).map(dataRows), place = 0;
+      blocks(table).forEach(function (block) {
+        if (block[0].classList.contains("group")) return;
+        var rows = block.concat(others.map(function (list) { return list[place]; }));
+        var text = rows.map(cellText).join(" ").toLowerCase();
+        var hidden = !words.every(function (w) { return text.indexOf(w) >= 0; });
+        rows.forEach(function (row) { row.hidden = hidden; });
+        ++place;
+      });
+    };
+    tools.appendChild(filter);
+    if (simple && top.cells.length > 3) {
+      var menu = make("details", { "class": "menu" }), list = make("div");
+      menu.appendChild(make("summary", {}, "columns"));
+      all("th", top).forEach(function (th, column) {
+        if (column === 0) return;
+        var label = make("label"), box = make("input", { type: "checkbox" });
+        box.checked = true;
+        box.onchange = function () {
+          all("tr", table).forEach(function (row) {
+            if (!row.classList.contains("below") && row.cells[column]) row.cells[column].hidden = !box.checked;
+          });
+        };
+        label.appendChild(box);
+        label.appendChild(doc.createTextNode(" " + cellText(th)));
+        list.appendChild(label);
+      });
+      menu.appendChild(list);
+      tools.appendChild(menu);
+    }
+    Object.keys(formats).forEach(function (name) {
+      var button = make("button", { type: "button" }, "copy " + name);
+      button.onclick = function () { copy(formats[name](grid(parts)), button); };
+      tools.appendChild(button);
+    });
+    var frame = table.closest(".tw");
+    frame.parentNode.insertBefore(tools, frame);
+  });
+
+  /* search: every word must begin a word of the title or stand in the text; the title counts more */
+  var box = one("#q"), hits = one("#hits"), up = doc.body.dataset.up || "";
+  function fold(text) {
+    return " " + text.toLowerCase().normalize("NFD").replace(/[\u0300-\u036f]/g, "").replace(/[\/,.()\-:]/g, " ");
+  }
+  var index = null;
+  function search() {
+    if (!index && typeof INDEX !== "undefined")
+      index = INDEX.map(function (entry) { return { title: fold(entry[0]), text: fold(entry[2]), entry: entry }; });
+    var words = fold(box.value).split(/\s+/).filter(Boolean);
+    if (!words.length || !index) { hits.hidden = true; return; }
+    var found = [];
+    index.forEach(function (e) {
+      var score = 0;
+      for (var i = 0; i < words.length; ++i) {
+        if (e.title.indexOf(" " + words[i]) >= 0) score += 5;
+        else if (e.text.indexOf(" " + words[i]) >= 0) score += 1;
+        else return;
+      }
+      found.push([score - e.title.length / 1000, e.entry]);
+    });
+    found.sort(function (a, b) { return b[0] - a[0]; });
+    hits.textContent = "";
+    found.slice(0, 10).forEach(function (hit) {
+      var item = make("li"), link = make("a", { href: up + hit[1][1] }, hit[1][0]);
+      link.appendChild(make("small", {}, hit[1][2].slice(0, 110)));
+      item.appendChild(link);
+      hits.appendChild(item);
+    });
+    if (!found.length) hits.appendChild(make("li", {}, "Nothing found. Try a method, a theorem’s number, or a word such as open."));
+    hits.hidden = false;
+  }
+  if (box) {
+    box.oninput = search;
+    box.onfocus = search;
+    doc.addEventListener("keydown", function (event) {
+      var typing = /input|textarea|select/i.test(doc.activeElement.tagName);
+      if (event.key === "/" && !typing) { event.preventDefault(); box.focus(); }
+      if (event.key === "Escape") { hits.hidden = true; tip.className = ""; }
+      if ((event.key === "ArrowDown" || event.key === "ArrowUp") && !hits.hidden) {
+        var links = all("a", hits), at = links.indexOf(doc.activeElement);
+        if (at < 0 && doc.activeElement !== box) return;
+        event.preventDefault();
+        (links[at + (event.key === "ArrowDown" ? 1 : -1)] || box).focus();
+      }
+      if (event.key === "Enter" && doc.activeElement === box && one("a", hits)) one("a", hits).click();
+    });
+    doc.addEventListener("click", function (event) { if (!event.target.closest(".find")) hits.hidden = true; });
+  }
+
+  /* which method: the cells nearest to a question, never interpolated */
+  var ask = one("#ask");
+  if (ask) {
+    var cells = JSON.parse(one("#league-cells").textContent), answer = one("#answer");
+    var number = function (id) { return parseFloat(one(id).value.replace(",", ".")); };
+    var respond = function () {
+      var n = number("#ask-n"), d = number("#ask-d"), e = number("#ask-e"), start = one("#ask-start").value;
+      answer.textContent = "";
+      if (!(n > 0 && d > 0 && e > 0)) {
+        answer.appendChild(make("p", { "class": "warning" }, "n, d and ε are positive numbers, as 1e5, 20 and 1."));
+        return;
+      }
+      var away = function (c) {
+        return Math.abs(Math.log10(c.n / n)) + Math.abs(Math.log10(c.d / d)) + Math.abs(Math.log10(c.e / e));
+      };
+      var boards = {};
+      cells.forEach(function (c) {
+        if (start && c.board !== start) return;
+        if (!boards[c.board] || away(c) < away(boards[c.board])) boards[c.board] = c;
+      });
+      Object.keys(boards).forEach(function (name) {
+        var c = boards[name];
+        answer.appendChild(make("h3", {}, name + " at n = " + c.n + ", d = " + c.d + ", ε = " + c.e));
+        answer.appendChild(make("p", {}, "On " + c.problem + ": " + (c.n === n && c.d === d && c.e === e ? "exactly this cell. " :
+          "factors from the question: " + (c.n / n).toPrecision(2) + " in n, " + (c.d / d).toPrecision(2) + " in d, " +
+          (c.e / e).toPrecision(2) + " in ε. ") + "The start has " + c.start + "."));
+        var list = make("ol");
+        c.levels.slice(0, 5).forEach(function (l) {
+          list.appendChild(make("li", {}, l[0] + ": " + l[1] + " [" + l[2] + ", " + l[3] + "]"));
+        });
+        answer.appendChild(list);
+      });
+      history.replaceState(null, "", "#" + ["n=" + n, "d=" + d, "e=" + e].concat(start ? ["start=" + encodeURIComponent(start)] : []).join("&"));
+    };
+    ask.onsubmit = function (event) { event.preventDefault(); respond(); };
+    var asked = {};
+    location.hash.slice(1).split("&").forEach(function (pair) { pair = pair.split("="); asked[pair[0]] = decodeURIComponent(pair[1] || ""); });
+    if (asked.n) {
+      one("#ask-n").value = asked.n;
+      one("#ask-d").value = asked.d;
+      one("#ask-e").value = asked.e;
+      one("#ask-start").value = asked.start || "";
+      respond();
+    }
+  }
+})();

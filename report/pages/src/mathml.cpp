@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+#include "dpsosp/plots/quotation.hpp"
+#include "page_writers.hpp"
+
+namespace dpsosp::report {
+namespace {
+
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+Html mrow(const Html& inside) { return element("mrow", inside); }
+
+std::string trimmed(std::string_view t) {
+  while (t.starts_with(' ')) t.remove_prefix(1);
+  while (t.ends_with(' ')) t.remove_suffix(1);
+  return std::string(t);
+}
+
+/// One formula of LaTeX, read from the left. What is not known stands as its name.
+class Formula {
+ public:
+  explicit Formula(std::string_view latex) : rest_(latex) {}
+
+  Html html() {
+    Html out;
+    while (!rest_.empty()) out += scripted();
+    return out;
+  }
+
+ private:
+  void skip_spaces() {
+    while (!rest_.empty() && (rest_.front() == ' ' || rest_.front() == '\n'))
+      rest_.remove_prefix(1);
+  }
+
+  /// An atom with the scripts that follow it.
+  Html scripted() {
+    skip_spaces();
+    if (rest_.empty()) return {};
+    Html base = rest_.front() == '_' || rest_.front() == '^' ? element("mi", {}) : atom();
+    Html below, above;
+    for (skip_spaces(); !rest_.empty() && (rest_.front() == '_' || rest_.front() == '^');
+         skip_spaces()) {
+      Html& script = rest_.front() == '_' ? below : above;
+      rest_.remove_prefix(1);
+      skip_spaces();
+      script += rest_.empty() ? Html{} : mrow(atom());
+    }
+    if (below.empty() && above.empty()) return base;
+    if (base.empty()) base = element("mi", {});
+    if (below.empty()) return element("msup", mrow(base) + mrow(above));
+    if (above.empty()) return element("msub", mrow(base) + mrow(below));
+    return element("msubsup", mrow(base) + mrow(below) + mrow(above));
+  }
+
+  Html argument() {
+    skip_spaces();
+    return rest_.empty() ? mrow({}) : mrow(atom());
+  }
+
+  std::string_view group() {
+    int depth = 0;
+    for (std::size_t k = 0; k < rest_.size(); ++k) {
+      if (rest_[k] == '\\') {
+        ++k;
+        continue;
+      }
+      depth += rest_[k] == '{' ? 1 : rest_[k] == '}' ? -1 : 0;
+      if (depth > 0) continue;
+      const std::string_view inside = rest_.substr(1, k - 1);
+      rest_.remove_prefix(k + 1);
+      return inside;
+    }
+    rest_.remove_prefix(1);
+    return {};
+  }
+
+  Html atom() {
+    const char c = rest_.front();
+    if (c == '\\') return command();
+    if (c == '{') return mrow(Formula(group()).html());
+    if (is_digit(c)) {
+      std::size_t end = 1;
+      while (end < rest_.size() &&
+             (is_digit(rest_[end]) ||
+              (rest_[end] == '.' && end + 1 < rest_.size() && is_digit(rest_[end + 1]))))
+        ++end;
+      const Html number = element("mn", text(rest_.substr(0, end)));
+      rest_.remove_prefix(end);
+      return number;
+    }
+    std::size_t length = 1;
+    while (length < rest_.size() && (static_cast<unsigned char>(rest_[length]) & 0xC0U) == 0x80U)
+      ++length;
+    const std::string_view character = rest_.substr(0, length);
+    rest_.remove_prefix(length);
+    if (c == '~' || c == '&') return {};
+    if (c == '-') return element("mo", text("−"));
+    if (is_letter(c) || length > 1) return element("mi", text(character));
+    return element("mo", {{"stretchy", "false"}}, text(character));
+  }
+
+  Html command() {
+    std::size_t end = 1;
+    while (end < rest_.size() && is_letter(rest_[end])) ++end;
+    if (end == 1 && rest_.size() > 1) end = 2;
+    const std::string_view name = rest_.substr(1, end - 1);
+    rest_.remove_prefix(end);
+    if (name == "frac" || name == "tfrac" || name == "dfrac" || name == "nicefrac") {
+      const Html over = argument();
+      return element("mfrac", over + argument());
+    }
+    if (name == "sqrt") {
+      skip_spaces();
+      if (rest_.starts_with("[]")) rest_.remove_prefix(2);
+      return element("msqrt", argument());
+    }
+    if (!plots::latex_accent(name).empty()) {
+      const bool tilde = name.ends_with("tilde");
+      const bool hat = name.ends_with("hat");
+      return element("mover", argument() + element("mo", text(tilde ? "~" : hat ? "^" : "‾")));
+    }
+    if (name == "mathbb") {
+      const std::string letter(rest_.starts_with("{") ? group() : std::string_view{});
+      return element("mi", text(letter == "R" ? "ℝ" : letter == "E" ? "𝔼" : letter));
+    }
+    if (name == "text" || name == "mathrm" || name == "textbf" || name == "textit" ||
+        name == "operatorname" || name == "mathbf" || name == "mathcal" || name == "mathsf" ||
+        name == "textsf" || name == "texttt") {
+      skip_spaces();
+      if (!rest_.starts_with("{")) return argument();
+      const std::string_view inside = group();
+      const bool word =
+          std::ranges::all_of(inside, [](char c) { return is_letter(c) || c == ' '; });
+      if (word && inside.size() > 1) return element("mtext", text(inside));
+      return mrow(Formula(inside).html());
+    }
+    if (!plots::is_latex_symbol(name))
+      return rest_.starts_with("{") ? mrow(Formula(group()).html()) : element("mtext", text(name));
+    const std::string symbol = trimmed(plots::latex_symbol(name));
+    if (symbol.empty()) return {};
+    const bool letters = std::ranges::all_of(symbol, [](char c) { return is_letter(c); });
+    if (letters) return element("mi", text(symbol + (symbol.size() > 1 ? "\u2009" : "")));
+    const bool greek = symbol.size() == 2 && static_cast<unsigned char>(symbol[0]) >= 0xCE &&
+                       static_cast<unsigned char>(symbol[0]) <= 0xCF;
+    return greek ? element("mi", text(symbol))
+                 : element("mo", {{"stretchy", "false"}}, text(symbol));
+  }
+
+  std::string_view rest_;
+};
+
+}  // namespace
+
+Html quotation_html(std::string_view quotation) {
+  Html out;
+  for (bool formula = false; !quotation.empty(); formula = !formula) {
+    const std::size_t end = std::min(quotation.find('$'), quotation.size());
+    const std::string_view piece = quotation.substr(0, end);
+    if (formula)
+      out += element("math", mrow(Formula(piece).html()));
+    else
+      out += text(piece);
+    quotation.remove_prefix(std::min(end + 1, quotation.size()));
+    // $$...$$ opens and closes like $...$
+    if (quotation.starts_with("$")) quotation.remove_prefix(1);
+  }
+  return out;
+}
+
+}  // namespace dpsosp::report

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/report/contents.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "dpsosp/experiments/runner.hpp"
+#include "dpsosp/experiments/study.hpp"
+#include "dpsosp/reproductions/reproductions.hpp"
+#include "moved_page.hpp"
+#include "stored.hpp"
+#include "temporary_folder.hpp"
+
+// Pages from runs of one exhibit at smoke scale.
+namespace dpsosp::report::contents_test {
+namespace {
+
+constexpr const char* exhibit = "lowy-2024/contour";
+constexpr const char* sweep = "arora-2023-dp-spider";
+
+/// A report of one exhibit and one sweep.
+class Contents : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    folder_ = std::make_unique<TemporaryFolder>();
+    const ReproduceOptions options{
+        .exhibits = {exhibit}, .scale = Scale::smoke, .out = folder_->path(), .quiet = true};
+    reproduce(reproductions().catalogue, options, [](const Reproduced& r) {
+      site_ = std::make_unique<Site>(site_of(r, reproductions()));
+      std::vector<Job> jobs = jobs_of(r.study.sweep(sweep));
+      Store store(folder_->path() / "sweep.sqlite");
+      const auto runs = run_jobs(
+          store, jobs, [](const Job& job) { return reproductions().catalogue.compute(job); });
+      const Runs lookup(runs);
+      const Reproduced other{.study = r.study, .store = store, .runs = lookup};
+      const Stored stored(other, reproductions());
+      forest_ = forest_of(stored);
+      rates_ = stored.rates();
+      return r.out;
+    });
+  }
+  static void TearDownTestSuite() {
+    folder_.reset();
+    site_.reset();
+  }
+  inline static std::unique_ptr<TemporaryFolder> folder_;
+  inline static std::unique_ptr<Site> site_;
+  inline static std::vector<ForestGroup> forest_;
+  inline static std::vector<Rate> rates_;
+};
+
+TEST_F(Contents, ForestHasEverySlopeOfEveryClaimOnce) {
+  ASSERT_FALSE(rates_.empty());
+  // Of the claims of the sweep in the catalogue:
+  std::size_t claimed = 0;
+  for (const Claim& c : reproductions().claims.claims)
+    for (const ClaimedSlope& s : c.slopes) claimed += s.sweep == sweep;
+  EXPECT_EQ(rates_.size(), claimed);
+  std::size_t shown = 0;
+  std::set<std::string> claims;
+  for (const ForestGroup& g : forest_)
+    for (const ForestRow& row : g.rows) {
+      shown += row.rates.size() * (1 + row.also.size());
+      claims.insert(row.claim);
+      claims.insert(row.also.begin(), row.also.end());
+    }
+  EXPECT_EQ(shown, rates_.size());
+  std::set<std::string> expected;
+  for (const Rate& r : rates_) expected.insert(r.claim);
+  EXPECT_EQ(claims, expected);
+}
+
+TEST_F(Contents, SaysWhatIsNotInTheReport) {
+  ASSERT_EQ(site_->exhibits.size(), 1U);
+  EXPECT_EQ(site_->exhibits[0].id, exhibit);
+  EXPECT_TRUE(std::ranges::any_of(site_->index.missing, [](const Missing& m) {
+    return m.what == "Other exhibits" && m.command == "./run reproduce";
+  }));
+  EXPECT_FALSE(site_->index.warning.empty());  // smoke
+}
+
+TEST_F(Contents, HasAPageForEveryAlgorithmAndProblem) {
+  EXPECT_EQ(site_->algorithms.size(), site_->methods.size());
+  for (const AlgorithmPage& a : site_->algorithms) {
+    EXPECT_FALSE(a.commands.empty()) << a.key;
+    EXPECT_TRUE(site_->addresses.contains(a.key)) << a.key;
+  }
+  EXPECT_GT(site_->problems.size(), 20U);
+}
+
+TEST_F(Contents, NumbersNameTheSweepThatComputesThem) {
+  for (const ExhibitPage& e : site_->exhibits)
+    EXPECT_TRUE(std::ranges::any_of(e.commands, [](const Command& c) {
+      return c.command == std::string("./run reproduce ") + exhibit;
+    }));
+  for (const Rate& r : rates_) EXPECT_EQ(r.sweep, sweep);
+}
+
+TEST_F(Contents, ErrataHaveAddresses) {
+  EXPECT_EQ(site_->addresses.at("X7"), "errata-xu-2026.html#X7");
+  EXPECT_EQ(site_->addresses.at("Z1"), "errata.html#Z1");
+}
+
+Compared compared(std::string name, std::string word, double slope) {
+  Compared c{.name = std::move(name), .results = {{{"a", "1"}, {"b", word}}, {"a build"}}};
+  c.site.claims = {{.id = "smith-2027/c1",
+                    .word = word,
+                    .rates = {{.claim = "smith-2027/c1",
+                               .axis = "n",
+                               .claimed_low = -0.5,
+                               .claimed_high = -0.5,
+                               .zone_low = -0.6,
+                               .zone_high = -0.4,
+                               .value = slope,
+                               .low = slope - 0.01,
+                               .high = slope + 0.01,
+                               .word = word}}}};
+  c.site.exhibits = {{.id = "smith-2027/table-1", .finding = "1 " + word}};
+  return c;
+}
+
+std::size_t rows_of(const TextPage& page, const std::string& section) {
+  const auto s = std::ranges::find(page.sections, section, &TextPage::Section::id);
+  return s->tables.empty() ? 0 : s->tables.front().row_groups.front().rows.size();
+}
+
+TEST(Moved, ShowsWordsExponentsAndVerdictsThatDiffer) {
+  const Compared before = compared("before.sqlite", "confirmed", -0.5),
+                 after = compared("after.sqlite", "open", -0.7);
+  const TextPage page = moved_page({&before, &after});
+  for (const char* section : {"words", "exponents", "verdicts"})
+    EXPECT_EQ(rows_of(page, section), 1U) << section;
+  const plots::Row& first = page.sections.front().tables.front().row_groups.front().rows.front();
+  std::vector<std::string> cells;
+  for (const plots::Cell& c : first.cells) cells.push_back(std::get<std::string>(c.content));
+  EXPECT_EQ(cells, (std::vector<std::string>{"2", "1", "1", "0", "a build"}));
+}
+
+TEST(Moved, ShowsNothingOfEqualStores) {
+  const Compared one = compared("one.sqlite", "open", -0.5),
+                 other = compared("other.sqlite", "open", -0.5);
+  const TextPage page = moved_page({&one, &other});
+  for (const char* section : {"words", "exponents", "verdicts"})
+    EXPECT_EQ(rows_of(page, section), 0U) << section;
+}
+
+TEST(Rates, OfASlopeWithoutAClaimHaveNone) {
+  const Rate r = rate_of({.part = "n", .arm = "a"}, {}, "mine", nullptr);
+  EXPECT_FALSE(is_claimed(r));
+  EXPECT_TRUE(r.word.empty());
+  EXPECT_TRUE(is_claimed(rate_of({}, ClaimedExponent{-0.5}, "mine", nullptr)));
+}
+
+}  // namespace
+}  // namespace dpsosp::report::contents_test

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/report/site.hpp"
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "dpsosp/core/files.hpp"
+#include "markup_text.hpp"
+#include "sample_site.hpp"
+#include "scratch_folder.hpp"
+
+// A whole report as files: links, anchors, ids, models beside pages.
+namespace dpsosp::report::site_test {
+namespace {
+
+namespace fs = std::filesystem;
+using plots::attributes;
+using plots::count_of;
+using plots::ScratchFolder;
+
+std::vector<fs::path> files_of(const fs::path& folder, const char* ending) {
+  std::vector<fs::path> found;
+  for (const auto& entry : fs::recursive_directory_iterator(folder))
+    if (entry.path().extension() == ending) found.push_back(entry.path());
+  return found;
+}
+
+std::set<std::string> ids_of(const std::string& html) {
+  std::set<std::string> ids;
+  for (const std::string& id : attributes(html, "id")) ids.insert(id);
+  return ids;
+}
+
+/// Links of the page that leave the report, lead nowhere, or to an anchor that is not there.
+std::vector<std::string> broken_links(const fs::path& page) {
+  std::vector<std::string> broken;
+  const std::string html = read_file(page);
+  for (const char* name : {"href", "src"})
+    for (const std::string& link : attributes(html, name)) {
+      const std::size_t hash = link.find('#');
+      const std::string target = link.substr(0, hash);
+      const fs::path file = target.empty() ? page : page.parent_path() / target;
+      const bool relative = target.find(':') == std::string::npos && !target.starts_with('/');
+      const bool anchored =
+          hash == std::string::npos ||
+          (fs::is_regular_file(file) && ids_of(read_file(file)).contains(link.substr(hash + 1)));
+      if (!relative || !fs::is_regular_file(file) || !anchored) broken.push_back(link);
+    }
+  return broken;
+}
+
+class WrittenSite : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    scratch_ = std::make_unique<ScratchFolder>();
+    index_ = write_site(sample_site(), folder());
+  }
+  static void TearDownTestSuite() { scratch_.reset(); }
+  static fs::path folder() { return scratch_->path() / "report"; }
+
+  inline static std::unique_ptr<ScratchFolder> scratch_;
+  inline static fs::path index_;
+};
+
+TEST_F(WrittenSite, HasAPageOfEachKindWithItsModelBesideIt) {
+  EXPECT_EQ(index_, folder() / "index.html");
+  const std::vector<fs::path> pages = files_of(folder(), ".html");
+  EXPECT_EQ(pages.size(), 15U);
+  for (fs::path page : pages) {
+    page.replace_extension(".json");
+    EXPECT_TRUE(nlohmann::json::accept(read_file(page))) << page;
+  }
+}
+
+TEST_F(WrittenSite, ResolvesEveryLinkAndAnchor) {
+  for (const fs::path& page : files_of(folder(), ".html"))
+    EXPECT_EQ(broken_links(page), std::vector<std::string>{}) << page;
+}
+
+TEST_F(WrittenSite, LinkCheckSeesAMissingFile) {
+  const ScratchFolder other;
+  fs::copy(folder(), other.path(), fs::copy_options::recursive);
+  fs::remove(other.path() / "smith-2027-table-1" / "cells.csv");
+  EXPECT_EQ(broken_links(other.path() / "smith-2027-table-1" / "index.html"),
+            std::vector<std::string>{"cells.csv"});
+}
+
+TEST_F(WrittenSite, LeavesNoFileOfAnExhibitWithoutALink) {
+  const fs::path place = folder() / "smith-2027-table-1";
+  std::set<std::string> linked{"index.html"};
+  for (const std::string& link : attributes(read_file(place / "index.html"), "href"))
+    linked.insert(link);
+  for (const auto& entry : fs::directory_iterator(place))
+    EXPECT_TRUE(linked.contains(entry.path().filename().string())) << entry.path();
+}
+
+TEST_F(WrittenSite, IsWellFormedWithOneIdForOneThing) {
+  for (const fs::path& page : files_of(folder(), ".html")) {
+    const std::string html = read_file(page);
+    EXPECT_EQ(plots::markup_fault(html), "") << page;
+    EXPECT_TRUE(html.starts_with("<!DOCTYPE html>\n<html lang=\"en\">"));
+    EXPECT_EQ(attributes(html, "id").size(), ids_of(html).size()) << page;
+    EXPECT_EQ(count_of(html, "http"), 0U) << page;
+    EXPECT_EQ(count_of(html, "<h1>"), 1U) << page;
+  }
+}
+
+TEST_F(WrittenSite, HeadingsDescendOneLevelAtATime) {
+  for (const fs::path& page : files_of(folder(), ".html")) {
+    const std::string html = read_file(page);
+    int level = 0;
+    for (auto at = html.find("<h"); at != std::string::npos; at = html.find("<h", at + 1)) {
+      const char digit = html[at + 2];
+      if (digit < '1' || digit > '6') continue;
+      EXPECT_LE(digit - '0', level + 1) << page;
+      level = digit - '0';
+    }
+  }
+}
+
+TEST_F(WrittenSite, FindsEveryPageByTheSearchIndex) {
+  const std::string script = read_file(folder() / "search.js");
+  const auto entries = nlohmann::json::parse(script.substr(10, script.rfind(';') - 10));
+  std::set<std::string> addresses;
+  for (const auto& entry : entries) {
+    const std::string address = entry.at(1);
+    addresses.insert(address.substr(0, address.find('#')));
+  }
+  for (const char* page : {"claims/smith-2027-c1.html",
+                           "smith-2027-table-1/index.html",
+                           "algorithms/smith-2027-momentum.html",
+                           "problems/double-well.html",
+                           "papers/smith-2027.html",
+                           "which.html",
+                           "errata.html"})
+    EXPECT_TRUE(addresses.contains(page)) << page;
+}
+
+TEST_F(WrittenSite, WritesSameBytesForSameSite) {
+  const ScratchFolder other;
+  write_site(sample_site(), other.path());
+  for (const auto& entry : fs::recursive_directory_iterator(folder())) {
+    if (!entry.is_regular_file()) continue;
+    EXPECT_EQ(read_file(entry.path()),
+              read_file(other.path() / fs::relative(entry.path(), folder())))
+        << entry.path();
+  }
+}
+
+/// A page is written from its model alone, so its JSON holds all that it shows.
+template <class Page>
+void expect_same_from_json(const Page& page) {
+  const Site site = sample_site();
+  EXPECT_EQ(page_html(model_of<Page>(model_json(page)), site), page_html(page, site));
+}
+
+TEST(Model, InJsonHoldsAllThatThePageShows) {
+  const Site site = sample_site();
+  expect_same_from_json(site.index);
+  expect_same_from_json(site.claims[0]);
+  expect_same_from_json(site.exhibits[0]);
+  expect_same_from_json(site.algorithms[0]);
+  expect_same_from_json(*site.which);
+}
+
+TEST(Site, RejectsBadInputBeforeWriting) {
+  const ScratchFolder scratch;
+  const fs::path folder = scratch.path() / "report";
+  const auto refused = [&](const Site& site) {
+    const std::string message = plots::message_of([&] { write_site(site, folder); });
+    return fs::exists(folder) ? "" : message;
+  };
+  Site twice = sample_site();
+  twice.exhibits.push_back(twice.exhibits[0]);
+  EXPECT_EQ(refused(twice), "report: file = 'smith-2027-table-1', expected a name of its own");
+  Site same_table = sample_site();
+  same_table.exhibits[0].details.push_back(same_table.exhibits[0].tables[0]);
+  EXPECT_NE(refused(same_table).find("expected a name of its own"), std::string::npos);
+  Site bad_figure = sample_site();
+  bad_figure.exhibits[0].figures = {plots::Figure{.id = "f"}};
+  EXPECT_NE(refused(bad_figure), "");
+}
+
+TEST(Site, RejectsUnwritableFolderInOneLine) {
+  const ScratchFolder scratch;
+  write_file(scratch.path() / "file", "x");
+  const std::string message =
+      plots::message_of([&] { write_site(sample_site(), scratch.path() / "file"); });
+  EXPECT_NE(message.find("cannot make this folder"), std::string::npos);
+  EXPECT_EQ(message.find('\n'), std::string::npos);
+}
+
+}  // namespace
+}  // namespace dpsosp::report::site_test
