@@ -12,6 +12,7 @@
 #include "dpsosp/checks/check.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/experiments/json_number.hpp"
+#include "dpsosp/experiments/programs.hpp"
 #include "dpsosp/problems/problem.hpp"
 #include "dpsosp/problems/registry.hpp"
 #include "names.hpp"
@@ -93,7 +94,7 @@ std::vector<Named> checkable_names() {
 
 /// The full name of a problem or an algorithm.
 std::string the_checkable(const std::string& word) {
-  if (word.find('/') != std::string::npos) return the_algorithm(word);
+  if (word.find('/') != std::string::npos || is_card(word)) return the_algorithm(word);
   return resolve_name("problem or algorithm",
                       word,
                       checkable_names(),

@@ -13,12 +13,14 @@
 #include "dpsosp/algorithms/registry.hpp"
 #include "dpsosp/checks/problem_page.hpp"
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/files.hpp"
 #include "dpsosp/experiments/runs.hpp"
 #include "dpsosp/experiments/store.hpp"
 #include "dpsosp/problems/problem.hpp"
 #include "dpsosp/problems/registry.hpp"
 #include "dpsosp/reproductions/algorithm_page.hpp"
 #include "dpsosp/reproductions/reproductions.hpp"
+#include "dpsosp/wire/questions.hpp"
 #include "options.hpp"
 #include "progress_line.hpp"
 
@@ -221,9 +223,10 @@ int list_claims(const po::variables_map& map) {
 const Description& list_description() {
   static const Description description{
       .name = "list",
-      .summary = "algorithms, problems, exhibits, sweeps or claims, one line each",
+      .summary = "algorithms, problems, exhibits, sweeps or claims, one line each; the protocol",
       .usage = {"algorithms|problems [--settings] [--json] [--document FOLDER]",
                 "exhibits|sweeps [--json]",
+                "protocol [--document FOLDER]",
                 "claims [--json] [--out FOLDER [--scale SCALE]]"},
       .examples = {{"dpsosp list algorithms", "keys, titles, papers and claimed rates"},
                    {"dpsosp list problems --settings", "also what --set problem.NAME=VALUE takes"},
@@ -235,8 +238,8 @@ const Description& list_description() {
                     .meaning = "also every setting: its default, what it may be, and its meaning"},
                    {.name = "document",
                     .value = "FOLDER",
-                    .meaning = "write algorithms.md, or problems.md and its pictures, into this "
-                               "folder",
+                    .meaning = "write algorithms.md, protocol.md, or problems.md and its pictures, "
+                               "into this folder",
                     .offers = {.files = true}}}},
                  {"verdicts of claims",
                   {{.name = "out",
@@ -250,28 +253,42 @@ const Description& list_description() {
                    help_option()}}},
       .words = "what",
       .word_offers = {
-          .words = {{"algorithms"}, {"problems"}, {"exhibits"}, {"sweeps"}, {"claims"}}}};
+          .words = {
+              {"algorithms"}, {"problems"}, {"exhibits"}, {"sweeps"}, {"claims"}, {"protocol"}}}};
   return description;
 }
 
 int list_command(const Arguments& arguments) {
   const auto map = parse_options(list_description(), arguments);
-  const std::vector<std::string> kinds{"algorithms", "problems", "exhibits", "sweeps", "claims"};
+  const std::vector<std::string> kinds{
+      "algorithms", "problems", "exhibits", "sweeps", "claims", "protocol"};
   if (map.count("what") == 0 || map["what"].as<std::vector<std::string>>().size() != 1)
-    throw InputError("list: expected one of algorithms, problems, exhibits, sweeps, claims");
+    throw InputError(
+        "list: expected one of algorithms, problems, exhibits, sweeps, claims, protocol");
   const std::string what = map["what"].as<std::vector<std::string>>().front();
   if (what != "claims" && (map.count("out") != 0 || !map["scale"].defaulted()))
     throw InputError("list: --out and --scale go with claims");
   if (map.count("document") != 0) {
-    if (what != "problems" && what != "algorithms")
-      throw InputError("list: --document goes with algorithms or problems");
+    if (what != "problems" && what != "algorithms" && what != "protocol")
+      throw InputError("list: --document goes with algorithms, problems or protocol");
     const auto folder = map["document"].as<std::string>();
+    if (what == "protocol") {
+      const auto file = std::filesystem::path(folder) / "protocol.md";
+      ensure_writable_folder(folder);
+      write_file(file, wire::protocol_page());
+      fmt::print("{}\n", file.string());
+      return 0;
+    }
     for (const auto& file :
          what == "problems" ? write_problem_page(folder) : write_algorithm_page(folder))
       fmt::print("{}\n", file.string());
     return 0;
   }
   if (what == "claims") return list_claims(map);
+  if (what == "protocol") {
+    std::cout << wire::protocol_page();
+    return 0;
+  }
   json rows;
   if (what == "algorithms")
     rows = algorithms();

@@ -12,9 +12,11 @@
 #include "commands.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/memory.hpp"
+#include "dpsosp/experiments/programs.hpp"
 #include "dpsosp/experiments/provenance.hpp"
 #include "dpsosp/experiments/run.hpp"
 #include "dpsosp/experiments/runner.hpp"
+#include "dpsosp/isolation/guest_process.hpp"
 #include "dpsosp/privacy/accounting/event.hpp"
 #include "rooms.hpp"
 
@@ -64,12 +66,15 @@ int main(int argc, char** argv) {
   dpsosp::keep_freed_memory();
   dpsosp::open_rooms();
   try {
+    dpsosp::register_listed_programs();
     return written(dispatch({argv + 1, argv + argc}));
   } catch (const dpsosp::UnsupportedError& error) {
     return fail(3, std::string("unsupported: ") + error.what());
   } catch (const dpsosp::InputError& error) {
     return fail(2, error.what());
   } catch (const dpsosp::RunFailed& error) {
+    return fail(1, std::string("run failed: ") + error.what());
+  } catch (const dpsosp::GuestFailed& error) {
     return fail(1, std::string("run failed: ") + error.what());
   } catch (const dpsosp::Interrupted& error) {
     return fail(128 + error.signal(), error.what());

@@ -7,6 +7,7 @@
 
 #include "dpsosp/algorithms/registry.hpp"
 #include "dpsosp/audit/audit.hpp"
+#include "dpsosp/experiments/programs.hpp"
 #include "dpsosp/problems/registry.hpp"
 #include "dpsosp/reproductions/reproductions.hpp"
 
@@ -58,10 +59,12 @@ std::vector<Named> plant_names() {
 }
 
 std::string the_algorithm(std::string_view word) {
+  if (is_card(word)) return register_program(word);
   return resolve_name("algorithm", word, algorithm_names(), "dpsosp list algorithms");
 }
 
 std::string the_audited(std::string_view word) {
+  if (is_card(word)) return register_program(word);
   return resolve_name("algorithm", word, audited_names(), "dpsosp list algorithms");
 }
 

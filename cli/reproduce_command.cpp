@@ -12,6 +12,7 @@
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/experiments/costs.hpp"
 #include "dpsosp/experiments/exhibit.hpp"
+#include "dpsosp/experiments/programs.hpp"
 #include "dpsosp/experiments/progress.hpp"
 #include "dpsosp/experiments/reference.hpp"
 #include "dpsosp/report/contents.hpp"
@@ -26,13 +27,25 @@ namespace po = boost::program_options;
 
 bool is_store(std::string_view word) { return word.ends_with(".sqlite"); }
 
+OptionText add_option() {
+  return {.name = "add",
+          .value = "CARD",
+          .meaning = "a program that stands among the algorithms of the league",
+          .offers = {.files = true},
+          .repeatable = true};
+}
+
 ReproduceOptions read(const po::variables_map& map, std::string_view command) {
   ReproduceOptions o;
+  if (map.count("add") != 0)
+    for (const std::string& card : map["add"].as<std::vector<std::string>>())
+      register_program(card);
   if (map.count("exhibit") != 0)
     for (const std::string& word : map["exhibit"].as<std::vector<std::string>>())
       o.exhibits.push_back(is_store(word) ? word : the_exhibit(word));
   o.scale = from_word<Scale>(map["scale"].as<std::string>());
   o.out = out_folder(map, command);
+  use_program_secret_of(o.out, command == "reproduce" && map.count("dry-run") == 0);
   o.quiet = map.count("quiet") != 0;
   return o;
 }
@@ -149,6 +162,7 @@ const Description& reproduce_description() {
                     "all exhibits of a paper, in seconds; the numbers mean nothing"}},
       .groups = {{"the runs",
                   {scale_option(),
+                   add_option(),
                    threads_option(),
                    {.name = "dry-run",
                     .meaning =
@@ -181,7 +195,7 @@ const Description& report_description() {
       .examples = {{"dpsosp report", "of every exhibit, into out/report/"},
                    {"dpsosp report before.sqlite after.sqlite league --out try",
                     "of a group, from the last store, with what moved since the other"}},
-      .groups = {{"the runs", {scale_option()}},
+      .groups = {{"the runs", {scale_option(), add_option()}},
                  {"output",
                   {{.name = "out",
                     .value = "FOLDER",

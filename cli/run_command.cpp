@@ -15,7 +15,9 @@
 
 #include "choices.hpp"
 #include "commands.hpp"
+#include "dpsosp/algorithms/registry.hpp"
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/experiments/programs.hpp"
 #include "dpsosp/experiments/run_json.hpp"
 #include "names.hpp"
 #include "options.hpp"
@@ -182,13 +184,19 @@ const Description& run_description() {
            .offers = {.names = algorithm_names}},
           {.name = "program",
            .value = "FILE",
-           .meaning = "a program in place of --algorithm, isolated; docs/isolation.md",
+           .meaning = "a program, or its card in TOML, in place of --algorithm; docs/isolation.md",
            .offers = {.files = true}},
           {.name = "schedule",
            .value = "NAME",
            .meaning = "paper: the published parameters; practical: runnable ones",
            .standard = "practical",
            .offers = {.words = {{"practical"}, {"paper"}}}},
+          {.name = "noise",
+           .value = "RULE",
+           .meaning = "schedule, or calibrated: the least with which the planned queries fit the "
+                      "budget",
+           .standard = "schedule",
+           .offers = {.words = {{"schedule"}, {"calibrated"}}}},
           {.name = "variant",
            .value = "NAME",
            .meaning = "printed: with the errors of the paper; repaired: without",
@@ -266,20 +274,28 @@ int run_command(const Arguments& arguments) {
   if (map.count("program") != 0) {
     if (map.count("algorithm") != 0)
       throw InputError("run: --program with --algorithm; the program is the algorithm");
-    isolation = Isolation{.program = map["program"].as<std::string>(), .starter = {}};
-    if (map["seed"].defaulted() && map.count("release") == 0)
-      throw InputError(
-          "run: --program without --seed or --release; a program that guesses the seed has the "
-          "noise: give one of 60 random bits");
-    spec.algorithm = program_key(isolation->program);
+    const auto program = map["program"].as<std::string>();
+    if (is_card(program)) {
+      spec.algorithm = register_program(program);
+    } else {
+      isolation = Isolation{.program = program, .starter = {}};
+      spec.algorithm = program_key(isolation->program);
+    }
   } else {
     spec.algorithm = the_algorithm(required(map, "run", "algorithm"));
   }
+  const bool of_program =
+      map.count("program") != 0 || find_algorithm(spec.algorithm)->card().is_program();
+  if (of_program && map["seed"].defaulted() && map.count("release") == 0)
+    throw InputError(
+        "run: a program without --seed or --release; one that guesses the seed has the noise: give "
+        "60 random bits");
   read_instance(map, "run", spec);
   spec.epsilon = real(map, "run", "epsilon", "a number > 0");
   spec.delta = real(map, "run", "delta", "a number in (0, 1)");
   spec.variant = from_word<Variant>(map["variant"].as<std::string>());
   spec.schedule = from_word<Schedule>(map["schedule"].as<std::string>());
+  spec.noise = from_word<NoiseRule>(map["noise"].as<std::string>());
   spec.calibrator = from_word<Calibrator>(map["calibrator"].as<std::string>());
   spec.observations = integer(map, "run", "observations", 0);
   const auto threads = static_cast<std::size_t>(integer(map, "run", "threads", 1));

@@ -12,6 +12,7 @@
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/files.hpp"
 #include "dpsosp/experiments/counting_metric.hpp"
+#include "dpsosp/experiments/programs.hpp"
 #include "dpsosp/experiments/progress.hpp"
 #include "dpsosp/experiments/run_json.hpp"
 #include "dpsosp/experiments/runner.hpp"
@@ -233,6 +234,7 @@ int sweep_command(const Arguments& arguments) {
   Sweep sweep = sweep_of(map, "sweep");
   const Shard shard = shard_of(map["shard"].as<std::string>());
   const std::filesystem::path out = out_folder(map, "sweep");
+  use_program_secret_of(out, map.count("dry-run") == 0);
   const std::filesystem::path file = store_file(out, shard);
   const int at_a_time = threads(map, "sweep");
   std::vector<Job> jobs = of_shard(jobs_of(sweep), shard.index, shard.count);
@@ -276,6 +278,7 @@ int fit_command(const Arguments& arguments) {
   if (!std::filesystem::exists(file))
     throw InputError(
         fmt::format("fit: there is no {}; `dpsosp sweep` computes the runs first", file.string()));
+  use_program_secret_of(out_folder(map, "fit"), false);
   const Store store(file, Store::Access::read_only);
   const auto runs = settled_runs(store, sweep, "dpsosp sweep");
   const auto slopes = slopes_of(Runs(runs), sweep);

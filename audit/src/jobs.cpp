@@ -34,6 +34,19 @@ Size size_of(const Study& study) {
   return {0, 20000, 256000};
 }
 
+/// Every run of a program is a process, which takes as long to start as thousands of queries.
+Size size_of_program(const Study& study) {
+  switch (study.scale) {
+    case Scale::smoke:
+      return {1, 16, 0};
+    case Scale::quick:
+      return {6, 125, 0};
+    case Scale::full:
+      break;
+  }
+  return {0, 1000, 0};
+}
+
 using audit::find_audited;
 
 int version_of(std::string_view algorithm) {
@@ -52,10 +65,11 @@ AuditJobs::OfAlgorithm audit_jobs(std::string_view algorithm,
                                   const Study& study,
                                   Index runs,
                                   std::uint32_t seed) {
-  const Size size = size_of(study);
+  const AlgorithmCard card = find_audited(algorithm)->card();
+  const Size size = card.is_program() ? size_of_program(study) : size_of(study);
   const StatisticalOptions defaults;
   const std::string key(algorithm);
-  const int version = version_of(algorithm);
+  const int version = card.numbers_version;
   const auto other_seed = seed != 0 ? std::optional(seed) : std::nullopt;
   return {key,
           {.algorithm = key,

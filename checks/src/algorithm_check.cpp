@@ -56,7 +56,7 @@ AlgorithmCheck check_algorithm(std::string_view algorithm) {
   const auto begin = std::chrono::steady_clock::now();
   const RunResult run = compute_run(description);
   check.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  const AlgorithmCard& card = find_algorithm(algorithm)->card();
+  const AlgorithmCard card = find_algorithm(algorithm)->card();
   check.metric = card.metric == Metric::excess_risk ? "value"
                  : run.output.sosp_level            ? "sosp_level"
                                                     : "gradient_norm";
@@ -81,6 +81,10 @@ AlgorithmCheck check_algorithm(std::string_view algorithm) {
     line("spends no more than it guarantees",
          check.spent <= check.guarantee * (1 + 1e-9),
          fmt::format("epsilon {:.6g} of {:.6g}", check.spent, check.guarantee));
+  if (card.is_program())
+    line("is refused no query that it plans",
+         run.algorithm.status != Status::budget,
+         fmt::format("{} queries", run.privacy.queries));
   line("the same key gives the same bits",
        nlohmann::json(compute_run(description)) == nlohmann::json(run),
        "two runs compared, output and ledger");

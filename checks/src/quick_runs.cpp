@@ -71,6 +71,15 @@ RunSpec minimax(std::string algorithm, std::string problem, Index records) {
   return spec;
 }
 
+/// Where none is chosen. Programs get records one by one: sums that are drawn whole clip nothing,
+/// which only a limit above the problem's own allows.
+RunSpec general_run(const AlgorithmEntry& entry) {
+  const AlgorithmCard card = entry.create()->card();
+  if (!card.is_program()) return from_anywhere(entry.key, 100000);
+  if (card.needs_dual) return minimax(entry.key, "auc", 2000);
+  return at(entry.key, "cosine-saddle", 2000, 10, {{"start", "random"}});
+}
+
 /// Runs that show an algorithm at work; where none is listed, one on the cosine saddle is taken.
 std::vector<QuickRun> chosen_runs() {
   return {
@@ -140,7 +149,7 @@ const std::vector<QuickRun>& quick_runs() {
     for (const AlgorithmEntry& entry : algorithm_registry()) {
       const auto of_entry = [&](const QuickRun& run) { return run.spec.algorithm == entry.key; };
       const auto found = std::ranges::find_if(chosen, of_entry);
-      all.push_back(found != chosen.end() ? *found : QuickRun{from_anywhere(entry.key, 100000)});
+      all.push_back(found != chosen.end() ? *found : QuickRun{general_run(entry)});
     }
     return all;
   }();

@@ -52,27 +52,36 @@ def packed(x):
 
 
 # What the host says of the run: the key, the preparation, the public facts.
-_, _, epsilon, delta, calibrator, _, _, _, _, _, count, *rest = receive()
-settings = dict(zip(rest[0 : 2 * count : 2], rest[1 : 2 * count : 2]))
-name, dimension, records, *_ = facts = rest[2 * count :]
+_, version, _, epsilon, delta, calibrator, _, _, _, _, _, common_noise, *rest = receive()
+if version != 2:
+    post("failed", "input", f"it speaks version 2 of the protocol, the host version {version}")
+    raise SystemExit(1)
+
+
+def table(parts):
+    """A table at the beginning of the parts, and what follows it."""
+    count, *rest = parts
+    return dict(zip(rest[0 : 2 * count : 2], rest[1 : 2 * count : 2])), rest[2 * count :]
+
+
+settings, rest = table(rest)
+defaults, facts = table(rest)
 initial_point = doubles(facts[10])
 
 steps = int(settings.get("steps", 100))
 step_size = float(settings.get("step_size", 0.1))
 limit = float(settings.get("limit", 1.0))
 
+# The least noise with which the budget allows that many queries of all records.
+plan = 1, "all", 0, 0.0, steps, "several_queries"
+ratio, calibrator, order, *_ = ask("noise", *plan)
+
 # The whole budget of the calibrator that was asked for; nothing is promised.
 parameters = {"steps": steps, "step_size": step_size, "limit": limit}
-post("ready", calibrator, None, None, 0.0, 0.0, 0.0,
+post("ready", version, calibrator, order, None, 0.0, 0.0, 0.0,
      0.0, "heuristic", "a program", 0.0, 0.0,
-     len(parameters), *(text for item in parameters.items() for text in map(str, item)))
+     len(parameters), *(text for item in parameters.items() for text in map(str, item)), *plan)
 assert receive() == ["run"]
-
-# rho = steps / (2 ratio^2) of zCDP; epsilon >= rho + 2 sqrt(rho ln(1/delta)) by Bun and Steinke.
-from math import log, sqrt
-
-rho = (sqrt(log(1 / delta) + epsilon) - sqrt(log(1 / delta))) ** 2
-ratio = sqrt(steps / (2 * rho)) * (1 + 1e-9)
 
 x = initial_point
 (batch,) = ask("draw", 0, "all", 0, 0.0, "several_queries")

@@ -28,6 +28,8 @@ constexpr std::array pages{".github/ISSUE_TEMPLATE/bug.md",
                            "CONTRIBUTING.md",
                            "README.md",
                            "benchmarks/README.md",
+                           "docs/add-a-problem.md",
+                           "docs/add-an-algorithm.md",
                            "docs/algorithms.md",
                            "docs/claims.md",
                            "docs/command-line.md",
@@ -39,6 +41,7 @@ constexpr std::array pages{".github/ISSUE_TEMPLATE/bug.md",
                            "docs/isolation.md",
                            "docs/labels.md",
                            "docs/library.md",
+                           "docs/own-data.md",
                            "docs/papers/avdiukhin-2024.md",
                            "docs/papers/privacy-accounting.md",
                            "docs/planted-bugs.md",
@@ -181,6 +184,48 @@ const std::vector<Instead> instead{
     {"dpsosp merge SHARD.sqlite... --into FOLDER/store.sqlite",
      "dpsosp merge out/store-1-of-2.sqlite --into out/store.sqlite",
      "a synopsis"},
+
+    // Programs with cards: the example is in Python, with NumPy.
+    {"dpsosp run --program examples/program/smith.toml --problem double-well --records 1000 "
+     "--epsilon 1 --delta 1e-6 --seed 918273645546372819",
+     "! /usr/bin/python3 -c 'import numpy' 2>/dev/null || dpsosp run --program "
+     "examples/program/smith.toml --problem double-well --records 1000 --epsilon 1 --delta 1e-6 "
+     "--seed 918273645546372819",
+     optional_package},
+    {"dpsosp run --program examples/program/smith.toml --problem cosine-saddle --records 2000 "
+     "--epsilon 1 --delta 1e-6 --seed 918273645546372819",
+     "! /usr/bin/python3 -c 'import numpy' 2>/dev/null || dpsosp run --program "
+     "examples/program/smith.toml --problem cosine-saddle --records 2000 --epsilon 1 --delta 1e-6 "
+     "--seed 918273645546372819",
+     optional_package},
+    {"dpsosp check examples/program/smith.toml",
+     "! /usr/bin/python3 -c 'import numpy' 2>/dev/null || dpsosp check examples/program/smith.toml",
+     optional_package},
+    {"dpsosp audit --algorithm examples/program/smith.toml --problem double-well",
+     "! /usr/bin/python3 -c 'import numpy' 2>/dev/null || dpsosp audit --algorithm "
+     "examples/program/smith.toml --problem double-well",
+     optional_package},
+    {"dpsosp audit --algorithm examples/program/smith.toml",
+     "! /usr/bin/python3 -c 'import numpy' 2>/dev/null || dpsosp audit --algorithm "
+     "examples/program/smith.toml --scale smoke",
+     minutes,
+     true},
+    {"dpsosp sweep examples/smith-sweep.toml --scale smoke",
+     "! /usr/bin/python3 -c 'import numpy' 2>/dev/null || dpsosp sweep examples/smith-sweep.toml "
+     "--scale smoke",
+     optional_package},
+    {"dpsosp reproduce league --add smith.toml",
+     "dpsosp reproduce league --add examples/program/smith.toml --help",
+     name},
+    {"./run dpsosp check log-well", "./run dpsosp check cosine-saddle", name},
+    {"./run dpsosp list problems --document docs",
+     "./run dpsosp list problems --document docs",
+     seconds,
+     true},
+
+    {"DPSOSP_PROGRAMS=examples/program dpsosp list algorithms",
+     "! test -x /usr/bin/python3 || DPSOSP_PROGRAMS=examples/program dpsosp list algorithms",
+     optional_package},
 
     // Isolated programs: the example is in Python.
     {"dpsosp run --program isolation/examples/dp_sgd.py --problem double-well --records 1000 "
@@ -330,7 +375,7 @@ class Checkout {
     }
     fs::copy_file(source("run"), folder_ / "run");
     fs::create_symlink(source("CMakePresets.json"), folder_ / "CMakePresets.json");
-    for (const char* folder : {"benchmarks", "examples", "isolation"})
+    for (const char* folder : {"benchmarks", "examples", "isolation", "python"})
       fs::create_symlink(source(folder), folder_ / folder);
     fs::create_directories(folder_ / "tests");
     fs::create_symlink(source("tests/data"), folder_ / "tests/data");
@@ -564,6 +609,21 @@ TEST(LongCommands, RunInShortForm) {
     EXPECT_EQ(r.code, 0) << entry.form << '\n' << r.err;
   }
   EXPECT_TRUE(checkout.has("out/report"));
+}
+
+/// The files that a page shows: "This is `FILE`", and the next block.
+TEST(Guides, ShowFilesAsTheyAre) {
+  const std::string page = contents(source("docs/add-an-algorithm.md"));
+  const std::string begins = "This is `", fence = "```";
+  int shown = 0;
+  for (auto at = page.find(begins); at != std::string::npos; at = page.find(begins, at + 1)) {
+    const auto from = at + begins.size();
+    const std::string file = page.substr(from, page.find('`', from) - from);
+    const auto open = page.find('\n', page.find(fence, from)) + 1;
+    EXPECT_EQ(page.substr(open, page.find(fence, open) - open), contents(source(file))) << file;
+    ++shown;
+  }
+  EXPECT_EQ(shown, 3);
 }
 
 }  // namespace

@@ -12,6 +12,8 @@ void Scheduled::add_note(std::string_view text) {
   note += text;
 }
 
+void Algorithm::set_budget(const PrivacyBudget&, Calibrator) {}
+
 std::vector<PlannedQuery> Algorithm::plan(const PublicFacts&) const { return {}; }
 
 void Algorithm::set_common_noise(double) {

@@ -71,6 +71,7 @@ void apply_settings(Algorithm& algorithm, const std::map<std::string, std::strin
 
 Scheduled prepare(Algorithm& algorithm, const Preparation& how, const PublicFacts& facts) {
   algorithm.set_variant(how.variant);
+  algorithm.set_budget(how.budget, how.calibrator);
   apply_settings(algorithm, how.settings);
   check_ranges_of(algorithm.card().key, algorithm);  // schedules rely on them
   try {

@@ -2,6 +2,7 @@
 #include "dpsosp/algorithms/registry.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "dpsosp/avdiukhin_2024/minibatch_sgd.hpp"
 #include "dpsosp/baselines/abadi_2016.hpp"
@@ -46,10 +47,8 @@ AlgorithmEntry entry() {
           []() -> std::unique_ptr<Algorithm> { return std::make_unique<Type>(); }};
 }
 
-}  // namespace
-
-const std::vector<AlgorithmEntry>& algorithm_registry() {
-  static const std::vector<AlgorithmEntry> entries{
+std::vector<AlgorithmEntry>& all_entries() {
+  static std::vector<AlgorithmEntry> entries{
       entry<xu_2026::DpRgda>(),
       entry<ganesh_2023::StochasticSpider>(),
       entry<ganesh_2023::ExponentialSampler>(),
@@ -95,6 +94,17 @@ const std::vector<AlgorithmEntry>& algorithm_registry() {
       entry<baselines::PerturbedGd>(),
   };
   return entries;
+}
+
+}  // namespace
+
+const std::vector<AlgorithmEntry>& algorithm_registry() { return all_entries(); }
+
+void register_algorithm(AlgorithmEntry entry) {
+  std::vector<AlgorithmEntry>& entries = all_entries();
+  if (std::ranges::find(entries, entry.key, &AlgorithmEntry::key) != entries.end())
+    throw InputError("two algorithms have the key " + entry.key);
+  entries.push_back(std::move(entry));
 }
 
 std::unique_ptr<Algorithm> find_algorithm(std::string_view key) {

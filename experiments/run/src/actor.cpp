@@ -26,12 +26,21 @@ void check_rule(const RunDescription& d, const Scheduled& scheduled) {
 class InThisProcess final : public Actor {
  public:
   explicit InThisProcess(const RunDescription& d)
-      : description_(d), algorithm_(find_algorithm(d.algorithm)) {}
+      : description_(d), algorithm_(find_algorithm(d.algorithm)) {
+    if (algorithm_->card().files != d.program)
+      throw InputError(fmt::format("run: program {} changed since it was described", d.algorithm));
+  }
 
+  /// The registered program of a card.
+  bool isolated() const override { return algorithm_->card().is_program(); }
   Scheduled prepare(const PublicFacts& facts) override {
-    Scheduled scheduled = dpsosp::prepare(*algorithm_, preparation_of(description_), facts);
-    check_rule(description_, scheduled);
-    return scheduled;
+    try {
+      Scheduled scheduled = dpsosp::prepare(*algorithm_, preparation_of(description_), facts);
+      check_rule(description_, scheduled);
+      return scheduled;
+    } catch (const GuestFailed& e) {
+      throw RunFailed(e.what());
+    }
   }
   std::map<std::string, std::string> parameters() const override {
     return values_of(algorithm_->fields());
@@ -72,10 +81,11 @@ class Isolated final : public Actor {
         program_(read_program(d, isolation.program)),
         guest_(program_.get(), isolation.starter) {}
 
+  bool isolated() const override { return true; }
   Scheduled prepare(const PublicFacts& facts) override {
     try {
-      PreparedGuest prepared =
-          guest_.prepare(description_.algorithm, preparation_of(description_), facts);
+      PreparedGuest prepared = guest_.prepare(
+          {.algorithm = description_.algorithm, .how = preparation_of(description_)}, facts);
       check_rule(description_, prepared.scheduled);
       if (program_) {
         check_names(description_.settings, prepared.parameters);
@@ -91,7 +101,7 @@ class Isolated final : public Actor {
   std::map<std::string, std::string> parameters() const override { return parameters_; }
   Outcome run(Curator& curator, StreamKey key, Observer& observer) override {
     key.purpose = Purpose::algorithm;
-    return guest_.run(curator, key, observer);
+    return guest_.run(curator, Stream::sealed(key), observer);
   }
 
  private:
@@ -105,7 +115,8 @@ class Isolated final : public Actor {
 
 std::unique_ptr<Actor> make_actor(const RunDescription& description,
                                   const std::optional<Isolation>& isolation) {
-  if (isolation) return std::make_unique<Isolated>(description, *isolation);
+  if (isolation && description.program.empty())
+    return std::make_unique<Isolated>(description, *isolation);
   return std::make_unique<InThisProcess>(description);
 }
 

@@ -16,6 +16,7 @@ class Actor {
   virtual ~Actor() = default;
   /// Gives the algorithm its parameters. The rule grants no more than the budget where there is
   /// one.
+  virtual bool isolated() const = 0;  ///< whether its steps are made in a process of their own
   virtual Scheduled prepare(const PublicFacts& facts) = 0;
   virtual std::map<std::string, std::string> parameters() const = 0;
   /// \param key  of the run

@@ -109,12 +109,9 @@ RunFailed failure(const std::string& reason, const Curator& curator, double delt
                                delta));
 }
 
-Outcome run_algorithm(const Setup& s,
-                      Curator& curator,
-                      double delta,
-                      const StreamKey& key,
-                      Observer& observer,
-                      bool isolated) {
+Outcome run_algorithm(
+    const Setup& s, Curator& curator, double delta, const StreamKey& key, Observer& observer) {
+  const bool isolated = s.actor->isolated();
   const auto failed = [&](const std::string& reason) {
     return failure(reason, curator, delta, isolated);
   };
@@ -200,7 +197,7 @@ RunResult run_result(const RunDescription& d,
   plan.per_decade = 0;
   Recorder recorder(plan, facts.dimension, follower, s.problem.objective());
   tell_begin(s, follower);
-  const Outcome outcome = run_algorithm(s, curator, d.delta, key, recorder, isolation.has_value());
+  const Outcome outcome = run_algorithm(s, curator, d.delta, key, recorder);
   if (follower != nullptr) follower->end();
 
   RunResult r;
@@ -212,7 +209,7 @@ RunResult run_result(const RunDescription& d,
   try {
     evaluate(s, d, outcome, recorder, r);
   } catch (const RunFailed& e) {
-    throw failure(e.what(), curator, d.delta, isolation.has_value());
+    throw failure(e.what(), curator, d.delta, s.actor->isolated());
   }
   return r;
 }
@@ -233,7 +230,7 @@ Release run_release(const RunDescription& d,
   tell_begin(s, follower);
   const Outcome outcome = [&] {
     try {
-      return run_algorithm(s, curator, d.delta, key, unseen, isolation.has_value());
+      return run_algorithm(s, curator, d.delta, key, unseen);
     } catch (const RunFailed& e) {
       throw RunFailed(
           fmt::format("{} (after {} queries; their privacy cost is spent although nothing "

@@ -223,6 +223,9 @@ void to_json(json& j, const RunDescription& d) {
          {"library", d.library_numbers_version},
          {"problem", d.problem_numbers_version}}}};
   if (d.dimension) j["dimension"] = *d.dimension;
+  if (!d.program.empty()) j["program"] = d.program;
+  if (!d.data.empty()) j["data"] = d.data;
+  if (d.secret != 0) j["secret"] = d.secret;
 }
 
 void from_json(const json& j, RunDescription& d) {
@@ -245,6 +248,9 @@ void from_json(const json& j, RunDescription& d) {
   d.seed = j.at("seed");
   d.data_seed = j.at("data_seed");
   d.observations = j.at("observations");
+  if (j.contains("program")) j["program"].get_to(d.program);
+  d.data = j.value("data", "");
+  d.secret = j.value("secret", std::uint64_t{0});
   d.algorithm_numbers_version = j.at("numbers_version").at("algorithm");
   d.library_numbers_version = j.at("numbers_version").value("library", 1);
   d.problem_numbers_version = j.at("numbers_version").at("problem");

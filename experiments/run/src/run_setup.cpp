@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <new>
 #include <string_view>
 #include <utility>
@@ -11,6 +12,7 @@
 
 #include "dpsosp/algorithms/registry.hpp"
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/files.hpp"
 #include "dpsosp/core/memory.hpp"
 #include "dpsosp/experiments/run_follower.hpp"
 #include "dpsosp/experiments/run_json.hpp"
@@ -78,6 +80,8 @@ std::map<std::string, std::string> changed_settings(ProblemFamily& family, Told 
 PublicFacts facts_told(const RunDescription& d, const PublicFacts& facts) {
   return facts_told(facts, told_of(d.problem, d.problem_settings));
 }
+
+std::atomic<std::uint64_t> program_secret = 0;
 
 constexpr std::string_view program_prefix = "program:";
 
@@ -153,13 +157,16 @@ Setup set_up(const RunDescription& d, const std::optional<Isolation>& isolation)
 
 StreamKey key_of(const RunDescription& d) {
   nlohmann::json shared = d;
-  for (const char* name : {"data_seed", "door", "observations", "seed"}) shared.erase(name);
+  for (const char* name : {"data", "data_seed", "door", "observations", "program", "seed"})
+    shared.erase(name);
   shared.at("numbers_version").erase("library");
   const std::string hash = RunKey(shared).hash();
   return {.seed = d.seed,
           .run = static_cast<std::uint32_t>(std::stoul(hash.substr(0, 8), nullptr, 16)),
           .path = std::stoull(hash.substr(8, 16), nullptr, 16)};
 }
+
+void set_program_secret(std::uint64_t secret) { program_secret = secret; }
 
 std::string program_key(const SealedProgram& program) {
   return fmt::format("{}{}", program_prefix, sha256(program.bytes()));
@@ -180,9 +187,13 @@ RunDescription describe(const RunSpec& spec) {
   check(PrivacyBudget{spec.epsilon, spec.delta});
   if (spec.observations != 0 && spec.observations < 2)
     reject("run", "observations", static_cast<double>(spec.observations), "0 or at least 2");
+  d.program = card.files;
+  if (card.is_program()) d.secret = program_secret;
   d.door = door_for(spec, card);
   d.problem_settings = changed_settings(*family, told_of(spec.problem, spec.problem_settings));
   d.records = instance_of(spec, *family).records;
+  if (const auto file = own_data(*family); !file.empty() && family->missing().empty())
+    d.data = sha256(read_file(file));
   d.algorithm_numbers_version = card.numbers_version;
   d.problem_numbers_version = family->numbers_version();
   check_records(d.problem, d.records);

@@ -13,6 +13,7 @@
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/files.hpp"
 #include "dpsosp/experiments/metric.hpp"
+#include "dpsosp/experiments/programs.hpp"
 #include "dpsosp/experiments/sweep.hpp"
 #include "dpsosp/experiments/toml_reader.hpp"
 
@@ -152,6 +153,7 @@ const std::vector<std::string> spec_names{"records",
                                           "epsilon",
                                           "delta",
                                           "calibrator",
+                                          "noise",
                                           "variant",
                                           "schedule",
                                           "door",
@@ -182,6 +184,7 @@ void read_spec(const TomlTable& t, Scale scale, RunSpec& spec) {
   read_word("calibrator", spec.calibrator);
   read_word("variant", spec.variant);
   read_word("schedule", spec.schedule);
+  read_word("noise", spec.noise);
   read_word("door", spec.door);
   if (given("observations")) spec.observations = at("observations").integer(0);
   if (given("settings")) read_settings(t.at("settings"), spec.settings);
@@ -194,13 +197,23 @@ std::string name_of(const TomlTable& t) {
   return node.text();
 }
 
-Arm arm_of(const TomlNode& node, const RunSpec& common, Scale scale) {
+/// \param folder  of the sweep's file, to which the card of a program is relative
+Arm arm_of(const TomlNode& node,
+           const RunSpec& common,
+           Scale scale,
+           const std::filesystem::path& folder) {
   TomlTable t = node.table();
   std::vector<std::string> names = spec_names;
-  names.insert(names.end(), {"name", "algorithm", "problem"});
+  names.insert(names.end(), {"name", "algorithm", "program", "problem"});
   t.allow(names);
   Arm arm{.name = name_of(t), .spec = common};
-  arm.spec.algorithm = t.at("algorithm").text();
+  if (t.has("program")) {
+    if (t.has("algorithm")) node.fail("program and algorithm in one arm, expected one of them");
+    const std::filesystem::path card = folder / t.at("program").text();
+    arm.spec.algorithm = t.at("program").checked([&] { return register_program(card); });
+  } else {
+    arm.spec.algorithm = t.at("algorithm").text();
+  }
   arm.spec.problem = t.at("problem").text();
   read_spec(t, scale, arm.spec);
   node.checked([&] { describe(arm.spec); });
@@ -466,7 +479,7 @@ Sweep parse(std::string_view toml,
     return static_cast<std::uint64_t>(at_scale(t.at(key), scale).integer(1, most_seeds));
   };
   for (const TomlNode& node : top.at("arm").array()) {
-    sweep.arms.push_back(arm_of(node, common, scale));
+    sweep.arms.push_back(arm_of(node, common, scale, std::filesystem::path(source).parent_path()));
     for (std::size_t k = 0; k + 1 < sweep.arms.size(); ++k)
       if (sweep.arms[k].name == sweep.arms.back().name)
         node.fail(fmt::format("two arms are called '{}'", sweep.arms[k].name));

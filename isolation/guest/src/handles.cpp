@@ -82,12 +82,13 @@ struct Handles {
 
 namespace {
 
+namespace question = wire::question;
 using guest::ask;
 using wire::get;
 
-template <class Session, class... Parts>
-std::unique_ptr<Session> open(const char* name, const Parts&... parts) {
-  return std::make_unique<Session>(ask(name, parts...).integer());
+template <class Session, class... Types, class... Parts>
+std::unique_ptr<Session> open(const wire::Question<Types...>& asked, const Parts&... parts) {
+  return std::make_unique<Session>(ask(asked, parts...).integer());
 }
 
 }  // namespace
@@ -102,34 +103,42 @@ Curator::~Curator() = default;
 Curator::Curator(Curator&&) noexcept = default;
 
 Remaining Curator::remaining() const {
-  return get<Remaining>(ask("remaining", Handles::of(*this)));
+  return get<Remaining>(ask(question::remaining, Handles::of(*this)));
 }
-Index Curator::fresh_records() const { return ask("fresh_records", Handles::of(*this)).integer(); }
+Index Curator::fresh_records() const {
+  return ask(question::fresh_records, Handles::of(*this)).integer();
+}
 Ledger Curator::ledger() const {
   throw InputError("isolated run: the ledger stays with the curator; ask what remains");
 }
-PrivacyLabel Curator::label() const { return get<PrivacyLabel>(ask("label", Handles::of(*this))); }
+PrivacyLabel Curator::label() const {
+  return get<PrivacyLabel>(ask(question::label, Handles::of(*this)));
+}
 bool Curator::answers_second_order() const {
-  return ask("answers_second_order", Handles::of(*this)).boolean();
+  return ask(question::answers_second_order, Handles::of(*this)).boolean();
 }
 
 Batch Curator::draw(const BatchPolicy& policy, BatchUse use) {
-  return Handles::batch(ask("draw", Handles::of(*this), policy, use).integer(), policy);
+  return Handles::batch(ask(question::draw, Handles::of(*this), policy, use).integer(), policy);
 }
 void Curator::gradient(const Point& point,
                        const Batch& batch,
                        const GradientQuery& query,
                        VectorRef out) {
-  read_exactly(ask("gradient", Handles::of(*this), point, Handles::of(batch), query), out);
+  read_exactly(ask(question::gradient, Handles::of(*this), point, Handles::of(batch), query), out);
 }
 void Curator::gradient_difference(const Point& point,
                                   const Point& previous,
                                   const Batch& batch,
                                   const GradientQuery& query,
                                   VectorRef out) {
-  read_exactly(
-      ask("gradient_difference", Handles::of(*this), point, previous, Handles::of(batch), query),
-      out);
+  read_exactly(ask(question::gradient_difference,
+                   Handles::of(*this),
+                   point,
+                   previous,
+                   Handles::of(batch),
+                   query),
+               out);
 }
 void Curator::gradient_combination(double gamma,
                                    const Point& point,
@@ -137,7 +146,7 @@ void Curator::gradient_combination(double gamma,
                                    const Batch& batch,
                                    const CombinationQuery& query,
                                    VectorRef out) {
-  read_exactly(ask("gradient_combination",
+  read_exactly(ask(question::gradient_combination,
                    Handles::of(*this),
                    gamma,
                    point,
@@ -151,7 +160,7 @@ void Curator::hessian(const Point& point,
                       const HessianQuery& query,
                       MatrixRef out) {
   const auto hessian =
-      get<Matrix>(ask("hessian", Handles::of(*this), point, Handles::of(batch), query));
+      get<Matrix>(ask(question::hessian, Handles::of(*this), point, Handles::of(batch), query));
   if (hessian.rows() != out.rows() || hessian.cols() != out.cols())
     reject("query", "out", static_cast<double>(out.rows()), "d rows and columns");
   out = hessian;
@@ -161,77 +170,80 @@ void Curator::hessian_product(const Point& point,
                               const Batch& batch,
                               const HessianProductQuery& query,
                               VectorRef out) {
-  read_exactly(ask("hessian_product", Handles::of(*this), point, v, Handles::of(batch), query),
-               out);
+  read_exactly(
+      ask(question::hessian_product, Handles::of(*this), point, v, Handles::of(batch), query), out);
 }
 Curator Curator::child(const ChildSpec& spec) {
-  wire::Message& answer = ask("child", Handles::of(*this), spec);
+  wire::Message& answer = ask(question::child, Handles::of(*this), spec);
   const std::int64_t id = answer.integer();
   return Handles::curator(id, get<PublicFacts>(answer));
 }
 
 TreeStream::TreeStream(Curator& curator, double sigma, std::int64_t max_leaves)
-    : session_(open<door::TreeStream>("tree", Handles::of(curator), sigma, max_leaves)) {}
+    : session_(open<door::TreeStream>(question::tree, Handles::of(curator), sigma, max_leaves)) {}
 TreeStream::~TreeStream() = default;
-void TreeStream::restart() { ask("tree_restart", session_->id()); }
+void TreeStream::restart() { ask(question::tree_restart, session_->id()); }
 void TreeStream::push_gradient(const Point& point,
                                const Batch& batch,
                                const GradientQuery& query,
                                VectorRef out) {
-  read_exactly(ask("tree_gradient", session_->id(), point, Handles::of(batch), query), out);
+  read_exactly(ask(question::tree_gradient, session_->id(), point, Handles::of(batch), query), out);
 }
 void TreeStream::push_difference(const Point& point,
                                  const Point& previous,
                                  const Batch& batch,
                                  const GradientQuery& query,
                                  VectorRef out) {
-  read_exactly(ask("tree_difference", session_->id(), point, previous, Handles::of(batch), query),
-               out);
+  read_exactly(
+      ask(question::tree_difference, session_->id(), point, previous, Handles::of(batch), query),
+      out);
 }
-std::int64_t TreeStream::leaves() const { return ask("tree_leaves", session_->id()).integer(); }
+std::int64_t TreeStream::leaves() const {
+  return ask(question::tree_leaves, session_->id()).integer();
+}
 
 HessianStream::HessianStream(Curator& curator, HessianMode mode)
-    : session_(open<door::HessianStream>("hessian_stream", Handles::of(curator), mode)) {}
+    : session_(open<door::HessianStream>(question::hessian_stream, Handles::of(curator), mode)) {}
 HessianStream::~HessianStream() = default;
 HessianStream::HessianStream(HessianStream&&) noexcept = default;
 HessianStream& HessianStream::operator=(HessianStream&&) noexcept = default;
 HessianStream::HessianStream(const HessianStream& other)
-    : session_(open<door::HessianStream>("hessian_stream_copy", other.session_->id())) {}
+    : session_(open<door::HessianStream>(question::hessian_stream_copy, other.session_->id())) {}
 HessianStream& HessianStream::operator=(const HessianStream& other) {
   if (this != &other)
-    session_ = open<door::HessianStream>("hessian_stream_copy", other.session_->id());
+    session_ = open<door::HessianStream>(question::hessian_stream_copy, other.session_->id());
   return *this;
 }
 void HessianStream::refresh(const Point& point, const Batch& batch, double limit) {
-  ask("hessian_stream_refresh", session_->id(), point, Handles::of(batch), limit);
+  ask(question::hessian_stream_refresh, session_->id(), point, Handles::of(batch), limit);
 }
 void HessianStream::add(const Point& point,
                         const Point& previous,
                         const Batch& batch,
                         double limit) {
-  ask("hessian_stream_add", session_->id(), point, previous, Handles::of(batch), limit);
+  ask(question::hessian_stream_add, session_->id(), point, previous, Handles::of(batch), limit);
 }
 std::size_t HessianStream::groups() const {
-  return static_cast<std::size_t>(ask("hessian_stream_groups", session_->id()).integer());
+  return static_cast<std::size_t>(ask(question::hessian_stream_groups, session_->id()).integer());
 }
 void HessianStream::product(ConstVectorRef v, double standard_deviation, VectorRef out) {
-  read_exactly(ask("hessian_stream_product", session_->id(), v, standard_deviation), out);
+  read_exactly(ask(question::hessian_stream_product, session_->id(), v, standard_deviation), out);
 }
 
 StationarityTest::StationarityTest(Curator& curator,
                                    const Batch& batch,
                                    const StationaritySpec& spec)
     : session_(open<door::StationarityTest>(
-          "stationarity_test", Handles::of(curator), Handles::of(batch), spec)) {}
+          question::stationarity_test, Handles::of(curator), Handles::of(batch), spec)) {}
 StationarityTest::~StationarityTest() = default;
 bool StationarityTest::accepts(ConstVectorRef x) {
-  return ask("stationarity_accepts", session_->id(), x).boolean();
+  return ask(question::stationarity_accepts, session_->id(), x).boolean();
 }
 double StationarityTest::sensitivity() const {
-  return ask("stationarity_sensitivity", session_->id()).number();
+  return ask(question::stationarity_sensitivity, session_->id()).number();
 }
 std::int64_t StationarityTest::questions() const {
-  return ask("stationarity_questions", session_->id()).integer();
+  return ask(question::stationarity_questions, session_->id()).integer();
 }
 
 LineSearch::LineSearch(Curator& curator,
@@ -239,44 +251,46 @@ LineSearch::LineSearch(Curator& curator,
                        ConstVectorRef from,
                        const LineSearchSpec& spec)
     : session_(open<door::LineSearch>(
-          "line_search", Handles::of(curator), Handles::of(batch), from, spec)) {}
+          question::line_search, Handles::of(curator), Handles::of(batch), from, spec)) {}
 LineSearch::~LineSearch() = default;
 bool LineSearch::decreases(ConstVectorRef to, double decrease) {
-  return ask("line_search_decreases", session_->id(), to, decrease).boolean();
+  return ask(question::line_search_decreases, session_->id(), to, decrease).boolean();
 }
 double LineSearch::sensitivity() const {
-  return ask("line_search_sensitivity", session_->id()).number();
+  return ask(question::line_search_sensitivity, session_->id()).number();
 }
 std::int64_t LineSearch::questions() const {
-  return ask("line_search_questions", session_->id()).integer();
+  return ask(question::line_search_questions, session_->id()).integer();
 }
 
 ExponentialMechanism::ExponentialMechanism(Curator& curator, const Batch& batch)
     : session_(open<door::ExponentialMechanism>(
-          "exponential", Handles::of(curator), Handles::of(batch))) {}
+          question::exponential, Handles::of(curator), Handles::of(batch))) {}
 ExponentialMechanism::~ExponentialMechanism() = default;
 ExponentialMechanism::ExponentialMechanism(ExponentialMechanism&&) noexcept = default;
 ExponentialMechanism& ExponentialMechanism::operator=(ExponentialMechanism&&) noexcept = default;
 double ExponentialMechanism::range(double lipschitz, double reach) const {
-  return ask("exponential_range", session_->id(), lipschitz, reach).number();
+  return ask(question::exponential_range, session_->id(), lipschitz, reach).number();
 }
 double ExponentialMechanism::range(const ProductGrid& grid, double coordinate_lipschitz) const {
-  return ask("exponential_grid_range", session_->id(), grid, coordinate_lipschitz).number();
+  return ask(question::exponential_grid_range, session_->id(), grid, coordinate_lipschitz).number();
 }
 double ExponentialMechanism::vertex_range(double gradient_limit, double diameter) const {
-  return ask("exponential_vertex_range", session_->id(), gradient_limit, diameter).number();
+  return ask(question::exponential_vertex_range, session_->id(), gradient_limit, diameter).number();
 }
 Index ExponentialMechanism::choose(const Matrix& points,
                                    ConstVectorRef centre,
                                    double lipschitz,
                                    double epsilon) {
-  return ask("exponential_choose", session_->id(), points, centre, lipschitz, epsilon).integer();
+  return ask(question::exponential_choose, session_->id(), points, centre, lipschitz, epsilon)
+      .integer();
 }
 Index ExponentialMechanism::choose(const Net& net,
                                    double lipschitz,
                                    double epsilon,
                                    VectorRef out) {
-  wire::Message& answer = ask("exponential_choose_net", session_->id(), net, lipschitz, epsilon);
+  wire::Message& answer =
+      ask(question::exponential_choose_net, session_->id(), net, lipschitz, epsilon);
   const Index chosen = answer.integer();
   read_exactly(answer, out);
   return chosen;
@@ -285,30 +299,46 @@ void ExponentialMechanism::choose(const ProductGrid& grid,
                                   double coordinate_lipschitz,
                                   double epsilon,
                                   VectorRef out) {
-  read_exactly(ask("exponential_choose_grid", session_->id(), grid, coordinate_lipschitz, epsilon),
-               out);
+  read_exactly(
+      ask(question::exponential_choose_grid, session_->id(), grid, coordinate_lipschitz, epsilon),
+      out);
 }
 Index ExponentialMechanism::choose_vertex(const Matrix& vertices,
                                           ConstVectorRef point,
                                           double gradient_limit,
                                           double epsilon) {
-  return ask("exponential_choose_vertex", session_->id(), vertices, point, gradient_limit, epsilon)
+  return ask(question::exponential_choose_vertex,
+             session_->id(),
+             vertices,
+             point,
+             gradient_limit,
+             epsilon)
       .integer();
 }
 Index ExponentialMechanism::choose_l1_vertex(double radius,
                                              ConstVectorRef point,
                                              double gradient_limit,
                                              double epsilon) {
-  return ask("exponential_choose_l1_vertex", session_->id(), radius, point, gradient_limit, epsilon)
+  return ask(question::exponential_choose_l1_vertex,
+             session_->id(),
+             radius,
+             point,
+             gradient_limit,
+             epsilon)
       .integer();
 }
 
 GibbsSampler::GibbsSampler(Curator& curator, const Batch& batch, const GibbsSpec& spec)
-    : session_(open<door::GibbsSampler>("gibbs", Handles::of(curator), Handles::of(batch), spec)) {}
+    : session_(open<door::GibbsSampler>(
+          question::gibbs, Handles::of(curator), Handles::of(batch), spec)) {}
 GibbsSampler::~GibbsSampler() = default;
 GibbsSampler::GibbsSampler(GibbsSampler&&) noexcept = default;
 GibbsSampler& GibbsSampler::operator=(GibbsSampler&&) noexcept = default;
-double GibbsSampler::epsilon() const { return ask("gibbs_epsilon", session_->id()).number(); }
-void GibbsSampler::sample(VectorRef out) { read_exactly(ask("gibbs_sample", session_->id()), out); }
+double GibbsSampler::epsilon() const {
+  return ask(question::gibbs_epsilon, session_->id()).number();
+}
+void GibbsSampler::sample(VectorRef out) {
+  read_exactly(ask(question::gibbs_sample, session_->id()), out);
+}
 
 }  // namespace dpsosp

@@ -25,7 +25,7 @@ class Coins final : public WordFeed {
       kept_.resize(std::max<std::size_t>(at_once, out.size()));
       first_ = first;
       wire::Channel& host = channel();
-      host.post("words",
+      host.post(wire::question::words.name,
                 path_,
                 static_cast<std::int64_t>(first),
                 static_cast<std::int64_t>(kept_.size()));

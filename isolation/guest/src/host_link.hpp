@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "dpsosp/privacy/curator.hpp"
-#include "dpsosp/wire/parts.hpp"
+#include "dpsosp/wire/questions.hpp"
 
 namespace dpsosp::guest {
 
@@ -15,9 +15,11 @@ wire::Message& answer_to_last();
 wire::Channel& channel();
 void connect(int socket);
 
-template <class... Parts>
-wire::Message& ask(std::string_view name, const Parts&... parts) {
-  channel().post(name, parts...);
+/// Asks what is described, with parts of the described types.
+template <class... Types, class... Parts>
+wire::Message& ask(const wire::Question<Types...>& question, const Parts&... parts) {
+  static_assert((wire::is_part<Types, Parts> && ...));
+  channel().post(question.name, parts...);
   return answer_to_last();
 }
 

@@ -18,6 +18,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -99,6 +100,13 @@ void allow_below(int rules, const char* path, std::uint64_t rights) {
   const Beneath rule{rights, parent};
   require(syscall(SYS_landlock_add_rule, rules, 1, &rule, 0) == 0, "landlock_add_rule");
   close(parent);
+}
+
+/// Of a folder, all below it; a rule on a file takes no right that only folders have.
+void allow_reading(int rules, const char* path) {
+  struct stat what {};
+  if (stat(path, &what) != 0) return;
+  allow_below(rules, path, execute | read_file | (S_ISDIR(what.st_mode) ? read_folder : 0U));
 }
 
 }  // namespace landlock
@@ -207,12 +215,13 @@ void enter_sandbox() {
   filter.load();
 }
 
-void enter_program_sandbox() {
+void enter_program_sandbox(std::span<const char* const> readable) {
   give_up_privileges();
   const long version = landlock::version();
   require(version >= 1, "Landlock");
-  landlock::restrict(version, [](int rules) {
+  landlock::restrict(version, [&](int rules) {
     using namespace landlock;
+    for (const char* path : readable) allow_reading(rules, path);
     for (const char* folder : {"/usr", "/lib", "/lib64", "/bin", "/sbin"})
       allow_below(rules, folder, execute | read_file | read_folder);
     allow_below(rules, "/etc/ld.so.cache", read_file);

@@ -2,6 +2,11 @@
 #include "dpsosp/guest/serve.hpp"
 
 #include <exception>
+#include <map>
+#include <optional>
+#include <string>
+
+#include <fmt/format.h>
 
 #include "dpsosp/core/errors.hpp"
 #include "host_link.hpp"
@@ -11,9 +16,11 @@ namespace {
 
 class Report final : public Observer {
  public:
-  void iterate(Index t, ConstVectorRef x) override { guest::channel().post("iterate", t, x); }
+  void iterate(Index t, ConstVectorRef x) override {
+    guest::channel().post(wire::question::iterate.name, t, x);
+  }
   void estimate(Index t, ConstVectorRef x, ConstVectorRef gradient) override {
-    guest::channel().post("estimate", t, x, gradient);
+    guest::channel().post(wire::question::estimate.name, t, x, gradient);
   }
 };
 
@@ -25,15 +32,22 @@ void prepare_and_run(const std::function<std::unique_ptr<Algorithm>(const std::s
   wire::Channel& host = guest::channel();
   wire::Message& start = host.receive();
   expect(start, "start");
+  if (const std::int64_t spoken = start.integer(); spoken != wire::version)
+    throw InputError(fmt::format(
+        "it speaks version {} of the protocol, the host version {}", wire::version, spoken));
   const auto algorithm = find(wire::get<std::string>(start));
   const auto how = wire::get<Preparation>(start);
+  const auto common_noise = wire::get<std::optional<double>>(start);
+  wire::get<std::map<std::string, std::string>>(start);  // defaults, which the fields have
   const auto facts = wire::get<PublicFacts>(start);
 
   wire::Ready ready;
   ready.scheduled = prepare(*algorithm, how, facts);
   ready.rule = ready.scheduled.rule;
+  ready.plan = algorithm->plan(facts);
+  if (common_noise) algorithm->set_common_noise(*common_noise);
   ready.parameters = values_of(algorithm->fields());
-  host.post("ready", ready);
+  host.post("ready", wire::version, ready);
 
   expect(host.receive(), "run");
   Curator curator = guest::root_curator(facts);

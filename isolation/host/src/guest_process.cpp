@@ -22,8 +22,10 @@
 #include <unistd.h>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/wire/questions.hpp"
 #include "server.hpp"
 
 namespace dpsosp {
@@ -43,12 +45,58 @@ std::string one_line(std::string text) {
   return InputError(text).what();
 }
 
+/// The noise that the plan of a guest may have, or why it has none.
+void answer_noise(wire::Channel& guest,
+                  const std::vector<PlannedQuery>& plan,
+                  const GuestProcess::Told& told,
+                  const PublicFacts& facts) {
+  try {
+    const CalibratedNoise noise =
+        calibrate_common_noise(plan, facts.records, told.how.budget, told.how.calibrator);
+    wire::PlanNoise answer{.sensitivity_ratio = told.common_noise.value_or(noise.sensitivity_ratio),
+                           .calibrator = noise.rule.calibrator,
+                           .order = noise.rule.order,
+                           .deviations = Vector(std::ssize(plan))};
+    for (std::size_t k = 0; k < plan.size(); ++k) {
+      answer.queries += plan[k].count;
+      answer.deviations[static_cast<Index>(k)] =
+          plan_gaussian(plan[k].policy,
+                        plan[k].use,
+                        facts.records,
+                        1.0,
+                        Noise::sensitivity_ratio(answer.sensitivity_ratio))
+              .standard_deviation;
+    }
+    guest.post("ok", answer);
+  } catch (const UnsupportedError& e) {
+    guest.post("unsupported", e.what());
+  } catch (const InputError& e) {
+    guest.post("input", e.what());
+  }
+}
+
+/// Programs of the first version say none.
+void check_version(wire::Message& ready) {
+  std::int64_t spoken = 1;
+  try {
+    spoken = ready.integer();
+  } catch (const wire::Broken&) {
+  }
+  if (spoken != wire::version)
+    throw InputError(fmt::format("{}: the program speaks version {} of the protocol, expected {}",
+                                 where,
+                                 spoken,
+                                 wire::version));
+}
+
 }  // namespace
 
 class GuestProcess::Process {
  public:
-  Process(const SealedProgram* program, const std::string& starter)
-      : Process(pair(), program, starter) {}
+  Process(const SealedProgram* program,
+          const std::string& starter,
+          const Surroundings& surroundings)
+      : Process(pair(), program, starter, surroundings) {}
 
   ~Process() { end(); }
   Process(const Process&) = delete;
@@ -95,14 +143,17 @@ class GuestProcess::Process {
     return said.empty() ? text : text + "; it wrote: " + said;
   }
 
-  Process(std::array<int, 2> sockets, const SealedProgram* program, const std::string& starter)
+  Process(std::array<int, 2> sockets,
+          const SealedProgram* program,
+          const std::string& starter,
+          const Surroundings& surroundings)
       : socket_(sockets[0]),
         written_(memfd_create("guest's standard error", MFD_CLOEXEC)),
         channel_(sockets[0]) {
     const Descriptor other(sockets[1]);
     for (const int option : {SO_RCVTIMEO, SO_SNDTIMEO})
       setsockopt(sockets[0], SOL_SOCKET, option, &longest_silence, sizeof longest_silence);
-    start(other.number(), program, starter);
+    start(other.number(), program, starter, surroundings);
   }
 
   static std::array<int, 2> pair() {
@@ -112,7 +163,10 @@ class GuestProcess::Process {
     return sockets;
   }
 
-  void start(int socket, const SealedProgram* program, const std::string& starter) {
+  void start(int socket,
+             const SealedProgram* program,
+             const std::string& starter,
+             const Surroundings& surroundings) {
     const std::string path = starter.empty() ? beside_this_program() : starter;
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
@@ -134,12 +188,11 @@ class GuestProcess::Process {
     posix_spawnattr_setflags(&attributes,
                              POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
 
-    // Nothing of this process's environment but what has no secrets.
-    std::string name = "dpsosp-guest", argument = program == nullptr ? "" : program->path(),
-                search = "PATH=/usr/bin:/bin", language = "LANG=C.UTF-8", simd = "DPSOSP_SIMD=";
-    std::vector<char*> arguments{name.data()}, environment{search.data(), language.data()};
-    if (!argument.empty()) arguments.push_back(argument.data());
-    if (const char* set = std::getenv("DPSOSP_SIMD")) environment.push_back((simd += set).data());
+    std::vector<std::string> words = words_of(program, surroundings),
+                             settings = environment_of(program, surroundings);
+    std::vector<char*> arguments, environment;
+    for (std::string& word : words) arguments.push_back(word.data());
+    for (std::string& setting : settings) environment.push_back(setting.data());
     arguments.push_back(nullptr);
     environment.push_back(nullptr);
     const int error = posix_spawn(
@@ -150,6 +203,34 @@ class GuestProcess::Process {
       id_ = -1;
       throw InputError(fmt::format("{}: {}: {}", where, path, std::strerror(error)));
     }
+  }
+
+  static std::vector<std::string> words_of(const SealedProgram* program,
+                                           const Surroundings& surroundings) {
+    std::vector<std::string> words{"dpsosp-guest"};
+    if (program == nullptr) return words;
+    words.insert(words.end(), {program->path(), surroundings.interpreter});
+    words.insert(words.end(), surroundings.readable.begin(), surroundings.readable.end());
+    return words;
+  }
+
+  /// Nothing of this process's environment but what has no secrets. A program's numbers must not
+  /// depend on how many processors there are, nor on the order in which Python hashes.
+  static std::vector<std::string> environment_of(const SealedProgram* program,
+                                                 const Surroundings& surroundings) {
+    std::vector<std::string> all{"PATH=/usr/bin:/bin", "LANG=C.UTF-8"};
+    if (const char* set = std::getenv("DPSOSP_SIMD"))
+      all.push_back(std::string("DPSOSP_SIMD=") + set);
+    if (program == nullptr) return all;
+    for (const char* one : {"OMP_NUM_THREADS=1",
+                            "OPENBLAS_NUM_THREADS=1",
+                            "MKL_NUM_THREADS=1",
+                            "PYTHONHASHSEED=0",
+                            "PYTHONDONTWRITEBYTECODE=1"})
+      all.emplace_back(one);
+    if (!surroundings.modules.empty())
+      all.push_back(fmt::format("PYTHONPATH={}", fmt::join(surroundings.modules, ":")));
+    return all;
   }
 
   bool ended() {
@@ -187,25 +268,35 @@ class GuestProcess::Process {
   std::optional<int> status_;
 };
 
-GuestProcess::GuestProcess(const SealedProgram* program, const std::string& starter)
-    : process_(std::make_unique<Process>(program, starter)),
+GuestProcess::GuestProcess(const SealedProgram* program,
+                           const std::string& starter,
+                           const Surroundings& surroundings)
+    : process_(std::make_unique<Process>(program, starter, surroundings)),
       speaker_(program == nullptr ? "" : fmt::format("{}: the program says: ", where)) {}
 GuestProcess::~GuestProcess() = default;
 
-PreparedGuest GuestProcess::prepare(const std::string& algorithm,
-                                    const Preparation& how,
-                                    const PublicFacts& facts) {
+PreparedGuest GuestProcess::prepare(const Told& told, const PublicFacts& facts) {
+  const Preparation& how = told.how;
   try {
     wire::Channel& guest = process_->channel();
-    guest.post("start", algorithm, how, facts);
-    wire::Message& m = guest.receive();
-    const auto name = wire::get<std::string>(m);
+    guest.post(
+        "start", wire::version, told.algorithm, how, told.common_noise, told.defaults, facts);
+    wire::Message* message = &guest.receive();
+    auto name = wire::get<std::string>(*message);
+    for (; name == wire::question::noise.name; name = wire::get<std::string>(*message)) {
+      const auto plan = wire::get<std::vector<PlannedQuery>>(*message);
+      message->end();
+      answer_noise(guest, plan, told, facts);
+      message = &guest.receive();
+    }
+    wire::Message& m = *message;
     if (name == "failed") {
       const auto kind = wire::get<std::string>(m), text = wire::get<std::string>(m);
       if (kind == "input") throw InputError(speaker_ + one_line(text));
       throw GuestFailed(fmt::format("{}: {}", where, one_line(text)));
     }
     if (name != "ready") throw wire::Broken("it is not ready when it should be");
+    check_version(m);
     auto ready = wire::get<wire::Ready>(m);
     m.end();
     if (ready.whole)
@@ -217,13 +308,13 @@ PreparedGuest GuestProcess::prepare(const std::string& algorithm,
                                    ? 0.0
                                    : ready.rule.delta_extra * (1.0 + std::exp(how.budget.epsilon)));
     ready.scheduled.rule = ready.rule;
-    return {std::move(ready.scheduled), std::move(ready.parameters)};
+    return {std::move(ready.scheduled), std::move(ready.parameters), std::move(ready.plan)};
   } catch (const wire::Broken& e) {
     throw process_->failure(e);
   }
 }
 
-Outcome GuestProcess::run(Curator& curator, const StreamKey& coins, Observer& observer) {
+Outcome GuestProcess::run(Curator& curator, const Stream& coins, Observer& observer) {
   try {
     process_->channel().post("run");
     return Server(process_->channel(), curator, coins, observer).serve();

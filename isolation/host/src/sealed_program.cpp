@@ -21,11 +21,12 @@
 namespace dpsosp {
 namespace {
 
-std::string read_program(const std::string& path) {
+std::string read_program(const std::string& path, SealedProgram::Needs needs) {
   const auto refuse = [&](const char* reason) {
     throw InputError(fmt::format("isolated run: program {}: {}", path, reason));
   };
-  if (access(path.c_str(), X_OK) != 0) refuse(std::strerror(errno));
+  const int right = needs == SealedProgram::Needs::execute ? X_OK : R_OK;
+  if (access(path.c_str(), right) != 0) refuse(std::strerror(errno));
   if (!std::filesystem::is_regular_file(path)) refuse("no regular file");
   std::ifstream file(path, std::ios::binary);
   std::ostringstream bytes;
@@ -60,9 +61,9 @@ void write_all(int file, std::string_view bytes) {
 
 }  // namespace
 
-SealedProgram::SealedProgram(const std::string& path)
+SealedProgram::SealedProgram(const std::string& path, Needs needs)
     : path_(std::filesystem::absolute(path).string()),
-      bytes_(read_program(path)),
+      bytes_(read_program(path, needs)),
       descriptor_(executable_memory()) {
   expect(descriptor_ >= 0);
   try {

@@ -29,6 +29,8 @@ const std::map<std::string_view, Server::Answer>& Server::answers() {
   { #name, &Server::name }
   static const std::map<std::string_view, Answer> all{
       DPSOSP_ANSWER(words),
+      DPSOSP_ANSWER(normals),
+      DPSOSP_ANSWER(ball),
       DPSOSP_ANSWER(iterate),
       DPSOSP_ANSWER(estimate),
       DPSOSP_ANSWER(remaining),
@@ -83,6 +85,12 @@ const std::map<std::string_view, Server::Answer>& Server::answers() {
   };
 #undef DPSOSP_ANSWER
   return all;
+}
+
+std::vector<std::string_view> answered_questions() {
+  std::vector<std::string_view> names;
+  for (const auto& [name, answer] : Server::answers()) names.push_back(name);
+  return names;
 }
 
 Outcome Server::serve() {
@@ -148,25 +156,55 @@ void Server::drop(Table<T>& table, Message& m) {
   table.drop(id);
 }
 
-void Server::words(Message& m) {
+Stream& Server::coins_at(const std::vector<std::uint64_t>& path,
+                         std::uint64_t first,
+                         std::int64_t count) {
   constexpr std::int64_t most_words = 4096;
   constexpr std::size_t deepest = 64;
-  const auto path = get<std::vector<std::uint64_t>>(m);
-  const auto first = static_cast<std::uint64_t>(m.integer());
-  const std::int64_t count = m.integer();
-  m.end();
   if (count < 1 || count > most_words || path.size() > deepest)
     throw Broken("it asks for more than 4096 random words at a time");
   if (!words_of_ || words_of_->first != path || words_of_->second.position() > first) {
-    Stream stream = Stream::sealed(coins_);
+    Stream stream = coins_;
     for (const std::uint64_t index : path) stream = stream.child(index);
     words_of_.emplace(path, stream);
   }
   Stream& stream = words_of_->second;
   stream.skip(first - stream.position());
+  return stream;
+}
+
+void Server::words(Message& m) {
+  const auto path = get<std::vector<std::uint64_t>>(m);
+  const auto first = static_cast<std::uint64_t>(m.integer());
+  const std::int64_t count = m.integer();
+  m.end();
+  Stream& stream = coins_at(path, first, count);
   std::vector<std::uint64_t> out(static_cast<std::size_t>(count));
   for (std::uint64_t& word : out) word = stream.bits();
   reply(out);
+}
+
+void Server::normals(Message& m) {
+  const auto path = get<std::vector<std::uint64_t>>(m);
+  const auto first = static_cast<std::uint64_t>(m.integer());
+  const std::int64_t count = m.integer();
+  m.end();
+  Stream& stream = coins_at(path, first, count);
+  out_.resize(count);
+  stream.fill_normal(1.0, out_);
+  reply(out_);
+}
+
+void Server::ball(Message& m) {
+  const auto path = get<std::vector<std::uint64_t>>(m);
+  const auto first = static_cast<std::uint64_t>(m.integer());
+  const double radius = m.number();
+  const Index dimension = m.integer();
+  m.end();
+  Stream& stream = coins_at(path, first, dimension);
+  out_.resize(dimension);
+  stream.fill_ball(radius, out_);
+  reply(out_);
 }
 
 void Server::iterate(Message& m) {

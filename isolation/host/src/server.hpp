@@ -6,6 +6,7 @@
 #include <optional>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "dpsosp/privacy/curator.hpp"
 #include "dpsosp/privacy/exponential_mechanism.hpp"
@@ -56,13 +57,14 @@ struct Opened {
 /// algorithm in this process could not.
 class Server {
  public:
-  Server(wire::Channel& guest, Curator& curator, const StreamKey& coins, Observer& observer)
+  Server(wire::Channel& guest, Curator& curator, const Stream& coins, Observer& observer)
       : guest_(guest), root_(curator), coins_(coins), observer_(observer) {}
 
   /// \throws wire::Broken, InputError of the algorithm, GuestFailed
   Outcome serve();
 
  private:
+  friend std::vector<std::string_view> answered_questions();
   using Answer = void (Server::*)(wire::Message&);
   static const std::map<std::string_view, Answer>& answers();
 
@@ -74,10 +76,14 @@ class Server {
   const Batch& batch(wire::Message& m);
   /// The vector that a query of this block answers with.
   Vector& answer_of(const Curator& asked, Block block);
+  /// The algorithm's stream at a place of its tree, at word number `first`.
+  Stream& coins_at(const std::vector<std::uint64_t>& path, std::uint64_t first, std::int64_t count);
   template <class T>
   void drop(Table<T>& table, wire::Message& m);
 
   void words(wire::Message& m);
+  void normals(wire::Message& m);
+  void ball(wire::Message& m);
   void iterate(wire::Message& m);
   void estimate(wire::Message& m);
 
@@ -139,7 +145,7 @@ class Server {
 
   wire::Channel& guest_;
   Curator& root_;
-  StreamKey coins_;
+  Stream coins_;
   Observer& observer_;
 
   // Sessions hold on to their curators, so curators stay until the end and come first.

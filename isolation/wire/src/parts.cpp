@@ -140,6 +140,7 @@ void put(Channel& channel, const Ready& ready) {
   put(channel, ready.scheduled.excess_risk);
   put(channel, ready.scheduled.bound_failure);
   put(channel, ready.parameters);
+  put(channel, ready.plan);
 }
 Ready Get<Ready>::from(Message& m) {
   Ready ready;
@@ -157,7 +158,16 @@ Ready Get<Ready>::from(Message& m) {
   ready.scheduled.excess_risk = m.number();
   ready.scheduled.bound_failure = m.number();
   ready.parameters = get<std::map<std::string, std::string>>(m);
+  ready.plan = get<std::vector<PlannedQuery>>(m);
   return ready;
+}
+
+void put(Channel& channel, const PlanNoise& noise) {
+  put(channel, noise.sensitivity_ratio);
+  put(channel, noise.calibrator);
+  put(channel, noise.order);
+  put(channel, noise.queries);
+  put(channel, noise.deviations);
 }
 
 }  // namespace dpsosp::wire

@@ -21,6 +21,7 @@
 #include "dpsosp/problems/multi_well.hpp"
 #include "dpsosp/problems/octopus.hpp"
 #include "dpsosp/problems/orthogonal_tensor.hpp"
+#include "dpsosp/problems/own_glm.hpp"
 #include "dpsosp/problems/phase_retrieval.hpp"
 #include "dpsosp/problems/quartic_saddle.hpp"
 #include "dpsosp/problems/radial_ripple.hpp"
@@ -63,6 +64,7 @@ std::vector<ProblemEntry>& registered_problems() {
       entry<MultiWell>(),
       entry<Octopus>(),
       entry<OrthogonalTensor>(),
+      entry<OwnGlm>(),
       entry<PhaseRetrieval>(),
       entry<QuarticSaddle>(),
       entry<RadialRipple>(),
@@ -86,6 +88,11 @@ const std::vector<ProblemEntry>& problem_registry() { return registered_problems
 void add_problems(const std::vector<ProblemEntry>& entries) {
   auto& all = registered_problems();
   all.insert(all.end(), entries.begin(), entries.end());
+}
+
+std::filesystem::path own_data(const ProblemFamily& family) {
+  const auto* own = dynamic_cast<const OwnGlm*>(&family);
+  return own == nullptr ? std::filesystem::path() : std::filesystem::path(own->data);
 }
 
 std::unique_ptr<ProblemFamily> find_problem(std::string_view name) {

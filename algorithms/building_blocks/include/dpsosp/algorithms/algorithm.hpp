@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -151,7 +152,10 @@ struct AlgorithmCard {
   /// batches, at both practical schedules; empty if there is none.
   std::string same_without_noise;
   int numbers_version = 1;  ///< raised by every change that moves a number; part of the run key
+  /// Of a program (docs/isolation.md): the SHA-256 of every file that it is made of, by name.
+  std::map<std::string, std::string> files{};
 
+  bool is_program() const { return !files.empty(); }
   bool is_private() const { return privacy != PrivacyLabel::none; }
 };
 
@@ -183,6 +187,8 @@ class Algorithm {
   virtual Fields fields() = 0;
   /// What the algorithm does: as printed, or with the repairs of docs/errata.md.
   virtual void set_variant(Variant variant) = 0;
+  /// What a plan may go by that is made without a schedule. Programs alone look at it.
+  virtual void set_budget(const PrivacyBudget& budget, Calibrator calibrator);
   /// The numbers, from public facts alone. \throws InputError if facts are missing
   virtual Scheduled schedule(Schedule kind,
                              const PublicFacts& facts,
@@ -214,7 +220,7 @@ void refuse_shared_dual(const AlgorithmCard& card, const PublicFacts& facts);
 
 struct AlgorithmEntry {
   std::string key;
-  std::unique_ptr<Algorithm> (*create)();
+  std::function<std::unique_ptr<Algorithm>()> create;
 };
 
 }  // namespace dpsosp

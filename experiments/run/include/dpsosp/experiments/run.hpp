@@ -80,6 +80,13 @@ struct RunSpec {
 /// settings those are listed that differ from its defaults. Its JSON (run_json.hpp) is the run's
 /// description in a store.
 struct RunDescription : RunSpec {
+  /// Of a program: the SHA-256 of every file that it is made of. Part of the description, and of no
+  /// random number, so that versions of a program are compared at common noise.
+  std::map<std::string, std::string> program;
+  /// Of a program's noise (set_program_secret); 0: none.
+  std::uint64_t secret = 0;
+  /// SHA-256 of the caller's own file that the records are read from; empty for all others.
+  std::string data;
   int algorithm_numbers_version = 1;
   int library_numbers_version = dpsosp::library_numbers_version;
   int problem_numbers_version = 1;
@@ -98,6 +105,11 @@ struct Isolation {
 /// The key that stands for a program: "program:" and the SHA-256 of its file. A run of a program
 /// whose file has changed since is refused. \throws InputError
 std::string program_key(const std::string& path);
+
+/// What the runs of programs that are described from now on have in their descriptions, and in the
+/// key of their random numbers. Who knows seed and description can compute all noise and subtract
+/// it, and a program may guess both; it cannot guess a number that was drawn after it was written.
+void set_program_secret(std::uint64_t secret);
 
 /// \throws InputError for anything unknown or out of range, before any work
 RunDescription describe(const RunSpec& spec);

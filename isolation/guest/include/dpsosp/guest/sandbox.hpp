@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <span>
+
 namespace dpsosp {
 
 /// Gives up, for good, what a guest does not need; ends it when the host ends. The system calls
@@ -12,7 +14,8 @@ void enter_sandbox();
 /// The same for a process that is to become the caller's program: it may read what lies below /usr,
 /// /lib, /lib64, /bin and /sbin, may have threads but no children, and write nothing. Any other
 /// system call fails with EPERM.
+/// \param readable  further files and folders that it may read
 /// \throws InputError where the kernel has no seccomp or no Landlock
-void enter_program_sandbox();
+void enter_program_sandbox(std::span<const char* const> readable = {});
 
 }  // namespace dpsosp

@@ -3,8 +3,11 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "dpsosp/algorithms/preparation.hpp"
 #include "dpsosp/isolation/sealed_program.hpp"
@@ -21,6 +24,17 @@ class GuestFailed : public std::runtime_error {
 struct PreparedGuest {
   Scheduled scheduled;  ///< its rule grants no more than the budget
   std::map<std::string, std::string> parameters;
+  std::vector<PlannedQuery> plan;  ///< of its Gaussian queries; empty if it tells none
+};
+
+/// Names of all questions that a run answers.
+std::vector<std::string_view> answered_questions();
+
+/// What a program needs beside its file.
+struct Surroundings {
+  std::string interpreter;            ///< absolute path; empty: the program's own
+  std::vector<std::string> readable;  ///< files and folders beside the system's
+  std::vector<std::string> modules;   ///< folders where Python looks for modules
 };
 
 /// An algorithm in a process of its own, which has neither the records, nor the seed, nor a way to
@@ -36,22 +50,28 @@ class GuestProcess {
   ///                 suite's own algorithms
   /// \param starter  the path of dpsosp-guest; empty: beside the running program
   /// \throws InputError where it cannot be started
-  explicit GuestProcess(const SealedProgram* program = nullptr, const std::string& starter = {});
+  explicit GuestProcess(const SealedProgram* program = nullptr,
+                        const std::string& starter = {},
+                        const Surroundings& surroundings = {});
   /// Kills what is left of it.
   ~GuestProcess();
   GuestProcess(const GuestProcess&) = delete;
   GuestProcess& operator=(const GuestProcess&) = delete;
 
-  /// \param algorithm  key
+  /// What a guest is told of its run.
+  struct Told {
+    std::string algorithm;  ///< key
+    Preparation how;
+    std::map<std::string, std::string> defaults{};  ///< of a card's settings that are not given
+    std::optional<double> common_noise{};  ///< that it is told when it asks; none: calibrated
+  };
   /// \throws InputError of the algorithm, or of a rule that exceeds the budget; GuestFailed
-  PreparedGuest prepare(const std::string& algorithm,
-                        const Preparation& how,
-                        const PublicFacts& facts);
+  PreparedGuest prepare(const Told& told, const PublicFacts& facts);
 
   /// Answers the guest's questions until it is done.
-  /// \param coins  of the algorithm's public coins; the guest gets their words, not the key
+  /// \param coins  the algorithm's public coins, of which the guest gets the words and not the key
   /// \throws InputError of the algorithm; GuestFailed
-  Outcome run(Curator& curator, const StreamKey& coins, Observer& observer);
+  Outcome run(Curator& curator, const Stream& coins, Observer& observer);
 
  private:
   class Process;

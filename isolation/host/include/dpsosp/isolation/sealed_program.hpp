@@ -9,8 +9,9 @@ namespace dpsosp {
 /// that what is hashed is what is started.
 class SealedProgram {
  public:
-  /// \throws InputError where the file cannot be read or may not be executed
-  explicit SealedProgram(const std::string& path);
+  enum class Needs { read, execute };
+  /// \throws InputError where the file cannot be read, or may not be executed where it needs that
+  explicit SealedProgram(const std::string& path, Needs needs = Needs::execute);
   ~SealedProgram();
   SealedProgram(const SealedProgram&) = delete;
   SealedProgram& operator=(const SealedProgram&) = delete;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -76,9 +77,23 @@ DPSOSP_MEMBERS(Remaining, share, fresh_records, pure_share);
 DPSOSP_MEMBERS(PrivacyBudget, epsilon, delta);
 DPSOSP_MEMBERS(Preparation, budget, calibrator, variant, schedule, noise, noise_queries,
                facts_changed, settings);
+DPSOSP_MEMBERS(PlannedQuery, policy, count, use);
 DPSOSP_MEMBERS(Outcome, status, steps, point, counts);
 
 namespace wire {
+
+/// Of the protocol: raised by every change of a message that both sides know.
+inline constexpr std::int64_t version = 2;
+
+/// The noise of a plan: the least that fits the budget.
+struct PlanNoise {
+  double sensitivity_ratio = 0;  ///< standard deviation over sensitivity, of every query
+  Calibrator calibrator = Calibrator::cks;
+  std::optional<double> order;  ///< of the filter, for `rdp`
+  std::int64_t queries = 0;     ///< of the whole plan
+  /// Of each row of the plan: the standard deviation for a query whose limit is 1.
+  Vector deviations;
+};
 
 /// A point of a query, which holds its vectors.
 struct OwnPoint {
@@ -93,6 +108,7 @@ struct Ready {
   bool whole = false;
   Scheduled scheduled;  ///< its rule is not set
   std::map<std::string, std::string> parameters;
+  std::vector<PlannedQuery> plan;  ///< the most Gaussian queries of the run; empty: not told
 };
 
 template <class Enum>
@@ -106,6 +122,7 @@ void put(Channel& channel, const Point& point);
 void put(Channel& channel, const Net& net);
 void put(Channel& channel, const Constants& constants);
 void put(Channel& channel, const Ready& ready);
+void put(Channel& channel, const PlanNoise& noise);
 template <class T>
 void put(Channel& channel, const std::map<std::string, T>& table);
 template <class T>
@@ -113,6 +130,11 @@ void put(Channel& channel, const std::optional<T>& value);
 template <Listed T>
 void put(Channel& channel, const T& value) {
   for_each_member(value, [&](std::string_view, const auto& part) { put(channel, part); });
+}
+template <Listed T>
+void put(Channel& channel, const std::vector<T>& rows) {
+  put(channel, static_cast<std::int64_t>(rows.size()));
+  for (const T& row : rows) put(channel, row);
 }
 template <class T>
 void put(Channel& channel, const std::map<std::string, T>& table) {
@@ -156,6 +178,14 @@ struct Get<T> {
       part = get<std::remove_reference_t<decltype(part)>>(message);
     });
     return value;
+  }
+};
+template <Listed T>
+struct Get<std::vector<T>> {
+  static std::vector<T> from(Message& message) {
+    std::vector<T> rows;
+    for (std::int64_t k = get_count(message); k > 0; --k) rows.push_back(get<T>(message));
+    return rows;
   }
 };
 template <class T>

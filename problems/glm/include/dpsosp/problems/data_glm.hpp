@@ -17,7 +17,7 @@ namespace dpsosp {
 class DataGlmFamily : public ProblemFamily {
  public:
   Fields fields() final;
-  std::string missing() const final;
+  std::string missing() const override;
 
   LossOption loss;
   bool bias = true;

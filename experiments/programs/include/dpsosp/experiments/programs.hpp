@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+/// Programs with a card in TOML are algorithms like any other; docs/isolation.md describes the
+/// card.
+namespace dpsosp {
+
+/// Reads a card, unless it was read before, and registers its program. To be called before any
+/// thread looks at the registry.
+/// \return its key \throws InputError "CARD:LINE: ..." for anything unknown, missing or out of
+/// range
+std::string register_program(const std::filesystem::path& card);
+
+/// Registers the cards that the environment variable DPSOSP_PROGRAMS lists, separated by colons:
+/// files, or folders, of which every *.toml is read. \throws InputError
+void register_listed_programs();
+
+/// Where a program is registered: sets the secret that the folder keeps for the noise of programs
+/// (set_program_secret), in FOLDER/programs.secret.
+/// \param draw  draw one where the folder has none
+/// \throws InputError where it cannot be read or written
+void use_program_secret_of(const std::filesystem::path& folder, bool draw);
+
+/// Whether a word where the key of an algorithm may stand is the path of a card: it ends in .toml.
+bool is_card(std::string_view word);
+
+}  // namespace dpsosp

@@ -1,0 +1,607 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The author's side: an algorithm in Python, which asks a curator and never sees a record.
+
+    import dpsosp
+
+    class Mine(dpsosp.Algorithm):
+        parameters = {"steps": 100, "step_size": 0.1, "clip": 1.0}
+
+        def plan(self, facts, budget):
+            return [dpsosp.Planned(self.steps)]
+
+        def run(self, curator, stream):
+            x = curator.facts.initial_point.copy()
+            for t in range(self.steps):
+                self.show(t, x)
+                x -= self.step_size * curator.gradient(x, curator.draw(), limit=self.clip, noise=self.noise)
+            return x
+
+    if __name__ == "__main__":
+        dpsosp.serve(Mine)
+
+docs/protocol.md has every question with its units. Vectors are float64 arrays.
+"""
+from __future__ import annotations
+
+import dataclasses
+import struct
+import sys
+import traceback
+from typing import Any, NoReturn, Optional, Sequence
+
+import numpy as np
+
+from ._wire import Channel, decoded, encoded
+
+VERSION = 2
+Vector = np.ndarray
+
+
+class Refused(Exception):
+    """A question that was not answered, and charged nothing."""
+
+    status = "budget"
+
+
+class BudgetExhausted(Refused):
+    """The charge would exceed the privacy budget."""
+
+
+class DataExhausted(Refused):
+    """No fresh records are left."""
+
+    status = "data"
+
+
+class InputError(Exception):
+    """A question or a parameter that makes no sense."""
+
+
+class UnsupportedError(Exception):
+    """What no proof covers."""
+
+
+_ERRORS: dict[str, type[Exception]] = {"budget": BudgetExhausted, "data": DataExhausted,
+                                       "input": InputError, "unsupported": UnsupportedError}
+
+
+@dataclasses.dataclass(frozen=True)
+class Policy:
+    """How a batch is drawn: all, fresh (size), sample (size) or poisson (rate)."""
+
+    kind: str = "all"
+    size: int = 0
+    rate: float = 0.0
+
+
+ALL = Policy()
+
+
+def fresh(size: int) -> Policy:
+    """The next `size` records that no batch had; public."""
+    return Policy("fresh", size)
+
+
+def sample(size: int) -> Policy:
+    """Exactly `size` records, uniform without replacement; secret."""
+    return Policy("sample", size)
+
+
+def poisson(rate: float) -> Policy:
+    """Each record with probability `rate`; secret."""
+    return Policy("poisson", 0, rate)
+
+
+@dataclasses.dataclass(frozen=True)
+class Planned:
+    """At most `count` queries of batches drawn by `policy`, all with the noise `self.noise`."""
+
+    count: int
+    policy: Policy = ALL
+    several_queries: bool = False
+
+
+@dataclasses.dataclass(frozen=True)
+class Budget:
+    epsilon: float
+    delta: float
+    calibrator: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Constant:
+    value: float
+    origin: str
+    region: str
+    proof: str
+    attained: float
+
+
+@dataclasses.dataclass(frozen=True)
+class Domain:
+    kind: str
+    radius: float
+
+
+@dataclasses.dataclass(frozen=True)
+class Facts:
+    """What is public of the problem."""
+
+    name: str
+    dimension: int
+    records: int
+    dual_kind: str
+    dual_dimension: int
+    feature_bound: float
+    domain: Domain
+    dual_domain: Domain
+    initial_point: Vector
+    initial_dual: Vector
+    separable: bool
+    constants: dict[str, Constant]
+
+    def constant(self, name: str) -> float:
+        """The value of a constant. Raises InputError where the problem does not state it."""
+        if name not in self.constants:
+            raise InputError(f"problem {self.name} states no `{name}`")
+        return self.constants[name].value
+
+
+@dataclasses.dataclass
+class Outcome:
+    """The end of a run: its output, why it ended (steps_done, certified, budget, data, cap), steps."""
+
+    point: Vector
+    status: str = "steps_done"
+    steps: Optional[int] = None
+    counts: dict[str, int] = dataclasses.field(default_factory=dict)
+
+
+class _Parts:
+    """Reads parts in their order."""
+
+    def __init__(self, parts: Sequence[Any]) -> None:
+        self._parts = iter(parts)
+
+    def one(self) -> Any:
+        return next(self._parts)
+
+    def vector(self) -> Vector:
+        return np.frombuffer(self.one(), dtype="<f8").copy()
+
+    def table(self) -> dict[str, str]:
+        return {self.one(): self.one() for _ in range(self.one())}
+
+    def domain(self) -> Domain:
+        return Domain(self.one(), float(self.one()))
+
+    def facts(self) -> Facts:
+        head = [self.one() for _ in range(6)]
+        domain, dual_domain = self.domain(), self.domain()
+        point, dual = self.vector(), self.vector()
+        separable = self.one()
+        constants = {self.one(): Constant(float(self.one()), self.one(), self.one(), self.one(),
+                                          float(self.one())) for _ in range(self.one())}
+        return Facts(head[0], head[1], head[2], head[3], head[4], float(head[5]), domain, dual_domain,
+                     point, dual, separable, constants)
+
+
+def _floats(x: Any) -> bytes:
+    return np.ascontiguousarray(x, dtype="<f8").tobytes()
+
+
+def _vector(parts: Sequence[Any]) -> Vector:
+    return np.frombuffer(parts[0], dtype="<f8").copy()
+
+
+def _matrix(columns: int, data: bytes) -> Vector:
+    return np.frombuffer(data, dtype="<f8").reshape(columns, -1).T.copy()
+
+
+def _matrix_parts(m: Any) -> tuple[int, bytes]:
+    m = np.asarray(m, dtype="<f8")
+    return m.shape[1], m.T.tobytes()
+
+
+class _Host:
+    def __init__(self) -> None:
+        self.channel = Channel()
+
+    def ask(self, *parts: Any) -> list[Any]:
+        self.channel.post(*parts)
+        return self.answer(self.channel.body())
+
+    @staticmethod
+    def answer(body: bytes) -> list[Any]:
+        name, *answer = decoded(body)
+        if name != "ok":
+            raise _ERRORS.get(name, RuntimeError)(answer[0])
+        return answer
+
+
+class Batch:
+    """What was drawn; who is in it stays with the curator."""
+
+    def __init__(self, host: _Host, number: int, policy: Policy) -> None:
+        self._host, self.number, self.policy = host, number, policy
+        self._encoded = encoded(number)
+
+    def __del__(self) -> None:
+        self._host.channel.post("drop_batch", self.number)
+
+
+@dataclasses.dataclass(frozen=True)
+class Noise:
+    """Noise by its standard deviation, in the query's unit, in place of a multiple of sensitivity."""
+
+    standard_deviation: float
+
+
+NoiseLike = "float | Noise"
+
+
+def _noise(noise: Any) -> tuple[str, float]:
+    if isinstance(noise, Noise):
+        return "standard_deviation", float(noise.standard_deviation)
+    return "sensitivity_ratio", float(noise)
+
+
+def _number(of: Optional[Batch]) -> int:
+    return -1 if of is None else of.number
+
+
+class Curator:
+    """Holds the records and answers questions about them with noise.
+
+    `noise` is the standard deviation over the sensitivity, or a `Noise`. `limit` clips each record.
+    """
+
+    def __init__(self, host: _Host, number: int, facts: Facts) -> None:
+        self._host, self._number, self.facts = host, number, facts
+        self._own = encoded(number)
+        self._tails: dict[Any, bytes] = {}
+
+    # What is left.
+
+    def remaining(self) -> tuple[float, int, float]:
+        """Shares of the budget and of the pure account that are left, and fresh records."""
+        share, records, pure = self._host.ask("remaining", self._number)
+        return float(share), records, float(pure)
+
+    def fresh_records(self) -> int:
+        return self._host.ask("fresh_records", self._number)[0]
+
+    def label(self) -> str:
+        return self._host.ask("label", self._number)[0]
+
+    def answers_second_order(self) -> bool:
+        return self._host.ask("answers_second_order", self._number)[0]
+
+    # Batches and queries.
+
+    def draw(self, policy: Policy = ALL, several_queries: bool = False) -> Batch:
+        use = "several_queries" if several_queries else "one_query"
+        (number,) = self._host.ask("draw", self._number, policy.kind, policy.size, float(policy.rate), use)
+        return Batch(self._host, number, policy)
+
+    def gradient(self, x: Any, batch: Batch, limit: float, noise: Any, y: Any = None,
+                 block: str = "x") -> Vector:
+        """The mean of the batch's clipped gradients, with noise."""
+        return self._fast(_GRADIENT + self._own, [_floats(x), _EMPTY if y is None else _floats(y)],
+                          batch, (limit, noise, block))
+
+    def gradient_difference(self, x: Any, previous: Any, batch: Batch, limit: float, noise: Any,
+                            y: Any = None, previous_y: Any = None, block: str = "x") -> Vector:
+        """The mean of the clipped differences of each record's gradients at two points."""
+        return self._fast(_DIFFERENCE + self._own,
+                          [_floats(x), _EMPTY if y is None else _floats(y), _floats(previous),
+                           _EMPTY if previous_y is None else _floats(previous_y)],
+                          batch, (limit, noise, block))
+
+    def gradient_combination(self, gamma: float, x: Any, previous: Any, batch: Batch, limit: float,
+                             difference_limit: float, noise: Any, block: str = "x") -> Vector:
+        """gamma clip(grad(x)) + (1 - gamma) clip(grad(x) - grad(previous)), averaged."""
+        return _vector(self._host.ask("gradient_combination", self._number, float(gamma), _floats(x), b"",
+                                      _floats(previous), b"", batch.number, float(limit),
+                                      float(difference_limit), *_noise(noise), block))
+
+    def hessian(self, x: Any, batch: Batch, limit: float, noise: Any, rank: int = 0) -> Vector:
+        return _matrix(*self._host.ask("hessian", self._number, _floats(x), b"", batch.number,
+                                       float(limit), rank, *_noise(noise)))
+
+    def hessian_product(self, x: Any, v: Any, batch: Batch, limit: float, noise: Any) -> Vector:
+        return _vector(self._host.ask("hessian_product", self._number, _floats(x), b"", _floats(v),
+                                      batch.number, float(limit), *_noise(noise)))
+
+    def child(self, name: str, share: float = 1.0, records: Optional[tuple[int, int]] = None,
+              initial_point: Any = None, suboptimality: Optional[float] = None, pure_share: Optional[float] = None,
+              delta_extra_share: Optional[float] = None, pure: bool = False, projection: Any = None,
+              cap: float = 2.0) -> "Curator":
+        """A curator of a part of the budget, and of a range or a projection of the records."""
+        spec = [name, float(share)]
+        spec += [None, None] if records is None else list(records)
+        spec += [None if initial_point is None else _floats(initial_point), suboptimality, pure_share,
+                 delta_extra_share, pure]
+        spec += [None, None] if projection is None else [*_matrix_parts(projection), float(cap)]
+        number, *facts = self._host.ask("child", self._number, *spec)
+        return Curator(self._host, number, _Parts(facts).facts())
+
+    # Sessions.
+
+    def tree(self, sigma: float, leaves: int) -> "Tree":
+        return Tree(self, "drop_tree", self._host.ask("tree", self._number, float(sigma), leaves)[0])
+
+    def hessian_stream(self, mode: str = "dense") -> "HessianStream":
+        return HessianStream(self, "drop_hessian_stream",
+                             self._host.ask("hessian_stream", self._number, mode)[0])
+
+    def session(self, question: str, batch: Optional[Batch], *parts: Any) -> "Session":
+        """stationarity_test, line_search, exponential or gibbs; docs/protocol.md has the parts."""
+        number = self._host.ask(question, self._number, _number(batch), *parts)[0]
+        return Session(self, f"drop_{question}", number)
+
+    def _fast(self, head: bytes, points: list[bytes], batch: Batch, query: Any) -> Vector:
+        tail = self._tails.get(query)
+        if tail is None:
+            limit, noise, block = query
+            tail = b"".join(encoded(part) for part in (float(limit), *_noise(noise), block))
+            if len(self._tails) > 64:
+                self._tails.clear()
+            self._tails[query] = tail
+        pieces = [head]
+        for point in points:
+            pieces += (_BYTES, _SIZE(len(point)), point)
+        pieces += (batch._encoded, tail)
+        channel = self._host.channel
+        channel.post_body(b"".join(pieces))
+        body = channel.body()
+        if body.startswith(b"\xa2ok"):
+            return np.frombuffer(body, dtype="<f8", offset=3 + _HEADS[body[3]]).copy()
+        return _vector(self._host.answer(body))
+
+
+_EMPTY = b""
+_BYTES = b"\xc6"
+_SIZE = struct.Struct(">I").pack
+_GRADIENT = encoded("gradient")
+_DIFFERENCE = encoded("gradient_difference")
+_HEADS = {0xC4: 2, 0xC5: 3, 0xC6: 5}
+
+
+class Session:
+    """What the curator keeps between questions of one kind."""
+
+    def __init__(self, curator: Curator, drop: str, number: int) -> None:
+        self._curator, self._host, self._drop, self.number = curator, curator._host, drop, number
+
+    def ask(self, question: str, *parts: Any) -> list[Any]:
+        return self._host.ask(question, self.number, *parts)
+
+    def __del__(self) -> None:
+        self._host.channel.post(self._drop, self.number)
+
+
+class Tree(Session):
+    """Sums of queries with the noise of a binary tree."""
+
+    def restart(self) -> None:
+        self.ask("tree_restart")
+
+    def gradient(self, x: Any, batch: Batch, limit: float, noise: Any = 0.0, block: str = "x") -> Vector:
+        return _vector(self.ask("tree_gradient", _floats(x), b"", batch.number, float(limit),
+                                *_noise(noise), block))
+
+    def difference(self, x: Any, previous: Any, batch: Batch, limit: float, noise: Any = 0.0,
+                   block: str = "x") -> Vector:
+        return _vector(self.ask("tree_difference", _floats(x), b"", _floats(previous), b"", batch.number,
+                                float(limit), *_noise(noise), block))
+
+    def leaves(self) -> int:
+        return self.ask("tree_leaves")[0]
+
+
+class HessianStream(Session):
+    """Hessian products of a sum of batches."""
+
+    def refresh(self, x: Any, batch: Batch, limit: float) -> None:
+        self.ask("hessian_stream_refresh", _floats(x), b"", batch.number, float(limit))
+
+    def add(self, x: Any, previous: Any, batch: Batch, limit: float) -> None:
+        self.ask("hessian_stream_add", _floats(x), b"", _floats(previous), b"", batch.number, float(limit))
+
+    def groups(self) -> int:
+        return self.ask("hessian_stream_groups")[0]
+
+    def product(self, v: Any, standard_deviation: float) -> Vector:
+        return _vector(self.ask("hessian_stream_product", _floats(v), float(standard_deviation)))
+
+
+class Stream:
+    """The algorithm's own random numbers, the same as in C++; drawn by the host, which keeps the key.
+
+    Use no other: a run is a function of its answers and of this stream.
+    """
+
+    def __init__(self, host: _Host, path: tuple[int, ...] = ()) -> None:
+        self._host, self._path, self._at = host, struct.pack(f"<{len(path)}Q", *path), 0
+        self._indices = path
+
+    def child(self, index: int) -> "Stream":
+        return Stream(self._host, (*self._indices, index))
+
+    def words(self, count: int) -> Vector:
+        """Uniform words of 64 bits."""
+        return self._take("words", count, "<u8")
+
+    def uniform(self, count: int) -> Vector:
+        """On the midpoints of (0, 1)."""
+        return ((self.words(count) >> np.uint64(12)).astype("<f8") + 0.5) * 2.0**-52
+
+    def normal(self, count: int) -> Vector:
+        """Standard normal."""
+        return self._take("normals", count, "<f8")
+
+    def below(self, count: int) -> int:
+        """Uniform on 0, ..., count - 1."""
+        while True:
+            product = int(self.words(1)[0]) * count
+            low = product & (2**64 - 1)
+            if low >= count or low >= (2**64 - count) % count:
+                return product >> 64
+
+    def ball(self, radius: float, dimension: int) -> Vector:
+        """Uniform in the ball around 0, as the host computes it."""
+        (data,) = self._host.ask("ball", self._path, self._at, float(radius), dimension)
+        self._at += dimension + 1
+        return np.frombuffer(data, dtype="<f8").copy()
+
+    def _take(self, question: str, count: int, kind: str) -> Vector:
+        pieces = []
+        while count > 0:
+            some = min(count, 4096)
+            (data,) = self._host.ask(question, self._path, self._at, some)
+            pieces.append(np.frombuffer(data, dtype=kind))
+            self._at += some
+            count -= some
+        return np.concatenate(pieces) if pieces else np.empty(0, dtype=kind)
+
+
+class Algorithm:
+    """Derive from it. A card (docs/isolation.md) states the parameters; without one, `parameters` does.
+
+    Parameters are attributes: `self.steps`. `plan` may change those that were not given.
+    """
+
+    parameters: dict[str, Any] = {}
+    #: Standard deviation over sensitivity of every planned query: the least that the budget allows.
+    noise: float = 0.0
+    #: Of each row of the plan: the standard deviation for a query of limit 1.
+    deviations: Vector = np.empty(0)
+    #: Names of the parameters that the run was given.
+    given: frozenset[str] = frozenset()
+
+    def plan(self, facts: Facts, budget: Budget) -> Sequence[Planned]:
+        """The most queries that a run makes. An empty plan sets no noise."""
+        return []
+
+    def run(self, curator: Curator, stream: Stream) -> "Outcome | Vector":
+        raise NotImplementedError
+
+    def show(self, t: int, x: Any) -> None:
+        """x before step t, for the trace; nothing flows back."""
+        self._last = (t, x)
+        self._host.channel.post_body(_ITERATE + encoded(int(t)) + encoded(_floats(x)))
+
+    def show_estimate(self, t: int, x: Any, gradient: Any) -> None:
+        self._host.channel.post("estimate", int(t), _floats(x), _floats(gradient))
+
+    def calibrated(self, plan: Sequence[Planned]) -> float:
+        """The noise that the budget allows for a plan; sets `noise`. To be called from plan()."""
+        rows = self._plan = _rows(plan)
+        ratio, self._calibrator, self._order, _, deviations = self._host.ask("noise", *rows)
+        self.noise, self.deviations = float(ratio), np.frombuffer(deviations, dtype="<f8").copy()
+        return self.noise
+
+
+_ITERATE = encoded("iterate")
+
+
+def _rows(plan: Sequence[Planned]) -> list[Any]:
+    rows: list[Any] = [len(plan)]
+    for row in plan:
+        rows += [row.policy.kind, row.policy.size, float(row.policy.rate), int(row.count),
+                 "several_queries" if row.several_queries else "one_query"]
+    return rows
+
+
+def _value(text: str, like: Any) -> Any:
+    """The value that a setting's text stands for, of the default's type."""
+    if isinstance(like, str):
+        return text
+    if isinstance(like, float):
+        return float(text)
+    if text in ("true", "false"):
+        return text == "true"
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            pass
+    return text
+
+
+def _text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _prepare(host: _Host, kind: type[Algorithm]) -> tuple[Algorithm, Facts]:
+    name, version, *rest = host.channel.receive()
+    if name != "start" or version != VERSION:
+        raise InputError(f"it speaks version {VERSION} of the protocol, the host version {version}")
+    parts = _Parts(rest)
+    parts.one()
+    budget = Budget(float(parts.one()), float(parts.one()), parts.one())
+    for _ in range(6):  # variant, schedule, noise rule, its queries, whether facts changed, common noise
+        parts.one()
+    given, defaults = parts.table(), parts.table()
+    facts = parts.facts()
+    algorithm = kind()
+    algorithm._host, algorithm._calibrator, algorithm._order = host, budget.calibrator, None
+    algorithm._last, algorithm._plan = (0, facts.initial_point), [0]
+    own = dict(kind.parameters)
+    if own:
+        for setting in given:
+            if setting not in own and not defaults:
+                raise InputError(f"unknown setting '{setting}', expected one of {', '.join(own)}")
+    own.update({k: _value(text, own.get(k)) for k, text in {**defaults, **given}.items()})
+    for setting, value in own.items():
+        setattr(algorithm, setting, value)
+    algorithm.given = frozenset(given)
+    plan = list(algorithm.plan(facts, budget))
+    if plan:
+        algorithm.calibrated(plan)
+    table: list[Any] = [len(own)]
+    for setting in own:
+        table += [setting, _text(getattr(algorithm, setting))]
+    host.channel.post("ready", VERSION, algorithm._calibrator, algorithm._order, None, 0.0, 0.0, 0.0, 0.0,
+                      "heuristic", "a program", 0.0, 0.0, *table, *algorithm._plan)
+    return algorithm, facts
+
+
+def _run(host: _Host, algorithm: Algorithm, facts: Facts) -> None:
+    if host.channel.receive() != ["run"]:
+        raise RuntimeError("the host says something else")
+    try:
+        result = algorithm.run(Curator(host, 0, facts), Stream(host))
+        outcome = result if isinstance(result, Outcome) else Outcome(result)
+        steps = outcome.steps
+        if steps is None:
+            steps = algorithm._last[0] + 1
+    except Refused as refusal:  # a normal end, at the last iterate that was shown
+        steps, point = algorithm._last
+        outcome = Outcome(point, refusal.status)
+    counts: list[Any] = [len(outcome.counts)]
+    for name, count in outcome.counts.items():
+        counts += [name, int(count)]
+    finite = bool(np.all(np.isfinite(outcome.point)))
+    host.channel.post("done", outcome.status if finite else "not_finite", int(steps),
+                      _floats(outcome.point), *counts)
+
+
+def serve(kind: type[Algorithm]) -> NoReturn:
+    """Serves as the program of a run. To be called last in the program's file."""
+    host = _Host()
+    try:
+        algorithm, facts = _prepare(host, kind)
+        _run(host, algorithm, facts)
+        host.channel.flush()
+        sys.exit(0)
+    except InputError as error:
+        host.channel.post("failed", "input", str(error))
+    except SystemExit:
+        raise
+    except BaseException as error:
+        traceback.print_exc()
+        host.channel.post("failed", "exception", f"{type(error).__name__}: {error}")
+    host.channel.flush()
+    sys.exit(1)

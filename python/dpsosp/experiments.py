@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The experimenter's side: the program `dpsosp`, its JSON and its stores. Nothing is computed here.
+
+    import dpsosp
+    result = dpsosp.run("abadi-2016/dp-sgd", "double-well", records=1000, epsilon=1, delta=1e-6)
+    result["output"]["sosp_level"]
+    dpsosp.sweep("mine.toml", out="out")
+    dpsosp.frame("out/store.sqlite")        # pandas: a row a run
+
+The program is the one that the environment variable DPSOSP names, else `dpsosp` of PATH.
+"""
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import shutil
+import sqlite3
+import subprocess
+from typing import Any, Mapping, Optional, Sequence, Union
+
+Path = Union[str, "os.PathLike[str]"]
+
+
+class Failed(RuntimeError):
+    """What the program refused or could not do: its line, and its exit code as `code`."""
+
+    def __init__(self, line: str, code: int) -> None:
+        super().__init__(line)
+        self.code = code
+
+
+def program() -> str:
+    """The path of the program. Raises Failed where there is none."""
+    found = os.environ.get("DPSOSP") or shutil.which("dpsosp")
+    if not found:
+        raise Failed("dpsosp is not on PATH; set the environment variable DPSOSP to its path", 2)
+    return found
+
+
+def _call(*words: Any) -> str:
+    done = subprocess.run([program(), *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True, check=False)
+    if done.returncode != 0:
+        raise Failed(done.stderr.strip() or done.stdout.strip(), done.returncode)
+    return done.stdout
+
+
+def _options(**options: Any) -> list[str]:
+    words: list[str] = []
+    for name, value in options.items():
+        if value is None or value is False:
+            continue
+        words.append("--" + name.replace("_", "-"))
+        if value is not True:
+            words.append(str(value))
+    return words
+
+
+def _settings(settings: Optional[Mapping[str, Any]], prefix: str = "") -> list[str]:
+    words: list[str] = []
+    for name, value in (settings or {}).items():
+        text = str(value).lower() if isinstance(value, bool) else str(value)
+        words += ["--set", f"{prefix}{name}={text}"]
+    return words
+
+
+def run(algorithm: Path, problem: str, *, epsilon: float, delta: float,
+        settings: Optional[Mapping[str, Any]] = None, problem_settings: Optional[Mapping[str, Any]] = None,
+        **options: Any) -> dict[str, Any]:
+    """One private run, as `dpsosp run --json`. `algorithm` may be the path of a program's card.
+
+    Further options are those of the command: records, dimension, seed, data_seed, noise, calibrator,
+    observations, trace, release, threads.
+    """
+    words = _options(algorithm=os.fspath(algorithm), problem=problem, epsilon=epsilon, delta=delta, **options)
+    return json.loads(_call("run", "--json", *words, *_settings(settings),
+                            *_settings(problem_settings, "problem.")))
+
+
+def certify(problem: str, point: Union[str, Sequence[float]] = "initial", *,
+            problem_settings: Optional[Mapping[str, Any]] = None, **options: Any) -> dict[str, Any]:
+    """The certificate of a point: `initial`, `origin`, or d numbers."""
+    text = point if isinstance(point, str) else json.dumps([float(x) for x in point])
+    return json.loads(_call("certify", "--json", *_options(problem=problem, point=text, **options),
+                            *_settings(problem_settings, "problem.")))
+
+
+def account(**options: Any) -> dict[str, Any]:
+    """Epsilon of a sequence of mechanisms: the options of `dpsosp account`."""
+    return json.loads(_call("account", "--json", *_options(**options)))
+
+
+def calibrate(*, epsilon: float, delta: float, steps: int, **options: Any) -> dict[str, Any]:
+    """The noise for a target: `dpsosp account --calibrate`."""
+    return json.loads(_call("account", "--json", *_options(calibrate=True, epsilon=epsilon, delta=delta,
+                                                           steps=steps, **options)))
+
+
+def sweep(file: Path, *, out: Path = "out", **options: Any) -> list[pathlib.Path]:
+    """Computes the missing runs of a sweep. The files that it wrote."""
+    text = _call("sweep", os.fspath(file), *_options(out=os.fspath(out), quiet=True, **options))
+    return [pathlib.Path(line) for line in text.splitlines()]
+
+
+def slopes(file: Path, *, out: Path = "out", **options: Any) -> list[dict[str, Any]]:
+    """The slopes of a finished sweep, with intervals and verdicts."""
+    return json.loads(_call("fit", os.fspath(file), "--json", *_options(out=os.fspath(out), **options)))
+
+
+def listed(what: str) -> list[dict[str, Any]]:
+    """algorithms, problems, exhibits or claims."""
+    return json.loads(_call("list", what, "--json"))
+
+
+def info() -> str:
+    """Version, compiler, processor, libraries."""
+    return _call("info")
+
+
+def frame(store: Path) -> "Any":
+    """The runs of a store as a pandas frame: a row a run, a column a number of description or result."""
+    import pandas
+
+    file = pathlib.Path(store)
+    if not file.is_file():
+        raise Failed(f"{file} does not exist, expected a store", 2)
+    with sqlite3.connect(f"file:{file}?mode=ro", uri=True) as connection:
+        rows = connection.execute("SELECT key, description, status, reason, result FROM runs ORDER BY key")
+        flat = []
+        for key, description, status, reason, result in rows:
+            row: dict[str, Any] = {"key": key, "status": status, "reason": reason}
+            _flatten(json.loads(description), "", row)
+            if result:
+                _flatten(json.loads(result), "result.", row)
+            flat.append(row)
+    return pandas.DataFrame(flat)
+
+
+def _flatten(value: Any, name: str, row: dict[str, Any]) -> None:
+    if isinstance(value, dict):
+        for key, part in value.items():
+            _flatten(part, f"{name}{key}." if isinstance(part, dict) else f"{name}{key}", row)
+    elif value in ("inf", "-inf", "nan"):
+        row[name] = float(value)
+    else:
+        row[name] = value

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+// A program with a card is an algorithm like any other.
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "dpsosp/algorithms/registry.hpp"
+#include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/files.hpp"
+#include "dpsosp/experiments/programs.hpp"
+#include "dpsosp/experiments/run.hpp"
+#include "dpsosp/experiments/run_json.hpp"
+#include "dpsosp/problems/problem.hpp"
+#include "dpsosp/problems/registry.hpp"
+#include "plain_descent.hpp"
+
+namespace dpsosp::program_test {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::string settings = R"(
+[settings.steps]
+default = 20
+least = 1
+[settings.step_size]
+default = 0.1
+above = 0
+[settings.limit]
+default = 1.0
+above = 0
+)";
+
+/// A folder with a card of its own, which is read once.
+class ProgramCard : public testing::Test {
+ protected:
+  ProgramCard() : folder_(fs::temp_directory_path() / "dpsosp-program-card") {
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+  }
+  ~ProgramCard() override { fs::remove_all(folder_); }
+
+  /// \param rest  after key, title and program
+  fs::path card(const std::string& name, const std::string& rest = settings) const {
+    const fs::path file = folder_ / (name + ".toml");
+    std::ofstream(file) << fmt::format(
+                               "key = \"test/{}\"\ntitle = \"A program\"\nprogram = \"{}\"\n",
+                               name,
+                               DPSOSP_PLAIN_GUEST)
+                        << rest;
+    return file;
+  }
+  std::string refusal(const fs::path& file) const {
+    try {
+      register_program(file);
+    } catch (const InputError& e) {
+      std::string line = e.what();
+      const auto at = line.find(folder_.string());
+      return at == 0 ? line.substr(folder_.string().size() + 1) : line;
+    }
+    return "none";
+  }
+  fs::path folder_;
+};
+
+RunSpec spec_of(const std::string& key) {
+  RunSpec spec;
+  spec.algorithm = key;
+  spec.problem = "double-well";
+  spec.records = 500;
+  spec.dimension = 5;
+  spec.epsilon = 2;
+  spec.calibrator = Calibrator::rdp;
+  spec.seed = 8;
+  spec.observations = 10;
+  return spec;
+}
+
+Curator curator_of(const PublicFacts& facts, const Records& records, const FilterRule& rule) {
+  return {facts, records, rule, {.seed = 5}, nullptr};
+}
+
+TEST_F(ProgramCard, MakesItAnAlgorithm) {
+  const std::string key = register_program(card("listed"));
+  EXPECT_EQ(key, "test/listed");
+  EXPECT_EQ(register_program(card("listed")), key) << "a card is read once";
+  const auto algorithm = find_algorithm(key);
+  EXPECT_TRUE(algorithm->card().is_program());
+  EXPECT_EQ(
+      values_of(algorithm->fields()),
+      (std::map<std::string, std::string>{{"limit", "1"}, {"step_size", "0.1"}, {"steps", "20"}}));
+}
+
+TEST_F(ProgramCard, RunsAgainWithTheSameBits) {
+  const RunDescription d = describe(spec_of(register_program(card("repeats"))));
+  const nlohmann::json first = compute_run(d);
+  EXPECT_EQ(first, nlohmann::json(compute_run(d)));
+  EXPECT_EQ(first, nlohmann::json(compute_run(d, Isolation{}))) << "it is isolated anyway";
+  EXPECT_EQ(first.at("algorithm").at("status"), "steps_done");
+  EXPECT_EQ(first.at("privacy").at("queries"), 20);
+  EXPECT_EQ(first.at("privacy").at("label"), "enforced");
+  EXPECT_LE(first.at("privacy").at("spent").get<double>(), 2.0);
+  EXPECT_GT(first.at("privacy").at("spent").get<double>(), 1.8) << "its noise is that of its plan";
+}
+
+TEST_F(ProgramCard, AsksLikeTheAlgorithmInThisProcess) {
+  const auto program = find_algorithm(register_program(card("agrees")));
+  test::PlainDescent here;
+  const auto family = dpsosp::find_problem("double-well");
+  const Problem p = family->make({.records = 300, .dimension = 4});
+  const PrivacyBudget budget{1, 1e-6};
+  const auto rule = here.schedule(Schedule::practical, p.facts, budget, Calibrator::rdp).rule;
+  const auto theirs = program->schedule(Schedule::practical, p.facts, budget, Calibrator::rdp).rule;
+  EXPECT_EQ(rule.capacity, theirs.capacity);
+  class Nobody final : public Observer {
+    void iterate(Index, ConstVectorRef) override {}
+  } nobody;
+  const Stream stream = Stream::sealed({.seed = 4, .purpose = Purpose::algorithm});
+  for (int k = 0; k < 2; ++k) {  // the second run is a process of its own
+    Curator one = curator_of(p.facts, *p.records, rule),
+            two = curator_of(p.facts, *p.records, rule);
+    const Outcome a = here.run(one, stream, nobody), b = program->run(two, stream, nobody);
+    EXPECT_EQ(a.point, b.point);
+    EXPECT_EQ(a.counts, b.counts);
+    EXPECT_EQ(one.ledger().queries(), two.ledger().queries());
+  }
+  // Noise that another sets, as for `noise = "calibrated"`.
+  EXPECT_EQ(program->plan(p.facts).front().count, 20);
+  here.set_common_noise(40);
+  program->set_common_noise(40);
+  Curator one = curator_of(p.facts, *p.records, rule), two = curator_of(p.facts, *p.records, rule);
+  EXPECT_EQ(here.run(one, stream, nobody).point, program->run(two, stream, nobody).point);
+}
+
+TEST_F(ProgramCard, TakesCalibratedNoise) {
+  RunSpec spec = spec_of(register_program(card("calibrated")));
+  spec.noise = NoiseRule::calibrated;
+  const RunResult r = compute_run(describe(spec));
+  EXPECT_EQ(r.algorithm.status, Status::steps_done);
+  EXPECT_GT(r.privacy.spent, 1.8);
+  EXPECT_LE(r.privacy.spent, 2.0);
+}
+
+TEST_F(ProgramCard, IsInTheDescriptionWithItsFilesAndTheStoresSecret) {
+  const std::string key = register_program(card("described"));
+  const RunDescription open = describe(spec_of(key));
+  EXPECT_EQ(open.program.size(), 2U) << "the program and the defaults of its settings";
+  set_program_secret(12345);
+  const RunDescription closed = describe(spec_of(key));
+  set_program_secret(0);
+  EXPECT_EQ(nlohmann::json(closed).get<RunDescription>(), closed);
+  EXPECT_NE(compute_run(open).point, compute_run(closed).point) << "the secret decides the noise";
+  RunDescription changed = open;
+  changed.program.begin()->second = std::string(64, '0');
+  EXPECT_THROW(compute_run(changed), InputError);
+  const RunDescription other = describe([] {
+    RunSpec spec = spec_of("abadi-2016/dp-sgd");
+    return spec;
+  }());
+  EXPECT_FALSE(nlohmann::json(other).contains("program"));
+  EXPECT_FALSE(nlohmann::json(other).contains("secret"));
+}
+
+TEST_F(ProgramCard, KeepsItsNoiseWhenItsDefaultsChange) {
+  // Versions are compared at common noise: the same settings, stated by another card.
+  const RunSpec spec = spec_of(register_program(card("version")));
+  RunDescription before = describe(spec), after = before;
+  after.program.clear();
+  EXPECT_NE(nlohmann::json(before), nlohmann::json(after));
+}
+
+TEST_F(ProgramCard, RefusesSettingsThatItDoesNotDeclare) {
+  RunSpec spec = spec_of(register_program(card("strict")));
+  spec.settings = {{"step_sise", "0.2"}};
+  try {
+    describe(spec);
+    FAIL();
+  } catch (const InputError& e) {
+    EXPECT_NE(std::string(e.what()).find("did you mean 'step_size'?"), std::string::npos);
+  }
+  spec.settings = {{"steps", "0"}};
+  EXPECT_THROW(compute_run(describe(spec)), InputError);
+}
+
+TEST_F(ProgramCard, IsRefusedInOneLine) {
+  const fs::path none = folder_ / "none.toml";
+  EXPECT_EQ(refusal(none),
+            "program: " + none.string() + " does not exist, expected a card in TOML");
+  std::ofstream(folder_ / "bare.toml") << "title = \"x\"\n";
+  EXPECT_EQ(refusal(folder_ / "bare.toml"), "bare.toml:1: key is missing at the top of the file");
+  EXPECT_EQ(refusal(card("typo", "intepreter = \"/usr/bin/python3\"\n")),
+            "typo.toml:4: unknown key 'intepreter'; did you mean 'interpreter'?");
+  EXPECT_EQ(refusal(card("gone", "reads = [\"nothing.py\"]\n")),
+            "gone.toml:4: " + (folder_ / "nothing.py").string() + " does not exist");
+  EXPECT_EQ(refusal(card("range", "[settings.steps]\ndefault = 0\nleast = 1\n")),
+            "range.toml:5: default = 0, expected a number in the setting's own range");
+  EXPECT_EQ(refusal(card("interpreter", "interpreter = \"missing\"\n")),
+            "interpreter.toml:4: interpreter = 'missing', expected a program that may be executed");
+  register_program(card("taken"));
+  fs::create_directories(folder_ / "other");
+  fs::copy(folder_ / "taken.toml", folder_ / "other/taken.toml");
+  EXPECT_EQ(refusal(folder_ / "other/taken.toml"),
+            "other/taken.toml: two algorithms have the key test/taken");
+}
+
+TEST_F(ProgramCard, ReportsOfWhatIsNotDeclaredAreRefused) {
+  const std::string key =
+      register_program(card("partly", "[settings.steps]\ndefault = 20\nleast = 1\n"));
+  try {
+    compute_run(describe(spec_of(key)));
+    FAIL();
+  } catch (const InputError& e) {
+    EXPECT_NE(std::string(e.what()).find("limit"), std::string::npos) << e.what();
+  }
+}
+
+TEST_F(ProgramCard, SecretsAreKeptByTheFolder) {
+  register_program(card("secret"));
+  const fs::path out = folder_ / "out";
+  use_program_secret_of(out, false);
+  EXPECT_FALSE(fs::exists(out / "programs.secret")) << "a plan writes nothing";
+  use_program_secret_of(out, true);
+  const std::string first = read_file(out / "programs.secret");
+  const auto described = [] { return describe(spec_of("test/secret")).secret; };
+  EXPECT_EQ(std::to_string(described()) + "\n", first);
+  set_program_secret(0);
+  use_program_secret_of(out, true);
+  EXPECT_EQ(std::to_string(described()) + "\n", first);
+  std::ofstream(out / "programs.secret") << "none\n";
+  EXPECT_THROW(use_program_secret_of(out, true), InputError);
+  set_program_secret(0);
+}
+
+TEST_F(ProgramCard, AreListedByTheEnvironment) {
+  card("listed-one");
+  card("listed-two");
+  setenv("DPSOSP_PROGRAMS", folder_.c_str(), 1);
+  register_listed_programs();
+  unsetenv("DPSOSP_PROGRAMS");
+  EXPECT_NO_THROW(find_algorithm("test/listed-one"));
+  EXPECT_NO_THROW(find_algorithm("test/listed-two"));
+}
+
+}  // namespace
+}  // namespace dpsosp::program_test

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// docs/protocol.md is the wire's own description.
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "dpsosp/core/files.hpp"
+#include "dpsosp/isolation/guest_process.hpp"
+#include "dpsosp/wire/questions.hpp"
+
+namespace dpsosp::questions_test {
+namespace {
+
+TEST(Questions, AreThoseThatTheHostAnswers) {
+  std::set<std::string_view> described, answered;
+  for (const wire::QuestionText& q : wire::all_questions()) described.insert(q.name);
+  for (const std::string_view name : answered_questions())
+    if (!name.starts_with("drop_")) answered.insert(name);
+  described.erase("noise");  // before the run
+  EXPECT_EQ(described, answered);
+}
+
+TEST(Questions, HaveAMeaningForEveryMember) {
+  for (const wire::QuestionText& q : wire::all_questions()) {
+    EXPECT_FALSE(q.meaning.empty()) << q.name;
+    for (const wire::PartText& part : q.parts) EXPECT_FALSE(part.kind.empty()) << q.name;
+  }
+}
+
+TEST(Questions, AreOnTheCommittedPage) {
+  EXPECT_EQ(read_file(DPSOSP_DOCS "/protocol.md"), wire::protocol_page())
+      << "dpsosp list protocol --document docs writes it";
+}
+
+TEST(Questions, EachGoThroughThePythonPackage) {
+  const std::string package = read_file(DPSOSP_PYTHON "/dpsosp/author.py");
+  for (const wire::QuestionText& q : wire::all_questions()) {
+    const std::string name(q.name);
+    const bool named = package.find('"' + name + '"') != std::string::npos;
+    const bool of_a_session = std::ranges::any_of(
+        std::initializer_list<std::string_view>{
+            "stationarity", "line_search", "exponential", "gibbs"},
+        [&](std::string_view session) { return name.starts_with(session); });
+    EXPECT_TRUE(named || of_a_session) << name;
+  }
+}
+
+}  // namespace
+}  // namespace dpsosp::questions_test

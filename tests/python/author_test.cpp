@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// An author's afternoon in Python: the program's commands take a card, and what it may not have it
+// does not get.
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "../cli/program.hpp"
+#include "python.hpp"
+
+namespace dpsosp::author_test {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::string example = DPSOSP_SOURCE_FOLDER "/examples/program/smith.toml";
+const std::string hostile = DPSOSP_PROGRAMS_FOLDER "/hostile.toml";
+
+class InPython : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!test::python_has("numpy")) GTEST_SKIP() << "no NumPy for /usr/bin/python3";
+  }
+};
+
+std::vector<std::string> run_words(const std::string& card,
+                                   const std::vector<std::string>& more = {}) {
+  std::vector<std::string> words{"run",
+                                 "--program",
+                                 card,
+                                 "--problem",
+                                 "double-well",
+                                 "--records",
+                                 "200",
+                                 "--dimension",
+                                 "4",
+                                 "--epsilon",
+                                 "1",
+                                 "--delta",
+                                 "1e-6",
+                                 "--seed",
+                                 "918273645546372819"};
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+std::string after(const std::string& attack) {
+  return run_program(DPSOSP_PROGRAM, run_words(hostile, {"--set", "attack=" + attack})).err;
+}
+
+TEST_F(InPython, RunsChecksAndIsListed) {
+  const Result run = run_program(DPSOSP_PROGRAM, run_words(example, {"--json"}));
+  ASSERT_EQ(run.code, 0) << run.err;
+  const auto result = nlohmann::json::parse(run.out);
+  EXPECT_EQ(result["algorithm"]["status"], "steps_done");
+  EXPECT_EQ(result["algorithm"]["parameters"]["momentum"], "0.9");
+  EXPECT_EQ(result["description"]["program"].size(), 3U) << "program, package, defaults";
+  EXPECT_GT(result["privacy"]["spent"].get<double>(), 0.9);
+  EXPECT_EQ(run_program(DPSOSP_PROGRAM, run_words(example, {"--json"})).out, run.out);
+  const Result check = run_program(DPSOSP_PROGRAM, {"check", example});
+  EXPECT_EQ(check.code, 0) << check.out << check.err;
+  const Result list = run_program(
+      "/usr/bin/env", {"DPSOSP_PROGRAMS=" + example, DPSOSP_PROGRAM, "list", "algorithms"});
+  EXPECT_NE(list.out.find("smith-2027/normalised-momentum-py"), std::string::npos);
+}
+
+TEST_F(InPython, SweepsAtAnyNumberOfThreads) {
+  const ScratchFolder folder;
+  std::ofstream(folder / "own.toml")
+      << "title = \"Own\"\nmetric = \"output.gradient_norm\"\nseeds = 2\n"
+         "records = 200\ndimension = 4\nepsilon = 2\n"
+         "settings = { steps = 10 }\n"
+         "[[arm]]\nname = \"mine\"\nproblem = \"double-well\"\nprogram = \""
+      << example
+      << "\"\n[[arm]]\nname = \"rival\"\nproblem = \"double-well\"\n"
+         "algorithm = \"wang-ye-xu-2017/dp-gd\"\nnoise = \"calibrated\"\n"
+         "[[part]]\nname = \"n\"\naxes = [{ records = [200, 400] }]\n";
+  const auto swept = [&](const std::string& threads, const std::string& out) {
+    fs::create_directories(folder / out);
+    if (out == "two") fs::copy_file(folder / "one/programs.secret", folder / "two/programs.secret");
+    const Result r = run_program(
+        DPSOSP_PROGRAM,
+        {"sweep", folder / "own.toml", "--out", folder / out, "--threads", threads, "--quiet"});
+    EXPECT_EQ(r.code, 0) << r.err;
+    return contents(folder / (out + "/own/cells-n.csv"));
+  };
+  const std::string one = swept("1", "one");
+  EXPECT_NE(one.find("mine"), std::string::npos);
+  EXPECT_EQ(swept("2", "two"), one);
+  EXPECT_EQ(swept("2", "one"), one) << "continued";
+  EXPECT_NE(swept("2", "three"), one) << "another folder has another secret";
+}
+
+TEST_F(InPython, NeedsASeedThatNobodyGuesses) {
+  const Result r = run_program(DPSOSP_PROGRAM,
+                               {"run",
+                                "--algorithm",
+                                example,
+                                "--problem",
+                                "double-well",
+                                "--epsilon",
+                                "1",
+                                "--delta",
+                                "1e-6"});
+  EXPECT_EQ(r.code, 2);
+  EXPECT_NE(r.err.find("without --seed or --release"), std::string::npos) << r.err;
+}
+
+TEST_F(InPython, SeesNoRecords) {
+  EXPECT_NE(after("records").find("it asks for 'records', which there is not"), std::string::npos);
+  const std::string files = after("files");
+  EXPECT_EQ(files.find("answered"), std::string::npos) << files;
+  EXPECT_NE(files.find("PermissionError"), std::string::npos) << files;
+}
+
+TEST_F(InPython, KeepsNoBatch) {
+  const std::string line = after("batch");
+  EXPECT_EQ(line.find("answered"), std::string::npos) << line;
+  EXPECT_NE(line.find("InputError"), std::string::npos) << line;
+}
+
+TEST_F(InPython, GetsNothingAfterARefusal) {
+  EXPECT_NE(after("refusal").find("8 answered, then BudgetExhausted; 0.000 left"),
+            std::string::npos)
+      << after("refusal");
+}
+
+TEST_F(InPython, HasNoNoiseToSubtract) {
+  EXPECT_NE(after("noise").find("InputError: query: noise = 0"), std::string::npos)
+      << after("noise");
+  const std::string known = after("seed");
+  EXPECT_NE(known.find("Found"), std::string::npos) << known;
+  EXPECT_EQ(known.find("918273645546372819"), std::string::npos) << "the seed is not told";
+}
+
+TEST_F(InPython, IsCaughtByCheckWhereItAsksMoreThanItPlans) {
+  const ScratchFolder folder;
+  std::string card = contents(hostile);
+  const auto replace = [&](const std::string& from, const std::string& to) {
+    card.replace(card.find(from), from.size(), to);
+  };
+  replace("\"none\"", "\"greedy\"");
+  replace("\"hostile.py\"", '"' + std::string(DPSOSP_PROGRAMS_FOLDER) + "/hostile.py\"");
+  replace("../../../python", DPSOSP_SOURCE_FOLDER "/python");
+  std::ofstream(folder / "greedy.toml") << card;
+  const Result r = run_program(DPSOSP_PROGRAM, {"check", folder / "greedy.toml"});
+  EXPECT_EQ(r.code, 1);
+  EXPECT_NE(r.out.find("FAIL  is refused no query that it plans"), std::string::npos) << r.out;
+}
+
+class AuditInPython : public testing::TestWithParam<std::string> {};
+
+// A method whose questions or output follow from more than its answers and its stream.
+TEST_P(AuditInPython, CatchesBugs) {
+  if (!test::python_has("numpy")) GTEST_SKIP() << "no NumPy for /usr/bin/python3";
+  const ScratchFolder folder;
+  std::string card = contents(hostile);
+  const auto replace = [&](const std::string& from, const std::string& to) {
+    card.replace(card.find(from), from.size(), to);
+  };
+  replace("\"none\"", '"' + GetParam() + '"');
+  replace("\"hostile.py\"", '"' + std::string(DPSOSP_PROGRAMS_FOLDER) + "/hostile.py\"");
+  replace("../../../python", DPSOSP_SOURCE_FOLDER "/python");
+  std::ofstream(folder / "bug.toml") << card;
+  const Result r = run_program(
+      DPSOSP_PROGRAM,
+      {"audit", "--algorithm", folder / "bug.toml", "--problem", "double-well", "--threads", "2"});
+  const bool sound = GetParam() == "none";
+  EXPECT_EQ(r.code, sound ? 0 : 1) << r.out << r.err;
+  if (!sound) EXPECT_NE(r.out.find("FAIL"), std::string::npos) << r.out;
+}
+
+INSTANTIATE_TEST_SUITE_P(InPython,
+                         AuditInPython,
+                         testing::Values("none", "coin", "clock", "output"),
+                         [](const auto& of) { return of.param; });
+
+}  // namespace
+}  // namespace dpsosp::author_test

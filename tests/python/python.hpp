@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdlib>
+#include <string>
+
+namespace dpsosp::test {
+
+/// Whether the system's Python has these modules, "numpy, pandas".
+inline bool python_has(const std::string& modules) {
+  const std::string command = "/usr/bin/python3 -c 'import " + modules + "' 2>/dev/null";
+  return std::system(command.c_str()) == 0;
+}
+
+}  // namespace dpsosp::test
