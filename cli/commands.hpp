@@ -26,6 +26,7 @@ int merge_command(const Arguments& arguments);
 int report_command(const Arguments& arguments);
 int reproduce_command(const Arguments& arguments);
 int run_command(const Arguments& arguments);
+int shard_command(const Arguments& arguments);
 int sweep_command(const Arguments& arguments);
 
 const Description& account_description();
@@ -40,6 +41,7 @@ const Description& merge_description();
 const Description& report_description();
 const Description& reproduce_description();
 const Description& run_description();
+const Description& shard_description();
 const Description& sweep_description();
 
 struct Command {

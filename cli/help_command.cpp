@@ -25,6 +25,7 @@ constexpr std::array kCommands{Command{reproduce_description, reproduce_command}
                                Command{sweep_description, sweep_command},
                                Command{fit_description, fit_command},
                                Command{merge_description, merge_command},
+                               Command{shard_description, shard_command},
                                Command{list_description, list_command},
                                Command{info_description, info_command},
                                Command{help_description, help_command}};

@@ -77,7 +77,7 @@ int main(int argc, char** argv) {
   } catch (const dpsosp::GuestFailed& error) {
     return fail(1, std::string("run failed: ") + error.what());
   } catch (const dpsosp::Interrupted& error) {
-    return fail(128 + error.signal(), error.what());
+    return fail(error.exit_code(), error.what());
   } catch (const std::system_error& error) {
     if (std::ferror(stdout) != 0) return written(0);
     return fail(1, std::string("internal error: ") + error.what());

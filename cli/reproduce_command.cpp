@@ -8,10 +8,12 @@
 #include <fmt/ranges.h>
 
 #include "choices.hpp"
+#include "cluster_work.hpp"
 #include "commands.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/experiments/costs.hpp"
 #include "dpsosp/experiments/exhibit.hpp"
+#include "dpsosp/experiments/exhibit_jobs.hpp"
 #include "dpsosp/experiments/programs.hpp"
 #include "dpsosp/experiments/progress.hpp"
 #include "dpsosp/experiments/reference.hpp"
@@ -148,6 +150,19 @@ int print_place(const std::filesystem::path& report) {
   return 0;
 }
 
+ClusterWork cluster_work_of(const ReproduceOptions& o, const Arguments& arguments) {
+  std::vector<std::string> plain{"reproduce"};
+  plain.insert(plain.end(), o.exhibits.begin(), o.exhibits.end());
+  plain.insert(plain.end(), {"--scale", std::string(to_string(o.scale)), "--out", o.out.string()});
+  return {.command = "reproduce",
+          .arguments = arguments,
+          .plain = plain,
+          .out = o.out,
+          .jobs = [o](const Store* store) {
+            return jobs_to_reproduce(reproductions().catalogue, o, store);
+          }};
+}
+
 }  // namespace
 
 const Description& reproduce_description() {
@@ -180,7 +195,8 @@ const Description& reproduce_description() {
                     .offers = {.files = true}},
                    print_option(),
                    quiet_option(),
-                   help_option()}}},
+                   help_option()}},
+                 cluster_options()},
       .words = "exhibit",
       .word_offers = {.names = exhibit_names},
       .notes = {"Without a name: every exhibit. dpsosp list exhibits lists them."}};
@@ -220,6 +236,7 @@ int reproduce_command(const Arguments& arguments) {
   o.retry_failed = map.count("retry-failed") != 0;
   o.threads = threads(map, "reproduce");
   if (map.count("dry-run") != 0) return print_plan(o);
+  if (asks_for_cluster(map) && !on_cluster(map, cluster_work_of(o, arguments))) return 0;
   const WriteReport write = writer(map);
   if (map.count("check") == 0) return print_place(reproduce(reproductions().catalogue, o, write));
   const std::filesystem::path reference = map["check"].as<std::string>();

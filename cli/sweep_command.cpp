@@ -6,14 +6,20 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "choices.hpp"
+#include "cluster_work.hpp"
 #include "commands.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/files.hpp"
 #include "dpsosp/experiments/counting_metric.hpp"
+#include "dpsosp/experiments/journal.hpp"
+#include "dpsosp/experiments/plan.hpp"
+#include "dpsosp/experiments/plan_status.hpp"
 #include "dpsosp/experiments/programs.hpp"
 #include "dpsosp/experiments/progress.hpp"
+#include "dpsosp/experiments/run_costs.hpp"
 #include "dpsosp/experiments/run_json.hpp"
 #include "dpsosp/experiments/runner.hpp"
 #include "dpsosp/experiments/sweep_report.hpp"
@@ -75,11 +81,6 @@ Shard shard_of(const std::string& text) {
   const Shard s{number(text.substr(0, slash)), number(text.substr(slash + 1))};
   if (s.index < 1 || s.index > s.count) reject("sweep", "--shard", "'" + text + "'", expected);
   return s;
-}
-
-std::filesystem::path store_file(const std::filesystem::path& out, const Shard& shard) {
-  return out / (shard.count == 1 ? std::string("store.sqlite")
-                                 : fmt::format("store-{}-of-{}.sqlite", shard.index, shard.count));
 }
 
 /// Runs of the sweep if every part gets all the seeds that it may.
@@ -164,6 +165,40 @@ bool can_print(const std::filesystem::path& folder) {
   }
 }
 
+/// Computes a shard into a journal of its own.
+void compute_shard(const Sweep& sweep,
+                   const std::vector<Job>& jobs,
+                   const Shard& shard,
+                   const std::filesystem::path& folder,
+                   const RunOptions& options) {
+  Journal::Known known;
+  for (const std::filesystem::path& file : journals_in(folder))
+    read_journal(
+        file,
+        {},
+        [&](const JournalRow& row) {
+          known.insert_or_assign(std::string(row.key),
+                                 from_word<RunStatus>(std::string(row.status)));
+        },
+        [](const std::string& what) { std::cerr << "sweep: " << what << '\n'; });
+  Journal journal(
+      folder,
+      {.shard = shard.index, .shards = shard.count, .runs = jobs.size(), .found = known.size()},
+      fmt::format("process-{}", ::getpid()),
+      known);
+  compute_missing(journal, jobs, with_place(sweep), options);
+}
+
+/// The runs of a sweep, with the seeds that its slopes need as far as runs are stored.
+std::vector<Job> jobs_with_seeds(Sweep sweep, const Store* store) {
+  for (;;) {
+    std::vector<Job> jobs = jobs_of(sweep);
+    if (store == nullptr) return jobs;
+    const std::vector<StoredRun> runs = runs_in(*store, jobs);
+    if (runs.size() < jobs.size() || !add_seeds(Runs(runs), sweep)) return jobs;
+  }
+}
+
 }  // namespace
 
 const Description& sweep_description() {
@@ -183,11 +218,12 @@ const Description& sweep_description() {
              {.name = "retry-failed", .meaning = "compute failed runs again"},
              {.name = "shard",
               .value = "I/K",
-              .meaning = "every K-th run, in a store of its own; dpsosp merge joins them",
+              .meaning = "every K-th run, into a journal; dpsosp merge joins them",
               .standard = "1/1"},
              threads_option()}},
            {"output",
-            {out_option("folder of the store and the tables"), quiet_option(), help_option()}}},
+            {out_option("folder of the store and the tables"), quiet_option(), help_option()}},
+           cluster_options()},
       .words = "file",
       .word_offers = {.names = sweep_names, .files = true},
       .notes = {"docs/sweeps.md describes the file; dpsosp list sweeps lists the built-in ones."}};
@@ -212,9 +248,9 @@ const Description& fit_description() {
 const Description& merge_description() {
   static const Description description{
       .name = "merge",
-      .summary = "stores of shards into one",
-      .usage = {"STORE... [--into STORE]"},
-      .examples = {{"dpsosp merge shards/store-*.sqlite", "all runs of the shards into out/"},
+      .summary = "stores and journals into one store",
+      .usage = {"STORE|JOURNAL|FOLDER... [--into STORE]"},
+      .examples = {{"dpsosp merge out/plans/0001", "all runs of a plan into out/store.sqlite"},
                    {"dpsosp merge other/store.sqlite --into mine/store.sqlite",
                     "runs of another machine beside one's own"}},
       .groups = {{"stores",
@@ -222,7 +258,9 @@ const Description& merge_description() {
                     .value = "STORE",
                     .meaning = "the store that takes them in",
                     .standard = "out/store.sqlite",
-                    .offers = {.files = true}}}},
+                    .offers = {.files = true}},
+                   {.name = "partial",
+                    .meaning = "take in what a plan has, where some of its runs are missing"}}},
                  {"output", {help_option()}}},
       .words = "store",
       .word_offers = {.files = true}};
@@ -235,8 +273,7 @@ int sweep_command(const Arguments& arguments) {
   const Shard shard = shard_of(map["shard"].as<std::string>());
   const std::filesystem::path out = out_folder(map, "sweep");
   use_program_secret_of(out, map.count("dry-run") == 0);
-  const std::filesystem::path file = store_file(out, shard);
-  const int at_a_time = threads(map, "sweep");
+  const std::filesystem::path file = out / "store.sqlite";
   std::vector<Job> jobs = of_shard(jobs_of(sweep), shard.index, shard.count);
   if (map.count("dry-run") != 0) {
     print_plan(sweep, jobs, file);
@@ -244,9 +281,32 @@ int sweep_command(const Arguments& arguments) {
   }
   const std::filesystem::path tables = out / sweep.name;
   warn_of_large_delta(jobs);
-  if (shard.count == 1) ensure_writable_folder(tables);  // before any work
-  Store store(file);
+  if (asks_for_cluster(map)) {
+    if (shard.count > 1) throw InputError("sweep: --shard makes no plan for other processes");
+    const std::vector<std::string> plain{"sweep",
+                                         map["file"].as<std::vector<std::string>>().front(),
+                                         "--scale",
+                                         map["scale"].as<std::string>(),
+                                         "--out",
+                                         out.string()};
+    if (!on_cluster(map,
+                    {.command = "sweep",
+                     .arguments = arguments,
+                     .plain = plain,
+                     .out = out,
+                     .jobs = [&](const Store* store) { return jobs_with_seeds(sweep, store); }}))
+      return 0;
+  }
+  const int at_a_time = threads(map, "sweep");
   Progress progress(progress_style(map.count("quiet") != 0));
+  if (shard.count > 1) {
+    const std::filesystem::path folder = out / fmt::format("shards-of-{}", shard.count);
+    compute_shard(sweep, jobs, shard, folder, {.threads = at_a_time, .progress = &progress});
+    std::cout << "journals: " << folder.string() << '\n';
+    return 0;
+  }
+  ensure_writable_folder(tables);  // before any work
+  Store store(file);
   const auto computed = [&](bool retry_failed) {
     return run_jobs(store,
                     jobs,
@@ -254,10 +314,6 @@ int sweep_command(const Arguments& arguments) {
                     {.threads = at_a_time, .retry_failed = retry_failed, .progress = &progress});
   };
   std::vector<StoredRun> runs = computed(map.count("retry-failed") != 0);
-  if (shard.count > 1) {
-    std::cout << "store: " << file.string() << '\n';
-    return 0;
-  }
   while (add_seeds(Runs(runs), sweep)) {
     jobs = jobs_of(sweep);
     runs = computed(false);
@@ -304,19 +360,46 @@ int fit_command(const Arguments& arguments) {
 int merge_command(const Arguments& arguments) {
   const auto map = parse_options(merge_description(), arguments);
   if (map.count("store") == 0)
-    throw InputError("merge: expected the stores to take in, as shards/store-1-of-2.sqlite");
-  const auto names = map["store"].as<std::vector<std::string>>();
-  for (const std::string& name : names) const Store readable(name, Store::Access::read_only);
-  Store into(map["into"].as<std::string>());
-  for (const std::string& name : names) {
-    const MergeReport report = into.merge(Store(name, Store::Access::read_only));
-    std::cout << fmt::format(
-        "{}: {} runs added, {} already stored\n", name, report.added, report.identical);
-    if (report.builds.size() > 1)
-      std::cerr << fmt::format(
-          "merge: the store now has runs of {} different builds, whose bits may differ\n",
-          report.builds.size());
+    throw InputError("merge: expected stores, journals or plans to take in, as out/plans/0001");
+  // Everything is looked at before anything is stored.
+  std::vector<std::filesystem::path> stores, journals;
+  for (const std::string& name : map["store"].as<std::vector<std::string>>()) {
+    const std::filesystem::path path(name);
+    if (is_plan(path) && map.count("partial") == 0)
+      require_complete(path, plan_status(path, read_plan(path)));
+    if (std::filesystem::is_directory(path)) {
+      const auto found = journals_in(path);
+      if (found.empty()) throw InputError(fmt::format("merge: {} holds no journals", name));
+      journals.insert(journals.end(), found.begin(), found.end());
+    } else if (is_journal(path)) {
+      journals.push_back(path);
+    } else {
+      const Store readable(path, Store::Access::read_only);
+      stores.push_back(path);
+    }
   }
+  Store into(map["into"].as<std::string>());
+  Origins origins;
+  const auto report = [&](const std::string& what, const MergeReport& merged) {
+    std::cout << fmt::format(
+        "{}: {} runs added, {} already stored\n", what, merged.added, merged.identical);
+    origins = merged.origins;
+  };
+  for (const auto& store : stores)
+    report(store.string(), into.merge(Store(store, Store::Access::read_only)));
+  if (!journals.empty())
+    report(fmt::format("{} journals", journals.size()),
+           into.merge(journals,
+                      [](const std::string& what) { std::cerr << "merge: " << what << '\n'; }));
+  if (origins.builds.size() > 1)
+    std::cerr << fmt::format(
+        "merge: the store now has runs of {} different builds, whose bits may differ\n",
+        origins.builds.size());
+  if (origins.processors.size() > 1)
+    std::cerr << fmt::format(
+        "merge: the store now has runs of {} different processors; the last digits of calibrated "
+        "noise may differ between them\n",
+        origins.processors.size());
   return 0;
 }
 

@@ -150,8 +150,9 @@ class SweepCrash : public testing::Test {
     for (int k = 1; k <= count; ++k) {
       const Result r = s.run("sweep", fmt::format("--shard {}/{} --quiet", k, count));
       EXPECT_EQ(r.code, 0) << r.err;
-      EXPECT_TRUE(r.out.starts_with("store: ")) << r.out;
-      merge.push_back(r.out.substr(7, r.out.size() - 8));
+      const std::string start = "journals: ";
+      EXPECT_TRUE(r.out.starts_with(start)) << r.out;
+      if (k == count) merge.push_back(r.out.substr(start.size(), r.out.size() - start.size() - 1));
     }
     EXPECT_EQ(run_program(DPSOSP_PROGRAM, merge).code, 0);
     EXPECT_EQ(s.run("fit").code, 0);

@@ -212,7 +212,7 @@ TEST(RunJobs, CtrlCStoresRunsInProgressAndExplainsResuming) {
 }
 
 TEST(RunJobs, EverySignalThatAsksForTheEndIsNamedByTheInterruption) {
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1}) {
     const TemporaryFolder folder;
     Store store(folder / "s.sqlite");
     Square square;

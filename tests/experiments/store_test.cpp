@@ -185,11 +185,11 @@ TEST(Store, MergeReportsDifferentBuilds) {
   Store other(folder / "b.sqlite");
   mine.put(finished_run({{"seed", 0}}, 1), here());
   other.put(finished_run({{"seed", 1}}, 1), here());
-  EXPECT_EQ(mine.merge(other).builds.size(), 1U);
+  EXPECT_EQ(mine.merge(other).origins.builds.size(), 1U);
   Provenance wide = here();
   wide.build.instruction_set = "x86-64 avx512f";
   other.put(finished_run({{"seed", 2}}, 1), wide);
-  const std::vector<Build> builds = mine.merge(other).builds;
+  const std::vector<Build> builds = mine.merge(other).origins.builds;
   ASSERT_EQ(builds.size(), 2U);
   EXPECT_NE(builds[0], builds[1]);
 }

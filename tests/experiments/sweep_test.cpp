@@ -12,6 +12,7 @@
 
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/experiments/run_key.hpp"
+#include "dpsosp/experiments/run_costs.hpp"
 #include "dpsosp/experiments/sweep_report.hpp"
 #include "temporary_folder.hpp"
 

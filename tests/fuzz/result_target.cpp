@@ -10,6 +10,7 @@
 
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/experiments/run_json.hpp"
+#include "dpsosp/experiments/run_costs.hpp"
 #include "dpsosp/experiments/sweep_report.hpp"
 #include "fuzz_target.hpp"
 

@@ -5,7 +5,6 @@
 #include <span>
 #include <stdexcept>
 
-#include <fmt/format.h>
 #include <openssl/evp.h>
 
 namespace dpsosp {
@@ -15,8 +14,13 @@ std::string sha256(std::string_view bytes) {
   unsigned int size = 0;
   if (EVP_Digest(bytes.data(), bytes.size(), digest.data(), &size, EVP_sha256(), nullptr) != 1)
     throw std::runtime_error("sha256: the cryptographic library refused to hash");
+  constexpr std::string_view digits = "0123456789abcdef";
   std::string hex;
-  for (const unsigned char byte : std::span(digest).first(size)) hex += fmt::format("{:02x}", byte);
+  hex.reserve(std::size_t{2} * size);
+  for (const unsigned char byte : std::span(digest).first(size)) {
+    hex += digits[byte >> 4U];
+    hex += digits[byte & 15U];
+  }
   return hex;
 }
 

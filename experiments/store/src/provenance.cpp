@@ -68,15 +68,16 @@ std::string cpu() {
 }  // namespace
 
 Provenance provenance() {
-  return {.build = {.program_version = DPSOSP_VERSION,
-                    .binary = binary(),
-                    .compiler = compiler(),
-                    .flags = DPSOSP_FLAGS,
-                    .instruction_set = instruction_set()},
-          .cpu = cpu(),
-          .numbers_version = "",
-          .seed = "",
-          .started = ""};
+  static const Provenance running{.build = {.program_version = DPSOSP_VERSION,
+                                            .binary = binary(),
+                                            .compiler = compiler(),
+                                            .flags = DPSOSP_FLAGS,
+                                            .instruction_set = instruction_set()},
+                                  .cpu = cpu(),
+                                  .numbers_version = "",
+                                  .seed = "",
+                                  .started = ""};
+  return running;
 }
 
 double thread_cpu_seconds() {

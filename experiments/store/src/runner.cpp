@@ -8,6 +8,8 @@
 #include <chrono>
 #include <condition_variable>
 #include <csignal>
+#include <cstdint>
+#include <ctime>
 #include <exception>
 #include <iterator>
 #include <mutex>
@@ -36,29 +38,52 @@ using nlohmann::json;
 std::atomic<int> interrupted{0};  // the signal that came first; 0: none
 static_assert(std::atomic<int>::is_always_lock_free);
 
-constexpr std::array ending_signals{SIGINT, SIGTERM, SIGHUP};
+constexpr std::array ending_signals{SIGINT, SIGTERM, SIGHUP, SIGUSR1};
+
+// Milliseconds at which a signal came first; 0: not yet.
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
+std::array<std::atomic<std::int64_t>, NSIG> first_came{};
+
+/// A scheduler sends SIGTERM to every process of a job, and its script passes it on: what comes
+/// within this time of the first is the same request.
+constexpr std::int64_t same_request = 1500;  // milliseconds
 
 extern "C" void on_interrupt(int signal) {
+  timespec time{};
+  ::clock_gettime(CLOCK_MONOTONIC, &time);
+  const std::int64_t now = 1000 * time.tv_sec + time.tv_nsec / 1000000 + 1;
+  std::int64_t first = 0;
+  if (!first_came[static_cast<std::size_t>(signal)].compare_exchange_strong(first, now)) {
+    if (signal == SIGUSR1 || (signal != SIGINT && now - first < same_request)) return;
+    ::signal(signal, SIG_DFL);
+    ::raise(signal);
+    return;
+  }
   int none = 0;
   interrupted.compare_exchange_strong(none, signal);
   constexpr std::string_view after_interrupt =
       "\nstopping when the runs in progress are stored; Ctrl-C again stops at once\n";
   constexpr std::string_view after_other =
       "\nstopping when the runs in progress are stored; the same signal again stops at once\n";
-  const std::string_view note = signal == SIGINT ? after_interrupt : after_other;
+  constexpr std::string_view after_warning =
+      "\nthe time is nearly over: stopping when the runs in progress are stored\n";
+  const std::string_view note = signal == SIGINT    ? after_interrupt
+                                : signal == SIGUSR1 ? after_warning
+                                                    : after_other;
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, note.data(), note.size());
 }
 
 /// While it lives, the first signal of a kind that asks for the end sets `interrupted` and the
-/// second ends the program. Where a signal was ignored (Ctrl-C in the background of a script,
-/// SIGHUP under nohup), it still is.
+/// second ends the program, but for SIGUSR1. Where a signal was ignored (Ctrl-C in the background
+/// of a script, SIGHUP under nohup), it still is.
 class InterruptGuard {
  public:
   InterruptGuard() {
     interrupted = 0;
+    for (auto& came : first_came) came = 0;
     struct sigaction action {};
     action.sa_handler = on_interrupt;
-    action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;
+    action.sa_flags = SA_RESTART;
     for (std::size_t k = 0; k < ending_signals.size(); ++k) {
       sigaction(ending_signals[k], &action, &previous_[k]);
       if (previous_[k].sa_handler == SIG_IGN) sigaction(ending_signals[k], &previous_[k], nullptr);
@@ -130,8 +155,8 @@ struct Done {
   std::optional<double> cpu_seconds;  // none where another process has computed it
 };
 
-/// Computes one run and stores it.
-Done run_one(Store& store, const RunKey& key, const Compute& compute, Provenance provenance) {
+/// Computes one run and keeps it.
+Done run_one(RunLog& log, const RunKey& key, const Compute& compute, Provenance provenance) {
   const json description = key.description();
   provenance.numbers_version = field_text(description, "numbers_version");
   provenance.seed = field_text(description, "seed");
@@ -150,18 +175,18 @@ Done run_one(Store& store, const RunKey& key, const Compute& compute, Provenance
   } catch (const RunFailed& e) {
     failed(e.what());
   } catch (const std::exception& e) {
-    failed(fmt::format("exception: {}", e.what()));
+    failed(std::string(failed_by_exception) + e.what());
   }
   provenance.wall_seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   provenance.cpu_seconds = thread_cpu_seconds() - cpu_start;
-  store.put(run, provenance);
+  log.put(run, provenance);
   return {run.status, provenance.cpu_seconds};
 }
 
 /// The status of a run that need not be computed.
-std::optional<RunStatus> settled(const Store& store, const RunKey& key, bool retry_failed) {
-  const std::optional<RunStatus> status = store.status(key);
+std::optional<RunStatus> settled(const RunLog& log, const RunKey& key, bool retry_failed) {
+  const std::optional<RunStatus> status = log.status(key);
   if (status == RunStatus::failed && retry_failed) return std::nullopt;
   return status;
 }
@@ -172,12 +197,12 @@ struct Plan {
   std::size_t stored_failed = 0;
 };
 
-Plan plan_of(const Store& store, const std::vector<RunKey>& keys, bool retry_failed) {
+Plan plan_of(const RunLog& log, const std::vector<RunKey>& keys, bool retry_failed) {
   Plan plan;
   std::unordered_set<std::string> seen;
   for (const RunKey& key : keys) {
     if (!seen.insert(key.hash()).second) continue;
-    const std::optional<RunStatus> status = settled(store, key, retry_failed);
+    const std::optional<RunStatus> status = settled(log, key, retry_failed);
     if (!status) plan.pending.push_back(&key);
     if (status) ++plan.stored;
     if (status == RunStatus::failed) ++plan.stored_failed;
@@ -187,14 +212,14 @@ Plan plan_of(const Store& store, const std::vector<RunKey>& keys, bool retry_fai
 
 }  // namespace
 
-std::vector<StoredRun> run_jobs(Store& store,
-                                const std::vector<Job>& jobs,
-                                const Compute& compute,
-                                const RunOptions& options) {
+void compute_missing(RunLog& log,
+                     const std::vector<Job>& jobs,
+                     const Compute& compute,
+                     const RunOptions& options) {
   if (options.threads < 1) reject("run", "threads", options.threads, ">= 1");
   std::vector<RunKey> keys;
   for (const Job& job : jobs) keys.push_back(job.key());
-  const Plan plan = plan_of(store, keys, options.retry_failed);
+  const Plan plan = plan_of(log, keys, options.retry_failed);
   const std::vector<const RunKey*>& pending = plan.pending;
   Progress quiet(ProgressStyle::quiet);
   Progress& progress = options.progress != nullptr ? *options.progress : quiet;
@@ -211,12 +236,12 @@ std::vector<StoredRun> run_jobs(Store& store,
       if (!k) return;
       try {
         // Another process may have stored it since.
-        const std::optional<RunStatus> stored = settled(store, *pending[*k], options.retry_failed);
+        const std::optional<RunStatus> stored = settled(log, *pending[*k], options.retry_failed);
         Done done{stored.value_or(RunStatus::failed), std::nullopt};
         // A run that waits for its own loops must not begin another: its seconds are its own.
         if (!stored)
           tbb::this_task_arena::isolate(
-              [&] { done = run_one(store, *pending[*k], compute, origin); });
+              [&] { done = run_one(log, *pending[*k], compute, origin); });
         queue.finished(*k, done.cpu_seconds);
         progress.advance(done.status == RunStatus::failed, queue.work());
       } catch (...) {
@@ -247,13 +272,19 @@ std::vector<StoredRun> run_jobs(Store& store,
         fmt::format(
             "interrupted: {} of {} runs are stored in {}; the same command goes on from there",
             std::ranges::count_if(keys,
-                                  [&](const RunKey& key) { return store.status(key).has_value(); }),
+                                  [&](const RunKey& key) { return log.status(key).has_value(); }),
             keys.size(),
-            store.file().string()));
+            log.file().string()));
+}
 
+std::vector<StoredRun> run_jobs(Store& store,
+                                const std::vector<Job>& jobs,
+                                const Compute& compute,
+                                const RunOptions& options) {
+  compute_missing(store, jobs, compute, options);
   std::vector<StoredRun> runs;
-  runs.reserve(keys.size());
-  for (const RunKey& key : keys) runs.push_back(store.find(key).value());
+  runs.reserve(jobs.size());
+  for (const Job& job : jobs) runs.push_back(store.find(job.key()).value());
   return runs;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dpsosp/experiments/store.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <mutex>
@@ -8,6 +9,7 @@
 #include <system_error>
 #include <thread>
 #include <type_traits>
+#include <utility>
 
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <SQLiteCpp/VariadicBind.h>
@@ -15,8 +17,8 @@
 #include <sqlite3.h>
 
 #include "dpsosp/core/errors.hpp"
-#include "dpsosp/experiments/json_number.hpp"
-#include "dpsosp/experiments/sha256.hpp"
+#include "journal_index.hpp"
+#include "stored_text.hpp"
 
 namespace dpsosp {
 namespace {
@@ -30,6 +32,8 @@ constexpr int application_id = 0x64707370;  // "dpsp"; makes file(1) and us know
 constexpr int schema_version = 3;
 constexpr int busy_milliseconds =
     60000;  // longer than another process needs to merge a large store
+
+constexpr std::size_t runs_a_transaction = 20000;  // of a merge of journals
 
 constexpr const char* schema = R"(
   CREATE TABLE runs(
@@ -66,37 +70,14 @@ std::string immutable_uri(const fs::path& file) {
   return uri + "?immutable=1";
 }
 
-std::string result_text(const json& result) {
-  return with_json_numbers(result).dump(-1, ' ', false, json::error_handler_t::replace);
-}
-
-/// What damage is noticed by: of a row's outcome, since the key is a digest of the rest.
-std::string digest_of(const std::string& key,
-                      const std::string& status,
-                      const std::string& reason,
-                      const std::string& result) {
-  return sha256(fmt::format("{}\n{}\n{}\n{}", key, status, reason, result));
-}
-
-std::string digest_of(const std::string& key, const Provenance& p) {
-  return sha256(fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}",
-                            key,
-                            p.build.program_version,
-                            p.build.binary,
-                            p.build.compiler,
-                            p.build.flags,
-                            p.build.instruction_set,
-                            p.cpu,
-                            p.numbers_version,
-                            p.seed,
-                            p.started,
-                            p.wall_seconds,
-                            p.cpu_seconds));
-}
-
 bool same_outcome(const StoredRun& a, const StoredRun& b) {
   return a.status == b.status && a.reason == b.reason &&
          result_text(a.result) == result_text(b.result);
+}
+
+/// Whether any other outcome takes the place of this one.
+bool gives_way(RunStatus status, std::string_view reason) {
+  return status == RunStatus::failed && reason.starts_with(failed_by_exception);
 }
 
 Build build_from(SQLite::Statement& row, int first) {
@@ -168,7 +149,8 @@ class Store::Database {
                  .started = row.getColumn(first + 8),
                  .wall_seconds = row.getColumn(first + 9),
                  .cpu_seconds = row.getColumn(first + 10)};
-    if (version_ >= 3 && row.getColumn(first + 11).getString() != digest_of(hash, p)) damaged(hash);
+    if (version_ >= 3 && row.getColumn(first + 11).getString() != provenance_digest(hash, p))
+      damaged(hash);
     return p;
   }
 
@@ -177,7 +159,7 @@ class Store::Database {
     const std::string status = row.getColumn(first), reason = row.getColumn(first + 1),
                       result = row.getColumn(first + 2);
     if (version_ >= 2 &&
-        row.getColumn(first + 3).getString() != digest_of(key.hash(), status, reason, result))
+        row.getColumn(first + 3).getString() != outcome_digest(key.hash(), status, reason, result))
       damaged(key.hash());
     return {.key = key,
             .status = status == "finished" ? RunStatus::finished : RunStatus::failed,
@@ -195,43 +177,99 @@ class Store::Database {
     return key;
   }
 
-  Build build_of(SQLite::Database& db, const RunKey& key) const {
+  static Build build_of(SQLite::Database& db, const std::string& hash) {
     SQLite::Statement row(db,
                           "SELECT program_version, binary, compiler, flags, instruction_set "
                           "FROM provenance WHERE key = ?");
-    row.bind(1, key.hash());
+    row.bind(1, hash);
     row.executeStep();
     return build_from(row, 0);
   }
 
-  void insert(SQLite::Database& db, const StoredRun& run, const Provenance& p) const {
-    SQLite::Statement row(db, "INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?, ?, ?)");
-    const std::string status(to_string(run.status)), result = result_text(run.result);
-    SQLite::bind(row,
-                 run.key.hash(),
-                 run.key.text(),
-                 status,
-                 run.reason,
-                 result,
-                 digest_of(run.key.hash(), status, run.reason, result));
-    row.exec();
-    SQLite::Statement origin(
-        db, "INSERT OR REPLACE INTO provenance VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
-    SQLite::bind(origin,
-                 run.key.hash(),
-                 p.build.program_version,
-                 p.build.binary,
-                 p.build.compiler,
-                 p.build.flags,
-                 p.build.instruction_set,
-                 p.cpu,
-                 p.numbers_version,
-                 p.seed,
-                 p.started,
-                 p.wall_seconds,
-                 p.cpu_seconds,
-                 digest_of(run.key.hash(), p));
-    origin.exec();
+  /// A row of the table of runs, in texts.
+  struct Texts {
+    std::string_view key, description, status;
+    std::string reason;
+    std::string_view result;
+  };
+
+  /// Stores runs, in place of those with the same keys.
+  class Inserter {
+   public:
+    explicit Inserter(SQLite::Database& db)
+        : row_(db, "INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?, ?, ?)"),
+          origin_(db,
+                  "INSERT OR REPLACE INTO provenance VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
+                  "?)") {}
+
+    void operator()(const Texts& run, const Provenance& p, const std::string& digest) {
+      const std::string key(run.key);
+      row_.reset();
+      SQLite::bind(row_,
+                   key,
+                   std::string(run.description),
+                   std::string(run.status),
+                   run.reason,
+                   std::string(run.result),
+                   digest);
+      row_.exec();
+      origin_.reset();
+      SQLite::bind(origin_,
+                   key,
+                   p.build.program_version,
+                   p.build.binary,
+                   p.build.compiler,
+                   p.build.flags,
+                   p.build.instruction_set,
+                   p.cpu,
+                   p.numbers_version,
+                   p.seed,
+                   p.started,
+                   p.wall_seconds,
+                   p.cpu_seconds,
+                   provenance_digest(key, p));
+      origin_.exec();
+    }
+
+   private:
+    SQLite::Statement row_, origin_;
+  };
+
+  static void insert(SQLite::Database& db, const StoredRun& run, const Provenance& p) {
+    const std::string result = result_text(run.result);
+    Inserter row(db);
+    row({run.key.hash(), run.key.text(), to_string(run.status), run.reason, result},
+        p,
+        outcome_digest(run.key.hash(), to_string(run.status), run.reason, result));
+  }
+
+  /// The runs of journals that are to be stored; the others count as identical.
+  /// \throws InputError where the store has another outcome
+  std::vector<JournalIndex::Entry> lacking(SQLite::Database& db,
+                                           const JournalIndex& index,
+                                           MergeReport& report) const {
+    std::vector<JournalIndex::Entry> entries;
+    SQLite::Statement mine(db, "SELECT status, reason, digest FROM runs WHERE key = ?");
+    for (const JournalIndex::Entry& e : index.entries()) {
+      const std::string hash = to_hex(e.key);
+      mine.reset();
+      mine.bind(1, hash);
+      if (!mine.executeStep()) {
+        entries.push_back(e);
+        continue;
+      }
+      const auto status = from_word<RunStatus>(mine.getColumn(0).getString());
+      if (mine.getColumn(2).getString() == to_hex(e.outcome) || e.by_exception) {
+        ++report.identical;
+      } else if (gives_way(status, mine.getColumn(1).getString())) {
+        entries.push_back(e);
+      } else {
+        refuse_contradiction(hash,
+                             {status, file_, build_of(db, hash)},
+                             {e.status, index.journal(e), index.common(e).build});
+      }
+    }
+    return entries;
   }
 
   [[noreturn]] void damaged(const std::string& hash) const {
@@ -363,7 +401,7 @@ class Store::Database {
     while (row.executeStep()) {
       const std::string key = row.getColumn(0);
       const Provenance p = provenance_from(row, 1, key);
-      SQLite::bind(update, p.cpu_seconds, digest_of(key, p), key);
+      SQLite::bind(update, p.cpu_seconds, provenance_digest(key, p), key);
       update.exec();
       update.reset();
     }
@@ -375,8 +413,12 @@ class Store::Database {
     SQLite::Statement update(db, "UPDATE runs SET digest = ? WHERE key = ?");
     while (row.executeStep()) {
       const std::string key = row.getColumn(0);
-      SQLite::bind(
-          update, digest_of(key, row.getColumn(1), row.getColumn(2), row.getColumn(3)), key);
+      SQLite::bind(update,
+                   outcome_digest(key,
+                                  row.getColumn(1).getString(),
+                                  row.getColumn(2).getString(),
+                                  row.getColumn(3).getString()),
+                   key);
       update.exec();
       update.reset();
     }
@@ -456,7 +498,7 @@ void Store::put(const StoredRun& run, const Provenance& provenance) {
                         run.key.text()));
       return;
     }
-    database_->insert(db, run, provenance);
+    Database::insert(db, run, provenance);
     transaction.commit();
   });
 }
@@ -501,6 +543,22 @@ std::vector<Build> Store::builds() const {
   });
 }
 
+Origins Store::origins() const {
+  return database_->guarded([](SQLite::Database& db) {
+    Origins found;
+    SQLite::Statement row(db,
+                          "SELECT DISTINCT program_version, binary, compiler, flags, "
+                          "instruction_set, cpu FROM provenance ORDER BY 1, 2, 3, 4, 5, 6");
+    while (row.executeStep()) {
+      if (Build build = build_from(row, 0); found.builds.empty() || found.builds.back() != build)
+        found.builds.push_back(std::move(build));
+      if (std::string cpu = row.getColumn(5); !std::ranges::count(found.processors, cpu))
+        found.processors.push_back(std::move(cpu));
+    }
+    return found;
+  });
+}
+
 MergeReport Store::merge(const Store& other) {
   std::error_code error;
   if (fs::equivalent(file(), other.file(), error))
@@ -512,30 +570,47 @@ MergeReport Store::merge(const Store& other) {
       database_->translated([&](SQLite::Database&) {  // else the errors would name the other file
         const std::optional<StoredRun> mine = database_->find(db, run.key);
         if (!mine) {
-          database_->insert(db, run, provenance);
+          Database::insert(db, run, provenance);
           ++report.added;
-        } else if (same_outcome(*mine, run)) {
+        } else if (same_outcome(*mine, run) || gives_way(run.status, run.reason)) {
           ++report.identical;
+        } else if (gives_way(mine->status, mine->reason)) {
+          Database::insert(db, run, provenance);
+          ++report.added;
         } else {
-          const Build build = database_->build_of(db, run.key);
-          throw InputError(fmt::format(
-              "merge: run {} is {} in {} and {} in {}, with different outcomes; {}",
-              run.key.hash(),
-              to_string(mine->status),
-              file().string(),
-              to_string(run.status),
-              other.file().string(),
-              build == provenance.build
-                  ? "one build computed both, so the run is not a function of its description"
-                  : fmt::format("different builds computed them ({} | {}): use one",
-                                to_string(build),
-                                to_string(provenance.build))));
+          refuse_contradiction(run.key.hash(),
+                               {mine->status, file(), Database::build_of(db, run.key.hash())},
+                               {run.status, other.file(), provenance.build});
         }
       });
     });
     transaction.commit();
   });
-  report.builds = builds();
+  report.origins = origins();
+  return report;
+}
+
+MergeReport Store::merge(const std::vector<fs::path>& journals,
+                         const std::function<void(const std::string&)>& notice) {
+  const JournalIndex index(journals, notice);
+  MergeReport report;
+  report.identical = index.repeated();
+  database_->guarded([&](SQLite::Database& db) {
+    const std::vector<JournalIndex::Entry> added = database_->lacking(db, index, report);
+    Database::Inserter insert(db);
+    std::optional<SQLite::Transaction> transaction;
+    index.each(added, [&](const JournalIndex::Entry& entry, const JournalRow& row) {
+      if (!transaction) transaction.emplace(db, SQLite::TransactionBehavior::IMMEDIATE);
+      insert({row.key, row.description, row.status, reason_of(row), row.result},
+             dpsosp::provenance_of(row, index.common(entry)),
+             to_hex(entry.outcome));
+      if (++report.added % runs_a_transaction != 0) return;
+      transaction->commit();
+      transaction.reset();
+    });
+    if (transaction) transaction->commit();
+  });
+  report.origins = origins();
   return report;
 }
 

@@ -11,9 +11,7 @@
 #include <fmt/ranges.h>
 
 #include "dpsosp/core/errors.hpp"
-#include "dpsosp/core/factorisation.hpp"
 #include "dpsosp/core/files.hpp"
-#include "dpsosp/core/vector.hpp"
 #include "dpsosp/experiments/metric.hpp"
 
 namespace dpsosp {
@@ -73,44 +71,6 @@ std::string axis_label(std::string_view coordinate) {
   if (coordinate == "epsilon") return "ε";
   if (coordinate == "delta") return "δ";
   return std::string(coordinate.substr(coordinate.find('.') + 1));
-}
-
-std::string key_of_kind(const RunDescription& run) { return run.algorithm + " on " + run.problem; }
-
-/// 1, log n, log d, log ε.
-using Size = Eigen::Vector4d;
-Size size_of(const RunDescription& run) {
-  return {1.0,
-          std::log(static_cast<double>(run.records)),
-          std::log(static_cast<double>(run.dimension.value_or(1))),
-          std::log(run.epsilon)};
-}
-
-/// None where a stored description is that of no run.
-std::optional<RunDescription> described_run(const json& description) {
-  try {
-    return description.get<RunDescription>();
-  } catch (const json::exception&) {
-  } catch (const InputError&) {
-  }
-  return {};
-}
-
-/// log seconds by least squares of least norm, so that an axis along which nothing was seen counts
-/// for nothing.
-Size time_law(const std::vector<std::pair<Size, double>>& seen) {
-  Matrix a(std::ssize(seen), 4);
-  Vector b(std::ssize(seen));
-  for (Index k = 0; k < a.rows(); ++k) {
-    a.row(k) = seen[static_cast<std::size_t>(k)].first.transpose();
-    b[k] = seen[static_cast<std::size_t>(k)].second;
-  }
-  const Eigen::RowVector4d mean = a.colwise().mean();
-  const Matrix centred = a.rowwise() - mean;
-  const Vector law = least_squares(centred, b.array() - b.mean());
-  Size full = law;
-  full[0] = b.mean() - mean.tail<3>().dot(law.tail<3>());
-  return full;
 }
 
 /// The place of an arm among those that slopes are fitted to; the last style is that of guide
@@ -205,33 +165,6 @@ void give_slices_styles(plots::Figure& figure, const Sweep& sweep) {
 }
 
 }  // namespace
-
-TimeEstimate estimate_time(const std::vector<Job>& jobs, const std::filesystem::path& file) {
-  TimeEstimate estimate;
-  std::map<std::string, std::vector<std::pair<Size, double>>> seen;
-  std::set<std::string> stored;
-  if (std::filesystem::exists(file))
-    Store(file, Store::Access::read_only).each([&](const StoredRun& run, const Provenance& p) {
-      stored.insert(run.key.hash());
-      const auto known = described_run(run.key.description());
-      if (known && p.cpu_seconds > 0 && size_of(*known).allFinite())
-        seen[key_of_kind(*known)].emplace_back(size_of(*known), std::log(p.cpu_seconds));
-    });
-  std::map<std::string, Size> laws;
-  for (const auto& [kind, runs] : seen) laws[kind] = time_law(runs);
-  for (const Job& job : jobs) {
-    if (stored.contains(job.hash())) {
-      ++estimate.stored;
-      continue;
-    }
-    const auto law = job.run() != nullptr ? laws.find(key_of_kind(*job.run())) : laws.end();
-    if (law == laws.end())
-      ++estimate.unknown;
-    else
-      estimate.seconds += std::exp(law->second.dot(size_of(*job.run())));
-  }
-  return estimate;
-}
 
 std::string to_text(const Slope& s) {
   std::string text = fmt::format("{}, {}", s.part, s.arm);

@@ -31,7 +31,7 @@ struct Provenance {
 };
 
 /// The running program on this machine; the fields of a run are left empty.
-/// Reads files of the system: call it once and copy the result.
+/// Files of the system are read at the first call.
 Provenance provenance();
 
 /// CPU seconds that the calling thread has used.

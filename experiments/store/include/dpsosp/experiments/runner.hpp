@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <csignal>
 #include <functional>
 #include <stdexcept>
 #include <string>
@@ -14,12 +15,15 @@
 
 namespace dpsosp {
 
-/// A signal came that asks for the end: SIGINT (Ctrl-C), SIGTERM or SIGHUP. All runs that were done
-/// are stored; what() says how many, where, and how to go on.
+/// A signal came that asks for the end: SIGINT (Ctrl-C), SIGTERM, SIGHUP, or SIGUSR1, by which
+/// schedulers announce the end of the time. All runs that were done are stored; what() says how
+/// many, where, and how to go on.
 class Interrupted : public std::runtime_error {
  public:
   Interrupted(int signal, const std::string& what) : std::runtime_error(what), signal_(signal) {}
   int signal() const { return signal_; }
+  /// The program's exit code: 128 + signal; SIGUSR1 ends it as SIGTERM does.
+  int exit_code() const { return 128 + (signal_ == SIGUSR1 ? SIGTERM : signal_); }
 
  private:
   int signal_;
@@ -34,6 +38,12 @@ struct RunOptions {
   bool retry_failed = false;
   Progress* progress = nullptr;  ///< shown while it works; none if null
 };
+
+/// Computes the runs that the log lacks, as run_jobs does, and reads none of them back.
+void compute_missing(RunLog& log,
+                     const std::vector<Job>& jobs,
+                     const Compute& compute,
+                     const RunOptions& options = {});
 
 /// Computes the runs that the store lacks, `threads` at a time, and stores each as it finishes.
 ///

@@ -13,41 +13,27 @@
 
 #include <nlohmann/json.hpp>
 
-#include "dpsosp/core/words.hpp"
 #include "dpsosp/experiments/provenance.hpp"
 #include "dpsosp/experiments/run_key.hpp"
+#include "dpsosp/experiments/run_log.hpp"
 
 namespace dpsosp {
-
-enum class RunStatus {
-  finished,  ///< `result` holds the run's numbers
-  failed,    ///< the run has no numbers; `reason` says why
-};
-
-constexpr auto words_of(RunStatus) {
-  using enum RunStatus;
-  return word_list<RunStatus>("status", {{finished, "finished"}, {failed, "failed"}});
-}
-inline std::string_view to_string(RunStatus status) { return word_of(status); }
-
-/// A run as it is stored.
-struct StoredRun {
-  RunKey key;
-  RunStatus status = RunStatus::finished;
-  std::string reason;     ///< empty if finished
-  nlohmann::json result;  ///< null if failed; numbers as to_json_number writes them
-};
 
 struct RunCounts {
   std::size_t finished = 0;
   std::size_t failed = 0;
 };
 
+/// What computed the runs of a store.
+struct Origins {
+  std::vector<Build> builds;
+  std::vector<std::string> processors;
+};
+
 struct MergeReport {
   std::size_t added = 0;
-  std::size_t identical = 0;
-  /// The builds whose runs are now in the store; more than one deserves a warning.
-  std::vector<Build> builds;
+  std::size_t identical = 0;  ///< to a run that was there, or stood in an earlier line
+  Origins origins;            ///< of all runs that are now in the store
 };
 
 /// What to put beside the results in an export.
@@ -59,7 +45,7 @@ enum class Detail { results, results_and_provenance };
 /// up to the last few runs (WAL, synchronous = NORMAL).
 ///
 /// Every member throws InputError with one line if the file cannot be read or written.
-class Store {
+class Store : public RunLog {
  public:
   enum class Access { read_write, read_only };
 
@@ -68,32 +54,39 @@ class Store {
   /// \throws InputError if the file cannot be opened, belongs to another program, or was written
   ///         by another schema version; such a file is left as it is.
   explicit Store(const std::filesystem::path& file, Access access = Access::read_write);
-  ~Store();
-  Store(const Store&) = delete;
-  Store& operator=(const Store&) = delete;
+  ~Store() override;
 
-  const std::filesystem::path& file() const;
+  const std::filesystem::path& file() const override;
 
   /// The run with this key, if it is stored.
   std::optional<StoredRun> find(const RunKey& key) const;
-  std::optional<RunStatus> status(const RunKey& key) const;
+  std::optional<RunStatus> status(const RunKey& key) const override;
   /// Where its numbers come from, if it is stored.
   std::optional<Provenance> provenance_of(const RunKey& key) const;
 
   /// Stores a run in one transaction. A failed run is replaced; a finished one is kept.
   /// \throws InputError if the run is already finished and has another outcome: then it is not a
   ///         function of its description.
-  void put(const StoredRun& run, const Provenance& provenance);
+  void put(const StoredRun& run, const Provenance& provenance) override;
 
   /// Calls `visit` for every run, ordered by hash. `visit` must not use this store.
   void each(const std::function<void(const StoredRun&, const Provenance&)>& visit) const;
   RunCounts counts() const;
   /// Every build that computed a stored run.
   std::vector<Build> builds() const;
+  /// The same with the processors, at less cost: what is stored of them is not checked for damage.
+  Origins origins() const;
 
   /// Adds the runs of `other`: all of them, or none if it throws.
   /// \throws InputError naming a run whose outcome differs between the two.
   MergeReport merge(const Store& other);
+
+  /// Adds the runs of journals, after all have been read once: all of them, or none if it throws.
+  /// Runs that are there already are left, so an interrupted merge is repeated.
+  /// \param notice  is told in a line of what was left out: the torn end of a journal
+  /// \throws InputError naming a run with two outcomes, or a journal that is damaged before its end
+  MergeReport merge(const std::vector<std::filesystem::path>& journals,
+                    const std::function<void(const std::string&)>& notice);
 
   /// {"application", "schema", "runs": [{"key", "description", "status", "reason", "result"}…]},
   /// a line a run, ordered by hash: the same runs give the same bytes, unless provenance is asked.

@@ -13,15 +13,6 @@
 
 namespace dpsosp {
 
-/// What the runs that are not stored will cost, by those of the same algorithm and problem that
-/// are: a power law in n, d and ε by least squares; what no stored run moves counts for nothing.
-struct TimeEstimate {
-  double seconds = 0;       ///< of one core
-  std::size_t stored = 0;   ///< runs
-  std::size_t unknown = 0;  ///< runs without a stored one like them
-};
-TimeEstimate estimate_time(const std::vector<Job>& jobs, const std::filesystem::path& store);
-
 /// One line: where, slope, interval, verdict.
 std::string to_text(const Slope& slope);
 /// A number, or [low, high].

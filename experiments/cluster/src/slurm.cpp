@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/experiments/slurm.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <sstream>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "child_process.hpp"
+#include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/files.hpp"
+#include "dpsosp/experiments/json_members.hpp"
+#include "dpsosp/experiments/progress.hpp"
+#include "dpsosp/experiments/runner.hpp"
+
+namespace dpsosp {
+namespace {
+
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+constexpr double least_limit = 600;    // seconds
+constexpr double least_after = 3600;   // of the job that merges, and computes what is left
+constexpr std::size_t few_tasks = 16;  // where the work is small
+constexpr std::size_t most_tasks = 10000;
+
+std::vector<std::string> split_words(const std::string& text) {
+  std::vector<std::string> words;
+  std::istringstream in(text);
+  for (std::string word; in >> word;) words.push_back(word);
+  return words;
+}
+
+std::vector<std::string> split_lines(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+std::string first_line(const ProgramAnswer& answer) {
+  const auto lines = split_lines(answer.err.empty() ? answer.out : answer.err);
+  return lines.empty() ? fmt::format("exit code {}", answer.code) : lines.front();
+}
+
+/// A word as bash reads it back.
+std::string quoted(const std::string& word) {
+  const bool plain = !word.empty() && std::ranges::all_of(word, [](unsigned char c) {
+    return std::isalnum(c) != 0 ||
+           std::string_view("-_./=,:+@%").find(static_cast<char>(c)) != std::string_view::npos;
+  });
+  if (plain) return word;
+  std::string text = "'";
+  for (const char c : word)
+    if (c == '\'')
+      text += "'\\''";
+    else
+      text += c;
+  return text + "'";
+}
+
+std::string command_text(const std::vector<std::string>& words) {
+  std::vector<std::string> all;
+  std::ranges::transform(words, std::back_inserter(all), quoted);
+  return fmt::format("{}", fmt::join(all, " "));
+}
+
+/// The value of an option of sbatch; empty where it is not given.
+std::string sbatch_option(const std::string& options, std::string_view name, char letter) {
+  const std::vector<std::string> words = split_words(options);
+  const std::string full = fmt::format("--{}", name), brief = fmt::format("-{}", letter);
+  std::string value;
+  for (std::size_t k = 0; k < words.size(); ++k) {
+    if (words[k].starts_with(full + "="))
+      value = words[k].substr(full.size() + 1);
+    else if ((words[k] == full || words[k] == brief) && k + 1 < words.size())
+      value = words[k + 1];
+    else if (words[k].starts_with(brief) && words[k].size() > 2)
+      value = words[k].substr(2);
+  }
+  return value;
+}
+
+/// "30:00", "2-00:00:00", "infinite". None for no limit and for what is no time.
+std::optional<double> seconds_of(const std::string& text) {
+  double days = 0;
+  std::string clock = text;
+  if (const auto dash = text.find('-'); dash != std::string::npos) {
+    days = std::atof(text.substr(0, dash).c_str());
+    clock = text.substr(dash + 1);
+  }
+  if (clock.empty() || std::isdigit(static_cast<unsigned char>(clock[0])) == 0) return {};
+  double seconds = 0;
+  std::istringstream parts(clock);
+  for (std::string part; std::getline(parts, part, ':');)
+    seconds = 60 * seconds + std::atof(part.c_str());
+  return 86400 * days + seconds;
+}
+
+std::string clock_text(double seconds) {
+  const auto minutes = static_cast<long>(std::ceil(seconds / 60));
+  return fmt::format("{}:{:02}:00", minutes / 60, minutes % 60);
+}
+
+double wall_seconds(double cpu_seconds, double longest, int threads) {
+  return std::max(longest, cpu_seconds / threads);
+}
+
+double allowed(double asked, const SlurmLimits& limits) {
+  return limits.seconds ? std::min(asked, *limits.seconds) : asked;
+}
+
+std::string script_head(const fs::path& folder,
+                        const std::string& log,
+                        double seconds,
+                        int threads,
+                        const SlurmRequest& request) {
+  std::string text = fmt::format(
+      "#!/bin/bash\n"
+      "#SBATCH --job-name=dpsosp-{}\n"
+      "#SBATCH --ntasks=1 --cpus-per-task={}\n"
+      "#SBATCH --time={}\n"
+      "#SBATCH --requeue --open-mode=append\n"
+      "#SBATCH --signal=B:USR1@300\n"
+      "#SBATCH --output={}\n"
+      "cd {}\n"
+      "dpsosp=({})\n",
+      folder.filename().string(),
+      threads,
+      clock_text(seconds),
+      (folder / "log" / log).string(),
+      quoted(request.where.string()),
+      quoted(request.program.string()));
+  if (!request.prologue.empty()) {
+    text += request.prologue;
+    if (!text.ends_with('\n')) text += '\n';
+  }
+  return text;
+}
+
+std::string task_script(const fs::path& folder, const Plan& plan, const std::string& head) {
+  return head +
+         fmt::format(
+             R"(index=${{1:-${{SLURM_ARRAY_TASK_ID:-${{PBS_ARRAY_INDEX:-${{SGE_TASK_ID:-}}}}}}}}
+# In the background, because bash hears no signal while it waits for a command in the foreground.
+"${{dpsosp[@]}}" shard {} "$index" --threads {} --quiet &
+process=$!
+signal=
+trap 'signal=TERM; kill -TERM "$process" 2>/dev/null' TERM
+trap 'signal=USR1; kill -USR1 "$process" 2>/dev/null' USR1
+wait "$process"
+while kill -0 "$process" 2>/dev/null; do wait "$process"; done
+wait "$process"
+code=$?
+# The time is nearly over, and runs were computed: the rest is for the next attempt.
+if [ "$signal" = USR1 ] && [ "$code" = 143 ] && [ -n "${{SLURM_JOB_ID:-}}" ]; then
+  scontrol requeue "$SLURM_JOB_ID" && sleep 60
+fi
+exit "$code"
+)",
+             quoted(folder.string()),
+             plan.threads);
+}
+
+std::string after_script(const fs::path& folder,
+                         const Plan& plan,
+                         const SlurmRequest& request,
+                         const std::string& head) {
+  std::string text = head;
+  if (!plan.pilots)
+    text += fmt::format("\"${{dpsosp[@]}}\" merge {} --into {} || exit\n",
+                        quoted(folder.string()),
+                        quoted((request.out / "store.sqlite").string()));
+  return text + fmt::format("exec \"${{dpsosp[@]}}\" {}\n", command_text(request.after));
+}
+
+/// Submits a script. \return the job's number
+std::string sbatch(const std::vector<std::string>& options,
+                   const SlurmRequest& request,
+                   const fs::path& script) {
+  std::vector<std::string> words{"sbatch", "--parsable"};
+  words.insert(words.end(), options.begin(), options.end());
+  for (std::string& word : split_words(request.sbatch)) words.push_back(std::move(word));
+  words.push_back(script.string());
+  const ProgramAnswer answer = ask_program(words);
+  if (answer.code == 127)
+    throw InputError(
+        "slurm: there is no sbatch here; --script-only writes the scripts for another scheduler, "
+        "and --local N computes on this machine");
+  if (answer.code != 0) throw InputError(fmt::format("slurm: {}", first_line(answer)));
+  const std::string id = answer.out.substr(0, answer.out.find_first_of(";\n"));
+  if (id.empty() || !std::ranges::all_of(id, [](unsigned char c) { return std::isdigit(c) != 0; }))
+    throw InputError(
+        fmt::format("slurm: sbatch answered '{}', expected a job's number", answer.out));
+  return id;
+}
+
+fs::path jobs_file(const fs::path& folder) { return folder / "jobs.json"; }
+
+}  // namespace
+
+SlurmLimits slurm_limits(const std::string& sbatch_options) {
+  SlurmLimits limits;
+  const ProgramAnswer config = ask_program({"scontrol", "show", "config"});
+  for (const std::string& line : split_lines(config.out))
+    if (const auto words = split_words(line);
+        words.size() == 3 && words[0] == "MaxArraySize" && config.code == 0)
+      limits.tasks = static_cast<std::size_t>(std::max(0L, std::atol(words[2].c_str()) - 1));
+  const std::string wanted = sbatch_option(sbatch_options, "partition", 'p');
+  const ProgramAnswer partitions = ask_program({"sinfo", "--noheader", "--format=%P|%l"});
+  if (partitions.code != 0) return limits;
+  for (const std::string& line : split_lines(partitions.out)) {
+    const auto bar = line.find('|');
+    if (bar == std::string::npos) continue;
+    std::string name = line.substr(0, bar);
+    const bool standard = name.ends_with('*');
+    if (standard) name.pop_back();
+    if (wanted.empty() ? !standard : name != wanted) continue;
+    limits.partition = name;
+    limits.seconds = seconds_of(line.substr(bar + 1));
+  }
+  return limits;
+}
+
+double time_limit(const Plan& plan) {
+  double seconds = least_limit;
+  for (const PlanShard& s : plan.shards)
+    seconds = std::max(
+        seconds,
+        2 * wall_seconds(s.cpu_seconds, s.longest_seconds, plan.threads) + 3 * s.longest_seconds);
+  return seconds;
+}
+
+std::size_t task_count(const std::vector<PlannedRun>& runs,
+                       int threads,
+                       const SlurmRequest& request,
+                       const SlurmLimits& limits) {
+  double work = 0, longest = 0;
+  for (const PlannedRun& run : runs) {
+    work += run.cpu_seconds;
+    longest = std::max(longest, run.cpu_seconds);
+  }
+  double most = target_task_seconds;  // of a task
+  if (limits.seconds && sbatch_option(request.sbatch, "time", 't').empty()) {
+    const double room = *limits.seconds - 3 * longest;
+    if (room <= 0)
+      throw InputError(fmt::format(
+          "slurm: a run takes about {}, and the partition {} ends jobs after {}: too short for "
+          "three times that; choose another with --sbatch \"--partition=NAME\", or give a time "
+          "with "
+          "--sbatch \"--time=...\"",
+          duration_text(longest),
+          limits.partition,
+          duration_text(*limits.seconds)));
+    most = std::min(most, room / 2);
+  }
+  const auto needed = static_cast<std::size_t>(std::ceil(work / threads / most));
+  const std::size_t parallel = request.at_a_time > 0 ? 2 * request.at_a_time : few_tasks;
+  return std::clamp<std::size_t>(
+      std::max(needed, parallel),
+      1,
+      std::min({runs.size(), most_tasks, limits.tasks.value_or(most_tasks)}));
+}
+
+void require_array(std::size_t tasks, const SlurmLimits& limits) {
+  if (limits.tasks && tasks > *limits.tasks)
+    throw InputError(fmt::format(
+        "slurm: {} tasks are more than an array may have here, {}; give at most so many with "
+        "--tasks",
+        tasks,
+        *limits.tasks));
+}
+
+Scripts write_scripts(const fs::path& folder,
+                      const Plan& plan,
+                      const SlurmRequest& request,
+                      const SlurmLimits& limits) {
+  const double task = time_limit(plan);
+  ensure_writable_folder(folder / "log");
+  const Scripts scripts{folder / "task.sh", folder / "after.sh"};
+  write_file(
+      scripts.task,
+      task_script(folder,
+                  plan,
+                  script_head(folder, "%a.txt", allowed(task, limits), plan.threads, request)));
+  write_file(scripts.after,
+             after_script(folder,
+                          plan,
+                          request,
+                          script_head(folder,
+                                      "after.txt",
+                                      allowed(std::max(task, least_after), limits),
+                                      plan.threads,
+                                      request)));
+  for (const fs::path& script : {scripts.task, scripts.after})
+    fs::permissions(script, fs::perms::owner_exec, fs::perm_options::add);
+  return scripts;
+}
+
+SubmittedJobs submit(const fs::path& folder,
+                     const Plan& plan,
+                     const SlurmRequest& request,
+                     const Scripts& scripts) {
+  SubmittedJobs jobs;
+  jobs.array =
+      sbatch({fmt::format("--array=1-{}{}",
+                          plan.shards.size(),
+                          request.at_a_time > 0 ? fmt::format("%{}", request.at_a_time) : "")},
+             request,
+             scripts.task);
+  try {
+    jobs.after =
+        sbatch({fmt::format("--dependency=afterok:{}", jobs.array), "--kill-on-invalid-dep=yes"},
+               request,
+               scripts.after);
+  } catch (const InputError&) {
+    ask_program({"scancel", jobs.array});
+    throw;
+  }
+  write_file(jobs_file(folder), write_json(jobs).dump() + '\n');
+  return jobs;
+}
+
+std::optional<SubmittedJobs> submitted_jobs(const fs::path& folder) {
+  const fs::path file = jobs_file(folder);
+  std::error_code error;
+  if (!fs::exists(file, error)) return {};
+  return read_json<SubmittedJobs>(json::parse(read_file(file), nullptr, false), {file.string()});
+}
+
+Queue queue_of(const SubmittedJobs& jobs) {
+  Queue queue;
+  const ProgramAnswer answer = ask_program({"squeue",
+                                            "--noheader",
+                                            "--array",
+                                            "--format=%F|%T",
+                                            fmt::format("--jobs={},{}", jobs.array, jobs.after)});
+  if (answer.code == 127) {
+    queue.silence = "there is no squeue here";
+    return queue;
+  }
+  // Jobs that ended long ago are unknown to squeue, which is then an answer, too.
+  if (answer.code != 0 && first_line(answer).find("Invalid job id") == std::string::npos) {
+    queue.silence = first_line(answer);
+    return queue;
+  }
+  if (answer.code != 0) return queue;
+  for (const std::string& line : split_lines(answer.out)) {
+    const auto bar = line.find('|');
+    if (bar == std::string::npos) continue;
+    std::string state = line.substr(bar + 1);
+    std::ranges::transform(state, state.begin(), [](unsigned char c) { return std::tolower(c); });
+    if (line.substr(0, bar) == jobs.after)
+      queue.after = state;
+    else
+      ++queue.states[state];
+  }
+  return queue;
+}
+
+void cancel(const SubmittedJobs& jobs) {
+  const ProgramAnswer answer = ask_program({"scancel", jobs.after, jobs.array});
+  if (answer.code == 127) throw InputError("slurm: there is no scancel here");
+  if (answer.code != 0) throw InputError(fmt::format("slurm: {}", first_line(answer)));
+}
+
+void compute_here(const fs::path& folder,
+                  const Plan& plan,
+                  const fs::path& program,
+                  std::size_t at_a_time) {
+  std::vector<std::vector<std::string>> commands;
+  for (std::size_t shard = 1; shard <= plan.shards.size(); ++shard)
+    commands.push_back({program.string(),
+                        "shard",
+                        folder.string(),
+                        std::to_string(shard),
+                        "--threads",
+                        std::to_string(plan.threads),
+                        "--quiet"});
+  std::vector<std::pair<std::size_t, int>> failed;
+  const int signal = run_commands(commands, at_a_time, failed);
+  if (signal != 0)
+    throw Interrupted(signal,
+                      fmt::format("interrupted: the runs that are done are in {}; the same command "
+                                  "goes on from there",
+                                  folder.string()));
+  if (!failed.empty())
+    throw InputError(fmt::format("plan: shard {} of {} ended with code {}, for the reason above",
+                                 failed.front().first + 1,
+                                 folder.string(),
+                                 failed.front().second));
+}
+
+}  // namespace dpsosp

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "sweep_crash.hpp"
+
+// Sweeps that other processes compute: with programs that stand for those of Slurm, of which sbatch
+// runs what it is given.
+namespace dpsosp::cluster_test {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Cluster : public SweepCrash {
+ protected:
+  Cluster() {
+    const char* path = std::getenv("PATH");
+    old_path_ = path != nullptr ? path : "";
+    setenv("PATH", (slurm_.path().string() + ":" + old_path_).c_str(), 1);
+    setenv("FAKE", slurm_.path().c_str(), 1);
+    program("sbatch", R"(echo "sbatch $*" >>"$FAKE/log"
+[ ! -e "$FAKE/refusal" ] || { cat "$FAKE/refusal" >&2; exit 1; }
+number=$(($(cat "$FAKE/number" 2>/dev/null || echo 4710) + 1)); echo $number >"$FAKE/number"
+[ -e "$FAKE/idle" ] || for word; do
+  case $word in
+    --array=*) last=${word#--array=1-}; last=${last%%%*}
+      for index in $(seq "$last"); do bash "${@: -1}" "$index" >>"$FAKE/tasks" 2>&1 || exit; done ;;
+    --dependency=*) bash "${@: -1}" >>"$FAKE/tasks" 2>&1 || exit ;;
+  esac
+done
+echo $number)");
+    program("squeue", R"([ ! -e "$FAKE/queue" ] || cat "$FAKE/queue")");
+    program("scancel", R"(echo "scancel $*" >>"$FAKE/log"; rm -f "$FAKE/queue")");
+    program("scontrol", R"(echo "MaxArraySize            = 21")");
+    program("sinfo", R"(printf 'main*|1:00:00\nlong|infinite\n')");
+  }
+  ~Cluster() override { setenv("PATH", old_path_.c_str(), 1); }
+
+  void program(const char* name, const std::string& lines) {
+    const fs::path file = slurm_ / name;
+    std::ofstream(file) << "#!/bin/bash\n" << lines << '\n';
+    fs::permissions(file, fs::perms::owner_all);
+  }
+  void tell(const char* name, const std::string& text) { std::ofstream(slurm_ / name) << text; }
+  std::string log() const { return contents(slurm_ / "log"); }
+  std::string tasks() const { return contents(slurm_ / "tasks"); }
+
+  ScratchFolder slurm_;
+  std::string old_path_;
+};
+
+Result shard(const fs::path& plan, const std::string& index) {
+  return run_program(DPSOSP_PROGRAM, {"shard", plan, index, "--threads", "2", "--quiet"});
+}
+
+/// Changes one byte in the middle of a file.
+void flip(const fs::path& file) {
+  std::string bytes = contents(file);
+  bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 4);
+  std::ofstream(file, std::ios::binary | std::ios::trunc) << bytes;
+}
+
+std::vector<fs::path> journals(const fs::path& plan) {
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::recursive_directory_iterator(plan / "journals"))
+    if (entry.is_regular_file()) files.push_back(entry.path());
+  return files;
+}
+
+TEST_F(Cluster, ArrayAndMergeWriteTheTablesOfOneProcess) {
+  const SweepRun s = sweep("cluster");
+  const Result r = s.run("sweep", "--slurm --at-a-time 3 --expect 1 --sbatch --partition=long");
+  EXPECT_EQ(r.code, 0) << r.err << tasks();
+  EXPECT_EQ(lines(log()).size(), 2U) << log();
+  EXPECT_TRUE(lines(log())[0].starts_with("sbatch --parsable --array=1-6%3 --partition=long "))
+      << log();
+  EXPECT_TRUE(
+      lines(log())[1].starts_with("sbatch --parsable --dependency=afterok:4711 "
+                                  "--kill-on-invalid-dep=yes --partition=long "))
+      << log();
+  EXPECT_EQ(lines(r.out).back(),
+            "submitted: job 4711 computes, then job 4712 merges and writes the tables");
+  expect_same_tables(s.tables(), finished("whole", 1).tables());
+  EXPECT_EQ(s.stored(), 78);
+}
+
+TEST_F(Cluster, OneOfEachUnknownKindComesFirst) {
+  const SweepRun s = sweep("cluster");
+  const Result r = s.run("sweep", "--slurm");
+  EXPECT_EQ(r.code, 0) << r.err << tasks();
+  EXPECT_NE(lines(r.out)[0].find("26 runs in 20 tasks, one of each kind"), std::string::npos)
+      << r.out;
+  EXPECT_NE(tasks().find("52 runs in 16 tasks, about "), std::string::npos) << tasks();
+  expect_same_tables(s.tables(), finished("whole", 1).tables());
+}
+
+TEST_F(Cluster, ProcessesOfThisMachineWriteTheTablesOfOne) {
+  const SweepRun s = sweep("local");
+  const Result r = s.run("sweep", "--local 3 --threads 1 --quiet");
+  EXPECT_EQ(r.code, 0) << r.err;
+  expect_same_tables(s.tables(), finished("whole", 1).tables());
+  EXPECT_EQ(s.run("sweep", "--local 3 --quiet").code, 0);
+  EXPECT_FALSE(fs::exists(s.out() / "plans/0002"));  // nothing was missing
+}
+
+TEST_F(Cluster, ScriptsRunUnderAnotherScheduler) {
+  const SweepRun s = sweep("scripts");
+  tell("prologue", "echo a module is loaded");
+  const Result r =
+      s.run("sweep", "--script-only --tasks 2 --prologue " + (slurm_ / "prologue").string());
+  EXPECT_EQ(r.code, 0) << r.err;
+  EXPECT_EQ(log(), "");
+  const fs::path plan = s.out() / "plans/0001";
+  for (const char* index : {"1", "2"}) {
+    const Result task = run_program("/bin/bash", {plan / "task.sh", index});
+    EXPECT_EQ(task.code, 0) << task.err;
+    EXPECT_TRUE(task.out.starts_with("a module is loaded\nshard ")) << task.out;
+  }
+  EXPECT_EQ(run_program("/bin/bash", {plan / "after.sh"}).code, 0);
+  expect_same_tables(s.tables(), finished("whole", 1).tables());
+}
+
+TEST_F(Cluster, StatusAndCancelGoByFilesAndQueue) {
+  const SweepRun s = sweep("status");
+  expect_one_error_line(s.run("sweep", "--status"), 2, "there is no plan of `dpsosp sweep ");
+  tell("idle", "");
+  EXPECT_EQ(s.run("sweep", "--slurm --tasks 3 --expect 2").code, 0);
+  tell("queue", "4711|RUNNING\n4711|PENDING\n4711|PENDING\n4712|PENDING\n");
+  EXPECT_EQ(shard(s.out() / "plans/0001", "2").code, 0);
+  const Result status = s.run("sweep", "--status");
+  const auto said = lines(status.out);
+  ASSERT_EQ(said.size(), 5U) << status.out << status.err;
+  EXPECT_EQ(said[1], "runs: 26 done, 0 of them failed; 52 missing, about 1m44s of CPU");
+  EXPECT_EQ(said[3], "queue: job 4711: 2 pending, 1 running; then job 4712: pending");
+  EXPECT_EQ(said[4], "open shards: 1 (0/26), 3 (0/26)");
+  expect_one_error_line(s.run("sweep", "--slurm"), 2, "is still in the queue (jobs 4711 and 4712)");
+  EXPECT_EQ(s.run("sweep", "--cancel").code, 0);
+  EXPECT_TRUE(log().ends_with("scancel 4712 4711\n")) << log();
+  // What is missing is planned anew, and no more.
+  fs::remove(slurm_ / "idle");
+  EXPECT_EQ(s.run("sweep", "--slurm --expect 1").code, 0) << tasks();
+  EXPECT_EQ(nlohmann::json::parse(contents(s.out() / "plans/0002/plan.json"))["runs"], 52);
+  expect_same_tables(s.tables(), finished("whole", 1).tables());
+}
+
+TEST_F(Cluster, RefusesInOneLineBeforeAnythingIsSubmitted) {
+  const SweepRun s = sweep("refused");
+  const std::vector<std::pair<std::string, std::string>> cases{
+      {"--slurm --tasks 21 --expect 1", "slurm: 21 tasks are more than an array may have here, 20"},
+      {"--slurm --expect 1300",
+       "slurm: a run takes about 21m40s, and the partition main ends jobs "
+       "after 1h00m: too short"},
+      {"--tasks 3", "sweep: --tasks goes with --slurm or --script-only"},
+      {"--status --cancel", "sweep: --status and --cancel exclude each other"},
+      {"--slurm --shard 1/2", "sweep: --shard makes no plan"},
+      {"--slurm --at-a-time 0", "--at-a-time"},
+      {"--slurm --prologue none.sh", "none.sh: cannot be read"},
+      {"--cancel", "there is no plan"}};
+  for (const auto& [options, part] : cases) {
+    SCOPED_TRACE(options);
+    expect_one_error_line(s.run("sweep", options), 2, part);
+    EXPECT_FALSE(fs::exists(s.out() / "plans"));
+  }
+  tell("idle", "");
+  EXPECT_EQ(s.run("sweep", "--slurm --expect 1300 --sbatch -plong").code, 0);
+  tell("refusal", "sbatch: error: invalid account\nmore\n");
+  expect_one_error_line(
+      s.run("sweep", "--slurm --expect 1"), 2, "slurm: sbatch: error: invalid account");
+  setenv("PATH", "/nonexistent", 1);
+  expect_one_error_line(s.run("sweep", "--slurm --expect 1"), 2, "slurm: there is no sbatch here");
+}
+
+TEST_F(Cluster, ShardsRefuseAnotherBinarysPlanAndAFullDisk) {
+  const SweepRun s = sweep("shards");
+  EXPECT_EQ(s.run("sweep", "--script-only --tasks 2").code, 0);
+  const fs::path plan = s.out() / "plans/0001";
+  expect_one_error_line(shard(plan, "3"), 2, "has no shard 3, expected 1 to 2");
+  const Result full =
+      run_program("/bin/bash",
+                  {"-c",
+                   "trap '' XFSZ; ulimit -f 16; exec \"$0\" shard \"$1\" 1 --threads 1 --quiet",
+                   DPSOSP_PROGRAM,
+                   plan});
+  expect_one_error_line(full, 2, "cannot be written (File too large)");
+  EXPECT_EQ(shard(plan, "1").code, 0);  // goes on from the whole lines
+  const fs::path index = plan / "plan.json";
+  auto other = nlohmann::json::parse(contents(index));
+  other["binary"] = std::string(64, 'f');
+  std::ofstream(index) << other.dump();
+  expect_one_error_line(shard(plan, "2"), 2, "was planned by another binary");
+  EXPECT_EQ(journals(plan).size(), 2U);
+}
+
+TEST_F(Cluster, MergeRefusesAMissingShardAndAFlippedByte) {
+  const SweepRun s = sweep("merge");
+  EXPECT_EQ(s.run("sweep", "--script-only --tasks 2").code, 0);
+  const fs::path plan = s.out() / "plans/0001", into = s.out() / "store.sqlite";
+  EXPECT_EQ(shard(plan, "1").code, 0);
+  const std::vector<std::string> merge{"merge", plan, "--into", into};
+  expect_one_error_line(
+      run_program(DPSOSP_PROGRAM, merge), 2, "shard 2 of 2 lacks 39 of its 39 runs");
+  EXPECT_FALSE(fs::exists(into));
+  auto partial = merge;
+  partial.emplace_back("--partial");
+  EXPECT_EQ(run_program(DPSOSP_PROGRAM, partial).code, 0);
+  EXPECT_EQ(s.stored(), 39);
+  EXPECT_EQ(shard(plan, "2").code, 0);
+  const fs::path journal = journals(plan).back();
+  const std::string whole = contents(journal);
+  flip(journal);
+  expect_one_error_line(run_program(DPSOSP_PROGRAM, merge), 2, "is damaged: line ");
+  EXPECT_EQ(s.stored(), 39);
+  // A torn end is a missing run, which the next attempt computes.
+  std::ofstream(journal, std::ios::trunc) << whole.substr(0, whole.size() - 7);
+  expect_one_error_line(run_program(DPSOSP_PROGRAM, merge), 2, "lacks 1 of its 39 runs");
+  EXPECT_NE(shard(plan, "2").err.find("its torn end, from line "), std::string::npos);
+  EXPECT_EQ(run_program(DPSOSP_PROGRAM, merge).code, 0);
+  EXPECT_EQ(s.run("sweep", "--quiet").code, 0);
+  expect_same_tables(s.tables(), finished("whole", 1).tables());
+}
+
+TEST_F(Cluster, SignalsEndAShardWith143AndItGoesOn) {
+  const SweepRun s = sweep("signals");
+  EXPECT_EQ(s.run("sweep", "--script-only --tasks 1").code, 0);
+  const fs::path plan = s.out() / "plans/0001";
+  for (const int signal : {SIGTERM, SIGUSR1}) {
+    Process process(DPSOSP_PROGRAM, {"shard", plan, "1", "--threads", "1", "--quiet"});
+    const auto bytes = [&] {
+      std::uintmax_t sum = 0;
+      if (fs::exists(plan / "journals"))
+        for (const fs::path& file : journals(plan)) sum += fs::file_size(file);
+      return sum;
+    };
+    const auto before = bytes();
+    const auto give_up = std::chrono::steady_clock::now() + std::chrono::minutes(2);
+    while (bytes() < before + 10000 && std::chrono::steady_clock::now() < give_up)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    process.send(signal);
+    process.send(signal);  // as a scheduler to the script, and the script
+    const Result r = process.wait();
+    EXPECT_EQ(r.code, 143) << r.err;
+    EXPECT_EQ(lines(r.err).back().find("interrupted: "), 0U) << r.err;
+  }
+  const Result rest = shard(plan, "1");
+  EXPECT_EQ(rest.code, 0);
+  EXPECT_EQ(rest.out.find("shard 1: 78 runs computed"), std::string::npos) << rest.out;
+  EXPECT_EQ(run_program(DPSOSP_PROGRAM, {"merge", plan, "--into", s.out() / "store.sqlite"}).code,
+            0);
+  EXPECT_EQ(s.run("sweep", "--quiet").code, 0);
+  expect_same_tables(s.tables(), finished("whole", 1).tables());
+}
+
+}  // namespace
+}  // namespace dpsosp::cluster_test
