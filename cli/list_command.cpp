@@ -223,7 +223,7 @@ int list_claims(const po::variables_map& map) {
 const Description& list_description() {
   static const Description description{
       .name = "list",
-      .summary = "algorithms, problems, exhibits, sweeps or claims, one line each; the protocol",
+      .summary = "algorithms, problems, exhibits, sweeps or claims, one line each",
       .usage = {"algorithms|problems [--settings] [--json] [--document FOLDER]",
                 "exhibits|sweeps [--json]",
                 "protocol [--document FOLDER]",

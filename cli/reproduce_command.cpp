@@ -10,6 +10,7 @@
 #include "choices.hpp"
 #include "cluster_work.hpp"
 #include "commands.hpp"
+#include "dpsosp/claims/claim_exhibit.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/experiments/costs.hpp"
 #include "dpsosp/experiments/exhibit.hpp"
@@ -29,6 +30,10 @@ namespace po = boost::program_options;
 
 bool is_store(std::string_view word) { return word.ends_with(".sqlite"); }
 
+bool is_claim(std::string_view word) {
+  return claim_exhibit(reproductions().claims, word).has_value();
+}
+
 OptionText add_option() {
   return {.name = "add",
           .value = "CARD",
@@ -44,12 +49,22 @@ ReproduceOptions read(const po::variables_map& map, std::string_view command) {
       register_program(card);
   if (map.count("exhibit") != 0)
     for (const std::string& word : map["exhibit"].as<std::vector<std::string>>())
-      o.exhibits.push_back(is_store(word) ? word : the_exhibit(word));
+      o.exhibits.push_back(is_store(word) || is_claim(word) ? word : the_exhibit(word));
   o.scale = from_word<Scale>(map["scale"].as<std::string>());
   o.out = out_folder(map, command);
   use_program_secret_of(o.out, command == "reproduce" && map.count("dry-run") == 0);
   o.quiet = map.count("quiet") != 0;
   return o;
+}
+
+/// The catalogue, with an exhibit for each claim among these names.
+Catalogue with_claims(const std::vector<std::string>& names) {
+  Catalogue catalogue = reproductions().catalogue;
+  for (const std::string& name : names)
+    if (std::ranges::find(catalogue.exhibits, name, &ExhibitEntry::id) == catalogue.exhibits.end())
+      if (auto claim = claim_exhibit(reproductions().claims, name))
+        catalogue.exhibits.push_back(std::move(*claim));
+  return catalogue;
 }
 
 /// The exhibits of a report, by folder, that a reference holds and those that it does not.
@@ -58,7 +73,9 @@ struct Checkable {
 };
 
 /// \throws InputError if the reference lacks an exhibit that is named by its id, or holds none
-Checkable checkable(const std::filesystem::path& reference, const std::vector<std::string>& ids) {
+Checkable checkable(const std::filesystem::path& reference,
+                    const Catalogue& catalogue,
+                    const std::vector<std::string>& ids) {
   const std::vector<std::string> folders = reference_exhibits(reference);
   const auto refuse = [&](std::string_view what) {
     throw InputError(fmt::format("reproduce: {} holds no tables of {}, expected some of {}",
@@ -67,7 +84,7 @@ Checkable checkable(const std::filesystem::path& reference, const std::vector<st
                                  fmt::join(folders, ", ")));
   };
   Checkable c;
-  for (const ExhibitEntry* e : chosen_exhibits(reproductions().catalogue, ids)) {
+  for (const ExhibitEntry* e : chosen_exhibits(catalogue, ids)) {
     std::string folder = e->id;
     std::ranges::replace(folder, '/', '-');
     const bool held = std::ranges::find(folders, folder) != folders.end();
@@ -96,11 +113,11 @@ int print_check(const std::filesystem::path& reference,
 }
 
 /// Prints runs, processor time and disk of each exhibit, as far as they are still to come.
-int print_plan(const ReproduceOptions& options) {
+int print_plan(const Catalogue& catalogue, const ReproduceOptions& options) {
   const std::filesystem::path file = options.out / "store.sqlite";
   std::optional<Store> store;
   if (std::filesystem::exists(file)) store.emplace(file, Store::Access::read_only);
-  const auto costs = planned_costs(reproductions().catalogue, options, store ? &*store : nullptr);
+  const auto costs = planned_costs(catalogue, options, store ? &*store : nullptr);
   std::cout << fmt::format(
       "{:<28}{:>8}{:>8}{:>12}{:>10}\n", "exhibit", "runs", "stored", "CPU", "disk");
   for (const ExhibitCost& c : costs)
@@ -112,7 +129,7 @@ int print_plan(const ReproduceOptions& options) {
                              c.cpu_seconds > 0 ? fmt::format("{:.1f} MB", c.megabytes) : "-");
   std::cout << "A run that several exhibits need counts in each of them, and once in all.\n";
   std::vector<std::string> waiting;
-  const auto chosen = chosen_exhibits(reproductions().catalogue, options.exhibits);
+  const auto chosen = chosen_exhibits(catalogue, options.exhibits);
   for (std::size_t k = 0; k < chosen.size(); ++k)
     if (options.exhibits.empty() && chosen[k]->on_request && costs[k].runs == 0)
       waiting.push_back(chosen[k]->id);
@@ -150,7 +167,9 @@ int print_place(const std::filesystem::path& report) {
   return 0;
 }
 
-ClusterWork cluster_work_of(const ReproduceOptions& o, const Arguments& arguments) {
+ClusterWork cluster_work_of(const Catalogue& catalogue,
+                            const ReproduceOptions& o,
+                            const Arguments& arguments) {
   std::vector<std::string> plain{"reproduce"};
   plain.insert(plain.end(), o.exhibits.begin(), o.exhibits.end());
   plain.insert(plain.end(), {"--scale", std::string(to_string(o.scale)), "--out", o.out.string()});
@@ -158,8 +177,8 @@ ClusterWork cluster_work_of(const ReproduceOptions& o, const Arguments& argument
           .arguments = arguments,
           .plain = plain,
           .out = o.out,
-          .jobs = [o](const Store* store) {
-            return jobs_to_reproduce(reproductions().catalogue, o, store);
+          .jobs = [catalogue, o](const Store* store) {
+            return jobs_to_reproduce(catalogue, o, store);
           }};
 }
 
@@ -170,7 +189,7 @@ const Description& reproduce_description() {
       .name = "reproduce",
       .summary =
           "regenerate tables and figures: compute the runs that are missing, write the report",
-      .usage = {"[EXHIBIT|PAPER...] [OPTIONS]"},
+      .usage = {"[EXHIBIT|PAPER|CLAIM...] [OPTIONS]"},
       .examples = {{"dpsosp reproduce xu-2026/table-1 --check results",
                     "one exhibit, compared with the committed tables"},
                    {"dpsosp reproduce lowy-2024 --scale smoke",
@@ -207,7 +226,7 @@ const Description& report_description() {
   static const Description description{
       .name = "report",
       .summary = "write the report again from stored runs; compute nothing",
-      .usage = {"[STORE.sqlite...] [EXHIBIT|PAPER...] [OPTIONS]"},
+      .usage = {"[STORE.sqlite...] [EXHIBIT|PAPER|CLAIM...] [OPTIONS]"},
       .examples = {{"dpsosp report", "of every exhibit, into out/report/"},
                    {"dpsosp report before.sqlite after.sqlite league --out try",
                     "of a group, from the last store, with what moved since the other"}},
@@ -235,13 +254,14 @@ int reproduce_command(const Arguments& arguments) {
   ReproduceOptions o = read(map, "reproduce");
   o.retry_failed = map.count("retry-failed") != 0;
   o.threads = threads(map, "reproduce");
-  if (map.count("dry-run") != 0) return print_plan(o);
-  if (asks_for_cluster(map) && !on_cluster(map, cluster_work_of(o, arguments))) return 0;
+  const Catalogue catalogue = with_claims(o.exhibits);
+  if (map.count("dry-run") != 0) return print_plan(catalogue, o);
+  if (asks_for_cluster(map) && !on_cluster(map, cluster_work_of(catalogue, o, arguments))) return 0;
   const WriteReport write = writer(map);
-  if (map.count("check") == 0) return print_place(reproduce(reproductions().catalogue, o, write));
+  if (map.count("check") == 0) return print_place(reproduce(catalogue, o, write));
   const std::filesystem::path reference = map["check"].as<std::string>();
-  const Checkable exhibits = checkable(reference, o.exhibits);  // before any work
-  const std::filesystem::path page = reproduce(reproductions().catalogue, o, write);
+  const Checkable exhibits = checkable(reference, catalogue, o.exhibits);  // before any work
+  const std::filesystem::path page = reproduce(catalogue, o, write);
   const int code = print_check(reference, page.parent_path(), exhibits);
   print_place(page);
   return code;
@@ -252,17 +272,18 @@ int report_command(const Arguments& arguments) {
   ReproduceOptions o = read(map, "report");
   o.from_store = true;
   const std::vector<std::filesystem::path> stores = taken_stores(o.exhibits);
+  const Catalogue catalogue = with_claims(o.exhibits);
   std::vector<report::Compared> earlier;
   for (std::size_t k = 0; k + 1 < stores.size(); ++k) {
     o.store = stores[k];
-    reproduce(reproductions().catalogue, o, [&](const Reproduced& r) {
+    reproduce(catalogue, o, [&](const Reproduced& r) {
       earlier.push_back(report::compared_of(stores[k].string(), r, reproductions()));
       return stores[k];
     });
   }
   if (!stores.empty()) o.store = stores.back();
   const report::WriteOptions pages{.print = map.count("print") != 0};
-  return print_place(reproduce(reproductions().catalogue, o, [&](const Reproduced& r) {
+  return print_place(reproduce(catalogue, o, [&](const Reproduced& r) {
     if (map.count("paper") != 0)
       return report::write_paper(
           report::site_of(r, reproductions()), map["paper"].as<std::string>(), pages);

@@ -120,6 +120,8 @@ const std::vector<Instead> instead{
      "results/avdiukhin-2024-no-clipping/",
      name},
 
+    {"./run reproduce CLAIM", "./run reproduce xu-2026/definition-3 --scale smoke", name},
+
     // Reports of what is stored.
     {"./run dpsosp report",
      "./run reproduce avdiukhin-2024/no-clipping --scale smoke && ./run dpsosp report --scale "

@@ -147,10 +147,11 @@ TEST(Moved, ShowsNothingOfEqualStores) {
 }
 
 TEST(Rates, OfASlopeWithoutAClaimHaveNone) {
-  const Rate r = rate_of({.part = "n", .arm = "a"}, {}, "mine", nullptr);
+  const Slope slope{.part = "n", .arm = "a", .request = {.metric = "output.sosp_level"}};
+  const Rate r = rate_of(slope, {}, "mine", nullptr);
   EXPECT_FALSE(is_claimed(r));
   EXPECT_TRUE(r.word.empty());
-  EXPECT_TRUE(is_claimed(rate_of({}, ClaimedExponent{-0.5}, "mine", nullptr)));
+  EXPECT_TRUE(is_claimed(rate_of(slope, ClaimedExponent{-0.5}, "mine", nullptr)));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "../cli/program.hpp"
 #include "dpsosp/experiments/study.hpp"
+#include "dpsosp/report/contents.hpp"
 #include "dpsosp/reproductions/reproductions.hpp"
 #include "synthetic_training.hpp"
 
@@ -26,9 +27,13 @@ json make_up(const json& parameters, std::uint64_t seed) {
 const bool added = (add_probe_compute(training_probe, make_up), true);
 
 fs::path reproduced(const ScratchFolder& folder, std::vector<std::string> exhibits, Scale scale) {
+  const auto write = [](const Reproduced& r) {
+    return report::write_report(r, reproductions(), report::WriteOptions{});
+  };
   return reproduce(
              reproductions().catalogue,
-             {.exhibits = std::move(exhibits), .scale = scale, .out = folder.path(), .quiet = true})
+             {.exhibits = std::move(exhibits), .scale = scale, .out = folder.path(), .quiet = true},
+             write)
       .parent_path();
 }
 

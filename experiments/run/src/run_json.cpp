@@ -57,6 +57,20 @@ std::map<std::string, std::string> with_fields(
   return convert(family->fields());
 }
 
+/// The settings as they are stored. Jobs of a sweep differ in their seeds, so the last ones are
+/// kept.
+const std::map<std::string, std::string>& stored_problem_settings(const RunDescription& d) {
+  thread_local std::string problem;
+  thread_local std::map<std::string, std::string> settings, stored;
+  if (problem != d.problem || settings != d.problem_settings) {
+    stored = with_fields(d.problem,
+                         [&](const Fields& f) { return stored_settings(f, d.problem_settings); });
+    problem = d.problem;
+    settings = d.problem_settings;
+  }
+  return stored;
+}
+
 json interval_json(const std::pair<double, double>& interval) {
   return {to_json_number(interval.first), to_json_number(interval.second)};
 }
@@ -203,9 +217,7 @@ void to_json(json& j, const RunDescription& d) {
   j = {{"algorithm", d.algorithm},
        {"problem", d.problem},
        {"settings", d.settings},
-       {"problem_settings",
-        with_fields(d.problem,
-                    [&](const Fields& f) { return stored_settings(f, d.problem_settings); })},
+       {"problem_settings", stored_problem_settings(d)},
        {"records", d.records},
        {"epsilon", d.epsilon},
        {"delta", d.delta},

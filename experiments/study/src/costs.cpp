@@ -64,7 +64,8 @@ std::optional<Cost> cost_of_run(std::string_view table, std::string_view exhibit
 
 }  // namespace
 
-std::vector<ExhibitCost> measured_costs(const Store& store, const Study& study) {
+std::vector<ExhibitCost> measured_costs(const Store& store,
+                                        const std::vector<ExhibitJobs>& exhibits) {
   std::unordered_map<std::string, Cost> known;
   store.each([&](const StoredRun& run, const Provenance& p) {
     const std::size_t bytes = run.key.text().size() + run.result.dump().size() +
@@ -84,13 +85,20 @@ std::vector<ExhibitCost> measured_costs(const Store& store, const Study& study) 
     if (cost.runs > 0) costs.push_back(std::move(cost));
   };
   Hashes all;
-  for (const auto& [id, hashes, on_request] :
-       runs_of(chosen_exhibits(study.catalogue, {}), study, false)) {
-    add(id, hashes);
-    if (!on_request) all.insert(hashes.begin(), hashes.end());
+  for (const auto& [entry, jobs] : exhibits) {
+    const Hashes hashes = hashes_of(jobs);
+    add(entry->id, hashes);
+    if (!entry->on_request) all.insert(hashes.begin(), hashes.end());
   }
   add("all", all);
   return costs;
+}
+
+std::vector<ExhibitCost> measured_costs(const Store& store, const Study& study) {
+  std::vector<ExhibitJobs> exhibits;
+  for (const ExhibitEntry* e : chosen_exhibits(study.catalogue, {}))
+    exhibits.push_back({e, jobs_to_take(*e, study, false)});
+  return measured_costs(store, exhibits);
 }
 
 std::string costs_csv(const std::vector<ExhibitCost>& costs, Scale scale) {

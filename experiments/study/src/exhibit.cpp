@@ -38,15 +38,21 @@ void require_code(const std::vector<const ExhibitEntry*>& exhibits, const Study&
   }
 }
 
+std::vector<ExhibitJobs> jobs_of_each(const std::vector<const ExhibitEntry*>& exhibits,
+                                      const Study& study,
+                                      bool requested) {
+  std::vector<ExhibitJobs> all;
+  for (const ExhibitEntry* e : exhibits) all.push_back({e, jobs_to_take(*e, study, requested)});
+  return all;
+}
+
 /// The jobs of these exhibits, each once.
-std::vector<Job> jobs_of(const std::vector<const ExhibitEntry*>& exhibits,
-                         const Study& study,
-                         bool requested) {
+std::vector<Job> joined(const std::vector<ExhibitJobs>& exhibits) {
   std::vector<Job> jobs;
   std::set<std::string> seen;
-  for (const ExhibitEntry* e : exhibits)
-    for (auto& job : jobs_to_take(*e, study, requested))
-      if (seen.insert(job.hash()).second) jobs.push_back(std::move(job));
+  for (const ExhibitJobs& e : exhibits)
+    for (const Job& job : e.jobs)
+      if (seen.insert(job.hash()).second) jobs.push_back(job);
   return jobs;
 }
 
@@ -70,11 +76,10 @@ bool add_stored_seeds(Study& study, const Runs& runs) {
 }
 
 /// Renders the exhibits that have all their runs, and has the report written.
-std::filesystem::path write_report(const std::vector<const ExhibitEntry*>& chosen,
+std::filesystem::path write_report(const std::vector<ExhibitJobs>& exhibits,
                                    const ReproduceOptions& options,
                                    const Study& study,
                                    const Runs& runs,
-                                   bool requested,
                                    bool running,
                                    const WriteReport& write) {
   Reproduced all{.study = study,
@@ -83,8 +88,7 @@ std::filesystem::path write_report(const std::vector<const ExhibitEntry*>& chose
                  .whole = options.exhibits.empty(),
                  .running = running,
                  .out = options.out};
-  for (const ExhibitEntry* e : chosen) {
-    const std::vector<Job> jobs = jobs_to_take(*e, study, requested);
+  for (const auto& [e, jobs] : exhibits) {
     const auto stored = static_cast<std::size_t>(
         std::ranges::count_if(jobs, [&](const Job& job) { return runs.contains(job); }));
     if (stored < jobs.size()) {
@@ -96,7 +100,7 @@ std::filesystem::path write_report(const std::vector<const ExhibitEntry*>& chose
   }
   if (all.whole && all.unfinished.empty())
     write_file(options.out / "costs.csv",
-               costs_csv(measured_costs(*study.store, study), options.scale));
+               costs_csv(measured_costs(*study.store, exhibits), options.scale));
   return write(all);
 }
 
@@ -107,20 +111,22 @@ std::filesystem::path report_of_stored(const Catalogue& catalogue,
                                        bool running,
                                        const WriteReport& write) {
   Study study{.catalogue = catalogue, .scale = options.scale, .store = &store};
-  std::vector<Job> jobs;
+  std::vector<ExhibitJobs> exhibits;
   std::vector<StoredRun> runs;
   do {
-    jobs = jobs_of(chosen, study, false);
-    runs = runs_in(store, jobs);
+    exhibits = jobs_of_each(chosen, study, false);
+    runs.clear();  // before they are read again, with more
+    runs = runs_in(store, joined(exhibits));
   } while (add_stored_seeds(study, Runs(runs)));
-  if (runs.empty() && !jobs.empty() && !running)
+  const std::size_t needed = joined(exhibits).size();
+  if (runs.empty() && needed > 0 && !running)
     throw InputError(
         fmt::format("{} holds none of the {} runs at scale {}; dpsosp reproduce computes them",
                     store.file().string(),
-                    jobs.size(),
+                    needed,
                     to_string(options.scale)));
   const Runs lookup(runs);
-  return write_report(chosen, options, study, lookup, false, running, write);
+  return write_report(exhibits, options, study, lookup, running, write);
 }
 
 /// Has the report written from time to time while it lives, in a thread of its own.
@@ -202,14 +208,16 @@ std::filesystem::path reproduce(const Catalogue& catalogue,
   if (requested) require_code(chosen, study);
   const Compute compute = [&](const Job& job) { return catalogue.compute(job); };
   Progress progress(progress_style(options.quiet));
+  std::vector<ExhibitJobs> exhibits;
   std::vector<StoredRun> runs;
   bool retry_failed = options.retry_failed;
   {
     const Refresher refresher([&] { write_stored(true); }, options.refresh_seconds);
     do {
+      exhibits = jobs_of_each(chosen, study, requested);
       runs.clear();  // before they are read again, with more
       runs = run_jobs(store,
-                      jobs_of(chosen, study, requested),
+                      joined(exhibits),
                       compute,
                       {.threads = options.threads,
                        .retry_failed = std::exchange(retry_failed, false),
@@ -217,7 +225,7 @@ std::filesystem::path reproduce(const Catalogue& catalogue,
     } while (study.add_seeds(Runs(runs)));
   }
   const Runs lookup(runs);
-  return write_report(chosen, options, study, lookup, requested, false, write);
+  return write_report(exhibits, options, study, lookup, false, write);
 }
 
 }  // namespace dpsosp

@@ -150,7 +150,8 @@ std::vector<ClaimPage> claim_pages_of(const Stored& stored) {
     }
     for (const std::string& sweep : sweeps)
       p.commands.push_back({"The runs of " + sweep, "./run dpsosp sweep " + sweep});
-    p.commands.push_back({"Every claim and its verdict", "./run reproduce claims"});
+    p.commands.push_back(
+        {"This claim alone, with its runs and its verdict", "./run reproduce " + c.id});
     if (k > 0) p.previous = claims[k - 1].id;
     if (k + 1 < claims.size()) p.next = claims[k + 1].id;
     pages.push_back(std::move(p));

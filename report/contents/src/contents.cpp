@@ -61,7 +61,9 @@ std::map<std::string, std::string> addresses_of(const Stored& stored) {
   for (std::size_t k = 0; k < r.entries.size(); ++k)
     all.emplace(r.entries[k]->id, r.exhibits[k].id + "/index.html");
   for (const Claim& c : stored.claims().claims) {
-    all[c.id] = fmt::format("claims/{}.html", file_of(c.id));
+    const std::string page = fmt::format("claims/{}.html", file_of(c.id));
+    all.emplace("claim " + c.id, page);
+    all.emplace(c.id, page);  // unless an exhibit is called so
     if (c.of == ClaimOf::paper)
       all.emplace(paper_of(c.id), fmt::format("papers/{}.html", paper_of(c.id)));
   }

@@ -31,7 +31,7 @@ std::string method_of(const Rate& r, bool several_arms) {
   for (const AlgorithmEntry& e : algorithm_registry())
     if (e.key == r.algorithm) title = e.create()->card().title;
   if (!several_arms || r.arm == title) return title;
-  return fmt::format("{}: {}", title, r.arm);
+  return fmt::format("{} · {}", r.arm, title);
 }
 
 std::string slope_key(const Rate& r) {

@@ -65,7 +65,7 @@
   });
 
   /* filters: one state for tiles, forest and list of claims */
-  var forest = one("#forest"), claims = one(".claimlist"), bar = one(".bar");
+  var forest = one("#forest"), claims = one(".claimlist"), bar = one("div.bar");
   var keys = ["paper", "word", "axis", "view", "nums"], state = {};
   function readState() {
     state = {};
@@ -92,7 +92,7 @@
       all(".fgroup", forest).forEach(function (group) { group.hidden = !one(".frow:not([hidden])", group); });
       forest.className = "forest" + (state.axis ? " ax-" + state.axis : "") + (state.view ? " isdev" : "") +
                          (state.nums ? " nums" : "");
-      one("#fcount").textContent = shown + " of " + rows.length + " rows";
+      if (one("#fcount")) one("#fcount").textContent = shown + " of " + rows.length + " rows";
     }
     if (claims && one("#ccount")) {
       var lines = all("tbody tr", claims), count = 0;
@@ -103,6 +103,7 @@
       one("#ccount").textContent = count + " of " + lines.length + " claims";
     }
     all("[data-set]").forEach(function (button) {
+      if (!button.dataset.set) return;
       button.setAttribute("aria-pressed", String(button.dataset.set.split("&").every(function (pair) {
         pair = pair.split("=");
         return state[pair[0]] === pair[1];

@@ -32,7 +32,7 @@ Html claim_lines(const std::vector<ClaimLine>& claims, const Place& place) {
   Html rows;
   for (const ClaimLine& c : claims)
     rows += element("tr",
-                    element("th", {{"scope", "row"}}, named(c.id, place)) +
+                    element("th", {{"scope", "row"}}, claim_link(c.id, place)) +
                         element("td", word_label(c.word)) +
                         element("td",
                                 prose(c.reading, place) + text(" ") +
@@ -153,8 +153,8 @@ std::string algorithm_html(const AlgorithmPage& a, const Site& site) {
   if (!words.empty()) {
     Html list;
     for (const ForestRow& r : a.rows)
-      list +=
-          text(list.empty() ? "" : "; ") + named(r.claim, place) + text(" ") + word_label(r.word);
+      list += text(list.empty() ? "" : "; ") + claim_link(r.claim, place) + text(" ") +
+              word_label(r.word);
     body += element("div",
                     {{"class", "verdict"}},
                     element("p", text("Claimed: ") + plain(a.claim) + text(". ") + list));

@@ -117,10 +117,22 @@ Html axes(const plots::Panel& panel, const Scales& s) {
   return out + svg_text(f.width - f.right, f.height - 6, svg_markup(panel.x.label), "end");
 }
 
+/// The way to the next point that is drawn: a curve of hundreds of points has fewer than two a
+/// pixel, its last one among them.
+std::size_t step_of(const plots::Series& series, std::size_t k) {
+  constexpr std::size_t most_points = 130;
+  const std::size_t step = std::max<std::size_t>(1, series.x.size() / most_points);
+  if (k + 1 >= series.x.size()) return 1;
+  const std::size_t way = std::min(step, series.x.size() - 1 - k);
+  for (std::size_t j = k; j <= k + way; ++j)
+    if (is_gap(series, j)) return 1;
+  return way;
+}
+
 std::string path_of(const plots::Series& series, const Scales& s) {
   std::string d;
   bool pen = false;
-  for (std::size_t k = 0; k < series.x.size(); ++k) {
+  for (std::size_t k = 0; k < series.x.size(); k += step_of(series, k)) {
     if (is_gap(series, k) || !s.shows(series.x[k])) {
       pen = false;
       continue;
@@ -133,7 +145,7 @@ std::string path_of(const plots::Series& series, const Scales& s) {
 
 std::string band_of(const plots::Series& series, const Scales& s) {
   std::string d, back;
-  for (std::size_t k = 0; k < series.x.size(); ++k) {
+  for (std::size_t k = 0; k < series.x.size(); k += step_of(series, k)) {
     if (is_gap(series, k) || std::isnan(series.low[k]) || std::isnan(series.high[k])) continue;
     d += fmt::format(
         "{}{} {}", d.empty() ? "M" : "L", px(s.at_x(series.x[k])), px(s.at_y(series.high[k])));
@@ -160,7 +172,6 @@ Html curve(const plots::Panel& panel,
   if (banded && !few)
     inside += empty_element("path", {{"class", "band"}, {"d", band_of(series, s)}});
   inside += empty_element("path", {{"class", "s"}, {"d", path_of(series, s)}});
-  const Rate* rate = rate_of(rates, panel, series);
   const std::string x_name = axis_name(panel.x);
   const std::size_t step = few ? 1 : std::max<std::size_t>(1, series.x.size() / 8);
   for (std::size_t k = few ? 0 : step / 2; k < series.x.size(); k += step) {
@@ -176,7 +187,6 @@ Html curve(const plots::Panel& panel,
       if (few && low - high > 9) inside += line(x, low, x, high, "s bar");
       tip += fmt::format(" [{}, {}]", short_number(series.low[k]), short_number(series.high[k]));
     }
-    if (rate != nullptr) tip += fmt::format("\n{}", rate_text(*rate));
     inside += mark(look.shape, x, y, small ? 2.6 : 4);
     if (!small)
       inside += empty_element(
@@ -362,7 +372,7 @@ Html panel_svg(const plots::Panel& panel, const std::vector<Rate>& rates, const 
 
 Html small_panel_svg(const plots::Panel& panel, const Site& site) {
   plots::Panel p = panel;
-  p.title = panel.y.label;
+  p.title = cut(panel.y.label, 34);
   p.y.label.clear();
   const Scales s =
       scales_of(p, {.width = 224, .height = 150, .left = 40, .right = 8, .top = 22, .bottom = 36});
@@ -381,12 +391,12 @@ Html figure_html(const plots::Figure& figure,
   Html caption;
   if (!figure.title.empty()) caption += element("b", prose(figure.title, place)) + text(". ");
   caption += prose(figure.caption, place);
-  return element(
-      "figure",
-      {{"id", figure.id}},
-      legend(figure, place.site) +
-          element("div", {{"class", figure.panels.size() == 1 ? "panels one" : "panels"}}, panels) +
-          element("figcaption", caption + below));
+  Attributes attributes{{"id", figure.id}};
+  if (figure.panels.size() == 1) attributes.emplace_back("class", "single");
+  return element("figure",
+                 attributes,
+                 legend(figure, place.site) + element("div", {{"class", "panels"}}, panels) +
+                     element("figcaption", caption + below));
 }
 
 std::string figure_file(const plots::Figure& figure,

@@ -34,7 +34,7 @@ Html rate_table(const std::vector<Rate>& rates) {
   for (const Rate& r : rates) {
     const auto number = [](const std::string& shown, std::optional<double> value = {}) {
       Attributes a{{"class", "r"}};
-      if (value) a.emplace_back("data-v", fmt::format("{:.9g}", *value));
+      if (value) a.emplace_back("data-v", fmt::format("{:.6g}", *value));
       return element("td", a, text(shown));
     };
     const std::string axis = arms ? fmt::format("{}, {}", r.arm, r.axis) : r.axis;
@@ -89,10 +89,10 @@ Html links_card(const ClaimPage& c, const Place& place) {
   add("Exhibits", c.exhibits);
   add("Algorithms", c.algorithms);
   add("Problems", c.problems);
-  std::vector<std::string> neighbours;
+  Html neighbours;
   for (const std::string& id : {c.previous, c.next})
-    if (!id.empty()) neighbours.push_back(id);
-  add("Neighbours", neighbours);
+    if (!id.empty()) neighbours += text(neighbours.empty() ? "" : ", ") + claim_link(id, place);
+  if (!neighbours.empty()) list += element("dt", text("Neighbours")) + element("dd", neighbours);
   return list.empty() ? list : element("dl", {{"class", "card"}}, list);
 }
 
@@ -136,15 +136,15 @@ std::string claim_html(const ClaimPage& c, const Site& site) {
               part("In the paper’s words", "words", words) + part("As tested", "tested", tested));
   Html result;
   if (!c.rates.empty()) {
-    result += element("div",
-                      {{"class", "split"}},
-                      rate_table(c.rates) + element("figure",
-                                                    {{"class", "fig"}},
-                                                    interval_svg(c.rates) +
-                                                        element("figcaption",
-                                                                text("Measured minus claimed; in ε "
-                                                                     "the other way round. Grey: "
-                                                                     "the zone; ▴: the plan."))));
+    result +=
+        rate_table(c.rates) +
+        element(
+            "figure",
+            {{"class", "fig half"}},
+            interval_svg(c.rates) +
+                element("figcaption",
+                        text("Measured minus claimed; in ε the other way round. Grey: the zone; "
+                             "▴: the plan.")));
   } else {
     result += paragraph(c.measured, place);
   }
@@ -185,7 +185,7 @@ std::string claims_html(const ClaimsPage& list, const Site& site) {
     head += element("th", {{"scope", "col"}}, text(label));
   Html rows;
   for (const ClaimLine& c : list.claims) {
-    Html cells = element("th", {{"scope", "row"}, {"class", "id"}}, named(c.id, place));
+    Html cells = element("th", {{"scope", "row"}, {"class", "id"}}, claim_link(c.id, place));
     cells += element("td", word_label(c.word)) + element("td", plain(c.place));
     cells += element(
         "td",

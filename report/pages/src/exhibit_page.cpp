@@ -89,10 +89,13 @@ std::string exhibit_html(const ExhibitPage& e, const Site& site) {
                     with_files(t, place));
     body += element("section", heading(2, "Details", "section-details") + folds);
   }
+  Html claims;
+  for (const std::string& id : e.claims)
+    claims += text(claims.empty() ? "" : ", ") + claim_link(id, place);
   if (!e.claims.empty())
-    body += element("section",
-                    heading(2, "Claims that its runs answer", "section-claims") +
-                        element("p", links(e.claims, place)));
+    body +=
+        element("section",
+                heading(2, "Claims that its runs answer", "section-claims") + element("p", claims));
   Html commands;
   for (const Command& c : e.commands)
     commands += element("tr",

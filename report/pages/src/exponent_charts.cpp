@@ -244,7 +244,7 @@ Html forest_html(const std::vector<ForestGroup>& groups, const Place& place, std
       for (const Column& c : columns) cells += forest_cell(c, rate_in(row, c.axis));
       rows += element("a",
                       {{"class", "frow"},
-                       {"href", place.link(place.address_of(row.claim))},
+                       {"href", place.link(place.address_of_claim(row.claim))},
                        {"data-p", papers},
                        {"data-w", std::string(word_class(row.word))},
                        {"data-ax", axes}},
@@ -335,44 +335,35 @@ Html interval_svg(const std::vector<Rate>& rates) {
 }
 
 Html small_interval_svg(const std::vector<Rate>& rates, const Site& site) {
-  const DeviationScale s{.left = 128, .width = 92, .most = std::max(0.065, widest(rates))};
+  constexpr double row = 15;
+  const DeviationScale s{.left = 116, .width = 120, .most = std::max(0.065, widest(rates))};
+  const auto shape_of = [](const Rate& r) {
+    return axis_class(r.axis) == "n" ? 0 : axis_class(r.axis) == "d" ? 1 : 2;
+  };
   Html inside;
-  double y = 10;
+  double y = -4;
   std::string method;
   for (const Rate& r : rates) {
     if (!r.value) continue;
     if (r.arm != method) {
-      if (!method.empty()) y += 5;
-      inside += svg_text(0, y + 4, text(cut(r.arm, 16)), "start", "lab");
+      y += row;
+      inside += svg_text(0, y + 4, text(cut(r.arm, 17)), "start", "lab");
+      inside += line(s.left, y, s.left + s.width, y, "grid");
       method = r.arm;
     }
-    const double a = deviation(r, r.zone_low), b = deviation(r, r.zone_high);
-    inside += empty_element("rect",
-                            {{"class", "zone"},
-                             {"x", px(s.at(std::min(a, b)))},
-                             {"y", px(y - 6)},
-                             {"width", px(s.at(std::max(a, b)) - s.at(std::min(a, b)))},
-                             {"height", "12"}});
-    inside += svg_text(s.left - 6, y + 4, text(r.axis), "end");
-    inside += line(s.at(0), y - 6, s.at(0), y + 6, "tick thin");
+    const std::string tip = fmt::format("{}\n{}", r.arm, rate_text(r));
     inside += element("g",
-                      {{"class", colour_class(look_of(r.algorithm, site))},
-                       {"data-tip", fmt::format("{}\n{}", r.arm, rate_text(r))}},
-                      empty_element("rect",
-                                    {{"class", "hit"},
-                                     {"x", "100"},
-                                     {"y", px(y - 6)},
-                                     {"width", "124"},
-                                     {"height", "12"}}) +
-                          line(s.at(deviation(r, r.low)), y, s.at(deviation(r, r.high)), y, "s") +
-                          mark(0, s.at(deviation(r, *r.value)), y, 3.4));
-    y += 12.5;
+                      {{"class", colour_class(look_of(r.algorithm, site))}, {"data-tip", tip}},
+                      line(s.at(deviation(r, r.low)), y, s.at(deviation(r, r.high)), y, "s") +
+                          mark(shape_of(r), s.at(deviation(r, *r.value)), y, 3.6));
   }
-  const double height = y + 16;
+  const double height = y + 40;
+  inside += line(s.at(0), 4, s.at(0), y + 8, "tick thin");
   for (const double t : {-0.05, 0.0, 0.05})
-    inside += svg_text(s.at(t), height - 4, text(t == 0 ? "0" : signed_number(t, 2)), "middle");
+    inside += svg_text(s.at(t), y + 22, text(t == 0 ? "0" : signed_number(t, 2)), "middle");
+  inside += svg_text(0, height - 2, text("measured − claimed; circle n, square d, diamond ε"));
   return element("svg",
-                 {{"viewBox", fmt::format("0 0 224 {}", px(height))},
+                 {{"viewBox", fmt::format("0 0 244 {}", px(height))},
                   {"role", "img"},
                   {"aria-label", "Measured minus claimed exponents with 95 % intervals"}},
                  inside);

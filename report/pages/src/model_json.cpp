@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 #include <limits>
+#include <string>
 #include <type_traits>
 #include <variant>
+
+#include <fmt/format.h>
 
 #include "dpsosp/report/site.hpp"
 #include "model_members.hpp"
@@ -30,6 +33,9 @@ bool is_empty(const json& v) {
   return v.is_null() || v == false || v == "" || (v.is_structured() && v.empty());
 }
 
+/// To what a page shows; all digits are in the tables as CSV.
+double rounded(double v) { return std::stod(fmt::format("{:.8g}", v)); }
+
 /// What is empty or none has no key, but a number always has one.
 template <class T>
 json written(const T& v) {
@@ -42,7 +48,7 @@ json written(const T& v) {
     });
     return object;
   } else if constexpr (std::same_as<T, double>) {
-    return std::isfinite(v) ? json(v) : json();
+    return std::isfinite(v) ? json(rounded(v)) : json();
   } else if constexpr (WithWords<T>) {
     return word_of(v);
   } else if constexpr (Optional<T>) {

@@ -176,6 +176,17 @@ std::string Place::address_of(std::string_view name) const {
   return found == site.addresses.end() ? std::string{} : found->second;
 }
 
+std::string Place::address_of_claim(std::string_view id) const {
+  const std::string own = address_of(fmt::format("claim {}", id));
+  return own.empty() ? address_of(id) : own;
+}
+
+Html claim_link(std::string_view id, const Place& place) {
+  const std::string address = place.address_of_claim(id);
+  if (address.empty() || address == place.here) return text(id);
+  return element("a", {{"href", place.link(address)}}, text(id));
+}
+
 Html prose(std::string_view markup, const Place& place) { return with_code(markup, &place); }
 Html plain(std::string_view markup) { return with_code(markup, nullptr); }
 

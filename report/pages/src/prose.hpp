@@ -21,6 +21,8 @@ struct Place {
   std::string link(std::string_view address) const;
   /// Of what a text may name; "" if it has no page.
   std::string address_of(std::string_view name) const;
+  /// Of a claim, which an exhibit may share its id with.
+  std::string address_of_claim(std::string_view id) const;
 };
 
 /// A text with its scripts, code, and a link wherever it names what has a page.
@@ -35,6 +37,8 @@ Html links(const std::vector<std::string>& names, const Place& place);
 Html link_to(std::string_view address, std::string_view label, const Place& place);
 /// The name as a link where it has a page; a method with its colour.
 Html named(std::string_view name, const Place& place);
+/// The id of a claim as a link to it.
+Html claim_link(std::string_view id, const Place& place);
 
 /// "slip" of "slip", "bound" of "bound met, exponent open"; empty of what is no headline word.
 std::string_view word_class(std::string_view word);

@@ -143,11 +143,14 @@ Html labels_html(const Cell& cell, const Place& place) {
 Attributes cell_attributes(const Cell& cell, const TableColumn& column) {
   Attributes a;
   if (column.numeric) a.emplace_back("class", "r");
-  if (const auto* n = std::get_if<plots::Number>(&cell.content))
-    a.emplace_back("data-v", fmt::format("{:.9g}", n->value));
-  if (const auto* s = std::get_if<plots::Spread>(&cell.content);
-      s != nullptr && plots::has_median(*s))
-    a.emplace_back("data-v", fmt::format("{:.9g}", s->median));
+  // By which a table is sorted, where the text is no plain number.
+  const auto* n = std::get_if<plots::Number>(&cell.content);
+  const auto* s = std::get_if<plots::Spread>(&cell.content);
+  if (n != nullptr && plots::plain_number(n->value, n->format).find("10") != std::string::npos)
+    a.emplace_back("data-v", fmt::format("{:.6g}", n->value));
+  if (s != nullptr && plots::has_median(*s) &&
+      plots::plain_number(s->median, s->format).find("10") != std::string::npos)
+    a.emplace_back("data-v", fmt::format("{:.6g}", s->median));
   return a;
 }
 

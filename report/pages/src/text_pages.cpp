@@ -17,7 +17,7 @@ Html level_rows(const LeagueCell& cell, const Place& place) {
     const LeagueCell::Level& l = cell.levels[k];
     const auto number = [](double v) {
       return element(
-          "td", {{"class", "r"}, {"data-v", fmt::format("{:.9g}", v)}}, text(short_number(v)));
+          "td", {{"class", "r"}, {"data-v", fmt::format("{:.6g}", v)}}, text(short_number(v)));
     };
     rows += element(
         "tr",

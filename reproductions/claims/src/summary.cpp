@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "summary.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
+#include "dpsosp/claims/claim_exhibit.hpp"
 #include "dpsosp/claims/claims.hpp"
 #include "dpsosp/claims/rates_table.hpp"
 #include "dpsosp/experiments/study.hpp"
@@ -51,6 +54,29 @@ ExhibitEntry claims_exhibit(const std::shared_ptr<const ClaimSet>& claims) {
       "All papers",
       [claims](const Study& study) { return all_jobs(*claims, study); },
       [claims](const Runs& runs, const Study& study) { return all_claims(*claims, runs, study); }};
+}
+
+std::optional<ExhibitEntry> claim_exhibit(const ClaimSet& set, std::string_view id) {
+  const auto claim = std::ranges::find(set.claims, id, &Claim::id);
+  if (claim == set.claims.end()) return {};
+  ClaimSet alone{.claims = {*claim}};
+  if (const Predicate* p = set.predicate_of(claim->id)) alone.predicates.push_back(*p);
+  const auto claims = std::make_shared<const ClaimSet>(std::move(alone));
+  ExhibitEntry entry{.id = claim->id,
+                     .title = claim->place,
+                     .paper = claim->id.substr(0, claim->id.find('/')),
+                     .jobs = [claims](const Study& study) { return claim_jobs(*claims, study); }};
+  plots::Exhibit shown{.id = claim->id, .paper = entry.paper, .title = claim->place};
+  std::ranges::replace(shown.id, '/', '-');
+  entry.render = [claims, shown](const Runs& runs, const Study& study) {
+    const std::vector<Finding> findings = find_claims(*claims, runs, study);
+    plots::Exhibit exhibit = shown;
+    exhibit.verdict = headline_label(findings.front().headline);
+    exhibit.paper_says = {claims->claims.front().reading};
+    exhibit.tables = {claims_table(*claims, findings)};
+    return exhibit;
+  };
+  return entry;
 }
 
 }  // namespace dpsosp

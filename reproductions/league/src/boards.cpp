@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <map>
+#include <mutex>
 
 #include <fmt/format.h>
 
@@ -249,6 +251,35 @@ const std::vector<Candidate>& candidates() {
   return list;
 }
 
+namespace {
+
+/// What a schedule plans, or why there is none.
+struct Plan {
+  double steps = 0;
+  std::string refusal{};
+};
+
+/// Schedules take long to solve and are asked for by every table: each is solved once.
+Plan plan_of(const RunDescription& run) {
+  static std::mutex mutex;
+  static std::map<std::string, Plan> known;
+  const std::string key = Job(run).hash();
+  {
+    const std::scoped_lock lock(mutex);
+    if (const auto found = known.find(key); found != known.end()) return found->second;
+  }
+  Plan plan;
+  try {
+    plan.steps = planned_steps(scheduled_parameters(run));
+  } catch (const InputError& e) {
+    plan.refusal = e.what();
+  }
+  const std::scoped_lock lock(mutex);
+  return known.emplace(key, std::move(plan)).first->second;
+}
+
+}  // namespace
+
 Trial trial(const Ground& ground,
             const std::string& algorithm,
             const Place& place,
@@ -274,17 +305,14 @@ Trial trial(const Ground& ground,
     t.refusal = unfit->second;
     return t;
   }
-  for (spec.seed = 0; spec.seed < seeds; ++spec.seed) {
-    spec.data_seed = spec.seed;
-    t.runs.push_back(describe(spec));
+  RunDescription run = describe(spec);
+  for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+    run.seed = run.data_seed = seed;
+    t.runs.push_back(run);
   }
-  double steps = 0;
-  try {
-    const auto parameters = scheduled_parameters(t.runs.front());
-    if (!once) steps = planned_steps(parameters);
-  } catch (const InputError& e) {
-    t.refusal = e.what();
-  }
+  const Plan plan = plan_of(t.runs.front());
+  const double steps = once ? 0 : plan.steps;
+  t.refusal = plan.refusal;
   const double products = ground.simulated
                               ? simulated_step
                               : static_cast<double>(place.records) *

@@ -52,7 +52,7 @@
       if (sorter.parentNode.getAttribute("aria-sort") !== "ascending") fault(page, "a table does not sort");
       checks++;
     }
-    var chip = doc.querySelector(".bar [data-set^='axis=']"), forest = doc.querySelector("#forest");
+    var chip = doc.querySelector("div.bar [data-set^='axis=']"), forest = doc.querySelector("#forest");
     if (chip && forest) {
       var before = forest.querySelectorAll(".frow:not([hidden])").length;
       chip.click();

@@ -11,6 +11,7 @@
 #include "dpsosp/core/members.hpp"
 #include "dpsosp/core/numbers_version.hpp"
 #include "dpsosp/experiments/run.hpp"
+#include "dpsosp/experiments/run_json.hpp"
 #include "dpsosp/experiments/run_key.hpp"
 
 namespace dpsosp {

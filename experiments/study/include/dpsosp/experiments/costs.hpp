@@ -21,9 +21,19 @@ struct ExhibitCost {
   double megabytes = 0;    ///< of the store, likewise
 };
 
-/// Costs of every exhibit of the catalogue that has runs, then of all. Exhibits on request count
-/// where the study's store has all their runs, and not in "all": their runs cost much more than
-/// others.
+/// An exhibit and the jobs that a report takes for it.
+struct ExhibitJobs {
+  const ExhibitEntry* entry;
+  std::vector<Job> jobs;
+};
+
+/// Costs of these exhibits that have runs, then of all. Those on request do not count in "all":
+/// their runs cost much more than others.
+std::vector<ExhibitCost> measured_costs(const Store& store,
+                                        const std::vector<ExhibitJobs>& exhibits);
+
+/// Costs of every exhibit of the catalogue. Exhibits on request count where the study's store has
+/// all their runs.
 std::vector<ExhibitCost> measured_costs(const Store& store, const Study& study);
 
 /// A row for each: exhibit, scale, runs, cpu_seconds, megabytes.
