@@ -184,6 +184,19 @@ std::size_t count_of(const po::variables_map& map,
                               : static_cast<std::size_t>(integer(map, work.command, name, 1));
 }
 
+/// Leaves no plan behind that is in no queue.
+SubmittedJobs submitted_or_removed(const fs::path& folder,
+                                   const Plan& plan,
+                                   const SlurmRequest& request,
+                                   const Scripts& scripts) {
+  try {
+    return submit(folder, plan, request, scripts);
+  } catch (const InputError&) {
+    fs::remove_all(folder);
+    throw;
+  }
+}
+
 void submit_plan(const po::variables_map& map, const ClusterWork& work) {
   const int threads = static_cast<int>(count_of(map, work, "threads", 1));
   SlurmRequest request{
@@ -229,23 +242,27 @@ void submit_plan(const po::variables_map& map, const ClusterWork& work) {
   const fs::path folder = write_plan(work.out, plan, share_out(std::move(runs), tasks));
   plan = read_plan(folder);
   const Scripts scripts = write_scripts(folder, plan, request, limits);
-  double seconds = 0;
-  for (const PlanShard& s : plan.shards) seconds += s.cpu_seconds;
-  std::cout << fmt::format("plan: {}, {} runs in {} tasks", folder.string(), plan.runs, tasks);
-  if (plan.pilots)
-    std::cout << fmt::format(
-        ", one of each kind that was never computed; then a plan of the others");
-  else
-    std::cout << fmt::format(", about {}", hours_text(seconds));
-  std::cout << fmt::format("; {} runs are stored\n", missing.stored);
+  const auto print_what = [&] {
+    double seconds = 0;
+    for (const PlanShard& s : plan.shards) seconds += s.cpu_seconds;
+    std::cout << fmt::format("plan: {}, {} runs in {} tasks", folder.string(), plan.runs, tasks);
+    if (plan.pilots)
+      std::cout << fmt::format(
+          ", one of each kind that was never computed; then a plan of the others");
+    else
+      std::cout << fmt::format(", about {}", hours_text(seconds));
+    std::cout << fmt::format("; {} runs are stored\n", missing.stored);
+  };
   if (!submits) {
+    print_what();
     std::cout << fmt::format("tasks: bash {} INDEX, INDEX = 1, …, {}\nthen: bash {}\n",
                              scripts.task.string(),
                              tasks,
                              scripts.after.string());
     return;
   }
-  const SubmittedJobs jobs = submit(folder, plan, request, scripts);
+  const SubmittedJobs jobs = submitted_or_removed(folder, plan, request, scripts);
+  print_what();
   std::cout << fmt::format("submitted: job {} computes, then job {} merges and {}\n",
                            jobs.array,
                            jobs.after,
@@ -299,7 +316,9 @@ bool on_cluster(const po::variables_map& map, const ClusterWork& work) {
   std::vector<std::string> asked;
   for (const char* name : kPlaces)
     if (map.count(name) != 0) asked.push_back(fmt::format("--{}", name));
-  std::erase(asked, asked.size() > 1 && map.count("slurm") != 0 ? "--slurm" : "");
+  // --slurm may be left standing where one asks about what it has submitted.
+  if (asked.size() == 2 && asked[0] == "--slurm" && asked[1] != "--local")
+    asked.erase(asked.begin());
   if (asked.size() > 1)
     throw InputError(
         fmt::format("{}: {} and {} exclude each other", work.command, asked[0], asked[1]));

@@ -14,15 +14,22 @@ foreach(module ${modules})
     set(export dpsospExperimentsTargets)
   endif()
   install(TARGETS ${module} EXPORT ${export}
-    FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/dpsosp/${module})
+    COMPONENT development
+    FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/dpsosp/${module} COMPONENT development)
 endforeach()
-install(TARGETS dpsosp dpsosp-guest)
+install(TARGETS dpsosp dpsosp-guest COMPONENT program)
+# Where a bundle has the libraries that a bare system lacks; elsewhere there is no such folder.
+# As RPATH and not RUNPATH, which would not hold for the libraries of libraries.
+set_target_properties(dpsosp dpsosp-guest PROPERTIES INSTALL_RPATH "$ORIGIN/../lib/dpsosp-bundle")
+foreach(target dpsosp dpsosp-guest)
+  target_link_options(${target} PRIVATE -Wl,--disable-new-dtags)
+endforeach()
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/dpsosp)
 foreach(export dpsospTargets dpsospExperimentsTargets)
-  install(EXPORT ${export} NAMESPACE dpsosp:: DESTINATION ${package})
+  install(EXPORT ${export} NAMESPACE dpsosp:: DESTINATION ${package} COMPONENT development)
 endforeach()
 configure_package_config_file(cmake/dpsospConfig.cmake.in dpsospConfig.cmake INSTALL_DESTINATION ${package})
 write_basic_package_version_file(dpsospConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/dpsospConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/dpsospConfigVersion.cmake
   cmake/FindFFTW3.cmake
-  DESTINATION ${package})
+  DESTINATION ${package} COMPONENT development)

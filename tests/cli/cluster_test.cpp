@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -70,6 +71,7 @@ std::vector<fs::path> journals(const fs::path& plan) {
   std::vector<fs::path> files;
   for (const auto& entry : fs::recursive_directory_iterator(plan / "journals"))
     if (entry.is_regular_file()) files.push_back(entry.path());
+  std::ranges::sort(files);
   return files;
 }
 
@@ -168,10 +170,11 @@ TEST_F(Cluster, RefusesInOneLineBeforeAnythingIsSubmitted) {
     EXPECT_FALSE(fs::exists(s.out() / "plans"));
   }
   tell("idle", "");
-  EXPECT_EQ(s.run("sweep", "--slurm --expect 1300 --sbatch -plong").code, 0);
+  EXPECT_EQ(s.run("sweep", "--slurm --expect 1300 --sbatch --partition=long").code, 0);
   tell("refusal", "sbatch: error: invalid account\nmore\n");
   expect_one_error_line(
       s.run("sweep", "--slurm --expect 1"), 2, "slurm: sbatch: error: invalid account");
+  EXPECT_FALSE(fs::exists(s.out() / "plans/0002"));
   setenv("PATH", "/nonexistent", 1);
   expect_one_error_line(s.run("sweep", "--slurm --expect 1"), 2, "slurm: there is no sbatch here");
 }

@@ -160,11 +160,20 @@ const std::vector<Instead> instead{
     {"./run dpsosp fit examples/my-sweep.toml",
      "./run dpsosp fit examples/my-sweep.toml --scale smoke",
      "of the runs at that scale"},
-    {"srun build/release/bin/dpsosp sweep my-sweep.toml --scale full --out shards --quiet "
-     "--shard \"$SLURM_ARRAY_TASK_ID/32\" --threads \"$SLURM_CPUS_PER_TASK\"",
-     "srun build/release/bin/dpsosp sweep my-sweep.toml --scale smoke --out shards --quiet "
-     "--shard \"$SLURM_ARRAY_TASK_ID/32\" --threads \"$SLURM_CPUS_PER_TASK\"",
-     "hours; here as task 1"},
+    {"dpsosp sweep my-sweep.toml --scale full --dry-run",
+     "dpsosp sweep my-sweep.toml --scale full --dry-run",
+     "on a cluster"},
+    {"dpsosp sweep my-sweep.toml --scale full --out out --slurm --at-a-time 50",
+     "dpsosp sweep my-sweep.toml --scale full --out cluster --slurm --at-a-time 50 --expect 1 || "
+     "test $? = 2",
+     "no Slurm here, which is exit code 2; slurm.a_sweep_survives_lost_nodes_requeues_and_time_limits "
+     "has one"},
+    {"dpsosp sweep my-sweep.toml --scale full --out out --status",
+     "dpsosp sweep my-sweep.toml --scale full --out cluster --status || test $? = 2",
+     "of a plan that was not submitted, which is exit code 2"},
+    {"dpsosp sweep my-sweep.toml --scale full --out out --cancel",
+     "dpsosp sweep my-sweep.toml --scale full --out cluster --cancel || test $? = 2",
+     "of a plan that was not submitted, which is exit code 2"},
     {"dpsosp sweep my-sweep.toml --scale full --out out",
      "dpsosp sweep my-sweep.toml --scale smoke --out out",
      "hours"},
@@ -183,9 +192,12 @@ const std::vector<Instead> instead{
     {"dpsosp fit FILE.toml [--scale S] [--out FOLDER] [--json]",
      "dpsosp fit my-sweep.toml --scale smoke --out out --json || test $? = 2",
      "a synopsis, and half of the runs are missing"},
-    {"dpsosp merge SHARD.sqlite... --into FOLDER/store.sqlite",
-     "dpsosp merge out/store-1-of-2.sqlite --into out/store.sqlite",
+    {"dpsosp merge SHARDS... --into FOLDER/store.sqlite",
+     "dpsosp merge out/shards-of-2 --into out/store.sqlite",
      "a synopsis"},
+    {"dpsosp merge out/plans/0001",
+     "dpsosp merge local/plans/0001 --into local/merged.sqlite",
+     "of a plan that was computed"},
 
     // Programs with cards: the example is in Python, with NumPy.
     {"dpsosp run --program examples/program/smith.toml --problem double-well --records 1000 "
@@ -308,7 +320,7 @@ bool is_command(const std::string& text) {
 
 /// Programs that a test may run as a document says, here or as a stand-in.
 bool may_run(const std::string& command) {
-  static const std::regex begins(R"((\./run|dpsosp|cmake|mkdir|cp|build/release/bin/\S+)(\s.*)?)");
+  static const std::regex begins(R"((\./run|dpsosp|cmake|mkdir|cp|bash scripts/\S+|build/release/bin/\S+)(\s.*)?)");
   return std::regex_match(command, begins);
 }
 

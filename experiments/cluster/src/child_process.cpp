@@ -118,7 +118,8 @@ int run_commands(const std::vector<std::vector<std::string>>& commands,
     sigwait(&awaited, &signal);
     if (signal != SIGCHLD) {
       if (stopped == 0) stopped = signal;
-      for (const auto& [child, place] : running) ::kill(child, signal);
+      // Ctrl-C in a terminal has reached them already, and a second one would end them at once.
+      for (const auto& [child, place] : running) ::kill(child, signal == SIGINT ? SIGTERM : signal);
     }
     int status = 0;
     for (pid_t ended = 0; (ended = ::waitpid(-1, &status, WNOHANG)) > 0;) {

@@ -156,8 +156,8 @@ wait "$process"
 while kill -0 "$process" 2>/dev/null; do wait "$process"; done
 wait "$process"
 code=$?
-# The time is nearly over, and runs were computed: the rest is for the next attempt.
-if [ "$signal" = USR1 ] && [ "$code" = 143 ] && [ -n "${{SLURM_JOB_ID:-}}" ]; then
+# The time is nearly over: the rest is for the next attempt. 138: it had not begun yet.
+if [ "$signal" = USR1 ] && [[ $code =~ ^1(43|38)$ ]] && [ "${{SLURM_RESTART_COUNT:-0}}" -lt 100 ]; then
   scontrol requeue "$SLURM_JOB_ID" && sleep 60
 fi
 exit "$code"

@@ -463,7 +463,8 @@ std::vector<fs::path> journals_in(const fs::path& folder) {
   if (!fs::exists(folder, error)) return files;
   for (fs::recursive_directory_iterator entry(folder, error), end; !error && entry != end;
        entry.increment(error))
-    if (is_journal(entry->path())) files.push_back(entry->path());
+    if (is_journal(entry->path()) && shard_of_journal(entry->path()) > 0)
+      files.push_back(entry->path());
   if (error)
     throw InputError(
         fmt::format("journal: {}: cannot be read ({})", folder.string(), error.message()));

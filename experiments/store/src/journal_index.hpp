@@ -14,7 +14,7 @@
 
 namespace dpsosp {
 
-/// Where the runs of some journals stand, in the order of their keys, each once: 80 bytes a run.
+/// Where the runs of some journals stand, in the order of their keys, each once: 88 bytes a run.
 class JournalIndex {
  public:
   using Digest = std::array<unsigned char, 32>;

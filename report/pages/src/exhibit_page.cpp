@@ -59,7 +59,8 @@ std::string exhibit_html(const ExhibitPage& e, const Site& site) {
   const auto figure = [&](const plots::Figure& f) {
     Html below = e.print ? file_links(f.id, {{"svg", "SVG"}, {"pdf", "PDF"}})
                          : file_links(f.id, {{"svg", "SVG"}});
-    if (const std::string sweep = sweep_of(f); !sweep.empty())
+    // A page alone is of one sweep, whose command it has below.
+    if (const std::string sweep = sweep_of(f); !sweep.empty() && !e.folder.empty())
       below += command_box(fmt::format("./run dpsosp sweep {}", sweep));
     return figure_html(f, e.rates, place, below);
   };

@@ -122,7 +122,7 @@ Provenance provenance_of(const JournalRow& row, const Provenance& common);
 /// \throws InputError if the file cannot be read
 std::optional<JournalState> journal_state(const std::filesystem::path& file);
 
-/// The journals in a folder and the folders of it, by name; none if there is no folder.
+/// The journals of shards in a folder and the folders of it, by name; none if there is no folder.
 /// \throws InputError
 std::vector<std::filesystem::path> journals_in(const std::filesystem::path& folder);
 /// The shard that the name of a journal begins with; 0 where it begins with none.
