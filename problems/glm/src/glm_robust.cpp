@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/hypotenuse.hpp"
 
 namespace dpsosp {
 namespace {
@@ -89,7 +90,7 @@ GlmFamily::Model GlmWelsch::model() const {
   made.planted_minimises = opposed == 0;
   const double narrowest =
       std::min(outliers < 1 ? noise : outlier_noise, outliers > 0 ? outlier_noise : noise);
-  made.resolved = 9 * std::hypot(scale, std::sqrt(2.0) * narrowest);
+  made.resolved = 9 * hypotenuse(scale, std::sqrt(2.0) * narrowest);
   made.expected =
       [c = scale,
        p = opposed,
@@ -99,7 +100,7 @@ GlmFamily::Model GlmWelsch::model() const {
         if (order == 0) out.setConstant(c * c / 2);
         const auto add = [&](double probability, double sign, double deviation) {
           if (probability == 0) return;
-          const double k = std::hypot(c, std::sqrt(2.0) * deviation);
+          const double k = hypotenuse(c, std::sqrt(2.0) * deviation);
           const Eigen::ArrayXd r = (t.array() - sign * u.array()) / k;
           const Eigen::ArrayXd bump = probability * (c / k) * (-r.square()).exp();
           if (order == 0)

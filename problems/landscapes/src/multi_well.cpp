@@ -10,6 +10,7 @@
 
 #include "bump.hpp"
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/hypotenuse.hpp"
 #include "dpsosp/problems/diagonal_objective.hpp"
 
 namespace dpsosp {
@@ -34,7 +35,7 @@ struct Wells {
     const auto i = static_cast<Index>(std::clamp(cell, 0.0, static_cast<double>(count - 1)));
     const Jet B = bump((u - centre(i)) / radius);
     const double delta = depth_of(i), r = radius;
-    const double away = u - centre(deepest), length = std::hypot(1.0, away);
+    const double away = u - centre(deepest), length = hypotenuse(1.0, away);
     return {bowl * away * away / (length + 1) - delta * B.value,
             bowl * away / length - delta / r * B.first,
             bowl / (length * length * length) - delta / (r * r) * B.second,
@@ -169,7 +170,7 @@ Constants MultiWell::landscape_constants(Index d) const {
   for (const Index i : {Index{0}, phi.deepest, phi.count - 1}) {
     const double far = std::abs(phi.centre(i) - phi.centre(phi.deepest)) + phi.radius;
     steepest = std::max(
-        steepest, phi.depth_of(i) / phi.radius * bump_slope + bowl * far / std::hypot(1, far));
+        steepest, phi.depth_of(i) / phi.radius * bump_slope + bowl * far / hypotenuse(1, far));
   }
   const double weight = 1 / std::sqrt(static_cast<double>(d));
   const double r = phi.radius;

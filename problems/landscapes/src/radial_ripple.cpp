@@ -9,6 +9,7 @@
 
 #include "certified_minimum.hpp"
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/hypotenuse.hpp"
 
 namespace dpsosp {
 namespace {
@@ -45,7 +46,7 @@ double largest(double exponent, const Wave& wave, double b, double radius) {
   double found = size(end);
   const double sine = exponent * wave.sine - b * wave.cosine;
   const double cosine = exponent * wave.cosine + b * wave.sine;
-  const double ratio = exponent * wave.level / std::hypot(sine, cosine);
+  const double ratio = exponent * wave.level / hypotenuse(sine, cosine);
   if (!(std::abs(ratio) <= 1)) return found;
   const double phase = std::atan2(cosine, sine);  // derivative ∝ ratio + sin(θ + phase)
   constexpr double period = 2 * std::numbers::pi;
@@ -112,7 +113,7 @@ double largest_kl_ratio(const Profile& profile, double amplitude, double least_s
   };
   // |(ln g)″| ≤ |g″/g| + (g′/g)², for 1 + a sin θ and for h
   const double x = amplitude / (1 - amplitude);
-  const double y = std::hypot(profile.slope.sine, profile.slope.cosine) / least_slope;
+  const double y = hypotenuse(profile.slope.sine, profile.slope.cosine) / least_slope;
   return std::exp(certified_maximum(jet, 0, 2 * std::numbers::pi, x + x * x + k * (y + y * y)));
 }
 
@@ -149,7 +150,7 @@ Fields RadialRipple::landscape_fields() {
 }
 
 Landscape RadialRipple::landscape(Index d) const {
-  const double most = 0.999 * power / std::hypot(power, frequency);
+  const double most = 0.999 * power / hypotenuse(power, frequency);
   if (!(amplitude <= most))
     reject(name(),
            "amplitude",
@@ -198,7 +199,7 @@ Constants RadialRipple::landscape_constants(Index) const {
                   "sides grow linearly, ⟨∇F, x⟩ by G′(R) and q F by q G′(R) ≤ G′(R).",
                   std::min(1.0, 1 / quasar)));
   const double k = power / (power - 1);
-  const double least_slope = power - std::hypot(profile.slope.sine, profile.slope.cosine);
+  const double least_slope = power - hypotenuse(profile.slope.sine, profile.slope.cosine);
   made.set(
       constant::kl_gamma,
       proved(std::pow(largest_kl_ratio(profile, amplitude, least_slope, k) / std::pow(scale, k - 1),

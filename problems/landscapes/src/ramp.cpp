@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/hypotenuse.hpp"
 #include "dpsosp/problems/diagonal_objective.hpp"
 
 namespace dpsosp {
@@ -16,18 +17,18 @@ class RampObjective final : public SeparableObjective {
 
   Index dimension() const override { return d_; }
   double value(ConstVectorRef x) const override {
-    return slope_ * (x[0] * x[0] / (std::hypot(x[0], bend_) + bend_));  // no cancellation near 0
+    return slope_ * (x[0] * x[0] / (hypotenuse(x[0], bend_) + bend_));  // no cancellation near 0
   }
   double coordinate_value(Index j, double t) const override {
-    return j == 0 ? slope_ * (t * t / (std::hypot(t, bend_) + bend_)) : 0.0;
+    return j == 0 ? slope_ * (t * t / (hypotenuse(t, bend_) + bend_)) : 0.0;
   }
   void gradient(ConstVectorRef x, VectorRef out) const override {
     out.setZero();
-    out[0] = slope_ * x[0] / std::hypot(x[0], bend_);
+    out[0] = slope_ * x[0] / hypotenuse(x[0], bend_);
   }
   void hessian_diagonal(ConstVectorRef x, VectorRef out) const override {
     out.setZero();
-    const double length = std::hypot(x[0], bend_);
+    const double length = hypotenuse(x[0], bend_);
     out[0] = slope_ * (bend_ / length) * (bend_ / length) / length;
   }
 

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/hypotenuse.hpp"
 #include "dpsosp/problems/chunked_sum.hpp"
 #include "dpsosp/problems/fixed_dimension.hpp"
 #include "dpsosp/problems/weigh_repeated.hpp"
@@ -219,7 +220,7 @@ Constants CovarianceGan::constants(const PublicFacts& facts) const {
   c.set(constant::strong_concavity, proved(mu, "everywhere", "∇²_yy f = −μI."));
   const double dual = std::max(radius_squared, longest) / mu;  // ‖Y‖₂ at the maximisers
   c.set(constant::joint_smoothness,
-        {dual + mu / 2 + std::hypot(dual - mu / 2, 2 * radius),
+        {dual + mu / 2 + hypotenuse(dual - mu / 2, 2 * radius),
          Origin::estimated,
          region + "; ‖Y‖₂ ≤ max(R², Z²)/μ, the maximisers' range"});
   c.set(constant::lipschitz,

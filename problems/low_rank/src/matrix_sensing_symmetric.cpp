@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/hypotenuse.hpp"
 #include "dpsosp/problems/clipped_sum.hpp"
 #include "dpsosp/problems/fixed_dimension.hpp"
 #include "dpsosp/problems/matrix_sensing.hpp"
@@ -219,7 +220,7 @@ Constants proved_constants(const Sizes& s) {
 Constants estimated_constants(const Sizes& s, double planted_frobenius, double label_noise) {
   const double entry = s.norm / s.p;
   const double residual =
-      std::hypot(entry * std::hypot(s.radius * s.radius, planted_frobenius), label_noise);
+      hypotenuse(entry * hypotenuse(s.radius * s.radius, planted_frobenius), label_noise);
   const double applied = entry * std::sqrt((s.p + 1) / 2) * s.radius;
   const double spectral = entry * std::sqrt(2 * s.p);
   const std::string region = "the domain, a typical record";

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/hypotenuse.hpp"
 #include "dpsosp/core/stream.hpp"
 #include "dpsosp/problems/finite_records.hpp"
 #include "dpsosp/problems/weigh_repeated.hpp"
@@ -175,7 +176,7 @@ class ComponentRecords final : public Records {
     ClipReport report;
     for (Index j = 0; j < own.size(); ++j) {
       const double along = own[j] + common[j];
-      const double weight = weigh(std::hypot(along, beside[j]), limit, counts, j, report);
+      const double weight = weigh(hypotenuse(along, beside[j]), limit, counts, j, report);
       total[j] = weight * own[j];
       total_weight += weight;
     }

@@ -10,6 +10,7 @@
 
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/factorisation.hpp"
+#include "dpsosp/core/hypotenuse.hpp"
 
 namespace dpsosp {
 namespace {
@@ -58,8 +59,8 @@ double shifted_norm(double shift, const RankTwo& u) {
   const double mean = std::sqrt(std::abs(u.alpha)) * std::sqrt(std::abs(u.beta));
   // (of_p + of_q)²/4 − αβ across² = (of_p − of_q)²/4 + αβ inner²: of the two, the sum of squares
   const bool opposed = (u.alpha < 0) != (u.beta < 0);
-  const double root = opposed ? std::hypot(0.5 * (of_p + of_q), mean * u.across)
-                              : std::hypot(0.5 * (of_p - of_q), mean * u.inner);
+  const double root = opposed ? hypotenuse(0.5 * (of_p + of_q), mean * u.across)
+                              : hypotenuse(0.5 * (of_p - of_q), mean * u.inner);
   return std::max(std::abs(shift), std::abs(shift + 0.5 * (of_p + of_q)) + root);
 }
 

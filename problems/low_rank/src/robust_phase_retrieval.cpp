@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/hypotenuse.hpp"
 #include "dpsosp/problems/chunked_sum.hpp"
 #include "phase_link.hpp"
 
@@ -69,7 +70,7 @@ class RobustPhaseRecords final : public Records {
         }
         const auto a = data_->measurements.col(i);
         const double weight =
-            report.weigh(std::hypot(in_x ? v.along * a.norm() : 0.0, in_y ? v.dual : 0.0), limit);
+            report.weigh(hypotenuse(in_x ? v.along * a.norm() : 0.0, in_y ? v.dual : 0.0), limit);
         if (in_x) partial.head(d) += (weight * v.along) * a;
         if (in_y) partial[(in_x ? d : 0) + i] += weight * v.dual;
       }
@@ -137,7 +138,7 @@ Constants RobustPhaseRetrieval::constants(const PublicFacts& facts) const {
   const std::string own_dual =
       region.in_words + "; |y_i| ≤ max(T² + s, b_max), the maximisers' range";
   c.set(constant::joint_smoothness,
-        {(stretch + 1) / 2 + std::hypot((stretch - 1) / 2, 2 * reach * norm),
+        {(stretch + 1) / 2 + hypotenuse((stretch - 1) / 2, 2 * reach * norm),
          Origin::estimated,
          own_dual});
   c.set(constant::lipschitz,

@@ -11,6 +11,7 @@
 
 #include "certified_maximum.hpp"
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/hypotenuse.hpp"
 #include "dpsosp/core/stream.hpp"
 #include "dpsosp/problems/finite_records.hpp"
 
@@ -170,7 +171,7 @@ class AucBounds {
         const double q = h * (1 - h);
         const double uu = q * q + (h + gap_less_h) * q * (1 - 2 * h);
         const auto eigenvalue = [&](double corner, double sign) {
-          return 0.5 * (corner + 1) + sign * std::hypot(0.5 * (corner - 1), q);
+          return 0.5 * (corner + 1) + sign * hypotenuse(0.5 * (corner - 1), q);
         };
         // the outer product of ∇D adds to the positive side alone
         return 2 * weight *
@@ -213,7 +214,7 @@ class AucBounds {
   }
   /// Slope of the matrices' norms in h.
   double matrix_slope(double weight) const {
-    return 2 * weight * (std::hypot(0.3 + reach_, 2.0) + 0.2 * dual_radius());
+    return 2 * weight * (hypotenuse(0.3 + reach_, 2.0) + 0.2 * dual_radius());
   }
 
   double p_;

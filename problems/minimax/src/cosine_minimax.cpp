@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/hypotenuse.hpp"
 #include "dpsosp/core/stream.hpp"
 #include "dpsosp/problems/chunked_sum.hpp"
 #include "dpsosp/problems/fixed_dimension.hpp"
@@ -227,7 +228,7 @@ double largest_gradient(
   const double x_part =
       std::sqrt((sizes * dual + gamma).square().sum() + gamma * gamma * static_cast<double>(free));
   const double y_part = (sizes * h + mu * dual).matrix().norm();
-  return std::hypot(x_part + 1, y_part + 1);
+  return hypotenuse(x_part + 1, y_part + 1);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include "certified_maximum.hpp"
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/hypotenuse.hpp"
 #include "dpsosp/core/stream.hpp"
 #include "dpsosp/problems/finite_records.hpp"
 
@@ -164,7 +165,7 @@ struct GroupDroBounds {
       largest = std::max(largest, certified_maximum(0, tail, 4000, slope, [&](double r) {
                            const double decay = std::exp(-0.5 * r * r);
                            const double corner = factor * (1 - r * r) * decay;
-                           const double half = std::hypot(0.5 * (corner + mu), weight * r * decay);
+                           const double half = hypotenuse(0.5 * (corner + mu), weight * r * decay);
                            return std::abs(0.5 * (corner - mu)) + half;
                          }));
     }

@@ -13,6 +13,7 @@
 
 #include "dpsosp/claims/judging.hpp"
 #include "dpsosp/core/factorisation.hpp"
+#include "dpsosp/core/hypotenuse.hpp"
 #include "dpsosp/core/public_facts.hpp"
 #include "dpsosp/core/stream.hpp"
 #include "dpsosp/xu_2026/dp_rgda.hpp"
@@ -91,7 +92,7 @@ double saddle_over_lemma_4(double kappa, int steps) {
     const double in_x = b * y, in_y = b * x - y;
     x -= eta * in_x;
     y += eta * in_y;
-    mean += std::hypot(b * y, b * x - y) / steps;
+    mean += hypotenuse(b * y, b * x - y) / steps;
   }
   return mean / std::sqrt(gap / (steps * eta));
 }
