@@ -37,6 +37,7 @@ constexpr std::array pages{".github/ISSUE_TEMPLATE/bug.md",
                            "docs/design.md",
                            "docs/errata.md",
                            "docs/findings.md",
+                           "docs/first-hour.md",
                            "docs/glossary.md",
                            "docs/isolation.md",
                            "docs/labels.md",
@@ -103,6 +104,9 @@ const std::vector<Instead> instead{
     {"./run reproduce --scale quick --check results",
      "./run reproduce avdiukhin-2024/no-clipping --scale smoke --check results || test $? = 1",
      "minutes; other scales differ from the committed tables, which is exit code 1"},
+    {"./run reproduce lowy-2024/contour --check results",
+     "./run reproduce lowy-2024/contour --check results || test $? = 1",
+     "last digits may differ on another processor, which is exit code 1"},
     {"./run reproduce liu-talwar-2025/claims",
      "./run reproduce liu-talwar-2025/claims --scale smoke",
      minutes},
@@ -157,6 +161,10 @@ const std::vector<Instead> instead{
     {"./run dpsosp sweep examples/my-sweep.toml",
      "./run dpsosp sweep examples/my-sweep.toml --scale smoke",
      minutes},
+    {"./run dpsosp sweep mine.toml", "./run dpsosp sweep mine.toml --scale smoke", seconds},
+    {"./run dpsosp fit mine.toml",
+     "./run dpsosp fit mine.toml --scale smoke",
+     "of the runs at that scale"},
     {"./run dpsosp fit examples/my-sweep.toml",
      "./run dpsosp fit examples/my-sweep.toml --scale smoke",
      "of the runs at that scale"},
@@ -280,6 +288,10 @@ const std::vector<Instead> instead{
      "build/release/bin/fuzz_csv 10",
      "needs Clang; the same target with fixed mutations"},
 
+    {"./run site",
+     "./run site --oot x || test $? = 2",
+     "packaging.the_site_of_the_documents_is_whole makes it"},
+
     // Downloads, and programs that need more than the build does.
     {"./run data", "./run data || test $? = 3", download},
     {"./run data randhie", "./run data randhie || test $? = 3", download},
@@ -314,13 +326,14 @@ const Instead* find_instead(const std::string& command) {
 bool is_command(const std::string& text) {
   static const std::regex begins(
       R"((\./\S+|build/\S+|[A-Z_]{3,}=\S+ \S+|dpsosp|cmake|ctest|ninja|make|mkdir|cp|mv|rm|git|bash|sh)"
-      R"(|python3|pip|sudo|apt|apt-get|npm|docker|srun)(\s.*)?)");
+      R"(|gnuplot|python3|pip|sudo|apt|apt-get|npm|docker|srun)(\s.*)?)");
   return std::regex_match(text, begins);
 }
 
 /// Programs that a test may run as a document says, here or as a stand-in.
 bool may_run(const std::string& command) {
-  static const std::regex begins(R"((\./run|dpsosp|cmake|mkdir|cp|bash scripts/\S+|build/release/bin/\S+)(\s.*)?)");
+  static const std::regex begins(
+      R"((\./run|dpsosp|cmake|gnuplot|mkdir|cp|bash scripts/\S+|build/release/bin/\S+)(\s.*)?)");
   return std::regex_match(command, begins);
 }
 

@@ -19,8 +19,11 @@ PYTHON = "/usr/bin/python3"
 def pages_that_hold(index, word):
     """Pages that the search of the site offers for a word, from the index that its script reads."""
     held = json.loads(re.fullmatch(r"Search\.setIndex\((.*)\);?\s*", index, flags=re.S).group(1))
-    numbers = held["terms"].get(word, [])
-    return {held["docnames"][k] for k in (numbers if isinstance(numbers, list) else [numbers])}
+    pages = set()
+    for where in ("terms", "titleterms"):
+        numbers = held[where].get(word, [])
+        pages |= {held["docnames"][k] for k in (numbers if isinstance(numbers, list) else [numbers])}
+    return pages
 
 
 def main(program, build):
