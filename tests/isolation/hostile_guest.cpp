@@ -315,8 +315,11 @@ Start hello() {
   Message& m = host.receive();
   Start start;
   if (m.text() != "start") _exit(4);
+  const std::int64_t version = m.integer();
   dpsosp::wire::get<std::string>(m);
   const auto how = dpsosp::wire::get<dpsosp::Preparation>(m);
+  dpsosp::wire::get<std::optional<double>>(m);               // common noise
+  dpsosp::wire::get<std::map<std::string, std::string>>(m);  // defaults
   start.facts = dpsosp::wire::get<dpsosp::PublicFacts>(m);
   start.attack = how.settings.at("attack");
   if (how.settings.contains("argument")) start.argument = how.settings.at("argument");
@@ -338,7 +341,10 @@ Start hello() {
   }
   if (start.attack == "negative_pure") ready.rule.pure_capacity = -1;
   if (start.attack == "declares") ready.parameters = {{"attack", "declares"}, {"argument", ""}};
-  host.post("ready", ready);
+  if (start.attack == "first_version")
+    host.post("ready", ready);
+  else
+    host.post("ready", start.attack == "next_version" ? version + 1 : version, ready);
   if (host.receive().text() != "run") _exit(5);
   return start;
 }

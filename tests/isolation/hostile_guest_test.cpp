@@ -131,7 +131,9 @@ TEST(HostileGuest, InheritsNoDescriptor) {
 
 TEST(HostileGuest, InheritsNoEnvironment) {
   setenv("DPSOSP_TEST_SECRET", "seed", 1);
-  EXPECT_EQ(reported("environment"), "PATH=/usr/bin:/bin LANG=C.UTF-8 ");
+  EXPECT_EQ(reported("environment"),
+            "PATH=/usr/bin:/bin LANG=C.UTF-8 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 "
+            "MKL_NUM_THREADS=1 PYTHONHASHSEED=0 PYTHONDONTWRITEBYTECODE=1 ");
   unsetenv("DPSOSP_TEST_SECRET");
 }
 
@@ -250,6 +252,10 @@ INSTANTIATE_TEST_SUITE_P(
         Fault{"negative_batch", "input: batch: size = -5"},
         Fault{"double_spending",
               "budget: gradient refused: its charge exceeds the privacy budget | budget: "},
+        Fault{"first_version",
+              "refused: isolated run: the program speaks version 1 of the protocol, expected 2"},
+        Fault{"next_version",
+              "refused: isolated run: the program speaks version 3 of the protocol, expected 2"},
         Fault{"large_budget", "refused: filter rule: capacity = 1000000"},
         Fault{"nan_budget", "refused: filter rule: capacity = nan"},
         Fault{"large_pure_budget", "refused: "},
