@@ -39,13 +39,13 @@ const Description& shard_description() {
       .summary = "one task of a plan that --slurm, --script-only or --local made",
       .usage = {"PLAN INDEX [OPTIONS]"},
       .examples = {{"dpsosp shard out/plans/0001 7",
-                    "computes what the seventh shard still lacks, into a journal of its own"}},
+                    "computes what the seventh shard still lacks, into a journal of its own"},
+                   {"dpsosp shard out/plans/0001 7 --threads 4", "the same by four threads"}},
       .groups = {{"the runs", {threads_option()}}, {"output", {quiet_option(), help_option()}}},
       .words = "shard",
       .word_offers = {.files = true},
-      .notes = {
-          "A task may be started as often as one likes, also twice at a time: it computes what no "
-          "earlier attempt has stored. docs/cluster.md says more."}};
+      .notes = {"A task may be started as often as one likes, also twice at a time: it\n"
+                "computes what no earlier attempt has stored. docs/cluster.md says more."}};
   return description;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cstdint>
 #include <optional>
-#include <algorithm>
 
 #include "sweep_crash.hpp"
 

@@ -336,7 +336,7 @@ TEST(SweepInput, FitOrMergeWithoutStoresCreatesNothing) {
   expect_one_error_line(
       run_program(DPSOSP_PROGRAM, {"merge", "--into", folder / "out" / "store.sqlite"}),
       2,
-      "expected the stores");
+      "expected stores, journals or plans");
   EXPECT_FALSE(fs::exists(folder / "out"));
 }
 
