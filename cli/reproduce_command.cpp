@@ -161,6 +161,16 @@ OptionText print_option() {
   return {.name = "print", .meaning = "figures as PDF, too, for papers; takes minutes"};
 }
 
+/// Says on standard error of how many exhibits runs are missing.
+void note_unfinished(const Reproduced& reproduced) {
+  const std::size_t lacking = reproduced.unfinished.size();
+  if (lacking == 0) return;
+  std::cerr << fmt::format(
+      "report: {} of {} exhibits lack runs; the page has the command that computes each\n",
+      lacking,
+      lacking + reproduced.entries.size());
+}
+
 /// Prints the path of the report that was written.
 int print_place(const std::filesystem::path& report) {
   std::cout << "report: " << report.string() << '\n';
@@ -284,6 +294,7 @@ int report_command(const Arguments& arguments) {
   if (!stores.empty()) o.store = stores.back();
   const report::WriteOptions pages{.print = map.count("print") != 0};
   return print_place(reproduce(catalogue, o, [&](const Reproduced& r) {
+    if (map.count("quiet") == 0) note_unfinished(r);
     if (map.count("paper") != 0)
       return report::write_paper(
           report::site_of(r, reproductions()), map["paper"].as<std::string>(), pages);

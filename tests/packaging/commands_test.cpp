@@ -275,7 +275,6 @@ const std::vector<Instead> instead{
     // Options named in passing.
     {"dpsosp account --batch", "dpsosp account --help", part},
     {"dpsosp run --release", "dpsosp run --release --help", part},
-    {"dpsosp run --program FILE", "dpsosp run --program FILE --help", part},
     {"./run dpsosp …", "./run dpsosp --help", part},
 
     // Builds: stand-ins for cmake and ctest look up presets and note the rest.
