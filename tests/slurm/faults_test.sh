@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # faults_test.sh PROGRAM SWEEP: a sweep of 300 runs on a Slurm of three nodes that this starts, of which
-# two are lost, one is cut off while its tasks go on, one task is requeued, one preempted, and the time
-# of all is short. The tables are those of one process, byte by byte, and what was computed twice are
-# runs of tasks that were on the node that was cut off.
+# two are lost, one is cut off while its tasks go on, one task is requeued, one preempted, and one told
+# that its time is nearly over. The tables are those of one process, byte by byte, and what was
+# computed twice are runs of tasks that were on the node that was cut off.
 set -euo pipefail
 PATH=$PATH:/usr/sbin:/sbin
 program=$1 sweep=$2 here=$(dirname "$(readlink -f "$0")")
@@ -40,7 +40,7 @@ cd "$folder"
 "$here/cluster.sh" start "$folder/slurm" 3 2
 . "$folder/slurm/env"
 "$program" sweep "$sweep" --scale quick --out out --slurm --tasks 12 --expect 1 \
-  --sbatch "--time=1 --signal=B:USR1@20" | tee submitted
+  --sbatch "--time=2 --signal=B:USR1@20" | tee submitted
 job=$(sed -n 's/^submitted: job \([0-9]*\) .*/\1/p' submitted)
 
 wait_for 60 "a start of six tasks" running 6
@@ -56,6 +56,12 @@ requeued=$(tasks_on n3 | head -n 1)
 [ -z "$requeued" ] || scontrol requeue "${job}_$requeued"
 echo "task $requeued is requeued"
 wait_for 60 "a task on n3" test -n "$(tasks_on n3)"
+
+# What Slurm sends before the time limit, sent now: when a limit is met depends on the machine's speed.
+limited=$(tasks_on n3 | head -n 1)
+wait_for 60 "a run of task $limited" bash -c "cat $plan/journals/*/$(printf %06d "$limited").*.jsonl 2>/dev/null | grep -q '^{\"key\"'"
+scancel --batch --signal=USR1 "${job}_$limited"
+echo "task $limited is told that its time is nearly over"
 
 is_down() { sinfo -h -n "$1" -o %T | grep -q down; }
 wait_for 90 "n2 is noticed to be gone" is_down n2
@@ -86,6 +92,6 @@ for shard in $(seq 12); do
     fail "shard $shard computed $((lines - keys)) runs twice and was not on the node that was cut off"
 done
 attempts=$(ls "$plan"/journals/*/*.jsonl | wc -l)
-stopped=$(grep -l 'the time is nearly over' "$plan"/log/*.txt | wc -l)
-[ "$stopped" -ge 1 ] || fail "no task met its time limit"
-echo "300 runs, $((total - distinct)) of them twice, in $attempts attempts at 12 tasks; $stopped tasks met their time limit; the tables are those of one process"
+stopped=$(grep -l 'the time is nearly over' "$plan"/log/*.txt | wc -l || true)
+[ "$stopped" -ge 1 ] || fail "no task ended before its time limit"
+echo "300 runs, $((total - distinct)) of them twice, in $attempts attempts at 12 tasks; $stopped ended before their time limit; the tables are those of one process"
