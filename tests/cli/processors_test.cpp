@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "program.hpp"
+
+// The C library chooses its elementary functions by the processor. Told that fused multiply-adds
+// and wide registers are absent, it shows what another processor would compute.
+namespace dpsosp::processors_test {
+namespace {
+
+nlohmann::json run_on(const std::string& processor, const std::string& what) {
+  std::vector<std::string> all{"GLIBC_TUNABLES=glibc.cpu.hwcaps=" + processor, DPSOSP_PROGRAM};
+  for (const std::string& word : words("run " + what +
+                                       " --records 2000 --epsilon 1 --delta 1e-5 --seed 3 "
+                                       "--json --quiet"))
+    all.push_back(word);
+  const Result result = run_program("/usr/bin/env", all);
+  EXPECT_EQ(result.code, 0) << result.err;
+  return nlohmann::json::parse(result.out);
+}
+
+constexpr const char* older = "-AVX2,-FMA,-FMA4,-AVX512F";
+
+TEST(Processors, GiveTheSameBitsWhereObjectivesAreAlgebraic) {
+  for (const char* algorithm : {"ganesh-2023/stochastic-spider",
+                                "liu-talwar-2025/adaptive-spider",
+                                "arora-2023/tree-spider",
+                                "lowy-2024/exponential-mechanism"}) {
+    const std::string what = std::string("--algorithm ") + algorithm + " --problem double-well";
+    EXPECT_EQ(run_on("", what), run_on(older, what)) << algorithm;
+  }
+}
+
+TEST(Processors, MoveLastDigitsAloneWhereObjectivesHaveSines) {
+  const std::string what = "--algorithm reference/gradient-descent-ascent --problem cosine-minimax";
+  const auto here = run_on("", what).flatten(), there = run_on(older, what).flatten();
+  ASSERT_EQ(here.size(), there.size());
+  for (const auto& [name, value] : here.items()) {
+    if (!value.is_number_float()) {
+      EXPECT_EQ(value, there[name]) << name;
+      continue;
+    }
+    const double a = value, b = there[name];
+    EXPECT_NEAR(a, b, 1e-9 * std::max(1.0, std::abs(a))) << name;
+  }
+}
+
+}  // namespace
+}  // namespace dpsosp::processors_test
