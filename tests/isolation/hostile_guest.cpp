@@ -10,6 +10,7 @@
 #include <cstring>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -314,9 +315,11 @@ void misbehave(const Start& start) {
 Start hello() {
   Message& m = host.receive();
   Start start;
-  if (m.text() != "start") _exit(4);
+  if (m.text() != "start" || m.integer() != dpsosp::wire::version) _exit(4);
   dpsosp::wire::get<std::string>(m);
   const auto how = dpsosp::wire::get<dpsosp::Preparation>(m);
+  dpsosp::wire::get<std::optional<double>>(m);               // the common noise
+  dpsosp::wire::get<std::map<std::string, std::string>>(m);  // defaults, which it has none of
   start.facts = dpsosp::wire::get<dpsosp::PublicFacts>(m);
   start.attack = how.settings.at("attack");
   if (how.settings.contains("argument")) start.argument = how.settings.at("argument");
@@ -338,7 +341,7 @@ Start hello() {
   }
   if (start.attack == "negative_pure") ready.rule.pure_capacity = -1;
   if (start.attack == "declares") ready.parameters = {{"attack", "declares"}, {"argument", ""}};
-  host.post("ready", ready);
+  host.post("ready", dpsosp::wire::version, ready);
   if (host.receive().text() != "run") _exit(5);
   return start;
 }

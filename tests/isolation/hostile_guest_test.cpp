@@ -131,7 +131,9 @@ TEST(HostileGuest, InheritsNoDescriptor) {
 
 TEST(HostileGuest, InheritsNoEnvironment) {
   setenv("DPSOSP_TEST_SECRET", "seed", 1);
-  EXPECT_EQ(reported("environment"), "PATH=/usr/bin:/bin LANG=C.UTF-8 ");
+  EXPECT_EQ(reported("environment"),
+            "PATH=/usr/bin:/bin LANG=C.UTF-8 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 "
+            "MKL_NUM_THREADS=1 PYTHONHASHSEED=0 PYTHONDONTWRITEBYTECODE=1 ");
   unsetenv("DPSOSP_TEST_SECRET");
 }
 
