@@ -9,6 +9,8 @@
 #include <system_error>
 #include <vector>
 
+#include "dpsosp/main.hpp"
+
 #include "commands.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/memory.hpp"
@@ -18,7 +20,6 @@
 #include "dpsosp/experiments/runner.hpp"
 #include "dpsosp/isolation/guest_process.hpp"
 #include "dpsosp/privacy/accounting/event.hpp"
-#include "rooms.hpp"
 
 namespace {
 
@@ -62,21 +63,23 @@ int written(int code) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  dpsosp::keep_freed_memory();
-  dpsosp::open_rooms();
+int dpsosp::main(int argc, char** argv, const Registrations& registrations) {
+  keep_freed_memory();
   try {
-    dpsosp::register_listed_programs();
+    for (const AlgorithmEntry& entry : registrations.algorithms) register_algorithm(entry);
+    add_problems(registrations.problems);
+    if (registrations.others) registrations.others();
+    register_listed_programs();
     return written(dispatch({argv + 1, argv + argc}));
-  } catch (const dpsosp::UnsupportedError& error) {
+  } catch (const UnsupportedError& error) {
     return fail(3, std::string("unsupported: ") + error.what());
-  } catch (const dpsosp::InputError& error) {
+  } catch (const InputError& error) {
     return fail(2, error.what());
-  } catch (const dpsosp::RunFailed& error) {
+  } catch (const RunFailed& error) {
     return fail(1, std::string("run failed: ") + error.what());
-  } catch (const dpsosp::GuestFailed& error) {
+  } catch (const GuestFailed& error) {
     return fail(1, std::string("run failed: ") + error.what());
-  } catch (const dpsosp::Interrupted& error) {
+  } catch (const Interrupted& error) {
     return fail(error.exit_code(), error.what());
   } catch (const std::system_error& error) {
     if (std::ferror(stdout) != 0) return written(0);

@@ -10,7 +10,7 @@ foreach(module ${modules})
     continue()  # used from the build folder alone
   endif()
   set(export dpsospTargets)
-  if(folder MATCHES "^(networks|plots|experiments|checks|audit|reproductions|report)")
+  if(folder MATCHES "^(networks|plots|experiments|checks|audit|reproductions|report|cli)")
     set(export dpsospExperimentsTargets)
   endif()
   install(TARGETS ${module} EXPORT ${export}

@@ -52,7 +52,7 @@ def packed(x):
 
 
 # What the host says of the run: the key, the preparation, the public facts.
-_, version, _, epsilon, delta, calibrator, _, _, _, _, _, common_noise, *rest = receive()
+_, version, _, epsilon, delta, calibrator, _, _, _, _, _, *rest = receive()
 if version != 2:
     post("failed", "input", f"it speaks version 2 of the protocol, the host version {version}")
     raise SystemExit(1)
@@ -65,6 +65,7 @@ def table(parts):
 
 
 settings, rest = table(rest)
+common_noise, *rest = rest
 defaults, facts = table(rest)
 initial_point = doubles(facts[10])
 

@@ -331,7 +331,7 @@ class Curator:
     def tree(self, sigma: float, leaves: int) -> "Tree":
         return Tree(self, "drop_tree", self._host.ask("tree", self._number, float(sigma), leaves)[0])
 
-    def hessian_stream(self, mode: str = "dense") -> "HessianStream":
+    def hessian_stream(self, mode: str = "lazy") -> "HessianStream":
         return HessianStream(self, "drop_hessian_stream",
                              self._host.ask("hessian_stream", self._number, mode)[0])
 
@@ -402,6 +402,10 @@ class Tree(Session):
 
 class HessianStream(Session):
     """Hessian products of a sum of batches."""
+
+    def copy(self) -> "HessianStream":
+        """The estimate of this moment, which goes on by itself."""
+        return HessianStream(self._curator, self._drop, self.ask("hessian_stream_copy")[0])
 
     def refresh(self, x: Any, batch: Batch, limit: float) -> None:
         self.ask("hessian_stream_refresh", _floats(x), b"", batch.number, float(limit))
@@ -541,9 +545,11 @@ def _prepare(host: _Host, kind: type[Algorithm]) -> tuple[Algorithm, Facts]:
     parts = _Parts(rest)
     parts.one()
     budget = Budget(float(parts.one()), float(parts.one()), parts.one())
-    for _ in range(6):  # variant, schedule, noise rule, its queries, whether facts changed, common noise
+    for _ in range(5):  # variant, schedule, noise rule, its queries, whether facts changed
         parts.one()
-    given, defaults = parts.table(), parts.table()
+    given = parts.table()
+    parts.one()  # the common noise, which the host answers to `noise`
+    defaults = parts.table()
     facts = parts.facts()
     algorithm = kind()
     algorithm._host, algorithm._calibrator, algorithm._order = host, budget.calibrator, None

@@ -166,14 +166,6 @@ TEST_F(ProgramCard, IsInTheDescriptionWithItsFilesAndTheStoresSecret) {
   EXPECT_FALSE(nlohmann::json(other).contains("secret"));
 }
 
-TEST_F(ProgramCard, KeepsItsNoiseWhenItsDefaultsChange) {
-  // Versions are compared at common noise: the same settings, stated by another card.
-  const RunSpec spec = spec_of(register_program(card("version")));
-  RunDescription before = describe(spec), after = before;
-  after.program.clear();
-  EXPECT_NE(nlohmann::json(before), nlohmann::json(after));
-}
-
 TEST_F(ProgramCard, RefusesSettingsThatItDoesNotDeclare) {
   RunSpec spec = spec_of(register_program(card("strict")));
   spec.settings = {{"step_sise", "0.2"}};

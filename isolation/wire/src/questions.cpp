@@ -221,8 +221,8 @@ entries, then name and value of each. A handle is an integer that the host gave;
 
 ## A run
 1. The host says `start`: version; key; epsilon, delta, calibrator, variant, schedule, noise rule, noise queries; whether facts were
-   changed; the common noise that is set, or nil; the settings that were given (a table of texts); the defaults of the others that its card declares (a table). Then the public
-   facts: {}; the constants are a table, of which each value is {}.
+   changed; the settings that were given (a table of texts); the common noise that is set, or nil; the defaults of the other settings that
+   its card declares (a table). Then the public facts: {}; the constants are a table, of which each value is {}.
 2. The program may ask `noise`, and answers `ready`: version; calibrator, order or nil, capacity or nil for the whole budget's, pure
    capacity, delta for inexact releases, epsilon alone; alpha, utility, note, excess risk, bound failure; its parameters (a table of texts);
    its plan, as in `noise`. Of these a program needs calibrator and order, as `noise` answered them, its parameters and its plan; nil, 0, `heuristic` and an empty text

@@ -18,6 +18,8 @@ class Found(Exception):
 
 
 class Hostile(dpsosp.Algorithm):
+    parameters = {"guess": "none"}  # a text, also where it looks like a number
+
     def plan(self, facts, budget):
         # "greedy" asks twice as often as it plans.
         return [dpsosp.Planned(self.steps // 2 if self.attack == "greedy" else self.steps)]
@@ -48,11 +50,7 @@ class Hostile(dpsosp.Algorithm):
             return f"{type(error).__name__}: {error}"
 
     def attack_records(self, curator):
-        seen = [self.refusal(open, path, "rb").replace(str(os.getppid()), "PARENT")
-                for path in (f"/proc/{os.getppid()}/mem", f"/proc/{os.getppid()}/maps", "/etc/passwd",
-                             os.path.join(sys.path[1] if len(sys.path) > 1 else "/", "secret.csv"))]
         curator._host.ask("records", 0)
-        raise Found("; ".join(seen))
 
     def attack_files(self, curator):
         seen = [self.refusal(open, path, "rb") for path in (f"/proc/{os.getppid()}/mem", "/etc/passwd")]
@@ -77,11 +75,10 @@ class Hostile(dpsosp.Algorithm):
         raise Found(self.refusal(curator.gradient, x, curator.draw(), limit=1.0, noise=0.0))
 
     def attack_seed(self, curator):
-        known = [*sys.argv, *os.environ.values(), str(vars(self)), str(curator.facts)]
-        for name in ("environ", "cmdline"):
-            with open(f"/proc/self/{name}", "rb") as file:
-                known.append(file.read().decode(errors="replace"))
-        raise Found(" ".join(known))
+        told = {name: value for name, value in vars(self).items() if name != "guess"}
+        known = [*sys.argv, *os.environ.values(), str(told), str(curator.facts)]
+        known += [self.refusal(open, f"/proc/self/{name}") for name in ("environ", "cmdline")]
+        raise Found(f"{len(known)} places, {sum(self.guess in place for place in known)} with the seed")
 
 
 dpsosp.serve(Hostile)

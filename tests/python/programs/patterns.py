@@ -75,5 +75,19 @@ class Patterns(dpsosp.Algorithm):
             previous, x = x, x - 0.1 * g + 1e-3 * kicks.normal(len(x))
         return output
 
+    def second_order(self, curator, stream, x):
+        everyone = curator.draw()
+        v = curator.hessian(x, everyone, limit=4.0, noise=20.0)[:, 0]
+        after = x - 0.1 * curator.hessian_product(x, v, everyone, limit=4.0, noise=20.0)
+        sums = curator.hessian_stream()
+        sums.refresh(x, everyone, 4.0)
+        anchor = sums.copy()
+        sums.add(after, x, everyone, 0.4)
+        after = after - 0.1 * sums.product(v, 0.5) - 0.1 * anchor.product(v, 0.5)
+        late = curator.child("late", share=0.5, records=(100, 200), initial_point=after)
+        g = late.gradient_combination(0.5, late.facts.initial_point, x, late.draw(), limit=1.0,
+                                      difference_limit=0.5, noise=20.0)
+        return after - 0.1 * g
+
 
 dpsosp.serve(Patterns)
