@@ -91,10 +91,11 @@ def account(**options: Any) -> dict[str, Any]:
     return json.loads(_call("account", "--json", *_options(**options)))
 
 
-def calibrate(*, epsilon: float, delta: float, steps: int, **options: Any) -> dict[str, Any]:
+def calibrate(*, epsilon: float, delta: float, steps: int, mechanism: str = "gaussian",
+              **options: Any) -> dict[str, Any]:
     """The noise for a target: `dpsosp account --calibrate`."""
-    return json.loads(_call("account", "--json", *_options(calibrate=True, epsilon=epsilon, delta=delta,
-                                                           steps=steps, **options)))
+    return json.loads(_call("account", "--json", *_options(mechanism=mechanism, calibrate=True, epsilon=epsilon,
+                                                           delta=delta, steps=steps, **options)))
 
 
 def sweep(file: Path, *, out: Path = "out", **options: Any) -> list[pathlib.Path]:
