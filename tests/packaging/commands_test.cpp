@@ -259,6 +259,8 @@ const std::vector<Instead> instead{
      "--epsilon 1 --delta 1e-6 --set steps=50 --seed 918273645546372819",
      optional_package},
 
+    {"pip install ./python", "test -f python/pyproject.toml", "python.package_installs_offline does it"},
+
     // Whole in the slow test.
     {"./run dpsosp account --batch tests/data/accounting_vectors.csv",
      "./run dpsosp account --batch tests/data/accounting_vectors.csv",
