@@ -128,6 +128,18 @@ TEST_F(Cluster, ScriptsRunUnderAnotherScheduler) {
   expect_same_tables(s.tables(), finished("whole", 1).tables());
 }
 
+TEST_F(Cluster, TasksKeepWhereTrainingsAreBesideTheStore) {
+  const SweepRun s = sweep("trainings");
+  tell("prologue", "dpsosp=(bash -c 'echo \"$DPSOSP_CHECKPOINTS\"')");
+  const Result r =
+      s.run("sweep", "--script-only --tasks 2 --prologue " + (slurm_ / "prologue").string());
+  EXPECT_EQ(r.code, 0) << r.err;
+  const std::string script = s.out() / "plans/0001/task.sh";
+  EXPECT_EQ(run_program("/bin/bash", {script, "1"}).out, (s.out() / "checkpoints").string() + '\n');
+  EXPECT_EQ(run_program("/usr/bin/env", {"DPSOSP_CHECKPOINTS=mine", "/bin/bash", script, "1"}).out,
+            "mine\n");
+}
+
 TEST_F(Cluster, StatusAndCancelGoByFilesAndQueue) {
   const SweepRun s = sweep("status");
   expect_one_error_line(s.run("sweep", "--status"), 2, "there is no plan of `dpsosp sweep ");

@@ -142,10 +142,14 @@ std::string script_head(const fs::path& folder,
   return text;
 }
 
-std::string task_script(const fs::path& folder, const Plan& plan, const std::string& head) {
-  return head +
-         fmt::format(
-             R"(index=${{1:-${{SLURM_ARRAY_TASK_ID:-${{PBS_ARRAY_INDEX:-${{SGE_TASK_ID:-}}}}}}}}
+std::string task_script(const fs::path& folder,
+                        const Plan& plan,
+                        const SlurmRequest& request,
+                        const std::string& head) {
+  return head + fmt::format(
+                    R"([ -n "${{DPSOSP_CHECKPOINTS:-}}" ] || DPSOSP_CHECKPOINTS={}
+export DPSOSP_CHECKPOINTS
+index=${{1:-${{SLURM_ARRAY_TASK_ID:-${{PBS_ARRAY_INDEX:-${{SGE_TASK_ID:-}}}}}}}}
 # In the background, because bash hears no signal while it waits for a command in the foreground.
 "${{dpsosp[@]}}" shard {} "$index" --threads {} --quiet &
 process=$!
@@ -162,8 +166,9 @@ if [ "$signal" = USR1 ] && [[ $code =~ ^1(43|38)$ ]] && [ "${{SLURM_RESTART_COUN
 fi
 exit "$code"
 )",
-             quoted(folder.string()),
-             plan.threads);
+                    quoted((request.out / "checkpoints").string()),
+                    quoted(folder.string()),
+                    plan.threads);
 }
 
 std::string after_script(const fs::path& folder,
@@ -286,6 +291,7 @@ Scripts write_scripts(const fs::path& folder,
       scripts.task,
       task_script(folder,
                   plan,
+                  request,
                   script_head(folder, "%a.txt", allowed(task, limits), plan.threads, request)));
   write_file(scripts.after,
              after_script(folder,
