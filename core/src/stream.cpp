@@ -107,22 +107,53 @@ double Stream::uniform() { return (static_cast<double>(bits() >> 12) + 0.5) * 0x
 
 double Stream::normal() { return normal_of(bits()); }
 
+void Stream::refill_normals(std::size_t least) {
+  // As in refill. A block begins where the last one ends, so each normal is computed once.
+  const bool in_a_row = normals_size_ > 0 && position_ == normals_from_ + normals_size_;
+  const std::size_t size = in_a_row ? std::max(least, 2 * normals_size_) : least;
+  normals_size_ = std::min(size, most_normals);
+  normals_from_ = position_;
+  Eigen::Map<Vector> block(normals_.data(), static_cast<Index>(normals_size_));
+  write_normals(key_, position_, 1.0, block, Onto::nothing);
+}
+
+template <class Use>
+void Stream::use_normals(Index size, const Use& use) {
+  for (Index done = 0; done < size;) {
+    if (position_ - normals_from_ >= normals_size_)
+      refill_normals(static_cast<std::size_t>(size - done));
+    const std::uint64_t at = position_ - normals_from_;
+    const Index piece = std::min(size - done, static_cast<Index>(normals_size_ - at));
+    use(normals_.data() + at, done, piece);
+    done += piece;
+    skip(static_cast<std::uint64_t>(piece));
+  }
+}
+
 void Stream::fill_normal(double standard_deviation, VectorRef out) {
   if (feed_) {
     for (double& entry : out) entry = standard_deviation * normal();
-    return;
+  } else if (static_cast<std::size_t>(out.size()) >= most_normals) {
+    write_normals(key_, position_, standard_deviation, out, Onto::nothing);
+    skip(static_cast<std::uint64_t>(out.size()));
+  } else {
+    use_normals(out.size(), [&](const double* normals, Index first, Index size) {
+      for (Index k = 0; k < size; ++k) out[first + k] = standard_deviation * normals[k];
+    });
   }
-  write_normals(key_, position_, standard_deviation, out, Onto::nothing);
-  skip(static_cast<std::uint64_t>(out.size()));
 }
 
 void Stream::add_normal(double standard_deviation, VectorRef out) {
   if (feed_) {
     for (double& entry : out) entry += standard_deviation * normal();
-    return;
+  } else if (static_cast<std::size_t>(out.size()) >= most_normals) {
+    write_normals(key_, position_, standard_deviation, out, Onto::contents);
+    skip(static_cast<std::uint64_t>(out.size()));
+  } else {
+    use_normals(out.size(), [&](const double* normals, Index first, Index size) {
+      for (Index k = 0; k < size; ++k) out[first + k] += standard_deviation * normals[k];
+    });
   }
-  write_normals(key_, position_, standard_deviation, out, Onto::contents);
-  skip(static_cast<std::uint64_t>(out.size()));
 }
 
 double Stream::laplace() {

@@ -66,14 +66,22 @@ EvaluationStatus dense(HessianOperator& hessian,
   return EvaluationStatus::ok;
 }
 
+/// Steps of Lanczos from the start of the options' stream.
+LanczosFactorization steps_of(HessianOperator& hessian,
+                              const CertificateOptions& options,
+                              Index steps) {
+  Vector start(hessian.dimension());
+  Stream(options.key).fill_normal(1.0, start);
+  return lanczos(hessian, start, steps);
+}
+
 EvaluationStatus bounded_lanczos(HessianOperator& hessian,
+                                 const LanczosFactorization& f,
                                  const CertificateOptions& options,
                                  Certificate& c) {
   c.method = CurvatureMethod::lanczos;
   const Index d = hessian.dimension();
-  Vector start(d), product(d);
-  Stream(options.key).fill_normal(1.0, start);
-  const LanczosFactorization f = lanczos(hessian, start, options.steps);
+  Vector product(d);
   const RitzPair ritz = extreme_ritz(f);
   const double norm = std::max(std::abs(ritz.smallest), std::abs(ritz.largest));
   if (f.asymmetry > asymmetry_limit * norm) return EvaluationStatus::asymmetric_hessian;
@@ -98,6 +106,33 @@ EvaluationStatus bounded_lanczos(HessianOperator& hessian,
   return EvaluationStatus::ok;
 }
 
+constexpr Index few_steps = 32;
+
+/// Whether the matrix costs no more than the Lanczos steps.
+bool is_cheap(const Objective& objective, const CertificateOptions& options) {
+  return objective.dimension() <= options.cheap_dense_limit &&
+         objective.hessian_cost() <= options.steps;
+}
+
+EvaluationStatus certify_curvature(const Objective& objective,
+                                   const CertificateOptions& options,
+                                   HessianOperator& hessian,
+                                   Certificate& c) {
+  const Index d = objective.dimension();
+  if (d <= options.dense_limit) {
+    plan_work(d);
+    return dense(hessian, options, c);
+  }
+  plan_work(options.steps + 1);
+  if (is_cheap(objective, options)) {
+    // A matrix of low rank, or with few eigenvalues, is done with after few steps.
+    const Index few = std::min(options.steps, few_steps);
+    const LanczosFactorization f = steps_of(hessian, options, few);
+    return f.steps() < few ? bounded_lanczos(hessian, f, options, c) : dense(hessian, options, c);
+  }
+  return bounded_lanczos(hessian, steps_of(hessian, options, options.steps), options, c);
+}
+
 EvaluationStatus evaluate(const Objective& objective,
                           ConstVectorRef x,
                           const CertificateOptions& options,
@@ -112,9 +147,7 @@ EvaluationStatus evaluate(const Objective& objective,
   if (!std::isfinite(c.gradient_norm)) return EvaluationStatus::non_finite_gradient;
   try {
     if (objective.diagonal()) return certify_diagonal(objective, x, c);
-    plan_work(x.size() <= options.dense_limit ? x.size() : options.steps + 1);
-    return x.size() <= options.dense_limit ? dense(hessian, options, c)
-                                           : bounded_lanczos(hessian, options, c);
+    return certify_curvature(objective, options, hessian, c);
   } catch (const HessianOperator::NonFinite&) {
     return EvaluationStatus::non_finite_hessian;
   }

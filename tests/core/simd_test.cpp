@@ -94,6 +94,39 @@ TEST(Normals, AddedAtOnceHaveBitsOfNormalsOneByOne) {
   }
 }
 
+TEST(Normals, InPiecesAmongOtherDrawsHaveBitsOfNormalsOneByOne) {
+  const StreamKey key{.seed = 6, .purpose = Purpose::noise};
+  const auto draw = [&](const auto& add) {
+    Stream stream(key), choice({.seed = 8});
+    std::vector<double> out;
+    Vector piece;
+    for (int round = 0; round < 3000; ++round) {
+      const Index size = choice.below(choice.bernoulli(0.1) ? 300 : 12);
+      if (choice.bernoulli(0.1)) stream.skip(static_cast<std::uint64_t>(choice.below(200)));
+      if (choice.bernoulli(0.1)) out.push_back(stream.uniform());
+      if (choice.bernoulli(0.05)) stream = Stream(stream);
+      piece.setConstant(size, 0.5);
+      add(stream, 1.0 + static_cast<double>(round), piece);
+      out.insert(out.end(), piece.begin(), piece.end());
+    }
+    return Vector(Eigen::Map<Vector>(out.data(), static_cast<Index>(out.size())));
+  };
+  const Vector filled = draw([](Stream& s, double scale, Vector& x) {
+    for (double& z : x) z = scale * s.normal();
+  });
+  const Vector added = draw([](Stream& s, double scale, Vector& x) {
+    for (double& z : x) z += scale * s.normal();
+  });
+  for (const auto& [set, all] : under_each_set([&] {
+         return draw([](Stream& s, double scale, Vector& x) { s.fill_normal(scale, x); });
+       }))
+    expect_same_bits(all, filled, set);
+  for (const auto& [set, all] : under_each_set([&] {
+         return draw([](Stream& s, double scale, Vector& x) { s.add_normal(scale, x); });
+       }))
+    expect_same_bits(all, added, set);
+}
+
 TEST(Normals, LeaveTheStreamWhereNormalsOneByOneLeaveIt) {
   for (Index size = 0; size < 12; ++size) {
     Stream at_once({.seed = 5}), one_by_one({.seed = 5});

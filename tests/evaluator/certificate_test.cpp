@@ -176,6 +176,34 @@ TEST(Certificate, DenseAndLanczosAgree) {
   }
 }
 
+/// A quadratic whose matrix is written down at once.
+class CheapQuadratic final : public Quadratic {
+ public:
+  using Quadratic::Quadratic;
+  Index hessian_cost() const override { return 2; }
+};
+
+TEST(Certificate, TakesCheapMatricesWholeUnlessFewStepsExhaustThem) {
+  const Index d = 600;
+  const Vector full = Vector::LinSpaced(d, -0.5, 1.0);
+  const Certificate whole = certify(CheapQuadratic(full), Vector::Zero(d), {});
+  EXPECT_EQ(whole.method, CurvatureMethod::dense);
+  EXPECT_EQ(whole.failure_probability, 0.0);
+  EXPECT_NEAR(whole.lambda_min, -0.5, 1e-12);
+  EXPECT_LE(whole.lambda_min_lower, whole.lambda_min);
+  EXPECT_GE(whole.lambda_min_lower, -0.5 - 1e-8);
+  EXPECT_EQ(certify(Quadratic(full), Vector::Zero(d), {}).method, CurvatureMethod::lanczos);
+  EXPECT_EQ(certify(CheapQuadratic(full), Vector::Zero(d), {.cheap_dense_limit = 599}).method,
+            CurvatureMethod::lanczos);
+
+  Vector low_rank = Vector::Zero(d);
+  low_rank.head(5) << 3, 2, 1, -1, -2;
+  const Certificate few = certify(CheapQuadratic(low_rank), Vector::Zero(d), {});
+  EXPECT_EQ(few.method, CurvatureMethod::lanczos);
+  EXPECT_LT(few.products, 32);
+  EXPECT_NEAR(few.lambda_min, -2, 1e-10);
+}
+
 TEST(Certificate, HoldsAtEveryScale) {
   for (const Index d : {1, 2, 30, 600}) {
     for (const double scale : {1e-12, 1e-6, 1.0, 1e6, 1e12}) {

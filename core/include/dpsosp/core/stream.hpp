@@ -108,6 +108,10 @@ class Stream {
 
  private:
   void refill();
+  void refill_normals(std::size_t least);
+  /// Calls use(normals, first) for pieces that make up the next `size` standard normals.
+  template <class Use>
+  void use_normals(Index size, const Use& use);
 
   static constexpr std::size_t most_ahead = 64;  // words
   StreamKey key_;                                // unused with a feed
@@ -116,6 +120,10 @@ class Stream {
   std::uint64_t ahead_from_ = 0;  // position of ahead_[0]
   std::size_t ahead_size_ = 0;
   std::array<std::uint64_t, 2 * most_ahead> ahead_{};  // the rest is room to write in
+  static constexpr std::size_t most_normals = 128;
+  std::uint64_t normals_from_ = 0;  // position of the word of normals_[0]
+  std::size_t normals_size_ = 0;
+  std::array<double, most_normals> normals_{};
 };
 
 /// Φ^{-1}(p) for p in (0, 1/2], from IEEE operations alone.

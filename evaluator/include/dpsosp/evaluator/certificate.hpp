@@ -26,7 +26,9 @@ struct CertificateOptions {
   double failure_probability = 1e-6;  ///< of lambda_min_lower, above dense_limit; in [1e-9, 1)
   Index steps = 256;                  ///< k, Lanczos steps above dimension dense_limit; ≥ 1
   Index dense_limit = 512;            ///< up to this dimension: the whole matrix
-  bool in_region = true;              ///< whether x is where ρ and M are stated to hold
+  /// Up to this dimension, too, where the matrix costs no more than those steps.
+  Index cheap_dense_limit = 2048;
+  bool in_region = true;  ///< whether x is where ρ and M are stated to hold
   /// The start vector's stream. The probability is over this draw: x must not depend on it.
   StreamKey key{.purpose = Purpose::evaluation};
 };
@@ -52,12 +54,13 @@ struct Certificate {
   std::optional<double> sosp_level_upper{};  ///< from lambda_min_lower: x is an SOSP at this level
 };
 
-/// The certificate of x. A diagonal Hessian answers itself. Up to `dense_limit` the whole matrix H
-/// is factored: Lanczos steps with H and with (H − sI)⁻¹ give a Ritz value θ with residual r, and
-/// Cholesky's factorisation of H − (θ − r)I proves that no eigenvalue is below θ − r, up to
-/// rounding; where it does not, all eigenvalues are computed. Beyond `dense_limit`, `steps` Lanczos
-/// steps with full reorthogonalisation from a fresh start uniform on the sphere, never restarted,
-/// never warm. Then
+/// The certificate of x. A diagonal Hessian answers itself. Up to `dense_limit`, and up to
+/// `cheap_dense_limit` where Objective::hessian_cost is at most `steps` and 32 steps do not exhaust
+/// the Krylov space, the whole matrix H is factored: Lanczos steps with H and with (H − sI)⁻¹ give
+/// a Ritz value θ with residual r, and Cholesky's factorisation of H − (θ − r)I proves that no
+/// eigenvalue is below θ − r, up to rounding; where it does not, all eigenvalues are computed.
+/// Beyond, `steps` Lanczos steps with full reorthogonalisation from a fresh start uniform on the
+/// sphere, never restarted, never warm. Then
 ///   λ_min ≥ moment_lower_bound(T, w), and λ_min ≥ θ − (M − θ) chebyshev_gap(w, k) if M is given,
 /// w = start_weight(d, p), hold together except on one event of probability p: the start has too
 /// little weight on one fixed unit eigenvector of λ_min. lambda_min_lower is the larger of the two
