@@ -2,6 +2,7 @@
 #include "instances.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <string>
@@ -446,6 +447,32 @@ Subject fast_subject(std::string_view key, const PrivacyBudget& budget) {
     instance.algorithm = key;
     try {
       return fast_subject(instance, budget);
+    } catch (const InputError&) {  // not for this problem
+    }
+  }
+  throw InputError(fmt::format("audit: no small instance runs {}", key));
+}
+
+RunSpec small_run(std::string_view key) {
+  const auto known = values_of(find_algorithm(key)->fields());
+  std::vector<Instance> instances;
+  for (const Instance& instance : fast_instances())
+    if (instance.algorithm == key) instances.push_back(instance);
+  std::ranges::copy(fast_problems(), std::back_inserter(instances));
+  for (const Instance& instance : instances) {
+    RunSpec spec;
+    spec.algorithm = key;
+    spec.problem = instance.problem;
+    for (const auto& [name, text] : instance.settings)
+      if (known.contains(name)) spec.settings[name] = text;
+    spec.problem_settings = instance.problem_settings;
+    spec.records = instance.records;
+    spec.dimension = instance.dimension;
+    spec.epsilon = 8;
+    spec.observations = 0;
+    try {
+      scheduled_parameters(describe(spec));
+      return spec;
     } catch (const InputError&) {  // not for this problem
     }
   }

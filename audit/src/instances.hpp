@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "dpsosp/experiments/run.hpp"
 #include "subject.hpp"
 
 namespace dpsosp::audit {
@@ -18,6 +19,10 @@ std::vector<Subject> replay_subjects(std::string_view algorithm);
 /// drawing batches that it offers, in 12 steps. \throws InputError where it refuses the problem,
 /// or has no plan to find its noise by
 std::vector<Subject> replay_subjects(std::string_view algorithm, std::string_view problem);
+
+/// A run of a registered algorithm where fast_subject has it, with a budget of 8.
+/// \throws InputError where no small instance runs it
+RunSpec small_run(std::string_view algorithm);
 
 /// One instance that a run takes about a millisecond on, with noise for (epsilon, delta), or for
 /// less where runs could not tell.

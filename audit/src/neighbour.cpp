@@ -47,7 +47,17 @@ Neighbour::Neighbour(const Records& rest,
     : rest_(&rest), place_(place), stand_in_(std::move(stand_in)), membership_(membership) {}
 
 Asked Neighbour::take_asked() const {
-  return std::exchange(log_->first, std::nullopt).value_or(Asked{});
+  Asked asked = std::exchange(log_->first, std::nullopt).value_or(Asked{});
+  asked.read = std::exchange(log_->read, std::nullopt);
+  return asked;
+}
+
+void Neighbour::note_read(const BatchView& batch) const {
+  if (batch.size() == 0) return;
+  const Index begin = batch[0], end = batch[batch.size() - 1] + 1;  // members ascend
+  std::optional<RecordRange>& read = log_->read;
+  read = read ? RecordRange{std::min(read->begin, begin), std::max(read->end, end)}
+              : RecordRange{begin, end};
 }
 
 void Neighbour::expect(const BatchPolicy& policy, RecordRange drawn_from) const {
@@ -113,6 +123,7 @@ ClipReport Neighbour::add(const BatchView& batch, std::uint64_t asked, const Add
 
 ClipReport Neighbour::add_gradients(
     const Point& point, Block block, const BatchView& batch, double limit, VectorRef out) const {
+  note_read(batch);
   const auto asked = Fingerprint().add(1U).add(static_cast<std::uint64_t>(block)).add(point);
   return add(batch, asked.value(), [&](const Records& of, const BatchView& members) {
     return of.add_gradients(point, block, members, limit, out);
@@ -125,6 +136,7 @@ ClipReport Neighbour::add_gradient_differences(const Point& point,
                                                const BatchView& batch,
                                                double limit,
                                                VectorRef out) const {
+  note_read(batch);
   const auto asked =
       Fingerprint().add(2U).add(static_cast<std::uint64_t>(block)).add(point).add(previous);
   return add(batch, asked.value(), [&](const Records& of, const BatchView& members) {
@@ -137,6 +149,7 @@ ClipReport Neighbour::add_loss_differences(const Point& point,
                                            const BatchView& batch,
                                            double limit,
                                            double& out) const {
+  note_read(batch);
   const auto asked = Fingerprint().add(3U).add(point).add(centre);
   return add(batch, asked.value(), [&](const Records& of, const BatchView& members) {
     return of.add_loss_differences(point, centre, members, limit, out);
@@ -149,6 +162,7 @@ ClipReport Neighbour::add_coordinate_loss_differences(Index coordinate,
                                                       const BatchView& batch,
                                                       double limit,
                                                       VectorRef out) const {
+  note_read(batch);
   const auto asked = Fingerprint()
                          .add(4U)
                          .add(static_cast<std::uint64_t>(coordinate))

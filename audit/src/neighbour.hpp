@@ -24,6 +24,9 @@ enum class Membership {
 struct Asked {
   std::uint64_t fingerprint = 0;             ///< of kind, points, vectors and members
   std::optional<std::vector<Index>> secret;  ///< members, where membership is secret
+  /// From the first to the last record of which gradients or losses were read, in this question or
+  /// since. Hessians are read ahead of what they answer.
+  std::optional<RecordRange> read;
 };
 
 /// Records of which one is exchanged for another.
@@ -86,10 +89,12 @@ class Neighbour final : public Records {
  private:
   struct Log {  // shared with projected views
     std::optional<Asked> first;
+    std::optional<RecordRange> read;
     std::set<Index> batches;
     BatchPolicy policy;
     RecordRange drawn_from;
   };
+  void note_read(const BatchView& batch) const;
   template <class Add>
   ClipReport add(const BatchView& batch, std::uint64_t fingerprint, const Add& add) const;
   /// The other members of a secret batch, and whether the record at `place_` is one, after the

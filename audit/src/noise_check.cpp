@@ -40,15 +40,14 @@ double score_of_length(const Vector& standard) {
                       : -normal_score(boost::math::cdf(boost::math::complement(law, square)));
 }
 
-/// The least probable finding, unless it is likely to be among as many.
+}  // namespace
+
 std::string complaint_of(const std::vector<Finding>& findings) {
   if (findings.empty()) return {};
   const Finding& worst = *std::ranges::min_element(findings, {}, &Finding::p);
   if (!(worst.p * static_cast<double>(findings.size()) < false_alarm)) return {};
   return fmt::format("{}, p = {:.2g}", worst.what, worst.p);
 }
-
-}  // namespace
 
 void NoiseCheck::expect_new(const Vector& noise, const std::string& place) {
   if (!complaint_.empty()) return;
@@ -71,12 +70,17 @@ void NoiseCheck::expect_new(const Vector& noise, const std::string& place) {
   places_.push_back(place);
 }
 
-void NoiseCheck::see_number(double z, const Query& query) {
+void NoiseCheck::expect_symmetric(const Vector& released, const std::string& place) {
+  const auto d = static_cast<Index>(std::lround(std::sqrt(static_cast<double>(released.size()))));
+  const Eigen::Map<const Matrix> matrix(released.data(), d, d);
+  if (complaint_.empty() && matrix != matrix.transpose())
+    complaint_ = place + ": the triangles of the matrix differ";
+}
+
+void NoiseCheck::see_number(double z, NormalLaw& of_query) {
   all_.add(z);
-  queries_[query].add(z);
+  of_query.add(z);
   coincidences_.add(z);
-  if (numbers_ < of_algorithm_.size()) with_algorithm_.add(z * of_algorithm_[numbers_], 1);
-  ++numbers_;
   constexpr double resolution = 1e-9;
   const double size = std::abs(z);
   const auto next = std::ranges::lower_bound(by_size_, size - resolution);
@@ -85,31 +89,27 @@ void NoiseCheck::see_number(double z, const Query& query) {
       2 * resolution * std::sqrt(2 / std::numbers::pi) * static_cast<double>(by_size_.size());
 }
 
-void NoiseCheck::see_draw(Vector standard, const Query& query, const std::string& place) {
+void NoiseCheck::see_draw(Vector standard,
+                          const Query& query,
+                          const Exchange& e,
+                          const std::string& place) {
   const Index size = standard.size();
-  for (const double z : standard) see_number(z, query);
+  NormalLaw& of_query = queries_[query];
+  for (const double z : standard) see_number(z, of_query);
+  const bool digits = e.what.kind == Kind::vector && !e.what.exact;
+  for (Index i = 0; digits && i < size; ++i)
+    if (std::abs(e.answer[i]) <= 100 * e.what.deviation) on_grid_.add(standard[i]);
+  joint_.add(std::string(name_of(e.what.kind)),
+             fmt::format("{} of {:x}", query.name, e.what.path),
+             standard);
   expect_new(standard, place);
-  if (size == 1) {
-    if (!last_.contains(1))
-      if (const auto& before = first_[1]; before.size() == 1) runs_.add(standard[0] * before[0], 1);
-  } else {
-    for (Index i = 0; i < std::min(size, most_entries); ++i) {
-      entries_[i].add(standard[i]);
-      for (Index j = 0; j < i; ++j) pairs_[{j, i}].add(standard[i] * standard[j], 1);
-    }
-    neighbours_.add(standard.head(size - 1).dot(standard.tail(size - 1)), size - 1);
-    if (!last_.contains(size))
-      if (const auto& before = first_[size]; before.size() == size)
-        runs_.add(standard.dot(before), size);
-  }
-  if (!last_.contains(size)) first_[size] = standard;
+  for (Index i = 0; size > 1 && i < std::min(size, most_entries); ++i) entries_[i].add(standard[i]);
 
   auto& [last, before] = last_[size];
   std::optional<double> length;
   if (size > 1) lengths_.add(length.emplace(score_of_length(standard)));
   if (last.noise.size() == size) {
     lag_one_.add(standard.dot(last.noise), size);
-    if (size > 1) across_.add(standard[0] * last.noise[size - 1], 1);
     if (length && last.length) lengths_lag_.add(*length * *last.length, 1);
   }
   if (before.noise.size() == size) lag_two_.add(standard.dot(before.noise), size);
@@ -120,7 +120,7 @@ void NoiseCheck::see(const Transcript& transcript, Stream algorithm) {
   seen_.clear();
   places_.clear();
   last_.clear();
-  numbers_ = 0;
+  joint_.begin_run();
   of_algorithm_.resize(512);
   for (double& z : of_algorithm_) z = algorithm.normal();
   by_size_ = of_algorithm_;
@@ -146,22 +146,25 @@ void NoiseCheck::see(const Transcript& transcript, Stream algorithm) {
         Vector node = (noise - before) / e.what.deviation;
         node = (node.array().abs() < 1e-9).select(0.0, node);  // what cancels
         tree.push_back(noise);
-        see_draw(std::move(node), query, place);
+        see_draw(std::move(node), query, e, place);
         break;
       }
       case Kind::matrix:
-        see_draw(standardised_matrix(noise, e.what.deviation), query, place);
+        expect_symmetric(e.noisy, place);
+        see_draw(standardised_matrix(noise, e.what.deviation), query, e, place);
         break;
       case Kind::vector:
-        see_draw(noise / e.what.deviation, query, place);
+        see_draw(noise / e.what.deviation, query, e, place);
         break;
       default:
         see_draw(Vector::Constant(1, normal_score_of_laplace(noise[0] / e.what.deviation)),
                  query,
+                 e,
                  place);
         break;
     }
   }
+  joint_.end_run(of_algorithm_);
 }
 
 std::string NoiseCheck::complaint() const {
@@ -173,18 +176,13 @@ std::string NoiseCheck::complaint() const {
              findings);
   for (const auto& [i, law] : entries_) law.test(fmt::format("entry {}", i), findings);
   lengths_.test("lengths of draws, by their normal scores", findings);
-  for (const auto& [of, products] :
-       {std::pair("one draw with the next", &lag_one_),
-        {"one draw with the next but one", &lag_two_},
-        {"neighbouring entries", &neighbours_},
-        {"the last entry of a draw with the first of the next", &across_},
-        {"the length of a draw with that of the next", &lengths_lag_},
-        {"the first draw of a run with that of the next run", &runs_},
-        {"the noise with the algorithm's own stream", &with_algorithm_}})
+  for (const auto& [of, products] : {std::pair("one draw with the next", &lag_one_),
+                                     {"one draw with the next but one", &lag_two_},
+                                     {"the length of a draw with that of the next", &lengths_lag_}})
     products->test(of, findings);
-  for (const auto& [entries, products] : pairs_)
-    products.test(fmt::format("entries {} and {}", entries.first, entries.second), findings);
+  joint_.test(findings);
   coincidences_.test("all queries", findings);
+  on_grid_.test("the noise of vectors", findings);
   if (shared_ > 0)
     findings.push_back({boost::math::cdf(boost::math::complement(
                             boost::math::poisson_distribution<>(shared_expected_),

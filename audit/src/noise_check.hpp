@@ -12,6 +12,7 @@
 
 #include "dpsosp/audit/audit.hpp"
 #include "dpsosp/core/stream.hpp"
+#include "joint_law.hpp"
 #include "noise_law.hpp"
 #include "transcript.hpp"
 
@@ -20,11 +21,16 @@ namespace dpsosp::audit {
 /// Probability with which a check of noise, of choices or of batches fails by chance, at most.
 constexpr double false_alarm = 1e-6;
 
+/// The least probable finding, unless it is likely to be among as many; then nothing.
+std::string complaint_of(const std::vector<Finding>& findings);
+
 /// Whether the noise of recorded runs is independent and has the law that was charged for, whatever
 /// is pooled: each query's first answers in a run, and its later ones; each of the first entries;
 /// and all. Laplace noise counts by its normal scores, trees node by node.
 class NoiseCheck {
  public:
+  /// \param seed  of the audit: another one looks in other directions
+  explicit NoiseCheck(std::uint64_t seed = 0) : joint_(seed) {}
   /// \param algorithm  of the run's algorithm, nothing drawn
   void see(const Transcript& transcript, Stream algorithm);
   /// Empty if all is well.
@@ -33,7 +39,7 @@ class NoiseCheck {
   NoiseNumbers numbers() const;
 
  private:
-  static constexpr Index most_entries = 16;  // tested one by one, and in pairs
+  static constexpr Index most_entries = 16;  // tested one by one, whatever the query
   struct Query {
     std::string name;
     bool later = false;  ///< not its first answer in the run
@@ -45,17 +51,19 @@ class NoiseCheck {
     std::optional<double> length;
   };
 
-  void see_draw(Vector standard, const Query& query, const std::string& place);
-  void see_number(double z, const Query& query);
+  void see_draw(Vector standard, const Query& query, const Exchange& e, const std::string& place);
+  void expect_symmetric(const Vector& released, const std::string& place);
+  void see_number(double z, NormalLaw& of_query);
   void expect_new(const Vector& noise, const std::string& place);
 
   NormalLaw all_, lengths_;
   std::map<Query, NormalLaw> queries_;
   std::map<Index, NormalLaw> entries_;  // of vectors, by place
-  Products lag_one_, lag_two_, neighbours_, across_, lengths_lag_, runs_, with_algorithm_;
-  std::map<std::pair<Index, Index>, Products> pairs_;  // of entries
+  Products lag_one_, lag_two_, lengths_lag_;
+  JointLaw joint_;
   Coincidences coincidences_;
-  std::int64_t shared_ = 0;  // numbers that are the algorithm's
+  Coincidences on_grid_{1e-12};  // where the answer leaves the noise so many digits
+  std::int64_t shared_ = 0;      // numbers that are the algorithm's
   double shared_expected_ = 0;
 
   // Seen in the current run:
@@ -63,9 +71,7 @@ class NoiseCheck {
   std::vector<Vector> seen_;
   std::vector<std::string> places_;
   std::vector<double> of_algorithm_, by_size_;  // its first normal numbers; their sizes, ascending
-  std::size_t numbers_ = 0;
 
-  std::map<Index, Vector> first_;                           // draw of the last run, by size
   std::set<std::pair<std::int64_t, std::int64_t>> starts_;  // of all draws of all runs
   std::string complaint_;
 };

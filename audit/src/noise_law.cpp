@@ -76,6 +76,43 @@ const Chernoff& of_products() {
   return bound;
 }
 
+/// Where cells of equal probability of |z| begin, and what the normal score of |z| is in them on
+/// average.
+struct CellsOfSize {
+  static constexpr std::size_t count = NormalLaw::cells / 2;
+  static constexpr double step = 1.0 / 64, far = 4;  // of the table of first guesses
+  std::array<double, count> begin{}, score{};
+  std::array<std::uint8_t, static_cast<std::size_t>(far / step)> guess{};
+
+  CellsOfSize() {
+    const auto density = [](double z) {
+      return std::exp(-0.5 * z * z) / std::sqrt(2 * std::numbers::pi);
+    };
+    constexpr auto n = static_cast<double>(count);
+    for (std::size_t k = 0; k < count; ++k) {
+      const auto at = static_cast<double>(k);
+      begin[k] = k == 0 ? 0.0 : normal_score(0.5 + 0.5 * at / n);
+      const double low = k == 0 ? 0.0 : density(normal_score(at / n));
+      const double high = k + 1 == count ? 0.0 : density(normal_score((at + 1) / n));
+      score[k] = n * (low - high);
+    }
+    for (std::size_t k = 0, cell = 0; k < guess.size(); ++k) {
+      while (cell + 1 < count && begin[cell + 1] <= static_cast<double>(k) * step) ++cell;
+      guess[k] = static_cast<std::uint8_t>(cell);
+    }
+  }
+  std::size_t of(double size) const {
+    std::size_t cell = size < far ? guess[static_cast<std::size_t>(size / step)] : count - 1;
+    while (cell + 1 < count && size >= begin[cell + 1]) ++cell;
+    return cell;
+  }
+};
+
+const CellsOfSize& cells_of_size() {
+  static const CellsOfSize cells;
+  return cells;
+}
+
 std::string per_number(std::string_view what, double value, std::int64_t n, const std::string& of) {
   return fmt::format("{} {:.4g} over {} numbers of {}", what, value, n, of);
 }
@@ -119,6 +156,15 @@ double crowding(std::int64_t count, double trials, double most_likely) {
                std::lgamma(static_cast<double>(count))));
 }
 
+double probability_of_products(double mean, std::int64_t n) {
+  return of_products().two_sided(mean, n);
+}
+
+double mean_score_of_size(double z) {
+  const CellsOfSize& cells = cells_of_size();
+  return cells.score[cells.of(std::abs(z))];
+}
+
 double normal_score_of_laplace(double x) {
   const double tail = 0.5 * std::exp(-std::abs(x));
   return std::copysign(tail == 0 ? 40.0 : normal_lower_quantile(tail), x);
@@ -135,8 +181,8 @@ void NormalLaw::add(double z) {
   squares_ += z * z;
   fourth_ += fourth_power(z);
   largest_ = std::max(largest_, std::abs(z));
-  const double below = 0.5 * std::erfc(-z / std::numbers::sqrt2);
-  ++in_cell_[std::min(static_cast<std::size_t>(below * cells), cells - 1)];
+  const std::size_t cell = cells_of_size().of(std::abs(z));
+  ++in_cell_[z < 0 ? cells / 2 - 1 - cell : cells / 2 + cell];
   for (std::size_t k = 0; k < limits.size() && std::abs(z) > limits[k]; ++k) ++beyond_[k];
   constexpr std::size_t most_kept = 500;
   if (std::abs(z) > extreme && extremes_.size() < most_kept) extremes_.push_back(std::abs(z));
@@ -187,37 +233,46 @@ void Products::test(const std::string& of, std::vector<Finding>& findings) const
                       fmt::format("correlation {:.4g} of {}, {} pairs", mean, of, pairs_)});
 }
 
-namespace {
-constexpr double resolution = 1e-9;
-constexpr std::int64_t most_remembered = 1'000'000;  // about 50 MB
-}  // namespace
-
 void Coincidences::add(double z) {
-  if (count_ == most_remembered) return;
-  ++count_;
-  const double place = std::min(std::abs(z), 1e9);
-  std::int32_t& here = seen_[std::llround(place / resolution)];
-  pairs_ += here;
-  if (++here > most_) {
-    most_ = here;
-    most_at_ = place;
-  }
+  constexpr std::size_t most_remembered = 1'000'000;
+  if (seen_.size() < most_remembered) seen_.push_back(std::min(std::abs(z), 1e9));
 }
 
 void Coincidences::test(const std::string& of, std::vector<Finding>& findings) const {
-  if (count_ < 2) return;
+  if (seen_.size() < 2) return;
+  const auto sorted = seen_.begin() + static_cast<std::ptrdiff_t>(in_order_);
+  std::sort(sorted, seen_.end());
+  std::inplace_merge(seen_.begin(), sorted, seen_.end());
+  in_order_ = seen_.size();
+  std::int64_t pairs = 0, most = 0, here = 0;
+  double most_at = 0;
+  for (std::size_t k = 0; k < seen_.size(); ++k) {
+    const auto place = [&](std::size_t i) { return std::round(seen_[i] / resolution_); };
+    here = k > 0 && place(k) == place(k - 1) ? here + 1 : 1;
+    pairs += here - 1;
+    if (here > most) {
+      most = here;
+      most_at = seen_[k];
+    }
+  }
   // |z| has density at most √(2/π), and two of them coincide with ∫ (2φ)² = 1/√π.
-  const auto n = static_cast<double>(count_);
-  if (most_ > 1)
+  const auto n = static_cast<double>(seen_.size());
+  if (most > 1)
     findings.push_back(
-        {crowding(most_, n, std::sqrt(2 / std::numbers::pi) * resolution),
-         fmt::format("{} of {} numbers of {} are {:.6g}", most_, count_, of, most_at_)});
-  const double expected = 0.5 * n * n * resolution / std::sqrt(std::numbers::pi);
+        {crowding(most, n, std::sqrt(2 / std::numbers::pi) * resolution_),
+         fmt::format("{} of {} numbers of {} are {:.6g}", most, seen_.size(), of, most_at)});
+  const double expected = 0.5 * n * n * resolution_ / std::sqrt(std::numbers::pi);
   const boost::math::poisson_distribution<> law(expected);
-  if (pairs_ > 0)
+  if (pairs > 0)
     findings.push_back(
-        {boost::math::cdf(boost::math::complement(law, static_cast<double>(pairs_ - 1))),
-         fmt::format("{} pairs of numbers of {} coincide, {:.3g} expected", pairs_, of, expected)});
+        {boost::math::cdf(boost::math::complement(law, static_cast<double>(pairs - 1))),
+         fmt::format("{} pairs of {} numbers of {} coincide to {:.0e}, {:.3g} "
+                     "expected",
+                     pairs,
+                     seen_.size(),
+                     of,
+                     resolution_,
+                     expected)});
 }
 
 // Beyond a the density of |z| is f(t) ≤ (a + 1/a) exp((a² − t²)/2), so ∫ f² ≤ (a + 1/a)²/(2a).

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "dpsosp/core/stream.hpp"
@@ -39,6 +38,14 @@ double crowding(std::int64_t count, double trials, double most_likely);
 double normal_score_of_laplace(double x);
 /// Likewise of u in (0, 1) under the uniform law.
 double normal_score(double u);
+
+/// Bound of the probability that a mean of n products of independent standard normal numbers is as
+/// far from 0, on either side. A number may be in two products, as in those of neighbours.
+double probability_of_products(double mean, std::int64_t n);
+
+/// The normal score of |z|, whose sign and size are independent, as its mean over the 128th of the
+/// law of |z| that holds it: so a product's moments are at most those of normal numbers.
+double mean_score_of_size(double z);
 
 /// Numbers of which each should be standard normal and independent of the others.
 class NormalLaw {
@@ -83,17 +90,19 @@ class Products {
   std::int64_t pairs_ = 0;
 };
 
-/// Numbers of a continuous law, of which few should coincide: finds atoms, and numbers that come
-/// again in other draws. Looks at the first million.
+/// Numbers of a continuous law, of which few should coincide: finds atoms, grids, and numbers that
+/// come again in other draws. Looks at the first million.
 class Coincidences {
  public:
+  /// \param resolution  of numbers that count as equal
+  explicit Coincidences(double resolution = 1e-9) : resolution_(resolution) {}
   void add(double z);
   void test(const std::string& of, std::vector<Finding>& findings) const;
 
  private:
-  std::unordered_map<std::int64_t, std::int32_t> seen_;  // by multiple of the resolution
-  std::int64_t count_ = 0, pairs_ = 0, most_ = 0;
-  double most_at_ = 0;
+  double resolution_;
+  mutable std::vector<double> seen_;  // distances from 0
+  mutable std::size_t in_order_ = 0;  // how many of the first are sorted
 };
 
 /// Noise of the right variance and the wrong law.

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "conduct.hpp"
 #include "dpsosp/algorithms/registry.hpp"
 #include "dpsosp/audit/audit.hpp"
 #include "dpsosp/core/errors.hpp"
@@ -15,7 +16,9 @@
 #include "instances.hpp"
 #include "mechanisms.hpp"
 #include "noise_check.hpp"
+#include "returned.hpp"
 #include "sensitivity.hpp"
+#include "sources.hpp"
 #include "stand_ins.hpp"
 
 namespace dpsosp {
@@ -136,7 +139,7 @@ CheckLine additivity(const Problem& problem) {
 class ReplayAttack {
  public:
   ReplayAttack(ReplayAudit& result, Plant bug, std::uint32_t seed)
-      : result_(result), bug_(bug), seed_(seed) {}
+      : result_(result), bug_(bug), seed_(seed), noise_(seed) {}
 
   void attack(const Subject& subject, bool until_caught) {
     ++result_.instances;
@@ -165,6 +168,11 @@ class ReplayAttack {
                         fmt::format("up to {:.4f} of it", result_.attained)),
             spent_.line("the charges add up to no more than the claimed epsilon",
                         fmt::format("up to {:.4f} of it", most_spent_)),
+            conduct_.line(
+                "no answer reads uncharged records, comes after a session's end or is not paid for",
+                compared),
+            bits_.line("an answer and the next noise of its stream are released, bit for bit",
+                       compared),
             noise.line("noise has the law that is charged for, independent each time",
                        noise_.summary()),
             choices.line("choices have the probabilities that are charged for", choices_.summary()),
@@ -175,7 +183,8 @@ class ReplayAttack {
 
  private:
   bool caught(bool by_laws) const {
-    if (questions_.count() + charges_.count() + moves_.count() + spent_.count() + shown_.count() >
+    if (questions_.count() + charges_.count() + moves_.count() + spent_.count() + conduct_.count() +
+            bits_.count() + shown_.count() >
         0)
       return true;
     return by_laws && (!noise_.complaint().empty() || !choices_.complaint().empty() ||
@@ -193,6 +202,8 @@ class ReplayAttack {
     result_.answers += std::ssize(second.answers);
     questions_.see(second.difference, where);
     charges_.see(second.charge_difference, where);
+    bits_.see(first.other_noise, where);
+    bits_.see(second.other_noise, where);
     if (!(first.shown == second.shown)) shown_.see(difference_of(first.shown, second.shown), where);
     const std::vector<std::string> names = queries_of(first.transcript);
     for (std::size_t k = 0; k < second.answers.size(); ++k) ++result_.queries[names[k]].answers;
@@ -209,13 +220,17 @@ class ReplayAttack {
       of_query = std::max(of_query, moved / allowed);
       result_.attained = std::max(result_.attained, of_query);
     }).compare(second.answers);
-    if (subject.claimed && std::exchange(first_of_instance_, false)) {
+    const bool first_of_instance = std::exchange(first_of_instance_, false);
+    if (subject.claimed && first_of_instance) {
       const auto [epsilon, delta] = *subject.claimed;
       const double spent = first.ledger.spent(delta).epsilon;
       most_spent_ = std::max(most_spent_, spent / epsilon);
       if (!(spent <= epsilon * (1 + 1e-9)))
         spent_.see(fmt::format("epsilon {:.6g} of {:.6g}", spent, epsilon), where);
     }
+    if (first_of_instance) conduct_.see(overdrawn(first.ledger, subject.rule), where);
+    conduct_.see(stray_read(first.transcript), where);
+    conduct_.see(late_question(first.transcript), where);
     noise_.see(first.transcript, stream_of(subject, seed));
     choices_.see(first.transcript);
     batches_.see(first.transcript);
@@ -231,7 +246,7 @@ class ReplayAttack {
   ReplayAudit& result_;
   Plant bug_;
   std::uint32_t seed_;
-  Failures questions_, charges_, moves_, spent_, shown_;
+  Failures questions_, charges_, moves_, spent_, conduct_, bits_, shown_;
   bool first_of_instance_ = false;
   double most_spent_ = 0;
   NoiseCheck noise_;
@@ -260,6 +275,27 @@ ReplayAudit audit_replay(std::string_view algorithm, const ReplayOptions& option
   result.noise = attack.noise();
   result.checks = attack.lines();
   if (!options.problem.empty()) result.checks.push_back(additivity(subjects.front().problem));
+  if (options.plant.empty() && !is_mechanism(algorithm) &&
+      !find_algorithm(algorithm)->card().is_program()) {
+    const std::string other =
+        complaint_of_result(algorithm, [](const RunDescription& run) { return compute_run(run); });
+    result.checks.push_back({"what a run returns is what its algorithm returned",
+                             other.empty(),
+                             other.empty() ? "one run computed twice" : other});
+  }
+  if (options.plant.empty()) {
+    const std::string keys = complaint_of_keys();
+    result.checks.push_back({"runs whose keys differ in one bit have nothing in common",
+                             keys.empty(),
+                             keys.empty() ? "160 bits of seed, run and path" : keys});
+  }
+  if (options.plant.empty() && !subjects.empty() && subjects.front().release) {
+    const std::int64_t sources = options.most_instances == 0 ? 1 << 16 : 1 << 12;
+    const std::string entropy = complaint_of_entropy(sources);
+    result.checks.push_back({"no two sources of system entropy have a word in common",
+                             entropy.empty(),
+                             entropy.empty() ? fmt::format("{} sources", sources) : entropy});
+  }
   result.checks.push_back(
       {"there is something to compare",
        result.answers > 0,

@@ -70,12 +70,14 @@ class Attack {
     std::vector<double> one, two;
     std::vector<CountedEvent> dearest;  ///< charges of the run that cost most
     double answers = 0;
+    std::string other_noise;  ///< the first that is not the next of its stream
     NoiseCheck noise;
     ChoiceCheck choices;
     BatchCheck batches;
     /// What the tests of goodness of fit complain of; empty if all is well.
     std::string complaint() const {
       std::string text = noise.complaint();
+      if (text.empty()) text = other_noise;
       if (text.empty()) text = choices.complaint();
       return text.empty() ? batches.complaint() : text;
     }
@@ -85,6 +87,7 @@ class Attack {
     const auto n = static_cast<std::size_t>(runs);
     plan_work(2 * runs);
     Scores scores;
+    scores.noise = NoiseCheck(seed_);
     double dearest = -1.0;
     // Few at a time: a run that chooses among many candidates has a long transcript.
     std::vector<Run> block(std::min<std::size_t>(
@@ -101,6 +104,7 @@ class Attack {
         Run& one = block[k];
         ((begin + k) % 2 == 0 ? scores.one : scores.two).push_back(one.score);
         scores.noise.see(one.transcript, stream_of(subject_, seed_of(begin + k)));
+        if (scores.other_noise.empty()) scores.other_noise = one.other_noise;
         scores.choices.see(one.transcript);
         scores.batches.see(one.transcript);
         scores.answers += static_cast<double>(one.transcript.size()) / (2 * static_cast<double>(n));
@@ -118,6 +122,7 @@ class Attack {
     double score = 0;
     Transcript transcript;
     std::vector<CountedEvent> events;
+    std::string other_noise;
   };
   std::uint64_t seed_of(std::size_t run) const {
     return (std::uint64_t{seed_} << 32) + static_cast<std::uint64_t>(run) + 1;
@@ -143,7 +148,10 @@ class Attack {
       a.out = answers(on_one, Membership::out);
     }
     const double score = log_likelihood_ratio(recorded.transcript, a);
-    return {score, std::move(recorded.transcript), charged_to(recorded.ledger, place_)};
+    return {score,
+            std::move(recorded.transcript),
+            charged_to(recorded.ledger, place_),
+            std::move(recorded.other_noise)};
   }
 
   std::unique_ptr<const Records> others_of(const Subject& subject) const {

@@ -11,21 +11,12 @@
 #include "dpsosp/experiments/json_number.hpp"
 #include "dpsosp/experiments/run_json.hpp"
 #include "mechanisms.hpp"
+#include "redraw.hpp"
 
 namespace dpsosp::audit {
 namespace {
 
 using nlohmann::json;
-
-/// Words that can be drawn again.
-class SeededWords final : public WordSource {
- public:
-  explicit SeededWords(StreamKey key) : stream_(key) {}
-  std::uint64_t bits() override { return stream_.bits(); }
-
- private:
-  Stream stream_;
-};
 
 class Everything final : public Observer {
  public:
@@ -61,6 +52,7 @@ Shown run(const Subject& subject, Curator& curator, std::uint64_t seed) {
 struct Watched {
   Shown shown;
   Ledger ledger;
+  std::string other_noise;
 };
 Watched watch(const Subject& subject,
               Auditor& auditor,
@@ -70,15 +62,16 @@ Watched watch(const Subject& subject,
   Planted planted(bug, auditor, records, seed, stream_of(subject, seed));
   ClipLog log;
   const StreamKey key{.seed = seed, .run = subject.stream};
+  Redraw redraw(planted.auditor(), key, subject.release);
   AuditedCurator curator(subject.problem.facts,
                          planted.records(),
                          planted.rule(subject.rule),
                          key,
-                         planted.auditor(),
+                         redraw,
                          log,
                          subject.release ? std::make_unique<SeededWords>(key) : nullptr);
   Shown shown = run(subject, curator, seed);
-  return {std::move(shown), curator.ledger()};
+  return {std::move(shown), curator.ledger(), redraw.complaint()};
 }
 
 }  // namespace
@@ -102,7 +95,10 @@ Stream stream_of(const Subject& subject, std::uint64_t seed) {
 Recorded record(const Subject& subject, const Neighbour& records, std::uint64_t seed, Plant bug) {
   Recorder recorder(records);
   Watched watched = watch(subject, recorder, records, seed, bug);
-  return {std::move(recorder.transcript), std::move(watched.shown), std::move(watched.ledger)};
+  return {std::move(recorder.transcript),
+          std::move(watched.shown),
+          std::move(watched.ledger),
+          std::move(watched.other_noise)};
 }
 
 Replayed replay(const Subject& subject,
@@ -119,7 +115,8 @@ Replayed replay(const Subject& subject,
   return {std::move(replayer.answers),
           std::move(difference),
           replayer.charge_difference(),
-          std::move(watched.shown)};
+          std::move(watched.shown),
+          std::move(watched.other_noise)};
 }
 
 }  // namespace dpsosp::audit

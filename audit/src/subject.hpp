@@ -60,6 +60,7 @@ struct Recorded {
   Transcript transcript;
   Shown shown;
   Ledger ledger;
+  std::string other_noise;  ///< the first noise that is not the next of its stream, or empty
 };
 /// One run with the sound curator. \param bug  planted, or Plant::none
 Recorded record(const Subject& subject, const Neighbour& records, std::uint64_t seed, Plant bug);
@@ -69,6 +70,7 @@ struct Replayed {
   std::string difference;         ///< in questions or releases; empty if there is none
   std::string charge_difference;  ///< likewise
   Shown shown;
+  std::string other_noise;  ///< as of Recorded
 };
 /// The same run on other records with the releases of the recorded one.
 Replayed replay(const Subject& subject,

@@ -36,6 +36,8 @@ bool adds_noise(Kind kind) {
          kind == Kind::scalar;
 }
 
+}  // namespace
+
 std::string_view name_of(Kind kind) {
   switch (kind) {
     case Kind::vector:
@@ -57,8 +59,6 @@ std::string_view name_of(Kind kind) {
   }
   return "loss";
 }
-
-}  // namespace
 
 bool same_bits(ConstVectorRef a, ConstVectorRef b) {
   return std::ranges::equal(

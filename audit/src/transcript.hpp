@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "dpsosp/privacy/audited_curator.hpp"
@@ -59,6 +60,9 @@ class Replayer final : public Auditor {
   std::vector<LedgerEntry> pending_;
   std::string difference_, charge_difference_;
 };
+
+/// "vector", "prefix sum": for messages.
+std::string_view name_of(AuditedAnswer::Kind kind);
 
 bool same_bits(ConstVectorRef a, ConstVectorRef b);
 

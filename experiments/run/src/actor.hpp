@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "dpsosp/experiments/run.hpp"
+#include "dpsosp/experiments/run_inputs.hpp"
 
 namespace dpsosp {
 
@@ -26,7 +26,5 @@ class Actor {
 /// To be called before the records are read. \throws InputError
 std::unique_ptr<Actor> make_actor(const RunDescription& description,
                                   const std::optional<Isolation>& isolation);
-
-Preparation preparation_of(const RunDescription& description);
 
 }  // namespace dpsosp

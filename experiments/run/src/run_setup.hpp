@@ -8,7 +8,7 @@
 
 #include "actor.hpp"
 #include "dpsosp/core/stream.hpp"
-#include "dpsosp/experiments/run.hpp"
+#include "dpsosp/experiments/run_inputs.hpp"
 #include "dpsosp/isolation/sealed_program.hpp"
 #include "dpsosp/problems/problem.hpp"
 
@@ -24,10 +24,6 @@ struct Setup {
 
 /// \throws InputError
 Setup set_up(const RunDescription& description, const std::optional<Isolation>& isolation);
-
-/// The random numbers of a run: those of its seed and its description. Controls (records exchanged,
-/// no data, no noise) keep them, so that they differ from the run in that alone.
-StreamKey key_of(const RunDescription& description);
 
 /// See program_key of a path.
 std::string program_key(const SealedProgram& program);

@@ -263,7 +263,7 @@ void Curator::answer(const char* name,
 
 void Curator::add_noise(double standard_deviation) {
   Vector& work = own_->work;
-  shared_->audit({.deviation = standard_deviation}, work);
+  shared_->audit({.deviation = standard_deviation, .path = own_->key.path}, work);
   if (!shared_->departures.no_noise) own_->noise.add_normal(standard_deviation, work);
   shared_->audit_noisy(work);
 }

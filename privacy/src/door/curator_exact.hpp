@@ -14,7 +14,7 @@ void Curator::answer_exactly(double standard_deviation, VectorRef out, const Rea
   }
   LatticeVector sum(standard_deviation, out.size());
   read(sum);
-  shared_->audit_exact({.deviation = standard_deviation}, sum);
+  shared_->audit_exact({.deviation = standard_deviation, .path = own_->key.path}, sum);
   sum.add_noise(*shared_->words);
   sum.write(out);
   shared_->audit_noisy(out);

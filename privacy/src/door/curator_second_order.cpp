@@ -122,7 +122,7 @@ void Curator::hessian(const Point& point,
   Matrix mean(d, d);
   read_hessian_matrix(point.x, batch, query.limit, mean);
   const double s = question.plan.standard_deviation;
-  shared_->audit({.kind = AuditedAnswer::Kind::matrix, .deviation = s},
+  shared_->audit({.kind = AuditedAnswer::Kind::matrix, .deviation = s, .path = own.key.path},
                  Eigen::Map<Vector>(mean.data(), mean.size()));
   if (!departures.no_noise) {
     for (Index j = 0; j < d; ++j) {

@@ -26,14 +26,18 @@ void expect_in_range(std::string_view name, double value) {
 class ExponentialMechanism::Race {
  public:
   Race(const Opened& opened, Curator& curator)
-      : opened_(opened), stream_(curator.own_->choice), shared_(*curator.shared_) {}
+      : opened_(opened),
+        stream_(curator.own_->choice),
+        shared_(*curator.shared_),
+        path_(curator.own_->key.path) {}
 
   /// Candidates come in order of their index, so that each has two words of its own.
   void enter(Index index, double score) {
     const double noise = stream_.gumbel();
     shared_.audit({.kind = AuditedAnswer::Kind::score,
                    .deviation = 1.0 / opened_.inverse_temperature,
-                   .index = index},
+                   .index = index,
+                   .path = path_},
                   score);
     const double key = opened_.noise ? noise - opened_.inverse_temperature * score : -score;
     if (winner_ < 0 || key > best_) {
@@ -53,6 +57,7 @@ class ExponentialMechanism::Race {
   Opened opened_;
   Stream& stream_;
   const Curator::Shared& shared_;
+  std::uint64_t path_;
   double best_ = 0;
   Index winner_ = -1;
 };

@@ -45,7 +45,8 @@ SparseVector::SparseVector(Curator& curator,
     curator.shared_->audit({.kind = AuditedAnswer::Kind::threshold,
                             .deviation = scale,
                             .session = this,
-                            .index = static_cast<std::int64_t>(k)},
+                            .index = static_cast<std::int64_t>(k),
+                            .path = own.key.path},
                            thresholds_[k]);
     thresholds_[k] += scale * own.noise.laplace();
     curator.shared_->audit_noisy(thresholds_[k]);
@@ -66,7 +67,8 @@ bool SparseVector::at_most(std::span<const double> values) {
     curator_->shared_->audit({.kind = AuditedAnswer::Kind::question,
                               .deviation = scales_[k],
                               .session = this,
-                              .index = static_cast<std::int64_t>(k)},
+                              .index = static_cast<std::int64_t>(k),
+                              .path = curator_->own_->key.path},
                              value);
     value += scales_[k] * curator_->own_->noise.laplace();
     curator_->shared_->audit_noisy(value);

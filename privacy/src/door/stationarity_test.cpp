@@ -113,7 +113,8 @@ bool StationarityTest::ask_independently(ConstVectorRef x) {
     const double scale = entries[k].deviation_low;
     curator_->shared_->audit({.kind = AuditedAnswer::Kind::scalar,
                               .deviation = scale,
-                              .index = static_cast<std::int64_t>(k)},
+                              .index = static_cast<std::int64_t>(k),
+                              .path = own.key.path},
                              values[k]);
     values[k] += scale * own.noise.laplace();
     curator_->shared_->audit_noisy(values[k]);

@@ -131,7 +131,8 @@ void TreeStream::push_seeded(const Point& point,
   curator.shared_->audit({.kind = AuditedAnswer::Kind::prefix,
                           .deviation = sigma_,
                           .session = this,
-                          .index = leaves_ + 1},
+                          .index = leaves_ + 1,
+                          .path = own.key.path},
                          out);
   for (const Vector& node : nodes_)  // TREE, step 4
     if (node.size() > 0) out += node;
@@ -154,7 +155,8 @@ void TreeStream::push_exactly(const Point& point,
   shared.audit_exact({.kind = AuditedAnswer::Kind::prefix,
                       .deviation = sigma_,
                       .session = this,
-                      .index = leaves_ + 1},
+                      .index = leaves_ + 1,
+                      .path = curator_->own_->key.path},
                      sum);
   auto& nodes = exact_->nodes;
   if (nodes.size() <= level) nodes.resize(level + 1);

@@ -30,6 +30,7 @@ struct AuditedAnswer {
   /// nothing can replace, and a Hessian is the vector of its upper triangle with the diagonal over
   /// √2.
   bool exact = false;
+  std::uint64_t path = 0;  ///< of the key of the curator that answers
 };
 
 /// Sees what a curator is about to release, before and after noise, and may put another value in

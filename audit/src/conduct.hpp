@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "dpsosp/privacy/budget.hpp"
+#include "dpsosp/privacy/ledger.hpp"
+#include "transcript.hpp"
+
+/// What a run must not do, whatever is released. Each is empty if all is well.
+namespace dpsosp::audit {
+
+/// An answer that reads records outside of those that pay for it.
+std::string stray_read(const Transcript& transcript);
+
+/// A question of AboveThreshold after the first yes of its session.
+std::string late_question(const Transcript& transcript);
+
+/// A record that is charged more than the filter's rule keeps for it, by the sum of the charges
+/// that the ledger lists.
+std::string overdrawn(const Ledger& ledger, const FilterRule& rule);
+
+}  // namespace dpsosp::audit

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "returned.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "dpsosp/algorithms/registry.hpp"
+#include "dpsosp/experiments/run_inputs.hpp"
+#include "dpsosp/problems/registry.hpp"
+#include "instances.hpp"
+#include "transcript.hpp"
+
+namespace dpsosp::audit {
+namespace {
+
+class Unheard final : public Observer {
+ public:
+  void iterate(Index, ConstVectorRef) override {}
+};
+
+Problem problem_of(const RunDescription& run) {
+  const auto family = find_problem(run.problem);
+  Fields fields = family->fields();
+  for (const auto& [name, text] : run.problem_settings) set_field(fields, run.problem, name, text);
+  return family->make({.records = run.records,
+                       .dimension = run.dimension,
+                       .seed = run.seed,
+                       .data_seed = run.data_seed});
+}
+
+}  // namespace
+
+std::string complaint_of_result(std::string_view algorithm, const ComputeRun& compute) {
+  const RunDescription description = describe(small_run(algorithm));
+  if (description.door != Door::enforced) return {};  // of no private run
+  const RunResult result = compute(description);
+
+  const Problem problem = problem_of(description);
+  const auto own = find_algorithm(algorithm);
+  const Scheduled scheduled = prepare(*own, preparation_of(description), problem.facts);
+  StreamKey key = key_of(description);
+  Curator curator(problem.facts, *problem.records, scheduled.rule, key);
+  key.purpose = Purpose::algorithm;
+  Unheard unheard;
+  const Outcome outcome = own->run(curator, Stream::sealed(key), unheard);
+
+  const auto& returned = result.point;
+  if (!returned ||
+      !same_bits(outcome.point, Eigen::Map<const Vector>(returned->data(), std::ssize(*returned))))
+    return fmt::format("the output of a run on {} is not the algorithm's", description.problem);
+  if (result.algorithm.status != outcome.status || result.algorithm.steps != outcome.steps)
+    return fmt::format("status or steps of a run on {} are not the algorithm's",
+                       description.problem);
+  if (result.privacy.queries != curator.ledger().queries())
+    return fmt::format("the ledger of a run on {} is not the curator's", description.problem);
+  return {};
+}
+
+}  // namespace dpsosp::audit

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "dpsosp/experiments/run.hpp"
+
+namespace dpsosp::audit {
+
+using ComputeRun = std::function<RunResult(const RunDescription&)>;
+
+/// Whether what is returned of a run is what its algorithm returned: the same run, computed by
+/// `compute` and repeated with a curator that the audit made, ends in the same output, status,
+/// counts and number of queries, bit for bit. A choice among iterates by what the records say, made
+/// where the result is written, is seen in no answer. Empty if all is well.
+std::string complaint_of_result(std::string_view algorithm, const ComputeRun& compute);
+
+}  // namespace dpsosp::audit
