@@ -37,6 +37,18 @@ void normals_stream(benchmark::State& state) {
 }
 BENCHMARK(normals_stream);
 
+/// A step's noise in few dimensions.
+void normals_stream_short(benchmark::State& state) {
+  Stream stream({.seed = 1, .purpose = Purpose::noise});
+  Vector out(state.range(0));
+  for (auto _ : state) {
+    stream.fill_normal(1.0, out);
+    benchmark::DoNotOptimize(out.data());
+  }
+  state.SetItemsProcessed(state.iterations() * state.range(0));
+}
+BENCHMARK(normals_stream_short)->Arg(4)->Arg(16)->Arg(64);
+
 void normals_std_mt19937_64(benchmark::State& state) {
   std::mt19937_64 generator(1);
   std::normal_distribution<double> normal;

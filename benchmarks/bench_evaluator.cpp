@@ -49,6 +49,18 @@ void certificate(benchmark::State& state) {
         certify(*problem.empirical, problem.facts.initial_point, options).lambda_min_lower);
 }
 
+/// Logistic regression on 10 000 records: its Hessian is written down for the price of a few
+/// products, or with `steps` Lanczos steps, which is what larger dimensions take.
+void certificate_glm(benchmark::State& state) {
+  const Problem problem =
+      find_problem("glm-logistic")->make({.records = 10000, .dimension = state.range(0)});
+  CertificateOptions options;
+  if (state.range(1) != 0) options.dense_limit = options.cheap_dense_limit = 0;
+  for (auto _ : state)
+    benchmark::DoNotOptimize(
+        certify(*problem.empirical, problem.facts.initial_point, options).lambda_min_lower);
+}
+
 /// The Hessian by d products and all its eigenvalues.
 void dense_eigenvalues(benchmark::State& state) {
   const Problem problem = instance(state.range(0));
@@ -64,6 +76,10 @@ void dense_eigenvalues(benchmark::State& state) {
 BENCHMARK(estimate_cold)->Arg(120)->Arg(2000)->Unit(benchmark::kMillisecond);
 BENCHMARK(estimate_warm)->Arg(120)->Arg(2000)->Unit(benchmark::kMillisecond);
 BENCHMARK(certificate)->Arg(120)->Arg(2000)->Unit(benchmark::kMillisecond);
+BENCHMARK(certificate_glm)
+    ->ArgNames({"d", "steps"})
+    ->ArgsProduct({{600, 1000}, {0, 1}})
+    ->Unit(benchmark::kMillisecond);
 BENCHMARK(dense_eigenvalues)->Arg(120)->Arg(2000)->Unit(benchmark::kMillisecond);
 
 }  // namespace
