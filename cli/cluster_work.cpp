@@ -17,6 +17,7 @@
 #include "dpsosp/core/files.hpp"
 #include "dpsosp/experiments/plan.hpp"
 #include "dpsosp/experiments/plan_status.hpp"
+#include "dpsosp/experiments/programs.hpp"
 #include "dpsosp/experiments/progress.hpp"
 #include "dpsosp/experiments/run_costs.hpp"
 #include "dpsosp/experiments/slurm.hpp"
@@ -72,6 +73,16 @@ std::vector<PlannedRun> pilots_of(const std::vector<Job>& jobs) {
     if (kinds.insert(kind.dump()).second) pilots.push_back({job, kUnknownSeconds});
   }
   return pilots;
+}
+
+/// What a plan of these runs says of the programs among their algorithms.
+std::vector<std::string> cards_of_runs(const std::vector<PlannedRun>& runs) {
+  std::set<std::string> algorithms;
+  for (const PlannedRun& run : runs)
+    if (const auto description = run.job.run()) algorithms.insert(description->algorithm);
+  std::vector<std::string> cards;
+  for (const fs::path& card : cards_of(algorithms)) cards.push_back(card.string());
+  return cards;
 }
 
 std::string hours_text(double seconds) {
@@ -234,6 +245,7 @@ void submit_plan(const po::variables_map& map, const ClusterWork& work) {
                         plan.pilots ? std::min(runs.size(), limits.tasks.value_or(runs.size()))
                                     : task_count(runs, threads, request, limits)));
   require_array(tasks, limits);
+  plan.cards = cards_of_runs(runs);
   request.after.insert(request.after.end(), {"--threads", std::to_string(threads), "--quiet"});
   if (plan.pilots) {
     request.after = work.arguments;
@@ -276,8 +288,8 @@ void compute_locally(const po::variables_map& map, const ClusterWork& work) {
   std::vector<PlannedRun> runs = std::move(missing.known);
   for (Job& job : missing.unknown) runs.push_back({std::move(job), 1});
   if (runs.empty()) return;
-  const fs::path folder =
-      write_plan(work.out, {.words = work.plain}, share_out(std::move(runs), processes));
+  const Plan plan{.words = work.plain, .cards = cards_of_runs(runs)};
+  const fs::path folder = write_plan(work.out, plan, share_out(std::move(runs), processes));
   compute_here(folder, read_plan(folder), this_program(), processes);
   merge_plans(work.out, {folder}, work.command);
 }

@@ -6,10 +6,8 @@
 #include "dpsosp/reproductions/reproductions.hpp"
 
 int main(int argc, char** argv) {
-  return dpsosp::main(
-      argc,
-      argv,
-      {.problems = dpsosp::networks::network_problems(), .others = [] {
-         dpsosp::add_probe_compute("avdiukhin-2024/training", dpsosp::networks::train);
-       }});
+  return dpsosp::main(argc, argv, {.problems = dpsosp::networks::network_problems(), .others = [] {
+                                     dpsosp::add_probe_compute("avdiukhin-2024/training",
+                                                               dpsosp::networks::train);
+                                   }});
 }

@@ -26,6 +26,7 @@ constexpr std::array kCommands{Command{reproduce_description, reproduce_command}
                                Command{fit_description, fit_command},
                                Command{merge_description, merge_command},
                                Command{shard_description, shard_command},
+                               Command{new_description, new_command},
                                Command{list_description, list_command},
                                Command{info_description, info_command},
                                Command{help_description, help_command}};

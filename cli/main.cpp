@@ -9,8 +9,6 @@
 #include <system_error>
 #include <vector>
 
-#include "dpsosp/main.hpp"
-
 #include "commands.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/memory.hpp"
@@ -19,6 +17,7 @@
 #include "dpsosp/experiments/run.hpp"
 #include "dpsosp/experiments/runner.hpp"
 #include "dpsosp/isolation/guest_process.hpp"
+#include "dpsosp/main.hpp"
 #include "dpsosp/privacy/accounting/event.hpp"
 
 namespace {

@@ -179,10 +179,14 @@ int print_place(const std::filesystem::path& report) {
 
 ClusterWork cluster_work_of(const Catalogue& catalogue,
                             const ReproduceOptions& o,
+                            const po::variables_map& map,
                             const Arguments& arguments) {
   std::vector<std::string> plain{"reproduce"};
   plain.insert(plain.end(), o.exhibits.begin(), o.exhibits.end());
   plain.insert(plain.end(), {"--scale", std::string(to_string(o.scale)), "--out", o.out.string()});
+  if (map.count("add") != 0)
+    for (const std::string& card : map["add"].as<std::vector<std::string>>())
+      plain.insert(plain.end(), {"--add", card});
   return {.command = "reproduce",
           .arguments = arguments,
           .plain = plain,
@@ -266,7 +270,8 @@ int reproduce_command(const Arguments& arguments) {
   o.threads = threads(map, "reproduce");
   const Catalogue catalogue = with_claims(o.exhibits);
   if (map.count("dry-run") != 0) return print_plan(catalogue, o);
-  if (asks_for_cluster(map) && !on_cluster(map, cluster_work_of(catalogue, o, arguments))) return 0;
+  if (asks_for_cluster(map) && !on_cluster(map, cluster_work_of(catalogue, o, map, arguments)))
+    return 0;
   const WriteReport write = writer(map);
   if (map.count("check") == 0) return print_place(reproduce(catalogue, o, write));
   const std::filesystem::path reference = map["check"].as<std::string>();

@@ -10,6 +10,7 @@
 #include "commands.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/experiments/plan.hpp"
+#include "dpsosp/experiments/programs.hpp"
 #include "dpsosp/experiments/progress.hpp"
 #include "dpsosp/experiments/run.hpp"
 #include "dpsosp/experiments/runner.hpp"
@@ -60,6 +61,7 @@ int shard_command(const Arguments& arguments) {
   const auto index = parse_number<std::size_t>(
       "shard", "index", words[1], fmt::format("1 to {}", plan.shards.size()));
   require_same_program(folder, plan);
+  for (const std::string& card : plan.cards) register_program(card);
   const std::vector<PlannedRun> runs = read_shard(folder, plan, index);
   std::vector<Job> jobs;
   for (const PlannedRun& run : runs) jobs.push_back(run.job);

@@ -31,5 +31,8 @@ endforeach()
 configure_package_config_file(cmake/dpsospConfig.cmake.in dpsospConfig.cmake INSTALL_DESTINATION ${package})
 write_basic_package_version_file(dpsospConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/dpsospConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/dpsospConfigVersion.cmake
-  cmake/FindFFTW3.cmake
+  cmake/FindFFTW3.cmake cmake/FindGLPK.cmake
   DESTINATION ${package} COMPONENT development)
+# The package for authors in Python, whom `dpsosp new` sends there.
+install(DIRECTORY python/dpsosp DESTINATION ${CMAKE_INSTALL_DATADIR}/dpsosp/python COMPONENT program
+  PATTERN __pycache__ EXCLUDE)

@@ -260,6 +260,7 @@ class Curator:
         self._host, self._number, self.facts = host, number, facts
         self._own = encoded(number)
         self._tails: dict[Any, bytes] = {}
+        self._everyone: Optional[Batch] = None
 
     # What is left.
 
@@ -280,7 +281,13 @@ class Curator:
     # Batches and queries.
 
     def draw(self, policy: Policy = ALL, several_queries: bool = False) -> Batch:
-        use = "several_queries" if several_queries else "one_query"
+        if policy == ALL:  # public, so one answers any number of queries
+            if self._everyone is None:
+                self._everyone = self._drawn(policy, "one_query")
+            return self._everyone
+        return self._drawn(policy, "several_queries" if several_queries else "one_query")
+
+    def _drawn(self, policy: Policy, use: str) -> Batch:
         (number,) = self._host.ask("draw", self._number, policy.kind, policy.size, float(policy.rate), use)
         return Batch(self._host, number, policy)
 

@@ -6,11 +6,13 @@
     result["output"]["sosp_level"]
     dpsosp.sweep("mine.toml", out="out")
     dpsosp.frame("out/store.sqlite")        # pandas: a row a run
+    dpsosp.figures("out/mine")["figure-n"]  # as the program drew it; a notebook shows it
 
 The program is the one that the environment variable DPSOSP names, else `dpsosp` of PATH.
 """
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import pathlib
@@ -136,6 +138,33 @@ def frame(store: Path) -> "Any":
                 _flatten(json.loads(result), "result.", row)
             flat.append(row)
     return pandas.DataFrame(flat)
+
+
+@dataclasses.dataclass(frozen=True)
+class Figure:
+    """A drawing that the program has made."""
+
+    file: pathlib.Path
+
+    def _repr_svg_(self) -> str:
+        return self.file.read_text(encoding="utf-8")
+
+    def save(self, to: Path) -> pathlib.Path:
+        """A copy as .svg, or as .pdf where the program drew one (gnuplot; `--print` in reports)."""
+        target = pathlib.Path(to)
+        source = self.file.with_suffix(target.suffix)
+        if target.suffix not in (".svg", ".pdf") or not source.is_file():
+            raise Failed(f"{target}: there is no {source.name}, expected a name in .svg or .pdf", 2)
+        return pathlib.Path(shutil.copyfile(source, target))
+
+
+def figures(folder: Path) -> dict[str, Figure]:
+    """The figures of a folder that `sweep` or `reproduce` wrote, as out/mine, by their names."""
+    place = pathlib.Path(folder)
+    found = {file.stem: Figure(file) for file in sorted(place.glob("*.svg"))}
+    if not found:
+        raise Failed(f"{place} holds no figures, expected the folder of a sweep or an exhibit", 2)
+    return found
 
 
 def _flatten(value: Any, name: str, row: dict[str, Any]) -> None:

@@ -176,7 +176,8 @@ const std::vector<Instead> instead{
     {"dpsosp sweep my-sweep.toml --scale full --out out --slurm --at-a-time 50",
      "dpsosp sweep my-sweep.toml --scale full --out cluster --slurm --at-a-time 50 --expect 1 || "
      "test $? = 2",
-     "no Slurm here, which is exit code 2; slurm.a_sweep_survives_lost_nodes_requeues_and_time_limits "
+     "no Slurm here, which is exit code 2; "
+     "slurm.a_sweep_survives_lost_nodes_requeues_and_time_limits "
      "has one"},
     {"dpsosp sweep my-sweep.toml --scale full --out out --status",
      "dpsosp sweep my-sweep.toml --scale full --out cluster --status || test $? = 2",
@@ -287,6 +288,13 @@ const std::vector<Instead> instead{
      "build/example",
      "test -f examples/library/CMakeLists.txt",
      "packaging.an_installed_package_serves_a_project_outside does it"},
+    {"dpsosp new algorithm mine", "rm -rf mine && dpsosp new algorithm mine", "stands twice"},
+    {"dpsosp new problem mine",
+     "rm -rf mine && dpsosp new problem mine",
+     "its folder is another's"},
+    {"cmake -S mine -B mine/build && cmake --build mine/build",
+     "test -f mine/CMakeLists.txt",
+     "packaging.what_dpsosp_new_writes_is_built_and_passes_check does it"},
     {"mkdir corpus && TMPDIR=/dev/shm build/fuzz/bin/libfuzz_csv corpus -max_total_time=300",
      "build/release/bin/fuzz_csv 10",
      "needs Clang; the same target with fixed mutations"},

@@ -37,8 +37,7 @@ raise_count algorithms
 
 # A problem: two files, two lines in the registry, the count in README.md.
 base=problems/landscapes
-cp examples/problem/log_well.hpp $base/include/dpsosp/problems/
-cp examples/problem/log_well.cpp $base/src/
+cp -r examples/problem/include examples/problem/src $base/
 registry=problems/registry/src/registry.cpp
 sed -i 's|^#include "dpsosp/problems/matrix_completion.hpp"|#include "dpsosp/problems/log_well.hpp"\n&|' "$registry"
 sed -i 's|^      entry<DoubleWell>(),|&\n      entry<LogWell>(),|' "$registry"

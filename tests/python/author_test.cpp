@@ -83,7 +83,7 @@ TEST_F(InPython, RunsChecksAndIsListed) {
   EXPECT_NE(list.out.find("smith-2027/normalised-momentum-py"), std::string::npos);
 }
 
-TEST_F(InPython, SweepsAtAnyNumberOfThreads) {
+TEST_F(InPython, SweepsByAnyNumberOfThreadsAndProcesses) {
   const ScratchFolder folder;
   std::ofstream(folder / "own.toml")
       << "title = \"Own\"\nmetric = \"output.gradient_norm\"\nseeds = 2\n"
@@ -93,21 +93,36 @@ TEST_F(InPython, SweepsAtAnyNumberOfThreads) {
       << example
       << "\"\n[[arm]]\nname = \"rival\"\nproblem = \"double-well\"\n"
          "algorithm = \"wang-ye-xu-2017/dp-gd\"\nnoise = \"calibrated\"\n"
-         "[[part]]\nname = \"n\"\naxes = [{ records = [200, 400] }]\n";
-  const auto swept = [&](const std::string& threads, const std::string& out) {
+         "[[part]]\nname = \"n\"\naxes = [{ records = [200, 400, 800] }]\n"
+         "fit = [{ axis = \"records\" }]\n";
+  const auto swept = [&](const std::string& out, const std::vector<std::string>& more) {
     fs::create_directories(folder / out);
-    if (out == "two") fs::copy_file(folder / "one/programs.secret", folder / "two/programs.secret");
-    const Result r = run_program(
-        DPSOSP_PROGRAM,
-        {"sweep", folder / "own.toml", "--out", folder / out, "--threads", threads, "--quiet"});
+    if (out == "two" || out == "shared")
+      fs::copy_file(folder / "one/programs.secret", folder / (out + "/programs.secret"));
+    std::vector<std::string> words{"sweep", folder / "own.toml", "--out", folder / out, "--quiet"};
+    words.insert(words.end(), more.begin(), more.end());
+    const Result r = run_program(DPSOSP_PROGRAM, words);
     EXPECT_EQ(r.code, 0) << r.err;
     return contents(folder / (out + "/own/cells-n.csv"));
   };
-  const std::string one = swept("1", "one");
+  const std::string one = swept("one", {"--threads", "1"});
   EXPECT_NE(one.find("mine"), std::string::npos);
-  EXPECT_EQ(swept("2", "two"), one);
-  EXPECT_EQ(swept("2", "one"), one) << "continued";
-  EXPECT_NE(swept("2", "three"), one) << "another folder has another secret";
+  EXPECT_EQ(swept("two", {"--threads", "2"}), one);
+  EXPECT_EQ(swept("one", {"--threads", "2"}), one) << "continued";
+  EXPECT_EQ(swept("shared", {"--local", "2"}), one) << "by two processes";
+  EXPECT_TRUE(fs::exists(folder / "shared/plans/0001/plan.json"));
+  EXPECT_NE(swept("three", {"--threads", "2"}), one) << "another folder has another secret";
+  const std::string figures = "import dpsosp\nf = dpsosp.figures('" +
+                              (folder / "one/own").string() + "')['figure-n']\nf.save('" +
+                              (folder / "n.svg").string() + "')\nprint(f._repr_svg_(), end='')";
+  const Result shown = run_program("/usr/bin/env",
+                                   {"PYTHONPATH=" DPSOSP_SOURCE_FOLDER "/python",
+                                    "PYTHONDONTWRITEBYTECODE=1",
+                                    "/usr/bin/python3",
+                                    "-c",
+                                    figures});
+  EXPECT_EQ(shown.out, contents(folder / "one/own/figure-n.svg")) << shown.err;
+  EXPECT_EQ(shown.out, contents(folder / "n.svg"));
 }
 
 // Versions are compared at common noise: what decides nothing of a run moves no number of it.

@@ -281,6 +281,13 @@ void register_listed_programs() {
   }
 }
 
+std::vector<fs::path> cards_of(const std::set<std::string>& algorithms) {
+  std::vector<fs::path> cards;
+  for (const auto& [card, key] : known_cards())
+    if (algorithms.contains(key)) cards.push_back(card);
+  return cards;
+}
+
 void use_program_secret_of(const fs::path& folder, bool draw) {
   if (std::ranges::none_of(algorithm_registry(), [](const AlgorithmEntry& entry) {
         return entry.create()->card().is_program();

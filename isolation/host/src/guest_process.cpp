@@ -11,6 +11,7 @@
 #include <cstring>
 #include <filesystem>
 #include <optional>
+#include <sstream>
 #include <thread>
 #include <vector>
 
@@ -33,10 +34,6 @@ namespace {
 
 constexpr std::string_view where = "isolated run";
 constexpr timeval longest_silence{.tv_sec = 600, .tv_usec = 0};
-
-std::string beside_this_program() {
-  return (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "dpsosp-guest").string();
-}
 
 /// What a program may write, fit for a line of text.
 std::string one_line(std::string text) {
@@ -90,6 +87,19 @@ void check_version(wire::Message& ready) {
 }
 
 }  // namespace
+
+std::filesystem::path guest_program() {
+  namespace fs = std::filesystem;
+  constexpr const char* name = "dpsosp-guest";
+  const fs::path beside = fs::read_symlink("/proc/self/exe").parent_path() / name;
+  if (fs::exists(beside)) return beside;
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path != nullptr ? path : "");
+  for (std::string folder; std::getline(folders, folder, ':');)
+    if (fs::path(folder).is_absolute() && fs::exists(fs::path(folder) / name))
+      return fs::path(folder) / name;
+  return beside;
+}
 
 class GuestProcess::Process {
  public:
@@ -167,7 +177,7 @@ class GuestProcess::Process {
              const SealedProgram* program,
              const std::string& starter,
              const Surroundings& surroundings) {
-    const std::string path = starter.empty() ? beside_this_program() : starter;
+    const std::string path = starter.empty() ? guest_program().string() : starter;
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, socket, STDIN_FILENO);

@@ -87,7 +87,11 @@ const std::vector<ProblemEntry>& problem_registry() { return registered_problems
 
 void add_problems(const std::vector<ProblemEntry>& entries) {
   auto& all = registered_problems();
-  all.insert(all.end(), entries.begin(), entries.end());
+  for (const ProblemEntry& entry : entries) {
+    if (std::ranges::find(all, entry.name, &ProblemEntry::name) != all.end())
+      throw InputError("two problems have the name " + entry.name);
+    all.push_back(entry);
+  }
 }
 
 std::filesystem::path own_data(const ProblemFamily& family) {

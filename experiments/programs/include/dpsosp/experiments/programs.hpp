@@ -2,8 +2,10 @@
 #pragma once
 
 #include <filesystem>
+#include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 /// Programs with a card in TOML are algorithms like any other; docs/isolation.md describes the
 /// card.
@@ -18,6 +20,9 @@ std::string register_program(const std::filesystem::path& card);
 /// Registers the cards that the environment variable DPSOSP_PROGRAMS lists, separated by colons:
 /// files, or folders, of which every *.toml is read. \throws InputError
 void register_listed_programs();
+
+/// The cards of those of these algorithms that are programs, as absolute paths.
+std::vector<std::filesystem::path> cards_of(const std::set<std::string>& algorithms);
 
 /// Where a program is registered: sets the secret that the folder keeps for the noise of programs
 /// (set_program_secret), in FOLDER/programs.secret.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
@@ -37,18 +38,21 @@ struct Surroundings {
   std::vector<std::string> modules;   ///< folders where Python looks for modules
 };
 
+/// `dpsosp-guest`: beside the running program, or else on PATH, as for a program of one's own that
+/// is built against the installed package. Where it is nowhere: the path beside this program.
+std::filesystem::path guest_program();
+
 /// An algorithm in a process of its own, which has neither the records, nor the seed, nor a way to
 /// this process but a socket on which it may ask what an algorithm may ask.
 ///
-/// The process is `dpsosp-guest`, which lies beside the running program. It gives up files,
-/// network, other processes and privileges (seccomp, Landlock) before any code of the algorithm
-/// runs.
+/// The process is guest_program(). It gives up files, network, other processes and privileges
+/// (seccomp, Landlock) before any code of the algorithm runs.
 class GuestProcess {
  public:
   /// Starts the guest. To be called before records are read.
   /// \param program  the caller's own, which speaks the protocol of docs/isolation.md; null: the
   ///                 suite's own algorithms
-  /// \param starter  the path of dpsosp-guest; empty: beside the running program
+  /// \param starter  the path of dpsosp-guest; empty: guest_program()
   /// \throws InputError where it cannot be started
   explicit GuestProcess(const SealedProgram* program = nullptr,
                         const std::string& starter = {},
