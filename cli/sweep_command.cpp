@@ -146,7 +146,7 @@ Compute with_place(const Sweep& sweep) {
     } catch (const InputError& e) {
       for (const Part& part : sweep.parts)
         for (const Cell& cell : cells_of(sweep, part))
-          if (std::ranges::find(cell.runs, *job.run()) != cell.runs.end())
+          if (std::ranges::find(cell.runs, job) != cell.runs.end())
             throw InputError(
                 fmt::format("sweep {}: {}: {}", sweep.name, place_of(sweep, part, cell), e.what()));
       throw;

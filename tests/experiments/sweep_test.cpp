@@ -11,8 +11,8 @@
 #include <gtest/gtest.h>
 
 #include "dpsosp/core/errors.hpp"
-#include "dpsosp/experiments/run_key.hpp"
 #include "dpsosp/experiments/run_costs.hpp"
+#include "dpsosp/experiments/run_key.hpp"
 #include "dpsosp/experiments/sweep_report.hpp"
 #include "temporary_folder.hpp"
 
@@ -152,7 +152,7 @@ axes = [{ delta = [1e-7] }]
   const auto cells = cells_of(sweep, sweep.parts[0]);
   ASSERT_EQ(cells.size(), 1U);
   for (std::size_t seed = 0; seed < 3; ++seed) {
-    const json& d = cells[0].runs.at(seed);
+    const json d = cells[0].runs.at(seed).description();
     EXPECT_EQ(d["algorithm"], "wang-ye-xu-2017/dp-gd");
     EXPECT_EQ(d["problem"], "ripple-location");
     EXPECT_EQ(d["records"], 500);
@@ -164,7 +164,7 @@ axes = [{ delta = [1e-7] }]
     EXPECT_EQ(d["seed"], seed);
     EXPECT_EQ(d["data_seed"], seed);
   }
-  EXPECT_EQ(cells_of(sweep, sweep.parts[1])[0].runs[0].delta, 1e-7);
+  EXPECT_EQ(cells_of(sweep, sweep.parts[1])[0].first_run().delta, 1e-7);
 }
 
 TEST(SweepJobs, ListRunsSharedByTwoPartsOnce) {
@@ -184,7 +184,7 @@ axes = [{ records = [300, 400] }]
   EXPECT_EQ(keys.size(), jobs.size());
   for (const Part& part : sweep.parts)
     for (const Cell& cell : cells_of(sweep, part))
-      for (const RunDescription& run : cell.runs) EXPECT_TRUE(keys.contains(Job(run).hash()));
+      for (const Job& run : cell.runs) EXPECT_TRUE(keys.contains(run.hash()));
 }
 
 TEST(SweepJobs, SplitEvenlyIntoAnyNumberOfShards) {
@@ -393,12 +393,30 @@ TEST(SweepSeeds, AreAddedWhileASlopeNeedsMore) {
   EXPECT_THROW(parsed(four_sizes + "most_seeds = 2\n"), InputError);
 }
 
+TEST(SweepCells, FollowEveryChangeOfASweepThatWasAskedBefore) {
+  const Sweep first = parsed(part_with("[{ records = [100, 400] }]"));
+  const std::vector<Cell> before = cells_of(first, first.parts[0]);
+  Sweep other = first;
+  other.parts[0].seeds += 1;
+  EXPECT_EQ(cells_of(other, other.parts[0])[0].runs.size(), before[0].runs.size() + 1);
+  other = first;
+  other.parts[0].axes[0].pop_back();
+  EXPECT_LT(cells_of(other, other.parts[0]).size(), before.size());
+  other = first;
+  other.arms[other.parts[0].arms[0]].spec.epsilon = 7;
+  EXPECT_EQ(cells_of(other, other.parts[0])[0].first_run().epsilon, 7);
+  const std::vector<Cell> after = cells_of(first, first.parts[0]);
+  ASSERT_EQ(after.size(), before.size());
+  for (std::size_t k = 0; k < after.size(); ++k) EXPECT_EQ(after[k].runs, before[k].runs);
+}
+
 TEST(SweepCells, SeedsHaveInstancesOfTheirOwn) {
   const Sweep sweep = parsed(part_with("[{ records = [100, 400] }]") +
                              "by_seed = [{ epsilon = [1, 2], delta = [1e-5, 1e-6] }]\nseeds = 5\n");
   for (const Cell& cell : cells_of(sweep, sweep.parts.at(0))) {
     ASSERT_EQ(cell.runs.size(), 5U);
-    for (const RunDescription& run : cell.runs) {
+    for (const Job& job : cell.runs) {
+      const RunDescription& run = *job.run();
       EXPECT_EQ(run.epsilon, run.seed % 2 == 0 ? 1 : 2);
       EXPECT_EQ(run.delta, run.seed % 2 == 0 ? 1e-5 : 1e-6);
       EXPECT_EQ(run.data_seed, run.seed);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dpsosp/experiments/runs.hpp"
 
+#include <unordered_set>
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "dpsosp/core/errors.hpp"
@@ -13,6 +16,14 @@ std::vector<StoredRun> runs_in(const Store& store, const std::vector<Job>& jobs)
   for (const Job& job : jobs)
     if (auto run = store.find(job.key())) runs.push_back(std::move(*run));
   return runs;
+}
+
+void add_stored(const Store& store, const std::vector<Job>& jobs, std::vector<StoredRun>& runs) {
+  std::unordered_set<std::string> known;
+  for (const StoredRun& run : runs) known.insert(run.key.hash());
+  for (const Job& job : jobs)
+    if (!known.contains(job.hash()))
+      if (auto run = store.find(job.key())) runs.push_back(std::move(*run));
 }
 
 std::vector<StoredRun> stored_runs(const Store& store,
@@ -29,28 +40,31 @@ std::vector<StoredRun> stored_runs(const Store& store,
 }
 
 Runs::Runs(const std::vector<StoredRun>& runs) {
-  for (const StoredRun& run : runs) by_hash_.emplace(run.key.hash(), &run);
+  by_hash_.reserve(runs.size());
+  for (const StoredRun& run : runs) by_hash_.emplace(run.key.hash(), Entry{&run});
 }
 
 bool Runs::contains(const Job& job) const { return by_hash_.contains(job.hash()); }
 
-const StoredRun& Runs::at(const Job& job) const {
-  const auto found = by_hash_.find(job.hash());
+const Runs::Entry& Runs::entry(std::string_view hash) const {
+  const auto found = by_hash_.find(hash);
   if (found == by_hash_.end())
     throw InputError("a run that is to be shown is not among those computed");
-  return *found->second;
+  return found->second;
 }
 
-const RunResult* Runs::result(const StoredRun& run) const {
+const StoredRun& Runs::at(const Job& job) const { return *entry(job.hash()).run; }
+
+const RunResult* Runs::result(const Entry& entry) {
+  const StoredRun& run = *entry.run;
   if (run.status != RunStatus::finished) return nullptr;
-  const auto known = results_.find(&run);
-  if (known != results_.end()) return &known->second;
+  if (entry.result) return &*entry.result;
   const auto refuse = [&](const char* what) {
     throw InputError(fmt::format(
         "run {}: what is stored is no result of this program: {}", run.key.hash(), what));
   };
   try {
-    return &results_.emplace(&run, run.result.get<RunResult>()).first->second;
+    return &entry.result.emplace(run.result.get<RunResult>());
   } catch (const nlohmann::json::exception& e) {
     refuse(e.what());
   } catch (const InputError& e) {
@@ -59,6 +73,8 @@ const RunResult* Runs::result(const StoredRun& run) const {
   return nullptr;
 }
 
-const RunResult* Runs::result(const Job& job) const { return result(at(job)); }
+const RunResult* Runs::result(const StoredRun& run) const { return result(entry(run.key.hash())); }
+
+const RunResult* Runs::result(const Job& job) const { return result(entry(job.hash())); }
 
 }  // namespace dpsosp

@@ -518,6 +518,26 @@ void Store::each(const std::function<void(const StoredRun&, const Provenance&)>&
   });
 }
 
+std::vector<StoredCost> Store::costs() const {
+  return database_->guarded([this](SQLite::Database& db) {
+    std::vector<StoredCost> costs;
+    SQLite::Statement row(
+        db,
+        fmt::format("SELECT runs.key, length(CAST(description || reason || result AS BLOB)), {} "
+                    "FROM runs JOIN provenance ON provenance.key = runs.key ORDER BY runs.key",
+                    database_->provenance_columns()));
+    while (row.executeStep()) {
+      const std::string hash = row.getColumn(0);
+      const Provenance p = database_->provenance_from(row, 2, hash);
+      costs.push_back(
+          {.hash = hash,
+           .cpu_seconds = p.cpu_seconds,
+           .bytes = static_cast<std::size_t>(row.getColumn(1).getInt64()) + json(p).dump().size()});
+    }
+    return costs;
+  });
+}
+
 RunCounts Store::counts() const {
   return database_->guarded([](SQLite::Database& db) -> RunCounts {
     SQLite::Statement row(db,

@@ -67,11 +67,8 @@ std::optional<Cost> cost_of_run(std::string_view table, std::string_view exhibit
 std::vector<ExhibitCost> measured_costs(const Store& store,
                                         const std::vector<ExhibitJobs>& exhibits) {
   std::unordered_map<std::string, Cost> known;
-  store.each([&](const StoredRun& run, const Provenance& p) {
-    const std::size_t bytes = run.key.text().size() + run.result.dump().size() +
-                              nlohmann::json(p).dump().size() + run.reason.size();
-    known[run.key.hash()] = {p.cpu_seconds, 1e-6 * static_cast<double>(bytes)};
-  });
+  for (const StoredCost& c : store.costs())
+    known[c.hash] = {c.cpu_seconds, 1e-6 * static_cast<double>(c.bytes)};
   std::vector<ExhibitCost> costs;
   const auto add = [&](const std::string& id, const Hashes& hashes) {
     ExhibitCost cost{.exhibit = id, .runs = hashes.size()};
@@ -118,7 +115,7 @@ std::vector<ExhibitCost> planned_costs(const Catalogue& catalogue,
                                        const Store* store) {
   Hashes stored;
   if (store != nullptr)
-    store->each([&](const StoredRun& run, const Provenance&) { stored.insert(run.key.hash()); });
+    for (const StoredCost& c : store->costs()) stored.insert(c.hash);
   const auto cost_of = [&](const std::string& id, const Hashes& hashes) {
     ExhibitCost cost{.exhibit = id, .runs = hashes.size()};
     for (const std::string& hash : hashes)

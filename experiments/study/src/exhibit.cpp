@@ -113,12 +113,13 @@ std::filesystem::path report_of_stored(const Catalogue& catalogue,
   Study study{.catalogue = catalogue, .scale = options.scale, .store = &store};
   std::vector<ExhibitJobs> exhibits;
   std::vector<StoredRun> runs;
+  std::size_t needed = 0;
   do {
     exhibits = jobs_of_each(chosen, study, false);
-    runs.clear();  // before they are read again, with more
-    runs = runs_in(store, joined(exhibits));
+    const std::vector<Job> jobs = joined(exhibits);
+    needed = jobs.size();
+    add_stored(store, jobs, runs);
   } while (add_stored_seeds(study, Runs(runs)));
-  const std::size_t needed = joined(exhibits).size();
   if (runs.empty() && needed > 0 && !running)
     throw InputError(
         fmt::format("{} holds none of the {} runs at scale {}; dpsosp reproduce computes them",

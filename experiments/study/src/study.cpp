@@ -53,8 +53,13 @@ bool Study::stores(const std::vector<Job>& jobs) const {
 }
 
 Sweep Study::sweep(std::string_view name) const {
-  const BuiltInSweep& s = named("sweep", catalogue.sweeps, name);
-  Sweep sweep = parse_sweep(s.toml, std::string(name), scale, catalogue.exponents);
+  auto known = parsed.find(name);
+  if (known == parsed.end()) {
+    const BuiltInSweep& s = named("sweep", catalogue.sweeps, name);
+    Sweep read = parse_sweep(s.toml, std::string(name), scale, catalogue.exponents);
+    known = parsed.emplace(name, std::move(read)).first;
+  }
+  Sweep sweep = known->second;
   for (Part& part : sweep.parts)
     if (const auto more = seeds.find({sweep.name, part.name}); more != seeds.end())
       part.seeds = more->second;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <stdexcept>
 #include <utility>
@@ -156,6 +157,8 @@ class Weights {
   }
 
   std::span<const double> of_cell(std::size_t cell) const { return of_cell_[cell]; }
+  /// How often each seed was drawn.
+  const std::vector<int>& drawn() const { return drawn_; }
 
   /// Draws as many seeds as there are, with replacement, the same ones for all cells. A draw that
   /// leaves a cell empty is repeated; as two seeds are in all cells, that is at most one in seven.
@@ -407,9 +410,17 @@ SlopeFit fit_slope(std::span<const FitCell> cells, const FitOptions& options) {
   std::vector<double> above(count);
   for (std::size_t c = 0; c < count; ++c) above[c] = line.above(c, weights, line.estimate());
   std::vector<std::vector<double>> aboves(count, std::vector<double>(slopes.size()));
+  // Six seeds can be drawn in 462 ways only, so most resamples have been seen before.
+  std::map<std::vector<int>, std::size_t> first_drawn;
   Stream stream = statistics_stream(options, 0);
   for (std::size_t k = 0; k < slopes.size(); ++k) {
     weights.draw(stream);
+    if (const auto [same, fresh] = first_drawn.emplace(weights.drawn(), k); !fresh) {
+      for (auto* values : {&slopes, &drifts, &firsts, &lasts, &means})
+        (*values)[k] = (*values)[same->second];
+      for (std::vector<double>& of_cell : aboves) of_cell[k] = of_cell[same->second];
+      continue;
+    }
     const auto resampled = line.solve(weights);
     slopes[k] = slope_of(resampled);
     for (std::size_t c = 0; c < count; ++c) aboves[c][k] = line.above(c, weights, resampled);

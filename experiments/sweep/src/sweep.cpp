@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <mutex>
 #include <set>
 
 #include <fmt/format.h>
@@ -68,8 +69,9 @@ Coordinates without_axes(const Coordinates& point, const Coordinates& moving) {
 }
 
 void add_labels(const Runs& runs, const Cell& cell, std::set<std::string>& labels) {
-  for (const RunDescription& d : cell.runs)
-    if (const RunResult* result = runs.result(d)) labels.emplace(to_string(result->privacy.label));
+  for (const Job& run : cell.runs)
+    if (const RunResult* result = runs.result(run))
+      labels.emplace(to_string(result->privacy.label));
 }
 
 /// The least-squares slope of log y on log x.
@@ -112,8 +114,78 @@ bool exceeds_logarithm(const Slope& slope, ClaimedExponent claimed) {
   return slope.fit->interval.low - claimed.high > of_logarithm;
 }
 
+std::vector<Cell> made_cells(const Sweep& sweep, const Part& part) {
+  std::vector<Cell> cells;
+  for (const std::size_t arm : part.arms)
+    for (Coordinates& at : product(part.axes)) {
+      RunSpec spec = sweep.arms[arm].spec;
+      for (const auto& [name, value] : at) set_coordinate(spec, name, value);
+      Cell cell{.arm = arm, .at = std::move(at), .runs = {}};
+      try {
+        RunDescription d = describe(spec);
+        for (std::uint64_t seed = 0; seed < part.seeds; ++seed) {
+          if (!part.by_seed.empty()) {
+            for (const Axis& axis : part.by_seed)
+              for (const auto& [name, value] : axis[seed % axis.size()])
+                set_coordinate(spec, name, value);
+            d = describe(spec);
+          }
+          d.seed = d.data_seed = seed;
+          cell.runs.emplace_back(d);
+        }
+      } catch (const InputError& e) {
+        throw InputError(fmt::format("{}: {}", place_of(sweep, part, cell), e.what()));
+      }
+      cells.push_back(std::move(cell));
+    }
+  return cells;
+}
+
+}  // namespace
+
+class SweepMemory {
+ public:
+  std::vector<Cell> cells(const Sweep& sweep, const Part& part) {
+    const std::scoped_lock lock(mutex_);
+    const auto same = [&](const Made& made) {
+      return made.part.arms == part.arms && made.part.seeds == part.seeds &&
+             made.part.axes == part.axes && made.part.by_seed == part.by_seed &&
+             std::ranges::equal(
+                 made.specs, part.arms, {}, {}, [&](std::size_t arm) -> auto& {
+                   return sweep.arms[arm].spec;
+                 });
+    };
+    if (const auto known = std::ranges::find_if(cells_, same); known != cells_.end())
+      return known->cells;
+    Made made{.part = part, .cells = made_cells(sweep, part)};
+    for (const std::size_t arm : part.arms) made.specs.push_back(sweep.arms[arm].spec);
+    cells_.push_back(std::move(made));
+    return cells_.back().cells;
+  }
+
+  SlopeFit fit(const std::vector<FitCell>& cells) {
+    const std::scoped_lock lock(mutex_);
+    for (const auto& [of, fit] : fits_)
+      if (of == cells) return fit;
+    return fits_.emplace_back(cells, fit_slope(cells)).second;
+  }
+
+ private:
+  struct Made {
+    Part part;
+    std::vector<RunSpec> specs{};  ///< of its arms
+    std::vector<Cell> cells;
+  };
+  std::mutex mutex_;
+  std::vector<Made> cells_;
+  std::vector<std::pair<std::vector<FitCell>, SlopeFit>> fits_;
+};
+
+namespace {
+
 /// The cells of one arm that differ along one axis only, and the slope through them.
 Slope slope_through(const Runs& runs,
+                    SweepMemory& memory,
                     const FitRequest& request,
                     const std::vector<const Cell*>& cells) {
   Slope s;
@@ -172,15 +244,15 @@ Slope slope_through(const Runs& runs,
   }
   if (plan.size() == s.cells.size()) {
     s.of_plan = plain_slope(plan);
-    if (is_promised(cells.front()->runs.front(), request.metric)) {
+    if (is_promised(cells.front()->first_run(), request.metric)) {
       s.over_promise = 0;
       for (std::size_t k = 0; k < plan.size(); ++k)
         s.over_promise = std::max(*s.over_promise, median(s.cells[k].values) / plan[k].second);
     }
   }
   try {
-    s.fit = fit_slope(s.cells);
-    if (s.over_promise && request.claimed) s.over_plan = fit_slope(over(s.cells, plan));
+    s.fit = memory.fit(s.cells);
+    if (s.over_promise && request.claimed) s.over_plan = memory.fit(over(s.cells, plan));
   } catch (const InputError& e) {  // failures have left the cells too few seeds in common
     s.verdict.reason = e.what();
     return s;
@@ -196,7 +268,7 @@ std::vector<Slope> slopes_of_part(const Runs& runs, const Sweep& sweep, const Pa
     for (const std::size_t arm : part.arms) {
       if (!request.arm.empty() && sweep.arms[arm].name != request.arm) continue;
       for (const auto& [rest, members] : slices_of(cells, arm, part, request)) {
-        Slope s = slope_through(runs, request, members);
+        Slope s = slope_through(runs, *sweep.memory, request, members);
         s.part = part.name;
         s.arm = sweep.arms[arm].name;
         s.slice = rest;
@@ -226,31 +298,10 @@ std::optional<double> coordinate(const Coordinates& point, std::string_view name
 }
 
 std::vector<Cell> cells_of(const Sweep& sweep, const Part& part) {
-  std::vector<Cell> cells;
-  for (const std::size_t arm : part.arms)
-    for (Coordinates& at : product(part.axes)) {
-      RunSpec spec = sweep.arms[arm].spec;
-      for (const auto& [name, value] : at) set_coordinate(spec, name, value);
-      Cell cell{.arm = arm, .at = std::move(at), .runs = {}};
-      try {
-        RunDescription d = describe(spec);
-        for (std::uint64_t seed = 0; seed < part.seeds; ++seed) {
-          if (!part.by_seed.empty()) {
-            for (const Axis& axis : part.by_seed)
-              for (const auto& [name, value] : axis[seed % axis.size()])
-                set_coordinate(spec, name, value);
-            d = describe(spec);
-          }
-          d.seed = d.data_seed = seed;
-          cell.runs.push_back(d);
-        }
-      } catch (const InputError& e) {
-        throw InputError(fmt::format("{}: {}", place_of(sweep, part, cell), e.what()));
-      }
-      cells.push_back(std::move(cell));
-    }
-  return cells;
+  return sweep.memory->cells(sweep, part);
 }
+
+std::shared_ptr<SweepMemory> Sweep::new_memory() { return std::make_shared<SweepMemory>(); }
 
 std::string place_of(const Sweep& sweep, const Part& part, const Cell& cell) {
   return fmt::format("part {}, arm {}{}{}",
@@ -265,7 +316,7 @@ std::vector<Job> jobs_of(const Sweep& sweep) {
   std::set<std::string> seen;
   for (const Part& part : sweep.parts)
     for (const Cell& cell : cells_of(sweep, part))
-      for (const Job job : cell.runs)
+      for (const Job& job : cell.runs)
         if (seen.insert(job.hash()).second) jobs.push_back(job);
   return jobs;
 }
@@ -278,13 +329,13 @@ std::vector<Job> of_shard(const std::vector<Job>& jobs, std::size_t index, std::
 
 CellMetric measure(const Runs& runs, const Cell& cell, std::string_view metric) {
   CellMetric m;
-  for (const RunDescription& d : cell.runs) {
-    const StoredRun& run = runs.at(d);
+  for (const Job& job : cell.runs) {
+    const StoredRun& run = runs.at(job);
     const RunResult* result = runs.result(run);
     if (result == nullptr) {
       if (m.failed++ == 0) m.failure = run.reason;
     } else if (const auto value = metric_of(*result, metric)) {
-      m.seeds.push_back(d.seed);
+      m.seeds.push_back(job.seed());
       m.values.push_back(*value);
     } else {
       ++m.missing;
@@ -295,8 +346,8 @@ CellMetric measure(const Runs& runs, const Cell& cell, std::string_view metric) 
 
 std::optional<double> measure_start(const Runs& runs, const Cell& cell, std::string_view metric) {
   std::vector<double> values;
-  for (const RunDescription& d : cell.runs)
-    if (const RunResult* result = runs.result(d))
+  for (const Job& job : cell.runs)
+    if (const RunResult* result = runs.result(job))
       if (const auto value = start_metric(*result, metric)) values.push_back(*value);
   if (values.empty()) return {};
   return median(std::move(values));
@@ -334,7 +385,7 @@ SlopeVerdict judge(const Slope& slope, ClaimedExponent claimed, bool solved) {
 
 double abscissa(const Cell& cell, const FitRequest& request) {
   if (!request.in_noise) return coordinate(cell.at, request.axis).value();
-  const RunDescription& run = cell.runs.front();
+  const RunDescription& run = cell.first_run();
   return std::sqrt(rho_for(run.epsilon, run.delta, Conversion::cks));
 }
 
@@ -343,9 +394,9 @@ bool is_rate(const FitRequest& request) {
 }
 
 std::vector<SweepSlice> slices_of(const std::vector<Cell>& cells,
-                             std::size_t arm,
-                             const Part& part,
-                             const FitRequest& request) {
+                                  std::size_t arm,
+                                  const Part& part,
+                                  const FitRequest& request) {
   // The axis that the coordinate belongs to; what is zipped with it moves too.
   const auto axis = std::ranges::find_if(
       part.axes, [&](const Axis& a) { return coordinate(a.front(), request.axis).has_value(); });
@@ -427,9 +478,10 @@ std::vector<double> over_noiseless(const Runs& runs, const Sweep& sweep, const S
       Part wanted = part;
       std::erase_if(wanted.arms, [&](std::size_t arm) { return !arm_matters(part, arm); });
       for (const Cell& cell : cells_of(sweep, wanted))
-        for (const RunDescription& run : cell.runs) {
-          const RunResult* result = runs.result(run);
+        for (const Job& job : cell.runs) {
+          const RunResult* result = runs.result(job);
           if (result == nullptr) continue;
+          const RunDescription& run = *job.run();
           const auto value = metric_of(*result, slope.request.metric);
           if (!value) continue;
           RunDescription rest = run;

@@ -419,7 +419,7 @@ std::vector<Axis> axes_of(const TomlNode& node, Scale scale) {
 /// Larger data are left to the runs: to make them here would take long.
 void check_smallest(const Sweep& sweep, const Part& part, const std::vector<Cell>& cells) {
   std::map<std::string, const Cell*> smallest;
-  const auto records = [](const Cell& c) { return static_cast<double>(c.runs.front().records); };
+  const auto records = [](const Cell& c) { return static_cast<double>(c.first_run().records); };
   for (const Cell& c : cells) {
     Coordinates rest = c.at;
     std::erase_if(rest, [](const auto& moved) { return moved.first == "records"; });
@@ -427,7 +427,7 @@ void check_smallest(const Sweep& sweep, const Part& part, const std::vector<Cell
     if (least == nullptr || records(c) < records(*least)) least = &c;
   }
   for (const auto& [unused, cell] : smallest) {
-    const RunDescription& run = cell->runs.front();
+    const RunDescription& run = cell->first_run();
     const double dimension = run.dimension ? static_cast<double>(*run.dimension) : usual_dimension;
     if (records(*cell) * dimension > small_data) continue;
     try {

@@ -380,10 +380,8 @@ std::string timings_csv(const Store& store, const Sweep& sweep) {
   std::set<std::string> wanted;
   for (const Job& job : jobs_of(sweep)) wanted.insert(job.hash());
   std::string timings = "run,cpu_seconds\r\n";
-  store.each([&](const StoredRun& run, const Provenance& p) {
-    if (wanted.contains(run.key.hash()))
-      timings += fmt::format("{},{}\r\n", run.key.hash(), p.cpu_seconds);
-  });
+  for (const StoredCost& c : store.costs())
+    if (wanted.contains(c.hash)) timings += fmt::format("{},{}\r\n", c.hash, c.cpu_seconds);
   return timings;
 }
 

@@ -26,8 +26,9 @@ std::optional<ShownRun> shown_run(const Stored& stored, const std::string& algor
       for (Cell& cell : cells_of(sweep, part))
         if (sweep.arms[cell.arm].spec.algorithm == algorithm) cells.push_back(std::move(cell));
       if (cells.empty()) continue;
-      const RunDescription& d = cells[cells.size() / 2].runs.front();
-      const RunResult* result = stored.runs().result(d);
+      const Cell& middle = cells[cells.size() / 2];
+      const RunDescription& d = middle.first_run();
+      const RunResult* result = stored.runs().result(middle.runs.front());
       if (result == nullptr) continue;
       ShownRun run{.command = fmt::format("./run {}", command_of(d)),
                    .setting = fmt::format("{}, n = {}, ε = {:g}, δ = {:g}, seed {}",

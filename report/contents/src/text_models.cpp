@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <unordered_map>
 
 #include <fmt/format.h>
 
@@ -27,7 +28,7 @@ TextPage privacy_page(const Stored& stored) {
   std::map<std::string, std::vector<std::string>> by_label;
   for (const AlgorithmEntry& e : algorithm_registry())
     by_label[std::string(to_string(e.create()->card().privacy))].push_back(e.key);
-  plots::Table t{.id = "labels", .title = "Algorithms by label", .row_header = "label"};
+  plots::Table t{.id = "by-label", .title = "Algorithms by label", .row_header = "label"};
   t.column_groups.push_back({"", {"algorithms", "which"}});
   plots::RowGroup rows;
   for (const auto& [label, keys] : by_label) {
@@ -91,12 +92,13 @@ TextPage speed_page(const Stored& stored) {
   t.column_groups.push_back({"", {"runs", "CPU seconds"}});
   plots::RowGroup rows;
   const Reproduced& all = stored.reproduced();
+  std::unordered_map<std::string, double> known;
+  for (const StoredCost& c : all.store.costs()) known.emplace(c.hash, c.cpu_seconds);
   for (const ExhibitEntry* e : all.entries) {
     std::set<std::string> seen;
     double seconds = 0;
     for (const Job& job : e->jobs(all.study))
-      if (all.runs.contains(job) && seen.insert(job.hash()).second)
-        if (const auto origin = all.store.provenance_of(job.key())) seconds += origin->cpu_seconds;
+      if (all.runs.contains(job) && seen.insert(job.hash()).second) seconds += known[job.hash()];
     if (!seen.empty())
       rows.rows.push_back(
           {.label = e->id,
@@ -187,7 +189,7 @@ std::vector<TextPage> text_pages_of(const Stored& stored, const Site& site) {
         .title = "League",
         .lead =
             "All private algorithms on the same problems at the same ε, with the same guarantee."};
-    plots::Table t{.id = "ranks", .title = "Ranks", .row_header = "algorithm"};
+    plots::Table t{.id = "rank-of-each", .title = "Ranks", .row_header = "algorithm"};
     t.caption =
         "Rank among those that ran, and the geometric mean over cells of the median over the best "
         "one.";

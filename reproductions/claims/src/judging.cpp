@@ -46,11 +46,10 @@ Finding vacuous_below(const std::function<bool(double)>& says_something,
       .value = std::exp(high)};
 }
 
-std::vector<FinishedRun> finished(const Runs& runs,
-                                  const std::vector<RunDescription>& descriptions) {
+std::vector<FinishedRun> finished(const Runs& runs, const std::vector<Job>& jobs) {
   std::vector<FinishedRun> all;
-  for (const RunDescription& d : descriptions)
-    if (const RunResult* result = runs.result(d)) all.push_back({&d, result});
+  for (const Job& job : jobs)
+    if (const RunResult* result = runs.result(job)) all.push_back({job.run(), result});
   return all;
 }
 

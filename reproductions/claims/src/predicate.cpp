@@ -29,7 +29,7 @@ std::vector<JobCell> sweep_cells(const Study& study, std::string_view name) {
   for (const Part& part : sweep.parts)
     for (const Cell& cell : cells_of(sweep, part))
       cells.push_back({.at = cell.at,
-                       .jobs = {cell.runs.begin(), cell.runs.end()},
+                       .jobs = cell.runs,
                        .sweep = sweep.name,
                        .part = part.name,
                        .arm = sweep.arms[cell.arm].name});

@@ -91,17 +91,15 @@ plots::Table rates_table(const Runs& runs, const Study& study) {
 
 std::string rate_timings(const Store& store, const Study& study) {
   std::map<std::string, double> seconds;
-  store.each([&](const StoredRun& run, const Provenance& p) {
-    seconds.emplace(run.key.hash(), p.cpu_seconds);
-  });
+  for (const StoredCost& c : store.costs()) seconds.emplace(c.hash, c.cpu_seconds);
   std::string csv = "sweep,part,arm,cell,runs,median_seconds,total_seconds\r\n";
   for (const std::string& name : rate_sweeps(study)) {
     const Sweep sweep = study.sweep(name);
     for (const Part& part : sweep.parts)
       for (const Cell& cell : cells_of(sweep, part)) {
         std::vector<double> of_cell;
-        for (const auto& run : cell.runs)
-          if (const auto found = seconds.find(Job(run).hash()); found != seconds.end())
+        for (const Job& run : cell.runs)
+          if (const auto found = seconds.find(run.hash()); found != seconds.end())
             of_cell.push_back(found->second);
         if (of_cell.empty()) continue;
         csv += fmt::format("{},{},\"{}\",\"{}\",{},{:.4g},{:.4g}\r\n",

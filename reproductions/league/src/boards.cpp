@@ -260,17 +260,17 @@ struct Plan {
 };
 
 /// Schedules take long to solve and are asked for by every table: each is solved once.
-Plan plan_of(const RunDescription& run) {
+Plan plan_of(const Job& run) {
   static std::mutex mutex;
   static std::map<std::string, Plan> known;
-  const std::string key = Job(run).hash();
+  const std::string& key = run.hash();
   {
     const std::scoped_lock lock(mutex);
     if (const auto found = known.find(key); found != known.end()) return found->second;
   }
   Plan plan;
   try {
-    plan.steps = planned_steps(scheduled_parameters(run));
+    plan.steps = planned_steps(scheduled_parameters(*run.run()));
   } catch (const InputError& e) {
     plan.refusal = e.what();
   }
@@ -308,7 +308,7 @@ Trial trial(const Ground& ground,
   RunDescription run = describe(spec);
   for (std::uint64_t seed = 0; seed < seeds; ++seed) {
     run.seed = run.data_seed = seed;
-    t.runs.push_back(run);
+    t.runs.emplace_back(run);
   }
   const Plan plan = plan_of(t.runs.front());
   const double steps = once ? 0 : plan.steps;

@@ -75,7 +75,7 @@ const std::vector<Candidate>& candidates();
 
 /// The runs of one algorithm at one place, one a seed; or why there are none.
 struct Trial {
-  std::vector<RunDescription> runs;
+  std::vector<Job> runs;
   std::string refusal;
 };
 Trial trial(const Ground& ground,

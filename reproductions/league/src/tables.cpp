@@ -29,8 +29,8 @@ constexpr double largest_factor = 100;
 /// A metric of every run of a trial, NaN of failed ones.
 std::vector<double> values(const Runs& runs, const Trial& t, const char* name) {
   std::vector<double> list;
-  for (const RunDescription& d : t.runs) {
-    const RunResult* result = runs.result(d);
+  for (const Job& job : t.runs) {
+    const RunResult* result = runs.result(job);
     list.push_back(result != nullptr ? metric_of(*result, name).value_or(nan) : nan);
   }
   return list;
@@ -520,7 +520,10 @@ plots::Figure profiles_figure(const Played& played, const Tuned& tuned) {
     panel.x = {.label = "factor τ", .scale = plots::Scale::log, .range = {{1.0, largest}}};
     panel.y = {.label = "share of cells", .range = {{0.0, 1.0}}};
     const auto add = [&](std::size_t contender, std::size_t style, bool dashed) {
-      plots::Series s{.label = all[contender].name, .style = style, .dashed = dashed, .algorithm = all[contender].name};
+      plots::Series s{.label = all[contender].name,
+                      .style = style,
+                      .dashed = dashed,
+                      .algorithm = all[contender].name};
       for (const auto& [factor, share] : profile(all, contender, largest)) {
         s.x.push_back(factor);
         s.y.push_back(share);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -16,6 +17,8 @@ namespace dpsosp {
 
 /// Those of these jobs that are stored, in their order.
 std::vector<StoredRun> runs_in(const Store& store, const std::vector<Job>& jobs);
+/// Appends those of these jobs that are stored and not among the runs yet.
+void add_stored(const Store& store, const std::vector<Job>& jobs, std::vector<StoredRun>& runs);
 /// All of them. \throws InputError if one is not stored; `command` computes it
 std::vector<StoredRun> stored_runs(const Store& store,
                                    const std::vector<Job>& jobs,
@@ -34,8 +37,14 @@ class Runs {
   const RunResult* result(const Job& job) const;
 
  private:
-  std::map<std::string, const StoredRun*> by_hash_;
-  mutable std::map<const StoredRun*, RunResult> results_;
+  struct Entry {
+    const StoredRun* run;
+    mutable std::optional<RunResult> result{};
+  };
+  const Entry& entry(std::string_view hash) const;
+  static const RunResult* result(const Entry& entry);
+
+  std::unordered_map<std::string_view, Entry> by_hash_;
 };
 
 }  // namespace dpsosp

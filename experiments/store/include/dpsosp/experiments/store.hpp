@@ -36,6 +36,13 @@ struct MergeReport {
   Origins origins;            ///< of all runs that are now in the store
 };
 
+/// What a stored run took.
+struct StoredCost {
+  std::string hash;
+  double cpu_seconds = 0;
+  std::size_t bytes = 0;  ///< of description, result and provenance
+};
+
 /// What to put beside the results in an export.
 enum class Detail { results, results_and_provenance };
 
@@ -71,6 +78,9 @@ class Store : public RunLog {
 
   /// Calls `visit` for every run, ordered by hash. `visit` must not use this store.
   void each(const std::function<void(const StoredRun&, const Provenance&)>& visit) const;
+  /// What every run took, ordered by hash. Results are neither read nor checked for damage, so it
+  /// costs a small part of each().
+  std::vector<StoredCost> costs() const;
   RunCounts counts() const;
   /// Every build that computed a stored run.
   std::vector<Build> builds() const;

@@ -51,6 +51,8 @@ struct Study {
   /// Seeds of parts that have gone on, by sweep and part.
   std::map<std::pair<std::string, std::string>, std::uint64_t> seeds{};
   const Store* store = nullptr;  ///< where runs may be found; null: nowhere
+  /// Sweeps that were asked for, without those seeds. Not for several threads.
+  mutable std::map<std::string, Sweep, std::less<>> parsed{};
 
   /// Whether the store has every one of these runs.
   bool stores(const std::vector<Job>& jobs) const;

@@ -18,6 +18,8 @@ struct FitCell {
   std::vector<std::uint64_t> seeds{};  ///< of the values
   std::vector<double> values{};        ///< ≥ 0 and finite, one a seed
   int failed = 0;                      ///< seeds without a value
+
+  bool operator==(const FitCell&) const = default;
 };
 
 struct Interval {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <set>
 #include <span>
@@ -13,6 +14,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "dpsosp/experiments/job.hpp"
 #include "dpsosp/experiments/run.hpp"
 #include "dpsosp/experiments/runs.hpp"
 #include "dpsosp/experiments/scale.hpp"
@@ -87,12 +89,19 @@ struct Part {
   std::string note;  ///< why a range ends where it ends
 };
 
+/// Cells and fits that were made of a sweep. A report asks for each many times.
+class SweepMemory;
+
 struct Sweep {
   std::string name;
   std::string title;
   std::string metric;  ///< where a fit names none, and of parts without fits; may be empty
   std::vector<Arm> arms;
   std::vector<Part> parts;  ///< those of the scale it was read for
+  /// Shared by copies, whatever they have changed: it is asked by content.
+  std::shared_ptr<SweepMemory> memory = new_memory();
+
+  static std::shared_ptr<SweepMemory> new_memory();
 };
 
 /// Reads a sweep.
@@ -113,7 +122,9 @@ Sweep read_sweep(const std::filesystem::path& file,
 struct Cell {
   std::size_t arm;
   Coordinates at;
-  std::vector<RunDescription> runs;  ///< one a seed
+  std::vector<Job> runs;  ///< one a seed; none is a probe
+
+  const RunDescription& first_run() const { return *runs.front().run(); }
 };
 /// Cells in the order arms, then axes with the last moving fastest. \throws InputError
 std::vector<Cell> cells_of(const Sweep& sweep, const Part& part);
@@ -169,9 +180,9 @@ struct SweepSlice {
   std::vector<const Cell*> cells;
 };
 std::vector<SweepSlice> slices_of(const std::vector<Cell>& cells,
-                             std::size_t arm,
-                             const Part& part,
-                             const FitRequest& request);
+                                  std::size_t arm,
+                                  const Part& part,
+                                  const FitRequest& request);
 
 /// The position of a cell on the axis of a fit.
 double abscissa(const Cell& cell, const FitRequest& request);

@@ -29,8 +29,8 @@ Finding vacuous_below(const std::function<bool(double)>& says_something,
                       std::string_view setting,
                       std::string reason);
 
-std::vector<FinishedRun> finished(const Runs& runs,
-                                  const std::vector<RunDescription>& descriptions);
+/// Refers to the jobs, which are runs.
+std::vector<FinishedRun> finished(const Runs& runs, const std::vector<Job>& jobs);
 
 double mean(const std::vector<double>& v);
 /// The standard error of the mean; 0 for fewer than two values.
