@@ -208,28 +208,32 @@ const Description& reproduce_description() {
                     "one exhibit, compared with the committed tables"},
                    {"dpsosp reproduce lowy-2024 --scale smoke",
                     "all exhibits of a paper, in seconds; the numbers mean nothing"}},
-      .groups = {{"the runs",
-                  {scale_option(),
-                   add_option(),
-                   threads_option(),
-                   {.name = "dry-run",
-                    .meaning =
-                        "print runs, processor time and disk of each exhibit; compute nothing"},
-                   {.name = "retry-failed", .meaning = "compute failed runs again"}}},
-                 {"output",
-                  {{.name = "out",
-                    .value = "FOLDER",
-                    .meaning = "of the store and the report",
-                    .standard = "out",
-                    .offers = {.files = true}},
-                   {.name = "check",
-                    .value = "FOLDER",
-                    .meaning = "of tables, such as results, that the new ones are compared with",
-                    .offers = {.files = true}},
-                   print_option(),
-                   quiet_option(),
-                   help_option()}},
-                 cluster_options()},
+      .groups =
+          {{"the runs",
+            {scale_option(),
+             add_option(),
+             threads_option(),
+             {.name = "dry-run",
+              .meaning = "print runs, processor time and disk of each exhibit; compute nothing"},
+             {.name = "retry-failed", .meaning = "compute failed runs again"}}},
+           {"output",
+            {{.name = "out",
+              .value = "FOLDER",
+              .meaning = "of the store and the report",
+              .standard = "out",
+              .offers = {.files = true}},
+             {.name = "check",
+              .value = "FOLDER",
+              .meaning = "of tables, such as results, that the new ones are compared with",
+              .offers = {.files = true}},
+             {.name = "refresh",
+              .value = "SECONDS",
+              .meaning = "that the report is left as it is, at least, while runs are computed",
+              .standard = "120"},
+             print_option(),
+             quiet_option(),
+             help_option()}},
+           cluster_options()},
       .words = "exhibit",
       .word_offers = {.names = exhibit_names},
       .notes = {"Without a name: every exhibit. dpsosp list exhibits lists them."}};
@@ -267,6 +271,7 @@ int reproduce_command(const Arguments& arguments) {
   const auto map = parse_options(reproduce_description(), arguments);
   ReproduceOptions o = read(map, "reproduce");
   o.retry_failed = map.count("retry-failed") != 0;
+  o.refresh_seconds = static_cast<double>(integer(map, "reproduce", "refresh", 1));
   o.threads = threads(map, "reproduce");
   const Catalogue catalogue = with_claims(o.exhibits);
   if (map.count("dry-run") != 0) return print_plan(catalogue, o);

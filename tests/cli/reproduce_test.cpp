@@ -323,5 +323,26 @@ TEST_F(Reproduce, ResumesAfterKillToSameBytes) {
   expect_same_report(place, report_files(whole));
 }
 
+TEST_F(Reproduce, KilledOneLeavesAReportThatCanBeRead) {
+  const std::string few = "--threads 2 --refresh 1 liu-talwar-2025/rates avdiukhin-2024/rates";
+  const fs::path place = other("read after a kill"), index = place / "report" / "index.html";
+  Process process(DPSOSP_PROGRAM, reproduce_into(place, few));
+  const auto give_up = std::chrono::steady_clock::now() + std::chrono::minutes(5);
+  while (!fs::exists(index) && std::chrono::steady_clock::now() < give_up)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  process.send(SIGKILL);
+  ASSERT_EQ(process.wait().code, 128 + SIGKILL) << "the runs were done before the first report";
+  const std::string page = contents(index);
+  EXPECT_TRUE(page.ends_with("</html>\n")) << page.substr(page.size() - 100);
+  EXPECT_NE(page.find("written while its runs were being computed"), std::string::npos);
+  for (const char* exhibit : {"liu-talwar-2025-rates", "avdiukhin-2024-rates"})
+    EXPECT_EQ(page.find(std::string("href=\"") + exhibit) != std::string::npos,
+              fs::exists(place / "report" / exhibit / "index.html"))
+        << exhibit;
+  EXPECT_NE(page.find("./run reproduce"), std::string::npos);
+  EXPECT_EQ(reproduce(place, few).code, 0);
+  EXPECT_EQ(contents(index).find("written while its runs were being computed"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace dpsosp::reproduce_test

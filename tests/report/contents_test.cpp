@@ -6,10 +6,12 @@
 
 #include <gtest/gtest.h>
 
+#include "dpsosp/algorithms/registry.hpp"
 #include "dpsosp/experiments/runner.hpp"
 #include "dpsosp/experiments/study.hpp"
 #include "dpsosp/reproductions/reproductions.hpp"
 #include "moved_page.hpp"
+#include "publications.hpp"
 #include "stored.hpp"
 #include "temporary_folder.hpp"
 
@@ -89,6 +91,40 @@ TEST_F(Contents, HasAPageForEveryAlgorithmAndProblem) {
     EXPECT_TRUE(site_->addresses.contains(a.key)) << a.key;
   }
   EXPECT_GT(site_->problems.size(), 20U);
+}
+
+TEST(Publications, EveryPaperOfAnAlgorithmHasAnEntry) {
+  for (const AlgorithmEntry& e : algorithm_registry()) {
+    const std::string key = paper_of(e.key);
+    if (key == "reference") continue;
+    const std::string entry = bibtex_of(key);
+    EXPECT_TRUE(entry.starts_with("@misc{" + key + ",\n  author = {")) << key << '\n' << entry;
+    EXPECT_NE(entry.find("year = {" + key.substr(key.size() - 4) + "}"), std::string::npos) << key;
+    EXPECT_EQ(entry.find('*'), std::string::npos) << entry;
+    EXPECT_EQ(std::ranges::count(entry, '{'), std::ranges::count(entry, '}')) << entry;
+  }
+  EXPECT_EQ(bibtex_of("liu-talwar-2025"),
+            "@misc{liu-talwar-2025,\n"
+            "  author = {Daogao Liu and Kunal Talwar},\n"
+            "  title = {{Adaptive Batch Size for Privately Finding Second-Order Stationary "
+            "Points}},\n"
+            "  year = {2025},\n"
+            "  eprint = {2410.07502},\n"
+            "  archiveprefix = {arXiv}\n}");
+  EXPECT_EQ(bibtex_of("nobody-1999"), "");
+}
+
+TEST(Publications, PseudoCodeIsFoundWhereTheTableSays) {
+  for (const std::string& key : algorithms_with_pseudocode()) {
+    EXPECT_TRUE(find_algorithm(key) != nullptr) << key;
+    const std::vector<PseudoCode> blocks = pseudocode_of(key);
+    ASSERT_FALSE(blocks.empty()) << key;
+    for (const PseudoCode& b : blocks) EXPECT_GE(b.lines.size(), 2U) << key << ' ' << b.heading;
+  }
+  EXPECT_TRUE(pseudocode_of("reference/sgd").empty());
+  // Of two blocks of one section, the one with the text.
+  EXPECT_EQ(pseudocode_of("wang-ye-xu-2017/dp-gd").size(), 1U);
+  EXPECT_TRUE(pseudocode_of("wang-ye-xu-2017/dp-gd")[0].lines[0].starts_with("DP-GD("));
 }
 
 TEST_F(Contents, NumbersNameTheSweepThatComputesThem) {

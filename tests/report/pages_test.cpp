@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <cmath>
+#include <map>
+#include <regex>
+#include <set>
+
 #include <gtest/gtest.h>
 
 #include "chart.hpp"
@@ -6,6 +12,7 @@
 #include "page_writers.hpp"
 #include "sample_report.hpp"
 #include "sample_site.hpp"
+#include "style_file.hpp"
 #include "table_html.hpp"
 
 // Texts, tables and drawings of pages.
@@ -98,13 +105,95 @@ TEST_F(Pages, LabelsThatAreNoHeadlineAreNotAmber) {
 
 TEST_F(Pages, CurveHasItsMethodsColourAndItsSlopeAtTheEnd) {
   const ExhibitPage& e = site.exhibits[0];
-  const std::string svg = panel_svg(e.figures[0].panels[0], e.rates, site).str();
+  const std::string svg = figure_html(e.figures[0], e.rates, place).str();
   EXPECT_EQ(plots::markup_fault(svg), "");
   const std::string colour = colour_class(look_of("smith-2027/momentum", site));
   EXPECT_NE(svg.find("class=\"ser " + colour), std::string::npos);
   EXPECT_NE(svg.find("−0.670 for −2/3"), std::string::npos);
   EXPECT_NE(svg.find("[−0.680, −0.660]"), std::string::npos);
   EXPECT_NE(svg.find("class=\"guide\""), std::string::npos);
+}
+
+TEST_F(Pages, SlicesOfOneMethodDifferInShapeAndKeepItsColour) {
+  plots::Figure f{.id = "slices", .panels = {site.exhibits[0].figures[0].panels[0]}};
+  plots::Panel& p = f.panels[0];
+  p.series.push_back(p.series.back());
+  p.series.back().label += " (d = 8)";
+  const std::string html = figure_html(f, {}, place).str();
+  std::set<std::string> samples;
+  const std::string colour = colour_class(look_of("smith-2027/momentum", site));
+  for (std::size_t at = 0; (at = html.find("<button", at)) != std::string::npos; ++at) {
+    const std::string button = html.substr(at, html.find("</button>", at) - at);
+    if (button.find("class=\"guide\"") != std::string::npos) continue;
+    EXPECT_NE(button.find("class=\"" + colour + "\""), std::string::npos) << button;
+    samples.insert(button.substr(button.find("<svg"), button.find("</svg>") - button.find("<svg")));
+  }
+  EXPECT_EQ(samples.size(), 2U);
+}
+
+TEST_F(Pages, LinesOfPseudoCodeHaveAddresses) {
+  const std::string html = algorithm_html(site.algorithms[0], site);
+  EXPECT_NE(html.find("<span id=\"line-1-2\">2    w ← w − η g</span>"), std::string::npos);
+  EXPECT_NE(html.find("<span>input: w</span>"), std::string::npos);
+  EXPECT_NE(html.find("@misc{smith-2027,"), std::string::npos);
+  EXPECT_EQ(count_of(html, "<figure id=\"trace\""), 1U);
+}
+
+/// "--ink" → "#16191d" of a block of the style sheet.
+std::map<std::string, std::string> colours_in(std::string_view css, std::string_view block) {
+  std::map<std::string, std::string> colours;
+  const std::size_t start = css.find(block);
+  std::string rules(css.substr(start, css.find('}', start) - start));
+  static const std::regex rule("--([a-z0-9-]+):#([0-9a-f]{3,6})");
+  for (std::sregex_iterator at(rules.begin(), rules.end(), rule), end; at != end; ++at) {
+    std::string hex = (*at)[2];
+    if (hex.size() == 3) hex = {hex[0], hex[0], hex[1], hex[1], hex[2], hex[2]};
+    colours[(*at)[1]] = hex;
+  }
+  return colours;
+}
+
+/// Relative luminance of WCAG 2.2.
+double luminance(const std::string& hex) {
+  double sum = 0;
+  const std::array<double, 3> weights{0.2126, 0.7152, 0.0722};
+  for (std::size_t k = 0; k < 3; ++k) {
+    const double c = std::stoi(hex.substr(2 * k, 2), nullptr, 16) / 255.0;
+    sum += weights[k] * (c <= 0.04045 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4));
+  }
+  return sum;
+}
+
+double contrast(const std::string& a, const std::string& b) {
+  const double la = luminance(a), lb = luminance(b);
+  return (std::max(la, lb) + 0.05) / (std::min(la, lb) + 0.05);
+}
+
+TEST_F(Pages, ColoursHaveTheContrastOfWcagAa) {
+  const std::map<std::string, std::string> light = colours_in(style_css(), ":root{"),
+                                           dark =
+                                               colours_in(style_css(), ":root[data-theme=dark]{");
+  EXPECT_EQ(colours_in(style_css(), ":root:not([data-theme=light]){"), dark);
+  for (const auto& colours : {light, dark}) {
+    ASSERT_GT(colours.size(), 20U);
+    for (const auto& [name, hex] : colours) {
+      const bool text = name == "ink" || name == "ink2" || name == "accent" || name == "good" ||
+                        name == "bad" || name == "open";
+      const bool names_a_curve = name.starts_with("k") && name != "k0";
+      const bool mark = name == "k0" || name == "openfill";
+      if (text || names_a_curve) {
+        EXPECT_GE(contrast(hex, colours.at("bg")), 4.5) << name << " #" << hex;
+      }
+      if (text) {
+        EXPECT_GE(contrast(hex, colours.at("panel")), 4.5) << name << " #" << hex;
+      }
+      if (mark) {
+        EXPECT_GE(contrast(hex, colours.at("bg")), 3) << name << " #" << hex;
+      }
+    }
+    for (const char* on_accent : {"ink", "accent"})
+      EXPECT_GE(contrast(colours.at(on_accent), colours.at("accent-bg")), 4.5) << on_accent;
+  }
 }
 
 TEST_F(Pages, FigureOfItsOwnIsOneWellFormedSvg) {

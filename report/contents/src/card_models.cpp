@@ -12,10 +12,37 @@
 #include "dpsosp/experiments/study.hpp"
 #include "dpsosp/problems/problem.hpp"
 #include "dpsosp/problems/registry.hpp"
+#include "publications.hpp"
 #include "stored.hpp"
 
 namespace dpsosp::report {
 namespace {
+
+/// Gradient norm and level of the recorded iterates.
+std::optional<plots::Figure> trace_of(const RunResult& result, const std::string& algorithm) {
+  if (!result.trace) return {};
+  constexpr std::size_t most_points = 80;
+  const std::vector<TraceRow>& rows = *result.trace;
+  plots::Panel p{.title = "Recorded iterates",
+                 .x = {.label = "step"},
+                 .y = {.label = "at the iterate", .scale = plots::Scale::log}};
+  plots::Series level{.label = "SOSP level", .algorithm = algorithm},
+      gradient{.label = "gradient norm", .style = 1};
+  const std::size_t stride = std::max<std::size_t>(1, rows.size() / most_points);
+  for (std::size_t k = 0; k < rows.size(); k += stride)
+    for (auto& [series, value] :
+         {std::pair{&level, rows[k].sosp_level}, std::pair{&gradient, rows[k].gradient_norm}})
+      if (value > 0 && std::isfinite(value)) {
+        series->x.push_back(static_cast<double>(rows[k].t));
+        series->y.push_back(value);
+      }
+  for (plots::Series* s : {&level, &gradient})
+    if (s->x.size() > 2) p.series.push_back(std::move(*s));
+  if (p.series.empty()) return {};
+  return plots::Figure{.id = "trace",
+                       .caption = "Computed from the records without noise, so not private.",
+                       .panels = {std::move(p)}};
+}
 
 /// The first stored run of an algorithm in a fitted part of a sweep: seed 0 of the middle cell.
 std::optional<ShownRun> shown_run(const Stored& stored, const std::string& algorithm) {
@@ -57,6 +84,7 @@ std::optional<ShownRun> shown_run(const Stored& stored, const std::string& algor
       }
       for (const auto& [parameter, value] : result->algorithm.parameters)
         run.parameters.push_back({parameter, value});
+      run.trace = trace_of(*result, algorithm);
       return run;
     }
   return {};
@@ -121,6 +149,8 @@ std::vector<AlgorithmPage> algorithm_pages_of(const Stored& stored,
         {"Privacy", std::string(to_string(c.privacy))},
         {"Utility", std::string(to_string(c.utility))}};
     p.settings = settings_of(algorithm->fields());
+    p.bibtex = bibtex_of(paper_of(c.key));
+    p.pseudocode = pseudocode_of(c.key);
     std::vector<std::string> sweeps;
     for (const ForestGroup& g : forest)
       for (const ForestRow& row : g.rows) {

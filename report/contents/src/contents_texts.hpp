@@ -9,7 +9,10 @@
 namespace dpsosp::report {
 
 std::string_view findings_toml();
+std::string_view pseudocode_toml();
 /// docs/errata.md under "", docs/errata/KEY.md under KEY.
 std::vector<std::pair<std::string_view, std::string_view>> errata_texts();
+/// docs/papers/KEY.md under KEY.
+std::vector<std::pair<std::string_view, std::string_view>> notes_texts();
 
 }  // namespace dpsosp::report

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <set>
 
 #include "chart.hpp"
 #include "page_writers.hpp"
@@ -96,11 +97,38 @@ Html run_html(const ShownRun& run, const Place& place) {
                          {{"class", "t"}},
                          element("caption", caption) + element("thead", element("tr", head)) +
                              element("tbody", rows))) +
+         (run.trace ? element("div", {{"class", "half"}}, figure_html(*run.trace, {}, place))
+                    : Html{}) +
          command_box(run.command) +
          (run.parameters.empty() ? Html{}
                                  : fold("Parameters of this run",
                                         "as its schedule set them",
                                         facts_html(run.parameters, place)));
+}
+
+/// Lines have addresses: "#line-2-5" is step 5 of the second block.
+Html pseudocode_html(const std::vector<PseudoCode>& blocks) {
+  Html out;
+  for (std::size_t b = 0; b < blocks.size(); ++b) {
+    out += element("p",
+                   {{"class", "small"}},
+                   plain(blocks[b].heading) + text(", ") + element("code", text(blocks[b].source)));
+    Html lines;
+    std::set<std::string> ids;
+    for (const std::string& line : blocks[b].lines) {
+      const std::size_t first = line.find_first_not_of(' ');
+      const std::size_t end = line.find_first_not_of("0123456789", std::min(first, line.size()));
+      Attributes attributes;
+      if (first != std::string::npos && end > first && end < line.size() && line[end] == ' ')
+        if (const auto [id, fresh] =
+                ids.insert(fmt::format("line-{}-{}", b + 1, line.substr(first, end - first)));
+            fresh)
+          attributes = {{"id", *id}};
+      lines += element("span", attributes, text(line)) + text("\n");
+    }
+    out += element("pre", {{"class", "algo"}, {"tabindex", "0"}}, element("code", lines));
+  }
+  return out;
 }
 
 }  // namespace
@@ -172,6 +200,7 @@ std::string algorithm_html(const AlgorithmPage& a, const Site& site) {
         "exponents",
         forest_html(
             {{.paper = a.title, .quantity = "every statement", .rows = a.rows}}, place, "forest"));
+  body += titled("Pseudo-code", "pseudocode", pseudocode_html(a.pseudocode));
   body += element("div",
                   {{"class", "two"}},
                   titled("Card", "card", facts_html(a.card, place)) +
@@ -199,6 +228,8 @@ std::string algorithm_html(const AlgorithmPage& a, const Site& site) {
                    fold(fmt::format("{} settings", a.settings.size()),
                         "name, default, meaning",
                         facts_html(a.settings, place)));
+  if (!a.bibtex.empty())
+    body += titled("To cite it", "cite", element("pre", element("code", text(a.bibtex))));
   return report::page(place, "Algorithms", a.title, body);
 }
 

@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <span>
 
 #include "dpsosp/plots/axis_layout.hpp"
 #include "dpsosp/plots/markup.hpp"
@@ -46,13 +47,49 @@ struct Scales {
   }
 };
 
-/// A curve that is no method keeps the look of its style.
-Look look_of_series(const plots::Series& s, const Site& site) {
-  Look look = look_of(s.algorithm, site);
-  if (look.colour == 0 && !s.dashed)
-    look = {.colour = static_cast<int>(s.style % 12) + 1, .shape = static_cast<int>(s.style % 4)};
-  return look;
-}
+/// Colours and shapes of a figure's curves. A method has its own, and a curve that is no method
+/// that of its style. Where several curves are of one method, as slices and variants are, those
+/// after the first have other shapes, then other colours.
+class Looks {
+ public:
+  Looks(std::span<const plots::Panel> panels, const Site& site) : site_(site) {
+    for (const plots::Panel& p : panels)
+      for (const plots::Series& s : p.series) {
+        if (s.dashed || by_label_.contains(s.label)) continue;
+        Look look = usual(s);
+        for (int tried = 1; is_taken(look); ++tried) {
+          look.shape = (look.shape + 1) % shapes;
+          if (tried % shapes == 0) look.colour = look.colour % colours + 1;
+          if (tried > shapes * colours) break;
+        }
+        by_label_.emplace(s.label, look);
+      }
+  }
+
+  Look of(const plots::Series& s) const {
+    const auto found = by_label_.find(s.label);
+    return s.dashed || found == by_label_.end() ? usual(s) : found->second;
+  }
+
+ private:
+  static constexpr int shapes = 4, colours = 12;
+
+  Look usual(const plots::Series& s) const {
+    Look look = look_of(s.algorithm, site_);
+    if (look.colour == 0 && !s.dashed)
+      look = {.colour = static_cast<int>(s.style % colours) + 1,
+              .shape = static_cast<int>(s.style % shapes)};
+    return look;
+  }
+  bool is_taken(const Look& look) const {
+    return std::ranges::any_of(by_label_, [&](const auto& other) {
+      return other.second.colour == look.colour && other.second.shape == look.shape;
+    });
+  }
+
+  const Site& site_;
+  std::map<std::string, Look, std::less<>> by_label_;
+};
 
 /// What buttons and curves share; letters, digits and '-' alone.
 std::string series_id(std::string_view label) {
@@ -117,10 +154,10 @@ Html axes(const plots::Panel& panel, const Scales& s) {
   return out + svg_text(f.width - f.right, f.height - 6, svg_markup(panel.x.label), "end");
 }
 
-/// The way to the next point that is drawn: a curve of hundreds of points has fewer than two a
-/// pixel, its last one among them.
+/// The way to the next point that is drawn: a curve of hundreds of points has one in two or three
+/// pixels, its last one among them.
 std::size_t step_of(const plots::Series& series, std::size_t k) {
-  constexpr std::size_t most_points = 130;
+  constexpr std::size_t most_points = 90;
   const std::size_t step = std::max<std::size_t>(1, series.x.size() / most_points);
   if (k + 1 >= series.x.size()) return 1;
   const std::size_t way = std::min(step, series.x.size() - 1 - k);
@@ -158,9 +195,9 @@ Html curve(const plots::Panel& panel,
            const plots::Series& series,
            const Scales& s,
            const std::vector<Rate>& rates,
-           const Site& site,
+           const Looks& looks,
            bool small) {
-  const Look look = look_of_series(series, site);
+  const Look look = looks.of(series);
   const Attributes group{{"class", fmt::format("ser {}", colour_class(look))},
                          {"data-s", series_id(series.label)}};
   if (series.dashed)
@@ -205,7 +242,7 @@ struct EndLabel {
 Html end_labels(const plots::Panel& panel,
                 const Scales& s,
                 const std::vector<Rate>& rates,
-                const Site& site) {
+                const Looks& looks) {
   std::vector<EndLabel> ends;
   for (const plots::Series& series : panel.series) {
     if (series.dashed || series.label.empty() || series.x.empty()) continue;
@@ -242,7 +279,7 @@ Html end_labels(const plots::Panel& panel,
       inside += svg_text(x, y + 31, text(interval_text(e.rate->low, e.rate->high)), "start", "iv");
     }
     out += element("g",
-                   {{"class", fmt::format("ser {}", colour_class(look_of_series(*e.series, site)))},
+                   {{"class", fmt::format("ser {}", colour_class(looks.of(*e.series)))},
                     {"data-s", series_id(e.series->label)}},
                    inside);
   }
@@ -263,7 +300,7 @@ std::string described(const plots::Panel& panel, const std::vector<Rate>& rates)
 Html drawn(const plots::Panel& panel,
            const Scales& s,
            const std::vector<Rate>& rates,
-           const Site& site,
+           const Looks& looks,
            bool small) {
   Html out = axes(panel, s);
   for (const plots::ReferenceLine& l : panel.lines) {
@@ -276,9 +313,9 @@ Html drawn(const plots::Panel& panel,
                         : svg_text(at + 4, s.frame.top + 10, svg_markup(l.label));
   }
   for (const plots::Series& series : panel.series)
-    if (series.dashed) out += curve(panel, series, s, rates, site, small);
+    if (series.dashed) out += curve(panel, series, s, rates, looks, small);
   for (const plots::Series& series : panel.series)
-    if (!series.dashed) out += curve(panel, series, s, rates, site, small);
+    if (!series.dashed) out += curve(panel, series, s, rates, looks, small);
   for (const plots::Marker& m : panel.markers) {
     const Look look{.colour = static_cast<int>(m.style % 12) + 1,
                     .shape = static_cast<int>(m.style % 4)};
@@ -330,14 +367,14 @@ Scales large_scales(const plots::Panel& panel, const std::vector<Rate>& rates) {
   return scales_of(panel, frame);
 }
 
-Html legend(const plots::Figure& figure, const Site& site) {
+Html legend(const plots::Figure& figure, const Looks& looks) {
   Html buttons;
   std::vector<std::string> seen;
   for (const plots::Panel& p : figure.panels)
     for (const plots::Series& s : p.series) {
       if (s.label.empty() || std::ranges::find(seen, s.label) != seen.end()) continue;
       seen.push_back(s.label);
-      const Look look = look_of_series(s, site);
+      const Look look = looks.of(s);
       const Html sample = element("svg",
                                   {{"viewBox", "0 0 22 10"}, {"aria-hidden", "true"}},
                                   s.dashed ? line(0, 5, 22, 5, "guide")
@@ -357,18 +394,18 @@ Html legend(const plots::Figure& figure, const Site& site) {
                  buttons);
 }
 
-}  // namespace
-
-Html panel_svg(const plots::Panel& panel, const std::vector<Rate>& rates, const Site& site) {
+Html panel_svg(const plots::Panel& panel, const std::vector<Rate>& rates, const Looks& looks) {
   const Scales s = large_scales(panel, rates);
-  Html inside = drawn(panel, s, rates, site, false);
-  if (s.frame.right > 100) inside += end_labels(panel, s, rates, site);
+  Html inside = drawn(panel, s, rates, looks, false);
+  if (s.frame.right > 100) inside += end_labels(panel, s, rates, looks);
   return element("svg",
                  {{"viewBox", fmt::format("0 0 {} {}", px(s.frame.width), px(s.frame.height))},
                   {"role", "img"},
                   {"aria-label", described(panel, rates)}},
                  inside);
 }
+
+}  // namespace
 
 Html small_panel_svg(const plots::Panel& panel, const Site& site) {
   plots::Panel p = panel;
@@ -379,15 +416,16 @@ Html small_panel_svg(const plots::Panel& panel, const Site& site) {
   return element(
       "svg",
       {{"viewBox", "0 0 224 150"}, {"role", "img"}, {"aria-label", described(panel, {})}},
-      drawn(p, s, {}, site, true));
+      drawn(p, s, {}, Looks({&panel, 1}, site), true));
 }
 
 Html figure_html(const plots::Figure& figure,
                  const std::vector<Rate>& rates,
                  const Place& place,
                  const Html& below) {
+  const Looks looks(figure.panels, place.site);
   Html panels;
-  for (const plots::Panel& p : figure.panels) panels += panel_svg(p, rates, place.site);
+  for (const plots::Panel& p : figure.panels) panels += panel_svg(p, rates, looks);
   Html caption;
   if (!figure.title.empty()) caption += element("b", prose(figure.title, place)) + text(". ");
   caption += prose(figure.caption, place);
@@ -395,7 +433,7 @@ Html figure_html(const plots::Figure& figure,
   if (figure.panels.size() == 1) attributes.emplace_back("class", "single");
   return element("figure",
                  attributes,
-                 legend(figure, place.site) + element("div", {{"class", "panels"}}, panels) +
+                 legend(figure, looks) + element("div", {{"class", "panels"}}, panels) +
                      element("figcaption", caption + below));
 }
 
@@ -404,6 +442,7 @@ std::string figure_file(const plots::Figure& figure,
                         const Site& site) {
   const std::size_t columns =
       std::max<std::size_t>(1, std::min(figure.columns, figure.panels.size()));
+  const Looks looks(figure.panels, site);
   double width = 0, y = 0, row_height = 0;
   Html inside;
   for (std::size_t k = 0; k < figure.panels.size(); ++k) {
@@ -413,8 +452,8 @@ std::string figure_file(const plots::Figure& figure,
       row_height = 0;
     }
     const double x = static_cast<double>(k % columns) * (s.frame.width + 30);
-    Html panel = drawn(figure.panels[k], s, rates, site, false);
-    if (s.frame.right > 100) panel += end_labels(figure.panels[k], s, rates, site);
+    Html panel = drawn(figure.panels[k], s, rates, looks, false);
+    if (s.frame.right > 100) panel += end_labels(figure.panels[k], s, rates, looks);
     inside += element("g", {{"transform", fmt::format("translate({} {})", px(x), px(y))}}, panel);
     width = std::max(width, x + s.frame.width);
     row_height = std::max(row_height, s.frame.height);
@@ -433,7 +472,7 @@ std::string figure_file(const plots::Figure& figure,
         x = 0;
         legend_y += 18;
       }
-      const Look look = look_of_series(s, site);
+      const Look look = looks.of(s);
       inside += element("g",
                         {{"class", colour_class(look)},
                          {"transform", fmt::format("translate({} {})", px(x), px(legend_y - 4))}},

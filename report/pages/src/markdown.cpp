@@ -113,7 +113,8 @@ Html markdown_html(std::string_view markdown, const Place& place) {
       if (level == 1) continue;  // the page's own title
       const std::string id(title.substr(0, title.find(' ')));
       out += element(fmt::format("h{}", level - deeper),
-                     level == 3 && id.size() <= 4 ? Attributes{{"id", id}} : Attributes{},
+                     level == 3 && id.size() <= 4 && ids.insert(id).second ? Attributes{{"id", id}}
+                                                                           : Attributes{},
                      inline_html(title, place));
       continue;
     }

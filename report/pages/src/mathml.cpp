@@ -12,7 +12,23 @@ namespace {
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-Html mrow(const Html& inside) { return element("mrow", inside); }
+bool is_one_element(std::string_view html) {
+  int depth = 0;
+  for (std::size_t at = 0; (at = html.find('<', at)) != std::string_view::npos; ++at) {
+    const std::size_t end = html.find('>', at);
+    if (html[at + 1] == '/')
+      --depth;
+    else if (html[end - 1] != '/')
+      ++depth;
+    if (depth == 0) return end + 1 == html.size();
+  }
+  return false;
+}
+
+/// What a script or a root is made of: one element.
+Html mrow(const Html& inside) {
+  return is_one_element(inside.str()) ? inside : element("mrow", inside);
+}
 
 std::string trimmed(std::string_view t) {
   while (t.starts_with(' ')) t.remove_prefix(1);

@@ -36,15 +36,33 @@ bool is_empty(const json& v) {
 /// To what a page shows; all digits are in the tables as CSV.
 double rounded(double v) { return std::stod(fmt::format("{:.8g}", v)); }
 
-/// What is empty or none has no key, but a number always has one.
+template <class T>
+json written(const T& v);
+
+/// What the members have where nothing is said of them.
+template <class T>
+const std::vector<json>& standard_members() {
+  static const std::vector<json> all = [] {
+    const T standard{};
+    std::vector<json> values;
+    for_each_member(
+        standard, [&](std::string_view, const auto& member) { values.push_back(written(member)); });
+    return values;
+  }();
+  return all;
+}
+
+/// What is empty, none or as in a default model has no key, but a real number always has one.
 template <class T>
 json written(const T& v) {
   if constexpr (Listed<T>) {
     json object = json::object();
+    auto standard = standard_members<T>().begin();
     for_each_member(v, [&]<class Member>(std::string_view name, const Member& member) {
       json value = written(member);
-      if (std::same_as<Member, double> || !is_empty(value))
+      if (std::same_as<Member, double> || (!is_empty(value) && value != *standard))
         object[std::string(name)] = std::move(value);
+      ++standard;
     });
     return object;
   } else if constexpr (std::same_as<T, double>) {

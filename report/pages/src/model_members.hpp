@@ -67,8 +67,10 @@ DPSOSP_MEMBERS(ClaimPage, id, paper, place, word, verdict, evidence, printed, no
 DPSOSP_MEMBERS(Fact, name, text);
 DPSOSP_MEMBERS(LeagueRank, board, problem, rank, of, ratio, wins, cells, all);
 DPSOSP_MEMBERS(LedgerLine, query, count, event, records, sensitivity);
-DPSOSP_MEMBERS(ShownRun, command, setting, guarantee, spent, accountant, ledger, parameters);
-DPSOSP_MEMBERS(AlgorithmPage, key, title, paper, claim, card, settings, rows, figure, ranks, run,
+DPSOSP_MEMBERS(ShownRun, command, setting, guarantee, spent, accountant, ledger, parameters,
+               trace);
+DPSOSP_MEMBERS(PseudoCode, heading, source, lines);
+DPSOSP_MEMBERS(AlgorithmPage, key, title, paper, claim, bibtex, pseudocode, card, settings, rows, figure, ranks, run,
                audit, exhibits, commands);
 DPSOSP_MEMBERS(ConstantLine, symbol, name, value, bound, where, why);
 DPSOSP_MEMBERS(Picture::Point, kind, x, y);

@@ -173,6 +173,7 @@ fs::path write_site(const Site& site, const fs::path& folder, const WriteOptions
     writer.index.add("Finding", "index.html#findings", h.sentence);
   writer.look();
   write_file(folder / "search.js", writer.index.script());
+  if (!site.index.forest.empty()) write_file(folder / "forest.svg", forest_file(site.index.forest));
   writer.page(
       site.index, "index.html", index_html(site.index, site));  // last: it links to the others
   return folder / "index.html";

@@ -227,6 +227,14 @@ struct ShownRun {
   std::string accountant{};
   std::vector<LedgerLine> ledger{};
   std::vector<Fact> parameters{};
+  std::optional<plots::Figure> trace{};  ///< gradient norm and level against the step
+};
+
+/// A block of numbered lines.
+struct PseudoCode {
+  std::string heading{};  ///< "2.1 Algorithm 1: DP-SPIDER"
+  std::string source{};   ///< the page that has it
+  std::vector<std::string> lines{};
 };
 
 struct AlgorithmPage {
@@ -234,6 +242,8 @@ struct AlgorithmPage {
   std::string title{};
   std::string paper{};
   std::string claim{};  ///< what is claimed for it, in symbols
+  std::string bibtex{};
+  std::vector<PseudoCode> pseudocode{};
   std::vector<Fact> card{};
   std::vector<Fact> settings{};  ///< name, meaning and default
   std::vector<ForestRow> rows{};

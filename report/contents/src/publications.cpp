@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "publications.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <regex>
+
+#include <fmt/format.h>
+
+#include "contents_texts.hpp"
+#include "dpsosp/core/errors.hpp"
+#include "dpsosp/experiments/toml_reader.hpp"
+
+namespace dpsosp::report {
+namespace {
+
+std::vector<std::string> lines_of(std::string_view text) {
+  std::vector<std::string> lines;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    lines.emplace_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return lines;
+}
+
+/// "Authors. *Title.* Venue, arXiv:ID" of a key: a row of the table of baselines, or the first
+/// paragraph of its own page.
+std::string citation_of(std::string_view key) {
+  const std::string row = fmt::format("| `{}/` | ", key);
+  for (const auto& [page, markdown] : notes_texts()) {
+    const std::vector<std::string> lines = lines_of(markdown);
+    for (const std::string& line : lines)
+      if (line.starts_with(row)) return line.substr(row.size(), line.rfind(" |") - row.size());
+    if (page != key) continue;
+    std::string paragraph;
+    for (std::size_t k = 2; k < lines.size() && !lines[k].empty(); ++k)
+      paragraph += (paragraph.empty() ? "" : " ") + lines[k];
+    return paragraph;
+  }
+  return {};
+}
+
+std::string without_end(std::string text) {
+  while (!text.empty() && std::string_view(" .,;").find(text.back()) != std::string_view::npos)
+    text.pop_back();
+  return text;
+}
+
+bool is_numbered(const std::string& line) {
+  const std::size_t first = line.find_first_not_of(' ');
+  return first != std::string::npos && std::isdigit(static_cast<unsigned char>(line[first])) != 0 &&
+         line.find("  ", first) != std::string::npos;
+}
+
+/// The blocks of code under a heading that begins with the number, up to the next heading.
+std::vector<PseudoCode> blocks_under(std::string_view markdown, const std::string& number) {
+  std::vector<PseudoCode> blocks;
+  std::string heading;
+  bool inside = false, fenced = false;
+  const auto end_block = [&] {
+    if (inside && std::ranges::none_of(blocks.back().lines, is_numbered)) blocks.pop_back();
+    inside = false;
+  };
+  const auto add = [&](std::string line) {
+    if (!inside) blocks.push_back({.heading = heading});
+    inside = true;
+    blocks.back().lines.push_back(std::move(line));
+  };
+  for (const std::string& line : lines_of(markdown)) {
+    if (!fenced && line.starts_with("#")) {
+      end_block();
+      const std::string title = line.substr(line.find_first_not_of("# "));
+      const std::string begin = title.substr(0, title.find(' '));
+      heading = begin == number || begin == number + "." ? title : "";
+    } else if (heading.empty()) {
+      continue;
+    } else if (line.starts_with("```")) {
+      fenced = !fenced;
+      end_block();
+    } else if (fenced) {
+      add(line);
+    } else if (line.starts_with("    ")) {
+      add(line.substr(4));
+    } else {
+      end_block();
+    }
+  }
+  end_block();
+  return blocks;
+}
+
+std::vector<std::string> texts(const TomlNode& list) {
+  std::vector<std::string> all;
+  for (const TomlNode& node : list.array()) all.push_back(node.text());
+  return all;
+}
+
+}  // namespace
+
+std::string bibtex_of(std::string_view key) {
+  const std::string citation = citation_of(key);
+  static const std::regex form(R"(^(.*?)[.,]? *(?:\(\d{4}\)[.,]? *)?\*(.*?)\.?\*[.,;]? *(.*)$)");
+  std::smatch parts;
+  if (!std::regex_match(citation, parts, form)) return {};
+  static const std::regex between_authors(", and |, | and ");
+  const std::string authors = std::regex_replace(parts[1].str(), between_authors, " and ");
+  std::string rest = parts[3].str();
+  std::string entry = fmt::format("@misc{{{},\n  author = {{{}}},\n  title = {{{{{}}}}},\n",
+                                  key,
+                                  without_end(authors),
+                                  parts[2].str());
+  static const std::regex arxiv(R"(arXiv:(\d{4}\.\d{4,5}))");
+  std::smatch id;
+  const bool has_arxiv = std::regex_search(rest, id, arxiv);
+  static const std::regex venue(R"(\b([A-Z][A-Za-z]+(?:-[A-Z]+)?) \d{4})");
+  std::smatch where;
+  if (std::regex_search(rest, where, venue))
+    entry += fmt::format("  howpublished = {{{}}},\n", where[1].str());
+  entry += fmt::format("  year = {{{}}}", key.substr(key.rfind('-') + 1));
+  if (has_arxiv)
+    entry += fmt::format(",\n  eprint = {{{}}},\n  archiveprefix = {{arXiv}}", id[1].str());
+  return entry + "\n}";
+}
+
+std::vector<PseudoCode> pseudocode_of(std::string_view algorithm) {
+  std::vector<PseudoCode> all;
+  const TomlDocument document(pseudocode_toml(), "pseudocode.toml");
+  for (const TomlNode& node : document.root().at("pseudocode").array()) {
+    const TomlTable t = node.table();
+    t.allow({"algorithms", "sections", "with"});
+    if (!std::ranges::count(texts(t.at("algorithms")), algorithm)) continue;
+    const std::string with = t.has("with") ? t.at("with").text() : "";
+    for (const TomlNode& section : t.at("sections").array()) {
+      const std::string place = section.text();
+      constexpr std::string_view between = " notes, ";
+      const std::size_t comma = place.find(between);
+      if (comma == std::string::npos) section.refuse("KEY notes, NUMBER");
+      const std::string page = place.substr(0, comma);
+      const std::size_t before = all.size();
+      for (const auto& [key, markdown] : notes_texts()) {
+        if (key != page) continue;
+        for (PseudoCode& block : blocks_under(markdown, place.substr(comma + between.size()))) {
+          const auto has_text = [&](const std::string& line) {
+            return line.find(with) != std::string::npos;
+          };
+          if (std::ranges::none_of(block.lines, has_text)) continue;
+          block.source = fmt::format("docs/papers/{}.md", page);
+          all.push_back(std::move(block));
+        }
+      }
+      if (all.size() == before) section.fail("no numbered block in " + place);
+    }
+  }
+  return all;
+}
+
+std::vector<std::string> algorithms_with_pseudocode() {
+  std::vector<std::string> all;
+  const TomlDocument document(pseudocode_toml(), "pseudocode.toml");
+  for (const TomlNode& node : document.root().at("pseudocode").array())
+    for (std::string& key : texts(node.table().at("algorithms"))) all.push_back(std::move(key));
+  return all;
+}
+
+}  // namespace dpsosp::report
