@@ -50,7 +50,8 @@ std::unique_ptr<Algorithm> python() {
   return find_algorithm(key);
 }
 
-/// \param state  1: a batch is drawn for every gradient
+/// \param state  1: a batch is drawn for every gradient; the package for Python keeps that of all
+///               records, and asks once
 void gradients(benchmark::State& state, std::unique_ptr<Algorithm> (*make)()) {
   const tbb::global_control one(tbb::global_control::max_allowed_parallelism, 1);
   const Problem problem = find_problem("double-well")->make({.records = 2, .dimension = 100});

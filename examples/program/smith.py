@@ -8,6 +8,8 @@ import dpsosp
 
 class NormalisedMomentum(dpsosp.Algorithm):
     def plan(self, facts, budget):
+        if "clip" not in self.given and "lipschitz" in facts.constants:
+            self.clip = facts.constant("lipschitz")
         return [dpsosp.Planned(self.steps)]
 
     def run(self, curator, stream):

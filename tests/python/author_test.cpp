@@ -149,6 +149,40 @@ TEST_F(InPython, KeepsItsNoiseInAnotherVersion) {
   EXPECT_NE(before["point"], run(folder / "smith.toml", {"--json"})["point"]) << "its own default";
 }
 
+/// A virtual environment with a module of one's own, as one with torch is.
+TEST_F(InPython, RunsInAVirtualEnvironment) {
+  const ScratchFolder folder;
+  const std::string environment = folder / "env";
+  if (run_program("/usr/bin/python3",
+                  {"-m", "venv", "--without-pip", "--system-site-packages", environment})
+          .code != 0)
+    GTEST_SKIP() << "no module venv for /usr/bin/python3";
+  fs::path site;
+  for (const auto& entry : fs::recursive_directory_iterator(folder / "env"))
+    if (entry.path().filename() == "site-packages") site = entry.path();
+  std::ofstream(site / "own_module.py") << "STEP = 0.05\n";
+  std::string program = contents(DPSOSP_SOURCE_FOLDER "/examples/program/smith.py");
+  replace(program, "import dpsosp\n", "import dpsosp\nimport own_module\n");
+  replace(program, "self.step_size *", "own_module.STEP *");
+  std::ofstream(folder / "smith.py") << program;
+  std::string card = contents(example);
+  replace(card, "../../python", DPSOSP_SOURCE_FOLDER "/python");
+  std::ofstream(folder / "without.toml") << card;
+  replace(card, "/usr/bin/python3", "env/bin/python");
+  std::ofstream(folder / "smith.toml") << card;
+  const auto run = [&](const std::string& name) {
+    return run_program(DPSOSP_PROGRAM, run_words(folder / name, {"--json"}));
+  };
+  const Result with = run("smith.toml"), without = run("without.toml");
+  ASSERT_EQ(with.code, 0) << with.err;
+  EXPECT_NE(without.err.find("No module named 'own_module'"), std::string::npos) << without.err;
+  const auto files = [](const Result& r) {
+    return nlohmann::json::parse(r.out)["description"]["program"];
+  };
+  std::ofstream(site / "own_module.py") << "STEP = 0.06\n";
+  EXPECT_NE(files(run("smith.toml")), files(with)) << "the module is a part of the program";
+}
+
 TEST_F(InPython, NeedsASeedThatNobodyGuesses) {
   const Result r = run_program(DPSOSP_PROGRAM,
                                {"run",

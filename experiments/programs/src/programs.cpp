@@ -31,7 +31,8 @@ namespace fs = std::filesystem;
 constexpr std::string_view card_ending = ".toml";
 constexpr std::size_t most_files = 10000;  // of a folder that is read
 
-/// What a folder holds, as one hash: of an environment of Python's, what its installer recorded.
+/// What a folder holds, as one hash: of an environment of Python's, what its installer recorded,
+/// and the single files beside that.
 std::string hash_of_folder(const fs::path& folder, const TomlNode& named) {
   const bool environment = fs::exists(folder / "pyvenv.cfg");
   std::map<std::string, std::string> sums;
@@ -46,7 +47,8 @@ std::string hash_of_folder(const fs::path& folder, const TomlNode& named) {
       continue;
     }
     if (!entry->is_regular_file() ||
-        (environment && path.filename() != "RECORD" && path.filename() != "pyvenv.cfg"))
+        (environment && path.filename() != "RECORD" && path.filename() != "pyvenv.cfg" &&
+         path.parent_path().filename() != "site-packages"))
       continue;
     sums[fs::relative(path, folder).string()] = sha256(read_file(path));
     if (sums.size() > most_files)

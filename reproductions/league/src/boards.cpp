@@ -14,6 +14,23 @@
 #include "dpsosp/experiments/study.hpp"
 #include "dpsosp/problems/problem.hpp"
 #include "dpsosp/problems/registry.hpp"
+#include "dpsosp/reproductions/league_noise.hpp"
+
+namespace dpsosp {
+namespace {
+
+NoiseRule rule_of_league = NoiseRule::schedule;
+
+}  // namespace
+
+void set_league_noise(NoiseRule rule) {
+  if (rule != NoiseRule::schedule && rule != NoiseRule::calibrated)
+    reject("league", "noise", std::string(word_of(rule)), "schedule or calibrated");
+  rule_of_league = rule;
+}
+NoiseRule league_noise() { return rule_of_league; }
+
+}  // namespace dpsosp
 
 namespace dpsosp::league {
 namespace {
@@ -253,9 +270,9 @@ const std::vector<Candidate>& candidates() {
 
 namespace {
 
-/// What a schedule plans, or why there is none.
+/// What a schedule decides, or why there is none.
 struct Plan {
-  double steps = 0;
+  std::map<std::string, std::string> parameters{};
   std::string refusal{};
 };
 
@@ -270,7 +287,7 @@ Plan plan_of(const Job& run) {
   }
   Plan plan;
   try {
-    plan.steps = planned_steps(scheduled_parameters(*run.run()));
+    plan.parameters = scheduled_parameters(*run.run());
   } catch (const InputError& e) {
     plan.refusal = e.what();
   }
@@ -305,13 +322,21 @@ Trial trial(const Ground& ground,
     t.refusal = unfit->second;
     return t;
   }
+  if (league_noise() == NoiseRule::calibrated) {
+    // What the schedule decides of the method, with another noise.
+    const Plan scheduled = plan_of(describe(spec));
+    t.refusal = scheduled.refusal;
+    if (!t.refusal.empty()) return t;
+    spec.settings = scheduled.parameters;
+    spec.noise = NoiseRule::calibrated;
+  }
   RunDescription run = describe(spec);
   for (std::uint64_t seed = 0; seed < seeds; ++seed) {
     run.seed = run.data_seed = seed;
     t.runs.emplace_back(run);
   }
   const Plan plan = plan_of(t.runs.front());
-  const double steps = once ? 0 : plan.steps;
+  const double steps = once ? 0 : planned_steps(plan.parameters);
   t.refusal = plan.refusal;
   const double products = ground.simulated
                               ? simulated_step

@@ -6,6 +6,7 @@
 #include "dpsosp/claims/exhibit_text.hpp"
 #include "dpsosp/experiments/study.hpp"
 #include "dpsosp/reproductions/league.hpp"
+#include "dpsosp/reproductions/league_noise.hpp"
 #include "tables.hpp"
 #include "texts.hpp"
 
@@ -44,6 +45,10 @@ plots::Exhibit render(const Runs& runs, const Study& study, const Board& board) 
   const Tuned tuned = play_tuned(runs, board, study);
   e.verdict = verdict(played);
   e.differences = {board.limits};
+  if (league_noise() == NoiseRule::calibrated)
+    e.differences.emplace_back(
+        "Every algorithm has the parameters of its schedule, and in place of its noise the least "
+        "with which the queries that it plans fit the budget.");
   e.tables = {winners_table(played, "winners"), standings_table(played)};
   if (!tuned.board.places.empty()) {
     e.tables.push_back(winners_table(tuned.board, "winners-tuned"));
@@ -90,10 +95,14 @@ LeagueBoard board_of(const Runs& runs, const Study& study, const Board& board) {
   const Place place = place_of_controls(board, study);
   b.controls_at = {place.records, place.epsilon};
   const auto levels = [&](const std::string& key, Door door) {
-    return levels_of(
-        runs,
-        trial(
-            board.ground, key, place, board.extent(study).seeds, study, candidates().front(), door));
+    return levels_of(runs,
+                     trial(board.ground,
+                           key,
+                           place,
+                           board.extent(study).seeds,
+                           study,
+                           candidates().front(),
+                           door));
   };
   for (const std::string& key : controlled())
     b.controls.push_back({key,

@@ -444,9 +444,17 @@ plots::Table absent_table(const Played& played) {
       count += !refusal.empty();
       if (!refusal.empty()) why = refusal;
     }
+    const std::size_t places = played.places.size();
+    std::size_t finished = 0;
+    for (std::size_t p = 0; p < places; ++p)
+      finished += std::isfinite(level_at(played.contenders[k], p));
+    if (finished == 0 && count < places) {
+      count = places;
+      why = "every run failed; dpsosp run with its algorithm and problem says why";
+    }
     if (count == 0) continue;
     plots::Row row{.label = played.contenders[k].name};
-    row.cells = {plots::text_cell(fmt::format("{} of {}", count, played.places.size())),
+    row.cells = {plots::text_cell(fmt::format("{} of {}", count, places)),
                  plots::text_cell(why)};
     group.rows.push_back(std::move(row));
   }
