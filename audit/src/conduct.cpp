@@ -10,6 +10,8 @@
 
 #include <fmt/format.h>
 
+#include "dpsosp/core/errors.hpp"
+
 namespace dpsosp::audit {
 namespace {
 
@@ -112,6 +114,15 @@ std::string overdrawn(const Ledger& ledger, const FilterRule& rule) {
     }
   }
   return {};
+}
+
+std::string wide_rule(const FilterRule& rule, const PrivacyBudget& claimed) {
+  try {
+    check(rule, claimed);
+    return {};
+  } catch (const InputError& refused) {
+    return refused.what();
+  }
 }
 
 }  // namespace dpsosp::audit

@@ -20,4 +20,7 @@ std::string late_question(const Transcript& transcript);
 /// that the ledger lists.
 std::string overdrawn(const Ledger& ledger, const FilterRule& rule);
 
+/// A rule of the filter that keeps more than the claimed budget.
+std::string wide_rule(const FilterRule& rule, const PrivacyBudget& claimed);
+
 }  // namespace dpsosp::audit

@@ -49,7 +49,8 @@ constexpr double dull_deviations = 4;
 }  // namespace
 
 Transform transform_of(const std::vector<double>& series, std::size_t padded) {
-  std::vector<double> with_zeros(series);
+  static thread_local std::vector<double> with_zeros;
+  with_zeros.assign(series.begin(), series.end());
   with_zeros.resize(padded);
   Transform transform{.padded = padded, .length = series.size(), .values = {}};
   half_transforms().fwd(transform.values, with_zeros);

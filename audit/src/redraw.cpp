@@ -34,8 +34,16 @@ bool on_lattice(const Vector& value, double spacing) {
 }  // namespace
 
 Redraw::Redraw(Auditor& inner, StreamKey key, bool exact)
-    : inner_(inner), key_(key), words_(exact ? std::make_unique<SeededWords>(key) : nullptr) {
-  key_.purpose = Purpose::noise;
+    : inner_(inner),
+      key_{key.seed, key.run, Purpose::noise, key.path},
+      words_(exact ? std::make_unique<SeededWords>(key) : nullptr),
+      root_(key_) {}
+
+Stream& Redraw::stream() {
+  if (what_.path == key_.path) return root_;
+  StreamKey key = key_;
+  key.path = what_.path;
+  return streams_.try_emplace(what_.path, key).first->second;
 }
 
 void Redraw::answer(const AuditedAnswer& what, VectorRef value) {
@@ -59,9 +67,7 @@ Redraw::Nodes& Redraw::next_nodes(const Vector& node) {
 }
 
 Vector Redraw::expected() {
-  StreamKey key = key_;
-  key.path = what_.path;
-  Stream& stream = streams_.try_emplace(what_.path, key).first->second;
+  Stream& stream = this->stream();
   const Index size = answer_.size();
   Vector noise(size);
   switch (what_.kind) {

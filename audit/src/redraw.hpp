@@ -48,6 +48,7 @@ class Redraw final : public Auditor {
   /// Noise of the nodes of a tree that the next prefix sum may hold, by level; empty: none.
   using Nodes = std::vector<Vector>;
 
+  Stream& stream();
   Vector expected();
   Vector expected_exactly();
   /// Draws the node that leaf `what_.index` completes, and forgets those below it.
@@ -58,7 +59,8 @@ class Redraw final : public Auditor {
   std::unique_ptr<WordSource> words_;  // of a release
   AuditedAnswer what_;
   Vector answer_;
-  std::map<std::uint64_t, Stream> streams_;  // by path
+  Stream root_;                              // of the first curator, which most runs leave it at
+  std::map<std::uint64_t, Stream> streams_;  // of the others, by path
   std::set<std::uint64_t> lost_;             // paths whose position is unknown
   std::map<const void*, Nodes> trees_;
   std::int64_t answers_ = 0, redrawn_ = 0;

@@ -228,6 +228,8 @@ class ReplayAttack {
       if (!(spent <= epsilon * (1 + 1e-9)))
         spent_.see(fmt::format("epsilon {:.6g} of {:.6g}", spent, epsilon), where);
     }
+    if (first_of_instance && subject.claimed)
+      conduct_.see(wide_rule(subject.rule, *subject.claimed), where);
     if (first_of_instance) conduct_.see(overdrawn(first.ledger, subject.rule), where);
     conduct_.see(stray_read(first.transcript), where);
     conduct_.see(late_question(first.transcript), where);

@@ -104,6 +104,9 @@ void check(const FilterRule& rule, const PrivacyBudget& budget) {
 }
 
 double FilterRule::charge(const Event& event) const {
+  // What the ledger's accountants would refuse must not be granted: it could not be accounted for.
+  dpsosp::check(event);
+  dpsosp::check(without_amplification(event));
   if (calibrator == Calibrator::rdp) {
     if (!order) throw InputError("calibrator rdp needs an order > 1 fixed in advance");
     return rdp(event, *order, Adjacency::replace_one);

@@ -94,6 +94,17 @@ TEST(Overdrawn, IsARecordBeyondTheFiltersCapacity) {
   EXPECT_NE(overdrawn(ledger(2, 0.26), rule), "");
 }
 
+TEST(WideRule, IsOneThatKeepsMoreThanTheBudget) {
+  const PrivacyBudget budget{1, 1e-6};
+  FilterRule rule = filter_rule(budget, Calibrator::cks, {}, 0.25);
+  EXPECT_EQ(wide_rule(rule, budget), "");
+  rule.capacity *= 1.01;
+  EXPECT_NE(wide_rule(rule, budget), "");
+  rule = filter_rule(budget, Calibrator::cks, {}, 0.25);
+  rule.pure_capacity = 1.01;
+  EXPECT_NE(wide_rule(rule, budget), "");
+}
+
 /// Changes a value between the curator and the one who draws its noise again.
 class Meddler final : public Auditor {
  public:

@@ -77,6 +77,49 @@ TEST(NoiseCheck, DetectsFaultsThatKeepTotalVariance) {
   }
 }
 
+/// Runs of matrices of GOE noise, of which one triangle is changed.
+TEST(NoiseCheck, DetectsTrianglesWithNoiseOfTheirOwn) {
+  for (const bool symmetric : {true, false}) {
+    NoiseCheck check;
+    Stream stream = stream_of(8);
+    Transcript transcript;
+    for (int k = 0; k < 50; ++k) {
+      Matrix noise = Matrix::Zero(4, 4);
+      for (Index j = 0; j < 4; ++j)
+        for (Index i = 0; i <= j; ++i) {
+          noise(i, j) = (i == j ? std::numbers::sqrt2 : 1.0) * stream.normal();
+          noise(j, i) = symmetric || i == j ? noise(i, j) : stream.normal();
+        }
+      Exchange e;
+      e.what = {.kind = AuditedAnswer::Kind::matrix, .deviation = 1.0};
+      e.answer = Vector::Zero(16);
+      e.noisy = Eigen::Map<const Vector>(noise.data(), 16);
+      transcript.push_back(e);
+    }
+    check.see(transcript, stream_of(1000));
+    EXPECT_EQ(check.complaint().empty(), symmetric) << check.complaint();
+  }
+}
+
+TEST(NoiseCheck, DetectsGridOfTenDigits) {
+  for (const bool fine : {true, false}) {
+    NoiseCheck check;
+    for (std::uint64_t run = 0; run < 10; ++run) {
+      Stream stream = stream_of(run);
+      Exchange e;
+      e.what.deviation = 0.3;
+      Vector noise(100'000);
+      stream.fill_normal(1.0, noise);
+      if (!fine)
+        for (double& z : noise) z = std::nearbyint(z * 0x1p33) * 0x1p-33;
+      e.answer = Vector::Constant(noise.size(), 0.7);
+      e.noisy = e.answer + 0.3 * noise;
+      check.see({e}, stream_of(1000 + run));
+    }
+    EXPECT_EQ(check.complaint().empty(), fine) << check.complaint();
+  }
+}
+
 /// Choices among six candidates, numbered with gaps, drawn at a multiple of the temperature.
 ChoiceCheck after_choices(int choices, double multiple) {
   ChoiceCheck check;

@@ -72,6 +72,26 @@ TEST(Refusal, OverBudgetQueryLeavesNoTrace) {
       [&](Curator& c, VectorRef) { c.draw(BatchPolicy::fresh(n)), c.draw(BatchPolicy::fresh(1)); });
 }
 
+/// With as much noise a Poisson batch is charged twice the ratio, which no accountant takes:
+/// granted, it would leave a ledger that cannot be added up.
+TEST(Refusal, EventBeyondEveryAccountantLeavesNoTrace) {
+  FilterRule rule = zcdp_rule(1.0);
+  rule.calibrator = Calibrator::rdp;
+  rule.order = 8.0;
+  for (const double ratio : {1e100, 0.6e-100}) {
+    House house(some_data(), {.seed = 3}, rule);
+    EXPECT_THROW(ask(house.curator,
+                     Kind::gradient,
+                     house.curator.draw(BatchPolicy::poisson(0.5)),
+                     {C, Noise::sensitivity_ratio(ratio)}),
+                 InputError)
+        << ratio;
+    EXPECT_EQ(house.curator.ledger().queries(), 0) << ratio;
+    EXPECT_EQ(house.curator.ledger().spent(1e-6).epsilon, 0.0) << ratio;
+    EXPECT_EQ(house.curator.remaining().share, 1.0) << ratio;
+  }
+}
+
 TEST(Refusal, LeavesSecretBatchUnused) {
   House house(some_data(), {.seed = 3}, zcdp_rule(1.0));
   const Batch batch = house.curator.draw(BatchPolicy::sample(4));

@@ -67,6 +67,7 @@ double Curator::Own::charge_of(const Event& event) {
 std::optional<RangeFilter::Account> Curator::Own::charge_pure(RecordRange charged,
                                                               const Event& event,
                                                               double delta_extra) {
+  check(event);
   const bool no_other = rule.calibrator == Calibrator::exact_gaussian || rule.capacity == 0 ||
                         (rule.calibrator == Calibrator::rdp && !rule.order);
   const bool pure_alone = rule.pure_capacity > 0 && no_other;
