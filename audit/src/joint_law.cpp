@@ -114,18 +114,23 @@ void Distances::test(const std::string& of, bool own, std::vector<Finding>& find
                                   pairs[at])});
 }
 
-void Spectrum::add(const std::vector<double>& series, bool from_end) {
-  if (series.size() < 4) return;
-  const std::size_t size = std::bit_floor(series.size());
-  const auto begin = series.begin() +
-                     static_cast<std::ptrdiff_t>(from_end ? series.size() - size : std::size_t{0});
-  const Transform transform =
-      transform_of({begin, begin + static_cast<std::ptrdiff_t>(size)}, size);
-  // Without the frequencies at both ends, which have one degree of freedom.
-  for (std::size_t k = 1; k < size / 2; ++k) {
-    const std::size_t band = k * bands * 2 / size;
-    power_[band] += 2 * std::norm(transform.values[k]) / static_cast<double>(size);
-    degrees_[band] += 2;
+void Spectrum::add(const std::vector<double>& series) {
+  if (size_ == 0) {
+    size_ = std::clamp(std::bit_floor(series.size()), least, most);
+    return;
+  }
+  for (std::size_t first = 0; first < series.size(); first += size_) {
+    std::vector<double> piece(
+        series.begin() + static_cast<std::ptrdiff_t>(first),
+        series.begin() + static_cast<std::ptrdiff_t>(std::min(first + size_, series.size())));
+    while (piece.size() < size_) piece.push_back(rest_.normal());
+    const Transform transform = transform_of(piece, size_);
+    // Without the frequencies at both ends, which have one degree of freedom.
+    for (std::size_t k = 1; k < size_ / 2; ++k) {
+      const std::size_t band = k * bands * 2 / size_;
+      power_[band] += 2 * std::norm(transform.values[k]) / static_cast<double>(size_);
+      degrees_[band] += 2;
+    }
   }
 }
 
@@ -368,19 +373,24 @@ void JointLaw::end_run(const std::vector<double>& algorithm) {
   const std::size_t padded = std::bit_ceil(2 * std::max<std::size_t>(numbers_.size(), 8));
   Transform numbers = transform_of(numbers_, padded);
   own_.add(numbers, numbers);
-  if (last_.padded == padded) runs_apart_.add(last_, numbers);
-  std::vector<double> of_algorithm = algorithm;
-  of_algorithm.resize(std::min(algorithm.size(), numbers_.size()));
-  algorithm_.add(transform_of(of_algorithm, padded), numbers);
-  spectrum_.add(numbers_, runs_++ % 2 == 1);
+  if (last_.padded == padded) {
+    runs_apart_.add(last_, numbers);
+  } else if (!last_numbers_.empty()) {
+    const std::size_t both = std::max(last_.padded, padded);
+    runs_apart_.add(transform_of(last_numbers_, both), transform_of(numbers_, both));
+  }
+  const std::size_t both = std::max(padded, std::bit_ceil(algorithm.size() + numbers_.size()));
+  algorithm_.add(transform_of(algorithm, both),
+                 both == padded ? numbers : transform_of(numbers_, both));
+  spectrum_.add(numbers_);
   last_ = std::move(numbers);
+  last_numbers_ = numbers_;
 
   std::vector<double> sizes(numbers_.size());
   std::ranges::transform(numbers_, sizes.begin(), mean_score_of_size);
   const Transform of_sizes = transform_of(sizes, padded);
   sizes_.add(of_sizes, of_sizes);
 
-  if (of_source_.size() < 2) return;
   std::size_t longest = 8;
   for (const auto& series : of_source_) longest = std::max(longest, series.size());
   std::vector<Transform> transforms;

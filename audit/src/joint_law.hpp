@@ -9,11 +9,16 @@
 #include <utility>
 #include <vector>
 
+#include "dpsosp/core/stream.hpp"
 #include "dpsosp/core/vector.hpp"
 #include "noise_law.hpp"
 
 /// Whether numbers that are standard normal one by one are so together. Every probability is exact
 /// or an upper bound, whatever the number of draws.
+///
+/// How many numbers a run draws may depend on them. A sum over all numbers or pairs has mean 0
+/// whenever each is in it or not by what was drawn before; so no run and no number is left out for
+/// what comes later, such as the length of the run.
 namespace dpsosp::audit {
 
 /// The discrete Fourier transform of a series with zeros behind it; half of it, since the series is
@@ -48,12 +53,18 @@ class Distances {
 /// numbers are independent and exactly χ².
 class Spectrum {
  public:
-  /// Looks at as many numbers as the largest power of two that fits, from the begin or the end.
-  void add(const std::vector<double>& series, bool from_end);
+  explicit Spectrum(std::uint64_t seed)
+      : rest_({.seed = seed, .run = 3, .purpose = Purpose::statistics}) {}
+  /// Looks at pieces of one length, which the first series decides and is not looked at for. The
+  /// last piece is filled up with normal numbers of the audit: a piece that may end by what it
+  /// holds is not normal, but with fresh numbers after it it is.
+  void add(const std::vector<double>& series);
   void test(const std::string& of, std::vector<Finding>& findings) const;
 
  private:
-  static constexpr std::size_t bands = 64;
+  static constexpr std::size_t bands = 64, least = 8, most = 4096;
+  Stream rest_;
+  std::size_t size_ = 0;
   std::array<double, bands> power_{};
   std::array<std::int64_t, bands> degrees_{};
 };
@@ -92,13 +103,13 @@ class Coordinates {
 /// All draws of all runs of an audit.
 class JointLaw {
  public:
-  explicit JointLaw(std::uint64_t seed) : seed_(seed) {}
+  explicit JointLaw(std::uint64_t seed) : seed_(seed), spectrum_(seed) {}
 
   void begin_run();
   /// \param kind  of draws that are compared with each other
   /// \param source  of those whose places in their own series are
   void add(const std::string& kind, const std::string& source, ConstVectorRef draw);
-  /// \param algorithm  the numbers of the algorithm's own stream
+  /// \param algorithm  the numbers of the algorithm's own stream, as many in each run
   void end_run(const std::vector<double>& algorithm);
   void test(std::vector<Finding>& findings) const;
 
@@ -108,7 +119,6 @@ class JointLaw {
 
   std::uint64_t seed_;
   std::map<std::pair<std::string, Index>, Coordinates> coordinates_;
-  std::int64_t runs_ = 0;
   Distances own_, sizes_, runs_apart_, algorithm_;
   Spectrum spectrum_;
   std::map<std::pair<std::size_t, std::size_t>, Distances> sources_;
@@ -118,6 +128,7 @@ class JointLaw {
   std::map<std::string, std::size_t> names_;
   std::vector<std::vector<double>> of_source_;
   Transform last_;
+  std::vector<double> last_numbers_;
 };
 
 }  // namespace dpsosp::audit

@@ -121,9 +121,7 @@ void NoiseCheck::see(const Transcript& transcript, Stream algorithm) {
   places_.clear();
   last_.clear();
   joint_.begin_run();
-  Index numbers = 0;
-  for (const Exchange& e : transcript) numbers += e.noisy.size();
-  of_algorithm_.resize(static_cast<std::size_t>(std::min<Index>(64 + 2 * numbers, 512)));
+  of_algorithm_.resize(256);
   for (double& z : of_algorithm_) z = algorithm.normal();
   by_size_ = of_algorithm_;
   for (double& z : by_size_) z = std::abs(z);

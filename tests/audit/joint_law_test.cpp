@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -71,6 +72,29 @@ TEST(JointLaw, RaisesFalseAlarmsAtMostAsStated) {
     for (const auto& [finding, count] : alarms)
       EXPECT_LE(count, of_each * trials + 4 * std::sqrt(of_each * trials))
           << "finding " << finding << " at " << shape.runs << " runs";
+  }
+}
+
+/// As an adaptive algorithm: what is asked next, and whether anything is, depends on the noise.
+TEST(JointLaw, RaisesNoAlarmAtRunsThatEndByTheirNoise) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    JointLaw law(seed);
+    Stream stream = stream_of(seed);
+    std::vector<double> algorithm(64);
+    for (int run = 0; run < 3000; ++run) {
+      law.begin_run();
+      for (double& u : algorithm) u = stream.normal();
+      Vector z(2), before = Vector::Zero(2), earlier = Vector::Zero(2);
+      for (std::size_t t = 0; t < algorithm.size(); ++t) {
+        stream.fill_normal(1.0, z);
+        const bool like_earlier = before.dot(earlier) > 0.5;
+        law.add("vector", like_earlier ? "other" : "one", z);
+        if (like_earlier || algorithm[t] * z[0] > 1 || z[1] > 1) break;
+        earlier = std::exchange(before, z);
+      }
+      law.end_run(algorithm);
+    }
+    EXPECT_GT(worst_of(law).p, level) << worst_of(law).what;
   }
 }
 
