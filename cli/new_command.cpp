@@ -185,10 +185,9 @@ const Description& new_description() {
                    help_option()}}},
       .words = "what",
       .word_offers = {.names = kind_names},
-      .notes = {
-          "It writes into the current folder and over no file, and prints what to do next. An "
-          "algorithm or a problem in C++ is built against the installed package "
-          "(docs/library.md). A claim is a sweep with a slope that is judged."}};
+      .notes = {"It writes into the current folder and over no file, and prints what to do next.\n"
+                "An algorithm or a problem in C++ is built against the installed package\n"
+                "(docs/library.md). A claim is a sweep with a slope that is judged."}};
   return description;
 }
 

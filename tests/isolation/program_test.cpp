@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 #include <nlohmann/json.hpp>
 
 #include "dpsosp/algorithms/registry.hpp"
@@ -39,7 +40,8 @@ above = 0
 /// A folder with a card of its own, which is read once.
 class ProgramCard : public testing::Test {
  protected:
-  ProgramCard() : folder_(fs::temp_directory_path() / "dpsosp-program-card") {
+  ProgramCard()
+      : folder_(fs::temp_directory_path() / fmt::format("dpsosp-program-card-{}", ::getpid())) {
     fs::remove_all(folder_);
     fs::create_directories(folder_);
   }
