@@ -154,7 +154,7 @@ index=${{1:-${{SLURM_ARRAY_TASK_ID:-${{PBS_ARRAY_INDEX:-${{SGE_TASK_ID:-}}}}}}}}
 "${{dpsosp[@]}}" shard {} "$index" --threads {} --quiet &
 process=$!
 signal=
-trap 'signal=TERM; kill -TERM "$process" 2>/dev/null' TERM
+trap 'signal=TERM; kill -TERM "$process" 2>/dev/null' TERM INT
 trap 'signal=USR1; kill -USR1 "$process" 2>/dev/null' USR1
 wait "$process"
 while kill -0 "$process" 2>/dev/null; do wait "$process"; done
@@ -162,7 +162,8 @@ wait "$process"
 code=$?
 # The time is nearly over: the rest is for the next attempt. 138: it had not begun yet.
 if [ "$signal" = USR1 ] && [[ $code =~ ^1(43|38)$ ]] && [ "${{SLURM_RESTART_COUNT:-0}}" -lt 100 ]; then
-  scontrol requeue "$SLURM_JOB_ID" && sleep 60
+  # The number of the array's last task is that of the array, all of which it would requeue.
+  scontrol requeue "${{SLURM_ARRAY_JOB_ID:-$SLURM_JOB_ID}}${{SLURM_ARRAY_TASK_ID:+_$SLURM_ARRAY_TASK_ID}}" && sleep 60
 fi
 exit "$code"
 )",
