@@ -32,6 +32,7 @@ class Worst {
     p_ = p;
     which_ = which;
   }
+  bool found() const { return p_ <= 1; }
   std::int64_t which() const { return which_; }
   double among(std::int64_t number) const {
     return std::min(1.0, p_ * static_cast<double>(number));
@@ -39,7 +40,7 @@ class Worst {
 
  private:
   double p_ = 2;
-  std::int64_t which_ = -1;
+  std::int64_t which_ = 0;
 };
 
 /// Of products of as many pairs, none of which has more than this many deviations is remarkable
@@ -52,66 +53,77 @@ Transform transform_of(const std::vector<double>& series, std::size_t padded) {
   static thread_local std::vector<double> with_zeros;
   with_zeros.assign(series.begin(), series.end());
   with_zeros.resize(padded);
-  Transform transform{.padded = padded, .length = series.size(), .values = {}};
+  Transform transform{.padded = padded};
   half_transforms().fwd(transform.values, with_zeros);
+  transform.squares.reserve(series.size() + 1);
+  transform.squares.push_back(0);
+  for (const double z : series) transform.squares.push_back(transform.squares.back() + z * z);
   return transform;
 }
 
 void Distances::add(const Transform& a, const Transform& b) {
-  if (a.length == 0 || b.length == 0) return;
+  const auto n = static_cast<std::ptrdiff_t>(a.length());
+  const auto m = static_cast<std::ptrdiff_t>(b.length());
+  if (n == 0 || m == 0) return;
+  const auto size = static_cast<std::ptrdiff_t>(a.padded);
   OfLength& of = sums_[a.padded];
-  if (of.products.empty()) of.products.resize(a.values.size());
+  if (of.products.empty()) {
+    of.products.resize(a.values.size());
+    of.squares.resize(a.padded);
+    of.pairs.resize(a.padded);
+  }
   for (std::size_t k = 0; k < of.products.size(); ++k)
     of.products[k] += std::conj(a.values[k]) * b.values[k];
-  ++of.lengths[{a.length, b.length}];
+  const auto between = [](const Transform& t, std::ptrdiff_t from, std::ptrdiff_t to) {
+    return t.squares[static_cast<std::size_t>(to)] - t.squares[static_cast<std::size_t>(from)];
+  };
+  for (std::ptrdiff_t k = known_ == Known::own ? 1 : 1 - n; k < m; ++k) {
+    const std::ptrdiff_t from = std::max<std::ptrdiff_t>(0, -k), to = std::min(n, m - k);
+    const auto at = static_cast<std::size_t>(k < 0 ? k + size : k);
+    of.squares[at] += between(a, from, to);
+    if (known_ == Known::either) of.squares[at] += between(b, from + k, to + k);
+    of.pairs[at] += to - from;
+  }
 }
 
-void Distances::test(const std::string& of, bool own, std::vector<Finding>& findings) const {
-  if (sums_.empty()) return;
-  // Place `zero` + k holds distance k.
-  const auto zero = static_cast<std::ptrdiff_t>(sums_.rbegin()->first);
-  std::vector<double> sum(2 * static_cast<std::size_t>(zero));
-  std::vector<std::int64_t> pairs(sum.size());
+void Distances::test(const std::string& of, std::vector<Finding>& findings) const {
+  struct Sum {
+    double products = 0, squares = 0;
+    std::int64_t pairs = 0;
+  };
+  std::map<std::ptrdiff_t, Sum> sums;  // by distance
   for (const auto& [padded, of_length] : sums_) {
     const auto size = static_cast<std::ptrdiff_t>(padded);
     std::vector<double> around;
     std::vector<Complex> products = of_length.products;
     half_transforms().inv(around, products, size);
-    std::ptrdiff_t least = 0, most = 0;
-    for (const auto& [lengths, count] : of_length.lengths) {
-      const auto a = static_cast<std::ptrdiff_t>(lengths.first);
-      const auto b = static_cast<std::ptrdiff_t>(lengths.second);
-      least = std::min(least, 1 - a);
-      most = std::max(most, b - 1);
-      for (std::ptrdiff_t k = own ? 1 : 1 - a; k < b; ++k)
-        pairs[static_cast<std::size_t>(zero + k)] +=
-            count * (std::min(a, b - k) - std::max<std::ptrdiff_t>(0, -k));
+    for (std::size_t at = 0; at < padded; ++at) {
+      if (of_length.pairs[at] == 0) continue;
+      const auto k = static_cast<std::ptrdiff_t>(at);
+      Sum& sum = sums[2 * k < size ? k : k - size];
+      sum.products += around[at];
+      sum.squares += of_length.squares[at];
+      sum.pairs += of_length.pairs[at];
     }
-    for (std::ptrdiff_t k = own ? 1 : least; k <= most; ++k)
-      sum[static_cast<std::size_t>(zero + k)] +=
-          around[static_cast<std::size_t>(k < 0 ? k + size : k)];
   }
+  if (sums.empty()) return;
+  const auto distances = static_cast<std::int64_t>(sums.size());
   Worst worst;
-  std::int64_t distances = 0;
-  for (std::size_t at = 0; at < sum.size(); ++at) {
-    if (pairs[at] == 0) continue;
-    ++distances;
-    const auto n = static_cast<double>(pairs[at]);
-    if (std::abs(sum[at]) > dull_deviations * std::sqrt(n))
-      worst.see(probability_of_products(sum[at] / n, pairs[at]), static_cast<std::int64_t>(at));
-  }
-  if (worst.which() < 0) {
+  for (const auto& [k, sum] : sums)
+    if (std::abs(sum.products) > dull_deviations * std::sqrt(sum.squares))
+      worst.see(probability_of_sum(sum.products, sum.squares), k);
+  if (!worst.found()) {
     findings.push_back({1.0, fmt::format("{} at {} distances", of, distances)});
     return;
   }
-  const auto at = static_cast<std::size_t>(worst.which());
+  const Sum& sum = sums.at(worst.which());
   findings.push_back({worst.among(distances),
                       fmt::format("correlation {:.4g} of {} at distance {} of {}, {} pairs",
-                                  sum[at] / static_cast<double>(pairs[at]),
+                                  sum.products / static_cast<double>(sum.pairs),
                                   of,
-                                  static_cast<std::ptrdiff_t>(at) - zero,
+                                  worst.which(),
                                   distances,
-                                  pairs[at])});
+                                  sum.pairs)});
 }
 
 void Spectrum::add(const std::vector<double>& series) {
@@ -139,7 +151,7 @@ void Spectrum::test(const std::string& of, std::vector<Finding>& findings) const
   for (std::size_t k = 0; k < bands; ++k)
     if (degrees_[k] > 0)
       worst.see(two_sided_chi_squared(power_[k], degrees_[k]), static_cast<std::int64_t>(k));
-  if (worst.which() < 0) return;
+  if (!worst.found()) return;
   const auto k = static_cast<std::size_t>(worst.which());
   findings.push_back({worst.among(bands),
                       fmt::format("power {:.4g} of {} at frequencies {} to {} of 128",
@@ -173,12 +185,14 @@ void Coordinates::add(ConstVectorRef draw) {
     before_.setZero(d, block);
     products_.setZero(d, d);
     successive_.setZero(d, d);
+    before_squares_.setZero(d);
   }
   sum_ += x;
   ++draws_;
   waiting_.col(waits_) = x;
   if (last_.size() == d) {
     before_.col(waits_) = last_;
+    before_squares_ += last_.cwiseAbs2();
     ++successions_;
   }
   if (++waits_ == block) flush();
@@ -254,15 +268,22 @@ void Coordinates::test_pairs(const std::string& of, std::vector<Finding>& findin
                      of,
                      draws_)});
   if (successions_ == 0) return;
-  Index before = 0, after = 0;
-  const double largest = successive_.cwiseAbs().maxCoeff(&before, &after);
-  const auto pairs = static_cast<double>(successions_);
+  Worst worst;
+  for (Index after = 0; after < d; ++after)
+    for (Index before = 0; before < d; ++before) {
+      const double sum = successive_(before, after), squares = before_squares_[before];
+      if (std::abs(sum) > dull_deviations * std::sqrt(squares))
+        worst.see(probability_of_sum(sum, squares), before + d * after);
+    }
+  if (!worst.found()) {
+    findings.push_back({1.0, fmt::format("{} and the next draw", of)});
+    return;
+  }
+  const Index before = worst.which() % d, after = worst.which() / d;
   findings.push_back(
-      {std::min(
-           1.0,
-           static_cast<double>(d * d) * probability_of_products(largest / pairs, successions_)),
+      {worst.among(d * d),
        fmt::format("correlation {:.4g} of coordinate {} of {} with {} of the next draw, {} pairs",
-                   largest / pairs,
+                   successive_(before, after) / static_cast<double>(successions_),
                    before,
                    of,
                    after,
@@ -397,14 +418,16 @@ void JointLaw::end_run(const std::vector<double>& algorithm) {
   for (const auto& series : of_source_)
     transforms.push_back(transform_of(series, std::bit_ceil(2 * longest)));
   for (std::size_t k = 0; k < transforms.size(); ++k)
-    for (std::size_t j = 0; j <= k; ++j) sources_[{j, k}].add(transforms[j], transforms[k]);
+    for (std::size_t j = 0; j <= k; ++j)
+      sources_.try_emplace({j, k}, j == k ? Distances::Known::own : Distances::Known::either)
+          .first->second.add(transforms[j], transforms[k]);
 }
 
 void JointLaw::test(std::vector<Finding>& findings) const {
-  own_.test("a number of noise with a later one of the run", true, findings);
-  sizes_.test("the size of a number of noise with that of a later one", true, findings);
-  runs_apart_.test("the noise of a run with that of the next", false, findings);
-  algorithm_.test("the algorithm's own numbers with the noise", false, findings);
+  own_.test("a number of noise with a later one of the run", findings);
+  sizes_.test("the size of a number of noise with that of a later one", findings);
+  runs_apart_.test("the noise of a run with that of the next", findings);
+  algorithm_.test("the algorithm's own numbers with the noise", findings);
   spectrum_.test("the noise of runs", findings);
   for (const auto& [sources, distances] : sources_)
     distances.test(
@@ -412,7 +435,6 @@ void JointLaw::test(std::vector<Finding>& findings) const {
             ? fmt::format("the noise of source {} with itself", sources.first)
             : fmt::format(
                   "the noise of source {} with that of source {}", sources.first, sources.second),
-        sources.first == sources.second,
         findings);
   for (const auto& [kind, coordinates] : coordinates_)
     coordinates.test(fmt::format("{} of {} numbers", kind.first, kind.second), findings);

@@ -16,36 +16,44 @@
 /// Whether numbers that are standard normal one by one are so together. Every probability is exact
 /// or an upper bound, whatever the number of draws.
 ///
-/// How many numbers a run draws may depend on them. A sum over all numbers or pairs has mean 0
-/// whenever each is in it or not by what was drawn before; so no run and no number is left out for
-/// what comes later, such as the length of the run.
+/// How many numbers a run draws may depend on them. Sums of products are bounded whatever decides
+/// that (probability_of_sum), if each product is in its sum or not by what was known before its
+/// later factor was drawn: so no run and no number is left out for what comes later, such as the
+/// length of the run. The other bounds hold for a number of draws that was decided beforehand.
 namespace dpsosp::audit {
 
-/// The discrete Fourier transform of a series with zeros behind it; half of it, since the series is
-/// real.
+/// A series with zeros behind it: its discrete Fourier transform, half of it, since the series is
+/// real, and the sums of its first squares.
 struct Transform {
   std::size_t padded = 0;  ///< length with the zeros, a power of two
-  std::size_t length = 0;  ///< of the series
-  std::vector<std::complex<double>> values;
+  std::vector<std::complex<double>> values{};
+  std::vector<double> squares{};  ///< entry k is the sum of the first k
+  std::size_t length() const { return squares.empty() ? 0 : squares.size() - 1; }
 };
 /// \param padded  a power of two, at least the length of the series
 Transform transform_of(const std::vector<double>& series, std::size_t padded);
 
-/// Sums of products of two series of independent standard normal numbers at every distance, over
-/// many runs. A number may be in two products of one sum, as where a series is compared with itself
-/// or with those of the last run and the next.
+/// Sums of products of the numbers of two series at every distance, over many runs.
 class Distances {
  public:
+  /// Which factor of a product was known when the other was drawn.
+  enum class Known {
+    own,     ///< the series is compared with itself, at distances from 1
+    first,   ///< that of the first series
+    either,  ///< now one, now the other: the squares of both bound those of the earlier ones
+  };
+  explicit Distances(Known known) : known_(known) {}
   /// Both transforms have one padded length, that of both series together or more.
   void add(const Transform& a, const Transform& b);
-  /// \param own  the series is compared with itself, at distances from 1
-  void test(const std::string& of, bool own, std::vector<Finding>& findings) const;
+  void test(const std::string& of, std::vector<Finding>& findings) const;
 
  private:
   struct OfLength {
     std::vector<std::complex<double>> products;
-    std::map<std::pair<std::size_t, std::size_t>, std::int64_t> lengths;  // of both, how often
+    std::vector<double> squares;      // of the factors that were known, by distance, round about
+    std::vector<std::int64_t> pairs;  // likewise
   };
+  Known known_;
   std::map<std::size_t, OfLength> sums_;  // by padded length
 };
 
@@ -98,6 +106,7 @@ class Coordinates {
   mutable Index waits_ = 0;
   mutable Matrix products_;    // Σ x xᵀ, below the diagonal and on it
   mutable Matrix successive_;  // Σ x_{t−1} x_tᵀ
+  Vector before_squares_;      // of the entries of these x_{t−1}
 };
 
 /// All draws of all runs of an audit.
@@ -119,7 +128,8 @@ class JointLaw {
 
   std::uint64_t seed_;
   std::map<std::pair<std::string, Index>, Coordinates> coordinates_;
-  Distances own_, sizes_, runs_apart_, algorithm_;
+  Distances own_{Distances::Known::own}, sizes_{Distances::Known::own};
+  Distances runs_apart_{Distances::Known::first}, algorithm_{Distances::Known::first};
   Spectrum spectrum_;
   std::map<std::pair<std::size_t, std::size_t>, Distances> sources_;
 

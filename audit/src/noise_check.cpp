@@ -109,10 +109,12 @@ void NoiseCheck::see_draw(Vector standard,
   std::optional<double> length;
   if (size > 1) lengths_.add(length.emplace(score_of_length(standard)));
   if (last.noise.size() == size) {
-    lag_one_.add(standard.dot(last.noise), size);
-    if (length && last.length) lengths_lag_.add(*length * *last.length, 1);
+    lag_one_.add(standard.dot(last.noise), last.noise.squaredNorm(), size);
+    if (length && last.length)
+      lengths_lag_.add(*length * *last.length, *last.length * *last.length, 1);
   }
-  if (before.noise.size() == size) lag_two_.add(standard.dot(before.noise), size);
+  if (before.noise.size() == size)
+    lag_two_.add(standard.dot(before.noise), before.noise.squaredNorm(), size);
   before = std::exchange(last, {std::move(standard), length});
 }
 
@@ -231,7 +233,7 @@ void ChoiceCheck::see(const Transcript& transcript) {
     // Anywhere in the chosen candidate's own share.
     const double z = normal_score((less_likely + within_.uniform() * own) / total);
     law_.add(z);
-    if (last) lag_one_.add(z * *last, 1);
+    if (last) lag_one_.add(z * *last, *last * *last, 1);
     last = z;
   }
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 #include <utility>
 
@@ -67,12 +68,8 @@ double mean_fourth_power() {
   return mean;
 }
 
-/// For a chain z_1 z_2 + z_2 z_3 + … each product multiplies the moment-generating function by at
-/// most ((1 + √(1 − 4t²))/2)^(−1/2): the ratio of determinants D_{n+1}/D_n, D_{n+1} = D_n −
-/// t² D_{n−1}, falls to that limit from above. Products of numbers in no other pair have less.
 const Chernoff& of_products() {
-  static const Chernoff bound(
-      1e-5, 0.4999, [](double t) { return -0.5 * std::log(0.5 * (1 + std::sqrt(1 - 4 * t * t))); });
+  static const Chernoff bound(1e-5, 0.9999, [](double t) { return -0.5 * std::log1p(-t * t); });
   return bound;
 }
 
@@ -160,6 +157,19 @@ double probability_of_products(double mean, std::int64_t n) {
   return of_products().two_sided(mean, n);
 }
 
+double probability_of_sum(double sum, double squares) {
+  constexpr std::array scales{1.0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6};
+  double most = -std::numeric_limits<double>::infinity(), mean = 0;
+  std::array<double, scales.size()> logs{};
+  for (std::size_t k = 0; k < scales.size(); ++k) {
+    const double c = scales[k];
+    logs[k] = 0.5 * (sum * sum / (c + squares) - std::log1p(squares / c));
+    most = std::max(most, logs[k]);
+  }
+  for (const double log : logs) mean += std::exp(log - most) / scales.size();
+  return std::min(1.0, std::exp(-most) / mean);
+}
+
 double mean_score_of_size(double z) {
   const CellsOfSize& cells = cells_of_size();
   return cells.score[cells.of(std::abs(z))];
@@ -228,9 +238,10 @@ void NormalLaw::test(const std::string& of, std::vector<Finding>& findings) cons
 
 void Products::test(const std::string& of, std::vector<Finding>& findings) const {
   if (pairs_ == 0) return;
-  const double mean = sum_ / static_cast<double>(pairs_);
-  findings.push_back({of_products().two_sided(mean, pairs_),
-                      fmt::format("correlation {:.4g} of {}, {} pairs", mean, of, pairs_)});
+  findings.push_back(
+      {probability_of_sum(sum_, squares_),
+       fmt::format(
+           "correlation {:.4g} of {}, {} pairs", sum_ / static_cast<double>(pairs_), of, pairs_)});
 }
 
 void Coincidences::add(double z) {

@@ -11,7 +11,9 @@
 
 /// Tests of numbers against the standard normal law, and of pairs against independence. Every
 /// probability is exact or an upper bound, but for those of sums of squares, which are right to a
-/// few per cent.
+/// few per cent. How many numbers are drawn may depend on them: sums of products of a number with a
+/// later one are bounded whatever decides which are drawn (probability_of_sum), the other bounds
+/// hold for a number of draws that was decided beforehand.
 namespace dpsosp::audit {
 
 /// What a test of goodness of fit says.
@@ -39,12 +41,22 @@ double normal_score_of_laplace(double x);
 /// Likewise of u in (0, 1) under the uniform law.
 double normal_score(double u);
 
-/// Bound of the probability that a mean of n products of independent standard normal numbers is as
-/// far from 0, on either side. A number may be in two products, as in those of neighbours.
+/// Bound of the probability that a mean of n products of independent standard normal numbers, each
+/// in one product, is as far from 0, on either side.
 double probability_of_products(double mean, std::int64_t n);
 
+/// Bound of the probability that Σ a_i b_i is as far from 0 as `sum`, on either side, while Σ a_i²
+/// is `squares`, where each b_i is standard normal and independent of all that is known when it is
+/// drawn, a_i among it. What is known may decide whether it is drawn at all, so a number may be in
+/// any number of products, and a sum may end where its own numbers say so.
+///
+/// exp(λ Σ ab − λ² Σ a²/2) is a supermartingale for every λ, and so is its mean over λ normal with
+/// variance 1/c, √(c/(c + V)) exp(S²/(2(c + V))); this takes the mean over c = 1, 10, …, 10⁶. It
+/// exceeds 1/p with probability at most p (Ville).
+double probability_of_sum(double sum, double squares);
+
 /// The normal score of |z|, whose sign and size are independent, as its mean over the 128th of the
-/// law of |z| that holds it: so a product's moments are at most those of normal numbers.
+/// law of |z| that holds it: so its exponential moments are at most those of a normal number.
 double mean_score_of_size(double z);
 
 /// Numbers of which each should be standard normal and independent of the others.
@@ -75,18 +87,19 @@ class NormalLaw {
 /// Among numbers of which each is beyond NormalLaw::extreme, few should coincide.
 Finding coincidence_of_extremes(std::vector<double> extremes);
 
-/// Products of independent standard normal numbers. A number may be in two pairs, as in those of
-/// neighbours in a sequence.
+/// Products of numbers with later ones, each standard normal and independent of what was before it.
 class Products {
  public:
-  void add(double product, std::int64_t pairs) {
+  /// \param squares  of the earlier factors
+  void add(double product, double squares, std::int64_t pairs) {
     sum_ += product;
+    squares_ += squares;
     pairs_ += pairs;
   }
   void test(const std::string& of, std::vector<Finding>& findings) const;
 
  private:
-  double sum_ = 0;
+  double sum_ = 0, squares_ = 0;
   std::int64_t pairs_ = 0;
 };
 

@@ -76,7 +76,7 @@ TEST(Products, RaiseFalseAlarmsAtMostAsStated) {
       double last = stream.normal();
       for (int i = 1; i < length; ++i) {
         const double next = stream.normal();
-        products.add(last * next, 1);
+        products.add(last * next, last * last, 1);
         last = next;
       }
       std::vector<Finding> findings;
@@ -92,7 +92,7 @@ TEST(Products, DetectCorrelationOfThreePercent) {
   Products products;
   for (int k = 0; k < 100'000; ++k) {
     const double z = stream.normal();
-    products.add(z * (0.03 * z + std::sqrt(1 - 0.03 * 0.03) * stream.normal()), 1);
+    products.add(z * (0.03 * z + std::sqrt(1 - 0.03 * 0.03) * stream.normal()), z * z, 1);
   }
   std::vector<Finding> findings;
   products.test("x", findings);
