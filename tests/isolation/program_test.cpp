@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <string>
 
 #include <fmt/format.h>
@@ -13,6 +14,7 @@
 #include "dpsosp/algorithms/registry.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/files.hpp"
+#include "dpsosp/core/hidden_files.hpp"
 #include "dpsosp/experiments/programs.hpp"
 #include "dpsosp/experiments/run.hpp"
 #include "dpsosp/experiments/run_json.hpp"
@@ -166,6 +168,38 @@ TEST_F(ProgramCard, IsInTheDescriptionWithItsFilesAndTheStoresSecret) {
   }());
   EXPECT_FALSE(nlohmann::json(other).contains("program"));
   EXPECT_FALSE(nlohmann::json(other).contains("secret"));
+}
+
+TEST_F(ProgramCard, TellsItsFilesApartWhateverTheyAreCalled) {
+  // The hash of the defaults has a name in the description, too.
+  fs::create_directories(folder_ / "settings");
+  const auto hashes = [&](const std::string& name) {
+    std::ofstream(folder_ / "settings/module.py") << name;
+    return describe(spec_of(register_program(card(name, "reads = [\"settings\"]\n" + settings))))
+        .program;
+  };
+  const auto before = hashes("before"), after = hashes("after");
+  EXPECT_EQ(before.at("settings"), after.at("settings"));
+  EXPECT_NE(before.at("reads: settings"), after.at("reads: settings"));
+}
+
+TEST_F(ProgramCard, ReadsNoFileThatHoldsRecordsOrSecrets) {
+  fs::create_directories(folder_ / "lib");
+  std::ofstream(folder_ / "lib/records.csv") << "a,y\n1,0\n";
+  fs::create_directory_symlink(folder_ / "lib", folder_ / "link");
+  for (const auto& [name, reads] : std::map<std::string, std::string>{
+           {"folder", "lib"}, {"file", "lib/records.csv"}, {"link", "link"}, {"all", "."}}) {
+    const std::string key =
+        register_program(card(name, fmt::format("reads = [\"{}\"]\n", reads) + settings));
+    hide_from_guests(folder_ / "lib/records.csv");
+    try {
+      compute_run(describe(spec_of(key)));
+      ADD_FAILURE() << reads;
+    } catch (const InputError& e) {
+      EXPECT_NE(std::string(e.what()).find("lib/records.csv to the program"), std::string::npos)
+          << e.what();
+    }
+  }
 }
 
 TEST_F(ProgramCard, RefusesSettingsThatItDoesNotDeclare) {

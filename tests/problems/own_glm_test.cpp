@@ -6,6 +6,7 @@
 #include <string>
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/problems/own_glm.hpp"
@@ -43,7 +44,7 @@ class OwnData : public testing::Test {
     }
     return "none";
   }
-  fs::path folder_ = fs::temp_directory_path() / "dpsosp-own-data";
+  fs::path folder_ = fs::temp_directory_path() / ("dpsosp-own-data-" + std::to_string(::getpid()));
 };
 
 std::string npy(const std::string& type, const std::string& order, const std::string& entries) {
@@ -121,6 +122,7 @@ TEST_F(OwnData, EachFaultIsRefusedByLine) {
             "t.csv: column 'a' is constant, expected one that says something");
   EXPECT_EQ(of("a,b,y\n1,2,0\n2,3,7\n"),
             "t.csv, record 2: label 7, expected one in [0, 1] for loss = sigmoid_square");
+  EXPECT_EQ(of("a,b,a,y\n1,2,3,0\n4,5,6,1\n"), "t.csv, line 1: two columns 'a'");
   EXPECT_EQ(of("1,2,3\n4,5,6\n"), "t.csv, line 1: numbers, expected the names of the columns");
   OwnGlm f = family(write("t.csv", "a,b,y\n1,2,0\n2,3,1\n"));
   f.label = "z";
@@ -141,6 +143,9 @@ TEST_F(OwnData, EachFaultIsRefusedByLine) {
   EXPECT_NE(
       of_npy(npy("<f8", "False", bytes<double>({1, 2}))).find("its length is not its shape's"),
       std::string::npos);
+  EXPECT_EQ(of_npy(npy("<f8", "True ", bytes<double>({1, 3, 2, 4, 0.5, 1}))), "none");
+  EXPECT_NE(of_npy(npy("<f8", "1", bytes<double>({1, 2, 0.5, 3, 4, 1}))).find("fortran_order is 1"),
+            std::string::npos);
   EXPECT_EQ(of_npy(npy("<f8", "False", bytes<double>({1, std::nan(""), 0.5, 3, 4, 1}))),
             "t.npy, row 1: column 2 is not finite");
 }

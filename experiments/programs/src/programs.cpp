@@ -17,6 +17,7 @@
 #include "dpsosp/core/discrete_gaussian.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/files.hpp"
+#include "dpsosp/core/hidden_files.hpp"
 #include "dpsosp/core/numbers.hpp"
 #include "dpsosp/experiments/run.hpp"
 #include "dpsosp/experiments/sha256.hpp"
@@ -139,11 +140,12 @@ class CardReader {
           path_of(node).string(),
           interpreted ? SealedProgram::Needs::read : SealedProgram::Needs::execute);
     });
-    program_.card.files[path_of(node).filename().string()] = sha256(program_.file->bytes());
+    program_.card.files["program: " + path_of(node).filename().string()] =
+        sha256(program_.file->bytes());
     if (interpreted) read_interpreter(t.at("interpreter"));
     if (t.has("reads"))
       for (const TomlNode& item : t.at("reads").array())
-        add_readable(item, path_of(item), item.text());
+        add_readable(item, path_of(item), "reads: " + item.text());
   }
 
   void read_interpreter(const TomlNode& node) {
@@ -296,6 +298,7 @@ void use_program_secret_of(const fs::path& folder, bool draw) {
       }))
     return;
   const fs::path file = folder / "programs.secret";
+  for (const fs::path& hidden : {file, folder / "store.sqlite"}) hide_from_guests(hidden);
   std::error_code error;
   if (!fs::exists(file, error)) {
     if (!draw) return;

@@ -26,6 +26,7 @@
 #include <fmt/ranges.h>
 
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/hidden_files.hpp"
 #include "dpsosp/wire/questions.hpp"
 #include "server.hpp"
 
@@ -278,10 +279,26 @@ class GuestProcess::Process {
   std::optional<int> status_;
 };
 
+namespace {
+
+/// \throws InputError if the program could read what holds records or secrets
+const Surroundings& without_hidden(const Surroundings& surroundings) {
+  const std::string hidden = hidden_among(surroundings.readable);
+  if (!hidden.empty())
+    throw InputError(fmt::format(
+        "{}: the card's `reads` would show {} to the program; keep data and stores out of its "
+        "folders",
+        where,
+        hidden));
+  return surroundings;
+}
+
+}  // namespace
+
 GuestProcess::GuestProcess(const SealedProgram* program,
                            const std::string& starter,
                            const Surroundings& surroundings)
-    : process_(std::make_unique<Process>(program, starter, surroundings)),
+    : process_(std::make_unique<Process>(program, starter, without_hidden(surroundings))),
       speaker_(program == nullptr ? "" : fmt::format("{}: the program says: ", where)) {}
 GuestProcess::~GuestProcess() = default;
 

@@ -12,10 +12,12 @@
 #include "dpsosp/core/csv.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/files.hpp"
+#include "dpsosp/core/hidden_files.hpp"
 
 namespace dpsosp {
 
 IdxArray read_idx(const std::filesystem::path& file, std::size_t dimensions) {
+  hide_from_guests(file);
   std::ifstream in = open_file(file);
   const std::size_t header = 4 + 4 * dimensions;
   std::string bytes(header, '\0');
@@ -48,6 +50,7 @@ IdxArray read_idx(const std::filesystem::path& file, std::size_t dimensions) {
 }
 
 Matrix read_csv(const std::filesystem::path& file, const std::vector<std::string>& columns) {
+  hide_from_guests(file);
   const std::string text = read_file(file);
   std::vector<CsvRow> table = read_csv_text(file.string(), text);
   if (table.empty()) throw InputError(fmt::format("{}: is empty", file.string()));

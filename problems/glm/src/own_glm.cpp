@@ -17,6 +17,7 @@
 #include "dpsosp/core/csv.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/files.hpp"
+#include "dpsosp/core/hidden_files.hpp"
 #include "dpsosp/problems/data_files.hpp"
 
 namespace dpsosp {
@@ -56,7 +57,10 @@ Matrix read_npy(const fs::path& file) {
   const std::string header = bytes.substr(head, length);
   const std::string type = npy_value(file, header, "descr", ","),
                     shape = npy_value(file, header, "shape", ")");
-  const bool by_columns = npy_value(file, header, "fortran_order", ",") == "True";
+  std::string order = npy_value(file, header, "fortran_order", ",}");
+  order.erase(order.find_last_not_of(' ') + 1);
+  if (order != "True" && order != "False") refuse_npy(file, "its fortran_order is " + order);
+  const bool by_columns = order == "True";
   const std::size_t width = type == "'<f8'" ? 8 : type == "'<f4'" ? 4 : 0;
   if (width == 0) refuse_npy(file, "its entries are " + type);
   long long rows = 0, columns = 0;
@@ -109,6 +113,7 @@ std::shared_ptr<const OwnTable> cached_table(const fs::path& file) {
   };
   static std::mutex mutex;
   static Cached last;
+  hide_from_guests(file);
   std::error_code error;
   const auto written = fs::last_write_time(file, error);
   const std::uintmax_t size = fs::file_size(file, error);
@@ -136,6 +141,10 @@ OwnTable read_own_table(const fs::path& file) {
         }))
       throw InputError(
           fmt::format("{}, line 1: numbers, expected the names of the columns", file.string()));
+    std::vector<std::string> sorted = table.columns;
+    std::ranges::sort(sorted);
+    if (const auto twice = std::ranges::adjacent_find(sorted); twice != sorted.end())
+      throw InputError(fmt::format("{}, line 1: two columns '{}'", file.string(), *twice));
     table.values = read_csv(file, table.columns);
   }
   if (table.values.rows() == 0) throw InputError(fmt::format("{}: no records", file.string()));

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/core/hidden_files.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <set>
+#include <system_error>
+
+namespace dpsosp {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct HiddenFiles {
+  std::mutex mutex;
+  std::set<fs::path> files;  // as they are without links
+};
+
+HiddenFiles& hidden_files() {
+  static HiddenFiles hidden;
+  return hidden;
+}
+
+fs::path without_links(const fs::path& path) {
+  std::error_code error;
+  const fs::path real = fs::weakly_canonical(path, error);
+  return error ? fs::absolute(path).lexically_normal() : real;
+}
+
+bool is_within(const fs::path& file, const fs::path& folder) {
+  return std::mismatch(folder.begin(), folder.end(), file.begin(), file.end()).first ==
+         folder.end();
+}
+
+}  // namespace
+
+void hide_from_guests(const fs::path& file) {
+  HiddenFiles& hidden = hidden_files();
+  fs::path real = without_links(file);
+  const std::scoped_lock lock(hidden.mutex);
+  hidden.files.insert(std::move(real));
+}
+
+std::string hidden_among(const std::vector<std::string>& readable) {
+  HiddenFiles& hidden = hidden_files();
+  const std::scoped_lock lock(hidden.mutex);
+  for (const std::string& path : readable) {
+    const fs::path real = without_links(path);
+    for (const fs::path& file : hidden.files)
+      if (is_within(file, real)) return file.string();
+  }
+  return {};
+}
+
+}  // namespace dpsosp
