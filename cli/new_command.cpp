@@ -3,7 +3,9 @@
 #include <array>
 #include <cctype>
 #include <filesystem>
+#include <initializer_list>
 #include <iostream>
+#include <regex>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -98,7 +100,19 @@ std::vector<Draft> claim_drafts(const std::string& name) {
   return {{name + ".toml", std::string(claim_example())}};
 }
 
+/// \throws InputError if the files would have the name of main.cpp, or the class that of another
+/// in the example
+void require_free(const std::string& name, std::initializer_list<std::string_view> sources) {
+  const std::regex type("\\b" + type_name(name) + "\\b");
+  const bool used = std::ranges::any_of(sources, [&](std::string_view source) {
+    return std::regex_search(source.data(), source.data() + source.size(), type);
+  });
+  if (used || name == "main")
+    reject("new", "name", "'" + name + "'", "a name that the example does not use itself");
+}
+
 std::vector<Draft> algorithm_drafts(const std::string& name) {
+  require_free(name, {algorithm_header(), algorithm_source()});
   const std::string file = with_underscores(name), type = type_name(name);
   const Changes changes{
       {"../algorithm/src/normalised_momentum.cpp", file + ".cpp"},
@@ -116,6 +130,7 @@ std::vector<Draft> algorithm_drafts(const std::string& name) {
 }
 
 std::vector<Draft> problem_drafts(const std::string& name) {
+  require_free(name, {problem_header(), problem_source()});
   const std::string file = with_underscores(name), type = type_name(name);
   const Changes changes{{"../problem/src/log_well.cpp", file + ".cpp"},
                         {"target_include_directories(my-dpsosp PRIVATE ../problem/include)\n", ""},
