@@ -168,7 +168,7 @@ void cancel_plan(const ClusterWork& work) {
 }
 
 /// Refuses a second plan of runs that are in the queue, and takes in what earlier ones computed.
-void take_in_earlier(const ClusterWork& work) {
+void take_in_earlier(const ClusterWork& work, bool submits) {
   const auto plans = plans_in(work.out);
   for (const fs::path& plan : plans) {
     const auto jobs = submitted_jobs(plan);
@@ -176,7 +176,14 @@ void take_in_earlier(const ClusterWork& work) {
     // What runs after the first plan is this very command.
     const char* self = std::getenv("SLURM_JOB_ID");
     if (self != nullptr && jobs->after == self) continue;
-    if (!queue_of(*jobs).is_empty())
+    const Queue queue = queue_of(*jobs);
+    if (submits && !queue.silence.empty())
+      throw InputError(fmt::format(
+          "{}: whether {} still waits in the queue is not known ({}); try again, or --cancel it",
+          work.command,
+          plan.string(),
+          queue.silence));
+    if (!queue.is_empty())
       throw InputError(fmt::format(
           "{}: {} is still in the queue (jobs {} and {}); --status shows it, --cancel ends it",
           work.command,
@@ -219,7 +226,7 @@ void submit_plan(const po::variables_map& map, const ClusterWork& work) {
       .out = work.out,
       .after = work.plain};
   const bool submits = map.count("script-only") == 0;
-  take_in_earlier(work);
+  take_in_earlier(work, submits);
   Missing missing = missing_of(work, map.count("retry-failed") != 0);
   if (missing.known.empty() && missing.unknown.empty()) {
     std::cout << fmt::format("all {} runs are stored; dpsosp {} writes the tables\n",
@@ -283,7 +290,7 @@ void submit_plan(const po::variables_map& map, const ClusterWork& work) {
 
 void compute_locally(const po::variables_map& map, const ClusterWork& work) {
   const std::size_t processes = count_of(map, work, "local", 1);
-  take_in_earlier(work);
+  take_in_earlier(work, false);
   Missing missing = missing_of(work, map.count("retry-failed") != 0);
   std::vector<PlannedRun> runs = std::move(missing.known);
   for (Job& job : missing.unknown) runs.push_back({std::move(job), 1});

@@ -13,6 +13,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "dpsosp/core/files.hpp"
+#include "dpsosp/experiments/json_members.hpp"
 #include "dpsosp/experiments/plan_status.hpp"
 #include "temporary_folder.hpp"
 
@@ -107,6 +108,9 @@ TEST_F(Plans, RefuseADamagedLineAndAnotherBinary) {
   const std::string refusal = refusal_of([&] { require_same_program(folder, plan); });
   EXPECT_NE(refusal.find("was planned by another binary"), std::string::npos) << refusal;
   EXPECT_TRUE(refusal.ends_with("dpsosp sweep x.toml")) << refusal;
+  plan.runs += 1;
+  write_file(folder / "plan.json", write_json(plan).dump());
+  EXPECT_NE(refusal_of([&] { read_plan(folder); }).find("runs in its shards"), std::string::npos);
   write_file(folder / "plan.json", "{\"plan\": 1");
   EXPECT_NE(refusal_of([&] { read_plan(folder); }).find("is damaged"), std::string::npos);
 }
@@ -147,6 +151,30 @@ TEST_F(Plans, CountRunsOfAllAttemptsOnce) {
   const std::string refusal = refusal_of([&] { require_complete(folder, status); });
   EXPECT_NE(refusal.find("shard 2 of 2 lacks 4 of its 4 runs"), std::string::npos) << refusal;
   EXPECT_NE(refusal.find("all shards 4 of 7"), std::string::npos) << refusal;
+}
+
+TEST_F(Plans, CountOnlyWhatTheirOwnJournalsHold) {
+  const auto folder = planned(2);
+  const Plan plan = read_plan(folder);
+  const auto runs = read_shard(folder, plan, 1);
+  const auto put = [&](Journal& journal, std::size_t k) {
+    journal.put(finished_run(runs[k].job.description(), 1), origin());
+  };
+  put(*start_attempt(folder, plan, 1, runs, "first", {}), 0);
+  put(*start_attempt(folder, plan, 1, runs, "second", {}), 1);
+  EXPECT_EQ(plan_status(folder, plan).all.done, 2U);
+  // A damaged journal is moved away: its runs are missing again.
+  std::filesystem::remove(journals_of(folder, 1).front());
+  EXPECT_EQ(plan_status(folder, plan).all.done, 1U);
+  // The other journal comes into the folder of another plan.
+  const auto other = planned(3);
+  ASSERT_NE(other, folder);
+  const std::filesystem::path journal = journals_of(folder, 1).front();
+  const auto there = other / std::filesystem::relative(journal, folder);
+  std::filesystem::create_directories(there.parent_path());
+  std::filesystem::copy_file(journal, there);
+  const std::string refusal = refusal_of([&] { plan_status(other, read_plan(other)); });
+  EXPECT_NE(refusal.find("is a journal of another plan"), std::string::npos) << refusal;
 }
 
 }  // namespace

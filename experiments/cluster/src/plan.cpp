@@ -6,6 +6,7 @@
 #include <queue>
 #include <sstream>
 #include <system_error>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -59,13 +60,13 @@ fs::path new_folder(const fs::path& out) {
 std::vector<std::vector<PlannedRun>> share_out(std::vector<PlannedRun> runs, std::size_t shards) {
   std::ranges::stable_sort(runs, std::greater{}, &PlannedRun::cpu_seconds);
   std::vector<std::vector<PlannedRun>> shared(std::min(shards, runs.size()));
-  using Load = std::pair<double, std::size_t>;
+  using Load = std::tuple<double, std::size_t, std::size_t>;  // seconds, runs, shard
   std::priority_queue<Load, std::vector<Load>, std::greater<>> least;
-  for (std::size_t k = 0; k < shared.size(); ++k) least.emplace(0.0, k);
+  for (std::size_t k = 0; k < shared.size(); ++k) least.emplace(0.0, 0, k);
   for (PlannedRun& run : runs) {
-    auto [load, shard] = least.top();
+    const auto [load, count, shard] = least.top();
     least.pop();
-    least.emplace(load + run.cpu_seconds, shard);
+    least.emplace(load + run.cpu_seconds, count + 1, shard);
     shared[shard].push_back(std::move(run));
   }
   return shared;
@@ -113,6 +114,10 @@ Plan read_plan(const fs::path& folder) {
                                  file.string(),
                                  plan.plan,
                                  Plan{}.plan));
+  std::size_t runs = 0;
+  for (const PlanShard& shard : plan.shards) runs += shard.runs;
+  if (runs != plan.runs)
+    damaged_plan(file, fmt::format("{} runs in its shards, {} in all", runs, plan.runs));
   return plan;
 }
 
@@ -147,6 +152,8 @@ std::vector<PlannedRun> read_shard(const fs::path& folder, const Plan& plan, std
   return runs;
 }
 
+std::string plan_hash(const fs::path& folder) { return sha256(read_file(index_file(folder))); }
+
 fs::path journal_folder(const fs::path& plan) { return plan / "journals"; }
 
 std::vector<fs::path> journals_of(const fs::path& plan, std::size_t shard) {
@@ -178,7 +185,7 @@ std::unique_ptr<Journal> start_attempt(const fs::path& folder,
     if (known.contains(run.job.hash())) ++found;
   }
   return std::make_unique<Journal>(journal_folder_of(folder, shard),
-                                   JournalHeader{.plan = sha256(read_file(index_file(folder))),
+                                   JournalHeader{.plan = plan_hash(folder),
                                                  .shard = shard,
                                                  .shards = plan.shards.size(),
                                                  .runs = runs.size(),

@@ -15,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 
 void add_attempt(ShardStatus& shard, const JournalState& state) {
-  shard.done = std::min(shard.runs, std::max(shard.done, state.header.found + state.done));
+  shard.done = std::min(shard.runs, state.done);
   shard.failed += state.failed;
   shard.cpu_seconds += state.cpu_seconds;
   shard.left_seconds = std::min(shard.left_seconds, state.left_seconds);
@@ -34,16 +34,24 @@ void count_each(ShardStatus& shard, const std::vector<fs::path>& journals) {
                    ++lines;
                  },
                  {});
-  shard.done = failed.size();
+  shard.done = std::min(shard.runs, failed.size());
   shard.failed = static_cast<std::size_t>(
       std::ranges::count_if(failed, [](const auto& run) { return run.second; }));
   shard.repeated = lines - failed.size();
+}
+
+/// \throws InputError if a journal was written for another plan
+void require_own(const fs::path& journal, const JournalState& state, const std::string& plan) {
+  if (state.header.plan != plan)
+    throw InputError(fmt::format(
+        "{} is a journal of another plan than that of its folder; move it away", journal.string()));
 }
 
 }  // namespace
 
 PlanStatus plan_status(const fs::path& folder, const Plan& plan) {
   PlanStatus status;
+  const std::string own = plan_hash(folder);
   std::vector<std::vector<fs::path>> journals(plan.shards.size());
   for (fs::path& file : journals_in(journal_folder(folder)))
     if (const std::size_t shard = shard_of_journal(file); shard >= 1 && shard <= journals.size())
@@ -53,7 +61,10 @@ PlanStatus plan_status(const fs::path& folder, const Plan& plan) {
                       .runs = plan.shards[k].runs,
                       .left_seconds = plan.shards[k].cpu_seconds};
     for (const fs::path& file : journals[k])
-      if (const auto state = journal_state(file)) add_attempt(shard, *state);
+      if (const auto state = journal_state(file)) {
+        require_own(file, *state, own);
+        add_attempt(shard, *state);
+      }
     if (journals[k].size() > 1) count_each(shard, journals[k]);
     if (shard.done == shard.runs) shard.left_seconds = 0;
     status.all.attempts += shard.attempts;

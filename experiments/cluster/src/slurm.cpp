@@ -328,7 +328,12 @@ SubmittedJobs submit(const fs::path& folder,
     ask_program({"scancel", jobs.array});
     throw;
   }
-  write_file(jobs_file(folder), write_json(jobs).dump() + '\n');
+  try {
+    write_file(jobs_file(folder), write_json(jobs).dump() + '\n');
+  } catch (const std::exception&) {
+    ask_program({"scancel", jobs.after, jobs.array});
+    throw;
+  }
   return jobs;
 }
 

@@ -71,6 +71,9 @@ std::vector<PlannedRun> read_shard(const std::filesystem::path& folder,
                                    const Plan& plan,
                                    std::size_t index);
 
+/// SHA-256 of a plan's index, by which its journals know it.
+std::string plan_hash(const std::filesystem::path& folder);
+
 /// The folder of the journals of a plan; in a folder of it are those of a hundred shards.
 std::filesystem::path journal_folder(const std::filesystem::path& plan);
 /// The journals of one shard, by name.
