@@ -77,7 +77,7 @@ std::vector<ForestGroup> forest_of(const std::vector<ForestGroup>& all, const Ex
   std::vector<ForestGroup> groups;
   std::size_t rows = 0;
   for (const ForestGroup& g : all) {
-    ForestGroup own{.paper = g.paper, .quantity = g.quantity};
+    ForestGroup own{.paper = g.paper, .quantity = g.quantity, .printed = g.printed};
     for (ForestRow row : g.rows) {
       std::vector<std::string> claims = row.also;
       claims.insert(claims.begin(), row.claim);

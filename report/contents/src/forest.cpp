@@ -23,7 +23,18 @@ std::string quantity_of(const Rate& r, const Claim& claim, const Stored& stored)
     population = population ||
                  (sampling != arm->spec.problem_settings.end() && sampling->second == "stream");
   }
-  return order + (population ? ", population" : ", empirical");
+  order += population ? ", population" : ", empirical";
+  switch (claim.of) {
+    case ClaimOf::paper:
+      return order;
+    case ClaimOf::suite:
+      return order + "; not printed: repairs and derivations of this suite";
+    case ClaimOf::cited:
+      return order + "; of work that the paper cites";
+    case ClaimOf::script:
+      return order + "; of published code";
+  }
+  return order;
 }
 
 std::string method_of(const Rate& r, bool several_arms) {
@@ -90,7 +101,8 @@ std::vector<ForestGroup> forest_of(const Stored& stored) {
       auto group = std::ranges::find_if(
           groups, [&](const ForestGroup& g) { return g.paper == paper && g.quantity == quantity; });
       if (group == groups.end()) {
-        groups.push_back({.paper = paper, .quantity = quantity});
+        groups.push_back(
+            {.paper = paper, .quantity = quantity, .printed = claim.of == ClaimOf::paper});
         group = groups.end() - 1;
       }
       row_of_slopes[key] = {static_cast<std::size_t>(group - groups.begin()), group->rows.size()};

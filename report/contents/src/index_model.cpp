@@ -49,6 +49,10 @@ std::optional<Highlight> kept_rates(const std::vector<ForestGroup>& forest) {
   for (const ForestGroup& g : forest)
     for (const ForestRow& row : g.rows) {
       if (row.word != "confirmed" || row.rates.size() < 3) continue;
+      if (!std::ranges::all_of(row.rates, [](const Rate& r) {
+            return r.low >= r.zone_low && r.high <= r.zone_high;
+          }))
+        continue;
       // One statement a method and sweep: others repeat its slopes.
       if (!sweeps.insert(row.rates.front().sweep + row.rates.front().arm).second) continue;
       ++methods;

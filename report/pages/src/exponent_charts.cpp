@@ -271,7 +271,7 @@ std::string forest_file(const std::vector<ForestGroup>& groups) {
   std::vector<ForestGroup> whole;
   for (ForestGroup g : groups) {
     std::erase_if(g.rows, [](const ForestRow& row) { return row.rates.size() < 3; });
-    if (!g.rows.empty()) whole.push_back(std::move(g));
+    if (g.printed && !g.rows.empty()) whole.push_back(std::move(g));
   }
   const std::vector<Column> columns = columns_of(whole);
   double range = 0;

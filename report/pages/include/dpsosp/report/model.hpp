@@ -64,6 +64,7 @@ struct ForestRow {
 struct ForestGroup {
   std::string paper{};
   std::string quantity{};  ///< "first order, empirical"
+  bool printed = true;     ///< whether the paper itself states the rates
   std::vector<ForestRow> rows{};
 };
 
