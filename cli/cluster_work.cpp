@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <iostream>
 #include <map>
 #include <optional>
@@ -121,6 +122,7 @@ void print_status(const ClusterWork& work) {
   const fs::path folder = last_plan(work);
   const Plan plan = read_plan(folder);
   const PlanStatus status = plan_status(folder, plan);
+  const auto jobs = submitted_jobs(folder);
   const ShardStatus& all = status.all;
   std::cout << fmt::format("plan: {}, {} runs in {} shards{}\n",
                            folder.string(),
@@ -140,7 +142,7 @@ void print_status(const ClusterWork& work) {
   if (all.repeated > 0)
     std::cout << fmt::format(", {} runs more than once by copies of a task", all.repeated);
   std::cout << '\n';
-  if (const auto jobs = submitted_jobs(folder)) print_queue(*jobs);
+  if (jobs) print_queue(*jobs);
   std::vector<std::string> open;
   for (std::size_t k = 0; k < status.shards.size(); ++k)
     if (const ShardStatus& s = status.shards[k]; s.done < s.runs)
@@ -198,8 +200,21 @@ std::size_t count_of(const po::variables_map& map,
                      const ClusterWork& work,
                      const char* name,
                      std::size_t standard) {
-  return map.count(name) == 0 ? standard
-                              : static_cast<std::size_t>(integer(map, work.command, name, 1));
+  constexpr std::int64_t most = 1'000'000'000;
+  if (map.count(name) == 0) return standard;
+  const std::int64_t count = integer(map, work.command, name, 1);
+  if (count > most)
+    reject(work.command,
+           fmt::format("--{}", name),
+           map[name].as<std::string>(),
+           fmt::format("<= {}", most));
+  return static_cast<std::size_t>(count);
+}
+
+/// The options in the text of --sbatch, quoted as in a shell.
+std::vector<std::string> sbatch_options(const po::variables_map& map) {
+  return map.count("sbatch") == 0 ? std::vector<std::string>{}
+                                  : po::split_unix(map["sbatch"].as<std::string>());
 }
 
 /// Leaves no plan behind that is in no queue.
@@ -216,10 +231,10 @@ SubmittedJobs submitted_or_removed(const fs::path& folder,
 }
 
 void submit_plan(const po::variables_map& map, const ClusterWork& work) {
-  const int threads = static_cast<int>(count_of(map, work, "threads", 1));
+  const int processors = map.count("threads") == 0 ? 1 : threads(map, work.command);
   SlurmRequest request{
       .at_a_time = count_of(map, work, "at-a-time", 0),
-      .sbatch = map.count("sbatch") != 0 ? map["sbatch"].as<std::string>() : "",
+      .sbatch = sbatch_options(map),
       .prologue = map.count("prologue") != 0 ? read_file(map["prologue"].as<std::string>()) : "",
       .program = this_program(),
       .where = fs::current_path(),
@@ -234,7 +249,7 @@ void submit_plan(const po::variables_map& map, const ClusterWork& work) {
                              fmt::join(work.plain, " "));
     return;
   }
-  Plan plan{.words = work.plain, .threads = threads};
+  Plan plan{.words = work.plain, .threads = processors};
   std::vector<PlannedRun> runs = std::move(missing.known);
   if (map.count("expect") != 0 || !submits) {
     const auto seconds = static_cast<double>(count_of(map, work, "expect", 60));
@@ -250,10 +265,10 @@ void submit_plan(const po::variables_map& map, const ClusterWork& work) {
                         work,
                         "tasks",
                         plan.pilots ? std::min(runs.size(), limits.tasks.value_or(runs.size()))
-                                    : task_count(runs, threads, request, limits)));
+                                    : task_count(runs, processors, request, limits)));
   require_array(tasks, limits);
   plan.cards = cards_of_runs(runs);
-  request.after.insert(request.after.end(), {"--threads", std::to_string(threads), "--quiet"});
+  request.after.insert(request.after.end(), {"--threads", std::to_string(processors), "--quiet"});
   if (plan.pilots) {
     request.after = work.arguments;
     request.after.insert(request.after.begin(), work.command);

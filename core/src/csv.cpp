@@ -27,6 +27,9 @@ std::size_t take_quoted(std::string_view text, std::size_t at, std::string& fiel
 }  // namespace
 
 std::vector<CsvRow> read_csv_text(std::string_view where, std::string_view text) {
+  // Spreadsheets write a byte order mark.
+  if (constexpr std::string_view mark = "\xEF\xBB\xBF"; text.starts_with(mark))
+    text.remove_prefix(mark.size());
   std::vector<CsvRow> rows;
   std::size_t line = 1;
   std::size_t at = 0;

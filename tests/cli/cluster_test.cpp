@@ -174,6 +174,8 @@ TEST_F(Cluster, RefusesInOneLineBeforeAnythingIsSubmitted) {
       {"--status --cancel", "sweep: --status and --cancel exclude each other"},
       {"--slurm --shard 1/2", "sweep: --shard makes no plan"},
       {"--slurm --at-a-time 0", "--at-a-time"},
+      {"--slurm --tasks 9999999999", "--tasks = 9999999999, expected <= 1000000000"},
+      {"--slurm --threads 4097", "--threads = 4097, expected <= 4096"},
       {"--slurm --prologue none.sh", "none.sh: cannot be read"},
       {"--cancel", "there is no plan"}};
   for (const auto& [options, part] : cases) {
@@ -181,8 +183,16 @@ TEST_F(Cluster, RefusesInOneLineBeforeAnythingIsSubmitted) {
     expect_one_error_line(s.run("sweep", options), 2, part);
     EXPECT_FALSE(fs::exists(s.out() / "plans"));
   }
+  program("scontrol", R"(echo "MaxArraySize            = 1")");
+  expect_one_error_line(s.run("sweep", "--slurm --expect 1"), 2, "slurm: no job arrays here");
+  program("scontrol", R"(echo "MaxArraySize            = 21")");
   tell("idle", "");
   EXPECT_EQ(s.run("sweep", "--slurm --expect 1300 --sbatch --partition=long").code, 0);
+  EXPECT_NE(contents(s.out() / "plans/0001/task.sh").find("--signal=B:USR1@2600\n"),
+            std::string::npos);
+  std::ofstream(s.out() / "plans/0001/jobs.json") << "{\"array\"";
+  expect_one_error_line(s.run("sweep", "--status"), 2, "jobs.json is damaged: it names the jobs");
+  fs::remove(s.out() / "plans/0001/jobs.json");
   tell("refusal", "sbatch: error: invalid account\nmore\n");
   expect_one_error_line(
       s.run("sweep", "--slurm --expect 1"), 2, "slurm: sbatch: error: invalid account");

@@ -102,7 +102,7 @@ TEST_F(NewFile, IsAProgramThatIsFound) {
 TEST_F(NewFile, IsRefusedInOneLine) {
   expect_one_error_line(in_folder({"new"}), 2, "expected what and a name");
   expect_one_error_line(made("algoritm", "mine"), 2, "did you mean 'algorithm'?");
-  for (const char* name : {"main", "algorithm", "curator"})
+  for (const char* name : {"main", "curator"})
     expect_one_error_line(made("algorithm", name), 2, "that the example does not use itself");
   expect_one_error_line(
       in_folder({"new", "problem", "mine", "--python"}), 2, "there is no problem in Python");

@@ -22,6 +22,10 @@ TEST(Csv, SplitsLinesAtCommas) {
   EXPECT_EQ(fields_of("a,b\r\n1,2\r\n"), (Fields{{"a", "b"}, {"1", "2"}}));
   EXPECT_EQ(fields_of("a\n\n2"), (Fields{{"a"}, {""}, {"2"}}));
   EXPECT_EQ(fields_of("a,"), (Fields{{"a", ""}}));
+  EXPECT_EQ(fields_of("\xEF\xBB\xBF"
+                      "a,b\n"),
+            (Fields{{"a", "b"}}))
+      << "a byte order mark is no text";
   EXPECT_EQ(fields_of("a\rb\r"), (Fields{{"a\rb"}})) << "only the end of a line loses its \\r";
 }
 

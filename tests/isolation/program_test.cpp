@@ -267,6 +267,7 @@ TEST_F(ProgramCard, SecretsAreKeptByTheFolder) {
 TEST_F(ProgramCard, AreListedByTheEnvironment) {
   card("listed-one");
   card("listed-two");
+  std::ofstream(folder_ / "pyproject.toml") << "[project]\nname = \"smith\"\n";
   setenv("DPSOSP_PROGRAMS", folder_.c_str(), 1);
   register_listed_programs();
   unsetenv("DPSOSP_PROGRAMS");

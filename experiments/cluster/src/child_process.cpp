@@ -34,6 +34,9 @@ std::vector<char*> argument_vector(const std::vector<std::string>& words) {
   return argv;
 }
 
+/// Lets this process wait for its children, even where what started it ignores their end.
+void await_children() { ::signal(SIGCHLD, SIG_DFL); }
+
 sigset_t forwarded_signals() {
   sigset_t set;
   sigemptyset(&set);
@@ -44,6 +47,7 @@ sigset_t forwarded_signals() {
 }  // namespace
 
 ProgramAnswer ask_program(const std::vector<std::string>& words) {
+  await_children();
   std::array<std::array<int, 2>, 2> pipes{};
   for (auto& pipe : pipes)
     if (::pipe2(pipe.data(), O_CLOEXEC) != 0)
@@ -87,6 +91,7 @@ ProgramAnswer ask_program(const std::vector<std::string>& words) {
 int run_commands(const std::vector<std::vector<std::string>>& commands,
                  std::size_t at_a_time,
                  std::vector<std::pair<std::size_t, int>>& failed) {
+  await_children();
   const sigset_t awaited = forwarded_signals();
   sigset_t before;
   pthread_sigmask(SIG_BLOCK, &awaited, &before);

@@ -25,6 +25,8 @@ namespace fs = std::filesystem;
 
 constexpr double least_limit = 600;    // seconds
 constexpr double least_after = 3600;   // of the job that merges, and computes what is left
+constexpr double least_notice = 300;   // of the end, before which no further run starts
+constexpr double most_notice = 65535;  // that Slurm takes
 constexpr std::size_t few_tasks = 16;  // where the work is small
 constexpr std::size_t most_tasks = 10000;
 
@@ -69,9 +71,20 @@ std::string command_text(const std::vector<std::string>& words) {
   return fmt::format("{}", fmt::join(all, " "));
 }
 
+/// A path as sbatch reads it back in a line of a script, where % stands for parts of the job.
+std::string in_sbatch_line(const fs::path& folder, const std::string& file) {
+  std::string text = "\"";
+  for (const char c : folder.string()) {
+    if (c == '"' || c == '\\') text += '\\';
+    text += c == '%' ? "%%" : std::string(1, c);
+  }
+  return text + "/" + file + "\"";
+}
+
 /// The value of an option of sbatch; empty where it is not given.
-std::string sbatch_option(const std::string& options, std::string_view name, char letter) {
-  const std::vector<std::string> words = split_words(options);
+std::string sbatch_option(const std::vector<std::string>& words,
+                          std::string_view name,
+                          char letter) {
   const std::string full = fmt::format("--{}", name), brief = fmt::format("-{}", letter);
   std::string value;
   for (std::size_t k = 0; k < words.size(); ++k) {
@@ -114,10 +127,17 @@ double allowed(double asked, const SlurmLimits& limits) {
   return limits.seconds ? std::min(asked, *limits.seconds) : asked;
 }
 
+/// Seconds before a task's end at which it starts no further run, so that those under way end.
+double notice(const Plan& plan, double limit) {
+  double longest = 0;
+  for (const PlanShard& s : plan.shards) longest = std::max(longest, s.longest_seconds);
+  return std::min({std::max(least_notice, 2 * longest), limit / 2, most_notice});
+}
+
 std::string script_head(const fs::path& folder,
                         const std::string& log,
                         double seconds,
-                        int threads,
+                        const Plan& plan,
                         const SlurmRequest& request) {
   std::string text = fmt::format(
       "#!/bin/bash\n"
@@ -125,14 +145,15 @@ std::string script_head(const fs::path& folder,
       "#SBATCH --ntasks=1 --cpus-per-task={}\n"
       "#SBATCH --time={}\n"
       "#SBATCH --requeue --open-mode=append\n"
-      "#SBATCH --signal=B:USR1@300\n"
+      "#SBATCH --signal=B:USR1@{:.0f}\n"
       "#SBATCH --output={}\n"
       "cd {}\n"
       "dpsosp=({})\n",
       folder.filename().string(),
-      threads,
+      plan.threads,
       clock_text(seconds),
-      (folder / "log" / log).string(),
+      notice(plan, seconds),
+      in_sbatch_line(folder / "log", log),
       quoted(request.where.string()),
       quoted(request.program.string()));
   if (!request.prologue.empty()) {
@@ -190,7 +211,7 @@ std::string sbatch(const std::vector<std::string>& options,
                    const fs::path& script) {
   std::vector<std::string> words{"sbatch", "--parsable"};
   words.insert(words.end(), options.begin(), options.end());
-  for (std::string& word : split_words(request.sbatch)) words.push_back(std::move(word));
+  words.insert(words.end(), request.sbatch.begin(), request.sbatch.end());
   words.push_back(script.string());
   const ProgramAnswer answer = ask_program(words);
   if (answer.code == 127)
@@ -209,7 +230,7 @@ fs::path jobs_file(const fs::path& folder) { return folder / "jobs.json"; }
 
 }  // namespace
 
-SlurmLimits slurm_limits(const std::string& sbatch_options) {
+SlurmLimits slurm_limits(const std::vector<std::string>& sbatch_options) {
   SlurmLimits limits;
   const ProgramAnswer config = ask_program({"scontrol", "show", "config"});
   for (const std::string& line : split_lines(config.out))
@@ -269,10 +290,15 @@ std::size_t task_count(const std::vector<PlannedRun>& runs,
   return std::clamp<std::size_t>(
       std::max(needed, parallel),
       1,
-      std::min({runs.size(), most_tasks, limits.tasks.value_or(most_tasks)}));
+      std::min(
+          {runs.size(), most_tasks, std::max<std::size_t>(1, limits.tasks.value_or(most_tasks))}));
 }
 
 void require_array(std::size_t tasks, const SlurmLimits& limits) {
+  if (limits.tasks == 0U)
+    throw InputError(
+        "slurm: no job arrays here (MaxArraySize); --script-only writes the scripts for other ways "
+        "to start the tasks");
   if (limits.tasks && tasks > *limits.tasks)
     throw InputError(fmt::format(
         "slurm: {} tasks are more than an array may have here, {}; give at most so many with "
@@ -288,21 +314,19 @@ Scripts write_scripts(const fs::path& folder,
   const double task = time_limit(plan);
   ensure_writable_folder(folder / "log");
   const Scripts scripts{folder / "task.sh", folder / "after.sh"};
+  write_file(scripts.task,
+             task_script(folder,
+                         plan,
+                         request,
+                         script_head(folder, "%a.txt", allowed(task, limits), plan, request)));
   write_file(
-      scripts.task,
-      task_script(folder,
-                  plan,
-                  request,
-                  script_head(folder, "%a.txt", allowed(task, limits), plan.threads, request)));
-  write_file(scripts.after,
-             after_script(folder,
-                          plan,
-                          request,
-                          script_head(folder,
-                                      "after.txt",
-                                      allowed(std::max(task, least_after), limits),
-                                      plan.threads,
-                                      request)));
+      scripts.after,
+      after_script(
+          folder,
+          plan,
+          request,
+          script_head(
+              folder, "after.txt", allowed(std::max(task, least_after), limits), plan, request)));
   for (const fs::path& script : {scripts.task, scripts.after})
     fs::permissions(script, fs::perms::owner_exec, fs::perm_options::add);
   return scripts;
@@ -341,7 +365,13 @@ std::optional<SubmittedJobs> submitted_jobs(const fs::path& folder) {
   const fs::path file = jobs_file(folder);
   std::error_code error;
   if (!fs::exists(file, error)) return {};
-  return read_json<SubmittedJobs>(json::parse(read_file(file), nullptr, false), {file.string()});
+  const json jobs = json::parse(read_file(file), nullptr, false);
+  if (jobs.is_discarded())
+    throw InputError(
+        fmt::format("{} is damaged: it names the jobs of the plan; if none of them is "
+                    "in the queue, remove it",
+                    file.string()));
+  return read_json<SubmittedJobs>(jobs, {file.string()});
 }
 
 Queue queue_of(const SubmittedJobs& jobs) {

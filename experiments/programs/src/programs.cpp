@@ -244,6 +244,11 @@ std::map<fs::path, std::string>& known_cards() {
   return cards;
 }
 
+/// Whether a file in TOML is the card of a program; sweeps and projects of Python may lie beside.
+bool names_a_program(const fs::path& file) {
+  return TomlDocument(read_file(file), file.string()).root().has("program");
+}
+
 }  // namespace
 
 std::string register_program(const fs::path& card) {
@@ -280,7 +285,8 @@ void register_listed_programs() {
     }
     std::set<fs::path> cards;
     for (const auto& entry : fs::directory_iterator(path))
-      if (entry.path().extension() == card_ending) cards.insert(entry.path());
+      if (entry.path().extension() == card_ending && names_a_program(entry.path()))
+        cards.insert(entry.path());
     for (const fs::path& card : cards) register_program(card);
   }
 }
@@ -306,6 +312,7 @@ void use_program_secret_of(const fs::path& folder, bool draw) {
     SystemEntropy entropy;
     ensure_writable_folder(folder);
     write_file(file, fmt::format("{}\n", entropy.bits() >> (64 - bits)));
+    fs::permissions(file, fs::perms::owner_read | fs::perms::owner_write);
   }
   const std::string text = read_file(file);
   const auto secret = whole_number(text.substr(0, text.find('\n')));

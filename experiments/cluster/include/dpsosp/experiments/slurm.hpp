@@ -17,13 +17,13 @@
 namespace dpsosp {
 
 struct SlurmRequest {
-  std::size_t at_a_time = 0;       ///< tasks that may run at once; 0: as many as Slurm lets
-  std::string sbatch;              ///< further options of sbatch, which take precedence
-  std::string prologue;            ///< lines of bash before the command, as for modules
-  std::filesystem::path program;   ///< what runs the tasks
-  std::filesystem::path where;     ///< the folder that relative paths start from
-  std::filesystem::path out;       ///< of the store
-  std::vector<std::string> after;  ///< arguments of the program once all tasks have ended
+  std::size_t at_a_time = 0;        ///< tasks that may run at once; 0: as many as Slurm lets
+  std::vector<std::string> sbatch;  ///< further options of sbatch, which take precedence
+  std::string prologue;             ///< lines of bash before the command, as for modules
+  std::filesystem::path program;    ///< what runs the tasks
+  std::filesystem::path where;      ///< the folder that relative paths start from
+  std::filesystem::path out;        ///< of the store
+  std::vector<std::string> after;   ///< arguments of the program once all tasks have ended
 };
 
 /// What Slurm allows; nothing where it does not say.
@@ -32,7 +32,7 @@ struct SlurmLimits {
   std::optional<double> seconds;     ///< of a job in the partition
   std::string partition;
 };
-SlurmLimits slurm_limits(const std::string& sbatch);
+SlurmLimits slurm_limits(const std::vector<std::string>& sbatch);
 
 /// Seconds that Slurm is asked to allow each task: twice what its runs are expected to take and
 /// three times the longest run, at least ten minutes.
