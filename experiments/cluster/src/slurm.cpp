@@ -153,7 +153,7 @@ std::string script_head(const fs::path& folder,
       plan.threads,
       clock_text(seconds),
       notice(plan, seconds),
-      in_sbatch_line(folder / "log", log),
+      in_sbatch_line(request.where / folder / "log", log),
       quoted(request.where.string()),
       quoted(request.program.string()));
   if (!request.prologue.empty()) {
