@@ -32,6 +32,8 @@ lines_of() { cat "$plan"/journals/*/"$(printf %06d "$1")".*.jsonl 2>/dev/null | 
 runs_done() { cat "$plan"/journals/*/*.jsonl 2>/dev/null | grep -c '^{"key"' || true; }
 at_least() { [ "$(runs_done)" -ge "$1" ]; }
 tasks_on() { squeue -h -t running -w "$1" -o '%F %K' | awk -v job="$job" '$1 == job {print $2}'; }
+first_on() { tasks_on "$1" | sed -n 1p; }
+busy() { [ -n "$(tasks_on "$1")" ]; }
 queue_is_empty() { [ -z "$(squeue -h -o %i)" ]; }
 
 cd "$folder"
@@ -52,13 +54,13 @@ cut_off=$(tasks_on n2)
 "$here/cluster.sh" isolate "$folder/slurm" n2
 echo "n2 is cut off, with tasks" $cut_off
 
-requeued=$(tasks_on n3 | head -n 1)
+requeued=$(first_on n3)
 [ -z "$requeued" ] || scontrol requeue "${job}_$requeued"
 echo "task $requeued is requeued"
-wait_for 60 "a task on n3" test -n "$(tasks_on n3)"
+wait_for 60 "a task on n3" busy n3
 
 # What Slurm sends before the time limit, sent now: when a limit is met depends on the machine's speed.
-limited=$(tasks_on n3 | head -n 1)
+limited=$(first_on n3)
 wait_for 60 "a run of task $limited" bash -c "cat $plan/journals/*/$(printf %06d "$limited").*.jsonl 2>/dev/null | grep -q '^{\"key\"'"
 scancel --batch --signal=USR1 "${job}_$limited"
 echo "task $limited is told that its time is nearly over"
