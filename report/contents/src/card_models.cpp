@@ -167,7 +167,8 @@ std::vector<AlgorithmPage> algorithm_pages_of(const Stored& stored,
     p.audit = audit_of(stored, c.key);
     for (const ExhibitPage& e : site.exhibits) {
       const bool shows =
-          std::ranges::any_of(e.rates, [&](const Rate& r) { return r.algorithm == c.key; });
+          std::ranges::any_of(e.rates, [&](const Rate& r) { return r.algorithm == c.key; }) ||
+          std::ranges::find(e.algorithms, c.key) != e.algorithms.end();
       if (shows) p.exhibits.push_back(e.id);
     }
     const QuickRun& quick = quick_run(c.key);

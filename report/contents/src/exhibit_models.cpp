@@ -10,6 +10,7 @@
 #include "dpsosp/core/files.hpp"
 #include "dpsosp/experiments/study.hpp"
 #include "stored.hpp"
+#include "written.hpp"
 
 namespace dpsosp::report {
 namespace {
@@ -112,6 +113,7 @@ std::vector<ExhibitPage> exhibit_pages_of(const Stored& stored,
                   .title = e.title,
                   .finding = e.verdict.text,
                   .notice = e.notice,
+                  .summary = summaries_of(stored, entry.id),
                   .paper_says = e.paper_says,
                   .differences = e.differences};
     std::vector<std::string> sweeps;
@@ -126,6 +128,11 @@ std::vector<ExhibitPage> exhibit_pages_of(const Stored& stored,
         p.rates.push_back(r);
         if (std::ranges::find(p.claims, r.claim) == p.claims.end()) p.claims.push_back(r.claim);
       }
+    std::set<std::string> algorithms;
+    if (entry.id != "claims")  // its runs are those of all others
+      for (const Job& job : entry.jobs(stored.study()))
+        if (job.run() != nullptr) algorithms.insert(job.run()->algorithm);
+    p.algorithms.assign(algorithms.begin(), algorithms.end());
     p.forest = forest_of(forest, p);
     for (const std::string& s : sweeps) {
       const auto sweep = stored.sweeps().find(s);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <regex>
+#include <map>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,6 +10,7 @@
 #include "dpsosp/experiments/study.hpp"
 #include "dpsosp/experiments/toml_reader.hpp"
 #include "stored.hpp"
+#include "written.hpp"
 
 namespace dpsosp::report {
 namespace {
@@ -22,52 +23,33 @@ constexpr std::string_view rule =
     "Numbers in "
     "a sentence are filled in from the runs.";
 
-std::string number(double v) { return fmt::format("{}{:.3f}", v < 0 ? "−" : "+", std::abs(v)); }
-
-/// "{lowy-2024/c4 n}" becomes "−0.967 [−0.976, −0.960]". Empty where a number is missing.
-std::string filled(const std::string& sentence, const Stored& stored) {
-  static const std::regex place(R"(\{([^ {}]+) ([^{}]+)\})");
-  std::string out;
-  auto from = sentence.cbegin();
-  for (std::smatch found; std::regex_search(from, sentence.cend(), found, place);
-       from = found.suffix().first) {
-    const auto rate = std::ranges::find_if(stored.rates(), [&](const Rate& r) {
-      return r.claim == found[1].str() && r.axis == found[2].str() && r.value;
-    });
-    if (rate == stored.rates().end()) return {};
-    out += found.prefix().str() +
-           fmt::format("{} [{}, {}]", number(*rate->value), number(rate->low), number(rate->high));
-  }
-  return out + std::string(from, sentence.cend());
-}
-
-/// Methods whose every exponent in n, d and ε is confirmed.
+/// How many of the methods that were measured in n, d and ε have each interval in its zone.
 std::optional<Highlight> kept_rates(const std::vector<ForestGroup>& forest) {
   Highlight h;
-  int methods = 0;
-  std::set<std::string> sweeps;
+  std::map<std::string, bool> methods;
   for (const ForestGroup& g : forest)
     for (const ForestRow& row : g.rows) {
-      if (row.word != "confirmed" || row.rates.size() < 3) continue;
-      if (!std::ranges::all_of(row.rates, [](const Rate& r) {
-            return r.low >= r.zone_low && r.high <= r.zone_high;
-          }))
-        continue;
+      if (row.rates.size() < 3) continue;
+      const bool within = std::ranges::all_of(
+          row.rates, [](const Rate& r) { return r.low >= r.zone_low && r.high <= r.zone_high; });
       // One statement a method and sweep: others repeat its slopes.
-      if (!sweeps.insert(row.rates.front().sweep + row.rates.front().arm).second) continue;
-      ++methods;
+      const auto [method, fresh] =
+          methods.emplace(row.rates.front().sweep + row.rates.front().arm, within);
+      if (!fresh || !within) continue;
       for (Rate r : row.rates) {
         r.arm = row.method;
         h.intervals.push_back(std::move(r));
       }
       h.claims.push_back(row.claim);
     }
-  if (methods == 0) return {};
+  const auto all = std::ranges::count_if(methods, [](const auto& m) { return m.second; });
+  if (all == 0) return {};
   h.sentence = fmt::format(
-      "{} method{} the claimed exponents in n, d and ε: all {} intervals lie in their zones.",
-      methods,
-      methods == 1 ? " has" : "s have",
-      h.intervals.size());
+      "Of {} methods that were measured in n, d and ε, {} {} the claimed exponents in all three: "
+      "each interval lies in its zone, as shown. The others are in the forest below.",
+      methods.size(),
+      all,
+      all == 1 ? "has" : "have");
   h.command = "./run reproduce claims";
   h.page = "index.html#forest-plot";
   return h;
@@ -98,13 +80,7 @@ std::vector<Highlight> highlights_of(const Stored& stored, const std::vector<For
     const std::string word = t.at("word").text();
     for (const TomlNode& id : t.at("claims").array()) {
       h.claims.push_back(id.text());
-      const auto claim = std::ranges::find(stored.claims().claims, h.claims.back(), &Claim::id);
-      if (claim == stored.claims().claims.end()) {
-        holds = false;
-        break;
-      }
-      const auto k = static_cast<std::size_t>(claim - stored.claims().claims.begin());
-      holds = holds && to_string(stored.findings()[k].headline) == word;
+      holds = holds && has_word(stored, h.claims.back(), word);
     }
     if (t.has("figure"))
       if (const plots::Panel* p = panel_of(stored,

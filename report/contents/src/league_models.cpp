@@ -4,6 +4,7 @@
 #include <limits>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "dpsosp/experiments/fit.hpp"
 #include "stored.hpp"
@@ -66,6 +67,9 @@ bool starts_at_saddle(const std::string& board) {
   return start_text(board).starts_with("a saddle");
 }
 
+/// Share of the level at the start from which an output counts as having stayed.
+constexpr double near_start = 0.99;
+
 std::string rounded(double v) { return fmt::format("{:.3g}", v); }
 
 /// Factors from the question to the cell, of those numbers that differ.
@@ -80,7 +84,13 @@ std::string distance_text(const LeagueCell& c) {
   return out;
 }
 
-std::string toml_of(const std::string& problem, const std::vector<std::string>& algorithms) {
+/// The algorithms to compare on a board's problem.
+struct Asked {
+  std::string name, problem;
+  std::vector<std::string> algorithms;
+};
+
+std::string toml_of(const std::vector<Asked>& asked) {
   std::string toml = fmt::format(
       "title = \"The missing cell\"\nmetric = \"output.sosp_level\"\n"
       "seeds = {{ smoke = 2, quick = 20, full = 20 }}\nrecords = {:g}\ndimension = {:g}\nepsilon = "
@@ -88,16 +98,23 @@ std::string toml_of(const std::string& problem, const std::vector<std::string>& 
       asked_n,
       asked_d,
       asked_epsilon);
-  std::string names;
-  for (const std::string& a : algorithms) {
-    toml += fmt::format(
-        "\n[[arm]]\nname = \"{0}\"\nalgorithm = \"{0}\"\nproblem = \"{1}\"\n", a, problem);
-    names += fmt::format("{}\"{}\"", names.empty() ? "" : ", ", a);
+  std::string parts;
+  for (const Asked& a : asked) {
+    std::vector<std::string> arms;
+    for (const std::string& algorithm : a.algorithms) {
+      arms.push_back(fmt::format("\"{}, {}\"", algorithm, a.name));
+      toml += fmt::format("\n[[arm]]\nname = {}\nalgorithm = \"{}\"\nproblem = \"{}\"\n",
+                          arms.back(),
+                          algorithm,
+                          a.problem);
+    }
+    parts +=
+        fmt::format("\n[[part]]\nname = \"{}\"\narms = [{}]\naxes = [{{ records = [{:g}] }}]\n",
+                    a.name,
+                    fmt::join(arms, ", "),
+                    asked_n);
   }
-  return toml +
-         fmt::format("\n[[part]]\nname = \"cell\"\narms = [{}]\naxes = [{{ records = [{:g}] }}]\n",
-                     names,
-                     asked_n);
+  return toml + parts;
 }
 
 }  // namespace
@@ -160,7 +177,8 @@ std::optional<WhichPage> which_of(const Stored& stored) {
     }
   }
   if (w.nearest.empty()) w.nearest.push_back(0);
-  std::vector<std::string> first;
+  constexpr std::size_t compared = 3;
+  std::vector<Asked> asked;
   for (const std::size_t k : w.nearest) {
     const LeagueCell& c = w.cells[k];
     std::string t = fmt::format("{}, {}: of {} algorithms that ran, `{}` is lowest with {}",
@@ -180,9 +198,17 @@ std::optional<WhichPage> which_of(const Stored& stored) {
     if (const std::string away = distance_text(c); !away.empty())
       w.cannot.push_back(
           fmt::format("{} has no cell with these numbers: in the nearest {}.", c.board, away));
-    for (const LeagueCell::Level& l : c.levels)
-      if (first.size() < 4 && std::ranges::find(first, l.algorithm) == first.end())
-        first.push_back(l.algorithm);
+    for (const LeagueControl& control : w.controls)
+      if (control.board == c.board && control.algorithm == c.levels.front().algorithm &&
+          control.no_noise >= near_start * control.start)
+        w.can.push_back(
+            fmt::format("Without noise `{}` stays at the start of {}: it leaves by its noise.",
+                        control.algorithm,
+                        c.board));
+    Asked a{.name = c.board.substr(c.board.find('/') + 1), .problem = c.problem};
+    for (std::size_t k = 0; k < std::min(compared, c.levels.size()); ++k)
+      a.algorithms.push_back(c.levels[k].algorithm);
+    asked.push_back(std::move(a));
   }
   for (const LeagueBoard& b : boards) {
     if (!starts_at_saddle(b.id) || b.ranks.empty()) continue;
@@ -194,8 +220,7 @@ std::optional<WhichPage> which_of(const Stored& stored) {
       }
     w.cannot.push_back(
         fmt::format("Who follows the leader of {}, `{}`: over all its cells {} of {} rivals have "
-                    "an interval of the "
-                    "ratio that includes 1 or less.",
+                    "an interval of the ratio that includes 1: they cannot be told from it.",
                     b.id,
                     b.ranks.front().algorithm,
                     ties,
@@ -203,8 +228,7 @@ std::optional<WhichPage> which_of(const Stored& stored) {
   }
   w.cannot.emplace_back(
       "That a first-order method’s output is a second-order point: no theorem says so.");
-  const auto escape = std::ranges::find(boards, "league/escape", &LeagueBoard::id);
-  w.toml = toml_of(escape == boards.end() ? boards.front().problem : escape->problem, first);
+  w.toml = toml_of(asked);
   w.command = "./run dpsosp sweep missing-cell.toml";
   return w;
 }

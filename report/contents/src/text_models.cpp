@@ -68,7 +68,11 @@ TextPage privacy_page(const Stored& stored) {
     const Claim& c = stored.claims().claims[k];
     if (c.evidence == EvidenceKind::privacy)
       page.sections.back().facts.push_back(
-          {c.id, fmt::format("{}: {}", to_string(stored.findings()[k].headline), c.reading)});
+          {"`" + c.id + "`",
+           fmt::format("{}: {}{}",
+                       to_string(stored.findings()[k].headline),
+                       c.reading,
+                       c.of == ClaimOf::suite ? " (A statement of this suite.)" : "")});
   }
   page.sections.push_back({.id = "not-private",
                            .heading = "What is not private",
@@ -188,7 +192,9 @@ std::vector<TextPage> text_pages_of(const Stored& stored, const Site& site) {
         .id = "league",
         .title = "League",
         .lead =
-            "All private algorithms on the same problems at the same ε, with the same guarantee."};
+            "Private algorithms on the same problems at the same ε, with the same guarantee. Each "
+            "board "
+            "asks those whose needs its problem meets; a dash stands where one was not asked."};
     plots::Table t{.id = "rank-of-each", .title = "Ranks", .row_header = "algorithm"};
     t.caption =
         "Rank among those that ran, and the geometric mean over cells of the median over the best "

@@ -31,9 +31,15 @@ Html titled(std::string_view title, std::string_view id, const Html& content) {
 
 Html claim_lines(const std::vector<ClaimLine>& claims, const Place& place) {
   Html rows;
+  const auto source = [](const ClaimLine& c) -> std::string {
+    if (c.of == "suite") return " (of this suite)";
+    if (c.of == "cited") return " (of cited work)";
+    if (c.of == "script") return " (of published code)";
+    return "";
+  };
   for (const ClaimLine& c : claims)
     rows += element("tr",
-                    element("th", {{"scope", "row"}}, claim_link(c.id, place)) +
+                    element("th", {{"scope", "row"}}, claim_link(c.id, place) + text(source(c))) +
                         element("td", word_label(c.word)) +
                         element("td",
                                 prose(c.reading, place) + text(" ") +
@@ -147,12 +153,16 @@ std::string paper_html(const PaperPage& p, const Site& site) {
     if (const auto c = p.words.counts.find(std::string(word)); c != p.words.counts.end())
       counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", c->second, short_word(word));
   body += element("h1", plain(p.name));
-  body += element("p",
-                  {{"class", "lead"}},
-                  text(fmt::format("Of {} printed statements: {}.", p.words.all, counts)) +
-                      (p.errata.empty() ? Html{}
-                                        : text(" ") + link_to(p.errata, "Errata", place) +
-                                              text(": what cannot be followed as printed.")));
+  body +=
+      element("p",
+              {{"class", "lead"}},
+              text(fmt::format("Of {} printed statements: {}. The lists below have statements of "
+                               "this suite and of cited work, too, marked as such.",
+                               p.words.all,
+                               counts)) +
+                  (p.errata.empty() ? Html{}
+                                    : text(" ") + link_to(p.errata, "Errata", place) +
+                                          text(": what cannot be followed as printed.")));
   if (!p.forest.empty())
     body += titled(
         "Exponents, claimed and measured", "forest-plot", forest_html(p.forest, place, "forest"));

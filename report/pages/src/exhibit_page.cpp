@@ -47,6 +47,8 @@ std::string exhibit_html(const ExhibitPage& e, const Site& site) {
   body +=
       element("h1", plain(e.finding.empty() ? e.title : fmt::format("{}: {}", e.title, e.finding)));
   for (const std::string& n : e.notice) body += paragraph(n, place, "warning");
+  for (const std::string& p : e.summary)
+    body += element("div", {{"class", "verdict"}}, paragraph(p, place));
   for (const std::string& p : e.paper_says) body += paragraph(p, place, "lead");
   if (!e.forest.empty())
     body += element("section",

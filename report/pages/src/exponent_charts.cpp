@@ -422,11 +422,13 @@ Html small_interval_svg(const std::vector<Rate>& rates, const Site& site) {
                       line(s.at(deviation(r, r.low)), y, s.at(deviation(r, r.high)), y, "s") +
                           mark(shape_of(r), s.at(deviation(r, *r.value)), y, 3.6));
   }
-  const double height = y + 40;
+  const double height = y + 52;
   inside += line(s.at(0), 4, s.at(0), y + 8, "tick thin");
-  for (const double t : {-0.05, 0.0, 0.05})
+  const double tick = s.most < 0.09 ? 0.05 : s.most < 0.2 ? 0.1 : 0.2;
+  for (const double t : {-tick, 0.0, tick})
     inside += svg_text(s.at(t), y + 22, text(t == 0 ? "0" : signed_number(t, 2)), "middle");
-  inside += svg_text(0, height - 2, text("measured − claimed; circle n, square d, diamond ε"));
+  inside += svg_text(0, y + 36, text("measured − claimed:"));
+  inside += svg_text(0, height - 2, text("circle in n, square in d, diamond in ε"));
   return element("svg",
                  {{"viewBox", fmt::format("0 0 244 {}", px(height))},
                   {"role", "img"},

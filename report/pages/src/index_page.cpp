@@ -15,8 +15,9 @@ constexpr Definition definitions[] = {
      "Measured as claimed: the 95 % interval lies in the zone around the claimed exponent, or "
      "follows the claimed expression with all its terms, or the statement’s test is passed."},
     {"bound met, exponent open",
-     "An upper bound that every level respects, or to which the ratio does not rise; the exponent "
-     "is another in this range, better or flatter, or is not pinned down."},
+     "An upper bound that every level respects, with this suite’s constants where the paper prints "
+     "none, or to which the ratio does not rise; the exponent is another in this range, better or "
+     "flatter, or is not pinned down. It supports the bound and not the exponent."},
     {"refuted",
      "A measurement, or a derivation under the source’s own hypotheses, contradicts it."},
     {"slip", "An error of text or constants that leaves the result standing."},

@@ -8,7 +8,8 @@
 namespace dpsosp::report {
 
 Html levels_svg(const LeagueCell& cell, const Site& site, bool narrow) {
-  const double row = 18, top = 44, width = narrow ? 370 : 600, left = narrow ? 142 : 250;
+  constexpr std::size_t narrow_name = 21;
+  const double row = 18, top = 44, width = narrow ? 370 : 600, left = narrow ? 142 : 280;
   const double height = top + row * static_cast<double>(cell.levels.size()) + 34;
   double low = cell.start, high = cell.start;
   for (const LeagueCell::Level& l : cell.levels) {
@@ -43,7 +44,8 @@ Html levels_svg(const LeagueCell& cell, const Site& site, bool narrow) {
   double y = top + 4;
   for (const LeagueCell::Level& l : cell.levels) {
     const Look look = look_of(l.algorithm, site);
-    const std::string name = narrow ? l.algorithm.substr(l.algorithm.find('/') + 1) : l.algorithm;
+    const bool whole = !narrow || l.algorithm.size() <= narrow_name;
+    const std::string name = whole ? l.algorithm : l.algorithm.substr(l.algorithm.find('/') + 1);
     std::string tip = fmt::format("{}\nmedian {}, range [{}, {}], {} seeds",
                                   l.algorithm,
                                   short_number(l.median),
@@ -51,17 +53,18 @@ Html levels_svg(const LeagueCell& cell, const Site& site, bool narrow) {
                                   short_number(l.high),
                                   l.seeds);
     if (l.failed > 0) tip += fmt::format(", {} failed", l.failed);
-    inside += element("g",
-                      {{"class", colour_class(look)}, {"data-tip", tip}},
-                      empty_element("rect",
-                                    {{"class", "hit"},
-                                     {"x", "0"},
-                                     {"y", px(y - 8)},
-                                     {"width", px(width)},
-                                     {"height", "16"}}) +
-                          svg_text(left - 10, y + 4, text(cut(name, narrow ? 21 : 40)), "end") +
-                          line(at(std::max(l.low, 1e-12)), y, at(std::max(l.high, 1e-12)), y, "s") +
-                          mark(look.shape, at(std::max(l.median, 1e-12)), y, 4));
+    inside +=
+        element("g",
+                {{"class", colour_class(look)}, {"data-tip", tip}},
+                empty_element("rect",
+                              {{"class", "hit"},
+                               {"x", "0"},
+                               {"y", px(y - 8)},
+                               {"width", px(width)},
+                               {"height", "16"}}) +
+                    svg_text(left - 10, y + 4, text(cut(name, narrow ? narrow_name : 40)), "end") +
+                    line(at(std::max(l.low, 1e-12)), y, at(std::max(l.high, 1e-12)), y, "s") +
+                    mark(look.shape, at(std::max(l.median, 1e-12)), y, 4));
     y += row;
   }
   inside +=

@@ -57,7 +57,7 @@ DPSOSP_MEMBERS(IndexPage, title, lead, warning, rule, highlights, words, others,
                not_private, exhibits);
 DPSOSP_MEMBERS(ClaimsPage, claims);
 DPSOSP_MEMBERS(Command, what, command);
-DPSOSP_MEMBERS(ExhibitPage, id, folder, paper, paper_key, title, finding, notice, paper_says,
+DPSOSP_MEMBERS(ExhibitPage, id, folder, paper, paper_key, title, finding, notice, summary, paper_says, algorithms,
                differences, figures, tables, details, rates, forest, claims, commands, files,
                print);
 DPSOSP_MEMBERS(ClaimPage, id, paper, place, word, verdict, evidence, printed, no_quotation,

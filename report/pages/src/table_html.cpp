@@ -308,7 +308,7 @@ Html facts_html(const std::vector<Fact>& facts, const Place& place) {
   Html list;
   for (const Fact& f : facts) {
     if (f.text.empty()) continue;
-    list += element("dt", plain(f.name)) + element("dd", prose(f.text, place));
+    list += element("dt", prose(f.name, place)) + element("dd", prose(f.text, place));
   }
   return list.empty() ? list : element("dl", {{"class", "card"}}, list);
 }

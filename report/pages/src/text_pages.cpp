@@ -148,14 +148,19 @@ std::string which_html(const WhichPage& w, const Site& site) {
               element(
                   "div",
                   {{"class", "tw"}},
-                  element(
-                      "table",
-                      {{"class", "t"}, {"data-sort", ""}},
-                      element("caption",
-                              text("Median sosp_level of the output, at the size of the "
-                                   "controls. Who stays at the start without noise leaves it by "
-                                   "its noise.")) +
-                          element("thead", element("tr", head)) + element("tbody", rows)))) +
+                  element("table",
+                          {{"class", "t"}, {"data-sort", ""}},
+                          element("caption",
+                                  text(w.controls.empty()
+                                           ? std::string()
+                                           : fmt::format(
+                                                 "Median sosp_level of the output, at n = {}, "
+                                                 "ε = {:g}, the size of the controls. Who stays "
+                                                 "at the start without noise leaves it by its "
+                                                 "noise.",
+                                                 short_number(w.controls.front().n),
+                                                 w.controls.front().epsilon))) +
+                              element("thead", element("tr", head)) + element("tbody", rows)))) +
           element("section",
                   heading(2, "Settle it: the missing cell", "settle") +
                       element("pre", {{"tabindex", "0"}}, text(w.toml)) + command_box(w.command)) +

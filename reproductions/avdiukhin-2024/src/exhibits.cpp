@@ -130,7 +130,7 @@ plots::Exhibit rates(const Runs& runs, const Study& study) {
   const Sweep sweep = study.sweep(rate_sweep);
   const std::vector<Slope> slopes = slopes_of(runs, sweep);
   plots::Exhibit e;
-  e.verdict = exponents_label(slopes);
+  e.verdict = exponents_label(slopes, avdiukhin_2024_texts());
   e.tables.push_back(slopes_table(slopes, "slopes", sweep.title));
   e.tables.push_back(share_table(runs, sweep));
   for (const Part& part : sweep.parts)

@@ -190,16 +190,21 @@ plots::Table printed_table(const Runs& runs, const Study& study, const PrintedTa
   return t;
 }
 
-plots::Label exponents_label(const std::vector<Slope>& slopes) {
+plots::Label exponents_label(const std::vector<Slope>& slopes, const Texts& texts) {
+  const std::vector<Claim> claims =
+      parse_claims(texts.claims, fmt::format("{}/claims.toml", texts.key));
   int judged = 0, confirmed = 0, met = 0;
   for (const Slope& s : slopes) {
-    if (!is_rate(s.request)) continue;
+    const auto claim = std::ranges::find(claims, s.request.claim, &Claim::id);
+    if (!is_rate(s.request) || claim == claims.end() || claim->of != ClaimOf::paper) continue;
     ++judged;
     confirmed += headline_of(s.verdict) == Headline::confirmed;
     met += headline_of(s.verdict) == Headline::bound_met;
   }
-  return {fmt::format(
-              "{} of {} exponents confirmed, of {} more the bound is met", confirmed, judged, met),
+  return {fmt::format("{} of {} printed exponents confirmed{}",
+                      confirmed,
+                      judged,
+                      met == 0 ? "" : fmt::format(", of {} more the bound alone", met)),
           confirmed + met == judged ? plots::Tone::good : plots::Tone::caution};
 }
 
@@ -274,7 +279,8 @@ std::vector<plots::Figure> slopes_figures(const Runs& runs,
 
 plots::Exhibit printed_table_exhibit(const Runs& runs,
                                      const Study& study,
-                                     const PrintedTable& table) {
+                                     const PrintedTable& table,
+                                     const Texts& texts) {
   plots::Exhibit e;
   e.tables.push_back(printed_table(runs, study, table));
   std::vector<Slope> all;
@@ -292,7 +298,7 @@ plots::Exhibit printed_table_exhibit(const Runs& runs,
     for (plots::Figure& figure : slopes_figures(runs, sweep, "figure-" + name))
       e.figures.push_back(std::move(figure));
   }
-  e.verdict = exponents_label(all);
+  e.verdict = exponents_label(all, texts);
   return e;
 }
 

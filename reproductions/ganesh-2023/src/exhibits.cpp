@@ -65,7 +65,7 @@ ExhibitEntry entry(int number) {
       fmt::format("ganesh-2023/table-{}", number),
       [table](const Study& study) { return printed_table_jobs(table, study); },
       [table, number](const Runs& runs, const Study& study) {
-        plots::Exhibit e = printed_table_exhibit(runs, study, table);
+        plots::Exhibit e = printed_table_exhibit(runs, study, table, ganesh_2023_texts());
         if (number == 1) e.figures.push_back(risk_figure(runs, study));
         return e;
       });

@@ -77,7 +77,7 @@ plots::Table evaluated_rates() {
 std::vector<Job> figure_1_jobs(const Study& study) { return printed_table_jobs(figure_1(), study); }
 
 plots::Exhibit figure_1_exhibit(const Runs& runs, const Study& study) {
-  plots::Exhibit e = printed_table_exhibit(runs, study, figure_1());
+  plots::Exhibit e = printed_table_exhibit(runs, study, figure_1(), lowy_2024_texts());
   e.tables.insert(e.tables.begin() + 1, evaluated_rates());
   return e;
 }

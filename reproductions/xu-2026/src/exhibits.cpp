@@ -17,7 +17,7 @@ const PrintedTable& table_1() {
 std::vector<Job> table_1_jobs(const Study& study) { return printed_table_jobs(table_1(), study); }
 
 plots::Exhibit render_table_1(const Runs& runs, const Study& study) {
-  return printed_table_exhibit(runs, study, table_1());
+  return printed_table_exhibit(runs, study, table_1(), xu_2026_texts());
 }
 
 }  // namespace

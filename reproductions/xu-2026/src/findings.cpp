@@ -25,7 +25,10 @@ std::string covered(const Runs& runs, const Study& study) {
                   c.within,
                   c.all);
   if (c.within < c.all)
-    text += fmt::format("; the others miss it by a factor of at most {:.3g}", c.farthest);
+    text += fmt::format("; {} it by {}{:.2g} %",
+                        c.all - c.within == 1 ? "the other misses" : "the others miss",
+                        c.all - c.within == 1 ? "" : "at most ",
+                        100 * (c.farthest - 1));
   return text +
          ". The paper's table is one run a method; the ranges show how far another seed can be.";
 }

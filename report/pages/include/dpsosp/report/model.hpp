@@ -146,14 +146,16 @@ struct ExhibitPage {
   std::string title{};    ///< "xu-2026, Table 1"
   std::string finding{};  ///< the verdict, one line
   std::vector<std::string> notice{};
+  std::vector<std::string> summary{};  ///< in short, where the runs bear it out
   std::vector<std::string> paper_says{};
   std::vector<std::string> differences{};
   std::vector<plots::Figure> figures{};
   std::vector<plots::Table> tables{};   ///< shown
   std::vector<plots::Table> details{};  ///< folded
   std::vector<Rate> rates{};
-  std::vector<ForestGroup> forest{};  ///< of its paper's statements, where it has several
-  std::vector<std::string> claims{};  ///< that its runs answer
+  std::vector<ForestGroup> forest{};      ///< of its paper's statements, where it has several
+  std::vector<std::string> claims{};      ///< that its runs answer
+  std::vector<std::string> algorithms{};  ///< that its runs run
   std::vector<Command> commands{};
   std::vector<std::pair<std::string, std::string>> files{};  ///< label, name
   bool print = false;  ///< whether the PDF of each figure is there

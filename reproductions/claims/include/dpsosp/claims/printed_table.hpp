@@ -53,7 +53,7 @@ std::vector<std::string> sweeps_of_table(const PrintedTable& table);
 plots::Table printed_table(const Runs& runs, const Study& study, const PrintedTable& table);
 
 /// How many of the judged slopes are confirmed, and of how many the bound is met.
-plots::Label exponents_label(const std::vector<Slope>& slopes);
+plots::Label exponents_label(const std::vector<Slope>& slopes, const Texts& texts);
 
 /// The part "controls" of a sweep: level at the start, of the output, over the iterates. Without
 /// rows where the sweep has no such part.
@@ -68,6 +68,7 @@ std::vector<plots::Figure> slopes_figures(const Runs& runs,
 /// What the exhibit of a printed table shows: the table, its slopes and figures sweep by sweep.
 plots::Exhibit printed_table_exhibit(const Runs& runs,
                                      const Study& study,
-                                     const PrintedTable& table);
+                                     const PrintedTable& table,
+                                     const Texts& texts);
 
 }  // namespace dpsosp
