@@ -264,7 +264,8 @@ int list_command(const Arguments& arguments) {
       "algorithms", "problems", "exhibits", "sweeps", "claims", "protocol"};
   if (map.count("what") == 0 || map["what"].as<std::vector<std::string>>().size() != 1)
     throw InputError(
-        "list: expected one of algorithms, problems, exhibits, sweeps, claims, protocol");
+        "list: expected one of algorithms, problems, exhibits, sweeps, claims, protocol, and no "
+        "second word");
   const std::string what = map["what"].as<std::vector<std::string>>().front();
   if (what != "claims" && (map.count("out") != 0 || !map["scale"].defaulted()))
     throw InputError("list: --out and --scale go with claims");

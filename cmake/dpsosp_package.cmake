@@ -16,4 +16,6 @@ set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
   "libeigen3-dev, libboost-dev, libtbb-dev, libhwy-dev, libsqlitecpp-dev, libsqlite3-dev, nlohmann-json3-dev, libfmt-dev, \
 libfftw3-dev, libssl-dev, libtomlplusplus-dev, libmsgpack-cxx-dev, libseccomp-dev, libglpk-dev, libpng-dev, libicu-dev")
+# What builds an own binary.
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_RECOMMENDS "cmake, g++, make")
 include(CPack)
