@@ -8,7 +8,9 @@
 
 #include <gtest/gtest.h>
 #include <hwy/highway.h>
+#include <Eigen/LU>
 
+#include "dpsosp/core/cholesky.hpp"
 #include "dpsosp/core/factor_products.hpp"
 #include "dpsosp/core/rows.hpp"
 #include "dpsosp/core/stream.hpp"
@@ -286,6 +288,27 @@ TEST(VectorBlocks, LeaveTheLargestNormToNumbersAndTheSumToWhatIsNone) {
     EXPECT_TRUE(std::isnan(out[0])) << set;
     EXPECT_EQ(out[1], 1.0) << set;
     EXPECT_EQ(out[2], std::sqrt(0.5)) << set;
+  }
+}
+
+TEST(Cholesky, SolutionIsThatOfEigenAndTheSameUnderEachSet) {
+  for (const Index d : {1, 2, 3, 4, 5, 7, 8, 9, 12, 13, 16, 31, 64, 100, 120}) {
+    Matrix g(d, d);
+    Vector b(d);
+    Stream stream({.seed = 10});
+    stream.fill_normal(1.0, g.reshaped());
+    stream.fill_normal(1.0, b);
+    const Matrix a = g * g.transpose() + static_cast<double>(d) * Matrix::Identity(d, d);
+    const auto found = under_each_set([&] {
+      Cholesky cholesky(d);
+      EXPECT_TRUE(cholesky.factor(a, -0.5));
+      Vector x = b;
+      cholesky.solve(x);
+      return x;
+    });
+    const Vector expected = (a + 0.5 * Matrix::Identity(d, d)).partialPivLu().solve(b);
+    EXPECT_LT((found[0].second - expected).norm(), 1e-12 * expected.norm()) << d;
+    for (const auto& [set, x] : found) expect_same_bits(x, found[0].second, set);
   }
 }
 
