@@ -64,7 +64,7 @@ void NoiseCheck::expect_new(const Vector& noise, const std::string& place) {
     }
   const auto rounded = [&](Index i) { return std::llround(std::min(noise[i], 1e9) * 1e9); };
   constexpr std::size_t most_remembered = 1'000'000;
-  if (starts_.size() < most_remembered && !starts_.emplace(rounded(0), rounded(1)).second)
+  if (starts_.size() < most_remembered && !starts_.insert({rounded(0), rounded(1)}))
     complaint_ = fmt::format("{}: the noise of an earlier run again", place);
   seen_.push_back(noise);
   places_.push_back(place);

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -14,6 +13,7 @@
 #include "dpsosp/core/stream.hpp"
 #include "joint_law.hpp"
 #include "noise_law.hpp"
+#include "pair_set.hpp"
 #include "transcript.hpp"
 
 namespace dpsosp::audit {
@@ -72,7 +72,7 @@ class NoiseCheck {
   std::vector<std::string> places_;
   std::vector<double> of_algorithm_, by_size_;  // its first normal numbers; their sizes, ascending
 
-  std::set<std::pair<std::int64_t, std::int64_t>> starts_;  // of all draws of all runs
+  PairSet starts_;  // of all draws of all runs
   std::string complaint_;
 };
 

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dpsosp/privacy/budget.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <deque>
 #include <limits>
+#include <mutex>
+#include <utility>
 #include <variant>
 
 #include <fmt/format.h>
@@ -29,6 +33,66 @@ std::vector<CountedEvent> events_of(std::span<const PlannedQuery> plan,
   }
   return events;
 }
+
+/// What a calibration by Rényi orders depends on.
+struct AskedNoise {
+  std::vector<PlannedQuery> plan;
+  Index records;
+  PrivacyBudget budget;
+  bool operator==(const AskedNoise&) const = default;
+};
+
+CalibratedNoise calibrate_by_renyi(const AskedNoise& asked) {
+  const AccountOptions options{.accountant = Accountant::rdp};
+  const double ratio =
+      smallest_noise_multiplier([&](double z) { return events_of(asked.plan, asked.records, z); },
+                                Adjacency::replace_one,
+                                asked.budget.epsilon,
+                                asked.budget.delta,
+                                options);
+  const auto events = events_of(asked.plan, asked.records, ratio);
+  const Guarantee g = epsilon_of(events, Adjacency::replace_one, asked.budget.delta, options);
+  if (g.epsilon == 0)  // only noise that drowns everything meets the target
+    reject("calibrator rdp",
+           "epsilon",
+           asked.budget.epsilon,
+           "one that its orders can prove at this delta; use cks");
+  CalibratedNoise noise{ratio, filter_rule(asked.budget, Calibrator::rdp, g.order)};
+  // Charges are rounded: the filter must grant the last of them, too.
+  const auto all = [&] {
+    long double sum = 0;
+    for (const CountedEvent& e : events_of(asked.plan, asked.records, noise.sensitivity_ratio))
+      sum += static_cast<long double>(e.count) * noise.rule.charge(e.event);
+    return static_cast<double>(sum);
+  };
+  while (all() > PrivacyFilter(noise.rule.capacity).most())
+    noise.sensitivity_ratio *= 1.0 + 4.0 * std::numeric_limits<double>::epsilon();
+  return noise;
+}
+
+/// The last calibrations: they take milliseconds, and a study's runs ask for few of them.
+class Calibrations {
+ public:
+  CalibratedNoise of(const AskedNoise& asked) {
+    {
+      const std::scoped_lock lock(mutex_);
+      const auto found = std::ranges::find(known_, asked, &Known::first);
+      if (found != known_.end()) return found->second;
+    }
+    const CalibratedNoise noise = calibrate_by_renyi(asked);
+    const std::scoped_lock lock(mutex_);
+    if (known_.size() == most_known) known_.pop_front();
+    known_.emplace_back(asked, noise);
+    return noise;
+  }
+
+ private:
+  using Known = std::pair<AskedNoise, CalibratedNoise>;
+  static constexpr std::size_t most_known = 64;
+
+  std::mutex mutex_;
+  std::deque<Known> known_;
+};
 
 }  // namespace
 
@@ -148,31 +212,8 @@ CalibratedNoise calibrate_common_noise(std::span<const PlannedQuery> plan,
     const FilterRule rule = filter_rule(budget, calibrator);
     return {noise_ratio_for(rule.capacity, total), rule};
   }
-  const AccountOptions options{.accountant = Accountant::rdp};
-  const double ratio =
-      smallest_noise_multiplier([&](double z) { return events_of(plan, records, z); },
-                                Adjacency::replace_one,
-                                budget.epsilon,
-                                budget.delta,
-                                options);
-  const auto events = events_of(plan, records, ratio);
-  const Guarantee g = epsilon_of(events, Adjacency::replace_one, budget.delta, options);
-  if (g.epsilon == 0)  // only noise that drowns everything meets the target
-    reject("calibrator rdp",
-           "epsilon",
-           budget.epsilon,
-           "one that its orders can prove at this delta; use cks");
-  CalibratedNoise noise{ratio, filter_rule(budget, calibrator, g.order)};
-  // Charges are rounded: the filter must grant the last of them, too.
-  const auto all = [&] {
-    long double sum = 0;
-    for (const CountedEvent& e : events_of(plan, records, noise.sensitivity_ratio))
-      sum += static_cast<long double>(e.count) * noise.rule.charge(e.event);
-    return static_cast<double>(sum);
-  };
-  while (all() > PrivacyFilter(noise.rule.capacity).most())
-    noise.sensitivity_ratio *= 1.0 + 4.0 * std::numeric_limits<double>::epsilon();
-  return noise;
+  static Calibrations calibrations;
+  return calibrations.of({{plan.begin(), plan.end()}, records, budget});
 }
 
 double noise_ratio_for(double rho, double count) {

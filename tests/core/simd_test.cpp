@@ -8,10 +8,13 @@
 
 #include <gtest/gtest.h>
 #include <hwy/highway.h>
+#include <Eigen/LU>
 
+#include "dpsosp/core/cholesky.hpp"
 #include "dpsosp/core/factor_products.hpp"
 #include "dpsosp/core/rows.hpp"
 #include "dpsosp/core/stream.hpp"
+#include "dpsosp/core/vector_blocks.hpp"
 
 namespace dpsosp::simd_test {
 namespace {
@@ -232,6 +235,81 @@ TEST_P(RowSums, OuterProductsAreThoseOfEigenAndTheSameUnderEachSet) {
   const Vector lower = Matrix(expected.triangularView<Eigen::Lower>()).reshaped();
   EXPECT_LT((found[0].second - lower).norm(), 1e-13 * lower.norm());
   for (const auto& [set, out] : found) expect_same_bits(out, found[0].second, set);
+}
+
+class WeighedBlocks : public ::testing::TestWithParam<Index> {};
+INSTANTIATE_TEST_SUITE_P(, WeighedBlocks, ::testing::Values(1, 2, 3, 8, 10, 31, 32));
+
+TEST_P(WeighedBlocks, SumIsThatOfEigenAndTheSameUnderEachSet) {
+  const Index d = GetParam();
+  constexpr Index first = 3, last = 25;
+  Matrix z(d, 8 * last + 5);
+  Vector shift(d);
+  Stream stream({.seed = 9});
+  stream.fill_normal(1.0, z.reshaped());
+  stream.fill_normal(1.0, shift);
+  z.col(8 * first - 1).setConstant(100);  // not among those of the sum
+  z.col(8 * last).setConstant(100);
+  const VectorBlocks blocks(z);
+  const auto part = z.middleCols(8 * first, 8 * (last - first));
+  const Vector norms = (part.colwise() + shift).colwise().norm().transpose();
+  for (const double limit : {0.0, 0.1, norms.mean(), norms.maxCoeff(), 1e300}) {
+    const Vector weights =
+        norms.unaryExpr([&](double norm) { return std::min(1.0, limit / norm); });
+    Vector expected(d + 3);
+    expected << shift + part * weights, weights.sum(),
+        static_cast<double>((norms.array() > limit * (1 + 1e-14)).count()), norms.maxCoeff();
+    const auto found = under_each_set([&] {
+      Vector out(d + 3);
+      out.head(d) = shift;
+      const auto weighed = blocks.add_weighed(first, last, shift, limit, out.head(d));
+      out.tail(3) << weighed.weight, static_cast<double>(weighed.clipped), weighed.largest_norm;
+      return out;
+    });
+    const Vector& some = found[0].second;
+    EXPECT_LT((some - expected).head(d).norm(), 1e-13 * part.norm()) << limit;
+    EXPECT_NEAR(some[d], expected[d], 1e-13 * expected[d]) << limit;
+    if (limit != norms.maxCoeff()) {
+      EXPECT_EQ(some[d + 1], expected[d + 1]) << limit;
+    }
+    EXPECT_DOUBLE_EQ(some[d + 2], expected[d + 2]) << limit;
+    for (const auto& [set, out] : found) expect_same_bits(out, some, set);
+  }
+}
+
+TEST(VectorBlocks, LeaveTheLargestNormToNumbersAndTheSumToWhatIsNone) {
+  Matrix z = Matrix::Constant(2, 16, 0.5);
+  z(1, 3) = std::nan("");
+  for (const auto& [set, out] : under_each_set([&] {
+         Vector sum = Vector::Zero(2);
+         const auto weighed = VectorBlocks(z).add_weighed(0, 2, Vector::Zero(2), 1.0, sum);
+         return Vector{{sum[0], static_cast<double>(weighed.clipped), weighed.largest_norm}};
+       })) {
+    EXPECT_TRUE(std::isnan(out[0])) << set;
+    EXPECT_EQ(out[1], 1.0) << set;
+    EXPECT_EQ(out[2], std::sqrt(0.5)) << set;
+  }
+}
+
+TEST(Cholesky, SolutionIsThatOfEigenAndTheSameUnderEachSet) {
+  for (const Index d : {1, 2, 3, 4, 5, 7, 8, 9, 12, 13, 16, 31, 64, 100, 120}) {
+    Matrix g(d, d);
+    Vector b(d);
+    Stream stream({.seed = 10});
+    stream.fill_normal(1.0, g.reshaped());
+    stream.fill_normal(1.0, b);
+    const Matrix a = g * g.transpose() + static_cast<double>(d) * Matrix::Identity(d, d);
+    const auto found = under_each_set([&] {
+      Cholesky cholesky(d);
+      EXPECT_TRUE(cholesky.factor(a, -0.5));
+      Vector x = b;
+      cholesky.solve(x);
+      return x;
+    });
+    const Vector expected = (a + 0.5 * Matrix::Identity(d, d)).partialPivLu().solve(b);
+    EXPECT_LT((found[0].second - expected).norm(), 1e-12 * expected.norm()) << d;
+    for (const auto& [set, x] : found) expect_same_bits(x, found[0].second, set);
+  }
 }
 
 struct Shape {

@@ -148,6 +148,30 @@ TEST(FitSlope, RepeatsForSameSeedAndChangesIntervalForAnother) {
   EXPECT_NE(other.interval.low, fit.interval.low);
 }
 
+// Where the Huber loss is least, residuals clamped at 1.345 deviations balance.
+TEST(FitSlope, LineBalancesClampedResiduals) {
+  for (std::uint64_t key = 0; key < 20; ++key) {
+    auto cells = cells_of(5, 9, key, [](double x, Stream& stream) {
+      return std::pow(x, -0.4) * std::exp(0.2 * stream.normal() / stream.uniform());
+    });
+    const SlopeFit fit = fit_slope(cells);
+    std::vector<double> sizes;
+    const auto each = [&](auto&& take) {
+      for (const FitCell& cell : cells)
+        for (const double v : cell.values) take(std::log(cell.x), std::log(v / fit.at(cell.x)));
+    };
+    each([&](double, double r) { sizes.push_back(std::abs(r)); });
+    const double threshold = 1.345 * 1.482602218505602 * median(sizes);
+    double sum = 0, tilt = 0;
+    each([&](double u, double r) {
+      sum += std::clamp(r, -threshold, threshold);
+      tilt += u * std::clamp(r, -threshold, threshold);
+    });
+    EXPECT_NEAR(sum, 0, 1e-7 * threshold) << key;
+    EXPECT_NEAR(tilt, 0, 1e-7 * threshold) << key;
+  }
+}
+
 TEST(FitSlope, ResistsOutlierBetterThanLeastSquares) {
   auto cells = cells_of(5, 10, 6, noisy_law);
   const double robust = fit_slope(cells).slope;

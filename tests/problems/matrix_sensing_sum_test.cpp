@@ -112,6 +112,34 @@ TEST_P(MatrixSensingSums, MatchFormulasForRangesAndLists) {
         }
 }
 
+TEST_P(MatrixSensingSums, DifferencesAtOnePointOfThePrimalMatchFormulas) {
+  const BatchView batch(10, 590);
+  const Index d = x.size();
+  for (const double limit : {unlimited, 0.5})
+    for (const Block block : {Block::x, Block::y, Block::joint}) {
+      const Index begin = block == Block::y ? d : 0;
+      const Index size = block == Block::x ? d : block == Block::y ? n : d + n;
+      Vector expected = Vector::Zero(size), sum = expected;
+      double weight = 0;
+      for (Index k = 0; k < batch.size(); ++k) {
+        const Vector v = gradient(batch[k], x, y) - gradient(batch[k], x, y_from);
+        weight += v.norm();
+        expected += clipped(v.segment(begin, size), limit);
+      }
+      records->add_gradient_differences(Point(x, y), Point(x, y_from), block, batch, limit, sum);
+      EXPECT_LE((sum - expected).norm(), rounding(expected, weight)) << "limit " << limit;
+    }
+}
+
+TEST_P(MatrixSensingSums, DualDifferencesAtOnePointOfThePrimalReadNoRecord) {
+  data->measurements.setConstant(std::nan(""));
+  data->labels.setConstant(std::nan(""));
+  Vector sum = Vector::Zero(n);
+  records->add_gradient_differences(
+      Point(x, y), Point(x, y_from), Block::y, BatchView(0, n), unlimited, sum);
+  EXPECT_EQ(sum, y_from - y);
+}
+
 TEST_P(MatrixSensingSums, ToleranceDetectsOneWrongRecord) {  // negative control of the tolerance
   Vector sum = Vector::Zero(x.size()), expected = Vector::Zero(x.size());
   records->add_gradients(Point(x), Block::x, BatchView(0, n), unlimited, sum);

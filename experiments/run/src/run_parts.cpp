@@ -54,15 +54,16 @@ PrivacyResult privacy_result(const Curator& curator,
                              const RunDescription& d,
                              const Scheduled& scheduled,
                              const ClipLog& log) {
-  const Guarantee spent = curator.ledger().spent(d.delta);
+  const Ledger ledger = curator.ledger();
+  const Guarantee spent = ledger.spent(d.delta);
   PrivacyResult p;
   // An unclipped run that met a longer gradient than its noise is for has no guarantee.
   p.label = log.violations > 0 ? PrivacyLabel::violated : curator.label();
   p.delta = d.delta;
   p.spent = spent.epsilon;
   p.spent_accountant = spent.accountant;
-  p.queries = curator.ledger().queries();
-  p.ledger = summary_of(curator.ledger());
+  p.queries = ledger.queries();
+  p.ledger = summary_of(ledger);
   if (p.label == PrivacyLabel::enforced ||
       (p.label == PrivacyLabel::conditional && d.door == Door::enforced)) {
     // The filter's budget, fixed before the run; under `conditional` as far as its assumption
@@ -76,8 +77,7 @@ PrivacyResult privacy_result(const Curator& curator,
   }
   if (p.label == PrivacyLabel::conditional) {
     p.nominal = p.spent;
-    p.class_relative =
-        class_relative(curator.ledger(), {d.epsilon, d.delta}, scheduled.bound_failure);
+    p.class_relative = class_relative(ledger, {d.epsilon, d.delta}, scheduled.bound_failure);
   }
   return p;
 }

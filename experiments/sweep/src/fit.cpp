@@ -213,11 +213,18 @@ class HuberRegression {
 
   const Coefficients& estimate() const { return estimate_; }
 
-  /// The minimiser of the convex Huber loss with the scale of the data, by iteratively reweighted
-  /// least squares. Resamples keep that scale, so that one in which a wild seed comes often does
+  /// The minimiser of the convex Huber loss with the scale of the data, by Newton's method, which
+  /// ends once no observation crosses the threshold, or else by iteratively reweighted least
+  /// squares. Resamples keep that scale, so that one in which a wild seed comes often does
   /// not count it as usual.
   Coefficients solve(const Weights& weights) const {
     Coefficients c = estimate_;
+    for (int k = 0; k < 20; ++k) {
+      const Coefficients change = newton_step(weights, c, huber_tuning * scale_);
+      c += change;
+      if (change.template lpNorm<Eigen::Infinity>() <= 1e-10 * scale_) return c;
+    }
+    c = estimate_;
     for (int k = 0; k < 200; ++k) {
       const Coefficients change = step(weights, c, huber_tuning * scale_);
       c += change;
@@ -289,6 +296,28 @@ class HuberRegression {
       right += weighted * powers_[cell];
     }
     return normal.ldlt().solve(right);
+  }
+
+  Coefficients newton_step(const Weights& weights, const Coefficients& c, double threshold) const {
+    Eigen::Matrix<double, terms, terms> hessian = Eigen::Matrix<double, terms, terms>::Zero();
+    Coefficients descent = Coefficients::Zero();
+    int curved = 0;  // cells with an observation within the threshold
+    for (std::size_t cell = 0; cell < powers_.size(); ++cell) {
+      const auto prior = weights.of_cell(cell);
+      const auto& observations = sample_->cells[cell];
+      const double fitted = powers_[cell].dot(c);
+      double within = 0, pull = 0;
+      for (std::size_t i = 0; i < prior.size(); ++i) {
+        const double r = observations[i].log_value - fitted;
+        within += std::abs(r) <= threshold ? prior[i] : 0.0;
+        pull += prior[i] * std::clamp(r, -threshold, threshold);
+      }
+      curved += within > 0;
+      hessian.noalias() += within * powers_[cell] * powers_[cell].transpose();
+      descent += pull * powers_[cell];
+    }
+    if (curved < terms) return step(weights, c, threshold);
+    return hessian.ldlt().solve(descent);
   }
 
   /// Weighted median of |residual| as a standard deviation; data on the curve keep their rounding.

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/rows.hpp"
 #include "dpsosp/core/stream.hpp"
+#include "dpsosp/core/vector_blocks.hpp"
 #include "dpsosp/problems/clipped_sum.hpp"
 #include "dpsosp/problems/diagonal_objective.hpp"
 #include "dpsosp/problems/last.hpp"
@@ -161,32 +163,21 @@ class StoredTilts final : public TiltedRecords {
     check_batch(block, batch);
     const Vector common = landscape_gradient(point);
     const double common_norm = common.norm();
-    const Index at_a_time = rows_in_cache(common.size());
+    const bool in_blocks = !batch.is_list() && common.size() <= VectorBlocks::most_entries &&
+                           common_norm <= most_cancelled * limit;
     return chunked_sum(batch.size(), out, [&](Index first, Index last, VectorRef partial) {
-      std::array<const double*, most_rows> rows;
-      std::array<double, most_rows> numbers;  // squared norms, then weights
-      ClipReport report;
-      double weight = 0;
-      for (Index k = first; k < last; k += at_a_time) {
-        const Index here = std::min(at_a_time, last - k);
-        const Rows tilts(rows.data(), static_cast<std::size_t>(here));
-        Eigen::Map<Vector> of_rows(numbers.data(), here);
-        for (Index j = 0; j < here; ++j)
-          rows[static_cast<std::size_t>(j)] = tilts_.col(batch[k + j]).data();
-        squared_norms_of_shifted_rows(tilts, common, of_rows);
-        for (Index j = 0; j < here; ++j) {
-          double& number = of_rows[j];
-          number = report.weigh(std::sqrt(number), limit);
-          if (number * common_norm > most_cancelled * limit) {
-            partial += number * (tilts_.col(batch[k + j]) + common);
-            number = 0;
-          }
-          weight += number;
-        }
-        add_rows(tilts, of_rows, partial);
+      ShiftedSum sum{common, common_norm, limit, partial, {}};
+      constexpr Index in_block = VectorBlocks::in_block;
+      const Index from = (batch.begin() + first + in_block - 1) / in_block;
+      const Index to = (batch.begin() + last) / in_block;
+      if (in_blocks && from < to) {
+        add_rows_of(batch, first, from * in_block - batch.begin(), sum);
+        sum.add(blocks().add_weighed(from, to, common, limit, partial));
+        first = to * in_block - batch.begin();
       }
-      partial += weight * common;
-      return report;
+      add_rows_of(batch, first, last, sum);
+      partial += sum.weight * common;
+      return sum.report;
     });
   }
 
@@ -203,6 +194,51 @@ class StoredTilts final : public TiltedRecords {
   }
 
  private:
+  /// Σ w_i (z_i + common) so far: the z_i are in `partial`, the w_i in `weight`.
+  struct ShiftedSum {
+    void add(const VectorBlocks::Weighed& weighed) {
+      weight += weighed.weight;
+      report.merge({weighed.clipped, weighed.largest_norm});
+    }
+
+    const Vector& common;
+    double common_norm, limit;
+    VectorRef partial;
+    ClipReport report;
+    double weight = 0;
+  };
+
+  /// Positions [first, last) of the batch.
+  void add_rows_of(const BatchView& batch, Index first, Index last, ShiftedSum& sum) const {
+    const Index at_a_time = rows_in_cache(sum.common.size());
+    std::array<const double*, most_rows> rows;
+    std::array<double, most_rows> numbers;  // squared norms, then weights
+    for (Index k = first; k < last; k += at_a_time) {
+      const Index here = std::min(at_a_time, last - k);
+      const Rows tilts(rows.data(), static_cast<std::size_t>(here));
+      Eigen::Map<Vector> of_rows(numbers.data(), here);
+      for (Index j = 0; j < here; ++j)
+        rows[static_cast<std::size_t>(j)] = tilts_.col(batch[k + j]).data();
+      squared_norms_of_shifted_rows(tilts, sum.common, of_rows);
+      for (Index j = 0; j < here; ++j) {
+        double& number = of_rows[j];
+        number = sum.report.weigh(std::sqrt(number), sum.limit);
+        if (number * sum.common_norm > most_cancelled * sum.limit) {
+          sum.partial += number * (tilts_.col(batch[k + j]) + sum.common);
+          number = 0;
+        }
+        sum.weight += number;
+      }
+      add_rows(tilts, of_rows, sum.partial);
+    }
+  }
+
+  /// The tilts in the order for sums over ranges, made where one is asked for.
+  const VectorBlocks& blocks() const {
+    std::call_once(blocks_made_, [this] { blocks_ = VectorBlocks(tilts_); });
+    return blocks_;
+  }
+
   std::vector<CountedValue> coordinate_tilts(Index j, const BatchView& batch) const override {
     std::map<double, Index> counts;
     for (Index k = 0; k < batch.size(); ++k) ++counts[tilts_(j, batch[k])];
@@ -212,6 +248,8 @@ class StoredTilts final : public TiltedRecords {
   }
 
   Matrix tilts_;  // d × n
+  mutable std::once_flag blocks_made_;
+  mutable VectorBlocks blocks_;
 };
 
 class SimulatedTilts final : public TiltedRecords {

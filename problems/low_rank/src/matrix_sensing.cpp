@@ -123,8 +123,13 @@ class MatrixSensingValue final : public Objective {
   }
   /// S m.
   Vector applied(const Vector& m) const {
-    if (!data_) return second_moment_ * m;
     Vector sum = Vector::Zero(m.size());
+    if (!data_) {
+      std::vector<const double*> columns;  // the rows of a symmetric matrix
+      for (Index e = 0; e < m.size(); ++e) columns.push_back(second_moment_.col(e).data());
+      dot_rows(columns, m, sum);
+      return sum;
+    }
     over_columns(data_->measurements, sum, [&](Index, Rows rows, VectorRef partial) {
       Vector weights(std::ssize(rows));
       dot_rows(rows, m, weights);

@@ -112,15 +112,17 @@ class MatrixSensingRecords final : public Records {
     Contribution one(m, block);
     const std::array<const double*, 2> ends{to.product.data(), from.product.data()};
     FactorProducts products(m.rows, m.cols, m.rank);
-    Vector factors(one.x.size()), residuals(2);
+    Vector factors(one.x.size()), residuals = Vector::Zero(2);
+    // Residuals at one x cancel, and a dual that is given takes nothing from them.
+    const bool cancel = to.point.has_dual() && from.point.has_dual() && to.point.x == from.point.x;
     ClipReport report;
     for (Index k = first; k < last; ++k) {
       const Index i = batch[k];
-      if (k + 1 < last) prefetch(batch[k + 1]);
+      if (k + 1 < last && (one.in_x || !cancel)) prefetch(batch[k + 1]);
       const double* A = m.measurements.col(i).data();
-      dot_rows(ends, m.measurements.col(i), residuals);
-      const double residual_to = residuals[0] - m.labels[i];
-      const double residual_from = residuals[1] - m.labels[i];
+      if (!cancel) dot_rows(ends, m.measurements.col(i), residuals);
+      const double label = cancel ? 0.0 : m.labels[i];
+      const double residual_to = residuals[0] - label, residual_from = residuals[1] - label;
       const double c_to = to.dual(residual_to, i), c_from = from.dual(residual_from, i);
       if (one.in_x) {  // (A_i V, A_iᵀ U) is linear in (U, V)
         factors = c_to * to.point.x - c_from * from.point.x;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include <rapidcheck.h>
 
@@ -138,6 +139,25 @@ TEST(Calibration, FitsWholePlanIntoFilter) {
                  epsilon_of(public_coins, Adjacency::replace_one, budget.delta).epsilon);
     RC_ASSERT(spent <= budget.epsilon * (1 + 1e-9));
   }));
+}
+
+TEST(Calibration, DependsOnEverythingThatIsAskedAndOnNothingElse) {
+  const auto noise_for = [](Index batch, std::int64_t count, Index n, const PrivacyBudget& budget) {
+    const std::vector<PlannedQuery> plan{{BatchPolicy::sample(batch), count}};
+    const CalibratedNoise noise = calibrate_common_noise(plan, n, budget, Calibrator::rdp);
+    return std::tuple(noise.sensitivity_ratio, noise.rule.order, noise.rule.capacity);
+  };
+  const auto first = noise_for(10, 5, 1000, {1, 1e-6});
+  EXPECT_NE(noise_for(11, 5, 1000, {1, 1e-6}), first);
+  EXPECT_NE(noise_for(10, 6, 1000, {1, 1e-6}), first);
+  EXPECT_NE(noise_for(10, 5, 1001, {1, 1e-6}), first);
+  EXPECT_NE(noise_for(10, 5, 1000, {2, 1e-6}), first);
+  EXPECT_NE(noise_for(10, 5, 1000, {1, 1e-5}), first);
+  for (std::int64_t others = 0; others < 100; ++others) {
+    EXPECT_EQ(noise_for(10, 5, 1000, {1, 1e-6}), first);
+    noise_for(10, 1000 + others, 1000, {1, 1e-6});
+  }
+  EXPECT_EQ(noise_for(10, 5, 1000, {1, 1e-6}), first);
 }
 
 TEST(Calibration, RejectsEpsilonBelowReachOfRenyiOrders) {

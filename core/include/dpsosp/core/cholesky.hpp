@@ -8,7 +8,7 @@
 namespace dpsosp {
 
 /// Cholesky's A − sI = L Lᵀ of symmetric d × d matrices. The same bits with every instruction set:
-/// each entry of L is formed in one order, without fused operations.
+/// each entry of L and of a solution is formed in one order, without fused operations.
 class Cholesky {
  public:
   /// Room for one factor of d × d matrices, d ≥ 1.
@@ -32,7 +32,7 @@ class Cholesky {
 
   Index d_;
   Index stride_;                       // between columns, a whole number of vectors
-  std::unique_ptr<double[], Free> l_;  // and a column to solve in
+  std::unique_ptr<double[], Free> l_;  // then 1/L_jj, and a column to solve in
 };
 
 }  // namespace dpsosp

@@ -7,6 +7,7 @@ namespace dpsosp {
 /// evaluation) that moves a number. Part of a run's description, not of its random streams.
 /// 2: Poisson batches by their size; sums in eight parts; Hessians as matrices.
 /// 3: least eigenvalues by inverse Lanczos; gradients of tilted records summed in eight parts.
-inline constexpr int library_numbers_version = 3;
+/// 4: tilted records eight at a time; residuals that cancel left out; solves by inverse pivots.
+inline constexpr int library_numbers_version = 4;
 
 }  // namespace dpsosp

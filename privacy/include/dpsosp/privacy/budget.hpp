@@ -17,6 +17,7 @@ namespace dpsosp {
 struct PrivacyBudget {
   double epsilon = 1.0;  ///< > 0, finite
   double delta = 1e-6;   ///< in (0, 1)
+  bool operator==(const PrivacyBudget&) const = default;
 };
 /// \throws InputError
 void check(const PrivacyBudget& budget);
@@ -91,6 +92,7 @@ struct PlannedQuery {
   BatchPolicy policy;
   std::int64_t count = 0;
   BatchUse use = BatchUse::one_query;
+  bool operator==(const PlannedQuery&) const = default;
 };
 
 /// The least noise, std over sensitivity, with which all planned queries fit the budget, and the
