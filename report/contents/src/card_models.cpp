@@ -203,6 +203,11 @@ std::vector<ProblemPage> problem_pages_of(const Stored& stored,
                                       facts.dimension,
                                       family->default_records(),
                                       to_string(facts.domain))};
+    Fields fields = family->fields();
+    if (std::ranges::find(fields, "sampling", &Field::name) != fields.end())
+      p.size +=
+          "; simulated records (`sampling = whole` or `stream`) are drawn as sums over ranges of "
+          "records, so that runs at n = 10¹³ take seconds";
     for (const auto& [name, c] : facts.constants.all())
       p.constants.push_back({.symbol = std::string(constant_symbol(name)),
                              .name = std::string(name),
@@ -210,7 +215,7 @@ std::vector<ProblemPage> problem_pages_of(const Stored& stored,
                              .bound = bound_text(c),
                              .where = c.region,
                              .why = c.proof});
-    p.settings = settings_of(family->fields());
+    p.settings = settings_of(std::move(fields));
     if (const auto map = problem_picture(*family)) {
       Picture picture{.caption = map->title,
                       .x_label = map->x_label,
