@@ -70,7 +70,7 @@ class Attack {
     std::vector<double> one, two;
     std::vector<CountedEvent> dearest;  ///< charges of the run that cost most
     double answers = 0;
-    std::string other_noise;  ///< the first that is not the next of its stream
+    std::string other_noise;  ///< the first that is not drawn again alike
     NoiseCheck noise;
     ChoiceCheck choices;
     BatchCheck batches;

@@ -62,12 +62,12 @@ Watched watch(const Subject& subject,
   Planted planted(bug, auditor, records, seed, stream_of(subject, seed));
   ClipLog log;
   const StreamKey key{.seed = seed, .run = subject.stream};
-  Redraw redraw(planted.auditor(), key, subject.release);
+  Redraw redraw(planted.auditor(), records, key, subject.release);
   AuditedCurator curator(subject.problem.facts,
                          planted.records(),
                          planted.rule(subject.rule),
                          key,
-                         redraw,
+                         planted.before(redraw, key),
                          log,
                          subject.release ? std::make_unique<SeededWords>(key) : nullptr);
   Shown shown = run(subject, curator, seed);
