@@ -124,7 +124,7 @@ class Draws final : public Auditor {
   Vector answer_;
 };
 
-/// Noise of 8 numbers, 12 choices among 64 alike, and two batches of some 200 of 400 records.
+/// Noise of 8 numbers, 12 choices among 16 alike, and two batches of some 50 of 100 records.
 void draw_all(Curator& curator) {
   const PublicFacts& facts = curator.facts();
   const Point start(facts.initial_point);
@@ -134,7 +134,7 @@ void draw_all(Curator& curator) {
   const Batch all = curator.draw(BatchPolicy::all());
   curator.gradient(start, all, {limit, Noise::standard_deviation(1.0)}, noise);
   ExponentialMechanism mechanism(curator, all);
-  const Matrix alike = facts.initial_point.replicate(1, 64);
+  const Matrix alike = facts.initial_point.replicate(1, 16);
   for (int k = 0; k < 12; ++k) mechanism.choose(alike, facts.initial_point, 1.0, 1.0);
   curator.draw(BatchPolicy::sample(facts.records / 2));
   curator.draw(BatchPolicy::poisson(0.5));
@@ -144,7 +144,7 @@ void draw_all(Curator& curator) {
 
 std::vector<Drawn> draws_of_curator(const StreamKey& key) {
   static const Problem problem =
-      find_problem("double-well")->make({.records = 400, .dimension = 8, .seed = 3});
+      find_problem("double-well")->make({.records = 100, .dimension = 8, .seed = 3});
   Draws draws;
   ClipLog log;
   AuditedCurator root(problem.facts,

@@ -136,7 +136,7 @@ class Attack {
   Run run(bool on_one, std::uint64_t seed) const {
     Recorded recorded = record(subject_, neighbour(on_one), seed, bug_);
     const auto answers = [&](bool one, Membership membership) {
-      return replay(subject_, recorded, neighbour(one, membership), seed, bug_).answers;
+      return answers_of(subject_, recorded, neighbour(one, membership), seed, bug_);
     };
     std::vector<Vector> own;
     for (const Exchange& e : recorded.transcript) own.push_back(e.answer);

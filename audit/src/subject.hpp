@@ -78,5 +78,11 @@ Replayed replay(const Subject& subject,
                 const Neighbour& records,
                 std::uint64_t seed,
                 Plant bug);
+/// Its answers alone: nothing is drawn again or compared.
+std::vector<Vector> answers_of(const Subject& subject,
+                               const Recorded& recorded,
+                               const Neighbour& records,
+                               std::uint64_t seed,
+                               Plant bug);
 
 }  // namespace dpsosp::audit
