@@ -11,6 +11,7 @@
 
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/privacy/exponential_mechanism.hpp"
+#include "dpsosp/privacy/gibbs_sampler.hpp"
 #include "dpsosp/privacy/hessian_stream.hpp"
 #include "dpsosp/privacy/line_search.hpp"
 #include "dpsosp/privacy/stationarity_test.hpp"
@@ -137,6 +138,19 @@ class Asker {
     } catch (const BudgetExhausted&) {
       if (++refusals_ == 1000) throw;
     }
+  }
+
+  /// Gibbs draws, and gradients, whose noise comes from the same stream.
+  void gibbs(double epsilon) {
+    if (stream_.below(2) == 0) return gradient();
+    constexpr double radius = 0.5, most_range = 2.0;  // of β times the loss: few proposals
+    const Domain domain =
+        stream_.below(2) == 0 ? Domain::ball(radius) : Domain::box(radius / std::sqrt(double(d_)));
+    const double range = std::min(0.5 * epsilon * size(), most_range);
+    GibbsSampler(curator_,
+                 draw(),
+                 {.inverse_temperature = range / (2 * radius), .lipschitz = 1.0, .domain = domain})
+        .sample(out_);
   }
 
   void choice(double epsilon) { choice(curator_, epsilon); }
@@ -271,6 +285,13 @@ const std::vector<Question>& all_questions() {
        {80, 4},
        whole,
        [](Asker& asker, double epsilon) { asker.choice(epsilon); }},
+      {"curator/gibbs",
+       "Gibbs draws, and gradients by the same curator",
+       true,
+       1,
+       {40, 3},
+       whole,
+       [](Asker& asker, double epsilon) { asker.gibbs(epsilon); }},
       {"curator/children",
        "Children and grandchildren of a curator, each with a part of its budget",
        true,

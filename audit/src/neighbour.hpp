@@ -41,6 +41,10 @@ class Neighbour final : public Records {
   /// The first question since the last call; a record that is not finite makes the curator ask
   /// again, one by one, which is not visible in its answer.
   Asked take_asked() const;
+  /// The members of the first question's batch, where they are secret; null otherwise.
+  const std::vector<Index>* secret_asked() const {
+    return log_->first && log_->first->secret ? &*log_->first->secret : nullptr;
+  }
   /// First records of all public batches that were read, other than the whole.
   std::vector<Index> batches_read() const { return {log_->batches.begin(), log_->batches.end()}; }
   /// How the batch of the coming question was drawn, and from which records; needed to choose its

@@ -13,6 +13,7 @@
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/factorisation.hpp"
 #include "dpsosp/core/stream.hpp"
+#include "wrong_words.hpp"
 
 namespace dpsosp::audit {
 namespace {
@@ -33,6 +34,7 @@ struct Planted::Shared {
   double gradient_limit = 0.0;
   double hessian_limit = 0.0;
   Index secret_size = 0;
+  WrongWords::Batches batches;  // what is read instead of what was drawn
 };
 
 const std::vector<PlantEntry>& plant_registry() {
@@ -188,7 +190,43 @@ const std::vector<PlantEntry>& plant_registry() {
       {Plant::last_leaf_bare,
        "release-last-leaf-bare",
        "the last leaf of an exact tree has no noise of its own",
-       "release/trees"}};
+       "release/trees"},
+      {Plant::choice_of_noise,
+       "choice-of-noise",
+       "choices among candidates by the words of noise",
+       "curator/choices"},
+      {Plant::choice_of_algorithm,
+       "choice-of-algorithm",
+       "choices among candidates by the words of the algorithm's own stream",
+       "curator/choices"},
+      {Plant::choice_of_16_bits,
+       "choice-of-16-bits",
+       "choices among candidates by 16 bits of the seed",
+       "curator/choices"},
+      {Plant::choice_again,
+       "choice-again",
+       "every second choice among candidates by the words of the last one",
+       "curator/choices"},
+      {Plant::child_of_parent,
+       "child-of-parent",
+       "every child has its parent's streams from their beginning",
+       "curator/children"},
+      {Plant::gibbs_on_copy,
+       "gibbs-on-copy",
+       "Gibbs draws leave the stream of noise where it was",
+       "curator/gibbs"},
+      {Plant::batch_of_noise,
+       "batch-of-noise",
+       "secret batches by the words of noise",
+       "abadi-2016/dp-sgd"},
+      {Plant::batch_of_algorithm,
+       "batch-of-algorithm",
+       "secret batches by the words of the algorithm's own stream",
+       "zhang-2017/rrpsgd"},
+      {Plant::batch_again,
+       "batch-again",
+       "every second secret batch is the last one",
+       "curator/samples"}};
   return all;
 }
 
@@ -282,6 +320,7 @@ class Planted::Data final : public Records {
   ClipReport on(const BatchView& batch, const Add& add) const {
     if (batch.is_list()) {
       shared.secret_size = batch.size();
+      if (!shared.batches.empty()) return add(BatchView(read_instead(batch)));
       if (shared.bug == Plant::samples_cut_up && shared.policy.kind == BatchPolicy::Kind::sample &&
           batch.size() == shared.policy.size)
         return add(BatchView(next_piece(batch)));
@@ -301,6 +340,11 @@ class Planted::Data final : public Records {
     if (shared.bug == Plant::fresh_reused && shared.policy.kind == BatchPolicy::Kind::fresh)
       return add(BatchView(0, batch.size()));
     return add(batch);
+  }
+  const std::vector<Index>& read_instead(const BatchView& batch) const {
+    std::vector<Index> members;
+    for (Index k = 0; k < batch.size(); ++k) members.push_back(batch[k]);
+    return shared.batches.at(members);
   }
   /// The same piece for the same batch.
   const std::vector<Index>& next_piece(const BatchView& batch) const {
@@ -392,6 +436,7 @@ class Planted::Door final : public Auditor {
     }
     inner_.noisy(value);
   }
+  void drawn(const DrawnBatch& batch) override { inner_.drawn(batch); }
 
  private:
   void spoil_answer(VectorRef value) {
@@ -604,6 +649,14 @@ FilterRule Planted::rule(FilterRule rule) const {
   return rule;
 }
 
-Auditor& Planted::auditor() { return door_ ? static_cast<Auditor&>(*door_) : auditor_; }
+Auditor& Planted::before(Auditor& redraw, StreamKey key) {
+  if (!of_words()) return redraw;
+  wrong_words_ = std::make_unique<WrongWords>(bug_, redraw, key, data_->shared.batches);
+  return *wrong_words_;
+}
+
+Auditor& Planted::auditor() {
+  return door_ && !of_words() ? static_cast<Auditor&>(*door_) : auditor_;
+}
 
 }  // namespace dpsosp::audit

@@ -13,7 +13,8 @@
 
 namespace dpsosp::audit {
 
-/// A bug that an audit must find. It acts between the sound curator and the auditor.
+/// A bug that an audit must find. It acts between the sound curator and the auditor, and the last
+/// ones, of words, between the curator and the one who draws everything again.
 enum class Plant {
   none,
   noise_over_1_25,          ///< all noise 1.25 times too small: what power is measured by
@@ -52,6 +53,15 @@ enum class Plant {
   line_search_half_charge,  ///< a line search is charged without its factor 2
   filter_by_add_remove,     ///< the filter charges zCDP of half the sensitivity
   last_charge_cut,          ///< the filter grants one charge that is more than what remains
+  choice_of_noise,          ///< choices by the words of noise
+  choice_of_algorithm,      ///< choices by the words of the algorithm's own stream
+  choice_of_16_bits,        ///< choices by 16 bits of the seed
+  choice_again,             ///< every second choice by the words of the last one
+  child_of_parent,          ///< every child has its parent's streams from their beginning
+  gibbs_on_copy,            ///< Gibbs draws leave the stream of noise where it was
+  batch_of_noise,           ///< secret batches by the words of noise
+  batch_of_algorithm,       ///< secret batches by the words of the algorithm's own stream
+  batch_again,              ///< every second secret batch is the last one
 };
 
 struct PlantEntry {
@@ -74,6 +84,8 @@ class Planted {
   ~Planted();
   const Records& records() const;
   Auditor& auditor();
+  /// What stands between the curator and the one who draws everything again. \param key  of the run
+  Auditor& before(Auditor& redraw, StreamKey key);
   /// What the filter keeps instead of the given rule.
   FilterRule rule(FilterRule rule) const;
 
@@ -81,11 +93,13 @@ class Planted {
   struct Shared;
   class Door;
   class Data;
+  bool of_words() const { return bug_ >= Plant::choice_of_noise; }
   Plant bug_;
   Auditor& auditor_;
   const Neighbour& records_;
   std::unique_ptr<Data> data_;
   std::unique_ptr<Door> door_;
+  std::unique_ptr<Auditor> wrong_words_;
 };
 
 }  // namespace dpsosp::audit

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "redraw.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <numbers>
@@ -31,28 +32,130 @@ bool on_lattice(const Vector& value, double spacing) {
   return true;
 }
 
+/// The losses that a Gibbs draw looked at, in their order.
+class ToldLosses final : public SampledLoss {
+ public:
+  ToldLosses(const std::vector<double>& told, Index count, double bound)
+      : told_(told), count_(count), bound_(bound) {}
+  Index count() const override { return count_; }
+  double one(Index, ConstVectorRef) override { return next(); }
+  double mean(ConstVectorRef) override { return next(); }
+  bool all_used() const { return used_ == told_.size(); }
+
+ private:
+  /// Beyond the end, one that any method accepts soon.
+  double next() {
+    return used_ < told_.size() ? told_[used_++] : (used_ = told_.size() + 1, -bound_);
+  }
+
+  const std::vector<double>& told_;
+  Index count_;
+  double bound_;
+  std::size_t used_ = 0;
+};
+
+std::uint64_t fingerprint_of(const std::vector<Index>& members) {
+  std::uint64_t value = members.size();
+  for (const Index i : members)
+    value = (std::rotl(value, 23) ^ static_cast<std::uint64_t>(i)) * 0x9e3779b97f4a7c15U;
+  return value;
+}
+
+StreamKey with_purpose(StreamKey key, Purpose purpose) {
+  key.purpose = purpose;
+  return key;
+}
+
 }  // namespace
 
-Redraw::Redraw(Auditor& inner, StreamKey key, bool exact)
+Redraw::Streams::Streams(StreamKey key)
+    : noise(with_purpose(key, Purpose::noise)),
+      choice(with_purpose(key, Purpose::choice)),
+      sampling(with_purpose(key, Purpose::sampling)) {}
+
+Redraw::Redraw(Auditor& inner, const Neighbour& records, StreamKey key, bool exact)
     : inner_(inner),
-      key_{key.seed, key.run, Purpose::noise, key.path},
+      records_(records),
+      key_(key),
       words_(exact ? std::make_unique<SeededWords>(key) : nullptr),
       root_(key_) {}
 
-Stream& Redraw::stream() {
-  if (what_.path == key_.path) return root_;
+Redraw::Streams& Redraw::streams(std::uint64_t path) {
+  if (path == key_.path) return root_;
   StreamKey key = key_;
-  key.path = what_.path;
-  return streams_.try_emplace(what_.path, key).first->second;
+  key.path = path;
+  return streams_.try_emplace(path, key).first->second;
+}
+
+void Redraw::complain(std::string_view what) {
+  if (complaint_.empty())
+    complaint_ = fmt::format("answer {}, a {}: {}", answers_, name_of(what_.kind), what);
 }
 
 void Redraw::answer(const AuditedAnswer& what, VectorRef value) {
   what_ = what;
   ++answers_;
+  check_read();
   const Vector before = value;
   inner_.answer(what, value);
   answer_ = what.exact ? before : Vector(value);  // a lattice answer cannot be replaced
-  if (what.kind == Kind::loss) lost_.insert(what.path);
+  if (what.kind == Kind::score) enter_race(answer_[0]);
+  if (what.kind == Kind::loss) losses_.push_back(answer_[0]);
+}
+
+void Redraw::drawn(const DrawnBatch& batch) {
+  ++redrawn_;
+  Streams& own = streams(batch.path);
+  const Index n = batch.range.end - batch.range.begin;
+  std::vector<Index> members;
+  if (batch.policy.kind == BatchPolicy::Kind::sample)
+    own.sampling.subset(n, batch.policy.size, members);
+  else
+    own.sampling.bernoulli_subset(n, batch.policy.rate, members);
+  for (Index& i : members) i += batch.range.begin;
+  if (complaint_.empty() && members != batch.members)
+    complaint_ = fmt::format(
+        "after answer {}: a batch of {} records is not the next of its curator's stream",
+        answers_,
+        batch.members.size());
+  own.batches.insert(fingerprint_of(batch.members));
+  inner_.drawn(batch);
+}
+
+void Redraw::check_read() {
+  const std::vector<Index>* members = records_.secret_asked();
+  if (members != nullptr && !streams(what_.path).batches.contains(fingerprint_of(*members)))
+    complain("a batch is read that its curator did not draw");
+}
+
+void Redraw::enter_race(double score) {
+  Stream& words = streams(what_.path).choice;
+  const std::int64_t next = race_.empty() ? 0 : race_.back().first + 1;
+  // Candidates that cannot be chosen have two words each, too.
+  words.skip(2 * static_cast<std::uint64_t>(std::max<std::int64_t>(0, what_.index - next)));
+  race_.emplace_back(what_.index, words.gumbel() - score / what_.deviation);
+}
+
+void Redraw::check_choice(double chosen) {
+  const auto own = std::ranges::find(
+      race_, static_cast<std::int64_t>(chosen), &std::pair<std::int64_t, double>::first);
+  const double best = std::ranges::max(race_, {}, &std::pair<std::int64_t, double>::second).second;
+  // A temperature is rounded: what is next to nothing may decide otherwise.
+  const double rounding = 1e-12 * (1 + std::abs(best));
+  if (own == race_.end() || !(own->second >= best - rounding))
+    complain("another choice is made than by the next words of its curator's stream");
+  streams(what_.path)
+      .choice.skip(2 * static_cast<std::uint64_t>(what_.count - 1 - race_.back().first));
+  race_.clear();
+}
+
+void Redraw::check_gibbs(ConstVectorRef drawn) {
+  ToldLosses told(losses_, static_cast<Index>(what_.count), what_.law->bound);
+  Vector again(drawn.size());
+  AlternateSampler(*what_.law).sample(told, streams(what_.path).noise, again);
+  if (!told.all_used() || !same_bits(again, drawn))
+    complain("another Gibbs draw is made than by the next words of its curator's stream");
+  losses_.clear();
 }
 
 Redraw::Nodes& Redraw::next_nodes(const Vector& node) {
@@ -67,7 +170,7 @@ Redraw::Nodes& Redraw::next_nodes(const Vector& node) {
 }
 
 Vector Redraw::expected() {
-  Stream& stream = this->stream();
+  Stream& stream = streams(what_.path).noise;
   const Index size = answer_.size();
   Vector noise(size);
   switch (what_.kind) {
@@ -108,24 +211,20 @@ Vector Redraw::expected_exactly() {
 }
 
 void Redraw::noisy(VectorRef value) {
-  const bool choice = what_.kind == Kind::score || what_.kind == Kind::loss;
-  if (!choice && !lost_.contains(what_.path)) {
-    ++redrawn_;
+  ++redrawn_;
+  if (what_.kind == Kind::score) {
+    check_choice(value[0]);
+  } else if (what_.kind == Kind::loss) {
+    check_gibbs(value);
+  } else {
     const Vector right = what_.exact ? expected_exactly() : expected();
-    if (complaint_.empty() && !same_bits(right, value))
-      complaint_ = fmt::format(
-          "answer {}, a {}: {:.17g} is released where answer and noise are "
-          "{:.17g}",
-          answers_,
-          name_of(what_.kind),
-          value[0],
-          right[0]);
-    if (complaint_.empty() && what_.exact) {
+    if (!same_bits(right, value))
+      complain(fmt::format(
+          "{:.17g} is released where answer and noise are {:.17g}", value[0], right[0]));
+    if (what_.exact) {
       const double spacing = ExactNoise(what_.deviation).spacing;
       if (!on_lattice(answer_, spacing) || !on_lattice(value, spacing))
-        complaint_ = fmt::format("answer {}, a {}: an exact answer is not on its lattice",
-                                 answers_,
-                                 name_of(what_.kind));
+        complain("an exact answer is not on its lattice");
     }
   }
   inner_.noisy(value);

@@ -171,8 +171,9 @@ class ReplayAttack {
             conduct_.line(
                 "no answer reads uncharged records, comes after a session's end or is not paid for",
                 compared),
-            bits_.line("an answer and the next noise of its stream are released, bit for bit",
-                       compared),
+            bits_.line(
+                "noise, choices and batches are the next of their streams, drawn again bit for bit",
+                compared),
             noise.line("noise has the law that is charged for, independent each time",
                        noise_.summary()),
             choices.line("choices have the probabilities that are charged for", choices_.summary()),
@@ -293,10 +294,17 @@ ReplayAudit audit_replay(std::string_view algorithm, const ReplayOptions& option
   }
   if (options.plant.empty() && !subjects.empty() && subjects.front().release) {
     const std::int64_t sources = options.most_instances == 0 ? 1 << 16 : 1 << 12;
-    const std::string entropy = complaint_of_entropy(sources);
-    result.checks.push_back({"no two sources of system entropy have a word in common",
-                             entropy.empty(),
-                             entropy.empty() ? fmt::format("{} sources", sources) : entropy});
+    const std::int64_t words = 4 * sources;
+    const std::string entropy = complaint_of_entropy(sources, words);
+    result.checks.push_back(
+        {"no two sources of system entropy have a word in common, and none repeats itself",
+         entropy.empty(),
+         entropy.empty() ? fmt::format("{} sources, {} words of one", sources, words) : entropy});
+    const std::string release =
+        complaint_of_release([](const RunDescription& run) { return compute_release(run); });
+    result.checks.push_back({"two releases of one run have other noise",
+                             release.empty(),
+                             release.empty() ? "one run released twice" : release});
   }
   result.checks.push_back(
       {"there is something to compare",

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -55,6 +56,16 @@ std::string complaint_of_result(std::string_view algorithm, const ComputeRun& co
                        description.problem);
   if (result.privacy.queries != curator.ledger().queries())
     return fmt::format("the ledger of a run on {} is not the curator's", description.problem);
+  return {};
+}
+
+std::string complaint_of_release(const ComputeRelease& compute) {
+  const RunDescription description = describe(small_run("wang-ye-xu-2017/dp-gd"));
+  const std::vector<double> first = compute(description).point, second = compute(description).point;
+  for (std::size_t k = 0; k < first.size(); ++k)
+    if (std::ranges::find(second, first[k]) != second.end())
+      return fmt::format(
+          "two releases of one run on {} have {:.17g} in common", description.problem, first[k]);
   return {};
 }
 

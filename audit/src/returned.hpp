@@ -17,4 +17,11 @@ using ComputeRun = std::function<RunResult(const RunDescription&)>;
 /// where the result is written, is seen in no answer. Empty if all is well.
 std::string complaint_of_result(std::string_view algorithm, const ComputeRun& compute);
 
+using ComputeRelease = std::function<Release(const RunDescription&)>;
+
+/// Whether two releases of one run, seed and all, have a number of their output in common: noise
+/// that key, seed or the time of day decide would come again. Empty if not, but with probability
+/// 1e-12.
+std::string complaint_of_release(const ComputeRelease& compute);
+
 }  // namespace dpsosp::audit

@@ -3,18 +3,21 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <limits>
+#include <map>
+#include <optional>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "dpsosp/privacy/audited_curator.hpp"
 #include "dpsosp/privacy/curator.hpp"
+#include "dpsosp/privacy/exponential_mechanism.hpp"
 #include "dpsosp/problems/problem.hpp"
 #include "dpsosp/problems/registry.hpp"
 #include "noise_check.hpp"
-#include "transcript.hpp"
 
 namespace dpsosp::audit {
 namespace {
@@ -82,64 +85,141 @@ std::string common_words(const std::vector<NamedKey>& keys) {
 
 }  // namespace
 
-Vector noise_of_curator(const StreamKey& key) {
-  constexpr Index dimension = 8;
-  static const Problem problem =
-      find_problem("double-well")->make({.records = 4, .dimension = dimension, .seed = 3});
-  Curator curator(problem.facts,
-                  *problem.records,
-                  {Calibrator::cks, {}, std::numeric_limits<double>::max(), 0.0, 0.0, 0.0},
-                  key);
-  Vector noise(dimension);
+namespace {
+
+/// Writes down what is drawn, by curator and purpose.
+class Draws final : public Auditor {
+ public:
+  void charged(const LedgerEntry&) override {}
+  void answer(const AuditedAnswer& what, VectorRef value) override {
+    what_ = what;
+    answer_ = value;
+  }
+  void noisy(VectorRef value) override {
+    if (what_.kind == AuditedAnswer::Kind::score)
+      add("choices", value);
+    else
+      add("noise", value - answer_);
+  }
+  void drawn(const DrawnBatch& batch) override {
+    Vector members(std::ssize(batch.members));
+    for (Index k = 0; k < members.size(); ++k)
+      members[k] = static_cast<double>(batch.members[static_cast<std::size_t>(k)]);
+    add(fmt::format("{} batch", to_string(batch.policy.kind)), members);
+  }
+  void begin(std::string curator) { curator_ = std::move(curator); }
+
+  std::vector<Drawn> all;
+
+ private:
+  void add(std::string_view what, const Vector& more) {
+    std::string name = fmt::format("{} of {}", what, curator_);
+    if (all.empty() || all.back().what != name) all.push_back({std::move(name), Vector()});
+    Vector& numbers = all.back().numbers;
+    numbers.conservativeResize(numbers.size() + more.size());
+    numbers.tail(more.size()) = more;
+  }
+  std::string curator_;
+  AuditedAnswer what_;
+  Vector answer_;
+};
+
+/// Noise of 8 numbers, 12 choices among 16 alike, and two batches of some 50 of 100 records.
+void draw_all(Curator& curator) {
+  const PublicFacts& facts = curator.facts();
+  const Point start(facts.initial_point);
+  Vector noise(facts.dimension);
   // So much of it that nothing else is left.
   constexpr double limit = 1e-90;
-  curator.gradient(Point(problem.facts.initial_point),
-                   curator.draw(BatchPolicy::all()),
-                   {limit, Noise::standard_deviation(1.0)},
-                   noise);
-  return noise;
+  const Batch all = curator.draw(BatchPolicy::all());
+  curator.gradient(start, all, {limit, Noise::standard_deviation(1.0)}, noise);
+  ExponentialMechanism mechanism(curator, all);
+  const Matrix alike = facts.initial_point.replicate(1, 16);
+  for (int k = 0; k < 12; ++k) mechanism.choose(alike, facts.initial_point, 1.0, 1.0);
+  curator.draw(BatchPolicy::sample(facts.records / 2));
+  curator.draw(BatchPolicy::poisson(0.5));
 }
 
-std::string complaint_of_keys(const NoiseOfKey& noise_of) {
+}  // namespace
+
+std::vector<Drawn> draws_of_curator(const StreamKey& key) {
+  static const Problem problem =
+      find_problem("double-well")->make({.records = 100, .dimension = 8, .seed = 3});
+  Draws draws;
+  ClipLog log;
+  AuditedCurator root(problem.facts,
+                      *problem.records,
+                      {Calibrator::cks, {}, std::numeric_limits<double>::max(), 0.0, 0.0, 0.0},
+                      key,
+                      draws,
+                      log);
+  const auto adopt = [](Curator& parent, std::string name) {
+    return parent.child({.name = std::move(name), .share = 0.25});
+  };
+  Curator one = adopt(root, "one"), two = adopt(root, "two"), below = adopt(one, "below");
+  for (const auto& [curator, name] : {std::pair<Curator*, const char*>{&root, "the root"},
+                                      {&one, "its first child"},
+                                      {&two, "its second child"},
+                                      {&below, "its grandchild"}}) {
+    draws.begin(name);
+    draw_all(*curator);
+  }
+  return std::move(draws.all);
+}
+
+std::string complaint_of_keys(const DrawsOfKey& draws_of) {
   const std::vector<NamedKey> keys = keys_one_bit_apart();
   if (std::string common = common_words(keys); !common.empty()) return common;
-  std::vector<Vector> noises;
+  std::map<std::vector<double>, std::string> owner;
   JointLaw law(0);
   for (const NamedKey& named : keys) {
-    Vector noise = noise_of(named.key);
-    for (std::size_t k = 0; k < noises.size(); ++k)
-      if (same_bits(noise, noises[k]))
-        return fmt::format(
-            "a run has the same noise with {} changed as with {}", named.name, keys[k].name);
     law.begin_run();
-    law.add("vector", "gradient", noise);
+    for (const Drawn& draw : draws_of(named.key)) {
+      const std::string own = fmt::format("the {} with {} changed", draw.what, named.name);
+      const auto [at, is_new] =
+          owner.emplace(std::vector<double>(draw.numbers.begin(), draw.numbers.end()), own);
+      if (!is_new) return own + " is the same as " + at->second;
+      if (draw.what.starts_with("noise")) law.add("vector", draw.what, draw.numbers);
+    }
     law.end_run({});
-    noises.push_back(std::move(noise));
   }
   std::vector<Finding> findings;
   law.test(findings);
   return complaint_of(findings);
 }
 
-std::uint64_t first_word_of_system() {
-  SystemEntropy source;
-  return source.bits();
-}
+std::unique_ptr<WordSource> source_of_system() { return std::make_unique<SystemEntropy>(); }
 
-std::string complaint_of_entropy(std::int64_t sources, const FirstWord& first_word) {
-  std::vector<std::uint64_t> words(static_cast<std::size_t>(sources));
-  for (std::uint64_t& word : words) word = first_word();
-  std::vector<Finding> findings;
+namespace {
+
+/// A word that comes twice. \param findings  gets how often each bit is set
+std::optional<std::uint64_t> repeated(std::vector<std::uint64_t> words,
+                                      std::string_view of,
+                                      std::vector<Finding>& findings) {
   for (unsigned bit = 0; bit < 64; ++bit) {
     const auto set = std::ranges::count_if(
         words, [bit](std::uint64_t word) { return ((word >> bit) & 1U) != 0; });
-    findings.push_back({two_sided_binomial(set, sources, 0.5),
-                        fmt::format("bit {} is set in {} of {} sources", bit, set, sources)});
+    findings.push_back({two_sided_binomial(set, std::ssize(words), 0.5),
+                        fmt::format("bit {} is set in {} of {} {}", bit, set, words.size(), of)});
   }
   std::ranges::sort(words);
   const auto same = std::ranges::adjacent_find(words);
-  if (same != words.end())
+  return same == words.end() ? std::nullopt : std::optional(*same);
+}
+
+}  // namespace
+
+std::string complaint_of_entropy(std::int64_t sources, std::int64_t words, const MakeSource& make) {
+  std::vector<Finding> findings;
+  std::vector<std::uint64_t> drawn(static_cast<std::size_t>(sources));
+  for (std::uint64_t& word : drawn) word = make()->bits();
+  if (const auto same = repeated(drawn, "sources", findings))
     return fmt::format("of {} sources of system entropy two begin with {:016x}", sources, *same);
+  drawn.resize(static_cast<std::size_t>(words));
+  const std::unique_ptr<WordSource> source = make();
+  for (std::uint64_t& word : drawn) word = source->bits();
+  if (const auto same = repeated(drawn, "words", findings))
+    return fmt::format("of {} words of system entropy two are {:016x}", words, *same);
   return complaint_of(findings);
 }
 

@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "dpsosp/core/discrete_gaussian.hpp"
 #include "dpsosp/core/stream.hpp"
@@ -12,23 +14,27 @@
 /// Where random numbers come from.
 namespace dpsosp::audit {
 
-/// The first numbers of noise that a run with this key draws.
-using NoiseOfKey = std::function<Vector(const StreamKey&)>;
-/// Those of a curator that is asked for a gradient.
-Vector noise_of_curator(const StreamKey& key);
+/// What a run draws first for one purpose.
+struct Drawn {
+  std::string what;  ///< "noise of the root"
+  Vector numbers;    ///< of which no two runs have all in common by chance
+};
+using DrawsOfKey = std::function<std::vector<Drawn>(const StreamKey&)>;
+/// Noise, choices and batches of a curator, two of its children and a grandchild.
+std::vector<Drawn> draws_of_curator(const StreamKey& key);
 
-/// What is wrong with the noise of runs whose keys differ in one bit of the seed, the run or the
-/// path, or with the words of their streams for any purpose: they have nothing in common. Empty if
-/// all is well, but with probability 1e-6.
-std::string complaint_of_keys(const NoiseOfKey& noise_of = noise_of_curator);
+/// What is wrong with what is drawn in runs whose keys differ in one bit of the seed, the run or
+/// the path, or with the words of their streams for any purpose: they have nothing in common, nor
+/// have the curators of one run. Empty if all is well, but with probability 1e-6.
+std::string complaint_of_keys(const DrawsOfKey& draws_of = draws_of_curator);
 
-/// The first word of a source.
-using FirstWord = std::function<std::uint64_t()>;
-std::uint64_t first_word_of_system();
+using MakeSource = std::function<std::unique_ptr<WordSource>()>;
+std::unique_ptr<WordSource> source_of_system();
 
-/// What is wrong with the first words of so many sources: none comes twice, and every bit is set in
-/// half of them. Empty if all is well, but with probability 1e-6.
+/// What is wrong with the first words of so many sources, and with so many words of one: none comes
+/// twice, and every bit is set in half of either. Empty if all is well, but with probability 1e-6.
 std::string complaint_of_entropy(std::int64_t sources,
-                                 const FirstWord& first_word = first_word_of_system);
+                                 std::int64_t words,
+                                 const MakeSource& make = source_of_system);
 
 }  // namespace dpsosp::audit

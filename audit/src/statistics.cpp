@@ -70,7 +70,7 @@ class Attack {
     std::vector<double> one, two;
     std::vector<CountedEvent> dearest;  ///< charges of the run that cost most
     double answers = 0;
-    std::string other_noise;  ///< the first that is not the next of its stream
+    std::string other_noise;  ///< the first that is not drawn again alike
     NoiseCheck noise;
     ChoiceCheck choices;
     BatchCheck batches;
@@ -136,7 +136,7 @@ class Attack {
   Run run(bool on_one, std::uint64_t seed) const {
     Recorded recorded = record(subject_, neighbour(on_one), seed, bug_);
     const auto answers = [&](bool one, Membership membership) {
-      return replay(subject_, recorded, neighbour(one, membership), seed, bug_).answers;
+      return answers_of(subject_, recorded, neighbour(one, membership), seed, bug_);
     };
     std::vector<Vector> own;
     for (const Exchange& e : recorded.transcript) own.push_back(e.answer);

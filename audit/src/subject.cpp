@@ -2,6 +2,7 @@
 #include "subject.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -48,6 +49,9 @@ Shown run(const Subject& subject, Curator& curator, std::uint64_t seed) {
   return {std::move(result), std::move(observer.seen)};
 }
 
+/// Whether all that is random is drawn again.
+enum class Again { no, yes };
+
 /// A run on `records` whose answers pass through `auditor`.
 struct Watched {
   Shown shown;
@@ -58,20 +62,22 @@ Watched watch(const Subject& subject,
               Auditor& auditor,
               const Neighbour& records,
               std::uint64_t seed,
-              Plant bug) {
+              Plant bug,
+              Again again) {
   Planted planted(bug, auditor, records, seed, stream_of(subject, seed));
   ClipLog log;
   const StreamKey key{.seed = seed, .run = subject.stream};
-  Redraw redraw(planted.auditor(), key, subject.release);
+  std::optional<Redraw> redraw;
+  if (again == Again::yes) redraw.emplace(planted.auditor(), records, key, subject.release);
   AuditedCurator curator(subject.problem.facts,
                          planted.records(),
                          planted.rule(subject.rule),
                          key,
-                         redraw,
+                         planted.before(redraw ? *redraw : planted.auditor(), key),
                          log,
                          subject.release ? std::make_unique<SeededWords>(key) : nullptr);
   Shown shown = run(subject, curator, seed);
-  return {std::move(shown), curator.ledger(), redraw.complaint()};
+  return {std::move(shown), curator.ledger(), redraw ? redraw->complaint() : ""};
 }
 
 }  // namespace
@@ -94,7 +100,7 @@ Stream stream_of(const Subject& subject, std::uint64_t seed) {
 
 Recorded record(const Subject& subject, const Neighbour& records, std::uint64_t seed, Plant bug) {
   Recorder recorder(records);
-  Watched watched = watch(subject, recorder, records, seed, bug);
+  Watched watched = watch(subject, recorder, records, seed, bug, Again::yes);
   return {std::move(recorder.transcript),
           std::move(watched.shown),
           std::move(watched.ledger),
@@ -107,7 +113,7 @@ Replayed replay(const Subject& subject,
                 std::uint64_t seed,
                 Plant bug) {
   Replayer replayer(recorded.transcript, records);
-  Watched watched = watch(subject, replayer, records, seed, bug);
+  Watched watched = watch(subject, replayer, records, seed, bug, Again::yes);
   std::string difference = replayer.difference();
   if (difference.empty() && !replayer.complete())
     difference = fmt::format("fewer questions: {} is not asked",
@@ -117,6 +123,16 @@ Replayed replay(const Subject& subject,
           replayer.charge_difference(),
           std::move(watched.shown),
           std::move(watched.other_noise)};
+}
+
+std::vector<Vector> answers_of(const Subject& subject,
+                               const Recorded& recorded,
+                               const Neighbour& records,
+                               std::uint64_t seed,
+                               Plant bug) {
+  Replayer replayer(recorded.transcript, records);
+  watch(subject, replayer, records, seed, bug, Again::no);
+  return std::move(replayer.answers);
 }
 
 }  // namespace dpsosp::audit

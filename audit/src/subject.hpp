@@ -60,7 +60,7 @@ struct Recorded {
   Transcript transcript;
   Shown shown;
   Ledger ledger;
-  std::string other_noise;  ///< the first noise that is not the next of its stream, or empty
+  std::string other_noise;  ///< the first that is not drawn again alike (Redraw), or empty
 };
 /// One run with the sound curator. \param bug  planted, or Plant::none
 Recorded record(const Subject& subject, const Neighbour& records, std::uint64_t seed, Plant bug);
@@ -78,5 +78,11 @@ Replayed replay(const Subject& subject,
                 const Neighbour& records,
                 std::uint64_t seed,
                 Plant bug);
+/// Its answers alone: nothing is drawn again or compared.
+std::vector<Vector> answers_of(const Subject& subject,
+                               const Recorded& recorded,
+                               const Neighbour& records,
+                               std::uint64_t seed,
+                               Plant bug);
 
 }  // namespace dpsosp::audit

@@ -119,6 +119,7 @@ class Meddler final : public Auditor {
     change_(answer_, value);
     inner_.noisy(value);
   }
+  void drawn(const DrawnBatch& batch) override { inner_.drawn(batch); }
 
  private:
   Auditor& inner_;
@@ -132,7 +133,7 @@ std::string redrawn(std::string_view key, const Meddler::Change& change) {
   const Neighbour records(*subject.problem.records, 0, one_of(*subject.problem.records, 0));
   const StreamKey stream{.seed = 5, .run = 7};
   Recorder recorder(records);
-  Redraw redraw(recorder, stream, subject.release);
+  Redraw redraw(recorder, records, stream, subject.release);
   Meddler meddler(redraw, change);
   ClipLog log;
   AuditedCurator curator(subject.problem.facts,
@@ -157,6 +158,9 @@ TEST(Redraw, AgreesWithEveryKindOfAnswer) {
                           "curator/trees",
                           "curator/questions",
                           "curator/scalars",
+                          "curator/choices",
+                          "curator/children",
+                          "curator/gibbs",
                           "release/gradients",
                           "release/second-order",
                           "release/trees"})
@@ -191,12 +195,12 @@ TEST(Redraw, SeesTheSignOfTheAnswerInTheLowestBit) {
             "");
 }
 
-TEST(Keys, GiveOtherNoiseForEveryBit) {
+TEST(Keys, GiveOtherDrawsForEveryBit) {
   EXPECT_EQ(complaint_of_keys(), "");
   const auto masked = [](const auto& mask) {
     return complaint_of_keys([&](StreamKey key) {
       mask(key);
-      return noise_of_curator(key);
+      return draws_of_curator(key);
     });
   };
   EXPECT_NE(masked([](StreamKey& key) { key.seed &= 0xffff; }), "");
@@ -205,17 +209,83 @@ TEST(Keys, GiveOtherNoiseForEveryBit) {
   EXPECT_NE(masked([](StreamKey& key) { key.path >>= 1U; }), "");
 }
 
-TEST(SystemEntropy, HasNoCollisionAmongItsSources) {
-  EXPECT_EQ(complaint_of_entropy(1 << 14), "");
+TEST(Keys, GiveOtherDrawsForEachPurpose) {
+  for (const char* purpose : {"noise", "choices", "sample batch", "poisson batch"}) {
+    const auto draws = [&](const StreamKey& key) {
+      StreamKey cut = key;
+      cut.seed &= ~(std::uint64_t{1} << 63U);
+      std::vector<Drawn> all = draws_of_curator(key), wrong = draws_of_curator(cut);
+      for (std::size_t k = 0; k < all.size(); ++k)
+        if (all[k].what.starts_with(purpose)) all[k].numbers = wrong[k].numbers;
+      return all;
+    };
+    EXPECT_NE(complaint_of_keys(draws).find(purpose), std::string::npos) << purpose;
+  }
+}
+
+TEST(Keys, GiveOtherDrawsForEachCurator) {
+  EXPECT_NE(complaint_of_keys([](const StreamKey& key) {
+              std::vector<Drawn> all = draws_of_curator(key);
+              all.push_back(all.front());
+              all.back().what = "noise of its first child";
+              return all;
+            }),
+            "");
+}
+
+/// Words of a seeded stream.
+class Words final : public WordSource {
+ public:
+  explicit Words(std::uint64_t seed, std::uint64_t period = 0)
+      : stream_({.seed = seed}), period_(period) {}
+  std::uint64_t bits() override {
+    if (period_ > 0 && stream_.position() == period_) stream_ = begin_;
+    return stream_.bits();
+  }
+
+ private:
+  Stream stream_, begin_ = stream_;
+  std::uint64_t period_;
+};
+
+TEST(SystemEntropy, HasNoRepeatAmongSourcesAndWords) {
+  constexpr std::int64_t sources = 1 << 14, words = 1 << 20;
+  EXPECT_EQ(complaint_of_entropy(sources, words), "");
   for (const unsigned bits : {16U, 24U}) {
     Stream stream({.seed = bits});
-    const auto word = [&] {  // expanded from so few random bits
-      return Stream({.seed = stream.bits() >> (64 - bits)}).bits();
+    const auto few = [&] {  // expanded from so few random bits
+      return std::make_unique<Words>(stream.bits() >> (64 - bits));
     };
-    EXPECT_NE(complaint_of_entropy(1 << 14, word), "") << bits;
+    EXPECT_NE(complaint_of_entropy(sources, words, few), "") << bits;
   }
   Stream stream({.seed = 3});
-  EXPECT_NE(complaint_of_entropy(1 << 14, [&] { return stream.bits() | 1U; }), "");
+  for (const std::uint64_t period : {256, 1 << 19})
+    EXPECT_NE(complaint_of_entropy(
+                  sources, words, [&] { return std::make_unique<Words>(stream.bits(), period); }),
+              "")
+        << period;
+  class Odd final : public WordSource {
+   public:
+    explicit Odd(std::uint64_t seed) : stream_({.seed = seed}) {}
+    std::uint64_t bits() override { return stream_.bits() | 1U; }
+
+   private:
+    Stream stream_;
+  };
+  EXPECT_NE(
+      complaint_of_entropy(sources, words, [&] { return std::make_unique<Odd>(stream.bits()); }),
+      "");
+}
+
+TEST(Release, HasNoiseThatNothingDecides) {
+  EXPECT_EQ(complaint_of_release([](const RunDescription& run) { return compute_release(run); }),
+            "");
+  EXPECT_NE(complaint_of_release([](const RunDescription& run) {
+              Release release = compute_release(run);
+              release.point = compute_run(run).point.value();  // seeded by the key
+              return release;
+            }),
+            "");
 }
 
 TEST(Result, IsThatOfTheAlgorithm) {

@@ -63,6 +63,32 @@ INSTANTIATE_TEST_SUITE_P(Registry,
                          testing::ValuesIn(audit_plants()),
                          [](const auto& p) { return name_of(p.param.name); });
 
+/// Random numbers from words that are not theirs have the right law: they are seen where they are
+/// drawn again.
+class EveryPlantOfWords : public EveryPlant {};
+
+TEST_P(EveryPlantOfWords, IsSeenByDrawingAgain) {
+  const PlantEntry& plant = find_plant(GetParam().name);
+  const std::vector<Subject> subjects = replay_subjects(plant.host);
+  const Subject& subject = subjects.back();  // where sampling is chosen, by Poisson's
+  const Neighbour records(*subject.problem.records, 0, one_of(*subject.problem.records, 0));
+  const std::uint64_t seed = (std::uint64_t{1} << 31U) + 3;
+  EXPECT_EQ(record(subject, records, seed, Plant::none).other_noise, "");
+  EXPECT_NE(record(subject, records, seed, plant.plant).other_noise, "");
+}
+
+std::vector<AuditPlant> plants_of_words() {
+  std::vector<AuditPlant> all = audit_plants();
+  std::erase_if(
+      all, [](const AuditPlant& p) { return find_plant(p.name).plant < Plant::choice_of_noise; });
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(Registry,
+                         EveryPlantOfWords,
+                         testing::ValuesIn(plants_of_words()),
+                         [](const auto& p) { return name_of(p.param.name); });
+
 TEST(Replay, RepeatsRunOfSameRecord) {
   const std::vector<Subject> subjects = replay_subjects("wang-xu-2020/dp-trust-region");
   ASSERT_FALSE(subjects.empty());

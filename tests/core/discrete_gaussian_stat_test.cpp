@@ -2,6 +2,7 @@
 // Words are fixed, so each test is deterministic; bounds are set for a false-alarm rate of 1e-6.
 #include "dpsosp/core/discrete_gaussian.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <functional>
@@ -119,6 +120,23 @@ TEST(SystemEntropy, YieldsDistinctUnbiasedWords) {
   }
   // 12 deviations: these words are other ones in every run.
   EXPECT_LT(std::abs(static_cast<double>(ones) - 32.0 * count), 12 * std::sqrt(16.0 * count));
+}
+
+/// Independent words collide with probability 2^-25.
+TEST(SystemEntropy, ShowsNoCollisionOverAMillionSources) {
+  constexpr std::size_t sources = std::size_t{1} << 20U;
+  std::vector<std::uint64_t> words(sources);
+  for (std::uint64_t& word : words) word = SystemEntropy().bits();
+  std::ranges::sort(words);
+  EXPECT_EQ(std::ranges::adjacent_find(words), words.end());
+}
+
+TEST(SystemEntropy, ShowsNoRepeatOverAMillionWords) {
+  std::vector<std::uint64_t> words(std::size_t{1} << 20U);
+  SystemEntropy source;
+  for (std::uint64_t& word : words) word = source.bits();
+  std::ranges::sort(words);
+  EXPECT_EQ(std::ranges::adjacent_find(words), words.end());
 }
 
 }  // namespace

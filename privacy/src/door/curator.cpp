@@ -181,6 +181,8 @@ std::shared_ptr<Batch> Curator::draw(const BatchPolicy& policy, BatchUse use) {
       break;
   }
   for (Index& i : members) i += own.range.begin;
+  if (secret && shared_->auditor != nullptr)
+    shared_->auditor->drawn({policy, own.range, members, own.key.path});
   return drawn;
 }
 

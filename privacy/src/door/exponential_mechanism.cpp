@@ -25,8 +25,9 @@ void expect_in_range(std::string_view name, double value) {
 /// The candidate of the largest −λ score + noise so far; of equal ones the first.
 class ExponentialMechanism::Race {
  public:
-  Race(const Opened& opened, Curator& curator)
+  Race(const Opened& opened, Curator& curator, Index candidates)
       : opened_(opened),
+        candidates_(candidates),
         stream_(curator.own_->choice),
         shared_(*curator.shared_),
         path_(curator.own_->key.path) {}
@@ -37,7 +38,8 @@ class ExponentialMechanism::Race {
     shared_.audit({.kind = AuditedAnswer::Kind::score,
                    .deviation = 1.0 / opened_.inverse_temperature,
                    .index = index,
-                   .path = path_},
+                   .path = path_,
+                   .count = candidates_},
                   score);
     const double key = opened_.noise ? noise - opened_.inverse_temperature * score : -score;
     if (winner_ < 0 || key > best_) {
@@ -55,6 +57,7 @@ class ExponentialMechanism::Race {
 
  private:
   Opened opened_;
+  Index candidates_;
   Stream& stream_;
   const Curator::Shared& shared_;
   std::uint64_t path_;
@@ -148,7 +151,7 @@ Index ExponentialMechanism::choose(const Matrix& points,
     reach = std::max(reach, (points.col(k) - centre).stableNorm());
   }
   const Opened opened = open("exponential", epsilon, range(lipschitz, reach));
-  Race race(opened, *curator_);
+  Race race(opened, *curator_, points.cols());
   for (Index k = 0; k < points.cols(); ++k) race.enter(k, score(points.col(k), centre, lipschitz));
   return race.winner();
 }
@@ -161,7 +164,7 @@ Index ExponentialMechanism::choose(const Net& net,
   check_point("centre of the net", net.centre());
   const Index indices = net.indices();
   const Opened opened = open("exponential_net", epsilon, range(lipschitz, net.reach()));
-  Race race(opened, *curator_);
+  Race race(opened, *curator_, indices);
   Vector point(net.dimension());
   for (Index k = 0; k < indices; ++k)
     if (net.point(k, point)) {
@@ -212,7 +215,7 @@ void ExponentialMechanism::choose(const ProductGrid& grid,
       curator_->note_clipping(report, view().size() * grid.cells, limit);
       scores /= size_;
     }
-    Race race(opened, *curator_);
+    Race race(opened, *curator_, grid.cells);
     for (Index k = 0; k < grid.cells; ++k) race.enter(k, scores[k]);
     chosen[j] = values[race.winner()];
   }
@@ -241,7 +244,7 @@ Index ExponentialMechanism::choose_vertex(const Matrix& vertices,
   const Opened opened =
       open("exponential_vertex", epsilon, vertex_range(gradient_limit, 2.0 * reach));
   const Vector& gradient = mean_gradient(point, gradient_limit);
-  Race race(opened, *curator_);
+  Race race(opened, *curator_, vertices.cols());
   // From the middle: an offset of the vertices would be rounded by more than a record may move.
   for (Index k = 0; k < vertices.cols(); ++k)
     race.enter(k, (vertices.col(k) - middle).dot(gradient));
@@ -258,7 +261,7 @@ Index ExponentialMechanism::choose_l1_vertex(double radius,
   const Opened opened =
       open("exponential_vertex", epsilon, vertex_range(gradient_limit, 2.0 * radius));
   const Vector& gradient = mean_gradient(point, gradient_limit);
-  Race race(opened, *curator_);
+  Race race(opened, *curator_, 2 * gradient.size());
   for (Index k = 0; k < 2 * gradient.size(); ++k)
     race.enter(k, (k % 2 == 0 ? radius : -radius) * gradient[k / 2]);
   return race.winner();

@@ -50,9 +50,12 @@ class GibbsSampler::ClampedLoss final : public SampledLoss {
 
  private:
   double audited(double loss) const {
-    sampler_.curator_->shared_->audit(
-        {.kind = AuditedAnswer::Kind::loss, .deviation = 1.0 / sampler_.spec_.inverse_temperature},
-        loss);
+    sampler_.curator_->shared_->audit({.kind = AuditedAnswer::Kind::loss,
+                                       .deviation = 1.0 / sampler_.spec_.inverse_temperature,
+                                       .path = sampler_.curator_->own_->key.path,
+                                       .count = count(),
+                                       .law = &sampler_.sampler_.law()},
+                                      loss);
     return loss;
   }
   RecordRange range() const { return sampler_.batch_.range; }

@@ -68,6 +68,7 @@ class AlternateSampler {
   /// r with E r = exp(β mean_i (f_i(z) − f_i(x))).
   double estimate(SampledLoss& loss, ConstVectorRef x, ConstVectorRef z, Stream& stream);
 
+  const GibbsLaw& law() const { return law_; }
   const EstimateCounts& counts() const { return counts_; }
 
  private:

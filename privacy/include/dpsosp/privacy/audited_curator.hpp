@@ -3,11 +3,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "dpsosp/core/discrete_gaussian.hpp"
 #include "dpsosp/privacy/curator.hpp"
 
 namespace dpsosp {
+
+struct GibbsLaw;
 
 /// One answer on its way out of a curator.
 struct AuditedAnswer {
@@ -31,6 +34,17 @@ struct AuditedAnswer {
   /// √2.
   bool exact = false;
   std::uint64_t path = 0;  ///< of the key of the curator that answers
+  /// Of the candidates of a choice, each of which has two words; of a Gibbs draw, of its records.
+  std::int64_t count = 0;
+  const GibbsLaw* law = nullptr;  ///< of a Gibbs draw
+};
+
+/// A batch of secret membership, as it was drawn.
+struct DrawnBatch {
+  BatchPolicy policy;
+  RecordRange range;           ///< of the curator that draws
+  std::vector<Index> members;  ///< ascending
+  std::uint64_t path = 0;      ///< of the key of the curator that draws
 };
 
 /// Sees what a curator is about to release, before and after noise, and may put another value in
@@ -46,6 +60,8 @@ class Auditor {
   /// The last answer with its noise; of scores and losses the choice, once for all of them. May be
   /// replaced too.
   virtual void noisy(VectorRef value) = 0;
+  /// A batch, before anything is asked on it.
+  virtual void drawn(const DrawnBatch&) {}
 };
 
 /// The sound curator with an auditor. It needs the records, so no algorithm can build one; built by
