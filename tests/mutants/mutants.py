@@ -5,17 +5,20 @@ and run against the fast tests and the audit. What survives is listed.
 
     tests/mutants/mutants.py --folder /tmp/mutants --count 300 --seed 1
 
-The folder holds the copy, its build and results.jsonl; a run goes on where the last one ended. The
-copy is made once: a run on other sources needs another folder.
+The folder holds the copy, its build and results.jsonl; a run goes on where the last one ended, on
+the sources of its copy. Sources that have changed since need another folder.
 """
 
 import argparse
 import collections
 import json
+import os
 import pathlib
 import random
 import re
+import resource
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -114,24 +117,38 @@ def chosen(root, count, seed):
     return taken
 
 
-def run(command, seconds, folder=None):
+def run(command, seconds, folder=None, cpu_seconds=None):
     """Exit status and output; a status of None means that it took too long."""
+    def limit():
+        if cpu_seconds is not None:
+            soft = int(cpu_seconds) + 1
+            resource.setrlimit(resource.RLIMIT_CPU, (soft, soft + 5))
+
     with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          text=True, errors="replace", start_new_session=True) as process:
+                          text=True, errors="replace", start_new_session=True,
+                          preexec_fn=limit) as process:
         try:
             output, _ = process.communicate(timeout=seconds)
-            return process.returncode, output
-        except subprocess.TimeoutExpired:
-            process.kill()
+            return None if process.returncode == -signal.SIGXCPU else process.returncode, output
+        except BaseException as interruption:
+            os.killpg(process.pid, signal.SIGKILL)  # a build has children
             process.communicate()
-            return None, ""
+            if isinstance(interruption, subprocess.TimeoutExpired):
+                return None, ""
+            raise
+
+
+def cpu_of_children():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 class Workshop:
     def __init__(self, folder, jobs):
         self.tree, self.build, self.jobs = folder / "tree", folder / "build", jobs
         self.results = folder / "results.jsonl"
-        self.seconds = {}
+        self.original = folder / "original.json"  # of the file that is changed
+        self.seconds = {}  # of CPU, by test
 
     def prepare(self):
         if not self.tree.exists():
@@ -140,12 +157,8 @@ class Workshop:
             generated = {str(ROOT): {"build", "out", ".git"}}
             shutil.copytree(ROOT, partial, ignore=lambda at, names: generated.get(at, set()))
             partial.rename(self.tree)
-        # A run that was killed may have left its mutant.
-        for _, (patterns, _) in PARTS.items():
-            for path in (p for pattern in patterns for p in self.tree.glob(pattern)):
-                original = ROOT / path.relative_to(self.tree)
-                if original.read_bytes() != path.read_bytes():
-                    shutil.copy(original, path)
+        if self.original.exists():  # a run that was killed has left its mutant
+            self.restore()
         status, output = run(["cmake", "-S", str(self.tree), "-B", str(self.build), "-G", "Ninja",
                               "-DCMAKE_BUILD_TYPE=Release"], 600)
         if status != 0:
@@ -154,11 +167,11 @@ class Workshop:
             if not self.compile(part, 7200):
                 sys.exit(f"mutants: the copy of {part} does not build")
             for test in tests:
-                begin = time.monotonic()
+                begin = cpu_of_children()
                 verdict = self.fails(test, 1800)
                 if verdict:
                     sys.exit(f"mutants: unchanged sources fail {test[0]}: {verdict}")
-                self.seconds[test] = time.monotonic() - begin
+                self.seconds[test] = cpu_of_children() - begin
 
     def compile(self, part, seconds):
         targets = sorted({program for program, _ in PARTS[part][1]})
@@ -166,11 +179,16 @@ class Workshop:
                          *targets], seconds)
         return status == 0
 
-    def fails(self, test, seconds):
+    def restore(self):
+        original = json.loads(self.original.read_text())
+        (self.tree / original["file"]).write_text(original["text"])
+        self.original.unlink()
+
+    def fails(self, test, cpu_seconds):
         """The first test that fails, or nothing."""
         program, names = test
         status, output = run([str(self.build / "bin" / program), f"--gtest_filter={names}",
-                              "--gtest_brief=1"], seconds, self.build)
+                              "--gtest_brief=1"], 60 + 20 * cpu_seconds, self.build, cpu_seconds)
         if status is None:
             return f"{program} takes too long"
         if status == 0:
@@ -183,6 +201,9 @@ class Workshop:
         whole = path.read_text()
         lines = whole.split("\n")
         lines[mutant["line"] - 1] = mutant["text"]
+        partial = self.original.with_suffix(".partial")
+        partial.write_text(json.dumps({"file": mutant["file"], "text": whole}))
+        partial.rename(self.original)
         path.write_text("\n".join(lines))
         try:
             if not self.compile(mutant["part"], 3600):
@@ -192,12 +213,12 @@ class Workshop:
                 where = "audit" if test is AUDIT else "tests"
                 if where in killed:
                     continue
-                by = self.fails(test, 60 + 10 * self.seconds[test])
+                by = self.fails(test, 10 + 3 * self.seconds[test])
                 if by:
                     killed[where] = by
             return {"verdict": "killed" if killed else "survived", **killed}
         finally:
-            path.write_text(whole)
+            self.restore()
 
 
 def identity(mutant):
@@ -244,6 +265,7 @@ def main():
         for m in chosen(ROOT, options.count, options.seed):
             print(f"{m['file']}:{m['line']}: {m['kind']}: {m['before']}  ->  {m['after']}")
         return
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     workshop = Workshop(options.folder.resolve(), options.jobs)
     done = []
     if workshop.results.exists():
@@ -256,12 +278,15 @@ def main():
                    if identity(m) not in known]
         for number, mutant in enumerate(mutants, 1):
             result = {key: mutant[key] for key in mutant if key != "text"}
+            begin = time.monotonic()
             result.update(workshop.judge(mutant))
+            result["seconds"] = round(time.monotonic() - begin)
             done.append(result)
             with workshop.results.open("a") as file:
                 file.write(json.dumps(result) + "\n")
-            print(f"{number} of {len(mutants)}: {result['verdict']}: {mutant['file']}:"
-                  f"{mutant['line']}: {mutant['after']}", file=sys.stderr, flush=True)
+            print(f"{number} of {len(mutants)}: {result['verdict']} in {result['seconds']} s: "
+                  f"{mutant['file']}:{mutant['line']}: {mutant['after']}",
+                  file=sys.stderr, flush=True)
     report(done)
     verdicts = collections.Counter(r["verdict"] for r in done)
     judged = verdicts["killed"] + verdicts["survived"]

@@ -5,6 +5,7 @@
 import pathlib
 import sys
 import tempfile
+import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
@@ -35,6 +36,41 @@ class List(unittest.TestCase):
             found = mutants.mutants_of(pathlib.Path(folder), "core", "a.cpp")
         bounds = [m for m in found if m["kind"] == "bound"]
         self.assertEqual([m["text"] for m in bounds], ["if (a <= b) return;  // c < d"])
+
+
+class Runs(unittest.TestCase):
+    def test_end_where_a_program_takes_too_long(self):
+        self.assertEqual(mutants.run(["true"], 60), (0, ""))
+        self.assertIsNone(mutants.run(["sh", "-c", "while :; do :; done"], 60, None, 0)[0])
+        begin = time.monotonic()  # a child that holds the output is ended too
+        self.assertIsNone(mutants.run(["sh", "-c", "sleep 60; true"], 0.5)[0])
+        self.assertLess(time.monotonic() - begin, 30)
+
+    def test_go_on_with_the_sources_of_their_copy(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            workshop = mutants.Workshop(folder, 1)
+            workshop.tree.mkdir()
+            source = workshop.tree / "a.cpp"
+            source.write_text("one\ntwo\n")
+            seen = []
+            workshop.compile = lambda part, seconds: seen.append(source.read_text())
+            mutant = {"part": "core", "file": "a.cpp", "line": 2, "text": "three"}
+            self.assertEqual(workshop.judge(mutant)["verdict"], "does not build")
+            self.assertEqual(seen, ["one\nthree\n"])
+            self.assertEqual(source.read_text(), "one\ntwo\n")
+            self.assertFalse(workshop.original.exists())
+
+            def end(part, seconds):
+                raise KeyboardInterrupt
+
+            workshop.compile, restore = end, workshop.restore
+            workshop.restore = lambda: None  # as if the run had been killed
+            with self.assertRaises(KeyboardInterrupt):
+                workshop.judge(mutant)
+            self.assertNotEqual(source.read_text(), "one\ntwo\n")
+            restore()
+            self.assertEqual(source.read_text(), "one\ntwo\n")
 
 
 if __name__ == "__main__":
