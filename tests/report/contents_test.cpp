@@ -6,9 +6,11 @@
 
 #include <gtest/gtest.h>
 
+#include "contents_texts.hpp"
 #include "dpsosp/algorithms/registry.hpp"
 #include "dpsosp/experiments/runner.hpp"
 #include "dpsosp/experiments/study.hpp"
+#include "dpsosp/experiments/toml_reader.hpp"
 #include "dpsosp/reproductions/reproductions.hpp"
 #include "moved_page.hpp"
 #include "publications.hpp"
@@ -91,6 +93,32 @@ TEST_F(Contents, HasAPageForEveryAlgorithmAndProblem) {
     EXPECT_TRUE(site_->addresses.contains(a.key)) << a.key;
   }
   EXPECT_GT(site_->problems.size(), 20U);
+}
+
+TEST(WrittenSentences, NameClaimsWordsAndExhibitsThatExist) {
+  const TomlDocument document(findings_toml(), "findings.toml");
+  const auto expect_claim = [](const std::string& id, const std::string& word) {
+    EXPECT_NE(std::ranges::find(reproductions().claims.claims, id, &Claim::id),
+              reproductions().claims.claims.end())
+        << id;
+    EXPECT_NO_THROW(from_word<Headline>(word)) << word;
+  };
+  const auto expect_exhibit = [](const std::string& id) {
+    const auto& exhibits = reproductions().catalogue.exhibits;
+    EXPECT_NE(std::ranges::find(exhibits, id, &ExhibitEntry::id), exhibits.end()) << id;
+  };
+  for (const TomlNode& node : document.root().at("finding").array()) {
+    const TomlTable t = node.table();
+    for (const TomlNode& claim : t.at("claims").array())
+      expect_claim(claim.text(), t.at("word").text());
+    if (t.has("exhibit")) expect_exhibit(t.at("exhibit").text());
+  }
+  for (const TomlNode& node : document.root().at("summary").array()) {
+    const TomlTable t = node.table();
+    expect_exhibit(t.at("exhibit").text());
+    for (const auto& [claim, word] : t.at("words").table().entries())
+      expect_claim(claim, word.text());
+  }
 }
 
 TEST(Publications, EveryPaperOfAnAlgorithmHasAnEntry) {
