@@ -190,6 +190,15 @@ TEST_F(Cluster, RefusesInOneLineBeforeAnythingIsSubmitted) {
   EXPECT_EQ(s.run("sweep", "--slurm --expect 1300 --sbatch --partition=long").code, 0);
   EXPECT_NE(contents(s.out() / "plans/0001/task.sh").find("--signal=B:USR1@2600\n"),
             std::string::npos);
+  for (const auto& [time, notice] :
+       {std::pair{"40", 1200}, {"40:00", 1200}, {"0-01", 1800}, {"2:00:00", 2600}}) {
+    const SweepRun other = sweep(fmt::format("time-{}", notice) + time);
+    EXPECT_EQ(
+        other.run("sweep", fmt::format("--slurm --expect 1300 --sbatch --time={}", time)).code, 0);
+    EXPECT_NE(contents(other.out() / "plans/0001/task.sh").find(fmt::format("USR1@{}\n", notice)),
+              std::string::npos)
+        << time;
+  }
   std::ofstream(s.out() / "plans/0001/jobs.json") << "{\"array\"";
   expect_one_error_line(s.run("sweep", "--status"), 2, "jobs.json is damaged: it names the jobs");
   fs::remove(s.out() / "plans/0001/jobs.json");

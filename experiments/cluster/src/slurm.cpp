@@ -114,6 +114,18 @@ std::optional<double> seconds_of(const std::string& text) {
   return 86400 * days + seconds;
 }
 
+/// What --time of sbatch asks for: minutes, minutes:seconds, hours:minutes:seconds, and with days
+/// before a dash hours, hours:minutes, hours:minutes:seconds. None where it is no time.
+std::optional<double> asked_seconds(const std::string& text) {
+  const bool days = text.find('-') != std::string::npos;
+  const auto colons = std::ranges::count(text, ':');
+  const std::string missing = days ? (colons == 0   ? ":00:00"
+                                      : colons == 1 ? ":00"
+                                                    : "")
+                                   : (colons == 0 ? ":00" : "");
+  return seconds_of(text + missing);
+}
+
 std::string clock_text(double seconds) {
   const auto minutes = static_cast<long>(std::ceil(seconds / 60));
   return fmt::format("{}:{:02}:00", minutes / 60, minutes % 60);
@@ -127,8 +139,10 @@ double allowed(double asked, const SlurmLimits& limits) {
   return limits.seconds ? std::min(asked, *limits.seconds) : asked;
 }
 
-/// Seconds before a task's end at which it starts no further run, so that those under way end.
-double notice(const Plan& plan, double limit) {
+/// Seconds before a task's end at which it starts no further run, so that those under way end. At
+/// most half of its time: with more it would start none.
+double notice(const Plan& plan, const SlurmRequest& request, double limit) {
+  if (const auto asked = asked_seconds(sbatch_option(request.sbatch, "time", 't'))) limit = *asked;
   double longest = 0;
   for (const PlanShard& s : plan.shards) longest = std::max(longest, s.longest_seconds);
   return std::min({std::max(least_notice, 2 * longest), limit / 2, most_notice});
@@ -152,7 +166,7 @@ std::string script_head(const fs::path& folder,
       folder.filename().string(),
       plan.threads,
       clock_text(seconds),
-      notice(plan, seconds),
+      notice(plan, request, seconds),
       in_sbatch_line(request.where / folder / "log", log),
       quoted(request.where.string()),
       quoted(request.program.string()));
