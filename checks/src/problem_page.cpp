@@ -100,11 +100,10 @@ std::optional<plots::MapPoint> in_plane(const Slice& slice, const Landmark& l) {
       std::string(to_string(l.kind)), l.kind == Landmark::Kind::minimiser ? 0U : 1U, ab[0], ab[1]};
 }
 
-plots::ContourMap picture(const ProblemFamily& family) {
+plots::ContourMap picture(const ProblemFamily& family, Index points) {
   const Problem p = family.make({.records = page_records});
   const Slice& slice = *p.slice;
   const Objective& F = p.population ? *p.population : *p.empirical;
-  constexpr Index points = 91;
   plots::ContourMap map{.id = std::string(family.name()),
                         .title = slice.caption,
                         .x_label = slice.along_label,
@@ -154,9 +153,9 @@ std::string bound_text(const Constant& c) {
   return fmt::format("proved, loose: {:.3g} of it is reached", c.attained);
 }
 
-std::optional<plots::ContourMap> problem_picture(const ProblemFamily& family) {
+std::optional<plots::ContourMap> problem_picture(const ProblemFamily& family, Index points) {
   if (!slice_of(family)) return {};
-  return picture(family);
+  return picture(family, points);
 }
 
 std::string problem_page() {
@@ -195,7 +194,7 @@ std::vector<fs::path> write_problem_page(const fs::path& folder) {
   std::vector<fs::path> written;
   for (const ProblemEntry& entry : problem_registry()) {
     const auto family = entry.create();
-    if (const auto map = problem_picture(*family))
+    if (const auto map = problem_picture(*family, 91))
       written.push_back(plots::write_contour_map(*map, pictures));
   }
   write_file(folder / "problems.md", problem_page());

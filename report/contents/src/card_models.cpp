@@ -188,6 +188,7 @@ std::vector<ProblemPage> problem_pages_of(const Stored& stored,
                                           const std::vector<AlgorithmPage>& algorithms) {
   constexpr Index page_records = 100;
   constexpr int bands = 10;
+  constexpr Index picture_points = 46;
   std::vector<ProblemPage> pages;
   for (const ProblemEntry& entry : problem_registry()) {
     const auto family = entry.create();
@@ -216,7 +217,7 @@ std::vector<ProblemPage> problem_pages_of(const Stored& stored,
                              .where = c.region,
                              .why = c.proof});
     p.settings = settings_of(std::move(fields));
-    if (const auto map = problem_picture(*family)) {
+    if (const auto map = problem_picture(*family, picture_points)) {
       Picture picture{.caption = map->title,
                       .x_label = map->x_label,
                       .y_label = map->y_label,
@@ -226,10 +227,9 @@ std::vector<ProblemPage> problem_pages_of(const Stored& stored,
                       .y_high = map->y[map->y.size() - 1]};
       std::vector<double> sorted(map->values.data(), map->values.data() + map->values.size());
       std::ranges::sort(sorted);
-      // Every other point is enough for a picture.
-      for (Index i = 0; i < map->values.rows(); i += 2) {
+      for (Index i = 0; i < map->values.rows(); ++i) {
         std::vector<int> row;
-        for (Index j = 0; j < map->values.cols(); j += 2) {
+        for (Index j = 0; j < map->values.cols(); ++j) {
           const auto below = std::ranges::lower_bound(sorted, map->values(i, j)) - sorted.begin();
           row.push_back(static_cast<int>(below * bands / std::ssize(sorted)));
         }

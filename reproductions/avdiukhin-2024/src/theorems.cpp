@@ -102,14 +102,10 @@ Finding theorem_3_1() {
     const double implied = theorem_3_1_epsilon(1.0, epsilon, Adjacency::add_remove);
     if (epsilon < premise) holds = holds && implied <= epsilon;
     const auto enough = [&](bool fixed_size) {
-      double low = 0.1, high = 100.0;
-      for (int k = 0; k < 16; ++k) {
-        const double middle = std::sqrt(low * high);
-        const double cost =
-            theorem_3_1_epsilon(middle, epsilon, Adjacency::replace_one, fixed_size);
-        (cost <= epsilon ? high : low) = middle;
-      }
-      return high;
+      const auto cost = [&](double c2) {
+        return theorem_3_1_epsilon(c2, epsilon, Adjacency::replace_one, fixed_size);
+      };
+      return least_constant(cost, epsilon, fixed_size ? 4 : 2);
     };
     texts.push_back(fmt::format(
         "ε = {:g} costs {:.3g}, {:.3g} under replace-one, where c_{{2}} = {:.3g} is enough, {:.3g} "

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <numbers>
 #include <numeric>
 #include <string>
 #include <string_view>
@@ -10,6 +12,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <boost/math/tools/toms748_solve.hpp>
 
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/experiments/metric.hpp"
@@ -44,6 +47,36 @@ Finding vacuous_below(const std::function<bool(double)>& says_something,
       .measured = fmt::format("{} for every n below {:.1e} ({})", trivial, std::exp(high), setting),
       .reason = std::move(reason),
       .value = std::exp(high)};
+}
+
+double least_constant(const std::function<double(double)>& cost, double budget, double guess) {
+  // The cost is about a power of c, so that its logarithm is nearly linear in ln c.
+  const auto excess = [&](double log_c) {
+    return std::clamp(std::log(cost(std::exp(log_c)) / budget), -50.0, 50.0);
+  };
+  double low = std::log(guess), high = low;
+  double at_low = excess(low), at_high = at_low;
+  constexpr double step = 0.25, farthest = 12 * std::numbers::ln10;
+  for (double s = step; at_high > 0 && s < farthest; s *= 2) {
+    low = high, at_low = at_high;
+    at_high = excess(high += s);
+  }
+  for (double s = step; at_low <= 0 && s < farthest; s *= 2) {
+    high = low, at_high = at_low;
+    at_low = excess(low -= s);
+  }
+  if (at_high > 0 || at_low <= 0)
+    throw InputError(fmt::format("least_constant: no c near {:g} costs {:g}", guess, budget));
+  std::uintmax_t evaluations = 60;
+  return std::exp(boost::math::tools::toms748_solve(
+                      excess,
+                      low,
+                      high,
+                      at_low,
+                      at_high,
+                      [](double a, double b) { return std::abs(b - a) <= 1e-5; },
+                      evaluations)
+                      .second);
 }
 
 std::vector<FinishedRun> finished(const Runs& runs, const std::vector<Job>& jobs) {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "dpsosp/claims/judging.hpp"
 #include "dpsosp/privacy/accounting/accountant.hpp"
 #include "dpsosp/privacy/accounting/pld.hpp"
 #include "dpsosp/xu_2026/dp_rgda.hpp"
@@ -52,7 +53,7 @@ double constant_needed(double records, double epsilon) {
   const double T = std::ceil(s.steps), q = static_cast<double>(s.period);
   const double S2 = std::min(records, std::ceil(s.increment_batch));
   const auto refreshes = static_cast<std::int64_t>(std::ceil(T / q));
-  const auto proves = [&](double c) {
+  const auto cost = [&](double c) {
     const std::array events{
         CountedEvent{
             GaussianEvent{ratio(deviation(c, epsilon, records, T / q, records), records, true)},
@@ -60,15 +61,9 @@ double constant_needed(double records, double epsilon) {
         CountedEvent{FixedSizeGaussianEvent{S2 / records,
                                             ratio(deviation(c, epsilon, S2, T, records), S2, true)},
                      static_cast<std::int64_t>(T)}};
-    return epsilon_of(events, Adjacency::replace_one, delta).epsilon <= epsilon;
+    return epsilon_of(events, Adjacency::replace_one, delta).epsilon;
   };
-  double low = 0.01, high = 0.01;
-  while (!proves(high) && high < 1e6) high *= 2;
-  for (int k = 0; k < 20 && high > 0.01; ++k) {
-    const double middle = std::sqrt(low * high);
-    (proves(middle) ? high : low) = middle;
-  }
-  return high;
+  return least_constant(cost, epsilon, 8);
 }
 
 double lemma_8_lower_epsilon(double constant, double records) {

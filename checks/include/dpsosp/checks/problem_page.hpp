@@ -26,8 +26,9 @@ std::string problem_page();
 std::string_view constant_symbol(std::string_view name);
 /// "proved, tight", "proved, loose: 0.4 of it is reached", or the origin.
 std::string bound_text(const Constant& constant);
-/// Values over the family's slice with its landmarks; none where it has no slice, or no data here.
-std::optional<plots::ContourMap> problem_picture(const ProblemFamily& family);
+/// Values over the family's slice with its landmarks, `points` along each of its axes; none where
+/// it has no slice, or no data here.
+std::optional<plots::ContourMap> problem_picture(const ProblemFamily& family, Index points);
 
 /// Writes problems.md and one picture problems/NAME.svg for each problem with a slice worth seeing.
 /// \return what was written \throws InputError if the folder cannot be written or gnuplot is

@@ -29,6 +29,11 @@ Finding vacuous_below(const std::function<bool(double)>& says_something,
                       std::string_view setting,
                       std::string reason);
 
+/// The least c > 0 with `cost(c) <= budget`, for a cost that falls as c grows: from above, to 1e-5.
+/// \param guess  where the search begins; right to a factor of a few, it takes ten costs
+/// \throws InputError if no c within a factor of 1e12 of the guess is enough
+double least_constant(const std::function<double(double)>& cost, double budget, double guess);
+
 /// Refers to the jobs, which are runs.
 std::vector<FinishedRun> finished(const Runs& runs, const std::vector<Job>& jobs);
 
