@@ -83,7 +83,9 @@ class Attack {
     }
   };
 
-  Scores scores(Index runs) const {
+  /// With the tests of goodness of fit, which an attack for its power alone does without.
+  enum class Laws { tested, untested };
+  Scores scores(Index runs, Laws laws) const {
     const auto n = static_cast<std::size_t>(runs);
     plan_work(2 * runs);
     Scores scores;
@@ -96,17 +98,19 @@ class Attack {
       block.resize(std::min(block.size(), 2 * n - begin));
       tbb::this_task_arena::isolate([&] {  // no other audit is begun while this one waits
         tbb::parallel_for(std::size_t{0}, block.size(), [&](std::size_t k) {
-          block[k] = run((begin + k) % 2 == 0, seed_of(begin + k));
+          block[k] = run((begin + k) % 2 == 0, seed_of(begin + k), laws);
           do_work();
         });
       });
       for (std::size_t k = 0; k < block.size(); ++k) {
         Run& one = block[k];
         ((begin + k) % 2 == 0 ? scores.one : scores.two).push_back(one.score);
-        scores.noise.see(one.transcript, stream_of(subject_, seed_of(begin + k)));
-        if (scores.other_noise.empty()) scores.other_noise = one.other_noise;
-        scores.choices.see(one.transcript);
-        scores.batches.see(one.transcript);
+        if (laws == Laws::tested) {
+          scores.noise.see(one.transcript, stream_of(subject_, seed_of(begin + k)));
+          if (scores.other_noise.empty()) scores.other_noise = one.other_noise;
+          scores.choices.see(one.transcript);
+          scores.batches.see(one.transcript);
+        }
         scores.answers += static_cast<double>(one.transcript.size()) / (2 * static_cast<double>(n));
         if (const double cost = cost_of(one.events); cost > dearest) {
           dearest = cost;
@@ -133,8 +137,9 @@ class Attack {
     return {others, place_, one ? one_ : two_, membership};
   }
 
-  Run run(bool on_one, std::uint64_t seed) const {
-    Recorded recorded = record(subject_, neighbour(on_one), seed, bug_);
+  Run run(bool on_one, std::uint64_t seed, Laws laws) const {
+    const Again again = laws == Laws::tested ? Again::yes : Again::no;
+    Recorded recorded = record(subject_, neighbour(on_one), seed, bug_, again);
     const auto answers = [&](bool one, Membership membership) {
       return answers_of(subject_, recorded, neighbour(one, membership), seed, bug_);
     };
@@ -214,7 +219,7 @@ StatisticalAudit audit_statistics(std::string_view algorithm,
   if (options.runs < 8) reject("audit", "runs", static_cast<double>(options.runs), ">= 8");
   const Subject subject = fast_subject(algorithm, {options.epsilon, options.delta});
   const Plant bug = plant.empty() ? Plant::none : find_plant(plant).plant;
-  const auto scores = Attack(subject, bug, options.seed).scores(options.runs);
+  const auto scores = Attack(subject, bug, options.seed).scores(options.runs, Attack::Laws::tested);
   Claim claim(scores.dearest);
   const ErrorRates rates = error_rates(scores.one, scores.two, options.confidence);
   StatisticalAudit audit{.instance = subject.name,
@@ -232,10 +237,10 @@ StatisticalAudit audit_statistics(std::string_view algorithm,
                          .noise = scores.noise.numbers()};
   audit.falsified = audit.falsified || !audit.law.empty();
   if (options.power && bug == Plant::none)
-    audit.power =
-        power_of(claim,
-                 Attack(subject, Plant::noise_over_1_25, options.seed).scores(options.runs),
-                 options.confidence);
+    audit.power = power_of(claim,
+                           Attack(subject, Plant::noise_over_1_25, options.seed)
+                               .scores(options.runs, Attack::Laws::untested),
+                           options.confidence);
   return audit;
 }
 

@@ -50,7 +50,6 @@ Shown run(const Subject& subject, Curator& curator, std::uint64_t seed) {
 }
 
 /// Whether all that is random is drawn again.
-enum class Again { no, yes };
 
 /// A run on `records` whose answers pass through `auditor`.
 struct Watched {
@@ -98,9 +97,10 @@ Stream stream_of(const Subject& subject, std::uint64_t seed) {
   return Stream::sealed({.seed = seed, .run = subject.stream, .purpose = Purpose::algorithm});
 }
 
-Recorded record(const Subject& subject, const Neighbour& records, std::uint64_t seed, Plant bug) {
+Recorded record(
+    const Subject& subject, const Neighbour& records, std::uint64_t seed, Plant bug, Again again) {
   Recorder recorder(records);
-  Watched watched = watch(subject, recorder, records, seed, bug, Again::yes);
+  Watched watched = watch(subject, recorder, records, seed, bug, again);
   return {std::move(recorder.transcript),
           std::move(watched.shown),
           std::move(watched.ledger),

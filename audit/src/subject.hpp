@@ -56,6 +56,9 @@ struct Shown {
 /// The stream that a run's algorithm begins with.
 Stream stream_of(const Subject& subject, std::uint64_t seed);
 
+/// Whether noise, choices and batches are drawn again from the key of the run (Redraw).
+enum class Again { no, yes };
+
 struct Recorded {
   Transcript transcript;
   Shown shown;
@@ -63,7 +66,11 @@ struct Recorded {
   std::string other_noise;  ///< the first that is not drawn again alike (Redraw), or empty
 };
 /// One run with the sound curator. \param bug  planted, or Plant::none
-Recorded record(const Subject& subject, const Neighbour& records, std::uint64_t seed, Plant bug);
+Recorded record(const Subject& subject,
+                const Neighbour& records,
+                std::uint64_t seed,
+                Plant bug,
+                Again again = Again::yes);
 
 struct Replayed {
   std::vector<Vector> answers;
