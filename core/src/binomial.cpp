@@ -86,7 +86,7 @@ Index by_rejection(Stream& stream, Index trials, double p) {
   };
   // The mode is ⌊(trials + 1) p⌋. Against a lower value the envelope would be 1 % too low in
   // places.
-  const double log_mode = log_mass(fraction + p < 1 ? base : base + 1);
+  const Index mode = fraction + p < 1 ? base : base + 1;
   while (true) {
     const double u = stream.uniform() - 0.5;
     const double v = stream.uniform();
@@ -95,7 +95,7 @@ Index by_rejection(Stream& stream, Index trials, double p) {
     if (step < -static_cast<double>(base) || step > static_cast<double>(trials - base)) continue;
     const Index successes = base + static_cast<Index>(step);
     if (us >= 0.07 && v <= squeeze) return successes;
-    if (portable_log(v * alpha / (a / (us * us) + b)) <= log_mass(successes) - log_mode)
+    if (portable_log(v * alpha / (a / (us * us) + b)) <= log_mass(successes) - log_mass(mode))
       return successes;
   }
 }

@@ -13,6 +13,7 @@
 #include "dpsosp/core/cholesky.hpp"
 #include "dpsosp/core/factor_products.hpp"
 #include "dpsosp/core/rows.hpp"
+#include "dpsosp/core/sines.hpp"
 #include "dpsosp/core/stream.hpp"
 #include "dpsosp/core/vector_blocks.hpp"
 
@@ -79,6 +80,22 @@ TEST(Normals, FilledAtOnceHaveBitsOfNormalsOneByOne) {
     for (double& z : expected) z = 1.5 * stream.normal();
     expect_same_bits(all, expected, set);
   }
+}
+
+TEST(Sines, OfVectorsHaveTheSameBits) {
+  Vector x = Vector::LinSpaced(1003, -3e4, 7e5);
+  x[500] = 3e7;
+  Vector expected(2 * x.size());
+  for (Index k = 0; k < x.size(); ++k) {
+    expected[k] = portable_sin(x[k]);
+    expected[x.size() + k] = portable_cos(x[k]);
+  }
+  for (const auto& [set, found] : under_each_set([&] {
+         Vector out(2 * x.size());
+         out << sines(x), cosines(x);
+         return out;
+       }))
+    expect_same_bits(found, expected, set);
 }
 
 TEST(Normals, AddedAtOnceHaveBitsOfNormalsOneByOne) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dpsosp/problems/glm_population.hpp"
+#include "dpsosp/core/sines.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -38,8 +39,8 @@ PlaneRule sphere_rule(Index dimension, double detail) {
       const double square = squares.nodes[i];
       const double angle =
           2 * std::numbers::pi * (static_cast<double>(j) + 0.5) / static_cast<double>(turns);
-      rule.along[k] = std::sqrt(square) * std::cos(angle);
-      rule.across[k] = std::sqrt(square) * std::sin(angle);
+      rule.along[k] = std::sqrt(square) * portable_cos(angle);
+      rule.across[k] = std::sqrt(square) * portable_sin(angle);
       rule.rest[k] = dimension > 2 ? (1 - square) / static_cast<double>(dimension - 2) : 0.0;
       rule.weight[k] = squares.weights[i] / static_cast<double>(turns);
     }

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/sines.hpp"
 #include "glm_labels.hpp"
 
 namespace dpsosp {
@@ -35,8 +36,8 @@ double least_pl_ratio(const Objective& F, double radius) {
   for (int i = 1; i <= distances; ++i)
     for (int j = 0; j <= angles; ++j) {
       const double angle = std::numbers::pi * j / angles;
-      w[0] = radius * i / distances * std::cos(angle);
-      if (w.size() > 1) w[1] = radius * i / distances * std::sin(angle);
+      w[0] = radius * i / distances * portable_cos(angle);
+      if (w.size() > 1) w[1] = radius * i / distances * portable_sin(angle);
       const double value = F.value(w);
       if (!(value > 1e-9)) continue;  // w*
       F.gradient(w, gradient);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/sines.hpp"
 #include "dpsosp/core/stream.hpp"
 #include "dpsosp/problems/clipped_sum.hpp"
 #include "dpsosp/problems/last.hpp"
@@ -22,13 +23,13 @@ class CosineSaddleObjective final : public DiagonalObjective {
 
   Index dimension() const override { return cos_.size(); }
   double value(ConstVectorRef x) const override {
-    return a_ * (1.0 - (cos_.array() * x.array().cos() + sin_.array() * x.array().sin())).sum();
+    return a_ * (1.0 - (cos_.array() * cosines(x).array() + sin_.array() * sines(x).array())).sum();
   }
   void gradient(ConstVectorRef x, VectorRef out) const override {
-    out = a_ * (cos_.array() * x.array().sin() - sin_.array() * x.array().cos());
+    out = a_ * (cos_.array() * sines(x).array() - sin_.array() * cosines(x).array());
   }
   void hessian_diagonal(ConstVectorRef x, VectorRef out) const override {
-    out = a_ * (cos_.array() * x.array().cos() + sin_.array() * x.array().sin());
+    out = a_ * (cos_.array() * cosines(x).array() + sin_.array() * sines(x).array());
   }
 
  private:
@@ -41,7 +42,7 @@ class CosineSaddleObjective final : public DiagonalObjective {
 class CosineSaddleRecords : public Records {
  public:
   CosineSaddleRecords(double amplitude, double spread)
-      : a_(amplitude), cos_s_(std::cos(spread)), sin_s_(std::sin(spread)) {}
+      : a_(amplitude), cos_s_(portable_cos(spread)), sin_s_(portable_sin(spread)) {}
 
   double amplitude() const { return a_; }
 
@@ -51,8 +52,8 @@ class CosineSaddleRecords : public Records {
                            double limit,
                            VectorRef out) const final {
     check_minimisation("cosine-saddle", block);
-    const Vector sine = a_ * cos_s_ * point.x.array().sin();
-    const Vector cosine = a_ * sin_s_ * point.x.array().cos();
+    const Vector sine = a_ * cos_s_ * sines(point.x).array();
+    const Vector cosine = a_ * sin_s_ * cosines(point.x).array();
     return sum(sine, cosine, batch, limit, out);
   }
 
@@ -63,8 +64,8 @@ class CosineSaddleRecords : public Records {
                                       double limit,
                                       VectorRef out) const final {
     check_minimisation("cosine-saddle", block);
-    const Vector sine = a_ * cos_s_ * (point.x.array().sin() - previous.x.array().sin());
-    const Vector cosine = a_ * sin_s_ * (point.x.array().cos() - previous.x.array().cos());
+    const Vector sine = a_ * cos_s_ * (sines(point.x).array() - sines(previous.x).array());
+    const Vector cosine = a_ * sin_s_ * (cosines(point.x).array() - cosines(previous.x).array());
     return sum(sine, cosine, batch, limit, out);
   }
 
@@ -74,8 +75,8 @@ class CosineSaddleRecords : public Records {
                                   double limit,
                                   double& out) const final {
     // a (1 − cos(x − s z)) = a − a cos s cos x − z a sin s sin x
-    const Vector even = a_ * cos_s_ * (centre.x.array().cos() - point.x.array().cos());
-    const Vector odd = a_ * sin_s_ * (point.x.array().sin() - centre.x.array().sin());
+    const Vector even = a_ * cos_s_ * (cosines(centre.x).array() - cosines(point.x).array());
+    const Vector odd = a_ * sin_s_ * (sines(point.x).array() - sines(centre.x).array());
     return sum_losses(even.sum(), odd, batch, limit, out);
   }
 
@@ -89,10 +90,10 @@ class CosineSaddleRecords : public Records {
                                              VectorRef out) const final {
     const Index plus = positive_signs(j, batch);
     const std::array<CountedValue, 2> records{{{-1.0, batch.size() - plus}, {1.0, plus}}};
-    return clamped_coordinate_sum(records, values, centre, limit, out, [&](double value, double z) {
-      return a_ * (cos_s_ * (std::cos(centre) - std::cos(value)) +
-                   z * sin_s_ * (std::sin(centre) - std::sin(value)));
-    });
+    const Vector even = a_ * cos_s_ * (portable_cos(centre) - cosines(values).array());
+    const Vector odd = a_ * sin_s_ * (portable_sin(centre) - sines(values).array());
+    return clamped_coordinate_sum(
+        records, values, centre, limit, out, [&](double z) -> Vector { return even + z * odd; });
   }
 
   bool has_second_order() const final { return true; }
@@ -102,8 +103,8 @@ class CosineSaddleRecords : public Records {
                                   const BatchView& batch,
                                   double limit,
                                   VectorRef out) const final {
-    const Vector even = a_ * cos_s_ * point.x.array().cos();
-    const Vector odd = -a_ * sin_s_ * point.x.array().sin();
+    const Vector even = a_ * cos_s_ * cosines(point.x).array();
+    const Vector odd = -a_ * sin_s_ * sines(point.x).array();
     return sum_diagonals(even, odd, v, batch, limit, out);
   }
 
@@ -113,8 +114,8 @@ class CosineSaddleRecords : public Records {
                                              const BatchView& batch,
                                              double limit,
                                              VectorRef out) const final {
-    const Vector even = a_ * cos_s_ * (point.x.array().cos() - previous.x.array().cos());
-    const Vector odd = a_ * sin_s_ * (previous.x.array().sin() - point.x.array().sin());
+    const Vector even = a_ * cos_s_ * (cosines(point.x).array() - cosines(previous.x).array());
+    const Vector odd = a_ * sin_s_ * (sines(previous.x).array() - sines(point.x).array());
     return sum_diagonals(even, odd, v, batch, limit, out);
   }
 
@@ -364,9 +365,9 @@ Constants CosineSaddle::constants(const PublicFacts& facts) const {
 
 void CosineSaddle::draw(const InstanceSpec& spec, Problem& problem) const {
   const Index d = problem.facts.dimension;
-  const Vector cos_s = Vector::Constant(d, std::cos(spread));
+  const Vector cos_s = Vector::Constant(d, portable_cos(spread));
   const auto use_means = [&](const Vector& mean_sign) {
-    const Vector sin_mean = std::sin(spread) * mean_sign;
+    const Vector sin_mean = portable_sin(spread) * mean_sign;
     problem.empirical = cosine_saddle_objective(amplitude, cos_s, sin_mean);
     Vector minimiser(d);
     for (Index j = 0; j < d; ++j) minimiser[j] = std::atan2(sin_mean[j], cos_s[j]);

@@ -63,9 +63,11 @@ class TiltedRecords : public Records {
     if (!separable())
       return Records::add_coordinate_loss_differences(j, values, centre, batch, limit, out);
     const double at_centre = separable_->coordinate_value(j, centre);
+    const Vector risen = values.unaryExpr(
+        [&](double value) { return separable_->coordinate_value(j, value) - at_centre; });
     return clamped_coordinate_sum(
-        coordinate_tilts(j, batch), values, centre, limit, out, [&](double value, double z) {
-          return separable_->coordinate_value(j, value) - at_centre + z * (value - centre);
+        coordinate_tilts(j, batch), values, centre, limit, out, [&](double z) -> Vector {
+          return risen.array() + z * (values.array() - centre);
         });
   }
 

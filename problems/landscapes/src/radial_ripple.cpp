@@ -10,6 +10,7 @@
 #include "certified_minimum.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/hypotenuse.hpp"
+#include "dpsosp/core/sines.hpp"
 
 namespace dpsosp {
 namespace {
@@ -19,7 +20,7 @@ struct Wave {
   double level = 0, sine = 0, cosine = 0;
 
   double operator()(double angle) const {
-    return level + sine * std::sin(angle) + cosine * std::cos(angle);
+    return level + sine * portable_sin(angle) + cosine * portable_cos(angle);
   }
 };
 
@@ -107,9 +108,9 @@ double largest_kl_ratio(const Profile& profile, double amplitude, double least_s
   const auto jet = [&](double angle) {
     const double size = profile.size(angle), h = profile.slope(angle);
     const double turn =
-        profile.slope.sine * std::cos(angle) - profile.slope.cosine * std::sin(angle);
+        profile.slope.sine * portable_cos(angle) - profile.slope.cosine * portable_sin(angle);
     return ScalarJet{std::log(size) - k * std::log(h),
-                     amplitude * std::cos(angle) / size - k * turn / h};
+                     amplitude * portable_cos(angle) / size - k * turn / h};
   };
   // |(ln g)″| ≤ |g″/g| + (g′/g)², for 1 + a sin θ and for h
   const double x = amplitude / (1 - amplitude);

@@ -52,8 +52,10 @@ class RippleRecords : public Records {
                                   double limit,
                                   double& out) const final {
     const double d = static_cast<double>(point.x.size());
-    return sum_losses(
-        (table(point.x, &Ripple::value) - table(centre.x, &Ripple::value)) / d, batch, limit, out);
+    return sum_losses((table(point.x, &Ripple::values) - table(centre.x, &Ripple::values)) / d,
+                      batch,
+                      limit,
+                      out);
   }
 
   bool separable() const final { return true; }
@@ -70,8 +72,9 @@ class RippleRecords : public Records {
       records[static_cast<std::size_t>(k)] = {static_cast<double>(k - 1),
                                               static_cast<Index>(count[k])};
     const double d = static_cast<double>(dimension()), root_d = std::sqrt(d);
-    return clamped_coordinate_sum(records, values, centre, limit, out, [&](double value, double z) {
-      return (ripple_.value(root_d * value - z) - ripple_.value(root_d * centre - z)) / d;
+    return clamped_coordinate_sum(records, values, centre, limit, out, [&](double z) -> Vector {
+      const Vector t = root_d * values.array() - z;
+      return (ripple_.values(t).array() - ripple_.value(root_d * centre - z)) / d;
     });
   }
 
@@ -82,7 +85,7 @@ class RippleRecords : public Records {
                                   const BatchView& batch,
                                   double limit,
                                   VectorRef out) const final {
-    return sum_diagonals(table(point.x, &Ripple::curvature), v, batch, limit, out);
+    return sum_diagonals(table(point.x, &Ripple::curvatures), v, batch, limit, out);
   }
   ClipReport add_hessian_difference_products(const Point& point,
                                              const Point& previous,
@@ -90,11 +93,12 @@ class RippleRecords : public Records {
                                              const BatchView& batch,
                                              double limit,
                                              VectorRef out) const final {
-    return sum_diagonals(table(point.x, &Ripple::curvature) - table(previous.x, &Ripple::curvature),
-                         v,
-                         batch,
-                         limit,
-                         out);
+    return sum_diagonals(
+        table(point.x, &Ripple::curvatures) - table(previous.x, &Ripple::curvatures),
+        v,
+        batch,
+        limit,
+        out);
   }
 
  private:
@@ -119,16 +123,15 @@ class RippleRecords : public Records {
                                    VectorRef out) const = 0;
 
   /// A function of √d x_j − z_j for each value of z_j, 3 × d.
-  Matrix table(ConstVectorRef x, double (Ripple::*function)(double) const) const {
+  Matrix table(ConstVectorRef x, Vector (Ripple::*function)(ConstVectorRef) const) const {
     const double root_d = std::sqrt(static_cast<double>(x.size()));
-    Matrix table(3, x.size());
-    for (Index j = 0; j < x.size(); ++j)
-      for (Index k = 0; k < 3; ++k)
-        table(k, j) = (ripple_.*function)(root_d * x[j] - static_cast<double>(k - 1));
-    return table;
+    Matrix t(3, x.size());
+    for (Index k = 0; k < 3; ++k)
+      t.row(k) = (root_d * x.array() - static_cast<double>(k - 1)).transpose();
+    return (ripple_.*function)(t.reshaped()).reshaped(3, x.size());
   }
   Matrix slopes(ConstVectorRef x) const {
-    return table(x, &Ripple::slope) / std::sqrt(static_cast<double>(x.size()));
+    return table(x, &Ripple::slopes) / std::sqrt(static_cast<double>(x.size()));
   }
 
   Ripple ripple_;

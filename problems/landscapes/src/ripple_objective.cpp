@@ -5,20 +5,35 @@
 #include <cmath>
 
 #include "certified_minimum.hpp"
+#include "dpsosp/core/sines.hpp"
 
 namespace dpsosp {
 
 double Ripple::value(double t) const {
-  return std::sqrt(1 + t * t) - 1 + amplitude * (1 - std::cos(frequency * t));
+  return std::sqrt(1 + t * t) - 1 + amplitude * (1 - portable_cos(frequency * t));
 }
 
 double Ripple::slope(double t) const {
-  return t / std::sqrt(1 + t * t) + amplitude * frequency * std::sin(frequency * t);
+  return t / std::sqrt(1 + t * t) + amplitude * frequency * portable_sin(frequency * t);
 }
 
 double Ripple::curvature(double t) const {
   const double q = 1 + t * t;
-  return 1 / (q * std::sqrt(q)) + amplitude * frequency * frequency * std::cos(frequency * t);
+  return 1 / (q * std::sqrt(q)) + amplitude * frequency * frequency * portable_cos(frequency * t);
+}
+
+Vector Ripple::values(ConstVectorRef t) const {
+  return (1 + t.array().square()).sqrt() - 1 + amplitude * (1 - cosines(frequency * t).array());
+}
+
+Vector Ripple::slopes(ConstVectorRef t) const {
+  return t.array() / (1 + t.array().square()).sqrt() +
+         amplitude * frequency * sines(frequency * t).array();
+}
+
+Vector Ripple::curvatures(ConstVectorRef t) const {
+  const Eigen::ArrayXd q = 1 + t.array().square();
+  return 1 / (q * q.sqrt()) + amplitude * frequency * frequency * cosines(frequency * t).array();
 }
 
 // −φ‴ = s + Aω³ sin ωt, s = 3t (1 + t²)^{−5/2}; why its maximum on this interval is sup |φ‴| is
@@ -28,8 +43,8 @@ double Ripple::third_bound() const {
   const auto jet = [&](double t) {
     const double q = 1 + t * t;
     return ScalarJet{
-        3 * t * std::pow(q, -2.5) + wave * std::sin(frequency * t),
-        3 * (1 - 4 * t * t) * std::pow(q, -3.5) + wave * frequency * std::cos(frequency * t)};
+        3 * t * std::pow(q, -2.5) + wave * portable_sin(frequency * t),
+        3 * (1 - 4 * t * t) * std::pow(q, -3.5) + wave * frequency * portable_cos(frequency * t)};
   };
   // s″ = 15 t (4t² − 3) (1 + t²)^{−9/2} and |4t² − 3| ≤ max(3, 4t²), so |s″| < 10.
   return certified_maximum(
@@ -39,22 +54,22 @@ double Ripple::third_bound() const {
 RippleMixture::RippleMixture(const Ripple& ripple, const Eigen::Vector3d& weights)
     : ripple_(ripple), weights_(weights) {
   for (int k = -1; k <= 1; ++k) {
-    cos_ += weights[k + 1] * std::cos(ripple.frequency * k);
-    sin_ += weights[k + 1] * std::sin(ripple.frequency * k);
+    cos_ += weights[k + 1] * portable_cos(ripple.frequency * k);
+    sin_ += weights[k + 1] * portable_sin(ripple.frequency * k);
   }
 }
 
 double RippleMixture::value(double u) const {
   const double wave = ripple_.frequency * u;
-  double sum = ripple_.amplitude * (1 - cos_ * std::cos(wave) - sin_ * std::sin(wave));
+  double sum = ripple_.amplitude * (1 - cos_ * portable_cos(wave) - sin_ * portable_sin(wave));
   for (int k = -1; k <= 1; ++k) sum += weights_[k + 1] * (std::sqrt(1 + (u - k) * (u - k)) - 1);
   return sum;
 }
 
 double RippleMixture::slope(double u) const {
   const double wave = ripple_.frequency * u;
-  double sum =
-      ripple_.amplitude * ripple_.frequency * (cos_ * std::sin(wave) - sin_ * std::cos(wave));
+  double sum = ripple_.amplitude * ripple_.frequency *
+               (cos_ * portable_sin(wave) - sin_ * portable_cos(wave));
   for (int k = -1; k <= 1; ++k) sum += weights_[k + 1] * (u - k) / std::sqrt(1 + (u - k) * (u - k));
   return sum;
 }
@@ -62,7 +77,7 @@ double RippleMixture::slope(double u) const {
 double RippleMixture::curvature(double u) const {
   const double wave = ripple_.frequency * u;
   double sum = ripple_.amplitude * ripple_.frequency * ripple_.frequency *
-               (cos_ * std::cos(wave) + sin_ * std::sin(wave));
+               (cos_ * portable_cos(wave) + sin_ * portable_sin(wave));
   for (int k = -1; k <= 1; ++k) {
     const double q = 1 + (u - k) * (u - k);
     sum += weights_[k + 1] / (q * std::sqrt(q));

@@ -17,6 +17,10 @@ struct Ripple {
   double value(double t) const;
   double slope(double t) const;
   double curvature(double t) const;
+  /// The same of every entry, with the same bits.
+  Vector values(ConstVectorRef t) const;
+  Vector slopes(ConstVectorRef t) const;
+  Vector curvatures(ConstVectorRef t) const;
   /// sup |φ″|.
   double curvature_bound() const { return 1 + amplitude * frequency * frequency; }
   /// sup |φ‴|, to 1e-11.

@@ -6,12 +6,13 @@
 #include <numbers>
 
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/sines.hpp"
 #include "dpsosp/problems/diagonal_objective.hpp"
 
 namespace dpsosp {
 namespace {
 
-double kappa_slope(double t) { return 2 * t + 3 * std::sin(2 * t); }
+double kappa_slope(double t) { return 2 * t + 3 * portable_sin(2 * t); }
 
 class SeparablePlObjective final : public SeparableObjective {
  public:
@@ -19,19 +20,19 @@ class SeparablePlObjective final : public SeparableObjective {
 
   Index dimension() const override { return d_; }
   double value(ConstVectorRef x) const override {
-    return x.squaredNorm() + 3 * (root_d_ * x).array().sin().square().mean();
+    return x.squaredNorm() + 3 * sines(root_d_ * x).array().square().mean();
   }
   bool coordinates_alike() const override { return true; }
   double coordinate_value(Index, double t) const override {
-    const double sine = std::sin(root_d_ * t);
+    const double sine = portable_sin(root_d_ * t);
     return t * t + 3 * sine * sine / static_cast<double>(d_);
   }
   void gradient(ConstVectorRef x, VectorRef out) const override {
     out = 2 * x;
-    out.array() += (3 / root_d_) * (2 * root_d_ * x).array().sin();
+    out.array() += (3 / root_d_) * sines(2 * root_d_ * x).array();
   }
   void hessian_diagonal(ConstVectorRef x, VectorRef out) const override {
-    out = 2 + 6 * (2 * root_d_ * x).array().cos();
+    out = 2 + 6 * cosines(2 * root_d_ * x).array();
   }
 
  private:

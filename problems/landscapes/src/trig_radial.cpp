@@ -9,6 +9,7 @@
 
 #include "certified_minimum.hpp"
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/sines.hpp"
 #include "dpsosp/core/stream.hpp"
 #include "dpsosp/problems/landscape.hpp"
 #include "linear_records.hpp"
@@ -17,16 +18,16 @@ namespace dpsosp {
 namespace {
 
 /// As functions of r = ‖x‖: the landscape g, g′ = r (1 + cos r²) and g″ = 1 + cos r² − 2r² sin r².
-double height(double r) { return 0.5 * (r * r + std::sin(r * r)); }
-double slope(double r) { return r * (1 + std::cos(r * r)); }
+double height(double r) { return 0.5 * (r * r + portable_sin(r * r)); }
+double slope(double r) { return r * (1 + portable_cos(r * r)); }
 double curvature(double r) {
   const double s = r * r;
-  return 1 + std::cos(s) - 2 * s * std::sin(s);
+  return 1 + portable_cos(s) - 2 * s * portable_sin(s);
 }
 /// g‴ = −6 r sin r² − 4 r³ cos r².
 double third(double r) {
   const double s = r * r;
-  return -r * (6 * std::sin(s) + 4 * s * std::cos(s));
+  return -r * (6 * portable_sin(s) + 4 * s * portable_cos(s));
 }
 double fourth_bound(double r) { return 6 + 24 * r * r + 8 * r * r * r * r; }
 
@@ -37,11 +38,11 @@ class TrigRadialObjective final : public Objective {
   Index dimension() const override { return d_; }
   double value(ConstVectorRef x) const override { return height(x.norm()); }
   void gradient(ConstVectorRef x, VectorRef out) const override {
-    out = (1 + std::cos(x.squaredNorm())) * x;
+    out = (1 + portable_cos(x.squaredNorm())) * x;
   }
   void hessian_product(ConstVectorRef x, ConstVectorRef v, VectorRef out) const override {
     const double s = x.squaredNorm();
-    out = (1 + std::cos(s)) * v - (2 * std::sin(s) * x.dot(v)) * x;
+    out = (1 + portable_cos(s)) * v - (2 * portable_sin(s) * x.dot(v)) * x;
   }
 
  private:
@@ -78,9 +79,9 @@ double largest_third(double radius) {
     return certified_maximum(
         [&](double r) {
           const double s = r * r;
-          return ScalarJet{
-              sign * third(r),
-              sign * (-6 * std::sin(s) - 24 * s * std::cos(s) + 8 * s * s * std::sin(s))};
+          return ScalarJet{sign * third(r),
+                           sign * (-6 * portable_sin(s) - 24 * s * portable_cos(s) +
+                                   8 * s * s * portable_sin(s))};
         },
         0,
         radius,

@@ -4,6 +4,7 @@
 #include <numbers>
 #include <utility>
 
+#include "dpsosp/core/sines.hpp"
 #include "phase_link.hpp"
 
 namespace dpsosp {
@@ -16,7 +17,7 @@ std::pair<Array, Array> gauss_legendre(Index count, double from, double to) {
   Array nodes(count), weights(count);
   const auto n = static_cast<double>(count);
   for (Index k = 0; k < count; ++k) {
-    double u = std::cos(std::numbers::pi * (static_cast<double>(k) + 0.75) / (n + 0.5));
+    double u = portable_cos(std::numbers::pi * (static_cast<double>(k) + 0.75) / (n + 0.5));
     double slope = 0;
     for (int step = 0; step < 100; ++step) {
       double before = 1, p = u;
@@ -47,8 +48,9 @@ std::pair<Array, Array> radial_rule(Design design, Index d, Index count) {
   if (d == 2) return {Array::Constant(1, std::sqrt(2.0)), Array::Ones(1)};
   // radius √d sin ω with density ∝ sin ω cos^{d−3} ω
   auto [angle, weight] = gauss_legendre(count, 0, std::numbers::pi / 2);
-  weight *= angle.sin() * angle.cos().pow(dimension - 3);
-  return {std::sqrt(dimension) * angle.sin(), weight / weight.sum()};
+  const Array sine = sines(angle);
+  weight *= sine * cosines(angle).array().pow(dimension - 3);
+  return {std::sqrt(dimension) * sine, weight / weight.sum()};
 }
 
 /// F(x) = φ(α, β) with α = x·x*/‖x*‖ and β = ‖x − α x*/‖x*‖‖, as a sum over a fixed set of nodes
@@ -111,8 +113,8 @@ class AmplitudePopulation final : public Objective {
     // half a turn: the integrand is even in a
     const Array turn = std::numbers::pi / static_cast<double>(angles) *
                        Array::LinSpaced(angles, 0, static_cast<double>(angles - 1));
-    first_ = (turn.cos().matrix() * radius.matrix().transpose()).reshaped().array();
-    second_ = (turn.sin().matrix() * radius.matrix().transpose()).reshaped().array();
+    first_ = (cosines(turn) * radius.matrix().transpose()).reshaped().array();
+    second_ = (sines(turn) * radius.matrix().transpose()).reshaped().array();
     weight_ = (Vector::Constant(angles, 1 / static_cast<double>(angles)) *
                probability.matrix().transpose())
                   .reshaped()

@@ -11,6 +11,7 @@
 
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/hypotenuse.hpp"
+#include "dpsosp/core/sines.hpp"
 #include "dpsosp/core/stream.hpp"
 #include "dpsosp/problems/chunked_sum.hpp"
 #include "dpsosp/problems/fixed_dimension.hpp"
@@ -31,15 +32,15 @@ class CosineMinimaxValue final : public DiagonalObjective {
 
   Index dimension() const override { return mean_primal_.size(); }
   double value(ConstVectorRef x) const override {
-    return inner(x).squaredNorm() / (2.0 * mu_) + gamma_ * x.array().cos().sum() +
+    return inner(x).squaredNorm() / (2.0 * mu_) + gamma_ * cosines(x).array().sum() +
            mean_primal_.dot(x);
   }
   void gradient(ConstVectorRef x, VectorRef out) const override {
-    out = mean_primal_.array() - gamma_ * x.array().sin();
+    out = mean_primal_.array() - gamma_ * sines(x).array();
     out.head(c_.size()) += c_.cwiseProduct(inner(x)) / mu_;
   }
   void hessian_diagonal(ConstVectorRef x, VectorRef out) const override {
-    out = -gamma_ * x.array().cos();
+    out = -gamma_ * cosines(x).array();
     out.head(c_.size()) += c_.cwiseAbs2() / mu_;
   }
 
@@ -66,12 +67,10 @@ class CosineMinimaxRecords : public Records {
                                       double limit,
                                       VectorRef out) const final {
     check_batch(batch);
-    const auto [x_to, y_to] = common(point);
-    const auto [x_from, y_from] = common(previous);
-    const Index dx = block == Block::y ? 0 : x_to.size();
-    const Index dy = block == Block::x ? 0 : y_to.size();
-    Vector difference(dx + dy);
-    difference << (x_to - x_from).head(dx), (y_to - y_from).head(dy);
+    const auto [x_to, y_to] = common(point, block);
+    const auto [x_from, y_from] = common(previous, block);
+    Vector difference(x_to.size() + y_to.size());
+    difference << x_to - x_from, y_to - y_from;
     ClipReport report;
     out += weigh_repeated(report, difference.norm(), limit, batch.size()) * difference;
     return report;
@@ -79,14 +78,18 @@ class CosineMinimaxRecords : public Records {
 
  protected:
   virtual void check_batch(const BatchView&) const {}
-  /// ∇f without the record's own e and s.
-  std::pair<Vector, Vector> common(const Point& point) const {
+  /// The blocks of ∇f that are asked for, without the record's own e and s; the other one is empty.
+  std::pair<Vector, Vector> common(const Point& point, Block block) const {
     if (!point.has_dual())
       throw InputError("cosine-minimax: its dual is shared by all records, so a query needs y");
-    Vector x_part = -gamma_ * point.x.array().sin();
-    x_part.head(point.y.size()) += c_.cwiseProduct(point.y);
-    Vector y_part = c_.cwiseProduct(point.x.head(point.y.size())) - mu_ * point.y;
-    return {std::move(x_part), std::move(y_part)};
+    std::pair<Vector, Vector> parts;
+    if (block != Block::y) {
+      parts.first = -gamma_ * sines(point.x).array();
+      parts.first.head(point.y.size()) += c_.cwiseProduct(point.y);
+    }
+    if (block != Block::x)
+      parts.second = c_.cwiseProduct(point.x.head(point.y.size())) - mu_ * point.y;
+    return parts;
   }
 
  private:
@@ -107,11 +110,10 @@ class StoredTerms final : public CosineMinimaxRecords {
                            const BatchView& batch,
                            double limit,
                            VectorRef out) const override {
-    const auto both = common(point);
+    const auto both = common(point, block);
     const Vector &x_common = both.first, &y_common = both.second;
     return chunked_sum(batch.size(), out, [&](Index first, Index last, VectorRef partial) {
-      const Index dx = block == Block::y ? 0 : x_common.size();
-      const Index dy = block == Block::x ? 0 : y_common.size();
+      const Index dx = x_common.size(), dy = y_common.size();
       ClipReport report;
       for (Index k = first; k < last; ++k) {
         const auto x_part = x_common.head(dx) + s_.col(batch[k]).head(dx);
@@ -150,7 +152,7 @@ class SimulatedTerms final : public CosineMinimaxRecords {
                            double limit,
                            VectorRef out) const override {
     check_batch(batch);
-    const auto [x_common, y_common] = common(point);
+    const auto [x_common, y_common] = common(point, block);
     const auto drawn = sums(batch.begin(), batch.size());
     const auto& [e, s] = *drawn;
     const auto count = static_cast<double>(batch.size());

@@ -63,22 +63,23 @@ struct CountedValue {
   Index count;
 };
 
-/// out_k += Σ_i clamp(difference(values_k, z_i), ±limit·|values_k − centre|) over records of value
-/// z_i, `difference` from the loss at `centre`. Exact for simulated records too.
-template <class Difference>
+/// out_k += Σ_i clamp(differences(z_i)_k, ±limit·|values_k − centre|) over records of value z_i,
+/// `differences(z)` from the loss at `centre` to that at each value. Exact for simulated records
+/// too.
+template <class Differences>
 ClipReport clamped_coordinate_sum(std::span<const CountedValue> records,
                                   ConstVectorRef values,
                                   double centre,
                                   double limit,
                                   VectorRef out,
-                                  const Difference& difference) {
+                                  const Differences& differences) {
   ClipReport report;
-  for (Index k = 0; k < values.size(); ++k) {
-    const double move = std::abs(values[k] - centre);
-    if (move == 0) continue;
-    for (const auto& [z, count] : records) {
-      if (count == 0) continue;
-      const double c = difference(values[k], z);
+  for (const auto& [z, count] : records) {
+    if (count == 0) continue;
+    const Vector of_record = differences(z);
+    for (Index k = 0; k < values.size(); ++k) {
+      const double move = std::abs(values[k] - centre), c = of_record[k];
+      if (move == 0) continue;
       out[k] += weigh_repeated(report, std::abs(c) / move, limit, count) * c;
     }
   }
