@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <boost/math/distributions/binomial.hpp>
 #include <boost/math/distributions/chi_squared.hpp>
 #include <boost/math/distributions/poisson.hpp>
 
@@ -322,6 +323,7 @@ void BatchCheck::see(const Transcript& transcript) {
     squares_of_sizes_.variance += 2 + (1 - 6 * q * (1 - q)) / variance;
     sizes_.sum += off;
     sizes_.variance += variance;
+    ++often_[sampling][size];
     ++batches_;
   }
   for (const auto& [sampling, appearances] : run) within_runs_.add(appearances, sampling);
@@ -329,6 +331,42 @@ void BatchCheck::see(const Transcript& transcript) {
 
 double BatchCheck::Deviation::value() const {
   return variance > 0 ? sum / std::sqrt(variance) : 0.0;
+}
+
+Finding BatchCheck::law_of_sizes() const {
+  constexpr int most_cells = 16;
+  Finding least{1.0, "sizes of Poisson batches"};
+  int cells = 0;
+  for (const auto& [sampling, often] : often_) {
+    const auto& [fixed, rate, begin, end] = sampling;
+    const boost::math::binomial_distribution<> law(static_cast<double>(end - begin), rate);
+    std::int64_t total = 0;
+    for (const auto& [size, batches] : often) total += batches;
+    double below = 0;  // P(size < the next cell)
+    auto next = often.begin();
+    for (Index from = 0; from <= end - begin; ++cells) {
+      Index to = from;  // the last size of the cell
+      double up_to = boost::math::cdf(law, static_cast<double>(to));
+      while (to < end - begin && up_to - below < 1.0 / most_cells)
+        up_to = boost::math::cdf(law, static_cast<double>(++to));
+      std::int64_t inside = 0;
+      for (; next != often.end() && next->first <= to; ++next) inside += next->second;
+      const double probability = std::min(1.0, up_to - below);
+      const double p = two_sided_binomial(inside, total, probability);
+      if (p < least.p)
+        least = {p,
+                 fmt::format("{} of {} Poisson batches have {} to {} members, {:.4g} expected",
+                             inside,
+                             total,
+                             from,
+                             to,
+                             probability * static_cast<double>(total))};
+      below = up_to;
+      from = to + 1;
+    }
+  }
+  least.p = std::min(1.0, std::max(cells, 1) * least.p);
+  return least;
 }
 
 std::string BatchCheck::complaint() const {
@@ -349,6 +387,7 @@ std::vector<Finding> BatchCheck::findings() const {
           {two_sided(off.value()), fmt::format("{}, {:+.1f} deviations", what, off.value())});
   };
   deviation(sizes_, "the mean size of Poisson batches is off");
+  findings.push_back(law_of_sizes());
   deviation(overlap_, "successive secret batches have members in common");
   const auto unevenness = [&](const Squares& squares, std::string_view where) {
     if (squares.variance > 0)

@@ -122,11 +122,15 @@ class BatchCheck {
     void add(const Appearances& appearances, const Sampling& sampling);
   };
 
+  /// Sizes of Poisson batches against their binomial law, in cells of about equal probability.
+  Finding law_of_sizes() const;
+
   std::int64_t batches_ = 0, drawn_ = 0;
   Squares squares_of_sizes_, within_runs_;
   Deviation sizes_;
   Deviation overlap_;  // of successive batches
   std::map<Sampling, Appearances> over_runs_;
+  std::map<Sampling, std::map<Index, std::int64_t>> often_;  ///< batches, by their size
   std::string complaint_;
 };
 

@@ -261,6 +261,11 @@ TEST(BatchCheck, DetectsWrongPoissonSampling) {
     return members;
   };
   EXPECT_NE(after(0.2, one_coin_for_two), "");  // by sizes
+  // Sizes of the right mean and variance, of which none is the mean or near it.
+  const auto never_near_the_mean = [](int, Stream& s) {
+    return s.subset(20, s.bernoulli(0.8) ? (s.bernoulli(0.5) ? 2 : 6) : 4);
+  };
+  EXPECT_NE(after(0.2, never_near_the_mean).find("members"), std::string::npos);
 }
 
 }  // namespace
