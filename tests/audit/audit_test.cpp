@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The long form: every instance and pair of every algorithm, and attacks with many runs.
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include "bounds.hpp"
@@ -23,6 +29,27 @@ TEST(Audit, FalsifiesNoClaimAtQuickScale) {
 TEST(Audit, CatchesEveryPlantedBug) {
   for (const PlantJob& job : audit_jobs({reproductions().catalogue, Scale::quick}).plants)
     EXPECT_TRUE(audit_plant(job).caught) << job.plant;
+}
+
+/// The whole audit, over 200 seeds: each of its tests has a level of 1e-6, of which there are
+/// thousands, so that one alarm in all of them is within chance.
+TEST(Audit, OfEveryClaimRaisesAtMostOneAlarmOver200Seeds) {
+  constexpr std::uint32_t seeds = 200;
+  std::vector<std::string> alarms;
+  for (std::uint32_t seed = 1; seed <= seeds; ++seed)
+    for (const AuditJobs::OfAlgorithm& a :
+         audit_jobs({reproductions().catalogue, Scale::smoke}, seed).algorithms) {
+      const ReplayAudit replay = audit_replay(a.replay);
+      for (const CheckLine& line : replay.checks)
+        if (!line.passed)
+          alarms.push_back(
+              fmt::format("{}, seed {}: {}: {}", a.algorithm, seed, line.property, line.detail));
+      const StatisticalAudit statistics = audit_statistics(a.statistics);
+      if (statistics.falsified)
+        alarms.push_back(
+            fmt::format("{}, seed {}: falsified {}", a.algorithm, seed, statistics.law));
+    }
+  EXPECT_LE(alarms.size(), 1U) << fmt::format("{}", fmt::join(alarms, "\n"));
 }
 
 /// Where the charge is tight, a true claim is falsified no more often than stated.
