@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "dpsosp/core/elementary.hpp"
 #include "normals.hpp"
 #include "philox.hpp"
 #include "quantile_series.hpp"
@@ -228,7 +229,7 @@ void Stream::bernoulli_subset(Index population, double probability, std::vector<
 void Stream::fill_ball(double radius, VectorRef out) {
   fill_normal(1.0, out);
   // |g| has no mass at 0; U^(1/d) makes the radius that of the uniform law.
-  const double length = radius * std::pow(uniform(), 1.0 / static_cast<double>(out.size()));
+  const double length = radius * portable_pow(uniform(), 1.0 / static_cast<double>(out.size()));
   out *= length / out.norm();
 }
 

@@ -13,7 +13,7 @@
 #include "dpsosp/core/cholesky.hpp"
 #include "dpsosp/core/factor_products.hpp"
 #include "dpsosp/core/rows.hpp"
-#include "dpsosp/core/sines.hpp"
+#include "dpsosp/core/elementary.hpp"
 #include "dpsosp/core/stream.hpp"
 #include "dpsosp/core/vector_blocks.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dpsosp/problems/glm_population.hpp"
-#include "dpsosp/core/sines.hpp"
+#include "dpsosp/core/elementary.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "dpsosp/core/errors.hpp"
-#include "dpsosp/core/sines.hpp"
+#include "dpsosp/core/elementary.hpp"
 #include "glm_labels.hpp"
 
 namespace dpsosp {

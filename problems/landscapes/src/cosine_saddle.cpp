@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "dpsosp/core/errors.hpp"
-#include "dpsosp/core/sines.hpp"
+#include "dpsosp/core/elementary.hpp"
 #include "dpsosp/core/stream.hpp"
 #include "dpsosp/problems/clipped_sum.hpp"
 #include "dpsosp/problems/last.hpp"

@@ -10,7 +10,7 @@
 #include "certified_minimum.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/hypotenuse.hpp"
-#include "dpsosp/core/sines.hpp"
+#include "dpsosp/core/elementary.hpp"
 
 namespace dpsosp {
 namespace {

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "certified_minimum.hpp"
-#include "dpsosp/core/sines.hpp"
+#include "dpsosp/core/elementary.hpp"
 
 namespace dpsosp {
 

@@ -6,7 +6,7 @@
 #include <numbers>
 
 #include "dpsosp/core/errors.hpp"
-#include "dpsosp/core/sines.hpp"
+#include "dpsosp/core/elementary.hpp"
 #include "dpsosp/problems/diagonal_objective.hpp"
 
 namespace dpsosp {

@@ -9,7 +9,7 @@
 
 #include "certified_minimum.hpp"
 #include "dpsosp/core/errors.hpp"
-#include "dpsosp/core/sines.hpp"
+#include "dpsosp/core/elementary.hpp"
 #include "dpsosp/core/stream.hpp"
 #include "dpsosp/problems/landscape.hpp"
 #include "linear_records.hpp"

@@ -4,7 +4,7 @@
 #include <numbers>
 #include <utility>
 
-#include "dpsosp/core/sines.hpp"
+#include "dpsosp/core/elementary.hpp"
 #include "phase_link.hpp"
 
 namespace dpsosp {

@@ -9,9 +9,9 @@
 
 #include <fmt/format.h>
 
+#include "dpsosp/core/elementary.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/hypotenuse.hpp"
-#include "dpsosp/core/sines.hpp"
 #include "dpsosp/core/stream.hpp"
 #include "dpsosp/problems/chunked_sum.hpp"
 #include "dpsosp/problems/fixed_dimension.hpp"
@@ -285,9 +285,9 @@ Fields CosineMinimax::fields() {
 Vector CosineMinimax::couplings() const {
   Vector c(coupled);
   for (Index j = 0; j < coupled; ++j)
-    c[j] = coupling *
-           std::pow(coupling_ratio,
-                    static_cast<double>(j) / static_cast<double>(std::max<Index>(1, coupled - 1)));
+    c[j] = coupling * portable_pow(coupling_ratio,
+                                   static_cast<double>(j) /
+                                       static_cast<double>(std::max<Index>(1, coupled - 1)));
   return c;
 }
 

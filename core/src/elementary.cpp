@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "dpsosp/core/sines.hpp"
+#include "dpsosp/core/elementary.hpp"
 
 #include <algorithm>
 #include <array>
@@ -7,14 +7,17 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <numbers>
 
+#include "dpsosp/core/stream.hpp"
+#include "quantile_series.hpp"
 #include "simd.hpp"
 #include "sine_series.hpp"
 
 // Compiled once for each instruction set. No operation is fused or reordered: a lane does what the
 // scalar functions below do, so its bits are theirs.
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "sines.cpp"
+#define HWY_TARGET_INCLUDE "elementary.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
@@ -129,6 +132,21 @@ double portable_sin(double x) {
 
 double portable_cos(double x) {
   return std::abs(x) <= sine_series::farthest ? sine_of(x, 1) : std::cos(x);
+}
+
+double portable_exp(double x) {
+  constexpr int terms =
+      14;  // of the series of e^r, |r| ≤ ln 2/2: the first left out is below 2^-57
+  using quantile_series::ln2_high, quantile_series::ln2_low;
+  const double k = std::nearbyint(x * (1 / std::numbers::ln2));
+  const double r = (x - k * ln2_high) - k * ln2_low;
+  double sum = 1;
+  for (int j = terms - 1; j > 0; --j) sum = 1 + r / j * sum;
+  return std::ldexp(sum, static_cast<int>(k));
+}
+
+double portable_pow(double base, double exponent) {
+  return portable_exp(exponent * portable_log(base));
 }
 
 HWY_EXPORT(write_sines);

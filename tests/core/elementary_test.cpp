@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "dpsosp/core/sines.hpp"
+#include "dpsosp/core/elementary.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -49,6 +49,36 @@ TEST(Sines, AreWithinNineTenthsOfAUnitInTheLastPlace) {
   }
   EXPECT_LT(worst_sine, 0.9);
   EXPECT_LT(worst_cosine, 0.9);
+}
+
+TEST(Exponential, IsWithinOneAndAHalfUnitsInTheLastPlace) {
+  Stream stream({.seed = 6, .purpose = Purpose::statistics});
+  double worst = 0;
+  for (int k = 0; k < 200000; ++k) {
+    const double x = (2 * stream.uniform() - 1) * (k % 2 == 0 ? 700 : 1);
+    const long double exact = std::exp(static_cast<long double>(x));
+    const double size = static_cast<double>(exact);
+    const double unit = std::nextafter(size, 2 * size) - size;
+    worst = std::max(
+        worst,
+        static_cast<double>(std::abs(static_cast<long double>(portable_exp(x)) - exact)) / unit);
+  }
+  EXPECT_LT(worst, 1.5);
+  EXPECT_EQ(portable_exp(0), 1);
+}
+
+TEST(Power, HasTheStatedError) {
+  Stream stream({.seed = 7, .purpose = Purpose::statistics});
+  for (int k = 0; k < 100000; ++k) {
+    const double base = stream.uniform(), exponent = 20 * stream.uniform() - 5;
+    const long double exact =
+        std::pow(static_cast<long double>(base), static_cast<long double>(exponent));
+    const double log = std::abs(static_cast<double>(std::log(exact)));
+    if (log > 700) continue;
+    EXPECT_LE(std::abs(static_cast<double>(portable_pow(base, exponent) / exact - 1)),
+              (2 * log + 2) * 0x1p-52)
+        << base << ", " << exponent;
+  }
 }
 
 TEST(Sines, BeyondTheLargestArgumentAreTheLibrarys) {
