@@ -21,27 +21,14 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "lanes-inl.hpp"
+
 HWY_BEFORE_NAMESPACE();
 namespace dpsosp::HWY_NAMESPACE {
 namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 namespace ss = sine_series;
-
-using Doubles = hn::ScalableTag<double>;
-using Words = hn::RebindToUnsigned<Doubles>;
-using DoubleV = hn::Vec<Doubles>;
-using WordV = hn::Vec<Words>;
-
-constexpr Doubles d;
-constexpr Words dw;
-
-template <std::size_t N>
-HWY_INLINE DoubleV horner(const std::array<double, N>& c, DoubleV x) {
-  DoubleV sum = hn::Set(d, c[N - 1]);
-  for (std::size_t k = N - 1; k-- > 0;) sum = hn::Add(hn::Mul(sum, x), hn::Set(d, c[k]));
-  return sum;
-}
 
 // sin(x + turn·π/2)
 HWY_INLINE DoubleV sine_of(DoubleV x, std::uint64_t turn) {

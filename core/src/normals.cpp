@@ -14,6 +14,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "lanes-inl.hpp"
 #include "philox-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -22,21 +23,6 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 namespace qs = quantile_series;
-
-using Doubles = hn::ScalableTag<double>;
-using Words = hn::RebindToUnsigned<Doubles>;
-using DoubleV = hn::Vec<Doubles>;
-using WordV = hn::Vec<Words>;
-
-constexpr Doubles d;
-constexpr Words dw;
-
-template <std::size_t N>
-HWY_INLINE DoubleV horner(const std::array<double, N>& c, DoubleV x) {
-  DoubleV sum = hn::Set(d, c[N - 1]);
-  for (std::size_t k = N - 1; k-- > 0;) sum = hn::Add(hn::Mul(sum, x), hn::Set(d, c[k]));
-  return sum;
-}
 
 // The double of an integer below 2^52, which is the low bits of 2^52 plus it.
 HWY_INLINE DoubleV small_to_double(WordV v) {
