@@ -208,8 +208,10 @@ TEST(Report, IsWrittenWhileRunsAreComputed) {
   reproduce(c, o, [&](const Reproduced& r) {
     last_was_running = r.running;
     if (r.running) {
-      ++while_running;
-      EXPECT_FALSE(r.unfinished.empty());
+      // A later one may come when the last run has just been stored.
+      if (while_running++ == 0) {
+        EXPECT_FALSE(r.unfinished.empty());
+      }
       seen = true;
     } else {
       EXPECT_TRUE(r.unfinished.empty());
