@@ -69,6 +69,138 @@ TEST_P(ClippedSums, AreSumsOfClippedRecords) {
   EXPECT_EQ(report.clipped, clipped);
 }
 
+/// Sums of every kind at a random point, a second one near it, and a random direction.
+struct Sums {
+  explicit Sums(const Problem& problem, double apart) : of(*problem.records) {
+    const PublicFacts& facts = problem.facts;
+    Stream stream({.seed = 6});
+    x.resize(facts.dimension);
+    y.resize(facts.dual_dimension);
+    stream.fill_normal(0.3, x);
+    stream.fill_normal(0.3, y);
+    facts.domain.project(x);
+    x_before = x;
+    y_before = y;
+    stream.add_normal(apart, x_before);
+    stream.add_normal(apart, y_before);
+    facts.domain.project(x_before);
+    v.resize(x.size());
+    stream.fill_normal(1.0, v);
+    v.normalize();
+  }
+
+  bool minimax() const { return y.size() > 0; }
+  Index entries() const { return x.size() + y.size(); }
+  Vector gradient(const BatchView& batch, double limit) const {
+    Vector out = Vector::Zero(entries());
+    of.add_gradients(at(x, y), block(), batch, limit, out);
+    return out;
+  }
+  Vector difference(const BatchView& batch, double limit) const {
+    Vector out = Vector::Zero(entries());
+    of.add_gradient_differences(at(x, y), at(x_before, y_before), block(), batch, limit, out);
+    return out;
+  }
+  Vector product(const BatchView& batch, double limit) const {
+    Vector out = Vector::Zero(x.size());
+    of.add_hessian_products(Point(x), v, batch, limit, out);
+    return out;
+  }
+  Vector product_difference(const BatchView& batch, double limit) const {
+    Vector out = Vector::Zero(x.size());
+    of.add_hessian_difference_products(Point(x), Point(x_before), v, batch, limit, out);
+    return out;
+  }
+  using Kind = Vector (Sums::*)(const BatchView&, double) const;
+  std::vector<Kind> kinds() const {
+    std::vector<Kind> all{&Sums::gradient, &Sums::difference};
+    if (of.has_second_order()) all.insert(all.end(), {&Sums::product, &Sums::product_difference});
+    return all;
+  }
+
+  const Records& of;
+  Vector x, y, x_before, y_before, v;
+
+ private:
+  Point at(const Vector& primal, const Vector& dual) const {
+    return minimax() ? Point(primal, dual) : Point(primal);
+  }
+  Block block() const { return minimax() ? Block::joint : Block::x; }
+};
+
+/// What a record adds depends on nothing but itself: neither on the others of a batch nor on where
+/// blocks and chunks end.
+TEST_P(ClippedSums, OfEveryKindAndBatchAddUpSingleRecords) {
+  const auto problem = made(GetParam());
+  if (!problem || problem->records->simulated()) GTEST_SKIP() << "no records in memory";
+  const Sums sums(*problem, 0.1);
+  const Index n = problem->facts.records;
+  std::vector<Index> list;
+  Stream({.seed = 7}).bernoulli_subset(n, 0.3, list);
+  const std::vector<Index> few{list[0], list[1], list[2]};
+  const std::vector<BatchView> batches{BatchView(0, n),
+                                       BatchView(3, 4),
+                                       BatchView(1, 12),
+                                       BatchView(5, n - 2),
+                                       BatchView(list),
+                                       BatchView(few)};
+  for (std::size_t kind = 0; kind < sums.kinds().size(); ++kind) {
+    const auto sum = [&](const BatchView& batch, double limit) {
+      return (sums.*sums.kinds()[kind])(batch, limit);
+    };
+    Vector norms(n);
+    for (Index i = 0; i < n; ++i) norms[i] = sum(BatchView(i, i + 1), unlimited).norm();
+    std::ranges::sort(norms);
+    const double limit = norms[n / 2] * 1.0000001;
+    if (limit == 0) continue;
+    Matrix each(sum(BatchView(0, 1), limit).size(), n);
+    for (Index i = 0; i < n; ++i) each.col(i) = sum(BatchView(i, i + 1), limit);
+    for (std::size_t b = 0; b < batches.size(); ++b) {
+      Vector expected = Vector::Zero(each.rows());
+      for (Index k = 0; k < batches[b].size(); ++k) expected += each.col(batches[b][k]);
+      EXPECT_LE((sum(batches[b], limit) - expected).norm(),
+                1e-10 * limit * static_cast<double>(batches[b].size()))
+          << "kind " << kind << ", batch " << b;
+    }
+  }
+}
+
+/// Where a difference is rounding alone, it is still clipped: no two records differ by more than
+/// twice the limit.
+TEST_P(ClippedSums, AtNearlyEqualPointsMoveByNoMoreThanTheLimit) {
+  const auto problem = made(GetParam());
+  if (!problem || problem->records->simulated()) GTEST_SKIP() << "no records in memory";
+  for (const double apart : {1e-17, 1e-16, 1e-14, 1e-9}) {
+    const Sums sums(*problem, apart);
+    for (const double limit : {1e-30, 1e-18, 1e-15, 1e-12})
+      for (std::size_t kind = 1; kind < sums.kinds().size(); ++kind) {
+        if (kind == 2) continue;  // no difference
+        const auto of = [&](Index i) {
+          return (sums.*sums.kinds()[kind])(BatchView(i, i + 1), limit);
+        };
+        const Vector first = of(0);
+        double farthest = 0;
+        for (Index i = 1; i < 60; ++i) farthest = std::max(farthest, (of(i) - first).norm());
+        EXPECT_LE(farthest, 2 * limit * (1 + 1e-9))
+            << "kind " << kind << ", points " << apart << " apart, limit " << limit;
+      }
+  }
+}
+
+/// The square of a tiny matrix underflows where a huge dual makes its product with it large.
+TEST(MatrixSensing, ClipsWhereSquaresUnderflowOrOverflow) {
+  const Problem problem = find_problem("matrix-sensing")->make({.records = 50, .seed = 3});
+  Vector y = Vector::Zero(problem.facts.dual_dimension), out(problem.facts.dimension);
+  for (const auto& [entry, dual] : {std::pair{1e-163, 1e153}, {1e-200, 1e150}, {1e160, 1e-140}})
+    for (const double limit : {1e-150, 1e-40, 1.0}) {
+      const Vector x = Vector::Constant(problem.facts.dimension, entry);
+      y[17] = dual;
+      out.setZero();
+      problem.records->add_gradients(Point(x, y), Block::x, BatchView(17, 18), limit, out);
+      EXPECT_LE(out.stableNorm(), limit * (1 + 1e-9)) << entry << ", " << dual << ", " << limit;
+    }
+}
+
 TEST(TiltedSums, ExceedNoLimitWhereTiltsCancelGradient) {
   const Problem problem = find_problem("double-well")->make({.records = 64, .dimension = 2});
   const Records& all = *problem.records;

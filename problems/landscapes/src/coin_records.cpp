@@ -90,7 +90,10 @@ class CoinRecords : public Records {
     const Share now{-cells_.bend(point.x, j, v), cells_.curvature(point.x, j)};
     const Share then{cells_.bend(previous.x, l, v), cells_.curvature(previous.x, l)};
     const double by_distance = cells_.third() * point.distance(previous);
-    const Share both{now.v + then.v, std::min(now.bound + then.bound, by_distance)};
+    Share both{now.v + then.v, std::min(now.bound + then.bound, by_distance)};
+    // Between points that nearly agree the difference is rounding, which no bound knows of.
+    if (const double length = v.stableNorm(); length > 0)
+      both.bound = std::max(both.bound, both.v.stableNorm() / length);
     if (j == l) return add_one(batch, j, both, limit, out);
     return add_two(batch, j, now, l, then, both, limit, out);
   }

@@ -160,10 +160,13 @@ class StoredEntries final : public CompletionRecords {
     common -= before;
     const double common_bound = balance.curvature_change_bound(point.x, previous.x);
     const Cells to(shape(), point.x), from(shape(), previous.x), along(shape(), v);
+    const double length = v.stableNorm();
     return weighed_sum(batch, limit, out, [&](Index i, Vector& product) {
       product.head(common.size()) = common;
       add_data_change(to, from, along, i, product);
-      return common_bound + curvature_change_bound(to, from, row(i), col(i));
+      const double bound = common_bound + curvature_change_bound(to, from, row(i), col(i));
+      // Between points that nearly agree the difference is rounding, which no bound knows of.
+      return length > 0 ? std::max(bound, product.stableNorm() / length) : bound;
     });
   }
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <utility>
 
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/factor_products.hpp"
+#include "dpsosp/core/hypotenuse.hpp"
 #include "dpsosp/core/rows.hpp"
 #include "dpsosp/problems/chunked_sum.hpp"
 #include "dpsosp/problems/matrix_sensing.hpp"
@@ -143,10 +145,20 @@ class MatrixSensingRecords final : public Records {
     // a record whose product cancels drown the others.
     void add_clipped(
         double c, double y, Index i, double limit, ClipReport& report, VectorRef out) const {
-      const double squared = (in_x ? c * c * x.squaredNorm() : 0.0) + (in_y ? y * y : 0.0);
-      const double weight = report.weigh(std::sqrt(squared), limit);
+      const double weight = report.weigh(length(c, y), limit);
       if (in_x) out.head(x.size()) += (weight * c) * x;
       if (in_y) out[(in_x ? x.size() : 0) + i] += weight * y;
+    }
+
+    /// ‖(c x, y)‖. A square that under- or overflows would lose what a large factor gives back.
+    double length(double c, double y) const {
+      const double of_y = in_y ? y : 0.0;
+      if (!in_x) return std::abs(of_y);
+      const double factor = c * c, squares = x.squaredNorm();
+      constexpr double least = 1e-280, most = 1e280;
+      if (std::min(factor, squares) > least && std::max(factor, squares) < most)
+        return std::sqrt(factor * squares + of_y * of_y);
+      return hypotenuse(std::abs(c) * x.stableNorm(), of_y);
     }
 
     bool in_x, in_y;
