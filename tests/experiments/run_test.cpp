@@ -10,6 +10,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -55,6 +56,21 @@ TEST(Run, DifferentRunsUseIndependentNoise) {
   other = spec;
   other.seed = 1;
   EXPECT_LT(std::abs(cosine(step_of(spec), step_of(other))), 0.5);
+}
+
+TEST(Run, DescriptionsThatDifferInTheLeastHaveIndependentNoise) {
+  RunSpec spec = one_noisy_step();
+  spec.settings["clip"] = "1";
+  spec.problem_settings = {{"planted_scale", "frobenius"}};
+  const Vector step = step_of(spec);
+  std::vector<RunSpec> others(5, spec);
+  others[0].epsilon = std::nextafter(spec.epsilon, 2.0);
+  others[1].delta = std::nextafter(spec.delta, 1.0);
+  others[2].settings["clip"] = "1.0000000000000002";
+  others[3].problem_settings["planted_scale"] = "over_sqrt_rank";
+  others[4].records += 1;
+  for (std::size_t k = 0; k < others.size(); ++k)
+    EXPECT_LT(std::abs(cosine(step, step_of(others[k]))), 0.5) << k;
 }
 
 TEST(Run, FailsOutsideRegionOfSimulatedRecords) {

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <limits>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/hidden_files.hpp"
 #include "dpsosp/problems/own_glm.hpp"
 
 namespace dpsosp::own_glm_test {
@@ -85,6 +88,48 @@ TEST_F(OwnData, SizesComeFromTheFileAndRecordsAreShortenedOneByOne) {
                               std::numeric_limits<double>::infinity(),
                               g);
   EXPECT_NEAR(g[0], 0.5 * 0.3 / 5, 1e-15);
+}
+
+TEST_F(OwnData, EveryRowIsOneRecordForAnyDataSeed) {
+  std::string table = "a,b,y\n";
+  constexpr Index rows = 37;
+  for (Index i = 0; i < rows; ++i)
+    table +=
+        std::to_string(i) + "," + std::to_string(70 + i % 3) + "," + std::to_string(i % 2) + "\n";
+  OwnGlm f = family(write("t.csv", table));
+  f.permuted = true;
+  const Vector x = Vector::Constant(2, 0.1);
+  const auto gradients = [&](std::uint64_t data_seed) {
+    const Problem p = f.make({.records = rows, .data_seed = data_seed});
+    std::vector<double> all;
+    for (Index i = 0; i < rows; ++i) {
+      Vector g = Vector::Zero(2);
+      p.records->add_gradients(Point(x), Block::x, BatchView(i, i + 1), 1e12, g);
+      all.push_back(g[0]);
+    }
+    return all;
+  };
+  auto first = gradients(0);
+  EXPECT_NE(gradients(1), first);
+  std::ranges::sort(first);
+  EXPECT_EQ(std::ranges::adjacent_find(first), first.end());
+  for (const std::uint64_t seed : {1, 2, 3, 4}) {
+    auto other = gradients(seed);
+    std::ranges::sort(other);
+    EXPECT_EQ(other, first) << seed;
+  }
+}
+
+TEST_F(OwnData, IsHiddenFromGuestsOnceRead) {
+  const std::string csv = write("unread.csv", "a,b,y\n3,4,1\n0,1,0\n");
+  const std::string binary =
+      write("unread.npy", npy("<f8", "False", bytes<double>({1, 2, 0.5, 3, 4, 1})));
+  for (const std::string& file : {csv, binary}) {
+    EXPECT_EQ(hidden_among({file}), "") << file;
+    family(file).make({.records = 2});
+    EXPECT_NE(hidden_among({file}), "") << file;
+  }
+  EXPECT_NE(hidden_among({folder_.string()}), "");
 }
 
 TEST_F(OwnData, FactsNeedNoRecordButTheTablesSize) {
