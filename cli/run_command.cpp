@@ -7,6 +7,7 @@
 #include <new>
 #include <optional>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -157,6 +158,8 @@ void print(const auto& result, const RunDescription& description, bool as_json) 
   json j = result;
   if (j.contains("trace")) j["trace_columns"] = trace_columns;
   j["description"] = description;
+  if constexpr (std::is_same_v<std::remove_cvref_t<decltype(result)>, Release>)
+    j["description"].erase("data");  // a digest of the records
   std::cout << j.dump(2) << '\n';
 }
 

@@ -91,6 +91,26 @@ TEST(RunCommand, ReleasePrintsOnlyPrivateResults) {
   EXPECT_NE(selected.err.find("exact noise only for Gaussian queries"), std::string::npos);
 }
 
+TEST(RunCommand, ReleaseHasNoDigestOfTheRecords) {
+  const ScratchFolder folder;
+  const auto table = folder.write("table.csv", "a,b,y\n0.5,0.1,1\n-0.25,0.4,0\n0.3,-0.2,1\n");
+  const std::string run =
+      "run --algorithm wang-ye-xu-2017/dp-gd --problem own-glm --epsilon 1 "
+      "--delta 1e-3 --set problem.data=" +
+      table.string() + " --set problem.label=y";
+  EXPECT_TRUE(answer(run).at("description").contains("data"));
+  EXPECT_FALSE(answer(run + " --release").at("description").contains("data"));
+}
+
+TEST(RunCommand, ReleaseThatFailsSaysThatItSpent) {
+  const Result r = dpsosp(
+      "run --release --algorithm avdiukhin-2024/dp-sgd --problem double-well --records 500 "
+      "--epsilon 1 --delta 1e-6 --set steps=1 --set selection_share=0.5");
+  EXPECT_NE(r.code, 0);
+  EXPECT_EQ(r.out, "");
+  EXPECT_NE(r.err.find("after 1 query, whose privacy cost is spent"), std::string::npos) << r.err;
+}
+
 TEST(RunCommand, JsonHasEveryKeyAndSpendsWithinGuarantee) {
   for (const char* epsilon : {"0.1", "1", "8"}) {
     const json r = answer("run --algorithm xu-2026/dp-rgda --delta 1e-6 --records 300 --epsilon " +

@@ -228,15 +228,21 @@ Release run_release(const RunDescription& d,
       s.told, *s.problem.records, s.scheduled.rule, key, std::make_unique<SystemEntropy>(), &log);
   Blind unseen(follower);
   tell_begin(s, follower);
+  const auto spent = [&](const std::string& reason) {
+    const auto queries = curator.ledger().queries();
+    return RunFailed(
+        fmt::format("{} (after {}, whose privacy cost is spent although nothing is released)",
+                    reason,
+                    queries == 1 ? "1 query" : fmt::format("{} queries", queries)));
+  };
   const Outcome outcome = [&] {
     try {
       return run_algorithm(s, curator, d.delta, key, unseen);
     } catch (const RunFailed& e) {
-      throw RunFailed(
-          fmt::format("{} (after {} queries; their privacy cost is spent although nothing "
-                      "is released)",
-                      e.what(),
-                      curator.ledger().queries()));
+      throw spent(e.what());
+    } catch (const InputError& e) {
+      if (curator.ledger().queries() == 0) throw;
+      throw spent(e.what());
     }
   }();
   if (follower != nullptr) follower->end();
