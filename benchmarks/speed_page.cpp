@@ -17,8 +17,10 @@
 
 #include "dpsosp/core/csv.hpp"
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/files.hpp"
 #include "dpsosp/experiments/provenance.hpp"
-#include "dpsosp/plots/report.hpp"
+#include "dpsosp/plots/figure.hpp"
+#include "dpsosp/plots/table.hpp"
 
 namespace dpsosp {
 namespace {
@@ -150,17 +152,19 @@ plots::Table limits(const Rows& rows) {
 }
 
 int write_page(const std::filesystem::path& in, const std::filesystem::path& out) {
-  plots::Report report;
-  report.title = "dpsosp: speed";
-  report.introduction = {
-      "Ratios within one run; times of different runs or machines do not compare."};
   const Provenance here = provenance();
-  report.provenance = {{"computed by", to_string(here.build)}, {"processor", here.cpu}};
-  plots::Exhibit page{.id = "speed", .paper = "The program", .title = "Speed"};
-  page.tables = {ratios(rows_of(in / "speed.csv")), limits(rows_of(in / "limits.csv"))};
-  page.figures = {scaling(rows_of(in / "scaling.csv"))};
-  report.exhibits = {std::move(page)};
-  std::cout << "page: " << plots::write_report(report, out).string() << '\n';
+  const std::filesystem::path figure = plots::write_pdf(scaling(rows_of(in / "scaling.csv")), out);
+  const std::string text = fmt::format(
+      "# dpsosp: speed\n\nRatios within one run; times of different runs or machines do not "
+      "compare. Computed by {} on {}. Cost against size: [{}]({}).\n\n{}\n{}",
+      to_string(here.build),
+      here.cpu,
+      figure.filename().string(),
+      figure.filename().string(),
+      plots::to_markdown(ratios(rows_of(in / "speed.csv"))),
+      plots::to_markdown(limits(rows_of(in / "limits.csv"))));
+  write_file(out / "speed.md", text);
+  std::cout << "page: " << (out / "speed.md").string() << '\n';
   return 0;
 }
 
