@@ -11,9 +11,9 @@
 #include <Eigen/LU>
 
 #include "dpsosp/core/cholesky.hpp"
+#include "dpsosp/core/elementary.hpp"
 #include "dpsosp/core/factor_products.hpp"
 #include "dpsosp/core/rows.hpp"
-#include "dpsosp/core/elementary.hpp"
 #include "dpsosp/core/stream.hpp"
 #include "dpsosp/core/vector_blocks.hpp"
 

@@ -7,8 +7,8 @@
 #include <numbers>
 #include <string>
 
-#include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/elementary.hpp"
+#include "dpsosp/core/errors.hpp"
 #include "glm_labels.hpp"
 
 namespace dpsosp {

@@ -6,8 +6,8 @@
 #include <numbers>
 #include <utility>
 
-#include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/elementary.hpp"
+#include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/stream.hpp"
 #include "dpsosp/problems/clipped_sum.hpp"
 #include "dpsosp/problems/last.hpp"

@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 
 #include "certified_minimum.hpp"
+#include "dpsosp/core/elementary.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/hypotenuse.hpp"
-#include "dpsosp/core/elementary.hpp"
 
 namespace dpsosp {
 namespace {

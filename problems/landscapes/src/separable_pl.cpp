@@ -5,8 +5,8 @@
 #include <cmath>
 #include <numbers>
 
-#include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/elementary.hpp"
+#include "dpsosp/core/errors.hpp"
 #include "dpsosp/problems/diagonal_objective.hpp"
 
 namespace dpsosp {

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "certified_minimum.hpp"
-#include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/elementary.hpp"
+#include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/stream.hpp"
 #include "dpsosp/problems/landscape.hpp"
 #include "linear_records.hpp"
