@@ -17,6 +17,9 @@ namespace {
 struct Share {
   Vector v;
   double bound;
+  /// ‖v‖ over the length of the direction. Between points that nearly agree the difference is
+  /// rounding, which no bound knows of.
+  double reached = 0;
 };
 
 Share by_norm(Vector v) {
@@ -91,9 +94,8 @@ class CoinRecords : public Records {
     const Share then{cells_.bend(previous.x, l, v), cells_.curvature(previous.x, l)};
     const double by_distance = cells_.third() * point.distance(previous);
     Share both{now.v + then.v, std::min(now.bound + then.bound, by_distance)};
-    // Between points that nearly agree the difference is rounding, which no bound knows of.
     if (const double length = v.stableNorm(); length > 0)
-      both.bound = std::max(both.bound, both.v.stableNorm() / length);
+      both.reached = both.v.stableNorm() / length;
     if (j == l) return add_one(batch, j, both, limit, out);
     return add_two(batch, j, now, l, then, both, limit, out);
   }
@@ -136,7 +138,7 @@ class StoredCoins final : public CoinRecords {
   /// `count` records with the same contribution.
   static void add(Index count, const Share& share, double limit, VectorRef out, ClipReport& total) {
     if (count == 0) return;
-    out += weigh_repeated(total, share.bound, limit, count) * share.v;
+    out += weigh_repeated(total, std::max(share.bound, share.reached), limit, count) * share.v;
   }
 
   ClipReport add_one(const BatchView& batch,
