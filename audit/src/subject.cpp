@@ -49,8 +49,6 @@ Shown run(const Subject& subject, Curator& curator, std::uint64_t seed) {
   return {std::move(result), std::move(observer.seen)};
 }
 
-/// Whether all that is random is drawn again.
-
 /// A run on `records` whose answers pass through `auditor`.
 struct Watched {
   Shown shown;

@@ -86,17 +86,11 @@ HWY_AFTER_NAMESPACE();
 namespace dpsosp {
 namespace {
 
-template <std::size_t N>
-double horner(const std::array<double, N>& c, double x) {
-  double sum = c[N - 1];
-  for (std::size_t k = N - 1; k-- > 0;) sum = sum * x + c[k];
-  return sum;
-}
-
 /// sin(x + turn·π/2) for |x| ≤ 2^20: the remainder r + low of x by π/2 (Cody and Waite), and the
 /// series of its quadrant.
 double sine_of(double x, std::uint64_t turn) {
   namespace ss = sine_series;
+  using quantile_series::horner;
   const double shifted = x * ss::two_over_pi + ss::rounder;
   const double k = shifted - ss::rounder;
   const std::uint64_t quadrant = std::bit_cast<std::uint64_t>(shifted) + turn;
@@ -122,8 +116,8 @@ double portable_cos(double x) {
 }
 
 double portable_exp(double x) {
-  constexpr int terms =
-      14;  // of the series of e^r, |r| ≤ ln 2/2: the first left out is below 2^-57
+  // Of the series of e^r, |r| ≤ ln 2/2; the first that is left out is below 2^-57.
+  constexpr int terms = 14;
   using quantile_series::ln2_high, quantile_series::ln2_low;
   const double k = std::nearbyint(x * (1 / std::numbers::ln2));
   const double r = (x - k * ln2_high) - k * ln2_low;

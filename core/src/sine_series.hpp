@@ -30,7 +30,7 @@ inline constexpr double two_over_pi = 0x1.45f306dc9c883p-1;
 
 inline constexpr double farthest = 0x1p20;  // quotients by π/2 are below 2^20
 
-inline constexpr double rounder =
-    0x1.8p52;  // a sum with it has the nearest integer in its low bits
+// A sum with it has the nearest integer in its low bits.
+inline constexpr double rounder = 0x1.8p52;
 
 }  // namespace dpsosp::sine_series

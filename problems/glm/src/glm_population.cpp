@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dpsosp/problems/glm_population.hpp"
-#include "dpsosp/core/elementary.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <utility>
 
+#include "dpsosp/core/elementary.hpp"
 #include "dpsosp/problems/glm.hpp"
 #include "dpsosp/problems/quadrature.hpp"
 

@@ -8,7 +8,7 @@ namespace dpsosp {
 /// 2: Poisson batches by their size; sums in eight parts; Hessians as matrices.
 /// 3: least eigenvalues by inverse Lanczos; gradients of tilted records summed in eight parts.
 /// 4: tilted records eight at a time; residuals that cancel left out; solves by inverse pivots.
-/// 5: sines and cosines of our own.
+/// 5: sines, cosines and powers of our own.
 inline constexpr int library_numbers_version = 5;
 
 }  // namespace dpsosp
