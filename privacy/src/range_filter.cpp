@@ -5,6 +5,9 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
+#include <stdexcept>
+
+#include <fmt/format.h>
 
 namespace dpsosp {
 
@@ -39,7 +42,19 @@ bool RangeFilter::try_charge(const std::vector<Charge>& charges) {
   return try_slices(slices);
 }
 
+void RangeFilter::expect_own(RecordRange range) const {
+  const Index begin = segments_.begin()->first;
+  if (!(range.begin >= begin && range.begin <= range.end && range.end <= end_))
+    throw std::logic_error(
+        fmt::format("range filter: a charge to records [{}, {}) by the curator of [{}, {})",
+                    range.begin,
+                    range.end,
+                    begin,
+                    end_));
+}
+
 bool RangeFilter::try_slices(std::span<const Slice> slices) {
+  for (const Slice& s : slices) expect_own(s.range);
   for (const Slice& s : slices) {
     split(s.range.begin);
     split(s.range.end);

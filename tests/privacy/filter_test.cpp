@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <stdexcept>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -79,6 +80,24 @@ TEST(RangeFilter, NeverOverspendsUnderGreedyAdaptiveCharges) {
     RC_ASSERT(most <= static_cast<long double>(capacity) * (1 + 3e-16L));
     RC_ASSERT(most >= 0.5L * static_cast<long double>(capacity));  // the charges come near it
   }));
+}
+
+TEST(RangeFilter, RefusesChargesToRecordsOfOthers) {
+  RangeFilter filter({3, 9}, 1.0, 1.0, 1.0);
+  for (const RecordRange range : {RecordRange{0, 3},
+                                  RecordRange{2, 4},
+                                  RecordRange{8, 10},
+                                  RecordRange{9, 12},
+                                  RecordRange{0, 12},
+                                  RecordRange{6, 5}}) {
+    EXPECT_THROW(filter.try_charge({{range, 0.25}}), std::logic_error);
+    EXPECT_THROW(filter.try_charge({{{3, 9}, 0.25}, {range, 0.25}}), std::logic_error);
+    EXPECT_THROW(filter.try_slice({range, 0.25}), std::logic_error);
+    EXPECT_THROW(filter.try_pure({range, 0.25}, 0.25), std::logic_error);
+  }
+  EXPECT_EQ(filter.remaining(), 1.0);
+  EXPECT_EQ(filter.pure_remaining(), 1.0);
+  EXPECT_TRUE(filter.try_charge({{{3, 9}, 1.0}}));
 }
 
 TEST(RangeFilter, SpendsEqualSlicesEntirely) {

@@ -28,6 +28,7 @@ class RangeFilter {
     double amount;  ///< to the account of `capacity`; infinite: it cannot go there
   };
   /// Adds every charge, or leaves everything as it was and returns false if one does not fit.
+  /// \throws std::logic_error for records of another filter: whoever read them has not paid
   bool try_charge(const std::vector<Charge>& charges);
 
   /// A charge to several accounts of a range at once.
@@ -54,6 +55,7 @@ class RangeFilter {
     PrivacyFilter zcdp, pure, delta_extra;
     bool operator==(const Accounts&) const = default;
   };
+  void expect_own(RecordRange range) const;
   void split(Index at);
   void merge(Index at);
   bool try_slices(std::span<const Slice> slices);
