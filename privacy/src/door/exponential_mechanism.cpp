@@ -243,7 +243,9 @@ Index ExponentialMechanism::choose_vertex(const Matrix& vertices,
     reach = std::max(reach, (vertices.col(k) - middle).stableNorm());
   const Opened opened =
       open("exponential_vertex", epsilon, vertex_range(gradient_limit, 2.0 * reach));
-  const Vector& gradient = mean_gradient(point, gradient_limit);
+  // Vertices that are all one cost nothing: nothing is read.
+  const Vector& gradient =
+      mean_gradient(point, opened.inverse_temperature > 0 ? gradient_limit : 0.0);
   Race race(opened, *curator_, vertices.cols());
   // From the middle: an offset of the vertices would be rounded by more than a record may move.
   for (Index k = 0; k < vertices.cols(); ++k)
