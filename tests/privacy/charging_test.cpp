@@ -1,0 +1,603 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is charged, to whom and when, over every kind of query: properties of whole classes of
+// mistakes, not of single ones (docs/planted-bugs.md).
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "../core/stream_words.hpp"
+#include "dpsosp/privacy/audited_curator.hpp"
+#include "dpsosp/privacy/release_curator.hpp"
+#include "every_query.hpp"
+
+namespace dpsosp::charging_test {
+namespace {
+
+constexpr Index n = 12;
+
+using namespace testing;
+
+FilterRule renyi_rule(double capacity, double order = 8.0) {
+  return {.calibrator = Calibrator::rdp, .order = order, .capacity = capacity};
+}
+
+/// The share of a budget that is gone.
+double spent_share(const Curator& curator) { return 1.0 - curator.remaining().share; }
+
+// --- who is drawn decides nothing
+
+/// Batches that are often empty: what is listed and charged for k questions is k times the same,
+/// whoever the coins drew.
+TEST(Charges, AreSameWhoeverIsDrawn) {
+  for (const AnyQuery& query : every_query()) {
+    if (!query.secret) continue;
+    for (const BatchPolicy& policy : {BatchPolicy::poisson(0.1), BatchPolicy::sample(1)})
+      for (const std::uint64_t seed : {1U, 2U}) {
+        SineHouse house(3, renyi_rule(1e3), {.seed = seed});
+        query.ask(house.curator, policy);
+        const double one = spent_share(house.curator);
+        EXPECT_GT(one, 0) << query.name;
+        bool read_nobody = house.records.read.empty();
+        for (int k = 2; k <= 200; ++k) {
+          house.records.read.clear();
+          query.ask(house.curator, policy);
+          read_nobody = read_nobody || house.records.read.empty();
+          ASSERT_EQ(house.curator.ledger().queries(), k) << query.name;
+          ASSERT_NEAR(spent_share(house.curator), k * one, 1e-9 * k * one) << query.name;
+        }
+        EXPECT_EQ(read_nobody, policy.kind == BatchPolicy::Kind::poisson) << query.name;
+      }
+  }
+}
+
+TEST(Batches, AnswerOneQueryThoughNobodyIsDrawn) {
+  for (const std::uint64_t seed : {1U, 2U, 3U, 4U, 5U}) {
+    SineHouse house(3, renyi_rule(1e6), {.seed = seed});
+    const Batch batch = house.curator.draw(BatchPolicy::poisson(0.01));
+    const Vector x = Vector::Ones(d);
+    Vector out(d);
+    const GradientQuery query{1.0, Noise::sensitivity_ratio(1.0)};
+    EXPECT_NO_THROW(house.curator.gradient(Point(x), batch, query, out));
+    EXPECT_THROW(house.curator.gradient(Point(x), batch, query, out), InputError);
+  }
+}
+
+// --- what is read is what is listed
+
+/// A point and others: itself, its neighbours in floating point, and some relatively near.
+std::vector<std::pair<Vector, Vector>> near_pairs() {
+  const Vector x{{0.7, -0.4, 1.1}}, zero = Vector::Zero(d);
+  std::vector<std::pair<Vector, Vector>> pairs{{x, x}, {zero, zero}, {zero, -zero}};
+  for (Index j = 0; j < d; ++j) {
+    Vector next = x;
+    next[j] = std::nextafter(x[j], 9.0);
+    pairs.emplace_back(x, next);
+  }
+  for (int digits = 3; digits <= 15; ++digits)
+    pairs.emplace_back(x, x * (1 + std::pow(10.0, -digits)));
+  for (const double size : {5e-324, 1e-300, 1e-163, 1e-161, 1e-155, 1e-90, 1e-16})
+    pairs.emplace_back(zero, Vector::Unit(d, 1) * size);
+  return pairs;
+}
+
+bool refused_as_too_near(const Vector& x, const Vector& y) {
+  const double distance = (x - y).stableNorm();
+  return distance > 0 && distance < 1e-140;
+}
+
+/// Questions of two points, on one batch that is drawn for them.
+using OfTwoPoints = std::function<void(
+    Curator&, const Batch&, const Vector&, const Vector&, double limit, VectorRef out)>;
+
+const std::vector<std::pair<std::string, OfTwoPoints>>& questions_of_two_points() {
+  static const Noise noise = Noise::standard_deviation(1.0);
+  const auto combination = [](double gamma) {
+    return [gamma](Curator& c,
+                   const Batch& batch,
+                   const Vector& x,
+                   const Vector& y,
+                   double limit,
+                   VectorRef out) {
+      c.gradient_combination(gamma, Point(x), Point(y), batch, {limit, limit, noise}, out);
+    };
+  };
+  static const std::vector<std::pair<std::string, OfTwoPoints>> all{
+      {"difference",
+       [](Curator& c,
+          const Batch& batch,
+          const Vector& x,
+          const Vector& y,
+          double limit,
+          VectorRef out) {
+         c.gradient_difference(Point(x), Point(y), batch, {limit, noise}, out);
+       }},
+      {"combination at 0", combination(0)},
+      {"combination at 1e-9", combination(1e-9)},
+      {"combination at a half", combination(0.5)},
+      {"combination at 1", combination(1)},
+      {"tree of differences",
+       [](Curator& c,
+          const Batch& batch,
+          const Vector& x,
+          const Vector& y,
+          double limit,
+          VectorRef out) {
+         TreeStream(c, 1.0, 4).push_difference(Point(x), Point(y), batch, {.limit = limit}, out);
+       }},
+      {"hessian stream",
+       [](Curator& c,
+          const Batch& batch,
+          const Vector& x,
+          const Vector& y,
+          double limit,
+          VectorRef out) {
+         HessianStream stream(c);
+         stream.refresh(Point(x), c.draw(BatchPolicy::fresh(2)), 1.0);
+         stream.add(Point(x), Point(y), batch, limit);
+         stream.product(Vector::Ones(d), 1.0, out);
+       }},
+      {"hessian product",  // of the step
+       [](Curator& c,
+          const Batch& batch,
+          const Vector& x,
+          const Vector& y,
+          double limit,
+          VectorRef out) {
+         const Vector step = x - y;
+         if (refused_as_too_near(x, y)) return;
+         c.hessian_product(Point(x), step, batch, {limit, noise}, out);
+       }},
+      {"choice",  // of one of two that are near each other
+       [](Curator& c,
+          const Batch& batch,
+          const Vector& x,
+          const Vector& y,
+          double limit,
+          VectorRef) {
+         if (limit == 0 || refused_as_too_near(x, y)) return;
+         Matrix points(d, 2);
+         points << x, y;
+         ExponentialMechanism(c, batch).choose(points, x, limit, 0.1);
+       }},
+      {"choice of a vertex",
+       [](Curator& c,
+          const Batch& batch,
+          const Vector& x,
+          const Vector& y,
+          double limit,
+          VectorRef) {
+         if (limit == 0 || refused_as_too_near(x, y)) return;
+         Matrix vertices(d, 2);
+         vertices << x, y;
+         ExponentialMechanism(c, batch).choose_vertex(vertices, x, limit, 0.1);
+       }}};
+  return all;
+}
+
+TEST(Charges, AreMadeToWhomIsReadHoweverNearTwoPointsAre) {
+  for (const auto& [name, ask] : questions_of_two_points())
+    for (const auto& [x, y] : near_pairs())
+      for (const double limit : {0.0, 1e-3, 1.0})
+        for (const bool other_way : {false, true}) {
+          SineHouse house(n, wide_rule(1e30));
+          Vector out(d);
+          const Batch batch = house.curator.draw(BatchPolicy::fresh(4));
+          ask(house.curator, batch, other_way ? y : x, other_way ? x : y, limit, out);
+          EXPECT_EQ(house.records.read, charged_by(house.curator.ledger()))
+              << name << " at distance " << (x - y).norm() << ", limit " << limit;
+          EXPECT_EQ(spent_share(house.curator) > 0 || house.curator.ledger().queries() > 0,
+                    !house.records.read.empty())
+              << name;
+        }
+}
+
+TEST(Charges, AreMadeOfSecretBatchesHoweverNearTwoPointsAre) {
+  for (const auto& [name, ask] : questions_of_two_points()) {
+    if (!name.starts_with("difference") && !name.starts_with("combination")) continue;
+    for (const BatchPolicy& policy : {BatchPolicy::sample(3), BatchPolicy::poisson(0.9)})
+      for (const auto& [x, y] : near_pairs())
+        for (const double limit : {0.0, 1.0}) {
+          SineHouse house(n, renyi_rule(1e30));
+          Vector out(d);
+          ask(house.curator, house.curator.draw(policy), x, y, limit, out);
+          EXPECT_EQ(house.records.read.empty(), house.curator.ledger().queries() == 0)
+              << name << " at distance " << (x - y).norm() << ", limit " << limit;
+        }
+  }
+}
+
+TEST(Charges, CoverEveryRecordThatAnyQueryReads) {
+  for (const AnyQuery& query : every_query())
+    for (const BatchPolicy& policy : {BatchPolicy::all(), BatchPolicy::fresh(4)}) {
+      SineHouse house(n, wide_rule());
+      Curator child =
+          house.curator.child({.name = "part", .share = 0.5, .range = RecordRange{3, 9}});
+      query.ask(child, policy);
+      const std::set<Index> charged = charged_by(house.curator.ledger());
+      EXPECT_TRUE(std::ranges::includes(charged, house.records.read)) << query.name;
+      EXPECT_EQ(charged.size(), policy.kind == BatchPolicy::Kind::all ? 6U : 4U) << query.name;
+      EXPECT_EQ(house.curator.ledger().queries(), query.listed) << query.name;
+    }
+}
+
+// --- the event is that of the sampling
+
+TEST(Charges, AreOfTheSamplingThatIsDrawn) {
+  SineHouse house(n, renyi_rule(1e6));
+  Curator child = house.curator.child({.name = "child", .share = 0.5, .range = RecordRange{3, 9}});
+  Curator grandchild =
+      child.child({.name = "grandchild", .share = 0.5, .range = RecordRange{2, 5}});
+  const std::array<std::pair<Curator*, RecordRange>, 3> all{
+      {{&house.curator, {0, 12}}, {&child, {3, 9}}, {&grandchild, {5, 8}}}};
+  const std::array<double, 3> capacity{1e6, 5e5, 2.5e5};
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    const auto& [curator, range] = all[k];
+    const Index own = range.end - range.begin;
+    for (const AnyQuery& query : every_query()) {
+      if (!query.secret || query.name.starts_with("hessian")) continue;
+      for (Index size = 1; size <= own; ++size) {
+        const double before = spent_share(*curator);
+        house.records.read.clear();
+        query.ask(*curator, BatchPolicy::sample(size));
+        const LedgerEntry entry = house.curator.ledger().entries().back();
+        EXPECT_EQ(entry.charged, range);
+        EXPECT_EQ(std::ssize(house.records.read), size);
+        const auto* event = std::get_if<FixedSizeGaussianEvent>(&*entry.event);
+        ASSERT_NE(event, nullptr) << query.name;
+        const double rate = static_cast<double>(size) / static_cast<double>(own);
+        EXPECT_EQ(event->rate, rate) << query.name << " of " << own;
+        EXPECT_EQ(event->noise_multiplier, 1.0);
+        EXPECT_NEAR((spent_share(*curator) - before) * capacity[k],
+                    renyi_rule(1e6).charge(FixedSizeGaussianEvent{rate, 1.0}),
+                    1e-8)
+            << query.name << ", " << size << " of " << own;
+      }
+      for (const double rate : {0.1, 0.6}) {
+        query.ask(*curator, BatchPolicy::poisson(rate));
+        const LedgerEntry entry = house.curator.ledger().entries().back();
+        EXPECT_EQ(entry.charged, range);
+        EXPECT_EQ(*entry.event, Event(PoissonGaussianEvent{rate, 2.0})) << query.name;
+      }
+    }
+  }
+}
+
+// --- a failure is paid for
+
+TEST(Charges, AreKeptWhereTheRecordsThrow) {
+  for (const AnyQuery& query : every_query()) {
+    if (query.ahead) continue;
+    for (const bool in_child : {false, true}) {
+      std::array<double, 2> spent{};
+      for (const bool throws : {false, true}) {
+        SineHouse house(n, wide_rule());
+        house.records.throws = throws;
+        std::optional<Curator> child;
+        if (in_child) child.emplace(house.curator.child({.name = "part", .share = 0.5}));
+        Curator& asked = in_child ? *child : house.curator;
+        if (throws)
+          EXPECT_THROW(query.ask(asked, BatchPolicy::all()), InputError) << query.name;
+        else
+          query.ask(asked, BatchPolicy::all());
+        EXPECT_FALSE(house.records.read.empty()) << query.name;
+        EXPECT_EQ(house.curator.ledger().queries(), query.listed) << query.name;
+        EXPECT_LT(asked.remaining().share, 1) << query.name;
+        EXPECT_EQ(charged_by(house.curator.ledger()).size(), static_cast<std::size_t>(n));
+        spent[throws ? 1 : 0] = spent_share(asked);
+      }
+      EXPECT_EQ(spent[0], spent[1]) << query.name;
+    }
+  }
+}
+
+TEST(Charges, OfSecretBatchesAreKeptWhereTheRecordsThrow) {
+  for (const AnyQuery& query : every_query()) {
+    if (!query.secret) continue;
+    SineHouse house(n, renyi_rule(1e6));
+    house.records.throws = true;
+    EXPECT_THROW(query.ask(house.curator, BatchPolicy::sample(4)), InputError) << query.name;
+    EXPECT_EQ(house.curator.ledger().queries(), 1) << query.name;
+    EXPECT_LT(house.curator.remaining().share, 1) << query.name;
+  }
+}
+
+// --- one label for a run
+
+TEST(Label, IsConditionalForAllCuratorsOfARunThatRestsOnAnAssumption) {
+  for (const AnyQuery& query : every_query())
+    for (std::size_t asked = 0; asked < 4; ++asked) {
+      SineHouse house(n, wide_rule());
+      Curator child = house.curator.child({.name = "child", .share = 0.4});
+      Curator grandchild = child.child({.name = "grandchild", .share = 0.5});
+      Curator sibling =
+          house.curator.child({.name = "sibling", .share = 0.4, .range = RecordRange{0, 6}});
+      const std::array<Curator*, 4> all{&house.curator, &child, &grandchild, &sibling};
+      for (Curator* each : all) EXPECT_EQ(each->label(), PrivacyLabel::enforced);
+      query.ask(*all[asked], BatchPolicy::all());
+      const PrivacyLabel expected = query.name == "gibbs draw by stochastic steps"
+                                        ? PrivacyLabel::conditional
+                                        : PrivacyLabel::enforced;
+      for (Curator* each : all) EXPECT_EQ(each->label(), expected) << query.name;
+      EXPECT_EQ(grandchild.child({.name = "later", .share = 0.5}).label(), expected);
+    }
+}
+
+// --- a part is exchanged for nothing beyond the budget
+
+/// Asks until every question is refused.
+void spend(Curator& curator) {
+  const Vector x = Vector::Ones(d);
+  Vector out(d);
+  for (const double size : {3.0, 1.0, 0.5, 0.25, 0.1, 0.03, 0.01}) {
+    const auto until_refused = [&](const auto& ask) {
+      try {
+        for (int k = 0; k < 200; ++k) ask();
+        ADD_FAILURE() << "200 questions of size " << size << " are granted";
+      } catch (const BudgetExhausted&) {
+      }
+    };
+    until_refused([&] {
+      ExponentialMechanism(curator, curator.draw(BatchPolicy::all()))
+          .choose_l1_vertex(1.0, x, 1.0, size);
+    });
+    until_refused([&] {
+      curator.gradient(Point(x),
+                       curator.draw(BatchPolicy::all()),
+                       {1.0, Noise::sensitivity_ratio(1 / size)},
+                       out);
+    });
+    until_refused([&] {
+      GibbsSampler(curator,
+                   curator.draw(BatchPolicy::all()),
+                   {.inverse_temperature = size * static_cast<double>(n) / 4,
+                    .regularizer = 1.0,
+                    .lipschitz = 1.0,
+                    .domain = Domain::ball(1.0),
+                    .method = GibbsMethod::stochastic,
+                    .step = 0.1,
+                    .rounds = 1,
+                    .sampling_error = 1e-8})
+          .sample(out);
+    });
+  }
+}
+
+TEST(Exchange, OfAnyPartStaysWithinTheBudget) {
+  constexpr PrivacyBudget budget{1.5, 1e-6};
+  int exchanged = 0;
+  for (const double pure_epsilon : {0.0, 0.5})
+    for (const double delta_extra : {0.0, 2e-7})
+      for (const double share : {0.0, 0.5, 1.0})
+        for (const double pure_share : {0.0, 0.5, 1.0})
+          for (const double delta_share : {0.0, 0.5, 1.0})
+            for (const bool again : {false, true}) {
+              if (share == 0 && pure_share == 0) continue;  // refused
+              SineHouse house(n,
+                              filter_rule(budget, Calibrator::cks, {}, pure_epsilon, delta_extra));
+              Curator child = house.curator.child({.name = "part",
+                                                   .share = share,
+                                                   .pure_share = pure_share,
+                                                   .delta_extra_share = delta_share});
+              std::optional<Curator> whole, pure;
+              Curator* parent = &child;
+              if (again) parent = &whole.emplace(child.child({.name = "all of it"}));
+              try {
+                pure.emplace(parent->child({.name = "exchanged", .pure = true}));
+                ++exchanged;
+                spend(*pure);
+              } catch (const InputError&) {  // nothing to exchange
+              }
+              spend(child);
+              if (whole) spend(*whole);
+              spend(house.curator);
+              EXPECT_LE(house.curator.ledger().spent(budget.delta).epsilon,
+                        budget.epsilon * (1 + 1e-9))
+                  << pure_epsilon << ' ' << delta_extra << ' ' << share << ' ' << pure_share << ' '
+                  << delta_share;
+            }
+  EXPECT_GT(exchanged, 0);
+}
+
+// --- a handle of one curator in the place of another's
+
+static_assert(!std::is_copy_constructible_v<Curator> && !std::is_move_assignable_v<Curator>);
+static_assert(!std::is_copy_assignable_v<TreeStream> && !std::is_move_assignable_v<TreeStream>);
+static_assert(!std::is_copy_assignable_v<LineSearch> && !std::is_move_assignable_v<LineSearch>);
+static_assert(!std::is_copy_assignable_v<StationarityTest> &&
+              !std::is_move_assignable_v<StationarityTest>);
+static_assert(!std::is_copy_assignable_v<ExponentialMechanism> &&
+              !std::is_copy_assignable_v<GibbsSampler>);
+
+/// Two curators of disjoint records, and a budget for two questions each.
+struct TwoHouses {
+  SineHouse house{n, [] {
+                    FilterRule rule = zcdp_rule(4.0);
+                    rule.delta_extra = 1e-3;
+                    return rule;
+                  }()};
+  Curator first = house.curator.child({.name = "first", .share = 1.0, .range = RecordRange{0, 6}});
+  Curator second =
+      house.curator.child({.name = "second", .share = 1.0, .range = RecordRange{6, 12}});
+
+  /// Asks until it is refused; then nobody has paid more than the budget, and all who were read
+  /// have paid.
+  template <class Ask>
+  void expect_paid(const char* what, const Ask& ask) {
+    int granted = 0;
+    try {
+      for (; granted < 1000; ++granted) ask();
+      ADD_FAILURE() << what << ": 1000 questions are granted";
+    } catch (const BudgetExhausted&) {
+      EXPECT_GT(granted, 0) << what;
+    } catch (const InputError&) {  // another curator's
+    }
+    const Ledger ledger = house.curator.ledger();
+    std::array<double, n> spent{};
+    for (const LedgerEntry& e : ledger.entries())
+      for (Index i = e.charged.begin; i < e.charged.end; ++i)
+        spent.at(static_cast<std::size_t>(i)) +=
+            zcdp_rule(1).charge(*e.event) * static_cast<double>(e.count);
+    for (const double rho : spent) EXPECT_LE(rho, 4.0 * (1 + 1e-9)) << what;
+    const std::set<Index> charged = charged_by(ledger);
+    EXPECT_TRUE(std::ranges::includes(charged, house.records.read)) << what;
+    // What a curator's filter says is gone is what its records have paid.
+    EXPECT_NEAR(4.0 * spent_share(first), *std::max_element(spent.begin(), spent.begin() + 6), 1e-9)
+        << what;
+    EXPECT_NEAR(4.0 * spent_share(second), *std::max_element(spent.begin() + 6, spent.end()), 1e-9)
+        << what;
+  }
+};
+
+TEST(Handles, OfAHessianStreamKeepTheirCurator) {
+  const Vector x{{0.7, -0.4, 1.1}}, v = Vector::Ones(d);
+  for (const HessianMode mode : {HessianMode::lazy, HessianMode::dense})
+    for (const bool moved : {false, true})
+      for (const bool used : {false, true}) {
+        TwoHouses both;
+        HessianStream of_first(both.first, mode), of_second(both.second, mode);
+        of_first.refresh(Point(x), both.first.draw(BatchPolicy::all()), 1.0);
+        if (used) of_second.refresh(Point(x), both.second.draw(BatchPolicy::all()), 1.0);
+        both.house.records.read.clear();
+        if (moved)
+          of_second = std::move(of_first);
+        else
+          of_second = of_first;
+        Vector out(d);
+        both.expect_paid("hessian stream", [&] { of_second.product(v, 0.5, out); });
+      }
+}
+
+TEST(Handles, OfMechanismsKeepTheirCurator) {
+  const Vector x = Vector::Ones(d);
+  Vector out(d);
+  {
+    TwoHouses both;
+    ExponentialMechanism one(both.first, both.first.draw(BatchPolicy::all()));
+    ExponentialMechanism other(both.second, both.second.draw(BatchPolicy::all()));
+    other = std::move(one);
+    both.expect_paid("exponential mechanism", [&] { other.choose_l1_vertex(1.0, x, 1.0, 2.0); });
+  }
+  {
+    TwoHouses both;
+    const GibbsSpec spec{.inverse_temperature = 1.0,
+                         .regularizer = 1.0,
+                         .lipschitz = 1.0,
+                         .domain = Domain::ball(1.0)};
+    GibbsSampler one(both.first, both.first.draw(BatchPolicy::all()), spec);
+    GibbsSampler other(both.second, both.second.draw(BatchPolicy::all()), spec);
+    other = std::move(one);
+    both.expect_paid("gibbs sampler", [&] { other.sample(out); });
+  }
+  {
+    TwoHouses both;
+    Batch batch = both.second.draw(BatchPolicy::all());
+    batch = both.first.draw(BatchPolicy::all());
+    both.expect_paid("batch", [&] {
+      both.second.gradient(Point(x), batch, {1.0, Noise::sensitivity_ratio(1.0)}, out);
+    });
+  }
+}
+
+// --- nothing is remembered of another curator
+
+TEST(Charges, AreThoseOfTheirOwnRuleBesideOtherCurators) {
+  constexpr double capacity = 1e5;
+  std::vector<FilterRule> rules{{.calibrator = Calibrator::bun_steinke, .capacity = capacity},
+                                zcdp_rule(10 * capacity),
+                                renyi_rule(capacity, 2.0),
+                                renyi_rule(capacity, 32.0)};
+  for (FilterRule& rule : rules) rule.delta_extra = 1e-3;
+  for (const AnyQuery& query : every_query())
+    for (const FilterRule& one : rules)
+      for (const FilterRule& other : rules) {
+        SineHouse a(n, one), b(n, other, {.seed = 2});
+        Curator child = a.curator.child({.name = "half", .share = 0.5});
+        const std::array<std::pair<Curator*, double>, 3> curators{
+            {{&a.curator, one.capacity}, {&b.curator, other.capacity}, {&child, one.capacity / 2}}};
+        for (const std::size_t k : {0U, 1U, 0U, 2U, 1U, 2U}) {
+          const auto& [curator, of] = curators[k];
+          const FilterRule& rule = k == 1 ? other : one;
+          const double before = spent_share(*curator);
+          query.ask(*curator, BatchPolicy::all());
+          const LedgerEntry entry = curator->ledger().entries().back();
+          EXPECT_NEAR((spent_share(*curator) - before) * of,
+                      rule.charge(*entry.event) * static_cast<double>(query.listed),
+                      1e-8)
+              << query.name << ", " << to_string(rule.calibrator);
+        }
+      }
+}
+
+// --- a curator that nobody watches answers as one that is watched
+
+class Silent final : public Auditor {
+ public:
+  void charged(const LedgerEntry&) override {}
+  void answer(const AuditedAnswer&, VectorRef) override {}
+  void noisy(VectorRef) override {}
+};
+
+/// Every query twice, in the root and in a child.
+std::vector<Vector> released_by(Curator& curator, bool exact) {
+  Curator child = curator.child({.name = "half", .share = 0.5});
+  std::vector<Vector> all;
+  for (int k = 0; k < 2; ++k)
+    for (const AnyQuery& query : every_query())
+      for (Curator* asked : {&curator, &child}) {
+        if (exact && !query.exact) continue;
+        all.push_back(query.ask(*asked, BatchPolicy::all()));
+        if (query.secret && !exact) {
+          all.push_back(query.ask(*asked, BatchPolicy::sample(4)));
+          all.push_back(query.ask(*asked, BatchPolicy::poisson(0.4)));
+        }
+      }
+  return all;
+}
+
+TEST(AuditedCurator, ReleasesBitsOfPlainCuratorInEveryQuery) {
+  const SineRecords records(d, n);
+  const PublicFacts facts = sine_facts(d, n);
+  const StreamKey key{.seed = 5};
+  Silent auditor;
+  ClipLog log, other_log;
+  AuditedCurator audited(facts, records, wide_rule(), key, auditor, log);
+  Curator plain(facts, records, wide_rule(), key);
+  Curator logged(facts, records, wide_rule(), key, &other_log);
+  const std::vector<Vector> expected = released_by(audited, false);
+  EXPECT_GT(expected.size(), 80U);
+  for (Curator* each : {&plain, &logged}) {
+    const std::vector<Vector> released = released_by(*each, false);
+    ASSERT_EQ(released.size(), expected.size());
+    for (std::size_t k = 0; k < expected.size(); ++k)
+      EXPECT_TRUE(same_bits(released[k], expected[k])) << "release " << k;
+    EXPECT_EQ(each->ledger().queries(), audited.ledger().queries());
+    EXPECT_EQ(each->remaining().share, audited.remaining().share);
+  }
+}
+
+TEST(AuditedCurator, ReleasesBitsOfReleaseCuratorInEveryQuery) {
+  const SineRecords records(d, n);
+  const PublicFacts facts = sine_facts(d, n);
+  const StreamKey key{.seed = 5};
+  Silent auditor;
+  ClipLog log;
+  AuditedCurator audited(
+      facts, records, wide_rule(), key, auditor, log, std::make_unique<StreamWords>(3));
+  ReleaseCurator plain(facts, records, wide_rule(), key, std::make_unique<StreamWords>(3));
+  const std::vector<Vector> expected = released_by(audited, true);
+  const std::vector<Vector> released = released_by(plain, true);
+  ASSERT_EQ(released.size(), expected.size());
+  for (std::size_t k = 0; k < expected.size(); ++k)
+    EXPECT_TRUE(same_bits(released[k], expected[k])) << "release " << k;
+}
+
+}  // namespace
+}  // namespace dpsosp::charging_test

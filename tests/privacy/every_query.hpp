@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every kind of query, once, on records that answer all of them and note what is read.
+#pragma once
+
+#include <cmath>
+#include <functional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "dpsosp/core/errors.hpp"
+#include "dpsosp/privacy/exponential_mechanism.hpp"
+#include "dpsosp/privacy/gibbs_sampler.hpp"
+#include "dpsosp/privacy/hessian_stream.hpp"
+#include "dpsosp/privacy/line_search.hpp"
+#include "dpsosp/privacy/stationarity_test.hpp"
+#include "dpsosp/privacy/tree_stream.hpp"
+#include "support.hpp"
+
+namespace dpsosp::testing {
+
+/// f_i(x) = Σ_j sin(x_j + φ_ij): separable, with gradients, Hessians and their differences.
+class SineRecords final : public Records {
+ public:
+  SineRecords(Index dimension, Index records, std::uint64_t seed = 7)
+      : phases_(dimension, records) {
+    Stream stream({.seed = seed});
+    for (Index i = 0; i < records; ++i)
+      for (Index j = 0; j < dimension; ++j) phases_(j, i) = 6.0 * stream.uniform();
+  }
+
+  Index size() const override { return phases_.cols(); }
+  bool separable() const override { return true; }
+  bool has_second_order() const override { return true; }
+
+  ClipReport add_gradients(const Point& point,
+                           Block,
+                           const BatchView& batch,
+                           double limit,
+                           VectorRef out) const override {
+    return sum(batch, limit, out, [&](Index i) -> Vector { return gradient(point, i); });
+  }
+  ClipReport add_gradient_differences(const Point& point,
+                                      const Point& previous,
+                                      Block,
+                                      const BatchView& batch,
+                                      double limit,
+                                      VectorRef out) const override {
+    return sum(batch, limit, out, [&](Index i) -> Vector {
+      return gradient(point, i) - gradient(previous, i);
+    });
+  }
+  ClipReport add_loss_differences(const Point& point,
+                                  const Point& centre,
+                                  const BatchView& batch,
+                                  double limit,
+                                  double& out) const override {
+    Vector total = Vector::Zero(1);
+    const ClipReport report = sum(batch, limit, total, [&](Index i) -> Vector {
+      return Vector::Constant(1, loss(point, i) - loss(centre, i));
+    });
+    out += total[0];
+    return report;
+  }
+  ClipReport add_coordinate_loss_differences(Index coordinate,
+                                             ConstVectorRef values,
+                                             double centre,
+                                             const BatchView& batch,
+                                             double limit,
+                                             VectorRef out) const override {
+    ClipReport report;
+    for (Index k = 0; k < values.size(); ++k) {
+      const double away = std::abs(values[k] - centre);
+      Vector total = Vector::Zero(1);
+      report.merge(sum(batch, limit * away, total, [&](Index i) -> Vector {
+        const double phase = phases_(coordinate, i);
+        return Vector::Constant(1, std::sin(values[k] + phase) - std::sin(centre + phase));
+      }));
+      out[k] += total[0];
+    }
+    return report;
+  }
+  ClipReport add_hessian_products(const Point& point,
+                                  ConstVectorRef v,
+                                  const BatchView& batch,
+                                  double limit,
+                                  VectorRef out) const override {
+    return products(batch, limit, v, out, [&](Index i) -> Vector { return hessian(point, i); });
+  }
+  ClipReport add_hessian_difference_products(const Point& point,
+                                             const Point& previous,
+                                             ConstVectorRef v,
+                                             const BatchView& batch,
+                                             double limit,
+                                             VectorRef out) const override {
+    return products(batch, limit, v, out, [&](Index i) -> Vector {
+      return hessian(point, i) - hessian(previous, i);
+    });
+  }
+
+  mutable std::set<Index> read;  ///< every record that was looked at
+  bool throws = false;           ///< every sum fails after its first record
+
+ private:
+  Vector gradient(const Point& point, Index i) const {
+    return (point.x + phases_.col(i)).array().cos().matrix();
+  }
+  Vector hessian(const Point& point, Index i) const {  // its diagonal
+    return -(point.x + phases_.col(i)).array().sin().matrix();
+  }
+  double loss(const Point& point, Index i) const {
+    return (point.x + phases_.col(i)).array().sin().sum();
+  }
+  void look_at(Index i) const {
+    read.insert(i);
+    if (throws) throw InputError("records: cannot answer");
+  }
+  template <class Part>
+  ClipReport sum(const BatchView& batch, double limit, VectorRef out, const Part& part) const {
+    ClipReport report;
+    for (Index k = 0; k < batch.size(); ++k) {
+      look_at(batch[k]);
+      const Vector v = part(batch[k]);
+      out += report.weigh(v.norm(), limit) * v;
+    }
+    return report;
+  }
+  template <class Diagonal>
+  ClipReport products(const BatchView& batch,
+                      double limit,
+                      ConstVectorRef v,
+                      VectorRef out,
+                      const Diagonal& diagonal) const {
+    ClipReport report;
+    for (Index k = 0; k < batch.size(); ++k) {
+      look_at(batch[k]);
+      const Vector h = diagonal(batch[k]);
+      out += report.weigh(h.cwiseAbs().maxCoeff(), limit) * h.cwiseProduct(v);
+    }
+    return report;
+  }
+
+  Matrix phases_;
+};
+
+inline PublicFacts sine_facts(Index dimension, Index records) {
+  PublicFacts facts;
+  facts.name = "sines";
+  facts.dimension = dimension;
+  facts.records = records;
+  facts.initial_point = Vector::Zero(dimension);
+  return facts;
+}
+
+struct SineHouse {
+  explicit SineHouse(Index n, FilterRule rule = zcdp_rule(1e3), StreamKey key = {.seed = 1})
+      : facts(sine_facts(d, n)), records(d, n), curator(facts, records, rule, key) {}
+  SineHouse(const SineHouse&) = delete;
+  SineHouse& operator=(const SineHouse&) = delete;
+
+  PublicFacts facts;
+  SineRecords records;
+  Curator curator;
+};
+
+/// One query at two fixed points.
+struct AnyQuery {
+  std::string name;
+  std::function<Vector(Curator&, const BatchPolicy&)> ask;  ///< what is released, as numbers
+  std::int64_t listed = 1;                                  ///< queries in the ledger
+  bool secret = false;                                      ///< takes batches of secret membership
+  bool exact = false;                                       ///< a release answers it
+  bool ahead = false;                                       ///< reads before it is charged
+  bool gaussian = true;                                     ///< its charge is that of a Gaussian
+};
+
+inline Vector entries_of(const Matrix& m) { return Eigen::Map<const Vector>(m.data(), m.size()); }
+
+/// Every kind of query, where records are read and noise is drawn.
+inline const std::vector<AnyQuery>& every_query() {
+  static const Vector x{{0.7, -0.4, 1.1}}, before{{0.2, 0.5, -0.3}}, v{{1.0, -2.0, 0.5}};
+  static const Noise noise = Noise::sensitivity_ratio(1.0);
+  const auto gradient = [](Curator& c, const BatchPolicy& policy) {
+    Vector out(d);
+    c.gradient(Point(x), c.draw(policy), {1.0, noise}, out);
+    return out;
+  };
+  const auto difference = [](Curator& c, const BatchPolicy& policy) {
+    Vector out(d);
+    c.gradient_difference(Point(x), Point(before), c.draw(policy), {1.0, noise}, out);
+    return out;
+  };
+  const auto combination = [](Curator& c, const BatchPolicy& policy) {
+    Vector out(d);
+    c.gradient_combination(0.3, Point(x), Point(before), c.draw(policy), {1.0, 0.5, noise}, out);
+    return out;
+  };
+  const auto hessian = [](Curator& c, const BatchPolicy& policy) {
+    Matrix out(d, d);
+    c.hessian(Point(x), c.draw(policy), {.limit = 1.0, .noise = noise}, out);
+    return entries_of(out);
+  };
+  const auto product = [](Curator& c, const BatchPolicy& policy) {
+    Vector out(d);
+    c.hessian_product(Point(x), v, c.draw(policy), {1.0, noise}, out);
+    return out;
+  };
+  const auto tree = [](bool of_differences) {
+    return [of_differences](Curator& c, const BatchPolicy& policy) {
+      TreeStream stream(c, 0.5, 4);
+      Vector out(d);
+      if (of_differences)
+        stream.push_difference(Point(x), Point(before), c.draw(policy), {.limit = 1.0}, out);
+      else
+        stream.push_gradient(Point(x), c.draw(policy), {.limit = 1.0}, out);
+      return out;
+    };
+  };
+  const auto stream = [](HessianMode mode, bool of_two) {
+    return [mode, of_two](Curator& c, const BatchPolicy& policy) {
+      HessianStream estimate(c, mode);
+      const Batch batch = c.draw(policy);
+      estimate.refresh(Point(x), batch, 1.0);
+      if (of_two) estimate.add(Point(before), Point(x), batch, 0.5);
+      Vector out(d);
+      estimate.product(v, 1.0, out);
+      return out;
+    };
+  };
+  const auto line_search = [](Curator& c, const BatchPolicy& policy) {
+    LineSearch search(c, c.draw(policy), x, {.epsilon = 0.1, .loss_limit = 1.0, .reach = 2.0});
+    return Vector(Vector::Constant(1, search.decreases(before, 0.1) ? 1.0 : 0.0));
+  };
+  const auto stationarity = [](SelectionForm form) {
+    return [form](Curator& c, const BatchPolicy& policy) {
+      StationarityTest test(c,
+                            c.draw(policy),
+                            {.epsilon = 0.1,
+                             .gradient_scale = 1.0,
+                             .curvature_scale = 1.0,
+                             .gradient_limit = 1.0,
+                             .hessian_limit = 1.0,
+                             .form = form});
+      return Vector(Vector::Constant(1, test.accepts(x) ? 1.0 : 0.0));
+    };
+  };
+  const auto of_list = [](Curator& c, const BatchPolicy& policy) {
+    const Matrix points = Matrix::Identity(d, d);
+    ExponentialMechanism mechanism(c, c.draw(policy));
+    const Index k = mechanism.choose(points, before, 1.0, 0.5);
+    return Vector(Vector::Constant(1, static_cast<double>(k)));
+  };
+  const auto of_net = [](Curator& c, const BatchPolicy& policy) {
+    Vector out(d);
+    ExponentialMechanism(c, c.draw(policy))
+        .choose(Net::box(Vector::Zero(d), 1.0, 0.9), 1.0, 0.5, out);
+    return out;
+  };
+  const auto of_grid = [](Curator& c, const BatchPolicy& policy) {
+    Vector out(d);
+    ExponentialMechanism(c, c.draw(policy))
+        .choose(ProductGrid{Vector::Zero(d), 1.0, 4}, 1.0, 0.5, out);
+    return out;
+  };
+  const auto of_vertices = [](Curator& c, const BatchPolicy& policy) {
+    const Matrix vertices = Matrix::Identity(d, d);
+    ExponentialMechanism mechanism(c, c.draw(policy));
+    const Index k = mechanism.choose_vertex(vertices, x, 1.0, 0.5);
+    return Vector(Vector::Constant(1, static_cast<double>(k)));
+  };
+  const auto of_l1_ball = [](Curator& c, const BatchPolicy& policy) {
+    ExponentialMechanism mechanism(c, c.draw(policy));
+    const Index k = mechanism.choose_l1_vertex(1.0, x, 1.0, 0.5);
+    return Vector(Vector::Constant(1, static_cast<double>(k)));
+  };
+  const auto gibbs = [](GibbsMethod method) {
+    return [method](Curator& c, const BatchPolicy& policy) {
+      GibbsSpec spec{.inverse_temperature = 0.5,
+                     .regularizer = 1.0,
+                     .lipschitz = 1.0,
+                     .domain = Domain::ball(1.0),
+                     .method = method};
+      if (method != GibbsMethod::rejection) {
+        spec.step = 1.0;
+        spec.rounds = 200;
+        spec.sampling_error = 1e-9;
+      }
+      Vector out(d);
+      GibbsSampler(c, c.draw(policy), spec).sample(out);
+      return out;
+    };
+  };
+  static const std::vector<AnyQuery> all{
+      {.name = "gradient", .ask = gradient, .secret = true, .exact = true},
+      {.name = "gradient difference", .ask = difference, .secret = true, .exact = true},
+      {.name = "gradient combination", .ask = combination, .secret = true, .exact = true},
+      {.name = "hessian", .ask = hessian, .secret = true, .exact = true},
+      {.name = "hessian product", .ask = product, .secret = true, .exact = true},
+      {.name = "tree of gradients", .ask = tree(false), .exact = true},
+      {.name = "tree of differences", .ask = tree(true), .exact = true},
+      {.name = "lazy hessian stream", .ask = stream(HessianMode::lazy, false), .exact = true},
+      {.name = "lazy hessian stream of two", .ask = stream(HessianMode::lazy, true), .exact = true},
+      {.name = "dense hessian stream",
+       .ask = stream(HessianMode::dense, true),
+       .exact = true,
+       .ahead = true},
+      {.name = "line search", .ask = line_search, .gaussian = false},
+      {.name = "stationarity test by a scalar",
+       .ask = stationarity(SelectionForm::scalar),
+       .gaussian = false},
+      {.name = "stationarity test by two",
+       .ask = stationarity(SelectionForm::two_tests),
+       .gaussian = false},
+      {.name = "stationarity test anew",
+       .ask = stationarity(SelectionForm::independent),
+       .listed = 2,
+       .gaussian = false},
+      {.name = "choice of a list", .ask = of_list, .gaussian = false},
+      {.name = "choice of a net", .ask = of_net, .gaussian = false},
+      {.name = "choice of a grid", .ask = of_grid, .gaussian = false},
+      {.name = "choice of vertices", .ask = of_vertices, .gaussian = false},
+      {.name = "choice of the l1 ball", .ask = of_l1_ball, .gaussian = false},
+      {.name = "gibbs draw by rejection", .ask = gibbs(GibbsMethod::rejection), .gaussian = false},
+      {.name = "gibbs draw by exact steps", .ask = gibbs(GibbsMethod::exact), .gaussian = false},
+      {.name = "gibbs draw by stochastic steps",
+       .ask = gibbs(GibbsMethod::stochastic),
+       .gaussian = false}};
+  return all;
+}
+
+/// Zero-concentrated where nothing is inexact; with room for inexact draws.
+inline FilterRule wide_rule(double capacity = 1e3) {
+  FilterRule rule = zcdp_rule(capacity);
+  rule.delta_extra = 1e-3;
+  return rule;
+}
+
+/// The records that a ledger charges.
+inline std::set<Index> charged_by(const Ledger& ledger) {
+  std::set<Index> all;
+  for (const LedgerEntry& e : ledger.entries())
+    for (Index i = e.charged.begin; i < e.charged.end; ++i) all.insert(i);
+  return all;
+}
+
+}  // namespace dpsosp::testing
