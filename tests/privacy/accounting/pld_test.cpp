@@ -275,6 +275,78 @@ TEST(Pld, BracketsExactValueForOnePureRelease) {
     }
 }
 
+/// One release with its exact profile and, at epsilon 0, its total variation.
+struct OneRelease {
+  Event event;
+  Adjacency adjacency;
+  Profile profile;
+};
+
+std::vector<OneRelease> single_releases() {
+  using enum Adjacency;
+  std::vector<OneRelease> all;
+  for (const double noise : {0.3, 2.0, 30.0, 1e3})
+    all.push_back({GaussianEvent{noise}, replace_one, [=](double e) {
+                     return gaussian_delta(std::max(e, 0.0), 1 / noise);
+                   }});
+  for (const auto& [rate, noise] : {std::pair{1e-3, 0.5}, {0.05, 2.0}, {0.05, 50.0}, {0.7, 5.0}}) {
+    all.push_back({PoissonGaussianEvent{rate, noise}, replace_one, mixtures(rate, noise, 1, -1)});
+    const Profile removed = mixtures(rate, noise, 1, 0), added = mixtures(rate, noise, 0, -1);
+    for (const Adjacency adjacency : {add_remove, zero_out})
+      all.push_back({PoissonGaussianEvent{rate, noise}, adjacency, [=](double e) {
+                       return std::max(removed(e), added(e));
+                     }});
+    all.push_back(
+        {FixedSizeGaussianEvent{rate, noise}, replace_one, [r = rate, z = noise](double e) {
+           return one_fixed_size_delta(r, z, std::max(e, 0.0));
+         }});
+  }
+  for (const double e : {1e-3, 0.1, 1.0, 4.0}) {
+    all.push_back({LaplaceEvent{e}, replace_one, laplace(e)});
+    all.push_back({PureEvent{e}, replace_one, [=](double epsilon) {
+                     return std::max(0.0, -std::expm1(epsilon - e) / (1 + std::exp(-e)));
+                   }});
+    all.push_back({ExponentialEvent{e}, replace_one, [=](double epsilon) {
+                     // δ of the best pair of two points: e + 2 log1p(−√(δ(1 − e^{−e}))) = ε
+                     const double root = -std::expm1((epsilon - e) / 2);
+                     return root > 0 ? -root * root / std::expm1(-e) : 0.0;
+                   }});
+  }
+  return all;
+}
+
+// Near the total variation an accountant may take a short cut to epsilon 0; below it, never.
+TEST(Pld, ProvesNoMoreThanTheProfileNearTotalVariation) {
+  for (const auto& [event, adjacency, profile] : single_releases()) {
+    const double total_variation = profile(0);
+    for (const double share : {0.3, 0.4, 0.5, 0.55, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0, 1.05}) {
+      const double delta = share * total_variation;
+      if (delta > 0.99) continue;
+      const double exact = share < 1 ? epsilon_at(profile, delta) : 0.0;
+      for (const std::int64_t count : {1, 2, 5}) {
+        SCOPED_TRACE(testing::Message() << event.index() << ' ' << name_of(adjacency) << ' '
+                                        << total_variation << ' ' << share << ' ' << count);
+        const Ledger ledger{{event, count}};
+        const LossBounds b = coarse_bounds(ledger, adjacency, delta);
+        EXPECT_GE(b.epsilon, exact * (1 - 1e-9));  // of many releases more than of one
+        if (count == 1) EXPECT_LE(b.lower, exact * (1 + 1e-6) + 1e-9);
+        for (const Accountant accountant : {Accountant::zcdp,
+                                            Accountant::rdp,
+                                            Accountant::analytic,
+                                            Accountant::pure,
+                                            Accountant::tightest}) {
+          try {
+            EXPECT_GE(epsilon_of(ledger, adjacency, delta, {.accountant = accountant}).epsilon,
+                      exact * (1 - 1e-9))
+                << name_of(accountant);
+          } catch (const InputError&) {  // no proof
+          }
+        }
+      }
+    }
+  }
+}
+
 // No loss of range e, from t − e to t, has more than the pair of the exponential mechanism.
 TEST(Pld, CoversTwoPointLossesOfExponentialMechanism) {
   for (const double e : {0.1, 1.0, 4.0})
