@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <fmt/format.h>
@@ -25,6 +26,29 @@ std::optional<RecordRange> hull_of(const std::vector<LedgerEntry>& charges) {
                               std::max(hull->end, e.charged.end)}
                 : e.charged;
   return hull;
+}
+
+/// Whether an answer is paid for by itself, not by a session or a race that it belongs to.
+bool is_sum(Kind kind) {
+  return kind == Kind::vector || kind == Kind::matrix || kind == Kind::prefix;
+}
+
+/// The rate of sampling that an event is amplified by.
+std::optional<double> amplifying_rate(const Event& event) {
+  if (const auto* coins = std::get_if<PoissonGaussianEvent>(&event)) return coins->rate;
+  if (const auto* fixed = std::get_if<FixedSizeGaussianEvent>(&event)) return fixed->rate;
+  return {};
+}
+
+/// Whether a batch is drawn as an amplified charge has it.
+bool is_charged_so(const DrawnBatch& batch, const LedgerEntry& entry) {
+  const bool fixed = std::holds_alternative<FixedSizeGaussianEvent>(*entry.event);
+  const auto records = static_cast<double>(batch.range.end - batch.range.begin);
+  const double rate =
+      fixed ? static_cast<double>(batch.members.size()) / records : batch.policy.rate;
+  const BatchPolicy::Kind kind = fixed ? BatchPolicy::Kind::sample : BatchPolicy::Kind::poisson;
+  return batch.policy.kind == kind && amplifying_rate(*entry.event) == rate &&
+         entry.charged == batch.range;
 }
 
 /// The scalars of one session.
@@ -47,7 +71,7 @@ std::string stray_read(const Transcript& transcript) {
                          transcript[k - 1].noisy.size() == 0;
     if (!e.charges.empty()) paid = hull_of(e.charges);
     // Candidates between which no record decides cost nothing; that is checked by how they move.
-    else if (e.what.kind == Kind::score && !in_race)
+    else if ((e.what.kind == Kind::score && !in_race) || is_sum(e.what.kind))
       paid.reset();
     if (e.what.kind == Kind::score && !paid) continue;
     if (e.what.kind == Kind::threshold && e.what.index == 0) sessions[e.what.session] = paid;
@@ -85,6 +109,41 @@ std::string late_question(const Transcript& transcript) {
     session.all_below = true;
   }
   return {};
+}
+
+std::string other_sampling(const Transcript& transcript) {
+  std::map<std::uint64_t, std::vector<const DrawnBatch*>> drawn;  // by the path of their curator
+  for (std::size_t k = 0; k < transcript.size(); ++k) {
+    const Exchange& e = transcript[k];
+    for (const DrawnBatch& batch : e.drawn) drawn[batch.path].push_back(&batch);
+    if (e.charges.empty() || !e.asked.secret) continue;
+    const LedgerEntry& entry = e.charges.back();
+    if (!entry.event || !amplifying_rate(*entry.event)) continue;
+    // One that nobody drew is complained of where batches are drawn again.
+    bool known = false, fits = false;
+    for (const DrawnBatch* batch : drawn[e.what.path])
+      if (batch->members == *e.asked.secret) {
+        known = true;
+        fits = fits || is_charged_so(*batch, entry);
+      }
+    if (known && !fits)
+      return fmt::format(
+          "{}: sampling at rate {:.6g} of records {} to {} is charged, another was drawn",
+          place_of(transcript, k),
+          *amplifying_rate(*entry.event),
+          entry.charged.begin,
+          entry.charged.end - 1);
+  }
+  return {};
+}
+
+std::string unpaid(const Transcript& transcript, std::int64_t free) {
+  std::int64_t count = 0;
+  for (const Exchange& e : transcript)
+    if (is_sum(e.what.kind) && e.noisy.size() > 0 && e.what.deviation > 0 && e.charges.empty())
+      ++count;
+  if (count == free) return {};
+  return fmt::format("{} answers are not paid for, {} of two equal points", count, free);
 }
 
 std::string overdrawn(const Ledger& ledger, const FilterRule& rule) {

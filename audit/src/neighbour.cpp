@@ -38,6 +38,10 @@ std::uint64_t fingerprint(const BatchView& batch) {
   return f.value();
 }
 
+bool is_secret(const BatchPolicy& policy) {
+  return policy.kind == BatchPolicy::Kind::sample || policy.kind == BatchPolicy::Kind::poisson;
+}
+
 }  // namespace
 
 Neighbour::Neighbour(const Records& rest,
@@ -49,6 +53,7 @@ Neighbour::Neighbour(const Records& rest,
 Asked Neighbour::take_asked() const {
   Asked asked = std::exchange(log_->first, std::nullopt).value_or(Asked{});
   asked.read = std::exchange(log_->read, std::nullopt);
+  log_->charged = false;
   return asked;
 }
 
@@ -60,7 +65,12 @@ void Neighbour::note_read(const BatchView& batch) const {
               : RecordRange{begin, end};
 }
 
+void Neighbour::note_read_of_hessians(const BatchView& batch) const {
+  if (log_->charged) note_read(batch);
+}
+
 void Neighbour::expect(const BatchPolicy& policy, RecordRange drawn_from) const {
+  log_->charged = true;
   log_->policy = policy;
   log_->drawn_from = drawn_from;
 }
@@ -93,15 +103,17 @@ bool Neighbour::choose(const BatchView& batch, std::vector<Index>& others) const
 
 template <class Add>
 ClipReport Neighbour::add(const BatchView& batch, std::uint64_t asked, const Add& add) const {
+  // An empty list may have no address, by which a view knows it.
+  const bool is_list = batch.is_list() || (batch.size() == 0 && is_secret(log_->policy));
   if (!log_->first) {
-    log_->first = Asked{Fingerprint().add(asked).add(fingerprint(batch)).value(), {}};
-    if (batch.is_list()) {
+    log_->first = Asked{Fingerprint().add(asked).add(fingerprint(batch)).value(), {}, {}};
+    if (is_list) {
       std::vector<Index>& members = log_->first->secret.emplace();
       for (Index k = 0; k < batch.size(); ++k) members.push_back(batch[k]);
     }
   }
   ClipReport report;
-  if (batch.is_list()) {
+  if (is_list) {
     std::vector<Index> others;
     const bool member = choose(batch, others);
     if (!others.empty()) report.merge(add(*rest_, BatchView(others)));
@@ -178,6 +190,7 @@ ClipReport Neighbour::add_hessian_products(const Point& point,
                                            const BatchView& batch,
                                            double limit,
                                            VectorRef out) const {
+  note_read_of_hessians(batch);
   const auto asked = Fingerprint().add(5U).add(point).add(v);
   return add(batch, asked.value(), [&](const Records& of, const BatchView& members) {
     return of.add_hessian_products(point, v, members, limit, out);
@@ -190,6 +203,7 @@ ClipReport Neighbour::add_hessian_difference_products(const Point& point,
                                                       const BatchView& batch,
                                                       double limit,
                                                       VectorRef out) const {
+  note_read_of_hessians(batch);
   const auto asked = Fingerprint().add(6U).add(point).add(previous).add(v);
   return add(batch, asked.value(), [&](const Records& of, const BatchView& members) {
     return of.add_hessian_difference_products(point, previous, v, members, limit, out);

@@ -24,8 +24,8 @@ enum class Membership {
 struct Asked {
   std::uint64_t fingerprint = 0;             ///< of kind, points, vectors and members
   std::optional<std::vector<Index>> secret;  ///< members, where membership is secret
-  /// From the first to the last record of which gradients or losses were read, in this question or
-  /// since. Hessians are read ahead of what they answer.
+  /// From the first to the last record of which gradients or losses were read since the last
+  /// answer, or Hessians since what was charged then: dense estimates are read ahead of that.
   std::optional<RecordRange> read;
 };
 
@@ -94,11 +94,13 @@ class Neighbour final : public Records {
   struct Log {  // shared with projected views
     std::optional<Asked> first;
     std::optional<RecordRange> read;
+    bool charged = false;  // since the last answer
     std::set<Index> batches;
     BatchPolicy policy;
     RecordRange drawn_from;
   };
   void note_read(const BatchView& batch) const;
+  void note_read_of_hessians(const BatchView& batch) const;
   template <class Add>
   ClipReport add(const BatchView& batch, std::uint64_t fingerprint, const Add& add) const;
   /// The other members of a secret batch, and whether the record at `place_` is one, after the

@@ -283,7 +283,12 @@ void BatchCheck::see(const Transcript& transcript) {
   std::map<Sampling, std::vector<Index>> last;
   for (std::size_t k = 0; k < transcript.size(); ++k) {
     const Exchange& e = transcript[k];
-    if (e.charges.empty() || !e.asked.secret) continue;
+    if (!e.asked.secret) continue;
+    if (e.charges.empty()) {
+      if (e.what.deviation > 0 && complaint_.empty())
+        complaint_ = place_of(transcript, k) + ": a secret batch is read and not charged";
+      continue;
+    }
     const LedgerEntry& entry = e.charges.back();
     const std::vector<Index>& members = *e.asked.secret;
     const Index size = std::ssize(members);

@@ -91,11 +91,17 @@ void Recorder::charged(const LedgerEntry& entry) {
 }
 
 void Recorder::answer(const AuditedAnswer& what, VectorRef value) {
-  transcript.push_back(
-      {what, std::exchange(pending_, {}), records_.take_asked(), Vector(value), Vector()});
+  transcript.push_back({what,
+                        std::exchange(pending_, {}),
+                        records_.take_asked(),
+                        std::exchange(drawn_, {}),
+                        Vector(value),
+                        Vector()});
 }
 
 void Recorder::noisy(VectorRef value) { transcript.back().noisy = value; }
+
+void Recorder::drawn(const DrawnBatch& batch) { drawn_.push_back(batch); }
 
 void Replayer::charged(const LedgerEntry& entry) {
   records_.expect(entry.policy, entry.charged);

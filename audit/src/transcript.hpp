@@ -16,8 +16,9 @@ struct Exchange {
   AuditedAnswer what;
   std::vector<LedgerEntry> charges;
   Asked asked;
-  Vector answer;  ///< before noise
-  Vector noisy;   ///< with it; of many scores or losses the choice, with the last of them
+  std::vector<DrawnBatch> drawn;  ///< since the last answer, by any curator of the run
+  Vector answer;                  ///< before noise
+  Vector noisy;  ///< with it; of many scores or losses the choice, with the last of them
 };
 using Transcript = std::vector<Exchange>;
 
@@ -29,12 +30,14 @@ class Recorder final : public Auditor {
   void charged(const LedgerEntry& entry) override;
   void answer(const AuditedAnswer& what, VectorRef value) override;
   void noisy(VectorRef value) override;
+  void drawn(const DrawnBatch& batch) override;
 
   Transcript transcript;
 
  private:
   const Neighbour& records_;
   std::vector<LedgerEntry> pending_;
+  std::vector<DrawnBatch> drawn_;
 };
 
 /// Has another run, on other records, release what a recorded one released.

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -46,6 +47,49 @@ TEST(StrayRead, IsOneOutsideOfWhatIsCharged) {
   Exchange unpaid = paid_by({10, 20}, RecordRange{12, 13});
   unpaid.charges.clear();
   EXPECT_NE(stray_read({unpaid}), "");
+  EXPECT_NE(stray_read({paid_by({10, 20}, RecordRange{10, 20}), unpaid}), "");
+}
+
+TEST(Unpaid, IsANoisySumWithoutAChargeThatIsNotFree) {
+  const auto answers = [](int paid, int unpaid) {
+    Transcript all;
+    for (int k = 0; k < paid + unpaid; ++k) {
+      all.push_back(paid_by({0, 9}, std::nullopt));
+      all.back().what.deviation = 0.5;
+      if (k >= paid) all.back().charges.clear();
+    }
+    return all;
+  };
+  EXPECT_EQ(unpaid(answers(3, 0), 0), "");
+  EXPECT_EQ(unpaid(answers(3, 2), 2), "");
+  EXPECT_NE(unpaid(answers(3, 2), 1), "");
+  EXPECT_NE(unpaid(answers(3, 0), 1), "");
+  Transcript bare = answers(0, 1);
+  bare.back().what.deviation = 0;  // limit 0: nothing to hide
+  EXPECT_EQ(unpaid(bare, 0), "");
+}
+
+TEST(OtherSampling, IsOneAtAnotherRateOrFromOtherRecords) {
+  const auto after = [](const Event& event, RecordRange charged, const BatchPolicy& policy) {
+    Exchange e = paid_by(charged, std::nullopt);
+    e.charges.back().event = event;
+    e.what.path = 7;
+    e.asked.secret = std::vector<Index>{4, 6};
+    e.drawn = {{BatchPolicy::poisson(0.5), {0, 99}, {4, 6}, 8},  // another curator's
+               {policy, {3, 9}, {5}, 7},
+               {policy, {3, 9}, {4, 6}, 7}};
+    return other_sampling({e});
+  };
+  const FixedSizeGaussianEvent third{2.0 / 6.0, 1.0, {}};
+  const PoissonGaussianEvent half{0.5, 1.0};
+  EXPECT_EQ(after(third, {3, 9}, BatchPolicy::sample(2)), "");
+  EXPECT_NE(after(FixedSizeGaussianEvent{2.0 / 12.0, 1.0, {}}, {3, 9}, BatchPolicy::sample(2)), "");
+  EXPECT_NE(after(third, {0, 12}, BatchPolicy::sample(2)), "");
+  EXPECT_NE(after(third, {3, 9}, BatchPolicy::poisson(1.0 / 3.0)), "");
+  EXPECT_EQ(after(half, {3, 9}, BatchPolicy::poisson(0.5)), "");
+  EXPECT_NE(after(half, {3, 9}, BatchPolicy::poisson(0.6)), "");
+  EXPECT_NE(after(half, {3, 9}, BatchPolicy::sample(2)), "");
+  EXPECT_EQ(after(GaussianEvent{1.0}, {3, 9}, BatchPolicy::sample(2)), "");  // not amplified
 }
 
 Exchange of_session(Kind kind, std::int64_t index, double noisy) {

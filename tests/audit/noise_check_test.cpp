@@ -199,6 +199,15 @@ TEST(BatchCheck, DetectsWrongFixedSizeSampling) {
   EXPECT_NE(after(20, 10, drawn_once), "");
 }
 
+TEST(BatchCheck, DetectsReadingThatIsNotCharged) {
+  Exchange e;
+  e.what.deviation = 0.5;
+  e.asked.secret = std::vector<Index>{3, 5};
+  BatchCheck check;
+  check.see({e});
+  EXPECT_NE(check.complaint().find("not charged"), std::string::npos);
+}
+
 TEST(BatchCheck, RejectsSoundBatchesNoMoreOftenThanStated) {
   constexpr int experiments = 20'000;
   constexpr double level = 1e-3;
