@@ -31,7 +31,7 @@ class Asker {
         noise_(noise),
         stream_(stream),
         d_(curator.facts().dimension),
-        out_(d_),
+        out_(Vector::Zero(d_)),
         tree_(curator, 0.1, 8),
         hessians_(curator) {}
 
@@ -40,12 +40,14 @@ class Asker {
   void gradient(Curator& curator) {
     const Batch batch = curator.draw(settings_.policy);
     const GradientQuery query{0.1 + stream_.uniform(), some_noise()};
-    const Vector x = point(), y = point();
+    const Vector x = point(), y = other_point(x);
     switch (stream_.below(3)) {
       case 0:
         return curator.gradient(Point(x), batch, query, out_);
       case 1:
-        return curator.gradient_difference(Point(x), Point(y), batch, query, out_);
+        curator.gradient_difference(Point(x), Point(y), batch, query, out_);
+        if (x == y) ++free_;
+        return;
       default:
         return curator.gradient_combination(
             stream_.uniform(),
@@ -57,13 +59,19 @@ class Asker {
     }
   }
 
+  /// What the last question released, and how many were differences of equal points so far.
+  const Vector& released() const { return out_; }
+  std::int64_t free() const { return free_; }
+
   void second_order() {
     const Vector x = point(), v = point();
     const double limit = 0.1 + stream_.uniform();
     switch (stream_.below(3)) {
       case 0: {
         Matrix hessian(d_, d_);
-        return curator_.hessian(Point(x), draw(), {.limit = limit, .noise = some_noise()}, hessian);
+        curator_.hessian(Point(x), draw(), {.limit = limit, .noise = some_noise()}, hessian);
+        out_ = hessian.diagonal();
+        return;
       }
       case 1:
         return curator_.hessian_product(
@@ -72,7 +80,7 @@ class Asker {
         if (hessians_.groups() == 0 || stream_.below(4) == 0)
           hessians_.refresh(Point(x), draw(), limit);
         else if (hessians_.groups() < 3)
-          hessians_.add(Point(x), Point(v), draw(), 0.5 * limit);
+          hessians_.add(Point(x), Point(other_point(x)), draw(), 0.5 * limit);
         const double most = 2.0 * (limit + 1.1) * v.norm() / size();
         return hessians_.product(v, noise_ * most, out_);
       }
@@ -100,29 +108,29 @@ class Asker {
                              .hessian_limit = 1.0,
                              .slack = -60.0 * 2.0 / size() / epsilon});
       for (int k = 0; k < questions_of_session; ++k)
-        if (test.accepts(point())) return expect_end([&] { test.accepts(last_point_); });
+        if (note(test.accepts(point()))) return expect_end([&] { test.accepts(last_point_); });
     } else {
       constexpr double reach = 0.5;
       LineSearch search(
           curator_, draw(), x, {.epsilon = epsilon, .loss_limit = 1.0, .reach = reach});
       const double improbable = 40 * search.sensitivity() / epsilon;
       for (int k = 0; k < questions_of_session; ++k)
-        if (search.decreases(x + reach * point().normalized(), improbable))
+        if (note(search.decreases(x + reach * point().normalized(), improbable)))
           return expect_end([&] { search.decreases(x, improbable); });
     }
   }
 
   /// One question of two scalars, each with noise of its own.
   void scalars(double epsilon) {
-    StationarityTest(curator_,
-                     draw(),
-                     {.epsilon = epsilon / std::numbers::sqrt2,
-                      .gradient_scale = 1.0,
-                      .curvature_scale = 1.0,
-                      .gradient_limit = 1.0,
-                      .hessian_limit = 1.0,
-                      .form = SelectionForm::independent})
-        .accepts(point());
+    note(StationarityTest(curator_,
+                          draw(),
+                          {.epsilon = epsilon / std::numbers::sqrt2,
+                           .gradient_scale = 1.0,
+                           .curvature_scale = 1.0,
+                           .gradient_limit = 1.0,
+                           .hessian_limit = 1.0,
+                           .form = SelectionForm::independent})
+             .accepts(point()));
   }
 
   /// Asks the curator or one of its children, at random; new children are made now and then. A
@@ -133,8 +141,15 @@ class Asker {
       if (children_.size() < most && stream_.below(8) == 0) return adopt();
       const auto k = static_cast<std::size_t>(stream_.below(std::ssize(children_) + 1));
       Curator& asked = k == children_.size() ? curator_ : children_[k];
-      if (stream_.below(3) == 0) return choice(asked, epsilon);
-      gradient(asked);
+      switch (stream_.below(6)) {
+        case 0:
+        case 1:
+          return choice(asked, epsilon);
+        case 2:
+          return product(asked);
+        default:
+          gradient(asked);
+      }
     } catch (const BudgetExhausted&) {
       if (++refusals_ == 1000) throw;
     }
@@ -161,13 +176,13 @@ class Asker {
     for (Index j = 0; j < points.cols(); ++j) points.col(j) = point();
     switch (stream_.below(3)) {
       case 0:
-        mechanism.choose(points, point(), 0.5, epsilon);
+        note(mechanism.choose(points, point(), 0.5, epsilon));
         return;
       case 1:
-        mechanism.choose_vertex(points, point(), 1.0, epsilon);
+        note(mechanism.choose_vertex(points, point(), 1.0, epsilon));
         return;
       default:
-        mechanism.choose_l1_vertex(1.0, point(), 1.0, epsilon);
+        note(mechanism.choose_l1_vertex(1.0, point(), 1.0, epsilon));
     }
   }
 
@@ -187,6 +202,44 @@ class Asker {
       stream_.fill_normal(0.5, last_point_);
     }
     return last_point_;
+  }
+  /// `x` itself or another point: any, a neighbour in floating point, or one that is relatively
+  /// near. Whether a question is free must not depend on how near it is.
+  Vector other_point(const Vector& x) {
+    Vector y = x;
+    switch (stream_.below(4)) {
+      case 0:
+        return y;
+      case 1: {
+        double& entry = y[stream_.below(d_)];
+        entry = std::nextafter(entry, 10.0);
+        return y;
+      }
+      case 2:
+        return y * (1.0 + std::pow(10.0, -3.0 - 12.0 * stream_.uniform()));
+      default:
+        return point();
+    }
+  }
+  template <class Answer>
+  Answer note(Answer answer) {
+    out_.setConstant(static_cast<double>(answer));
+    return answer;
+  }
+  /// A product with an estimate that was a relative's own before the stream of another one took
+  /// over `asked`'s.
+  void product(Curator& asked) {
+    const auto k = static_cast<std::size_t>(stream_.below(std::ssize(children_) + 1));
+    Curator& other = k == children_.size() ? curator_ : children_[k];
+    const HessianMode mode = stream_.below(2) == 0 ? HessianMode::lazy : HessianMode::dense;
+    const Vector x = point(), v = point();
+    constexpr double limit = 0.5;
+    HessianStream estimate(asked, mode), taken(other, mode);
+    estimate.refresh(Point(x), asked.draw(BatchPolicy::all()), limit);
+    if (stream_.below(2) == 0) taken.refresh(Point(v), other.draw(BatchPolicy::all()), limit);
+    taken = estimate;
+    const double moves = 2.0 * limit * v.norm() / static_cast<double>(asked.facts().records);
+    taken.product(v, noise_ * moves, out_);
   }
   /// A child or a grandchild, of some of the records and the budget.
   void adopt() {
@@ -220,6 +273,7 @@ class Asker {
   Vector last_point_;
   std::deque<Curator> children_;  // which stay where they are
   int refusals_ = 0;
+  std::int64_t free_ = 0;
 };
 
 struct Question {
@@ -367,14 +421,18 @@ class Mechanism final : public Algorithm {
     return {.rule = noise.rule};
   }
   void check_settings(const PublicFacts& facts) const override { refuse_shared_dual(card_, facts); }
-  Outcome run(Curator& curator, Stream stream, Observer&) const override {
+  Outcome run(Curator& curator, Stream stream, Observer& observer) const override {
     Outcome outcome{.point = Vector::Zero(1), .status = Status::steps_done};
     Asker asker(curator, settings_, noise_, stream);
     try {
-      for (; outcome.steps < 4 * settings_.queries; ++outcome.steps) question_.ask(asker, epsilon_);
+      for (; outcome.steps < 4 * settings_.queries; ++outcome.steps) {
+        question_.ask(asker, epsilon_);
+        observer.iterate(outcome.steps, asker.released());
+      }
     } catch (const Refused& refusal) {
       outcome.status = status_of(refusal);
     }
+    outcome.counts["free"] = asker.free();
     return outcome;
   }
 
@@ -425,8 +483,15 @@ std::vector<MechanismSettings> mechanism_settings(std::string_view key) {
     all.push_back({.policy = BatchPolicy::all(), .records = 20, .dimension = 600});
     all.push_back({.policy = BatchPolicy::all(), .queries = 5000, .records = 10, .dimension = 3});
   }
-  if (key == "curator/children")  // with samples of their own records
+  if (key == "curator/samples")  // which often are empty
+    all.push_back({.policy = BatchPolicy::poisson(0.1),
+                   .calibrator = Calibrator::rdp,
+                   .records = 3,
+                   .dimension = 2});
+  if (key == "curator/children") {  // with samples of their own records
     all.push_back({.policy = BatchPolicy::poisson(0.4)});
+    all.push_back({.policy = BatchPolicy::sample(1), .calibrator = Calibrator::rdp});
+  }
   return all;
 }
 

@@ -234,6 +234,16 @@ class ReplayAttack {
     if (first_of_instance) conduct_.see(overdrawn(first.ledger, subject.rule), where);
     conduct_.see(stray_read(first.transcript), where);
     conduct_.see(late_question(first.transcript), where);
+    conduct_.see(other_sampling(first.transcript), where);
+    if (first.shown.result.contains("counts") && first.shown.result["counts"].contains("free"))
+      conduct_.see(
+          unpaid(first.transcript, first.shown.result["counts"]["free"].get<std::int64_t>()),
+          where);
+    if (first_of_instance && bug_ == Plant::none) {
+      const Shown alone = unwatched(subject, one, seed);
+      if (!(alone == first.shown))
+        shown_.see("without an auditor " + difference_of(alone, first.shown), where);
+    }
     noise_.see(first.transcript, stream_of(subject, seed));
     choices_.see(first.transcript);
     batches_.see(first.transcript);

@@ -11,6 +11,7 @@
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/experiments/json_number.hpp"
 #include "dpsosp/experiments/run_json.hpp"
+#include "dpsosp/privacy/release_curator.hpp"
 #include "mechanisms.hpp"
 #include "redraw.hpp"
 
@@ -121,6 +122,17 @@ Replayed replay(const Subject& subject,
           replayer.charge_difference(),
           std::move(watched.shown),
           std::move(watched.other_noise)};
+}
+
+Shown unwatched(const Subject& subject, const Neighbour& records, std::uint64_t seed) {
+  const StreamKey key{.seed = seed, .run = subject.stream};
+  const PublicFacts& facts = subject.problem.facts;
+  if (subject.release) {
+    ReleaseCurator curator(facts, records, subject.rule, key, std::make_unique<SeededWords>(key));
+    return run(subject, curator, seed);
+  }
+  Curator curator(facts, records, subject.rule, key);
+  return run(subject, curator, seed);
 }
 
 std::vector<Vector> answers_of(const Subject& subject,

@@ -92,4 +92,7 @@ std::vector<Vector> answers_of(const Subject& subject,
                                std::uint64_t seed,
                                Plant bug);
 
+/// The same run by the curator that anybody uses, with the same words and without an auditor.
+Shown unwatched(const Subject& subject, const Neighbour& records, std::uint64_t seed);
+
 }  // namespace dpsosp::audit

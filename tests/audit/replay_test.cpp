@@ -8,6 +8,7 @@
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/problems/registry.hpp"
 #include "instances.hpp"
+#include "mechanisms.hpp"
 #include "noise_check.hpp"
 #include "plants.hpp"
 #include "stand_ins.hpp"
@@ -135,6 +136,18 @@ void expect_same_run_without_audit(const Subject& subject) {
 TEST(AuditedCurator, AnswersAsPlainCurator) {
   for (const Subject& subject : replay_subjects("ganesh-2023/stochastic-spider"))
     expect_same_run_without_audit(subject);
+}
+
+/// Every question, also of children and with exact noise.
+TEST(AuditedCurator, ReleasesBitsOfPlainCuratorInEveryMechanism) {
+  for (const std::string& key : mechanism_keys())
+    for (const Subject& subject : replay_subjects(key)) {
+      if (subject.problem.facts.records < 3 || subject.problem.facts.records == 10) continue;
+      const Neighbour records(*subject.problem.records, 0, one_of(*subject.problem.records, 0));
+      const Recorded audited = record(subject, records, 5, Plant::none);
+      EXPECT_TRUE(unwatched(subject, records, 5) == audited.shown) << key << ' ' << subject.name;
+      EXPECT_GT(audited.shown.observed.size(), 4U) << key << ' ' << subject.name;
+    }
 }
 
 TEST(AuditedCurator, AnswersAsPlainCuratorInEveryDimension) {
