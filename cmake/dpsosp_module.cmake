@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# One static library and one include root a module: a header of a module that is not linked cannot be found.
+# One library and one include root a module: a header of a module that is not linked cannot be found.
+# Static, or shared with -DBUILD_SHARED_LIBS=ON, where a change of one source links one library anew.
 
 # What every target is compiled with. No fused multiply-add: the same source gives the same bits.
 add_library(dpsosp_compile_options INTERFACE)
@@ -21,7 +22,7 @@ target_compile_options(dpsosp_warnings INTERFACE
 function(dpsosp_module name)
   cmake_parse_arguments(ARG "" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
   set(target dpsosp_${name})
-  add_library(${target} STATIC ${ARG_SOURCES})
+  add_library(${target} ${ARG_SOURCES})
   add_library(dpsosp::${name} ALIAS ${target})
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/include/*.hpp)
   target_sources(${target} PUBLIC FILE_SET HEADERS BASE_DIRS include FILES ${headers})
@@ -31,6 +32,7 @@ function(dpsosp_module name)
   target_compile_features(${target} PUBLIC cxx_std_20)
   set_target_properties(${target} PROPERTIES
     EXPORT_NAME ${name}
+    DEFINE_SYMBOL ""
     CXX_EXTENSIONS OFF
     POSITION_INDEPENDENT_CODE ON
     UNITY_BUILD ${DPSOSP_UNITY}
