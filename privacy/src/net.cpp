@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
+
+#include <fmt/format.h>
 
 #include "dpsosp/core/errors.hpp"
 
