@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/numbers.hpp"
