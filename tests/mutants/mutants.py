@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Mutants of the code that privacy rests on: each is one small change, built in a copy of the tree
-and run against the fast tests and the audit. What survives is listed.
+and run against the tests, and against the audit where they let it through. What survives is listed.
 
     tests/mutants/mutants.py --folder /tmp/mutants --count 300 --seed 1
+    tests/mutants/mutants.py --folder /tmp/mutants --again
 
 The folder holds the copy, its build and results.jsonl; a run goes on where the last one ended, on
-the sources of its copy. Sources that have changed since need another folder.
+the sources of its copy. Sources that have changed since need another folder; tests that have are
+copied by --again, which judges the survivors once more. docs/mutants.md has the results.
 """
 
 import argparse
@@ -22,24 +24,35 @@ import signal
 import subprocess
 import sys
 import time
+import tomllib
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
-# What is changed, and by what it is tested: programs, each with a filter of its tests.
+EQUIVALENT = pathlib.Path(__file__).with_name("equivalent.toml")
+
+# What is changed, and the programs that test it.
 AUDIT = ("test_audit", "Registry/EveryClaim.SurvivesReplayAndIsTight/c*:"
          "Registry/EveryClaim.SurvivesReplayAndIsTight/release*:"
          "Registry/EveryClaim.SurvivesReplayAndIsTight/abadi*:Redraw*:Keys*")
 PARTS = {
     "privacy": (["privacy/src/**/*.cpp", "privacy/src/door/*.hpp"],
-                [("test_privacy", "*"), ("test_privacy_pure", "*"), ("test_second_order", "*"),
-                 ("test_accounting", "*"), ("test_privacy_projection", "*"), AUDIT]),
+                ["test_privacy", "test_privacy_pure", "test_second_order", "test_accounting",
+                 "test_privacy_projection", "test_privacy_stat", "test_second_order_stat"]),
     "problems": (["problems/*/src/*records*.cpp", "problems/base/src/sampling.cpp"],
-                 [("test_problems", "*"), ("test_checks", "*"), AUDIT]),
+                 ["test_problems", "test_problems_memory", "test_problems_separable",
+                  "test_problems_stat", "test_checks"]),
     "core": ([f"core/src/{name}" for name in
               ("stream.cpp", "philox.cpp", "philox-inl.hpp", "normals.cpp", "binomial.cpp",
                "discrete_gaussian.cpp")],
-             [("test_core", "*"), ("test_core_stat", "*"), ("test_privacy", "*"), AUDIT]),
+             ["test_core", "test_core_stat", "test_privacy", "test_problems"]),
 }
+# Files, and the program that tests them most directly: it comes first.
+NEAREST = [("accounting/", "test_accounting"),
+           ("alternate_sampler|exponential|gibbs|/net", "test_privacy_pure"),
+           ("line_search|second_order|sparse_vector", "test_second_order"),
+           ("projection", "test_privacy_projection")]
+MEMORY = 8 << 30  # bytes that a test may ask for
+SLOW = 0.5  # seconds of a test that waits until all quicker ones have passed
 
 NAME = r"[A-Za-z_][\w.]*(?:\(\))?"
 # Kind, pattern, and what takes the place of its group "old".
@@ -121,6 +134,7 @@ def run(command, seconds, folder=None, cpu_seconds=None):
     """Exit status and output; a status of None means that it took too long."""
     def limit():
         if cpu_seconds is not None:
+            resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
             soft = int(cpu_seconds) + 1
             resource.setrlimit(resource.RLIMIT_CPU, (soft, soft + 5))
 
@@ -145,38 +159,81 @@ def cpu_of_children():
 
 class Workshop:
     def __init__(self, folder, jobs):
-        self.tree, self.build, self.jobs = folder / "tree", folder / "build", jobs
+        self.tree, self.jobs = folder / "tree", jobs
+        self.build = self.tree / "build" / "release"  # as in a checkout, for what ccache knows
         self.results = folder / "results.jsonl"
         self.original = folder / "original.json"  # of the file that is changed
-        self.seconds = {}  # of CPU, by test
+        self.times = folder / "times.json"
+        self.steps = {}  # by program: its quick tests, its slow ones, each with seconds of CPU
+
+    def copy(self):
+        partial = self.tree.with_name("tree.partial")
+        shutil.rmtree(partial, ignore_errors=True)
+        generated = {str(ROOT): {"build", "out", ".git"}}
+        shutil.copytree(ROOT, partial, ignore=lambda at, names: generated.get(at, set()))
+        partial.rename(self.tree)
+
+    def renew_tests(self):
+        """The tests of the tree from which this script is run, where they differ."""
+        for path in sorted((ROOT / "tests").rglob("*")):
+            there = self.tree / path.relative_to(ROOT)
+            if path.is_file() and not (there.exists() and
+                                       there.read_bytes() == path.read_bytes()):
+                there.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(path, there)
+        self.times.unlink(missing_ok=True)
 
     def prepare(self):
         if not self.tree.exists():
-            partial = self.tree.with_name("tree.partial")
-            shutil.rmtree(partial, ignore_errors=True)
-            generated = {str(ROOT): {"build", "out", ".git"}}
-            shutil.copytree(ROOT, partial, ignore=lambda at, names: generated.get(at, set()))
-            partial.rename(self.tree)
+            self.copy()
         if self.original.exists():  # a run that was killed has left its mutant
             self.restore()
+        os.environ.update(CCACHE_BASEDIR=str(self.tree.parent), RC_PARAMS="seed=20261120",
+                          NINJA_STATUS="")
+        # One source and one library are made anew for a mutant, and no program.
+        settings = ["BUILD_SHARED_LIBS=ON", "CMAKE_BUILD_TYPE=Release", "DPSOSP_UNITY=OFF",
+                    "CMAKE_LINK_DEPENDS_NO_SHARED=ON"]
+        if shutil.which("ld.lld"):
+            settings += [f"CMAKE_{kind}_LINKER_FLAGS=-fuse-ld=lld" for kind in ("EXE", "SHARED")]
         status, output = run(["cmake", "-S", str(self.tree), "-B", str(self.build), "-G", "Ninja",
-                              "-DCMAKE_BUILD_TYPE=Release"], 600)
+                              *(f"-D{setting}" for setting in settings)], 600)
         if status != 0:
             sys.exit(f"mutants: the copy cannot be configured\n{output[-2000:]}")
-        for part, (_, tests) in PARTS.items():
-            if not self.compile(part, 7200):
-                sys.exit(f"mutants: the copy of {part} does not build")
-            for test in tests:
-                begin = cpu_of_children()
-                verdict = self.fails(test, 1800)
-                if verdict:
-                    sys.exit(f"mutants: unchanged sources fail {test[0]}: {verdict}")
-                self.seconds[test] = cpu_of_children() - begin
+        programs = sorted({p for _, tests in PARTS.values() for p in tests} | {AUDIT[0]})
+        if not self.compile(programs, 7200):
+            sys.exit("mutants: the copy does not build")
+        if self.times.exists():
+            self.steps = json.loads(self.times.read_text())
+            return
+        for program in programs:
+            self.steps[program] = self.measure(program)
+        self.times.write_text(json.dumps(self.steps))
 
-    def compile(self, part, seconds):
-        targets = sorted({program for program, _ in PARTS[part][1]})
+    def measure(self, program):
+        """Filters and seconds of CPU of the quick tests of a program and of the slow ones."""
+        names = AUDIT[1] if program == AUDIT[0] else "*"
+        listing = self.times.with_name("tests.json")
+        begin = cpu_of_children()
+        verdict = self.fails(program, names, 1800, [f"--gtest_output=json:{listing}"])
+        seconds = cpu_of_children() - begin
+        if verdict:
+            sys.exit(f"mutants: unchanged sources fail {program}: {verdict}")
+        if program == AUDIT[0]:
+            return [[names, seconds]]
+        tests = {f"{suite['name']}.{test['name']}": float(test["time"].rstrip("s"))
+                 for suite in json.loads(listing.read_text())["testsuites"]
+                 for test in suite["testsuite"]}
+        slow = [name for name in sorted(tests, key=tests.get) if tests[name] > SLOW]
+        share = sum(tests[name] for name in slow) / max(sum(tests.values()), 1e-3)
+        if not slow:
+            return [["*", seconds]]
+        return [["*-" + ":".join(slow), (1 - share) * seconds],
+                *([name, seconds * share * tests[name] / sum(tests[n] for n in slow)]
+                  for name in slow)]
+
+    def compile(self, programs, seconds):
         status, _ = run(["cmake", "--build", str(self.build), f"-j{self.jobs}", "--target",
-                         *targets], seconds)
+                         *programs], seconds)
         return status == 0
 
     def restore(self):
@@ -184,11 +241,11 @@ class Workshop:
         (self.tree / original["file"]).write_text(original["text"])
         self.original.unlink()
 
-    def fails(self, test, cpu_seconds):
+    def fails(self, program, names, cpu_seconds, more=()):
         """The first test that fails, or nothing."""
-        program, names = test
         status, output = run([str(self.build / "bin" / program), f"--gtest_filter={names}",
-                              "--gtest_brief=1"], 60 + 20 * cpu_seconds, self.build, cpu_seconds)
+                              "--gtest_brief=1", "--gtest_fail_fast", *more],
+                             60 + 20 * cpu_seconds, self.build, cpu_seconds)
         if status is None:
             return f"{program} takes too long"
         if status == 0:
@@ -196,7 +253,17 @@ class Workshop:
         failed = re.search(r"\[  FAILED  \] ([\w./]+)", output)
         return failed.group(1) if failed else f"{program} ends with {status}"
 
-    def judge(self, mutant):
+    def tests_of(self, mutant):
+        """Program, filter and seconds, in the order in which they are run."""
+        first = {program for pattern, program in NEAREST if re.search(pattern, mutant["file"])}
+        steps = []
+        for program in PARTS[mutant["part"]][1]:
+            for number, (names, seconds) in enumerate(self.steps[program]):
+                slow = number > 0
+                steps.append((slow, program not in first, seconds, program, names))
+        return [(program, names, seconds) for _, _, seconds, program, names in sorted(steps)]
+
+    def judge(self, mutant, with_audit=False):
         path = self.tree / mutant["file"]
         whole = path.read_text()
         lines = whole.split("\n")
@@ -206,17 +273,21 @@ class Workshop:
         partial.rename(self.original)
         path.write_text("\n".join(lines))
         try:
-            if not self.compile(mutant["part"], 3600):
+            if not self.compile([*PARTS[mutant["part"]][1], AUDIT[0]], 3600):
                 return {"verdict": "does not build"}
-            killed = {}  # the audit judges every mutant, so that its own score is known
-            for test in PARTS[mutant["part"]][1]:
-                where = "audit" if test is AUDIT else "tests"
-                if where in killed:
-                    continue
-                by = self.fails(test, 10 + 3 * self.seconds[test])
+            killed = {}
+            for program, names, seconds in self.tests_of(mutant):
+                by = self.fails(program, names, 10 + 3 * seconds)
                 if by:
-                    killed[where] = by
-            return {"verdict": "killed" if killed else "survived", **killed}
+                    killed["tests"] = by
+                    break
+            if with_audit or not killed:
+                killed["audited"] = True
+                by = self.fails(*AUDIT, 10 + 3 * self.steps[AUDIT[0]][0][1])
+                if by:
+                    killed["audit"] = by
+            dead = "tests" in killed or "audit" in killed
+            return {"verdict": "killed" if dead else "survived", **killed}
         finally:
             self.restore()
 
@@ -225,37 +296,80 @@ def identity(mutant):
     return tuple(mutant[key] for key in ("file", "line", "column", "kind", "after"))
 
 
+def place(mutant):
+    """What names a mutant wherever its line has moved."""
+    return tuple(mutant[key] for key in ("file", "before", "after"))
+
+
+def equivalents():
+    """Mutants that change nothing that is answered, bounded or drawn: place and reason."""
+    return {(group["file"], before, after): group["why"]
+            for group in tomllib.loads(EQUIVALENT.read_text()).get("group", [])
+            for before, after in group["mutants"]}
+
+
+def too_long(result):
+    """Whether a limit of time is all that a mutant has met."""
+    by = [result[key] for key in ("tests", "audit") if key in result]
+    return bool(by) and all(text.endswith("takes too long") for text in by)
+
+
+def figures(results):
+    """By kind: judged, killed, among them by time alone, equivalent, survivors."""
+    why = equivalents()
+    kinds = collections.defaultdict(lambda: [0] * 5)
+    for r in results:
+        if r["verdict"] == "does not build":
+            continue
+        killed = r["verdict"] == "killed"
+        same = not killed and place(r) in why
+        for at, counts in enumerate((True, killed, killed and too_long(r), same,
+                                     not killed and not same)):
+            kinds[r["kind"]][at] += counts
+    return kinds
+
+
 def report(results):
-    counted = [r for r in results if r["verdict"] != "does not build"]
-    kinds = collections.defaultdict(lambda: [0, 0, 0, 0])
-    for r in counted:
-        row = kinds[r["kind"]]
-        row[0] += 1
-        row[1] += r["verdict"] == "killed"
-        row[2] += "tests" in r
-        row[3] += "audit" in r
-    print("| kind | mutants | killed | by tests | by the audit |\n|---|---|---|---|---|")
+    kinds = figures(results)
+    print("| kind | judged | killed | of these by a limit of time | equivalent | survived |\n"
+          "|---|---|---|---|---|---|")
     for kind, row in sorted(kinds.items()):
         print(f"| {kind} | " + " | ".join(map(str, row)) + " |")
-    print("| all | " + " | ".join(str(sum(row[k] for row in kinds.values())) for k in range(4)) +
-          " |")
-    print(f"\n{len(results) - len(counted)} more do not build.\n")
-    print("| survivor | before | after |\n|---|---|---|")
-    for r in counted:
+    total = [sum(row[k] for row in kinds.values()) for k in range(5)]
+    print("| all | " + " | ".join(map(str, total)) + " |")
+    judged = [r for r in results if r["verdict"] != "does not build"]
+    audited = [r for r in judged if r.get("drawn")]
+    print(f"\nScore: {total[1]} of {total[0] - total[3]}. {len(results) - len(judged)} more do not "
+          f"build. Of {len(audited)} that were drawn for it, the audit alone finds "
+          f"{sum('audit' in r for r in audited)}, and of {sum('tests' not in r for r in judged)} "
+          f"that the tests let through {sum('tests' not in r and 'audit' in r for r in judged)}. "
+          f"Seconds of CPU a mutant: {sum(r['cpu'] for r in results) / max(1, len(results)):.1f}.\n")
+    why = equivalents()
+    print("| survivor | before | after | equivalent, since |\n|---|---|---|---|")
+    for r in judged:
         if r["verdict"] == "survived":
             before, after = (r[key].replace("|", "\\|") for key in ("before", "after"))
-            print(f"| {r['kind']}, `{r['file']}:{r['line']}` | `{before}` | `{after}` |")
+            print(f"| {r['kind']}, `{r['file']}:{r['line']}` | `{before}` | `{after}` | "
+                  f"{why.get(place(r), '')} |")
+
+
+def latest(results):
+    return list({identity(r): r for r in results}.values())
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--folder", type=pathlib.Path, required=True,
                         help="for the copy, its build and the results")
-    parser.add_argument("--count", type=int, default=300)
+    parser.add_argument("--count", type=int, default=300, help="of mutants that build")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--audit", type=float, default=0.1,
+                        help="share that the audit judges whatever the tests find")
     parser.add_argument("--least", type=float, default=0.0,
                         help="share of mutants below which the exit status is 1")
+    parser.add_argument("--again", action="store_true",
+                        help="judge the survivors once more, by the tests of this tree")
     parser.add_argument("--list", action="store_true", help="only print the mutants")
     parser.add_argument("--report", action="store_true", help="only print the results so far")
     options = parser.parse_args()
@@ -269,29 +383,42 @@ def main():
     workshop = Workshop(options.folder.resolve(), options.jobs)
     done = []
     if workshop.results.exists():
-        done = [json.loads(line) for line in workshop.results.read_text().splitlines()]
+        done = latest(map(json.loads, workshop.results.read_text().splitlines()))
     if not options.report:
         options.folder.mkdir(parents=True, exist_ok=True)
+        if options.again and workshop.tree.exists():
+            workshop.renew_tests()
         workshop.prepare()
-        known = {identity(r) for r in done}
-        mutants = [m for m in chosen(workshop.tree, options.count, options.seed)
-                   if identity(m) not in known]
+        known = {identity(r): r for r in done}
+        mutants = chosen(workshop.tree, sys.maxsize, options.seed)
+        if options.again:
+            mutants = [m for m in mutants
+                       if known.get(identity(m), {}).get("verdict") == "survived"]
+        else:
+            mutants = [m for m in mutants if identity(m) not in known]
+        judged = sum(r["verdict"] != "does not build" for r in done)
         for number, mutant in enumerate(mutants, 1):
+            if not options.again and judged >= options.count:
+                break
             result = {key: mutant[key] for key in mutant if key != "text"}
-            begin = time.monotonic()
-            result.update(workshop.judge(mutant))
+            result["drawn"] = random.Random(
+                f"{options.seed} {identity(mutant)}").random() < options.audit
+            begin, used = time.monotonic(), cpu_of_children()
+            result.update(workshop.judge(mutant, result["drawn"]))
             result["seconds"] = round(time.monotonic() - begin)
+            result["cpu"] = round(cpu_of_children() - used, 1)
+            judged += result["verdict"] != "does not build"
             done.append(result)
             with workshop.results.open("a") as file:
                 file.write(json.dumps(result) + "\n")
-            print(f"{number} of {len(mutants)}: {result['verdict']} in {result['seconds']} s: "
-                  f"{mutant['file']}:{mutant['line']}: {mutant['after']}",
+            print(f"{number}: {result['verdict']} by {result.get('tests', result.get('audit'))} "
+                  f"in {result['cpu']} s: {mutant['file']}:{mutant['line']}: {mutant['after']}",
                   file=sys.stderr, flush=True)
+    done = latest(done)
     report(done)
-    verdicts = collections.Counter(r["verdict"] for r in done)
-    judged = verdicts["killed"] + verdicts["survived"]
-    if verdicts["killed"] < options.least * judged:
-        sys.exit(f"mutants: {verdicts['killed']} of {judged} are killed, "
+    total = [sum(row[k] for row in figures(done).values()) for k in range(5)]
+    if total[1] < options.least * (total[0] - total[3]):
+        sys.exit(f"mutants: {total[1]} of {total[0] - total[3]} are killed, "
                  f"expected {options.least:g} of them")
 
 

@@ -72,6 +72,61 @@ class Runs(unittest.TestCase):
             restore()
             self.assertEqual(source.read_text(), "one\ntwo\n")
 
+    def test_ask_the_nearest_program_first_and_slow_tests_last(self):
+        workshop = mutants.Workshop(pathlib.Path("/nowhere"), 1)
+        workshop.steps = {program: [["*-Slow.test", 1.0], ["Slow.test", 9.0]]
+                          for program in mutants.PARTS["privacy"][1]}
+        workshop.steps["test_privacy"] = [["*", 0.1]]
+        order = workshop.tests_of({"part": "privacy", "file": "privacy/src/accounting/pld.cpp"})
+        self.assertEqual(order[:2], [("test_accounting", "*-Slow.test", 1.0),
+                                     ("test_privacy", "*", 0.1)])
+        slow = [names == "Slow.test" for _, names, _ in order]
+        self.assertEqual(slow, sorted(slow))
+        self.assertEqual(len(order), len(set(order)))
+
+    def test_ask_the_audit_where_tests_find_nothing_or_it_is_drawn(self):
+        with tempfile.TemporaryDirectory() as name:
+            workshop = mutants.Workshop(pathlib.Path(name), 1)
+            workshop.tree.mkdir()
+            (workshop.tree / "a.cpp").write_text("one\n")
+            workshop.compile = lambda programs, seconds: True
+            workshop.steps = {program: [["*", 1.0]] for program in
+                              [*mutants.PARTS["core"][1], mutants.AUDIT[0]]}
+            asked = []
+
+            def fails(program, names, cpu_seconds):
+                asked.append(program)
+                return finds.get(program)
+
+            workshop.fails = fails
+            mutant = {"part": "core", "file": "a.cpp", "line": 1, "text": "two"}
+            finds = {"test_core": "A.b"}
+            self.assertEqual(workshop.judge(mutant), {"verdict": "killed", "tests": "A.b"})
+            self.assertEqual(asked, ["test_core"])
+            workshop.judge(mutant, True)
+            self.assertEqual(asked[1:], ["test_core", mutants.AUDIT[0]])
+            finds = {mutants.AUDIT[0]: "C.d"}
+            self.assertEqual(workshop.judge(mutant)["audit"], "C.d")
+            finds = {}
+            self.assertEqual(workshop.judge(mutant)["verdict"], "survived")
+
+
+class Report(unittest.TestCase):
+    def test_counts_what_a_limit_of_time_ends_apart_from_what_a_test_finds(self):
+        mutant = {"kind": "sign", "file": "a.cpp", "before": "b", "after": "c"}
+        results = [{**mutant, "verdict": "killed", "tests": "A.b"},
+                   {**mutant, "verdict": "killed", "tests": "test_core takes too long"},
+                   {**mutant, "verdict": "killed", "tests": "test_core takes too long",
+                    "audit": "C.d"},
+                   {**mutant, "verdict": "survived"}, {**mutant, "verdict": "does not build"}]
+        self.assertEqual(mutants.figures(results)["sign"], [4, 3, 1, 0, 1])
+
+    def test_names_equivalents_that_the_sources_have(self):
+        found = {mutants.place(m) for m in mutants.chosen(mutants.ROOT, sys.maxsize, 1)}
+        for place, why in mutants.equivalents().items():
+            self.assertIn(place, found)
+            self.assertTrue(why.endswith("."), why)
+
 
 if __name__ == "__main__":
     unittest.main()
