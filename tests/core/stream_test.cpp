@@ -200,7 +200,110 @@ Stream stream_of_words(std::uint64_t even, std::uint64_t odd = 0) {
   return Stream(std::make_shared<FixedWords>(even, odd));
 }
 
+/// p·2^64 of the 2^64 words are a success.
+TEST(Stream, BernoulliSucceedsForItsShareOfWords) {
+  for (const double p : {0x1p-64, 0x1p-40, 0.25, 0.5, 0.75, 1 - 0x1p-53}) {
+    const auto words = static_cast<std::uint64_t>(std::ldexp(p, 64));
+    EXPECT_TRUE(stream_of_words(words - 1).bernoulli(p)) << p;
+    EXPECT_FALSE(stream_of_words(words).bernoulli(p)) << p;
+  }
+  EXPECT_FALSE(stream_of_words(0).bernoulli(0.0));
+}
+
+/// Every value has ⌊2^64/count⌋ words, so 2^64 mod count words are drawn again: of each value that
+/// has one more, the first.
+TEST(Stream, BelowHasAsManyWordsForEachValue) {
+  for (const Index count : {Index{3}, Index{7}, Index{1000}, (Index{1} << 62) + 1}) {
+    const auto range = static_cast<std::uint64_t>(count);
+    const std::uint64_t share = ~std::uint64_t{0} / range, over = ~std::uint64_t{0} % range + 1;
+    ASSERT_NE(over, range) << "a power of 2 has no word too many";
+    __extension__ using Wide = unsigned __int128;
+    for (const std::uint64_t value : {std::uint64_t{0}, std::uint64_t{1}, range / 2, range - 1}) {
+      const auto first = static_cast<std::uint64_t>(((Wide{value} << 64) + range - 1) / range);
+      const bool one_more = static_cast<std::uint64_t>(Wide{first} * range) < over;
+      Stream stream = stream_of_words(first, ~std::uint64_t{0});
+      EXPECT_EQ(stream.below(count), one_more ? count - 1 : static_cast<Index>(value));
+      EXPECT_EQ(stream.position(), one_more ? 2U : 1U) << count << ' ' << value;
+      const std::uint64_t last = first + share - (one_more ? 0 : 1);
+      stream = stream_of_words(last);
+      EXPECT_EQ(stream.below(count), static_cast<Index>(value));
+      EXPECT_EQ(stream.position(), 1U);
+      if (last != ~std::uint64_t{0}) {
+        EXPECT_NE(stream_of_words(last + 1, ~std::uint64_t{0}).below(count),
+                  static_cast<Index>(value));
+      }
+    }
+  }
+}
+
+/// A pair of words, and then a half and 0 in turn.
+class PairFirst final : public WordFeed {
+ public:
+  PairFirst(std::uint64_t first, std::uint64_t second) : pair_{first, second} {}
+  void words(std::uint64_t first, std::span<std::uint64_t> out) const override {
+    for (std::size_t k = 0; k < out.size(); ++k)
+      out[k] = first + k < 2 ? pair_[k] : k % 2 == 0 ? std::uint64_t{1} << 63 : 0;
+  }
+  std::shared_ptr<const WordFeed> child(std::uint64_t) const override { return nullptr; }
+
+ private:
+  std::array<std::uint64_t, 2> pair_;
+};
+
+/// Every count has words that draw it: a second word of 0 accepts whatever the first proposes.
+TEST(Stream, BinomialCountsReachBothEnds) {
+  for (const double p : {0.5, 0.4}) {
+    std::set<Index> seen;
+    for (std::uint64_t k = 0; k < 4096; ++k)
+      seen.insert(Stream(std::make_shared<PairFirst>(k << 52, 0)).binomial(40, p));
+    EXPECT_EQ(seen.size(), 41U) << p;
+    EXPECT_EQ(*seen.begin(), 0);
+    EXPECT_EQ(*seen.rbegin(), 40);
+  }
+}
+
 using Exact = boost::multiprecision::cpp_bin_float_100;
+
+/// Successes s are accepted with probability P(s)/P(mode)·(a/us² + b)/α, P the binomial law, to 13
+/// digits, as BTRS (Hörmann 1993) has it with its constants.
+TEST(Stream, BinomialAcceptsByTheExactLaw) {
+  for (const auto& [n, p] : {std::pair{Index{40}, 0.5}, {200, 0.1}, {3000, 0.3}, {1000000, 0.25}}) {
+    const auto mode = static_cast<Index>((static_cast<double>(n) + 1) * p);
+    const double deviation = std::sqrt(static_cast<double>(n) * p * (1 - p));
+    const double b = 1.15 + 2.53 * deviation, a = -0.0873 + 0.0248 * b + 0.01 * p;
+    const double alpha = (2.83 + 5.1 / b) * deviation;
+    int compared = 0;
+    for (std::uint64_t k = 1; k < 1024; k += k < 80 || k > 944 ? 3 : 100) {
+      const std::uint64_t first = k << 54;
+      const double u = (static_cast<double>(first >> 12) + 0.5) * 0x1p-52 - 0.5;
+      const double us = 0.5 - std::abs(u);
+      Index successes = 0;
+      const auto accepts = [&](std::uint64_t second) {
+        Stream stream(std::make_shared<PairFirst>(first, second << 12));
+        successes = stream.binomial(n, p);
+        return stream.position() == 2;
+      };
+      if (!accepts(0)) continue;  // proposes what is no count
+      const Index proposed = successes;
+      std::uint64_t low = 0, high = std::uint64_t{1} << 52;
+      while (high - low > 1) {
+        const std::uint64_t middle = low + (high - low) / 2;
+        (accepts(middle) ? low : high) = middle;
+      }
+      if (high == std::uint64_t{1} << 52) continue;  // accepts always
+      Exact ratio = 1;
+      for (Index j = mode; j < proposed; ++j) ratio *= Exact(n - j) / (j + 1) * p / (1 - p);
+      for (Index j = mode; j > proposed; --j) ratio *= Exact(j) / (n - j + 1) * (1 - p) / p;
+      const Exact expected = ratio * (a / (us * us) + b) / alpha;
+      if (us >= 0.07 && expected <= 0.92 - 4.2 / b) continue;  // the squeeze decides
+      const double attained = (static_cast<double>(low) + 1) * 0x1p-52;
+      EXPECT_LE(abs(attained / expected - 1), 1e-12 + 0x1p-52 / attained)
+          << n << ' ' << p << ' ' << proposed;
+      ++compared;
+    }
+    EXPECT_GT(compared, 10) << n;
+  }
+}
 
 /// Words whose leading bits are 2^k, a few more, and all but a few: every size of probability.
 std::vector<std::uint64_t> words_of_every_size() {

@@ -77,7 +77,8 @@ class Runs(unittest.TestCase):
         workshop.steps = {program: [["*-Slow.test", 1.0], ["Slow.test", 9.0]]
                           for program in mutants.PARTS["privacy"][1]}
         workshop.steps["test_privacy"] = [["*", 0.1]]
-        order = workshop.tests_of({"part": "privacy", "file": "privacy/src/accounting/pld.cpp"})
+        order = workshop.tests_of({"part": "privacy", "before": "", "after": "",
+                                    "file": "privacy/src/accounting/pld.cpp"})
         self.assertEqual(order[:2], [("test_accounting", "*-Slow.test", 1.0),
                                      ("test_privacy", "*", 0.1)])
         slow = [names == "Slow.test" for _, names, _ in order]
@@ -99,7 +100,8 @@ class Runs(unittest.TestCase):
                 return finds.get(program)
 
             workshop.fails = fails
-            mutant = {"part": "core", "file": "a.cpp", "line": 1, "text": "two"}
+            mutant = {"part": "core", "file": "a.cpp", "line": 1, "text": "two",
+                      "before": "one", "after": "two"}
             finds = {"test_core": "A.b"}
             self.assertEqual(workshop.judge(mutant), {"verdict": "killed", "tests": "A.b"})
             self.assertEqual(asked, ["test_core"])

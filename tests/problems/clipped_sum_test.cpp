@@ -215,6 +215,35 @@ TEST(MatrixSensing, ClipsWhereSquaresUnderflowOrOverflow) {
     }
 }
 
+/// In each block of variables, and of joint ones.
+TEST_P(ClippedSums, CountRecordsWithLongerGradients) {
+  const auto problem = made(GetParam());
+  if (!problem || problem->records->simulated()) GTEST_SKIP() << "no records in memory";
+  const PublicFacts& facts = problem->facts;
+  Stream stream({.seed = 7});
+  Vector x(facts.dimension), y(facts.dual_dimension);
+  stream.fill_normal(0.3, x);
+  stream.fill_normal(0.3, y);
+  facts.domain.project(x);
+  const bool minimax = y.size() > 0;
+  const Point point = minimax ? Point(x, y) : Point(x);
+  for (const Block block : {Block::x, Block::y, Block::joint}) {
+    if (!minimax && block != Block::x) continue;
+    const Index entries = (block == Block::y ? 0 : x.size()) + (block == Block::x ? 0 : y.size());
+    std::vector<double> norms;
+    for (Index i = 0; i < 60; ++i) {
+      Vector one = Vector::Zero(entries);
+      problem->records->add_gradients(point, block, BatchView(i, i + 1), unlimited, one);
+      norms.push_back(one.norm());
+    }
+    std::vector<double> sorted = norms;
+    std::ranges::sort(sorted);
+    const double limit = sorted[20] * 1.0000001;
+    EXPECT_EQ(problem->records->longer_gradients(point, block, BatchView(0, 60), limit),
+              std::ranges::count_if(norms, [&](double norm) { return norm > limit; }));
+  }
+}
+
 TEST(TiltedSums, ExceedNoLimitWhereTiltsCancelGradient) {
   const Problem problem = find_problem("double-well")->make({.records = 64, .dimension = 2});
   const Records& all = *problem.records;

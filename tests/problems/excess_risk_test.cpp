@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/factorisation.hpp"
 #include "dpsosp/problems/coins.hpp"
 #include "dpsosp/problems/multi_well.hpp"
 #include "violation_search.hpp"
@@ -198,6 +199,31 @@ TEST(Coins, ClipDifferencesAcrossCellsPerRecord) {
     }
     EXPECT_LT((sum - by_record).norm(), 1e-11) << limit;
     EXPECT_EQ(all.clipped, clipped) << limit;
+  }
+}
+
+TEST(Coins, WeighHessiansByTheirOperatorNorm) {
+  for (const Index d : {1, 2, 3}) {
+    Coins family;
+    family.per_axis = 3;
+    const Problem p = family.make({.records = 40, .dimension = d, .data_seed = 1});
+    const double radius = family.half_width / static_cast<double>(family.per_axis);
+    const Vector centre = family.candidate_points(d).col(0);
+    for (const double t : {0.0, 0.1, 0.3, 0.45, 0.6, 0.8, 0.95}) {
+      const Point at(centre + t * radius * Vector::Ones(d).normalized());
+      double attained = 0, stated = 0;
+      for (Index i = 0; i < 40; ++i) {  // a record's Hessian is that of its tail here, or 0
+        Matrix hessian = Matrix::Zero(d, d);
+        for (Index k = 0; k < d; ++k) {
+          const ClipReport report = p.records->add_hessian_products(
+              at, Vector::Unit(d, k), BatchView(i, i + 1), unlimited, hessian.col(k));
+          stated = std::max(stated, report.largest_norm);
+        }
+        attained = std::max(attained, symmetric_eigenvalues(hessian).cwiseAbs().maxCoeff());
+      }
+      EXPECT_GT(attained, 0) << d << ' ' << t;
+      EXPECT_NEAR(stated, attained, 1e-12 * attained) << d << ' ' << t;
+    }
   }
 }
 
