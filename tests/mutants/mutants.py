@@ -13,6 +13,7 @@ copied by --again, which judges the survivors once more. docs/mutants.md has the
 
 import argparse
 import collections
+import csv
 import json
 import os
 import pathlib
@@ -370,6 +371,16 @@ def report(results):
                   f"{why.get(place(r), '')} |")
 
 
+COLUMNS = ["kind", "file", "line", "before", "after", "verdict", "tests", "audit", "drawn", "cpu"]
+
+
+def write_record(results, path):
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, COLUMNS, extrasaction="ignore", lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(results)
+
+
 def latest(results):
     return list({identity(r): r for r in results}.values())
 
@@ -391,6 +402,7 @@ def main():
     parser.add_argument("--again", action="store_true",
                         help="judge the survivors that are not argued to be equivalent once more, "
                              "by the tests of this tree")
+    parser.add_argument("--record", type=pathlib.Path, help="a CSV file to write the results to")
     parser.add_argument("--list", action="store_true", help="only print the mutants")
     parser.add_argument("--report", action="store_true", help="only print the results so far")
     options = parser.parse_args()
@@ -439,6 +451,8 @@ def main():
                   file=sys.stderr, flush=True)
     done = latest(done)
     report(done)
+    if options.record:
+        write_record(done, options.record)
     total = [sum(row[k] for row in figures(done).values()) for k in range(5)]
     if total[1] < options.least * (total[0] - total[3]):
         sys.exit(f"mutants: {total[1]} of {total[0] - total[3]} are killed, "

@@ -421,6 +421,22 @@ TEST(ExponentialMechanism, ProductGridChargeCoversAnyOneRecord) {
     }
 }
 
+/// Not refused as too dear, which a larger budget would mend.
+TEST(ExponentialMechanism, IsUnsupportedWhereTheFilterHasNoProofForIt) {
+  Lab gaussian(2,
+               40,
+               [](ConstVectorRef w, Index) { return circle_loss(w); },
+               {Calibrator::exact_gaussian, {}, 1.0});
+  EXPECT_THROW(gaussian.mechanism.choose(circle(5), Vector::Zero(2), 5.0, 0.1), UnsupportedError);
+  Lab pure(
+      2,
+      40,
+      [](ConstVectorRef w, Index) { return circle_loss(w); },
+      filter_rule({1.0, 1e-6}, Calibrator::exact_gaussian, {}, 0.25));
+  EXPECT_NO_THROW(pure.mechanism.choose(circle(5), Vector::Zero(2), 5.0, 0.25));
+  EXPECT_THROW(pure.mechanism.choose(circle(5), Vector::Zero(2), 5.0, 0.1), BudgetExhausted);
+}
+
 TEST(ExponentialMechanism, ChoosesBestWithoutNoiseAndUniformlyWithoutData) {
   const PublicFacts facts = facts_of(2, 40);
   const auto loss = [](ConstVectorRef w, Index) { return 1.0 - circle_loss(w); };
@@ -614,6 +630,15 @@ TEST(Net, CountsExactlyOrNotAtAll) {
   EXPECT_EQ(cells(16, 10), std::nullopt);
   EXPECT_EQ(cells(1000, 10), std::nullopt);
   EXPECT_EQ(Net::ball(Vector::Zero(12), 1.0, 0.5).size(), std::nullopt);
+}
+
+TEST(Net, NumbersFewerThanTwoToThe62Points) {
+  const auto square = [](double per_axis) {
+    return Net::box(Vector::Zero(2), 1.0, std::sqrt(2.0) / per_axis).indices();
+  };
+  constexpr Index side = Index{1} << 31;
+  EXPECT_EQ(square(static_cast<double>(side / 2)), side / 2 * (side / 2));
+  EXPECT_THROW(square(static_cast<double>(side)), InputError);
 }
 
 TEST(Net, MatchesPublishedSizes) {

@@ -190,6 +190,29 @@ TEST(AlternateSampler, MatchesMomentsOnBallAndBox) {
   }
 }
 
+// (‖x‖/R)^d is uniform in [0, 1] as the regulariser vanishes, whichever way the radius is drawn.
+TEST(AlternateSampler, PriorOnBallIsUniformWhereRegulariserIsTiny) {
+  constexpr Index d = 30;
+  for (const double regularizer : {0.0, 1e-30, 1e-16, 1e-6}) {
+    const AlternateSampler sampler({.inverse_temperature = 1,
+                                    .regularizer = regularizer,
+                                    .domain = Domain::ball(2),
+                                    .bound = 1});
+    Stream stream({.seed = 16});
+    Vector x(d);
+    double mean = 0, square = 0;
+    constexpr int draws = 4000;
+    for (int k = 0; k < draws; ++k) {
+      sampler.draw_prior(stream, x);
+      const double volume = std::pow(x.norm() / 2, d);
+      mean += volume / draws;
+      square += volume * volume / draws;
+    }
+    EXPECT_NEAR(mean, 1.0 / 2, 0.025) << regularizer;  // five standard errors
+    EXPECT_NEAR(square, 1.0 / 3, 0.025) << regularizer;
+  }
+}
+
 TEST(TruncatedNormal, MatchesMeanForAnyInterval) {
   Stream stream({.seed = 16});
   struct Case {

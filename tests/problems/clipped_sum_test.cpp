@@ -244,6 +244,19 @@ TEST_P(ClippedSums, CountRecordsWithLongerGradients) {
   }
 }
 
+TEST_P(ClippedSums, RefuseADualBlockWhereThereIsNone) {
+  const auto problem = made(GetParam());
+  if (!problem || problem->facts.dual_dimension > 0) GTEST_SKIP() << "a minimax problem";
+  const Point point(problem->facts.initial_point);
+  const BatchView all(0, problem->facts.records);
+  Vector out = Vector::Zero(problem->facts.dimension);
+  for (const Block block : {Block::y, Block::joint}) {
+    EXPECT_THROW(problem->records->add_gradients(point, block, all, 1.0, out), InputError);
+    EXPECT_THROW(problem->records->add_gradient_differences(point, point, block, all, 1.0, out),
+                 InputError);
+  }
+}
+
 TEST(TiltedSums, ExceedNoLimitWhereTiltsCancelGradient) {
   const Problem problem = find_problem("double-well")->make({.records = 64, .dimension = 2});
   const Records& all = *problem.records;

@@ -65,6 +65,36 @@ Vector gradient(const CompletionData& m, Index i, const Vector& x) {
   return g;
 }
 
+/// Where rows keep their length and entries their size the bound hangs on the signs of both.
+TEST(MatrixCompletion, HessianChangesStayWithinTheirWeightWhereEntriesChangeSign) {
+  CompletionData m{.rows = 1,
+                   .cols = 1,
+                   .rank = 1,
+                   .weight = 1.7,
+                   .balance = 0.0,
+                   .cells = {0},
+                   .values = Vector{{0.3}}};
+  const auto records = completion_records(m);
+  Stream stream({.seed = 8});
+  for (int trial = 0; trial < 400; ++trial) {
+    Vector x(2), y(2);
+    stream.fill_normal(1.0, x);
+    x[trial % 2] *= 0.1;
+    y = x;
+    y[trial % 2] *= -1;
+    stream.add_normal(0.2 * x.norm(), y);
+    Matrix change = Matrix::Zero(2, 2);
+    double weight = 0;
+    for (Index k = 0; k < 2; ++k)
+      weight =
+          records
+              ->add_hessian_difference_products(
+                  Point(x), Point(y), Vector::Unit(2, k), BatchView(0, 1), unlimited, change.col(k))
+              .largest_norm;
+    EXPECT_LE(symmetric_eigenvalues(change).cwiseAbs().maxCoeff(), weight * (1 + 1e-12));
+  }
+}
+
 TEST(MatrixCompletion, RecordsMatchFormulasWithAndWithoutClipping) {
   const CompletionData m = small_data();
   const auto records = completion_records(m);

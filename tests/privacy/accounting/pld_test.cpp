@@ -13,6 +13,7 @@
 
 #include <rapidcheck.h>
 
+#include "accounting/loss_distribution.hpp"
 #include "dpsosp/privacy/accounting/accountant.hpp"
 #include "dpsosp/privacy/accounting/calibration.hpp"
 #include "dpsosp/privacy/accounting/gaussian.hpp"
@@ -35,6 +36,19 @@ LossBounds bounds(const Ledger& ledger, double delta) {
 constexpr double kCoarse = 1e-2;
 LossBounds coarse_bounds(const Ledger& ledger, Adjacency adjacency, double delta) {
   return pld_bounds(ledger, adjacency, delta, kCoarse);
+}
+
+TEST(LossDistribution, MergesOutcomesOfTheNearestLatticePoint) {
+  const PrivacyLoss loss{
+      .atoms = {{0.1, -1.6}, {0.2, -0.4}, {0.1, 0.3}, {0.15, 0.7}, {0.25, 1.2}, {0.2, 3.45}}};
+  const DiscreteLoss d = discretise(loss, 1.0);
+  const auto mass_at = [&](std::int64_t k) {
+    return d.merged.mass.at(static_cast<std::size_t>(k - d.merged.first));
+  };
+  EXPECT_DOUBLE_EQ(mass_at(-2), 0.1);
+  EXPECT_DOUBLE_EQ(mass_at(0), 0.2 + 0.1);
+  EXPECT_DOUBLE_EQ(mass_at(1), 0.15 + 0.25);
+  EXPECT_DOUBLE_EQ(mass_at(3), 0.2);
 }
 
 // lower <= exact <= epsilon, no further apart than asked; the exact value to 1e-9 of itself
