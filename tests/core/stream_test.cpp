@@ -264,6 +264,22 @@ TEST(Stream, BinomialCountsReachBothEnds) {
 
 using Exact = boost::multiprecision::cpp_bin_float_100;
 
+/// No success of n by gaps is the probability (1 - p)^n, to 12 digits, however small p is.
+TEST(Stream, BinomialGapsFollowTheGeometricLaw) {
+  for (const double p : {0.3, 2e-3, 9.9e-4, 1e-4, 1e-9}) {
+    const auto n = static_cast<Index>(10 / p);
+    std::uint64_t none = 0, some = std::uint64_t{1} << 52;
+    while (some - none > 1) {
+      const std::uint64_t middle = none + (some - none) / 2;
+      const Stream fed(std::make_shared<PairFirst>(middle << 12, 0));
+      (Stream(fed).binomial(n, p) == 0 ? none : some) = middle;
+    }
+    const double attained = (static_cast<double>(none) + 1) * 0x1p-52;
+    const Exact expected = exp(Exact(n) * log1p(-Exact(p)));
+    EXPECT_LE(abs(attained / expected - 1), 1e-12 + 0x1p-52 / attained) << p;
+  }
+}
+
 /// Successes s are accepted with probability P(s)/P(mode)·(a/us² + b)/α, P the binomial law, to 13
 /// digits, as BTRS (Hörmann 1993) has it with its constants.
 TEST(Stream, BinomialAcceptsByTheExactLaw) {

@@ -190,6 +190,25 @@ TEST(AlternateSampler, MatchesMomentsOnBallAndBox) {
   }
 }
 
+TEST(AlternateSampler, RefusesNumbersWhosePowersOverflow) {
+  const GibbsLaw law{.inverse_temperature = 1e-3,
+                     .regularizer = 1,
+                     .domain = Domain::ball(1),
+                     .bound = 1,
+                     .method = GibbsMethod::stochastic,
+                     .step = 0.1,
+                     .rounds = 1};
+  EXPECT_NO_THROW(AlternateSampler{law});
+  for (const double bad : {0.0, -1.0, 1e-101, 1e101, HUGE_VAL, std::nan("")}) {
+    std::array<GibbsLaw, 4> laws{law, law, law, law};
+    laws[0].inverse_temperature = bad;
+    laws[1].bound = bad;
+    laws[2].domain.radius = bad;
+    laws[3].step = bad;
+    for (const GibbsLaw& wrong : laws) EXPECT_THROW(AlternateSampler{wrong}, InputError) << bad;
+  }
+}
+
 // (‖x‖/R)^d is uniform in [0, 1] as the regulariser vanishes, whichever way the radius is drawn.
 TEST(AlternateSampler, PriorOnBallIsUniformWhereRegulariserIsTiny) {
   constexpr Index d = 30;

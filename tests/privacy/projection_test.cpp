@@ -133,6 +133,14 @@ TEST(Projection, ProjectsAtomsOfSimulatedRecords) {
   EXPECT_LE((sum - expected).norm(), 1e-9 * expected.norm());
 }
 
+/// A cap is a multiple of the bound of the features, and so are the constants.
+TEST(Projection, CapIsInUnitsOfTheFeatureBound) {
+  PublicFacts longer = facts();
+  longer.feature_bound = 2.5;
+  EXPECT_EQ(projected_facts(facts(), 3, 2.0).feature_bound, 2.0);
+  EXPECT_EQ(projected_facts(longer, 3, 2.0).feature_bound, 5.0);
+}
+
 // Maps that stretch a thousandfold, records far beyond their bound: a release moves by at most
 // twice the limit over n, and the search comes near it; a record's own share is capped.
 TEST(Projection, KeepsSensitivityBoundForEveryMap) {

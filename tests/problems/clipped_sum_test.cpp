@@ -244,6 +244,25 @@ TEST_P(ClippedSums, CountRecordsWithLongerGradients) {
   }
 }
 
+TEST_P(ClippedSums, HessianDifferencesAreDifferencesOfProducts) {
+  const auto problem = made(GetParam());
+  if (!problem || !problem->records->has_second_order()) GTEST_SKIP() << "no second order";
+  const Index d = problem->facts.dimension;
+  Stream stream({.seed = 8});
+  Vector x(d), y(d), v(d);
+  stream.fill_normal(0.3, x);
+  stream.fill_normal(0.3, y);
+  stream.fill_normal(1.0, v);
+  problem->facts.domain.project(x);
+  problem->facts.domain.project(y);
+  const BatchView all(0, records);
+  Vector at_x = Vector::Zero(d), at_y = at_x, between = at_x;
+  problem->records->add_hessian_products(Point(x), v, all, unlimited, at_x);
+  problem->records->add_hessian_products(Point(y), v, all, unlimited, at_y);
+  problem->records->add_hessian_difference_products(Point(x), Point(y), v, all, unlimited, between);
+  EXPECT_LE((at_x - at_y - between).norm(), 1e-10 * (at_x.norm() + at_y.norm()));
+}
+
 TEST_P(ClippedSums, RefuseADualBlockWhereThereIsNone) {
   const auto problem = made(GetParam());
   if (!problem || problem->facts.dual_dimension > 0) GTEST_SKIP() << "a minimax problem";

@@ -127,6 +127,31 @@ TEST(SimulatedGlm, ClipsAndCountsEveryRecord) {
   EXPECT_LE(sum.norm(), 1e-6 * n * (1 + 1e-12));
 }
 
+/// Most atoms have no record in a batch of three.
+TEST(SimulatedGlm, SumsOverFewAtomsIgnoreWhatWasAskedBefore) {
+  GlmLogistic family;
+  family.sampling = RecordSampling::stream;
+  family.support = 50;
+  const Problem p = family.make({.records = 60, .data_seed = 2});
+  const Vector w = Vector::LinSpaced(10, -1, 1), v = Vector::LinSpaced(10, 1, 0);
+  const auto sum = [&](Index begin, bool product, double scale) {
+    Vector out = Vector::Zero(10);
+    const BatchView three(begin, begin + 3);
+    if (product)
+      p.records->add_hessian_products(Point(scale * w), scale * v, three, unlimited, out);
+    else
+      p.records->add_gradients(Point(scale * w), Block::x, three, unlimited, out);
+    return out;
+  };
+  for (const bool product : {false, true}) {
+    const Vector first = sum(6, product, 1.0);
+    sum(30, product, 50.0);
+    sum(30, !product, 7.0);
+    EXPECT_EQ(first, sum(6, product, 1.0));
+    EXPECT_GT(first.norm(), 0);
+  }
+}
+
 TEST(SimulatedGlm, RejectsListsAndPartsOfWholeDataSet) {
   GlmSigmoid family;
   family.sampling = RecordSampling::whole;

@@ -51,6 +51,30 @@ TEST(LossDistribution, MergesOutcomesOfTheNearestLatticePoint) {
   EXPECT_DOUBLE_EQ(mass_at(3), 0.2);
 }
 
+// What is cut off is about as much as said: a wider range would be no less valid, but dearer.
+TEST(PrivacyLoss, CutsTailsOfTheMassThatItStates) {
+  const LossTails tails{.above = 1e-3, .below = 1e-9};
+  using enum Adjacency;
+  for (const auto& [event, adjacency] :
+       {std::pair{Event{PoissonGaussianEvent{0.2, 1.0}}, replace_one},
+        {PoissonGaussianEvent{0.2, 1.0}, add_remove},
+        {PoissonGaussianEvent{0.9, 3.0}, replace_one},
+        {FixedSizeGaussianEvent{0.2, 1.0}, replace_one},
+        {FixedSizeGaussianEvent{0.5, 0.7}, replace_one}})
+    for (const Direction direction : {Direction::remove, Direction::add}) {
+      const PrivacyLoss loss = dominating_loss(event, adjacency, direction, tails);
+      constexpr int nodes = 400000;
+      const PrivacyLoss::Continuous& c = *loss.continuous;
+      const double width = (c.high - c.low) / nodes;
+      double kept = 0;
+      for (const PrivacyLoss::Atom& atom : loss.atoms) kept += atom.mass;
+      for (int k = 0; k < nodes; ++k) kept += width * c.at(c.low + (k + 0.5) * width).mass;
+      const double cut = 1 - kept, stated = loss.above + loss.below;
+      EXPECT_LE(cut, stated + 1e-6) << event.index();
+      EXPECT_GE(cut, 0.1 * stated) << event.index() << ' ' << kept;
+    }
+}
+
 // lower <= exact <= epsilon, no further apart than asked; the exact value to 1e-9 of itself
 testing::AssertionResult brackets(const LossBounds& b, double exact) {
   if (b.lower <= exact * (1 + 1e-9) && exact * (1 - 1e-9) <= b.epsilon && b.resolved)
