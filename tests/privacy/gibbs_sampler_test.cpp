@@ -219,16 +219,19 @@ TEST(AlternateSampler, PriorOnBallIsUniformWhereRegulariserIsTiny) {
                                     .bound = 1});
     Stream stream({.seed = 16});
     Vector x(d);
-    double mean = 0, square = 0;
+    double mean = 0, square = 0, together = 0;
     constexpr int draws = 4000;
     for (int k = 0; k < draws; ++k) {
       sampler.draw_prior(stream, x);
       const double volume = std::pow(x.norm() / 2, d);
+      const double along = d * std::pow(x[0] / x.norm(), 2) - 1;
+      together += (volume - 0.5) * along / draws;
       mean += volume / draws;
       square += volume * volume / draws;
     }
     EXPECT_NEAR(mean, 1.0 / 2, 0.025) << regularizer;  // five standard errors
     EXPECT_NEAR(square, 1.0 / 3, 0.025) << regularizer;
+    EXPECT_NEAR(together, 0, 0.032) << "the radius does not depend on the direction";
   }
 }
 

@@ -139,6 +139,18 @@ TEST(LineSearch, RejectsPointsBeyondReachAndDeniesNonFiniteOnes) {
   EXPECT_EQ(s.search.questions(), 1);
 }
 
+TEST(LineSearch, ReadsNoRecordsAtItsOwnPoint) {
+  const Quadratics data = slopes(5, 5);
+  const QuadraticHouse house(data);
+  ClipLog log;
+  Curator curator(house.facts, house.records, zcdp_rule(1e9), {.seed = 1}, &log);
+  LineSearch search(curator, curator.draw(BatchPolicy::all()), at(0), spec);
+  search.decreases(at(0), 1e9);
+  EXPECT_EQ(log.contributions, 0);
+  search.decreases(at(1), 1e9);
+  EXPECT_EQ(log.contributions, n);
+}
+
 TEST(LineSearch, FollowsDepartures) {
   const auto decreases = [](const UnsoundCurator::Departures& departures, double by) {
     UnsoundQuadraticHouse house(slopes(5, 5), departures);
@@ -243,6 +255,28 @@ TEST(PrintedSelection, AcceptsMinimumButNotSaddleOrSlope) {
         EXPECT_FALSE(Selected(s, saddle_point, 1e9, seed).yes);
         EXPECT_FALSE(Selected(s, slope_point, 1e9, seed).yes);
       }
+}
+
+TEST(PrintedSelection, EachScalarHasAThresholdOfItsOwn) {
+  for (const SelectionForm form : {SelectionForm::two_tests, SelectionForm::independent}) {
+    StationaritySpec s = printed_spec(form, SelectionScales::replace_one);
+    s.gradient_limit = s.hessian_limit = 10;
+    const auto planned = plan_stationarity(s, 4000);
+    ASSERT_NE(planned[0].threshold, planned[1].threshold);
+    ASSERT_LT(planned[1].threshold, 10) << "is clipped";
+    const auto accepts = [&](double gradient, double curvature) {
+      Quadratics data;
+      data.hessians.assign(4000, -curvature * Matrix::Identity(2, 2));
+      data.slopes.assign(4000, gradient * Vector::Unit(2, 0));
+      UnsoundQuadraticHouse house(data, {.no_noise = true});
+      StationarityTest test(house.curator, house.curator.draw(BatchPolicy::all()), s);
+      return test.accepts(Vector::Zero(2));
+    };
+    const double g = planned[0].threshold, c = planned[1].threshold;
+    EXPECT_TRUE(accepts(g * (1 - 1e-9), c * (1 - 1e-9)));
+    EXPECT_FALSE(accepts(g * (1 + 1e-9), 0));
+    EXPECT_FALSE(accepts(0, c * (1 + 1e-9)));
+  }
 }
 
 TEST(PrintedSelection, ChargesTrueCost) {
