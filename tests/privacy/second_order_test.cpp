@@ -283,6 +283,30 @@ TEST(HessianQueries, ProductWithZeroIsFreeButStillNoisy) {
   EXPECT_TRUE(house.curator.ledger().entries().empty());
 }
 
+/// Where nothing is clipped the log counts what the noise was not made for, of every kind.
+TEST(UnclippedQueries, CountContributionsLongerThanTheirNominalLimit) {
+  Quadratics data;
+  for (const double size : {0.5, 3.0, 1.0, 2.0}) {
+    data.hessians.push_back(size * Matrix::Identity(dim, dim));
+    data.slopes.push_back(size * Vector::Unit(dim, 0));
+  }
+  const QuadraticHouse house(data);
+  const Noise noise = Noise::sensitivity_ratio(1);
+  for (const double nominal : {0.7, 1.5, 3.5}) {
+    ClipLog log;
+    UnsoundCurator curator(house.facts, house.records, {.seed = 1}, {.no_clipping = true}, &log);
+    const int longer = nominal < 1 ? 3 : nominal < 3 ? 2 : 0;
+    Vector out(dim);
+    curator.gradient(
+        Point(Vector::Zero(dim)), curator.draw(BatchPolicy::all()), {nominal, noise}, out);
+    EXPECT_EQ(log.violations, longer);
+    EXPECT_EQ(log.first_violation, longer > 0 ? 0 : -1);
+    ask_product(curator, BatchPolicy::all(), {nominal, noise});
+    EXPECT_EQ(log.violations, 2 * longer);
+    EXPECT_DOUBLE_EQ(log.largest_over_nominal, 3.0 / nominal);
+  }
+}
+
 TEST(HessianQueries, CountNonFiniteHessiansAsZero) {
   const Noise noise = Noise::sensitivity_ratio(1);
   Quadratics zeroed = some();
