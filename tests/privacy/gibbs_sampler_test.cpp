@@ -235,6 +235,22 @@ TEST(AlternateSampler, PriorOnBallIsUniformWhereRegulariserIsTiny) {
   }
 }
 
+TEST(AlternateSampler, PriorOnBoxHasIndependentUniformCoordinates) {
+  const AlternateSampler sampler(
+      {.inverse_temperature = 1, .regularizer = 0, .domain = Domain::box(2), .bound = 1});
+  Stream stream({.seed = 17});
+  constexpr int draws = 4000;
+  Matrix points(2, draws);
+  for (int k = 0; k < draws; ++k) sampler.draw_prior(stream, points.col(k));
+  const Matrix moments = points * points.transpose() / draws;
+  EXPECT_LE(points.cwiseAbs().maxCoeff(), 2);
+  EXPECT_LE(points.rowwise().mean().norm(), 0.13);  // 5 standard errors of 1.15/√4000
+  EXPECT_NEAR(moments(0, 0), 4.0 / 3, 0.1);         // of a coordinate's variance
+  EXPECT_NEAR(moments(0, 1), 0, 0.11);              // independent
+  EXPECT_LE(std::abs(points.row(0).head(draws - 1).dot(points.row(0).tail(draws - 1))) / draws,
+            0.11);  // from one draw to the next
+}
+
 TEST(TruncatedNormal, MatchesMeanForAnyInterval) {
   Stream stream({.seed = 16});
   struct Case {

@@ -2,6 +2,7 @@
 // The sum over a batch is that of its records' vectors, each clipped, whatever closed forms, chunks
 // and blocks of rows it goes by.
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "dpsosp/core/stream.hpp"
 #include "dpsosp/problems/problem.hpp"
 #include "dpsosp/problems/registry.hpp"
+#include "dpsosp/problems/sampling.hpp"
 
 namespace dpsosp::clipped_sum_test {
 namespace {
@@ -273,6 +275,19 @@ TEST_P(ClippedSums, RefuseADualBlockWhereThereIsNone) {
     EXPECT_THROW(problem->records->add_gradients(point, block, all, 1.0, out), InputError);
     EXPECT_THROW(problem->records->add_gradient_differences(point, point, block, all, 1.0, out),
                  InputError);
+  }
+}
+
+/// 64 units in the last place of what cancelled, and no more; the sum is scaled to the limit.
+TEST(SimulatedLimit, LetsRoundingOfCancelledNumbersPass) {
+  const double slack = 64 * std::numeric_limits<double>::epsilon() * 1e10;
+  for (const double cancelled : {0.0, 1e10}) {
+    EXPECT_EQ(check_simulated_limit("p", 1.0, 2.0, cancelled), 1.0);
+    EXPECT_EQ(check_simulated_limit("p", 1.0, 1.0, cancelled), 1.0);
+    const double within = 1 - (cancelled > 0 ? 0.9 * slack : 1e-10);
+    EXPECT_EQ(check_simulated_limit("p", 1.0, within, cancelled), within);
+    const double beyond = 1 - (cancelled > 0 ? 1.1 * slack : 1e-8);
+    EXPECT_THROW(check_simulated_limit("p", 1.0, beyond, cancelled), InputError);
   }
 }
 
