@@ -8,7 +8,7 @@ and run against the tests, and against the audit where they let it through. What
 
 The folder holds the copy, its build and results.jsonl; a run goes on where the last one ended, on
 the sources of its copy. Sources that have changed since need another folder; tests that have are
-copied by --again, which judges the survivors once more. docs/mutants.md has the results.
+copied by --again, which judges the survivors once more.
 """
 
 import argparse
@@ -30,6 +30,7 @@ import tomllib
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 EQUIVALENT = pathlib.Path(__file__).with_name("equivalent.toml")
+RECORD = pathlib.Path(__file__).with_name("judged.csv")  # of the run of docs/mutants.md, if any
 
 # What is changed, and the programs that test it.
 AUDIT = ("test_audit", "Registry/EveryClaim.SurvivesReplayAndIsTight/c*:"
@@ -328,7 +329,7 @@ def equivalents():
 
 def too_long(result):
     """Whether a limit of time is all that a mutant has met."""
-    by = [result[key] for key in ("tests", "audit") if key in result]
+    by = [result[key] for key in ("tests", "audit") if result.get(key)]
     return bool(by) and all(text.endswith("takes too long") for text in by)
 
 
@@ -347,21 +348,29 @@ def figures(results):
     return kinds
 
 
-def report(results):
+def table(results):
+    """Figures by kind, in Markdown."""
     kinds = figures(results)
-    print("| kind | judged | killed | of these by a limit of time | equivalent | survived |\n"
-          "|---|---|---|---|---|---|")
-    for kind, row in sorted(kinds.items()):
-        print(f"| {kind} | " + " | ".join(map(str, row)) + " |")
     total = [sum(row[k] for row in kinds.values()) for k in range(5)]
-    print("| all | " + " | ".join(map(str, total)) + " |")
+    lines = ["| kind | judged | killed | of these by a limit of time | equivalent | survived |",
+             "|---|---|---|---|---|---|"]
+    for kind, row in [*sorted(kinds.items()), ("all", total)]:
+        lines.append(f"| {kind} | " + " | ".join(map(str, row)) + " |")
+    return "\n".join(lines), total
+
+
+def report(results):
+    text, total = table(results)
+    print(text)
     judged = [r for r in results if r["verdict"] != "does not build"]
-    audited = [r for r in judged if r.get("drawn")]
+    drawn = [r for r in judged if r["drawn"]]
+    through = [r for r in judged if not r.get("tests")]
     print(f"\nScore: {total[1]} of {total[0] - total[3]}. {len(results) - len(judged)} more do not "
-          f"build. Of {len(audited)} that were drawn for it, the audit alone finds "
-          f"{sum('audit' in r for r in audited)}, and of {sum('tests' not in r for r in judged)} "
-          f"that the tests let through {sum('tests' not in r and 'audit' in r for r in judged)}. "
-          f"Seconds of CPU a mutant: {sum(r['cpu'] for r in results) / max(1, len(results)):.1f}.\n")
+          f"build. Of {len(drawn)} that were drawn for it, the audit alone finds "
+          f"{sum(bool(r.get('audit')) for r in drawn)}. It finds "
+          f"{sum(bool(r.get('audit')) for r in through)} of the {len(through)} that the tests let "
+          f"through. Seconds of CPU a mutant: "
+          f"{sum(r['cpu'] for r in results) / max(1, len(results)):.1f}.\n")
     why = equivalents()
     print("| survivor | before | after | equivalent, since |\n|---|---|---|---|")
     for r in judged:
@@ -379,6 +388,12 @@ def write_record(results, path):
         writer = csv.DictWriter(file, COLUMNS, extrasaction="ignore", lineterminator="\n")
         writer.writeheader()
         writer.writerows(results)
+
+
+def read_record(path):
+    with path.open(newline="") as file:
+        return [{**row, "drawn": row["drawn"] == "True", "cpu": float(row["cpu"])}
+                for row in csv.DictReader(file)]
 
 
 def latest(results):
@@ -453,7 +468,7 @@ def main():
     report(done)
     if options.record:
         write_record(done, options.record)
-    total = [sum(row[k] for row in figures(done).values()) for k in range(5)]
+    total = table(done)[1]
     if total[1] < options.least * (total[0] - total[3]):
         sys.exit(f"mutants: {total[1]} of {total[0] - total[3]} are killed, "
                  f"expected {options.least:g} of them")

@@ -123,10 +123,22 @@ class Report(unittest.TestCase):
                    {**mutant, "verdict": "survived"}, {**mutant, "verdict": "does not build"}]
         self.assertEqual(mutants.figures(results)["sign"], [4, 3, 1, 0, 1])
 
-    def test_names_equivalents_that_the_sources_have(self):
-        found = {mutants.place(m) for m in mutants.chosen(mutants.ROOT, sys.maxsize, 1)}
+    @unittest.skipUnless(mutants.RECORD.exists(), "no run is recorded")
+    def test_on_the_page_is_that_of_the_record(self):
+        record = mutants.read_record(mutants.RECORD)
+        text, total = mutants.table(record)
+        page = (mutants.ROOT / "docs" / "mutants.md").read_text()
+        self.assertIn(text, page)
+        self.assertIn(f"{total[1]} of {total[0] - total[3]}", page)
+        self.assertGreaterEqual(total[0], 300)
+        self.assertGreaterEqual(total[1], 0.95 * (total[0] - total[3]))
+
+    @unittest.skipUnless(mutants.RECORD.exists(), "no run is recorded")
+    def test_argues_of_survivors_alone_that_they_change_nothing(self):
+        survived = {mutants.place(r) for r in mutants.read_record(mutants.RECORD)
+                    if r["verdict"] == "survived"}
         for place, why in mutants.equivalents().items():
-            self.assertIn(place, found)
+            self.assertIn(place, survived)
             self.assertTrue(why.endswith("."), why)
 
 
