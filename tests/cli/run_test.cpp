@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -100,6 +101,31 @@ TEST(RunCommand, ReleaseHasNoDigestOfTheRecords) {
       table.string() + " --set problem.label=y";
   EXPECT_TRUE(answer(run).at("description").contains("data"));
   EXPECT_FALSE(answer(run + " --release").at("description").contains("data"));
+}
+
+/// Nothing but the point, which has noise, depends on the records: neither on how many of them are
+/// clipped nor on their lengths and labels.
+TEST(RunCommand, ReleaseSaysTheSameOfAnyRecordsButThePoint) {
+  const ScratchFolder folder;
+  std::vector<std::string> tables(2, "a,b,y\n");
+  for (int i = 0; i < 40; ++i) {
+    const char* label = i % 3 == 0 ? "1\n" : "0\n";
+    tables[0] += fmt::format("{},{},{}", i % 2 == 0 ? 1 : -1, i % 4 < 2 ? 1 : -1, label);
+    tables[1] += fmt::format("{},{},{}", i == 0 ? 1 : 0.001 * i, i == 0 ? -1 : 0.001, label);
+  }
+  for (const char* algorithm :
+       {"wang-ye-xu-2017/dp-gd", "avdiukhin-2024/dp-sgd", "wang-xu-2020/dp-trust-region"}) {
+    std::vector<json> said;
+    for (const std::string& text : tables) {
+      const auto table = folder.write("table.csv", text);
+      said.push_back(
+          answer("run --release --algorithm " + std::string(algorithm) +
+                 " --problem own-glm --epsilon 0.001 --delta 1e-3 --set problem.label=y" +
+                 " --set problem.told.lipschitz=0.7 --set problem.data=" + table.string()));
+      said.back().erase("point");
+      EXPECT_EQ(said.back(), said.front()) << algorithm << '\n' << text;
+    }
+  }
 }
 
 TEST(RunCommand, ReleaseThatFailsSaysThatItSpent) {

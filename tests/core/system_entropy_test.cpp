@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <set>
+#include <system_error>
 
 #include <gtest/gtest.h>
 #include <sys/syscall.h>
@@ -14,11 +15,16 @@
 namespace {
 
 bool interrupted = false;
+int refusal = 0;  // errno of every call, if any
 std::size_t calls = 0, largest = 0;
 
 }  // namespace
 
 extern "C" ssize_t getrandom(void* bytes, size_t size, unsigned flags) {
+  if (refusal != 0) {
+    errno = refusal;
+    return -1;
+  }
   if (interrupted) {
     largest = std::max(largest, size);
     if (++calls % 2 == 1) {
@@ -45,6 +51,18 @@ TEST(SystemEntropy, AsksForTheRestWhereASignalInterrupts) {
   EXPECT_EQ(seen.count(0), 0U);
   EXPECT_GE(calls, 2 * (drawn * 8 / 100));
   EXPECT_LE(largest, drawn * 8) << "asks for more than it has room for";
+}
+
+/// Nothing takes its place: a clock could be guessed.
+TEST(SystemEntropy, FailsWhereTheSystemRefuses) {
+  for (const int error : {ENOSYS, EPERM, EAGAIN, EINVAL, EFAULT, EIO}) {
+    SystemEntropy words;
+    refusal = error;
+    EXPECT_THROW(words.bits(), std::system_error) << error;
+    EXPECT_THROW(words.bits(), std::system_error) << error;
+    refusal = 0;
+    EXPECT_NO_THROW(words.bits());
+  }
 }
 
 }  // namespace

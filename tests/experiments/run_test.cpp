@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "dpsosp/experiments/run.hpp"
+#include "dpsosp/experiments/run_follower.hpp"
 #include "dpsosp/experiments/run_json.hpp"
 #include "dpsosp/experiments/run_key.hpp"
 #include "dpsosp/problems/problem.hpp"
@@ -8,6 +9,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -194,6 +196,24 @@ TEST(Release, HoldsPublishablePartsWithFreshNoise) {
     EXPECT_EQ(one.schedule, compute_run(describe(spec)).schedule) << algorithm;
   }
   EXPECT_GE(different, 3);  // two of them end where they start, at so few records
+}
+
+class Tries final : public RunFollower {
+ public:
+  void begin(std::optional<Index>) override { ++count; }
+  void step(Index, ConstVectorRef, const Objective*) override {}
+  void end() override {}
+  int count = 0;
+};
+
+/// A second try would spend the budget again, and its ledger would not know of the first.
+TEST(Release, ThatFailsIsNotTriedAgain) {
+  RunSpec spec{.algorithm = "avdiukhin-2024/dp-sgd", .problem = "double-well", .records = 500};
+  spec.settings = {{"steps", "1"}, {"selection_share", "0.5"}};
+  spec.observations = 0;
+  Tries tries;
+  EXPECT_THROW(compute_release(describe(spec), {}, tries), RunFailed);
+  EXPECT_EQ(tries.count, 1);
 }
 
 TEST(Release, RejectsUnenforcedDoorsAndInexactNoise) {

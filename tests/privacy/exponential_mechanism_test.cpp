@@ -344,7 +344,9 @@ TEST(ExponentialMechanism, ProductGridClampsWithinChargedWidthFarFromOrigin) {
     mechanism.choose(ProductGrid{Vector::Constant(1, centre), 1.5, 8}, 2.0, 1.0, out);
     EXPECT_LE(records.largest_clamp, 2.0 * 1.5 * (1 + 1e-15)) << centre;
     // Doubles near 3e16 are 4 apart: there every value of the grid rounds to the centre.
-    if (centre <= 1e16) EXPECT_GT(records.largest_clamp, 2.0) << centre;
+    if (centre <= 1e16) {
+      EXPECT_GT(records.largest_clamp, 2.0) << centre;
+    }
   }
 }
 

@@ -2,6 +2,7 @@
 // Draws from Gibbs laws against quadrature; what they cost.
 #include "dpsosp/privacy/gibbs_sampler.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <functional>
@@ -117,6 +118,39 @@ TEST(AlternateSampler, RejectionDrawsFromTarget) {
   }
   EXPECT_NEAR(first / draws, bias_mean, 5 * 0.5 / 200);
   EXPECT_NEAR(second / draws, bias_second, 5 * 0.4 / 200);
+}
+
+/// However many proposals are refused: some 4000 a draw.
+TEST(AlternateSampler, DrawsFromTargetWhereMostProposalsAreRefused) {
+  const GibbsLaw law{.inverse_temperature = 4,
+                     .regularizer = 0.5,
+                     .domain = Domain::box(1),
+                     .bound = 2,
+                     .method = GibbsMethod::rejection};
+  /// Between 0 and 2, so that each proposal is refused with probability 1 - e^-8 at least.
+  class High final : public SampledLoss {
+   public:
+    Index count() const override { return 1; }
+    double one(Index, ConstVectorRef x) override { return 1 + x[0]; }
+    double mean(ConstVectorRef x) override { return one(0, x); }
+  } loss;
+  const auto weight = [&](double x) { return std::exp(-4 * (1 + x) - x * x); };
+  std::vector<double> below{0.0};  // of the target, on a grid
+  for (int k = 0; k < 2000; ++k) below.push_back(below.back() + weight(-1 + (k + 0.5) / 1000));
+  AlternateSampler sampler(law);
+  Stream stream({.seed = 21});
+  constexpr int draws = 300;
+  std::vector<double> ranks;
+  Vector x(1);
+  for (int k = 0; k < draws; ++k) {
+    sampler.sample(loss, stream, x);
+    ranks.push_back(below[static_cast<std::size_t>((x[0] + 1) * 1000)] / below.back());
+  }
+  std::ranges::sort(ranks);
+  double farthest = 0;
+  for (std::size_t k = 0; k < ranks.size(); ++k)
+    farthest = std::max(farthest, std::abs(ranks[k] - (static_cast<double>(k) + 0.5) / draws));
+  EXPECT_LE(farthest, 2.2 / std::sqrt(draws));  // passed with probability 1e-4 by the law itself
 }
 
 TEST(AlternateSampler, EstimatorHasDerivedMeanAndCost) {
