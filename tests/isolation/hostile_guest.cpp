@@ -299,6 +299,28 @@ void misbehave(const Start& start) {
     const std::string foreign = heard("gradient", child, zero, Vector{}, b, query);
     report(root + " | " + again + " | " + foreign);
   }
+  if (a == "many_children") {  // each of other records, at another price
+    const auto count = std::atol(start.argument.c_str());
+    for (long k = 0; k < count; ++k) {
+      dpsosp::ChildSpec spec;
+      spec.name = std::to_string(k);
+      spec.share = 0.5 / static_cast<double>(count);
+      spec.range = {k, start.facts.records - k};
+      const auto child = opened("child", Index{0}, spec);
+      const auto all = dpsosp::BatchPolicy::all();
+      const auto b = opened("draw", child, all, dpsosp::BatchUse::one_query);
+      const auto noise = dpsosp::Noise::sensitivity_ratio(1e4 + static_cast<double>(k));
+      heard("gradient",
+            child,
+            zero,
+            Vector{},
+            b,
+            dpsosp::GradientQuery{1.0, noise, dpsosp::Block::x});
+    }
+    host.post("done", "steps_done", count, zero, Index{0});
+    host.flush();
+    _exit(0);
+  }
   if (a == "many_queries") {
     const auto b = batch();
     const auto count = std::atol(start.argument.c_str());

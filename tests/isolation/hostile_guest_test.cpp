@@ -26,11 +26,13 @@ const std::string guest = DPSOSP_HOSTILE_GUEST;
 const Isolation as_program{.program = guest, .starter = {}};
 const Isolation as_algorithm{.program = {}, .starter = guest};
 
-RunDescription description(const std::string& attack, const std::string& argument = {}) {
+RunDescription description(const std::string& attack,
+                           const std::string& argument = {},
+                           Index records = 50) {
   RunSpec spec;
   spec.algorithm = program_key(guest);
   spec.problem = "double-well";
-  spec.records = 50;
+  spec.records = records;
   spec.dimension = 3;
   spec.observations = 5;
   spec.settings = {{"attack", attack}};
@@ -269,6 +271,22 @@ TEST(HostileGuest, FailedRunsSayWhatTheySpent) {
   EXPECT_NE(text.find("ended by signal 4 (Illegal instruction); 5 queries had spent epsilon 0.00"),
             std::string::npos)
       << text;
+}
+
+/// Composing what each record was charged with takes time that grows with their square.
+TEST(HostileGuest, MakesNoMoreDifferingChargesThanCanBeComposed) {
+  const auto made = [](const char* children) {
+    return compute_run(description("many_children", children, 20'000), as_program);
+  };
+  EXPECT_EQ(made("300").privacy.queries, 300);
+  try {
+    made("4200");
+    ADD_FAILURE() << "it was composed";
+  } catch (const RunFailed& e) {
+    EXPECT_STREQ(e.what(),
+                 "isolated run: too many differing charges to too many differing ranges of "
+                 "records; 4200 queries had spent what takes too long to account for");
+  }
 }
 
 TEST(HostileGuest, AsksAsManyQuestionsAsTheBudgetHas) {

@@ -2,6 +2,7 @@
 #include "dpsosp/experiments/run.hpp"
 
 #include <algorithm>
+#include <map>
 #include <new>
 #include <utility>
 
@@ -13,6 +14,7 @@
 #include "dpsosp/evaluator/trace.hpp"
 #include "dpsosp/experiments/run_follower.hpp"
 #include "dpsosp/isolation/guest_process.hpp"
+#include "dpsosp/privacy/query.hpp"
 #include "dpsosp/privacy/release_curator.hpp"
 #include "dpsosp/privacy/unsound_curator.hpp"
 #include "run_parts.hpp"
@@ -99,10 +101,31 @@ void tell_begin(const Setup& s, RunFollower* follower) {
   follower->begin(steps == parameters.end() ? std::nullopt : whole_number(steps->second));
 }
 
+/// Charges of each record, over records that are charged differently, beyond the first time: what
+/// accounting takes time by, half a microsecond each, and a millisecond where it is amplified.
+double repeated_accounting(const Ledger& ledger) {
+  std::map<Index, double> changes;  // at the first record of a range, and behind its last
+  double repeated = 0, active = 0;
+  for (const LedgerEntry& e : ledger.entries()) {
+    const double work = e.event && without_amplification(*e.event) != *e.event ? 2000 : 1;
+    changes[e.charged.begin] += work;
+    changes[e.charged.end] -= work;
+    repeated -= work;
+  }
+  for (const auto& [at, change] : changes) repeated += active += change;
+  return repeated;
+}
+
+/// Some ten seconds: no guest keeps the host for longer when it is done.
+constexpr double most_repeated = 1 << 24;
+
 /// \param isolated  whoever wrote the guest, the reason of a failure says what was spent
 RunFailed failure(const std::string& reason, const Curator& curator, double delta, bool isolated) {
   if (!isolated) return RunFailed(reason);
   const Ledger ledger = curator.ledger();
+  if (repeated_accounting(ledger) > most_repeated)
+    return RunFailed(fmt::format(
+        "{}; {} queries had spent what takes too long to account for", reason, ledger.queries()));
   return RunFailed(fmt::format("{}; {} queries had spent epsilon {:.6g} at delta {:.6g}",
                                reason,
                                ledger.queries(),
@@ -129,6 +152,9 @@ Outcome run_algorithm(
     if (curator.ledger().queries() <= (isolated ? 0 : 1)) throw;
     throw failed(e.what());
   }
+  if (isolated && repeated_accounting(curator.ledger()) > most_repeated)
+    throw failed(
+        "isolated run: too many differing charges to too many differing ranges of records");
   if (outcome.status == Status::not_finite)
     throw failed(fmt::format("not_finite: an iterate is not finite after {} steps", outcome.steps));
   return outcome;
