@@ -80,7 +80,8 @@ TEST(Door, RefusesOtherThreads) {
   Vector out(d);
   std::vector<std::string> refusals;
   std::thread([&] {
-    const Point x(Vector::Ones(d));
+    const Vector ones = Vector::Ones(d);
+    const Point x(ones);
     refusals.push_back(refusal([&] { house.curator.gradient(x, batch, query, out); }));
     refusals.push_back(refusal([&] { house.curator.draw(BatchPolicy::all()); }));
     refusals.push_back(refusal([&] { house.curator.child({.name = "part", .share = 0.5}); }));

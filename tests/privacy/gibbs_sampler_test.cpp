@@ -153,6 +153,36 @@ TEST(AlternateSampler, DrawsFromTargetWhereMostProposalsAreRefused) {
   EXPECT_LE(farthest, 2.2 / std::sqrt(draws));  // passed with probability 1e-4 by the law itself
 }
 
+/// Steps on a ball draw a normal for each coordinate and one number to accept by, no more.
+TEST(AlternateSampler, RoundsOnABallAreThoseOfTheirOwnStream) {
+  class Level final : public SampledLoss {  // accepted whatever it is asked at
+   public:
+    Index count() const override { return 1; }
+    double one(Index, ConstVectorRef) override { return -1; }
+    double mean(ConstVectorRef) override { return -1; }
+  } loss;
+  constexpr double step = 0.3, temperature = 0.5, regularizer = 0.8;
+  AlternateSampler sampler({.inverse_temperature = temperature,
+                            .regularizer = regularizer,
+                            .domain = Domain::ball(1e6),
+                            .bound = 1,
+                            .method = GibbsMethod::exact,
+                            .step = step,
+                            .rounds = 1});
+  Stream stream({.seed = 18}), twin({.seed = 18});
+  Vector x = Vector::Ones(3), expected = x;
+  for (int t = 0; t < 5; ++t) {
+    sampler.round(loss, stream, x);
+    twin.add_normal(std::sqrt(step), expected);
+    const double shrink = 1 / (1 + step * temperature * regularizer);
+    expected *= shrink;
+    twin.add_normal(std::sqrt(step * shrink), expected);
+    twin.uniform();
+    EXPECT_LE((x - expected).norm(), 1e-14 * x.norm()) << t;
+    EXPECT_EQ(stream.position(), twin.position()) << t;
+  }
+}
+
 TEST(AlternateSampler, EstimatorHasDerivedMeanAndCost) {
   for (const auto& [from, to] : {std::pair{0.3, -0.2}, std::pair{-0.8, 0.1}}) {
     AlternateSampler sampler({.inverse_temperature = 0.4,

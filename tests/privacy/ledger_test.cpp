@@ -30,6 +30,14 @@ TEST(Ledger, SpendsNothingWhenEmpty) {
   EXPECT_EQ(Ledger().queries(), 0);
 }
 
+/// The guarantee names who proved it, also of queries that cost nothing.
+TEST(Ledger, NamesTheAccountantOfChargesOfZero) {
+  Ledger ledger;
+  ledger.append(entry(GaussianEvent{1e12}, {0, 10}));
+  EXPECT_EQ(ledger.spent(delta).epsilon, 0.0);
+  EXPECT_EQ(ledger.spent(delta).accountant, "analytic");
+}
+
 TEST(Ledger, ChargesSampledQueriesAtMostAsWithPublicCoins) {
   // At large rates the exact Gaussian accountant beats the amplified Renyi bound.
   for (const double rate : {0.05, 0.5, 0.95, 1.0}) {

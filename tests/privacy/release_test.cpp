@@ -343,7 +343,7 @@ struct Curved {
     for (Index i = 0; i < n; ++i) {
       Matrix a(d, d);
       for (Index j = 0; j < d; ++j) stream.fill_normal(1.0, a.col(j));
-      data.hessians.emplace_back((a + a.transpose()) / 2);
+      data.hessians.push_back(a);  // not symmetric: a Hessian that is released is made so
       data.slopes.emplace_back(Vector::Ones(d));
     }
     records = std::make_unique<QuadraticRecords>(std::move(data));

@@ -210,13 +210,13 @@ TEST(Coins, WeighHessiansByTheirOperatorNorm) {
     const double radius = family.half_width / static_cast<double>(family.per_axis);
     const Vector centre = family.candidate_points(d).col(0);
     for (const double t : {0.0, 0.1, 0.3, 0.45, 0.6, 0.8, 0.95}) {
-      const Point at(centre + t * radius * Vector::Ones(d).normalized());
+      const Vector x = centre + t * radius * Vector::Ones(d).normalized();
       double attained = 0, stated = 0;
       for (Index i = 0; i < 40; ++i) {  // a record's Hessian is that of its tail here, or 0
         Matrix hessian = Matrix::Zero(d, d);
         for (Index k = 0; k < d; ++k) {
           const ClipReport report = p.records->add_hessian_products(
-              at, Vector::Unit(d, k), BatchView(i, i + 1), unlimited, hessian.col(k));
+              Point(x), Vector::Unit(d, k), BatchView(i, i + 1), unlimited, hessian.col(k));
           stated = std::max(stated, report.largest_norm);
         }
         attained = std::max(attained, symmetric_eigenvalues(hessian).cwiseAbs().maxCoeff());

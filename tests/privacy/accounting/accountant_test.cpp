@@ -55,6 +55,13 @@ TEST(Accountant, BestOfReturnsSmallestApplicableBound) {
   EXPECT_EQ(epsilon_of(sampled, kReplaceOne, 1e-6).accountant, "rdp");
 }
 
+TEST(Accountant, BestOfNamesTheFirstOfEqualBounds) {
+  const Ledger nothing{{GaussianEvent{1e12}}};
+  for (const Accountant each : {Accountant::analytic, Accountant::zcdp, Accountant::rdp})
+    ASSERT_EQ(epsilon_of(nothing, kReplaceOne, 1e-6, with(each)).epsilon, 0);
+  EXPECT_EQ(epsilon_of(nothing, kReplaceOne, 1e-6).accountant, "analytic");
+}
+
 TEST(Accountant, TightestReturnsSmallerOfBestOfAndPld) {
   const auto tightest = [](const Ledger& ledger) {
     return epsilon_of(ledger, kReplaceOne, 1e-6, with(Accountant::tightest));

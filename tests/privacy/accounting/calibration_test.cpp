@@ -87,9 +87,10 @@ TEST(Calibration, NeverExceedsTargetForAnyComposition) {
                            std::uint16_t raw_rate,
                            std::uint16_t raw_steps,
                            std::uint8_t kinds) {
-    // Rényi accounting at its largest order has no epsilon below about 1e-3, whatever the noise.
+    // Rényi accounting at its largest order has no epsilon below about 1e-2 at the least delta,
+    // whatever the noise.
     const bool exact = kinds % 8 != 1 && kinds % 8 != 2 && (kinds & 24) == 0;
-    const double epsilon = log_uniform(raw_epsilon, exact ? 1e-6 : 1e-2, 1e3);
+    const double epsilon = log_uniform(raw_epsilon, exact ? 1e-6 : 3e-2, 1e3);
     const double delta = log_uniform(raw_delta, 1e-15, 1e-2);
     const double rate = log_uniform(raw_rate, 1e-8, 1);
     const auto steps = static_cast<std::int64_t>(log_uniform(raw_steps, 1, 1e9));

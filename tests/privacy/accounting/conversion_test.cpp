@@ -2,6 +2,7 @@
 #include "dpsosp/privacy/accounting/conversion.hpp"
 
 #include <cmath>
+#include <vector>
 
 #include <rapidcheck.h>
 
@@ -118,6 +119,13 @@ TEST(Conversion, ChargesNothingBelowDeltaSquared) {
         epsilon_from_rdp({&order, 1}, {&bound, 1}, 0.01, Conversion::cks).epsilon;
     EXPECT_EQ(epsilon == 0, is_zero);
   }
+}
+
+TEST(Conversion, NamesTheFirstOfOrdersThatAreEqual) {
+  const std::vector<double> orders{4.0, 8.0, 16.0}, nothing(3, 0.0);
+  const Converted cks = epsilon_from_rdp(orders, nothing, 0.5, Conversion::cks);
+  EXPECT_EQ(cks.epsilon, 0.0);
+  EXPECT_EQ(cks.order, 4.0);
 }
 
 TEST(Conversion, RejectsBadArguments) {

@@ -367,7 +367,9 @@ TEST(Pld, ProvesNoMoreThanTheProfileNearTotalVariation) {
         const Ledger ledger{{event, count}};
         const LossBounds b = coarse_bounds(ledger, adjacency, delta);
         EXPECT_GE(b.epsilon, exact * (1 - 1e-9));  // of many releases more than of one
-        if (count == 1) EXPECT_LE(b.lower, exact * (1 + 1e-6) + 1e-9);
+        if (count == 1) {
+          EXPECT_LE(b.lower, exact * (1 + 1e-6) + 1e-9);
+        }
         for (const Accountant accountant : {Accountant::zcdp,
                                             Accountant::rdp,
                                             Accountant::analytic,
