@@ -283,14 +283,17 @@ TEST(Stream, BinomialGapsFollowTheGeometricLaw) {
 /// Successes s are accepted with probability P(s)/P(mode)·(a/us² + b)/α, P the binomial law, to 13
 /// digits, as BTRS (Hörmann 1993) has it with its constants.
 TEST(Stream, BinomialAcceptsByTheExactLaw) {
-  for (const auto& [n, p] : {std::pair{Index{40}, 0.5}, {200, 0.1}, {3000, 0.3}, {1000000, 0.25}}) {
+  for (const auto& [n, p] :
+       {std::pair{Index{40}, 0.5}, {40, 0.4}, {200, 0.1}, {3000, 0.3}, {1000000, 0.25}}) {
     const auto mode = static_cast<Index>((static_cast<double>(n) + 1) * p);
     const double deviation = std::sqrt(static_cast<double>(n) * p * (1 - p));
     const double b = 1.15 + 2.53 * deviation, a = -0.0873 + 0.0248 * b + 0.01 * p;
     const double alpha = (2.83 + 5.1 / b) * deviation;
+    std::set<Index> ends;
     int compared = 0;
-    for (std::uint64_t k = 1; k < 1024; k += k < 80 || k > 944 ? 3 : 100) {
-      const std::uint64_t first = k << 54;
+    const std::uint64_t near_ends = n == 40 ? 1 : 12;
+    for (std::uint64_t k = 1; k < 4096; k += k < 320 || k > 3776 ? near_ends : 400) {
+      const std::uint64_t first = k << 52;
       const double u = (static_cast<double>(first >> 12) + 0.5) * 0x1p-52 - 0.5;
       const double us = 0.5 - std::abs(u);
       Index successes = 0;
@@ -315,9 +318,13 @@ TEST(Stream, BinomialAcceptsByTheExactLaw) {
       const double attained = (static_cast<double>(low) + 1) * 0x1p-52;
       EXPECT_LE(abs(attained / expected - 1), 1e-12 + 0x1p-52 / attained)
           << n << ' ' << p << ' ' << proposed;
+      if (proposed == 0 || proposed == n) ends.insert(proposed);
       ++compared;
     }
     EXPECT_GT(compared, 10) << n;
+    if (n == 40) {
+      EXPECT_EQ(ends, (std::set<Index>{0, 40})) << p;
+    }
   }
 }
 
