@@ -22,14 +22,14 @@ namespace {
 /// left += A V and right = Aᵀ U for `count` columns of the factors and `wide` columns of A.
 /// left and U have `padded` rows.
 template <std::size_t count, std::size_t wide>
-void sweep(const double* A,
-           std::size_t p,
-           std::size_t padded,
-           std::size_t q,
-           const double* U,
-           const double* V,
-           double* left,
-           double* right) {
+HWY_INLINE void sweep(const double* A,
+                      std::size_t p,
+                      std::size_t padded,
+                      std::size_t q,
+                      const double* U,
+                      const double* V,
+                      double* left,
+                      double* right) {
   std::array<std::array<PartialSums, count>, wide> sums;
   for (auto& column : sums)
     for (PartialSums& sum : column) sum = zero_sums();
