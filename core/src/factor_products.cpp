@@ -74,6 +74,16 @@ void products(const double* A,
   for (; k < q; ++k) sweep<count, 1>(A + k * p, p, padded, q, U, V + k, left, right + k);
 }
 
+/// kernel<count>(j) for factor columns j, ..., j + count - 1 until all r have had their turn.
+template <class Kernel>
+void over_factor_columns(std::size_t r, const Kernel& kernel) {
+  std::size_t j = 0;
+  for (; j + 4 <= r; j += 4) kernel.template operator()<4>(j);
+  if (r - j == 3) kernel.template operator()<3>(j);
+  if (r - j == 2) kernel.template operator()<2>(j);
+  if (r - j == 1) kernel.template operator()<1>(j);
+}
+
 void all_products(const double* A,
                   std::size_t p,
                   std::size_t padded,
@@ -83,15 +93,132 @@ void all_products(const double* A,
                   const double* V,
                   double* left,
                   double* right) {
-  std::size_t j = 0;
-  for (; j + 4 <= r; j += 4)
-    products<4>(A, p, padded, q, U + j * padded, V + j * q, left + j * padded, right + j * q);
-  const auto rest = [&](auto kernel) {
-    kernel(A, p, padded, q, U + j * padded, V + j * q, left + j * padded, right + j * q);
+  over_factor_columns(r, [&]<std::size_t count>(std::size_t j) {
+    products<count>(A, p, padded, q, U + j * padded, V + j * q, left + j * padded, right + j * q);
+  });
+}
+
+// A strip is eight columns of a matrix, row after row. Each column has a lane of its own, so no sum
+// depends on how many lanes a vector has.
+constexpr std::size_t strip = partial_sums;
+
+/// Some columns of U (p rows, `padded` apart) and V (q rows), and strips of A V and Aᵀ U, where the
+/// lanes are those of eight matrices A.
+struct Lines {
+  std::size_t p, padded, q;
+  const double* U;
+  const double* V;
+  double* left;
+  double* right;
+};
+
+/// Adds what rows [i, i + height) of the `wide` columns of A from `column` on contribute. X has an
+/// entry of A a row, `stride` apart, from row i of `column` on.
+template <std::size_t count, std::size_t wide>
+HWY_INLINE void add_block(const double* X,
+                          std::size_t stride,
+                          const Lines& to,
+                          std::size_t i,
+                          std::size_t height,
+                          std::size_t column) {
+  std::array<std::array<Lanes, count>, wide> sums, v;
+  for (std::size_t c = 0; c < wide; ++c)
+    for (std::size_t j = 0; j < count; ++j) {
+      sums[c][j] = hn::LoadU(tag, to.right + (column + c + j * to.q) * strip);
+      v[c][j] = hn::Set(tag, to.V[column + c + j * to.q]);
+    }
+  for (std::size_t k = 0; k < height; ++k) {
+    std::array<Lanes, wide> a;
+    for (std::size_t c = 0; c < wide; ++c) a[c] = hn::LoadU(tag, X + (k + c * to.p) * stride);
+    for (std::size_t j = 0; j < count; ++j) {
+      double* l = to.left + (i + k + j * to.p) * strip;
+      Lanes product = hn::LoadU(tag, l);
+      for (std::size_t c = 0; c < wide; ++c) product = hn::Add(product, hn::Mul(v[c][j], a[c]));
+      hn::StoreU(product, tag, l);
+      const Lanes u = hn::Set(tag, to.U[i + k + j * to.padded]);
+      for (std::size_t c = 0; c < wide; ++c) sums[c][j] = hn::Add(sums[c][j], hn::Mul(a[c], u));
+    }
+  }
+  for (std::size_t c = 0; c < wide; ++c)
+    for (std::size_t j = 0; j < count; ++j)
+      hn::StoreU(sums[c][j], tag, to.right + (column + c + j * to.q) * strip);
+}
+
+/// The same for entries [begin, end) of A, column by column; X begins with that of `begin`.
+template <std::size_t count>
+void add_entries(
+    const double* X, std::size_t stride, const Lines& to, std::size_t begin, std::size_t end) {
+  constexpr std::size_t wide = parts == 1 ? 4 : 2;  // what the registers hold
+  while (begin < end) {
+    const std::size_t column = begin / to.p, i = begin % to.p;
+    const bool whole = i == 0 && begin + wide * to.p <= end;
+    const std::size_t height = whole ? to.p : std::min(to.p - i, end - begin);
+    for (std::size_t lane = 0; lane < strip; lane += lanes) {
+      Lines part = to;
+      part.left += lane;
+      part.right += lane;
+      if (whole)
+        add_block<count, wide>(X + lane, stride, part, i, height, column);
+      else
+        add_block<count, 1>(X + lane, stride, part, i, height, column);
+    }
+    const std::size_t done = whole ? wide * to.p : height;
+    X += done * stride;
+    begin += done;
+  }
+}
+
+/// out + outᵀ = JᵀSJ, where out = JᵀTJ for the upper triangle T of S with half its diagonal. out
+/// has d = (p + q) r columns and `half` = (TJ)ᵀ has pq, `padded_d` apart; `block` is a strip.
+/// The columns of S are `padded_n` apart.
+void half_congruence(const double* S,
+                     std::size_t padded_n,
+                     std::size_t p,
+                     std::size_t padded,
+                     std::size_t q,
+                     std::size_t r,
+                     const double* U,
+                     const double* V,
+                     std::size_t padded_d,
+                     double* block,
+                     double* half,
+                     double* out) {
+  const std::size_t n = p * q, d = (p + q) * r;
+  const auto add = [&](const double* X, std::size_t stride, std::size_t begin, std::size_t end) {
+    over_factor_columns(r, [&]<std::size_t count>(std::size_t j) {
+      const Lines to{p,
+                     padded,
+                     q,
+                     U + j * padded,
+                     V + j * q,
+                     block + j * p * strip,
+                     block + (r * p + j * q) * strip};
+      add_entries<count>(X, stride, to, begin, end);
+    });
   };
-  if (r - j == 3) rest(products<3>);
-  if (r - j == 2) rest(products<2>);
-  if (r - j == 1) rest(products<1>);
+  for (std::size_t e = 0; e < n; e += strip) {
+    const std::size_t here = std::min(strip, n - e);
+    std::array<double, strip * strip> corner{};
+    for (std::size_t k = 0; k < here; ++k) {
+      const double* column = S + (e + k) * padded_n + e;
+      std::copy_n(column, k, &corner[k * strip]);
+      corner[k * strip + k] = 0.5 * column[k];
+    }
+    std::fill_n(block, padded_d * strip, 0.0);
+    add(corner.data(), strip, e, e + here);
+    if (e + strip < n) add(S + (e + strip) * padded_n + e, padded_n, e + strip, n);
+    for (std::size_t k = 0; k < here; ++k)
+      for (std::size_t row = 0; row < padded_d; row += 2) {  // one store of two numbers
+        const std::array<double, 2> both{block[row * strip + k], block[(row + 1) * strip + k]};
+        std::copy(both.begin(), both.end(), half + (e + k) * padded_d + row);
+      }
+  }
+  for (std::size_t c = 0; c < d; c += strip) {
+    std::fill_n(block, padded_d * strip, 0.0);
+    add(half + c, padded_d, 0, n);
+    for (std::size_t row = 0; row < d; ++row)
+      std::copy_n(block + row * strip, strip, out + row * padded_d + c);
+  }
 }
 
 }  // namespace
@@ -102,6 +229,7 @@ HWY_AFTER_NAMESPACE();
 namespace dpsosp {
 
 HWY_EXPORT(all_products);
+HWY_EXPORT(half_congruence);
 
 FactorProducts::FactorProducts(Index rows, Index cols, Index rank)
     : rows_(rows),
@@ -129,6 +257,26 @@ void FactorProducts::apply(const double* A, VectorRef out) {
    left_.data(),
    out.data() + rows_ * rank_);
   for (Index j = 0; j < rank_; ++j) out.segment(j * rows_, rows_) = left_.col(j).head(rows_);
+}
+
+void FactorProducts::congruence(const Matrix& S, MatrixRef out) const {
+  choose_instruction_set();
+  const Index d = (rows_ + cols_) * rank_, padded_d = (d + 7) / 8 * 8;
+  Matrix half(padded_d, S.cols()), block(8, padded_d), product(padded_d, d);
+  HWY_DYNAMIC_DISPATCH(half_congruence)
+  (S.data(),
+   static_cast<std::size_t>(S.rows()),
+   static_cast<std::size_t>(rows_),
+   static_cast<std::size_t>(U_.rows()),
+   static_cast<std::size_t>(cols_),
+   static_cast<std::size_t>(rank_),
+   U_.data(),
+   V_.data(),
+   static_cast<std::size_t>(padded_d),
+   block.data(),
+   half.data(),
+   product.data());
+  out = product.topRows(d) + product.topRows(d).transpose();
 }
 
 double FactorProducts::inner_product(ConstVectorRef products) const {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is compiled for several instruction sets has the same bits under each of them.
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -340,6 +342,8 @@ INSTANTIATE_TEST_SUITE_P(,
                                            Shape{20, 20, 3},
                                            Shape{16, 5, 4},
                                            Shape{9, 8, 5},
+                                           Shape{11, 6, 6},
+                                           Shape{5, 13, 7},
                                            Shape{33, 17, 9}));
 
 TEST_P(FactorProduct, IsThatOfEigenAndTheSameUnderEachSet) {
@@ -365,6 +369,57 @@ TEST_P(FactorProduct, IsThatOfEigenAndTheSameUnderEachSet) {
   });
   EXPECT_LT((found[0].second - expected).norm(), 1e-14 * A.norm() * factors.norm());
   for (const auto& [set, out] : found) expect_same_bits(out, found[0].second, set);
+}
+
+/// JᵀSJ by plain loops, J the derivative of (U, V) ↦ vec UVᵀ, of the upper triangle of S.
+Matrix plain_congruence(const Shape& shape, const Matrix& S, const Vector& factors) {
+  using Wide = Eigen::Matrix<long double, Eigen::Dynamic, Eigen::Dynamic>;
+  const auto [p, q, r] = shape;
+  Wide J = Wide::Zero(p * q, factors.size());
+  for (Index j = 0; j < q; ++j)
+    for (Index i = 0; i < p; ++i)
+      for (Index k = 0; k < r; ++k) {
+        J(i + j * p, i + k * p) = factors[p * r + j + k * q];
+        J(i + j * p, p * r + j + k * q) = factors[i + k * p];
+      }
+  Matrix out(factors.size(), factors.size());
+  for (Index a = 0; a < out.rows(); ++a)
+    for (Index b = 0; b < out.cols(); ++b) {
+      long double sum = 0;
+      for (Index e = 0; e < J.rows(); ++e)
+        for (Index f = 0; J(e, a) != 0 && f < J.rows(); ++f)
+          sum += J(e, a) * static_cast<long double>(S(std::min(e, f), std::max(e, f))) * J(f, b);
+      out(a, b) = static_cast<double>(sum);
+    }
+  return out;
+}
+
+class Congruence : public ::testing::TestWithParam<Index> {};
+INSTANTIATE_TEST_SUITE_P(Rank, Congruence, ::testing::Range<Index>(1, 8));
+
+TEST_P(Congruence, IsThatOfPlainLoopsAndTheSameUnderEachSet) {
+  for (const auto& [p, q] : std::vector<std::pair<Index, Index>>{
+           {1, 1}, {1, 9}, {10, 1}, {3, 5}, {7, 3}, {8, 4}, {5, 6}, {9, 5}, {4, 11}}) {
+    const Shape shape{p, q, GetParam()};
+    Matrix S(p * q + (p + q) % 2, p * q);
+    Vector factors((p + q) * shape.rank);
+    Stream stream({.seed = 12});
+    stream.fill_normal(1.0, S.reshaped());
+    stream.fill_normal(1.0, factors);
+    S.triangularView<Eigen::StrictlyLower>().setConstant(std::nan(""));
+    const auto found = under_each_set([&] {
+      FactorProducts products(shape.rows, shape.cols, shape.rank);
+      products.set(factors);
+      Matrix out = Matrix::Constant(factors.size(), factors.size(), 0.5);
+      products.congruence(S, out);
+      EXPECT_EQ(out, out.transpose());
+      return Vector(out.reshaped());
+    });
+    const Matrix expected = plain_congruence(shape, S, factors);
+    EXPECT_LT((found[0].second - expected.reshaped()).norm(), 1e-15 * expected.norm())
+        << p << " x " << q;
+    for (const auto& [set, out] : found) expect_same_bits(out, found[0].second, set);
+  }
 }
 
 }  // namespace

@@ -15,6 +15,10 @@ class FactorProducts {
 
   /// out = (vec A V, vec Aᵀ U); A is column-major. Uses space of its own: one object a thread.
   void apply(const double* A, VectorRef out);
+  /// out = JᵀSJ for J, the derivative of (U, V) ↦ vec UVᵀ (pq × (p + q) r), and a symmetric S, of
+  /// which the upper triangle of the first pq rows is read. Exactly symmetric, and the same bits
+  /// with every instruction set: each sum runs in one lane.
+  void congruence(const Matrix& S, MatrixRef out) const;
   /// ⟨A, UVᵀ⟩ from what `apply` gave: ⟨A V, U⟩.
   double inner_product(ConstVectorRef products) const;
 
