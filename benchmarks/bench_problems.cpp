@@ -113,6 +113,17 @@ void hessian_product(benchmark::State& state) {
 }
 BENCHMARK(hessian_product);
 
+void hessian(benchmark::State& state) {
+  const Instance instance(1000);
+  const auto value = matrix_sensing_value(instance.data);
+  Matrix out(instance.x.size(), instance.x.size());
+  for (auto _ : state) {
+    value->hessian(instance.x, out);
+    benchmark::DoNotOptimize(out.data());
+  }
+}
+BENCHMARK(hessian);
+
 /// The two 400 x 400 matrix-vector products that a Hessian product needs at least.
 void two_dense_products(benchmark::State& state) {
   const Matrix S = Matrix::Constant(entries, entries, 0.5);

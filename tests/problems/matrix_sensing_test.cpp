@@ -64,6 +64,15 @@ TEST(MatrixSensing, ObjectiveIsMeanOfRecordsWithMomentsKeptAndWithout) {
   }
 }
 
+TEST(MatrixSensing, HessianIsThatOfItsProductsWhereMomentsHaveRowsOfZeros) {
+  const auto value = matrix_sensing_value(drawn_data(8, 8, 1, 70));
+  Vector x(16);
+  Stream({.seed = 7}).fill_normal(1.0, x);
+  Matrix H(16, 16);
+  value->hessian(x, H);
+  EXPECT_LT((H - dense_hessian(*value, x)).norm(), 1e-13 * H.norm());
+}
+
 // xu-2026 notes, 9.3
 class SmallInstance : public testing::Test {
  protected:

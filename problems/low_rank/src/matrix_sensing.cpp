@@ -60,7 +60,7 @@ class MatrixSensingValue final : public Objective {
       data_ = std::move(data);
       return;
     }
-    second_moment_ = Matrix::Zero(entries, entries);
+    Matrix sum = Matrix::Zero(entries, entries);
     const Vector weights = Vector::Constant(records_, 1.0 / n);
     std::vector<const double*> rows;
     for (Index i = 0; i < records_; ++i) rows.push_back(data->measurements.col(i).data());
@@ -69,9 +69,11 @@ class MatrixSensingValue final : public Objective {
       const Index here = std::min(few, records_ - i);
       add_outer_products(Rows(&rows[static_cast<std::size_t>(i)], static_cast<std::size_t>(here)),
                          weights.head(here),
-                         second_moment_);
+                         sum);
     }
-    second_moment_.triangularView<Eigen::StrictlyUpper>() = second_moment_.transpose();
+    // columns a power of two apart would share a few sets of the cache
+    second_moment_ = Matrix::Zero(entries % 64 == 0 ? entries + 8 : entries, entries);
+    second_moment_.topRows(entries) = sum.selfadjointView<Eigen::Lower>();
   }
 
   Index dimension() const override { return (shape_.rows + shape_.cols) * shape_.rank; }
@@ -102,7 +104,7 @@ class MatrixSensingValue final : public Objective {
     if (data_)
       add_record_outer_products(x, out);
     else
-      contract_second_moment(x, out);
+      products_at(x).congruence(second_moment_, out);
     const Matrix& G = *residual_mean(x);
     const Index p = shape_.rows, q = shape_.cols, half = p * shape_.rank;
     for (Index a = 0; a < shape_.rank; ++a) {
@@ -151,14 +153,6 @@ class MatrixSensingValue final : public Objective {
     products.set(x);
     return products;
   }
-  void contract_second_moment(ConstVectorRef x, MatrixRef out) const {
-    FactorProducts products = products_at(x);
-    Matrix half(x.size(), second_moment_.cols());  // JᵀS
-    for (Index e = 0; e < half.cols(); ++e)
-      products.apply(second_moment_.col(e).data(), half.col(e));
-    const Matrix other = half.transpose();
-    for (Index c = 0; c < other.cols(); ++c) products.apply(other.col(c).data(), out.col(c));
-  }
   void add_record_outer_products(ConstVectorRef x, MatrixRef out) const {
     const Index d = x.size();
     Vector sums = Vector::Zero(d * d);
@@ -181,7 +175,7 @@ class MatrixSensingValue final : public Objective {
   MatrixSensingData shape_;  // sizes alone
   Index records_;
   std::shared_ptr<const MatrixSensingData> data_;  // where S is not kept
-  Matrix second_moment_;
+  Matrix second_moment_;                           // S, perhaps with rows of zeros
   Vector cross_moment_;
   double label_moment_ = 0.0;
   Last<Vector, Matrix> residual_;
