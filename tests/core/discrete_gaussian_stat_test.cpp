@@ -76,6 +76,24 @@ TEST(DiscreteGaussian, MatchesProbabilitiesOfItsOwnSigmaOnly) {
   }
 }
 
+/// On a wide law signs and the lowest bits of sizes are fair coins, together: a clean sum that is
+/// one step away would otherwise show through.
+TEST(DiscreteGaussian, SignsAndLowBitsAreFairCoinsTogether) {
+  for (const int bits : {8, 12, 15, 16, 17, 20, 30, 40, 45}) {
+    std::vector<std::int64_t> sample = draw(std::int64_t{1} << bits, 50'000, 77);
+    std::erase(sample, 0);
+    std::vector<double> counts(16, 0.0);
+    for (const std::int64_t z : sample)
+      ++counts[static_cast<std::size_t>((z < 0 ? 8 : 0) + (std::abs(z) & 7))];
+    double chi_square = 0;
+    for (const double count : counts) {
+      const double expected = static_cast<double>(sample.size()) / 16;
+      chi_square += std::pow(count - expected, 2) / expected;
+    }
+    EXPECT_LT(chi_square, chi_square_limit(16)) << bits;
+  }
+}
+
 TEST(DiscreteGaussian, ApproachesNormalForLargeSigma) {
   const boost::math::normal normal;
   for (const std::int64_t sigma :

@@ -4,6 +4,8 @@
 
 #include <array>
 #include <functional>
+#include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -176,6 +178,30 @@ TEST(Batches, AreRejectedByOtherCurators) {
   EXPECT_TRUE(house.records.read.empty());
   EXPECT_EQ(out, Vector::Zero(d));
   EXPECT_NO_THROW(house.curator.gradient(at.to(), taken, query, out));
+}
+
+/// Where they lie in memory says nothing: a curator may lie where an earlier one lay.
+TEST(Batches, AreRejectedByCuratorsMadeAfterTheirOwn) {
+  for (const BatchPolicy& policy : {BatchPolicy::all(), BatchPolicy::sample(2)}) {
+    House house(some_data());
+    std::vector<Batch> earlier;
+    const Places at;
+    Vector out = Vector::Zero(d);
+    for (Index k = 0; k < 20; ++k) {
+      Curator child = house.curator.child(
+          {.name = std::to_string(k), .share = 0.01, .range = RecordRange{k % 4, k % 4 + 4}});
+      for (const Batch& batch : earlier)
+        EXPECT_THROW(child.gradient(at.to(), batch, query, out), InputError) << k;
+      earlier.push_back(child.draw(policy));
+    }
+  }
+  std::vector<Batch> earlier;  // of whole data sets
+  for (int k = 0; k < 20; ++k) {
+    House house(some_data());
+    for (const Batch& batch : earlier)
+      EXPECT_THROW(ask(house.curator, Kind::gradient, batch, query), InputError) << k;
+    earlier.push_back(house.curator.draw(BatchPolicy::all()));
+  }
 }
 
 TEST(Batches, StayValidWhenCuratorMoves) {

@@ -113,10 +113,35 @@ TEST_F(OwnData, EveryRowIsOneRecordForAnyDataSeed) {
   EXPECT_NE(gradients(1), first);
   std::ranges::sort(first);
   EXPECT_EQ(std::ranges::adjacent_find(first), first.end());
-  for (const std::uint64_t seed : {1, 2, 3, 4}) {
+  for (const std::uint64_t seed : {1U, 2U, 3U, 4U}) {
     auto other = gradients(seed);
     std::ranges::sort(other);
     EXPECT_EQ(other, first) << seed;
+  }
+}
+
+/// What a record is, and where it stands, depends on no other row of the table.
+TEST_F(OwnData, ExchangingARowExchangesOneRecord) {
+  constexpr Index rows = 37;
+  const auto gradients = [&](Index exchanged) {
+    std::string table = "a,b,y\n";
+    for (Index i = 0; i < rows; ++i)
+      table += i == exchanged ? std::string(i % 2 == 0 ? "9,-7,1\n" : "-8,200,0\n")
+                              : std::to_string(i) + "," + std::to_string(70 + i % 3) + "," +
+                                    std::to_string(i % 2) + "\n";
+    OwnGlm f = family(write("exchanged" + std::to_string(exchanged) + ".csv", table));
+    f.permuted = true;
+    const Problem p = f.make({.records = rows, .data_seed = 3});
+    Matrix all = Matrix::Zero(2, rows);
+    const Vector x = Vector::Constant(2, 0.1);
+    for (Index i = 0; i < rows; ++i)
+      p.records->add_gradients(Point(x), Block::x, BatchView(i, i + 1), 1e12, all.col(i));
+    return all;
+  };
+  const Matrix original = gradients(-1);
+  for (const Index exchanged : {Index{0}, Index{7}, Index{20}, rows - 1}) {
+    const Matrix difference = gradients(exchanged) - original;
+    EXPECT_EQ((difference.colwise().norm().array() > 0).count(), 1) << exchanged;
   }
 }
 
