@@ -16,6 +16,7 @@
 #include "../core/stream_words.hpp"
 #include "dpsosp/privacy/audited_curator.hpp"
 #include "dpsosp/privacy/release_curator.hpp"
+#include "dpsosp/privacy/unsound_curator.hpp"
 #include "every_query.hpp"
 
 namespace dpsosp::charging_test {
@@ -226,6 +227,64 @@ TEST(Charges, CoverEveryRecordThatAnyQueryReads) {
       EXPECT_EQ(charged.size(), policy.kind == BatchPolicy::Kind::all ? 6U : 4U) << query.name;
       EXPECT_EQ(house.curator.ledger().queries(), query.listed) << query.name;
     }
+}
+
+/// What costs nothing is noise alone: nothing of earlier questions is left in it.
+TEST(Charges, AreMadeForAllThatDependsOnRecords) {
+  const Vector x{{0.7, -0.4, 1.1}};
+  const Matrix same = x.replicate(1, 4);
+  for (const AnyQuery& query : every_query()) {
+    const SineRecords records(d, n);
+    UnsoundCurator curator(sine_facts(d, n), records, {.seed = 5}, {.no_noise = true});
+    query.ask(curator, BatchPolicy::all());
+    const auto listed = [&] { return curator.ledger().queries(); };
+    const std::int64_t before = listed();
+    records.read.clear();
+    Vector out = Vector::Ones(d);
+    const GradientQuery of_one{1.0, Noise::standard_deviation(1.0)};
+    curator.gradient_difference(Point(x), Point(x), curator.draw(BatchPolicy::all()), of_one, out);
+    EXPECT_EQ(out, Vector::Zero(d)) << query.name;
+    HessianStream stream(curator);
+    stream.refresh(Point(x), curator.draw(BatchPolicy::all()), 0.0);
+    stream.product(Vector::Ones(d), 1.0, out.setOnes());
+    EXPECT_EQ(out, Vector::Zero(d)) << query.name;
+    ExponentialMechanism mechanism(curator, curator.draw(BatchPolicy::all()));
+    mechanism.choose_vertex(same, x, 1.0, 0.5);
+    EXPECT_EQ(listed(), before) << query.name;
+    EXPECT_TRUE(records.read.empty()) << query.name;
+  }
+}
+
+/// A proof holds in a region, and a limit is enforced everywhere.
+TEST(Charges, TrustNoConstantOfTheProblem) {
+  for (const AnyQuery& query : every_query()) {
+    std::vector<Ledger> ledgers;
+    std::vector<Vector> released;
+    for (const double value : {0.0, 1e-6, 1e6}) {
+      const SineRecords records(d, n);
+      PublicFacts facts = sine_facts(d, n);
+      for (const std::string_view name : {constant::smoothness,
+                                          constant::hessian_lipschitz,
+                                          constant::lipschitz,
+                                          constant::joint_smoothness,
+                                          constant::suboptimality})
+        if (value > 0)
+          facts.constants.set(name, {.value = value, .origin = Origin::proved, .attained = 1.0});
+      Curator curator(facts, records, wide_rule(), {.seed = 5});
+      released.push_back(query.ask(curator, BatchPolicy::all()));
+      ledgers.push_back(curator.ledger());
+    }
+    for (std::size_t k = 1; k < 3; ++k) {
+      EXPECT_TRUE(same_bits(released[k], released[0])) << query.name;
+      ASSERT_EQ(ledgers[k].entries().size(), ledgers[0].entries().size()) << query.name;
+      for (std::size_t e = 0; e < ledgers[0].entries().size(); ++e) {
+        EXPECT_EQ(ledgers[k].entries()[e].event, ledgers[0].entries()[e].event) << query.name;
+        EXPECT_EQ(ledgers[k].entries()[e].sensitivity_high,
+                  ledgers[0].entries()[e].sensitivity_high)
+            << query.name;
+      }
+    }
+  }
 }
 
 // --- the event is that of the sampling
@@ -504,6 +563,70 @@ TEST(Handles, OfMechanismsKeepTheirCurator) {
       both.second.gradient(Point(x), batch, {1.0, Noise::sensitivity_ratio(1.0)}, out);
     });
   }
+}
+
+/// Whatever is drawn, or comes into the place of the caller's handle, before they are asked.
+TEST(Handles, OfMechanismsKeepTheirBatch) {
+  const Vector x = Vector::Ones(d);
+  Vector out(d);
+  const SelectionForm form = SelectionForm::scalar;
+  using Ask = std::function<void()>;
+  using Open = std::function<Ask(Curator&, const Batch&)>;
+  const std::vector<std::pair<std::string, Open>> all{
+      {"exponential mechanism",
+       [&](Curator& c, const Batch& batch) -> Ask {
+         auto m = std::make_shared<ExponentialMechanism>(c, batch);
+         return [m, &x] { m->choose_l1_vertex(1.0, x, 1.0, 0.1); };
+       }},
+      {"gibbs sampler",
+       [&](Curator& c, const Batch& batch) -> Ask {
+         auto m = std::make_shared<GibbsSampler>(c,
+                                                 batch,
+                                                 GibbsSpec{.inverse_temperature = 0.1,
+                                                           .regularizer = 1.0,
+                                                           .lipschitz = 1.0,
+                                                           .domain = Domain::ball(1.0)});
+         return [m, &out] { m->sample(out); };
+       }},
+      {"line search",
+       [&](Curator& c, const Batch& batch) -> Ask {
+         auto m = std::make_shared<LineSearch>(
+             c, batch, x, LineSearchSpec{.epsilon = 0.1, .loss_limit = 1.0, .reach = 2.0});
+         return [m, &x] { m->decreases(2 * x, 0.1); };
+       }},
+      {"stationarity test",
+       [&](Curator& c, const Batch& batch) -> Ask {
+         auto m = std::make_shared<StationarityTest>(c,
+                                                     batch,
+                                                     StationaritySpec{.epsilon = 0.1,
+                                                                      .gradient_scale = 1.0,
+                                                                      .curvature_scale = 1.0,
+                                                                      .gradient_limit = 1.0,
+                                                                      .hessian_limit = 1.0,
+                                                                      .form = form});
+         return [m, &x] { m->accepts(x); };
+       }},
+      {"hessian stream", [&](Curator& c, const Batch& batch) -> Ask {
+         auto m = std::make_shared<HessianStream>(c);
+         m->refresh(Point(x), batch, 1.0);
+         return [m, &x, &out] { m->product(x, 1.0, out); };
+       }}};
+  for (const auto& [name, open] : all)
+    for (const bool in_its_place : {false, true}) {
+      SineHouse house(n, wide_rule(1e6));
+      Batch batch = house.curator.draw(BatchPolicy::fresh(3));
+      const Ask ask = open(house.curator, batch);
+      Batch later = house.curator.draw(BatchPolicy::fresh(5));
+      if (in_its_place)
+        batch = later;
+      else
+        batch = Batch{};
+      house.curator.draw(BatchPolicy::fresh(2));
+      house.records.read.clear();
+      ask();
+      EXPECT_EQ(house.records.read, (std::set<Index>{0, 1, 2})) << name;
+      EXPECT_EQ(charged_by(house.curator.ledger()), (std::set<Index>{0, 1, 2})) << name;
+    }
 }
 
 // --- nothing is remembered of another curator

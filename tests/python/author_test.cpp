@@ -198,6 +198,23 @@ TEST_F(InPython, NeedsASeedThatNobodyGuesses) {
   EXPECT_NE(r.err.find("without --seed or --release"), std::string::npos) << r.err;
 }
 
+/// A certificate, or whatever else is computed from the records, would be no release.
+TEST_F(InPython, ReleaseIsWhatTheProgramPrints) {
+  const std::string code =
+      "import dpsosp.experiments as e\n"
+      "r = e.run('wang-ye-xu-2017/dp-gd', 'cosine-saddle', epsilon=1, delta=1e-6, records=500,\n"
+      "          dimension=2, release=True)\n"
+      "print(*sorted(r))";
+  const Result r = run_program("/usr/bin/env",
+                               {"DPSOSP=" DPSOSP_PROGRAM,
+                                "PYTHONPATH=" DPSOSP_SOURCE_FOLDER "/python",
+                                "/usr/bin/python3",
+                                "-B",
+                                "-c",
+                                code});
+  EXPECT_EQ(r.out, "algorithm description point privacy schedule\n") << r.err;
+}
+
 TEST_F(InPython, SeesNoRecords) {
   EXPECT_NE(after("records").find("it asks for 'records', which there is not"), std::string::npos);
   const std::string files = after("files");

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/problems/chunked_sum.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include <gtest/gtest.h>
+
+namespace dpsosp::chunked_sum_test {
+namespace {
+
+/// A contribution that is not finite makes the sum so: it takes nobody else's place.
+TEST(ChunkedSum, LeavesNoChunkOut) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  for (const Index count : {1, 255, 256, 257, 5000, 100'000})
+    for (const double wrong : {std::nan(""), infinity, -infinity})
+      for (const Index at : {Index{0}, count / 2, count - 1}) {
+        const auto sum = [&](double of_one) {
+          Vector out = Vector::Zero(2);
+          chunked_sum(count, out, [&](Index first, Index last, VectorRef partial) -> ClipReport {
+            for (Index k = first; k < last; ++k) {
+              partial[0] += k == at ? of_one : 1.0;
+              partial[1] += 1.0;
+            }
+            return {};
+          });
+          return out;
+        };
+        EXPECT_EQ(sum(1.0)[0], static_cast<double>(count));
+        EXPECT_EQ(sum(wrong)[1], static_cast<double>(count)) << count << ' ' << at;
+        EXPECT_FALSE(std::isfinite(sum(wrong)[0])) << count << ' ' << at;
+      }
+}
+
+}  // namespace
+}  // namespace dpsosp::chunked_sum_test
