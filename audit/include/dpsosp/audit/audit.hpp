@@ -133,7 +133,7 @@ std::vector<std::string> audited_algorithms();
 
 /// The audits as probes. `plant` is the name of a bug or empty; no seed stands for seed 0.
 struct ReplayJob {
-  static constexpr ProbeName probe{"audit/replay", 4};
+  static constexpr ProbeName probe{"audit/replay", 5};
   std::string algorithm;
   int algorithm_version;
   std::string plant;
