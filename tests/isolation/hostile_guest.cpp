@@ -321,6 +321,35 @@ void misbehave(const Start& start) {
     host.flush();
     _exit(0);
   }
+  if (a == "alternating") {  // two prices in turn, of samples of records that children share out
+    const auto count = std::atol(start.argument.c_str());
+    const dpsosp::Index part = start.facts.records / 10;
+    const auto drawn = [](Index from, const dpsosp::BatchPolicy& policy) {
+      return opened("draw", from, policy, dpsosp::BatchUse::one_query);
+    };
+    const auto ask_of = [&](Index from, Index of, double ratio) {
+      const auto noise = dpsosp::Noise::sensitivity_ratio(ratio);
+      heard("gradient",
+            from,
+            zero,
+            Vector{},
+            of,
+            dpsosp::GradientQuery{1.0, noise, dpsosp::Block::x});
+    };
+    for (long k = 0; k < 10; ++k) {
+      dpsosp::ChildSpec spec;
+      spec.name = std::to_string(k);
+      spec.share = 0.5;
+      spec.range = {k * part, (k + 1) * part};
+      const auto child = opened("child", Index{0}, spec);
+      ask_of(child, drawn(child, dpsosp::BatchPolicy::all()), 1e4);
+    }
+    for (long k = 0; k < count; ++k)
+      ask_of(0, drawn(0, dpsosp::BatchPolicy::poisson(0.1)), k % 2 == 0 ? 1e4 : 2e4);
+    host.post("done", "steps_done", count, zero, Index{0});
+    host.flush();
+    _exit(0);
+  }
   if (a == "many_queries") {
     const auto b = batch();
     const auto count = std::atol(start.argument.c_str());

@@ -289,6 +289,12 @@ TEST(HostileGuest, MakesNoMoreDifferingChargesThanCanBeComposed) {
   }
 }
 
+/// Charges that recur cost nothing more, however many entries of the ledger they take.
+TEST(HostileGuest, MayRepeatItsChargesInTurn) {
+  const RunResult r = compute_run(description("alternating", "2000", 20'000), as_program);
+  EXPECT_EQ(r.privacy.queries, 2010);
+}
+
 TEST(HostileGuest, AsksAsManyQuestionsAsTheBudgetHas) {
   const RunResult r = compute_run(description("many_queries", "2000"), as_program);
   EXPECT_EQ(r.privacy.queries, 2000);

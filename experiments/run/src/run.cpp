@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <map>
 #include <new>
+#include <set>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -14,6 +16,7 @@
 #include "dpsosp/evaluator/trace.hpp"
 #include "dpsosp/experiments/run_follower.hpp"
 #include "dpsosp/isolation/guest_process.hpp"
+#include "dpsosp/privacy/accounting/renyi.hpp"
 #include "dpsosp/privacy/query.hpp"
 #include "dpsosp/privacy/release_curator.hpp"
 #include "dpsosp/privacy/unsound_curator.hpp"
@@ -101,13 +104,19 @@ void tell_begin(const Setup& s, RunFollower* follower) {
   follower->begin(steps == parameters.end() ? std::nullopt : whole_number(steps->second));
 }
 
-/// Charges of each record, over records that are charged differently, beyond the first time: what
-/// accounting takes time by, half a microsecond each, and a millisecond where it is amplified.
+/// Differing charges of each record, over records that are charged differently, beyond the first
+/// time: what accounting takes time by, half a microsecond each, and a millisecond where it is
+/// amplified.
 double repeated_accounting(const Ledger& ledger) {
   std::map<Index, double> changes;  // at the first record of a range, and behind its last
+  std::set<std::tuple<Index, Index, bool, std::size_t, double>> seen;
   double repeated = 0, active = 0;
   for (const LedgerEntry& e : ledger.entries()) {
-    const double work = e.event && without_amplification(*e.event) != *e.event ? 2000 : 1;
+    if (!e.event) continue;
+    const double cost = rdp(*e.event, 2.0, Adjacency::replace_one);  // of equal events the same
+    if (!seen.emplace(e.charged.begin, e.charged.end, e.pure, e.event->index(), cost).second)
+      continue;
+    const double work = without_amplification(*e.event) != *e.event ? 2000 : 1;
     changes[e.charged.begin] += work;
     changes[e.charged.end] -= work;
     repeated -= work;
@@ -116,7 +125,7 @@ double repeated_accounting(const Ledger& ledger) {
   return repeated;
 }
 
-/// Some ten seconds: no guest keeps the host for longer when it is done.
+/// Some ten seconds, beside what the charges would take if all were to the same records.
 constexpr double most_repeated = 1 << 24;
 
 /// \param isolated  whoever wrote the guest, the reason of a failure says what was spent
