@@ -138,8 +138,9 @@ CheckLine additivity(const Problem& problem) {
 
 class ReplayAttack {
  public:
-  ReplayAttack(ReplayAudit& result, Plant bug, std::uint32_t seed)
-      : result_(result), bug_(bug), seed_(seed), noise_(seed) {}
+  /// \param own  one of the audit's own mechanisms, which counts its free questions
+  ReplayAttack(ReplayAudit& result, Plant bug, std::uint32_t seed, bool own)
+      : result_(result), bug_(bug), seed_(seed), own_(own), noise_(seed) {}
 
   void attack(const Subject& subject, bool until_caught) {
     ++result_.instances;
@@ -235,7 +236,7 @@ class ReplayAttack {
     conduct_.see(stray_read(first.transcript), where);
     conduct_.see(late_question(first.transcript), where);
     conduct_.see(other_sampling(first.transcript), where);
-    if (first.shown.result.contains("counts") && first.shown.result["counts"].contains("free"))
+    if (own_)
       conduct_.see(
           unpaid(first.transcript, first.shown.result["counts"]["free"].get<std::int64_t>()),
           where);
@@ -259,6 +260,7 @@ class ReplayAttack {
   ReplayAudit& result_;
   Plant bug_;
   std::uint32_t seed_;
+  bool own_;
   Failures questions_, charges_, moves_, spent_, conduct_, bits_, shown_;
   bool first_of_instance_ = false;
   double most_spent_ = 0;
@@ -272,8 +274,10 @@ class ReplayAttack {
 ReplayAudit audit_replay(std::string_view algorithm, const ReplayOptions& options) {
   find_audited(algorithm);
   ReplayAudit result;
-  ReplayAttack attack(
-      result, options.plant.empty() ? Plant::none : find_plant(options.plant).plant, options.seed);
+  ReplayAttack attack(result,
+                      options.plant.empty() ? Plant::none : find_plant(options.plant).plant,
+                      options.seed,
+                      is_mechanism(algorithm));
   const std::vector<Subject> subjects = options.problem.empty()
                                             ? replay_subjects(algorithm)
                                             : replay_subjects(algorithm, options.problem);
