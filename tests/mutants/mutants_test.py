@@ -134,6 +134,15 @@ class Report(unittest.TestCase):
         self.assertGreaterEqual(total[1], 0.95 * (total[0] - total[3]))
 
     @unittest.skipUnless(mutants.RECORD.exists(), "no run is recorded")
+    def test_of_fresh_mutants_is_that_of_their_record(self):
+        known = {mutants.place(r) for r in mutants.read_record(mutants.RECORD)}
+        fresh = mutants.read_record(mutants.RECORD.with_name("fresh.csv"))
+        self.assertFalse(known & {mutants.place(r) for r in fresh})
+        killed = sum(r["verdict"] == "killed" for r in fresh)
+        page = (mutants.ROOT / "docs" / "mutants.md").read_text()
+        self.assertIn(f"{killed} killed, {len(fresh) - killed} survived", page)
+
+    @unittest.skipUnless(mutants.RECORD.exists(), "no run is recorded")
     def test_argues_of_survivors_alone_that_they_change_nothing(self):
         survived = {mutants.place(r) for r in mutants.read_record(mutants.RECORD)
                     if r["verdict"] == "survived"}
