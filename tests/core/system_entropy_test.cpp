@@ -2,12 +2,14 @@
 // Takes the place of the C library's getrandom, to answer a part of what is asked, or nothing.
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <cstdint>
 #include <set>
 #include <system_error>
 
 #include <gtest/gtest.h>
 #include <sys/syscall.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #include "dpsosp/core/discrete_gaussian.hpp"

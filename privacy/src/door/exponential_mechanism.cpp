@@ -243,7 +243,7 @@ Index ExponentialMechanism::choose_vertex(const Matrix& vertices,
     reach = std::max(reach, (vertices.col(k) - middle).stableNorm());
   const Opened opened =
       open("exponential_vertex", epsilon, vertex_range(gradient_limit, 2.0 * reach));
-  // Vertices that are all one cost nothing: nothing is read.
+  // Vertices that are all one cost nothing: a curator that clips reads nothing.
   const Vector& gradient =
       mean_gradient(point, opened.inverse_temperature > 0 ? gradient_limit : 0.0);
   Race race(opened, *curator_, vertices.cols());
