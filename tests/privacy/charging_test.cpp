@@ -94,91 +94,60 @@ bool refused_as_too_near(const Vector& x, const Vector& y) {
   return distance > 0 && distance < 1e-140;
 }
 
-/// Questions of two points, on one batch that is drawn for them.
-using OfTwoPoints = std::function<void(
-    Curator&, const Batch&, const Vector&, const Vector&, double limit, VectorRef out)>;
+struct TwoPoints {
+  Vector x, y;
+  double limit;
+};
+
+/// Questions of two points, on one batch that is drawn for them. What is released is not looked at.
+using OfTwoPoints = std::function<void(Curator&, const Batch&, const TwoPoints&)>;
 
 const std::vector<std::pair<std::string, OfTwoPoints>>& questions_of_two_points() {
   static const Noise noise = Noise::standard_deviation(1.0);
+  static Vector out(d);
   const auto combination = [](double gamma) {
-    return [gamma](Curator& c,
-                   const Batch& batch,
-                   const Vector& x,
-                   const Vector& y,
-                   double limit,
-                   VectorRef out) {
-      c.gradient_combination(gamma, Point(x), Point(y), batch, {limit, limit, noise}, out);
+    return [gamma](Curator& c, const Batch& batch, const TwoPoints& p) {
+      c.gradient_combination(gamma, Point(p.x), Point(p.y), batch, {p.limit, p.limit, noise}, out);
     };
   };
   static const std::vector<std::pair<std::string, OfTwoPoints>> all{
       {"difference",
-       [](Curator& c,
-          const Batch& batch,
-          const Vector& x,
-          const Vector& y,
-          double limit,
-          VectorRef out) {
-         c.gradient_difference(Point(x), Point(y), batch, {limit, noise}, out);
+       [](Curator& c, const Batch& batch, const TwoPoints& p) {
+         c.gradient_difference(Point(p.x), Point(p.y), batch, {p.limit, noise}, out);
        }},
       {"combination at 0", combination(0)},
       {"combination at 1e-9", combination(1e-9)},
       {"combination at a half", combination(0.5)},
       {"combination at 1", combination(1)},
       {"tree of differences",
-       [](Curator& c,
-          const Batch& batch,
-          const Vector& x,
-          const Vector& y,
-          double limit,
-          VectorRef out) {
-         TreeStream(c, 1.0, 4).push_difference(Point(x), Point(y), batch, {.limit = limit}, out);
+       [](Curator& c, const Batch& batch, const TwoPoints& p) {
+         TreeStream tree(c, 1.0, 4);
+         tree.push_difference(Point(p.x), Point(p.y), batch, {.limit = p.limit}, out);
        }},
       {"hessian stream",
-       [](Curator& c,
-          const Batch& batch,
-          const Vector& x,
-          const Vector& y,
-          double limit,
-          VectorRef out) {
+       [](Curator& c, const Batch& batch, const TwoPoints& p) {
          HessianStream stream(c);
-         stream.refresh(Point(x), c.draw(BatchPolicy::fresh(2)), 1.0);
-         stream.add(Point(x), Point(y), batch, limit);
+         stream.refresh(Point(p.x), c.draw(BatchPolicy::fresh(2)), 1.0);
+         stream.add(Point(p.x), Point(p.y), batch, p.limit);
          stream.product(Vector::Ones(d), 1.0, out);
        }},
       {"hessian product",  // of the step
-       [](Curator& c,
-          const Batch& batch,
-          const Vector& x,
-          const Vector& y,
-          double limit,
-          VectorRef out) {
-         const Vector step = x - y;
-         if (refused_as_too_near(x, y)) return;
-         c.hessian_product(Point(x), step, batch, {limit, noise}, out);
+       [](Curator& c, const Batch& batch, const TwoPoints& p) {
+         if (refused_as_too_near(p.x, p.y)) return;
+         c.hessian_product(Point(p.x), p.x - p.y, batch, {p.limit, noise}, out);
        }},
       {"choice",  // of one of two that are near each other
-       [](Curator& c,
-          const Batch& batch,
-          const Vector& x,
-          const Vector& y,
-          double limit,
-          VectorRef) {
-         if (limit == 0 || refused_as_too_near(x, y)) return;
+       [](Curator& c, const Batch& batch, const TwoPoints& p) {
+         if (p.limit == 0 || refused_as_too_near(p.x, p.y)) return;
          Matrix points(d, 2);
-         points << x, y;
-         ExponentialMechanism(c, batch).choose(points, x, limit, 0.1);
+         points << p.x, p.y;
+         ExponentialMechanism(c, batch).choose(points, p.x, p.limit, 0.1);
        }},
-      {"choice of a vertex",
-       [](Curator& c,
-          const Batch& batch,
-          const Vector& x,
-          const Vector& y,
-          double limit,
-          VectorRef) {
-         if (limit == 0 || refused_as_too_near(x, y)) return;
+      {"choice of a vertex", [](Curator& c, const Batch& batch, const TwoPoints& p) {
+         if (p.limit == 0 || refused_as_too_near(p.x, p.y)) return;
          Matrix vertices(d, 2);
-         vertices << x, y;
-         ExponentialMechanism(c, batch).choose_vertex(vertices, x, limit, 0.1);
+         vertices << p.x, p.y;
+         ExponentialMechanism(c, batch).choose_vertex(vertices, p.x, p.limit, 0.1);
        }}};
   return all;
 }
@@ -189,9 +158,8 @@ TEST(Charges, AreMadeToWhomIsReadHoweverNearTwoPointsAre) {
       for (const double limit : {0.0, 1e-3, 1.0})
         for (const bool other_way : {false, true}) {
           SineHouse house(n, wide_rule(1e30));
-          Vector out(d);
           const Batch batch = house.curator.draw(BatchPolicy::fresh(4));
-          ask(house.curator, batch, other_way ? y : x, other_way ? x : y, limit, out);
+          ask(house.curator, batch, {other_way ? y : x, other_way ? x : y, limit});
           EXPECT_EQ(house.records.read, charged_by(house.curator.ledger()))
               << name << " at distance " << (x - y).norm() << ", limit " << limit;
           EXPECT_EQ(spent_share(house.curator) > 0 || house.curator.ledger().queries() > 0,
@@ -207,8 +175,7 @@ TEST(Charges, AreMadeOfSecretBatchesHoweverNearTwoPointsAre) {
       for (const auto& [x, y] : near_pairs())
         for (const double limit : {0.0, 1.0}) {
           SineHouse house(n, renyi_rule(1e30));
-          Vector out(d);
-          ask(house.curator, house.curator.draw(policy), x, y, limit, out);
+          ask(house.curator, house.curator.draw(policy), {x, y, limit});
           EXPECT_EQ(house.records.read.empty(), house.curator.ledger().queries() == 0)
               << name << " at distance " << (x - y).norm() << ", limit " << limit;
         }

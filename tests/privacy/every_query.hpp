@@ -172,7 +172,6 @@ struct AnyQuery {
   bool secret = false;                                      ///< takes batches of secret membership
   bool exact = false;                                       ///< a release answers it
   bool ahead = false;                                       ///< reads before it is charged
-  bool gaussian = true;                                     ///< its charge is that of a Gaussian
 };
 
 inline Vector entries_of(const Matrix& m) { return Eigen::Map<const Vector>(m.data(), m.size()); }
@@ -305,27 +304,20 @@ inline const std::vector<AnyQuery>& every_query() {
        .ask = stream(HessianMode::dense, true),
        .exact = true,
        .ahead = true},
-      {.name = "line search", .ask = line_search, .gaussian = false},
-      {.name = "stationarity test by a scalar",
-       .ask = stationarity(SelectionForm::scalar),
-       .gaussian = false},
-      {.name = "stationarity test by two",
-       .ask = stationarity(SelectionForm::two_tests),
-       .gaussian = false},
+      {.name = "line search", .ask = line_search},
+      {.name = "stationarity test by a scalar", .ask = stationarity(SelectionForm::scalar)},
+      {.name = "stationarity test by two", .ask = stationarity(SelectionForm::two_tests)},
       {.name = "stationarity test anew",
        .ask = stationarity(SelectionForm::independent),
-       .listed = 2,
-       .gaussian = false},
-      {.name = "choice of a list", .ask = of_list, .gaussian = false},
-      {.name = "choice of a net", .ask = of_net, .gaussian = false},
-      {.name = "choice of a grid", .ask = of_grid, .gaussian = false},
-      {.name = "choice of vertices", .ask = of_vertices, .gaussian = false},
-      {.name = "choice of the l1 ball", .ask = of_l1_ball, .gaussian = false},
-      {.name = "gibbs draw by rejection", .ask = gibbs(GibbsMethod::rejection), .gaussian = false},
-      {.name = "gibbs draw by exact steps", .ask = gibbs(GibbsMethod::exact), .gaussian = false},
-      {.name = "gibbs draw by stochastic steps",
-       .ask = gibbs(GibbsMethod::stochastic),
-       .gaussian = false}};
+       .listed = 2},
+      {.name = "choice of a list", .ask = of_list},
+      {.name = "choice of a net", .ask = of_net},
+      {.name = "choice of a grid", .ask = of_grid},
+      {.name = "choice of vertices", .ask = of_vertices},
+      {.name = "choice of the l1 ball", .ask = of_l1_ball},
+      {.name = "gibbs draw by rejection", .ask = gibbs(GibbsMethod::rejection)},
+      {.name = "gibbs draw by exact steps", .ask = gibbs(GibbsMethod::exact)},
+      {.name = "gibbs draw by stochastic steps", .ask = gibbs(GibbsMethod::stochastic)}};
   return all;
 }
 

@@ -92,6 +92,7 @@ struct Sums {
   }
 
   bool minimax() const { return y.size() > 0; }
+  Point here() const { return at(x, y); }
   Index entries() const { return x.size() + y.size(); }
   Vector gradient(const BatchView& batch, double limit) const {
     Vector out = Vector::Zero(entries());
@@ -221,17 +222,12 @@ TEST(MatrixSensing, ClipsWhereSquaresUnderflowOrOverflow) {
 TEST_P(ClippedSums, CountRecordsWithLongerGradients) {
   const auto problem = made(GetParam());
   if (!problem || problem->records->simulated()) GTEST_SKIP() << "no records in memory";
-  const PublicFacts& facts = problem->facts;
-  Stream stream({.seed = 7});
-  Vector x(facts.dimension), y(facts.dual_dimension);
-  stream.fill_normal(0.3, x);
-  stream.fill_normal(0.3, y);
-  facts.domain.project(x);
-  const bool minimax = y.size() > 0;
-  const Point point = minimax ? Point(x, y) : Point(x);
+  const Sums at(*problem, 0.1);
+  const Point point = at.here();
   for (const Block block : {Block::x, Block::y, Block::joint}) {
-    if (!minimax && block != Block::x) continue;
-    const Index entries = (block == Block::y ? 0 : x.size()) + (block == Block::x ? 0 : y.size());
+    if (!at.minimax() && block != Block::x) continue;
+    const Index entries =
+        (block == Block::y ? 0 : at.x.size()) + (block == Block::x ? 0 : at.y.size());
     std::vector<double> norms;
     for (Index i = 0; i < 60; ++i) {
       Vector one = Vector::Zero(entries);
