@@ -33,13 +33,6 @@ bool is_sum(Kind kind) {
   return kind == Kind::vector || kind == Kind::matrix || kind == Kind::prefix;
 }
 
-/// The rate of sampling that an event is amplified by.
-std::optional<double> amplifying_rate(const Event& event) {
-  if (const auto* coins = std::get_if<PoissonGaussianEvent>(&event)) return coins->rate;
-  if (const auto* fixed = std::get_if<FixedSizeGaussianEvent>(&event)) return fixed->rate;
-  return {};
-}
-
 /// Whether a batch is drawn as an amplified charge has it.
 bool is_charged_so(const DrawnBatch& batch, const LedgerEntry& entry) {
   const bool fixed = std::holds_alternative<FixedSizeGaussianEvent>(*entry.event);

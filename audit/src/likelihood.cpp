@@ -18,10 +18,7 @@ using Kind = AuditedAnswer::Kind;
 /// The rate of a sampled charge; 1 of any other one.
 double rate_of(const Exchange& e) {
   if (e.charges.empty() || !e.charges.back().event) return 1.0;
-  const Event& event = *e.charges.back().event;
-  if (const auto* poisson = std::get_if<PoissonGaussianEvent>(&event)) return poisson->rate;
-  if (const auto* fixed = std::get_if<FixedSizeGaussianEvent>(&event)) return fixed->rate;
-  return 1.0;
+  return amplifying_rate(*e.charges.back().event).value_or(1.0);
 }
 
 double log_sum(double a, double b) {

@@ -6,6 +6,7 @@
 #include <map>
 #include <tuple>
 #include <utility>
+#include <variant>
 
 #include <fmt/format.h>
 
@@ -37,6 +38,12 @@ bool adds_noise(Kind kind) {
 }
 
 }  // namespace
+
+std::optional<double> amplifying_rate(const Event& event) {
+  if (const auto* poisson = std::get_if<PoissonGaussianEvent>(&event)) return poisson->rate;
+  if (const auto* fixed = std::get_if<FixedSizeGaussianEvent>(&event)) return fixed->rate;
+  return {};
+}
 
 std::string_view name_of(Kind kind) {
   switch (kind) {

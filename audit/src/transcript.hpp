@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -63,6 +64,9 @@ class Replayer final : public Auditor {
   std::vector<LedgerEntry> pending_;
   std::string difference_, charge_difference_;
 };
+
+/// The rate of sampling that an event is amplified by; none of an event that is not.
+std::optional<double> amplifying_rate(const Event& event);
 
 /// "vector", "prefix sum": for messages.
 std::string_view name_of(AuditedAnswer::Kind kind);
