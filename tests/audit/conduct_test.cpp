@@ -303,7 +303,7 @@ TEST(SystemEntropy, HasNoRepeatAmongSourcesAndWords) {
     EXPECT_NE(complaint_of_entropy(sources, words, few), "") << bits;
   }
   Stream stream({.seed = 3});
-  for (const std::uint64_t period : {256, 1 << 19})
+  for (const std::uint64_t period : {256U, 1U << 19})
     EXPECT_NE(complaint_of_entropy(
                   sources, words, [&] { return std::make_unique<Words>(stream.bits(), period); }),
               "")
