@@ -90,7 +90,8 @@ plots::Table algorithms_table(const Runs& runs,
            {attack->claimed, attack->accounted, attack->audited, attack->direct})
         row.cells.push_back(plots::number_cell(epsilon, 3));
       row.cells.push_back(plots::count_cell(attack->runs));
-      row.cells.push_back(plots::number_cell(attack->power.value(), 2));
+      row.cells.push_back(attack->power ? plots::number_cell(*attack->power, 2)
+                                        : plots::text_cell("–"));
       verdict(!attack->falsified, "stands", "falsified");
     } else {
       row.cells.resize(11, plots::text_cell("failed"));

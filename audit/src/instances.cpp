@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -238,7 +240,7 @@ std::uint32_t stream_number(std::string_view key) {
   return number;
 }
 
-Problem make_problem(const Instance& instance, std::uint64_t data_seed) {
+std::shared_ptr<const Problem> make_problem(const Instance& instance, std::uint64_t data_seed) {
   const auto family = find_problem(instance.problem);
   Fields fields = family->fields();
   for (const auto& [name, text] : instance.problem_settings)
@@ -249,8 +251,15 @@ Problem make_problem(const Instance& instance, std::uint64_t data_seed) {
                                   .data_seed = data_seed});
   if (instance.problem == "cosine-minimax")  // off the saddle, where nothing moves without noise
     Stream({.seed = 4, .purpose = Purpose::test}).fill_normal(0.5, problem.facts.initial_point);
-  return problem;
+  return std::make_shared<const Problem>(std::move(problem));
 }
+
+/// A problem, and the same with other records.
+struct Problems {
+  explicit Problems(const Instance& instance)
+      : own(make_problem(instance, 1)), other(make_problem(instance, 99)) {}
+  std::shared_ptr<const Problem> own, other;
+};
 
 void set(Algorithm& algorithm, const Settings& settings) {
   Fields fields = algorithm.fields();
@@ -307,12 +316,15 @@ void set_for_replay(Algorithm& algorithm, const PublicFacts& facts, const std::s
 }
 
 /// \throws InputError where the algorithm refuses the instance
-Subject replay_subject(const Instance& instance, Variant variant, const Mode& mode) {
+Subject replay_subject(const Instance& instance,
+                       const Problems& problems,
+                       Variant variant,
+                       const Mode& mode) {
   Subject s;
   s.algorithm = find_algorithm(instance.algorithm);
-  s.problem = make_problem(instance, 1);
-  s.other = make_problem(instance, 99);
-  const PublicFacts& facts = s.problem.facts;
+  s.problem = problems.own;
+  s.other = problems.other;
+  const PublicFacts& facts = s.problem->facts;
   const PrivacyBudget budget{4, 1e-6};
   s.algorithm->set_variant(variant);
   set(*s.algorithm, {{"largest_net", "200"}, {"first.largest_net", "200"}});
@@ -353,7 +365,7 @@ Subject subject_on(std::string_view key, std::string_view problem, const std::st
   s.algorithm = find_algorithm(key);
   s.problem = make_problem(instance, 1);
   s.other = make_problem(instance, 99);
-  const PublicFacts& facts = s.problem.facts;
+  const PublicFacts& facts = s.problem->facts;
   set(*s.algorithm, {{"steps", "12"}, {"batch", "10"}, {"step_size", "0.1"}});
   if (!sampling.empty()) set(*s.algorithm, {{"sampling", sampling}});
   const auto plan = s.algorithm->plan(facts);
@@ -380,7 +392,7 @@ Subject fast_subject(const Instance& instance, const PrivacyBudget& most) {
   Subject s;
   s.algorithm = find_algorithm(instance.algorithm);
   s.problem = make_problem(instance, 1);
-  const PublicFacts& facts = s.problem.facts;
+  const PublicFacts& facts = s.problem->facts;
   set(*s.algorithm, instance.settings);
   s.rule = s.algorithm->schedule(Schedule::practical, facts, budget, Calibrator::cks).rule;
   const auto own = values_of(s.algorithm->fields());
@@ -419,8 +431,8 @@ Subject mechanism_subject(std::string_view key,
   s.algorithm = make_mechanism(key, settings);
   s.problem = make_problem(instance, 1);
   s.other = make_problem(instance, 99);
-  s.rule =
-      s.algorithm->schedule(Schedule::practical, s.problem.facts, budget, settings.calibrator).rule;
+  s.rule = s.algorithm->schedule(Schedule::practical, s.problem->facts, budget, settings.calibrator)
+               .rule;
   s.claimed = budget;
   s.release = asks_release(key);
   s.stream = stream_number(key);
@@ -521,14 +533,16 @@ std::vector<Subject> replay_subjects(std::string_view key) {
     instances.push_back(std::move(instance));
   }
   std::vector<Subject> subjects;
-  for (const Instance& instance : instances)
+  for (const Instance& instance : instances) {
+    const Problems problems(instance);
     for (const Variant variant : variants)
       for (const Mode& mode : modes) {
         try {
-          subjects.push_back(replay_subject(instance, variant, mode));
+          subjects.push_back(replay_subject(instance, problems, variant, mode));
         } catch (const InputError&) {  // not for this problem, or not so drawn
         }
       }
+  }
   return subjects;
 }
 

@@ -37,7 +37,7 @@ struct Pair {
 /// a first run reads, which are not all charged alike.
 std::vector<Index> places_of(const Subject& subject) {
   constexpr std::size_t most = 8;
-  const Records& records = *subject.problem.records;
+  const Records& records = *subject.problem->records;
   const Neighbour same(records, 0, one_of(records, 0));
   record(subject, same, 1, Plant::none);
   const std::vector<Index> read = same.batches_read();
@@ -50,7 +50,7 @@ std::vector<Index> places_of(const Subject& subject) {
 
 /// Random neighbours, and an attacker's.
 std::vector<Pair> pairs_of(const Subject& subject) {
-  const Records& records = *subject.problem.records;
+  const Records& records = *subject.problem->records;
   const Index last = records.size() - 1;
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   std::vector<Pair> pairs;
@@ -69,8 +69,8 @@ std::vector<Pair> pairs_of(const Subject& subject) {
   const auto exchange = [&](std::string name, Index place, std::shared_ptr<const Records> record) {
     pairs.push_back({std::move(name), place, one_of(records, place), std::move(record)});
   };
-  exchange("another record", 0, one_of(*subject.other.records, 0));
-  exchange("another record", last, one_of(*subject.other.records, last));
+  exchange("another record", 0, one_of(*subject.other->records, 0));
+  exchange("another record", last, one_of(*subject.other->records, last));
   exchange("flipped", 0, scaled(one_of(records, 0), -1.0));
   exchange("zero", last / 3, scaled(one_of(records, last / 3), 0.0));
   exchange("100 times as long", 0, scaled(one_of(records, 0), 100.0));
@@ -80,9 +80,9 @@ std::vector<Pair> pairs_of(const Subject& subject) {
   pairs.push_back(
       {"zero, 100 times the limit", 0, saturating(records, 0.0), saturating(records, 100.0)});
   // Corners of what the problem's records may be; with a dual per record they have another one.
-  if (subject.problem.extremes && subject.problem.facts.dual_kind != DualKind::per_record)
-    for (Index k = 0; k < std::min<Index>(4, subject.problem.extremes->size()); ++k)
-      exchange("a corner of the data", k, one_of(*subject.problem.extremes, k));
+  if (subject.problem->extremes && subject.problem->facts.dual_kind != DualKind::per_record)
+    for (Index k = 0; k < std::min<Index>(4, subject.problem->extremes->size()); ++k)
+      exchange("a corner of the data", k, one_of(*subject.problem->extremes, k));
   return pairs;
 }
 
@@ -194,8 +194,8 @@ class ReplayAttack {
   }
 
   void attack(const Subject& subject, const Pair& pair, const std::string& where) {
-    const Neighbour one(*subject.problem.records, pair.place, pair.one);
-    const Neighbour two(*subject.problem.records, pair.place, pair.two);
+    const Neighbour one(*subject.problem->records, pair.place, pair.one);
+    const Neighbour two(*subject.problem->records, pair.place, pair.two);
     // Apart from those of the statistical attack.
     const auto seed =
         (std::uint64_t{seed_} << 32) + (1U << 31) + static_cast<std::uint64_t>(result_.pairs);
@@ -291,7 +291,7 @@ ReplayAudit audit_replay(std::string_view algorithm, const ReplayOptions& option
   }
   result.noise = attack.noise();
   result.checks = attack.lines();
-  if (!options.problem.empty()) result.checks.push_back(additivity(subjects.front().problem));
+  if (!options.problem.empty()) result.checks.push_back(additivity(*subjects.front().problem));
   if (options.plant.empty() && !is_mechanism(algorithm) &&
       !find_algorithm(algorithm)->card().is_program()) {
     const std::string other =
@@ -301,7 +301,7 @@ ReplayAudit audit_replay(std::string_view algorithm, const ReplayOptions& option
                              other.empty() ? "one run computed twice" : other});
   }
   if (options.plant.empty()) {
-    const std::string keys = complaint_of_keys();
+    static const std::string keys = complaint_of_keys();  // the same for every algorithm
     result.checks.push_back({"runs whose keys differ in one bit have nothing in common",
                              keys.empty(),
                              keys.empty() ? "160 bits of seed, run and path" : keys});

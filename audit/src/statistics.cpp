@@ -60,8 +60,8 @@ class Attack {
       : subject_(subject),
         bug_(bug),
         seed_(seed),
-        one_(saturating(*subject.problem.records, 100.0)),
-        two_(saturating(*subject.problem.records, -100.0)),
+        one_(saturating(*subject.problem->records, 100.0)),
+        two_(saturating(*subject.problem->records, -100.0)),
         others_(others_of(subject)) {
     place_ = dearest_place();
   }
@@ -133,7 +133,7 @@ class Attack {
   }
 
   Neighbour neighbour(bool one, Membership membership = Membership::as_drawn) const {
-    const Records& others = others_ ? *others_ : *subject_.problem.records;
+    const Records& others = others_ ? *others_ : *subject_.problem->records;
     return {others, place_, one ? one_ : two_, membership};
   }
 
@@ -160,7 +160,7 @@ class Attack {
   }
 
   std::unique_ptr<const Records> others_of(const Subject& subject) const {
-    const Records& own = *subject.problem.records;
+    const Records& own = *subject.problem->records;
     switch (subject.others) {
       case Others::as_second:
         return alike(two_, own.size());

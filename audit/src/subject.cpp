@@ -67,7 +67,7 @@ Watched watch(const Subject& subject,
   const StreamKey key{.seed = seed, .run = subject.stream};
   std::optional<Redraw> redraw;
   if (again == Again::yes) redraw.emplace(planted.auditor(), records, key, subject.release);
-  AuditedCurator curator(subject.problem.facts,
+  AuditedCurator curator(subject.problem->facts,
                          planted.records(),
                          planted.rule(subject.rule),
                          key,
@@ -126,7 +126,7 @@ Replayed replay(const Subject& subject,
 
 Shown unwatched(const Subject& subject, const Neighbour& records, std::uint64_t seed) {
   const StreamKey key{.seed = seed, .run = subject.stream};
-  const PublicFacts& facts = subject.problem.facts;
+  const PublicFacts& facts = subject.problem->facts;
   if (subject.release) {
     ReleaseCurator curator(facts, records, subject.rule, key, std::make_unique<SeededWords>(key));
     return run(subject, curator, seed);

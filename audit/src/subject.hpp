@@ -34,8 +34,8 @@ enum class Others {
 /// exchanged.
 struct Subject {
   std::string name;  ///< "on double-well, repaired"
-  Problem problem;
-  Problem other;  ///< the same with other records
+  std::shared_ptr<const Problem> problem;
+  std::shared_ptr<const Problem> other;  ///< the same with other records
   std::unique_ptr<Algorithm> algorithm;
   FilterRule rule;
   std::optional<PrivacyBudget> claimed;  ///< what the rule keeps; none where it was widened

@@ -174,13 +174,13 @@ class Meddler final : public Auditor {
 /// What is said of a run of the audit's own questions whose releases are changed.
 std::string redrawn(std::string_view key, const Meddler::Change& change) {
   const Subject subject = fast_subject(key, {8, 1e-6});
-  const Neighbour records(*subject.problem.records, 0, one_of(*subject.problem.records, 0));
+  const Neighbour records(*subject.problem->records, 0, one_of(*subject.problem->records, 0));
   const StreamKey stream{.seed = 5, .run = 7};
   Recorder recorder(records);
   Redraw redraw(recorder, records, stream, subject.release);
   Meddler meddler(redraw, change);
   ClipLog log;
-  AuditedCurator curator(subject.problem.facts,
+  AuditedCurator curator(subject.problem->facts,
                          records,
                          subject.rule,
                          stream,

@@ -72,7 +72,7 @@ TEST_P(EveryPlantOfWords, IsSeenByDrawingAgain) {
   const PlantEntry& plant = find_plant(GetParam().name);
   const std::vector<Subject> subjects = replay_subjects(plant.host);
   const Subject& subject = subjects.back();  // where sampling is chosen, by Poisson's
-  const Neighbour records(*subject.problem.records, 0, one_of(*subject.problem.records, 0));
+  const Neighbour records(*subject.problem->records, 0, one_of(*subject.problem->records, 0));
   const std::uint64_t seed = (std::uint64_t{1} << 31U) + 3;
   EXPECT_EQ(record(subject, records, seed, Plant::none).other_noise, "");
   EXPECT_NE(record(subject, records, seed, plant.plant).other_noise, "");
@@ -94,7 +94,7 @@ TEST(Replay, RepeatsRunOfSameRecord) {
   const std::vector<Subject> subjects = replay_subjects("wang-xu-2020/dp-trust-region");
   ASSERT_FALSE(subjects.empty());
   const Subject& subject = subjects.front();
-  const Neighbour records(*subject.problem.records, 0, one_of(*subject.problem.records, 0));
+  const Neighbour records(*subject.problem->records, 0, one_of(*subject.problem->records, 0));
   const Recorded first = record(subject, records, 3, Plant::none);
   const Replayed second = replay(subject, first, records, 3, Plant::none);
   EXPECT_EQ(second.difference, "");
@@ -111,16 +111,17 @@ TEST(Replay, RunsDivergeWithoutFrozenReleases) {
   const Subject& subject = subjects.front();
   const auto run = [&](double size) {
     const Neighbour records(
-        *subject.problem.records, 0, saturating(*subject.problem.records, size));
+        *subject.problem->records, 0, saturating(*subject.problem->records, size));
     return record(subject, records, 3, Plant::none);
   };
   EXPECT_FALSE(run(100.0).shown == run(-100.0).shown);
 }
 
 void expect_same_run_without_audit(const Subject& subject) {
-  const Neighbour records(*subject.problem.records, 0, one_of(*subject.problem.records, 0));
+  const Neighbour records(*subject.problem->records, 0, one_of(*subject.problem->records, 0));
   const Recorded audited = record(subject, records, 5, Plant::none);
-  Curator curator(subject.problem.facts, records, subject.rule, {.seed = 5, .run = subject.stream});
+  Curator curator(
+      subject.problem->facts, records, subject.rule, {.seed = 5, .run = subject.stream});
   struct Quiet final : Observer {
     void iterate(Index, ConstVectorRef) override {}
   } quiet;
@@ -142,8 +143,8 @@ TEST(AuditedCurator, AnswersAsPlainCurator) {
 TEST(AuditedCurator, ReleasesBitsOfPlainCuratorInEveryMechanism) {
   for (const std::string& key : mechanism_keys())
     for (const Subject& subject : replay_subjects(key)) {
-      if (subject.problem.facts.records < 3 || subject.problem.facts.records == 10) continue;
-      const Neighbour records(*subject.problem.records, 0, one_of(*subject.problem.records, 0));
+      if (subject.problem->facts.records < 3 || subject.problem->facts.records == 10) continue;
+      const Neighbour records(*subject.problem->records, 0, one_of(*subject.problem->records, 0));
       const Recorded audited = record(subject, records, 5, Plant::none);
       EXPECT_TRUE(unwatched(subject, records, 5) == audited.shown) << key << ' ' << subject.name;
       EXPECT_GT(audited.shown.observed.size(), 4U) << key << ' ' << subject.name;
@@ -154,11 +155,12 @@ TEST(AuditedCurator, AnswersAsPlainCuratorInEveryDimension) {
   for (const Index d : {1, 31, 32, 40, 300, 1000}) {
     Subject subject;
     subject.name = std::to_string(d);
-    subject.problem = find_problem("double-well")->make({.records = 40, .dimension = d, .seed = 3});
+    subject.problem = std::make_shared<const Problem>(
+        find_problem("double-well")->make({.records = 40, .dimension = d, .seed = 3}));
     subject.algorithm = find_audited("wang-ye-xu-2017/dp-gd");
     subject.rule =
         subject.algorithm
-            ->schedule(Schedule::practical, subject.problem.facts, {1, 1e-6}, Calibrator::cks)
+            ->schedule(Schedule::practical, subject.problem->facts, {1, 1e-6}, Calibrator::cks)
             .rule;
     expect_same_run_without_audit(subject);
   }
@@ -166,10 +168,10 @@ TEST(AuditedCurator, AnswersAsPlainCuratorInEveryDimension) {
 
 TEST(AuditedCurator, HasPrivacyLabelNone) {
   const Subject subject = fast_subject("wang-ye-xu-2017/dp-gd", {8, 1e-6});
-  const Neighbour records(*subject.problem.records, 0, one_of(*subject.problem.records, 0));
+  const Neighbour records(*subject.problem->records, 0, one_of(*subject.problem->records, 0));
   Recorder recorder(records);
   ClipLog log;
-  AuditedCurator curator(subject.problem.facts, records, subject.rule, {.seed = 1}, recorder, log);
+  AuditedCurator curator(subject.problem->facts, records, subject.rule, {.seed = 1}, recorder, log);
   EXPECT_EQ(curator.label(), PrivacyLabel::none);
 }
 
