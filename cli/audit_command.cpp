@@ -33,17 +33,21 @@ DPSOSP_MEMBERS(AlgorithmAudit, algorithm, replay, statistics);
 struct AllAudits {
   std::vector<AlgorithmAudit> algorithms;
   std::vector<PlantAudit> plants;
+  std::vector<CheckLine> common;  ///< of what all rests on
   bool tails_hold = true;
 };
-DPSOSP_MEMBERS(AllAudits, algorithms, plants, tails_hold);
+DPSOSP_MEMBERS(AllAudits, algorithms, plants, common, tails_hold);
 
 /// Everything computed anew; nothing is taken from a store.
 AllAudits compute_all(const AuditJobs& jobs, int threads, bool quiet) {
   AllAudits all;
   all.plants.resize(jobs.plants.size());
+  all.common.resize(jobs.common.size());
   for (const AuditJobs::OfAlgorithm& job : jobs.algorithms)
     all.algorithms.push_back({job.algorithm, {}, {}});
-  const std::size_t attacks = 2 * jobs.algorithms.size(), count = attacks + jobs.plants.size();
+  const std::size_t attacks = 2 * jobs.algorithms.size(),
+                    with_plants = attacks + jobs.plants.size(),
+                    count = with_plants + jobs.common.size();
   std::atomic<std::size_t> done{0};
   // Of many attacks, the share is that of attacks done; one or two tell how far they are.
   const ProgressLine line(
@@ -55,7 +59,9 @@ AllAudits compute_all(const AuditJobs& jobs, int threads, bool quiet) {
       });
   tbb::task_arena(threads).execute([&] {
     tbb::parallel_for(std::size_t{0}, count, [&](std::size_t k) {
-      if (k >= attacks)
+      if (k >= with_plants)
+        all.common[k - with_plants] = audit_common(jobs.common[k - with_plants]);
+      else if (k >= attacks)
         all.plants[k - attacks] = audit_plant(jobs.plants[k - attacks]);
       else if (k % 2 == 0)
         all.algorithms[k / 2].replay = audit_replay(jobs.algorithms[k / 2].replay);
@@ -96,7 +102,10 @@ void print_row(const AlgorithmAudit& audit) {
 
 void print_checks(const std::vector<CheckLine>& checks) {
   for (const CheckLine& line : checks)
-    fmt::print("  {}  {} ({})\n", line.passed ? "ok  " : "FAIL", line.property, line.detail);
+    fmt::print("  {}  {}{}\n",
+               line.passed ? "ok  " : "FAIL",
+               line.property,
+               line.detail.empty() ? "" : fmt::format(" ({})", line.detail));
 }
 
 void print_terms(const StatisticalAudit& attack) {
@@ -112,7 +121,8 @@ void print_terms(const StatisticalAudit& attack) {
 int audit_one(
     const AuditJobs::OfAlgorithm& job, bool planted, int threads, bool as_json, bool quiet) {
   const AlgorithmAudit audit =
-      compute_all({.algorithms = {job}, .plants = {}}, threads, quiet).algorithms.front();
+      compute_all({.algorithms = {job}, .plants = {}, .common = {}}, threads, quiet)
+          .algorithms.front();
   if (as_json) {
     std::cout << write_json(audit).dump(2) << '\n';
   } else {
@@ -172,6 +182,7 @@ int audit_all(Scale scale, std::uint32_t seed, int threads, bool as_json, bool q
   all.tails_hold = std::ranges::all_of(tails, &CheckLine::passed);
   const auto stand = std::ranges::count_if(all.algorithms, &AlgorithmAudit::stands);
   const auto caught = std::ranges::count_if(all.plants, &PlantAudit::caught);
+  const auto hold = std::ranges::count_if(all.common, &CheckLine::passed);
   if (as_json) {
     std::cout << write_json(all).dump(2) << '\n';
   } else {
@@ -182,6 +193,7 @@ int audit_all(Scale scale, std::uint32_t seed, int threads, bool as_json, bool q
     }
     print_terms(all.algorithms.front().statistics);
     print_checks(tails);
+    print_checks(all.common);
     fmt::print("\n{:<23} {:<41} {:>6} {:>7}  {}\n", "plant", "in", "pairs", "runs", "replay says");
     const auto count = [](Index n) { return n == 0 ? "-" : std::to_string(n); };
     for (const PlantAudit& plant : all.plants)
@@ -191,13 +203,18 @@ int audit_all(Scale scale, std::uint32_t seed, int threads, bool as_json, bool q
                  count(plant.pairs),
                  count(plant.runs),
                  plant.caught ? plant.property : "MISSED");
-    fmt::print("{} of {} claims falsified; {} of {} planted bugs caught\n",
-               std::ssize(all.algorithms) - stand,
-               all.algorithms.size(),
-               caught,
-               all.plants.size());
+    fmt::print(
+        "{} of {} claims falsified; {} of {} planted bugs caught; {} of {} checks of what all rest "
+        "on hold\n",
+        std::ssize(all.algorithms) - stand,
+        all.algorithms.size(),
+        caught,
+        all.plants.size(),
+        hold,
+        all.common.size());
   }
-  return stand == std::ssize(all.algorithms) && caught == std::ssize(all.plants) && all.tails_hold
+  return stand == std::ssize(all.algorithms) && caught == std::ssize(all.plants) &&
+                 hold == std::ssize(all.common) && all.tails_hold
              ? 0
              : 1;
 }

@@ -4,7 +4,9 @@
 
 #include <fmt/format.h>
 
+#include "common.hpp"
 #include "dpsosp/audit/audit.hpp"
+#include "dpsosp/core/errors.hpp"
 #include "dpsosp/experiments/study.hpp"
 #include "noise_check.hpp"
 #include "noise_law.hpp"
@@ -18,6 +20,7 @@ StatisticalAudit compute_statistics(const StatisticsJob& job, std::uint64_t) {
   return audit_statistics(job);
 }
 PlantAudit compute_plant(const PlantJob& job, std::uint64_t) { return audit_plant(job); }
+CheckLine compute_common(const CommonJob& job, std::uint64_t) { return audit_common(job); }
 
 struct Size {
   Index instances, runs;
@@ -59,7 +62,8 @@ int version_of(std::string_view algorithm) {
 std::vector<ProbeEntry> audit_probes() {
   return {probe_entry<compute_replay>(),
           probe_entry<compute_statistics>(),
-          probe_entry<compute_plant>()};
+          probe_entry<compute_plant>(),
+          probe_entry<compute_common>()};
 }
 
 AuditJobs::OfAlgorithm audit_jobs(std::string_view algorithm,
@@ -96,6 +100,10 @@ AuditJobs audit_jobs(const Study& study, std::uint32_t seed) {
     jobs.plants.push_back({.plant = p.name,
                            .algorithm_version = version_of(p.host),
                            .most_runs = size_of(study).plant_runs});
+  for (const std::string& check : audit_common_checks())
+    jobs.common.push_back({.check = check,
+                           .little = study.scale == Scale::smoke,
+                           .seed = seed != 0 ? std::optional(seed) : std::nullopt});
   return jobs;
 }
 
@@ -106,6 +114,7 @@ std::vector<Job> AuditJobs::all(const Study& study) const {
     jobs.push_back(study.probe(a.statistics));
   }
   for (const PlantJob& p : plants) jobs.push_back(study.probe(p));
+  for (const CommonJob& c : common) jobs.push_back(study.probe(c));
   return jobs;
 }
 
@@ -154,6 +163,21 @@ StatisticalAudit audit_statistics(const StatisticsJob& job) {
                            .power = job.runs >= least_runs_for_power,
                            .seed = job.seed.value_or(0)},
                           job.plant);
+}
+
+std::vector<std::string> audit_common_checks() {
+  std::vector<std::string> names;
+  for (const audit::CommonCheck& check : audit::common_checks()) names.emplace_back(check.name);
+  return names;
+}
+
+CheckLine audit_common(const CommonJob& job) {
+  const auto& all = audit::common_checks();
+  const auto found = std::ranges::find(all, job.check, &audit::CommonCheck::name);
+  if (found == all.end()) reject_unknown("common check", job.check, audit_common_checks());
+  const std::string complaint = found->complaint(
+      job.seed.value_or(0), job.little ? audit::Effort::little : audit::Effort::usual);
+  return {std::string(found->property), complaint.empty(), complaint};
 }
 
 PlantAudit audit_plant(const PlantJob& job) {

@@ -252,6 +252,11 @@ class Asker {
     const Index begin = stream_.below(n / 2 + 1);
     if (stream_.below(2) == 0) spec.range = RecordRange{begin, begin + (n - begin + 1) / 2};
     children_.push_back(parent.child(spec));
+    if (stream_.below(4) > 0) return;
+    try {  // all of the new one's budget for pure mechanisms
+      children_.push_back(children_.back().child({.name = "exchanged", .pure = true}));
+    } catch (const InputError&) {  // it has none that can be exchanged
+    }
   }
   Batch draw() { return curator_.draw(settings_.policy); }
   double size() const { return settings_.policy.divisor(curator_.facts().records); }

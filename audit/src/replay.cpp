@@ -18,8 +18,8 @@
 #include "noise_check.hpp"
 #include "returned.hpp"
 #include "sensitivity.hpp"
-#include "sources.hpp"
 #include "stand_ins.hpp"
+#include "sums.hpp"
 
 namespace dpsosp {
 namespace {
@@ -104,37 +104,6 @@ class Failures {
   Index count_ = 0;
   std::string first_;
 };
-
-/// Neighbours ask for the exchanged record alone, so that what a record contributes only beside
-/// others is not seen: clipped sums over batches are compared with those over their records.
-CheckLine additivity(const Problem& problem) {
-  const Records& records = *problem.records;
-  const Point start(problem.facts.initial_point);
-  const Index d = problem.facts.dimension, count = std::min<Index>(records.size(), 16);
-  std::vector<double> norms;
-  for (Index i = 0; i < count; ++i) {
-    Vector alone = Vector::Zero(d);
-    records.add_gradients(
-        start, Block::x, BatchView(i, i + 1), std::numeric_limits<double>::infinity(), alone);
-    norms.push_back(alone.norm());
-  }
-  std::ranges::sort(norms);
-  double furthest = 0;  // over the limit and the number of records
-  for (const double limit : {0.1 * norms.front(), norms[norms.size() / 2]}) {
-    if (!(limit > 0)) continue;
-    Vector together = Vector::Zero(d);
-    records.add_gradients(start, Block::x, BatchView(0, count), limit, together);
-    for (Index i = 0; i < count; ++i) {
-      Vector alone = Vector::Zero(d);
-      records.add_gradients(start, Block::x, BatchView(i, i + 1), limit, alone);
-      together -= alone;
-    }
-    furthest = std::max(furthest, together.norm() / (limit * static_cast<double>(count)));
-  }
-  return {"a clipped sum over a batch is the sum over its records",
-          furthest <= 1e-3,
-          fmt::format("to {:.2g} of the limit a record", furthest)};
-}
 
 class ReplayAttack {
  public:
@@ -291,7 +260,14 @@ ReplayAudit audit_replay(std::string_view algorithm, const ReplayOptions& option
   }
   result.noise = attack.noise();
   result.checks = attack.lines();
-  if (!options.problem.empty()) result.checks.push_back(additivity(*subjects.front().problem));
+  if (!options.problem.empty()) {
+    constexpr double tolerance = 1e-3;  // of networks, in single precision
+    const FurthestSum furthest =
+        furthest_sum(*subjects.front().problem, {.most_records = 16, .gradients_only = true});
+    result.checks.push_back({"a clipped sum over a batch is the sum over its records",
+                             furthest.distance <= tolerance,
+                             fmt::format("to {:.2g} of the limit a record", furthest.distance)});
+  }
   if (options.plant.empty() && !is_mechanism(algorithm) &&
       !find_algorithm(algorithm)->card().is_program()) {
     const std::string other =
@@ -299,26 +275,6 @@ ReplayAudit audit_replay(std::string_view algorithm, const ReplayOptions& option
     result.checks.push_back({"what a run returns is what its algorithm returned",
                              other.empty(),
                              other.empty() ? "one run computed twice" : other});
-  }
-  if (options.plant.empty()) {
-    static const std::string keys = complaint_of_keys();  // the same for every algorithm
-    result.checks.push_back({"runs whose keys differ in one bit have nothing in common",
-                             keys.empty(),
-                             keys.empty() ? "160 bits of seed, run and path" : keys});
-  }
-  if (options.plant.empty() && !subjects.empty() && subjects.front().release) {
-    const std::int64_t sources = options.most_instances == 0 ? 1 << 16 : 1 << 12;
-    const std::int64_t words = 4 * sources;
-    const std::string entropy = complaint_of_entropy(sources, words);
-    result.checks.push_back(
-        {"no two sources of system entropy have a word in common, and none repeats itself",
-         entropy.empty(),
-         entropy.empty() ? fmt::format("{} sources, {} words of one", sources, words) : entropy});
-    const std::string release =
-        complaint_of_release([](const RunDescription& run) { return compute_release(run); });
-    result.checks.push_back({"two releases of one run have other noise",
-                             release.empty(),
-                             release.empty() ? "one run released twice" : release});
   }
   result.checks.push_back(
       {"there is something to compare",

@@ -24,4 +24,8 @@ using ComputeRelease = std::function<Release(const RunDescription&)>;
 /// 1e-12.
 std::string complaint_of_release(const ComputeRelease& compute);
 
+/// Whether releases from other records, in as many runs of algorithms that ask a fixed list of
+/// questions, say the same in all but the point.
+std::string complaint_of_published(const ComputeRelease& compute);
+
 }  // namespace dpsosp::audit

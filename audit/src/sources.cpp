@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <limits>
 #include <map>
 #include <optional>
@@ -220,6 +221,44 @@ std::string complaint_of_entropy(std::int64_t sources, std::int64_t words, const
   for (std::uint64_t& word : drawn) word = source->bits();
   if (const auto same = repeated(drawn, "words", findings))
     return fmt::format("of {} words of system entropy two are {:016x}", words, *same);
+  return complaint_of(findings);
+}
+
+std::string complaint_of_discrete_noise(std::uint64_t seed,
+                                        std::int64_t draws,
+                                        const DrawDiscrete& draw) {
+  constexpr std::size_t low_bits = 12, coins = low_bits + 1;
+  SeededWords words({.seed = seed, .purpose = Purpose::statistics});
+  Stream widths({.seed = seed, .purpose = Purpose::test});
+  std::array<std::array<std::int64_t, coins>, coins> unequal{};  // on the diagonal: not zero
+  for (std::int64_t k = 0; k < draws; ++k) {
+    // Powers of two, odd widths and any between.
+    const std::int64_t most = std::int64_t{1} << 40;
+    const std::int64_t sigma =
+        k % 3 == 0 ? most
+                   : most + (k % 3 == 1 ? 1 + 2 * widths.below(most / 2) : widths.below(most));
+    const std::int64_t value = draw(words, sigma);
+    const auto size = static_cast<std::uint64_t>(std::abs(value));
+    std::array<unsigned, coins> coin{};
+    for (std::size_t bit = 0; bit < low_bits; ++bit) coin[bit] = (size >> bit) & 1U;
+    coin[low_bits] = value < 0 ? 1U : 0U;
+    for (std::size_t a = 0; a < coins; ++a) {
+      unequal[a][a] += coin[a];
+      for (std::size_t b = 0; b < a; ++b) unequal[a][b] += coin[a] ^ coin[b];
+    }
+  }
+  const auto named = [](std::size_t coin) {
+    return coin == low_bits ? std::string("the sign") : fmt::format("bit {}", coin);
+  };
+  std::vector<Finding> findings;
+  for (std::size_t a = 0; a < coins; ++a) {
+    findings.push_back({two_sided_binomial(unequal[a][a], draws, 0.5),
+                        fmt::format("{} is set in {} of {}", named(a), unequal[a][a], draws)});
+    for (std::size_t b = 0; b < a; ++b)
+      findings.push_back(
+          {two_sided_binomial(unequal[a][b], draws, 0.5),
+           fmt::format("{} and {} differ in {} of {}", named(b), named(a), unequal[a][b], draws)});
+  }
   return complaint_of(findings);
 }
 

@@ -363,7 +363,78 @@ class Saturating final : public Records {
   Index rank_;
 };
 
+class Announced final : public Records {
+ public:
+  Announced(std::shared_ptr<const Records> record, std::function<void()> before)
+      : record_(std::move(record)), before_(std::move(before)) {}
+
+  Index size() const override { return 1; }
+  ClipReport add_gradients(const Point& point,
+                           Block block,
+                           const BatchView&,
+                           double limit,
+                           VectorRef out) const override {
+    before_();
+    return record_->add_gradients(point, block, alone, limit, out);
+  }
+  ClipReport add_gradient_differences(const Point& point,
+                                      const Point& previous,
+                                      Block block,
+                                      const BatchView&,
+                                      double limit,
+                                      VectorRef out) const override {
+    before_();
+    return record_->add_gradient_differences(point, previous, block, alone, limit, out);
+  }
+  ClipReport add_loss_differences(const Point& point,
+                                  const Point& centre,
+                                  const BatchView&,
+                                  double limit,
+                                  double& out) const override {
+    before_();
+    return record_->add_loss_differences(point, centre, alone, limit, out);
+  }
+  bool separable() const override { return record_->separable(); }
+  ClipReport add_coordinate_loss_differences(Index coordinate,
+                                             ConstVectorRef values,
+                                             double centre,
+                                             const BatchView&,
+                                             double limit,
+                                             VectorRef out) const override {
+    before_();
+    return record_->add_coordinate_loss_differences(coordinate, values, centre, alone, limit, out);
+  }
+  bool has_second_order() const override { return record_->has_second_order(); }
+  Index hessian_rank() const override { return record_->hessian_rank(); }
+  ClipReport add_hessian_products(const Point& point,
+                                  ConstVectorRef v,
+                                  const BatchView&,
+                                  double limit,
+                                  VectorRef out) const override {
+    before_();
+    return record_->add_hessian_products(point, v, alone, limit, out);
+  }
+  ClipReport add_hessian_difference_products(const Point& point,
+                                             const Point& previous,
+                                             ConstVectorRef v,
+                                             const BatchView&,
+                                             double limit,
+                                             VectorRef out) const override {
+    before_();
+    return record_->add_hessian_difference_products(point, previous, v, alone, limit, out);
+  }
+
+ private:
+  std::shared_ptr<const Records> record_;
+  std::function<void()> before_;
+};
+
 }  // namespace
+
+std::shared_ptr<const Records> announced(std::shared_ptr<const Records> record,
+                                         std::function<void()> before) {
+  return std::make_shared<Announced>(std::move(record), std::move(before));
+}
 
 std::shared_ptr<const Records> one_of(const Records& records, Index index) {
   return std::make_shared<OneOf>(records, index);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <memory>
 
 #include "dpsosp/problems/records.hpp"
@@ -27,6 +28,9 @@ enum class Direction {
 std::shared_ptr<const Records> saturating(const Records& like,
                                           double size,
                                           Direction direction = Direction::diagonal);
+/// The same, with `before` called whenever it is asked; what that throws is thrown.
+std::shared_ptr<const Records> announced(std::shared_ptr<const Records> record,
+                                         std::function<void()> before);
 /// `size` records that are all alike.
 std::unique_ptr<const Records> alike(std::shared_ptr<const Records> record, Index size);
 

@@ -27,6 +27,13 @@ TEST(Audit, FalsifiesNoClaimAtQuickScale) {
   }
 }
 
+TEST(Audit, FindsWhatAllRestsOnRightAtQuickScale) {
+  for (const CommonJob& job : audit_jobs({reproductions().catalogue, Scale::quick}).common) {
+    const CheckLine line = audit_common(job);
+    EXPECT_TRUE(line.passed) << job.check << ": " << line.detail;
+  }
+}
+
 TEST(Audit, CatchesEveryPlantedBug) {
   for (const PlantJob& job : audit_jobs({reproductions().catalogue, Scale::quick}).plants)
     EXPECT_TRUE(audit_plant(job).caught) << job.plant;
@@ -38,8 +45,11 @@ TEST(Audit, OfEveryClaimRaisesAtMostOneAlarmOver200Seeds) {
   constexpr std::uint32_t seeds = 200;
   std::vector<std::string> alarms;
   for (std::uint32_t seed = 1; seed <= seeds; ++seed) {
-    for (const AuditJobs::OfAlgorithm& a :
-         audit_jobs({reproductions().catalogue, Scale::smoke}, seed).algorithms) {
+    const AuditJobs jobs = audit_jobs({reproductions().catalogue, Scale::smoke}, seed);
+    for (const CommonJob& job : jobs.common)
+      if (const CheckLine line = audit_common(job); !line.passed)
+        alarms.push_back(fmt::format("{}, seed {}: {}", job.check, seed, line.detail));
+    for (const AuditJobs::OfAlgorithm& a : jobs.algorithms) {
       const ReplayAudit replay = audit_replay(a.replay);
       for (const CheckLine& line : replay.checks)
         if (!line.passed)

@@ -133,7 +133,7 @@ std::vector<std::string> audited_algorithms();
 
 /// The audits as probes. `plant` is the name of a bug or empty; no seed stands for seed 0.
 struct ReplayJob {
-  static constexpr ProbeName probe{"audit/replay", 5};
+  static constexpr ProbeName probe{"audit/replay", 6};
   std::string algorithm;
   int algorithm_version;
   std::string plant;
@@ -168,7 +168,21 @@ struct PlantJob {
 DPSOSP_MEMBERS(PlantJob, plant, algorithm_version, most_runs);
 PlantAudit audit_plant(const PlantJob& job);
 
-/// Everything as jobs: for each algorithm both attacks, and every plant.
+/// A check of what all claims rest on: accountants, filters, clipped sums, sources of random
+/// numbers and releases. Each fails by chance with probability at most 1e-6.
+struct CommonJob {
+  static constexpr ProbeName probe{"audit/common", 1};
+  std::string check;  ///< name of one (audit_common_checks)
+  bool little;        ///< at smoke
+  std::optional<std::uint32_t> seed;
+  using Result = CheckLine;
+};
+DPSOSP_MEMBERS(CommonJob, check, little, seed);
+/// \throws InputError for unknown names
+CheckLine audit_common(const CommonJob& job);
+std::vector<std::string> audit_common_checks();
+
+/// Everything as jobs: for each algorithm both attacks, every plant, and what all rests on.
 struct AuditJobs {
   struct OfAlgorithm {
     std::string algorithm;
@@ -177,6 +191,7 @@ struct AuditJobs {
   };
   std::vector<OfAlgorithm> algorithms;
   std::vector<PlantJob> plants;
+  std::vector<CommonJob> common;
 
   std::vector<Job> all(const Study& study) const;
 };
