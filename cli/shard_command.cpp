@@ -9,6 +9,7 @@
 #include "choices.hpp"
 #include "commands.hpp"
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/hidden_files.hpp"
 #include "dpsosp/experiments/plan.hpp"
 #include "dpsosp/experiments/programs.hpp"
 #include "dpsosp/experiments/progress.hpp"
@@ -62,6 +63,8 @@ int shard_command(const Arguments& arguments) {
       "shard", "index", words[1], fmt::format("1 to {}", plan.shards.size()));
   require_same_program(folder, plan);
   for (const std::string& card : plan.cards) register_program(card);
+  hide_from_guests(folder);  // wherever it was copied to
+  hide_runs_of(std::filesystem::absolute(folder).lexically_normal().parent_path().parent_path());
   const std::vector<PlannedRun> runs = read_shard(folder, plan, index);
   std::vector<Job> jobs;
   for (const PlannedRun& run : runs) jobs.push_back(run.job);

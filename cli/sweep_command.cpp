@@ -12,6 +12,7 @@
 #include "cluster_work.hpp"
 #include "commands.hpp"
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/hidden_files.hpp"
 #include "dpsosp/core/files.hpp"
 #include "dpsosp/experiments/counting_metric.hpp"
 #include "dpsosp/experiments/journal.hpp"
@@ -269,9 +270,10 @@ const Description& merge_description() {
 
 int sweep_command(const Arguments& arguments) {
   const auto map = parse_options(sweep_description(), arguments);
+  const std::filesystem::path out = out_folder(map, "sweep");
+  hide_runs_of(out);  // before a program of the sweep is asked for its plan
   Sweep sweep = sweep_of(map, "sweep");
   const Shard shard = shard_of(map["shard"].as<std::string>());
-  const std::filesystem::path out = out_folder(map, "sweep");
   use_program_secret_of(out, map.count("dry-run") == 0);
   const std::filesystem::path file = out / "store.sqlite";
   std::vector<Job> jobs = of_shard(jobs_of(sweep), shard.index, shard.count);
@@ -301,6 +303,7 @@ int sweep_command(const Arguments& arguments) {
   Progress progress(progress_style(map.count("quiet") != 0));
   if (shard.count > 1) {
     const std::filesystem::path folder = out / fmt::format("shards-of-{}", shard.count);
+    hide_from_guests(folder);
     compute_shard(sweep, jobs, shard, folder, {.threads = at_a_time, .progress = &progress});
     std::cout << "journals: " << folder.string() << '\n';
     return 0;
@@ -329,12 +332,13 @@ int sweep_command(const Arguments& arguments) {
 
 int fit_command(const Arguments& arguments) {
   const auto map = parse_options(fit_description(), arguments);
+  const std::filesystem::path out = out_folder(map, "fit"), file = out / "store.sqlite";
+  hide_runs_of(out);
   Sweep sweep = sweep_of(map, "fit");
-  const std::filesystem::path file = out_folder(map, "fit") / "store.sqlite";
   if (!std::filesystem::exists(file))
     throw InputError(
         fmt::format("fit: there is no {}; `dpsosp sweep` computes the runs first", file.string()));
-  use_program_secret_of(out_folder(map, "fit"), false);
+  use_program_secret_of(out, false);
   const Store store(file, Store::Access::read_only);
   const auto runs = settled_runs(store, sweep, "dpsosp sweep");
   const auto slopes = slopes_of(Runs(runs), sweep);

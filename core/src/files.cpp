@@ -26,13 +26,15 @@ struct Draft {
   int descriptor = -1;
 };
 
-Draft draft_beside(const fs::path& file) {
+constexpr mode_t for_all = 0666, for_owner = 0600;
+
+Draft draft_beside(const fs::path& file, mode_t mode) {
   Draft draft;
   for (int attempt = 0; attempt < 1000; ++attempt) {
     draft.name = (file.parent_path() /
                   fmt::format(".{}.{}-{}", file.filename().string(), ::getpid(), attempt))
                      .string();
-    draft.descriptor = ::open(draft.name.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
+    draft.descriptor = ::open(draft.name.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, mode);
     if (draft.descriptor >= 0 || errno != EEXIST) break;
   }
   return draft;
@@ -58,14 +60,16 @@ void ensure_writable_folder(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) reject_file(folder, "make this folder", error.value());
-  const Draft draft = draft_beside(folder / "probe");
+  const Draft draft = draft_beside(folder / "probe", for_all);
   if (draft.descriptor < 0) reject_file(folder, "write into this folder", errno);
   ::close(draft.descriptor);
   fs::remove(draft.name);
 }
 
-void write_file(const fs::path& file, std::string_view content) {
-  const Draft draft = draft_beside(file);
+namespace {
+
+void replace(const fs::path& file, std::string_view content, mode_t mode) {
+  const Draft draft = draft_beside(file, mode);
   if (draft.descriptor < 0) reject_file(file, "write this file", errno);
   int error = write_all(draft.descriptor, content);
   if (::close(draft.descriptor) != 0 && error == 0) error = errno;
@@ -73,6 +77,14 @@ void write_file(const fs::path& file, std::string_view content) {
   if (error == 0) return;
   ::unlink(draft.name.c_str());
   reject_file(file, "write this file", error);
+}
+
+}  // namespace
+
+void write_file(const fs::path& file, std::string_view content) { replace(file, content, for_all); }
+
+void write_private_file(const fs::path& file, std::string_view content) {
+  replace(file, content, for_owner);
 }
 
 std::ifstream open_file(const fs::path& file) {

@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 
 struct HiddenFiles {
   std::mutex mutex;
-  std::set<fs::path> files;  // as they are without links
+  std::set<fs::path> paths;  // as they are without links
 };
 
 HiddenFiles& hidden_files() {
@@ -27,18 +27,18 @@ fs::path without_links(const fs::path& path) {
   return error ? fs::absolute(path).lexically_normal() : real;
 }
 
-bool is_within(const fs::path& file, const fs::path& folder) {
-  return std::mismatch(folder.begin(), folder.end(), file.begin(), file.end()).first ==
+bool is_within(const fs::path& path, const fs::path& folder) {
+  return std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first ==
          folder.end();
 }
 
 }  // namespace
 
-void hide_from_guests(const fs::path& file) {
+void hide_from_guests(const fs::path& path) {
   HiddenFiles& hidden = hidden_files();
-  fs::path real = without_links(file);
+  fs::path real = without_links(path);
   const std::scoped_lock lock(hidden.mutex);
-  hidden.files.insert(std::move(real));
+  hidden.paths.insert(std::move(real));
 }
 
 std::string hidden_among(const std::vector<std::string>& readable) {
@@ -46,8 +46,8 @@ std::string hidden_among(const std::vector<std::string>& readable) {
   const std::scoped_lock lock(hidden.mutex);
   for (const std::string& path : readable) {
     const fs::path real = without_links(path);
-    for (const fs::path& file : hidden.files)
-      if (is_within(file, real)) return file.string();
+    for (const fs::path& own : hidden.paths)
+      if (is_within(own, real) || is_within(real, own)) return own.string();
   }
   return {};
 }

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "sweep_crash.hpp"
@@ -100,6 +101,34 @@ TEST_F(Cluster, OneOfEachUnknownKindComesFirst) {
       << r.out;
   EXPECT_NE(tasks().find("52 runs in 16 tasks, about "), std::string::npos) << tasks();
   expect_same_tables(s.tables(), finished("whole", 1).tables());
+}
+
+/// The secret and the seed of a run are its noise.
+TEST_F(Cluster, ProgramsOfAPlanReadNeitherSecretNorPlan) {
+  const fs::path folder = slurm_ / "own", out = folder / "out";
+  fs::create_directories(out / "plans");
+  std::ofstream(out / "programs.secret") << "918273645918273\n";
+  int cards = 0;
+  for (const char* reads : {"out/programs.secret", "out/plans"}) {
+    const std::string name = fmt::format("spy-{}", ++cards);
+    std::ofstream(folder / (name + ".toml")) << fmt::format(
+        "key = \"test/{}\"\ntitle = \"A spy\"\nprogram = \"/usr/bin/true\"\n"
+        "reads = [\"{}\"]\n[settings.steps]\ndefault = 2\nleast = 1\n",
+        name,
+        reads);
+    const fs::path file = folder / "sweep.toml";
+    std::ofstream(file) << fmt::format(
+        "title = \"Spies\"\nmetric = \"output.gradient_norm\"\nseeds = 2\nrecords = 50\n"
+        "dimension = 2\n[[arm]]\nname = \"spy\"\nproblem = \"double-well\"\nprogram = "
+        "\"{}.toml\"\n[[part]]\nname = \"n\"\naxes = [{{ records = [50, 100] }}]\n",
+        name);
+    const Result r = run_program(
+        DPSOSP_PROGRAM, {"sweep", file, "--out", out, "--local", "2", "--expect", "1", "--quiet"});
+    EXPECT_EQ(r.code, 2) << r.out;
+    EXPECT_NE(r.err.find("the card's `reads` would show " + (out / "p").string()),
+              std::string::npos)
+        << r.err;
+  }
 }
 
 TEST_F(Cluster, ProcessesOfThisMachineWriteTheTablesOfOne) {

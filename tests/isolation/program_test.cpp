@@ -202,6 +202,55 @@ TEST_F(ProgramCard, ReadsNoFileThatHoldsRecordsOrSecrets) {
   }
 }
 
+/// Descriptions of runs hold the secret and the seeds, results depend on records.
+TEST_F(ProgramCard, ReadsNothingThatAFolderKeepsOfRuns) {
+  const fs::path out = folder_ / "out";
+  fs::create_directories(out / "plans/0001");
+  fs::create_directories(out / "shards-of-4");
+  for (const char* file : {"programs.secret",
+                           "store.sqlite",
+                           "store.sqlite-wal",
+                           "plans/0001/runs.jsonl",
+                           "shards-of-4/1.jsonl"})
+    std::ofstream(out / file) << "1\n";
+  fs::create_directory_symlink(out / "plans", folder_ / "link");
+  int cards = 0;
+  for (const char* reads : {"out",
+                            "out/programs.secret",
+                            "out/store.sqlite",
+                            "out/store.sqlite-wal",
+                            "out/plans",
+                            "out/plans/0001",
+                            "out/plans/0001/runs.jsonl",
+                            "out/shards-of-4/1.jsonl",
+                            "link/0001"}) {
+    const std::string key = register_program(
+        card(fmt::format("runs-{}", ++cards), fmt::format("reads = [\"{}\"]\n", reads) + settings));
+    hide_runs_of(out);
+    try {
+      compute_run(describe(spec_of(key)));
+      ADD_FAILURE() << reads;
+    } catch (const InputError& e) {
+      EXPECT_NE(std::string(e.what()).find("the card's `reads` would show"), std::string::npos)
+          << e.what();
+    }
+  }
+}
+
+/// A file is hidden where its links lead, by whatever name it was hidden.
+TEST_F(ProgramCard, ReadsNoHiddenFileThatWasNamedByALink) {
+  fs::create_directories(folder_ / "lib");
+  fs::create_directories(folder_ / "elsewhere");
+  std::ofstream(folder_ / "lib/records.csv") << "a,y\n1,0\n";
+  std::ofstream(folder_ / "elsewhere/more.csv") << "a,y\n1,0\n";
+  fs::create_symlink(folder_ / "lib/records.csv", folder_ / "data.csv");
+  fs::create_directory_symlink(folder_ / "elsewhere", folder_ / "place");
+  hide_from_guests(folder_ / "data.csv");
+  hide_from_guests(folder_ / "place/more.csv");
+  for (const char* reads : {"lib", "lib/records.csv", "data.csv", "elsewhere", "place"})
+    EXPECT_NE(hidden_among({(folder_ / reads).string()}), "") << reads;
+}
+
 TEST_F(ProgramCard, RefusesSettingsThatItDoesNotDeclare) {
   RunSpec spec = spec_of(register_program(card("strict")));
   spec.settings = {{"step_sise", "0.2"}};
@@ -254,6 +303,8 @@ TEST_F(ProgramCard, SecretsAreKeptByTheFolder) {
   EXPECT_FALSE(fs::exists(out / "programs.secret")) << "a plan writes nothing";
   use_program_secret_of(out, true);
   const std::string first = read_file(out / "programs.secret");
+  EXPECT_EQ(fs::status(out / "programs.secret").permissions(),
+            fs::perms::owner_read | fs::perms::owner_write);
   const auto described = [] { return describe(spec_of("test/secret")).secret; };
   EXPECT_EQ(std::to_string(described()) + "\n", first);
   set_program_secret(0);

@@ -298,21 +298,31 @@ std::vector<fs::path> cards_of(const std::set<std::string>& algorithms) {
   return cards;
 }
 
+void hide_runs_of(const fs::path& folder) {
+  for (const char* name :
+       {"programs.secret", "store.sqlite", "store.sqlite-wal", "store.sqlite-shm", "plans"})
+    hide_from_guests(folder / name);
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error))
+    if (entry->path().filename().string().starts_with("shards-of-"))
+      hide_from_guests(entry->path());
+}
+
 void use_program_secret_of(const fs::path& folder, bool draw) {
   if (std::ranges::none_of(algorithm_registry(), [](const AlgorithmEntry& entry) {
         return entry.create()->card().is_program();
       }))
     return;
   const fs::path file = folder / "programs.secret";
-  for (const fs::path& hidden : {file, folder / "store.sqlite"}) hide_from_guests(hidden);
+  hide_runs_of(folder);
   std::error_code error;
   if (!fs::exists(file, error)) {
     if (!draw) return;
     constexpr int bits = 60;
     SystemEntropy entropy;
     ensure_writable_folder(folder);
-    write_file(file, fmt::format("{}\n", entropy.bits() >> (64 - bits)));
-    fs::permissions(file, fs::perms::owner_read | fs::perms::owner_write);
+    write_private_file(file, fmt::format("{}\n", entropy.bits() >> (64 - bits)));
   }
   const std::string text = read_file(file);
   const auto secret = whole_number(text.substr(0, text.find('\n')));

@@ -14,6 +14,8 @@ void ensure_writable_folder(const std::filesystem::path& folder);
 /// Replaces the file in one step: a reader sees the old content or the new, never a part.
 /// \throws InputError if it cannot be written.
 void write_file(const std::filesystem::path& file, std::string_view content);
+/// The same; nobody but the file's owner can read it at any time.
+void write_private_file(const std::filesystem::path& file, std::string_view content);
 
 /// A regular file, open for reading bytes. \throws InputError "FILE: cannot be read (REASON)".
 std::ifstream open_file(const std::filesystem::path& file);

@@ -7,11 +7,11 @@
 
 namespace dpsosp {
 
-/// Notes a file that holds records, or secrets of the noise: from now on no program of a guest is
-/// started that could read it.
-void hide_from_guests(const std::filesystem::path& file);
+/// Notes a file, or a folder with all in it, that holds records, results or secrets of the noise:
+/// from now on no program of a guest is started that could read it.
+void hide_from_guests(const std::filesystem::path& path);
 
-/// A hidden file that is one of these files or lies below one of these folders; empty: none. Links
+/// What is hidden and is, holds or lies in one of these files and folders; empty: nothing. Links
 /// are followed.
 std::string hidden_among(const std::vector<std::string>& readable);
 
