@@ -22,6 +22,11 @@ door::Curator& ask(Curator& curator) {
   own.expect_own_thread();
   return own;
 }
+const door::Curator& ask(const Curator& curator) {
+  const door::Curator& own = Handles::of(curator);
+  own.expect_own_thread();
+  return own;
+}
 template <class Session>
 Session& ask(const std::unique_ptr<Session>& session) {
   session->curator().expect_own_thread();
@@ -43,10 +48,10 @@ Curator::Curator(const PublicFacts& facts,
 Curator::~Curator() = default;
 Curator::Curator(Curator&&) noexcept = default;
 
-Remaining Curator::remaining() const { return curator_->remaining(); }
-Index Curator::fresh_records() const { return curator_->fresh_records(); }
-Ledger Curator::ledger() const { return curator_->ledger(); }
-PrivacyLabel Curator::label() const { return curator_->label(); }
+Remaining Curator::remaining() const { return ask(*this).remaining(); }
+Index Curator::fresh_records() const { return ask(*this).fresh_records(); }
+Ledger Curator::ledger() const { return ask(*this).ledger(); }
+PrivacyLabel Curator::label() const { return ask(*this).label(); }
 bool Curator::answers_second_order() const { return curator_->answers_second_order(); }
 
 Batch Curator::draw(const BatchPolicy& policy, BatchUse use) {
@@ -151,9 +156,9 @@ HessianStream::~HessianStream() = default;
 HessianStream::HessianStream(HessianStream&&) noexcept = default;
 HessianStream& HessianStream::operator=(HessianStream&&) noexcept = default;
 HessianStream::HessianStream(const HessianStream& other)
-    : session_(std::make_unique<door::HessianStream>(*other.session_)) {}
+    : session_(std::make_unique<door::HessianStream>(ask(other.session_))) {}
 HessianStream& HessianStream::operator=(const HessianStream& other) {
-  *session_ = *other.session_;
+  ask(session_) = ask(other.session_);
   return *this;
 }
 void HessianStream::refresh(const Point& point, const Batch& batch, double limit) {
