@@ -104,5 +104,18 @@ TEST(Filters, AreContradictedWhereTheirRuleGrantsMore) {
   EXPECT_NE(with([](FilterRule& rule, double) { rule.pure_capacity *= 2; }), "");
 }
 
+TEST(Filters, AreContradictedWhereRulesOfGuestsAreCheckedAccountByAccount) {
+  EXPECT_NE(complaint_of_filters(1,
+                                 fills,
+                                 rule_of,
+                                 [](const FilterRule& rule, const PrivacyBudget& budget) {
+                                   FilterRule one = rule, other = rule;
+                                   one.pure_capacity = 0;
+                                   other.capacity = 0;
+                                   return is_accepted(one, budget) && is_accepted(other, budget);
+                                 }),
+            "");
+}
+
 }  // namespace
 }  // namespace dpsosp::audit_test

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -16,7 +17,9 @@
 
 #include <gtest/gtest.h>
 
+#include "dpsosp/algorithms/registry.hpp"
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/stream.hpp"
 
 namespace dpsosp::run_test {
 namespace {
@@ -207,6 +210,64 @@ TEST(Release, IsWhereNoiseLeadsHoweverBadThatIs) {
   std::set<std::vector<double>> seen;
   for (int k = 0; k < 20; ++k) seen.insert(compute_release(describe(spec)).point);
   EXPECT_EQ(seen.size(), 20U);
+}
+
+/// Reads a private member, as an author may: naming it in an explicit instantiation is allowed.
+StreamKey Stream::*key_of_streams();
+template <StreamKey Stream::*member>
+struct Reader {
+  friend StreamKey Stream::*key_of_streams() { return member; }
+};
+template struct Reader<&Stream::key_>;
+
+/// Keeps what it finds in the stream that it is given.
+class Spy final : public Algorithm {
+ public:
+  Spy() {
+    card_.key = "spy-2027/spy";
+    card_.title = "A spy";
+  }
+  static inline std::optional<StreamKey> found = {};
+
+  const AlgorithmCard& card() const override { return card_; }
+  Fields fields() override { return {}; }
+  void set_variant(Variant) override {}
+  Scheduled schedule(Schedule,
+                     const PublicFacts&,
+                     const PrivacyBudget& budget,
+                     Calibrator calibrator) override {
+    return {.rule = filter_rule(budget, calibrator)};
+  }
+  void check_settings(const PublicFacts&) const override {}
+  Outcome run(Curator& curator, Stream stream, Observer&) const override {
+    found = stream.*key_of_streams();
+    return {.point = curator.facts().initial_point, .status = Status::steps_done};
+  }
+
+ private:
+  AlgorithmCard card_;
+};
+
+/// With the key of its own stream an algorithm could draw the curator's noise again.
+TEST(Run, GivesAlgorithmsNoKey) {
+  register_algorithm({"spy-2027/spy", [] { return std::make_unique<Spy>(); }});
+  RunSpec spec{.algorithm = "spy-2027/spy", .problem = "double-well", .records = 50};
+  spec.observations = 0;
+  const Stream known({.seed = 3, .run = 5, .path = 7});
+  EXPECT_EQ((known.*key_of_streams()).seed, 3U) << "the spy sees a key where there is one";
+  for (const bool release : {false, true})
+    for (const std::uint64_t seed : {1U, 918273645U}) {
+      spec.seed = seed;
+      Spy::found.reset();
+      if (release)
+        compute_release(describe(spec));
+      else
+        compute_run(describe(spec));
+      ASSERT_TRUE(Spy::found);
+      EXPECT_EQ(Spy::found->seed, 0U);
+      EXPECT_EQ(Spy::found->run, 0U);
+      EXPECT_EQ(Spy::found->path, 0U);
+    }
 }
 
 class Tries final : public RunFollower {

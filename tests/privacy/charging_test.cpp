@@ -222,6 +222,76 @@ TEST(Charges, AreMadeForAllThatDependsOnRecords) {
   }
 }
 
+/// A question without a charge has the same answer whatever the records are, whatever its vectors
+/// are: not finite, or so long that a product with them is not.
+TEST(Charges, AreMadeWhateverVectorsAre) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const Vector x{{0.7, -0.4, 1.1}};
+  using Ask = std::function<void(Curator&, const Vector& v, VectorRef out)>;
+  const auto stream = [&](HessianMode mode) {
+    return [&, mode](Curator& c, const Vector& v, VectorRef out) {
+      HessianStream estimate(c, mode);
+      estimate.refresh(Point(x), c.draw(BatchPolicy::all()), 1.0);
+      estimate.product(v, 1.0, out);
+    };
+  };
+  const Noise noise = Noise::standard_deviation(1.0);
+  const std::vector<std::pair<std::string, Ask>> all{
+      {"lazy stream", stream(HessianMode::lazy)},
+      {"dense stream", stream(HessianMode::dense)},
+      {"product",
+       [&](Curator& c, const Vector& v, VectorRef out) {
+         c.hessian_product(Point(x), v, c.draw(BatchPolicy::all()), {1.0, noise}, out);
+       }},
+      {"gradient",
+       [&](Curator& c, const Vector& v, VectorRef out) {
+         c.gradient(Point(v), c.draw(BatchPolicy::all()), {1.0, noise}, out);
+       }},
+      {"difference",
+       [&](Curator& c, const Vector& v, VectorRef out) {
+         c.gradient_difference(Point(v), Point(x), c.draw(BatchPolicy::all()), {1.0, noise}, out);
+       }},
+      {"difference of the same",
+       [&](Curator& c, const Vector& v, VectorRef out) {
+         c.gradient_difference(Point(v), Point(v), c.draw(BatchPolicy::all()), {1.0, noise}, out);
+       }},
+      {"choice of vertices", [&](Curator& c, const Vector& v, VectorRef out) {
+         Matrix vertices(d, 2);
+         vertices << v, -v;
+         ExponentialMechanism mechanism(c, c.draw(BatchPolicy::all()));
+         out.setConstant(static_cast<double>(mechanism.choose_vertex(vertices, x, 1.0, 0.5)));
+       }}};
+  for (const auto& [name, ask] : all)
+    for (const double wrong : {infinity, -infinity, std::nan(""), 1e308, 1e160, 1e-320, 0.0})
+      for (const bool everywhere : {false, true}) {
+        Vector v = Vector::Zero(d);
+        if (everywhere)
+          v.setConstant(wrong);
+        else
+          v[1] = wrong;
+        std::vector<Vector> released;
+        std::vector<std::string> refusals;
+        for (const std::uint64_t records : {7U, 8U, 9U}) {
+          const SineRecords own(d, n, records);
+          Curator curator(sine_facts(d, n), own, wide_rule(1e30), {.seed = 3});
+          Vector out = Vector::Zero(d);
+          std::string refused;
+          try {
+            ask(curator, v, out);
+          } catch (const std::exception& e) {
+            refused = e.what();
+          }
+          refusals.push_back(refused);
+          if (curator.ledger().queries() == 0) released.push_back(out);
+        }
+        EXPECT_EQ(refusals[0], refusals[1]) << name << ' ' << wrong;
+        EXPECT_EQ(refusals[0], refusals[2]) << name << ' ' << wrong;
+        for (const Vector& out : released)
+          EXPECT_TRUE(same_bits(out, released.front()))
+              << name << ' ' << wrong << ": " << out.transpose();
+      }
+}
+
 /// A proof holds in a region, and a limit is enforced everywhere.
 TEST(Charges, TrustNoConstantOfTheProblem) {
   for (const AnyQuery& query : every_query()) {

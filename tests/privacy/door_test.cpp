@@ -2,9 +2,12 @@
 // What an algorithm's author can write, and must gain nothing by. What must not compile is in
 // tests/packaging/attacks.cpp.
 #include <cstring>
+#include <functional>
 #include <limits>
 #include <optional>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -15,6 +18,7 @@
 #include "dpsosp/privacy/line_search.hpp"
 #include "dpsosp/privacy/stationarity_test.hpp"
 #include "dpsosp/privacy/tree_stream.hpp"
+#include "every_query.hpp"
 #include "second_order_support.hpp"
 
 namespace dpsosp::door_test {
@@ -92,6 +96,80 @@ TEST(Door, RefusesOtherThreads) {
     EXPECT_NE(text.find("another thread"), std::string::npos);
   EXPECT_EQ(house.curator.ledger().queries(), 0);
   EXPECT_EQ(house.curator.remaining().share, 1.0);
+}
+
+/// Whatever is asked, a second thread would take words of the noise twice, and might find a session
+/// open that another one is about to close.
+TEST(Door, RefusesOtherThreadsWhateverIsAsked) {
+  const auto in_another_thread = [](const std::function<void()>& ask) {
+    std::string text;
+    std::thread([&] { text = refusal(ask); }).join();
+    return text;
+  };
+  for (const AnyQuery& any : every_query()) {
+    SineHouse house(10, wide_rule());
+    EXPECT_NE(in_another_thread([&] {
+                any.ask(house.curator, BatchPolicy::all());
+              }).find("another thread"),
+              std::string::npos)
+        << any.name;
+    EXPECT_TRUE(house.records.read.empty()) << any.name;
+  }
+  SineHouse house(10, wide_rule());
+  Curator& c = house.curator;
+  const Batch batch = c.draw(BatchPolicy::all());
+  const Vector x = Vector::Ones(d);
+  const Matrix points = Matrix::Identity(d, d);
+  Vector out(d);
+  TreeStream tree(c, 1.0, 4);
+  HessianStream stream(c), other(c);
+  stream.refresh(Point(x), batch, 1.0);
+  LineSearch search(c, batch, x, {.epsilon = 0.1, .loss_limit = 1.0, .reach = 2.0});
+  StationarityTest test(c,
+                        batch,
+                        {.epsilon = 0.1,
+                         .gradient_scale = 1.0,
+                         .curvature_scale = 1.0,
+                         .gradient_limit = 1.0,
+                         .hessian_limit = 1.0});
+  ExponentialMechanism mechanism(c, batch);
+  GibbsSampler sampler(c,
+                       batch,
+                       {.inverse_temperature = 0.5,
+                        .regularizer = 1.0,
+                        .lipschitz = 1.0,
+                        .domain = Domain::ball(1.0)});
+  const std::int64_t listed = c.ledger().queries();
+  const double left = c.remaining().share;
+  const std::vector<std::function<void()>> all{
+      [&] { tree.restart(); },
+      [&] { tree.push_gradient(Point(x), batch, {.limit = 1.0}, out); },
+      [&] { tree.push_difference(Point(x), Point(out), batch, {.limit = 1.0}, out); },
+      [&] { stream.refresh(Point(x), batch, 1.0); },
+      [&] { stream.add(Point(x), Point(out), batch, 1.0); },
+      [&] { stream.product(x, 1.0, out); },
+      [&] { HessianStream copy(stream); },
+      [&] { other = stream; },
+      [&] { search.decreases(x, 0.1); },
+      [&] { test.accepts(x); },
+      [&] { mechanism.choose(points, x, 1.0, 0.1); },
+      [&] { mechanism.choose(Net::box(x, 1.0, 0.9), 1.0, 0.1, out); },
+      [&] {
+        mechanism.choose(ProductGrid{x, 1.0, 4}, 1.0, 0.1, out);
+      },
+      [&] { mechanism.choose_vertex(points, x, 1.0, 0.1); },
+      [&] { mechanism.choose_l1_vertex(1.0, x, 1.0, 0.1); },
+      [&] { sampler.sample(out); },
+      [&] { c.remaining(); },
+      [&] { c.fresh_records(); },
+      [&] { c.ledger(); },
+      [&] { c.label(); }};
+  for (std::size_t k = 0; k < all.size(); ++k)
+    EXPECT_NE(in_another_thread(all[k]).find("another thread"), std::string::npos) << k;
+  EXPECT_EQ(c.ledger().queries(), listed);
+  EXPECT_EQ(c.remaining().share, left);
+  EXPECT_EQ(search.questions(), 0);
+  EXPECT_EQ(test.questions(), 0);
 }
 
 TEST(Door, RefusesBatchesOfOthers) {

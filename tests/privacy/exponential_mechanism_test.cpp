@@ -350,6 +350,46 @@ TEST(ExponentialMechanism, ProductGridClampsWithinChargedWidthFarFromOrigin) {
   }
 }
 
+/// Far from the origin rounding moves the points of a net; what their scores may move is charged
+/// for all the same.
+TEST(ExponentialMechanism, NetsClampWithinChargedReachFarFromOrigin) {
+  class Clamps final : public Records {
+   public:
+    Index size() const override { return 4; }
+    ClipReport add_gradients(
+        const Point&, Block, const BatchView&, double, VectorRef) const override {
+      return {};
+    }
+    ClipReport add_gradient_differences(
+        const Point&, const Point&, Block, const BatchView&, double, VectorRef) const override {
+      return {};
+    }
+    ClipReport add_loss_differences(
+        const Point&, const Point&, const BatchView&, double limit, double&) const override {
+      largest = std::max(largest, limit);
+      return {};
+    }
+    mutable double largest = 0;
+  };
+  const Clamps records;
+  for (const Index d : {1, 3})
+    for (const double centre : {0.0, 1.0, 1e9, 1e15, 1e16, 3e16})
+      for (const double radius : {1.01, 1.5, 2.9})
+        for (const bool ball : {false, true}) {
+          records.largest = 0;
+          const Vector middle = Vector::Constant(d, centre);
+          const Net net = ball ? Net::ball(middle, radius, 0.8) : Net::box(middle, radius, 0.8);
+          Curator curator(facts_of(d, 4), records, {Calibrator::cks, {}, 1e9}, {.seed = 8});
+          ExponentialMechanism mechanism(curator, curator.draw(BatchPolicy::all()));
+          Vector out(d);
+          mechanism.choose(net, 2.0, 1.0, out);
+          EXPECT_LE(records.largest, 2.0 * net.reach() * (1 + 1e-12)) << centre << ' ' << radius;
+          if (centre <= 1e9) {
+            EXPECT_GT(records.largest, 0.99 * net.reach()) << centre << ' ' << radius;
+          }
+        }
+}
+
 TEST(ExponentialMechanism, ProductGridMatchesEnumeratedNet) {
   const auto family = find_problem("ripple-location");
   const Problem problem = family->make({.records = 60, .dimension = 2});

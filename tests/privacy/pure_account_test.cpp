@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -42,6 +43,32 @@ TEST(PureAccount, RuleSplitsBudgetBetweenAccounts) {
     EXPECT_THROW(filter_rule(budget, Calibrator::cks, {}, bad), InputError);
   for (const double bad : {-1e-9, 1e-6, std::nan("")})
     EXPECT_THROW(filter_rule(budget, Calibrator::cks, {}, 0.1, bad), InputError);
+}
+
+/// A rule that somebody else made is compared with the budget as a whole: what one account grants,
+/// the others may not grant again.
+TEST(PureAccount, RulesAreCheckedOverAllAccountsTogether) {
+  for (const Calibrator calibrator :
+       {Calibrator::bun_steinke, Calibrator::cks, Calibrator::exact_gaussian, Calibrator::rdp}) {
+    const auto order = calibrator == Calibrator::rdp ? std::optional(60.0) : std::nullopt;
+    for (const double pure : {0.0, 0.25, 0.5})
+      for (const double extra : {0.0, 2e-7, 5e-7}) {
+        const FilterRule right = filter_rule(budget, calibrator, order, pure, extra);
+        EXPECT_NO_THROW(check(right, budget));
+        for (double FilterRule::*account :
+             {&FilterRule::capacity, &FilterRule::pure_capacity, &FilterRule::delta_extra}) {
+          FilterRule wider = right;
+          wider.*account += std::max(1e-6 * (wider.*account), 1e-9);
+          EXPECT_THROW(check(wider, budget), InputError) << pure << ' ' << extra;
+        }
+        // Each account alone is within the budget.
+        FilterRule whole = right;
+        whole.capacity = filter_rule(budget, calibrator, order).capacity;
+        if (pure > 0 || extra > 0) {
+          EXPECT_THROW(check(whole, budget), InputError) << pure << ' ' << extra;
+        }
+      }
+  }
 }
 
 TEST(PureAccount, IsChargedBeforeOtherAccount) {

@@ -168,6 +168,30 @@ TEST_P(ClippedSums, OfEveryKindAndBatchAddUpSingleRecords) {
   }
 }
 
+/// Whatever the point and the record, however far and however unbalanced.
+TEST_P(ClippedSums, HaveHessiansOfNoHigherRankThanStated) {
+  const auto problem = made(GetParam());
+  if (!problem || problem->records->simulated()) GTEST_SKIP() << "no records in memory";
+  const Records& records = *problem->records;
+  const Index rank = records.has_second_order() ? records.hessian_rank() : 0;
+  if (rank == 0) GTEST_SKIP() << "states no rank";
+  const Index d = problem->facts.dimension;
+  Stream stream({.seed = 9});
+  for (int trial = 0; trial < 60; ++trial) {
+    Vector x = Vector::Zero(d);
+    const Index from = stream.below(d), entries = 1 + stream.below(d - from);
+    for (Index j = from; j < from + entries; ++j) x[j] = 2.0 * stream.normal();
+    problem->facts.domain.project(x);
+    const Index i = stream.below(records.size());
+    Matrix hessian = Matrix::Zero(d, d);
+    for (Index j = 0; j < d; ++j)
+      records.add_hessian_products(
+          Point(x), Vector::Unit(d, j), BatchView(i, i + 1), unlimited, hessian.col(j));
+    const Vector values = singular_values(hessian);
+    EXPECT_LE(rank < d ? values[rank] : 0.0, 1e-10 * (values[0] + 1e-300)) << "record " << i;
+  }
+}
+
 /// Where a difference is rounding alone, it is still clipped: no two records differ by more than
 /// twice the limit. One entry is tiny and moves by a part of itself, and the direction is long
 /// there.

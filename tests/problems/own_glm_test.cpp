@@ -145,6 +145,52 @@ TEST_F(OwnData, ExchangingARowExchangesOneRecord) {
   }
 }
 
+/// A row of any contents is that record alone: it does not decide what the entries of others mean.
+/// Or the table is refused.
+TEST_F(OwnData, OneRowDecidesNothingOfTheOthers) {
+  constexpr Index rows = 12;
+  for (const auto kind :
+       {LossOption::Kind::logistic, LossOption::Kind::sigmoid_square, LossOption::Kind::welsch}) {
+    const auto gradients = [&](const std::string& last) {
+      std::string table = "a,b,y\n";
+      for (Index i = 0; i + 1 < rows; ++i)
+        table += std::to_string(i) + "," + std::to_string(7 + i % 3) + "," + std::to_string(i % 2) +
+                 "\n";
+      OwnGlm f = family(write("last.csv", table + last + "\n"));
+      f.loss.kind = kind;
+      const Problem p = f.make({.records = rows});
+      Matrix all = Matrix::Zero(2, rows - 1);
+      const Vector x = Vector::Constant(2, 0.1);
+      for (Index i = 0; i + 1 < rows; ++i)
+        p.records->add_gradients(Point(x), Block::x, BatchView(i, i + 1), 1e12, all.col(i));
+      return all;
+    };
+    const Matrix original = gradients("3,8,1");
+    int read = 0;
+    for (const char* last : {"3,8,0",
+                             "3,8,-1",
+                             "3,8,0.5",
+                             "3,8,2",
+                             "3,8,100",
+                             "3,8,1e300",
+                             "-1e300,8,1",
+                             "1e300,1e300,0",
+                             "0,0,0",
+                             "1e-300,0,1",
+                             "nan,1,1",
+                             "inf,1,0",
+                             "1,2,nan",
+                             "-1,-1,-1"}) {
+      try {
+        EXPECT_EQ(gradients(last), original) << last;
+        ++read;
+      } catch (const InputError&) {  // such tables are refused
+      }
+    }
+    EXPECT_GT(read, 3);
+  }
+}
+
 TEST_F(OwnData, IsHiddenFromGuestsOnceRead) {
   const std::string csv = write("unread.csv", "a,b,y\n3,4,1\n0,1,0\n");
   const std::string binary =

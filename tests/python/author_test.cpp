@@ -198,6 +198,25 @@ TEST_F(InPython, NeedsASeedThatNobodyGuesses) {
   EXPECT_NE(r.err.find("without --seed or --release"), std::string::npos) << r.err;
 }
 
+/// Neither does the package make one up: a program can read the clock, too.
+TEST_F(InPython, NeedsASeedThatNobodyGuessesFromThePackageToo) {
+  for (const char* more : {"", ", settings={'steps': 2}", ", records=200, dimension=4"}) {
+    const std::string code =
+        "import dpsosp.experiments as e\n"
+        "e.run('" +
+        std::string(example) + "', 'double-well', epsilon=1, delta=1e-6" + more + ")";
+    const Result r = run_program("/usr/bin/env",
+                                 {"DPSOSP=" DPSOSP_PROGRAM,
+                                  "PYTHONPATH=" DPSOSP_SOURCE_FOLDER "/python",
+                                  "/usr/bin/python3",
+                                  "-B",
+                                  "-c",
+                                  code});
+    EXPECT_NE(r.code, 0) << more;
+    EXPECT_NE(r.err.find("without --seed or --release"), std::string::npos) << r.err;
+  }
+}
+
 /// A certificate, or whatever else is computed from the records, would be no release.
 TEST_F(InPython, ReleaseIsWhatTheProgramPrints) {
   const std::string code =
