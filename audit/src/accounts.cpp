@@ -272,9 +272,19 @@ FilterRule rule_of(const PrivacyBudget& budget,
   return filter_rule(budget, calibrator, order, pure_epsilon);
 }
 
+bool is_accepted(const FilterRule& rule, const PrivacyBudget& budget) {
+  try {
+    check(rule, budget);
+    return true;
+  } catch (const InputError&) {
+    return false;
+  }
+}
+
 std::string complaint_of_filters(std::uint64_t seed,
                                  const AccountSizes& sizes,
-                                 const RuleOf& rule_for) {
+                                 const RuleOf& rule_for,
+                                 const Accepts& accepts) {
   constexpr Index records = 12;
   Random random(seed);
   std::vector<Finding> findings;
@@ -285,13 +295,16 @@ std::string complaint_of_filters(std::uint64_t seed,
     const bool renyi = calibrator == Calibrator::rdp;
     const bool with_pure =
         calibrator != Calibrator::exact_gaussian && random.stream().below(2) == 0;
-    const double pure_epsilon = with_pure ? 0.5 * budget.epsilon : 0.0;
+    const bool of_guest = with_pure && random.stream().below(2) == 0;
+    const double pure_epsilon = with_pure ? (of_guest ? 1.0 : 0.5) * budget.epsilon : 0.0;
     const auto order = renyi ? std::optional(random.between(4, 30)) : std::nullopt;
     FilterRule rule;
     std::optional<double> charge;
     CountedEvent of;
     try {
-      rule = rule_for(budget, calibrator, order, pure_epsilon);
+      rule = rule_for(budget, calibrator, order, of_guest ? 0.0 : pure_epsilon);
+      if (of_guest) rule.pure_capacity = pure_epsilon;
+      if (of_guest && !accepts(rule, budget)) continue;
       of = random.event(random.between(0.1, 0.5) * budget.epsilon);
       charge = rule.charge(of.event);
     } catch (const InputError&) {  // not by this rule

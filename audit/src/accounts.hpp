@@ -41,10 +41,16 @@ FilterRule rule_of(const PrivacyBudget& budget,
                    std::optional<double> order,
                    double pure_epsilon);
 
+/// Whether a rule that somebody else made may be used for a budget.
+using Accepts = std::function<bool(const FilterRule&, const PrivacyBudget&)>;
+bool is_accepted(const FilterRule& rule, const PrivacyBudget& budget);
+
 /// The same of rules of filters that grant random ranges of records equal events until they refuse:
-/// the record that was charged most has an ε that the budget does not allow.
+/// the record that was charged most has an ε that the budget does not allow. Some rules are a
+/// guest's, with the whole budget in each of two accounts: they are tried if they are accepted.
 std::string complaint_of_filters(std::uint64_t seed,
                                  const AccountSizes& sizes,
-                                 const RuleOf& rule = rule_of);
+                                 const RuleOf& rule = rule_of,
+                                 const Accepts& accepts = is_accepted);
 
 }  // namespace dpsosp::audit

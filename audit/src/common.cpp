@@ -39,8 +39,9 @@ const std::vector<CommonCheck>& common_checks() {
        }},
       {"failures", "charges stay where a record throws", failures_of_all},
       {"sums",
-       "a clipped sum over a batch is the sum over its records",
-       [](std::uint32_t, Effort) { return complaint_of_sums(); }},
+       "a clipped sum over a batch is the sum over its records, whose Hessians have no higher rank "
+       "than stated",
+       [](std::uint32_t seed, Effort) { return complaint_of_sums(seed); }},
       {"keys",
        "runs whose keys differ in one bit have nothing in common",
        [](std::uint32_t, Effort) { return complaint_of_keys(); }},

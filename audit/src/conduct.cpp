@@ -136,7 +136,8 @@ std::string unpaid(const Transcript& transcript, std::int64_t free) {
     if (is_sum(e.what.kind) && e.noisy.size() > 0 && e.what.deviation > 0 && e.charges.empty())
       ++count;
   if (count == free) return {};
-  return fmt::format("{} answers are not paid for, {} of two equal points", count, free);
+  return fmt::format(
+      "{} answers are not paid for, {} of two equal points or of no vector", count, free);
 }
 
 std::string overdrawn(const Ledger& ledger, const FilterRule& rule) {

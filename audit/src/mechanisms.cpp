@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cmath>
 #include <deque>
+#include <limits>
 #include <numbers>
+#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
@@ -59,9 +61,11 @@ class Asker {
     }
   }
 
-  /// What the last question released, and how many were differences of equal points so far.
+  /// What the last question released; how many were answered by noise alone; how many questions of
+  /// a second thread were answered.
   const Vector& released() const { return out_; }
   std::int64_t free() const { return free_; }
+  std::int64_t other_threads() const { return other_threads_; }
 
   void second_order() {
     const Vector x = point(), v = point();
@@ -82,7 +86,11 @@ class Asker {
         else if (hessians_.groups() < 3)
           hessians_.add(Point(x), Point(other_point(x)), draw(), 0.5 * limit);
         const double most = 2.0 * (limit + 1.1) * v.norm() / size();
-        return hessians_.product(v, noise_ * most, out_);
+        if (stream_.below(8) > 0) return hessians_.product(v, noise_ * most, out_);
+        Vector endless = v;
+        endless[stream_.below(d_)] = std::numeric_limits<double>::infinity();
+        ++free_;  // it has no length, and must have no answer
+        return hessians_.product(endless, noise_ * most, out_);
       }
     }
   }
@@ -92,6 +100,7 @@ class Asker {
     // The deviation of a node is the tree's: the limit makes the charge.
     const double limit = 0.1 * size() / (2.0 * noise_ * (1.0 + stream_.uniform()));
     const Vector x = point();
+    from_another_thread([&] { tree_.restart(); });
     tree_.push_gradient(Point(x), draw(), {.limit = limit}, out_);
   }
 
@@ -107,6 +116,7 @@ class Asker {
                              .gradient_limit = 1.0,
                              .hessian_limit = 1.0,
                              .slack = -60.0 * 2.0 / size() / epsilon});
+      from_another_thread([&] { test.accepts(x); });
       for (int k = 0; k < questions_of_session; ++k)
         if (note(test.accepts(point()))) return expect_end([&] { test.accepts(last_point_); });
     } else {
@@ -114,6 +124,7 @@ class Asker {
       LineSearch search(
           curator_, draw(), x, {.epsilon = epsilon, .loss_limit = 1.0, .reach = reach});
       const double improbable = 40 * search.sensitivity() / epsilon;
+      from_another_thread([&] { search.decreases(x, improbable); });
       for (int k = 0; k < questions_of_session; ++k)
         if (note(search.decreases(x + reach * point().normalized(), improbable)))
           return expect_end([&] { search.decreases(x, improbable); });
@@ -174,13 +185,21 @@ class Asker {
     ExponentialMechanism mechanism(curator, curator.draw(BatchPolicy::all()));
     Matrix points(d_, 2 + stream_.below(6));
     for (Index j = 0; j < points.cols(); ++j) points.col(j) = point();
-    switch (stream_.below(3)) {
+    switch (stream_.below(4)) {
       case 0:
         note(mechanism.choose(points, point(), 0.5, epsilon));
         return;
       case 1:
         note(mechanism.choose_vertex(points, point(), 1.0, epsilon));
         return;
+      case 2: {  // at the origin, or so far from it that rounding moves the net's points
+        const double far = stream_.below(2) == 0 ? 0.0 : 1e16;
+        const double radius = 0.5 + 1.5 * stream_.uniform();
+        const Net net =
+            Net::box(Vector::Constant(d_, far), radius, radius * std::sqrt(double(d_)) / 2);
+        note(mechanism.choose(net, 0.5, epsilon, out_));
+        return;
+      }
       default:
         note(mechanism.choose_l1_vertex(1.0, point(), 1.0, epsilon));
     }
@@ -194,6 +213,18 @@ class Asker {
       ask();
     } catch (const InputError&) {
     }
+  }
+  /// One in eight questions is asked there first, where it must be refused.
+  template <class Ask>
+  void from_another_thread(const Ask& ask) {
+    if (stream_.below(8) > 0) return;
+    std::thread([&] {
+      try {
+        ask();
+        ++other_threads_;
+      } catch (const InputError&) {
+      }
+    }).join();
   }
   /// One in four is the last one again.
   Vector point() {
@@ -278,7 +309,7 @@ class Asker {
   Vector last_point_;
   std::deque<Curator> children_;  // which stay where they are
   int refusals_ = 0;
-  std::int64_t free_ = 0;
+  std::int64_t free_ = 0, other_threads_ = 0;
 };
 
 struct Question {
@@ -438,6 +469,7 @@ class Mechanism final : public Algorithm {
       outcome.status = status_of(refusal);
     }
     outcome.counts["free"] = asker.free();
+    outcome.counts["other_threads"] = asker.other_threads();
     return outcome;
   }
 

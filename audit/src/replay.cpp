@@ -205,10 +205,12 @@ class ReplayAttack {
     conduct_.see(stray_read(first.transcript), where);
     conduct_.see(late_question(first.transcript), where);
     conduct_.see(other_sampling(first.transcript), where);
-    if (own_)
-      conduct_.see(
-          unpaid(first.transcript, first.shown.result["counts"]["free"].get<std::int64_t>()),
-          where);
+    if (own_) {
+      const nlohmann::json& counts = first.shown.result["counts"];
+      conduct_.see(unpaid(first.transcript, counts["free"].get<std::int64_t>()), where);
+      if (counts["other_threads"] != 0)
+        conduct_.see("questions of another thread than the curator's are answered", where);
+    }
     if (first_of_instance && bug_ == Plant::none) {
       const Shown alone = unwatched(subject, one, seed);
       if (!(alone == first.shown))

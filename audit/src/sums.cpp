@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/core/factorisation.hpp"
 #include "dpsosp/core/stream.hpp"
 #include "dpsosp/problems/registry.hpp"
 
@@ -140,7 +141,38 @@ FurthestSum furthest_sum(const Problem& problem, const SumSizes& sizes) {
   return furthest;
 }
 
-std::string complaint_of_sums() {
+std::string complaint_of_rank(const Problem& problem, std::uint64_t seed) {
+  const Records& records = *problem.records;
+  const Index d = problem.facts.dimension;
+  const Index rank = records.has_second_order() ? records.hessian_rank() : 0;
+  if (rank == 0 || rank >= d) return {};
+  Stream stream({.seed = seed, .purpose = Purpose::test});
+  constexpr int trials = 20;
+  for (int trial = 0; trial < trials; ++trial) {
+    Vector x = Vector::Zero(d);
+    const Index from = stream.below(d), entries = 1 + stream.below(d - from);
+    for (Index j = from; j < from + entries; ++j) x[j] = 2.0 * stream.normal();
+    problem.facts.domain.project(x);
+    const Index i = stream.below(records.size());
+    Matrix hessian = Matrix::Zero(d, d);
+    for (Index j = 0; j < d; ++j)
+      records.add_hessian_products(Point(x),
+                                   Vector::Unit(d, j),
+                                   BatchView(i, i + 1),
+                                   std::numeric_limits<double>::infinity(),
+                                   hessian.col(j));
+    const Vector values = singular_values(hessian);
+    if (values[rank] > 1e-10 * values[0])
+      return fmt::format(
+          "a record's Hessian has more than {} singular values, the next is {:.3g} "
+          "of the first",
+          rank,
+          values[rank] / values[0]);
+  }
+  return {};
+}
+
+std::string complaint_of_sums(std::uint64_t seed) {
   constexpr double rounding = 1e-10;
   int compared = 0;
   for (const ProblemEntry& entry : problem_registry()) {
@@ -161,6 +193,8 @@ std::string complaint_of_sums() {
                          entry.name,
                          furthest.what,
                          furthest.distance);
+    if (const std::string complaint = complaint_of_rank(*problem, seed); !complaint.empty())
+      return fmt::format("{}: {}", entry.name, complaint);
   }
   return compared > 0 ? "" : "no problem has records in memory";
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "dpsosp/problems/problem.hpp"
@@ -22,8 +23,11 @@ struct FurthestSum {
 };
 FurthestSum furthest_sum(const Problem& problem, const SumSizes& sizes = {});
 
+/// A record whose Hessian, at random points however unbalanced, has a higher rank than is stated.
+std::string complaint_of_rank(const Problem& problem, std::uint64_t seed);
+
 /// Of every problem of the zoo whose records are in memory, with more of them than are added up at
-/// once. Empty if none is further than rounding.
-std::string complaint_of_sums();
+/// once. Empty if none is further than rounding, and no rank is higher than stated.
+std::string complaint_of_sums(std::uint64_t seed);
 
 }  // namespace dpsosp::audit
