@@ -129,9 +129,10 @@ plots::Table laws_table(const Runs& runs,
   for (const WrongLaw& law : wrong_laws()) detected.columns.emplace_back(law.name);
   t.column_groups = {{"", {"numbers"}}, {"beyond", {"3", "4", "5", "6"}}, std::move(detected)};
   t.notes = {
-      "Each algorithm's noise, choices and secret batches are tested at probability 1e-6 each of a "
-      "false alarm; the error rates of the statistical attack at 0.001. Over all rows that is at "
-      "most 0.05 for the whole audit.",
+      fmt::format("Each algorithm's noise, choices and secret batches are tested at probability "
+                  "1e-6 each of a false alarm; the error rates of the statistical attack at 0.001. "
+                  "Over all rows that is at most {:.2g} for the whole audit.",
+                  static_cast<double>(jobs.algorithms.size()) * (1e-3 + 3 * false_alarm)),
       "The last rows hold all numbers together, with the numbers expected beyond each limit and "
       "the "
       "probability of as unlikely a count."};

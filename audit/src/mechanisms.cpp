@@ -35,7 +35,7 @@ class Asker {
         d_(curator.facts().dimension),
         out_(Vector::Zero(d_)),
         tree_(curator, 0.1, 8),
-        hessians_(curator) {}
+        hessians_(curator, stream.below(2) == 0 ? HessianMode::lazy : HessianMode::dense) {}
 
   void gradient() { gradient(curator_); }
 
@@ -430,6 +430,8 @@ class Mechanism final : public Algorithm {
       : question_(question), settings_(std::move(settings)) {
     card_.key = question.key;
     card_.title = question.title;
+    card_.numbers_version =
+        2;  // 2: sessions of other threads, far nets, endless vectors, exchanges
   }
 
   const AlgorithmCard& card() const override { return card_; }
