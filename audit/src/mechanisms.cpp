@@ -192,11 +192,10 @@ class Asker {
       case 1:
         note(mechanism.choose_vertex(points, point(), 1.0, epsilon));
         return;
-      case 2: {  // at the origin, or so far from it that rounding moves the net's points
+      case 2: {  // three points an axis, at the origin or where doubles are two apart
         const double far = stream_.below(2) == 0 ? 0.0 : 1e16;
-        const double radius = 0.5 + 1.5 * stream_.uniform();
-        const Net net =
-            Net::box(Vector::Constant(d_, far), radius, radius * std::sqrt(double(d_)) / 2);
+        const double radius = 1.55 + 0.4 * stream_.uniform(), root = std::sqrt(double(d_));
+        const Net net = Net::box(Vector::Constant(d_, far), radius, 0.35 * radius * root);
         note(mechanism.choose(net, 0.5, epsilon, out_));
         return;
       }

@@ -140,6 +140,10 @@ void NoiseCheck::see(const Transcript& transcript, Stream algorithm) {
     const std::string place = place_of(transcript, k);
     const Query query{names[k], !asked.emplace(names[k], e.what.kind).second};
     const Vector noise = e.noisy - e.answer;
+    if (!noise.allFinite()) {
+      if (complaint_.empty()) complaint_ = place + ": an answer or its noise is not finite";
+      continue;
+    }
     switch (e.what.kind) {
       case Kind::prefix: {
         std::vector<Vector>& tree = trees[e.what.session];

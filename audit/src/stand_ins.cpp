@@ -279,12 +279,13 @@ class Saturating final : public Records {
     return add(point, limit, out);
   }
   ClipReport add_loss_differences(const Point& point,
-                                  const Point&,
+                                  const Point& centre,
                                   const BatchView&,
                                   double limit,
                                   double& out) const override {
     ClipReport report;
-    const double move = (direction_ == Direction::outward ? -1.0 : side(point.x)) * length(limit);
+    const double move =
+        (direction_ == Direction::outward ? -1.0 : side(point.x - centre.x)) * length(limit);
     out += report.weigh(std::abs(move), limit) * move;
     return report;
   }
@@ -326,7 +327,8 @@ class Saturating final : public Records {
 
  private:
   double length(double limit) const { return size_ * (std::isfinite(limit) ? limit : 1.0); }
-  /// Losses to either side of a plane have opposite signs, or their differences would not show.
+  /// Losses to either side of a plane through the centre have opposite signs, or their differences
+  /// would not show.
   static double side(ConstVectorRef x) { return x.sum() < 0 ? -1.0 : 1.0; }
   /// 1, −1 or 0, of the point's bits.
   double turn(ConstVectorRef x) const {

@@ -45,6 +45,14 @@ TEST(NoiseCheck, PassesIndependentStandardNoise) {
   EXPECT_EQ(after_runs([](std::size_t, Vector&) {}).complaint(), "");
 }
 
+TEST(NoiseCheck, DetectsWhatIsNotFinite) {
+  for (const double wrong : {std::nan(""), HUGE_VAL, -HUGE_VAL})
+    EXPECT_NE(after_runs([&](std::size_t k, Vector& z) {
+                if (k == 7) z[2] = wrong;
+              }).complaint(),
+              "");
+}
+
 TEST(NoiseCheck, DetectsFaultsThatKeepTotalVariance) {
   Vector last = Vector::Zero(5), before = last;
   const std::vector<Spoil> faults{

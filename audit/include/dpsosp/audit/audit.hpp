@@ -145,7 +145,7 @@ DPSOSP_MEMBERS(ReplayJob, algorithm, algorithm_version, plant, seed, instances);
 ReplayAudit audit_replay(const ReplayJob& job);
 
 struct StatisticsJob {
-  static constexpr ProbeName probe{"audit/statistics", 5};
+  static constexpr ProbeName probe{"audit/statistics", 6};
   std::string algorithm;
   int algorithm_version;
   std::string plant;
@@ -159,7 +159,7 @@ DPSOSP_MEMBERS(StatisticsJob, algorithm, algorithm_version, plant, seed, runs, e
 StatisticalAudit audit_statistics(const StatisticsJob& job);
 
 struct PlantJob {
-  static constexpr ProbeName probe{"audit/plant", 4};
+  static constexpr ProbeName probe{"audit/plant", 5};
   std::string plant;
   int algorithm_version;
   Index most_runs;
