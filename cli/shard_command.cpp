@@ -2,8 +2,14 @@
 #include <csignal>
 #include <cstdlib>
 #include <iostream>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include "choices.hpp"
@@ -31,6 +37,26 @@ std::string attempt_name() {
   const std::string job = variable("SLURM_JOB_ID"), restart = variable("SLURM_RESTART_COUNT");
   if (job.empty()) return fmt::format("process-{}", ::getpid());
   return fmt::format("job-{}-restart-{}", job, restart.empty() ? "0" : restart);
+}
+
+/// A caller's table that changed since would be computed under the hash of the old one.
+void require_same_data(const std::filesystem::path& folder,
+                       const Plan& plan,
+                       const std::vector<Job>& jobs) {
+  std::set<std::pair<std::map<std::string, std::string>, std::string>> compared;
+  for (const Job& job : jobs) {
+    const RunDescription* run = job.run();
+    if (run == nullptr || run->data.empty() ||
+        !compared.emplace(run->problem_settings, run->data).second)
+      continue;
+    if (describe(*run).data != run->data)
+      throw InputError(
+          fmt::format("shard: {} was planned with other data of {} than are there now; plan again: "
+                      "dpsosp {}",
+                      folder.string(),
+                      run->problem,
+                      fmt::join(plan.words, " ")));
+  }
 }
 
 }  // namespace
@@ -63,11 +89,16 @@ int shard_command(const Arguments& arguments) {
       "shard", "index", words[1], fmt::format("1 to {}", plan.shards.size()));
   require_same_program(folder, plan);
   for (const std::string& card : plan.cards) register_program(card);
-  hide_from_guests(folder);  // wherever it was copied to
-  hide_runs_of(std::filesystem::absolute(folder).lexically_normal().parent_path().parent_path());
+  if (!plan.cards.empty()) {
+    const std::filesystem::path real = std::filesystem::canonical(folder);
+    hide_from_guests(real);  // wherever it was copied to
+    hide_runs_of(real.parent_path().parent_path());
+    keep_to_owner();
+  }
   const std::vector<PlannedRun> runs = read_shard(folder, plan, index);
   std::vector<Job> jobs;
   for (const PlannedRun& run : runs) jobs.push_back(run.job);
+  require_same_data(folder, plan, jobs);
   const auto notice = [](const std::string& what) { std::cerr << "shard: " << what << '\n'; };
   const auto journal = start_attempt(folder, plan, index, runs, attempt_name(), notice);
   Progress progress(progress_style(map.count("quiet") != 0));

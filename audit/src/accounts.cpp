@@ -30,7 +30,7 @@ enum class Pair {
 class Loss {
  public:
   Loss(Pair pair, Adjacency adjacency, Stream& stream)
-      : pair_(pair), adjacency_(adjacency), stream_(stream) {}
+      : pair_(pair), adjacency_(adjacency), stream_(stream), part_(stream.uniform()) {}
 
   double of(const std::vector<CountedEvent>& events) {
     double sum = 0;
@@ -78,9 +78,11 @@ class Loss {
   double one(const PureEvent& e) {  // randomised response
     return stream_.uniform() * (1 + std::exp(-e.epsilon)) < 1 ? e.epsilon : -e.epsilon;
   }
-  double one(const ExponentialEvent& e) {  // two candidates, whose losses are half of epsilon
-    return stream_.uniform() * (1 + std::exp(-0.5 * e.epsilon)) < 1 ? 0.5 * e.epsilon
-                                                                    : -0.5 * e.epsilon;
+  /// Two candidates; the losses are a part of ε and that less ε, whose e^−L has the mean 1.
+  double one(const ExponentialEvent& e) {
+    const double high = part_ * e.epsilon;
+    const double probability = std::expm1(e.epsilon - high) / std::expm1(e.epsilon);
+    return stream_.uniform() < probability * std::exp(high) ? high : high - e.epsilon;
   }
   /// (1 − q) N(0, z²) + q N(m, z²) with m of P, and of Q.
   double mixtures(double rate, double z, double of_p, double of_q) {
@@ -94,6 +96,7 @@ class Loss {
   Pair pair_;
   Adjacency adjacency_;
   Stream& stream_;
+  double part_;
 };
 
 /// Probability of so many passes and more if each has at most this probability.
@@ -108,6 +111,7 @@ Finding contradiction(const std::vector<double>& losses,
                       double delta,
                       Stream& stream,
                       std::string_view whose) {
+  if (!(epsilon >= 0)) return {0.0, fmt::format("{} {}", whose, epsilon)};
   std::int64_t passes = 0;
   for (const double loss : losses) passes += stream.uniform() < -std::expm1(epsilon - loss) ? 1 : 0;
   const int draws = static_cast<int>(losses.size());
@@ -262,6 +266,7 @@ std::string complaint_of_accountants(std::uint64_t seed,
                                                          name_of(accountant))));
     }
   }
+  if (findings.empty()) return "no accountant answers";
   return complaint_of(findings);
 }
 
@@ -288,6 +293,7 @@ std::string complaint_of_filters(std::uint64_t seed,
   constexpr Index records = 12;
   Random random(seed);
   std::vector<Finding> findings;
+  int filled = 0;
   for (int k = 0; k < sizes.compositions; ++k) {
     const PrivacyBudget budget{random.between(0.5, 4), random.one_of(std::array{0.1, 0.03, 0.01})};
     const Calibrator calibrator = random.one_of(std::array{
@@ -334,6 +340,7 @@ std::string complaint_of_filters(std::uint64_t seed,
         granted > 0)
       spent.push_back({PureEvent{pure_epsilon}, granted});
     if (spent.empty()) continue;
+    ++filled;
     for (const Pair pair : pairs_of(spent, Adjacency::replace_one))
       findings.push_back(contradiction(
           losses_of(spent, pair, Adjacency::replace_one, sizes.draws, random.stream()),
@@ -342,6 +349,8 @@ std::string complaint_of_filters(std::uint64_t seed,
           random.stream(),
           fmt::format("{}: granted by {} for epsilon", named(spent), to_string(calibrator))));
   }
+  if (filled < sizes.compositions / 5)
+    return fmt::format("only {} of {} rules could be charged", filled, sizes.compositions);
   return complaint_of(findings);
 }
 

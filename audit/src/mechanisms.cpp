@@ -221,7 +221,9 @@ class Asker {
       try {
         ask();
         ++other_threads_;
-      } catch (const InputError&) {
+      } catch (const InputError&) {  // it is refused
+      } catch (...) {
+        ++other_threads_;
       }
     }).join();
   }

@@ -20,6 +20,7 @@ struct SumSizes {
 struct FurthestSum {
   double distance = 0;
   std::string what;  ///< "differences of gradients over records 3 to 597"
+  int compared = 0;  ///< sums; none where every record answers zero
 };
 FurthestSum furthest_sum(const Problem& problem, const SumSizes& sizes = {});
 

@@ -32,6 +32,16 @@ bool is_within(const fs::path& path, const fs::path& folder) {
          folder.end();
 }
 
+/// Whether a file has another name, of a hard link, that is or lies in this path.
+bool is_linked_in(const fs::path& file, const fs::path& path) {
+  std::error_code error;
+  if (!fs::is_regular_file(file, error) || fs::hard_link_count(file, error) < 2) return false;
+  for (fs::recursive_directory_iterator entry(path, error), end; !error && entry != end;
+       entry.increment(error))
+    if (entry->is_regular_file(error) && fs::equivalent(entry->path(), file, error)) return true;
+  return fs::equivalent(path, file, error);
+}
+
 }  // namespace
 
 void hide_from_guests(const fs::path& path) {
@@ -47,7 +57,8 @@ std::string hidden_among(const std::vector<std::string>& readable) {
   for (const std::string& path : readable) {
     const fs::path real = without_links(path);
     for (const fs::path& own : hidden.paths)
-      if (is_within(own, real) || is_within(real, own)) return own.string();
+      if (is_within(own, real) || is_within(real, own) || is_linked_in(own, real))
+        return own.string();
   }
   return {};
 }

@@ -125,10 +125,36 @@ TEST_F(Cluster, ProgramsOfAPlanReadNeitherSecretNorPlan) {
     const Result r = run_program(
         DPSOSP_PROGRAM, {"sweep", file, "--out", out, "--local", "2", "--expect", "1", "--quiet"});
     EXPECT_EQ(r.code, 2) << r.out;
-    EXPECT_NE(r.err.find("the card's `reads` would show " + (out / "p").string()),
-              std::string::npos)
+    EXPECT_NE(r.err.find("the card's `reads` would show " + out.string()), std::string::npos)
         << r.err;
   }
+}
+
+TEST_F(Cluster, RefusesDataThatChangedSinceThePlan) {
+  const fs::path folder = slurm_ / "own", out = folder / "out", file = folder / "sweep.toml";
+  fs::create_directories(folder);
+  const auto table = [&](const char* last) {
+    std::ofstream(folder / "data.csv") << "a,b,y\n1,0,0\n0,1,1\n1,1,0\n" << last << '\n';
+  };
+  table("0.5,0,1");
+  std::ofstream(file) << fmt::format(
+      "title = \"Own\"\nmetric = \"output.gradient_norm\"\nseeds = 2\nepsilon = 1\ndelta = 1e-3\n"
+      "[[arm]]\nname = \"gd\"\nproblem = \"own-glm\"\nalgorithm = \"wang-ye-xu-2017/dp-gd\"\n"
+      "problem_settings = {{ data = \"{}\", label = \"y\" }}\nsettings = {{ steps = 2 "
+      "}}\n[[part]]\n"
+      "name = \"e\"\naxes = [{{ epsilon = [1, 2] }}]\n",
+      (folder / "data.csv").string());
+  const Result planned = run_program(
+      DPSOSP_PROGRAM,
+      {"sweep", file, "--out", out, "--script-only", "--tasks", "1", "--expect", "1", "--quiet"});
+  ASSERT_EQ(planned.code, 0) << planned.err;
+  const fs::path plan = out / "plans/0001";
+  table("0.5,0,0");
+  const Result r = shard(plan, "1");
+  EXPECT_EQ(r.code, 2) << r.out;
+  EXPECT_NE(r.err.find("was planned with other data of own-glm"), std::string::npos) << r.err;
+  table("0.5,0,1");
+  EXPECT_EQ(shard(plan, "1").code, 0);
 }
 
 TEST_F(Cluster, ProcessesOfThisMachineWriteTheTablesOfOne) {

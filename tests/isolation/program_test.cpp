@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <set>
 #include <string>
 
 #include <fmt/format.h>
@@ -17,7 +18,10 @@
 #include "dpsosp/core/hidden_files.hpp"
 #include "dpsosp/experiments/programs.hpp"
 #include "dpsosp/experiments/run.hpp"
+#include "dpsosp/experiments/run_inputs.hpp"
 #include "dpsosp/experiments/run_json.hpp"
+#include "dpsosp/experiments/store.hpp"
+#include "dpsosp/experiments/sweep.hpp"
 #include "dpsosp/problems/problem.hpp"
 #include "dpsosp/problems/registry.hpp"
 #include "plain_descent.hpp"
@@ -235,6 +239,96 @@ TEST_F(ProgramCard, ReadsNothingThatAFolderKeepsOfRuns) {
           << e.what();
     }
   }
+}
+
+/// In a sweep every run has the secret, however its cells are described: a run without one has
+/// noise that its seed, 0, decides alone.
+TEST_F(ProgramCard, EveryRunOfASweepHasTheSecret) {
+  card("swept");
+  const auto secrets = [&](const std::string& rest, std::uint64_t secret) {
+    std::ofstream(folder_ / "sweep.toml")
+        << "title = \"Swept\"\nmetric = \"output.gradient_norm\"\nrecords = 50\ndimension = 2\n"
+           "[[arm]]\nname = \"own\"\nproblem = \"double-well\"\nprogram = \"swept.toml\"\n" +
+               rest;
+    set_program_secret(0);
+    const Sweep sweep = read_sweep(folder_ / "sweep.toml", Scale::smoke);
+    set_program_secret(secret);  // as a command does, which knows the programs by then
+    std::set<std::uint64_t> found;
+    for (const Job& job : jobs_of(sweep)) found.insert(job.run()->secret);
+    set_program_secret(0);
+    return found;
+  };
+  const std::string axes = "axes = [{ records = [50, 100] }]\n";
+  for (const std::uint64_t secret : {918273645918273U, 918273645918274U})
+    for (const std::string& rest : {"[[part]]\nname = \"n\"\nseeds = 1\n" + axes,
+                                    "[[part]]\nname = \"n\"\nseeds = 2\n" + axes,
+                                    "[[part]]\nname = \"n\"\nseeds = 3\nby_seed = [{ "
+                                    "\"set.step_size\" = [0.1, 0.2, 0.3] }]\n" +
+                                        axes})
+      EXPECT_EQ(secrets(rest, secret), std::set{secret}) << rest;
+}
+
+/// Versions of a program have common noise on records that are no secret. On a caller's own, the
+/// difference of two runs would be that of their clean answers.
+TEST_F(ProgramCard, VersionsShareNoNoiseOnOwnData) {
+  std::ofstream(folder_ / "data.csv") << "a,b,y\n1,0,0\n0,1,1\n1,1,0\n0.5,0,1\n";
+  const std::string key = register_program(card("versions"));
+  for (const bool own : {false, true}) {
+    RunSpec spec = spec_of(key);
+    if (own) {
+      spec.problem = "own-glm";
+      spec.dimension.reset();
+      spec.records = 0;
+      spec.problem_settings = {{"data", (folder_ / "data.csv").string()}, {"label", "y"}};
+    }
+    const RunDescription first = describe(spec);
+    RunDescription second = first;
+    second.program.begin()->second = std::string(64, 'a');
+    EXPECT_EQ(key_of(first).path == key_of(second).path, !own);
+    EXPECT_EQ(key_of(first).run == key_of(second).run, !own);
+  }
+}
+
+/// Pages and stores are computed from records, whichever folder they are in.
+TEST_F(ProgramCard, ReadsNoStoreWhereverItLies) {
+  fs::create_directories(folder_ / "lib");
+  { const Store store(folder_ / "lib/other.sqlite"); }
+  EXPECT_NE(refusal(card("store", "reads = [\"lib/other.sqlite\"]\n" + settings))
+                .find("is a store of dpsosp"),
+            std::string::npos);
+  EXPECT_NE(refusal(card("stores", "reads = [\"lib\"]\n" + settings)).find("is a store of dpsosp"),
+            std::string::npos);
+}
+
+/// Where a card lies in the folder of outputs, what is hidden there is what dpsosp writes.
+TEST_F(ProgramCard, MayLieInTheFolderOfOutputs) {
+  fs::create_directories(folder_ / "here/plans");
+  fs::create_directories(folder_ / "here/results/0001");
+  fs::create_directories(folder_ / "here/page");
+  std::ofstream(folder_ / "here/plans/mine.py") << "\n";
+  std::ofstream(folder_ / "here/results/0001/plan.json") << "{}\n";
+  std::ofstream(folder_ / "here/page/timings.csv") << "\n";
+  fs::copy(card("here"), folder_ / "here/here.toml");
+  register_program(folder_ / "here/here.toml");
+  hide_runs_of(folder_ / "here");
+  EXPECT_EQ(hidden_among({(folder_ / "here/plans").string()}), "");
+  for (const char* name : {"here",
+                           "here/results",
+                           "here/page",
+                           "here/programs.secret",
+                           "here/store.sqlite",
+                           "here/checkpoints"})
+    EXPECT_NE(hidden_among({(folder_ / name).string()}), "") << name;
+}
+
+TEST_F(ProgramCard, ReadsNoHardLinkOfAHiddenFile) {
+  fs::create_directories(folder_ / "links/deep");
+  std::ofstream(folder_ / "linked.csv") << "a,y\n1,0\n";
+  hide_from_guests(folder_ / "linked.csv");
+  EXPECT_EQ(hidden_among({(folder_ / "links").string()}), "");
+  fs::create_hard_link(folder_ / "linked.csv", folder_ / "links/deep/other.csv");
+  EXPECT_NE(hidden_among({(folder_ / "links").string()}), "");
+  EXPECT_NE(hidden_among({(folder_ / "links/deep/other.csv").string()}), "");
 }
 
 /// A file is hidden where its links lead, by whatever name it was hidden.

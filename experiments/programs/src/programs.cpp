@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sys/stat.h>
 
 #include "dpsosp/algorithms/registry.hpp"
 #include "dpsosp/core/discrete_gaussian.hpp"
@@ -32,6 +33,16 @@ namespace fs = std::filesystem;
 constexpr std::string_view card_ending = ".toml";
 constexpr std::size_t most_files = 10000;  // of a folder that is read
 
+/// The hash of a file that a program may read. Results are computed from records.
+std::string hash_of_file(const fs::path& path, const TomlNode& named) {
+  const std::string bytes = read_file(path);
+  constexpr std::size_t id_of_format = 68;  // of the header of an SQLite file
+  if (bytes.starts_with("SQLite format 3") && bytes.substr(id_of_format, 4) == "dpsp")
+    named.fail(fmt::format("{} is a store of dpsosp, expected nothing that depends on records",
+                           path.string()));
+  return sha256(bytes);
+}
+
 /// What a folder holds, as one hash: of an environment of Python's, what its installer recorded,
 /// and the single files beside that.
 std::string hash_of_folder(const fs::path& folder, const TomlNode& named) {
@@ -51,7 +62,7 @@ std::string hash_of_folder(const fs::path& folder, const TomlNode& named) {
         (environment && path.filename() != "RECORD" && path.filename() != "pyvenv.cfg" &&
          path.parent_path().filename() != "site-packages"))
       continue;
-    sums[fs::relative(path, folder).string()] = sha256(read_file(path));
+    sums[fs::relative(path, folder).string()] = hash_of_file(path, named);
     if (sums.size() > most_files)
       named.fail(fmt::format(
           "{} holds more than {} files, expected files, small folders or a virtual environment",
@@ -169,8 +180,8 @@ class CardReader {
     std::error_code error;
     if (!fs::exists(path, error)) node.fail(fmt::format("{} does not exist", path.string()));
     const bool folder = fs::is_directory(path);
-    program_.card.files[name] =
-        node.checked([&] { return folder ? hash_of_folder(path, node) : sha256(read_file(path)); });
+    program_.card.files[name] = node.checked(
+        [&] { return folder ? hash_of_folder(path, node) : hash_of_file(path, node); });
     program_.surroundings.readable.push_back(path.string());
     std::vector<std::string>& modules = program_.surroundings.modules;
     const std::string home = folder ? path.string() : path.parent_path().string();
@@ -299,15 +310,29 @@ std::vector<fs::path> cards_of(const std::set<std::string>& algorithms) {
 }
 
 void hide_runs_of(const fs::path& folder) {
-  for (const char* name :
-       {"programs.secret", "store.sqlite", "store.sqlite-wal", "store.sqlite-shm", "plans"})
-    hide_from_guests(folder / name);
   std::error_code error;
-  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
-       entry.increment(error))
-    if (entry->path().filename().string().starts_with("shards-of-"))
+  const fs::path real = fs::weakly_canonical(fs::absolute(folder), error);
+  const auto lies_there = [&](const auto& card) {
+    const std::string within = fs::path(card.first).lexically_relative(real).string();
+    return !within.empty() && !within.starts_with("..");
+  };
+  if (std::ranges::none_of(known_cards(), lies_there)) return hide_from_guests(real);
+  // A card is kept there, beside what it reads: of the rest, what dpsosp writes.
+  for (const char* name : {"programs.secret", "checkpoints", "report"})
+    hide_from_guests(real / name);
+  for (fs::directory_iterator entry(real, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    if (name.starts_with("store.sqlite") || name.starts_with("shards-of-") ||
+        fs::exists(entry->path() / "timings.csv", error) ||
+        fs::exists(entry->path() / "0001/plan.json", error))
       hide_from_guests(entry->path());
+  }
+  for (const char* name : {"store.sqlite", "store.sqlite-wal", "store.sqlite-shm"})
+    hide_from_guests(real / name);
 }
+
+void keep_to_owner() { ::umask(::umask(0) | (S_IRWXG | S_IRWXO)); }
 
 void use_program_secret_of(const fs::path& folder, bool draw) {
   if (std::ranges::none_of(algorithm_registry(), [](const AlgorithmEntry& entry) {
@@ -316,6 +341,7 @@ void use_program_secret_of(const fs::path& folder, bool draw) {
     return;
   const fs::path file = folder / "programs.secret";
   hide_runs_of(folder);
+  keep_to_owner();
   std::error_code error;
   if (!fs::exists(file, error)) {
     if (!draw) return;
@@ -324,6 +350,7 @@ void use_program_secret_of(const fs::path& folder, bool draw) {
     ensure_writable_folder(folder);
     write_private_file(file, fmt::format("{}\n", entropy.bits() >> (64 - bits)));
   }
+  fs::permissions(file, fs::perms::owner_read | fs::perms::owner_write, error);
   const std::string text = read_file(file);
   const auto secret = whole_number(text.substr(0, text.find('\n')));
   if (!secret || *secret < 1) reject(file.string(), "secret", text, "an integer > 0");

@@ -13,6 +13,7 @@
 #include "dpsosp/algorithms/registry.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/files.hpp"
+#include "dpsosp/core/hidden_files.hpp"
 #include "dpsosp/core/memory.hpp"
 #include "dpsosp/experiments/run_follower.hpp"
 #include "dpsosp/experiments/run_json.hpp"
@@ -81,7 +82,7 @@ PublicFacts facts_told(const RunDescription& d, const PublicFacts& facts) {
   return facts_told(facts, told_of(d.problem, d.problem_settings));
 }
 
-std::atomic<std::uint64_t> program_secret = 0;
+std::atomic<std::uint64_t> secret_of_programs = 0;
 
 constexpr std::string_view program_prefix = "program:";
 
@@ -157,8 +158,10 @@ Setup set_up(const RunDescription& d, const std::optional<Isolation>& isolation)
 
 StreamKey key_of(const RunDescription& d) {
   nlohmann::json shared = d;
-  for (const char* name : {"data", "data_seed", "door", "observations", "program", "seed"})
-    shared.erase(name);
+  for (const char* name : {"data", "data_seed", "door", "observations", "seed"}) shared.erase(name);
+  // Versions of a program are compared at common noise, but not on a caller's own records: the
+  // difference of their answers would be bare.
+  if (d.data.empty()) shared.erase("program");
   shared.at("numbers_version").erase("library");
   const std::string hash = RunKey(shared).hash();
   return {.seed = d.seed,
@@ -166,7 +169,8 @@ StreamKey key_of(const RunDescription& d) {
           .path = std::stoull(hash.substr(8, 16), nullptr, 16)};
 }
 
-void set_program_secret(std::uint64_t secret) { program_secret = secret; }
+void set_program_secret(std::uint64_t secret) { secret_of_programs = secret; }
+std::uint64_t program_secret() { return secret_of_programs; }
 
 std::string program_key(const SealedProgram& program) {
   return fmt::format("{}{}", program_prefix, sha256(program.bytes()));
@@ -188,12 +192,14 @@ RunDescription describe(const RunSpec& spec) {
   if (spec.observations != 0 && spec.observations < 2)
     reject("run", "observations", static_cast<double>(spec.observations), "0 or at least 2");
   d.program = card.files;
-  if (card.is_program()) d.secret = program_secret;
+  if (card.is_program()) d.secret = secret_of_programs;
   d.door = door_for(spec, card);
   d.problem_settings = changed_settings(*family, told_of(spec.problem, spec.problem_settings));
   d.records = instance_of(spec, *family).records;
-  if (const auto file = own_data(*family); !file.empty() && family->missing().empty())
+  if (const auto file = own_data(*family); !file.empty() && family->missing().empty()) {
+    hide_from_guests(file);
     d.data = sha256(read_file(file));
+  }
   d.algorithm_numbers_version = card.numbers_version;
   d.problem_numbers_version = family->numbers_version();
   check_records(d.problem, d.records);

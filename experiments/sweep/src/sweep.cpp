@@ -148,8 +148,9 @@ class SweepMemory {
   std::vector<Cell> cells(const Sweep& sweep, const Part& part) {
     const std::scoped_lock lock(mutex_);
     const auto same = [&](const Made& made) {
-      return made.part.arms == part.arms && made.part.seeds == part.seeds &&
-             made.part.axes == part.axes && made.part.by_seed == part.by_seed &&
+      return made.secret == program_secret() && made.part.arms == part.arms &&
+             made.part.seeds == part.seeds && made.part.axes == part.axes &&
+             made.part.by_seed == part.by_seed &&
              std::ranges::equal(
                  made.specs, part.arms, {}, {}, [&](std::size_t arm) -> auto& {
                    return sweep.arms[arm].spec;
@@ -157,7 +158,7 @@ class SweepMemory {
     };
     if (const auto known = std::ranges::find_if(cells_, same); known != cells_.end())
       return known->cells;
-    Made made{.part = part, .cells = made_cells(sweep, part)};
+    Made made{.part = part, .secret = program_secret(), .cells = made_cells(sweep, part)};
     for (const std::size_t arm : part.arms) made.specs.push_back(sweep.arms[arm].spec);
     cells_.push_back(std::move(made));
     return cells_.back().cells;
@@ -174,6 +175,7 @@ class SweepMemory {
   struct Made {
     Part part;
     std::vector<RunSpec> specs{};  ///< of its arms
+    std::uint64_t secret = 0;      ///< of programs, when they were described
     std::vector<Cell> cells;
   };
   std::mutex mutex_;

@@ -24,13 +24,18 @@ void register_listed_programs();
 /// The cards of those of these algorithms that are programs, as absolute paths.
 std::vector<std::filesystem::path> cards_of(const std::set<std::string>& algorithms);
 
-/// Hides from guests what a folder keeps of runs: the secret of programs' noise, the store, and
-/// plans and journals, whose descriptions have both secret and seeds.
+/// Hides from guests what a folder of outputs has of runs: the secret of programs' noise, the
+/// store, plans and journals, whose descriptions have secret and seeds, and pages, whose numbers
+/// are computed from records. All of the folder, unless the card of a program lies in it.
 void hide_runs_of(const std::filesystem::path& folder);
 
+/// From now on, files that this process makes are for their owner alone: they hold the secret.
+void keep_to_owner();
+
 /// Where a program is registered: hides the runs of the folder, and sets the secret that the folder
-/// keeps for the noise of programs (set_program_secret), in FOLDER/programs.secret. \param draw
-/// draw one where the folder has none \throws InputError where it cannot be read or written
+/// keeps for the noise of programs (set_program_secret), in FOLDER/programs.secret.
+/// \param draw  draw one where the folder has none
+/// \throws InputError where it cannot be read or written
 void use_program_secret_of(const std::filesystem::path& folder, bool draw);
 
 /// Whether a word where the key of an algorithm may stand is the path of a card: it ends in .toml.

@@ -110,6 +110,7 @@ std::string program_key(const std::string& path);
 /// key of their random numbers. Who knows seed and description can compute all noise and subtract
 /// it, and a program may guess both; it cannot guess a number that was drawn after it was written.
 void set_program_secret(std::uint64_t secret);
+std::uint64_t program_secret();  ///< the one that was set; 0: none
 
 /// \throws InputError for anything unknown or out of range, before any work
 RunDescription describe(const RunSpec& spec);
