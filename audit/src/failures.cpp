@@ -46,11 +46,6 @@ struct Spent {
   }
 };
 
-class Unheard final : public Observer {
- public:
-  void iterate(Index, ConstVectorRef) override {}
-};
-
 }  // namespace
 
 std::unique_ptr<Curator> curator_of(const Subject& subject,

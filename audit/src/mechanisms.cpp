@@ -185,20 +185,21 @@ class Asker {
     ExponentialMechanism mechanism(curator, curator.draw(BatchPolicy::all()));
     Matrix points(d_, 2 + stream_.below(6));
     for (Index j = 0; j < points.cols(); ++j) points.col(j) = point();
-    switch (stream_.below(4)) {
+    if (stream_.below(10) == 0) {
+      // Three points an axis, at the origin or where doubles are two apart.
+      const double far = stream_.below(2) == 0 ? 0.0 : 1e16;
+      const double radius = 1.55 + 0.4 * stream_.uniform(), root = std::sqrt(double(d_));
+      const Net net = Net::box(Vector::Constant(d_, far), radius, 0.35 * radius * root);
+      note(mechanism.choose(net, 0.5, epsilon, out_));
+      return;
+    }
+    switch (stream_.below(3)) {
       case 0:
         note(mechanism.choose(points, point(), 0.5, epsilon));
         return;
       case 1:
         note(mechanism.choose_vertex(points, point(), 1.0, epsilon));
         return;
-      case 2: {  // three points an axis, at the origin or where doubles are two apart
-        const double far = stream_.below(2) == 0 ? 0.0 : 1e16;
-        const double radius = 1.55 + 0.4 * stream_.uniform(), root = std::sqrt(double(d_));
-        const Net net = Net::box(Vector::Constant(d_, far), radius, 0.35 * radius * root);
-        note(mechanism.choose(net, 0.5, epsilon, out_));
-        return;
-      }
       default:
         note(mechanism.choose_l1_vertex(1.0, point(), 1.0, epsilon));
     }

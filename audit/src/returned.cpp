@@ -18,11 +18,6 @@
 namespace dpsosp::audit {
 namespace {
 
-class Unheard final : public Observer {
- public:
-  void iterate(Index, ConstVectorRef) override {}
-};
-
 Problem problem_of(const RunDescription& run) {
   const auto family = find_problem(run.problem);
   Fields fields = family->fields();

@@ -30,6 +30,11 @@ enum class Others {
   outward     ///< in favour of the candidates farthest out, between which the record decides
 };
 
+class Unheard final : public Observer {
+ public:
+  void iterate(Index, ConstVectorRef) override {}
+};
+
 /// What is attacked: an algorithm with its parameters, and the data set of which one record is
 /// exchanged.
 struct Subject {
