@@ -287,7 +287,7 @@ int run_command(const Arguments& arguments) {
   } else {
     spec.algorithm = the_algorithm(required(map, "run", "algorithm"));
   }
-  hide_runs_of("out");  // where sweeps and reproductions write by default
+  hide_outputs("out");  // where sweeps and reproductions write by default
   const bool of_program =
       map.count("program") != 0 || find_algorithm(spec.algorithm)->card().is_program();
   if (of_program && map["seed"].defaulted() && map.count("release") == 0)

@@ -92,7 +92,7 @@ int shard_command(const Arguments& arguments) {
   if (!plan.cards.empty()) {
     const std::filesystem::path real = std::filesystem::canonical(folder);
     hide_from_guests(real);  // wherever it was copied to
-    hide_runs_of(real.parent_path().parent_path());
+    hide_outputs(real.parent_path().parent_path());
     keep_to_owner();
   }
   const std::vector<PlannedRun> runs = read_shard(folder, plan, index);

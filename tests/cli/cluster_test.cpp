@@ -106,7 +106,8 @@ TEST_F(Cluster, OneOfEachUnknownKindComesFirst) {
 /// The secret and the seed of a run are its noise.
 TEST_F(Cluster, ProgramsOfAPlanReadNeitherSecretNorPlan) {
   const fs::path folder = slurm_ / "own", out = folder / "out";
-  fs::create_directories(out / "plans");
+  fs::create_directories(out / "plans/0001");
+  std::ofstream(out / "plans/0001/plan.json") << "{}\n";
   std::ofstream(out / "programs.secret") << "918273645918273\n";
   int cards = 0;
   for (const char* reads : {"out/programs.secret", "out/plans"}) {

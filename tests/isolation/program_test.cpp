@@ -230,7 +230,7 @@ TEST_F(ProgramCard, ReadsNothingThatAFolderKeepsOfRuns) {
                             "link/0001"}) {
     const std::string key = register_program(
         card(fmt::format("runs-{}", ++cards), fmt::format("reads = [\"{}\"]\n", reads) + settings));
-    hide_runs_of(out);
+    hide_outputs(out);
     try {
       compute_run(describe(spec_of(key)));
       ADD_FAILURE() << reads;
@@ -310,7 +310,7 @@ TEST_F(ProgramCard, MayLieInTheFolderOfOutputs) {
   std::ofstream(folder_ / "here/page/timings.csv") << "\n";
   fs::copy(card("here"), folder_ / "here/here.toml");
   register_program(folder_ / "here/here.toml");
-  hide_runs_of(folder_ / "here");
+  hide_outputs(folder_ / "here");
   EXPECT_EQ(hidden_among({(folder_ / "here/plans").string()}), "");
   for (const char* name : {"here",
                            "here/results",

@@ -311,25 +311,34 @@ std::vector<fs::path> cards_of(const std::set<std::string>& algorithms) {
 
 void hide_runs_of(const fs::path& folder) {
   std::error_code error;
+  for (const char* name : {"programs.secret",
+                           "store.sqlite",
+                           "store.sqlite-wal",
+                           "store.sqlite-shm",
+                           "store.sqlite-journal",
+                           "checkpoints",
+                           "report"})
+    hide_from_guests(folder / name);
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const fs::path& path = entry->path();
+    const bool page = fs::exists(path / "timings.csv", error);
+    const bool plans = fs::exists(path / "0001/plan.json", error);
+    if (page || plans || path.filename().string().starts_with("shards-of-")) hide_from_guests(path);
+  }
+}
+
+void hide_outputs(const fs::path& folder) {
+  std::error_code error;
   const fs::path real = fs::weakly_canonical(fs::absolute(folder), error);
   const auto lies_there = [&](const auto& card) {
     const std::string within = fs::path(card.first).lexically_relative(real).string();
     return !within.empty() && !within.starts_with("..");
   };
-  if (std::ranges::none_of(known_cards(), lies_there)) return hide_from_guests(real);
-  // A card is kept there, beside what it reads: of the rest, what dpsosp writes.
-  for (const char* name : {"programs.secret", "checkpoints", "report"})
-    hide_from_guests(real / name);
-  for (fs::directory_iterator entry(real, error), end; !error && entry != end;
-       entry.increment(error)) {
-    const std::string name = entry->path().filename().string();
-    if (name.starts_with("store.sqlite") || name.starts_with("shards-of-") ||
-        fs::exists(entry->path() / "timings.csv", error) ||
-        fs::exists(entry->path() / "0001/plan.json", error))
-      hide_from_guests(entry->path());
-  }
-  for (const char* name : {"store.sqlite", "store.sqlite-wal", "store.sqlite-shm"})
-    hide_from_guests(real / name);
+  if (std::ranges::none_of(known_cards(), lies_there))
+    hide_from_guests(real);
+  else  // it holds what the program reads, too
+    hide_runs_of(real);
 }
 
 void keep_to_owner() { ::umask(::umask(0) | (S_IRWXG | S_IRWXO)); }
@@ -340,7 +349,7 @@ void use_program_secret_of(const fs::path& folder, bool draw) {
       }))
     return;
   const fs::path file = folder / "programs.secret";
-  hide_runs_of(folder);
+  hide_outputs(folder);
   keep_to_owner();
   std::error_code error;
   if (!fs::exists(file, error)) {

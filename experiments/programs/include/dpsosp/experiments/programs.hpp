@@ -24,10 +24,14 @@ void register_listed_programs();
 /// The cards of those of these algorithms that are programs, as absolute paths.
 std::vector<std::filesystem::path> cards_of(const std::set<std::string>& algorithms);
 
-/// Hides from guests what a folder of outputs has of runs: the secret of programs' noise, the
-/// store, plans and journals, whose descriptions have secret and seeds, and pages, whose numbers
-/// are computed from records. All of the folder, unless the card of a program lies in it.
+/// Hides from guests what dpsosp writes into a folder of outputs: the secret of programs' noise,
+/// the store, plans and journals, whose descriptions have secret and seeds, and pages, whose
+/// numbers are computed from records. For a folder of which it is not yet known whether cards lie
+/// in it.
 void hide_runs_of(const std::filesystem::path& folder);
+/// Hides all of a folder of outputs; where the card of a registered program lies in it, what
+/// hide_runs_of hides.
+void hide_outputs(const std::filesystem::path& folder);
 
 /// From now on, files that this process makes are for their owner alone: they hold the secret.
 void keep_to_owner();
