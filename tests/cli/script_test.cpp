@@ -6,13 +6,14 @@
 
 #include <gtest/gtest.h>
 
+#include "paths.hpp"
 #include "program.hpp"
 
 // ./run as far as it goes without installing or building anything.
 namespace dpsosp::script_test {
 namespace {
 
-const std::string script = DPSOSP_RUN_SCRIPT;
+const std::string script = in_checkout("run");
 
 TEST(RunScript, HelpListsEveryCommandOnStdout) {
   for (const char* word : {"--help", "-h", "help"}) {
