@@ -13,6 +13,8 @@
 
 #include <fmt/format.h>
 
+#include "dpsosp/core/utf8.hpp"
+
 namespace dpsosp {
 namespace {
 
@@ -36,48 +38,62 @@ std::size_t quotes_at(std::string_view text) {
   return text.starts_with('"') || text.starts_with('\'') ? 1 : 0;
 }
 
-/// Refuses a character that is not ASCII outside of quotes and comments, or after a backslash (at
-/// the end of a line, with the character in the next). The parser of toml++ (3.3 and 3.4) has
-/// undefined behaviour there, where it asks whether the character is white space.
-void refuse_unquoted_letters(std::string_view text, const std::string& source) {
+bool is_ascii(char c) { return static_cast<unsigned char>(c) < 128; }
+
+/// The character that the text begins with as \UXXXXXXXX.
+std::string escaped(std::string_view character) {
+  auto code = static_cast<unsigned>(static_cast<unsigned char>(character[0]));
+  code &= 0xFFU >> (character.size() + 1);
+  for (const char c : character.substr(1))
+    code = code << 6U | (static_cast<unsigned char>(c) & 63U);
+  return fmt::format("\\U{:08X}", code);
+}
+
+/// The text without what toml++ (3.3 and 3.4) has undefined behaviour for: a character that is not
+/// ASCII where it asks whether it is white space. Outside of quotes and comments, and right after a
+/// backslash, such a character is refused; after a line that ends in a backslash it is escaped.
+std::string without_letters_as_space(std::string_view text, const std::string& source) {
+  std::string out;
   std::size_t line = 1;
   std::string_view quotes;  // what ends the string that the place is in
   bool comment = false, joined = false;
+  const auto refuse = [&](std::string_view where) {
+    throw InputError(
+        fmt::format("{}:{}: not TOML: a character that is not ASCII {}", source, line, where));
+  };
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);  // the mark of UTF-8
-  for (std::size_t k = 0; k < text.size(); ++k) {
-    const char c = text[k];
-    const bool blank = c == ' ' || c == '\t' || c == '\r' || c == '\n';
-    if (static_cast<unsigned char>(c) >= 128 && !comment && (quotes.empty() || joined))
-      throw InputError(fmt::format("{}:{}: not TOML: a character that is not ASCII {}",
-                                   source,
-                                   line,
-                                   joined ? "after a backslash" : "outside of quotes"));
-    joined = joined && blank;
+  for (std::size_t k = 0, taken = 1; k < text.size(); k += taken) {
+    const std::string_view rest = text.substr(k);
+    const char c = rest[0];
+    taken = 1;
+    if (!is_ascii(c) && !comment && quotes.empty()) refuse("outside of quotes");
+    if (!is_ascii(c) && joined && utf8_character(rest) > 0) {
+      taken = utf8_character(rest);
+      out += escaped(rest.substr(0, taken));
+      joined = false;
+      continue;
+    }
+    joined = joined && (c == ' ' || c == '\t' || c == '\r' || c == '\n');
     if (c == '\n') {
       ++line;
       comment = false;
       if (quotes.size() == 1) quotes = {};  // not closed: the parser says so
-    } else if (comment) {
-      continue;
-    } else if (quotes.empty()) {
+    } else if (quotes.empty() && !comment) {
       comment = c == '#';
-      const std::size_t length = quotes_at(text.substr(k));
-      quotes = text.substr(k, length);
-      if (length > 0) k += length - 1;
-    } else if (c == '\\' && quotes.front() == '"') {
-      ++k;
-      if (k == text.size()) break;
-      joined = text[k] == '\n' || text[k] == ' ' || text[k] == '\t' || text[k] == '\r';
-      if (text[k] == '\n') ++line;
-      if (static_cast<unsigned char>(text[k]) >= 128) {
-        joined = true;
-        --k;
-      }
-    } else if (text.substr(k).starts_with(quotes)) {
-      k += quotes.size() - 1;
+      quotes = rest.substr(0, quotes_at(rest));
+      taken = std::max<std::size_t>(1, quotes.size());
+    } else if (c == '\\' && !quotes.empty() && quotes.front() == '"' && rest.size() > 1) {
+      if (!is_ascii(rest[1])) refuse("after a backslash");
+      joined = rest[1] == '\n' || rest[1] == '\r' || rest[1] == ' ' || rest[1] == '\t';
+      if (rest[1] == '\n') ++line;
+      taken = 2;
+    } else if (!quotes.empty() && rest.starts_with(quotes)) {
+      taken = quotes.size();
       quotes = {};
     }
+    out += rest.substr(0, taken);
   }
+  return out;
 }
 
 }  // namespace
@@ -172,9 +188,9 @@ void TomlTable::allow(const std::vector<std::string>& names) const {
 }
 
 TomlDocument::TomlDocument(std::string_view text, std::string source) : source_(std::move(source)) {
-  refuse_unquoted_letters(text, source_);
+  const std::string plain = without_letters_as_space(text, source_);
   try {
-    table_ = toml::parse(text, source_);
+    table_ = toml::parse(plain, source_);
   } catch (const toml::parse_error& e) {
     throw InputError(fmt::format("{}: not TOML: {}", place(source_, e.source()), e.description()));
   }
