@@ -14,7 +14,8 @@ target_compile_options(dpsosp_compile_options INTERFACE
 
 add_library(dpsosp_warnings INTERFACE)
 target_compile_options(dpsosp_warnings INTERFACE
-  -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wold-style-cast
+  -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wold-style-cast
+  $<$<NOT:$<BOOL:${DPSOSP_UNITY}>>:-Wshadow>  # sources of a batch see each other's anonymous names
   -Wnon-virtual-dtor -Woverloaded-virtual -Wno-missing-field-initializers
   $<$<BOOL:${DPSOSP_WERROR}>:-Werror>)
 

@@ -206,8 +206,8 @@ std::optional<WhichPage> which_of(const Stored& stored) {
                         control.algorithm,
                         c.board));
     Asked a{.name = c.board.substr(c.board.find('/') + 1), .problem = c.problem};
-    for (std::size_t k = 0; k < std::min(compared, c.levels.size()); ++k)
-      a.algorithms.push_back(c.levels[k].algorithm);
+    for (std::size_t rank = 0; rank < std::min(compared, c.levels.size()); ++rank)
+      a.algorithms.push_back(c.levels[rank].algorithm);
     asked.push_back(std::move(a));
   }
   for (const LeagueBoard& b : boards) {

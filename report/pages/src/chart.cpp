@@ -194,7 +194,6 @@ std::string band_of(const plots::Series& series, const Scales& s) {
 Html curve(const plots::Panel& panel,
            const plots::Series& series,
            const Scales& s,
-           const std::vector<Rate>& rates,
            const Looks& looks,
            bool small) {
   const Look look = looks.of(series);
@@ -313,9 +312,9 @@ Html drawn(const plots::Panel& panel,
                         : svg_text(at + 4, s.frame.top + 10, svg_markup(l.label));
   }
   for (const plots::Series& series : panel.series)
-    if (series.dashed) out += curve(panel, series, s, rates, looks, small);
+    if (series.dashed) out += curve(panel, series, s, looks, small);
   for (const plots::Series& series : panel.series)
-    if (!series.dashed) out += curve(panel, series, s, rates, looks, small);
+    if (!series.dashed) out += curve(panel, series, s, looks, small);
   for (const plots::Marker& m : panel.markers) {
     const Look look{.colour = static_cast<int>(m.style % 12) + 1,
                     .shape = static_cast<int>(m.style % 4)};

@@ -12,6 +12,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "dpsosp/experiments/built_in_sweep.hpp"
 #include "dpsosp/experiments/exhibit.hpp"
 #include "dpsosp/experiments/probe.hpp"
 #include "dpsosp/experiments/scale.hpp"
@@ -21,12 +22,6 @@
 namespace dpsosp {
 
 struct Study;
-
-/// The text of a sweep that is part of the program.
-struct BuiltInSweep {
-  std::string_view name;
-  std::string_view toml;
-};
 
 /// What there is to reproduce. The engine is handed it, and so names no paper.
 struct Catalogue {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "dpsosp/claims/texts.hpp"
+#include "dpsosp/experiments/study.hpp"
 
 namespace dpsosp {
 

@@ -6,6 +6,7 @@
 #include "dpsosp/claims/claims.hpp"
 #include "dpsosp/claims/printed_table.hpp"
 #include "dpsosp/claims/texts.hpp"
+#include "dpsosp/experiments/study.hpp"
 
 namespace dpsosp {
 

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "dpsosp/experiments/study.hpp"
+#include "dpsosp/experiments/built_in_sweep.hpp"
 
 namespace dpsosp {
 
