@@ -36,7 +36,7 @@ TEST(RunScript, RejectsUnknownCommandAndListsKnownOnes) {
 }
 
 TEST(RunScript, RejectsUnknownOptionInOneLine) {
-  expect_one_error_line(run_program(script, {"test", "--al"}), 2, "expected --all or --neural");
+  expect_one_error_line(run_program(script, {"test", "--al"}), 2, "expected --all, --neural or --distributions");
   expect_one_error_line(run_program(script, {"build", "--nativ"}), 2, "did you mean '--native'");
 }
 
