@@ -76,24 +76,28 @@ json algorithms() {
   return rows;
 }
 
-/// "G 3.16228 proved (tight)" for every constant.
-std::string constants_text(const PublicFacts& facts) {
+/// Sizes, domain, and "G 3.16228 proved (tight)" for every constant.
+std::string facts_text(const PublicFacts& facts) {
   std::string text;
   for (const auto& [name, c] : facts.constants.all()) {
     if (!text.empty()) text += ", ";
     text += fmt::format("{} {:.6g} {}", name, c.value, to_string(c.origin));
     if (c.origin == Origin::proved) text += c.tight() ? " (tight)" : " (loose)";
   }
-  return text.empty() ? "no constants" : text;
+  return fmt::format("d = {}, {}\n    {}",
+                     facts.dimension,
+                     to_string(facts.domain),
+                     text.empty() ? "no constants" : text);
 }
 
 json problems() {
   json rows = json::array();
   for (const ProblemEntry& entry : problem_registry()) {
     const auto family = entry.create();
-    const PublicFacts facts = family->facts({.records = 100});
+    const std::optional<PublicFacts> facts = family->known_facts({.records = 100});
     json constants = json::object();
-    for (const auto& [name, c] : facts.constants.all()) {
+    const Constants known = facts ? facts->constants : Constants();
+    for (const auto& [name, c] : known.all()) {
       constants[name] = {{"value", c.value}, {"origin", to_string(c.origin)}, {"region", c.region}};
       if (c.origin == Origin::proved) {
         constants[name]["bound"] = c.tight() ? "tight" : "loose";
@@ -104,20 +108,18 @@ json problems() {
     const ProblemNotes notes = family->notes();
     rows.push_back({{"name", entry.name},
                     {"line",
-                     fmt::format("{}\n    {}; d = {}, {}\n    {}",
+                     fmt::format("{}\n    {}; {}",
                                  family->summary(),
                                  notes.group,
-                                 facts.dimension,
-                                 to_string(facts.domain),
-                                 constants_text(facts))},
+                                 facts ? facts_text(*facts) : family->missing())},
                     {"summary", family->summary()},
                     {"family", notes.group},
                     {"formula", notes.formula},
                     {"source", notes.source},
                     {"critical_points", notes.critical_points},
-                    {"dimension", facts.dimension},
-                    {"domain", to_string(facts.domain)},
-                    {"dual", to_string(facts.dual_kind)},
+                    {"dimension", facts ? json(facts->dimension) : json()},
+                    {"domain", facts ? json(to_string(facts->domain)) : json()},
+                    {"dual", facts ? json(to_string(facts->dual_kind)) : json()},
                     {"default_records", family->default_records()},
                     {"missing", family->missing()},
                     {"constants_at_100_records", std::move(constants)},

@@ -2,6 +2,9 @@
 # One library and one include root a module: a header of a module that is not linked cannot be found.
 # Static, or shared with -DBUILD_SHARED_LIBS=ON, where a change of one source links one library anew.
 
+# Sources are compiled without waiting for the libraries that theirs will be linked with.
+set(CMAKE_OPTIMIZE_DEPENDENCIES ON)
+
 # What every target is compiled with. No fused multiply-add: the same source gives the same bits.
 add_library(dpsosp_compile_options INTERFACE)
 target_compile_features(dpsosp_compile_options INTERFACE cxx_std_20)
@@ -15,6 +18,36 @@ target_compile_options(dpsosp_warnings INTERFACE
   -Wnon-virtual-dtor -Woverloaded-virtual -Wno-missing-field-initializers
   $<$<BOOL:${DPSOSP_WERROR}>:-Werror>)
 
+# dpsosp_batches(OUT NAME SOURCES...): OUT lists sources that include these, eight each, by relative
+# paths: a compiler cache knows them in every checkout. Left alone are sources in the binary folder
+# and those with the property SKIP_UNITY_BUILD_INCLUSION.
+function(dpsosp_batches out name)
+  set(sources "")
+  set(count 0)
+  foreach(source ${ARGN})
+    get_filename_component(source ${source} ABSOLUTE)
+    get_source_file_property(alone ${source} SKIP_UNITY_BUILD_INCLUSION)
+    cmake_path(IS_PREFIX CMAKE_BINARY_DIR ${source} generated)
+    if(generated OR alone OR NOT DPSOSP_UNITY)
+      list(APPEND sources ${source})
+    else()
+      math(EXPR batch "${count} / 8")
+      math(EXPR count "${count} + 1")
+      file(RELATIVE_PATH path ${CMAKE_CURRENT_BINARY_DIR}/batches ${source})
+      string(APPEND text_${batch} "#include \"${path}\"\n")
+    endif()
+  endforeach()
+  math(EXPR batches "(${count} + 7) / 8")
+  foreach(batch RANGE ${batches})
+    if(batch LESS batches)
+      set(file ${CMAKE_CURRENT_BINARY_DIR}/batches/${name}_${batch}.cpp)
+      file(CONFIGURE OUTPUT ${file} CONTENT "${text_${batch}}" @ONLY)
+      list(APPEND sources ${file})
+    endif()
+  endforeach()
+  set(${out} ${sources} PARENT_SCOPE)
+endfunction()
+
 # dpsosp_module(NAME [SOURCES ...] [PUBLIC targets] [PRIVATE targets])
 #   library dpsosp_NAME, alias dpsosp::NAME, headers below include/dpsosp/. The dpsosp:: targets
 #   named are the modules whose headers its sources may include; tests/packaging keeps that exact,
@@ -22,7 +55,8 @@ target_compile_options(dpsosp_warnings INTERFACE
 function(dpsosp_module name)
   cmake_parse_arguments(ARG "" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
   set(target dpsosp_${name})
-  add_library(${target} ${ARG_SOURCES})
+  dpsosp_batches(sources ${name} ${ARG_SOURCES})
+  add_library(${target} ${sources})
   add_library(dpsosp::${name} ALIAS ${target})
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/include/*.hpp)
   target_sources(${target} PUBLIC FILE_SET HEADERS BASE_DIRS include FILES ${headers})
@@ -35,7 +69,6 @@ function(dpsosp_module name)
     DEFINE_SYMBOL ""
     CXX_EXTENSIONS OFF
     POSITION_INDEPENDENT_CODE ON
-    UNITY_BUILD ${DPSOSP_UNITY}
     VERIFY_INTERFACE_HEADER_SETS ON)
   set_property(GLOBAL APPEND PROPERTY DPSOSP_MODULES ${target})
   foreach(kind PUBLIC PRIVATE)
@@ -61,7 +94,7 @@ function(dpsosp_modules_below folder out)
   set(${out} ${found} PARENT_SCOPE)
 endfunction()
 
-# dpsosp_simd_sources(FILES...): sources that Highway compiles once for each instruction set by
+# dpsosp_simd_sources(FILES...), before the module: sources that Highway compiles once for each instruction set by
 # including them again.
 function(dpsosp_simd_sources)
   set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
@@ -70,9 +103,10 @@ endfunction()
 # dpsosp_program(NAME SOURCES ... LIBRARIES ...)
 function(dpsosp_program name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LIBRARIES" ${ARGN})
-  add_executable(${name} ${ARG_SOURCES})
+  dpsosp_batches(sources ${name} ${ARG_SOURCES})
+  add_executable(${name} ${sources})
   target_link_libraries(${name} PRIVATE ${ARG_LIBRARIES} dpsosp_warnings dpsosp_compile_options)
-  set_target_properties(${name} PROPERTIES CXX_EXTENSIONS OFF UNITY_BUILD ${DPSOSP_UNITY})
+  set_target_properties(${name} PROPERTIES CXX_EXTENSIONS OFF)
 endfunction()
 
 # dpsosp_reproduction(KEY SOURCES ... [PRIVATE targets]): the library dpsosp_reproduction_NAME of

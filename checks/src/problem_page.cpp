@@ -59,10 +59,12 @@ std::optional<Slice> slice_of(const ProblemFamily& family) {
 
 std::string section(ProblemFamily& family) {
   const ProblemNotes notes = family.notes();
-  const PublicFacts facts = family.facts({.records = page_records});
+  const std::optional<PublicFacts> known = family.known_facts({.records = page_records});
   std::string out = fmt::format("### `{}`\n\n{}\n\n", family.name(), notes.formula);
   out += fmt::format("*Source:* {}.\n\n", notes.source);
   out += fmt::format("*Saddles and minimisers:* {}\n\n", notes.critical_points);
+  if (!known) return out + family.missing() + ".\n\n" + settings_table(family.fields()) + '\n';
+  const PublicFacts& facts = *known;
   if (const auto slice = slice_of(family))
     out += fmt::format(
         "![{0}: level lines](problems/{0}.svg)\n\n*{1}.*\n\n", family.name(), slice->caption);

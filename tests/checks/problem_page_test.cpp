@@ -7,12 +7,13 @@
 #include "dpsosp/core/files.hpp"
 #include "dpsosp/problems/problem.hpp"
 #include "dpsosp/problems/registry.hpp"
+#include "paths.hpp"
 
 namespace dpsosp::problem_page_test {
 namespace {
 
 namespace fs = std::filesystem;
-const fs::path docs = DPSOSP_DOCS;
+const fs::path docs = in_checkout("docs");
 
 TEST(ProblemPage, CommittedPageMatchesGeneratedPage) {
   EXPECT_EQ(read_file(docs / "problems.md"), problem_page())

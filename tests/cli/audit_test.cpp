@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "paths.hpp"
 #include "program.hpp"
 
 // dpsosp audit: what it prints, and what its exit code says.
@@ -12,7 +13,7 @@ namespace dpsosp::audit_test {
 namespace {
 
 Result audit(const std::string& arguments) {
-  return run_program(DPSOSP_PROGRAM, words(std::string("audit ").append(arguments)));
+  return run_program(built_program("dpsosp"), words(std::string("audit ").append(arguments)));
 }
 
 const std::string dp_gd = "--algorithm wang-ye-xu-2017/dp-gd --scale smoke ";

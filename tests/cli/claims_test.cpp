@@ -8,6 +8,7 @@
 
 #include "dpsosp/experiments/store.hpp"
 #include "dpsosp/reproductions/reproductions.hpp"
+#include "paths.hpp"
 #include "program.hpp"
 
 // `dpsosp list claims`; with verdicts it is tested in reproduce_test.cpp.
@@ -15,7 +16,7 @@ namespace dpsosp::claims_test {
 namespace {
 
 Result list(const std::string& options) {
-  return run_program(DPSOSP_PROGRAM, words("list claims " + options));
+  return run_program(built_program("dpsosp"), words("list claims " + options));
 }
 
 TEST(ListClaims, PrintsOneLinePerClaimBelowCounts) {
@@ -48,7 +49,7 @@ TEST(ListClaims, JsonNamesMetricAndRivalsOfEverySlope) {
 
 TEST(ListSweeps, NamesEachWithItsTitle) {
   const auto rows =
-      nlohmann::json::parse(run_program(DPSOSP_PROGRAM, {"list", "sweeps", "--json"}).out);
+      nlohmann::json::parse(run_program(built_program("dpsosp"), {"list", "sweeps", "--json"}).out);
   EXPECT_GT(rows.size(), 10U);
   for (const auto& row : rows) EXPECT_NE(row.at("title"), "") << row.at("name");
 }
@@ -72,9 +73,10 @@ TEST(ListClaims, RejectsMissingStoreAndIgnoredOptions) {
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
   expect_one_error_line(list("--scale smokee"), 2, "did you mean 'smoke'");
   for (const char* options : {"problems --out x", "algorithms --scale smoke"})
-    expect_one_error_line(run_program(DPSOSP_PROGRAM, words(std::string("list ") + options)),
-                          2,
-                          "--out and --scale go with claims");
+    expect_one_error_line(
+        run_program(built_program("dpsosp"), words(std::string("list ") + options)),
+        2,
+        "--out and --scale go with claims");
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "paths.hpp"
 #include "sweep_crash.hpp"
 
 // Sweeps that other processes compute: with programs that stand for those of Slurm, of which sbatch
@@ -58,7 +59,7 @@ echo $number)");
 };
 
 Result shard(const fs::path& plan, const std::string& index) {
-  return run_program(DPSOSP_PROGRAM, {"shard", plan, index, "--threads", "2", "--quiet"});
+  return run_program(built_program("dpsosp"), {"shard", plan, index, "--threads", "2", "--quiet"});
 }
 
 /// Changes one byte in the middle of a file.
@@ -123,8 +124,9 @@ TEST_F(Cluster, ProgramsOfAPlanReadNeitherSecretNorPlan) {
         "dimension = 2\n[[arm]]\nname = \"spy\"\nproblem = \"double-well\"\nprogram = "
         "\"{}.toml\"\n[[part]]\nname = \"n\"\naxes = [{{ records = [50, 100] }}]\n",
         name);
-    const Result r = run_program(
-        DPSOSP_PROGRAM, {"sweep", file, "--out", out, "--local", "2", "--expect", "1", "--quiet"});
+    const Result r =
+        run_program(built_program("dpsosp"),
+                    {"sweep", file, "--out", out, "--local", "2", "--expect", "1", "--quiet"});
     EXPECT_EQ(r.code, 2) << r.out;
     EXPECT_NE(r.err.find("the card's `reads` would show " + out.string()), std::string::npos)
         << r.err;
@@ -146,7 +148,7 @@ TEST_F(Cluster, RefusesDataThatChangedSinceThePlan) {
       "name = \"e\"\naxes = [{{ epsilon = [1, 2] }}]\n",
       (folder / "data.csv").string());
   const Result planned = run_program(
-      DPSOSP_PROGRAM,
+      built_program("dpsosp"),
       {"sweep", file, "--out", out, "--script-only", "--tasks", "1", "--expect", "1", "--quiet"});
   ASSERT_EQ(planned.code, 0) << planned.err;
   const fs::path plan = out / "plans/0001";
@@ -275,7 +277,7 @@ TEST_F(Cluster, ShardsRefuseAnotherBinarysPlanAndAFullDisk) {
       run_program("/bin/bash",
                   {"-c",
                    "trap '' XFSZ; ulimit -f 16; exec \"$0\" shard \"$1\" 1 --threads 1 --quiet",
-                   DPSOSP_PROGRAM,
+                   built_program("dpsosp"),
                    plan});
   expect_one_error_line(full, 2, "cannot be written (File too large)");
   EXPECT_EQ(shard(plan, "1").code, 0);  // goes on from the whole lines
@@ -294,23 +296,23 @@ TEST_F(Cluster, MergeRefusesAMissingShardAndAFlippedByte) {
   EXPECT_EQ(shard(plan, "1").code, 0);
   const std::vector<std::string> merge{"merge", plan, "--into", into};
   expect_one_error_line(
-      run_program(DPSOSP_PROGRAM, merge), 2, "shard 2 of 2 lacks 39 of its 39 runs");
+      run_program(built_program("dpsosp"), merge), 2, "shard 2 of 2 lacks 39 of its 39 runs");
   EXPECT_FALSE(fs::exists(into));
   auto partial = merge;
   partial.emplace_back("--partial");
-  EXPECT_EQ(run_program(DPSOSP_PROGRAM, partial).code, 0);
+  EXPECT_EQ(run_program(built_program("dpsosp"), partial).code, 0);
   EXPECT_EQ(s.stored(), 39);
   EXPECT_EQ(shard(plan, "2").code, 0);
   const fs::path journal = journals(plan).back();
   const std::string whole = contents(journal);
   flip(journal);
-  expect_one_error_line(run_program(DPSOSP_PROGRAM, merge), 2, "is damaged: line ");
+  expect_one_error_line(run_program(built_program("dpsosp"), merge), 2, "is damaged: line ");
   EXPECT_EQ(s.stored(), 39);
   // A torn end is a missing run, which the next attempt computes.
   std::ofstream(journal, std::ios::trunc) << whole.substr(0, whole.size() - 7);
-  expect_one_error_line(run_program(DPSOSP_PROGRAM, merge), 2, "lacks 1 of its 39 runs");
+  expect_one_error_line(run_program(built_program("dpsosp"), merge), 2, "lacks 1 of its 39 runs");
   EXPECT_NE(shard(plan, "2").err.find("its torn end, from line "), std::string::npos);
-  EXPECT_EQ(run_program(DPSOSP_PROGRAM, merge).code, 0);
+  EXPECT_EQ(run_program(built_program("dpsosp"), merge).code, 0);
   EXPECT_EQ(s.run("sweep", "--quiet").code, 0);
   expect_same_tables(s.tables(), finished("whole", 1).tables());
 }
@@ -320,7 +322,7 @@ TEST_F(Cluster, SignalsEndAShardWith143AndItGoesOn) {
   EXPECT_EQ(s.run("sweep", "--script-only --tasks 1").code, 0);
   const fs::path plan = s.out() / "plans/0001";
   for (const int signal : {SIGTERM, SIGUSR1}) {
-    Process process(DPSOSP_PROGRAM, {"shard", plan, "1", "--threads", "1", "--quiet"});
+    Process process(built_program("dpsosp"), {"shard", plan, "1", "--threads", "1", "--quiet"});
     const auto bytes = [&] {
       std::uintmax_t sum = 0;
       if (fs::exists(plan / "journals"))
@@ -340,8 +342,10 @@ TEST_F(Cluster, SignalsEndAShardWith143AndItGoesOn) {
   const Result rest = shard(plan, "1");
   EXPECT_EQ(rest.code, 0);
   EXPECT_EQ(rest.out.find("shard 1: 78 runs computed"), std::string::npos) << rest.out;
-  EXPECT_EQ(run_program(DPSOSP_PROGRAM, {"merge", plan, "--into", s.out() / "store.sqlite"}).code,
-            0);
+  EXPECT_EQ(
+      run_program(built_program("dpsosp"), {"merge", plan, "--into", s.out() / "store.sqlite"})
+          .code,
+      0);
   EXPECT_EQ(s.run("sweep", "--quiet").code, 0);
   expect_same_tables(s.tables(), finished("whole", 1).tables());
 }

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "paths.hpp"
 #include "program.hpp"
 
 // ./run data with package tools that fail or answer with something else: nothing is fetched here.
@@ -15,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::string script = DPSOSP_RUN_SCRIPT;
+const std::string script = in_checkout("run");
 
 /// A data folder, and stand-ins for the package tools that are found before the real ones.
 class RunData : public testing::Test {

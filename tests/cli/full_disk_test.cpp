@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "paths.hpp"
 #include "sweep_crash.hpp"
 
 // A full disk ends a command with one line, and nothing that was stored is lost. The disk is
@@ -18,7 +19,7 @@ Result with_files_up_to(int kibibytes, const std::vector<std::string>& arguments
   std::vector<std::string> all{"-c",
                                fmt::format("ulimit -f {}; trap '' XFSZ; exec \"$@\"", kibibytes),
                                "bash",
-                               DPSOSP_PROGRAM};
+                               built_program("dpsosp")};
   all.insert(all.end(), arguments.begin(), arguments.end());
   return run_program("/bin/bash", all);
 }
@@ -70,7 +71,7 @@ std::optional<Result> on_a_disk_of(std::uintmax_t kibibytes, const SweepRun& swe
   const fs::path folder = sweep.out().parent_path();
   std::vector<std::string> all{"--user", "--map-root-user", "--mount", "/bin/sh", "-c"};
   all.push_back("cd \"$1\" && shift && " + script);
-  for (const std::string& word : {std::string("sh"), folder.string(), std::string(DPSOSP_PROGRAM)})
+  for (const std::string& word : {std::string("sh"), folder.string(), built_program("dpsosp")})
     all.push_back(word);
   for (const std::string& word : words("sweep sweep.toml --scale smoke --quiet --threads 1"))
     all.push_back(word);
@@ -123,7 +124,7 @@ TEST(FullDisk, LeavesNoPartialReport) {
       words("reproduce --scale smoke --quiet lowy-2024/contour --out");
   reproduce.push_back(folder / "out");
   expect_one_error_line(with_files_up_to(40, reproduce), 2, "store.sqlite: disk I/O error");
-  EXPECT_EQ(run_program(DPSOSP_PROGRAM, reproduce).code, 0);
+  EXPECT_EQ(run_program(built_program("dpsosp"), reproduce).code, 0);
   const auto whole = files_below(folder.path());
   EXPECT_GT(whole.size(), 10U);
   std::size_t largest = 0;
@@ -141,7 +142,7 @@ TEST(FullDisk, LeavesNoPartialReport) {
         EXPECT_TRUE(whole.contains(name) && whole.at(name) == text) << name;
       EXPECT_FALSE(anew && fs::exists(folder / "out/report/index.html"));
     }
-    EXPECT_EQ(run_program(DPSOSP_PROGRAM, reproduce).code, 0);
+    EXPECT_EQ(run_program(built_program("dpsosp"), reproduce).code, 0);
     EXPECT_EQ(files_below(folder.path()), whole);
   }
 }

@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "paths.hpp"
 #include "program.hpp"
 
 // The answers to what a newcomer types, right and wrong, in golden/answers.txt:
@@ -32,7 +33,7 @@ struct Answer {
 
 std::vector<Answer> answers() {
   std::vector<Answer> all;
-  for (const std::string& line : lines(contents(DPSOSP_GOLDEN_ANSWERS))) {
+  for (const std::string& line : lines(contents(in_checkout("tests/cli/golden/answers.txt")))) {
     const std::string text = line.size() > 2 ? line.substr(2) : "";
     if (line.starts_with("$"))
       all.push_back({text, {}, {}, 0});
@@ -89,10 +90,10 @@ std::string as_written(const std::string& command, const Result& r) {
 TEST(GoldenAnswers, AreThoseOfTheProgram) {
   const ScratchFolder folder;
   fs::create_directories(folder / "examples");
-  fs::copy_file(DPSOSP_EXAMPLE_SWEEP, folder / "examples/my-sweep.toml");
+  fs::copy_file(in_checkout("examples/my-sweep.toml"), folder / "examples/my-sweep.toml");
   std::ofstream(folder / "point.json") << "[0.5, 1]";
   fs::create_directories(folder / "tools");
-  fs::create_symlink(DPSOSP_PROGRAM, folder / "tools/dpsosp");
+  fs::create_symlink(built_program("dpsosp"), folder / "tools/dpsosp");
   std::ofstream(folder / "go") << "cd \"$1\" && PATH=$1/tools:$PATH && eval \"$2\"";
   const auto all = answers();
   EXPECT_GE(all.size(), 60U);

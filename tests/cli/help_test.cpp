@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "paths.hpp"
 #include "program.hpp"
 
 // Help, the manual page and completions say the same of every command.
@@ -15,7 +16,7 @@ namespace dpsosp::help_test {
 namespace {
 
 Result dpsosp(const std::vector<std::string>& arguments) {
-  return run_program(DPSOSP_PROGRAM, arguments);
+  return run_program(built_program("dpsosp"), arguments);
 }
 
 /// The first words of lines that are indented by two: commands, options.
@@ -114,7 +115,8 @@ TEST(ManualPage, IsFormattedWithoutWarnings) {
     GTEST_SKIP() << "groff is not installed";
   const Result page = run_program(
       "/bin/sh",
-      {"-c", "'" DPSOSP_PROGRAM "' help --man | groff -ww -man -Tascii -b 2>&1 >/dev/null"});
+      {"-c",
+       "'" + built_program("dpsosp") + "' help --man | groff -ww -man -Tascii -b 2>&1 >/dev/null"});
   EXPECT_EQ(page.code, 0);
   EXPECT_EQ(page.out, "");
 }
@@ -131,7 +133,7 @@ COMP_CWORD=$(($(printf '%s\n' "${COMP_WORDS[@]}" | wc -l) - 1))
 _dpsosp "$1"
 printf '%s\n' "${COMPREPLY[@]}"
 )sh";
-  const Result r = run_program("/bin/bash", {folder / "complete", DPSOSP_PROGRAM, line});
+  const Result r = run_program("/bin/bash", {folder / "complete", built_program("dpsosp"), line});
   EXPECT_EQ(r.code, 0) << r.err;
   EXPECT_EQ(r.err, "");
   std::vector<std::string> offers = lines(r.out);
@@ -205,7 +207,8 @@ TEST(Completions, OfZshAndFishAreGoodScripts) {
     if (run_program("/bin/sh", {"-c", "command -v " + shell}).code != 0) continue;
     const Result r = run_program(
         "/bin/sh",
-        {"-c", "'" DPSOSP_PROGRAM "' help --completions " + shell + " | " + shell + " -n"});
+        {"-c",
+         "'" + built_program("dpsosp") + "' help --completions " + shell + " | " + shell + " -n"});
     EXPECT_EQ(r.code, 0) << r.err;
     EXPECT_EQ(r.err, "");
   }

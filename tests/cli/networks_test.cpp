@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "paths.hpp"
 #include "program.hpp"
 
 // The exhibits with networks in the program without network code.
@@ -15,10 +16,10 @@ namespace {
 namespace fs = std::filesystem;
 
 Result reproduce(const ScratchFolder& folder, const std::string& rest) {
-  return run_program("/usr/bin/env",
-                     words("DPSOSP_DATA=" + folder.path().string() +
-                           " " DPSOSP_PROGRAM " reproduce --scale smoke --quiet --out " +
-                           folder.path().string() + " " + rest));
+  return run_program(
+      "/usr/bin/env",
+      words("DPSOSP_DATA=" + folder.path().string() + " " + built_program("dpsosp") +
+            " reproduce --scale smoke --quiet --out " + folder.path().string() + " " + rest));
 }
 
 TEST(Networks, AreRefusedWithTheCommandThatHasThem) {

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "paths.hpp"
 #include "program.hpp"
 
 namespace dpsosp::new_test {
@@ -16,7 +17,7 @@ namespace fs = std::filesystem;
 class NewFile : public testing::Test {
  protected:
   Result in_folder(const std::vector<std::string>& arguments) const {
-    std::vector<std::string> words{"-C", folder_.path(), DPSOSP_PROGRAM};
+    std::vector<std::string> words{"-C", folder_.path(), built_program("dpsosp")};
     words.insert(words.end(), arguments.begin(), arguments.end());
     return run_program("/usr/bin/env", words);
   }
@@ -93,9 +94,11 @@ TEST_F(NewFile, IsASweepThatIsAccepted) {
 
 TEST_F(NewFile, IsAProgramThatIsFound) {
   ASSERT_EQ(in_folder({"new", "algorithm", "mine", "--python"}).code, 0);
-  const Result list = run_program(
-      "/usr/bin/env",
-      {"DPSOSP_PROGRAMS=" + folder_.path().string(), DPSOSP_PROGRAM, "list", "algorithms"});
+  const Result list = run_program("/usr/bin/env",
+                                  {"DPSOSP_PROGRAMS=" + folder_.path().string(),
+                                   built_program("dpsosp"),
+                                   "list",
+                                   "algorithms"});
   EXPECT_NE(list.out.find("mine/mine"), std::string::npos) << list.err;
 }
 

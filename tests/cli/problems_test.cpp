@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "paths.hpp"
 #include "program.hpp"
 
 namespace dpsosp::problems_test {
@@ -13,7 +14,9 @@ namespace {
 
 using nlohmann::json;
 
-Result dpsosp(const std::string& command) { return run_program(DPSOSP_PROGRAM, words(command)); }
+Result dpsosp(const std::string& command) {
+  return run_program(built_program("dpsosp"), words(command));
+}
 
 TEST(ListProblems, ShowsFamilyConstantsAndOrigins) {
   const Result text = dpsosp("list problems");

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "paths.hpp"
 #include "program.hpp"
 
 // The C library chooses its elementary functions by the processor. Told that fused multiply-adds
@@ -13,7 +14,8 @@ namespace dpsosp::processors_test {
 namespace {
 
 nlohmann::json run_on(const std::string& processor, const std::string& what) {
-  std::vector<std::string> all{"GLIBC_TUNABLES=glibc.cpu.hwcaps=" + processor, DPSOSP_PROGRAM};
+  std::vector<std::string> all{"GLIBC_TUNABLES=glibc.cpu.hwcaps=" + processor,
+                               built_program("dpsosp")};
   for (const std::string& word : words("run " + what +
                                        " --records 2000 --epsilon 1 --delta 1e-5 --seed 3 "
                                        "--json --quiet"))

@@ -15,6 +15,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "paths.hpp"
 #include "program.hpp"
 
 // What a command says while it works, and how it ends when it is told to.
@@ -22,7 +23,7 @@ namespace dpsosp::progress_test {
 namespace {
 
 Result dpsosp(const std::string& arguments) {
-  return run_program(DPSOSP_PROGRAM, words(arguments));
+  return run_program(built_program("dpsosp"), words(arguments));
 }
 
 /// What the program writes where both outputs are a terminal, at most for so many seconds.
@@ -32,10 +33,11 @@ std::string on_terminal(const std::string& arguments, int most_seconds) {
   winsize size{.ws_row = 24, .ws_col = 200, .ws_xpixel = 0, .ws_ypixel = 0};
   const pid_t process = forkpty(&terminal, nullptr, nullptr, &size);
   if (process == 0) {
-    std::vector<char*> all{const_cast<char*>(DPSOSP_PROGRAM)};
+    std::string program = built_program("dpsosp");
+    std::vector<char*> all{program.data()};
     for (const std::string& word : given) all.push_back(const_cast<char*>(word.c_str()));
     all.push_back(nullptr);
-    execv(DPSOSP_PROGRAM, all.data());
+    execv(program.c_str(), all.data());
     _exit(127);
   }
   std::string text;
@@ -74,7 +76,7 @@ TEST(Progress, ShowsShareTimeLeftAndBestOnATerminalAfterTwoSeconds) {
 
 TEST(Progress, IsSilentWithQuietAndOffATerminal) {
   EXPECT_EQ(on_terminal(descent("1e5", "1e6") + " --quiet", 5), "");
-  Process process(DPSOSP_PROGRAM, words(descent("1e5", "1e6")));
+  Process process(built_program("dpsosp"), words(descent("1e5", "1e6")));
   std::this_thread::sleep_for(std::chrono::seconds(4));
   process.send(SIGKILL);
   EXPECT_EQ(process.wait().err, "");
@@ -126,7 +128,7 @@ TEST(Watch, RejectsReleases) {
 }
 
 TEST(Progress, AnnouncesARunOfHoursAlsoOffATerminal) {
-  Process process(DPSOSP_PROGRAM, words(descent("1e5", "1e10")));
+  Process process(built_program("dpsosp"), words(descent("1e5", "1e10")));
   const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(60);
   while (process.err_so_far().empty() && std::chrono::steady_clock::now() < give_up)
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
@@ -140,7 +142,7 @@ TEST(Signals, EndASweepWithItsRunsKeptAndACodeOfTheirOwn) {
   for (const auto& [signal, code] : {std::pair{SIGINT, 130}, {SIGTERM, 143}, {SIGHUP, 129}}) {
     SCOPED_TRACE(code);
     const ScratchFolder folder;
-    Process process(DPSOSP_PROGRAM,
+    Process process(built_program("dpsosp"),
                     {"sweep", "zhou-2020", "--out", folder / "out", "--threads", "1"});
     const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     while (process.err_so_far().find("runs") == std::string::npos &&

@@ -9,6 +9,7 @@
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <gtest/gtest.h>
 
+#include "paths.hpp"
 #include "program.hpp"
 
 // Bad input is one line that says what is wrong, exit code 2, nothing on stdout, nothing written.
@@ -18,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 Result dpsosp(const std::vector<std::string>& arguments) {
-  return run_program(DPSOSP_PROGRAM, arguments);
+  return run_program(built_program("dpsosp"), arguments);
 }
 
 using Case = std::pair<std::string, std::string>;  // arguments, part of the line

@@ -12,6 +12,7 @@
 #include "dpsosp/experiments/run_json.hpp"
 #include "dpsosp/experiments/runner.hpp"
 #include "dpsosp/experiments/store.hpp"
+#include "paths.hpp"
 #include "program.hpp"
 
 namespace dpsosp::run_test {
@@ -19,7 +20,9 @@ namespace {
 
 using nlohmann::json;
 
-Result dpsosp(const std::string& command) { return run_program(DPSOSP_PROGRAM, words(command)); }
+Result dpsosp(const std::string& command) {
+  return run_program(built_program("dpsosp"), words(command));
+}
 
 json answer(const std::string& command) {
   const Result r = dpsosp(command + " --json");
@@ -318,8 +321,8 @@ TEST(Program, FailsIfStdoutCannotBeWritten) {
                                      std::string("info"),
                                      run,
                                      run + " --json"}) {
-    const Result r =
-        run_program("/bin/sh", {"-c", "'" DPSOSP_PROGRAM "' " + command + " >/dev/full"});
+    const Result r = run_program(
+        "/bin/sh", {"-c", "'" + built_program("dpsosp") + "' " + command + " >/dev/full"});
     expect_one_error_line(r, 1, "standard output cannot be written");
   }
 }

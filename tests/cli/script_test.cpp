@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "paths.hpp"
 #include "program.hpp"
 
 // ./run as far as it goes without installing or building anything.
@@ -14,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::string script = DPSOSP_RUN_SCRIPT;
+const std::string script = in_checkout("run");
 
 TEST(RunScript, HelpListsEveryCommandOnStdout) {
   for (const char* word : {"--help", "-h", "help"}) {

@@ -16,6 +16,7 @@
 #include <gtest/gtest.h>
 
 #include "dpsosp/core/stream.hpp"
+#include "paths.hpp"
 #include "program.hpp"
 
 // A sweep as a user runs it, and all that it leaves behind but the wall times.
@@ -66,7 +67,7 @@ class SweepRun {
     return all;
   }
   Result run(const std::string& command, const std::string& options = "") const {
-    return run_program(DPSOSP_PROGRAM, arguments(command, options));
+    return run_program(built_program("dpsosp"), arguments(command, options));
   }
 
   /// Runs in the store; 0 while there is none.
@@ -116,7 +117,7 @@ inline void kill_and_resume(const SweepRun& sweep, int kills, int threads) {
   for (int k = 0; k < kills; ++k) {
     const int wanted = sweep.stored() + static_cast<int>(moments.below(6));
     const auto give_up = std::chrono::steady_clock::now() + std::chrono::minutes(2);
-    Process process(DPSOSP_PROGRAM, sweep.arguments("sweep", options));
+    Process process(built_program("dpsosp"), sweep.arguments("sweep", options));
     while (sweep.stored() < wanted && std::chrono::steady_clock::now() < give_up)
       std::this_thread::sleep_for(std::chrono::microseconds(500));
     std::this_thread::sleep_for(std::chrono::microseconds(moments.below(20000)));
@@ -154,7 +155,7 @@ class SweepCrash : public testing::Test {
       EXPECT_TRUE(r.out.starts_with(start)) << r.out;
       if (k == count) merge.push_back(r.out.substr(start.size(), r.out.size() - start.size() - 1));
     }
-    EXPECT_EQ(run_program(DPSOSP_PROGRAM, merge).code, 0);
+    EXPECT_EQ(run_program(built_program("dpsosp"), merge).code, 0);
     EXPECT_EQ(s.run("fit").code, 0);
     EXPECT_EQ(s.run("sweep", "--quiet").code, 0);
     return s;

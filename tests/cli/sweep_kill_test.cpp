@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "paths.hpp"
 #include "sweep_crash.hpp"
 
 // A sweep that is killed, cut into shards or run by more threads leaves the same tables, byte by
@@ -31,7 +32,7 @@ TEST_F(SweepCrash, DryRunCountsAndEstimatesWithoutComputing) {
   const auto tables = s.tables();
   EXPECT_EQ(lines(s.run("sweep", "--dry-run").out).back(), "26 cells, 78 runs, 78 of them stored");
   const Result larger = run_program(
-      DPSOSP_PROGRAM, {"sweep", s.arguments("sweep")[1], "--out", s.out(), "--dry-run"});
+      built_program("dpsosp"), {"sweep", s.arguments("sweep")[1], "--out", s.out(), "--dry-run"});
   EXPECT_TRUE(lines(larger.out).back().starts_with("26 cells, 312 runs, 78 of them stored; about "))
       << larger.out;
   EXPECT_TRUE(larger.out.ends_with(" on one core for 234 others\n")) << larger.out;

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "paths.hpp"
 #include "program.hpp"
 
 // docs/sweeps.md says what the program does.
@@ -13,7 +14,8 @@ namespace dpsosp::sweep_page_test {
 namespace {
 
 const std::string& page() {
-  static const std::string text = contents(std::filesystem::path(DPSOSP_DOCS) / "sweeps.md");
+  static const std::string text =
+      contents(std::filesystem::path(in_checkout("docs")) / "sweeps.md");
   return text;
 }
 
@@ -31,7 +33,7 @@ TEST(SweepPage, ExampleRunsAndFits) {
     std::vector<std::string> arguments{command};
     arguments.insert(arguments.end(), rest.begin(), rest.end());
     arguments.insert(arguments.end(), options.begin(), options.end());
-    return run_program(DPSOSP_PROGRAM, arguments);
+    return run_program(built_program("dpsosp"), arguments);
   };
   const Result sweep = with("sweep", {"--quiet"});
   EXPECT_EQ(sweep.code, 0) << sweep.err;
@@ -63,7 +65,7 @@ TEST(SweepPage, ExampleIsValidAtEveryScale) {
   std::ofstream(folder / "example.toml") << example();
   for (const char* scale : {"quick", "full"}) {
     const Result r = run_program(
-        DPSOSP_PROGRAM,
+        built_program("dpsosp"),
         {"sweep", folder / "example.toml", "--scale", scale, "--out", folder / "out", "--dry-run"});
     EXPECT_EQ(r.code, 0) << r.err;
     EXPECT_NE(r.out.find("epsilon: DP-SPIDER, epsilon = 0.5, dimension = 4"), std::string::npos);
@@ -93,7 +95,8 @@ TEST(FitCommand, NamesAMetricByWhichCellsCountWhereTooFewDo) {
   const ScratchFolder folder;
   std::ofstream(folder / "saddle.toml") << at_a_saddle;
   const auto with = [&](const std::string& command) {
-    return run_program(DPSOSP_PROGRAM, {command, folder / "saddle.toml", "--out", folder / "out"});
+    return run_program(built_program("dpsosp"),
+                       {command, folder / "saddle.toml", "--out", folder / "out"});
   };
   ASSERT_EQ(with("sweep").code, 0);
   const Result fit = with("fit");
@@ -117,7 +120,7 @@ TEST(SweepCommand, DryRunTellsHowFarSeedsMayGrow) {
   growing.replace(growing.find("name = \"n\""), 10, "name = \"n\"\nmost_seeds = 12");
   std::ofstream(folder / "growing.toml") << growing;
   const auto plan = [&](const std::string& file) {
-    return run_program(DPSOSP_PROGRAM,
+    return run_program(built_program("dpsosp"),
                        {"sweep", folder / file, "--out", folder / "out", "--dry-run"})
         .out;
   };
@@ -133,8 +136,9 @@ TEST(SweepCommand, WarnsOnceOfADeltaAboveOneOverN) {
   std::string large = at_a_saddle;
   large.replace(large.find("1e-9"), 4, "1e-5");
   std::ofstream(folder / "large.toml") << large;
-  const Result r = run_program(
-      DPSOSP_PROGRAM, {"sweep", folder / "large.toml", "--out", folder / "out", "--quiet"});
+  const Result r =
+      run_program(built_program("dpsosp"),
+                  {"sweep", folder / "large.toml", "--out", folder / "out", "--quiet"});
   EXPECT_EQ(r.code, 0);
   ASSERT_EQ(lines(r.err).size(), 1U) << r.err;
   EXPECT_NE(r.err.find("delta = 1e-05 is above 1/n at n = 1e+06 (and 1 more)"), std::string::npos)

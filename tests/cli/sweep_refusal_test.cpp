@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "paths.hpp"
 #include "program.hpp"
 
 // A bad sweep is one line on stderr, with the file and the line where there is one; exit code 2 and
@@ -66,7 +67,7 @@ void expect_refused(const std::vector<Case>& cases) {
     const std::string start =
         c.place.empty() ? "" : fmt::format("{}:{}: ", file, line_of(c.toml, c.place));
     for (const char* command : {"sweep", "fit"}) {
-      const Result r = run_program(DPSOSP_PROGRAM, {command, file, "--out", out});
+      const Result r = run_program(built_program("dpsosp"), {command, file, "--out", out});
       expect_one_error_line(r, 2, c.part);
       EXPECT_TRUE(r.err.starts_with(start)) << r.err << "expected " << start;
     }
@@ -77,7 +78,7 @@ void expect_refused(const std::vector<Case>& cases) {
 TEST(SweepInput, AcceptsBaseFile) {
   const ScratchFolder folder;
   std::ofstream(folder / "good.toml") << good;
-  const Result r = run_program(DPSOSP_PROGRAM,
+  const Result r = run_program(built_program("dpsosp"),
                                {"sweep", folder / "good.toml", "--out", folder / "out", "--quiet"});
   EXPECT_EQ(r.code, 0) << r.err;
   EXPECT_EQ(r.err, "");
@@ -258,8 +259,8 @@ TEST(SweepInput, RejectsDuplicateNames) {
   const ScratchFolder folder;
   const auto refused_at = [&](const std::string& toml, std::size_t line, const std::string& what) {
     std::ofstream(folder / "bad.toml") << toml;
-    const Result r =
-        run_program(DPSOSP_PROGRAM, {"sweep", folder / "bad.toml", "--out", folder / "out"});
+    const Result r = run_program(built_program("dpsosp"),
+                                 {"sweep", folder / "bad.toml", "--out", folder / "out"});
     expect_one_error_line(r, 2, fmt::format("bad.toml:{}: {}", line, what));
     EXPECT_FALSE(fs::exists(folder / "out"));
   };
@@ -278,8 +279,21 @@ TEST(SweepInput, RejectsInvalidToml) {
       {with("[[arm]]", "[[arm]"), "[[arm]", "not TOML"},
       {with("\"A sweep\"", "\"\xff\xfe\""), "title", "not TOML"},
       {with("seeds = 2", "seeds 2"), "seeds 2", "not TOML"},
+      {with("seeds = 2", "seeds é = 2"), "seeds é", "not ASCII outside of quotes"},
+      {with("\"A sweep\"", "\"\"\"A \\\n  é sweep\"\"\""), "  é", "not ASCII after a backslash"},
       {"", "", ":1: title is missing"},
   });
+}
+
+TEST(SweepInput, TakesAnyLetterInQuotesAndCommentsAndAByteOrderMark) {
+  const ScratchFolder folder;
+  for (const char* title : {"'é \\' # é \"", "\"é \\\" é\" # é '", "\"\"\"é \\\n  \"é\"\"\" # é"}) {
+    std::ofstream(folder / "good.toml") << "\xEF\xBB\xBF" << with("\"A sweep\"", title);
+    const Result r =
+        run_program(built_program("dpsosp"),
+                    {"sweep", folder / "good.toml", "--out", folder / "out", "--dry-run"});
+    EXPECT_EQ(r.code, 0) << title << r.err;
+  }
 }
 
 TEST(SweepInput, RejectsMissingFilesAndUnknownSweeps) {
@@ -289,7 +303,7 @@ TEST(SweepInput, RejectsMissingFilesAndUnknownSweeps) {
     for (const char* command : {"sweep", "fit"}) {
       std::vector<std::string> words{command, "--out", folder / "out"};
       words.insert(words.end(), arguments.begin(), arguments.end());
-      expect_one_error_line(run_program(DPSOSP_PROGRAM, words), 2, part);
+      expect_one_error_line(run_program(built_program("dpsosp"), words), 2, part);
       EXPECT_FALSE(fs::exists(folder / "out"));
     }
   };
@@ -309,7 +323,7 @@ TEST(SweepInput, RejectsOptionsOutOfRange) {
     SCOPED_TRACE(options);
     std::vector<std::string> arguments{"sweep", folder / "good.toml", "--out", folder / "out"};
     for (const std::string& word : words(options)) arguments.push_back(word);
-    expect_one_error_line(run_program(DPSOSP_PROGRAM, arguments), 2, part);
+    expect_one_error_line(run_program(built_program("dpsosp"), arguments), 2, part);
     EXPECT_FALSE(fs::exists(folder / "out"));
   };
   for (const char* shard : {"0/2", "3/2", "2", "1/0", "a/b", "1/2/3", "-1/2", "/"})
@@ -318,23 +332,25 @@ TEST(SweepInput, RejectsOptionsOutOfRange) {
     refused(std::string("--threads ") + threads, "expected an integer >= 1");
   for (const char* command : {"sweep", "fit"})
     expect_one_error_line(
-        run_program(DPSOSP_PROGRAM, {command, folder / "good.toml", "--out", ""}), 2, "--out");
+        run_program(built_program("dpsosp"), {command, folder / "good.toml", "--out", ""}),
+        2,
+        "--out");
 }
 
 TEST(SweepInput, FitOrMergeWithoutStoresCreatesNothing) {
   const ScratchFolder folder;
   std::ofstream(folder / "good.toml") << good;
   expect_one_error_line(
-      run_program(DPSOSP_PROGRAM, {"fit", folder / "good.toml", "--out", folder / "out"}),
+      run_program(built_program("dpsosp"), {"fit", folder / "good.toml", "--out", folder / "out"}),
       2,
       "store.sqlite");
   expect_one_error_line(
-      run_program(DPSOSP_PROGRAM,
+      run_program(built_program("dpsosp"),
                   {"merge", folder / "none.sqlite", "--into", folder / "out" / "store.sqlite"}),
       2,
       "none.sqlite");
   expect_one_error_line(
-      run_program(DPSOSP_PROGRAM, {"merge", "--into", folder / "out" / "store.sqlite"}),
+      run_program(built_program("dpsosp"), {"merge", "--into", folder / "out" / "store.sqlite"}),
       2,
       "expected stores, journals or plans");
   EXPECT_FALSE(fs::exists(folder / "out"));
@@ -346,7 +362,7 @@ TEST(SweepInput, ReportsCellOfErrorFoundOnlyByLargeRun) {
       << "delta = 1e-9\n"
       << with("{ records = [1000, 2000, 4000] }", "{ records = [1e7] }, { \"set.steps\" = [0] }");
   expect_one_error_line(
-      run_program(DPSOSP_PROGRAM,
+      run_program(built_program("dpsosp"),
                   {"sweep", folder / "large.toml", "--out", folder / "out", "--quiet"}),
       2,
       "sweep large: part n, arm spider at records = 1e+07, set.steps = 0: arora-2023/dp-spider: "
@@ -358,10 +374,10 @@ TEST(SweepInput, RejectsFileInPlaceOfTableFolderBeforeAnyRun) {
   std::ofstream(folder / "good.toml") << good;
   fs::create_directory(folder / "out");
   std::ofstream(folder / "out/good") << "mine";
-  expect_one_error_line(
-      run_program(DPSOSP_PROGRAM, {"sweep", folder / "good.toml", "--out", folder / "out"}),
-      2,
-      "cannot make this folder");
+  expect_one_error_line(run_program(built_program("dpsosp"),
+                                    {"sweep", folder / "good.toml", "--out", folder / "out"}),
+                        2,
+                        "cannot make this folder");
   EXPECT_EQ(contents(folder / "out/good"), "mine");
   EXPECT_FALSE(fs::exists(folder / "out/store.sqlite"));
 }

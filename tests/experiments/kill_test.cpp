@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "dpsosp/core/stream.hpp"
+#include "paths.hpp"
 #include "temporary_folder.hpp"
 
 namespace dpsosp::kill_test {
@@ -29,7 +30,7 @@ class Worker {
  public:
   Worker(const fs::path& store, const fs::path& log, int threads, int pause_milliseconds = 1)
       : log_(log), started_(computations()) {
-    const std::vector<std::string> words{STORE_WORKER,
+    const std::vector<std::string> words{built_program("store_worker"),
                                          store.string(),
                                          std::to_string(jobs),
                                          std::to_string(threads),

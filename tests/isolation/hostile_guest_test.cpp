@@ -16,11 +16,12 @@
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/experiments/run.hpp"
 #include "dpsosp/isolation/sealed_program.hpp"
+#include "paths.hpp"
 
 namespace dpsosp::hostile_guest_test {
 namespace {
 
-const std::string guest = DPSOSP_HOSTILE_GUEST;
+const std::string guest = built_program("hostile_guest");
 
 /// The two sandboxes that a guest may be in.
 const Isolation as_program{.program = guest, .starter = {}};

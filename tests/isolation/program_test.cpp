@@ -24,6 +24,7 @@
 #include "dpsosp/experiments/sweep.hpp"
 #include "dpsosp/problems/problem.hpp"
 #include "dpsosp/problems/registry.hpp"
+#include "paths.hpp"
 #include "plain_descent.hpp"
 
 namespace dpsosp::program_test {
@@ -59,7 +60,7 @@ class ProgramCard : public testing::Test {
     std::ofstream(file) << fmt::format(
                                "key = \"test/{}\"\ntitle = \"A program\"\nprogram = \"{}\"\n",
                                name,
-                               DPSOSP_PLAIN_GUEST)
+                               built_program("plain_guest"))
                         << rest;
     return file;
   }

@@ -9,6 +9,7 @@
 #include "dpsosp/core/files.hpp"
 #include "dpsosp/isolation/guest_process.hpp"
 #include "dpsosp/wire/questions.hpp"
+#include "paths.hpp"
 
 namespace dpsosp::questions_test {
 namespace {
@@ -30,12 +31,12 @@ TEST(Questions, HaveAMeaningForEveryMember) {
 }
 
 TEST(Questions, AreOnTheCommittedPage) {
-  EXPECT_EQ(read_file(DPSOSP_DOCS "/protocol.md"), wire::protocol_page())
+  EXPECT_EQ(read_file(in_checkout("docs/protocol.md")), wire::protocol_page())
       << "dpsosp list protocol --document docs writes it";
 }
 
 TEST(Questions, EachGoThroughThePythonPackage) {
-  const std::string package = read_file(DPSOSP_PYTHON "/dpsosp/author.py");
+  const std::string package = read_file(in_checkout("python/dpsosp/author.py"));
   for (const wire::QuestionText& q : wire::all_questions()) {
     const std::string name(q.name);
     const bool named = package.find('"' + name + '"') != std::string::npos;

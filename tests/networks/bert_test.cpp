@@ -13,6 +13,7 @@
 
 #include "dpsosp/networks/network_loss.hpp"
 #include "dpsosp/networks/safetensors.hpp"
+#include "paths.hpp"
 #include "some_images.hpp"
 #include "some_sentences.hpp"
 #include "support.hpp"
@@ -34,7 +35,7 @@ const Computation in_double{.type = torch::kDouble, .device = torch::kCPU};
 constexpr Index count = 8;
 
 std::filesystem::path vectors_file(const std::string& name) {
-  return std::filesystem::path(DPSOSP_BERT_VECTORS) / name;
+  return std::filesystem::path(in_checkout("tests/networks/data")) / name;
 }
 
 /// What tiny_bert.py made.

@@ -7,6 +7,7 @@
 #include <rapidcheck/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "paths.hpp"
 #include "support.hpp"
 
 namespace dpsosp::networks::wordpiece_test {
@@ -187,7 +188,8 @@ TEST(Vocabulary, IsRefusedWithoutItsSpecialTokensOrWithBadLines) {
 }
 
 TEST(PythonVectors, HaveSameWordsPiecesAndCodes) {
-  const auto made = nlohmann::json::parse(read_file(DPSOSP_WORDPIECE_VECTORS));
+  const auto made =
+      nlohmann::json::parse(read_file(in_checkout("tests/networks/wordpiece_vectors.json")));
   const WordPiece tokenizer(made.at("vocabulary").get<Words>());
   ASSERT_GE(made.at("cases").size(), 300U);
   for (const auto& expected : made.at("cases")) {

@@ -13,6 +13,8 @@
 
 #include <gtest/gtest.h>
 
+#include "paths.hpp"
+
 // Every erratum and every source that the code cites exists.
 namespace {
 
@@ -40,8 +42,7 @@ std::vector<fs::path> sources() {
                              "reproductions",
                              "cli",
                              "benchmarks"})
-    for (const auto& entry :
-         fs::recursive_directory_iterator(fs::path(DPSOSP_SOURCE_FOLDER) / folder))
+    for (const auto& entry : fs::recursive_directory_iterator(fs::path(in_checkout()) / folder))
       if (entry.path().extension() == ".hpp" || entry.path().extension() == ".cpp")
         files.push_back(entry.path());
   std::ranges::sort(files);
@@ -77,7 +78,7 @@ std::set<std::string> errata_ids(const std::string& markdown) {
 
 /// The ids in docs/errata.md and the page of each paper.
 std::set<std::string> all_errata_ids() {
-  const fs::path docs = fs::path(DPSOSP_SOURCE_FOLDER) / "docs";
+  const fs::path docs = fs::path(in_checkout()) / "docs";
   std::string pages = read(docs / "errata.md");
   for (const auto& page : fs::directory_iterator(docs / "errata"))
     pages += "\n" + read(page.path());
@@ -124,8 +125,7 @@ Notes notes_of(const std::string& markdown) {
 /// Every page of docs/papers, by its key.
 std::map<std::string, Notes> all_notes() {
   std::map<std::string, Notes> notes;
-  for (const auto& entry :
-       fs::directory_iterator(fs::path(DPSOSP_SOURCE_FOLDER) / "docs" / "papers"))
+  for (const auto& entry : fs::directory_iterator(fs::path(in_checkout()) / "docs" / "papers"))
     notes[entry.path().stem().string()] = notes_of(read(entry.path()));
   return notes;
 }

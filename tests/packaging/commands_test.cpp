@@ -13,6 +13,7 @@
 #include <gtest/gtest.h>
 
 #include "../cli/program.hpp"
+#include "paths.hpp"
 
 // Every command of the documents runs: as it is written, or in the shorter form of `instead`.
 namespace dpsosp::commands_test {
@@ -20,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-fs::path source(const std::string& name) { return fs::path(DPSOSP_SOURCE_FOLDER) / name; }
+fs::path source(const std::string& name) { return fs::path(in_checkout()) / name; }
 
 /// The documents that hold commands, but for CHANGELOG.md, whose entries speak of their own time.
 constexpr std::array pages{".github/ISSUE_TEMPLATE/bug.md",
@@ -260,7 +261,9 @@ const std::vector<Instead> instead{
      "--epsilon 1 --delta 1e-6 --set steps=50 --seed 918273645546372819",
      optional_package},
 
-    {"pip install ./python", "test -f python/pyproject.toml", "python.package_installs_offline does it"},
+    {"pip install ./python",
+     "test -f python/pyproject.toml",
+     "python.package_installs_offline does it"},
 
     // Whole in the slow test.
     {"./run dpsosp account --batch tests/data/accounting_vectors.csv",
@@ -406,7 +409,8 @@ class Checkout {
     const fs::path bin = folder_ / "build/release/bin";
     fs::create_directories(bin);
     std::ofstream(folder_ / "build/release/build.ninja");
-    for (const auto& entry : fs::directory_iterator(fs::path(DPSOSP_PROGRAM).parent_path())) {
+    for (const auto& entry :
+         fs::directory_iterator(fs::path(built_program("dpsosp")).parent_path())) {
       const std::string program = entry.path().filename().string();
       if (program == "dpsosp" || program == "fuzz_csv" || program.starts_with("bench_"))
         fs::create_symlink(entry.path(), bin / program);
@@ -422,7 +426,7 @@ class Checkout {
     fs::copy_file(source("examples/my-sweep.toml"), folder_ / "my-sweep.toml");
 
     fs::create_directories(folder_ / "tools");
-    fs::create_symlink(DPSOSP_PROGRAM, folder_ / "tools/dpsosp");
+    fs::create_symlink(built_program("dpsosp"), folder_ / "tools/dpsosp");
     stand_in("cmake", R"(
       case " $* " in
         *' --workflow '*) kind=--workflow ;;
@@ -522,7 +526,7 @@ TEST(Commands, PagesThatHoldThemAreTested) {
       if (entry.path().extension() == ".md") documents.push_back(entry.path());
   for (const fs::path& document : documents)
     if (!commands(contents(document)).empty()) {
-      const std::string page = fs::relative(document, DPSOSP_SOURCE_FOLDER).generic_string();
+      const std::string page = fs::relative(document, in_checkout()).generic_string();
       EXPECT_NE(std::ranges::find(pages, page), pages.end()) << page;
     }
 }

@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "../cli/program.hpp"
+#include "paths.hpp"
 
 // What README.md lists is what the program and the tree have, and links lead to files.
 namespace dpsosp {
@@ -20,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 using Names = std::set<std::string>;
 
-fs::path source(const std::string& name) { return fs::path(DPSOSP_SOURCE_FOLDER) / name; }
+fs::path source(const std::string& name) { return fs::path(in_checkout()) / name; }
 
 /// The lines below a heading, up to the next heading of any level.
 std::string section(const std::string& markdown, const std::string& heading) {
@@ -60,7 +61,7 @@ Names mapped_folders(const std::string& text) {
 Names top_folders() {
   static const Names ignored{"build", "data", "out"};
   Names folders;
-  for (const auto& entry : fs::directory_iterator(DPSOSP_SOURCE_FOLDER)) {
+  for (const auto& entry : fs::directory_iterator(in_checkout())) {
     const std::string name = entry.path().filename().string();
     if (entry.is_directory() && !name.starts_with('.') && !ignored.contains(name))
       folders.insert(name);
@@ -69,7 +70,7 @@ Names top_folders() {
 }
 
 Result program(const std::vector<std::string>& arguments) {
-  return run_program(DPSOSP_PROGRAM, arguments);
+  return run_program(built_program("dpsosp"), arguments);
 }
 
 /// The names that `dpsosp list WHAT --json` prints.

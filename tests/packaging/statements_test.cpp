@@ -14,6 +14,7 @@
 #include <nlohmann/json.hpp>
 
 #include "../cli/program.hpp"
+#include "paths.hpp"
 
 // docs/papers/KEY.md lists every numbered statement of its paper, and where it is here. What the
 // list names exists.
@@ -31,7 +32,7 @@ std::string read(const fs::path& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-fs::path source(const std::string& name) { return fs::path(DPSOSP_SOURCE_FOLDER) / name; }
+fs::path source(const std::string& name) { return fs::path(in_checkout()) / name; }
 
 /// Labels by paper, in the order of the paper: a line without a space begins a paper.
 std::map<std::string, std::vector<std::string>> printed_statements() {
@@ -99,7 +100,7 @@ std::vector<Item> items_of(const std::string& here) {
 
 /// The names that `dpsosp list WHAT --json` prints.
 Names listed(const std::string& what) {
-  const Result result = run_program(DPSOSP_PROGRAM, {"list", what, "--json"});
+  const Result result = run_program(built_program("dpsosp"), {"list", what, "--json"});
   EXPECT_EQ(result.code, 0) << result.err;
   Names names;
   for (const auto& entry : nlohmann::json::parse(result.out)) names.insert(entry.at("name"));

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "../cli/program.hpp"
+#include "paths.hpp"
 #include "python.hpp"
 
 namespace dpsosp::author_test {
@@ -17,8 +18,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::string example = DPSOSP_SOURCE_FOLDER "/examples/program/smith.toml";
-const std::string hostile = DPSOSP_PROGRAMS_FOLDER "/hostile.toml";
+const std::string example = in_checkout("examples/program/smith.toml");
+const std::string hostile = in_checkout("tests/python/programs/hostile.toml");
 
 class InPython : public testing::Test {
  protected:
@@ -58,28 +59,30 @@ void replace(std::string& text, const std::string& from, const std::string& to) 
 std::string hostile_card(const std::string& attack) {
   std::string card = contents(hostile);
   replace(card, "\"none\"", '"' + attack + '"');
-  replace(card, "\"hostile.py\"", '"' + std::string(DPSOSP_PROGRAMS_FOLDER) + "/hostile.py\"");
-  replace(card, "../../../python", DPSOSP_SOURCE_FOLDER "/python");
+  replace(card, "\"hostile.py\"", '"' + in_checkout("tests/python/programs") + "/hostile.py\"");
+  replace(card, "../../../python", in_checkout("python"));
   return card;
 }
 
 std::string after(const std::string& attack) {
-  return run_program(DPSOSP_PROGRAM, run_words(hostile, {"--set", "attack=" + attack})).err;
+  return run_program(built_program("dpsosp"), run_words(hostile, {"--set", "attack=" + attack}))
+      .err;
 }
 
 TEST_F(InPython, RunsChecksAndIsListed) {
-  const Result run = run_program(DPSOSP_PROGRAM, run_words(example, {"--json"}));
+  const Result run = run_program(built_program("dpsosp"), run_words(example, {"--json"}));
   ASSERT_EQ(run.code, 0) << run.err;
   const auto result = nlohmann::json::parse(run.out);
   EXPECT_EQ(result["algorithm"]["status"], "steps_done");
   EXPECT_EQ(result["algorithm"]["parameters"]["momentum"], "0.9");
   EXPECT_EQ(result["description"]["program"].size(), 3U) << "program, package, defaults";
   EXPECT_GT(result["privacy"]["spent"].get<double>(), 0.9);
-  EXPECT_EQ(run_program(DPSOSP_PROGRAM, run_words(example, {"--json"})).out, run.out);
-  const Result check = run_program(DPSOSP_PROGRAM, {"check", example});
+  EXPECT_EQ(run_program(built_program("dpsosp"), run_words(example, {"--json"})).out, run.out);
+  const Result check = run_program(built_program("dpsosp"), {"check", example});
   EXPECT_EQ(check.code, 0) << check.out << check.err;
-  const Result list = run_program(
-      "/usr/bin/env", {"DPSOSP_PROGRAMS=" + example, DPSOSP_PROGRAM, "list", "algorithms"});
+  const Result list =
+      run_program("/usr/bin/env",
+                  {"DPSOSP_PROGRAMS=" + example, built_program("dpsosp"), "list", "algorithms"});
   EXPECT_NE(list.out.find("smith-2027/normalised-momentum-py"), std::string::npos);
 }
 
@@ -101,7 +104,7 @@ TEST_F(InPython, SweepsByAnyNumberOfThreadsAndProcesses) {
       fs::copy_file(folder / "one/programs.secret", folder / (out + "/programs.secret"));
     std::vector<std::string> words{"sweep", folder / "own.toml", "--out", folder / out, "--quiet"};
     words.insert(words.end(), more.begin(), more.end());
-    const Result r = run_program(DPSOSP_PROGRAM, words);
+    const Result r = run_program(built_program("dpsosp"), words);
     EXPECT_EQ(r.code, 0) << r.err;
     return contents(folder / (out + "/own/cells-n.csv"));
   };
@@ -116,7 +119,7 @@ TEST_F(InPython, SweepsByAnyNumberOfThreadsAndProcesses) {
                               (folder / "one/own").string() + "')['figure-n']\nf.save('" +
                               (folder / "n.svg").string() + "')\nprint(f._repr_svg_(), end='')";
   const Result shown = run_program("/usr/bin/env",
-                                   {"PYTHONPATH=" DPSOSP_SOURCE_FOLDER "/python",
+                                   {"PYTHONPATH=" + in_checkout("python"),
                                     "PYTHONDONTWRITEBYTECODE=1",
                                     "/usr/bin/python3",
                                     "-c",
@@ -129,13 +132,13 @@ TEST_F(InPython, SweepsByAnyNumberOfThreadsAndProcesses) {
 TEST_F(InPython, KeepsItsNoiseInAnotherVersion) {
   const ScratchFolder folder;
   std::ofstream(folder / "smith.py")
-      << contents(DPSOSP_SOURCE_FOLDER "/examples/program/smith.py") << "# another version\n";
+      << contents(in_checkout("examples/program/smith.py")) << "# another version\n";
   std::string card = contents(example);
   replace(card, "default = 0.9", "default = 0.8");
-  replace(card, "../../python", DPSOSP_SOURCE_FOLDER "/python");
+  replace(card, "../../python", in_checkout("python"));
   std::ofstream(folder / "smith.toml") << card;
   const auto run = [](const std::string& of, const std::vector<std::string>& more) {
-    const Result r = run_program(DPSOSP_PROGRAM, run_words(of, more));
+    const Result r = run_program(built_program("dpsosp"), run_words(of, more));
     EXPECT_EQ(r.code, 0) << r.err;
     return r.code == 0 ? nlohmann::json::parse(r.out) : nlohmann::json();
   };
@@ -161,17 +164,17 @@ TEST_F(InPython, RunsInAVirtualEnvironment) {
   for (const auto& entry : fs::recursive_directory_iterator(folder / "env"))
     if (entry.path().filename() == "site-packages") site = entry.path();
   std::ofstream(site / "own_module.py") << "STEP = 0.05\n";
-  std::string program = contents(DPSOSP_SOURCE_FOLDER "/examples/program/smith.py");
+  std::string program = contents(in_checkout("examples/program/smith.py"));
   replace(program, "import dpsosp\n", "import dpsosp\nimport own_module\n");
   replace(program, "self.step_size *", "own_module.STEP *");
   std::ofstream(folder / "smith.py") << program;
   std::string card = contents(example);
-  replace(card, "../../python", DPSOSP_SOURCE_FOLDER "/python");
+  replace(card, "../../python", in_checkout("python"));
   std::ofstream(folder / "without.toml") << card;
   replace(card, "/usr/bin/python3", "env/bin/python");
   std::ofstream(folder / "smith.toml") << card;
   const auto run = [&](const std::string& name) {
-    return run_program(DPSOSP_PROGRAM, run_words(folder / name, {"--json"}));
+    return run_program(built_program("dpsosp"), run_words(folder / name, {"--json"}));
   };
   const Result with = run("smith.toml"), without = run("without.toml");
   ASSERT_EQ(with.code, 0) << with.err;
@@ -184,7 +187,7 @@ TEST_F(InPython, RunsInAVirtualEnvironment) {
 }
 
 TEST_F(InPython, NeedsASeedThatNobodyGuesses) {
-  const Result r = run_program(DPSOSP_PROGRAM,
+  const Result r = run_program(built_program("dpsosp"),
                                {"run",
                                 "--algorithm",
                                 example,
@@ -206,8 +209,8 @@ TEST_F(InPython, NeedsASeedThatNobodyGuessesFromThePackageToo) {
         "e.run('" +
         std::string(example) + "', 'double-well', epsilon=1, delta=1e-6" + more + ")";
     const Result r = run_program("/usr/bin/env",
-                                 {"DPSOSP=" DPSOSP_PROGRAM,
-                                  "PYTHONPATH=" DPSOSP_SOURCE_FOLDER "/python",
+                                 {"DPSOSP=" + built_program("dpsosp"),
+                                  "PYTHONPATH=" + in_checkout("python"),
                                   "/usr/bin/python3",
                                   "-B",
                                   "-c",
@@ -225,8 +228,8 @@ TEST_F(InPython, ReleaseIsWhatTheProgramPrints) {
       "          dimension=2, release=True)\n"
       "print(*sorted(r))";
   const Result r = run_program("/usr/bin/env",
-                               {"DPSOSP=" DPSOSP_PROGRAM,
-                                "PYTHONPATH=" DPSOSP_SOURCE_FOLDER "/python",
+                               {"DPSOSP=" + built_program("dpsosp"),
+                                "PYTHONPATH=" + in_checkout("python"),
                                 "/usr/bin/python3",
                                 "-B",
                                 "-c",
@@ -257,7 +260,7 @@ TEST_F(InPython, HasNoNoiseToSubtract) {
   EXPECT_NE(after("noise").find("InputError: query: noise = 0"), std::string::npos)
       << after("noise");
   const Result r = run_program(
-      DPSOSP_PROGRAM,
+      built_program("dpsosp"),
       run_words(hostile, {"--set", "attack=seed", "--set", "guess=918273645546372819"}));
   EXPECT_NE(r.err.find(" places, 0 with the seed"), std::string::npos) << r.err;
 }
@@ -265,7 +268,7 @@ TEST_F(InPython, HasNoNoiseToSubtract) {
 TEST_F(InPython, IsCaughtByCheckWhereItAsksMoreThanItPlans) {
   const ScratchFolder folder;
   std::ofstream(folder / "greedy.toml") << hostile_card("greedy");
-  const Result r = run_program(DPSOSP_PROGRAM, {"check", folder / "greedy.toml"});
+  const Result r = run_program(built_program("dpsosp"), {"check", folder / "greedy.toml"});
   EXPECT_EQ(r.code, 1);
   EXPECT_NE(r.out.find("FAIL  is refused no query that it plans"), std::string::npos) << r.out;
 }
@@ -278,7 +281,7 @@ TEST_P(AuditInPython, CatchesBugs) {
   const ScratchFolder folder;
   std::ofstream(folder / "bug.toml") << hostile_card(GetParam());
   const Result r = run_program(
-      DPSOSP_PROGRAM,
+      built_program("dpsosp"),
       {"audit", "--algorithm", folder / "bug.toml", "--problem", "double-well", "--threads", "2"});
   const bool sound = GetParam() == "none";
   EXPECT_EQ(r.code, sound ? 0 : 1) << r.out << r.err;

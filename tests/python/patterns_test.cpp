@@ -15,6 +15,7 @@
 #include "dpsosp/privacy/tree_stream.hpp"
 #include "dpsosp/problems/problem.hpp"
 #include "dpsosp/problems/registry.hpp"
+#include "paths.hpp"
 #include "python.hpp"
 
 namespace dpsosp::patterns_test {
@@ -152,7 +153,8 @@ class EveryPattern : public testing::TestWithParam<Pattern> {};
 
 TEST_P(EveryPattern, HasTheBitsOfItsTwinInCpp) {
   if (!test::python_has("numpy")) GTEST_SKIP() << "no NumPy for /usr/bin/python3";
-  const auto program = find_algorithm(register_program(DPSOSP_PROGRAMS_FOLDER "/patterns.toml"));
+  const auto program =
+      find_algorithm(register_program(in_checkout("tests/python/programs/patterns.toml")));
   Fields fields = program->fields();
   set_field(fields, "patterns", "pattern", GetParam().name);
   const Problem p = find_problem("double-well")->make({.records = 200, .dimension = 5});

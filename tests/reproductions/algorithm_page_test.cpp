@@ -10,11 +10,12 @@
 #include "dpsosp/core/files.hpp"
 #include "dpsosp/reproductions/algorithm_page.hpp"
 #include "dpsosp/reproductions/reproductions.hpp"
+#include "paths.hpp"
 
 namespace dpsosp::algorithm_page_test {
 namespace {
 
-const std::filesystem::path docs = DPSOSP_DOCS;
+const std::filesystem::path docs = in_checkout("docs");
 
 TEST(AlgorithmPage, CommittedPageMatchesGeneratedPage) {
   EXPECT_EQ(read_file(docs / "algorithms.md"), algorithm_page())

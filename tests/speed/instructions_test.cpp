@@ -15,6 +15,7 @@
 #include <gtest/gtest.h>
 
 #include "dpsosp/core/csv.hpp"
+#include "paths.hpp"
 
 namespace dpsosp::instructions_test {
 namespace {
@@ -33,7 +34,7 @@ std::optional<double> instructions(const std::string& kernel) {
   const std::string text = output_of(
       fmt::format("DPSOSP_SIMD=avx2 valgrind --tool=callgrind --collect-atstart=no "
                   "--toggle-collect=measured_work --callgrind-out-file=/dev/null {} {} 2>&1",
-                  KERNELS,
+                  built_program("instruction_kernels"),
                   kernel));
   std::smatch found;
   if (!std::regex_search(text, found, std::regex("Collected : ([0-9]+)"))) {
@@ -47,24 +48,28 @@ std::optional<double> instructions(const std::string& kernel) {
 TEST(Instructions, OfEachKernelStayWithinFivePercent) {
   if (std::system("valgrind --version > /dev/null 2>&1") != 0) GTEST_SKIP() << "no valgrind";
   if (__builtin_cpu_supports("avx2") == 0) GTEST_SKIP() << "counted for AVX2";
-  std::ifstream file(REFERENCE);
+  std::ifstream file(in_checkout("tests/speed/instructions.csv"));
   std::stringstream text;
   text << file.rdbuf();
   const std::string table = text.str();
-  const std::vector<CsvRow> rows = read_csv_text(REFERENCE, table);
+  const std::vector<CsvRow> rows =
+      read_csv_text(in_checkout("tests/speed/instructions.csv"), table);
   ASSERT_GE(rows.size(), 11U);
   const std::string build = fmt::format("{} {}", COMPILER, BUILD);
   if (rows[0].fields.at(1) != build)
     GTEST_SKIP() << "counted for " << rows[0].fields[1] << ", not for " << build;
-  std::string names = output_of(KERNELS), listed;
+  std::string names = output_of(built_program("instruction_kernels")), listed;
   for (std::size_t k = 1; k < rows.size(); ++k) {
     const std::string& kernel = rows[k].fields.at(0);
     listed += kernel + '\n';
     const auto count = instructions(kernel);
     ASSERT_TRUE(count);
     const double expected = std::stod(rows[k].fields.at(1));
-    EXPECT_LE(std::abs(*count / expected - 1), slack) << fmt::format(
-        "{},{:.0f}: where the change is meant, write this to {}", kernel, *count, REFERENCE);
+    EXPECT_LE(std::abs(*count / expected - 1), slack)
+        << fmt::format("{},{:.0f}: where the change is meant, write this to {}",
+                       kernel,
+                       *count,
+                       in_checkout("tests/speed/instructions.csv"));
   }
   EXPECT_EQ(names, listed);
 }

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+// toml++ is compiled here alone. A key that begins with a wrong character fails an assertion of it,
+// and is refused in one line right after: so assertions say nothing, and are not assumed either.
+#undef NDEBUG
+#define TOML_ASSERT(expression) static_assert(true)
+#define TOML_IMPLEMENTATION
 #include "dpsosp/experiments/toml_reader.hpp"
 
 #include <algorithm>
@@ -23,6 +28,56 @@ std::string shown(const toml::node& node) {
   std::string line = text.str();
   std::ranges::replace(line, '\n', ' ');
   return line.size() <= most ? line : line.substr(0, most) + " ...";
+}
+
+/// Length of the quotes at the start of the text: 3, 1 or 0.
+std::size_t quotes_at(std::string_view text) {
+  if (text.starts_with("\"\"\"") || text.starts_with("'''")) return 3;
+  return text.starts_with('"') || text.starts_with('\'') ? 1 : 0;
+}
+
+/// Refuses a character that is not ASCII outside of quotes and comments, or after a backslash (at
+/// the end of a line, with the character in the next). The parser of toml++ (3.3 and 3.4) has
+/// undefined behaviour there, where it asks whether the character is white space.
+void refuse_unquoted_letters(std::string_view text, const std::string& source) {
+  std::size_t line = 1;
+  std::string_view quotes;  // what ends the string that the place is in
+  bool comment = false, joined = false;
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);  // the mark of UTF-8
+  for (std::size_t k = 0; k < text.size(); ++k) {
+    const char c = text[k];
+    const bool blank = c == ' ' || c == '\t' || c == '\r' || c == '\n';
+    if (static_cast<unsigned char>(c) >= 128 && !comment && (quotes.empty() || joined))
+      throw InputError(fmt::format("{}:{}: not TOML: a character that is not ASCII {}",
+                                   source,
+                                   line,
+                                   joined ? "after a backslash" : "outside of quotes"));
+    joined = joined && blank;
+    if (c == '\n') {
+      ++line;
+      comment = false;
+      if (quotes.size() == 1) quotes = {};  // not closed: the parser says so
+    } else if (comment) {
+      continue;
+    } else if (quotes.empty()) {
+      comment = c == '#';
+      const std::size_t length = quotes_at(text.substr(k));
+      quotes = text.substr(k, length);
+      if (length > 0) k += length - 1;
+    } else if (c == '\\' && quotes.front() == '"') {
+      ++k;
+      if (k == text.size()) break;
+      joined = text[k] == '\n' || text[k] == ' ' || text[k] == '\t' || text[k] == '\r';
+      if (text[k] == '\n') ++line;
+      if (static_cast<unsigned char>(text[k]) >= 128) {
+        joined = true;
+        --k;
+      }
+    } else if (text.substr(k).starts_with(quotes)) {
+      k += quotes.size() - 1;
+      quotes = {};
+    }
+  }
 }
 
 }  // namespace
@@ -117,6 +172,7 @@ void TomlTable::allow(const std::vector<std::string>& names) const {
 }
 
 TomlDocument::TomlDocument(std::string_view text, std::string source) : source_(std::move(source)) {
+  refuse_unquoted_letters(text, source_);
   try {
     table_ = toml::parse(text, source_);
   } catch (const toml::parse_error& e) {

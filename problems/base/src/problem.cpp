@@ -57,6 +57,11 @@ Problem ProblemFamily::make(const InstanceSpec& spec) const {
   return problem;
 }
 
+std::optional<PublicFacts> ProblemFamily::known_facts(const InstanceSpec& spec) const {
+  if (facts_need_data() && !missing().empty()) return {};
+  return facts(spec);
+}
+
 PublicFacts ProblemFamily::facts(const InstanceSpec& spec) const {
   check_records(name(), spec.records);
   check_ranges_of(name(), *this);

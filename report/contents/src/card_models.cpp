@@ -193,23 +193,26 @@ std::vector<ProblemPage> problem_pages_of(const Stored& stored,
   for (const ProblemEntry& entry : problem_registry()) {
     const auto family = entry.create();
     const ProblemNotes notes = family->notes();
-    const PublicFacts facts = family->facts(InstanceSpec{.records = page_records, .dimension = {}});
+    const auto facts = family->known_facts(InstanceSpec{.records = page_records, .dimension = {}});
     ProblemPage p{.name = std::string(family->name()),
                   .group = std::string(notes.group),
                   .summary = std::string(family->summary()),
                   .formula = std::string(notes.formula),
                   .source = std::string(notes.source),
                   .critical_points = std::string(notes.critical_points),
-                  .size = fmt::format("d = {}, n = {}, domain: {}",
-                                      facts.dimension,
-                                      family->default_records(),
-                                      to_string(facts.domain))};
+                  .size = facts ? fmt::format("d = {}, n = {}, domain: {}",
+                                              facts->dimension,
+                                              family->default_records(),
+                                              to_string(facts->domain))
+                                : "",
+                  .missing = family->missing()};
     Fields fields = family->fields();
     if (std::ranges::find(fields, "sampling", &Field::name) != fields.end())
       p.size +=
           "; simulated records (`sampling = whole` or `stream`) are drawn as sums over ranges of "
           "records, so that runs at n = 10¹³ take seconds";
-    for (const auto& [name, c] : facts.constants.all())
+    const Constants known = facts ? facts->constants : Constants();
+    for (const auto& [name, c] : known.all())
       p.constants.push_back({.symbol = std::string(constant_symbol(name)),
                              .name = std::string(name),
                              .value = c.value,

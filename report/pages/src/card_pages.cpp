@@ -250,7 +250,8 @@ std::string problem_html(const ProblemPage& p, const Site& site) {
   Html card = facts_html({{"Formula", p.formula},
                           {"Source", p.source},
                           {"Saddles and minimisers", p.critical_points},
-                          {"Default", p.size}},
+                          {"Default", p.size},
+                          {"Missing here", p.missing}},
                          place);
   Html picture;
   if (p.picture)

@@ -75,8 +75,8 @@ DPSOSP_MEMBERS(AlgorithmPage, key, title, paper, claim, bibtex, pseudocode, card
 DPSOSP_MEMBERS(ConstantLine, symbol, name, value, bound, where, why);
 DPSOSP_MEMBERS(Picture::Point, kind, x, y);
 DPSOSP_MEMBERS(Picture, caption, x_label, y_label, x_low, x_high, y_low, y_high, bands, points);
-DPSOSP_MEMBERS(ProblemPage, name, group, summary, formula, source, critical_points, size, constants,
-               settings, picture, algorithms, sweeps, ranks);
+DPSOSP_MEMBERS(ProblemPage, name, group, summary, formula, source, critical_points, size, missing,
+               constants, settings, picture, algorithms, sweeps, ranks);
 DPSOSP_MEMBERS(PaperPage, key, name, words, forest, refuted, untested, claims, exhibits, algorithms,
                errata);
 DPSOSP_MEMBERS(LeagueCell::Level, algorithm, median, low, high, seeds, failed);

@@ -12,16 +12,17 @@
 #include <nlohmann/json.hpp>
 
 #include "../program.hpp"
+#include "paths.hpp"
 
 namespace dpsosp::account_test {
 namespace {
 
 Result account(const std::string& options) {
-  return run_program(DPSOSP_PROGRAM, words("account " + options));
+  return run_program(built_program("dpsosp"), words("account " + options));
 }
 
 Result account_batch(const std::string& path) {
-  return run_program(DPSOSP_PROGRAM, {"account", "--batch", path});
+  return run_program(built_program("dpsosp"), {"account", "--batch", path});
 }
 
 std::vector<std::string> split(const std::string& text, char separator) {
@@ -288,7 +289,7 @@ TEST(AccountCommand, RejectsUnprovedCasesWithCodeThree) {
       "sampling");
 }
 
-const std::string kReference = DPSOSP_TEST_DATA "/accounting_vectors.csv";
+const std::string kReference = in_checkout("tests/data/accounting_vectors.csv");
 
 TEST(AccountBatch, MatchesEveryReferenceRow) {
   const Result r = account_batch(kReference);

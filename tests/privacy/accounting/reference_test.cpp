@@ -10,6 +10,7 @@
 #include "dpsosp/privacy/accounting/gaussian.hpp"
 #include "dpsosp/privacy/accounting/tree.hpp"
 #include "near.hpp"
+#include "paths.hpp"
 
 // Every row of tests/data/accounting_vectors.csv; its README says what the columns mean.
 namespace dpsosp::reference_test {
@@ -28,7 +29,7 @@ std::vector<std::string> split(const std::string& line) {
 }
 
 std::vector<Row> rows() {
-  std::ifstream file(DPSOSP_TEST_DATA "/accounting_vectors.csv");
+  std::ifstream file(in_checkout("tests/data/accounting_vectors.csv"));
   std::string line;
   std::getline(file, line);
   const std::vector<std::string> names = split(line);

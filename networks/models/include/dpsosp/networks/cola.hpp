@@ -27,6 +27,7 @@ class ColaFamily final : public NetworkFamily {
   std::string weights = "bert-base-uncased/model.safetensors";
 
  protected:
+  bool facts_need_data() const override { return true; }
   std::shared_ptr<const Network> network() const override;
   void load_parameters(const Network& network, Vector& parameters) const override;
   NetworkExamples examples(const InstanceSpec& spec) const override;

@@ -112,11 +112,15 @@ class ProblemFamily {
   /// What is missing here to make an instance (data that must be fetched), in one line; empty if
   /// nothing is.
   virtual std::string missing() const { return {}; }
+  /// facts(), or nothing where they come from data that are missing. \throws InputError as make()
+  std::optional<PublicFacts> known_facts(const InstanceSpec& spec) const;
 
  protected:
   // The phases, for at least one record and settings in their ranges. All but the last are public:
   // they may not depend on the data seed.
 
+  /// Whether facts() reads data that missing() may miss.
+  virtual bool facts_need_data() const { return false; }
   virtual Index default_dimension() const { return 10; }
   virtual Index least_dimension() const { return 1; }
   /// d: what the spec says, or the default; families override it where the settings say it.

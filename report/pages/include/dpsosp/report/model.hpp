@@ -288,7 +288,8 @@ struct ProblemPage {
   std::string formula{};
   std::string source{};
   std::string critical_points{};
-  std::string size{};
+  std::string size{};     ///< empty where it comes from data that are missing
+  std::string missing{};  ///< data that this machine lacks
   std::vector<ConstantLine> constants{};
   std::vector<Fact> settings{};
   std::optional<Picture> picture{};
