@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# GLPK::GLPK from Debian's libglpk-dev, which ships no CMake package.
+# GLPK::GLPK, of which there is no CMake package.
 find_path(GLPK_INCLUDE_DIR glpk.h)
 find_library(GLPK_LIBRARY glpk)
 include(FindPackageHandleStandardArgs)
-find_package_handle_standard_args(GLPK
-  REQUIRED_VARS GLPK_LIBRARY GLPK_INCLUDE_DIR
-  REASON_FAILURE_MESSAGE "it is in Debian's libglpk-dev")
+find_package_handle_standard_args(GLPK REQUIRED_VARS GLPK_LIBRARY GLPK_INCLUDE_DIR)
 if(GLPK_FOUND AND NOT TARGET GLPK::GLPK)
   add_library(GLPK::GLPK UNKNOWN IMPORTED)
   set_target_properties(GLPK::GLPK PROPERTIES

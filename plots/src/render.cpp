@@ -133,7 +133,7 @@ std::string dateless_pdf(std::string pdf) {
 
 [[noreturn]] void refuse_gnuplot(const std::string& gnuplot, int error) {
   throw InputError(
-      fmt::format("figures: cannot run {} ({}); install gnuplot 5.4 or later (Debian: gnuplot-nox)",
+      fmt::format("figures: cannot run {} ({}); install gnuplot 5.4 or later",
                   gnuplot,
                   std::strerror(error)));
 }

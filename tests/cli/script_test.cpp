@@ -13,6 +13,8 @@
 namespace dpsosp::script_test {
 namespace {
 
+namespace fs = std::filesystem;
+
 const std::string script = in_checkout("run");
 
 TEST(RunScript, HelpListsEveryCommandOnStdout) {
@@ -37,7 +39,8 @@ TEST(RunScript, RejectsUnknownCommandAndListsKnownOnes) {
 }
 
 TEST(RunScript, RejectsUnknownOptionInOneLine) {
-  expect_one_error_line(run_program(script, {"test", "--al"}), 2, "expected --all or --neural");
+  expect_one_error_line(
+      run_program(script, {"test", "--al"}), 2, "expected --all, --neural or --distributions");
   expect_one_error_line(run_program(script, {"build", "--nativ"}), 2, "did you mean '--native'");
 }
 
@@ -52,7 +55,6 @@ TEST(RunScript, PrintsUsageToStderrWithoutCommand) {
 class Configured {
  public:
   explicit Configured(const std::string& home) {
-    namespace fs = std::filesystem;
     fs::copy_file(script, folder_ / "run");
     fs::create_directories(folder_ / "build/release/bin");
     std::ofstream(folder_ / "build/release/build.ninja");
@@ -110,6 +112,57 @@ TEST(RunScript, RunsTheProgramInTheCallersFolder) {
     EXPECT_EQ(r.code, 0) << r.err;
     EXPECT_EQ(r.out, where + ": " + (command[0] == 'd' ? command.substr(7) : command) + "\n");
   }
+}
+
+/// ./run where no tools are but the given ones and stand-ins.
+class Bare {
+ public:
+  Bare() {
+    fs::create_directories(folder_ / "tools");
+    fs::create_directories(folder_ / "cmake");
+    fs::copy_file(script, folder_ / "run");
+    const std::string list = "cmake/dpsosp_packages.cmake";
+    fs::copy_file(fs::path(script).parent_path() / list, folder_ / list);
+    for (const std::string tool :
+         {"bash", "dirname", "grep", "paste", "readlink", "realpath", "sed"})
+      fs::create_symlink((fs::exists("/usr/bin/" + tool) ? "/usr/bin/" : "/bin/") + tool,
+                         folder_ / "tools" / tool);
+  }
+
+  void stand_in(const std::string& tool, const std::string& body) const {
+    std::ofstream(folder_ / "tools" / tool) << "#!/bin/sh\n" << body << '\n';
+    fs::permissions(folder_ / "tools" / tool, fs::perms::owner_all);
+  }
+
+  Result run(const std::string& command) const {
+    return run_program("/usr/bin/env",
+                       {"PATH=" + (folder_ / "tools").string(), "bash", folder_ / "run", command});
+  }
+
+ private:
+  ScratchFolder folder_;
+};
+
+TEST(RunScript, NamesCMakePackagesAndTheirPageWithoutApt) {
+  const Bare system;
+  for (const char* command : {"packages", "build", "test"}) {
+    const Result r = system.run(command);
+    expect_one_error_line(r, 2, "no apt here; install Eigen3 Boost TBB ");
+    expect_one_error_line(r, 2, " rapidcheck benchmark (docs/library.md)");
+  }
+}
+
+TEST(RunScript, NamesInOneLineWhatAptLacks) {
+  const Bare system;
+  system.stand_in("id", "echo 0");
+  system.stand_in("dpkg-query", "echo 'install ok installed'");
+  system.stand_in("apt-get", "exit 0");
+  system.stand_in("apt-cache", "[ \"$2\" = ninja-build ] || echo '  Candidate: 1'");
+  EXPECT_EQ(system.run("packages").err, "");
+  system.stand_in("dpkg-query", "exit 1");
+  expect_one_error_line(system.run("packages"), 2, "apt knows no ninja-build; ");
+  system.stand_in("apt-get", "[ $1 != update ]");
+  expect_one_error_line(system.run("packages"), 2, "apt-get failed");
 }
 
 }  // namespace

@@ -9,8 +9,6 @@
 #   cluster.sh isolate DIR NODE        # kill -9 of one slurmd alone: its network is lost, its tasks go on
 #   cluster.sh start-node DIR NODE     # ... and its return
 #   . DIR/env                          # SLURM_CONF for sbatch, squeue, scontrol, sinfo
-#
-# Debian 12: apt-get install --no-install-recommends slurmctld slurmd slurm-client munge
 set -euo pipefail
 PATH=$PATH:/usr/sbin:/sbin
 what=${1:?start, stop, kill-node, isolate or start-node}; dir=$(realpath -m "${2:?a folder}")

@@ -8,7 +8,7 @@ set -euo pipefail
 PATH=$PATH:/usr/sbin:/sbin
 program=$1 sweep=$2 here=$(dirname "$(readlink -f "$0")")
 for needed in slurmctld slurmd munged sbatch squeue; do
-  command -v "$needed" >/dev/null || { echo "skipped: there is no $needed here (apt-get install --no-install-recommends slurmctld slurmd slurm-client munge)"; exit 77; }
+  command -v "$needed" >/dev/null || { echo "skipped: there is no $needed here"; exit 77; }
 done
 
 folder=$(mktemp -d)
