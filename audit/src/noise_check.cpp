@@ -143,7 +143,7 @@ void NoiseCheck::see(const Transcript& transcript, Stream algorithm) {
     const Vector noise = e.noisy - e.answer;
     if (!noise.allFinite()) {
       if (complaint_.empty()) complaint_ = place + ": an answer or its noise is not finite";
-      continue;
+      break;  // later leaves of its tree could not be told apart
     }
     switch (e.what.kind) {
       case Kind::prefix: {

@@ -63,6 +63,21 @@ TEST(NoiseCheck, DetectsNoiseWhoseSquaresOverflow) {
   EXPECT_NE(check.complaint(), "");
 }
 
+/// A leaf's node is what is new in its sum, so a sum that is lost leaves later ones without.
+TEST(NoiseCheck, DetectsLeavesThatAreNotFinite) {
+  Transcript transcript;
+  for (std::int64_t leaf = 1; leaf <= 4; ++leaf) {
+    Exchange e;
+    e.what = {.kind = AuditedAnswer::Kind::prefix, .deviation = 1.0, .index = leaf};
+    e.answer = Vector::Zero(3);
+    e.noisy = Vector::Constant(3, leaf == 2 ? std::nan("") : 0.5);
+    transcript.push_back(e);
+  }
+  NoiseCheck check;
+  check.see(transcript, stream_of(1));
+  EXPECT_NE(check.complaint().find("not finite"), std::string::npos) << check.complaint();
+}
+
 TEST(Complaint, IsOfAProbabilityThatIsNoNumber) {
   EXPECT_NE(complaint_of({{std::nan(""), "lost"}, {0.5, "usual"}}), "");
   EXPECT_NE(complaint_of({{0.5, "usual"}, {std::nan(""), "lost"}}), "");
