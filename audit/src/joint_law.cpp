@@ -47,6 +47,12 @@ class Worst {
 /// among any number that an audit looks at.
 constexpr double dull_deviations = 4;
 
+/// A sum of squares by products of which most cancels: rounding decides how near 0 it is, and on
+/// which side. Not less than what rounding may have taken, so that its probability is a bound.
+double least_after_rounding(double squares, double before_cancelling) {
+  return std::max(squares, 4 * std::numeric_limits<double>::epsilon() * before_cancelling);
+}
+
 }  // namespace
 
 Transform transform_of(const std::vector<double>& series, std::size_t padded) {
@@ -237,8 +243,8 @@ void Coordinates::test_pairs(const std::string& of, std::vector<Finding>& findin
       }
       const double squares = i == j ? both : 0.5 * (products_(i, i) + products_(j, j));
       const double apart = i == j ? 0.0 : std::abs(both);
-      if (squares - apart < least) {
-        least = squares - apart;
+      if (const double low = least_after_rounding(squares - apart, squares); low < least) {
+        least = low;
         of_least = {j, i};
       }
       if (squares + apart > most) {
@@ -359,7 +365,8 @@ void Coordinates::test_directions(const std::string& of, std::vector<Finding>& f
   Worst worst;
   Vector squares(tried);
   for (Index k = 0; k < tried; ++k) {
-    squares[k] = images.col(k).dot(directions.col(k)) / directions.col(k).squaredNorm();
+    squares[k] = least_after_rounding(
+        images.col(k).dot(directions.col(k)) / directions.col(k).squaredNorm(), products_.trace());
     worst.see(two_sided_chi_squared(squares[k], draws_), k);
   }
   const auto k = static_cast<Index>(worst.which());

@@ -45,8 +45,9 @@ double score_of_length(const Vector& standard) {
 
 std::string complaint_of(const std::vector<Finding>& findings) {
   if (findings.empty()) return {};
-  const Finding& worst = *std::ranges::min_element(findings, {}, &Finding::p);
-  if (!(worst.p * static_cast<double>(findings.size()) < false_alarm)) return {};
+  const auto p_of = [](const Finding& f) { return std::isnan(f.p) ? 0.0 : f.p; };  // never passed
+  const Finding& worst = *std::ranges::min_element(findings, {}, p_of);
+  if (!(p_of(worst) * static_cast<double>(findings.size()) < false_alarm)) return {};
   return fmt::format("{}, p = {:.2g}", worst.what, worst.p);
 }
 
@@ -142,7 +143,7 @@ void NoiseCheck::see(const Transcript& transcript, Stream algorithm) {
     const Vector noise = e.noisy - e.answer;
     if (!noise.allFinite()) {
       if (complaint_.empty()) complaint_ = place + ": an answer or its noise is not finite";
-      continue;
+      break;  // later leaves of its tree could not be told apart
     }
     switch (e.what.kind) {
       case Kind::prefix: {

@@ -124,7 +124,8 @@ double two_sided_chi_squared(double value, std::int64_t degrees) {
 }
 
 double two_sided_squares(double value, double mean, double variance) {
-  if (mean == 0 || variance == 0) return 1.0;
+  if (mean <= 0 || variance <= 0) return 1.0;  // rounding puts a variance of 0 on either side
+  if (!(value > 0 && std::isfinite(value))) return 0.0;  // as likely as 0; what overflows is found
   const double scale = 0.5 * variance / mean, degrees = mean / scale;
   value /= scale;
   if (degrees > 1000) {  // the cube root is normal enough (Wilson and Hilferty)

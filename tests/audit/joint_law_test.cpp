@@ -123,6 +123,27 @@ TEST(JointLaw, PassesIndependentNoiseOfManySizes) {
     EXPECT_GT(worst_of(after(shape, 7, {})).p, 1e-5) << shape.size;
 }
 
+/// Two of 1024 numbers are as near as 1e-9, but for their signs, in one of 1700 draws: the square
+/// of what lies between them is all rounding.
+TEST(JointLaw, RaisesNoAlarmWhereTwoNumbersOfOneDrawAgree) {
+  for (std::uint64_t seed = 1; seed <= 30; ++seed)
+    for (const double sign : {1.0, -1.0}) {
+      const auto agree = [&](Index, Vector& z, Stream&) { z[700] = sign * z[30] + 1e-9; };
+      const Finding worst = worst_of(after({1, 1, 1024}, seed, agree));
+      EXPECT_GT(worst.p, 1e-5) << worst.what;
+    }
+}
+
+/// Sums of squares that vanish are computed as differences, which rounding puts on either side of
+/// 0.
+TEST(JointLaw, FindsNumbersThatAddUpToNothing) {
+  for (Index size = 3; size <= 40; ++size)
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+      const auto centred = [](Index, Vector& z, Stream&) { z.array() -= z.mean(); };
+      EXPECT_LT(worst_of(after({1, 20, size}, seed, centred)).p, level) << size;
+    }
+}
+
 /// A dependence that keeps the law of every number, and the words in which it is found.
 struct Fault {
   std::string name, found;

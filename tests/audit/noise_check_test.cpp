@@ -53,6 +53,36 @@ TEST(NoiseCheck, DetectsWhatIsNotFinite) {
               "");
 }
 
+TEST(NoiseCheck, DetectsNoiseWhoseSquaresOverflow) {
+  NoiseCheck check;
+  Exchange e;
+  e.what.deviation = 0.3;
+  e.answer = Vector::Zero(3);
+  e.noisy = Vector{{0.2, -1e200, 0.1}};
+  check.see({e}, stream_of(1));
+  EXPECT_NE(check.complaint(), "");
+}
+
+/// A leaf's node is what is new in its sum, so a sum that is lost leaves later ones without.
+TEST(NoiseCheck, DetectsLeavesThatAreNotFinite) {
+  Transcript transcript;
+  for (std::int64_t leaf = 1; leaf <= 4; ++leaf) {
+    Exchange e;
+    e.what = {.kind = AuditedAnswer::Kind::prefix, .deviation = 1.0, .index = leaf};
+    e.answer = Vector::Zero(3);
+    e.noisy = Vector::Constant(3, leaf == 2 ? std::nan("") : 0.5);
+    transcript.push_back(e);
+  }
+  NoiseCheck check;
+  check.see(transcript, stream_of(1));
+  EXPECT_NE(check.complaint().find("not finite"), std::string::npos) << check.complaint();
+}
+
+TEST(Complaint, IsOfAProbabilityThatIsNoNumber) {
+  EXPECT_NE(complaint_of({{std::nan(""), "lost"}, {0.5, "usual"}}), "");
+  EXPECT_NE(complaint_of({{0.5, "usual"}, {std::nan(""), "lost"}}), "");
+}
+
 TEST(NoiseCheck, DetectsFaultsThatKeepTotalVariance) {
   Vector last = Vector::Zero(5), before = last;
   const std::vector<Spoil> faults{
@@ -252,6 +282,17 @@ TEST(BatchCheck, RejectsSoundBatchesNoMoreOftenThanStated) {
                      10,
                      [](int, Stream& s) { return s.subset(16, 8); }),
             80);
+}
+
+/// The size of a batch from one record, by a coin that is nearly fair, has a square that hardly
+/// varies: rounding makes that variance negative.
+TEST(BatchCheck, PassesOneRecordByANearlyFairCoin) {
+  constexpr double rate = 0.49999999999888983;
+  const auto check = after_batches(
+      3, 5, 1, BatchPolicy::poisson(rate), PoissonGaussianEvent{rate, 1.0}, [](int batch, Stream&) {
+        return batch % 2 == 0 ? std::vector<Index>{0} : std::vector<Index>{};
+      });
+  EXPECT_EQ(check.complaint(), "");
 }
 
 TEST(BatchCheck, DetectsWrongPoissonSampling) {

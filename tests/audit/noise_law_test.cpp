@@ -53,6 +53,13 @@ TEST(NormalLaw, RaisesFalseAlarmsAtMostAsStated) {
   }
 }
 
+/// What rounding leaves of squares that cancel, what overflows and what is no number.
+TEST(SumsOfSquares, AreFoundWhereNoNormalNumbersHaveThem) {
+  for (const double sum : {0.0, -5e-16, HUGE_VAL, std::nan("")})
+    for (const std::int64_t degrees : {20, 5000})
+      EXPECT_EQ(two_sided_chi_squared(sum, degrees), 0) << sum;
+}
+
 TEST(NormalLaw, RaisesFalseAlarmsAtMostAsStatedFarOut) {
   constexpr int trials = 10'000;
   const auto of_each = alarms(trials, 1e-3, [&](Stream& stream) {

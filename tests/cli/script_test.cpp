@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <tuple>
 
 #include <gtest/gtest.h>
 
@@ -40,7 +41,7 @@ TEST(RunScript, RejectsUnknownCommandAndListsKnownOnes) {
 
 TEST(RunScript, RejectsUnknownOptionInOneLine) {
   expect_one_error_line(
-      run_program(script, {"test", "--al"}), 2, "expected --all, --neural or --distributions");
+      run_program(script, {"test", "--al"}), 2, "expected --all, --neural, --distributions or --processors");
   expect_one_error_line(run_program(script, {"build", "--nativ"}), 2, "did you mean '--native'");
 }
 
@@ -79,6 +80,17 @@ class Configured {
          "cd '" + folder + "' && '" + (folder_ / "run").string() + "' " + arguments});
   }
 
+  /// ./run test --processors, where the tests print how they see the processor and fail as
+  /// baseline.
+  Result tests_as_processors() const {
+    tool("ctest", "echo \"$DPSOSP_SIMD $GLIBC_TUNABLES\"; [ \"$DPSOSP_SIMD\" != portable ]");
+    return run_program("/usr/bin/env",
+                       {"PATH=" + (folder_ / "tools").string() + ":" + std::getenv("PATH"),
+                        folder_ / "run",
+                        "test",
+                        "--processors"});
+  }
+
   /// The arguments of each call of cmake that ./run build makes, one call a line.
   std::string calls() const {
     const Result r =
@@ -102,6 +114,19 @@ class Configured {
 TEST(RunScript, ConfiguresMovedCheckoutAnew) {
   EXPECT_TRUE(Configured("/somewhere/else").calls().starts_with("--preset release --fresh\n"));
   EXPECT_TRUE(Configured("").calls().starts_with("--build"));
+}
+
+TEST(RunScript, TestsAsEveryProcessorThatThisOneCanBe) {
+  const Result r = Configured("").tests_as_processors();
+  EXPECT_EQ(r.code, 1) << r.err;  // though the last ones pass
+  EXPECT_TRUE(r.out.starts_with("portable glibc.cpu.hwcaps=-AVX2,")) << r.out;
+  const std::string flags = contents("/proc/cpuinfo");
+  for (const auto& [name, flag, tested] :
+       {std::tuple{"AVX2", " avx2 ", "\navx2 "}, {"AVX-512", " avx512vl ", "\navx512 "}}) {
+    const bool can = flags.find(flag) != std::string::npos;
+    EXPECT_EQ(r.out.find(tested) != std::string::npos, can) << r.out;
+    EXPECT_EQ(r.err.find(std::string("not as ") + name) == std::string::npos, can) << r.err;
+  }
 }
 
 TEST(RunScript, RunsTheProgramInTheCallersFolder) {
