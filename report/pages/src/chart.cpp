@@ -296,11 +296,7 @@ std::string described(const plots::Panel& panel, const std::vector<Rate>& rates)
   return out;
 }
 
-Html drawn(const plots::Panel& panel,
-           const Scales& s,
-           const std::vector<Rate>& rates,
-           const Looks& looks,
-           bool small) {
+Html drawn(const plots::Panel& panel, const Scales& s, const Looks& looks, bool small) {
   Html out = axes(panel, s);
   for (const plots::ReferenceLine& l : panel.lines) {
     const bool horizontal = l.direction == plots::Direction::horizontal;
@@ -395,7 +391,7 @@ Html legend(const plots::Figure& figure, const Looks& looks) {
 
 Html panel_svg(const plots::Panel& panel, const std::vector<Rate>& rates, const Looks& looks) {
   const Scales s = large_scales(panel, rates);
-  Html inside = drawn(panel, s, rates, looks, false);
+  Html inside = drawn(panel, s, looks, false);
   if (s.frame.right > 100) inside += end_labels(panel, s, rates, looks);
   return element("svg",
                  {{"viewBox", fmt::format("0 0 {} {}", px(s.frame.width), px(s.frame.height))},
@@ -415,7 +411,7 @@ Html small_panel_svg(const plots::Panel& panel, const Site& site) {
   return element(
       "svg",
       {{"viewBox", "0 0 224 150"}, {"role", "img"}, {"aria-label", described(panel, {})}},
-      drawn(p, s, {}, Looks({&panel, 1}, site), true));
+      drawn(p, s, Looks({&panel, 1}, site), true));
 }
 
 Html figure_html(const plots::Figure& figure,
@@ -451,7 +447,7 @@ std::string figure_file(const plots::Figure& figure,
       row_height = 0;
     }
     const double x = static_cast<double>(k % columns) * (s.frame.width + 30);
-    Html panel = drawn(figure.panels[k], s, rates, looks, false);
+    Html panel = drawn(figure.panels[k], s, looks, false);
     if (s.frame.right > 100) panel += end_labels(figure.panels[k], s, rates, looks);
     inside += element("g", {{"transform", fmt::format("translate({} {})", px(x), px(y))}}, panel);
     width = std::max(width, x + s.frame.width);
