@@ -22,7 +22,7 @@ namespace {
 
 using namespace lower_bounds;
 
-constexpr double delta = 1e-6;
+constexpr double small_delta = 1e-6;
 constexpr std::array epsilons{0.25, 0.5, 1.0};
 constexpr std::array record_counts{4, 8, 16, 32, 64};
 
@@ -46,7 +46,7 @@ Minimax::Result compute_minimax(const Minimax& p, std::uint64_t) {
 }
 
 Job minimax_job(const Study& study, int records, double epsilon) {
-  return study.probe(Minimax{.records = records, .epsilon = epsilon, .delta = delta});
+  return study.probe(Minimax{.records = records, .epsilon = epsilon, .delta = small_delta});
 }
 
 double minimax_norm(const Runs& runs, const Study& study, int records, double epsilon) {
@@ -74,8 +74,9 @@ plots::Table exact_table(const Runs& runs, const Study& study) {
     for (const double epsilon : epsilons) {
       const double exact = minimax_norm(runs, study, n, epsilon);
       row.cells.push_back(plots::number_cell(exact, 4));
-      for (const double bound :
-           {exact, two_point_bound(n, epsilon, delta), tracing_bound(n, 1, epsilon, delta)})
+      for (const double bound : {exact,
+                                 two_point_bound(n, epsilon, small_delta),
+                                 tracing_bound(n, 1, epsilon, small_delta)})
         row.cells.push_back(plots::number_cell(bound / rate(n, 1, epsilon)));
     }
     group.rows.push_back(std::move(row));
@@ -112,8 +113,8 @@ plots::Figure figure(const Runs& runs, const Study& study) {
   for (const int n : record_counts) {
     for (plots::Series* s : {&exact, &two, &mean}) s->x.push_back(n);
     exact.y.push_back(minimax_norm(runs, study, n, 1));
-    two.y.push_back(two_point_bound(n, 1, delta));
-    mean.y.push_back(noisy_mean(n, 1, 1, delta));
+    two.y.push_back(two_point_bound(n, 1, small_delta));
+    mean.y.push_back(noisy_mean(n, 1, 1, small_delta));
   }
   one.series = {exact, two, mean};
   constexpr double records = 1e6;
@@ -145,7 +146,7 @@ std::vector<JobCell> minimax_cells(const Study& study) {
   for (const double epsilon : epsilons)
     for (const int n : record_counts)
       cells.push_back(probe_cell(study,
-                                 Minimax{.records = n, .epsilon = epsilon, .delta = delta},
+                                 Minimax{.records = n, .epsilon = epsilon, .delta = small_delta},
                                  {{"records", static_cast<double>(n)}, {"epsilon", epsilon}}));
   return cells;
 }
@@ -183,8 +184,9 @@ ExactLaw exact_law(const Evidence& e) {
   for (const JudgedCell& cell : e.cells) {
     const double records = cell.number_at("records"), epsilon = cell.number_at("epsilon");
     const double exact = cell.numbers(&Minimax::Result::gradient_norm).front();
-    law.bounds_are_below = law.bounds_are_below &&
-                           exact >= empirical_bound(records, 1, epsilon, delta) * (1 - rounding);
+    law.bounds_are_below =
+        law.bounds_are_below &&
+        exact >= empirical_bound(records, 1, epsilon, small_delta) * (1 - rounding);
     if (epsilon == epsilons.back()) {
       n.push_back(records);
       norm.push_back(exact);
