@@ -274,6 +274,7 @@ void xu_experiment(benchmark::State& state) {
     spec.settings["sampling"] = "sample";
     spec.records = 400;
     spec.epsilon = 2.0;
+    spec.schedule = Schedule::none;
     spec.noise = NoiseRule::advanced;
     spec.observations = 400;
     if (algorithm == "xu-2026/dp-rgda") {

@@ -191,13 +191,14 @@ const Description& run_description() {
            .offers = {.files = true}},
           {.name = "schedule",
            .value = "NAME",
-           .meaning = "paper: the published parameters; practical: runnable ones",
+           .meaning = "paper: the published parameters; practical: runnable ones; none: the "
+                      "settings alone",
            .standard = "practical",
-           .offers = {.words = {{"practical"}, {"paper"}}}},
+           .offers = {.words = {{"practical"}, {"paper"}, {"none"}}}},
           {.name = "noise",
            .value = "RULE",
-           .meaning = "schedule, or calibrated: the least with which the planned queries fit the "
-                      "budget",
+           .meaning = "schedule, or calibrated: the least with which what schedule and settings "
+                      "plan fits the budget",
            .standard = "schedule",
            .offers = {.words = {{"schedule"}, {"calibrated"}}}},
           {.name = "variant",

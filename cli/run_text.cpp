@@ -11,6 +11,7 @@
 
 #include "description.hpp"
 #include "dpsosp/core/numbers.hpp"
+#include "dpsosp/experiments/used.hpp"
 
 namespace dpsosp {
 namespace {
@@ -101,6 +102,15 @@ std::string run_text(const AlgorithmResult& r) {
   return paragraph("run", text);
 }
 
+std::string used_text(const RunResult& r, const RunDescription& d) {
+  const Used used = used_by(d.algorithm, r);
+  return paragraph("used",
+                   fmt::format("clip {}; step size {}; output: {}",
+                               to_text({&used.clips, 1}),
+                               to_text({&used.step_sizes, 1}),
+                               used.output));
+}
+
 std::string utility_text(const ScheduleResult& s) {
   return paragraph("utility",
                    fmt::format("{}; {}{}",
@@ -184,8 +194,8 @@ std::string next_step(const RunResult& r, const RunDescription& d) {
   };
   if (r.algorithm.status == Status::budget) {
     if (d.settings.contains("steps"))
-      return "the budget ended the run early; without --set steps the schedule plans as many as it "
-             "pays for";
+      return "the budget ended the run early; --noise calibrated fits the noise to these steps, and "
+             "without --set steps the schedule plans as many as it pays for";
     return "the budget ended the run early; a larger --epsilon or more --records pay for more "
            "steps";
   }
@@ -211,7 +221,8 @@ std::string text_of(const RunResult& r, const RunDescription& d) {
     out += fmt::format("(best iterate: t = {}, by sosp_level; not released)\n", r.best->t);
   if (!r.output.in_region)
     out += "The output is outside the region where the constants are stated.\n";
-  out += '\n' + run_text(r.algorithm) + utility_text(r.schedule) + privacy_text(r.privacy);
+  out += '\n' + run_text(r.algorithm) + used_text(r, d) + utility_text(r.schedule) +
+         privacy_text(r.privacy);
   const EvaluationLog& log = r.evaluation_log;
   out += paragraph(
       "not private",
@@ -219,6 +230,11 @@ std::string text_of(const RunResult& r, const RunDescription& d) {
                   "records without noise",
                   log.clipped,
                   log.contributions));
+  if (const double share = clipped_share(r).value_or(0); share > most_clipped)
+    out += paragraph("warning",
+                     fmt::format("{:.3g} % of the contributions are clipped: the clip decides as "
+                                 "much as the method",
+                                 100 * share));
   if (log.unclipped)
     out += paragraph("",
                      fmt::format("{} gradients above the nominal bound, the longest {} times it",

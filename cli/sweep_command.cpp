@@ -321,6 +321,9 @@ int sweep_command(const Arguments& arguments) {
     jobs = jobs_of(sweep);
     runs = computed(false);
   }
+  for (const Part& part : sweep.parts)
+    for (const std::string& warning : used_table(Runs(runs), sweep, part, "used").footnotes)
+      std::cerr << fmt::format("sweep: part {}: {}\n", part.name, warning);
   const report::SweepSource source{map["file"].as<std::vector<std::string>>().front(),
                                    from_word<Scale>(map["scale"].as<std::string>())};
   const report::WriteOptions options_of_pages{.print = can_print(tables)};

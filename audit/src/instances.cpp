@@ -268,6 +268,13 @@ void set(Algorithm& algorithm, const Settings& settings) {
     if (known.contains(name)) set_field(fields, algorithm.card().key, name, text);
 }
 
+/// A common noise for the plan, without a selection, which no plan has.
+void set_noise_of_plan(Algorithm& algorithm, double sensitivity_ratio) {
+  if (values_of(algorithm.fields()).contains("selection_form"))
+    set(algorithm, {{"selection_epsilon", "0"}});
+  algorithm.set_common_noise(sensitivity_ratio);
+}
+
 bool runs_on(const Algorithm& algorithm, const PublicFacts& facts) {
   try {
     algorithm.check(facts);
@@ -342,7 +349,8 @@ Subject replay_subject(const Instance& instance,
     set_for_replay(*s.algorithm, facts, mode.sampling);
     set(*s.algorithm, instance.settings);
     if (const auto plan = s.algorithm->plan(facts); !plan.empty())
-      s.algorithm->set_common_noise(
+      set_noise_of_plan(
+          *s.algorithm,
           calibrate_common_noise(plan, facts.records, budget, Calibrator::cks).sensitivity_ratio);
     s.rule.capacity *= 1e3;
     s.rule.pure_capacity *= 1e3;
@@ -373,7 +381,7 @@ Subject subject_on(std::string_view key, std::string_view problem, const std::st
     throw InputError(fmt::format(
         "audit: {} plans no queries, so that its noise for {} is unknown", key, problem));
   const auto noise = calibrate_common_noise(plan, facts.records, budget, Calibrator::rdp);
-  s.algorithm->set_common_noise(noise.sensitivity_ratio);
+  set_noise_of_plan(*s.algorithm, noise.sensitivity_ratio);
   s.algorithm->check(facts);
   s.rule = noise.rule;
   s.claimed = budget;
@@ -404,7 +412,7 @@ Subject fast_subject(const Instance& instance, const PrivacyBudget& most) {
     });
     const auto noise = calibrate_common_noise(
         plan, facts.records, budget, amplified ? Calibrator::rdp : Calibrator::cks);
-    s.algorithm->set_common_noise(noise.sensitivity_ratio);
+    set_noise_of_plan(*s.algorithm, noise.sensitivity_ratio);
     if (const auto own_noise = instance.settings.find("noise");
         own_noise != instance.settings.end())
       set(*s.algorithm, {*own_noise});

@@ -216,6 +216,26 @@ CalibratedNoise calibrate_common_noise(std::span<const PlannedQuery> plan,
   return calibrations.of({{plan.begin(), plan.end()}, records, budget});
 }
 
+double noise_within(std::span<const PlannedQuery> plan,
+                    Index records,
+                    const FilterRule& rule,
+                    double allowance,
+                    double floor) {
+  const auto too_dear = [&](double ratio) {
+    double cost = 0;
+    for (const CountedEvent& e : events_of(plan, records, ratio))
+      cost += static_cast<double>(e.count) * rule.charge(e.event);
+    return cost > allowance;
+  };
+  double low = floor, high = 2.0 * floor;
+  while (too_dear(high)) high *= 2.0;
+  for (int k = 0; k < 200 && high > low * (1 + 1e-13); ++k) {
+    const double middle = std::sqrt(low * high);
+    (too_dear(middle) ? low : high) = middle;
+  }
+  return low * (1.0 + 1e-12);
+}
+
 double noise_ratio_for(double rho, double count) {
   // Rounded up by more than the charges' rounding, so that the filter grants the last of them.
   return std::sqrt(count / (2.0 * rho)) * (1.0 + 4.0 * std::numeric_limits<double>::epsilon());

@@ -59,7 +59,10 @@ std::unique_ptr<Algorithm> prepared(const Case& c, const PublicFacts& facts) {
              {"hessian_batch_rate", "1"}})
       if (names.contains(name)) test::set(*algorithm, {{name, text}});
   if (c.algorithm == "arora-2023/tree-spider") test::set(*algorithm, {{"alpha", "0"}});  // no end
-  if (!algorithm->plan(facts).empty()) algorithm->set_common_noise(0.5);
+  if (!algorithm->plan(facts).empty()) {
+    if (names.contains("selection_form")) test::set(*algorithm, {{"selection_epsilon", "0"}});
+    algorithm->set_common_noise(0.5);
+  }
   return algorithm;
 }
 

@@ -312,6 +312,7 @@ TEST_P(EveryPrivateRun, StopsAtBudgetWithFinitePoint) {
   if (names.contains("sampling")) test::set(*algorithm, {{"sampling", "all"}});
   if (names.contains("alpha")) test::set(*algorithm, {{"alpha", "1e-300"}});
   if (names.contains("refresh_cap")) test::set(*algorithm, {{"refresh_cap", "0"}});
+  if (names.contains("selection_form")) test::set(*algorithm, {{"selection_epsilon", "0"}});
   algorithm->set_common_noise(3.0);
   const double one = s.rule.charge(GaussianEvent{3.0});
   std::vector<Vector> longer;

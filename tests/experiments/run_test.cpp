@@ -32,6 +32,7 @@ RunSpec one_noisy_step() {
   spec.problem = "matrix-sensing";
   spec.records = 50;
   spec.settings = {{"steps", "1"}, {"step_size", "1"}};
+  spec.schedule = Schedule::none;
   spec.noise = NoiseRule::calibrated;
   spec.door = Door::no_data;  // the step is the noise
   spec.observations = 0;

@@ -233,6 +233,7 @@ Site sample_site() {
                          .d = 20,
                          .epsilon = 1,
                          .start = "near a saddle",
+                         .warning = "untuned",
                          .cells = {cell},
                          .nearest = {0},
                          .controls = {{"league/escape", key, 1e4, 1, 0.05, 0.65, 0.07, 0.65}},

@@ -97,6 +97,18 @@ TEST(League, AbsentAlgorithmScoresAsTheStart) {
   }
 }
 
+TEST(League, DivergedOutputScoresAsTheStart) {
+  const Contender start{.name = "start", .levels = {{1}, {1}, {2}}};
+  const Contender good{.name = "good", .levels = {{0.1}, {0.1}, {9}}};
+  const Contender diverged{.name = "diverged", .levels = {{0.05}, {1e40}, {8}}};
+  const Contender absent{.name = "absent", .levels = {{0.05}, {}, {}}};
+  const auto of = [&](const Contender& c) { return standings({good, c}, start)[1]; };
+  EXPECT_EQ(of(diverged).contender, 1u);
+  EXPECT_EQ(of(diverged).ratio, of(absent).ratio) << "nobody is better than the start in the last";
+  EXPECT_NEAR(of(diverged).ratio, std::cbrt(10.0), 1e-12);
+  EXPECT_EQ(of(diverged).absent, 0u) << "it ran";
+}
+
 TEST(League, CountsUnimprovedCellsAsUseless) {
   const Contender start{.name = "start", .levels = {{1}, {1}, {1}}};
   const Contender c{.name = "c", .levels = {{1}, {0.995}, {0.5}}};
@@ -159,6 +171,20 @@ TEST(League, TunesOnTuningInstancesAlone) {
         EXPECT_EQ(tuned.chosen[k].front(), 2u) << entrants()[k];
         EXPECT_EQ(level_at(tuned.board.contenders[k], 0), 0.9) << entrants()[k];
       }
+  }
+}
+
+TEST(League, MarksDivergedOutputs) {
+  const Board& board = escape();
+  const Pretended p(board, [](const RunDescription& run) {
+    return run.algorithm == "abadi-2016/dp-sgd" ? 1e40 : 0.5;
+  });
+  const auto table = levels_table(play(p.runs(), board, study_at(Scale::smoke)));
+  for (const plots::Row& row : table.row_groups.front().rows) {
+    const auto& labels = row.cells.front().labels;
+    EXPECT_EQ(!labels.empty() && labels.front().text == "diverged",
+              row.label == "abadi-2016/dp-sgd")
+        << row.label;
   }
 }
 

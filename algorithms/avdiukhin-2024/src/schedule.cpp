@@ -32,24 +32,6 @@ struct StepNoise {
   FilterRule rule;
 };
 
-/// The least ratio of std to sensitivity with which `count` queries cost at most `allowance`.
-/// \param floor  a ratio with which they cost no less
-double ratio_within(const BatchPolicy& policy,
-                    Index records,
-                    double count,
-                    double allowance,
-                    const FilterRule& rule,
-                    double floor) {
-  const auto too_dear = [&](double ratio) {
-    const GaussianPlan one =
-        plan_gaussian(policy, BatchUse::one_query, records, 1.0, Noise::sensitivity_ratio(ratio));
-    return count * rule.charge(*one.event) > allowance;
-  };
-  double enough = 2.0 * floor;
-  while (too_dear(enough)) enough *= 2.0;
-  return last_that_holds(floor, enough, too_dear) * (1.0 + 1e-12);
-}
-
 StepNoise noise_for(const BatchPolicy& policy,
                     Index records,
                     Index steps,
@@ -66,8 +48,7 @@ StepNoise noise_for(const BatchPolicy& policy,
   const CalibratedNoise whole = calibrate_common_noise(plan, records, budget, calibrator);
   if (share == 0) return {whole.sensitivity_ratio, whole.rule};
   return {
-      ratio_within(
-          policy, records, count, left * whole.rule.capacity, whole.rule, whole.sensitivity_ratio),
+      noise_within(plan, records, whole.rule, left * whole.rule.capacity, whole.sensitivity_ratio),
       whole.rule};
 }
 
@@ -362,10 +343,10 @@ Scheduled MinibatchSgd::schedule(Schedule kind,
         "products",
         power_products(
             c.M, error, c.d, p.power_failure / static_cast<double>(p.selection.candidates + 2)));
-    const auto queries =
-        static_cast<double>(power_selection_queries(p.selection.candidates, p.power_products));
-    p.power_noise = ratio_within(
-        BatchPolicy::all(), facts.records, queries, allowance * (1.0 - 1e-11), made.rule, 1e-3);
+    const PlannedQuery queries{BatchPolicy::all(),
+                               power_selection_queries(p.selection.candidates, p.power_products)};
+    p.power_noise =
+        noise_within({&queries, 1}, facts.records, made.rule, allowance * (1.0 - 1e-11), 1e-3);
   }
   mark_vacuous(made, c.G);
   return made;

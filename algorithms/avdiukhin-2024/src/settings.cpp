@@ -74,7 +74,10 @@ void MinibatchSgd::set_variant(Variant variant) {
 void MinibatchSgd::set_common_noise(double sensitivity_ratio) {
   parameters.noise = sensitivity_ratio;
   parameters.power_noise = sensitivity_ratio;
-  parameters.selection.epsilon = 0.0;  // the plan has Gaussian queries alone
+}
+
+double MinibatchSgd::planned_share(const FilterRule& rule) const {
+  return parameters.selection.leaves(rule);
 }
 
 std::vector<PlannedQuery> MinibatchSgd::plan(const PublicFacts& facts) const {

@@ -241,6 +241,11 @@ void DpGdSosp::set_variant(Variant variant) {
   parameters.printed_horizon = printed;
 }
 
+double DpGdSosp::planned_share(const FilterRule& rule) const {
+  if (parameters.selection == Selecting::noisy) return 1.0;
+  return 1.0 - rule.charge(PureEvent{parameters.selection_epsilon}) / rule.capacity;
+}
+
 void DpGdSosp::set_common_noise(double sensitivity_ratio) {
   parameters.noise = parameters.selection_gradient_noise = parameters.selection_hessian_noise =
       sensitivity_ratio;

@@ -16,6 +16,8 @@ void Algorithm::set_budget(const PrivacyBudget&, Calibrator) {}
 
 std::vector<PlannedQuery> Algorithm::plan(const PublicFacts&) const { return {}; }
 
+double Algorithm::planned_share(const FilterRule&) const { return 1.0; }
+
 void Algorithm::set_common_noise(double) {
   throw InputError(
       fmt::format("{}: its queries have no common noise; use one of its schedules", card().key));

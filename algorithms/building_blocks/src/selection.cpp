@@ -6,6 +6,7 @@
 
 #include "dpsosp/algorithms/escape.hpp"
 #include "dpsosp/core/errors.hpp"
+#include "dpsosp/privacy/accounting/event.hpp"
 
 namespace dpsosp {
 
@@ -37,6 +38,10 @@ double SelectionParameters::charges() const {
   if (form != SelectionForm::independent) return 1.0;
   const auto anchors = static_cast<double>(Escape::kept_anchors);
   return 2.0 * (static_cast<double>(candidates) + anchors + 2.0);  // the last point and the start
+}
+
+double SelectionParameters::leaves(const FilterRule& rule) const {
+  return on() ? 1.0 - charges() * rule.charge(PureEvent{epsilon}) / rule.capacity : 1.0;
 }
 
 void SelectionParameters::add_fields(Fields& fields, std::string_view share_meaning) {

@@ -103,7 +103,12 @@ void StochasticSpider::set_variant(Variant variant) {
 void StochasticSpider::set_common_noise(double sensitivity_ratio) {
   SpiderOracleParameters& o = parameters.spider.oracle;
   o.refresh_noise = o.increment_noise = sensitivity_ratio;
-  parameters.selection.epsilon = 0.0;  // a plan has no room for it
+}
+
+double StochasticSpider::planned_share(const FilterRule& rule) const {
+  const SelectionParameters& selection = parameters.selection;
+  if (parameters.target == Target::empirical) return selection.leaves(rule);
+  return selection.on() && parameters.split == BudgetSplit::half ? 0.5 : 1.0;  // other records
 }
 
 std::vector<PlannedQuery> StochasticSpider::plan(const PublicFacts& facts) const {

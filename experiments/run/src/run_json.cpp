@@ -19,7 +19,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* no_schedule = "none";
 constexpr const char* no_finite_cost = "no finite cost";
 constexpr const char* pure_account = "pure";
 
@@ -223,7 +222,7 @@ void to_json(json& j, const RunDescription& d) {
        {"delta", d.delta},
        {"calibrator", word_of(d.calibrator)},
        {"variant", word_of(d.variant)},
-       {"schedule", d.noise == NoiseRule::schedule ? word_of(d.schedule) : no_schedule},
+       {"schedule", word_of(d.schedule)},
        {"noise", word_of(d.noise)},
        {"noise_queries", d.noise_queries},
        {"door", word_of(d.door)},
@@ -254,7 +253,7 @@ void from_json(const json& j, RunDescription& d) {
   d.calibrator = word<Calibrator>(j, "calibrator");
   d.variant = word<Variant>(j, "variant");
   d.noise = word<NoiseRule>(j, "noise");
-  if (d.noise == NoiseRule::schedule) d.schedule = word<Schedule>(j, "schedule");
+  d.schedule = word<Schedule>(j, "schedule");
   d.noise_queries = j.at("noise_queries");
   d.door = word<Door>(j, "door");
   d.seed = j.at("seed");

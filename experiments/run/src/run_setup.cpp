@@ -184,8 +184,12 @@ RunDescription describe(const RunSpec& spec) {
   AlgorithmCard card;  // of a program, of which nothing is known
   if (!spec.algorithm.starts_with(program_prefix)) {
     const auto algorithm = find_algorithm(spec.algorithm);
-    apply_settings(*algorithm, spec.settings);
     card = algorithm->card();
+    if (card.is_program() && spec.schedule == Schedule::paper)
+      reject(card.key, "schedule", "paper", "practical or none: a program has no paper's");
+    algorithm->set_variant(spec.variant);
+    apply_settings(*algorithm, spec.settings);
+    check_noise_rule(*algorithm, spec.schedule, spec.noise, spec.settings);
     d.settings = with_plain_integers(spec);
   }
   check(PrivacyBudget{spec.epsilon, spec.delta});

@@ -9,6 +9,7 @@
 
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/experiments/fit.hpp"
+#include "dpsosp/experiments/used.hpp"
 
 namespace dpsosp {
 namespace {
@@ -170,6 +171,7 @@ constexpr std::array derived{
     NamedValue{"steps", "steps", "", steps},
     NamedValue{"records_used", "records used", "", records_used},
     NamedValue{"evaluations", "per-record evaluations", "", evaluations},
+    NamedValue{"clipped", "share of contributions clipped", "", clipped_share},
     NamedValue{"privacy.spent", "ε spent", "", spent},
 };
 

@@ -13,6 +13,7 @@
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/files.hpp"
 #include "dpsosp/experiments/metric.hpp"
+#include "dpsosp/experiments/used.hpp"
 
 namespace dpsosp {
 namespace {
@@ -144,6 +145,80 @@ plots::Panel slopes_panel(const Runs& runs,
   }
   p.series.insert(p.series.begin(), guides.begin(), guides.end());
   return p;
+}
+
+/// What an arm used in the cells of a part.
+struct UsedByArm {
+  std::vector<UsedNumbers> clips{}, step_sizes{};
+  std::vector<double> steps{};
+  std::vector<std::string> outputs{};  ///< each once
+  std::vector<double> clipped{};       ///< medians of the cells
+};
+
+UsedByArm used_in(const Runs& runs, const Sweep& sweep, const Part& part, std::size_t arm) {
+  UsedByArm u;
+  for (const dpsosp::Cell& c : cells_of(sweep, part)) {
+    if (c.arm != arm) continue;
+    for (const Job& job : c.runs)
+      if (const RunResult* result = runs.result(job)) {
+        Used used = used_by(job.run()->algorithm, *result);
+        u.clips.push_back(std::move(used.clips));
+        u.step_sizes.push_back(std::move(used.step_sizes));
+        u.steps.push_back(static_cast<double>(result->algorithm.steps));
+        if (std::ranges::find(u.outputs, used.output) == u.outputs.end())
+          u.outputs.push_back(std::move(used.output));
+      }
+    if (const auto share = measure(runs, c, "clipped").values; !share.empty())
+      u.clipped.push_back(median(share));
+  }
+  return u;
+}
+
+std::string range_text(const std::vector<double>& values, std::string_view unit = "") {
+  if (values.empty()) return "–";
+  const auto text = [](double v) { return fmt::format("{:.3g}", v); };
+  const std::string low = text(std::ranges::min(values)), high = text(std::ranges::max(values));
+  return fmt::format("{}{}{}", low, low == high ? "" : " to " + high, unit);
+}
+
+std::vector<double> percent(std::vector<double> shares) {
+  for (double& s : shares) s *= 100;
+  return shares;
+}
+
+/// Why the clip of an arm is to be looked at; empty: it is not.
+std::string warning_of_clip(const UsedByArm& used, const std::string& arm) {
+  const auto many =
+      std::ranges::count_if(used.clipped, [](double share) { return share > most_clipped; });
+  if (many == 0) return {};
+  return fmt::format(
+      "{}: {} of the contributions are clipped, more than {:.0f} % in {} of {} "
+      "cells; its clip is {}",
+      arm,
+      range_text(percent(used.clipped), " %"),
+      100 * most_clipped,
+      many,
+      used.clipped.size(),
+      to_text(used.clips));
+}
+
+/// Whether a metric of the part looks at what is released.
+bool looks_at_output(const Sweep& sweep, const Part& part) {
+  return std::ranges::any_of(shown_metrics(sweep, part), [](const std::string& metric) {
+    return metric.find("output.") != std::string::npos;
+  });
+}
+
+/// Which arms release what, where they differ; else empty.
+std::string warning_of_outputs(const std::vector<std::pair<std::string, UsedByArm>>& arms) {
+  std::map<std::string, std::vector<std::string>> by_rule;
+  for (const auto& [arm, used] : arms)
+    for (const std::string& rule : used.outputs) by_rule[rule].push_back(arm);
+  if (by_rule.size() < 2) return {};
+  std::vector<std::string> words;
+  for (const auto& [rule, names] : by_rule)
+    words.push_back(fmt::format("{} ({})", rule, fmt::join(names, ", ")));
+  return fmt::format("the output rules differ: {}", fmt::join(words, "; "));
 }
 
 /// Gives curves that are one of several slices of their arm styles after those of the arms, one a
@@ -346,6 +421,52 @@ plots::Table cells_table(const Runs& runs, const Sweep& sweep, const Part& part,
     }
     t.row_groups.push_back(std::move(group));
   }
+  return t;
+}
+
+plots::Table used_table(const Runs& runs, const Sweep& sweep, const Part& part, std::string id) {
+  plots::Table t;
+  t.id = std::move(id);
+  t.title = fmt::format("What each method used: {}", part.name);
+  t.caption =
+      "From the smallest to the largest over cells and seeds. Clipped: medians of the cells of the "
+      "share of contributions that the clip shortened.";
+  t.row_header = "method";
+  t.column_groups.push_back(
+      {"", {"parameters", "clip", "step size", "steps", "output", "clipped"}});
+  std::vector<std::pair<std::string, UsedByArm>> arms;
+  for (const std::size_t arm : part.arms)
+    arms.emplace_back(sweep.arms[arm].name, used_in(runs, sweep, part, arm));
+  const auto warn = [&](const std::string& warning) -> std::vector<std::size_t> {
+    if (warning.empty()) return {};
+    t.footnotes.push_back(warning + ".");
+    return {t.footnotes.size() - 1};
+  };
+  const auto of_outputs =
+      looks_at_output(sweep, part) ? warn(warning_of_outputs(arms)) : std::vector<std::size_t>{};
+  plots::RowGroup group;
+  for (std::size_t k = 0; k < arms.size(); ++k) {
+    const auto& [name, used] = arms[k];
+    const RunSpec& spec = sweep.arms[part.arms[k]].spec;
+    plots::Row row{.label = name};
+    row.cells = {
+        plots::text_cell(fmt::format(
+            "{}{}",
+            spec.schedule == Schedule::none ? "settings"
+                                            : fmt::format("schedule {}", word_of(spec.schedule)),
+            spec.noise == NoiseRule::schedule ? ""
+                                              : fmt::format(", noise {}", word_of(spec.noise)))),
+        plots::text_cell(to_text(used.clips)),
+        plots::text_cell(to_text(used.step_sizes)),
+        plots::text_cell(range_text(used.steps)),
+        plots::text_cell(used.outputs.empty() ? "–"
+                                              : fmt::format("{}", fmt::join(used.outputs, "; "))),
+        plots::text_cell(range_text(percent(used.clipped), " %"))};
+    row.cells[4].footnotes = of_outputs;
+    row.cells[5].footnotes = warn(warning_of_clip(used, name));
+    group.rows.push_back(std::move(row));
+  }
+  t.row_groups.push_back(std::move(group));
   return t;
 }
 

@@ -84,6 +84,27 @@ std::string distance_text(const LeagueCell& c) {
   return out;
 }
 
+/// The first of a board with tuned schedules, beside what they are as scheduled.
+plots::Table tuned_table(const LeagueBoard& board) {
+  constexpr std::size_t shown = 6;
+  plots::Table t{.id = "tuned-" + board.id.substr(board.id.find('/') + 1),
+                 .title = board.id,
+                 .caption = "Geometric mean over cells of the median level over the best one.",
+                 .row_header = "algorithm"};
+  t.column_groups = {{"", {"tuned", "as scheduled"}}};
+  plots::RowGroup rows;
+  for (const LeagueBoard::Rank& r : board.tuned) {
+    if (rows.rows.size() == shown) break;
+    plots::Row row{.label = r.algorithm, .cells = {plots::number_cell(r.ratio)}};
+    const auto before = std::ranges::find(board.ranks, r.algorithm, &LeagueBoard::Rank::algorithm);
+    row.cells.push_back(before == board.ranks.end() ? plots::text_cell("–")
+                                                    : plots::number_cell(before->ratio));
+    rows.rows.push_back(std::move(row));
+  }
+  t.row_groups.push_back(std::move(rows));
+  return t;
+}
+
 /// The algorithms to compare on a board's problem.
 struct Asked {
   std::string name, problem;
@@ -132,6 +153,11 @@ std::vector<LeagueRank> ranks_of(const Stored& stored, std::string_view algorith
                  .wins = static_cast<int>(found->wins),
                  .cells = static_cast<int>(b.cells.size())};
     for (const LeagueBoard::Rank& other : b.ranks) r.all.emplace_back(other.algorithm, other.ratio);
+    if (const auto tuned = std::ranges::find(b.tuned, algorithm, &LeagueBoard::Rank::algorithm);
+        tuned != b.tuned.end()) {
+      r.tuned_rank = static_cast<int>(tuned - b.tuned.begin()) + 1;
+      r.tuned_ratio = tuned->ratio;
+    }
     ranks.push_back(std::move(r));
   }
   return ranks;
@@ -140,9 +166,13 @@ std::vector<LeagueRank> ranks_of(const Stored& stored, std::string_view algorith
 std::optional<WhichPage> which_of(const Stored& stored) {
   const std::vector<LeagueBoard>& boards = stored.boards();
   if (boards.empty()) return {};
-  WhichPage w{
-      .n = asked_n, .d = asked_d, .epsilon = asked_epsilon, .start = std::string(asked_start)};
+  WhichPage w{.n = asked_n,
+              .d = asked_d,
+              .epsilon = asked_epsilon,
+              .start = std::string(asked_start),
+              .warning = std::string(league_warning)};
   for (const LeagueBoard& b : boards) {
+    if (!b.tuned.empty()) w.tuned.push_back(tuned_table(b));
     w.starts.push_back({b.id, start_text(b.id)});
     std::size_t nearest = 0;
     double least = std::numeric_limits<double>::infinity();
@@ -181,12 +211,13 @@ std::optional<WhichPage> which_of(const Stored& stored) {
   std::vector<Asked> asked;
   for (const std::size_t k : w.nearest) {
     const LeagueCell& c = w.cells[k];
-    std::string t = fmt::format("{}, {}: of {} algorithms that ran, `{}` is lowest with {}",
-                                c.board,
-                                start_text(c.board),
-                                c.levels.size(),
-                                c.levels.front().algorithm,
-                                rounded(c.levels.front().median));
+    std::string t =
+        fmt::format("{}, {}: of {} algorithms that ran, `{}`, untuned, is lowest with {}",
+                    c.board,
+                    start_text(c.board),
+                    c.levels.size(),
+                    c.levels.front().algorithm,
+                    rounded(c.levels.front().median));
     if (c.levels.size() > 1) {
       const bool overlap = c.levels[1].low <= c.levels[0].high;
       t += fmt::format(", `{}` next with {}; the ranges of the two {}",

@@ -127,12 +127,13 @@ std::vector<std::filesystem::path> write_sweep(const Store& store,
                    .files = {{"Seconds of every run, CSV", "timings.csv"}},
                    .print = options.print};
   page.finding = finding_of(page.rates);
-  for (const Part& part : sweep.parts)
+  if (!slopes.empty()) page.tables.push_back(exponents_table(page.rates, sweep.title));
+  for (const Part& part : sweep.parts) {
+    page.tables.push_back(used_table(runs, sweep, part, "used-" + part.name));
     page.details.push_back(cells_table(runs, sweep, part, "cells-" + part.name));
-  if (!slopes.empty()) {
-    page.tables.push_back(exponents_table(page.rates, sweep.title));
-    page.details.insert(page.details.begin(), slopes_table(slopes, "slopes", sweep.title));
   }
+  if (!slopes.empty())
+    page.details.insert(page.details.begin(), slopes_table(slopes, "slopes", sweep.title));
   for (plots::Table& t : page.details) t.sweep.clear();  // the page has one command
   Site site{.scale = std::string(to_string(source.scale)),
             .version = provenance().build.program_version};

@@ -191,10 +191,10 @@ std::vector<TextPage> text_pages_of(const Stored& stored, const Site& site) {
     TextPage league{
         .id = "league",
         .title = "League",
-        .lead =
-            "Private algorithms on the same problems at the same ε, with the same guarantee. Each "
-            "board "
-            "asks those whose needs its problem meets; a dash stands where one was not asked."};
+        .lead = fmt::format(
+            "{} Each board asks those whose needs its problem meets; a dash stands where one was "
+            "not asked.",
+            league_warning)};
     plots::Table t{.id = "rank-of-each", .title = "Ranks", .row_header = "algorithm"};
     t.caption =
         "Rank among those that ran, and the geometric mean over cells of the median over the best "
@@ -203,17 +203,21 @@ std::vector<TextPage> text_pages_of(const Stored& stored, const Site& site) {
     for (const AlgorithmPage& a : site.algorithms)
       for (const LeagueRank& r : a.ranks)
         if (std::ranges::find(boards, r.board) == boards.end()) boards.push_back(r.board);
-    for (const std::string& b : boards) t.column_groups.push_back({b, {"rank", "ratio"}});
+    for (const std::string& b : boards)
+      t.column_groups.push_back({b, {"tuned: rank", "ratio", "as scheduled: rank", "ratio"}});
     plots::RowGroup rows;
     for (const AlgorithmPage& a : site.algorithms) {
       if (a.ranks.empty()) continue;
       plots::Row row{.label = a.key};
       for (const std::string& b : boards) {
         const auto r = std::ranges::find(a.ranks, b, &LeagueRank::board);
-        row.cells.push_back(r == a.ranks.end() ? plots::text_cell("–")
-                                               : plots::count_cell(r->rank));
-        row.cells.push_back(r == a.ranks.end() ? plots::text_cell("–")
-                                               : plots::number_cell(r->ratio));
+        const auto add = [&](int rank, double ratio) {
+          row.cells.push_back(rank == 0 ? plots::text_cell("–") : plots::count_cell(rank));
+          row.cells.push_back(rank == 0 ? plots::text_cell("–") : plots::number_cell(ratio));
+        };
+        const bool ran = r != a.ranks.end();
+        add(ran ? r->tuned_rank : 0, ran ? r->tuned_ratio : 0);
+        add(ran ? r->rank : 0, ran ? r->ratio : 0);
       }
       rows.rows.push_back(std::move(row));
     }

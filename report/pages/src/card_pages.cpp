@@ -76,8 +76,16 @@ Html rank_html(const LeagueRank& r, std::string_view algorithm, const Place& pla
       element("p",
               element("span", {{"class", "big"}}, text(fmt::format("{} of {}", r.rank, r.of))) +
                   text(" in ") + named(r.board, place) +
-                  text(fmt::format(
-                      ": {:.2f} times the best, {} of {} cells won", r.ratio, r.wins, r.cells)));
+                  text(fmt::format(", untuned: {:.2f} times the best, {} of {} cells won{}",
+                                   r.ratio,
+                                   r.wins,
+                                   r.cells,
+                                   r.tuned_rank == 0
+                                       ? ""
+                                       : fmt::format("; number {} with tuned schedules, {:.2f} "
+                                                     "times the best",
+                                                     r.tuned_rank,
+                                                     r.tuned_ratio))));
   return element("div", line + rank_svg(r, algorithm, place.site));
 }
 
@@ -301,7 +309,8 @@ std::string problem_html(const ProblemPage& p, const Site& site) {
     body += titled(
         "Who solves it",
         "league",
-        element("p", text("The first of ") + named(p.ranks.front().board, place) + text(":")) +
+        element("p",
+                text("The first of ") + named(p.ranks.front().board, place) + text(", untuned:")) +
             element("ol", items));
   }
   Html commands =

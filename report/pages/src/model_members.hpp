@@ -65,7 +65,8 @@ DPSOSP_MEMBERS(ClaimPage, id, paper, place, word, verdict, evidence, printed, no
                reason, reference, stands, change, objection, answer, changed, open, rates, notes,
                figure, commands, exhibits, algorithms, problems, previous, next);
 DPSOSP_MEMBERS(Fact, name, text);
-DPSOSP_MEMBERS(LeagueRank, board, problem, rank, of, ratio, wins, cells, all);
+DPSOSP_MEMBERS(LeagueRank, board, problem, rank, of, ratio, wins, cells, all, tuned_rank,
+               tuned_ratio);
 DPSOSP_MEMBERS(LedgerLine, query, count, event, records, sensitivity);
 DPSOSP_MEMBERS(ShownRun, command, setting, guarantee, spent, accountant, ledger, parameters,
                trace);
@@ -82,8 +83,8 @@ DPSOSP_MEMBERS(PaperPage, key, name, words, forest, refuted, untested, claims, e
 DPSOSP_MEMBERS(LeagueCell::Level, algorithm, median, low, high, seeds, failed);
 DPSOSP_MEMBERS(LeagueCell, board, problem, n, d, epsilon, start, levels);
 DPSOSP_MEMBERS(LeagueControl, board, algorithm, n, epsilon, as_run, no_noise, no_data, start);
-DPSOSP_MEMBERS(WhichPage, n, d, epsilon, start, cells, nearest, controls, can, cannot, starts, toml,
-               command);
+DPSOSP_MEMBERS(WhichPage, n, d, epsilon, start, warning, tuned, cells, nearest, controls, can, cannot,
+               starts, toml, command);
 DPSOSP_MEMBERS(TextPage::Section, id, heading, paragraphs, facts, intervals, tables, commands,
                links, markdown);
 DPSOSP_MEMBERS(TextPage, id, title, lead, sections);

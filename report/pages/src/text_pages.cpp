@@ -78,6 +78,13 @@ std::string which_html(const WhichPage& w, const Site& site) {
                                    w.d,
                                    w.epsilon,
                                    w.start)));
+  body += paragraph(w.warning, place, "warning");
+  Html tuned;
+  for (const plots::Table& t : w.tuned) tuned += element("div", table_html(t, place));
+  if (!w.tuned.empty())
+    body += element(
+        "section",
+        heading(2, "With tuned schedules", "tuned") + element("div", {{"class", "two"}}, tuned));
   Html options;
   for (const Fact& f : w.starts)
     options += element("option", {{"value", f.name}}, text(fmt::format("{}: {}", f.name, f.text)));

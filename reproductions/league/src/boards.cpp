@@ -322,15 +322,14 @@ Trial trial(const Ground& ground,
     t.refusal = unfit->second;
     return t;
   }
-  if (league_noise() == NoiseRule::calibrated) {
-    // What the schedule decides of the method, with another noise.
-    const Plan scheduled = plan_of(describe(spec));
-    t.refusal = scheduled.refusal;
-    if (!t.refusal.empty()) return t;
-    spec.settings = scheduled.parameters;
-    spec.noise = NoiseRule::calibrated;
+  spec.noise = league_noise();
+  RunDescription run;
+  try {
+    run = describe(spec);
+  } catch (const InputError& e) {  // no common noise
+    t.refusal = e.what();
+    return t;
   }
-  RunDescription run = describe(spec);
   for (std::uint64_t seed = 0; seed < seeds; ++seed) {
     run.seed = run.data_seed = seed;
     t.runs.emplace_back(run);

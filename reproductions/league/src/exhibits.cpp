@@ -15,7 +15,7 @@ namespace {
 
 using namespace league;
 
-plots::Label verdict(const Played& played) {
+plots::Label verdict(const Played& played, const Played& tuned) {
   const std::vector<double> best = best_levels(played.contenders);
   std::size_t nobody = 0, worse = 0, ran = 0;
   for (std::size_t p = 0; p < best.size(); ++p)
@@ -25,9 +25,12 @@ plots::Label verdict(const Played& played) {
     ran += places > 0;
     worse += places > 0 && 2 * s.useless > places;
   }
-  return {fmt::format("{} leads; in {} of {} cells no algorithm improves on the start; {} of {} "
-                      "algorithms do not improve on it in most of their cells",
-                      played.contenders[played.table.front().contender].name,
+  const auto leader = [](const Played& p) { return p.contenders[p.table.front().contender].name; };
+  return {fmt::format("{}{} leads{}; in {} of {} cells no algorithm improves on the start; {} of "
+                      "{} algorithms do not improve on it in most of their cells",
+                      tuned.places.empty() ? "" : fmt::format("tuned, {} leads; ", leader(tuned)),
+                      leader(played),
+                      tuned.places.empty() ? ", untuned" : " as scheduled",
                       nobody,
                       best.size(),
                       worse,
@@ -43,17 +46,17 @@ plots::Exhibit render(const Runs& runs, const Study& study, const Board& board) 
   }
   const Played played = play(runs, board, study);
   const Tuned tuned = play_tuned(runs, board, study);
-  e.verdict = verdict(played);
+  e.verdict = verdict(played, tuned.board);
+  e.notice = {std::string(league_warning)};
   e.differences = {board.limits};
   if (league_noise() == NoiseRule::calibrated)
     e.differences.emplace_back(
         "Every algorithm has the parameters of its schedule, and in place of its noise the least "
         "with which the queries that it plans fit the budget.");
-  e.tables = {winners_table(played, "winners"), standings_table(played)};
-  if (!tuned.board.places.empty()) {
-    e.tables.push_back(winners_table(tuned.board, "winners-tuned"));
-    e.tables.push_back(tuned_table(played, tuned, board));
-  }
+  if (!tuned.board.places.empty())
+    e.tables = {winners_table(tuned.board, "winners-tuned"), tuned_table(played, tuned, board)};
+  e.tables.push_back(winners_table(played, "winners"));
+  e.tables.push_back(standings_table(played));
   e.tables.push_back(levels_table(played));
   e.tables.push_back(controls_table(runs, board, study));
   e.tables.push_back(absent_table(played));
@@ -70,6 +73,21 @@ ExhibitEntry entry() {
       [](const Runs& runs, const Study& study) { return render(runs, study, board()); });
 }
 
+std::vector<LeagueBoard::Rank> ranks_of(const Played& played) {
+  std::vector<LeagueBoard::Rank> ranks;
+  for (std::size_t k = 0; k < played.table.size(); ++k) {
+    const Standing& s = played.table[k];
+    if (s.absent == played.places.size()) continue;
+    LeagueBoard::Rank rank{.algorithm = played.contenders[s.contender].name,
+                           .ratio = s.ratio,
+                           .wins = s.wins,
+                           .against_leader = {}};
+    if (k > 0 && s.against_leader.pairs > 0) rank.against_leader = s.against_leader;
+    ranks.push_back(std::move(rank));
+  }
+  return ranks;
+}
+
 LeagueBoard board_of(const Runs& runs, const Study& study, const Board& board) {
   const Played played = play(runs, board, study);
   LeagueBoard b{.id = "league/" + board.id, .problem = board.ground.problem};
@@ -82,16 +100,8 @@ LeagueBoard board_of(const Runs& runs, const Study& study, const Board& board) {
     for (const Contender& c : played.contenders) cell.entries.push_back({c.name, c.levels[p]});
     b.cells.push_back(std::move(cell));
   }
-  for (std::size_t k = 0; k < played.table.size(); ++k) {
-    const Standing& s = played.table[k];
-    if (s.absent == played.places.size()) continue;
-    LeagueBoard::Rank rank{.algorithm = played.contenders[s.contender].name,
-                           .ratio = s.ratio,
-                           .wins = s.wins,
-                           .against_leader = {}};
-    if (k > 0 && s.against_leader.pairs > 0) rank.against_leader = s.against_leader;
-    b.ranks.push_back(std::move(rank));
-  }
+  b.ranks = ranks_of(played);
+  b.tuned = ranks_of(play_tuned(runs, board, study).board);
   const Place place = place_of_controls(board, study);
   b.controls_at = {place.records, place.epsilon};
   const auto levels = [&](const std::string& key, Door door) {

@@ -39,9 +39,9 @@ std::vector<Standing> standings(const std::vector<Contender>& contenders, const 
       s.wins += std::isfinite(level) && level == best[p];
       s.useless += std::isfinite(level) && level >= share_of_start * nothing;
       s.absent += !std::isfinite(level);
-      const double counted = std::isfinite(level) ? level : nothing;
-      if (!(best[p] > 0 && std::isfinite(best[p]) && counted > 0)) continue;
-      sum += std::log(counted / best[p]);
+      const double counted = std::min(level, nothing), least = std::min(best[p], nothing);
+      if (!(least > 0 && std::isfinite(best[p]))) continue;
+      sum += std::log(counted / least);
       ++places;
     }
     if (places > 0) s.ratio = std::exp(sum / static_cast<double>(places));

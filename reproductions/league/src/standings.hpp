@@ -21,6 +21,9 @@ struct Contender {
 /// An algorithm whose level is not below this share of the start's counts as not improving.
 inline constexpr double share_of_start = 0.99;
 
+/// An output above this many times the start's level has diverged.
+inline constexpr double diverged = 10;
+
 /// Median over seeds; infinite where it did not run or any run failed.
 double level_at(const Contender& c, std::size_t place);
 
@@ -30,8 +33,8 @@ std::vector<double> best_levels(const std::vector<Contender>& contenders);
 struct Standing {
   std::size_t contender = 0;
   std::size_t wins = 0;  ///< places where its median is the best
-  /// Geometric mean over places of its median over the best one. A place without a median counts
-  /// with the median of the start.
+  /// Geometric mean over places of its median over the best one. A place without a median, or with
+  /// one above the start's, counts with the median of the start.
   double ratio = 1;
   std::size_t useless = 0;  ///< places where it ran and did not improve
   std::size_t absent = 0;   ///< places without a median

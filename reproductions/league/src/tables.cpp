@@ -123,7 +123,10 @@ std::string p_text(double p) { return p < 1e-3 ? "< 0.001" : fmt::format("{:.3f}
 /// What a low level may hide: that nothing was done, or that F rose to where it is flat.
 void mark(plots::Cell& cell, const Played& played, std::size_t contender, std::size_t place) {
   const double level = level_at(played.contenders[contender], place);
-  if (std::isfinite(level) && level >= share_of_start * level_at(played.start, place))
+  const double nothing = level_at(played.start, place);
+  if (std::isfinite(level) && level > diverged * nothing)
+    cell.labels.push_back({"diverged", plots::Tone::bad});
+  else if (std::isfinite(level) && level >= share_of_start * nothing)
     cell.labels.push_back({"no better than the start", plots::Tone::caution});
   else if (played.climbed[contender][place])
     cell.labels.push_back({"F rose", plots::Tone::caution});
@@ -252,8 +255,9 @@ plots::Table standings_table(const Played& played) {
   double sum = 0;
   std::size_t places = 0;
   for (std::size_t p = 0; p < best.size(); ++p)
-    if (const double ratio = level_at(played.start, p) / best[p];
-        std::isfinite(ratio) && ratio > 0) {
+    if (const double nothing = level_at(played.start, p),
+        ratio = nothing / std::min(best[p], nothing);
+        std::isfinite(best[p]) && std::isfinite(ratio) && ratio > 0) {
       sum += std::log(ratio);
       ++places;
     }
@@ -454,8 +458,7 @@ plots::Table absent_table(const Played& played) {
     }
     if (count == 0) continue;
     plots::Row row{.label = played.contenders[k].name};
-    row.cells = {plots::text_cell(fmt::format("{} of {}", count, places)),
-                 plots::text_cell(why)};
+    row.cells = {plots::text_cell(fmt::format("{} of {}", count, places)), plots::text_cell(why)};
     group.rows.push_back(std::move(row));
   }
   for (const auto& [key, why] : left_out()) {

@@ -357,6 +357,7 @@ JobCell equal_steps_cell(const EqualSteps& method, const Study& study) {
   spec.settings["sampling"] = "poisson";
   spec.settings["refresh_batch"] = fmt::format("{}", n / 2);
   spec.settings["increment_batch"] = fmt::format("{}", n / 8);
+  spec.schedule = Schedule::none;
   spec.noise = NoiseRule::calibrated;
   spec.calibrator = Calibrator::rdp;
   spec.observations = 0;

@@ -161,6 +161,7 @@ RunDescription description(const Method& method,
   spec.records = n;
   spec.epsilon = 2.0;
   spec.delta = 1e-6;
+  spec.schedule = Schedule::none;
   spec.observations = control == Control::none && method.seeds == 0 ? 200 : 2;
   if (!method.problem.empty())
     spec.problem_settings = {method.problem.begin(), method.problem.end()};

@@ -106,6 +106,14 @@ CalibratedNoise calibrate_common_noise(std::span<const PlannedQuery> plan,
                                        const PrivacyBudget& budget,
                                        Calibrator calibrator);
 
+/// The least noise, at least `floor`, with which the planned queries cost at most `allowance` under
+/// the rule. \param floor  with which they cost no less
+double noise_within(std::span<const PlannedQuery> plan,
+                    Index records,
+                    const FilterRule& rule,
+                    double allowance,
+                    double floor);
+
 /// Noise ratio of `count` equal unsampled Gaussian queries that together cost `rho` of zCDP.
 double noise_ratio_for(double rho, double count);
 

@@ -65,11 +65,16 @@ constexpr auto words_of(Variant) {
   return word_list<Variant>("variant", {{printed, "printed"}, {repaired, "repaired"}});
 }
 
-enum class Schedule { paper, practical };
+enum class Schedule {
+  paper,
+  practical,
+  none,  ///< the settings alone; of a Preparation, and no algorithm's
+};
 
 constexpr auto words_of(Schedule) {
   using enum Schedule;
-  return word_list<Schedule>("schedule", {{paper, "paper"}, {practical, "practical"}});
+  return word_list<Schedule>("schedule",
+                             {{paper, "paper"}, {practical, "practical"}, {none, "none"}});
 }
 
 /// What is known of the utility of a run's parameters.
@@ -197,6 +202,9 @@ class Algorithm {
   /// The most Gaussian queries that a run with these parameters makes; none for an algorithm whose
   /// noise only its schedule can set.
   virtual std::vector<PlannedQuery> plan(const PublicFacts& facts) const;
+  /// The share of the rule's capacity that the plan may take, in (0, 1]; a selection, which is no
+  /// Gaussian query, has the rest.
+  virtual double planned_share(const FilterRule& rule) const;
   /// The same ratio of standard deviation to sensitivity for every query of the plan.
   /// \throws InputError without a plan
   virtual void set_common_noise(double sensitivity_ratio);

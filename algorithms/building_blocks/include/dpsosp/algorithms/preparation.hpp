@@ -9,7 +9,8 @@
 
 namespace dpsosp {
 
-/// How the noise of a run is found.
+/// How the noise of a run is found. All but `schedule` come after the schedule and the settings,
+/// for the plan that results.
 enum class NoiseRule {
   schedule,    ///< by the algorithm's schedule, `paper` or `practical`
   calibrated,  ///< one common ratio, the least that fits the budget by our accountant
@@ -29,7 +30,7 @@ struct Preparation {
   PrivacyBudget budget;
   Calibrator calibrator = Calibrator::cks;
   Variant variant = Variant::repaired;
-  Schedule schedule = Schedule::practical;  ///< for NoiseRule::schedule
+  Schedule schedule = Schedule::practical;
   NoiseRule noise = NoiseRule::schedule;
   std::int64_t noise_queries = 0;  ///< for NoiseRule::advanced; 0: as many as the run plans
   /// Parameters that overrule the schedule's.
@@ -40,6 +41,13 @@ struct Preparation {
 
 /// Sets parameters by name. \throws InputError with the nearest name
 void apply_settings(Algorithm& algorithm, const std::map<std::string, std::string>& settings);
+
+/// Refuses what contradicts itself: no schedule and its noise; noise that a rule sets and a setting
+/// gives. \param settings  of `algorithm`, which has them \throws InputError
+void check_noise_rule(Algorithm& algorithm,
+                      Schedule schedule,
+                      NoiseRule noise,
+                      const std::map<std::string, std::string>& settings);
 
 /// Gives the algorithm its parameters. \throws InputError, also where the schedule needs a constant
 /// that the facts do not state

@@ -45,6 +45,8 @@ struct SelectionParameters {
   bool on() const { return epsilon > 0; }
   /// Pure charges of `epsilon` that a selection may make: 1, or two for every question.
   double charges() const;
+  /// The share of the rule's capacity that the selection leaves.
+  double leaves(const FilterRule& rule) const;
   /// \param share_meaning  what `share` is a share of
   void add_fields(Fields& fields, std::string_view share_meaning);
 };

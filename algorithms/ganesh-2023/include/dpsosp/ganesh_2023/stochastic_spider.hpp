@@ -60,6 +60,7 @@ class StochasticSpider final : public Algorithm {
                      const PrivacyBudget& budget,
                      Calibrator calibrator) override;
   std::vector<PlannedQuery> plan(const PublicFacts& facts) const override;
+  double planned_share(const FilterRule& rule) const override;
   void set_common_noise(double sensitivity_ratio) override;
   void check_settings(const PublicFacts& facts) const override;
   Outcome run(Curator& curator, Stream stream, Observer& observer) const override;

@@ -64,7 +64,7 @@ struct RunSpec {
   double delta = 1e-6;
   Calibrator calibrator = Calibrator::cks;
   Variant variant = Variant::repaired;
-  Schedule schedule = Schedule::practical;  ///< for NoiseRule::schedule
+  Schedule schedule = Schedule::practical;
   NoiseRule noise = NoiseRule::schedule;
   std::int64_t noise_queries = 0;  ///< for NoiseRule::advanced; 0: as many as the run plans
   Door door = Door::enforced;

@@ -21,6 +21,7 @@ namespace dpsosp {
 ///   α schedule.alpha                 solved accuracy; absent where none is promised
 ///   estimate.median, estimate.largest   error ‖g_t − ∇F(x_t)‖ of the method's own estimate
 ///   steps, records_used, evaluations    the last: per-record vectors summed
+///   clipped                        share of the contributions that were clipped
 ///   privacy.spent                  ε that the ledger adds up to
 ///   counts.NAME, parameters.NAME   of the algorithm
 /// \return the number; none where the run has no such number or it is not finite

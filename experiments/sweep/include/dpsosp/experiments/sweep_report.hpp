@@ -36,6 +36,10 @@ plots::Table slopes_table(const std::vector<Slope>& slopes, std::string id, std:
 /// metric that is fitted; and start, steps, records used, evaluations.
 plots::Table cells_table(const Runs& runs, const Sweep& sweep, const Part& part, std::string id);
 
+/// One row an arm of a part: clip, step size, steps, output rule, share of contributions clipped;
+/// its footnotes warn where more than most_clipped are, and where output rules differ.
+plots::Table used_table(const Runs& runs, const Sweep& sweep, const Part& part, std::string id);
+
 /// One panel a fitted axis, all arms: medians and range over seeds, solved α dashed, guide lines at
 /// the claimed exponents.
 plots::Figure slopes_figure(const Runs& runs,

@@ -211,6 +211,8 @@ struct LeagueRank {
   int wins = 0;
   int cells = 0;
   std::vector<std::pair<std::string, double>> all{};  ///< ratios of every contender
+  int tuned_rank = 0;                                 ///< with tuned schedules; 0: none was tuned
+  double tuned_ratio = 0;
 };
 
 struct LedgerLine {
@@ -339,7 +341,9 @@ struct LeagueControl {
 struct WhichPage {
   double n = 0, d = 0, epsilon = 0;
   std::string start{};
-  std::vector<LeagueCell> cells{};  ///< all
+  std::string warning{};
+  std::vector<plots::Table> tuned{};  ///< the first of each board, with tuned schedules
+  std::vector<LeagueCell> cells{};    ///< all
   std::vector<std::size_t> nearest{};
   std::vector<LeagueControl> controls{};
   std::vector<std::string> can{};

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -40,9 +41,16 @@ struct LeagueBoard {
   Index dimension = 0;
   std::vector<Cell> cells;
   std::vector<Rank> ranks;  ///< the leader first
+  std::vector<Rank> tuned;  ///< the same with tuned schedules, over the cells that were tuned
   std::pair<Index, double> controls_at;  ///< n and ε
   std::vector<Control> controls;
 };
+
+/// What is to be read before any rank.
+inline constexpr std::string_view league_warning =
+    "This ranks schedules of theorems, untuned: nobody searched step sizes, numbers of steps or "
+    "clips, and a method that ranks low may win with care. Schedules that are tuned in one number, "
+    "the bound B that they are told, come first, and may have another leader.";
 
 /// The boards whose runs are all among these.
 std::vector<LeagueBoard> league_boards(const Runs& runs, const Study& study);

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dpsosp/experiments/used.hpp"
+
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "dpsosp/experiments/runs.hpp"
+#include "dpsosp/experiments/sweep.hpp"
+#include "dpsosp/experiments/sweep_report.hpp"
+#include "dpsosp/plots/table.hpp"
+
+namespace dpsosp::used_test {
+namespace {
+
+RunResult result_of(std::map<std::string, std::string> parameters, std::int64_t clipped = 0) {
+  RunResult r;
+  r.algorithm.parameters = std::move(parameters);
+  r.algorithm.steps = 5;
+  r.evaluation_log.contributions = 100;
+  r.evaluation_log.clipped = clipped;
+  return r;
+}
+
+std::string text_of(const UsedNumbers& numbers) { return to_text({&numbers, 1}); }
+
+TEST(Used, IsFoundByTheNamesOfSettings) {
+  const Used u = used_by("arora-2023/dp-spider",
+                         result_of({{"clip_refresh", "3.1623"},
+                                    {"clip_increment", "1"},
+                                    {"increment_clip", "proportional"},
+                                    {"first.clip", "2"},
+                                    {"hessian_clip", "7"},
+                                    {"clipping", "9"},
+                                    {"step_size", "0.5"},
+                                    {"ascent_step", "0.25"},
+                                    {"second.step_size", "0.125"},
+                                    {"step_divisor", "4"},
+                                    {"lemma_step", "true"},
+                                    {"output", "last"}}));
+  EXPECT_EQ(text_of(u.clips), "first 2, hessian 7, increment 1, refresh 3.16");
+  EXPECT_EQ(text_of(u.step_sizes), "0.5, ascent 0.25, second 0.125");
+  EXPECT_EQ(u.output, "last iterate");
+  EXPECT_EQ(text_of({}), "–");
+}
+
+TEST(Used, OutputRuleIsTheOneInForce) {
+  const auto rule = [](std::map<std::string, std::string> parameters) {
+    return used_by("abadi-2016/dp-sgd", result_of(std::move(parameters))).output;
+  };
+  EXPECT_EQ(rule({{"output", "uniform"}, {"tail_average", "0"}}), "uniform iterate");
+  EXPECT_EQ(rule({{"output", "last"}, {"tail_average", "0.2"}}), "mean of the last 20 %");
+  EXPECT_EQ(rule({}), "last iterate, a uniform one, or the mean of the last ones");
+  const Used selected = used_by("avdiukhin-2024/dp-sgd",
+                                result_of({{"output", "last"}, {"selection_epsilon", "0.3"}}));
+  EXPECT_NE(selected.output, "last iterate");
+}
+
+TEST(Used, ShareIsOfContributionsAndOfNoneWhereNothingIsClipped) {
+  RunResult r = result_of({}, 30);
+  EXPECT_EQ(clipped_share(r), 0.3);
+  r.evaluation_log.unclipped = UnclippedLog{};
+  EXPECT_FALSE(clipped_share(r));
+  r = result_of({});
+  r.evaluation_log.contributions = 0;
+  EXPECT_FALSE(clipped_share(r));
+}
+
+/// Two arms at two sizes; `second` has another output and another share of clipped contributions.
+class Compared {
+ public:
+  Compared(std::string metric, std::string output, std::int64_t clipped)
+      : sweep_(parse_sweep("title = \"t\"\nmetric = \"" + metric + R"("
+seeds = 2
+noise = "calibrated"
+[[arm]]
+name = "first"
+algorithm = "abadi-2016/dp-sgd"
+problem = "cosine-saddle"
+[[arm]]
+name = "second"
+algorithm = "abadi-2016/dp-sgd"
+problem = "cosine-saddle"
+settings = { clip = 0.25 }
+[[part]]
+name = "p"
+axes = [{ records = [100, 200] }]
+)",
+                           "test",
+                           Scale::quick)) {
+    for (const Job& job : jobs_of(sweep_)) {
+      const bool second = job.run()->settings.contains("clip");
+      const auto n = job.run()->records;
+      stored_.push_back({.key = job.key(),
+                         .status = RunStatus::finished,
+                         .reason = "",
+                         .result = result_of({{"clip",
+                                               second     ? "0.25"
+                                               : n == 100 ? "1"
+                                                          : "2"},
+                                              {"step_size", "0.1"},
+                                              {"output", second ? output : "last"}},
+                                             second && n == 200 ? clipped : 3)});
+    }
+  }
+  plots::Table table() const { return used_table(Runs(stored_), sweep_, sweep_.parts[0], "used"); }
+  /// Of a row and a column.
+  std::string text(std::size_t row, std::size_t column) const {
+    return std::get<std::string>(table().row_groups[0].rows[row].cells[column].content);
+  }
+
+ private:
+  Sweep sweep_;
+  std::vector<StoredRun> stored_;
+};
+
+TEST(UsedTable, HasARowAnArmWithRangesOverCells) {
+  const Compared c("output.sosp_level", "last", 3);
+  const plots::Table t = c.table();
+  EXPECT_TRUE(t.footnotes.empty());
+  ASSERT_EQ(t.row_groups[0].rows.size(), 2U);
+  const std::vector<std::string> expected{
+      "schedule practical, noise calibrated", "1 to 2", "0.1", "5", "last iterate", "3 %"};
+  for (std::size_t k = 0; k < expected.size(); ++k) EXPECT_EQ(c.text(0, k), expected[k]);
+  EXPECT_EQ(c.text(1, 1), "0.25");
+}
+
+TEST(UsedTable, WarnsAboveAFifthClippedAndNotBelow) {
+  EXPECT_TRUE(Compared("output.sosp_level", "last", 20).table().footnotes.empty());
+  const Compared c("output.sosp_level", "last", 21);
+  EXPECT_EQ(c.table().footnotes,
+            (std::vector<std::string>{"second: 3 to 21 % of the contributions are clipped, more "
+                                      "than 20 % in 1 of 2 cells; its clip is 0.25."}));
+  EXPECT_EQ(c.text(1, 5), "3 to 21 %");
+}
+
+TEST(UsedTable, WarnsWhereOutputRulesDifferUnderAMetricOfTheOutput) {
+  EXPECT_EQ(Compared("output.gradient_norm", "uniform", 0).table().footnotes,
+            (std::vector<std::string>{
+                "the output rules differ: last iterate (first); uniform iterate (second)."}));
+}
+
+}  // namespace
+}  // namespace dpsosp::used_test
