@@ -269,7 +269,8 @@ void submit_plan(const po::variables_map& map, const ClusterWork& work) {
   require_array(tasks, limits);
   plan.cards = cards_of_runs(runs);
   request.after.insert(request.after.end(), {"--threads", std::to_string(processors), "--quiet"});
-  if (plan.pilots) {
+  const bool plans_again = plan.pilots || work.more();
+  if (plans_again) {
     request.after = work.arguments;
     request.after.insert(request.after.begin(), work.command);
   }
@@ -283,6 +284,8 @@ void submit_plan(const po::variables_map& map, const ClusterWork& work) {
     if (plan.pilots)
       std::cout << fmt::format(
           ", one of each kind that was never computed; then a plan of the others");
+    else if (plans_again)
+      std::cout << ", which tune; then a plan of those that count";
     else
       std::cout << fmt::format(", about {}", hours_text(seconds));
     std::cout << fmt::format("; {} runs are stored\n", missing.stored);
@@ -300,7 +303,7 @@ void submit_plan(const po::variables_map& map, const ClusterWork& work) {
   std::cout << fmt::format("submitted: job {} computes, then job {} merges and {}\n",
                            jobs.array,
                            jobs.after,
-                           plan.pilots ? "plans the others" : "writes the tables");
+                           plans_again ? "plans the others" : "writes the tables");
 }
 
 void compute_locally(const po::variables_map& map, const ClusterWork& work) {

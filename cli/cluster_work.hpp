@@ -20,6 +20,8 @@ struct ClusterWork {
   std::filesystem::path out;
   /// All runs, with the seeds that stored ones ask for; null where there is no store yet.
   std::function<std::vector<Job>(const Store* store)> jobs;
+  /// Whether there will be others once those that were last asked for are stored.
+  std::function<bool()> more = [] { return false; };
 };
 
 /// The options --slurm, --local and those that go with them.

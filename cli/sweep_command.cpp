@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
+#include <iterator>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -24,6 +26,7 @@
 #include "dpsosp/experiments/run_json.hpp"
 #include "dpsosp/experiments/runner.hpp"
 #include "dpsosp/experiments/sweep_report.hpp"
+#include "dpsosp/experiments/tuning.hpp"
 #include "dpsosp/plots/figure.hpp"
 #include "dpsosp/privacy/accounting/event.hpp"
 #include "dpsosp/report/contents.hpp"
@@ -84,6 +87,49 @@ Shard shard_of(const std::string& text) {
   return s;
 }
 
+/// What is computed next: the runs that tune, until all are stored; then those that count.
+struct Phase {
+  Sweep sweep;
+  bool tunes = false;
+};
+
+Phase next_phase(Sweep sweep, const Store* store) {
+  Sweep search = search_of(sweep);
+  const std::vector<Job> jobs = jobs_of(search);
+  const auto runs = store == nullptr ? std::vector<StoredRun>{} : runs_in(*store, jobs);
+  if (runs.size() < jobs.size()) return {std::move(search), true};
+  choose(Runs(runs), sweep);
+  return {std::move(sweep), false};
+}
+
+std::optional<Store> stored_in(const std::filesystem::path& file) {
+  std::optional<Store> store;
+  if (std::filesystem::exists(file)) store.emplace(file, Store::Access::read_only);
+  return store;
+}
+
+/// Says where a space may be too small.
+void warn_of_ends(const Sweep& sweep) {
+  std::size_t tuned = 0, at_end = 0;
+  std::string first;
+  for (const Part& part : sweep.parts)
+    for (const Cell& cell : cells_of(sweep, part)) {
+      const Arm& arm = sweep.arms[cell.arm];
+      if (arm.trials.size() == 1) continue;
+      ++tuned;
+      const auto ends = at_ends(arm, arm.trials[part.chosen.at({cell.arm, cell.at})]);
+      if (!ends.empty() && at_end++ == 0)
+        first = fmt::format("{}: {}", place_of(sweep, part, cell), ends.front());
+    }
+  if (at_end > 0)
+    std::cerr << fmt::format(
+        "sweep: {} of {} settings chosen lie at an end of the space, as {}; a wider space may have "
+        "better ones\n",
+        at_end,
+        tuned,
+        first);
+}
+
 /// Runs of the sweep if every part gets all the seeds that it may.
 std::size_t most_runs(Sweep sweep) {
   for (Part& part : sweep.parts) part.seeds = std::max(part.seeds, part.most_seeds);
@@ -109,8 +155,10 @@ void warn_of_large_delta(const std::vector<Job>& jobs) {
       cells.size() > 1 ? fmt::format(" (and {} more)", cells.size() - 1) : "");
 }
 
+/// \param tuning  how many of the jobs tune
 void print_plan(const Sweep& sweep,
                 const std::vector<Job>& jobs,
+                std::size_t tuning,
                 const std::filesystem::path& file) {
   std::size_t cells = 0;
   for (const Part& part : sweep.parts) {
@@ -121,7 +169,9 @@ void print_plan(const Sweep& sweep,
           "{}: {}, {}: {} runs\n", part.name, sweep.arms[c.arm].name, to_text(c.at), c.runs.size());
   }
   const TimeEstimate time = estimate_time(jobs, file);
-  std::cout << fmt::format("{} cells, {} runs, {} of them stored", cells, jobs.size(), time.stored);
+  std::cout << fmt::format("{} cells, {} runs, ", cells, jobs.size());
+  if (tuning > 0) std::cout << fmt::format("{} of them to tune, ", tuning);
+  std::cout << fmt::format("{} of them stored", time.stored);
   if (const std::size_t most = most_runs(sweep); most > jobs_of(sweep).size())
     std::cout << fmt::format("; up to {} runs in all, where slopes turn out to need more seeds",
                              most);
@@ -190,7 +240,7 @@ void compute_shard(const Sweep& sweep,
   compute_missing(journal, jobs, with_place(sweep), options);
 }
 
-/// The runs of a sweep, with the seeds that its slopes need as far as runs are stored.
+/// The runs of a phase, with the seeds that its slopes need as far as runs are stored.
 std::vector<Job> jobs_with_seeds(Sweep sweep, const Store* store) {
   for (;;) {
     std::vector<Job> jobs = jobs_of(sweep);
@@ -276,13 +326,18 @@ int sweep_command(const Arguments& arguments) {
   const Shard shard = shard_of(map["shard"].as<std::string>());
   use_program_secret_of(out, map.count("dry-run") == 0);
   const std::filesystem::path file = out / "store.sqlite";
-  std::vector<Job> jobs = of_shard(jobs_of(sweep), shard.index, shard.count);
   if (map.count("dry-run") != 0) {
-    print_plan(sweep, jobs, file);
+    const auto store = stored_in(file);
+    const Phase phase = next_phase(sweep, store ? &*store : nullptr);
+    const Sweep counting = phase.tunes ? as_written(sweep) : phase.sweep;
+    std::vector<Job> jobs = jobs_of(search_of(sweep));
+    const std::size_t tuning = jobs.size();
+    std::ranges::copy(jobs_of(counting), std::back_inserter(jobs));
+    print_plan(counting, of_shard(jobs, shard.index, shard.count), tuning, file);
     return 0;
   }
   const std::filesystem::path tables = out / sweep.name;
-  warn_of_large_delta(jobs);
+  warn_of_large_delta(jobs_of(as_written(sweep)));
   if (asks_for_cluster(map)) {
     if (shard.count > 1) throw InputError("sweep: --shard makes no plan for other processes");
     const std::vector<std::string> plain{"sweep",
@@ -291,39 +346,60 @@ int sweep_command(const Arguments& arguments) {
                                          map["scale"].as<std::string>(),
                                          "--out",
                                          out.string()};
-    if (!on_cluster(map,
-                    {.command = "sweep",
-                     .arguments = arguments,
-                     .plain = plain,
-                     .out = out,
-                     .jobs = [&](const Store* store) { return jobs_with_seeds(sweep, store); }}))
-      return 0;
+    bool tunes = false;
+    const ClusterWork work{.command = "sweep",
+                           .arguments = arguments,
+                           .plain = plain,
+                           .out = out,
+                           .jobs =
+                               [&](const Store* store) {
+                                 Phase phase = next_phase(sweep, store);
+                                 tunes = phase.tunes;
+                                 return jobs_with_seeds(std::move(phase.sweep), store);
+                               },
+                           .more = [&] { return tunes; }};
+    do {
+      if (!on_cluster(map, work)) return 0;
+    } while (tunes);  // --local, which has computed what it was asked for
   }
   const int at_a_time = threads(map, "sweep");
   Progress progress(progress_style(map.count("quiet") != 0));
   if (shard.count > 1) {
     const std::filesystem::path folder = out / fmt::format("shards-of-{}", shard.count);
     hide_from_guests(folder);
-    compute_shard(sweep, jobs, shard, folder, {.threads = at_a_time, .progress = &progress});
+    const auto store = stored_in(file);
+    const Phase phase = next_phase(sweep, store ? &*store : nullptr);
+    compute_shard(phase.sweep,
+                  of_shard(jobs_of(phase.sweep), shard.index, shard.count),
+                  shard,
+                  folder,
+                  {.threads = at_a_time, .progress = &progress});
     std::cout << "journals: " << folder.string() << '\n';
+    if (phase.tunes)
+      std::cout << "these runs tune; after `dpsosp merge`, the same shards compute those that "
+                   "count\n";
     return 0;
   }
   ensure_writable_folder(tables);  // before any work
   Store store(file);
-  const auto computed = [&](bool retry_failed) {
+  const auto computed = [&](const Sweep& of, bool retry_failed) {
     return run_jobs(store,
-                    jobs,
-                    with_place(sweep),
+                    jobs_of(of),
+                    with_place(of),
                     {.threads = at_a_time, .retry_failed = retry_failed, .progress = &progress});
   };
-  std::vector<StoredRun> runs = computed(map.count("retry-failed") != 0);
-  while (add_seeds(Runs(runs), sweep)) {
-    jobs = jobs_of(sweep);
-    runs = computed(false);
-  }
+  const bool retry_failed = map.count("retry-failed") != 0;
+  const Sweep search = search_of(sweep);
+  std::vector<StoredRun> tuning;
+  if (!search.parts.empty()) tuning = computed(search, retry_failed);
+  choose(Runs(tuning), sweep);
+  std::vector<StoredRun> runs = computed(sweep, retry_failed);
+  while (add_seeds(Runs(runs), sweep)) runs = computed(sweep, false);
   for (const Part& part : sweep.parts)
     for (const std::string& warning : used_table(Runs(runs), sweep, part, "used").footnotes)
       std::cerr << fmt::format("sweep: part {}: {}\n", part.name, warning);
+  std::ranges::move(tuning, std::back_inserter(runs));
+  warn_of_ends(sweep);
   const report::SweepSource source{map["file"].as<std::vector<std::string>>().front(),
                                    from_word<Scale>(map["scale"].as<std::string>())};
   const report::WriteOptions options_of_pages{.print = can_print(tables)};

@@ -131,11 +131,12 @@ inline void kill_and_resume(const SweepRun& sweep, int kills, int threads) {
 
 class SweepCrash : public testing::Test {
  protected:
-  explicit SweepCrash(std::string scale = "smoke") : scale_(std::move(scale)) {}
+  explicit SweepCrash(std::string scale = "smoke", std::string toml = crash_sweep)
+      : scale_(std::move(scale)), toml_(std::move(toml)) {}
 
   /// The sweep of a scale in a folder of its own.
   SweepRun sweep(const std::string& name) const {
-    std::ofstream(folder_ / "sweep.toml") << crash_sweep;
+    std::ofstream(folder_ / "sweep.toml") << toml_;
     return {folder_ / "sweep.toml", folder_ / name, scale_};
   }
   SweepRun finished(const std::string& name, int threads) const {
@@ -164,6 +165,7 @@ class SweepCrash : public testing::Test {
  private:
   ScratchFolder folder_;
   std::string scale_;
+  std::string toml_;
 };
 
 }  // namespace dpsosp

@@ -54,6 +54,7 @@ constexpr std::array pages{".github/ISSUE_TEMPLATE/bug.md",
                            "docs/report.md",
                            "docs/security.md",
                            "docs/sweeps.md",
+                           "docs/tune-and-compare.md",
                            "docs/verdicts.md",
                            "results/README.md",
                            "tests/data/README.md"};
@@ -238,6 +239,18 @@ const std::vector<Instead> instead{
      true},
     {"dpsosp sweep examples/smith-sweep.toml --scale smoke",
      "! /usr/bin/python3 -c 'import numpy' 2>/dev/null || dpsosp sweep examples/smith-sweep.toml "
+     "--scale smoke",
+     optional_package},
+    {"dpsosp sweep examples/smith-sweep.toml",
+     "! /usr/bin/python3 -c 'import numpy' 2>/dev/null || dpsosp sweep examples/smith-sweep.toml "
+     "--scale smoke",
+     minutes},
+    {"dpsosp sweep examples/smith-sweep.toml --dry-run",
+     "! /usr/bin/python3 -c 'import numpy' 2>/dev/null || dpsosp sweep examples/smith-sweep.toml "
+     "--dry-run",
+     optional_package},
+    {"dpsosp fit examples/smith-sweep.toml",
+     "! /usr/bin/python3 -c 'import numpy' 2>/dev/null || dpsosp fit examples/smith-sweep.toml "
      "--scale smoke",
      optional_package},
     {"dpsosp reproduce league --add smith.toml",

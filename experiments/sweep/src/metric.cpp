@@ -267,6 +267,12 @@ std::optional<double> start_metric(const RunResult& result, std::string_view nam
   return {};
 }
 
+bool less_is_better(std::string_view name) {
+  if (const NamedValue* n = named(derived, name)) return !n->of_points.empty();
+  const Parts p = split(name);
+  return (p.head == "output" || p.head == "population.output") && p.tail != "lambda_min";
+}
+
 std::string metric_label(std::string_view name) {
   check_metric(name);
   if (const NamedValue* n = named(derived, name)) return std::string(n->label);

@@ -16,6 +16,7 @@
 #include "dpsosp/experiments/metric.hpp"
 #include "dpsosp/experiments/run_json.hpp"
 #include "dpsosp/experiments/run_key.hpp"
+#include "dpsosp/experiments/tuning.hpp"
 #include "dpsosp/privacy/accounting/conversion.hpp"
 
 namespace dpsosp {
@@ -114,6 +115,15 @@ bool exceeds_logarithm(const Slope& slope, ClaimedExponent claimed) {
   return slope.fit->interval.low - claimed.high > of_logarithm;
 }
 
+/// What was chosen for a cell; no setting where its arm is not tuned.
+const Coordinates& settings_chosen(const Arm& arm, const Part& part, const Cell& cell) {
+  if (arm.trials.size() == 1) return arm.trials.front();
+  const auto found = part.chosen.find({cell.arm, cell.at});
+  if (found == part.chosen.end())
+    throw InputError("no setting is chosen yet, which `dpsosp sweep` does from runs of each");
+  return arm.trials.at(found->second);
+}
+
 std::vector<Cell> made_cells(const Sweep& sweep, const Part& part) {
   std::vector<Cell> cells;
   for (const std::size_t arm : part.arms)
@@ -122,8 +132,11 @@ std::vector<Cell> made_cells(const Sweep& sweep, const Part& part) {
       for (const auto& [name, value] : at) set_coordinate(spec, name, value);
       Cell cell{.arm = arm, .at = std::move(at), .runs = {}};
       try {
+        for (const auto& [name, value] : settings_chosen(sweep.arms[arm], part, cell))
+          set_coordinate(spec, name, value);
         RunDescription d = describe(spec);
-        for (std::uint64_t seed = 0; seed < part.seeds; ++seed) {
+        for (std::uint64_t k = 0; k < part.seeds; ++k) {
+          const std::uint64_t seed = part.first_seed + k;
           if (!part.by_seed.empty()) {
             for (const Axis& axis : part.by_seed)
               for (const auto& [name, value] : axis[seed % axis.size()])
@@ -149,17 +162,18 @@ class SweepMemory {
     const std::scoped_lock lock(mutex_);
     const auto same = [&](const Made& made) {
       return made.secret == program_secret() && made.part.arms == part.arms &&
-             made.part.seeds == part.seeds && made.part.axes == part.axes &&
-             made.part.by_seed == part.by_seed &&
-             std::ranges::equal(
-                 made.specs, part.arms, {}, {}, [&](std::size_t arm) -> auto& {
-                   return sweep.arms[arm].spec;
-                 });
+             made.part.seeds == part.seeds && made.part.first_seed == part.first_seed &&
+             made.part.axes == part.axes && made.part.by_seed == part.by_seed &&
+             made.part.chosen == part.chosen &&
+             std::ranges::equal(made.arms, part.arms, [&](const auto& known, std::size_t arm) {
+               return known.first == sweep.arms[arm].spec && known.second == sweep.arms[arm].trials;
+             });
     };
     if (const auto known = std::ranges::find_if(cells_, same); known != cells_.end())
       return known->cells;
     Made made{.part = part, .secret = program_secret(), .cells = made_cells(sweep, part)};
-    for (const std::size_t arm : part.arms) made.specs.push_back(sweep.arms[arm].spec);
+    for (const std::size_t arm : part.arms)
+      made.arms.emplace_back(sweep.arms[arm].spec, sweep.arms[arm].trials);
     cells_.push_back(std::move(made));
     return cells_.back().cells;
   }
@@ -174,8 +188,8 @@ class SweepMemory {
  private:
   struct Made {
     Part part;
-    std::vector<RunSpec> specs{};  ///< of its arms
-    std::uint64_t secret = 0;      ///< of programs, when they were described
+    std::vector<std::pair<RunSpec, std::vector<Coordinates>>> arms{};
+    std::uint64_t secret = 0;  ///< of programs, when they were described
     std::vector<Cell> cells;
   };
   std::mutex mutex_;
@@ -466,7 +480,8 @@ bool add_seeds(const Runs& runs, Sweep& sweep) {
 }
 
 std::vector<StoredRun> settled_runs(const Store& store, Sweep& sweep, std::string_view command) {
-  std::vector<StoredRun> runs;
+  std::vector<StoredRun> runs = stored_runs(store, jobs_of(search_of(sweep)), command);
+  choose(Runs(runs), sweep);
   do {
     runs = stored_runs(store, jobs_of(sweep), command);
   } while (add_seeds(Runs(runs), sweep));

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <fstream>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <sstream>
@@ -10,12 +11,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "dpsosp/algorithms/registry.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/files.hpp"
 #include "dpsosp/experiments/metric.hpp"
 #include "dpsosp/experiments/programs.hpp"
 #include "dpsosp/experiments/sweep.hpp"
 #include "dpsosp/experiments/toml_reader.hpp"
+#include "dpsosp/experiments/tuning.hpp"
 
 namespace dpsosp {
 namespace {
@@ -24,7 +27,10 @@ using nlohmann::json;
 
 constexpr std::int64_t most_points = 1000;
 constexpr std::int64_t most_seeds = 100000;
-constexpr double most_runs = 1e6;  // of a part
+constexpr std::int64_t most_first_seed = std::int64_t{1} << 53;
+constexpr std::int64_t most_trials = 10000;
+constexpr std::size_t most_tuned = 16;  // settings of an arm
+constexpr double most_runs = 1e6;       // of a part
 constexpr double usual_dimension = 100;
 constexpr double small_data = 1e6;  // records times dimension that take milliseconds to make
 
@@ -204,7 +210,7 @@ Arm arm_of(const TomlNode& node,
            const std::filesystem::path& folder) {
   TomlTable t = node.table();
   std::vector<std::string> names = spec_names;
-  names.insert(names.end(), {"name", "algorithm", "program", "problem"});
+  names.insert(names.end(), {"name", "algorithm", "program", "problem", "tune"});
   t.allow(names);
   Arm arm{.name = name_of(t), .spec = common};
   if (t.has("program")) {
@@ -218,6 +224,156 @@ Arm arm_of(const TomlNode& node,
   read_spec(t, scale, arm.spec);
   node.checked([&] { describe(arm.spec); });
   return arm;
+}
+
+/// Whether a setting of the algorithm takes whole numbers alone; none without such a setting.
+std::optional<bool> takes_integers(const std::string& algorithm, const std::string& setting) {
+  const auto made = find_algorithm(algorithm);
+  const Fields fields = made->fields();
+  const auto found = std::ranges::find(fields, setting, &Field::name);
+  if (found == fields.end()) return {};
+  return found->integer;
+}
+
+/// The values of a setting that is tuned. Between its ends, a range has whole numbers where the
+/// setting takes no others, and numbers of three digits elsewhere.
+Axis tuned_axis(const TomlNode& node, const std::string& setting, bool integers, Scale scale) {
+  const std::string name = "set." + setting;
+  std::vector<json> values = grid_of(node, name, scale);
+  if (at_scale(node, scale).is_table())
+    for (json& v : values) {
+      if (integers)
+        v = static_cast<std::int64_t>(std::round(v.get<double>()));
+      else if (&v != &values.front() && &v != &values.back())
+        v = std::stod(fmt::format("{:.3g}", v.get<double>()));
+    }
+  values.erase(std::ranges::unique(values).begin(), values.end());
+  Axis axis;
+  for (json& v : values) axis.push_back({{name, std::move(v)}});
+  return axis;
+}
+
+/// Gives an arm its trials: the space of [tune], as far as the arm does not say otherwise.
+void tune_arm(const TomlNode& node, const TomlTable& tune, Scale scale, Arm& arm) {
+  const TomlTable t = node.table();
+  const auto budget_of = [&](const TomlTable& of) {
+    return at_scale(of.at("budget"), scale).integer(1, most_trials);
+  };
+  std::int64_t budget = budget_of(tune);
+  std::vector<std::pair<std::string, TomlNode>> own;
+  if (t.has("tune")) {
+    const TomlNode of_arm = t.at("tune");
+    if (of_arm.is_table()) {
+      own = of_arm.table().entries();
+      if (of_arm.table().has("budget")) budget = budget_of(of_arm.table());
+    } else {
+      if (of_arm.boolean()) of_arm.refuse("false, or a table of settings");
+      budget = 1;
+    }
+    if (budget != budget_of(tune) && !tune.has("unequal"))
+      of_arm.fail(fmt::format(
+          "arm {} tries {} settings and [tune] has budget = {}; expected the same for all arms, or "
+          "unequal = \"WHY\" in [tune]",
+          arm.name,
+          budget,
+          budget_of(tune)));
+  }
+  std::vector<std::size_t> places;
+  const auto add = [&](const TomlNode& at,
+                       const TomlNode& values,
+                       const std::string& role,
+                       const std::string& setting) {
+    const auto integers = takes_integers(arm.spec.algorithm, setting);
+    if (!integers)
+      at.fail(fmt::format(
+          "{} has no setting {}, which is tuned; expected {} = \"NAME\" of its substitute, or {} = "
+          "false, in the tune of arm {}",
+          arm.spec.algorithm,
+          setting,
+          role,
+          role,
+          arm.name));
+    for (const Axis& other : arm.space)
+      if (other.front().front().first == "set." + setting)
+        at.fail(fmt::format("arm {} tunes {} twice", arm.name, setting));
+    arm.space.push_back(tuned_axis(values, setting, *integers, scale));
+  };
+  std::size_t place = 0;
+  for (const auto& [name, values] : tune.at("space").table().entries()) {
+    const auto other = std::ranges::find(own, name, &std::pair<std::string, TomlNode>::first);
+    const std::size_t here = place++;
+    if (other == own.end()) {
+      add(t.has("tune") ? t.at("tune") : node, values, name, name);
+    } else if (other->second.is_table() || other->second.is_array()) {
+      add(other->second, other->second, name, name);
+    } else if (other->second.scalar().is_string()) {
+      add(other->second, values, name, other->second.text());
+    } else {
+      if (other->second.boolean()) other->second.refuse("a setting in its place, values, or false");
+      continue;
+    }
+    places.push_back(here);
+  }
+  for (const auto& [name, values] : own) {
+    if (name == "budget" || tune.at("space").table().has(name)) continue;
+    add(values, values, name, name);
+    places.push_back(place++);
+  }
+  if (place > most_tuned)
+    node.fail(fmt::format("{} settings are tuned, expected at most {}", place, most_tuned));
+  arm.trials = node.checked([&] {
+    return trials_of(arm.space,
+                     places,
+                     static_cast<std::size_t>(budget),
+                     tune.has("order")
+                         ? static_cast<std::uint64_t>(tune.at("order").integer(0, most_first_seed))
+                         : Tuning{}.order);
+  });
+}
+
+Tuning tuning_of(const TomlTable& tune, Scale scale) {
+  tune.allow({"budget", "seeds", "first_seed", "order", "space", "unequal"});
+  Tuning t;
+  t.seeds = static_cast<std::uint64_t>(at_scale(tune.at("seeds"), scale).integer(1, most_seeds));
+  if (tune.has("first_seed"))
+    t.first_seed = static_cast<std::uint64_t>(tune.at("first_seed").integer(0, most_first_seed));
+  if (tune.has("order"))
+    t.order = static_cast<std::uint64_t>(tune.at("order").integer(0, most_first_seed));
+  if (tune.has("unequal")) t.unequal = tune.at("unequal").text();
+  return t;
+}
+
+/// Refuses a part whose results would see what tuning has seen.
+void check_apart(const TomlNode& node, const Part& part, const Tuning& tuning) {
+  const std::uint64_t end = part.first_seed + std::max(part.seeds, part.most_seeds);
+  const std::uint64_t tuning_end = tuning.first_seed + tuning.seeds;
+  if (part.first_seed < tuning_end && tuning.first_seed < end)
+    node.fail(
+        fmt::format("part {} has seeds {} to {} and tuning has {} to {}; expected none in common, "
+                    "by first_seed "
+                    "of [tune] or of the file",
+                    part.name,
+                    part.first_seed,
+                    end - 1,
+                    tuning.first_seed,
+                    tuning_end - 1));
+  for (const Axis& axis : part.by_seed) {
+    const auto seen = [&](std::uint64_t first, std::uint64_t last) {
+      std::set<std::uint64_t> values;
+      for (std::uint64_t seed = first; seed < last && values.size() < axis.size(); ++seed)
+        values.insert(seed % axis.size());
+      return values;
+    };
+    const auto finals = seen(part.first_seed, end);
+    for (const std::uint64_t value : seen(tuning.first_seed, tuning_end))
+      if (finals.contains(value))
+        node.fail(
+            fmt::format("by_seed of part {} gives tuning and results one instance, {}; expected "
+                        "more values than "
+                        "all seeds together, and a first_seed of [tune] that leads to others",
+                        part.name,
+                        to_text(axis[value])));
+  }
 }
 
 /// Refuses what no slope can be fitted along.
@@ -438,20 +594,46 @@ void check_smallest(const Sweep& sweep, const Part& part, const std::vector<Cell
   }
 }
 
+/// The axis of the arm's space that moves this coordinate; null without one.
+const Axis* tuned(const Arm& arm, const std::string& name) {
+  const auto found = std::ranges::find_if(
+      arm.space, [&](const Axis& axis) { return axis.front().front().first == name; });
+  return found == arm.space.end() ? nullptr : &*found;
+}
+
 /// Refuses what describes no run, or too many.
 void check_cells(const TomlNode& axes, const Sweep& sweep, Part part, bool try_runs) {
-  double runs = static_cast<double>(part.arms.size()) * static_cast<double>(part.seeds);
+  double runs = 0;
+  for (const std::size_t arm : part.arms) {
+    const std::size_t trials = sweep.arms[arm].trials.size();
+    runs += static_cast<double>(part.seeds);
+    if (trials > 1) runs += static_cast<double>(trials) * static_cast<double>(sweep.tuning.seeds);
+    for (const Axis& axis : part.axes)
+      for (const auto& [name, unused] : axis.front())
+        if (const Axis* both = tuned(sweep.arms[arm], name); both != nullptr)
+          axes.fail(fmt::format("{} is on an axis of part {} and tuned in arm {}",
+                                name,
+                                part.name,
+                                sweep.arms[arm].name));
+  }
   for (const Axis& axis : part.axes) runs *= static_cast<double>(axis.size());
   if (runs > most_runs)
     axes.fail(
         fmt::format("part {} has {:g} runs, expected at most {:g}", part.name, runs, most_runs));
-  part.seeds = 1;
-  for (const Axis& axis : part.by_seed)
-    part.seeds = std::max<std::uint64_t>(part.seeds, axis.size());
-  axes.checked([&] {
-    const std::vector<Cell> cells = cells_of(sweep, part);
-    if (try_runs) check_smallest(sweep, part, cells);
-  });
+  Sweep plain = as_written(sweep);
+  plain.parts = {part};
+  Sweep tuned = sweep;
+  tuned.parts = {part};
+  for (Part& search : search_of(tuned).parts) plain.parts.push_back(std::move(search));
+  for (Part& each : plain.parts) {
+    each.seeds = 1;
+    for (const Axis& axis : each.by_seed)
+      each.seeds = std::max<std::uint64_t>(each.seeds, axis.size());
+    axes.checked([&] {
+      const std::vector<Cell> cells = cells_of(plain, each);
+      if (try_runs) check_smallest(plain, each, cells);
+    });
+  }
 }
 
 /// \param try_runs  also refuse what only a run would refuse
@@ -463,7 +645,7 @@ Sweep parse(std::string_view toml,
   const TomlDocument document(toml, source);
   TomlTable top = document.root();
   std::vector<std::string> names = spec_names;
-  names.insert(names.end(), {"title", "metric", "seeds", "arm", "part"});
+  names.insert(names.end(), {"title", "metric", "seeds", "first_seed", "tune", "arm", "part"});
   top.allow(names);
 
   Sweep sweep;
@@ -478,13 +660,30 @@ Sweep parse(std::string_view toml,
   const auto seeds_of = [&](const TomlTable& t, const char* key) {
     return static_cast<std::uint64_t>(at_scale(t.at(key), scale).integer(1, most_seeds));
   };
+  std::optional<TomlTable> tune;
+  if (top.has("tune")) {
+    tune = top.at("tune").table();
+    sweep.tuning = tuning_of(*tune, scale);
+    if (!less_is_better(sweep.metric))
+      top.at(top.has("metric") ? "metric" : "tune")
+          .fail(
+              "settings are chosen by the metric at the top of the file; expected one of points, "
+              "of which less is better, as \"output.gradient_norm\"");
+  }
   for (const TomlNode& node : top.at("arm").array()) {
     sweep.arms.push_back(arm_of(node, common, scale, std::filesystem::path(source).parent_path()));
+    if (tune) tune_arm(node, *tune, scale, sweep.arms.back());
+    if (!tune && node.table().has("tune"))
+      node.table().at("tune").fail("tune without [tune], which has budget, seeds and space");
     for (std::size_t k = 0; k + 1 < sweep.arms.size(); ++k)
       if (sweep.arms[k].name == sweep.arms.back().name)
         node.fail(fmt::format("two arms are called '{}'", sweep.arms[k].name));
   }
   if (sweep.arms.empty()) top.at("arm").refuse("at least one [[arm]]");
+  const auto trials = [](const Arm& arm) { return arm.trials.size(); };
+  if (std::ranges::adjacent_find(sweep.arms, std::ranges::not_equal_to{}, trials) ==
+      sweep.arms.end())
+    sweep.tuning.unequal.clear();
   std::set<std::string> parts;
   for (const TomlNode& node : top.at("part").array()) {
     TomlTable t = node.table();
@@ -506,12 +705,16 @@ Sweep parse(std::string_view toml,
               t.at("by_seed").fail(fmt::format("{} is on an axis of the part, too", name));
     }
     part.seeds = seeds_of(t.has("seeds") ? t : top, "seeds");
+    if (top.has("first_seed"))
+      part.first_seed =
+          static_cast<std::uint64_t>(top.at("first_seed").integer(0, most_first_seed));
     if (t.has("most_seeds")) {
       part.most_seeds = seeds_of(t, "most_seeds");
       if (part.most_seeds < part.seeds)
         t.at("most_seeds").refuse(fmt::format("at least the {} seeds of the part", part.seeds));
     }
     if (t.has("note")) part.note = t.at("note").text();
+    if (tune) check_apart(node, part, sweep.tuning);
     check_cells(t.at("axes"), sweep, part, try_runs);
     if (t.has("fit"))
       for (const TomlNode& fit : t.at("fit").array())

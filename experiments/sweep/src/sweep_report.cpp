@@ -10,9 +10,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "dpsosp/core/csv.hpp"
 #include "dpsosp/core/errors.hpp"
 #include "dpsosp/core/files.hpp"
 #include "dpsosp/experiments/metric.hpp"
+#include "dpsosp/experiments/tuning.hpp"
 #include "dpsosp/experiments/used.hpp"
 
 namespace dpsosp {
@@ -499,11 +501,26 @@ plots::Figure slopes_figure(const Runs& runs,
 
 std::string timings_csv(const Store& store, const Sweep& sweep) {
   std::set<std::string> wanted;
-  for (const Job& job : jobs_of(sweep)) wanted.insert(job.hash());
+  for (const Sweep& phase : {search_of(sweep), sweep})
+    for (const Job& job : jobs_of(phase)) wanted.insert(job.hash());
   std::string timings = "run,cpu_seconds\r\n";
   for (const StoredCost& c : store.costs())
     if (wanted.contains(c.hash)) timings += fmt::format("{},{}\r\n", c.hash, c.cpu_seconds);
   return timings;
+}
+
+std::string runs_csv(const Sweep& sweep) {
+  std::string rows = "run,part,arm,use\r\n";
+  const auto add = [&](const Sweep& phase, const char* use) {
+    for (const Part& part : phase.parts)
+      for (const dpsosp::Cell& cell : cells_of(phase, part))
+        for (const Job& job : cell.runs)
+          rows += fmt::format(
+              "{},{},{},{}\r\n", job.hash(), part.name, csv_field(phase.arms[cell.arm].name), use);
+  };
+  add(search_of(sweep), "tuning");
+  add(sweep, "result");
+  return rows;
 }
 
 }  // namespace dpsosp

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -10,6 +11,7 @@
 #include "dpsosp/core/files.hpp"
 #include "dpsosp/experiments/provenance.hpp"
 #include "dpsosp/experiments/sweep_report.hpp"
+#include "dpsosp/experiments/tuning.hpp"
 #include "dpsosp/report/contents.hpp"
 #include "stored.hpp"
 
@@ -87,6 +89,10 @@ std::vector<plots::Figure> figures_of(const Runs& runs, const Sweep& sweep) {
       for (const std::size_t arm : arms) settings.insert(setting_of(sweep.arms[arm]));
       f.caption += fmt::format(
           " {} seeds a cell. Where not varied: {}.", part.seeds, fmt::join(settings, "; "));
+      if (is_tuned(sweep, part))
+        f.caption += fmt::format(" Settings were chosen on {} other seeds, as the table {} has it.",
+                                 sweep.tuning.seeds,
+                                 "tuning-" + part.name);
       for (plots::Panel& p : f.panels) p.title = part_title(part.name, p.x.label);
       figures.push_back(std::move(f));
     }
@@ -124,7 +130,8 @@ std::vector<std::filesystem::path> write_sweep(const Store& store,
                    .rates = rates_of(slopes, sweep),
                    .commands = {{"All of it; finished runs are kept", "./run dpsosp sweep " + rest},
                                 {"The slopes as text", "./run dpsosp fit " + rest}},
-                   .files = {{"Seconds of every run, CSV", "timings.csv"}},
+                   .files = {{"Part, arm and use of every run, CSV", "runs.csv"},
+                             {"Seconds of every run, CSV", "timings.csv"}},
                    .print = options.print};
   page.finding = finding_of(page.rates);
   if (!slopes.empty()) page.tables.push_back(exponents_table(page.rates, sweep.title));
@@ -134,15 +141,27 @@ std::vector<std::filesystem::path> write_sweep(const Store& store,
   }
   if (!slopes.empty())
     page.details.insert(page.details.begin(), slopes_table(slopes, "slopes", sweep.title));
+  const std::string commands = tuned_commands(sweep);
+  if (!commands.empty())
+    page.files.insert(page.files.begin(), {"The settings chosen, as commands", "tuned.sh"});
+  for (const Part& part : sweep.parts)
+    if (is_tuned(sweep, part))
+      page.tables.push_back(tuning_table(runs, sweep, part, "tuning-" + part.name));
   for (plots::Table& t : page.details) t.sweep.clear();  // the page has one command
   Site site{.scale = std::string(to_string(source.scale)),
             .version = provenance().build.program_version};
   for (const AlgorithmEntry& e : algorithm_registry())
     site.methods.push_back({e.key, e.create()->card().title});
   ensure_writable_folder(folder);
-  write_file(folder / "timings.csv", timings_csv(store, sweep));
-  auto written = write_exhibit(page, site, folder, options);
-  written.insert(written.begin(), folder / "timings.csv");
+  std::vector<std::filesystem::path> written;
+  const auto write = [&](const char* name, const std::string& text) {
+    write_file(folder / name, text);
+    written.push_back(folder / name);
+  };
+  write("timings.csv", timings_csv(store, sweep));
+  write("runs.csv", runs_csv(sweep));
+  if (!commands.empty()) write("tuned.sh", commands);
+  std::ranges::move(write_exhibit(page, site, folder, options), std::back_inserter(written));
   return written;
 }
 

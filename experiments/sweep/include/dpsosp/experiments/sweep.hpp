@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -23,12 +24,6 @@
 /// Grids of runs, declared in TOML; docs/sweeps.md describes the file.
 namespace dpsosp {
 
-/// An algorithm on a problem, with everything that an axis does not move.
-struct Arm {
-  std::string name;
-  RunSpec spec;
-};
-
 /// Names and values of what moves: records, dimension, epsilon, delta, set.NAME, problem.NAME.
 using Coordinates = std::vector<std::pair<std::string, nlohmann::json>>;
 /// "n = 10000, d = 16": for labels and messages.
@@ -38,6 +33,24 @@ std::optional<double> coordinate(const Coordinates& point, std::string_view name
 
 /// The points of one axis; several coordinates where they move together.
 using Axis = std::vector<Coordinates>;
+
+/// An algorithm on a problem, with everything that an axis does not move.
+struct Arm {
+  std::string name;
+  RunSpec spec;
+  std::vector<Axis> space{};  ///< settings that are tuned, one an axis; empty: none is
+  /// What tuning tries: no setting, which is the arm as the file has it, and points of the space. A
+  /// smaller budget tries the first of them.
+  std::vector<Coordinates> trials{{}};
+};
+
+/// How settings are tried before the runs that count.
+struct Tuning {
+  std::uint64_t seeds = 0;               ///< of a trial; 0: nothing is tuned
+  std::uint64_t first_seed = 1'000'000;  ///< none is one of a part
+  std::uint64_t order = 0;               ///< seed of the order of the settings
+  std::string unequal{};                 ///< why budgets differ; empty: they do not
+};
 
 /// An exponent that a claim states for a slope. A fit that names the claim is judged by it.
 struct StatedExponent {
@@ -82,9 +95,12 @@ struct Part {
   /// Where a judged slope needs more seeds the part goes on with twice as many, up to this; 0:
   /// never.
   std::uint64_t most_seeds = 0;
+  std::uint64_t first_seed = 0;
   /// Coordinates that differ between the seeds of a cell: seed k has value k modulo their number,
   /// of each axis. An instance that no threshold favours is one of many.
   std::vector<Axis> by_seed{};
+  /// Of each cell of an arm that is tuned: its place among the trials. Written by tuning.
+  std::map<std::pair<std::size_t, Coordinates>, std::size_t> chosen{};
   std::vector<FitRequest> fits;
   std::string note;  ///< why a range ends where it ends
 };
@@ -98,6 +114,7 @@ struct Sweep {
   std::string metric;  ///< where a fit names none, and of parts without fits; may be empty
   std::vector<Arm> arms;
   std::vector<Part> parts;  ///< those of the scale it was read for
+  Tuning tuning{};
   /// Shared by copies, whatever they have changed: it is asked by content.
   std::shared_ptr<SweepMemory> memory = new_memory();
 
@@ -126,7 +143,8 @@ struct Cell {
 
   const RunDescription& first_run() const { return *runs.front().run(); }
 };
-/// Cells in the order arms, then axes with the last moving fastest. \throws InputError
+/// Cells in the order arms, then axes with the last moving fastest. \throws InputError, also where
+/// an arm is tuned and nothing is chosen yet (tuning.hpp)
 std::vector<Cell> cells_of(const Sweep& sweep, const Part& part);
 /// "part n, arm A at records = 100": for messages.
 std::string place_of(const Sweep& sweep, const Part& part, const Cell& cell);

@@ -50,4 +50,7 @@ plots::Figure slopes_figure(const Runs& runs,
 /// Seconds of every stored run of the sweep; they alone differ between machines.
 std::string timings_csv(const Store& store, const Sweep& sweep);
 
+/// Key, part, arm and use (tuning or result) of every run; of one in several cells, in each.
+std::string runs_csv(const Sweep& sweep);
+
 }  // namespace dpsosp

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sweep_crash.hpp"
+
+// A sweep that tunes first, by the command line.
+namespace dpsosp::tuning_test {
+namespace {
+
+const std::string tuned_sweep = R"(
+title = "A sweep that tunes"
+metric = "output.gradient_norm"
+seeds = 2
+dimension = 3
+noise = "calibrated"
+observations = 50
+problem_settings = { start = "random" }
+
+[tune]
+budget = 4
+seeds = 4
+space = { steps = [5, 20, 80], step_size = { from = 0.03, to = 1, points = 3 } }
+
+[[arm]]
+name = "gradient descent"
+algorithm = "wang-ye-xu-2017/dp-gd"
+problem = "cosine-saddle"
+settings = { clip = 2 }
+
+[[arm]]
+name = "sgd"
+algorithm = "abadi-2016/dp-sgd"
+problem = "cosine-saddle"
+settings = { clip = 2 }
+
+[[part]]
+name = "n"
+axes = [{ records = [1000, 4000, 16000] }]
+fit = [{ axis = "records" }]
+)";
+constexpr int tuning_runs = 2 * 3 * 4 * 4, result_runs = 2 * 3 * 2;
+
+class TunedSweep : public SweepCrash {
+ protected:
+  TunedSweep() : SweepCrash("quick", tuned_sweep) {}
+};
+
+TEST_F(TunedSweep, ChoosesTheSameAfterKillsAndByAnyNumberOfThreads) {
+  const SweepRun killed = sweep("killed");
+  kill_and_resume(killed, 3, 2);
+  const auto whole = finished("whole", 1).tables();
+  expect_same_tables(killed.tables(), whole);
+  EXPECT_NE(whole.at("tuning-n.csv").find("of 4"), std::string::npos);
+  EXPECT_EQ(killed.stored(), tuning_runs + result_runs);
+}
+
+TEST_F(TunedSweep, ShardsTuneAndThenComputeWhatCounts) {
+  const SweepRun s = sweep("shards");
+  const std::string tunes = "these runs tune; after `dpsosp merge`";
+  for (const int stored : {tuning_runs, tuning_runs + result_runs}) {
+    for (const char* shard : {"1/2", "2/2"}) {
+      const Result r = s.run("sweep", std::string("--quiet --shard ") + shard);
+      EXPECT_EQ(r.code, 0) << r.err;
+      EXPECT_EQ(r.out.find(tunes) != std::string::npos, stored == tuning_runs) << r.out;
+    }
+    const Result merged = run_program(DPSOSP_PROGRAM,
+                                      {"merge",
+                                       (s.out() / "shards-of-2").string(),
+                                       "--into",
+                                       (s.out() / "store.sqlite").string()});
+    EXPECT_EQ(merged.code, 0) << merged.err;
+    EXPECT_EQ(s.stored(), stored);
+  }
+  EXPECT_EQ(s.run("fit").code, 0);
+  EXPECT_EQ(s.run("sweep", "--quiet").code, 0);
+  expect_same_tables(s.tables(), finished("whole", 2).tables());
+}
+
+TEST_F(TunedSweep, ProcessesOfThisMachineWriteTheTablesOfOne) {
+  const SweepRun s = sweep("local");
+  const Result r = s.run("sweep", "--local 2 --quiet");
+  EXPECT_EQ(r.code, 0) << r.err;
+  EXPECT_TRUE(std::filesystem::exists(s.out() / "plans/0002")) << "tuning, then results";
+  expect_same_tables(s.tables(), finished("whole", 1).tables());
+}
+
+TEST_F(TunedSweep, ScriptsPlanWhatCountsAfterTheTuning) {
+  const SweepRun s = sweep("scripts");
+  for (const char* plan : {"plans/0001", "plans/0002"}) {
+    const Result r = s.run("sweep", "--script-only --tasks 1 --quiet");
+    EXPECT_EQ(r.code, 0) << r.err;
+    EXPECT_EQ(r.out.find("which tune") != std::string::npos, std::string(plan) == "plans/0001")
+        << r.out;
+    EXPECT_EQ(run_program(DPSOSP_PROGRAM, {"shard", (s.out() / plan).string(), "1"}).code, 0);
+  }
+  EXPECT_EQ(s.run("sweep", "--quiet").code, 0);
+  expect_same_tables(s.tables(), finished("whole", 1).tables());
+}
+
+TEST_F(TunedSweep, DryRunAndFitSayWhatTuningNeeds) {
+  const SweepRun s = sweep("dry");
+  const Result before = s.run("sweep", "--dry-run");
+  EXPECT_EQ(before.code, 0) << before.err;
+  EXPECT_TRUE(lines(before.out)
+                  .back()
+                  .starts_with("6 cells, 108 runs, 96 of them to tune, 0 of them stored; the time "
+                               "of 108 others is unknown"))
+      << before.out;
+  EXPECT_FALSE(std::filesystem::exists(s.out()));
+  EXPECT_EQ(s.run("sweep", "--shard 1/2 --quiet").code, 0);
+  EXPECT_EQ(run_program(DPSOSP_PROGRAM,
+                        {"merge",
+                         (s.out() / "shards-of-2").string(),
+                         "--into",
+                         (s.out() / "store.sqlite").string()})
+                .code,
+            0);
+  expect_one_error_line(s.run("fit"), 2, "lacks 48 of the 96 runs");
+  EXPECT_EQ(s.run("sweep", "--quiet").code, 0);
+  EXPECT_EQ(lines(s.run("sweep", "--dry-run").out).back(),
+            "6 cells, 108 runs, 96 of them to tune, 108 of them stored");
+}
+
+TEST_F(TunedSweep, LeavesItsSettingsAsCommandsThatRun) {
+  const SweepRun s = finished("whole", 2);
+  const auto commands = lines(contents(s.out() / "sweep/tuned.sh"));
+  ASSERT_EQ(commands.size(), 2U * 6) << "a comment and a command each";
+  const std::string start = "dpsosp ";
+  ASSERT_TRUE(commands[1].starts_with(start + "run --algorithm wang-ye-xu-2017/dp-gd"))
+      << commands[1];
+  const Result r = run_program(DPSOSP_PROGRAM, words(commands[1].substr(start.size()) + " --json"));
+  EXPECT_EQ(r.code, 0) << r.err;
+  // It is the first of the results: the same description, and so the same numbers.
+  SQLite::Database db(s.out() / "store.sqlite", SQLite::OPEN_READONLY);
+  const std::string key =
+      lines(contents(s.out() / "sweep/runs.csv")).at(1 + tuning_runs).substr(0, 64);
+  SQLite::Statement stored(
+      db, "SELECT json_extract(result, '$.output.gradient_norm') FROM runs WHERE key = ?");
+  stored.bind(1, key);
+  ASSERT_TRUE(stored.executeStep());
+  const std::string name = "\"gradient_norm\": ";
+  EXPECT_NE(r.out.find(fmt::format("{}{}", name, stored.getColumn(0).getDouble())),
+            std::string::npos)
+      << stored.getColumn(0).getDouble() << " in " << r.out.substr(0, 3000);
+}
+
+}  // namespace
+}  // namespace dpsosp::tuning_test
